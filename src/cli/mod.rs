@@ -1,0 +1,6 @@
+//! (in progress)
+use std::process::ExitCode;
+/// Runs.
+pub fn run() -> ExitCode {
+    ExitCode::SUCCESS
+}

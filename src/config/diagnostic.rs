@@ -1,0 +1,125 @@
+//! What is wrong with an input file, and where.
+
+use std::fmt;
+use std::ops::Range;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use thiserror::Error;
+
+use super::Source;
+
+/// One problem at one place of a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Problem {
+    /// Bytes of the source text that are wrong; empty ranges point between two characters.
+    pub span: Range<usize>,
+    /// What was found there, in lower case and without a full stop.
+    pub message: String,
+    /// What is allowed, or the nearest known name.
+    pub help: Option<String>,
+}
+
+impl Problem {
+    /// A problem without help.
+    pub fn new(span: Range<usize>, message: impl Into<String>) -> Self {
+        Self {
+            span,
+            message: message.into(),
+            help: None,
+        }
+    }
+
+    /// The same problem with help.
+    #[must_use]
+    pub fn help(mut self, help: impl Into<String>) -> Self {
+        self.help = Some(help.into());
+        self
+    }
+}
+
+/// An input that cannot be used.
+#[derive(Debug, Clone, Error)]
+#[non_exhaustive]
+pub enum ConfigError {
+    /// The text of a file is wrong: every problem found, in order of position.
+    #[error("{}", Listing(.file, .problems))]
+    Invalid {
+        /// The file.
+        file: Arc<Source>,
+        /// Its problems; never empty.
+        problems: Vec<Problem>,
+    },
+    /// A file cannot be read: absent, a directory, too large, not UTF-8.
+    #[error("{}: {reason}", .path.display())]
+    Unreadable {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        reason: String,
+    },
+    /// A name that is neither an embedded file nor a path.
+    #[error("no {kind} named `{name}`{}", Suggestion(.nearest.as_deref(), .known))]
+    Unknown {
+        /// What was looked for, e.g. `scenario`.
+        kind: &'static str,
+        /// The name.
+        name: String,
+        /// The most similar known name.
+        nearest: Option<String>,
+        /// Every known name.
+        known: Vec<String>,
+    },
+}
+
+/// Prints problems as `file:line:column: message (help)`, a line each.
+struct Listing<'a>(&'a Source, &'a [Problem]);
+
+impl fmt::Display for Listing<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self(file, problems) = self;
+        for (index, problem) in problems.iter().enumerate() {
+            if index > 0 {
+                writeln!(f)?;
+            }
+            let (line, column) = file.position(problem.span.start);
+            write!(f, "{}:{line}:{column}: {}", file.name(), problem.message)?;
+            if let Some(help) = &problem.help {
+                write!(f, " ({help})")?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Prints `; did you mean ...` and the known names.
+struct Suggestion<'a>(Option<&'a str>, &'a [String]);
+
+impl fmt::Display for Suggestion<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(nearest) = self.0 {
+            write!(f, "; did you mean `{nearest}`?")?;
+        }
+        if !self.1.is_empty() {
+            write!(f, " Known: {}", self.1.join(", "))?;
+        }
+        Ok(())
+    }
+}
+
+/// The candidate most similar to `name` without regard to case, if one is similar enough to be a
+/// likely slip.
+pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let folded = name.to_lowercase();
+    candidates
+        .into_iter()
+        .map(|candidate| {
+            (
+                strsim::jaro_winkler(&folded, &candidate.to_lowercase()),
+                candidate,
+            )
+        })
+        .filter(|&(similarity, _)| similarity > 0.75)
+        .max_by(|a, b| a.0.total_cmp(&b.0))
+        .map(|(_, candidate)| candidate)
+}

@@ -1,0 +1,249 @@
+//! What a layer costs on an accelerator: the [`CostModel`] trait, its implementations in [`ALL`],
+//! and the dense [`CostTable`] that the engines read.
+//!
+//! Cost models are pure functions of shape and accelerator. They know nothing of scenarios,
+//! schedules or time of day.
+
+pub mod library;
+pub mod mlsys2023;
+pub mod roofline;
+pub mod table;
+
+use std::sync::Arc;
+
+use thiserror::Error;
+
+use crate::hardware::Accelerator;
+use crate::ids::{AccelId, ModelId};
+use crate::model::{LayerShape, Network};
+use crate::units::{Cycles, Millijoules, SimSpan};
+
+/// Cost of one layer.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct LayerCost {
+    /// Latency [cycle].
+    pub cycles: u64,
+    /// Energy [nJ].
+    pub energy_nj: f64,
+}
+
+/// Cost of one network on one accelerator.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct NetworkCost {
+    /// Cost of every layer, in execution order; empty if the model only knows the whole network.
+    pub layers: Vec<LayerCost>,
+    /// Latency [cycle]: the sum over the layers.
+    pub cycles: Cycles,
+    /// Latency at the accelerator's clock.
+    pub latency: SimSpan,
+    /// Energy [nJ]: summed in execution order, so that it is the same on every machine.
+    pub energy_nj: f64,
+}
+
+impl NetworkCost {
+    /// Sums `layers` in execution order.
+    pub fn of_layers(layers: Vec<LayerCost>, accelerator: &Accelerator) -> Self {
+        let cycles = layers
+            .iter()
+            .fold(0u64, |sum, layer| sum.saturating_add(layer.cycles));
+        let energy_nj = layers.iter().map(|layer| layer.energy_nj).sum();
+        let cycles = Cycles::new(cycles);
+        Self {
+            layers,
+            cycles,
+            latency: cycles.at(accelerator.clock),
+            energy_nj,
+        }
+    }
+
+    /// Energy.
+    pub fn energy(&self) -> Millijoules {
+        Millijoules::from_nj(self.energy_nj)
+    }
+}
+
+/// A named quantity that a cost model reports about a layer beside its cost.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Quantity {
+    /// A whole number.
+    Count(i64),
+    /// A real number.
+    Real(f64),
+    /// Text, e.g. a list of counts.
+    Text(String),
+}
+
+/// Why a layer or network has no cost on an accelerator. A value, not a failure of the program: a
+/// sweep records it and goes on.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum Infeasible {
+    /// The dataflow has more levels than the accelerator's network.
+    #[error(
+        "dataflow {dataflow} has {levels} levels, but the network of `{accelerator}` has {available}"
+    )]
+    TooManyLevels {
+        /// Dataflow.
+        dataflow: Box<str>,
+        /// Its levels.
+        levels: usize,
+        /// Accelerator.
+        accelerator: Box<str>,
+        /// Levels of its network.
+        available: usize,
+    },
+    /// Counters beyond the range of 64-bit arithmetic.
+    #[error("the counters of this layer exceed 64-bit arithmetic on `{accelerator}`")]
+    Overflow {
+        /// Accelerator.
+        accelerator: Box<str>,
+    },
+    /// A table of measurements lacks the pair.
+    #[error("the cost table has no row for network `{network}` on accelerator `{accelerator}`")]
+    NotMeasured {
+        /// Network.
+        network: Box<str>,
+        /// Accelerator.
+        accelerator: Box<str>,
+    },
+}
+
+/// A layer cost model.
+///
+/// Implementations are pure: equal arguments give equal results, in any order and from any thread.
+pub trait CostModel: Send + Sync {
+    /// Cost of one layer on one accelerator.
+    ///
+    /// # Errors
+    ///
+    /// [`Infeasible`] where the layer cannot run there.
+    fn layer(&self, shape: &LayerShape, accelerator: &Accelerator)
+    -> Result<LayerCost, Infeasible>;
+
+    /// Everything the model knows of one layer, as columns of a table: name and value. The first
+    /// two columns are `runtime_cycles` and `energy_nJ`.
+    ///
+    /// # Errors
+    ///
+    /// As [`CostModel::layer`].
+    fn explain(
+        &self,
+        shape: &LayerShape,
+        accelerator: &Accelerator,
+    ) -> Result<Vec<(&'static str, Quantity)>, Infeasible> {
+        let cost = self.layer(shape, accelerator)?;
+        let cycles = i64::try_from(cost.cycles).unwrap_or(i64::MAX);
+        Ok(vec![
+            ("runtime_cycles", Quantity::Count(cycles)),
+            ("energy_nJ", Quantity::Real(cost.energy_nj)),
+        ])
+    }
+
+    /// Cost of a whole network. The default evaluates every distinct shape once and sums over the
+    /// layers; a model that knows more (or only whole networks) overrides it.
+    ///
+    /// # Errors
+    ///
+    /// As [`CostModel::layer`], for the first layer that cannot run.
+    fn network(
+        &self,
+        network: &Network,
+        accelerator: &Accelerator,
+    ) -> Result<NetworkCost, Infeasible> {
+        let distinct = network
+            .shapes()
+            .iter()
+            .map(|shape| self.layer(shape, accelerator))
+            .collect::<Result<Vec<_>, _>>()?;
+        let layers = network
+            .shape_of()
+            .iter()
+            .map(|&index| distinct[index as usize])
+            .collect();
+        Ok(NetworkCost::of_layers(layers, accelerator))
+    }
+}
+
+/// A cost model by name.
+pub struct Entry {
+    /// Name on the command line.
+    pub name: &'static str,
+    /// One line for lists.
+    pub help: &'static str,
+    /// Where it is defined.
+    pub source: &'static str,
+    /// Builds it; `None` if it needs data of the user's (see [`table::CostRecords`]).
+    pub build: Option<fn() -> Box<dyn CostModel>>,
+}
+
+/// Every cost model.
+pub const ALL: &[Entry] = &[mlsys2023::ENTRY, roofline::ENTRY, table::ENTRY];
+
+/// Latency and energy of every model of a scenario on every accelerator of a system; row-major
+/// `[model][accelerator]`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CostTable {
+    n_accelerators: usize,
+    latencies: Vec<SimSpan>,
+    energies: Vec<Millijoules>,
+    networks: Vec<Arc<NetworkCost>>,
+}
+
+impl CostTable {
+    /// A table of `networks`, row-major `[model][accelerator]`.
+    ///
+    /// # Panics
+    ///
+    /// If the rows are ragged.
+    pub fn new(networks: Vec<Arc<NetworkCost>>, n_accelerators: usize) -> Self {
+        assert!(
+            n_accelerators > 0 && networks.len() % n_accelerators == 0,
+            "rows are equally long"
+        );
+        Self {
+            n_accelerators,
+            latencies: networks.iter().map(|cost| cost.latency).collect(),
+            energies: networks.iter().map(|cost| cost.energy()).collect(),
+            networks,
+        }
+    }
+
+    /// Number of models (rows).
+    pub fn n_models(&self) -> usize {
+        self.networks.len() / self.n_accelerators
+    }
+
+    /// Number of accelerators (columns).
+    pub fn n_accelerators(&self) -> usize {
+        self.n_accelerators
+    }
+
+    /// Time that `model` takes on `accelerator`, alone and uninterrupted.
+    pub fn latency(&self, model: ModelId, accelerator: AccelId) -> SimSpan {
+        self.latencies[self.cell(model, accelerator)]
+    }
+
+    /// Energy that one run of `model` takes on `accelerator`.
+    pub fn energy(&self, model: ModelId, accelerator: AccelId) -> Millijoules {
+        self.energies[self.cell(model, accelerator)]
+    }
+
+    /// Everything known of `model` on `accelerator`.
+    pub fn network(&self, model: ModelId, accelerator: AccelId) -> &NetworkCost {
+        &self.networks[self.cell(model, accelerator)]
+    }
+
+    /// Shortest latency of `model` on any accelerator.
+    pub fn best_latency(&self, model: ModelId) -> SimSpan {
+        let row = model.index() * self.n_accelerators;
+        let row = &self.latencies[row..row + self.n_accelerators];
+        *row.iter()
+            .min()
+            .expect("a table has at least one accelerator")
+    }
+
+    fn cell(&self, model: ModelId, accelerator: AccelId) -> usize {
+        debug_assert!(accelerator.index() < self.n_accelerators);
+        model.index() * self.n_accelerators + accelerator.index()
+    }
+}

@@ -1,0 +1,9 @@
+//! (in progress)
+use super::{CostModel, Entry};
+/// Registry entry.
+pub(super) const ENTRY: Entry = Entry {
+    name: "table",
+    help: "",
+    source: "",
+    build: None,
+};

@@ -1,0 +1,266 @@
+//! How a layer is mapped: data-centric directives, split into cluster levels (MAESTRO, MICRO'19).
+//!
+//! Knows nothing of layer extents or hardware; a dataflow is legal or not by itself.
+
+use std::fmt;
+
+use thiserror::Error;
+
+/// An axis that a directive maps. `Y`, `X` are input rows and columns, `OutputY`, `OutputX` (written
+/// `Y'`, `X'`) output rows and columns.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Axis {
+    /// Input channels.
+    C,
+    /// Output channels.
+    K,
+    /// Kernel rows.
+    R,
+    /// Kernel columns.
+    S,
+    /// Input columns.
+    X,
+    /// Input rows.
+    Y,
+    /// Output columns, `X'`.
+    OutputX,
+    /// Output rows, `Y'`.
+    OutputY,
+}
+
+impl Axis {
+    /// Every axis with its spelling.
+    pub const ALL: [(Self, &'static str); 8] = [
+        (Self::C, "C"),
+        (Self::K, "K"),
+        (Self::R, "R"),
+        (Self::S, "S"),
+        (Self::X, "X"),
+        (Self::Y, "Y"),
+        (Self::OutputX, "X'"),
+        (Self::OutputY, "Y'"),
+    ];
+
+    /// The axis written `text`.
+    pub fn parse(text: &str) -> Option<Self> {
+        Self::ALL
+            .iter()
+            .find(|(_, name)| *name == text)
+            .map(|&(axis, _)| axis)
+    }
+
+    /// Spelling.
+    pub fn name(self) -> &'static str {
+        Self::ALL[self as usize].1
+    }
+
+    /// The input axis that this one constrains: `Y'` and `X'` count as `Y` and `X`.
+    pub fn input_axis(self) -> Self {
+        match self {
+            Self::OutputX => Self::X,
+            Self::OutputY => Self::Y,
+            other => other,
+        }
+    }
+}
+
+/// Whether a map advances over time steps or places units side by side.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Mapping {
+    /// `TemporalMap`: advances by the offset from one step to the next.
+    Temporal,
+    /// `SpatialMap`: places neighbouring units at the distance of the offset.
+    Spatial,
+}
+
+/// One map directive: `TemporalMap(size,offset) axis` or `SpatialMap(size,offset) axis`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Directive {
+    /// Temporal or spatial.
+    pub mapping: Mapping,
+    /// Extent that one unit holds, at least 1.
+    pub size: u32,
+    /// Distance between steps or units, at least 1.
+    pub offset: u32,
+    /// The mapped axis.
+    pub axis: Axis,
+}
+
+impl fmt::Display for Directive {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let kind = match self.mapping {
+            Mapping::Temporal => "TemporalMap",
+            Mapping::Spatial => "SpatialMap",
+        };
+        write!(
+            f,
+            "{kind}({},{}) {}",
+            self.size,
+            self.offset,
+            self.axis.name()
+        )
+    }
+}
+
+/// The directives between two cluster directives.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct ClusterLevel {
+    /// Units of this level; `None` at the outermost, which takes what the PEs allow.
+    pub units: Option<u32>,
+    /// Maps, outer loop first.
+    pub directives: Vec<Directive>,
+}
+
+/// A mapping of layers onto PEs: cluster levels, outermost first.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Dataflow {
+    name: Box<str>,
+    levels: Vec<ClusterLevel>,
+}
+
+/// A dataflow that says something impossible. `level` counts from 0, outermost first.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum DataflowError {
+    /// No directives at all.
+    #[error("a dataflow needs at least one level with a spatial map")]
+    Empty,
+    /// An axis is mapped twice in one level.
+    #[error("level {level} maps {axis} twice ({axis} and its output axis count as one)")]
+    AxisTwice {
+        /// Level.
+        level: usize,
+        /// Axis.
+        axis: &'static str,
+    },
+    /// A level has no spatial map, or more than two.
+    #[error("level {level} has {found} spatial maps; a level needs one, at most two")]
+    SpatialMaps {
+        /// Level.
+        level: usize,
+        /// How many there are.
+        found: usize,
+    },
+    /// A size is zero or absurd.
+    #[error(
+        "level {level}: {what} is {found}; allowed are 1 to {}",
+        Dataflow::MAX_SIZE
+    )]
+    Size {
+        /// Level.
+        level: usize,
+        /// Which size.
+        what: &'static str,
+        /// What was given.
+        found: u32,
+    },
+    /// Too many cluster levels.
+    #[error("{found} levels; at most {} are allowed", Dataflow::MAX_LEVELS)]
+    TooManyLevels {
+        /// How many there are.
+        found: usize,
+    },
+}
+
+impl Dataflow {
+    /// Largest map size, offset or cluster size.
+    pub const MAX_SIZE: u32 = 1 << 24;
+    /// Most levels of a dataflow.
+    pub const MAX_LEVELS: usize = 8;
+
+    /// A dataflow of `levels`, outermost first.
+    ///
+    /// # Errors
+    ///
+    /// The first violated rule of [`DataflowError`], outermost level first.
+    pub fn new(
+        name: impl Into<Box<str>>,
+        levels: Vec<ClusterLevel>,
+    ) -> Result<Self, DataflowError> {
+        if levels.is_empty() {
+            return Err(DataflowError::Empty);
+        }
+        if levels.len() > Self::MAX_LEVELS {
+            return Err(DataflowError::TooManyLevels {
+                found: levels.len(),
+            });
+        }
+        for (index, level) in levels.iter().enumerate() {
+            level.check(index)?;
+        }
+        Ok(Self {
+            name: name.into(),
+            levels,
+        })
+    }
+
+    /// Name, e.g. `WS`.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Levels, outermost first.
+    pub fn levels(&self) -> &[ClusterLevel] {
+        &self.levels
+    }
+
+    /// PEs of one outermost unit: the product of all cluster sizes, saturating.
+    pub fn pes_per_unit(&self) -> u64 {
+        self.levels
+            .iter()
+            .filter_map(|level| level.units)
+            .fold(1, |product, units| product.saturating_mul(u64::from(units)))
+    }
+}
+
+impl ClusterLevel {
+    fn check(&self, level: usize) -> Result<(), DataflowError> {
+        let size = |what, found: u32| {
+            if found == 0 || found > Dataflow::MAX_SIZE {
+                return Err(DataflowError::Size { level, what, found });
+            }
+            Ok(())
+        };
+        if let Some(units) = self.units {
+            size("the cluster size", units)?;
+        }
+        let mut spatial = 0;
+        for (index, directive) in self.directives.iter().enumerate() {
+            size("a map size", directive.size)?;
+            size("a map offset", directive.offset)?;
+            let axis = directive.axis.input_axis();
+            if self.directives[..index]
+                .iter()
+                .any(|other| other.axis.input_axis() == axis)
+            {
+                return Err(DataflowError::AxisTwice {
+                    level,
+                    axis: axis.name(),
+                });
+            }
+            spatial += usize::from(directive.mapping == Mapping::Spatial);
+        }
+        if !(1..=2).contains(&spatial) {
+            return Err(DataflowError::SpatialMaps {
+                level,
+                found: spatial,
+            });
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for Dataflow {
+    /// One directive a line, clusters indented, as in the files.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for level in &self.levels {
+            if let Some(units) = level.units {
+                writeln!(f, "Cluster({units})")?;
+            }
+            for directive in &level.directives {
+                writeln!(f, "{directive}")?;
+            }
+        }
+        Ok(())
+    }
+}

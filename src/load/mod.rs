@@ -1,0 +1,162 @@
+//! Load: every request of a run, made before the run. All random draws of the program happen here,
+//! from streams addressed by (seed, replication, purpose, source, frame), so that no result depends
+//! on hardware, scheduler, thread count or the number of draws made elsewhere.
+
+mod arrival;
+mod random;
+
+pub use arrival::generate;
+
+use thiserror::Error;
+
+use crate::ids::{FrameId, ModelId, RequestId};
+use crate::units::{SimSpan, SimTime};
+
+/// Which sensor frame serves frame `j` of a model at `F` FPS on a sensor at `S` FPS.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum FrameMapping {
+    /// `floor(j·S/F)`: the newest sensor frame at the nominal start of the model frame.
+    #[default]
+    Floor,
+    /// `ceil(j·S/F)`: wait for the next sensor frame.
+    Ceil,
+    /// Ignore the sensor's grid: frame `j` arrives at `j/F`, as in the published artifact.
+    Nominal,
+}
+
+/// Settings of the load.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LoadSettings {
+    /// Requests whose nominal start lies in [0, `duration`) are released (section 3.5: one second).
+    pub duration: SimSpan,
+    /// Seed of every random stream.
+    pub seed: u64,
+    /// Replication: independent streams under the same seed.
+    pub replication: u64,
+    /// Sensor frames of a model frame.
+    pub frame_mapping: FrameMapping,
+    /// Whether sensors jitter.
+    pub jitter: bool,
+    /// Trigger probability of every control dependency in place of the scenario's.
+    pub trigger_probability: Option<f64>,
+}
+
+impl Default for LoadSettings {
+    fn default() -> Self {
+        Self {
+            duration: SimSpan::from_ns(1_000_000_000),
+            seed: 0,
+            replication: 0,
+            frame_mapping: FrameMapping::Floor,
+            jitter: true,
+            trigger_probability: None,
+        }
+    }
+}
+
+/// A load that cannot be generated.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum LoadError {
+    /// Too many requests.
+    #[error(
+        "{requests} requests in one run; at most {} are allowed (shorten the duration or lower the rates)",
+        RequestStream::MAX_REQUESTS
+    )]
+    TooManyRequests {
+        /// How many there would be.
+        requests: u64,
+    },
+}
+
+/// One request IR (Definition 6), with its times and draws.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Request {
+    /// Model μ.
+    pub model: ModelId,
+    /// Frame of the model.
+    pub frame: FrameId,
+    /// T_req: all inputs have arrived (Definition 7).
+    pub arrival: SimTime,
+    /// T_dl (Definition 8).
+    pub deadline: SimTime,
+    /// Whether the upstream results ask for it; drawn in advance, acted on when they are there.
+    /// True without control dependencies.
+    pub triggered: bool,
+}
+
+/// All requests of a run in order of (arrival, deadline, model, frame), with their dependencies in
+/// compressed rows.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct RequestStream {
+    requests: Vec<Request>,
+    upstream: Rows,
+    downstream: Rows,
+}
+
+/// Lists of requests, one for every request, in one allocation.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+struct Rows {
+    /// Row `i` is `entries[starts[i]..starts[i + 1]]`.
+    starts: Vec<u32>,
+    entries: Vec<RequestId>,
+}
+
+impl Rows {
+    fn from_pairs(n_rows: usize, pairs: &[(RequestId, RequestId)]) -> Self {
+        let mut starts = vec![0u32; n_rows + 1];
+        for (row, _) in pairs {
+            starts[row.index() + 1] += 1;
+        }
+        for index in 1..starts.len() {
+            starts[index] += starts[index - 1];
+        }
+        let mut next = starts.clone();
+        let mut entries = vec![RequestId::new(0); pairs.len()];
+        for &(row, entry) in pairs {
+            entries[next[row.index()] as usize] = entry;
+            next[row.index()] += 1;
+        }
+        Self { starts, entries }
+    }
+
+    fn row(&self, id: RequestId) -> &[RequestId] {
+        let index = id.index();
+        &self.entries[self.starts[index] as usize..self.starts[index + 1] as usize]
+    }
+}
+
+impl RequestStream {
+    /// Most requests of one run.
+    pub const MAX_REQUESTS: u64 = 20_000_000;
+
+    /// A stream of `requests`, already in order, with `edges` from upstream to downstream request.
+    pub fn new(requests: Vec<Request>, edges: &[(RequestId, RequestId)]) -> Self {
+        let reversed: Vec<_> = edges.iter().map(|&(up, down)| (down, up)).collect();
+        Self {
+            upstream: Rows::from_pairs(requests.len(), &reversed),
+            downstream: Rows::from_pairs(requests.len(), edges),
+            requests,
+        }
+    }
+
+    /// Requests in order of (arrival, deadline, model, frame).
+    pub fn requests(&self) -> &[Request] {
+        &self.requests
+    }
+
+    /// One request.
+    pub fn request(&self, id: RequestId) -> &Request {
+        &self.requests[id.index()]
+    }
+
+    /// Requests whose results `id` needs.
+    pub fn upstream(&self, id: RequestId) -> &[RequestId] {
+        self.upstream.row(id)
+    }
+
+    /// Requests that need the result of `id`.
+    pub fn downstream(&self, id: RequestId) -> &[RequestId] {
+        self.downstream.row(id)
+    }
+}

@@ -1,0 +1,106 @@
+//! Scores of a run (XRBench Definitions 10 to 16): four unit scores, then their aggregation over
+//! inferences, models, scenarios and the benchmark.
+//!
+//! Reads scenario and trace, never an engine.
+
+pub mod accuracy;
+mod aggregate;
+pub mod energy;
+pub mod qoe;
+pub mod realtime;
+
+pub use aggregate::{benchmark_score, score};
+
+use crate::units::Millijoules;
+
+/// Parameters of the scores.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct ScoreSettings {
+    /// k of Definition 10 [1/ms]: sensitivity of the real-time score to the deadline.
+    pub k_per_ms: f64,
+    /// En_max of Definition 11: the energy of one inference that scores 0.
+    pub energy_max: Millijoules,
+    /// ε of Definition 12.
+    pub epsilon: f64,
+}
+
+impl Default for ScoreSettings {
+    /// The paper's defaults (appendix B.1): k = 15, En_max = 1500 mJ, ε = 10^-6.
+    fn default() -> Self {
+        Self {
+            k_per_ms: 15.0,
+            energy_max: Millijoules::new(1500.0),
+            epsilon: 1e-6,
+        }
+    }
+}
+
+/// Unit scores of one executed inference, each in [0, 1].
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct InferenceScore {
+    /// Definition 10.
+    pub realtime: f64,
+    /// Definition 11.
+    pub energy: f64,
+    /// Definition 12.
+    pub accuracy: f64,
+    /// Definition 14: their product.
+    pub inference: f64,
+}
+
+/// What became of the requests of a model or scenario.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Counts {
+    /// NumFrm: requests that were due, i.e. executed, dropped or lost; not the untriggered ones.
+    pub released: u64,
+    /// Executed, on time or late.
+    pub executed: u64,
+    /// Dropped for any reason.
+    pub dropped: u64,
+    /// Not asked for by their upstream result.
+    pub not_triggered: u64,
+    /// Executed requests that ended after their deadline.
+    pub deadline_misses: u64,
+    /// Energy of all executions, finished or aborted.
+    pub energy: Millijoules,
+}
+
+/// Scores of one model in one run.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct ModelScore {
+    /// Mean real-time score over executed inferences; 0 if none.
+    pub realtime: f64,
+    /// Mean energy score over executed inferences; 0 if none.
+    pub energy: f64,
+    /// Mean accuracy score over executed inferences; 0 if none.
+    pub accuracy: f64,
+    /// Definition 13.
+    pub qoe: f64,
+    /// The model's part of Definition 15 as printed: sum of inference scores over NumFrm, times QoE.
+    pub score: f64,
+    /// The reading of section 3.7: mean of inference scores over *executed* frames, times QoE.
+    pub score_executed_mean: f64,
+    /// Counts.
+    pub counts: Counts,
+}
+
+/// Scores of one run.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Scorecard {
+    /// Indexed by [`crate::ids::ModelId`].
+    pub models: Vec<ModelScore>,
+    /// Mean over the models that had something to do.
+    pub realtime: f64,
+    /// Mean over the models that had something to do.
+    pub energy: f64,
+    /// Mean over the models that had something to do.
+    pub accuracy: f64,
+    /// Mean over the models that had something to do.
+    pub qoe: f64,
+    /// Definition 15 as printed.
+    pub score: f64,
+    /// The reading of section 3.7.
+    pub score_executed_mean: f64,
+    /// Sums over the models.
+    pub counts: Counts,
+}

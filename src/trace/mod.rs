@@ -1,0 +1,103 @@
+//! What happened: one record for every request of a run. Written by the engines, read by scores,
+//! reports and figures; can be kept and scored again later.
+
+use crate::ids::{AccelId, FrameId, ModelId, RequestId};
+use crate::units::{Millijoules, SimTime};
+
+/// Why a request was dropped.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum DropReason {
+    /// Still waiting at its deadline.
+    Deadline,
+    /// A request it depends on was dropped.
+    Upstream,
+    /// Running at its deadline, and late runs are aborted.
+    Aborted,
+    /// A newer frame of the same model arrived, and newer frames replace waiting ones.
+    Replaced,
+    /// The scheduler gave it up.
+    Scheduler,
+}
+
+impl DropReason {
+    /// Spelling in reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Deadline => "deadline",
+            Self::Upstream => "upstream",
+            Self::Aborted => "aborted",
+            Self::Replaced => "replaced",
+            Self::Scheduler => "scheduler",
+        }
+    }
+}
+
+/// How a request ended. Every request ends in exactly one way.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Outcome {
+    /// Ran to completion.
+    Executed {
+        /// Where.
+        accelerator: AccelId,
+        /// Start of execution.
+        start: SimTime,
+        /// End of execution.
+        end: SimTime,
+        /// Energy spent.
+        energy: Millijoules,
+    },
+    /// Never finished.
+    Dropped {
+        /// When it was given up.
+        at: SimTime,
+        /// Why.
+        reason: DropReason,
+        /// Energy spent in vain: above zero only where a run was aborted.
+        energy: Millijoules,
+    },
+    /// The upstream result did not ask for it.
+    NotTriggered,
+    /// Lost at the end of a run that does not drain (`mlsys2023` only): in no count of the scores.
+    Lost {
+        /// Whether it was running, as opposed to waiting.
+        running: bool,
+    },
+}
+
+/// One request IR = (μ, frame) and what became of it (Definitions 6 to 9).
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Record {
+    /// Model μ.
+    pub model: ModelId,
+    /// Frame of the model.
+    pub frame: FrameId,
+    /// T_req: arrival of the input data.
+    pub arrival: SimTime,
+    /// T_dl.
+    pub deadline: SimTime,
+    /// How it ended.
+    pub outcome: Outcome,
+}
+
+/// All requests of a run, indexed by [`RequestId`], in order of arrival.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Trace {
+    records: Vec<Record>,
+}
+
+impl Trace {
+    /// A trace of `records` in order of arrival.
+    pub fn new(records: Vec<Record>) -> Self {
+        Self { records }
+    }
+
+    /// Records in order of arrival.
+    pub fn records(&self) -> &[Record] {
+        &self.records
+    }
+
+    /// The record of one request.
+    pub fn record(&self, id: RequestId) -> &Record {
+        &self.records[id.index()]
+    }
+}

@@ -23,8 +23,10 @@ pub struct CostError {
     pub reason: Infeasible,
 }
 
-/// Cost of every pair that some run needs. Accelerators that differ in name only are one.
+/// Cost of every pair that some run needs. Accelerators that cost the same are one.
 pub struct CostLibrary {
+    /// Whether accelerators of different names cost differently.
+    by_name: bool,
     networks: Vec<Arc<Network>>,
     accelerators: Vec<Accelerator>,
     /// Row-major `[network][accelerator]`; `None` where no run needs the pair.
@@ -39,6 +41,7 @@ impl CostLibrary {
         runs: impl IntoIterator<Item = (&'a Scenario, &'a System)>,
     ) -> Self {
         let mut library = Self {
+            by_name: model.costs_by_name(),
             networks: Vec::new(),
             accelerators: Vec::new(),
             costs: Vec::new(),
@@ -108,13 +111,10 @@ impl CostLibrary {
     }
 
     fn intern_accelerator(&mut self, accelerator: &Accelerator) -> usize {
-        self.accelerators
-            .iter()
-            .position(|known| same(known, accelerator))
-            .unwrap_or_else(|| {
-                self.accelerators.push(accelerator.clone());
-                self.accelerators.len() - 1
-            })
+        self.position_of(accelerator).unwrap_or_else(|| {
+            self.accelerators.push(accelerator.clone());
+            self.accelerators.len() - 1
+        })
     }
 
     fn find_network(&self, network: &Arc<Network>) -> usize {
@@ -126,12 +126,20 @@ impl CostLibrary {
     }
 
     fn find_accelerator(&self, accelerator: &Accelerator) -> usize {
-        let found = self
-            .accelerators
-            .iter()
-            .position(|known| same(known, accelerator));
-        found.expect("the accelerator was given to `evaluate`")
+        self.position_of(accelerator)
+            .expect("the accelerator was given to `evaluate`")
     }
+
+    fn position_of(&self, accelerator: &Accelerator) -> Option<usize> {
+        let mut known = self.accelerators.iter();
+        known.position(|known| {
+            known.costs_as(accelerator) && (!self.by_name || same_names(known, accelerator))
+        })
+    }
+}
+
+fn same_names(a: &Accelerator, b: &Accelerator) -> bool {
+    a.name == b.name && a.dataflow.name() == b.dataflow.name()
 }
 
 fn evaluate_pair(
@@ -147,8 +155,4 @@ fn evaluate_pair(
             accelerator: accelerator.name.clone(),
             reason,
         })
-}
-
-fn same(a: &Accelerator, b: &Accelerator) -> bool {
-    a.costs_as(b)
 }

@@ -56,6 +56,26 @@ impl NetworkCost {
         }
     }
 
+    /// Evaluates every distinct shape of `network` once and sums over its layers.
+    ///
+    /// # Errors
+    ///
+    /// That of the first shape that has no cost.
+    pub fn of_shapes(
+        network: &Network,
+        accelerator: &Accelerator,
+        cost: impl FnMut(&LayerShape) -> Result<LayerCost, Infeasible>,
+    ) -> Result<Self, Infeasible> {
+        let distinct: Vec<_> = network
+            .shapes()
+            .iter()
+            .map(cost)
+            .collect::<Result<_, _>>()?;
+        let layer_of = |&shape: &u32| distinct[shape as usize];
+        let layers = network.shape_of().iter().map(layer_of).collect();
+        Ok(Self::of_layers(layers, accelerator))
+    }
+
     /// Energy.
     pub fn energy(&self) -> Millijoules {
         Millijoules::from_nj(self.energy_nj)
@@ -92,6 +112,22 @@ pub enum Infeasible {
         /// Levels of its network.
         available: usize,
     },
+    /// The accelerator has too few PEs for one outermost unit of the dataflow.
+    #[error("one unit of the dataflow needs {needed} PEs, more than `{accelerator}` has")]
+    TooFewPes {
+        /// Accelerator.
+        accelerator: Box<str>,
+        /// PEs of one unit.
+        needed: u64,
+    },
+    /// The model's arithmetic ends below zero, which happens where a kernel exceeds its window.
+    #[error("the model gives a negative {quantity} for a layer on `{accelerator}`")]
+    BelowZero {
+        /// Latency or energy.
+        quantity: &'static str,
+        /// Accelerator.
+        accelerator: Box<str>,
+    },
     /// Counters beyond the range of 64-bit arithmetic.
     #[error("the counters of this layer exceed 64-bit arithmetic on `{accelerator}`")]
     Overflow {
@@ -99,18 +135,64 @@ pub enum Infeasible {
         accelerator: Box<str>,
     },
     /// A table of measurements lacks the pair.
-    #[error("the cost table has no row for network `{network}` on accelerator `{accelerator}`")]
+    #[error(
+        "the cost table has no row for network `{network}` on accelerator `{accelerator}` or `{style}`"
+    )]
     NotMeasured {
         /// Network.
         network: Box<str>,
+        /// Accelerator, by name.
+        accelerator: Box<str>,
+        /// Accelerator, by dataflow and PEs.
+        style: Box<str>,
+    },
+    /// A table of measurements by layer lacks one.
+    #[error(
+        "the cost table has no row for layer `{layer}` of network `{network}` on accelerator \
+         `{accelerator}`, though it has rows for other layers"
+    )]
+    LayerNotMeasured {
+        /// Network.
+        network: Box<str>,
+        /// First layer that is missing.
+        layer: Box<str>,
         /// Accelerator.
         accelerator: Box<str>,
     },
+    /// A table of measurements names a layer that the network does not have.
+    #[error("the cost table names layer `{layer}`, which network `{network}` does not have")]
+    UnknownLayer {
+        /// Network.
+        network: Box<str>,
+        /// The name.
+        layer: Box<str>,
+    },
+    /// A table of measurements was asked for a layer by its shape.
+    #[error("a cost table knows layers by name and network, not by shape")]
+    UnnamedLayer,
+}
+
+/// Names and values that a cost model reports of one layer, in the order of their columns.
+pub type Explanation = Vec<(&'static str, Quantity)>;
+
+impl LayerCost {
+    /// The columns that every model reports first: `runtime_cycles` and `energy_nJ`.
+    pub fn explanation(&self) -> Explanation {
+        let cycles = i64::try_from(self.cycles).unwrap_or(i64::MAX);
+        vec![
+            ("runtime_cycles", Quantity::Count(cycles)),
+            ("energy_nJ", Quantity::Real(self.energy_nj)),
+        ]
+    }
 }
 
 /// A layer cost model.
 ///
-/// Implementations are pure: equal arguments give equal results, in any order and from any thread.
+/// Contract:
+/// - It is asked of accelerators that [`System::new`](crate::hardware::System::new) accepts and of
+///   shapes that [`LayerShape::check`] accepts.
+/// - It is pure: equal arguments give equal results, in any order and from any thread.
+/// - Accelerators that differ in name only cost the same, unless [`CostModel::costs_by_name`].
 pub trait CostModel: Send + Sync {
     /// Cost of one layer on one accelerator.
     ///
@@ -130,13 +212,29 @@ pub trait CostModel: Send + Sync {
         &self,
         shape: &LayerShape,
         accelerator: &Accelerator,
-    ) -> Result<Vec<(&'static str, Quantity)>, Infeasible> {
-        let cost = self.layer(shape, accelerator)?;
-        let cycles = i64::try_from(cost.cycles).unwrap_or(i64::MAX);
-        Ok(vec![
-            ("runtime_cycles", Quantity::Count(cycles)),
-            ("energy_nJ", Quantity::Real(cost.energy_nj)),
-        ])
+    ) -> Result<Explanation, Infeasible> {
+        Ok(self.layer(shape, accelerator)?.explanation())
+    }
+
+    /// What the model knows of every layer of a network, in execution order; empty if it only knows
+    /// the whole network.
+    ///
+    /// # Errors
+    ///
+    /// As [`CostModel::network`].
+    fn explain_network(
+        &self,
+        network: &Network,
+        accelerator: &Accelerator,
+    ) -> Result<Vec<Explanation>, Infeasible> {
+        let explain = |shape| self.explain(shape, accelerator);
+        let distinct: Vec<_> = network
+            .shapes()
+            .iter()
+            .map(explain)
+            .collect::<Result<_, _>>()?;
+        let layer_of = |&shape: &u32| distinct[shape as usize].clone();
+        Ok(network.shape_of().iter().map(layer_of).collect())
     }
 
     /// Cost of a whole network. The default evaluates every distinct shape once and sums over the
@@ -150,17 +248,12 @@ pub trait CostModel: Send + Sync {
         network: &Network,
         accelerator: &Accelerator,
     ) -> Result<NetworkCost, Infeasible> {
-        let distinct = network
-            .shapes()
-            .iter()
-            .map(|shape| self.layer(shape, accelerator))
-            .collect::<Result<Vec<_>, _>>()?;
-        let layers = network
-            .shape_of()
-            .iter()
-            .map(|&index| distinct[index as usize])
-            .collect();
-        Ok(NetworkCost::of_layers(layers, accelerator))
+        NetworkCost::of_shapes(network, accelerator, |shape| self.layer(shape, accelerator))
+    }
+
+    /// Whether the names of accelerators and dataflows matter to the cost.
+    fn costs_by_name(&self) -> bool {
+        false
     }
 }
 
@@ -197,7 +290,7 @@ impl CostTable {
     /// If the rows are ragged.
     pub fn new(networks: Vec<Arc<NetworkCost>>, n_accelerators: usize) -> Self {
         assert!(
-            n_accelerators > 0 && networks.len() % n_accelerators == 0,
+            n_accelerators > 0 && networks.len().is_multiple_of(n_accelerators),
             "rows are equally long"
         );
         Self {

@@ -1,9 +1,131 @@
-//! (in progress)
-use super::{CostModel, Entry};
+//! A roofline: the least time and energy that any dataflow could take.
+//!
+//! Assumptions:
+//! - Every PE does one multiply-accumulate per cycle, and all of them have work to the end.
+//! - Traffic is compulsory only: each element of input, weight and output crosses the off-chip
+//!   interface once and the outermost on-chip network once, as if the buffers held whole tensors.
+//! - An element has one byte (8-bit operands, XRBench section 4.1).
+//! - Computing and both transfers overlap completely.
+//! - Energy is spent on multiply-accumulates and on one access to L2 and one to DRAM per element.
+//!   L1 is left out: how often it is accessed depends on the dataflow.
+//!
+//! The dataflow does not enter. Batch and stride do, unlike in the published artifact's model.
+
+use crate::hardware::Accelerator;
+use crate::model::{LayerKind, LayerShape};
+
+use super::{CostModel, Entry, Explanation, Infeasible, LayerCost, Quantity};
+
 /// Registry entry.
 pub(super) const ENTRY: Entry = Entry {
     name: "roofline",
-    help: "",
-    source: "",
-    build: None,
+    help: "lower bound: peak compute, on-chip and off-chip bandwidth, compulsory traffic",
+    source: "Williams et al., Roofline (CACM 2009), with a bandwidth per interface",
+    build: Some(|| Box::new(Roofline)),
 };
+
+/// Bytes per element of any tensor.
+const BYTES_PER_ELEMENT: u64 = 1;
+
+/// The roofline cost model.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Roofline;
+
+/// Least cycles that computing and each interface need for one layer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Roofs {
+    macs: u64,
+    /// Elements of all three tensors.
+    elements: u64,
+    compute_cycles: u64,
+    noc_cycles: u64,
+    offchip_cycles: u64,
+}
+
+impl Roofs {
+    fn of(shape: &LayerShape, accelerator: &Accelerator) -> Self {
+        let macs = shape.macs();
+        let elements = elements(shape);
+        let bytes = elements * BYTES_PER_ELEMENT;
+        Self {
+            macs,
+            elements,
+            compute_cycles: macs.div_ceil(accelerator.pes.into()),
+            noc_cycles: bytes.div_ceil(accelerator.noc.bandwidth[0]),
+            offchip_cycles: bytes.div_ceil(accelerator.memory.offchip_bandwidth),
+        }
+    }
+
+    /// ```text
+    /// cycles = max( MACs / PEs, bytes / NoC bandwidth, bytes / off-chip bandwidth )
+    /// energy = e_MAC * ( MACs + elements * (L2 + DRAM) )
+    /// ```
+    ///
+    /// each quotient rounded up; e_MAC in nJ, L2 and DRAM relative to it.
+    fn cost(&self, accelerator: &Accelerator) -> LayerCost {
+        let table = &accelerator.energy;
+        let per_element = table.l2_per_mac + table.dram_per_mac;
+        LayerCost {
+            cycles: self
+                .compute_cycles
+                .max(self.noc_cycles)
+                .max(self.offchip_cycles),
+            energy_nj: table.mac_nj * (self.macs as f64 + self.elements as f64 * per_element),
+        }
+    }
+
+    /// The highest roof; the first of equal ones.
+    fn bound(&self) -> &'static str {
+        if self.compute_cycles >= self.noc_cycles.max(self.offchip_cycles) {
+            "compute"
+        } else if self.noc_cycles >= self.offchip_cycles {
+            "noc"
+        } else {
+            "offchip"
+        }
+    }
+}
+
+/// Elements of input, weight and output tensor.
+fn elements(shape: &LayerShape) -> u64 {
+    let [n, k, c, y, x, r, s] = [
+        shape.n, shape.k, shape.c, shape.y, shape.x, shape.r, shape.s,
+    ]
+    .map(u64::from);
+    let filters = match shape.kind {
+        LayerKind::Depthwise => 1,
+        LayerKind::Conv | LayerKind::Transposed | LayerKind::NonGrouped => k,
+    };
+    let outputs = u64::from(shape.output_rows()) * u64::from(shape.output_columns());
+    n * c * y * x + filters * c * r * s + n * shape.output_channels() * outputs
+}
+
+impl CostModel for Roofline {
+    fn layer(
+        &self,
+        shape: &LayerShape,
+        accelerator: &Accelerator,
+    ) -> Result<LayerCost, Infeasible> {
+        Ok(Roofs::of(shape, accelerator).cost(accelerator))
+    }
+
+    fn explain(
+        &self,
+        shape: &LayerShape,
+        accelerator: &Accelerator,
+    ) -> Result<Explanation, Infeasible> {
+        let roofs = Roofs::of(shape, accelerator);
+        let cost = roofs.cost(accelerator);
+        let count = |count: u64| Quantity::Count(count as i64);
+        Ok(vec![
+            ("runtime_cycles", count(cost.cycles)),
+            ("energy_nJ", Quantity::Real(cost.energy_nj)),
+            ("compute_cycles", count(roofs.compute_cycles)),
+            ("noc_cycles", count(roofs.noc_cycles)),
+            ("offchip_cycles", count(roofs.offchip_cycles)),
+            ("macs", count(roofs.macs)),
+            ("compulsory_elements", count(roofs.elements)),
+            ("bound", Quantity::Text(roofs.bound().into())),
+        ])
+    }
+}

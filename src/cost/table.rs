@@ -1,9 +1,315 @@
-//! (in progress)
-use super::{CostModel, Entry};
+//! Costs that were measured, on silicon or with another tool, instead of computed.
+//!
+//! A record gives latency and energy of a network, or of one of its layers, on an accelerator. The
+//! accelerator is named as the system names it (`WS-0`) or by dataflow and PEs (`WS@2048`); where
+//! both match, the former counts. Nothing else about the hardware enters.
+
+use std::collections::hash_map::Entry as Slot;
+use std::collections::{HashMap, HashSet};
+
+use thiserror::Error;
+
+use crate::hardware::Accelerator;
+use crate::model::{Layer, LayerShape, Network};
+use crate::units::{Cycles, Millijoules, SimSpan};
+
+use super::{CostModel, Entry, Explanation, Infeasible, LayerCost, NetworkCost};
+
 /// Registry entry.
 pub(super) const ENTRY: Entry = Entry {
     name: "table",
-    help: "",
-    source: "",
+    help: "measured latency and energy per network or layer, from a CSV file of yours",
+    source: "your measurements",
     build: None,
 };
+
+/// A measured latency.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Latency {
+    /// In time.
+    Time(SimSpan),
+    /// In cycles of the accelerator's clock.
+    Cycles(Cycles),
+}
+
+/// One measurement.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CostRecord {
+    /// Name of the network.
+    pub network: Box<str>,
+    /// Name of the accelerator, or its dataflow and PEs as `WS@2048`.
+    pub accelerator: Box<str>,
+    /// Name of the layer; `None` for the whole network. Layers of one name cost the same.
+    pub layer: Option<Box<str>>,
+    /// Latency.
+    pub latency: Latency,
+    /// Energy, finite and not negative.
+    pub energy: Millijoules,
+}
+
+/// A record that contradicts an earlier one or itself. Records count from 0 in the order given.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum RecordError {
+    /// The energy is negative, infinite or not a number.
+    #[error("the energy is not a number of at least 0")]
+    Energy {
+        /// The record.
+        record: usize,
+    },
+    /// An earlier record is of the same network, accelerator and layer.
+    #[error("the same network, accelerator and layer were given before")]
+    Duplicate {
+        /// The record.
+        record: usize,
+        /// The earlier one.
+        earlier: usize,
+    },
+    /// An earlier record of the pair gives the whole network where this one gives a layer, or the
+    /// reverse.
+    #[error("both the whole network and single layers are given on this accelerator")]
+    WholeAndLayers {
+        /// The record.
+        record: usize,
+        /// The earlier one.
+        earlier: usize,
+    },
+}
+
+impl RecordError {
+    /// The record that is wrong.
+    pub fn record(&self) -> usize {
+        match *self {
+            Self::Energy { record }
+            | Self::Duplicate { record, .. }
+            | Self::WholeAndLayers { record, .. } => record,
+        }
+    }
+
+    /// The earlier record that it contradicts.
+    pub fn earlier(&self) -> Option<usize> {
+        match *self {
+            Self::Energy { .. } => None,
+            Self::Duplicate { earlier, .. } | Self::WholeAndLayers { earlier, .. } => Some(earlier),
+        }
+    }
+}
+
+/// A cost model of measurements.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct CostRecords {
+    /// By network, then by accelerator.
+    networks: HashMap<Box<str>, HashMap<Box<str>, Measured>>,
+}
+
+/// What was measured of one network on one accelerator.
+#[derive(Debug, Clone, PartialEq)]
+enum Measured {
+    Whole(Measurement),
+    /// By layer; `first` is the record that came first.
+    Layers {
+        first: usize,
+        by_name: HashMap<Box<str>, Measurement>,
+    },
+}
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Measurement {
+    record: usize,
+    latency: Latency,
+    energy: Millijoules,
+}
+
+impl CostRecords {
+    /// A model of `records`.
+    ///
+    /// # Errors
+    ///
+    /// Every record that is wrong, in order. Whether a named layer exists, and whether all layers of
+    /// a network are there, shows when the network is costed.
+    pub fn new(records: Vec<CostRecord>) -> Result<Self, Vec<RecordError>> {
+        let mut model = Self::default();
+        let mut errors = Vec::new();
+        for (index, record) in records.into_iter().enumerate() {
+            errors.extend(model.insert(index, record).err());
+        }
+        if errors.is_empty() {
+            Ok(model)
+        } else {
+            Err(errors)
+        }
+    }
+
+    fn insert(&mut self, index: usize, record: CostRecord) -> Result<(), RecordError> {
+        let measurement = Measurement::new(index, &record)?;
+        let accelerators = self.networks.entry(record.network).or_default();
+        match accelerators.entry(record.accelerator) {
+            Slot::Vacant(pair) => {
+                pair.insert(Measured::new(record.layer, measurement));
+                Ok(())
+            }
+            Slot::Occupied(mut pair) => pair.get_mut().add(record.layer, measurement),
+        }
+    }
+
+    /// What is known of `network` on `accelerator`, by the accelerator's name or else by its
+    /// dataflow and PEs.
+    fn find(&self, network: &Network, accelerator: &Accelerator) -> Result<&Measured, Infeasible> {
+        let style = format!("{}@{}", accelerator.dataflow.name(), accelerator.pes);
+        self.networks
+            .get(network.name())
+            .and_then(|pairs| pairs.get(&accelerator.name).or_else(|| pairs.get(&*style)))
+            .ok_or_else(|| Infeasible::NotMeasured {
+                network: network.name().into(),
+                accelerator: accelerator.name.clone(),
+                style: style.into(),
+            })
+    }
+}
+
+impl Measured {
+    fn new(layer: Option<Box<str>>, measurement: Measurement) -> Self {
+        match layer {
+            None => Self::Whole(measurement),
+            Some(layer) => Self::Layers {
+                first: measurement.record,
+                by_name: HashMap::from([(layer, measurement)]),
+            },
+        }
+    }
+
+    fn add(&mut self, layer: Option<Box<str>>, new: Measurement) -> Result<(), RecordError> {
+        let record = new.record;
+        let duplicate = |earlier| Err(RecordError::Duplicate { record, earlier });
+        let contradiction = |earlier| Err(RecordError::WholeAndLayers { record, earlier });
+        match (self, layer) {
+            (Self::Whole(known), None) => duplicate(known.record),
+            (Self::Whole(known), Some(_)) => contradiction(known.record),
+            (Self::Layers { first, .. }, None) => contradiction(*first),
+            (Self::Layers { by_name, .. }, Some(layer)) => match by_name.entry(layer) {
+                Slot::Occupied(known) => duplicate(known.get().record),
+                Slot::Vacant(slot) => {
+                    slot.insert(new);
+                    Ok(())
+                }
+            },
+        }
+    }
+}
+
+impl Measurement {
+    fn new(index: usize, record: &CostRecord) -> Result<Self, RecordError> {
+        let energy = record.energy;
+        if !(0.0..f64::INFINITY).contains(&energy.get()) {
+            return Err(RecordError::Energy { record: index });
+        }
+        Ok(Self {
+            record: index,
+            latency: record.latency,
+            energy,
+        })
+    }
+
+    fn cycles(&self, accelerator: &Accelerator) -> Cycles {
+        match self.latency {
+            Latency::Time(span) => accelerator.clock.cycles_in(span),
+            Latency::Cycles(cycles) => cycles,
+        }
+    }
+
+    fn span(&self, accelerator: &Accelerator) -> SimSpan {
+        match self.latency {
+            Latency::Time(span) => span,
+            Latency::Cycles(cycles) => cycles.at(accelerator.clock),
+        }
+    }
+
+    fn energy_nj(&self) -> f64 {
+        self.energy.get() * 1e6
+    }
+
+    fn of_network(&self, accelerator: &Accelerator) -> NetworkCost {
+        NetworkCost {
+            layers: Vec::new(),
+            cycles: self.cycles(accelerator),
+            latency: self.span(accelerator),
+            energy_nj: self.energy_nj(),
+        }
+    }
+
+    fn of_layer(&self, accelerator: &Accelerator) -> LayerCost {
+        LayerCost {
+            cycles: self.cycles(accelerator).get(),
+            energy_nj: self.energy_nj(),
+        }
+    }
+}
+
+/// Costs of the layers of `network` in execution order.
+fn layers(
+    by_name: &HashMap<Box<str>, Measurement>,
+    network: &Network,
+    accelerator: &Accelerator,
+) -> Result<Vec<LayerCost>, Infeasible> {
+    let names: HashSet<&str> = network.layers().iter().map(|layer| &*layer.name).collect();
+    if let Some(unknown) = by_name
+        .keys()
+        .filter(|name| !names.contains(&***name))
+        .min()
+    {
+        return Err(Infeasible::UnknownLayer {
+            network: network.name().into(),
+            layer: unknown.clone(),
+        });
+    }
+    let cost = |layer: &Layer| {
+        let measurement = by_name.get(&layer.name);
+        measurement
+            .map(|measurement| measurement.of_layer(accelerator))
+            .ok_or_else(|| Infeasible::LayerNotMeasured {
+                network: network.name().into(),
+                layer: layer.name.clone(),
+                accelerator: accelerator.name.clone(),
+            })
+    };
+    network.layers().iter().map(cost).collect()
+}
+
+impl CostModel for CostRecords {
+    /// # Errors
+    ///
+    /// Always [`Infeasible::UnnamedLayer`]: a record names its network and layer.
+    fn layer(&self, _: &LayerShape, _: &Accelerator) -> Result<LayerCost, Infeasible> {
+        Err(Infeasible::UnnamedLayer)
+    }
+
+    /// A network that was measured as a whole has that latency and energy, and no layers. One that
+    /// was measured by layer has their sum; its latency is of whole cycles.
+    fn network(
+        &self,
+        network: &Network,
+        accelerator: &Accelerator,
+    ) -> Result<NetworkCost, Infeasible> {
+        match self.find(network, accelerator)? {
+            Measured::Whole(measurement) => Ok(measurement.of_network(accelerator)),
+            Measured::Layers { by_name, .. } => {
+                let layers = layers(by_name, network, accelerator)?;
+                Ok(NetworkCost::of_layers(layers, accelerator))
+            }
+        }
+    }
+
+    /// Empty for a network that was measured as a whole.
+    fn explain_network(
+        &self,
+        network: &Network,
+        accelerator: &Accelerator,
+    ) -> Result<Vec<Explanation>, Infeasible> {
+        let cost = self.network(network, accelerator)?;
+        Ok(cost.layers.iter().map(LayerCost::explanation).collect())
+    }
+
+    fn costs_by_name(&self) -> bool {
+        true
+    }
+}

@@ -1,9 +1,0 @@
-//! (in progress)
-use super::{CostModel, Entry};
-/// Registry entry.
-pub(super) const ENTRY: Entry = Entry {
-    name: "mlsys2023",
-    help: "",
-    source: "",
-    build: None,
-};

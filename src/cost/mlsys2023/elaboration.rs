@@ -1,0 +1,354 @@
+//! From the directives of a dataflow to six maps per level (section 3): output axes rewritten to
+//! input axes, units and bandwidth of every level, missing maps filled in.
+
+use crate::dataflow::{Axis, Dataflow, Directive, Mapping};
+use crate::hardware::{Accelerator, Noc};
+use crate::model::{LayerKind, LayerShape};
+
+use super::super::Infeasible;
+use super::positions::Positions;
+
+/// Number of axes of the loop nest. [`Axis`] numbers them from 0 in the order C, K, R, S, X, Y, in
+/// which missing maps are filled in; its output axes are rewritten first.
+pub(super) const N_AXES: usize = 6;
+
+const AXES: [Axis; N_AXES] = [Axis::C, Axis::K, Axis::R, Axis::S, Axis::X, Axis::Y];
+
+/// Extent of every axis, indexed by [`Axis`].
+pub(super) type Extents = [i64; N_AXES];
+
+/// Extents of a whole layer (section 2.4).
+///
+/// Quirks 4 and 5: stride and batch are left out.
+pub(super) fn layer_extents(shape: &LayerShape) -> Extents {
+    [shape.c, shape.k, shape.r, shape.s, shape.x, shape.y].map(i64::from)
+}
+
+/// Maps of a level whose axis indexes each tensor (section 2.3).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Coupling {
+    pub input: Positions,
+    pub weight: Positions,
+    pub output: Positions,
+}
+
+impl Coupling {
+    /// Quirk 6: depthwise layers keep K in their weights, and every kind but depthwise is dense.
+    fn of(maps: &[Template; N_AXES], kind: LayerKind) -> Self {
+        use Axis::{C, K, R, S, X, Y};
+        let channels = if kind == LayerKind::Depthwise { C } else { K };
+        let on = |axes: &[Axis]| Positions::of(maps, |map| axes.contains(&map.axis));
+        Self {
+            input: on(&[C, Y, X]),
+            weight: on(&[K, C, R, S]),
+            output: on(&[channels, Y, X]),
+        }
+    }
+}
+
+/// One map of one level of a layer.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Map {
+    /// The axis v.
+    pub axis: Axis,
+    /// Whether it places units side by side.
+    pub spatial: bool,
+    /// m: extent that one unit holds.
+    pub size: i64,
+    /// o: distance between steps or between units.
+    pub offset: i64,
+    /// D: extent of the axis at this level.
+    pub extent: i64,
+    /// E: D, on window axes less what the kernel takes.
+    ///
+    /// Quirk 9: zero or less where the kernel exceeds the window.
+    pub effective: i64,
+    /// m of the kernel axis that slides along this axis, 1 if none does.
+    pub kernel: i64,
+    /// What a trip of all units moves on by: o, on a spatial map o for every unit.
+    pub stride: i64,
+    /// One trip spans the axis.
+    pub covered: bool,
+    /// The map is larger than the axis.
+    pub oversized: bool,
+    /// No edge is left over after full trips.
+    ///
+    /// Quirk 11: unlike `covered` this leaves out the halo of a spatial map.
+    pub absorbed: bool,
+}
+
+/// One level of a layer.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Level {
+    /// U: sub-clusters or PEs of the level.
+    pub units: i64,
+    /// b: elements per cycle of the network that feeds the level.
+    pub bandwidth: i64,
+    /// One map per axis, outer loop first.
+    pub maps: [Map; N_AXES],
+    /// Position of the first spatial map.
+    pub leader: usize,
+    pub coupling: Coupling,
+}
+
+/// A dataflow on an accelerator: everything about its levels that no layer changes.
+#[derive(Debug, Clone)]
+pub(super) struct Elaboration {
+    /// Outermost first.
+    levels: Vec<LevelTemplate>,
+}
+
+/// One completed level, before the layer is known.
+#[derive(Debug, Clone)]
+struct LevelTemplate {
+    units: i64,
+    bandwidth: i64,
+    maps: [Template; N_AXES],
+    leader: usize,
+    dense: Coupling,
+    depthwise: Coupling,
+}
+
+/// One map of a completed level, before the layer is known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Template {
+    axis: Axis,
+    mapping: Mapping,
+    /// `None`: the whole extent of the layer.
+    step: Option<Step>,
+}
+
+/// Map size m and offset o.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Step {
+    size: i64,
+    offset: i64,
+}
+
+impl Elaboration {
+    /// Elaborates the accelerator's dataflow.
+    ///
+    /// # Errors
+    ///
+    /// [`Infeasible::TooManyLevels`], [`Infeasible::TooFewPes`].
+    pub(super) fn new(accelerator: &Accelerator) -> Result<Self, Infeasible> {
+        let dataflow = &accelerator.dataflow;
+        let bandwidths = level_bandwidths(accelerator)?;
+        // Quirk 7: PEs beyond a whole number of outermost units are idle.
+        let outermost = u64::from(accelerator.pes) / dataflow.pes_per_unit();
+        if outermost == 0 {
+            return Err(Infeasible::TooFewPes {
+                accelerator: accelerator.name.clone(),
+                needed: dataflow.pes_per_unit(),
+            });
+        }
+        let mut levels: Vec<LevelTemplate> = Vec::with_capacity(dataflow.levels().len());
+        for (level, bandwidth) in dataflow.levels().iter().zip(bandwidths) {
+            let maps = match levels.last() {
+                None => complete_outermost(&level.directives),
+                Some(outer) => complete_inner(&level.directives, &outer.maps),
+            };
+            let units = level.units.map_or(outermost as i64, i64::from);
+            levels.push(LevelTemplate::new(units, bandwidth, maps));
+        }
+        Ok(Self { levels })
+    }
+
+    /// Number of levels L.
+    pub(super) fn n_levels(&self) -> usize {
+        self.levels.len()
+    }
+
+    /// Extents that every level of a layer sees (3.3), outermost first: the map sizes of the level
+    /// outside, clipped to its extents.
+    pub(super) fn level_extents(&self, layer: &Extents) -> [Extents; Dataflow::MAX_LEVELS] {
+        let mut extents = [*layer; Dataflow::MAX_LEVELS];
+        for (index, outer) in self.levels.iter().enumerate().take(self.levels.len() - 1) {
+            for map in &outer.maps {
+                let axis = map.axis as usize;
+                extents[index + 1][axis] = extents[index][axis].min(map.step(layer).size);
+            }
+        }
+        extents
+    }
+
+    /// Level `index` of a layer of this kind whose extents are `layer`, with `extents` here.
+    pub(super) fn level(
+        &self,
+        index: usize,
+        kind: LayerKind,
+        layer: &Extents,
+        extents: &Extents,
+    ) -> Level {
+        let template = &self.levels[index];
+        let units = template.units;
+        let mut sizes = [0; N_AXES];
+        for map in &template.maps {
+            sizes[map.axis as usize] = map.step(layer).size;
+        }
+        let [a, b, c, d, e, f] = &template.maps;
+        let map = |map: &Template| map.on(layer, extents, &sizes, units);
+        Level {
+            units,
+            bandwidth: template.bandwidth,
+            maps: [map(a), map(b), map(c), map(d), map(e), map(f)],
+            leader: template.leader,
+            coupling: match kind {
+                LayerKind::Depthwise => template.depthwise,
+                _ => template.dense,
+            },
+        }
+    }
+}
+
+impl LevelTemplate {
+    fn new(units: i64, bandwidth: i64, maps: [Template; N_AXES]) -> Self {
+        let leader = maps.iter().position(|map| map.mapping == Mapping::Spatial);
+        Self {
+            units,
+            bandwidth,
+            maps,
+            leader: leader.expect("every level has a spatial map"),
+            dense: Coupling::of(&maps, LayerKind::Conv),
+            depthwise: Coupling::of(&maps, LayerKind::Depthwise),
+        }
+    }
+}
+
+/// Bandwidth of each level of the accelerator's dataflow, outermost first (2.1).
+///
+/// Quirk 2: the list of bandwidths, which is written outermost first, is used from its other end.
+fn level_bandwidths(accelerator: &Accelerator) -> Result<impl Iterator<Item = i64>, Infeasible> {
+    let Noc { bandwidth, .. } = &accelerator.noc;
+    let levels = accelerator.dataflow.levels().len();
+    let (last, available) = match bandwidth.last() {
+        Some(&last) => (last, bandwidth.len() + 3),
+        None => (1, 0),
+    };
+    if levels > available {
+        return Err(Infeasible::TooManyLevels {
+            dataflow: accelerator.dataflow.name().into(),
+            levels,
+            accelerator: accelerator.name.clone(),
+            available,
+        });
+    }
+    let listed = move |index| bandwidth.get(index).copied().unwrap_or(last);
+    let signed = |bandwidth| i64::try_from(bandwidth).unwrap_or(i64::MAX);
+    Ok((0..levels).rev().map(move |index| signed(listed(index))))
+}
+
+/// Rewrites maps of output axes to input axes (3.1).
+///
+/// Quirk 1: the window grows by the kernel's map only if the same level maps the kernel, otherwise
+/// by the number of directives written at the level.
+fn input_centric(written: &[Directive]) -> impl Iterator<Item = Template> {
+    let kernel = |axis: Axis| {
+        let mapped = written.iter().find(|other| other.axis == axis);
+        mapped.map_or(written.len() as i64, |map| i64::from(map.size))
+    };
+    written.iter().map(move |directive| {
+        let growth = match directive.axis {
+            Axis::OutputY => kernel(Axis::R) - 1,
+            Axis::OutputX => kernel(Axis::S) - 1,
+            _ => 0,
+        };
+        Template {
+            axis: directive.axis.input_axis(),
+            mapping: directive.mapping,
+            step: Some(Step {
+                size: i64::from(directive.size) + growth,
+                offset: i64::from(directive.offset),
+            }),
+        }
+    })
+}
+
+/// Appends a map of the whole extent for every axis that level 0 does not map (section 3.5).
+fn complete_outermost(written: &[Directive]) -> [Template; N_AXES] {
+    let missing = AXES.into_iter().filter(|&axis| !is_mapped(written, axis));
+    six(input_centric(written).chain(missing.map(Template::whole)))
+}
+
+/// Puts the maps of the next outer level in front for every axis that an inner level does not map
+/// (section 3.5): as temporal maps, in reverse order.
+///
+/// Quirk 8: they keep their size even where the level's extent is smaller.
+fn complete_inner(written: &[Directive], outer: &[Template; N_AXES]) -> [Template; N_AXES] {
+    let missing = outer
+        .iter()
+        .rev()
+        .filter(|map| !is_mapped(written, map.axis));
+    let inherited = missing.map(|&map| Template {
+        mapping: Mapping::Temporal,
+        ..map
+    });
+    six(inherited.chain(input_centric(written)))
+}
+
+fn is_mapped(written: &[Directive], axis: Axis) -> bool {
+    written.iter().any(|map| map.axis.input_axis() == axis)
+}
+
+/// Maps of a completed level, of which there are exactly six, as an array.
+fn six(completed: impl Iterator<Item = Template>) -> [Template; N_AXES] {
+    let mut maps = AXES.map(Template::whole);
+    completed.zip(&mut maps).for_each(|(map, slot)| *slot = map);
+    maps
+}
+
+impl Template {
+    fn whole(axis: Axis) -> Self {
+        Self {
+            axis,
+            mapping: Mapping::Temporal,
+            step: None,
+        }
+    }
+
+    #[inline]
+    fn step(&self, layer: &Extents) -> Step {
+        let whole = layer[self.axis as usize];
+        self.step.unwrap_or(Step {
+            size: whole,
+            offset: whole,
+        })
+    }
+
+    /// This map on a layer, at a level with these extents, map sizes and units (4.1, section 4.3).
+    #[inline]
+    fn on(&self, layer: &Extents, extents: &Extents, sizes: &Extents, units: i64) -> Map {
+        let Step { size, offset } = self.step(layer);
+        let extent = extents[self.axis as usize];
+        let (effective, kernel) = match self.axis {
+            Axis::Y => (
+                extent - extents[Axis::R as usize] + 1,
+                sizes[Axis::R as usize],
+            ),
+            Axis::X => (
+                extent - extents[Axis::S as usize] + 1,
+                sizes[Axis::S as usize],
+            ),
+            _ => (extent, 1),
+        };
+        let spatial = self.mapping == Mapping::Spatial;
+        let (stride, held, span) = if spatial {
+            (offset * units, offset * units, offset * (units - 1) + size)
+        } else {
+            (offset, size, size)
+        };
+        Map {
+            axis: self.axis,
+            spatial,
+            size,
+            offset,
+            extent,
+            effective,
+            kernel,
+            stride,
+            covered: span >= extent,
+            oversized: held > extent,
+            absorbed: held >= extent,
+        }
+    }
+}

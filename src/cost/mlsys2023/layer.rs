@@ -1,0 +1,130 @@
+//! One layer: its levels chained from the innermost outward (section 8.4), and its energy
+//! (section 9).
+
+use std::collections::BTreeMap;
+
+use crate::dataflow::Dataflow;
+use crate::hardware::{Accelerator, EnergyTable};
+use crate::model::{LayerKind, LayerShape};
+
+use super::super::Infeasible;
+use super::elaboration::{Elaboration, Extents, layer_extents};
+use super::level::{self, BufferCounts, CaseSums};
+
+/// Cycles of every level for a full tile, outermost first.
+type Runtimes = [i64; Dataflow::MAX_LEVELS];
+
+/// Evaluates layers on one accelerator.
+///
+/// What the inner levels take depends only on the extents that the outermost level leaves them. Few
+/// of these differ between the layers of a network, so they are kept.
+pub(super) struct Evaluator {
+    elaboration: Elaboration,
+    inner: BTreeMap<(LayerKind, Extents), Runtimes>,
+}
+
+impl Evaluator {
+    /// # Errors
+    ///
+    /// As [`Elaboration::new`].
+    pub(super) fn new(accelerator: &Accelerator) -> Result<Self, Infeasible> {
+        Ok(Self {
+            elaboration: Elaboration::new(accelerator)?,
+            inner: BTreeMap::new(),
+        })
+    }
+
+    /// Counts of one layer; `None` if they do not fit into 64 bits.
+    pub(super) fn counts(&mut self, shape: &LayerShape) -> Option<LayerCounts> {
+        let layer = layer_extents(shape);
+        let extents = self.elaboration.level_extents(&layer);
+        let mut runtimes = self.inner_runtimes(shape.kind, &layer, &extents)?;
+        let outermost = self.elaboration.level(0, shape.kind, &layer, &extents[0]);
+        let sums = CaseSums::of(&outermost, handed_outward(runtimes[1]))?;
+        runtimes[0] = sums.runtime;
+        Some(LayerCounts {
+            runtimes,
+            n_levels: self.elaboration.n_levels(),
+            partial_sums: sums.partial_sums,
+            buffers: level::buffers(&outermost, &sums)?,
+        })
+    }
+
+    /// Runtimes of all levels but the outermost, whose place is left empty.
+    fn inner_runtimes(
+        &mut self,
+        kind: LayerKind,
+        layer: &Extents,
+        extents: &[Extents; Dataflow::MAX_LEVELS],
+    ) -> Option<Runtimes> {
+        let key = (kind, extents[1]);
+        if let Some(known) = self.inner.get(&key) {
+            return Some(*known);
+        }
+        let mut runtimes = [0; Dataflow::MAX_LEVELS];
+        let mut inside = 0;
+        for index in (1..self.elaboration.n_levels()).rev() {
+            let level = self.elaboration.level(index, kind, layer, &extents[index]);
+            runtimes[index] = CaseSums::of(&level, inside)?.runtime;
+            inside = handed_outward(runtimes[index]);
+        }
+        self.inner.insert(key, runtimes);
+        Some(runtimes)
+    }
+}
+
+/// What the next outer level is told of a runtime: its lower 32 bits (section 8.4).
+fn handed_outward(runtime: i64) -> i64 {
+    i64::from(runtime as i32)
+}
+
+/// Everything the model says of one layer.
+///
+/// Quirk 24: L1 is the buffer of one cluster of the outermost level, not of a PE.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct LayerCounts {
+    runtimes: Runtimes,
+    n_levels: usize,
+    /// Partial sums of all PEs.
+    pub partial_sums: i64,
+    /// L2 (up) and L1 (down) counts of the input, the weight and the output tensor.
+    pub buffers: [BufferCounts; 3],
+}
+
+impl LayerCounts {
+    /// Latency [cycle].
+    pub(super) fn cycles(&self) -> i64 {
+        self.runtimes[0]
+    }
+
+    /// Cycles of every level for a full tile, outermost first.
+    pub(super) fn runtimes(&self) -> &[i64] {
+        &self.runtimes[..self.n_levels]
+    }
+
+    /// Energy [nJ], summed in the order of (9.1), which makes it the same to the last bit.
+    ///
+    /// Quirk 27: of MACs and of accesses to L1 and L2; nothing for DRAM, network, leakage or idling.
+    pub(super) fn energy_nj(&self, table: &EnergyTable) -> f64 {
+        let [input, weight, output] = &self.buffers;
+        let l2 = [
+            input.up_reads,
+            input.up_writes,
+            weight.up_reads,
+            weight.up_writes,
+            output.up_writes,
+        ];
+        let l1 = [
+            input.down_reads,
+            input.down_writes,
+            weight.down_reads,
+            weight.down_writes,
+            output.down_reads,
+            output.down_writes,
+        ];
+        let add = |weight: f64| move |sum: f64, count: i64| sum + count as f64 * weight;
+        let sum = l2.into_iter().fold(0.0, add(table.l2_per_mac));
+        let sum = l1.into_iter().fold(sum, add(table.l1_per_mac));
+        (sum + self.partial_sums as f64) * table.mac_nj
+    }
+}

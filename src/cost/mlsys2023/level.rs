@@ -1,0 +1,152 @@
+//! One level: the sums over its cases, and the buffers on both of its sides (section 8).
+
+use super::cases::{self, Case, Cases, SpatialEdge};
+use super::delay;
+use super::elaboration::{Coupling, Level, Map};
+use super::overflow;
+use super::positions::Positions;
+use super::reuse::{self, Reuse};
+
+/// Sums over the cases of one level, each weighted by its count (8.1). Pairs are of input and
+/// weight.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) struct CaseSums {
+    /// Cycles.
+    pub runtime: i64,
+    /// Occurrences of all cases.
+    pub occurrences: i64,
+    /// Partial sums of all active units; the last unit of a spatial edge counts its own.
+    pub partial_sums: i64,
+    /// Partial sums of all active units, as if each had the work of the first.
+    pub active_partial_sums: i64,
+    /// Partial sums of the first unit.
+    pub unit_partial_sums: i64,
+    /// Elements taken from upstream.
+    pub ingress: [i64; 2],
+    /// Elements written downstream, as if each active unit received the load of the first.
+    pub loaded: [i64; 2],
+    /// Elements taken from upstream in the first case.
+    pub first_ingress: [i64; 2],
+    /// Outputs of one unit in the first case.
+    pub first_outputs: i64,
+}
+
+/// Counts of one tensor in the buffers on both sides of a level [element]. "Up" is the buffer that
+/// feeds the level, "down" the buffer of one unit or of all.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) struct BufferCounts {
+    /// Reads upstream.
+    pub up_reads: i64,
+    /// Writes upstream.
+    pub up_writes: i64,
+    /// Reads downstream.
+    pub down_reads: i64,
+    /// Writes downstream.
+    pub down_writes: i64,
+    /// Capacity needed upstream.
+    pub up_capacity: i64,
+    /// Capacity needed downstream by one unit.
+    pub down_capacity: i64,
+}
+
+/// What the cases of one level share.
+struct Analysis<'a> {
+    level: &'a Level,
+    /// Reuse of input and weight.
+    reuse: [Reuse; 2],
+    /// Units at work, by status of the first spatial map.
+    active: [i64; 3],
+    /// Cycles that a unit takes for a full tile; 0 if the units are PEs.
+    inner_runtime: i64,
+}
+
+impl Analysis<'_> {
+    fn add(&self, case: &Case, sums: &mut CaseSums) {
+        let Case { count, work, .. } = case;
+        let active = self.active[case.leader as usize];
+        let mut total_ingress = 0;
+        for (operand, reuse) in self.reuse.iter().enumerate() {
+            let load = reuse.load(case.moved);
+            let ingress = load.ingress(active);
+            total_ingress += ingress;
+            sums.ingress[operand] += count * ingress;
+            sums.loaded[operand] += count * active * load.lead;
+        }
+        let Level { bandwidth, .. } = self.level;
+        let cycles = delay::occurrence(work, total_ingress, *bandwidth, self.inner_runtime);
+        sums.runtime += count * cycles;
+        sums.occurrences += count;
+        sums.partial_sums += count * ((active - 1) * work.partial_sums + work.edge_partial_sums);
+        sums.active_partial_sums += count * active * work.partial_sums;
+        sums.unit_partial_sums += count * work.partial_sums;
+    }
+}
+
+impl CaseSums {
+    /// Sums over the cases of `level`, whose units take `inner_runtime` cycles for a full tile, 0 if
+    /// they are PEs; `None` if they do not fit into 64 bits.
+    pub(super) fn of(level: &Level, inner_runtime: i64) -> Option<Self> {
+        let edge = SpatialEdge::of(level);
+        let counts = cases::counts(level, edge);
+        if !overflow::sums_fit(level, &counts, inner_runtime) {
+            return None;
+        }
+        let cases = Cases::of(level, &counts);
+        let Coupling { input, weight, .. } = level.coupling;
+        let analysis = Analysis {
+            level,
+            reuse: [
+                Reuse::of(level, input, cases.moving),
+                Reuse::of(level, weight, cases.moving),
+            ],
+            active: reuse::active_units(level, edge),
+            inner_runtime,
+        };
+        let mut sums = Self::default();
+        analysis.add(&cases.first, &mut sums);
+        sums.first_ingress = sums.ingress;
+        sums.first_outputs = cases.first.work.outputs;
+        cases.for_each_further(&mut |case| analysis.add(case, &mut sums));
+        Some(sums)
+    }
+}
+
+/// Buffer counts of the input, the weight and the output tensor of `level`; `None` if they do not
+/// fit into 64 bits.
+///
+/// Quirk 24: those of the output leave out all units but one, and one read is waived per occurrence
+/// rather than per element. Quirk 25: upstream writes are the footprint, once; that of the output is
+/// zero or negative where the kernel exceeds the input. Quirk 26: capacities are those of the first
+/// case, upstream for the outputs of one unit, downstream for windows of input even where outputs
+/// are stored.
+pub(super) fn buffers(level: &Level, sums: &CaseSums) -> Option<[BufferCounts; 3]> {
+    if !overflow::footprints_fit(level) {
+        return None;
+    }
+    let product = |tensor: Positions, extent: fn(&Map) -> i64| -> i64 {
+        let extents = tensor.iter().map(|position| extent(&level.maps[position]));
+        extents.product()
+    };
+    let operand = |index: usize, tensor: Positions| BufferCounts {
+        up_reads: sums.ingress[index],
+        up_writes: product(tensor, |map| map.extent),
+        down_reads: sums.active_partial_sums,
+        down_writes: sums.loaded[index],
+        up_capacity: 2 * sums.first_ingress[index],
+        down_capacity: 2 * product(tensor, |map| map.size),
+    };
+    let output = |tensor: Positions| BufferCounts {
+        up_reads: 0,
+        up_writes: product(tensor, |map| map.effective),
+        down_reads: sums.unit_partial_sums - sums.occurrences,
+        down_writes: sums.unit_partial_sums,
+        up_capacity: 2 * sums.first_outputs,
+        down_capacity: 2 * product(tensor, |map| map.size),
+    };
+    let tensors = level.coupling;
+    Some([
+        operand(0, tensors.input),
+        operand(1, tensors.weight),
+        output(tensors.output),
+    ])
+}

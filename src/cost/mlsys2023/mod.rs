@@ -1,0 +1,153 @@
+//! The layer cost model of the published XRBench artifact (MLSys'23), a variant of MAESTRO.
+//!
+//! A dataflow splits the loop nest of a layer over cluster levels. Every level is analysed by itself
+//! from the innermost outward: which iteration cases its loops pass through and how often, what must
+//! be sent to its units in each, what they compute, and how long that takes. The latency, the
+//! partial sums and the buffer counts of the outermost level are those of the layer.
+//!
+//! The model is reproduced as it is, with all that looks like a defect: results are equal to the
+//! published ones in every count and in every bit of the energy. Passages marked *Quirk* say where
+//! it departs from what it means; *section* and *(8.1)* number the parts of its analysis:
+//!
+//! | section | module | |
+//! |---|---|---|
+//! | 3 | `elaboration` | directives to six maps per level |
+//! | 4 | `cases` | iteration cases and their counts |
+//! | 5 | `reuse` | active units, reuse, ingress |
+//! | 6 | `work` | partial sums and outputs of a unit |
+//! | 7 | `delay` | cycles of an occurrence |
+//! | 8 | `level` | sums over the cases, buffers |
+//! | 9 | `layer` | chained levels, energy |
+//!
+//! All counts are 64-bit integers; division truncates toward zero, also of the negative extents that
+//! a kernel larger than its window leaves.
+//!
+//! Quirk 3: off-chip bandwidth, network latency, multicast and memory sizes have no effect.
+
+mod cases;
+mod delay;
+mod elaboration;
+mod layer;
+mod level;
+mod overflow;
+mod positions;
+mod reuse;
+mod work;
+
+use crate::hardware::Accelerator;
+use crate::model::{LayerShape, Network};
+
+use super::{CostModel, Entry, Explanation, Infeasible, LayerCost, NetworkCost, Quantity};
+use layer::{Evaluator, LayerCounts};
+
+/// Registry entry.
+pub(super) const ENTRY: Entry = Entry {
+    name: "mlsys2023",
+    help: "the published XRBench artifact's dataflow analysis, exact to the last digit",
+    source: "XRBench artifact (MLSys'23), a variant of MAESTRO (MICRO'19)",
+    build: Some(|| Box::new(Mlsys2023)),
+};
+
+/// The published artifact's cost model.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Mlsys2023;
+
+impl CostModel for Mlsys2023 {
+    fn layer(
+        &self,
+        shape: &LayerShape,
+        accelerator: &Accelerator,
+    ) -> Result<LayerCost, Infeasible> {
+        cost(&mut Evaluator::new(accelerator)?, shape, accelerator)
+    }
+
+    /// Columns and their order are those of the artifact's layer tables. Unlike
+    /// [`CostModel::layer`] this reports negative latencies and energies as they are.
+    fn explain(
+        &self,
+        shape: &LayerShape,
+        accelerator: &Accelerator,
+    ) -> Result<Explanation, Infeasible> {
+        let counts = counts(&mut Evaluator::new(accelerator)?, shape, accelerator)?;
+        Ok(columns(&counts, accelerator))
+    }
+
+    fn network(
+        &self,
+        network: &Network,
+        accelerator: &Accelerator,
+    ) -> Result<NetworkCost, Infeasible> {
+        let mut evaluator = Evaluator::new(accelerator)?;
+        NetworkCost::of_shapes(network, accelerator, |shape| {
+            cost(&mut evaluator, shape, accelerator)
+        })
+    }
+}
+
+fn counts(
+    evaluator: &mut Evaluator,
+    shape: &LayerShape,
+    accelerator: &Accelerator,
+) -> Result<LayerCounts, Infeasible> {
+    evaluator.counts(shape).ok_or_else(|| Infeasible::Overflow {
+        accelerator: accelerator.name.clone(),
+    })
+}
+
+fn cost(
+    evaluator: &mut Evaluator,
+    shape: &LayerShape,
+    accelerator: &Accelerator,
+) -> Result<LayerCost, Infeasible> {
+    let counts = counts(evaluator, shape, accelerator)?;
+    let below_zero = |quantity| Infeasible::BelowZero {
+        quantity,
+        accelerator: accelerator.name.clone(),
+    };
+    let cycles = u64::try_from(counts.cycles()).map_err(|_| below_zero("latency"))?;
+    let energy_nj = counts.energy_nj(&accelerator.energy);
+    if energy_nj < 0.0 {
+        return Err(below_zero("energy"));
+    }
+    Ok(LayerCost { cycles, energy_nj })
+}
+
+fn columns(counts: &LayerCounts, accelerator: &Accelerator) -> Explanation {
+    let [input, weight, output] = &counts.buffers;
+    let runtimes: Vec<_> = counts.runtimes().iter().map(i64::to_string).collect();
+    let whole = [
+        ("l2_rd_input", input.up_reads),
+        ("l2_rd_weight", weight.up_reads),
+        ("l2_rd_output", output.up_reads),
+        ("l2_wr_input", input.up_writes),
+        ("l2_wr_weight", weight.up_writes),
+        ("l2_wr_output", output.up_writes),
+        ("l1_rd_input", input.down_reads),
+        ("l1_rd_weight", weight.down_reads),
+        ("l1_rd_output", output.down_reads),
+        ("l1_wr_input", input.down_writes),
+        ("l1_wr_weight", weight.down_writes),
+        ("l1_wr_output", output.down_writes),
+        ("num_psums", counts.partial_sums),
+        ("l2_req_input", input.up_capacity),
+        ("l2_req_weight", weight.up_capacity),
+        ("l2_req_output", output.up_capacity),
+        ("l1_req_input", input.down_capacity),
+        ("l1_req_weight", weight.down_capacity),
+        ("l1_req_output", output.down_capacity),
+        ("num_levels", counts.runtimes().len() as i64),
+    ];
+    let mut columns = vec![
+        ("runtime_cycles", Quantity::Count(counts.cycles())),
+        (
+            "energy_nJ",
+            Quantity::Real(counts.energy_nj(&accelerator.energy)),
+        ),
+    ];
+    columns.extend(whole.map(|(name, count)| (name, Quantity::Count(count))));
+    columns.push((
+        "level_runtimes_outer_to_inner",
+        Quantity::Text(runtimes.join(";")),
+    ));
+    columns
+}

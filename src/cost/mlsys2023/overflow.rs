@@ -1,0 +1,57 @@
+//! Whether the counts of a level fit into 64 bits, asked once before they are computed.
+
+use super::cases::Counts;
+use super::elaboration::{Level, Map, N_AXES};
+use super::positions::Positions;
+use super::work;
+
+/// An eighth of the range, so that neither a sum of a few counts nor rounding matters.
+const LIMIT: f64 = (1u64 << 60) as f64;
+
+/// Whether the sums over all cases fit, whose loops take their statuses as often as `counts` says:
+/// none is larger than its largest value in one case times the occurrences of all cases.
+pub(super) fn sums_fit(level: &Level, counts: &[Counts; N_AXES], inner_runtime: i64) -> bool {
+    let tensors = level.coupling;
+    let (mut occurrences, mut partial_sums) = (1.0, 1.0);
+    let (mut inputs, mut weights, mut outputs) = (1.0, 1.0, 1.0);
+    for (position, map) in level.maps.iter().enumerate() {
+        let scale = |product: &mut f64, tensor: Positions, factor: i64| {
+            if tensor.contains(position) {
+                *product *= factor as f64;
+            }
+        };
+        let [init, steady, edge] = counts[position];
+        let tile = largest_tile(map);
+        occurrences *= (init + steady.abs() + edge) as f64;
+        partial_sums *= work::partial_sums(map, tile) as f64;
+        scale(&mut inputs, tensors.input, tile);
+        scale(&mut weights, tensors.weight, tile);
+        scale(&mut outputs, tensors.output, work::outputs(map, tile));
+    }
+    let of_units = level.units as f64 * (inputs + weights + partial_sums);
+    occurrences * (of_units + outputs + inner_runtime.abs() as f64) < LIMIT
+}
+
+/// Whether footprints and capacities fit.
+pub(super) fn footprints_fit(level: &Level) -> bool {
+    let footprint: f64 = level.maps.iter().map(|map| map.extent as f64).product();
+    let capacity_fits = |tensor: Positions| {
+        let sizes = tensor.iter().map(|position| level.maps[position].size);
+        sizes.map(|size| size as f64).product::<f64>() < LIMIT
+    };
+    let tensors = level.coupling;
+    footprint < LIMIT
+        && capacity_fits(tensors.input)
+        && capacity_fits(tensors.weight)
+        && capacity_fits(tensors.output)
+}
+
+/// Bound of what one unit receives or works on along the axis.
+fn largest_tile(map: &Map) -> i64 {
+    let largest = map.size.max(map.offset);
+    if map.spatial {
+        largest
+    } else {
+        largest.min(map.extent)
+    }
+}

@@ -1,0 +1,102 @@
+//! What one unit computes in one case (section 6): its tile, partial sums and outputs.
+
+use crate::dataflow::Axis;
+
+use super::cases::Label;
+use super::elaboration::Map;
+
+/// Partial sums and outputs of one unit in one case: products over the axes.
+///
+/// No factor of a partial sum is ever zero, so that no case is skipped for having none.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Work {
+    /// N_part of every unit but the last of a spatial edge (6.2).
+    pub partial_sums: i64,
+    /// N_part of the last unit of a spatial edge.
+    pub edge_partial_sums: i64,
+    /// N_out: outputs written upstream (6.3).
+    ///
+    /// Quirk 20: those of one unit, whether or not they are final.
+    pub outputs: i64,
+}
+
+impl Work {
+    /// The empty product.
+    pub(super) const ONE: Self = Self {
+        partial_sums: 1,
+        edge_partial_sums: 1,
+        outputs: 1,
+    };
+
+    /// Factors of one axis; `is_output` if the axis indexes the outputs.
+    pub(super) fn of(map: &Map, label: Label, is_output: bool) -> Self {
+        let tile = tile(map, label);
+        Self {
+            partial_sums: partial_sums(map, tile),
+            edge_partial_sums: partial_sums(map, edge_unit_tile(map, label, tile)),
+            outputs: if is_output { outputs(map, tile) } else { 1 },
+        }
+    }
+
+    /// Factors of one more axis.
+    #[inline]
+    pub(super) fn times(&self, other: &Self) -> Self {
+        Self {
+            partial_sums: self.partial_sums * other.partial_sums,
+            edge_partial_sums: self.edge_partial_sums * other.edge_partial_sums,
+            outputs: self.outputs * other.outputs,
+        }
+    }
+}
+
+/// Extent of the axis that a unit works on (6.1).
+///
+/// Quirk 18: the residue of a temporal edge is taken from D, its existence from E.
+fn tile(map: &Map, label: Label) -> i64 {
+    match label {
+        _ if map.spatial && shrinks(map, label) => map.size.min(map.extent),
+        _ if map.spatial => map.size,
+        Label::Edge => map.extent % map.offset,
+        Label::Init | Label::Held if map.oversized => map.extent,
+        _ => map.size,
+    }
+}
+
+/// The same for the last unit of a spatial edge; `tile` is what the others work on.
+fn edge_unit_tile(map: &Map, label: Label, tile: i64) -> i64 {
+    if map.spatial && shrinks(map, label) && map.extent >= map.size {
+        match map.extent % map.offset {
+            0 => tile,
+            residue => residue,
+        }
+    } else {
+        tile
+    }
+}
+
+/// Whether a spatial map may leave its units less than its size.
+///
+/// Quirk 18: where it is rewound, but not where it is held, hence normally in the first case only.
+fn shrinks(map: &Map, label: Label) -> bool {
+    label == Label::Edge || label == Label::Init && map.oversized
+}
+
+/// Factor of one axis in the partial sums (6.2).
+///
+/// Quirk 19: a unit computes every output that its window can produce, also those that its
+/// neighbour or its next step computes too.
+pub(super) fn partial_sums(map: &Map, tile: i64) -> i64 {
+    match map.axis {
+        Axis::R | Axis::S => map.size,
+        // No kernel slides along channels: theirs is 1, so that the whole tile counts.
+        _ => (tile - map.kernel + 1).max(1),
+    }
+}
+
+/// Factor of one axis in the outputs (6.3).
+pub(super) fn outputs(map: &Map, tile: i64) -> i64 {
+    match map.axis {
+        Axis::Y | Axis::X if map.size >= map.kernel => map.size - map.kernel + 1,
+        _ => tile,
+    }
+}

@@ -6,10 +6,11 @@ use thiserror::Error;
 
 use crate::cost::CostTable;
 use crate::hardware::System;
-use crate::load::LoadSettings;
+use crate::load::{self, LoadError, LoadSettings, RequestStream};
 use crate::scenario::Scenario;
 use crate::schedule;
-use crate::score::ScoreSettings;
+use crate::score::{self, ScoreSettings, Scorecard};
+use crate::trace::Trace;
 use crate::units::SimSpan;
 
 /// What happens to a run that is still going at its deadline.
@@ -18,7 +19,8 @@ pub enum LatePolicy {
     /// It finishes; its result counts as executed and scores close to zero.
     #[default]
     Finish,
-    /// It is aborted and counts as dropped; the energy spent so far is lost.
+    /// It is aborted when a waiting request would be dropped, and counts as dropped; the energy
+    /// spent so far is lost.
     Abort,
 }
 
@@ -29,12 +31,13 @@ pub struct EngineSettings {
     pub late: LatePolicy,
     /// How long after its deadline a waiting request is kept.
     pub grace: SimSpan,
-    /// Whether a new frame replaces a waiting older frame of the same model.
+    /// Whether a frame that could start drops an older frame of the same model that still waits to.
+    /// Equal to the default where the deadline is the next arrival.
     pub replace_by_newer: bool,
 }
 
 /// Everything a run needs.
-#[derive(Clone)]
+#[derive(Debug, Clone)]
 pub struct Plan {
     /// What is asked.
     pub scenario: Arc<Scenario>,
@@ -82,5 +85,19 @@ impl Plan {
             return Err(PlanError::CostTable { found, wanted });
         }
         Ok(())
+    }
+
+    /// Every request of the run.
+    ///
+    /// # Errors
+    ///
+    /// [`LoadError`].
+    pub fn requests(&self) -> Result<RequestStream, LoadError> {
+        load::generate(&self.scenario, &self.load)
+    }
+
+    /// Scores of what became of them.
+    pub fn score(&self, trace: &Trace) -> Scorecard {
+        score::score(&self.scenario, trace, &self.score)
     }
 }

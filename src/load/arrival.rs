@@ -1,10 +1,257 @@
-//! (in progress)
-use super::*;
-use crate::scenario::Scenario;
-/// Every request of a run.
-pub fn generate(
-    _scenario: &Scenario,
-    _settings: &LoadSettings,
-) -> Result<RequestStream, LoadError> {
-    Ok(RequestStream::default())
+//! Expansion of a scenario into requests: sensor grid, jitter, deadlines, triggers, dependencies by
+//! frame.
+
+use crate::ids::{FrameId, ModelId, RequestId};
+use crate::scenario::{ActiveModel, Dependency, DependencyKind, InputStream, Scenario};
+use crate::units::{FrameRate, SimSpan, SimTime};
+
+use super::random::{Draws, Purpose};
+use super::{FrameMapping, LoadError, LoadSettings, Request, RequestStream};
+
+/// Every request of a run of `scenario`: frame `j` of a model at `F` FPS for all `j/F` in
+/// [0, `duration`), in order of (arrival, deadline, model, frame).
+///
+/// A frame of a model arrives with the last of its sensor frames (Definition 7):
+///
+/// ```text
+/// T_req(j) = max over inputs σ of  L_init(σ) + i/S(σ) + jitter(σ, i)     i = floor(j·S(σ)/F)
+/// T_dl(j)  = L_init(primary) + (j + 1)/F
+/// ```
+///
+/// A model without inputs arrives on its own grid, `T_req = j/F`. Both are whole nanoseconds; no
+/// arrival lies before 0. [`ActiveModel::deadline`] takes the place of the period in `T_dl`.
+///
+/// Deviation: Definition 7 prints one jitter stream seeded by the product of source and frame, which
+/// collides (2·3 = 3·2, and frame 0 of every source). Here each sensor has its own stream, shared by
+/// all models that read the frame. Definition 8 prints the sensor's rate for the deadline; the
+/// example of section 3.6 (2/60 s for a 30-FPS model) and this function take the model's.
+///
+/// # Errors
+///
+/// [`LoadError`] if the run is too large; found before memory is taken.
+pub fn generate(scenario: &Scenario, settings: &LoadSettings) -> Result<RequestStream, LoadError> {
+    let grid = Grid::new(scenario, settings.duration)?;
+    let triggered = triggers(&grid, settings);
+    let mut requests = arrivals(&grid, settings, &triggered);
+    requests.sort_unstable_by_key(|r| (r.arrival, r.deadline, r.model, r.frame));
+    let edges = edges(&grid, &requests);
+    Ok(RequestStream::new(requests, &edges))
+}
+
+/// All frames of all models, numbered in one row: model after model, frame after frame.
+struct Grid<'a> {
+    scenario: &'a Scenario,
+    /// Slot of frame 0 of every model, and the number of slots at the end.
+    starts: Vec<usize>,
+}
+
+impl<'a> Grid<'a> {
+    fn new(scenario: &'a Scenario, duration: SimSpan) -> Result<Self, LoadError> {
+        let mut starts = vec![0];
+        let mut requests = 0u64;
+        let mut dependencies = 0u64;
+        for model in scenario.models() {
+            let frames = model.rate.frames_before(duration);
+            let needs = frames.saturating_mul(model.dependencies.len() as u64);
+            requests = requests.saturating_add(frames);
+            dependencies = dependencies.saturating_add(needs);
+            starts.push(requests as usize);
+        }
+        if requests > RequestStream::MAX_REQUESTS {
+            return Err(LoadError::TooManyRequests { requests });
+        }
+        if dependencies > RequestStream::MAX_DEPENDENCIES {
+            return Err(LoadError::TooManyDependencies { dependencies });
+        }
+        Ok(Self { scenario, starts })
+    }
+
+    fn n_slots(&self) -> usize {
+        self.starts[self.starts.len() - 1]
+    }
+
+    fn n_frames(&self, model: ModelId) -> usize {
+        self.starts[model.index() + 1] - self.starts[model.index()]
+    }
+
+    fn slot(&self, model: ModelId, frame: usize) -> usize {
+        self.starts[model.index()] + frame
+    }
+
+    /// Slot of the upstream frame that `frame` of `model` needs: the newest one whose nominal start
+    /// is not later. At equal rates that is the same frame.
+    fn upstream(&self, model: ModelId, frame: usize, dependency: &Dependency) -> usize {
+        let rate = self.scenario.model(model).rate;
+        let upstream_rate = self.scenario.model(dependency.upstream).rate;
+        let upstream_frame = newest(frame as u64, rate, upstream_rate);
+        self.slot(dependency.upstream, upstream_frame as usize)
+    }
+}
+
+/// The newest frame at `to` FPS when `frame` at `from` FPS starts: `floor(frame·to/from)`.
+///
+/// Frames are below 2^25 ([`RequestStream::MAX_REQUESTS`]) and rates below 2^30 mHz.
+fn newest(frame: u64, from: FrameRate, to: FrameRate) -> u64 {
+    frame * to.millihertz() / from.millihertz()
+}
+
+/// The first frame at `to` FPS that starts with `frame` at `from` FPS or later.
+fn next(frame: u64, from: FrameRate, to: FrameRate) -> u64 {
+    (frame * to.millihertz()).div_ceil(from.millihertz())
+}
+
+/// The coin of a control dependency.
+struct Coin {
+    draws: Draws,
+    probability: f64,
+}
+
+impl Coin {
+    /// The coin of dependency `index` of `model`; `None` for data dependencies. Keyed by position
+    /// in the scenario, so that names change nothing.
+    fn new(
+        model: ModelId,
+        index: usize,
+        kind: DependencyKind,
+        settings: &LoadSettings,
+    ) -> Option<Self> {
+        let DependencyKind::Control { probability } = kind else {
+            return None;
+        };
+        let [model, index] = [model.index(), index].map(|part| (part as u64).to_le_bytes());
+        Some(Self {
+            draws: Draws::new(settings, Purpose::Trigger, &[model, index].concat()),
+            probability: settings.trigger_probability.unwrap_or(probability),
+        })
+    }
+
+    fn asks_for(&self, frame: usize) -> bool {
+        self.draws.unit(frame as u64) < self.probability
+    }
+}
+
+/// Whether each slot is asked for: all its own coins say so, and so are all the frames it needs.
+fn triggers(grid: &Grid<'_>, settings: &LoadSettings) -> Vec<bool> {
+    let mut triggered = vec![true; grid.n_slots()];
+    for &id in grid.scenario.topological() {
+        for (index, dependency) in grid.scenario.model(id).dependencies.iter().enumerate() {
+            let coin = Coin::new(id, index, dependency.kind, settings);
+            for frame in 0..grid.n_frames(id) {
+                triggered[grid.slot(id, frame)] &= triggered[grid.upstream(id, frame, dependency)]
+                    && coin.as_ref().is_none_or(|coin| coin.asks_for(frame));
+            }
+        }
+    }
+    triggered
+}
+
+/// A sensor of this run.
+struct Sensor<'a> {
+    stream: &'a InputStream,
+    /// From time 0 to the nominal arrival of frame 0: L_init, and the phase if there is one.
+    origin: SimSpan,
+    mapping: FrameMapping,
+    jitter: Option<Draws>,
+}
+
+impl<'a> Sensor<'a> {
+    fn new(stream: &'a InputStream, settings: &LoadSettings) -> Self {
+        let draws = |purpose| Draws::new(settings, purpose, stream.name.as_bytes());
+        let period = stream.rate.frame_start(1) - SimTime::ZERO;
+        let phase = match settings.random_phase {
+            true => draws(Purpose::Phase).below(0, period),
+            false => SimSpan::ZERO,
+        };
+        Self {
+            stream,
+            origin: stream.initial_latency + phase,
+            mapping: settings.frame_mapping,
+            jitter: settings.jitter.then(|| draws(Purpose::Jitter)),
+        }
+    }
+
+    /// When the data for frame `frame` of a model at `rate` is there.
+    fn arrival(&self, frame: u64, rate: FrameRate) -> SimTime {
+        let sensor_rate = self.stream.rate;
+        let sensor_frame = match self.mapping {
+            FrameMapping::Floor | FrameMapping::Nominal => newest(frame, rate, sensor_rate),
+            FrameMapping::Ceil => next(frame, rate, sensor_rate),
+        };
+        let nominal = match self.mapping {
+            FrameMapping::Floor | FrameMapping::Ceil => sensor_rate.frame_start(sensor_frame),
+            FrameMapping::Nominal => rate.frame_start(frame),
+        };
+        (nominal + self.origin).offset_by(self.jitter_ns(sensor_frame))
+    }
+
+    fn jitter_ns(&self, sensor_frame: u64) -> i64 {
+        self.jitter.as_ref().map_or(0, |draws| {
+            draws.offset_ns(
+                sensor_frame,
+                self.stream.max_jitter,
+                self.stream.distribution,
+            )
+        })
+    }
+}
+
+fn arrivals(grid: &Grid<'_>, settings: &LoadSettings, triggered: &[bool]) -> Vec<Request> {
+    let streams = grid.scenario.streams().iter();
+    let sensors: Vec<_> = streams
+        .map(|stream| Sensor::new(stream, settings))
+        .collect();
+    let mut requests = Vec::with_capacity(grid.n_slots());
+    for id in grid.scenario.model_ids() {
+        let model = grid.scenario.model(id);
+        let inputs: Vec<_> = model
+            .inputs
+            .iter()
+            .map(|input| &sensors[input.index()])
+            .collect();
+        for frame in 0..grid.n_frames(id) {
+            requests.push(Request {
+                model: id,
+                frame: FrameId::new(frame),
+                arrival: arrival(model, &inputs, frame as u64),
+                deadline: deadline(model, &inputs, frame as u64),
+                triggered: triggered[grid.slot(id, frame)],
+            });
+        }
+    }
+    requests
+}
+
+fn arrival(model: &ActiveModel, inputs: &[&Sensor<'_>], frame: u64) -> SimTime {
+    inputs
+        .iter()
+        .map(|sensor| sensor.arrival(frame, model.rate))
+        .max()
+        .unwrap_or_else(|| model.rate.frame_start(frame))
+}
+
+fn deadline(model: &ActiveModel, inputs: &[&Sensor<'_>], frame: u64) -> SimTime {
+    let origin = inputs
+        .first()
+        .map_or(SimSpan::ZERO, |primary| primary.origin);
+    let nominal = match model.deadline {
+        Some(budget) => model.rate.frame_start(frame) + budget,
+        None => model.rate.frame_start(frame + 1),
+    };
+    nominal + origin
+}
+
+/// Pairs of (upstream, downstream) request, in order of the downstream ones.
+fn edges(grid: &Grid<'_>, requests: &[Request]) -> Vec<(RequestId, RequestId)> {
+    let mut ids = vec![RequestId::new(0); grid.n_slots()];
+    for (index, request) in requests.iter().enumerate() {
+        ids[grid.slot(request.model, request.frame.index())] = RequestId::new(index);
+    }
+    let mut edges = Vec::new();
+    for (index, request) in requests.iter().enumerate() {
+        for dependency in &grid.scenario.model(request.model).dependencies {
+            let upstream = grid.upstream(request.model, request.frame.index(), dependency);
+            edges.push((ids[upstream], RequestId::new(index)));
+        }
+    }
+    edges
 }

@@ -20,14 +20,16 @@ pub enum FrameMapping {
     Floor,
     /// `ceil(j·S/F)`: wait for the next sensor frame.
     Ceil,
-    /// Ignore the sensor's grid: frame `j` arrives at `j/F`, as in the published artifact.
+    /// Ignore the sensor's grid: frame `j` arrives at `j/F`, as in the published artifact (with the
+    /// jitter, if any, of the newest sensor frame).
     Nominal,
 }
 
 /// Settings of the load.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LoadSettings {
-    /// Requests whose nominal start lies in [0, `duration`) are released (section 3.5: one second).
+    /// Frames whose nominal start lies in [0, `duration`) are released (section 3.5: one second). A
+    /// warm-up is part of it: the scores leave out its frames.
     pub duration: SimSpan,
     /// Seed of every random stream.
     pub seed: u64,
@@ -37,6 +39,9 @@ pub struct LoadSettings {
     pub frame_mapping: FrameMapping,
     /// Whether sensors jitter.
     pub jitter: bool,
+    /// Whether each sensor starts at a random phase of its period in place of time 0, so that the
+    /// sensors do not start with the worst case of a common burst. Deadlines move along.
+    pub random_phase: bool,
     /// Trigger probability of every control dependency in place of the scenario's.
     pub trigger_probability: Option<f64>,
 }
@@ -49,6 +54,7 @@ impl Default for LoadSettings {
             replication: 0,
             frame_mapping: FrameMapping::Floor,
             jitter: true,
+            random_phase: false,
             trigger_probability: None,
         }
     }
@@ -67,6 +73,15 @@ pub enum LoadError {
         /// How many there would be.
         requests: u64,
     },
+    /// Too many dependencies between requests.
+    #[error(
+        "{dependencies} dependencies between requests in one run; at most {} are allowed",
+        RequestStream::MAX_DEPENDENCIES
+    )]
+    TooManyDependencies {
+        /// How many there would be.
+        dependencies: u64,
+    },
 }
 
 /// One request IR (Definition 6), with its times and draws.
@@ -81,7 +96,10 @@ pub struct Request {
     /// T_dl (Definition 8).
     pub deadline: SimTime,
     /// Whether the upstream results ask for it; drawn in advance, acted on when they are there.
-    /// True without control dependencies.
+    ///
+    /// True if the coins of all its control dependencies say so and every request that it depends
+    /// on, by data or control, is itself triggered: where nothing was asked for there is no result
+    /// to go on from.
     pub triggered: bool,
 }
 
@@ -103,9 +121,13 @@ struct Rows {
 }
 
 impl Rows {
-    fn from_pairs(n_rows: usize, pairs: &[(RequestId, RequestId)]) -> Self {
+    /// Row by row the entries of `pairs` (row, entry), in the order of the pairs.
+    fn new(
+        n_rows: usize,
+        pairs: impl ExactSizeIterator<Item = (RequestId, RequestId)> + Clone,
+    ) -> Self {
         let mut starts = vec![0u32; n_rows + 1];
-        for (row, _) in pairs {
+        for (row, _) in pairs.clone() {
             starts[row.index() + 1] += 1;
         }
         for index in 1..starts.len() {
@@ -113,7 +135,7 @@ impl Rows {
         }
         let mut next = starts.clone();
         let mut entries = vec![RequestId::new(0); pairs.len()];
-        for &(row, entry) in pairs {
+        for (row, entry) in pairs {
             entries[next[row.index()] as usize] = entry;
             next[row.index()] += 1;
         }
@@ -129,13 +151,20 @@ impl Rows {
 impl RequestStream {
     /// Most requests of one run.
     pub const MAX_REQUESTS: u64 = 20_000_000;
+    /// Most dependencies between the requests of one run.
+    pub const MAX_DEPENDENCIES: u64 = 2 * Self::MAX_REQUESTS;
 
     /// A stream of `requests`, already in order, with `edges` from upstream to downstream request.
+    ///
+    /// # Panics
+    ///
+    /// If an edge names a request that is not there.
     pub fn new(requests: Vec<Request>, edges: &[(RequestId, RequestId)]) -> Self {
-        let reversed: Vec<_> = edges.iter().map(|&(up, down)| (down, up)).collect();
+        let down = edges.iter().copied();
+        let up = edges.iter().map(|&(up, down)| (down, up));
         Self {
-            upstream: Rows::from_pairs(requests.len(), &reversed),
-            downstream: Rows::from_pairs(requests.len(), edges),
+            upstream: Rows::new(requests.len(), up),
+            downstream: Rows::new(requests.len(), down),
             requests,
         }
     }

@@ -7,9 +7,11 @@ mod edf;
 mod latency_greedy;
 mod round_robin;
 
+use std::fmt;
+
 use crate::cost::CostTable;
 use crate::ids::{AccelId, FrameId, ModelId, RequestId};
-use crate::units::{FrameRate, SimTime};
+use crate::units::{FrameRate, Millijoules, SimSpan, SimTime};
 
 /// A request that could start now: its inputs have arrived and its upstream results are there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -44,6 +46,8 @@ pub enum Activity {
         request: RequestId,
         /// Its model.
         model: ModelId,
+        /// When it started.
+        since: SimTime,
         /// When it will be done if nothing interferes.
         predicted_end: SimTime,
     },
@@ -58,7 +62,7 @@ pub struct AcceleratorState {
     pub resident: Option<ModelId>,
 }
 
-/// Counts of what became of the requests of one model so far.
+/// What became of the requests of one model so far.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct History {
     /// Requests finished by their deadline.
@@ -69,6 +73,8 @@ pub struct History {
     pub dropped: u32,
     /// When a job of this model last started.
     pub last_start: Option<SimTime>,
+    /// Energy spent on them.
+    pub energy: Millijoules,
 }
 
 /// Everything a policy may base a decision on. Tables are indexed by [`ModelId`] and [`AccelId`].
@@ -88,6 +94,20 @@ pub struct View<'a> {
     pub rates: &'a [FrameRate],
     /// What became of every model's requests.
     pub history: &'a [History],
+}
+
+impl View<'_> {
+    /// The idle accelerator that runs `model` in the shortest time; the lowest id of equals.
+    pub fn fastest_idle(&self, model: ModelId) -> AccelId {
+        let idle = self.idle.iter().copied();
+        idle.min_by_key(|&accelerator| self.latency(model, accelerator))
+            .expect("a policy is asked only with something idle")
+    }
+
+    /// Time that `model` takes on `accelerator`, alone and uninterrupted.
+    pub fn latency(&self, model: ModelId, accelerator: AccelId) -> SimSpan {
+        self.costs.latency(model, accelerator)
+    }
 }
 
 /// What a policy answers.
@@ -134,6 +154,12 @@ pub struct Entry {
     pub work_conserving: bool,
     /// Builds it.
     pub build: fn() -> Box<dyn Scheduler>,
+}
+
+impl fmt::Debug for Entry {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name)
+    }
 }
 
 /// Every policy; the first is the default.

@@ -1,1 +1,67 @@
-//! (in progress)
+//! Accuracy score: is the model as good as it should be?
+
+use crate::scenario::{Better, QualityGoal};
+
+/// Accuracy score of a model (XRBench Definition 12).
+///
+/// ```text
+/// AccScore = min(1, raw)
+/// raw      = QM_measured / QM_target            if higher is better
+///          = QM_target / (QM_measured + ε)      if lower is better
+/// ```
+///
+/// The measured value is not negative and the target above zero, both in the unit of the metric. The
+/// result lies in [0, 1]; without a measured value the goal counts as met and the score is 1, as the
+/// paper assumes for all its models.
+///
+/// Deviation: the paper prints `max(1, raw)`, never below 1, under a text that promises [0, 1]; and
+/// `QM_measured / (QM_measured + ε)` for lower-is-better metrics, about 1 however bad the model is.
+pub fn accuracy(goal: &QualityGoal, epsilon: f64) -> f64 {
+    let raw = match (goal.measured, goal.better) {
+        (None, _) => return 1.0,
+        (Some(measured), Better::Higher) => measured / goal.target,
+        (Some(measured), Better::Lower) => goal.target / (measured + epsilon),
+    };
+    raw.clamp(0.0, 1.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(better: Better, target: f64, measured: Option<f64>, expected: f64) {
+        let goal = QualityGoal {
+            metric: "metric".into(),
+            target,
+            better,
+            measured,
+        };
+        let found = accuracy(&goal, 1e-6);
+        assert!(
+            (found - expected).abs() < 1e-12,
+            "{found} is not {expected}"
+        );
+    }
+
+    #[test]
+    fn higher_is_better_scores_the_reached_part_of_the_target() {
+        check(Better::Higher, 80.0, Some(60.0), 0.75);
+        check(Better::Higher, 80.0, Some(80.0), 1.0);
+        check(Better::Higher, 80.0, Some(96.0), 1.0);
+        check(Better::Higher, 80.0, Some(0.0), 0.0);
+    }
+
+    /// 8.79/(17.58 + 10^-6) = 0.5/(1 + 5.688e-8); a word error rate of zero divides by ε alone.
+    #[test]
+    fn lower_is_better_scores_the_inverse() {
+        check(Better::Lower, 8.79, Some(17.58), 8.79 / 17.580_001);
+        check(Better::Lower, 8.79, Some(4.0), 1.0);
+        check(Better::Lower, 8.79, Some(0.0), 1.0);
+    }
+
+    #[test]
+    fn an_unmeasured_model_meets_its_goal() {
+        check(Better::Higher, 80.0, None, 1.0);
+        check(Better::Lower, 8.79, None, 1.0);
+    }
+}

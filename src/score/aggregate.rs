@@ -1,12 +1,196 @@
-//! (in progress)
-use super::*;
-use crate::scenario::Scenario;
-use crate::trace::Trace;
-/// Scores of one run.
-pub fn score(_scenario: &Scenario, _trace: &Trace, _settings: &ScoreSettings) -> Scorecard {
-    Scorecard::default()
+//! Aggregation of unit scores over inferences, models, scenarios and the benchmark (XRBench
+//! Definitions 14 to 16).
+
+use crate::scenario::{ActiveModel, Scenario};
+use crate::trace::{Outcome, Record, Trace};
+
+use super::accuracy::accuracy;
+use super::energy::energy;
+use super::qoe::qoe;
+use super::realtime::realtime;
+use super::{Counts, InferenceScore, ModelScore, NeverTriggered, ScoreSettings, Scorecard};
+
+/// Scores of one request (XRBench Definition 14); `None` unless it was executed.
+///
+/// ```text
+/// Score_inf = RtScore · EnScore · AccScore
+/// ```
+pub fn inference(
+    model: &ActiveModel,
+    record: &Record,
+    settings: &ScoreSettings,
+) -> Option<InferenceScore> {
+    let Outcome::Executed {
+        end, energy: spent, ..
+    } = record.outcome
+    else {
+        return None;
+    };
+    let realtime = realtime(end, record.deadline, settings.k_per_ms);
+    let energy = energy(spent, settings.energy_max);
+    let accuracy = accuracy(&model.unit.quality, settings.epsilon);
+    Some(InferenceScore {
+        realtime,
+        energy,
+        accuracy,
+        inference: realtime * energy * accuracy,
+    })
 }
-/// Definition 16.
-pub fn benchmark_score(_scenarios: &[f64]) -> f64 {
-    0.0
+
+/// Scores of every request of a trace, indexed by [`RequestId`](crate::ids::RequestId); `None` where
+/// it was not executed.
+pub fn inferences(
+    scenario: &Scenario,
+    trace: &Trace,
+    settings: &ScoreSettings,
+) -> Vec<Option<InferenceScore>> {
+    let records = trace.records().iter();
+    records
+        .map(|record| inference(scenario.model(record.model), record, settings))
+        .collect()
+}
+
+/// Scores of one run (XRBench Definition 15).
+///
+/// ```text
+/// Score_scn = 1/|θ| · sum over models μ of  sum over frames of Score_inf / NumFrm(μ) · QoEScore(μ)
+/// ```
+///
+/// |θ| counts the models with released frames. One that executed none of them scores 0; one that had
+/// none, because it was never triggered, has no part in any mean ([`NeverTriggered`]).
+///
+/// Deviation: the paper prints no sum over the models. Its text (section 3.7) takes the mean over
+/// *processed* frames before the product with QoE, where the print divides by NumFrm and so counts a
+/// drop twice; [`Scorecard`] has both.
+pub fn score(scenario: &Scenario, trace: &Trace, settings: &ScoreSettings) -> Scorecard {
+    let models = scenario.models();
+    let mut tallies = vec![Tally::default(); models.len()];
+    let warm_up_frames = models
+        .iter()
+        .map(|model| model.rate.frames_before(settings.warm_up));
+    let first_frames: Vec<_> = warm_up_frames.collect();
+    for record in trace.records() {
+        let index = record.model.index();
+        if record.frame.index() as u64 >= first_frames[index] {
+            tallies[index].add(&models[index], record, settings);
+        }
+    }
+    let scores = tallies
+        .iter()
+        .map(|tally| tally.score(settings.never_triggered));
+    Scorecard::of_models(scores.collect(), settings.never_triggered)
+}
+
+/// Score of the benchmark (XRBench Definition 16): the mean over scenarios; 0 without.
+///
+/// ```text
+/// Score_bench = sum over scenarios θ of Score_scn(θ) / |Ω|
+/// ```
+pub fn benchmark_score(scenarios: &[f64]) -> f64 {
+    mean(scenarios.iter().sum(), scenarios.len() as u64)
+}
+
+/// Sums over the requests of one model.
+#[derive(Debug, Clone, Copy, Default)]
+struct Tally {
+    realtime: f64,
+    energy: f64,
+    accuracy: f64,
+    inference: f64,
+    counts: Counts,
+}
+
+impl Tally {
+    fn add(&mut self, model: &ActiveModel, record: &Record, settings: &ScoreSettings) {
+        self.counts.count(record);
+        if let Some(score) = inference(model, record, settings) {
+            self.realtime += score.realtime;
+            self.energy += score.energy;
+            self.accuracy += score.accuracy;
+            self.inference += score.inference;
+        }
+    }
+
+    fn score(&self, never_triggered: NeverTriggered) -> ModelScore {
+        let Counts {
+            released, executed, ..
+        } = self.counts;
+        if released == 0 {
+            return ModelScore::uniform(never_triggered.score().unwrap_or(0.0), self.counts);
+        }
+        let qoe = qoe(executed, released);
+        ModelScore {
+            realtime: mean(self.realtime, executed),
+            energy: mean(self.energy, executed),
+            accuracy: mean(self.accuracy, executed),
+            qoe,
+            score: mean(self.inference, released) * qoe,
+            score_executed_mean: mean(self.inference, executed) * qoe,
+            counts: self.counts,
+        }
+    }
+}
+
+impl Counts {
+    fn count(&mut self, record: &Record) {
+        match record.outcome {
+            Outcome::Executed { end, energy, .. } => {
+                self.executed += 1;
+                self.deadline_misses += u64::from(end > record.deadline);
+                self.energy += energy;
+            }
+            Outcome::Dropped { energy, .. } => {
+                self.dropped += 1;
+                self.energy += energy;
+            }
+            Outcome::NotTriggered => self.not_triggered += 1,
+            Outcome::Lost { .. } => {}
+        }
+        self.released += u64::from(record.outcome != Outcome::NotTriggered);
+    }
+}
+
+impl ModelScore {
+    fn uniform(value: f64, counts: Counts) -> Self {
+        Self {
+            realtime: value,
+            energy: value,
+            accuracy: value,
+            qoe: value,
+            score: value,
+            score_executed_mean: value,
+            counts,
+        }
+    }
+}
+
+impl Scorecard {
+    fn of_models(models: Vec<ModelScore>, never_triggered: NeverTriggered) -> Self {
+        let every_model = never_triggered.score().is_some();
+        let counted = || {
+            models
+                .iter()
+                .filter(|m| every_model || m.counts.released > 0)
+        };
+        let n_counted = counted().count() as u64;
+        let mean_of =
+            |quantity: fn(&ModelScore) -> f64| mean(counted().map(quantity).sum(), n_counted);
+        Self {
+            realtime: mean_of(|model| model.realtime),
+            energy: mean_of(|model| model.energy),
+            accuracy: mean_of(|model| model.accuracy),
+            qoe: mean_of(|model| model.qoe),
+            score: mean_of(|model| model.score),
+            score_executed_mean: mean_of(|model| model.score_executed_mean),
+            counts: models.iter().map(|model| model.counts).sum(),
+            models,
+        }
+    }
+}
+
+fn mean(sum: f64, n: u64) -> f64 {
+    match n {
+        0 => 0.0,
+        _ => sum / n as f64,
+    }
 }

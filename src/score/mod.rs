@@ -9,9 +9,34 @@ pub mod energy;
 pub mod qoe;
 pub mod realtime;
 
-pub use aggregate::{benchmark_score, score};
+pub use aggregate::{benchmark_score, inference, inferences, score};
 
-use crate::units::Millijoules;
+use std::iter::Sum;
+use std::ops::Add;
+
+use crate::units::{Millijoules, SimSpan};
+
+/// What a model scores that no upstream result ever asked for, so that nothing was released.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum NeverTriggered {
+    /// It has no part in the means over models.
+    #[default]
+    Excluded,
+    /// 1 in every score: it did all that was asked.
+    One,
+    /// 0 in every score.
+    Zero,
+}
+
+impl NeverTriggered {
+    fn score(self) -> Option<f64> {
+        match self {
+            Self::Excluded => None,
+            Self::One => Some(1.0),
+            Self::Zero => Some(0.0),
+        }
+    }
+}
 
 /// Parameters of the scores.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -22,6 +47,11 @@ pub struct ScoreSettings {
     pub energy_max: Millijoules,
     /// ε of Definition 12.
     pub epsilon: f64,
+    /// Frames whose nominal start lies before this are played but not counted, so that the scores
+    /// show the steady state. Zero counts everything, as the paper does.
+    pub warm_up: SimSpan,
+    /// Models without released frames.
+    pub never_triggered: NeverTriggered,
 }
 
 impl Default for ScoreSettings {
@@ -31,6 +61,8 @@ impl Default for ScoreSettings {
             k_per_ms: 15.0,
             energy_max: Millijoules::new(1500.0),
             epsilon: 1e-6,
+            warm_up: SimSpan::ZERO,
+            never_triggered: NeverTriggered::Excluded,
         }
     }
 }
@@ -63,6 +95,26 @@ pub struct Counts {
     pub deadline_misses: u64,
     /// Energy of all executions, finished or aborted.
     pub energy: Millijoules,
+}
+
+impl Add for Counts {
+    type Output = Self;
+    fn add(self, other: Self) -> Self {
+        Self {
+            released: self.released + other.released,
+            executed: self.executed + other.executed,
+            dropped: self.dropped + other.dropped,
+            not_triggered: self.not_triggered + other.not_triggered,
+            deadline_misses: self.deadline_misses + other.deadline_misses,
+            energy: self.energy + other.energy,
+        }
+    }
+}
+
+impl Sum for Counts {
+    fn sum<I: Iterator<Item = Self>>(counts: I) -> Self {
+        counts.fold(Self::default(), Add::add)
+    }
 }
 
 /// Scores of one model in one run.

@@ -1,1 +1,32 @@
-//! (in progress)
+//! Quality of experience: how many of the frames were processed at all?
+
+/// QoE score of a model over a run (XRBench Definition 13).
+///
+/// ```text
+/// QoEScore = NumFrm_exec / NumFrm
+/// ```
+///
+/// `executed` counts the frames that ran to completion, late ones included, and `released` those
+/// that were due. The result lies in [0, 1]; 0 if nothing was due.
+///
+/// Deviation: frames that a control dependency did not ask for are not in NumFrm. The paper counts
+/// streamed frames and says nothing of them.
+pub fn qoe(executed: u64, released: u64) -> f64 {
+    match released {
+        0 => 0.0,
+        _ => executed as f64 / released as f64,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_score_is_the_executed_part_of_the_released_frames() {
+        assert_eq!(qoe(59, 60), 59.0 / 60.0);
+        assert_eq!(qoe(60, 60), 1.0);
+        assert_eq!(qoe(0, 60), 0.0);
+        assert_eq!(qoe(0, 0), 0.0);
+    }
+}

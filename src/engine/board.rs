@@ -1,0 +1,153 @@
+//! The state that policies see: what waits, what the accelerators do, what became of the rest.
+
+use crate::cost::CostTable;
+use crate::ids::{AccelId, ModelId, RequestId};
+use crate::scenario::Scenario;
+use crate::schedule::{AcceleratorState, Activity, History, Job, View};
+use crate::trace::Outcome;
+use crate::units::{FrameRate, SimTime};
+
+/// The state that policies see.
+pub(super) struct Board {
+    /// In order of request, which is the order of (release, deadline, model, frame).
+    ready: Vec<Job>,
+    accelerators: Vec<AcceleratorState>,
+    /// Lowest id first.
+    idle: Vec<AccelId>,
+    rates: Vec<FrameRate>,
+    history: Vec<History>,
+}
+
+/// A job that was on an accelerator.
+pub(super) struct Shift {
+    pub(super) request: RequestId,
+    pub(super) model: ModelId,
+    pub(super) start: SimTime,
+}
+
+impl Board {
+    /// Nothing ready, everything idle.
+    pub(super) fn new(scenario: &Scenario, n_accelerators: usize) -> Self {
+        let idle = AcceleratorState {
+            activity: Activity::Idle {
+                since: SimTime::ZERO,
+            },
+            resident: None,
+        };
+        Self {
+            ready: Vec::new(),
+            accelerators: vec![idle; n_accelerators],
+            idle: (0..n_accelerators).map(AccelId::new).collect(),
+            rates: scenario.models().iter().map(|model| model.rate).collect(),
+            history: vec![History::default(); scenario.models().len()],
+        }
+    }
+
+    /// What a policy sees at `now`; `None` if there is nothing to decide.
+    pub(super) fn view<'a>(&'a self, now: SimTime, costs: &'a CostTable) -> Option<View<'a>> {
+        let something = !self.ready.is_empty() && !self.idle.is_empty();
+        something.then_some(View {
+            now,
+            ready: &self.ready,
+            accelerators: &self.accelerators,
+            idle: &self.idle,
+            costs,
+            rates: &self.rates,
+            history: &self.history,
+        })
+    }
+
+    /// Adds a ready job.
+    pub(super) fn add(&mut self, job: Job) {
+        let place = self
+            .ready
+            .partition_point(|other| other.request < job.request);
+        self.ready.insert(place, job);
+    }
+
+    /// Takes a ready job away; `None` if it is not ready.
+    pub(super) fn take(&mut self, request: RequestId) -> Option<Job> {
+        let place = self
+            .ready
+            .binary_search_by_key(&request, |job| job.request)
+            .ok()?;
+        Some(self.ready.remove(place))
+    }
+
+    /// Of two ready jobs of `model` the one with the older frame.
+    pub(super) fn outdated(&self, model: ModelId) -> Option<RequestId> {
+        let of_model = || self.ready.iter().filter(|job| job.model == model);
+        let oldest = of_model().min_by_key(|job| job.frame)?;
+        (of_model().count() > 1).then_some(oldest.request)
+    }
+
+    /// Puts `job` on an idle accelerator.
+    ///
+    /// # Panics
+    ///
+    /// If the accelerator is not idle.
+    pub(super) fn start(&mut self, job: &Job, accelerator: AccelId, now: SimTime, end: SimTime) {
+        let place = self.idle.binary_search(&accelerator);
+        self.idle
+            .remove(place.expect("a policy answers with an idle accelerator that it was shown"));
+        self.accelerators[accelerator.index()] = AcceleratorState {
+            activity: Activity::Running {
+                request: job.request,
+                model: job.model,
+                since: now,
+                predicted_end: end,
+            },
+            resident: Some(job.model),
+        };
+        self.history[job.model.index()].last_start = Some(now);
+    }
+
+    /// Takes the job off a busy accelerator.
+    ///
+    /// # Panics
+    ///
+    /// If the accelerator is idle.
+    pub(super) fn stop(&mut self, accelerator: AccelId, now: SimTime) -> Shift {
+        let activity = &mut self.accelerators[accelerator.index()].activity;
+        let Activity::Running {
+            request,
+            model,
+            since,
+            ..
+        } = *activity
+        else {
+            unreachable!("only a busy accelerator stops");
+        };
+        *activity = Activity::Idle { since: now };
+        let place = self.idle.partition_point(|&other| other < accelerator);
+        self.idle.insert(place, accelerator);
+        Shift {
+            request,
+            model,
+            start: since,
+        }
+    }
+
+    /// Where `request` runs.
+    pub(super) fn accelerator_of(&self, request: RequestId) -> Option<AccelId> {
+        let runs = |state: &AcceleratorState| matches!(state.activity, Activity::Running { request: id, .. } if id == request);
+        self.accelerators.iter().position(runs).map(AccelId::new)
+    }
+
+    /// Enters an outcome into the history of its model.
+    pub(super) fn remember(&mut self, model: ModelId, deadline: SimTime, outcome: &Outcome) {
+        let history = &mut self.history[model.index()];
+        match *outcome {
+            Outcome::Executed { end, energy, .. } => {
+                history.on_time += u32::from(end <= deadline);
+                history.late += u32::from(end > deadline);
+                history.energy += energy;
+            }
+            Outcome::Dropped { energy, .. } => {
+                history.dropped += 1;
+                history.energy += energy;
+            }
+            Outcome::NotTriggered | Outcome::Lost { .. } => {}
+        }
+    }
+}

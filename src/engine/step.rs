@@ -1,0 +1,300 @@
+//! One instant of a run.
+
+use crate::cost::CostTable;
+use crate::ids::{AccelId, RequestId};
+use crate::load::RequestStream;
+use crate::plan::{EngineSettings, LatePolicy, Plan};
+use crate::schedule::{Decision, Job, Scheduler};
+use crate::trace::{DropReason, Outcome, Record, Trace};
+use crate::units::{Millijoules, SimTime};
+
+use super::Run;
+use super::agenda::{Arrivals, Completions, Expiries};
+use super::board::Board;
+
+/// Where a request is on its way; it moves down this list to one of the last two.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Stage {
+    /// Its input data is not there yet.
+    Expected,
+    /// It waits for results of other requests.
+    Blocked,
+    /// It waits for an accelerator.
+    Ready,
+    /// It is on an accelerator.
+    Running,
+    /// It ran to completion.
+    Executed,
+    /// It ended without a result: dropped, or not asked for.
+    Void,
+}
+
+/// What the requests that a request depends on mean for it.
+enum Upstream {
+    /// All results are there.
+    Done,
+    /// Some are still to come.
+    Pending,
+    /// One will never come.
+    Void,
+}
+
+/// A run in progress.
+pub(super) struct Engine<'a> {
+    requests: &'a RequestStream,
+    costs: &'a CostTable,
+    settings: EngineSettings,
+    scheduler: Box<dyn Scheduler>,
+    arrivals: Arrivals<'a>,
+    expiries: Expiries,
+    completions: Completions,
+    board: Board,
+    /// Indexed by [`RequestId`].
+    stages: Vec<Stage>,
+    /// Indexed by [`RequestId`]; [`Outcome::Lost`] until the request ends.
+    records: Vec<Record>,
+    /// Requests that have ended and whose dependants have not been told.
+    news: Vec<RequestId>,
+    events: u64,
+}
+
+impl<'a> Engine<'a> {
+    pub(super) fn new(plan: &'a Plan, requests: &'a RequestStream) -> Self {
+        let n_accelerators = plan.system.accelerators().len();
+        Self {
+            requests,
+            costs: &plan.costs,
+            settings: plan.engine,
+            scheduler: (plan.scheduler.build)(),
+            arrivals: Arrivals::new(requests),
+            expiries: Expiries::new(&plan.scenario, requests, plan.engine.grace),
+            completions: Completions::new(n_accelerators),
+            board: Board::new(&plan.scenario, n_accelerators),
+            stages: vec![Stage::Expected; requests.requests().len()],
+            records: unfinished(requests),
+            news: Vec::new(),
+            events: 0,
+        }
+    }
+
+    /// Plays until nothing is left to happen.
+    pub(super) fn play(mut self) -> Run {
+        while let Some(now) = self.next_instant() {
+            self.step(now);
+        }
+        Run {
+            trace: Trace::new(self.records),
+            events: self.events,
+        }
+    }
+
+    fn next_instant(&mut self) -> Option<SimTime> {
+        let aborts = self.settings.late == LatePolicy::Abort;
+        let stages = &self.stages;
+        let expiry = self.expiries.peek(|id| match stages[id.index()] {
+            Stage::Expected | Stage::Blocked | Stage::Ready => true,
+            Stage::Running => aborts,
+            Stage::Executed | Stage::Void => false,
+        });
+        let sources = [self.completions.peek(), self.arrivals.peek(), expiry];
+        sources.into_iter().flatten().min()
+    }
+
+    fn step(&mut self, now: SimTime) {
+        self.complete_finished(now);
+        self.admit_arrivals(now);
+        self.drop_expired(now);
+        self.dispatch_ready(now);
+    }
+
+    /// Frees the accelerators that are done and tells the dependants.
+    fn complete_finished(&mut self, now: SimTime) {
+        while let Some(accelerator) = self.completions.pop(now) {
+            self.events += 1;
+            let shift = self.board.stop(accelerator, now);
+            let outcome = Outcome::Executed {
+                accelerator,
+                start: shift.start,
+                end: now,
+                energy: self.costs.energy(shift.model, accelerator),
+            };
+            self.end(shift.request, outcome);
+            self.spread_news(now);
+        }
+    }
+
+    /// Lets in the requests whose input data is there.
+    fn admit_arrivals(&mut self, now: SimTime) {
+        while let Some(request) = self.arrivals.pop(now) {
+            self.events += 1;
+            self.stages[request.index()] = Stage::Blocked;
+            self.reconsider(request, now);
+            self.spread_news(now);
+        }
+    }
+
+    /// Gives up the requests whose time is over, upstream ones first.
+    fn drop_expired(&mut self, now: SimTime) {
+        while let Some(request) = self.expiries.pop(now) {
+            match self.stages[request.index()] {
+                Stage::Ready => {
+                    self.board.take(request);
+                    self.give_up(request, DropReason::Deadline, now);
+                }
+                Stage::Blocked => self.give_up(request, DropReason::Deadline, now),
+                Stage::Running if self.settings.late == LatePolicy::Abort => {
+                    self.abort(request, now)
+                }
+                _ => continue,
+            }
+            self.events += 1;
+            self.spread_news(now);
+        }
+    }
+
+    /// Asks the policy until it waits, or nothing is ready or idle. Every answer but waiting takes a
+    /// request out of the ready ones, so this ends.
+    fn dispatch_ready(&mut self, now: SimTime) {
+        while let Some(view) = self.board.view(now, self.costs) {
+            match self.scheduler.decide(&view) {
+                Decision::Dispatch {
+                    request,
+                    accelerator,
+                } => {
+                    let job = self.take_shown(request);
+                    self.start(&job, accelerator, now);
+                }
+                Decision::Drop(request) => {
+                    self.take_shown(request);
+                    self.give_up(request, DropReason::Scheduler, now);
+                    self.spread_news(now);
+                }
+                Decision::Wait => return,
+            }
+        }
+    }
+
+    fn take_shown(&mut self, request: RequestId) -> Job {
+        let job = self.board.take(request);
+        job.expect("a policy answers with a ready request that it was shown")
+    }
+
+    fn start(&mut self, job: &Job, accelerator: AccelId, now: SimTime) {
+        let end = now + self.costs.latency(job.model, accelerator);
+        self.board.start(job, accelerator, now, end);
+        self.completions.set(accelerator, end);
+        self.stages[job.request.index()] = Stage::Running;
+    }
+
+    /// Takes a running request off its accelerator. The energy is that of the part that ran.
+    fn abort(&mut self, request: RequestId, now: SimTime) {
+        let accelerator = self.board.accelerator_of(request);
+        let accelerator = accelerator.expect("a running request is on an accelerator");
+        self.completions.clear(accelerator);
+        let shift = self.board.stop(accelerator, now);
+        let ran =
+            (now - shift.start).as_ms() / self.costs.latency(shift.model, accelerator).as_ms();
+        let energy = Millijoules::new(self.costs.energy(shift.model, accelerator).get() * ran);
+        let reason = DropReason::Aborted;
+        self.end(
+            request,
+            Outcome::Dropped {
+                at: now,
+                reason,
+                energy,
+            },
+        );
+    }
+
+    /// Ends a request that has not run. If nothing asked for it, it counts as that and not as
+    /// dropped: the same coin decides whether or not its upstream result ever came.
+    fn give_up(&mut self, request: RequestId, reason: DropReason, now: SimTime) {
+        let energy = Millijoules::ZERO;
+        let outcome = match self.requests.request(request).triggered {
+            true => Outcome::Dropped {
+                at: now,
+                reason,
+                energy,
+            },
+            false => Outcome::NotTriggered,
+        };
+        self.end(request, outcome);
+    }
+
+    fn end(&mut self, request: RequestId, outcome: Outcome) {
+        let record = &mut self.records[request.index()];
+        record.outcome = outcome;
+        self.board.remember(record.model, record.deadline, &outcome);
+        self.stages[request.index()] = match outcome {
+            Outcome::Executed { .. } => Stage::Executed,
+            _ => Stage::Void,
+        };
+        self.news.push(request);
+    }
+
+    /// Tells dependants what became of the requests that they need, theirs in turn, and so on.
+    fn spread_news(&mut self, now: SimTime) {
+        let requests = self.requests;
+        while let Some(ended) = self.news.pop() {
+            for &dependant in requests.downstream(ended) {
+                if self.stages[dependant.index()] == Stage::Blocked {
+                    self.reconsider(dependant, now);
+                }
+            }
+        }
+    }
+
+    /// Decides what a blocked request does now.
+    fn reconsider(&mut self, request: RequestId, now: SimTime) {
+        match self.upstream_of(request) {
+            Upstream::Done if self.requests.request(request).triggered => self.ready(request, now),
+            Upstream::Done | Upstream::Void => self.give_up(request, DropReason::Upstream, now),
+            Upstream::Pending => {}
+        }
+    }
+
+    fn upstream_of(&self, request: RequestId) -> Upstream {
+        let mut upstream = Upstream::Done;
+        for needed in self.requests.upstream(request) {
+            match self.stages[needed.index()] {
+                Stage::Executed => {}
+                Stage::Void => return Upstream::Void,
+                _ => upstream = Upstream::Pending,
+            }
+        }
+        upstream
+    }
+
+    fn ready(&mut self, id: RequestId, now: SimTime) {
+        let request = self.requests.request(id);
+        self.stages[id.index()] = Stage::Ready;
+        self.board.add(Job {
+            request: id,
+            model: request.model,
+            frame: request.frame,
+            next_layer: 0,
+            release: request.arrival,
+            deadline: request.deadline,
+            ready_since: now,
+        });
+        if self.settings.replace_by_newer
+            && let Some(older) = self.board.outdated(request.model)
+        {
+            self.board.take(older);
+            self.give_up(older, DropReason::Replaced, now);
+        }
+    }
+}
+
+fn unfinished(requests: &RequestStream) -> Vec<Record> {
+    let requests = requests.requests().iter();
+    requests
+        .map(|request| Record {
+            model: request.model,
+            frame: request.frame,
+            arrival: request.arrival,
+            deadline: request.deadline,
+            outcome: Outcome::Lost { running: false },
+        })
+        .collect()
+}

@@ -1,1 +1,354 @@
-//! (in progress)
+//! The runtime of the published artifact, replicated: semantics `mlsys2023`.
+//!
+//! Its departures from the paper are matters of control flow, so they are a small second engine
+//! here instead of switches in [`crate::engine`]; [`quirks`] lists them. The rules R1 to R14 that
+//! the comments cite are: costs and inputs (R1, R2), periods and window (R3), random numbers (R4),
+//! the loop of injection, retirement, drop, dispatch and advance (R5 to R9), its end (R10), the
+//! schedule file (R11), scores (R12), the summary file (R13), and the means of the figures (R14).
+//!
+//! Knows no files and no cost model; costs come from the plan.
+
+mod engine;
+mod expf;
+mod lower;
+pub mod quirks;
+mod rand;
+mod score;
+mod write;
+
+use std::io::{self, Write};
+use std::sync::Arc;
+
+use crate::ids::FrameId;
+use crate::plan::Plan;
+use crate::scenario::Scenario;
+use crate::score::{InferenceScore, Scorecard};
+use crate::trace::{DropReason, Outcome, Record, Trace};
+use crate::units::{Millijoules, SimTime};
+
+use engine::{Execution, Fate, History, Request};
+use lower::Inputs;
+use score::Tallies;
+
+pub use lower::CompatError;
+
+/// Replays `plan` as the artifact would have run it with `srand(seed)`; the artifact itself takes
+/// the time of day for a seed.
+///
+/// Scenario, costs and the load's trigger probability are taken from the plan. The rest of its load,
+/// its rules, policy and score parameters are not: the artifact has its own.
+///
+/// # Errors
+///
+/// [`CompatError`] if the artifact cannot express the scenario.
+pub fn run(plan: &Plan, seed: u32) -> Result<Replay, CompatError> {
+    let inputs = Inputs::of(plan)?;
+    let history = engine::replay(&inputs, seed);
+    Ok(Replay {
+        scenario: Arc::clone(&plan.scenario),
+        tallies: Tallies::of(&inputs, &history),
+        inputs,
+        history,
+    })
+}
+
+/// A finished replay.
+#[derive(Debug, Clone)]
+pub struct Replay {
+    scenario: Arc<Scenario>,
+    inputs: Inputs,
+    history: History,
+    tallies: Tallies,
+}
+
+impl Replay {
+    /// What happened to every frame of the window, in order of injection; times rounded from single
+    /// precision milliseconds to nanoseconds.
+    ///
+    /// Deviation: up to 0.01 ms of overlap on one accelerator can occur, see `early-retire` in
+    /// [`quirks::ALL`].
+    pub fn trace(&self) -> Trace {
+        let records = self.history.requests.iter();
+        Trace::new(records.map(|request| self.record(request)).collect())
+    }
+
+    /// Unit scores of every request of [`Replay::trace`]; `None` where it was not executed. Energy
+    /// scores fall below 0 beyond 1500 mJ.
+    pub fn inferences(&self) -> Vec<Option<InferenceScore>> {
+        let requests = self.history.requests.iter();
+        requests
+            .map(|request| score::inference(&self.inputs, request))
+            .collect()
+    }
+
+    /// Scores with the artifact's denominators, as its figures show them (rules R12 to R14):
+    /// realtime, energy and qoe are plain means over the models of the scenario; score is the
+    /// artifact's overall score over 100.
+    pub fn scorecard(&self) -> Scorecard {
+        self.tallies.scorecard(&self.inputs, &self.history)
+    }
+
+    /// Writes the artifact's schedule file (rule R11).
+    ///
+    /// # Errors
+    ///
+    /// What `out` reports.
+    pub fn write_schedule(&self, out: &mut dyn Write) -> io::Result<()> {
+        write::schedule(&self.scenario, &self.inputs, &self.history, out)
+    }
+
+    /// Writes the artifact's summary file (rule R13).
+    ///
+    /// # Errors
+    ///
+    /// What `out` reports.
+    pub fn write_summary(&self, out: &mut dyn Write) -> io::Result<()> {
+        write::summary(&self.scenario, &self.inputs, &self.tallies, out)
+    }
+
+    fn record(&self, request: &Request) -> Record {
+        Record {
+            model: request.model,
+            frame: FrameId::new(request.frame as usize),
+            arrival: instant(request.injection_ms),
+            deadline: instant(request.deadline_ms),
+            outcome: self.outcome(request),
+        }
+    }
+
+    fn outcome(&self, request: &Request) -> Outcome {
+        match request.fate {
+            Fate::NotTriggered => Outcome::NotTriggered,
+            Fate::Waiting => Outcome::Lost { running: false },
+            Fate::Running(_) => Outcome::Lost { running: true },
+            Fate::Dropped(at_ms) => Outcome::Dropped {
+                at: instant(at_ms),
+                reason: DropReason::Deadline,
+                energy: Millijoules::ZERO,
+            },
+            Fate::Executed(Execution {
+                accelerator,
+                dispatch_ms,
+                completion_ms,
+            }) => Outcome::Executed {
+                accelerator,
+                start: instant(dispatch_ms),
+                end: instant(completion_ms),
+                energy: self.inputs.energy(request.model, accelerator),
+            },
+        }
+    }
+}
+
+/// The nanosecond nearest to a single-precision time.
+fn instant(ms: f32) -> SimTime {
+    SimTime::from_ns((f64::from(ms) * 1e6).round() as u64)
+}
+
+/// Plans with given latencies, and what became of them in words.
+#[cfg(test)]
+mod fixture {
+    use super::*;
+    use crate::cost::{CostTable, NetworkCost};
+    use crate::dataflow::{Axis, ClusterLevel, Dataflow, Directive, Mapping};
+    use crate::hardware::{Accelerator, EnergyTable, Memory, Noc, System};
+    use crate::ids::ModelId;
+    use crate::load::LoadSettings;
+    use crate::model::{Layer, LayerKind, LayerShape, Network};
+    use crate::plan::EngineSettings;
+    use crate::scenario::{
+        ActiveModel, Better, Dependency, DependencyKind, QualityGoal, UnitModel,
+    };
+    use crate::schedule;
+    use crate::score::ScoreSettings;
+    use crate::units::{Bytes, ClockRate, Cycles, FrameRate, SimSpan};
+
+    /// A model with its latency on every accelerator [ms].
+    pub(super) struct TestModel {
+        name: &'static str,
+        fps: f64,
+        latencies_ms: Vec<f64>,
+        energy_mj: f64,
+        dependencies: Vec<Dependency>,
+    }
+
+    pub(super) fn model(name: &'static str, fps: f64, latencies_ms: &[f64]) -> TestModel {
+        TestModel {
+            name,
+            fps,
+            latencies_ms: latencies_ms.to_vec(),
+            energy_mj: 1.0,
+            dependencies: Vec::new(),
+        }
+    }
+
+    impl TestModel {
+        pub(super) fn after(self, upstream: usize) -> Self {
+            self.depending(upstream, DependencyKind::Data)
+        }
+
+        pub(super) fn triggered_by(self, upstream: usize, probability: f64) -> Self {
+            self.depending(upstream, DependencyKind::Control { probability })
+        }
+
+        pub(super) fn energy_mj(mut self, energy_mj: f64) -> Self {
+            self.energy_mj = energy_mj;
+            self
+        }
+
+        fn depending(mut self, upstream: usize, kind: DependencyKind) -> Self {
+            let upstream = ModelId::new(upstream);
+            self.dependencies.push(Dependency { upstream, kind });
+            self
+        }
+
+        fn active(&self) -> ActiveModel {
+            ActiveModel {
+                unit: UnitModel {
+                    task: self.name.into(),
+                    network: Arc::new(network(self.name)),
+                    dataset: "none".into(),
+                    quality: QualityGoal {
+                        metric: "none".into(),
+                        target: 1.0,
+                        better: Better::Higher,
+                        measured: None,
+                    },
+                },
+                artifact_name: self.name.into(),
+                rate: FrameRate::from_fps(self.fps).unwrap(),
+                inputs: Vec::new(),
+                dependencies: self.dependencies.clone(),
+                deadline: None,
+            }
+        }
+
+        fn costs(&self) -> impl Iterator<Item = Arc<NetworkCost>> {
+            self.latencies_ms.iter().map(|ms| {
+                let cycles = (ms * 1e6).round() as u64;
+                Arc::new(NetworkCost {
+                    layers: Vec::new(),
+                    cycles: Cycles::new(cycles),
+                    latency: SimSpan::from_ns(cycles),
+                    energy_nj: self.energy_mj * 1e6,
+                })
+            })
+        }
+    }
+
+    fn network(name: &str) -> Network {
+        let shape = LayerShape {
+            kind: LayerKind::Conv,
+            n: 1,
+            k: 1,
+            c: 1,
+            y: 1,
+            x: 1,
+            r: 1,
+            s: 1,
+            stride_y: 1,
+            stride_x: 1,
+        };
+        let name_of_layer = "l".into();
+        let layers = vec![Layer {
+            name: name_of_layer,
+            shape,
+        }];
+        Network::new(name, layers).unwrap()
+    }
+
+    pub(super) fn accelerator(name: &str) -> Accelerator {
+        let map = Directive {
+            mapping: Mapping::Spatial,
+            size: 1,
+            offset: 1,
+            axis: Axis::C,
+        };
+        let level = ClusterLevel {
+            units: None,
+            directives: vec![map],
+        };
+        Accelerator {
+            name: name.into(),
+            dataflow: Arc::new(Dataflow::new("flow", vec![level]).unwrap()),
+            pes: 4,
+            clock: ClockRate::GHZ,
+            noc: Noc {
+                bandwidth: vec![4],
+                latency: vec![1],
+                multicast: true,
+            },
+            memory: Memory {
+                shared: Bytes::new(1 << 20),
+                local: Bytes::new(1 << 10),
+                offchip_bandwidth: 4,
+            },
+            energy: EnergyTable {
+                mac_nj: 0.00288,
+                l1_per_mac: 0.55,
+                l2_per_mac: 6.0,
+                dram_per_mac: 75.0,
+            },
+        }
+    }
+
+    pub(super) fn plan(models: &[TestModel]) -> Plan {
+        let n_accelerators = models[0].latencies_ms.len();
+        let accelerators = (0..n_accelerators).map(|index| accelerator(&format!("acc{index}")));
+        let active = models.iter().map(TestModel::active).collect();
+        let costs = models.iter().flat_map(TestModel::costs).collect();
+        Plan {
+            scenario: Arc::new(Scenario::new("test", Vec::new(), active).unwrap()),
+            system: Arc::new(System::new("test", accelerators.collect()).unwrap()),
+            costs: Arc::new(CostTable::new(costs, n_accelerators)),
+            load: LoadSettings::default(),
+            engine: EngineSettings::default(),
+            scheduler: &schedule::ALL[0],
+            score: ScoreSettings::default(),
+        }
+    }
+
+    pub(super) fn replay(models: &[TestModel], seed: u32) -> Replay {
+        run(&plan(models), seed).unwrap()
+    }
+
+    /// Accelerator, start and end, if it was executed.
+    pub(super) fn execution(record: &Record) -> Option<(usize, SimTime, SimTime)> {
+        match record.outcome {
+            Outcome::Executed {
+                accelerator,
+                start,
+                end,
+                ..
+            } => Some((accelerator.index(), start, end)),
+            _ => None,
+        }
+    }
+
+    /// A line for every request: name and frame, injection and deadline, what became of it; in ms.
+    pub(super) fn story(replay: &Replay) -> Vec<String> {
+        let trace = replay.trace();
+        let line = |record: &Record| {
+            let name = &replay.scenario.model(record.model).artifact_name;
+            let frame = record.frame.index();
+            let (arrival, deadline) = (record.arrival.as_ms(), record.deadline.as_ms());
+            let fate = match record.outcome {
+                Outcome::Dropped { at, .. } => format!("dropped at {}", at.as_ms()),
+                Outcome::NotTriggered => "not triggered".into(),
+                Outcome::Lost { running: true } => "lost running".into(),
+                Outcome::Lost { running: false } => "lost waiting".into(),
+                Outcome::Executed {
+                    accelerator,
+                    start,
+                    end,
+                    ..
+                } => {
+                    let (start, end) = (start.as_ms(), end.as_ms());
+                    format!("acc {} from {start} to {end}", accelerator.index())
+                }
+            };
+            format!("{name}{frame} {arrival}-{deadline}: {fate}")
+        };
+        trace.records().iter().map(line).collect()
+    }
+}

@@ -1,1 +1,205 @@
-//! (in progress)
+//! The published artifact's own text format: networks, dataflows and hardware in `.m` files, as
+//! section 2 of the specification of its cost model describes them.
+//!
+//! Words are separated by blanks, line ends and any of `, - > ( ) : ;`; braces stand alone; a word
+//! that starts with `//` begins a comment. What the artifact accepts and then gets wrong in silence
+//! (unknown words, missing braces, keys given twice, sizes of zero) is an error here.
+
+mod dataflows;
+mod hardware;
+mod layers;
+mod levels;
+mod networks;
+mod parser;
+mod scenario;
+mod token;
+
+pub use dataflows::{parse_dataflows, parse_directive};
+pub use hardware::parse_hardware;
+pub use levels::{DirectiveOrCluster, assemble};
+pub use networks::{NetworkBlock, parse_networks};
+pub use scenario::scenario;
+
+use super::{Problem, Source};
+
+use parser::{advice, quote};
+use token::Tokens;
+
+/// The three kinds of `.m` files.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Kind {
+    /// `Network` blocks: a usage scenario, or networks alone.
+    Networks,
+    /// `Dataflow` blocks.
+    Dataflows,
+    /// `Accelerator` blocks.
+    Hardware,
+}
+
+impl Kind {
+    /// Every kind with the keyword of its blocks.
+    pub const ALL: [(Self, &'static str); 3] = [
+        (Self::Networks, "Network"),
+        (Self::Dataflows, "Dataflow"),
+        (Self::Hardware, "Accelerator"),
+    ];
+}
+
+/// The kind of a file, by its first word.
+///
+/// # Errors
+///
+/// If that word is none of the three keywords, or there is none.
+pub fn detect(source: &Source) -> Result<Kind, Problem> {
+    let words = Kind::ALL.map(|(_, word)| word);
+    let Some(first) = Tokens::new(source.text()).next() else {
+        let end = source.text().len();
+        return Err(Problem::new(end..end, "the file is empty").help(advice("", &words)));
+    };
+    let kind = Kind::ALL.iter().find(|(_, word)| *word == first.text);
+    kind.map(|&(kind, _)| kind).ok_or_else(|| {
+        let message = format!("the file starts with {}", quote(first.text));
+        Problem::new(first.span(), message).help(advice(first.text, &words))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use proptest::test_runner::RngSeed;
+
+    use super::*;
+
+    const NETWORKS: &str = "Network a-b { // first\n FPS: 3\n Layer l { Type: CONV\n Stride { X 2 }\n \
+        Dimensions: { N: 1, K: 2, C: 3, Y': 4, X: 5, R: 1, S: 1 } }\n}\n\
+        Network c { Dependency { b } Probability: 0.5 FPS 3\n Layer l { Type: DSCONV\n \
+        Dimensions { K 2 C 3 Y 4 X 5 R 1 S 1 } } }\n";
+    const DATAFLOWS: &str = "Dataflow { TemporalMap(1,1) Y'; //'\n SpatialMap(1,1) K; Cluster(16,P);\n \
+        SpatialMap(1,1) C; }\n";
+    const HARDWARE: &str = "Accelerator Acc0 { num_pes: 64 top_noc_bw: 128 top_noc_latency: 1\n \
+        top_noc_multicast: True col_noc_bw: 64 global_shared_memory: 8 // MiB\n }\n";
+
+    /// Everything that a text can be read as; it must come to an end with values or with problems
+    /// whose places lie in the text.
+    fn read(text: &str) {
+        let source = Source::new("f.m", text);
+        let directive = parse_directive(text)
+            .map(|_| ())
+            .map_err(|problem| vec![problem]);
+        let kind = detect(&source).map(|_| ()).map_err(|problem| vec![problem]);
+        let results = [
+            directive,
+            kind,
+            parse_networks(&source).map(|_| ()),
+            parse_dataflows(&source).map(|_| ()),
+            parse_hardware(&source).map(|_| ()),
+            scenario(&source, "s").map(|_| ()),
+        ];
+        for problems in results.into_iter().filter_map(Result::err) {
+            assert!((1..=101).contains(&problems.len()));
+            for problem in problems {
+                assert!(text.get(problem.span.clone()).is_some(), "{problem:?}");
+                assert!(!problem.message.contains('\n'));
+            }
+        }
+    }
+
+    #[test]
+    fn the_samples_are_right() {
+        let source = |text| Source::new("f.m", text);
+        assert!(scenario(&source(NETWORKS), "s").is_ok());
+        assert!(parse_dataflows(&source(DATAFLOWS)).is_ok());
+        assert!(parse_hardware(&source(HARDWARE)).is_ok());
+    }
+
+    #[test]
+    fn the_first_word_tells_the_kind() {
+        let kind = |text| detect(&Source::new("f.m", text));
+        assert_eq!(kind(NETWORKS), Ok(Kind::Networks));
+        assert_eq!(kind(DATAFLOWS), Ok(Kind::Dataflows));
+        assert_eq!(kind(HARDWARE), Ok(Kind::Hardware));
+        let problem = kind("\n// c\nDatflow {").unwrap_err();
+        assert_eq!(
+            (problem.span, &*problem.message),
+            (6..13, "the file starts with `Datflow`")
+        );
+        assert_eq!(
+            kind(" // only a comment").unwrap_err().message,
+            "the file is empty"
+        );
+    }
+
+    #[test]
+    fn every_truncation_and_deletion_is_read_to_the_end() {
+        for text in [NETWORKS, DATAFLOWS, HARDWARE] {
+            for end in 0..text.len() {
+                read(&text[..end]);
+                read(&text[end..]);
+                read(&format!("{}{}", &text[..end], &text[end + 1..]));
+            }
+        }
+    }
+
+    #[test]
+    fn absurd_files_are_read_in_bounded_time() {
+        let repeated = [
+            "{ ",
+            "} ",
+            "Network ",
+            "Network a { ",
+            "Layer l { ",
+            "a ",
+            "a{",
+            "Dependency { a ",
+            "Dimensions { K 1 ",
+            "Cluster(1,P) ",
+            "Dataflow { ",
+            "num_pes ",
+            "// x\n",
+        ];
+        for piece in repeated {
+            read(&piece.repeat(20_000));
+            read(&format!("{NETWORKS}{}", piece.repeat(20_000)));
+        }
+        read(&"x".repeat(1 << 20));
+        read(&format!("Network {} {{", "é".repeat(1 << 19)));
+    }
+
+    fn word() -> impl Strategy<Value = String> {
+        let words: Vec<&str> = NETWORKS
+            .split_inclusive(char::is_whitespace)
+            .chain(DATAFLOWS.split_inclusive(char::is_whitespace))
+            .chain(HARDWARE.split_inclusive(char::is_whitespace))
+            .chain([
+                "0 ",
+                "99999999999999999999 ",
+                "é ",
+                "\u{feff}",
+                "{}",
+                "//",
+                "\r\n",
+                "' ",
+            ])
+            .collect();
+        prop_oneof![
+            9 => proptest::sample::select(words).prop_map(str::to_owned),
+            1 => any::<String>(),
+        ]
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig {
+            cases: 2_000,
+            rng_seed: RngSeed::Fixed(2023),
+            failure_persistence: None,
+            ..ProptestConfig::default()
+        })]
+
+        #[test]
+        fn any_sequence_of_words_is_read_to_the_end(
+            words in proptest::collection::vec(word(), 0..120),
+        ) {
+            read(&words.concat());
+        }
+    }
+}

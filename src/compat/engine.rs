@@ -1,0 +1,327 @@
+//! The artifact's loop: events at the ticks of the fastest model and at completions (rules R5 to R10).
+//!
+//! Every time is in milliseconds and single precision, with one rounding an operation.
+
+use std::collections::VecDeque;
+
+use crate::ids::{AccelId, ModelId, RequestId};
+
+use super::lower::{Inputs, Model};
+use super::rand::Rand;
+
+/// A running job counts as complete when it ends within this time of the event [ms] (rule R6).
+const RETIRE_MARGIN_MS: f32 = 0.01;
+
+/// What the run leaves behind.
+#[derive(Debug, Clone, Default)]
+pub(super) struct History {
+    /// Every frame of the window in order of injection, untriggered ones among them; indexed by
+    /// [`RequestId`].
+    pub requests: Vec<Request>,
+    /// Executed and dropped requests in the order in which they were logged.
+    pub log: Vec<RequestId>,
+}
+
+/// One frame of one model.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Request {
+    pub model: ModelId,
+    pub frame: u32,
+    /// Time of the event that injected it, not its nominal time [ms].
+    pub injection_ms: f32,
+    /// Nominal start of the next frame [ms].
+    pub deadline_ms: f32,
+    pub fate: Fate,
+}
+
+/// Where a request stands; where it stood in the end.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Fate {
+    /// The coin said no.
+    NotTriggered,
+    /// In its model's queue.
+    Waiting,
+    /// On an accelerator, not yet retired.
+    Running(Execution),
+    /// Retired.
+    Executed(Execution),
+    /// Taken from its queue at this time [ms].
+    Dropped(f32),
+}
+
+/// A run of a model on an accelerator.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Execution {
+    pub accelerator: AccelId,
+    pub dispatch_ms: f32,
+    pub completion_ms: f32,
+}
+
+/// Replays `inputs` with the draws of `srand(seed)`.
+pub(super) fn replay(inputs: &Inputs, seed: u32) -> History {
+    let mut run = Run::new(inputs, seed);
+    while run.frames_remain() {
+        run.inject();
+        run.retire();
+        run.drop_expired();
+        run.dispatch_ready();
+        run.advance();
+    }
+    run.history
+}
+
+/// State of the loop.
+struct Run<'a> {
+    inputs: &'a Inputs,
+    rand: Rand,
+    now_ms: f32,
+    /// Ticks passed.
+    ticks: u32,
+    /// Indexed by [`ModelId`].
+    progress: Vec<Progress>,
+    /// What runs on each accelerator, with its completion time [ms]; indexed by [`AccelId`].
+    running: Vec<Option<(RequestId, f32)>>,
+    history: History,
+}
+
+/// How far a model is.
+#[derive(Default)]
+struct Progress {
+    /// Frames considered for injection so far, which is the next frame's number.
+    n_injected: u32,
+    /// Frames that ran to completion; their numbers are not kept (rule R8).
+    n_completed: u32,
+    waiting: VecDeque<RequestId>,
+}
+
+impl<'a> Run<'a> {
+    fn new(inputs: &'a Inputs, seed: u32) -> Self {
+        let n_requests: u32 = inputs.models.iter().map(|model| model.n_frames).sum();
+        Self {
+            inputs,
+            rand: Rand::new(seed),
+            now_ms: 0.0,
+            ticks: 0,
+            progress: inputs.models.iter().map(|_| Progress::default()).collect(),
+            running: vec![None; inputs.n_accelerators],
+            history: History {
+                requests: Vec::with_capacity(n_requests as usize),
+                log: Vec::with_capacity(n_requests as usize),
+            },
+        }
+    }
+
+    fn frames_remain(&self) -> bool {
+        let mut models = self.inputs.models.iter().zip(&self.progress);
+        models.any(|(model, progress)| progress.n_injected < model.n_frames)
+    }
+
+    /// At most one frame of every model (rule R5).
+    fn inject(&mut self) {
+        for (index, model) in self.inputs.models.iter().enumerate() {
+            // The jitter: drawn and never used.
+            self.rand.unit();
+            let frame = self.progress[index].n_injected;
+            if frame < model.n_frames && model.frame_start_ms(frame) <= self.now_ms {
+                self.progress[index].n_injected += 1;
+                let triggered = model.probability > self.rand.unit();
+                self.admit(ModelId::new(index), frame, triggered);
+            }
+        }
+    }
+
+    fn admit(&mut self, model: ModelId, frame: u32, triggered: bool) {
+        let id = RequestId::new(self.history.requests.len());
+        let fate = if triggered {
+            self.progress[model.index()].waiting.push_back(id);
+            Fate::Waiting
+        } else {
+            Fate::NotTriggered
+        };
+        self.history.requests.push(Request {
+            model,
+            frame,
+            injection_ms: self.now_ms,
+            deadline_ms: self.inputs.models[model.index()].frame_start_ms(frame + 1),
+            fate,
+        });
+    }
+
+    /// Accelerators in file order (rule R6).
+    fn retire(&mut self) {
+        for slot in &mut self.running {
+            if let Some((id, completion_ms)) = *slot
+                && self.now_ms + RETIRE_MARGIN_MS >= completion_ms
+            {
+                *slot = None;
+                let request = &mut self.history.requests[id.index()];
+                if let Fate::Running(execution) = request.fate {
+                    request.fate = Fate::Executed(execution);
+                }
+                self.progress[request.model.index()].n_completed += 1;
+                self.history.log.push(id);
+            }
+        }
+    }
+
+    /// Models in order of name, one head of queue each, until a pass drops nothing (rule R7).
+    fn drop_expired(&mut self) {
+        let inputs = self.inputs;
+        let mut changed = true;
+        while changed {
+            changed = false;
+            for &model in &inputs.by_name {
+                changed |= self.drop_head_if_expired(model);
+            }
+        }
+    }
+
+    fn drop_head_if_expired(&mut self, model: ModelId) -> bool {
+        let queue = &mut self.progress[model.index()].waiting;
+        let Some(&id) = queue.front() else {
+            return false;
+        };
+        let request = &mut self.history.requests[id.index()];
+        if request.deadline_ms >= self.now_ms {
+            return false;
+        }
+        request.fate = Fate::Dropped(self.now_ms);
+        queue.pop_front();
+        self.history.log.push(id);
+        true
+    }
+
+    /// Models in order of name, one frame each, until a pass starts nothing (rule R8).
+    fn dispatch_ready(&mut self) {
+        let inputs = self.inputs;
+        let mut changed = true;
+        while changed {
+            changed = false;
+            for &model in &inputs.by_name {
+                changed |= self.dispatch_head_if_ready(model);
+            }
+        }
+    }
+
+    fn dispatch_head_if_ready(&mut self, model: ModelId) -> bool {
+        let Some(&id) = self.progress[model.index()].waiting.front() else {
+            return false;
+        };
+        if !self.dependencies_met(id) {
+            return false;
+        }
+        let Some(accelerator) = self.fastest_idle(model) else {
+            return false;
+        };
+        let completion_ms = self.now_ms + self.inputs.cost(model, accelerator).latency_ms;
+        self.progress[model.index()].waiting.pop_front();
+        self.running[accelerator.index()] = Some((id, completion_ms));
+        self.history.requests[id.index()].fate = Fate::Running(Execution {
+            accelerator,
+            dispatch_ms: self.now_ms,
+            completion_ms,
+        });
+        true
+    }
+
+    /// Counts completions, whichever frames they were of.
+    fn dependencies_met(&self, id: RequestId) -> bool {
+        let request = &self.history.requests[id.index()];
+        let model = &self.inputs.models[request.model.index()];
+        let mut dependencies = model.dependencies.iter();
+        dependencies.all(|upstream| self.progress[upstream.index()].n_completed > request.frame)
+    }
+
+    /// The idle accelerator with the fewest cycles, the first of equals.
+    fn fastest_idle(&self, model: ModelId) -> Option<AccelId> {
+        (0..self.running.len())
+            .filter(|&index| self.running[index].is_none())
+            .map(AccelId::new)
+            .min_by_key(|&accelerator| self.inputs.cost(model, accelerator).cycles)
+    }
+
+    /// To the next tick, or to a completion before it (rule R9).
+    fn advance(&mut self) {
+        let tick_ms = ((self.ticks + 1) * self.inputs.tick_ms) as f32;
+        let completions = self.running.iter().flatten().map(|&(_, end_ms)| end_ms);
+        let next_ms = completions.fold(tick_ms, f32::min);
+        debug_assert!(self.now_ms < next_ms, "time runs forward");
+        if next_ms == tick_ms {
+            self.ticks += 1;
+        }
+        self.now_ms = next_ms;
+    }
+}
+
+impl Model {
+    /// Nominal start of `frame` [ms].
+    fn frame_start_ms(&self, frame: u32) -> f32 {
+        (self.period_ms * frame) as f32
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::compat::fixture::{model, replay, story};
+
+    #[test]
+    fn the_fastest_idle_accelerator_wins_and_the_first_of_equals() {
+        let models = [
+            model("a", 60.0, &[5.0, 3.0, 3.0]),
+            model("b", 60.0, &[1.0, 2.0, 9.0]),
+        ];
+        let story = story(&replay(&models, 1));
+        assert_eq!(story[0], "a0 0-16: acc 1 from 0 to 3");
+        assert_eq!(story[1], "b0 0-16: acc 0 from 0 to 1");
+    }
+
+    #[test]
+    fn a_dependant_starts_when_its_upstream_is_retired() {
+        let models = [
+            model("b", 60.0, &[2.0, 9.0]).after(1),
+            model("u", 60.0, &[4.0, 3.0]),
+        ];
+        let story = story(&replay(&models, 1));
+        assert_eq!(story[0], "b0 0-16: acc 0 from 3 to 5");
+        assert_eq!(story[1], "u0 0-16: acc 1 from 0 to 3");
+    }
+
+    #[test]
+    fn late_jobs_run_to_their_end() {
+        let story = story(&replay(&[model("a", 60.0, &[20.0])], 1));
+        assert_eq!(story[0], "a0 0-16: acc 0 from 0 to 20");
+        assert_eq!(story[1], "a1 16-32: acc 0 from 20 to 40");
+        // a2 waits until 40 ms, a3 until 60 ms.
+        assert_eq!(story[3], "a3 48-64: acc 0 from 60 to 80");
+        // At 80 ms frame 4 has been waiting since 64; its deadline is now.
+        assert_eq!(story[4], "a4 64-80: acc 0 from 80 to 100");
+        assert_eq!(story[5], "a5 80-96: dropped at 100");
+    }
+
+    #[test]
+    fn the_window_ends_with_the_slowest_model() {
+        // 45 FPS: 31 frames of 22 ms, the last one due and injected at 660 ms.
+        let story = story(&replay(&[model("a", 45.0, &[1.0])], 1));
+        assert_eq!(story.len(), 31);
+        assert_eq!(story[30], "a30 660-682: lost running");
+    }
+
+    #[test]
+    fn a_model_below_2_fps_never_runs() {
+        assert_eq!(story(&replay(&[model("a", 1.0, &[1.0])], 1)), [""; 0]);
+    }
+
+    #[test]
+    fn the_seed_decides_what_is_triggered() {
+        // Coin of b0, the fourth draw: 0.80 with seed 1, 0.42 with seed 42.
+        let first = |seed| {
+            let models = [
+                model("a", 60.0, &[1.0]),
+                model("b", 60.0, &[1.0]).triggered_by(0, 0.5),
+            ];
+            story(&replay(&models, seed))[1].clone()
+        };
+        assert_eq!(first(1), "b0 0-16: not triggered");
+        assert_eq!(first(42), "b0 0-16: acc 0 from 1 to 2");
+    }
+}

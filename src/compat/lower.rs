@@ -1,0 +1,337 @@
+//! A plan as the published artifact sees it: whole periods, single precision, names in byte order.
+
+use thiserror::Error;
+
+use crate::ids::{AccelId, ModelId};
+use crate::plan::Plan;
+use crate::scenario::{ActiveModel, DependencyKind, Scenario};
+use crate::units::{Cycles, FrameRate, Millijoules};
+
+/// Frames are injected while their nominal start lies within the first 700 ms (rule R3).
+const WINDOW_MS: u32 = 700;
+
+/// A plan that the published artifact cannot express.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum CompatError {
+    /// A rate that is not a whole number of FPS, or whose period is below 1 ms.
+    #[error(
+        "{model} runs at {found}; the published artifact (semantics mlsys2023) knows whole rates \
+         from 1 to 1000 FPS only"
+    )]
+    Rate {
+        /// Model.
+        model: Box<str>,
+        /// Its rate.
+        found: FrameRate,
+    },
+    /// A deadline other than the end of the period.
+    #[error(
+        "{model} has a deadline of its own; in the published artifact (semantics mlsys2023) every \
+         deadline is the next period"
+    )]
+    Deadline {
+        /// Model.
+        model: Box<str>,
+    },
+    /// More than one control dependency.
+    #[error(
+        "{model} has {found} control dependencies; the published artifact (semantics mlsys2023) \
+         knows one probability a model"
+    )]
+    Triggers {
+        /// Model.
+        model: Box<str>,
+        /// How many there are.
+        found: usize,
+    },
+    /// Two models of one name.
+    #[error(
+        "two models are called `{name}`; the published artifact (semantics mlsys2023) tells models \
+         apart by name"
+    )]
+    SameName {
+        /// The name, see [`ActiveModel::artifact_name`].
+        name: Box<str>,
+    },
+    /// A latency that vanishes in single precision, where the artifact stops on an assertion.
+    #[error(
+        "{model} takes {cycles} cycles on `{accelerator}`, too few for the single-precision clock of \
+         the published artifact (semantics mlsys2023): 62 are always enough"
+    )]
+    Latency {
+        /// Model.
+        model: Box<str>,
+        /// Accelerator.
+        accelerator: Box<str>,
+        /// Latency [cycle].
+        cycles: u64,
+    },
+}
+
+/// Everything that the replay reads.
+#[derive(Debug, Clone)]
+pub(super) struct Inputs {
+    /// Models in file order, indexed by [`ModelId`]: the order of injection and draws (rule R5).
+    pub models: Vec<Model>,
+    /// Models in byte order of their names: the order of drops and dispatch (rules R7, R8).
+    pub by_name: Vec<ModelId>,
+    /// Step of the clock: the period of the fastest model [ms].
+    pub tick_ms: u32,
+    /// Number of accelerators.
+    pub n_accelerators: usize,
+    /// Row-major `[model][accelerator]`.
+    costs: Vec<Cost>,
+}
+
+/// One model.
+#[derive(Debug, Clone)]
+pub(super) struct Model {
+    /// 1000 divided by the rate, rounded down [ms].
+    pub period_ms: u32,
+    /// Frames in the window.
+    pub n_frames: u32,
+    /// Chance that a frame is queued.
+    pub probability: f32,
+    /// Models that must have completed as often.
+    pub dependencies: Vec<ModelId>,
+}
+
+/// One model on one accelerator (rule R1).
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Cost {
+    /// Sum over the layers [cycle]; decides where the model runs.
+    pub cycles: u64,
+    /// The same at 1 GHz [ms].
+    pub latency_ms: f32,
+    /// Energy [mJ].
+    pub energy_mj: f32,
+}
+
+impl Inputs {
+    /// Lowers `plan`.
+    pub(super) fn of(plan: &Plan) -> Result<Self, CompatError> {
+        let scenario = &plan.scenario;
+        let models = scenario
+            .models()
+            .iter()
+            .map(|active| lower_model(active, plan.load.trigger_probability))
+            .collect::<Result<Vec<_>, _>>()?;
+        let tick_ms = models.iter().map(|model| model.period_ms).min();
+        let tick_ms = tick_ms.expect("a scenario has models");
+        Ok(Self {
+            models,
+            by_name: byte_order(scenario)?,
+            tick_ms,
+            n_accelerators: plan.system.accelerators().len(),
+            costs: lower_costs(plan, tick_ms)?,
+        })
+    }
+
+    /// Cost of `model` on `accelerator`.
+    pub(super) fn cost(&self, model: ModelId, accelerator: AccelId) -> &Cost {
+        &self.costs[model.index() * self.n_accelerators + accelerator.index()]
+    }
+
+    /// Energy of one run of `model` on `accelerator`.
+    pub(super) fn energy(&self, model: ModelId, accelerator: AccelId) -> Millijoules {
+        Millijoules::new(self.cost(model, accelerator).energy_mj.into())
+    }
+}
+
+fn lower_model(active: &ActiveModel, trigger: Option<f64>) -> Result<Model, CompatError> {
+    let model = active.unit.task.clone();
+    if active.deadline.is_some() {
+        return Err(CompatError::Deadline { model });
+    }
+    let found = active.rate;
+    let fps = found.whole_fps().and_then(|fps| u32::try_from(fps).ok());
+    let Some(fps @ 1..=1000) = fps else {
+        return Err(CompatError::Rate { model, found });
+    };
+    let period_ms = 1000 / fps;
+    Ok(Model {
+        period_ms,
+        // The artifact divides in single precision and rounds down, which is the same: a quotient
+        // that is not whole lies further from the next whole number than rounding reaches.
+        n_frames: WINDOW_MS / period_ms,
+        probability: probability(active, trigger)?,
+        dependencies: active.dependencies.iter().map(|d| d.upstream).collect(),
+    })
+}
+
+/// The one probability of a model: that of its control dependency, or `trigger` in its place.
+fn probability(active: &ActiveModel, trigger: Option<f64>) -> Result<f32, CompatError> {
+    let mut triggers = active.dependencies.iter().filter_map(|d| match d.kind {
+        DependencyKind::Control { probability } => Some(trigger.unwrap_or(probability) as f32),
+        DependencyKind::Data => None,
+    });
+    let first = triggers.next().unwrap_or(1.0);
+    match triggers.count() {
+        0 => Ok(first),
+        others => Err(CompatError::Triggers {
+            model: active.unit.task.clone(),
+            found: others + 1,
+        }),
+    }
+}
+
+fn byte_order(scenario: &Scenario) -> Result<Vec<ModelId>, CompatError> {
+    let name = |id: ModelId| &*scenario.model(id).artifact_name;
+    let mut ids: Vec<_> = scenario.model_ids().collect();
+    ids.sort_by_key(|&id| name(id).as_bytes());
+    match ids.windows(2).find(|pair| name(pair[0]) == name(pair[1])) {
+        None => Ok(ids),
+        Some(pair) => Err(CompatError::SameName {
+            name: name(pair[0]).into(),
+        }),
+    }
+}
+
+fn lower_costs(plan: &Plan, tick_ms: u32) -> Result<Vec<Cost>, CompatError> {
+    // The last frame is injected at the first tick after its nominal start, at the latest.
+    let end_ms = (WINDOW_MS + tick_ms) as f32;
+    let accelerators = plan.system.accelerators();
+    let mut costs = Vec::with_capacity(plan.scenario.models().len() * accelerators.len());
+    for model in plan.scenario.model_ids() {
+        for (index, accelerator) in accelerators.iter().enumerate() {
+            let network = plan.costs.network(model, AccelId::new(index));
+            let cost = Cost::new(network.cycles, network.energy_nj);
+            if end_ms + cost.latency_ms == end_ms {
+                return Err(CompatError::Latency {
+                    model: plan.scenario.model(model).unit.task.clone(),
+                    accelerator: accelerator.name.clone(),
+                    cycles: cost.cycles,
+                });
+            }
+            costs.push(cost);
+        }
+    }
+    Ok(costs)
+}
+
+impl Cost {
+    /// Rounds as the artifact does: cycles to single precision before the division, energy after it.
+    fn new(cycles: Cycles, energy_nj: f64) -> Self {
+        Self {
+            cycles: cycles.get(),
+            latency_ms: cycles.get() as f32 / 1e6,
+            energy_mj: (energy_nj / 1e6) as f32,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::compat::fixture::{model, plan};
+    use crate::units::SimSpan;
+
+    fn check(plan: &Plan, expected: &str) {
+        let error = Inputs::of(plan).expect_err("the artifact cannot express it");
+        assert!(error.to_string().starts_with(expected), "{error}");
+    }
+
+    #[test]
+    fn periods_and_frames_are_those_of_rule_r3() {
+        for (fps, period_ms, n_frames) in [
+            (1000.0, 1, 700),
+            (60.0, 16, 43),
+            (45.0, 22, 31),
+            (30.0, 33, 21),
+            (15.0, 66, 10),
+            (10.0, 100, 7),
+            (3.0, 333, 2),
+            (2.0, 500, 1),
+            (1.0, 1000, 0),
+        ] {
+            let inputs = Inputs::of(&plan(&[model("a", fps, &[1.0])])).unwrap();
+            let model = &inputs.models[0];
+            assert_eq!(
+                (model.period_ms, model.n_frames),
+                (period_ms, n_frames),
+                "{fps}"
+            );
+        }
+    }
+
+    #[test]
+    fn costs_round_to_single_precision() {
+        // 2^24 + 1 cycles lie between two singles; the even one is 2^24.
+        let plan = plan(&[model("a", 60.0, &[16.777_217]).energy_mj(0.1)]);
+        let inputs = Inputs::of(&plan).unwrap();
+        let cost = inputs.cost(ModelId::new(0), AccelId::new(0));
+        assert_eq!(cost.cycles, (1 << 24) + 1);
+        assert_eq!(cost.latency_ms, 16_777_216.0 / 1e6);
+        assert_eq!(cost.energy_mj, 0.1);
+    }
+
+    #[test]
+    fn names_are_ordered_by_bytes() {
+        let names = ["b", "a_", "B", "a"];
+        let models = names.map(|name| model(name, 60.0, &[1.0]));
+        let order = Inputs::of(&plan(&models)).unwrap().by_name;
+        let order: Vec<_> = order.iter().map(|id| names[id.index()]).collect();
+        assert_eq!(order, ["B", "a", "a_", "b"]);
+    }
+
+    #[test]
+    fn a_trigger_probability_of_the_run_replaces_the_scenario_s() {
+        let models = [
+            model("a", 60.0, &[1.0]),
+            model("b", 60.0, &[1.0]).triggered_by(0, 0.2),
+            model("c", 60.0, &[1.0]).after(0),
+        ];
+        let mut plan = plan(&models);
+        let probabilities = |plan: &Plan| {
+            let models = Inputs::of(plan).unwrap().models.into_iter();
+            models.map(|model| model.probability).collect::<Vec<_>>()
+        };
+        assert_eq!(probabilities(&plan), [1.0, 0.2, 1.0]);
+        plan.load.trigger_probability = Some(0.75);
+        assert_eq!(probabilities(&plan), [1.0, 0.75, 1.0]);
+    }
+
+    #[test]
+    fn what_the_artifact_cannot_express_is_refused() {
+        for fps in [29.97, 1001.0] {
+            check(
+                &plan(&[model("a", fps, &[1.0])]),
+                &format!("a runs at {fps} FPS"),
+            );
+        }
+        let same = [model("a", 60.0, &[1.0]), model("a", 30.0, &[1.0])];
+        check(&plan(&same), "two models are called `a`");
+        let triggers = [
+            model("a", 60.0, &[1.0]),
+            model("b", 60.0, &[1.0]),
+            model("c", 60.0, &[1.0])
+                .triggered_by(0, 0.5)
+                .triggered_by(1, 0.5),
+        ];
+        check(&plan(&triggers), "c has 2 control dependencies");
+        let mut own_deadline = plan(&[model("a", 60.0, &[1.0])]);
+        let mut models = own_deadline.scenario.models().to_vec();
+        models[0].deadline = SimSpan::from_ms(5.0);
+        let scenario = Scenario::new("s", Vec::new(), models).unwrap();
+        own_deadline.scenario = scenario.into();
+        check(&own_deadline, "a has a deadline of its own");
+    }
+
+    #[test]
+    fn latencies_that_vanish_in_single_precision_are_refused() {
+        // With a tick of 16 ms the last time is below 716 ms, where singles lie 61 ns apart, and
+        // half of that rounds to the even one.
+        check(
+            &plan(&[model("a", 60.0, &[0.000_03])]),
+            "a takes 30 cycles on `acc0`",
+        );
+        assert!(Inputs::of(&plan(&[model("a", 60.0, &[0.000_031])])).is_ok());
+        // At 3 FPS times reach 1033 ms, where singles lie 122 ns apart.
+        check(
+            &plan(&[model("a", 3.0, &[0.000_061])]),
+            "a takes 61 cycles on `acc0`",
+        );
+        assert!(Inputs::of(&plan(&[model("a", 3.0, &[0.000_062])])).is_ok());
+    }
+}

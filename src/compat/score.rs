@@ -1,0 +1,206 @@
+//! The artifact's scores, with its denominators and its precision (rules R12 to R14).
+
+use crate::ids::ModelId;
+use crate::score::{Counts, InferenceScore, ModelScore, Scorecard};
+
+use super::engine::{Execution, Fate, History, Request};
+use super::expf::expf;
+use super::lower::Inputs;
+
+/// k of Definition 10 [1/ms].
+const K_PER_MS: f32 = 15.0;
+/// En_max of Definition 11 [mJ].
+const ENERGY_MAX_MJ: f64 = 1500.0;
+
+/// Real-time score of one execution (Definition 10), in [0, 1].
+///
+/// Deviation: the exponent is completion less deadline, not latency less slack. They are equal if
+/// the latency counts from the request time.
+fn realtime(execution: &Execution, deadline_ms: f32) -> f32 {
+    let delay_ms = execution.completion_ms - deadline_ms;
+    1.0 / (1.0 + expf(K_PER_MS * delay_ms))
+}
+
+/// Energy score of one execution (Definition 11); below 0 above En_max.
+///
+/// Deviation: not clamped, although the paper constrains unit scores to [0, 1].
+fn energy(energy_mj: f32) -> f32 {
+    ((ENERGY_MAX_MJ - f64::from(energy_mj)) / ENERGY_MAX_MJ) as f32
+}
+
+/// Unit scores of one execution. The artifact has no accuracy score; its models meet their goals.
+pub(super) fn inference(inputs: &Inputs, request: &Request) -> Option<InferenceScore> {
+    let (realtime, energy) = unit_scores(inputs, request)?;
+    Some(InferenceScore {
+        realtime: realtime.into(),
+        energy: energy.into(),
+        accuracy: 1.0,
+        inference: (realtime * energy).into(),
+    })
+}
+
+fn unit_scores(inputs: &Inputs, request: &Request) -> Option<(f32, f32)> {
+    let Fate::Executed(execution) = request.fate else {
+        return None;
+    };
+    let cost = inputs.cost(request.model, execution.accelerator);
+    let realtime = realtime(&execution, request.deadline_ms);
+    Some((realtime, energy(cost.energy_mj)))
+}
+
+/// Sums over the logged requests of one model.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Tally {
+    n_executed: u32,
+    n_dropped: u32,
+    /// Sum of real-time scores.
+    realtime: f64,
+    /// Sum of energy scores.
+    energy: f64,
+    /// Sum of inference scores (Definition 14), in single precision and order of the log.
+    inference: f32,
+}
+
+impl Tally {
+    fn add(&mut self, unit_scores: Option<(f32, f32)>) {
+        let Some((realtime, energy)) = unit_scores else {
+            self.n_dropped += 1;
+            return;
+        };
+        self.n_executed += 1;
+        self.realtime += f64::from(realtime);
+        self.energy += f64::from(energy);
+        self.inference += realtime * energy;
+    }
+
+    fn n_entries(&self) -> u32 {
+        self.n_executed + self.n_dropped
+    }
+
+    /// Whether anything of the model was logged; a model without is in no list of the artifact.
+    pub(super) fn is_listed(&self) -> bool {
+        self.n_entries() > 0
+    }
+
+    /// Mean real-time score over executed requests, 0 without.
+    pub(super) fn mean_realtime(&self) -> f64 {
+        mean(self.realtime, self.n_executed)
+    }
+
+    /// Mean energy score over executed requests, 0 without.
+    pub(super) fn mean_energy(&self) -> f64 {
+        mean(self.energy, self.n_executed)
+    }
+
+    /// Quality of experience (Definition 13), 0 without entries.
+    ///
+    /// Deviation: NumFrm is the number of logged requests. Those lost at the end are missing from it.
+    pub(super) fn qoe(&self) -> f32 {
+        if !self.is_listed() {
+            return 0.0;
+        }
+        1.0 - self.n_dropped as f32 / self.n_entries() as f32
+    }
+
+    /// The model's part of Definition 15 as printed, 0 without entries.
+    fn score(&self) -> f32 {
+        if !self.is_listed() {
+            return 0.0;
+        }
+        self.inference / self.n_entries() as f32 * self.qoe()
+    }
+
+    /// The model's scores, its counts still empty.
+    fn model_score(&self) -> ModelScore {
+        let qoe = f64::from(self.qoe());
+        ModelScore {
+            realtime: self.mean_realtime(),
+            energy: self.mean_energy(),
+            accuracy: if self.n_executed > 0 { 1.0 } else { 0.0 },
+            qoe,
+            score: self.score().into(),
+            score_executed_mean: mean(self.inference.into(), self.n_executed) * qoe,
+            counts: Counts::default(),
+        }
+    }
+}
+
+fn mean(sum: f64, n: u32) -> f64 {
+    if n == 0 { 0.0 } else { sum / f64::from(n) }
+}
+
+/// Everything that the summary and the scorecard are made of.
+#[derive(Debug, Clone)]
+pub(super) struct Tallies {
+    /// Indexed by [`ModelId`].
+    pub models: Vec<Tally>,
+    /// Overall score over the listed models, in percent (rule R12); 0 if none is listed.
+    pub overall: f32,
+}
+
+impl Tallies {
+    /// Sums the log of a run.
+    pub(super) fn of(inputs: &Inputs, history: &History) -> Self {
+        let mut models = vec![Tally::default(); inputs.models.len()];
+        let mut listed: Vec<ModelId> = Vec::with_capacity(models.len());
+        for id in &history.log {
+            let request = &history.requests[id.index()];
+            let tally = &mut models[request.model.index()];
+            if !tally.is_listed() {
+                listed.push(request.model);
+            }
+            tally.add(unit_scores(inputs, request));
+        }
+        let sum = listed
+            .iter()
+            .fold(0.0f32, |sum, model| sum + models[model.index()].score());
+        let overall = match listed.len() {
+            0 => 0.0,
+            n => sum / n as f32 * 100.0,
+        };
+        Self { models, overall }
+    }
+
+    /// Scores as the artifact's figures show them (rule R14): plain means over all models of the
+    /// scenario, where a model without entries counts 0.
+    ///
+    /// Deviation: [`Scorecard::score`] leaves the lost requests out of NumFrm, and
+    /// [`Counts::released`] has them in.
+    pub(super) fn scorecard(&self, inputs: &Inputs, history: &History) -> Scorecard {
+        let mut models: Vec<_> = self.models.iter().map(Tally::model_score).collect();
+        for request in &history.requests {
+            count(&mut models[request.model.index()].counts, inputs, request);
+        }
+        let mean_of = |quantity: fn(&ModelScore) -> f64| {
+            models.iter().map(quantity).sum::<f64>() / models.len() as f64
+        };
+        let n_listed = self.models.iter().filter(|tally| tally.is_listed()).count();
+        Scorecard {
+            realtime: mean_of(|model| model.realtime),
+            energy: mean_of(|model| model.energy),
+            accuracy: mean_of(|model| model.accuracy),
+            qoe: mean_of(|model| model.qoe),
+            score: f64::from(self.overall) / 100.0 * n_listed as f64 / models.len() as f64,
+            score_executed_mean: mean_of(|model| model.score_executed_mean),
+            counts: models.iter().map(|model| model.counts).sum(),
+            models,
+        }
+    }
+}
+
+fn count(counts: &mut Counts, inputs: &Inputs, request: &Request) {
+    if request.fate == Fate::NotTriggered {
+        counts.not_triggered += 1;
+        return;
+    }
+    counts.released += 1;
+    match request.fate {
+        Fate::Executed(execution) => {
+            counts.executed += 1;
+            counts.deadline_misses += u64::from(execution.completion_ms > request.deadline_ms);
+            counts.energy += inputs.energy(request.model, execution.accelerator);
+        }
+        Fate::Dropped(_) => counts.dropped += 1,
+        Fate::NotTriggered | Fate::Waiting | Fate::Running(_) => {}
+    }
+}

@@ -1,0 +1,263 @@
+//! Dataflow files (section 2.5 of the cost specification).
+//!
+//! ```text
+//! file      := ( "Dataflow" "{" directive* "}" )*
+//! directive := ("TemporalMap" | "SpatialMap") size offset axis | "Cluster" size type
+//! ```
+
+use std::ops::Range;
+use std::path::Path;
+
+use crate::config::{Problem, Source};
+use crate::dataflow::{Axis, Dataflow, Directive, Mapping};
+
+use super::levels::{DirectiveOrCluster, assemble};
+use super::parser::{Contents, Parser, advice, quote};
+use super::token::Token;
+
+const KEYWORDS: &[&str] = &["Dataflow", "TemporalMap", "SpatialMap", "Cluster"];
+const DIRECTIVES: &[&str] = KEYWORDS.split_at(1).1;
+const DATAFLOW: Contents = Contents {
+    what: "a dataflow",
+    items: DIRECTIVES,
+    outer: &["Dataflow"],
+};
+
+/// Reads the dataflows of a file. Blocks have no names: a single one is named after the file, e.g.
+/// `WS`, several after the file and their position, e.g. `WS_OS-0`.
+///
+/// # Errors
+///
+/// Every problem of the file in order of position, at most about a hundred.
+pub fn parse_dataflows(source: &Source) -> Result<Vec<Dataflow>, Vec<Problem>> {
+    let mut blocks = Vec::new();
+    let mut parser = Parser::new(source.text(), KEYWORDS);
+    parser.file("Dataflow", |parser, keyword| {
+        blocks.extend(block(parser, keyword));
+    });
+    let stem = Path::new(source.name()).file_stem().unwrap_or_default();
+    let stem = stem.to_string_lossy();
+    let is_single = blocks.len() == 1;
+    let mut dataflows = Vec::with_capacity(blocks.len());
+    for (index, Block { opening, lines }) in blocks.into_iter().enumerate() {
+        let name = if is_single {
+            stem.to_string()
+        } else {
+            format!("{stem}-{index}")
+        };
+        match assemble(name, opening, lines) {
+            Ok(dataflow) => dataflows.push(dataflow),
+            Err(problems) => parser.report_all(problems),
+        }
+    }
+    parser.finish(dataflows)
+}
+
+/// A `Dataflow` block whose directives are well formed.
+struct Block {
+    opening: Range<usize>,
+    lines: Vec<(DirectiveOrCluster, Range<usize>)>,
+}
+
+/// Reads a block. `None` if something is wrong with it, and reported.
+fn block<'a>(parser: &mut Parser<'a>, keyword: Token<'a>) -> Option<Block> {
+    let n_problems = parser.n_problems();
+    let header = parser.header(keyword)?;
+    let mut lines = Vec::new();
+    parser.block(&header, &DATAFLOW, |parser, word| {
+        match whole_line(parser, word) {
+            Some(line) => lines.push((line, word.span())),
+            None => parser.skip_item(),
+        }
+    });
+    let opening = keyword.span();
+    (parser.n_problems() == n_problems).then_some(Block { opening, lines })
+}
+
+/// Reads one directive or cluster, e.g. `SpatialMap(1,1) X'` or `Cluster(16)`.
+///
+/// # Errors
+///
+/// The first problem, with its bytes in `text`.
+pub fn parse_directive(text: &str) -> Result<DirectiveOrCluster, Problem> {
+    let mut parser = Parser::new(text, KEYWORDS);
+    let line = parser
+        .take()
+        .and_then(|word| single_line(&mut parser, word));
+    match parser.finish(line) {
+        Ok(Some(line)) => Ok(line),
+        Ok(None) => Err(Problem::new(0..text.len(), "no directive").help(advice("", DIRECTIVES))),
+        Err(mut problems) => Err(problems.swap_remove(0)),
+    }
+}
+
+/// A directive that is all of its text. A cluster needs no type here.
+fn single_line(parser: &mut Parser<'_>, word: Token<'_>) -> Option<DirectiveOrCluster> {
+    if !DIRECTIVES.contains(&word.text) {
+        let message = format!("{} is not a directive", quote(word.text));
+        parser.report(Problem::new(word.span(), message).help(advice(word.text, DIRECTIVES)));
+        return None;
+    }
+    let line = line(parser, word)?;
+    if let DirectiveOrCluster::Cluster(_) = line {
+        parser.take_word();
+    }
+    if let Some(rest) = parser.take() {
+        let message = format!("{} behind the end of the directive", quote(rest.text));
+        parser.report(Problem::new(rest.span(), message));
+    }
+    Some(line)
+}
+
+/// Reads what follows `word` in a file, where a cluster has a type: one word, whatever it is.
+fn whole_line(parser: &mut Parser<'_>, word: Token<'_>) -> Option<DirectiveOrCluster> {
+    let line = line(parser, word)?;
+    if let DirectiveOrCluster::Cluster(_) = line {
+        parser.word("the cluster type", "write e.g. Cluster(16,P)")?;
+    }
+    Some(line)
+}
+
+/// Reads what follows `word`, except for the type of a cluster.
+fn line(parser: &mut Parser<'_>, word: Token<'_>) -> Option<DirectiveOrCluster> {
+    let mapping = match word.text {
+        "Cluster" => return size(parser, "the cluster size").map(DirectiveOrCluster::Cluster),
+        "TemporalMap" => Mapping::Temporal,
+        _ => Mapping::Spatial,
+    };
+    Some(DirectiveOrCluster::Directive(Directive {
+        mapping,
+        size: size(parser, "the map size")?,
+        offset: size(parser, "the map offset")?,
+        axis: axis(parser)?,
+    }))
+}
+
+fn size(parser: &mut Parser<'_>, what: &str) -> Option<u32> {
+    let size = parser.number(what, 1..=Dataflow::MAX_SIZE.into())?;
+    u32::try_from(size).ok()
+}
+
+fn axis(parser: &mut Parser<'_>) -> Option<Axis> {
+    let names = Axis::ALL.map(|(_, name)| name);
+    let found = parser.word("the axis", &advice("", &names))?;
+    let axis = Axis::parse(found.text);
+    if axis.is_none() {
+        let message = format!("axis {} is not known", quote(found.text));
+        parser.report(Problem::new(found.span(), message).help(advice(found.text, &names)));
+    }
+    axis
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(text: &str, expected: &[&str]) {
+        let source = Source::new("folder/flow.m", text);
+        let problems = parse_dataflows(&source).expect_err("the text has problems");
+        let found: Vec<_> = problems
+            .iter()
+            .map(|problem| {
+                let (line, column) = source.position(problem.span.start);
+                let help = problem.help.as_deref().unwrap_or("-");
+                format!("{line}:{column} {} ({help})", problem.message)
+            })
+            .collect();
+        assert_eq!(found, expected, "{text}");
+    }
+
+    fn check_line(text: &str, expected: &str) {
+        let shown = match parse_directive(text) {
+            Ok(DirectiveOrCluster::Directive(directive)) => directive.to_string(),
+            Ok(DirectiveOrCluster::Cluster(units)) => format!("Cluster({units})"),
+            Err(problem) => {
+                let Range { start, end } = problem.span;
+                format!("{start}..{end} {}", problem.message)
+            }
+        };
+        assert_eq!(shown, expected, "{text}");
+    }
+
+    #[test]
+    fn levels_are_split_at_clusters() {
+        let text = "// NVDLA\nDataflow {\n  TemporalMap(16,16) C;\n  SpatialMap(2,1) X'; //'\n  \
+                    Cluster(4, P);\n  SpatialMap(1,1) Y;\n}\n";
+        let dataflows = parse_dataflows(&Source::new("folder/WS.m", text)).unwrap();
+        let [dataflow] = &dataflows[..] else { panic!() };
+        assert_eq!(dataflow.name(), "WS");
+        let expected = "TemporalMap(16,16) C\nSpatialMap(2,1) X'\nCluster(4)\nSpatialMap(1,1) Y\n";
+        assert_eq!(dataflow.to_string(), expected);
+    }
+
+    #[test]
+    fn several_dataflows_are_named_by_position() {
+        let text = "Dataflow { SpatialMap(1,1) K } ".repeat(2);
+        let dataflows = parse_dataflows(&Source::new("WS_OS.m", text)).unwrap();
+        let names: Vec<_> = dataflows.iter().map(Dataflow::name).collect();
+        assert_eq!(names, ["WS_OS-0", "WS_OS-1"]);
+    }
+
+    #[test]
+    fn single_directives_are_read_as_in_a_file() {
+        check_line("TemporalMap(16,16) C", "TemporalMap(16,16) C");
+        check_line(" SpatialMap (2, 1) X' ; // comment", "SpatialMap(2,1) X'");
+        check_line("Cluster(16)", "Cluster(16)");
+        check_line("Cluster(16,P)", "Cluster(16)");
+    }
+
+    #[test]
+    fn problems_of_a_single_directive_have_a_place() {
+        check_line("TemporalMap(16,0) C", "15..16 the map offset is `0`");
+        check_line("TemporalMap(Sz(R),1) Y", "12..14 the map size is `Sz`");
+        check_line("SpatialMap(1,1) Z", "16..17 axis `Z` is not known");
+        check_line("SpatialMap(1,1)", "15..15 the axis is missing");
+        check_line(
+            "SpatialMap(1,1) K C",
+            "18..19 `C` behind the end of the directive",
+        );
+        check_line(
+            "Cluster(16,P) K",
+            "14..15 `K` behind the end of the directive",
+        );
+        check_line("TemporlMap(1,1) K", "0..10 `TemporlMap` is not a directive");
+        check_line("{ }", "0..1 `{` is not a directive");
+        check_line("", "0..0 no directive");
+    }
+
+    #[test]
+    fn problems_of_the_grammar_are_all_reported() {
+        check(
+            "Dataflow {\n  TemporalMap(1) K;\n  SpatialMap(1,1) Y'//'\n  Cluster(4);\n  \
+             SpatialMap(1,99999999) K\n}\n",
+            &[
+                "2:18 the map offset is `K` (allowed: whole numbers from 1 to 16777216)",
+                "3:19 axis `Y'//'` is not known (did you mean `Y'`? allowed: C, K, R, S, X, Y, X', \
+                 Y')",
+                "5:3 the cluster type is missing (write e.g. Cluster(16,P))",
+                "5:16 the map offset is `99999999` (allowed: whole numbers from 1 to 16777216)",
+            ],
+        );
+    }
+
+    #[test]
+    fn rules_of_every_level_are_checked_at_their_place() {
+        check(
+            "Dataflow {\n  TemporalMap(1,1) K;\n  Cluster(4,P);\n  SpatialMap(1,1) Y;\n  \
+             TemporalMap(1,1) Y';\n}\n",
+            &[
+                "1:1 level 0 has 0 spatial maps; a level needs one, at most two (-)",
+                "5:3 level 1 maps Y twice (Y and its output axis count as one) (-)",
+            ],
+        );
+        let levels = "SpatialMap(1,1) K; Cluster(1,P);\n".repeat(8);
+        check(
+            &format!("Dataflow {{\n{levels}SpatialMap(1,1) K }}"),
+            &["9:20 9 levels; at most 8 are allowed (-)"],
+        );
+        check(
+            "Dataflow {\n}",
+            &["1:1 level 0 has 0 spatial maps; a level needs one, at most two (-)"],
+        );
+    }
+}

@@ -107,9 +107,15 @@ impl fmt::Display for Suggestion<'_> {
     }
 }
 
+/// Longest name that others are compared with [byte]; a longer one is no slip.
+const MAX_COMPARED: usize = 64;
+
 /// The candidate most similar to `name` without regard to case, if one is similar enough to be a
 /// likely slip.
 pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    if name.len() > MAX_COMPARED {
+        return None;
+    }
     let folded = name.to_lowercase();
     candidates
         .into_iter()

@@ -1,11 +1,28 @@
 //! Input files: the only module that knows YAML, the artifact's text format, and paths.
 //!
 //! Every file is read with bounded memory, parsed, checked once and turned into domain types. All
-//! problems of a file are reported together, each with its line and column.
+//! problems of a file are reported together, each with its line and column. [`Catalog`] is the way
+//! in; [`export`] is the way back.
 
+pub mod catalog;
+pub mod cost_csv;
 pub mod diagnostic;
+pub mod export;
 pub mod files;
+pub mod kind;
 pub mod maestro;
+pub mod network;
+pub mod suite;
 
+mod dataflow;
+mod embedded;
+mod hardware;
+mod scenario;
+mod yaml;
+
+pub use catalog::{Catalog, Edition, Hardware, InputFile};
 pub use diagnostic::{ConfigError, Problem, nearest};
 pub use files::Source;
+pub use kind::Kind;
+pub use network::Model;
+pub use suite::Suite;

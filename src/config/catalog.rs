@@ -1,0 +1,616 @@
+//! From names and paths to domain types, each file read and parsed once.
+
+use std::collections::{BTreeMap, HashMap};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use sha2::{Digest as _, Sha256};
+
+use crate::dataflow::Dataflow;
+use crate::hardware::platform::{Instance, Platform};
+use crate::hardware::{Style, System};
+use crate::model::Network;
+use crate::scenario::{InputStream, Scenario};
+
+use super::embedded::{self, Embedded};
+use super::maestro::{self, NetworkBlock};
+use super::network::Model;
+use super::suite::{RawSuite, Suite};
+use super::yaml::Node;
+use super::yaml::read::{At, Problems, unknown_name};
+use super::{ConfigError, Kind, Problem, Source, dataflow, hardware, kind, nearest, network};
+use super::{scenario, suite, yaml};
+
+/// Which version of a scenario is meant where the two differ.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum Edition {
+    /// As in Table 2 of the XRBench paper.
+    #[default]
+    Paper,
+    /// As in the published artifact.
+    Mlsys2023,
+}
+
+impl Edition {
+    /// Folder of `scenarios/` that is searched first.
+    fn folder(self) -> &'static str {
+        match self {
+            Self::Paper => "",
+            Self::Mlsys2023 => "mlsys2023/",
+        }
+    }
+}
+
+/// What a reference to hardware leads to.
+#[derive(Debug, Clone)]
+pub enum Hardware {
+    /// A style, to be instantiated at a number of PEs on a platform.
+    Style(Style),
+    /// A system in full.
+    System(Arc<System>),
+    /// The accelerators of one of the artifact's files, which need a dataflow each.
+    Instances(Vec<Instance>),
+}
+
+/// A file that was used.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct InputFile {
+    /// Path; within the repository for embedded files.
+    pub name: String,
+    /// SHA-256 of the contents, 64 hexadecimal digits.
+    pub sha256: String,
+}
+
+/// Resolves references and remembers what they led to, so that equal references share one value.
+///
+/// A reference is the name of an embedded file, in any case, or a path: whatever contains a
+/// separator, ends in `.yaml`, `.yml` or `.m`, or exists. Paths inside a file are relative to it.
+#[derive(Debug, Default)]
+pub struct Catalog {
+    used: BTreeMap<String, Arc<Source>>,
+    models: HashMap<String, Arc<Model>>,
+    networks: HashMap<Box<str>, Vec<Arc<Network>>>,
+    dataflows: HashMap<String, Vec<Arc<Dataflow>>>,
+    styles: HashMap<String, Style>,
+    systems: HashMap<String, Arc<System>>,
+    platforms: HashMap<String, Arc<Platform>>,
+    scenarios: HashMap<String, Arc<Scenario>>,
+    sensors: HashMap<String, Arc<[InputStream]>>,
+}
+
+/// A file that a reference leads to.
+#[derive(Clone)]
+struct File {
+    source: Arc<Source>,
+    /// Folder that paths in the file are relative to; none for embedded files.
+    folder: Option<PathBuf>,
+}
+
+impl File {
+    /// Whether it is in the artifact's text format.
+    fn is_maestro(&self) -> bool {
+        has_extension(Path::new(self.source.name()), &["m"])
+    }
+
+    fn key(&self) -> String {
+        self.source.name().into()
+    }
+
+    /// File name without folder and extension.
+    fn stem(&self) -> String {
+        let stem = Path::new(self.source.name()).file_stem();
+        stem.map_or_else(|| self.key(), |stem| stem.to_string_lossy().into())
+    }
+}
+
+impl Catalog {
+    /// A catalog that has used nothing yet.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// What runs by default.
+    ///
+    /// # Errors
+    ///
+    /// None for the embedded suite that the tests have seen.
+    pub fn suite(&mut self) -> Result<Suite, ConfigError> {
+        let file = self.locate(&[Kind::Suite], "suite", "", None)?;
+        self.suite_of(&file)
+    }
+
+    /// The scenario called `reference`, as it is in `edition`.
+    ///
+    /// # Errors
+    ///
+    /// [`ConfigError`], also of the files that the scenario refers to.
+    pub fn scenario(
+        &mut self,
+        reference: &str,
+        edition: Edition,
+    ) -> Result<Arc<Scenario>, ConfigError> {
+        let file = self.locate(&[Kind::Scenario], reference, edition.folder(), None)?;
+        self.scenario_of(&file)
+    }
+
+    /// The network called `reference`, with what it is for: by task (`HT`), by the artifact's name,
+    /// or by path; `FILE.m#NAME` picks one of several networks.
+    ///
+    /// # Errors
+    ///
+    /// [`ConfigError`].
+    pub fn model(&mut self, reference: &str) -> Result<Arc<Model>, ConfigError> {
+        self.model_from(reference, None)
+    }
+
+    /// The network called `reference`, see [`Catalog::model`].
+    ///
+    /// # Errors
+    ///
+    /// [`ConfigError`].
+    pub fn network(&mut self, reference: &str) -> Result<Arc<Network>, ConfigError> {
+        self.model(reference).map(|model| Arc::clone(&model.network))
+    }
+
+    /// The only dataflow called `reference`.
+    ///
+    /// # Errors
+    ///
+    /// [`ConfigError`], also if a file holds several.
+    pub fn dataflow(&mut self, reference: &str) -> Result<Arc<Dataflow>, ConfigError> {
+        self.dataflow_from(reference, None)
+    }
+
+    /// All dataflows of the file called `reference`, in its order.
+    ///
+    /// # Errors
+    ///
+    /// [`ConfigError`].
+    pub fn dataflows(&mut self, reference: &str) -> Result<Vec<Arc<Dataflow>>, ConfigError> {
+        let file = self.locate(&[Kind::Dataflow], reference, "", None)?;
+        self.dataflows_of(&file)
+    }
+
+    /// The style, system or accelerators called `reference`.
+    ///
+    /// # Errors
+    ///
+    /// [`ConfigError`].
+    pub fn hardware(&mut self, reference: &str) -> Result<Hardware, ConfigError> {
+        let kinds = [Kind::Style, Kind::System];
+        let file = self.locate(&kinds, reference, "", None)?;
+        if file.is_maestro() {
+            return instances_of(&file).map(Hardware::Instances);
+        }
+        match kind_of(&file, &kinds)? {
+            Kind::Style => self.style_of(&file).map(Hardware::Style),
+            _ => self.system_of(&file).map(Hardware::System),
+        }
+    }
+
+    /// The platform called `reference`.
+    ///
+    /// # Errors
+    ///
+    /// [`ConfigError`].
+    pub fn platform(&mut self, reference: &str) -> Result<Arc<Platform>, ConfigError> {
+        let file = self.locate(&[Kind::Platform], reference, "", None)?;
+        self.platform_of(&file)
+    }
+
+    /// Reads a file of the user's that is neither YAML nor in the artifact's format, and counts it
+    /// as used.
+    ///
+    /// # Errors
+    ///
+    /// [`ConfigError::Unreadable`].
+    pub fn read(&mut self, path: &Path) -> Result<Arc<Source>, ConfigError> {
+        let name = path.display().to_string();
+        if let Some(source) = self.used.get(&name) {
+            return Ok(Arc::clone(source));
+        }
+        let source = Source::read(path)?;
+        self.used.insert(name, Arc::clone(&source));
+        Ok(source)
+    }
+
+    /// Checks the file at `path`, and those that it refers to, and says what it describes.
+    ///
+    /// # Errors
+    ///
+    /// [`ConfigError`].
+    pub fn check(&mut self, path: &Path) -> Result<Kind, ConfigError> {
+        let file = self.open(path.into())?;
+        if file.is_maestro() {
+            return check_maestro(&file);
+        }
+        let kind = kind_of(&file, &Kind::ALL.map(|(kind, _)| kind))?;
+        match kind {
+            Kind::Network => drop(self.model_of(&file, None)?),
+            Kind::Dataflow => drop(self.dataflows_of(&file)?),
+            Kind::Style => drop(self.style_of(&file)?),
+            Kind::Platform => drop(self.platform_of(&file)?),
+            Kind::System => drop(self.system_of(&file)?),
+            Kind::Scenario => drop(self.scenario_of(&file)?),
+            Kind::Sensors => drop(self.sensors_of(&file)?),
+            Kind::Suite => drop(self.suite_of(&file)?),
+        }
+        Ok(kind)
+    }
+
+    /// Names of the embedded files of `kind`, in order; other editions of a scenario are left out.
+    pub fn names(&self, kind: Kind) -> Vec<String> {
+        let folder = embedded::default_folder(kind);
+        let names = embedded::of_kind(kind).map(Embedded::name);
+        let bare = names.map(|name| name.strip_prefix(folder).unwrap_or(name));
+        bare.filter(|name| kind != Kind::Scenario || !name.contains('/')).map(Into::into).collect()
+    }
+
+    /// The file called `reference`, whatever it describes.
+    ///
+    /// # Errors
+    ///
+    /// [`ConfigError::Unknown`] or [`ConfigError::Unreadable`].
+    pub fn text(&mut self, reference: &str) -> Result<Arc<Source>, ConfigError> {
+        let kinds = Kind::ALL.map(|(kind, _)| kind);
+        self.locate(&kinds, reference, "", None).map(|file| file.source)
+    }
+
+    /// Every file that was used so far, in order of name.
+    pub fn inputs(&self) -> Vec<InputFile> {
+        let file = |(name, source): (&String, &Arc<Source>)| InputFile {
+            name: name.clone(),
+            sha256: sha256(source.text()),
+        };
+        self.used.iter().map(file).collect()
+    }
+
+    /// The file that `reference`, met in a file of `folder`, leads to. Embedded files are looked for
+    /// in `edition` first, then in the default folder of their kind.
+    fn locate(
+        &mut self,
+        kinds: &[Kind],
+        reference: &str,
+        edition: &str,
+        folder: Option<&Path>,
+    ) -> Result<File, ConfigError> {
+        let find = |kind: &Kind| match edition {
+            "" => embedded::find(*kind, reference, embedded::default_folder(*kind)),
+            edition => embedded::find(*kind, reference, edition),
+        };
+        if let Some(file) = kinds.iter().find_map(find) {
+            return Ok(self.embedded(file));
+        }
+        let path = folder.map_or_else(|| reference.into(), |folder| folder.join(reference));
+        if is_path(reference) || path.exists() {
+            return self.open(path);
+        }
+        let known: Vec<_> = kinds.iter().flat_map(|kind| self.names(*kind)).collect();
+        let nearest = nearest(reference, known.iter().map(String::as_str)).map(Into::into);
+        let kind = match kinds {
+            [kind] => kind.key(),
+            [Kind::Style, Kind::System] => "system",
+            _ => "file",
+        };
+        Err(ConfigError::Unknown { kind, name: reference.into(), nearest, known })
+    }
+
+    fn embedded(&mut self, file: &Embedded) -> File {
+        let entry = self.used.entry(file.path.into());
+        let source = entry.or_insert_with(|| Source::new(file.path, file.text));
+        File { source: Arc::clone(source), folder: None }
+    }
+
+    fn open(&mut self, path: PathBuf) -> Result<File, ConfigError> {
+        let source = self.read(&path)?;
+        let folder = path.parent().unwrap_or(Path::new("")).into();
+        Ok(File { source, folder: Some(folder) })
+    }
+
+    fn suite_of(&mut self, file: &File) -> Result<Suite, ConfigError> {
+        load(file, Kind::Suite, |node, problems| {
+            let raw: RawSuite = suite::read(node, problems)?;
+            for (kind, names) in [(Kind::Scenario, &raw.scenarios), (Kind::Style, &raw.systems)] {
+                for name in names {
+                    if embedded::find(kind, &name.value, "").is_none() && !is_path(&name.value) {
+                        let known = self.names(kind);
+                        let known = known.iter().map(String::as_str);
+                        problems.push(unknown_name(kind.key(), name, known));
+                    }
+                }
+            }
+            Some(raw.suite())
+        })
+    }
+
+    fn scenario_of(&mut self, file: &File) -> Result<Arc<Scenario>, ConfigError> {
+        if let Some(scenario) = self.scenarios.get(&file.key()) {
+            return Ok(Arc::clone(scenario));
+        }
+        let scenario = if file.is_maestro() {
+            maestro::scenario(&file.source, &file.stem()).map_err(|problems| invalid(file, problems))?
+        } else {
+            let raw = load(file, Kind::Scenario, scenario::read)?;
+            let folder = file.folder.as_deref();
+            let models = resolve(file, raw.references(), |name| self.model_from(name, folder))?;
+            let sensors = match raw.sensors() {
+                Some(own) => own.into(),
+                None => self.default_sensors()?,
+            };
+            finish(file, |problems| raw.resolve(&models, &sensors, problems))?
+        };
+        let scenario = Arc::new(scenario);
+        self.scenarios.insert(file.key(), Arc::clone(&scenario));
+        Ok(scenario)
+    }
+
+    fn default_sensors(&mut self) -> Result<Arc<[InputStream]>, ConfigError> {
+        let file = self.locate(&[Kind::Sensors], "sensors", "", None)?;
+        self.sensors_of(&file)
+    }
+
+    fn sensors_of(&mut self, file: &File) -> Result<Arc<[InputStream]>, ConfigError> {
+        if let Some(sensors) = self.sensors.get(&file.key()) {
+            return Ok(Arc::clone(sensors));
+        }
+        let sensors: Arc<[_]> = load(file, Kind::Sensors, scenario::read_sensors)?.into();
+        self.sensors.insert(file.key(), Arc::clone(&sensors));
+        Ok(sensors)
+    }
+
+    fn model_from(
+        &mut self,
+        reference: &str,
+        folder: Option<&Path>,
+    ) -> Result<Arc<Model>, ConfigError> {
+        let (path, member) = match reference.rsplit_once('#') {
+            Some((path, member)) if has_extension(Path::new(path), &["m"]) => (path, Some(member)),
+            _ => (reference, None),
+        };
+        let file = self.locate(&[Kind::Network], path, "", folder)?;
+        self.model_of(&file, member)
+    }
+
+    fn model_of(&mut self, file: &File, member: Option<&str>) -> Result<Arc<Model>, ConfigError> {
+        let key = format!("{}#{}", file.key(), member.unwrap_or_default());
+        if let Some(model) = self.models.get(&key) {
+            return Ok(Arc::clone(model));
+        }
+        let mut model = if file.is_maestro() {
+            Model::bare(Arc::new(pick(file, member)?.network))
+        } else {
+            load(file, Kind::Network, network::read)?
+        };
+        model.network = self.shared(model.network);
+        let model = Arc::new(model);
+        self.models.insert(key, Arc::clone(&model));
+        Ok(model)
+    }
+
+    /// The network equal to `network` that was seen first, so that costs are shared.
+    fn shared(&mut self, network: Arc<Network>) -> Arc<Network> {
+        let namesakes = self.networks.entry(network.name().into()).or_default();
+        if let Some(known) = namesakes.iter().find(|known| **known == network) {
+            return Arc::clone(known);
+        }
+        namesakes.push(Arc::clone(&network));
+        network
+    }
+
+    fn dataflow_from(
+        &mut self,
+        reference: &str,
+        folder: Option<&Path>,
+    ) -> Result<Arc<Dataflow>, ConfigError> {
+        let file = self.locate(&[Kind::Dataflow], reference, "", folder)?;
+        let dataflows = self.dataflows_of(&file)?;
+        match &dataflows[..] {
+            [dataflow] => Ok(Arc::clone(dataflow)),
+            _ => {
+                let message = format!("{} dataflows; one is needed here", dataflows.len());
+                Err(invalid(&file, vec![Problem::new(0..0, message)]))
+            }
+        }
+    }
+
+    fn dataflows_of(&mut self, file: &File) -> Result<Vec<Arc<Dataflow>>, ConfigError> {
+        if let Some(dataflows) = self.dataflows.get(&file.key()) {
+            return Ok(dataflows.clone());
+        }
+        let dataflows = if file.is_maestro() {
+            maestro::parse_dataflows(&file.source).map_err(|problems| invalid(file, problems))?
+        } else {
+            vec![load(file, Kind::Dataflow, dataflow::read)?]
+        };
+        let dataflows: Vec<_> = dataflows.into_iter().map(Arc::new).collect();
+        self.dataflows.insert(file.key(), dataflows.clone());
+        Ok(dataflows)
+    }
+
+    fn style_of(&mut self, file: &File) -> Result<Style, ConfigError> {
+        if let Some(style) = self.styles.get(&file.key()) {
+            return Ok(style.clone());
+        }
+        let raw = load(file, Kind::Style, hardware::read_style)?;
+        let folder = file.folder.as_deref();
+        let dataflows = resolve(file, raw.dataflows(), |name| self.dataflow_from(name, folder))?;
+        let style = raw.resolve(dataflows);
+        self.styles.insert(file.key(), style.clone());
+        Ok(style)
+    }
+
+    fn system_of(&mut self, file: &File) -> Result<Arc<System>, ConfigError> {
+        if let Some(system) = self.systems.get(&file.key()) {
+            return Ok(Arc::clone(system));
+        }
+        let raw = load(file, Kind::System, hardware::read_system)?;
+        let folder = file.folder.as_deref();
+        let dataflows = resolve(file, raw.dataflows(), |name| self.dataflow_from(name, folder))?;
+        let system = Arc::new(finish(file, |problems| raw.resolve(dataflows, problems))?);
+        self.systems.insert(file.key(), Arc::clone(&system));
+        Ok(system)
+    }
+
+    fn platform_of(&mut self, file: &File) -> Result<Arc<Platform>, ConfigError> {
+        if let Some(platform) = self.platforms.get(&file.key()) {
+            return Ok(Arc::clone(platform));
+        }
+        let platform = Arc::new(load(file, Kind::Platform, hardware::read_platform)?);
+        self.platforms.insert(file.key(), Arc::clone(&platform));
+        Ok(platform)
+    }
+}
+
+fn is_path(reference: &str) -> bool {
+    let path = Path::new(reference);
+    reference.contains(['/', '\\']) || has_extension(path, &["yaml", "yml", "m"])
+}
+
+fn has_extension(path: &Path, extensions: &[&str]) -> bool {
+    let extension = path.extension().unwrap_or_default();
+    extensions.iter().any(|known| extension.eq_ignore_ascii_case(known))
+}
+
+/// Reads a YAML file of `kind`.
+fn load<T>(
+    file: &File,
+    kind: Kind,
+    read: impl FnOnce(&Node<'_>, &mut Problems) -> Option<T>,
+) -> Result<T, ConfigError> {
+    finish(file, |problems| {
+        let root = yaml::parse(file.source.text(), problems)?;
+        let (found, body) = kind::body(&root, problems)?;
+        if found != kind {
+            let message = format!("this file describes a {found}; a {kind} is needed here");
+            problems.push(Problem::new(root.span.clone(), message));
+            return None;
+        }
+        read(body, problems)
+    })
+}
+
+/// The kind of a YAML file, which is one of `allowed`.
+fn kind_of(file: &File, allowed: &[Kind]) -> Result<Kind, ConfigError> {
+    let key = file.source.text().lines().find(|line| !line.is_empty() && !line.starts_with('#'));
+    let kind = key.and_then(|line| Kind::of_key(line.trim_end().strip_suffix(':')?));
+    if let Some(kind) = kind.filter(|kind| allowed.contains(kind)) {
+        return Ok(kind);
+    }
+    finish(file, |problems| {
+        let root = yaml::parse(file.source.text(), problems)?;
+        let (kind, _) = kind::body(&root, problems)?;
+        if allowed.contains(&kind) {
+            return Some(kind);
+        }
+        let allowed: Vec<_> = allowed.iter().map(|kind| kind.key()).collect();
+        let needed = allowed.join(" or ");
+        let message = format!("this file describes a {kind}; a {needed} is needed here");
+        problems.push(Problem::new(root.span.clone(), message));
+        None
+    })
+}
+
+/// What `read` gives, or every problem that it found.
+fn finish<T>(
+    file: &File,
+    read: impl FnOnce(&mut Problems) -> Option<T>,
+) -> Result<T, ConfigError> {
+    let mut problems = Vec::new();
+    match read(&mut problems) {
+        Some(value) if problems.is_empty() => Ok(value),
+        _ => Err(invalid(file, problems)),
+    }
+}
+
+/// Problems of one file that are reported.
+const MAX_PROBLEMS: usize = 100;
+
+/// The error that `problems` are, in order of position.
+fn invalid(file: &File, mut problems: Problems) -> ConfigError {
+    problems.sort_by_key(|problem| problem.span.start);
+    let n_more = problems.len().saturating_sub(MAX_PROBLEMS);
+    if n_more > 0 {
+        problems.truncate(MAX_PROBLEMS);
+        let end = file.source.text().len();
+        problems.push(Problem::new(end..end, format!("and {n_more} more problems")));
+    }
+    ConfigError::Invalid { file: Arc::clone(&file.source), problems }
+}
+
+/// What every name of a file leads to. A name that leads nowhere is a problem of this file; what is
+/// wrong with the file that it leads to is an error of that one.
+fn resolve<'a, T>(
+    file: &File,
+    names: impl Iterator<Item = &'a At<Box<str>>>,
+    mut lookup: impl FnMut(&str) -> Result<T, ConfigError>,
+) -> Result<Vec<T>, ConfigError> {
+    let mut found = Vec::new();
+    let mut problems = Vec::new();
+    for name in names {
+        match lookup(&name.value) {
+            Ok(value) => found.push(value),
+            Err(ConfigError::Unknown { kind, known, .. }) => {
+                problems.push(unknown_name(kind, name, known.iter().map(String::as_str)));
+            }
+            Err(error @ ConfigError::Unreadable { .. }) => {
+                problems.push(Problem::new(name.span.clone(), error.to_string()));
+            }
+            Err(error) => return Err(error),
+        }
+    }
+    finish(file, |all| {
+        *all = problems;
+        Some(found)
+    })
+}
+
+/// The network called `name`, or the only one, of a file in the artifact's format.
+fn pick(file: &File, name: Option<&str>) -> Result<NetworkBlock, ConfigError> {
+    let mut blocks =
+        maestro::parse_networks(&file.source).map_err(|problems| invalid(file, problems))?;
+    let names: Vec<String> = blocks.iter().map(|block| block.name.to_string()).collect();
+    let index = match name {
+        Some(name) => names.iter().position(|known| known == name),
+        None if blocks.len() == 1 => Some(0),
+        None => {
+            let message = format!("{} networks; one is needed here", blocks.len());
+            let help = format!("name one as {}#NAME: {}", file.source.name(), names.join(", "));
+            return Err(invalid(file, vec![Problem::new(0..0, message).help(help)]));
+        }
+    };
+    index.map(|index| blocks.swap_remove(index)).ok_or_else(|| ConfigError::Unknown {
+        kind: "network",
+        name: format!("{}#{}", file.source.name(), name.unwrap_or_default()),
+        nearest: nearest(name.unwrap_or_default(), names.iter().map(String::as_str)).map(Into::into),
+        known: names.clone(),
+    })
+}
+
+/// Checks a file in the artifact's format.
+fn check_maestro(file: &File) -> Result<Kind, ConfigError> {
+    let source = &file.source;
+    let checked = maestro::detect(source).map_err(|problem| vec![problem]).and_then(|kind| {
+        Ok(match kind {
+            maestro::Kind::Networks => {
+                let blocks = maestro::parse_networks(source)?;
+                if blocks.iter().all(|block| block.fps.is_none()) {
+                    return Ok(Kind::Network);
+                }
+                maestro::scenario(source, &file.stem()).map(|_| Kind::Scenario)?
+            }
+            maestro::Kind::Dataflows => {
+                maestro::parse_dataflows(source).map(|_| Kind::Dataflow)?
+            }
+            maestro::Kind::Hardware => maestro::parse_hardware(source).map(|_| Kind::System)?,
+        })
+    });
+    checked.map_err(|problems| invalid(file, problems))
+}
+
+fn instances_of(file: &File) -> Result<Vec<Instance>, ConfigError> {
+    maestro::parse_hardware(&file.source).map_err(|problems| invalid(file, problems))
+}
+
+fn sha256(text: &str) -> String {
+    Sha256::digest(text.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect()
+}

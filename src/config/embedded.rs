@@ -1,0 +1,78 @@
+//! The data files of this repository, compiled into the program.
+//!
+//! `build.rs` lists every YAML file under `models/`, `dataflows/`, `hw_configs/` and `scenarios/`.
+//! Each begins, after comments, with its kind on one line and its name on the next; the tests hold
+//! them to that, so that nothing needs to be parsed to find a file.
+
+use std::sync::LazyLock;
+
+use super::Kind;
+
+include!(concat!(env!("OUT_DIR"), "/embedded.rs"));
+
+/// One embedded file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Embedded {
+    /// Path in the repository, e.g. `scenarios/mlsys2023/AR_gaming.yaml`.
+    pub path: &'static str,
+    /// Contents.
+    pub text: &'static str,
+    /// What it describes.
+    pub kind: Kind,
+}
+
+impl Embedded {
+    /// Path without the top folder and the extension, e.g. `mlsys2023/AR_gaming`.
+    pub(super) fn name(&self) -> &'static str {
+        let inner = self.path.split_once('/').map_or(self.path, |(_, inner)| inner);
+        inner.strip_suffix(".yaml").unwrap_or(inner)
+    }
+
+    /// The name that the file gives to what it describes.
+    pub(super) fn declared_name(&self) -> Option<&'static str> {
+        lines(self.text).nth(1)?.trim_start().strip_prefix("name: ")
+    }
+}
+
+/// Every embedded file, in order of path.
+static ALL: LazyLock<Vec<Embedded>> = LazyLock::new(|| {
+    let file = |&(path, text): &(&'static str, &'static str)| {
+        let key = lines(text).next()?.strip_suffix(':')?;
+        Some(Embedded { path, text, kind: Kind::of_key(key)? })
+    };
+    FILES.iter().filter_map(file).collect()
+});
+
+/// The embedded files of `kind`, in order of path.
+pub(super) fn of_kind(kind: Kind) -> impl Iterator<Item = &'static Embedded> {
+    ALL.iter().filter(move |file| file.kind == kind)
+}
+
+/// Folder that is searched before the others for files of a kind, so that its files go by their bare
+/// names.
+pub(super) fn default_folder(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Network => "mlsys2023/",
+        Kind::System => "examples/",
+        _ => "",
+    }
+}
+
+/// The file of `kind` called `name`, looked for in `folder` first: by path, by name without regard to
+/// case, or by the name that it declares.
+pub(super) fn find(kind: Kind, name: &str, folder: &str) -> Option<&'static Embedded> {
+    let inside = format!("{folder}{name}");
+    of_kind(kind)
+        .find(|file| file.name().eq_ignore_ascii_case(&inside))
+        .or_else(|| of_kind(kind).find(|file| file.name().eq_ignore_ascii_case(name)))
+        .or_else(|| of_kind(kind).find(|file| file.path == name))
+        .or_else(|| {
+            let mut inside = of_kind(kind).filter(|file| file.name().starts_with(folder));
+            inside.find(|file| file.declared_name() == Some(name))
+        })
+}
+
+/// Lines that are neither empty nor comments.
+fn lines(text: &str) -> impl Iterator<Item = &str> {
+    text.lines().filter(|line| !line.is_empty() && !line.starts_with('#'))
+}

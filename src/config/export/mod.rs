@@ -1,0 +1,334 @@
+//! Domain types as YAML text, and the artifact's files rewritten as YAML.
+
+mod repeats;
+
+use std::collections::{BTreeMap, HashMap};
+use std::path::Path;
+use std::sync::Arc;
+
+use serde::Serialize;
+use serde_saphyr::{FlowMap, FlowSeq};
+
+use crate::dataflow::Dataflow;
+use crate::hardware::EnergyTable;
+use crate::hardware::platform::Instance;
+use crate::model::{Layer, LayerShape, Network};
+use crate::scenario::{ActiveModel, Dependency, DependencyKind, Scenario};
+use crate::units::{Bytes, ClockRate};
+
+use super::maestro;
+use super::network::LABELS;
+use super::yaml::read::printable;
+use super::{ConfigError, Problem, Source};
+
+use repeats::Part;
+
+/// Clock and energy that the published artifact fixes in its source; its hardware files have
+/// neither (section C of the cost errata).
+const ARTIFACT_CLOCK: ClockRate = ClockRate::GHZ;
+const ARTIFACT_ENERGY: EnergyTable =
+    EnergyTable { mac_nj: 0.00288, l1_per_mac: 0.55, l2_per_mac: 6.0, dram_per_mac: 75.0 };
+
+/// Text of a file with the one top-level key `kind`.
+fn document(kind: &'static str, body: impl Serialize) -> String {
+    let options = serde_saphyr::ser_options! {
+        compact_list_indent: false,
+        // Keys such as `y` and `n` are plain words since YAML 1.2.
+        yaml_12: true,
+        no_lang_directive: true,
+    };
+    let document = BTreeMap::from([(kind, body)]);
+    serde_saphyr::to_string_with_options(&document, options).expect("plain data serialises")
+}
+
+/// The `network:` file of `network`, repeated blocks written once. Name and shapes of every layer
+/// are kept.
+pub fn network(network: &Network) -> String {
+    #[derive(Serialize)]
+    struct Body<'a> {
+        name: &'a str,
+        layers: Vec<LayerEntry<'a>>,
+    }
+    let labelled = labelled(network.layers());
+    let mut ids = HashMap::new();
+    let symbols: Vec<_> = labelled
+        .iter()
+        .map(|layer| {
+            let next = ids.len();
+            *ids.entry(layer).or_insert(next)
+        })
+        .collect();
+    let layers = entries(&labelled, &repeats::find(&symbols));
+    document("network", Body { name: network.name(), layers })
+}
+
+/// A layer with the label that explains its name, and the name where none does.
+#[derive(PartialEq, Eq, Hash)]
+struct Labelled<'a> {
+    label: usize,
+    name: Option<&'a str>,
+    shape: LayerShape,
+}
+
+fn labelled(layers: &[Layer]) -> Vec<Labelled<'_>> {
+    let mut counts = [0u32; LABELS.len()];
+    let label = |layer: &Layer, counts: &[u32]| {
+        let of_kind = || (0..LABELS.len()).filter(|&label| LABELS[label].1 == layer.shape.kind);
+        let explains =
+            |&label: &usize| *layer.name == *format!("{}{}", LABELS[label].0, counts[label] + 1);
+        (of_kind().find(explains).map(|label| (label, true)))
+            .or_else(|| of_kind().next().map(|label| (label, false)))
+            .expect("every kind has a label")
+    };
+    let one = |layer| {
+        let (label, explained) = label(layer, &counts);
+        counts[label] += 1;
+        let name = (!explained).then_some(&*layer.name);
+        Labelled { label, name, shape: layer.shape }
+    };
+    layers.iter().map(one).collect()
+}
+
+/// An entry of `layers:`.
+#[derive(Serialize)]
+#[serde(untagged)]
+enum LayerEntry<'a> {
+    Layer(BTreeMap<&'static str, FlowMap<Extents<'a>>>),
+    Repeat { repeat: usize, layers: Vec<LayerEntry<'a>> },
+}
+
+/// The keys of a layer; those at their default are left out.
+#[derive(Serialize)]
+struct Extents<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    name: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    n: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    k: Option<u32>,
+    c: u32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    y: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    x: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    r: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    s: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    stride: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    stride_y: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    stride_x: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    kernel_exceeds_input: Option<bool>,
+}
+
+fn entries<'a>(layers: &[Labelled<'a>], parts: &[Part]) -> Vec<LayerEntry<'a>> {
+    let entry = |part: &Part| match part.times {
+        1 => {
+            let layer = &layers[part.start];
+            let label = LABELS[layer.label].0;
+            LayerEntry::Layer(BTreeMap::from([(label, FlowMap(extents(label, layer)))]))
+        }
+        times => LayerEntry::Repeat { repeat: times, layers: entries(layers, &part.parts) },
+    };
+    parts.iter().map(entry).collect()
+}
+
+fn extents<'a>(label: &str, layer: &Labelled<'a>) -> Extents<'a> {
+    let shape = layer.shape;
+    let unless_one = |value: u32, is_default: bool| (!is_default || value != 1).then_some(value);
+    let flat = label == "fc";
+    let square = shape.stride_y == shape.stride_x;
+    Extents {
+        name: layer.name,
+        n: unless_one(shape.n, true),
+        k: unless_one(shape.k, label == "dwconv"),
+        c: shape.c,
+        y: unless_one(shape.y, flat),
+        x: unless_one(shape.x, flat),
+        r: unless_one(shape.r, flat),
+        s: unless_one(shape.s, flat),
+        stride: unless_one(shape.stride_y, true).filter(|_| square),
+        stride_y: unless_one(shape.stride_y, true).filter(|_| !square),
+        stride_x: unless_one(shape.stride_x, true).filter(|_| !square),
+        kernel_exceeds_input: shape.kernel_fits().is_err().then_some(true),
+    }
+}
+
+/// The `dataflow:` file of `dataflow`.
+pub fn dataflow(dataflow: &Dataflow) -> String {
+    #[derive(Serialize)]
+    struct Body<'a> {
+        name: &'a str,
+        directives: Vec<&'a str>,
+    }
+    let text = dataflow.to_string();
+    document("dataflow", Body { name: dataflow.name(), directives: text.lines().collect() })
+}
+
+/// The `platform:` file of one table of accelerators, with the clock and energy of the artifact.
+pub fn platform(name: &str, instances: &[Instance]) -> String {
+    #[derive(Serialize)]
+    struct Body<'a> {
+        name: &'a str,
+        clock_mhz: Number,
+        energy: FlowMap<Energy>,
+        tables: [Table<'a>; 1],
+    }
+    #[derive(Serialize)]
+    struct Energy {
+        mac_nj: Number,
+        l1_per_mac: Number,
+        l2_per_mac: Number,
+        dram_per_mac: Number,
+    }
+    #[derive(Serialize)]
+    struct Table<'a> {
+        name: &'a str,
+        instances: Vec<InstanceBody<'a>>,
+    }
+    let energy = FlowMap(Energy {
+        mac_nj: Number::of(ARTIFACT_ENERGY.mac_nj),
+        l1_per_mac: Number::of(ARTIFACT_ENERGY.l1_per_mac),
+        l2_per_mac: Number::of(ARTIFACT_ENERGY.l2_per_mac),
+        dram_per_mac: Number::of(ARTIFACT_ENERGY.dram_per_mac),
+    });
+    let instances = instances.iter().map(InstanceBody::of).collect();
+    let tables = [Table { name, instances }];
+    let clock_mhz = Number::of(ARTIFACT_CLOCK.as_mhz());
+    document("platform", Body { name, clock_mhz, energy, tables })
+}
+
+#[derive(Serialize)]
+struct InstanceBody<'a> {
+    name: &'a str,
+    pes: u32,
+    noc_bandwidth_bytes_per_cycle: FlowSeq<&'a [u64]>,
+    noc_latency_cycles: FlowSeq<&'a [u64]>,
+    noc_multicast: bool,
+    shared_memory_kib: Number,
+    local_memory_kib: Number,
+    offchip_bandwidth_bytes_per_cycle: u64,
+}
+
+impl<'a> InstanceBody<'a> {
+    fn of(instance: &'a Instance) -> Self {
+        Self {
+            name: &instance.name,
+            pes: instance.pes,
+            noc_bandwidth_bytes_per_cycle: FlowSeq(&instance.noc.bandwidth),
+            noc_latency_cycles: FlowSeq(&instance.noc.latency),
+            noc_multicast: instance.noc.multicast,
+            shared_memory_kib: kib(instance.memory.shared),
+            local_memory_kib: kib(instance.memory.local),
+            offchip_bandwidth_bytes_per_cycle: instance.memory.offchip_bandwidth,
+        }
+    }
+}
+
+/// A number that is written without a decimal point if it is whole.
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Number {
+    Whole(u64),
+    Real(f64),
+}
+
+impl Number {
+    fn of(value: f64) -> Self {
+        match value as u64 {
+            whole if whole as f64 == value => Self::Whole(whole),
+            _ => Self::Real(value),
+        }
+    }
+}
+
+fn kib(size: Bytes) -> Number {
+    Number::of(size.get() as f64 / 1024.0)
+}
+
+/// The `scenario:` file of `scenario`, whose models are in the files called `files`, in order. Sensors
+/// are left out.
+pub fn scenario(scenario: &Scenario, files: &[String]) -> String {
+    #[derive(Serialize)]
+    struct Body<'a> {
+        name: &'a str,
+        models: Vec<ModelBody<'a>>,
+    }
+    #[derive(Serialize)]
+    struct ModelBody<'a> {
+        model: String,
+        fps: Number,
+        #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+        depends_on: BTreeMap<&'a str, DependencyBody>,
+    }
+    #[derive(Serialize)]
+    #[serde(rename_all = "lowercase")]
+    enum DependencyBody {
+        Data,
+        Control(FlowMap<BTreeMap<&'static str, f64>>),
+    }
+    let dependency = |dependency: &Dependency| {
+        let kind = match dependency.kind {
+            DependencyKind::Data => DependencyBody::Data,
+            DependencyKind::Control { probability } => {
+                DependencyBody::Control(FlowMap(BTreeMap::from([("probability", probability)])))
+            }
+        };
+        (&*scenario.model(dependency.upstream).unit.task, kind)
+    };
+    let model = |(model, file): (&'_ ActiveModel, &String)| ModelBody {
+        model: format!("./{file}"),
+        fps: Number::of(model.rate.as_fps()),
+        depends_on: model.dependencies.iter().map(dependency).collect(),
+    };
+    let models = scenario.models().iter().zip(files).map(model).collect();
+    document("scenario", Body { name: scenario.name(), models })
+}
+
+/// The YAML files that say what a file of the artifact says: name and text of each. A file of
+/// networks becomes a file for each network and, if they have rates, one for the scenario.
+///
+/// # Errors
+///
+/// [`ConfigError::Invalid`] with every problem of the file.
+pub fn import(source: &Arc<Source>) -> Result<Vec<(String, String)>, ConfigError> {
+    let path = Path::new(source.name());
+    let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+    let invalid = |problems| ConfigError::Invalid { file: Arc::clone(source), problems };
+    let kind = maestro::detect(source).map_err(|problem| invalid(vec![problem]))?;
+    let files = match kind {
+        maestro::Kind::Networks => networks(source, &stem),
+        maestro::Kind::Dataflows => maestro::parse_dataflows(source).map(|dataflows| {
+            dataflows.iter().map(|flow| (flow.name().to_string(), dataflow(flow))).collect()
+        }),
+        maestro::Kind::Hardware => maestro::parse_hardware(source)
+            .map(|instances| vec![(stem.to_string(), platform(&stem, &instances))]),
+    };
+    let file = path.file_name().unwrap_or_default().to_string_lossy();
+    let header = format!("# Imported from {} by `xrsim import`.\n", printable(&file));
+    let names = files.map_err(invalid)?.into_iter();
+    Ok(names.map(|(name, text)| (file_name(&name), format!("{header}{text}"))).collect())
+}
+
+fn networks(source: &Source, stem: &str) -> Result<Vec<(String, String)>, Vec<Problem>> {
+    let blocks = maestro::parse_networks(source)?;
+    let mut files: Vec<_> =
+        blocks.iter().map(|block| (block.name.to_string(), network(&block.network))).collect();
+    if blocks.iter().any(|block| block.fps.is_some()) {
+        let parsed = maestro::scenario(source, stem)?;
+        let names: Vec<_> = files.iter().map(|(name, _)| file_name(name)).collect();
+        files.push((stem.to_string(), scenario(&parsed, &names)));
+    }
+    Ok(files)
+}
+
+/// A name for the file of `name` that stays in its folder.
+fn file_name(name: &str) -> String {
+    let plain = |c: char| if c.is_alphanumeric() || "_-.".contains(c) { c } else { '_' };
+    let plain: String = name.trim_start_matches('.').chars().map(plain).collect();
+    format!("{plain}.yaml")
+}

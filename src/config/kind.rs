@@ -1,0 +1,93 @@
+//! What an input file describes, as its only top-level key says.
+
+use std::fmt;
+
+use super::Problem;
+use super::yaml::read::{Problems, printable};
+use super::yaml::{Node, Value};
+use super::nearest;
+
+/// What a file describes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Kind {
+    /// A network with what it is for.
+    Network,
+    /// A mapping of layers onto PEs.
+    Dataflow,
+    /// Dataflows and their shares of the PEs.
+    Style,
+    /// Everything about the hardware but dataflows and PE counts.
+    Platform,
+    /// Accelerators in full.
+    System,
+    /// Models with rates and dependencies.
+    Scenario,
+    /// Input sources.
+    Sensors,
+    /// What runs by default.
+    Suite,
+}
+
+impl Kind {
+    /// Every kind with its top-level key.
+    pub const ALL: [(Self, &'static str); 8] = [
+        (Self::Network, "network"),
+        (Self::Dataflow, "dataflow"),
+        (Self::Style, "style"),
+        (Self::Platform, "platform"),
+        (Self::System, "system"),
+        (Self::Scenario, "scenario"),
+        (Self::Sensors, "sensors"),
+        (Self::Suite, "suite"),
+    ];
+
+    /// Top-level key.
+    pub fn key(self) -> &'static str {
+        Self::ALL[self as usize].1
+    }
+
+    /// The kind with this top-level key.
+    pub(super) fn of_key(key: &str) -> Option<Self> {
+        Self::ALL.iter().find(|(_, name)| *name == key).map(|&(kind, _)| kind)
+    }
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.key())
+    }
+}
+
+/// Kind and body of a file, which `root` is the tree of.
+pub(super) fn body<'n, 's>(
+    root: &'n Node<'s>,
+    problems: &mut Problems,
+) -> Option<(Kind, &'n Node<'s>)> {
+    let keys = Kind::ALL.map(|(_, key)| key);
+    let help = format!("the top-level key is one of {}", keys.join(", "));
+    let Value::Mapping(entries) = &root.value else {
+        problems.push(root.mismatch(&"a key that says what the file describes").help(help));
+        return None;
+    };
+    let mut found = None;
+    for entry in entries {
+        let kind = Kind::of_key(&entry.key);
+        let message = match (kind, &found) {
+            (Some(kind), None) => {
+                found = Some((kind, &entry.value));
+                continue;
+            }
+            (Some(kind), Some((first, _))) => {
+                format!("a file describes one thing: this is a {kind}, above is a {first}")
+            }
+            (None, _) => format!("unknown top-level key `{}`", printable(&entry.key)),
+        };
+        let near = nearest(&entry.key, keys).filter(|_| kind.is_none());
+        let help = near.map_or(help.clone(), |near| format!("did you mean `{near}`?"));
+        problems.push(Problem::new(entry.key_span.clone(), message).help(help));
+    }
+    if entries.is_empty() {
+        problems.push(Problem::new(root.span.clone(), "the file is empty").help(help));
+    }
+    found
+}

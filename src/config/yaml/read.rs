@@ -1,0 +1,406 @@
+//! Typed reading of a tree. A reader takes a node and gives a value, or adds what is wrong to the
+//! problems of the file and gives `None`; reading goes on with the next key either way.
+
+use std::fmt::Display;
+use std::ops::{Range, RangeInclusive};
+use std::str::FromStr;
+
+use crate::config::{Problem, nearest};
+
+use super::tree::{Entry, Node, Value};
+
+/// What is wrong with the file so far.
+pub type Problems = Vec<Problem>;
+
+/// A value with the bytes that it was read from.
+#[derive(Debug, Clone, PartialEq)]
+pub struct At<T> {
+    /// Bytes of the source text.
+    pub span: Range<usize>,
+    /// The value.
+    pub value: T,
+}
+
+/// The keys of a mapping, read one by one; [`Fields::finish`] reports those that nobody asked for.
+pub struct Fields<'n, 's, 'p> {
+    /// What the mapping describes, with its article, e.g. `a layer`.
+    what: &'static str,
+    span: Range<usize>,
+    entries: &'n [Entry<'s>],
+    asked: Vec<&'static str>,
+    missing: Vec<&'static str>,
+    problems: &'p mut Problems,
+}
+
+impl<'n, 's, 'p> Fields<'n, 's, 'p> {
+    /// The keys of `node`, which describes `what`; a problem unless it is a mapping.
+    pub fn of(node: &'n Node<'s>, what: &'static str, problems: &'p mut Problems) -> Option<Self> {
+        let Value::Mapping(entries) = &node.value else {
+            problems.push(node.mismatch(&format_args!("the keys of {what}")));
+            return None;
+        };
+        let span = node.span.clone();
+        Some(Self { what, span, entries, asked: Vec::new(), missing: Vec::new(), problems })
+    }
+
+    /// The value of `key`; its absence is a problem.
+    pub fn required<T>(
+        &mut self,
+        key: &'static str,
+        read: impl FnOnce(&Node<'_>, &mut Problems) -> Option<T>,
+    ) -> Option<T> {
+        let value = self.optional(key, read);
+        if !self.given(key) {
+            self.missing.push(key);
+        }
+        value
+    }
+
+    /// The value of `key`, `None` if it is absent (or wrong, which is a problem).
+    pub fn optional<T>(
+        &mut self,
+        key: &'static str,
+        read: impl FnOnce(&Node<'_>, &mut Problems) -> Option<T>,
+    ) -> Option<T> {
+        self.asked.push(key);
+        let node = &self.get(key)?.value;
+        read(node, self.problems)
+    }
+
+    /// The value of `key` or, if it is absent, of `default`; required unless there is a default.
+    pub fn or<T>(
+        &mut self,
+        key: &'static str,
+        default: Option<T>,
+        read: impl FnOnce(&Node<'_>, &mut Problems) -> Option<T>,
+    ) -> Option<T> {
+        match default {
+            Some(default) => Some(self.optional(key, read).unwrap_or(default)),
+            None => self.required(key, read),
+        }
+    }
+
+    /// Bytes of the value of `key`, of the mapping's begin if it is absent.
+    pub fn span_of(&self, key: &str) -> Range<usize> {
+        self.get(key).map_or(self.span.clone(), |entry| entry.value.span.clone())
+    }
+
+    /// Whether `key` is given, rightly or wrongly.
+    pub fn given(&self, key: &str) -> bool {
+        self.get(key).is_some()
+    }
+
+    /// Forgets missing keys, because the place that they would be inherited from is wrong itself.
+    pub fn forgive_missing(&mut self) {
+        self.missing.clear();
+    }
+
+    /// Adds a problem.
+    pub fn problem(&mut self, problem: Problem) {
+        self.problems.push(problem);
+    }
+
+    /// Reports keys that are not known and keys that are missing. A missing key whose misspelling
+    /// was reported is not reported again.
+    pub fn finish(mut self) {
+        for entry in self.entries {
+            if !self.asked.iter().any(|key| *key == entry.key) {
+                self.unknown(entry);
+            }
+        }
+        for key in self.missing {
+            let message = format!("{} lacks the key `{key}`", self.what);
+            self.problems.push(Problem::new(self.span.clone(), message));
+        }
+    }
+
+    fn unknown(&mut self, entry: &Entry<'_>) {
+        let free: Vec<_> =
+            self.asked.iter().copied().filter(|key| !self.given(key)).collect();
+        let (meant, help) = match unit_slip(&entry.key, &free) {
+            Some(key) => (Some(key), format!("give the value as `{key}`")),
+            None => match nearest(&entry.key, free.iter().copied()) {
+                Some(key) => (Some(key), format!("did you mean `{key}`?")),
+                None => (None, format!("known: {}", self.asked.join(", "))),
+            },
+        };
+        self.missing.retain(|key| Some(*key) != meant);
+        let message = format!("{} has no key `{}`", self.what, printable(&entry.key));
+        self.problems.push(Problem::new(entry.key_span.clone(), message).help(help));
+    }
+
+    fn get(&self, key: &str) -> Option<&'n Entry<'s>> {
+        self.entries.iter().find(|entry| entry.key == key)
+    }
+}
+
+/// Endings of keys that name a unit, longest first.
+const UNITS: [&str; 30] = [
+    "_bytes_per_cycle", "_bytes_per_second", "_bytes_per_s", "_gb_per_s", "_gib_per_s", "_per_mac",
+    "_seconds", "_cycles", "_hertz", "_bytes", "_gbps", "_khz", "_mhz", "_ghz", "_fps", "_kib",
+    "_mib", "_gib", "_hz", "_ns", "_us", "_ms", "_kb", "_mb", "_gb", "_pj", "_nj", "_uj", "_mj", "_s",
+];
+
+/// The known key that `key` is but for its unit.
+fn unit_slip(key: &str, known: &[&'static str]) -> Option<&'static str> {
+    let stem = without_unit(key);
+    let mut candidates = known.iter().copied();
+    candidates.find(|candidate| without_unit(candidate) == stem && candidate.len() > stem.len())
+}
+
+fn without_unit(key: &str) -> &str {
+    UNITS.iter().find_map(|unit| key.strip_suffix(unit)).unwrap_or(key)
+}
+
+impl Node<'_> {
+    /// The problem that this node is not what was expected.
+    pub fn mismatch(&self, expected: &dyn Display) -> Problem {
+        let found = match &self.value {
+            Value::Null => "nothing".into(),
+            Value::Scalar { text, quoted: true } => format!("the text \"{}\"", printable(text)),
+            Value::Scalar { text, .. } => format!("`{}`", printable(text)),
+            Value::List(_) => "a list".into(),
+            Value::Mapping(_) => "a mapping".into(),
+        };
+        Problem::new(self.span.clone(), format!("expected {expected}, found {found}"))
+    }
+
+    /// The plain scalar, which may be a number; `None` for quoted text, lists and mappings.
+    fn plain(&self) -> Option<&str> {
+        match &self.value {
+            Value::Scalar { text, quoted: false } => Some(text),
+            _ => None,
+        }
+    }
+}
+
+/// At most 40 characters of `text`, fit for a terminal.
+pub fn printable(text: &str) -> String {
+    let visible = |c: char| if c.is_control() { '\u{fffd}' } else { c };
+    let short: String = text.chars().take(40).map(visible).collect();
+    if short.len() < text.len() { format!("{short}...") } else { short }
+}
+
+/// Types that [`number`] reads.
+pub trait Number: FromStr + PartialOrd + Display {
+    /// What a message calls a value.
+    const NOUN: &'static str;
+}
+
+impl Number for u32 {
+    const NOUN: &'static str = "a whole number";
+}
+
+impl Number for u64 {
+    const NOUN: &'static str = "a whole number";
+}
+
+impl Number for f64 {
+    const NOUN: &'static str = "a number";
+}
+
+/// Reads a number within `allowed`.
+pub fn number<T: Number>(
+    allowed: RangeInclusive<T>,
+) -> impl Fn(&Node<'_>, &mut Problems) -> Option<T> {
+    move |node, problems| {
+        let value = node.plain().and_then(|text| text.parse().ok());
+        let value = value.filter(|value| allowed.contains(value));
+        if value.is_none() {
+            let (low, high) = (allowed.start(), allowed.end());
+            let expected = format_args!("{} from {low} to {high}", T::NOUN);
+            problems.push(node.mismatch(&expected));
+        }
+        value
+    }
+}
+
+/// Reads a number that `convert` accepts; `expected` says which ones that are.
+pub fn quantity<T>(
+    expected: &'static str,
+    convert: impl Fn(f64) -> Option<T>,
+) -> impl Fn(&Node<'_>, &mut Problems) -> Option<T> {
+    move |node, problems| {
+        let value = node.plain().and_then(|text| text.parse().ok()).and_then(&convert);
+        if value.is_none() {
+            problems.push(node.mismatch(&expected));
+        }
+        value
+    }
+}
+
+/// Reads text that is not empty.
+pub fn text(node: &Node<'_>, problems: &mut Problems) -> Option<Box<str>> {
+    match &node.value {
+        Value::Scalar { text, .. } if !text.trim().is_empty() => Some((&**text).into()),
+        _ => {
+            problems.push(node.mismatch(&"text"));
+            None
+        }
+    }
+}
+
+/// Reads `true` or `false`.
+pub fn flag(node: &Node<'_>, problems: &mut Problems) -> Option<bool> {
+    let value = node.plain().and_then(|text| text.parse().ok());
+    if value.is_none() {
+        problems.push(node.mismatch(&"true or false"));
+    }
+    value
+}
+
+/// Reads one of a few words.
+pub fn one_of<T: Copy>(
+    words: &'static [(&'static str, T)],
+) -> impl Fn(&Node<'_>, &mut Problems) -> Option<T> {
+    move |node, problems| {
+        let word = node.plain().unwrap_or_default();
+        let found = words.iter().find(|(name, _)| *name == word);
+        if found.is_none() {
+            let names: Vec<_> = words.iter().map(|(name, _)| format!("`{name}`")).collect();
+            problems.push(node.mismatch(&names.join(" or ")));
+        }
+        found.map(|&(_, value)| value)
+    }
+}
+
+/// Reads a list of at least one `what`; `None` if any item is wrong.
+pub fn list<T>(
+    what: &'static str,
+    read: impl Fn(&Node<'_>, &mut Problems) -> Option<T>,
+) -> impl Fn(&Node<'_>, &mut Problems) -> Option<Vec<T>> {
+    move |node, problems| match &node.value {
+        Value::List(items) if !items.is_empty() => {
+            let values: Vec<_> = items.iter().map(|item| read(item, problems)).collect();
+            values.into_iter().collect()
+        }
+        Value::List(_) => {
+            problems.push(Problem::new(node.span.clone(), format!("this list of {what} is empty")));
+            None
+        }
+        _ => {
+            problems.push(node.mismatch(&format_args!("a list of {what}")));
+            None
+        }
+    }
+}
+
+/// Reads what `read` does unless it is longer than `max`.
+pub fn at_most<T>(
+    max: usize,
+    read: impl Fn(&Node<'_>, &mut Problems) -> Option<Vec<T>>,
+) -> impl Fn(&Node<'_>, &mut Problems) -> Option<Vec<T>> {
+    move |node, problems| {
+        let values = read(node, problems)?;
+        if values.len() > max {
+            let message = format!("{} entries; at most {max} are allowed", values.len());
+            problems.push(Problem::new(node.span.clone(), message));
+            return None;
+        }
+        Some(values)
+    }
+}
+
+/// Reads a mapping whose keys are names of the user's, each with a value that `read` takes; `None`
+/// if any is wrong.
+pub fn named<T>(
+    what: &'static str,
+    read: impl Fn(&Entry<'_>, &mut Problems) -> Option<T>,
+) -> impl Fn(&Node<'_>, &mut Problems) -> Option<Vec<T>> {
+    move |node, problems| match &node.value {
+        Value::Mapping(entries) if !entries.is_empty() => {
+            let values: Vec<_> = entries.iter().map(|entry| read(entry, problems)).collect();
+            values.into_iter().collect()
+        }
+        _ => {
+            problems.push(node.mismatch(&format_args!("a mapping of {what}")));
+            None
+        }
+    }
+}
+
+/// Reads what `read` does and keeps the place.
+pub fn at<T>(
+    read: impl Fn(&Node<'_>, &mut Problems) -> Option<T>,
+) -> impl Fn(&Node<'_>, &mut Problems) -> Option<At<T>> {
+    move |node, problems| {
+        read(node, problems).map(|value| At { span: node.span.clone(), value })
+    }
+}
+
+/// The problem that there is no `what` of this name, with the nearest known one.
+pub fn unknown_name<'a>(
+    what: &str,
+    name: &At<Box<str>>,
+    known: impl Iterator<Item = &'a str> + Clone,
+) -> Problem {
+    let problem = Problem::new(name.span.clone(), format!("no {what} named `{}`", printable(&name.value)));
+    match nearest(&name.value, known.clone()) {
+        Some(near) => problem.help(format!("did you mean `{near}`?")),
+        None => problem.help(format!("known: {}", known.collect::<Vec<_>>().join(", "))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::yaml::parse;
+
+    /// Reads `text` as `{clock_mhz: number, name: text}` and gives the messages.
+    fn messages(text: &str) -> Vec<String> {
+        let mut problems = Vec::new();
+        let root = parse(text, &mut problems).unwrap();
+        if let Some(mut fields) = Fields::of(&root, "a chip", &mut problems) {
+            fields.required("clock_mhz", number(1.0..=1000.0));
+            fields.required("name", super::text);
+            fields.finish();
+        }
+        let message = |problem: Problem| match problem.help {
+            Some(help) => format!("{} ({help})", problem.message),
+            None => problem.message,
+        };
+        problems.into_iter().map(message).collect()
+    }
+
+    #[test]
+    fn a_good_mapping_has_no_problems() {
+        assert_eq!(messages("{clock_mhz: 300, name: n7}"), Vec::<String>::new());
+        assert_eq!(messages("{clock_mhz: 1e3, name: \"12\"}"), Vec::<String>::new());
+    }
+
+    #[test]
+    fn all_problems_are_reported_together() {
+        assert_eq!(
+            messages("{clock_mhz: fast, nmae: x, colour: red}"),
+            [
+                "expected a number from 1 to 1000, found `fast`",
+                "a chip has no key `nmae` (did you mean `name`?)",
+                "a chip has no key `colour` (known: clock_mhz, name)",
+            ]
+        );
+    }
+
+    #[test]
+    fn a_wrong_or_absent_unit_names_the_right_one() {
+        for key in ["clock_ghz", "clock", "clock_hz"] {
+            assert_eq!(
+                messages(&format!("{{{key}: 1, name: x}}")),
+                [format!("a chip has no key `{key}` (give the value as `clock_mhz`)")]
+            );
+        }
+    }
+
+    #[test]
+    fn wrong_types_say_what_was_found() {
+        assert_eq!(
+            messages("{clock_mhz: \"300\", name: [x]}"),
+            [
+                "expected a number from 1 to 1000, found the text \"300\"",
+                "expected text, found a list",
+            ]
+        );
+        assert_eq!(messages("[1]"), ["expected the keys of a chip, found a list"]);
+        assert_eq!(messages("{clock_mhz: NaN, name:}").len(), 2);
+        assert_eq!(messages("{}").len(), 2);
+    }
+}

@@ -1,0 +1,373 @@
+//! Every shipped file loads, and says what the paper and the published artifact say.
+//!
+//! Facts of the paper are written out here; those of the artifact are held by a digest, and compared
+//! one by one where `../shared` is present.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use sha2::{Digest as _, Sha256};
+use xrsim::config::{Catalog, Edition, Hardware, Kind, Source, maestro};
+use xrsim::hardware::Style;
+use xrsim::hardware::platform::Resources;
+use xrsim::model::{Layer, LayerShape, Network};
+use xrsim::scenario::{Better, DependencyKind, JitterDistribution, Scenario};
+
+const FOLDERS: [&str; 4] = ["dataflows", "hw_configs", "models", "scenarios"];
+
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// The published artifact's inputs and layer tables, if they are here.
+fn reference() -> Option<PathBuf> {
+    let folder = root().join("../shared/reference/xrbench-mlsys2023");
+    if !folder.exists() {
+        println!("skipped: {} is absent", folder.display());
+    }
+    folder.exists().then_some(folder)
+}
+
+/// Every shipped file, as a path from the root.
+fn shipped() -> Vec<PathBuf> {
+    fn collect(folder: &Path, paths: &mut Vec<PathBuf>) {
+        for entry in folder.read_dir().unwrap() {
+            let path = entry.unwrap().path();
+            match path.is_dir() {
+                true => collect(&path, paths),
+                false => paths.push(path),
+            }
+        }
+    }
+    let mut paths = Vec::new();
+    FOLDERS.iter().for_each(|folder| collect(&root().join(folder), &mut paths));
+    paths.retain(|path| path.extension().is_some_and(|extension| extension == "yaml"));
+    paths.sort();
+    paths
+}
+
+fn source(path: &Path) -> Arc<Source> {
+    Source::read(path).unwrap()
+}
+
+fn scenario(name: &str, edition: Edition) -> Arc<Scenario> {
+    Catalog::new().scenario(name, edition).unwrap_or_else(|error| panic!("{error}"))
+}
+
+fn style(catalog: &mut Catalog, name: &str) -> Style {
+    match catalog.hardware(name).unwrap_or_else(|error| panic!("{error}")) {
+        Hardware::Style(style) => style,
+        other => panic!("{name} is {other:?}"),
+    }
+}
+
+#[test]
+fn every_shipped_file_loads_from_disk() {
+    let mut catalog = Catalog::new();
+    for path in shipped() {
+        if let Err(error) = catalog.check(&path) {
+            panic!("{error}");
+        }
+    }
+}
+
+#[test]
+fn every_shipped_file_is_embedded_and_found_by_name() {
+    let mut catalog = Catalog::new();
+    for path in shipped() {
+        let name = path.strip_prefix(root()).unwrap().to_str().unwrap().replace('\\', "/");
+        let embedded = catalog.text(&name).unwrap_or_else(|error| panic!("{error}"));
+        assert_eq!(embedded.name(), name);
+        assert_eq!(embedded.text(), source(&path).text());
+    }
+}
+
+#[test]
+fn every_shipped_file_says_where_it_is_from_and_fits_the_page() {
+    for path in shipped() {
+        let source = source(&path);
+        assert!(source.text().starts_with("# "), "{} has no comment", source.name());
+        for (index, line) in source.text().lines().enumerate() {
+            assert!(line.chars().count() <= 110, "{}:{} is too long", source.name(), index + 1);
+        }
+    }
+}
+
+#[test]
+fn names_are_listed_and_found_without_regard_to_case() {
+    let mut catalog = Catalog::new();
+    let names = |kind| catalog.names(kind).join(" ");
+    assert_eq!(names(Kind::Network), "AS DE DR ES GE HT KD OD PD SR SS");
+    assert_eq!(names(Kind::Dataflow), "OS RS WS");
+    assert_eq!(names(Kind::Style), "A B C D E F G H I J K L M");
+    assert_eq!(names(Kind::Platform), "mlsys2023 paper");
+    assert_eq!(catalog.names(Kind::Scenario).len(), 7);
+    let model = catalog.model("ht").unwrap();
+    assert_eq!((&*model.task, model.network.name()), ("HT", "HT_hand_graph_cnn_half"));
+    assert_eq!(catalog.model("HT_hand_graph_cnn_half").unwrap(), model);
+    assert_eq!(catalog.scenario("ar_gaming", Edition::Paper).unwrap().name(), "AR_gaming");
+}
+
+#[test]
+fn the_suite_is_figure_5() {
+    let suite = Catalog::new().suite().unwrap();
+    let order = "social_interactionA social_interactionB outdoor_activity_A outdoor_activity_B \
+                 AR_Assistant VR_gaming AR_gaming";
+    assert_eq!(suite.scenarios.join(" "), order);
+    assert_eq!(suite.systems.concat(), "ABCDEFGHIJKLM");
+    assert_eq!(suite.pes, [4096, 8192]);
+}
+
+/// Models of a scenario in one line: task, rate and dependency.
+fn summary(scenario: &Scenario) -> String {
+    let task = |id| &*scenario.model(id).unit.task;
+    let model = |model: &xrsim::scenario::ActiveModel| {
+        let dependency = |dependency: &xrsim::scenario::Dependency| match dependency.kind {
+            DependencyKind::Data => format!(" after {}", task(dependency.upstream)),
+            DependencyKind::Control { probability } => {
+                format!(" if {} ({probability})", task(dependency.upstream))
+            }
+        };
+        let dependencies: String = model.dependencies.iter().map(dependency).collect();
+        format!("{} {}{dependencies}", model.unit.task, model.rate.as_fps())
+    };
+    scenario.models().iter().map(model).collect::<Vec<_>>().join(", ")
+}
+
+#[test]
+fn scenarios_are_table_2() {
+    let expected = [
+        ("social_interactionA", "ES 60, GE 60 after ES, DR 30, HT 30"),
+        ("social_interactionB", "ES 60, GE 60 after ES, AS 30"),
+        ("outdoor_activity_A", "KD 3, SR 3 if KD (0.2), SS 10, OD 30"),
+        ("outdoor_activity_B", "KD 3, SR 3 if KD (0.2), OD 30"),
+        ("AR_Assistant", "KD 3, SR 3 if KD (0.5), SS 10, DE 30, PD 30, OD 10"),
+        ("VR_gaming", "ES 60, GE 60 after ES, HT 45"),
+        ("AR_gaming", "HT 45, DE 30, PD 30"),
+    ];
+    for (name, models) in expected {
+        let paper = scenario(name, Edition::Paper);
+        assert_eq!((paper.name(), &*summary(&paper)), (name, models));
+        // The artifact has plane detection at half the rate, and nothing else differs.
+        let artifact = scenario(name, Edition::Mlsys2023);
+        assert_eq!((artifact.name(), summary(&artifact)), (name, models.replace("PD 30", "PD 15")));
+    }
+}
+
+#[test]
+fn sensors_are_table_3() {
+    let all = scenario("social_interactionA", Edition::Paper);
+    let speech = scenario("outdoor_activity_B", Edition::Paper);
+    let camera = &all.streams()[0];
+    let lidar = &all.streams()[1];
+    let microphone = &speech.streams()[1];
+    for (stream, name, fps, jitter_ms) in
+        [(camera, "camera", 60.0, 0.05), (lidar, "lidar", 60.0, 0.05), (microphone, "microphone", 3.0, 0.1)]
+    {
+        assert_eq!(&*stream.name, name);
+        assert_eq!(stream.rate.as_fps(), fps);
+        assert_eq!(stream.max_jitter.as_ms(), jitter_ms);
+        assert_eq!(stream.initial_latency.ns(), 0);
+        assert_eq!(stream.distribution, JitterDistribution::TruncatedNormal);
+    }
+    let reads = |model: &xrsim::scenario::ActiveModel| {
+        model.inputs.iter().map(|id| &*all.streams()[id.index()].name).collect::<Vec<_>>().join("+")
+    };
+    let inputs: Vec<_> = all.models().iter().map(reads).collect();
+    assert_eq!(inputs, ["camera", "camera", "camera+lidar", "camera"]);
+}
+
+#[test]
+fn quality_goals_are_table_1() {
+    let (higher, lower) = (Better::Higher, Better::Lower);
+    let expected = [
+        ("HT", 0.948, higher), ("ES", 90.54, higher), ("GE", 3.39, lower), ("KD", 85.6, higher),
+        ("SR", 8.79, lower), ("SS", 77.54, higher), ("OD", 21.84, higher), ("AS", 60.8, higher),
+        ("DE", 22.9, lower), ("DR", 85.5, higher), ("PD", 0.37, higher),
+    ];
+    let mut catalog = Catalog::new();
+    for (task, target, better) in expected {
+        let model = catalog.model(task).unwrap();
+        let quality = &model.quality;
+        assert_eq!((&*model.task, quality.target, quality.better), (task, target, better));
+        assert_eq!(quality.measured, None);
+        assert!(!model.dataset.is_empty() && !model.title.is_empty());
+    }
+}
+
+#[test]
+fn styles_are_table_5() {
+    let expected = [
+        ("A", "FDA WS:1"), ("B", "FDA OS:1"), ("C", "FDA RS:1"), ("D", "SFDA WS:1 WS:1"),
+        ("E", "SFDA OS:1 OS:1"), ("F", "SFDA RS:1 RS:1"), ("G", "SFDA WS:1 WS:1 WS:1 WS:1"),
+        ("H", "SFDA OS:1 OS:1 OS:1 OS:1"), ("I", "SFDA RS:1 RS:1 RS:1 RS:1"),
+        ("J", "HDA WS:1 OS:1"), ("K", "HDA WS:3 OS:1"), ("L", "HDA WS:1 OS:3"),
+        ("M", "HDA WS:1 OS:1 WS:1 OS:1"),
+    ];
+    let mut catalog = Catalog::new();
+    for (name, parts) in expected {
+        let style = style(&mut catalog, name);
+        let shares = style.shares.iter().map(|(flow, share)| format!(" {}:{share}", flow.name()));
+        let found = format!("{}{}", style.class, shares.collect::<String>());
+        assert_eq!((&*style.name, &*found), (name, parts));
+    }
+}
+
+#[test]
+fn every_style_becomes_a_system_on_both_platforms() {
+    let mut catalog = Catalog::new();
+    for platform in ["paper", "mlsys2023"] {
+        let platform = catalog.platform(platform).unwrap();
+        for name in catalog.names(Kind::Style) {
+            let style = style(&mut catalog, &name);
+            for pes in [4096, 8192] {
+                let system = style.instantiate(pes, &platform).unwrap();
+                assert_eq!((system.name(), system.pes()), (&*name, u64::from(pes)));
+            }
+        }
+    }
+}
+
+#[test]
+fn equal_references_share_one_value() {
+    let mut catalog = Catalog::new();
+    let a = catalog.scenario("outdoor_activity_A", Edition::Mlsys2023).unwrap();
+    let b = catalog.scenario("outdoor_activity_B", Edition::Mlsys2023).unwrap();
+    // Object detection: one network, two names in the artifact.
+    let (in_a, in_b) = (&a.models()[3], &b.models()[2]);
+    assert_eq!((&*in_a.artifact_name, &*in_b.artifact_name), ("OD_D2go_FasterRCNN", "D2go_FastRCNN"));
+    assert!(Arc::ptr_eq(&in_a.unit.network, &in_b.unit.network));
+    let j = style(&mut catalog, "J");
+    let m = style(&mut catalog, "M");
+    assert!(Arc::ptr_eq(&j.shares[0].0, &m.shares[2].0));
+}
+
+#[test]
+fn used_files_are_recorded_with_their_digest() {
+    let mut catalog = Catalog::new();
+    catalog.scenario("VR_gaming", Edition::Paper).unwrap();
+    catalog.scenario("VR_gaming", Edition::Paper).unwrap();
+    let names: Vec<_> = catalog.inputs().into_iter().map(|file| file.name).collect();
+    let models = ["ES", "GE", "HT"].map(|task| format!("models/mlsys2023/{task}.yaml"));
+    let scenarios = ["VR_gaming", "sensors"].map(|name| format!("scenarios/{name}.yaml"));
+    assert_eq!(names, [&models[..], &scenarios[..]].concat());
+    let digest = |bytes: &[u8]| hex(&Sha256::digest(bytes));
+    let on_disk = source(&root().join("scenarios/sensors.yaml"));
+    assert_eq!(catalog.inputs()[4].sha256, digest(on_disk.text().as_bytes()));
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// The artifact's networks by its names, of which two stand for one network.
+fn artifact_networks() -> BTreeMap<String, Arc<Network>> {
+    let mut catalog = Catalog::new();
+    let mut networks = BTreeMap::new();
+    for name in catalog.suite().unwrap().scenarios {
+        let scenario = catalog.scenario(&name, Edition::Mlsys2023).unwrap();
+        for model in scenario.models() {
+            networks.insert(model.artifact_name.to_string(), Arc::clone(&model.unit.network));
+        }
+    }
+    networks
+}
+
+/// A layer as the artifact's tables have it: name, type, N, K, C, Y, X, R, S.
+fn row(layer: &Layer) -> String {
+    let LayerShape { kind, n, k, c, y, x, r, s, .. } = layer.shape;
+    format!("{},{},{n},{k},{c},{y},{x},{r},{s}", layer.name, kind.artifact_name())
+}
+
+#[test]
+fn the_networks_are_the_artifacts_by_count_and_digest() {
+    let networks = artifact_networks();
+    assert_eq!(networks.len(), 12);
+    let layers: Vec<_> = networks.values().flat_map(|network| network.layers()).collect();
+    assert_eq!(layers.len(), 1439);
+    let shapes: BTreeSet<_> = layers.iter().map(|layer| layer.shape).collect();
+    assert_eq!(shapes.len(), 328);
+    let unfit = shapes.iter().filter(|shape| shape.kernel_fits().is_err()).count();
+    assert_eq!(unfit, 4);
+    // Made from the artifact's tables by the test below, which compares every row with them.
+    let rows = networks.iter().flat_map(|(name, network)| {
+        network.layers().iter().map(move |layer| format!("{name},{}\n", row(layer)))
+    });
+    let text: String = rows.collect();
+    assert_eq!(hex(&Sha256::digest(text.as_bytes())), "DIGEST");
+}
+
+#[test]
+fn the_networks_are_the_artifacts_layer_by_layer() {
+    let Some(reference) = reference() else { return };
+    let read = |name: &str| {
+        let mut reader = csv::Reader::from_path(reference.join("layer_costs").join(name)).unwrap();
+        reader.records().map(Result::unwrap).collect::<Vec<_>>()
+    };
+    // type,N,K,C,Y,X,R,S by shape id
+    let shapes = read("shapes.csv");
+    let shape = |id: &str| shapes[id.parse::<usize>().unwrap()].iter().skip(1).collect::<Vec<_>>().join(",");
+    let mut expected: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for record in read("model_layers.csv") {
+        let layers = expected.entry(record[0].to_string()).or_default();
+        layers.push(format!("{},{}", &record[2], shape(&record[3])));
+    }
+    let networks = artifact_networks();
+    let found = networks.into_iter().map(|(name, network)| {
+        (name, network.layers().iter().map(row).collect::<Vec<_>>())
+    });
+    assert_eq!(found.collect::<BTreeMap<_, _>>(), expected);
+}
+
+#[test]
+fn dataflows_are_the_artifacts() {
+    let Some(reference) = reference() else { return };
+    let mut catalog = Catalog::new();
+    for name in catalog.names(Kind::Dataflow) {
+        let path = reference.join(format!("inputs/dataflows/single/{name}.m"));
+        let artifact = maestro::parse_dataflows(&source(&path)).unwrap();
+        assert_eq!(artifact, [catalog.dataflow(&name).unwrap().as_ref().clone()]);
+    }
+}
+
+#[test]
+fn the_platform_is_the_artifacts_hardware_files() {
+    let Some(reference) = reference() else { return };
+    let platform = Catalog::new().platform("mlsys2023").unwrap();
+    let Resources::Tables(tables) = &platform.resources else {
+        panic!("tables");
+    };
+    assert_eq!(tables.len(), 10);
+    for table in tables {
+        let folder = table.name.split('_').next().unwrap().to_lowercase();
+        let path = reference.join(format!("inputs/hw_configs/{folder}/{}.m", table.name));
+        assert_eq!(maestro::parse_hardware(&source(&path)).unwrap(), table.instances, "{}", table.name);
+    }
+}
+
+#[test]
+fn scenarios_of_the_artifacts_edition_are_its_files() {
+    let Some(reference) = reference() else { return };
+    for name in Catalog::new().suite().unwrap().scenarios {
+        let path = reference.join(format!("inputs/usage_scenarios/{name}.m"));
+        let artifact = maestro::scenario(&source(&path), &name).unwrap();
+        let ours = scenario(&name, Edition::Mlsys2023);
+        assert_eq!(ours.models().len(), artifact.models().len(), "{name}");
+        for (ours, artifact) in ours.models().iter().zip(artifact.models()) {
+            assert_eq!(ours.artifact_name, artifact.artifact_name);
+            assert_eq!(ours.unit.network.layers(), artifact.unit.network.layers());
+            assert_eq!(ours.rate, artifact.rate);
+            let upstream = |model: &xrsim::scenario::ActiveModel| {
+                // A certain trigger is what the paper calls a data dependency (section 4.1).
+                let chance = |kind| match kind {
+                    DependencyKind::Data => 1.0,
+                    DependencyKind::Control { probability } => probability,
+                };
+                let pairs = model.dependencies.iter().map(|d| (d.upstream, chance(d.kind)));
+                pairs.collect::<Vec<_>>()
+            };
+            assert_eq!(upstream(ours), upstream(artifact));
+        }
+    }
+}

@@ -1,20 +1,70 @@
 //! Simulator of real-time multi-network XR workloads on DNN accelerators.
+//!
+//! XRBench (Kwon et al., MLSys 2023) defines the benchmark: eleven networks in seven usage scenarios
+//! on thirteen accelerator styles, and scores for real time, energy, accuracy and quality of
+//! experience. This crate replays the load, schedules it, costs it and scores it.
+//!
+//! # The flow
+//!
+//! ```text
+//! files ─ config ─┬─ scenario ─── load ─── requests ─┐
+//!                 │                                  ├─ engine ─── trace ─── score ─── report
+//!                 └─ system ───── cost ─── costs ────┘    │
+//!                                                      schedule
+//! ```
+//!
+//! [`config`] turns files into checked domain types: [`scenario::Scenario`], [`hardware::System`],
+//! [`dataflow::Dataflow`], [`model::Network`]. [`cost`] evaluates every layer on every accelerator
+//! into a dense [`cost::CostTable`]. [`plan::Plan`] joins the pieces, the last place where anything
+//! can fail. [`load`] expands scenario and seed into every request of the run; all random draws are
+//! made there. [`engine`] plays the requests, asking a [`schedule::Scheduler`] at each decision, and
+//! returns a [`trace::Trace`]. [`score`] reads scenario and trace. [`sweep`] does this many times in
+//! parallel, and [`report`] prints what it is given. Every arrow is plain data.
+//!
+//! [`compat`] stands beside the engine: the runtime of the published artifact, rule by rule.
+//!
+//! # The order of layers
+//!
+//! A module names only modules above it in this page; `tests/architecture.rs` holds the table.
+
+// What everything is measured in and indexed by.
+pub mod units;
+
+pub mod ids;
+
+// The domain: what is computed, how it is mapped, what it runs on, who asks, what happened.
+pub mod model;
+
+pub mod dataflow;
+
+pub mod hardware;
+
+pub mod scenario;
+
+pub mod trace;
+
+// Three functions of the domain that know nothing of each other.
+pub mod cost;
+
+pub mod load;
+
+pub mod score;
+
+// Policies, and everything joined.
+pub mod schedule;
+
+pub mod plan;
+
+// Two runtimes that know nothing of each other.
+pub mod engine;
+
+pub mod compat;
+
+// Many runs; what is printed; what is read; what a user types.
+pub mod sweep;
+
+pub mod report;
+
+pub mod config;
 
 pub mod cli;
-pub mod compat;
-pub mod config;
-pub mod cost;
-pub mod dataflow;
-pub mod engine;
-pub mod hardware;
-pub mod ids;
-pub mod load;
-pub mod model;
-pub mod plan;
-pub mod report;
-pub mod scenario;
-pub mod schedule;
-pub mod score;
-pub mod sweep;
-pub mod trace;
-pub mod units;

@@ -1,6 +1,79 @@
-//! (in progress)
+//! The command line: arguments in, files and text out. The only module that prints, reads the
+//! environment or decides an exit status.
+
+pub mod args;
+mod cost;
+mod costs;
+mod inspect;
+mod message;
+mod output;
+mod progress;
+mod replay;
+mod results;
+mod run;
+mod settings;
+
+use std::error::Error;
+use std::io::{self, IsTerminal as _};
 use std::process::ExitCode;
-/// Runs.
+
+use clap::{CommandFactory as _, Parser as _};
+
+use crate::config::{ConfigError, nearest};
+use crate::report::table::Style;
+
+use args::{Cli, Command};
+use message::Failure;
+
+/// Parses the arguments of the process, does what they say and gives the exit status: 0 done,
+/// 1 a check failed, 2 bad input.
 pub fn run() -> ExitCode {
-    ExitCode::SUCCESS
+    match dispatch(Cli::parse().command) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => failure.report(),
+    }
+}
+
+fn dispatch(command: Command) -> Result<(), Failure> {
+    match command {
+        Command::Run(args) => run::run(&args),
+        Command::Replay(args) => replay::run(&args),
+        Command::Cost(args) => cost::run(&args),
+        Command::List { what } => inspect::list(what),
+        Command::Show { name } => inspect::show(&name),
+        Command::Check { files } => inspect::check(&files),
+        Command::Import { file, out } => inspect::import(&file, out.as_deref()),
+        Command::Completions { shell } => {
+            let mut text = Vec::new();
+            clap_complete::generate(shell, &mut Cli::command(), "xrsim", &mut text);
+            output::print(&String::from_utf8_lossy(&text))
+        }
+        Command::Man => {
+            let mut text = Vec::new();
+            let page = clap_mangen::Man::new(Cli::command());
+            page.render(&mut text).map_err(|error| Failure::writing(&"the page", &error))?;
+            output::print(&String::from_utf8_lossy(&text))
+        }
+    }
+}
+
+/// Lines and bold type where a person looks, plain text where a program reads.
+fn table_style() -> Style {
+    if io::stdout().is_terminal() { Style::Terminal } else { Style::Plain }
+}
+
+/// An argument that the domain refuses.
+fn argument(error: impl Error) -> Failure {
+    Failure::Argument(error.to_string())
+}
+
+/// A name that is not in a list, with the nearest one that is.
+fn unknown(kind: &'static str, name: &str, known: impl Iterator<Item = &'static str>) -> Failure {
+    let known: Vec<_> = known.collect();
+    Failure::from(ConfigError::Unknown {
+        kind,
+        name: name.into(),
+        nearest: nearest(name, known.iter().copied()).map(str::to_string),
+        known: known.into_iter().map(str::to_string).collect(),
+    })
 }

@@ -214,7 +214,12 @@ impl Dataflow {
 }
 
 impl ClusterLevel {
-    fn check(&self, level: usize) -> Result<(), DataflowError> {
+    /// Whether this level makes sense as number `level` of a dataflow.
+    ///
+    /// # Errors
+    ///
+    /// The first violated rule of [`DataflowError`].
+    pub fn check(&self, level: usize) -> Result<(), DataflowError> {
         let size = |what, found: u32| {
             if found == 0 || found > Dataflow::MAX_SIZE {
                 return Err(DataflowError::Size { level, what, found });

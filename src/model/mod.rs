@@ -95,6 +95,12 @@ pub enum ModelError {
     /// A network without layers.
     #[error("network `{0}` has no layers")]
     Empty(String),
+    /// More layers than [`Network::MAX_LAYERS`].
+    #[error("{found} layers; a network has at most {}", Network::MAX_LAYERS)]
+    TooManyLayers {
+        /// How many there are.
+        found: usize,
+    },
 }
 
 impl LayerShape {
@@ -205,16 +211,22 @@ pub struct Network {
 }
 
 impl Network {
+    /// Most layers of a network; with [`LayerShape::MAX_MACS`] it keeps sums over layers in 64 bits.
+    pub const MAX_LAYERS: usize = 50_000;
+
     /// A network of `layers` in execution order.
     ///
     /// # Errors
     ///
-    /// [`ModelError::Empty`] without layers, otherwise what [`LayerShape::check`] says of the first
-    /// bad one.
+    /// [`ModelError::Empty`] without layers, [`ModelError::TooManyLayers`], otherwise what
+    /// [`LayerShape::check`] says of the first bad one.
     pub fn new(name: impl Into<Box<str>>, layers: Vec<Layer>) -> Result<Self, ModelError> {
         let name = name.into();
         if layers.is_empty() {
             return Err(ModelError::Empty(name.into()));
+        }
+        if layers.len() > Self::MAX_LAYERS {
+            return Err(ModelError::TooManyLayers { found: layers.len() });
         }
         let mut shapes = Vec::new();
         let mut seen = HashMap::new();

@@ -1,1 +1,160 @@
-//! (in progress)
+//! Many runs: costs once for all of them, runs in parallel, results in order.
+//!
+//! Results reach the caller in the order of the runs whatever the number of threads, a block at a
+//! time, so that memory does not grow with the number of runs.
+
+use std::fmt;
+use std::sync::Arc;
+
+use rayon::prelude::*;
+use thiserror::Error;
+
+use crate::compat;
+use crate::cost::CostModel;
+use crate::cost::library::{CostError, CostLibrary};
+use crate::engine;
+use crate::hardware::System;
+use crate::load::{LoadError, LoadSettings};
+use crate::plan::{EngineSettings, Plan};
+use crate::scenario::Scenario;
+use crate::schedule;
+use crate::score::{self, InferenceScore, ScoreSettings, Scorecard};
+use crate::trace::Trace;
+
+/// Which runtime a run follows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum Semantics {
+    /// What the paper means, its contradictions resolved.
+    #[default]
+    Principled,
+    /// What the published artifact did, to the last digit.
+    Mlsys2023,
+}
+
+impl Semantics {
+    /// Spelling on the command line and in results.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Principled => "principled",
+            Self::Mlsys2023 => "mlsys2023",
+        }
+    }
+}
+
+impl fmt::Display for Semantics {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// One run to be made.
+#[derive(Clone)]
+pub struct RunSpec {
+    /// What is asked.
+    pub scenario: Arc<Scenario>,
+    /// What it runs on.
+    pub system: Arc<System>,
+    /// Which runtime.
+    pub semantics: Semantics,
+    /// Arrivals, seed and replication. `mlsys2023` takes seed + replication as the C library's seed
+    /// and nothing else from here.
+    pub load: LoadSettings,
+    /// Rules; ignored by `mlsys2023`.
+    pub engine: EngineSettings,
+    /// Policy; ignored by `mlsys2023`, which has its own.
+    pub scheduler: &'static schedule::Entry,
+    /// Parameters of the scores; ignored by `mlsys2023`.
+    pub score: ScoreSettings,
+}
+
+impl RunSpec {
+    /// Name of the policy in results: the artifact's dispatch has no other name.
+    pub fn scheduler_name(&self) -> &'static str {
+        match self.semantics {
+            Semantics::Principled => self.scheduler.name,
+            Semantics::Mlsys2023 => "artifact",
+        }
+    }
+}
+
+/// What a run produced.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RunResult {
+    /// Scores.
+    pub scorecard: Scorecard,
+    /// What happened to every request.
+    pub trace: Trace,
+    /// Unit scores of every request of the trace; `None` where it was not executed.
+    pub inferences: Vec<Option<InferenceScore>>,
+}
+
+/// Why a run could not be made. A value: the other runs go on.
+#[derive(Debug, Clone, PartialEq, Error)]
+#[non_exhaustive]
+pub enum RunError {
+    /// A network cannot run on an accelerator.
+    #[error(transparent)]
+    Cost(#[from] CostError),
+    /// The load is too large.
+    #[error(transparent)]
+    Load(#[from] LoadError),
+    /// The artifact cannot express the scenario.
+    #[error(transparent)]
+    Compat(#[from] compat::CompatError),
+}
+
+/// Runs that are computed together before their results are handed on.
+const BLOCK: usize = 1024;
+
+/// Makes all runs and hands their results to `consume` in order, with the index of the run.
+///
+/// # Errors
+///
+/// The first error of `consume`, e.g. a full disk; nothing is computed after the block it is in.
+pub fn run_all<E>(
+    specs: &[RunSpec],
+    cost_model: &dyn CostModel,
+    mut consume: impl FnMut(usize, &RunSpec, Result<RunResult, RunError>) -> Result<(), E>,
+) -> Result<(), E> {
+    let pairs = specs.iter().map(|spec| (&*spec.scenario, &*spec.system));
+    let library = CostLibrary::evaluate(cost_model, pairs);
+    for (block_index, block) in specs.chunks(BLOCK).enumerate() {
+        let results: Vec<_> = block.par_iter().map(|spec| run(spec, &library)).collect();
+        for (index, (spec, result)) in block.iter().zip(results).enumerate() {
+            consume(block_index * BLOCK + index, spec, result)?;
+        }
+    }
+    Ok(())
+}
+
+fn run(spec: &RunSpec, library: &CostLibrary) -> Result<RunResult, RunError> {
+    let plan = Plan {
+        scenario: Arc::clone(&spec.scenario),
+        system: Arc::clone(&spec.system),
+        costs: Arc::new(library.table(&spec.scenario, &spec.system)?),
+        load: spec.load.clone(),
+        engine: spec.engine,
+        scheduler: spec.scheduler,
+        score: spec.score,
+    };
+    match spec.semantics {
+        Semantics::Principled => principled(&plan),
+        Semantics::Mlsys2023 => mlsys2023(&plan),
+    }
+}
+
+fn principled(plan: &Plan) -> Result<RunResult, RunError> {
+    let trace = engine::run(plan, &plan.requests()?).trace;
+    let inferences = score::inferences(&plan.scenario, &trace, &plan.score);
+    Ok(RunResult { scorecard: plan.score(&trace), trace, inferences })
+}
+
+fn mlsys2023(plan: &Plan) -> Result<RunResult, RunError> {
+    let libc_seed = plan.load.seed.wrapping_add(plan.load.replication) as u32;
+    let replay = compat::run(plan, libc_seed)?;
+    Ok(RunResult {
+        scorecard: replay.scorecard(),
+        trace: replay.trace(),
+        inferences: replay.inferences(),
+    })
+}

@@ -1,0 +1,232 @@
+//! The command line: its words, as close to the text as possible. What they mean is in the module of
+//! each command.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+use crate::sweep::Semantics;
+
+/// Simulate real-time multi-network XR workloads on DNN accelerators.
+#[derive(Debug, Parser)]
+#[command(
+    name = "xrsim",
+    version,
+    about = "Simulate real-time multi-network XR workloads on DNN accelerators (XRBench)",
+    after_help = "Examples:\n  \
+        xrsim run                                      the whole benchmark: 7 scenarios x 13 systems x 2 sizes\n  \
+        xrsim run --scenario AR_gaming --system J      one system, with the breakdown of its scores\n  \
+        xrsim run --semantics mlsys2023 --out results  the published artifact's numbers, as CSV\n  \
+        xrsim cost --network KD --dataflow WS --pes 1024\n  \
+        xrsim list scenarios\n\n\
+        Exit status: 0 done, 1 a check failed, 2 bad input."
+)]
+pub struct Cli {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// Commands.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Run scenarios on systems and print their scores.
+    Run(RunArgs),
+    /// Replay the published artifact on its own files; writes its two CSV files byte for byte.
+    Replay(ReplayArgs),
+    /// Cost every layer of a network on one accelerator.
+    Cost(CostArgs),
+    /// List what is there.
+    List {
+        /// What to list.
+        what: Listing,
+    },
+    /// Print an input file: the YAML of a scenario, system, dataflow, model or platform.
+    Show {
+        /// Name, e.g. `AR_gaming`, `J`, `WS`, `KD`.
+        name: String,
+    },
+    /// Check input files and report every problem in them.
+    Check {
+        /// YAML or artifact (.m) files.
+        #[arg(required = true)]
+        files: Vec<PathBuf>,
+    },
+    /// Turn an artifact (.m) file into YAML.
+    #[command(after_help = "Examples:\n  \
+        xrsim import WS_OS.m                 print the YAML\n  \
+        xrsim import AR_gaming.m --out my/   one YAML file a network, and the scenario")]
+    Import {
+        /// The file.
+        file: PathBuf,
+        /// Folder to write to, one file a concept; standard output without it.
+        #[arg(long, value_name = "DIR")]
+        out: Option<PathBuf>,
+    },
+    /// Print shell completions.
+    Completions {
+        /// Shell.
+        shell: clap_complete::Shell,
+    },
+    /// Print the manual page (roff).
+    Man,
+}
+
+/// `xrsim list`.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub enum Listing {
+    /// Unit models and their networks.
+    Models,
+    /// Usage scenarios.
+    Scenarios,
+    /// Accelerator styles and systems.
+    Systems,
+    /// Platforms that styles are instantiated on.
+    Platforms,
+    /// Dataflows.
+    Dataflows,
+    /// Scheduling policies.
+    Schedulers,
+    /// Cost models.
+    CostModels,
+    /// Quirks of the published artifact that `mlsys2023` reproduces.
+    Quirks,
+    /// Keys of `--set`.
+    Settings,
+}
+
+/// Output format.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
+pub enum Format {
+    /// For people.
+    #[default]
+    Table,
+    /// Comma-separated, a row a run (or layer).
+    Csv,
+    /// One JSON document.
+    Json,
+}
+
+impl ValueEnum for Semantics {
+    fn value_variants<'a>() -> &'a [Self] {
+        &[Self::Principled, Self::Mlsys2023]
+    }
+
+    fn to_possible_value(&self) -> Option<clap::builder::PossibleValue> {
+        let help = match self {
+            Self::Principled => "what the paper means",
+            Self::Mlsys2023 => "what the published artifact did, to the last digit",
+        };
+        Some(clap::builder::PossibleValue::new(self.name()).help(help))
+    }
+}
+
+/// `xrsim run`.
+#[derive(Debug, Args)]
+#[command(after_help = "Without --scenario, --system or --pes: all seven scenarios, systems A to M, 4096 and 8192 PEs.\n\n\
+    Examples:\n  \
+    xrsim run --scenario AR_gaming --system J --system M --pes 4096\n  \
+    xrsim run --scheduler edf --replications 30 --out results\n  \
+    xrsim run --system my_system.yaml --set score.k_per_ms=5\n  \
+    xrsim run --semantics mlsys2023 --seed 7 --format csv")]
+pub struct RunArgs {
+    /// Scenario: a name or a file; repeat for several.
+    #[arg(long, value_name = "S")]
+    pub scenario: Vec<String>,
+    /// System: a style A..M, or a file; repeat for several.
+    #[arg(long, value_name = "A..M|FILE")]
+    pub system: Vec<String>,
+    /// PEs of the whole system, for styles; repeat for several.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub pes: Vec<u32>,
+    /// Rules of the run.
+    #[arg(long, value_name = "SEMANTICS", default_value = "principled")]
+    pub semantics: Semantics,
+    /// Layer costs: a cost model, or a CSV file of measurements.
+    #[arg(long, value_name = "M|FILE.csv", default_value = "mlsys2023")]
+    pub cost_model: String,
+    /// Bandwidth and memory of styles [default: paper; mlsys2023 under --semantics mlsys2023].
+    #[arg(long, value_name = "P|FILE")]
+    pub platform: Option<String>,
+    /// Dataflows of a hardware file (.m), one for each accelerator.
+    #[arg(long, value_name = "D|FILE")]
+    pub dataflow: Vec<String>,
+    /// Scheduling policy [default: latency-greedy].
+    #[arg(long, value_name = "P")]
+    pub scheduler: Option<String>,
+    /// Time in which requests are released [ms; default: 1000].
+    #[arg(long, value_name = "MS")]
+    pub duration: Option<f64>,
+    /// Seed of every random draw.
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub seed: u64,
+    /// Independent replications of every run.
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
+    pub replications: u64,
+    /// Any other setting (see `xrsim list settings`); repeat for several.
+    #[arg(long, value_name = "KEY=VALUE")]
+    pub set: Vec<String>,
+    /// Folder for scores.csv, models.csv, inferences.csv and run.json.
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+    /// What to print.
+    #[arg(long, value_name = "FORMAT", default_value = "table")]
+    pub format: Format,
+    /// Print a row a run with the breakdown of its scores, however many there are.
+    #[arg(long)]
+    pub detail: bool,
+}
+
+/// `xrsim replay`.
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  \
+    xrsim replay --model-file AR_gaming.m --dataflow-file WS_OS.m --hw-file Dual_4K.m")]
+pub struct ReplayArgs {
+    /// Networks and their rates, in the artifact's format.
+    #[arg(long, value_name = "F.m")]
+    pub model_file: PathBuf,
+    /// One dataflow for each accelerator, in the artifact's format.
+    #[arg(long, value_name = "F.m")]
+    pub dataflow_file: PathBuf,
+    /// Accelerators, in the artifact's format.
+    #[arg(long, value_name = "F.m")]
+    pub hw_file: PathBuf,
+    /// Seed of the C library's generator (the artifact takes the wall clock).
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub libc_seed: u32,
+    /// Write the execution timeline here.
+    #[arg(long, value_name = "OUT.csv")]
+    pub timeline: Option<PathBuf>,
+    /// Write the score summary here; standard output without it.
+    #[arg(long, value_name = "OUT.csv")]
+    pub summary: Option<PathBuf>,
+}
+
+/// `xrsim cost`.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    xrsim cost --network KD --dataflow WS --pes 1024\n  \
+    xrsim cost --network mine.yaml --dataflow RS --pes 4096 --noc-bandwidth 256,128 --format csv")]
+pub struct CostArgs {
+    /// Network: a task, a network name, or a file.
+    #[arg(long, value_name = "N|FILE")]
+    pub network: String,
+    /// Dataflow: a name or a file.
+    #[arg(long, value_name = "D|FILE")]
+    pub dataflow: String,
+    /// Processing elements.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub pes: u32,
+    /// Bandwidth of the on-chip network's two levels [byte/cycle; default: the platform's].
+    #[arg(long, value_name = "TOP,COL", value_delimiter = ',', num_args = 1)]
+    pub noc_bandwidth: Vec<u64>,
+    /// Cost model, or a CSV file of measurements.
+    #[arg(long, value_name = "M|FILE.csv", default_value = "mlsys2023")]
+    pub cost_model: String,
+    /// Clock, memories and energy.
+    #[arg(long, value_name = "P|FILE", default_value = "paper")]
+    pub platform: String,
+    /// What to print.
+    #[arg(long, value_name = "FORMAT", default_value = "table")]
+    pub format: Format,
+}

@@ -1,0 +1,71 @@
+//! Cost models and accelerators as the command line names them.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use crate::config::{Catalog, cost_csv};
+use crate::cost::{self, CostModel};
+use crate::dataflow::Dataflow;
+use crate::hardware::System;
+use crate::hardware::platform::{Instance, Platform};
+
+use super::message::Failure;
+
+/// A cost model and the name that results give it.
+pub struct CostChoice {
+    /// Name.
+    pub name: String,
+    /// Model.
+    pub model: Box<dyn CostModel>,
+}
+
+/// The cost model called `text`, or the table of measurements in the CSV file `text`.
+///
+/// # Errors
+///
+/// An unknown name, or a file that cannot be used.
+pub fn choose(catalog: &mut Catalog, text: &str) -> Result<CostChoice, Failure> {
+    if let Some(entry) = cost::ALL.iter().find(|entry| entry.name == text) {
+        let Some(build) = entry.build else {
+            let message = format!("cost model `{text}` needs data: give the CSV file in its place");
+            return Err(Failure::Argument(message));
+        };
+        return Ok(CostChoice { name: text.into(), model: build() });
+    }
+    if Path::new(text).extension().is_some_and(|extension| extension.eq_ignore_ascii_case("csv")) {
+        let source = catalog.read(Path::new(text))?;
+        let records = cost_csv::parse(&source)?;
+        return Ok(CostChoice { name: "table".into(), model: Box::new(records) });
+    }
+    Err(super::unknown("cost model", text, cost::ALL.iter().map(|entry| entry.name)))
+}
+
+/// The system of `instances`, one dataflow each, with the platform's clock and energy.
+///
+/// # Errors
+///
+/// Unless there are as many dataflows as instances, or what [`System::new`] says.
+pub fn pair(
+    name: &str,
+    instances: &[Instance],
+    dataflows: &[Arc<Dataflow>],
+    platform: &Platform,
+) -> Result<System, Failure> {
+    if instances.len() != dataflows.len() {
+        return Err(Failure::Argument(format!(
+            "{name} has {} accelerators but {} dataflows are given with --dataflow; one for each \
+             accelerator is needed",
+            instances.len(),
+            dataflows.len()
+        )));
+    }
+    let accelerators = instances
+        .iter()
+        .zip(dataflows)
+        .map(|(instance, dataflow)| {
+            instance.with(instance.name.clone(), dataflow, platform.clock, platform.energy)
+        })
+        .collect();
+    let stem = Path::new(name).file_stem().map_or(name.into(), |stem| stem.to_string_lossy());
+    System::new(stem, accelerators).map_err(super::argument)
+}

@@ -1,0 +1,209 @@
+//! `xrsim list`, `show`, `check` and `import`: what is there, and what a file says.
+
+use std::path::{Path, PathBuf};
+
+use crate::compat::quirks;
+use crate::config::{Catalog, Edition, Kind, Source, export};
+use crate::report::table;
+use crate::scenario::{Better, DependencyKind, QualityGoal, Scenario};
+use crate::{cost, schedule};
+
+use super::args::Listing;
+use super::message::{Failure, report_config};
+use super::settings::KEYS;
+use super::{output, table_style};
+
+/// Prints what is there, a line each.
+///
+/// # Errors
+///
+/// If standard output cannot be written.
+pub fn list(what: Listing) -> Result<(), Failure> {
+    let (header, rows) = match what {
+        Listing::Models => models()?,
+        Listing::Scenarios => scenarios()?,
+        Listing::Systems => systems()?,
+        Listing::Platforms => (vec!["platform"], named(Kind::Platform)),
+        Listing::Dataflows => dataflows()?,
+        Listing::Schedulers => (
+            vec!["scheduler", "what it does", "source"],
+            schedule::ALL.iter().map(|e| row([e.name, e.help, e.source])).collect(),
+        ),
+        Listing::CostModels => (
+            vec!["cost model", "what it does", "source"],
+            cost::ALL.iter().map(|e| row([e.name, e.help, e.source])).collect(),
+        ),
+        Listing::Quirks => (
+            vec!["quirk", "effect", "rule"],
+            quirks::ALL.iter().map(|q| row([q.name, q.effect, q.rule])).collect(),
+        ),
+        Listing::Settings => (
+            vec!["key", "what it is", "allowed"],
+            KEYS.iter().map(|key| row([key.name, key.help, key.allowed])).collect(),
+        ),
+    };
+    let mut table = table::new_table(table_style(), &header, header.len());
+    for row in rows {
+        table.add_row(row);
+    }
+    output::print(&table::render(&table))
+}
+
+type Listed = Result<(Vec<&'static str>, Vec<Vec<String>>), Failure>;
+
+fn row<const N: usize>(cells: [&str; N]) -> Vec<String> {
+    cells.map(str::to_string).to_vec()
+}
+
+fn named(kind: Kind) -> Vec<Vec<String>> {
+    Catalog::new().names(kind).into_iter().map(|name| vec![name]).collect()
+}
+
+fn scenarios() -> Listed {
+    let mut catalog = Catalog::new();
+    let mut rows = Vec::new();
+    for name in catalog.suite()?.scenarios.clone() {
+        let scenario = catalog.scenario(&name, Edition::Paper)?;
+        rows.push(vec![name, describe(&scenario)]);
+    }
+    Ok((vec!["scenario", "models, target rates and dependencies"], rows))
+}
+
+/// The models of a scenario in one line, e.g. `ES@60, GE@60 after ES`.
+fn describe(scenario: &Scenario) -> String {
+    let task = |id: crate::ids::ModelId| &*scenario.model(id).unit.task;
+    let models = scenario.models().iter().map(|model| {
+        let mut text = format!("{}@{}", model.unit.task, model.rate.as_fps());
+        for dependency in &model.dependencies {
+            text += &match dependency.kind {
+                DependencyKind::Data => format!(" after {}", task(dependency.upstream)),
+                DependencyKind::Control { probability } => {
+                    format!(" if {} asks (p = {probability})", task(dependency.upstream))
+                }
+            };
+        }
+        text
+    });
+    models.collect::<Vec<_>>().join(", ")
+}
+
+fn models() -> Listed {
+    let mut catalog = Catalog::new();
+    let mut rows: Vec<Vec<String>> = Vec::new();
+    for name in catalog.suite()?.scenarios.clone() {
+        let scenario = catalog.scenario(&name, Edition::Paper)?;
+        for model in scenario.models() {
+            let network = &model.unit.network;
+            if rows.iter().any(|row| *row[0] == *model.unit.task) {
+                continue;
+            }
+            let inputs: Vec<_> =
+                model.inputs.iter().map(|id| &*scenario.streams()[id.index()].name).collect();
+            rows.push(vec![
+                model.unit.task.to_string(),
+                network.name().to_string(),
+                network.layers().len().to_string(),
+                format!("{:.3}", network.macs() as f64 / 1e9),
+                model.unit.dataset.to_string(),
+                quality(&model.unit.quality),
+                inputs.join(", "),
+            ]);
+        }
+    }
+    rows.sort();
+    Ok((vec!["task", "network", "layers", "GMAC", "dataset", "quality goal", "inputs"], rows))
+}
+
+fn quality(goal: &QualityGoal) -> String {
+    let sign = match goal.better {
+        Better::Higher => '>',
+        Better::Lower => '<',
+    };
+    format!("{} {sign} {}", goal.metric, goal.target)
+}
+
+fn systems() -> Listed {
+    let mut catalog = Catalog::new();
+    let mut rows = Vec::new();
+    for name in catalog.names(Kind::Style) {
+        if let crate::config::Hardware::Style(style) = catalog.hardware(&name)? {
+            let names: Vec<_> = style.shares.iter().map(|(dataflow, _)| dataflow.name()).collect();
+            let shares: Vec<_> = style.shares.iter().map(|(_, share)| share.to_string()).collect();
+            rows.push(vec![name, style.class.to_string(), names.join(" + "), shares.join(":")]);
+        }
+    }
+    for name in catalog.names(Kind::System) {
+        if let crate::config::Hardware::System(system) = catalog.hardware(&name)? {
+            let accelerators = system.accelerators();
+            let names: Vec<_> = accelerators.iter().map(|a| a.dataflow.name()).collect();
+            let pes: Vec<_> = accelerators.iter().map(|a| a.pes.to_string()).collect();
+            rows.push(vec![name, "system".into(), names.join(" + "), pes.join(" + ")]);
+        }
+    }
+    Ok((vec!["system", "class", "dataflows", "share of the PEs"], rows))
+}
+
+fn dataflows() -> Listed {
+    let mut catalog = Catalog::new();
+    let mut rows = Vec::new();
+    for name in catalog.names(Kind::Dataflow) {
+        let dataflow = catalog.dataflow(&name)?;
+        let directives = dataflow.to_string().trim_end().replace('\n', "; ");
+        rows.push(vec![name, directives]);
+    }
+    Ok((vec!["dataflow", "directives"], rows))
+}
+
+/// Prints the text of an embedded or named file.
+///
+/// # Errors
+///
+/// If there is no such file.
+pub fn show(name: &str) -> Result<(), Failure> {
+    let mut catalog = Catalog::new();
+    output::print(catalog.text(name)?.text())
+}
+
+/// Checks files and reports every problem of every one.
+///
+/// # Errors
+///
+/// If a file has a problem.
+pub fn check(files: &[PathBuf]) -> Result<(), Failure> {
+    let mut catalog = Catalog::new();
+    let mut n_bad = 0;
+    for path in files {
+        match catalog.check(path) {
+            Ok(kind) => output::print(&format!("{}: {kind}, no problems\n", path.display()))?,
+            Err(error) => {
+                n_bad += 1;
+                report_config(&error);
+            }
+        }
+    }
+    match n_bad {
+        0 => Ok(()),
+        _ => Err(Failure::Check(format!("{n_bad} of {} files have problems", files.len()))),
+    }
+}
+
+/// Turns an artifact file into YAML, on standard output or into a folder.
+///
+/// # Errors
+///
+/// If the file is wrong or the folder cannot be written to.
+pub fn import(file: &Path, out: Option<&Path>) -> Result<(), Failure> {
+    let source = Source::read(file)?;
+    let files = export::import(&source)?;
+    let Some(folder) = out else {
+        let texts: Vec<_> = files.into_iter().map(|(_, text)| text).collect();
+        return output::print(&texts.join("---\n"));
+    };
+    output::create_folder(folder)?;
+    for (name, text) in files {
+        let path = folder.join(name);
+        output::write_text(&path, &text)?;
+        output::print(&format!("{}\n", path.display()))?;
+    }
+    Ok(())
+}

@@ -1,0 +1,102 @@
+//! Output files: written aside, renamed when complete, so that no run leaves half a file and no
+//! failed run replaces a good one.
+
+use std::fs;
+use std::io::{self, BufWriter, Write as _};
+use std::path::{Path, PathBuf};
+
+use tempfile::NamedTempFile;
+
+use super::message::Failure;
+
+/// A file that appears under its name only when complete.
+pub struct OutputFile {
+    path: PathBuf,
+    aside: BufWriter<NamedTempFile>,
+}
+
+impl OutputFile {
+    /// Starts a file that will be `path`; its folder must exist.
+    ///
+    /// # Errors
+    ///
+    /// If the folder cannot be written to or `path` is a folder.
+    pub fn create(path: &Path) -> Result<Self, Failure> {
+        let failure = |error: io::Error| Failure::writing(&path.display(), &error);
+        if path.is_dir() {
+            return Err(failure(io::Error::other("is a directory")));
+        }
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+        let aside =
+            builder().tempfile_in(folder.unwrap_or(Path::new("."))).map_err(failure)?;
+        Ok(Self { path: path.into(), aside: BufWriter::with_capacity(1 << 16, aside) })
+    }
+
+    /// Puts the file in its place, replacing an older one.
+    ///
+    /// # Errors
+    ///
+    /// If the rest cannot be written or the file cannot be renamed.
+    pub fn finish(self) -> Result<(), Failure> {
+        let path = self.path;
+        let failure = |error: io::Error| Failure::writing(&path.display(), &error);
+        let aside = self.aside.into_inner().map_err(|error| failure(error.into_error()))?;
+        aside.persist(&path).map_err(|error| failure(error.error))?;
+        Ok(())
+    }
+}
+
+impl io::Write for OutputFile {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.aside.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.aside.flush()
+    }
+}
+
+/// A builder whose files have the permissions of any file that a program creates (temporary files
+/// are private otherwise); the user's umask applies.
+fn builder() -> tempfile::Builder<'static, 'static> {
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(".xrsim-").suffix(".part");
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt as _;
+        builder.permissions(fs::Permissions::from_mode(0o666));
+    }
+    builder
+}
+
+/// Creates `folder` and its parents.
+///
+/// # Errors
+///
+/// If that is impossible, e.g. because a file is in the way.
+pub fn create_folder(folder: &Path) -> Result<(), Failure> {
+    fs::create_dir_all(folder).map_err(|error| Failure::writing(&folder.display(), &error))
+}
+
+/// Writes `text` to `path` in one piece.
+///
+/// # Errors
+///
+/// As [`OutputFile::create`] and [`OutputFile::finish`].
+pub fn write_text(path: &Path, text: &str) -> Result<(), Failure> {
+    let mut file = OutputFile::create(path)?;
+    file.write_all(text.as_bytes()).map_err(|error| Failure::writing(&path.display(), &error))?;
+    file.finish()
+}
+
+/// Prints `text` on standard output.
+///
+/// # Errors
+///
+/// If it is closed or full.
+pub fn print(text: &str) -> Result<(), Failure> {
+    let mut out = io::stdout().lock();
+    out.write_all(text.as_bytes())
+        .and_then(|()| out.flush())
+        .map_err(|error| Failure::writing(&"standard output", &error))
+}

@@ -1,0 +1,72 @@
+//! `xrsim replay`: takes the place of the published artifact's binary on the artifact's own files.
+
+use std::io::{self, Write};
+use std::path::Path;
+use std::sync::Arc;
+
+use crate::compat;
+use crate::config::{Catalog, Edition, Hardware};
+use crate::cost::library::CostLibrary;
+use crate::cost::mlsys2023::Mlsys2023;
+use crate::load::LoadSettings;
+use crate::plan::{EngineSettings, Plan};
+use crate::schedule;
+use crate::score::ScoreSettings;
+
+use super::args::ReplayArgs;
+use super::message::Failure;
+use super::output::{self, OutputFile};
+use super::costs;
+
+/// Replays the files and writes the two CSV files.
+///
+/// # Errors
+///
+/// Files that are wrong or do not fit, or output that cannot be written.
+pub fn run(args: &ReplayArgs) -> Result<(), Failure> {
+    let replay = compat::run(&plan(args)?, args.libc_seed).map_err(super::argument)?;
+    if let Some(path) = &args.timeline {
+        write(path, |out| replay.write_schedule(out))?;
+    }
+    match &args.summary {
+        Some(path) => write(path, |out| replay.write_summary(out)),
+        None => {
+            let mut text = Vec::new();
+            replay.write_summary(&mut text).expect("writing to memory cannot fail");
+            output::print(&String::from_utf8_lossy(&text))
+        }
+    }
+}
+
+fn write(
+    path: &Path,
+    content: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> Result<(), Failure> {
+    let mut file = OutputFile::create(path)?;
+    content(&mut file).map_err(|error| Failure::writing(&path.display(), &error))?;
+    file.finish()
+}
+
+fn plan(args: &ReplayArgs) -> Result<Plan, Failure> {
+    let mut catalog = Catalog::new();
+    let platform = catalog.platform("mlsys2023")?;
+    let scenario = catalog.scenario(&args.model_file.to_string_lossy(), Edition::Mlsys2023)?;
+    let dataflows = catalog.dataflows(&args.dataflow_file.to_string_lossy())?;
+    let name = args.hw_file.to_string_lossy();
+    let Hardware::Instances(instances) = catalog.hardware(&name)? else {
+        let message = format!("{name}: --hw-file takes a hardware file in the artifact's format");
+        return Err(Failure::Argument(message));
+    };
+    let system = Arc::new(costs::pair(&name, &instances, &dataflows, &platform)?);
+    let library = CostLibrary::evaluate(&Mlsys2023, [(&*scenario, &*system)]);
+    let costs = library.table(&scenario, &system).map_err(super::argument)?;
+    Ok(Plan {
+        scenario,
+        system,
+        costs: Arc::new(costs),
+        load: LoadSettings::default(),
+        engine: EngineSettings::default(),
+        scheduler: &schedule::ALL[0],
+        score: ScoreSettings::default(),
+    })
+}

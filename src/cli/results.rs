@@ -1,0 +1,301 @@
+//! Results of `xrsim run` on their way out: files, tables, CSV or JSON on standard output.
+
+use std::io::{self, BufWriter, Write as _};
+use std::path::{Path, PathBuf};
+
+use serde_json::{Map, Value, json};
+
+use crate::report::csv::Table;
+use crate::report::table::{self, ScoreRow};
+use crate::report::{RunLabel, json};
+use crate::score::Scorecard;
+use crate::sweep::{RunError, RunResult, RunSpec};
+
+use super::args::{Format, RunArgs};
+use super::message::Failure;
+use super::output::{self, OutputFile};
+use super::table_style;
+
+/// Most rows that are printed with their breakdown unless `--detail` asks for more.
+const MOST_DETAIL_ROWS: usize = 14;
+
+/// Takes results in order and puts them where they belong.
+pub struct Results {
+    cost_model: String,
+    format: Format,
+    detail: bool,
+    folder: Option<Folder>,
+    stdout_csv: Option<Table<BufWriter<io::Stdout>>>,
+    json_runs: Vec<Value>,
+    rows: Vec<Average>,
+    n_runs: usize,
+    infeasible: Vec<Value>,
+}
+
+/// The files of `--out DIR`, none of which appears before all are complete.
+struct Folder {
+    path: PathBuf,
+    scores: Table<OutputFile>,
+    models: Table<OutputFile>,
+    inferences: Table<OutputFile>,
+}
+
+impl Folder {
+    fn create(path: &Path) -> Result<Self, Failure> {
+        output::create_folder(path)?;
+        let file = |name: &str| OutputFile::create(&path.join(name));
+        let failure = |error| Failure::writing(&path.display(), &error);
+        Ok(Self {
+            path: path.into(),
+            scores: Table::scores(file("scores.csv")?).map_err(failure)?,
+            models: Table::models(file("models.csv")?).map_err(failure)?,
+            inferences: Table::inferences(file("inferences.csv")?).map_err(failure)?,
+        })
+    }
+
+    fn take(&mut self, spec: &RunSpec, label: &RunLabel<'_>, result: &RunResult) -> io::Result<()> {
+        self.scores.scores_row(label, &result.scorecard)?;
+        self.models.models_rows(spec, label, &result.scorecard)?;
+        self.inferences.inferences_rows(spec, label, result)
+    }
+
+    fn finish(self, record: &Value) -> Result<(), Failure> {
+        let Self { path, scores, models, inferences } = self;
+        let text = serde_json::to_string_pretty(record).expect("strings and numbers serialise");
+        let mut provenance = OutputFile::create(&path.join("run.json"))?;
+        let failure = |error| Failure::writing(&path.display(), &error);
+        provenance.write_all(format!("{text}\n").as_bytes()).map_err(failure)?;
+        for table in [scores, models, inferences] {
+            table.finish().map_err(failure)?.finish()?;
+        }
+        provenance.finish()
+    }
+}
+
+impl Results {
+    /// Opens what `args` name, before anything is computed.
+    ///
+    /// # Errors
+    ///
+    /// If the output folder cannot be written to.
+    pub fn new(args: &RunArgs, cost_model: &str) -> Result<Self, Failure> {
+        let stdout_csv = match args.format {
+            Format::Csv => Some(Table::scores(BufWriter::new(io::stdout())).map_err(stdout_failure)?),
+            Format::Table | Format::Json => None,
+        };
+        Ok(Self {
+            cost_model: cost_model.into(),
+            format: args.format,
+            detail: args.detail,
+            folder: args.out.as_deref().map(Folder::create).transpose()?,
+            stdout_csv,
+            json_runs: Vec::new(),
+            rows: Vec::new(),
+            n_runs: 0,
+            infeasible: Vec::new(),
+        })
+    }
+
+    /// Takes the result of one run.
+    ///
+    /// # Errors
+    ///
+    /// If an output cannot be written.
+    pub fn take(
+        &mut self,
+        spec: &RunSpec,
+        result: Result<RunResult, RunError>,
+    ) -> Result<(), Failure> {
+        self.n_runs += 1;
+        let cost_model = std::mem::take(&mut self.cost_model);
+        let label = RunLabel::of(spec, &cost_model);
+        let taken = match result {
+            Ok(result) => self.take_feasible(spec, &label, &result),
+            Err(error) => {
+                let mut object = json::label(&label);
+                object.insert("reason".into(), json!(error.to_string()));
+                self.infeasible.push(Value::Object(object));
+                self.average(&label).infeasible = Some(error.to_string());
+                Ok(())
+            }
+        };
+        self.cost_model = cost_model;
+        taken
+    }
+
+    fn take_feasible(
+        &mut self,
+        spec: &RunSpec,
+        label: &RunLabel<'_>,
+        result: &RunResult,
+    ) -> Result<(), Failure> {
+        if let Some(folder) = &mut self.folder {
+            folder
+                .take(spec, label, result)
+                .map_err(|error| Failure::writing(&folder.path.display(), &error))?;
+        }
+        if let Some(csv) = &mut self.stdout_csv {
+            csv.scores_row(label, &result.scorecard).map_err(stdout_failure)?;
+        }
+        match self.format {
+            Format::Json => self.json_runs.push(json::run(spec, label, &result.scorecard)),
+            Format::Table => self.average(label).add(&result.scorecard),
+            Format::Csv => {}
+        }
+        Ok(())
+    }
+
+    /// The row that averages the replications of this run.
+    fn average(&mut self, label: &RunLabel<'_>) -> &mut Average {
+        let is_same = self.rows.last().is_some_and(|row| row.is_of(label));
+        if !is_same {
+            self.rows.push(Average::new(label));
+        }
+        self.rows.last_mut().expect("a row was just made sure of")
+    }
+
+    /// Completes every output; `provenance` is asked only where it is written.
+    ///
+    /// # Errors
+    ///
+    /// If an output cannot be written, or if no run was feasible.
+    pub fn finish(self, provenance: impl FnOnce() -> Map<String, Value>) -> Result<(), Failure> {
+        let Self { folder, infeasible, n_runs, .. } = &self;
+        for entry in infeasible.iter().take(3) {
+            let text = |key: &str| entry[key].as_str().unwrap_or_default();
+            eprintln!(
+                "note: no score for {} on {}: {}",
+                text("scenario"),
+                text("system"),
+                text("reason")
+            );
+        }
+        if infeasible.len() > 3 {
+            eprintln!("note: {} more runs have no score", infeasible.len() - 3);
+        }
+        let all_infeasible = infeasible.len() == *n_runs;
+        let record = folder.is_some() || self.format == Format::Json;
+        let record = record.then(|| {
+            let mut record = provenance();
+            record.insert("n_runs".into(), json!(n_runs));
+            record.insert("infeasible".into(), json!(infeasible));
+            record
+        });
+        self.print(record.as_ref())?;
+        if let (Some(folder), Some(record)) = (self.folder, record) {
+            let path = folder.path.clone();
+            folder.finish(&Value::Object(record))?;
+            eprintln!("wrote scores.csv, models.csv, inferences.csv, run.json to {}", path.display());
+        }
+        if all_infeasible {
+            return Err(Failure::Argument("no run was feasible".into()));
+        }
+        Ok(())
+    }
+
+    fn print(&self, record: Option<&Map<String, Value>>) -> Result<(), Failure> {
+        match self.format {
+            Format::Csv => Ok(()),
+            Format::Json => {
+                let mut document = record.cloned().unwrap_or_default();
+                document.insert("runs".into(), json!(self.json_runs));
+                let text = serde_json::to_string_pretty(&document);
+                output::print(&(text.expect("strings and numbers serialise") + "\n"))
+            }
+            Format::Table => output::print(&self.table()),
+        }
+    }
+
+    fn table(&self) -> String {
+        let rows: Vec<ScoreRow> = self.rows.iter().map(Average::row).collect();
+        if self.detail || rows.len() <= MOST_DETAIL_ROWS {
+            return table::detail(&rows, table_style());
+        }
+        let mut text = table::matrix(&rows, table_style());
+        text.push_str("* best of its size. Breakdown: --detail, or fewer scenarios and systems.\n");
+        text
+    }
+}
+
+fn stdout_failure(error: io::Error) -> Failure {
+    Failure::writing(&"standard output", &error)
+}
+
+/// Replications of one scenario on one system, averaged.
+struct Average {
+    scenario: String,
+    system: String,
+    pes: u64,
+    n: f64,
+    /// Sums of the ten printed columns, in the order of [`Average::values`].
+    sums: [f64; 10],
+    /// Mean and sum of squared deviations of the score so far (Welford).
+    score_mean: f64,
+    score_m2: f64,
+    infeasible: Option<String>,
+}
+
+impl Average {
+    fn new(label: &RunLabel<'_>) -> Self {
+        Self {
+            scenario: label.scenario.into(),
+            system: label.system.into(),
+            pes: label.pes,
+            n: 0.0,
+            sums: [0.0; 10],
+            score_mean: 0.0,
+            score_m2: 0.0,
+            infeasible: None,
+        }
+    }
+
+    fn is_of(&self, label: &RunLabel<'_>) -> bool {
+        label.replication > 0
+            && self.scenario == label.scenario
+            && self.system == label.system
+            && self.pes == label.pes
+    }
+
+    fn add(&mut self, scorecard: &Scorecard) {
+        self.n += 1.0;
+        for (sum, value) in self.sums.iter_mut().zip(Self::values(scorecard)) {
+            *sum += value;
+        }
+        let delta = scorecard.score - self.score_mean;
+        self.score_mean += delta / self.n;
+        self.score_m2 += delta * (scorecard.score - self.score_mean);
+    }
+
+    fn values(scorecard: &Scorecard) -> [f64; 10] {
+        let Scorecard { realtime, energy, accuracy, qoe, score, score_executed_mean, counts, .. } =
+            scorecard;
+        [
+            *realtime,
+            *energy,
+            *accuracy,
+            *qoe,
+            *score,
+            *score_executed_mean,
+            counts.executed as f64,
+            counts.released as f64,
+            counts.deadline_misses as f64,
+            counts.energy.get(),
+        ]
+    }
+
+    fn row(&self) -> ScoreRow {
+        let mean = self.sums.map(|sum| sum / self.n.max(1.0));
+        ScoreRow {
+            scenario: self.scenario.clone(),
+            system: self.system.clone(),
+            pes: self.pes,
+            scores: [mean[0], mean[1], mean[2], mean[3], mean[4], mean[5]],
+            score_sd: (self.n > 1.0).then(|| (self.score_m2 / (self.n - 1.0)).sqrt()),
+            executed: mean[6],
+            released: mean[7],
+            late: mean[8],
+            energy_mj: mean[9],
+            infeasible: self.infeasible.clone(),
+        }
+    }
+}

@@ -1,0 +1,242 @@
+//! Settings that `--set key=value` reaches. One table feeds the parser, its messages, `xrsim list
+//! settings` and the record of effective settings.
+
+use serde_json::{Map, Value, json};
+
+use crate::config::nearest;
+use crate::load::{FrameMapping, LoadSettings};
+use crate::plan::{EngineSettings, LatePolicy};
+use crate::score::{NeverTriggered, ScoreSettings};
+use crate::units::{ClockRate, Millijoules, SimSpan};
+
+/// Everything about a run that is neither scenario, system nor policy.
+#[derive(Debug, Clone, Default)]
+pub struct Settings {
+    /// Arrivals.
+    pub load: LoadSettings,
+    /// Rules.
+    pub engine: EngineSettings,
+    /// Scores.
+    pub score: ScoreSettings,
+    /// Clock of every accelerator in place of the platform's.
+    pub clock: Option<ClockRate>,
+}
+
+/// One key.
+pub struct Key {
+    /// Name, `group.key_unit`.
+    pub name: &'static str,
+    /// What it is.
+    pub help: &'static str,
+    /// What is allowed.
+    pub allowed: &'static str,
+    set: fn(&mut Settings, &str) -> Option<()>,
+    get: fn(&Settings) -> Value,
+}
+
+/// Every key.
+pub const KEYS: &[Key] = &[
+    Key {
+        name: "score.k_per_ms",
+        help: "sensitivity k of the real-time score to the deadline (Definition 10)",
+        allowed: "a number >= 0",
+        set: |s, text| number(text, 0.0).map(|k| s.score.k_per_ms = k),
+        get: |s| json!(s.score.k_per_ms),
+    },
+    Key {
+        name: "score.energy_max_mj",
+        help: "energy of one inference that scores 0 (Definition 11)",
+        allowed: "a number > 0",
+        set: |s, text| positive(text).map(|mj| s.score.energy_max = Millijoules::new(mj)),
+        get: |s| json!(s.score.energy_max.get()),
+    },
+    Key {
+        name: "score.epsilon",
+        help: "epsilon of lower-is-better accuracy scores (Definition 12)",
+        allowed: "a number > 0",
+        set: |s, text| positive(text).map(|epsilon| s.score.epsilon = epsilon),
+        get: |s| json!(s.score.epsilon),
+    },
+    Key {
+        name: "score.warm_up_ms",
+        help: "frames before this are played but not counted",
+        allowed: "a number >= 0",
+        set: |s, text| SimSpan::from_ms(number(text, 0.0)?).map(|span| s.score.warm_up = span),
+        get: |s| json!(s.score.warm_up.as_ms()),
+    },
+    Key {
+        name: "score.never_triggered",
+        help: "score of a model that nothing asked for",
+        allowed: "excluded, one or zero",
+        set: |s, text| {
+            s.score.never_triggered = value(&NEVER_TRIGGERED, text)?;
+            Some(())
+        },
+        get: |s| json!(name(&NEVER_TRIGGERED, s.score.never_triggered)),
+    },
+    Key {
+        name: "load.frame_mapping",
+        help: "sensor frame of a model frame where the rates differ",
+        allowed: "floor, ceil or nominal",
+        set: |s, text| {
+            s.load.frame_mapping = value(&FRAME_MAPPINGS, text)?;
+            Some(())
+        },
+        get: |s| json!(name(&FRAME_MAPPINGS, s.load.frame_mapping)),
+    },
+    Key {
+        name: "load.jitter",
+        help: "whether sensors jitter (Table 3)",
+        allowed: "true or false",
+        set: |s, text| text.parse().ok().map(|jitter| s.load.jitter = jitter),
+        get: |s| json!(s.load.jitter),
+    },
+    Key {
+        name: "load.random_phase",
+        help: "whether each sensor starts at a random phase of its period in place of time 0",
+        allowed: "true or false",
+        set: |s, text| text.parse().ok().map(|random| s.load.random_phase = random),
+        get: |s| json!(s.load.random_phase),
+    },
+    Key {
+        name: "load.trigger_probability",
+        help: "probability of every control dependency in place of the scenario's",
+        allowed: "a number from 0 to 1, or `scenario`",
+        set: |s, text| {
+            s.load.trigger_probability = match text {
+                "scenario" => None,
+                _ => Some(number(text, 0.0).filter(|p| *p <= 1.0)?),
+            };
+            Some(())
+        },
+        get: |s| s.load.trigger_probability.map_or(json!("scenario"), |p| json!(p)),
+    },
+    Key {
+        name: "engine.late",
+        help: "what happens to a run that is still going at its deadline",
+        allowed: "finish or abort",
+        set: |s, text| {
+            s.engine.late = value(&LATE, text)?;
+            Some(())
+        },
+        get: |s| json!(name(&LATE, s.engine.late)),
+    },
+    Key {
+        name: "engine.grace_ms",
+        help: "how long after its deadline a waiting request is kept",
+        allowed: "a number >= 0",
+        set: |s, text| SimSpan::from_ms(number(text, 0.0)?).map(|span| s.engine.grace = span),
+        get: |s| json!(s.engine.grace.as_ms()),
+    },
+    Key {
+        name: "engine.replace_by_newer",
+        help: "whether a new frame replaces a waiting older frame of its model",
+        allowed: "true or false",
+        set: |s, text| text.parse().ok().map(|replace| s.engine.replace_by_newer = replace),
+        get: |s| json!(s.engine.replace_by_newer),
+    },
+    Key {
+        name: "hardware.clock_mhz",
+        help: "clock of every accelerator (the artifact's runtime has 1 GHz built in)",
+        allowed: "a number > 0, or `platform`",
+        set: |s, text| {
+            s.clock = match text {
+                "platform" => None,
+                _ => Some(ClockRate::from_mhz(positive(text)?)?),
+            };
+            Some(())
+        },
+        get: |s| s.clock.map_or(json!("platform"), |clock| json!(clock.as_mhz())),
+    },
+];
+
+const FRAME_MAPPINGS: [(&str, FrameMapping); 3] = [
+    ("floor", FrameMapping::Floor),
+    ("ceil", FrameMapping::Ceil),
+    ("nominal", FrameMapping::Nominal),
+];
+
+const LATE: [(&str, LatePolicy); 2] = [("finish", LatePolicy::Finish), ("abort", LatePolicy::Abort)];
+
+const NEVER_TRIGGERED: [(&str, NeverTriggered); 3] = [
+    ("excluded", NeverTriggered::Excluded),
+    ("one", NeverTriggered::One),
+    ("zero", NeverTriggered::Zero),
+];
+
+/// The value spelt `text`.
+fn value<T: Copy>(spellings: &[(&str, T)], text: &str) -> Option<T> {
+    spellings.iter().find(|(name, _)| *name == text).map(|&(_, value)| value)
+}
+
+/// The spelling of `value`.
+fn name<T: PartialEq>(spellings: &[(&'static str, T)], value: T) -> &'static str {
+    let found = spellings.iter().find(|(_, known)| *known == value);
+    found.expect("every value has a spelling").0
+}
+
+fn number(text: &str, least: f64) -> Option<f64> {
+    text.parse().ok().filter(|value: &f64| value.is_finite() && *value >= least)
+}
+
+fn positive(text: &str) -> Option<f64> {
+    number(text, f64::MIN_POSITIVE)
+}
+
+impl Settings {
+    /// Applies one `key=value`.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong and what is allowed.
+    pub fn apply(&mut self, assignment: &str) -> Result<&'static Key, String> {
+        let Some((name, value)) = assignment.split_once('=') else {
+            return Err(format!("--set takes key=value, found `{assignment}`"));
+        };
+        let Some(key) = KEYS.iter().find(|key| key.name == name.trim()) else {
+            let hint = nearest(name, KEYS.iter().map(|key| key.name))
+                .map(|name| format!("; did you mean `{name}`?"))
+                .unwrap_or_default();
+            return Err(format!("no setting named `{name}`{hint} (see `xrsim list settings`)"));
+        };
+        (key.set)(self, value.trim())
+            .ok_or_else(|| format!("{name} is `{value}`; allowed is {}", key.allowed))?;
+        Ok(key)
+    }
+
+    /// Value of every key.
+    pub fn effective(&self) -> Map<String, Value> {
+        KEYS.iter().map(|key| (key.name.to_string(), (key.get)(self))).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_default_can_be_set_again() {
+        let defaults = Settings::default();
+        for key in KEYS {
+            let value = match (key.get)(&defaults) {
+                Value::String(text) => text,
+                other => other.to_string(),
+            };
+            let mut settings = Settings::default();
+            settings.apply(&format!("{}={value}", key.name)).unwrap();
+            assert_eq!((key.get)(&settings), (key.get)(&defaults), "{}", key.name);
+        }
+    }
+
+    #[test]
+    fn slips_are_answered_with_the_nearest_key_and_what_is_allowed() {
+        let mut settings = Settings::default();
+        let unknown = settings.apply("score.k_pre_ms=3").err().unwrap();
+        assert!(unknown.contains("did you mean `score.k_per_ms`?"), "{unknown}");
+        let range = settings.apply("load.trigger_probability=1.5").err().unwrap();
+        assert!(range.contains("0 to 1"), "{range}");
+        let nan = settings.apply("score.k_per_ms=NaN").err().unwrap();
+        assert!(nan.contains(">= 0"), "{nan}");
+        assert!(settings.apply("score").is_err());
+    }
+}

@@ -1,0 +1,282 @@
+//! The three CSV files of a set of runs: `scores.csv` (a row a run), `models.csv` (a row a model of
+//! a run) and `inferences.csv` (a row a request).
+//!
+//! Numbers are printed so that they read back to the same value: scores and energies in the shortest
+//! such form, times in milliseconds with all six decimals of a nanosecond.
+
+use std::fmt::Write as _;
+use std::io::{self, Write};
+
+use crate::score::{Counts, ModelScore, Scorecard};
+use crate::sweep::{RunResult, RunSpec};
+use crate::trace::{Outcome, Record};
+use crate::units::SimTime;
+
+use super::{RunLabel, model_names};
+
+/// Columns that every file starts with.
+const LABEL: &[&str] = &[
+    "scenario",
+    "system",
+    "pes",
+    "semantics",
+    "cost_model",
+    "scheduler",
+    "seed",
+    "replication",
+];
+
+/// Columns that say what became of the requests.
+const COUNTS: &[&str] =
+    &["released", "executed", "dropped", "not_triggered", "deadline_misses", "energy_mj"];
+
+/// Score columns.
+const SCORES: &[&str] =
+    &["realtime", "energy", "accuracy", "qoe", "score", "score_executed_mean"];
+
+/// Columns of `inferences.csv` after the label.
+const INFERENCE: &[&str] = &[
+    "model",
+    "network",
+    "frame",
+    "arrival_ms",
+    "deadline_ms",
+    "start_ms",
+    "end_ms",
+    "accelerator",
+    "outcome",
+    "reason",
+    "energy_mj",
+    "realtime",
+    "energy",
+    "accuracy",
+    "inference",
+];
+
+/// Writes the rows of one file; the header is written on creation.
+///
+/// A row is assembled in one reused buffer: millions of rows cost no allocation.
+pub struct Table<W> {
+    out: W,
+    row: String,
+    /// The label columns of the current run, ending with a comma.
+    label: String,
+}
+
+impl<W: Write> Table<W> {
+    fn new(mut out: W, columns: &[&[&str]]) -> io::Result<Self> {
+        writeln!(out, "{}", columns.concat().join(","))?;
+        Ok(Self { out, row: String::new(), label: String::new() })
+    }
+
+    /// `scores.csv`.
+    ///
+    /// # Errors
+    ///
+    /// What the writer says.
+    pub fn scores(out: W) -> io::Result<Self> {
+        Self::new(out, &[LABEL, SCORES, COUNTS])
+    }
+
+    /// `models.csv`.
+    ///
+    /// # Errors
+    ///
+    /// What the writer says.
+    pub fn models(out: W) -> io::Result<Self> {
+        Self::new(out, &[LABEL, &["model", "network"], SCORES, COUNTS])
+    }
+
+    /// `inferences.csv`.
+    ///
+    /// # Errors
+    ///
+    /// What the writer says.
+    pub fn inferences(out: W) -> io::Result<Self> {
+        Self::new(out, &[LABEL, INFERENCE])
+    }
+
+    /// Gives the writer back, flushed.
+    ///
+    /// # Errors
+    ///
+    /// What the writer says.
+    pub fn finish(mut self) -> io::Result<W> {
+        self.out.flush()?;
+        Ok(self.out)
+    }
+
+    /// The row of one run in `scores.csv`.
+    ///
+    /// # Errors
+    ///
+    /// What the writer says.
+    pub fn scores_row(&mut self, label: &RunLabel<'_>, scorecard: &Scorecard) -> io::Result<()> {
+        self.start_run(label);
+        self.start_row();
+        let Scorecard { realtime, energy, accuracy, qoe, score, score_executed_mean, .. } =
+            scorecard;
+        for value in [realtime, energy, accuracy, qoe, score, score_executed_mean] {
+            self.number(*value);
+        }
+        self.counts(&scorecard.counts);
+        self.end_row()
+    }
+
+    /// The rows of one run in `models.csv`, in scenario order.
+    ///
+    /// # Errors
+    ///
+    /// What the writer says.
+    pub fn models_rows(
+        &mut self,
+        spec: &RunSpec,
+        label: &RunLabel<'_>,
+        scorecard: &Scorecard,
+    ) -> io::Result<()> {
+        self.start_run(label);
+        let names = model_names(&spec.scenario);
+        for ((active, name), model) in
+            spec.scenario.models().iter().zip(names).zip(&scorecard.models)
+        {
+            self.start_row();
+            self.text(name);
+            self.text(&active.artifact_name);
+            let ModelScore { realtime, energy, accuracy, qoe, score, score_executed_mean, counts } =
+                model;
+            for value in [realtime, energy, accuracy, qoe, score, score_executed_mean] {
+                self.number(*value);
+            }
+            self.counts(counts);
+            self.end_row()?;
+        }
+        Ok(())
+    }
+
+    /// The rows of one run in `inferences.csv`, in order of arrival.
+    ///
+    /// # Errors
+    ///
+    /// What the writer says.
+    pub fn inferences_rows(
+        &mut self,
+        spec: &RunSpec,
+        label: &RunLabel<'_>,
+        result: &RunResult,
+    ) -> io::Result<()> {
+        self.start_run(label);
+        let names = model_names(&spec.scenario);
+        for (record, score) in result.trace.records().iter().zip(&result.inferences) {
+            let active = spec.scenario.model(record.model);
+            self.start_row();
+            self.text(names[record.model.index()]);
+            self.text(&active.artifact_name);
+            self.display(record.frame.index());
+            self.time(Some(record.arrival));
+            self.time(Some(record.deadline));
+            self.outcome(spec, record);
+            match score {
+                Some(score) => {
+                    for value in [score.realtime, score.energy, score.accuracy, score.inference] {
+                        self.number(value);
+                    }
+                }
+                None => self.row.push_str(",,,,"),
+            }
+            self.end_row()?;
+        }
+        Ok(())
+    }
+
+    /// Start, end, accelerator, outcome, reason and energy.
+    fn outcome(&mut self, spec: &RunSpec, record: &Record) {
+        match record.outcome {
+            Outcome::Executed { accelerator, start, end, energy } => {
+                self.time(Some(start));
+                self.time(Some(end));
+                self.text(&spec.system.accelerators()[accelerator.index()].name);
+                self.text("executed");
+                self.text(if end > record.deadline { "late" } else { "" });
+                self.number(energy.get());
+            }
+            Outcome::Dropped { at, reason, energy } => {
+                self.time(None);
+                self.time(Some(at));
+                self.text("");
+                self.text("dropped");
+                self.text(reason.name());
+                self.number(energy.get());
+            }
+            Outcome::NotTriggered => self.row.push_str(",,,not_triggered,,0,"),
+            Outcome::Lost { running } => {
+                self.row.push_str(",,,lost,");
+                self.text(if running { "running at the end" } else { "waiting at the end" });
+                self.number(0.0);
+            }
+        }
+    }
+
+    fn start_run(&mut self, label: &RunLabel<'_>) {
+        let RunLabel { scenario, system, pes, semantics, cost_model, scheduler, seed, replication } =
+            label;
+        self.row.clear();
+        for text in [scenario, system] {
+            self.text(text);
+        }
+        self.display(pes);
+        for text in [semantics, cost_model, scheduler] {
+            self.text(text);
+        }
+        self.display(seed);
+        self.display(replication);
+        std::mem::swap(&mut self.label, &mut self.row);
+    }
+
+    fn start_row(&mut self) {
+        self.row.clear();
+        self.row.push_str(&self.label);
+    }
+
+    fn end_row(&mut self) -> io::Result<()> {
+        self.row.pop();
+        self.row.push('\n');
+        self.out.write_all(self.row.as_bytes())
+    }
+
+    fn counts(&mut self, counts: &Counts) {
+        let Counts { released, executed, dropped, not_triggered, deadline_misses, energy } = counts;
+        for count in [released, executed, dropped, not_triggered, deadline_misses] {
+            self.display(count);
+        }
+        self.number(energy.get());
+    }
+
+    fn display(&mut self, value: impl std::fmt::Display) {
+        write!(self.row, "{value},").expect("writing to a string cannot fail");
+    }
+
+    fn number(&mut self, value: f64) {
+        self.display(value);
+    }
+
+    fn time(&mut self, time: Option<SimTime>) {
+        if let Some(time) = time {
+            let ns = time.ns();
+            write!(self.row, "{}.{:06}", ns / 1_000_000, ns % 1_000_000)
+                .expect("writing to a string cannot fail");
+        }
+        self.row.push(',');
+    }
+
+    /// A text cell, quoted where the comma, quote or line break in a user's name needs it.
+    fn text(&mut self, text: &str) {
+        if text.contains([',', '"', '\n', '\r']) {
+            self.row.push('"');
+            self.row.push_str(&text.replace('"', "\"\""));
+            self.row.push_str("\",");
+        } else {
+            self.row.push_str(text);
+            self.row.push(',');
+        }
+    }
+}

@@ -1,0 +1,292 @@
+//! The binary as a user meets it: commands, messages, exit status, files.
+
+use std::fs;
+use std::path::Path;
+
+use assert_cmd::Command;
+use tempfile::tempdir;
+
+fn xrsim(arguments: &[&str]) -> Command {
+    let mut command = Command::cargo_bin("xrsim").expect("the binary is built");
+    command.args(arguments);
+    command
+}
+
+/// Standard output of a run that succeeds.
+fn output(arguments: &[&str]) -> String {
+    let assert = xrsim(arguments).assert().success();
+    String::from_utf8(assert.get_output().stdout.clone()).expect("output is UTF-8")
+}
+
+/// Standard error of a run that fails with `status`.
+fn failure(status: i32, arguments: &[&str]) -> String {
+    let assert = xrsim(arguments).assert().code(status);
+    String::from_utf8(assert.get_output().stderr.clone()).expect("messages are UTF-8")
+}
+
+fn header(path: &Path) -> String {
+    let text = fs::read_to_string(path).expect("the file was written");
+    text.lines()
+        .next()
+        .expect("the file has a header")
+        .to_string()
+}
+
+#[test]
+fn a_run_without_arguments_scores_seven_scenarios_on_thirteen_systems_of_two_sizes() {
+    let text = output(&["run", "--format", "csv"]);
+    assert_eq!(text.lines().count(), 1 + 7 * 13 * 2);
+    let table = output(&["run"]);
+    assert!(table.contains("XRBench score"), "{table}");
+    assert!(table.is_ascii(), "piped output is plain:\n{table}");
+}
+
+#[test]
+fn out_writes_the_four_files_with_the_documented_columns() {
+    let folder = tempdir().expect("a folder can be made");
+    let out = folder.path().join("new/results");
+    let path = out.to_str().expect("the path is UTF-8");
+    output(&[
+        "run",
+        "--scenario",
+        "AR_gaming",
+        "--system",
+        "J",
+        "--out",
+        path,
+    ]);
+    let label = "scenario,system,pes,semantics,cost_model,scheduler,seed,replication";
+    let scores = "realtime,energy,accuracy,qoe,score,score_executed_mean";
+    let counts = "released,executed,dropped,not_triggered,deadline_misses,energy_mj";
+    assert_eq!(
+        header(&out.join("scores.csv")),
+        format!("{label},{scores},{counts}")
+    );
+    assert_eq!(
+        header(&out.join("models.csv")),
+        format!("{label},model,network,{scores},{counts}")
+    );
+    assert_eq!(
+        header(&out.join("inferences.csv")),
+        format!(
+            "{label},model,network,frame,arrival_ms,deadline_ms,start_ms,end_ms,accelerator,outcome,\
+             reason,energy_mj,realtime,energy,accuracy,inference"
+        )
+    );
+    let record = fs::read_to_string(out.join("run.json")).expect("run.json was written");
+    let record: serde_json::Value = serde_json::from_str(&record).expect("run.json is JSON");
+    assert_eq!(record["seed"], 0);
+    assert_eq!(record["effective"]["scheduler"], "latency-greedy");
+    assert_eq!(record["requested"]["system"][0], "J");
+    assert!(
+        record["inputs_sha256"]
+            .as_object()
+            .is_some_and(|inputs| inputs.len() > 5)
+    );
+    let names: Vec<_> = fs::read_dir(&out)
+        .expect("the folder can be read")
+        .collect();
+    assert_eq!(names.len(), 4, "nothing else is left behind");
+}
+
+#[test]
+fn the_same_seed_gives_the_same_bytes_at_any_thread_count() {
+    let run = |threads: &str| {
+        let arguments = [
+            "run",
+            "--scenario",
+            "AR_Assistant",
+            "--seed",
+            "5",
+            "--format",
+            "json",
+        ];
+        let assert = xrsim(&arguments)
+            .env("RAYON_NUM_THREADS", threads)
+            .assert()
+            .success();
+        assert.get_output().stdout.clone()
+    };
+    let one = run("1");
+    assert_eq!(one, run("2"));
+    assert_eq!(one, run("7"));
+}
+
+#[test]
+fn unknown_names_are_answered_with_the_nearest_and_all_known_ones() {
+    let message = failure(2, &["run", "--scenario", "AR_gamin"]);
+    assert!(message.contains("did you mean `AR_gaming`?"), "{message}");
+    let message = failure(2, &["run", "--scheduler", "latency_greedy"]);
+    assert!(
+        message.contains("did you mean `latency-greedy`?"),
+        "{message}"
+    );
+    let message = failure(2, &["run", "--system", "Z"]);
+    assert!(message.contains("Known: A, B, C"), "{message}");
+    let message = failure(
+        2,
+        &[
+            "cost",
+            "--network",
+            "KDD",
+            "--dataflow",
+            "WS",
+            "--pes",
+            "256",
+        ],
+    );
+    assert!(message.contains("did you mean `KD`?"), "{message}");
+}
+
+#[test]
+fn options_that_the_artifact_fixes_are_refused_under_its_semantics() {
+    for option in [
+        ["--duration", "500"],
+        ["--scheduler", "edf"],
+        ["--set", "score.k_per_ms=1"],
+    ] {
+        let arguments = [
+            ["run", "--semantics"],
+            ["mlsys2023", option[0]],
+            [option[1], "--detail"],
+        ];
+        let message = failure(2, &arguments.concat());
+        assert!(message.contains("--semantics mlsys2023"), "{message}");
+    }
+}
+
+#[test]
+fn impossible_numbers_are_refused_with_what_is_allowed() {
+    let message = failure(2, &["run", "--duration", "-5"]);
+    assert!(
+        message.contains("> 0") || message.contains("unexpected argument"),
+        "{message}"
+    );
+    let message = failure(2, &["run", "--duration", "nan"]);
+    assert!(message.contains("> 0"), "{message}");
+    let message = failure(2, &["run", "--pes", "1000", "--system", "G"]);
+    assert!(message.contains("needs 256"), "{message}");
+    let message = failure(
+        2,
+        &["run", "--pes", "4098", "--system", "D", "--system", "G"],
+    );
+    assert!(message.contains("not a multiple of 4"), "{message}");
+    let message = failure(2, &["run", "--duration", "1e9"]);
+    assert!(message.contains("requests"), "{message}");
+}
+
+#[test]
+fn output_that_cannot_be_written_is_an_error_and_leaves_nothing() {
+    let folder = tempdir().expect("a folder can be made");
+    let blocked = folder.path().join("file");
+    fs::write(&blocked, "in the way").expect("a file can be written");
+    let message = failure(
+        2,
+        &["run", "--out", blocked.to_str().expect("the path is UTF-8")],
+    );
+    assert!(message.contains("cannot write"), "{message}");
+    assert_eq!(
+        fs::read_to_string(&blocked).expect("the file is still there"),
+        "in the way"
+    );
+}
+
+#[test]
+fn cost_prints_a_row_a_layer_with_the_artifacts_columns() {
+    let arguments = [
+        "cost",
+        "--network",
+        "KD",
+        "--dataflow",
+        "WS",
+        "--pes",
+        "1024",
+    ];
+    let csv = output(
+        &[
+            &arguments[..],
+            &["--noc-bandwidth", "128,128", "--format", "csv"],
+        ]
+        .concat(),
+    );
+    let mut lines = csv.lines();
+    assert_eq!(
+        lines.next(),
+        Some(
+            "layer,dataflow,num_pes,top_noc_bw,col_noc_bw,shape_id,type,N,K,C,Y,X,R,S,runtime_cycles,\
+             energy_nJ,l2_rd_input,l2_rd_weight,l2_rd_output,l2_wr_input,l2_wr_weight,l2_wr_output,\
+             l1_rd_input,l1_rd_weight,l1_rd_output,l1_wr_input,l1_wr_weight,l1_wr_output,num_psums,\
+             l2_req_input,l2_req_weight,l2_req_output,l1_req_input,l1_req_weight,l1_req_output,\
+             num_levels,level_runtimes_outer_to_inner"
+        )
+    );
+    // Second layer: the worked example of the cost specification, 9504 cycles and 23924.042496 nJ.
+    let second: Vec<_> = lines
+        .nth(1)
+        .expect("KD has eight layers")
+        .split(',')
+        .collect();
+    assert_eq!((second[0], second[14]), ("conv2", "9504"));
+    let energy_nj: f64 = second[15].parse().expect("energy is a number");
+    assert!((energy_nj / 23_924.042_496 - 1.0).abs() < 1e-12);
+    let table = output(&arguments);
+    assert!(
+        table
+            .lines()
+            .last()
+            .is_some_and(|line| line.starts_with("total")),
+        "{table}"
+    );
+}
+
+#[test]
+fn lists_and_files_are_shown() {
+    for what in [
+        "models",
+        "scenarios",
+        "systems",
+        "platforms",
+        "dataflows",
+        "schedulers",
+        "cost-models",
+        "quirks",
+        "settings",
+    ] {
+        let text = output(&["list", what]);
+        assert!(text.lines().count() > 2, "{what}:\n{text}");
+    }
+    assert!(output(&["show", "AR_gaming"]).contains("scenario:"));
+    assert!(output(&["show", "WS"]).contains("TemporalMap(16,16) C"));
+    assert!(failure(2, &["show", "WSS"]).contains("did you mean"));
+}
+
+#[test]
+fn check_reports_every_problem_of_every_file_and_exits_with_1() {
+    let folder = tempdir().expect("a folder can be made");
+    let good = folder.path().join("good.yaml");
+    fs::write(&good, output(&["show", "WS"])).expect("a file can be written");
+    let bad = folder.path().join("bad.yaml");
+    fs::write(
+        &bad,
+        "dataflow:\n  name: X\n  directives: [SpatialMap(0,1) K, TemporalMap(1,1) Q]\n",
+    )
+    .expect("a file can be written");
+    let good = good.to_str().expect("the path is UTF-8");
+    let bad = bad.to_str().expect("the path is UTF-8");
+    output(&["check", good]);
+    let message = failure(1, &["check", good, bad]);
+    assert!(message.contains("bad.yaml:3:"), "{message}");
+    assert!(
+        message.matches("bad.yaml:3:").count() >= 2,
+        "both problems are reported: {message}"
+    );
+    assert!(message.contains("1 of 2 files"), "{message}");
+}
+
+#[test]
+fn completions_and_manual_page_are_printed() {
+    assert!(output(&["completions", "bash"]).contains("_xrsim"));
+    assert!(output(&["man"]).contains(".TH xrsim"));
+    assert!(output(&["--help"]).contains("Examples:"));
+    assert!(output(&["run", "--help"]).contains("--replications"));
+}

@@ -126,15 +126,20 @@ struct Run {
     digests: [String; 2],
 }
 
-fn rows(file: &str) -> Vec<Vec<String>> {
+/// Rows of a golden file, the header first.
+fn table(file: &str) -> Vec<Vec<String>> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("tests/golden")
         .join(file);
     let text = fs::read_to_string(path).expect("golden files can be read");
     text.lines()
-        .skip(1)
         .map(|line| line.split(',').map(str::to_owned).collect())
         .collect()
+}
+
+/// Rows of a golden file without the header.
+fn rows(file: &str) -> Vec<Vec<String>> {
+    table(file).split_off(1)
 }
 
 fn runs() -> Vec<Run> {
@@ -160,21 +165,26 @@ fn runs() -> Vec<Run> {
 /// Cycles and energy [nJ] by model, dataflow, PEs and NoC bandwidth.
 type Costs = HashMap<(String, String, u32, u64), (u64, f64)>;
 
+/// The totals of every network: columns `cycles_PES@BANDWIDTH` and `energy_nJ_PES@BANDWIDTH`.
 fn golden_costs() -> Costs {
-    rows("replay_costs.csv")
-        .into_iter()
-        .map(|row| {
-            let [model, dataflow, pes, bandwidth, cycles, energy_nj] =
-                row.try_into().expect("six columns");
-            let key = (
-                model,
-                dataflow,
-                pes.parse().unwrap(),
-                bandwidth.parse().unwrap(),
+    let table = table("cost_network_totals.csv");
+    let (header, rows) = table.split_first().expect("a header");
+    let mut costs = Costs::new();
+    for row in rows {
+        for column in (2..header.len()).step_by(2) {
+            let pair = header[column].strip_prefix("cycles_").expect("cycles");
+            let (pes, bandwidth) = pair.split_once('@').expect("PEs and bandwidth");
+            let (pes, bandwidth) = (
+                pes.parse().expect("PEs"),
+                bandwidth.parse().expect("a number"),
             );
-            (key, (cycles.parse().unwrap(), energy_nj.parse().unwrap()))
-        })
-        .collect()
+            let cycles = row[column].parse().expect("cycles");
+            let energy_nj = row[column + 1].parse().expect("an energy");
+            let key = (row[1].clone(), row[0].clone(), pes, bandwidth);
+            costs.insert(key, (cycles, energy_nj));
+        }
+    }
+    costs
 }
 
 /// A network of one small layer: costs come from the table.

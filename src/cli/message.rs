@@ -4,7 +4,7 @@ use std::fmt;
 use std::io::{self, IsTerminal as _};
 use std::process::ExitCode;
 
-use miette::{Diagnostic, GraphicalReportHandler, LabeledSpan, SourceCode};
+use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
 
 use crate::config::{ConfigError, Problem, Source};
 
@@ -56,60 +56,25 @@ impl From<ConfigError> for Failure {
 /// Prints an input error: with the lines in question in a terminal, `file:line:column: message` a
 /// line where programs read it.
 pub fn report_config(error: &ConfigError) {
-    if let ConfigError::Invalid { file, problems } = error
-        && io::stderr().is_terminal()
-    {
-        for problem in problems {
-            let mut text = String::new();
-            let handler = GraphicalReportHandler::new();
-            let snippet = Snippet { file, problem };
-            if handler.render_report(&mut text, &snippet).is_ok() {
-                eprint!("{text}");
+    match error {
+        ConfigError::Invalid { file, problems } if io::stderr().is_terminal() => {
+            for problem in problems {
+                eprintln!("{}\n", drawn(file, problem));
             }
         }
-        return;
-    }
-    eprintln!("error: {error}");
-}
-
-/// One problem in the form that miette draws.
-#[derive(Debug)]
-struct Snippet<'a> {
-    file: &'a Source,
-    problem: &'a Problem,
-}
-
-impl fmt::Display for Snippet<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (line, column) = self.file.position(self.problem.span.start);
-        write!(f, "{}:{line}:{column}: {}", self.file.name(), self.problem.message)
+        _ => eprintln!("error: {error}"),
     }
 }
 
-impl std::error::Error for Snippet<'_> {}
-
-impl Diagnostic for Snippet<'_> {
-    fn source_code(&self) -> Option<&dyn SourceCode> {
-        Some(self)
+/// The problem with the line that it is in, the place underlined.
+fn drawn(file: &Source, problem: &Problem) -> String {
+    let end = file.text().len();
+    let span = problem.span.start.min(end)..problem.span.end.min(end);
+    let snippet = Snippet::source(file.text()).path(file.name());
+    let title = Level::ERROR.primary_title(&*problem.message);
+    let mut report = title.element(snippet.annotation(AnnotationKind::Primary.span(span)));
+    if let Some(help) = &problem.help {
+        report = report.element(Level::HELP.message(&**help));
     }
-
-    fn help<'a>(&'a self) -> Option<Box<dyn fmt::Display + 'a>> {
-        self.problem.help.as_ref().map(|help| Box::new(help) as Box<dyn fmt::Display>)
-    }
-
-    fn labels(&self) -> Option<Box<dyn Iterator<Item = LabeledSpan> + '_>> {
-        let span = self.problem.span.clone();
-        Some(Box::new(std::iter::once(LabeledSpan::new_with_span(Some("here".into()), span))))
-    }
-}
-
-impl SourceCode for Snippet<'_> {
-    fn read_span<'a>(
-        &'a self,
-        span: &miette::SourceSpan,
-        context_lines_before: usize,
-        context_lines_after: usize,
-    ) -> Result<Box<dyn miette::SpanContents<'a> + 'a>, miette::MietteError> {
-        self.file.text().read_span(span, context_lines_before, context_lines_after)
-    }
+    Renderer::styled().render(&[report])
 }

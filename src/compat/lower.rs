@@ -64,7 +64,7 @@ pub enum CompatError {
         model: Box<str>,
         /// Accelerator.
         accelerator: Box<str>,
-        /// Latency [cycle].
+        /// Latency in cycles.
         cycles: u64,
     },
 }

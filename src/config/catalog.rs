@@ -481,7 +481,7 @@ fn load<T>(
         let root = yaml::parse(file.source.text(), problems)?;
         let (found, body) = kind::body(&root, problems)?;
         if found != kind {
-            let message = format!("this file describes a {found}; a {kind} is needed here");
+            let message = format!("this is a `{found}` file; a `{kind}` file is needed here");
             problems.push(Problem::new(root.span.clone(), message));
             return None;
         }
@@ -502,9 +502,9 @@ fn kind_of(file: &File, allowed: &[Kind]) -> Result<Kind, ConfigError> {
         if allowed.contains(&kind) {
             return Some(kind);
         }
-        let allowed: Vec<_> = allowed.iter().map(|kind| kind.key()).collect();
+        let allowed: Vec<_> = allowed.iter().map(|kind| format!("`{kind}`")).collect();
         let needed = allowed.join(" or ");
-        let message = format!("this file describes a {kind}; a {needed} is needed here");
+        let message = format!("this is a `{kind}` file; a {needed} file is needed here");
         problems.push(Problem::new(root.span.clone(), message));
         None
     })

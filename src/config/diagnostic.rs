@@ -5,6 +5,7 @@ use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use ordered_float::OrderedFloat;
 use thiserror::Error;
 
 use super::Source;
@@ -126,6 +127,6 @@ pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) ->
             )
         })
         .filter(|&(similarity, _)| similarity > 0.75)
-        .max_by(|a, b| a.0.total_cmp(&b.0))
+        .max_by_key(|&(similarity, _)| OrderedFloat(similarity))
         .map(|(_, candidate)| candidate)
 }

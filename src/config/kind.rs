@@ -78,7 +78,7 @@ pub(super) fn body<'n, 's>(
                 continue;
             }
             (Some(kind), Some((first, _))) => {
-                format!("a file describes one thing: this is a {kind}, above is a {first}")
+                format!("`{kind}` beside `{first}`; a file describes one thing")
             }
             (None, _) => format!("unknown top-level key `{}`", printable(&entry.key)),
         };

@@ -152,14 +152,14 @@ fn layer(label: usize, node: &Node<'_>, problems: &mut Problems) -> Option<Item>
     fields.finish();
     let (k, c, y, x, r, s) = (k?, c?, y?, x?, r?, s?);
     let shape = LayerShape { kind, n, k, c, y, x, r, s, stride_y, stride_x };
-    let mut refuse = |span, message| problems.push(Problem::new(span, message));
-    match (shape.check(), shape.kernel_fits()) {
-        (Err(error), _) => refuse(node.span.clone(), error.to_string()),
-        (_, Err(error)) if !marked => refuse(kernel, error.to_string()),
-        (_, Ok(())) if marked => refuse(mark, "the kernel fits; remove this mark".into()),
-        _ => {}
-    }
-    Some(Item::Layer { label, name, shape })
+    let (span, message) = match (shape.check(), shape.kernel_fits()) {
+        (Err(error), _) => (node.span.clone(), error.to_string()),
+        (_, Err(error)) if !marked => (kernel, error.to_string()),
+        (_, Ok(())) if marked => (mark, "the kernel fits; remove this mark".into()),
+        _ => return Some(Item::Layer { label, name, shape }),
+    };
+    problems.push(Problem::new(span, message));
+    None
 }
 
 /// Writes repeated blocks out and names the layers.

@@ -8,7 +8,7 @@ use crate::units::Millijoules;
 /// EnScore = (En_max − En) / En_max
 /// ```
 ///
-/// `energy` is `En` and `max` is `En_max`, both [mJ]. The result lies in [0, 1].
+/// `energy` is `En` and `max` is `En_max`, both in mJ. The result lies in [0, 1].
 ///
 /// Deviation: printed, the score is negative above `En_max`; the text constrains every unit score to
 /// [0, 1], so it is 0 there. A score of exactly 0 flags this: no smaller energy gives it.

@@ -13,7 +13,7 @@ pub enum DropReason {
     Upstream,
     /// Running at its deadline, and late runs are aborted.
     Aborted,
-    /// A newer frame of the same model arrived, and newer frames replace waiting ones.
+    /// A newer frame of the same model could start, and newer frames replace waiting ones.
     Replaced,
     /// The scheduler gave it up.
     Scheduler,
@@ -57,7 +57,7 @@ pub enum Outcome {
     },
     /// The upstream result did not ask for it.
     NotTriggered,
-    /// Lost at the end of a run that does not drain (`mlsys2023` only): in no count of the scores.
+    /// Lost at the end of a run that does not drain (`mlsys2023` only): released, but in no score.
     Lost {
         /// Whether it was running, as opposed to waiting.
         running: bool,

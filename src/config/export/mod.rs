@@ -2,7 +2,7 @@
 
 mod repeats;
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -300,35 +300,53 @@ pub fn import(source: &Arc<Source>) -> Result<Vec<(String, String)>, ConfigError
     let stem = path.file_stem().unwrap_or_default().to_string_lossy();
     let invalid = |problems| ConfigError::Invalid { file: Arc::clone(source), problems };
     let kind = maestro::detect(source).map_err(|problem| invalid(vec![problem]))?;
+    let mut names = FileNames::default();
     let files = match kind {
-        maestro::Kind::Networks => networks(source, &stem),
+        maestro::Kind::Networks => networks(source, &stem, &mut names),
         maestro::Kind::Dataflows => maestro::parse_dataflows(source).map(|dataflows| {
-            dataflows.iter().map(|flow| (flow.name().to_string(), dataflow(flow))).collect()
+            dataflows.iter().map(|flow| (names.of(flow.name()), dataflow(flow))).collect()
         }),
         maestro::Kind::Hardware => maestro::parse_hardware(source)
-            .map(|instances| vec![(stem.to_string(), platform(&stem, &instances))]),
+            .map(|instances| vec![(names.of(&stem), platform(&stem, &instances))]),
     };
     let file = path.file_name().unwrap_or_default().to_string_lossy();
     let header = format!("# Imported from {} by `xrsim import`.\n", printable(&file));
-    let names = files.map_err(invalid)?.into_iter();
-    Ok(names.map(|(name, text)| (file_name(&name), format!("{header}{text}"))).collect())
+    let files = files.map_err(invalid)?.into_iter();
+    Ok(files.map(|(name, text)| (name, format!("{header}{text}"))).collect())
 }
 
-fn networks(source: &Source, stem: &str) -> Result<Vec<(String, String)>, Vec<Problem>> {
+fn networks(
+    source: &Source,
+    stem: &str,
+    names: &mut FileNames,
+) -> Result<Vec<(String, String)>, Vec<Problem>> {
     let blocks = maestro::parse_networks(source)?;
     let mut files: Vec<_> =
-        blocks.iter().map(|block| (block.name.to_string(), network(&block.network))).collect();
+        blocks.iter().map(|block| (names.of(&block.name), network(&block.network))).collect();
     if blocks.iter().any(|block| block.fps.is_some()) {
         let parsed = maestro::scenario(source, stem)?;
-        let names: Vec<_> = files.iter().map(|(name, _)| file_name(name)).collect();
-        files.push((stem.to_string(), scenario(&parsed, &names)));
+        let models: Vec<_> = files.iter().map(|(name, _)| name.clone()).collect();
+        files.push((names.of(stem), scenario(&parsed, &models)));
     }
     Ok(files)
 }
 
-/// A name for the file of `name` that stays in its folder.
-fn file_name(name: &str) -> String {
-    let plain = |c: char| if c.is_alphanumeric() || "_-.".contains(c) { c } else { '_' };
-    let plain: String = name.trim_start_matches('.').chars().map(plain).collect();
-    format!("{plain}.yaml")
+/// Gives out names of files that stay in their folder and differ from each other.
+#[derive(Default)]
+struct FileNames {
+    /// In lower case, because some file systems know no other.
+    taken: HashSet<String>,
+}
+
+impl FileNames {
+    /// A name for the file of `name`.
+    fn of(&mut self, name: &str) -> String {
+        let plain = |c: char| if c.is_alphanumeric() || "_-.".contains(c) { c } else { '_' };
+        let plain: String = name.trim_start_matches('.').chars().map(plain).collect();
+        let stem = if plain.is_empty() { "unnamed" } else { &plain };
+        let numbered = (2..).map(|number| format!("{stem}-{number}"));
+        let mut candidates = std::iter::once(stem.to_string()).chain(numbered);
+        let free = candidates.find(|candidate| self.taken.insert(candidate.to_lowercase()));
+        format!("{}.yaml", free.expect("numbers do not end"))
+    }
 }

@@ -113,7 +113,7 @@ fn single_line(parser: &mut Parser<'_>, word: Token<'_>) -> Option<DirectiveOrCl
 fn whole_line(parser: &mut Parser<'_>, word: Token<'_>) -> Option<DirectiveOrCluster> {
     let line = line(parser, word)?;
     if let DirectiveOrCluster::Cluster(_) = line {
-        parser.word("the cluster type", "write e.g. Cluster(16,P)")?;
+        parser.word("the cluster type", || "write e.g. Cluster(16,P)".into())?;
     }
     Some(line)
 }
@@ -140,7 +140,7 @@ fn size(parser: &mut Parser<'_>, what: &str) -> Option<u32> {
 
 fn axis(parser: &mut Parser<'_>) -> Option<Axis> {
     let names = Axis::ALL.map(|(_, name)| name);
-    let found = parser.word("the axis", &advice("", &names))?;
+    let found = parser.word("the axis", || advice("", &names))?;
     let axis = Axis::parse(found.text);
     if axis.is_none() {
         let message = format!("axis {} is not known", quote(found.text));

@@ -134,7 +134,7 @@ fn read_value(parser: &mut Parser<'_>, key: &str) -> Option<u64> {
 /// The one value of a multicast key that the artifact reads (Quirk 3 of the cost specification).
 fn read_true(parser: &mut Parser<'_>, key: &str) -> Option<u64> {
     let help = "allowed: True; the artifact reads no other word, so leave the key out to say no";
-    let found = parser.word(key, help)?;
+    let found = parser.word(key, || help.into())?;
     if found.text != "True" {
         let message = format!("{key} is {}", quote(found.text));
         parser.report(Problem::new(found.span(), message).help(help));

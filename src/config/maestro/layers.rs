@@ -1,10 +1,10 @@
 //! The layers of a network file (sections 2.2 to 2.4 of the cost specification).
 
-use crate::config::Problem;
+use crate::config::{Problem, nearest};
 use crate::model::{Layer, LayerKind, LayerShape};
 
 use super::networks::KEYWORDS;
-use super::parser::{Contents, Header, Parser, advice, nearest_word, quote};
+use super::parser::{Contents, Header, Parser, advice, quote};
 use super::token::Token;
 
 const LAYER: Contents = Contents {
@@ -45,7 +45,7 @@ pub(super) fn layer<'a>(parser: &mut Parser<'a>, header: &Header<'a>) -> Option<
 
 fn layer_kind(parser: &mut Parser<'_>) -> Option<LayerKind> {
     let names = LayerKind::ALL.map(|(_, name)| name);
-    let found = parser.word("the layer type", &advice("", &names))?;
+    let found = parser.word("the layer type", || advice("", &names))?;
     let known = LayerKind::ALL.iter().find(|(_, name)| *name == found.text);
     if known.is_none() {
         let message = format!("layer type {} is not known", quote(found.text));
@@ -81,7 +81,10 @@ impl Items {
 
     fn read_dimensions<'a>(&mut self, parser: &mut Parser<'a>, word: Token<'a>) {
         parser.refuse_second(word, self.shape.is_some());
-        let extents = Extents::read(parser, word, &DIMENSIONS).unwrap_or_default();
+        let Some(extents) = Extents::read(parser, word, &DIMENSIONS) else {
+            self.shape = Some(None);
+            return;
+        };
         extents.report_missing(parser, word);
         let shape = self.shape(&extents);
         if let Some(Err(error)) = shape.map(|shape| shape.check()) {
@@ -207,7 +210,7 @@ impl<'a> Extents<'a> {
         }
         let message = format!("`Dimensions` has no {}", missing.join(", "));
         let meant = self.ignored.iter().find_map(|word| {
-            let axis = nearest_word(word, missing.iter().copied())?;
+            let axis = nearest(word, missing.iter().copied())?;
             Some(format!("did you mean `{axis}` by {}?", quote(word)))
         });
         let problem = Problem::new(word.span(), message);

@@ -121,7 +121,7 @@ impl Items {
     fn probability(&mut self, parser: &mut Parser<'_>, word: Token<'_>) {
         parser.refuse_second(word, self.probability.is_some());
         let help = "allowed: 0 to 1, e.g. 0.25";
-        let Some(found) = parser.word("Probability", help) else {
+        let Some(found) = parser.word("Probability", || help.into()) else {
             return;
         };
         self.probability = parse_probability(found.text);

@@ -8,8 +8,8 @@ use crate::config::{Problem, nearest};
 use super::token::{Token, Tokens};
 
 /// Problems of one file that are reported; reading stops there.
-const MAX_PROBLEMS: usize = 100;
-/// Longest word that is quoted in full and compared with known words [character].
+pub(super) const MAX_PROBLEMS: usize = 100;
+/// Longest word that is quoted in full [character].
 const MAX_QUOTED: usize = 48;
 
 /// A position in a text and the problems found before it.
@@ -97,11 +97,11 @@ impl<'a> Parser<'a> {
     }
 
     /// Takes the next token unless it is a brace or keyword; then `what` is reported missing.
-    pub(super) fn word(&mut self, what: &str, help: &str) -> Option<Token<'a>> {
+    pub(super) fn word(&mut self, what: &str, help: impl FnOnce() -> String) -> Option<Token<'a>> {
         let word = self.take_word();
         if word.is_none() {
             let problem = Problem::new(self.peek_span(), format!("{what} is missing"));
-            self.report(problem.help(help));
+            self.report(problem.help(help()));
         }
         word
     }
@@ -247,7 +247,7 @@ impl<'a> Parser<'a> {
 
     /// A whole number within `allowed`, called `what` in messages.
     pub(super) fn number(&mut self, what: &str, allowed: RangeInclusive<u64>) -> Option<u64> {
-        let token = self.word(what, &limits(&allowed))?;
+        let token = self.word(what, || limits(&allowed))?;
         let number = parse_whole(token.text).filter(|number| allowed.contains(number));
         if number.is_none() {
             let message = format!("{what} is {}", quote(token.text));
@@ -352,18 +352,10 @@ pub(super) fn advice(word: &str, allowed: &[&str]) -> String {
         [] => "allowed: names and `}`".into(),
         words => format!("allowed: {}", words.join(", ")),
     };
-    match nearest_word(word, allowed.iter().copied()) {
+    match nearest(word, allowed.iter().copied()) {
         Some(known) => format!("did you mean `{known}`? {list}"),
         None => list,
     }
-}
-
-/// [`nearest`], for words of bounded length.
-pub(super) fn nearest_word<'k>(
-    word: &str,
-    known: impl IntoIterator<Item = &'k str>,
-) -> Option<&'k str> {
-    (word.len() <= MAX_QUOTED).then(|| nearest(word, known))?
 }
 
 /// An unsigned decimal number that fits 64 bits.

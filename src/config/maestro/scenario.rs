@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use crate::config::{Problem, Source};
+use crate::config::{Problem, Source, nearest};
 use crate::ids::ModelId;
 use crate::scenario::{
     ActiveModel, Better, Dependency, DependencyKind, QualityGoal, Scenario, ScenarioError,
@@ -12,7 +12,10 @@ use crate::scenario::{
 use crate::units::FrameRate;
 
 use super::networks::{MAX_MODELS, NetworkBlock, parse_networks};
-use super::parser::{nearest_word, quote};
+use super::parser::{MAX_PROBLEMS, quote};
+
+/// Longest name that a mistyped one is compared with [byte].
+const MAX_COMPARED: usize = 64;
 
 /// Reads a network file as the scenario called `name`.
 ///
@@ -48,6 +51,7 @@ pub fn scenario(source: &Source, name: &str) -> Result<Scenario, Vec<Problem>> {
 
 /// Turns blocks into models, and names into ids.
 struct Resolver<'a> {
+    blocks: &'a [NetworkBlock],
     ids: HashMap<&'a str, ModelId>,
     problems: Vec<Problem>,
 }
@@ -63,7 +67,11 @@ impl<'a> Resolver<'a> {
                 problems.push(problem.help("in a scenario every network has its own name"));
             }
         }
-        Self { ids, problems }
+        Self {
+            blocks,
+            ids,
+            problems,
+        }
     }
 
     /// `None` if something is wrong, and noted.
@@ -110,6 +118,9 @@ impl<'a> Resolver<'a> {
     fn dependencies(&mut self, block: &NetworkBlock) -> Vec<Dependency> {
         let mut dependencies: Vec<Dependency> = Vec::new();
         for (name, span) in &block.dependencies {
+            if self.problems.len() >= MAX_PROBLEMS {
+                break;
+            }
             match self.upstream(block, name, &dependencies) {
                 Ok(upstream) => dependencies.push(Dependency {
                     upstream,
@@ -137,7 +148,8 @@ impl<'a> Resolver<'a> {
         others: &[Dependency],
     ) -> Result<ModelId, (String, Option<String>)> {
         let Some(&upstream) = self.ids.get(name) else {
-            let known = nearest_word(name, self.ids.keys().copied());
+            let names = self.blocks.iter().map(|block| &*block.name);
+            let known = nearest(name, names.filter(|known| known.len() <= MAX_COMPARED));
             let help = known.map(|known| format!("did you mean `{known}`?"));
             return Err((
                 format!("no network of the file is called {}", quote(name)),

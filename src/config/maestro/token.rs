@@ -87,11 +87,14 @@ impl<'a> Iterator for Tokens<'a> {
 }
 
 fn ends_word(byte: u8) -> bool {
-    is_separator(byte) || b"{}".contains(&byte)
+    is_separator(byte) || matches!(byte, b'{' | b'}')
 }
 
 fn is_separator(byte: u8) -> bool {
-    b" \t\r\n,->():;".contains(&byte)
+    matches!(
+        byte,
+        b' ' | b'\t' | b'\r' | b'\n' | b',' | b'-' | b'>' | b'(' | b')' | b':' | b';'
+    )
 }
 
 #[cfg(test)]

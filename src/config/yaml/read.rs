@@ -312,6 +312,11 @@ pub fn named<T>(
             let values: Vec<_> = entries.iter().map(|entry| read(entry, problems)).collect();
             values.into_iter().collect()
         }
+        Value::Mapping(_) => {
+            let message = format!("this mapping of {what} is empty");
+            problems.push(Problem::new(node.span.clone(), message));
+            None
+        }
         _ => {
             problems.push(node.mismatch(&format_args!("a mapping of {what}")));
             None

@@ -15,6 +15,8 @@ use crate::config::Problem;
 /// Most nodes of one file. An alias counts as all that it stands for, and so does an anchor, of which
 /// a copy is kept; this disarms alias bombs.
 const MAX_NODES: usize = 500_000;
+/// Bytes of text that count as another node.
+const TEXT_PER_NODE: usize = 64;
 /// Deepest nesting.
 const MAX_DEPTH: usize = 48;
 /// Mappings up to this length are searched for duplicates entry by entry.
@@ -129,7 +131,8 @@ impl<'s> Builder<'s, '_> {
 
     fn node(&mut self, event: Event<'s>, place: Range<usize>) -> Result<Node<'s>, Problem> {
         let first = self.n_nodes;
-        self.count(1, &place)?;
+        let text = event.scalar().map_or(0, |(text, _)| text.len());
+        self.count(1 + text / TEXT_PER_NODE, &place)?;
         if event.tag().is_some() {
             let problem = Problem::new(place.clone(), "a tag has no meaning here");
             self.problems.push(problem.help("remove the word that begins with `!`"));
@@ -294,6 +297,14 @@ mod tests {
             let below = level - 1;
             text += &format!("a{level}: &a{level} [*a{below}, *a{below}]\n");
         }
+        let found = problems(&text);
+        assert_eq!(found.len(), 1);
+        assert!(found[0].1.starts_with("more than 500000 values"), "{}", found[0].1);
+    }
+
+    #[test]
+    fn an_alias_bomb_of_long_text_is_refused() {
+        let text = format!("a: &a \"{}\"\nb: [{}]\n", "\\t".repeat(100_000), "*a, ".repeat(1000));
         let found = problems(&text);
         assert_eq!(found.len(), 1);
         assert!(found[0].1.starts_with("more than 500000 values"), "{}", found[0].1);

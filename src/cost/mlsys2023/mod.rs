@@ -34,6 +34,9 @@ mod positions;
 mod reuse;
 mod work;
 
+#[cfg(test)]
+mod tests;
+
 use crate::hardware::Accelerator;
 use crate::model::{LayerShape, Network};
 

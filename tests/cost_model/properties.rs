@@ -1,19 +1,18 @@
 //! The cost models on random dataflows, layers and accelerators.
 
-mod support;
-
 use std::sync::Arc;
 
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 
-use support::cost_reference;
+use crate::support::{self, cost_reference};
+use xrsim::config::{Source, cost_csv};
 use xrsim::cost::mlsys2023::Mlsys2023;
 use xrsim::cost::roofline::Roofline;
-use xrsim::cost::{CostModel, Infeasible, Quantity};
+use xrsim::cost::{CostModel, Infeasible, LayerCost, Quantity};
 use xrsim::dataflow::{Axis, ClusterLevel, Dataflow, Directive, Mapping};
 use xrsim::hardware::Accelerator;
-use xrsim::model::{LayerKind, LayerShape};
+use xrsim::model::{Layer, LayerKind, LayerShape, Network};
 
 /// The same cases on every machine and in every run.
 fn config(cases: u32) -> ProptestConfig {
@@ -128,6 +127,30 @@ fn shape(sizes: Sizes) -> impl Strategy<Value = LayerShape> {
         .prop_filter("a legal layer", |shape| shape.check().is_ok())
 }
 
+/// Pieces of a table of measured costs, well-formed and not.
+const CELLS: &[&str] = &[
+    ",",
+    ",",
+    ",",
+    "\n",
+    "\n",
+    "\r\n",
+    "\r",
+    "\"",
+    "\"\"",
+    "#",
+    " ",
+    "ä",
+    "net",
+    "1",
+    "1.5",
+    "-1",
+    "nan",
+    "\u{feff}",
+    "\nnet,x,,1,1",
+    "\nnet,x,a,1,1",
+];
+
 /// What [`Mlsys2023`] says of a layer, in the form of the reference: numbers, energy, runtimes.
 fn explained(columns: &[(&str, Quantity)]) -> (Vec<i128>, f64, String) {
     let mut counts = Vec::new();
@@ -191,6 +214,29 @@ proptest! {
             let columns = model.explain(&shape, &accelerator).unwrap();
             prop_assert_eq!(&columns[0].1, &Quantity::Count(cost.cycles as i64));
             prop_assert_eq!(&columns[1].1, &Quantity::Real(cost.energy_nj));
+        }
+    }
+
+    #[test]
+    fn a_network_costs_what_its_layers_cost_one_by_one(
+        accelerator in accelerator(USUAL),
+        shapes in prop::collection::vec(shape(USUAL), 1..12),
+    ) {
+        let layers = shapes.iter().map(|&shape| Layer { name: "layer".into(), shape });
+        let network = Network::new("random", layers.collect()).expect("a legal network");
+        let alone = shapes.iter().map(|shape| Mlsys2023.layer(shape, &accelerator));
+        let alone: Result<Vec<LayerCost>, Infeasible> = alone.collect();
+        let together = Mlsys2023.network(&network, &accelerator).map(|cost| cost.layers);
+        prop_assert_eq!(together, alone);
+    }
+
+    #[test]
+    fn no_text_makes_the_reader_of_measured_costs_panic(
+        cells in prop::collection::vec(prop::sample::select(CELLS), 0..60),
+    ) {
+        let text = format!("network,accelerator,layer,latency_ms,energy_mj{}", cells.concat());
+        if let Err(error) = cost_csv::parse(&Source::new("t.csv", text)) {
+            prop_assert!(error.to_string().starts_with("t.csv:"));
         }
     }
 }

@@ -1,0 +1,181 @@
+//! What `xrsim import` writes says what was read: name by name and shape by shape.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use xrsim::config::{Catalog, Edition, Hardware, Kind, Source, export, maestro};
+use xrsim::hardware::platform::Resources;
+use xrsim::model::{Layer, LayerKind, LayerShape, Network};
+use xrsim::scenario::Scenario;
+
+/// Writes the imported files of `source` into a fresh folder; gives the folder and their paths.
+fn import(source: &Arc<Source>) -> (tempfile::TempDir, Vec<PathBuf>) {
+    let folder = tempfile::tempdir().unwrap();
+    let files = export::import(source).unwrap_or_else(|error| panic!("{error}"));
+    let write = |(name, text): (String, String)| {
+        let path = folder.path().join(name);
+        assert!(!path.exists(), "{} twice", path.display());
+        std::fs::write(&path, text).unwrap();
+        path
+    };
+    let paths = files.into_iter().map(write).collect();
+    (folder, paths)
+}
+
+fn network_again(network: &Network) -> Arc<Network> {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("again.yaml");
+    std::fs::write(&path, export::network(network)).unwrap();
+    Catalog::new().network(path.to_str().unwrap()).unwrap_or_else(|error| panic!("{error}"))
+}
+
+fn reference(kind: &str) -> Vec<PathBuf> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let folder = folder.join("../shared/reference/xrbench-mlsys2023/inputs").join(kind);
+    if !folder.exists() {
+        println!("skipped: {} is absent", folder.display());
+        return Vec::new();
+    }
+    let mut paths = Vec::new();
+    let mut folders = vec![folder];
+    while let Some(folder) = folders.pop() {
+        for entry in folder.read_dir().unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() { folders.push(path) } else { paths.push(path) }
+        }
+    }
+    paths.sort();
+    paths
+}
+
+#[test]
+fn embedded_networks_survive_a_round_trip() {
+    let mut catalog = Catalog::new();
+    for name in catalog.names(Kind::Network) {
+        let network = catalog.network(&name).unwrap();
+        assert_eq!(network_again(&network), network);
+    }
+}
+
+#[test]
+fn strange_names_strides_and_kinds_survive_a_round_trip() {
+    let shape = |kind, stride_y, stride_x, n| LayerShape {
+        kind, n, k: 1, c: 7, y: 9, x: 8, r: 3, s: 2, stride_y, stride_x,
+    };
+    let layers = [
+        ("conv1", shape(LayerKind::Conv, 1, 1, 1)),
+        ("conv3", shape(LayerKind::Conv, 2, 2, 1)), // the second `conv`: needs its name
+        ("conv3", shape(LayerKind::Conv, 2, 1, 5)), // the third: does not
+        ("fc1", LayerShape { y: 1, x: 1, r: 1, s: 1, ..shape(LayerKind::Conv, 1, 1, 1) }),
+        ("y: [#'\"", shape(LayerKind::Depthwise, 1, 3, 1)),
+        ("12", shape(LayerKind::Transposed, 1, 1, 1)),
+        ("null", shape(LayerKind::NonGrouped, 4, 4, 1)),
+        ("true", LayerShape { r: 10, ..shape(LayerKind::NonGrouped, 1, 1, 1) }),
+    ];
+    let layer = |(name, shape): (&str, LayerShape)| Layer { name: name.into(), shape };
+    let network = Network::new("~ odd: name", layers.map(layer).to_vec()).unwrap();
+    assert_eq!(*network_again(&network), network);
+}
+
+const NETWORKS: &str = "
+Network KD { FPS: 3
+  Layer conv1 { Type: CONV Dimensions { K: 4, C: 3, Y: 8, X: 8, R: 3, S: 3 } } }
+Network ../SR { FPS: 3 Dependency { KD } Probability: 0.25
+  Layer a { Type: DSCONV Stride { X: 2, Y: 2 } Dimensions { K: 4, C: 4, Y: 8, X: 8, R: 3, S: 3 } } }
+";
+
+#[test]
+fn a_scenario_of_the_artifact_becomes_files_that_refer_to_each_other() {
+    let source = Source::new("some/where/Pair.m", NETWORKS);
+    let (folder, paths) = import(&source);
+    let names: Vec<_> =
+        paths.iter().map(|path| path.strip_prefix(folder.path()).unwrap().to_str().unwrap()).collect();
+    assert_eq!(names, ["KD.yaml", "_SR.yaml", "Pair.yaml"], "no file leaves its folder");
+    same_scenario(&source, &paths[2], "Pair");
+}
+
+/// Holds the imported scenario at `path` to the one that the artifact's format says.
+fn same_scenario(source: &Source, path: &Path, name: &str) {
+    let expected = maestro::scenario(source, name).unwrap();
+    let mut catalog = Catalog::new();
+    let found = catalog.scenario(path.to_str().unwrap(), Edition::Paper);
+    let found = found.unwrap_or_else(|error| panic!("{error}"));
+    let facts = |scenario: &Scenario| {
+        let models = scenario.models().iter().map(|model| {
+            let network = model.unit.network.as_ref().clone();
+            (model.artifact_name.clone(), network, model.rate, model.dependencies.clone())
+        });
+        models.collect::<Vec<_>>()
+    };
+    assert_eq!((found.name(), facts(&found)), (expected.name(), facts(&expected)));
+}
+
+#[test]
+fn every_scenario_of_the_artifact_survives_a_round_trip() {
+    for path in [reference("usage_scenarios"), reference("probability_sweep")].concat() {
+        let source = Source::read(&path).unwrap();
+        let (_folder, paths) = import(&source);
+        same_scenario(&source, paths.last().unwrap(), path.file_stem().unwrap().to_str().unwrap());
+    }
+}
+
+#[test]
+fn every_dataflow_of_the_artifact_survives_a_round_trip() {
+    for path in reference("dataflows") {
+        let source = Source::read(&path).unwrap();
+        let expected = maestro::parse_dataflows(&source).unwrap();
+        let (_folder, paths) = import(&source);
+        let mut catalog = Catalog::new();
+        let again = paths.iter().map(|path| catalog.dataflow(path.to_str().unwrap()).unwrap());
+        let again: Vec<_> = again.map(|dataflow| dataflow.as_ref().clone()).collect();
+        assert_eq!(again, expected, "{}", path.display());
+    }
+}
+
+#[test]
+fn every_hardware_file_of_the_artifact_survives_a_round_trip() {
+    for path in reference("hw_configs") {
+        let source = Source::read(&path).unwrap();
+        let expected = maestro::parse_hardware(&source).unwrap();
+        let (_folder, paths) = import(&source);
+        let mut catalog = Catalog::new();
+        let platform = catalog.platform(paths[0].to_str().unwrap()).unwrap();
+        let Resources::Tables(tables) = &platform.resources else {
+            panic!("tables");
+        };
+        assert_eq!(tables[0].instances, expected, "{}", path.display());
+        let direct = Catalog::new().hardware(path.to_str().unwrap()).unwrap();
+        assert!(matches!(direct, Hardware::Instances(instances) if instances == expected));
+        let shipped = Catalog::new().platform("mlsys2023").unwrap();
+        assert_eq!((platform.clock, platform.energy), (shipped.clock, shipped.energy));
+    }
+}
+
+#[test]
+fn files_with_one_name_do_not_overwrite_each_other() {
+    let text = NETWORKS.replace("../SR", "kd").replace("KD", "Pair").replace("kd", "PAIR");
+    let (_folder, paths) = import(&Source::new("Pair.m", text));
+    let names = paths.iter().map(|path| path.file_name().unwrap().to_str().unwrap());
+    assert_eq!(names.collect::<Vec<_>>(), ["Pair.yaml", "PAIR-2.yaml", "Pair-3.yaml"]);
+}
+
+#[test]
+fn the_artifacts_files_are_taken_where_yaml_is() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("Pair.m");
+    std::fs::write(&path, NETWORKS).unwrap();
+    let path = path.to_str().unwrap();
+    let mut catalog = Catalog::new();
+    assert_eq!(catalog.scenario(path, Edition::Paper).unwrap().models().len(), 2);
+    assert_eq!(catalog.network(&format!("{path}#KD")).unwrap().name(), "KD");
+    let several = catalog.network(path).unwrap_err().to_string();
+    assert!(several.contains("2 networks; one is needed here"), "{several}");
+    assert!(several.contains("KD, ../SR"), "{several}");
+    let unknown = catalog.network(&format!("{path}#DK")).unwrap_err().to_string();
+    assert!(unknown.contains("Known: KD, ../SR"), "{unknown}");
+    assert_eq!(catalog.check(Path::new(path)).unwrap(), Kind::Scenario);
+    assert!(Arc::ptr_eq(
+        &catalog.network(&format!("{path}#KD")).unwrap(),
+        &catalog.network(&format!("{path}#KD")).unwrap(),
+    ));
+}

@@ -1,0 +1,478 @@
+//! Bad input files: what is wrong, where (`line:column`), and what is allowed. Every case must be
+//! refused with exactly these messages, all of them.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use xrsim::config::{Catalog, ConfigError, Edition, Kind};
+
+/// What `xrsim check` says of a file with these bytes, without the path.
+fn messages(bytes: &[u8]) -> Vec<String> {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("bad.yaml");
+    std::fs::write(&path, bytes).unwrap();
+    match Catalog::new().check(&path) {
+        Ok(kind) => panic!("accepted as {kind}"),
+        Err(error) => without_path(&error, &path),
+    }
+}
+
+fn without_path(error: &ConfigError, path: &Path) -> Vec<String> {
+    let prefix = format!("{}:", path.display());
+    let text = error.to_string();
+    text.lines().map(|line| line.strip_prefix(&prefix).unwrap_or(line).trim().to_string()).collect()
+}
+
+fn check(text: &str, expected: &[&str]) {
+    let start: String = text.chars().take(400).collect();
+    assert_eq!(messages(text.as_bytes()), expected, "{start}");
+}
+
+#[test]
+fn files_that_are_not_one_yaml_document() {
+    check("", &["1:1: the file is empty"]);
+    check("# a comment\n", &["2:1: the file is empty"]);
+    check(
+        "a: [1, 2\n",
+        &["1:4: not valid YAML: unclosed bracket '['"],
+    );
+    check(
+        "a:\n\t- 1\n",
+        &["2:2: not valid YAML: tabs disallowed within this context (block indentation)"],
+    );
+    check(
+        "suite:\n  pes: [1]\n---\nsuite:\n",
+        &["3:1: a second document begins here (a file holds one document)"],
+    );
+    assert_eq!(messages(b"network:\n  name: \xff\n"), ["not UTF-8 text (byte 17)"]);
+    assert_eq!(messages(&vec![b' '; (16 << 20) + 1]), ["larger than 16 MiB"]);
+}
+
+#[test]
+fn paths_that_are_no_files() {
+    let folder = tempfile::tempdir().unwrap();
+    let error = Catalog::new().check(folder.path()).unwrap_err();
+    assert_eq!(without_path(&error, folder.path()), ["is a directory; a file is needed"]);
+    let absent = folder.path().join("absent.yaml");
+    let error = Catalog::new().check(&absent).unwrap_err();
+    assert!(matches!(error, ConfigError::Unreadable { .. }), "{error}");
+}
+
+#[test]
+fn names_that_are_unknown() {
+    let mut catalog = Catalog::new();
+    let error = catalog.scenario("AR_gamin", Edition::Paper).unwrap_err().to_string();
+    assert!(error.starts_with("no scenario named `AR_gamin`; did you mean `AR_gaming`?"), "{error}");
+    let error = catalog.hardware("Z").unwrap_err().to_string();
+    assert!(error.starts_with("no system named `Z`"), "{error}");
+    assert!(error.contains("A, B, C"), "{error}");
+}
+
+#[test]
+fn files_of_the_wrong_kind() {
+    check(
+        "netwrok:\n  name: x\n",
+        &["1:1: unknown top-level key `netwrok` (did you mean `network`?)"],
+    );
+    check(
+        "- 1\n",
+        &["1:1: expected a key that says what the file describes, found a list (the top-level key is \
+           one of network, dataflow, style, platform, system, scenario, sensors, suite)"],
+    );
+    check(
+        "sensors:\n  eye: {rate_fps: 1}\nsuite: {}\n",
+        &["3:1: `suite` beside `sensors`; a file describes one thing (the top-level key is one of \
+           network, dataflow, style, platform, system, scenario, sensors, suite)"],
+    );
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("flow.yaml");
+    std::fs::write(&path, "dataflow:\n  name: X\n  directives: [SpatialMap(1 1) K]\n").unwrap();
+    let error = Catalog::new().scenario(path.to_str().unwrap(), Edition::Paper).unwrap_err();
+    assert_eq!(
+        without_path(&error, &path),
+        ["1:1: this is a `dataflow` file; a `scenario` file is needed here"]
+    );
+}
+
+#[test]
+fn networks() {
+    check(
+        "network:
+  name: N
+  nmae: M
+  name: N
+  quality: {metric: m, target: 0, better: more}
+  layers:
+    - conv: {k: 0, c: 2000000, y: 8, x: 8, r: three, s: 3, s: 1}
+    - conv: {k: 4, c: 4, y: \"8\", x: 8, r: 9, s: 3}
+    - pool: {size: 2}
+    - repeat: 0
+      layers: []
+",
+        &[
+            "3:3: a network has no key `nmae` (known: name, task, title, dataset, quality, inputs, layers)",
+            "4:3: `name` is given twice (remove one of the two)",
+            "5:32: expected a number above 0, found `0`",
+            "5:43: expected `higher` or `lower`, found `more`",
+            "7:17: expected a whole number from 1 to 1048576, found `0`",
+            "7:23: expected a whole number from 1 to 1048576, found `2000000`",
+            "7:47: expected a whole number from 1 to 1048576, found `three`",
+            "7:60: `s` is given twice (remove one of the two)",
+            "8:29: expected a whole number from 1 to 1048576, found the text \"8\"",
+            "9:7: an entry of `layers` needs an operator (one of conv, fc, dwconv, trconv, ngconv; or \
+             `repeat` with `layers`)",
+            "10:15: expected a whole number from 1 to 10000, found `0`",
+            "11:15: this list of layers is empty",
+        ],
+    );
+}
+
+#[test]
+fn layers_that_cannot_be() {
+    let network = |layers: &str| format!("network:\n  name: N\n  layers:\n{layers}");
+    check(
+        &network("    - conv: {k: 4, c: 4, y: 8, x: 8, r: 9, s: 3}\n"),
+        &["4:41: a 9x3 kernel does not fit into the 8x8 input (padding included); pad the input, or \
+           mark the layer `kernel_exceeds_input: true` if the published tables have it so"],
+    );
+    check(
+        &network("    - conv: {k: 4, c: 4, y: 8, x: 8, r: 3, s: 3, kernel_exceeds_input: true}\n"),
+        &["4:72: the kernel fits; remove this mark"],
+    );
+    check(
+        &network("    - conv: {k: 1000000, c: 1000000, y: 1000000, x: 1, r: 1, s: 1}\n"),
+        &["4:13: the layer has more than 2^48 multiply-accumulates (the product of its extents)"],
+    );
+    let blocks = "    - repeat: 10000\n      layers:\n        - repeat: 10000\n          layers:\n";
+    check(
+        &network(&format!("{blocks}            - fc: {{k: 1, c: 1}}\n")),
+        &["4:5: 100000000 layers; a network has at most 50000"],
+    );
+    check(
+        &network("    - repeat: 2\n      layers:\n        - fc: {k: 1, c: 1, name: stem}\n"),
+        &["6:34: a layer that is repeated cannot have a name"],
+    );
+}
+
+#[test]
+fn dataflows() {
+    check(
+        "dataflow:
+  name: D
+  directives:
+    - TemporalMap(4,4) Z
+    - SpatialMap(1,0) K
+    - {Cluster: 4}
+",
+        &[
+            "4:24: axis `Z` is not known (allowed: C, K, R, S, X, Y, X', Y')",
+            "5:20: the map offset is `0` (allowed: whole numbers from 1 to 16777216)",
+            "6:7: expected a directive, e.g. `SpatialMap(1,1) K`, found a mapping",
+        ],
+    );
+    check(
+        "dataflow:
+  name: D
+  directives:
+    - SpatialMap(1,1) Y'
+    - TemporalMap(1,1) K
+    - TemporalMap(1,1) Y
+    - Cluster(16)
+    - TemporalMap(1,1) C
+",
+        &[
+            "6:7: level 0 maps Y twice (Y and its output axis count as one)",
+            "7:7: level 1 has 0 spatial maps; a level needs one, at most two",
+        ],
+    );
+    check("dataflow: {name: D, directives: []}\n", &["1:33: this list of directives is empty"]);
+}
+
+#[test]
+fn styles() {
+    check(
+        "style:
+  name: S
+  class: FPGA
+  accelerators:
+    - {dataflow: WX, pe_share: 0}
+    - {dataflow: WS}
+",
+        &[
+            "3:10: expected `FDA` or `SFDA` or `HDA`, found `FPGA`",
+            "5:32: expected a whole number from 1 to 1024, found `0`",
+            "6:7: an accelerator of a style lacks the key `pe_share`",
+        ],
+    );
+    check(
+        "style:\n  name: S\n  class: FDA\n  accelerators: [{dataflow: Os2, pe_share: 1}]\n",
+        &["4:29: no dataflow named `Os2` (did you mean `OS`?)"],
+    );
+}
+
+const ENERGY: &str = "{mac_nj: 1, l1_per_mac: 1, l2_per_mac: 1, dram_per_mac: 1}";
+
+#[test]
+fn platforms_with_wrong_units() {
+    check(
+        &format!(
+            "platform:
+  name: P
+  clock_ghz: 1
+  energy: {ENERGY}
+  budget:
+    noc_bandwidth: 256
+    shared_memory_mib: 8
+    local_memory_kib: 0.0001
+    offchip_bandwidth_gb_per_s: 128
+"
+        ),
+        &[
+            "3:3: a platform has no key `clock_ghz` (give the value as `clock_mhz`)",
+            "6:5: a set of resources has no key `noc_bandwidth` (give the value as \
+             `noc_bandwidth_bytes_per_cycle`)",
+            "7:5: a set of resources has no key `shared_memory_mib` (give the value as \
+             `shared_memory_kib`)",
+            "8:23: expected a size in KiB, above 0 and a whole number of bytes, found `0.0001`",
+            "9:5: a set of resources has no key `offchip_bandwidth_gb_per_s` (give the value as \
+             `offchip_bandwidth_bytes_per_cycle`)",
+        ],
+    );
+}
+
+#[test]
+fn systems() {
+    check(
+        &format!(
+            "system:
+  name: S
+  clock_mhz: 0
+  energy: {ENERGY}
+  accelerators:
+    - name: a
+      dataflow: WS
+      pes: 99999999999
+      noc_bandwidth_bytes_per_cycle: [1, 2, 3, 4, 5, 6, 7, 8, 9]
+      shared_memory_kib: 1
+      local_memory_kib: 1
+      offchip_bandwidth_bytes_per_cycle: 1
+"
+        ),
+        &[
+            "3:14: expected a clock from 0.000001 to 1000000 MHz, found `0`",
+            "8:12: expected a whole number from 1 to 16777216, found `99999999999`",
+            "9:38: expected at most 8 levels, found a list",
+        ],
+    );
+    let accelerator = |dataflow: &str, pes: u32| {
+        format!(
+            "    - {{name: a, dataflow: {dataflow}, pes: {pes}, noc_bandwidth_bytes_per_cycle: 8, \
+             shared_memory_kib: 1, local_memory_kib: 1, offchip_bandwidth_bytes_per_cycle: 1}}\n"
+        )
+    };
+    check(
+        &format!(
+            "system:\n  name: S\n  clock_mhz: 1\n  energy: {ENERGY}\n  accelerators:\n{}{}{}",
+            accelerator("WS", 255),
+            accelerator("OS", 64),
+            accelerator("RS", 1),
+        ),
+        &[
+            "6:36: accelerator `a` has 255 PEs, but one unit of dataflow WS needs 256 (the product of \
+             its cluster sizes)",
+            "8:36: accelerator `a` has 1 PEs, but one unit of dataflow RS needs 64 (the product of its \
+             cluster sizes)",
+        ],
+    );
+}
+
+#[test]
+fn scenarios() {
+    check(
+        "scenario:
+  name: S
+  models:
+    - {model: HT, fps: 90}
+    - {model: KD, fps: 3, depends_on: {KD: data}}
+    - {model: GE, fps: 60, depends_on: {SE: data}}
+",
+        &[
+            "4:24: HT asks for 90 FPS but its input `camera` delivers only 60 FPS",
+            "5:40: KD depends on itself",
+            "6:41: no model in this scenario named `SE` (known: HT, KD, GE)",
+        ],
+    );
+    check(
+        "scenario:
+  name: S
+  models:
+    - {model: ES, fps: 60, depends_on: {GE: data}}
+    - {model: HT, fps: 60}
+    - {model: GE, fps: 60, depends_on: {ES: data}}
+",
+        &["4:41: these models wait for each other: ES -> GE"],
+    );
+    check(
+        "scenario:
+  name: S
+  models:
+    - {model: ES, fps: 0, deadline_ms: -1}
+    - {model: XY, fps: 60, depends_on: {ES: {control: {probability: 1.5}}}}
+    - {model: GE, fps: 60, depends_on: {ES: maybe}, inputs: []}
+",
+        &[
+            "4:24: expected a rate from 0.001 to 1000000 FPS, found `0`",
+            "4:40: expected a time above 0 ms, found `-1`",
+            "5:69: expected a number from 0 to 1, found `1.5`",
+            "6:45: expected `data` or `{control: {probability: P}}`, found `maybe`",
+            "6:61: this list of sensors is empty",
+        ],
+    );
+    check(
+        "scenario:
+  name: S
+  models:
+    - {model: XY, fps: 1}
+    - {model: HT, fps: 1}
+",
+        &[
+            "4:15: no network named `XY` (known: AS, DE, DR, ES, GE, HT, KD, OD, PD, SR, SS)",
+        ],
+    );
+    check(
+        "scenario:
+  name: S
+  sensors: {eye: {rate_fps: 30}}
+  models:
+    - {model: ES, fps: 30, inputs: [eyes]}
+    - {model: ES, fps: 30}
+",
+        &[
+            "5:37: no sensor named `eyes` (did you mean `eye`?)",
+            "6:15: a second model is called `ES` (give one of them another name with `task`)",
+            "6:15: no sensor named `camera` (known: eye)",
+        ],
+    );
+    check("scenario: {name: S, models: []}\n", &["1:29: this list of models is empty"]);
+}
+
+#[test]
+fn sensors() {
+    check(
+        "sensors:
+  camera: {rate_fps: 60, max_jitter_ms: -0.05}
+  lidar: {rate_hz: 60, jitter_distribution: gaussian}
+  microphone: {rate_fps: .inf, max_jitter_us: 100}
+  camera: {rate_fps: 60}
+",
+        &[
+            "2:41: expected a time of 0 ms or more, found `-0.05`",
+            "3:11: a sensor has no key `rate_hz` (give the value as `rate_fps`)",
+            "3:45: expected `truncated_normal` or `uniform`, found `gaussian`",
+            "4:26: expected a rate from 0.001 to 1000000 FPS, found `.inf`",
+            "4:32: a sensor has no key `max_jitter_us` (give the value as `max_jitter_ms`)",
+            "5:3: `camera` is given twice (remove one of the two)",
+        ],
+    );
+    check("sensors: {}\n", &["1:10: this mapping of sensors is empty"]);
+}
+
+#[test]
+fn suites() {
+    check(
+        "suite:\n  scenarios: [AR_gaming, AR]\n  systems: [A, N]\n  pes: [0]\n",
+        &["4:9: expected a whole number from 1 to 16777216, found `0`"],
+    );
+    check(
+        "suite:\n  scenarios: [AR_gaming, AR_game]\n  systems: [A, N]\n  pes: [4096]\n",
+        &[
+            "2:26: no scenario named `AR_game` (did you mean `AR_gaming`?)",
+            "3:16: no style named `N` (known: A, B, C, D, E, F, G, H, I, J, K, L, M)",
+        ],
+    );
+}
+
+#[test]
+fn hostile_files_are_refused_in_bounded_memory() {
+    let mut bomb = String::from("network: &n0 [x, x]\n");
+    for level in 1..40 {
+        bomb += &format!("k{level}: &n{level} [*n{0}, *n{0}]\n", level - 1);
+    }
+    let found = messages(bomb.as_bytes());
+    assert_eq!(found.len(), 1);
+    assert!(found[0].contains("more than 500000 values up to here"), "{}", found[0]);
+    let deep = format!("network: {}", "[".repeat(1_000_000));
+    check(&deep, &["1:58: nested more than 48 levels deep"]);
+    let many = format!("network: [{}]", "x, ".repeat(1_000_000));
+    let found = messages(many.as_bytes());
+    assert!(found[0].contains("more than 500000 values up to here"), "{}", found[0]);
+    let long = format!("network:\n  name: N\n  {}: 1\n", "k".repeat(1000));
+    assert_eq!(messages(long.as_bytes()).len(), 2);
+    let wrong = "    - conv: {k: 0}\n".repeat(10_000);
+    let found = messages(format!("network:\n  name: N\n  layers:\n{wrong}").as_bytes());
+    assert_eq!(found.len(), 101);
+    assert!(found[100].ends_with("and 59900 more problems"), "{}", found[100]);
+}
+
+/// Numbers of a linear congruential generator (Knuth's MMIX constants), the same in every run.
+fn numbers(seed: u64) -> impl FnMut(usize) -> usize {
+    let mut state = seed;
+    move |below| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) as usize % below
+    }
+}
+
+#[test]
+fn damaged_files_are_read_without_panic() {
+    const PARTS: [&str; 16] = [
+        "0", "-1", "99999999999999999999", "1e308", "NaN", "[", "{", "}", "*a", "&a ", "!x ", "'", "\n",
+        ": ", "\u{2028}", "- ",
+    ];
+    let names = ["KD", "OS", "L", "paper", "three_unequal", "AR_Assistant", "sensors", "suite"];
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("damaged.yaml");
+    let mut below = numbers(7);
+    let mut n_refused = 0;
+    for name in names.iter().cycle().take(800) {
+        let mut text = Catalog::new().text(name).unwrap().text().to_string();
+        for _ in 0..=below(3) {
+            let start = below(text.len());
+            let end = (start + below(12)).min(text.len());
+            if text.is_char_boundary(start) && text.is_char_boundary(end) {
+                text.replace_range(start..end, PARTS[below(PARTS.len())]);
+            }
+        }
+        std::fs::write(&path, text).unwrap();
+        if let Err(error) = Catalog::new().check(&path) {
+            assert!(error.to_string().contains("damaged.yaml:"), "{error}");
+            n_refused += 1;
+        }
+    }
+    assert!(n_refused > 400, "only {n_refused} of 800 damaged files were refused");
+}
+
+#[test]
+fn a_file_may_refer_to_others_beside_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let write = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).unwrap();
+    write("net.yaml", "network: {name: tiny, layers: [fc: {k: 2, c: 3}]}\n");
+    write("flow.yaml", "dataflow: {name: F, directives: [SpatialMap(1 1) K]}\n");
+    write("use.yaml", "scenario: {name: S, models: [{model: ./net.yaml, fps: 7.5}]}\n");
+    write("style.yaml", "style: {name: T, class: FDA, accelerators: [{dataflow: flow.yaml, pe_share: 1}]}\n");
+    let mut catalog = Catalog::new();
+    let scenario = catalog.scenario(folder.path().join("use.yaml").to_str().unwrap(), Edition::Paper);
+    let scenario = scenario.unwrap_or_else(|error| panic!("{error}"));
+    let network = catalog.network(folder.path().join("net.yaml").to_str().unwrap()).unwrap();
+    let used = &scenario.models()[0];
+    assert!(Arc::ptr_eq(&used.unit.network, &network), "one file, one network");
+    assert_eq!((&*used.unit.task, used.rate.as_fps(), used.inputs.len()), ("tiny", 7.5, 0));
+    assert_eq!(catalog.check(&folder.path().join("style.yaml")).unwrap(), Kind::Style);
+    std::fs::remove_file(folder.path().join("flow.yaml")).unwrap();
+    let error = Catalog::new().check(&folder.path().join("style.yaml")).unwrap_err().to_string();
+    assert!(error.contains("style.yaml:1:56: "), "{error}");
+    assert!(error.contains("flow.yaml: "), "{error}");
+    write("net.yaml", "network: {name: tiny}\n");
+    let error = Catalog::new().check(&folder.path().join("use.yaml")).unwrap_err().to_string();
+    assert!(error.contains("net.yaml:1:10: a network lacks the key `layers`"), "{error}");
+}

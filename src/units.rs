@@ -13,7 +13,7 @@ const NS_PER_S: u64 = 1_000_000_000;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct SimTime(u64);
 
-/// A length of simulated time [ns].
+/// A length of simulated time \[ns\].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct SimSpan(u64);
 
@@ -43,7 +43,7 @@ impl SimTime {
         SimSpan(self.0.saturating_sub(earlier.0))
     }
 
-    /// Signed distance from `other` to here [ms]: positive when this instant is the later one.
+    /// Signed distance from `other` to here \[ms\]: positive when this instant is the later one.
     pub fn ms_after(self, other: Self) -> f64 {
         (self.0 as i128 - other.0 as i128) as f64 / 1e6
     }
@@ -208,7 +208,7 @@ impl FrameRate {
 
     /// Frames per second if that is a whole number.
     pub const fn whole_fps(self) -> Option<u64> {
-        if self.millihertz % 1000 == 0 {
+        if self.millihertz.is_multiple_of(1000) {
             Some(self.millihertz / 1000)
         } else {
             None
@@ -234,7 +234,7 @@ impl fmt::Display for FrameRate {
     }
 }
 
-/// Energy [mJ].
+/// Energy \[mJ\].
 #[derive(Debug, Clone, Copy, PartialEq, PartialOrd, Default)]
 pub struct Millijoules(f64);
 
@@ -271,7 +271,7 @@ impl AddAssign for Millijoules {
     }
 }
 
-/// A size in memory [byte].
+/// A size in memory \[byte\].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Bytes(u64);
 

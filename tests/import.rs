@@ -60,7 +60,16 @@ fn embedded_networks_survive_a_round_trip() {
 #[test]
 fn strange_names_strides_and_kinds_survive_a_round_trip() {
     let shape = |kind, stride_y, stride_x, n| LayerShape {
-        kind, n, k: 1, c: 7, y: 9, x: 8, r: 3, s: 2, stride_y, stride_x,
+        kind,
+        n,
+        k: 1,
+        c: 7,
+        y: 9,
+        x: 8,
+        r: 3,
+        s: 2,
+        stride_y,
+        stride_x,
     };
     let layers = [
         ("conv1", shape(LayerKind::Conv, 1, 1, 1)),
@@ -88,8 +97,10 @@ Network ../SR { FPS: 3 Dependency { KD } Probability: 0.25
 fn a_scenario_of_the_artifact_becomes_files_that_refer_to_each_other() {
     let source = Source::new("some/where/Pair.m", NETWORKS);
     let (folder, paths) = import(&source);
-    let names: Vec<_> =
-        paths.iter().map(|path| path.strip_prefix(folder.path()).unwrap().to_str().unwrap()).collect();
+    let names: Vec<_> = paths
+        .iter()
+        .map(|path| path.strip_prefix(folder.path()).unwrap().to_str().unwrap())
+        .collect();
     assert_eq!(names, ["KD.yaml", "_SR.yaml", "Pair.yaml"], "no file leaves its folder");
     same_scenario(&source, &paths[2], "Pair");
 }

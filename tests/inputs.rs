@@ -32,10 +32,7 @@ fn check(text: &str, expected: &[&str]) {
 fn files_that_are_not_one_yaml_document() {
     check("", &["1:1: the file is empty"]);
     check("# a comment\n", &["2:1: the file is empty"]);
-    check(
-        "a: [1, 2\n",
-        &["1:4: not valid YAML: unclosed bracket '['"],
-    );
+    check("a: [1, 2\n", &["1:4: not valid YAML: unclosed bracket '['"]);
     check(
         "a:\n\t- 1\n",
         &["2:2: not valid YAML: tabs disallowed within this context (block indentation)"],
@@ -62,7 +59,10 @@ fn paths_that_are_no_files() {
 fn names_that_are_unknown() {
     let mut catalog = Catalog::new();
     let error = catalog.scenario("AR_gamin", Edition::Paper).unwrap_err().to_string();
-    assert!(error.starts_with("no scenario named `AR_gamin`; did you mean `AR_gaming`?"), "{error}");
+    assert!(
+        error.starts_with("no scenario named `AR_gamin`; did you mean `AR_gaming`?"),
+        "{error}"
+    );
     let error = catalog.hardware("Z").unwrap_err().to_string();
     assert!(error.starts_with("no system named `Z`"), "{error}");
     assert!(error.contains("A, B, C"), "{error}");
@@ -76,13 +76,17 @@ fn files_of_the_wrong_kind() {
     );
     check(
         "- 1\n",
-        &["1:1: expected a key that says what the file describes, found a list (the top-level key is \
-           one of network, dataflow, style, platform, system, scenario, sensors, suite)"],
+        &[
+            "1:1: expected a key that says what the file describes, found a list (the top-level key is \
+           one of network, dataflow, style, platform, system, scenario, sensors, suite)",
+        ],
     );
     check(
         "sensors:\n  eye: {rate_fps: 1}\nsuite: {}\n",
-        &["3:1: `suite` beside `sensors`; a file describes one thing (the top-level key is one of \
-           network, dataflow, style, platform, system, scenario, sensors, suite)"],
+        &[
+            "3:1: `suite` beside `sensors`; a file describes one thing (the top-level key is one of \
+           network, dataflow, style, platform, system, scenario, sensors, suite)",
+        ],
     );
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("flow.yaml");
@@ -132,8 +136,10 @@ fn layers_that_cannot_be() {
     let network = |layers: &str| format!("network:\n  name: N\n  layers:\n{layers}");
     check(
         &network("    - conv: {k: 4, c: 4, y: 8, x: 8, r: 9, s: 3}\n"),
-        &["4:41: a 9x3 kernel does not fit into the 8x8 input (padding included); pad the input, or \
-           mark the layer `kernel_exceeds_input: true` if the published tables have it so"],
+        &[
+            "4:41: a 9x3 kernel does not fit into the 8x8 input (padding included); pad the input, or \
+           mark the layer `kernel_exceeds_input: true` if the published tables have it so",
+        ],
     );
     check(
         &network("    - conv: {k: 4, c: 4, y: 8, x: 8, r: 3, s: 3, kernel_exceeds_input: true}\n"),
@@ -287,6 +293,29 @@ fn systems() {
 }
 
 #[test]
+fn problems_with_other_files_are_reported_with_those_of_this_one() {
+    check(
+        &format!(
+            "system:
+  name: S
+  clock_ghz: 1
+  clock_mhz: 1
+  energy: {ENERGY}
+  accelerators:
+    - {{name: a, dataflow: WS, pes: 1, noc_bandwidth_bytes_per_cycle: 8, shared_memory_kib: 1,
+       local_memory_kib: 1, offchip_bandwidth_bytes_per_cycle: 1}}
+    - {{name: b, dataflow: WR, pes: 1, noc_bandwidth_bytes_per_cycle: 8, shared_memory_kib: 1,
+       local_memory_kib: 1, offchip_bandwidth_bytes_per_cycle: 1}}
+"
+        ),
+        &[
+            "3:3: a system has no key `clock_ghz` (known: name, clock_mhz, energy, accelerators)",
+            "9:28: no dataflow named `WR` (known: OS, RS, WS)",
+        ],
+    );
+}
+
+#[test]
 fn scenarios() {
     check(
         "scenario:
@@ -335,9 +364,7 @@ fn scenarios() {
     - {model: XY, fps: 1}
     - {model: HT, fps: 1}
 ",
-        &[
-            "4:15: no network named `XY` (known: AS, DE, DR, ES, GE, HT, KD, OD, PD, SR, SS)",
-        ],
+        &["4:15: no network named `XY` (known: AS, DE, DR, ES, GE, HT, KD, OD, PD, SR, SS)"],
     );
     check(
         "scenario:
@@ -418,7 +445,8 @@ fn hostile_files_are_refused_in_bounded_memory() {
 fn numbers(seed: u64) -> impl FnMut(usize) -> usize {
     let mut state = seed;
     move |below| {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        state =
+            state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (state >> 33) as usize % below
     }
 }
@@ -426,8 +454,22 @@ fn numbers(seed: u64) -> impl FnMut(usize) -> usize {
 #[test]
 fn damaged_files_are_read_without_panic() {
     const PARTS: [&str; 16] = [
-        "0", "-1", "99999999999999999999", "1e308", "NaN", "[", "{", "}", "*a", "&a ", "!x ", "'", "\n",
-        ": ", "\u{2028}", "- ",
+        "0",
+        "-1",
+        "99999999999999999999",
+        "1e308",
+        "NaN",
+        "[",
+        "{",
+        "}",
+        "*a",
+        "&a ",
+        "!x ",
+        "'",
+        "\n",
+        ": ",
+        "\u{2028}",
+        "- ",
     ];
     let names = ["KD", "OS", "L", "paper", "three_unequal", "AR_Assistant", "sensors", "suite"];
     let folder = tempfile::tempdir().unwrap();
@@ -459,9 +501,13 @@ fn a_file_may_refer_to_others_beside_it() {
     write("net.yaml", "network: {name: tiny, layers: [fc: {k: 2, c: 3}]}\n");
     write("flow.yaml", "dataflow: {name: F, directives: [SpatialMap(1 1) K]}\n");
     write("use.yaml", "scenario: {name: S, models: [{model: ./net.yaml, fps: 7.5}]}\n");
-    write("style.yaml", "style: {name: T, class: FDA, accelerators: [{dataflow: flow.yaml, pe_share: 1}]}\n");
+    write(
+        "style.yaml",
+        "style: {name: T, class: FDA, accelerators: [{dataflow: flow.yaml, pe_share: 1}]}\n",
+    );
     let mut catalog = Catalog::new();
-    let scenario = catalog.scenario(folder.path().join("use.yaml").to_str().unwrap(), Edition::Paper);
+    let scenario =
+        catalog.scenario(folder.path().join("use.yaml").to_str().unwrap(), Edition::Paper);
     let scenario = scenario.unwrap_or_else(|error| panic!("{error}"));
     let network = catalog.network(folder.path().join("net.yaml").to_str().unwrap()).unwrap();
     let used = &scenario.models()[0];

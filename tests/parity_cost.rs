@@ -31,13 +31,8 @@ fn check_row(header: &StringRecord, row: &StringRecord) {
     let accelerator = accelerator(&row[0], number(&row[1]), &bandwidth);
     assert_eq!(&row[5], "CONV");
     assert_eq!(&row[6], "1");
-    let shape = support::shape(
-        LayerKind::Conv,
-        [7, 8, 9, 10, 11, 12].map(|at| number(&row[at])),
-    );
-    let found = Mlsys2023
-        .explain(&shape, &accelerator)
-        .expect("the study is feasible");
+    let shape = support::shape(LayerKind::Conv, [7, 8, 9, 10, 11, 12].map(|at| number(&row[at])));
+    let found = Mlsys2023.explain(&shape, &accelerator).expect("the study is feasible");
     assert_eq!(INPUT_COLUMNS + found.len(), header.len());
     let expected = header.iter().zip(row).skip(INPUT_COLUMNS);
     for ((name, found), (column, expected)) in found.iter().zip(expected) {
@@ -47,19 +42,14 @@ fn check_row(header: &StringRecord, row: &StringRecord) {
             Quantity::Real(real) => *real == number::<f64>(expected),
             Quantity::Text(text) => text == expected,
         };
-        assert!(
-            equal,
-            "{column}: {found:?}, expected {expected}, in {row:?}"
-        );
+        assert!(equal, "{column}: {found:?}, expected {expected}, in {row:?}");
     }
 }
 
 fn check_table(path: &Path) -> usize {
     let mut reader = csv::Reader::from_path(path).expect("the table can be read");
     let header = reader.headers().expect("the table has a header").clone();
-    study::records(path)
-        .inspect(|row| check_row(&header, row))
-        .count()
+    study::records(path).inspect(|row| check_row(&header, row)).count()
 }
 
 #[test]
@@ -84,22 +74,17 @@ fn check_pairs(
     cost: impl Fn(&Accelerator) -> (u64, f64),
 ) -> usize {
     let configurations = CONFIGURATIONS.into_iter();
-    let compared = configurations
-        .zip(pairs)
-        .inspect(|&((pes, bandwidth), expected)| {
-            let accelerator = accelerator(dataflow, pes, &[bandwidth]);
-            assert_eq!(cost(&accelerator), expected, "{dataflow} {pes}@{bandwidth}");
-        });
+    let compared = configurations.zip(pairs).inspect(|&((pes, bandwidth), expected)| {
+        let accelerator = accelerator(dataflow, pes, &[bandwidth]);
+        assert_eq!(cost(&accelerator), expected, "{dataflow} {pes}@{bandwidth}");
+    });
     compared.count()
 }
 
 /// Cycles and energy from the third column on.
 fn pairs(row: &StringRecord) -> impl Iterator<Item = (u64, f64)> {
     let cells: Vec<&str> = row.iter().skip(2).collect();
-    let pairs: Vec<_> = cells
-        .chunks(2)
-        .map(|pair| (number(pair[0]), number(pair[1])))
-        .collect();
+    let pairs: Vec<_> = cells.chunks(2).map(|pair| (number(pair[0]), number(pair[1]))).collect();
     pairs.into_iter()
 }
 
@@ -109,9 +94,7 @@ fn cycles_and_energy_of_all_6888_rows_are_equal() {
     let rows = study::records(&study::golden("cost_layers.csv")).map(|row| {
         let shape = &shapes[number::<usize>(&row[1])];
         check_pairs(&row[0], pairs(&row), |accelerator| {
-            let cost = Mlsys2023
-                .layer(shape, accelerator)
-                .expect("the study is feasible");
+            let cost = Mlsys2023.layer(shape, accelerator).expect("the study is feasible");
             (cost.cycles, cost.energy_nj)
         })
     });
@@ -125,9 +108,7 @@ fn cycles_and_energy_of_all_252_network_totals_are_equal() {
         let network = networks.iter().find(|network| network.name() == &row[1]);
         let network = network.expect("a network of the study");
         check_pairs(&row[0], pairs(&row), |accelerator| {
-            let cost = Mlsys2023
-                .network(network, accelerator)
-                .expect("the study is feasible");
+            let cost = Mlsys2023.network(network, accelerator).expect("the study is feasible");
             (cost.cycles.get(), cost.energy_nj)
         })
     });
@@ -138,9 +119,7 @@ fn cycles_and_energy_of_all_252_network_totals_are_equal() {
 /// keyword-detection network, on 1024 PEs and a bandwidth of 128.
 fn worked_example(dataflow: &str) -> Explanation {
     let shape = support::shape(LayerKind::Conv, [19, 19, 24, 13, 3, 3]);
-    Mlsys2023
-        .explain(&shape, &accelerator(dataflow, 1024, &[128, 128]))
-        .expect("it is feasible")
+    Mlsys2023.explain(&shape, &accelerator(dataflow, 1024, &[128, 128])).expect("it is feasible")
 }
 
 /// Checks the tables of a worked example: rows L2 read, L2 write, L1 read, L1 write, L2 and L1
@@ -153,14 +132,7 @@ fn check_example(
     runtimes: &str,
 ) {
     let found = worked_example(dataflow);
-    let [
-        l2_reads,
-        l2_writes,
-        l1_reads,
-        l1_writes,
-        l2_required,
-        l1_required,
-    ] = counts;
+    let [l2_reads, l2_writes, l1_reads, l1_writes, l2_required, l1_required] = counts;
     let before = [l2_reads, l2_writes, l1_reads, l1_writes].concat();
     let after = [l2_required, l1_required].concat();
     let whole: Vec<i64> = [before, vec![psums], after].concat();
@@ -184,13 +156,7 @@ fn the_worked_example_for_ws_comes_out() {
         [512, 4_608, 512],
     ];
     // 6.0 * 106511 + 0.55 * 8223384 + 3145032 = 8306959.2 MACs of 0.00288 nJ.
-    check_example(
-        "WS",
-        23_924.042_496,
-        3_145_032,
-        counts,
-        "9504;36;36",
-    );
+    check_example("WS", 23_924.042_496, 3_145_032, counts, "9504;36;36");
 }
 
 #[test]
@@ -203,13 +169,7 @@ fn the_worked_example_for_os_comes_out() {
         [4_256, 288, 20],
         [896, 288, 56],
     ];
-    check_example(
-        "OS",
-        17_708.103_36,
-        1_572_516,
-        counts,
-        "8208;36;18",
-    );
+    check_example("OS", 17_708.103_36, 1_572_516, counts, "8208;36;18");
 }
 
 #[test]
@@ -229,9 +189,6 @@ fn the_worked_example_for_rs_comes_out() {
 fn the_study_needs_19_accelerators_and_6232_layer_costs() {
     assert_eq!(study::accelerators().len(), 19);
     assert_eq!(study::shapes().len(), 328);
-    let layers: usize = study::networks()
-        .iter()
-        .map(|network| network.layers().len())
-        .sum();
+    let layers: usize = study::networks().iter().map(|network| network.layers().len()).sum();
     assert_eq!(layers, 1439);
 }

@@ -128,13 +128,9 @@ struct Run {
 
 /// Rows of a golden file, the header first.
 fn table(file: &str) -> Vec<Vec<String>> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("tests/golden")
-        .join(file);
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(file);
     let text = fs::read_to_string(path).expect("golden files can be read");
-    text.lines()
-        .map(|line| line.split(',').map(str::to_owned).collect())
-        .collect()
+    text.lines().map(|line| line.split(',').map(str::to_owned).collect()).collect()
 }
 
 /// Rows of a golden file without the header.
@@ -174,10 +170,8 @@ fn golden_costs() -> Costs {
         for column in (2..header.len()).step_by(2) {
             let pair = header[column].strip_prefix("cycles_").expect("cycles");
             let (pes, bandwidth) = pair.split_once('@').expect("PEs and bandwidth");
-            let (pes, bandwidth) = (
-                pes.parse().expect("PEs"),
-                bandwidth.parse().expect("a number"),
-            );
+            let (pes, bandwidth) =
+                (pes.parse().expect("PEs"), bandwidth.parse().expect("a number"));
             let cycles = row[column].parse().expect("cycles");
             let energy_nj = row[column + 1].parse().expect("an energy");
             let key = (row[1].clone(), row[0].clone(), pes, bandwidth);
@@ -201,10 +195,7 @@ fn network(name: &str) -> Arc<Network> {
         stride_y: 1,
         stride_x: 1,
     };
-    let layer = Layer {
-        name: "only".into(),
-        shape,
-    };
+    let layer = Layer { name: "only".into(), shape };
     Arc::new(Network::new(name, vec![layer]).expect("one layer is a network"))
 }
 
@@ -240,27 +231,18 @@ fn model(&(name, fps, dependency): &Model) -> ActiveModel {
 }
 
 fn scenario(name: &str) -> Scenario {
-    let (_, models) = SCENARIOS
-        .iter()
-        .find(|(known, _)| *known == name)
-        .expect("one of the seven");
+    let (_, models) = SCENARIOS.iter().find(|(known, _)| *known == name).expect("one of the seven");
     Scenario::new(name, Vec::new(), models.iter().map(model).collect()).expect("a scenario")
 }
 
 /// Base energies of the artifact's cost model.
-const ENERGY: EnergyTable = EnergyTable {
-    mac_nj: 0.00288,
-    l1_per_mac: 0.55,
-    l2_per_mac: 6.0,
-    dram_per_mac: 75.0,
-};
+const ENERGY: EnergyTable =
+    EnergyTable { mac_nj: 0.00288, l1_per_mac: 0.55, l2_per_mac: 6.0, dram_per_mac: 75.0 };
 
 /// The accelerators of a run by PEs, bandwidth and the name of a dataflow that does nothing.
 fn system(run: &Run) -> System {
-    let (_, instances) = HARDWARE
-        .iter()
-        .find(|(known, _)| *known == run.hardware)
-        .expect("one of the ten");
+    let (_, instances) =
+        HARDWARE.iter().find(|(known, _)| *known == run.hardware).expect("one of the ten");
     let accelerators = instances
         .iter()
         .zip(run.dataflows.split('_'))
@@ -270,31 +252,15 @@ fn system(run: &Run) -> System {
 }
 
 fn accelerator(pes: u32, bandwidth: u64, dataflow: &str) -> Accelerator {
-    let map = Directive {
-        mapping: Mapping::Spatial,
-        size: 1,
-        offset: 1,
-        axis: Axis::K,
-    };
-    let level = ClusterLevel {
-        units: None,
-        directives: vec![map],
-    };
+    let map = Directive { mapping: Mapping::Spatial, size: 1, offset: 1, axis: Axis::K };
+    let level = ClusterLevel { units: None, directives: vec![map] };
     Accelerator {
         name: dataflow.into(),
         dataflow: Arc::new(Dataflow::new(dataflow, vec![level]).expect("a dataflow")),
         pes,
         clock: ClockRate::GHZ,
-        noc: Noc {
-            bandwidth: vec![bandwidth],
-            latency: vec![1],
-            multicast: true,
-        },
-        memory: Memory {
-            shared: Bytes::new(1),
-            local: Bytes::new(1),
-            offchip_bandwidth: 1,
-        },
+        noc: Noc { bandwidth: vec![bandwidth], latency: vec![1], multicast: true },
+        memory: Memory { shared: Bytes::new(1), local: Bytes::new(1), offchip_bandwidth: 1 },
         energy: ENERGY,
     }
 }
@@ -305,12 +271,7 @@ fn cost_table(scenario: &Scenario, system: &System, costs: &Costs) -> CostTable 
         accelerators.iter().map(|accelerator| {
             let dataflow = accelerator.dataflow.name().to_owned();
             let bandwidth = accelerator.noc.bandwidth[0];
-            let key = (
-                model.artifact_name.to_string(),
-                dataflow,
-                accelerator.pes,
-                bandwidth,
-            );
+            let key = (model.artifact_name.to_string(), dataflow, accelerator.pes, bandwidth);
             let (cycles, energy_nj) = costs[&key];
             let whole = vec![LayerCost { cycles, energy_nj }];
             Arc::new(NetworkCost::of_layers(whole, accelerator))
@@ -342,12 +303,8 @@ fn golden_replay(run: &Run, costs: &Costs) -> Replay {
 /// The schedule and summary files.
 fn files(replay: &Replay) -> [Vec<u8>; 2] {
     let mut files = [Vec::new(), Vec::new()];
-    replay
-        .write_schedule(&mut files[0])
-        .expect("memory takes it");
-    replay
-        .write_summary(&mut files[1])
-        .expect("memory takes it");
+    replay.write_schedule(&mut files[0]).expect("memory takes it");
+    replay.write_summary(&mut files[1]).expect("memory takes it");
     files
 }
 
@@ -384,11 +341,7 @@ fn the_104_deterministic_points_of_figure_5_are_the_published_ones() {
         for (found, published) in found.iter().zip(&point[3..]) {
             let published: f64 = published.parse().expect("a number");
             // The figure's numbers have five digits behind the point.
-            assert!(
-                (found - published).abs() <= 5e-5,
-                "{}: {found} {published}",
-                run.config
-            );
+            assert!((found - published).abs() <= 5e-5, "{}: {found} {published}", run.config);
         }
     }
 }
@@ -412,11 +365,7 @@ fn the_182_runs_lose_drop_and_delay_as_many_requests_as_published() {
             }
         }
         let counts = replay.scorecard().counts;
-        assert!(
-            counts.released > counts.executed + counts.dropped,
-            "{} lost nothing",
-            run.config
-        );
+        assert!(counts.released > counts.executed + counts.dropped, "{} lost nothing", run.config);
     }
     assert_eq!((executed, late, dropped), (10_910, 2_921, 1_868));
     assert_eq!((running, waiting), (342, 296));
@@ -432,12 +381,9 @@ fn jobs_overlap_where_the_artifact_retires_early_and_nowhere_else() {
             .records()
             .iter()
             .filter_map(|record| match record.outcome {
-                Outcome::Executed {
-                    accelerator,
-                    start,
-                    end,
-                    ..
-                } => Some((accelerator, start, end)),
+                Outcome::Executed { accelerator, start, end, .. } => {
+                    Some((accelerator, start, end))
+                }
                 _ => None,
             })
             .collect();
@@ -474,12 +420,7 @@ fn accept<T>(path: &Path, parsed: Result<T, Vec<Problem>>) -> T {
 }
 
 fn parsed_system(folder: &Path, run: &Run) -> System {
-    let kind = run
-        .hardware
-        .split('_')
-        .next()
-        .expect("a kind")
-        .to_lowercase();
+    let kind = run.hardware.split('_').next().expect("a kind").to_lowercase();
     let inputs = folder.join("inputs");
     let path = inputs.join(format!("dataflows/{kind}/{}.m", run.dataflows));
     let dataflows = accept(&path, maestro::parse_dataflows(&read(&path)));
@@ -490,12 +431,7 @@ fn parsed_system(folder: &Path, run: &Run) -> System {
         .iter()
         .zip(dataflows)
         .map(|(instance, dataflow)| {
-            instance.with(
-                instance.name.clone(),
-                &Arc::new(dataflow),
-                ClockRate::GHZ,
-                ENERGY,
-            )
+            instance.with(instance.name.clone(), &Arc::new(dataflow), ClockRate::GHZ, ENERGY)
         })
         .collect();
     System::new(run.style.as_str(), accelerators).expect("a system")
@@ -512,10 +448,7 @@ fn the_artifact_s_own_inputs_give_its_own_outputs_byte_for_byte() {
     let runs = runs();
     let systems: Vec<_> = runs.iter().map(|run| parsed_system(&folder, run)).collect();
     let scenario_of = |run: &Run| &scenarios[run.scenario.as_str()];
-    let pairs = runs
-        .iter()
-        .zip(&systems)
-        .map(|(run, system)| (scenario_of(run), system));
+    let pairs = runs.iter().zip(&systems).map(|(run, system)| (scenario_of(run), system));
     let library = CostLibrary::evaluate(&Mlsys2023, pairs);
     for (run, system) in runs.iter().zip(&systems) {
         let scenario = scenario_of(run);
@@ -543,10 +476,7 @@ fn the_golden_files_hold_the_artifact_s_numbers() {
     let path = folder.join("figure5_published.csv");
     let published = fs::read_to_string(path).expect("the file can be read");
     for point in rows("figure5_deterministic.csv") {
-        assert!(
-            published.lines().any(|line| line == point.join(",")),
-            "{point:?}"
-        );
+        assert!(published.lines().any(|line| line == point.join(",")), "{point:?}");
     }
 }
 

@@ -162,9 +162,11 @@ fn sensors_are_table_3() {
     let camera = &all.streams()[0];
     let lidar = &all.streams()[1];
     let microphone = &speech.streams()[1];
-    for (stream, name, fps, jitter_ms) in
-        [(camera, "camera", 60.0, 0.05), (lidar, "lidar", 60.0, 0.05), (microphone, "microphone", 3.0, 0.1)]
-    {
+    for (stream, name, fps, jitter_ms) in [
+        (camera, "camera", 60.0, 0.05),
+        (lidar, "lidar", 60.0, 0.05),
+        (microphone, "microphone", 3.0, 0.1),
+    ] {
         assert_eq!(&*stream.name, name);
         assert_eq!(stream.rate.as_fps(), fps);
         assert_eq!(stream.max_jitter.as_ms(), jitter_ms);
@@ -182,9 +184,17 @@ fn sensors_are_table_3() {
 fn quality_goals_are_table_1() {
     let (higher, lower) = (Better::Higher, Better::Lower);
     let expected = [
-        ("HT", 0.948, higher), ("ES", 90.54, higher), ("GE", 3.39, lower), ("KD", 85.6, higher),
-        ("SR", 8.79, lower), ("SS", 77.54, higher), ("OD", 21.84, higher), ("AS", 60.8, higher),
-        ("DE", 22.9, lower), ("DR", 85.5, higher), ("PD", 0.37, higher),
+        ("HT", 0.948, higher),
+        ("ES", 90.54, higher),
+        ("GE", 3.39, lower),
+        ("KD", 85.6, higher),
+        ("SR", 8.79, lower),
+        ("SS", 77.54, higher),
+        ("OD", 21.84, higher),
+        ("AS", 60.8, higher),
+        ("DE", 22.9, lower),
+        ("DR", 85.5, higher),
+        ("PD", 0.37, higher),
     ];
     let mut catalog = Catalog::new();
     for (task, target, better) in expected {
@@ -199,10 +209,18 @@ fn quality_goals_are_table_1() {
 #[test]
 fn styles_are_table_5() {
     let expected = [
-        ("A", "FDA WS:1"), ("B", "FDA OS:1"), ("C", "FDA RS:1"), ("D", "SFDA WS:1 WS:1"),
-        ("E", "SFDA OS:1 OS:1"), ("F", "SFDA RS:1 RS:1"), ("G", "SFDA WS:1 WS:1 WS:1 WS:1"),
-        ("H", "SFDA OS:1 OS:1 OS:1 OS:1"), ("I", "SFDA RS:1 RS:1 RS:1 RS:1"),
-        ("J", "HDA WS:1 OS:1"), ("K", "HDA WS:3 OS:1"), ("L", "HDA WS:1 OS:3"),
+        ("A", "FDA WS:1"),
+        ("B", "FDA OS:1"),
+        ("C", "FDA RS:1"),
+        ("D", "SFDA WS:1 WS:1"),
+        ("E", "SFDA OS:1 OS:1"),
+        ("F", "SFDA RS:1 RS:1"),
+        ("G", "SFDA WS:1 WS:1 WS:1 WS:1"),
+        ("H", "SFDA OS:1 OS:1 OS:1 OS:1"),
+        ("I", "SFDA RS:1 RS:1 RS:1 RS:1"),
+        ("J", "HDA WS:1 OS:1"),
+        ("K", "HDA WS:3 OS:1"),
+        ("L", "HDA WS:1 OS:3"),
         ("M", "HDA WS:1 OS:1 WS:1 OS:1"),
     ];
     let mut catalog = Catalog::new();
@@ -236,7 +254,10 @@ fn equal_references_share_one_value() {
     let b = catalog.scenario("outdoor_activity_B", Edition::Mlsys2023).unwrap();
     // Object detection: one network, two names in the artifact.
     let (in_a, in_b) = (&a.models()[3], &b.models()[2]);
-    assert_eq!((&*in_a.artifact_name, &*in_b.artifact_name), ("OD_D2go_FasterRCNN", "D2go_FastRCNN"));
+    assert_eq!(
+        (&*in_a.artifact_name, &*in_b.artifact_name),
+        ("OD_D2go_FasterRCNN", "D2go_FastRCNN")
+    );
     assert!(Arc::ptr_eq(&in_a.unit.network, &in_b.unit.network));
     let j = style(&mut catalog, "J");
     let m = style(&mut catalog, "M");
@@ -308,16 +329,18 @@ fn the_networks_are_the_artifacts_layer_by_layer() {
     };
     // type,N,K,C,Y,X,R,S by shape id
     let shapes = read("shapes.csv");
-    let shape = |id: &str| shapes[id.parse::<usize>().unwrap()].iter().skip(1).collect::<Vec<_>>().join(",");
+    let shape = |id: &str| {
+        shapes[id.parse::<usize>().unwrap()].iter().skip(1).collect::<Vec<_>>().join(",")
+    };
     let mut expected: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for record in read("model_layers.csv") {
         let layers = expected.entry(record[0].to_string()).or_default();
         layers.push(format!("{},{}", &record[2], shape(&record[3])));
     }
     let networks = artifact_networks();
-    let found = networks.into_iter().map(|(name, network)| {
-        (name, network.layers().iter().map(row).collect::<Vec<_>>())
-    });
+    let found = networks
+        .into_iter()
+        .map(|(name, network)| (name, network.layers().iter().map(row).collect::<Vec<_>>()));
     assert_eq!(found.collect::<BTreeMap<_, _>>(), expected);
 }
 
@@ -343,7 +366,12 @@ fn the_platform_is_the_artifacts_hardware_files() {
     for table in tables {
         let folder = table.name.split('_').next().unwrap().to_lowercase();
         let path = reference.join(format!("inputs/hw_configs/{folder}/{}.m", table.name));
-        assert_eq!(maestro::parse_hardware(&source(&path)).unwrap(), table.instances, "{}", table.name);
+        assert_eq!(
+            maestro::parse_hardware(&source(&path)).unwrap(),
+            table.instances,
+            "{}",
+            table.name
+        );
     }
 }
 

@@ -40,21 +40,22 @@ pub fn choose(catalog: &mut Catalog, text: &str) -> Result<CostChoice, Failure> 
     Err(super::unknown("cost model", text, cost::ALL.iter().map(|entry| entry.name)))
 }
 
-/// The system of `instances`, one dataflow each, with the platform's clock and energy.
+/// The system of `instances`, the i-th running the i-th dataflow, with the platform's clock and
+/// energy. Instances beyond the last dataflow stay unused, as in the published artifact.
 ///
 /// # Errors
 ///
-/// Unless there are as many dataflows as instances, or what [`System::new`] says.
+/// Without dataflows or with more of them than instances, or what [`System::new`] says.
 pub fn pair(
     name: &str,
     instances: &[Instance],
     dataflows: &[Arc<Dataflow>],
     platform: &Platform,
 ) -> Result<System, Failure> {
-    if instances.len() != dataflows.len() {
+    if dataflows.is_empty() || dataflows.len() > instances.len() {
         return Err(Failure::Argument(format!(
-            "{name} has {} accelerators but {} dataflows are given with --dataflow; one for each \
-             accelerator is needed",
+            "{name} has {} accelerators and is given {} dataflows; each runs one dataflow (--dataflow, \
+             in order)",
             instances.len(),
             dataflows.len()
         )));

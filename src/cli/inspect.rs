@@ -34,8 +34,8 @@ pub fn list(what: Listing) -> Result<(), Failure> {
             cost::ALL.iter().map(|e| row([e.name, e.help, e.source])).collect(),
         ),
         Listing::Quirks => (
-            vec!["quirk", "effect", "rule"],
-            quirks::ALL.iter().map(|q| row([q.name, q.effect, q.rule])).collect(),
+            vec!["quirk", "rule", "paper", "effect"],
+            quirks::ALL.iter().map(|q| row([q.name, q.rule, q.clause, q.effect])).collect(),
         ),
         Listing::Settings => (
             vec!["key", "what it is", "allowed"],

@@ -50,7 +50,7 @@ fn settings(args: &RunArgs) -> Result<Settings, Failure> {
     let mlsys2023 = args.semantics == Semantics::Mlsys2023;
     for assignment in &args.set {
         let key = settings.apply(assignment).map_err(Failure::Argument)?;
-        if mlsys2023 {
+        if mlsys2023 && !key.in_mlsys2023 {
             return Err(fixed_by_artifact(&format!("--set {}", key.name)));
         }
     }
@@ -190,10 +190,7 @@ fn provenance(
     specs: &[RunSpec],
     catalog: &Catalog,
 ) -> Map<String, Value> {
-    let mut effective = match args.semantics {
-        Semantics::Principled => settings.effective(),
-        Semantics::Mlsys2023 => Map::new(),
-    };
+    let mut effective = settings.effective(args.semantics);
     let scenarios = specs.iter().map(|spec| spec.scenario.name().to_string());
     let systems = specs.iter().map(|spec| format!("{}@{}", spec.system.name(), spec.system.pes()));
     effective.insert("scenarios".into(), json!(distinct(scenarios)));

@@ -7,6 +7,7 @@ use crate::config::nearest;
 use crate::load::{FrameMapping, LoadSettings};
 use crate::plan::{EngineSettings, LatePolicy};
 use crate::score::{NeverTriggered, ScoreSettings};
+use crate::sweep::Semantics;
 use crate::units::{ClockRate, Millijoules, SimSpan};
 
 /// Everything about a run that is neither scenario, system nor policy.
@@ -30,6 +31,8 @@ pub struct Key {
     pub help: &'static str,
     /// What is allowed.
     pub allowed: &'static str,
+    /// Whether `mlsys2023` semantics knows it too; the artifact fixes everything else.
+    pub in_mlsys2023: bool,
     set: fn(&mut Settings, &str) -> Option<()>,
     get: fn(&Settings) -> Value,
 }
@@ -40,6 +43,7 @@ pub const KEYS: &[Key] = &[
         name: "score.k_per_ms",
         help: "sensitivity k of the real-time score to the deadline (Definition 10)",
         allowed: "a number >= 0",
+        in_mlsys2023: false,
         set: |s, text| number(text, 0.0).map(|k| s.score.k_per_ms = k),
         get: |s| json!(s.score.k_per_ms),
     },
@@ -47,6 +51,7 @@ pub const KEYS: &[Key] = &[
         name: "score.energy_max_mj",
         help: "energy of one inference that scores 0 (Definition 11)",
         allowed: "a number > 0",
+        in_mlsys2023: false,
         set: |s, text| positive(text).map(|mj| s.score.energy_max = Millijoules::new(mj)),
         get: |s| json!(s.score.energy_max.get()),
     },
@@ -54,6 +59,7 @@ pub const KEYS: &[Key] = &[
         name: "score.epsilon",
         help: "epsilon of lower-is-better accuracy scores (Definition 12)",
         allowed: "a number > 0",
+        in_mlsys2023: false,
         set: |s, text| positive(text).map(|epsilon| s.score.epsilon = epsilon),
         get: |s| json!(s.score.epsilon),
     },
@@ -61,6 +67,7 @@ pub const KEYS: &[Key] = &[
         name: "score.warm_up_ms",
         help: "frames before this are played but not counted",
         allowed: "a number >= 0",
+        in_mlsys2023: false,
         set: |s, text| SimSpan::from_ms(number(text, 0.0)?).map(|span| s.score.warm_up = span),
         get: |s| json!(s.score.warm_up.as_ms()),
     },
@@ -68,6 +75,7 @@ pub const KEYS: &[Key] = &[
         name: "score.never_triggered",
         help: "score of a model that nothing asked for",
         allowed: "excluded, one or zero",
+        in_mlsys2023: false,
         set: |s, text| {
             s.score.never_triggered = value(&NEVER_TRIGGERED, text)?;
             Some(())
@@ -78,6 +86,7 @@ pub const KEYS: &[Key] = &[
         name: "load.frame_mapping",
         help: "sensor frame of a model frame where the rates differ",
         allowed: "floor, ceil or nominal",
+        in_mlsys2023: false,
         set: |s, text| {
             s.load.frame_mapping = value(&FRAME_MAPPINGS, text)?;
             Some(())
@@ -88,6 +97,7 @@ pub const KEYS: &[Key] = &[
         name: "load.jitter",
         help: "whether sensors jitter (Table 3)",
         allowed: "true or false",
+        in_mlsys2023: false,
         set: |s, text| text.parse().ok().map(|jitter| s.load.jitter = jitter),
         get: |s| json!(s.load.jitter),
     },
@@ -95,6 +105,7 @@ pub const KEYS: &[Key] = &[
         name: "load.random_phase",
         help: "whether each sensor starts at a random phase of its period in place of time 0",
         allowed: "true or false",
+        in_mlsys2023: false,
         set: |s, text| text.parse().ok().map(|random| s.load.random_phase = random),
         get: |s| json!(s.load.random_phase),
     },
@@ -102,6 +113,7 @@ pub const KEYS: &[Key] = &[
         name: "load.trigger_probability",
         help: "probability of every control dependency in place of the scenario's",
         allowed: "a number from 0 to 1, or `scenario`",
+        in_mlsys2023: true,
         set: |s, text| {
             s.load.trigger_probability = match text {
                 "scenario" => None,
@@ -115,6 +127,7 @@ pub const KEYS: &[Key] = &[
         name: "engine.late",
         help: "what happens to a run that is still going at its deadline",
         allowed: "finish or abort",
+        in_mlsys2023: false,
         set: |s, text| {
             s.engine.late = value(&LATE, text)?;
             Some(())
@@ -125,6 +138,7 @@ pub const KEYS: &[Key] = &[
         name: "engine.grace_ms",
         help: "how long after its deadline a waiting request is kept",
         allowed: "a number >= 0",
+        in_mlsys2023: false,
         set: |s, text| SimSpan::from_ms(number(text, 0.0)?).map(|span| s.engine.grace = span),
         get: |s| json!(s.engine.grace.as_ms()),
     },
@@ -132,6 +146,7 @@ pub const KEYS: &[Key] = &[
         name: "engine.replace_by_newer",
         help: "whether a new frame replaces a waiting older frame of its model",
         allowed: "true or false",
+        in_mlsys2023: false,
         set: |s, text| text.parse().ok().map(|replace| s.engine.replace_by_newer = replace),
         get: |s| json!(s.engine.replace_by_newer),
     },
@@ -139,6 +154,7 @@ pub const KEYS: &[Key] = &[
         name: "hardware.clock_mhz",
         help: "clock of every accelerator (the artifact's runtime has 1 GHz built in)",
         allowed: "a number > 0, or `platform`",
+        in_mlsys2023: false,
         set: |s, text| {
             s.clock = match text {
                 "platform" => None,
@@ -204,9 +220,11 @@ impl Settings {
         Ok(key)
     }
 
-    /// Value of every key.
-    pub fn effective(&self) -> Map<String, Value> {
-        KEYS.iter().map(|key| (key.name.to_string(), (key.get)(self))).collect()
+    /// Value of every key that `semantics` knows.
+    pub fn effective(&self, semantics: Semantics) -> Map<String, Value> {
+        let known = |key: &&Key| semantics == Semantics::Principled || key.in_mlsys2023;
+        let entry = |key: &Key| (key.name.to_string(), (key.get)(self));
+        KEYS.iter().filter(known).map(entry).collect()
     }
 }
 

@@ -9,7 +9,7 @@ use crate::ids::{AccelId, ModelId, RequestId};
 use super::lower::{Inputs, Model};
 use super::rand::Rand;
 
-/// A running job counts as complete when it ends within this time of the event [ms] (rule R6).
+/// A running job counts as complete when it ends within this time of the event \[ms\] (rule R6).
 const RETIRE_MARGIN_MS: f32 = 0.01;
 
 /// What the run leaves behind.
@@ -27,9 +27,9 @@ pub(super) struct History {
 pub(super) struct Request {
     pub model: ModelId,
     pub frame: u32,
-    /// Time of the event that injected it, not its nominal time [ms].
+    /// Time of the event that injected it, not its nominal time \[ms\].
     pub injection_ms: f32,
-    /// Nominal start of the next frame [ms].
+    /// Nominal start of the next frame \[ms\].
     pub deadline_ms: f32,
     pub fate: Fate,
 }
@@ -45,7 +45,7 @@ pub(super) enum Fate {
     Running(Execution),
     /// Retired.
     Executed(Execution),
-    /// Taken from its queue at this time [ms].
+    /// Taken from its queue at this time \[ms\].
     Dropped(f32),
 }
 
@@ -79,7 +79,7 @@ struct Run<'a> {
     ticks: u32,
     /// Indexed by [`ModelId`].
     progress: Vec<Progress>,
-    /// What runs on each accelerator, with its completion time [ms]; indexed by [`AccelId`].
+    /// What runs on each accelerator, with its completion time \[ms\]; indexed by [`AccelId`].
     running: Vec<Option<(RequestId, f32)>>,
     history: History,
 }
@@ -216,11 +216,8 @@ impl<'a> Run<'a> {
         let completion_ms = self.now_ms + self.inputs.cost(model, accelerator).latency_ms;
         self.progress[model.index()].waiting.pop_front();
         self.running[accelerator.index()] = Some((id, completion_ms));
-        self.history.requests[id.index()].fate = Fate::Running(Execution {
-            accelerator,
-            dispatch_ms: self.now_ms,
-            completion_ms,
-        });
+        self.history.requests[id.index()].fate =
+            Fate::Running(Execution { accelerator, dispatch_ms: self.now_ms, completion_ms });
         true
     }
 
@@ -254,7 +251,7 @@ impl<'a> Run<'a> {
 }
 
 impl Model {
-    /// Nominal start of `frame` [ms].
+    /// Nominal start of `frame` \[ms\].
     fn frame_start_ms(&self, frame: u32) -> f32 {
         (self.period_ms * frame) as f32
     }
@@ -266,10 +263,7 @@ mod tests {
 
     #[test]
     fn the_fastest_idle_accelerator_wins_and_the_first_of_equals() {
-        let models = [
-            model("a", 60.0, &[5.0, 3.0, 3.0]),
-            model("b", 60.0, &[1.0, 2.0, 9.0]),
-        ];
+        let models = [model("a", 60.0, &[5.0, 3.0, 3.0]), model("b", 60.0, &[1.0, 2.0, 9.0])];
         let story = story(&replay(&models, 1));
         assert_eq!(story[0], "a0 0-16: acc 1 from 0 to 3");
         assert_eq!(story[1], "b0 0-16: acc 0 from 0 to 1");
@@ -277,10 +271,7 @@ mod tests {
 
     #[test]
     fn a_dependant_starts_when_its_upstream_is_retired() {
-        let models = [
-            model("b", 60.0, &[2.0, 9.0]).after(1),
-            model("u", 60.0, &[4.0, 3.0]),
-        ];
+        let models = [model("b", 60.0, &[2.0, 9.0]).after(1), model("u", 60.0, &[4.0, 3.0])];
         let story = story(&replay(&models, 1));
         assert_eq!(story[0], "b0 0-16: acc 0 from 3 to 5");
         assert_eq!(story[1], "u0 0-16: acc 1 from 0 to 3");
@@ -315,10 +306,7 @@ mod tests {
     fn the_seed_decides_what_is_triggered() {
         // Coin of b0, the fourth draw: 0.80 with seed 1, 0.42 with seed 42.
         let first = |seed| {
-            let models = [
-                model("a", 60.0, &[1.0]),
-                model("b", 60.0, &[1.0]).triggered_by(0, 0.5),
-            ];
+            let models = [model("a", 60.0, &[1.0]), model("b", 60.0, &[1.0]).triggered_by(0, 0.5)];
             story(&replay(&models, seed))[1].clone()
         };
         assert_eq!(first(1), "b0 0-16: not triggered");

@@ -43,11 +43,8 @@ const POWERS: [u64; 32] = [
 ];
 /// Coefficients of r, r^2 and r^3 in 2^(r/32) - 1 for |r| <= 1/2, before division by 32, 32^2, 32^3:
 /// close to ln 2, (ln 2)^2 / 2 and (ln 2)^3 / 6, but fitted.
-const POLYNOMIAL: [f64; 3] = [
-    0.693_147_180_691_620_3,
-    0.240_228_452_244_572_2,
-    0.055_503_615_593_415_35,
-];
+const POLYNOMIAL: [f64; 3] =
+    [0.693_147_180_691_620_3, 0.240_228_452_244_572_2, 0.055_503_615_593_415_35];
 /// Largest argument whose exponential is finite in single precision.
 const OVERFLOW: f32 = 88.722_84;
 /// Arguments below have an exponential that rounds to zero: less than half the least subnormal.
@@ -98,11 +95,9 @@ mod tests {
     fn results_are_glibc_s_where_correct_rounding_gives_its_neighbour() {
         // Argument and result as printed by expf of glibc 2.36; exactly, the results lie closer to
         // the number one unit in the last place below.
-        for (argument, expected) in [
-            (0x3bb2_333b, 0x3f80_b2b0),
-            (0x3d64_d875, 0x3f87_5ae0),
-            (0x3e8c_c8c3, 0x3fa8_82c0),
-        ] {
+        for (argument, expected) in
+            [(0x3bb2_333b, 0x3f80_b2b0), (0x3d64_d875, 0x3f87_5ae0), (0x3e8c_c8c3, 0x3fa8_82c0)]
+        {
             assert_eq!(expf(f32::from_bits(argument)).to_bits(), expected);
         }
     }

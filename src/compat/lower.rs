@@ -76,7 +76,7 @@ pub(super) struct Inputs {
     pub models: Vec<Model>,
     /// Models in byte order of their names: the order of drops and dispatch (rules R7, R8).
     pub by_name: Vec<ModelId>,
-    /// Step of the clock: the period of the fastest model [ms].
+    /// Step of the clock: the period of the fastest model \[ms\].
     pub tick_ms: u32,
     /// Number of accelerators.
     pub n_accelerators: usize,
@@ -87,7 +87,7 @@ pub(super) struct Inputs {
 /// One model.
 #[derive(Debug, Clone)]
 pub(super) struct Model {
-    /// 1000 divided by the rate, rounded down [ms].
+    /// 1000 divided by the rate, rounded down \[ms\].
     pub period_ms: u32,
     /// Frames in the window.
     pub n_frames: u32,
@@ -100,11 +100,11 @@ pub(super) struct Model {
 /// One model on one accelerator (rule R1).
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Cost {
-    /// Sum over the layers [cycle]; decides where the model runs.
+    /// Sum over the layers \[cycle\]; decides where the model runs.
     pub cycles: u64,
-    /// The same at 1 GHz [ms].
+    /// The same at 1 GHz \[ms\].
     pub latency_ms: f32,
-    /// Energy [mJ].
+    /// Energy \[mJ\].
     pub energy_mj: f32,
 }
 
@@ -169,10 +169,7 @@ fn probability(active: &ActiveModel, trigger: Option<f64>) -> Result<f32, Compat
     let first = triggers.next().unwrap_or(1.0);
     match triggers.count() {
         0 => Ok(first),
-        others => Err(CompatError::Triggers {
-            model: active.unit.task.clone(),
-            found: others + 1,
-        }),
+        others => Err(CompatError::Triggers { model: active.unit.task.clone(), found: others + 1 }),
     }
 }
 
@@ -182,9 +179,7 @@ fn byte_order(scenario: &Scenario) -> Result<Vec<ModelId>, CompatError> {
     ids.sort_by_key(|&id| name(id).as_bytes());
     match ids.windows(2).find(|pair| name(pair[0]) == name(pair[1])) {
         None => Ok(ids),
-        Some(pair) => Err(CompatError::SameName {
-            name: name(pair[0]).into(),
-        }),
+        Some(pair) => Err(CompatError::SameName { name: name(pair[0]).into() }),
     }
 }
 
@@ -247,11 +242,7 @@ mod tests {
         ] {
             let inputs = Inputs::of(&plan(&[model("a", fps, &[1.0])])).unwrap();
             let model = &inputs.models[0];
-            assert_eq!(
-                (model.period_ms, model.n_frames),
-                (period_ms, n_frames),
-                "{fps}"
-            );
+            assert_eq!((model.period_ms, model.n_frames), (period_ms, n_frames), "{fps}");
         }
     }
 
@@ -295,19 +286,14 @@ mod tests {
     #[test]
     fn what_the_artifact_cannot_express_is_refused() {
         for fps in [29.97, 1001.0] {
-            check(
-                &plan(&[model("a", fps, &[1.0])]),
-                &format!("a runs at {fps} FPS"),
-            );
+            check(&plan(&[model("a", fps, &[1.0])]), &format!("a runs at {fps} FPS"));
         }
         let same = [model("a", 60.0, &[1.0]), model("a", 30.0, &[1.0])];
         check(&plan(&same), "two models are called `a`");
         let triggers = [
             model("a", 60.0, &[1.0]),
             model("b", 60.0, &[1.0]),
-            model("c", 60.0, &[1.0])
-                .triggered_by(0, 0.5)
-                .triggered_by(1, 0.5),
+            model("c", 60.0, &[1.0]).triggered_by(0, 0.5).triggered_by(1, 0.5),
         ];
         check(&plan(&triggers), "c has 2 control dependencies");
         let mut own_deadline = plan(&[model("a", 60.0, &[1.0])]);
@@ -322,16 +308,10 @@ mod tests {
     fn latencies_that_vanish_in_single_precision_are_refused() {
         // With a tick of 16 ms the last time is below 716 ms, where singles lie 61 ns apart, and
         // half of that rounds to the even one.
-        check(
-            &plan(&[model("a", 60.0, &[0.000_03])]),
-            "a takes 30 cycles on `acc0`",
-        );
+        check(&plan(&[model("a", 60.0, &[0.000_03])]), "a takes 30 cycles on `acc0`");
         assert!(Inputs::of(&plan(&[model("a", 60.0, &[0.000_031])])).is_ok());
         // At 3 FPS times reach 1033 ms, where singles lie 122 ns apart.
-        check(
-            &plan(&[model("a", 3.0, &[0.000_061])]),
-            "a takes 61 cycles on `acc0`",
-        );
+        check(&plan(&[model("a", 3.0, &[0.000_061])]), "a takes 61 cycles on `acc0`");
         assert!(Inputs::of(&plan(&[model("a", 3.0, &[0.000_062])])).is_ok());
     }
 }

@@ -76,9 +76,7 @@ impl Replay {
     /// scores fall below 0 beyond 1500 mJ.
     pub fn inferences(&self) -> Vec<Option<InferenceScore>> {
         let requests = self.history.requests.iter();
-        requests
-            .map(|request| score::inference(&self.inputs, request))
-            .collect()
+        requests.map(|request| score::inference(&self.inputs, request)).collect()
     }
 
     /// Scores with the artifact's denominators, as its figures show them (rules R12 to R14):
@@ -126,16 +124,14 @@ impl Replay {
                 reason: DropReason::Deadline,
                 energy: Millijoules::ZERO,
             },
-            Fate::Executed(Execution {
-                accelerator,
-                dispatch_ms,
-                completion_ms,
-            }) => Outcome::Executed {
-                accelerator,
-                start: instant(dispatch_ms),
-                end: instant(completion_ms),
-                energy: self.inputs.energy(request.model, accelerator),
-            },
+            Fate::Executed(Execution { accelerator, dispatch_ms, completion_ms }) => {
+                Outcome::Executed {
+                    accelerator,
+                    start: instant(dispatch_ms),
+                    end: instant(completion_ms),
+                    energy: self.inputs.energy(request.model, accelerator),
+                }
+            }
         }
     }
 }
@@ -163,7 +159,7 @@ mod fixture {
     use crate::score::ScoreSettings;
     use crate::units::{Bytes, ClockRate, Cycles, FrameRate, SimSpan};
 
-    /// A model with its latency on every accelerator [ms].
+    /// A model with its latency on every accelerator \[ms\].
     pub(super) struct TestModel {
         name: &'static str,
         fps: f64,
@@ -250,34 +246,19 @@ mod fixture {
             stride_x: 1,
         };
         let name_of_layer = "l".into();
-        let layers = vec![Layer {
-            name: name_of_layer,
-            shape,
-        }];
+        let layers = vec![Layer { name: name_of_layer, shape }];
         Network::new(name, layers).unwrap()
     }
 
     pub(super) fn accelerator(name: &str) -> Accelerator {
-        let map = Directive {
-            mapping: Mapping::Spatial,
-            size: 1,
-            offset: 1,
-            axis: Axis::C,
-        };
-        let level = ClusterLevel {
-            units: None,
-            directives: vec![map],
-        };
+        let map = Directive { mapping: Mapping::Spatial, size: 1, offset: 1, axis: Axis::C };
+        let level = ClusterLevel { units: None, directives: vec![map] };
         Accelerator {
             name: name.into(),
             dataflow: Arc::new(Dataflow::new("flow", vec![level]).unwrap()),
             pes: 4,
             clock: ClockRate::GHZ,
-            noc: Noc {
-                bandwidth: vec![4],
-                latency: vec![1],
-                multicast: true,
-            },
+            noc: Noc { bandwidth: vec![4], latency: vec![1], multicast: true },
             memory: Memory {
                 shared: Bytes::new(1 << 20),
                 local: Bytes::new(1 << 10),
@@ -315,12 +296,9 @@ mod fixture {
     /// Accelerator, start and end, if it was executed.
     pub(super) fn execution(record: &Record) -> Option<(usize, SimTime, SimTime)> {
         match record.outcome {
-            Outcome::Executed {
-                accelerator,
-                start,
-                end,
-                ..
-            } => Some((accelerator.index(), start, end)),
+            Outcome::Executed { accelerator, start, end, .. } => {
+                Some((accelerator.index(), start, end))
+            }
             _ => None,
         }
     }
@@ -337,12 +315,7 @@ mod fixture {
                 Outcome::NotTriggered => "not triggered".into(),
                 Outcome::Lost { running: true } => "lost running".into(),
                 Outcome::Lost { running: false } => "lost waiting".into(),
-                Outcome::Executed {
-                    accelerator,
-                    start,
-                    end,
-                    ..
-                } => {
+                Outcome::Executed { accelerator, start, end, .. } => {
                     let (start, end) = (start.as_ms(), end.as_ms());
                     format!("acc {} from {start} to {end}", accelerator.index())
                 }

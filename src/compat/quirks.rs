@@ -218,10 +218,8 @@ mod tests {
     #[test]
     fn latency_ignores_the_clock() {
         let mut plan = plan(&[model("a", 60.0, &[2.0])]);
-        let slow = Accelerator {
-            clock: ClockRate::from_mhz(500.0).unwrap(),
-            ..accelerator("slow")
-        };
+        let slow =
+            Accelerator { clock: ClockRate::from_mhz(500.0).unwrap(), ..accelerator("slow") };
         plan.system = Arc::new(crate::hardware::System::new("s", vec![slow]).unwrap());
         let replay = crate::compat::run(&plan, 1).unwrap();
         assert_eq!(execution(&records(&replay)[0]), Some((0, us(0), us(2000))));
@@ -232,10 +230,7 @@ mod tests {
         // 1000010 cycles are 1.00001 ms. Frame 41 starts at 656 ms, where 657.00001 is nearest to
         // 657; frame 0 ends where single precision steps by 0.1 ns.
         let records = records(&replay(&[model("a", 60.0, &[1.000_01])], 1));
-        assert_eq!(
-            execution(&records[0]).unwrap().2,
-            SimTime::from_ns(1_000_010)
-        );
+        assert_eq!(execution(&records[0]).unwrap().2, SimTime::from_ns(1_000_010));
         assert_eq!(execution(&records[41]).unwrap().2, us(657_000));
     }
 
@@ -277,19 +272,14 @@ mod tests {
     fn triggered(replay: &Replay) -> Vec<bool> {
         let records = records(replay).into_iter();
         let outcomes = records.filter(|record| record.model.index() == 1);
-        outcomes
-            .map(|record| record.outcome != Outcome::NotTriggered)
-            .collect()
+        outcomes.map(|record| record.outcome != Outcome::NotTriggered).collect()
     }
 
     #[test]
     fn triggers_depend_on_the_hardware() {
         // Jobs of 16 ms end at ticks, jobs of 5 ms make events of their own, each with two draws.
         let run = |ms| {
-            let models = [
-                model("a", 60.0, &[ms]),
-                model("b", 60.0, &[16.0]).triggered_by(0, 0.5),
-            ];
+            let models = [model("a", 60.0, &[ms]), model("b", 60.0, &[16.0]).triggered_by(0, 0.5)];
             triggered(&replay(&models, 1))
         };
         assert_eq!(run(16.0), run(16.0));
@@ -300,10 +290,7 @@ mod tests {
     fn jitter_moves_draws_but_no_frames() {
         // Draws of seed 1 are 0.84, 0.39, 0.78, 0.80: jitter and coin of a, then of b. Without the
         // jitter the coin of b would be 0.39 and trigger it.
-        let models = [
-            model("a", 60.0, &[1.0]),
-            model("b", 60.0, &[1.0]).triggered_by(0, 0.5),
-        ];
+        let models = [model("a", 60.0, &[1.0]), model("b", 60.0, &[1.0]).triggered_by(0, 0.5)];
         let replay = replay(&models, 1);
         assert!(!triggered(&replay)[0]);
         for record in records(&replay) {
@@ -314,35 +301,16 @@ mod tests {
     #[test]
     fn frames_arrive_at_events() {
         // Frame 1 of b is due at 22 ms. Ticks are at 16 and 32 ms, and a1 ends at 16 + 9 = 25 ms.
-        let run = |ms| {
-            story(&replay(
-                &[model("a", 60.0, &[ms]), model("b", 45.0, &[1.0])],
-                1,
-            ))
-        };
-        assert!(
-            run(1.0).contains(&"b1 32-44: acc 0 from 33 to 34".into()),
-            "{:?}",
-            run(1.0)
-        );
-        assert!(
-            run(9.0).contains(&"b1 25-44: acc 0 from 25 to 26".into()),
-            "{:?}",
-            run(9.0)
-        );
+        let run = |ms| story(&replay(&[model("a", 60.0, &[ms]), model("b", 45.0, &[1.0])], 1));
+        assert!(run(1.0).contains(&"b1 32-44: acc 0 from 33 to 34".into()), "{:?}", run(1.0));
+        assert!(run(9.0).contains(&"b1 25-44: acc 0 from 25 to 26".into()), "{:?}", run(9.0));
     }
 
     #[test]
     fn triggers_are_drawn_before_the_upstream_runs() {
-        let models = [
-            model("a", 60.0, &[5.0]),
-            model("b", 60.0, &[1.0]).triggered_by(0, 0.0),
-        ];
+        let models = [model("a", 60.0, &[5.0]), model("b", 60.0, &[1.0]).triggered_by(0, 0.0)];
         let story = story(&replay(&models, 1));
-        assert_eq!(
-            story[..2],
-            ["a0 0-16: acc 0 from 0 to 5", "b0 0-16: not triggered"]
-        );
+        assert_eq!(story[..2], ["a0 0-16: acc 0 from 0 to 5", "b0 0-16: not triggered"]);
     }
 
     #[test]
@@ -350,19 +318,13 @@ mod tests {
         // 1/128 ms is less, 1/64 ms more than 0.01 ms.
         let run = |ms| story(&replay(&[model("a", 60.0, &[ms])], 1));
         assert_eq!(run(16.007_812_5)[1], "a1 16-32: acc 0 from 16 to 32.007813");
-        assert_eq!(
-            run(16.015_625)[1],
-            "a1 16-32: acc 0 from 16.015625 to 32.03125"
-        );
+        assert_eq!(run(16.015_625)[1], "a1 16-32: acc 0 from 16.015625 to 32.03125");
     }
 
     #[test]
     fn a_frame_may_start_at_its_deadline() {
         // The only accelerator is taken by a0 until 16 ms, the deadline of b0; a1 is due at 33 ms.
-        let story = story(&replay(
-            &[model("a", 30.0, &[16.0]), model("b", 60.0, &[1.0])],
-            1,
-        ));
+        let story = story(&replay(&[model("a", 30.0, &[16.0]), model("b", 60.0, &[1.0])], 1));
         assert_eq!(story[1], "b0 0-16: acc 0 from 16 to 17");
     }
 
@@ -379,24 +341,15 @@ mod tests {
     #[test]
     fn frames_outlive_the_upstream_frame_that_was_dropped() {
         let story = upstream_drops(30.0);
-        assert!(
-            story.contains(&"u0 0-16: dropped at 32".into()),
-            "{story:?}"
-        );
+        assert!(story.contains(&"u0 0-16: dropped at 32".into()), "{story:?}");
         // v0 can never run, and waits until its own deadline has passed.
-        assert!(
-            story.contains(&"v0 0-33: dropped at 40".into()),
-            "{story:?}"
-        );
+        assert!(story.contains(&"v0 0-33: dropped at 40".into()), "{story:?}");
     }
 
     #[test]
     fn after_a_drop_the_downstream_model_starves() {
         let story = upstream_drops(60.0);
-        assert!(
-            story.contains(&"u2 32-48: acc 0 from 40 to 41".into()),
-            "{story:?}"
-        );
+        assert!(story.contains(&"u2 32-48: acc 0 from 40 to 41".into()), "{story:?}");
         // Frame f of v needs f + 1 completions, but f of u is only the (f - 1)-th that completes.
         let of_v = || story.iter().filter(|line| line.starts_with('v'));
         assert!(of_v().all(|line| !line.contains("acc")), "{story:?}");
@@ -413,20 +366,14 @@ mod tests {
     #[test]
     fn the_first_name_is_served_first() {
         // Upper case comes first in byte order; the order of the file does not matter.
-        let story = story(&replay(
-            &[model("a", 60.0, &[3.0]), model("B", 60.0, &[2.0])],
-            1,
-        ));
+        let story = story(&replay(&[model("a", 60.0, &[3.0]), model("B", 60.0, &[2.0])], 1));
         assert_eq!(story[0], "a0 0-16: acc 0 from 2 to 5");
         assert_eq!(story[1], "B0 0-16: acc 0 from 0 to 2");
     }
 
     #[test]
     fn what_is_unfinished_at_the_last_injection_is_lost() {
-        let story = story(&replay(
-            &[model("a", 60.0, &[16.0]), model("b", 60.0, &[1.0])],
-            1,
-        ));
+        let story = story(&replay(&[model("a", 60.0, &[16.0]), model("b", 60.0, &[1.0])], 1));
         let end = &story[story.len() - 4..];
         let expected = [
             "a41 656-672: acc 0 from 656 to 672",
@@ -471,9 +418,7 @@ mod tests {
     #[test]
     fn lost_frames_are_missing_from_the_frame_count() {
         let card = hand_computed().scorecard();
-        let [a, b, c] = &card.models[..] else {
-            panic!()
-        };
+        let [a, b, c] = &card.models[..] else { panic!() };
         // a42 still runs at the end. b41 and b42 still wait, the others are dropped.
         assert_eq!((a.counts.released, a.counts.executed, a.qoe), (43, 42, 1.0));
         assert_eq!((b.counts.released, b.counts.dropped), (43, 41));
@@ -496,33 +441,16 @@ mod tests {
     fn energy_scores_fall_below_zero() {
         let replay = replay(&[model("a", 60.0, &[1.0]).energy_mj(3000.0)], 1);
         let score = replay.inferences()[0].unwrap();
-        assert_eq!(
-            (score.realtime, score.energy, score.inference),
-            (1.0, -1.0, -1.0)
-        );
+        assert_eq!((score.realtime, score.energy, score.inference), (1.0, -1.0, -1.0));
     }
 
     fn cost(shape: LayerShape, accelerator: &Accelerator) -> LayerCost {
-        let entry = cost::ALL
-            .iter()
-            .find(|entry| entry.name == "mlsys2023")
-            .unwrap();
+        let entry = cost::ALL.iter().find(|entry| entry.name == "mlsys2023").unwrap();
         (entry.build.unwrap())().layer(&shape, accelerator).unwrap()
     }
 
     fn shape(kind: LayerKind, k: u32) -> LayerShape {
-        LayerShape {
-            kind,
-            n: 1,
-            k,
-            c: 8,
-            y: 18,
-            x: 18,
-            r: 3,
-            s: 3,
-            stride_y: 1,
-            stride_x: 1,
-        }
+        LayerShape { kind, n: 1, k, c: 8, y: 18, x: 18, r: 3, s: 3, stride_y: 1, stride_x: 1 }
     }
 
     #[test]

@@ -9,7 +9,7 @@ use super::lower::Inputs;
 
 /// k of Definition 10 [1/ms].
 const K_PER_MS: f32 = 15.0;
-/// En_max of Definition 11 [mJ].
+/// En_max of Definition 11 \[mJ\].
 const ENERGY_MAX_MJ: f64 = 1500.0;
 
 /// Real-time score of one execution (Definition 10), in [0, 1].
@@ -151,9 +151,7 @@ impl Tallies {
             }
             tally.add(unit_scores(inputs, request));
         }
-        let sum = listed
-            .iter()
-            .fold(0.0f32, |sum, model| sum + models[model.index()].score());
+        let sum = listed.iter().fold(0.0f32, |sum, model| sum + models[model.index()].score());
         let overall = match listed.len() {
             0 => 0.0,
             n => sum / n as f32 * 100.0,

@@ -76,10 +76,8 @@ mod tests {
 
     #[test]
     fn the_schedule_lists_executed_requests_by_accelerator() {
-        let models = [
-            model("a", 3.0, &[400.0, 400.0]),
-            model("b", 3.0, &[1.5, 2.5]).energy_mj(0.25),
-        ];
+        let models =
+            [model("a", 3.0, &[400.0, 400.0]), model("b", 3.0, &[1.5, 2.5]).energy_mj(0.25)];
         let mut schedule = Vec::new();
         replay(&models, 1).write_schedule(&mut schedule).unwrap();
         // b0 and b1 run on the second accelerator, for the first is taken by a0, which ends too late

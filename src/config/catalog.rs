@@ -328,20 +328,31 @@ impl Catalog {
             return Ok(Arc::clone(scenario));
         }
         let scenario = if file.is_maestro() {
-            maestro::scenario(&file.source, &file.stem()).map_err(|problems| invalid(file, problems))?
+            maestro::scenario(&file.source, &file.stem())
+                .map_err(|problems| invalid(file, problems))?
         } else {
-            let raw = load(file, Kind::Scenario, scenario::read)?;
-            let folder = file.folder.as_deref();
-            let models = resolve(file, raw.references(), |name| self.model_from(name, folder))?;
-            let sensors = match raw.sensors() {
-                Some(own) => own.into(),
-                None => self.default_sensors()?,
-            };
-            finish(file, |problems| raw.resolve(&models, &sensors, problems))?
+            self.read_scenario(file)?
         };
         let scenario = Arc::new(scenario);
         self.scenarios.insert(file.key(), Arc::clone(&scenario));
         Ok(scenario)
+    }
+
+    fn read_scenario(&mut self, file: &File) -> Result<Scenario, ConfigError> {
+        let mut problems = Vec::new();
+        let Some(raw) = draft(file, Kind::Scenario, scenario::read, &mut problems) else {
+            return Err(invalid(file, problems));
+        };
+        let lookup = |name: &str| self.model_from(name, file.folder.as_deref());
+        let Some(models) = resolve(raw.references(), lookup, &mut problems)? else {
+            return Err(invalid(file, problems));
+        };
+        let sensors = match raw.sensors() {
+            Some(own) => own.into(),
+            None => self.default_sensors()?,
+        };
+        let scenario = raw.resolve(&models, &sensors, &mut problems);
+        finish(file, scenario, problems)
     }
 
     fn default_sensors(&mut self) -> Result<Arc<[InputStream]>, ConfigError> {
@@ -431,10 +442,17 @@ impl Catalog {
         if let Some(style) = self.styles.get(&file.key()) {
             return Ok(style.clone());
         }
-        let raw = load(file, Kind::Style, hardware::read_style)?;
-        let folder = file.folder.as_deref();
-        let dataflows = resolve(file, raw.dataflows(), |name| self.dataflow_from(name, folder))?;
-        let style = raw.resolve(dataflows);
+        let mut problems = Vec::new();
+        let raw = draft(file, Kind::Style, hardware::read_style, &mut problems);
+        let style = match raw {
+            Some(raw) => {
+                let lookup = |name: &str| self.dataflow_from(name, file.folder.as_deref());
+                let dataflows = resolve(raw.dataflows(), lookup, &mut problems)?;
+                dataflows.map(|dataflows| raw.resolve(dataflows))
+            }
+            None => None,
+        };
+        let style = finish(file, style, problems)?;
         self.styles.insert(file.key(), style.clone());
         Ok(style)
     }
@@ -443,10 +461,17 @@ impl Catalog {
         if let Some(system) = self.systems.get(&file.key()) {
             return Ok(Arc::clone(system));
         }
-        let raw = load(file, Kind::System, hardware::read_system)?;
-        let folder = file.folder.as_deref();
-        let dataflows = resolve(file, raw.dataflows(), |name| self.dataflow_from(name, folder))?;
-        let system = Arc::new(finish(file, |problems| raw.resolve(dataflows, problems))?);
+        let mut problems = Vec::new();
+        let raw = draft(file, Kind::System, hardware::read_system, &mut problems);
+        let system = match raw {
+            Some(raw) => {
+                let lookup = |name: &str| self.dataflow_from(name, file.folder.as_deref());
+                let dataflows = resolve(raw.dataflows(), lookup, &mut problems)?;
+                dataflows.and_then(|dataflows| raw.resolve(dataflows, &mut problems))
+            }
+            None => None,
+        };
+        let system = Arc::new(finish(file, system, problems)?);
         self.systems.insert(file.key(), Arc::clone(&system));
         Ok(system)
     }
@@ -477,16 +502,26 @@ fn load<T>(
     kind: Kind,
     read: impl FnOnce(&Node<'_>, &mut Problems) -> Option<T>,
 ) -> Result<T, ConfigError> {
-    finish(file, |problems| {
-        let root = yaml::parse(file.source.text(), problems)?;
-        let (found, body) = kind::body(&root, problems)?;
-        if found != kind {
-            let message = format!("this is a `{found}` file; a `{kind}` file is needed here");
-            problems.push(Problem::new(root.span.clone(), message));
-            return None;
-        }
-        read(body, problems)
-    })
+    let mut problems = Vec::new();
+    let value = draft(file, kind, read, &mut problems);
+    finish(file, value, problems)
+}
+
+/// Reads a YAML file of `kind` that refers to others, as far as it makes sense by itself.
+fn draft<T>(
+    file: &File,
+    kind: Kind,
+    read: impl FnOnce(&Node<'_>, &mut Problems) -> Option<T>,
+    problems: &mut Problems,
+) -> Option<T> {
+    let root = yaml::parse(file.source.text(), problems)?;
+    let (found, body) = kind::body(&root, problems)?;
+    if found != kind {
+        let message = format!("this is a `{found}` file; a `{kind}` file is needed here");
+        problems.push(Problem::new(root.span.clone(), message));
+        return None;
+    }
+    read(body, problems)
 }
 
 /// The kind of a YAML file, which is one of `allowed`.
@@ -496,27 +531,22 @@ fn kind_of(file: &File, allowed: &[Kind]) -> Result<Kind, ConfigError> {
     if let Some(kind) = kind.filter(|kind| allowed.contains(kind)) {
         return Ok(kind);
     }
-    finish(file, |problems| {
-        let root = yaml::parse(file.source.text(), problems)?;
-        let (kind, _) = kind::body(&root, problems)?;
-        if allowed.contains(&kind) {
-            return Some(kind);
-        }
+    let mut problems = Vec::new();
+    let root = yaml::parse(file.source.text(), &mut problems);
+    let found = root.as_ref().and_then(|root| kind::body(root, &mut problems));
+    let kind = found.map(|(kind, _)| kind).filter(|kind| allowed.contains(kind));
+    if let (None, Some((found, _))) = (kind, found) {
         let allowed: Vec<_> = allowed.iter().map(|kind| format!("`{kind}`")).collect();
         let needed = allowed.join(" or ");
-        let message = format!("this is a `{kind}` file; a {needed} file is needed here");
-        problems.push(Problem::new(root.span.clone(), message));
-        None
-    })
+        let message = format!("this is a `{found}` file; a {needed} file is needed here");
+        problems.push(Problem::new(0..0, message));
+    }
+    finish(file, kind, problems)
 }
 
-/// What `read` gives, or every problem that it found.
-fn finish<T>(
-    file: &File,
-    read: impl FnOnce(&mut Problems) -> Option<T>,
-) -> Result<T, ConfigError> {
-    let mut problems = Vec::new();
-    match read(&mut problems) {
+/// The value, or every problem.
+fn finish<T>(file: &File, value: Option<T>, problems: Problems) -> Result<T, ConfigError> {
+    match value {
         Some(value) if problems.is_empty() => Ok(value),
         _ => Err(invalid(file, problems)),
     }
@@ -537,31 +567,31 @@ fn invalid(file: &File, mut problems: Problems) -> ConfigError {
     ConfigError::Invalid { file: Arc::clone(&file.source), problems }
 }
 
-/// What every name of a file leads to. A name that leads nowhere is a problem of this file; what is
-/// wrong with the file that it leads to is an error of that one.
+/// What every name of a file leads to, `None` if one leads nowhere, which is a problem of this file.
+/// What is wrong with the file that a name leads to is an error of that one, and waits until this one
+/// has no problems.
 fn resolve<'a, T>(
-    file: &File,
     names: impl Iterator<Item = &'a At<Box<str>>>,
     mut lookup: impl FnMut(&str) -> Result<T, ConfigError>,
-) -> Result<Vec<T>, ConfigError> {
+    problems: &mut Problems,
+) -> Result<Option<Vec<T>>, ConfigError> {
     let mut found = Vec::new();
-    let mut problems = Vec::new();
     for name in names {
-        match lookup(&name.value) {
-            Ok(value) => found.push(value),
+        found.push(match lookup(&name.value) {
+            Ok(value) => Some(value),
             Err(ConfigError::Unknown { kind, known, .. }) => {
                 problems.push(unknown_name(kind, name, known.iter().map(String::as_str)));
+                None
             }
             Err(error @ ConfigError::Unreadable { .. }) => {
                 problems.push(Problem::new(name.span.clone(), error.to_string()));
+                None
             }
-            Err(error) => return Err(error),
-        }
+            Err(error) if problems.is_empty() => return Err(error),
+            Err(_) => None,
+        });
     }
-    finish(file, |all| {
-        *all = problems;
-        Some(found)
-    })
+    Ok(found.into_iter().collect())
 }
 
 /// The network called `name`, or the only one, of a file in the artifact's format.
@@ -581,7 +611,8 @@ fn pick(file: &File, name: Option<&str>) -> Result<NetworkBlock, ConfigError> {
     index.map(|index| blocks.swap_remove(index)).ok_or_else(|| ConfigError::Unknown {
         kind: "network",
         name: format!("{}#{}", file.source.name(), name.unwrap_or_default()),
-        nearest: nearest(name.unwrap_or_default(), names.iter().map(String::as_str)).map(Into::into),
+        nearest: nearest(name.unwrap_or_default(), names.iter().map(String::as_str))
+            .map(Into::into),
         known: names.clone(),
     })
 }
@@ -598,9 +629,7 @@ fn check_maestro(file: &File) -> Result<Kind, ConfigError> {
                 }
                 maestro::scenario(source, &file.stem()).map(|_| Kind::Scenario)?
             }
-            maestro::Kind::Dataflows => {
-                maestro::parse_dataflows(source).map(|_| Kind::Dataflow)?
-            }
+            maestro::Kind::Dataflows => maestro::parse_dataflows(source).map(|_| Kind::Dataflow)?,
             maestro::Kind::Hardware => maestro::parse_hardware(source).map(|_| Kind::System)?,
         })
     });

@@ -20,14 +20,7 @@ use crate::units::{Cycles, Millijoules, SimSpan};
 use super::{ConfigError, Problem, Source, nearest};
 
 /// Every column.
-const COLUMNS: [&str; 6] = [
-    "network",
-    "accelerator",
-    "layer",
-    "latency_ms",
-    "cycles",
-    "energy_mj",
-];
+const COLUMNS: [&str; 6] = ["network", "accelerator", "layer", "latency_ms", "cycles", "energy_mj"];
 
 /// Reads a table of measured costs.
 ///
@@ -37,10 +30,7 @@ const COLUMNS: [&str; 6] = [
 pub fn parse(source: &Arc<Source>) -> Result<CostRecords, ConfigError> {
     read(source.text()).map_err(|mut problems| {
         problems.sort_by_key(|problem| problem.span.start);
-        ConfigError::Invalid {
-            file: Arc::clone(source),
-            problems,
-        }
+        ConfigError::Invalid { file: Arc::clone(source), problems }
     })
 }
 
@@ -48,17 +38,12 @@ fn read(text: &str) -> Result<CostRecords, Vec<Problem>> {
     let mut rows = rows(text);
     let Some(header) = rows.next() else {
         let problem = Problem::new(0..0, "the table is empty");
-        return Err(vec![
-            problem.help(format!("columns: {}", COLUMNS.join(", "))),
-        ]);
+        return Err(vec![problem.help(format!("columns: {}", COLUMNS.join(", ")))]);
     };
     let columns = Columns::read(&header)?;
     let rows: Vec<Row> = rows.collect();
     if rows.is_empty() {
-        return Err(vec![Problem::new(
-            text.len()..text.len(),
-            "the table has no rows",
-        )]);
+        return Err(vec![Problem::new(text.len()..text.len(), "the table has no rows")]);
     }
     let mut records = Vec::with_capacity(rows.len());
     let mut problems = Vec::new();
@@ -108,11 +93,7 @@ fn rows(text: &str) -> impl Iterator<Item = Row<'_>> {
     reader.into_records().map(move |cells| {
         let cells = cells.expect("the text is UTF-8 and rows may be uneven");
         let before = cells.position().map_or(0, |position| position.byte());
-        Row {
-            text,
-            start: skip_blank(text, before as usize),
-            cells,
-        }
+        Row { text, start: skip_blank(text, before as usize), cells }
     })
 }
 
@@ -179,11 +160,7 @@ impl Columns {
         }
         let mut need = |name: &str, found: Option<usize>| {
             let message = || format!("no column `{name}`");
-            problems.extend(
-                found
-                    .is_none()
-                    .then(|| Problem::new(header.line(), message())),
-            );
+            problems.extend(found.is_none().then(|| Problem::new(header.line(), message())));
             found.unwrap_or_default()
         };
         let columns = Self {
@@ -195,11 +172,7 @@ impl Columns {
             energy: need("energy_mj", find("energy_mj")),
             count: header.cells.len(),
         };
-        if problems.is_empty() {
-            Ok(columns)
-        } else {
-            Err(problems)
-        }
+        if problems.is_empty() { Ok(columns) } else { Err(problems) }
     }
 
     fn record(&self, row: &Row) -> Result<CostRecord, Vec<Problem>> {
@@ -222,12 +195,7 @@ impl Columns {
                 energy,
             }),
             (network, accelerator, latency, energy) => {
-                let found = [
-                    network.err(),
-                    accelerator.err(),
-                    latency.err(),
-                    energy.err(),
-                ];
+                let found = [network.err(), accelerator.err(), latency.err(), energy.err()];
                 Err(found.into_iter().flatten().collect())
             }
         }
@@ -269,11 +237,7 @@ impl Row<'_> {
             let span = text.parse().ok().and_then(SimSpan::from_ms);
             span.map(Latency::Time)
         };
-        let unit = if in_cycles {
-            "whole cycles"
-        } else {
-            "milliseconds"
-        };
+        let unit = if in_cycles { "whole cycles" } else { "milliseconds" };
         latency.ok_or_else(|| {
             self.problem(index, format!("`{text}` is no latency"))
                 .help(format!("{unit}, 0 or more"))
@@ -282,13 +246,9 @@ impl Row<'_> {
 
     fn energy(&self, index: usize) -> Result<Millijoules, Problem> {
         let text = &self.cells[index];
-        let energy = text
-            .parse()
-            .ok()
-            .filter(|mj| (0.0..f64::INFINITY).contains(mj));
+        let energy = text.parse().ok().filter(|mj| (0.0..f64::INFINITY).contains(mj));
         energy.map(Millijoules::new).ok_or_else(|| {
-            self.problem(index, format!("`{text}` is no energy"))
-                .help("millijoules, 0 or more")
+            self.problem(index, format!("`{text}` is no energy")).help("millijoules, 0 or more")
         })
     }
 }

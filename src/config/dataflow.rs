@@ -67,7 +67,8 @@ impl Level {
 
 /// Splits the lines at their clusters.
 fn split(lines: &[At<DirectiveOrCluster>]) -> Vec<Level> {
-    let level = |units, span: &Range<usize>| Level { units, directives: vec![], span: span.clone() };
+    let level =
+        |units, span: &Range<usize>| Level { units, directives: vec![], span: span.clone() };
     let mut current = level(None, &lines.first().map_or(0..0, |line| line.span.clone()));
     let mut levels = Vec::new();
     for At { span, value } in lines {

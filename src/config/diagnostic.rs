@@ -24,11 +24,7 @@ pub struct Problem {
 impl Problem {
     /// A problem without help.
     pub fn new(span: Range<usize>, message: impl Into<String>) -> Self {
-        Self {
-            span,
-            message: message.into(),
-            help: None,
-        }
+        Self { span, message: message.into(), help: None }
     }
 
     /// The same problem with help.
@@ -108,7 +104,7 @@ impl fmt::Display for Suggestion<'_> {
     }
 }
 
-/// Longest name that others are compared with [byte]; a longer one is no slip.
+/// Longest name that others are compared with \[byte\]; a longer one is no slip.
 const MAX_COMPARED: usize = 64;
 
 /// The candidate most similar to `name` without regard to case, if one is similar enough to be a
@@ -120,12 +116,7 @@ pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) ->
     let folded = name.to_lowercase();
     candidates
         .into_iter()
-        .map(|candidate| {
-            (
-                strsim::jaro_winkler(&folded, &candidate.to_lowercase()),
-                candidate,
-            )
-        })
+        .map(|candidate| (strsim::jaro_winkler(&folded, &candidate.to_lowercase()), candidate))
         .filter(|&(similarity, _)| similarity > 0.75)
         .max_by_key(|&(similarity, _)| OrderedFloat(similarity))
         .map(|(_, candidate)| candidate)

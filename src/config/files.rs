@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use super::ConfigError;
 
-/// Largest input file [byte]. The largest shipped one is a hundredth of it.
+/// Largest input file \[byte\]. The largest shipped one is a hundredth of it.
 const MAX_BYTES: u64 = 16 << 20;
 
 /// The text of an input file and the name that errors give it.
@@ -20,10 +20,7 @@ pub struct Source {
 impl Source {
     /// A source called `name` with this text; for embedded files and tests.
     pub fn new(name: impl Into<String>, text: impl Into<String>) -> Arc<Self> {
-        Arc::new(Self {
-            name: name.into(),
-            text: text.into(),
-        })
+        Arc::new(Self { name: name.into(), text: text.into() })
     }
 
     /// Reads a file.
@@ -32,16 +29,10 @@ impl Source {
     ///
     /// [`ConfigError::Unreadable`] if it is absent, a directory, larger than 16 MiB or not UTF-8.
     pub fn read(path: &Path) -> Result<Arc<Self>, ConfigError> {
-        let unreadable = |reason: String| ConfigError::Unreadable {
-            path: path.into(),
-            reason,
-        };
+        let unreadable = |reason: String| ConfigError::Unreadable { path: path.into(), reason };
         let text = read_bounded(path).map_err(|error| unreadable(error.to_string()))?;
         let text = String::from_utf8(text).map_err(|error| {
-            unreadable(format!(
-                "not UTF-8 text (byte {})",
-                error.utf8_error().valid_up_to()
-            ))
+            unreadable(format!("not UTF-8 text (byte {})", error.utf8_error().valid_up_to()))
         })?;
         Ok(Self::new(path.display().to_string(), text))
     }
@@ -64,10 +55,7 @@ impl Source {
         }
         let before = &self.text[..end];
         let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
-        (
-            before.matches('\n').count() + 1,
-            before[line_start..].chars().count() + 1,
-        )
+        (before.matches('\n').count() + 1, before[line_start..].chars().count() + 1)
     }
 }
 
@@ -79,10 +67,7 @@ fn read_bounded(path: &Path) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     file.take(MAX_BYTES + 1).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > MAX_BYTES {
-        return Err(io::Error::other(format!(
-            "larger than {} MiB",
-            MAX_BYTES >> 20
-        )));
+        return Err(io::Error::other(format!("larger than {} MiB", MAX_BYTES >> 20)));
     }
     Ok(bytes)
 }

@@ -8,16 +8,14 @@ use crate::hardware::{Accelerator, EnergyTable, Memory, Noc, Style, System};
 use crate::units::{Bytes, ClockRate};
 
 use super::Problem;
-use super::yaml::read::{
-    At, Problems, at, at_most, flag, list, number, one_of, quantity, text,
-};
+use super::yaml::read::{At, Problems, at, at_most, flag, list, number, one_of, quantity, text};
 use super::yaml::{Fields, Node, Value};
 
 /// Most bytes per cycle of a network or memory.
 const MAX_BANDWIDTH: u64 = 1 << 32;
 /// Most cycles of latency of a network.
 const MAX_LATENCY: u64 = 1 << 20;
-/// Largest memory [byte]: 256 TiB, below which numbers of KiB are exact.
+/// Largest memory \[byte\]: 256 TiB, below which numbers of KiB are exact.
 const MAX_BYTES: f64 = 281_474_976_710_656.0;
 /// Largest share of the PEs.
 const MAX_SHARE: u32 = 1024;
@@ -91,8 +89,8 @@ pub(super) fn read_system(node: &Node<'_>, problems: &mut Problems) -> Option<Ra
     let name = fields.required("name", text);
     let clock = fields.optional("clock_mhz", clock);
     let energy = fields.optional("energy", energy);
-    let wrong = fields.given("clock_mhz") != clock.is_some()
-        || fields.given("energy") != energy.is_some();
+    let wrong =
+        fields.given("clock_mhz") != clock.is_some() || fields.given("energy") != energy.is_some();
     let shared = Shared { clock, energy, wrong };
     let read = |node: &Node<'_>, problems: &mut Problems| accelerator(node, &shared, problems);
     let accelerators = fields.required("accelerators", accelerators(read));
@@ -226,8 +224,7 @@ fn resources(
         None => (None, Some(vec![1]), Some(true)),
     };
     let bytes_per_cycle = || number(1..=MAX_BANDWIDTH);
-    let bandwidth =
-        fields.or("noc_bandwidth_bytes_per_cycle", bandwidth, levels(1, MAX_BANDWIDTH));
+    let bandwidth = fields.or("noc_bandwidth_bytes_per_cycle", bandwidth, levels(1, MAX_BANDWIDTH));
     let latency = fields.or("noc_latency_cycles", latency, levels(0, MAX_LATENCY));
     let multicast = fields.or("noc_multicast", multicast, flag);
     let shared = fields.or("shared_memory_kib", memory.map(|memory| memory.shared), kib());

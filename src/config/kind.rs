@@ -3,9 +3,9 @@
 use std::fmt;
 
 use super::Problem;
+use super::nearest;
 use super::yaml::read::{Problems, printable};
 use super::yaml::{Node, Value};
-use super::nearest;
 
 /// What a file describes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]

@@ -93,9 +93,8 @@ const DIRECTIONS: [(&str, Better); 2] = [("higher", Better::Higher), ("lower", B
 fn quality(node: &Node<'_>, problems: &mut Problems) -> Option<QualityGoal> {
     let mut fields = Fields::of(node, "a quality goal", problems)?;
     let metric = fields.required("metric", text);
-    let positive = quantity("a number above 0", |value| {
-        (value > 0.0 && value.is_finite()).then_some(value)
-    });
+    let positive =
+        quantity("a number above 0", |value| (value > 0.0 && value.is_finite()).then_some(value));
     let target = fields.required("target", positive);
     let better = fields.required("better", one_of(&DIRECTIONS));
     let measured = fields.optional("measured", number(0.0..=1e12));
@@ -189,7 +188,9 @@ fn count(items: &[Item]) -> usize {
 
 fn repeated_name(items: &[Item], repeated: bool) -> Option<Range<usize>> {
     items.iter().find_map(|item| match item {
-        Item::Layer { name, .. } => name.as_ref().filter(|_| repeated).map(|name| name.span.clone()),
+        Item::Layer { name, .. } => {
+            name.as_ref().filter(|_| repeated).map(|name| name.span.clone())
+        }
         Item::Repeat { times, items } => repeated_name(items, repeated || *times > 1),
     })
 }

@@ -11,13 +11,13 @@ use crate::scenario::{
 };
 use crate::units::{FrameRate, SimSpan};
 
+use super::Problem;
 use super::network::Model;
 use super::yaml::read::{
     At, Problems, at, at_most, list, named, number, one_of, quantity, text, unknown_name,
 };
 use super::yaml::tree::Entry;
 use super::yaml::{Fields, Node, Value};
-use super::Problem;
 
 /// Most models of a scenario.
 const MAX_MODELS: usize = 1000;
@@ -166,7 +166,10 @@ impl RawScenario {
                     None => model.network.name().into(),
                 },
                 rate: raw.rate.value,
-                inputs: names.inputs[index].iter().filter_map(|name| stream(name, &streams)).collect(),
+                inputs: names.inputs[index]
+                    .iter()
+                    .filter_map(|name| stream(name, &streams))
+                    .collect(),
                 dependencies: names.dependencies(raw),
                 deadline: raw.deadline,
             })
@@ -263,18 +266,22 @@ impl Names {
 fn place(error: &ScenarioError, models: &[RawModel], names: &Names) -> Problem {
     let raw = |task: &str| names.ids.get(task).map(|id| &models[id.index()]);
     let span: Option<Range<usize>> = match error {
-        ScenarioError::FasterThanSensor { model, .. } => raw(model).map(|raw| raw.rate.span.clone()),
+        ScenarioError::FasterThanSensor { model, .. } => {
+            raw(model).map(|raw| raw.rate.span.clone())
+        }
         ScenarioError::SelfDependency { model } => raw(model).and_then(|raw| {
             let mut own = raw.dependencies.iter().filter(|(upstream, _)| upstream.value == *model);
             own.next().map(|(upstream, _)| upstream.span.clone())
         }),
         ScenarioError::Cycle(tasks) => tasks.first().and_then(|task| raw(task)).and_then(|raw| {
             let mut inside = raw.dependencies.iter().map(|(upstream, _)| upstream);
-            inside.find(|upstream| tasks.contains(&upstream.value.to_string()))
+            inside
+                .find(|upstream| tasks.contains(&upstream.value.to_string()))
                 .map(|upstream| upstream.span.clone())
         }),
         _ => None,
     };
-    let span = span.unwrap_or_else(|| models.first().map_or(0..0, |raw| raw.reference.span.clone()));
+    let span =
+        span.unwrap_or_else(|| models.first().map_or(0..0, |raw| raw.reference.span.clone()));
     Problem::new(span, error.to_string())
 }

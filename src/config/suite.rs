@@ -35,7 +35,8 @@ pub(super) fn read(node: &Node<'_>, problems: &mut Problems) -> Option<RawSuite>
 
 impl RawSuite {
     pub(super) fn suite(self) -> Suite {
-        let names = |names: Vec<At<Box<str>>>| names.into_iter().map(|name| name.value.into()).collect();
+        let names =
+            |names: Vec<At<Box<str>>>| names.into_iter().map(|name| name.value.into()).collect();
         Suite { scenarios: names(self.scenarios), systems: names(self.systems), pes: self.pes }
     }
 }

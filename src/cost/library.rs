@@ -48,11 +48,8 @@ impl CostLibrary {
         };
         let mut pairs: Vec<(usize, usize)> = Vec::new();
         for (scenario, system) in runs {
-            let columns: Vec<_> = system
-                .accelerators()
-                .iter()
-                .map(|a| library.intern_accelerator(a))
-                .collect();
+            let columns: Vec<_> =
+                system.accelerators().iter().map(|a| library.intern_accelerator(a)).collect();
             for active in scenario.models() {
                 let row = library.intern_network(&active.unit.network);
                 pairs.extend(columns.iter().map(|&column| (row, column)));
@@ -84,11 +81,8 @@ impl CostLibrary {
     ///
     /// If the pair was not among the runs given to [`CostLibrary::evaluate`].
     pub fn table(&self, scenario: &Scenario, system: &System) -> Result<CostTable, CostError> {
-        let columns: Vec<_> = system
-            .accelerators()
-            .iter()
-            .map(|a| self.find_accelerator(a))
-            .collect();
+        let columns: Vec<_> =
+            system.accelerators().iter().map(|a| self.find_accelerator(a)).collect();
         let mut cells = Vec::with_capacity(scenario.models().len() * columns.len());
         for active in scenario.models() {
             let row = self.find_network(&active.unit.network);
@@ -101,13 +95,10 @@ impl CostLibrary {
     }
 
     fn intern_network(&mut self, network: &Arc<Network>) -> usize {
-        self.networks
-            .iter()
-            .position(|known| Arc::ptr_eq(known, network))
-            .unwrap_or_else(|| {
-                self.networks.push(Arc::clone(network));
-                self.networks.len() - 1
-            })
+        self.networks.iter().position(|known| Arc::ptr_eq(known, network)).unwrap_or_else(|| {
+            self.networks.push(Arc::clone(network));
+            self.networks.len() - 1
+        })
     }
 
     fn intern_accelerator(&mut self, accelerator: &Accelerator) -> usize {
@@ -118,16 +109,12 @@ impl CostLibrary {
     }
 
     fn find_network(&self, network: &Arc<Network>) -> usize {
-        let found = self
-            .networks
-            .iter()
-            .position(|known| Arc::ptr_eq(known, network));
+        let found = self.networks.iter().position(|known| Arc::ptr_eq(known, network));
         found.expect("the network was given to `evaluate`")
     }
 
     fn find_accelerator(&self, accelerator: &Accelerator) -> usize {
-        self.position_of(accelerator)
-            .expect("the accelerator was given to `evaluate`")
+        self.position_of(accelerator).expect("the accelerator was given to `evaluate`")
     }
 
     fn position_of(&self, accelerator: &Accelerator) -> Option<usize> {
@@ -147,12 +134,9 @@ fn evaluate_pair(
     network: &Network,
     accelerator: &Accelerator,
 ) -> Result<Arc<NetworkCost>, CostError> {
-    model
-        .network(network, accelerator)
-        .map(Arc::new)
-        .map_err(|reason| CostError {
-            network: network.name().into(),
-            accelerator: accelerator.name.clone(),
-            reason,
-        })
+    model.network(network, accelerator).map(Arc::new).map_err(|reason| CostError {
+        network: network.name().into(),
+        accelerator: accelerator.name.clone(),
+        reason,
+    })
 }

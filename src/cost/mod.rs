@@ -21,9 +21,9 @@ use crate::units::{Cycles, Millijoules, SimSpan};
 /// Cost of one layer.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct LayerCost {
-    /// Latency [cycle].
+    /// Latency \[cycle\].
     pub cycles: u64,
-    /// Energy [nJ].
+    /// Energy \[nJ\].
     pub energy_nj: f64,
 }
 
@@ -32,28 +32,21 @@ pub struct LayerCost {
 pub struct NetworkCost {
     /// Cost of every layer, in execution order; empty if the model only knows the whole network.
     pub layers: Vec<LayerCost>,
-    /// Latency [cycle]: the sum over the layers.
+    /// Latency \[cycle\]: the sum over the layers.
     pub cycles: Cycles,
     /// Latency at the accelerator's clock.
     pub latency: SimSpan,
-    /// Energy [nJ]: summed in execution order, so that it is the same on every machine.
+    /// Energy \[nJ\]: summed in execution order, so that it is the same on every machine.
     pub energy_nj: f64,
 }
 
 impl NetworkCost {
     /// Sums `layers` in execution order.
     pub fn of_layers(layers: Vec<LayerCost>, accelerator: &Accelerator) -> Self {
-        let cycles = layers
-            .iter()
-            .fold(0u64, |sum, layer| sum.saturating_add(layer.cycles));
+        let cycles = layers.iter().fold(0u64, |sum, layer| sum.saturating_add(layer.cycles));
         let energy_nj = layers.iter().map(|layer| layer.energy_nj).sum();
         let cycles = Cycles::new(cycles);
-        Self {
-            layers,
-            cycles,
-            latency: cycles.at(accelerator.clock),
-            energy_nj,
-        }
+        Self { layers, cycles, latency: cycles.at(accelerator.clock), energy_nj }
     }
 
     /// Evaluates every distinct shape of `network` once and sums over its layers.
@@ -66,11 +59,7 @@ impl NetworkCost {
         accelerator: &Accelerator,
         cost: impl FnMut(&LayerShape) -> Result<LayerCost, Infeasible>,
     ) -> Result<Self, Infeasible> {
-        let distinct: Vec<_> = network
-            .shapes()
-            .iter()
-            .map(cost)
-            .collect::<Result<_, _>>()?;
+        let distinct: Vec<_> = network.shapes().iter().map(cost).collect::<Result<_, _>>()?;
         let layer_of = |&shape: &u32| distinct[shape as usize];
         let layers = network.shape_of().iter().map(layer_of).collect();
         Ok(Self::of_layers(layers, accelerator))
@@ -228,11 +217,7 @@ pub trait CostModel: Send + Sync {
         accelerator: &Accelerator,
     ) -> Result<Vec<Explanation>, Infeasible> {
         let explain = |shape| self.explain(shape, accelerator);
-        let distinct: Vec<_> = network
-            .shapes()
-            .iter()
-            .map(explain)
-            .collect::<Result<_, _>>()?;
+        let distinct: Vec<_> = network.shapes().iter().map(explain).collect::<Result<_, _>>()?;
         let layer_of = |&shape: &u32| distinct[shape as usize].clone();
         Ok(network.shape_of().iter().map(layer_of).collect())
     }
@@ -330,9 +315,7 @@ impl CostTable {
     pub fn best_latency(&self, model: ModelId) -> SimSpan {
         let row = model.index() * self.n_accelerators;
         let row = &self.latencies[row..row + self.n_accelerators];
-        *row.iter()
-            .min()
-            .expect("a table has at least one accelerator")
+        *row.iter().min().expect("a table has at least one accelerator")
     }
 
     fn cell(&self, model: ModelId, accelerator: AccelId) -> usize {

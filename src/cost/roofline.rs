@@ -4,6 +4,7 @@
 //! - Every PE does one multiply-accumulate per cycle, and all of them have work to the end.
 //! - Traffic is compulsory only: each element of input, weight and output crosses the off-chip
 //!   interface once and the outermost on-chip network once, as if the buffers held whole tensors.
+//!   Input elements that a stride skips are counted too.
 //! - An element has one byte (8-bit operands, XRBench section 4.1).
 //! - Computing and both transfers overlap completely.
 //! - Energy is spent on multiply-accumulates and on one access to L2 and one to DRAM per element.
@@ -66,10 +67,7 @@ impl Roofs {
         let table = &accelerator.energy;
         let per_element = table.l2_per_mac + table.dram_per_mac;
         LayerCost {
-            cycles: self
-                .compute_cycles
-                .max(self.noc_cycles)
-                .max(self.offchip_cycles),
+            cycles: self.compute_cycles.max(self.noc_cycles).max(self.offchip_cycles),
             energy_nj: table.mac_nj * (self.macs as f64 + self.elements as f64 * per_element),
         }
     }
@@ -88,10 +86,8 @@ impl Roofs {
 
 /// Elements of input, weight and output tensor.
 fn elements(shape: &LayerShape) -> u64 {
-    let [n, k, c, y, x, r, s] = [
-        shape.n, shape.k, shape.c, shape.y, shape.x, shape.r, shape.s,
-    ]
-    .map(u64::from);
+    let [n, k, c, y, x, r, s] =
+        [shape.n, shape.k, shape.c, shape.y, shape.x, shape.r, shape.s].map(u64::from);
     let filters = match shape.kind {
         LayerKind::Depthwise => 1,
         LayerKind::Conv | LayerKind::Transposed | LayerKind::NonGrouped => k,

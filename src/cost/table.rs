@@ -133,11 +133,7 @@ impl CostRecords {
         for (index, record) in records.into_iter().enumerate() {
             errors.extend(model.insert(index, record).err());
         }
-        if errors.is_empty() {
-            Ok(model)
-        } else {
-            Err(errors)
-        }
+        if errors.is_empty() { Ok(model) } else { Err(errors) }
     }
 
     fn insert(&mut self, index: usize, record: CostRecord) -> Result<(), RecordError> {
@@ -203,11 +199,7 @@ impl Measurement {
         if !(0.0..f64::INFINITY).contains(&energy.get()) {
             return Err(RecordError::Energy { record: index });
         }
-        Ok(Self {
-            record: index,
-            latency: record.latency,
-            energy,
-        })
+        Ok(Self { record: index, latency: record.latency, energy })
     }
 
     fn cycles(&self, accelerator: &Accelerator) -> Cycles {
@@ -238,10 +230,7 @@ impl Measurement {
     }
 
     fn of_layer(&self, accelerator: &Accelerator) -> LayerCost {
-        LayerCost {
-            cycles: self.cycles(accelerator).get(),
-            energy_nj: self.energy_nj(),
-        }
+        LayerCost { cycles: self.cycles(accelerator).get(), energy_nj: self.energy_nj() }
     }
 }
 
@@ -252,11 +241,7 @@ fn layers(
     accelerator: &Accelerator,
 ) -> Result<Vec<LayerCost>, Infeasible> {
     let names: HashSet<&str> = network.layers().iter().map(|layer| &*layer.name).collect();
-    if let Some(unknown) = by_name
-        .keys()
-        .filter(|name| !names.contains(&***name))
-        .min()
-    {
+    if let Some(unknown) = by_name.keys().filter(|name| !names.contains(&***name)).min() {
         return Err(Infeasible::UnknownLayer {
             network: network.name().into(),
             layer: unknown.clone(),
@@ -264,13 +249,13 @@ fn layers(
     }
     let cost = |layer: &Layer| {
         let measurement = by_name.get(&layer.name);
-        measurement
-            .map(|measurement| measurement.of_layer(accelerator))
-            .ok_or_else(|| Infeasible::LayerNotMeasured {
+        measurement.map(|measurement| measurement.of_layer(accelerator)).ok_or_else(|| {
+            Infeasible::LayerNotMeasured {
                 network: network.name().into(),
                 layer: layer.name.clone(),
                 accelerator: accelerator.name.clone(),
-            })
+            }
+        })
     };
     network.layers().iter().map(cost).collect()
 }

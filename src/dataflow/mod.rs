@@ -154,6 +154,12 @@ pub enum DataflowError {
         /// What was given.
         found: u32,
     },
+    /// Units given at the outermost level, or missing at an inner one.
+    #[error("level {level}: every level but the outermost needs a cluster size, and only those")]
+    Units {
+        /// Level.
+        level: usize,
+    },
     /// Too many cluster levels.
     #[error("{found} levels; at most {} are allowed", Dataflow::MAX_LEVELS)]
     TooManyLevels {
@@ -186,6 +192,9 @@ impl Dataflow {
             });
         }
         for (index, level) in levels.iter().enumerate() {
+            if level.units.is_some() != (index > 0) {
+                return Err(DataflowError::Units { level: index });
+            }
             level.check(index)?;
         }
         Ok(Self {

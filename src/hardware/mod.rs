@@ -16,7 +16,7 @@ pub struct Noc {
     /// Bandwidth of each level [byte/cycle], outermost (fed by the shared memory) first; deeper
     /// levels than listed take the last entry. Never empty, no entry zero.
     pub bandwidth: Vec<u64>,
-    /// Latency of each level [cycle], extended likewise.
+    /// Latency of each level \[cycle\], extended likewise.
     pub latency: Vec<u64>,
     /// Whether one send serves every unit that wants the element.
     pub multicast: bool,
@@ -36,7 +36,7 @@ pub struct Memory {
 /// Energy of one event, relative to a multiply-accumulate.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct EnergyTable {
-    /// One multiply-accumulate [nJ].
+    /// One multiply-accumulate \[nJ\].
     pub mac_nj: f64,
     /// One L1 access [multiple of a multiply-accumulate].
     pub l1_per_mac: f64,
@@ -95,6 +95,14 @@ pub enum HardwareError {
     /// No accelerators.
     #[error("system `{0}` has no accelerators")]
     Empty(String),
+    /// Too many accelerators.
+    #[error("system `{system}` has {found} accelerators; at most {} are allowed", System::MAX_ACCELERATORS)]
+    TooMany {
+        /// System.
+        system: Box<str>,
+        /// How many there are.
+        found: usize,
+    },
     /// Too few PEs for one unit of the dataflow.
     #[error(
         "accelerator `{accelerator}` has {pes} PEs, but one unit of dataflow {dataflow} needs \
@@ -159,7 +167,8 @@ impl System {
     ///
     /// # Errors
     ///
-    /// [`HardwareError::Empty`], [`HardwareError::TooFewPes`] or [`HardwareError::Size`].
+    /// [`HardwareError::Empty`], [`HardwareError::TooMany`], [`HardwareError::TooFewPes`] or
+    /// [`HardwareError::Size`].
     pub fn new(
         name: impl Into<Box<str>>,
         accelerators: Vec<Accelerator>,
@@ -167,6 +176,10 @@ impl System {
         let name = name.into();
         if accelerators.is_empty() {
             return Err(HardwareError::Empty(name.into()));
+        }
+        if accelerators.len() > Self::MAX_ACCELERATORS {
+            let found = accelerators.len();
+            return Err(HardwareError::TooMany { system: name, found });
         }
         for accelerator in &accelerators {
             accelerator.check()?;
@@ -247,7 +260,7 @@ impl Style {
     /// [`HardwareError::UnevenShares`] unless `pes` is a multiple of the sum of the shares.
     pub fn partition(&self, pes: u32) -> Result<Vec<u32>, HardwareError> {
         let total: u32 = self.shares.iter().map(|(_, share)| share).sum();
-        if pes == 0 || pes % total != 0 {
+        if pes == 0 || !pes.is_multiple_of(total) {
             let shares: Vec<_> = self
                 .shares
                 .iter()

@@ -157,7 +157,7 @@ impl<'a> CostReport<'a> {
     }
 }
 
-/// Cycles and energy [nJ] among the columns of a layer.
+/// Cycles and energy \[nJ\] among the columns of a layer.
 fn cost_of(explanation: &Explanation) -> (i64, f64) {
     let find = |wanted| explanation.iter().find(|(name, _)| *name == wanted).map(|(_, v)| v);
     let cycles = match find("runtime_cycles") {

@@ -76,7 +76,7 @@ pub struct ScoreRow {
     pub released: f64,
     /// Executed after their deadline.
     pub late: f64,
-    /// Energy [mJ].
+    /// Energy \[mJ\].
     pub energy_mj: f64,
     /// Why there is no score.
     pub infeasible: Option<String>,

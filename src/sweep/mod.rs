@@ -56,8 +56,8 @@ pub struct RunSpec {
     pub system: Arc<System>,
     /// Which runtime.
     pub semantics: Semantics,
-    /// Arrivals, seed and replication. `mlsys2023` takes seed + replication as the C library's seed
-    /// and nothing else from here.
+    /// Arrivals, seed and replication. `mlsys2023` takes seed + replication as the C library's seed,
+    /// and the trigger probability if one is set; nothing else from here.
     pub load: LoadSettings,
     /// Rules; ignored by `mlsys2023`.
     pub engine: EngineSettings,

@@ -37,10 +37,7 @@ fn main() {
             black_box(cost).expect("the study is feasible");
         })
     });
-    report(
-        "one of a network's layers",
-        of_networks.map(|ns| ns / shapes.len() as f64).collect(),
-    );
+    report("one of a network's layers", of_networks.map(|ns| ns / shapes.len() as f64).collect());
     let pairs = accelerators
         .iter()
         .flat_map(|accelerator| shapes.iter().map(move |shape| (shape, accelerator)));
@@ -55,10 +52,7 @@ fn main() {
 
 /// A network of all shapes.
 fn network(shapes: &[LayerShape]) -> Network {
-    let layers = shapes.iter().map(|&shape| Layer {
-        name: "layer".into(),
-        shape,
-    });
+    let layers = shapes.iter().map(|&shape| Layer { name: "layer".into(), shape });
     Network::new("study", layers.collect()).expect("a legal network")
 }
 

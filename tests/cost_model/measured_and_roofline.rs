@@ -25,17 +25,12 @@ fn accelerator(name: &str, pes: u32, bandwidth: u64) -> Accelerator {
 
 fn network(name: &str, layers: &[&str]) -> Network {
     let shape = support::shape(LayerKind::Conv, [19, 19, 24, 13, 3, 3]);
-    let layers = layers.iter().map(|&name| Layer {
-        name: name.into(),
-        shape,
-    });
+    let layers = layers.iter().map(|&name| Layer { name: name.into(), shape });
     Network::new(name, layers.collect()).expect("a legal network")
 }
 
 fn roofs(shape: &LayerShape, accelerator: &Accelerator) -> Vec<Quantity> {
-    let columns = Roofline
-        .explain(shape, accelerator)
-        .expect("always feasible");
+    let columns = Roofline.explain(shape, accelerator).expect("always feasible");
     columns.into_iter().map(|(_, quantity)| quantity).collect()
 }
 
@@ -49,32 +44,14 @@ fn the_roofline_is_the_slowest_of_computing_and_two_interfaces() {
         let [cycles, compute, noc, offchip] = cycles.map(Quantity::Count);
         let (macs, elements) = (Quantity::Count(324), Quantity::Count(126));
         let bound = Quantity::Text(bound.into());
-        vec![
-            cycles,
-            energy.clone(),
-            compute,
-            noc,
-            offchip,
-            macs,
-            elements,
-            bound,
-        ]
+        vec![cycles, energy.clone(), compute, noc, offchip, macs, elements, bound]
     };
     let mut accelerator = accelerator("a", 10, 4);
-    assert_eq!(
-        roofs(&shape, &accelerator),
-        expected([33, 33, 32, 1], "compute")
-    );
+    assert_eq!(roofs(&shape, &accelerator), expected([33, 33, 32, 1], "compute"));
     accelerator.noc.bandwidth = vec![3, 1000];
-    assert_eq!(
-        roofs(&shape, &accelerator),
-        expected([42, 33, 42, 1], "noc")
-    );
+    assert_eq!(roofs(&shape, &accelerator), expected([42, 33, 42, 1], "noc"));
     accelerator.memory.offchip_bandwidth = 2;
-    assert_eq!(
-        roofs(&shape, &accelerator),
-        expected([63, 33, 42, 63], "offchip")
-    );
+    assert_eq!(roofs(&shape, &accelerator), expected([63, 33, 42, 63], "offchip"));
 }
 
 #[test]
@@ -104,9 +81,7 @@ fn record(accelerator: &str, layer: Option<&str>, ms: f64, mj: f64) -> CostRecor
 #[test]
 fn a_measured_network_costs_what_was_measured() {
     let table = CostRecords::new(vec![record("WS@2048", None, 1.5, 0.25)]).unwrap();
-    let cost = table
-        .network(&network("net", &["a", "b"]), &accelerator("x", 2048, 1))
-        .unwrap();
+    let cost = table.network(&network("net", &["a", "b"]), &accelerator("x", 2048, 1)).unwrap();
     assert_eq!(cost.latency, SimSpan::from_ns(1_500_000));
     assert_eq!(cost.cycles, Cycles::new(1_500_000));
     assert_eq!(cost.energy(), Millijoules::new(0.25));
@@ -117,10 +92,7 @@ fn a_measured_network_costs_what_was_measured() {
 
 #[test]
 fn the_name_of_an_accelerator_comes_before_its_dataflow_and_pes() {
-    let records = vec![
-        record("WS@2048", None, 1.0, 0.0),
-        record("WS-0", None, 2.0, 0.0),
-    ];
+    let records = vec![record("WS@2048", None, 1.0, 0.0), record("WS-0", None, 2.0, 0.0)];
     let table = CostRecords::new(records).unwrap();
     let latency_ms = |name, pes| {
         let cost = table.network(&network("net", &["a"]), &accelerator(name, pes, 1));
@@ -141,26 +113,15 @@ fn the_name_of_an_accelerator_comes_before_its_dataflow_and_pes() {
 
 #[test]
 fn measured_layers_add_up_in_execution_order() {
-    let records = vec![
-        record("x", Some("b"), 0.001, 0.5),
-        record("x", Some("a"), 0.002, 0.25),
-    ];
+    let records = vec![record("x", Some("b"), 0.001, 0.5), record("x", Some("a"), 0.002, 0.25)];
     let table = CostRecords::new(records).unwrap();
-    let slow = Accelerator {
-        clock: ClockRate::from_mhz(500.0).unwrap(),
-        ..accelerator("x", 1024, 1)
-    };
+    let slow =
+        Accelerator { clock: ClockRate::from_mhz(500.0).unwrap(), ..accelerator("x", 1024, 1) };
     // Layer `a` runs twice: 2000 ns at 500 MHz are 1000 cycles.
     let net = network("net", &["a", "b", "a"]);
     let cost = table.network(&net, &slow).unwrap();
-    let layer = |cycles, mj: f64| LayerCost {
-        cycles,
-        energy_nj: mj * 1e6,
-    };
-    assert_eq!(
-        cost.layers,
-        [layer(1000, 0.25), layer(500, 0.5), layer(1000, 0.25)]
-    );
+    let layer = |cycles, mj: f64| LayerCost { cycles, energy_nj: mj * 1e6 };
+    assert_eq!(cost.layers, [layer(1000, 0.25), layer(500, 0.5), layer(1000, 0.25)]);
     assert_eq!(cost.latency, SimSpan::from_ns(5000));
     assert_eq!(cost.energy(), Millijoules::new(1.0));
     let rows = table.explain_network(&net, &slow).unwrap();
@@ -170,16 +131,9 @@ fn measured_layers_add_up_in_execution_order() {
 #[test]
 fn layers_that_are_missing_or_unknown_are_named_when_used() {
     let cost = |layers: &[&str]| {
-        let records = layers
-            .iter()
-            .map(|layer| record("x", Some(layer), 1.0, 1.0));
+        let records = layers.iter().map(|layer| record("x", Some(layer), 1.0, 1.0));
         let table = CostRecords::new(records.collect()).unwrap();
-        table
-            .network(
-                &network("net", &["a", "b", "c"]),
-                &accelerator("x", 1024, 1),
-            )
-            .unwrap_err()
+        table.network(&network("net", &["a", "b", "c"]), &accelerator("x", 1024, 1)).unwrap_err()
     };
     assert_eq!(
         cost(&["a", "c"]),
@@ -191,10 +145,7 @@ fn layers_that_are_missing_or_unknown_are_named_when_used() {
     );
     assert_eq!(
         cost(&["a", "b", "c", "d"]),
-        Infeasible::UnknownLayer {
-            network: "net".into(),
-            layer: "d".into()
-        }
+        Infeasible::UnknownLayer { network: "net".into(), layer: "d".into() }
     );
 }
 
@@ -213,22 +164,10 @@ fn records_that_contradict_each_other_are_all_reported() {
     assert_eq!(
         CostRecords::new(records).unwrap_err(),
         [
-            RecordError::Duplicate {
-                record: 1,
-                earlier: 0
-            },
-            RecordError::WholeAndLayers {
-                record: 2,
-                earlier: 0
-            },
-            RecordError::Duplicate {
-                record: 4,
-                earlier: 3
-            },
-            RecordError::WholeAndLayers {
-                record: 5,
-                earlier: 3
-            },
+            RecordError::Duplicate { record: 1, earlier: 0 },
+            RecordError::WholeAndLayers { record: 2, earlier: 0 },
+            RecordError::Duplicate { record: 4, earlier: 3 },
+            RecordError::WholeAndLayers { record: 5, earlier: 3 },
             RecordError::Energy { record: 6 },
             RecordError::Energy { record: 7 },
         ]
@@ -255,10 +194,8 @@ fn columns_come_in_any_order_and_layer_may_be_left_out() {
     assert_eq!(parse(text), Ok(expected.unwrap()));
     let text =
         "network,accelerator,layer,cycles,energy_mj\r\nnet,x,\"a,1\",2000,1e0\r\nnet,y,,7,1\r\n";
-    let cycles = |cycles, record| CostRecord {
-        latency: Latency::Cycles(Cycles::new(cycles)),
-        ..record
-    };
+    let cycles =
+        |cycles, record| CostRecord { latency: Latency::Cycles(Cycles::new(cycles)), ..record };
     let expected = CostRecords::new(vec![
         cycles(2000, record("x", Some("a,1"), 0.0, 1.0)),
         cycles(7, record("y", None, 0.0, 1.0)),
@@ -269,10 +206,7 @@ fn columns_come_in_any_order_and_layer_may_be_left_out() {
 #[test]
 fn every_problem_of_the_header_is_placed() {
     let columns = "columns: network, accelerator, layer, latency_ms, cycles, energy_mj";
-    assert_eq!(
-        parse(""),
-        Err(format!("t.csv:1:1: the table is empty ({columns})"))
-    );
+    assert_eq!(parse(""), Err(format!("t.csv:1:1: the table is empty ({columns})")));
     assert_eq!(
         parse("network,acelerator,xyz,network,latency_ms,cycles\n"),
         Err([
@@ -364,15 +298,10 @@ fn scenario(network: &Arc<Network>) -> Scenario {
 fn accelerators_of_one_make_are_costed_once_unless_names_matter() {
     let network = Arc::new(network("net", &["a"]));
     let scenario = scenario(&network);
-    let accelerators = vec![
-        accelerator("WS-0", 2048, 128),
-        accelerator("WS-1", 2048, 128),
-    ];
+    let accelerators = vec![accelerator("WS-0", 2048, 128), accelerator("WS-1", 2048, 128)];
     let system = System::new("twins", accelerators).unwrap();
     let table = |model: &dyn CostModel| {
-        CostLibrary::evaluate(model, [(&scenario, &system)])
-            .table(&scenario, &system)
-            .unwrap()
+        CostLibrary::evaluate(model, [(&scenario, &system)]).table(&scenario, &system).unwrap()
     };
     let (model, first, second) = (ModelId::new(0), AccelId::new(0), AccelId::new(1));
 
@@ -380,10 +309,7 @@ fn accelerators_of_one_make_are_costed_once_unless_names_matter() {
     let shared = |accelerator| std::ptr::from_ref(computed.network(model, accelerator));
     assert_eq!(shared(first), shared(second));
 
-    let records = vec![
-        record("WS-0", None, 1.0, 1.0),
-        record("WS-1", None, 2.0, 1.0),
-    ];
+    let records = vec![record("WS-0", None, 1.0, 1.0), record("WS-1", None, 2.0, 1.0)];
     let measured = table(&CostRecords::new(records).unwrap());
     assert_eq!(measured.latency(model, first).as_ms(), 1.0);
     assert_eq!(measured.latency(model, second).as_ms(), 2.0);

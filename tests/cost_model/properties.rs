@@ -51,10 +51,7 @@ const HUGE: Sizes = Sizes {
 
 /// One level: some axes in any order, window axes by input or by output, one or two spatial maps.
 fn directives(sizes: Sizes) -> impl Strategy<Value = Vec<Directive>> {
-    let step = (
-        prop::sample::select(sizes.maps),
-        prop::sample::select(sizes.offsets),
-    );
+    let step = (prop::sample::select(sizes.maps), prop::sample::select(sizes.offsets));
     (
         Just([Axis::C, Axis::K, Axis::R, Axis::S, Axis::X, Axis::Y]).prop_shuffle(),
         prop::collection::vec(step, 1..=6),
@@ -86,14 +83,10 @@ fn directives(sizes: Sizes) -> impl Strategy<Value = Vec<Directive>> {
 fn dataflow(sizes: Sizes) -> impl Strategy<Value = Arc<Dataflow>> {
     let inner = (prop::sample::select(sizes.units), directives(sizes));
     (directives(sizes), prop::collection::vec(inner, 0..=4)).prop_map(|(outermost, inner)| {
-        let outermost = ClusterLevel {
-            units: None,
-            directives: outermost,
-        };
-        let inner = inner.into_iter().map(|(units, directives)| ClusterLevel {
-            units: Some(units),
-            directives,
-        });
+        let outermost = ClusterLevel { units: None, directives: outermost };
+        let inner = inner
+            .into_iter()
+            .map(|(units, directives)| ClusterLevel { units: Some(units), directives });
         let levels = std::iter::once(outermost).chain(inner).collect();
         Arc::new(Dataflow::new("random", levels).expect("a legal dataflow"))
     })
@@ -102,27 +95,20 @@ fn dataflow(sizes: Sizes) -> impl Strategy<Value = Arc<Dataflow>> {
 /// An accelerator with enough PEs for one to 64 outermost units, or some more.
 fn accelerator(sizes: Sizes) -> impl Strategy<Value = Accelerator> {
     let bandwidth = prop::sample::select(&[1u64, 3, 16, 128, 256][..]);
-    (
-        dataflow(sizes),
-        1u64..=64,
-        0u64..1000,
-        prop::collection::vec(bandwidth, 1..=3),
-    )
-        .prop_map(|(dataflow, outermost, idle, bandwidth)| {
+    (dataflow(sizes), 1u64..=64, 0u64..1000, prop::collection::vec(bandwidth, 1..=3)).prop_map(
+        |(dataflow, outermost, idle, bandwidth)| {
             let pes = dataflow.pes_per_unit().saturating_mul(outermost) + idle;
             let pes = u32::try_from(pes)
                 .map_or(Accelerator::MAX_PES, |pes| pes.min(Accelerator::MAX_PES));
             support::accelerator(&dataflow, pes, &bandwidth)
-        })
+        },
+    )
 }
 
 fn shape(sizes: Sizes) -> impl Strategy<Value = LayerShape> {
     let extent = || prop::sample::select(sizes.extents);
     let kind = prop::sample::select(LayerKind::ALL.map(|(kind, _)| kind).to_vec());
-    (
-        kind,
-        [extent(), extent(), extent(), extent(), extent(), extent()],
-    )
+    (kind, [extent(), extent(), extent(), extent(), extent(), extent()])
         .prop_map(|(kind, extents)| support::shape(kind, extents))
         .prop_filter("a legal layer", |shape| shape.check().is_ok())
 }

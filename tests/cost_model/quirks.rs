@@ -17,9 +17,7 @@ fn accelerator(dataflow: &str, pes: u32) -> Accelerator {
 }
 
 fn explain(shape: &LayerShape, accelerator: &Accelerator) -> Vec<(&'static str, Quantity)> {
-    Mlsys2023
-        .explain(shape, accelerator)
-        .expect("it is feasible")
+    Mlsys2023.explain(shape, accelerator).expect("it is feasible")
 }
 
 /// Checks some counts of a layer with extents [K, C, Y, X, R, S].
@@ -45,10 +43,7 @@ fn quirk_2_bandwidths_are_used_from_the_wrong_end() {
     let dataflow = support::dataflow("hand", "S(1,1)K | 4: S(1,1)C");
     let layer = conv([4, 4, 1, 1, 1, 1]);
     let of = |bandwidth: &[u64]| {
-        runtimes(&explain(
-            &layer,
-            &support::accelerator(&dataflow, 4, bandwidth),
-        ))
+        runtimes(&explain(&layer, &support::accelerator(&dataflow, 4, bandwidth)))
     };
     assert_eq!(of(&[1, 1000]), "32;8"); // the inner level has the first bandwidth
     assert_eq!(of(&[1000, 1]), "20;1"); // 8 + 3 * 4
@@ -88,17 +83,9 @@ fn quirk_3_latency_multicast_off_chip_bandwidth_and_memories_have_no_effect() {
 #[test]
 fn quirks_4_and_5_stride_and_batch_have_no_effect() {
     let layer = conv([19, 19, 24, 13, 3, 3]);
-    let strided = LayerShape {
-        n: 8,
-        stride_y: 2,
-        stride_x: 3,
-        ..layer
-    };
+    let strided = LayerShape { n: 8, stride_y: 2, stride_x: 3, ..layer };
     let accelerator = support::accelerator(&support::published_dataflow("OS"), 1024, &[128]);
-    assert_eq!(
-        explain(&layer, &accelerator),
-        explain(&strided, &accelerator)
-    );
+    assert_eq!(explain(&layer, &accelerator), explain(&strided, &accelerator));
 }
 
 #[test]
@@ -107,24 +94,14 @@ fn quirk_6_depthwise_layers_keep_k_and_other_kinds_are_dense() {
     let of = |kind| explain(&support::shape(kind, [2, 3, 4, 4, 1, 1]), &accelerator);
     let count = |kind, name| {
         let columns = of(kind);
-        columns
-            .into_iter()
-            .find(|(column, _)| *column == name)
-            .expect("a column")
-            .1
+        columns.into_iter().find(|(column, _)| *column == name).expect("a column").1
     };
     for kind in [LayerKind::Conv, LayerKind::Depthwise] {
         assert_eq!(count(kind, "l2_wr_weight"), Quantity::Count(2 * 3));
         assert_eq!(count(kind, "num_psums"), Quantity::Count(2 * 3 * 4 * 4));
     }
-    assert_eq!(
-        count(LayerKind::Conv, "l2_wr_output"),
-        Quantity::Count(2 * 4 * 4)
-    );
-    assert_eq!(
-        count(LayerKind::Depthwise, "l2_wr_output"),
-        Quantity::Count(3 * 4 * 4)
-    );
+    assert_eq!(count(LayerKind::Conv, "l2_wr_output"), Quantity::Count(2 * 4 * 4));
+    assert_eq!(count(LayerKind::Depthwise, "l2_wr_output"), Quantity::Count(3 * 4 * 4));
     assert_eq!(of(LayerKind::Transposed), of(LayerKind::Conv));
     assert_eq!(of(LayerKind::NonGrouped), of(LayerKind::Conv));
 }
@@ -137,10 +114,7 @@ fn quirk_7_pes_beyond_a_whole_number_of_units_are_idle() {
     assert_ne!(four, explain(&layer, &accelerator(dataflow, 6)));
     assert_eq!(
         Mlsys2023.layer(&layer, &accelerator(dataflow, 1)),
-        Err(Infeasible::TooFewPes {
-            accelerator: "hand".into(),
-            needed: 2
-        })
+        Err(Infeasible::TooFewPes { accelerator: "hand".into(), needed: 2 })
     );
 }
 
@@ -148,11 +122,7 @@ fn quirk_7_pes_beyond_a_whole_number_of_units_are_idle() {
 fn quirk_9_a_kernel_larger_than_its_window_is_evaluated_all_the_same() {
     // E(Y) = 2 - 5 + 1 = -2: -2 trips, hence -3 steady ones. Each of the -2 occurrences computes
     // max(1, 1 - 5 + 1) * 5 partial sums.
-    let expected = [
-        ("runtime_cycles", -10),
-        ("num_psums", -10),
-        ("l2_wr_output", -2),
-    ];
+    let expected = [("runtime_cycles", -10), ("num_psums", -10), ("l2_wr_output", -2)];
     check("T(1,1)Y S(1,1)K", 1, [1, 1, 2, 1, 5, 1], &expected);
 }
 
@@ -161,10 +131,7 @@ fn a_negative_latency_is_no_cost() {
     let layer = conv([1, 1, 2, 1, 5, 1]);
     assert_eq!(
         Mlsys2023.layer(&layer, &accelerator("T(1,1)Y S(1,1)K", 1)),
-        Err(Infeasible::BelowZero {
-            quantity: "latency",
-            accelerator: "hand".into()
-        })
+        Err(Infeasible::BelowZero { quantity: "latency", accelerator: "hand".into() })
     );
 }
 
@@ -189,36 +156,22 @@ fn quirk_15_what_restarts_inside_is_not_fetched_again() {
 fn quirk_16_a_sliding_window_is_kept_though_the_channels_inside_restart() {
     // 3 window positions of 2 channels. First position: 2 rows of each channel. Two further ones: 1
     // new row of the first channel, 2 rows of the second. 4 + 2 * (1 + 2).
-    check(
-        "T(2,1)Y T(1,1)C S(1,1)K",
-        1,
-        [1, 2, 3, 1, 1, 1],
-        &[("l2_rd_input", 10)],
-    );
+    check("T(2,1)Y T(1,1)C S(1,1)K", 1, [1, 2, 3, 1, 1, 1], &[("l2_rd_input", 10)]);
 }
 
 #[test]
 fn quirk_17_multicast_and_halo_forwarding_are_free() {
     // 4 units with 3 columns each at distance 1: the first loads 3, the others 1 new one each; the
     // weight is sent once to all. L1 is charged for what every unit receives.
-    let expected = [
-        ("l2_rd_input", 6),
-        ("l1_wr_input", 12),
-        ("l2_rd_weight", 1),
-        ("l1_wr_weight", 4),
-    ];
+    let expected =
+        [("l2_rd_input", 6), ("l1_wr_input", 12), ("l2_rd_weight", 1), ("l1_wr_weight", 4)];
     check("S(3,1)X", 4, [1, 1, 1, 4, 1, 1], &expected);
 }
 
 #[test]
 fn quirk_19_outputs_under_overlapping_windows_are_computed_again() {
     // 5 positions of a window of 3 rows under a 1x1 kernel: 15 partial sums for 5 outputs.
-    check(
-        "T(3,1)Y S(1,1)K",
-        1,
-        [1, 1, 5, 1, 1, 1],
-        &[("num_psums", 15)],
-    );
+    check("T(3,1)Y S(1,1)K", 1, [1, 1, 5, 1, 1, 1], &[("num_psums", 15)]);
 }
 
 #[test]
@@ -234,12 +187,7 @@ fn quirk_23_an_inner_runtime_wraps_at_32_bits() {
 #[test]
 fn quirk_24_output_counters_leave_out_all_units_but_one() {
     // 4 units with one partial sum each.
-    let expected = [
-        ("num_psums", 4),
-        ("l1_rd_input", 4),
-        ("l1_wr_output", 1),
-        ("l1_rd_output", 0),
-    ];
+    let expected = [("num_psums", 4), ("l1_rd_input", 4), ("l1_wr_output", 1), ("l1_rd_output", 0)];
     check("S(1,1)X", 4, [1, 1, 1, 4, 1, 1], &expected);
 }
 
@@ -263,8 +211,6 @@ fn counts_beyond_64_bits_are_a_value() {
     let maps = "T(16777216,1)C T(16777216,1)R T(16777216,1)S S(1,1)K";
     assert_eq!(
         Mlsys2023.layer(&conv([1, 1, 1, 1, 1, 1]), &accelerator(maps, 1)),
-        Err(Infeasible::Overflow {
-            accelerator: "hand".into()
-        })
+        Err(Infeasible::Overflow { accelerator: "hand".into() })
     );
 }

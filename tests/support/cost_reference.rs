@@ -142,25 +142,14 @@ fn elaborate(accelerator: &Accelerator, d0: &[i128; 6]) -> Vec<Vec<Directive>> {
                 for v in AXES {
                     if !mapped.contains(&v) {
                         let whole = d0[v as usize];
-                        list.push(Directive {
-                            spatial: false,
-                            m: whole,
-                            o: whole,
-                            v,
-                        });
+                        list.push(Directive { spatial: false, m: whole, o: whole, v });
                     }
                 }
             }
             Some(outer) => {
                 for inherited in outer {
                     if !mapped.contains(&inherited.v) {
-                        list.insert(
-                            0,
-                            Directive {
-                                spatial: false,
-                                ..*inherited
-                            },
-                        );
+                        list.insert(0, Directive { spatial: false, ..*inherited });
                     }
                 }
             }
@@ -193,10 +182,7 @@ impl Level {
     }
 
     fn s(&self) -> usize {
-        self.list
-            .iter()
-            .position(|directive| directive.spatial)
-            .unwrap()
+        self.list.iter().position(|directive| directive.spatial).unwrap()
     }
 
     /// (4.2)
@@ -215,35 +201,19 @@ impl Level {
     }
 
     fn covers(&self, x: &Directive) -> bool {
-        if x.spatial {
-            (self.u - 1) * x.o + x.m >= self.d(x.v)
-        } else {
-            x.m >= self.d(x.v)
-        }
+        if x.spatial { (self.u - 1) * x.o + x.m >= self.d(x.v) } else { x.m >= self.d(x.v) }
     }
 
     fn over(&self, x: &Directive) -> bool {
-        if x.spatial {
-            x.o * self.u > self.d(x.v)
-        } else {
-            x.m > self.d(x.v)
-        }
+        if x.spatial { x.o * self.u > self.d(x.v) } else { x.m > self.d(x.v) }
     }
 
     fn absorbed(&self, x: &Directive) -> bool {
-        if x.spatial {
-            x.o * self.u >= self.d(x.v)
-        } else {
-            x.m >= self.d(x.v)
-        }
+        if x.spatial { x.o * self.u >= self.d(x.v) } else { x.m >= self.d(x.v) }
     }
 
     fn edge(&self, x: &Directive) -> bool {
-        if x.spatial {
-            self.edge_s()
-        } else {
-            self.e(x.v) % x.o != 0
-        }
+        if x.spatial { self.edge_s() } else { self.e(x.v) % x.o != 0 }
     }
 
     fn trips(&self, x: &Directive) -> i128 {
@@ -288,10 +258,7 @@ impl Level {
 
     /// Section 5.3.
     fn load(&self, tensor: &[Axis], labels: &[Label; 6], lead: bool) -> i128 {
-        let Some(p) = labels
-            .iter()
-            .rposition(|label| matches!(label, Label::S | Label::E))
-        else {
+        let Some(p) = labels.iter().rposition(|label| matches!(label, Label::S | Label::E)) else {
             return self.fresh(tensor, lead);
         };
         let v_p = self.list[p].v;
@@ -314,10 +281,7 @@ impl Level {
                 (false, _) => x.m,
             }
         };
-        (0..6)
-            .filter(|&pos| tensor.contains(&self.list[pos].v))
-            .map(factor)
-            .product()
+        (0..6).filter(|&pos| tensor.contains(&self.list[pos].v)).map(factor).product()
     }
 
     /// (5.4)
@@ -325,11 +289,7 @@ impl Level {
         let a = self.a(labels);
         let spread = self.list.iter().any(|x| x.spatial && tensor.contains(&x.v));
         let lead = self.load(tensor, labels, true);
-        if spread && a > 1 {
-            lead + (a - 1) * self.load(tensor, labels, false)
-        } else {
-            lead
-        }
+        if spread && a > 1 { lead + (a - 1) * self.load(tensor, labels, false) } else { lead }
     }
 
     /// (6.1)
@@ -393,9 +353,7 @@ impl Level {
             let status = |pos: usize| {
                 [Status::Init, Status::Steady, Status::Edge][index / 3usize.pow(pos as u32) % 3]
             };
-            let n: i128 = (0..6)
-                .map(|pos| self.n(&self.list[pos], status(pos)))
-                .product();
+            let n: i128 = (0..6).map(|pos| self.n(&self.list[pos], status(pos))).product();
             if n == 0 {
                 continue;
             }
@@ -407,14 +365,7 @@ impl Level {
                 Status::Edge => Label::E,
             });
             self.add(&mut sums, n, &labels, first, delta);
-            let Sums {
-                runtime,
-                rd_up,
-                wr_dn,
-                rd_dn,
-                psums,
-                req_up,
-            } = &sums;
+            let Sums { runtime, rd_up, wr_dn, rd_dn, psums, req_up } = &sums;
             let all = [rd_up.as_slice(), wr_dn, rd_dn, req_up, &[*runtime, *psums]].concat();
             *peak = all.iter().fold(*peak, |peak, count| peak.max(count.abs()));
         }
@@ -431,10 +382,7 @@ impl Level {
         let ingress = [&self.v_i, &self.v_w].map(|tensor| self.ingress(tensor, labels));
         let load = [&self.v_i, &self.v_w].map(|tensor| self.load(tensor, labels, true));
         let comp = if delta != 0 { delta } else { n_part };
-        let tau = self
-            .delay(n_out)
-            .max(comp)
-            .max(self.delay(ingress[0] + ingress[1]));
+        let tau = self.delay(n_out).max(comp).max(self.delay(ingress[0] + ingress[1]));
         sums.runtime += n * tau;
         for t in 0..2 {
             sums.rd_up[t] += n * ingress[t];
@@ -470,10 +418,7 @@ impl Counts {
             wr_dn[1], wr_dn[2], sums.psums, req_up[0], req_up[1], req_up[2], req_dn[0], req_dn[1],
             req_dn[2],
         ];
-        self.peak = self
-            .counters
-            .iter()
-            .fold(self.peak, |peak, count| peak.max(count.abs()));
+        self.peak = self.counters.iter().fold(self.peak, |peak, count| peak.max(count.abs()));
         let table = &accelerator.energy;
         let mut sum = 0.0;
         for count in [rd_i, wr_up[0], rd_w, wr_up[1], wr_up[2]] {

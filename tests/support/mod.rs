@@ -18,10 +18,7 @@ pub const PUBLISHED_DATAFLOWS: [(&str, &str); 3] = [
         "WS",
         "T(16,16)C T(16,16)K T(1,1)Y' S(1,1)X' | 16: S(1,1)K T(64,64)C T(1,1)Y' T(1,1)X' | 16: S(1,1)C",
     ),
-    (
-        "OS",
-        "T(1,1)K S(1,1)Y' T(4,4)X' T(16,16)C | 4: S(1,1)X' | 16: S(1,1)C",
-    ),
+    ("OS", "T(1,1)K S(1,1)Y' T(4,4)X' T(16,16)C | 4: S(1,1)X' | 16: S(1,1)C"),
     (
         "RS",
         "T(1,1)Y' T(16,16)X' T(4,4)C S(1,1)K | 16: T(1,1)Y' S(1,1)X' T(4,4)C T(1,1)K | 4: S(1,1)Y S(1,1)R",
@@ -49,10 +46,7 @@ fn level(text: &str) -> ClusterLevel {
         Some((units, maps)) => (Some(units.trim().parse().unwrap()), maps),
         None => (None, text),
     };
-    ClusterLevel {
-        units,
-        directives: maps.split_whitespace().map(directive).collect(),
-    }
+    ClusterLevel { units, directives: maps.split_whitespace().map(directive).collect() }
 }
 
 fn directive(text: &str) -> Directive {
@@ -78,11 +72,7 @@ pub fn accelerator(dataflow: &Arc<Dataflow>, pes: u32, bandwidth: &[u64]) -> Acc
         dataflow: Arc::clone(dataflow),
         pes,
         clock: ClockRate::GHZ,
-        noc: Noc {
-            bandwidth: bandwidth.into(),
-            latency: vec![1],
-            multicast: true,
-        },
+        noc: Noc { bandwidth: bandwidth.into(), latency: vec![1], multicast: true },
         memory: Memory {
             shared: Bytes::new(2 << 20),
             local: Bytes::new(8 << 10),
@@ -99,18 +89,7 @@ pub fn accelerator(dataflow: &Arc<Dataflow>, pes: u32, bandwidth: &[u64]) -> Acc
 
 /// A stride-1 layer of batch 1 with extents [K, C, Y, X, R, S].
 pub fn shape(kind: LayerKind, [k, c, y, x, r, s]: [u32; 6]) -> LayerShape {
-    LayerShape {
-        kind,
-        n: 1,
-        k,
-        c,
-        y,
-        x,
-        r,
-        s,
-        stride_y: 1,
-        stride_x: 1,
-    }
+    LayerShape { kind, n: 1, k, c, y, x, r, s, stride_y: 1, stride_x: 1 }
 }
 
 /// A file of the folder of reference data beside this checkout; `None`, said on standard error,

@@ -6,29 +6,18 @@ use xrsim::hardware::Accelerator;
 use xrsim::model::{Layer, LayerKind, LayerShape, Network};
 
 /// PEs and bandwidth of every accelerator of the published hardware files.
-pub const CONFIGURATIONS: [(u32, u64); 7] = [
-    (1024, 128),
-    (2048, 128),
-    (2048, 256),
-    (3072, 128),
-    (4096, 256),
-    (6144, 256),
-    (8192, 256),
-];
+pub const CONFIGURATIONS: [(u32, u64); 7] =
+    [(1024, 128), (2048, 128), (2048, 256), (3072, 128), (4096, 256), (6144, 256), (8192, 256)];
 
 /// A committed file of expected values.
 pub fn golden(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("tests/golden")
-        .join(name)
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(name)
 }
 
 /// Records of a CSV file, without its header.
 pub fn records(path: &Path) -> impl Iterator<Item = csv::StringRecord> + use<> {
     let reader = csv::Reader::from_path(path).expect("the file can be read");
-    reader
-        .into_records()
-        .map(|record| record.expect("rows are even"))
+    reader.into_records().map(|record| record.expect("rows are even"))
 }
 
 /// The distinct layer shapes, by id.
@@ -45,10 +34,7 @@ pub fn networks() -> Vec<Network> {
     let shapes = shapes();
     let layer = |id: &str| {
         let id: usize = id.parse().expect("a shape id");
-        Layer {
-            name: format!("shape{id}").into(),
-            shape: shapes[id],
-        }
+        Layer { name: format!("shape{id}").into(), shape: shapes[id] }
     };
     let network = |record: csv::StringRecord| {
         let layers = record[1].split(' ').map(layer).collect();

@@ -67,7 +67,8 @@ impl Finder<'_> {
                 let block = self.shortest(start + at, period);
                 let size = block.size.repeated_before(sizes[at + period * times]);
                 if size < best.0 || size == best.0 && best.1.times == 1 {
-                    best = (size, Part { start: start + at, len: period, times, parts: block.parts });
+                    best =
+                        (size, Part { start: start + at, len: period, times, parts: block.parts });
                 }
             }
             sizes[at] = best.0;

@@ -17,18 +17,14 @@ use super::token::Token;
 
 const KEYWORDS: &[&str] = &["Dataflow", "TemporalMap", "SpatialMap", "Cluster"];
 const DIRECTIVES: &[&str] = KEYWORDS.split_at(1).1;
-const DATAFLOW: Contents = Contents {
-    what: "a dataflow",
-    items: DIRECTIVES,
-    outer: &["Dataflow"],
-};
+const DATAFLOW: Contents = Contents { what: "a dataflow", items: DIRECTIVES, outer: &["Dataflow"] };
 
 /// Reads the dataflows of a file. Blocks have no names: a single one is named after the file, e.g.
 /// `WS`, several after the file and their position, e.g. `WS_OS-0`.
 ///
 /// # Errors
 ///
-/// Every problem of the file in order of position, at most about a hundred.
+/// Every problem of the file in order of position, at most a hundred.
 pub fn parse_dataflows(source: &Source) -> Result<Vec<Dataflow>, Vec<Problem>> {
     let mut blocks = Vec::new();
     let mut parser = Parser::new(source.text(), KEYWORDS);
@@ -40,11 +36,7 @@ pub fn parse_dataflows(source: &Source) -> Result<Vec<Dataflow>, Vec<Problem>> {
     let is_single = blocks.len() == 1;
     let mut dataflows = Vec::with_capacity(blocks.len());
     for (index, Block { opening, lines }) in blocks.into_iter().enumerate() {
-        let name = if is_single {
-            stem.to_string()
-        } else {
-            format!("{stem}-{index}")
-        };
+        let name = if is_single { stem.to_string() } else { format!("{stem}-{index}") };
         match assemble(name, opening, lines) {
             Ok(dataflow) => dataflows.push(dataflow),
             Err(problems) => parser.report_all(problems),
@@ -64,11 +56,9 @@ fn block<'a>(parser: &mut Parser<'a>, keyword: Token<'a>) -> Option<Block> {
     let n_problems = parser.n_problems();
     let header = parser.header(keyword)?;
     let mut lines = Vec::new();
-    parser.block(&header, &DATAFLOW, |parser, word| {
-        match whole_line(parser, word) {
-            Some(line) => lines.push((line, word.span())),
-            None => parser.skip_item(),
-        }
+    parser.block(&header, &DATAFLOW, |parser, word| match whole_line(parser, word) {
+        Some(line) => lines.push((line, word.span())),
+        None => parser.skip_item(word),
     });
     let opening = keyword.span();
     (parser.n_problems() == n_problems).then_some(Block { opening, lines })
@@ -81,9 +71,7 @@ fn block<'a>(parser: &mut Parser<'a>, keyword: Token<'a>) -> Option<Block> {
 /// The first problem, with its bytes in `text`.
 pub fn parse_directive(text: &str) -> Result<DirectiveOrCluster, Problem> {
     let mut parser = Parser::new(text, KEYWORDS);
-    let line = parser
-        .take()
-        .and_then(|word| single_line(&mut parser, word));
+    let line = parser.take().and_then(|word| single_line(&mut parser, word));
     match parser.finish(line) {
         Ok(Some(line)) => Ok(line),
         Ok(None) => Err(Problem::new(0..text.len(), "no directive").help(advice("", DIRECTIVES))),
@@ -212,14 +200,8 @@ mod tests {
         check_line("TemporalMap(Sz(R),1) Y", "12..14 the map size is `Sz`");
         check_line("SpatialMap(1,1) Z", "16..17 axis `Z` is not known");
         check_line("SpatialMap(1,1)", "15..15 the axis is missing");
-        check_line(
-            "SpatialMap(1,1) K C",
-            "18..19 `C` behind the end of the directive",
-        );
-        check_line(
-            "Cluster(16,P) K",
-            "14..15 `K` behind the end of the directive",
-        );
+        check_line("SpatialMap(1,1) K C", "18..19 `C` behind the end of the directive");
+        check_line("Cluster(16,P) K", "14..15 `K` behind the end of the directive");
         check_line("TemporlMap(1,1) K", "0..10 `TemporlMap` is not a directive");
         check_line("{ }", "0..1 `{` is not a directive");
         check_line("", "0..0 no directive");

@@ -26,15 +26,12 @@ const KEYWORDS: &[&str] = &[
     "PE_local_memory",
 ];
 const KEYS: &[&str] = KEYWORDS.split_at(1).1;
-const ACCELERATOR: Contents = Contents {
-    what: "an accelerator",
-    items: KEYS,
-    outer: &["Accelerator"],
-};
+const ACCELERATOR: Contents =
+    Contents { what: "an accelerator", items: KEYS, outer: &["Accelerator"] };
 
-/// Largest bandwidth [byte/cycle] and latency [cycle].
+/// Largest bandwidth [byte/cycle] and latency \[cycle\].
 const MAX_NOC: u64 = 1 << 32;
-/// Largest memory [byte].
+/// Largest memory \[byte\].
 const MAX_MEMORY: u64 = 1 << 48;
 
 /// Off-chip bandwidth of every published hardware file [byte/cycle]; of a file that gives none.
@@ -52,7 +49,7 @@ const LOCAL_MEMORY: Bytes = Bytes::new(8 << 10);
 ///
 /// # Errors
 ///
-/// Every problem of the file in order of position, at most about a hundred.
+/// Every problem of the file in order of position, at most a hundred.
 pub fn parse_hardware(source: &Source) -> Result<Vec<Instance>, Vec<Problem>> {
     let mut instances = Vec::new();
     let mut parser = Parser::new(source.text(), KEYWORDS);
@@ -110,9 +107,7 @@ impl<'a> Given<'a> {
                 multicast: self.ending("_multicast").next().is_some(),
             },
             memory: Memory {
-                shared: self
-                    .get("global_shared_memory")
-                    .map_or(SHARED_MEMORY, Bytes::new),
+                shared: self.get("global_shared_memory").map_or(SHARED_MEMORY, Bytes::new),
                 local: self.get("PE_local_memory").map_or(LOCAL_MEMORY, Bytes::new),
                 offchip_bandwidth: self.get("offchip_bw").unwrap_or(OFFCHIP_BANDWIDTH),
             },
@@ -169,11 +164,7 @@ mod tests {
         let expected = Instance {
             name: "Acc0_2K".into(),
             pes: 2048,
-            noc: Noc {
-                bandwidth: vec![64, 128],
-                latency: vec![3, 0],
-                multicast: true,
-            },
+            noc: Noc { bandwidth: vec![64, 128], latency: vec![3, 0], multicast: true },
             memory: Memory {
                 shared: Bytes::new(2 << 20),
                 local: Bytes::new(8192),

@@ -17,11 +17,7 @@ const STRIDE: Contents = Contents {
     items: &["Y", "X", "N", "K", "C", "R", "S", "G", "Y'", "X'"],
     outer: KEYWORDS,
 };
-const DIMENSIONS: Contents = Contents {
-    what: "`Dimensions`",
-    items: &[],
-    outer: KEYWORDS,
-};
+const DIMENSIONS: Contents = Contents { what: "`Dimensions`", items: &[], outer: KEYWORDS };
 
 /// Axes with a meaning; others are read and ignored (Quirk 5 of the cost specification).
 const AXES: [&str; 9] = ["N", "K", "C", "Y", "X", "R", "S", "Y'", "X'"];
@@ -37,10 +33,7 @@ pub(super) fn layer<'a>(parser: &mut Parser<'a>, header: &Header<'a>) -> Option<
         _ => items.read_dimensions(parser, word),
     });
     items.report_missing(parser, header);
-    Some(Layer {
-        name: header.name.into(),
-        shape: items.shape??,
-    })
+    Some(Layer { name: header.name.into(), shape: items.shape?? })
 }
 
 fn layer_kind(parser: &mut Parser<'_>) -> Option<LayerKind> {
@@ -119,10 +112,9 @@ impl Items {
     }
 
     fn report_missing(&self, parser: &mut Parser<'_>, header: &Header<'_>) {
-        for (item, is_given) in [
-            ("Type", self.kind.is_some()),
-            ("Dimensions", self.shape.is_some()),
-        ] {
+        for (item, is_given) in
+            [("Type", self.kind.is_some()), ("Dimensions", self.shape.is_some())]
+        {
             if !is_given {
                 let message = format!("layer {} has no `{item}`", quote(header.name));
                 parser.report(Problem::new(header.name_span.clone(), message));
@@ -192,14 +184,7 @@ impl<'a> Extents<'a> {
     }
 
     fn report_missing(&self, parser: &mut Parser<'_>, word: Token<'_>) {
-        let required = [
-            ["K"; 2],
-            ["C"; 2],
-            ["R"; 2],
-            ["S"; 2],
-            ["Y", "Y'"],
-            ["X", "X'"],
-        ];
+        let required = [["K"; 2], ["C"; 2], ["R"; 2], ["S"; 2], ["Y", "Y'"], ["X", "X'"]];
         let missing: Vec<_> = required
             .iter()
             .filter(|axes| axes.iter().all(|axis| self.slot(axis).is_none()))

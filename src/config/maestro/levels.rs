@@ -28,9 +28,7 @@ pub fn assemble(
     let levels = split(opening, lines);
     let domain: Vec<_> = levels.iter().map(Level::to_domain).collect();
     let bounded = domain.iter().take(Dataflow::MAX_LEVELS).enumerate();
-    let errors: Vec<_> = bounded
-        .filter_map(|(index, level)| level.check(index).err())
-        .collect();
+    let errors: Vec<_> = bounded.filter_map(|(index, level)| level.check(index).err()).collect();
     let locate = |error: &DataflowError| Problem::new(place(error, &levels), error.to_string());
     if !errors.is_empty() {
         return Err(errors.iter().map(locate).collect());
@@ -48,23 +46,12 @@ struct Level {
 
 impl Level {
     fn new(opening: Range<usize>, units: Option<u32>) -> Self {
-        Self {
-            opening,
-            units,
-            directives: Vec::new(),
-        }
+        Self { opening, units, directives: Vec::new() }
     }
 
     fn to_domain(&self) -> ClusterLevel {
-        let directives = self
-            .directives
-            .iter()
-            .map(|&(directive, _)| directive)
-            .collect();
-        ClusterLevel {
-            units: self.units,
-            directives,
-        }
+        let directives = self.directives.iter().map(|&(directive, _)| directive).collect();
+        ClusterLevel { units: self.units, directives }
     }
 }
 
@@ -76,10 +63,7 @@ fn split(opening: Range<usize>, lines: Vec<(DirectiveOrCluster, Range<usize>)>) 
         match line {
             DirectiveOrCluster::Directive(directive) => current.directives.push((directive, span)),
             DirectiveOrCluster::Cluster(units) => {
-                levels.push(std::mem::replace(
-                    &mut current,
-                    Level::new(span, Some(units)),
-                ));
+                levels.push(std::mem::replace(&mut current, Level::new(span, Some(units))));
             }
         }
     }
@@ -103,9 +87,6 @@ fn second_map(error: &DataflowError, level: &Level) -> Option<Range<usize>> {
     let DataflowError::AxisTwice { axis, .. } = error else {
         return None;
     };
-    let mut maps = level
-        .directives
-        .iter()
-        .filter(|(map, _)| map.axis.input_axis().name() == *axis);
+    let mut maps = level.directives.iter().filter(|(map, _)| map.axis.input_axis().name() == *axis);
     maps.nth(1).map(|(_, span)| span.clone())
 }

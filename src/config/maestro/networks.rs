@@ -37,26 +37,14 @@ pub struct NetworkBlock {
     pub span: Range<usize>,
 }
 
-pub(super) const KEYWORDS: &[&str] = &[
-    "Network",
-    "FPS",
-    "Probability",
-    "Dependency",
-    "Layer",
-    "Type",
-    "Stride",
-    "Dimensions",
-];
+pub(super) const KEYWORDS: &[&str] =
+    &["Network", "FPS", "Probability", "Dependency", "Layer", "Type", "Stride", "Dimensions"];
 const NETWORK: Contents = Contents {
     what: "a network",
     items: &["FPS", "Probability", "Dependency", "Layer"],
     outer: &["Network"],
 };
-const DEPENDENCY: Contents = Contents {
-    what: "`Dependency`",
-    items: &[],
-    outer: KEYWORDS,
-};
+const DEPENDENCY: Contents = Contents { what: "`Dependency`", items: &[], outer: KEYWORDS };
 
 /// Most networks of a scenario, and so most dependencies of one.
 pub(super) const MAX_MODELS: usize = 1024;
@@ -65,7 +53,7 @@ pub(super) const MAX_MODELS: usize = 1024;
 ///
 /// # Errors
 ///
-/// Every problem of the file in order of position, at most about a hundred.
+/// Every problem of the file in order of position, at most a hundred.
 pub fn parse_networks(source: &Source) -> Result<Vec<NetworkBlock>, Vec<Problem>> {
     let mut networks = Vec::new();
     let mut parser = Parser::new(source.text(), KEYWORDS);
@@ -271,22 +259,26 @@ mod tests {
     }
 
     #[test]
+    fn unknown_items_are_reported_one_by_one() {
+        let layer = "Layer l { Type CONV Dimensions { K 1 C 1 Y 1 X 1 R 1 S 1 } }";
+        check(
+            &format!("Network a {{\nRate: 5 Hz\nLayr x\n{{ a {{ b }} }} Layr y {{ }}\n{layer} }}"),
+            &[
+                "2:1 `Rate` does not belong into a network (allowed: FPS, Probability, Dependency, \
+                 Layer)",
+                "3:1 `Layr` does not belong into a network (did you mean `Layer`? allowed: FPS, \
+                 Probability, Dependency, Layer)",
+                "4:13 `Layr` does not belong into a network (did you mean `Layer`? allowed: FPS, \
+                 Probability, Dependency, Layer)",
+            ],
+        );
+    }
+
+    #[test]
     fn numbers_are_unsigned_decimal_and_bounded() {
-        let shape = |k| {
-            layer(&format!(
-                "Type CONV\nDimensions {{ K {k} C 1 Y 1 X 1 R 1 S 1 }}"
-            ))
-        };
+        let shape = |k| layer(&format!("Type CONV\nDimensions {{ K {k} C 1 Y 1 X 1 R 1 S 1 }}"));
         let problem = |k| format!("3:16 K is `{k}` (allowed: whole numbers from 1 to 1048576)");
-        for k in [
-            "0",
-            "+1",
-            "1.0",
-            "0x10",
-            "1048577",
-            "18446744073709551616",
-            "four",
-        ] {
+        for k in ["0", "+1", "1.0", "0x10", "1048577", "18446744073709551616", "four"] {
             check(&shape(k), &[&problem(k)]);
         }
         assert!(parse(&shape("0001048576")).is_ok());
@@ -314,20 +306,14 @@ mod tests {
             &["3:1 `Stride` comes after `Dimensions` (the order is Type, Stride, Dimensions)"],
         );
         check(&layer(dimensions), &["1:19 layer `l` has no `Type` (-)"]);
-        check(
-            &layer("Type CONV"),
-            &["1:19 layer `l` has no `Dimensions` (-)"],
-        );
+        check(&layer("Type CONV"), &["1:19 layer `l` has no `Dimensions` (-)"]);
     }
 
     #[test]
     fn nothing_is_given_twice() {
         check(
             &layer("Type CONV\nType CONV\nDimensions { K 1 K 1 C 1 Y 1 X 1 R 1 S 1 }"),
-            &[
-                "3:1 `Type` is given twice (-)",
-                "4:18 `K` is given twice (-)",
-            ],
+            &["3:1 `Type` is given twice (-)", "4:18 `K` is given twice (-)"],
         );
         let layer = "Layer l { Type CONV Dimensions { K 1 C 1 Y 1 X 1 R 1 S 1 } }";
         check(
@@ -364,10 +350,7 @@ mod tests {
             &format!("Network a {{\n{layer}\n"),
             &["1:9 a network is not closed: `}` is missing before the end of the file (-)"],
         );
-        check(
-            &format!("Network a\n{layer}\n}}"),
-            &["2:1 `{` is missing behind `Network` (-)"],
-        );
+        check(&format!("Network a\n{layer}\n}}"), &["2:1 `{` is missing behind `Network` (-)"]);
         check(
             &format!("Network a {{\n{layer}}}"),
             &["2:60 `}` runs into a brace (braces stand alone: put a space on either side)"],
@@ -401,22 +384,17 @@ mod tests {
     fn a_dataflow_block_in_a_layer_is_refused_and_skipped() {
         let dataflow = "Dataflow { TemporalMap(1,1) K; Cluster(4,P); { } }";
         check(
-            &layer(&format!(
-                "Type CONV\n{dataflow} Dimensions {{ K 1 C 1 Y 1 X 1 R 1 S 1 }}"
-            )),
+            &layer(&format!("Type CONV\n{dataflow} Dimensions {{ K 1 C 1 Y 1 X 1 R 1 S 1 }}")),
             &["3:1 `Dataflow` does not belong into a layer (allowed: Type, Stride, Dimensions)"],
         );
     }
 
     #[test]
-    fn reading_stops_after_a_hundred_problems() {
+    fn reading_stops_at_a_hundred_problems() {
         let text = "Network a { x }\n".repeat(1000);
         let problems = parse(&text).unwrap_err();
-        assert_eq!(problems.len(), 101);
-        let last = &problems[100].message;
-        assert_eq!(
-            last,
-            "too many problems: the file is not read beyond this point"
-        );
+        assert_eq!(problems.len(), 100);
+        let last = &problems[99].message;
+        assert_eq!(last, "too many problems: the file is not read beyond this point");
     }
 }

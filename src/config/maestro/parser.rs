@@ -7,8 +7,8 @@ use crate::config::{Problem, nearest};
 
 use super::token::{Token, Tokens};
 
-/// Problems of one file that are reported; reading stops there.
-pub(super) const MAX_PROBLEMS: usize = 100;
+/// Problems of one file that are reported before one that says that there are too many.
+pub(super) const MAX_PROBLEMS: usize = 99;
 /// Longest word that is quoted in full [character].
 const MAX_QUOTED: usize = 48;
 
@@ -74,10 +74,8 @@ impl<'a> Parser<'a> {
         let token = self.next?;
         self.next = self.tokens.next();
         if token.glued {
-            let problem = Problem::new(
-                token.span(),
-                format!("{} runs into a brace", quote(token.text)),
-            );
+            let problem =
+                Problem::new(token.span(), format!("{} runs into a brace", quote(token.text)));
             self.report(problem.help("braces stand alone: put a space on either side"));
         }
         Some(token)
@@ -130,11 +128,7 @@ impl<'a> Parser<'a> {
             let message = "too many problems: the file is not read beyond this point";
             self.problems.push(Problem::new(span, message));
         }
-        if self.problems.is_empty() {
-            Ok(value)
-        } else {
-            Err(self.problems)
-        }
+        if self.problems.is_empty() { Ok(value) } else { Err(self.problems) }
     }
 
     /// Reads blocks that start with `keyword` to the end of the file.
@@ -150,7 +144,9 @@ impl<'a> Parser<'a> {
                 block(self, token);
             } else {
                 self.unexpected(token, "the top level of the file", &[keyword]);
-                self.skip_while(|token| token.text != keyword);
+                while self.next.is_some_and(|token| token.text != keyword) {
+                    self.next = self.tokens.next();
+                }
             }
         }
         if !found {
@@ -209,11 +205,7 @@ impl<'a> Parser<'a> {
                 next.filter(|token| token.text != "}")?;
             }
         }
-        Some(Header {
-            name: "",
-            name_span: keyword.span(),
-            start: keyword.start,
-        })
+        Some(Header { name: "", name_span: keyword.span(), start: keyword.start })
     }
 
     /// Reads the items of a block and its closing brace; gives the bytes from keyword to brace.
@@ -238,7 +230,7 @@ impl<'a> Parser<'a> {
                 item(self, token);
             } else {
                 self.unexpected(token, contents.what, contents.items);
-                self.skip_item();
+                self.skip_item(token);
             }
         }
         self.not_closed(header, contents);
@@ -256,29 +248,29 @@ impl<'a> Parser<'a> {
         number
     }
 
-    /// Reports a word or brace that does not belong into `place`, and skips the group it opens.
+    /// Reports a word or brace that does not belong into `place`.
     fn unexpected(&mut self, token: Token<'a>, place: &str, allowed: &[&str]) {
         let message = format!("{} does not belong into {place}", quote(token.text));
         self.report(Problem::new(token.span(), message).help(advice(token.text, allowed)));
-        if token.text == "{" {
-            self.skip_group();
-        }
     }
 
-    /// To the next keyword or closing brace.
-    pub(super) fn skip_item(&mut self) {
-        let keywords = self.keywords;
-        self.skip_while(|token| token.text != "}" && !keywords.contains(&token.text));
-    }
-
-    /// Skips words, and whole groups in braces, while `skipped` holds.
-    fn skip_while(&mut self, skipped: impl Fn(Token<'a>) -> bool) {
-        while let Some(token) = self.next.filter(|&token| skipped(token)) {
-            self.next = self.tokens.next();
-            if token.text == "{" {
-                self.skip_group();
+    /// Skips the rest of the item that `first` starts: to the end of its line or of its group in
+    /// braces, at most to a keyword or closing brace.
+    pub(super) fn skip_item(&mut self, first: Token<'a>) {
+        let mut last = first;
+        while last.text != "{" {
+            match self.next {
+                Some(token) if self.continues(token, first) => last = token,
+                _ => return,
             }
+            self.next = self.tokens.next();
         }
+        self.skip_group();
+    }
+
+    fn continues(&self, token: Token<'a>, first: Token<'a>) -> bool {
+        let is_near = token.line == first.line || token.text == "{";
+        is_near && token.text != "}" && !self.is_keyword(token)
     }
 
     /// Behind the brace that closes the open group, or to the next block of the file.
@@ -338,11 +330,7 @@ pub(super) fn quote(word: &str) -> String {
             _ => shown.extend(c.escape_debug()),
         }
     }
-    let more = if word.chars().nth(MAX_QUOTED).is_some() {
-        "..."
-    } else {
-        ""
-    };
+    let more = if word.chars().nth(MAX_QUOTED).is_some() { "..." } else { "" };
     shown + more + "`"
 }
 
@@ -365,11 +353,7 @@ fn parse_whole(text: &str) -> Option<u64> {
 }
 
 fn limits(allowed: &RangeInclusive<u64>) -> String {
-    format!(
-        "allowed: whole numbers from {} to {}",
-        allowed.start(),
-        allowed.end()
-    )
+    format!("allowed: whole numbers from {} to {}", allowed.start(), allowed.end())
 }
 
 fn is_brace(token: Token<'_>) -> bool {

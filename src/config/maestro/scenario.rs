@@ -14,7 +14,7 @@ use crate::units::FrameRate;
 use super::networks::{MAX_MODELS, NetworkBlock, parse_networks};
 use super::parser::{MAX_PROBLEMS, quote};
 
-/// Longest name that a mistyped one is compared with [byte].
+/// Longest name that a mistyped one is compared with \[byte\].
 const MAX_COMPARED: usize = 64;
 
 /// Reads a network file as the scenario called `name`.
@@ -67,11 +67,7 @@ impl<'a> Resolver<'a> {
                 problems.push(problem.help("in a scenario every network has its own name"));
             }
         }
-        Self {
-            blocks,
-            ids,
-            problems,
-        }
+        Self { blocks, ids, problems }
     }
 
     /// `None` if something is wrong, and noted.
@@ -109,8 +105,7 @@ impl<'a> Resolver<'a> {
         let rate = FrameRate::from_fps(f64::from(*fps));
         if rate.is_none() {
             let problem = Problem::new(span.clone(), format!("FPS is `{fps}`"));
-            self.problems
-                .push(problem.help("allowed: whole numbers from 1 to 1000000"));
+            self.problems.push(problem.help("allowed: whole numbers from 1 to 1000000"));
         }
         rate
     }
@@ -122,16 +117,11 @@ impl<'a> Resolver<'a> {
                 break;
             }
             match self.upstream(block, name, &dependencies) {
-                Ok(upstream) => dependencies.push(Dependency {
-                    upstream,
-                    kind: DependencyKind::Data,
-                }),
+                Ok(upstream) => {
+                    dependencies.push(Dependency { upstream, kind: DependencyKind::Data })
+                }
                 Err((message, help)) => {
-                    let problem = Problem {
-                        span: span.clone(),
-                        message,
-                        help,
-                    };
+                    let problem = Problem { span: span.clone(), message, help };
                     self.problems.push(problem);
                 }
             }
@@ -151,10 +141,7 @@ impl<'a> Resolver<'a> {
             let names = self.blocks.iter().map(|block| &*block.name);
             let known = nearest(name, names.filter(|known| known.len() <= MAX_COMPARED));
             let help = known.map(|known| format!("did you mean `{known}`?"));
-            return Err((
-                format!("no network of the file is called {}", quote(name)),
-                help,
-            ));
+            return Err((format!("no network of the file is called {}", quote(name)), help));
         };
         if name == &*block.name {
             return Err((format!("{} depends on itself", quote(name)), None));
@@ -170,19 +157,14 @@ impl<'a> Resolver<'a> {
             return;
         };
         match dependencies {
-            [first, ..] => {
-                first.kind = DependencyKind::Control {
-                    probability: widen(probability),
-                }
-            }
+            [first, ..] => first.kind = DependencyKind::Control { probability: widen(probability) },
             [] if probability < 1.0 && block.dependencies.is_empty() => {
                 let message = format!(
                     "network {} has a `Probability` below 1 but no `Dependency`",
                     quote(&block.name)
                 );
                 let problem = Problem::new(block.name_span.clone(), message);
-                self.problems
-                    .push(problem.help("name the network whose results trigger it"));
+                self.problems.push(problem.help("name the network whose results trigger it"));
             }
             [] => {}
         }
@@ -193,17 +175,15 @@ impl<'a> Resolver<'a> {
 /// 0.20000000298; it rounds back to the same single.
 fn widen(single: f32) -> f64 {
     let shortest: Option<f64> = single.to_string().parse().ok();
-    shortest
-        .filter(|&double| double as f32 == single)
-        .unwrap_or(single.into())
+    shortest.filter(|&double| double as f32 == single).unwrap_or(single.into())
 }
 
 /// The bytes that an error of the whole scenario is about: the first model of a cycle.
 fn place(error: &ScenarioError, blocks: &[NetworkBlock]) -> Problem {
     let block = match error {
-        ScenarioError::Cycle(names) => blocks
-            .iter()
-            .find(|block| names.iter().any(|name| **name == *block.name)),
+        ScenarioError::Cycle(names) => {
+            blocks.iter().find(|block| names.iter().any(|name| **name == *block.name))
+        }
         _ => blocks.first(),
     };
     let span = block.map_or(0..0, |block| block.name_span.clone());
@@ -250,19 +230,11 @@ mod tests {
             "c FPS 45 Dependency { a }",
         ]);
         let scenario = scenario(&source, "s").unwrap();
-        let [b, a, c] = scenario.models() else {
-            panic!()
-        };
+        let [b, a, c] = scenario.models() else { panic!() };
         assert_eq!((&*b.artifact_name, &*b.unit.task), ("b", "b"));
         let control = DependencyKind::Control { probability: 0.2 };
-        let of = |upstream, kind| Dependency {
-            upstream: ModelId::new(upstream),
-            kind,
-        };
-        assert_eq!(
-            b.dependencies,
-            [of(1, control), of(2, DependencyKind::Data)]
-        );
+        let of = |upstream, kind| Dependency { upstream: ModelId::new(upstream), kind };
+        assert_eq!(b.dependencies, [of(1, control), of(2, DependencyKind::Data)]);
         assert_eq!(a.rate, FrameRate::from_fps(60.0).unwrap());
         assert_eq!(c.dependencies, [of(1, DependencyKind::Data)]);
         assert!(a.inputs.is_empty() && a.deadline.is_none());
@@ -306,11 +278,7 @@ mod tests {
     #[test]
     fn models_that_wait_for_each_other_are_refused() {
         check(
-            &[
-                "a FPS 1",
-                "b FPS 1 Dependency { c }",
-                "c FPS 1 Dependency { b }",
-            ],
+            &["a FPS 1", "b FPS 1 Dependency { c }", "c FPS 1 Dependency { b }"],
             &["2 b: these models wait for each other: b -> c"],
         );
     }

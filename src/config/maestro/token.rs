@@ -35,11 +35,7 @@ pub(super) struct Tokens<'a> {
 
 impl<'a> Tokens<'a> {
     pub(super) fn new(text: &'a str) -> Self {
-        Self {
-            text,
-            at: 0,
-            line: 0,
-        }
+        Self { text, at: 0, line: 0 }
     }
 
     fn rest(&self) -> &'a str {
@@ -91,10 +87,7 @@ fn ends_word(byte: u8) -> bool {
 }
 
 fn is_separator(byte: u8) -> bool {
-    matches!(
-        byte,
-        b' ' | b'\t' | b'\r' | b'\n' | b',' | b'-' | b'>' | b'(' | b')' | b':' | b';'
-    )
+    matches!(byte, b' ' | b'\t' | b'\r' | b'\n' | b',' | b'-' | b'>' | b'(' | b')' | b':' | b';')
 }
 
 #[cfg(test)]
@@ -124,17 +117,10 @@ mod tests {
 
     #[test]
     fn a_brace_in_a_word_is_split_off_and_marked() {
-        let found: Vec<_> = Tokens::new("A{ }b { }")
-            .map(|token| (token.text, token.glued))
-            .collect();
-        let expected = [
-            ("A", true),
-            ("{", false),
-            ("}", true),
-            ("b", false),
-            ("{", false),
-            ("}", false),
-        ];
+        let found: Vec<_> =
+            Tokens::new("A{ }b { }").map(|token| (token.text, token.glued)).collect();
+        let expected =
+            [("A", true), ("{", false), ("}", true), ("b", false), ("{", false), ("}", false)];
         assert_eq!(found, expected);
     }
 

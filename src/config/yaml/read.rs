@@ -115,8 +115,7 @@ impl<'n, 's, 'p> Fields<'n, 's, 'p> {
     }
 
     fn unknown(&mut self, entry: &Entry<'_>) {
-        let free: Vec<_> =
-            self.asked.iter().copied().filter(|key| !self.given(key)).collect();
+        let free: Vec<_> = self.asked.iter().copied().filter(|key| !self.given(key)).collect();
         let (meant, help) = match unit_slip(&entry.key, &free) {
             Some(key) => (Some(key), format!("give the value as `{key}`")),
             None => match nearest(&entry.key, free.iter().copied()) {
@@ -136,9 +135,36 @@ impl<'n, 's, 'p> Fields<'n, 's, 'p> {
 
 /// Endings of keys that name a unit, longest first.
 const UNITS: [&str; 30] = [
-    "_bytes_per_cycle", "_bytes_per_second", "_bytes_per_s", "_gb_per_s", "_gib_per_s", "_per_mac",
-    "_seconds", "_cycles", "_hertz", "_bytes", "_gbps", "_khz", "_mhz", "_ghz", "_fps", "_kib",
-    "_mib", "_gib", "_hz", "_ns", "_us", "_ms", "_kb", "_mb", "_gb", "_pj", "_nj", "_uj", "_mj", "_s",
+    "_bytes_per_cycle",
+    "_bytes_per_second",
+    "_bytes_per_s",
+    "_gb_per_s",
+    "_gib_per_s",
+    "_per_mac",
+    "_seconds",
+    "_cycles",
+    "_hertz",
+    "_bytes",
+    "_gbps",
+    "_khz",
+    "_mhz",
+    "_ghz",
+    "_fps",
+    "_kib",
+    "_mib",
+    "_gib",
+    "_hz",
+    "_ns",
+    "_us",
+    "_ms",
+    "_kb",
+    "_mb",
+    "_gb",
+    "_pj",
+    "_nj",
+    "_uj",
+    "_mj",
+    "_s",
 ];
 
 /// The known key that `key` is but for its unit.
@@ -328,9 +354,7 @@ pub fn named<T>(
 pub fn at<T>(
     read: impl Fn(&Node<'_>, &mut Problems) -> Option<T>,
 ) -> impl Fn(&Node<'_>, &mut Problems) -> Option<At<T>> {
-    move |node, problems| {
-        read(node, problems).map(|value| At { span: node.span.clone(), value })
-    }
+    move |node, problems| read(node, problems).map(|value| At { span: node.span.clone(), value })
 }
 
 /// The problem that there is no `what` of this name, with the nearest known one.
@@ -339,7 +363,8 @@ pub fn unknown_name<'a>(
     name: &At<Box<str>>,
     known: impl Iterator<Item = &'a str> + Clone,
 ) -> Problem {
-    let problem = Problem::new(name.span.clone(), format!("no {what} named `{}`", printable(&name.value)));
+    let problem =
+        Problem::new(name.span.clone(), format!("no {what} named `{}`", printable(&name.value)));
     match nearest(&name.value, known.clone()) {
         Some(near) => problem.help(format!("did you mean `{near}`?")),
         None => problem.help(format!("known: {}", known.collect::<Vec<_>>().join(", "))),

@@ -206,20 +206,14 @@ impl<'s> Builder<'s, '_> {
     }
 }
 
-/// Whether `key` is among `entries`. From a certain length on `seen` holds their keys, so that a
-/// mapping of many keys takes linear time.
-fn is_repeated<'s>(
-    key: &Cow<'s, str>,
-    entries: &[Entry<'s>],
-    seen: &mut HashSet<Cow<'s, str>>,
-) -> bool {
+/// Whether `key` is among `entries`. From a certain length on `seen` catches up with their keys, so
+/// that a mapping of many keys takes linear time.
+fn is_repeated<'s>(key: &str, entries: &[Entry<'s>], seen: &mut HashSet<Cow<'s, str>>) -> bool {
     if entries.len() < SMALL_MAPPING {
-        return entries.iter().any(|entry| entry.key == *key);
+        return entries.iter().any(|entry| entry.key == key);
     }
-    if seen.is_empty() {
-        seen.extend(entries.iter().map(|entry| entry.key.clone()));
-    }
-    !seen.insert(key.clone())
+    seen.extend(entries[seen.len()..].iter().map(|entry| entry.key.clone()));
+    seen.contains(key)
 }
 
 fn scalar(text: Cow<'_, str>, style: ScalarStyle) -> Value<'_> {

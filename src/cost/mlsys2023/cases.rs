@@ -59,15 +59,8 @@ impl SpatialEdge {
     pub(super) fn of(level: &Level) -> Self {
         let map = &level.maps[level.leader];
         let leftover = map.effective % map.stride;
-        let units = if map.effective <= map.size {
-            1
-        } else {
-            leftover / map.offset
-        };
-        Self {
-            exists: leftover != 0,
-            units,
-        }
+        let units = if map.effective <= map.size { 1 } else { leftover / map.offset };
+        Self { exists: leftover != 0, units }
     }
 }
 
@@ -93,17 +86,9 @@ fn counts_of(map: &Map, spatial_edge: SpatialEdge) -> Counts {
         return STILL;
     }
     let partial = map.effective % map.stride != 0;
-    let edge = if map.spatial {
-        spatial_edge.exists
-    } else {
-        partial
-    };
+    let edge = if map.spatial { spatial_edge.exists } else { partial };
     let trips = map.effective / map.stride + i64::from(partial);
-    let steady = if map.covered {
-        0
-    } else {
-        trips - 1 - i64::from(edge)
-    };
+    let steady = if map.covered { 0 } else { trips - 1 - i64::from(edge) };
     [1, steady, i64::from(edge && !map.absorbed)]
 }
 
@@ -122,12 +107,8 @@ pub(super) struct Case {
 
 impl Case {
     /// The case of no loops at all, from which cases are built loop by loop.
-    const EMPTY: Self = Self {
-        count: 1,
-        moved: Positions::NONE,
-        leader: Status::Init,
-        work: Work::ONE,
-    };
+    const EMPTY: Self =
+        Self { count: 1, moved: Positions::NONE, leader: Status::Init, work: Work::ONE };
 }
 
 /// The cases of one level. They form a tree with a loop at each depth; only branches that occur are
@@ -152,10 +133,7 @@ struct Branch {
 }
 
 impl Branch {
-    const NONE: Self = Self {
-        count: 0,
-        work: Work::ONE,
-    };
+    const NONE: Self = Self { count: 0, work: Work::ONE };
 }
 
 impl Cases {
@@ -179,11 +157,7 @@ impl Cases {
         let work = |label| Work::of(map, label, is_output);
         let rewound = work(Label::of(Status::Init, map));
         // Only spatial maps tell a held axis from one that starts.
-        let starting = if map.spatial {
-            work(Label::Init)
-        } else {
-            rewound
-        };
+        let starting = if map.spatial { work(Label::Init) } else { rewound };
         self.first.work = self.first.work.times(&starting);
         if *counts == STILL {
             self.still.work = self.still.work.times(&rewound);
@@ -191,10 +165,7 @@ impl Cases {
         }
         self.moving = self.moving.with(position);
         let branches = &mut self.branches[position];
-        branches[0] = Branch {
-            count: 1,
-            work: rewound,
-        };
+        branches[0] = Branch { count: 1, work: rewound };
         for status in [Status::Steady, Status::Edge] {
             let count = counts[status as usize];
             if count != 0 {
@@ -235,11 +206,7 @@ impl Cases {
                 Status::Init => case.moved,
                 Status::Steady | Status::Edge => case.moved.with(position),
             },
-            leader: if position == self.leader {
-                status
-            } else {
-                case.leader
-            },
+            leader: if position == self.leader { status } else { case.leader },
             work: case.work.times(&branch.work),
         }
     }

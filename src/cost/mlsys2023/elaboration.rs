@@ -37,11 +37,10 @@ impl Coupling {
     fn of(maps: &[Template; N_AXES], kind: LayerKind) -> Self {
         use Axis::{C, K, R, S, X, Y};
         let channels = if kind == LayerKind::Depthwise { C } else { K };
-        let on = |axes: &[Axis]| Positions::of(maps, |map| axes.contains(&map.axis));
         Self {
-            input: on(&[C, Y, X]),
-            weight: on(&[K, C, R, S]),
-            output: on(&[channels, Y, X]),
+            input: Positions::of(maps, |map| matches!(map.axis, C | Y | X)),
+            weight: Positions::of(maps, |map| matches!(map.axis, K | C | R | S)),
+            output: Positions::of(maps, |map| matches!(map.axis, Y | X) || map.axis == channels),
         }
     }
 }
@@ -88,6 +87,8 @@ pub(super) struct Level {
     pub maps: [Map; N_AXES],
     /// Position of the first spatial map.
     pub leader: usize,
+    /// Maps that do not cover their axis: what units hold of it changes.
+    pub live: Positions,
     pub coupling: Coupling,
 }
 
@@ -188,11 +189,13 @@ impl Elaboration {
         }
         let [a, b, c, d, e, f] = &template.maps;
         let map = |map: &Template| map.on(layer, extents, &sizes, units);
+        let maps = [map(a), map(b), map(c), map(d), map(e), map(f)];
         Level {
             units,
             bandwidth: template.bandwidth,
-            maps: [map(a), map(b), map(c), map(d), map(e), map(f)],
             leader: template.leader,
+            live: Positions::of(&maps, |map| !map.covered),
+            maps,
             coupling: match kind {
                 LayerKind::Depthwise => template.depthwise,
                 _ => template.dense,
@@ -275,14 +278,8 @@ fn complete_outermost(written: &[Directive]) -> [Template; N_AXES] {
 ///
 /// Quirk 8: they keep their size even where the level's extent is smaller.
 fn complete_inner(written: &[Directive], outer: &[Template; N_AXES]) -> [Template; N_AXES] {
-    let missing = outer
-        .iter()
-        .rev()
-        .filter(|map| !is_mapped(written, map.axis));
-    let inherited = missing.map(|&map| Template {
-        mapping: Mapping::Temporal,
-        ..map
-    });
+    let missing = outer.iter().rev().filter(|map| !is_mapped(written, map.axis));
+    let inherited = missing.map(|&map| Template { mapping: Mapping::Temporal, ..map });
     six(inherited.chain(input_centric(written)))
 }
 
@@ -299,20 +296,13 @@ fn six(completed: impl Iterator<Item = Template>) -> [Template; N_AXES] {
 
 impl Template {
     fn whole(axis: Axis) -> Self {
-        Self {
-            axis,
-            mapping: Mapping::Temporal,
-            step: None,
-        }
+        Self { axis, mapping: Mapping::Temporal, step: None }
     }
 
     #[inline]
     fn step(&self, layer: &Extents) -> Step {
         let whole = layer[self.axis as usize];
-        self.step.unwrap_or(Step {
-            size: whole,
-            offset: whole,
-        })
+        self.step.unwrap_or(Step { size: whole, offset: whole })
     }
 
     /// This map on a layer, at a level with these extents, map sizes and units (4.1, section 4.3).
@@ -321,14 +311,8 @@ impl Template {
         let Step { size, offset } = self.step(layer);
         let extent = extents[self.axis as usize];
         let (effective, kernel) = match self.axis {
-            Axis::Y => (
-                extent - extents[Axis::R as usize] + 1,
-                sizes[Axis::R as usize],
-            ),
-            Axis::X => (
-                extent - extents[Axis::S as usize] + 1,
-                sizes[Axis::S as usize],
-            ),
+            Axis::Y => (extent - extents[Axis::R as usize] + 1, sizes[Axis::R as usize]),
+            Axis::X => (extent - extents[Axis::S as usize] + 1, sizes[Axis::S as usize]),
             _ => (extent, 1),
         };
         let spatial = self.mapping == Mapping::Spatial;

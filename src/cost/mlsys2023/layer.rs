@@ -28,10 +28,7 @@ impl Evaluator {
     ///
     /// As [`Elaboration::new`].
     pub(super) fn new(accelerator: &Accelerator) -> Result<Self, Infeasible> {
-        Ok(Self {
-            elaboration: Elaboration::new(accelerator)?,
-            inner: BTreeMap::new(),
-        })
+        Ok(Self { elaboration: Elaboration::new(accelerator)?, inner: BTreeMap::new() })
     }
 
     /// Counts of one layer; `None` if they do not fit into 64 bits.
@@ -92,7 +89,7 @@ pub(super) struct LayerCounts {
 }
 
 impl LayerCounts {
-    /// Latency [cycle].
+    /// Latency \[cycle\].
     pub(super) fn cycles(&self) -> i64 {
         self.runtimes[0]
     }
@@ -102,18 +99,13 @@ impl LayerCounts {
         &self.runtimes[..self.n_levels]
     }
 
-    /// Energy [nJ], summed in the order of (9.1), which makes it the same to the last bit.
+    /// Energy \[nJ\], summed in the order of (9.1), which makes it the same to the last bit.
     ///
     /// Quirk 27: of MACs and of accesses to L1 and L2; nothing for DRAM, network, leakage or idling.
     pub(super) fn energy_nj(&self, table: &EnergyTable) -> f64 {
         let [input, weight, output] = &self.buffers;
-        let l2 = [
-            input.up_reads,
-            input.up_writes,
-            weight.up_reads,
-            weight.up_writes,
-            output.up_writes,
-        ];
+        let l2 =
+            [input.up_reads, input.up_writes, weight.up_reads, weight.up_writes, output.up_writes];
         let l1 = [
             input.down_reads,
             input.down_writes,

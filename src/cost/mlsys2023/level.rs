@@ -95,10 +95,7 @@ impl CaseSums {
         let Coupling { input, weight, .. } = level.coupling;
         let analysis = Analysis {
             level,
-            reuse: [
-                Reuse::of(level, input, cases.moving),
-                Reuse::of(level, weight, cases.moving),
-            ],
+            reuse: [Reuse::of(level, input, cases.moving), Reuse::of(level, weight, cases.moving)],
             active: reuse::active_units(level, edge),
             inner_runtime,
         };
@@ -144,9 +141,5 @@ pub(super) fn buffers(level: &Level, sums: &CaseSums) -> Option<[BufferCounts; 3
         down_capacity: 2 * product(tensor, |map| map.size),
     };
     let tensors = level.coupling;
-    Some([
-        operand(0, tensors.input),
-        operand(1, tensors.weight),
-        output(tensors.output),
-    ])
+    Some([operand(0, tensors.input), operand(1, tensors.weight), output(tensors.output)])
 }

@@ -7,7 +7,7 @@
 //!
 //! The model is reproduced as it is, with all that looks like a defect: results are equal to the
 //! published ones in every count and in every bit of the energy. Passages marked *Quirk* say where
-//! it departs from what it means; *section* and *(8.1)* number the parts of its analysis:
+//! it departs from what it means. Sections and formulas are numbered as in its specification:
 //!
 //! | section | module | |
 //! |---|---|---|
@@ -92,9 +92,9 @@ fn counts(
     shape: &LayerShape,
     accelerator: &Accelerator,
 ) -> Result<LayerCounts, Infeasible> {
-    evaluator.counts(shape).ok_or_else(|| Infeasible::Overflow {
-        accelerator: accelerator.name.clone(),
-    })
+    evaluator
+        .counts(shape)
+        .ok_or_else(|| Infeasible::Overflow { accelerator: accelerator.name.clone() })
 }
 
 fn cost(
@@ -103,10 +103,8 @@ fn cost(
     accelerator: &Accelerator,
 ) -> Result<LayerCost, Infeasible> {
     let counts = counts(evaluator, shape, accelerator)?;
-    let below_zero = |quantity| Infeasible::BelowZero {
-        quantity,
-        accelerator: accelerator.name.clone(),
-    };
+    let below_zero =
+        |quantity| Infeasible::BelowZero { quantity, accelerator: accelerator.name.clone() };
     let cycles = u64::try_from(counts.cycles()).map_err(|_| below_zero("latency"))?;
     let energy_nj = counts.energy_nj(&accelerator.energy);
     if energy_nj < 0.0 {
@@ -142,15 +140,9 @@ fn columns(counts: &LayerCounts, accelerator: &Accelerator) -> Explanation {
     ];
     let mut columns = vec![
         ("runtime_cycles", Quantity::Count(counts.cycles())),
-        (
-            "energy_nJ",
-            Quantity::Real(counts.energy_nj(&accelerator.energy)),
-        ),
+        ("energy_nJ", Quantity::Real(counts.energy_nj(&accelerator.energy))),
     ];
     columns.extend(whole.map(|(name, count)| (name, Quantity::Count(count))));
-    columns.push((
-        "level_runtimes_outer_to_inner",
-        Quantity::Text(runtimes.join(";")),
-    ));
+    columns.push(("level_runtimes_outer_to_inner", Quantity::Text(runtimes.join(";"))));
     columns
 }

@@ -8,9 +8,27 @@ use super::work;
 /// An eighth of the range, so that neither a sum of a few counts nor rounding matters.
 const LIMIT: f64 = (1u64 << 60) as f64;
 
-/// Whether the sums over all cases fit, whose loops take their statuses as often as `counts` says:
-/// none is larger than its largest value in one case times the occurrences of all cases.
+/// Whether the sums over all cases fit, whose loops take their statuses as often as `counts` says.
 pub(super) fn sums_fit(level: &Level, counts: &[Counts; N_AXES], inner_runtime: i64) -> bool {
+    sums_fit_easily(level, counts) || sums_fit_just(level, counts, inner_runtime)
+}
+
+/// The same for most layers, at a glance: bits of an integer bound it, and those of factors add up
+/// to those of their product.
+fn sums_fit_easily(level: &Level, counts: &[Counts; N_AXES]) -> bool {
+    let mut occurrences = 0;
+    let mut tiles = bits(level.units);
+    for (map, counts) in level.maps.iter().zip(counts) {
+        occurrences += bits(total(counts));
+        tiles += bits(map.size.max(map.offset));
+    }
+    // A case has up to four products of tiles (two operands, work, outputs) and an inner runtime,
+    // which has 32 bits.
+    occurrences + (tiles + 3).max(32) < bits(LIMIT as i64)
+}
+
+/// No sum is larger than its largest value in one case times the occurrences of all cases.
+fn sums_fit_just(level: &Level, counts: &[Counts; N_AXES], inner_runtime: i64) -> bool {
     let tensors = level.coupling;
     let (mut occurrences, mut partial_sums) = (1.0, 1.0);
     let (mut inputs, mut weights, mut outputs) = (1.0, 1.0, 1.0);
@@ -20,9 +38,8 @@ pub(super) fn sums_fit(level: &Level, counts: &[Counts; N_AXES], inner_runtime: 
                 *product *= factor as f64;
             }
         };
-        let [init, steady, edge] = counts[position];
         let tile = largest_tile(map);
-        occurrences *= (init + steady.abs() + edge) as f64;
+        occurrences *= total(&counts[position]) as f64;
         partial_sums *= work::partial_sums(map, tile) as f64;
         scale(&mut inputs, tensors.input, tile);
         scale(&mut weights, tensors.weight, tile);
@@ -46,12 +63,17 @@ pub(super) fn footprints_fit(level: &Level) -> bool {
         && capacity_fits(tensors.output)
 }
 
+/// Cases of one loop, each counted as positive.
+fn total([init, steady, edge]: &Counts) -> i64 {
+    init + steady.abs() + edge
+}
+
+fn bits(count: i64) -> u32 {
+    i64::BITS - count.leading_zeros()
+}
+
 /// Bound of what one unit receives or works on along the axis.
 fn largest_tile(map: &Map) -> i64 {
     let largest = map.size.max(map.offset);
-    if map.spatial {
-        largest
-    } else {
-        largest.min(map.extent)
-    }
+    if map.spatial { largest } else { largest.min(map.extent) }
 }

@@ -11,9 +11,7 @@ impl Positions {
     #[inline]
     pub(super) fn of<T>(items: &[T], test: impl Fn(&T) -> bool) -> Self {
         let bits = items.iter().enumerate();
-        Self(bits.fold(0, |set, (position, item)| {
-            set | u8::from(test(item)) << position
-        }))
+        Self(bits.fold(0, |set, (position, item)| set | u8::from(test(item)) << position))
     }
 
     #[inline]

@@ -26,10 +26,7 @@ impl Load {
 
 /// A: units at work (5.1), by [`Status`](super::cases::Status) of the first spatial map.
 pub(super) fn active_units(level: &Level, edge: SpatialEdge) -> [i64; 3] {
-    let rewound = match level.maps[level.leader].oversized {
-        true => edge.units,
-        false => level.units,
-    };
+    let rewound = if level.maps[level.leader].oversized { edge.units } else { level.units };
     [rewound, level.units, edge.units]
 }
 
@@ -55,7 +52,7 @@ impl Reuse {
         }
         Self {
             coupled,
-            live: Positions::of(maps, |map| !map.covered),
+            live: level.live,
             fresh: product(maps, coupled, |_, map| fresh(map)),
             sliding,
         }
@@ -87,11 +84,7 @@ impl Reuse {
 /// Quirk 14: what a map larger than its axis should load in full counts as the remainder by its
 /// offset, which is often zero.
 fn fresh(map: &Map) -> i64 {
-    if map.oversized {
-        map.extent % map.offset
-    } else {
-        map.size
-    }
+    if map.oversized { map.extent % map.offset } else { map.size }
 }
 
 /// Factor of a temporal map once something is held (5.3).
@@ -120,8 +113,5 @@ fn product(
             load.rest *= factor;
         }
     }
-    Load {
-        rest: load.rest * spread,
-        ..load
-    }
+    Load { rest: load.rest * spread, ..load }
 }

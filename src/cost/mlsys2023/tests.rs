@@ -17,21 +17,11 @@ use super::work::Work;
 use Axis::{C, K, OutputX, OutputY, R, S, X, Y};
 
 fn t(size: u32, offset: u32, axis: Axis) -> Directive {
-    Directive {
-        mapping: Mapping::Temporal,
-        size,
-        offset,
-        axis,
-    }
+    Directive { mapping: Mapping::Temporal, size, offset, axis }
 }
 
 fn s(size: u32, offset: u32, axis: Axis) -> Directive {
-    Directive {
-        mapping: Mapping::Spatial,
-        size,
-        offset,
-        axis,
-    }
+    Directive { mapping: Mapping::Spatial, size, offset, axis }
 }
 
 fn elaboration(levels: &[(Option<u32>, &[Directive])], pes: u32) -> Elaboration {
@@ -45,65 +35,30 @@ fn elaboration(levels: &[(Option<u32>, &[Directive])], pes: u32) -> Elaboration 
         dataflow: Arc::new(Dataflow::new("hand", levels).unwrap()),
         pes,
         clock: ClockRate::GHZ,
-        noc: Noc {
-            bandwidth: vec![128],
-            latency: vec![1],
-            multicast: true,
-        },
-        memory: Memory {
-            shared: Bytes::new(1),
-            local: Bytes::new(1),
-            offchip_bandwidth: 1,
-        },
-        energy: EnergyTable {
-            mac_nj: 1.0,
-            l1_per_mac: 1.0,
-            l2_per_mac: 1.0,
-            dram_per_mac: 1.0,
-        },
+        noc: Noc { bandwidth: vec![128], latency: vec![1], multicast: true },
+        memory: Memory { shared: Bytes::new(1), local: Bytes::new(1), offchip_bandwidth: 1 },
+        energy: EnergyTable { mac_nj: 1.0, l1_per_mac: 1.0, l2_per_mac: 1.0, dram_per_mac: 1.0 },
     };
     Elaboration::new(&accelerator).unwrap()
 }
 
 fn ws() -> Elaboration {
-    let outermost = [
-        t(16, 16, C),
-        t(16, 16, K),
-        t(1, 1, OutputY),
-        s(1, 1, OutputX),
-    ];
+    let outermost = [t(16, 16, C), t(16, 16, K), t(1, 1, OutputY), s(1, 1, OutputX)];
     let middle = [s(1, 1, K), t(64, 64, C), t(1, 1, OutputY), t(1, 1, OutputX)];
-    elaboration(
-        &[
-            (None, &outermost),
-            (Some(16), &middle),
-            (Some(16), &[s(1, 1, C)]),
-        ],
-        1024,
-    )
+    elaboration(&[(None, &outermost), (Some(16), &middle), (Some(16), &[s(1, 1, C)])], 1024)
 }
 
 fn os() -> Elaboration {
     let outermost = [t(1, 1, K), s(1, 1, OutputY), t(4, 4, OutputX), t(16, 16, C)];
     let middle = [s(1, 1, OutputX)];
-    elaboration(
-        &[
-            (None, &outermost),
-            (Some(4), &middle),
-            (Some(16), &[s(1, 1, C)]),
-        ],
-        1024,
-    )
+    elaboration(&[(None, &outermost), (Some(4), &middle), (Some(16), &[s(1, 1, C)])], 1024)
 }
 
 fn rs() -> Elaboration {
     let outermost = [t(1, 1, OutputY), t(16, 16, OutputX), t(4, 4, C), s(1, 1, K)];
     let middle = [t(1, 1, OutputY), s(1, 1, OutputX), t(4, 4, C), t(1, 1, K)];
     let inner = [s(1, 1, Y), s(1, 1, R)];
-    elaboration(
-        &[(None, &outermost), (Some(16), &middle), (Some(4), &inner)],
-        1024,
-    )
+    elaboration(&[(None, &outermost), (Some(16), &middle), (Some(4), &inner)], 1024)
 }
 
 const WORKED: LayerShape = LayerShape {
@@ -139,11 +94,7 @@ fn rows(level: &Level) -> Vec<Row> {
     let row = |case: &Case| {
         let active = active[case.leader as usize];
         let [input, weight] = [0, 1].map(|operand: usize| reuse[operand].load(case.moved));
-        let Work {
-            partial_sums,
-            edge_partial_sums,
-            outputs,
-        } = case.work;
+        let Work { partial_sums, edge_partial_sums, outputs } = case.work;
         assert_eq!(partial_sums, edge_partial_sums);
         [
             case.count,
@@ -208,10 +159,7 @@ fn the_inner_levels_of_ws_have_one_case_each() {
 #[test]
 fn the_middle_level_of_os_has_an_edge_on_a_held_tile() {
     let level = level(&os(), 1);
-    let expected = [
-        [1, 4, 288, 2, 256, 144, 64, 144],
-        [1, 1, 288, 2, 64, 0, 64, 0],
-    ];
+    let expected = [[1, 4, 288, 2, 256, 144, 64, 144], [1, 1, 288, 2, 64, 0, 64, 0]];
     assert_eq!(rows(&level), expected);
     assert_eq!(CaseSums::of(&level, 18).unwrap().runtime, 36);
 }
@@ -251,35 +199,13 @@ fn counts(level: &Level, axis: Axis) -> [i64; 3] {
 
 #[test]
 fn completion_keeps_the_written_order_and_reverses_what_it_inherits() {
-    let axes = |index: usize| {
-        level(&ws(), index)
-            .maps
-            .map(|map| (map.axis, map.size, map.spatial))
-    };
-    let outermost = [
-        (C, 16, false),
-        (K, 16, false),
-        (Y, 4, false),
-        (X, 4, true),
-        (R, 3, false),
-        (S, 3, false),
-    ];
-    let middle = [
-        (S, 3, false),
-        (R, 3, false),
-        (K, 1, true),
-        (C, 64, false),
-        (Y, 4, false),
-        (X, 4, false),
-    ];
-    let inner = [
-        (X, 4, false),
-        (Y, 4, false),
-        (K, 1, false),
-        (R, 3, false),
-        (S, 3, false),
-        (C, 1, true),
-    ];
+    let axes = |index: usize| level(&ws(), index).maps.map(|map| (map.axis, map.size, map.spatial));
+    let outermost =
+        [(C, 16, false), (K, 16, false), (Y, 4, false), (X, 4, true), (R, 3, false), (S, 3, false)];
+    let middle =
+        [(S, 3, false), (R, 3, false), (K, 1, true), (C, 64, false), (Y, 4, false), (X, 4, false)];
+    let inner =
+        [(X, 4, false), (Y, 4, false), (K, 1, false), (R, 3, false), (S, 3, false), (C, 1, true)];
     assert_eq!([axes(0), axes(1), axes(2)], [outermost, middle, inner]);
 }
 
@@ -316,13 +242,7 @@ fn quirk_11_an_axis_covered_with_its_halo_still_has_an_edge() {
     // kernel of 2 leaves E = 5: a trip of 4 and an edge of 1.
     let level = single(&[s(3, 1, X)], 4, &[1, 1, 1, 2, 6, 1]);
     assert_eq!(counts(&level, X), [1, 0, 1]);
-    assert_eq!(
-        SpatialEdge::of(&level),
-        SpatialEdge {
-            exists: true,
-            units: 1
-        }
-    );
+    assert_eq!(SpatialEdge::of(&level), SpatialEdge { exists: true, units: 1 });
 }
 
 #[test]
@@ -336,22 +256,12 @@ fn quirk_12_the_steady_count_is_minus_one_where_the_only_trip_is_an_edge() {
 fn quirk_13_a_unit_that_would_be_filled_in_part_is_not_counted() {
     // 2 units of 3 channels: of 8, a trip of 6 leaves 2, less than a unit's offset.
     let level = single(&[s(3, 3, C)], 2, &[8, 1, 1, 1, 1, 1]);
-    assert_eq!(
-        SpatialEdge::of(&level),
-        SpatialEdge {
-            exists: true,
-            units: 0
-        }
-    );
+    assert_eq!(SpatialEdge::of(&level), SpatialEdge { exists: true, units: 0 });
 }
 
 #[test]
 fn quirks_21_to_23_an_occurrence_is_the_longest_of_three_overlapping_delays() {
-    let work = Work {
-        partial_sums: 7,
-        edge_partial_sums: 7,
-        outputs: 30,
-    };
+    let work = Work { partial_sums: 7, edge_partial_sums: 7, outputs: 30 };
     assert_eq!(delay::occurrence(&work, 0, 10, 0), 7); // compute: 7 > 30 / 10
     assert_eq!(delay::occurrence(&work, 0, 4, 0), 8); // egress: 30 / 4
     assert_eq!(delay::occurrence(&work, 81, 10, 0), 9); // ingress: 81 / 10

@@ -22,13 +22,10 @@ pub(super) struct Work {
 
 impl Work {
     /// The empty product.
-    pub(super) const ONE: Self = Self {
-        partial_sums: 1,
-        edge_partial_sums: 1,
-        outputs: 1,
-    };
+    pub(super) const ONE: Self = Self { partial_sums: 1, edge_partial_sums: 1, outputs: 1 };
 
     /// Factors of one axis; `is_output` if the axis indexes the outputs.
+    #[inline]
     pub(super) fn of(map: &Map, label: Label, is_output: bool) -> Self {
         let tile = tile(map, label);
         Self {

@@ -69,6 +69,19 @@ fn names_that_are_unknown() {
 }
 
 #[test]
+fn what_ends_in_yaml_is_never_an_embedded_file() {
+    let error = Catalog::new().scenario("scenarios/AR_gaming_.yaml", Edition::Paper).unwrap_err();
+    assert!(matches!(error, ConfigError::Unreadable { .. }), "{error}");
+    let mut catalog = Catalog::new();
+    catalog.scenario("scenarios/AR_gaming", Edition::Paper).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("AR_gaming.yaml");
+    std::fs::write(&path, "scenario: {name: mine, models: [{model: HT, fps: 1}]}\n").unwrap();
+    let scenario = catalog.scenario(path.to_str().unwrap(), Edition::Paper).unwrap();
+    assert_eq!(scenario.name(), "mine");
+}
+
+#[test]
 fn files_of_the_wrong_kind() {
     check(
         "netwrok:\n  name: x\n",
@@ -310,7 +323,7 @@ fn problems_with_other_files_are_reported_with_those_of_this_one() {
         ),
         &[
             "3:3: a system has no key `clock_ghz` (known: name, clock_mhz, energy, accelerators)",
-            "9:28: no dataflow named `WR` (known: OS, RS, WS)",
+            "9:27: no dataflow named `WR` (known: OS, RS, WS)",
         ],
     );
 }

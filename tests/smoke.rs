@@ -77,7 +77,8 @@ fn every_shipped_file_is_embedded_and_found_by_name() {
     let mut catalog = Catalog::new();
     for path in shipped() {
         let name = path.strip_prefix(root()).unwrap().to_str().unwrap().replace('\\', "/");
-        let embedded = catalog.text(&name).unwrap_or_else(|error| panic!("{error}"));
+        let reference = name.strip_suffix(".yaml").unwrap();
+        let embedded = catalog.text(reference).unwrap_or_else(|error| panic!("{error}"));
         assert_eq!(embedded.name(), name);
         assert_eq!(embedded.text(), source(&path).text());
     }
@@ -92,6 +93,24 @@ fn every_shipped_file_says_where_it_is_from_and_fits_the_page() {
             assert!(line.chars().count() <= 110, "{}:{} is too long", source.name(), index + 1);
         }
     }
+}
+
+#[test]
+fn the_examples_of_the_descriptions_load() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("example.yaml");
+    let mut n_examples = 0;
+    for name in FOLDERS {
+        let text = std::fs::read_to_string(root().join(name).join("README.md")).unwrap();
+        let blocks = text.split("```yaml\n").skip(1).map(|rest| rest.split("```").next().unwrap());
+        // A block that is indented continues the one before.
+        for block in blocks.filter(|block| !block.starts_with(' ')) {
+            std::fs::write(&path, block).unwrap();
+            Catalog::new().check(&path).unwrap_or_else(|error| panic!("{name}: {error}"));
+            n_examples += 1;
+        }
+    }
+    assert_eq!(n_examples, 7);
 }
 
 #[test]

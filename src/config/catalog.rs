@@ -12,14 +12,14 @@ use crate::hardware::{Style, System};
 use crate::model::Network;
 use crate::scenario::{InputStream, Scenario};
 
+use super::document::{Document, has_extension, names_a_file, resolve};
 use super::embedded::{self, Embedded};
 use super::maestro::{self, NetworkBlock};
 use super::network::Model;
 use super::suite::{RawSuite, Suite};
-use super::yaml::Node;
-use super::yaml::read::{At, Problems, unknown_name};
-use super::{ConfigError, Kind, Problem, Source, dataflow, hardware, kind, nearest, network};
-use super::{scenario, suite, yaml};
+use super::yaml::read::unknown_name;
+use super::{ConfigError, Kind, Problem, Source, dataflow, hardware, nearest, network};
+use super::{scenario, suite};
 
 /// Which version of a scenario is meant where the two differ.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -63,43 +63,39 @@ pub struct InputFile {
 
 /// Resolves references and remembers what they led to, so that equal references share one value.
 ///
-/// A reference is the name of an embedded file, in any case, or a path: whatever contains a
-/// separator, ends in `.yaml`, `.yml` or `.m`, or exists. Paths inside a file are relative to it.
+/// A reference that ends in `.yaml`, `.yml` or `.m` is a path. Anything else is the name of an
+/// embedded file, in any case, or else a path. Paths inside a file are relative to it.
 #[derive(Debug, Default)]
 pub struct Catalog {
     used: BTreeMap<String, Arc<Source>>,
     models: HashMap<String, Arc<Model>>,
     networks: HashMap<Box<str>, Vec<Arc<Network>>>,
-    dataflows: HashMap<String, Vec<Arc<Dataflow>>>,
-    styles: HashMap<String, Style>,
-    systems: HashMap<String, Arc<System>>,
-    platforms: HashMap<String, Arc<Platform>>,
-    scenarios: HashMap<String, Arc<Scenario>>,
-    sensors: HashMap<String, Arc<[InputStream]>>,
+    dataflows: Cache<Vec<Arc<Dataflow>>>,
+    styles: Cache<Style>,
+    systems: Cache<Arc<System>>,
+    platforms: Cache<Arc<Platform>>,
+    scenarios: Cache<Arc<Scenario>>,
+    sensors: Cache<Arc<[InputStream]>>,
 }
 
-/// A file that a reference leads to.
-#[derive(Clone)]
-struct File {
-    source: Arc<Source>,
-    /// Folder that paths in the file are relative to; none for embedded files.
-    folder: Option<PathBuf>,
+/// What was read from each file, by its name.
+#[derive(Debug)]
+struct Cache<T>(HashMap<String, T>);
+
+impl<T> Default for Cache<T> {
+    fn default() -> Self {
+        Self(HashMap::new())
+    }
 }
 
-impl File {
-    /// Whether it is in the artifact's text format.
-    fn is_maestro(&self) -> bool {
-        has_extension(Path::new(self.source.name()), &["m"])
+impl<T: Clone> Cache<T> {
+    fn get(&self, file: &Document) -> Option<T> {
+        self.0.get(file.source.name()).cloned()
     }
 
-    fn key(&self) -> String {
-        self.source.name().into()
-    }
-
-    /// File name without folder and extension.
-    fn stem(&self) -> String {
-        let stem = Path::new(self.source.name()).file_stem();
-        stem.map_or_else(|| self.key(), |stem| stem.to_string_lossy().into())
+    fn keep(&mut self, file: &Document, value: T) -> T {
+        self.0.insert(file.source.name().into(), value.clone());
+        value
     }
 }
 
@@ -182,7 +178,7 @@ impl Catalog {
         if file.is_maestro() {
             return instances_of(&file).map(Hardware::Instances);
         }
-        match kind_of(&file, &kinds)? {
+        match file.kind(&kinds)? {
             Kind::Style => self.style_of(&file).map(Hardware::Style),
             _ => self.system_of(&file).map(Hardware::System),
         }
@@ -224,7 +220,7 @@ impl Catalog {
         if file.is_maestro() {
             return check_maestro(&file);
         }
-        let kind = kind_of(&file, &Kind::ALL.map(|(kind, _)| kind))?;
+        let kind = file.kind(&Kind::ALL.map(|(kind, _)| kind))?;
         match kind {
             Kind::Network => drop(self.model_of(&file, None)?),
             Kind::Dataflow => drop(self.dataflows_of(&file)?),
@@ -273,16 +269,19 @@ impl Catalog {
         reference: &str,
         edition: &str,
         folder: Option<&Path>,
-    ) -> Result<File, ConfigError> {
+    ) -> Result<Document, ConfigError> {
         let find = |kind: &Kind| match edition {
             "" => embedded::find(*kind, reference, embedded::default_folder(*kind)),
             edition => embedded::find(*kind, reference, edition),
         };
+        let path = folder.map_or_else(|| reference.into(), |folder| folder.join(reference));
+        if names_a_file(reference) {
+            return self.open(path);
+        }
         if let Some(file) = kinds.iter().find_map(find) {
             return Ok(self.embedded(file));
         }
-        let path = folder.map_or_else(|| reference.into(), |folder| folder.join(reference));
-        if is_path(reference) || path.exists() {
+        if path.exists() {
             return self.open(path);
         }
         let known: Vec<_> = kinds.iter().flat_map(|kind| self.names(*kind)).collect();
@@ -295,24 +294,24 @@ impl Catalog {
         Err(ConfigError::Unknown { kind, name: reference.into(), nearest, known })
     }
 
-    fn embedded(&mut self, file: &Embedded) -> File {
+    fn embedded(&mut self, file: &Embedded) -> Document {
         let entry = self.used.entry(file.path.into());
         let source = entry.or_insert_with(|| Source::new(file.path, file.text));
-        File { source: Arc::clone(source), folder: None }
+        Document { source: Arc::clone(source), folder: None }
     }
 
-    fn open(&mut self, path: PathBuf) -> Result<File, ConfigError> {
+    fn open(&mut self, path: PathBuf) -> Result<Document, ConfigError> {
         let source = self.read(&path)?;
         let folder = path.parent().unwrap_or(Path::new("")).into();
-        Ok(File { source, folder: Some(folder) })
+        Ok(Document { source, folder: Some(folder) })
     }
 
-    fn suite_of(&mut self, file: &File) -> Result<Suite, ConfigError> {
-        load(file, Kind::Suite, |node, problems| {
+    fn suite_of(&mut self, file: &Document) -> Result<Suite, ConfigError> {
+        file.load(Kind::Suite, |node, problems| {
             let raw: RawSuite = suite::read(node, problems)?;
             for (kind, names) in [(Kind::Scenario, &raw.scenarios), (Kind::Style, &raw.systems)] {
                 for name in names {
-                    if embedded::find(kind, &name.value, "").is_none() && !is_path(&name.value) {
+                    if embedded::find(kind, &name.value, "").is_none() {
                         let known = self.names(kind);
                         let known = known.iter().map(String::as_str);
                         problems.push(unknown_name(kind.key(), name, known));
@@ -323,36 +322,35 @@ impl Catalog {
         })
     }
 
-    fn scenario_of(&mut self, file: &File) -> Result<Arc<Scenario>, ConfigError> {
-        if let Some(scenario) = self.scenarios.get(&file.key()) {
-            return Ok(Arc::clone(scenario));
+    fn scenario_of(&mut self, file: &Document) -> Result<Arc<Scenario>, ConfigError> {
+        if let Some(scenario) = self.scenarios.get(file) {
+            return Ok(scenario);
         }
         let scenario = if file.is_maestro() {
             maestro::scenario(&file.source, &file.stem())
-                .map_err(|problems| invalid(file, problems))?
+                .map_err(|problems| file.invalid(problems))?
         } else {
             self.read_scenario(file)?
         };
         let scenario = Arc::new(scenario);
-        self.scenarios.insert(file.key(), Arc::clone(&scenario));
-        Ok(scenario)
+        Ok(self.scenarios.keep(file, scenario))
     }
 
-    fn read_scenario(&mut self, file: &File) -> Result<Scenario, ConfigError> {
+    fn read_scenario(&mut self, file: &Document) -> Result<Scenario, ConfigError> {
         let mut problems = Vec::new();
-        let Some(raw) = draft(file, Kind::Scenario, scenario::read, &mut problems) else {
-            return Err(invalid(file, problems));
+        let Some(raw) = file.draft(Kind::Scenario, scenario::read, &mut problems) else {
+            return Err(file.invalid(problems));
         };
         let lookup = |name: &str| self.model_from(name, file.folder.as_deref());
         let Some(models) = resolve(raw.references(), lookup, &mut problems)? else {
-            return Err(invalid(file, problems));
+            return Err(file.invalid(problems));
         };
         let sensors = match raw.sensors() {
             Some(own) => own.into(),
             None => self.default_sensors()?,
         };
         let scenario = raw.resolve(&models, &sensors, &mut problems);
-        finish(file, scenario, problems)
+        file.finish(scenario, problems)
     }
 
     fn default_sensors(&mut self) -> Result<Arc<[InputStream]>, ConfigError> {
@@ -360,13 +358,12 @@ impl Catalog {
         self.sensors_of(&file)
     }
 
-    fn sensors_of(&mut self, file: &File) -> Result<Arc<[InputStream]>, ConfigError> {
-        if let Some(sensors) = self.sensors.get(&file.key()) {
-            return Ok(Arc::clone(sensors));
+    fn sensors_of(&mut self, file: &Document) -> Result<Arc<[InputStream]>, ConfigError> {
+        if let Some(sensors) = self.sensors.get(file) {
+            return Ok(sensors);
         }
-        let sensors: Arc<[_]> = load(file, Kind::Sensors, scenario::read_sensors)?.into();
-        self.sensors.insert(file.key(), Arc::clone(&sensors));
-        Ok(sensors)
+        let sensors: Arc<[_]> = file.load(Kind::Sensors, scenario::read_sensors)?.into();
+        Ok(self.sensors.keep(file, sensors))
     }
 
     fn model_from(
@@ -382,15 +379,19 @@ impl Catalog {
         self.model_of(&file, member)
     }
 
-    fn model_of(&mut self, file: &File, member: Option<&str>) -> Result<Arc<Model>, ConfigError> {
-        let key = format!("{}#{}", file.key(), member.unwrap_or_default());
+    fn model_of(
+        &mut self,
+        file: &Document,
+        member: Option<&str>,
+    ) -> Result<Arc<Model>, ConfigError> {
+        let key = format!("{}#{}", file.source.name(), member.unwrap_or_default());
         if let Some(model) = self.models.get(&key) {
             return Ok(Arc::clone(model));
         }
         let mut model = if file.is_maestro() {
             Model::bare(Arc::new(pick(file, member)?.network))
         } else {
-            load(file, Kind::Network, network::read)?
+            file.load(Kind::Network, network::read)?
         };
         model.network = self.shared(model.network);
         let model = Arc::new(model);
@@ -419,31 +420,30 @@ impl Catalog {
             [dataflow] => Ok(Arc::clone(dataflow)),
             _ => {
                 let message = format!("{} dataflows; one is needed here", dataflows.len());
-                Err(invalid(&file, vec![Problem::new(0..0, message)]))
+                Err(file.invalid(vec![Problem::new(0..0, message)]))
             }
         }
     }
 
-    fn dataflows_of(&mut self, file: &File) -> Result<Vec<Arc<Dataflow>>, ConfigError> {
-        if let Some(dataflows) = self.dataflows.get(&file.key()) {
-            return Ok(dataflows.clone());
+    fn dataflows_of(&mut self, file: &Document) -> Result<Vec<Arc<Dataflow>>, ConfigError> {
+        if let Some(dataflows) = self.dataflows.get(file) {
+            return Ok(dataflows);
         }
         let dataflows = if file.is_maestro() {
-            maestro::parse_dataflows(&file.source).map_err(|problems| invalid(file, problems))?
+            maestro::parse_dataflows(&file.source).map_err(|problems| file.invalid(problems))?
         } else {
-            vec![load(file, Kind::Dataflow, dataflow::read)?]
+            vec![file.load(Kind::Dataflow, dataflow::read)?]
         };
         let dataflows: Vec<_> = dataflows.into_iter().map(Arc::new).collect();
-        self.dataflows.insert(file.key(), dataflows.clone());
-        Ok(dataflows)
+        Ok(self.dataflows.keep(file, dataflows))
     }
 
-    fn style_of(&mut self, file: &File) -> Result<Style, ConfigError> {
-        if let Some(style) = self.styles.get(&file.key()) {
-            return Ok(style.clone());
+    fn style_of(&mut self, file: &Document) -> Result<Style, ConfigError> {
+        if let Some(style) = self.styles.get(file) {
+            return Ok(style);
         }
         let mut problems = Vec::new();
-        let raw = draft(file, Kind::Style, hardware::read_style, &mut problems);
+        let raw = file.draft(Kind::Style, hardware::read_style, &mut problems);
         let style = match raw {
             Some(raw) => {
                 let lookup = |name: &str| self.dataflow_from(name, file.folder.as_deref());
@@ -452,17 +452,16 @@ impl Catalog {
             }
             None => None,
         };
-        let style = finish(file, style, problems)?;
-        self.styles.insert(file.key(), style.clone());
-        Ok(style)
+        let style = file.finish(style, problems)?;
+        Ok(self.styles.keep(file, style))
     }
 
-    fn system_of(&mut self, file: &File) -> Result<Arc<System>, ConfigError> {
-        if let Some(system) = self.systems.get(&file.key()) {
-            return Ok(Arc::clone(system));
+    fn system_of(&mut self, file: &Document) -> Result<Arc<System>, ConfigError> {
+        if let Some(system) = self.systems.get(file) {
+            return Ok(system);
         }
         let mut problems = Vec::new();
-        let raw = draft(file, Kind::System, hardware::read_system, &mut problems);
+        let raw = file.draft(Kind::System, hardware::read_system, &mut problems);
         let system = match raw {
             Some(raw) => {
                 let lookup = |name: &str| self.dataflow_from(name, file.folder.as_deref());
@@ -471,133 +470,23 @@ impl Catalog {
             }
             None => None,
         };
-        let system = Arc::new(finish(file, system, problems)?);
-        self.systems.insert(file.key(), Arc::clone(&system));
-        Ok(system)
+        let system = Arc::new(file.finish(system, problems)?);
+        Ok(self.systems.keep(file, system))
     }
 
-    fn platform_of(&mut self, file: &File) -> Result<Arc<Platform>, ConfigError> {
-        if let Some(platform) = self.platforms.get(&file.key()) {
-            return Ok(Arc::clone(platform));
+    fn platform_of(&mut self, file: &Document) -> Result<Arc<Platform>, ConfigError> {
+        if let Some(platform) = self.platforms.get(file) {
+            return Ok(platform);
         }
-        let platform = Arc::new(load(file, Kind::Platform, hardware::read_platform)?);
-        self.platforms.insert(file.key(), Arc::clone(&platform));
-        Ok(platform)
+        let platform = Arc::new(file.load(Kind::Platform, hardware::read_platform)?);
+        Ok(self.platforms.keep(file, platform))
     }
-}
-
-fn is_path(reference: &str) -> bool {
-    let path = Path::new(reference);
-    reference.contains(['/', '\\']) || has_extension(path, &["yaml", "yml", "m"])
-}
-
-fn has_extension(path: &Path, extensions: &[&str]) -> bool {
-    let extension = path.extension().unwrap_or_default();
-    extensions.iter().any(|known| extension.eq_ignore_ascii_case(known))
-}
-
-/// Reads a YAML file of `kind`.
-fn load<T>(
-    file: &File,
-    kind: Kind,
-    read: impl FnOnce(&Node<'_>, &mut Problems) -> Option<T>,
-) -> Result<T, ConfigError> {
-    let mut problems = Vec::new();
-    let value = draft(file, kind, read, &mut problems);
-    finish(file, value, problems)
-}
-
-/// Reads a YAML file of `kind` that refers to others, as far as it makes sense by itself.
-fn draft<T>(
-    file: &File,
-    kind: Kind,
-    read: impl FnOnce(&Node<'_>, &mut Problems) -> Option<T>,
-    problems: &mut Problems,
-) -> Option<T> {
-    let root = yaml::parse(file.source.text(), problems)?;
-    let (found, body) = kind::body(&root, problems)?;
-    if found != kind {
-        let message = format!("this is a `{found}` file; a `{kind}` file is needed here");
-        problems.push(Problem::new(root.span.clone(), message));
-        return None;
-    }
-    read(body, problems)
-}
-
-/// The kind of a YAML file, which is one of `allowed`.
-fn kind_of(file: &File, allowed: &[Kind]) -> Result<Kind, ConfigError> {
-    let key = file.source.text().lines().find(|line| !line.is_empty() && !line.starts_with('#'));
-    let kind = key.and_then(|line| Kind::of_key(line.trim_end().strip_suffix(':')?));
-    if let Some(kind) = kind.filter(|kind| allowed.contains(kind)) {
-        return Ok(kind);
-    }
-    let mut problems = Vec::new();
-    let root = yaml::parse(file.source.text(), &mut problems);
-    let found = root.as_ref().and_then(|root| kind::body(root, &mut problems));
-    let kind = found.map(|(kind, _)| kind).filter(|kind| allowed.contains(kind));
-    if let (None, Some((found, _))) = (kind, found) {
-        let allowed: Vec<_> = allowed.iter().map(|kind| format!("`{kind}`")).collect();
-        let needed = allowed.join(" or ");
-        let message = format!("this is a `{found}` file; a {needed} file is needed here");
-        problems.push(Problem::new(0..0, message));
-    }
-    finish(file, kind, problems)
-}
-
-/// The value, or every problem.
-fn finish<T>(file: &File, value: Option<T>, problems: Problems) -> Result<T, ConfigError> {
-    match value {
-        Some(value) if problems.is_empty() => Ok(value),
-        _ => Err(invalid(file, problems)),
-    }
-}
-
-/// Problems of one file that are reported.
-const MAX_PROBLEMS: usize = 100;
-
-/// The error that `problems` are, in order of position.
-fn invalid(file: &File, mut problems: Problems) -> ConfigError {
-    problems.sort_by_key(|problem| problem.span.start);
-    let n_more = problems.len().saturating_sub(MAX_PROBLEMS);
-    if n_more > 0 {
-        problems.truncate(MAX_PROBLEMS);
-        let end = file.source.text().len();
-        problems.push(Problem::new(end..end, format!("and {n_more} more problems")));
-    }
-    ConfigError::Invalid { file: Arc::clone(&file.source), problems }
-}
-
-/// What every name of a file leads to, `None` if one leads nowhere, which is a problem of this file.
-/// What is wrong with the file that a name leads to is an error of that one, and waits until this one
-/// has no problems.
-fn resolve<'a, T>(
-    names: impl Iterator<Item = &'a At<Box<str>>>,
-    mut lookup: impl FnMut(&str) -> Result<T, ConfigError>,
-    problems: &mut Problems,
-) -> Result<Option<Vec<T>>, ConfigError> {
-    let mut found = Vec::new();
-    for name in names {
-        found.push(match lookup(&name.value) {
-            Ok(value) => Some(value),
-            Err(ConfigError::Unknown { kind, known, .. }) => {
-                problems.push(unknown_name(kind, name, known.iter().map(String::as_str)));
-                None
-            }
-            Err(error @ ConfigError::Unreadable { .. }) => {
-                problems.push(Problem::new(name.span.clone(), error.to_string()));
-                None
-            }
-            Err(error) if problems.is_empty() => return Err(error),
-            Err(_) => None,
-        });
-    }
-    Ok(found.into_iter().collect())
 }
 
 /// The network called `name`, or the only one, of a file in the artifact's format.
-fn pick(file: &File, name: Option<&str>) -> Result<NetworkBlock, ConfigError> {
+fn pick(file: &Document, name: Option<&str>) -> Result<NetworkBlock, ConfigError> {
     let mut blocks =
-        maestro::parse_networks(&file.source).map_err(|problems| invalid(file, problems))?;
+        maestro::parse_networks(&file.source).map_err(|problems| file.invalid(problems))?;
     let names: Vec<String> = blocks.iter().map(|block| block.name.to_string()).collect();
     let index = match name {
         Some(name) => names.iter().position(|known| known == name),
@@ -605,7 +494,7 @@ fn pick(file: &File, name: Option<&str>) -> Result<NetworkBlock, ConfigError> {
         None => {
             let message = format!("{} networks; one is needed here", blocks.len());
             let help = format!("name one as {}#NAME: {}", file.source.name(), names.join(", "));
-            return Err(invalid(file, vec![Problem::new(0..0, message).help(help)]));
+            return Err(file.invalid(vec![Problem::new(0..0, message).help(help)]));
         }
     };
     index.map(|index| blocks.swap_remove(index)).ok_or_else(|| ConfigError::Unknown {
@@ -618,7 +507,7 @@ fn pick(file: &File, name: Option<&str>) -> Result<NetworkBlock, ConfigError> {
 }
 
 /// Checks a file in the artifact's format.
-fn check_maestro(file: &File) -> Result<Kind, ConfigError> {
+fn check_maestro(file: &Document) -> Result<Kind, ConfigError> {
     let source = &file.source;
     let checked = maestro::detect(source).map_err(|problem| vec![problem]).and_then(|kind| {
         Ok(match kind {
@@ -633,11 +522,11 @@ fn check_maestro(file: &File) -> Result<Kind, ConfigError> {
             maestro::Kind::Hardware => maestro::parse_hardware(source).map(|_| Kind::System)?,
         })
     });
-    checked.map_err(|problems| invalid(file, problems))
+    checked.map_err(|problems| file.invalid(problems))
 }
 
-fn instances_of(file: &File) -> Result<Vec<Instance>, ConfigError> {
-    maestro::parse_hardware(&file.source).map_err(|problems| invalid(file, problems))
+fn instances_of(file: &Document) -> Result<Vec<Instance>, ConfigError> {
+    maestro::parse_hardware(&file.source).map_err(|problems| file.invalid(problems))
 }
 
 fn sha256(text: &str) -> String {

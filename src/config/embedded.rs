@@ -58,14 +58,14 @@ pub(super) fn default_folder(kind: Kind) -> &'static str {
     }
 }
 
-/// The file of `kind` called `name`, looked for in `folder` first: by path, by name without regard to
-/// case, or by the name that it declares.
+/// The file of `kind` called `name`, looked for in `folder` first: by name without regard to case, by
+/// path without extension, or by the name that it declares.
 pub(super) fn find(kind: Kind, name: &str, folder: &str) -> Option<&'static Embedded> {
     let inside = format!("{folder}{name}");
     of_kind(kind)
         .find(|file| file.name().eq_ignore_ascii_case(&inside))
         .or_else(|| of_kind(kind).find(|file| file.name().eq_ignore_ascii_case(name)))
-        .or_else(|| of_kind(kind).find(|file| file.path == name))
+        .or_else(|| of_kind(kind).find(|file| file.path.strip_suffix(".yaml") == Some(name)))
         .or_else(|| {
             let mut inside = of_kind(kind).filter(|file| file.name().starts_with(folder));
             inside.find(|file| file.declared_name() == Some(name))

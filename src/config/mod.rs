@@ -15,6 +15,7 @@ pub mod network;
 pub mod suite;
 
 mod dataflow;
+mod document;
 mod embedded;
 mod hardware;
 mod scenario;

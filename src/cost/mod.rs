@@ -125,7 +125,7 @@ pub enum Infeasible {
     },
     /// A table of measurements lacks the pair.
     #[error(
-        "the cost table has no row for network `{network}` on accelerator `{accelerator}` or `{style}`"
+        "the cost table has no row for network `{network}` on accelerator `{accelerator}` (or {style})"
     )]
     NotMeasured {
         /// Network.

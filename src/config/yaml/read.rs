@@ -133,39 +133,10 @@ impl<'n, 's, 'p> Fields<'n, 's, 'p> {
     }
 }
 
-/// Endings of keys that name a unit, longest first.
-const UNITS: [&str; 30] = [
-    "_bytes_per_cycle",
-    "_bytes_per_second",
-    "_bytes_per_s",
-    "_gb_per_s",
-    "_gib_per_s",
-    "_per_mac",
-    "_seconds",
-    "_cycles",
-    "_hertz",
-    "_bytes",
-    "_gbps",
-    "_khz",
-    "_mhz",
-    "_ghz",
-    "_fps",
-    "_kib",
-    "_mib",
-    "_gib",
-    "_hz",
-    "_ns",
-    "_us",
-    "_ms",
-    "_kb",
-    "_mb",
-    "_gb",
-    "_pj",
-    "_nj",
-    "_uj",
-    "_mj",
-    "_s",
-];
+/// Units that keys end in; one that is the end of another stands behind it.
+const UNITS: &str = "bytes_per_cycle bytes_per_second bytes_per_s gb_per_s gib_per_s per_mac seconds \
+                     cycles hertz bytes gbps khz mhz ghz fps kib mib gib hz ns us ms kb mb gb pj nj uj \
+                     mj s";
 
 /// The known key that `key` is but for its unit.
 fn unit_slip(key: &str, known: &[&'static str]) -> Option<&'static str> {
@@ -175,7 +146,8 @@ fn unit_slip(key: &str, known: &[&'static str]) -> Option<&'static str> {
 }
 
 fn without_unit(key: &str) -> &str {
-    UNITS.iter().find_map(|unit| key.strip_suffix(unit)).unwrap_or(key)
+    let stem = |unit| key.strip_suffix(unit)?.strip_suffix('_');
+    UNITS.split_whitespace().find_map(stem).unwrap_or(key)
 }
 
 impl Node<'_> {
@@ -204,7 +176,7 @@ impl Node<'_> {
 pub fn printable(text: &str) -> String {
     let visible = |c: char| if c.is_control() { '\u{fffd}' } else { c };
     let short: String = text.chars().take(40).map(visible).collect();
-    if short.len() < text.len() { format!("{short}...") } else { short }
+    if text.chars().nth(40).is_some() { short + "..." } else { short }
 }
 
 /// Types that [`number`] reads.

@@ -1,0 +1,143 @@
+//! One input file on its way to a domain type, and the problems met there.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::yaml::read::{At, Problems, unknown_name};
+use super::yaml::{self, Node};
+use super::{ConfigError, Kind, Problem, Source, kind};
+
+/// Problems of one file that are reported.
+const MAX_PROBLEMS: usize = 100;
+
+/// A file that a reference leads to.
+#[derive(Debug, Clone)]
+pub(super) struct Document {
+    /// Its text.
+    pub source: Arc<Source>,
+    /// Folder that paths in the file are relative to; none for embedded files.
+    pub folder: Option<PathBuf>,
+}
+
+impl Document {
+    /// Whether it is in the artifact's text format.
+    pub(super) fn is_maestro(&self) -> bool {
+        has_extension(Path::new(self.source.name()), &["m"])
+    }
+
+    /// File name without folder and extension.
+    pub(super) fn stem(&self) -> String {
+        let name = self.source.name();
+        let stem = Path::new(name).file_stem();
+        stem.map_or_else(|| name.into(), |stem| stem.to_string_lossy().into())
+    }
+
+    /// What a YAML file of `kind` describes.
+    pub(super) fn load<T>(
+        &self,
+        kind: Kind,
+        read: impl FnOnce(&Node<'_>, &mut Problems) -> Option<T>,
+    ) -> Result<T, ConfigError> {
+        let mut problems = Vec::new();
+        let value = self.draft(kind, read, &mut problems);
+        self.finish(value, problems)
+    }
+
+    /// What a YAML file of `kind` describes, with names of other files still unresolved.
+    pub(super) fn draft<T>(
+        &self,
+        kind: Kind,
+        read: impl FnOnce(&Node<'_>, &mut Problems) -> Option<T>,
+        problems: &mut Problems,
+    ) -> Option<T> {
+        let root = yaml::parse(self.source.text(), problems)?;
+        let (found, body) = kind::body(&root, problems)?;
+        if found != kind {
+            problems.push(wrong_kind(found, &[kind]));
+            return None;
+        }
+        read(body, problems)
+    }
+
+    /// The kind of a YAML file, which is one of `allowed`.
+    pub(super) fn kind(&self, allowed: &[Kind]) -> Result<Kind, ConfigError> {
+        // The first line that says something tells the kind of all but unusual files.
+        let mut lines = self.source.text().lines();
+        let key = lines.find(|line| !line.is_empty() && !line.starts_with('#'));
+        let kind = key.and_then(|line| Kind::of_key(line.trim_end().strip_suffix(':')?));
+        if let Some(kind) = kind.filter(|kind| allowed.contains(kind)) {
+            return Ok(kind);
+        }
+        let mut problems = Vec::new();
+        let root = yaml::parse(self.source.text(), &mut problems);
+        let found = root.as_ref().and_then(|root| kind::body(root, &mut problems));
+        let found = found.map(|(kind, _)| kind);
+        let refused = found.filter(|kind| !allowed.contains(kind));
+        problems.extend(refused.map(|kind| wrong_kind(kind, allowed)));
+        self.finish(found, problems)
+    }
+
+    /// The value, or every problem.
+    pub(super) fn finish<T>(&self, value: Option<T>, problems: Problems) -> Result<T, ConfigError> {
+        match value {
+            Some(value) if problems.is_empty() => Ok(value),
+            _ => Err(self.invalid(problems)),
+        }
+    }
+
+    /// The error that `problems` are, in order of position.
+    pub(super) fn invalid(&self, mut problems: Problems) -> ConfigError {
+        problems.sort_by_key(|problem| problem.span.start);
+        let n_more = problems.len().saturating_sub(MAX_PROBLEMS);
+        if n_more > 0 {
+            problems.truncate(MAX_PROBLEMS);
+            let end = self.source.text().len();
+            problems.push(Problem::new(end..end, format!("and {n_more} more problems")));
+        }
+        ConfigError::Invalid { file: Arc::clone(&self.source), problems }
+    }
+}
+
+fn wrong_kind(found: Kind, allowed: &[Kind]) -> Problem {
+    let allowed: Vec<_> = allowed.iter().map(|kind| format!("`{kind}`")).collect();
+    let needed = allowed.join(" or ");
+    Problem::new(0..0, format!("this is a `{found}` file; a {needed} file is needed here"))
+}
+
+/// What every name of a file leads to, `None` if one leads nowhere, which is a problem of this file.
+/// What is wrong with the file that a name leads to is an error of that one, and waits until this one
+/// has no problems.
+pub(super) fn resolve<'a, T>(
+    names: impl Iterator<Item = &'a At<Box<str>>>,
+    mut lookup: impl FnMut(&str) -> Result<T, ConfigError>,
+    problems: &mut Problems,
+) -> Result<Option<Vec<T>>, ConfigError> {
+    let mut found = Vec::new();
+    for name in names {
+        found.push(match lookup(&name.value) {
+            Ok(value) => Some(value),
+            Err(ConfigError::Unknown { kind, known, .. }) => {
+                problems.push(unknown_name(kind, name, known.iter().map(String::as_str)));
+                None
+            }
+            Err(error @ ConfigError::Unreadable { .. }) => {
+                problems.push(Problem::new(name.span.clone(), error.to_string()));
+                None
+            }
+            Err(error) if problems.is_empty() => return Err(error),
+            Err(_) => None,
+        });
+    }
+    Ok(found.into_iter().collect())
+}
+
+/// Whether `reference` ends as input files do.
+pub(super) fn names_a_file(reference: &str) -> bool {
+    has_extension(Path::new(reference), &["yaml", "yml", "m"])
+}
+
+/// Whether `path` ends in one of `extensions`, in any case.
+pub(super) fn has_extension(path: &Path, extensions: &[&str]) -> bool {
+    let extension = path.extension().unwrap_or_default();
+    extensions.iter().any(|known| extension.eq_ignore_ascii_case(known))
+}

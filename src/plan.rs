@@ -77,10 +77,7 @@ impl Plan {
     /// [`PlanError`].
     pub fn check(&self) -> Result<(), PlanError> {
         let found = (self.costs.n_models(), self.costs.n_accelerators());
-        let wanted = (
-            self.scenario.models().len(),
-            self.system.accelerators().len(),
-        );
+        let wanted = (self.scenario.models().len(), self.system.accelerators().len());
         if found != wanted {
             return Err(PlanError::CostTable { found, wanted });
         }

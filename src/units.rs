@@ -159,9 +159,7 @@ impl ClockRate {
     /// A clock of `mhz` megahertz rounded to whole hertz; `None` outside [1 Hz, 1 THz].
     pub fn from_mhz(mhz: f64) -> Option<Self> {
         let hertz = (mhz * 1e6).round();
-        ((1.0..=1e12).contains(&hertz)).then_some(Self {
-            hertz: hertz as u64,
-        })
+        ((1.0..=1e12).contains(&hertz)).then_some(Self { hertz: hertz as u64 })
     }
 
     /// Megahertz.
@@ -191,9 +189,7 @@ impl FrameRate {
     /// A rate of `fps` frames per second rounded to a thousandth; `None` outside [0.001, 10^6].
     pub fn from_fps(fps: f64) -> Option<Self> {
         let millihertz = (fps * 1e3).round();
-        ((1.0..=1e9).contains(&millihertz)).then_some(Self {
-            millihertz: millihertz as u64,
-        })
+        ((1.0..=1e9).contains(&millihertz)).then_some(Self { millihertz: millihertz as u64 })
     }
 
     /// Frames per second.
@@ -208,11 +204,7 @@ impl FrameRate {
 
     /// Frames per second if that is a whole number.
     pub const fn whole_fps(self) -> Option<u64> {
-        if self.millihertz.is_multiple_of(1000) {
-            Some(self.millihertz / 1000)
-        } else {
-            None
-        }
+        if self.millihertz.is_multiple_of(1000) { Some(self.millihertz / 1000) } else { None }
     }
 
     /// Nominal start of frame `index`: `floor(index / fps)` in nanoseconds.
@@ -295,10 +287,7 @@ mod tests {
     fn frame_starts_are_exact_and_never_drift() {
         let rate = FrameRate::from_fps(45.0).unwrap();
         assert_eq!(rate.frame_start(1).ns(), 22_222_222);
-        assert_eq!(
-            rate.frame_start(45 * 3600),
-            SimTime::from_ns(3600 * NS_PER_S)
-        );
+        assert_eq!(rate.frame_start(45 * 3600), SimTime::from_ns(3600 * NS_PER_S));
         assert_eq!(rate.frames_before(SimSpan::from_ns(NS_PER_S)), 45);
     }
 

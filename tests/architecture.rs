@@ -13,31 +13,13 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("hardware", &["units", "dataflow"]),
     ("scenario", &["units", "ids", "model"]),
     ("trace", &["units", "ids"]),
-    (
-        "cost",
-        &["units", "ids", "model", "dataflow", "hardware", "scenario"],
-    ),
+    ("cost", &["units", "ids", "model", "dataflow", "hardware", "scenario"]),
     ("load", &["units", "ids", "scenario"]),
     ("score", &["units", "ids", "scenario", "trace"]),
     ("schedule", &["units", "ids", "cost"]),
-    (
-        "plan",
-        &[
-            "units", "hardware", "scenario", "cost", "load", "schedule", "score", "trace",
-        ],
-    ),
-    (
-        "engine",
-        &[
-            "units", "ids", "scenario", "cost", "load", "schedule", "plan", "trace",
-        ],
-    ),
-    (
-        "compat",
-        &[
-            "units", "ids", "model", "scenario", "cost", "score", "plan", "trace",
-        ],
-    ),
+    ("plan", &["units", "hardware", "scenario", "cost", "load", "schedule", "score", "trace"]),
+    ("engine", &["units", "ids", "scenario", "cost", "load", "schedule", "plan", "trace"]),
+    ("compat", &["units", "ids", "model", "scenario", "cost", "score", "plan", "trace"]),
     (
         "sweep",
         &[
@@ -47,16 +29,9 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ),
     (
         "report",
-        &[
-            "units", "ids", "model", "hardware", "scenario", "cost", "score", "trace", "sweep",
-        ],
+        &["units", "ids", "model", "hardware", "scenario", "cost", "score", "trace", "sweep"],
     ),
-    (
-        "config",
-        &[
-            "units", "ids", "model", "dataflow", "hardware", "scenario", "cost",
-        ],
-    ),
+    ("config", &["units", "ids", "model", "dataflow", "hardware", "scenario", "cost"]),
 ];
 
 fn rust_files(folder: &Path, files: &mut Vec<PathBuf>) {
@@ -81,9 +56,7 @@ fn code(text: &str) -> String {
 /// Modules of this crate that `text` names, as `crate::module` or in a braced list behind `crate::`.
 fn named_modules(text: &str) -> BTreeSet<String> {
     let identifier = |text: &str| -> String {
-        text.chars()
-            .take_while(|c| c.is_ascii_alphanumeric() || *c == '_')
-            .collect()
+        text.chars().take_while(|c| c.is_ascii_alphanumeric() || *c == '_').collect()
     };
     let mut named = BTreeSet::new();
     for (at, _) in text.match_indices("crate::") {
@@ -124,11 +97,7 @@ fn every_import_follows_the_order_of_layers() {
     let mut violations = Vec::new();
     for path in files {
         let relative = path.strip_prefix(&source).expect("the file lies in src");
-        let module = relative
-            .iter()
-            .next()
-            .expect("a path has parts")
-            .to_string_lossy();
+        let module = relative.iter().next().expect("a path has parts").to_string_lossy();
         let module = module.trim_end_matches(".rs");
         if ["lib", "main", "cli"].contains(&module) {
             continue;
@@ -156,14 +125,7 @@ fn only_the_command_line_prints_reads_the_environment_or_the_clock() {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
     let mut files = Vec::new();
     rust_files(&source, &mut files);
-    let forbidden = [
-        "println!",
-        "eprintln!",
-        "print!(",
-        "std::env",
-        "SystemTime",
-        "Instant::now",
-    ];
+    let forbidden = ["println!", "eprintln!", "print!(", "std::env", "SystemTime", "Instant::now"];
     let mut violations = Vec::new();
     for path in files {
         let relative = path.strip_prefix(&source).expect("the file lies in src");
@@ -172,21 +134,15 @@ fn only_the_command_line_prints_reads_the_environment_or_the_clock() {
         }
         let text = fs::read_to_string(&path).expect("a source file is text");
         let code = text.split("#[cfg(test)]").next().unwrap_or_default();
-        let code: Vec<&str> = code
-            .lines()
-            .filter(|line| !line.trim_start().starts_with("//"))
-            .collect();
+        let code: Vec<&str> =
+            code.lines().filter(|line| !line.trim_start().starts_with("//")).collect();
         for word in forbidden {
             if code.iter().any(|line| line.contains(word)) {
                 violations.push(format!("{}: {word}", relative.display()));
             }
         }
     }
-    assert!(
-        violations.is_empty(),
-        "below the command line:\n{}",
-        violations.join("\n")
-    );
+    assert!(violations.is_empty(), "below the command line:\n{}", violations.join("\n"));
 }
 
 #[test]

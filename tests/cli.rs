@@ -26,10 +26,7 @@ fn failure(status: i32, arguments: &[&str]) -> String {
 
 fn header(path: &Path) -> String {
     let text = fs::read_to_string(path).expect("the file was written");
-    text.lines()
-        .next()
-        .expect("the file has a header")
-        .to_string()
+    text.lines().next().expect("the file has a header").to_string()
 }
 
 #[test]
@@ -46,26 +43,12 @@ fn out_writes_the_four_files_with_the_documented_columns() {
     let folder = tempdir().expect("a folder can be made");
     let out = folder.path().join("new/results");
     let path = out.to_str().expect("the path is UTF-8");
-    output(&[
-        "run",
-        "--scenario",
-        "AR_gaming",
-        "--system",
-        "J",
-        "--out",
-        path,
-    ]);
+    output(&["run", "--scenario", "AR_gaming", "--system", "J", "--out", path]);
     let label = "scenario,system,pes,semantics,cost_model,scheduler,seed,replication";
     let scores = "realtime,energy,accuracy,qoe,score,score_executed_mean";
     let counts = "released,executed,dropped,not_triggered,deadline_misses,energy_mj";
-    assert_eq!(
-        header(&out.join("scores.csv")),
-        format!("{label},{scores},{counts}")
-    );
-    assert_eq!(
-        header(&out.join("models.csv")),
-        format!("{label},model,network,{scores},{counts}")
-    );
+    assert_eq!(header(&out.join("scores.csv")), format!("{label},{scores},{counts}"));
+    assert_eq!(header(&out.join("models.csv")), format!("{label},model,network,{scores},{counts}"));
     assert_eq!(
         header(&out.join("inferences.csv")),
         format!(
@@ -78,33 +61,16 @@ fn out_writes_the_four_files_with_the_documented_columns() {
     assert_eq!(record["seed"], 0);
     assert_eq!(record["effective"]["scheduler"], "latency-greedy");
     assert_eq!(record["requested"]["system"][0], "J");
-    assert!(
-        record["inputs_sha256"]
-            .as_object()
-            .is_some_and(|inputs| inputs.len() > 5)
-    );
-    let names: Vec<_> = fs::read_dir(&out)
-        .expect("the folder can be read")
-        .collect();
+    assert!(record["inputs_sha256"].as_object().is_some_and(|inputs| inputs.len() > 5));
+    let names: Vec<_> = fs::read_dir(&out).expect("the folder can be read").collect();
     assert_eq!(names.len(), 4, "nothing else is left behind");
 }
 
 #[test]
 fn the_same_seed_gives_the_same_bytes_at_any_thread_count() {
     let run = |threads: &str| {
-        let arguments = [
-            "run",
-            "--scenario",
-            "AR_Assistant",
-            "--seed",
-            "5",
-            "--format",
-            "json",
-        ];
-        let assert = xrsim(&arguments)
-            .env("RAYON_NUM_THREADS", threads)
-            .assert()
-            .success();
+        let arguments = ["run", "--scenario", "AR_Assistant", "--seed", "5", "--format", "json"];
+        let assert = xrsim(&arguments).env("RAYON_NUM_THREADS", threads).assert().success();
         assert.get_output().stdout.clone()
     };
     let one = run("1");
@@ -117,39 +83,17 @@ fn unknown_names_are_answered_with_the_nearest_and_all_known_ones() {
     let message = failure(2, &["run", "--scenario", "AR_gamin"]);
     assert!(message.contains("did you mean `AR_gaming`?"), "{message}");
     let message = failure(2, &["run", "--scheduler", "latency_greedy"]);
-    assert!(
-        message.contains("did you mean `latency-greedy`?"),
-        "{message}"
-    );
+    assert!(message.contains("did you mean `latency-greedy`?"), "{message}");
     let message = failure(2, &["run", "--system", "Z"]);
     assert!(message.contains("Known: A, B, C"), "{message}");
-    let message = failure(
-        2,
-        &[
-            "cost",
-            "--network",
-            "KDD",
-            "--dataflow",
-            "WS",
-            "--pes",
-            "256",
-        ],
-    );
+    let message = failure(2, &["cost", "--network", "KDD", "--dataflow", "WS", "--pes", "256"]);
     assert!(message.contains("did you mean `KD`?"), "{message}");
 }
 
 #[test]
 fn options_that_the_artifact_fixes_are_refused_under_its_semantics() {
-    for option in [
-        ["--duration", "500"],
-        ["--scheduler", "edf"],
-        ["--set", "score.k_per_ms=1"],
-    ] {
-        let arguments = [
-            ["run", "--semantics"],
-            ["mlsys2023", option[0]],
-            [option[1], "--detail"],
-        ];
+    for option in [["--duration", "500"], ["--scheduler", "edf"], ["--set", "score.k_per_ms=1"]] {
+        let arguments = [["run", "--semantics"], ["mlsys2023", option[0]], [option[1], "--detail"]];
         let message = failure(2, &arguments.concat());
         assert!(message.contains("--semantics mlsys2023"), "{message}");
     }
@@ -158,18 +102,12 @@ fn options_that_the_artifact_fixes_are_refused_under_its_semantics() {
 #[test]
 fn impossible_numbers_are_refused_with_what_is_allowed() {
     let message = failure(2, &["run", "--duration", "-5"]);
-    assert!(
-        message.contains("> 0") || message.contains("unexpected argument"),
-        "{message}"
-    );
+    assert!(message.contains("> 0") || message.contains("unexpected argument"), "{message}");
     let message = failure(2, &["run", "--duration", "nan"]);
     assert!(message.contains("> 0"), "{message}");
     let message = failure(2, &["run", "--pes", "1000", "--system", "G"]);
     assert!(message.contains("needs 256"), "{message}");
-    let message = failure(
-        2,
-        &["run", "--pes", "4098", "--system", "D", "--system", "G"],
-    );
+    let message = failure(2, &["run", "--pes", "4098", "--system", "D", "--system", "G"]);
     assert!(message.contains("not a multiple of 4"), "{message}");
     let message = failure(2, &["run", "--duration", "1e9"]);
     assert!(message.contains("requests"), "{message}");
@@ -180,35 +118,16 @@ fn output_that_cannot_be_written_is_an_error_and_leaves_nothing() {
     let folder = tempdir().expect("a folder can be made");
     let blocked = folder.path().join("file");
     fs::write(&blocked, "in the way").expect("a file can be written");
-    let message = failure(
-        2,
-        &["run", "--out", blocked.to_str().expect("the path is UTF-8")],
-    );
+    let message = failure(2, &["run", "--out", blocked.to_str().expect("the path is UTF-8")]);
     assert!(message.contains("cannot write"), "{message}");
-    assert_eq!(
-        fs::read_to_string(&blocked).expect("the file is still there"),
-        "in the way"
-    );
+    assert_eq!(fs::read_to_string(&blocked).expect("the file is still there"), "in the way");
 }
 
 #[test]
 fn cost_prints_a_row_a_layer_with_the_artifacts_columns() {
-    let arguments = [
-        "cost",
-        "--network",
-        "KD",
-        "--dataflow",
-        "WS",
-        "--pes",
-        "1024",
-    ];
-    let csv = output(
-        &[
-            &arguments[..],
-            &["--noc-bandwidth", "128,128", "--format", "csv"],
-        ]
-        .concat(),
-    );
+    let arguments = ["cost", "--network", "KD", "--dataflow", "WS", "--pes", "1024"];
+    let csv =
+        output(&[&arguments[..], &["--noc-bandwidth", "128,128", "--format", "csv"]].concat());
     let mut lines = csv.lines();
     assert_eq!(
         lines.next(),
@@ -221,22 +140,12 @@ fn cost_prints_a_row_a_layer_with_the_artifacts_columns() {
         )
     );
     // Second layer: the worked example of the cost specification, 9504 cycles and 23924.042496 nJ.
-    let second: Vec<_> = lines
-        .nth(1)
-        .expect("KD has eight layers")
-        .split(',')
-        .collect();
+    let second: Vec<_> = lines.nth(1).expect("KD has eight layers").split(',').collect();
     assert_eq!((second[0], second[14]), ("conv2", "9504"));
     let energy_nj: f64 = second[15].parse().expect("energy is a number");
     assert!((energy_nj / 23_924.042_496 - 1.0).abs() < 1e-12);
     let table = output(&arguments);
-    assert!(
-        table
-            .lines()
-            .last()
-            .is_some_and(|line| line.starts_with("total")),
-        "{table}"
-    );
+    assert!(table.lines().last().is_some_and(|line| line.starts_with("total")), "{table}");
 }
 
 #[test]
@@ -276,10 +185,7 @@ fn check_reports_every_problem_of_every_file_and_exits_with_1() {
     output(&["check", good]);
     let message = failure(1, &["check", good, bad]);
     assert!(message.contains("bad.yaml:3:"), "{message}");
-    assert!(
-        message.matches("bad.yaml:3:").count() >= 2,
-        "both problems are reported: {message}"
-    );
+    assert!(message.matches("bad.yaml:3:").count() >= 2, "both problems are reported: {message}");
     assert!(message.contains("1 of 2 files"), "{message}");
 }
 

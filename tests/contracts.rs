@@ -30,10 +30,8 @@ impl Situation {
     /// Asks `scheduler` what to do.
     fn ask(&self, scheduler: &mut dyn Scheduler) -> Decision {
         let rates: Vec<FrameRate> = [60.0, 45.0, 30.0, 10.0, 3.0].map(rate).into();
-        let accelerators: Vec<_> = (0..N_ACCELERATORS)
-            .map(AccelId::new)
-            .map(|a| self.state(a))
-            .collect();
+        let accelerators: Vec<_> =
+            (0..N_ACCELERATORS).map(AccelId::new).map(|a| self.state(a)).collect();
         scheduler.decide(&View {
             now: SimTime::from_ns(100),
             ready: &self.ready,
@@ -56,10 +54,7 @@ impl Situation {
                 predicted_end: SimTime::from_ns(200),
             },
         };
-        AcceleratorState {
-            activity,
-            resident: None,
-        }
+        AcceleratorState { activity, resident: None }
     }
 
     fn shows(&self, request: RequestId) -> bool {
@@ -102,10 +97,7 @@ prop_compose! {
 
 fn decisions(entry: &Entry, situations: &[Situation]) -> Vec<Decision> {
     let mut scheduler = (entry.build)();
-    situations
-        .iter()
-        .map(|situation| situation.ask(&mut *scheduler))
-        .collect()
+    situations.iter().map(|situation| situation.ask(&mut *scheduler)).collect()
 }
 
 proptest! {
@@ -166,24 +158,12 @@ proptest! {
 fn every_policy_has_a_name_of_its_own_and_says_what_it_is() {
     for (index, entry) in schedule::ALL.iter().enumerate() {
         let kebab = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
-        assert!(
-            !entry.name.is_empty() && entry.name.chars().all(kebab),
-            "{}",
-            entry.name
-        );
-        assert!(
-            !entry.help.is_empty() && !entry.help.ends_with('.'),
-            "{}",
-            entry.name
-        );
+        assert!(!entry.name.is_empty() && entry.name.chars().all(kebab), "{}", entry.name);
+        assert!(!entry.help.is_empty() && !entry.help.ends_with('.'), "{}", entry.name);
         assert!(!entry.source.is_empty(), "{}", entry.name);
         assert!(schedule::find(entry.name).is_some(), "{}", entry.name);
         let earlier = &schedule::ALL[..index];
-        assert!(
-            earlier.iter().all(|other| other.name != entry.name),
-            "{} is taken",
-            entry.name
-        );
+        assert!(earlier.iter().all(|other| other.name != entry.name), "{} is taken", entry.name);
     }
     assert_eq!(schedule::ALL[0].name, "latency-greedy");
     assert!(schedule::find("no such policy").is_none());
@@ -209,46 +189,30 @@ impl Scheduler for Made {
 
 /// An entry of a made-up policy.
 const fn made(name: &'static str, build: fn() -> Box<dyn Scheduler>) -> Entry {
-    Entry {
-        name,
-        help: "made up",
-        source: "this test",
-        work_conserving: false,
-        build,
-    }
+    Entry { name, help: "made up", source: "this test", work_conserving: false, build }
 }
 
 fn outcomes(entry: &'static Entry) -> Vec<Outcome> {
     let mut plan = plan(six_models(), six_models_table());
     plan.scheduler = entry;
     plan.load.trigger_probability = Some(1.0);
-    trace(&plan)
-        .records()
-        .iter()
-        .map(|record| record.outcome)
-        .collect()
+    trace(&plan).records().iter().map(|record| record.outcome).collect()
 }
 
 #[test]
 fn a_policy_that_always_waits_leaves_everything_to_its_deadline() {
     static WAITS: Entry = made("waits", || Box::new(Made(|_| Decision::Wait)));
     for outcome in outcomes(&WAITS) {
-        let Outcome::Dropped { reason, .. } = outcome else {
-            panic!("{outcome:?}")
-        };
-        assert!(matches!(
-            reason,
-            DropReason::Deadline | DropReason::Upstream
-        ));
+        let Outcome::Dropped { reason, .. } = outcome else { panic!("{outcome:?}") };
+        assert!(matches!(reason, DropReason::Deadline | DropReason::Upstream));
     }
 }
 
 /// GE waits for ES and SR for KD; they go with what they wait for.
 #[test]
 fn a_policy_may_give_up_whatever_is_ready() {
-    static GIVES_UP: Entry = made("gives-up", || {
-        Box::new(Made(|view| Decision::Drop(view.ready[0].request)))
-    });
+    static GIVES_UP: Entry =
+        made("gives-up", || Box::new(Made(|view| Decision::Drop(view.ready[0].request))));
     let outcomes = outcomes(&GIVES_UP);
     let of = |wanted| {
         let reasons = outcomes.iter().filter(
@@ -291,22 +255,13 @@ fn inspect(view: &View<'_>) -> Decision {
     let key = |job: &Job| (job.release, job.deadline, job.model, job.frame);
     assert!(view.ready.is_sorted_by_key(key));
     assert!(view.ready.iter().all(|job| job.ready_since >= job.release));
-    assert!(
-        view.ready
-            .iter()
-            .all(|job| job.ready_since <= view.now && view.now < job.deadline)
-    );
+    assert!(view.ready.iter().all(|job| job.ready_since <= view.now && view.now < job.deadline));
     assert!(view.idle.is_sorted());
     for (index, state) in view.accelerators.iter().enumerate() {
         let shown_idle = view.idle.contains(&AccelId::new(index));
         match state.activity {
             Activity::Idle { since } => assert!(shown_idle && since <= view.now),
-            Activity::Running {
-                model,
-                since,
-                predicted_end,
-                ..
-            } => {
+            Activity::Running { model, since, predicted_end, .. } => {
                 assert!(!shown_idle && since <= view.now && view.now <= predicted_end);
                 assert_eq!(state.resident, Some(model));
                 let latency = view.latency(model, AccelId::new(index));
@@ -315,10 +270,7 @@ fn inspect(view: &View<'_>) -> Decision {
         }
     }
     let job = view.ready[0];
-    Decision::Dispatch {
-        request: job.request,
-        accelerator: view.fastest_idle(job.model),
-    }
+    Decision::Dispatch { request: job.request, accelerator: view.fastest_idle(job.model) }
 }
 
 #[test]
@@ -329,10 +281,7 @@ fn the_engine_shows_every_policy_a_consistent_view() {
 
 /// Runs one model at 10 FPS on one accelerator; `entry` is asked when all before has ended.
 fn alone(entry: &'static Entry, latency_ms: f64) {
-    let mut plan = plan(
-        scenario(Vec::new(), vec![model("A", 10.0)]),
-        table_ms(&[[latency_ms]]),
-    );
+    let mut plan = plan(scenario(Vec::new(), vec![model("A", 10.0)]), table_ms(&[[latency_ms]]));
     plan.scheduler = entry;
     let executed = plan.score(&trace(&plan)).counts.executed;
     assert_eq!(executed, (1000.0 / latency_ms).ceil() as u64);
@@ -354,10 +303,7 @@ fn the_view_remembers_what_was_on_time_and_since_when_accelerators_are_idle() {
         assert_eq!(view.history, [expected]);
         let since = view.now;
         assert_eq!(view.accelerators[0].activity, Activity::Idle { since });
-        Decision::Dispatch {
-            request: view.ready[0].request,
-            accelerator: view.idle[0],
-        }
+        Decision::Dispatch { request: view.ready[0].request, accelerator: view.idle[0] }
     }
     static REMEMBERS: Entry = made("remembers", || Box::new(Made(remember)));
     alone(&REMEMBERS, 100.0);
@@ -368,16 +314,11 @@ fn the_view_remembers_what_was_on_time_and_since_when_accelerators_are_idle() {
 fn the_view_remembers_what_was_late_and_what_was_dropped() {
     fn remember(view: &View<'_>) -> Decision {
         let frame = view.ready[0].frame.index() as u32;
-        let [history] = view.history else {
-            panic!("one model")
-        };
+        let [history] = view.history else { panic!("one model") };
         let n_started = (view.now.as_ms() / 150.0) as u32;
         assert_eq!((history.on_time, history.late), (0, n_started));
         assert_eq!(history.dropped, frame - n_started);
-        Decision::Dispatch {
-            request: view.ready[0].request,
-            accelerator: view.idle[0],
-        }
+        Decision::Dispatch { request: view.ready[0].request, accelerator: view.idle[0] }
     }
     static REMEMBERS: Entry = made("remembers", || Box::new(Made(remember)));
     alone(&REMEMBERS, 150.0);

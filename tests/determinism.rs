@@ -17,18 +17,13 @@ fn plans() -> Vec<Plan> {
         .flat_map(|seed| {
             let mut plan = plan.clone();
             plan.load.seed = seed;
-            schedule::ALL.iter().map(move |scheduler| Plan {
-                scheduler,
-                ..plan.clone()
-            })
+            schedule::ALL.iter().map(move |scheduler| Plan { scheduler, ..plan.clone() })
         })
         .collect()
 }
 
 fn digests(plans: &[Plan], n_threads: usize) -> Vec<String> {
-    let pool = rayon::ThreadPoolBuilder::new()
-        .num_threads(n_threads)
-        .build();
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(n_threads).build();
     let pool = pool.expect("a few threads can be had");
     pool.install(|| plans.par_iter().map(|plan| digest(&trace(plan))).collect())
 }
@@ -92,16 +87,8 @@ fn traces_of_this_version_are_those_of_every_version() {
         let plan = by(scheduler, plan.clone());
         let trace = trace(&plan);
         let found = plan.score(&trace).counts;
-        let found = [
-            found.executed,
-            found.dropped,
-            found.not_triggered,
-            found.deadline_misses,
-        ];
-        assert_eq!(
-            found, counts,
-            "{scheduler}: executed, dropped, not triggered, late"
-        );
+        let found = [found.executed, found.dropped, found.not_triggered, found.deadline_misses];
+        assert_eq!(found, counts, "{scheduler}: executed, dropped, not triggered, late");
         assert_eq!(digest(&trace), expected, "{scheduler}");
     }
 }

@@ -16,9 +16,7 @@ use xrsim::units::{Millijoules, SimSpan, SimTime};
 /// Requests of one model, in order of frame.
 fn frames_of(stream: &RequestStream, model: usize) -> Vec<Request> {
     let requests = stream.requests().iter().copied();
-    let mut frames: Vec<_> = requests
-        .filter(|r| r.model == ModelId::new(model))
-        .collect();
+    let mut frames: Vec<_> = requests.filter(|r| r.model == ModelId::new(model)).collect();
     frames.sort_by_key(|request| request.frame);
     frames
 }
@@ -52,9 +50,7 @@ mod requests_and_their_times {
 
     fn camera_frames(frames: &[Request]) -> Vec<u64> {
         let arrivals = frames.iter().map(|request| request.arrival.ns());
-        arrivals
-            .map(|ns| (0..).find(|&i| nominal_ns(i, 60) >= ns).unwrap())
-            .collect()
+        arrivals.map(|ns| (0..).find(|&i| nominal_ns(i, 60) >= ns).unwrap()).collect()
     }
 
     /// floor(j·60/45) = floor(4j/3) for j = 0 to 6.
@@ -73,14 +69,9 @@ mod requests_and_their_times {
     fn the_option_ceil_waits_for_the_next_sensor_frame() {
         let frames = hand_tracking(FrameMapping::Ceil);
         assert_eq!(camera_frames(&frames), [0, 2, 3, 4, 6, 7, 8]);
-        let slack_us: Vec<_> = frames
-            .iter()
-            .map(|frame| (frame.deadline - frame.arrival).ns() / 1000)
-            .collect();
-        assert_eq!(
-            slack_us,
-            [22_222, 11_111, 16_666, 22_222, 11_111, 16_666, 22_222]
-        );
+        let slack_us: Vec<_> =
+            frames.iter().map(|frame| (frame.deadline - frame.arrival).ns() / 1000).collect();
+        assert_eq!(slack_us, [22_222, 11_111, 16_666, 22_222, 11_111, 16_666, 22_222]);
     }
 
     #[test]
@@ -93,11 +84,7 @@ mod requests_and_their_times {
     /// T_dl(j) = (j + 1)/45, whatever sensor frame serves it.
     #[test]
     fn the_deadline_is_the_next_frame_of_the_model() {
-        for mapping in [
-            FrameMapping::Floor,
-            FrameMapping::Ceil,
-            FrameMapping::Nominal,
-        ] {
+        for mapping in [FrameMapping::Floor, FrameMapping::Ceil, FrameMapping::Nominal] {
             for (j, frame) in hand_tracking(mapping).iter().enumerate() {
                 assert_eq!(frame.deadline.ns(), nominal_ns(j as u64 + 1, 45));
             }
@@ -106,14 +93,8 @@ mod requests_and_their_times {
 
     #[test]
     fn the_initial_latency_moves_arrival_and_deadline() {
-        let camera = InputStream {
-            initial_latency: span_ms(3.0),
-            ..sensor("camera", 60.0)
-        };
-        let stream = load(scenario(
-            vec![camera],
-            vec![reading(&[0], model("ES", 60.0))],
-        ));
+        let camera = InputStream { initial_latency: span_ms(3.0), ..sensor("camera", 60.0) };
+        let stream = load(scenario(vec![camera], vec![reading(&[0], model("ES", 60.0))]));
         let second = frames_of(&stream, 0)[1];
         assert_eq!(second.arrival.ns(), nominal_ns(1, 60) + 3_000_000);
         assert_eq!(second.deadline.ns(), nominal_ns(2, 60) + 3_000_000);
@@ -123,10 +104,7 @@ mod requests_and_their_times {
     /// is that of its own 30 FPS (2/60 s for frame 0) on the camera's grid.
     #[test]
     fn depth_refinement_needs_camera_and_lidar() {
-        let lidar = InputStream {
-            initial_latency: span_ms(5.0),
-            ..sensor("lidar", 60.0)
-        };
+        let lidar = InputStream { initial_latency: span_ms(5.0), ..sensor("lidar", 60.0) };
         let stream = load(scenario(
             vec![sensor("camera", 60.0), lidar],
             vec![reading(&[0, 1], model("DR", 30.0))],
@@ -152,16 +130,8 @@ mod requests_and_their_times {
         for ((both, camera), lidar) in both.iter().zip(&camera).zip(&lidar) {
             assert_eq!(both.arrival, camera.arrival.max(lidar.arrival));
         }
-        assert!(
-            both.iter()
-                .zip(&camera)
-                .any(|(both, camera)| both.arrival > camera.arrival)
-        );
-        assert!(
-            both.iter()
-                .zip(&lidar)
-                .any(|(both, lidar)| both.arrival > lidar.arrival)
-        );
+        assert!(both.iter().zip(&camera).any(|(both, camera)| both.arrival > camera.arrival));
+        assert!(both.iter().zip(&lidar).any(|(both, lidar)| both.arrival > lidar.arrival));
     }
 
     #[test]
@@ -169,10 +139,7 @@ mod requests_and_their_times {
         let one = load(scenario(table_3(), vec![reading(&[0], model("ES", 60.0))]));
         let other = load(scenario(
             table_3(),
-            vec![
-                reading(&[2], model("KD", 3.0)),
-                reading(&[0], model("HT", 30.0)),
-            ],
+            vec![reading(&[2], model("KD", 3.0)), reading(&[0], model("HT", 30.0))],
         ));
         let every_frame = frames_of(&one, 0);
         for (j, frame) in frames_of(&other, 1).iter().enumerate() {
@@ -195,10 +162,7 @@ mod requests_and_their_times {
                 assert_eq!(frame.deadline.ns(), nominal_ns(j as u64 + 1, 60));
             }
         }
-        assert!(
-            (10..=30).contains(&at_zero),
-            "half of the offsets are negative: {at_zero}"
-        );
+        assert!((10..=30).contains(&at_zero), "half of the offsets are negative: {at_zero}");
     }
 
     #[test]
@@ -223,10 +187,8 @@ mod requests_and_their_times {
             max_jitter: span_ms(0.05),
             ..sensor("camera", 60.0)
         };
-        let display = ActiveModel {
-            deadline: Some(span_ms(7.0)),
-            ..reading(&[0], model("DR", 30.0))
-        };
+        let display =
+            ActiveModel { deadline: Some(span_ms(7.0)), ..reading(&[0], model("DR", 30.0)) };
         let frames = frames_of(&load(scenario(vec![camera], vec![display])), 0);
         assert_eq!(frames[3].deadline.ns(), nominal_ns(3, 30) + 8_000_000);
     }
@@ -250,12 +212,7 @@ mod requests_and_their_times {
     #[test]
     fn a_random_phase_moves_a_sensor_as_a_whole_by_less_than_its_period() {
         let streams = || vec![sensor("camera", 60.0), sensor("microphone", 3.0)];
-        let models = || {
-            vec![
-                reading(&[0], model("ES", 60.0)),
-                reading(&[1], model("KD", 3.0)),
-            ]
-        };
+        let models = || vec![reading(&[0], model("ES", 60.0)), reading(&[1], model("KD", 3.0))];
         let mut plan = idle_plan(scenario(streams(), models()));
         plan.load.random_phase = true;
         let stream = requests(&plan);
@@ -280,25 +237,16 @@ mod requests_and_their_times {
         let mut plan = idle_plan(scenario(Vec::new(), vec![model("A", 1.0)]));
         plan.load.duration = seconds(20_000_001);
         let requests = 20_000_001;
-        assert_eq!(
-            plan.requests(),
-            Err(LoadError::TooManyRequests { requests })
-        );
+        assert_eq!(plan.requests(), Err(LoadError::TooManyRequests { requests }));
         plan.load.duration = SimSpan::MAX;
-        assert!(matches!(
-            plan.requests(),
-            Err(LoadError::TooManyRequests { .. })
-        ));
+        assert!(matches!(plan.requests(), Err(LoadError::TooManyRequests { .. })));
 
         let last = (0..10).fold(model("last", 1.0), |model, upstream| after(upstream, model));
         let first = (0..10).map(|_| model("A", 0.001));
         let mut plan = idle_plan(scenario(Vec::new(), first.chain([last]).collect()));
         plan.load.duration = seconds(5_000_000);
         let dependencies = 50_000_000;
-        assert_eq!(
-            plan.requests(),
-            Err(LoadError::TooManyDependencies { dependencies })
-        );
+        assert_eq!(plan.requests(), Err(LoadError::TooManyDependencies { dependencies }));
     }
 }
 
@@ -309,23 +257,15 @@ mod dependencies_between_requests {
     fn needed(upstream_fps: f64, downstream_fps: f64, n: usize) -> Vec<usize> {
         let stream = load(scenario(
             Vec::new(),
-            vec![
-                model("up", upstream_fps),
-                after(0, model("down", downstream_fps)),
-            ],
+            vec![model("up", upstream_fps), after(0, model("down", downstream_fps))],
         ));
         let mut needed: Vec<_> = (0..stream.requests().len())
             .map(RequestId::new)
             .filter(|&id| stream.request(id).model == ModelId::new(1))
             .map(|id| {
-                let [upstream] = *stream.upstream(id) else {
-                    panic!("one dependency")
-                };
+                let [upstream] = *stream.upstream(id) else { panic!("one dependency") };
                 assert!(stream.downstream(upstream).contains(&id));
-                (
-                    stream.request(id).frame,
-                    stream.request(upstream).frame.index(),
-                )
+                (stream.request(id).frame, stream.request(upstream).frame.index())
             })
             .collect();
         needed.sort();
@@ -347,10 +287,7 @@ mod dependencies_between_requests {
     }
 
     fn triggered(plan: &Plan, model: usize) -> Vec<bool> {
-        frames_of(&requests(plan), model)
-            .iter()
-            .map(|request| request.triggered)
-            .collect()
+        frames_of(&requests(plan), model).iter().map(|request| request.triggered).collect()
     }
 
     fn speech(probability: f64) -> Plan {
@@ -371,26 +308,11 @@ mod dependencies_between_requests {
     /// 300 coins of probability 1/2: 150 ± 4 standard deviations of 8.7.
     #[test]
     fn the_trigger_probability_is_that_of_the_dependency() {
-        assert!(
-            triggered(&speech(0.0), 1)
-                .iter()
-                .all(|triggered| !triggered)
-        );
-        assert!(
-            triggered(&speech(1.0), 1)
-                .iter()
-                .all(|&triggered| triggered)
-        );
-        let n = triggered(&speech(0.5), 1)
-            .iter()
-            .filter(|&&triggered| triggered)
-            .count();
+        assert!(triggered(&speech(0.0), 1).iter().all(|triggered| !triggered));
+        assert!(triggered(&speech(1.0), 1).iter().all(|&triggered| triggered));
+        let n = triggered(&speech(0.5), 1).iter().filter(|&&triggered| triggered).count();
         assert!((115..=185).contains(&n), "{n}");
-        assert!(
-            triggered(&speech(0.0), 3)
-                .iter()
-                .all(|&triggered| triggered)
-        );
+        assert!(triggered(&speech(0.0), 3).iter().all(|&triggered| triggered));
     }
 
     #[test]
@@ -443,10 +365,7 @@ mod execution {
     /// finds both busy. At 4 GE may start: released before DR, it goes first. At 7 DR follows.
     #[test]
     fn the_deep_dive_example_runs_as_drawn_by_hand() {
-        let lidar = InputStream {
-            initial_latency: span_ms(1.0),
-            ..sensor("lidar", 60.0)
-        };
+        let lidar = InputStream { initial_latency: span_ms(1.0), ..sensor("lidar", 60.0) };
         let trace = trace(&plan(
             scenario(
                 vec![sensor("camera", 60.0), lidar],
@@ -467,12 +386,7 @@ mod execution {
         assert_eq!(execution(&trace, 1, 1), (0, 20.666_666, 23.666_666));
         assert_eq!(execution(&trace, 0, 2), (0, 33.333_333, 37.333_333));
         assert_eq!(execution(&trace, 2, 1), (1, 33.333_333, 45.333_333));
-        assert!(
-            trace
-                .records()
-                .iter()
-                .all(|r| matches!(r.outcome, Outcome::Executed { .. }))
-        );
+        assert!(trace.records().iter().all(|r| matches!(r.outcome, Outcome::Executed { .. })));
     }
 
     fn periodic(latency_ms: f64, n_accelerators: usize, frames: usize) -> Plan {
@@ -488,11 +402,7 @@ mod execution {
         for latency_ms in [0.0, 0.001, 37.5, 99.999, 100.0] {
             let plan = periodic(latency_ms, 1, 30);
             let counts = plan.score(&trace(&plan)).counts;
-            assert_eq!(
-                (counts.executed, counts.deadline_misses),
-                (30, 0),
-                "{latency_ms}"
-            );
+            assert_eq!((counts.executed, counts.deadline_misses), (30, 0), "{latency_ms}");
         }
     }
 
@@ -500,13 +410,9 @@ mod execution {
     /// the last deadline N·P: ceil(N·P/L) are executed, each on the newest frame, the rest dropped.
     #[test]
     fn a_latency_above_the_period_executes_exactly_what_fits() {
-        for (latency_ms, executed) in [
-            (150.0, 20),
-            (130.0, 24),
-            (100.001, 30),
-            (300.0, 10),
-            (299.0, 11),
-        ] {
+        for (latency_ms, executed) in
+            [(150.0, 20), (130.0, 24), (100.001, 30), (300.0, 10), (299.0, 11)]
+        {
             let plan = periodic(latency_ms, 1, 30);
             let counts = plan.score(&trace(&plan)).counts;
             assert_eq!(
@@ -514,10 +420,7 @@ mod execution {
                 (executed, 30 - executed),
                 "{latency_ms}"
             );
-            assert_eq!(
-                counts.deadline_misses, executed,
-                "each takes longer than a period"
-            );
+            assert_eq!(counts.deadline_misses, executed, "each takes longer than a period");
         }
     }
 
@@ -568,10 +471,7 @@ mod execution {
         for frame in 0..10 {
             let start_ms = 100.0 * frame as f64;
             assert_eq!(execution(&trace, 0, frame), (0, start_ms, start_ms + 100.0));
-            assert_eq!(
-                dropped(&trace, 1, frame),
-                (start_ms + 100.0, DropReason::Deadline)
-            );
+            assert_eq!(dropped(&trace, 1, frame), (start_ms + 100.0, DropReason::Deadline));
         }
     }
 
@@ -599,14 +499,8 @@ mod execution {
             let Outcome::Dropped { at, reason, energy } = record(&trace, 0, frame).outcome else {
                 panic!("aborted")
             };
-            assert_eq!(
-                (at, reason),
-                (at_ms(100.0 * (frame + 1) as f64), DropReason::Aborted)
-            );
-            assert!(
-                (energy.get() - 2.0 / 3.0).abs() < 1e-12,
-                "one division and one product"
-            );
+            assert_eq!((at, reason), (at_ms(100.0 * (frame + 1) as f64), DropReason::Aborted));
+            assert!((energy.get() - 2.0 / 3.0).abs() < 1e-12, "one division and one product");
         }
         assert!((plan.score(&trace).counts.energy.get() - 2.0).abs() < 1e-12);
     }
@@ -622,10 +516,7 @@ mod execution {
     /// frame 4 replaces 3, and frame 5, which arrives as frame 2 ends, replaces 4.
     #[test]
     fn a_newer_frame_can_replace_a_waiting_older_one() {
-        let patient = ActiveModel {
-            deadline: Some(span_ms(1000.0)),
-            ..model("A", 10.0)
-        };
+        let patient = ActiveModel { deadline: Some(span_ms(1000.0)), ..model("A", 10.0) };
         let scenario = scenario(Vec::new(), vec![patient]);
         let mut plan = lasting_ms(600.0, plan(scenario, table_ms(&[[250.0]])));
         plan.engine.replace_by_newer = true;
@@ -641,14 +532,9 @@ mod execution {
     /// The explicit deadline (1 ms after the nominal start) has passed when the sensor delivers.
     #[test]
     fn a_request_whose_deadline_is_over_on_arrival_is_dropped_on_arrival() {
-        let hasty = ActiveModel {
-            deadline: Some(span_ms(1.0)),
-            ..reading(&[0, 1], model("A", 10.0))
-        };
-        let late = InputStream {
-            initial_latency: span_ms(2.0),
-            ..sensor("late", 10.0)
-        };
+        let hasty =
+            ActiveModel { deadline: Some(span_ms(1.0)), ..reading(&[0, 1], model("A", 10.0)) };
+        let late = InputStream { initial_latency: span_ms(2.0), ..sensor("late", 10.0) };
         let trace = trace(&plan(
             scenario(vec![sensor("prompt", 10.0), late], vec![hasty]),
             table_ms(&[[1.0]]),
@@ -678,10 +564,7 @@ mod execution {
     fn a_plan_whose_parts_do_not_fit_is_refused() {
         let good = idle_plan(six_models());
         assert_eq!(good.check(), Ok(()));
-        let plan = Plan {
-            costs: table_ms(&[[1.0, 2.0]]).into(),
-            ..good
-        };
+        let plan = Plan { costs: table_ms(&[[1.0, 2.0]]).into(), ..good };
         let (found, wanted) = ((1, 2), (6, 1));
         assert_eq!(plan.check(), Err(PlanError::CostTable { found, wanted }));
     }
@@ -712,10 +595,7 @@ mod cascades {
             // Only the hog and link 0 could start at 0; whichever comes first in the file does.
             assert_eq!(dropped(&trace, place(0), 0), (100.0, DropReason::Deadline));
             for link in 1..5 {
-                assert_eq!(
-                    dropped(&trace, place(link), 0),
-                    (100.0, DropReason::Upstream)
-                );
+                assert_eq!(dropped(&trace, place(link), 0), (100.0, DropReason::Upstream));
             }
         }
     }
@@ -772,20 +652,14 @@ mod cascades {
     fn the_coin_decides_for_a_request_that_expires_before_its_upstream_result() {
         let trace_of = |probability| trace(&plan(speech(probability), table_ms(&[[400.0], [1.0]])));
         assert_eq!(record(&trace_of(0.0), 1, 0).outcome, Outcome::NotTriggered);
-        assert_eq!(
-            dropped(&trace_of(1.0), 1, 0),
-            (333.333_333, DropReason::Deadline)
-        );
+        assert_eq!(dropped(&trace_of(1.0), 1, 0), (333.333_333, DropReason::Deadline));
     }
 
     /// The keyword detector's microphone is prompt, the recogniser's second sensor 400 ms late: its
     /// request exists only from then on, when its upstream has long been dropped.
     #[test]
     fn a_request_that_arrives_after_its_upstream_was_dropped_is_dropped_on_arrival() {
-        let late = InputStream {
-            initial_latency: span_ms(400.0),
-            ..sensor("late", 3.0)
-        };
+        let late = InputStream { initial_latency: span_ms(400.0), ..sensor("late", 3.0) };
         let models = vec![
             model("hog", 3.0),
             reading(&[0], model("KD", 3.0)),
@@ -843,14 +717,9 @@ mod policies {
     /// On arrival at 0 the hog takes the accelerator until 30. Then A, released at 10 and due at 200,
     /// waits with B, released at 20 and due at 50: first come against first due.
     fn first_come_or_first_due(scheduler: &str) -> (f64, f64) {
-        let delayed = |name: &str, ms| InputStream {
-            initial_latency: span_ms(ms),
-            ..sensor(name, 5.0)
-        };
-        let due = |ms, model| ActiveModel {
-            deadline: Some(span_ms(ms)),
-            ..model
-        };
+        let delayed =
+            |name: &str, ms| InputStream { initial_latency: span_ms(ms), ..sensor(name, 5.0) };
+        let due = |ms, model| ActiveModel { deadline: Some(span_ms(ms)), ..model };
         let models = vec![
             model("hog", 5.0),
             due(190.0, reading(&[0], model("A", 5.0))),
@@ -872,14 +741,8 @@ mod policies {
     /// is B's, then C's, though A 1 has waited longer.
     #[test]
     fn round_robin_moves_past_the_model_it_served() {
-        let late = InputStream {
-            initial_latency: span_ms(60.0),
-            ..sensor("late", 1.0)
-        };
-        let patient = |model| ActiveModel {
-            deadline: Some(span_ms(500.0)),
-            ..model
-        };
+        let late = InputStream { initial_latency: span_ms(60.0), ..sensor("late", 1.0) };
+        let patient = |model| ActiveModel { deadline: Some(span_ms(500.0)), ..model };
         let models = vec![
             patient(model("A", 20.0)),
             patient(model("B", 1.0)),
@@ -899,10 +762,7 @@ mod policies {
     #[test]
     fn round_robin_takes_the_first_idle_accelerator() {
         let scenario = scenario(Vec::new(), vec![model("A", 10.0)]);
-        let trace = trace(&by(
-            "round-robin",
-            plan(scenario, table_ms(&[[20.0, 10.0]])),
-        ));
+        let trace = trace(&by("round-robin", plan(scenario, table_ms(&[[20.0, 10.0]]))));
         assert_eq!(execution(&trace, 0, 0), (0, 0.0, 20.0));
     }
 }
@@ -915,23 +775,14 @@ mod scores {
     /// spends 375 of 1500 mJ: energy score 3/4. It ends 15 ms early: e^(-15·15) vanishes beside 1.
     #[test]
     fn the_model_score_is_definition_15_as_printed_beside_the_mean_over_executed_frames() {
-        let hog = ActiveModel {
-            deadline: Some(span_ms(1000.0)),
-            ..model("hog", 1.0)
-        };
+        let hog = ActiveModel { deadline: Some(span_ms(1000.0)), ..model("hog", 1.0) };
         let models = scenario(Vec::new(), vec![hog, model("A", 40.0)]);
         let costs = table(&[vec![(65_000_000, 0.0)], vec![(10_000_000, 375e6)]]);
         let plan = lasting_ms(100.0, plan(models, costs));
         let card = plan.score(&trace(&plan));
         let a = card.models[1];
-        assert_eq!(
-            (a.counts.released, a.counts.executed, a.counts.dropped),
-            (4, 2, 2)
-        );
-        assert_eq!(
-            (a.realtime, a.energy, a.accuracy, a.qoe),
-            (1.0, 0.75, 1.0, 0.5)
-        );
+        assert_eq!((a.counts.released, a.counts.executed, a.counts.dropped), (4, 2, 2));
+        assert_eq!((a.realtime, a.energy, a.accuracy, a.qoe), (1.0, 0.75, 1.0, 0.5));
         assert_eq!(a.score, (0.75 + 0.75) / 4.0 * 0.5);
         assert_eq!(a.score_executed_mean, 0.75 * 0.5);
         assert_eq!(a.counts.energy, Millijoules::new(750.0));
@@ -951,14 +802,8 @@ mod scores {
             let costs = table(&[vec![(latency_ns, 0.0); 2]]);
             let plan = plan(scenario, costs);
             let card = plan.score(&trace(&plan));
-            assert_eq!(
-                (card.counts.executed, card.counts.deadline_misses),
-                (10, misses)
-            );
-            assert!(
-                (card.realtime - 0.5).abs() < 1e-5,
-                "k · 10^-6 ms / 4 at most"
-            );
+            assert_eq!((card.counts.executed, card.counts.deadline_misses), (10, misses));
+            assert!((card.realtime - 0.5).abs() < 1e-5, "k · 10^-6 ms / 4 at most");
         }
     }
 
@@ -976,10 +821,7 @@ mod scores {
     #[test]
     fn a_model_that_was_never_triggered_has_no_part_unless_it_is_given_one() {
         let models = vec![model("KD", 3.0), triggered_by(0, 0.0, model("SR", 3.0))];
-        let mut plan = plan(
-            scenario(Vec::new(), models),
-            table(&[vec![(1, 0.0)], vec![(1, 0.0)]]),
-        );
+        let mut plan = plan(scenario(Vec::new(), models), table(&[vec![(1, 0.0)], vec![(1, 0.0)]]));
         let trace = trace(&plan);
         for (never_triggered, expected) in [
             (NeverTriggered::Excluded, 1.0),
@@ -1002,11 +844,7 @@ mod scores {
         let trace = trace(&plan);
         let counts = plan.score(&trace).counts;
         assert_eq!(counts.released, 7);
-        assert_eq!(
-            (counts.executed, counts.dropped),
-            (5, 2),
-            "5 and 8 are dropped"
-        );
+        assert_eq!((counts.executed, counts.dropped), (5, 2), "5 and 8 are dropped");
         plan.score.warm_up = span_ms(5000.0);
         assert_eq!(plan.score(&trace).score, 0.0);
     }

@@ -64,15 +64,8 @@ prop_compose! {
 
 impl Draft {
     fn build(&self, task: &str, streams: &[InputStream], earlier: &[usize]) -> ActiveModel {
-        let inputs: Vec<_> = self
-            .inputs
-            .iter()
-            .map(|index| index.index(streams.len()))
-            .collect();
-        let slowest = inputs
-            .iter()
-            .map(|&input| streams[input].rate.as_fps())
-            .fold(90.0, f64::min);
+        let inputs: Vec<_> = self.inputs.iter().map(|index| index.index(streams.len())).collect();
+        let slowest = inputs.iter().map(|&input| streams[input].rate.as_fps()).fold(90.0, f64::min);
         let n_rates = RATES.iter().filter(|&&fps| fps <= slowest).count();
         let mut built = reading(&inputs, model(task, RATES[self.fps.index(n_rates)]));
         built.deadline = self.deadline_ms.map(span_ms);
@@ -179,13 +172,8 @@ fn expiry(plan: &Plan, record: &Record) -> SimTime {
 
 /// When the request could have started: its inputs and all its upstream results were there.
 fn ready_at(requests: &RequestStream, trace: &Trace, id: RequestId) -> SimTime {
-    let upstream = requests
-        .upstream(id)
-        .iter()
-        .filter_map(|&id| interval(trace.record(id)));
-    upstream
-        .map(|(_, end)| end)
-        .fold(trace.record(id).arrival, SimTime::max)
+    let upstream = requests.upstream(id).iter().filter_map(|&id| interval(trace.record(id)));
+    upstream.map(|(_, end)| end).fold(trace.record(id).arrival, SimTime::max)
 }
 
 /// When the first of the requests that this one needs was dropped.
@@ -208,12 +196,8 @@ fn renamed(scenario: &Scenario) -> Scenario {
         renamed.artifact_name = name.into();
         renamed
     };
-    Scenario::new(
-        "renamed",
-        scenario.streams().to_vec(),
-        models.map(rename).collect(),
-    )
-    .expect("names make no scenario bad")
+    Scenario::new("renamed", scenario.streams().to_vec(), models.map(rename).collect())
+        .expect("names make no scenario bad")
 }
 
 proptest! {

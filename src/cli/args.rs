@@ -123,12 +123,14 @@ impl ValueEnum for Semantics {
 
 /// `xrsim run`.
 #[derive(Debug, Args)]
-#[command(after_help = "Without --scenario, --system or --pes: all seven scenarios, systems A to M, 4096 and 8192 PEs.\n\n\
+#[command(
+    after_help = "Without --scenario, --system or --pes: all seven scenarios, systems A to M, 4096 and 8192 PEs.\n\n\
     Examples:\n  \
     xrsim run --scenario AR_gaming --system J --system M --pes 4096\n  \
     xrsim run --scheduler edf --replications 30 --out results\n  \
     xrsim run --system my_system.yaml --set score.k_per_ms=5\n  \
-    xrsim run --semantics mlsys2023 --seed 7 --format csv")]
+    xrsim run --semantics mlsys2023 --seed 7 --format csv"
+)]
 pub struct RunArgs {
     /// Scenario: a name or a file; repeat for several.
     #[arg(long, value_name = "S")]

@@ -27,8 +27,7 @@ impl OutputFile {
             return Err(failure(io::Error::other("is a directory")));
         }
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-        let aside =
-            builder().tempfile_in(folder.unwrap_or(Path::new("."))).map_err(failure)?;
+        let aside = builder().tempfile_in(folder.unwrap_or(Path::new("."))).map_err(failure)?;
         Ok(Self { path: path.into(), aside: BufWriter::with_capacity(1 << 16, aside) })
     }
 

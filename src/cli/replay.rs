@@ -14,9 +14,9 @@ use crate::schedule;
 use crate::score::ScoreSettings;
 
 use super::args::ReplayArgs;
+use super::costs;
 use super::message::Failure;
 use super::output::{self, OutputFile};
-use super::costs;
 
 /// Replays the files and writes the two CSV files.
 ///

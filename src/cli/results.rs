@@ -80,7 +80,9 @@ impl Results {
     /// If the output folder cannot be written to.
     pub fn new(args: &RunArgs, cost_model: &str) -> Result<Self, Failure> {
         let stdout_csv = match args.format {
-            Format::Csv => Some(Table::scores(BufWriter::new(io::stdout())).map_err(stdout_failure)?),
+            Format::Csv => {
+                Some(Table::scores(BufWriter::new(io::stdout())).map_err(stdout_failure)?)
+            }
             Format::Table | Format::Json => None,
         };
         Ok(Self {
@@ -185,7 +187,10 @@ impl Results {
         if let (Some(folder), Some(record)) = (self.folder, record) {
             let path = folder.path.clone();
             folder.finish(&Value::Object(record))?;
-            eprintln!("wrote scores.csv, models.csv, inferences.csv, run.json to {}", path.display());
+            eprintln!(
+                "wrote scores.csv, models.csv, inferences.csv, run.json to {}",
+                path.display()
+            );
         }
         if all_infeasible {
             return Err(Failure::Argument("no run was feasible".into()));
@@ -267,8 +272,9 @@ impl Average {
     }
 
     fn values(scorecard: &Scorecard) -> [f64; 10] {
-        let Scorecard { realtime, energy, accuracy, qoe, score, score_executed_mean, counts, .. } =
-            scorecard;
+        let Scorecard {
+            realtime, energy, accuracy, qoe, score, score_executed_mean, counts, ..
+        } = scorecard;
         [
             *realtime,
             *energy,

@@ -54,7 +54,8 @@ fn settings(args: &RunArgs) -> Result<Settings, Failure> {
             return Err(fixed_by_artifact(&format!("--set {}", key.name)));
         }
     }
-    let fixed = [("--duration", args.duration.is_some()), ("--scheduler", args.scheduler.is_some())];
+    let fixed =
+        [("--duration", args.duration.is_some()), ("--scheduler", args.scheduler.is_some())];
     match fixed.iter().find(|(_, given)| mlsys2023 && *given) {
         Some((option, _)) => Err(fixed_by_artifact(option)),
         None => Ok(settings),

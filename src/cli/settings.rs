@@ -172,7 +172,8 @@ const FRAME_MAPPINGS: [(&str, FrameMapping); 3] = [
     ("nominal", FrameMapping::Nominal),
 ];
 
-const LATE: [(&str, LatePolicy); 2] = [("finish", LatePolicy::Finish), ("abort", LatePolicy::Abort)];
+const LATE: [(&str, LatePolicy); 2] =
+    [("finish", LatePolicy::Finish), ("abort", LatePolicy::Abort)];
 
 const NEVER_TRIGGERED: [(&str, NeverTriggered); 3] = [
     ("excluded", NeverTriggered::Excluded),

@@ -43,10 +43,7 @@ impl Axis {
 
     /// The axis written `text`.
     pub fn parse(text: &str) -> Option<Self> {
-        Self::ALL
-            .iter()
-            .find(|(_, name)| *name == text)
-            .map(|&(axis, _)| axis)
+        Self::ALL.iter().find(|(_, name)| *name == text).map(|&(axis, _)| axis)
     }
 
     /// Spelling.
@@ -92,13 +89,7 @@ impl fmt::Display for Directive {
             Mapping::Temporal => "TemporalMap",
             Mapping::Spatial => "SpatialMap",
         };
-        write!(
-            f,
-            "{kind}({},{}) {}",
-            self.size,
-            self.offset,
-            self.axis.name()
-        )
+        write!(f, "{kind}({},{}) {}", self.size, self.offset, self.axis.name())
     }
 }
 
@@ -142,10 +133,7 @@ pub enum DataflowError {
         found: usize,
     },
     /// A size is zero or absurd.
-    #[error(
-        "level {level}: {what} is {found}; allowed are 1 to {}",
-        Dataflow::MAX_SIZE
-    )]
+    #[error("level {level}: {what} is {found}; allowed are 1 to {}", Dataflow::MAX_SIZE)]
     Size {
         /// Level.
         level: usize,
@@ -187,9 +175,7 @@ impl Dataflow {
             return Err(DataflowError::Empty);
         }
         if levels.len() > Self::MAX_LEVELS {
-            return Err(DataflowError::TooManyLevels {
-                found: levels.len(),
-            });
+            return Err(DataflowError::TooManyLevels { found: levels.len() });
         }
         for (index, level) in levels.iter().enumerate() {
             if level.units.is_some() != (index > 0) {
@@ -197,10 +183,7 @@ impl Dataflow {
             }
             level.check(index)?;
         }
-        Ok(Self {
-            name: name.into(),
-            levels,
-        })
+        Ok(Self { name: name.into(), levels })
     }
 
     /// Name, e.g. `WS`.
@@ -243,22 +226,13 @@ impl ClusterLevel {
             size("a map size", directive.size)?;
             size("a map offset", directive.offset)?;
             let axis = directive.axis.input_axis();
-            if self.directives[..index]
-                .iter()
-                .any(|other| other.axis.input_axis() == axis)
-            {
-                return Err(DataflowError::AxisTwice {
-                    level,
-                    axis: axis.name(),
-                });
+            if self.directives[..index].iter().any(|other| other.axis.input_axis() == axis) {
+                return Err(DataflowError::AxisTwice { level, axis: axis.name() });
             }
             spatial += usize::from(directive.mapping == Mapping::Spatial);
         }
         if !(1..=2).contains(&spatial) {
-            return Err(DataflowError::SpatialMaps {
-                level,
-                found: spatial,
-            });
+            return Err(DataflowError::SpatialMaps { level, found: spatial });
         }
         Ok(())
     }

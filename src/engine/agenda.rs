@@ -20,10 +20,7 @@ pub(super) struct Arrivals<'a> {
 
 impl<'a> Arrivals<'a> {
     pub(super) fn new(requests: &'a RequestStream) -> Self {
-        Self {
-            requests: requests.requests(),
-            next: 0,
-        }
+        Self { requests: requests.requests(), next: 0 }
     }
 
     /// Time of the next arrival.
@@ -65,10 +62,7 @@ impl Expiries {
 
     /// Time of the next timer among those that `matter`; the others before it are discarded.
     pub(super) fn peek(&mut self, matters: impl Fn(RequestId) -> bool) -> Option<SimTime> {
-        let void = self.timers[self.next..]
-            .iter()
-            .take_while(|(_, _, id)| !matters(*id))
-            .count();
+        let void = self.timers[self.next..].iter().take_while(|(_, _, id)| !matters(*id)).count();
         self.next += void;
         self.timers.get(self.next).map(|&(time, ..)| time)
     }
@@ -88,10 +82,8 @@ fn depths(scenario: &Scenario) -> Vec<u32> {
     let mut depths = vec![0; scenario.models().len()];
     for &id in scenario.topological() {
         let upstream = scenario.model(id).dependencies.iter();
-        depths[id.index()] = upstream
-            .map(|dependency| depths[dependency.upstream.index()] + 1)
-            .max()
-            .unwrap_or(0);
+        depths[id.index()] =
+            upstream.map(|dependency| depths[dependency.upstream.index()] + 1).max().unwrap_or(0);
     }
     depths
 }
@@ -110,10 +102,7 @@ type Entrant = (SimTime, AccelId);
 impl Completions {
     pub(super) fn new(n_accelerators: usize) -> Self {
         let width = n_accelerators.next_power_of_two();
-        Self {
-            nodes: vec![Self::nobody(); 2 * width],
-            width,
-        }
+        Self { nodes: vec![Self::nobody(); 2 * width], width }
     }
 
     /// Later than every completion, even one at the end of time.

@@ -28,12 +28,8 @@ pub(super) struct Shift {
 impl Board {
     /// Nothing ready, everything idle.
     pub(super) fn new(scenario: &Scenario, n_accelerators: usize) -> Self {
-        let idle = AcceleratorState {
-            activity: Activity::Idle {
-                since: SimTime::ZERO,
-            },
-            resident: None,
-        };
+        let idle =
+            AcceleratorState { activity: Activity::Idle { since: SimTime::ZERO }, resident: None };
         Self {
             ready: Vec::new(),
             accelerators: vec![idle; n_accelerators],
@@ -59,18 +55,13 @@ impl Board {
 
     /// Adds a ready job.
     pub(super) fn add(&mut self, job: Job) {
-        let place = self
-            .ready
-            .partition_point(|other| other.request < job.request);
+        let place = self.ready.partition_point(|other| other.request < job.request);
         self.ready.insert(place, job);
     }
 
     /// Takes a ready job away; `None` if it is not ready.
     pub(super) fn take(&mut self, request: RequestId) -> Option<Job> {
-        let place = self
-            .ready
-            .binary_search_by_key(&request, |job| job.request)
-            .ok()?;
+        let place = self.ready.binary_search_by_key(&request, |job| job.request).ok()?;
         Some(self.ready.remove(place))
     }
 
@@ -109,23 +100,13 @@ impl Board {
     /// If the accelerator is idle.
     pub(super) fn stop(&mut self, accelerator: AccelId, now: SimTime) -> Shift {
         let activity = &mut self.accelerators[accelerator.index()].activity;
-        let Activity::Running {
-            request,
-            model,
-            since,
-            ..
-        } = *activity
-        else {
+        let Activity::Running { request, model, since, .. } = *activity else {
             unreachable!("only a busy accelerator stops");
         };
         *activity = Activity::Idle { since: now };
         let place = self.idle.partition_point(|&other| other < accelerator);
         self.idle.insert(place, accelerator);
-        Shift {
-            request,
-            model,
-            start: since,
-        }
+        Shift { request, model, start: since }
     }
 
     /// Where `request` runs.

@@ -82,10 +82,7 @@ impl<'a> Engine<'a> {
         while let Some(now) = self.next_instant() {
             self.step(now);
         }
-        Run {
-            trace: Trace::new(self.records),
-            events: self.events,
-        }
+        Run { trace: Trace::new(self.records), events: self.events }
     }
 
     fn next_instant(&mut self) -> Option<SimTime> {
@@ -157,10 +154,7 @@ impl<'a> Engine<'a> {
     fn dispatch_ready(&mut self, now: SimTime) {
         while let Some(view) = self.board.view(now, self.costs) {
             match self.scheduler.decide(&view) {
-                Decision::Dispatch {
-                    request,
-                    accelerator,
-                } => {
+                Decision::Dispatch { request, accelerator } => {
                     let job = self.take_shown(request);
                     self.start(&job, accelerator, now);
                 }
@@ -196,14 +190,7 @@ impl<'a> Engine<'a> {
             (now - shift.start).as_ms() / self.costs.latency(shift.model, accelerator).as_ms();
         let energy = Millijoules::new(self.costs.energy(shift.model, accelerator).get() * ran);
         let reason = DropReason::Aborted;
-        self.end(
-            request,
-            Outcome::Dropped {
-                at: now,
-                reason,
-                energy,
-            },
-        );
+        self.end(request, Outcome::Dropped { at: now, reason, energy });
     }
 
     /// Ends a request that has not run. If nothing asked for it, it counts as that and not as
@@ -211,11 +198,7 @@ impl<'a> Engine<'a> {
     fn give_up(&mut self, request: RequestId, reason: DropReason, now: SimTime) {
         let energy = Millijoules::ZERO;
         let outcome = match self.requests.request(request).triggered {
-            true => Outcome::Dropped {
-                at: now,
-                reason,
-                energy,
-            },
+            true => Outcome::Dropped { at: now, reason, energy },
             false => Outcome::NotTriggered,
         };
         self.end(request, outcome);

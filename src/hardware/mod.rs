@@ -96,7 +96,10 @@ pub enum HardwareError {
     #[error("system `{0}` has no accelerators")]
     Empty(String),
     /// Too many accelerators.
-    #[error("system `{system}` has {found} accelerators; at most {} are allowed", System::MAX_ACCELERATORS)]
+    #[error(
+        "system `{system}` has {found} accelerators; at most {} are allowed",
+        System::MAX_ACCELERATORS
+    )]
     TooMany {
         /// System.
         system: Box<str>,
@@ -199,10 +202,7 @@ impl System {
 
     /// PEs of all accelerators.
     pub fn pes(&self) -> u64 {
-        self.accelerators
-            .iter()
-            .map(|accelerator| u64::from(accelerator.pes))
-            .sum()
+        self.accelerators.iter().map(|accelerator| u64::from(accelerator.pes)).sum()
     }
 }
 
@@ -220,11 +220,7 @@ impl Accelerator {
             Ok(())
         };
         bounded("the number of PEs", self.pes.into(), Self::MAX_PES.into())?;
-        bounded(
-            "the number of NoC levels",
-            self.noc.bandwidth.len() as u64,
-            8,
-        )?;
+        bounded("the number of NoC levels", self.noc.bandwidth.len() as u64, 8)?;
         for &bandwidth in &self.noc.bandwidth {
             bounded("the NoC bandwidth", bandwidth, 1 << 32)?;
         }
@@ -261,11 +257,7 @@ impl Style {
     pub fn partition(&self, pes: u32) -> Result<Vec<u32>, HardwareError> {
         let total: u32 = self.shares.iter().map(|(_, share)| share).sum();
         if pes == 0 || !pes.is_multiple_of(total) {
-            let shares: Vec<_> = self
-                .shares
-                .iter()
-                .map(|(_, share)| share.to_string())
-                .collect();
+            let shares: Vec<_> = self.shares.iter().map(|(_, share)| share.to_string()).collect();
             return Err(HardwareError::UnevenShares {
                 style: self.name.clone(),
                 pes,
@@ -273,10 +265,6 @@ impl Style {
                 total,
             });
         }
-        Ok(self
-            .shares
-            .iter()
-            .map(|(_, share)| pes / total * share)
-            .collect())
+        Ok(self.shares.iter().map(|(_, share)| pes / total * share).collect())
     }
 }

@@ -116,11 +116,7 @@ impl Style {
         tables
             .iter()
             .find(|table| {
-                table
-                    .instances
-                    .iter()
-                    .map(|instance| instance.pes)
-                    .eq(partition.iter().copied())
+                table.instances.iter().map(|instance| instance.pes).eq(partition.iter().copied())
             })
             .map(|table| table.instances.clone())
             .ok_or_else(|| HardwareError::NoTable {
@@ -148,9 +144,7 @@ fn split(noc: &Noc, memory: &Memory, partition: &[u32], total: u32) -> Vec<Insta
         .map(|(index, &pes)| {
             let share = |whole: u64| {
                 let part = u128::from(whole) * u128::from(pes) / u128::from(total);
-                u64::try_from(part)
-                    .expect("a share is not larger than the whole")
-                    .max(1)
+                u64::try_from(part).expect("a share is not larger than the whole").max(1)
             };
             Instance {
                 name: format!("Acc{index}").into(),
@@ -170,9 +164,5 @@ fn split(noc: &Noc, memory: &Memory, partition: &[u32], total: u32) -> Vec<Insta
 }
 
 fn join(numbers: &[u32], separator: &str) -> String {
-    numbers
-        .iter()
-        .map(u32::to_string)
-        .collect::<Vec<_>>()
-        .join(separator)
+    numbers.iter().map(u32::to_string).collect::<Vec<_>>().join(separator)
 }

@@ -186,28 +186,18 @@ impl<'a> Sensor<'a> {
 
     fn jitter_ns(&self, sensor_frame: u64) -> i64 {
         self.jitter.as_ref().map_or(0, |draws| {
-            draws.offset_ns(
-                sensor_frame,
-                self.stream.max_jitter,
-                self.stream.distribution,
-            )
+            draws.offset_ns(sensor_frame, self.stream.max_jitter, self.stream.distribution)
         })
     }
 }
 
 fn arrivals(grid: &Grid<'_>, settings: &LoadSettings, triggered: &[bool]) -> Vec<Request> {
     let streams = grid.scenario.streams().iter();
-    let sensors: Vec<_> = streams
-        .map(|stream| Sensor::new(stream, settings))
-        .collect();
+    let sensors: Vec<_> = streams.map(|stream| Sensor::new(stream, settings)).collect();
     let mut requests = Vec::with_capacity(grid.n_slots());
     for id in grid.scenario.model_ids() {
         let model = grid.scenario.model(id);
-        let inputs: Vec<_> = model
-            .inputs
-            .iter()
-            .map(|input| &sensors[input.index()])
-            .collect();
+        let inputs: Vec<_> = model.inputs.iter().map(|input| &sensors[input.index()]).collect();
         for frame in 0..grid.n_frames(id) {
             requests.push(Request {
                 model: id,
@@ -230,9 +220,7 @@ fn arrival(model: &ActiveModel, inputs: &[&Sensor<'_>], frame: u64) -> SimTime {
 }
 
 fn deadline(model: &ActiveModel, inputs: &[&Sensor<'_>], frame: u64) -> SimTime {
-    let origin = inputs
-        .first()
-        .map_or(SimSpan::ZERO, |primary| primary.origin);
+    let origin = inputs.first().map_or(SimSpan::ZERO, |primary| primary.origin);
     let nominal = match model.deadline {
         Some(budget) => model.rate.frame_start(frame) + budget,
         None => model.rate.frame_start(frame + 1),

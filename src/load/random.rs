@@ -50,9 +50,7 @@ impl Draws {
             .chain_update([purpose.tag()])
             .chain_update(source)
             .finalize();
-        Self {
-            start: ChaCha8Rng::from_seed(key.into()),
-        }
+        Self { start: ChaCha8Rng::from_seed(key.into()) }
     }
 
     /// Uniform number in [0, 1) of `frame`.
@@ -111,18 +109,12 @@ mod tests {
     const BOUND: SimSpan = SimSpan::from_ns(50_000);
 
     fn draws(seed: u64, replication: u64, purpose: Purpose, source: &str) -> Draws {
-        let settings = LoadSettings {
-            seed,
-            replication,
-            ..LoadSettings::default()
-        };
+        let settings = LoadSettings { seed, replication, ..LoadSettings::default() };
         Draws::new(&settings, purpose, source.as_bytes())
     }
 
     fn offsets(draws: &Draws, distribution: JitterDistribution, n: u64) -> Vec<i64> {
-        (0..n)
-            .map(|frame| draws.offset_ns(frame, BOUND, distribution))
-            .collect()
+        (0..n).map(|frame| draws.offset_ns(frame, BOUND, distribution)).collect()
     }
 
     /// All but the normal draws were also computed apart from this crate, by SHA-256 and ChaCha8 as
@@ -210,10 +202,7 @@ mod tests {
     #[test]
     fn no_bound_means_no_offset() {
         let lidar = draws(3, 0, Purpose::Jitter, "lidar");
-        for distribution in [
-            JitterDistribution::Uniform,
-            JitterDistribution::TruncatedNormal,
-        ] {
+        for distribution in [JitterDistribution::Uniform, JitterDistribution::TruncatedNormal] {
             assert_eq!(lidar.offset_ns(0, SimSpan::ZERO, distribution), 0);
         }
         assert_eq!(lidar.below(0, SimSpan::ZERO), SimSpan::ZERO);

@@ -64,10 +64,7 @@ pub struct LayerShape {
 #[non_exhaustive]
 pub enum ModelError {
     /// An extent is zero or larger than [`LayerShape::MAX_EXTENT`].
-    #[error(
-        "{axis} is {found}; an extent lies between 1 and {}",
-        LayerShape::MAX_EXTENT
-    )]
+    #[error("{axis} is {found}; an extent lies between 1 and {}", LayerShape::MAX_EXTENT)]
     Extent {
         /// Name of the axis.
         axis: &'static str,
@@ -133,9 +130,9 @@ impl LayerShape {
                 return Err(ModelError::Extent { axis, found });
             }
         }
-        let product = axes[..7].iter().try_fold(1u64, |product, &(_, extent)| {
-            product.checked_mul(u64::from(extent))
-        });
+        let product = axes[..7]
+            .iter()
+            .try_fold(1u64, |product, &(_, extent)| product.checked_mul(u64::from(extent)));
         match product {
             Some(product) if product <= Self::MAX_MACS => Ok(()),
             _ => Err(ModelError::TooLarge),
@@ -239,12 +236,7 @@ impl Network {
             });
             shape_of.push(index);
         }
-        Ok(Self {
-            name,
-            layers,
-            shapes,
-            shape_of,
-        })
+        Ok(Self { name, layers, shapes, shape_of })
     }
 
     /// Name, e.g. `KD_res8_narrow`.

@@ -44,8 +44,20 @@ impl<'a> CostReport<'a> {
     /// distinct shapes of the network from 0.
     fn columns(&self) -> Vec<&'static str> {
         let mut columns = vec![
-            "layer", "dataflow", "num_pes", "top_noc_bw", "col_noc_bw", "shape_id", "type", "N",
-            "K", "C", "Y", "X", "R", "S",
+            "layer",
+            "dataflow",
+            "num_pes",
+            "top_noc_bw",
+            "col_noc_bw",
+            "shape_id",
+            "type",
+            "N",
+            "K",
+            "C",
+            "Y",
+            "X",
+            "R",
+            "S",
         ];
         columns.extend(self.layers.iter().take(1).flatten().map(|(name, _)| *name));
         columns
@@ -96,7 +108,9 @@ impl<'a> CostReport<'a> {
             .map(|row| {
                 let cells = columns.iter().zip(row);
                 Value::Object(
-                    cells.map(|(name, value)| ((*name).to_string(), number(value))).collect::<Map<_, _>>(),
+                    cells
+                        .map(|(name, value)| ((*name).to_string(), number(value)))
+                        .collect::<Map<_, _>>(),
                 )
             })
             .collect();
@@ -121,7 +135,17 @@ impl<'a> CostReport<'a> {
     /// utilisation, energy; then the total.
     pub fn to_table(&self, style: Style) -> String {
         let header = [
-            "layer", "type", "K", "C", "Y", "X", "R", "S", "MMAC", "cycles", "MAC/PE/cycle",
+            "layer",
+            "type",
+            "K",
+            "C",
+            "Y",
+            "X",
+            "R",
+            "S",
+            "MMAC",
+            "cycles",
+            "MAC/PE/cycle",
             "energy uJ",
         ];
         let mut table = table::new_table(style, &header, 2);

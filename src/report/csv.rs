@@ -15,24 +15,15 @@ use crate::units::SimTime;
 use super::{RunLabel, model_names};
 
 /// Columns that every file starts with.
-const LABEL: &[&str] = &[
-    "scenario",
-    "system",
-    "pes",
-    "semantics",
-    "cost_model",
-    "scheduler",
-    "seed",
-    "replication",
-];
+const LABEL: &[&str] =
+    &["scenario", "system", "pes", "semantics", "cost_model", "scheduler", "seed", "replication"];
 
 /// Columns that say what became of the requests.
 const COUNTS: &[&str] =
     &["released", "executed", "dropped", "not_triggered", "deadline_misses", "energy_mj"];
 
 /// Score columns.
-const SCORES: &[&str] =
-    &["realtime", "energy", "accuracy", "qoe", "score", "score_executed_mean"];
+const SCORES: &[&str] = &["realtime", "energy", "accuracy", "qoe", "score", "score_executed_mean"];
 
 /// Columns of `inferences.csv` after the label.
 const INFERENCE: &[&str] = &[

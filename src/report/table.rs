@@ -50,7 +50,8 @@ fn emphasised(text: &str, style: Style) -> Cell {
 
 /// Renders `table` without trailing blanks, ending with a line break.
 pub fn render(table: &Table) -> String {
-    let mut text: String = table.lines().flat_map(|line| [line.trim_end().into(), "\n".to_string()]).collect();
+    let mut text: String =
+        table.lines().flat_map(|line| [line.trim_end().into(), "\n".to_string()]).collect();
     if text.is_empty() {
         text.push('\n');
     }
@@ -85,8 +86,19 @@ pub struct ScoreRow {
 /// Scores of one run each, with their breakdown.
 pub fn detail(rows: &[ScoreRow], style: Style) -> String {
     let header = [
-        "scenario", "system", "PEs", "realtime", "energy", "accuracy", "QoE", "score",
-        "executed mean", "executed", "released", "late", "energy mJ",
+        "scenario",
+        "system",
+        "PEs",
+        "realtime",
+        "energy",
+        "accuracy",
+        "QoE",
+        "score",
+        "executed mean",
+        "executed",
+        "released",
+        "late",
+        "energy mJ",
     ];
     let mut table = new_table(style, &header, 2);
     for row in rows {
@@ -136,8 +148,10 @@ pub fn matrix(rows: &[ScoreRow], style: Style) -> String {
         match scenarios.get(scenario) {
             Some(name) => scores.get(&(pes, system, name)).copied(),
             None => {
-                let all: Option<Vec<f64>> =
-                    scenarios.iter().map(|name| scores.get(&(pes, system, name)).copied()).collect();
+                let all: Option<Vec<f64>> = scenarios
+                    .iter()
+                    .map(|name| scores.get(&(pes, system, name)).copied())
+                    .collect();
                 all.map(|all| benchmark_score(&all))
             }
         }
@@ -148,7 +162,8 @@ pub fn matrix(rows: &[ScoreRow], style: Style) -> String {
     let mut table = new_table(style, &header, 2);
     for (index, &system) in systems.iter().enumerate() {
         let new_size = index == 0 || systems[index - 1].0 != system.0;
-        let pes = if new_size || style == Style::Plain { system.0.to_string() } else { String::new() };
+        let pes =
+            if new_size || style == Style::Plain { system.0.to_string() } else { String::new() };
         let mut cells = vec![Cell::new(pes), Cell::new(system.1)];
         for scenario in 0..=scenarios.len() {
             let value = column(scenario, system);

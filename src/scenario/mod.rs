@@ -199,12 +199,7 @@ impl Scenario {
         if !errors.is_empty() {
             return Err(errors);
         }
-        Ok(Self {
-            name,
-            streams,
-            models,
-            topological,
-        })
+        Ok(Self { name, streams, models, topological })
     }
 
     /// Name, e.g. `AR_gaming`.
@@ -258,14 +253,9 @@ fn check_model(
     }
     for (index, dependency) in model.dependencies.iter().enumerate() {
         if dependency.upstream == id {
-            errors.push(ScenarioError::SelfDependency {
-                model: task.clone(),
-            });
+            errors.push(ScenarioError::SelfDependency { model: task.clone() });
         }
-        if model.dependencies[..index]
-            .iter()
-            .any(|other| other.upstream == dependency.upstream)
-        {
+        if model.dependencies[..index].iter().any(|other| other.upstream == dependency.upstream) {
             errors.push(ScenarioError::DependencyTwice {
                 model: task.clone(),
                 upstream: models[dependency.upstream.index()].unit.task.clone(),
@@ -274,10 +264,7 @@ fn check_model(
         if let DependencyKind::Control { probability } = dependency.kind
             && !(0.0..=1.0).contains(&probability)
         {
-            errors.push(ScenarioError::Probability {
-                model: task.clone(),
-                found: probability,
-            });
+            errors.push(ScenarioError::Probability { model: task.clone(), found: probability });
         }
     }
 }
@@ -286,10 +273,8 @@ fn check_model(
 fn topological_order(models: &[ActiveModel]) -> Result<Vec<ModelId>, Vec<String>> {
     let mut graph = DiGraph::<ModelId, ()>::new();
     // Added in reverse: petgraph's depth-first order then keeps file order among equals.
-    let mut nodes: Vec<NodeIndex> = (0..models.len())
-        .rev()
-        .map(|index| graph.add_node(ModelId::new(index)))
-        .collect();
+    let mut nodes: Vec<NodeIndex> =
+        (0..models.len()).rev().map(|index| graph.add_node(ModelId::new(index))).collect();
     nodes.reverse();
     for (index, model) in models.iter().enumerate() {
         for dependency in &model.dependencies {
@@ -305,10 +290,7 @@ fn topological_order(models: &[ActiveModel]) -> Result<Vec<ModelId>, Vec<String>
                 .expect("the node of a cycle lies in some component");
             let mut ids: Vec<_> = members.into_iter().map(|node| graph[node]).collect();
             ids.sort();
-            Err(ids
-                .iter()
-                .map(|id| models[id.index()].unit.task.to_string())
-                .collect())
+            Err(ids.iter().map(|id| models[id.index()].unit.task.to_string()).collect())
         }
     }
 }

@@ -18,9 +18,6 @@ impl Scheduler for EarliestDeadline {
         let job = jobs
             .min_by_key(|job| (job.deadline, job.release, job.model, job.frame))
             .expect("a policy is asked only with something ready");
-        Decision::Dispatch {
-            request: job.request,
-            accelerator: view.fastest_idle(job.model),
-        }
+        Decision::Dispatch { request: job.request, accelerator: view.fastest_idle(job.model) }
     }
 }

@@ -17,9 +17,6 @@ struct LatencyGreedy;
 impl Scheduler for LatencyGreedy {
     fn decide(&mut self, view: &View<'_>) -> Decision {
         let job = &view.ready[0];
-        Decision::Dispatch {
-            request: job.request,
-            accelerator: view.fastest_idle(job.model),
-        }
+        Decision::Dispatch { request: job.request, accelerator: view.fastest_idle(job.model) }
     }
 }

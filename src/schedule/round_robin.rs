@@ -32,9 +32,6 @@ impl Scheduler for RoundRobin {
             .min_by_key(|job| self.wait(job.model, n_models))
             .expect("a policy is asked only with something ready");
         self.turn = (job.model.index() + 1) % n_models;
-        Decision::Dispatch {
-            request: job.request,
-            accelerator: view.idle[0],
-        }
+        Decision::Dispatch { request: job.request, accelerator: view.idle[0] }
     }
 }

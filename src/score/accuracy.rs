@@ -30,17 +30,9 @@ mod tests {
     use super::*;
 
     fn check(better: Better, target: f64, measured: Option<f64>, expected: f64) {
-        let goal = QualityGoal {
-            metric: "metric".into(),
-            target,
-            better,
-            measured,
-        };
+        let goal = QualityGoal { metric: "metric".into(), target, better, measured };
         let found = accuracy(&goal, 1e-6);
-        assert!(
-            (found - expected).abs() < 1e-12,
-            "{found} is not {expected}"
-        );
+        assert!((found - expected).abs() < 1e-12, "{found} is not {expected}");
     }
 
     #[test]

@@ -20,21 +20,13 @@ pub fn inference(
     record: &Record,
     settings: &ScoreSettings,
 ) -> Option<InferenceScore> {
-    let Outcome::Executed {
-        end, energy: spent, ..
-    } = record.outcome
-    else {
+    let Outcome::Executed { end, energy: spent, .. } = record.outcome else {
         return None;
     };
     let realtime = realtime(end, record.deadline, settings.k_per_ms);
     let energy = energy(spent, settings.energy_max);
     let accuracy = accuracy(&model.unit.quality, settings.epsilon);
-    Some(InferenceScore {
-        realtime,
-        energy,
-        accuracy,
-        inference: realtime * energy * accuracy,
-    })
+    Some(InferenceScore { realtime, energy, accuracy, inference: realtime * energy * accuracy })
 }
 
 /// Scores of every request of a trace, indexed by [`RequestId`](crate::ids::RequestId); `None` where
@@ -45,9 +37,7 @@ pub fn inferences(
     settings: &ScoreSettings,
 ) -> Vec<Option<InferenceScore>> {
     let records = trace.records().iter();
-    records
-        .map(|record| inference(scenario.model(record.model), record, settings))
-        .collect()
+    records.map(|record| inference(scenario.model(record.model), record, settings)).collect()
 }
 
 /// Scores of one run (XRBench Definition 15).
@@ -65,9 +55,7 @@ pub fn inferences(
 pub fn score(scenario: &Scenario, trace: &Trace, settings: &ScoreSettings) -> Scorecard {
     let models = scenario.models();
     let mut tallies = vec![Tally::default(); models.len()];
-    let warm_up_frames = models
-        .iter()
-        .map(|model| model.rate.frames_before(settings.warm_up));
+    let warm_up_frames = models.iter().map(|model| model.rate.frames_before(settings.warm_up));
     let first_frames: Vec<_> = warm_up_frames.collect();
     for record in trace.records() {
         let index = record.model.index();
@@ -75,9 +63,7 @@ pub fn score(scenario: &Scenario, trace: &Trace, settings: &ScoreSettings) -> Sc
             tallies[index].add(&models[index], record, settings);
         }
     }
-    let scores = tallies
-        .iter()
-        .map(|tally| tally.score(settings.never_triggered));
+    let scores = tallies.iter().map(|tally| tally.score(settings.never_triggered));
     Scorecard::of_models(scores.collect(), settings.never_triggered)
 }
 
@@ -112,9 +98,7 @@ impl Tally {
     }
 
     fn score(&self, never_triggered: NeverTriggered) -> ModelScore {
-        let Counts {
-            released, executed, ..
-        } = self.counts;
+        let Counts { released, executed, .. } = self.counts;
         if released == 0 {
             return ModelScore::uniform(never_triggered.score().unwrap_or(0.0), self.counts);
         }
@@ -167,11 +151,7 @@ impl ModelScore {
 impl Scorecard {
     fn of_models(models: Vec<ModelScore>, never_triggered: NeverTriggered) -> Self {
         let every_model = never_triggered.score().is_some();
-        let counted = || {
-            models
-                .iter()
-                .filter(|m| every_model || m.counts.released > 0)
-        };
+        let counted = || models.iter().filter(|m| every_model || m.counts.released > 0);
         let n_counted = counted().count() as u64;
         let mean_of =
             |quantity: fn(&ModelScore) -> f64| mean(counted().map(quantity).sum(), n_counted);

@@ -22,10 +22,7 @@ fn main() {
     let plan = lasting_ms(1e6, plan(six_models(), six_models_table()));
     let (generating, stream) = best_of_seven(|| requests(&plan));
     let n_requests = stream.requests().len();
-    println!(
-        "load generation: {:.2} million requests/s",
-        per_us(n_requests as u64, generating)
-    );
+    println!("load generation: {:.2} million requests/s", per_us(n_requests as u64, generating));
     for entry in schedule::ALL {
         let plan = by(entry.name, plan.clone());
         let (playing, run) = best_of_seven(|| engine::run(&plan, &stream));
@@ -39,10 +36,7 @@ fn main() {
     }
     let run = engine::run(&plan, &stream);
     let (scoring, _) = best_of_seven(|| plan.score(&run.trace));
-    println!(
-        "scoring: {:.2} million requests/s",
-        per_us(n_requests as u64, scoring)
-    );
+    println!("scoring: {:.2} million requests/s", per_us(n_requests as u64, scoring));
 }
 
 /// Shortest time of seven calls, and the last result.

@@ -53,16 +53,12 @@ pub fn sensor(name: &str, fps: f64) -> InputStream {
 
 /// Camera and lidar of Table 3, and the microphone: streams 0, 1 and 2.
 pub fn table_3() -> Vec<InputStream> {
-    [
-        ("camera", 60.0, 0.05),
-        ("lidar", 60.0, 0.05),
-        ("microphone", 3.0, 0.1),
-    ]
-    .map(|(name, fps, jitter_ms)| InputStream {
-        max_jitter: span_ms(jitter_ms),
-        ..sensor(name, fps)
-    })
-    .into()
+    [("camera", 60.0, 0.05), ("lidar", 60.0, 0.05), ("microphone", 3.0, 0.1)]
+        .map(|(name, fps, jitter_ms)| InputStream {
+            max_jitter: span_ms(jitter_ms),
+            ..sensor(name, fps)
+        })
+        .into()
 }
 
 /// A model that reads nothing and depends on nothing.
@@ -101,19 +97,13 @@ fn network(name: &str) -> Arc<Network> {
         stride_y: 1,
         stride_x: 1,
     };
-    let layer = Layer {
-        name: "layer".into(),
-        shape,
-    };
+    let layer = Layer { name: "layer".into(), shape };
     Arc::new(Network::new(name, vec![layer]).expect("one layer is a network"))
 }
 
 /// The same model, reading these streams, the primary one first.
 pub fn reading(streams: &[usize], model: ActiveModel) -> ActiveModel {
-    ActiveModel {
-        inputs: streams.iter().copied().map(StreamId::new).collect(),
-        ..model
-    }
+    ActiveModel { inputs: streams.iter().copied().map(StreamId::new).collect(), ..model }
 }
 
 /// The same model with one more data dependency.
@@ -156,10 +146,7 @@ pub fn table(costs: &[Vec<Cost>]) -> CostTable {
 /// A table of latencies [ms], `[model][accelerator]`; a run takes 1 mJ.
 pub fn table_ms<const N: usize>(latencies_ms: &[[f64; N]]) -> CostTable {
     let cost = |ms: f64| (span_ms(ms).ns(), 1e6);
-    let rows: Vec<_> = latencies_ms
-        .iter()
-        .map(|row| row.map(cost).to_vec())
-        .collect();
+    let rows: Vec<_> = latencies_ms.iter().map(|row| row.map(cost).to_vec()).collect();
     table(&rows)
 }
 
@@ -170,37 +157,16 @@ pub fn system(n: usize) -> System {
 }
 
 fn accelerator(name: &str) -> Accelerator {
-    let spatial = Directive {
-        mapping: Mapping::Spatial,
-        size: 1,
-        offset: 1,
-        axis: Axis::K,
-    };
-    let level = ClusterLevel {
-        units: None,
-        directives: vec![spatial],
-    };
+    let spatial = Directive { mapping: Mapping::Spatial, size: 1, offset: 1, axis: Axis::K };
+    let level = ClusterLevel { units: None, directives: vec![spatial] };
     Accelerator {
         name: name.into(),
         dataflow: Arc::new(Dataflow::new("test", vec![level]).expect("a spatial map is enough")),
         pes: 1,
         clock: ClockRate::GHZ,
-        noc: Noc {
-            bandwidth: vec![1],
-            latency: vec![1],
-            multicast: true,
-        },
-        memory: Memory {
-            shared: Bytes::new(1),
-            local: Bytes::new(1),
-            offchip_bandwidth: 1,
-        },
-        energy: EnergyTable {
-            mac_nj: 1.0,
-            l1_per_mac: 1.0,
-            l2_per_mac: 1.0,
-            dram_per_mac: 1.0,
-        },
+        noc: Noc { bandwidth: vec![1], latency: vec![1], multicast: true },
+        memory: Memory { shared: Bytes::new(1), local: Bytes::new(1), offchip_bandwidth: 1 },
+        energy: EnergyTable { mac_nj: 1.0, l1_per_mac: 1.0, l2_per_mac: 1.0, dram_per_mac: 1.0 },
     }
 }
 
@@ -219,10 +185,7 @@ pub fn plan(scenario: Scenario, costs: CostTable) -> Plan {
 
 /// The same plan under another policy.
 pub fn by(scheduler: &str, plan: Plan) -> Plan {
-    Plan {
-        scheduler: schedule::find(scheduler).expect("a policy of a test exists"),
-        ..plan
-    }
+    Plan { scheduler: schedule::find(scheduler).expect("a policy of a test exists"), ..plan }
 }
 
 /// The same plan for `ms` milliseconds.
@@ -257,12 +220,9 @@ pub fn record(trace: &Trace, model: usize, frame: usize) -> &Record {
 /// Accelerator, start [ms] and end [ms] of a frame that was executed.
 pub fn execution(trace: &Trace, model: usize, frame: usize) -> (usize, f64, f64) {
     match record(trace, model, frame).outcome {
-        Outcome::Executed {
-            accelerator,
-            start,
-            end,
-            ..
-        } => (accelerator.index(), start.as_ms(), end.as_ms()),
+        Outcome::Executed { accelerator, start, end, .. } => {
+            (accelerator.index(), start.as_ms(), end.as_ms())
+        }
         other => panic!("frame {frame} of model {model}: {other:?}"),
     }
 }
@@ -279,13 +239,7 @@ pub fn dropped(trace: &Trace, model: usize, frame: usize) -> (f64, DropReason) {
 pub fn occupancy(trace: &Trace, n_accelerators: usize) -> Vec<Vec<(SimTime, SimTime)>> {
     let mut busy = vec![Vec::new(); n_accelerators];
     for record in trace.records() {
-        if let Outcome::Executed {
-            accelerator,
-            start,
-            end,
-            ..
-        } = record.outcome
-        {
+        if let Outcome::Executed { accelerator, start, end, .. } = record.outcome {
             busy[accelerator.index()].push((start, end));
         }
     }
@@ -307,18 +261,9 @@ pub fn digest(trace: &Trace) -> String {
 
 fn fields(record: &Record) -> [u64; 9] {
     let outcome = match record.outcome {
-        Outcome::Executed {
-            accelerator,
-            start,
-            end,
-            energy,
-        } => [
-            1,
-            accelerator.index() as u64,
-            start.ns(),
-            end.ns(),
-            energy.get().to_bits(),
-        ],
+        Outcome::Executed { accelerator, start, end, energy } => {
+            [1, accelerator.index() as u64, start.ns(), end.ns(), energy.get().to_bits()]
+        }
         Outcome::Dropped { at, reason, energy } => {
             [2, reason as u64, at.ns(), 0, energy.get().to_bits()]
         }

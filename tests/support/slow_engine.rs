@@ -36,18 +36,12 @@ pub fn play(plan: &Plan, requests: &RequestStream) -> Vec<Outcome> {
     while let Some(now) = engine.instants.pop_first() {
         engine.step(now);
     }
-    engine
-        .ended
-        .into_iter()
-        .map(|outcome| outcome.expect("every request ends"))
-        .collect()
+    engine.ended.into_iter().map(|outcome| outcome.expect("every request ends")).collect()
 }
 
 impl SlowEngine<'_> {
     fn ids(&self) -> Vec<RequestId> {
-        (0..self.requests.requests().len())
-            .map(RequestId::new)
-            .collect()
+        (0..self.requests.requests().len()).map(RequestId::new).collect()
     }
 
     fn expiry(&self, id: RequestId) -> SimTime {
@@ -111,17 +105,9 @@ impl SlowEngine<'_> {
 
     fn give_up(&mut self, id: RequestId, reason: DropReason, now: SimTime) {
         let energy = Millijoules::ZERO;
-        let dropped = Outcome::Dropped {
-            at: now,
-            reason,
-            energy,
-        };
+        let dropped = Outcome::Dropped { at: now, reason, energy };
         let triggered = self.requests.request(id).triggered;
-        self.ended[id.index()] = Some(if triggered {
-            dropped
-        } else {
-            Outcome::NotTriggered
-        });
+        self.ended[id.index()] = Some(if triggered { dropped } else { Outcome::NotTriggered });
     }
 
     fn first_ready(&self, now: SimTime) -> Option<RequestId> {
@@ -131,12 +117,7 @@ impl SlowEngine<'_> {
         };
         let order = |&id: &RequestId| {
             let request = self.requests.request(id);
-            (
-                request.arrival,
-                request.deadline,
-                request.model,
-                request.frame,
-            )
+            (request.arrival, request.deadline, request.model, request.frame)
         };
         self.ids().into_iter().filter(ready).min_by_key(order)
     }
@@ -145,11 +126,7 @@ impl SlowEngine<'_> {
         let model = self.requests.request(self.first_ready(now)?).model;
         let n_accelerators = self.plan.system.accelerators().len();
         let busy = |id: AccelId| {
-            let running = self
-                .started
-                .iter()
-                .zip(&self.ended)
-                .filter(|(_, end)| end.is_none());
+            let running = self.started.iter().zip(&self.ended).filter(|(_, end)| end.is_none());
             running.filter_map(|(start, _)| *start).any(
                 |start| matches!(start, Outcome::Executed { accelerator, .. } if accelerator == id),
             )
@@ -165,12 +142,7 @@ impl SlowEngine<'_> {
         let end = now + self.plan.costs.latency(model, accelerator);
         self.instants.insert(end);
         let energy = self.plan.costs.energy(model, accelerator);
-        let run = Outcome::Executed {
-            accelerator,
-            start: now,
-            end,
-            energy,
-        };
+        let run = Outcome::Executed { accelerator, start: now, end, energy };
         self.started[id.index()] = Some(run);
     }
 }

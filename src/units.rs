@@ -167,7 +167,7 @@ impl ClockRate {
         self.hertz as f64 / 1e6
     }
 
-    /// Whole cycles that fit into `span`, rounded to the nearest: the inverse of [`Cycles::at`] for
+    /// Cycles that pass in `span`, rounded to the nearest: the inverse of [`Cycles::at`] for
     /// latencies that were measured in time.
     pub fn cycles_in(self, span: SimSpan) -> Cycles {
         let half = u128::from(NS_PER_S) / 2;

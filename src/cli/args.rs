@@ -157,7 +157,7 @@ pub struct RunArgs {
     #[arg(long, value_name = "P")]
     pub scheduler: Option<String>,
     /// Time in which requests are released [ms; default: 1000].
-    #[arg(long, value_name = "MS")]
+    #[arg(long, value_name = "MS", allow_negative_numbers = true)]
     pub duration: Option<f64>,
     /// Seed of every random draw.
     #[arg(long, value_name = "N", default_value_t = 0)]

@@ -1,7 +1,7 @@
 //! What a user reads when something is wrong, and the exit status that goes with it.
 
 use std::fmt;
-use std::io::{self, IsTerminal as _};
+use std::io::{self, IsTerminal as _, Write as _};
 use std::process::ExitCode;
 
 use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
@@ -36,15 +36,23 @@ impl Failure {
     pub fn report(&self) -> ExitCode {
         match self {
             Self::Input(error) => report_config(error),
-            Self::Argument(message) | Self::Output(message) => eprintln!("error: {message}"),
+            Self::Argument(message) | Self::Output(message) => {
+                say(format_args!("error: {message}"))
+            }
             Self::Check(message) => {
-                eprintln!("{message}");
+                say(format_args!("{message}"));
                 return ExitCode::from(1);
             }
             Self::BrokenPipe => return ExitCode::SUCCESS,
         }
         ExitCode::from(2)
     }
+}
+
+/// Prints a line on standard error. Where that is closed or full nobody can be told, and the exit
+/// status still stands (`eprintln!` would panic).
+pub fn say(line: fmt::Arguments<'_>) {
+    let _ = writeln!(io::stderr(), "{line}");
 }
 
 impl From<ConfigError> for Failure {
@@ -59,10 +67,10 @@ pub fn report_config(error: &ConfigError) {
     match error {
         ConfigError::Invalid { file, problems } if io::stderr().is_terminal() => {
             for problem in problems {
-                eprintln!("{}\n", drawn(file, problem));
+                say(format_args!("{}\n", drawn(file, problem)));
             }
         }
-        _ => eprintln!("error: {error}"),
+        _ => say(format_args!("error: {error}")),
     }
 }
 

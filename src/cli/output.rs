@@ -1,7 +1,7 @@
 //! Output files: written aside, renamed when complete, so that no run leaves half a file and no
 //! failed run replaces a good one.
 
-use std::fs;
+use std::fs::{self, File};
 use std::io::{self, BufWriter, Write as _};
 use std::path::{Path, PathBuf};
 
@@ -12,7 +12,15 @@ use super::message::Failure;
 /// A file that appears under its name only when complete.
 pub struct OutputFile {
     path: PathBuf,
-    aside: BufWriter<NamedTempFile>,
+    out: BufWriter<Target>,
+}
+
+/// Where the bytes go.
+enum Target {
+    /// Into a file beside `place`, renamed in the end. Links are followed first and stay links.
+    Aside { file: NamedTempFile, place: PathBuf },
+    /// Straight in: a device or a pipe is written to, not replaced.
+    Direct(File),
 }
 
 impl OutputFile {
@@ -26,9 +34,8 @@ impl OutputFile {
         if path.is_dir() {
             return Err(failure(io::Error::other("is a directory")));
         }
-        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-        let aside = builder().tempfile_in(folder.unwrap_or(Path::new("."))).map_err(failure)?;
-        Ok(Self { path: path.into(), aside: BufWriter::with_capacity(1 << 16, aside) })
+        let target = Target::open(path).map_err(failure)?;
+        Ok(Self { path: path.into(), out: BufWriter::with_capacity(1 << 16, target) })
     }
 
     /// Puts the file in its place, replacing an older one.
@@ -39,19 +46,50 @@ impl OutputFile {
     pub fn finish(self) -> Result<(), Failure> {
         let path = self.path;
         let failure = |error: io::Error| Failure::writing(&path.display(), &error);
-        let aside = self.aside.into_inner().map_err(|error| failure(error.into_error()))?;
-        aside.persist(&path).map_err(|error| failure(error.error))?;
-        Ok(())
+        match self.out.into_inner().map_err(|error| failure(error.into_error()))? {
+            Target::Aside { file, place } => {
+                file.persist(place).map(drop).map_err(|error| failure(error.error))
+            }
+            Target::Direct(_) => Ok(()),
+        }
+    }
+}
+
+impl Target {
+    fn open(path: &Path) -> io::Result<Self> {
+        if path.metadata().is_ok_and(|metadata| !metadata.is_file()) {
+            return File::options().write(true).open(path).map(Self::Direct);
+        }
+        let place = fs::canonicalize(path).unwrap_or(path.into());
+        let folder = place.parent().filter(|folder| !folder.as_os_str().is_empty());
+        let file = builder().tempfile_in(folder.unwrap_or(Path::new(".")))?;
+        Ok(Self::Aside { file, place })
+    }
+}
+
+impl io::Write for Target {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self {
+            Self::Aside { file, .. } => file.write(bytes),
+            Self::Direct(file) => file.write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match self {
+            Self::Aside { file, .. } => file.flush(),
+            Self::Direct(file) => file.flush(),
+        }
     }
 }
 
 impl io::Write for OutputFile {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.aside.write(bytes)
+        self.out.write(bytes)
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        self.aside.flush()
+        self.out.flush()
     }
 }
 

@@ -12,7 +12,7 @@ use crate::score::Scorecard;
 use crate::sweep::{RunError, RunResult, RunSpec};
 
 use super::args::{Format, RunArgs};
-use super::message::Failure;
+use super::message::{Failure, say};
 use super::output::{self, OutputFile};
 use super::table_style;
 
@@ -59,7 +59,7 @@ impl Folder {
         self.inferences.inferences_rows(spec, label, result)
     }
 
-    fn finish(self, record: &Value) -> Result<(), Failure> {
+    fn finish(self, record: &Map<String, Value>) -> Result<(), Failure> {
         let Self { path, scores, models, inferences } = self;
         let text = serde_json::to_string_pretty(record).expect("strings and numbers serialise");
         let mut provenance = OutputFile::create(&path.join("run.json"))?;
@@ -79,6 +79,7 @@ impl Results {
     ///
     /// If the output folder cannot be written to.
     pub fn new(args: &RunArgs, cost_model: &str) -> Result<Self, Failure> {
+        let folder = args.out.as_deref().map(Folder::create).transpose()?;
         let stdout_csv = match args.format {
             Format::Csv => {
                 Some(Table::scores(BufWriter::new(io::stdout())).map_err(stdout_failure)?)
@@ -89,7 +90,7 @@ impl Results {
             cost_model: cost_model.into(),
             format: args.format,
             detail: args.detail,
-            folder: args.out.as_deref().map(Folder::create).transpose()?,
+            folder,
             stdout_csv,
             json_runs: Vec::new(),
             rows: Vec::new(),
@@ -137,7 +138,11 @@ impl Results {
                 .map_err(|error| Failure::writing(&folder.path.display(), &error))?;
         }
         if let Some(csv) = &mut self.stdout_csv {
-            csv.scores_row(label, &result.scorecard).map_err(stdout_failure)?;
+            match csv.scores_row(label, &result.scorecard).map_err(stdout_failure) {
+                // The files are wanted whether or not anyone reads on.
+                Err(Failure::BrokenPipe) if self.folder.is_some() => self.stdout_csv = None,
+                printed => printed?,
+            }
         }
         match self.format {
             Format::Json => self.json_runs.push(json::run(spec, label, &result.scorecard)),
@@ -156,24 +161,28 @@ impl Results {
         self.rows.last_mut().expect("a row was just made sure of")
     }
 
-    /// Completes every output; `provenance` is asked only where it is written.
+    /// Completes every output, files first; `provenance` is asked only where it is written.
     ///
     /// # Errors
     ///
-    /// If an output cannot be written, or if no run was feasible.
-    pub fn finish(self, provenance: impl FnOnce() -> Map<String, Value>) -> Result<(), Failure> {
+    /// If an output cannot be written, or if no run was feasible: then no file is, so that earlier
+    /// results stay.
+    pub fn finish(
+        mut self,
+        provenance: impl FnOnce() -> Map<String, Value>,
+    ) -> Result<(), Failure> {
         let Self { folder, infeasible, n_runs, .. } = &self;
         for entry in infeasible.iter().take(3) {
             let text = |key: &str| entry[key].as_str().unwrap_or_default();
-            eprintln!(
+            say(format_args!(
                 "note: no score for {} on {}: {}",
                 text("scenario"),
                 text("system"),
                 text("reason")
-            );
+            ));
         }
         if infeasible.len() > 3 {
-            eprintln!("note: {} more runs have no score", infeasible.len() - 3);
+            say(format_args!("note: {} more runs have no score", infeasible.len() - 3));
         }
         let all_infeasible = infeasible.len() == *n_runs;
         let record = folder.is_some() || self.format == Format::Json;
@@ -183,27 +192,30 @@ impl Results {
             record.insert("infeasible".into(), json!(infeasible));
             record
         });
-        self.print(record.as_ref())?;
-        if let (Some(folder), Some(record)) = (self.folder, record) {
+        if let (Some(folder), Some(record), false) = (self.folder.take(), &record, all_infeasible) {
             let path = folder.path.clone();
-            folder.finish(&Value::Object(record))?;
-            eprintln!(
+            folder.finish(record)?;
+            say(format_args!(
                 "wrote scores.csv, models.csv, inferences.csv, run.json to {}",
                 path.display()
-            );
+            ));
         }
+        self.print(record)?;
         if all_infeasible {
             return Err(Failure::Argument("no run was feasible".into()));
         }
         Ok(())
     }
 
-    fn print(&self, record: Option<&Map<String, Value>>) -> Result<(), Failure> {
+    fn print(self, record: Option<Map<String, Value>>) -> Result<(), Failure> {
         match self.format {
-            Format::Csv => Ok(()),
+            Format::Csv => match self.stdout_csv {
+                Some(csv) => csv.finish().map(drop).map_err(stdout_failure),
+                None => Ok(()),
+            },
             Format::Json => {
-                let mut document = record.cloned().unwrap_or_default();
-                document.insert("runs".into(), json!(self.json_runs));
+                let mut document = record.unwrap_or_default();
+                document.insert("runs".into(), Value::Array(self.json_runs));
                 let text = serde_json::to_string_pretty(&document);
                 output::print(&(text.expect("strings and numbers serialise") + "\n"))
             }

@@ -18,6 +18,9 @@ use super::progress::Progress;
 use super::results::Results;
 use super::settings::Settings;
 
+/// Most runs of one command; each takes memory before the first is made.
+const MAX_RUNS: u64 = 1_000_000;
+
 /// Runs what `args` ask for.
 ///
 /// # Errors
@@ -58,8 +61,34 @@ fn settings(args: &RunArgs) -> Result<Settings, Failure> {
         [("--duration", args.duration.is_some()), ("--scheduler", args.scheduler.is_some())];
     match fixed.iter().find(|(_, given)| mlsys2023 && *given) {
         Some((option, _)) => Err(fixed_by_artifact(option)),
-        None => Ok(settings),
+        None if mlsys2023 => libc_seeds(args).map(|()| settings),
+        None => warm_up_ends(&settings).map(|()| settings),
     }
+}
+
+/// Refuses seeds that the C library of the artifact would cut to 32 bits, and so repeat.
+fn libc_seeds(args: &RunArgs) -> Result<(), Failure> {
+    match args.seed.checked_add(args.replications - 1) {
+        Some(last) if u32::try_from(last).is_ok() => Ok(()),
+        _ => Err(Failure::Argument(format!(
+            "--seed is {} with {} replications; --semantics mlsys2023 seeds the C library with \
+             their sum, below 2^32",
+            args.seed, args.replications
+        ))),
+    }
+}
+
+/// Refuses a warm-up that leaves nothing to score.
+fn warm_up_ends(settings: &Settings) -> Result<(), Failure> {
+    let (warm_up, duration) = (settings.score.warm_up, settings.load.duration);
+    if warm_up < duration {
+        return Ok(());
+    }
+    Err(Failure::Argument(format!(
+        "score.warm_up_ms is {}, but the run has {} ms; nothing would be scored",
+        warm_up.as_ms(),
+        duration.as_ms()
+    )))
 }
 
 fn fixed_by_artifact(option: &str) -> Failure {
@@ -94,6 +123,15 @@ fn specs(
         .map(|name| catalog.scenario(name, edition))
         .collect::<Result<_, _>>()?;
     let systems = systems(args, settings, catalog, &suite.systems, &suite.pes)?;
+    let pairs = (scenarios.len() as u64).saturating_mul(systems.len() as u64);
+    if pairs.saturating_mul(args.replications) > MAX_RUNS {
+        return Err(Failure::Argument(format!(
+            "{} scenarios on {} systems with {} replications; at most {MAX_RUNS} runs are allowed",
+            scenarios.len(),
+            systems.len(),
+            args.replications
+        )));
+    }
     let mut specs = Vec::new();
     for scenario in &scenarios {
         for system in &systems {
@@ -134,6 +172,7 @@ fn systems(
     }))?;
     let mut styles = Vec::new();
     let mut fixed = Vec::new();
+    let mut paired = false;
     for name in or_default(&args.system, default_systems) {
         match catalog.hardware(name)? {
             Hardware::Style(style) => styles.push(style),
@@ -142,8 +181,14 @@ fn systems(
                 let dataflows = dataflows(args, catalog)?;
                 let system = costs::pair(name, &instances, &dataflows, &platform)?;
                 fixed.push(Arc::new(system));
+                paired = true;
             }
         }
+    }
+    if !paired && !args.dataflow.is_empty() {
+        let message =
+            "--dataflow applies to hardware files (.m); styles and systems name their own";
+        return Err(Failure::Argument(message.into()));
     }
     if styles.is_empty() && !args.pes.is_empty() {
         let message = "--pes applies to styles such as A to M; a system file fixes its own PEs";

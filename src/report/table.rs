@@ -100,6 +100,7 @@ pub fn detail(rows: &[ScoreRow], style: Style) -> String {
         "late",
         "energy mJ",
     ];
+    let plus_minus = if style == Style::Terminal { "±" } else { "+-" };
     let mut table = new_table(style, &header, 2);
     for row in rows {
         let mut cells = vec![row.scenario.clone(), row.system.clone(), row.pes.to_string()];
@@ -108,7 +109,7 @@ pub fn detail(rows: &[ScoreRow], style: Style) -> String {
             None => {
                 for (index, value) in row.scores.iter().enumerate() {
                     cells.push(match row.score_sd {
-                        Some(sd) if index == 4 => format!("{value:.3} ± {sd:.3}"),
+                        Some(sd) if index == 4 => format!("{value:.3} {plus_minus} {sd:.3}"),
                         _ => format!("{value:.3}"),
                     });
                 }

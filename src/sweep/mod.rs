@@ -103,8 +103,12 @@ pub enum RunError {
     Compat(#[from] compat::CompatError),
 }
 
-/// Runs that are computed together before their results are handed on.
-const BLOCK: usize = 1024;
+/// Most runs that are computed together before their results are handed on.
+const BLOCK_RUNS: usize = 1024;
+
+/// Most requests of the runs of a block, unless a single run has more: a result takes about 0.1 kB
+/// a request.
+const BLOCK_REQUESTS: u64 = 1 << 21;
 
 /// Makes all runs and hands their results to `consume` in order, with the index of the run.
 ///
@@ -118,13 +122,32 @@ pub fn run_all<E>(
 ) -> Result<(), E> {
     let pairs = specs.iter().map(|spec| (&*spec.scenario, &*spec.system));
     let library = CostLibrary::evaluate(cost_model, pairs);
-    for (block_index, block) in specs.chunks(BLOCK).enumerate() {
+    let mut done = 0;
+    while done < specs.len() {
+        let block = &specs[done..done + block_len(&specs[done..])];
         let results: Vec<_> = block.par_iter().map(|spec| run(spec, &library)).collect();
         for (index, (spec, result)) in block.iter().zip(results).enumerate() {
-            consume(block_index * BLOCK + index, spec, result)?;
+            consume(done + index, spec, result)?;
         }
+        done += block.len();
     }
     Ok(())
+}
+
+/// How many of the next runs make a block, at least one.
+fn block_len(specs: &[RunSpec]) -> usize {
+    let mut requests = 0u64;
+    let fits = specs.iter().take(BLOCK_RUNS).take_while(|spec| {
+        requests = requests.saturating_add(n_requests(spec));
+        requests <= BLOCK_REQUESTS
+    });
+    fits.count().max(1)
+}
+
+/// Requests of a run; in `mlsys2023` semantics, whose duration is fixed, an upper bound.
+fn n_requests(spec: &RunSpec) -> u64 {
+    let frames = spec.scenario.models().iter().map(|m| m.rate.frames_before(spec.load.duration));
+    frames.fold(0, u64::saturating_add)
 }
 
 fn run(spec: &RunSpec, library: &CostLibrary) -> Result<RunResult, RunError> {

@@ -87,7 +87,7 @@ fn unknown_names_are_answered_with_the_nearest_and_all_known_ones() {
     let message = failure(2, &["run", "--scheduler", "latency_greedy"]);
     assert!(message.contains("did you mean `latency-greedy`?"), "{message}");
     let message = failure(2, &["run", "--system", "Z"]);
-    assert!(message.contains("Known: A, B, C"), "{message}");
+    assert!(message.contains("known: A, B, C"), "{message}");
     let message = failure(2, &["cost", "--network", "KDD", "--dataflow", "WS", "--pes", "256"]);
     assert!(message.contains("did you mean `KD`?"), "{message}");
 }
@@ -113,6 +113,14 @@ fn impossible_numbers_are_refused_with_what_is_allowed() {
     assert!(message.contains("not a multiple of 4"), "{message}");
     let message = failure(2, &["run", "--duration", "1e9"]);
     assert!(message.contains("requests"), "{message}");
+}
+
+#[test]
+fn what_is_given_twice_is_refused_because_results_could_not_be_told_apart() {
+    let message = failure(2, &["run", "--scenario", "AR_gaming", "--scenario", "ar_gaming"]);
+    assert!(message.contains("scenario `AR_gaming` is given twice"), "{message}");
+    let message = failure(2, &["run", "--system", "A", "--system", "A"]);
+    assert!(message.contains("system `A@4096` is given twice"), "{message}");
 }
 
 #[test]

@@ -173,7 +173,7 @@ fn every_policy_has_a_name_of_its_own_and_says_what_it_is() {
 fn every_policy_brings_a_busy_scenario_to_its_end() {
     for entry in schedule::ALL {
         let plan = by(entry.name, plan(six_models(), six_models_table()));
-        let counts = plan.score(&trace(&plan)).counts;
+        let counts = plan.score(&trace(&plan)).total.counts;
         assert!(counts.executed > 150, "{}: {counts:?}", entry.name);
     }
 }
@@ -283,7 +283,7 @@ fn the_engine_shows_every_policy_a_consistent_view() {
 fn alone(entry: &'static Entry, latency_ms: f64) {
     let mut plan = plan(scenario(Vec::new(), vec![model("A", 10.0)]), table_ms(&[[latency_ms]]));
     plan.scheduler = entry;
-    let executed = plan.score(&trace(&plan)).counts.executed;
+    let executed = plan.score(&trace(&plan)).total.counts.executed;
     assert_eq!(executed, (1000.0 / latency_ms).ceil() as u64);
 }
 

@@ -183,7 +183,7 @@ fn the_artifacts_files_are_taken_where_yaml_is() {
     assert!(several.contains("2 networks; one is needed here"), "{several}");
     assert!(several.contains("KD, ../SR"), "{several}");
     let unknown = catalog.network(&format!("{path}#DK")).unwrap_err().to_string();
-    assert!(unknown.contains("Known: KD, ../SR"), "{unknown}");
+    assert!(unknown.contains("known: KD, ../SR"), "{unknown}");
     assert_eq!(catalog.check(Path::new(path)).unwrap(), Kind::Scenario);
     assert!(Arc::ptr_eq(
         &catalog.network(&format!("{path}#KD")).unwrap(),

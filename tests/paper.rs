@@ -401,7 +401,7 @@ mod execution {
     fn a_latency_up_to_the_period_meets_every_deadline() {
         for latency_ms in [0.0, 0.001, 37.5, 99.999, 100.0] {
             let plan = periodic(latency_ms, 1, 30);
-            let counts = plan.score(&trace(&plan)).counts;
+            let counts = plan.score(&trace(&plan)).total.counts;
             assert_eq!((counts.executed, counts.deadline_misses), (30, 0), "{latency_ms}");
         }
     }
@@ -414,7 +414,7 @@ mod execution {
             [(150.0, 20), (130.0, 24), (100.001, 30), (300.0, 10), (299.0, 11)]
         {
             let plan = periodic(latency_ms, 1, 30);
-            let counts = plan.score(&trace(&plan)).counts;
+            let counts = plan.score(&trace(&plan)).total.counts;
             assert_eq!(
                 (counts.executed, counts.dropped),
                 (executed, 30 - executed),
@@ -453,7 +453,7 @@ mod execution {
     fn n_overloaded_accelerators_execute_exactly_what_fits() {
         for (latency_us, n) in [(250_000u64, 2), (333_000, 3), (990_000, 4), (201_000, 2)] {
             let plan = periodic(latency_us as f64 / 1e3, n, 30);
-            let counts = plan.score(&trace(&plan)).counts;
+            let counts = plan.score(&trace(&plan)).total.counts;
             let fits = |k: u64| ((30 - k) * 100_000).div_ceil(latency_us);
             let executed: u64 = (0..n as u64).map(fits).sum();
             assert_eq!(counts.executed, executed, "{latency_us} on {n}");
@@ -502,7 +502,7 @@ mod execution {
             assert_eq!((at, reason), (at_ms(100.0 * (frame + 1) as f64), DropReason::Aborted));
             assert!((energy.get() - 2.0 / 3.0).abs() < 1e-12, "one division and one product");
         }
-        assert!((plan.score(&trace).counts.energy.get() - 2.0).abs() < 1e-12);
+        assert!((plan.score(&trace).total.counts.energy.get() - 2.0).abs() < 1e-12);
     }
 
     #[test]
@@ -787,11 +787,11 @@ mod scores {
         assert_eq!(a.score_executed_mean, 0.75 * 0.5);
         assert_eq!(a.counts.energy, Millijoules::new(750.0));
         // The hog is perfect: 1 in everything.
-        assert_eq!((card.realtime, card.energy, card.qoe), (1.0, 0.875, 0.75));
-        assert_eq!(card.score, (1.0 + 0.1875) / 2.0);
-        assert_eq!(card.score_executed_mean, (1.0 + 0.375) / 2.0);
-        assert_eq!(card.counts.released, 5);
-        assert_eq!(card.counts.energy, Millijoules::new(750.0));
+        assert_eq!((card.total.realtime, card.total.energy, card.total.qoe), (1.0, 0.875, 0.75));
+        assert_eq!(card.total.score, (1.0 + 0.1875) / 2.0);
+        assert_eq!(card.total.score_executed_mean, (1.0 + 0.375) / 2.0);
+        assert_eq!(card.total.counts.released, 5);
+        assert_eq!(card.total.counts.energy, Millijoules::new(750.0));
     }
 
     /// A run that ends on its deadline scores 1/2 and is no miss; 1 ns later it is one.
@@ -802,8 +802,11 @@ mod scores {
             let costs = table(&[vec![(latency_ns, 0.0); 2]]);
             let plan = plan(scenario, costs);
             let card = plan.score(&trace(&plan));
-            assert_eq!((card.counts.executed, card.counts.deadline_misses), (10, misses));
-            assert!((card.realtime - 0.5).abs() < 1e-5, "k · 10^-6 ms / 4 at most");
+            assert_eq!(
+                (card.total.counts.executed, card.total.counts.deadline_misses),
+                (10, misses)
+            );
+            assert!((card.total.realtime - 0.5).abs() < 1e-5, "k · 10^-6 ms / 4 at most");
         }
     }
 
@@ -815,7 +818,7 @@ mod scores {
         let b = card.models[1];
         assert_eq!((b.counts.released, b.counts.executed), (10, 0));
         assert_eq!([b.realtime, b.energy, b.accuracy, b.qoe, b.score], [0.0; 5]);
-        assert_eq!(card.qoe, 0.5);
+        assert_eq!(card.total.qoe, 0.5);
     }
 
     #[test]
@@ -830,8 +833,8 @@ mod scores {
         ] {
             plan.score.never_triggered = never_triggered;
             let card = plan.score(&trace);
-            assert_eq!((card.score, card.qoe), (expected, expected));
-            assert_eq!(card.counts.not_triggered, 3);
+            assert_eq!((card.total.score, card.total.qoe), (expected, expected));
+            assert_eq!(card.total.counts.not_triggered, 3);
         }
     }
 
@@ -842,11 +845,11 @@ mod scores {
         let mut plan = plan(scenario, table_ms(&[[150.0]]));
         plan.score.warm_up = span_ms(250.0);
         let trace = trace(&plan);
-        let counts = plan.score(&trace).counts;
+        let counts = plan.score(&trace).total.counts;
         assert_eq!(counts.released, 7);
         assert_eq!((counts.executed, counts.dropped), (5, 2), "5 and 8 are dropped");
         plan.score.warm_up = span_ms(5000.0);
-        assert_eq!(plan.score(&trace).score, 0.0);
+        assert_eq!(plan.score(&trace).total.score, 0.0);
     }
 
     /// Definition 16.

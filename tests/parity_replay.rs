@@ -337,7 +337,7 @@ fn the_104_deterministic_points_of_figure_5_are_the_published_ones() {
             .find(|run| run.scenario == point[0] && run.style == style)
             .expect("every point is a run");
         let card = golden_replay(run, &costs).scorecard();
-        let found = [card.realtime, card.energy, card.qoe, card.score];
+        let found = [card.total.realtime, card.total.energy, card.total.qoe, card.total.score];
         for (found, published) in found.iter().zip(&point[3..]) {
             let published: f64 = published.parse().expect("a number");
             // The figure's numbers have five digits behind the point.
@@ -364,7 +364,7 @@ fn the_182_runs_lose_drop_and_delay_as_many_requests_as_published() {
                 Outcome::NotTriggered => {}
             }
         }
-        let counts = replay.scorecard().counts;
+        let counts = replay.scorecard().total.counts;
         assert!(counts.released > counts.executed + counts.dropped, "{} lost nothing", run.config);
     }
     assert_eq!((executed, late, dropped), (10_910, 2_921, 1_868));

@@ -256,7 +256,7 @@ proptest! {
             })
             .collect();
         prop_assert_eq!(frames, expected);
-        let counts = plan.score(&trace).counts;
+        let counts = plan.score(&trace).total.counts;
         prop_assert_eq!(counts.released, counts.executed + counts.dropped);
         let ended = counts.released + counts.not_triggered;
         prop_assert_eq!(ended, trace.records().len() as u64);
@@ -329,7 +329,7 @@ proptest! {
             prop_assert!(scores.score <= scores.score_executed_mean * (1.0 + 1e-12));
             prop_assert!(scores.score_executed_mean <= 1.0);
         }
-        for score in [card.realtime, card.energy, card.accuracy, card.qoe, card.score] {
+        for score in [card.total.realtime, card.total.energy, card.total.accuracy, card.total.qoe, card.total.score] {
             prop_assert!(unit.contains(&score), "{card:?}");
         }
         for score in xrsim::score::inferences(&plan.scenario, &trace, &plan.score).iter().flatten() {
@@ -348,7 +348,7 @@ proptest! {
             Outcome::Executed { energy, .. } | Outcome::Dropped { energy, .. } => energy.get(),
             Outcome::NotTriggered | Outcome::Lost { .. } => 0.0,
         });
-        let (sum, total): (f64, _) = (parts.sum(), plan.score(&trace).counts.energy.get());
+        let (sum, total): (f64, _) = (parts.sum(), plan.score(&trace).total.counts.energy.get());
         prop_assert!((sum - total).abs() <= 1e-12 * total, "{sum} {total}");
     }
 

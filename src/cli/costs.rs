@@ -35,7 +35,8 @@ pub fn choose(catalog: &mut Catalog, text: &str) -> Result<CostChoice, Failure> 
     if Path::new(text).extension().is_some_and(|extension| extension.eq_ignore_ascii_case("csv")) {
         let source = catalog.read(Path::new(text))?;
         let records = cost_csv::parse(&source)?;
-        return Ok(CostChoice { name: "table".into(), model: Box::new(records) });
+        let name = Path::new(text).file_name().map_or(text.into(), |name| name.to_string_lossy());
+        return Ok(CostChoice { name: format!("table:{name}"), model: Box::new(records) });
     }
     Err(super::unknown("cost model", text, cost::ALL.iter().map(|entry| entry.name)))
 }

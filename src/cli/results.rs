@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 use crate::report::csv::Table;
 use crate::report::table::{self, ScoreRow};
 use crate::report::{RunLabel, json};
-use crate::score::Scorecard;
+use crate::score::{Counts, Score};
 use crate::sweep::{RunError, RunResult, RunSpec};
 
 use super::args::{Format, RunArgs};
@@ -146,7 +146,7 @@ impl Results {
         }
         match self.format {
             Format::Json => self.json_runs.push(json::run(spec, label, &result.scorecard)),
-            Format::Table => self.average(label).add(&result.scorecard),
+            Format::Table => self.average(label).add(&result.scorecard.total),
             Format::Csv => {}
         }
         Ok(())
@@ -273,32 +273,21 @@ impl Average {
             && self.pes == label.pes
     }
 
-    fn add(&mut self, scorecard: &Scorecard) {
+    fn add(&mut self, total: &Score) {
         self.n += 1.0;
-        for (sum, value) in self.sums.iter_mut().zip(Self::values(scorecard)) {
+        for (sum, value) in self.sums.iter_mut().zip(Self::values(total)) {
             *sum += value;
         }
-        let delta = scorecard.score - self.score_mean;
+        let delta = total.score - self.score_mean;
         self.score_mean += delta / self.n;
-        self.score_m2 += delta * (scorecard.score - self.score_mean);
+        self.score_m2 += delta * (total.score - self.score_mean);
     }
 
-    fn values(scorecard: &Scorecard) -> [f64; 10] {
-        let Scorecard {
-            realtime, energy, accuracy, qoe, score, score_executed_mean, counts, ..
-        } = scorecard;
-        [
-            *realtime,
-            *energy,
-            *accuracy,
-            *qoe,
-            *score,
-            *score_executed_mean,
-            counts.executed as f64,
-            counts.released as f64,
-            counts.deadline_misses as f64,
-            counts.energy.get(),
-        ]
+    fn values(total: &Score) -> [f64; 10] {
+        let [a, b, c, d, e, f] = total.values();
+        let Counts { executed, released, deadline_misses, energy, .. } = total.counts;
+        let [executed, released, late] = [executed, released, deadline_misses].map(|n| n as f64);
+        [a, b, c, d, e, f, executed, released, late, energy.get()]
     }
 
     fn row(&self) -> ScoreRow {

@@ -1,5 +1,6 @@
 //! `xrsim run`: scenarios on systems, scores out.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
@@ -123,6 +124,8 @@ fn specs(
         .map(|name| catalog.scenario(name, edition))
         .collect::<Result<_, _>>()?;
     let systems = systems(args, settings, catalog, &suite.systems, &suite.pes)?;
+    refuse_repeated("scenario", scenarios.iter().map(|scenario| scenario.name().to_string()))?;
+    refuse_repeated("system", systems.iter().map(|system| name_with_pes(system)))?;
     let pairs = (scenarios.len() as u64).saturating_mul(systems.len() as u64);
     if pairs.saturating_mul(args.replications) > MAX_RUNS {
         return Err(Failure::Argument(format!(
@@ -151,6 +154,21 @@ fn specs(
         }
     }
     Ok(specs)
+}
+
+/// Refuses two of one name: their results could not be told apart.
+fn refuse_repeated(kind: &str, names: impl Iterator<Item = String>) -> Result<(), Failure> {
+    let mut seen = HashSet::new();
+    for name in names {
+        if let Some(repeated) = seen.replace(name) {
+            return Err(Failure::Argument(format!("{kind} `{repeated}` is given twice")));
+        }
+    }
+    Ok(())
+}
+
+fn name_with_pes(system: &System) -> String {
+    format!("{}@{}", system.name(), system.pes())
 }
 
 fn or_default<'a, T>(given: &'a [T], default: &'a [T]) -> &'a [T] {
@@ -238,7 +256,7 @@ fn provenance(
 ) -> Map<String, Value> {
     let mut effective = settings.effective(args.semantics);
     let scenarios = specs.iter().map(|spec| spec.scenario.name().to_string());
-    let systems = specs.iter().map(|spec| format!("{}@{}", spec.system.name(), spec.system.pes()));
+    let systems = specs.iter().map(|spec| name_with_pes(&spec.system));
     effective.insert("scenarios".into(), json!(distinct(scenarios)));
     effective.insert("systems".into(), json!(distinct(systems)));
     effective.insert("semantics".into(), json!(args.semantics.name()));

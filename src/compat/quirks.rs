@@ -407,12 +407,12 @@ mod tests {
                         Overall Score,12.500000\n";
         assert_eq!(String::from_utf8(summary).unwrap(), expected);
         let card = replay.scorecard();
-        assert_eq!(card.score, 0.125 * 2.0 / 3.0);
-        assert_eq!(card.realtime, 0.5 / 3.0);
-        assert_eq!(card.energy, 0.5 / 3.0);
-        assert_eq!(card.accuracy, 1.0 / 3.0);
-        assert_eq!(card.qoe, 1.0 / 3.0);
-        assert_eq!(card.score_executed_mean, 0.25 / 3.0);
+        assert_eq!(card.total.score, 0.125 * 2.0 / 3.0);
+        assert_eq!(card.total.realtime, 0.5 / 3.0);
+        assert_eq!(card.total.energy, 0.5 / 3.0);
+        assert_eq!(card.total.accuracy, 1.0 / 3.0);
+        assert_eq!(card.total.qoe, 1.0 / 3.0);
+        assert_eq!(card.total.score_executed_mean, 0.25 / 3.0);
     }
 
     #[test]
@@ -423,8 +423,8 @@ mod tests {
         assert_eq!((a.counts.released, a.counts.executed, a.qoe), (43, 42, 1.0));
         assert_eq!((b.counts.released, b.counts.dropped), (43, 41));
         assert_eq!((c.counts.released, c.counts.not_triggered), (0, 43));
-        assert_eq!(card.counts.deadline_misses, 0);
-        assert_eq!(card.counts.energy, Millijoules::new(42.0 * 750.0));
+        assert_eq!(card.total.counts.deadline_misses, 0);
+        assert_eq!(card.total.counts.energy, Millijoules::new(42.0 * 750.0));
     }
 
     #[test]
@@ -434,7 +434,7 @@ mod tests {
         plan.score.k_per_ms = 1.0;
         plan.score.energy_max = Millijoules::new(1.0);
         assert_eq!(crate::compat::run(&plan, 1).unwrap().scorecard(), expected);
-        assert_eq!(expected.accuracy, 1.0);
+        assert_eq!(expected.total.accuracy, 1.0);
     }
 
     #[test]

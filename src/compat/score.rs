@@ -1,7 +1,7 @@
 //! The artifact's scores, with its denominators and its precision (rules R12 to R14).
 
 use crate::ids::ModelId;
-use crate::score::{Counts, InferenceScore, ModelScore, Scorecard};
+use crate::score::{Counts, InferenceScore, Score, Scorecard};
 
 use super::engine::{Execution, Fate, History, Request};
 use super::expf::expf;
@@ -111,9 +111,9 @@ impl Tally {
     }
 
     /// The model's scores, its counts still empty.
-    fn model_score(&self) -> ModelScore {
+    fn model_score(&self) -> Score {
         let qoe = f64::from(self.qoe());
-        ModelScore {
+        Score {
             realtime: self.mean_realtime(),
             energy: self.mean_energy(),
             accuracy: if self.n_executed > 0 { 1.0 } else { 0.0 },
@@ -162,27 +162,16 @@ impl Tallies {
     /// Scores as the artifact's figures show them (rule R14): plain means over all models of the
     /// scenario, where a model without entries counts 0.
     ///
-    /// Deviation: [`Scorecard::score`] leaves the lost requests out of NumFrm, and
+    /// Deviation: [`Score::score`] leaves the lost requests out of NumFrm, and
     /// [`Counts::released`] has them in.
     pub(super) fn scorecard(&self, inputs: &Inputs, history: &History) -> Scorecard {
         let mut models: Vec<_> = self.models.iter().map(Tally::model_score).collect();
         for request in &history.requests {
             count(&mut models[request.model.index()].counts, inputs, request);
         }
-        let mean_of = |quantity: fn(&ModelScore) -> f64| {
-            models.iter().map(quantity).sum::<f64>() / models.len() as f64
-        };
         let n_listed = self.models.iter().filter(|tally| tally.is_listed()).count();
-        Scorecard {
-            realtime: mean_of(|model| model.realtime),
-            energy: mean_of(|model| model.energy),
-            accuracy: mean_of(|model| model.accuracy),
-            qoe: mean_of(|model| model.qoe),
-            score: f64::from(self.overall) / 100.0 * n_listed as f64 / models.len() as f64,
-            score_executed_mean: mean_of(|model| model.score_executed_mean),
-            counts: models.iter().map(|model| model.counts).sum(),
-            models,
-        }
+        let score = f64::from(self.overall) / 100.0 * n_listed as f64 / models.len() as f64;
+        Scorecard { total: Score { score, ..Score::mean(models.iter()) }, models }
     }
 }
 

@@ -75,15 +75,15 @@ fn contradiction(text: &str, rows: &[Row], error: &RecordError) -> Problem {
 }
 
 /// One record of the text.
-struct Row<'a> {
+pub(super) struct Row<'a> {
     text: &'a str,
     /// Byte at which it starts.
     start: usize,
-    cells: StringRecord,
+    pub(super) cells: StringRecord,
 }
 
 /// Every record, the header among them.
-fn rows(text: &str) -> impl Iterator<Item = Row<'_>> {
+pub(super) fn rows(text: &str) -> impl Iterator<Item = Row<'_>> {
     let reader = csv::ReaderBuilder::new()
         .has_headers(false)
         .flexible(true)
@@ -106,13 +106,13 @@ fn skip_blank(text: &str, start: usize) -> usize {
 
 impl Row<'_> {
     /// Bytes of the first line of the record.
-    fn line(&self) -> Range<usize> {
+    pub(super) fn line(&self) -> Range<usize> {
         let rest = &self.text[self.start..];
         self.start..self.start + rest.find(['\r', '\n']).unwrap_or(rest.len())
     }
 
     /// Bytes of cell `index`.
-    fn cell(&self, index: usize) -> Range<usize> {
+    pub(super) fn cell(&self, index: usize) -> Range<usize> {
         let bytes = self.text.as_bytes();
         let mut begin = self.start;
         let mut left = index;
@@ -133,7 +133,7 @@ impl Row<'_> {
         begin.min(bytes.len())..bytes.len()
     }
 
-    fn problem(&self, index: usize, message: impl Into<String>) -> Problem {
+    pub(super) fn problem(&self, index: usize, message: impl Into<String>) -> Problem {
         Problem::new(self.cell(index), message)
     }
 }
@@ -246,9 +246,11 @@ impl Row<'_> {
 
     fn energy(&self, index: usize) -> Result<Millijoules, Problem> {
         let text = &self.cells[index];
-        let energy = text.parse().ok().filter(|mj| (0.0..f64::INFINITY).contains(mj));
+        let most = CostRecord::MAX_ENERGY.get();
+        let energy = text.parse().ok().filter(|mj| (0.0..=most).contains(mj));
         energy.map(Millijoules::new).ok_or_else(|| {
-            self.problem(index, format!("`{text}` is no energy")).help("millijoules, 0 or more")
+            self.problem(index, format!("`{text}` is no energy"))
+                .help(format!("millijoules, from 0 to {most}"))
         })
     }
 }

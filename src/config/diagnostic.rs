@@ -98,7 +98,7 @@ impl fmt::Display for Suggestion<'_> {
             write!(f, "; did you mean `{nearest}`?")?;
         }
         if !self.1.is_empty() {
-            write!(f, " Known: {}", self.1.join(", "))?;
+            write!(f, "; known: {}", self.1.join(", "))?;
         }
         Ok(())
     }

@@ -43,16 +43,21 @@ pub struct CostRecord {
     pub layer: Option<Box<str>>,
     /// Latency.
     pub latency: Latency,
-    /// Energy, finite and not negative.
+    /// Energy, from 0 to [`CostRecord::MAX_ENERGY`].
     pub energy: Millijoules,
+}
+
+impl CostRecord {
+    /// Largest energy of one record: a megajoule. Sums of a run stay finite.
+    pub const MAX_ENERGY: Millijoules = Millijoules::new(1e9);
 }
 
 /// A record that contradicts an earlier one or itself. Records count from 0 in the order given.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum RecordError {
-    /// The energy is negative, infinite or not a number.
-    #[error("the energy is not a number of at least 0")]
+    /// The energy is negative, absurdly large or not a number.
+    #[error("the energy is not a number from 0 to {} mJ", CostRecord::MAX_ENERGY.get())]
     Energy {
         /// The record.
         record: usize,
@@ -196,7 +201,7 @@ impl Measured {
 impl Measurement {
     fn new(index: usize, record: &CostRecord) -> Result<Self, RecordError> {
         let energy = record.energy;
-        if !(0.0..f64::INFINITY).contains(&energy.get()) {
+        if !(0.0..=CostRecord::MAX_ENERGY.get()).contains(&energy.get()) {
             return Err(RecordError::Energy { record: index });
         }
         Ok(Self { record: index, latency: record.latency, energy })

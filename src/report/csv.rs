@@ -7,7 +7,7 @@
 use std::fmt::Write as _;
 use std::io::{self, Write};
 
-use crate::score::{Counts, ModelScore, Scorecard};
+use crate::score::{Counts, Score, Scorecard};
 use crate::sweep::{RunResult, RunSpec};
 use crate::trace::{Outcome, Record};
 use crate::units::SimTime;
@@ -18,12 +18,11 @@ use super::{RunLabel, model_names};
 const LABEL: &[&str] =
     &["scenario", "system", "pes", "semantics", "cost_model", "scheduler", "seed", "replication"];
 
-/// Columns that say what became of the requests.
-const COUNTS: &[&str] =
-    &["released", "executed", "dropped", "not_triggered", "deadline_misses", "energy_mj"];
+/// Numbers below this are written with an exponent, which is shorter than their zeros.
+const SHORT: f64 = 1e-5;
 
-/// Score columns.
-const SCORES: &[&str] = &["realtime", "energy", "accuracy", "qoe", "score", "score_executed_mean"];
+/// The column behind scores and counts.
+const ENERGY: &[&str] = &["energy_mj"];
 
 /// Columns of `inferences.csv` after the label.
 const INFERENCE: &[&str] = &[
@@ -66,7 +65,7 @@ impl<W: Write> Table<W> {
     ///
     /// What the writer says.
     pub fn scores(out: W) -> io::Result<Self> {
-        Self::new(out, &[LABEL, SCORES, COUNTS])
+        Self::new(out, &[LABEL, &Score::COLUMNS, &Counts::COLUMNS, ENERGY])
     }
 
     /// `models.csv`.
@@ -75,7 +74,8 @@ impl<W: Write> Table<W> {
     ///
     /// What the writer says.
     pub fn models(out: W) -> io::Result<Self> {
-        Self::new(out, &[LABEL, &["model", "network"], SCORES, COUNTS])
+        let model = &["model", "network"];
+        Self::new(out, &[LABEL, model, &Score::COLUMNS, &Counts::COLUMNS, ENERGY])
     }
 
     /// `inferences.csv`.
@@ -105,12 +105,7 @@ impl<W: Write> Table<W> {
     pub fn scores_row(&mut self, label: &RunLabel<'_>, scorecard: &Scorecard) -> io::Result<()> {
         self.start_run(label);
         self.start_row();
-        let Scorecard { realtime, energy, accuracy, qoe, score, score_executed_mean, .. } =
-            scorecard;
-        for value in [realtime, energy, accuracy, qoe, score, score_executed_mean] {
-            self.number(*value);
-        }
-        self.counts(&scorecard.counts);
+        self.score(&scorecard.total);
         self.end_row()
     }
 
@@ -133,12 +128,7 @@ impl<W: Write> Table<W> {
             self.start_row();
             self.text(name);
             self.text(&active.artifact_name);
-            let ModelScore { realtime, energy, accuracy, qoe, score, score_executed_mean, counts } =
-                model;
-            for value in [realtime, energy, accuracy, qoe, score, score_executed_mean] {
-                self.number(*value);
-            }
-            self.counts(counts);
+            self.score(model);
             self.end_row()?;
         }
         Ok(())
@@ -234,20 +224,23 @@ impl<W: Write> Table<W> {
         self.out.write_all(self.row.as_bytes())
     }
 
-    fn counts(&mut self, counts: &Counts) {
-        let Counts { released, executed, dropped, not_triggered, deadline_misses, energy } = counts;
-        for count in [released, executed, dropped, not_triggered, deadline_misses] {
-            self.display(count);
-        }
-        self.number(energy.get());
+    fn score(&mut self, score: &Score) {
+        score.values().into_iter().for_each(|value| self.number(value));
+        score.counts.values().into_iter().for_each(|count| self.display(count));
+        self.number(score.counts.energy.get());
     }
 
     fn display(&mut self, value: impl std::fmt::Display) {
         write!(self.row, "{value},").expect("writing to a string cannot fail");
     }
 
+    /// The shortest text that reads back to `value`.
     fn number(&mut self, value: f64) {
-        self.display(value);
+        if value != 0.0 && value.abs() < SHORT {
+            write!(self.row, "{value:e},").expect("writing to a string cannot fail");
+        } else {
+            self.display(value);
+        }
     }
 
     fn time(&mut self, time: Option<SimTime>) {

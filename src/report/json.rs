@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::score::{Counts, ModelScore, Scorecard};
+use crate::score::{Counts, Score, Scorecard};
 use crate::sweep::RunSpec;
 
 use super::{RunLabel, model_names};
@@ -10,27 +10,17 @@ use super::{RunLabel, model_names};
 /// One run as a JSON object: label, scores, counts and the same for every model.
 pub fn run(spec: &RunSpec, label: &RunLabel<'_>, scorecard: &Scorecard) -> Value {
     let mut object = self::label(label);
-    let Scorecard { realtime, energy, accuracy, qoe, score, score_executed_mean, .. } = scorecard;
-    let scores = [*realtime, *energy, *accuracy, *qoe, *score, *score_executed_mean];
-    add_scores(&mut object, scores, &scorecard.counts);
-    let models = spec
-        .scenario
-        .models()
-        .iter()
-        .zip(model_names(&spec.scenario))
-        .zip(&scorecard.models)
-        .map(|((active, name), model)| {
-            let ModelScore { realtime, energy, accuracy, qoe, score, score_executed_mean, counts } =
-                model;
-            let mut object = Map::new();
-            object.insert("model".into(), json!(name));
-            object.insert("network".into(), json!(active.artifact_name));
-            let scores = [*realtime, *energy, *accuracy, *qoe, *score, *score_executed_mean];
-            add_scores(&mut object, scores, counts);
-            Value::Object(object)
-        })
-        .collect();
-    object.insert("models".into(), Value::Array(models));
+    add_score(&mut object, &scorecard.total);
+    let names = model_names(&spec.scenario);
+    let models = spec.scenario.models().iter().zip(names).zip(&scorecard.models);
+    let models = models.map(|((active, name), score)| {
+        let mut object = Map::new();
+        object.insert("model".into(), json!(name));
+        object.insert("network".into(), json!(active.artifact_name));
+        add_score(&mut object, score);
+        Value::Object(object)
+    });
+    object.insert("models".into(), models.collect());
     Value::Object(object)
 }
 
@@ -48,21 +38,12 @@ pub fn label(label: &RunLabel<'_>) -> Map<String, Value> {
     }
 }
 
-fn add_scores(object: &mut Map<String, Value>, scores: [f64; 6], counts: &Counts) {
-    let names = ["realtime", "energy", "accuracy", "qoe", "score", "score_executed_mean"];
-    for (name, value) in names.into_iter().zip(scores) {
+fn add_score(object: &mut Map<String, Value>, score: &Score) {
+    for (name, value) in Score::COLUMNS.into_iter().zip(score.values()) {
         object.insert(name.into(), json!(value));
     }
-    let Counts { released, executed, dropped, not_triggered, deadline_misses, energy } = counts;
-    let counts = [
-        ("released", released),
-        ("executed", executed),
-        ("dropped", dropped),
-        ("not_triggered", not_triggered),
-        ("deadline_misses", deadline_misses),
-    ];
-    for (name, count) in counts {
+    for (name, count) in Counts::COLUMNS.into_iter().zip(score.counts.values()) {
         object.insert(name.into(), json!(count));
     }
-    object.insert("energy_mj".into(), json!(energy.get()));
+    object.insert("energy_mj".into(), json!(score.counts.energy.get()));
 }

@@ -83,7 +83,7 @@ pub struct ScoreRow {
     pub infeasible: Option<String>,
 }
 
-/// Scores of one run each, with their breakdown.
+/// Scores of one run each, with their breakdown; `-` where there is none.
 pub fn detail(rows: &[ScoreRow], style: Style) -> String {
     let header = [
         "scenario",
@@ -105,7 +105,7 @@ pub fn detail(rows: &[ScoreRow], style: Style) -> String {
     for row in rows {
         let mut cells = vec![row.scenario.clone(), row.system.clone(), row.pes.to_string()];
         match &row.infeasible {
-            Some(reason) => cells.push(format!("infeasible: {reason}")),
+            Some(_) => cells.resize(header.len(), "-".into()),
             None => {
                 for (index, value) in row.scores.iter().enumerate() {
                     cells.push(match row.score_sd {

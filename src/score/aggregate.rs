@@ -8,7 +8,7 @@ use super::accuracy::accuracy;
 use super::energy::energy;
 use super::qoe::qoe;
 use super::realtime::realtime;
-use super::{Counts, InferenceScore, ModelScore, NeverTriggered, ScoreSettings, Scorecard};
+use super::{Counts, InferenceScore, NeverTriggered, Score, ScoreSettings, Scorecard};
 
 /// Scores of one request (XRBench Definition 14); `None` unless it was executed.
 ///
@@ -97,13 +97,14 @@ impl Tally {
         }
     }
 
-    fn score(&self, never_triggered: NeverTriggered) -> ModelScore {
+    fn score(&self, never_triggered: NeverTriggered) -> Score {
         let Counts { released, executed, .. } = self.counts;
         if released == 0 {
-            return ModelScore::uniform(never_triggered.score().unwrap_or(0.0), self.counts);
+            let uniform = never_triggered.score().unwrap_or(0.0);
+            return Score::of_values([uniform; 6], self.counts);
         }
         let qoe = qoe(executed, released);
-        ModelScore {
+        Score {
             realtime: mean(self.realtime, executed),
             energy: mean(self.energy, executed),
             accuracy: mean(self.accuracy, executed),
@@ -134,37 +135,14 @@ impl Counts {
     }
 }
 
-impl ModelScore {
-    fn uniform(value: f64, counts: Counts) -> Self {
-        Self {
-            realtime: value,
-            energy: value,
-            accuracy: value,
-            qoe: value,
-            score: value,
-            score_executed_mean: value,
-            counts,
-        }
-    }
-}
-
 impl Scorecard {
-    fn of_models(models: Vec<ModelScore>, never_triggered: NeverTriggered) -> Self {
+    fn of_models(models: Vec<Score>, never_triggered: NeverTriggered) -> Self {
         let every_model = never_triggered.score().is_some();
-        let counted = || models.iter().filter(|m| every_model || m.counts.released > 0);
-        let n_counted = counted().count() as u64;
-        let mean_of =
-            |quantity: fn(&ModelScore) -> f64| mean(counted().map(quantity).sum(), n_counted);
-        Self {
-            realtime: mean_of(|model| model.realtime),
-            energy: mean_of(|model| model.energy),
-            accuracy: mean_of(|model| model.accuracy),
-            qoe: mean_of(|model| model.qoe),
-            score: mean_of(|model| model.score),
-            score_executed_mean: mean_of(|model| model.score_executed_mean),
-            counts: models.iter().map(|model| model.counts).sum(),
-            models,
-        }
+        let counted = models.iter().filter(|m| every_model || m.counts.released > 0);
+        let means = Score::mean(counted);
+        // A model that is in no mean may still have untriggered requests.
+        let counts = models.iter().map(|model| model.counts).sum();
+        Self { total: Score { counts, ..means }, models }
     }
 }
 

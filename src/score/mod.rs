@@ -97,6 +97,18 @@ pub struct Counts {
     pub energy: Millijoules,
 }
 
+impl Counts {
+    /// Names of [`Counts::values`] in every output.
+    pub const COLUMNS: [&str; 5] =
+        ["released", "executed", "dropped", "not_triggered", "deadline_misses"];
+
+    /// The counts, in the order of [`Counts::COLUMNS`].
+    pub fn values(&self) -> [u64; 5] {
+        let Self { released, executed, dropped, not_triggered, deadline_misses, energy: _ } = *self;
+        [released, executed, dropped, not_triggered, deadline_misses]
+    }
+}
+
 impl Add for Counts {
     type Output = Self;
     fn add(self, other: Self) -> Self {
@@ -117,9 +129,9 @@ impl Sum for Counts {
     }
 }
 
-/// Scores of one model in one run.
+/// Scores and counts of one model, or of a run: means and sums over its models.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub struct ModelScore {
+pub struct Score {
     /// Mean real-time score over executed inferences; 0 if none.
     pub realtime: f64,
     /// Mean energy score over executed inferences; 0 if none.
@@ -128,7 +140,7 @@ pub struct ModelScore {
     pub accuracy: f64,
     /// Definition 13.
     pub qoe: f64,
-    /// The model's part of Definition 15 as printed: sum of inference scores over NumFrm, times QoE.
+    /// Definition 15 as printed: sum of inference scores over NumFrm, times QoE.
     pub score: f64,
     /// The reading of section 3.7: mean of inference scores over *executed* frames, times QoE.
     pub score_executed_mean: f64,
@@ -136,23 +148,42 @@ pub struct ModelScore {
     pub counts: Counts,
 }
 
+impl Score {
+    /// Names of [`Score::values`] in every output.
+    pub const COLUMNS: [&str; 6] =
+        ["realtime", "energy", "accuracy", "qoe", "score", "score_executed_mean"];
+
+    /// The scores, in the order of [`Score::COLUMNS`].
+    pub fn values(&self) -> [f64; 6] {
+        let Self { realtime, energy, accuracy, qoe, score, score_executed_mean, counts: _ } = *self;
+        [realtime, energy, accuracy, qoe, score, score_executed_mean]
+    }
+
+    /// Scores of these values, in the order of [`Score::COLUMNS`].
+    pub fn of_values(values: [f64; 6], counts: Counts) -> Self {
+        let [realtime, energy, accuracy, qoe, score, score_executed_mean] = values;
+        Self { realtime, energy, accuracy, qoe, score, score_executed_mean, counts }
+    }
+
+    /// Mean of the scores and sum of the counts; 0 without.
+    pub fn mean<'a>(scores: impl Iterator<Item = &'a Self>) -> Self {
+        let mut sums = [0.0; 6];
+        let mut counts = Counts::default();
+        let mut n = 0.0;
+        for score in scores {
+            n += 1.0;
+            counts = counts + score.counts;
+            sums.iter_mut().zip(score.values()).for_each(|(sum, value)| *sum += value);
+        }
+        Self::of_values(sums.map(|sum| if n > 0.0 { sum / n } else { 0.0 }), counts)
+    }
+}
+
 /// Scores of one run.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Scorecard {
     /// Indexed by [`crate::ids::ModelId`].
-    pub models: Vec<ModelScore>,
-    /// Mean over the models that had something to do.
-    pub realtime: f64,
-    /// Mean over the models that had something to do.
-    pub energy: f64,
-    /// Mean over the models that had something to do.
-    pub accuracy: f64,
-    /// Mean over the models that had something to do.
-    pub qoe: f64,
-    /// Definition 15 as printed.
-    pub score: f64,
-    /// The reading of section 3.7.
-    pub score_executed_mean: f64,
-    /// Sums over the models.
-    pub counts: Counts,
+    pub models: Vec<Score>,
+    /// Means over the models that had something to do; counts of all.
+    pub total: Score,
 }

@@ -236,7 +236,7 @@ net,y,1,1
 ,z,,,
 ";
     let ms = "milliseconds, 0 or more";
-    let mj = "millijoules, 0 or more";
+    let mj = "millijoules, from 0 to 1000000000";
     assert_eq!(
         parse(text),
         Err([

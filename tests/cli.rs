@@ -200,6 +200,24 @@ fn check_reports_every_problem_of_every_file_and_exits_with_1() {
 }
 
 #[test]
+fn validate_counts_equal_rows_and_exits_with_1_where_one_differs() {
+    let cases = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden/principled_cases.csv");
+    let text = fs::read_to_string(cases).expect("the cases are there");
+    let n_rows = text.lines().count() - 1;
+    let report = output(&["validate", "cost", "--cases", cases]);
+    assert!(report.ends_with(&format!(": {n_rows} of {n_rows} rows equal\n")), "{report}");
+    let folder = tempdir().expect("a folder can be made");
+    let wrong = folder.path().join("wrong.csv");
+    let header = "N,G,K,C,Yo,Xo,R,S,pes,mapping,macs_executed\n";
+    let row = "1,1,2,3,1,1,1,1,2,\"SpatialMap(1,1) K;\",";
+    fs::write(&wrong, format!("{header}{row}6\n{row}7\n")).expect("a file can be written");
+    let assert = xrsim(&["validate", "cost", "--cases"]).arg(&wrong).assert().code(1);
+    let report = String::from_utf8_lossy(&assert.get_output().stdout).into_owned();
+    assert!(report.contains("1 of 2 rows equal"), "{report}");
+    assert!(report.contains("line 3, column macs_executed: expected 7, found 6"), "{report}");
+}
+
+#[test]
 fn completions_and_manual_page_are_printed() {
     assert!(output(&["completions", "bash"]).contains("_xrsim"));
     assert!(output(&["man"]).contains(".TH xrsim"));

@@ -63,6 +63,9 @@ pub enum Command {
         #[arg(long, value_name = "DIR")]
         out: Option<PathBuf>,
     },
+    /// Compare a model with reference data, row by row.
+    #[command(subcommand)]
+    Validate(Validation),
     /// Print shell completions.
     Completions {
         /// Shell.
@@ -70,6 +73,17 @@ pub enum Command {
     },
     /// Print the manual page (roff).
     Man,
+}
+
+/// `xrsim validate`.
+#[derive(Debug, Subcommand)]
+pub enum Validation {
+    /// The principled cost model against tables of cases; exits with 1 if a row differs.
+    Cost {
+        /// CSV file of cases: layer, mapping, machine, and every expected count; repeat for several.
+        #[arg(long, value_name = "FILE.csv", required = true)]
+        cases: Vec<PathBuf>,
+    },
 }
 
 /// `xrsim list`.

@@ -12,6 +12,7 @@ mod replay;
 mod results;
 mod run;
 mod settings;
+mod validate;
 
 use std::error::Error;
 use std::io::{self, IsTerminal as _};
@@ -22,7 +23,7 @@ use clap::{CommandFactory as _, Parser as _};
 use crate::config::{ConfigError, nearest};
 use crate::report::table::Style;
 
-use args::{Cli, Command};
+use args::{Cli, Command, Validation};
 use message::Failure;
 
 /// Parses the arguments of the process, does what they say and gives the exit status: 0 done,
@@ -43,6 +44,7 @@ fn dispatch(command: Command) -> Result<(), Failure> {
         Command::Show { name } => inspect::show(&name),
         Command::Check { files } => inspect::check(&files),
         Command::Import { file, out } => inspect::import(&file, out.as_deref()),
+        Command::Validate(Validation::Cost { cases }) => validate::cost(&cases),
         Command::Completions { shell } => {
             let mut text = Vec::new();
             clap_complete::generate(shell, &mut Cli::command(), "xrsim", &mut text);

@@ -5,6 +5,7 @@
 //! in; [`export`] is the way back.
 
 pub mod catalog;
+pub mod cost_cases;
 pub mod cost_csv;
 pub mod diagnostic;
 pub mod export;

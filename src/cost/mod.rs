@@ -6,6 +6,7 @@
 
 pub mod library;
 pub mod mlsys2023;
+pub mod principled;
 pub mod roofline;
 pub mod table;
 

@@ -1,0 +1,69 @@
+//! Partial sums that units send up in a step (4.5, 5.6).
+
+use super::context::Phase;
+use super::mapping::{Level, Loop};
+use super::nest::Axis;
+use super::transition::Transition;
+
+/// Partial sums of a step.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Egress {
+    /// Sent by the units.
+    pub left: u64,
+    /// Received by the buffer above, after additions on the way.
+    pub arrived: u64,
+}
+
+/// Partial sums that leave the units in a step; `reduce` adds them on the way (5.3).
+pub fn egress(level: &Level, step: &Transition, reduce: bool) -> Egress {
+    if step.phase == Phase::Cold || step.ghost {
+        return Egress::default();
+    }
+    let map = level.spatial();
+    let spatial = map.map(|map| map.axis);
+    let others = Axis::OUTPUT.into_iter().filter(|&axis| Some(axis) != spatial);
+    let spans = others.map(|axis| &step.spans[axis as usize]);
+    let changed =
+        step.phase == Phase::Flush || step.leaves || spans.clone().any(|span| span.moves());
+    let sums: u64 = spans.map(|span| u64::from(span.before)).product();
+    let (left, arrived) = match map.filter(|map| !map.axis.is_reduction()) {
+        Some(map) => side_by_side(step, map, changed),
+        None => alike(step, changed),
+    };
+    let arrived = if reduce { arrived } else { left };
+    Egress { left: sums * left, arrived: sums * arrived }
+}
+
+/// Units with sums of the same outputs: how many leave, and whether any does.
+fn alike(step: &Transition, changed: bool) -> (u64, u64) {
+    let stay = if changed { 0 } else { step.units };
+    let leaving = u64::from(step.units_before.saturating_sub(stay));
+    (leaving, leaving.min(1))
+}
+
+/// Units with sums of neighbouring outputs: extents of those that leave, and of their union.
+fn side_by_side(step: &Transition, map: &Loop, changed: bool) -> (u64, u64) {
+    let units = u64::from(step.units_before);
+    let staying = u64::from(if changed { 0 } else { staying(step, map) });
+    if staying >= units {
+        return (0, 0);
+    }
+    let (size, offset) = (u64::from(map.size), u64::from(map.offset));
+    let edge = u64::from(step.spans[map.axis as usize].before);
+    let others = units - 1 - staying;
+    let end = others * offset + edge;
+    let union = if others == 0 { edge } else { end.max((others - 1) * offset + size) };
+    (others * size + edge, union)
+}
+
+/// How many units, from the first on, have the same interval as before.
+fn staying(step: &Transition, map: &Loop) -> u32 {
+    let span = &step.spans[map.axis as usize];
+    if span.shift != 0 {
+        return 0;
+    }
+    let both = step.units.min(step.units_before);
+    let edge = |units: u32, edge: u32| if units == both { edge } else { map.size };
+    let last_differs = edge(step.units, span.now) != edge(step.units_before, span.before);
+    both.saturating_sub(u32::from(last_differs))
+}

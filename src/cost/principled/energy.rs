@@ -1,0 +1,128 @@
+//! Energy: counts times a table (section 7).
+
+use super::{Evaluation, Machine};
+
+/// Energy of operations \[pJ\] and of bytes moved \[pJ/byte\].
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Energies {
+    /// A MAC.
+    pub mac: f64,
+    /// A byte of a register.
+    pub register: f64,
+    /// A byte of a PE's scratchpad.
+    pub l1: f64,
+    /// A byte of the buffer of a cluster; 0 if clusters have none.
+    pub cluster: f64,
+    /// A byte of the L2.
+    pub l2: f64,
+    /// A byte delivered or collected by a network.
+    pub network: f64,
+    /// A byte that a neighbour forwards.
+    pub forward: f64,
+    /// A byte of DRAM.
+    pub dram: f64,
+    /// Leakage \[pJ/cycle\].
+    pub leakage: f64,
+}
+
+impl Energies {
+    /// 45 nm-class logic of 8 bits with an L2 of `l2_bytes`: MACs and SRAM from Horowitz, ISSCC
+    /// 2014; scratchpads of 0.5 KiB and cluster buffers of 8 KiB by its law of SRAM sizes; networks
+    /// from the relative costs of Eyeriss, ISCA 2016. Registers are a choice without source.
+    pub fn with_l2(l2_bytes: f64) -> Self {
+        Self {
+            mac: 0.3,
+            register: 0.03,
+            l1: sram_pj_per_byte(512.0),
+            cluster: sram_pj_per_byte(8.0 * 1024.0),
+            l2: sram_pj_per_byte(l2_bytes),
+            network: 0.6,
+            forward: 0.6,
+            dram: 162.5,
+            leakage: 0.0,
+        }
+    }
+}
+
+impl Default for Energies {
+    /// [`Energies::with_l2`] of 1 MiB.
+    fn default() -> Self {
+        Self::with_l2(1024.0 * 1024.0)
+    }
+}
+
+/// Energy per byte of an SRAM \[pJ/byte\]: 1.25 at 8 KiB, 2.5 at 32 KiB and 12.5 at 1 MiB (Horowitz,
+/// ISSCC 2014: 10, 20 and 100 pJ per 64 bits), a power law between and beyond, at least 0.06.
+pub fn sram_pj_per_byte(bytes: f64) -> f64 {
+    let ratio = bytes / (32.0 * 1024.0);
+    let exponent = if ratio < 1.0 { 0.5 } else { 5f64.ln() / 32f64.ln() };
+    (2.5 * ratio.powf(exponent)).max(0.06)
+}
+
+/// Energy of a layer by component \[pJ\] (7.1).
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct EnergyPj {
+    /// MACs.
+    pub mac: f64,
+    /// Registers of the PEs.
+    pub register: f64,
+    /// Scratchpads of the PEs.
+    pub l1: f64,
+    /// Buffers of the clusters between PEs and L2.
+    pub cluster: f64,
+    /// L2.
+    pub l2: f64,
+    /// Networks of all levels.
+    pub network: f64,
+    /// DRAM.
+    pub dram: f64,
+    /// Leakage over the latency of the layer.
+    pub leakage: f64,
+}
+
+impl EnergyPj {
+    /// Sum of the components.
+    pub fn total(&self) -> f64 {
+        let on_chip = self.mac + self.register + self.l1 + self.cluster + self.l2 + self.network;
+        on_chip + self.dram + self.leakage
+    }
+
+    /// Energy of what `evaluation` counts (7.1).
+    pub(super) fn of(evaluation: &Evaluation, machine: &Machine) -> Self {
+        let (widths, table) = (&machine.widths, &machine.energies);
+        let [input, weight, sum] = [widths.input, widths.weight, widths.partial_sum].map(f64::from);
+        let operands = |counts: [u64; 2]| counts[0] as f64 * input + counts[1] as f64 * weight;
+        let sums = |count: u64| count as f64 * sum;
+        let macs = evaluation.macs_executed as f64;
+        let dram = evaluation.dram.total_bytes() as f64;
+        let levels = evaluation.levels();
+        let first = &levels[0];
+        let last = &levels[levels.len() - 1];
+        let scratchpad = macs * (input + weight)
+            + sums(evaluation.pe_outputs + evaluation.pe_accumulations)
+            + operands(last.delivered)
+            + operands(last.forwarded)
+            + sums(last.left);
+        let cluster = |pair: &[super::LevelCounts]| {
+            operands(pair[0].delivered)
+                + operands(pair[0].forwarded)
+                + operands(pair[1].sent)
+                + sums(pair[1].arrived + pair[1].accumulated + pair[0].left)
+        };
+        let network = |level: &super::LevelCounts| {
+            let forwarded = operands(level.forwarded);
+            let moved = operands(level.delivered) - forwarded + sums(level.left);
+            moved * table.network + forwarded * table.forward
+        };
+        Self {
+            mac: macs * table.mac,
+            register: macs * (input + weight + 2.0 * sum) * table.register,
+            l1: scratchpad * table.l1,
+            cluster: levels.windows(2).map(cluster).sum::<f64>() * table.cluster,
+            l2: (operands(first.sent) + sums(first.arrived + first.accumulated) + dram) * table.l2,
+            network: levels.iter().map(network).sum(),
+            dram: dram * table.dram,
+            leakage: evaluation.cycles as f64 * table.leakage,
+        }
+    }
+}

@@ -1,0 +1,132 @@
+//! The machine: PEs, networks, L2 and DRAM (section 2).
+
+use std::num::NonZeroU64;
+
+use super::energy::Energies;
+
+/// Bandwidth of a network or memory: whole bytes per cycle, or without limit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Bandwidth(Option<NonZeroU64>);
+
+impl Bandwidth {
+    /// No limit.
+    pub const INFINITE: Self = Self(None);
+
+    /// So many bytes per cycle; `None` if that is 0.
+    pub fn new(bytes_per_cycle: u64) -> Option<Self> {
+        NonZeroU64::new(bytes_per_cycle).map(|bytes| Self(Some(bytes)))
+    }
+
+    /// Cycles that `bytes` take, rounded up.
+    pub fn cycles(self, bytes: u64) -> u64 {
+        self.0.map_or(0, |bandwidth| bytes.div_ceil(bandwidth.get()))
+    }
+}
+
+/// The network that feeds the units of one level.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Network {
+    /// Bandwidth of inputs and weights, downward.
+    pub down: Bandwidth,
+    /// Bandwidth of partial sums, upward.
+    pub up: Bandwidth,
+    /// Bandwidth of the weights' own network, if they have one; inputs then have `down` alone.
+    pub weights: Option<Bandwidth>,
+    /// Whether units hold one copy of their weights, so that loading them is exposed (4.9).
+    pub single_weights: bool,
+    /// Latency \[cycle\].
+    pub latency: u32,
+    /// Whether every step pays the latency rather than the first one and the last drain.
+    pub step_latency: bool,
+    /// Whether one send serves every unit of the cluster that wants the element in this step.
+    pub multicast: bool,
+    /// Whether elements that a unit of the cluster held in the step before come from there.
+    pub forward: bool,
+    /// Whether partial sums of one output element that are sent up in one step are added on the way.
+    pub reduce: bool,
+}
+
+impl Network {
+    /// Without limits: infinite bandwidth, no latency, multicast and reduction, no forwarding.
+    pub const IDEAL: Self = Self {
+        down: Bandwidth::INFINITE,
+        up: Bandwidth::INFINITE,
+        weights: None,
+        single_weights: false,
+        latency: 0,
+        step_latency: false,
+        multicast: true,
+        forward: false,
+        reduce: true,
+    };
+}
+
+/// Sizes of elements \[byte\].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Widths {
+    /// An input element.
+    pub input: u32,
+    /// A weight.
+    pub weight: u32,
+    /// A partial sum, and an output before it is requantised at the L2.
+    pub partial_sum: u32,
+    /// An output in DRAM.
+    pub output: u32,
+}
+
+/// A machine with one buffer per unit and level.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Machine {
+    /// Number of PEs, at least 1.
+    pub pes: u32,
+    /// Upper limit of the units of level 0, if the array has a fixed shape.
+    pub units_limit: Option<u32>,
+    /// MACs per PE and cycle, at least 1; 0 counts as 1.
+    pub rate: u32,
+    /// Networks, outermost first; the last one stands for all levels below it, and
+    /// [`Network::IDEAL`] for an empty list.
+    pub networks: Vec<Network>,
+    /// Sizes of elements.
+    pub widths: Widths,
+    /// Capacity of the L2 \[byte\]; `None` is infinite.
+    pub l2_bytes: Option<u64>,
+    /// Copies that the L2 holds of a tile that changes: of inputs, weights and outputs.
+    pub l2_copies: [u32; 3],
+    /// Whether inputs, weights and outputs live in the L2, so that they take it up whole and DRAM
+    /// never sees them.
+    pub resident: [bool; 3],
+    /// Bandwidth of DRAM.
+    pub dram: Bandwidth,
+    /// Latency of DRAM \[cycle\].
+    pub dram_latency: u32,
+    /// Whether mappings may compute outputs more than once.
+    pub allow_overlap: bool,
+    /// Energy per operation and byte.
+    pub energies: Energies,
+}
+
+impl Machine {
+    /// A machine of `pes` PEs with the defaults of section 2: elements of one byte, ideal networks,
+    /// infinite L2 and DRAM bandwidth, double buffering in the L2.
+    pub fn new(pes: u32) -> Self {
+        Self {
+            pes,
+            units_limit: None,
+            rate: 1,
+            networks: Vec::new(),
+            widths: Widths { input: 1, weight: 1, partial_sum: 1, output: 1 },
+            l2_bytes: None,
+            l2_copies: [2; 3],
+            resident: [false; 3],
+            dram: Bandwidth::INFINITE,
+            dram_latency: 0,
+            allow_overlap: false,
+            energies: Energies::default(),
+        }
+    }
+
+    /// The network of a level, counted from the outermost.
+    pub fn network(&self, level: usize) -> &Network {
+        self.networks.get(level).or(self.networks.last()).unwrap_or(&Network::IDEAL)
+    }
+}

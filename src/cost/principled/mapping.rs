@@ -1,0 +1,559 @@
+//! Mappings: directives, their elaboration for a layer, and which ones are legal (section 3).
+
+use std::fmt;
+
+use crate::dataflow::{self, ClusterLevel, Dataflow};
+
+use super::nest::{Axis, Extents, N_AXES, Nest, Steps};
+use super::{Illegal, Machine};
+
+/// What a directive maps: an axis of the nest, or rows or columns of the input.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum MapAxis {
+    /// An axis of the nest.
+    Nest(Axis),
+    /// Input rows, `Y`.
+    InputY,
+    /// Input columns, `X`.
+    InputX,
+}
+
+impl MapAxis {
+    /// Every axis with its spelling.
+    pub const ALL: [(Self, &'static str); 10] = [
+        (Self::Nest(Axis::N), "N"),
+        (Self::Nest(Axis::G), "G"),
+        (Self::Nest(Axis::K), "K"),
+        (Self::Nest(Axis::C), "C"),
+        (Self::Nest(Axis::Y), "Y'"),
+        (Self::Nest(Axis::X), "X'"),
+        (Self::Nest(Axis::R), "R"),
+        (Self::Nest(Axis::S), "S"),
+        (Self::InputY, "Y"),
+        (Self::InputX, "X"),
+    ];
+
+    /// The axis written `text`.
+    pub fn parse(text: &str) -> Option<Self> {
+        Self::ALL.iter().find(|(_, name)| *name == text).map(|&(axis, _)| axis)
+    }
+
+    /// The axis of the nest that is mapped in the end: that of the output for the input.
+    fn target(self) -> Axis {
+        match self {
+            Self::Nest(axis) => axis,
+            Self::InputY => Axis::Y,
+            Self::InputX => Axis::X,
+        }
+    }
+
+    /// 0 for input rows, 1 for input columns.
+    fn window(self) -> Option<usize> {
+        match self {
+            Self::Nest(_) => None,
+            Self::InputY => Some(0),
+            Self::InputX => Some(1),
+        }
+    }
+}
+
+/// A size in a directive (3.1).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Size {
+    /// A number.
+    Fixed(u32),
+    /// `Sz(axis)` plus a number.
+    Extent {
+        /// Axis of which the extent is meant.
+        axis: MapAxis,
+        /// What is added.
+        plus: i32,
+    },
+}
+
+/// One line of a mapping (3.1).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Directive {
+    /// `TemporalMap(size,offset) axis` or `SpatialMap(size,offset) axis`.
+    Map {
+        /// Whether units lie side by side along the axis rather than steps one after another.
+        spatial: bool,
+        /// Extent that one unit holds.
+        size: Size,
+        /// Distance of neighbouring units or steps.
+        offset: Size,
+        /// What is mapped.
+        axis: MapAxis,
+    },
+    /// `Cluster(size,P)`: what follows is mapped onto the sub-units of each unit so far.
+    Cluster(Size),
+}
+
+impl Directive {
+    /// The lines of a dataflow.
+    pub fn of_dataflow(dataflow: &Dataflow) -> Vec<Self> {
+        let level = |level: &ClusterLevel| {
+            let cluster = level.units.map(|units| Self::Cluster(Size::Fixed(units)));
+            let maps = level.directives.iter().map(Self::of_map);
+            cluster.into_iter().chain(maps).collect::<Vec<_>>()
+        };
+        dataflow.levels().iter().flat_map(level).collect()
+    }
+
+    fn of_map(map: &dataflow::Directive) -> Self {
+        let axis = match map.axis {
+            dataflow::Axis::C => MapAxis::Nest(Axis::C),
+            dataflow::Axis::K => MapAxis::Nest(Axis::K),
+            dataflow::Axis::R => MapAxis::Nest(Axis::R),
+            dataflow::Axis::S => MapAxis::Nest(Axis::S),
+            dataflow::Axis::X => MapAxis::InputX,
+            dataflow::Axis::Y => MapAxis::InputY,
+            dataflow::Axis::OutputX => MapAxis::Nest(Axis::X),
+            dataflow::Axis::OutputY => MapAxis::Nest(Axis::Y),
+        };
+        let spatial = map.mapping == dataflow::Mapping::Spatial;
+        let [size, offset] = [map.size, map.offset].map(Size::Fixed);
+        Self::Map { spatial, size, offset, axis }
+    }
+
+    fn is_cluster(&self) -> bool {
+        matches!(self, Self::Cluster(_))
+    }
+}
+
+/// A loop over the chunks of an axis.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Loop {
+    /// The axis.
+    pub axis: Axis,
+    /// Extent of a chunk; the last one may be cut.
+    pub size: u32,
+    /// Distance of neighbouring chunks, at most `size`.
+    pub offset: u32,
+    /// Whether chunks are spread over the units rather than over time.
+    pub spatial: bool,
+}
+
+impl Loop {
+    const UNUSED: Self = Self { axis: Axis::N, size: 1, offset: 1, spatial: false };
+
+    /// Number of chunks of an axis of this extent (3.3).
+    pub fn chunks(&self, extent: u32) -> u32 {
+        chunks(extent, self.size, self.offset)
+    }
+}
+
+impl fmt::Display for Loop {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let kind = if self.spatial { 'S' } else { 'T' };
+        write!(f, "{kind}({},{}){:?}", self.size, self.offset, self.axis)
+    }
+}
+
+/// Number of chunks of `size` at a distance of `offset` in `extent` (3.3).
+fn chunks(extent: u32, size: u32, offset: u32) -> u32 {
+    if size >= extent {
+        1
+    } else if size >= offset {
+        (extent - size).div_ceil(offset) + 1
+    } else {
+        extent.div_ceil(offset)
+    }
+}
+
+/// A level: how a cluster walks the box that it works on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Level {
+    loops: [Loop; N_AXES],
+    n_loops: usize,
+    units: u32,
+}
+
+impl Level {
+    const UNUSED: Self = Self { loops: [Loop::UNUSED; N_AXES], n_loops: 0, units: 1 };
+
+    /// Loops with more than one chunk in the largest box, outermost first; at most one is spatial.
+    pub fn loops(&self) -> &[Loop] {
+        &self.loops[..self.n_loops]
+    }
+
+    /// Number of units of the cluster.
+    pub fn units(&self) -> u32 {
+        self.units
+    }
+
+    /// The spatial loop.
+    pub fn spatial(&self) -> Option<&Loop> {
+        self.loops().iter().find(|map| map.spatial)
+    }
+
+    /// Extents of the largest box of a unit of a cluster that works on `extents` (3.3).
+    pub fn unit_extents(&self, extents: &Extents) -> Extents {
+        let mut unit = *extents;
+        for map in self.loops() {
+            unit[map.axis as usize] = map.size.min(unit[map.axis as usize]);
+        }
+        unit
+    }
+
+    fn push(&mut self, map: Loop) {
+        self.loops[self.n_loops] = map;
+        self.n_loops += 1;
+    }
+}
+
+impl fmt::Display for Level {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "U={}", self.units)?;
+        self.loops().iter().try_for_each(|map| write!(f, " {map}"))
+    }
+}
+
+/// A legal mapping of one layer onto one machine: loops and units of every level.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Mapping {
+    levels: [Level; Self::MAX_LEVELS],
+    n_levels: usize,
+    macs: u64,
+}
+
+impl Mapping {
+    /// Most levels.
+    pub const MAX_LEVELS: usize = 8;
+
+    /// Levels, outermost first; never empty.
+    pub fn levels(&self) -> &[Level] {
+        &self.levels[..self.n_levels]
+    }
+
+    /// MACs that the mapping executes: those of the layer, more if outputs are computed repeatedly.
+    pub fn macs(&self) -> u64 {
+        self.macs
+    }
+
+    /// The levels that `directives` mean for `nest` on the PEs of `machine` (3.2 to 3.8).
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with the outermost level that is wrong.
+    pub fn new(directives: &[Directive], nest: &Nest, machine: &Machine) -> Result<Self, Illegal> {
+        let n_levels = 1 + directives.iter().filter(|line| line.is_cluster()).count();
+        if n_levels > Self::MAX_LEVELS {
+            return Err(Illegal::TooManyLevels { found: n_levels });
+        }
+        let as_groups = nest.is_depthwise() && !maps(directives, Axis::G);
+        let mut mapping = Self { levels: [Level::UNUSED; Self::MAX_LEVELS], n_levels, macs: 0 };
+        let mut extents = *nest.extents();
+        let groups = directives.split(Directive::is_cluster);
+        for (index, lines) in groups.enumerate() {
+            let mut entering = Entering { index, nest, extents: &extents, maps: Maps::EMPTY };
+            if index == 0 {
+                entering.add_missing(directives, as_groups);
+            }
+            for line in lines {
+                entering.add(line, as_groups)?;
+            }
+            let level = entering.finish(machine.allow_overlap)?;
+            extents = level.unit_extents(&extents);
+            mapping.levels[index] = level;
+        }
+        mapping.set_units(directives, nest, machine)?;
+        mapping.macs = mapping.executed(nest).ok_or(Illegal::Overflow)?;
+        Ok(mapping)
+    }
+
+    /// Units of every level (3.2).
+    fn set_units(
+        &mut self,
+        directives: &[Directive],
+        nest: &Nest,
+        machine: &Machine,
+    ) -> Result<(), Illegal> {
+        let clusters = directives.iter().filter_map(|line| match line {
+            Directive::Cluster(size) => Some(size),
+            Directive::Map { .. } => None,
+        });
+        let mut cluster_pes = 1u64;
+        for (index, size) in clusters.enumerate() {
+            let units = size.of_layer(nest).ok_or(Illegal::Size { level: index })?;
+            self.levels[index + 1].units = units;
+            cluster_pes = cluster_pes.saturating_mul(u64::from(units));
+        }
+        let units = u64::from(machine.pes) / cluster_pes;
+        let limit = machine.units_limit.map_or(u64::MAX, u64::from);
+        self.levels[0].units = u32::try_from(units.min(limit)).unwrap_or(u32::MAX);
+        if self.levels[0].units == 0 {
+            return Err(Illegal::TooFewPes { pes: machine.pes, cluster_pes });
+        }
+        Ok(())
+    }
+
+    /// Executed MACs: along each axis the sizes of all chunks of all levels add up.
+    fn executed(&self, nest: &Nest) -> Option<u64> {
+        let along = |&axis: &Axis| executed_along(self.levels(), axis, nest.extent(axis));
+        Axis::ALL.iter().try_fold(1u64, |product, axis| product.checked_mul(along(axis)?))
+    }
+}
+
+/// Positions of an axis of this extent that `levels` execute, each as often as it is. Chunks of a
+/// level differ in extent only in their last one.
+fn executed_along(levels: &[Level], axis: Axis, extent: u32) -> Option<u64> {
+    let Some((level, inner)) = levels.split_first() else {
+        return Some(u64::from(extent));
+    };
+    let map = level.loops().iter().find(|map| map.axis == axis);
+    let Some(map) = map.filter(|map| map.chunks(extent) > 1) else {
+        return executed_along(inner, axis, extent);
+    };
+    let full = u64::from(map.chunks(extent) - 1);
+    let last = extent - (map.chunks(extent) - 1) * map.offset;
+    let all_full = full.checked_mul(executed_along(inner, axis, map.size)?)?;
+    all_full.checked_add(executed_along(inner, axis, last)?)
+}
+
+/// Whether any level maps `axis` of the nest.
+fn maps(directives: &[Directive], axis: Axis) -> bool {
+    let wanted = MapAxis::Nest(axis);
+    directives.iter().any(|line| matches!(line, Directive::Map { axis, .. } if *axis == wanted))
+}
+
+impl Size {
+    /// Its value; `extent` gives that of an axis. `None` if that is less than 1 or no `u32`.
+    fn value(self, extent: impl FnOnce(MapAxis) -> u64) -> Option<u32> {
+        let value = match self {
+            Self::Fixed(value) => i64::from(value),
+            Self::Extent { axis, plus } => i64::try_from(extent(axis)).ok()? + i64::from(plus),
+        };
+        u32::try_from(value).ok().filter(|&value| value >= 1)
+    }
+
+    /// Its value where extents are those of the layer.
+    fn of_layer(self, nest: &Nest) -> Option<u32> {
+        self.value(|axis| layer_extent(nest, axis))
+    }
+}
+
+/// Extent of the layer: of input rows and columns those in memory.
+fn layer_extent(nest: &Nest, axis: MapAxis) -> u64 {
+    match axis {
+        MapAxis::Nest(axis) => u64::from(nest.extent(axis)),
+        MapAxis::InputY => u64::from(nest.windows()[0].stored),
+        MapAxis::InputX => u64::from(nest.windows()[1].stored),
+    }
+}
+
+/// The maps of one level as they are read: input axes not yet translated.
+#[derive(Clone, Copy)]
+struct Maps {
+    maps: [(Loop, Option<usize>); N_AXES],
+    count: usize,
+}
+
+impl Maps {
+    const EMPTY: Self = Self { maps: [(Loop::UNUSED, None); N_AXES], count: 0 };
+
+    fn iter(&self) -> impl Iterator<Item = &(Loop, Option<usize>)> {
+        self.maps[..self.count].iter()
+    }
+
+    fn push(&mut self, map: Loop, window: Option<usize>) {
+        self.maps[self.count] = (map, window);
+        self.count += 1;
+    }
+}
+
+/// A level and the extents that enter it.
+struct Entering<'a> {
+    index: usize,
+    nest: &'a Nest,
+    extents: &'a Extents,
+    maps: Maps,
+}
+
+impl Entering<'_> {
+    fn extent(&self, axis: Axis) -> u32 {
+        self.extents[axis as usize]
+    }
+
+    /// The layer is run per image and group where no level maps these axes (3.4).
+    fn add_missing(&mut self, directives: &[Directive], as_groups: bool) {
+        let has_groups = as_groups && maps(directives, Axis::C);
+        for (axis, mapped) in [(Axis::N, false), (Axis::G, has_groups)] {
+            if !mapped && !maps(directives, axis) {
+                self.maps.push(Loop { axis, ..Loop::UNUSED }, None);
+            }
+        }
+    }
+
+    /// Adds a map, its sizes evaluated (3.1), C read as G if `as_groups` (3.4).
+    fn add(&mut self, line: &Directive, as_groups: bool) -> Result<(), Illegal> {
+        let &Directive::Map { spatial, size, offset, axis: written } = line else {
+            return Ok(());
+        };
+        let axis = match written.target() {
+            Axis::C if as_groups => Axis::G,
+            axis => axis,
+        };
+        let level = self.index;
+        if self.maps.iter().any(|(map, _)| map.axis == axis) {
+            return Err(Illegal::AxisTwice { level, axis });
+        }
+        let window = written.window();
+        let value = |size: Size| size.value(|axis| self.extent_in(axis, window.is_some()));
+        let (Some(size), Some(offset)) = (value(size), value(offset)) else {
+            return Err(Illegal::Size { level });
+        };
+        self.maps.push(Loop { axis, size, offset, spatial }, window);
+        Ok(())
+    }
+
+    /// What `Sz(axis)` is; in a directive `on_input`, R and S stand for the footprint of the kernel
+    /// that enters the level.
+    fn extent_in(&self, axis: MapAxis, on_input: bool) -> u64 {
+        match axis {
+            MapAxis::Nest(Axis::R) if on_input => self.kernel_reach(0),
+            MapAxis::Nest(Axis::S) if on_input => self.kernel_reach(1),
+            axis => layer_extent(self.nest, axis),
+        }
+    }
+
+    /// Input rows (or columns) of the kernel rows that enter the level: w of 3.5.
+    fn kernel_reach(&self, window: usize) -> u64 {
+        let kernel = self.extent(Axis::WINDOWS[window][1]);
+        self.steps(window).reach(1, kernel)
+    }
+
+    /// Stride and dilation as written.
+    fn steps(&self, window: usize) -> Steps {
+        let window = &self.nest.windows()[window];
+        Steps { stride: window.stride, dilation: window.dilation }
+    }
+
+    /// Drops maps of input rows that a diagonal makes redundant, translates the others, and checks
+    /// that what remains executes everything once (3.5 to 3.8).
+    fn finish(self, allow_overlap: bool) -> Result<Level, Illegal> {
+        let mut level = Level::UNUSED;
+        for &(map, window) in self.maps.iter() {
+            let map = match window {
+                None => map,
+                Some(window) if self.is_diagonal(&map, window)? => continue,
+                Some(window) => self.translate(&map, window)?,
+            };
+            if map.size < self.extent(map.axis) {
+                self.check(&map, allow_overlap)?;
+                level.push(map);
+            }
+        }
+        let spatial = level.loops().iter().filter(|map| map.spatial);
+        if spatial.clone().count() > 1 {
+            let chunks = spatial.map(|map| u64::from(map.chunks(self.extent(map.axis))));
+            let combinations = chunks.fold(1u64, u64::saturating_mul);
+            return Err(Illegal::SpatialLoops { level: self.index, combinations });
+        }
+        Ok(level)
+    }
+
+    /// Whether a map of input rows and one of kernel rows place units along a diagonal (3.2).
+    fn is_diagonal(&self, input: &Loop, window: usize) -> Result<bool, Illegal> {
+        let [output, kernel] = Axis::WINDOWS[window];
+        let kernel_map = self.maps.iter().find(|(map, _)| map.axis == kernel && map.spatial);
+        let Some((kernel_map, _)) = kernel_map.filter(|_| input.spatial) else {
+            return Ok(false);
+        };
+        let rows = self.extent(output);
+        let steps = self.steps(window);
+        let taps = rows == 1 && (input.size, input.offset) == (kernel_map.size, kernel_map.offset);
+        let elements = u64::from(input.size) == steps.reach(rows, kernel_map.size)
+            && u64::from(input.offset) == u64::from(kernel_map.offset) * u64::from(steps.dilation);
+        let whole = rows == 1 && kernel_map.chunks(self.extent(kernel)) == 1;
+        if taps || elements || whole {
+            return Ok(true);
+        }
+        Err(Illegal::Diagonal { level: self.index, axis: output, rows })
+    }
+
+    /// A map of input rows as one of output rows (3.1).
+    fn translate(&self, map: &Loop, window: usize) -> Result<Loop, Illegal> {
+        let kernel_reach = self.kernel_reach(window);
+        let rows = self.extent(map.axis);
+        let Steps { stride, .. } = self.steps(window);
+        let size = u64::from(map.size);
+        let all = u64::from(rows - 1) * u64::from(stride) + kernel_reach;
+        let stored = u64::from(self.nest.windows()[window].stored);
+        let size = if size >= all || (self.index == 0 && size >= stored) {
+            rows
+        } else if size < kernel_reach {
+            let level = self.index;
+            return Err(Illegal::Window { level, axis: map.axis, size, kernel: kernel_reach });
+        } else {
+            ((size - kernel_reach) / u64::from(stride)) as u32 + 1
+        };
+        Ok(Loop { size, offset: map.offset.div_ceil(stride), ..*map })
+    }
+
+    /// Whether a loop covers its axis exactly once (3.8).
+    fn check(&self, map: &Loop, allow_overlap: bool) -> Result<(), Illegal> {
+        let (level, &Loop { axis, size, offset, .. }) = (self.index, map);
+        let extent = self.extent(axis);
+        let between = u64::from(map.chunks(extent) - 1);
+        let start = between * u64::from(offset);
+        let last = u64::from(size).min(u64::from(extent) - start);
+        let covered = between * u64::from(size) + last;
+        let allowed = allow_overlap && !axis.is_reduction();
+        if size < offset {
+            Err(Illegal::UnderCover { level, axis, size, offset, covered, extent })
+        } else if size > offset && !allowed {
+            Err(Illegal::OverCover { level, axis, size, offset, executed: covered, extent })
+        } else {
+            Ok(())
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::nest::Window;
+    use super::*;
+
+    #[test]
+    fn chunks_are_counted_by_equation_3_3() {
+        // One chunk holds all; disjoint chunks, the last one cut; overlapping ones: 0..3, 1..4,
+        // 2..5; chunks with gaps: 0..1, 2..3, 4..5.
+        assert_eq!(chunks(5, 5, 1), 1);
+        assert_eq!(chunks(5, 2, 2), 3);
+        assert_eq!(chunks(5, 3, 1), 3);
+        assert_eq!(chunks(5, 1, 2), 3);
+    }
+
+    #[test]
+    fn input_rows_become_the_output_rows_that_they_hold() {
+        // 14 rows under a kernel of 7 and stride 2 hold floor(7/2) + 1 = 4 outputs; the next 4
+        // start 8 rows on.
+        let window = Window { stride: 2, dilation: 1, stored: 25, padding: 0 };
+        let extents = [1, 1, 1, 1, 10, 1, 7, 1];
+        let nest = Nest::new(extents, [window, Window::new(1, 1, 1)], false).expect("a layer");
+        let [size, offset] = [14, 8].map(Size::Fixed);
+        let map = Directive::Map { spatial: false, size, offset, axis: MapAxis::InputY };
+        let mapping = Mapping::new(&[map], &nest, &Machine::new(1)).expect("it is legal");
+        let expected = Loop { axis: Axis::Y, size: 4, offset: 4, spatial: false };
+        assert_eq!(mapping.levels()[0].loops(), [expected]);
+        assert_eq!(mapping.macs(), 70);
+    }
+
+    #[test]
+    fn what_is_computed_twice_or_not_at_all_is_said() {
+        let nest = Nest::new([1, 1, 1, 5, 1, 1, 1, 1], [Window::new(1, 1, 1); 2], false);
+        let nest = nest.expect("a layer");
+        let check = |size, offset| {
+            let axis = MapAxis::Nest(Axis::C);
+            let [size, offset] = [size, offset].map(Size::Fixed);
+            let map = Directive::Map { spatial: false, size, offset, axis };
+            Mapping::new(&[map], &nest, &Machine::new(1)).map_err(|error| error.to_string())
+        };
+        let under = check(2, 4).expect_err("positions 2 and 3 are left out");
+        assert!(under.contains("covers 3 of 5 (under-cover)"), "{under}");
+        let over = check(2, 1).expect_err("0..2, 1..3, 2..4, 3..5");
+        assert!(over.contains("executes 8 for 5 (over-cover)"), "{over}");
+        assert!(check(2, 2).is_ok());
+    }
+}

@@ -140,19 +140,12 @@ fn axis(parser: &mut Parser<'_>) -> Option<Axis> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::config::maestro::tests::shown;
 
     fn check(text: &str, expected: &[&str]) {
         let source = Source::new("folder/flow.m", text);
         let problems = parse_dataflows(&source).expect_err("the text has problems");
-        let found: Vec<_> = problems
-            .iter()
-            .map(|problem| {
-                let (line, column) = source.position(problem.span.start);
-                let help = problem.help.as_deref().unwrap_or("-");
-                format!("{line}:{column} {} ({help})", problem.message)
-            })
-            .collect();
-        assert_eq!(found, expected, "{text}");
+        assert_eq!(shown(&source, &problems), expected, "{text}");
     }
 
     fn check_line(text: &str, expected: &str) {

@@ -170,6 +170,16 @@ mod tests {
         ]
     }
 
+    /// Problems as text, a line each: line, column, message and help.
+    pub(super) fn shown(source: &Source, problems: &[Problem]) -> Vec<String> {
+        let shown = |problem: &Problem| {
+            let (line, column) = source.position(problem.span.start);
+            let help = problem.help.as_deref().unwrap_or("-");
+            format!("{line}:{column} {} ({help})", problem.message)
+        };
+        problems.iter().map(shown).collect()
+    }
+
     proptest! {
         #![proptest_config(ProptestConfig {
             cases: 2_000,

@@ -149,6 +149,7 @@ fn parse_probability(text: &str) -> Option<f32> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::config::maestro::tests::shown;
     use crate::model::LayerKind;
 
     const SAMPLE: &str = "// a file\n\
@@ -171,15 +172,7 @@ mod tests {
     fn check(text: &str, expected: &[&str]) {
         let source = Source::new("net.m", text);
         let problems = parse_networks(&source).expect_err("the text has problems");
-        let found: Vec<_> = problems
-            .iter()
-            .map(|problem| {
-                let (line, column) = source.position(problem.span.start);
-                let help = problem.help.as_deref().unwrap_or("-");
-                format!("{line}:{column} {} ({help})", problem.message)
-            })
-            .collect();
-        assert_eq!(found, expected, "{text}");
+        assert_eq!(shown(&source, &problems), expected, "{text}");
     }
 
     /// A network whose only layer holds `items`.

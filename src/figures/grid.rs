@@ -1,0 +1,79 @@
+//! Panels side by side and one below the other.
+
+use super::page::{Page, RIGHT_PX, SIDE_PX, left_px};
+use super::scale::Scale;
+use super::scene::{LABEL_PX, Rect, Text};
+use super::text::fit;
+
+/// Space right of a panel, before the labels of the next \[px\].
+const GUTTER_PX: f64 = 0.0;
+
+/// Where the panels of a chart lie: all of one size, row by row.
+pub(super) struct Grid {
+    columns: usize,
+    /// Left end of the data of the first column \[px\].
+    pub left: f64,
+    /// From the left end of the data of a column to that of the next \[px\].
+    pitch: f64,
+    /// Width of the data of a panel \[px\].
+    pub width: f64,
+    height: f64,
+}
+
+impl Grid {
+    /// Panels with data `height` high in `columns`, each with room for the labels of these y axes.
+    pub fn new<'a>(
+        scales: impl IntoIterator<Item = &'a Scale>,
+        columns: usize,
+        height: f64,
+    ) -> Self {
+        let left = left_px(scales);
+        let room = left - SIDE_PX - GUTTER_PX;
+        let pitch = (RIGHT_PX - left + room) / columns as f64;
+        Self { columns, left, pitch, width: pitch - room, height }
+    }
+
+    /// One column of panels with data from `left` on.
+    pub fn starting_at(left: f64, height: f64) -> Self {
+        let width = RIGHT_PX - left;
+        Self { columns: 1, left, pitch: width, width, height }
+    }
+
+    /// Writes the titles of the panels down the page and gives the areas of their data. The page is
+    /// left free for `between_px` below every row, and for `below_px` below the last.
+    pub fn areas(
+        &self,
+        page: &mut Page,
+        titles: &[&str],
+        between_px: f64,
+        below_px: f64,
+    ) -> Vec<Rect> {
+        let mut areas = Vec::with_capacity(titles.len());
+        for (row, titles) in titles.chunks(self.columns).enumerate() {
+            page.top += if row == 0 { 0.0 } else { between_px };
+            self.write_titles(page, titles);
+            areas.extend((0..titles.len()).map(|column| self.area(column, page.top)));
+            page.top += self.height;
+        }
+        page.top += below_px;
+        areas
+    }
+
+    fn area(&self, column: usize, y: f64) -> Rect {
+        let x = self.left + column as f64 * self.pitch;
+        Rect { x, y, width: self.width, height: self.height }
+    }
+
+    fn write_titles(&self, page: &mut Page, titles: &[&str]) {
+        if titles.iter().all(|title| title.is_empty()) {
+            page.top += 8.0;
+            return;
+        }
+        for (column, title) in titles.iter().enumerate() {
+            let title = fit(title, LABEL_PX, true, self.width);
+            let at = (self.area(column, 0.0).x, page.top + 14.0);
+            page.scene.text(Text::label(title, at).bold());
+        }
+        page.top += 22.0;
+    }
+}

@@ -1,0 +1,251 @@
+//! Heat maps: one quantity over two others.
+
+use super::check::{self, Allowed};
+use super::grid::Grid;
+use super::marker::Marker;
+use super::number::{counted, short};
+use super::page::{Categories, GAP_PX, KEY_PX, Page, SIDE_PX};
+use super::scale::{Scale, Spacing, extent};
+use super::scene::{Align, HALF_CAPITAL, LABEL_PX, Rect, Scene, Text};
+use super::text::{fit, width_px};
+use super::{Axis, Caption, Figure, FigureError, Ink, Rows, cell};
+
+/// A table of numbers as colours, with the numbers where there is room.
+#[derive(Debug, Clone, PartialEq)]
+pub struct HeatMap {
+    /// What is written around it.
+    pub caption: Caption,
+    /// What the columns are.
+    pub column_axis: String,
+    /// What the rows are.
+    pub row_axis: String,
+    /// What the colours measure.
+    pub value_axis: Axis,
+    /// How it is spread over the colours.
+    pub spacing: Spacing,
+    /// Names of the columns, from the left: 1 to 200.
+    pub columns: Vec<String>,
+    /// Names of the rows, from the top down: 1 to 100.
+    pub rows: Vec<String>,
+    /// The numbers, `[row][column]`; `None` where there is no result, which is marked by a cross.
+    pub values: Vec<Vec<Option<f64>>>,
+}
+
+const MAX_COLUMNS: usize = 200;
+const MAX_ROWS: usize = 100;
+
+/// Highest and lowest row \[px\]; the lower still holds its name.
+const ROW_PX: (f64, f64) = (13.0, 30.0);
+
+/// Height that rows share, if that makes neither too high nor too low \[px\].
+const HEIGHT_PX: f64 = 480.0;
+
+/// Widest name of a row \[px\].
+const MAX_NAME_PX: f64 = 150.0;
+
+/// Rectangles that the scale of colours is drawn with.
+const STEPS: usize = 100;
+
+/// Where the scale of colours lies \[px\].
+const SCALE_WIDTH_PX: f64 = 240.0;
+const SCALE_HEIGHT_PX: f64 = 10.0;
+
+impl HeatMap {
+    fn check(&self) -> Result<(), FigureError> {
+        check::amount(self.columns.len(), MAX_COLUMNS, "columns")?;
+        check::amount(self.rows.len(), MAX_ROWS, "rows")?;
+        check::length(self.values.len(), self.rows.len(), || "rows of values".to_owned())?;
+        for (row, values) in self.rows.iter().zip(&self.values) {
+            check::length(values.len(), self.columns.len(), || format!("values of `{row}`"))?;
+            for (column, value) in self.columns.iter().zip(values) {
+                let what = || format!("value of `{row}`, `{column}`");
+                let allowed = Allowed::on(self.spacing);
+                value.map_or(Ok(()), |value| check::number(value, allowed, what))?;
+            }
+        }
+        Ok(())
+    }
+
+    fn present(&self) -> impl Iterator<Item = f64> {
+        self.values.iter().flatten().flatten().copied()
+    }
+
+    fn description(&self) -> String {
+        let (low, high) = extent(self.present());
+        format!(
+            "Heat map of {} from {} to {}: {} ({}) by {} ({}).",
+            self.value_axis.title(),
+            short(low),
+            short(high),
+            counted(self.rows.len(), "row"),
+            self.row_axis,
+            counted(self.columns.len(), "column"),
+            self.column_axis,
+        )
+    }
+
+    /// The scale of colours: all values, to round ends.
+    fn scale(&self) -> Scale {
+        let (low, high) = extent(self.present());
+        Scale::spaced(self.spacing, low, high, 4)
+    }
+
+    fn row_height(&self) -> f64 {
+        (HEIGHT_PX / self.rows.len() as f64).clamp(ROW_PX.0, ROW_PX.1)
+    }
+
+    /// Where cells start, right of the names of rows \[px\].
+    fn left(&self) -> f64 {
+        let widths = self.rows.iter().map(|name| width_px(&row_name(name), LABEL_PX, false));
+        SIDE_PX + 14.0 + widths.fold(0.0, f64::max) + GAP_PX
+    }
+
+    /// What colours mean: a strip with ticks, and the sign of a missing result.
+    fn draw_key(&self, page: &mut Page, scale: &Scale) {
+        let title = format!("{}:", self.value_axis.title());
+        let title = fit(&title, LABEL_PX, false, 260.0);
+        let x = SIDE_PX + width_px(&title, LABEL_PX, false) + 16.0;
+        let y = page.top + 8.0;
+        let strip = Rect { x, y, width: SCALE_WIDTH_PX, height: SCALE_HEIGHT_PX };
+        page.scene.text(Text::label(title, (SIDE_PX, strip.centre_y())).centred());
+        draw_strip(&mut page.scene, &strip, &scale.onto(strip.x, strip.right()));
+        if self.values.iter().flatten().any(Option::is_none) {
+            let key = Rect { x: strip.right() + 24.0, y, width: KEY_PX, height: SCALE_HEIGHT_PX };
+            let at = (key.right() + 5.0, key.centre_y());
+            draw_missing(&mut page.scene, &key);
+            page.scene.text(Text::label("no result", at).centred());
+        }
+        page.top = strip.bottom() + 20.0;
+    }
+
+    fn draw_cells(&self, scene: &mut Scene, area: &Rect, scale: &Scale) {
+        let (width, height) = (area.width / self.columns.len() as f64, self.row_height());
+        let numbered = self.numbers_fit(width - 4.0);
+        for (row, values) in self.values.iter().enumerate() {
+            for (column, value) in values.iter().enumerate() {
+                let (x, y) = (area.x + column as f64 * width, area.y + row as f64 * height);
+                let cell = Rect { x, y, width, height };
+                match value {
+                    Some(value) => draw_cell(scene, &cell, *value, scale, numbered),
+                    None => draw_missing(scene, &cell),
+                }
+            }
+        }
+    }
+
+    /// Whether every number fits into a cell: numbers are written in all cells or in none.
+    fn numbers_fit(&self, max_px: f64) -> bool {
+        self.present().all(|value| width_px(&short(value), LABEL_PX, false) <= max_px)
+    }
+}
+
+fn row_name(name: &str) -> String {
+    fit(name, LABEL_PX, false, MAX_NAME_PX)
+}
+
+fn draw_strip(scene: &mut Scene, strip: &Rect, scale: &Scale) {
+    for step in 0..STEPS {
+        let share = |step: usize| step as f64 / STEPS as f64;
+        let (from, to) =
+            (strip.x + share(step) * strip.width, strip.x + share(step + 1) * strip.width);
+        let ink = Ink::sequential((share(step) + share(step + 1)) / 2.0);
+        scene.rect(Rect::between((from, strip.y), (to, strip.bottom())), ink);
+    }
+    for tick in &scale.ticks {
+        let x = scale.at(tick.value);
+        scene.segment((x, strip.bottom()), (x, strip.bottom() + 3.0), 1.0, Ink::AXIS);
+        let baseline = strip.bottom() + 5.0 + 2.0 * HALF_CAPITAL * LABEL_PX;
+        scene.text(Text::label(tick.label.clone(), (x, baseline)).aligned(Align::Middle));
+    }
+}
+
+fn draw_cell(scene: &mut Scene, cell: &Rect, value: f64, scale: &Scale, numbered: bool) {
+    let ink = Ink::sequential(scale.share(value));
+    scene.rect(*cell, ink);
+    if numbered {
+        let number = Text::label(short(value), (cell.centre_x(), cell.centre_y()));
+        scene.text(number.aligned(Align::Middle).inked(ink.text_on()).centred());
+    }
+}
+
+fn draw_missing(scene: &mut Scene, cell: &Rect) {
+    scene.rect(*cell, Ink::GRID);
+    let radius = (cell.width.min(cell.height) / 3.0).min(3.0);
+    Marker::Cross.draw(scene, (cell.centre_x(), cell.centre_y()), radius, Ink::AXIS);
+}
+
+impl Figure for HeatMap {
+    fn scene(&self) -> Result<Scene, FigureError> {
+        self.check()?;
+        let mut page = Page::new(&self.caption, self.description());
+        let scale = self.scale();
+        self.draw_key(&mut page, &scale);
+        let height = self.row_height() * self.rows.len() as f64;
+        let grid = Grid::starting_at(self.left(), height);
+        let names = Categories::new(&self.columns, grid.width);
+        let area = grid.areas(&mut page, &[""], 0.0, names.depth_px())[0];
+        self.draw_cells(&mut page.scene, &area, &scale);
+        for (row, name) in self.rows.iter().enumerate() {
+            let y = area.y + (row as f64 + 0.5) * self.row_height();
+            let name = Text::label(row_name(name), (area.x - GAP_PX, y));
+            page.scene.text(name.aligned(Align::End).centred());
+        }
+        names.draw(&mut page.scene, &area);
+        page.y_title(&self.row_axis, area.y, area.bottom());
+        page.x_title(&self.column_axis, grid.left);
+        Ok(page.finish(&self.caption.note))
+    }
+
+    /// `row,column,value`, a row a cell; the value of a missing result is empty.
+    fn rows(&self) -> Rows {
+        let rows = self.rows.iter().zip(&self.values).flat_map(|(row, values)| {
+            self.columns.iter().zip(values).map(move |(column, value)| {
+                vec![row.clone(), column.clone(), value.map_or_else(String::new, cell)]
+            })
+        });
+        Rows { header: vec!["row", "column", "value"], rows: rows.collect() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::rects;
+    use super::*;
+
+    fn chart(values: Vec<Vec<Option<f64>>>) -> HeatMap {
+        HeatMap {
+            caption: Caption::default(),
+            column_axis: "Bandwidth".into(),
+            row_axis: "PEs".into(),
+            value_axis: Axis::new("Latency", "s"),
+            spacing: Spacing::Linear,
+            columns: (0..values[0].len()).map(|column| format!("c{column}")).collect(),
+            rows: (0..values.len()).map(|row| format!("r{row}")).collect(),
+            values,
+        }
+    }
+
+    #[test]
+    fn the_least_value_is_darkest_and_the_largest_lightest() {
+        let chart = chart(vec![vec![Some(0.0), Some(10.0)], vec![Some(5.0), None]]);
+        let scene = chart.scene().expect("the chart can be drawn");
+        let cell = |position| rects(&scene, Ink::sequential(position)).pop().expect("it is there");
+        let (least, most, middle) = (cell(0.0), cell(1.0), cell(0.5));
+        assert_eq!((least.right(), least.y), (most.x, most.y));
+        assert_eq!((middle.x, middle.y), (least.x, least.bottom()));
+        let missing = rects(&scene, Ink::GRID).pop().expect("the missing cell is drawn");
+        assert_eq!((missing.x, missing.y), (most.x, middle.y));
+    }
+
+    #[test]
+    fn numbers_are_written_in_all_cells_or_in_none() {
+        let wide = chart(vec![vec![Some(0.125), Some(0.25)]]);
+        let texts = |chart: &HeatMap| {
+            let scene = chart.scene().expect("the chart can be drawn");
+            scene.texts().filter(|text| *text == "0.125").count()
+        };
+        assert_eq!(texts(&wide), 1);
+        let narrow = chart(vec![vec![Some(0.125); 100]]);
+        assert_eq!(texts(&narrow), 0);
+    }
+}

@@ -1,0 +1,322 @@
+//! Lines: how quantities change with another, and how sure that is.
+
+use super::check::{self, Allowed};
+use super::grid::Grid;
+use super::marker::{Marker, RADIUS_PX};
+use super::number::counted;
+use super::page::{Entry, Page, X_AXIS_PX, base_line, x_axis, x_grid, y_axis};
+use super::scale::{Scale, Spacing, extent};
+use super::scene::{Point, Rect, Scene};
+use super::{Axis, Caption, Figure, FigureError, Ink, Rows, cell};
+
+/// Lines with bands of uncertainty and published values, in a grid of panels.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Lines {
+    /// What is written around it.
+    pub caption: Caption,
+    /// What is varied.
+    pub x_axis: Axis,
+    /// How it is spread.
+    pub x_spacing: Spacing,
+    /// What is measured.
+    pub y_axis: Axis,
+    /// How it is spread.
+    pub y_spacing: Spacing,
+    /// What the lines of every panel are: 1 to 27.
+    pub series: Vec<String>,
+    /// Panels side by side: 1 to 4.
+    pub columns: usize,
+    /// The panels, row by row, all with the same scales: 1 to 16.
+    pub panels: Vec<LinePanel>,
+    /// What the open diamonds are, if there are any: the source of the published values.
+    pub published: String,
+}
+
+/// One panel of [`Lines`].
+#[derive(Debug, Clone, PartialEq)]
+pub struct LinePanel {
+    /// What this panel shows. May be empty.
+    pub title: String,
+    /// A line for every series; one without points is not there.
+    pub lines: Vec<Line>,
+}
+
+/// One line.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Line {
+    /// What it goes through, in order; at most 20 000 in all panels.
+    pub points: Vec<LinePoint>,
+    /// Values (x, y) published elsewhere, drawn as open diamonds.
+    pub published: Vec<(f64, f64)>,
+}
+
+/// A point of a line.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct LinePoint {
+    /// What is varied.
+    pub x: f64,
+    /// What is measured there, in the mean.
+    pub mean: f64,
+    /// Ends of its interval, drawn as a band.
+    pub interval: Option<(f64, f64)>,
+}
+
+const MAX_SERIES: usize = 27;
+const MAX_COLUMNS: usize = 4;
+const MAX_PANELS: usize = 16;
+const MAX_POINTS: usize = 20_000;
+
+/// Lines with more points than this are drawn without marking each.
+const MARKED_POINTS: usize = 30;
+
+/// Opacity of bands.
+const BAND: f64 = 0.2;
+
+impl LinePoint {
+    /// Every value of y at the point.
+    fn values(&self) -> impl Iterator<Item = f64> {
+        let interval = self.interval.into_iter().flat_map(|(low, high)| [low, high]);
+        interval.chain([self.mean])
+    }
+}
+
+impl Line {
+    /// Every value of x.
+    fn xs(&self) -> impl Iterator<Item = f64> {
+        self.points.iter().map(|point| point.x).chain(self.published.iter().map(|point| point.0))
+    }
+
+    /// Every value of y.
+    fn ys(&self) -> impl Iterator<Item = f64> {
+        let points = self.points.iter().flat_map(LinePoint::values);
+        points.chain(self.published.iter().map(|point| point.1))
+    }
+
+    fn draw(&self, scene: &mut Scene, index: usize, (x, y): (&Scale, &Scale)) {
+        let ink = Ink::series(index);
+        let points: Vec<Point> =
+            self.points.iter().map(|point| (x.at(point.x), y.at(point.mean))).collect();
+        if points.len() > 1 {
+            scene.line(points.clone(), 1.8, ink);
+        }
+        for point in points.iter().filter(|_| points.len() <= MARKED_POINTS) {
+            Marker::series(index).draw(scene, *point, RADIUS_PX, ink);
+        }
+    }
+
+    /// Fills the intervals of every stretch of points that have one.
+    fn draw_band(&self, scene: &mut Scene, index: usize, (x, y): (&Scale, &Scale)) {
+        let ends = |point: &LinePoint| {
+            point.interval.map(|(low, high)| (x.at(point.x), y.at(low), y.at(high)))
+        };
+        let ends: Vec<_> = self.points.iter().map(ends).collect();
+        for stretch in ends.split(Option::is_none).filter(|stretch| stretch.len() > 1) {
+            let stretch = || stretch.iter().flatten();
+            let lower = stretch().map(|&(x, low, _)| (x, low));
+            let upper = stretch().rev().map(|&(x, _, high)| (x, high));
+            scene.polygon(lower.chain(upper).collect(), Ink::series(index).faded(BAND));
+        }
+    }
+}
+
+impl Lines {
+    fn check(&self) -> Result<(), FigureError> {
+        check::amount(self.series.len(), MAX_SERIES, "series")?;
+        check::amount(self.columns, MAX_COLUMNS, "columns")?;
+        check::amount(self.panels.len(), MAX_PANELS, "panels")?;
+        for panel in &self.panels {
+            let what = || format!("lines of `{}`", panel.title);
+            check::length(panel.lines.len(), self.series.len(), what)?;
+        }
+        check::amount(self.lines().flat_map(Line::xs).count(), MAX_POINTS, "points")?;
+        let (x, y) = (Allowed::on(self.x_spacing), Allowed::on(self.y_spacing));
+        for line in self.lines() {
+            line.xs().try_for_each(|value| check::number(value, x, || self.x_axis.title()))?;
+            line.ys().try_for_each(|value| check::number(value, y, || self.y_axis.title()))?;
+        }
+        Ok(())
+    }
+
+    fn lines(&self) -> impl Iterator<Item = &Line> {
+        self.panels.iter().flat_map(|panel| &panel.lines)
+    }
+
+    fn description(&self) -> String {
+        format!(
+            "Lines of {} over {} in {}: {}.",
+            self.y_axis.title(),
+            self.x_axis.title(),
+            counted(self.panels.len(), "panel"),
+            self.series.join(", "),
+        )
+    }
+
+    /// Height of the data of a panel \[px\].
+    fn panel_height(&self) -> f64 {
+        match self.panels.len().div_ceil(self.columns) {
+            1 => 300.0,
+            2 => 200.0,
+            _ => 130.0,
+        }
+    }
+
+    /// The scales of all panels.
+    fn scales(&self) -> (Scale, Scale) {
+        let (left, right) = extent(self.lines().flat_map(Line::xs));
+        let (low, high) = extent(self.lines().flat_map(Line::ys));
+        let x = Scale::spaced(self.x_spacing, left, right, 8 / self.columns);
+        (x, Scale::spaced(self.y_spacing, low, high, (self.panel_height() / 45.0) as usize))
+    }
+
+    fn legend(&self) -> Vec<Entry> {
+        let marked = self.lines().all(|line| line.points.len() <= MARKED_POINTS);
+        let entry = |(index, name): (usize, &String)| {
+            Entry::new(name, move |scene, key| {
+                let (y, ink) = (key.centre_y(), Ink::series(index));
+                scene.segment((key.x, y), (key.right(), y), 1.8, ink);
+                if marked {
+                    Marker::series(index).draw(scene, (key.centre_x(), y), RADIUS_PX, ink);
+                }
+            })
+        };
+        let mut entries: Vec<_> = self.series.iter().enumerate().map(entry).collect();
+        if self.lines().any(|line| !line.published.is_empty()) {
+            entries.push(Entry::published(&self.published));
+        }
+        entries
+    }
+}
+
+impl LinePanel {
+    fn draw(&self, scene: &mut Scene, area: &Rect, (x, y): (&Scale, &Scale)) {
+        let scales = (&x.onto(area.x, area.right()), &y.onto(area.bottom(), area.y));
+        x_grid(scene, area, scales.0);
+        y_axis(scene, area, scales.1);
+        for (index, line) in self.lines.iter().enumerate() {
+            line.draw_band(scene, index, scales);
+        }
+        for (index, line) in self.lines.iter().enumerate() {
+            line.draw(scene, index, scales);
+        }
+        for &(x, y) in self.lines.iter().flat_map(|line| &line.published) {
+            Marker::published(scene, (scales.0.at(x), scales.1.at(y)), 4.5);
+        }
+        base_line(scene, area, area.bottom());
+        x_axis(scene, area, scales.0);
+    }
+}
+
+impl Figure for Lines {
+    fn scene(&self) -> Result<Scene, FigureError> {
+        self.check()?;
+        let mut page = Page::new(&self.caption, self.description());
+        page.legend(self.legend());
+        let (x, y) = self.scales();
+        let grid = Grid::new([&y], self.columns, self.panel_height());
+        let titles: Vec<_> = self.panels.iter().map(|panel| panel.title.as_str()).collect();
+        let top = page.top;
+        let areas = grid.areas(&mut page, &titles, X_AXIS_PX + 2.0, X_AXIS_PX);
+        for (panel, area) in self.panels.iter().zip(&areas) {
+            panel.draw(&mut page.scene, area, (&x, &y));
+        }
+        page.y_title(&self.y_axis.title(), top, areas[areas.len() - 1].bottom());
+        page.x_title(&self.x_axis.title(), grid.left);
+        Ok(page.finish(&self.caption.note))
+    }
+
+    /// `panel,series,kind,x,mean,low,high`, a row a point; `kind` is `point` or `published`.
+    fn rows(&self) -> Rows {
+        let mut rows = Vec::new();
+        for panel in &self.panels {
+            for (series, line) in self.series.iter().zip(&panel.lines) {
+                let row = |kind: &str, x, y, interval: Option<(f64, f64)>| {
+                    let mut row = vec![panel.title.clone(), series.clone(), kind.to_owned()];
+                    row.extend([cell(x), cell(y)]);
+                    let ends = [interval.map(|ends| ends.0), interval.map(|ends| ends.1)];
+                    row.extend(ends.map(|end| end.map_or_else(String::new, cell)));
+                    row
+                };
+                rows.extend(line.points.iter().map(|p| row("point", p.x, p.mean, p.interval)));
+                rows.extend(line.published.iter().map(|&(x, y)| row("published", x, y, None)));
+            }
+        }
+        Rows { header: vec!["panel", "series", "kind", "x", "mean", "low", "high"], rows }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Shape;
+    use super::super::tests::strokes;
+    use super::*;
+
+    fn chart(points: Vec<LinePoint>) -> Lines {
+        let line = Line { points, published: vec![] };
+        Lines {
+            caption: Caption::default(),
+            x_axis: Axis::new("Probability", ""),
+            x_spacing: Spacing::Linear,
+            y_axis: Axis::new("Score", ""),
+            y_spacing: Spacing::Linear,
+            series: vec!["overall".into()],
+            columns: 1,
+            panels: vec![LinePanel { title: String::new(), lines: vec![line] }],
+            published: String::new(),
+        }
+    }
+
+    fn point(x: f64, mean: f64, interval: Option<(f64, f64)>) -> LinePoint {
+        LinePoint { x, mean, interval }
+    }
+
+    fn bands(scene: &Scene) -> Vec<Vec<Point>> {
+        let band = |shape: &Shape| match shape {
+            Shape::Polygon { points, ink } if ink.opacity == BAND => Some(points.clone()),
+            _ => None,
+        };
+        scene.shapes.iter().filter_map(band).collect()
+    }
+
+    #[test]
+    fn a_line_goes_through_its_points_in_proportion() {
+        // Both scales go from 0 to 1; y over 300 px.
+        let points = vec![point(0.0, 0.0, None), point(0.5, 0.25, None), point(1.0, 1.0, None)];
+        let scene = chart(points).scene().expect("the chart can be drawn");
+        let line = strokes(&scene, Ink::series(0)).pop().expect("the line is drawn");
+        assert_eq!((line[0].1 - line[1].1, line[0].1 - line[2].1), (75.0, 300.0));
+        assert_eq!(line[1].0 - line[0].0, line[2].0 - line[1].0);
+    }
+
+    #[test]
+    fn a_band_goes_along_the_lower_ends_and_back_along_the_upper() {
+        let ends = Some((0.0, 1.0));
+        let scene = chart(vec![point(0.0, 0.5, ends), point(1.0, 0.5, ends)]).scene();
+        let bands = bands(&scene.expect("the chart can be drawn"));
+        let [low_left, low_right, high_right, high_left] = bands[0][..] else {
+            panic!("{bands:?}")
+        };
+        assert_eq!((low_left.0, low_right.0), (high_left.0, high_right.0));
+        assert_eq!((low_left.1 - high_left.1, low_right.1 - high_right.1), (300.0, 300.0));
+    }
+
+    #[test]
+    fn a_point_without_interval_interrupts_the_band() {
+        let ends = Some((0.0, 1.0));
+        let has = [ends, ends, None, ends, ends, None, ends];
+        let points = has.iter().enumerate().map(|(x, &ends)| point(x as f64, 0.5, ends)).collect();
+        let bands = bands(&chart(points).scene().expect("the chart can be drawn"));
+        assert_eq!(bands.iter().map(Vec::len).collect::<Vec<_>>(), [4, 4]);
+    }
+
+    #[test]
+    fn published_values_are_diamonds_and_rows_of_their_own() {
+        let mut chart = chart(vec![point(0.0, 0.0, None), point(1.0, 1.0, None)]);
+        chart.panels[0].lines[0].published = vec![(1.0, 0.5)];
+        let scene = chart.scene().expect("the chart can be drawn");
+        let diamond = strokes(&scene, Ink::BLACK).pop().expect("the published value is drawn");
+        let line = &strokes(&scene, Ink::series(0))[1]; // behind its key
+        assert_eq!(diamond[0].0, line[1].0);
+        assert_eq!((diamond[0].1 + diamond[2].1) / 2.0, (line[0].1 + line[1].1) / 2.0);
+        assert_eq!(chart.rows().rows[2], ["", "overall", "published", "1", "0.5", "", ""]);
+    }
+}

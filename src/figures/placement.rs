@@ -1,0 +1,157 @@
+//! Where labels beside points find room.
+
+use super::scene::{Align, LABEL_PX, Point, Rect, Scene, Text};
+use super::text::{fit, width_px};
+
+/// The labels of a chart, which keep clear of each other and of points.
+pub(super) struct Placement {
+    bounds: Rect,
+    taken: Vec<Rect>,
+    /// How many points may still be named.
+    left: usize,
+}
+
+/// Points that are named at most: more are not read, and every one is compared with all marks.
+const MAX_NAMES: usize = 200;
+
+/// Widest name of a point \[px\].
+const MAX_NAME_PX: f64 = 160.0;
+
+/// Where a label may stand, and which end of it.
+pub(super) type Place = (Point, Align);
+
+/// Half the height that a label takes \[px\].
+const HALF_PX: f64 = 6.0;
+
+impl Placement {
+    /// Labels within `bounds`.
+    pub fn within(bounds: Rect) -> Self {
+        Self { bounds, taken: Vec::new(), left: MAX_NAMES }
+    }
+
+    /// Keeps labels off a point.
+    pub fn keep_clear(&mut self, (x, y): Point, radius_px: f64) {
+        let r = radius_px;
+        self.taken.push(Rect::between((x - r, y - r), (x + r, y + r)));
+    }
+
+    /// Keeps labels off a straight line.
+    pub fn keep_clear_of_line(&mut self, from: Point, to: Point) {
+        let (dx, dy) = (to.0 - from.0, to.1 - from.1);
+        let steps = (dx.hypot(dy) / 3.0).ceil().max(1.0);
+        for step in 0..=steps as usize {
+            let share = step as f64 / steps;
+            self.keep_clear((from.0 + share * dx, from.1 + share * dy), 1.5);
+        }
+    }
+
+    /// Writes `text` at the first of `places` with room; a place is the middle of its first or last
+    /// letter. Whether one had room.
+    pub fn write(&mut self, scene: &mut Scene, text: &str, places: &[Place]) -> bool {
+        let width = width_px(text, LABEL_PX, false);
+        let free = |place: &&Place| {
+            let area = covered(**place, width);
+            inside(&area, &self.bounds) && !self.taken.iter().any(|other| overlap(&area, other))
+        };
+        let Some(&(at, align)) = places.iter().find(free) else { return false };
+        self.taken.push(covered((at, align), width));
+        scene.text(Text::label(text, at).aligned(align).centred());
+        true
+    }
+
+    /// Writes `text` at the first of `places` with room, or else at the first.
+    pub fn write_surely(&mut self, scene: &mut Scene, text: &str, places: &[Place]) {
+        if !self.write(scene, text, places)
+            && let Some(&(at, align)) = places.first()
+        {
+            scene.text(Text::label(text, at).aligned(align).centred());
+        }
+    }
+
+    /// Names a point right, left, above or below of it, if there is room.
+    pub fn name(&mut self, scene: &mut Scene, name: &str, (x, y): Point) {
+        if self.left == 0 {
+            return;
+        }
+        self.left -= 1;
+        let name = fit(name, LABEL_PX, false, MAX_NAME_PX);
+        let (near, up) = (7.0, 12.5);
+        let places = [
+            ((x + near, y), Align::Start),
+            ((x - near, y), Align::End),
+            ((x, y - up), Align::Middle),
+            ((x, y + up), Align::Middle),
+            ((x + near, y - up), Align::Start),
+            ((x + near, y + up), Align::Start),
+            ((x - near, y - up), Align::End),
+            ((x - near, y + up), Align::End),
+        ];
+        self.write(scene, &name, &places);
+    }
+}
+
+/// What a label of `width` covers.
+fn covered(((x, y), align): Place, width: f64) -> Rect {
+    let left = match align {
+        Align::Start => x,
+        Align::Middle => x - width / 2.0,
+        Align::End => x - width,
+    };
+    Rect { x: left, y: y - HALF_PX, width, height: 2.0 * HALF_PX }
+}
+
+fn overlap(a: &Rect, b: &Rect) -> bool {
+    a.x < b.right() && b.x < a.right() && a.y < b.bottom() && b.y < a.bottom()
+}
+
+fn inside(a: &Rect, b: &Rect) -> bool {
+    a.x >= b.x && a.right() <= b.right() && a.y >= b.y && a.bottom() <= b.bottom()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Shape, tests};
+    use super::*;
+
+    const BOUNDS: Rect = Rect { x: 0.0, y: 0.0, width: 200.0, height: 100.0 };
+
+    /// Where the names of points were written, and how aligned.
+    fn named(points: &[Point]) -> Vec<Place> {
+        let mut placement = Placement::within(BOUNDS);
+        let mut scene = tests::blank();
+        points.iter().for_each(|&point| placement.keep_clear(point, 3.0));
+        points.iter().for_each(|&point| placement.name(&mut scene, "conv", point));
+        let place = |shape: &Shape| match shape {
+            Shape::Text(text) => Some((text.at, text.align)),
+            _ => None,
+        };
+        scene.shapes.iter().filter_map(place).collect()
+    }
+
+    #[test]
+    fn a_name_stands_right_of_its_point_or_where_there_is_room() {
+        let aligned =
+            |points: &[Point]| named(points).iter().map(|place| place.1).collect::<Vec<_>>();
+        assert_eq!(aligned(&[(50.0, 50.0)]), [Align::Start]);
+        assert_eq!(aligned(&[(195.0, 50.0)]), [Align::End]);
+        // The second point stands in the way of the first name and keeps its own.
+        assert_eq!(aligned(&[(50.0, 50.0), (65.0, 50.0)]), [Align::End, Align::Start]);
+    }
+
+    #[test]
+    fn names_without_room_are_left_out() {
+        let crowd: Vec<Point> =
+            (0..400).map(|i| (f64::from(i % 20) * 10.0, f64::from(i / 20) * 5.0)).collect();
+        assert!(named(&crowd).is_empty());
+        assert_eq!(named(&[(50.0, 50.0); 9]).len(), 4, "one on every side");
+    }
+
+    #[test]
+    fn what_must_be_named_is_named_over_other_marks() {
+        let mut placement = Placement::within(BOUNDS);
+        placement.keep_clear((50.0, 50.0), 40.0);
+        let mut scene = tests::blank();
+        placement.write_surely(&mut scene, "peak", &[((50.0, 50.0), Align::Middle)]);
+        assert_eq!(scene.texts().collect::<Vec<_>>(), ["peak"]);
+    }
+}

@@ -1,0 +1,362 @@
+//! The roofline: what bounds the speed of a layer, computing or moving data.
+
+use super::check::{self, Allowed};
+use super::grid::Grid;
+use super::marker::{Marker, RADIUS_PX};
+use super::number::{counted, short};
+use super::page::{Entry, Page, X_AXIS_PX, base_line, x_axis, x_grid, y_axis};
+use super::placement::{Place, Placement};
+use super::scale::{Scale, extent};
+use super::scene::{Align, Point, Rect, Scene};
+use super::{Axis, Caption, Figure, FigureError, Ink, Rows, cell};
+
+/// Points under roofs, both axes logarithmic (Williams et al., CACM 2009): performance over
+/// arithmetic intensity.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Roofline {
+    /// What is written around it.
+    pub caption: Caption,
+    /// Arithmetic intensity, such as \[MAC/byte\].
+    pub intensity_axis: Axis,
+    /// Performance, such as \[MAC/cycle\].
+    pub performance_axis: Axis,
+    /// Horizontal roofs, in units of performance: 1 to 8.
+    pub peaks: Vec<Ceiling>,
+    /// Slanted roofs, in units of performance over units of intensity: up to 8. Each ends at the
+    /// highest peak.
+    pub bandwidths: Vec<Ceiling>,
+    /// The points, at most 20 000 in at most 24 series.
+    pub series: Vec<PointSeries>,
+}
+
+/// A limit of a machine.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Ceiling {
+    /// What limits.
+    pub name: String,
+    /// The limit, above zero.
+    pub value: f64,
+}
+
+/// Points of one colour and shape.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PointSeries {
+    /// What the points have in common, such as their dataflow.
+    pub name: String,
+    /// The points.
+    pub points: Vec<RooflinePoint>,
+}
+
+/// A layer under the roofs.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RooflinePoint {
+    /// What it is.
+    pub name: String,
+    /// Arithmetic intensity, above zero.
+    pub intensity: f64,
+    /// Performance, above zero.
+    pub performance: f64,
+    /// Whether its name is written beside it, if there is room; at most 200 are.
+    pub labelled: bool,
+}
+
+const MAX_CEILINGS: usize = 8;
+const MAX_SERIES: usize = 24;
+const MAX_POINTS: usize = 20_000;
+
+/// Height of the data \[px\].
+const HEIGHT_PX: f64 = 380.0;
+
+/// Width of the line of a roof \[px\].
+const ROOF_PX: f64 = 1.6;
+
+/// Dash and space of slanted roofs \[px\], in turn.
+const DASHES: [(f64, f64); 4] = [(1.0, 0.0), (7.0, 3.0), (2.5, 2.5), (1.2, 3.6)];
+
+/// The ends of a roof on the page \[px\].
+type Line = (Point, Point);
+
+/// Where the axes of a drawn roofline lie.
+struct Frame {
+    area: Rect,
+    x: Scale,
+    y: Scale,
+}
+
+impl Roofline {
+    fn check(&self) -> Result<(), FigureError> {
+        check::amount(self.peaks.len(), MAX_CEILINGS, "peaks")?;
+        check::at_most(self.bandwidths.len(), MAX_CEILINGS, "bandwidths")?;
+        check::at_most(self.series.len(), MAX_SERIES, "series")?;
+        check::at_most(self.points().count(), MAX_POINTS, "points")?;
+        for ceiling in self.peaks.iter().chain(&self.bandwidths) {
+            check::number(ceiling.value, Allowed::Positive, || format!("`{}`", ceiling.name))?;
+        }
+        for point in self.points() {
+            let name = &point.name;
+            let positive = Allowed::Positive;
+            check::number(point.intensity, positive, || format!("intensity of `{name}`"))?;
+            check::number(point.performance, positive, || format!("performance of `{name}`"))?;
+        }
+        Ok(())
+    }
+
+    fn points(&self) -> impl Iterator<Item = &RooflinePoint> {
+        self.series.iter().flat_map(|series| &series.points)
+    }
+
+    fn highest_peak(&self) -> f64 {
+        self.peaks.iter().map(|peak| peak.value).fold(0.0, f64::max)
+    }
+
+    /// Intensity from which on a bandwidth no longer limits.
+    fn ridge(&self, bandwidth: &Ceiling) -> f64 {
+        self.highest_peak() / bandwidth.value
+    }
+
+    fn description(&self) -> String {
+        format!(
+            "Roofline: {} over {}, both logarithmic; {} in {} series under {}.",
+            self.performance_axis.title(),
+            self.intensity_axis.title(),
+            counted(self.points().count(), "point"),
+            self.series.len(),
+            counted(self.peaks.len() + self.bandwidths.len(), "roof"),
+        )
+    }
+
+    /// Scales that hold all points, all peaks and all ridges, with room for labels above.
+    fn scales(&self) -> (Scale, Scale) {
+        let ridges = self.bandwidths.iter().map(|bandwidth| self.ridge(bandwidth));
+        let (x_low, x_high) = extent(self.points().map(|point| point.intensity).chain(ridges));
+        let peaks = self.peaks.iter().map(|peak| peak.value);
+        let (y_low, y_high) = extent(self.points().map(|point| point.performance).chain(peaks));
+        (Scale::log(x_low / 1.5, x_high * 1.5), Scale::log(y_low / 1.5, y_high * 1.8))
+    }
+
+    fn legend(&self) -> Vec<Entry> {
+        let series = self.series.iter().enumerate().map(|(index, series)| {
+            Entry::new(&series.name, move |scene, key| {
+                let at = (key.centre_x(), key.centre_y());
+                Marker::series(index).draw(scene, at, RADIUS_PX + 0.4, Ink::series(index));
+            })
+        });
+        let roofs = self.bandwidths.iter().enumerate().map(|(index, bandwidth)| {
+            Entry::new(bandwidth.text(&self.bandwidth_unit()), move |scene, key| {
+                let y = key.centre_y();
+                draw_slant(scene, index, ((key.x, y), (key.right(), y)));
+            })
+        });
+        series.chain(roofs).collect()
+    }
+
+    /// The ends of every roof on the page: of the peaks, then of the bandwidths.
+    fn roofs(&self, frame: &Frame) -> (Vec<Line>, Vec<Line>) {
+        let peak = self.highest_peak();
+        let steepest = self.bandwidths.iter().map(|bandwidth| bandwidth.value).fold(0.0, f64::max);
+        let level = |ceiling: &Ceiling| {
+            let start = if steepest > 0.0 { ceiling.value / steepest } else { 0.0 };
+            let y = frame.y.at(ceiling.value);
+            ((frame.x.at(start), y), (frame.area.right(), y))
+        };
+        let slant = |bandwidth: &Ceiling| frame.slant(bandwidth.value, peak);
+        (self.peaks.iter().map(level).collect(), self.bandwidths.iter().map(slant).collect())
+    }
+
+    fn draw_points(&self, scene: &mut Scene, frame: &Frame) {
+        for (index, series) in self.series.iter().enumerate() {
+            for point in &series.points {
+                let at = frame.at(point);
+                Marker::series(index).draw(scene, at, RADIUS_PX, Ink::series(index));
+            }
+        }
+    }
+
+    fn draw_roofs(&self, scene: &mut Scene, (peaks, slants): &(Vec<Line>, Vec<Line>)) {
+        for &(from, to) in peaks {
+            scene.segment(from, to, ROOF_PX, Ink::TEXT);
+        }
+        for (index, slant) in slants.iter().enumerate() {
+            draw_slant(scene, index, *slant);
+        }
+    }
+
+    /// Names the peaks, over points if need be, then the points where there is room.
+    fn draw_labels(
+        &self,
+        scene: &mut Scene,
+        frame: &Frame,
+        (peaks, slants): &(Vec<Line>, Vec<Line>),
+    ) {
+        let mut placement = Placement::within(frame.area);
+        self.points().for_each(|point| placement.keep_clear(frame.at(point), RADIUS_PX));
+        peaks.iter().chain(slants).for_each(|&(from, to)| placement.keep_clear_of_line(from, to));
+        for (ceiling, line) in self.peaks.iter().zip(peaks) {
+            let text = ceiling.text(&self.performance_axis.unit);
+            placement.write_surely(scene, &text, &beside_peak(*line));
+        }
+        for point in self.points().filter(|point| point.labelled) {
+            placement.name(scene, &point.name, frame.at(point));
+        }
+    }
+
+    /// The unit of performance over that of intensity: `MAC/cycle` over `MAC/byte` is `byte/cycle`.
+    fn bandwidth_unit(&self) -> String {
+        let (performance, intensity) = (&self.performance_axis.unit, &self.intensity_axis.unit);
+        match (performance.split_once('/'), intensity.split_once('/')) {
+            (Some((work, time)), Some((same, data))) if work == same => format!("{data}/{time}"),
+            _ => String::new(),
+        }
+    }
+}
+
+impl Ceiling {
+    fn text(&self, unit: &str) -> String {
+        format!("{}: {} {unit}", self.name, short(self.value)).trim_end().to_owned()
+    }
+}
+
+/// Places above and below a level roof, from its right end on.
+fn beside_peak((from, to): Line) -> Vec<Place> {
+    (0..8)
+        .map(|eighth| to.0 - 4.0 + (from.0 - to.0) * f64::from(eighth) / 8.0)
+        .flat_map(|x| [((x, to.1 - 9.0), Align::End), ((x, to.1 + 9.0), Align::End)])
+        .collect()
+}
+
+/// Draws the slanted roof at `index`, which differ in their dashes.
+fn draw_slant(scene: &mut Scene, index: usize, (from, to): Line) {
+    let ink = if index < DASHES.len() { Ink::TEXT } else { Ink::AXIS };
+    match DASHES[index % DASHES.len()] {
+        (_, 0.0) => scene.segment(from, to, ROOF_PX, ink),
+        dash => scene.dashed(from, to, dash, ROOF_PX, ink),
+    }
+}
+
+impl Frame {
+    fn at(&self, point: &RooflinePoint) -> (f64, f64) {
+        (self.x.at(point.intensity), self.y.at(point.performance))
+    }
+
+    /// The ends of the roof of a bandwidth: where it enters the area, and its ridge at `peak`.
+    fn slant(&self, bandwidth: f64, peak: f64) -> Line {
+        let start = self.x.ends().0.max(self.y.ends().0 / bandwidth);
+        let end = peak / bandwidth;
+        ((self.x.at(start), self.y.at(start * bandwidth)), (self.x.at(end), self.y.at(peak)))
+    }
+}
+
+impl Figure for Roofline {
+    fn scene(&self) -> Result<Scene, FigureError> {
+        self.check()?;
+        let mut page = Page::new(&self.caption, self.description());
+        page.legend(self.legend());
+        let (x, y) = self.scales();
+        let grid = Grid::new([&y], 1, HEIGHT_PX);
+        let area = grid.areas(&mut page, &[""], 0.0, X_AXIS_PX)[0];
+        let (x, y) = (x.onto(area.x, area.right()), y.onto(area.bottom(), area.y));
+        let frame = Frame { area, x, y };
+        x_grid(&mut page.scene, &area, &frame.x);
+        y_axis(&mut page.scene, &area, &frame.y);
+        base_line(&mut page.scene, &area, area.bottom());
+        x_axis(&mut page.scene, &area, &frame.x);
+        let roofs = self.roofs(&frame);
+        self.draw_roofs(&mut page.scene, &roofs);
+        self.draw_points(&mut page.scene, &frame);
+        self.draw_labels(&mut page.scene, &frame, &roofs);
+        page.y_title(&self.performance_axis.title(), area.y, area.bottom());
+        page.x_title(&self.intensity_axis.title(), grid.left);
+        Ok(page.finish(&self.caption.note))
+    }
+
+    /// `kind,series,name,intensity,performance`; roofs have a value in the column they limit, and
+    /// the value of a bandwidth is its performance at an intensity of 1.
+    fn rows(&self) -> Rows {
+        let row = |kind: &str, series: &str, name: &str, x: String, y: f64| {
+            vec![kind.to_owned(), series.to_owned(), name.to_owned(), x, cell(y)]
+        };
+        let peaks = self.peaks.iter().map(|c| row("peak", "", &c.name, String::new(), c.value));
+        let slants =
+            self.bandwidths.iter().map(|c| row("bandwidth", "", &c.name, cell(1.0), c.value));
+        let points = self.series.iter().flat_map(|series| {
+            series.points.iter().map(move |point| {
+                row("point", &series.name, &point.name, cell(point.intensity), point.performance)
+            })
+        });
+        let rows = peaks.chain(slants).chain(points).collect();
+        Rows { header: vec!["kind", "series", "name", "intensity", "performance"], rows }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::strokes;
+    use super::*;
+
+    fn chart(points: &[(f64, f64)]) -> Roofline {
+        let point = |&(intensity, performance): &(f64, f64)| RooflinePoint {
+            name: "layer".into(),
+            intensity,
+            performance,
+            labelled: false,
+        };
+        let points = points.iter().map(point).collect();
+        Roofline {
+            caption: Caption::default(),
+            intensity_axis: Axis::new("Intensity", "MAC/byte"),
+            performance_axis: Axis::new("Performance", "MAC/cycle"),
+            peaks: vec![Ceiling { name: "Peak".into(), value: 100.0 }],
+            bandwidths: vec![Ceiling { name: "DRAM".into(), value: 10.0 }],
+            series: vec![PointSeries { name: "WS".into(), points }],
+        }
+    }
+
+    /// The centres of the points, behind that of the key.
+    fn centres(scene: &Scene) -> Vec<Point> {
+        let centre = |shape: &super::super::Shape| match shape {
+            super::super::Shape::Disc { centre, ink, .. } if *ink == Ink::series(0) => {
+                Some(*centre)
+            }
+            _ => None,
+        };
+        scene.shapes.iter().filter_map(centre).skip(1).collect()
+    }
+
+    #[test]
+    fn a_layer_bound_by_bandwidth_lies_on_the_slant_and_one_bound_by_compute_on_the_level() {
+        // 2 MAC/byte at 10 byte/cycle are 20 MAC/cycle; the ridge is at 100 / 10 = 10 MAC/byte.
+        let chart = chart(&[(2.0, 20.0), (10.0, 100.0), (40.0, 100.0)]);
+        let scene = chart.scene().expect("the chart can be drawn");
+        let points = centres(&scene);
+        // The key of the slant is drawn first, then the level roof, then the slant.
+        let [_, level, slant] = &strokes(&scene, Ink::TEXT)[..] else { panic!("three lines") };
+        assert_eq!(level[0], slant[1]);
+        assert_eq!(points[1], slant[1]);
+        assert_eq!(points[2].1, level[0].1);
+        let rise = (slant[1].1 - slant[0].1) / (slant[1].0 - slant[0].0);
+        let on_slant = slant[0].1 + rise * (points[0].0 - slant[0].0);
+        assert!((points[0].1 - on_slant).abs() < 1e-9, "{} {on_slant}", points[0].1);
+    }
+
+    #[test]
+    fn equal_ratios_are_equal_distances() {
+        let scene = chart(&[(1.0, 1.0), (10.0, 10.0), (100.0, 100.0)]).scene();
+        let points = centres(&scene.expect("the chart can be drawn"));
+        let step = |a: Point, b: Point| (b.0 - a.0, a.1 - b.1);
+        let (first, second) = (step(points[0], points[1]), step(points[1], points[2]));
+        assert!((first.0 - second.0).abs() < 1e-9 && (first.1 - second.1).abs() < 1e-9);
+        assert!(first.0 > 0.0 && first.1 > 0.0);
+    }
+
+    #[test]
+    fn roofs_without_points_are_drawn() {
+        let chart = Roofline { series: vec![], bandwidths: vec![], ..chart(&[]) };
+        assert_eq!(strokes(&chart.scene().expect("roofs alone"), Ink::TEXT).len(), 1);
+    }
+
+    #[test]
+    fn a_layer_without_work_is_refused_by_name() {
+        let error = chart(&[(0.0, 1.0)]).scene().expect_err("zero has no logarithm");
+        assert_eq!(error.to_string(), "intensity of `layer` is 0; allowed: 1e-100 to 1e100");
+    }
+}

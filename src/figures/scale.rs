@@ -1,0 +1,251 @@
+//! From values to pixels: scales and their ticks.
+
+use super::number::{prefixed, short, thousands};
+
+/// How values are spread along an axis.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Spacing {
+    /// Equal steps for equal differences.
+    Linear,
+    /// Equal steps for equal ratios.
+    Log,
+}
+
+/// A value that an axis shows.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Tick {
+    pub value: f64,
+    pub label: String,
+}
+
+/// The values of an axis on a stretch of the page.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Scale {
+    spacing: Spacing,
+    low: f64,
+    high: f64,
+    from_px: f64,
+    to_px: f64,
+    /// What is marked, in ascending order, all within `low` and `high`.
+    pub ticks: Vec<Tick>,
+}
+
+impl Scale {
+    /// A linear scale that begins and ends with a tick, has about `count` steps and holds all from
+    /// `low` to `high`.
+    pub fn linear(low: f64, high: f64, count: usize) -> Self {
+        let (low, high) = widened(low, high);
+        let step = Step::of((high - low) / count.max(1) as f64);
+        let (first, last) = ((low / step.size()).floor(), (high / step.size()).ceil());
+        Self::stepped(first * step.size(), last * step.size(), step)
+    }
+
+    /// A linear scale from exactly `low` to `high`, with about `count` steps.
+    pub fn exact(low: f64, high: f64, count: usize) -> Self {
+        let (low, high) = widened(low, high);
+        Self::stepped(low, high, Step::of((high - low) / count.max(1) as f64))
+    }
+
+    fn stepped(low: f64, high: f64, step: Step) -> Self {
+        let slack = 1e-9; // a tick on the end of an exact scale survives the division
+        let first = (low / step.size() - slack).ceil();
+        let last = (high / step.size() + slack).floor();
+        let largest = low.abs().max(high.abs());
+        let thousands = thousands(largest);
+        let decimals = (3 * thousands - step.power).clamp(0, 15) as usize;
+        let ticks = (0..=(last - first).clamp(0.0, 1000.0) as usize)
+            .map(|index| (first + index as f64) * step.size())
+            .map(|value| Tick { value, label: prefixed(value, thousands, decimals) })
+            .collect();
+        Self { spacing: Spacing::Linear, low, high, from_px: 0.0, to_px: 1.0, ticks }
+    }
+
+    /// A logarithmic scale that holds all from `low` to `high`, both above zero, and ends on a 1, 2
+    /// or 5 times a power of ten on either side.
+    pub fn log(low: f64, high: f64) -> Self {
+        let (low, high) = (round_down(low.min(high)), round_up(high.max(low)));
+        let (low, high) = if low < high { (low, high) } else { (low / 10.0, high * 10.0) };
+        let (first, last) = (exponent(low), exponent(high));
+        let every = ((last - first) as usize / 8).max(1);
+        let multiples: &[f64] = if last - first <= 2 { &[1.0, 2.0, 5.0] } else { &[1.0] };
+        let ticks = (first..=last)
+            .step_by(every)
+            .flat_map(|power| multiples.iter().map(move |multiple| multiple * decade(power)))
+            .filter(|value| (low..=high).contains(value))
+            .map(|value| Tick { value, label: short(value) })
+            .collect();
+        Self { spacing: Spacing::Log, low, high, from_px: 0.0, to_px: 1.0, ticks }
+    }
+
+    /// A scale of the given spacing that holds all from `low` to `high`.
+    pub fn spaced(spacing: Spacing, low: f64, high: f64, count: usize) -> Self {
+        match spacing {
+            Spacing::Linear => Self::linear(low, high, count),
+            Spacing::Log => Self::log(low, high),
+        }
+    }
+
+    /// The same values on the stretch of the page from `from_px` (least) to `to_px` (most).
+    pub fn onto(&self, from_px: f64, to_px: f64) -> Self {
+        Self { from_px, to_px, ..self.clone() }
+    }
+
+    /// Where a value lies \[px\]; beyond the ends, at the end.
+    pub fn at(&self, value: f64) -> f64 {
+        self.from_px + self.share(value) * (self.to_px - self.from_px)
+    }
+
+    /// Where a value lies between the ends, 0 to 1.
+    pub fn share(&self, value: f64) -> f64 {
+        let value = value.clamp(self.low, self.high);
+        match self.spacing {
+            Spacing::Linear => (value - self.low) / (self.high - self.low),
+            Spacing::Log => (value / self.low).log10() / (self.high / self.low).log10(),
+        }
+    }
+
+    /// Least and largest value.
+    pub fn ends(&self) -> (f64, f64) {
+        (self.low, self.high)
+    }
+}
+
+/// A step of 1, 2 or 5 times a power of ten.
+#[derive(Clone, Copy)]
+struct Step {
+    multiple: f64,
+    power: i32,
+}
+
+impl Step {
+    /// The least step that is not below `size`.
+    fn of(size: f64) -> Self {
+        let power = exponent(size);
+        let steps = [(1.0, power), (2.0, power), (5.0, power), (1.0, power + 1)];
+        let found = steps
+            .into_iter()
+            .find(|&(multiple, power)| multiple * decade(power) >= size * (1.0 - 1e-9));
+        let (multiple, power) = found.unwrap_or((1.0, power + 1));
+        Self { multiple, power }
+    }
+
+    fn size(self) -> f64 {
+        self.multiple * decade(self.power)
+    }
+}
+
+/// A range that has a length: one that has none, or none that its numbers can express, is opened
+/// around its value.
+fn widened(low: f64, high: f64) -> (f64, f64) {
+    let (low, high) = (low.min(high), low.max(high));
+    let largest = low.abs().max(high.abs());
+    if high - low > largest * 1e-9 && high - low > 1e-90 {
+        return (low, high);
+    }
+    match largest {
+        tiny if tiny < 1e-90 => (0.0, 1.0),
+        _ if low >= 0.0 => (0.0, high),
+        _ if high <= 0.0 => (low, 0.0),
+        _ => (low, high),
+    }
+}
+
+/// Least and largest of numbers; 1 if there are none.
+pub(super) fn extent(values: impl Iterator<Item = f64>) -> (f64, f64) {
+    let ends = values.fold(None, |ends: Option<(f64, f64)>, value| {
+        Some(ends.map_or((value, value), |(low, high)| (low.min(value), high.max(value))))
+    });
+    ends.unwrap_or((1.0, 1.0))
+}
+
+/// The power of ten at or below `value`, which is above zero; -100 for less than that.
+pub(super) fn exponent(value: f64) -> i32 {
+    if value < 1e-100 {
+        return -100;
+    }
+    let guess = value.log10().floor() as i32;
+    // The logarithm may be off by one unit in its last place, on either side of a power.
+    if decade(guess + 1) <= value {
+        guess + 1
+    } else if decade(guess) > value {
+        guess - 1
+    } else {
+        guess
+    }
+}
+
+/// Ten to a power, correctly rounded on every machine.
+pub(super) fn decade(power: i32) -> f64 {
+    format!("1e{power}").parse().expect("an integer exponent makes a number")
+}
+
+/// The largest of 1, 2 and 5 times powers of ten that is not above `value`.
+fn round_down(value: f64) -> f64 {
+    let power = exponent(value);
+    [5.0, 2.0].map(|m| m * decade(power)).into_iter().find(|&v| v <= value).unwrap_or(decade(power))
+}
+
+/// The least of 1, 2 and 5 times powers of ten that is not below `value`.
+pub(super) fn round_up(value: f64) -> f64 {
+    let power = exponent(value);
+    let candidates = [decade(power), 2.0 * decade(power), 5.0 * decade(power)];
+    candidates.into_iter().find(|&v| v >= value).unwrap_or(decade(power + 1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn labels(scale: &Scale) -> Vec<&str> {
+        scale.ticks.iter().map(|tick| tick.label.as_str()).collect()
+    }
+
+    #[test]
+    fn a_linear_scale_has_round_ticks_with_one_prefix() {
+        assert_eq!(labels(&Scale::linear(0.0, 1.0, 5)), ["0", "0.2", "0.4", "0.6", "0.8", "1.0"]);
+        assert_eq!(labels(&Scale::linear(0.0, 13_000.0, 3)), ["0", "5k", "10k", "15k"]);
+        assert_eq!(labels(&Scale::linear(0.0, 4.1e-5, 3)), ["0", "20µ", "40µ", "60µ"]);
+        assert_eq!(labels(&Scale::linear(-1.0, 1.0, 2)), ["−1", "0", "1"]);
+    }
+
+    #[test]
+    fn a_value_lies_in_proportion() {
+        let scale = Scale::linear(0.0, 10.0, 5).onto(100.0, 0.0);
+        assert_eq!((scale.at(0.0), scale.at(2.5), scale.at(10.0)), (100.0, 75.0, 0.0));
+        assert_eq!(scale.at(-3.0), 100.0);
+        let scale = Scale::log(1.0, 100.0).onto(0.0, 50.0);
+        assert_eq!((scale.at(1.0), scale.at(10.0), scale.at(100.0)), (0.0, 25.0, 50.0));
+    }
+
+    #[test]
+    fn a_logarithmic_scale_marks_decades_or_finer() {
+        assert_eq!(labels(&Scale::log(0.3, 900.0)), ["1", "10", "100", "1000"]);
+        assert_eq!(labels(&Scale::log(3.0, 40.0)), ["2", "5", "10", "20", "50"]);
+        assert_eq!(labels(&Scale::log(1e-30, 1e30)).len(), 9);
+    }
+
+    #[test]
+    fn every_range_gives_a_scale() {
+        let values = [0.0, 1e-100, -1e-100, 5e-324, 1.0, 1.0 + 1e-15, -1.0, 1e9, 1e100, -1e100];
+        for low in values {
+            for high in values {
+                let linear = Scale::linear(low, high, 5);
+                assert!(linear.at(low).is_finite() && linear.at(high).is_finite());
+                assert!((1..=12).contains(&linear.ticks.len()), "{low} {high} {linear:?}");
+                let exact = Scale::exact(low, high, 5);
+                assert!(exact.at(low).is_finite() && exact.ticks.len() <= 12, "{exact:?}");
+                if low >= 1e-100 && high >= 1e-100 {
+                    let log = Scale::log(low, high);
+                    assert!(log.at(low).is_finite() && !log.ticks.is_empty(), "{low} {high}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn powers_of_ten_are_exact() {
+        for power in -99..=100 {
+            assert_eq!(exponent(decade(power)), power);
+        }
+    }
+}

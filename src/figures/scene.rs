@@ -1,0 +1,266 @@
+//! The geometry of a page: what is drawn where, before any format.
+//!
+//! Coordinates are pixels of a page 720 px wide, x to the right and y down from the upper left
+//! corner.
+
+use super::Ink;
+
+/// Width of every page \[px\].
+pub const WIDTH_PX: f64 = 720.0;
+
+/// A point (x, y) \[px\].
+pub type Point = (f64, f64);
+
+/// An upright rectangle \[px\].
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Rect {
+    /// Left edge.
+    pub x: f64,
+    /// Upper edge.
+    pub y: f64,
+    /// Width, not negative.
+    pub width: f64,
+    /// Height, not negative.
+    pub height: f64,
+}
+
+impl Rect {
+    /// The rectangle between two corners, in any order.
+    pub(super) fn between((x0, y0): Point, (x1, y1): Point) -> Self {
+        Self { x: x0.min(x1), y: y0.min(y1), width: (x1 - x0).abs(), height: (y1 - y0).abs() }
+    }
+
+    /// Right edge.
+    pub fn right(&self) -> f64 {
+        self.x + self.width
+    }
+
+    /// Lower edge.
+    pub fn bottom(&self) -> f64 {
+        self.y + self.height
+    }
+
+    /// Middle of the upper and lower edge.
+    pub(super) fn centre_x(&self) -> f64 {
+        self.x + self.width / 2.0
+    }
+
+    /// Middle of the left and right edge.
+    pub(super) fn centre_y(&self) -> f64 {
+        self.y + self.height / 2.0
+    }
+
+    /// The corners in order, the first again at the end.
+    fn loop_around(&self) -> Vec<Point> {
+        let (left, top, right, bottom) = (self.x, self.y, self.right(), self.bottom());
+        vec![(left, top), (right, top), (right, bottom), (left, bottom), (left, top)]
+    }
+}
+
+/// Which end of a text lies on its point.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Align {
+    /// The first letter.
+    Start,
+    /// The middle.
+    Middle,
+    /// The last letter.
+    End,
+}
+
+/// Which way a text runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Turn {
+    /// To the right.
+    Level,
+    /// Upwards.
+    Up,
+}
+
+/// A line of text.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Text {
+    /// What is written.
+    pub text: String,
+    /// A point of the baseline \[px\].
+    pub at: Point,
+    /// Size of the em \[px\].
+    pub size_px: f64,
+    /// Which end lies on `at`.
+    pub align: Align,
+    /// Which way it runs.
+    pub turn: Turn,
+    /// Bold or regular.
+    pub bold: bool,
+    /// Colour.
+    pub ink: Ink,
+}
+
+/// Size of labels \[px\].
+pub(super) const LABEL_PX: f64 = 11.0;
+
+/// Half the height of a capital, as a share of the em: what a baseline lies below the middle.
+pub(super) const HALF_CAPITAL: f64 = 0.3645;
+
+impl Text {
+    /// A level, regular label that starts at `at`.
+    pub(super) fn label(text: impl Into<String>, at: Point) -> Self {
+        Self {
+            text: text.into(),
+            at,
+            size_px: LABEL_PX,
+            align: Align::Start,
+            turn: Turn::Level,
+            bold: false,
+            ink: Ink::TEXT,
+        }
+    }
+
+    pub(super) fn aligned(mut self, align: Align) -> Self {
+        self.align = align;
+        self
+    }
+
+    pub(super) fn bold(mut self) -> Self {
+        self.bold = true;
+        self
+    }
+
+    pub(super) fn sized(mut self, size_px: f64) -> Self {
+        self.size_px = size_px;
+        self
+    }
+
+    pub(super) fn inked(mut self, ink: Ink) -> Self {
+        self.ink = ink;
+        self
+    }
+
+    /// Moves the baseline so that capitals have `at` in the middle of their height.
+    pub(super) fn centred(mut self) -> Self {
+        let down = HALF_CAPITAL * self.size_px;
+        match self.turn {
+            Turn::Level => self.at.1 += down,
+            Turn::Up => self.at.0 += down,
+        }
+        self
+    }
+
+    /// Runs upwards.
+    pub(super) fn upwards(mut self) -> Self {
+        self.turn = Turn::Up;
+        self
+    }
+}
+
+/// One mark.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Shape {
+    /// A filled rectangle.
+    Rect {
+        /// Where.
+        rect: Rect,
+        /// Its fill.
+        ink: Ink,
+    },
+    /// A line through points.
+    Line {
+        /// The points.
+        points: Vec<Point>,
+        /// Width of the stroke \[px\].
+        width_px: f64,
+        /// Its colour.
+        ink: Ink,
+    },
+    /// A filled polygon.
+    Polygon {
+        /// The corners.
+        points: Vec<Point>,
+        /// Its fill.
+        ink: Ink,
+    },
+    /// A filled disc.
+    Disc {
+        /// The centre.
+        centre: Point,
+        /// The radius \[px\].
+        radius_px: f64,
+        /// Its fill.
+        ink: Ink,
+    },
+    /// A line of text.
+    Text(Text),
+}
+
+/// Everything on a page, from back to front.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Scene {
+    /// Height of the page \[px\].
+    pub height_px: f64,
+    /// What the picture shows, for readers who do not see it.
+    pub title: String,
+    /// What is in it, likewise.
+    pub description: String,
+    /// The marks.
+    pub shapes: Vec<Shape>,
+}
+
+impl Scene {
+    /// Every text on the page.
+    pub fn texts(&self) -> impl Iterator<Item = &String> {
+        self.shapes.iter().filter_map(|shape| match shape {
+            Shape::Text(text) => Some(&text.text),
+            _ => None,
+        })
+    }
+
+    pub(super) fn rect(&mut self, rect: Rect, ink: Ink) {
+        self.shapes.push(Shape::Rect { rect, ink });
+    }
+
+    pub(super) fn line(&mut self, points: Vec<Point>, width_px: f64, ink: Ink) {
+        self.shapes.push(Shape::Line { points, width_px, ink });
+    }
+
+    pub(super) fn segment(&mut self, from: Point, to: Point, width_px: f64, ink: Ink) {
+        self.line(vec![from, to], width_px, ink);
+    }
+
+    /// A straight line in dashes; `dash` is the length of a dash and of the space behind it \[px\].
+    pub(super) fn dashed(
+        &mut self,
+        from: Point,
+        to: Point,
+        (dash, space): (f64, f64),
+        width_px: f64,
+        ink: Ink,
+    ) {
+        let (dx, dy) = (to.0 - from.0, to.1 - from.1);
+        let length = dx.hypot(dy);
+        let at = |distance: f64| {
+            let share = (distance / length).min(1.0);
+            (from.0 + share * dx, from.1 + share * dy)
+        };
+        for index in 0..(length / (dash + space)).ceil() as usize {
+            let start = index as f64 * (dash + space);
+            self.segment(at(start), at(start + dash), width_px, ink);
+        }
+    }
+
+    /// The edge of a rectangle.
+    pub(super) fn outline(&mut self, rect: Rect, width_px: f64, ink: Ink) {
+        self.line(rect.loop_around(), width_px, ink);
+    }
+
+    pub(super) fn polygon(&mut self, points: Vec<Point>, ink: Ink) {
+        self.shapes.push(Shape::Polygon { points, ink });
+    }
+
+    pub(super) fn disc(&mut self, centre: Point, radius_px: f64, ink: Ink) {
+        self.shapes.push(Shape::Disc { centre, radius_px, ink });
+    }
+
+    pub(super) fn text(&mut self, text: Text) {
+        self.shapes.push(Shape::Text(text));
+    }
+}

@@ -1,11 +1,18 @@
 //! What `xrsim import` writes says what was read: name by name and shape by shape.
 
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use xrsim::config::{Catalog, Edition, Hardware, Kind, Source, export, maestro};
+use proptest::prelude::*;
+use proptest::sample::{Index, select};
+
+use xrsim::config::{Catalog, Edition, Hardware, Kind, NetworkEdition, Source, export, maestro};
 use xrsim::hardware::platform::Resources;
-use xrsim::model::{Layer, LayerKind, LayerShape, Network};
+use xrsim::model::{
+    ConvKind, ConvShape, Layer, MatmulShape, Network, Operator, Padding, Source as LayerSource,
+    VectorOp, VectorShape,
+};
 use xrsim::scenario::Scenario;
 
 /// Writes the imported files of `source` into a fresh folder; gives the folder and their paths.
@@ -50,16 +57,18 @@ fn reference(kind: &str) -> Vec<PathBuf> {
 
 #[test]
 fn embedded_networks_survive_a_round_trip() {
-    let mut catalog = Catalog::new();
-    for name in catalog.names(Kind::Network) {
-        let network = catalog.network(&name).unwrap();
-        assert_eq!(network_again(&network), network);
+    for (edition, _) in NetworkEdition::ALL {
+        let mut catalog = Catalog::with_networks(edition);
+        for name in catalog.names(Kind::Network) {
+            let network = catalog.network(&name).unwrap();
+            assert_eq!(network_again(&network), network);
+        }
     }
 }
 
 #[test]
 fn strange_names_strides_and_kinds_survive_a_round_trip() {
-    let shape = |kind, stride_y, stride_x, n| LayerShape {
+    let shape = |kind, stride_y, stride_x, n| ConvShape {
         kind,
         n,
         k: 1,
@@ -70,20 +79,124 @@ fn strange_names_strides_and_kinds_survive_a_round_trip() {
         s: 2,
         stride_y,
         stride_x,
+        ..ConvShape::UNIT
     };
     let layers = [
-        ("conv1", shape(LayerKind::Conv, 1, 1, 1)),
-        ("conv3", shape(LayerKind::Conv, 2, 2, 1)), // the second `conv`: needs its name
-        ("conv3", shape(LayerKind::Conv, 2, 1, 5)), // the third: does not
-        ("fc1", LayerShape { y: 1, x: 1, r: 1, s: 1, ..shape(LayerKind::Conv, 1, 1, 1) }),
-        ("y: [#'\"", shape(LayerKind::Depthwise, 1, 3, 1)),
-        ("12", shape(LayerKind::Transposed, 1, 1, 1)),
-        ("null", shape(LayerKind::NonGrouped, 4, 4, 1)),
-        ("true", LayerShape { r: 10, ..shape(LayerKind::NonGrouped, 1, 1, 1) }),
+        ("conv1", shape(ConvKind::Conv, 1, 1, 1)),
+        ("conv3", shape(ConvKind::Conv, 2, 2, 1)), // the second `conv`: needs its name
+        ("conv3", shape(ConvKind::Conv, 2, 1, 5)), // the third: does not
+        ("fc1", ConvShape { y: 1, x: 1, r: 1, s: 1, ..shape(ConvKind::Conv, 1, 1, 1) }),
+        ("y: [#'\"", shape(ConvKind::Depthwise, 1, 3, 1)),
+        ("12", shape(ConvKind::ZeroInserted, 1, 1, 1)),
+        ("null", shape(ConvKind::NonGrouped, 4, 4, 1)),
+        ("true", ConvShape { r: 10, ..shape(ConvKind::NonGrouped, 1, 1, 1) }),
     ];
-    let layer = |(name, shape): (&str, LayerShape)| Layer { name: name.into(), shape };
+    let layer = |(name, shape): (&str, ConvShape)| Layer::new(name, shape);
     let network = Network::new("~ odd: name", layers.map(layer).to_vec()).unwrap();
     assert_eq!(*network_again(&network), network);
+}
+
+/// What files call an operator.
+fn label(operator: &Operator) -> &'static str {
+    match operator {
+        Operator::Conv(shape) => match shape.kind {
+            ConvKind::Conv => "conv",
+            ConvKind::Depthwise => "dwconv",
+            ConvKind::ZeroInserted => "trconv",
+            ConvKind::NonGrouped => "ngconv",
+            ConvKind::Transposed => "deconv",
+        },
+        Operator::Matmul(shape) if shape.activations => "batched_matmul",
+        Operator::Matmul(_) => "matmul",
+        Operator::Vector(shape) => shape.op.name(),
+    }
+}
+
+prop_compose! {
+    /// A convolution; stored rows and columns are drawn, padding is added to them.
+    fn conv()(
+        kind in select(&ConvKind::ALL),
+        n in 1u32..3,
+        groups in select(&[1u32, 2, 4]),
+        (k, c) in (select(&[4u32, 8]), select(&[4u32, 12])),
+        [y, x] in [1u32..12, 1u32..12],
+        [r, s] in [1u32..5, 1u32..5],
+        [stride_y, stride_x] in [1u32..4, 1u32..4],
+        [dilation_y, dilation_x] in [1u32..3, 1u32..3],
+        [top, bottom, left, right] in [0u32..3, 0u32..3, 0u32..3, 0u32..3],
+    ) -> Operator {
+        let padding = Padding { top, bottom, left, right };
+        let transposed = kind.0 == ConvKind::Transposed;
+        let [dilation_y, dilation_x] = if transposed { [1, 1] } else { [dilation_y, dilation_x] };
+        let [y, x] = if transposed { [y, x] } else { [y + top + bottom, x + left + right] };
+        let kind = kind.0;
+        Operator::Conv(ConvShape {
+            kind, n, groups, k, c, y, x, r, s, stride_y, stride_x, dilation_y, dilation_x, padding,
+        })
+    }
+}
+
+fn operator() -> impl Strategy<Value = Operator> {
+    let matmul = ([1u32..4, 1u32..4, 1u32..4, 1u32..4], any::<bool>());
+    let matmul = matmul.prop_map(|([instances, rows, k, c], activations)| {
+        Operator::Matmul(MatmulShape { instances, rows, k, c, activations })
+    });
+    let vector = (select(&VectorOp::ALL), 0u64..30, 0u64..30, prop::option::of(0u64..1 << 48));
+    let vector = vector.prop_map(|((op, ..), inputs, outputs, operations)| {
+        let usual = VectorShape::new(op, inputs, outputs, 1);
+        let operations = operations.unwrap_or(usual.operations);
+        Operator::Vector(VectorShape { operations, ..usual })
+    });
+    let any = prop_oneof![2 => conv(), 1 => matmul, 2 => vector];
+    any.prop_filter("it can exist", |operator| operator.check().is_ok())
+}
+
+/// A layer that is not yet at its place: operator, how far back its sources are, whether it shares
+/// its weights, and its name unless that follows from its place.
+type Draft = (Operator, Vec<u32>, bool, Option<&'static str>);
+
+fn draft() -> impl Strategy<Value = Draft> {
+    let name = prop::option::weighted(0.1, select(&["add2", "conv1", "fc1", "no", "a: b"]));
+    (operator(), prop::collection::vec(0u32..6, 1..4), any::<bool>(), name)
+}
+
+/// A network that draws from a few layers again and again; sources before its first layer are taken
+/// as the outside.
+fn network(drafts: &[Draft], order: &[Index]) -> Network {
+    let mut counts = HashMap::new();
+    let layer = |(position, index): (usize, &Index)| {
+        let (operator, sources, shares_weights, name) = index.get(drafts);
+        let count = counts.entry(label(operator)).or_insert(0);
+        *count += 1;
+        let name = name.map_or(format!("{}{count}", label(operator)), String::from);
+        let mut layer = Layer::new(name, *operator);
+        layer.shares_weights = *shares_weights;
+        let source = |&back: &u32| match back {
+            1.. if back as usize <= position => LayerSource::Back(back),
+            _ => LayerSource::Outside,
+        };
+        layer.sources = sources.iter().map(source).collect();
+        layer
+    };
+    Network::new("drawn", order.iter().enumerate().map(layer).collect()).unwrap()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig {
+        cases: 500,
+        rng_seed: proptest::test_runner::RngSeed::Fixed(20230604),
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    })]
+
+    #[test]
+    fn any_network_survives_a_round_trip(
+        drafts in prop::collection::vec(draft(), 1..4),
+        order in prop::collection::vec(any::<Index>(), 1..40),
+    ) {
+        let network = network(&drafts, &order);
+        prop_assert_eq!(&*network_again(&network), &network);
+    }
 }
 
 const NETWORKS: &str = "

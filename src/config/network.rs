@@ -1,14 +1,19 @@
 //! `network:` files: what a model computes, and what it is for.
 
+mod operator;
+
+use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
 
-use crate::model::{Layer, LayerKind, LayerShape, ModelError, Network};
+use crate::model::{Layer, ModelError, Network, Operator, Source};
 use crate::scenario::{Better, QualityGoal};
 
 use super::Problem;
 use super::yaml::read::{At, Problems, at, flag, list, number, one_of, quantity, text};
-use super::yaml::{Fields, Node};
+use super::yaml::{Fields, Node, Value};
+
+pub(super) use operator::{Class, labels, usual_operations};
 
 /// A network with what it is for (XRBench Table 1).
 #[derive(Debug, Clone, PartialEq)]
@@ -25,6 +30,24 @@ pub struct Model {
     pub quality: QualityGoal,
     /// Names of the sensors that it reads, the primary one first.
     pub inputs: Vec<Box<str>>,
+    /// Parameters that no layer has as weights: biases, and scales and shifts of normalisations.
+    pub other_parameters: u64,
+    /// Size that was published, if any was found for this input and head.
+    pub published: Option<Published>,
+    /// A statement each: what deviates from what was published, what is not confirmed, and what was
+    /// chosen where XRBench leaves a choice, with the alternatives.
+    pub deviations: Vec<Box<str>>,
+}
+
+/// What others say of the size of a network.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Published {
+    /// Parameters.
+    pub parameters: Option<u64>,
+    /// Multiply-accumulates.
+    pub macs: Option<u64>,
+    /// Who says so.
+    pub source: Box<str>,
 }
 
 impl Model {
@@ -37,6 +60,9 @@ impl Model {
             dataset: "".into(),
             quality: unspecified_goal(),
             inputs: Vec::new(),
+            other_parameters: 0,
+            published: None,
+            deviations: Vec::new(),
         }
     }
 }
@@ -51,16 +77,6 @@ fn unspecified_goal() -> QualityGoal {
     }
 }
 
-/// Labels of layers with their kinds; a layer without a name is called by its label and the running
-/// count of that label in the network. `fc` is a convolution whose missing extents are 1.
-pub(super) const LABELS: [(&str, LayerKind); 5] = [
-    ("conv", LayerKind::Conv),
-    ("fc", LayerKind::Conv),
-    ("dwconv", LayerKind::Depthwise),
-    ("trconv", LayerKind::Transposed),
-    ("ngconv", LayerKind::NonGrouped),
-];
-
 /// Most repetitions of a block.
 const MAX_REPEAT: u32 = 10_000;
 
@@ -73,6 +89,9 @@ pub(super) fn read(node: &Node<'_>, problems: &mut Problems) -> Option<Model> {
     let dataset = fields.optional("dataset", text).unwrap_or_default();
     let quality = fields.optional("quality", quality).unwrap_or_else(unspecified_goal);
     let inputs = fields.optional("inputs", list("sensors", text)).unwrap_or_default();
+    let other_parameters = fields.or("other_parameters", Some(0), number(0..=Operator::MAX_MACS));
+    let published = fields.optional("published", published);
+    let deviations = fields.optional("deviations", list("statements", text)).unwrap_or_default();
     let items = fields.required("layers", list("layers", item));
     let layers = items.and_then(|items| expand(&items, &mut fields));
     fields.finish();
@@ -85,7 +104,27 @@ pub(super) fn read(node: &Node<'_>, problems: &mut Problems) -> Option<Model> {
             return None;
         }
     };
-    Some(Model { task, title, network, dataset, quality, inputs })
+    Some(Model {
+        task,
+        title,
+        network,
+        dataset,
+        quality,
+        inputs,
+        other_parameters: other_parameters?,
+        published,
+        deviations,
+    })
+}
+
+fn published(node: &Node<'_>, problems: &mut Problems) -> Option<Published> {
+    let mut fields = Fields::of(node, "what was published", problems)?;
+    let count = || number(1..=Operator::MAX_MACS);
+    let parameters = fields.optional("parameters", count());
+    let macs = fields.optional("macs", count());
+    let source = fields.required("source", text);
+    fields.finish();
+    Some(Published { parameters, macs, source: source? })
 }
 
 const DIRECTIONS: [(&str, Better); 2] = [("higher", Better::Higher), ("lower", Better::Lower)];
@@ -104,11 +143,26 @@ fn quality(node: &Node<'_>, problems: &mut Problems) -> Option<QualityGoal> {
 
 /// One entry of a list of layers.
 enum Item {
-    Layer { label: usize, name: Option<At<Box<str>>>, shape: LayerShape },
+    Layer(Entry),
     Repeat { times: u32, items: Vec<Item> },
 }
 
+/// A layer as it is written; it may stand for many.
+struct Entry {
+    /// By which layers without a name are called, with the running count of it in the network.
+    label: &'static str,
+    name: Option<At<Box<str>>>,
+    operator: Operator,
+    /// Default: the layer before.
+    sources: Option<At<Vec<Source>>>,
+    shares_weights: bool,
+}
+
 fn item(node: &Node<'_>, problems: &mut Problems) -> Option<Item> {
+    if let Value::List(_) = node.value {
+        let items = list("layers", item)(node, problems)?;
+        return Some(Item::Repeat { times: 1, items });
+    }
     let mut fields = Fields::of(node, "a layer", problems)?;
     if fields.given("repeat") {
         let times = fields.required("repeat", number(1..=MAX_REPEAT));
@@ -116,49 +170,46 @@ fn item(node: &Node<'_>, problems: &mut Problems) -> Option<Item> {
         fields.finish();
         return Some(Item::Repeat { times: times?, items: items? });
     }
-    let label = LABELS.iter().position(|(label, _)| fields.given(label));
-    let Some(label) = label else {
-        let labels = LABELS.map(|(label, _)| label).join(", ");
+    let Some((label, class)) = labels().find(|(label, _)| fields.given(label)) else {
+        let labels: Vec<_> = labels().map(|(label, _)| label).collect();
         let problem = Problem::new(node.span.clone(), "an entry of `layers` needs an operator");
-        fields.problem(problem.help(format!("one of {labels}; or `repeat` with `layers`")));
+        let help = format!("one of {}; or `repeat` with `layers`", labels.join(", "));
+        fields.problem(problem.help(help));
         return None;
     };
-    let layer = fields.required(LABELS[label].0, |node, problems| layer(label, node, problems));
+    let entry = fields.required(label, |node, problems| entry(label, class, node, problems));
     fields.finish();
-    layer
+    entry.map(Item::Layer)
 }
 
-fn layer(label: usize, node: &Node<'_>, problems: &mut Problems) -> Option<Item> {
-    let (label_name, kind) = LABELS[label];
+fn entry(
+    label: &'static str,
+    class: Class,
+    node: &Node<'_>,
+    problems: &mut Problems,
+) -> Option<Entry> {
     let mut fields = Fields::of(node, "a layer", problems)?;
-    let extent = || number(1..=LayerShape::MAX_EXTENT);
-    let flat = (label_name == "fc").then_some(1);
-    let depthwise = (kind == LayerKind::Depthwise).then_some(1);
-    let k = fields.or("k", depthwise, extent());
-    let c = fields.required("c", extent());
-    let y = fields.or("y", flat, extent());
-    let x = fields.or("x", flat, extent());
-    let r = fields.or("r", flat, extent());
-    let s = fields.or("s", flat, extent());
-    let n = fields.optional("n", extent()).unwrap_or(1);
-    let stride = fields.optional("stride", extent()).unwrap_or(1);
-    let stride_y = fields.optional("stride_y", extent()).unwrap_or(stride);
-    let stride_x = fields.optional("stride_x", extent()).unwrap_or(stride);
     let name = fields.optional("name", at(text));
-    let marked = fields.optional("kernel_exceeds_input", flag).unwrap_or(false);
-    let kernel = if r > y { fields.span_of("r") } else { fields.span_of("s") };
-    let mark = fields.span_of("kernel_exceeds_input");
+    let sources = fields.optional("from", at(sources));
+    let shares_weights = fields.optional("shared", flag).unwrap_or(false);
+    let n_sources = sources.as_ref().map_or(1, |sources| sources.value.len());
+    let operator = operator::read(class, n_sources, node, &mut fields);
     fields.finish();
-    let (k, c, y, x, r, s) = (k?, c?, y?, x?, r?, s?);
-    let shape = LayerShape { kind, n, k, c, y, x, r, s, stride_y, stride_x };
-    let (span, message) = match (shape.check(), shape.kernel_fits()) {
-        (Err(error), _) => (node.span.clone(), error.to_string()),
-        (_, Err(error)) if !marked => (kernel, error.to_string()),
-        (_, Ok(())) if marked => (mark, "the kernel fits; remove this mark".into()),
-        _ => return Some(Item::Layer { label, name, shape }),
-    };
-    problems.push(Problem::new(span, message));
-    None
+    Some(Entry { label, name, operator: operator?, sources, shares_weights })
+}
+
+/// Reads one source or a list of them.
+fn sources(node: &Node<'_>, problems: &mut Problems) -> Option<Vec<Source>> {
+    match &node.value {
+        Value::List(_) => list("sources", source)(node, problems),
+        _ => source(node, problems).map(|source| vec![source]),
+    }
+}
+
+/// Reads how many layers back a source is; 0 is outside of the network.
+fn source(node: &Node<'_>, problems: &mut Problems) -> Option<Source> {
+    let back = number(0..=Network::MAX_LAYERS as u32)(node, problems)?;
+    Some(if back == 0 { Source::Outside } else { Source::Back(back) })
 }
 
 /// Writes repeated blocks out and names the layers.
@@ -173,14 +224,20 @@ fn expand(items: &[Item], fields: &mut Fields<'_, '_, '_>) -> Option<Vec<Layer>>
         fields.problem(Problem::new(span, "a layer that is repeated cannot have a name"));
         return None;
     }
-    let mut layers = Vec::with_capacity(n_layers);
-    append(items, &mut layers, &mut [0; LABELS.len()]);
-    Some(layers)
+    let mut expansion = Expansion::default();
+    expansion.append(items);
+    match expansion.problem {
+        Some(problem) => {
+            fields.problem(problem);
+            None
+        }
+        None => Some(expansion.layers),
+    }
 }
 
 fn count(items: &[Item]) -> usize {
     let counts = items.iter().map(|item| match item {
-        Item::Layer { .. } => 1,
+        Item::Layer(_) => 1,
         Item::Repeat { times, items } => count(items).saturating_mul(*times as usize),
     });
     counts.fold(0, usize::saturating_add)
@@ -188,24 +245,56 @@ fn count(items: &[Item]) -> usize {
 
 fn repeated_name(items: &[Item], repeated: bool) -> Option<Range<usize>> {
     items.iter().find_map(|item| match item {
-        Item::Layer { name, .. } => {
-            name.as_ref().filter(|_| repeated).map(|name| name.span.clone())
+        Item::Layer(entry) => {
+            entry.name.as_ref().filter(|_| repeated).map(|name| name.span.clone())
         }
         Item::Repeat { times, items } => repeated_name(items, repeated || *times > 1),
     })
 }
 
-fn append(items: &[Item], layers: &mut Vec<Layer>, counts: &mut [u32; LABELS.len()]) {
-    for item in items {
-        match item {
-            Item::Repeat { times, items } => {
-                (0..*times).for_each(|_| append(items, layers, counts));
+/// Layers written out so far.
+#[derive(Default)]
+struct Expansion {
+    layers: Vec<Layer>,
+    /// How often each label was used.
+    counts: HashMap<&'static str, u32>,
+    /// The first source that is not there.
+    problem: Option<Problem>,
+}
+
+impl Expansion {
+    fn append(&mut self, items: &[Item]) {
+        for item in items {
+            match item {
+                Item::Repeat { times, items } => (0..*times).for_each(|_| self.append(items)),
+                Item::Layer(entry) => self.push(entry),
             }
-            Item::Layer { label, name, shape } => {
-                counts[*label] += 1;
-                let numbered = || format!("{}{}", LABELS[*label].0, counts[*label]).into();
-                let name = name.as_ref().map_or_else(numbered, |name| name.value.clone());
-                layers.push(Layer { name, shape: *shape });
+        }
+    }
+
+    fn push(&mut self, entry: &Entry) {
+        let count = self.counts.entry(entry.label).or_default();
+        *count += 1;
+        let numbered = || format!("{}{count}", entry.label).into();
+        let name = entry.name.as_ref().map_or_else(numbered, |name| name.value.clone());
+        let mut layer = Layer::new(name, entry.operator);
+        layer.shares_weights = entry.shares_weights;
+        if let Some(sources) = &entry.sources {
+            self.check(sources);
+            layer.sources.clone_from(&sources.value);
+        }
+        self.layers.push(layer);
+    }
+
+    /// Whether the next layer can have these sources.
+    fn check(&mut self, sources: &At<Vec<Source>>) {
+        let layer = self.layers.len();
+        for source in &sources.value {
+            if let &Source::Back(back) = source
+                && back as usize > layer
+            {
+                let message = ModelError::Source { layer, back }.to_string();
+                self.problem.get_or_insert_with(|| Problem::new(sources.span.clone(), message));
             }
         }
     }

@@ -1,8 +1,9 @@
 //! Domain types as YAML text, and the artifact's files rewritten as YAML.
 
+mod network;
 mod repeats;
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashSet};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -12,16 +13,14 @@ use serde_saphyr::{FlowMap, FlowSeq};
 use crate::dataflow::Dataflow;
 use crate::hardware::EnergyTable;
 use crate::hardware::platform::Instance;
-use crate::model::{Layer, LayerShape, Network};
 use crate::scenario::{ActiveModel, Dependency, DependencyKind, Scenario};
 use crate::units::{Bytes, ClockRate};
 
 use super::maestro;
-use super::network::LABELS;
 use super::yaml::read::printable;
 use super::{ConfigError, Problem, Source};
 
-use repeats::Part;
+pub use network::network;
 
 /// Clock and energy that the published artifact fixes in its source; its hardware files have
 /// neither (section C of the cost errata).
@@ -39,123 +38,6 @@ fn document(kind: &'static str, body: impl Serialize) -> String {
     };
     let document = BTreeMap::from([(kind, body)]);
     serde_saphyr::to_string_with_options(&document, options).expect("plain data serialises")
-}
-
-/// The `network:` file of `network`, repeated blocks written once. Name and shapes of every layer
-/// are kept.
-pub fn network(network: &Network) -> String {
-    #[derive(Serialize)]
-    struct Body<'a> {
-        name: &'a str,
-        layers: Vec<LayerEntry<'a>>,
-    }
-    let labelled = labelled(network.layers());
-    let mut ids = HashMap::new();
-    let symbols: Vec<_> = labelled
-        .iter()
-        .map(|layer| {
-            let next = ids.len();
-            *ids.entry(layer).or_insert(next)
-        })
-        .collect();
-    let layers = entries(&labelled, &repeats::find(&symbols));
-    document("network", Body { name: network.name(), layers })
-}
-
-/// A layer with the label that explains its name, and the name where none does.
-#[derive(PartialEq, Eq, Hash)]
-struct Labelled<'a> {
-    label: usize,
-    name: Option<&'a str>,
-    shape: LayerShape,
-}
-
-fn labelled(layers: &[Layer]) -> Vec<Labelled<'_>> {
-    let mut counts = [0u32; LABELS.len()];
-    let label = |layer: &Layer, counts: &[u32]| {
-        let of_kind = || (0..LABELS.len()).filter(|&label| LABELS[label].1 == layer.shape.kind);
-        let explains =
-            |&label: &usize| *layer.name == *format!("{}{}", LABELS[label].0, counts[label] + 1);
-        (of_kind().find(explains).map(|label| (label, true)))
-            .or_else(|| of_kind().next().map(|label| (label, false)))
-            .expect("every kind has a label")
-    };
-    let one = |layer| {
-        let (label, explained) = label(layer, &counts);
-        counts[label] += 1;
-        let name = (!explained).then_some(&*layer.name);
-        Labelled { label, name, shape: layer.shape }
-    };
-    layers.iter().map(one).collect()
-}
-
-/// An entry of `layers:`.
-#[derive(Serialize)]
-#[serde(untagged)]
-enum LayerEntry<'a> {
-    Layer(BTreeMap<&'static str, FlowMap<Extents<'a>>>),
-    Repeat { repeat: usize, layers: Vec<LayerEntry<'a>> },
-}
-
-/// The keys of a layer; those at their default are left out.
-#[derive(Serialize)]
-struct Extents<'a> {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    name: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    n: Option<u32>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    k: Option<u32>,
-    c: u32,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    y: Option<u32>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    x: Option<u32>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    r: Option<u32>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    s: Option<u32>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    stride: Option<u32>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    stride_y: Option<u32>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    stride_x: Option<u32>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    kernel_exceeds_input: Option<bool>,
-}
-
-fn entries<'a>(layers: &[Labelled<'a>], parts: &[Part]) -> Vec<LayerEntry<'a>> {
-    let entry = |part: &Part| match part.times {
-        1 => {
-            let layer = &layers[part.start];
-            let label = LABELS[layer.label].0;
-            LayerEntry::Layer(BTreeMap::from([(label, FlowMap(extents(label, layer)))]))
-        }
-        times => LayerEntry::Repeat { repeat: times, layers: entries(layers, &part.parts) },
-    };
-    parts.iter().map(entry).collect()
-}
-
-fn extents<'a>(label: &str, layer: &Labelled<'a>) -> Extents<'a> {
-    let shape = layer.shape;
-    let unless_one = |value: u32, is_default: bool| (!is_default || value != 1).then_some(value);
-    let flat = label == "fc";
-    let square = shape.stride_y == shape.stride_x;
-    Extents {
-        name: layer.name,
-        n: unless_one(shape.n, true),
-        k: unless_one(shape.k, label == "dwconv"),
-        c: shape.c,
-        y: unless_one(shape.y, flat),
-        x: unless_one(shape.x, flat),
-        r: unless_one(shape.r, flat),
-        s: unless_one(shape.s, flat),
-        stride: unless_one(shape.stride_y, true).filter(|_| square),
-        stride_y: unless_one(shape.stride_y, true).filter(|_| !square),
-        stride_x: unless_one(shape.stride_x, true).filter(|_| !square),
-        kernel_exceeds_input: shape.kernel_fits().is_err().then_some(true),
-    }
 }
 
 /// The `dataflow:` file of `dataflow`.
@@ -221,7 +103,7 @@ impl<'a> InstanceBody<'a> {
             pes: instance.pes,
             noc_bandwidth_bytes_per_cycle: FlowSeq(&instance.noc.bandwidth),
             noc_latency_cycles: FlowSeq(&instance.noc.latency),
-            noc_multicast: instance.noc.multicast,
+            noc_multicast: instance.noc.multicast.contains(&true),
             shared_memory_kib: kib(instance.memory.shared),
             local_memory_kib: kib(instance.memory.local),
             offchip_bandwidth_bytes_per_cycle: instance.memory.offchip_bandwidth,

@@ -1,0 +1,129 @@
+//! What follows from the layers of a network and is not written in its file.
+
+use std::fmt::Write as _;
+
+use crate::model::Network;
+
+/// A network, and what was published of its size.
+#[derive(Debug, Clone, Copy)]
+pub struct Facts<'a> {
+    /// The network.
+    pub network: &'a Network,
+    /// Parameters that are no weights of a layer.
+    pub other_parameters: u64,
+    /// Published parameters.
+    pub published_parameters: Option<u64>,
+    /// Published multiply-accumulates.
+    pub published_macs: Option<u64>,
+}
+
+impl Facts<'_> {
+    /// Lines of comments in YAML: layers by class in order of first use, multiply-accumulates,
+    /// parameters, and weights with their size at 8 bit. A published figure stands behind the
+    /// computed one, with the deviation of the computed one from it.
+    pub fn to_comments(&self) -> String {
+        let weights = self.network.weights();
+        let macs = against(self.network.macs(), self.published_macs);
+        let parameters =
+            against(weights.saturating_add(self.other_parameters), self.published_parameters);
+        let mebibytes = weights as f64 / f64::from(1 << 20);
+        format!(
+            "# {} layers: {}\n\
+             # multiply-accumulates: {macs}\n\
+             # parameters: {parameters}\n\
+             # weights: {} ({mebibytes:.3} MiB at 8 bit)\n",
+            grouped(self.network.layers().len() as u64),
+            self.classes(),
+            grouped(weights),
+        )
+    }
+
+    /// Parameters and multiply-accumulates in one line, with their deviations.
+    pub fn summary(&self) -> String {
+        let parameters = self.network.weights().saturating_add(self.other_parameters);
+        format!(
+            "{} parameters; {} MACs",
+            against(parameters, self.published_parameters),
+            against(self.network.macs(), self.published_macs)
+        )
+    }
+
+    fn classes(&self) -> String {
+        let mut counts: Vec<(&str, u64)> = Vec::new();
+        for layer in self.network.layers() {
+            let name = layer.operator.name();
+            match counts.iter_mut().find(|(known, _)| *known == name) {
+                Some((_, count)) => *count += 1,
+                None => counts.push((name, 1)),
+            }
+        }
+        let class = |(name, count): &(&str, u64)| format!("{} {name}", grouped(*count));
+        counts.iter().map(class).collect::<Vec<_>>().join(", ")
+    }
+}
+
+/// A figure beside the published one.
+fn against(found: u64, published: Option<u64>) -> String {
+    let mut text = grouped(found);
+    if let Some(published) = published {
+        let deviation_percent = (found as f64 / published as f64 - 1.0) * 100.0;
+        let published = grouped(published);
+        write!(text, "; published {published}, deviation {deviation_percent:+.1} %")
+            .expect("writing to a string");
+    }
+    text
+}
+
+/// Digits in groups of three.
+fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let head = (digits.len() - 1) % 3 + 1;
+    let mut text = digits[..head].to_string();
+    for group in (head..digits.len()).step_by(3) {
+        text.push(',');
+        text.push_str(&digits[group..group + 3]);
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::model::{ConvShape, Layer, MatmulShape, Network, Operator, VectorOp, VectorShape};
+
+    use super::*;
+
+    #[test]
+    fn numbers_are_grouped_from_the_right() {
+        let numbers = [0, 12, 123, 1234, 123_456, 1_234_567];
+        let texts = numbers.map(grouped);
+        assert_eq!(texts, ["0", "12", "123", "1,234", "123,456", "1,234,567"]);
+    }
+
+    /// Two 1x1 convolutions of 4 x 4 channels at 8x8 positions, the second with the weights of the
+    /// first: 2 x 1,024 multiply-accumulates, 16 weights. A sum: neither. A product of 1 x 64 with
+    /// 64 x 2: 128 of both.
+    #[test]
+    fn facts_count_shared_weights_once() {
+        let conv = ConvShape { k: 4, c: 4, y: 8, x: 8, ..ConvShape::UNIT };
+        let sum = VectorShape::new(VectorOp::Add, 512, 256, 1);
+        let product = MatmulShape { instances: 1, rows: 1, k: 2, c: 64, activations: false };
+        let mut layers: Vec<_> =
+            [conv.into(), conv.into(), Operator::Vector(sum), Operator::Matmul(product)]
+                .map(|operator: Operator| Layer::new("", operator))
+                .into();
+        layers[1].shares_weights = true;
+        let facts = Facts {
+            network: &Network::new("", layers).expect("four good layers"),
+            other_parameters: 6,
+            published_parameters: Some(120),
+            published_macs: None,
+        };
+        assert_eq!(
+            facts.to_comments(),
+            "# 4 layers: 2 CONV, 1 add, 1 GEMM\n\
+             # multiply-accumulates: 2,176\n\
+             # parameters: 150; published 120, deviation +25.0 %\n\
+             # weights: 144 (0.000 MiB at 8 bit)\n"
+        );
+    }
+}

@@ -19,7 +19,7 @@
 //! can fail. [`load`] expands scenario and seed into every request of the run; all random draws are
 //! made there. [`engine`] plays the requests, asking a [`schedule::Scheduler`] at each decision, and
 //! returns a [`trace::Trace`]. [`score`] reads scenario and trace. [`sweep`] does this many times in
-//! parallel, and [`report`] prints what it is given. Every arrow is plain data.
+//! parallel, and [`report`] prints and [`figures`] draws what it is given. Every arrow is plain data.
 //!
 //! [`compat`] stands beside the engine: the runtime of the published artifact, rule by rule.
 //!
@@ -64,6 +64,8 @@ pub mod compat;
 pub mod sweep;
 
 pub mod report;
+
+pub mod figures;
 
 pub mod config;
 

@@ -29,8 +29,12 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ),
     (
         "report",
-        &["units", "ids", "model", "hardware", "scenario", "cost", "score", "trace", "sweep"],
+        &[
+            "units", "ids", "model", "hardware", "scenario", "cost", "score", "trace", "sweep",
+            "figures",
+        ],
     ),
+    ("figures", &[]),
     ("config", &["units", "ids", "model", "dataflow", "hardware", "scenario", "cost"]),
 ];
 

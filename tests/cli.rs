@@ -136,6 +136,8 @@ fn output_that_cannot_be_written_is_an_error_and_leaves_nothing() {
 #[test]
 fn cost_prints_a_row_a_layer_with_the_artifacts_columns() {
     let arguments = ["cost", "--network", "KD", "--dataflow", "WS", "--pes", "1024"];
+    let published = ["--networks", "mlsys2023", "--cost-model", "mlsys2023"];
+    let arguments = [&arguments[..], &published[..]].concat();
     let csv =
         output(&[&arguments[..], &["--noc-bandwidth", "128,128", "--format", "csv"]].concat());
     let mut lines = csv.lines();
@@ -146,7 +148,7 @@ fn cost_prints_a_row_a_layer_with_the_artifacts_columns() {
              energy_nJ,l2_rd_input,l2_rd_weight,l2_rd_output,l2_wr_input,l2_wr_weight,l2_wr_output,\
              l1_rd_input,l1_rd_weight,l1_rd_output,l1_wr_input,l1_wr_weight,l1_wr_output,num_psums,\
              l2_req_input,l2_req_weight,l2_req_output,l1_req_input,l1_req_weight,l1_req_output,\
-             num_levels,level_runtimes_outer_to_inner"
+             num_levels,level_runtimes_outer_to_inner,network,cost_model"
         )
     );
     // Second layer: the worked example of the cost specification, 9504 cycles and 23924.042496 nJ.
@@ -201,7 +203,7 @@ fn check_reports_every_problem_of_every_file_and_exits_with_1() {
 
 #[test]
 fn validate_counts_equal_rows_and_exits_with_1_where_one_differs() {
-    let cases = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden/principled_cases.csv");
+    let cases = concat!(env!("CARGO_MANIFEST_DIR"), "/validation/principled_cases.csv");
     let text = fs::read_to_string(cases).expect("the cases are there");
     let n_rows = text.lines().count() - 1;
     let report = output(&["validate", "cost", "--cases", cases]);

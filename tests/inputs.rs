@@ -127,7 +127,8 @@ fn networks() {
       layers: []
 ",
         &[
-            "3:3: a network has no key `nmae` (known: name, task, title, dataset, quality, inputs, layers)",
+            "3:3: a network has no key `nmae` (known: name, task, title, dataset, quality, inputs, \
+             other_parameters, published, deviations, layers)",
             "4:3: `name` is given twice (remove one of the two)",
             "5:32: expected a number above 0, found `0`",
             "5:43: expected `higher` or `lower`, found `more`",
@@ -136,7 +137,9 @@ fn networks() {
             "7:47: expected a whole number from 1 to 1048576, found `three`",
             "7:60: `s` is given twice (remove one of the two)",
             "8:29: expected a whole number from 1 to 1048576, found the text \"8\"",
-            "9:7: an entry of `layers` needs an operator (one of conv, fc, dwconv, trconv, ngconv; or \
+            "9:7: an entry of `layers` needs an operator (one of conv, fc, dwconv, trconv, ngconv, \
+             deconv, matmul, batched_matmul, add, mul, concat, max_pool, avg_pool, global_pool, \
+             reduce_max, resize, softmax, layer_norm, batch_norm, roi_align, nms, sparse_product; or \
              `repeat` with `layers`)",
             "10:15: expected a whole number from 1 to 10000, found `0`",
             "11:15: this list of layers is empty",
@@ -174,6 +177,85 @@ fn layers_that_cannot_be() {
 }
 
 #[test]
+fn operators_that_cannot_be() {
+    let one = |layer: &str| format!("network:\n  name: N\n  layers:\n    - {layer}\n");
+    check(
+        &one("conv: {k: 4, c: 4, y: 8, x: 8, r: 3, s: 3, pad: [1, 1], from: [], shared: 1}"),
+        &[
+            "4:55: expected one number, or four: [top, bottom, left, right], found a list",
+            "4:69: this list of sources is empty",
+            "4:81: expected true or false, found `1`",
+        ],
+    );
+    check(
+        &one("conv: {k: 4, c: 6, y: 8, x: 8, r: 3, s: 3, groups: 4}"),
+        &["4:13: 4 groups do not divide 4 output and 6 input channels"],
+    );
+    check(
+        &one("conv: {k: 4, c: 4, y: 4, x: 9, r: 3, s: 3, dilation: 4, pad: [2, 2, 0, 0]}"),
+        &[
+            "4:41: a 3x3 kernel does not fit into the 8x9 input (padding included); pad the input, or \
+           mark the layer `kernel_exceeds_input: true` if the published tables have it so",
+        ],
+    );
+    check(
+        &one("deconv: {k: 4, c: 4, y: 4, x: 4, r: 4, s: 4, stride: 2, pad: 1, output_pad: 2}"),
+        &["4:83: `output_pad` is larger than what `pad` cuts off below or to the right"],
+    );
+    check(
+        &one("deconv: {k: 4, c: 4, y: 4, x: 4, r: 4, s: 4, dilation: 2}"),
+        &["4:15: a transposed convolution cannot be dilated"],
+    );
+    check(
+        &one("deconv: {k: 4, c: 4, y: 2, x: 4, r: 2, s: 2, stride: 2, pad: 2}"),
+        &["4:15: the padding leaves nothing"],
+    );
+    check(
+        &one("matmul: {c: 8, k: 8, y: 3}"),
+        &[
+            "4:15: a layer lacks the key `rows`",
+            "4:28: a layer has no key `y` (known: name, from, shared, instances, rows, c, k)",
+        ],
+    );
+    check(
+        &one("batched_matmul: {rows: 8, c: 8, k: 8}"),
+        &["4:23: a layer lacks the key `instances`"],
+    );
+    check(
+        &one("max_pool: {k: 8, y: 8, x: 8, r: 3, s: 9, pad: [1, 0, 0, 0]}"),
+        &["4:45: the 3x9 window does not fit into the padded 9x8 input"],
+    );
+    check(&one("resize: {k: 8, y: 8}"), &["4:15: a layer lacks the key `to_y`"]);
+    check(&one("nms: {n: 30, k: 4}"), &["4:12: a layer lacks the key `inputs`"]);
+    check(
+        &one("add: {outputs: 8, k: 8}"),
+        &[
+            "4:12: a layer lacks the key `inputs`",
+            "4:25: a layer has no key `k` (known: name, from, shared, inputs, outputs, operations)",
+        ],
+    );
+    check(
+        &one("softmax: {n: 1000000, k: 1000000, y: 1000000, x: 1000000}"),
+        &["4:16: the layer has more than 2^48 multiply-accumulates (the product of its extents)"],
+    );
+}
+
+#[test]
+fn sources_that_are_not_there() {
+    check(
+        "network:
+  name: N
+  layers:
+    - fc: {k: 1, c: 1}
+    - repeat: 2
+      layers:
+        - [add: {k: 1, from: [2, 1]}]
+",
+        &["7:30: layer 1 (counted from 0) reads the one 2 before it; there is none"],
+    );
+}
+
+#[test]
 fn dataflows() {
     check(
         "dataflow:
@@ -184,7 +266,7 @@ fn dataflows() {
     - {Cluster: 4}
 ",
         &[
-            "4:24: axis `Z` is not known (allowed: C, K, R, S, X, Y, X', Y')",
+            "4:24: axis `Z` is not known (allowed: C, K, R, S, X, Y, X', Y', N, G)",
             "5:20: the map offset is `0` (allowed: whole numbers from 1 to 16777216)",
             "6:7: expected a directive, e.g. `SpatialMap(1,1) K`, found a mapping",
         ],
@@ -199,10 +281,7 @@ fn dataflows() {
     - Cluster(16)
     - TemporalMap(1,1) C
 ",
-        &[
-            "6:7: level 0 maps Y twice (Y and its output axis count as one)",
-            "7:7: level 1 has 0 spatial maps; a level needs one, at most two",
-        ],
+        &["6:7: level 0 maps Y twice (Y and its output axis count as one)"],
     );
     check("dataflow: {name: D, directives: []}\n", &["1:33: this list of directives is empty"]);
 }
@@ -322,7 +401,7 @@ fn problems_with_other_files_are_reported_with_those_of_this_one() {
 "
         ),
         &[
-            "3:3: a system has no key `clock_ghz` (known: name, clock_mhz, energy, accelerators)",
+            "3:3: a system has no key `clock_ghz` (known: name, clock_mhz, energy, datapath, energy_pj, accelerators)",
             "9:27: no dataflow named `WR` (known: OS, RS, WS)",
         ],
     );

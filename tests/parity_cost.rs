@@ -10,7 +10,7 @@ use support::study::{self, CONFIGURATIONS};
 use xrsim::cost::mlsys2023::Mlsys2023;
 use xrsim::cost::{CostModel, Explanation, Quantity};
 use xrsim::hardware::Accelerator;
-use xrsim::model::LayerKind;
+use xrsim::model::ConvKind;
 
 /// Columns of the reference tables before those that the model reports.
 const INPUT_COLUMNS: usize = 13;
@@ -31,8 +31,8 @@ fn check_row(header: &StringRecord, row: &StringRecord) {
     let accelerator = accelerator(&row[0], number(&row[1]), &bandwidth);
     assert_eq!(&row[5], "CONV");
     assert_eq!(&row[6], "1");
-    let shape = support::shape(LayerKind::Conv, [7, 8, 9, 10, 11, 12].map(|at| number(&row[at])));
-    let found = Mlsys2023.explain(&shape, &accelerator).expect("the study is feasible");
+    let shape = support::shape(ConvKind::Conv, [7, 8, 9, 10, 11, 12].map(|at| number(&row[at])));
+    let found = Mlsys2023.explain(&shape.into(), &accelerator).expect("the study is feasible");
     assert_eq!(INPUT_COLUMNS + found.len(), header.len());
     let expected = header.iter().zip(row).skip(INPUT_COLUMNS);
     for ((name, found), (column, expected)) in found.iter().zip(expected) {
@@ -94,7 +94,8 @@ fn cycles_and_energy_of_all_6888_rows_are_equal() {
     let rows = study::records(&study::golden("cost_layers.csv")).map(|row| {
         let shape = &shapes[number::<usize>(&row[1])];
         check_pairs(&row[0], pairs(&row), |accelerator| {
-            let cost = Mlsys2023.layer(shape, accelerator).expect("the study is feasible");
+            let cost =
+                Mlsys2023.layer(&(*shape).into(), accelerator).expect("the study is feasible");
             (cost.cycles, cost.energy_nj)
         })
     });
@@ -118,8 +119,10 @@ fn cycles_and_energy_of_all_252_network_totals_are_equal() {
 /// The layer of the worked examples of the cost specification, section 10: the second layer of the
 /// keyword-detection network, on 1024 PEs and a bandwidth of 128.
 fn worked_example(dataflow: &str) -> Explanation {
-    let shape = support::shape(LayerKind::Conv, [19, 19, 24, 13, 3, 3]);
-    Mlsys2023.explain(&shape, &accelerator(dataflow, 1024, &[128, 128])).expect("it is feasible")
+    let shape = support::shape(ConvKind::Conv, [19, 19, 24, 13, 3, 3]);
+    Mlsys2023
+        .explain(&shape.into(), &accelerator(dataflow, 1024, &[128, 128]))
+        .expect("it is feasible")
 }
 
 /// Checks the tables of a worked example: rows L2 read, L2 write, L1 read, L1 write, L2 and L1

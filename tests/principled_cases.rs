@@ -3,15 +3,14 @@
 
 mod support;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use support::study;
 use xrsim::config::cost_cases::{self, parse_mapping};
 use xrsim::config::{Catalog, Source};
 use xrsim::cost::principled::{
-    Bandwidth, Directive, Evaluation, Extents, Machine, Mapping, Nest, Network, Widths, Window,
-    evaluate,
+    Bandwidth, Evaluation, Extents, Machine, Mapping, Nest, Network, Widths, Window, evaluate,
 };
+use xrsim::dataflow::ClusterLevel;
 
 /// Checks every row of a table; gives their number.
 fn check(path: &Path) -> usize {
@@ -30,10 +29,15 @@ fn check_reference(file: &str, rows: usize) {
     }
 }
 
+/// A table that comes with the program.
+fn shipped(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("validation").join(name)
+}
+
 #[test]
 fn the_sampled_rows_are_equal() {
     let files = ["cases", "cases_big", "legality", "xrbench"];
-    let rows = files.map(|file| check(&study::golden(&format!("principled_{file}.csv"))));
+    let rows = files.map(|file| check(&shipped(&format!("principled_{file}.csv"))));
     assert_eq!(rows, [60, 10, 50, 41]);
 }
 
@@ -57,8 +61,8 @@ fn all_layers_of_the_published_study_are_equal() {
     check_reference("xrbench_4096_256.csv", 492);
 }
 
-fn run(directives: &[Directive], nest: &Nest, machine: &Machine) -> Evaluation {
-    let mapping = Mapping::new(directives, nest, machine).expect("the mapping is legal");
+fn run(levels: &[ClusterLevel], nest: &Nest, machine: &Machine) -> Evaluation {
+    let mapping = Mapping::new(levels, nest, machine).expect("the mapping is legal");
     evaluate(nest, &mapping, machine).expect("counts fit")
 }
 
@@ -71,7 +75,7 @@ fn worked_example(dataflow: &str) -> Evaluation {
     let network = Network { down: bandwidth, up: bandwidth, latency: 1, ..Network::IDEAL };
     let machine = Machine { networks: vec![network], ..Machine::new(1024) };
     let dataflow = Catalog::new().dataflow(dataflow).expect("an embedded dataflow");
-    run(&Directive::of_dataflow(&dataflow), &nest, &machine)
+    run(dataflow.levels(), &nest, &machine)
 }
 
 /// Checks chip and compute cycles, inputs and weights sent and partial sums arriving on each level,

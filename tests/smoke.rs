@@ -8,10 +8,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use sha2::{Digest as _, Sha256};
-use xrsim::config::{Catalog, Edition, Hardware, Kind, Source, maestro};
+use xrsim::config::{Catalog, Edition, Hardware, Kind, NetworkEdition, Source, maestro};
 use xrsim::hardware::Style;
 use xrsim::hardware::platform::Resources;
-use xrsim::model::{Layer, LayerShape, Network};
+use xrsim::model::{Layer, Network, Operator};
 use xrsim::scenario::{Better, DependencyKind, JitterDistribution, Scenario};
 
 const FOLDERS: [&str; 4] = ["dataflows", "hw_configs", "models", "scenarios"];
@@ -51,8 +51,13 @@ fn source(path: &Path) -> Arc<Source> {
     Source::read(path).unwrap()
 }
 
+/// Inputs with the networks of the artifact.
+fn catalog_of_artifact() -> Catalog {
+    Catalog::with_networks(NetworkEdition::Mlsys2023)
+}
+
 fn scenario(name: &str, edition: Edition) -> Arc<Scenario> {
-    Catalog::new().scenario(name, edition).unwrap_or_else(|error| panic!("{error}"))
+    catalog_of_artifact().scenario(name, edition).unwrap_or_else(|error| panic!("{error}"))
 }
 
 fn style(catalog: &mut Catalog, name: &str) -> Style {
@@ -64,7 +69,7 @@ fn style(catalog: &mut Catalog, name: &str) -> Style {
 
 #[test]
 fn every_shipped_file_loads_from_disk() {
-    let mut catalog = Catalog::new();
+    let mut catalog = catalog_of_artifact();
     for path in shipped() {
         if let Err(error) = catalog.check(&path) {
             panic!("{error}");
@@ -74,7 +79,7 @@ fn every_shipped_file_loads_from_disk() {
 
 #[test]
 fn every_shipped_file_is_embedded_and_found_by_name() {
-    let mut catalog = Catalog::new();
+    let mut catalog = catalog_of_artifact();
     for path in shipped() {
         let name = path.strip_prefix(root()).unwrap().to_str().unwrap().replace('\\', "/");
         let reference = name.strip_suffix(".yaml").unwrap();
@@ -106,7 +111,7 @@ fn the_examples_of_the_descriptions_load() {
         // A block that is indented continues the one before.
         for block in blocks.filter(|block| !block.starts_with(' ')) {
             std::fs::write(&path, block).unwrap();
-            Catalog::new().check(&path).unwrap_or_else(|error| panic!("{name}: {error}"));
+            catalog_of_artifact().check(&path).unwrap_or_else(|error| panic!("{name}: {error}"));
             n_examples += 1;
         }
     }
@@ -115,12 +120,12 @@ fn the_examples_of_the_descriptions_load() {
 
 #[test]
 fn names_are_listed_and_found_without_regard_to_case() {
-    let mut catalog = Catalog::new();
+    let mut catalog = catalog_of_artifact();
     let names = |kind| catalog.names(kind).join(" ");
     assert_eq!(names(Kind::Network), "AS DE DR ES GE HT KD OD PD SR SS");
     assert_eq!(names(Kind::Dataflow), "OS RS WS");
     assert_eq!(names(Kind::Style), "A B C D E F G H I J K L M");
-    assert_eq!(names(Kind::Platform), "mlsys2023 paper");
+    assert_eq!(names(Kind::Platform), "eyeriss mlsys2023 paper");
     assert_eq!(catalog.names(Kind::Scenario).len(), 7);
     let model = catalog.model("ht").unwrap();
     assert_eq!((&*model.task, model.network.name()), ("HT", "HT_hand_graph_cnn_half"));
@@ -130,7 +135,7 @@ fn names_are_listed_and_found_without_regard_to_case() {
 
 #[test]
 fn the_suite_is_figure_5() {
-    let suite = Catalog::new().suite().unwrap();
+    let suite = catalog_of_artifact().suite().unwrap();
     let order = "social_interactionA social_interactionB outdoor_activity_A outdoor_activity_B \
                  AR_Assistant VR_gaming AR_gaming";
     assert_eq!(suite.scenarios.join(" "), order);
@@ -215,7 +220,7 @@ fn quality_goals_are_table_1() {
         ("DR", 85.5, higher),
         ("PD", 0.37, higher),
     ];
-    let mut catalog = Catalog::new();
+    let mut catalog = catalog_of_artifact();
     for (task, target, better) in expected {
         let model = catalog.model(task).unwrap();
         let quality = &model.quality;
@@ -242,10 +247,11 @@ fn styles_are_table_5() {
         ("L", "HDA WS:1 OS:3"),
         ("M", "HDA WS:1 OS:1 WS:1 OS:1"),
     ];
-    let mut catalog = Catalog::new();
+    let mut catalog = catalog_of_artifact();
     for (name, parts) in expected {
         let style = style(&mut catalog, name);
-        let shares = style.shares.iter().map(|(flow, share)| format!(" {}:{share}", flow.name()));
+        let shares = style.shares.iter();
+        let shares = shares.map(|share| format!(" {}:{}", share.dataflow.name(), share.pes));
         let found = format!("{}{}", style.class, shares.collect::<String>());
         assert_eq!((&*style.name, &*found), (name, parts));
     }
@@ -253,7 +259,7 @@ fn styles_are_table_5() {
 
 #[test]
 fn every_style_becomes_a_system_on_both_platforms() {
-    let mut catalog = Catalog::new();
+    let mut catalog = catalog_of_artifact();
     for platform in ["paper", "mlsys2023"] {
         let platform = catalog.platform(platform).unwrap();
         for name in catalog.names(Kind::Style) {
@@ -268,7 +274,7 @@ fn every_style_becomes_a_system_on_both_platforms() {
 
 #[test]
 fn equal_references_share_one_value() {
-    let mut catalog = Catalog::new();
+    let mut catalog = catalog_of_artifact();
     let a = catalog.scenario("outdoor_activity_A", Edition::Mlsys2023).unwrap();
     let b = catalog.scenario("outdoor_activity_B", Edition::Mlsys2023).unwrap();
     // Object detection: one network, two names in the artifact.
@@ -280,12 +286,12 @@ fn equal_references_share_one_value() {
     assert!(Arc::ptr_eq(&in_a.unit.network, &in_b.unit.network));
     let j = style(&mut catalog, "J");
     let m = style(&mut catalog, "M");
-    assert!(Arc::ptr_eq(&j.shares[0].0, &m.shares[2].0));
+    assert!(Arc::ptr_eq(&j.shares[0].dataflow, &m.shares[2].dataflow));
 }
 
 #[test]
 fn used_files_are_recorded_with_their_digest() {
-    let mut catalog = Catalog::new();
+    let mut catalog = catalog_of_artifact();
     catalog.scenario("VR_gaming", Edition::Paper).unwrap();
     catalog.scenario("VR_gaming", Edition::Paper).unwrap();
     let names: Vec<_> = catalog.inputs().into_iter().map(|file| file.name).collect();
@@ -303,7 +309,7 @@ fn hex(bytes: &[u8]) -> String {
 
 /// The artifact's networks by its names, of which two stand for one network.
 fn artifact_networks() -> BTreeMap<String, Arc<Network>> {
-    let mut catalog = Catalog::new();
+    let mut catalog = catalog_of_artifact();
     let mut networks = BTreeMap::new();
     for name in catalog.suite().unwrap().scenarios {
         let scenario = catalog.scenario(&name, Edition::Mlsys2023).unwrap();
@@ -316,8 +322,13 @@ fn artifact_networks() -> BTreeMap<String, Arc<Network>> {
 
 /// A layer as the artifact's tables have it: name, type, N, K, C, Y, X, R, S.
 fn row(layer: &Layer) -> String {
-    let LayerShape { kind, n, k, c, y, x, r, s, .. } = layer.shape;
-    format!("{},{},{n},{k},{c},{y},{x},{r},{s}", layer.name, kind.artifact_name())
+    let extents = layer.operator.extents().expect("the artifact knows convolutions only");
+    let extents = extents.map(|extent| extent.to_string()).join(",");
+    format!("{},{},{extents}", layer.name, layer.operator.name())
+}
+
+fn fits(operator: &Operator) -> bool {
+    matches!(operator, Operator::Conv(shape) if shape.kernel_fits().is_ok())
 }
 
 #[test]
@@ -326,9 +337,9 @@ fn the_networks_are_the_artifacts_by_count_and_digest() {
     assert_eq!(networks.len(), 12);
     let layers: Vec<_> = networks.values().flat_map(|network| network.layers()).collect();
     assert_eq!(layers.len(), 1439);
-    let shapes: BTreeSet<_> = layers.iter().map(|layer| layer.shape).collect();
+    let shapes: BTreeSet<_> = layers.iter().map(|layer| layer.operator).collect();
     assert_eq!(shapes.len(), 328);
-    let unfit = shapes.iter().filter(|shape| shape.kernel_fits().is_err()).count();
+    let unfit = shapes.iter().filter(|operator| !fits(operator)).count();
     assert_eq!(unfit, 4);
     // SHA-256 of the same rows written from the artifact's tables, networks in order of name.
     let rows = networks.iter().flat_map(|(name, network)| {
@@ -366,7 +377,7 @@ fn the_networks_are_the_artifacts_layer_by_layer() {
 #[test]
 fn dataflows_are_the_artifacts() {
     let Some(reference) = reference() else { return };
-    let mut catalog = Catalog::new();
+    let mut catalog = catalog_of_artifact();
     for name in catalog.names(Kind::Dataflow) {
         let path = reference.join(format!("inputs/dataflows/single/{name}.m"));
         let artifact = maestro::parse_dataflows(&source(&path)).unwrap();
@@ -377,7 +388,7 @@ fn dataflows_are_the_artifacts() {
 #[test]
 fn the_platform_is_the_artifacts_hardware_files() {
     let Some(reference) = reference() else { return };
-    let platform = Catalog::new().platform("mlsys2023").unwrap();
+    let platform = catalog_of_artifact().platform("mlsys2023").unwrap();
     let Resources::Tables(tables) = &platform.resources else {
         panic!("tables");
     };
@@ -397,7 +408,7 @@ fn the_platform_is_the_artifacts_hardware_files() {
 #[test]
 fn scenarios_of_the_artifacts_edition_are_its_files() {
     let Some(reference) = reference() else { return };
-    for name in Catalog::new().suite().unwrap().scenarios {
+    for name in catalog_of_artifact().suite().unwrap().scenarios {
         let path = reference.join(format!("inputs/usage_scenarios/{name}.m"));
         let artifact = maestro::scenario(&source(&path), &name).unwrap();
         let ours = scenario(&name, Edition::Mlsys2023);

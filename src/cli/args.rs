@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use crate::config::NetworkEdition;
 use crate::sweep::Semantics;
 
 /// Simulate real-time multi-network XR workloads on DNN accelerators.
@@ -36,6 +37,8 @@ pub enum Command {
     Replay(ReplayArgs),
     /// Cost every layer of a network on one accelerator.
     Cost(CostArgs),
+    /// Reproduce the paper's results: what changes in its conclusions under which semantics.
+    Reproduce(ReproduceArgs),
     /// List what is there.
     List {
         /// What to list.
@@ -63,9 +66,12 @@ pub enum Command {
         #[arg(long, value_name = "DIR")]
         out: Option<PathBuf>,
     },
-    /// Compare a model with reference data, row by row.
-    #[command(subcommand)]
-    Validate(Validation),
+    /// Compare the models with reference data: all that comes with the program, or tables of yours.
+    Validate {
+        /// Tables of yours.
+        #[command(subcommand)]
+        what: Option<Validation>,
+    },
     /// Print shell completions.
     Completions {
         /// Shell.
@@ -135,6 +141,20 @@ impl ValueEnum for Semantics {
     }
 }
 
+impl ValueEnum for NetworkEdition {
+    fn value_variants<'a>() -> &'a [Self] {
+        &[Self::Reference, Self::Mlsys2023]
+    }
+
+    fn to_possible_value(&self) -> Option<clap::builder::PossibleValue> {
+        let help = match self {
+            Self::Reference => "true operators: strides, padding, groups, attention",
+            Self::Mlsys2023 => "dense convolutions, as in the published artifact",
+        };
+        Some(clap::builder::PossibleValue::new(self.name()).help(help))
+    }
+}
+
 /// `xrsim run`.
 #[derive(Debug, Args)]
 #[command(
@@ -158,9 +178,13 @@ pub struct RunArgs {
     /// Rules of the run.
     #[arg(long, value_name = "SEMANTICS", default_value = "principled")]
     pub semantics: Semantics,
-    /// Layer costs: a cost model, or a CSV file of measurements.
-    #[arg(long, value_name = "M|FILE.csv", default_value = "mlsys2023")]
-    pub cost_model: String,
+    /// Layer costs: a cost model, or a CSV file of measurements [default: as the semantics].
+    #[arg(long, value_name = "M|FILE.csv")]
+    pub cost_model: Option<String>,
+    /// Layers of the networks: their true operators, or those of the published artifact [default:
+    /// reference; mlsys2023 under --semantics mlsys2023].
+    #[arg(long, value_name = "EDITION")]
+    pub networks: Option<NetworkEdition>,
     /// Bandwidth and memory of styles [default: paper; mlsys2023 under --semantics mlsys2023].
     #[arg(long, value_name = "P|FILE")]
     pub platform: Option<String>,
@@ -218,30 +242,66 @@ pub struct ReplayArgs {
     pub summary: Option<PathBuf>,
 }
 
+/// `xrsim reproduce`.
+#[derive(Debug, Args)]
+pub struct ReproduceArgs {
+    /// Folder for the tables as CSV.
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+}
+
 /// `xrsim cost`.
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:\n  \
+#[command(
+    after_help = "Without --network: all networks of the suite. Several of --dataflow, --pes or --cost-model stand \
+    side by side.\n\n\
+    Examples:\n  \
+    xrsim cost                                              every network on WS, OS and RS\n  \
     xrsim cost --network KD --dataflow WS --pes 1024\n  \
-    xrsim cost --network mine.yaml --dataflow RS --pes 4096 --noc-bandwidth 256,128 --format csv")]
+    xrsim cost --network KD --dataflow WS --layer conv2 --explain\n  \
+    xrsim cost --network DE --dataflow WS --dataflow RS --plot energy.svg --roofline roofs.png\n  \
+    xrsim cost --networks mlsys2023 --cost-model principled --cost-model mlsys2023\n  \
+    xrsim cost --network mine.yaml --dataflow RS --noc-bandwidth 256,128 --format csv"
+)]
 pub struct CostArgs {
-    /// Network: a task, a network name, or a file.
+    /// Network: a task, a network name, or a file; repeat for several.
     #[arg(long, value_name = "N|FILE")]
-    pub network: String,
-    /// Dataflow: a name or a file.
+    pub network: Vec<String>,
+    /// Layers of the networks: their true operators, or those of the published artifact.
+    #[arg(long, value_name = "EDITION", default_value = "reference")]
+    pub networks: NetworkEdition,
+    /// One layer only.
+    #[arg(long, value_name = "NAME")]
+    pub layer: Option<String>,
+    /// Dataflow: a name or a file; repeat for several [default: WS, OS, RS].
     #[arg(long, value_name = "D|FILE")]
-    pub dataflow: String,
-    /// Processing elements.
+    pub dataflow: Vec<String>,
+    /// Processing elements; repeat for several [default: 4096].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
-    pub pes: u32,
-    /// Bandwidth of the on-chip network's two levels [byte/cycle; default: the platform's].
+    pub pes: Vec<u32>,
+    /// Bandwidth of the on-chip network's levels, outermost first [byte/cycle; default: the
+    /// platform's].
     #[arg(long, value_name = "TOP,COL", value_delimiter = ',', num_args = 1)]
     pub noc_bandwidth: Vec<u64>,
-    /// Cost model, or a CSV file of measurements.
-    #[arg(long, value_name = "M|FILE.csv", default_value = "mlsys2023")]
-    pub cost_model: String,
+    /// Cost model, or a CSV file of measurements; repeat for several [default: principled].
+    #[arg(long, value_name = "M|FILE.csv")]
+    pub cost_model: Vec<String>,
     /// Clock, memories and energy.
     #[arg(long, value_name = "P|FILE", default_value = "paper")]
     pub platform: String,
+    /// Explain the one layer of --layer: levels, tiles, traffic and what bounds it.
+    #[arg(long, requires = "layer", conflicts_with_all = ["format", "plot", "plot_cycles", "roofline"])]
+    pub explain: bool,
+    /// Draw energy by component, one bar a layer or network, as .svg or .png; the data goes beside
+    /// it as .csv.
+    #[arg(long, value_name = "FILE")]
+    pub plot: Option<PathBuf>,
+    /// Draw cycles by what they are spent on likewise.
+    #[arg(long, value_name = "FILE")]
+    pub plot_cycles: Option<PathBuf>,
+    /// Draw every layer under the roofs of its accelerator likewise.
+    #[arg(long, value_name = "FILE")]
+    pub roofline: Option<PathBuf>,
     /// What to print.
     #[arg(long, value_name = "FORMAT", default_value = "table")]
     pub format: Format,

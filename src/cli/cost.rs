@@ -1,26 +1,70 @@
-//! `xrsim cost`: what every layer of a network costs on one accelerator.
+//! `xrsim cost`: what layers and networks cost on one or several accelerators.
+
+use std::sync::Arc;
 
 use crate::config::Catalog;
-use crate::hardware::platform::{Instance, Resources};
+use crate::cost::CostModel;
+use crate::hardware::platform::{Instance, Platform, Resources};
 use crate::hardware::{Accelerator, Memory, Noc, System};
-use crate::report::cost::CostReport;
+use crate::model::Network;
+use crate::report::cost::{CostReport, Variant, explain_layer};
 
 use super::args::{CostArgs, Format};
+use super::costs::{self, CostChoice};
 use super::message::Failure;
-use super::{costs, output, table_style};
+use super::{figure, output, table_style};
 
-/// Prints what `args` ask for.
+/// Dataflows, PEs and cost model where none are given.
+const DATAFLOWS: [&str; 3] = ["WS", "OS", "RS"];
+const PES: u32 = 4096;
+const COST_MODEL: &str = "principled";
+
+/// Most pairs of network and variant; each keeps everything that is known of every layer.
+const MAX_PAIRS: usize = 10_000;
+
+/// Prints and draws what `args` ask for.
 ///
 /// # Errors
 ///
-/// Bad input, or a layer that cannot run on the accelerator.
+/// Bad input, no accelerator that any network can run on, or a file that cannot be written.
 pub fn run(args: &CostArgs) -> Result<(), Failure> {
-    let mut catalog = Catalog::new();
-    let costs = costs::choose(&mut catalog, &args.cost_model)?;
-    let network = catalog.network(&args.network)?;
-    let accelerator = accelerator(args, &mut catalog)?;
-    let report = CostReport::new(&*costs.model, &network, &accelerator).map_err(super::argument)?;
-    match args.format {
+    let mut catalog = Catalog::with_networks(args.networks);
+    let choices = cost_models(args, &mut catalog)?;
+    let networks = networks(args, &mut catalog)?;
+    let accelerators = accelerators(args, &mut catalog)?;
+    if let Some(layer) = &args.layer {
+        refuse_unknown_layer(layer, &networks)?;
+    }
+    if args.explain {
+        return explain(args, &networks, &accelerators);
+    }
+    let pairs = choices.len() * accelerators.len() * networks.len();
+    if pairs > MAX_PAIRS {
+        return Err(Failure::Argument(format!(
+            "{pairs} pairs of network and accelerator; at most {MAX_PAIRS} are allowed"
+        )));
+    }
+    let both = |accelerator: &Accelerator| {
+        let variant = |choice: &CostChoice| Variant {
+            cost_model: choice.name.clone(),
+            accelerator: accelerator.clone(),
+        };
+        choices.iter().map(variant).collect::<Vec<_>>()
+    };
+    let variants: Vec<_> = accelerators.iter().flat_map(both).collect();
+    let models: Vec<&dyn CostModel> =
+        accelerators.iter().flat_map(|_| choices.iter().map(|choice| &*choice.model)).collect();
+    let mut report = CostReport::new(networks, variants, &models);
+    if let Some(layer) = &args.layer {
+        report = report.only(layer);
+    }
+    complain(&report)?;
+    draw(args, &report)?;
+    print(args.format, &report)
+}
+
+fn print(format: Format, report: &CostReport) -> Result<(), Failure> {
+    match format {
         Format::Table => output::print(&report.to_table(table_style())),
         Format::Json => {
             let text = serde_json::to_string_pretty(&report.to_json());
@@ -34,29 +78,117 @@ pub fn run(args: &CostArgs) -> Result<(), Failure> {
     }
 }
 
-/// The accelerator of `--dataflow`, `--pes` and `--noc-bandwidth` on the chip of `--platform`.
-fn accelerator(args: &CostArgs, catalog: &mut Catalog) -> Result<Accelerator, Failure> {
+fn draw(args: &CostArgs, report: &CostReport) -> Result<(), Failure> {
+    if let Some(path) = &args.plot {
+        figure::write(path, &report.energy_bars())?;
+    }
+    if let Some(path) = &args.plot_cycles {
+        figure::write(path, &report.cycle_bars())?;
+    }
+    if let Some(path) = &args.roofline {
+        figure::write(path, &report.roofline())?;
+    }
+    Ok(())
+}
+
+/// Says which networks cannot run where; a failure if none can anywhere.
+fn complain(report: &CostReport) -> Result<(), Failure> {
+    let reasons = report.infeasible().map(|(network, variant, reason)| {
+        format!("{} on {}: {reason}", network.name(), variant.accelerator.name)
+    });
+    let reasons: Vec<_> = reasons.collect();
+    if report.is_infeasible() {
+        return Err(Failure::Argument(reasons.join("\n")));
+    }
+    reasons.iter().for_each(|reason| super::message::say(format_args!("warning: {reason}")));
+    Ok(())
+}
+
+fn explain(
+    args: &CostArgs,
+    networks: &[Arc<Network>],
+    accelerators: &[Accelerator],
+) -> Result<(), Failure> {
+    if args.cost_model.iter().any(|name| name != COST_MODEL) {
+        let message = format!("--explain is about the cost model `{COST_MODEL}`");
+        return Err(Failure::Argument(message));
+    }
+    let name = args.layer.as_deref().unwrap_or_default();
+    let mut texts = Vec::new();
+    for network in networks {
+        let Some(layer) = network.layers().iter().position(|layer| *layer.name == *name) else {
+            continue;
+        };
+        for accelerator in accelerators {
+            let text = explain_layer(network, layer, accelerator, table_style());
+            texts.push(text.map_err(super::argument)?);
+        }
+    }
+    output::print(&texts.join("\n"))
+}
+
+fn refuse_unknown_layer(layer: &str, networks: &[Arc<Network>]) -> Result<(), Failure> {
+    let mut names = networks.iter().flat_map(|network| network.layers()).map(|it| &*it.name);
+    if names.any(|name| name == layer) {
+        return Ok(());
+    }
+    let names = networks.iter().flat_map(|network| network.layers()).map(|it| &*it.name);
+    let nearest = crate::config::nearest(layer, names);
+    let hint = nearest.map_or(String::new(), |name| format!("; did you mean `{name}`?"));
+    Err(Failure::Argument(format!("no network has a layer `{layer}`{hint}")))
+}
+
+fn cost_models(args: &CostArgs, catalog: &mut Catalog) -> Result<Vec<CostChoice>, Failure> {
+    if args.cost_model.is_empty() {
+        return Ok(vec![costs::choose(catalog, COST_MODEL)?]);
+    }
+    args.cost_model.iter().map(|name| costs::choose(catalog, name)).collect()
+}
+
+fn networks(args: &CostArgs, catalog: &mut Catalog) -> Result<Vec<Arc<Network>>, Failure> {
+    let names = match args.network.is_empty() {
+        true => catalog.names(crate::config::Kind::Network),
+        false => args.network.clone(),
+    };
+    let networks = names.iter().map(|name| catalog.network(name));
+    Ok(networks.collect::<Result<_, _>>()?)
+}
+
+/// Every dataflow with every number of PEs.
+fn accelerators(args: &CostArgs, catalog: &mut Catalog) -> Result<Vec<Accelerator>, Failure> {
     let platform = catalog.platform(&args.platform)?;
-    let dataflow = catalog.dataflow(&args.dataflow)?;
-    let (noc, memory) = chip(args, &platform.resources)?;
-    let name = format!("{}@{}", dataflow.name(), args.pes).into();
-    let instance = Instance { name, pes: args.pes, noc, memory };
-    let accelerator =
-        instance.with(instance.name.clone(), &dataflow, platform.clock, platform.energy);
-    let system = System::new(dataflow.name(), vec![accelerator]).map_err(super::argument)?;
-    Ok(system.accelerators()[0].clone())
+    let dataflows: Vec<_> = match args.dataflow.is_empty() {
+        true => DATAFLOWS.map(String::from).to_vec(),
+        false => args.dataflow.clone(),
+    };
+    let sizes = if args.pes.is_empty() { &[PES][..] } else { &args.pes };
+    let mut accelerators = Vec::new();
+    for &pes in sizes {
+        for name in &dataflows {
+            let dataflow = catalog.dataflow(name)?;
+            let (noc, memory) = chip(args, pes, &platform)?;
+            let name = format!("{}@{pes}", dataflow.name()).into();
+            let instance = Instance { name, pes, noc, memory };
+            let accelerator = instance.with(instance.name.clone(), &dataflow, &platform);
+            let system =
+                System::new(dataflow.name(), vec![accelerator]).map_err(super::argument)?;
+            accelerators.extend(system.accelerators().iter().cloned());
+        }
+    }
+    Ok(accelerators)
 }
 
 /// Network and memories: of the undivided chip, or of the table with just these PEs.
-fn chip(args: &CostArgs, resources: &Resources) -> Result<(Noc, Memory), Failure> {
-    let (mut noc, memory) = match resources {
-        Resources::Budget { noc, memory } => (noc.clone(), memory.clone()),
+fn chip(args: &CostArgs, pes: u32, platform: &Platform) -> Result<(Noc, Memory), Failure> {
+    let (mut noc, memory) = match &platform.resources {
+        Resources::Budget(budget) => (budget.noc.clone(), budget.memory.clone()),
         Resources::Tables(tables) => {
             let mut instances = tables.iter().flat_map(|table| &table.instances);
-            let found = instances.find(|instance| instance.pes == args.pes).ok_or_else(|| {
+            let found = instances.find(|instance| instance.pes == pes).ok_or_else(|| {
                 Failure::Argument(format!(
-                    "platform `{}` has no accelerator of {} PEs; choose a listed size or --platform paper",
-                    args.platform, args.pes
+                    "platform `{}` has no accelerator of {pes} PEs; choose a listed size or \
+                     --platform paper",
+                    args.platform
                 ))
             })?;
             (found.noc.clone(), found.memory.clone())

@@ -64,9 +64,7 @@ pub fn pair(
     let accelerators = instances
         .iter()
         .zip(dataflows)
-        .map(|(instance, dataflow)| {
-            instance.with(instance.name.clone(), dataflow, platform.clock, platform.energy)
-        })
+        .map(|(instance, dataflow)| instance.with(instance.name.clone(), dataflow, platform))
         .collect();
     let stem = Path::new(name).file_stem().map_or(name.into(), |stem| stem.to_string_lossy());
     System::new(stem, accelerators).map_err(super::argument)

@@ -3,7 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use crate::compat::quirks;
-use crate::config::{Catalog, Edition, Kind, Source, export};
+use crate::config::{Catalog, Edition, Kind, Model, Source, export};
+use crate::report::network::Facts;
 use crate::report::table;
 use crate::scenario::{Better, DependencyKind, QualityGoal, Scenario};
 use crate::{cost, schedule};
@@ -127,8 +128,8 @@ fn systems() -> Listed {
     let mut rows = Vec::new();
     for name in catalog.names(Kind::Style) {
         if let crate::config::Hardware::Style(style) = catalog.hardware(&name)? {
-            let names: Vec<_> = style.shares.iter().map(|(dataflow, _)| dataflow.name()).collect();
-            let shares: Vec<_> = style.shares.iter().map(|(_, share)| share.to_string()).collect();
+            let names: Vec<_> = style.shares.iter().map(|share| share.dataflow.name()).collect();
+            let shares: Vec<_> = style.shares.iter().map(|share| share.pes.to_string()).collect();
             rows.push(vec![name, style.class.to_string(), names.join(" + "), shares.join(":")]);
         }
     }
@@ -154,14 +155,28 @@ fn dataflows() -> Listed {
     Ok((vec!["dataflow", "directives"], rows))
 }
 
-/// Prints the text of an embedded or named file.
+/// Prints the text of an embedded or named file; behind a network also what follows from it.
 ///
 /// # Errors
 ///
 /// If there is no such file.
 pub fn show(name: &str) -> Result<(), Failure> {
     let mut catalog = Catalog::new();
-    output::print(catalog.text(name)?.text())
+    let mut text = catalog.text(name)?.text().to_string();
+    if let Ok(model) = catalog.model(name) {
+        text += &facts(&model).to_comments();
+    }
+    output::print(&text)
+}
+
+fn facts(model: &Model) -> Facts<'_> {
+    let published = model.published.as_ref();
+    Facts {
+        network: &model.network,
+        other_parameters: model.other_parameters,
+        published_parameters: published.and_then(|published| published.parameters),
+        published_macs: published.and_then(|published| published.macs),
+    }
 }
 
 /// Checks files and reports every problem of every one.

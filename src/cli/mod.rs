@@ -4,14 +4,17 @@
 pub mod args;
 mod cost;
 mod costs;
+mod figure;
 mod inspect;
 mod message;
 mod output;
 mod progress;
 mod replay;
+mod reproduce;
 mod results;
 mod run;
 mod settings;
+mod study;
 mod validate;
 
 use std::error::Error;
@@ -40,11 +43,13 @@ fn dispatch(command: Command) -> Result<(), Failure> {
         Command::Run(args) => run::run(&args),
         Command::Replay(args) => replay::run(&args),
         Command::Cost(args) => cost::run(&args),
+        Command::Reproduce(args) => reproduce::run(&args),
         Command::List { what } => inspect::list(what),
         Command::Show { name } => inspect::show(&name),
         Command::Check { files } => inspect::check(&files),
         Command::Import { file, out } => inspect::import(&file, out.as_deref()),
-        Command::Validate(Validation::Cost { cases }) => validate::cost(&cases),
+        Command::Validate { what: None } => validate::all(),
+        Command::Validate { what: Some(Validation::Cost { cases }) } => validate::cost(&cases),
         Command::Completions { shell } => {
             let mut text = Vec::new();
             clap_complete::generate(shell, &mut Cli::command(), "xrsim", &mut text);

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
 
-use crate::config::{Catalog, Edition, Hardware};
+use crate::config::{Catalog, Edition, Hardware, NetworkEdition};
 use crate::hardware::System;
 use crate::scenario::Scenario;
 use crate::schedule;
@@ -28,9 +28,13 @@ const MAX_RUNS: u64 = 1_000_000;
 ///
 /// Bad input, output that cannot be written, or no run that is feasible.
 pub fn run(args: &RunArgs) -> Result<(), Failure> {
-    let mut catalog = Catalog::new();
+    let mut catalog = Catalog::with_networks(args.networks.unwrap_or(match args.semantics {
+        Semantics::Principled => NetworkEdition::Reference,
+        Semantics::Mlsys2023 => NetworkEdition::Mlsys2023,
+    }));
     let settings = settings(args)?;
-    let costs = costs::choose(&mut catalog, &args.cost_model)?;
+    let cost_model = args.cost_model.as_deref().unwrap_or(args.semantics.name());
+    let costs = costs::choose(&mut catalog, cost_model)?;
     let specs = specs(args, &settings, &mut catalog)?;
     let mut results = Results::new(args, &costs.name)?;
     let progress = Progress::new(specs.len());
@@ -261,6 +265,7 @@ fn provenance(
     effective.insert("systems".into(), json!(distinct(systems)));
     effective.insert("semantics".into(), json!(args.semantics.name()));
     effective.insert("cost_model".into(), json!(costs.name));
+    effective.insert("networks".into(), json!(catalog.network_edition().name()));
     effective.insert("scheduler".into(), json!(specs[0].scheduler_name()));
     effective.insert("replications".into(), json!(args.replications));
     if args.semantics == Semantics::Principled {
@@ -297,6 +302,7 @@ fn requested(args: &RunArgs) -> Map<String, Value> {
         ("pes", json!(args.pes)),
         ("semantics", json!(args.semantics.name())),
         ("cost_model", json!(args.cost_model)),
+        ("networks", json!(args.networks.map(NetworkEdition::name))),
         ("platform", json!(args.platform)),
         ("dataflow", json!(args.dataflow)),
         ("scheduler", json!(args.scheduler)),

@@ -146,11 +146,11 @@ fn instant(ms: f32) -> SimTime {
 mod fixture {
     use super::*;
     use crate::cost::{CostTable, NetworkCost};
-    use crate::dataflow::{Axis, ClusterLevel, Dataflow, Directive, Mapping};
-    use crate::hardware::{Accelerator, EnergyTable, Memory, Noc, System};
+    use crate::dataflow::{Axis, ClusterLevel, Dataflow, Directive};
+    use crate::hardware::{Accelerator, ByteEnergy, Datapath, EnergyTable, Memory, Noc, System};
     use crate::ids::ModelId;
     use crate::load::LoadSettings;
-    use crate::model::{Layer, LayerKind, LayerShape, Network};
+    use crate::model::{ConvKind, ConvShape, Layer, Network};
     use crate::plan::EngineSettings;
     use crate::scenario::{
         ActiveModel, Better, Dependency, DependencyKind, QualityGoal, UnitModel,
@@ -233,8 +233,8 @@ mod fixture {
     }
 
     fn network(name: &str) -> Network {
-        let shape = LayerShape {
-            kind: LayerKind::Conv,
+        let shape = ConvShape {
+            kind: ConvKind::Conv,
             n: 1,
             k: 1,
             c: 1,
@@ -244,26 +244,24 @@ mod fixture {
             s: 1,
             stride_y: 1,
             stride_x: 1,
+            ..ConvShape::UNIT
         };
-        let name_of_layer = "l".into();
-        let layers = vec![Layer { name: name_of_layer, shape }];
+        let layers = vec![Layer::new("l", shape)];
         Network::new(name, layers).unwrap()
     }
 
     pub(super) fn accelerator(name: &str) -> Accelerator {
-        let map = Directive { mapping: Mapping::Spatial, size: 1, offset: 1, axis: Axis::C };
+        let map = Directive::spatial(1, 1, Axis::C);
         let level = ClusterLevel { units: None, directives: vec![map] };
         Accelerator {
             name: name.into(),
             dataflow: Arc::new(Dataflow::new("flow", vec![level]).unwrap()),
             pes: 4,
             clock: ClockRate::GHZ,
-            noc: Noc { bandwidth: vec![4], latency: vec![1], multicast: true },
-            memory: Memory {
-                shared: Bytes::new(1 << 20),
-                local: Bytes::new(1 << 10),
-                offchip_bandwidth: 4,
-            },
+            noc: Noc::new(vec![4]),
+            memory: Memory::new(Bytes::new(1 << 20), Bytes::new(1 << 10), 4),
+            datapath: Datapath::default(),
+            byte_energy: ByteEnergy::default(),
             energy: EnergyTable {
                 mac_nj: 0.00288,
                 l1_per_mac: 0.55,

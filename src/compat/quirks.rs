@@ -193,7 +193,7 @@ mod tests {
     use crate::cost::{self, LayerCost};
     use crate::hardware::Accelerator;
     use crate::ids::StreamId;
-    use crate::model::{LayerKind, LayerShape};
+    use crate::model::{ConvKind, ConvShape};
     use crate::scenario::{InputStream, JitterDistribution, Scenario};
     use crate::trace::{Outcome, Record};
     use crate::units::{Bytes, ClockRate, FrameRate, Millijoules, SimSpan, SimTime};
@@ -444,13 +444,25 @@ mod tests {
         assert_eq!((score.realtime, score.energy, score.inference), (1.0, -1.0, -1.0));
     }
 
-    fn cost(shape: LayerShape, accelerator: &Accelerator) -> LayerCost {
+    fn cost(shape: ConvShape, accelerator: &Accelerator) -> LayerCost {
         let entry = cost::ALL.iter().find(|entry| entry.name == "mlsys2023").unwrap();
-        (entry.build.unwrap())().layer(&shape, accelerator).unwrap()
+        (entry.build.unwrap())().layer(&shape.into(), accelerator).unwrap()
     }
 
-    fn shape(kind: LayerKind, k: u32) -> LayerShape {
-        LayerShape { kind, n: 1, k, c: 8, y: 18, x: 18, r: 3, s: 3, stride_y: 1, stride_x: 1 }
+    fn shape(kind: ConvKind, k: u32) -> ConvShape {
+        ConvShape {
+            kind,
+            n: 1,
+            k,
+            c: 8,
+            y: 18,
+            x: 18,
+            r: 3,
+            s: 3,
+            stride_y: 1,
+            stride_x: 1,
+            ..ConvShape::UNIT
+        }
     }
 
     #[test]
@@ -458,17 +470,17 @@ mod tests {
         let plain = accelerator("a");
         let mut other = plain.clone();
         other.noc.latency = vec![1000];
-        other.noc.multicast = !plain.noc.multicast;
+        other.noc.multicast = vec![!plain.noc.multicast[0]];
         other.memory.shared = Bytes::new(1);
         other.memory.local = Bytes::new(1);
         other.memory.offchip_bandwidth = 1;
-        let shape = shape(LayerKind::Conv, 16);
+        let shape = shape(ConvKind::Conv, 16);
         assert_eq!(cost(shape, &plain), cost(shape, &other));
     }
 
     #[test]
     fn depthwise_layers_cost_more_with_more_output_channels() {
-        let energy = |k| cost(shape(LayerKind::Depthwise, k), &accelerator("a")).energy_nj;
+        let energy = |k| cost(shape(ConvKind::Depthwise, k), &accelerator("a")).energy_nj;
         assert!(energy(16) > energy(8));
     }
 }

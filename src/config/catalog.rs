@@ -41,6 +41,35 @@ impl Edition {
     }
 }
 
+/// Which layers a network has where the editions differ.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum NetworkEdition {
+    /// The true operators: strides, padding, groups, attention, operators without MACs.
+    #[default]
+    Reference,
+    /// The layers of the published artifact, all of them dense convolutions.
+    Mlsys2023,
+}
+
+impl NetworkEdition {
+    /// Every edition with its name on the command line.
+    pub const ALL: [(Self, &'static str); 2] =
+        [(Self::Reference, "reference"), (Self::Mlsys2023, "mlsys2023")];
+
+    /// Name on the command line.
+    pub fn name(self) -> &'static str {
+        Self::ALL[self as usize].1
+    }
+
+    /// Folder of `models/` that is searched first.
+    pub(super) fn folder(self) -> &'static str {
+        match self {
+            Self::Reference => "reference/",
+            Self::Mlsys2023 => "mlsys2023/",
+        }
+    }
+}
+
 /// What a reference to hardware leads to.
 #[derive(Debug, Clone)]
 pub enum Hardware {
@@ -67,6 +96,7 @@ pub struct InputFile {
 /// embedded file, in any case, or else a path. Paths inside a file are relative to it.
 #[derive(Debug, Default)]
 pub struct Catalog {
+    networks_of: NetworkEdition,
     used: BTreeMap<String, Arc<Source>>,
     models: HashMap<String, Arc<Model>>,
     networks: HashMap<Box<str>, Vec<Arc<Network>>>,
@@ -100,9 +130,19 @@ impl<T: Clone> Cache<T> {
 }
 
 impl Catalog {
-    /// A catalog that has used nothing yet.
+    /// A catalog that has used nothing yet, with the reference edition of networks.
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// A catalog in which names of networks mean those of `networks`.
+    pub fn with_networks(networks: NetworkEdition) -> Self {
+        Self { networks_of: networks, ..Self::default() }
+    }
+
+    /// The edition that names of networks mean.
+    pub fn network_edition(&self) -> NetworkEdition {
+        self.networks_of
     }
 
     /// What runs by default.
@@ -234,12 +274,13 @@ impl Catalog {
         Ok(kind)
     }
 
-    /// Names of the embedded files of `kind`, in order; other editions of a scenario are left out.
+    /// Names of the embedded files of `kind`, in order; those that go by a path, such as other
+    /// editions, are left out.
     pub fn names(&self, kind: Kind) -> Vec<String> {
-        let folder = embedded::default_folder(kind);
+        let folder = embedded::default_folder(kind, self.networks_of);
         let names = embedded::of_kind(kind).map(Embedded::name);
         let bare = names.map(|name| name.strip_prefix(folder).unwrap_or(name));
-        bare.filter(|name| kind != Kind::Scenario || !name.contains('/')).map(Into::into).collect()
+        bare.filter(|name| !name.contains('/')).map(Into::into).collect()
     }
 
     /// The file called `reference`, whatever it describes.
@@ -271,7 +312,9 @@ impl Catalog {
         folder: Option<&Path>,
     ) -> Result<Document, ConfigError> {
         let find = |kind: &Kind| match edition {
-            "" => embedded::find(*kind, reference, embedded::default_folder(*kind)),
+            "" => {
+                embedded::find(*kind, reference, embedded::default_folder(*kind, self.networks_of))
+            }
             edition => embedded::find(*kind, reference, edition),
         };
         let path = folder.map_or_else(|| reference.into(), |folder| folder.join(reference));

@@ -6,7 +6,7 @@
 
 use std::sync::LazyLock;
 
-use super::Kind;
+use super::{Kind, NetworkEdition};
 
 include!(concat!(env!("OUT_DIR"), "/embedded.rs"));
 
@@ -50,9 +50,9 @@ pub(super) fn of_kind(kind: Kind) -> impl Iterator<Item = &'static Embedded> {
 
 /// Folder that is searched before the others for files of a kind, so that its files go by their bare
 /// names.
-pub(super) fn default_folder(kind: Kind) -> &'static str {
+pub(super) fn default_folder(kind: Kind, networks: NetworkEdition) -> &'static str {
     match kind {
-        Kind::Network => "mlsys2023/",
+        Kind::Network => networks.folder(),
         Kind::System => "examples/",
         _ => "",
     }

@@ -3,8 +3,10 @@
 use std::sync::Arc;
 
 use crate::dataflow::Dataflow;
-use crate::hardware::platform::{Instance, Platform, Resources, Table};
-use crate::hardware::{Accelerator, EnergyTable, Memory, Noc, Style, System};
+use crate::hardware::platform::{Budget, Instance, Platform, Resources, Table};
+use crate::hardware::{
+    Accelerator, ByteEnergy, Datapath, EnergyTable, Memory, Noc, Share, Style, System, Widths,
+};
 use crate::units::{Bytes, ClockRate};
 
 use super::Problem;
@@ -24,7 +26,13 @@ const MAX_SHARE: u32 = 1024;
 pub(super) struct RawStyle {
     name: Box<str>,
     class: Box<str>,
-    shares: Vec<(At<Box<str>>, u32)>,
+    shares: Vec<RawShare>,
+}
+
+/// Shares of one accelerator: of PEs, on-chip bandwidth, shared memory and off-chip bandwidth.
+struct RawShare {
+    dataflow: At<Box<str>>,
+    shares: [u32; 4],
 }
 
 /// A `system:` file whose dataflows are still names.
@@ -38,7 +46,9 @@ struct RawAccelerator {
     dataflow: At<Box<str>>,
     pes: At<u32>,
     clock: ClockRate,
+    datapath: Datapath,
     energy: EnergyTable,
+    byte_energy: ByteEnergy,
     noc: Noc,
     memory: Memory,
 }
@@ -54,12 +64,18 @@ pub(super) fn read_style(node: &Node<'_>, problems: &mut Problems) -> Option<Raw
     Some(RawStyle { name: name?, class: class?.into(), shares: shares? })
 }
 
-fn share(node: &Node<'_>, problems: &mut Problems) -> Option<(At<Box<str>>, u32)> {
+fn share(node: &Node<'_>, problems: &mut Problems) -> Option<RawShare> {
     let mut fields = Fields::of(node, "an accelerator of a style", problems)?;
+    let share = || number(1..=MAX_SHARE);
     let dataflow = fields.required("dataflow", at(text));
-    let share = fields.required("pe_share", number(1..=MAX_SHARE));
+    let pes = fields.required("pe_share", share());
+    let keys = ["noc_share", "shared_memory_share", "offchip_share"];
+    let [noc, memory, offchip] = keys.map(|key| fields.optional(key, share()));
     fields.finish();
-    Some((dataflow?, share?))
+    let pes = pes?;
+    let or_pes = |share: Option<u32>| share.unwrap_or(pes);
+    let shares = [pes, or_pes(noc), or_pes(memory), or_pes(offchip)];
+    Some(RawShare { dataflow: dataflow?, shares })
 }
 
 /// Reads a list of accelerators.
@@ -72,13 +88,16 @@ fn accelerators<T>(
 impl RawStyle {
     /// Names of the dataflows, with their places.
     pub(super) fn dataflows(&self) -> impl Iterator<Item = &At<Box<str>>> {
-        self.shares.iter().map(|(dataflow, _)| dataflow)
+        self.shares.iter().map(|share| &share.dataflow)
     }
 
     /// The style of these `dataflows`, one for each name.
     pub(super) fn resolve(self, dataflows: Vec<Arc<Dataflow>>) -> Style {
-        let shares = self.shares.into_iter().map(|(_, share)| share);
-        let shares = dataflows.into_iter().zip(shares).collect();
+        let share = |(dataflow, raw): (_, RawShare)| {
+            let [pes, noc, shared_memory, offchip] = raw.shares;
+            Share { dataflow, pes, noc, shared_memory, offchip }
+        };
+        let shares = dataflows.into_iter().zip(self.shares).map(share).collect();
         Style { name: self.name, class: self.class, shares }
     }
 }
@@ -91,7 +110,9 @@ pub(super) fn read_system(node: &Node<'_>, problems: &mut Problems) -> Option<Ra
     let energy = fields.optional("energy", energy);
     let wrong =
         fields.given("clock_mhz") != clock.is_some() || fields.given("energy") != energy.is_some();
-    let shared = Shared { clock, energy, wrong };
+    let datapath = fields.optional("datapath", datapath).unwrap_or_default();
+    let byte_energy = fields.optional("energy_pj", byte_energy).unwrap_or_default();
+    let shared = Shared { clock, energy, wrong, datapath, byte_energy };
     let read = |node: &Node<'_>, problems: &mut Problems| accelerator(node, &shared, problems);
     let accelerators = fields.required("accelerators", accelerators(read));
     fields.finish();
@@ -104,6 +125,8 @@ struct Shared {
     energy: Option<EnergyTable>,
     /// Whether one of the two is given but wrong.
     wrong: bool,
+    datapath: Datapath,
+    byte_energy: ByteEnergy,
 }
 
 fn accelerator(
@@ -114,6 +137,8 @@ fn accelerator(
     let mut fields = Fields::of(node, "an accelerator", problems)?;
     let clock = fields.or("clock_mhz", shared.clock, clock);
     let energy = fields.or("energy", shared.energy, energy);
+    let datapath = fields.optional("datapath", datapath).unwrap_or(shared.datapath);
+    let byte_energy = fields.optional("energy_pj", byte_energy).unwrap_or(shared.byte_energy);
     if shared.wrong {
         fields.forgive_missing();
     }
@@ -124,7 +149,8 @@ fn accelerator(
     fields.finish();
     let (noc, memory) = resources?;
     let (name, dataflow, pes) = (name?, dataflow?, pes?);
-    Some(RawAccelerator { name, dataflow, pes, clock: clock?, energy: energy?, noc, memory })
+    let (clock, energy) = (clock?, energy?);
+    Some(RawAccelerator { name, dataflow, pes, clock, datapath, energy, byte_energy, noc, memory })
 }
 
 impl RawSystem {
@@ -142,9 +168,20 @@ impl RawSystem {
     ) -> Option<System> {
         let mut accelerators = Vec::with_capacity(self.accelerators.len());
         for (raw, dataflow) in self.accelerators.into_iter().zip(dataflows) {
-            let RawAccelerator { name, pes, clock, energy, noc, memory, .. } = raw;
+            let RawAccelerator { name, pes, clock, datapath, energy, byte_energy, .. } = raw;
+            let RawAccelerator { noc, memory, .. } = raw;
             let At { span, value: pes } = pes;
-            let accelerator = Accelerator { name, dataflow, pes, clock, noc, memory, energy };
+            let accelerator = Accelerator {
+                name,
+                dataflow,
+                pes,
+                clock,
+                noc,
+                memory,
+                datapath,
+                energy,
+                byte_energy,
+            };
             if let Err(error) = System::new(self.name.clone(), vec![accelerator.clone()]) {
                 problems.push(Problem::new(span, error.to_string()));
             }
@@ -160,18 +197,21 @@ pub(super) fn read_platform(node: &Node<'_>, problems: &mut Problems) -> Option<
     let name = fields.required("name", text);
     let clock = fields.required("clock_mhz", clock);
     let energy = fields.required("energy", energy);
+    let datapath = fields.optional("datapath", datapath).unwrap_or_default();
+    let byte_energy = fields.optional("energy_pj", byte_energy).unwrap_or_default();
     let resources = if fields.given("tables") {
         fields.required("tables", list("tables", table)).map(Resources::Tables)
     } else {
         fields.required("budget", budget)
     };
     fields.finish();
-    Some(Platform { name: name?, clock: clock?, energy: energy?, resources: resources? })
+    let (name, clock, energy, resources) = (name?, clock?, energy?, resources?);
+    Some(Platform { name, clock, datapath, energy, byte_energy, resources })
 }
 
 fn budget(node: &Node<'_>, problems: &mut Problems) -> Option<Resources> {
     let (noc, memory) = resources_only(node, problems)?;
-    Some(Resources::Budget { noc, memory })
+    Some(Resources::Budget(Box::new(Budget { noc, memory })))
 }
 
 fn resources_only(node: &Node<'_>, problems: &mut Problems) -> Option<(Noc, Memory)> {
@@ -217,36 +257,77 @@ fn resources(
     fields: &mut Fields<'_, '_, '_>,
     default: Option<&(Noc, Memory)>,
 ) -> Option<(Noc, Memory)> {
-    let noc = default.map(|(noc, _)| noc.clone());
-    let memory = default.map(|(_, memory)| memory);
-    let (bandwidth, latency, multicast) = match noc {
-        Some(noc) => (Some(noc.bandwidth), Some(noc.latency), Some(noc.multicast)),
-        None => (None, Some(vec![1]), Some(true)),
-    };
-    let bytes_per_cycle = || number(1..=MAX_BANDWIDTH);
-    let bandwidth = fields.or("noc_bandwidth_bytes_per_cycle", bandwidth, levels(1, MAX_BANDWIDTH));
-    let latency = fields.or("noc_latency_cycles", latency, levels(0, MAX_LATENCY));
-    let multicast = fields.or("noc_multicast", multicast, flag);
-    let shared = fields.or("shared_memory_kib", memory.map(|memory| memory.shared), kib());
-    let local = fields.or("local_memory_kib", memory.map(|memory| memory.local), kib());
-    let offchip = memory.map(|memory| memory.offchip_bandwidth);
-    let offchip = fields.or("offchip_bandwidth_bytes_per_cycle", offchip, bytes_per_cycle());
-    let noc = Noc { bandwidth: bandwidth?, latency: latency?, multicast: multicast? };
-    Some((noc, Memory { shared: shared?, local: local?, offchip_bandwidth: offchip? }))
+    let noc = noc(fields, default.map(|(noc, _)| noc));
+    let memory = memory(fields, default.map(|(_, memory)| memory));
+    Some((noc?, memory?))
 }
 
-/// Reads one number for all levels of a network, or a list with one for each, outermost first.
-fn levels(low: u64, high: u64) -> impl Fn(&Node<'_>, &mut Problems) -> Option<Vec<u64>> {
+fn noc(fields: &mut Fields<'_, '_, '_>, default: Option<&Noc>) -> Option<Noc> {
+    let bandwidths = || levels(number(1..=MAX_BANDWIDTH));
+    let given = default.map(|noc| noc.bandwidth.clone());
+    let bandwidth = fields.or("noc_bandwidth_bytes_per_cycle", given, bandwidths());
+    let default = default.cloned().unwrap_or_else(|| Noc::new(Vec::new()));
+    let up = fields.optional("noc_up_bandwidth_bytes_per_cycle", bandwidths());
+    let weights = fields.optional("noc_weight_bandwidth_bytes_per_cycle", bandwidths());
+    let latency = fields.optional("noc_latency_cycles", levels(number(0..=MAX_LATENCY)));
+    let mut flags = |key| fields.optional(key, levels(flag));
+    let noc = Noc {
+        bandwidth: bandwidth.unwrap_or_default(),
+        up_bandwidth: up.unwrap_or(default.up_bandwidth),
+        weight_bandwidth: weights.unwrap_or(default.weight_bandwidth),
+        latency: latency.unwrap_or(default.latency),
+        step_latency: flags("noc_step_latency").unwrap_or(default.step_latency),
+        multicast: flags("noc_multicast").unwrap_or(default.multicast),
+        forward: flags("noc_forward").unwrap_or(default.forward),
+        reduce: flags("noc_reduce").unwrap_or(default.reduce),
+        single_weights: flags("noc_single_weights").unwrap_or(default.single_weights),
+    };
+    (!noc.bandwidth.is_empty()).then_some(noc)
+}
+
+fn memory(fields: &mut Fields<'_, '_, '_>, default: Option<&Memory>) -> Option<Memory> {
+    let shared = fields.or("shared_memory_kib", default.map(|memory| memory.shared), kib());
+    let local = fields.or("local_memory_kib", default.map(|memory| memory.local), kib());
+    let offchip = default.map(|memory| memory.offchip_bandwidth);
+    let bandwidth = number(1..=MAX_BANDWIDTH);
+    let offchip = fields.or("offchip_bandwidth_bytes_per_cycle", offchip, bandwidth);
+    let latency = fields.optional("offchip_latency_cycles", number(0..=MAX_LATENCY));
+    let copies = fields.optional("shared_memory_copies", copies);
+    let memory = Memory::new(shared?, local?, offchip?);
+    let default = default.unwrap_or(&memory);
+    Some(Memory {
+        offchip_latency: latency.unwrap_or(default.offchip_latency),
+        shared_copies: copies.unwrap_or(default.shared_copies),
+        ..memory
+    })
+}
+
+/// Reads copies of inputs, weights and outputs.
+fn copies(node: &Node<'_>, problems: &mut Problems) -> Option<[u32; 3]> {
+    let copies = list("copies", number(1..=16))(node, problems)?;
+    let three = <[u32; 3]>::try_from(copies).ok();
+    if three.is_none() {
+        problems.push(node.mismatch(&"three numbers: copies of inputs, weights and outputs"));
+    }
+    three
+}
+
+/// Reads one value for all levels of a network, or a list with one for each, outermost first.
+fn levels<T>(
+    read: impl Fn(&Node<'_>, &mut Problems) -> Option<T>,
+) -> impl Fn(&Node<'_>, &mut Problems) -> Option<Vec<T>> {
+    let each = list("levels", read);
     move |node, problems| {
         let Value::List(items) = &node.value else {
-            return number(low..=high)(node, problems).map(|level| vec![level]);
+            let one = Node { span: node.span.clone(), value: Value::List(vec![node.clone()]) };
+            return each(&one, problems);
         };
-        if items.len() > Dataflow::MAX_LEVELS {
-            let expected = format_args!("at most {} levels", Dataflow::MAX_LEVELS);
+        if items.len() > Noc::MAX_LEVELS {
+            let expected = format_args!("at most {} levels", Noc::MAX_LEVELS);
             problems.push(node.mismatch(&expected));
             return None;
         }
-        list("levels", number(low..=high))(node, problems)
+        each(node, problems)
     }
 }
 
@@ -277,4 +358,43 @@ fn energy(node: &Node<'_>, problems: &mut Problems) -> Option<EnergyTable> {
         l2_per_mac: l2_per_mac?,
         dram_per_mac: dram_per_mac?,
     })
+}
+
+/// Reads what PEs do and on what operands.
+fn datapath(node: &Node<'_>, problems: &mut Problems) -> Option<Datapath> {
+    let default = Datapath::default();
+    let mut fields = Fields::of(node, "a datapath", problems)?;
+    let macs = fields.optional("macs_per_pe_cycle", number(1..=1 << 16));
+    let vector_lanes = fields.optional("vector_lanes", number(1..=Accelerator::MAX_PES));
+    let units_limit = fields.optional("units_limit", number(1..=Accelerator::MAX_PES));
+    let mut width = |key, default: u32| fields.optional(key, number(1..=64)).unwrap_or(default);
+    let widths = Widths {
+        input: width("input_bytes", default.widths.input),
+        weight: width("weight_bytes", default.widths.weight),
+        partial_sum: width("partial_sum_bytes", default.widths.partial_sum),
+        output: width("output_bytes", default.widths.output),
+    };
+    fields.finish();
+    let macs_per_pe_cycle = macs.unwrap_or(default.macs_per_pe_cycle);
+    Some(Datapath { macs_per_pe_cycle, vector_lanes, units_limit, widths })
+}
+
+/// Reads energies in pJ; what is not given follows from widths and sizes of memories.
+fn byte_energy(node: &Node<'_>, problems: &mut Problems) -> Option<ByteEnergy> {
+    let default = ByteEnergy::default();
+    let mut fields = Fields::of(node, "an energy table in pJ", problems)?;
+    let mut energy = |key| fields.optional(key, number(0.0..=1e9));
+    let table = ByteEnergy {
+        mac: energy("mac"),
+        register: energy("register_per_byte").unwrap_or(default.register),
+        l1: energy("l1_per_byte"),
+        cluster: energy("cluster_per_byte"),
+        l2: energy("l2_per_byte"),
+        network: energy("network_per_byte").unwrap_or(default.network),
+        forward: energy("forward_per_byte").unwrap_or(default.forward),
+        dram: energy("dram_per_byte").unwrap_or(default.dram),
+        leakage: energy("leakage_per_cycle").unwrap_or(default.leakage),
+    };
+    fields.finish();
+    Some(table)
 }

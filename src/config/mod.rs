@@ -22,7 +22,7 @@ mod hardware;
 mod scenario;
 mod yaml;
 
-pub use catalog::{Catalog, Edition, Hardware, InputFile};
+pub use catalog::{Catalog, Edition, Hardware, InputFile, NetworkEdition};
 pub use diagnostic::{ConfigError, Problem, nearest};
 pub use files::Source;
 pub use kind::Kind;

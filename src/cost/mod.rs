@@ -1,7 +1,7 @@
 //! What a layer costs on an accelerator: the [`CostModel`] trait, its implementations in [`ALL`],
 //! and the dense [`CostTable`] that the engines read.
 //!
-//! Cost models are pure functions of shape and accelerator. They know nothing of scenarios,
+//! Cost models are pure functions of operator and accelerator. They know nothing of scenarios,
 //! schedules or time of day.
 
 pub mod library;
@@ -16,7 +16,7 @@ use thiserror::Error;
 
 use crate::hardware::Accelerator;
 use crate::ids::{AccelId, ModelId};
-use crate::model::{LayerShape, Network};
+use crate::model::{Network, Operator};
 use crate::units::{Cycles, Millijoules, SimSpan};
 
 /// Cost of one layer.
@@ -50,19 +50,19 @@ impl NetworkCost {
         Self { layers, cycles, latency: cycles.at(accelerator.clock), energy_nj }
     }
 
-    /// Evaluates every distinct shape of `network` once and sums over its layers.
+    /// Evaluates every distinct operator of `network` once and sums over its layers.
     ///
     /// # Errors
     ///
-    /// That of the first shape that has no cost.
-    pub fn of_shapes(
+    /// That of the first operator that has no cost.
+    pub fn of_operators(
         network: &Network,
         accelerator: &Accelerator,
-        cost: impl FnMut(&LayerShape) -> Result<LayerCost, Infeasible>,
+        cost: impl FnMut(&Operator) -> Result<LayerCost, Infeasible>,
     ) -> Result<Self, Infeasible> {
-        let distinct: Vec<_> = network.shapes().iter().map(cost).collect::<Result<_, _>>()?;
-        let layer_of = |&shape: &u32| distinct[shape as usize];
-        let layers = network.shape_of().iter().map(layer_of).collect();
+        let distinct: Vec<_> = network.operators().iter().map(cost).collect::<Result<_, _>>()?;
+        let layer_of = |&at: &u32| distinct[at as usize];
+        let layers = network.operator_of().iter().map(layer_of).collect();
         Ok(Self::of_layers(layers, accelerator))
     }
 
@@ -101,6 +101,39 @@ pub enum Infeasible {
         accelerator: Box<str>,
         /// Levels of its network.
         available: usize,
+    },
+    /// The model has no notion of something.
+    #[error("this cost model does not know {what}: {why}")]
+    NotInModel {
+        /// What, e.g. a dataflow.
+        what: Box<str>,
+        /// What it would need.
+        why: &'static str,
+    },
+    /// The dataflow does not compute the layer, or does so in part or twice.
+    #[error("dataflow {dataflow} on `{accelerator}`: {reason}")]
+    Illegal {
+        /// Dataflow.
+        dataflow: Box<str>,
+        /// Accelerator.
+        accelerator: Box<str>,
+        /// What is wrong.
+        reason: Box<principled::Illegal>,
+    },
+    /// What a PE works on at once does not fit into its scratchpad.
+    #[error(
+        "dataflow {dataflow} needs {needed} bytes in every PE, but those of `{accelerator}` have \
+         {available}"
+    )]
+    TileTooLarge {
+        /// Dataflow.
+        dataflow: Box<str>,
+        /// Accelerator.
+        accelerator: Box<str>,
+        /// Bytes of two of the largest boxes.
+        needed: u64,
+        /// Bytes of a scratchpad.
+        available: u64,
     },
     /// The accelerator has too few PEs for one outermost unit of the dataflow.
     #[error("one unit of the dataflow needs {needed} PEs, more than `{accelerator}` has")]
@@ -180,7 +213,7 @@ impl LayerCost {
 ///
 /// Contract:
 /// - It is asked of accelerators that [`System::new`](crate::hardware::System::new) accepts and of
-///   shapes that [`LayerShape::check`] accepts.
+///   operators that [`Operator::check`] accepts.
 /// - It is pure: equal arguments give equal results, in any order and from any thread.
 /// - Accelerators that differ in name only cost the same, unless [`CostModel::costs_by_name`].
 pub trait CostModel: Send + Sync {
@@ -189,8 +222,11 @@ pub trait CostModel: Send + Sync {
     /// # Errors
     ///
     /// [`Infeasible`] where the layer cannot run there.
-    fn layer(&self, shape: &LayerShape, accelerator: &Accelerator)
-    -> Result<LayerCost, Infeasible>;
+    fn layer(
+        &self,
+        operator: &Operator,
+        accelerator: &Accelerator,
+    ) -> Result<LayerCost, Infeasible>;
 
     /// Everything the model knows of one layer, as columns of a table: name and value. The first
     /// two columns are `runtime_cycles` and `energy_nJ`.
@@ -200,10 +236,10 @@ pub trait CostModel: Send + Sync {
     /// As [`CostModel::layer`].
     fn explain(
         &self,
-        shape: &LayerShape,
+        operator: &Operator,
         accelerator: &Accelerator,
     ) -> Result<Explanation, Infeasible> {
-        Ok(self.layer(shape, accelerator)?.explanation())
+        Ok(self.layer(operator, accelerator)?.explanation())
     }
 
     /// What the model knows of every layer of a network, in execution order; empty if it only knows
@@ -217,13 +253,13 @@ pub trait CostModel: Send + Sync {
         network: &Network,
         accelerator: &Accelerator,
     ) -> Result<Vec<Explanation>, Infeasible> {
-        let explain = |shape| self.explain(shape, accelerator);
-        let distinct: Vec<_> = network.shapes().iter().map(explain).collect::<Result<_, _>>()?;
-        let layer_of = |&shape: &u32| distinct[shape as usize].clone();
-        Ok(network.shape_of().iter().map(layer_of).collect())
+        let explain = |operator| self.explain(operator, accelerator);
+        let distinct: Vec<_> = network.operators().iter().map(explain).collect::<Result<_, _>>()?;
+        let layer_of = |&at: &u32| distinct[at as usize].clone();
+        Ok(network.operator_of().iter().map(layer_of).collect())
     }
 
-    /// Cost of a whole network. The default evaluates every distinct shape once and sums over the
+    /// Cost of a whole network. The default evaluates every distinct operator once and sums over the
     /// layers; a model that knows more (or only whole networks) overrides it.
     ///
     /// # Errors
@@ -234,7 +270,9 @@ pub trait CostModel: Send + Sync {
         network: &Network,
         accelerator: &Accelerator,
     ) -> Result<NetworkCost, Infeasible> {
-        NetworkCost::of_shapes(network, accelerator, |shape| self.layer(shape, accelerator))
+        NetworkCost::of_operators(network, accelerator, |operator| {
+            self.layer(operator, accelerator)
+        })
     }
 
     /// Whether the names of accelerators and dataflows matter to the cost.
@@ -256,7 +294,8 @@ pub struct Entry {
 }
 
 /// Every cost model.
-pub const ALL: &[Entry] = &[mlsys2023::ENTRY, roofline::ENTRY, table::ENTRY];
+pub const ALL: &[Entry] =
+    &[principled::model::ENTRY, mlsys2023::ENTRY, roofline::ENTRY, table::ENTRY];
 
 /// Latency and energy of every model of a scenario on every accelerator of a system; row-major
 /// `[model][accelerator]`.

@@ -4,7 +4,7 @@
 //! - Every PE does one multiply-accumulate per cycle, and all of them have work to the end.
 //! - Traffic is compulsory only: each element of input, weight and output crosses the off-chip
 //!   interface once and the outermost on-chip network once, as if the buffers held whole tensors.
-//!   Input elements that a stride skips are counted too.
+//!   Input elements that a stride skips are counted too, padding is not.
 //! - An element has one byte (8-bit operands, XRBench section 4.1).
 //! - Computing and both transfers overlap completely.
 //! - Energy is spent on multiply-accumulates and on one access to L2 and one to DRAM per element.
@@ -13,7 +13,7 @@
 //! The dataflow does not enter. Batch and stride do, unlike in the published artifact's model.
 
 use crate::hardware::Accelerator;
-use crate::model::{LayerKind, LayerShape};
+use crate::model::Operator;
 
 use super::{CostModel, Entry, Explanation, Infeasible, LayerCost, Quantity};
 
@@ -44,9 +44,9 @@ struct Roofs {
 }
 
 impl Roofs {
-    fn of(shape: &LayerShape, accelerator: &Accelerator) -> Self {
-        let macs = shape.macs();
-        let elements = elements(shape);
+    fn of(operator: &Operator, accelerator: &Accelerator) -> Self {
+        let macs = operator.macs();
+        let elements = elements(operator);
         let bytes = elements * BYTES_PER_ELEMENT;
         Self {
             macs,
@@ -85,32 +85,25 @@ impl Roofs {
 }
 
 /// Elements of input, weight and output tensor.
-fn elements(shape: &LayerShape) -> u64 {
-    let [n, k, c, y, x, r, s] =
-        [shape.n, shape.k, shape.c, shape.y, shape.x, shape.r, shape.s].map(u64::from);
-    let filters = match shape.kind {
-        LayerKind::Depthwise => 1,
-        LayerKind::Conv | LayerKind::Transposed | LayerKind::NonGrouped => k,
-    };
-    let outputs = u64::from(shape.output_rows()) * u64::from(shape.output_columns());
-    n * c * y * x + filters * c * r * s + n * shape.output_channels() * outputs
+fn elements(operator: &Operator) -> u64 {
+    operator.inputs() + operator.weights() + operator.outputs()
 }
 
 impl CostModel for Roofline {
     fn layer(
         &self,
-        shape: &LayerShape,
+        operator: &Operator,
         accelerator: &Accelerator,
     ) -> Result<LayerCost, Infeasible> {
-        Ok(Roofs::of(shape, accelerator).cost(accelerator))
+        Ok(Roofs::of(operator, accelerator).cost(accelerator))
     }
 
     fn explain(
         &self,
-        shape: &LayerShape,
+        operator: &Operator,
         accelerator: &Accelerator,
     ) -> Result<Explanation, Infeasible> {
-        let roofs = Roofs::of(shape, accelerator);
+        let roofs = Roofs::of(operator, accelerator);
         let cost = roofs.cost(accelerator);
         let count = |count: u64| Quantity::Count(count as i64);
         Ok(vec![

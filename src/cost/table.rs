@@ -10,7 +10,7 @@ use std::collections::{HashMap, HashSet};
 use thiserror::Error;
 
 use crate::hardware::Accelerator;
-use crate::model::{Layer, LayerShape, Network};
+use crate::model::{Layer, Network, Operator};
 use crate::units::{Cycles, Millijoules, SimSpan};
 
 use super::{CostModel, Entry, Explanation, Infeasible, LayerCost, NetworkCost};
@@ -269,7 +269,7 @@ impl CostModel for CostRecords {
     /// # Errors
     ///
     /// Always [`Infeasible::UnnamedLayer`]: a record names its network and layer.
-    fn layer(&self, _: &LayerShape, _: &Accelerator) -> Result<LayerCost, Infeasible> {
+    fn layer(&self, _: &Operator, _: &Accelerator) -> Result<LayerCost, Infeasible> {
         Err(Infeasible::UnnamedLayer)
     }
 

@@ -26,11 +26,15 @@ pub enum Axis {
     OutputX,
     /// Output rows, `Y'`.
     OutputY,
+    /// Batch.
+    N,
+    /// Groups of channels.
+    G,
 }
 
 impl Axis {
     /// Every axis with its spelling.
-    pub const ALL: [(Self, &'static str); 8] = [
+    pub const ALL: [(Self, &'static str); 10] = [
         (Self::C, "C"),
         (Self::K, "K"),
         (Self::R, "R"),
@@ -39,6 +43,8 @@ impl Axis {
         (Self::Y, "Y"),
         (Self::OutputX, "X'"),
         (Self::OutputY, "Y'"),
+        (Self::N, "N"),
+        (Self::G, "G"),
     ];
 
     /// The axis written `text`.
@@ -70,17 +76,64 @@ pub enum Mapping {
     Spatial,
 }
 
+/// A size in a directive: a number, or one that depends on the layer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Size {
+    /// A number, at least 1.
+    Fixed(u32),
+    /// `Sz(axis)`, the layer's extent, plus a number.
+    Extent {
+        /// Axis of which the extent is meant.
+        axis: Axis,
+        /// What is added.
+        plus: i32,
+    },
+}
+
+impl Size {
+    /// The number; `None` if it depends on the layer.
+    pub fn fixed(self) -> Option<u32> {
+        match self {
+            Self::Fixed(number) => Some(number),
+            Self::Extent { .. } => None,
+        }
+    }
+}
+
+impl fmt::Display for Size {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            Self::Fixed(number) => write!(f, "{number}"),
+            Self::Extent { axis, plus: 0 } => write!(f, "Sz({})", axis.name()),
+            Self::Extent { axis, plus } => write!(f, "Sz({}){plus:+}", axis.name()),
+        }
+    }
+}
+
 /// One map directive: `TemporalMap(size,offset) axis` or `SpatialMap(size,offset) axis`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Directive {
     /// Temporal or spatial.
     pub mapping: Mapping,
-    /// Extent that one unit holds, at least 1.
-    pub size: u32,
-    /// Distance between steps or units, at least 1.
-    pub offset: u32,
+    /// Extent that one unit holds.
+    pub size: Size,
+    /// Distance between steps or units.
+    pub offset: Size,
     /// The mapped axis.
     pub axis: Axis,
+}
+
+impl Directive {
+    /// `TemporalMap(size,offset) axis`.
+    pub fn temporal(size: u32, offset: u32, axis: Axis) -> Self {
+        let [size, offset] = [size, offset].map(Size::Fixed);
+        Self { mapping: Mapping::Temporal, size, offset, axis }
+    }
+
+    /// `SpatialMap(size,offset) axis`.
+    pub fn spatial(size: u32, offset: u32, axis: Axis) -> Self {
+        Self { mapping: Mapping::Spatial, ..Self::temporal(size, offset, axis) }
+    }
 }
 
 impl fmt::Display for Directive {
@@ -97,7 +150,7 @@ impl fmt::Display for Directive {
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct ClusterLevel {
     /// Units of this level; `None` at the outermost, which takes what the PEs allow.
-    pub units: Option<u32>,
+    pub units: Option<Size>,
     /// Maps, outer loop first.
     pub directives: Vec<Directive>,
 }
@@ -114,7 +167,7 @@ pub struct Dataflow {
 #[non_exhaustive]
 pub enum DataflowError {
     /// No directives at all.
-    #[error("a dataflow needs at least one level with a spatial map")]
+    #[error("a dataflow needs at least one directive")]
     Empty,
     /// An axis is mapped twice in one level.
     #[error("level {level} maps {axis} twice ({axis} and its output axis count as one)")]
@@ -123,14 +176,6 @@ pub enum DataflowError {
         level: usize,
         /// Axis.
         axis: &'static str,
-    },
-    /// A level has no spatial map, or more than two.
-    #[error("level {level} has {found} spatial maps; a level needs one, at most two")]
-    SpatialMaps {
-        /// Level.
-        level: usize,
-        /// How many there are.
-        found: usize,
     },
     /// A size is zero or absurd.
     #[error("level {level}: {what} is {found}; allowed are 1 to {}", Dataflow::MAX_SIZE)]
@@ -171,7 +216,7 @@ impl Dataflow {
         name: impl Into<Box<str>>,
         levels: Vec<ClusterLevel>,
     ) -> Result<Self, DataflowError> {
-        if levels.is_empty() {
+        if levels.iter().all(|level| level.directives.is_empty()) {
             return Err(DataflowError::Empty);
         }
         if levels.len() > Self::MAX_LEVELS {
@@ -196,12 +241,11 @@ impl Dataflow {
         &self.levels
     }
 
-    /// PEs of one outermost unit: the product of all cluster sizes, saturating.
+    /// PEs of one outermost unit: the product of all cluster sizes, saturating. Sizes that depend on
+    /// the layer count as 1, the least that they can be.
     pub fn pes_per_unit(&self) -> u64 {
-        self.levels
-            .iter()
-            .filter_map(|level| level.units)
-            .fold(1, |product, units| product.saturating_mul(u64::from(units)))
+        let units = self.levels.iter().filter_map(|level| level.units?.fixed());
+        units.fold(1, |product, units| product.saturating_mul(u64::from(units)))
     }
 }
 
@@ -212,16 +256,15 @@ impl ClusterLevel {
     ///
     /// The first violated rule of [`DataflowError`].
     pub fn check(&self, level: usize) -> Result<(), DataflowError> {
-        let size = |what, found: u32| {
-            if found == 0 || found > Dataflow::MAX_SIZE {
-                return Err(DataflowError::Size { level, what, found });
+        let size = |what, size: Size| match size.fixed() {
+            Some(found) if found == 0 || found > Dataflow::MAX_SIZE => {
+                Err(DataflowError::Size { level, what, found })
             }
-            Ok(())
+            _ => Ok(()),
         };
         if let Some(units) = self.units {
             size("the cluster size", units)?;
         }
-        let mut spatial = 0;
         for (index, directive) in self.directives.iter().enumerate() {
             size("a map size", directive.size)?;
             size("a map offset", directive.offset)?;
@@ -229,10 +272,6 @@ impl ClusterLevel {
             if self.directives[..index].iter().any(|other| other.axis.input_axis() == axis) {
                 return Err(DataflowError::AxisTwice { level, axis: axis.name() });
             }
-            spatial += usize::from(directive.mapping == Mapping::Spatial);
-        }
-        if !(1..=2).contains(&spatial) {
-            return Err(DataflowError::SpatialMaps { level, found: spatial });
         }
         Ok(())
     }

@@ -1,7 +1,7 @@
 //! Platforms: what a style is instantiated on.
 //!
-//! A *budget* is one pool of bandwidth and memory that the accelerators split by their share of the
-//! PEs, as section 4.1 of the XRBench paper describes its systems. *Tables* fix the parameters of
+//! A *budget* is one pool of bandwidth and memory that the accelerators split by their shares, as
+//! section 4.1 of the XRBench paper describes its systems. *Tables* fix the parameters of
 //! every instance, as the published artifact did; they hold for the listed partitions only.
 
 use std::sync::Arc;
@@ -9,7 +9,10 @@ use std::sync::Arc;
 use crate::dataflow::Dataflow;
 use crate::units::{Bytes, ClockRate};
 
-use super::{Accelerator, EnergyTable, HardwareError, Memory, Noc, Style, System};
+use super::{
+    Accelerator, ByteEnergy, Datapath, EnergyTable, HardwareError, Memory, Noc, Share, Style,
+    System,
+};
 
 /// Everything about the hardware but dataflows and PE counts.
 #[derive(Debug, Clone, PartialEq)]
@@ -18,8 +21,12 @@ pub struct Platform {
     pub name: Box<str>,
     /// Clock of every accelerator.
     pub clock: ClockRate,
+    /// PEs and operands of every accelerator.
+    pub datapath: Datapath,
     /// Energy per event.
     pub energy: EnergyTable,
+    /// Energy per multiply-accumulate and byte.
+    pub byte_energy: ByteEnergy,
     /// Bandwidth and memories.
     pub resources: Resources,
 }
@@ -27,15 +34,19 @@ pub struct Platform {
 /// Bandwidth and memories of a platform.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Resources {
-    /// One pool, split by share of the PEs (PE-local memory is per PE and not split).
-    Budget {
-        /// Network of the undivided chip.
-        noc: Noc,
-        /// Memories of the undivided chip.
-        memory: Memory,
-    },
+    /// One pool, split by the shares of a style (PE-local memory is per PE and not split).
+    Budget(Box<Budget>),
     /// Fixed parameters for each listed partition.
     Tables(Vec<Table>),
+}
+
+/// Resources of a whole chip.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Budget {
+    /// Network of the undivided chip.
+    pub noc: Noc,
+    /// Memories of the undivided chip.
+    pub memory: Memory,
 }
 
 /// Instances of one partition of the PEs.
@@ -61,22 +72,23 @@ pub struct Instance {
 }
 
 impl Instance {
-    /// The accelerator that runs `dataflow` on this instance.
+    /// The accelerator that runs `dataflow` on this instance; the rest is as on `platform`.
     pub fn with(
         &self,
         name: Box<str>,
         dataflow: &Arc<Dataflow>,
-        clock: ClockRate,
-        energy: EnergyTable,
+        platform: &Platform,
     ) -> Accelerator {
         Accelerator {
             name,
             dataflow: Arc::clone(dataflow),
             pes: self.pes,
-            clock,
+            clock: platform.clock,
             noc: self.noc.clone(),
             memory: self.memory.clone(),
-            energy,
+            datapath: platform.datapath,
+            energy: platform.energy,
+            byte_energy: platform.byte_energy,
         }
     }
 }
@@ -92,19 +104,39 @@ impl Style {
     pub fn instantiate(&self, pes: u32, platform: &Platform) -> Result<System, HardwareError> {
         let partition = self.partition(pes)?;
         let instances = match &platform.resources {
-            Resources::Budget { noc, memory } => split(noc, memory, &partition, pes),
+            Resources::Budget(budget) => self.split(budget, &partition),
             Resources::Tables(tables) => self.find_table(tables, &partition, platform)?,
         };
         let accelerators = instances
             .iter()
             .zip(&self.shares)
             .enumerate()
-            .map(|(index, (instance, (dataflow, _)))| {
+            .map(|(index, (instance, Share { dataflow, .. }))| {
                 let name = format!("{}-{index}", dataflow.name()).into();
-                instance.with(name, dataflow, platform.clock, platform.energy)
+                instance.with(name, dataflow, platform)
             })
             .collect();
         System::new(self.name.clone(), accelerators)
+    }
+
+    /// Splits one chip among the accelerators, of `partition` PEs each, by their shares. Parts are
+    /// rounded down, never below 1.
+    fn split(&self, budget: &Budget, partition: &[u32]) -> Vec<Instance> {
+        let Budget { noc, memory } = budget;
+        let total = |share: fn(&Share) -> u32| self.shares.iter().map(share).map(u64::from).sum();
+        let [noc_total, memory_total, offchip_total]: [u64; 3] =
+            [total(|it| it.noc), total(|it| it.shared_memory), total(|it| it.offchip)];
+        let instance = |(index, (share, &pes)): (usize, (&Share, &u32))| Instance {
+            name: format!("Acc{index}").into(),
+            pes,
+            noc: noc.shared(|bandwidth| part(bandwidth, share.noc, noc_total)),
+            memory: Memory {
+                shared: Bytes::new(part(memory.shared.get(), share.shared_memory, memory_total)),
+                offchip_bandwidth: part(memory.offchip_bandwidth, share.offchip, offchip_total),
+                ..memory.clone()
+            },
+        };
+        self.shares.iter().zip(partition).enumerate().map(instance).collect()
     }
 
     fn find_table(
@@ -135,32 +167,10 @@ impl Style {
     }
 }
 
-/// Splits one chip among accelerators of `partition` PEs, out of `total`. Shares of bandwidth and
-/// memory are rounded down, never below 1.
-fn split(noc: &Noc, memory: &Memory, partition: &[u32], total: u32) -> Vec<Instance> {
-    partition
-        .iter()
-        .enumerate()
-        .map(|(index, &pes)| {
-            let share = |whole: u64| {
-                let part = u128::from(whole) * u128::from(pes) / u128::from(total);
-                u64::try_from(part).expect("a share is not larger than the whole").max(1)
-            };
-            Instance {
-                name: format!("Acc{index}").into(),
-                pes,
-                noc: Noc {
-                    bandwidth: noc.bandwidth.iter().map(|&b| share(b)).collect(),
-                    ..noc.clone()
-                },
-                memory: Memory {
-                    shared: Bytes::new(share(memory.shared.get())),
-                    offchip_bandwidth: share(memory.offchip_bandwidth),
-                    ..memory.clone()
-                },
-            }
-        })
-        .collect()
+/// `whole` times `share` over `total`, rounded down, at least 1.
+fn part(whole: u64, share: u32, total: u64) -> u64 {
+    let part = u128::from(whole) * u128::from(share) / u128::from(total.max(1));
+    u64::try_from(part).unwrap_or(whole).max(1)
 }
 
 fn join(numbers: &[u32], separator: &str) -> String {

@@ -2,76 +2,29 @@
 //!
 //! Knows nothing of hardware, mappings, rates or files.
 
+mod operator;
+
 use std::collections::HashMap;
 
 use thiserror::Error;
 
-/// Operator class of a layer, as the XRBench artifact's network files name them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum LayerKind {
-    /// Dense 2-D convolution; also fully connected layers and matrix products written as one.
-    Conv,
-    /// Depthwise convolution (`DSCONV`).
-    Depthwise,
-    /// Transposed convolution (`TRCONV`).
-    Transposed,
-    /// Non-grouped variant of the artifact (`NGCONV`), evaluated as [`LayerKind::Conv`].
-    NonGrouped,
-}
-
-impl LayerKind {
-    /// Every kind with its spelling in the artifact's files and tables.
-    pub const ALL: [(Self, &'static str); 4] = [
-        (Self::Conv, "CONV"),
-        (Self::Depthwise, "DSCONV"),
-        (Self::Transposed, "TRCONV"),
-        (Self::NonGrouped, "NGCONV"),
-    ];
-
-    /// Spelling in the artifact's files and tables.
-    pub fn artifact_name(self) -> &'static str {
-        Self::ALL[self as usize].1
-    }
-}
-
-/// Extents of a 2-D convolution loop nest. Equal shapes have equal costs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct LayerShape {
-    /// Operator class.
-    pub kind: LayerKind,
-    /// Batch.
-    pub n: u32,
-    /// Output channels.
-    pub k: u32,
-    /// Input channels.
-    pub c: u32,
-    /// Input rows, padding included.
-    pub y: u32,
-    /// Input columns, padding included.
-    pub x: u32,
-    /// Kernel rows.
-    pub r: u32,
-    /// Kernel columns.
-    pub s: u32,
-    /// Vertical stride.
-    pub stride_y: u32,
-    /// Horizontal stride.
-    pub stride_x: u32,
-}
+pub use operator::{
+    ConvKind, ConvShape, MatmulShape, Operator, Padding, Phase, VectorOp, VectorShape,
+};
 
 /// A layer that cannot exist.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum ModelError {
-    /// An extent is zero or larger than [`LayerShape::MAX_EXTENT`].
-    #[error("{axis} is {found}; an extent lies between 1 and {}", LayerShape::MAX_EXTENT)]
+    /// An extent is zero or larger than [`ConvShape::MAX_EXTENT`].
+    #[error("{axis} is {found}; an extent lies between 1 and {}", ConvShape::MAX_EXTENT)]
     Extent {
         /// Name of the axis.
         axis: &'static str,
         /// What was given.
         found: u32,
     },
-    /// The product of the extents exceeds [`LayerShape::MAX_MACS`].
+    /// The product of the extents exceeds [`Operator::MAX_MACS`].
     #[error("the layer has more than 2^48 multiply-accumulates (the product of its extents)")]
     TooLarge,
     /// The kernel does not fit into the padded input.
@@ -89,6 +42,33 @@ pub enum ModelError {
         /// Input columns.
         x: u32,
     },
+    /// Groups that do not divide the channels.
+    #[error("{groups} groups do not divide {k} output and {c} input channels")]
+    Groups {
+        /// Groups.
+        groups: u32,
+        /// Output channels.
+        k: u32,
+        /// Input channels.
+        c: u32,
+    },
+    /// Nothing but padding; of a transposed convolution, which it crops, no output.
+    #[error("the padding leaves nothing")]
+    OnlyPadding,
+    /// A transposed convolution with dilation.
+    #[error("a transposed convolution cannot be dilated")]
+    DilatedTransposed,
+    /// A layer reads one before the first.
+    #[error("layer {layer} (counted from 0) reads the one {back} before it; there is none")]
+    Source {
+        /// The layer.
+        layer: usize,
+        /// How far back.
+        back: u32,
+    },
+    /// A layer that reads nothing.
+    #[error("layer {0} (counted from 0) has no source")]
+    NoSource(usize),
     /// A network without layers.
     #[error("network `{0}` has no layers")]
     Empty(String),
@@ -100,91 +80,13 @@ pub enum ModelError {
     },
 }
 
-impl LayerShape {
-    /// Largest extent of one axis.
-    pub const MAX_EXTENT: u32 = 1 << 20;
-    /// Largest product of extents; keeps every counter of the cost models far from overflow.
-    pub const MAX_MACS: u64 = 1 << 48;
-
-    /// Checks extents and their product.
-    ///
-    /// # Errors
-    ///
-    /// [`ModelError::Extent`] and [`ModelError::TooLarge`]; whether the kernel fits is asked
-    /// separately by [`LayerShape::kernel_fits`], because the published tables hold four layers
-    /// whose kernel does not.
-    pub fn check(&self) -> Result<(), ModelError> {
-        let axes = [
-            ("N", self.n),
-            ("K", self.k),
-            ("C", self.c),
-            ("Y", self.y),
-            ("X", self.x),
-            ("R", self.r),
-            ("S", self.s),
-            ("stride Y", self.stride_y),
-            ("stride X", self.stride_x),
-        ];
-        for (axis, found) in axes {
-            if found == 0 || found > Self::MAX_EXTENT {
-                return Err(ModelError::Extent { axis, found });
-            }
-        }
-        let product = axes[..7]
-            .iter()
-            .try_fold(1u64, |product, &(_, extent)| product.checked_mul(u64::from(extent)));
-        match product {
-            Some(product) if product <= Self::MAX_MACS => Ok(()),
-            _ => Err(ModelError::TooLarge),
-        }
-    }
-
-    /// Whether the kernel fits into the padded input.
-    ///
-    /// # Errors
-    ///
-    /// [`ModelError::KernelExceedsInput`].
-    pub fn kernel_fits(&self) -> Result<(), ModelError> {
-        if self.r <= self.y && self.s <= self.x {
-            return Ok(());
-        }
-        let Self { r, s, y, x, .. } = *self;
-        Err(ModelError::KernelExceedsInput { r, s, y, x })
-    }
-
-    /// Output rows, at least 1.
-    pub fn output_rows(&self) -> u32 {
-        self.y.saturating_sub(self.r) / self.stride_y + 1
-    }
-
-    /// Output columns, at least 1.
-    pub fn output_columns(&self) -> u32 {
-        self.x.saturating_sub(self.s) / self.stride_x + 1
-    }
-
-    /// Multiply-accumulates of the layer: one per output element, kernel element and reduced
-    /// channel (depthwise layers reduce none).
-    pub fn macs(&self) -> u64 {
-        let reduced = match self.kind {
-            LayerKind::Depthwise => 1,
-            _ => u64::from(self.c),
-        };
-        let outputs = u64::from(self.output_rows()) * u64::from(self.output_columns());
-        u64::from(self.n)
-            * self.output_channels()
-            * reduced
-            * outputs
-            * u64::from(self.r)
-            * u64::from(self.s)
-    }
-
-    /// Channels of the output tensor: C for depthwise layers, K otherwise.
-    pub fn output_channels(&self) -> u64 {
-        match self.kind {
-            LayerKind::Depthwise => u64::from(self.c),
-            _ => u64::from(self.k),
-        }
-    }
+/// Where a layer gets an input from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Source {
+    /// From outside of the network: a sensor, another network, or state of an earlier frame.
+    Outside,
+    /// From the layer so many places before; at least 1.
+    Back(u32),
 }
 
 /// One layer of a network.
@@ -192,51 +94,71 @@ impl LayerShape {
 pub struct Layer {
     /// Name, unique within the network in the shipped tables.
     pub name: Box<str>,
-    /// Shape.
-    pub shape: LayerShape,
+    /// What it computes.
+    pub operator: Operator,
+    /// Where its inputs come from; of a product of activations first A, then B.
+    pub sources: Vec<Source>,
+    /// Whether its weights are those of a layer before it, or fixed: not parameters of its own.
+    pub shares_weights: bool,
 }
 
-/// An ordered list of layers, with its distinct shapes gathered once.
+impl Layer {
+    /// A layer that reads the one before it, and has weights of its own.
+    pub fn new(name: impl Into<Box<str>>, operator: impl Into<Operator>) -> Self {
+        Self {
+            name: name.into(),
+            operator: operator.into(),
+            sources: vec![Source::Back(1)],
+            shares_weights: false,
+        }
+    }
+}
+
+/// An ordered list of layers, with its distinct operators gathered once.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Network {
     name: Box<str>,
     layers: Vec<Layer>,
-    /// Distinct shapes in order of first use.
-    shapes: Vec<LayerShape>,
-    /// Index into `shapes` for every layer.
-    shape_of: Vec<u32>,
+    /// Distinct operators in order of first use.
+    operators: Vec<Operator>,
+    /// Index into `operators` for every layer.
+    operator_of: Vec<u32>,
 }
 
 impl Network {
-    /// Most layers of a network; with [`LayerShape::MAX_MACS`] it keeps sums over layers in 64 bits.
+    /// Most layers of a network; with [`Operator::MAX_MACS`] it keeps sums over layers in 64 bits.
     pub const MAX_LAYERS: usize = 50_000;
 
-    /// A network of `layers` in execution order.
+    /// A network of `layers` in execution order. The first layer reads from outside.
     ///
     /// # Errors
     ///
-    /// [`ModelError::Empty`] without layers, [`ModelError::TooManyLayers`], otherwise what
-    /// [`LayerShape::check`] says of the first bad one.
-    pub fn new(name: impl Into<Box<str>>, layers: Vec<Layer>) -> Result<Self, ModelError> {
+    /// [`ModelError::Empty`] without layers, [`ModelError::TooManyLayers`], [`ModelError::Source`],
+    /// otherwise what [`Operator::check`] says of the first bad one.
+    pub fn new(name: impl Into<Box<str>>, mut layers: Vec<Layer>) -> Result<Self, ModelError> {
         let name = name.into();
-        if layers.is_empty() {
+        let Some(first) = layers.first_mut() else {
             return Err(ModelError::Empty(name.into()));
+        };
+        if first.sources == [Source::Back(1)] {
+            first.sources = vec![Source::Outside];
         }
         if layers.len() > Self::MAX_LAYERS {
             return Err(ModelError::TooManyLayers { found: layers.len() });
         }
-        let mut shapes = Vec::new();
+        let mut operators = Vec::new();
         let mut seen = HashMap::new();
-        let mut shape_of = Vec::with_capacity(layers.len());
-        for layer in &layers {
-            layer.shape.check()?;
-            let index = *seen.entry(layer.shape).or_insert_with(|| {
-                shapes.push(layer.shape);
-                shapes.len() as u32 - 1
+        let mut operator_of = Vec::with_capacity(layers.len());
+        for (index, layer) in layers.iter().enumerate() {
+            layer.operator.check()?;
+            check_sources(index, &layer.sources)?;
+            let at = *seen.entry(layer.operator).or_insert_with(|| {
+                operators.push(layer.operator);
+                operators.len() as u32 - 1
             });
-            shape_of.push(index);
+            operator_of.push(at);
         }
-        Ok(Self { name, layers, shapes, shape_of })
+        Ok(Self { name, layers, operators, operator_of })
     }
 
     /// Name, e.g. `KD_res8_narrow`.
@@ -249,18 +171,37 @@ impl Network {
         &self.layers
     }
 
-    /// Distinct shapes in order of first use.
-    pub fn shapes(&self) -> &[LayerShape] {
-        &self.shapes
+    /// Distinct operators in order of first use.
+    pub fn operators(&self) -> &[Operator] {
+        &self.operators
     }
 
-    /// Index into [`Network::shapes`] of every layer, in execution order.
-    pub fn shape_of(&self) -> &[u32] {
-        &self.shape_of
+    /// Index into [`Network::operators`] of every layer, in execution order.
+    pub fn operator_of(&self) -> &[u32] {
+        &self.operator_of
     }
 
     /// Multiply-accumulates of all layers.
     pub fn macs(&self) -> u64 {
-        self.layers.iter().map(|layer| layer.shape.macs()).sum()
+        self.layers.iter().map(|layer| layer.operator.macs()).sum()
     }
+
+    /// Weights of all layers, shared ones once.
+    pub fn weights(&self) -> u64 {
+        let own = self.layers.iter().filter(|layer| !layer.shares_weights);
+        own.map(|layer| layer.operator.weights()).sum()
+    }
+}
+
+/// Whether layer `index` has sources, and every one exists.
+fn check_sources(index: usize, sources: &[Source]) -> Result<(), ModelError> {
+    if sources.is_empty() {
+        return Err(ModelError::NoSource(index));
+    }
+    sources.iter().try_for_each(|source| match *source {
+        Source::Back(back) if back == 0 || back as usize > index => {
+            Err(ModelError::Source { layer: index, back })
+        }
+        _ => Ok(()),
+    })
 }

@@ -4,6 +4,7 @@
 pub mod cost;
 pub mod csv;
 pub mod json;
+pub mod network;
 pub mod table;
 
 use crate::scenario::Scenario;

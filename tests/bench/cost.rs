@@ -17,7 +17,7 @@ use std::time::Instant;
 use support::study;
 use xrsim::cost::CostModel;
 use xrsim::cost::mlsys2023::Mlsys2023;
-use xrsim::model::{Layer, LayerShape, Network};
+use xrsim::model::{ConvShape, Layer, Network};
 
 /// Evaluations that are timed together; a single one is near the resolution of the clock.
 const BATCH: u32 = 16;
@@ -43,7 +43,7 @@ fn main() {
         .flat_map(|accelerator| shapes.iter().map(move |shape| (shape, accelerator)));
     let of_layers = pairs.map(|(shape, accelerator)| {
         time(&|| {
-            let cost = Mlsys2023.layer(black_box(shape), black_box(accelerator));
+            let cost = Mlsys2023.layer(black_box(&(*shape).into()), black_box(accelerator));
             black_box(cost).expect("the study is feasible");
         })
     });
@@ -51,8 +51,8 @@ fn main() {
 }
 
 /// A network of all shapes.
-fn network(shapes: &[LayerShape]) -> Network {
-    let layers = shapes.iter().map(|&shape| Layer { name: "layer".into(), shape });
+fn network(shapes: &[ConvShape]) -> Network {
+    let layers = shapes.iter().map(|&shape| Layer::new("layer", shape));
     Network::new("study", layers.collect()).expect("a legal network")
 }
 

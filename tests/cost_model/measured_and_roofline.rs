@@ -12,7 +12,7 @@ use xrsim::cost::table::{CostRecord, CostRecords, Latency, RecordError};
 use xrsim::cost::{CostModel, Infeasible, LayerCost, Quantity};
 use xrsim::hardware::{Accelerator, System};
 use xrsim::ids::{AccelId, ModelId};
-use xrsim::model::{Layer, LayerKind, LayerShape, Network};
+use xrsim::model::{ConvKind, ConvShape, Layer, Network};
 use xrsim::scenario::{ActiveModel, Better, QualityGoal, Scenario, UnitModel};
 use xrsim::units::{ClockRate, Cycles, FrameRate, Millijoules, SimSpan};
 
@@ -24,20 +24,20 @@ fn accelerator(name: &str, pes: u32, bandwidth: u64) -> Accelerator {
 }
 
 fn network(name: &str, layers: &[&str]) -> Network {
-    let shape = support::shape(LayerKind::Conv, [19, 19, 24, 13, 3, 3]);
-    let layers = layers.iter().map(|&name| Layer { name: name.into(), shape });
+    let shape = support::shape(ConvKind::Conv, [19, 19, 24, 13, 3, 3]);
+    let layers = layers.iter().map(|&name| Layer::new(name, shape));
     Network::new(name, layers.collect()).expect("a legal network")
 }
 
-fn roofs(shape: &LayerShape, accelerator: &Accelerator) -> Vec<Quantity> {
-    let columns = Roofline.explain(shape, accelerator).expect("always feasible");
+fn roofs(shape: &ConvShape, accelerator: &Accelerator) -> Vec<Quantity> {
+    let columns = Roofline.explain(&(*shape).into(), accelerator).expect("always feasible");
     columns.into_iter().map(|(_, quantity)| quantity).collect()
 }
 
 #[test]
 fn the_roofline_is_the_slowest_of_computing_and_two_interfaces() {
     // Outputs 2x2x3: 2*6*3*9 = 324 MACs. Elements: input 3*4*5 = 60, weight 2*3*9 = 54, output 12.
-    let shape = support::shape(LayerKind::Conv, [2, 3, 4, 5, 3, 3]);
+    let shape = support::shape(ConvKind::Conv, [2, 3, 4, 5, 3, 3]);
     // 0.00288 nJ * (324 + 126 * (6 + 75)).
     let energy = Quantity::Real(0.00288 * 10_530.0);
     let expected = |cycles: [i64; 4], bound: &str| {
@@ -58,11 +58,11 @@ fn the_roofline_is_the_slowest_of_computing_and_two_interfaces() {
 fn the_roofline_heeds_batch_stride_and_depthwise_layers() {
     // 2 images of 3 channels, 5x5 to 2x2 at stride 2: 2*3*4*9 = 216 MACs. Elements: input 150,
     // weight 27 (one filter per channel), output 24.
-    let shape = LayerShape {
+    let shape = ConvShape {
         n: 2,
         stride_y: 2,
         stride_x: 2,
-        ..support::shape(LayerKind::Depthwise, [3, 3, 5, 5, 3, 3])
+        ..support::shape(ConvKind::Depthwise, [3, 3, 5, 5, 3, 3])
     };
     let found = roofs(&shape, &accelerator("a", 1, 128));
     assert_eq!(found[5..7], [Quantity::Count(216), Quantity::Count(201)]);
@@ -177,8 +177,8 @@ fn records_that_contradict_each_other_are_all_reported() {
 #[test]
 fn a_table_of_measurements_does_not_know_shapes() {
     let table = CostRecords::new(vec![record("x", None, 1.0, 1.0)]).unwrap();
-    let shape = support::shape(LayerKind::Conv, [1, 1, 1, 1, 1, 1]);
-    let refused = table.layer(&shape, &accelerator("x", 1024, 1));
+    let shape = support::shape(ConvKind::Conv, [1, 1, 1, 1, 1, 1]);
+    let refused = table.layer(&shape.into(), &accelerator("x", 1024, 1));
     assert_eq!(refused, Err(Infeasible::UnnamedLayer));
 }
 

@@ -10,9 +10,9 @@ use xrsim::config::{Source, cost_csv};
 use xrsim::cost::mlsys2023::Mlsys2023;
 use xrsim::cost::roofline::Roofline;
 use xrsim::cost::{CostModel, Infeasible, LayerCost, Quantity};
-use xrsim::dataflow::{Axis, ClusterLevel, Dataflow, Directive, Mapping};
+use xrsim::dataflow::{Axis, ClusterLevel, Dataflow, Directive, Size};
 use xrsim::hardware::Accelerator;
-use xrsim::model::{Layer, LayerKind, LayerShape, Network};
+use xrsim::model::{ConvKind, ConvShape, Layer, Network, Operator};
 
 /// The same cases on every machine and in every run.
 fn config(cases: u32) -> ProptestConfig {
@@ -45,7 +45,7 @@ const USUAL: Sizes = Sizes {
 const HUGE: Sizes = Sizes {
     maps: &[1, 3, 1 << 12, Dataflow::MAX_SIZE],
     offsets: &[1, 7, Dataflow::MAX_SIZE],
-    extents: &[1, 3, 1 << 10, LayerShape::MAX_EXTENT],
+    extents: &[1, 3, 1 << 10, ConvShape::MAX_EXTENT],
     units: &[1, 16, 1 << 12],
 };
 
@@ -67,14 +67,9 @@ fn directives(sizes: Sizes) -> impl Strategy<Value = Vec<Directive>> {
             });
             let is_spatial = |index: usize| spatial.iter().any(|place| place % n == index);
             let maps = axes.into_iter().zip(steps).enumerate();
-            maps.map(|(index, (axis, (size, offset)))| Directive {
-                mapping: match is_spatial(index) {
-                    true => Mapping::Spatial,
-                    false => Mapping::Temporal,
-                },
-                size,
-                offset,
-                axis,
+            maps.map(|(index, (axis, (size, offset)))| match is_spatial(index) {
+                true => Directive::spatial(size, offset, axis),
+                false => Directive::temporal(size, offset, axis),
             })
             .collect()
         })
@@ -84,9 +79,10 @@ fn dataflow(sizes: Sizes) -> impl Strategy<Value = Arc<Dataflow>> {
     let inner = (prop::sample::select(sizes.units), directives(sizes));
     (directives(sizes), prop::collection::vec(inner, 0..=4)).prop_map(|(outermost, inner)| {
         let outermost = ClusterLevel { units: None, directives: outermost };
-        let inner = inner
-            .into_iter()
-            .map(|(units, directives)| ClusterLevel { units: Some(units), directives });
+        let inner = inner.into_iter().map(|(units, directives)| ClusterLevel {
+            units: Some(Size::Fixed(units)),
+            directives,
+        });
         let levels = std::iter::once(outermost).chain(inner).collect();
         Arc::new(Dataflow::new("random", levels).expect("a legal dataflow"))
     })
@@ -105,12 +101,14 @@ fn accelerator(sizes: Sizes) -> impl Strategy<Value = Accelerator> {
     )
 }
 
-fn shape(sizes: Sizes) -> impl Strategy<Value = LayerShape> {
+fn shape(sizes: Sizes) -> impl Strategy<Value = ConvShape> {
     let extent = || prop::sample::select(sizes.extents);
-    let kind = prop::sample::select(LayerKind::ALL.map(|(kind, _)| kind).to_vec());
+    let kind = prop::sample::select(
+        ConvKind::of_artifact().iter().map(|(kind, _)| *kind).collect::<Vec<_>>(),
+    );
     (kind, [extent(), extent(), extent(), extent(), extent(), extent()])
         .prop_map(|(kind, extents)| support::shape(kind, extents))
-        .prop_filter("a legal layer", |shape| shape.check().is_ok())
+        .prop_filter("a legal layer", |shape| Operator::Conv(*shape).check().is_ok())
 }
 
 /// Pieces of a table of measured costs, well-formed and not.
@@ -167,7 +165,7 @@ proptest! {
         accelerator in accelerator(USUAL),
         shape in shape(USUAL),
     ) {
-        let found = Mlsys2023.explain(&shape, &accelerator);
+        let found = Mlsys2023.explain(&shape.into(), &accelerator);
         match (found, cost_reference::evaluate(&shape, &accelerator)) {
             (Ok(columns), Some(counts)) => {
                 prop_assert_eq!(explained(&columns), expected(&counts));
@@ -186,8 +184,8 @@ proptest! {
         accelerator in accelerator(HUGE),
         shape in shape(HUGE),
     ) {
-        let _ = Mlsys2023.explain(&shape, &accelerator);
-        let _ = Roofline.explain(&shape, &accelerator);
+        let _ = Mlsys2023.explain(&shape.into(), &accelerator);
+        let _ = Roofline.explain(&shape.into(), &accelerator);
     }
 
     #[test]
@@ -196,8 +194,8 @@ proptest! {
         shape in shape(USUAL),
     ) {
         for model in [&Mlsys2023 as &dyn CostModel, &Roofline] {
-            let Ok(cost) = model.layer(&shape, &accelerator) else { continue };
-            let columns = model.explain(&shape, &accelerator).unwrap();
+            let Ok(cost) = model.layer(&shape.into(), &accelerator) else { continue };
+            let columns = model.explain(&shape.into(), &accelerator).unwrap();
             prop_assert_eq!(&columns[0].1, &Quantity::Count(cost.cycles as i64));
             prop_assert_eq!(&columns[1].1, &Quantity::Real(cost.energy_nj));
         }
@@ -208,9 +206,9 @@ proptest! {
         accelerator in accelerator(USUAL),
         shapes in prop::collection::vec(shape(USUAL), 1..12),
     ) {
-        let layers = shapes.iter().map(|&shape| Layer { name: "layer".into(), shape });
+        let layers = shapes.iter().map(|&shape| Layer::new("layer", shape));
         let network = Network::new("random", layers.collect()).expect("a legal network");
-        let alone = shapes.iter().map(|shape| Mlsys2023.layer(shape, &accelerator));
+        let alone = shapes.iter().map(|shape| Mlsys2023.layer(&(*shape).into(), &accelerator));
         let alone: Result<Vec<LayerCost>, Infeasible> = alone.collect();
         let together = Mlsys2023.network(&network, &accelerator).map(|cost| cost.layers);
         prop_assert_eq!(together, alone);

@@ -5,10 +5,10 @@ use crate::support;
 use xrsim::cost::mlsys2023::Mlsys2023;
 use xrsim::cost::{CostModel, Infeasible, Quantity};
 use xrsim::hardware::Accelerator;
-use xrsim::model::{LayerKind, LayerShape};
+use xrsim::model::{ConvKind, ConvShape};
 
-fn conv(extents: [u32; 6]) -> LayerShape {
-    support::shape(LayerKind::Conv, extents)
+fn conv(extents: [u32; 6]) -> ConvShape {
+    support::shape(ConvKind::Conv, extents)
 }
 
 /// An accelerator of one-letter maps as in [`support::dataflow`], with ample bandwidth.
@@ -16,8 +16,8 @@ fn accelerator(dataflow: &str, pes: u32) -> Accelerator {
     support::accelerator(&support::dataflow("hand", dataflow), pes, &[1 << 20])
 }
 
-fn explain(shape: &LayerShape, accelerator: &Accelerator) -> Vec<(&'static str, Quantity)> {
-    Mlsys2023.explain(shape, accelerator).expect("it is feasible")
+fn explain(shape: &ConvShape, accelerator: &Accelerator) -> Vec<(&'static str, Quantity)> {
+    Mlsys2023.explain(&(*shape).into(), accelerator).expect("it is feasible")
 }
 
 /// Checks some counts of a layer with extents [K, C, Y, X, R, S].
@@ -57,7 +57,7 @@ fn quirk_2_the_last_bandwidth_serves_three_more_levels() {
     explain(&layer, &accelerator(four, 1));
     let five = accelerator(&format!("{four} | 1: S(1,1)K"), 1);
     assert_eq!(
-        Mlsys2023.layer(&layer, &five),
+        Mlsys2023.layer(&layer.into(), &five),
         Err(Infeasible::TooManyLevels {
             dataflow: "hand".into(),
             levels: 5,
@@ -73,7 +73,7 @@ fn quirk_3_latency_multicast_off_chip_bandwidth_and_memories_have_no_effect() {
     let plain = support::accelerator(&support::published_dataflow("WS"), 1024, &[128]);
     let mut other = plain.clone();
     other.noc.latency = vec![100];
-    other.noc.multicast = false;
+    other.noc.multicast = vec![false];
     other.memory.offchip_bandwidth = 1;
     other.memory.shared = xrsim::units::Bytes::new(1);
     other.memory.local = xrsim::units::Bytes::new(1);
@@ -83,7 +83,7 @@ fn quirk_3_latency_multicast_off_chip_bandwidth_and_memories_have_no_effect() {
 #[test]
 fn quirks_4_and_5_stride_and_batch_have_no_effect() {
     let layer = conv([19, 19, 24, 13, 3, 3]);
-    let strided = LayerShape { n: 8, stride_y: 2, stride_x: 3, ..layer };
+    let strided = ConvShape { n: 8, stride_y: 2, stride_x: 3, ..layer };
     let accelerator = support::accelerator(&support::published_dataflow("OS"), 1024, &[128]);
     assert_eq!(explain(&layer, &accelerator), explain(&strided, &accelerator));
 }
@@ -96,14 +96,14 @@ fn quirk_6_depthwise_layers_keep_k_and_other_kinds_are_dense() {
         let columns = of(kind);
         columns.into_iter().find(|(column, _)| *column == name).expect("a column").1
     };
-    for kind in [LayerKind::Conv, LayerKind::Depthwise] {
+    for kind in [ConvKind::Conv, ConvKind::Depthwise] {
         assert_eq!(count(kind, "l2_wr_weight"), Quantity::Count(2 * 3));
         assert_eq!(count(kind, "num_psums"), Quantity::Count(2 * 3 * 4 * 4));
     }
-    assert_eq!(count(LayerKind::Conv, "l2_wr_output"), Quantity::Count(2 * 4 * 4));
-    assert_eq!(count(LayerKind::Depthwise, "l2_wr_output"), Quantity::Count(3 * 4 * 4));
-    assert_eq!(of(LayerKind::Transposed), of(LayerKind::Conv));
-    assert_eq!(of(LayerKind::NonGrouped), of(LayerKind::Conv));
+    assert_eq!(count(ConvKind::Conv, "l2_wr_output"), Quantity::Count(2 * 4 * 4));
+    assert_eq!(count(ConvKind::Depthwise, "l2_wr_output"), Quantity::Count(3 * 4 * 4));
+    assert_eq!(of(ConvKind::ZeroInserted), of(ConvKind::Conv));
+    assert_eq!(of(ConvKind::NonGrouped), of(ConvKind::Conv));
 }
 
 #[test]
@@ -113,7 +113,7 @@ fn quirk_7_pes_beyond_a_whole_number_of_units_are_idle() {
     assert_eq!(four, explain(&layer, &accelerator(dataflow, 5)));
     assert_ne!(four, explain(&layer, &accelerator(dataflow, 6)));
     assert_eq!(
-        Mlsys2023.layer(&layer, &accelerator(dataflow, 1)),
+        Mlsys2023.layer(&layer.into(), &accelerator(dataflow, 1)),
         Err(Infeasible::TooFewPes { accelerator: "hand".into(), needed: 2 })
     );
 }
@@ -130,7 +130,7 @@ fn quirk_9_a_kernel_larger_than_its_window_is_evaluated_all_the_same() {
 fn a_negative_latency_is_no_cost() {
     let layer = conv([1, 1, 2, 1, 5, 1]);
     assert_eq!(
-        Mlsys2023.layer(&layer, &accelerator("T(1,1)Y S(1,1)K", 1)),
+        Mlsys2023.layer(&layer.into(), &accelerator("T(1,1)Y S(1,1)K", 1)),
         Err(Infeasible::BelowZero { quantity: "latency", accelerator: "hand".into() })
     );
 }
@@ -210,7 +210,7 @@ fn quirk_26_capacities_are_of_the_first_case_and_count_input_windows_as_outputs(
 fn counts_beyond_64_bits_are_a_value() {
     let maps = "T(16777216,1)C T(16777216,1)R T(16777216,1)S S(1,1)K";
     assert_eq!(
-        Mlsys2023.layer(&conv([1, 1, 1, 1, 1, 1]), &accelerator(maps, 1)),
+        Mlsys2023.layer(&conv([1, 1, 1, 1, 1, 1]).into(), &accelerator(maps, 1)),
         Err(Infeasible::Overflow { accelerator: "hand".into() })
     );
 }

@@ -1,9 +1,9 @@
 //! Random small layers with legal mappings on random machines.
 
 use xrsim::cost::principled::{
-    Axis, Bandwidth, Directive, Evaluation, Extents, Machine, MapAxis, Mapping, Nest, Network,
-    Size, Widths, Window, evaluate,
+    Axis, Bandwidth, Evaluation, Extents, Machine, Mapping, Nest, Network, Widths, Window, evaluate,
 };
+use xrsim::dataflow::{Axis as MapAxis, ClusterLevel, Directive, Size};
 
 /// SplitMix64.
 struct Random(u64);
@@ -90,7 +90,22 @@ fn random_machine(random: &mut Random, pes: u32) -> Machine {
 }
 
 fn map(spatial: bool, size: u32, offset: u32, axis: MapAxis) -> Directive {
-    Directive::Map { spatial, size: Size::Fixed(size), offset: Size::Fixed(offset), axis }
+    let map = if spatial { Directive::spatial } else { Directive::temporal };
+    map(size, offset, axis)
+}
+
+/// How directives name an axis of the nest.
+fn written(axis: Axis) -> MapAxis {
+    match axis {
+        Axis::N => MapAxis::N,
+        Axis::G => MapAxis::G,
+        Axis::K => MapAxis::K,
+        Axis::C => MapAxis::C,
+        Axis::Y => MapAxis::OutputY,
+        Axis::X => MapAxis::OutputX,
+        Axis::R => MapAxis::R,
+        Axis::S => MapAxis::S,
+    }
 }
 
 /// Directives of one level in random order, and the extents that they leave for the next.
@@ -123,7 +138,7 @@ fn random_level(
         spatial_is_free &= !spatial;
         let beyond = overlap && !axis.is_reduction() && random.once_in(2);
         let offset = if beyond { random.within(1, size) } else { size };
-        lines.push(map(spatial, size, offset, MapAxis::Nest(axis)));
+        lines.push(map(spatial, size, offset, written(axis)));
         left[axis as usize] = size;
     }
     lines
@@ -140,10 +155,10 @@ fn random_diagonal(
     let size = random.within(1, left[kernel as usize]);
     let window = nest.windows()[at];
     let reach = window.reach(left[output as usize], size);
-    let input = [MapAxis::InputY, MapAxis::InputX][at];
+    let input = [MapAxis::Y, MapAxis::X][at];
     left[kernel as usize] = size;
     let rows = map(true, reach, size * window.dilation, input);
-    (at, [rows, map(true, size, size, MapAxis::Nest(kernel))])
+    (at, [rows, map(true, size, size, written(kernel))])
 }
 
 /// A layer, its mapping on a machine, and the machine.
@@ -162,12 +177,13 @@ impl Case {
         let pes = clusters.iter().product::<u32>() * random.within(1, 4) + random.within(0, 1);
         let machine = random_machine(random, pes);
         let mut left = *nest.extents();
-        let mut lines = random_level(random, &nest, machine.allow_overlap, &mut left);
-        for units in clusters {
-            lines.push(Directive::Cluster(Size::Fixed(units)));
-            lines.extend(random_level(random, &nest, machine.allow_overlap, &mut left));
-        }
-        let mapping = Mapping::new(&lines, &nest, &machine).ok()?;
+        let mut level = |units: Option<u32>| {
+            let directives = random_level(random, &nest, machine.allow_overlap, &mut left);
+            ClusterLevel { units: units.map(Size::Fixed), directives }
+        };
+        let mut levels = vec![level(None)];
+        levels.extend(clusters.into_iter().map(|units| level(Some(units))));
+        let mapping = Mapping::new(&levels, &nest, &machine).ok()?;
         Some(Self { nest, mapping, machine })
     }
 

@@ -2,9 +2,9 @@
 //! likeness to its specification. Every level enumerates all 3^6 assignments of a status to its six
 //! directives, in 128-bit integers and without any precomputed table.
 
-use xrsim::dataflow::{Axis, Mapping};
+use xrsim::dataflow::{Axis, Mapping, Size};
 use xrsim::hardware::Accelerator;
-use xrsim::model::{LayerKind, LayerShape};
+use xrsim::model::{ConvKind, ConvShape};
 
 /// Axis order of section 3.1.
 const AXES: [Axis; 6] = [Axis::C, Axis::K, Axis::R, Axis::S, Axis::X, Axis::Y];
@@ -65,7 +65,7 @@ struct Sums {
 }
 
 /// Sections 3 to 9 for one layer; `None` where the dataflow does not fit the hardware.
-pub fn evaluate(shape: &LayerShape, accelerator: &Accelerator) -> Option<Counts> {
+pub fn evaluate(shape: &ConvShape, accelerator: &Accelerator) -> Option<Counts> {
     let d0 = [shape.c, shape.k, shape.r, shape.s, shape.x, shape.y].map(i128::from);
     let lists = elaborate(accelerator, &d0);
     let l_total = lists.len();
@@ -76,7 +76,8 @@ pub fn evaluate(shape: &LayerShape, accelerator: &Accelerator) -> Option<Counts>
         return None;
     }
     let clusters = accelerator.dataflow.levels()[1..].iter();
-    let clusters: Vec<i128> = clusters.map(|level| level.units.unwrap().into()).collect();
+    let clusters: Vec<i128> =
+        clusters.map(|level| level.units.and_then(Size::fixed).unwrap().into()).collect();
     let u0 = i128::from(accelerator.pes) / clusters.iter().product::<i128>();
     if u0 == 0 {
         return None;
@@ -93,7 +94,7 @@ pub fn evaluate(shape: &LayerShape, accelerator: &Accelerator) -> Option<Counts>
             v_i: vec![Axis::C, Axis::Y, Axis::X],
             v_w: vec![Axis::K, Axis::C, Axis::R, Axis::S],
             v_o: match shape.kind {
-                LayerKind::Depthwise => vec![Axis::C, Axis::Y, Axis::X],
+                ConvKind::Depthwise => vec![Axis::C, Axis::Y, Axis::X],
                 _ => vec![Axis::K, Axis::Y, Axis::X],
             },
         });
@@ -112,6 +113,10 @@ pub fn evaluate(shape: &LayerShape, accelerator: &Accelerator) -> Option<Counts>
     Some(counts)
 }
 
+fn number(size: Size) -> i128 {
+    size.fixed().unwrap().into()
+}
+
 /// Section 3: the completed directive list of every level.
 fn elaborate(accelerator: &Accelerator, d0: &[i128; 6]) -> Vec<Vec<Directive>> {
     let mut lists: Vec<Vec<Directive>> = Vec::new();
@@ -119,11 +124,11 @@ fn elaborate(accelerator: &Accelerator, d0: &[i128; 6]) -> Vec<Vec<Directive>> {
         let n = level.directives.len() as i128;
         let kernel = |axis| {
             let on = level.directives.iter().find(|other| other.axis == axis);
-            on.map_or(n, |other| other.size.into())
+            on.map_or(n, |other| number(other.size))
         };
         let mut list = Vec::new();
         for written in &level.directives {
-            let m = i128::from(written.size);
+            let m = number(written.size);
             let (v, m) = match written.axis {
                 Axis::OutputY => (Axis::Y, m + kernel(Axis::R) - 1),
                 Axis::OutputX => (Axis::X, m + kernel(Axis::S) - 1),
@@ -132,7 +137,7 @@ fn elaborate(accelerator: &Accelerator, d0: &[i128; 6]) -> Vec<Vec<Directive>> {
             list.push(Directive {
                 spatial: written.mapping == Mapping::Spatial,
                 m,
-                o: written.offset.into(),
+                o: number(written.offset),
                 v,
             });
         }

@@ -7,9 +7,9 @@ pub mod study;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use xrsim::dataflow::{Axis, ClusterLevel, Dataflow, Directive, Mapping};
-use xrsim::hardware::{Accelerator, EnergyTable, Memory, Noc};
-use xrsim::model::{LayerKind, LayerShape};
+use xrsim::dataflow::{Axis, ClusterLevel, Dataflow, Directive, Size};
+use xrsim::hardware::{Accelerator, ByteEnergy, Datapath, EnergyTable, Memory, Noc};
+use xrsim::model::{ConvKind, ConvShape};
 use xrsim::units::{Bytes, ClockRate};
 
 /// Dataflows of the published artifact, by name, in the notation of [`dataflow`].
@@ -43,26 +43,21 @@ pub fn dataflow(name: &str, text: &str) -> Arc<Dataflow> {
 
 fn level(text: &str) -> ClusterLevel {
     let (units, maps) = match text.split_once(':') {
-        Some((units, maps)) => (Some(units.trim().parse().unwrap()), maps),
+        Some((units, maps)) => (Some(Size::Fixed(units.trim().parse().unwrap())), maps),
         None => (None, text),
     };
     ClusterLevel { units, directives: maps.split_whitespace().map(directive).collect() }
 }
 
 fn directive(text: &str) -> Directive {
-    let mapping = match &text[..2] {
-        "T(" => Mapping::Temporal,
-        "S(" => Mapping::Spatial,
+    let map = match &text[..2] {
+        "T(" => Directive::temporal,
+        "S(" => Directive::spatial,
         other => panic!("`{other}` is neither `T(` nor `S(`"),
     };
     let (sizes, axis) = text[2..].split_once(')').unwrap();
     let (size, offset) = sizes.split_once(',').unwrap();
-    Directive {
-        mapping,
-        size: size.parse().unwrap(),
-        offset: offset.parse().unwrap(),
-        axis: Axis::parse(axis).unwrap(),
-    }
+    map(size.parse().unwrap(), offset.parse().unwrap(), Axis::parse(axis).unwrap())
 }
 
 /// An accelerator with the artifact's energy table and clock.
@@ -72,12 +67,10 @@ pub fn accelerator(dataflow: &Arc<Dataflow>, pes: u32, bandwidth: &[u64]) -> Acc
         dataflow: Arc::clone(dataflow),
         pes,
         clock: ClockRate::GHZ,
-        noc: Noc { bandwidth: bandwidth.into(), latency: vec![1], multicast: true },
-        memory: Memory {
-            shared: Bytes::new(2 << 20),
-            local: Bytes::new(8 << 10),
-            offchip_bandwidth: 128,
-        },
+        noc: Noc::new(bandwidth.into()),
+        memory: Memory::new(Bytes::new(2 << 20), Bytes::new(8 << 10), 128),
+        datapath: Datapath::default(),
+        byte_energy: ByteEnergy::default(),
         energy: EnergyTable {
             mac_nj: 0.00288,
             l1_per_mac: 0.55,
@@ -88,8 +81,8 @@ pub fn accelerator(dataflow: &Arc<Dataflow>, pes: u32, bandwidth: &[u64]) -> Acc
 }
 
 /// A stride-1 layer of batch 1 with extents [K, C, Y, X, R, S].
-pub fn shape(kind: LayerKind, [k, c, y, x, r, s]: [u32; 6]) -> LayerShape {
-    LayerShape { kind, n: 1, k, c, y, x, r, s, stride_y: 1, stride_x: 1 }
+pub fn shape(kind: ConvKind, [k, c, y, x, r, s]: [u32; 6]) -> ConvShape {
+    ConvShape { kind, n: 1, k, c, y, x, r, s, stride_y: 1, stride_x: 1, ..ConvShape::UNIT }
 }
 
 /// A file of the folder of reference data beside this checkout; `None`, said on standard error,

@@ -9,12 +9,12 @@ use std::sync::Arc;
 use sha2::{Digest, Sha256};
 
 use xrsim::cost::{CostTable, NetworkCost};
-use xrsim::dataflow::{Axis, ClusterLevel, Dataflow, Directive, Mapping};
+use xrsim::dataflow::{Axis, ClusterLevel, Dataflow, Directive};
 use xrsim::engine::{self, Run};
-use xrsim::hardware::{Accelerator, EnergyTable, Memory, Noc, System};
+use xrsim::hardware::{Accelerator, ByteEnergy, Datapath, EnergyTable, Memory, Noc, System};
 use xrsim::ids::{AccelId, FrameId, ModelId, StreamId};
 use xrsim::load::{LoadSettings, RequestStream};
-use xrsim::model::{Layer, LayerKind, LayerShape, Network};
+use xrsim::model::{ConvKind, ConvShape, Layer, Network};
 use xrsim::plan::{EngineSettings, Plan};
 use xrsim::scenario::{
     ActiveModel, Better, Dependency, DependencyKind, InputStream, JitterDistribution, QualityGoal,
@@ -85,8 +85,8 @@ pub fn model(task: &str, fps: f64) -> ActiveModel {
 
 /// A network of one layer; the tests say what it costs.
 fn network(name: &str) -> Arc<Network> {
-    let shape = LayerShape {
-        kind: LayerKind::Conv,
+    let shape = ConvShape {
+        kind: ConvKind::Conv,
         n: 1,
         k: 1,
         c: 1,
@@ -96,8 +96,9 @@ fn network(name: &str) -> Arc<Network> {
         s: 1,
         stride_y: 1,
         stride_x: 1,
+        ..ConvShape::UNIT
     };
-    let layer = Layer { name: "layer".into(), shape };
+    let layer = Layer::new("layer", shape);
     Arc::new(Network::new(name, vec![layer]).expect("one layer is a network"))
 }
 
@@ -157,15 +158,17 @@ pub fn system(n: usize) -> System {
 }
 
 fn accelerator(name: &str) -> Accelerator {
-    let spatial = Directive { mapping: Mapping::Spatial, size: 1, offset: 1, axis: Axis::K };
+    let spatial = Directive::spatial(1, 1, Axis::K);
     let level = ClusterLevel { units: None, directives: vec![spatial] };
     Accelerator {
         name: name.into(),
         dataflow: Arc::new(Dataflow::new("test", vec![level]).expect("a spatial map is enough")),
         pes: 1,
         clock: ClockRate::GHZ,
-        noc: Noc { bandwidth: vec![1], latency: vec![1], multicast: true },
-        memory: Memory { shared: Bytes::new(1), local: Bytes::new(1), offchip_bandwidth: 1 },
+        noc: Noc::new(vec![1]),
+        memory: Memory::new(Bytes::new(1), Bytes::new(1), 1),
+        datapath: Datapath::default(),
+        byte_energy: ByteEnergy::default(),
         energy: EnergyTable { mac_nj: 1.0, l1_per_mac: 1.0, l2_per_mac: 1.0, dram_per_mac: 1.0 },
     }
 }

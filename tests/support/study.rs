@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use xrsim::hardware::Accelerator;
-use xrsim::model::{Layer, LayerKind, LayerShape, Network};
+use xrsim::model::{ConvKind, ConvShape, Layer, Network};
 
 /// PEs and bandwidth of every accelerator of the published hardware files.
 pub const CONFIGURATIONS: [(u32, u64); 7] =
@@ -21,10 +21,10 @@ pub fn records(path: &Path) -> impl Iterator<Item = csv::StringRecord> + use<> {
 }
 
 /// The distinct layer shapes, by id.
-pub fn shapes() -> Vec<LayerShape> {
+pub fn shapes() -> Vec<ConvShape> {
     let shape = |record: csv::StringRecord| {
         let extent = |column: usize| record[column].parse().expect("an extent");
-        super::shape(LayerKind::Conv, [1, 2, 3, 4, 5, 6].map(extent))
+        super::shape(ConvKind::Conv, [1, 2, 3, 4, 5, 6].map(extent))
     };
     records(&golden("cost_shapes.csv")).map(shape).collect()
 }
@@ -34,7 +34,7 @@ pub fn networks() -> Vec<Network> {
     let shapes = shapes();
     let layer = |id: &str| {
         let id: usize = id.parse().expect("a shape id");
-        Layer { name: format!("shape{id}").into(), shape: shapes[id] }
+        Layer::new(format!("shape{id}"), shapes[id])
     };
     let network = |record: csv::StringRecord| {
         let layers = record[1].split(' ').map(layer).collect();

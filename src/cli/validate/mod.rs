@@ -1,11 +1,100 @@
 //! `xrsim validate`: comparisons with reference data.
 
-use std::path::PathBuf;
+mod eyeriss;
+mod figure5;
 
-use crate::config::{Source, cost_cases};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use crate::config::{Catalog, NetworkEdition, Source, cost_cases};
+use crate::report::network::Facts;
+use crate::report::table;
 
 use super::message::Failure;
-use super::output;
+use super::{output, table_style};
+
+/// Tables of cases that come with the program.
+const CASES: [(&str, &str); 4] = [
+    ("random small layers", include_str!("../../../validation/principled_cases.csv")),
+    ("random larger layers", include_str!("../../../validation/principled_cases_big.csv")),
+    ("legal and illegal mappings", include_str!("../../../validation/principled_legality.csv")),
+    ("layers of the published study", include_str!("../../../validation/principled_xrbench.csv")),
+];
+
+/// A line of the table of comparisons.
+struct Comparison {
+    /// What is compared.
+    what: String,
+    /// With what.
+    with: &'static str,
+    /// What came out.
+    result: String,
+    /// Whether it is as it must be; `None` where nothing must be.
+    passes: Option<bool>,
+}
+
+/// Makes every comparison that needs no file of the user's, and prints one table; then the chip that
+/// was measured, layer by layer.
+///
+/// # Errors
+///
+/// If a comparison that must hold does not.
+pub fn all() -> Result<(), Failure> {
+    let eyeriss = eyeriss::compare()?;
+    let mut comparisons = Vec::new();
+    for (what, text) in CASES {
+        comparisons.push(cases(what, text)?);
+    }
+    comparisons.extend(eyeriss.comparisons());
+    comparisons.push(figure5::compare()?);
+    comparisons.extend(networks()?);
+    let mut table =
+        table::new_table(table_style(), &["comparison", "with", "result", "verdict"], 4);
+    for Comparison { what, with, result, passes } in &comparisons {
+        let verdict = passes.map_or("stated", |passes| if passes { "equal" } else { "DIFFERS" });
+        table.add_row([what, *with, result, verdict]);
+    }
+    output::print(&format!("{}\n{}", table::render(&table), eyeriss.to_table(table_style())))?;
+    match comparisons.iter().filter(|comparison| comparison.passes == Some(false)).count() {
+        0 => Ok(()),
+        failed => Err(Failure::Check(format!("{failed} comparisons differ"))),
+    }
+}
+
+fn cases(what: &str, text: &str) -> Result<Comparison, Failure> {
+    let source: Arc<Source> = Source::new(what, text);
+    let verdicts = cost_cases::check(&source)?;
+    let equal = verdicts.iter().filter(|verdict| verdict.difference.is_none()).count();
+    Ok(Comparison {
+        what: format!("principled model, {what}"),
+        with: "enumeration step by step",
+        result: format!("{equal} of {} rows equal", verdicts.len()),
+        passes: Some(equal == verdicts.len()),
+    })
+}
+
+/// Parameters and multiply-accumulates of the reference networks against published figures.
+fn networks() -> Result<Vec<Comparison>, Failure> {
+    let mut catalog = Catalog::with_networks(NetworkEdition::Reference);
+    let mut comparisons = Vec::new();
+    for name in catalog.names(crate::config::Kind::Network) {
+        let model = catalog.model(&name)?;
+        let published = model.published.as_ref();
+        let facts = Facts {
+            network: &model.network,
+            other_parameters: model.other_parameters,
+            published_parameters: published.and_then(|published| published.parameters),
+            published_macs: published.and_then(|published| published.macs),
+        };
+        comparisons.push(Comparison {
+            what: format!("network {name}"),
+            with: if published.is_some() { "published size" } else { "nothing published" },
+            result: facts.summary(),
+            passes: None,
+        });
+    }
+    Ok(comparisons)
+}
 
 /// Compares the principled cost model with tables of cases and says how many rows are equal, and
 /// where the first one differs.

@@ -5,8 +5,9 @@ use std::str::FromStr;
 use crate::config::cost_csv::Row;
 use crate::config::{Catalog, Problem};
 use crate::cost::principled::{
-    Bandwidth, Directive, Energies, Extents, Illegal, Machine, Nest, Network, Widths, Window,
+    Bandwidth, Energies, Extents, Illegal, Machine, Nest, Network, Widths, Window,
 };
+use crate::dataflow::ClusterLevel;
 
 use super::mapping::parse_mapping;
 
@@ -73,7 +74,7 @@ const FULL_L2_BYTES: u64 = 8 << 20;
 /// What a case is about.
 pub(super) struct Inputs {
     pub nest: Result<Nest, Illegal>,
-    pub directives: Vec<Directive>,
+    pub levels: Vec<ClusterLevel>,
     pub machine: Machine,
     /// The same machine in a whole system, if the case is of a study.
     pub full: Option<Machine>,
@@ -160,7 +161,7 @@ impl<'a> Cells<'a> {
         ];
         Inputs {
             nest: Nest::new(extents, windows, self.flag("depthwise")),
-            directives: self.mapping(),
+            levels: self.mapping(),
             machine: self.machine(),
             full: None,
             published: [f64::NAN; 2],
@@ -176,7 +177,7 @@ impl<'a> Cells<'a> {
         Window { stored, ..unpadded }.padded(output, kernel)
     }
 
-    fn mapping(&mut self) -> Vec<Directive> {
+    fn mapping(&mut self) -> Vec<ClusterLevel> {
         let Some((index, text)) = self.cell("mapping") else {
             return Vec::new();
         };
@@ -252,7 +253,7 @@ impl<'a> Cells<'a> {
         };
         Inputs {
             nest: Nest::new([1, 1, k, c, y, x, r, s], windows, false),
-            directives: self.dataflow(),
+            levels: self.dataflow(),
             full: Some(in_system(&machine)),
             machine,
             published: ["pub_cycles", "pub_energy_pj"]
@@ -261,12 +262,12 @@ impl<'a> Cells<'a> {
     }
 
     /// The embedded dataflow that a row names.
-    fn dataflow(&mut self) -> Vec<Directive> {
+    fn dataflow(&mut self) -> Vec<ClusterLevel> {
         let Some((index, name)) = self.cell("dataflow") else {
             return Vec::new();
         };
         match Catalog::new().dataflow(name) {
-            Ok(dataflow) => Directive::of_dataflow(&dataflow),
+            Ok(dataflow) => dataflow.levels().to_vec(),
             Err(error) => {
                 self.problems.push(self.row.problem(index, error.to_string()));
                 Vec::new()

@@ -168,8 +168,8 @@ pub(super) struct Case {
 
 impl Case {
     pub(super) fn new(inputs: Inputs) -> Self {
-        let Inputs { nest, directives, machine, full, published } = inputs;
-        let map = |nest: &Nest| Mapping::new(&directives, nest, &machine);
+        let Inputs { nest, levels, machine, full, published } = inputs;
+        let map = |nest: &Nest| Mapping::new(&levels, nest, &machine);
         let mapping = nest.as_ref().map_err(Illegal::clone).and_then(map);
         let run = |machine: &Machine| {
             let (nest, mapping) = (nest.clone()?, mapping.clone()?);

@@ -4,14 +4,21 @@
 //! file      := ( "Dataflow" "{" directive* "}" )*
 //! directive := ("TemporalMap" | "SpatialMap") size offset axis | "Cluster" size type
 //! ```
+//!
+//! Single directives, as YAML files and tables of cases hold them, know more: every axis, clusters
+//! without a type, and sizes of the layer (section 3.1 of the principled specification):
+//!
+//! ```text
+//! size := number | "Sz(" axis ")" [ ("+" | "-") number ]
+//! ```
 
 use std::ops::Range;
 use std::path::Path;
 
 use crate::config::{Problem, Source};
-use crate::dataflow::{Axis, Dataflow, Directive, Mapping};
+use crate::dataflow::{Axis, Dataflow, Directive, Mapping, Size};
 
-use super::levels::{DirectiveOrCluster, assemble};
+use super::levels::{DirectiveOrCluster, Notation, assemble};
 use super::parser::{Contents, Parser, advice, quote};
 use super::token::Token;
 
@@ -37,7 +44,7 @@ pub fn parse_dataflows(source: &Source) -> Result<Vec<Dataflow>, Vec<Problem>> {
     let mut dataflows = Vec::with_capacity(blocks.len());
     for (index, Block { opening, lines }) in blocks.into_iter().enumerate() {
         let name = if is_single { stem.to_string() } else { format!("{stem}-{index}") };
-        match assemble(name, opening, lines) {
+        match assemble(name, opening, lines, Notation::Artifact) {
             Ok(dataflow) => dataflows.push(dataflow),
             Err(problems) => parser.report_all(problems),
         }
@@ -64,14 +71,15 @@ fn block<'a>(parser: &mut Parser<'a>, keyword: Token<'a>) -> Option<Block> {
     (parser.n_problems() == n_problems).then_some(Block { opening, lines })
 }
 
-/// Reads one directive or cluster, e.g. `SpatialMap(1,1) X'` or `Cluster(16)`.
+/// Reads one directive or cluster, e.g. `SpatialMap(1,1) X'`, `TemporalMap(Sz(R),1) Y` or
+/// `Cluster(16)`.
 ///
 /// # Errors
 ///
 /// The first problem, with its bytes in `text`.
-pub fn parse_directive(text: &str) -> Result<DirectiveOrCluster, Problem> {
-    let mut parser = Parser::new(text, KEYWORDS);
-    let line = parser.take().and_then(|word| single_line(&mut parser, word));
+pub fn parse_directive(text: &str, notation: Notation) -> Result<DirectiveOrCluster, Problem> {
+    let mut parser = Parser::with_signs(text, KEYWORDS);
+    let line = parser.take().and_then(|word| single_line(&mut parser, word, notation));
     match parser.finish(line) {
         Ok(Some(line)) => Ok(line),
         Ok(None) => Err(Problem::new(0..text.len(), "no directive").help(advice("", DIRECTIVES))),
@@ -80,13 +88,17 @@ pub fn parse_directive(text: &str) -> Result<DirectiveOrCluster, Problem> {
 }
 
 /// A directive that is all of its text. A cluster needs no type here.
-fn single_line(parser: &mut Parser<'_>, word: Token<'_>) -> Option<DirectiveOrCluster> {
+fn single_line(
+    parser: &mut Parser<'_>,
+    word: Token<'_>,
+    notation: Notation,
+) -> Option<DirectiveOrCluster> {
     if !DIRECTIVES.contains(&word.text) {
         let message = format!("{} is not a directive", quote(word.text));
         parser.report(Problem::new(word.span(), message).help(advice(word.text, DIRECTIVES)));
         return None;
     }
-    let line = line(parser, word)?;
+    let line = line(parser, word, notation)?;
     if let DirectiveOrCluster::Cluster(_) = line {
         parser.take_word();
     }
@@ -99,7 +111,7 @@ fn single_line(parser: &mut Parser<'_>, word: Token<'_>) -> Option<DirectiveOrCl
 
 /// Reads what follows `word` in a file, where a cluster has a type: one word, whatever it is.
 fn whole_line(parser: &mut Parser<'_>, word: Token<'_>) -> Option<DirectiveOrCluster> {
-    let line = line(parser, word)?;
+    let line = line(parser, word, Notation::Artifact)?;
     if let DirectiveOrCluster::Cluster(_) = line {
         parser.word("the cluster type", || "write e.g. Cluster(16,P)".into())?;
     }
@@ -107,29 +119,64 @@ fn whole_line(parser: &mut Parser<'_>, word: Token<'_>) -> Option<DirectiveOrClu
 }
 
 /// Reads what follows `word`, except for the type of a cluster.
-fn line(parser: &mut Parser<'_>, word: Token<'_>) -> Option<DirectiveOrCluster> {
+fn line(
+    parser: &mut Parser<'_>,
+    word: Token<'_>,
+    notation: Notation,
+) -> Option<DirectiveOrCluster> {
     let mapping = match word.text {
-        "Cluster" => return size(parser, "the cluster size").map(DirectiveOrCluster::Cluster),
+        "Cluster" => {
+            return size(parser, "the cluster size", notation).map(DirectiveOrCluster::Cluster);
+        }
         "TemporalMap" => Mapping::Temporal,
         _ => Mapping::Spatial,
     };
     Some(DirectiveOrCluster::Directive(Directive {
         mapping,
-        size: size(parser, "the map size")?,
-        offset: size(parser, "the map offset")?,
-        axis: axis(parser)?,
+        size: size(parser, "the map size", notation)?,
+        offset: size(parser, "the map offset", notation)?,
+        axis: axis(parser, notation)?,
     }))
 }
 
-fn size(parser: &mut Parser<'_>, what: &str) -> Option<u32> {
-    let size = parser.number(what, 1..=Dataflow::MAX_SIZE.into())?;
-    u32::try_from(size).ok()
+fn size(parser: &mut Parser<'_>, what: &str, notation: Notation) -> Option<Size> {
+    let symbolic = parser.peek().is_some_and(|token| token.text == "Sz");
+    if !symbolic || notation == Notation::Artifact {
+        return number(parser, what).map(Size::Fixed);
+    }
+    parser.take();
+    Some(Size::Extent { axis: axis(parser, notation)?, plus: added(parser)? })
 }
 
-fn axis(parser: &mut Parser<'_>) -> Option<Axis> {
-    let names = Axis::ALL.map(|(_, name)| name);
+fn number(parser: &mut Parser<'_>, what: &str) -> Option<u32> {
+    let number = parser.number(what, 1..=Dataflow::MAX_SIZE.into())?;
+    u32::try_from(number).ok()
+}
+
+/// What is added to the size of an axis: `+1`, `- 1`, or nothing.
+fn added(parser: &mut Parser<'_>) -> Option<i32> {
+    let Some(token) = parser.peek().filter(|token| token.text.starts_with(['+', '-'])) else {
+        return Some(0);
+    };
+    parser.take();
+    let (sign, digits) = token.text.split_at(1);
+    let amount = match digits {
+        "" => number(parser, "what is added")?.into(),
+        digits => digits.parse().unwrap_or(u64::MAX),
+    };
+    let Some(amount) = i32::try_from(amount).ok().filter(|_| !digits.starts_with(['+', '-']))
+    else {
+        let message = format!("{} is not a whole number that can be added", quote(token.text));
+        parser.report(Problem::new(token.span(), message));
+        return None;
+    };
+    Some(if sign == "-" { -amount } else { amount })
+}
+
+fn axis(parser: &mut Parser<'_>, notation: Notation) -> Option<Axis> {
+    let names: Vec<_> = notation.axes().iter().map(|(_, name)| *name).collect();
     let found = parser.word("the axis", || advice("", &names))?;
-    let axis = Axis::parse(found.text);
+    let axis = notation.axis(found.text);
     if axis.is_none() {
         let message = format!("axis {} is not known", quote(found.text));
         parser.report(Problem::new(found.span(), message).help(advice(found.text, &names)));
@@ -149,7 +196,11 @@ mod tests {
     }
 
     fn check_line(text: &str, expected: &str) {
-        let shown = match parse_directive(text) {
+        check_line_in(Notation::Full, text, expected);
+    }
+
+    fn check_line_in(notation: Notation, text: &str, expected: &str) {
+        let shown = match parse_directive(text, notation) {
             Ok(DirectiveOrCluster::Directive(directive)) => directive.to_string(),
             Ok(DirectiveOrCluster::Cluster(units)) => format!("Cluster({units})"),
             Err(problem) => {
@@ -188,9 +239,33 @@ mod tests {
     }
 
     #[test]
+    fn sizes_may_be_those_of_the_layer() {
+        check_line("TemporalMap(Sz(R),1) Y", "TemporalMap(Sz(R),1) Y");
+        check_line("TemporalMap(Sz(R)+2, Sz(Y') - 1) Y", "TemporalMap(Sz(R)+2,Sz(Y')-1) Y");
+        check_line("Cluster(Sz(S),P)", "Cluster(Sz(S))");
+        check_line("TemporalMap(Sz(Q),1) Y", "15..16 axis `Q` is not known");
+        check_line(
+            "TemporalMap(Sz(R)+x,1) Y",
+            "17..19 `+x` is not a whole number that can be added",
+        );
+        check_line("TemporalMap(Sz(R)+ +1,1) Y", "19..21 what is added is `+1`");
+        let out_of_range = "17..29 `+99999999999` is not a whole number that can be added";
+        check_line("TemporalMap(Sz(R)+99999999999,1) Y", out_of_range);
+    }
+
+    #[test]
+    fn axes_of_matrix_products_have_their_own_names() {
+        // O[M,N] = A[M,K] B[K,N]: rows M are Y', columns N output channels, K input channels.
+        let check = |text, expected| check_line_in(Notation::Gemm, text, expected);
+        check("SpatialMap(1,Sz(M)) M", "SpatialMap(1,Sz(Y')) Y'");
+        check("SpatialMap(1,1) N", "SpatialMap(1,1) K");
+        check("SpatialMap(1,1) K", "SpatialMap(1,1) C");
+        check("SpatialMap(1,1) C", "16..17 axis `C` is not known");
+    }
+
+    #[test]
     fn problems_of_a_single_directive_have_a_place() {
         check_line("TemporalMap(16,0) C", "15..16 the map offset is `0`");
-        check_line("TemporalMap(Sz(R),1) Y", "12..14 the map size is `Sz`");
         check_line("SpatialMap(1,1) Z", "16..17 axis `Z` is not known");
         check_line("SpatialMap(1,1)", "15..15 the axis is missing");
         check_line("SpatialMap(1,1) K C", "18..19 `C` behind the end of the directive");

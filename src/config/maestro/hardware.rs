@@ -102,15 +102,15 @@ impl<'a> Given<'a> {
             name: name.into(),
             pes: u32::try_from(self.get("num_pes")?).ok()?,
             noc: Noc {
-                bandwidth: self.ending("_noc_bw").collect(),
                 latency: if latency.is_empty() { vec![1] } else { latency },
-                multicast: self.ending("_multicast").next().is_some(),
+                multicast: vec![self.ending("_multicast").next().is_some()],
+                ..Noc::new(self.ending("_noc_bw").collect())
             },
-            memory: Memory {
-                shared: self.get("global_shared_memory").map_or(SHARED_MEMORY, Bytes::new),
-                local: self.get("PE_local_memory").map_or(LOCAL_MEMORY, Bytes::new),
-                offchip_bandwidth: self.get("offchip_bw").unwrap_or(OFFCHIP_BANDWIDTH),
-            },
+            memory: Memory::new(
+                self.get("global_shared_memory").map_or(SHARED_MEMORY, Bytes::new),
+                self.get("PE_local_memory").map_or(LOCAL_MEMORY, Bytes::new),
+                self.get("offchip_bw").unwrap_or(OFFCHIP_BANDWIDTH),
+            ),
         })
     }
 }
@@ -164,12 +164,8 @@ mod tests {
         let expected = Instance {
             name: "Acc0_2K".into(),
             pes: 2048,
-            noc: Noc { bandwidth: vec![64, 128], latency: vec![3, 0], multicast: true },
-            memory: Memory {
-                shared: Bytes::new(2 << 20),
-                local: Bytes::new(8192),
-                offchip_bandwidth: 32,
-            },
+            noc: Noc { latency: vec![3, 0], ..Noc::new(vec![64, 128]) },
+            memory: Memory::new(Bytes::new(2 << 20), Bytes::new(8192), 32),
         };
         assert_eq!(instances, [expected]);
     }
@@ -180,7 +176,7 @@ mod tests {
         let instances = parse_hardware(&Source::new("hw.m", text)).unwrap();
         let noc = &instances[0].noc;
         assert_eq!((&noc.bandwidth[..], &noc.latency[..]), (&[2][..], &[1][..]));
-        assert!(!noc.multicast);
+        assert_eq!(noc.multicast, [false]);
     }
 
     #[test]

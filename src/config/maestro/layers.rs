@@ -1,7 +1,7 @@
 //! The layers of a network file (sections 2.2 to 2.4 of the cost specification).
 
 use crate::config::{Problem, nearest};
-use crate::model::{Layer, LayerKind, LayerShape};
+use crate::model::{ConvKind, ConvShape, Layer, Operator};
 
 use super::networks::KEYWORDS;
 use super::parser::{Contents, Header, Parser, advice, quote};
@@ -33,13 +33,14 @@ pub(super) fn layer<'a>(parser: &mut Parser<'a>, header: &Header<'a>) -> Option<
         _ => items.read_dimensions(parser, word),
     });
     items.report_missing(parser, header);
-    Some(Layer { name: header.name.into(), shape: items.shape?? })
+    Some(Layer::new(header.name, items.shape??))
 }
 
-fn layer_kind(parser: &mut Parser<'_>) -> Option<LayerKind> {
-    let names = LayerKind::ALL.map(|(_, name)| name);
+fn layer_kind(parser: &mut Parser<'_>) -> Option<ConvKind> {
+    let kinds = ConvKind::of_artifact();
+    let names: Vec<_> = kinds.iter().map(|(_, name)| *name).collect();
     let found = parser.word("the layer type", || advice("", &names))?;
-    let known = LayerKind::ALL.iter().find(|(_, name)| *name == found.text);
+    let known = kinds.iter().find(|(_, name)| *name == found.text);
     if known.is_none() {
         let message = format!("layer type {} is not known", quote(found.text));
         parser.report(Problem::new(found.span(), message).help(advice(found.text, &names)));
@@ -50,10 +51,10 @@ fn layer_kind(parser: &mut Parser<'_>) -> Option<LayerKind> {
 /// What a layer holds so far. `Some(None)` stands for what is given but wrong, and reported.
 #[derive(Default)]
 struct Items {
-    kind: Option<Option<LayerKind>>,
+    kind: Option<Option<ConvKind>>,
     /// Vertical and horizontal.
     strides: Option<(u32, u32)>,
-    shape: Option<Option<LayerShape>>,
+    shape: Option<Option<ConvShape>>,
 }
 
 impl Items {
@@ -80,17 +81,17 @@ impl Items {
         };
         extents.report_missing(parser, word);
         let shape = self.shape(&extents);
-        if let Some(Err(error)) = shape.map(|shape| shape.check()) {
+        if let Some(Err(error)) = shape.map(|shape| Operator::Conv(shape).check()) {
             parser.report(Problem::new(word.span(), error.to_string()));
         }
         self.shape = Some(shape);
     }
 
-    fn shape(&self, extents: &Extents<'_>) -> Option<LayerShape> {
+    fn shape(&self, extents: &Extents<'_>) -> Option<ConvShape> {
         let (stride_y, stride_x) = self.strides.unwrap_or((1, 1));
-        Some(LayerShape {
+        Some(ConvShape {
             // A missing type is reported elsewhere.
-            kind: self.kind.flatten().unwrap_or(LayerKind::Conv),
+            kind: self.kind.flatten().unwrap_or(ConvKind::Conv),
             n: extents.or_one("N")?,
             k: extents.get("K")?,
             c: extents.get("C")?,
@@ -100,6 +101,7 @@ impl Items {
             s: extents.get("S")?,
             stride_y,
             stride_x,
+            ..ConvShape::UNIT
         })
     }
 
@@ -157,7 +159,7 @@ impl<'a> Extents<'a> {
             parser.report(Problem::new(axis.span(), message));
             None
         } else {
-            let number = parser.number(axis.text, 1..=LayerShape::MAX_EXTENT.into());
+            let number = parser.number(axis.text, 1..=ConvShape::MAX_EXTENT.into());
             number.and_then(|number| u32::try_from(number).ok())
         });
     }

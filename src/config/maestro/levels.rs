@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use crate::config::Problem;
-use crate::dataflow::{ClusterLevel, Dataflow, DataflowError, Directive};
+use crate::dataflow::{Axis, ClusterLevel, Dataflow, DataflowError, Directive, Mapping, Size};
 
 /// One line of a dataflow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -11,7 +11,48 @@ pub enum DirectiveOrCluster {
     /// `TemporalMap(size,offset) axis` or `SpatialMap(size,offset) axis`.
     Directive(Directive),
     /// `Cluster(size)` or `Cluster(size,type)`; the type has no effect.
-    Cluster(u32),
+    Cluster(Size),
+}
+
+/// How directives are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Notation {
+    /// As in the artifact's files: no batch, no groups, sizes are numbers, and every level has one or
+    /// two spatial maps.
+    Artifact,
+    /// Every axis, and sizes that depend on the layer.
+    #[default]
+    Full,
+    /// The same in the names of a matrix product O\[M,N\] = A\[M,K\] B\[K,N\].
+    Gemm,
+}
+
+impl Notation {
+    /// Axes with their names.
+    pub fn axes(self) -> &'static [(Axis, &'static str)] {
+        const GEMM: [(Axis, &str); 3] = [(Axis::OutputY, "M"), (Axis::K, "N"), (Axis::C, "K")];
+        match self {
+            Self::Artifact => &Axis::ALL[..8],
+            Self::Full => &Axis::ALL,
+            Self::Gemm => &GEMM,
+        }
+    }
+
+    /// The axis called `name`.
+    pub fn axis(self, name: &str) -> Option<Axis> {
+        self.axes().iter().find(|(_, known)| *known == name).map(|&(axis, _)| axis)
+    }
+
+    /// What is wrong with a level beyond what is wrong with it everywhere.
+    fn check(self, level: &Level, index: usize) -> Option<Problem> {
+        let maps = level.directives.iter();
+        let found = maps.filter(|(map, _)| map.mapping == Mapping::Spatial).count();
+        (self == Self::Artifact && !(1..=2).contains(&found)).then(|| {
+            let message =
+                format!("level {index} has {found} spatial maps; a level needs one, at most two");
+            Problem::new(level.opening.clone(), message)
+        })
+    }
 }
 
 /// The dataflow of `lines`, each with its bytes in the text; `opening` are those of the word that
@@ -19,19 +60,25 @@ pub enum DirectiveOrCluster {
 ///
 /// # Errors
 ///
-/// The first violated rule of every level ([`DataflowError`]).
+/// The first violated rule of every level ([`DataflowError`], and those of the notation).
 pub fn assemble(
     name: impl Into<Box<str>>,
     opening: Range<usize>,
     lines: Vec<(DirectiveOrCluster, Range<usize>)>,
+    notation: Notation,
 ) -> Result<Dataflow, Vec<Problem>> {
     let levels = split(opening, lines);
     let domain: Vec<_> = levels.iter().map(Level::to_domain).collect();
-    let bounded = domain.iter().take(Dataflow::MAX_LEVELS).enumerate();
-    let errors: Vec<_> = bounded.filter_map(|(index, level)| level.check(index).err()).collect();
     let locate = |error: &DataflowError| Problem::new(place(error, &levels), error.to_string());
-    if !errors.is_empty() {
-        return Err(errors.iter().map(locate).collect());
+    let bounded = domain.iter().zip(&levels).take(Dataflow::MAX_LEVELS).enumerate();
+    let problems: Vec<_> = bounded
+        .filter_map(|(index, (level, placed))| match level.check(index) {
+            Err(error) => Some(locate(&error)),
+            Ok(()) => notation.check(placed, index),
+        })
+        .collect();
+    if !problems.is_empty() {
+        return Err(problems);
     }
     Dataflow::new(name, domain).map_err(|error| vec![locate(&error)])
 }
@@ -40,12 +87,12 @@ pub fn assemble(
 struct Level {
     /// What opens it: the dataflow or a cluster.
     opening: Range<usize>,
-    units: Option<u32>,
+    units: Option<Size>,
     directives: Vec<(Directive, Range<usize>)>,
 }
 
 impl Level {
-    fn new(opening: Range<usize>, units: Option<u32>) -> Self {
+    fn new(opening: Range<usize>, units: Option<Size>) -> Self {
         Self { opening, units, directives: Vec::new() }
     }
 
@@ -74,9 +121,7 @@ fn split(opening: Range<usize>, lines: Vec<(DirectiveOrCluster, Range<usize>)>) 
 /// The bytes that `error` is about: the second map of an axis, or what opens the level.
 fn place(error: &DataflowError, levels: &[Level]) -> Range<usize> {
     let level = match *error {
-        DataflowError::AxisTwice { level, .. }
-        | DataflowError::SpatialMaps { level, .. }
-        | DataflowError::Size { level, .. } => level,
+        DataflowError::AxisTwice { level, .. } | DataflowError::Size { level, .. } => level,
         DataflowError::TooManyLevels { .. } => Dataflow::MAX_LEVELS,
         _ => 0,
     };

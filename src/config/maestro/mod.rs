@@ -16,7 +16,7 @@ mod token;
 
 pub use dataflows::{parse_dataflows, parse_directive};
 pub use hardware::parse_hardware;
-pub use levels::{DirectiveOrCluster, assemble};
+pub use levels::{DirectiveOrCluster, Notation, assemble};
 pub use networks::{NetworkBlock, parse_networks};
 pub use scenario::scenario;
 
@@ -83,7 +83,8 @@ mod tests {
     /// whose places lie in the text.
     fn read(text: &str) {
         let source = Source::new("f.m", text);
-        let directive = parse_directive(text).map(|_| ()).map_err(|problem| vec![problem]);
+        let directive =
+            parse_directive(text, Notation::Full).map(|_| ()).map_err(|problem| vec![problem]);
         let kind = detect(&source).map(|_| ()).map_err(|problem| vec![problem]);
         let results = [
             directive,

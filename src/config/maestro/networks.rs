@@ -150,7 +150,7 @@ fn parse_probability(text: &str) -> Option<f32> {
 mod tests {
     use super::*;
     use crate::config::maestro::tests::shown;
-    use crate::model::LayerKind;
+    use crate::model::{ConvKind, Operator};
 
     const SAMPLE: &str = "// a file\n\
         Network my-net {\n\
@@ -196,8 +196,8 @@ mod tests {
         assert_eq!(&SAMPLE[block.dependencies[1].1.clone()], "second");
         let layers = block.network.layers();
         assert_eq!((&*layers[0].name, &*layers[1].name), ("1", "1"));
-        let shape = layers[1].shape;
-        assert_eq!(shape.kind, LayerKind::Depthwise);
+        let Operator::Conv(shape) = layers[1].operator else { panic!() };
+        assert_eq!(shape.kind, ConvKind::Depthwise);
         // Y = Y' + R - 1 = 7 + 3 - 1, X = X' + S - 1 = 7 + 2 - 1, whatever the stride; N and G have
         // no effect.
         assert_eq!((shape.y, shape.x, shape.n), (9, 8, 1));
@@ -216,7 +216,8 @@ mod tests {
     #[test]
     fn input_extents_win_over_output_extents() {
         let text = layer("Type CONV Dimensions { K 1 C 1 Y 5 Y' 9 X 4 R 3 S 3 }");
-        assert_eq!(parse(&text).unwrap()[0].network.layers()[0].shape.y, 5);
+        let operator = parse(&text).unwrap()[0].network.layers()[0].operator;
+        assert_eq!(operator.extents().map(|extents| extents[3]), Some(5));
     }
 
     #[test]

@@ -48,7 +48,15 @@ pub(super) struct Contents {
 impl<'a> Parser<'a> {
     /// The start of `text`.
     pub(super) fn new(text: &'a str, keywords: &'static [&'static str]) -> Self {
-        let mut tokens = Tokens::new(text);
+        Self::of_tokens(Tokens::new(text), text, keywords)
+    }
+
+    /// The same where a minus sign belongs to a word.
+    pub(super) fn with_signs(text: &'a str, keywords: &'static [&'static str]) -> Self {
+        Self::of_tokens(Tokens::with_signs(text), text, keywords)
+    }
+
+    fn of_tokens(mut tokens: Tokens<'a>, text: &'a str, keywords: &'static [&'static str]) -> Self {
         Self {
             next: tokens.next(),
             tokens,

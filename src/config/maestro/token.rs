@@ -31,11 +31,21 @@ pub(super) struct Tokens<'a> {
     text: &'a str,
     at: usize,
     line: usize,
+    is_separator: fn(u8) -> bool,
 }
 
 impl<'a> Tokens<'a> {
     pub(super) fn new(text: &'a str) -> Self {
-        Self { text, at: 0, line: 0 }
+        Self { text, at: 0, line: 0, is_separator }
+    }
+
+    /// The same where a minus sign belongs to a word.
+    pub(super) fn with_signs(text: &'a str) -> Self {
+        Self { is_separator: |byte| byte != b'-' && is_separator(byte), ..Self::new(text) }
+    }
+
+    fn ends_word(&self, byte: u8) -> bool {
+        (self.is_separator)(byte) || matches!(byte, b'{' | b'}')
     }
 
     fn rest(&self) -> &'a str {
@@ -43,7 +53,7 @@ impl<'a> Tokens<'a> {
     }
 
     fn skip_separators(&mut self) {
-        for byte in self.rest().bytes().take_while(|&byte| is_separator(byte)) {
+        for byte in self.rest().bytes().take_while(|&byte| (self.is_separator)(byte)) {
             self.at += 1;
             self.line += usize::from(byte == b'\n');
         }
@@ -68,22 +78,18 @@ impl<'a> Iterator for Tokens<'a> {
         let first = rest.bytes().next()?;
         let length = match first {
             b'{' | b'}' => 1,
-            _ => rest.bytes().position(ends_word).unwrap_or(rest.len()),
+            _ => rest.bytes().position(|byte| self.ends_word(byte)).unwrap_or(rest.len()),
         };
         let (text, after) = rest.split_at(length);
         let token = Token {
             text,
             start: self.at,
             line: self.line,
-            glued: after.bytes().next().is_some_and(|byte| !is_separator(byte)),
+            glued: after.bytes().next().is_some_and(|byte| !(self.is_separator)(byte)),
         };
         self.at += length;
         Some(token)
     }
-}
-
-fn ends_word(byte: u8) -> bool {
-    is_separator(byte) || matches!(byte, b'{' | b'}')
 }
 
 fn is_separator(byte: u8) -> bool {

@@ -1,9 +1,9 @@
 //! From the directives of a dataflow to six maps per level (section 3): output axes rewritten to
 //! input axes, units and bandwidth of every level, missing maps filled in.
 
-use crate::dataflow::{Axis, Dataflow, Directive, Mapping};
+use crate::dataflow::{Axis, ClusterLevel, Dataflow, Directive, Mapping};
 use crate::hardware::{Accelerator, Noc};
-use crate::model::{LayerKind, LayerShape};
+use crate::model::{ConvKind, ConvShape};
 
 use super::super::Infeasible;
 use super::positions::Positions;
@@ -20,7 +20,7 @@ pub(super) type Extents = [i64; N_AXES];
 /// Extents of a whole layer (section 2.4).
 ///
 /// Quirks 4 and 5: stride and batch are left out.
-pub(super) fn layer_extents(shape: &LayerShape) -> Extents {
+pub(super) fn layer_extents(shape: &ConvShape) -> Extents {
     [shape.c, shape.k, shape.r, shape.s, shape.x, shape.y].map(i64::from)
 }
 
@@ -34,9 +34,9 @@ pub(super) struct Coupling {
 
 impl Coupling {
     /// Quirk 6: depthwise layers keep K in their weights, and every kind but depthwise is dense.
-    fn of(maps: &[Template; N_AXES], kind: LayerKind) -> Self {
+    fn of(maps: &[Template; N_AXES], kind: ConvKind) -> Self {
         use Axis::{C, K, R, S, X, Y};
-        let channels = if kind == LayerKind::Depthwise { C } else { K };
+        let channels = if kind == ConvKind::Depthwise { C } else { K };
         Self {
             input: Positions::of(maps, |map| matches!(map.axis, C | Y | X)),
             weight: Positions::of(maps, |map| matches!(map.axis, K | C | R | S)),
@@ -131,7 +131,8 @@ impl Elaboration {
     ///
     /// # Errors
     ///
-    /// [`Infeasible::TooManyLevels`], [`Infeasible::TooFewPes`].
+    /// [`Infeasible::TooManyLevels`], [`Infeasible::TooFewPes`], [`Infeasible::NotInModel`] if the
+    /// dataflow says what the artifact's files cannot say.
     pub(super) fn new(accelerator: &Accelerator) -> Result<Self, Infeasible> {
         let dataflow = &accelerator.dataflow;
         let bandwidths = level_bandwidths(accelerator)?;
@@ -145,11 +146,15 @@ impl Elaboration {
         }
         let mut levels: Vec<LevelTemplate> = Vec::with_capacity(dataflow.levels().len());
         for (level, bandwidth) in dataflow.levels().iter().zip(bandwidths) {
+            let (units, written) = written(level).ok_or_else(|| Infeasible::NotInModel {
+                what: format!("dataflow {}", dataflow.name()).into(),
+                why: "it needs sizes in numbers, one or two spatial maps in every level, and no N or G",
+            })?;
             let maps = match levels.last() {
-                None => complete_outermost(&level.directives),
-                Some(outer) => complete_inner(&level.directives, &outer.maps),
+                None => complete_outermost(&written),
+                Some(outer) => complete_inner(&written, &outer.maps),
             };
-            let units = level.units.map_or(outermost as i64, i64::from);
+            let units = units.map_or(outermost as i64, i64::from);
             levels.push(LevelTemplate::new(units, bandwidth, maps));
         }
         Ok(Self { levels })
@@ -177,7 +182,7 @@ impl Elaboration {
     pub(super) fn level(
         &self,
         index: usize,
-        kind: LayerKind,
+        kind: ConvKind,
         layer: &Extents,
         extents: &Extents,
     ) -> Level {
@@ -197,7 +202,7 @@ impl Elaboration {
             live: Positions::of(&maps, |map| !map.covered),
             maps,
             coupling: match kind {
-                LayerKind::Depthwise => template.depthwise,
+                ConvKind::Depthwise => template.depthwise,
                 _ => template.dense,
             },
         }
@@ -212,8 +217,8 @@ impl LevelTemplate {
             bandwidth,
             maps,
             leader: leader.expect("every level has a spatial map"),
-            dense: Coupling::of(&maps, LayerKind::Conv),
-            depthwise: Coupling::of(&maps, LayerKind::Depthwise),
+            dense: Coupling::of(&maps, ConvKind::Conv),
+            depthwise: Coupling::of(&maps, ConvKind::Depthwise),
         }
     }
 }
@@ -241,14 +246,40 @@ fn level_bandwidths(accelerator: &Accelerator) -> Result<impl Iterator<Item = i6
     Ok((0..levels).rev().map(move |index| signed(listed(index))))
 }
 
+/// A directive as the artifact's files have it.
+#[derive(Debug, Clone, Copy)]
+struct Written {
+    axis: Axis,
+    mapping: Mapping,
+    step: Step,
+}
+
+/// Cluster size and directives of a level; `None` if the artifact's files could not hold it.
+fn written(level: &ClusterLevel) -> Option<(Option<u32>, Vec<Written>)> {
+    let units = match level.units {
+        Some(size) => Some(size.fixed()?),
+        None => None,
+    };
+    let directives = level.directives.iter().map(|directive| {
+        let size = i64::from(directive.size.fixed()?);
+        let offset = i64::from(directive.offset.fixed()?);
+        let known = AXES.contains(&directive.axis.input_axis());
+        let &Directive { axis, mapping, .. } = directive;
+        known.then_some(Written { axis, mapping, step: Step { size, offset } })
+    });
+    let directives: Vec<_> = directives.collect::<Option<_>>()?;
+    let spatial = directives.iter().filter(|map| map.mapping == Mapping::Spatial).count();
+    (1..=2).contains(&spatial).then_some((units, directives))
+}
+
 /// Rewrites maps of output axes to input axes (3.1).
 ///
 /// Quirk 1: the window grows by the kernel's map only if the same level maps the kernel, otherwise
 /// by the number of directives written at the level.
-fn input_centric(written: &[Directive]) -> impl Iterator<Item = Template> {
+fn input_centric(written: &[Written]) -> impl Iterator<Item = Template> {
     let kernel = |axis: Axis| {
         let mapped = written.iter().find(|other| other.axis == axis);
-        mapped.map_or(written.len() as i64, |map| i64::from(map.size))
+        mapped.map_or(written.len() as i64, |map| map.step.size)
     };
     written.iter().map(move |directive| {
         let growth = match directive.axis {
@@ -259,16 +290,13 @@ fn input_centric(written: &[Directive]) -> impl Iterator<Item = Template> {
         Template {
             axis: directive.axis.input_axis(),
             mapping: directive.mapping,
-            step: Some(Step {
-                size: i64::from(directive.size) + growth,
-                offset: i64::from(directive.offset),
-            }),
+            step: Some(Step { size: directive.step.size + growth, ..directive.step }),
         }
     })
 }
 
 /// Appends a map of the whole extent for every axis that level 0 does not map (section 3.5).
-fn complete_outermost(written: &[Directive]) -> [Template; N_AXES] {
+fn complete_outermost(written: &[Written]) -> [Template; N_AXES] {
     let missing = AXES.into_iter().filter(|&axis| !is_mapped(written, axis));
     six(input_centric(written).chain(missing.map(Template::whole)))
 }
@@ -277,13 +305,13 @@ fn complete_outermost(written: &[Directive]) -> [Template; N_AXES] {
 /// (section 3.5): as temporal maps, in reverse order.
 ///
 /// Quirk 8: they keep their size even where the level's extent is smaller.
-fn complete_inner(written: &[Directive], outer: &[Template; N_AXES]) -> [Template; N_AXES] {
+fn complete_inner(written: &[Written], outer: &[Template; N_AXES]) -> [Template; N_AXES] {
     let missing = outer.iter().rev().filter(|map| !is_mapped(written, map.axis));
     let inherited = missing.map(|&map| Template { mapping: Mapping::Temporal, ..map });
     six(inherited.chain(input_centric(written)))
 }
 
-fn is_mapped(written: &[Directive], axis: Axis) -> bool {
+fn is_mapped(written: &[Written], axis: Axis) -> bool {
     written.iter().any(|map| map.axis.input_axis() == axis)
 }
 

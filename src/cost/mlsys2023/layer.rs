@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use crate::dataflow::Dataflow;
 use crate::hardware::{Accelerator, EnergyTable};
-use crate::model::{LayerKind, LayerShape};
+use crate::model::{ConvKind, ConvShape};
 
 use super::super::Infeasible;
 use super::elaboration::{Elaboration, Extents, layer_extents};
@@ -20,7 +20,7 @@ type Runtimes = [i64; Dataflow::MAX_LEVELS];
 /// of these differ between the layers of a network, so they are kept.
 pub(super) struct Evaluator {
     elaboration: Elaboration,
-    inner: BTreeMap<(LayerKind, Extents), Runtimes>,
+    inner: BTreeMap<(ConvKind, Extents), Runtimes>,
 }
 
 impl Evaluator {
@@ -32,7 +32,7 @@ impl Evaluator {
     }
 
     /// Counts of one layer; `None` if they do not fit into 64 bits.
-    pub(super) fn counts(&mut self, shape: &LayerShape) -> Option<LayerCounts> {
+    pub(super) fn counts(&mut self, shape: &ConvShape) -> Option<LayerCounts> {
         let layer = layer_extents(shape);
         let extents = self.elaboration.level_extents(&layer);
         let mut runtimes = self.inner_runtimes(shape.kind, &layer, &extents)?;
@@ -50,7 +50,7 @@ impl Evaluator {
     /// Runtimes of all levels but the outermost, whose place is left empty.
     fn inner_runtimes(
         &mut self,
-        kind: LayerKind,
+        kind: ConvKind,
         layer: &Extents,
         extents: &[Extents; Dataflow::MAX_LEVELS],
     ) -> Option<Runtimes> {
@@ -89,6 +89,22 @@ pub(super) struct LayerCounts {
 }
 
 impl LayerCounts {
+    /// Counts of the layer run so often one after another; capacities and inner levels stay. `None`
+    /// if they do not fit into 64 bits.
+    pub(super) fn repeated(mut self, times: i64) -> Option<Self> {
+        if times == 1 {
+            return Some(self);
+        }
+        self.runtimes[0] = self.runtimes[0].checked_mul(times)?;
+        self.partial_sums = self.partial_sums.checked_mul(times)?;
+        for buffer in &mut self.buffers {
+            for count in buffer.traffic() {
+                *count = count.checked_mul(times)?;
+            }
+        }
+        Some(self)
+    }
+
     /// Latency \[cycle\].
     pub(super) fn cycles(&self) -> i64 {
         self.runtimes[0]

@@ -49,6 +49,13 @@ pub(super) struct BufferCounts {
     pub down_capacity: i64,
 }
 
+impl BufferCounts {
+    /// Reads and writes.
+    pub(super) fn traffic(&mut self) -> [&mut i64; 4] {
+        [&mut self.up_reads, &mut self.up_writes, &mut self.down_reads, &mut self.down_writes]
+    }
+}
+
 /// What the cases of one level share.
 struct Analysis<'a> {
     level: &'a Level,

@@ -38,7 +38,7 @@ mod work;
 mod tests;
 
 use crate::hardware::Accelerator;
-use crate::model::{LayerShape, Network};
+use crate::model::{ConvKind, ConvShape, MatmulShape, Network, Operator};
 
 use super::{CostModel, Entry, Explanation, Infeasible, LayerCost, NetworkCost, Quantity};
 use layer::{Evaluator, LayerCounts};
@@ -58,20 +58,20 @@ pub struct Mlsys2023;
 impl CostModel for Mlsys2023 {
     fn layer(
         &self,
-        shape: &LayerShape,
+        operator: &Operator,
         accelerator: &Accelerator,
     ) -> Result<LayerCost, Infeasible> {
-        cost(&mut Evaluator::new(accelerator)?, shape, accelerator)
+        cost(&mut Evaluator::new(accelerator)?, operator, accelerator)
     }
 
     /// Columns and their order are those of the artifact's layer tables. Unlike
     /// [`CostModel::layer`] this reports negative latencies and energies as they are.
     fn explain(
         &self,
-        shape: &LayerShape,
+        operator: &Operator,
         accelerator: &Accelerator,
     ) -> Result<Explanation, Infeasible> {
-        let counts = counts(&mut Evaluator::new(accelerator)?, shape, accelerator)?;
+        let counts = counts(&mut Evaluator::new(accelerator)?, operator, accelerator)?;
         Ok(columns(&counts, accelerator))
     }
 
@@ -81,28 +81,61 @@ impl CostModel for Mlsys2023 {
         accelerator: &Accelerator,
     ) -> Result<NetworkCost, Infeasible> {
         let mut evaluator = Evaluator::new(accelerator)?;
-        NetworkCost::of_shapes(network, accelerator, |shape| {
-            cost(&mut evaluator, shape, accelerator)
+        NetworkCost::of_operators(network, accelerator, |operator| {
+            cost(&mut evaluator, operator, accelerator)
         })
     }
 }
 
+/// An operator as the artifact's files would hold it, and how often it runs.
+///
+/// The artifact knows convolutions in the four kinds of its files. Others are written as one: groups
+/// and instances one after another, matrix products by rows, transposed convolutions on an input
+/// with zeros inserted. Operators without multiply-accumulates have no place in it and cost nothing.
+fn in_artifact(operator: &Operator) -> (ConvShape, i64) {
+    match *operator {
+        Operator::Conv(shape) if shape.kind == ConvKind::Transposed => {
+            let zero_inserted = ConvShape {
+                kind: ConvKind::ZeroInserted,
+                y: shape.output_rows() + shape.r - 1,
+                x: shape.output_columns() + shape.s - 1,
+                stride_y: 1,
+                stride_x: 1,
+                ..one_group(shape)
+            };
+            (zero_inserted, shape.groups.into())
+        }
+        Operator::Conv(shape) if shape.kind == ConvKind::Depthwise => (shape, 1),
+        Operator::Conv(shape) => (one_group(shape), shape.groups.into()),
+        Operator::Matmul(MatmulShape { instances, rows, k, c, .. }) => {
+            (ConvShape { k, c, y: rows, ..ConvShape::UNIT }, instances.into())
+        }
+        Operator::Vector(_) => (ConvShape::UNIT, 0),
+    }
+}
+
+fn one_group(shape: ConvShape) -> ConvShape {
+    let [k, c] = [shape.k, shape.c].map(|channels| channels / shape.groups);
+    ConvShape { k, c, groups: 1, ..shape }
+}
+
+/// Counts of all runs of an operator.
 fn counts(
     evaluator: &mut Evaluator,
-    shape: &LayerShape,
+    operator: &Operator,
     accelerator: &Accelerator,
 ) -> Result<LayerCounts, Infeasible> {
-    evaluator
-        .counts(shape)
-        .ok_or_else(|| Infeasible::Overflow { accelerator: accelerator.name.clone() })
+    let (shape, times) = in_artifact(operator);
+    let counts = evaluator.counts(&shape).and_then(|counts| counts.repeated(times));
+    counts.ok_or_else(|| Infeasible::Overflow { accelerator: accelerator.name.clone() })
 }
 
 fn cost(
     evaluator: &mut Evaluator,
-    shape: &LayerShape,
+    operator: &Operator,
     accelerator: &Accelerator,
 ) -> Result<LayerCost, Infeasible> {
-    let counts = counts(evaluator, shape, accelerator)?;
+    let counts = counts(evaluator, operator, accelerator)?;
     let below_zero =
         |quantity| Infeasible::BelowZero { quantity, accelerator: accelerator.name.clone() };
     let cycles = u64::try_from(counts.cycles()).map_err(|_| below_zero("latency"))?;

@@ -3,9 +3,9 @@
 
 use std::sync::Arc;
 
-use crate::dataflow::{Axis, ClusterLevel, Dataflow, Directive, Mapping};
-use crate::hardware::{Accelerator, EnergyTable, Memory, Noc};
-use crate::model::{LayerKind, LayerShape};
+use crate::dataflow::{Axis, ClusterLevel, Dataflow, Directive, Size};
+use crate::hardware::{Accelerator, ByteEnergy, Datapath, EnergyTable, Memory, Noc};
+use crate::model::{ConvKind, ConvShape};
 use crate::units::{Bytes, ClockRate};
 
 use super::cases::{self, Case, Cases, SpatialEdge};
@@ -17,16 +17,16 @@ use super::work::Work;
 use Axis::{C, K, OutputX, OutputY, R, S, X, Y};
 
 fn t(size: u32, offset: u32, axis: Axis) -> Directive {
-    Directive { mapping: Mapping::Temporal, size, offset, axis }
+    Directive::temporal(size, offset, axis)
 }
 
 fn s(size: u32, offset: u32, axis: Axis) -> Directive {
-    Directive { mapping: Mapping::Spatial, size, offset, axis }
+    Directive::spatial(size, offset, axis)
 }
 
 fn elaboration(levels: &[(Option<u32>, &[Directive])], pes: u32) -> Elaboration {
     let level = |&(units, directives): &(Option<u32>, &[Directive])| ClusterLevel {
-        units,
+        units: units.map(Size::Fixed),
         directives: directives.to_vec(),
     };
     let levels = levels.iter().map(level).collect();
@@ -35,8 +35,10 @@ fn elaboration(levels: &[(Option<u32>, &[Directive])], pes: u32) -> Elaboration 
         dataflow: Arc::new(Dataflow::new("hand", levels).unwrap()),
         pes,
         clock: ClockRate::GHZ,
-        noc: Noc { bandwidth: vec![128], latency: vec![1], multicast: true },
-        memory: Memory { shared: Bytes::new(1), local: Bytes::new(1), offchip_bandwidth: 1 },
+        noc: Noc::new(vec![128]),
+        memory: Memory::new(Bytes::new(1), Bytes::new(1), 1),
+        datapath: Datapath::default(),
+        byte_energy: ByteEnergy::default(),
         energy: EnergyTable { mac_nj: 1.0, l1_per_mac: 1.0, l2_per_mac: 1.0, dram_per_mac: 1.0 },
     };
     Elaboration::new(&accelerator).unwrap()
@@ -61,8 +63,8 @@ fn rs() -> Elaboration {
     elaboration(&[(None, &outermost), (Some(16), &middle), (Some(4), &inner)], 1024)
 }
 
-const WORKED: LayerShape = LayerShape {
-    kind: LayerKind::Conv,
+const WORKED: ConvShape = ConvShape {
+    kind: ConvKind::Conv,
     n: 1,
     k: 19,
     c: 19,
@@ -72,6 +74,7 @@ const WORKED: LayerShape = LayerShape {
     s: 3,
     stride_y: 1,
     stride_x: 1,
+    ..ConvShape::UNIT
 };
 
 fn level(elaboration: &Elaboration, index: usize) -> Level {
@@ -188,7 +191,7 @@ fn the_outermost_level_of_rs_has_these_12_cases() {
 
 /// The only level of a dataflow with these directives, on a layer with these extents.
 fn single(directives: &[Directive], pes: u32, extents: &Extents) -> Level {
-    elaboration(&[(None, directives)], pes).level(0, LayerKind::Conv, extents, extents)
+    elaboration(&[(None, directives)], pes).level(0, ConvKind::Conv, extents, extents)
 }
 
 /// Counts of the loop on `axis`.

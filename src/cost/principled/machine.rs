@@ -2,6 +2,8 @@
 
 use std::num::NonZeroU64;
 
+use crate::hardware::{Accelerator, ByteEnergy, Noc, Widths};
+
 use super::energy::Energies;
 
 /// Bandwidth of a network or memory: whole bytes per cycle, or without limit.
@@ -61,17 +63,38 @@ impl Network {
     };
 }
 
-/// Sizes of elements \[byte\].
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Widths {
-    /// An input element.
-    pub input: u32,
-    /// A weight.
-    pub weight: u32,
-    /// A partial sum, and an output before it is requantised at the L2.
-    pub partial_sum: u32,
-    /// An output in DRAM.
-    pub output: u32,
+/// Levels for which a network says something.
+fn levels(noc: &Noc) -> usize {
+    let bandwidths = [&noc.bandwidth, &noc.up_bandwidth, &noc.weight_bandwidth, &noc.latency];
+    let flags = [&noc.step_latency, &noc.multicast, &noc.forward, &noc.reduce, &noc.single_weights];
+    let lengths = bandwidths.map(Vec::len).into_iter().chain(flags.map(Vec::len));
+    lengths.max().unwrap_or(0)
+}
+
+/// Entry of a level in a list that ends in its last value.
+fn entry<T: Copy>(list: &[T], level: usize) -> Option<T> {
+    list.get(level).or(list.last()).copied()
+}
+
+impl Network {
+    /// The network of one level of an accelerator.
+    fn of(noc: &Noc, level: usize) -> Self {
+        let bandwidth = |list: &[u64]| entry(list, level).and_then(Bandwidth::new);
+        let flag = |list: &[bool]| entry(list, level).unwrap_or(false);
+        let down = bandwidth(&noc.bandwidth).unwrap_or(Bandwidth::INFINITE);
+        let latency = entry(&noc.latency, level).unwrap_or(0);
+        Self {
+            down,
+            up: bandwidth(&noc.up_bandwidth).unwrap_or(down),
+            weights: bandwidth(&noc.weight_bandwidth),
+            single_weights: flag(&noc.single_weights),
+            latency: u32::try_from(latency).unwrap_or(u32::MAX),
+            step_latency: flag(&noc.step_latency),
+            multicast: flag(&noc.multicast),
+            forward: flag(&noc.forward),
+            reduce: flag(&noc.reduce),
+        }
+    }
 }
 
 /// A machine with one buffer per unit and level.
@@ -125,8 +148,57 @@ impl Machine {
         }
     }
 
+    /// The machine that an accelerator is, with nothing resident in its L2.
+    pub fn of(accelerator: &Accelerator) -> Self {
+        let Accelerator { datapath, memory, noc, .. } = accelerator;
+        let dram = Bandwidth::new(memory.offchip_bandwidth);
+        Self {
+            pes: accelerator.pes,
+            units_limit: datapath.units_limit,
+            rate: datapath.macs_per_pe_cycle,
+            networks: (0..levels(noc)).map(|level| Network::of(noc, level)).collect(),
+            widths: datapath.widths,
+            l2_bytes: Some(memory.shared.get()),
+            l2_copies: memory.shared_copies,
+            resident: [false; 3],
+            dram: dram.unwrap_or(Bandwidth::INFINITE),
+            dram_latency: u32::try_from(memory.offchip_latency).unwrap_or(u32::MAX),
+            allow_overlap: false,
+            energies: Energies::of(accelerator),
+        }
+    }
+
+    /// Cycles that DRAM takes for so many bytes (6.5).
+    pub fn dram_cycles(&self, bytes: u64) -> u64 {
+        match bytes {
+            0 => 0,
+            bytes => u64::from(self.dram_latency) + self.dram.cycles(bytes),
+        }
+    }
+
     /// The network of a level, counted from the outermost.
     pub fn network(&self, level: usize) -> &Network {
         self.networks.get(level).or(self.networks.last()).unwrap_or(&Network::IDEAL)
+    }
+}
+
+impl Energies {
+    /// The table of an accelerator; what its file leaves open follows from the widths of operands
+    /// and the sizes of memories.
+    pub fn of(accelerator: &Accelerator) -> Self {
+        let (table, widths) = (&accelerator.byte_energy, &accelerator.datapath.widths);
+        let default = Self::with_l2(accelerator.memory.shared.get() as f64);
+        let mac = || ByteEnergy::mac_pj(widths.input, widths.weight, widths.partial_sum);
+        Self {
+            mac: table.mac.unwrap_or_else(mac),
+            register: table.register,
+            l1: table.l1.unwrap_or(default.l1),
+            cluster: table.cluster.unwrap_or(default.cluster),
+            l2: table.l2.unwrap_or(default.l2),
+            network: table.network,
+            forward: table.forward,
+            dram: table.dram,
+            leakage: table.leakage,
+        }
     }
 }

@@ -2,122 +2,25 @@
 
 use std::fmt;
 
-use crate::dataflow::{self, ClusterLevel, Dataflow};
+use crate::dataflow::{self, ClusterLevel, Dataflow, Directive, Size};
 
 use super::nest::{Axis, Extents, N_AXES, Nest, Steps};
 use super::{Illegal, Machine};
 
-/// What a directive maps: an axis of the nest, or rows or columns of the input.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum MapAxis {
-    /// An axis of the nest.
-    Nest(Axis),
-    /// Input rows, `Y`.
-    InputY,
-    /// Input columns, `X`.
-    InputX,
-}
-
-impl MapAxis {
-    /// Every axis with its spelling.
-    pub const ALL: [(Self, &'static str); 10] = [
-        (Self::Nest(Axis::N), "N"),
-        (Self::Nest(Axis::G), "G"),
-        (Self::Nest(Axis::K), "K"),
-        (Self::Nest(Axis::C), "C"),
-        (Self::Nest(Axis::Y), "Y'"),
-        (Self::Nest(Axis::X), "X'"),
-        (Self::Nest(Axis::R), "R"),
-        (Self::Nest(Axis::S), "S"),
-        (Self::InputY, "Y"),
-        (Self::InputX, "X"),
-    ];
-
-    /// The axis written `text`.
-    pub fn parse(text: &str) -> Option<Self> {
-        Self::ALL.iter().find(|(_, name)| *name == text).map(|&(axis, _)| axis)
-    }
-
-    /// The axis of the nest that is mapped in the end: that of the output for the input.
-    fn target(self) -> Axis {
-        match self {
-            Self::Nest(axis) => axis,
-            Self::InputY => Axis::Y,
-            Self::InputX => Axis::X,
-        }
-    }
-
-    /// 0 for input rows, 1 for input columns.
-    fn window(self) -> Option<usize> {
-        match self {
-            Self::Nest(_) => None,
-            Self::InputY => Some(0),
-            Self::InputX => Some(1),
-        }
-    }
-}
-
-/// A size in a directive (3.1).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Size {
-    /// A number.
-    Fixed(u32),
-    /// `Sz(axis)` plus a number.
-    Extent {
-        /// Axis of which the extent is meant.
-        axis: MapAxis,
-        /// What is added.
-        plus: i32,
-    },
-}
-
-/// One line of a mapping (3.1).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Directive {
-    /// `TemporalMap(size,offset) axis` or `SpatialMap(size,offset) axis`.
-    Map {
-        /// Whether units lie side by side along the axis rather than steps one after another.
-        spatial: bool,
-        /// Extent that one unit holds.
-        size: Size,
-        /// Distance of neighbouring units or steps.
-        offset: Size,
-        /// What is mapped.
-        axis: MapAxis,
-    },
-    /// `Cluster(size,P)`: what follows is mapped onto the sub-units of each unit so far.
-    Cluster(Size),
-}
-
-impl Directive {
-    /// The lines of a dataflow.
-    pub fn of_dataflow(dataflow: &Dataflow) -> Vec<Self> {
-        let level = |level: &ClusterLevel| {
-            let cluster = level.units.map(|units| Self::Cluster(Size::Fixed(units)));
-            let maps = level.directives.iter().map(Self::of_map);
-            cluster.into_iter().chain(maps).collect::<Vec<_>>()
-        };
-        dataflow.levels().iter().flat_map(level).collect()
-    }
-
-    fn of_map(map: &dataflow::Directive) -> Self {
-        let axis = match map.axis {
-            dataflow::Axis::C => MapAxis::Nest(Axis::C),
-            dataflow::Axis::K => MapAxis::Nest(Axis::K),
-            dataflow::Axis::R => MapAxis::Nest(Axis::R),
-            dataflow::Axis::S => MapAxis::Nest(Axis::S),
-            dataflow::Axis::X => MapAxis::InputX,
-            dataflow::Axis::Y => MapAxis::InputY,
-            dataflow::Axis::OutputX => MapAxis::Nest(Axis::X),
-            dataflow::Axis::OutputY => MapAxis::Nest(Axis::Y),
-        };
-        let spatial = map.mapping == dataflow::Mapping::Spatial;
-        let [size, offset] = [map.size, map.offset].map(Size::Fixed);
-        Self::Map { spatial, size, offset, axis }
-    }
-
-    fn is_cluster(&self) -> bool {
-        matches!(self, Self::Cluster(_))
+/// The axis of the nest that a directive maps in the end (that of the output for the input), and
+/// whether it maps rows (0) or columns (1) of the input.
+fn target(axis: dataflow::Axis) -> (Axis, Option<usize>) {
+    match axis {
+        dataflow::Axis::N => (Axis::N, None),
+        dataflow::Axis::G => (Axis::G, None),
+        dataflow::Axis::K => (Axis::K, None),
+        dataflow::Axis::C => (Axis::C, None),
+        dataflow::Axis::R => (Axis::R, None),
+        dataflow::Axis::S => (Axis::S, None),
+        dataflow::Axis::OutputY => (Axis::Y, None),
+        dataflow::Axis::OutputX => (Axis::X, None),
+        dataflow::Axis::Y => (Axis::Y, Some(0)),
+        dataflow::Axis::X => (Axis::X, Some(1)),
     }
 }
 
@@ -219,7 +122,7 @@ pub struct Mapping {
 
 impl Mapping {
     /// Most levels.
-    pub const MAX_LEVELS: usize = 8;
+    pub const MAX_LEVELS: usize = Dataflow::MAX_LEVELS;
 
     /// Levels, outermost first; never empty.
     pub fn levels(&self) -> &[Level] {
@@ -231,33 +134,33 @@ impl Mapping {
         self.macs
     }
 
-    /// The levels that `directives` mean for `nest` on the PEs of `machine` (3.2 to 3.8).
+    /// What `levels` mean for `nest` on the PEs of `machine` (3.2 to 3.8); no levels are one without
+    /// directives.
     ///
     /// # Errors
     ///
     /// What is wrong with the outermost level that is wrong.
-    pub fn new(directives: &[Directive], nest: &Nest, machine: &Machine) -> Result<Self, Illegal> {
-        let n_levels = 1 + directives.iter().filter(|line| line.is_cluster()).count();
+    pub fn new(levels: &[ClusterLevel], nest: &Nest, machine: &Machine) -> Result<Self, Illegal> {
+        let n_levels = levels.len().max(1);
         if n_levels > Self::MAX_LEVELS {
             return Err(Illegal::TooManyLevels { found: n_levels });
         }
-        let as_groups = nest.is_depthwise() && !maps(directives, Axis::G);
+        let as_groups = nest.is_depthwise() && !maps(levels, dataflow::Axis::G);
         let mut mapping = Self { levels: [Level::UNUSED; Self::MAX_LEVELS], n_levels, macs: 0 };
         let mut extents = *nest.extents();
-        let groups = directives.split(Directive::is_cluster);
-        for (index, lines) in groups.enumerate() {
+        for index in 0..n_levels {
             let mut entering = Entering { index, nest, extents: &extents, maps: Maps::EMPTY };
             if index == 0 {
-                entering.add_missing(directives, as_groups);
+                entering.add_missing(levels, as_groups);
             }
-            for line in lines {
-                entering.add(line, as_groups)?;
+            for directive in levels.get(index).iter().flat_map(|level| &level.directives) {
+                entering.add(directive, as_groups)?;
             }
             let level = entering.finish(machine.allow_overlap)?;
             extents = level.unit_extents(&extents);
             mapping.levels[index] = level;
         }
-        mapping.set_units(directives, nest, machine)?;
+        mapping.set_units(levels, nest, machine)?;
         mapping.macs = mapping.executed(nest).ok_or(Illegal::Overflow)?;
         Ok(mapping)
     }
@@ -265,18 +168,16 @@ impl Mapping {
     /// Units of every level (3.2).
     fn set_units(
         &mut self,
-        directives: &[Directive],
+        levels: &[ClusterLevel],
         nest: &Nest,
         machine: &Machine,
     ) -> Result<(), Illegal> {
-        let clusters = directives.iter().filter_map(|line| match line {
-            Directive::Cluster(size) => Some(size),
-            Directive::Map { .. } => None,
-        });
         let mut cluster_pes = 1u64;
-        for (index, size) in clusters.enumerate() {
-            let units = size.of_layer(nest).ok_or(Illegal::Size { level: index })?;
-            self.levels[index + 1].units = units;
+        for (index, level) in levels.iter().enumerate() {
+            let Some(size) = level.units else { continue };
+            let value = value(size, |axis| layer_extent(nest, axis));
+            let units = value.ok_or(Illegal::Size { level: index })?;
+            self.levels[index].units = units;
             cluster_pes = cluster_pes.saturating_mul(u64::from(units));
         }
         let units = u64::from(machine.pes) / cluster_pes;
@@ -311,34 +212,26 @@ fn executed_along(levels: &[Level], axis: Axis, extent: u32) -> Option<u64> {
     all_full.checked_add(executed_along(inner, axis, last)?)
 }
 
-/// Whether any level maps `axis` of the nest.
-fn maps(directives: &[Directive], axis: Axis) -> bool {
-    let wanted = MapAxis::Nest(axis);
-    directives.iter().any(|line| matches!(line, Directive::Map { axis, .. } if *axis == wanted))
+/// Whether any level maps `axis`.
+fn maps(levels: &[ClusterLevel], axis: dataflow::Axis) -> bool {
+    levels.iter().flat_map(|level| &level.directives).any(|directive| directive.axis == axis)
 }
 
-impl Size {
-    /// Its value; `extent` gives that of an axis. `None` if that is less than 1 or no `u32`.
-    fn value(self, extent: impl FnOnce(MapAxis) -> u64) -> Option<u32> {
-        let value = match self {
-            Self::Fixed(value) => i64::from(value),
-            Self::Extent { axis, plus } => i64::try_from(extent(axis)).ok()? + i64::from(plus),
-        };
-        u32::try_from(value).ok().filter(|&value| value >= 1)
-    }
-
-    /// Its value where extents are those of the layer.
-    fn of_layer(self, nest: &Nest) -> Option<u32> {
-        self.value(|axis| layer_extent(nest, axis))
-    }
+/// The number that `size` is, `extent` being that of an axis. `None` if it is less than 1 or no
+/// `u32`.
+fn value(size: Size, extent: impl FnOnce(dataflow::Axis) -> u64) -> Option<u32> {
+    let value = match size {
+        Size::Fixed(value) => i64::from(value),
+        Size::Extent { axis, plus } => i64::try_from(extent(axis)).ok()? + i64::from(plus),
+    };
+    u32::try_from(value).ok().filter(|&value| value >= 1)
 }
 
 /// Extent of the layer: of input rows and columns those in memory.
-fn layer_extent(nest: &Nest, axis: MapAxis) -> u64 {
-    match axis {
-        MapAxis::Nest(axis) => u64::from(nest.extent(axis)),
-        MapAxis::InputY => u64::from(nest.windows()[0].stored),
-        MapAxis::InputX => u64::from(nest.windows()[1].stored),
+fn layer_extent(nest: &Nest, axis: dataflow::Axis) -> u64 {
+    match target(axis) {
+        (axis, None) => u64::from(nest.extent(axis)),
+        (_, Some(window)) => u64::from(nest.windows()[window].stored),
     }
 }
 
@@ -376,43 +269,42 @@ impl Entering<'_> {
     }
 
     /// The layer is run per image and group where no level maps these axes (3.4).
-    fn add_missing(&mut self, directives: &[Directive], as_groups: bool) {
-        let has_groups = as_groups && maps(directives, Axis::C);
-        for (axis, mapped) in [(Axis::N, false), (Axis::G, has_groups)] {
-            if !mapped && !maps(directives, axis) {
+    fn add_missing(&mut self, levels: &[ClusterLevel], as_groups: bool) {
+        let images = maps(levels, dataflow::Axis::N);
+        let channels = as_groups && maps(levels, dataflow::Axis::C);
+        let groups = channels || maps(levels, dataflow::Axis::G);
+        for (axis, mapped) in [(Axis::N, images), (Axis::G, groups)] {
+            if !mapped {
                 self.maps.push(Loop { axis, ..Loop::UNUSED }, None);
             }
         }
     }
 
     /// Adds a map, its sizes evaluated (3.1), C read as G if `as_groups` (3.4).
-    fn add(&mut self, line: &Directive, as_groups: bool) -> Result<(), Illegal> {
-        let &Directive::Map { spatial, size, offset, axis: written } = line else {
-            return Ok(());
-        };
-        let axis = match written.target() {
-            Axis::C if as_groups => Axis::G,
-            axis => axis,
+    fn add(&mut self, directive: &Directive, as_groups: bool) -> Result<(), Illegal> {
+        let (axis, window) = match target(directive.axis) {
+            (Axis::C, _) if as_groups => (Axis::G, None),
+            target => target,
         };
         let level = self.index;
         if self.maps.iter().any(|(map, _)| map.axis == axis) {
             return Err(Illegal::AxisTwice { level, axis });
         }
-        let window = written.window();
-        let value = |size: Size| size.value(|axis| self.extent_in(axis, window.is_some()));
-        let (Some(size), Some(offset)) = (value(size), value(offset)) else {
+        let value = |size| value(size, |axis| self.extent_in(axis, window.is_some()));
+        let (Some(size), Some(offset)) = (value(directive.size), value(directive.offset)) else {
             return Err(Illegal::Size { level });
         };
+        let spatial = directive.mapping == dataflow::Mapping::Spatial;
         self.maps.push(Loop { axis, size, offset, spatial }, window);
         Ok(())
     }
 
     /// What `Sz(axis)` is; in a directive `on_input`, R and S stand for the footprint of the kernel
     /// that enters the level.
-    fn extent_in(&self, axis: MapAxis, on_input: bool) -> u64 {
+    fn extent_in(&self, axis: dataflow::Axis, on_input: bool) -> u64 {
         match axis {
-            MapAxis::Nest(Axis::R) if on_input => self.kernel_reach(0),
-            MapAxis::Nest(Axis::S) if on_input => self.kernel_reach(1),
+            dataflow::Axis::R if on_input => self.kernel_reach(0),
+            dataflow::Axis::S if on_input => self.kernel_reach(1),
             axis => layer_extent(self.nest, axis),
         }
     }
@@ -515,6 +407,13 @@ mod tests {
     use super::super::nest::Window;
     use super::*;
 
+    /// A level with one temporal map.
+    fn level(size: u32, offset: u32, axis: dataflow::Axis) -> ClusterLevel {
+        let [size, offset] = [size, offset].map(Size::Fixed);
+        let mapping = dataflow::Mapping::Temporal;
+        ClusterLevel { units: None, directives: vec![Directive { mapping, size, offset, axis }] }
+    }
+
     #[test]
     fn chunks_are_counted_by_equation_3_3() {
         // One chunk holds all; disjoint chunks, the last one cut; overlapping ones: 0..3, 1..4,
@@ -532,9 +431,8 @@ mod tests {
         let window = Window { stride: 2, dilation: 1, stored: 25, padding: 0 };
         let extents = [1, 1, 1, 1, 10, 1, 7, 1];
         let nest = Nest::new(extents, [window, Window::new(1, 1, 1)], false).expect("a layer");
-        let [size, offset] = [14, 8].map(Size::Fixed);
-        let map = Directive::Map { spatial: false, size, offset, axis: MapAxis::InputY };
-        let mapping = Mapping::new(&[map], &nest, &Machine::new(1)).expect("it is legal");
+        let level = level(14, 8, dataflow::Axis::Y);
+        let mapping = Mapping::new(&[level], &nest, &Machine::new(1)).expect("it is legal");
         let expected = Loop { axis: Axis::Y, size: 4, offset: 4, spatial: false };
         assert_eq!(mapping.levels()[0].loops(), [expected]);
         assert_eq!(mapping.macs(), 70);
@@ -545,10 +443,8 @@ mod tests {
         let nest = Nest::new([1, 1, 1, 5, 1, 1, 1, 1], [Window::new(1, 1, 1); 2], false);
         let nest = nest.expect("a layer");
         let check = |size, offset| {
-            let axis = MapAxis::Nest(Axis::C);
-            let [size, offset] = [size, offset].map(Size::Fixed);
-            let map = Directive::Map { spatial: false, size, offset, axis };
-            Mapping::new(&[map], &nest, &Machine::new(1)).map_err(|error| error.to_string())
+            let level = level(size, offset, dataflow::Axis::C);
+            Mapping::new(&[level], &nest, &Machine::new(1)).map_err(|error| error.to_string())
         };
         let under = check(2, 4).expect_err("positions 2 and 3 are left out");
         assert!(under.contains("covers 3 of 5 (under-cover)"), "{under}");

@@ -23,10 +23,14 @@
 //! | 4.8, 4.9, 5.8, 5.9 | `walk` | counts and times of all levels |
 //! | 6 | `dram` | what the L2 holds, DRAM traffic |
 //! | 7 | [`energy`] | counts times a table |
+//! | 1.3, 1.6 | [`lower`], `vector` | operators to loop nests, operators without MACs |
+//! | | [`model`], `residency` | networks: what stays in the L2 between layers |
 
 pub mod energy;
+pub mod lower;
 pub mod machine;
 pub mod mapping;
+pub mod model;
 pub mod nest;
 
 mod context;
@@ -34,17 +38,21 @@ mod dram;
 mod egress;
 mod ingress;
 mod overlap;
+mod residency;
 mod transition;
+mod vector;
 mod walk;
 
 use std::fmt;
 
 use thiserror::Error;
 
+pub use crate::hardware::Widths;
 pub use dram::DramTraffic;
 pub use energy::{Energies, EnergyPj};
-pub use machine::{Bandwidth, Machine, Network, Widths};
-pub use mapping::{Directive, Level, Loop, MapAxis, Mapping, Size};
+pub use machine::{Bandwidth, Machine, Network};
+pub use mapping::{Level, Loop, Mapping};
+pub use model::{LayerReport, NestReport, Principled, nests_in_place};
 pub use nest::{Axis, Extents, Nest, Window};
 
 /// Counts of one level, whose units are fed by the buffer above (5.9). Pairs are of inputs and
@@ -167,33 +175,59 @@ impl Evaluation {
 ///
 /// [`Illegal::Overflow`] if 64 bits may not hold a count.
 pub fn evaluate(nest: &Nest, mapping: &Mapping, machine: &Machine) -> Result<Evaluation, Illegal> {
-    if !walk::is_countable(nest, mapping, machine) {
-        return Err(Illegal::Overflow);
+    Ok(Chip::new(nest, mapping, machine)?.with_memory(nest, mapping, machine))
+}
+
+/// What the chip does for a layer, whatever its L2 holds of it.
+#[derive(Debug, Clone)]
+pub struct Chip {
+    walk: Walk,
+}
+
+impl Chip {
+    /// Walks a layer (section 5).
+    ///
+    /// # Errors
+    ///
+    /// [`Illegal::Overflow`] if 64 bits may not hold a count.
+    pub fn new(nest: &Nest, mapping: &Mapping, machine: &Machine) -> Result<Self, Illegal> {
+        if !walk::is_countable(nest, mapping, machine) {
+            return Err(Illegal::Overflow);
+        }
+        let mut walk = walk::walk(nest, mapping, machine);
+        walk.derive(nest, mapping, machine);
+        Ok(Self { walk })
     }
-    let mut walk = walk::walk(nest, mapping, machine);
-    walk.derive(nest, mapping, machine);
-    let dram = dram::dram(nest, mapping, machine);
-    let dram_cycles = match dram.total_bytes() {
-        0 => 0,
-        bytes => u64::from(machine.dram_latency) + machine.dram.cycles(bytes),
-    };
-    let mut evaluation = Evaluation {
-        levels: walk.levels,
-        n_levels: mapping.levels().len(),
-        macs_executed: walk.macs_executed,
-        pe_outputs: walk.pe_outputs,
-        pe_accumulations: walk.pe_accumulations,
-        transitions: walk.transitions,
-        chip_cycles: walk.chip_cycles,
-        compute_cycles: walk.compute_cycles,
-        dram,
-        dram_cycles,
-        cycles: walk.chip_cycles.max(dram_cycles),
-        bound: bound(&walk, dram_cycles),
-        energy: EnergyPj::default(),
-    };
-    evaluation.energy = EnergyPj::of(&evaluation, machine);
-    Ok(evaluation)
+
+    /// Buffer that a unit of a level needs \[byte\] (4.10).
+    pub(super) fn unit_bytes(&self, level: usize) -> u64 {
+        self.walk.levels[level].unit_bytes
+    }
+
+    /// Adds DRAM (6) and energy (7) for the size of the L2 and the resident tensors of `machine`,
+    /// which must otherwise be the one of [`Chip::new`].
+    pub fn with_memory(&self, nest: &Nest, mapping: &Mapping, machine: &Machine) -> Evaluation {
+        let walk = &self.walk;
+        let dram = dram::dram(nest, mapping, machine);
+        let dram_cycles = machine.dram_cycles(dram.total_bytes());
+        let mut evaluation = Evaluation {
+            levels: walk.levels,
+            n_levels: mapping.levels().len(),
+            macs_executed: walk.macs_executed,
+            pe_outputs: walk.pe_outputs,
+            pe_accumulations: walk.pe_accumulations,
+            transitions: walk.transitions,
+            chip_cycles: walk.chip_cycles,
+            compute_cycles: walk.compute_cycles,
+            dram,
+            dram_cycles,
+            cycles: walk.chip_cycles.max(dram_cycles),
+            bound: bound(walk, dram_cycles),
+            energy: EnergyPj::default(),
+        };
+        evaluation.energy = EnergyPj::of(&evaluation, machine);
+        evaluation
+    }
 }
 
 /// What bounds a layer (6.5).

@@ -10,7 +10,9 @@ use std::ops::Range;
 use super::context::{Context, Phase};
 use super::egress::{Egress, egress};
 use super::ingress::{self, Movement};
-use super::machine::{Machine, Network, Widths};
+use crate::hardware::Widths;
+
+use super::machine::{Machine, Network};
 use super::mapping::{Level, Mapping};
 use super::nest::{Nest, macs, outputs};
 use super::transition::{Transition, each_child, each_transition};

@@ -1,47 +1,138 @@
-//! Layer costs of one network on one accelerator, as table, CSV and JSON.
+//! Costs of layers and networks on one or several accelerators and by one or several cost models: as
+//! table, CSV, JSON and figures.
+
+mod explain;
+mod figure;
+mod table;
 
 use std::io::{self, Write};
+use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
 
 use crate::cost::{CostModel, Explanation, Infeasible, NetworkCost, Quantity};
 use crate::hardware::Accelerator;
-use crate::model::{LayerShape, Network};
+use crate::model::{Network, Operator};
 
-use super::table::{self, Style};
+pub use explain::explain_layer;
 
-/// Costs of all layers of a network, gathered for printing.
-pub struct CostReport<'a> {
-    network: &'a Network,
-    accelerator: &'a Accelerator,
-    /// Cost of the network; a total may be impossible where every layer can be explained.
-    total: Result<NetworkCost, Infeasible>,
-    /// What the model says of every layer, in execution order; empty if it only knows networks.
-    layers: Vec<Explanation>,
+/// What costs are asked for: a cost model and an accelerator.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Variant {
+    /// Name of the cost model.
+    pub cost_model: String,
+    /// Accelerator.
+    pub accelerator: Accelerator,
 }
 
-impl<'a> CostReport<'a> {
-    /// Evaluates `network`.
-    ///
-    /// # Errors
-    ///
-    /// The first layer that cannot run on `accelerator`.
-    pub fn new(
-        model: &dyn CostModel,
-        network: &'a Network,
-        accelerator: &'a Accelerator,
-    ) -> Result<Self, Infeasible> {
-        let total = model.network(network, accelerator);
-        let layers = model.explain_network(network, accelerator)?;
-        if layers.is_empty() {
-            total.clone()?;
-        }
-        Ok(Self { network, accelerator, total, layers })
+/// Costs of every network by every variant.
+pub struct CostReport {
+    networks: Vec<Arc<Network>>,
+    variants: Vec<Variant>,
+    /// Row-major `[network][variant]`.
+    cells: Vec<Cell>,
+    /// The layer that is asked for alone.
+    only: Option<String>,
+}
+
+/// One network by one variant.
+struct Cell {
+    /// A total may be impossible where every layer can be explained.
+    total: Result<NetworkCost, Infeasible>,
+    /// What the model says of every layer, in execution order; empty if it only knows networks.
+    layers: Result<Vec<Explanation>, Infeasible>,
+}
+
+impl Cell {
+    fn new(model: &dyn CostModel, network: &Network, accelerator: &Accelerator) -> Self {
+        let layers = model.explain_network(network, accelerator);
+        Self { total: model.network(network, accelerator), layers }
     }
 
-    /// Column names: the layer, what it runs on, its shape, and what the model reports. From the
-    /// second on they are those of the published artifact's layer costs; `shape_id` counts the
-    /// distinct shapes of the network from 0.
+    /// Why there is nothing to show.
+    fn infeasible(&self) -> Option<&Infeasible> {
+        match (&self.layers, &self.total) {
+            (Err(reason), _) => Some(reason),
+            (Ok(layers), Err(reason)) if layers.is_empty() => Some(reason),
+            _ => None,
+        }
+    }
+
+    fn layers(&self) -> &[Explanation] {
+        self.layers.as_deref().unwrap_or_default()
+    }
+}
+
+impl CostReport {
+    /// Evaluates every network by every variant, whose model is at the same place of `models`.
+    pub fn new(
+        networks: Vec<Arc<Network>>,
+        variants: Vec<Variant>,
+        models: &[&dyn CostModel],
+    ) -> Self {
+        let cells = networks
+            .iter()
+            .flat_map(|network| {
+                let cell = |(variant, model): (&Variant, &&dyn CostModel)| {
+                    Cell::new(*model, network, &variant.accelerator)
+                };
+                variants.iter().zip(models).map(cell).collect::<Vec<_>>()
+            })
+            .collect();
+        Self { networks, variants, cells, only: None }
+    }
+
+    /// The same for one layer of every network that has it.
+    #[must_use]
+    pub fn only(self, layer: &str) -> Self {
+        Self { only: Some(layer.into()), ..self }
+    }
+
+    /// Pairs of network and variant that cannot run, with the reason.
+    pub fn infeasible(&self) -> impl Iterator<Item = (&Network, &Variant, &Infeasible)> {
+        self.pairs()
+            .filter_map(|(network, variant, cell)| Some((&**network, variant, cell.infeasible()?)))
+    }
+
+    /// Whether no pair can run.
+    pub fn is_infeasible(&self) -> bool {
+        self.cells.iter().all(|cell| cell.infeasible().is_some())
+    }
+
+    fn pairs(&self) -> impl Iterator<Item = (&Arc<Network>, &Variant, &Cell)> {
+        let width = self.variants.len();
+        self.cells.iter().enumerate().map(move |(index, cell)| {
+            (&self.networks[index / width], &self.variants[index % width], cell)
+        })
+    }
+
+    fn cell(&self, network: usize, variant: usize) -> &Cell {
+        &self.cells[network * self.variants.len() + variant]
+    }
+
+    /// Indices of the layers to show.
+    fn shown<'a>(&'a self, network: &'a Network) -> impl Iterator<Item = usize> + 'a {
+        let wanted = move |index: &usize| match &self.only {
+            Some(name) => *network.layers()[*index].name == **name,
+            None => true,
+        };
+        (0..network.layers().len()).filter(wanted)
+    }
+
+    /// Names of what the models report: of one model all it says, of several what all of them say.
+    fn reported(&self) -> Vec<&'static str> {
+        let mut explained = self.cells.iter().filter_map(|cell| cell.layers().first());
+        let first = explained.next().map(|columns| columns.iter().map(|(name, _)| *name));
+        let mut names: Vec<_> = first.into_iter().flatten().collect();
+        for other in explained {
+            names.retain(|name| other.iter().any(|(known, _)| known == name));
+        }
+        names
+    }
+
+    /// Column names: the layer, what it runs on, its extents, what the models report, and in the end
+    /// network and cost model. From the second to the last but two they are those of the published
+    /// artifact's layer costs; `shape_id` counts the distinct operators of the network from 0.
     fn columns(&self) -> Vec<&'static str> {
         let mut columns = vec![
             "layer",
@@ -59,30 +150,25 @@ impl<'a> CostReport<'a> {
             "R",
             "S",
         ];
-        columns.extend(self.layers.iter().take(1).flatten().map(|(name, _)| *name));
+        columns.extend(self.reported());
+        columns.extend(["network", "cost_model"]);
         columns
     }
 
-    /// Cells of every layer in execution order, in the order of [`CostReport::columns`].
+    /// Cells of every layer, in the order of [`CostReport::columns`].
     fn rows(&self) -> impl Iterator<Item = Vec<Quantity>> + '_ {
-        let bandwidth = &self.accelerator.noc.bandwidth;
-        let top = bandwidth.first().copied().unwrap_or(0);
-        let column = bandwidth.get(1).copied().unwrap_or(top);
-        let layers = self.network.layers().iter().zip(self.network.shape_of());
-        layers.zip(&self.layers).map(move |((layer, &id), explanation)| {
-            let LayerShape { kind, n, k, c, y, x, r, s, .. } = layer.shape;
-            let mut cells = vec![
-                Quantity::Text(layer.name.to_string()),
-                Quantity::Text(self.accelerator.dataflow.name().to_string()),
-                Quantity::Count(self.accelerator.pes.into()),
-                Quantity::Count(i64::try_from(top).unwrap_or(i64::MAX)),
-                Quantity::Count(i64::try_from(column).unwrap_or(i64::MAX)),
-                Quantity::Count(id.into()),
-                Quantity::Text(kind.artifact_name().to_string()),
-            ];
-            cells.extend([n, k, c, y, x, r, s].map(|extent| Quantity::Count(extent.into())));
-            cells.extend(explanation.iter().map(|(_, value)| value.clone()));
-            cells
+        let reported = self.reported();
+        self.pairs().flat_map(move |(network, variant, cell)| {
+            let reported = reported.clone();
+            let layers = self.shown(network).filter(|&layer| layer < cell.layers().len());
+            layers.map(move |layer| {
+                let mut cells = head(network, variant, layer);
+                let explanation = &cell.layers()[layer];
+                cells.extend(reported.iter().map(|name| value(explanation, name)));
+                cells.push(Quantity::Text(network.name().to_string()));
+                cells.push(Quantity::Text(variant.cost_model.clone()));
+                cells
+            })
         })
     }
 
@@ -100,99 +186,82 @@ impl<'a> CostReport<'a> {
         writer.flush()
     }
 
-    /// Layers and total as one JSON object.
+    /// Layers and totals as one JSON object.
     pub fn to_json(&self) -> Value {
         let columns = self.columns();
-        let layers: Vec<Value> = self
-            .rows()
-            .map(|row| {
-                let cells = columns.iter().zip(row);
-                Value::Object(
-                    cells
-                        .map(|(name, value)| ((*name).to_string(), number(value)))
-                        .collect::<Map<_, _>>(),
-                )
+        let layer = |row: Vec<Quantity>| {
+            let cells = columns.iter().zip(row);
+            let named = cells.map(|(name, value)| ((*name).to_string(), number(value)));
+            Value::Object(named.collect::<Map<_, _>>())
+        };
+        let layers: Vec<_> = self.rows().map(layer).collect();
+        let totals: Vec<_> = self
+            .pairs()
+            .map(|(network, variant, cell)| {
+                let mut total = json!({
+                    "network": network.name(),
+                    "accelerator": variant.accelerator.name,
+                    "cost_model": variant.cost_model,
+                    "macs": network.macs(),
+                });
+                match &cell.total {
+                    Ok(cost) => {
+                        total["cycles"] = json!(cost.cycles.get());
+                        total["latency_ms"] = json!(cost.latency.as_ms());
+                        total["energy_mj"] = json!(cost.energy().get());
+                    }
+                    Err(reason) => total["infeasible"] = json!(reason.to_string()),
+                }
+                total
             })
             .collect();
-        let total = match &self.total {
-            Ok(total) => json!({
-                "cycles": total.cycles.get(),
-                "latency_ms": total.latency.as_ms(),
-                "energy_mj": total.energy().get(),
-                "macs": self.network.macs(),
-            }),
-            Err(reason) => json!({"infeasible": reason.to_string()}),
-        };
-        json!({
-            "network": self.network.name(),
-            "accelerator": self.accelerator.name,
-            "layers": layers,
-            "total": total,
-        })
-    }
-
-    /// The columns that an architect looks at first: extents, multiply-accumulates, cycles,
-    /// utilisation, energy; then the total.
-    pub fn to_table(&self, style: Style) -> String {
-        let header = [
-            "layer",
-            "type",
-            "K",
-            "C",
-            "Y",
-            "X",
-            "R",
-            "S",
-            "MMAC",
-            "cycles",
-            "MAC/PE/cycle",
-            "energy uJ",
-        ];
-        let mut table = table::new_table(style, &header, 2);
-        for (layer, explanation) in self.network.layers().iter().zip(&self.layers) {
-            let LayerShape { kind, k, c, y, x, r, s, .. } = layer.shape;
-            let mut row = vec![layer.name.to_string(), kind.artifact_name().to_string()];
-            row.extend([k, c, y, x, r, s].map(|extent| extent.to_string()));
-            let (cycles, energy_nj) = cost_of(explanation);
-            row.extend(self.cells(layer.shape.macs(), cycles, energy_nj));
-            table.add_row(row);
-        }
-        let mut row = vec!["total".to_string()];
-        row.resize(8, String::new());
-        match &self.total {
-            Ok(total) => {
-                let cycles = i64::try_from(total.cycles.get()).unwrap_or(i64::MAX);
-                row.extend(self.cells(self.network.macs(), cycles, total.energy_nj));
-            }
-            Err(reason) => row[1] = format!("infeasible: {reason}"),
-        }
-        table.add_row(row);
-        table::render(&table)
-    }
-
-    fn cells(&self, macs: u64, cycles: i64, energy_nj: f64) -> [String; 4] {
-        let utilisation = macs as f64 / (cycles as f64 * f64::from(self.accelerator.pes));
-        [
-            format!("{:.3}", macs as f64 / 1e6),
-            cycles.to_string(),
-            format!("{utilisation:.3}"),
-            format!("{:.1}", energy_nj / 1e3),
-        ]
+        json!({"layers": layers, "totals": totals})
     }
 }
 
-/// Cycles and energy \[nJ\] among the columns of a layer.
-fn cost_of(explanation: &Explanation) -> (i64, f64) {
-    let find = |wanted| explanation.iter().find(|(name, _)| *name == wanted).map(|(_, v)| v);
-    let cycles = match find("runtime_cycles") {
-        Some(Quantity::Count(cycles)) => *cycles,
-        _ => 0,
-    };
-    let energy_nj = match find("energy_nJ") {
-        Some(Quantity::Real(energy)) => *energy,
-        _ => 0.0,
-    };
-    (cycles, energy_nj)
+/// What identifies a layer: the cells in front of those that the models report.
+fn head(network: &Network, variant: &Variant, layer: usize) -> Vec<Quantity> {
+    let accelerator = &variant.accelerator;
+    let bandwidth = &accelerator.noc.bandwidth;
+    let top = bandwidth.first().copied().unwrap_or(0);
+    let column = bandwidth.get(1).copied().unwrap_or(top);
+    let text = |text: &str| Quantity::Text(text.to_string());
+    let count = |count: u64| Quantity::Count(i64::try_from(count).unwrap_or(i64::MAX));
+    let operator = &network.layers()[layer].operator;
+    let mut cells = vec![
+        text(&network.layers()[layer].name),
+        text(accelerator.dataflow.name()),
+        count(accelerator.pes.into()),
+        count(top),
+        count(column),
+        count(network.operator_of()[layer].into()),
+        text(operator.name()),
+    ];
+    cells.extend(extents(operator));
+    cells
+}
+
+/// N, K, C, Y, X, R and S; empty for operators without them.
+fn extents(operator: &Operator) -> [Quantity; 7] {
+    match operator.extents() {
+        Some(extents) => extents.map(|extent| Quantity::Count(extent.into())),
+        None => [(); 7].map(|()| Quantity::Text(String::new())),
+    }
+}
+
+/// The quantity called `name`; empty if there is none.
+fn value(explanation: &Explanation, name: &str) -> Quantity {
+    let found = explanation.iter().find(|(known, _)| *known == name);
+    found.map_or(Quantity::Text(String::new()), |(_, value)| value.clone())
+}
+
+/// The quantity called `name` as a number.
+fn real(explanation: &Explanation, name: &str) -> Option<f64> {
+    match explanation.iter().find(|(known, _)| *known == name)?.1 {
+        Quantity::Count(count) => Some(count as f64),
+        Quantity::Real(real) => Some(real),
+        Quantity::Text(_) => None,
+    }
 }
 
 fn plain(value: &Quantity) -> String {

@@ -1,0 +1,252 @@
+//! Where the cost of one layer comes from, by the principled model.
+
+use std::fmt::Write as _;
+
+use crate::cost::Infeasible;
+use crate::cost::principled::nest::{Axis, outputs, weights};
+use crate::cost::principled::{Evaluation, LevelCounts, NestReport, nests_in_place};
+use crate::hardware::Accelerator;
+use crate::model::Network;
+use crate::report::table::{Style, new_table, render};
+
+/// Levels, tiles, traffic, time and energy of layer number `layer` of a network, in its place.
+///
+/// # Errors
+///
+/// [`Infeasible`] where the network cannot run.
+///
+/// # Panics
+///
+/// If the network has no such layer.
+pub fn explain_layer(
+    network: &Network,
+    layer: usize,
+    accelerator: &Accelerator,
+    style: Style,
+) -> Result<String, Infeasible> {
+    let name = &network.layers()[layer].name;
+    let operator = &network.layers()[layer].operator;
+    let nests = nests_in_place(network, layer, accelerator)?;
+    let mut text = format!(
+        "{name} of {} on {}: {}, {} MACs\n",
+        network.name(),
+        accelerator.name,
+        operator.name(),
+        operator.macs()
+    );
+    if nests.is_empty() {
+        text += "No multiply-accumulates: the vector lanes, the L2 or DRAM bound it (see the table of layers).\n";
+    }
+    for (index, nest) in nests.iter().enumerate() {
+        if nests.len() > 1 {
+            write!(text, "\nphase {} of {}\n", index + 1, nests.len()).expect("text");
+        }
+        text += &explain_nest(nest, style);
+    }
+    Ok(text)
+}
+
+fn explain_nest(report: &NestReport, style: Style) -> String {
+    let sections = [
+        extents(report),
+        levels(report, style),
+        traffic(report, style),
+        memory(report),
+        time(report),
+        energy(&report.evaluation, style),
+    ];
+    sections.map(|section| format!("\n{section}")).concat()
+}
+
+/// The loop nest: extents, windows, sizes of the tensors.
+fn extents(report: &NestReport) -> String {
+    let nest = &report.nest;
+    let extents: Vec<_> =
+        Axis::ALL.iter().map(|&axis| format!("{} {}", name(axis), nest.extent(axis))).collect();
+    let [rows, columns] = nest.windows();
+    let all = nest.extents();
+    format!(
+        "loop nest   {}\ninput       {} x {} stored, padding {} / {}, stride {} / {}, dilation {} / {}\n\
+         elements    {} inputs with padding ({} stored and touched), {} weights, {} outputs\n",
+        extents.join("  "),
+        rows.stored,
+        columns.stored,
+        rows.padding,
+        columns.padding,
+        rows.stride,
+        columns.stride,
+        rows.dilation,
+        columns.dilation,
+        nest.inputs(all),
+        nest.touched_inputs(),
+        weights(all),
+        outputs(all),
+    )
+}
+
+fn name(axis: Axis) -> String {
+    match axis {
+        Axis::Y | Axis::X => format!("{axis:?}'"),
+        axis => format!("{axis:?}"),
+    }
+}
+
+/// What every level does: its loops and the boxes that it hands to its units.
+fn levels(report: &NestReport, style: Style) -> String {
+    let header = [
+        "level",
+        "loops, outermost first",
+        "box of a unit",
+        "units",
+        "working, mean",
+        "steps",
+        "buffer of a unit, byte",
+    ];
+    let mut table = new_table(style, &header, 3);
+    let mut entering = *report.nest.extents();
+    for (index, (level, counts)) in
+        report.mapping.levels().iter().zip(report.evaluation.levels()).enumerate()
+    {
+        let unit = level.unit_extents(&entering);
+        let cut: Vec<_> = Axis::ALL
+            .into_iter()
+            .filter(|&axis| unit[axis as usize] > 1)
+            .map(|axis| format!("{}{}", name(axis), unit[axis as usize]))
+            .collect();
+        let loops: Vec<_> = level
+            .loops()
+            .iter()
+            .map(|map| {
+                let trips = map.chunks(entering[map.axis as usize]);
+                let kind = if map.spatial { "side by side" } else { "in turn" };
+                format!("{} x {}{} {kind}", trips, name(map.axis), map.size)
+            })
+            .collect();
+        let or = |list: Vec<String>, none: &str, by: &str| {
+            if list.is_empty() { none.to_string() } else { list.join(by) }
+        };
+        table.add_row([
+            index.to_string(),
+            or(loops, "one box", ", "),
+            or(cut, "1", " "),
+            level.units().to_string(),
+            format!("{:.2}", counts.active as f64 / counts.steps.max(1) as f64),
+            counts.steps.to_string(),
+            counts.unit_bytes.to_string(),
+        ]);
+        entering = unit;
+    }
+    render(&table)
+}
+
+/// What the networks of every level move, and the cycles that one of them needs for its part.
+fn traffic(report: &NestReport, style: Style) -> String {
+    let header = [
+        "level",
+        "inputs sent",
+        "delivered",
+        "weights sent",
+        "delivered",
+        "forwarded",
+        "sums left",
+        "arrived",
+        "added to known",
+        "cycles down",
+        "cycles up",
+    ];
+    let mut table = new_table(style, &header, 1);
+    let mut clusters = 1;
+    for (index, counts) in report.evaluation.levels().iter().enumerate() {
+        let LevelCounts { sent, delivered, forwarded, left, arrived, accumulated, .. } = counts;
+        let [down, up] = network_cycles(report, index, counts).map(|it| it / clusters);
+        clusters *= u64::from(report.mapping.levels()[index].units());
+        let cells = [
+            sent[0],
+            delivered[0],
+            sent[1],
+            delivered[1],
+            forwarded[0] + forwarded[1],
+            *left,
+            *arrived,
+            *accumulated,
+            down,
+            up,
+        ];
+        let mut row = vec![index.to_string()];
+        row.extend(cells.map(|count| count.to_string()));
+        table.add_row(row);
+    }
+    render(&table)
+}
+
+/// Cycles of a network that moves what all those of a level do, downward and upward.
+fn network_cycles(report: &NestReport, level: usize, counts: &LevelCounts) -> [u64; 2] {
+    let network = report.machine.network(level);
+    let widths = &report.machine.widths;
+    let inputs = counts.sent[0] * u64::from(widths.input);
+    let weights = counts.sent[1] * u64::from(widths.weight);
+    let down = match network.weights {
+        Some(own) => network.down.cycles(inputs).max(own.cycles(weights)),
+        None => network.down.cycles(inputs + weights),
+    };
+    [down, network.up.cycles(counts.arrived * u64::from(widths.partial_sum))]
+}
+
+/// What the L2 holds, and what DRAM moves because of that.
+fn memory(report: &NestReport) -> String {
+    let dram = &report.evaluation.dram;
+    let loops = report.mapping.levels()[0].loops();
+    let names = ["inputs", "weights", "outputs"];
+    let holds: Vec<_> = (0..3)
+        .map(|tensor| {
+            let what = match (report.machine.resident[tensor], dram.depths[tensor]) {
+                (true, _) => "resident".into(),
+                (false, 0) => "whole".into(),
+                (false, depth) => match loops.get(depth - 1) {
+                    Some(map) => format!("a tile inside the loop over {}", name(map.axis)),
+                    None => "a tile".into(),
+                },
+            };
+            format!("{} {what}", names[tensor])
+        })
+        .collect();
+    let capacity = report.machine.l2_bytes.map_or("any".into(), |bytes| bytes.to_string());
+    let fits = if dram.fits { "" } else { "; it does NOT fit" };
+    format!(
+        "L2          {} of {capacity} bytes: {}{fits}\n\
+         DRAM        {} bytes of inputs, {} of weights, {} of partial sums read; {} written\n",
+        dram.l2_bytes,
+        holds.join(", "),
+        dram.inputs_read,
+        dram.weights_read,
+        dram.partial_sums_read,
+        dram.outputs_written,
+    )
+}
+
+fn time(report: &NestReport) -> String {
+    let Evaluation { cycles, compute_cycles, chip_cycles, dram_cycles, bound, .. } =
+        report.evaluation;
+    let utilisation = report.evaluation.utilisation(report.machine.pes, report.machine.rate);
+    format!(
+        "cycles      {compute_cycles} if nothing had to be moved, {chip_cycles} with the networks, DRAM \
+         alone {dram_cycles}\n            = {cycles}, bound by {bound}; the PEs do {:.1} % of what they \
+         could\n",
+        100.0 * utilisation
+    )
+}
+
+fn energy(evaluation: &Evaluation, style: Style) -> String {
+    let total = evaluation.energy.total();
+    let mut table = new_table(style, &["energy", "nJ", "share"], 1);
+    for (name, energy) in evaluation.energy.components() {
+        let name = name.trim_start_matches("energy_").trim_end_matches("_pJ");
+        table.add_row([
+            name.to_string(),
+            format!("{:.3}", energy / 1e3),
+            format!("{:.1} %", 100.0 * energy / total.max(f64::MIN_POSITIVE)),
+        ]);
+    }
+    table.add_row(["total".into(), format!("{:.3}", total / 1e3), String::new()]);
+    render(&table)
+}

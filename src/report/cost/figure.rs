@@ -1,0 +1,184 @@
+//! Costs as figures.
+
+use crate::cost::Explanation;
+use crate::figures::{
+    Axis, Caption, Ceiling, PointSeries, Roofline, RooflinePoint, StackPanel, StackedBars,
+};
+use crate::model::Network;
+
+use super::{Cell, CostReport, Variant, real};
+
+/// Layers of a network whose names stand in a roofline: those that take longest.
+const N_LABELLED: usize = 4;
+
+/// Part of a bar: a name, and how much of a layer it is in the unit of the axis.
+type Part = (&'static str, fn(&Explanation) -> f64);
+
+/// Energy by component \[J\].
+const ENERGY: [Part; 8] = [
+    ("MAC", |it| joules(it, "energy_mac_pJ")),
+    ("register", |it| joules(it, "energy_reg_pJ")),
+    ("L1", |it| joules(it, "energy_l1_pJ")),
+    ("cluster", |it| joules(it, "energy_cluster_pJ")),
+    ("L2", |it| joules(it, "energy_l2_pJ")),
+    ("NoC", |it| joules(it, "energy_noc_pJ")),
+    ("DRAM", |it| joules(it, "energy_dram_pJ")),
+    ("leakage", |it| joules(it, "energy_leak_pJ")),
+];
+
+/// Cycles by what they are spent on.
+const CYCLES: [Part; 3] = [
+    ("compute", |it| number(it, "compute_cycles")),
+    ("network", |it| number(it, "chip_cycles") - number(it, "compute_cycles")),
+    ("DRAM", |it| number(it, "runtime_cycles") - number(it, "chip_cycles")),
+];
+
+fn joules(layer: &Explanation, name: &str) -> f64 {
+    number(layer, name) * 1e-12
+}
+
+fn number(layer: &Explanation, name: &str) -> f64 {
+    real(layer, name).unwrap_or(0.0).max(0.0)
+}
+
+impl CostReport {
+    /// Energy of every layer of one network, or of every network, stacked by component; a panel for
+    /// each variant. Cost models without components have one.
+    pub fn energy_bars(&self) -> StackedBars {
+        let parts: Vec<Part> = if self.reported().contains(&"energy_mac_pJ") {
+            ENERGY.to_vec()
+        } else {
+            vec![("energy", |it| number(it, "energy_nJ") * 1e-9)]
+        };
+        self.bars("Energy", "J", &parts)
+    }
+
+    /// Cycles likewise, stacked by what bounds them: computing, then what the networks add to it, and
+    /// what DRAM adds to that.
+    pub fn cycle_bars(&self) -> StackedBars {
+        let parts: Vec<Part> = if self.reported().contains(&"chip_cycles") {
+            CYCLES.to_vec()
+        } else {
+            vec![("cycles", |it| number(it, "runtime_cycles"))]
+        };
+        self.bars("Latency", "cycle", &parts)
+    }
+
+    fn bars(&self, what: &str, unit: &str, parts: &[Part]) -> StackedBars {
+        let (of, axis, categories) = match &self.networks[..] {
+            [network] => (network.name(), "Layer", self.layer_names(network)),
+            networks => {
+                let names = networks.iter().map(|network| network.name().to_string()).collect();
+                ("networks", "Network", names)
+            }
+        };
+        let panel = |variant: usize| StackPanel {
+            title: self.label(&self.variants[variant]),
+            values: parts.iter().map(|(_, part)| self.heights(variant, *part)).collect(),
+        };
+        let mut series: Vec<String> = parts.iter().map(|(name, _)| (*name).into()).collect();
+        let mut panels: Vec<_> = (0..self.variants.len()).map(panel).collect();
+        drop_empty(&mut series, &mut panels);
+        StackedBars {
+            caption: Caption::titled(format!("{what} of {of}")),
+            category_axis: axis.into(),
+            value_axis: Axis::new(what, unit),
+            categories,
+            series,
+            panels,
+            shared_scale: true,
+        }
+    }
+
+    fn layer_names(&self, network: &Network) -> Vec<String> {
+        self.shown(network).map(|layer| network.layers()[layer].name.to_string()).collect()
+    }
+
+    /// A part of every layer of one network, or its sum over each network.
+    fn heights(&self, variant: usize, part: fn(&Explanation) -> f64) -> Vec<f64> {
+        let of = |network: usize| {
+            let layers = self.cell(network, variant).layers();
+            let shown = self.shown(&self.networks[network]);
+            shown.map(|layer| layers.get(layer).map_or(0.0, part)).collect::<Vec<_>>()
+        };
+        match self.networks.len() {
+            1 => of(0),
+            all => (0..all).map(|network| of(network).iter().sum()).collect(),
+        }
+    }
+
+    /// Every layer under the roofs of its accelerator: MACs for each byte of DRAM traffic, and MACs
+    /// for each cycle. Layers that DRAM does not see are left out.
+    pub fn roofline(&self) -> Roofline {
+        let mut peaks: Vec<Ceiling> = Vec::new();
+        let mut bandwidths: Vec<Ceiling> = Vec::new();
+        for Variant { accelerator, .. } in &self.variants {
+            let peak =
+                u64::from(accelerator.pes) * u64::from(accelerator.datapath.macs_per_pe_cycle);
+            add(&mut peaks, "all PEs", peak as f64);
+            add(&mut bandwidths, "DRAM", accelerator.memory.offchip_bandwidth as f64);
+        }
+        let series = (0..self.variants.len()).map(|variant| PointSeries {
+            name: self.label(&self.variants[variant]),
+            points: (0..self.networks.len())
+                .flat_map(|network| self.points(network, variant))
+                .collect(),
+        });
+        Roofline {
+            caption: Caption::titled("Layers under the roofs of their accelerator"),
+            intensity_axis: Axis::new("Arithmetic intensity, DRAM traffic", "MAC/byte"),
+            performance_axis: Axis::new("Performance", "MAC/cycle"),
+            peaks,
+            bandwidths,
+            series: series.collect(),
+        }
+    }
+
+    fn points(&self, network: usize, variant: usize) -> Vec<RooflinePoint> {
+        let Cell { layers: Ok(layers), .. } = self.cell(network, variant) else {
+            return Vec::new();
+        };
+        let network = &self.networks[network];
+        let mut longest: Vec<_> =
+            self.shown(network).filter(|&layer| layer < layers.len()).collect();
+        longest.sort_by(|&a, &b| {
+            number(&layers[b], "runtime_cycles").total_cmp(&number(&layers[a], "runtime_cycles"))
+        });
+        let point = |(rank, layer): (usize, usize)| {
+            let found = &layers[layer];
+            let bytes =
+                ["dram_rd_i_bytes", "dram_rd_w_bytes", "dram_rd_psum_bytes", "dram_wr_o_bytes"];
+            let bytes: f64 = bytes.into_iter().map(|name| number(found, name)).sum();
+            let macs = network.layers()[layer].operator.macs() as f64;
+            let cycles = number(found, "runtime_cycles");
+            (macs > 0.0 && bytes > 0.0 && cycles > 0.0).then(|| RooflinePoint {
+                name: network.layers()[layer].name.to_string(),
+                intensity: macs / bytes,
+                performance: macs / cycles,
+                labelled: rank < N_LABELLED && self.networks.len() == 1,
+            })
+        };
+        longest.into_iter().enumerate().filter_map(point).collect()
+    }
+}
+
+fn add(ceilings: &mut Vec<Ceiling>, name: &str, value: f64) {
+    if !ceilings.iter().any(|known| known.value == value) {
+        ceilings.push(Ceiling { name: name.into(), value });
+    }
+}
+
+/// Drops the series that are zero throughout.
+fn drop_empty(series: &mut Vec<String>, panels: &mut [StackPanel]) {
+    let is_used = |index: usize| {
+        panels.iter().any(|panel| panel.values[index].iter().any(|&height| height > 0.0))
+    };
+    let used: Vec<_> = (0..series.len()).filter(|&index| is_used(index)).collect();
+    if used.is_empty() {
+        return;
+    }
+    *series = used.iter().map(|&index| series[index].clone()).collect();
+    for panel in panels {
+        panel.values = used.iter().map(|&index| panel.values[index].clone()).collect();
+    }
+}

@@ -161,6 +161,106 @@ fn cost_prints_a_row_a_layer_with_the_artifacts_columns() {
 }
 
 #[test]
+fn cost_stands_networks_dataflows_and_models_side_by_side() {
+    // One layer on two dataflows: its row alone.
+    let one = output(&[
+        "cost",
+        "--network",
+        "KD",
+        "--dataflow",
+        "WS",
+        "--dataflow",
+        "RS",
+        "--layer",
+        "conv2",
+    ]);
+    let lines: Vec<_> = one.lines().collect();
+    assert_eq!(lines.len(), 2, "{one}");
+    assert!(lines[0].contains("WS@4096 cycles") && lines[0].contains("RS@4096 uJ"), "{one}");
+    // All networks on three dataflows: a row each, and of two models their ratio.
+    let models = ["--cost-model", "principled", "--cost-model", "mlsys2023"];
+    let all = output(&[&["cost", "--networks", "mlsys2023"], &models[..]].concat());
+    assert_eq!(all.lines().count(), 1 + 11 * 3, "{all}");
+    assert!(all.lines().next().is_some_and(|line| line.ends_with("energy / mlsys2023")), "{all}");
+    let message = failure(2, &["cost", "--network", "KD", "--layer", "conv"]);
+    assert!(message.contains("no network has a layer `conv`; did you mean `conv"), "{message}");
+    let message = failure(2, &["cost", "--network", "KD", "--explain"]);
+    assert!(message.contains("--layer"), "{message}");
+}
+
+#[test]
+fn cost_explains_a_layer() {
+    let text = output(&[
+        "cost",
+        "--network",
+        "mlsys2023/KD",
+        "--dataflow",
+        "WS",
+        "--layer",
+        "conv2",
+        "--explain",
+    ]);
+    // The layer of the worked examples: 22 x 11 outputs of 19 channels on 16 units of WS.
+    for part in [
+        "conv2 of KD_res8_narrow on WS@4096: CONV, 786258 MACs",
+        "N 1  G 1  K 19  C 19  Y' 22  X' 11  R 3  S 3",
+        "2 x C16 in turn, 2 x K16 in turn, 22 x Y'1 in turn, 11 x X'1 side by side",
+        "bound by compute",
+        "inputs resident, weights whole, outputs resident",
+    ] {
+        assert!(text.contains(part), "`{part}` is not in\n{text}");
+    }
+}
+
+#[test]
+fn cost_draws_what_it_prints() {
+    let folder = tempfile::tempdir().expect("a folder can be made");
+    let path = |name: &str| folder.path().join(name).to_str().expect("it is UTF-8").to_string();
+    let (svg, png) = (path("energy.svg"), path("roofs.png"));
+    let network = ["cost", "--network", "KD", "--dataflow", "WS", "--pes", "1024"];
+    output(&[&network[..], &["--plot", &svg, "--roofline", &png]].concat());
+    let text = fs::read_to_string(&svg).expect("it was drawn");
+    assert!(text.starts_with("<svg") && text.contains("Energy of KD_res8_narrow_101x40"));
+    assert!(fs::read(&png).expect("it was drawn").starts_with(b"\x89PNG"));
+    // The data beside it: components of 19 layers.
+    let data = fs::read_to_string(path("energy.csv")).expect("it was written");
+    let layers = data.lines().filter(|line| line.contains("DRAM")).count();
+    assert_eq!(layers, 19, "{data}");
+    let message = failure(2, &[&network[..], &["--plot", &path("energy.gif")]].concat());
+    assert!(message.contains("a figure ends in .svg or .png"), "{message}");
+}
+
+#[test]
+fn validate_makes_every_comparison() {
+    let text = output(&["validate"]);
+    assert!(!text.contains("DIFFERS"), "{text}");
+    for part in
+        ["mean error 9.9 %, total -11.4 %", "mean error 5.5 %, total -6.2 %", "104 of 104 points"]
+    {
+        assert!(text.contains(part), "`{part}` is not in\n{text}");
+    }
+}
+
+#[test]
+fn reproduce_says_what_changes() {
+    let folder = tempfile::tempdir().expect("a folder can be made");
+    let text = output(&["reproduce", "--out", folder.path().to_str().expect("it is UTF-8")]);
+    assert!(text.contains("principled, true operators") && text.contains("geometric mean"));
+    let rows = |name: &str| {
+        let table = fs::read_to_string(folder.path().join(name)).expect("it was written");
+        table.lines().count() - 1
+    };
+    let found = ["conclusions.csv", "best_systems.csv", "costs.csv"].map(rows);
+    assert_eq!(found, [11, 14, 33]);
+    // What the paper concludes from its own figure about AR gaming holds of that figure.
+    let conclusions =
+        fs::read_to_string(folder.path().join("conclusions.csv")).expect("it is there");
+    let gaming =
+        conclusions.lines().find(|line| line.contains("highest QoE")).expect("it is there");
+    assert!(gaming.contains("holds: QoE 0.91"), "{gaming}");
+}
+
+#[test]
 fn lists_and_files_are_shown() {
     for what in [
         "models",

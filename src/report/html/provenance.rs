@@ -1,0 +1,81 @@
+//! What `run.json` says of where results come from, as pairs of text: readers want to see all of it,
+//! and no number that a browser would round.
+
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+use crate::report::csv::LABEL;
+
+use super::{ReadError, Source};
+
+/// Key and value.
+type Pair = (String, String);
+
+/// Where results come from.
+#[derive(Serialize)]
+pub(super) struct Provenance {
+    /// Program, version, seed.
+    facts: Vec<Pair>,
+    /// Settings that applied.
+    effective: Vec<Pair>,
+    /// What the command line asked for.
+    requested: Vec<Pair>,
+    /// Every file that was read, with its SHA-256.
+    inputs: Vec<Pair>,
+    /// Runs that could not be made: label and reason.
+    infeasible: Vec<Vec<String>>,
+    /// Runs that could.
+    #[serde(skip)]
+    pub(super) n_feasible: u64,
+}
+
+/// Reads `run.json`.
+///
+/// # Errors
+///
+/// Text that is no JSON, or not what `xrsim run` writes.
+pub(super) fn read(source: Source<'_>) -> Result<Provenance, ReadError> {
+    let problem = |line, message: String| ReadError { file: source.name.into(), line, message };
+    let value: Value = serde_json::from_str(source.text)
+        .map_err(|error| problem(error.line().max(1), error.to_string()))?;
+    if value["program"] != "xrsim" {
+        return Err(problem(1, "`program` is not `xrsim`; `xrsim run --out` did not write it".into()));
+    }
+    let infeasible = value["infeasible"].as_array().map_or(&[][..], Vec::as_slice);
+    let feasible = value["n_runs"].as_u64().and_then(|n| n.checked_sub(infeasible.len() as u64));
+    let n_feasible = feasible.ok_or_else(|| {
+        problem(1, "`n_runs` is not the number of runs; the file is of another version".into())
+    })?;
+    Ok(Provenance {
+        facts: value.as_object().map(scalars).unwrap_or_default(),
+        effective: pairs(&value["effective"]),
+        requested: pairs(&value["requested"]),
+        inputs: pairs(&value["inputs_sha256"]),
+        infeasible: infeasible.iter().map(refused_run).collect(),
+        n_feasible,
+    })
+}
+
+/// The entries that are neither lists nor objects.
+fn scalars(object: &Map<String, Value>) -> Vec<Pair> {
+    let scalars = object.iter().filter(|(_, value)| !value.is_array() && !value.is_object());
+    scalars.map(|(key, value)| (key.clone(), text(value))).collect()
+}
+
+fn pairs(object: &Value) -> Vec<Pair> {
+    let entries = object.as_object().into_iter().flatten();
+    entries.map(|(key, value)| (key.clone(), text(value))).collect()
+}
+
+/// Strings as they are, lists with commas, the rest as JSON.
+fn text(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        Value::Array(values) => values.iter().map(text).collect::<Vec<_>>().join(", "),
+        other => other.to_string(),
+    }
+}
+
+fn refused_run(run: &Value) -> Vec<String> {
+    LABEL.iter().chain(&["reason"]).map(|column| text(&run[column])).collect()
+}

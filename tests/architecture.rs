@@ -23,7 +23,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     (
         "sweep",
         &[
-            "hardware", "scenario", "cost", "load", "schedule", "score", "plan", "engine",
+            "ids", "hardware", "scenario", "cost", "load", "schedule", "score", "plan", "engine",
             "compat", "trace",
         ],
     ),

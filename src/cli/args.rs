@@ -37,8 +37,10 @@ pub enum Command {
     Replay(ReplayArgs),
     /// Cost every layer of a network on one accelerator.
     Cost(CostArgs),
-    /// Reproduce the paper's results: what changes in its conclusions under which semantics.
+    /// Reproduce the paper's figures and quotes, and say what changes under which semantics.
     Reproduce(ReproduceArgs),
+    /// Turn the results of a run into one HTML page that opens without a network.
+    Report(ReportArgs),
     /// List what is there.
     List {
         /// What to list.
@@ -244,10 +246,36 @@ pub struct ReplayArgs {
 
 /// `xrsim reproduce`.
 #[derive(Debug, Args)]
+#[command(
+    after_help = "Without --figure and --semantics: every figure under both semantics, and what changes in the \
+    conclusions of the paper.\n\n\
+    Examples:\n  \
+    xrsim reproduce --out plots\n  \
+    xrsim reproduce --figure 5 --semantics mlsys2023 --out plots"
+)]
 pub struct ReproduceArgs {
-    /// Folder for the tables as CSV.
+    /// Figure of the paper; repeat for several.
+    #[arg(long, value_name = "5|6|7|8", value_parser = clap::value_parser!(u8).range(5..=8))]
+    pub figure: Vec<u8>,
+    /// Rules of the runs; repeat for both.
+    #[arg(long, value_name = "SEMANTICS")]
+    pub semantics: Vec<Semantics>,
+    /// Folder for each figure as SVG and PNG with the CSV that it was drawn from, and the tables.
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
+}
+
+/// `xrsim report`.
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  \
+    xrsim run --out results && xrsim report results -o report.html")]
+pub struct ReportArgs {
+    /// Folder that `xrsim run --out` wrote.
+    #[arg(value_name = "DIR")]
+    pub folder: PathBuf,
+    /// Page to write.
+    #[arg(long, short, value_name = "FILE.html", default_value = "report.html")]
+    pub out: PathBuf,
 }
 
 /// `xrsim cost`.

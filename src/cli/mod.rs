@@ -10,6 +10,7 @@ mod message;
 mod output;
 mod progress;
 mod replay;
+mod report;
 mod reproduce;
 mod results;
 mod run;
@@ -44,6 +45,7 @@ fn dispatch(command: Command) -> Result<(), Failure> {
         Command::Replay(args) => replay::run(&args),
         Command::Cost(args) => cost::run(&args),
         Command::Reproduce(args) => reproduce::run(&args),
+        Command::Report(args) => report::run(&args),
         Command::List { what } => inspect::list(what),
         Command::Show { name } => inspect::show(&name),
         Command::Check { files } => inspect::check(&files),

@@ -2,12 +2,16 @@
 
 use std::sync::Arc;
 
+use rayon::prelude::*;
+
 use crate::config::{Catalog, Edition, Hardware, NetworkEdition};
+use crate::cost::library::CostLibrary;
 use crate::load::LoadSettings;
 use crate::plan::EngineSettings;
 use crate::schedule;
 use crate::score::{Score, ScoreSettings};
-use crate::sweep::{self, RunSpec, Semantics};
+use crate::sweep::enumeration::{Possibility, possibilities};
+use crate::sweep::{self, RunResult, RunSpec, Semantics};
 
 use super::costs;
 use super::message::Failure;
@@ -41,6 +45,53 @@ pub fn published() -> Vec<Bars> {
     bars.filter(|bars| bars.scenario != "gross_average").collect()
 }
 
+impl Bars {
+    fn new(spec: &RunSpec, scores: [f64; 4]) -> Self {
+        Self {
+            scenario: spec.scenario.name().into(),
+            pes: spec.system.pes(),
+            system: spec.system.name().into(),
+            scores,
+        }
+    }
+}
+
+/// Mean real-time, energy and QoE score over the models of a run, and its overall score.
+pub fn scores(result: &RunResult) -> [f64; 4] {
+    let Score { realtime, energy, qoe, score, .. } = result.scorecard.total;
+    [realtime, energy, qoe, score]
+}
+
+/// A run with every outcome that its triggers can have.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Expected {
+    /// Expectation of every score.
+    pub mean: Bars,
+    /// Scores of every possible outcome.
+    pub possible: Vec<[f64; 4]>,
+}
+
+impl Expected {
+    fn new(spec: &RunSpec, possibilities: &[Possibility]) -> Self {
+        let mut mean = [0.0; 4];
+        let mut possible = Vec::with_capacity(possibilities.len());
+        for possibility in possibilities {
+            let scores = scores(&possibility.result);
+            mean.iter_mut().zip(scores).for_each(|(sum, it)| *sum += possibility.probability * it);
+            possible.push(scores);
+        }
+        Self { mean: Bars::new(spec, mean), possible }
+    }
+
+    /// Least and largest of a score.
+    pub fn range(&self, score: usize) -> (f64, f64) {
+        let values = self.possible.iter().map(|scores| scores[score]);
+        values.fold((f64::INFINITY, f64::NEG_INFINITY), |(least, most), it| {
+            (least.min(it), most.max(it))
+        })
+    }
+}
+
 /// Under which rules the study is made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Study {
@@ -55,6 +106,14 @@ pub struct Study {
 }
 
 impl Study {
+    /// The study that `semantics` means by default.
+    pub fn of(semantics: Semantics) -> Self {
+        match semantics {
+            Semantics::Principled => Self::principled(NetworkEdition::Reference),
+            Semantics::Mlsys2023 => Self::mlsys2023(),
+        }
+    }
+
     /// As the published artifact made it.
     pub fn mlsys2023() -> Self {
         Self {
@@ -82,18 +141,54 @@ impl Study {
         let specs = self.specs(&mut catalog)?;
         let mut runs = Vec::with_capacity(specs.len());
         sweep::run_all(&specs, &*costs.model, |_, spec, result| {
-            runs.extend(result.ok().map(|result| {
-                let Score { realtime, energy, qoe, score, .. } = result.scorecard.total;
-                Bars {
-                    scenario: spec.scenario.name().into(),
-                    pes: spec.system.pes(),
-                    system: spec.system.name().into(),
-                    scores: [realtime, energy, qoe, score],
-                }
-            }));
+            runs.extend(result.ok().map(|result| Bars::new(spec, scores(&result))));
             Ok::<_, Failure>(())
         })?;
         Ok(runs)
+    }
+
+    /// Every run with all outcomes that its triggers can have, in order of scenario, PEs and system;
+    /// those that cannot be made are left out.
+    ///
+    /// # Errors
+    ///
+    /// None for the embedded files that the tests have seen.
+    pub fn expect(&self) -> Result<Vec<Expected>, Failure> {
+        let mut catalog = Catalog::with_networks(self.networks);
+        let costs = costs::choose(&mut catalog, self.cost_model)?;
+        let specs = self.specs(&mut catalog)?;
+        let pairs = specs.iter().map(|spec| (&*spec.scenario, &*spec.system));
+        let library = CostLibrary::evaluate(&*costs.model, pairs);
+        let expected = specs.par_iter().filter_map(|spec| {
+            let possibilities = possibilities(spec, &library).ok()??;
+            Some(Expected::new(spec, &possibilities))
+        });
+        Ok(expected.collect())
+    }
+
+    /// One scenario on one system, with the costs of both.
+    ///
+    /// # Errors
+    ///
+    /// An unknown name.
+    pub fn one(
+        &self,
+        scenario: &str,
+        system: &str,
+        pes: u64,
+    ) -> Result<(RunSpec, CostLibrary), Failure> {
+        let mut catalog = Catalog::with_networks(self.networks);
+        let costs = costs::choose(&mut catalog, self.cost_model)?;
+        let wanted = |spec: &RunSpec| {
+            spec.scenario.name() == scenario
+                && spec.system.name() == system
+                && spec.system.pes() == pes
+        };
+        let spec = self.specs(&mut catalog)?.into_iter().find(wanted).ok_or_else(|| {
+            Failure::Argument(format!("the study has no {scenario} on {system} with {pes} PEs"))
+        })?;
+        let library = CostLibrary::evaluate(&*costs.model, [(&*spec.scenario, &*spec.system)]);
+        Ok((spec, library))
     }
 
     fn specs(&self, catalog: &mut Catalog) -> Result<Vec<RunSpec>, Failure> {

@@ -124,7 +124,8 @@ impl<'a> Run<'a> {
             let frame = self.progress[index].n_injected;
             if frame < model.n_frames && model.frame_start_ms(frame) <= self.now_ms {
                 self.progress[index].n_injected += 1;
-                let triggered = model.probability > self.rand.unit();
+                let drawn = model.probability > self.rand.unit();
+                let triggered = model.triggers(frame).unwrap_or(drawn);
                 self.admit(ModelId::new(index), frame, triggered);
             }
         }
@@ -251,6 +252,11 @@ impl<'a> Run<'a> {
 }
 
 impl Model {
+    /// Whether `frame` is queued, if that is fixed.
+    fn triggers(&self, frame: u32) -> Option<bool> {
+        self.fixed.map(|bits| frame < 64 && bits >> frame & 1 == 1)
+    }
+
     /// Nominal start of `frame` \[ms\].
     fn frame_start_ms(&self, frame: u32) -> f32 {
         (self.period_ms * frame) as f32

@@ -93,6 +93,8 @@ pub(super) struct Model {
     pub n_frames: u32,
     /// Chance that a frame is queued.
     pub probability: f32,
+    /// Which frames are queued in place of chance, by bit; frames from 64 on are not.
+    pub fixed: Option<u64>,
     /// Models that must have completed as often.
     pub dependencies: Vec<ModelId>,
 }
@@ -115,7 +117,11 @@ impl Inputs {
         let models = scenario
             .models()
             .iter()
-            .map(|active| lower_model(active, plan.load.trigger_probability))
+            .enumerate()
+            .map(|(index, active)| {
+                let fixed = plan.load.fixed_triggers.get(index).copied().flatten();
+                lower_model(active, plan.load.trigger_probability, fixed)
+            })
             .collect::<Result<Vec<_>, _>>()?;
         let tick_ms = models.iter().map(|model| model.period_ms).min();
         let tick_ms = tick_ms.expect("a scenario has models");
@@ -139,7 +145,11 @@ impl Inputs {
     }
 }
 
-fn lower_model(active: &ActiveModel, trigger: Option<f64>) -> Result<Model, CompatError> {
+fn lower_model(
+    active: &ActiveModel,
+    trigger: Option<f64>,
+    fixed: Option<u64>,
+) -> Result<Model, CompatError> {
     let model = active.unit.task.clone();
     if active.deadline.is_some() {
         return Err(CompatError::Deadline { model });
@@ -156,8 +166,13 @@ fn lower_model(active: &ActiveModel, trigger: Option<f64>) -> Result<Model, Comp
         // that is not whole lies further from the next whole number than rounding reaches.
         n_frames: WINDOW_MS / period_ms,
         probability: probability(active, trigger)?,
+        fixed: fixed.filter(|_| has_trigger(active)),
         dependencies: active.dependencies.iter().map(|d| d.upstream).collect(),
     })
+}
+
+fn has_trigger(active: &ActiveModel) -> bool {
+    active.dependencies.iter().any(|it| matches!(it.kind, DependencyKind::Control { .. }))
 }
 
 /// The one probability of a model: that of its control dependency, or `trigger` in its place.

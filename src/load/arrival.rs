@@ -138,7 +138,10 @@ fn triggers(grid: &Grid<'_>, settings: &LoadSettings) -> Vec<bool> {
             let coin = Coin::new(id, index, dependency.kind, settings);
             for frame in 0..grid.n_frames(id) {
                 triggered[grid.slot(id, frame)] &= triggered[grid.upstream(id, frame, dependency)]
-                    && coin.as_ref().is_none_or(|coin| coin.asks_for(frame));
+                    && coin.as_ref().is_none_or(|coin| {
+                        let fixed = settings.fixed_trigger(id, frame);
+                        fixed.unwrap_or_else(|| coin.asks_for(frame))
+                    });
             }
         }
     }

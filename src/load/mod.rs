@@ -44,6 +44,18 @@ pub struct LoadSettings {
     pub random_phase: bool,
     /// Trigger probability of every control dependency in place of the scenario's.
     pub trigger_probability: Option<f64>,
+    /// What the control dependencies of each model say in place of draws: bit `f` of entry `m` is
+    /// whether frame `f` of model `m` is asked for; frames from 64 on are not. `None`, and models
+    /// beyond the end, draw.
+    pub fixed_triggers: Vec<Option<u64>>,
+}
+
+impl LoadSettings {
+    /// What the control dependencies of `frame` of `model` say if nothing is drawn.
+    pub fn fixed_trigger(&self, model: ModelId, frame: usize) -> Option<bool> {
+        let bits = (*self.fixed_triggers.get(model.index())?)?;
+        Some(frame < 64 && bits >> frame & 1 == 1)
+    }
 }
 
 impl Default for LoadSettings {
@@ -56,6 +68,7 @@ impl Default for LoadSettings {
             jitter: true,
             random_phase: false,
             trigger_probability: None,
+            fixed_triggers: Vec::new(),
         }
     }
 }

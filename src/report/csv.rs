@@ -15,8 +15,8 @@ use crate::units::SimTime;
 use super::{RunLabel, model_names};
 
 /// Columns that every file starts with.
-const LABEL: &[&str] =
-    &["scenario", "system", "pes", "semantics", "cost_model", "scheduler", "seed", "replication"];
+pub(super) const LABEL: [&str; 8] =
+    ["scenario", "system", "pes", "semantics", "cost_model", "scheduler", "seed", "replication"];
 
 /// Numbers below this are written with an exponent, which is shorter than their zeros.
 const SHORT: f64 = 1e-5;
@@ -65,7 +65,7 @@ impl<W: Write> Table<W> {
     ///
     /// What the writer says.
     pub fn scores(out: W) -> io::Result<Self> {
-        Self::new(out, &[LABEL, &Score::COLUMNS, &Counts::COLUMNS, ENERGY])
+        Self::new(out, &[&LABEL, &Score::COLUMNS, &Counts::COLUMNS, ENERGY])
     }
 
     /// `models.csv`.
@@ -75,7 +75,7 @@ impl<W: Write> Table<W> {
     /// What the writer says.
     pub fn models(out: W) -> io::Result<Self> {
         let model = &["model", "network"];
-        Self::new(out, &[LABEL, model, &Score::COLUMNS, &Counts::COLUMNS, ENERGY])
+        Self::new(out, &[&LABEL, model, &Score::COLUMNS, &Counts::COLUMNS, ENERGY])
     }
 
     /// `inferences.csv`.
@@ -84,7 +84,7 @@ impl<W: Write> Table<W> {
     ///
     /// What the writer says.
     pub fn inferences(out: W) -> io::Result<Self> {
-        Self::new(out, &[LABEL, INFERENCE])
+        Self::new(out, &[&LABEL, INFERENCE])
     }
 
     /// Gives the writer back, flushed.

@@ -3,6 +3,7 @@
 
 pub mod cost;
 pub mod csv;
+pub mod html;
 pub mod json;
 pub mod network;
 pub mod table;

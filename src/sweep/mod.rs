@@ -3,6 +3,8 @@
 //! Results reach the caller in the order of the runs whatever the number of threads, a block at a
 //! time, so that memory does not grow with the number of runs.
 
+pub mod enumeration;
+
 use std::fmt;
 use std::sync::Arc;
 
@@ -150,7 +152,16 @@ fn n_requests(spec: &RunSpec) -> u64 {
     frames.fold(0, u64::saturating_add)
 }
 
-fn run(spec: &RunSpec, library: &CostLibrary) -> Result<RunResult, RunError> {
+/// Makes one run, whose costs `library` has.
+///
+/// # Errors
+///
+/// [`RunError`].
+///
+/// # Panics
+///
+/// If `library` was evaluated without the run's scenario and system.
+pub fn run(spec: &RunSpec, library: &CostLibrary) -> Result<RunResult, RunError> {
     let plan = Plan {
         scenario: Arc::clone(&spec.scenario),
         system: Arc::clone(&spec.system),

@@ -1,54 +1,133 @@
-//! `xrsim reproduce`: the paper's results under every semantics, side by side.
+//! `xrsim reproduce`: the paper's figures, quotes and conclusions, under its own semantics and under
+//! principled ones, side by side.
 
 mod conclusions;
 mod costs;
+mod deviations;
+mod figure5;
+mod figure6;
+mod figure7;
+mod figure8;
 
 use std::path::Path;
 
 use crate::config::NetworkEdition;
+use crate::figures::{Figure, Format};
+use crate::sweep::Semantics;
 
 use super::args::ReproduceArgs;
 use super::message::Failure;
-use super::study::{Study, published};
-use super::{output, table_style};
+use super::study::{Bars, Study, published};
+use super::{figure, output, table_style};
 
 use conclusions::Scores;
+use deviations::Deviation;
 
-/// Prints what changes in the conclusions of the paper and in the costs that they rest on, and writes
-/// it to a folder if one is given.
+/// Figures that can be asked for.
+const FIGURES: [u8; 4] = [5, 6, 7, 8];
+
+/// Draws the figures, prints how they deviate from what was published, and what changes in the
+/// conclusions of the paper and in the costs that they rest on.
 ///
 /// # Errors
 ///
 /// A folder that cannot be written to.
 pub fn run(args: &ReproduceArgs) -> Result<(), Failure> {
-    let studies = studies()?;
-    let costs = costs::compare()?;
     if let Some(folder) = &args.out {
         output::create_folder(folder)?;
-        write_csv(&folder.join("conclusions.csv"), conclusions::rows(&studies))?;
-        write_csv(&folder.join("best_systems.csv"), conclusions::best(&studies))?;
-        write_csv(&folder.join("costs.csv"), costs::rows(&costs))?;
     }
-    output::print(&conclusions::to_text(&studies, table_style()))?;
+    let figures = if args.figure.is_empty() { &FIGURES[..] } else { &args.figure };
+    let semantics = match &args.semantics[..] {
+        [] => &[Semantics::Mlsys2023, Semantics::Principled][..],
+        given => given,
+    };
+    let mut found = Vec::new();
+    for &number in figures {
+        for study in semantics.iter().map(|&semantics| Study::of(semantics)) {
+            found.extend(reproduce(number, &study, args)?);
+        }
+    }
+    output::print(&deviations::to_text(&found, table_style()))?;
+    write_table(args, "deviations", deviations::rows(&found))?;
+    if args.figure.is_empty() && args.semantics.is_empty() {
+        what_changes(args)?;
+    }
+    Ok(())
+}
+
+/// Draws one figure under one semantics; gives its deviations.
+fn reproduce(number: u8, study: &Study, args: &ReproduceArgs) -> Result<Vec<Deviation>, Failure> {
+    let semantics = study.semantics.name();
+    let name = format!("figure{number}_{semantics}");
+    match number {
+        5 => {
+            let expected = study.expect()?;
+            draw(args, &name, &figure5::draw(semantics, &expected))?;
+            Ok(figure5::deviations(semantics, &expected))
+        }
+        6 => {
+            let runs = figure6::run(study)?;
+            draw(args, &name, &runs.draw(semantics))?;
+            Ok(runs.deviations(semantics))
+        }
+        7 => {
+            let curves = figure7::run(study)?;
+            draw(args, &name, &curves.draw(semantics))?;
+            Ok(curves.deviations(semantics))
+        }
+        // A formula, the same under any semantics.
+        _ => draw(args, "figure8", &figure8::draw()).map(|()| Vec::new()),
+    }
+}
+
+/// Writes a figure as SVG and PNG, with its data, if a folder is given.
+fn draw(args: &ReproduceArgs, name: &str, figure: &dyn Figure) -> Result<(), Failure> {
+    let Some(folder) = &args.out else {
+        return Ok(());
+    };
+    Format::ALL.iter().try_for_each(|format| {
+        figure::write(&folder.join(name).with_extension(format.extension()), figure)
+    })
+}
+
+/// Prints which conclusions hold where, and where the costs come from.
+fn what_changes(args: &ReproduceArgs) -> Result<(), Failure> {
+    let studies = studies()?;
+    let costs = costs::compare()?;
+    write_table(args, "conclusions", conclusions::rows(&studies))?;
+    write_table(args, "best_systems", conclusions::best(&studies))?;
+    write_table(args, "costs", costs::rows(&costs))?;
+    output::print(&format!("\n{}", conclusions::to_text(&studies, table_style())))?;
     output::print(&format!("\n{}", costs::to_text(&costs, table_style())))
 }
 
 /// The paper's own figure, and the study under every semantics and edition of networks.
 fn studies() -> Result<Vec<Scores>, Failure> {
-    let named =
-        |name: &str, study: Study| study.run().map(|bars| Scores { name: name.into(), bars });
+    let expected = |name: &str, study: Study| -> Result<Scores, Failure> {
+        let bars: Vec<Bars> = study.expect()?.into_iter().map(|it| it.mean).collect();
+        Ok(Scores { name: name.into(), bars })
+    };
     Ok(vec![
         Scores { name: "Figure 5".into(), bars: published() },
-        named("mlsys2023", Study::mlsys2023())?,
-        named("principled, published layers", Study::principled(NetworkEdition::Mlsys2023))?,
-        named("principled, true operators", Study::principled(NetworkEdition::Reference))?,
+        expected("mlsys2023", Study::mlsys2023())?,
+        expected("principled, published layers", Study::principled(NetworkEdition::Mlsys2023))?,
+        expected("principled, true operators", Study::principled(NetworkEdition::Reference))?,
     ])
 }
 
-fn write_csv(path: &Path, (header, rows): (Vec<String>, Vec<Vec<String>>)) -> Result<(), Failure> {
+/// Writes a table as CSV, if a folder is given.
+fn write_table(
+    args: &ReproduceArgs,
+    name: &str,
+    (header, rows): (Vec<String>, Vec<Vec<String>>),
+) -> Result<(), Failure> {
+    let Some(folder) = &args.out else {
+        return Ok(());
+    };
     let mut table = csv::Writer::from_writer(Vec::new());
     let records = std::iter::once(&header).chain(&rows);
     let written = records.into_iter().try_for_each(|record| table.write_record(record));
     let bytes = written.ok().and_then(|()| table.into_inner().ok()).unwrap_or_default();
+    let path: &Path = &folder.join(name).with_extension("csv");
     output::write_text(path, &String::from_utf8_lossy(&bytes))
 }

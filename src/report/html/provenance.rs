@@ -39,7 +39,10 @@ pub(super) fn read(source: Source<'_>) -> Result<Provenance, ReadError> {
     let value: Value = serde_json::from_str(source.text)
         .map_err(|error| problem(error.line().max(1), error.to_string()))?;
     if value["program"] != "xrsim" {
-        return Err(problem(1, "`program` is not `xrsim`; `xrsim run --out` did not write it".into()));
+        return Err(problem(
+            1,
+            "`program` is not `xrsim`; `xrsim run --out` did not write it".into(),
+        ));
     }
     let infeasible = value["infeasible"].as_array().map_or(&[][..], Vec::as_slice);
     let feasible = value["n_runs"].as_u64().and_then(|n| n.checked_sub(infeasible.len() as u64));

@@ -31,8 +31,16 @@ const MODEL: [&str; 14] = concat(["model", "network"], SUMMARY);
 /// Columns of a request.
 const REQUEST: [&str; 14] = concat(
     [
-        "model", "frame", "arrival_ms", "deadline_ms", "start_ms", "end_ms", "accelerator",
-        "outcome", "reason", "energy_mj",
+        "model",
+        "frame",
+        "arrival_ms",
+        "deadline_ms",
+        "start_ms",
+        "end_ms",
+        "accelerator",
+        "outcome",
+        "reason",
+        "energy_mj",
     ],
     ["realtime", "energy", "accuracy", "inference"],
 );
@@ -123,10 +131,7 @@ impl<T: Clone + Eq + Hash> Distinct<T> {
 
 impl Results {
     /// Reads the three tables.
-    pub(super) fn read(
-        folder: &Folder<'_>,
-        provenance: &Provenance,
-    ) -> Result<Self, ReadError> {
+    pub(super) fn read(folder: &Folder<'_>, provenance: &Provenance) -> Result<Self, ReadError> {
         let mut reading = Reading::new();
         reading.scores(folder.scores, provenance)?;
         reading.models(folder.models)?;
@@ -191,7 +196,8 @@ impl Reading {
         rows::each(source, REQUEST, |row| {
             n_requests += 1;
             if n_requests > MAX_REQUESTS {
-                let message = format!("more than {MAX_REQUESTS} requests; make a page of fewer runs");
+                let message =
+                    format!("more than {MAX_REQUESTS} requests; make a page of fewer runs");
                 return Err(row.problem(message));
             }
             let request = self.request(row)?;

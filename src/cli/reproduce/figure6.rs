@@ -1,0 +1,108 @@
+//! Figure 6: execution timelines of AR gaming on J, 4K and 8K PEs, and what section 4.2.2 quotes of
+//! them.
+
+use crate::figures::{Caption, Instant, InstantKind, Slice, Timeline, TimelinePanel};
+use crate::sweep::{self, RunResult, RunSpec};
+use crate::trace::{DropReason, Outcome};
+
+use super::super::argument;
+use super::super::message::Failure;
+use super::super::study::{Study, scores};
+use super::deviations::Deviation;
+
+const SCENARIO: &str = "AR_gaming";
+const SYSTEM: &str = "J";
+
+/// Drop rate, QoE score and overall score that the paper quotes, for 4K and 8K PEs.
+const QUOTED: [(u64, [f64; 3]); 2] = [(4096, [0.471, 0.53, 0.0]), (8192, [0.023, 0.97, 0.51])];
+
+/// Both runs.
+pub(super) struct Runs(Vec<(RunSpec, RunResult)>);
+
+/// Makes both runs.
+///
+/// # Errors
+///
+/// None for the embedded files that the tests have seen.
+pub(super) fn run(study: &Study) -> Result<Runs, Failure> {
+    let run = |(pes, _): (u64, _)| {
+        let (spec, library) = study.one(SCENARIO, SYSTEM, pes)?;
+        let result = sweep::run(&spec, &library).map_err(argument)?;
+        Ok((spec, result))
+    };
+    QUOTED.into_iter().map(run).collect::<Result<_, Failure>>().map(Runs)
+}
+
+impl Runs {
+    /// The figure: a panel for each size, a row for each accelerator.
+    pub(super) fn draw(&self, semantics: &str) -> Timeline {
+        let models = self.0[0].0.scenario.models();
+        Timeline {
+            caption: Caption {
+                subtitle: "hatched: ended late; crosses: dropped".into(),
+                ..Caption::titled(format!(
+                    "Figure 6: {SCENARIO} on {SYSTEM}, semantics {semantics}"
+                ))
+            },
+            models: models.iter().map(|model| model.unit.task.to_string()).collect(),
+            window_ms: (0.0, self.end_ms()),
+            panels: self.0.iter().map(|(spec, result)| panel(spec, result)).collect(),
+        }
+    }
+
+    /// When the last execution of both ends, on a whole tenth of a second \[ms\].
+    fn end_ms(&self) -> f64 {
+        let records = self.0.iter().flat_map(|(_, result)| result.trace.records());
+        let ends = records.filter_map(|record| match record.outcome {
+            Outcome::Executed { end, .. } => Some(end.as_ms()),
+            _ => None,
+        });
+        (ends.fold(1.0, f64::max) / 100.0).ceil() * 100.0
+    }
+
+    /// What the paper quotes beside what was found.
+    pub(super) fn deviations(&self, semantics: &str) -> Vec<Deviation> {
+        let mut deviations = Vec::new();
+        for ((pes, quoted), (_, result)) in QUOTED.iter().zip(&self.0) {
+            let [_, _, qoe, score] = scores(result);
+            // The quoted rate is a mean over models, not over frames.
+            let names = ["frames not executed, mean over models", "QoE score", "overall score"];
+            for ((name, quoted), found) in
+                names.into_iter().zip(quoted).zip([1.0 - qoe, qoe, score])
+            {
+                deviations.push(Deviation::of_numbers(
+                    "6",
+                    semantics,
+                    &format!("{SCENARIO} on {SYSTEM}, {pes} PEs: {name}"),
+                    *quoted,
+                    found,
+                ));
+            }
+        }
+        deviations
+    }
+}
+
+fn panel(spec: &RunSpec, result: &RunResult) -> TimelinePanel {
+    let accelerators = spec.system.accelerators();
+    let mut rows: Vec<String> = accelerators.iter().map(|it| it.name.to_string()).collect();
+    rows.push("dropped".into());
+    let (mut slices, mut instants) = (Vec::new(), Vec::new());
+    for record in result.trace.records() {
+        let model = record.model.index();
+        match record.outcome {
+            Outcome::Executed { accelerator, start, end, .. } => {
+                let late = end > record.deadline;
+                let (start_ms, end_ms) = (start.as_ms(), end.as_ms());
+                slices.push(Slice { row: accelerator.index(), model, start_ms, end_ms, late });
+            }
+            Outcome::Dropped { at, reason, .. } if reason != DropReason::Upstream => {
+                let row = accelerators.len();
+                let kind = InstantKind::Drop;
+                instants.push(Instant { row, model, time_ms: at.as_ms(), kind });
+            }
+            _ => {}
+        }
+    }
+    TimelinePanel { title: format!("{} PEs", spec.system.pes()), rows, slices, instants }
+}

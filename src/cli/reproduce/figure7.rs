@@ -1,0 +1,151 @@
+//! Figure 7: scores of VR gaming on B and J with 4K PEs against the probability that gaze estimation
+//! is asked for, means of 200 replications with 95 % intervals, and what section 4.3 quotes of them.
+
+use std::sync::Arc;
+
+use rayon::prelude::*;
+
+use crate::figures::{Axis, Caption, Line, LinePanel, LinePoint, Lines, Spacing};
+use crate::scenario::{DependencyKind, Scenario};
+use crate::sweep;
+
+use super::super::message::Failure;
+use super::super::study::{Study, scores};
+use super::deviations::Deviation;
+
+/// Points of the figure as published: accelerator, PEs, probability, four scores.
+const FIGURE_7: &str = include_str!("../../../validation/figure7_published.csv");
+
+const SCENARIO: &str = "VR_gaming";
+const SYSTEMS: [&str; 2] = ["B", "J"];
+const PROBABILITIES: [f64; 4] = [0.25, 0.5, 0.75, 1.0];
+const REPLICATIONS: u64 = 200;
+const SERIES: [&str; 4] = ["real-time", "energy", "QoE", "overall"];
+
+/// Two-sided 95 % quantile of the normal distribution; 200 replications are many.
+const QUANTILE: f64 = 1.96;
+
+/// Mean and half the width of its interval, `[system][probability][score]`.
+pub(super) struct Curves(Vec<Vec<[(f64, f64); 4]>>);
+
+/// Makes all replications.
+///
+/// # Errors
+///
+/// None for the embedded files that the tests have seen.
+pub(super) fn run(study: &Study) -> Result<Curves, Failure> {
+    let of_system = |system: &str| {
+        let (mut spec, library) = study.one(SCENARIO, system, 4096)?;
+        spec.scenario = Arc::new(cascaded(&spec.scenario));
+        let at = |probability: f64| {
+            let replications = (0..REPLICATIONS).into_par_iter().filter_map(|replication| {
+                let mut spec = spec.clone();
+                spec.load.replication = replication;
+                spec.load.trigger_probability = Some(probability);
+                sweep::run(&spec, &library).ok().map(|result| scores(&result))
+            });
+            let all: Vec<_> = replications.collect();
+            [0, 1, 2, 3].map(|score| mean_and_half_width(all.iter().map(|it| it[score])))
+        };
+        Ok(PROBABILITIES.map(at).to_vec())
+    };
+    SYSTEMS.into_iter().map(of_system).collect::<Result<_, Failure>>().map(Curves)
+}
+
+/// The scenario with every data dependency as a cascade that may not be asked for.
+fn cascaded(scenario: &Scenario) -> Scenario {
+    let mut models = scenario.models().to_vec();
+    for dependency in models.iter_mut().flat_map(|model| &mut model.dependencies) {
+        dependency.kind = DependencyKind::Control { probability: 1.0 };
+    }
+    let cascaded = Scenario::new(scenario.name(), scenario.streams().to_vec(), models);
+    cascaded.expect("only the kinds of its dependencies are others")
+}
+
+fn mean_and_half_width(values: impl Iterator<Item = f64> + Clone) -> (f64, f64) {
+    let n = values.clone().count().max(1) as f64;
+    let mean = values.clone().sum::<f64>() / n;
+    let squares = values.map(|value| (value - mean).powi(2)).sum::<f64>();
+    (mean, QUANTILE * (squares / (n - 1.0).max(1.0) / n).sqrt())
+}
+
+/// Published scores of a system at a probability.
+fn published(system: &str, probability: f64) -> Option<[f64; 4]> {
+    FIGURE_7.lines().skip(1).find_map(|line| {
+        let cells: Vec<_> = line.split(',').collect();
+        let numbers: Vec<f64> = cells[1..].iter().filter_map(|cell| cell.parse().ok()).collect();
+        let [_, at, realtime, energy, qoe, overall] = numbers[..] else { return None };
+        (cells[0] == system && at == probability).then_some([realtime, energy, qoe, overall])
+    })
+}
+
+impl Curves {
+    /// The figure: a panel for each system.
+    pub(super) fn draw(&self, semantics: &str) -> Lines {
+        let line = |system: usize, score: usize| Line {
+            points: PROBABILITIES
+                .iter()
+                .zip(&self.0[system])
+                .map(|(&x, scores)| {
+                    let (mean, half) = scores[score];
+                    LinePoint { x, mean, interval: Some((mean - half, mean + half)) }
+                })
+                .collect(),
+            published: PROBABILITIES
+                .iter()
+                .filter_map(|&x| Some((x, published(SYSTEMS[system], x)?[score])))
+                .collect(),
+        };
+        let panel = |system: usize| LinePanel {
+            title: format!("{}, 4K", SYSTEMS[system]),
+            lines: (0..SERIES.len()).map(|score| line(system, score)).collect(),
+        };
+        Lines {
+            caption: Caption {
+                subtitle: format!("means of {REPLICATIONS} replications with 95 % intervals"),
+                ..Caption::titled(format!("Figure 7: {SCENARIO}, semantics {semantics}"))
+            },
+            x_axis: Axis::new("Probability that gaze is asked for", ""),
+            x_spacing: Spacing::Linear,
+            y_axis: Axis::new("Score", ""),
+            y_spacing: Spacing::Linear,
+            series: SERIES.map(String::from).to_vec(),
+            columns: 2,
+            panels: (0..SYSTEMS.len()).map(panel).collect(),
+            published: "published (Figure 7)".into(),
+        }
+    }
+
+    /// Every published point, and what section 4.3 quotes: changes from 25 % to 100 %.
+    pub(super) fn deviations(&self, semantics: &str) -> Vec<Deviation> {
+        let mut deviations = Vec::new();
+        for (system, curve) in SYSTEMS.iter().zip(&self.0) {
+            let points = PROBABILITIES.iter().zip(curve).filter_map(|(&at, found)| {
+                let printed = published(system, at)?;
+                let distances = found.iter().zip(printed).map(|((mean, _), it)| (mean - it).abs());
+                Some(distances.fold(0.0, f64::max))
+            });
+            deviations.push(Deviation {
+                figure: "7",
+                semantics: semantics.into(),
+                what: format!("{system}: largest distance from a published mean"),
+                published: "0".into(),
+                found: format!("{:.3}", points.fold(0.0, f64::max)),
+                remark: "both are means of 200 draws".into(),
+            });
+        }
+        let change = |system: usize, score: usize| {
+            let curve = &self.0[system];
+            curve[curve.len() - 1][score].0 - curve[0][score].0
+        };
+        let quotes = [
+            ("B: real-time score from 25 % to 100 %", 0.23, change(0, 0)),
+            ("B: QoE score from 25 % to 100 %", -0.06, change(0, 2)),
+            ("J: overall score from 25 % to 100 %", -0.03, change(1, 3)),
+        ];
+        let quoted =
+            |(what, quoted, found)| Deviation::of_numbers("7", semantics, what, quoted, found);
+        deviations.extend(quotes.map(quoted));
+        deviations
+    }
+}

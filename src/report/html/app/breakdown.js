@@ -1,0 +1,75 @@
+// What the score of every run is made of.
+
+const PARTS = [
+  ["score", "Score"],
+  ["unexecuted", "Lost: never ran"],
+  ["late", "Lost: late"],
+  ["energy", "Lost: energy"],
+  ["accuracy", "Lost: accuracy"],
+];
+
+/** Most bars of a panel. */
+const MOST_BARS = 40;
+
+/**
+ * Shares of 1 of one model. Its score is QoE² · mean of (real time · energy · accuracy) over executed
+ * requests; what is below QoE² · mean real time is divided by how far the two others are from 1.
+ */
+function modelParts({ qoe, realtime, energy, accuracy, score }) {
+  const ran = qoe * qoe;
+  const inTime = ran * realtime;
+  const [energyGap, accuracyGap] = [1 - energy, 1 - accuracy];
+  const energyShare = energyGap + accuracyGap > 0 ? energyGap / (energyGap + accuracyGap) : 0;
+  const rest = inTime - score;
+  return { score, unexecuted: 1 - ran, late: ran - inTime, energy: rest * energyShare, accuracy: rest * (1 - energyShare) };
+}
+
+/** Means over the models that count: those that had something to do, unless the settings say otherwise. */
+function runParts(run, countsUntriggered) {
+  const models = run.models.filter((model) => countsUntriggered || model.released > 0).map(modelParts);
+  const mean = ([key]) => [key, models.length > 0 ? sum(models.map((parts) => parts[key])) / models.length : 0];
+  return Object.fromEntries(PARTS.map(mean));
+}
+
+/** A panel of bars for every scenario. */
+class Breakdown {
+  constructor({ varying, countsUntriggered, onpick }) {
+    Object.assign(this, { countsUntriggered, onpick });
+    this.naming = varying.filter((key) => key !== "scenario");
+    if (this.naming.length === 0) this.naming = ["system"];
+    this.panels = h("div", { class: "panels" });
+    this.element = h("div", {}, this.#legend(), this.panels);
+  }
+
+  #legend() {
+    const entries = PARTS.map(([key, label]) => h("li", {}, h("span", { class: `swatch part-${key}` }), label));
+    return h("ul", { class: "legend" }, ...entries);
+  }
+
+  show(runs) {
+    const panels = distinct(runs, "scenario").map((scenario) => this.#panel(scenario, runs.filter((run) => run.scenario === scenario)));
+    this.panels.replaceChildren(...panels);
+  }
+
+  #panel(scenario, runs) {
+    const bars = h("ol", { class: "bars" }, ...runs.slice(0, MOST_BARS).map((run) => this.#bar(run)));
+    rove(bars)();
+    const more = runs.length - MOST_BARS;
+    const note = more > 0 ? [h("p", { class: "note" }, `and ${plural(more, "more run")}: filter or sort the table to see them`)] : [];
+    return h("div", { class: "panel" }, h("h3", {}, scenario), bars, ...note);
+  }
+
+  #bar(run) {
+    const parts = runParts(run, this.countsUntriggered);
+    const spoken = PARTS.map(([key, label]) => `${label} ${score(parts[key])}`).join(", ");
+    const name = this.naming.map((key) => run[key]).join(" ");
+    const segments = PARTS.map(([key]) => {
+      const segment = h("span", { class: `part-${key}` });
+      segment.style.flexGrow = Math.max(0, parts[key]);
+      return segment;
+    });
+    const content = [h("span", { class: "name" }, name), h("span", { class: "stack" }, ...segments), h("span", { class: "value" }, score(run.score))];
+    const button = h("button", { type: "button", title: spoken.replaceAll(", ", "\n"), "aria-label": `${name}: ${spoken}`, onclick: () => this.onpick(run) }, ...content);
+    return h("li", {}, button);
+  }
+}

@@ -1,0 +1,87 @@
+// Elements. Text reaches the document as text nodes and attributes only, never as markup.
+
+/**
+ * An element: `on…` properties are listeners, `class` and the rest are attributes; false and null
+ * are left out.
+ */
+function h(tag, properties = {}, ...children) {
+  const element = document.createElement(tag);
+  for (const [name, value] of Object.entries(properties)) {
+    if (name.startsWith("on")) {
+      element.addEventListener(name.slice(2), value);
+    } else if (value !== false && value !== null) {
+      element.setAttribute(name, value === true ? "" : value);
+    }
+  }
+  element.append(...children);
+  return element;
+}
+
+/** A labelled choice; `options` are pairs of value and text. */
+function choice(label, options, onchange) {
+  const select = h(
+    "select",
+    { onchange: () => onchange(select.value) },
+    ...options.map(([value, text]) => h("option", { value }, text)),
+  );
+  return h("label", { class: "field" }, h("span", {}, label), select);
+}
+
+/** A group of radio buttons, the first chosen. */
+function radios(label, options, onchange) {
+  const name = `radio-${label.replace(/\W+/g, "-")}`;
+  const buttons = options.map(([value, text], index) =>
+    h(
+      "label",
+      {},
+      h("input", { type: "radio", name, value, checked: index === 0, onchange: () => onchange(value) }),
+      text,
+    ),
+  );
+  return h("fieldset", { class: "radios" }, h("legend", {}, label), ...buttons);
+}
+
+/** One stop of the tab key for all `button`s in `list`; arrow keys, Home and End move among them. */
+function rove(list) {
+  const buttons = () => [...list.querySelectorAll("button")];
+  const enter = (button) => {
+    buttons().forEach((other) => (other.tabIndex = other === button ? 0 : -1));
+  };
+  list.addEventListener("focusin", (event) => enter(event.target));
+  list.addEventListener("keydown", (event) => {
+    const all = buttons();
+    const at = all.indexOf(event.target);
+    const to = { ArrowUp: at - 1, ArrowDown: at + 1, Home: 0, End: all.length - 1 }[event.key];
+    if (at >= 0 && to !== undefined) {
+      event.preventDefault();
+      all[Math.max(0, Math.min(to, all.length - 1))].focus();
+    }
+  });
+  return () => enter(buttons().find((button) => button.matches("[aria-pressed=true]")) ?? buttons()[0]);
+}
+
+/** What a colour of the style sheet is in the current theme. */
+function colour(name) {
+  const probe = document.getElementById("theme");
+  probe.style.color = `var(--${name})`;
+  const { color } = getComputedStyle(probe);
+  probe.style.color = "";
+  return color;
+}
+
+/** Names of models, whose order gives them their colours. */
+const modelOrder = [];
+
+/** How many colours and dashes there are before they repeat. */
+const N_COLOURS = 9;
+const DASHES = [[], [7, 3], [2, 2], [9, 3, 2, 3]];
+
+function modelColour(name) {
+  return `series-${modelOrder.indexOf(name) % N_COLOURS}`;
+}
+
+/** A dash that differs wherever the colour is the same, and between neighbours. */
+function modelDash(name) {
+  const at = modelOrder.indexOf(name);
+  return DASHES[(at + Math.floor(at / N_COLOURS)) % DASHES.length];
+}

@@ -1,0 +1,179 @@
+// How latencies of executed requests lie against their deadlines, by model.
+
+/** Points of a curve at most; latencies are rounded to this part of the axis. */
+const N_STEPS = 2000;
+
+/** The axes to choose from: what is measured, where the deadline lies, how far the axis goes. */
+const MEASURES = {
+  share: {
+    label: "Latency [% of the slack]",
+    deadline: 100,
+    of: (request) => (request.slack > 0 ? (100 * request.latency) / request.slack : null),
+    limits: (most) => [0, Math.min(Math.max(most * 1.02, 120), 400)],
+  },
+  margin: {
+    label: "End after the deadline [ms]",
+    deadline: 0,
+    of: (request) => -request.margin / 1e6,
+    limits: (most, least) => [Math.max(least, -200), Math.min(Math.max(most * 1.02, 5), 200)],
+  },
+};
+
+/** Curves of all models on one axis: [x, y of the first model, …] as uPlot takes them. */
+function curves(requests, models, measure, [from, to]) {
+  const step = (to - from) / N_STEPS;
+  const done = new Map(models.map((name) => [name, new Float64Array(N_STEPS + 1)]));
+  const released = new Map(models.map((name) => [name, 0]));
+  for (const request of requests) {
+    const name = request.model.model;
+    if (request.outcome === "not_triggered") continue;
+    released.set(name, released.get(name) + 1);
+    const value = request.isExecuted ? measure.of(request) : null;
+    const at = value === null ? Infinity : Math.max(0, Math.ceil((value - from) / step - 1e-9));
+    if (at <= N_STEPS) done.get(name)[at] += 1;
+  }
+  const x = Float64Array.from({ length: N_STEPS + 1 }, (_, index) => from + index * step);
+  const shares = models.map((name) => {
+    let total = 0;
+    return Float64Array.from(done.get(name), (n) => (100 * (total += n)) / Math.max(released.get(name), 1));
+  });
+  return [x, ...shares];
+}
+
+/** Smallest and largest of what is measured. */
+function extremes(requests, measure) {
+  let [least, most] = [Infinity, -Infinity];
+  for (const request of requests) {
+    const value = request.isExecuted ? measure.of(request) : null;
+    if (value === null) continue;
+    least = Math.min(least, value);
+    most = Math.max(most, value);
+  }
+  return [least, most];
+}
+
+class Latency {
+  constructor() {
+    this.measure = MEASURES.share;
+    this.only = true;
+    this.runs = [];
+    const scope = radios("Requests of", [["run", "the chosen run"], ["listed", "all runs listed above"]], (value) => {
+      this.only = value === "run";
+      this.draw();
+    });
+    const axis = radios("Latency as", [["share", "share of the slack"], ["margin", "distance to the deadline"]], (value) => {
+      this.measure = MEASURES[value];
+      this.draw();
+    });
+    this.chart = h("div", { class: "chart", tabindex: 0, role: "img" });
+    this.chart.addEventListener("keydown", (event) => {
+      if (!VIEW_KEYS[event.key] || event.ctrlKey || event.metaKey || event.altKey) return;
+      event.preventDefault();
+      this.#act(VIEW_KEYS[event.key]);
+    });
+    const help = "Drag to zoom in, double click to see everything. A click on a name hides its curve. Percentiles stand in the table of models.";
+    const buttons = viewButtons("distribution", (act) => this.#act(act));
+    this.element = h("div", {}, h("div", { class: "filters" }, scope, axis, buttons), this.chart, h("p", { class: "note" }, help));
+    new ResizeObserver(() => this.#resize()).observe(this.chart);
+  }
+
+  pick(run) {
+    this.run = run;
+    if (this.only) this.draw();
+  }
+
+  list(runs) {
+    this.runs = runs;
+    if (!this.only) this.draw();
+  }
+
+  draw() {
+    this.plot?.destroy();
+    this.plot = null;
+    const runs = this.only ? [this.run] : this.runs;
+    const requests = runs.flatMap((run) => run.requests);
+    const [least, most] = extremes(requests, this.measure);
+    this.chart.setAttribute("aria-label", this.#spoken(requests));
+    if (most < least) {
+      this.chart.replaceChildren(h("p", { class: "note" }, "Nothing was executed."));
+      return;
+    }
+    const limits = this.measure.limits(most, least);
+    const models = modelOrder.filter((name) => requests.some((request) => request.model.model === name));
+    this.view = new View(...limits, (limits[1] - limits[0]) / 100);
+    this.chart.replaceChildren();
+    this.plot = new uPlot(this.#options(models), curves(requests, models, this.measure, limits), this.chart);
+  }
+
+  #spoken(requests) {
+    const released = requests.filter((request) => request.outcome !== "not_triggered");
+    const inTime = released.filter((request) => request.isExecuted && !request.isLate).length;
+    const late = released.filter((request) => request.isLate).length;
+    const share = (n) => percent(released.length > 0 ? n / released.length : 0);
+    return `Cumulative distribution of latency against the deadline. Of ${plural(released.length, "request")}, ${share(inTime)} ended in time, ${share(late)} late, ${share(released.length - inTime - late)} never.`;
+  }
+
+  #options(models) {
+    const axis = { stroke: colour("text"), grid: { stroke: colour("grid"), width: 1 }, ticks: { stroke: colour("grid"), width: 1 } };
+    const shown = (value) => (value === null || value === undefined ? NOTHING : `${value.toFixed(1)} %`);
+    const series = models.map((name) => ({
+      label: name,
+      stroke: colour(modelColour(name)),
+      dash: modelDash(name),
+      width: 2,
+      points: { show: false },
+      paths: uPlot.paths.stepped({ align: 1 }),
+      value: (_, value) => shown(value),
+    }));
+    const { label } = this.measure;
+    return {
+      width: this.chart.clientWidth,
+      height: 340,
+      scales: { x: { time: false, range: () => [this.view.from, this.view.to] }, y: { range: [0, 102] } },
+      axes: [
+        { ...axis, label, labelSize: 24, size: 36 },
+        { ...axis, label: "Requests done [%]", labelSize: 20, size: 44 },
+      ],
+      series: [{ label, value: (_, value) => (value === null || value === undefined ? NOTHING : value.toFixed(1)) }, ...series],
+      cursor: { drag: { x: true, y: false, setScale: false }, focus: { prox: 16 } },
+      focus: { alpha: 0.35 },
+      hooks: { draw: [(plot) => this.#drawDeadline(plot)], setSelect: [(plot) => this.#select(plot)] },
+    };
+  }
+
+  #drawDeadline(plot) {
+    const { ctx, bbox } = plot;
+    const x = plot.valToPos(this.measure.deadline, "x", true);
+    if (x < bbox.left || x > bbox.left + bbox.width) return;
+    ctx.save();
+    ctx.strokeStyle = ctx.fillStyle = colour("late");
+    ctx.lineWidth = 1.5 * devicePixelRatio;
+    ctx.beginPath();
+    ctx.moveTo(x, bbox.top);
+    ctx.lineTo(x, bbox.top + bbox.height);
+    ctx.stroke();
+    ctx.font = `${12 * devicePixelRatio}px ${getComputedStyle(this.chart).fontFamily}`;
+    ctx.textBaseline = "bottom";
+    ctx.textAlign = x > bbox.left + bbox.width / 2 ? "right" : "left";
+    ctx.fillText(" deadline ", x, bbox.top + bbox.height - 4);
+    ctx.restore();
+  }
+
+  #select(plot) {
+    const { left, width } = plot.select;
+    if (width < 4) return;
+    const [from, to] = [plot.posToVal(left, "x"), plot.posToVal(left + width, "x")];
+    plot.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false);
+    this.#act((view) => view.set(from, to));
+  }
+
+  #act(change) {
+    if (!this.plot) return;
+    change(this.view);
+    this.plot.setScale("x", { min: this.view.from, max: this.view.to });
+  }
+
+  #resize() {
+    this.plot?.setSize({ width: this.chart.clientWidth, height: 340 });
+  }
+}

@@ -1,0 +1,120 @@
+// The page: theme, sections, and who tells whom what was chosen.
+
+const root = document.documentElement;
+
+/** Light or dark, as the system is set until the reader chooses. */
+function installTheme(onchange) {
+  const button = document.getElementById("theme");
+  const system = matchMedia("(prefers-color-scheme: dark)");
+  const isDark = () => (root.style.colorScheme || (system.matches ? "dark" : "light")) === "dark";
+  const show = () => {
+    button.textContent = isDark() ? "Light theme" : "Dark theme";
+    onchange();
+  };
+  button.addEventListener("click", () => {
+    root.style.colorScheme = isDark() ? "light" : "dark";
+    show();
+  });
+  system.addEventListener("change", show);
+  button.hidden = false;
+  show();
+}
+
+function summarise(runs, provenance) {
+  const facts = new Map(provenance.facts);
+  const requests = sum(runs.map((run) => run.n_requests));
+  const shared = ["semantics", "cost_model", "scheduler"].map((key) => [LABEL_HEADINGS[key].toLowerCase(), distinct(runs, key).join(", ")]);
+  return [
+    plural(runs.length, "run"),
+    plural(distinct(runs, "scenario").length, "scenario"),
+    plural(requests, "request"),
+    ...shared.map(([name, value]) => `${name} ${value}`),
+    `seed ${facts.get("seed") ?? NOTHING}`,
+    `xrsim ${facts.get("version") ?? NOTHING}`,
+  ].join(" · ");
+}
+
+/** A folded table of pairs. */
+function pairs(title, [key, value], entries, isOpen) {
+  if (entries.length === 0) return "";
+  const columns = [
+    { label: key, value: (pair) => pair[0], isText: true },
+    { label: value, value: (pair) => pair[1], isText: true },
+  ];
+  const table = new Table({ caption: title, columns, pageSize: 100 });
+  table.setRows(entries);
+  return h("details", { open: isOpen }, h("summary", {}, `${title} (${entries.length})`), table.element);
+}
+
+function infeasible(entries) {
+  if (entries.length === 0) return "";
+  const headings = [...LABEL.map((key) => LABEL_HEADINGS[key]), "Reason"];
+  const columns = headings.map((label, index) => ({ label, value: (cells) => cells[index], isText: true }));
+  const table = new Table({ caption: "Runs that could not be made", columns, pageSize: 100 });
+  table.setRows(entries);
+  return h("details", { open: true }, h("summary", {}, `Runs that could not be made (${entries.length})`), table.element);
+}
+
+function showProvenance(section, { facts, effective, requested, inputs, infeasible: refused }) {
+  section.append(
+    infeasible(refused),
+    pairs("Program and seed", ["What", "Value"], facts, true),
+    pairs("Settings that applied", ["Setting", "Value"], effective, false),
+    pairs("What was asked for", ["Option", "Value"], requested, false),
+    pairs("Input files", ["File", "SHA-256"], inputs, false),
+  );
+}
+
+function start({ runs, provenance }) {
+  const section = (id) => document.getElementById(id);
+  modelOrder.push(...new Set(runs.flatMap((run) => run.models.map((model) => model.model)).sort(sorting.compare)));
+  const neverTriggered = new Map(provenance.effective).get("score.never_triggered");
+  const countsUntriggered = ["one", "zero"].includes(neverTriggered);
+  const varying = LABEL.filter((key) => distinct(runs, key).length > 1);
+  const timeline = new Timeline();
+  const requests = requestTable((request) => {
+    requests.pick(request);
+    timeline.reveal(request);
+    timeline.element.scrollIntoView({ block: "nearest" });
+  });
+  const models = new Models({ varying });
+  const latency = new Latency();
+  const names = ["models", "timeline", "latency"].map((id) => {
+    const name = h("p", { class: "chosen" });
+    section(id).querySelector("h2").after(name);
+    return name;
+  });
+  const pick = (run) => {
+    for (const name of names) name.textContent = `Chosen run: ${runName(run, LABEL.slice(0, 3))}${run.replication === "0" ? "" : `, replication ${run.replication}`}`;
+    scores.table.pick(run);
+    models.pick(run);
+    timeline.show(run);
+    requests.setRows(run.requests);
+    latency.pick(run);
+  };
+  const breakdown = new Breakdown({ varying, countsUntriggered, onpick: pick });
+  const list = (listed) => [breakdown, models, latency].forEach((view) => (view.show ?? view.list).call(view, listed));
+  const scores = new Scores(runs, { onlist: list, onpick: pick });
+  section("scores").append(scores.element);
+  section("breakdown").append(breakdown.element);
+  section("models").append(models.element);
+  section("timeline").append(timeline.element, requests.element);
+  section("latency").append(latency.element);
+  showProvenance(section("provenance"), provenance);
+  document.querySelector("main").hidden = false;
+  pick(runs[0]);
+  installTheme(() => {
+    timeline.draw();
+    latency.draw();
+  });
+}
+
+try {
+  const results = await readResults();
+  start(results);
+  document.getElementById("summary").textContent = summarise(results.runs, results.provenance);
+} catch (error) {
+  const message = typeof DecompressionStream === "undefined" ? "this browser is too old; one of 2024 or later is needed" : error;
+  document.getElementById("summary").textContent = `The results cannot be shown: ${message}`;
+  throw error;
+}

@@ -1,0 +1,110 @@
+// Tables that sort and turn pages.
+
+/**
+ * A table of `columns`: `label`, `value(row)` to sort by, and optionally `text(row)` to show (text or
+ * element), `title` (what the column means), `isText`. The button in the first column calls `onpick`.
+ */
+class Table {
+  constructor({ caption, columns, pageSize = 250, sortBy = null, onpick = null, onsort = () => {} }) {
+    Object.assign(this, { columns, pageSize, onpick, onsort });
+    this.rows = [];
+    this.picked = null;
+    this.page = 0;
+    this.order = sortBy;
+    this.head = h("tr", {}, ...columns.map((column) => this.#heading(column)));
+    this.body = h("tbody");
+    this.stepIn = rove(this.body);
+    const table = h("table", {}, h("caption", { class: "unseen" }, caption), h("thead", {}, this.head), this.body);
+    this.status = h("span", { "aria-live": "polite" });
+    this.turns = [this.#turn("Previous", -1), this.#turn("Next", 1)];
+    this.pager = h("div", { class: "pager" }, this.status, ...this.turns);
+    const scroll = h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": caption }, table);
+    this.element = h("div", { class: "table" }, scroll, this.pager);
+  }
+
+  #heading(column) {
+    const sign = h("span", { class: "sign", "aria-hidden": "true" });
+    const button = h("button", { type: "button", onclick: () => this.#sortBy(column) }, column.label, sign);
+    return h("th", { scope: "col", title: column.title ?? null, class: column.isText ? "text" : null }, button);
+  }
+
+  #turn(text, step) {
+    return h("button", { type: "button", onclick: () => this.#turnTo(this.page + step) }, text);
+  }
+
+  #turnTo(page) {
+    this.page = page;
+    this.#show();
+  }
+
+  /** First as it reads best, numbers from the top; then the other way; then as it came. */
+  #sortBy(column) {
+    const first = column.isText ? 1 : -1;
+    const direction = this.order?.column === column ? this.order.direction : 0;
+    this.order = { 0: { column, direction: first }, [first]: { column, direction: -first } }[direction] ?? null;
+    this.update();
+    this.onsort(this.rows);
+  }
+
+  /** Shows other rows, in the chosen order. */
+  setRows(rows) {
+    this.given = rows;
+    this.page = 0;
+    this.update();
+  }
+
+  update() {
+    this.rows = this.order ? this.given.toSorted(this.#comparison()) : this.given;
+    this.columns.forEach((column, index) => {
+      const direction = this.order?.column === column ? this.order.direction : 0;
+      const heading = this.head.children[index];
+      heading.setAttribute("aria-sort", { "1": "ascending", "-1": "descending" }[direction] ?? "none");
+      heading.querySelector(".sign").textContent = { "1": "▲", "-1": "▼" }[direction] ?? "";
+    });
+    this.#show();
+  }
+
+  /** Rows without a value come last in either direction. */
+  #comparison() {
+    const { column, direction } = this.order;
+    return (a, b) => {
+      const [left, right] = [column.value(a), column.value(b)];
+      if (left === null || right === null) return (left === null) - (right === null);
+      return direction * (column.isText ? sorting.compare(left, right) : left - right);
+    };
+  }
+
+  /** Marks a row as chosen, and turns to its page. */
+  pick(row) {
+    this.picked = row;
+    const at = this.rows.indexOf(row);
+    if (at >= 0) this.page = Math.floor(at / this.pageSize);
+    this.#show();
+  }
+
+  #show() {
+    const first = this.page * this.pageSize;
+    const rows = this.rows.slice(first, first + this.pageSize);
+    this.body.replaceChildren(...rows.map((row) => this.#row(row)));
+    this.stepIn();
+    const last = first + rows.length;
+    this.status.textContent =
+      rows.length === this.rows.length ? plural(rows.length, "row") : `rows ${first + 1} to ${last} of ${count(this.rows.length)}`;
+    const [previous, next] = this.turns;
+    previous.disabled = first === 0;
+    next.disabled = last === this.rows.length;
+    previous.hidden = next.hidden = this.rows.length <= this.pageSize;
+  }
+
+  #row(row) {
+    const isPicked = row === this.picked;
+    const cells = this.columns.map((column, index) => {
+      const content = (column.text ?? column.value)(row) ?? NOTHING;
+      const picks = index === 0 && this.onpick !== null;
+      const button = () =>
+        h("button", { type: "button", class: "link", "aria-pressed": String(isPicked), onclick: () => this.onpick(row) }, content);
+      return h(index === 0 ? "th" : "td", { class: column.isText ? "text" : null, scope: index === 0 ? "row" : null }, picks ? button() : content);
+    });
+    return h("tr", { class: isPicked ? "picked" : null }, ...cells);
+  }
+}

@@ -52,6 +52,7 @@ class Run {
   #packed;
   #first;
   #requests = null;
+  #slices = null;
 
   constructor(packed, first) {
     this.#packed = packed;
@@ -61,6 +62,15 @@ class Run {
   get requests() {
     this.#requests ??= this.#unpacked();
     return this.#requests;
+  }
+
+  /** Executed requests in order of start, by accelerator. */
+  get slices() {
+    this.#slices ??= Map.groupBy(
+      this.requests.filter((request) => request.isExecuted).sort((a, b) => a.start - b.start),
+      (request) => request.accelerator,
+    );
+    return this.#slices;
   }
 
   #unpacked() {

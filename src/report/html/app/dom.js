@@ -73,7 +73,7 @@ function colour(name) {
 const modelOrder = [];
 
 /** How many colours and dashes there are before they repeat. */
-const N_COLOURS = 9;
+const N_COLOURS = 18;
 const DASHES = [[], [7, 3], [2, 2], [9, 3, 2, 3]];
 
 function modelColour(name) {

@@ -1,27 +1,30 @@
 // How latencies of executed requests lie against their deadlines, by model.
 
-/** Points of a curve at most; latencies are rounded to this part of the axis. */
-const N_STEPS = 2000;
+/** Points of a curve; latencies are rounded up to this part of what is visible. */
+const N_STEPS = 1500;
 
-/** The axes to choose from: what is measured, where the deadline lies, how far the axis goes. */
+/**
+ * The axes to choose from: what is measured, where the deadline lies, and what is visible at first,
+ * as stragglers must not flatten all others.
+ */
 const MEASURES = {
   share: {
     label: "Latency [% of the slack]",
     deadline: 100,
     of: (request) => (request.slack > 0 ? (100 * request.latency) / request.slack : null),
-    limits: (most) => [0, Math.min(Math.max(most * 1.02, 120), 400)],
+    first: [0, 300],
   },
   margin: {
     label: "End after the deadline [ms]",
     deadline: 0,
     of: (request) => -request.margin / 1e6,
-    limits: (most, least) => [Math.max(least, -200), Math.min(Math.max(most * 1.02, 5), 200)],
+    first: [-100, 100],
   },
 };
 
-/** Curves of all models on one axis: [x, y of the first model, …] as uPlot takes them. */
-function curves(requests, models, measure, [from, to]) {
-  const step = (to - from) / N_STEPS;
+/** Curves of all models in a view: [x, y of the first model, …] as uPlot takes them. */
+function curves(requests, models, measure, { from, length }) {
+  const step = length / N_STEPS;
   const done = new Map(models.map((name) => [name, new Float64Array(N_STEPS + 1)]));
   const released = new Map(models.map((name) => [name, 0]));
   for (const request of requests) {
@@ -40,16 +43,10 @@ function curves(requests, models, measure, [from, to]) {
   return [x, ...shares];
 }
 
-/** Smallest and largest of what is measured. */
-function extremes(requests, measure) {
-  let [least, most] = [Infinity, -Infinity];
-  for (const request of requests) {
-    const value = request.isExecuted ? measure.of(request) : null;
-    if (value === null) continue;
-    least = Math.min(least, value);
-    most = Math.max(most, value);
-  }
-  return [least, most];
+/** Everything that is measured, sorted. */
+function measured(requests, measure) {
+  const values = requests.filter((request) => request.isExecuted).map(measure.of);
+  return Float64Array.from(values.filter((value) => value !== null)).sort();
 }
 
 class Latency {
@@ -71,9 +68,10 @@ class Latency {
       event.preventDefault();
       this.#act(VIEW_KEYS[event.key]);
     });
-    const help = "Drag to zoom in, double click to see everything. A click on a name hides its curve. Percentiles stand in the table of models.";
+    const help = "Drag to zoom in, or use + and −; a click on a name hides its curve. Percentiles stand in the table of models.";
+    this.beyond = h("span");
     const buttons = viewButtons("distribution", (act) => this.#act(act));
-    this.element = h("div", {}, h("div", { class: "filters" }, scope, axis, buttons), this.chart, h("p", { class: "note" }, help));
+    this.element = h("div", {}, h("div", { class: "filters" }, scope, axis, buttons), this.chart, h("p", { class: "note" }, help, this.beyond));
     new ResizeObserver(() => this.#resize()).observe(this.chart);
   }
 
@@ -92,17 +90,31 @@ class Latency {
     this.plot = null;
     const runs = this.only ? [this.run] : this.runs;
     const requests = runs.flatMap((run) => run.requests);
-    const [least, most] = extremes(requests, this.measure);
+    this.values = measured(requests, this.measure);
     this.chart.setAttribute("aria-label", this.#spoken(requests));
-    if (most < least) {
-      this.chart.replaceChildren(h("p", { class: "note" }, "Nothing was executed."));
+    this.chart.replaceChildren();
+    if (this.values.length === 0) {
+      this.chart.append(h("p", { class: "note" }, "Nothing was executed."));
       return;
     }
-    const limits = this.measure.limits(most, least);
     const models = modelOrder.filter((name) => requests.some((request) => request.model.model === name));
-    this.view = new View(...limits, (limits[1] - limits[0]) / 100);
-    this.chart.replaceChildren();
-    this.plot = new uPlot(this.#options(models), curves(requests, models, this.measure, limits), this.chart);
+    this.curves = () => curves(requests, models, this.measure, this.view);
+    this.view = this.#firstView();
+    this.plot = new uPlot(this.#options(models), this.curves(), this.chart);
+    this.#count();
+  }
+
+  #firstView() {
+    const [from, to] = this.measure.first;
+    const view = new View(Math.min(this.values[0], from), Math.max(this.values.at(-1) * 1.02, to), (to - from) / 1000);
+    view.set(from, to);
+    return view;
+  }
+
+  /** Says how many latencies lie to the right of what is visible. */
+  #count() {
+    const beyond = this.values.length - 1 - this.values.findLastIndex((value) => value <= this.view.to);
+    this.beyond.textContent = beyond > 0 ? ` ${plural(beyond, "request")} took longer than is visible: zoom out.` : "";
   }
 
   #spoken(requests) {
@@ -148,6 +160,7 @@ class Latency {
     ctx.save();
     ctx.strokeStyle = ctx.fillStyle = colour("late");
     ctx.lineWidth = 1.5 * devicePixelRatio;
+    ctx.setLineDash([]);
     ctx.beginPath();
     ctx.moveTo(x, bbox.top);
     ctx.lineTo(x, bbox.top + bbox.height);
@@ -170,7 +183,8 @@ class Latency {
   #act(change) {
     if (!this.plot) return;
     change(this.view);
-    this.plot.setScale("x", { min: this.view.from, max: this.view.to });
+    this.plot.setData(this.curves());
+    this.#count();
   }
 
   #resize() {

@@ -65,11 +65,15 @@ function showProvenance(section, { facts, effective, requested, inputs, infeasib
   );
 }
 
+/** Columns that name a run even where all runs share them. */
+const NAMING = ["scenario", "system", "pes"];
+
 function start({ runs, provenance }) {
   const section = (id) => document.getElementById(id);
   modelOrder.push(...new Set(runs.flatMap((run) => run.models.map((model) => model.model)).sort(sorting.compare)));
   const neverTriggered = new Map(provenance.effective).get("score.never_triggered");
   const countsUntriggered = ["one", "zero"].includes(neverTriggered);
+  const nameOf = (run) => runName(run, LABEL.filter((key) => NAMING.includes(key) || varying.includes(key)));
   const varying = LABEL.filter((key) => distinct(runs, key).length > 1);
   const timeline = new Timeline();
   const requests = requestTable((request) => {
@@ -84,8 +88,12 @@ function start({ runs, provenance }) {
     section(id).querySelector("h2").after(name);
     return name;
   });
+  const options = runs.map((run, index) => [String(index), nameOf(run)]);
+  const picker = choice("Run", options, (index) => pick(runs[index]));
+  document.querySelector("nav").append(picker);
   const pick = (run) => {
-    for (const name of names) name.textContent = `Chosen run: ${runName(run, LABEL.slice(0, 3))}${run.replication === "0" ? "" : `, replication ${run.replication}`}`;
+    picker.querySelector("select").value = String(runs.indexOf(run));
+    for (const name of names) name.textContent = `Chosen run: ${nameOf(run)}`;
     scores.table.pick(run);
     models.pick(run);
     timeline.show(run);

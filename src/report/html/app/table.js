@@ -54,7 +54,7 @@ class Table {
   }
 
   update() {
-    this.rows = this.order ? this.given.toSorted(this.#comparison()) : this.given;
+    this.rows = this.order ? this.#sorted() : this.given;
     this.columns.forEach((column, index) => {
       const direction = this.order?.column === column ? this.order.direction : 0;
       const heading = this.head.children[index];
@@ -65,13 +65,12 @@ class Table {
   }
 
   /** Rows without a value come last in either direction. */
-  #comparison() {
+  #sorted() {
     const { column, direction } = this.order;
-    return (a, b) => {
-      const [left, right] = [column.value(a), column.value(b)];
-      if (left === null || right === null) return (left === null) - (right === null);
-      return direction * (column.isText ? sorting.compare(left, right) : left - right);
-    };
+    const compare = column.isText ? sorting.compare : (a, b) => a - b;
+    const keyed = this.given.map((row) => [column.value(row), row]);
+    keyed.sort(([a], [b]) => (a === null || b === null ? (a === null) - (b === null) : direction * compare(a, b)));
+    return keyed.map(([, row]) => row);
   }
 
   /** Marks a row as chosen, and turns to its page. */
@@ -99,7 +98,7 @@ class Table {
   #row(row) {
     const isPicked = row === this.picked;
     const cells = this.columns.map((column, index) => {
-      const content = (column.text ?? column.value)(row) ?? NOTHING;
+      const content = (column.text ?? column.value)(row) || NOTHING;
       const picks = index === 0 && this.onpick !== null;
       const button = () =>
         h("button", { type: "button", class: "link", "aria-pressed": String(isPicked), onclick: () => this.onpick(row) }, content);

@@ -90,12 +90,9 @@ class Timeline {
   }
 
   #acceleratorLanes() {
-    const executed = this.run.requests.filter((request) => request.isExecuted);
-    return distinct(executed, "accelerator").map((name) => ({
-      label: name,
-      accelerator: name,
-      requests: executed.filter((request) => request.accelerator === name).sort((a, b) => a.start - b.start),
-    }));
+    const { slices } = this.run;
+    const names = [...slices.keys()].sort(sorting.compare);
+    return names.map((name) => ({ label: name, accelerator: name, requests: slices.get(name) }));
   }
 
   #modelLanes() {
@@ -188,10 +185,9 @@ class Timeline {
 
   #drawLane(pen, lane, index) {
     const visible = lane.requests.filter((request) => this.#last(request) >= this.view.from && request.arrival <= this.view.to);
-    for (const request of visible) {
-      if (lane.accelerator) this.#drawSlice(pen, request, index);
-      else this.#drawRequest(pen, request, index);
-    }
+    if (lane.accelerator) return visible.forEach((request) => this.#drawSlice(pen, request, index));
+    visible.forEach((request) => this.#drawRequest(pen, request, index));
+    visible.filter((request) => !request.isExecuted).forEach((request) => this.#drawEnd(pen, request, this.#middle(index)));
   }
 
   #last(request) {
@@ -235,7 +231,7 @@ class Timeline {
     pen.globalAlpha = 1;
     pen.fillStyle = this.#colour("quiet");
     pen.fillRect(this.#x(request.deadline) - 0.75, middle - LANE * 0.4, 1.5, LANE * 0.8);
-    if (!request.isExecuted) return this.#drawEnd(pen, request, middle);
+    if (!request.isExecuted) return;
     const [from, to] = [this.#x(request.start), this.#x(request.end)];
     pen.fillStyle = ink;
     pen.fillRect(from, middle - BAR / 2, Math.max(to - from - 0.5, 1), BAR);
@@ -256,8 +252,6 @@ class Timeline {
   /** The mark of a request that was not executed. */
   #drawEnd(pen, request, middle) {
     const x = this.#x(this.#markTime(request));
-    pen.strokeStyle = this.#colour("text");
-    pen.lineWidth = 1.5;
     pen.beginPath();
     if (request.outcome === "dropped") {
       pen.moveTo(x - 4, middle - 4);
@@ -269,7 +263,12 @@ class Timeline {
     } else {
       pen.rect(x - 3.5, middle - 3.5, 7, 7);
     }
-    pen.stroke();
+    // A rim of paper keeps the mark apart from bars that it lies on.
+    for (const [ink, width] of [["paper", 4], ["text", 1.5]]) {
+      pen.strokeStyle = this.#colour(ink);
+      pen.lineWidth = width;
+      pen.stroke();
+    }
     this.#drawFocus(pen, request, Math.min(this.#x(request.arrival), x - 4), x + 4, middle - BAR / 2);
   }
 

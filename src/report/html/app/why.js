@@ -1,11 +1,11 @@
 // Why a request ended as it did, from the requests of its run.
 
-const DROPPED = {
-  upstream: "a request that it depends on was dropped",
-  aborted: "was still running at its deadline, and late runs are aborted",
-  replaced: "a newer frame of the same model could start in its place",
-  scheduler: "the scheduler gave it up",
-};
+const DROPPED = new Map([
+  ["upstream", "a request that it depends on was dropped"],
+  ["aborted", "it was still running at its deadline, and late runs are aborted"],
+  ["replaced", "a newer frame of the same model could start in its place"],
+  ["scheduler", "the scheduler gave it up"],
+]);
 
 /** The outcome of a request in words. */
 function outcomeOf(request) {
@@ -19,7 +19,7 @@ function why(request) {
     case "executed":
       return request.isLate ? whyLate(request) : `${ms(request.margin)} ms before its deadline`;
     case "dropped":
-      return request.reason === "deadline" ? whyNeverStarted(request) : (DROPPED[request.reason] ?? request.reason);
+      return request.reason === "deadline" ? whyNeverStarted(request) : (DROPPED.get(request.reason) ?? request.reason);
     case "not_triggered":
       return "its upstream result did not ask for it";
     default:
@@ -41,7 +41,7 @@ function whyLate(request) {
 }
 
 function whyNeverStarted(request) {
-  const accelerators = distinct(request.run.requests.filter((other) => other.isExecuted), "accelerator");
+  const accelerators = [...request.run.slices.keys()].sort(sorting.compare);
   const load = accelerators.map((name) => {
     const jobs = jobsBetween(request, request.arrival, request.end, name);
     const busy = ms(sum(jobs.map((job) => job.overlap)));
@@ -52,11 +52,25 @@ function whyNeverStarted(request) {
 
 /** Requests that ran on an accelerator in a span of time, with how long; the longest first. */
 function jobsBetween(request, from, to, accelerator) {
-  return request.run.requests
-    .filter((other) => other !== request && other.isExecuted && other.accelerator === accelerator)
-    .map((other) => ({ name: other.name, overlap: Math.min(other.end, to) - Math.max(other.start, from) }))
-    .filter((job) => job.overlap > 0)
-    .sort((a, b) => b.overlap - a.overlap);
+  const slices = request.run.slices.get(accelerator) ?? [];
+  const jobs = [];
+  for (let at = firstAfter(slices, from); at < slices.length && slices[at].start < to; at += 1) {
+    const { name, start, end } = slices[at];
+    const overlap = Math.min(end, to) - Math.max(start, from);
+    if (slices[at] !== request && overlap > 0) jobs.push({ name, overlap });
+  }
+  return jobs.sort((a, b) => b.overlap - a.overlap);
+}
+
+/** Index of the first of consecutive slices that ends after a time. */
+function firstAfter(slices, time) {
+  let [low, high] = [0, slices.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (slices[middle].end > time) high = middle;
+    else low = middle + 1;
+  }
+  return low;
 }
 
 /** The first three jobs by name. */

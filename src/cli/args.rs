@@ -165,7 +165,8 @@ impl ValueEnum for NetworkEdition {
     xrsim run --scenario AR_gaming --system J --system M --pes 4096\n  \
     xrsim run --scheduler edf --replications 30 --out results\n  \
     xrsim run --system my_system.yaml --set score.k_per_ms=5\n  \
-    xrsim run --semantics mlsys2023 --seed 7 --format csv"
+    xrsim run --semantics mlsys2023 --seed 7 --format csv\n  \
+    xrsim run --semantics mlsys2023 --without name-order"
 )]
 pub struct RunArgs {
     /// Scenario: a name or a file; repeat for several.
@@ -180,6 +181,9 @@ pub struct RunArgs {
     /// Rules of the run.
     #[arg(long, value_name = "SEMANTICS", default_value = "principled")]
     pub semantics: Semantics,
+    /// Leave out a quirk of the published artifact, under --semantics mlsys2023; repeat for several.
+    #[arg(long, value_name = "QUIRK")]
+    pub without: Vec<String>,
     /// Layer costs: a cost model, or a CSV file of measurements [default: as the semantics].
     #[arg(long, value_name = "M|FILE.csv")]
     pub cost_model: Option<String>,

@@ -7,6 +7,7 @@ use serde_json::{Map, Value, json};
 
 use crate::config::{Catalog, Edition, Hardware, NetworkEdition};
 use crate::hardware::System;
+use crate::plan::Ablation;
 use crate::scenario::Scenario;
 use crate::schedule;
 use crate::sweep::{self, RunSpec, Semantics};
@@ -62,6 +63,7 @@ fn settings(args: &RunArgs) -> Result<Settings, Failure> {
             return Err(fixed_by_artifact(&format!("--set {}", key.name)));
         }
     }
+    settings.engine.without = ablation(args)?;
     let fixed =
         [("--duration", args.duration.is_some()), ("--scheduler", args.scheduler.is_some())];
     match fixed.iter().find(|(_, given)| mlsys2023 && *given) {
@@ -69,6 +71,23 @@ fn settings(args: &RunArgs) -> Result<Settings, Failure> {
         None if mlsys2023 => libc_seeds(args).map(|()| settings),
         None => warm_up_ends(&settings).map(|()| settings),
     }
+}
+
+/// The quirks of `--without`.
+fn ablation(args: &RunArgs) -> Result<Ablation, Failure> {
+    if args.semantics == Semantics::Principled && !args.without.is_empty() {
+        let message =
+            "--without leaves out quirks of --semantics mlsys2023; principled runs have none";
+        return Err(Failure::Argument(message.into()));
+    }
+    let mut without = Ablation::default();
+    for name in &args.without {
+        let known = Ablation::ALL.iter().find(|(known, _)| known == name);
+        let names = Ablation::ALL.iter().map(|(name, _)| *name);
+        let (_, leave_out) = known.ok_or_else(|| super::unknown("quirk", name, names))?;
+        leave_out(&mut without);
+    }
+    Ok(without)
 }
 
 /// Refuses seeds that the C library of the artifact would cut to 32 bits, and so repeat.
@@ -302,6 +321,7 @@ fn requested(args: &RunArgs) -> Map<String, Value> {
         ("pes", json!(args.pes)),
         ("semantics", json!(args.semantics.name())),
         ("cost_model", json!(args.cost_model)),
+        ("without", json!(args.without)),
         ("networks", json!(args.networks.map(NetworkEdition::name))),
         ("platform", json!(args.platform)),
         ("dataflow", json!(args.dataflow)),

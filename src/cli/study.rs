@@ -7,7 +7,7 @@ use rayon::prelude::*;
 use crate::config::{Catalog, Edition, Hardware, NetworkEdition};
 use crate::cost::library::CostLibrary;
 use crate::load::LoadSettings;
-use crate::plan::EngineSettings;
+use crate::plan::{Ablation, EngineSettings};
 use crate::schedule;
 use crate::score::{Score, ScoreSettings};
 use crate::sweep::enumeration::{Possibility, possibilities};
@@ -103,6 +103,8 @@ pub struct Study {
     pub cost_model: &'static str,
     /// Bandwidth and memory.
     pub platform: &'static str,
+    /// Quirks that runs with the artifact's semantics leave out.
+    pub without: Ablation,
 }
 
 impl Study {
@@ -121,13 +123,15 @@ impl Study {
             networks: NetworkEdition::Mlsys2023,
             cost_model: "mlsys2023",
             platform: "mlsys2023",
+            without: Ablation::default(),
         }
     }
 
     /// As the paper means it, with the networks of `networks`.
     pub fn principled(networks: NetworkEdition) -> Self {
         let (semantics, cost_model) = (Semantics::Principled, "principled");
-        Self { semantics, networks, cost_model, platform: "paper" }
+        let without = Ablation::default();
+        Self { semantics, networks, cost_model, platform: "paper", without }
     }
 
     /// Makes every run; those that cannot be made are left out.
@@ -210,7 +214,10 @@ impl Study {
                         system: Arc::new(system),
                         semantics: self.semantics,
                         load: LoadSettings::default(),
-                        engine: EngineSettings::default(),
+                        engine: EngineSettings {
+                            without: self.without,
+                            ..EngineSettings::default()
+                        },
                         scheduler: &schedule::ALL[0],
                         score: ScoreSettings::default(),
                     });

@@ -2,6 +2,7 @@
 //!
 //! Every time is in milliseconds and single precision, with one rounding an operation.
 
+use std::borrow::Cow;
 use std::collections::VecDeque;
 
 use crate::ids::{AccelId, ModelId, RequestId};
@@ -60,7 +61,7 @@ pub(super) struct Execution {
 /// Replays `inputs` with the draws of `srand(seed)`.
 pub(super) fn replay(inputs: &Inputs, seed: u32) -> History {
     let mut run = Run::new(inputs, seed);
-    while run.frames_remain() {
+    while run.frames_remain() || (inputs.without.early_end && run.is_busy()) {
         run.inject();
         run.retire();
         run.drop_expired();
@@ -89,8 +90,10 @@ struct Run<'a> {
 struct Progress {
     /// Frames considered for injection so far, which is the next frame's number.
     n_injected: u32,
-    /// Frames that ran to completion; their numbers are not kept (rule R8).
+    /// Frames that ran to completion; the artifact counts them (rule R8).
     n_completed: u32,
+    /// Their numbers, for runs that do otherwise.
+    completed: Vec<u32>,
     waiting: VecDeque<RequestId>,
 }
 
@@ -114,6 +117,12 @@ impl<'a> Run<'a> {
     fn frames_remain(&self) -> bool {
         let mut models = self.inputs.models.iter().zip(&self.progress);
         models.any(|(model, progress)| progress.n_injected < model.n_frames)
+    }
+
+    /// Whether anything runs or waits.
+    fn is_busy(&self) -> bool {
+        let waits = |progress: &Progress| !progress.waiting.is_empty();
+        self.running.iter().any(Option::is_some) || self.progress.iter().any(waits)
     }
 
     /// At most one frame of every model (rule R5).
@@ -150,16 +159,19 @@ impl<'a> Run<'a> {
 
     /// Accelerators in file order (rule R6).
     fn retire(&mut self) {
+        let margin_ms = if self.inputs.without.early_retire { 0.0 } else { RETIRE_MARGIN_MS };
         for slot in &mut self.running {
             if let Some((id, completion_ms)) = *slot
-                && self.now_ms + RETIRE_MARGIN_MS >= completion_ms
+                && self.now_ms + margin_ms >= completion_ms
             {
                 *slot = None;
                 let request = &mut self.history.requests[id.index()];
                 if let Fate::Running(execution) = request.fate {
                     request.fate = Fate::Executed(execution);
                 }
-                self.progress[request.model.index()].n_completed += 1;
+                let progress = &mut self.progress[request.model.index()];
+                progress.n_completed += 1;
+                progress.completed.push(request.frame);
                 self.history.log.push(id);
             }
         }
@@ -171,10 +183,25 @@ impl<'a> Run<'a> {
         let mut changed = true;
         while changed {
             changed = false;
-            for &model in &inputs.by_name {
+            for &model in &*self.served(&inputs.by_name) {
                 changed |= self.drop_head_if_expired(model);
             }
         }
+    }
+
+    /// Models in the order in which they are served: by name, or else by the deadline of the frame
+    /// that waits first.
+    fn served<'m>(&self, by_name: &'m [ModelId]) -> Cow<'m, [ModelId]> {
+        if !self.inputs.without.name_order {
+            return Cow::Borrowed(by_name);
+        }
+        let deadline_ms = |model: &ModelId| {
+            let head = self.progress[model.index()].waiting.front();
+            head.map_or(f32::INFINITY, |id| self.history.requests[id.index()].deadline_ms)
+        };
+        let mut models = by_name.to_vec();
+        models.sort_by(|a, b| deadline_ms(a).total_cmp(&deadline_ms(b)));
+        Cow::Owned(models)
     }
 
     fn drop_head_if_expired(&mut self, model: ModelId) -> bool {
@@ -183,7 +210,12 @@ impl<'a> Run<'a> {
             return false;
         };
         let request = &mut self.history.requests[id.index()];
-        if request.deadline_ms >= self.now_ms {
+        let in_time = if self.inputs.without.late_drop {
+            request.deadline_ms > self.now_ms
+        } else {
+            request.deadline_ms >= self.now_ms
+        };
+        if in_time {
             return false;
         }
         request.fate = Fate::Dropped(self.now_ms);
@@ -198,7 +230,7 @@ impl<'a> Run<'a> {
         let mut changed = true;
         while changed {
             changed = false;
-            for &model in &inputs.by_name {
+            for &model in &*self.served(&inputs.by_name) {
                 changed |= self.dispatch_head_if_ready(model);
             }
         }
@@ -227,7 +259,14 @@ impl<'a> Run<'a> {
         let request = &self.history.requests[id.index()];
         let model = &self.inputs.models[request.model.index()];
         let mut dependencies = model.dependencies.iter();
-        dependencies.all(|upstream| self.progress[upstream.index()].n_completed > request.frame)
+        let by_frame = self.inputs.without.completion_count;
+        dependencies.all(|upstream| {
+            let progress = &self.progress[upstream.index()];
+            match by_frame {
+                true => progress.completed.contains(&request.frame),
+                false => progress.n_completed > request.frame,
+            }
+        })
     }
 
     /// The idle accelerator with the fewest cycles, the first of equals.
@@ -240,14 +279,38 @@ impl<'a> Run<'a> {
 
     /// To the next tick, or to a completion before it (rule R9).
     fn advance(&mut self) {
-        let tick_ms = ((self.ticks + 1) * self.inputs.tick_ms) as f32;
+        let tick_ms = self.inputs.tick.times(self.ticks + 1);
         let completions = self.running.iter().flatten().map(|&(_, end_ms)| end_ms);
-        let next_ms = completions.fold(tick_ms, f32::min);
+        let mut next_ms = completions.fold(tick_ms, f32::min);
+        if self.inputs.without.injection_at_events {
+            next_ms = self.frame_starts().fold(next_ms, f32::min);
+        }
+        if self.inputs.without.late_drop {
+            next_ms = self.deadlines().fold(next_ms, f32::min);
+        }
         debug_assert!(self.now_ms < next_ms, "time runs forward");
         if next_ms == tick_ms {
             self.ticks += 1;
         }
         self.now_ms = next_ms;
+    }
+}
+
+/// Events that the artifact does not have.
+impl Run<'_> {
+    /// Nominal starts of the next frames that are still to come \[ms\].
+    fn frame_starts(&self) -> impl Iterator<Item = f32> {
+        let models = self.inputs.models.iter().zip(&self.progress);
+        let next = models.filter(|(model, progress)| progress.n_injected < model.n_frames);
+        let starts = next.map(|(model, progress)| model.frame_start_ms(progress.n_injected));
+        starts.filter(|&start_ms| start_ms > self.now_ms)
+    }
+
+    /// Deadlines of waiting frames \[ms\].
+    fn deadlines(&self) -> impl Iterator<Item = f32> {
+        let waiting = self.progress.iter().flat_map(|progress| &progress.waiting);
+        let deadlines = waiting.map(|id| self.history.requests[id.index()].deadline_ms);
+        deadlines.filter(|&deadline_ms| deadline_ms > self.now_ms)
     }
 }
 
@@ -259,7 +322,7 @@ impl Model {
 
     /// Nominal start of `frame` \[ms\].
     fn frame_start_ms(&self, frame: u32) -> f32 {
-        (self.period_ms * frame) as f32
+        self.period.times(frame)
     }
 }
 

@@ -3,12 +3,14 @@
 use thiserror::Error;
 
 use crate::ids::{AccelId, ModelId};
-use crate::plan::Plan;
+use crate::plan::{Ablation, Plan};
 use crate::scenario::{ActiveModel, DependencyKind, Scenario};
 use crate::units::{Cycles, FrameRate, Millijoules};
 
 /// Frames are injected while their nominal start lies within the first 700 ms (rule R3).
 const WINDOW_MS: u32 = 700;
+/// The same without that quirk.
+const SECOND_MS: u32 = 1000;
 
 /// A plan that the published artifact cannot express.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
@@ -76,8 +78,10 @@ pub(super) struct Inputs {
     pub models: Vec<Model>,
     /// Models in byte order of their names: the order of drops and dispatch (rules R7, R8).
     pub by_name: Vec<ModelId>,
-    /// Step of the clock: the period of the fastest model \[ms\].
-    pub tick_ms: u32,
+    /// Step of the clock: the period of the fastest model.
+    pub tick: Period,
+    /// Quirks that are left out.
+    pub without: Ablation,
     /// Number of accelerators.
     pub n_accelerators: usize,
     /// Row-major `[model][accelerator]`.
@@ -87,8 +91,8 @@ pub(super) struct Inputs {
 /// One model.
 #[derive(Debug, Clone)]
 pub(super) struct Model {
-    /// 1000 divided by the rate, rounded down \[ms\].
-    pub period_ms: u32,
+    /// Time from frame to frame.
+    pub period: Period,
     /// Frames in the window.
     pub n_frames: u32,
     /// Chance that a frame is queued.
@@ -97,6 +101,40 @@ pub(super) struct Model {
     pub fixed: Option<u64>,
     /// Models that must have completed as often.
     pub dependencies: Vec<ModelId>,
+}
+
+/// Time from one frame or tick to the next (rule R3).
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Period {
+    /// 1000 divided by the rate, rounded down \[ms\].
+    Whole(u32),
+    /// The same not rounded: the rate [FPS].
+    Exact(u32),
+}
+
+impl Period {
+    fn new(fps: u32, without: &Ablation) -> Self {
+        if without.integer_period { Self::Exact(fps) } else { Self::Whole(1000 / fps) }
+    }
+
+    /// So many of them \[ms\].
+    pub(super) fn times(self, count: u32) -> f32 {
+        match self {
+            Self::Whole(ms) => (ms * count) as f32,
+            Self::Exact(fps) => (f64::from(count) * 1000.0 / f64::from(fps)) as f32,
+        }
+    }
+
+    /// How many fit into `window_ms`.
+    fn within(self, window_ms: u32) -> u32 {
+        match self {
+            // The artifact divides in single precision and rounds down, which is the same: a
+            // quotient that is not whole lies further from the next whole number than rounding
+            // reaches.
+            Self::Whole(ms) => window_ms / ms,
+            Self::Exact(fps) => window_ms * fps / 1000,
+        }
+    }
 }
 
 /// One model on one accelerator (rule R1).
@@ -114,23 +152,26 @@ impl Inputs {
     /// Lowers `plan`.
     pub(super) fn of(plan: &Plan) -> Result<Self, CompatError> {
         let scenario = &plan.scenario;
+        let without = plan.engine.without;
         let models = scenario
             .models()
             .iter()
             .enumerate()
             .map(|(index, active)| {
                 let fixed = plan.load.fixed_triggers.get(index).copied().flatten();
-                lower_model(active, plan.load.trigger_probability, fixed)
+                lower_model(active, plan.load.trigger_probability, fixed, &without)
             })
             .collect::<Result<Vec<_>, _>>()?;
-        let tick_ms = models.iter().map(|model| model.period_ms).min();
-        let tick_ms = tick_ms.expect("a scenario has models");
+        let periods = models.iter().map(|model| model.period);
+        let tick = periods.min_by(|a, b| a.times(1).total_cmp(&b.times(1)));
+        let tick = tick.expect("a scenario has models");
         Ok(Self {
             models,
             by_name: byte_order(scenario)?,
-            tick_ms,
+            tick,
+            without,
             n_accelerators: plan.system.accelerators().len(),
-            costs: lower_costs(plan, tick_ms)?,
+            costs: lower_costs(plan, tick)?,
         })
     }
 
@@ -149,6 +190,7 @@ fn lower_model(
     active: &ActiveModel,
     trigger: Option<f64>,
     fixed: Option<u64>,
+    without: &Ablation,
 ) -> Result<Model, CompatError> {
     let model = active.unit.task.clone();
     if active.deadline.is_some() {
@@ -159,12 +201,10 @@ fn lower_model(
     let Some(fps @ 1..=1000) = fps else {
         return Err(CompatError::Rate { model, found });
     };
-    let period_ms = 1000 / fps;
+    let period = Period::new(fps, without);
     Ok(Model {
-        period_ms,
-        // The artifact divides in single precision and rounds down, which is the same: a quotient
-        // that is not whole lies further from the next whole number than rounding reaches.
-        n_frames: WINDOW_MS / period_ms,
+        period,
+        n_frames: period.within(if without.window_700_ms { SECOND_MS } else { WINDOW_MS }),
         probability: probability(active, trigger)?,
         fixed: fixed.filter(|_| has_trigger(active)),
         dependencies: active.dependencies.iter().map(|d| d.upstream).collect(),
@@ -198,9 +238,10 @@ fn byte_order(scenario: &Scenario) -> Result<Vec<ModelId>, CompatError> {
     }
 }
 
-fn lower_costs(plan: &Plan, tick_ms: u32) -> Result<Vec<Cost>, CompatError> {
+fn lower_costs(plan: &Plan, tick: Period) -> Result<Vec<Cost>, CompatError> {
     // The last frame is injected at the first tick after its nominal start, at the latest.
-    let end_ms = (WINDOW_MS + tick_ms) as f32;
+    let window_ms = if plan.engine.without.window_700_ms { SECOND_MS } else { WINDOW_MS };
+    let end_ms = window_ms as f32 + tick.times(1);
     let accelerators = plan.system.accelerators();
     let mut costs = Vec::with_capacity(plan.scenario.models().len() * accelerators.len());
     for model in plan.scenario.model_ids() {
@@ -257,7 +298,8 @@ mod tests {
         ] {
             let inputs = Inputs::of(&plan(&[model("a", fps, &[1.0])])).unwrap();
             let model = &inputs.models[0];
-            assert_eq!((model.period_ms, model.n_frames), (period_ms, n_frames), "{fps}");
+            let period = Period::Whole(period_ms);
+            assert_eq!((model.period, model.n_frames), (period, n_frames), "{fps}");
         }
     }
 

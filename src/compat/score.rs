@@ -102,12 +102,14 @@ impl Tally {
         1.0 - self.n_dropped as f32 / self.n_entries() as f32
     }
 
-    /// The model's part of Definition 15 as printed, 0 without entries.
-    fn score(&self) -> f32 {
-        if !self.is_listed() {
+    /// The model's part of Definition 15 as printed, or else its mean over executed requests times
+    /// its QoE; 0 without entries.
+    fn score(&self, executed_mean: bool) -> f32 {
+        let n = if executed_mean { self.n_executed } else { self.n_entries() };
+        if n == 0 {
             return 0.0;
         }
-        self.inference / self.n_entries() as f32 * self.qoe()
+        self.inference / n as f32 * self.qoe()
     }
 
     /// The model's scores, its counts still empty.
@@ -118,7 +120,7 @@ impl Tally {
             energy: self.mean_energy(),
             accuracy: if self.n_executed > 0 { 1.0 } else { 0.0 },
             qoe,
-            score: self.score().into(),
+            score: self.score(false).into(),
             score_executed_mean: mean(self.inference.into(), self.n_executed) * qoe,
             counts: Counts::default(),
         }
@@ -151,7 +153,9 @@ impl Tallies {
             }
             tally.add(unit_scores(inputs, request));
         }
-        let sum = listed.iter().fold(0.0f32, |sum, model| sum + models[model.index()].score());
+        let executed_mean = inputs.without.printed_score;
+        let score = |model: &ModelId| models[model.index()].score(executed_mean);
+        let sum = listed.iter().fold(0.0f32, |sum, model| sum + score(model));
         let overall = match listed.len() {
             0 => 0.0,
             n => sum / n as f32 * 100.0,

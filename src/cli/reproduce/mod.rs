@@ -1,6 +1,7 @@
 //! `xrsim reproduce`: the paper's figures, quotes and conclusions, under its own semantics and under
 //! principled ones, side by side.
 
+mod ablation;
 mod conclusions;
 mod costs;
 mod deviations;
@@ -90,14 +91,17 @@ fn draw(args: &ReproduceArgs, name: &str, figure: &dyn Figure) -> Result<(), Fai
     })
 }
 
-/// Prints which conclusions hold where, and where the costs come from.
+/// Prints which conclusions hold where, what each quirk does, and where the costs come from.
 fn what_changes(args: &ReproduceArgs) -> Result<(), Failure> {
     let studies = studies()?;
     let costs = costs::compare()?;
+    let ablation = ablation::run()?;
     write_table(args, "conclusions", conclusions::rows(&studies))?;
     write_table(args, "best_systems", conclusions::best(&studies))?;
     write_table(args, "costs", costs::rows(&costs))?;
+    write_table(args, "ablation", ablation::rows(&ablation))?;
     output::print(&format!("\n{}", conclusions::to_text(&studies, table_style())))?;
+    output::print(&format!("\n{}", ablation::to_text(&ablation, table_style())))?;
     output::print(&format!("\n{}", costs::to_text(&costs, table_style())))
 }
 

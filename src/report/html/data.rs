@@ -10,10 +10,11 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use crate::report::csv::LABEL;
+use crate::score::{Counts, Score};
 use crate::units::SimTime;
 
 use super::provenance::Provenance;
-use super::results::{Request, Results, Run, SUMMARY, Summary};
+use super::results::{Request, Results, Run};
 
 /// Effort of the compressor, 0 to 10; beyond 9 it takes twice as long for one percent.
 const LEVEL: u8 = 9;
@@ -60,7 +61,7 @@ pub(super) fn pack(results: &Results, provenance: &Provenance) -> String {
 }
 
 fn runs(runs: &[Run]) -> Map<String, Value> {
-    let mut columns = summaries(runs.iter().map(|run| &run.summary));
+    let mut columns = scores(runs.iter().map(|run| &run.score));
     for (index, name) in LABEL.into_iter().enumerate() {
         columns.insert(name.into(), runs.iter().map(|run| json!(run.label[index])).collect());
     }
@@ -74,15 +75,25 @@ fn runs(runs: &[Run]) -> Map<String, Value> {
 
 fn models(runs: &[Run]) -> Map<String, Value> {
     let models = || runs.iter().flat_map(|run| &run.models);
-    let mut columns = summaries(models().map(|model| &model.summary));
+    let mut columns = scores(models().map(|model| &model.score));
     columns.insert("model".into(), models().map(|model| json!(model.name)).collect());
     columns.insert("network".into(), models().map(|model| json!(model.network)).collect());
     columns
 }
 
-fn summaries<'a>(summaries: impl Iterator<Item = &'a Summary> + Clone) -> Map<String, Value> {
-    let column = |index: usize| summaries.clone().map(|summary| json!(summary[index])).collect();
-    SUMMARY.iter().enumerate().map(|(index, name)| ((*name).into(), column(index))).collect()
+fn scores<'a>(scores: impl Iterator<Item = &'a Score> + Clone) -> Map<String, Value> {
+    let mut columns = Map::new();
+    for (index, name) in Score::COLUMNS.into_iter().enumerate() {
+        let column = scores.clone().map(|score| json!(score.values()[index]));
+        columns.insert(name.into(), column.collect());
+    }
+    for (index, name) in Counts::COLUMNS.into_iter().enumerate() {
+        let column = scores.clone().map(|score| json!(score.counts.values()[index]));
+        columns.insert(name.into(), column.collect());
+    }
+    let energies = scores.map(|score| json!(score.counts.energy.get()));
+    columns.insert("energy_mj".into(), energies.collect());
+    columns
 }
 
 fn requests(runs: &[Run]) -> Requests {

@@ -76,7 +76,7 @@ pub struct Page {
 /// others: a missing column, a broken row, an unknown run, a file that was cut off.
 pub fn page(folder: &Folder<'_>) -> Result<Page, ReadError> {
     let provenance = provenance::read(folder.provenance)?;
-    let results = Results::read(folder, &provenance)?;
+    let results = Results::read(folder, &provenance).map_err(|error| provenance.explain(error))?;
     let n_requests = results.runs.iter().map(|run| run.requests.len()).sum();
     let data = data::pack(&results, &provenance);
     Ok(Page { html: page::fill(&data), n_runs: results.runs.len(), n_requests })

@@ -27,6 +27,21 @@ pub(super) struct Provenance {
     /// Runs that could.
     #[serde(skip)]
     pub(super) n_feasible: u64,
+    /// Version of the program that wrote the folder.
+    #[serde(skip)]
+    version: String,
+}
+
+impl Provenance {
+    /// The same error; where the folder is of another version of the program, it says so.
+    pub(super) fn explain(&self, mut error: ReadError) -> ReadError {
+        let this = env!("CARGO_PKG_VERSION");
+        if self.version != this {
+            let of = format!("; the folder is of xrsim {}, this is {this}", self.version);
+            error.message.push_str(&of);
+        }
+        error
+    }
 }
 
 /// Reads `run.json`.
@@ -56,6 +71,7 @@ pub(super) fn read(source: Source<'_>) -> Result<Provenance, ReadError> {
         inputs: pairs(&value["inputs_sha256"]),
         infeasible: infeasible.iter().map(refused_run).collect(),
         n_feasible,
+        version: text(&value["version"]),
     })
 }
 

@@ -5,7 +5,7 @@ use std::hash::Hash;
 
 use crate::report::csv::LABEL;
 use crate::score::{Counts, Score};
-use crate::units::SimTime;
+use crate::units::{Millijoules, SimTime};
 
 use super::provenance::Provenance;
 use super::rows::{self, Row, problem_at_end};
@@ -14,50 +14,27 @@ use super::{Folder, ReadError, Source};
 /// Most requests of a page: a browser holds them all.
 const MAX_REQUESTS: usize = 1_000_000;
 
-const SCORES: [&str; 11] = concat(Score::COLUMNS, Counts::COLUMNS);
-
-/// Columns of numbers that runs and models share.
-pub(super) const SUMMARY: [&str; 12] = concat(SCORES, ["energy_mj"]);
-
-/// Position of the column `executed`.
-const EXECUTED: usize = 7;
-
-/// Scores, counts and energy \[mJ\], in the order of [`SUMMARY`].
-pub(super) type Summary = [f64; SUMMARY.len()];
-
-/// Columns of a model.
-const MODEL: [&str; 14] = concat(["model", "network"], SUMMARY);
-
 /// Columns of a request.
-const REQUEST: [&str; 14] = concat(
-    [
-        "model",
-        "frame",
-        "arrival_ms",
-        "deadline_ms",
-        "start_ms",
-        "end_ms",
-        "accelerator",
-        "outcome",
-        "reason",
-        "energy_mj",
-    ],
-    ["realtime", "energy", "accuracy", "inference"],
-);
+const REQUEST: [&str; 14] = [
+    "model",
+    "frame",
+    "arrival_ms",
+    "deadline_ms",
+    "start_ms",
+    "end_ms",
+    "accelerator",
+    "outcome",
+    "reason",
+    "energy_mj",
+    "realtime",
+    "energy",
+    "accuracy",
+    "inference",
+];
 
-/// Both lists, one behind the other.
-const fn concat<const A: usize, const B: usize, const N: usize>(
-    first: [&'static str; A],
-    second: [&'static str; B],
-) -> [&'static str; N] {
-    assert!(A + B == N);
-    let mut all = [""; N];
-    let mut index = 0;
-    while index < N {
-        all[index] = if index < A { first[index] } else { second[index - A] };
-        index += 1;
-    }
-    all
+/// Columns of scores, counts and energy, which runs and models share.
+fn score_columns() -> Vec<&'static str> {
+    [&Score::COLUMNS[..], &Counts::COLUMNS, &["energy_mj"]].concat()
 }
 
 /// Everything, runs in the order of `scores.csv`.
@@ -72,7 +49,7 @@ pub(super) struct Results {
 /// One run.
 pub(super) struct Run {
     pub(super) label: [Box<str>; LABEL.len()],
-    pub(super) summary: Summary,
+    pub(super) score: Score,
     /// In the order of `models.csv`.
     pub(super) models: Vec<Model>,
     /// In the order of `inferences.csv`.
@@ -83,7 +60,7 @@ pub(super) struct Run {
 pub(super) struct Model {
     pub(super) name: Box<str>,
     pub(super) network: Box<str>,
-    pub(super) summary: Summary,
+    pub(super) score: Score,
 }
 
 /// One request.
@@ -143,7 +120,10 @@ impl Results {
 /// Results on the way in.
 struct Reading {
     results: Results,
+    /// Index of every run.
     by_label: HashMap<[Box<str>; LABEL.len()], usize>,
+    /// Index of every model of every run.
+    by_name: Vec<HashMap<Box<str>, usize>>,
     /// The run of the last row, which the next row most likely continues.
     last: usize,
 }
@@ -152,40 +132,43 @@ impl Reading {
     fn new() -> Self {
         let results =
             Results { runs: Vec::new(), names: Distinct::new(), numbers: Distinct::new() };
-        Self { results, by_label: HashMap::new(), last: 0 }
+        Self { results, by_label: HashMap::new(), by_name: Vec::new(), last: 0 }
     }
 
     fn scores(&mut self, source: Source<'_>, provenance: &Provenance) -> Result<(), ReadError> {
-        rows::each(source, SUMMARY, |row| {
+        rows::each(source, &score_columns(), |row| {
             let label = row.label.map(Box::from);
             if self.by_label.insert(label.clone(), self.results.runs.len()).is_some() {
                 return Err(row.problem(format!("run {} is there twice", spoken(&row.label))));
             }
-            let summary = summary(row, 0)?;
-            self.results.runs.push(Run { label, summary, models: vec![], requests: vec![] });
+            let run = Run { label, score: score(row)?, models: vec![], requests: vec![] };
+            self.results.runs.push(run);
+            self.by_name.push(HashMap::new());
             Ok(())
         })?;
-        let found = self.results.runs.len() as u64;
-        let expected = provenance.n_feasible;
-        match found {
-            0 => Err(problem_at_end(source, "the table has no rows")),
-            _ if found == expected => Ok(()),
-            _ => Err(problem_at_end(
-                source,
-                format!("{found} runs, but run.json speaks of {expected}; was a file replaced?"),
-            )),
+        match (self.results.runs.len() as u64, provenance.n_feasible) {
+            (0, _) => Err(problem_at_end(source, "the table has no rows")),
+            (found, expected) if found == expected => Ok(()),
+            (found, expected) => {
+                let message = format!(
+                    "{found} runs, but run.json speaks of {expected}; are the files of one command?"
+                );
+                Err(problem_at_end(source, message))
+            }
         }
     }
 
     fn models(&mut self, source: Source<'_>) -> Result<(), ReadError> {
-        rows::each(source, MODEL, |row| {
-            let [name, network, ..] = row.cells;
-            let summary = summary(row, 2)?;
-            let models = &mut self.run(row)?.models;
-            if models.iter().any(|model| &*model.name == name) {
+        let columns = [&["model", "network"], &score_columns()[..]].concat();
+        rows::each(source, &columns, |row| {
+            let run = self.run(row)?;
+            let name = row.text("model");
+            let models = &mut self.results.runs[run].models;
+            if self.by_name[run].insert(name.into(), models.len()).is_some() {
                 return Err(row.problem(format!("model `{name}` of this run is there twice")));
             }
-            models.push(Model { name: name.into(), network: network.into(), summary });
+            let network = row.text("network").into();
+            models.push(Model { name: name.into(), network, score: score(row)? });
             Ok(())
         })?;
         self.complete(source, |run| !run.models.is_empty())
@@ -193,23 +176,24 @@ impl Reading {
 
     fn inferences(&mut self, source: Source<'_>) -> Result<(), ReadError> {
         let mut n_requests = 0;
-        rows::each(source, REQUEST, |row| {
+        rows::each(source, &REQUEST, |row| {
             n_requests += 1;
             if n_requests > MAX_REQUESTS {
                 let message =
                     format!("more than {MAX_REQUESTS} requests; make a page of fewer runs");
                 return Err(row.problem(message));
             }
-            let request = self.request(row)?;
-            self.run(row)?.requests.push(request);
+            let run = self.run(row)?;
+            let request = self.request(run, row)?;
+            self.results.runs[run].requests.push(request);
             Ok(())
         })?;
-        // Frames of a warm-up are played, but not counted in the scores.
-        self.complete(source, |run| run.n_executed() >= run.summary[EXECUTED])
+        // Frames of a warm-up are executed, but not counted.
+        self.complete(source, |run| run.n_executed() >= run.score.counts.executed)
     }
 
-    /// The run that a row belongs to.
-    fn run<const N: usize>(&mut self, row: &Row<'_, N>) -> Result<&mut Run, ReadError> {
+    /// Index of the run that a row belongs to.
+    fn run(&mut self, row: &Row<'_>) -> Result<usize, ReadError> {
         let is_last = |run: &Run| run.label.iter().zip(row.label).all(|(a, b)| **a == *b);
         if !self.results.runs.get(self.last).is_some_and(is_last) {
             let found = self.by_label.get(&row.label.map(Box::from));
@@ -217,7 +201,7 @@ impl Reading {
                 row.problem(format!("run {} is not in scores.csv", spoken(&row.label)))
             })?;
         }
-        Ok(&mut self.results.runs[self.last])
+        Ok(self.last)
     }
 
     /// Refuses a table that lacks rows of a run.
@@ -235,54 +219,78 @@ impl Reading {
         }
     }
 
-    fn request(&mut self, row: &Row<'_, 14>) -> Result<Request, ReadError> {
-        let [model, _, _, _, _, _, accelerator, outcome, reason, ..] = row.cells;
-        let known = self.run(row)?.models.iter().position(|known| &*known.name == model);
-        let model = known.ok_or_else(|| {
+    fn request(&mut self, run: usize, row: &Row<'_>) -> Result<Request, ReadError> {
+        let model = row.text("model");
+        let model = *self.by_name[run].get(model).ok_or_else(|| {
             row.problem(format!("model `{model}` of this run is not in models.csv"))
         })?;
-        let (start, end, scores) = match outcome {
-            "executed" => executed(row)?,
-            "dropped" => (None, Some(row.instant(5)?), None),
-            "not_triggered" | "lost" => (None, None, None),
-            _ => return Err(row.refusal(7, "outcome: executed, dropped, not_triggered or lost")),
-        };
+        let Ending { start, end, scores } = ending(row)?;
         let Results { names, numbers, .. } = &mut self.results;
         Ok(Request {
             model,
-            frame: row.count(1)?,
-            arrival: row.instant(2)?,
-            deadline: row.instant(3)?,
+            frame: row.count("frame")?,
+            arrival: row.time("arrival_ms")?,
+            deadline: row.time("deadline_ms")?,
             start,
             end,
-            accelerator: names.index(accelerator.into()),
-            outcome: names.index(outcome.into()),
-            reason: names.index(reason.into()),
-            energy: numbers.index(row.number(9)?.to_bits()),
+            accelerator: names.index(row.text("accelerator").into()),
+            outcome: names.index(row.text("outcome").into()),
+            reason: names.index(row.text("reason").into()),
+            energy: numbers.index(row.number("energy_mj")?.to_bits()),
             scores: scores.map(|scores| scores.map(|score| numbers.index(score.to_bits()))),
         })
     }
 }
 
-/// Start, end and scores: real time, energy, accuracy, inference.
-type Ending = (Option<SimTime>, Option<SimTime>, Option<[f64; 4]>);
+/// What is there of a request depends on how it ended.
+#[derive(Default)]
+struct Ending {
+    start: Option<SimTime>,
+    end: Option<SimTime>,
+    /// Real time, energy, accuracy, inference.
+    scores: Option<[f64; 4]>,
+}
 
-fn executed(row: &Row<'_, 14>) -> Result<Ending, ReadError> {
-    let (start, end) = (row.instant(4)?, row.instant(5)?);
+fn ending(row: &Row<'_>) -> Result<Ending, ReadError> {
+    match row.text("outcome") {
+        "executed" => executed(row),
+        "dropped" => Ok(Ending { end: Some(row.time("end_ms")?), ..Ending::default() }),
+        "not_triggered" | "lost" => Ok(Ending::default()),
+        _ => {
+            let known = "outcome; known: executed, dropped, not_triggered, lost";
+            Err(row.refusal("outcome", known))
+        }
+    }
+}
+
+fn executed(row: &Row<'_>) -> Result<Ending, ReadError> {
+    let (start, end) = (row.time("start_ms")?, row.time("end_ms")?);
     if end < start {
         return Err(row.problem("the request ends before it starts"));
     }
-    let scores = [row.number(10)?, row.number(11)?, row.number(12)?, row.number(13)?];
-    Ok((Some(start), Some(end), Some(scores)))
+    let scores = [
+        row.number("realtime")?,
+        row.number("energy")?,
+        row.number("accuracy")?,
+        row.number("inference")?,
+    ];
+    Ok(Ending { start: Some(start), end: Some(end), scores: Some(scores) })
 }
 
-/// The numbers of [`SUMMARY`], the first of them in cell `first`.
-fn summary<const N: usize>(row: &Row<'_, N>, first: usize) -> Result<Summary, ReadError> {
-    let mut summary = Summary::default();
-    for (index, number) in summary.iter_mut().enumerate() {
-        *number = row.number(first + index)?;
+fn score(row: &Row<'_>) -> Result<Score, ReadError> {
+    let mut values = [0.0; Score::COLUMNS.len()];
+    for (value, column) in values.iter_mut().zip(Score::COLUMNS) {
+        *value = row.number(column)?;
     }
-    Ok(summary)
+    let counts = Counts {
+        released: row.count("released")?,
+        executed: row.count("executed")?,
+        dropped: row.count("dropped")?,
+        not_triggered: row.count("not_triggered")?,
+        deadline_misses: row.count("deadline_misses")?,
+        energy: Millijoules::new(row.number("energy_mj")?),
+    };
+    Ok(Score::of_values(values, counts))
 }
 
 /// A run as messages name it.
@@ -292,7 +300,7 @@ fn spoken<T: AsRef<str>>(label: &[T]) -> String {
 }
 
 impl Run {
-    fn n_executed(&self) -> f64 {
-        self.requests.iter().filter(|request| request.scores.is_some()).count() as f64
+    fn n_executed(&self) -> u64 {
+        self.requests.iter().filter(|request| request.scores.is_some()).count() as u64
     }
 }

@@ -10,11 +10,12 @@ use super::{ReadError, Source};
 /// Text of the columns that say which run a row belongs to.
 pub(super) type Label<'a> = [&'a str; LABEL.len()];
 
-/// One row: the label of its run and the cells of the columns asked for, in their order.
-pub(super) struct Row<'a, const N: usize> {
+/// One row of a table.
+pub(super) struct Row<'a> {
     pub(super) label: Label<'a>,
-    pub(super) cells: [&'a str; N],
-    columns: [&'static str; N],
+    cells: &'a StringRecord,
+    /// Columns that were asked for, each with its position.
+    columns: &'a [(&'static str, usize)],
     source: Source<'a>,
     /// Byte at which the reader stood before the row.
     before: usize,
@@ -25,30 +26,25 @@ pub(super) struct Row<'a, const N: usize> {
 /// # Errors
 ///
 /// A missing column, a row of another length, a last line without an end, and what `take` refuses.
-pub(super) fn each<const N: usize>(
+pub(super) fn each(
     source: Source<'_>,
-    columns: [&'static str; N],
-    mut take: impl FnMut(&Row<'_, N>) -> Result<(), ReadError>,
+    columns: &[&'static str],
+    mut take: impl FnMut(&Row<'_>) -> Result<(), ReadError>,
 ) -> Result<(), ReadError> {
     let mut reader = csv::ReaderBuilder::new().flexible(true).from_reader(source.text.as_bytes());
     let header = reader.headers().expect("the text is UTF-8").clone();
-    let label_at = positions(source, &header, LABEL)?;
-    let cells_at = positions(source, &header, columns)?;
-    let mut record = StringRecord::new();
-    while reader.read_record(&mut record).expect("the text is UTF-8 and rows may be uneven") {
-        let before = record.position().map_or(0, |position| position.byte());
+    let label_at = positions(source, &header, &LABEL)?;
+    let columns = positions(source, &header, columns)?;
+    let mut cells = StringRecord::new();
+    while reader.read_record(&mut cells).expect("the text is UTF-8 and rows may be uneven") {
+        let before = cells.position().map_or(0, |position| position.byte());
         let before = usize::try_from(before).expect("the text is in memory");
-        if record.len() != header.len() {
-            let message = format!("{} cells under {} columns", record.len(), header.len());
+        if cells.len() != header.len() {
+            let message = format!("{} cells under {} columns", cells.len(), header.len());
             return Err(problem(source, before, message));
         }
-        take(&Row {
-            label: label_at.map(|at| &record[at]),
-            cells: cells_at.map(|at| &record[at]),
-            columns,
-            source,
-            before,
-        })?;
+        let label = std::array::from_fn(|index| &cells[label_at[index].1]);
+        take(&Row { label, cells: &cells, columns: &columns, source, before })?;
     }
     if source.text.ends_with('\n') {
         return Ok(());
@@ -57,17 +53,17 @@ pub(super) fn each<const N: usize>(
     Err(problem(source, last_line, "the last line has no end; the file was cut off"))
 }
 
-fn positions<const N: usize>(
+fn positions(
     source: Source<'_>,
     header: &StringRecord,
-    columns: [&str; N],
-) -> Result<[usize; N], ReadError> {
-    let mut positions = [0; N];
-    for (position, column) in positions.iter_mut().zip(columns) {
-        let found = header.iter().position(|name| name == column);
-        *position = found.ok_or_else(|| problem(source, 0, format!("no column `{column}`")))?;
-    }
-    Ok(positions)
+    columns: &[&'static str],
+) -> Result<Vec<(&'static str, usize)>, ReadError> {
+    let position = |column: &&'static str| {
+        let found = header.iter().position(|name| name == *column);
+        let found = found.ok_or_else(|| problem(source, 0, format!("no column `{column}`")))?;
+        Ok((*column, found))
+    };
+    columns.iter().map(position).collect()
 }
 
 /// A problem in the first line from `byte` on that is not empty.
@@ -84,42 +80,40 @@ pub(super) fn problem_at_end(source: Source<'_>, message: impl Into<String>) -> 
     ReadError { file: source.name.into(), line, message: message.into() }
 }
 
-impl<const N: usize> Row<'_, N> {
+impl<'a> Row<'a> {
+    /// The cell in a column that was asked for.
+    pub(super) fn text(&self, column: &str) -> &'a str {
+        let found = self.columns.iter().find(|(name, _)| *name == column);
+        let (_, position) = found.expect("the column was asked for");
+        &self.cells[*position]
+    }
+
     /// A problem of this row.
     pub(super) fn problem(&self, message: impl Into<String>) -> ReadError {
         problem(self.source, self.before, message)
     }
 
     /// A problem of one cell: what it is not.
-    pub(super) fn refusal(&self, index: usize, what: &str) -> ReadError {
-        let (cell, column) = (self.cells[index], self.columns[index]);
-        self.problem(format!("column `{column}`: `{cell}` is no {what}"))
+    pub(super) fn refusal(&self, column: &str, what: &str) -> ReadError {
+        self.problem(format!("column `{column}`: `{}` is no {what}", self.text(column)))
     }
 
     /// A finite number.
-    pub(super) fn number(&self, index: usize) -> Result<f64, ReadError> {
-        let number = self.cells[index].parse().ok().filter(|number: &f64| number.is_finite());
-        number.ok_or_else(|| self.refusal(index, "finite number"))
+    pub(super) fn number(&self, column: &str) -> Result<f64, ReadError> {
+        let number = self.text(column).parse().ok().filter(|number: &f64| number.is_finite());
+        number.ok_or_else(|| self.refusal(column, "finite number"))
     }
 
     /// A whole number that a page holds exactly.
-    pub(super) fn count(&self, index: usize) -> Result<u64, ReadError> {
-        let count = self.cells[index].parse().ok().filter(|count| *count < 1 << 53);
-        count.ok_or_else(|| self.refusal(index, "whole number below 2^53"))
+    pub(super) fn count(&self, column: &str) -> Result<u64, ReadError> {
+        let count = self.text(column).parse().ok().filter(|count| *count < 1 << 53);
+        count.ok_or_else(|| self.refusal(column, "whole number below 2^53"))
     }
 
-    /// A time in milliseconds; `None` where the cell is empty.
-    pub(super) fn time(&self, index: usize) -> Result<Option<SimTime>, ReadError> {
-        if self.cells[index].is_empty() {
-            return Ok(None);
-        }
-        let span = self.cells[index].parse().ok().and_then(SimSpan::from_ms);
+    /// A time in milliseconds.
+    pub(super) fn time(&self, column: &str) -> Result<SimTime, ReadError> {
+        let span = self.text(column).parse().ok().and_then(SimSpan::from_ms);
         let time = span.map(|span| SimTime::ZERO + span);
-        time.map(Some).ok_or_else(|| self.refusal(index, "time in ms"))
-    }
-
-    /// A time that must be there.
-    pub(super) fn instant(&self, index: usize) -> Result<SimTime, ReadError> {
-        self.time(index)?.ok_or_else(|| self.refusal(index, "time in ms"))
+        time.ok_or_else(|| self.refusal(column, "time in ms"))
     }
 }

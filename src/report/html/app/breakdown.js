@@ -61,15 +61,15 @@ class Breakdown {
 
   #bar(run) {
     const parts = runParts(run, this.countsUntriggered);
-    const spoken = PARTS.map(([key, label]) => `${label} ${score(parts[key])}`).join(", ");
+    const lines = PARTS.map(([key, label]) => `${label} ${score(parts[key])}`);
     const name = this.naming.map((key) => run[key]).join(" ");
     const segments = PARTS.map(([key]) => {
       const segment = h("span", { class: `part-${key}` });
       segment.style.flexGrow = Math.max(0, parts[key]);
       return segment;
     });
-    const content = [h("span", { class: "name" }, name), h("span", { class: "stack" }, ...segments), h("span", { class: "value" }, score(run.score))];
-    const button = h("button", { type: "button", title: spoken.replaceAll(", ", "\n"), "aria-label": `${name}: ${spoken}`, onclick: () => this.onpick(run) }, ...content);
-    return h("li", {}, button);
+    const stack = h("span", { class: "stack", role: "img", "aria-label": lines.slice(1).join(", ") }, ...segments);
+    const content = [h("span", { class: "name" }, name), stack, h("span", { class: "value" }, score(run.score))];
+    return h("li", {}, h("button", { type: "button", title: lines.join("\n"), onclick: () => this.onpick(run) }, ...content));
   }
 }

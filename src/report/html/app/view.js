@@ -71,7 +71,7 @@ function viewButtons(what, act) {
     "div",
     { class: "buttons", role: "group", "aria-label": `Zoom of the ${what}` },
     ...buttons.map(([text, title, key]) =>
-      h("button", { type: "button", title, "aria-label": title, onclick: () => act(VIEW_KEYS[key]) }, text),
+      h("button", { type: "button", title, onclick: () => act(VIEW_KEYS[key]) }, h("span", { "aria-hidden": "true" }, text), h("span", { class: "unseen" }, title)),
     ),
   );
 }

@@ -49,13 +49,10 @@ pub fn run(args: &ReportArgs) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Refuses to put the page in the place of what it is made of.
+/// Refuses a page that would take the place of results.
 fn refuse_to_overwrite(args: &ReportArgs) -> Result<(), Failure> {
-    let is_csv = |path: &Path| {
-        let ending = path.extension().unwrap_or_default();
-        ending.eq_ignore_ascii_case("csv") || ending.eq_ignore_ascii_case("json")
-    };
-    if is_csv(&args.out) {
+    let ending = args.out.extension().unwrap_or_default();
+    if ["csv", "json"].iter().any(|results| ending.eq_ignore_ascii_case(results)) {
         let message = format!("{}: the report is a page; name it .html", args.out.display());
         return Err(Failure::Argument(message));
     }

@@ -1,7 +1,7 @@
 //! Partial sums that units send up in a step (4.5, 5.6).
 
 use super::context::Phase;
-use super::mapping::{Level, Loop};
+use super::mapping::Loop;
 use super::nest::Axis;
 use super::transition::Transition;
 
@@ -14,24 +14,25 @@ pub struct Egress {
     pub arrived: u64,
 }
 
-/// Partial sums that leave the units in a step; `reduce` adds them on the way (5.3).
-pub fn egress(level: &Level, step: &Transition, reduce: bool) -> Egress {
-    if step.phase == Phase::Cold || step.ghost {
+/// Partial sums that leave the units in a step; `reduce` adds them on the way (5.3). `spatial` is
+/// the loop over the units.
+pub fn egress(step: &Transition, spatial: Option<&Loop>, reduce: bool) -> Egress {
+    if step.unit.phase == Phase::Cold || step.ghost {
         return Egress::default();
     }
-    let map = level.spatial();
-    let spatial = map.map(|map| map.axis);
-    let others = Axis::OUTPUT.into_iter().filter(|&axis| Some(axis) != spatial);
-    let spans = others.map(|axis| &step.spans[axis as usize]);
-    let changed =
-        step.phase == Phase::Flush || step.leaves || spans.clone().any(|span| span.moves());
-    let sums: u64 = spans.map(|span| u64::from(span.before)).product();
-    let (left, arrived) = match map.filter(|map| !map.axis.is_reduction()) {
+    let mut changed = step.unit.phase == Phase::Flush || step.unit.leaves;
+    let mut sums = 1;
+    for axis in Axis::OUTPUT {
+        let span = step.span(axis);
+        let differs = spatial.is_some_and(|map| map.axis == axis);
+        changed |= !differs & span.moves();
+        sums *= if differs { 1 } else { u64::from(span.before) };
+    }
+    let (left, arrived) = match spatial.filter(|map| !map.axis.is_reduction()) {
         Some(map) => side_by_side(step, map, changed),
         None => alike(step, changed),
     };
-    let arrived = if reduce { arrived } else { left };
-    Egress { left: sums * left, arrived: sums * arrived }
+    Egress { left: sums * left, arrived: sums * if reduce { arrived } else { left } }
 }
 
 /// Units with sums of the same outputs: how many leave, and whether any does.
@@ -49,7 +50,7 @@ fn side_by_side(step: &Transition, map: &Loop, changed: bool) -> (u64, u64) {
         return (0, 0);
     }
     let (size, offset) = (u64::from(map.size), u64::from(map.offset));
-    let edge = u64::from(step.spans[map.axis as usize].before);
+    let edge = u64::from(step.span(map.axis).before);
     let others = units - 1 - staying;
     let end = others * offset + edge;
     let union = if others == 0 { edge } else { end.max((others - 1) * offset + size) };
@@ -58,7 +59,7 @@ fn side_by_side(step: &Transition, map: &Loop, changed: bool) -> (u64, u64) {
 
 /// How many units, from the first on, have the same interval as before.
 fn staying(step: &Transition, map: &Loop) -> u32 {
-    let span = &step.spans[map.axis as usize];
+    let span = step.span(map.axis);
     if span.shift != 0 {
         return 0;
     }

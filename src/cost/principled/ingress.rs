@@ -1,8 +1,8 @@
 //! Inputs and weights that a step brings to the units (4.4, 5.5).
 
-use super::context::{Phase, window_overlap, window_shift};
+use super::context::{Span, window_overlap, window_shift};
 use super::machine::Network;
-use super::mapping::{Level, Loop};
+use super::mapping::Loop;
 use super::nest::{Axis, Nest};
 use super::overlap::Row;
 use super::transition::Transition;
@@ -18,8 +18,8 @@ pub struct Movement {
     pub forwarded: u64,
 }
 
-/// Footprint of a tensor along all coordinates that do not differ between units: now, and what of
-/// it was there before.
+/// Footprint of a tensor along all coordinates that do not differ between units: Q now, and V of it
+/// that was there before (5.5).
 #[derive(Clone, Copy)]
 struct Common {
     now: u64,
@@ -27,49 +27,57 @@ struct Common {
 }
 
 impl Common {
-    fn times(self, (now, kept): (u64, u64)) -> Self {
-        Self { now: self.now * now, kept: self.kept * kept }
+    const ONE: Self = Self { now: 1, kept: 1 };
+
+    fn of(span: Span) -> Self {
+        Self { now: span.now.into(), kept: span.kept().into() }
     }
 
-    /// Q and V of 5.5, apart from input rows and columns.
-    fn of_axes(step: &Transition, axes: &[Axis], spatial: Option<Axis>) -> Self {
-        let plain = axes.iter().filter(|&&axis| Some(axis) != spatial);
-        let spans = plain.map(|&axis| &step.spans[axis as usize]);
-        spans.fold(Self { now: 1, kept: 1 }, |common, span| {
-            common.times((u64::from(span.now), span.kept()))
-        })
+    fn times(self, other: Self) -> Self {
+        Self { now: self.now * other.now, kept: self.kept * other.kept }
     }
 }
 
-/// Inputs that a step moves.
-pub fn inputs(nest: &Nest, level: &Level, network: &Network, step: &Transition) -> Movement {
-    let map = level.spatial();
-    let axis = map.map(|map| map.axis);
-    let mut common = Common::of_axes(step, &Axis::INPUT, axis);
-    let special = axis.and_then(Axis::window);
-    for window in [0, 1].into_iter().filter(|&window| Some(window) != special) {
-        let [output, kernel] = Axis::WINDOWS[window].map(|axis| &step.spans[axis as usize]);
-        common = common.times(window_overlap(nest.compact()[window], output, kernel));
+/// Inputs and weights that a step moves; `spatial` is the loop over the units.
+pub fn ingress(
+    nest: &Nest,
+    network: &Network,
+    step: &Transition,
+    spatial: Option<&Loop>,
+) -> [Movement; 2] {
+    let mut along = step.unit.spans.map(Common::of);
+    if let Some(map) = spatial {
+        along[map.axis as usize] = Common::ONE;
     }
-    let row = map.filter(|map| map.axis != Axis::K).map(|map| match map.axis.window() {
+    let over =
+        |axes: &[Axis]| axes.iter().fold(Common::ONE, |all, &axis| all.times(along[axis as usize]));
+    let depends = |tensor: usize| spatial.filter(|map| map.axis.tensors()[tensor]);
+    let special = spatial.and_then(|map| map.axis.window());
+    let window = |at: usize| {
+        if special == Some(at) { Common::ONE } else { common_window(nest, step, at) }
+    };
+    let inputs = over(&Axis::INPUT).times(window(0)).times(window(1));
+    let input_row = depends(0).map(|map| match special {
         Some(window) => window_row(nest, step, map, window),
         None => plain_row(step, map),
     });
-    movement(network, step, common, row)
+    let weight_row = depends(1).map(|map| plain_row(step, map));
+    [
+        movement(network, step.units, inputs, input_row.as_ref()),
+        movement(network, step.units, over(&Axis::WEIGHT), weight_row.as_ref()),
+    ]
 }
 
-/// Weights that a step moves.
-pub fn weights(level: &Level, network: &Network, step: &Transition) -> Movement {
-    let map = level.spatial();
-    let common = Common::of_axes(step, &Axis::WEIGHT, map.map(|map| map.axis));
-    let [_, depends, _] = map.map_or([false; 3], |map| map.axis.tensors());
-    let row = map.filter(|_| depends).map(|map| plain_row(step, map));
-    movement(network, step, common, row)
+/// Input rows (or columns) that do not differ between units.
+fn common_window(nest: &Nest, step: &Transition, window: usize) -> Common {
+    let [output, kernel] = Axis::WINDOWS[window].map(|axis| step.span(axis));
+    let (now, kept) = window_overlap(nest.compact()[window], output, kernel);
+    Common { now, kept }
 }
 
 /// The units along an axis that is a coordinate of the tensor.
 fn plain_row(step: &Transition, map: &Loop) -> Row {
-    let span = &step.spans[map.axis as usize];
+    let span = step.span(map.axis);
     Row {
         units: step.units,
         units_before: step.units_before,
@@ -85,14 +93,16 @@ fn plain_row(step: &Transition, map: &Loop) -> Row {
 /// The units along input rows (or columns), spread over output rows or kernel rows.
 fn window_row(nest: &Nest, step: &Transition, map: &Loop, window: usize) -> Row {
     let steps = nest.compact()[window];
-    let [output, kernel] = Axis::WINDOWS[window].map(|axis| &step.spans[axis as usize]);
+    let [output, kernel] = Axis::WINDOWS[window].map(|axis| step.span(axis));
     let on_output = map.axis == Axis::WINDOWS[window][0];
-    let (pace, other) = if on_output { (steps.stride, kernel) } else { (steps.dilation, output) };
-    let reach = |extent: u32, other: u32| {
-        let reach = if on_output { steps.reach(extent, other) } else { steps.reach(other, extent) };
+    let (pace, own, other) = match on_output {
+        true => (steps.stride, output, kernel),
+        false => (steps.dilation, kernel, output),
+    };
+    let reach = |own: u32, other: u32| {
+        let reach = if on_output { steps.reach(own, other) } else { steps.reach(other, own) };
         reach as i64
     };
-    let own = &step.spans[map.axis as usize];
     Row {
         units: step.units,
         units_before: if other.before == 0 { 0 } else { step.units_before },
@@ -106,16 +116,16 @@ fn window_row(nest: &Nest, step: &Transition, map: &Loop, window: usize) -> Row 
 }
 
 /// What is moved (5.2); `row` is along the coordinate that differs between units, if one does.
-fn movement(network: &Network, step: &Transition, common: Common, row: Option<Row>) -> Movement {
-    let cold = step.phase == Phase::Cold;
-    let Common { now, kept } = Common { kept: if cold { 0 } else { common.kept }, ..common };
+fn movement(network: &Network, units: u32, common: Common, row: Option<&Row>) -> Movement {
+    let Common { now, kept } = common;
     let Some(row) = row else {
-        let (fresh, units) = (now - kept, u64::from(step.units));
+        let (fresh, units) = (now - kept, u64::from(units));
         let sent = if network.multicast { fresh } else { fresh * units };
         return Movement { sent, delivered: fresh * units, forwarded: 0 };
     };
-    let keeps = |count: fn(&Row) -> u64| if kept == 0 { 0 } else { kept * count(&row) };
-    let delivered = now * row.needed() - keeps(Row::kept);
+    let keeps = |count: fn(&Row) -> u64| if kept == 0 { 0 } else { kept * count(row) };
+    let had = keeps(Row::kept);
+    let delivered = now * row.needed() - had;
     let near = if network.forward { keeps(Row::near) } else { 0 };
     let sent = match (network.multicast, network.forward) {
         (true, false) => (now - kept) * row.needed_by_any() + keeps(Row::fresh_for_any),
@@ -123,6 +133,6 @@ fn movement(network: &Network, step: &Transition, common: Common, row: Option<Ro
         (false, false) => delivered,
         (false, true) => now * row.needed() - near,
     };
-    let forwarded = if network.forward { near - keeps(Row::kept) } else { 0 };
+    let forwarded = if network.forward { near - had } else { 0 };
     Movement { sent, delivered, forwarded }
 }

@@ -156,9 +156,9 @@ impl Mapping {
             for directive in levels.get(index).iter().flat_map(|level| &level.directives) {
                 entering.add(directive, as_groups)?;
             }
-            let level = entering.finish(machine.allow_overlap)?;
+            let level = &mut mapping.levels[index];
+            entering.finish(level, machine.allow_overlap)?;
             extents = level.unit_extents(&extents);
-            mapping.levels[index] = level;
         }
         mapping.set_units(levels, nest, machine)?;
         mapping.macs = mapping.executed(nest).ok_or(Illegal::Overflow)?;
@@ -191,6 +191,10 @@ impl Mapping {
 
     /// Executed MACs: along each axis the sizes of all chunks of all levels add up.
     fn executed(&self, nest: &Nest) -> Option<u64> {
+        let mut loops = self.levels().iter().flat_map(Level::loops);
+        if loops.all(|map| map.size == map.offset) {
+            return Some(nest.macs());
+        }
         let along = |&axis: &Axis| executed_along(self.levels(), axis, nest.extent(axis));
         Axis::ALL.iter().try_fold(1u64, |product, axis| product.checked_mul(along(axis)?))
     }
@@ -321,10 +325,9 @@ impl Entering<'_> {
         Steps { stride: window.stride, dilation: window.dilation }
     }
 
-    /// Drops maps of input rows that a diagonal makes redundant, translates the others, and checks
-    /// that what remains executes everything once (3.5 to 3.8).
-    fn finish(self, allow_overlap: bool) -> Result<Level, Illegal> {
-        let mut level = Level::UNUSED;
+    /// Drops maps of input rows that a diagonal makes redundant, translates the others into loops of
+    /// `level`, and checks that what remains executes everything once (3.5 to 3.8).
+    fn finish(&self, level: &mut Level, allow_overlap: bool) -> Result<(), Illegal> {
         for &(map, window) in self.maps.iter() {
             let map = match window {
                 None => map,
@@ -342,7 +345,7 @@ impl Entering<'_> {
             let combinations = chunks.fold(1u64, u64::saturating_mul);
             return Err(Illegal::SpatialLoops { level: self.index, combinations });
         }
-        Ok(level)
+        Ok(())
     }
 
     /// Whether a map of input rows and one of kernel rows place units along a diagonal (3.2).

@@ -194,7 +194,8 @@ impl Chip {
         if !walk::is_countable(nest, mapping, machine) {
             return Err(Illegal::Overflow);
         }
-        let mut walk = walk::walk(nest, mapping, machine);
+        let mut walk = Walk::default();
+        walk.take(nest, mapping, machine)?;
         walk.derive(nest, mapping, machine);
         Ok(Self { walk })
     }
@@ -251,6 +252,9 @@ pub enum Illegal {
     /// Counts do not fit 64 bits.
     #[error("the layer is too large: its counts do not fit 64 bits")]
     Overflow,
+    /// The steps of the walk are of too many kinds.
+    #[error("the mapping makes more than {} different steps", walk::MAX_TRANSITIONS)]
+    TooVaried,
     /// More levels than supported.
     #[error("{found} levels; at most {} are allowed", Mapping::MAX_LEVELS)]
     TooManyLevels {

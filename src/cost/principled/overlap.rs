@@ -1,6 +1,8 @@
 //! What a row of units needs and already has along the coordinate that differs between them: the
 //! six numbers of 5.5.
 
+use super::context::overlap;
+
 /// Intervals of the units of a cluster along one coordinate: unit u needs `width` positions from
 /// `u * pitch` on and had `width_before` from `u * pitch - shift` on; the last units have `edge`
 /// and `edge_before`. No edge is wider than the others.
@@ -58,96 +60,89 @@ impl Row {
         if both == 0 {
             return 0;
         }
-        let last = self.kept_by(self.width_of(both - 1), self.width_before_of(both - 1));
-        (both - 1) as u64 * self.kept_by(self.width, self.width_before) + last
-    }
-
-    fn kept_by(&self, width: i64, before: i64) -> u64 {
-        super::context::overlap(before, width, self.shift)
+        let kept = |width: i64, before: i64| overlap(before, width, self.shift);
+        let last = kept(self.width_of(both - 1), self.width_before_of(both - 1));
+        (both - 1) as u64 * kept(self.width, self.width_before) + last
     }
 
     /// n3: positions that any unit needs.
     pub fn needed_by_any(&self) -> u64 {
-        length_of_union(self.pitch, &mut self.intervals())
+        covered(self.units, self.pitch, self.width, self.edge)
     }
 
     /// n4: positions that any unit needs and did not have itself.
     pub fn fresh_for_any(&self) -> u64 {
-        if self.width <= self.pitch {
-            return self.needed() - self.kept();
+        let (needed, kept) = (self.needed(), self.kept());
+        if kept == needed || self.width <= self.pitch {
+            return needed - kept;
         }
-        let mut fresh = Comb::EMPTY_LIST;
-        let mut count = 0;
-        let units = i64::from(self.units);
-        let cuts = self.cuts();
-        for [start, end] in [[0, cuts[0]], [cuts[0], cuts[1]], [cuts[1], cuts[2]], [cuts[2], units]]
-        {
+        if kept == 0 {
+            return self.needed_by_any();
+        }
+        let mut fresh = [Comb::EMPTY; MAX_COMBS];
+        let mut start = 0;
+        for (end, pair) in self.cuts().into_iter().zip(fresh.chunks_exact_mut(2)) {
             if start < end {
-                for (from, to) in self.fresh_of(start) {
-                    fresh[count] = Comb {
-                        start: start * self.pitch + from,
-                        length: to - from,
-                        count: end - start,
-                    };
-                    count += 1;
-                }
+                let comb = |[from, to]: [i64; 2]| Comb {
+                    start: start * self.pitch + from,
+                    length: to - from,
+                    count: end - start,
+                };
+                pair.copy_from_slice(&self.fresh_of(start).map(comb));
+                start = end;
             }
         }
-        length_of_union(self.pitch, &mut fresh[..count])
+        length_of_union(&fresh, self.pitch)
     }
 
-    /// Units at which the widths change, in order.
-    fn cuts(&self) -> [i64; 3] {
+    /// Where units differ from the one before them, in order, and the number of units.
+    fn cuts(&self) -> [i64; MAX_COMBS / 2] {
         let (units, before) = (i64::from(self.units), i64::from(self.units_before));
-        let mut cuts = [units - 1, before - 1, before].map(|cut| cut.clamp(0, units));
+        let mut cuts = [units - 1, before - 1, before, units].map(|cut| cut.clamp(0, units));
         cuts.sort_unstable();
         cuts
     }
 
-    /// What a unit needs and did not have: in front of what it had and behind, relative to its
-    /// first position.
-    fn fresh_of(&self, unit: i64) -> [(i64, i64); 2] {
+    /// What a unit needs and did not have: from where to where in front of what it had and behind,
+    /// relative to its first position.
+    fn fresh_of(&self, unit: i64) -> [[i64; 2]; 2] {
         let (width, before) = (self.width_of(unit), self.width_before_of(unit));
         if before == 0 {
-            return [(0, width), (width, width)];
+            return [[0, width], [width, width]];
         }
         let front = (-self.shift).clamp(0, width);
         let behind = (before - self.shift).clamp(front, width);
-        [(0, front), (behind, width)]
+        [[0, front], [behind, width]]
     }
 
     /// n5: positions that any unit needs and any unit had.
     pub fn kept_by_any(&self) -> u64 {
-        let needed = self.intervals();
-        let had = self.intervals_before();
-        let apart = length_of_union(self.pitch, &mut needed.clone())
-            + length_of_union(self.pitch, &mut had.clone());
-        apart - length_of_union(self.pitch, &mut [needed[0], needed[1], had[0], had[1]])
+        let needed = self.needed_by_any();
+        let had = covered(self.units_before, self.pitch, self.width_before, self.edge_before);
+        if self.width >= self.pitch && self.width_before >= self.pitch {
+            return overlap(had as i64, needed as i64, self.shift);
+        }
+        let [needing, having] = [self.intervals(), self.intervals_before()];
+        let either = [needing[0], needing[1], having[0], having[1]];
+        needed + had - length_of_union(&either, self.pitch)
     }
 
     /// n6: positions that units need, each for itself, and any unit had.
     pub fn near(&self) -> u64 {
-        if self.units_before == 0 {
-            return 0;
-        }
         if self.width <= self.pitch {
             return self.kept_by_any();
         }
-        let had = self.intervals_before();
-        let solid = self.width_before >= self.pitch || self.units_before <= 1;
-        let below = |position: i64| -> i64 {
-            if solid {
-                let end = had.iter().map(|comb| comb.end(self.pitch)).max().unwrap_or(0);
-                (position.min(end) + self.shift).max(0)
-            } else {
-                had.iter().map(|comb| comb.below(position, self.pitch)).sum()
-            }
-        };
-        let near = |unit: i64| {
-            let start = unit * self.pitch;
-            below(start + self.width_of(unit)) - below(start)
-        };
-        (0..i64::from(self.units)).map(near).sum::<i64>() as u64
+        let [needing, having] = [self.intervals(), self.intervals_before()];
+        let all = [needing[0], needing[1], having[0], having[1]];
+        let mut near = 0;
+        each_residue(&all, self.pitch, |residue, residues| {
+            let needing = needing.map(|comb| comb.blocks(residue, self.pitch));
+            each_run(&having, residue, self.pitch, |from, to| {
+                let times: i64 = needing.iter().map(|it| it.below(to) - it.below(from)).sum();
+                near += times * residues;
+            });
+        });
+        near as u64
     }
 
     /// What units need: all but the last, and the last.
@@ -170,7 +165,23 @@ fn total(units: u32, width: i64, edge: i64) -> u64 {
     }
 }
 
+/// Positions within any of `units` intervals of which the last has `edge`.
+fn covered(units: u32, pitch: i64, width: i64, edge: i64) -> u64 {
+    if units < 2 || width <= pitch {
+        return total(units, width, edge);
+    }
+    let end = |unit: u32, width: i64| i64::from(unit) * pitch + width;
+    end(units - 2, width).max(end(units - 1, edge)) as u64
+}
+
+/// Most combs that are looked at together: two for every run of units with equal widths.
+const MAX_COMBS: usize = 8;
+
 /// `count` intervals of one length at the pitch of the row.
+///
+/// Numbers of combs are found residue by residue: position `block * pitch + residue` is in an
+/// interval of the comb for a range of blocks without gaps, whether intervals overlap or not, and
+/// all residues between two neighbouring ends of intervals have the same ranges.
 #[derive(Debug, Clone, Copy)]
 struct Comb {
     start: i64,
@@ -180,8 +191,6 @@ struct Comb {
 
 impl Comb {
     const EMPTY: Self = Self { start: 0, length: 0, count: 0 };
-    /// Room for two of every run of units with equal widths.
-    const EMPTY_LIST: [Self; 8] = [Self::EMPTY; 8];
 
     fn of_units(units: u32, pitch: i64, width: i64, edge: i64, start: i64) -> [Self; 2] {
         if units == 0 {
@@ -194,58 +203,83 @@ impl Comb {
         ]
     }
 
-    fn is_empty(&self) -> bool {
-        self.length <= 0 || self.count == 0
-    }
-
-    /// Whether no position between its first and its last is left out.
-    fn is_solid(&self, pitch: i64) -> bool {
-        self.count == 1 || self.length >= pitch
-    }
-
-    fn end(&self, pitch: i64) -> i64 {
-        if self.is_empty() { i64::MIN } else { self.start + (self.count - 1) * pitch + self.length }
-    }
-
-    /// Positions of a comb that is not solid below `position`.
-    fn below(&self, position: i64, pitch: i64) -> i64 {
-        if self.is_empty() {
-            return 0;
-        }
-        let index = (position - self.start).div_euclid(pitch).clamp(0, self.count);
-        let rest = position - self.start - index * pitch;
-        let partial = if index < self.count { rest.clamp(0, self.length) } else { 0 };
-        index * self.length + partial
+    fn blocks(&self, residue: i64, pitch: i64) -> Blocks {
+        let first_from = |position: i64| -(residue - position).div_euclid(pitch);
+        let start = first_from(self.start);
+        let length = first_from(self.start + self.length) - start;
+        Blocks { start, length, count: self.count }
     }
 }
 
-/// Number of positions in any of `combs`, which are reordered.
-///
-/// One comb with gaps is counted by formula; more of them, which takes several narrow widths at
-/// once, interval by interval.
-fn length_of_union(pitch: i64, combs: &mut [Comb]) -> u64 {
-    let with_gaps = |comb: &Comb| !comb.is_empty() && !comb.is_solid(pitch);
-    let mut gaps = combs.iter().copied().filter(with_gaps);
-    let (first, second) = (gaps.next(), gaps.next());
-    if second.is_some() {
-        let teeth = |comb: &Comb| {
-            let Comb { start, length, count } = *comb;
-            (0..count).map(move |index| Comb { start: start + index * pitch, length, count: 1 })
-        };
-        let mut teeth: Vec<Comb> = combs.iter().flat_map(teeth).collect();
-        return length_of_union(pitch, &mut teeth);
+/// Blocks at which a residue is in a comb: `count` intervals, each one block behind the one before.
+#[derive(Debug, Clone, Copy)]
+struct Blocks {
+    start: i64,
+    length: i64,
+    count: i64,
+}
+
+impl Blocks {
+    /// The blocks of all intervals together.
+    fn run(&self) -> [i64; 2] {
+        let is_empty = self.length == 0 || self.count == 0;
+        let length = if is_empty { 0 } else { self.length + self.count - 1 };
+        [self.start, self.start + length]
     }
-    let comb = first.unwrap_or(Comb::EMPTY);
-    let mut length = comb.length * comb.count;
-    combs.sort_unstable_by_key(|comb| comb.start);
+
+    /// Sum over all intervals of their blocks below `end`.
+    fn below(&self, end: i64) -> i64 {
+        // Intervals 0, 1, .. have min(end - start, length), min(end - start - 1, length), .. each.
+        let from_first = |reached: i64| {
+            let rising = reached.clamp(0, self.length);
+            rising * (rising + 1) / 2 + (reached - rising).max(0) * self.length
+        };
+        from_first(end - self.start) - from_first(end - self.start - self.count)
+    }
+}
+
+/// Calls `visit` with a residue out of every group whose residues are in the same intervals of all
+/// `combs`, and with the size of the group.
+fn each_residue(combs: &[Comb], pitch: i64, mut visit: impl FnMut(i64, i64)) {
+    let mut cuts = [pitch; 2 * MAX_COMBS];
+    for (comb, pair) in combs.iter().zip(cuts.chunks_exact_mut(2)) {
+        let ends = [comb.start, comb.start + comb.length];
+        pair.copy_from_slice(&ends.map(|end| end.rem_euclid(pitch)));
+    }
+    cuts.sort_unstable();
+    let mut start = 0;
+    for end in cuts.into_iter().chain([pitch]) {
+        if start < end {
+            visit(start, end - start);
+            start = end;
+        }
+    }
+}
+
+/// Calls `visit` with the runs of blocks, from the first to behind the last, at which a residue is
+/// in any of `combs`. Runs may touch but not overlap.
+fn each_run(combs: &[Comb], residue: i64, pitch: i64, mut visit: impl FnMut(i64, i64)) {
+    let mut runs = [[0; 2]; MAX_COMBS];
+    let runs = &mut runs[..combs.len()];
+    for (run, comb) in runs.iter_mut().zip(combs) {
+        *run = comb.blocks(residue, pitch).run();
+    }
+    runs.sort_unstable();
     let mut reached = i64::MIN;
-    for solid in combs.iter().filter(|comb| !comb.is_empty() && comb.is_solid(pitch)) {
-        let (start, end) = (solid.start.max(reached), solid.end(pitch));
-        if end > start {
-            length += end - start - (comb.below(end, pitch) - comb.below(start, pitch));
+    for &mut [start, end] in runs {
+        if start.max(reached) < end {
+            visit(start.max(reached), end);
             reached = end;
         }
     }
+}
+
+/// Number of positions in any of `combs`.
+fn length_of_union(combs: &[Comb], pitch: i64) -> u64 {
+    let mut length = 0;
+    each_residue(combs, pitch, |residue, residues| {
+        each_run(combs, residue, pitch, |from, to| length += (to - from) * residues);
+    });
     length as u64
 }
 

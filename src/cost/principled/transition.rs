@@ -2,8 +2,9 @@
 //! the cluster do in each (5.7).
 
 use super::context::{Context, Phase, Span};
+use super::machine::Network;
 use super::mapping::{Level, Loop};
-use super::nest::{Axis, N_AXES};
+use super::nest::{Axis, Extents, N_AXES};
 
 /// The chunk at which a loop is: `units` working units of which the last has extent `edge` and the
 /// others the size of the map. Temporal loops have one unit.
@@ -28,8 +29,8 @@ pub struct Trips {
     pub spatial: bool,
     /// Number of steps of this loop, T; at least 1.
     pub count: u32,
-    /// Positions from one step to the next.
-    pub advance: i64,
+    /// Positions from one step to the next; 0 if there is one step only.
+    pub advance: i32,
     /// Every chunk but the last.
     pub full: Chunk,
     /// The last chunk.
@@ -37,7 +38,7 @@ pub struct Trips {
 }
 
 impl Trips {
-    /// A loop of one step.
+    /// A loop of one step without work.
     pub const NONE: Self = Self {
         axis: Axis::N,
         spatial: false,
@@ -61,7 +62,7 @@ impl Trips {
             axis,
             spatial,
             count,
-            advance: i64::from(side_by_side) * i64::from(offset),
+            advance: if count > 1 { (side_by_side * offset) as i32 } else { 0 },
             full: Chunk { units: side_by_side, edge: size },
             last: Chunk { units: chunks - (count - 1) * side_by_side, edge },
         }
@@ -73,18 +74,65 @@ impl Trips {
     }
 
     /// Positions from the first chunk to the last.
-    pub fn length(&self) -> i64 {
-        i64::from(self.count - 1) * self.advance
+    pub fn length(&self) -> i32 {
+        (self.count - 1) as i32 * self.advance
+    }
+
+    /// Whether its chunks are of two kinds.
+    fn is_mixed(&self) -> bool {
+        self.count > 1 && self.full != self.last
+    }
+}
+
+/// The clusters of a level: loops, units, and the trips of the loops in the largest box, where
+/// they mostly are.
+pub struct Cluster<'a> {
+    network: &'a Network,
+    loops: &'a [Loop],
+    spatial: Option<&'a Loop>,
+    units: u32,
+    largest: &'a Extents,
+    trips: [Trips; N_AXES],
+}
+
+impl<'a> Cluster<'a> {
+    /// The clusters of `level`, whose boxes have at most the extents `largest`.
+    pub fn new(level: &'a Level, network: &'a Network, largest: &'a Extents) -> Self {
+        let (loops, spatial, units) = (level.loops(), level.spatial(), level.units());
+        let mut trips = [Trips::NONE; N_AXES];
+        for (trips, map) in trips.iter_mut().zip(loops) {
+            *trips = Trips::new(map, units, largest[map.axis as usize]);
+        }
+        Self { network, loops, spatial, units, largest, trips }
+    }
+
+    /// What feeds the units.
+    pub fn network(&self) -> &'a Network {
+        self.network
+    }
+
+    /// The loop over the units.
+    pub fn spatial(&self) -> Option<&'a Loop> {
+        self.spatial
+    }
+
+    /// Trips of a loop in a box of this extent.
+    fn trips(&self, index: usize, extent: u32) -> Trips {
+        let map = &self.loops[index];
+        if extent == self.largest[map.axis as usize] {
+            self.trips[index]
+        } else {
+            Trips::new(map, self.units, extent)
+        }
     }
 }
 
 /// A class of equal steps: each has the same boxes before and now, and follows the same shift.
 #[derive(Debug, Clone, Copy)]
 pub struct Transition {
-    /// Whether it is the first step of all, another one, or a flush.
-    pub phase: Phase,
-    /// Whether the owner's output box changes (5.4).
-    pub leaves: bool,
+    /// What the last working unit does; other units differ on the spatial axis only. `leaves` is
+    /// that of the cluster (5.4).
+    pub unit: Context,
     /// Whether the cluster was idle before.
     pub ghost: bool,
     /// How many such steps there are.
@@ -93,17 +141,35 @@ pub struct Transition {
     pub units: u32,
     /// Units that worked before, A'.
     pub units_before: u32,
-    /// Axes of the unit boxes before and now; on the spatial axis those of the last working unit.
-    pub spans: [Span; N_AXES],
 }
 
 impl Transition {
-    fn set(&mut self, trips: &Trips, before: Chunk, now: Chunk, shift: i64) {
-        let shift = shift as i32;
-        self.spans[trips.axis as usize] = Span { before: before.edge, now: now.edge, shift };
+    /// The step of a cluster without loops.
+    pub fn whole(context: &Context) -> Self {
+        Self {
+            unit: *context,
+            ghost: context.is_ghost(),
+            times: 1,
+            units: u32::from(context.phase != Phase::Flush),
+            units_before: u32::from(context.phase != Phase::Cold),
+        }
+    }
+
+    /// From the boxes of the cluster to those of its units in the step into the box (5.3 i); `trips`
+    /// become those of the box.
+    fn enter(&mut self, cluster: &Cluster, trips: &mut [Trips]) {
+        for (index, trips) in trips.iter_mut().enumerate() {
+            let Span { before, now, shift } = self.span(cluster.loops[index].axis);
+            let before = cluster.trips(index, before);
+            *trips = cluster.trips(index, now);
+            self.set(trips, before.last, trips.first(), shift - before.length());
+        }
+    }
+
+    fn set(&mut self, trips: &Trips, before: Chunk, now: Chunk, shift: i32) {
+        self.unit.spans[trips.axis as usize] = Span { before: before.edge, now: now.edge, shift };
         if trips.spatial {
-            self.units_before = before.units;
-            self.units = now.units;
+            (self.units_before, self.units) = (before.units, now.units);
         }
     }
 
@@ -111,91 +177,79 @@ impl Transition {
     fn rewind(&mut self, trips: &Trips) {
         self.set(trips, trips.last, trips.first(), -trips.length());
     }
+
+    /// Between steps within the box that the step into it leads to.
+    fn settle(&mut self, cluster: &Cluster) {
+        self.unit.phase = Phase::Warm;
+        (self.unit.leaves, self.ghost) = (false, false);
+        // Axes that no loop of the level maps do not change.
+        for span in &mut self.unit.spans {
+            *span = Span::still(span.now);
+        }
+        if cluster.spatial.is_none() {
+            (self.units, self.units_before) = (1, 1);
+        }
+    }
+
+    /// One axis of the boxes of the last working unit.
+    pub fn span(&self, axis: Axis) -> Span {
+        self.unit.spans[axis as usize]
+    }
 }
 
-/// Calls `visit` with every class of steps of a cluster that walks `level` in `context` (5.3).
-pub fn each_transition(level: &Level, context: &Context, mut visit: impl FnMut(&Transition)) {
-    let mut trips = [Trips::NONE; N_AXES];
-    let trips = &mut trips[..level.loops().len()];
-    let mut transition = entry(level, context, trips);
-    visit(&transition);
-    if context.phase == Phase::Flush {
-        return;
-    }
-    transition.phase = Phase::Warm;
-    transition.leaves = false;
-    transition.ghost = false;
-    settle(&mut transition, level);
-    each_advance(trips, &mut transition, |transition, _| visit(transition));
-}
-
-/// The step into the box; `trips` become those of the box.
-fn entry(level: &Level, context: &Context, trips: &mut [Trips]) -> Transition {
-    let mut transition = Transition {
-        phase: context.phase,
-        leaves: context.leaves,
-        ghost: context.is_ghost(),
-        times: 1,
-        units: u32::from(context.phase != Phase::Flush),
-        units_before: u32::from(context.phase != Phase::Cold),
-        spans: context.spans,
-    };
-    for (map, trips) in level.loops().iter().zip(trips) {
-        let span = context.spans[map.axis as usize];
-        let before = Trips::new(map, level.units(), span.before);
-        *trips = Trips::new(map, level.units(), span.now);
-        let shift = match context.phase {
-            Phase::Warm => i64::from(span.shift) - before.length(),
-            Phase::Cold | Phase::Flush => 0,
-        };
-        transition.set(trips, before.last, trips.first(), shift);
-    }
-    transition
-}
-
-/// Axes that no loop of the level maps do not change within the box.
-fn settle(transition: &mut Transition, level: &Level) {
-    for span in &mut transition.spans {
-        *span = Span { before: span.now, now: span.now, shift: 0 };
-    }
-    if level.spatial().is_none() {
-        (transition.units, transition.units_before) = (1, 1);
+/// Calls `visit` with every class of steps of a cluster (5.3), of which `transition` is the one of a
+/// cluster without loops. `trips` becomes those of the box.
+pub fn each_transition(
+    cluster: &Cluster,
+    mut transition: Transition,
+    trips: &mut [Trips; N_AXES],
+    mut visit: impl FnMut(&mut Transition),
+) {
+    let trips = &mut trips[..cluster.loops.len()];
+    transition.enter(cluster, trips);
+    visit(&mut transition);
+    if trips.iter().any(|trips| trips.count > 1) {
+        transition.settle(cluster);
+        each_advance(trips, &mut transition, visit);
     }
 }
 
 /// Calls `visit` with every class of steps in which one of `trips`, loops of one box from the
-/// outermost to the innermost, advances, and the index of that loop (5.3 ii). `transition` gives
-/// all other axes.
-pub fn each_advance(
+/// outermost to the innermost, advances (5.3 ii). `transition` gives all other axes.
+fn each_advance(
     trips: &[Trips],
     transition: &mut Transition,
-    mut visit: impl FnMut(&Transition, usize),
+    mut visit: impl FnMut(&mut Transition),
 ) {
-    for inner in trips {
-        transition.rewind(inner);
-    }
     for (index, advancing) in trips.iter().enumerate().filter(|(_, trips)| trips.count > 1) {
-        let outer = &trips[..index];
-        for inner in &trips[index + 1..] {
-            transition.rewind(inner);
-        }
-        let mixed = outer.iter().filter(|trips| trips.full != trips.last && trips.count > 1);
-        for at_last in 0..1u32 << mixed.count() {
+        let (outer, inner) = (&trips[..index], &trips[index + 1..]);
+        inner.iter().for_each(|trips| transition.rewind(trips));
+        let mixed = outer.iter().filter(|trips| trips.is_mixed()).count();
+        for at_last in 0..1u32 << mixed {
             let stays = stay(outer, transition, at_last);
-            let count = u64::from(advancing.count);
-            let &Trips { full, last, advance, .. } = advancing;
-            let to_full = if full == last { count - 1 } else { count - 2 };
-            if to_full > 0 {
-                transition.set(advancing, full, full, advance);
-                transition.times = stays * to_full;
-                visit(transition, index);
-            }
-            if full != last {
-                transition.set(advancing, full, last, advance);
-                transition.times = stays;
-                visit(transition, index);
-            }
+            each_step_of(advancing, transition, |transition, times| {
+                transition.times = stays * times;
+                visit(transition);
+            });
         }
+    }
+}
+
+/// Calls `visit` with the kinds of steps of one loop and how many there are.
+fn each_step_of(
+    trips: &Trips,
+    transition: &mut Transition,
+    mut visit: impl FnMut(&mut Transition, u64),
+) {
+    let &Trips { full, last, advance, count, .. } = trips;
+    let to_full = count - 1 - u32::from(full != last);
+    if to_full > 0 {
+        transition.set(trips, full, full, advance);
+        visit(transition, u64::from(to_full));
+    }
+    if full != last {
+        transition.set(trips, full, last, advance);
+        visit(transition, 1);
     }
 }
 
@@ -205,7 +259,7 @@ fn stay(outer: &[Trips], transition: &mut Transition, at_last: u32) -> u64 {
     let mut bits = at_last;
     let mut ways = 1;
     for trips in outer {
-        let (chunk, count) = if trips.count == 1 || trips.full == trips.last {
+        let (chunk, count) = if !trips.is_mixed() {
             (trips.last, trips.count)
         } else {
             let is_last = bits & 1 == 1;
@@ -219,25 +273,35 @@ fn stay(outer: &[Trips], transition: &mut Transition, at_last: u32) -> u64 {
 }
 
 /// Calls `visit` with the context of every class of units of a step and its number of units (5.7).
-pub fn each_child(level: &Level, step: &Transition, mut visit: impl FnMut(u64, Context)) {
-    let spatial = level.spatial();
-    let (units, before) = (step.units, step.units_before);
-    let mut cuts = [units.saturating_sub(1), units, before.saturating_sub(1), before];
-    cuts.sort_unstable();
+/// In the end, `step` is what it was.
+pub fn each_child(cluster: &Cluster, step: &mut Transition, mut visit: impl FnMut(u64, &Context)) {
+    let Transition { units, units_before: before, .. } = *step;
+    let last = cluster.spatial.map(|map| (map, step.span(map.axis)));
+    let leaves = step.unit.leaves;
+    let (fewer, more) = (units.min(before), units.max(before));
     let mut start = 0;
-    for end in cuts {
-        if end > start {
-            let mut spans = step.spans;
-            if let Some(map) = spatial {
-                let span = &mut spans[map.axis as usize];
-                span.now = extent_of(start, units, span.now, map.size);
-                span.before = extent_of(start, before, span.before, map.size);
-            }
-            if let Some(context) = child(step, start, spans) {
-                visit(u64::from(end - start), context);
-            }
-            start = end;
+    // Where units differ from the one before them; an end before its start bounds no class.
+    for end in [fewer.saturating_sub(1), fewer, more.saturating_sub(1), more] {
+        if end <= start {
+            continue;
         }
+        if let Some((map, Span { before: edge_before, now: edge, shift })) = last {
+            let now = extent_of(start, units, edge, map.size);
+            let before = extent_of(start, before, edge_before, map.size);
+            step.unit.spans[map.axis as usize] = Span { before, now, shift };
+        }
+        if start < units {
+            step.unit.leaves = leaves || step.unit.changes_outputs();
+            visit(u64::from(end - start), &step.unit);
+        } else if !step.ghost {
+            let idle = Context::flush(&step.unit.spans.map(|span| span.before));
+            visit(u64::from(end - start), &idle);
+        }
+        start = end;
+    }
+    step.unit.leaves = leaves;
+    if let Some((map, span)) = last {
+        step.unit.spans[map.axis as usize] = span;
     }
 }
 
@@ -248,15 +312,4 @@ fn extent_of(unit: u32, units: u32, edge: u32, size: u32) -> u32 {
         std::cmp::Ordering::Equal => edge,
         std::cmp::Ordering::Greater => 0,
     }
-}
-
-/// What a unit does in a step; `None` if it is idle and was.
-fn child(step: &Transition, unit: u32, spans: [Span; N_AXES]) -> Option<Context> {
-    if unit >= step.units {
-        return (!step.ghost).then(|| Context::flush(&spans.map(|span| span.before)));
-    }
-    Some(match step.phase {
-        Phase::Cold => Context::cold(&spans.map(|span| span.now)),
-        _ => Context::warm(spans, step.leaves),
-    })
 }

@@ -5,40 +5,36 @@
 //! before it is expanded, so that counts are sums of products; times are then folded back from the
 //! innermost level.
 
+use std::cell::RefCell;
 use std::ops::Range;
+
+use crate::hardware::Widths;
 
 use super::context::{Context, Phase};
 use super::egress::{Egress, egress};
-use super::ingress::{self, Movement};
-use crate::hardware::Widths;
-
-use super::machine::{Machine, Network};
-use super::mapping::{Level, Mapping};
-use super::nest::{Nest, macs, outputs};
-use super::transition::{Transition, each_child, each_transition};
-use super::{LevelCounts, Walk};
+use super::ingress::{Movement, ingress};
+use super::machine::{Bandwidth, Machine, Network};
+use super::mapping::Mapping;
+use super::nest::{N_AXES, Nest, macs, outputs};
+use super::transition::{Cluster, Transition, Trips, each_child, each_transition};
+use super::{Illegal, LevelCounts, Walk};
 
 /// A distinct context of a level.
 struct Node {
-    context: Context,
     visits: u64,
-    steps: Range<usize>,
+    /// Its steps among those of all nodes; none if units are PEs.
+    steps: Range<u32>,
+    time: Time,
+    /// The next node of the same bucket.
+    next: u32,
 }
 
-/// A class of steps of a node and what bounds its time \[cycle\].
+/// A class of steps of a node whose units are clusters.
 struct Step {
-    phase: Phase,
     times: u64,
-    /// Weight load that nothing hides: d_x of 4.9.
-    exposed: u64,
-    /// Inputs and weights on the network: d_in.
-    fill: u64,
-    /// Partial sums on the network.
-    drain: u64,
-    /// Work of the slowest PE, if units are PEs.
-    work: u64,
-    /// Nodes of the level below that the units are at.
-    children: Range<usize>,
+    network: NetworkTime,
+    /// Nodes of the level below that the units are at, among the children of all steps.
+    children: Range<u32>,
 }
 
 /// Time of a context, and the same with networks that take none \[cycle\].
@@ -48,91 +44,198 @@ struct Time {
     compute: u64,
 }
 
-/// All that was found so far.
+/// What networks add to the work of the units in a step \[cycle\] (4.3).
+#[derive(Debug, Clone, Copy)]
+struct NetworkTime {
+    /// What nothing hides.
+    alone: u64,
+    /// What goes on beside the work.
+    beside: u64,
+}
+
+impl NetworkTime {
+    /// Time of `times` steps in which units work for `work`.
+    fn with(self, work: Time, times: u64) -> Time {
+        let chip = self.alone + self.beside.max(work.chip);
+        Time { chip: times * chip, compute: times * work.compute }
+    }
+}
+
+impl Time {
+    fn plus(self, other: Self) -> Self {
+        Self { chip: self.chip + other.chip, compute: self.compute + other.compute }
+    }
+
+    fn max(self, other: Self) -> Self {
+        Self { chip: self.chip.max(other.chip), compute: self.compute.max(other.compute) }
+    }
+}
+
+/// Lists of nodes by the hash of their contexts.
+struct Buckets([u32; 1 << Self::BITS]);
+
+impl Buckets {
+    const BITS: u32 = 7;
+    /// End of a list.
+    const END: u32 = u32::MAX;
+    const EMPTY: Self = Self([Self::END; 1 << Self::BITS]);
+
+    fn of(&mut self, context: &Context) -> &mut u32 {
+        &mut self.0[(context.hash() >> (u64::BITS - Self::BITS)) as usize]
+    }
+}
+
+/// Everything that was found so far.
+#[derive(Default)]
+struct Findings {
+    nodes: Vec<Node>,
+    /// Contexts of the nodes.
+    contexts: Vec<Context>,
+    steps: Vec<Step>,
+    children: Vec<u32>,
+}
+
+impl Findings {
+    /// Nothing, and no more memory than many layers take.
+    fn clear(&mut self) {
+        const MANY: usize = 1024;
+        self.nodes.clear();
+        self.nodes.shrink_to(MANY);
+        self.contexts.clear();
+        self.contexts.shrink_to(MANY);
+        self.steps.clear();
+        self.steps.shrink_to(MANY);
+        self.children.clear();
+        self.children.shrink_to(MANY);
+    }
+}
+
+thread_local! {
+    /// Memory that evaluations leave to the next one, which takes about as much.
+    static FINDINGS: RefCell<Findings> = RefCell::default();
+}
+
+/// A walk under way.
 struct Census<'a> {
     nest: &'a Nest,
     machine: &'a Machine,
-    nodes: Vec<Node>,
-    steps: Vec<Step>,
-    children: Vec<usize>,
-    walk: Walk,
+    found: &'a mut Findings,
+    /// Nodes of the level below the one that is expanded.
+    buckets: Buckets,
+    /// Counts of the level that is expanded.
+    counts: LevelCounts,
+    walk: &'a mut Walk,
 }
 
-/// Walks the layer and flushes at its end (4.1 to 4.9).
-pub(super) fn walk(nest: &Nest, mapping: &Mapping, machine: &Machine) -> Walk {
-    let mut census = Census {
-        nest,
-        machine,
-        nodes: Vec::with_capacity(32),
-        steps: Vec::with_capacity(64),
-        children: Vec::with_capacity(64),
-        walk: Walk::default(),
-    };
-    let extents = nest.extents();
-    census.add(0, Context::cold(extents), 1);
-    census.add(0, Context::flush(extents), 1);
-    let mut start = 0;
-    for (index, level) in mapping.levels().iter().enumerate() {
-        let of_level = start..census.nodes.len();
-        let is_last = index + 1 == mapping.levels().len();
-        start = of_level.end;
-        for node in of_level {
-            census.expand(node, start, index, level, is_last);
-        }
+/// Most classes of steps that are told apart; a layer of XRBench under WS, OS or RS has 70.
+pub(super) const MAX_TRANSITIONS: u64 = 1 << 16;
+
+impl Walk {
+    /// Walks the layer and flushes at its end (4.1 to 4.9).
+    ///
+    /// # Errors
+    ///
+    /// [`Illegal::TooVaried`] from [`MAX_TRANSITIONS`] on.
+    pub(super) fn take(
+        &mut self,
+        nest: &Nest,
+        mapping: &Mapping,
+        machine: &Machine,
+    ) -> Result<(), Illegal> {
+        FINDINGS.with_borrow_mut(|found| {
+            found.clear();
+            let (buckets, counts) = (Buckets::EMPTY, LevelCounts::NONE);
+            Census { nest, machine, found, buckets, counts, walk: self }.take(mapping)
+        })
     }
-    let times = census.times();
-    census.walk.chip_cycles = times[0].chip + times[1].chip;
-    census.walk.compute_cycles = times[0].compute + times[1].compute;
-    census.walk
 }
 
 impl Census<'_> {
-    /// Counts `visits` of a context among the nodes from `start` on, which are those of its level.
-    fn add(&mut self, start: usize, context: Context, visits: u64) -> usize {
-        let known = self.nodes[start..].iter().position(|node| node.context == context);
-        let index = known.map_or(self.nodes.len(), |at| start + at);
-        match self.nodes.get_mut(index) {
-            Some(node) => node.visits += visits,
-            None => self.nodes.push(Node { context, visits, steps: 0..0 }),
-        }
-        index
-    }
-
-    /// Finds the steps of a node; the nodes of the level below start at `below`.
-    fn expand(&mut self, node: usize, below: usize, index: usize, level: &Level, is_last: bool) {
-        let Node { context, visits, .. } = self.nodes[node];
-        let first = self.steps.len();
-        each_transition(level, &context, |transition| {
-            let visits = visits * transition.times;
-            let mut step = self.count(transition, visits, index, level);
-            if is_last {
-                step.work = self.work(transition, visits, level);
-            } else {
-                let first = self.children.len();
-                each_child(level, transition, |units, context| {
-                    let child = self.add(below, context, visits * units);
-                    self.children.push(child);
-                });
-                step.children = first..self.children.len();
+    fn take(&mut self, mapping: &Mapping) -> Result<(), Illegal> {
+        let mut largest = *self.nest.extents();
+        let start = self.add(&Context::cold(&largest), 1);
+        let end = self.add(&Context::flush(&largest), 1);
+        let mut of_level = 0..0;
+        let mut trips = [Trips::NONE; N_AXES];
+        for (index, level) in mapping.levels().iter().enumerate() {
+            of_level = of_level.end..self.found.nodes.len();
+            self.buckets = Buckets::EMPTY;
+            let cluster = Cluster::new(level, self.machine.network(index), &largest);
+            let of_pes = index + 1 == mapping.levels().len();
+            for node in of_level.clone() {
+                self.expand(node, &cluster, &mut trips, of_pes);
+                if self.walk.transitions > MAX_TRANSITIONS {
+                    return Err(Illegal::TooVaried);
+                }
             }
-            self.steps.push(step);
-        });
-        self.nodes[node].steps = first..self.steps.len();
+            self.walk.levels[index] = std::mem::replace(&mut self.counts, LevelCounts::NONE);
+            largest = level.unit_extents(&largest);
+        }
+        self.fold_times(of_level.start);
+        let [start, end] = [start, end].map(|node| self.found.nodes[node as usize].time);
+        let time = start.plus(end);
+        (self.walk.chip_cycles, self.walk.compute_cycles) = (time.chip, time.compute);
+        Ok(())
     }
 
-    /// Adds what `visits` steps of a class move, and finds how long that takes.
-    fn count(&mut self, step: &Transition, visits: u64, index: usize, level: &Level) -> Step {
-        let network = self.machine.network(index);
-        let works = step.phase != Phase::Flush;
-        let [inputs, weights] = if works {
-            let inputs = ingress::inputs(self.nest, level, network, step);
-            [inputs, ingress::weights(level, network, step)]
+    /// Counts `visits` of a context of the level below the one that is expanded.
+    fn add(&mut self, context: &Context, visits: u64) -> u32 {
+        let bucket = self.buckets.of(context);
+        let mut at = *bucket;
+        while let Some(node) = self.found.nodes.get_mut(at as usize) {
+            if self.found.contexts[at as usize] == *context {
+                node.visits += visits;
+                return at;
+            }
+            at = node.next;
+        }
+        let new = self.found.nodes.len() as u32;
+        let next = std::mem::replace(bucket, new);
+        self.found.contexts.push(*context);
+        self.found.nodes.push(Node { visits, steps: 0..0, time: Time::default(), next });
+        new
+    }
+
+    /// Finds the steps of a node of a level, whose units are PEs or the clusters of the level below.
+    fn expand(
+        &mut self,
+        node: usize,
+        cluster: &Cluster,
+        trips: &mut [Trips; N_AXES],
+        of_pes: bool,
+    ) {
+        let visits = self.found.nodes[node].visits;
+        let whole = Transition::whole(&self.found.contexts[node]);
+        let first = self.found.steps.len() as u32;
+        let mut time = Time::default();
+        each_transition(cluster, whole, trips, |transition| {
+            let visits = visits * transition.times;
+            let network = self.count(transition, visits, cluster);
+            if of_pes {
+                let work = self.work(transition, visits, cluster);
+                time = time.plus(network.with(work, transition.times));
+            } else {
+                let children = self.descend(transition, visits, cluster);
+                self.found.steps.push(Step { times: transition.times, network, children });
+            }
+        });
+        let steps = first..self.found.steps.len() as u32;
+        let node = &mut self.found.nodes[node];
+        (node.steps, node.time) = (steps, time);
+    }
+
+    /// Adds what `visits` steps of a class move; gives how long that takes.
+    fn count(&mut self, step: &Transition, visits: u64, cluster: &Cluster) -> NetworkTime {
+        let (network, spatial) = (cluster.network(), cluster.spatial());
+        let works = step.unit.phase != Phase::Flush;
+        let moved = if works {
+            ingress(self.nest, network, step, spatial)
         } else {
             [Movement::default(); 2]
         };
-        let sums = egress(level, step, network.reduce);
-        let counts = &mut self.walk.levels[index];
-        for (tensor, moved) in [inputs, weights].iter().enumerate() {
+        let sums = egress(step, spatial, network.reduce);
+        let counts = &mut self.counts;
+        for (tensor, moved) in moved.iter().enumerate() {
             counts.sent[tensor] += visits * moved.sent;
             counts.delivered[tensor] += visits * moved.delivered;
             counts.forwarded[tensor] += visits * moved.forwarded;
@@ -142,71 +245,69 @@ impl Census<'_> {
         counts.steps += if works { visits } else { 0 };
         counts.active += visits * u64::from(step.units);
         self.walk.transitions += 1;
-        delays(network, &self.machine.widths, step, [inputs.sent, weights.sent], sums)
+        let sent = moved.map(|tensor| tensor.sent);
+        network_time(network, &self.machine.widths, step.unit.phase, sent, sums)
     }
 
     /// Counts the work of PEs; gives the time of the slowest one (4.7).
-    fn work(&mut self, step: &Transition, visits: u64, level: &Level) -> u64 {
+    fn work(&mut self, step: &Transition, visits: u64, cluster: &Cluster) -> Time {
         if step.units == 0 {
-            return 0;
+            return Time::default();
         }
-        let mut extents = step.spans.map(|span| span.now);
-        let mut of_last = [macs(&extents), outputs(&extents)];
+        let mut extents = step.unit.spans.map(|span| span.now);
+        let of_last = [macs(&extents), outputs(&extents)];
         let mut of_others = of_last;
-        if let Some(map) = level.spatial().filter(|_| step.units > 1) {
+        if let Some(map) = cluster.spatial().filter(|_| step.units > 1) {
             extents[map.axis as usize] = map.size;
             of_others = [macs(&extents), outputs(&extents)];
         }
-        for (last, other) in of_last.iter_mut().zip(of_others) {
-            *last += u64::from(step.units - 1) * other;
-        }
-        self.walk.macs_executed += visits * of_last[0];
-        self.walk.pe_outputs += visits * of_last[1];
-        of_others[0].div_ceil(u64::from(self.machine.rate.max(1)))
+        let others = u64::from(step.units - 1);
+        self.walk.macs_executed += visits * (of_last[0] + others * of_others[0]);
+        self.walk.pe_outputs += visits * (of_last[1] + others * of_others[1]);
+        let cycles = of_others[0].div_ceil(u64::from(self.machine.rate.max(1)));
+        Time { chip: cycles, compute: cycles }
     }
 
-    /// Time of every node; units of a step come before their cluster.
-    fn times(&self) -> Vec<Time> {
-        let mut times = vec![Time::default(); self.nodes.len()];
-        for (index, node) in self.nodes.iter().enumerate().rev() {
-            let mut sum = Time::default();
-            for step in &self.steps[node.steps.clone()] {
-                let Time { chip, compute } = self.time(step, &times);
-                sum.chip += step.times * chip;
-                sum.compute += step.times * compute;
-            }
-            times[index] = sum;
-        }
-        times
+    /// Counts what the clusters below do in `visits` steps of a class.
+    fn descend(&mut self, step: &mut Transition, visits: u64, cluster: &Cluster) -> Range<u32> {
+        let first = self.found.children.len() as u32;
+        each_child(cluster, step, |units, context| {
+            let child = self.add(context, visits * units);
+            self.found.children.push(child);
+        });
+        first..self.found.children.len() as u32
     }
 
-    /// Time of one step of a class (4.3).
-    fn time(&self, step: &Step, times: &[Time]) -> Time {
-        let mut work = Time { chip: step.work, compute: step.work };
-        for &child in &self.children[step.children.clone()] {
-            work.chip = work.chip.max(times[child].chip);
-            work.compute = work.compute.max(times[child].compute);
+    /// Finds the times of all nodes before `end`, whose units are clusters; these come behind.
+    fn fold_times(&mut self, end: usize) {
+        for index in (0..end).rev() {
+            let Range { start, end } = self.found.nodes[index].steps;
+            let steps = &self.found.steps[start as usize..end as usize];
+            let times = steps.iter().map(|step| step.network.with(self.slowest(step), step.times));
+            self.found.nodes[index].time = times.fold(Time::default(), Time::plus);
         }
-        let chip = match step.phase {
-            Phase::Cold => step.exposed + step.fill + work.chip,
-            Phase::Warm => step.exposed + step.fill.max(step.drain).max(work.chip),
-            Phase::Flush => work.chip + step.drain,
-        };
-        Time { chip, compute: work.compute }
+    }
+
+    /// Time of the slowest unit in a step.
+    fn slowest(&self, step: &Step) -> Time {
+        let Range { start, end } = step.children;
+        let children = &self.found.children[start as usize..end as usize];
+        let times = children.iter().map(|&child| self.found.nodes[child as usize].time);
+        times.fold(Time::default(), Time::max)
     }
 }
 
-/// Times of the networks in a step that sends so many inputs and weights (4.8, 4.9).
-fn delays(
+/// Time of the network in a step that sends so many inputs and weights (4.8, 4.9).
+fn network_time(
     network: &Network,
     widths: &Widths,
-    step: &Transition,
+    phase: Phase,
     [inputs, weights]: [u64; 2],
     sums: Egress,
-) -> Step {
-    let exposes_latency = step.phase != Phase::Warm || network.step_latency;
+) -> NetworkTime {
+    let exposes_latency = phase != Phase::Warm || network.step_latency;
     let latency = if exposes_latency { u64::from(network.latency) } else { 0 };
-    let delay = |bytes: u64, bandwidth: super::Bandwidth| match bytes {
+    let delay = |bytes: u64, bandwidth: Bandwidth| match bytes {
         0 => 0,
         bytes => latency + bandwidth.cycles(bytes),
     };
@@ -218,14 +319,17 @@ fn delays(
         (false, Some(own)) => delay(inputs, network.down).max(delay(weights, own)),
         (false, None) => delay(inputs + weights, network.down),
     };
-    let exposed = match weights {
-        weights if network.single_weights && weights > 0 => {
-            u64::from(network.latency) + own.cycles(weights)
-        }
-        _ => 0,
+    let exposed = if network.single_weights && weights > 0 {
+        u64::from(network.latency) + own.cycles(weights)
+    } else {
+        0
     };
     let drain = delay(sums.arrived * u64::from(widths.partial_sum), network.up);
-    Step { phase: step.phase, times: step.times, exposed, fill, drain, work: 0, children: 0..0 }
+    match phase {
+        Phase::Cold => NetworkTime { alone: exposed + fill, beside: 0 },
+        Phase::Warm => NetworkTime { alone: exposed, beside: fill.max(drain) },
+        Phase::Flush => NetworkTime { alone: drain, beside: 0 },
+    }
 }
 
 impl Walk {

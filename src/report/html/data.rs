@@ -16,7 +16,7 @@ use crate::units::SimTime;
 use super::provenance::Provenance;
 use super::results::{Request, Results, Run};
 
-/// Effort of the compressor, 0 to 10; beyond 9 it takes twice as long for one percent.
+/// Effort of the compressor, from 0 to 10.
 const LEVEL: u8 = 9;
 
 /// The document that the page decodes.

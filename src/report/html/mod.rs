@@ -1,17 +1,16 @@
 //! One HTML page of a set of runs, made of the four files that `xrsim run --out` leaves.
 //!
 //! ```text
-//! scores.csv ─┐
-//! models.csv ─┼─ results ─── data ─── page
-//! infer..csv ─┤     │
-//! run.json ───┴─ provenance
+//! scores.csv ─────┐
+//! models.csv ─────┼─ rows ─── results ─┐
+//! inferences.csv ─┘                    ├─ data ─── page
+//! run.json ─────────────── provenance ─┘
 //! ```
 //!
-//! [`results`] reads the files and checks them against each other, [`data`] packs what they say into a
-//! few hundred kilobytes, and [`page`] puts it into a template with the program that draws it
-//! (`app/*.js`) and uPlot. The page loads nothing and needs no server. What users named reaches it
-//! as data only, never as markup, and its content security policy admits the program's own scripts
-//! alone.
+//! `results` reads the files and checks them against each other, `data` packs what they say into a few
+//! hundred kilobytes, and `page` puts it into a template with the program that draws it (`app/*.js`)
+//! and uPlot. The page loads nothing and needs no server. What users named reaches it as data only,
+//! never as markup, and its content security policy admits the program's own scripts alone.
 
 mod data;
 mod page;

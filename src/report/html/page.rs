@@ -14,7 +14,7 @@ const STYLE: [&str; 2] =
     [include_str!("../../../assets/uplot/uPlot.min.css"), include_str!("style.css")];
 
 /// The program of the page, one module; its start comes last.
-const APP: [&str; 12] = [
+const APP: [&str; 14] = [
     include_str!("app/data.js"),
     include_str!("app/dom.js"),
     include_str!("app/format.js"),
@@ -24,6 +24,8 @@ const APP: [&str; 12] = [
     include_str!("app/scores.js"),
     include_str!("app/breakdown.js"),
     include_str!("app/models.js"),
+    include_str!("app/requests.js"),
+    include_str!("app/drawing.js"),
     include_str!("app/timeline.js"),
     include_str!("app/latency.js"),
     include_str!("app/main.js"),

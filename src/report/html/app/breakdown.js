@@ -21,13 +21,26 @@ function modelParts({ qoe, realtime, energy, accuracy, score }) {
   const [energyGap, accuracyGap] = [1 - energy, 1 - accuracy];
   const energyShare = energyGap + accuracyGap > 0 ? energyGap / (energyGap + accuracyGap) : 0;
   const rest = inTime - score;
-  return { score, unexecuted: 1 - ran, late: ran - inTime, energy: rest * energyShare, accuracy: rest * (1 - energyShare) };
+  return {
+    score,
+    unexecuted: 1 - ran,
+    late: ran - inTime,
+    energy: rest * energyShare,
+    accuracy: rest * (1 - energyShare),
+  };
 }
 
-/** Means over the models that count: those that had something to do, unless the settings say otherwise. */
+/**
+ * Means over the models that count: those that had something to do, or all where the settings say so
+ * and in the published artifact.
+ */
 function runParts(run, countsUntriggered) {
-  const models = run.models.filter((model) => countsUntriggered || model.released > 0).map(modelParts);
-  const mean = ([key]) => [key, models.length > 0 ? sum(models.map((parts) => parts[key])) / models.length : 0];
+  const countsAll = countsUntriggered || run.semantics === "mlsys2023";
+  const models = run.models.filter((model) => countsAll || model.released > 0).map(modelParts);
+  const mean = ([key]) => [
+    key,
+    models.length > 0 ? sum(models.map((parts) => parts[key])) / models.length : 0,
+  ];
   return Object.fromEntries(PARTS.map(mean));
 }
 
@@ -42,12 +55,19 @@ class Breakdown {
   }
 
   #legend() {
-    const entries = PARTS.map(([key, label]) => h("li", {}, h("span", { class: `swatch part-${key}` }), label));
+    const entries = PARTS.map(([key, label]) =>
+      h("li", {}, h("span", { class: `swatch part-${key}` }), label),
+    );
     return h("ul", { class: "legend" }, ...entries);
   }
 
   show(runs) {
-    const panels = distinct(runs, "scenario").map((scenario) => this.#panel(scenario, runs.filter((run) => run.scenario === scenario)));
+    const panels = distinct(runs, "scenario").map((scenario) =>
+      this.#panel(
+        scenario,
+        runs.filter((run) => run.scenario === scenario),
+      ),
+    );
     this.panels.replaceChildren(...panels);
   }
 
@@ -55,7 +75,10 @@ class Breakdown {
     const bars = h("ol", { class: "bars" }, ...runs.slice(0, MOST_BARS).map((run) => this.#bar(run)));
     rove(bars)();
     const more = runs.length - MOST_BARS;
-    const note = more > 0 ? [h("p", { class: "note" }, `and ${plural(more, "more run")}: filter or sort the table to see them`)] : [];
+    const note =
+      more > 0
+        ? [h("p", { class: "note" }, `and ${plural(more, "more run")}: filter or sort the table to see them`)]
+        : [];
     return h("div", { class: "panel" }, h("h3", {}, scenario), bars, ...note);
   }
 
@@ -68,8 +91,20 @@ class Breakdown {
       segment.style.flexGrow = Math.max(0, parts[key]);
       return segment;
     });
-    const stack = h("span", { class: "stack", role: "img", "aria-label": lines.slice(1).join(", ") }, ...segments);
-    const content = [h("span", { class: "name" }, name), stack, h("span", { class: "value" }, score(run.score))];
-    return h("li", {}, h("button", { type: "button", title: lines.join("\n"), onclick: () => this.onpick(run) }, ...content));
+    const stack = h(
+      "span",
+      { class: "stack", role: "img", "aria-label": lines.slice(1).join(", ") },
+      ...segments,
+    );
+    const content = [
+      h("span", { class: "name" }, name),
+      stack,
+      h("span", { class: "value" }, score(run.score)),
+    ];
+    return h(
+      "li",
+      {},
+      h("button", { type: "button", title: lines.join("\n"), onclick: () => this.onpick(run) }, ...content),
+    );
   }
 }

@@ -5,8 +5,18 @@ const LABEL = ["scenario", "system", "pes", "semantics", "cost_model", "schedule
 
 /** Columns of numbers that runs and models share. */
 const SUMMARY = [
-  "realtime", "energy", "accuracy", "qoe", "score", "score_executed_mean",
-  "released", "executed", "dropped", "not_triggered", "deadline_misses", "energy_mj",
+  "realtime",
+  "energy",
+  "accuracy",
+  "qoe",
+  "score",
+  "score_executed_mean",
+  "released",
+  "executed",
+  "dropped",
+  "not_triggered",
+  "deadline_misses",
+  "energy_mj",
 ];
 
 /** One request. Times are in nanoseconds since the start of the run; what is not there is null. */

@@ -54,24 +54,45 @@ class Latency {
     this.measure = MEASURES.share;
     this.only = true;
     this.runs = [];
-    const scope = radios("Requests of", [["run", "the chosen run"], ["listed", "all runs listed above"]], (value) => {
-      this.only = value === "run";
-      this.draw();
-    });
-    const axis = radios("Latency as", [["share", "share of the slack"], ["margin", "distance to the deadline"]], (value) => {
-      this.measure = MEASURES[value];
-      this.draw();
-    });
+    const scope = radios(
+      "Requests of",
+      [
+        ["run", "the chosen run"],
+        ["listed", "all runs listed above"],
+      ],
+      (value) => {
+        this.only = value === "run";
+        this.draw();
+      },
+    );
+    const axis = radios(
+      "Latency as",
+      [
+        ["share", "share of the slack"],
+        ["margin", "distance to the deadline"],
+      ],
+      (value) => {
+        this.measure = MEASURES[value];
+        this.draw();
+      },
+    );
     this.chart = h("div", { class: "chart", tabindex: 0, role: "img" });
     this.chart.addEventListener("keydown", (event) => {
       if (!VIEW_KEYS[event.key] || event.ctrlKey || event.metaKey || event.altKey) return;
       event.preventDefault();
       this.#act(VIEW_KEYS[event.key]);
     });
-    const help = "Drag to zoom in, or use + and −; a click on a name hides its curve. Percentiles stand in the table of models.";
+    const help =
+      "Drag to zoom in, or use + and −; a click on a name hides its curve. Percentiles stand in the table of models.";
     this.beyond = h("span");
     const buttons = viewButtons("distribution", (act) => this.#act(act));
-    this.element = h("div", {}, h("div", { class: "filters" }, scope, axis, buttons), this.chart, h("p", { class: "note" }, help, this.beyond));
+    this.element = h(
+      "div",
+      {},
+      h("div", { class: "filters" }, scope, axis, buttons),
+      this.chart,
+      h("p", { class: "note" }, help, this.beyond),
+    );
     new ResizeObserver(() => this.#resize()).observe(this.chart);
   }
 
@@ -106,7 +127,11 @@ class Latency {
 
   #firstView() {
     const [from, to] = this.measure.first;
-    const view = new View(Math.min(this.values[0], from), Math.max(this.values.at(-1) * 1.02, to), (to - from) / 1000);
+    const view = new View(
+      Math.min(this.values[0], from),
+      Math.max(this.values.at(-1) * 1.02, to),
+      (to - from) / 1000,
+    );
     view.set(from, to);
     return view;
   }
@@ -114,7 +139,8 @@ class Latency {
   /** Says how many latencies lie to the right of what is visible. */
   #count() {
     const beyond = this.values.length - 1 - this.values.findLastIndex((value) => value <= this.view.to);
-    this.beyond.textContent = beyond > 0 ? ` ${plural(beyond, "request")} took longer than is visible: zoom out.` : "";
+    this.beyond.textContent =
+      beyond > 0 ? ` ${plural(beyond, "request")} took longer than is visible: zoom out.` : "";
   }
 
   #spoken(requests) {
@@ -126,7 +152,11 @@ class Latency {
   }
 
   #options(models) {
-    const axis = { stroke: colour("text"), grid: { stroke: colour("grid"), width: 1 }, ticks: { stroke: colour("grid"), width: 1 } };
+    const axis = {
+      stroke: colour("text"),
+      grid: { stroke: colour("grid"), width: 1 },
+      ticks: { stroke: colour("grid"), width: 1 },
+    };
     const shown = (value) => (value === null || value === undefined ? NOTHING : `${value.toFixed(1)} %`);
     const series = models.map((name) => ({
       label: name,
@@ -146,7 +176,10 @@ class Latency {
         { ...axis, label, labelSize: 24, size: 36 },
         { ...axis, label: "Requests done [%]", labelSize: 20, size: 44 },
       ],
-      series: [{ label, value: (_, value) => (value === null || value === undefined ? NOTHING : value.toFixed(1)) }, ...series],
+      series: [
+        { label, value: (_, value) => (value === null || value === undefined ? NOTHING : value.toFixed(1)) },
+        ...series,
+      ],
       cursor: { drag: { x: true, y: false, setScale: false }, focus: { prox: 16 } },
       focus: { alpha: 0.35 },
       hooks: { draw: [(plot) => this.#drawDeadline(plot)], setSelect: [(plot) => this.#select(plot)] },

@@ -23,7 +23,10 @@ function installTheme(onchange) {
 function summarise(runs, provenance) {
   const facts = new Map(provenance.facts);
   const requests = sum(runs.map((run) => run.n_requests));
-  const shared = ["semantics", "cost_model", "scheduler"].map((key) => [LABEL_HEADINGS[key].toLowerCase(), distinct(runs, key).join(", ")]);
+  const shared = ["semantics", "cost_model", "scheduler"].map((key) => [
+    LABEL_HEADINGS[key].toLowerCase(),
+    distinct(runs, key).join(", "),
+  ]);
   return [
     plural(runs.length, "run"),
     plural(distinct(runs, "scenario").length, "scenario"),
@@ -52,7 +55,12 @@ function infeasible(entries) {
   const columns = headings.map((label, index) => ({ label, value: (cells) => cells[index], isText: true }));
   const table = new Table({ caption: "Runs that could not be made", columns, pageSize: 100 });
   table.setRows(entries);
-  return h("details", { open: true }, h("summary", {}, `Runs that could not be made (${entries.length})`), table.element);
+  return h(
+    "details",
+    { open: true },
+    h("summary", {}, `Runs that could not be made (${entries.length})`),
+    table.element,
+  );
 }
 
 function showProvenance(section, { facts, effective, requested, inputs, infeasible: refused }) {
@@ -70,10 +78,16 @@ const NAMING = ["scenario", "system", "pes"];
 
 function start({ runs, provenance }) {
   const section = (id) => document.getElementById(id);
-  modelOrder.push(...new Set(runs.flatMap((run) => run.models.map((model) => model.model)).sort(sorting.compare)));
+  modelOrder.push(
+    ...new Set(runs.flatMap((run) => run.models.map((model) => model.model)).sort(sorting.compare)),
+  );
   const neverTriggered = new Map(provenance.effective).get("score.never_triggered");
   const countsUntriggered = ["one", "zero"].includes(neverTriggered);
-  const nameOf = (run) => runName(run, LABEL.filter((key) => NAMING.includes(key) || varying.includes(key)));
+  const nameOf = (run) =>
+    runName(
+      run,
+      LABEL.filter((key) => NAMING.includes(key) || varying.includes(key)),
+    );
   const varying = LABEL.filter((key) => distinct(runs, key).length > 1);
   const timeline = new Timeline();
   const requests = requestTable((request) => {
@@ -101,7 +115,8 @@ function start({ runs, provenance }) {
     latency.pick(run);
   };
   const breakdown = new Breakdown({ varying, countsUntriggered, onpick: pick });
-  const list = (listed) => [breakdown, models, latency].forEach((view) => (view.show ?? view.list).call(view, listed));
+  const list = (listed) =>
+    [breakdown, models, latency].forEach((view) => (view.show ?? view.list).call(view, listed));
   const scores = new Scores(runs, { onlist: list, onpick: pick });
   section("scores").append(scores.element);
   section("breakdown").append(breakdown.element);
@@ -122,7 +137,10 @@ try {
   start(results);
   document.getElementById("summary").textContent = summarise(results.runs, results.provenance);
 } catch (error) {
-  const message = typeof DecompressionStream === "undefined" ? "this browser is too old; one of 2024 or later is needed" : error;
+  const message =
+    typeof DecompressionStream === "undefined"
+      ? "this browser is too old; one of 2024 or later is needed"
+      : error;
   document.getElementById("summary").textContent = `The results cannot be shown: ${message}`;
   throw error;
 }

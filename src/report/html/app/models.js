@@ -37,10 +37,17 @@ class Models {
     ];
     if (varying.length === 0) columns.splice(2, 1);
     this.table = new Table({ caption: "Scores of models", columns, pageSize: 100 });
-    const scope = radios("Models of", [["run", "the chosen run"], ["listed", "all runs listed above"]], (value) => {
-      this.only = value === "run";
-      this.#show();
-    });
+    const scope = radios(
+      "Models of",
+      [
+        ["run", "the chosen run"],
+        ["listed", "all runs listed above"],
+      ],
+      (value) => {
+        this.only = value === "run";
+        this.#show();
+      },
+    );
     this.element = h("div", {}, scope, this.table.element);
   }
 

@@ -14,10 +14,25 @@ const LABEL_HEADINGS = {
 
 /** Columns of scores and counts, for runs and models alike. */
 function summaryColumns() {
-  const unit = (key, label, title) => ({ label, title, value: (row) => row[key], text: (row) => score(row[key]) });
-  const number = (key, label, title) => ({ label, title, value: (row) => row[key], text: (row) => count(row[key]) });
+  const unit = (key, label, title) => ({
+    label,
+    title,
+    value: (row) => row[key],
+    text: (row) => score(row[key]),
+  });
+  const number = (key, label, title) => ({
+    label,
+    title,
+    value: (row) => row[key],
+    text: (row) => count(row[key]),
+  });
   return [
-    { label: "Score", title: "Definition 15: sum of inference scores over released frames, times QoE", value: (row) => row.score, text: scoreBar },
+    {
+      label: "Score",
+      title: "Definition 15: sum of inference scores over released frames, times QoE",
+      value: (row) => row.score,
+      text: scoreBar,
+    },
     unit("realtime", "Real time", "Definition 10, mean over executed requests"),
     unit("energy", "Energy", "Definition 11, mean over executed requests"),
     unit("accuracy", "Accuracy", "Definition 12, mean over executed requests"),
@@ -28,7 +43,12 @@ function summaryColumns() {
     number("dropped", "Dropped", "Requests that never finished"),
     number("deadline_misses", "Late", "Executed requests that ended after their deadline"),
     number("not_triggered", "Not triggered", "Requests that their upstream result did not ask for"),
-    { label: "Energy [mJ]", title: "Energy of all executions", value: (row) => row.energy_mj, text: (row) => millijoules(row.energy_mj) },
+    {
+      label: "Energy [mJ]",
+      title: "Energy of all executions",
+      value: (row) => row.energy_mj,
+      text: (row) => millijoules(row.energy_mj),
+    },
   ];
 }
 
@@ -56,7 +76,12 @@ class Scores {
       value: (run) => run[key],
       isText: true,
     }));
-    this.table = new Table({ caption: "Scores of all runs", columns: [...labels, ...summaryColumns()], onpick, onsort: onlist });
+    this.table = new Table({
+      caption: "Scores of all runs",
+      columns: [...labels, ...summaryColumns()],
+      onpick,
+      onsort: onlist,
+    });
     this.element = h("div", {}, this.#filters(), this.table.element);
     this.#list();
   }
@@ -89,8 +114,13 @@ class Scores {
 
   #matches(run) {
     const words = (this.wanted.words ?? "").toLowerCase().split(/\s+/);
-    const text = LABEL.map((key) => run[key]).join(" ").toLowerCase();
-    return words.every((word) => text.includes(word)) && this.varying.every((key) => !this.wanted[key] || run[key] === this.wanted[key]);
+    const text = LABEL.map((key) => run[key])
+      .join(" ")
+      .toLowerCase();
+    return (
+      words.every((word) => text.includes(word)) &&
+      this.varying.every((key) => !this.wanted[key] || run[key] === this.wanted[key])
+    );
   }
 
   #list() {

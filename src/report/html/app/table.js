@@ -14,7 +14,13 @@ class Table {
     this.head = h("tr", {}, ...columns.map((column) => this.#heading(column)));
     this.body = h("tbody");
     this.stepIn = rove(this.body);
-    const table = h("table", {}, h("caption", { class: "unseen" }, caption), h("thead", {}, this.head), this.body);
+    const table = h(
+      "table",
+      {},
+      h("caption", { class: "unseen" }, caption),
+      h("thead", {}, this.head),
+      this.body,
+    );
     this.status = h("span", { "aria-live": "polite" });
     this.turns = [this.#turn("Previous", -1), this.#turn("Next", 1)];
     this.pager = h("div", { class: "pager" }, this.status, ...this.turns);
@@ -25,7 +31,11 @@ class Table {
   #heading(column) {
     const sign = h("span", { class: "sign", "aria-hidden": "true" });
     const button = h("button", { type: "button", onclick: () => this.#sortBy(column) }, column.label, sign);
-    return h("th", { scope: "col", title: column.title ?? null, class: column.isText ? "text" : null }, button);
+    return h(
+      "th",
+      { scope: "col", title: column.title ?? null, class: column.isText ? "text" : null },
+      button,
+    );
   }
 
   #turn(text, step) {
@@ -41,7 +51,8 @@ class Table {
   #sortBy(column) {
     const first = column.isText ? 1 : -1;
     const direction = this.order?.column === column ? this.order.direction : 0;
-    this.order = { 0: { column, direction: first }, [first]: { column, direction: -first } }[direction] ?? null;
+    this.order =
+      { 0: { column, direction: first }, [first]: { column, direction: -first } }[direction] ?? null;
     this.update();
     this.onsort(this.rows);
   }
@@ -58,8 +69,8 @@ class Table {
     this.columns.forEach((column, index) => {
       const direction = this.order?.column === column ? this.order.direction : 0;
       const heading = this.head.children[index];
-      heading.setAttribute("aria-sort", { "1": "ascending", "-1": "descending" }[direction] ?? "none");
-      heading.querySelector(".sign").textContent = { "1": "▲", "-1": "▼" }[direction] ?? "";
+      heading.setAttribute("aria-sort", { 1: "ascending", "-1": "descending" }[direction] ?? "none");
+      heading.querySelector(".sign").textContent = { 1: "▲", "-1": "▼" }[direction] ?? "";
     });
     this.#show();
   }
@@ -69,7 +80,9 @@ class Table {
     const { column, direction } = this.order;
     const compare = column.isText ? sorting.compare : (a, b) => a - b;
     const keyed = this.given.map((row) => [column.value(row), row]);
-    keyed.sort(([a], [b]) => (a === null || b === null ? (a === null) - (b === null) : direction * compare(a, b)));
+    keyed.sort(([a], [b]) =>
+      a === null || b === null ? (a === null) - (b === null) : direction * compare(a, b),
+    );
     return keyed.map(([, row]) => row);
   }
 
@@ -88,7 +101,9 @@ class Table {
     this.stepIn();
     const last = first + rows.length;
     this.status.textContent =
-      rows.length === this.rows.length ? plural(rows.length, "row") : `rows ${first + 1} to ${last} of ${count(this.rows.length)}`;
+      rows.length === this.rows.length
+        ? plural(rows.length, "row")
+        : `rows ${first + 1} to ${last} of ${count(this.rows.length)}`;
     const [previous, next] = this.turns;
     previous.disabled = first === 0;
     next.disabled = last === this.rows.length;
@@ -101,8 +116,21 @@ class Table {
       const content = (column.text ?? column.value)(row) || NOTHING;
       const picks = index === 0 && this.onpick !== null;
       const button = () =>
-        h("button", { type: "button", class: "link", "aria-pressed": String(isPicked), onclick: () => this.onpick(row) }, content);
-      return h(index === 0 ? "th" : "td", { class: column.isText ? "text" : null, scope: index === 0 ? "row" : null }, picks ? button() : content);
+        h(
+          "button",
+          {
+            type: "button",
+            class: "link",
+            "aria-pressed": String(isPicked),
+            onclick: () => this.onpick(row),
+          },
+          content,
+        );
+      return h(
+        index === 0 ? "th" : "td",
+        { class: column.isText ? "text" : null, scope: index === 0 ? "row" : null },
+        picks ? button() : content,
+      );
     });
     return h("tr", { class: isPicked ? "picked" : null }, ...cells);
   }

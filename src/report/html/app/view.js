@@ -53,7 +53,7 @@ const VIEW_KEYS = {
   "+": (view) => view.zoom(2),
   "=": (view) => view.zoom(2),
   "-": (view) => view.zoom(0.5),
-  "0": (view) => view.reset(),
+  0: (view) => view.reset(),
   PageUp: (view) => view.pan(-0.5),
   PageDown: (view) => view.pan(0.5),
 };
@@ -71,7 +71,12 @@ function viewButtons(what, act) {
     "div",
     { class: "buttons", role: "group", "aria-label": `Zoom of the ${what}` },
     ...buttons.map(([text, title, key]) =>
-      h("button", { type: "button", title, onclick: () => act(VIEW_KEYS[key]) }, h("span", { "aria-hidden": "true" }, text), h("span", { class: "unseen" }, title)),
+      h(
+        "button",
+        { type: "button", title, onclick: () => act(VIEW_KEYS[key]) },
+        h("span", { "aria-hidden": "true" }, text),
+        h("span", { class: "unseen" }, title),
+      ),
     ),
   );
 }

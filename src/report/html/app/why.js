@@ -19,7 +19,9 @@ function why(request) {
     case "executed":
       return request.isLate ? whyLate(request) : `${ms(request.margin)} ms before its deadline`;
     case "dropped":
-      return request.reason === "deadline" ? whyNeverStarted(request) : (DROPPED.get(request.reason) ?? request.reason);
+      return request.reason === "deadline"
+        ? whyNeverStarted(request)
+        : (DROPPED.get(request.reason) ?? request.reason);
     case "not_triggered":
       return "its upstream result did not ask for it";
     default:
@@ -36,7 +38,8 @@ function whyLate(request) {
   const idle = request.waiting - sum(jobs.map((job) => job.overlap));
   const parts = [`waited ${ms(request.waiting)} ms`];
   if (jobs.length > 0) parts.push(`${request.accelerator} ran ${listed(jobs)}`);
-  if (idle > 0) parts.push(`it was free for ${ms(idle)} ms, so an upstream result or the policy held the request back`);
+  if (idle > 0)
+    parts.push(`it was free for ${ms(idle)} ms, so an upstream result or the policy held the request back`);
   return late + parts.join("; ");
 }
 
@@ -47,7 +50,10 @@ function whyNeverStarted(request) {
     const busy = ms(sum(jobs.map((job) => job.overlap)));
     return jobs.length > 0 ? `${name} was busy for ${busy} ms with ${listed(jobs)}` : `${name} was free`;
   });
-  return [`still waiting at its deadline, ${ms(request.end - request.arrival)} ms after its arrival`, ...load].join("; ");
+  return [
+    `still waiting at its deadline, ${ms(request.end - request.arrival)} ms after its arrival`,
+    ...load,
+  ].join("; ");
 }
 
 /** Requests that ran on an accelerator in a span of time, with how long; the longest first. */

@@ -64,9 +64,12 @@ pub struct Ablation {
     pub printed_score: bool,
 }
 
+/// Leaves one quirk out.
+pub type LeaveOut = fn(&mut Ablation);
+
 impl Ablation {
     /// Every quirk that can be left out, by name, with the way to do so.
-    pub const ALL: [(&'static str, fn(&mut Self)); 9] = [
+    pub const ALL: [(&'static str, LeaveOut); 9] = [
         ("integer-period", |it| it.integer_period = true),
         ("injection-at-events", |it| it.injection_at_events = true),
         ("early-retire", |it| it.early_retire = true),

@@ -205,6 +205,7 @@ fn cost_explains_a_layer() {
         "conv2 of KD_res8_narrow on WS@4096: CONV, 786258 MACs",
         "N 1  G 1  K 19  C 19  Y' 22  X' 11  R 3  S 3",
         "2 x C16 in turn, 2 x K16 in turn, 22 x Y'1 in turn, 11 x X'1 side by side",
+        "2      next               4389     16      48        0        1            1          1               9",
         "bound by compute",
         "inputs resident, weights whole, outputs resident",
     ] {

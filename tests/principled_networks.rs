@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use xrsim::config::{Catalog, Hardware, Kind, NetworkEdition};
 use xrsim::cost::CostModel;
-use xrsim::cost::principled::{LayerReport, Principled};
+use xrsim::cost::principled::{LayerReport, Principled, Start, nests_in_place, step_classes};
 use xrsim::hardware::{Accelerator, System};
 use xrsim::model::{ConvShape, Layer, Network, Source, VectorOp, VectorShape};
 use xrsim::units::Bytes;
@@ -45,6 +45,29 @@ fn every_layer_of_both_editions_is_legal_on_every_dataflow_and_executed_once() {
                     assert!((0.0..=1.0).contains(&report.utilisation), "{}", layer.name);
                     let roofs = report.compute_cycles.max(report.dram_cycles);
                     assert!(report.cycles >= roofs && report.chip_cycles >= report.compute_cycles);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn classes_of_steps_add_up_to_the_counts_of_their_level() {
+    let network = &networks(NetworkEdition::Reference)[6];
+    for accelerator in accelerators(1024) {
+        for layer in 0..network.layers().len() {
+            for nest in nests_in_place(network, layer, &accelerator).expect("it is legal") {
+                let classes = step_classes(&nest.nest, &nest.mapping, &nest.machine);
+                for (level, counts) in nest.evaluation.levels().iter().enumerate() {
+                    let here = || classes.iter().filter(|class| class.level == level);
+                    let steps = here().filter(|class| class.start != Start::Flush);
+                    assert_eq!(steps.map(|class| class.times).sum::<u64>(), counts.steps);
+                    for tensor in 0..2 {
+                        let sent = here().map(|class| class.times * class.sent[tensor]);
+                        assert_eq!(sent.sum::<u64>(), counts.sent[tensor]);
+                    }
+                    let arrived = here().map(|class| class.times * class.arrived);
+                    assert_eq!(arrived.sum::<u64>(), counts.arrived);
                 }
             }
         }

@@ -33,6 +33,7 @@ pub mod mapping;
 pub mod model;
 pub mod nest;
 
+mod classes;
 mod context;
 mod dram;
 mod egress;
@@ -48,6 +49,7 @@ use std::fmt;
 use thiserror::Error;
 
 pub use crate::hardware::Widths;
+pub use classes::{Start, StepClass, step_classes};
 pub use dram::DramTraffic;
 pub use energy::{Energies, EnergyPj};
 pub use machine::{Bandwidth, Machine, Network};

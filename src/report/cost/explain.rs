@@ -4,10 +4,15 @@ use std::fmt::Write as _;
 
 use crate::cost::Infeasible;
 use crate::cost::principled::nest::{Axis, outputs, weights};
-use crate::cost::principled::{Evaluation, LevelCounts, NestReport, nests_in_place};
+use crate::cost::principled::{
+    Evaluation, LevelCounts, NestReport, Start, StepClass, nests_in_place, step_classes,
+};
 use crate::hardware::Accelerator;
 use crate::model::Network;
 use crate::report::table::{Style, new_table, render};
+
+/// Classes of steps of a level that are shown, the most frequent ones.
+const MAX_CLASSES: usize = 8;
 
 /// Levels, tiles, traffic, time and energy of layer number `layer` of a network, in its place.
 ///
@@ -51,6 +56,7 @@ fn explain_nest(report: &NestReport, style: Style) -> String {
         extents(report),
         levels(report, style),
         traffic(report, style),
+        steps(report, style),
         memory(report),
         time(report),
         energy(&report.evaluation, style),
@@ -190,6 +196,56 @@ fn network_cycles(report: &NestReport, level: usize, counts: &LevelCounts) -> [u
         None => network.down.cycles(inputs + weights),
     };
     [down, network.up.cycles(counts.arrived * u64::from(widths.partial_sum))]
+}
+
+/// Classes of equal steps: how often each occurs, and what a step of it moves and takes.
+fn steps(report: &NestReport, style: Style) -> String {
+    let header = [
+        "level",
+        "step",
+        "times",
+        "units",
+        "inputs",
+        "weights",
+        "sums up",
+        "cycles down",
+        "cycles up",
+        "cycles of a PE",
+    ];
+    let mut table = new_table(style, &header, 2);
+    let classes = step_classes(&report.nest, &report.mapping, &report.machine);
+    for level in 0..report.mapping.levels().len() {
+        let here: Vec<_> = classes.iter().filter(|class| class.level == level).collect();
+        for class in here.iter().take(MAX_CLASSES) {
+            table.add_row(step_row(class));
+        }
+        if here.len() > MAX_CLASSES {
+            let left_out = format!("and {} rarer ones", here.len() - MAX_CLASSES);
+            table.add_row([level.to_string(), left_out]);
+        }
+    }
+    render(&table)
+}
+
+fn step_row(class: &StepClass) -> Vec<String> {
+    let start = match class.start {
+        Start::First => "first",
+        Start::Next => "next",
+        Start::Flush => "flush",
+    };
+    let numbers = [
+        class.times,
+        class.units.into(),
+        class.sent[0],
+        class.sent[1],
+        class.arrived,
+        class.network_cycles[0],
+        class.network_cycles[1],
+        class.pe_cycles,
+    ];
+    let mut row = vec![class.level.to_string(), start.to_string()];
+    row.extend(numbers.map(|number| number.to_string()));
+    row
 }
 
 /// What the L2 holds, and what DRAM moves because of that.

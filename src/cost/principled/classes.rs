@@ -1,0 +1,143 @@
+//! Classes of equal steps, for explaining a layer: what 5.3 counts, level by level.
+
+use super::context::{Context, Phase};
+use super::egress::egress;
+use super::ingress::{Movement, ingress};
+use super::machine::Machine;
+use super::mapping::Mapping;
+use super::nest::{N_AXES, Nest, macs};
+use super::transition::{Cluster, Transition, Trips, each_child, each_transition};
+
+/// Most contexts of a level that are told apart; those beyond are left out.
+const MAX_CONTEXTS: usize = 4096;
+
+/// What a cluster does before a step.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Start {
+    /// Nothing yet: the first fill is exposed.
+    First,
+    /// It worked on another box.
+    Next,
+    /// It ends: partial sums leave.
+    Flush,
+}
+
+/// Equal steps of a level.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct StepClass {
+    /// Level, counted from the outermost.
+    pub level: usize,
+    /// What happened before.
+    pub start: Start,
+    /// How many steps of all clusters of the level.
+    pub times: u64,
+    /// Units that work in each.
+    pub units: u32,
+    /// Inputs and weights that the network of a cluster brings in each.
+    pub sent: [u64; 2],
+    /// Partial sums that it takes away in each.
+    pub arrived: u64,
+    /// Cycles of the network downward and upward in each, without latency.
+    pub network_cycles: [u64; 2],
+    /// Cycles of the slowest PE in each; 0 where units are clusters.
+    pub pe_cycles: u64,
+}
+
+/// Every class of steps of a layer, outermost level first, the most frequent of a level first.
+pub fn step_classes(nest: &Nest, mapping: &Mapping, machine: &Machine) -> Vec<StepClass> {
+    let mut largest = *nest.extents();
+    let mut contexts = vec![(Context::cold(&largest), 1), (Context::flush(&largest), 1)];
+    let mut classes = Vec::new();
+    for (index, level) in mapping.levels().iter().enumerate() {
+        let cluster = Cluster::new(level, machine.network(index), &largest);
+        let last = index + 1 == mapping.levels().len();
+        let mut below: Vec<(Context, u64)> = Vec::new();
+        let mut here: Vec<StepClass> = Vec::new();
+        let mut trips = [Trips::NONE; N_AXES];
+        for (context, visits) in contexts {
+            each_transition(&cluster, Transition::whole(&context), &mut trips, |step| {
+                let times = visits * step.times;
+                add(&mut here, class(nest, machine, &cluster, step, index, times, last));
+                if !last {
+                    each_child(&cluster, step, |units, child| {
+                        visit(&mut below, child, times * units);
+                    });
+                }
+            });
+        }
+        here.sort_by_key(|class| std::cmp::Reverse(class.times));
+        classes.extend(here);
+        contexts = below;
+        largest = level.unit_extents(&largest);
+    }
+    classes
+}
+
+fn visit(contexts: &mut Vec<(Context, u64)>, context: &Context, visits: u64) {
+    if let Some((_, known)) = contexts.iter_mut().find(|(known, _)| known == context) {
+        *known += visits;
+    } else if contexts.len() < MAX_CONTEXTS {
+        contexts.push((*context, visits));
+    }
+}
+
+/// Adds steps to those that are alike.
+fn add(classes: &mut Vec<StepClass>, class: StepClass) {
+    let alike = |known: &&mut StepClass| StepClass { times: class.times, ..**known } == class;
+    match classes.iter_mut().find(alike) {
+        Some(known) => known.times += class.times,
+        None => classes.push(class),
+    }
+}
+
+fn class(
+    nest: &Nest,
+    machine: &Machine,
+    cluster: &Cluster<'_>,
+    step: &Transition,
+    level: usize,
+    times: u64,
+    of_pes: bool,
+) -> StepClass {
+    let (network, spatial) = (cluster.network(), cluster.spatial());
+    let works = step.unit.phase != Phase::Flush;
+    let moved = match works {
+        true => ingress(nest, network, step, spatial),
+        false => [Movement::default(); 2],
+    };
+    let sent = moved.map(|tensor| tensor.sent);
+    let arrived = egress(step, spatial, network.reduce).arrived;
+    let widths = &machine.widths;
+    let [inputs, weights] = [sent[0] * u64::from(widths.input), sent[1] * u64::from(widths.weight)];
+    let down = match network.weights {
+        Some(own) => network.down.cycles(inputs).max(own.cycles(weights)),
+        None => network.down.cycles(inputs + weights),
+    };
+    let up = network.up.cycles(arrived * u64::from(widths.partial_sum));
+    StepClass {
+        level,
+        start: match step.unit.phase {
+            Phase::Cold => Start::First,
+            Phase::Warm => Start::Next,
+            Phase::Flush => Start::Flush,
+        },
+        times,
+        units: if works { step.units } else { 0 },
+        sent,
+        arrived,
+        network_cycles: [down, up],
+        pe_cycles: if of_pes && works { pe_cycles(machine, cluster, step) } else { 0 },
+    }
+}
+
+/// Cycles of the PE with most MACs (4.1).
+fn pe_cycles(machine: &Machine, cluster: &Cluster<'_>, step: &Transition) -> u64 {
+    if step.units == 0 {
+        return 0;
+    }
+    let mut extents = step.unit.spans.map(|span| span.now);
+    if let Some(map) = cluster.spatial().filter(|_| step.units > 1) {
+        extents[map.axis as usize] = map.size;
+    }
+    macs(&extents).div_ceil(u64::from(machine.rate.max(1)))
+}

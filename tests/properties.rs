@@ -126,7 +126,7 @@ prop_compose! {
         grace_ms in select(&[0.0, 0.0, 25.0]),
         replace_by_newer in prop::bool::weighted(0.3),
     ) -> EngineSettings {
-        EngineSettings { late, grace: span_ms(grace_ms), replace_by_newer }
+        EngineSettings { late, grace: span_ms(grace_ms), replace_by_newer, ..EngineSettings::default() }
     }
 }
 

@@ -63,9 +63,9 @@ pub mod compat;
 // Many runs; what is printed; what is read; what a user types.
 pub mod sweep;
 
-pub mod report;
-
 pub mod figures;
+
+pub mod report;
 
 pub mod config;
 

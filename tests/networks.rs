@@ -553,3 +553,12 @@ fn sources_are_relative_and_blocks_can_be_named() {
     assert_eq!(layers[7].sources, [Source::Outside]);
     assert!(layers[7].shares_weights && !layers[5].shares_weights);
 }
+
+#[test]
+fn a_network_goes_by_its_own_name_in_any_edition() {
+    let mut catalog = Catalog::new();
+    for (name, layers) in [("KD", 19), ("KD_res8_narrow_101x40", 19), ("KD_res8_narrow", 8)] {
+        let network = catalog.network(name).unwrap_or_else(|error| panic!("{error}"));
+        assert_eq!(network.layers().len(), layers, "{name}");
+    }
+}

@@ -58,8 +58,8 @@ pub(super) fn default_folder(kind: Kind, networks: NetworkEdition) -> &'static s
     }
 }
 
-/// The file of `kind` called `name`, looked for in `folder` first: by name without regard to case, by
-/// path without extension, or by the name that it declares.
+/// The file of `kind` called `name`: by name without regard to case, by path without extension, or by
+/// the name that it declares; of several the one in `folder`.
 pub(super) fn find(kind: Kind, name: &str, folder: &str) -> Option<&'static Embedded> {
     let inside = format!("{folder}{name}");
     of_kind(kind)
@@ -67,8 +67,8 @@ pub(super) fn find(kind: Kind, name: &str, folder: &str) -> Option<&'static Embe
         .or_else(|| of_kind(kind).find(|file| file.name().eq_ignore_ascii_case(name)))
         .or_else(|| of_kind(kind).find(|file| file.path.strip_suffix(".yaml") == Some(name)))
         .or_else(|| {
-            let mut inside = of_kind(kind).filter(|file| file.name().starts_with(folder));
-            inside.find(|file| file.declared_name() == Some(name))
+            let named = || of_kind(kind).filter(|file| file.declared_name() == Some(name));
+            named().find(|file| file.name().starts_with(folder)).or_else(|| named().next())
         })
 }
 

@@ -5,8 +5,9 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
-use crate::config::NetworkEdition;
+use crate::config::{NetworkEdition, SweepDraft};
 use crate::sweep::Semantics;
+use crate::sweep::grid::Shard;
 
 /// Simulate real-time multi-network XR workloads on DNN accelerators.
 #[derive(Debug, Parser)]
@@ -37,6 +38,12 @@ pub enum Command {
     Replay(ReplayArgs),
     /// Cost every layer of a network on one accelerator.
     Cost(CostArgs),
+    /// Make many runs, a row each, in a file that outlives the program.
+    Sweep(SweepArgs),
+    /// Join the parts of a sweep to the file that the whole would have been.
+    Merge(MergeArgs),
+    /// Draw what a sweep found: Pareto front, best designs, heat map.
+    Plot(PlotArgs),
     /// Reproduce the paper's figures and quotes, and say what changes under which semantics.
     Reproduce(ReproduceArgs),
     /// Turn the results of a run into one HTML page that opens without a network.
@@ -107,6 +114,8 @@ pub enum Listing {
     Platforms,
     /// Dataflows.
     Dataflows,
+    /// Sweeps that come with the program.
+    Sweeps,
     /// Scheduling policies.
     Schedulers,
     /// Cost models.
@@ -221,6 +230,165 @@ pub struct RunArgs {
     /// Print a row a run with the breakdown of its scores, however many there are.
     #[arg(long)]
     pub detail: bool,
+}
+
+/// `xrsim sweep`.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "A sweep file has the same keys, see sweeps/README.md. Values are separated by commas; a range is \
+    FIRST..LAST, with `step N` or `step xN`. Several options make a grid. Options that are left out \
+    are as in `xrsim run`.\n\n\
+    Killed or interrupted, the same command goes on where it was. Rows are the same bytes whatever the \
+    number of threads, of interruptions and of parts.\n\n\
+    Examples:\n  \
+    xrsim sweep pe_scaling                          a sweep that comes with the program\n  \
+    xrsim sweep mine.yaml --shard 2/5               the second of five parts; `xrsim merge` joins them\n  \
+    xrsim sweep --scenario AR_gaming --pes '1024..16384 step x2' --system 'J,WS:3 + OS:1' \\\n              \
+    --set score.k_per_ms=5,15 --out mine.csv"
+)]
+pub struct SweepArgs {
+    /// What to vary: a sweep file, or the name of one that comes with the program.
+    #[arg(value_name = "SWEEP|FILE", conflicts_with_all = [
+        "scenario", "system", "pes", "semantics", "cost_model", "networks", "platform", "scheduler",
+        "without", "duration", "seed", "set", "replications",
+    ])]
+    pub spec: Option<String>,
+    /// Scenarios: names or files; repeat for more, as all lists.
+    #[arg(long, value_name = "S,..")]
+    pub scenario: Vec<String>,
+    /// Systems: styles A..M, files, or dataflows with their shares of the PEs: `WS:3 + OS:1`.
+    #[arg(long, value_name = "A..M|FILE|MIX,..")]
+    pub system: Vec<String>,
+    /// PEs of the whole system, for styles.
+    #[arg(long, value_name = "N,..")]
+    pub pes: Vec<String>,
+    /// Rules of the run.
+    #[arg(long, value_name = "SEMANTICS,..")]
+    pub semantics: Vec<String>,
+    /// Layer costs: cost models, or CSV files of measurements.
+    #[arg(long, value_name = "M|FILE.csv,..")]
+    pub cost_model: Vec<String>,
+    /// Layers of the networks.
+    #[arg(long, value_name = "EDITION,..")]
+    pub networks: Vec<String>,
+    /// Bandwidth and memory of styles.
+    #[arg(long, value_name = "P|FILE,..")]
+    pub platform: Vec<String>,
+    /// Scheduling policies.
+    #[arg(long, value_name = "P,..")]
+    pub scheduler: Vec<String>,
+    /// Quirks that mlsys2023 leaves out: names joined by `+`, or `none`.
+    #[arg(long, value_name = "Q+Q|none,..")]
+    pub without: Vec<String>,
+    /// Time in which requests are released (ms).
+    #[arg(long, value_name = "MS,..")]
+    pub duration: Vec<String>,
+    /// Seeds.
+    #[arg(long, value_name = "N,..")]
+    pub seed: Vec<String>,
+    /// Independent replications of every point.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=SweepDraft::MAX_REPLICATIONS))]
+    pub replications: Option<u64>,
+    /// Values of any other setting (see `xrsim list settings`); repeat for several settings.
+    #[arg(long, value_name = "KEY=V,..")]
+    pub set: Vec<String>,
+    /// File of the rows; what they were made from goes beside it as FILE.csv.json [default: the
+    /// name of the sweep, in the working directory].
+    #[arg(long, short, value_name = "FILE.csv")]
+    pub out: Option<PathBuf>,
+    /// Make the I-th of N equal parts only.
+    #[arg(long, value_name = "I/N", value_parser = shard)]
+    pub shard: Option<Shard>,
+    /// Begin the file anew, whatever is in it.
+    #[arg(long)]
+    pub restart: bool,
+}
+
+impl SweepArgs {
+    /// Options that list values, each with its key in a sweep file.
+    pub fn axes(&self) -> [(&'static str, &'static str, &[String]); 11] {
+        [
+            ("--scenario", "scenario", &self.scenario),
+            ("--pes", "pes", &self.pes),
+            ("--system", "system", &self.system),
+            ("--semantics", "semantics", &self.semantics),
+            ("--networks", "networks", &self.networks),
+            ("--cost-model", "cost_model", &self.cost_model),
+            ("--platform", "platform", &self.platform),
+            ("--scheduler", "scheduler", &self.scheduler),
+            ("--without", "without", &self.without),
+            ("--duration", "duration_ms", &self.duration),
+            ("--seed", "seed", &self.seed),
+        ]
+    }
+}
+
+fn shard(text: &str) -> Result<Shard, &'static str> {
+    let number = |text: &str| text.trim().parse().ok();
+    let shard =
+        text.split_once('/').and_then(|(part, count)| Some((number(part)?, number(count)?)));
+    let shard = shard.and_then(|(part, count)| Shard::new(part, count));
+    shard.ok_or("a part is I/N, such as 2/5, with I from 1 to N")
+}
+
+/// `xrsim merge`.
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  xrsim merge mine.*-of-5.csv --out mine.csv")]
+pub struct MergeArgs {
+    /// Files that `xrsim sweep --shard` wrote, in any order, each with its .json beside it.
+    #[arg(value_name = "FILE.csv", required = true)]
+    pub files: Vec<PathBuf>,
+    /// The file of all points.
+    #[arg(long, short, value_name = "FILE.csv")]
+    pub out: PathBuf,
+}
+
+/// `xrsim plot`.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "A design is everything that a sweep varies but scenario, seed and replication; its numbers are means over \
+    those, first over seeds and replications, then over scenarios. Designs without scores are left out.\n\n\
+    Columns are those of the file. More is better of scores and of executed frames, less of energy, drops, late frames, \
+    PEs and hardware; COLUMN:max and COLUMN:min say otherwise.\n\n\
+    Examples:\n  \
+    xrsim plot pe_scaling.csv --kind pareto --out front.svg           energy_mj against score\n  \
+    xrsim plot pe_scaling.csv --kind pareto --x pes --y qoe --z energy_mj\n  \
+    xrsim plot pe_scaling.csv --kind best\n  \
+    xrsim plot pe_scaling.csv --kind heatmap --x pes --y system --where scheduler=edf --out map.png"
+)]
+pub struct PlotArgs {
+    /// Rows of a sweep, or the scores.csv of a run.
+    #[arg(value_name = "FILE.csv")]
+    pub file: PathBuf,
+    /// What to make of them.
+    #[arg(long, value_name = "KIND")]
+    pub kind: PlotKind,
+    /// First objective [default: energy_mj], or what the columns of a heat map are [default: pes].
+    #[arg(long, value_name = "COLUMN")]
+    pub x: Option<String>,
+    /// Second objective [default: score], or what the rows of a heat map are [default: system].
+    #[arg(long, value_name = "COLUMN")]
+    pub y: Option<String>,
+    /// Third objective, what is best, or what the colours of a heat map measure [default: score].
+    #[arg(long, value_name = "COLUMN")]
+    pub z: Option<String>,
+    /// Take only rows with this value in this column; repeat for more conditions.
+    #[arg(long = "where", value_name = "COLUMN=VALUE")]
+    pub conditions: Vec<String>,
+    /// Picture as .svg or .png, with its data beside it as .csv; tables as .csv.
+    #[arg(long, short, value_name = "FILE")]
+    pub out: Option<PathBuf>,
+}
+
+/// `xrsim plot --kind`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum PlotKind {
+    /// Designs that no other beats in two columns, as a picture and a table, or in three, as a table.
+    Pareto,
+    /// The best design of every scenario, as a table.
+    Best,
+    /// One column over two settings.
+    Heatmap,
 }
 
 /// `xrsim replay`.

@@ -10,9 +10,9 @@ use crate::scenario::{Better, DependencyKind, QualityGoal, Scenario};
 use crate::{cost, schedule};
 
 use super::args::Listing;
-use super::message::{Failure, report_config};
+use super::message::Failure;
 use super::settings::KEYS;
-use super::{output, table_style};
+use super::{output, sweep, table_style};
 
 /// Prints what is there, a line each.
 ///
@@ -26,6 +26,7 @@ pub fn list(what: Listing) -> Result<(), Failure> {
         Listing::Systems => systems()?,
         Listing::Platforms => (vec!["platform"], named(Kind::Platform)),
         Listing::Dataflows => dataflows()?,
+        Listing::Sweeps => (vec!["sweep"], named(Kind::Sweep)),
         Listing::Schedulers => (
             vec!["scheduler", "what it does", "source"],
             schedule::ALL.iter().map(|e| row([e.name, e.help, e.source])).collect(),
@@ -188,11 +189,12 @@ pub fn check(files: &[PathBuf]) -> Result<(), Failure> {
     let mut catalog = Catalog::new();
     let mut n_bad = 0;
     for path in files {
-        match catalog.check(path) {
+        let kind = catalog.check(path).map_err(Failure::from);
+        match kind.and_then(|kind| check_further(kind, path)) {
             Ok(kind) => output::print(&format!("{}: {kind}, no problems\n", path.display()))?,
-            Err(error) => {
+            Err(failure) => {
                 n_bad += 1;
-                report_config(&error);
+                let _ = failure.report();
             }
         }
     }
@@ -200,6 +202,14 @@ pub fn check(files: &[PathBuf]) -> Result<(), Failure> {
         0 => Ok(()),
         _ => Err(Failure::Check(format!("{n_bad} of {} files have problems", files.len()))),
     }
+}
+
+/// Checks what the kind of a file alone does not tell: the keys of a sweep.
+fn check_further(kind: Kind, path: &Path) -> Result<Kind, Failure> {
+    if kind == Kind::Sweep {
+        sweep::check(path)?;
+    }
+    Ok(kind)
 }
 
 /// Turns an artifact file into YAML, on standard output or into a folder.

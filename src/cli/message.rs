@@ -32,6 +32,18 @@ impl Failure {
         Self::Output(format!("cannot write {what}: {error}"))
     }
 
+    /// What is wrong, in one line.
+    pub fn reason(&self) -> String {
+        let text = match self {
+            Self::Input(error) => error.to_string(),
+            Self::Argument(message) | Self::Check(message) | Self::Output(message) => {
+                message.clone()
+            }
+            Self::BrokenPipe => "standard output is closed".into(),
+        };
+        text.replace(char::is_control, " ")
+    }
+
     /// Prints the message on standard error and gives the exit status.
     pub fn report(&self) -> ExitCode {
         match self {
@@ -63,7 +75,7 @@ impl From<ConfigError> for Failure {
 
 /// Prints an input error: with the lines in question in a terminal, `file:line:column: message` a
 /// line where programs read it.
-pub fn report_config(error: &ConfigError) {
+fn report_config(error: &ConfigError) {
     match error {
         ConfigError::Invalid { file, problems } if io::stderr().is_terminal() => {
             for problem in problems {

@@ -2,12 +2,14 @@
 //! environment or decides an exit status.
 
 pub mod args;
+mod conditions;
 mod cost;
 mod costs;
 mod figure;
 mod inspect;
 mod message;
 mod output;
+mod plot;
 mod progress;
 mod replay;
 mod report;
@@ -16,6 +18,7 @@ mod results;
 mod run;
 mod settings;
 mod study;
+mod sweep;
 mod validate;
 
 use std::error::Error;
@@ -44,6 +47,9 @@ fn dispatch(command: Command) -> Result<(), Failure> {
         Command::Run(args) => run::run(&args),
         Command::Replay(args) => replay::run(&args),
         Command::Cost(args) => cost::run(&args),
+        Command::Sweep(args) => sweep::run(&args),
+        Command::Merge(args) => sweep::merge(&args),
+        Command::Plot(args) => plot::run(&args),
         Command::Reproduce(args) => reproduce::run(&args),
         Command::Report(args) => report::run(&args),
         Command::List { what } => inspect::list(what),

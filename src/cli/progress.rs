@@ -15,19 +15,26 @@ pub struct Progress {
 
 impl Progress {
     /// A bar for `n_runs` runs, hidden at first.
-    pub fn new(n_runs: usize) -> Self {
-        let bar = ProgressBar::with_draw_target(Some(n_runs as u64), ProgressDrawTarget::hidden());
+    pub fn new(n_runs: u64) -> Self {
+        Self::resumed(n_runs, 0)
+    }
+
+    /// A bar for `n_runs` runs of which `done` were done before, which says nothing of the rate.
+    pub fn resumed(n_runs: u64, done: u64) -> Self {
+        let bar = ProgressBar::with_draw_target(Some(n_runs), ProgressDrawTarget::hidden());
         let template = "{bar:40} {pos}/{len} runs, {per_sec}, {eta} left";
         bar.set_style(ProgressStyle::with_template(template).expect("the template is valid"));
+        bar.set_position(done);
+        bar.reset_eta();
         Self { bar, start: Instant::now() }
     }
 
     /// `done` runs are done.
-    pub fn set(&self, done: usize) {
+    pub fn set(&self, done: u64) {
         if self.bar.is_hidden() && self.start.elapsed() > QUIET {
             self.bar.set_draw_target(ProgressDrawTarget::stderr());
         }
-        self.bar.set_position(done as u64);
+        self.bar.set_position(done);
     }
 
     /// Removes the bar.

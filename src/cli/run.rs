@@ -5,20 +5,19 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
 
-use crate::config::{Catalog, Edition, Hardware, NetworkEdition};
+use crate::config::{Catalog, Hardware, NetworkEdition, Suite};
 use crate::hardware::System;
-use crate::plan::Ablation;
+use crate::hardware::platform::Platform;
 use crate::scenario::Scenario;
-use crate::schedule;
 use crate::sweep::{self, RunSpec, Semantics};
-use crate::units::SimSpan;
 
 use super::args::RunArgs;
+use super::conditions::{self, Conditions};
 use super::costs::{self, CostChoice};
 use super::message::Failure;
 use super::progress::Progress;
 use super::results::Results;
-use super::settings::Settings;
+use super::settings::{Key, Settings};
 
 /// Most runs of one command; each takes memory before the first is made.
 const MAX_RUNS: u64 = 1_000_000;
@@ -29,130 +28,64 @@ const MAX_RUNS: u64 = 1_000_000;
 ///
 /// Bad input, output that cannot be written, or no run that is feasible.
 pub fn run(args: &RunArgs) -> Result<(), Failure> {
-    let mut catalog = Catalog::with_networks(args.networks.unwrap_or(match args.semantics {
-        Semantics::Principled => NetworkEdition::Reference,
-        Semantics::Mlsys2023 => NetworkEdition::Mlsys2023,
-    }));
-    let settings = settings(args)?;
-    let cost_model = args.cost_model.as_deref().unwrap_or(args.semantics.name());
-    let costs = costs::choose(&mut catalog, cost_model)?;
-    let specs = specs(args, &settings, &mut catalog)?;
+    let conditions = conditions(args)?;
+    let settings = conditions.settings()?;
+    conditions.check_seed(args.replications - 1)?;
+    let mut catalog = Catalog::with_networks(conditions.networks());
+    let costs = costs::choose(&mut catalog, conditions.cost_model())?;
+    let specs = specs(args, &conditions, &settings, &mut catalog)?;
     let mut results = Results::new(args, &costs.name)?;
-    let progress = Progress::new(specs.len());
+    let progress = Progress::new(specs.len() as u64);
     sweep::run_all(&specs, &*costs.model, |index, spec, result| {
-        progress.set(index + 1);
+        progress.set(index as u64 + 1);
         results.take(spec, result)
     })?;
     progress.finish();
     results.finish(|| provenance(args, &settings, &costs, &specs, &catalog))
 }
 
-fn settings(args: &RunArgs) -> Result<Settings, Failure> {
-    let mut settings = Settings::default();
-    settings.load.seed = args.seed;
-    if let Some(duration) = args.duration {
-        let span = SimSpan::from_ms(duration).filter(|span| *span > SimSpan::ZERO);
-        settings.load.duration = span.ok_or_else(|| {
-            Failure::Argument(format!("--duration is {duration}; allowed is a number of ms > 0"))
-        })?;
-    }
-    let mlsys2023 = args.semantics == Semantics::Mlsys2023;
-    for assignment in &args.set {
-        let key = settings.apply(assignment).map_err(Failure::Argument)?;
-        if mlsys2023 && !key.in_mlsys2023 {
-            return Err(fixed_by_artifact(&format!("--set {}", key.name)));
-        }
-    }
-    settings.engine.without = ablation(args)?;
-    let fixed =
-        [("--duration", args.duration.is_some()), ("--scheduler", args.scheduler.is_some())];
-    match fixed.iter().find(|(_, given)| mlsys2023 && *given) {
-        Some((option, _)) => Err(fixed_by_artifact(option)),
-        None if mlsys2023 => libc_seeds(args).map(|()| settings),
-        None => warm_up_ends(&settings).map(|()| settings),
-    }
-}
-
-/// The quirks of `--without`.
-fn ablation(args: &RunArgs) -> Result<Ablation, Failure> {
-    if args.semantics == Semantics::Principled && !args.without.is_empty() {
-        let message =
-            "--without leaves out quirks of --semantics mlsys2023; principled runs have none";
-        return Err(Failure::Argument(message.into()));
-    }
-    let mut without = Ablation::default();
-    for name in &args.without {
-        let known = Ablation::ALL.iter().find(|(known, _)| known == name);
-        let names = Ablation::ALL.iter().map(|(name, _)| *name);
-        let (_, leave_out) = known.ok_or_else(|| super::unknown("quirk", name, names))?;
-        leave_out(&mut without);
-    }
-    Ok(without)
-}
-
-/// Refuses seeds that the C library of the artifact would cut to 32 bits, and so repeat.
-fn libc_seeds(args: &RunArgs) -> Result<(), Failure> {
-    match args.seed.checked_add(args.replications - 1) {
-        Some(last) if u32::try_from(last).is_ok() => Ok(()),
-        _ => Err(Failure::Argument(format!(
-            "--seed is {} with {} replications; --semantics mlsys2023 seeds the C library with \
-             their sum, below 2^32",
-            args.seed, args.replications
-        ))),
-    }
-}
-
-/// Refuses a warm-up that leaves nothing to score.
-fn warm_up_ends(settings: &Settings) -> Result<(), Failure> {
-    let (warm_up, duration) = (settings.score.warm_up, settings.load.duration);
-    if warm_up < duration {
-        return Ok(());
-    }
-    Err(Failure::Argument(format!(
-        "score.warm_up_ms is {}, but the run has {} ms; nothing would be scored",
-        warm_up.as_ms(),
-        duration.as_ms()
-    )))
-}
-
-fn fixed_by_artifact(option: &str) -> Failure {
-    Failure::Argument(format!(
-        "{option} has no effect under --semantics mlsys2023, because the published artifact fixes \
-         it; leave it out or choose --semantics principled"
-    ))
-}
-
-fn scheduler(name: Option<&str>) -> Result<&'static schedule::Entry, Failure> {
-    let Some(name) = name else {
-        return Ok(&schedule::ALL[0]);
-    };
-    let known = || schedule::ALL.iter().map(|entry| entry.name);
-    schedule::find(name).ok_or_else(|| super::unknown("scheduler", name, known()))
+fn conditions(args: &RunArgs) -> Result<Conditions<'_>, Failure> {
+    let scheduler = args.scheduler.as_deref().map(conditions::scheduler).transpose()?;
+    let duration = args.duration.map(|ms| {
+        conditions::duration(ms).ok_or_else(|| {
+            Failure::Argument(format!("--duration is {ms}; allowed is a number of ms > 0"))
+        })
+    });
+    let set = args.set.iter().map(|assignment| Key::split(assignment).map_err(Failure::Argument));
+    Ok(Conditions {
+        semantics: args.semantics,
+        networks: args.networks,
+        cost_model: args.cost_model.as_deref(),
+        platform: args.platform.as_deref(),
+        scheduler,
+        duration: duration.transpose()?,
+        seed: args.seed,
+        without: conditions::without(args.without.iter().map(String::as_str))?,
+        set: set.collect::<Result<_, _>>()?,
+    })
 }
 
 /// Every run, in the order of the results: scenario, PEs, system, replication.
 fn specs(
     args: &RunArgs,
+    conditions: &Conditions<'_>,
     settings: &Settings,
     catalog: &mut Catalog,
 ) -> Result<Vec<RunSpec>, Failure> {
     let suite = catalog.suite()?;
-    let scheduler = scheduler(args.scheduler.as_deref())?;
-    let edition = match args.semantics {
-        Semantics::Principled => Edition::Paper,
-        Semantics::Mlsys2023 => Edition::Mlsys2023,
-    };
     let scenarios: Vec<Arc<Scenario>> = or_default(&args.scenario, &suite.scenarios)
         .iter()
-        .map(|name| catalog.scenario(name, edition))
+        .map(|name| catalog.scenario(name, conditions.edition()))
         .collect::<Result<_, _>>()?;
-    let systems = systems(args, settings, catalog, &suite.systems, &suite.pes)?;
+    let platform = catalog.platform(conditions.platform())?;
+    let systems = systems(args, settings, catalog, &platform, &suite)?;
     refuse_repeated("scenario", scenarios.iter().map(|scenario| scenario.name().to_string()))?;
     refuse_repeated("system", systems.iter().map(|system| name_with_pes(system)))?;
     let pairs = (scenarios.len() as u64).saturating_mul(systems.len() as u64);
     if pairs.saturating_mul(args.replications) > MAX_RUNS {
         return Err(Failure::Argument(format!(
-            "{} scenarios on {} systems with {} replications; at most {MAX_RUNS} runs are allowed",
+            "{} scenarios on {} systems with {} replications; at most {MAX_RUNS} runs are allowed \
+             (`xrsim sweep` makes more)",
             scenarios.len(),
             systems.len(),
             args.replications
@@ -161,19 +94,8 @@ fn specs(
     let mut specs = Vec::new();
     for scenario in &scenarios {
         for system in &systems {
-            for replication in 0..args.replications {
-                let mut load = settings.load.clone();
-                load.replication = replication;
-                specs.push(RunSpec {
-                    scenario: Arc::clone(scenario),
-                    system: Arc::clone(system),
-                    semantics: args.semantics,
-                    load,
-                    engine: settings.engine,
-                    scheduler,
-                    score: settings.score,
-                });
-            }
+            let spec = |replication| conditions.spec(settings, scenario, system, replication);
+            specs.extend((0..args.replications).map(spec));
         }
     }
     Ok(specs)
@@ -204,23 +126,19 @@ fn systems(
     args: &RunArgs,
     settings: &Settings,
     catalog: &mut Catalog,
-    default_systems: &[String],
-    default_pes: &[u32],
+    platform: &Platform,
+    suite: &Suite,
 ) -> Result<Vec<Arc<System>>, Failure> {
-    let platform = catalog.platform(args.platform.as_deref().unwrap_or(match args.semantics {
-        Semantics::Principled => "paper",
-        Semantics::Mlsys2023 => "mlsys2023",
-    }))?;
     let mut styles = Vec::new();
     let mut fixed = Vec::new();
     let mut paired = false;
-    for name in or_default(&args.system, default_systems) {
+    for name in or_default(&args.system, &suite.systems) {
         match catalog.hardware(name)? {
             Hardware::Style(style) => styles.push(style),
             Hardware::System(system) => fixed.push(system),
             Hardware::Instances(instances) => {
                 let dataflows = dataflows(args, catalog)?;
-                let system = costs::pair(name, &instances, &dataflows, &platform)?;
+                let system = costs::pair(name, &instances, &dataflows, platform)?;
                 fixed.push(Arc::new(system));
                 paired = true;
             }
@@ -236,14 +154,15 @@ fn systems(
         return Err(Failure::Argument(message.into()));
     }
     let mut systems = Vec::new();
-    for &pes in or_default(&args.pes, default_pes) {
+    for &pes in or_default(&args.pes, &suite.pes) {
         for style in &styles {
-            let system = style.instantiate(pes, &platform).map_err(super::argument)?;
-            systems.push(Arc::new(system));
+            systems.push(conditions::style_system(style, pes, platform, settings)?);
         }
     }
-    systems.extend(fixed);
-    systems.into_iter().map(|system| with_clock(system, settings)).collect()
+    for system in fixed {
+        systems.push(conditions::full_system(system, settings)?);
+    }
+    Ok(systems)
 }
 
 fn dataflows(
@@ -255,18 +174,6 @@ fn dataflows(
         dataflows.extend(catalog.dataflows(reference)?);
     }
     Ok(dataflows)
-}
-
-/// The system with the clock of `--set hardware.clock_mhz`.
-fn with_clock(system: Arc<System>, settings: &Settings) -> Result<Arc<System>, Failure> {
-    let Some(clock) = settings.clock else {
-        return Ok(system);
-    };
-    let mut accelerators = system.accelerators().to_vec();
-    for accelerator in &mut accelerators {
-        accelerator.clock = clock;
-    }
-    System::new(system.name(), accelerators).map(Arc::new).map_err(super::argument)
 }
 
 /// The record that makes the runs repeatable.

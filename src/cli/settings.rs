@@ -4,11 +4,12 @@
 use serde_json::{Map, Value, json};
 
 use crate::config::nearest;
+use crate::hardware::platform::BudgetChange;
 use crate::load::{FrameMapping, LoadSettings};
 use crate::plan::{EngineSettings, LatePolicy};
 use crate::score::{NeverTriggered, ScoreSettings};
 use crate::sweep::Semantics;
-use crate::units::{ClockRate, Millijoules, SimSpan};
+use crate::units::{Bytes, ClockRate, Millijoules, SimSpan};
 
 /// Everything about a run that is neither scenario, system nor policy.
 #[derive(Debug, Clone, Default)]
@@ -21,6 +22,8 @@ pub struct Settings {
     pub score: ScoreSettings,
     /// Clock of every accelerator in place of the platform's.
     pub clock: Option<ClockRate>,
+    /// Bandwidth and memory of the whole chip in place of the platform's, for styles.
+    pub budget: BudgetChange,
 }
 
 /// One key.
@@ -164,7 +167,43 @@ pub const KEYS: &[Key] = &[
         },
         get: |s| s.clock.map_or(json!("platform"), |clock| json!(clock.as_mhz())),
     },
+    Key {
+        name: "hardware.noc_bandwidth_bytes_per_cycle",
+        help: "on-chip bandwidth of the whole chip, at every level of its network, for styles",
+        allowed: BANDWIDTH,
+        in_mlsys2023: true,
+        set: |s, text| or_platform(text, bandwidth).map(|it| s.budget.noc_bandwidth = it),
+        get: |s| s.budget.noc_bandwidth.map_or(json!("platform"), |it| json!(it)),
+    },
+    Key {
+        name: "hardware.shared_memory_kib",
+        help: "shared memory of the whole chip, for styles",
+        allowed: MEMORY,
+        in_mlsys2023: true,
+        set: |s, text| or_platform(text, kib).map(|it| s.budget.shared_memory = it),
+        get: |s| s.budget.shared_memory.map_or(json!("platform"), in_kib),
+    },
+    Key {
+        name: "hardware.local_memory_kib",
+        help: "memory of every PE, for styles",
+        allowed: MEMORY,
+        in_mlsys2023: true,
+        set: |s, text| or_platform(text, kib).map(|it| s.budget.local_memory = it),
+        get: |s| s.budget.local_memory.map_or(json!("platform"), in_kib),
+    },
+    Key {
+        name: "hardware.offchip_bandwidth_bytes_per_cycle",
+        help: "off-chip bandwidth of the whole chip, for styles",
+        allowed: BANDWIDTH,
+        in_mlsys2023: true,
+        set: |s, text| or_platform(text, bandwidth).map(|it| s.budget.offchip_bandwidth = it),
+        get: |s| s.budget.offchip_bandwidth.map_or(json!("platform"), |it| json!(it)),
+    },
 ];
+
+const BANDWIDTH: &str = "a whole number from 1 to 4294967296, or `platform`";
+
+const MEMORY: &str = "a number > 0 up to 2^38 that is a whole number of bytes, or `platform`";
 
 const FRAME_MAPPINGS: [(&str, FrameMapping); 3] = [
     ("floor", FrameMapping::Floor),
@@ -200,27 +239,62 @@ fn positive(text: &str) -> Option<f64> {
     number(text, f64::MIN_POSITIVE)
 }
 
-impl Settings {
-    /// Applies one `key=value`.
+/// `None` for `platform`, else what `read` makes of the text, if it can.
+fn or_platform<T>(text: &str, read: impl FnOnce(&str) -> Option<T>) -> Option<Option<T>> {
+    if text == "platform" { Some(None) } else { read(text).map(Some) }
+}
+
+fn bandwidth(text: &str) -> Option<u64> {
+    text.parse().ok().filter(|value| (1..=1 << 32).contains(value))
+}
+
+/// A size of up to 256 TiB, below which numbers of KiB are exact.
+fn kib(text: &str) -> Option<Bytes> {
+    let bytes = positive(text)? * 1024.0;
+    let whole = (1.0..=2f64.powi(48)).contains(&bytes) && bytes.fract() == 0.0;
+    whole.then_some(Bytes::new(bytes as u64))
+}
+
+fn in_kib(size: Bytes) -> Value {
+    json!(size.get() as f64 / 1024.0)
+}
+
+impl Key {
+    /// The key called `name`.
+    pub fn find(name: &str) -> Option<&'static Self> {
+        KEYS.iter().find(|key| key.name == name)
+    }
+
+    /// The key and the value of `key=value`.
     ///
     /// # Errors
     ///
-    /// What is wrong and what is allowed.
-    pub fn apply(&mut self, assignment: &str) -> Result<&'static Key, String> {
+    /// If there is no such key.
+    pub fn split(assignment: &str) -> Result<(&'static Self, &str), String> {
         let Some((name, value)) = assignment.split_once('=') else {
             return Err(format!("--set takes key=value, found `{assignment}`"));
         };
-        let Some(key) = KEYS.iter().find(|key| key.name == name.trim()) else {
+        let key = Self::find(name.trim()).ok_or_else(|| {
             let hint = nearest(name, KEYS.iter().map(|key| key.name))
                 .map(|name| format!("; did you mean `{name}`?"))
                 .unwrap_or_default();
-            return Err(format!("no setting named `{name}`{hint} (see `xrsim list settings`)"));
-        };
-        (key.set)(self, value.trim())
-            .ok_or_else(|| format!("{name} is `{value}`; allowed is {}", key.allowed))?;
-        Ok(key)
+            format!("no setting named `{name}`{hint} (see `xrsim list settings`)")
+        })?;
+        Ok((key, value.trim()))
     }
 
+    /// Gives `settings` the value written `text`.
+    ///
+    /// # Errors
+    ///
+    /// What is allowed.
+    pub fn assign(&self, settings: &mut Settings, text: &str) -> Result<(), String> {
+        (self.set)(settings, text)
+            .ok_or_else(|| format!("{} is `{text}`; allowed is {}", self.name, self.allowed))
+    }
+}
+
+impl Settings {
     /// Value of every key that `semantics` knows.
     pub fn effective(&self, semantics: Semantics) -> Map<String, Value> {
         let known = |key: &&Key| semantics == Semantics::Principled || key.in_mlsys2023;
@@ -242,20 +316,29 @@ mod tests {
                 other => other.to_string(),
             };
             let mut settings = Settings::default();
-            settings.apply(&format!("{}={value}", key.name)).unwrap();
+            let assignment = format!("{}={value}", key.name);
+            let (found, value) = Key::split(&assignment).unwrap();
+            found.assign(&mut settings, value).unwrap();
             assert_eq!((key.get)(&settings), (key.get)(&defaults), "{}", key.name);
         }
     }
 
     #[test]
     fn slips_are_answered_with_the_nearest_key_and_what_is_allowed() {
-        let mut settings = Settings::default();
-        let unknown = settings.apply("score.k_pre_ms=3").err().unwrap();
+        fn apply(assignment: &str) -> Result<(), String> {
+            let (key, value) = Key::split(assignment)?;
+            key.assign(&mut Settings::default(), value)
+        }
+        let unknown = apply("score.k_pre_ms=3").unwrap_err();
         assert!(unknown.contains("did you mean `score.k_per_ms`?"), "{unknown}");
-        let range = settings.apply("load.trigger_probability=1.5").err().unwrap();
+        let range = apply("load.trigger_probability=1.5").unwrap_err();
         assert!(range.contains("0 to 1"), "{range}");
-        let nan = settings.apply("score.k_per_ms=NaN").err().unwrap();
+        let nan = apply("score.k_per_ms=NaN").unwrap_err();
         assert!(nan.contains(">= 0"), "{nan}");
-        assert!(settings.apply("score").is_err());
+        assert!(apply("score").is_err());
+        for size in ["0", "0.0001", "1e300"] {
+            let size = apply(&format!("hardware.shared_memory_kib={size}")).unwrap_err();
+            assert!(size.contains("whole number of bytes"), "{size}");
+        }
     }
 }

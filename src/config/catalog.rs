@@ -17,9 +17,9 @@ use super::embedded::{self, Embedded};
 use super::maestro::{self, NetworkBlock};
 use super::network::Model;
 use super::suite::{RawSuite, Suite};
-use super::yaml::read::unknown_name;
-use super::{ConfigError, Kind, Problem, Source, dataflow, hardware, nearest, network};
-use super::{scenario, suite};
+use super::yaml::read::{printable, unknown_name};
+use super::{ConfigError, Kind, Problem, Source, SweepDraft};
+use super::{dataflow, hardware, mix, nearest, network, scenario, suite};
 
 /// Which version of a scenario is meant where the two differ.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -97,6 +97,8 @@ pub struct InputFile {
 #[derive(Debug, Default)]
 pub struct Catalog {
     networks_of: NetworkEdition,
+    /// Folder of paths that are in no file; the working directory if there is none.
+    folder: Option<PathBuf>,
     used: BTreeMap<String, Arc<Source>>,
     models: HashMap<String, Arc<Model>>,
     networks: HashMap<Box<str>, Vec<Arc<Network>>>,
@@ -138,6 +140,12 @@ impl Catalog {
     /// A catalog in which names of networks mean those of `networks`.
     pub fn with_networks(networks: NetworkEdition) -> Self {
         Self { networks_of: networks, ..Self::default() }
+    }
+
+    /// The same catalog for references from a file in `folder`, which paths are relative to.
+    #[must_use]
+    pub fn in_folder(self, folder: Option<PathBuf>) -> Self {
+        Self { folder, ..self }
     }
 
     /// The edition that names of networks mean.
@@ -207,12 +215,16 @@ impl Catalog {
         self.dataflows_of(&file)
     }
 
-    /// The style, system or accelerators called `reference`.
+    /// The style, system or accelerators called `reference`, or the style that it spells out, such as
+    /// `WS:3 + OS:1`.
     ///
     /// # Errors
     ///
     /// [`ConfigError`].
     pub fn hardware(&mut self, reference: &str) -> Result<Hardware, ConfigError> {
+        if mix::is_mix(reference) {
+            return self.mix(reference).map(Hardware::Style);
+        }
         let kinds = [Kind::Style, Kind::System];
         let file = self.locate(&kinds, reference, "", None)?;
         if file.is_maestro() {
@@ -222,6 +234,24 @@ impl Catalog {
             Kind::Style => self.style_of(&file).map(Hardware::Style),
             _ => self.system_of(&file).map(Hardware::System),
         }
+    }
+
+    fn mix(&mut self, text: &str) -> Result<Style, ConfigError> {
+        let malformed = |reason| ConfigError::Malformed { text: printable(text), reason };
+        let parts = mix::parse(text).map_err(malformed)?;
+        let dataflows = parts.iter().map(|part| self.dataflow(part.dataflow));
+        let dataflows = dataflows.collect::<Result<_, _>>()?;
+        Ok(mix::style(&parts, dataflows))
+    }
+
+    /// The sweep called `reference`.
+    ///
+    /// # Errors
+    ///
+    /// [`ConfigError`].
+    pub fn sweep(&mut self, reference: &str) -> Result<SweepDraft, ConfigError> {
+        let file = self.locate(&[Kind::Sweep], reference, "", None)?;
+        SweepDraft::read(&file)
     }
 
     /// The platform called `reference`.
@@ -241,6 +271,10 @@ impl Catalog {
     ///
     /// [`ConfigError::Unreadable`].
     pub fn read(&mut self, path: &Path) -> Result<Arc<Source>, ConfigError> {
+        self.read_from(&self.folder.as_deref().unwrap_or(Path::new("")).join(path))
+    }
+
+    fn read_from(&mut self, path: &Path) -> Result<Arc<Source>, ConfigError> {
         let name = path.display().to_string();
         if let Some(source) = self.used.get(&name) {
             return Ok(Arc::clone(source));
@@ -270,6 +304,7 @@ impl Catalog {
             Kind::Scenario => drop(self.scenario_of(&file)?),
             Kind::Sensors => drop(self.sensors_of(&file)?),
             Kind::Suite => drop(self.suite_of(&file)?),
+            Kind::Sweep => drop(SweepDraft::read(&file)?),
         }
         Ok(kind)
     }
@@ -317,7 +352,8 @@ impl Catalog {
             }
             edition => embedded::find(*kind, reference, edition),
         };
-        let path = folder.map_or_else(|| reference.into(), |folder| folder.join(reference));
+        let folder = folder.or(self.folder.as_deref()).unwrap_or(Path::new(""));
+        let path = folder.join(reference);
         if names_a_file(reference) {
             return self.open(path);
         }
@@ -344,7 +380,7 @@ impl Catalog {
     }
 
     fn open(&mut self, path: PathBuf) -> Result<Document, ConfigError> {
-        let source = self.read(&path)?;
+        let source = self.read_from(&path)?;
         let folder = path.parent().unwrap_or(Path::new("")).into();
         Ok(Document { source, folder: Some(folder) })
     }

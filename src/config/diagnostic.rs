@@ -55,6 +55,14 @@ pub enum ConfigError {
         /// Why.
         reason: String,
     },
+    /// What is spelt out in place of a file is wrong, e.g. a style.
+    #[error("`{text}`: {reason}")]
+    Malformed {
+        /// What was written.
+        text: String,
+        /// What is wrong, and what is allowed.
+        reason: String,
+    },
     /// A name that is neither an embedded file nor a path.
     #[error("no {kind} named `{name}`{}", Suggestion(.nearest.as_deref(), .known))]
     Unknown {

@@ -107,7 +107,11 @@ fn wrong_kind(found: Kind, allowed: &[Kind]) -> Problem {
 /// What every name of a file leads to, `None` if one leads nowhere, which is a problem of this file.
 /// What is wrong with the file that a name leads to is an error of that one, and waits until this one
 /// has no problems.
-pub(super) fn resolve<'a, T>(
+///
+/// # Errors
+///
+/// That error.
+pub fn resolve<'a, T>(
     names: impl Iterator<Item = &'a At<Box<str>>>,
     mut lookup: impl FnMut(&str) -> Result<T, ConfigError>,
     problems: &mut Problems,
@@ -120,7 +124,7 @@ pub(super) fn resolve<'a, T>(
                 problems.push(unknown_name(kind, name, known.iter().map(String::as_str)));
                 None
             }
-            Err(error @ ConfigError::Unreadable { .. }) => {
+            Err(error @ (ConfigError::Unreadable { .. } | ConfigError::Malformed { .. })) => {
                 problems.push(Problem::new(name.span.clone(), error.to_string()));
                 None
             }

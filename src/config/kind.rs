@@ -26,11 +26,13 @@ pub enum Kind {
     Sensors,
     /// What runs by default.
     Suite,
+    /// What many runs vary.
+    Sweep,
 }
 
 impl Kind {
     /// Every kind with its top-level key.
-    pub const ALL: [(Self, &'static str); 8] = [
+    pub const ALL: [(Self, &'static str); 9] = [
         (Self::Network, "network"),
         (Self::Dataflow, "dataflow"),
         (Self::Style, "style"),
@@ -39,6 +41,7 @@ impl Kind {
         (Self::Scenario, "scenario"),
         (Self::Sensors, "sensors"),
         (Self::Suite, "suite"),
+        (Self::Sweep, "sweep"),
     ];
 
     /// Top-level key.

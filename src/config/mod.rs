@@ -14,17 +14,23 @@ pub mod kind;
 pub mod maestro;
 pub mod network;
 pub mod suite;
+pub mod sweep;
 
 mod dataflow;
 mod document;
 mod embedded;
 mod hardware;
+mod mix;
+mod range;
 mod scenario;
 mod yaml;
 
 pub use catalog::{Catalog, Edition, Hardware, InputFile, NetworkEdition};
 pub use diagnostic::{ConfigError, Problem, nearest};
+pub use document::resolve;
 pub use files::Source;
 pub use kind::Kind;
 pub use network::Model;
 pub use suite::Suite;
+pub use sweep::SweepDraft;
+pub use yaml::read::{At, printable, unknown_name};

@@ -1,5 +1,7 @@
 //! Costs of many networks on many accelerators, each pair evaluated once however many runs share it.
 
+use std::collections::HashMap;
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::sync::Arc;
 
 use rayon::prelude::*;
@@ -23,15 +25,59 @@ pub struct CostError {
     pub reason: Infeasible,
 }
 
+impl CostError {
+    /// The same error of an accelerator that costs the same: which of them was evaluated depends on
+    /// the runs before, and what is said about a run must not.
+    fn on(self, same: &Accelerator) -> Self {
+        let accelerator = || same.name.clone();
+        let dataflow = || same.dataflow.name().into();
+        let reason = match self.reason {
+            Infeasible::TooManyLevels { levels, available, .. } => Infeasible::TooManyLevels {
+                dataflow: dataflow(),
+                levels,
+                accelerator: accelerator(),
+                available,
+            },
+            Infeasible::Illegal { reason, .. } => {
+                Infeasible::Illegal { dataflow: dataflow(), accelerator: accelerator(), reason }
+            }
+            Infeasible::TileTooLarge { needed, available, .. } => Infeasible::TileTooLarge {
+                dataflow: dataflow(),
+                accelerator: accelerator(),
+                needed,
+                available,
+            },
+            Infeasible::TooFewPes { needed, .. } => {
+                Infeasible::TooFewPes { accelerator: accelerator(), needed }
+            }
+            Infeasible::BelowZero { quantity, .. } => {
+                Infeasible::BelowZero { quantity, accelerator: accelerator() }
+            }
+            Infeasible::Overflow { .. } => Infeasible::Overflow { accelerator: accelerator() },
+            by_name => by_name,
+        };
+        Self { accelerator: accelerator(), reason, ..self }
+    }
+}
+
 /// Cost of every pair that some run needs. Accelerators that cost the same are one.
 pub struct CostLibrary {
     /// Whether accelerators of different names cost differently.
     by_name: bool,
+    with_layers: bool,
     networks: Vec<Arc<Network>>,
     accelerators: Vec<Accelerator>,
-    /// Row-major `[network][accelerator]`; `None` where no run needs the pair.
-    costs: Vec<Option<Result<Arc<NetworkCost>, CostError>>>,
+    /// Accelerators by [`digest`].
+    digests: HashMap<u64, Vec<usize>>,
+    /// `[accelerator][network]`; `None`, as beyond the end of a row, where no run needs the pair.
+    costs: Vec<Vec<Option<PairCost>>>,
+    n_pairs: usize,
 }
+
+type PairCost = Result<Arc<NetworkCost>, Box<CostError>>;
+
+/// Most pairs that are remembered, at about 0.1 kB each without layers.
+const MAX_PAIRS: usize = 1 << 20;
 
 impl CostLibrary {
     /// Evaluates, in parallel, every network of every scenario on every accelerator of the system
@@ -40,35 +86,46 @@ impl CostLibrary {
         model: &dyn CostModel,
         runs: impl IntoIterator<Item = (&'a Scenario, &'a System)>,
     ) -> Self {
-        let mut library = Self {
+        let mut library = Self { with_layers: true, ..Self::totals(model) };
+        library.extend(model, runs);
+        library
+    }
+
+    /// An empty library of `model` that keeps latency and energy of networks, but not of their
+    /// layers, which thousands of accelerators have no room for.
+    pub fn totals(model: &dyn CostModel) -> Self {
+        Self {
             by_name: model.costs_by_name(),
+            with_layers: false,
             networks: Vec::new(),
             accelerators: Vec::new(),
+            digests: HashMap::new(),
             costs: Vec::new(),
-        };
-        let mut pairs: Vec<(usize, usize)> = Vec::new();
-        for (scenario, system) in runs {
-            let columns: Vec<_> =
-                system.accelerators().iter().map(|a| library.intern_accelerator(a)).collect();
-            for active in scenario.models() {
-                let row = library.intern_network(&active.unit.network);
-                pairs.extend(columns.iter().map(|&column| (row, column)));
-            }
+            n_pairs: 0,
         }
-        pairs.sort_unstable();
-        pairs.dedup();
+    }
+
+    /// Evaluates likewise what is not known yet. `model` is that of the library. Beyond a million
+    /// pairs the library forgets all others first, so that memory does not grow without bound.
+    pub fn extend<'a>(
+        &mut self,
+        model: &dyn CostModel,
+        runs: impl IntoIterator<Item = (&'a Scenario, &'a System)>,
+    ) {
+        if self.n_pairs > MAX_PAIRS {
+            *self = Self { with_layers: self.with_layers, ..Self::totals(model) };
+        }
+        let pairs = self.unknown_pairs(runs);
         let results: Vec<_> = pairs
             .par_iter()
-            .map(|&(row, column)| {
-                evaluate_pair(model, &library.networks[row], &library.accelerators[column])
-            })
+            .map(|&(accelerator, network)| self.evaluate_pair(model, accelerator, network))
             .collect();
-        let width = library.accelerators.len();
-        library.costs.resize(library.networks.len() * width, None);
-        for ((row, column), result) in pairs.into_iter().zip(results) {
-            library.costs[row * width + column] = Some(result);
+        self.n_pairs += pairs.len();
+        for ((accelerator, network), result) in pairs.into_iter().zip(results) {
+            let row = &mut self.costs[accelerator];
+            row.resize(row.len().max(network + 1), None);
+            row[network] = Some(result);
         }
-        library
     }
 
     /// The table of `scenario` on `system`.
@@ -79,19 +136,54 @@ impl CostLibrary {
     ///
     /// # Panics
     ///
-    /// If the pair was not among the runs given to [`CostLibrary::evaluate`].
+    /// If the pair was not among the runs evaluated last.
     pub fn table(&self, scenario: &Scenario, system: &System) -> Result<CostTable, CostError> {
         let columns: Vec<_> =
             system.accelerators().iter().map(|a| self.find_accelerator(a)).collect();
         let mut cells = Vec::with_capacity(scenario.models().len() * columns.len());
         for active in scenario.models() {
             let row = self.find_network(&active.unit.network);
-            for &column in &columns {
-                let cell = self.costs[row * self.accelerators.len() + column].as_ref();
-                cells.push(cell.expect("the pair was evaluated").clone()?);
+            for (&column, accelerator) in columns.iter().zip(system.accelerators()) {
+                let cell = self.costs[column].get(row).and_then(Option::as_ref);
+                let cost = cell.expect("the pair was evaluated").clone();
+                cells.push(cost.map_err(|error| error.on(accelerator))?);
             }
         }
         Ok(CostTable::new(cells, columns.len()))
+    }
+
+    /// Pairs (accelerator, network) of `runs` that have no cost yet.
+    fn unknown_pairs<'a>(
+        &mut self,
+        runs: impl IntoIterator<Item = (&'a Scenario, &'a System)>,
+    ) -> Vec<(usize, usize)> {
+        let mut pairs = Vec::new();
+        for (scenario, system) in runs {
+            let columns: Vec<_> =
+                system.accelerators().iter().map(|a| self.intern_accelerator(a)).collect();
+            for active in scenario.models() {
+                let row = self.intern_network(&active.unit.network);
+                pairs.extend(columns.iter().map(|&column| (column, row)));
+            }
+        }
+        pairs.retain(|&(column, row)| !matches!(self.costs[column].get(row), Some(Some(_))));
+        pairs.sort_unstable();
+        pairs.dedup();
+        pairs
+    }
+
+    fn evaluate_pair(&self, model: &dyn CostModel, accelerator: usize, network: usize) -> PairCost {
+        let (network, accelerator) = (&self.networks[network], &self.accelerators[accelerator]);
+        let cost = model.network(network, accelerator).map_err(|reason| CostError {
+            network: network.name().into(),
+            accelerator: accelerator.name.clone(),
+            reason,
+        });
+        let mut cost = cost.map_err(Box::new)?;
+        if !self.with_layers {
+            cost.layers = Vec::new();
+        }
+        Ok(Arc::new(cost))
     }
 
     fn intern_network(&mut self, network: &Arc<Network>) -> usize {
@@ -103,40 +195,40 @@ impl CostLibrary {
 
     fn intern_accelerator(&mut self, accelerator: &Accelerator) -> usize {
         self.position_of(accelerator).unwrap_or_else(|| {
+            let index = self.accelerators.len();
+            self.digests.entry(digest(accelerator)).or_default().push(index);
             self.accelerators.push(accelerator.clone());
-            self.accelerators.len() - 1
+            self.costs.push(Vec::new());
+            index
         })
     }
 
     fn find_network(&self, network: &Arc<Network>) -> usize {
         let found = self.networks.iter().position(|known| Arc::ptr_eq(known, network));
-        found.expect("the network was given to `evaluate`")
+        found.expect("the network was evaluated")
     }
 
     fn find_accelerator(&self, accelerator: &Accelerator) -> usize {
-        self.position_of(accelerator).expect("the accelerator was given to `evaluate`")
+        self.position_of(accelerator).expect("the accelerator was evaluated")
     }
 
     fn position_of(&self, accelerator: &Accelerator) -> Option<usize> {
-        let mut known = self.accelerators.iter();
-        known.position(|known| {
+        let mut alike = self.digests.get(&digest(accelerator))?.iter().copied();
+        alike.find(|&index| {
+            let known = &self.accelerators[index];
             known.costs_as(accelerator) && (!self.by_name || same_names(known, accelerator))
         })
     }
 }
 
-fn same_names(a: &Accelerator, b: &Accelerator) -> bool {
-    a.name == b.name && a.dataflow.name() == b.dataflow.name()
+/// Equal for accelerators that cost the same; few others share it.
+fn digest(accelerator: &Accelerator) -> u64 {
+    let Accelerator { pes, clock, noc, memory, datapath, .. } = accelerator;
+    let mut hasher = DefaultHasher::new();
+    (pes, clock, noc, memory, datapath).hash(&mut hasher);
+    hasher.finish()
 }
 
-fn evaluate_pair(
-    model: &dyn CostModel,
-    network: &Network,
-    accelerator: &Accelerator,
-) -> Result<Arc<NetworkCost>, CostError> {
-    model.network(network, accelerator).map(Arc::new).map_err(|reason| CostError {
-        network: network.name().into(),
-        accelerator: accelerator.name.clone(),
-        reason,
-    })
+fn same_names(a: &Accelerator, b: &Accelerator) -> bool {
+    a.name == b.name && a.dataflow.name() == b.dataflow.name()
 }

@@ -245,6 +245,15 @@ pub enum HardwareError {
         /// Partitions that it lists.
         known: String,
     },
+    /// A platform of tables has no budget to change.
+    #[error(
+        "platform `{platform}` lists its accelerators one by one; bandwidth and memory are set on a \
+         platform with a budget, such as `paper`"
+    )]
+    NoBudget {
+        /// Platform.
+        platform: Box<str>,
+    },
 }
 
 impl System {

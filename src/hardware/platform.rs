@@ -49,6 +49,53 @@ pub struct Budget {
     pub memory: Memory,
 }
 
+/// Resources of a whole chip in place of those of a budget; `None`: as the budget has it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct BudgetChange {
+    /// Downward bandwidth of every level of the network [byte/cycle].
+    pub noc_bandwidth: Option<u64>,
+    /// Shared on-chip buffer (L2).
+    pub shared_memory: Option<Bytes>,
+    /// Buffer of one PE (L1).
+    pub local_memory: Option<Bytes>,
+    /// Off-chip bandwidth [byte/cycle].
+    pub offchip_bandwidth: Option<u64>,
+}
+
+impl BudgetChange {
+    /// Whether it changes nothing.
+    pub fn is_none(&self) -> bool {
+        *self == Self::default()
+    }
+
+    fn of(&self, budget: &Budget) -> Budget {
+        let Budget { mut noc, mut memory } = budget.clone();
+        noc.bandwidth = self.noc_bandwidth.map_or(noc.bandwidth, |bandwidth| vec![bandwidth]);
+        memory.shared = self.shared_memory.unwrap_or(memory.shared);
+        memory.local = self.local_memory.unwrap_or(memory.local);
+        memory.offchip_bandwidth = self.offchip_bandwidth.unwrap_or(memory.offchip_bandwidth);
+        Budget { noc, memory }
+    }
+}
+
+impl Platform {
+    /// This platform with another budget.
+    ///
+    /// # Errors
+    ///
+    /// [`HardwareError::NoBudget`] if it changes something of a platform of tables.
+    pub fn with(&self, change: &BudgetChange) -> Result<Self, HardwareError> {
+        let resources = match &self.resources {
+            Resources::Budget(budget) => Resources::Budget(Box::new(change.of(budget))),
+            tables if change.is_none() => tables.clone(),
+            Resources::Tables(_) => {
+                return Err(HardwareError::NoBudget { platform: self.name.clone() });
+            }
+        };
+        Ok(Self { resources, ..self.clone() })
+    }
+}
+
 /// Instances of one partition of the PEs.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Table {

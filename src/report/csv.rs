@@ -1,5 +1,5 @@
 //! The three CSV files of a set of runs: `scores.csv` (a row a run), `models.csv` (a row a model of
-//! a run) and `inferences.csv` (a row a request).
+//! a run) and `inferences.csv` (a row a request); and the file of a sweep (a row a point).
 //!
 //! Numbers are printed so that they read back to the same value: scores and energies in the shortest
 //! such form, times in milliseconds with all six decimals of a nanosecond.
@@ -24,6 +24,10 @@ const SHORT: f64 = 1e-5;
 /// The column behind scores and counts.
 const ENERGY: &[&str] = &["energy_mj"];
 
+/// Columns of a sweep before the label, and behind everything.
+const POINT: &[&str] = &["point", "id"];
+const REASON: &[&str] = &["reason"];
+
 /// Columns of `inferences.csv` after the label.
 const INFERENCE: &[&str] = &[
     "model",
@@ -42,6 +46,18 @@ const INFERENCE: &[&str] = &[
     "accuracy",
     "inference",
 ];
+
+/// Those of `keys` that the label of a run does not show.
+pub fn beside_label<'a>(keys: impl Iterator<Item = &'a str>) -> impl Iterator<Item = &'a str> {
+    keys.filter(|key| !LABEL.contains(key))
+}
+
+/// First line of the file of a sweep, whose rows have columns for `settings` behind the label.
+pub fn sweep_header(settings: &[&str]) -> String {
+    let columns =
+        [POINT, &LABEL, settings, &Score::COLUMNS, &Counts::COLUMNS, ENERGY, REASON].concat();
+    columns.join(",") + "\n"
+}
 
 /// Writes the rows of one file; the header is written on creation.
 ///
@@ -85,6 +101,53 @@ impl<W: Write> Table<W> {
     /// What the writer says.
     pub fn inferences(out: W) -> io::Result<Self> {
         Self::new(out, &[&LABEL, INFERENCE])
+    }
+
+    /// Rows of a sweep, behind a header that is there already.
+    pub fn sweep_rows(out: W) -> Self {
+        Self { out, row: String::new(), label: String::new() }
+    }
+
+    /// The row of a point: its place and identity, its run, the values of its settings in the order
+    /// of the columns, and its scores or why it has none.
+    ///
+    /// # Errors
+    ///
+    /// What the writer says.
+    pub fn sweep_row<'a>(
+        &mut self,
+        (index, id): (u64, &str),
+        label: &RunLabel<'_>,
+        settings: impl Iterator<Item = &'a str>,
+        result: Result<&Scorecard, &str>,
+    ) -> io::Result<()> {
+        self.start_run(label);
+        self.row.clear();
+        self.display(index);
+        self.text(id);
+        self.row.push_str(&self.label);
+        settings.for_each(|value| self.text(value));
+        match result {
+            Ok(scorecard) => {
+                self.score(&scorecard.total);
+                self.row.push(',');
+            }
+            Err(reason) => {
+                let n_empty = Score::COLUMNS.len() + Counts::COLUMNS.len() + ENERGY.len();
+                self.row.extend(std::iter::repeat_n(',', n_empty));
+                self.text(reason);
+            }
+        }
+        self.end_row()
+    }
+
+    /// Hands on what is buffered.
+    ///
+    /// # Errors
+    ///
+    /// What the writer says.
+    pub fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
     }
 
     /// Gives the writer back, flushed.

@@ -6,6 +6,7 @@ pub mod csv;
 pub mod html;
 pub mod json;
 pub mod network;
+pub mod points;
 pub mod table;
 
 use crate::scenario::Scenario;

@@ -4,6 +4,8 @@
 //! time, so that memory does not grow with the number of runs.
 
 pub mod enumeration;
+pub mod grid;
+pub mod pareto;
 
 use std::fmt;
 use std::sync::Arc;
@@ -41,6 +43,15 @@ impl Semantics {
             Self::Mlsys2023 => "mlsys2023",
         }
     }
+
+    /// Name of `scheduler` in results: the artifact's dispatch, the only one of `mlsys2023`, has a
+    /// name of its own.
+    pub fn scheduler_name(self, scheduler: &schedule::Entry) -> &'static str {
+        match self {
+            Self::Principled => scheduler.name,
+            Self::Mlsys2023 => "artifact",
+        }
+    }
 }
 
 impl fmt::Display for Semantics {
@@ -70,12 +81,9 @@ pub struct RunSpec {
 }
 
 impl RunSpec {
-    /// Name of the policy in results: the artifact's dispatch has no other name.
+    /// Name of the policy in results.
     pub fn scheduler_name(&self) -> &'static str {
-        match self.semantics {
-            Semantics::Principled => self.scheduler.name,
-            Semantics::Mlsys2023 => "artifact",
-        }
+        self.semantics.scheduler_name(self.scheduler)
     }
 }
 
@@ -122,8 +130,7 @@ pub fn run_all<E>(
     cost_model: &dyn CostModel,
     mut consume: impl FnMut(usize, &RunSpec, Result<RunResult, RunError>) -> Result<(), E>,
 ) -> Result<(), E> {
-    let pairs = specs.iter().map(|spec| (&*spec.scenario, &*spec.system));
-    let library = CostLibrary::evaluate(cost_model, pairs);
+    let library = CostLibrary::evaluate(cost_model, pairs(specs));
     let mut done = 0;
     while done < specs.len() {
         let block = &specs[done..done + block_len(&specs[done..])];
@@ -134,6 +141,33 @@ pub fn run_all<E>(
         done += block.len();
     }
     Ok(())
+}
+
+/// What costs are needed for.
+fn pairs<'a>(
+    specs: impl IntoIterator<Item = &'a RunSpec>,
+) -> impl Iterator<Item = (&'a Scenario, &'a System)> {
+    specs.into_iter().map(|spec| (&*spec.scenario, &*spec.system))
+}
+
+/// Scores runs, block after block, with one cost model that is asked once for every pair of network
+/// and accelerator however many blocks need it.
+pub struct Scorer<'m> {
+    cost_model: &'m dyn CostModel,
+    library: CostLibrary,
+}
+
+impl<'m> Scorer<'m> {
+    /// A scorer that has asked `cost_model` for nothing yet.
+    pub fn new(cost_model: &'m dyn CostModel) -> Self {
+        Self { cost_model, library: CostLibrary::totals(cost_model) }
+    }
+
+    /// Scores of every run, in their order, made in parallel.
+    pub fn score(&mut self, specs: &[&RunSpec]) -> Vec<Result<Scorecard, RunError>> {
+        self.library.extend(self.cost_model, pairs(specs.iter().copied()));
+        specs.par_iter().map(|spec| scorecard(spec, &self.library)).collect()
+    }
 }
 
 /// How many of the next runs make a block, at least one.
@@ -162,7 +196,31 @@ fn n_requests(spec: &RunSpec) -> u64 {
 ///
 /// If `library` was evaluated without the run's scenario and system.
 pub fn run(spec: &RunSpec, library: &CostLibrary) -> Result<RunResult, RunError> {
-    let plan = Plan {
+    let plan = plan(spec, library)?;
+    match spec.semantics {
+        Semantics::Principled => principled(&plan),
+        Semantics::Mlsys2023 => {
+            let replay = mlsys2023(&plan)?;
+            Ok(RunResult {
+                scorecard: replay.scorecard(),
+                trace: replay.trace(),
+                inferences: replay.inferences(),
+            })
+        }
+    }
+}
+
+/// What [`run`] gives, without trace and inferences.
+fn scorecard(spec: &RunSpec, library: &CostLibrary) -> Result<Scorecard, RunError> {
+    let plan = plan(spec, library)?;
+    match spec.semantics {
+        Semantics::Principled => Ok(plan.score(&engine::run(&plan, &plan.requests()?).trace)),
+        Semantics::Mlsys2023 => Ok(mlsys2023(&plan)?.scorecard()),
+    }
+}
+
+fn plan(spec: &RunSpec, library: &CostLibrary) -> Result<Plan, RunError> {
+    Ok(Plan {
         scenario: Arc::clone(&spec.scenario),
         system: Arc::clone(&spec.system),
         costs: Arc::new(library.table(&spec.scenario, &spec.system)?),
@@ -170,11 +228,7 @@ pub fn run(spec: &RunSpec, library: &CostLibrary) -> Result<RunResult, RunError>
         engine: spec.engine,
         scheduler: spec.scheduler,
         score: spec.score,
-    };
-    match spec.semantics {
-        Semantics::Principled => principled(&plan),
-        Semantics::Mlsys2023 => mlsys2023(&plan),
-    }
+    })
 }
 
 fn principled(plan: &Plan) -> Result<RunResult, RunError> {
@@ -183,12 +237,7 @@ fn principled(plan: &Plan) -> Result<RunResult, RunError> {
     Ok(RunResult { scorecard: plan.score(&trace), trace, inferences })
 }
 
-fn mlsys2023(plan: &Plan) -> Result<RunResult, RunError> {
+fn mlsys2023(plan: &Plan) -> Result<compat::Replay, RunError> {
     let libc_seed = plan.load.seed.wrapping_add(plan.load.replication) as u32;
-    let replay = compat::run(plan, libc_seed)?;
-    Ok(RunResult {
-        scorecard: replay.scorecard(),
-        trace: replay.trace(),
-        inferences: replay.inferences(),
-    })
+    Ok(compat::run(plan, libc_seed)?)
 }

@@ -1,0 +1,137 @@
+//! What the file of a sweep was made from, beside it: a file goes on only with what it began with.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::config::{InputFile, Source};
+use crate::sweep::grid::Grid;
+
+use super::super::message::Failure;
+use super::super::output;
+
+/// The record beside `FILE.csv`, in `FILE.csv.json`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Manifest {
+    program: String,
+    version: String,
+    /// SHA-256 of keys and values.
+    grid_sha256: String,
+    /// SHA-256 of every file that was read.
+    inputs_sha256: BTreeMap<String, String>,
+    /// Points of the whole sweep.
+    n_points: u64,
+    /// The first point of this file and the one behind its last.
+    points: [u64; 2],
+    /// Keys and values: for every factor its keys and rows.
+    grid: Value,
+}
+
+impl Manifest {
+    /// The record of the part `points` of `grid`, which refers to `inputs`.
+    pub fn of(grid: &Grid, inputs: impl Iterator<Item = InputFile>, points: &Range<u64>) -> Self {
+        let factor = |factor: &crate::sweep::grid::Factor| serde_json::json!({ "keys": factor.keys, "rows": factor.rows });
+        Self {
+            program: "xrsim".into(),
+            version: env!("CARGO_PKG_VERSION").into(),
+            grid_sha256: grid.digest(),
+            inputs_sha256: inputs.map(|input| (input.name, input.sha256)).collect(),
+            n_points: grid.n_points(),
+            points: [points.start, points.end],
+            grid: grid.factors().iter().map(factor).collect(),
+        }
+    }
+
+    /// The record beside the file at `path`; `None` if there is none.
+    ///
+    /// # Errors
+    ///
+    /// If it is not the record of a sweep, or of another version of the program.
+    pub fn beside(path: &Path) -> Result<Option<Self>, Failure> {
+        let place = place(path);
+        if !place.exists() {
+            return Ok(None);
+        }
+        let refuse = |reason: String| {
+            let message = format!("{}: {reason}", place.display());
+            Err(Failure::Argument(message))
+        };
+        let source = Source::read(&place)?;
+        let Ok(record) = serde_json::from_str::<Value>(source.text()) else {
+            return refuse("not the record of a sweep".into());
+        };
+        let version = env!("CARGO_PKG_VERSION");
+        match record["version"].as_str() {
+            Some(found) if found != version && record["program"] == "xrsim" => refuse(format!(
+                "made by xrsim {found}; this is {version}, whose numbers may differ"
+            )),
+            _ => match serde_json::from_value(record) {
+                Ok(manifest) => Ok(Some(manifest)),
+                Err(error) => refuse(format!("not the record of a sweep: {error}")),
+            },
+        }
+    }
+
+    /// Writes the record beside the file at `path`.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be written.
+    pub fn write_beside(&self, path: &Path) -> Result<(), Failure> {
+        let text = serde_json::to_string(self).expect("strings and numbers serialise");
+        output::write_text(&place(path), &(text + "\n"))
+    }
+
+    /// What has changed from `earlier` to this; `None` if nothing has.
+    pub fn difference(&self, earlier: &Self) -> Option<String> {
+        if self.grid_sha256 != earlier.grid_sha256 {
+            return Some("the keys or values of the sweep have changed".into());
+        }
+        if self.points != earlier.points {
+            let [first, end] = earlier.points;
+            return Some(format!("it holds another part of the sweep, points {first} to {end}"));
+        }
+        let hashes = |manifest: &Self| {
+            let mut hashes: Vec<_> = manifest.inputs_sha256.values().cloned().collect();
+            hashes.sort();
+            hashes
+        };
+        // By contents: the same file may have another path elsewhere.
+        if hashes(self) == hashes(earlier) {
+            return None;
+        }
+        let changed = self
+            .inputs_sha256
+            .iter()
+            .find(|(name, hash)| earlier.inputs_sha256.get(*name) != Some(hash));
+        let name = changed.map_or("a file that it refers to", |(name, _)| name);
+        Some(format!("{name} has changed"))
+    }
+
+    /// Points of the whole sweep.
+    pub fn n_points(&self) -> u64 {
+        self.n_points
+    }
+
+    /// Points of the file.
+    pub fn points(&self) -> Range<u64> {
+        self.points[0]..self.points[1]
+    }
+
+    /// The record of all points.
+    pub fn of_whole(&self) -> Self {
+        Self { points: [0, self.n_points], ..self.clone() }
+    }
+}
+
+/// `FILE.csv.json` of `FILE.csv`.
+fn place(path: &Path) -> PathBuf {
+    let mut name = OsString::from(path);
+    name.push(".json");
+    name.into()
+}

@@ -1,0 +1,290 @@
+//! `sweep:` files, and the same on the command line: keys and values of many runs, as text with its
+//! places. What keys there are and what values they take is not known here.
+
+use std::cell::Cell;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use super::document::Document;
+use super::range;
+use super::yaml::read::{At, Problems, at_most, list, named, number, printable, text};
+use super::yaml::tree::Entry;
+use super::yaml::{Fields, Node, Value};
+use super::{ConfigError, Kind, Problem, Source};
+
+/// Text and where it was written.
+type Text = At<Box<str>>;
+
+/// Most points of a list, and most values of all keys together.
+const MAX_VALUES: usize = 100_000;
+
+/// Most keys.
+const MAX_KEYS: usize = 32;
+
+/// What a sweep varies, as it was written.
+#[derive(Debug, Clone)]
+pub struct SweepDraft {
+    /// Where it was written.
+    pub source: Arc<Source>,
+    /// Folder that paths in it are relative to, if it is not the working directory.
+    pub folder: Option<PathBuf>,
+    /// Points that are listed one by one, then keys with all their values. Every row is as long as
+    /// its columns.
+    pub factors: Vec<DraftFactor>,
+    /// Independent replications of every point, if a number is given.
+    pub replications: Option<u64>,
+}
+
+/// Settings that vary together, see [`crate::config::sweep`].
+#[derive(Debug, Clone, Default)]
+pub struct DraftFactor {
+    /// Key of every column, where it was first written.
+    pub keys: Vec<At<Box<str>>>,
+    /// Values, `[row][column]`; `None` where the row does not give the key.
+    pub rows: Vec<Vec<Option<At<Box<str>>>>>,
+}
+
+impl SweepDraft {
+    /// Most replications of a point.
+    pub const MAX_REPLICATIONS: u64 = MAX_VALUES as u64;
+
+    /// Whether some point gives `key`.
+    pub fn gives(&self, key: &str) -> bool {
+        self.factor_of(key).is_some()
+    }
+
+    /// Whether some point does not give `key`.
+    pub fn leaves_out(&self, key: &str) -> bool {
+        let complete = |(factor, column): (&DraftFactor, usize)| {
+            factor.rows.iter().all(|row| row[column].is_some())
+        };
+        !self.factor_of(key).is_some_and(complete)
+    }
+
+    /// Values of `key`, in their order.
+    pub fn values(&self, key: &str) -> Vec<&At<Box<str>>> {
+        let cells = self
+            .factor_of(key)
+            .map(|(factor, column)| factor.rows.iter().filter_map(move |row| row[column].as_ref()));
+        cells.into_iter().flatten().collect()
+    }
+
+    /// The first factor that gives `key`, and in which column.
+    pub fn factor_of(&self, key: &str) -> Option<(&DraftFactor, usize)> {
+        self.factors.iter().find_map(|factor| Some((factor, factor.column(key)?)))
+    }
+
+    /// The error that `problems` of what was written are.
+    pub fn invalid(&self, problems: Vec<Problem>) -> ConfigError {
+        let document = Document { source: Arc::clone(&self.source), folder: None };
+        document.invalid(problems)
+    }
+
+    pub(super) fn read(file: &Document) -> Result<Self, ConfigError> {
+        let (factors, replications) = file.load(Kind::Sweep, read)?;
+        let folder = file.folder.clone();
+        Ok(Self { source: Arc::clone(&file.source), folder, factors, replications })
+    }
+}
+
+/// Reads the body of a `sweep:` file.
+fn read(node: &Node<'_>, problems: &mut Problems) -> Option<(Vec<DraftFactor>, Option<u64>)> {
+    let mut fields = Fields::of(node, "a sweep", problems)?;
+    fields.required("name", text);
+    let points = fields.optional("points", at_most(MAX_VALUES, list("points", point)));
+    let room = Room::default();
+    let axis = |entry: &Entry<'_>, problems: &mut Problems| axis(entry, &room, problems);
+    let grid = fields.optional("grid", at_most(MAX_KEYS, named("settings", axis)));
+    let replications = number(1..=SweepDraft::MAX_REPLICATIONS);
+    let replications = fields.optional("replications", replications);
+    let anything = ["points", "grid", "replications"].iter().any(|key| fields.given(key));
+    if !anything {
+        let message = "this sweep varies nothing";
+        let help = "give `grid`, `points` or `replications`";
+        fields.problem(Problem::new(fields.span_of("name"), message).help(help));
+    }
+    fields.finish();
+    let points = points.and_then(|points| table(points, problems));
+    let mut factors: Vec<_> = points.into_iter().collect();
+    factors.extend(grid.into_iter().flatten());
+    Some((factors, replications))
+}
+
+/// A key of `grid` with one value, a range, or a list of both.
+fn axis(entry: &Entry<'_>, room: &Room, problems: &mut Problems) -> Option<DraftFactor> {
+    let read = |node: &Node<'_>, problems: &mut Problems| range_or_value(node, room, problems);
+    let values = match &entry.value.value {
+        Value::List(_) => list("values", read)(&entry.value, problems)?.concat(),
+        _ => read(&entry.value, problems)?,
+    };
+    Some(DraftFactor::axis(key(entry), values))
+}
+
+fn key(entry: &Entry<'_>) -> Text {
+    At { span: entry.key_span.clone(), value: (&*entry.key).into() }
+}
+
+fn range_or_value(node: &Node<'_>, room: &Room, problems: &mut Problems) -> Option<Vec<Text>> {
+    let written = value(node, problems)?;
+    match &node.value {
+        Value::Scalar { quoted: true, .. } => Some(vec![written]),
+        _ => room.expand(written, problems),
+    }
+}
+
+fn value(node: &Node<'_>, problems: &mut Problems) -> Option<Text> {
+    let value = text(node, problems)?;
+    let value: Text = At { span: node.span.clone(), value: value.trim().into() };
+    if value.value.contains(char::is_control) {
+        let message = format!("`{}` is more than a line of text", printable(&value.value));
+        problems.push(Problem::new(value.span, message));
+        return None;
+    }
+    Some(value)
+}
+
+/// Room for values, which hostile ranges would fill.
+struct Room {
+    left: Cell<usize>,
+}
+
+impl Default for Room {
+    fn default() -> Self {
+        Self { left: Cell::new(MAX_VALUES) }
+    }
+}
+
+impl Room {
+    /// The values of a range, or the one value that is none.
+    fn expand(&self, written: Text, problems: &mut Problems) -> Option<Vec<Text>> {
+        let At { span, value } = written;
+        let values = match range::values(&value, self.left.get()) {
+            None => vec![At { span, value }],
+            Some(Ok(values)) => {
+                let place = |value: String| At { span: span.clone(), value: value.into() };
+                values.into_iter().map(place).collect()
+            }
+            Some(Err(message)) => {
+                let help = "a range is FIRST..LAST, FIRST..LAST step N, or FIRST..LAST step xN";
+                problems.push(Problem::new(span, message).help(help));
+                return None;
+            }
+        };
+        self.left.set(self.left.get().saturating_sub(values.len()));
+        Some(values)
+    }
+}
+
+/// A point of `points`: one value for each of its keys.
+fn point(node: &Node<'_>, problems: &mut Problems) -> Option<Vec<(Text, Text)>> {
+    let setting = |entry: &Entry<'_>, problems: &mut Problems| {
+        Some((key(entry), value(&entry.value, problems)?))
+    };
+    at_most(MAX_KEYS, named("settings", setting))(node, problems)
+}
+
+/// The factor of all points, a column for every key that any of them has.
+fn table(points: Vec<Vec<(Text, Text)>>, problems: &mut Problems) -> Option<DraftFactor> {
+    let mut factor = DraftFactor::default();
+    for point in points {
+        let mut row = vec![None; factor.keys.len()];
+        for (key, value) in point {
+            let column = factor.column_for(key);
+            row.resize(row.len().max(column + 1), None);
+            row[column] = Some(value);
+        }
+        if let Some(key) = factor.keys.get(MAX_KEYS) {
+            let message = format!("more than {MAX_KEYS} keys in all points");
+            problems.push(Problem::new(key.span.clone(), message));
+            return None;
+        }
+        factor.rows.push(row);
+    }
+    let n_keys = factor.keys.len();
+    factor.rows.iter_mut().for_each(|row| row.resize(n_keys, None));
+    Some(factor)
+}
+
+impl DraftFactor {
+    /// The axis of one `key`.
+    fn axis(key: Text, values: Vec<Text>) -> Self {
+        Self { keys: vec![key], rows: values.into_iter().map(|value| vec![Some(value)]).collect() }
+    }
+
+    /// The column of `key`, if it has one.
+    pub fn column(&self, key: &str) -> Option<usize> {
+        self.keys.iter().position(|known| *known.value == *key)
+    }
+
+    /// The column of `key`, a new one if it has none yet.
+    fn column_for(&mut self, key: Text) -> usize {
+        self.column(&key.value).unwrap_or_else(|| {
+            self.keys.push(key);
+            self.keys.len() - 1
+        })
+    }
+}
+
+/// A sweep that is written as options of a command, one after another.
+#[derive(Default)]
+pub struct SweepOptions {
+    text: String,
+    factors: Vec<DraftFactor>,
+    room: Room,
+    problems: Problems,
+}
+
+impl SweepOptions {
+    /// Adds an option: `option` as it is written, the `key` that it means, and its values between
+    /// commas. An option that is given again adds to its values.
+    pub fn add(&mut self, option: &str, key: &str, values: &str) {
+        if !self.text.is_empty() {
+            self.text.push(' ');
+        }
+        let start = self.text.len();
+        self.text += option;
+        let key = At { span: start..self.text.len(), value: key.into() };
+        if !option.ends_with('=') {
+            self.text.push(' ');
+        }
+        let mut start = self.text.len();
+        self.text += values;
+        let mut found = Vec::new();
+        for piece in values.split(',') {
+            let begin = start + piece.len() - piece.trim_start().len();
+            let piece_end = start + piece.len();
+            let value = piece.trim();
+            found.extend(self.values(At { span: begin..begin + value.len(), value: value.into() }));
+            start = piece_end + 1;
+        }
+        match self.factors.iter_mut().find(|factor| factor.keys[0].value == key.value) {
+            Some(known) => known.rows.extend(DraftFactor::axis(key, found).rows),
+            None => self.factors.push(DraftFactor::axis(key, found)),
+        }
+    }
+
+    fn values(&mut self, written: Text) -> Vec<Text> {
+        if written.value.is_empty() || written.value.contains(char::is_control) {
+            let message = "expected a value, or several between commas";
+            self.problems.push(Problem::new(written.span, message));
+            return Vec::new();
+        }
+        self.room.expand(written, &mut self.problems).unwrap_or_default()
+    }
+
+    /// Whether there is no option.
+    pub fn is_empty(&self) -> bool {
+        self.factors.is_empty()
+    }
+
+    /// What the options say, in a source called `command line`.
+    ///
+    /// # Errors
+    ///
+    /// Every value that is none.
+    pub fn draft(self, replications: Option<u64>) -> Result<SweepDraft, ConfigError> {
+        let source = Source::new("command line", self.text);
+        let draft = SweepDraft { source, folder: None, factors: self.factors, replications };
+        if self.problems.is_empty() { Ok(draft) } else { Err(draft.invalid(self.problems)) }
+    }
+}

@@ -30,8 +30,8 @@ const ALLOWED: &[(&str, &[&str])] = &[
     (
         "report",
         &[
-            "units", "ids", "model", "hardware", "scenario", "cost", "score", "trace", "sweep",
-            "figures",
+            "units", "ids", "model", "hardware", "scenario", "cost", "load", "score", "trace",
+            "sweep", "figures",
         ],
     ),
     ("figures", &[]),

@@ -5,12 +5,12 @@
 mod runs;
 
 use runs::*;
-use xrsim::ids::{ModelId, RequestId};
+use xrsim::ids::{AccelId, ModelId, RequestId};
 use xrsim::load::{FrameMapping, LoadError, Request, RequestStream};
 use xrsim::plan::{LatePolicy, Plan, PlanError};
 use xrsim::scenario::{ActiveModel, InputStream, Scenario};
 use xrsim::score::{NeverTriggered, benchmark_score};
-use xrsim::trace::{DropReason, Outcome};
+use xrsim::trace::{Attempt, DropReason, Outcome};
 use xrsim::units::{Millijoules, SimSpan, SimTime};
 
 /// Requests of one model, in order of frame.
@@ -496,11 +496,14 @@ mod execution {
         plan.engine.late = LatePolicy::Abort;
         let trace = trace(&plan);
         for frame in 0..3 {
-            let Outcome::Dropped { at, reason, energy } = record(&trace, 0, frame).outcome else {
+            let Outcome::Dropped { at, reason, energy, attempt } = record(&trace, 0, frame).outcome
+            else {
                 panic!("aborted")
             };
             assert_eq!((at, reason), (at_ms(100.0 * (frame + 1) as f64), DropReason::Aborted));
             assert!((energy.get() - 2.0 / 3.0).abs() < 1e-12, "one division and one product");
+            let (accelerator, start) = (AccelId::new(0), at_ms(100.0 * frame as f64));
+            assert_eq!(attempt, Some(Attempt { accelerator, start }));
         }
         assert!((plan.score(&trace).total.counts.energy.get() - 2.0).abs() < 1e-12);
     }
@@ -643,6 +646,7 @@ mod cascades {
                 at: SimTime::from_ns(333_333_333),
                 reason: DropReason::Upstream,
                 energy: Millijoules::ZERO,
+                attempt: None,
             }
         );
     }

@@ -370,8 +370,8 @@ fn the_182_runs_lose_drop_and_delay_as_many_requests_as_published() {
                     late += u32::from(end > record.deadline);
                 }
                 Outcome::Dropped { .. } => dropped += 1,
-                Outcome::Lost { running: true } => running += 1,
-                Outcome::Lost { running: false } => waiting += 1,
+                Outcome::Lost { attempt: Some(_) } => running += 1,
+                Outcome::Lost { attempt: None } => waiting += 1,
                 Outcome::NotTriggered => {}
             }
         }

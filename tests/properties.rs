@@ -278,7 +278,7 @@ proptest! {
                     prop_assert_eq!(energy, plan.costs.energy(record.model, accelerator));
                     prop_assert!(plan.engine.late == LatePolicy::Finish || end <= expiry);
                 }
-                Outcome::Dropped { at, reason, energy } => {
+                Outcome::Dropped { at, reason, energy, attempt } => {
                     prop_assert!(record.arrival <= at && at <= expiry);
                     let on_time = matches!(reason, DropReason::Deadline | DropReason::Aborted);
                     prop_assert!(!on_time || at == expiry);
@@ -287,6 +287,7 @@ proptest! {
                         prop_assert_eq!(gone.map(|gone| gone.max(record.arrival)), Some(at));
                     }
                     prop_assert!(energy.get() == 0.0 || reason == DropReason::Aborted);
+                    prop_assert_eq!(attempt.is_some(), reason == DropReason::Aborted);
                 }
                 Outcome::NotTriggered => {}
                 Outcome::Lost { .. } => prop_assert!(false, "lost"),

@@ -84,6 +84,7 @@ fn requests(data: &Value) -> Vec<BTreeMap<String, Value>> {
                 ("accelerator", name(&requests["accelerator"][at])),
                 ("outcome", name(&requests["outcome"][at])),
                 ("reason", name(&requests["reason"][at])),
+                ("cause", name(&requests["cause"][at])),
                 ("energy_mj", number(&requests["energy"][at])),
                 ("realtime", number(&requests["scores"][0][at])),
                 ("energy", number(&requests["scores"][1][at])),
@@ -260,12 +261,12 @@ gaming,J,4096,principled,principled,edf,0,0,SR,SR_em,0,0,0,0,0,0,1,0,1,1,0,0
 gaming,J,8192,principled,principled,edf,0,0,KD,KD_res8,1,0.5,1,1,0.5,0.5,1,1,0,0,0,1.5
 ";
     let inferences = "\
-scenario,system,pes,semantics,cost_model,scheduler,seed,replication,model,network,frame,arrival_ms,deadline_ms,start_ms,end_ms,accelerator,outcome,reason,energy_mj,realtime,energy,accuracy,inference
-gaming,J,4096,principled,principled,edf,0,0,KD,KD_res8,0,0.000000,10.000000,0.500000,9.000000,WS-0,executed,,1.5,1,0.5,1,0.5
-gaming,J,4096,principled,principled,edf,0,0,KD,KD_res8,1,10.000000,20.000000,11.000000,20.000001,WS-0,executed,late,2,0,0.5,1,0
-gaming,J,4096,principled,principled,edf,0,0,SR,SR_em,0,0.000000,10.000000,,10.000000,,dropped,deadline,0,,,,
-gaming,J,4096,principled,principled,edf,0,0,SR,SR_em,1,10.000000,20.000000,,,,not_triggered,,0,,,,
-gaming,J,8192,principled,principled,edf,0,0,KD,KD_res8,0,0.000000,10.000000,0.000000,4.500000,WS-0,executed,,1.5,1,0.5,1,0.5
+scenario,system,pes,semantics,cost_model,scheduler,seed,replication,model,network,frame,arrival_ms,deadline_ms,start_ms,end_ms,accelerator,outcome,reason,energy_mj,realtime,energy,accuracy,inference,cause
+gaming,J,4096,principled,principled,edf,0,0,KD,KD_res8,0,0.000000,10.000000,0.500000,9.000000,WS-0,executed,,1.5,1,0.5,1,0.5,
+gaming,J,4096,principled,principled,edf,0,0,KD,KD_res8,1,10.000000,20.000000,11.000000,20.000001,WS-0,executed,late,2,0,0.5,1,0,own latency: 9.000 of 10.000 ms
+gaming,J,4096,principled,principled,edf,0,0,SR,SR_em,0,0.000000,10.000000,,10.000000,,dropped,deadline,0,,,,,accelerator: 9.500 ms behind KD:0 on WS-0
+gaming,J,4096,principled,principled,edf,0,0,SR,SR_em,1,10.000000,20.000000,,,,not_triggered,,0,,,,,
+gaming,J,8192,principled,principled,edf,0,0,KD,KD_res8,0,0.000000,10.000000,0.000000,4.500000,WS-0,executed,,1.5,1,0.5,1,0.5,
 ";
     let record = "\
 {

@@ -46,6 +46,8 @@ pub enum Command {
     Plot(PlotArgs),
     /// Reproduce the paper's figures and quotes, and say what changes under which semantics.
     Reproduce(ReproduceArgs),
+    /// Say why a frame was late or dropped, and what would have met its deadline.
+    Explain(ExplainArgs),
     /// Turn the results of a run into one HTML page that opens without a network.
     Report(ReportArgs),
     /// List what is there.
@@ -175,9 +177,33 @@ impl ValueEnum for NetworkEdition {
     xrsim run --scheduler edf --replications 30 --out results\n  \
     xrsim run --system my_system.yaml --set score.k_per_ms=5\n  \
     xrsim run --semantics mlsys2023 --seed 7 --format csv\n  \
-    xrsim run --semantics mlsys2023 --without name-order"
+    xrsim run --semantics mlsys2023 --without name-order\n  \
+    xrsim run --scenario AR_gaming --system J --pes 4096 --trace run.json"
 )]
 pub struct RunArgs {
+    /// What to run.
+    #[command(flatten)]
+    pub options: RunOptions,
+    /// Independent replications of every run.
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
+    pub replications: u64,
+    /// Folder for scores.csv, models.csv, inferences.csv and run.json.
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+    /// What to print.
+    #[arg(long, value_name = "FORMAT", default_value = "table")]
+    pub format: Format,
+    /// Print a row a run with the breakdown of its scores, however many there are.
+    #[arg(long)]
+    pub detail: bool,
+    /// Write the one run as a trace for Perfetto (ui.perfetto.dev) or chrome://tracing.
+    #[arg(long, value_name = "FILE.json")]
+    pub trace: Option<PathBuf>,
+}
+
+/// What to run, and how.
+#[derive(Debug, Clone, Args)]
+pub struct RunOptions {
     /// Scenario: a name or a file; repeat for several.
     #[arg(long, value_name = "S")]
     pub scenario: Vec<String>,
@@ -215,21 +241,25 @@ pub struct RunArgs {
     /// Seed of every random draw.
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub seed: u64,
-    /// Independent replications of every run.
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
-    pub replications: u64,
     /// Any other setting (see `xrsim list settings`); repeat for several.
     #[arg(long, value_name = "KEY=VALUE")]
     pub set: Vec<String>,
-    /// Folder for scores.csv, models.csv, inferences.csv and run.json.
-    #[arg(long, value_name = "DIR")]
-    pub out: Option<PathBuf>,
-    /// What to print.
-    #[arg(long, value_name = "FORMAT", default_value = "table")]
-    pub format: Format,
-    /// Print a row a run with the breakdown of its scores, however many there are.
-    #[arg(long)]
-    pub detail: bool,
+}
+
+/// `xrsim explain`.
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  \
+    xrsim explain --scenario AR_gaming --system J --pes 4096 HT:12")]
+pub struct ExplainArgs {
+    /// The run: one scenario on one system.
+    #[command(flatten)]
+    pub options: RunOptions,
+    /// Which of its replications, counted from 0.
+    #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u64).range(..1_000_000))]
+    pub replication: u64,
+    /// The frame: a model of the scenario and a number from 0.
+    #[arg(value_name = "MODEL:FRAME")]
+    pub frame: String,
 }
 
 /// `xrsim sweep`.

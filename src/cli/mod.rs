@@ -5,6 +5,7 @@ pub mod args;
 mod conditions;
 mod cost;
 mod costs;
+mod explain;
 mod figure;
 mod inspect;
 mod message;
@@ -19,6 +20,7 @@ mod run;
 mod settings;
 mod study;
 mod sweep;
+mod trace;
 mod validate;
 
 use std::error::Error;
@@ -51,6 +53,7 @@ fn dispatch(command: Command) -> Result<(), Failure> {
         Command::Merge(args) => sweep::merge(&args),
         Command::Plot(args) => plot::run(&args),
         Command::Reproduce(args) => reproduce::run(&args),
+        Command::Explain(args) => explain::run(&args),
         Command::Report(args) => report::run(&args),
         Command::List { what } => inspect::list(what),
         Command::Show { name } => inspect::show(&name),

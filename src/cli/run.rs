@@ -1,6 +1,7 @@
 //! `xrsim run`: scenarios on systems, scores out.
 
 use std::collections::HashSet;
+use std::ops::Range;
 use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
@@ -11,13 +12,14 @@ use crate::hardware::platform::Platform;
 use crate::scenario::Scenario;
 use crate::sweep::{self, RunSpec, Semantics};
 
-use super::args::RunArgs;
+use super::args::{RunArgs, RunOptions};
 use super::conditions::{self, Conditions};
 use super::costs::{self, CostChoice};
 use super::message::Failure;
 use super::progress::Progress;
 use super::results::Results;
 use super::settings::{Key, Settings};
+use super::trace::TraceFile;
 
 /// Most runs of one command; each takes memory before the first is made.
 const MAX_RUNS: u64 = 1_000_000;
@@ -28,23 +30,49 @@ const MAX_RUNS: u64 = 1_000_000;
 ///
 /// Bad input, output that cannot be written, or no run that is feasible.
 pub fn run(args: &RunArgs) -> Result<(), Failure> {
-    let conditions = conditions(args)?;
-    let settings = conditions.settings()?;
-    conditions.check_seed(args.replications - 1)?;
-    let mut catalog = Catalog::with_networks(conditions.networks());
-    let costs = costs::choose(&mut catalog, conditions.cost_model())?;
-    let specs = specs(args, &conditions, &settings, &mut catalog)?;
+    let Prepared { catalog, settings, costs, specs } =
+        prepare(&args.options, 0..args.replications)?;
+    let mut trace =
+        args.trace.as_deref().map(|path| TraceFile::create(path, &specs)).transpose()?;
     let mut results = Results::new(args, &costs.name)?;
     let progress = Progress::new(specs.len() as u64);
     sweep::run_all(&specs, &*costs.model, |index, spec, result| {
         progress.set(index as u64 + 1);
+        if let (Some(trace), Ok(result)) = (&mut trace, &result) {
+            trace.write(spec, &costs.name, result)?;
+        }
         results.take(spec, result)
     })?;
     progress.finish();
-    results.finish(|| provenance(args, &settings, &costs, &specs, &catalog))
+    results.finish(|| provenance(args, &settings, &costs, &specs, &catalog))?;
+    trace.map_or(Ok(()), TraceFile::finish)
 }
 
-fn conditions(args: &RunArgs) -> Result<Conditions<'_>, Failure> {
+/// Everything that runs need.
+pub(super) struct Prepared {
+    pub(super) catalog: Catalog,
+    pub(super) settings: Settings,
+    pub(super) costs: CostChoice,
+    /// Every run, in the order of the results: scenario, PEs, system, replication.
+    pub(super) specs: Vec<RunSpec>,
+}
+
+/// Reads and checks what `options` name, for some of its replications (one at least).
+///
+/// # Errors
+///
+/// Bad input.
+pub(super) fn prepare(options: &RunOptions, replications: Range<u64>) -> Result<Prepared, Failure> {
+    let conditions = conditions(options)?;
+    let settings = conditions.settings()?;
+    conditions.check_seed(replications.end - 1)?;
+    let mut catalog = Catalog::with_networks(conditions.networks());
+    let costs = costs::choose(&mut catalog, conditions.cost_model())?;
+    let specs = specs(options, replications, &conditions, &settings, &mut catalog)?;
+    Ok(Prepared { catalog, settings, costs, specs })
+}
+
+fn conditions(args: &RunOptions) -> Result<Conditions<'_>, Failure> {
     let scheduler = args.scheduler.as_deref().map(conditions::scheduler).transpose()?;
     let duration = args.duration.map(|ms| {
         conditions::duration(ms).ok_or_else(|| {
@@ -67,7 +95,8 @@ fn conditions(args: &RunArgs) -> Result<Conditions<'_>, Failure> {
 
 /// Every run, in the order of the results: scenario, PEs, system, replication.
 fn specs(
-    args: &RunArgs,
+    args: &RunOptions,
+    replications: Range<u64>,
     conditions: &Conditions<'_>,
     settings: &Settings,
     catalog: &mut Catalog,
@@ -82,20 +111,20 @@ fn specs(
     refuse_repeated("scenario", scenarios.iter().map(|scenario| scenario.name().to_string()))?;
     refuse_repeated("system", systems.iter().map(|system| name_with_pes(system)))?;
     let pairs = (scenarios.len() as u64).saturating_mul(systems.len() as u64);
-    if pairs.saturating_mul(args.replications) > MAX_RUNS {
+    let n_replications = replications.end - replications.start;
+    if pairs.saturating_mul(n_replications) > MAX_RUNS {
         return Err(Failure::Argument(format!(
-            "{} scenarios on {} systems with {} replications; at most {MAX_RUNS} runs are allowed \
-             (`xrsim sweep` makes more)",
+            "{} scenarios on {} systems with {n_replications} replications; at most {MAX_RUNS} runs \
+             are allowed (`xrsim sweep` makes more)",
             scenarios.len(),
-            systems.len(),
-            args.replications
+            systems.len()
         )));
     }
     let mut specs = Vec::new();
     for scenario in &scenarios {
         for system in &systems {
             let spec = |replication| conditions.spec(settings, scenario, system, replication);
-            specs.extend((0..args.replications).map(spec));
+            specs.extend(replications.clone().map(spec));
         }
     }
     Ok(specs)
@@ -123,7 +152,7 @@ fn or_default<'a, T>(given: &'a [T], default: &'a [T]) -> &'a [T] {
 /// Every system: styles once for each number of PEs, sizes first; then the systems that fix their
 /// own.
 fn systems(
-    args: &RunArgs,
+    args: &RunOptions,
     settings: &Settings,
     catalog: &mut Catalog,
     platform: &Platform,
@@ -166,7 +195,7 @@ fn systems(
 }
 
 fn dataflows(
-    args: &RunArgs,
+    args: &RunOptions,
     catalog: &mut Catalog,
 ) -> Result<Vec<Arc<crate::dataflow::Dataflow>>, Failure> {
     let mut dataflows = Vec::new();
@@ -184,17 +213,17 @@ fn provenance(
     specs: &[RunSpec],
     catalog: &Catalog,
 ) -> Map<String, Value> {
-    let mut effective = settings.effective(args.semantics);
+    let mut effective = settings.effective(args.options.semantics);
     let scenarios = specs.iter().map(|spec| spec.scenario.name().to_string());
     let systems = specs.iter().map(|spec| name_with_pes(&spec.system));
     effective.insert("scenarios".into(), json!(distinct(scenarios)));
     effective.insert("systems".into(), json!(distinct(systems)));
-    effective.insert("semantics".into(), json!(args.semantics.name()));
+    effective.insert("semantics".into(), json!(args.options.semantics.name()));
     effective.insert("cost_model".into(), json!(costs.name));
     effective.insert("networks".into(), json!(catalog.network_edition().name()));
     effective.insert("scheduler".into(), json!(specs[0].scheduler_name()));
     effective.insert("replications".into(), json!(args.replications));
-    if args.semantics == Semantics::Principled {
+    if args.options.semantics == Semantics::Principled {
         effective.insert("duration_ms".into(), json!(settings.load.duration.as_ms()));
     }
     let inputs: Map<_, _> =
@@ -202,7 +231,7 @@ fn provenance(
     let mut record = Map::new();
     record.insert("program".into(), json!("xrsim"));
     record.insert("version".into(), json!(env!("CARGO_PKG_VERSION")));
-    record.insert("seed".into(), json!(args.seed));
+    record.insert("seed".into(), json!(args.options.seed));
     record.insert("requested".into(), json!(requested(args)));
     record.insert("effective".into(), json!(effective));
     record.insert("inputs_sha256".into(), json!(inputs));
@@ -222,26 +251,28 @@ fn distinct(names: impl Iterator<Item = String>) -> Vec<String> {
 
 /// What the command line said, option by option; absent options are left out.
 fn requested(args: &RunArgs) -> Map<String, Value> {
-    let options = [
-        ("scenario", json!(args.scenario)),
-        ("system", json!(args.system)),
-        ("pes", json!(args.pes)),
-        ("semantics", json!(args.semantics.name())),
-        ("cost_model", json!(args.cost_model)),
-        ("without", json!(args.without)),
-        ("networks", json!(args.networks.map(NetworkEdition::name))),
-        ("platform", json!(args.platform)),
-        ("dataflow", json!(args.dataflow)),
-        ("scheduler", json!(args.scheduler)),
-        ("duration_ms", json!(args.duration)),
-        ("seed", json!(args.seed)),
+    let options = &args.options;
+    let given = [
+        ("scenario", json!(options.scenario)),
+        ("system", json!(options.system)),
+        ("pes", json!(options.pes)),
+        ("semantics", json!(options.semantics.name())),
+        ("cost_model", json!(options.cost_model)),
+        ("without", json!(options.without)),
+        ("networks", json!(options.networks.map(NetworkEdition::name))),
+        ("platform", json!(options.platform)),
+        ("dataflow", json!(options.dataflow)),
+        ("scheduler", json!(options.scheduler)),
+        ("duration_ms", json!(options.duration)),
+        ("seed", json!(options.seed)),
         ("replications", json!(args.replications)),
-        ("set", json!(args.set)),
+        ("set", json!(options.set)),
     ];
-    let given = |value: &Value| !value.is_null() && value.as_array().is_none_or(|a| !a.is_empty());
-    options
+    let is_given =
+        |value: &Value| !value.is_null() && value.as_array().is_none_or(|a| !a.is_empty());
+    given
         .into_iter()
-        .filter(|(_, value)| given(value))
+        .filter(|(_, value)| is_given(value))
         .map(|(name, value)| (name.to_string(), value))
         .collect()
 }

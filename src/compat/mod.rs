@@ -23,7 +23,7 @@ use crate::ids::FrameId;
 use crate::plan::Plan;
 use crate::scenario::Scenario;
 use crate::score::{InferenceScore, Scorecard};
-use crate::trace::{DropReason, Outcome, Record, Trace};
+use crate::trace::{Attempt, DropReason, Outcome, Record, Trace};
 use crate::units::{Millijoules, SimTime};
 
 use engine::{Execution, Fate, History, Request};
@@ -117,12 +117,16 @@ impl Replay {
     fn outcome(&self, request: &Request) -> Outcome {
         match request.fate {
             Fate::NotTriggered => Outcome::NotTriggered,
-            Fate::Waiting => Outcome::Lost { running: false },
-            Fate::Running(_) => Outcome::Lost { running: true },
+            Fate::Waiting => Outcome::Lost { attempt: None },
+            Fate::Running(Execution { accelerator, dispatch_ms, .. }) => {
+                let start = instant(dispatch_ms);
+                Outcome::Lost { attempt: Some(Attempt { accelerator, start }) }
+            }
             Fate::Dropped(at_ms) => Outcome::Dropped {
                 at: instant(at_ms),
                 reason: DropReason::Deadline,
                 energy: Millijoules::ZERO,
+                attempt: None,
             },
             Fate::Executed(Execution { accelerator, dispatch_ms, completion_ms }) => {
                 Outcome::Executed {
@@ -311,8 +315,8 @@ mod fixture {
             let fate = match record.outcome {
                 Outcome::Dropped { at, .. } => format!("dropped at {}", at.as_ms()),
                 Outcome::NotTriggered => "not triggered".into(),
-                Outcome::Lost { running: true } => "lost running".into(),
-                Outcome::Lost { running: false } => "lost waiting".into(),
+                Outcome::Lost { attempt: Some(_) } => "lost running".into(),
+                Outcome::Lost { attempt: None } => "lost waiting".into(),
                 Outcome::Executed { accelerator, start, end, .. } => {
                     let (start, end) = (start.as_ms(), end.as_ms());
                     format!("acc {} from {start} to {end}", accelerator.index())

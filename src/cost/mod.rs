@@ -70,6 +70,20 @@ impl NetworkCost {
     pub fn energy(&self) -> Millijoules {
         Millijoules::from_nj(self.energy_nj)
     }
+
+    /// The same energy in `percent` of the time, without layers.
+    fn with_latency_percent(&self, percent: u32) -> Self {
+        let scaled = |value: u64| {
+            let scaled = (u128::from(value) * u128::from(percent)).div_ceil(100);
+            u64::try_from(scaled).unwrap_or(u64::MAX)
+        };
+        Self {
+            layers: Vec::new(),
+            cycles: Cycles::new(scaled(self.cycles.get())),
+            latency: SimSpan::from_ns(scaled(self.latency.ns())),
+            energy_nj: self.energy_nj,
+        }
+    }
 }
 
 /// A named quantity that a cost model reports about a layer beside its cost.
@@ -356,6 +370,17 @@ impl CostTable {
         let row = model.index() * self.n_accelerators;
         let row = &self.latencies[row..row + self.n_accelerators];
         *row.iter().min().expect("a table has at least one accelerator")
+    }
+
+    /// The same costs, but with `model` taking `percent` of its time on every accelerator, rounded up.
+    /// Energy stays; the layers of the model, whose times no longer add up, are left out.
+    pub fn with_latency_percent(&self, model: ModelId, percent: u32) -> Self {
+        let row = model.index() * self.n_accelerators;
+        let mut networks = self.networks.clone();
+        for network in &mut networks[row..row + self.n_accelerators] {
+            *network = Arc::new(network.with_latency_percent(percent));
+        }
+        Self::new(networks, self.n_accelerators)
     }
 
     fn cell(&self, model: ModelId, accelerator: AccelId) -> usize {

@@ -5,7 +5,7 @@ use crate::ids::{AccelId, RequestId};
 use crate::load::RequestStream;
 use crate::plan::{EngineSettings, LatePolicy, Plan};
 use crate::schedule::{Decision, Job, Scheduler};
-use crate::trace::{DropReason, Outcome, Record, Trace};
+use crate::trace::{Attempt, DropReason, Outcome, Record, Trace};
 use crate::units::{Millijoules, SimTime};
 
 use super::Run;
@@ -190,7 +190,8 @@ impl<'a> Engine<'a> {
             (now - shift.start).as_ms() / self.costs.latency(shift.model, accelerator).as_ms();
         let energy = Millijoules::new(self.costs.energy(shift.model, accelerator).get() * ran);
         let reason = DropReason::Aborted;
-        self.end(request, Outcome::Dropped { at: now, reason, energy });
+        let attempt = Some(Attempt { accelerator, start: shift.start });
+        self.end(request, Outcome::Dropped { at: now, reason, energy, attempt });
     }
 
     /// Ends a request that has not run. If nothing asked for it, it counts as that and not as
@@ -198,7 +199,7 @@ impl<'a> Engine<'a> {
     fn give_up(&mut self, request: RequestId, reason: DropReason, now: SimTime) {
         let energy = Millijoules::ZERO;
         let outcome = match self.requests.request(request).triggered {
-            true => Outcome::Dropped { at: now, reason, energy },
+            true => Outcome::Dropped { at: now, reason, energy, attempt: None },
             false => Outcome::NotTriggered,
         };
         self.end(request, outcome);
@@ -277,7 +278,7 @@ fn unfinished(requests: &RequestStream) -> Vec<Record> {
             frame: request.frame,
             arrival: request.arrival,
             deadline: request.deadline,
-            outcome: Outcome::Lost { running: false },
+            outcome: Outcome::Lost { attempt: None },
         })
         .collect()
 }

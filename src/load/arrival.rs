@@ -78,14 +78,20 @@ impl<'a> Grid<'a> {
         self.starts[model.index()] + frame
     }
 
-    /// Slot of the upstream frame that `frame` of `model` needs: the newest one whose nominal start
-    /// is not later. At equal rates that is the same frame.
+    /// Slot of the upstream frame that `frame` of `model` needs.
     fn upstream(&self, model: ModelId, frame: usize, dependency: &Dependency) -> usize {
         let rate = self.scenario.model(model).rate;
         let upstream_rate = self.scenario.model(dependency.upstream).rate;
-        let upstream_frame = newest(frame as u64, rate, upstream_rate);
-        self.slot(dependency.upstream, upstream_frame as usize)
+        let frame = upstream_frame(FrameId::new(frame), rate, upstream_rate);
+        self.slot(dependency.upstream, frame.index())
     }
+}
+
+/// The frame of an upstream model at `upstream_rate` that `frame` of a model at `rate` depends on: the
+/// newest one whose nominal start is not later, `floor(frame·upstream_rate/rate)`. At equal rates that
+/// is the same frame.
+pub fn upstream_frame(frame: FrameId, rate: FrameRate, upstream_rate: FrameRate) -> FrameId {
+    FrameId::new(newest(frame.index() as u64, rate, upstream_rate) as usize)
 }
 
 /// The newest frame at `to` FPS when `frame` at `from` FPS starts: `floor(frame·to/from)`.

@@ -5,7 +5,7 @@
 mod arrival;
 mod random;
 
-pub use arrival::generate;
+pub use arrival::{generate, upstream_frame};
 
 use thiserror::Error;
 

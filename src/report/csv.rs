@@ -7,11 +7,13 @@
 use std::fmt::Write as _;
 use std::io::{self, Write};
 
+use crate::ids::{AccelId, RequestId};
 use crate::score::{Counts, Score, Scorecard};
 use crate::sweep::{RunResult, RunSpec};
-use crate::trace::{Outcome, Record};
+use crate::trace::{Attempt, Outcome, Record};
 use crate::units::SimTime;
 
+use super::why::{Played, Why};
 use super::{RunLabel, model_names};
 
 /// Columns that every file starts with.
@@ -45,6 +47,7 @@ const INFERENCE: &[&str] = &[
     "energy",
     "accuracy",
     "inference",
+    "cause",
 ];
 
 /// Those of `keys` that the label of a run does not show.
@@ -210,7 +213,9 @@ impl<W: Write> Table<W> {
     ) -> io::Result<()> {
         self.start_run(label);
         let names = model_names(&spec.scenario);
-        for (record, score) in result.trace.records().iter().zip(&result.inferences) {
+        let why = Why::new(Played::new(spec, result));
+        let requests = result.trace.records().iter().zip(&result.inferences);
+        for (index, (record, score)) in requests.enumerate() {
             let active = spec.scenario.model(record.model);
             self.start_row();
             self.text(names[record.model.index()]);
@@ -227,6 +232,7 @@ impl<W: Write> Table<W> {
                 }
                 None => self.row.push_str(",,,,"),
             }
+            self.text(&why.short(RequestId::new(index)).unwrap_or_default());
             self.end_row()?;
         }
         Ok(())
@@ -238,26 +244,36 @@ impl<W: Write> Table<W> {
             Outcome::Executed { accelerator, start, end, energy } => {
                 self.time(Some(start));
                 self.time(Some(end));
-                self.text(&spec.system.accelerators()[accelerator.index()].name);
+                self.text(name_of(spec, accelerator));
                 self.text("executed");
                 self.text(if end > record.deadline { "late" } else { "" });
                 self.number(energy.get());
             }
-            Outcome::Dropped { at, reason, energy } => {
-                self.time(None);
+            Outcome::Dropped { at, reason, energy, attempt } => {
+                self.time(attempt.map(|attempt| attempt.start));
                 self.time(Some(at));
-                self.text("");
+                self.place(spec, attempt);
                 self.text("dropped");
                 self.text(reason.name());
                 self.number(energy.get());
             }
             Outcome::NotTriggered => self.row.push_str(",,,not_triggered,,0,"),
-            Outcome::Lost { running } => {
-                self.row.push_str(",,,lost,");
+            Outcome::Lost { attempt } => {
+                self.time(attempt.map(|attempt| attempt.start));
+                self.time(None);
+                self.place(spec, attempt);
+                self.text("lost");
+                let running = attempt.is_some();
                 self.text(if running { "running at the end" } else { "waiting at the end" });
                 self.number(0.0);
             }
         }
+    }
+
+    /// Where an attempt was made, if one was.
+    fn place(&mut self, spec: &RunSpec, attempt: Option<Attempt>) {
+        let name = attempt.map(|attempt| name_of(spec, attempt.accelerator));
+        self.text(name.unwrap_or_default());
     }
 
     fn start_run(&mut self, label: &RunLabel<'_>) {
@@ -326,4 +342,8 @@ impl<W: Write> Table<W> {
             self.row.push(',');
         }
     }
+}
+
+fn name_of(spec: &RunSpec, accelerator: AccelId) -> &str {
+    &spec.system.accelerators()[accelerator.index()].name
 }

@@ -8,6 +8,8 @@ pub mod json;
 pub mod network;
 pub mod points;
 pub mod table;
+pub mod trace_events;
+pub mod why;
 
 use crate::scenario::Scenario;
 use crate::sweep::RunSpec;

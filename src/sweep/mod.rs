@@ -6,6 +6,7 @@
 pub mod enumeration;
 pub mod grid;
 pub mod pareto;
+pub mod what_if;
 
 use std::fmt;
 use std::sync::Arc;
@@ -14,8 +15,8 @@ use rayon::prelude::*;
 use thiserror::Error;
 
 use crate::compat;
-use crate::cost::CostModel;
 use crate::cost::library::{CostError, CostLibrary};
+use crate::cost::{CostModel, CostTable};
 use crate::engine;
 use crate::hardware::System;
 use crate::load::{LoadError, LoadSettings};
@@ -96,6 +97,8 @@ pub struct RunResult {
     pub trace: Trace,
     /// Unit scores of every request of the trace; `None` where it was not executed.
     pub inferences: Vec<Option<InferenceScore>>,
+    /// What every model costs on every accelerator.
+    pub costs: Arc<CostTable>,
 }
 
 /// Why a run could not be made. A value: the other runs go on.
@@ -196,7 +199,20 @@ fn n_requests(spec: &RunSpec) -> u64 {
 ///
 /// If `library` was evaluated without the run's scenario and system.
 pub fn run(spec: &RunSpec, library: &CostLibrary) -> Result<RunResult, RunError> {
-    let plan = plan(spec, library)?;
+    run_at_costs(spec, costs(spec, library)?)
+}
+
+/// Makes one run at given costs.
+///
+/// # Errors
+///
+/// [`RunError`].
+///
+/// # Panics
+///
+/// If `costs` are not of the run's scenario and system.
+pub fn run_at_costs(spec: &RunSpec, costs: Arc<CostTable>) -> Result<RunResult, RunError> {
+    let plan = plan(spec, costs);
     match spec.semantics {
         Semantics::Principled => principled(&plan),
         Semantics::Mlsys2023 => {
@@ -205,6 +221,7 @@ pub fn run(spec: &RunSpec, library: &CostLibrary) -> Result<RunResult, RunError>
                 scorecard: replay.scorecard(),
                 trace: replay.trace(),
                 inferences: replay.inferences(),
+                costs: plan.costs,
             })
         }
     }
@@ -212,29 +229,38 @@ pub fn run(spec: &RunSpec, library: &CostLibrary) -> Result<RunResult, RunError>
 
 /// What [`run`] gives, without trace and inferences.
 fn scorecard(spec: &RunSpec, library: &CostLibrary) -> Result<Scorecard, RunError> {
-    let plan = plan(spec, library)?;
+    let plan = plan(spec, costs(spec, library)?);
     match spec.semantics {
         Semantics::Principled => Ok(plan.score(&engine::run(&plan, &plan.requests()?).trace)),
         Semantics::Mlsys2023 => Ok(mlsys2023(&plan)?.scorecard()),
     }
 }
 
-fn plan(spec: &RunSpec, library: &CostLibrary) -> Result<Plan, RunError> {
-    Ok(Plan {
+fn costs(spec: &RunSpec, library: &CostLibrary) -> Result<Arc<CostTable>, RunError> {
+    Ok(Arc::new(library.table(&spec.scenario, &spec.system)?))
+}
+
+fn plan(spec: &RunSpec, costs: Arc<CostTable>) -> Plan {
+    Plan {
         scenario: Arc::clone(&spec.scenario),
         system: Arc::clone(&spec.system),
-        costs: Arc::new(library.table(&spec.scenario, &spec.system)?),
+        costs,
         load: spec.load.clone(),
         engine: spec.engine,
         scheduler: spec.scheduler,
         score: spec.score,
-    })
+    }
 }
 
 fn principled(plan: &Plan) -> Result<RunResult, RunError> {
     let trace = engine::run(plan, &plan.requests()?).trace;
     let inferences = score::inferences(&plan.scenario, &trace, &plan.score);
-    Ok(RunResult { scorecard: plan.score(&trace), trace, inferences })
+    Ok(RunResult {
+        scorecard: plan.score(&trace),
+        trace,
+        inferences,
+        costs: Arc::clone(&plan.costs),
+    })
 }
 
 fn mlsys2023(plan: &Plan) -> Result<compat::Replay, RunError> {

@@ -32,6 +32,15 @@ impl DropReason {
     }
 }
 
+/// A run that did not finish.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Attempt {
+    /// Where.
+    pub accelerator: AccelId,
+    /// Start of execution.
+    pub start: SimTime,
+}
+
 /// How a request ended. Every request ends in exactly one way.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Outcome {
@@ -54,13 +63,15 @@ pub enum Outcome {
         reason: DropReason,
         /// Energy spent in vain: above zero only where a run was aborted.
         energy: Millijoules,
+        /// The run that was aborted; `None` if it never started.
+        attempt: Option<Attempt>,
     },
     /// The upstream result did not ask for it.
     NotTriggered,
     /// Lost at the end of a run that does not drain (`mlsys2023` only): released, but in no score.
     Lost {
-        /// Whether it was running, as opposed to waiting.
-        running: bool,
+        /// The run that the end cut off; `None` if it was waiting.
+        attempt: Option<Attempt>,
     },
 }
 

@@ -248,7 +248,7 @@ await check("gives reasons that add up", suite, async (tab) => {
   assert.ok(outcomes.includes("executed, late") && outcomes.includes("dropped"));
   outcomes.forEach((outcome, at) => {
     if (outcome === "executed, late")
-      assert.ok(reasons[at].startsWith(`${left[at].slice(1)} ms late: `), reasons[at]);
+      assert.ok(reasons[at].startsWith(`${left[at].slice(1)} ms late; `), reasons[at]);
     if (outcome === "executed") assert.equal(reasons[at], `${left[at]} ms before its deadline`);
     if (outcome === "dropped")
       assert.match(reasons[at], /still waiting at its deadline|depends on was dropped/);

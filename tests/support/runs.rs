@@ -267,11 +267,11 @@ fn fields(record: &Record) -> [u64; 9] {
         Outcome::Executed { accelerator, start, end, energy } => {
             [1, accelerator.index() as u64, start.ns(), end.ns(), energy.get().to_bits()]
         }
-        Outcome::Dropped { at, reason, energy } => {
+        Outcome::Dropped { at, reason, energy, .. } => {
             [2, reason as u64, at.ns(), 0, energy.get().to_bits()]
         }
         Outcome::NotTriggered => [3, 0, 0, 0, 0],
-        Outcome::Lost { running } => [4, running.into(), 0, 0, 0],
+        Outcome::Lost { attempt } => [4, attempt.is_some().into(), 0, 0, 0],
     };
     let request = [
         record.model.index() as u64,

@@ -105,7 +105,7 @@ impl SlowEngine<'_> {
 
     fn give_up(&mut self, id: RequestId, reason: DropReason, now: SimTime) {
         let energy = Millijoules::ZERO;
-        let dropped = Outcome::Dropped { at: now, reason, energy };
+        let dropped = Outcome::Dropped { at: now, reason, energy, attempt: None };
         let triggered = self.requests.request(id).triggered;
         self.ended[id.index()] = Some(if triggered { dropped } else { Outcome::NotTriggered });
     }

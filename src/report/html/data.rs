@@ -42,6 +42,7 @@ struct Requests {
     accelerator: Vec<u32>,
     outcome: Vec<u32>,
     reason: Vec<u32>,
+    cause: Vec<u32>,
     energy: Vec<u32>,
     scores: [Vec<Option<u32>>; 4],
 }
@@ -109,6 +110,7 @@ fn requests(runs: &[Run]) -> Requests {
         accelerator: all.iter().map(|request| request.accelerator).collect(),
         outcome: all.iter().map(|request| request.outcome).collect(),
         reason: all.iter().map(|request| request.reason).collect(),
+        cause: all.iter().map(|request| request.cause).collect(),
         energy: all.iter().map(|request| request.energy).collect(),
         scores: [0, 1, 2, 3].map(|index| {
             all.iter().map(|request| request.scores.map(|scores| scores[index])).collect()

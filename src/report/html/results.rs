@@ -15,7 +15,7 @@ use super::{Folder, ReadError, Source};
 const MAX_REQUESTS: usize = 1_000_000;
 
 /// Columns of a request.
-const REQUEST: [&str; 14] = [
+const REQUEST: [&str; 15] = [
     "model",
     "frame",
     "arrival_ms",
@@ -30,6 +30,7 @@ const REQUEST: [&str; 14] = [
     "energy",
     "accuracy",
     "inference",
+    "cause",
 ];
 
 /// Columns of scores, counts and energy, which runs and models share.
@@ -40,7 +41,7 @@ fn score_columns() -> Vec<&'static str> {
 /// Everything, runs in the order of `scores.csv`.
 pub(super) struct Results {
     pub(super) runs: Vec<Run>,
-    /// Accelerators, outcomes and reasons.
+    /// Accelerators, outcomes, reasons and causes.
     pub(super) names: Distinct<Box<str>>,
     /// Energies and scores of requests, as their bits.
     pub(super) numbers: Distinct<u64>,
@@ -79,6 +80,8 @@ pub(super) struct Request {
     pub(super) outcome: u32,
     /// Index into the names.
     pub(super) reason: u32,
+    /// Index into the names.
+    pub(super) cause: u32,
     /// Index into the numbers \[mJ\].
     pub(super) energy: u32,
     /// Indices into the numbers: real time, energy, accuracy, inference.
@@ -236,6 +239,7 @@ impl Reading {
             accelerator: names.index(row.text("accelerator").into()),
             outcome: names.index(row.text("outcome").into()),
             reason: names.index(row.text("reason").into()),
+            cause: names.index(row.text("cause").into()),
             energy: numbers.index(row.number("energy_mj")?.to_bits()),
             scores: scores.map(|scores| scores.map(|score| numbers.index(score.to_bits()))),
         })
@@ -254,12 +258,23 @@ struct Ending {
 fn ending(row: &Row<'_>) -> Result<Ending, ReadError> {
     match row.text("outcome") {
         "executed" => executed(row),
-        "dropped" => Ok(Ending { end: Some(row.time("end_ms")?), ..Ending::default() }),
-        "not_triggered" | "lost" => Ok(Ending::default()),
+        "dropped" => {
+            Ok(Ending { start: attempt(row)?, end: Some(row.time("end_ms")?), scores: None })
+        }
+        "lost" => Ok(Ending { start: attempt(row)?, ..Ending::default() }),
+        "not_triggered" => Ok(Ending::default()),
         _ => {
             let known = "outcome; known: executed, dropped, not_triggered, lost";
             Err(row.refusal("outcome", known))
         }
+    }
+}
+
+/// Start of a run that did not finish, if there was one.
+fn attempt(row: &Row<'_>) -> Result<Option<SimTime>, ReadError> {
+    match row.text("start_ms") {
+        "" => Ok(None),
+        _ => row.time("start_ms").map(Some),
     }
 }
 

@@ -108,6 +108,7 @@ class Run {
       accelerator: names[requests.accelerator[at]],
       outcome: names[requests.outcome[at]],
       reason: names[requests.reason[at]],
+      cause: names[requests.cause[at]],
       energy_mj: numbers[requests.energy[at]],
       realtime: score(0),
       energy: score(1),

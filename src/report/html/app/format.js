@@ -34,3 +34,7 @@ function plural(n, noun) {
 function distinct(items, key) {
   return [...new Set(items.map((item) => item[key]))].sort(sorting.compare);
 }
+
+function sum(numbers) {
+  return numbers.reduce((total, number) => total + number, 0);
+}

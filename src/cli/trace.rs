@@ -1,0 +1,74 @@
+//! `xrsim run --trace`: one run for a trace viewer.
+
+use std::path::{Path, PathBuf};
+
+use crate::report::RunLabel;
+use crate::report::trace_events::{self, Summary};
+use crate::sweep::{RunResult, RunSpec};
+
+use super::message::{Failure, say};
+use super::output::OutputFile;
+
+/// The trace of the one run of a command, on its way out.
+pub struct TraceFile {
+    path: PathBuf,
+    file: OutputFile,
+    /// Of the run, once it is made.
+    summary: Option<Summary>,
+}
+
+impl TraceFile {
+    /// Starts the file, before anything is computed.
+    ///
+    /// # Errors
+    ///
+    /// More than one run, or a file that cannot be written.
+    pub fn create(path: &Path, specs: &[RunSpec]) -> Result<Self, Failure> {
+        if specs.len() != 1 {
+            return Err(Failure::Argument(format!(
+                "--trace takes one run, and this command makes {}; choose one with --scenario, \
+                 --system, --pes and without --replications",
+                specs.len()
+            )));
+        }
+        Ok(Self { path: path.into(), file: OutputFile::create(path)?, summary: None })
+    }
+
+    /// Writes the run.
+    ///
+    /// # Errors
+    ///
+    /// If the file cannot be written.
+    pub fn write(
+        &mut self,
+        spec: &RunSpec,
+        cost_model: &str,
+        result: &RunResult,
+    ) -> Result<(), Failure> {
+        let label = RunLabel::of(spec, cost_model);
+        let summary = trace_events::write(&mut self.file, spec, &label, result)
+            .map_err(|error| Failure::writing(&self.path.display(), &error))?;
+        self.summary = Some(summary);
+        Ok(())
+    }
+
+    /// Puts the file in its place and says what is in it; an infeasible run leaves none.
+    ///
+    /// # Errors
+    ///
+    /// If the file cannot be written.
+    pub fn finish(self) -> Result<(), Failure> {
+        let Some(summary) = self.summary else {
+            return Ok(());
+        };
+        self.file.finish()?;
+        let Summary { slices, arrows, instants, samples, bytes } = summary;
+        say(format_args!(
+            "wrote {}: {slices} slices, {arrows} arrows, {instants} instants, {samples} counter \
+             values, {} KiB",
+            self.path.display(),
+            bytes.div_ceil(1024)
+        ));
+        Ok(())
+    }
+}

@@ -1,0 +1,119 @@
+//! Causes in words, short enough for a cell of a table.
+
+use crate::ids::{AccelId, ModelId, RequestId};
+use crate::trace::Outcome;
+
+use super::{Account, Cause, Job, Part, Why, missed};
+
+impl Why<'_> {
+    /// Model and frame of a request, e.g. `HT:12`.
+    pub fn name(&self, id: RequestId) -> String {
+        let record = self.run.trace.record(id);
+        format!("{}:{}", self.names[record.model.index()], record.frame.index())
+    }
+
+    /// Name of an accelerator.
+    pub fn accelerator(&self, id: AccelId) -> &str {
+        &self.run.system.accelerators()[id.index()].name
+    }
+
+    /// The cause of a missed deadline; `None` for every other request. Where an upstream request is the
+    /// cause, its own follows behind an arrow, and so on:
+    ///
+    /// ```text
+    /// upstream: 9.100 ms for ES:12 (dropped) <- accelerator: 7.310 ms behind PD:3 on WS-0
+    /// ```
+    pub fn short(&self, id: RequestId) -> Option<String> {
+        let account = missed(self.run.trace.record(id)).then(|| self.account(id))??;
+        let links: Vec<_> =
+            self.chain(id, account).map(|(_, account)| self.describe(&account)).collect();
+        Some(links.join(" <- "))
+    }
+
+    /// A request and the upstream requests that were the cause of its end, of theirs, and so on.
+    pub(super) fn chain(
+        &self,
+        id: RequestId,
+        account: Account,
+    ) -> impl Iterator<Item = (RequestId, Account)> {
+        // Every link goes to another model further up an acyclic graph.
+        std::iter::successors(Some((id, account)), |(_, account)| match account.cause {
+            Cause::Upstream(need) => {
+                let upstream = need.decided_by?;
+                Some((upstream, self.account(upstream)?))
+            }
+            _ => None,
+        })
+    }
+
+    /// The model of a request and those that the cause of its end names, each once.
+    pub fn involved(&self, id: RequestId) -> Vec<ModelId> {
+        let mut models = Vec::new();
+        let mut name = |id: RequestId| {
+            let model = self.run.trace.record(id).model;
+            if !models.contains(&model) {
+                models.push(model);
+            }
+        };
+        name(id);
+        for (link, account) in self.account(id).into_iter().flat_map(|it| self.chain(id, it)) {
+            name(link);
+            if let Cause::Accelerator(Some(job)) | Cause::Placement { job: Some(job), .. } =
+                account.cause
+            {
+                name(job.request);
+            }
+        }
+        models
+    }
+
+    /// One link of the chain.
+    pub(super) fn describe(&self, account: &Account) -> String {
+        let ms = |part| account.parts.ms(part);
+        match account.cause {
+            Cause::Sensor => format!("sensor: {:.3} ms", ms(Part::Sensor)),
+            Cause::Upstream(need) => match need.decided_by {
+                Some(id) => {
+                    let (name, state) = (self.name(id), self.state(id));
+                    format!("upstream: {:.3} ms for {name} ({state})", ms(Part::Upstream))
+                }
+                None => format!("upstream: {} never ran", self.names[need.model.index()]),
+            },
+            Cause::Accelerator(job) => {
+                let wait = ms(Part::Accelerator);
+                match job {
+                    Some(job) => format!("accelerator: {wait:.3} ms behind {}", self.job(job)),
+                    None => format!("policy: {wait:.3} ms"),
+                }
+            }
+            Cause::Placement { fastest, job } => {
+                let fastest = self.accelerator(fastest);
+                let instead = match job {
+                    Some(job) => format!("while {fastest} ran {}", self.name(job.request)),
+                    None => format!("in place of {fastest}"),
+                };
+                format!("slower accelerator: {:.3} ms {instead}", ms(Part::Placement))
+            }
+            Cause::Latency => {
+                let budget = account.budget_ns() as f64 / 1e6;
+                format!("own latency: {:.3} of {budget:.3} ms", ms(Part::Latency))
+            }
+        }
+    }
+
+    fn job(&self, job: Job) -> String {
+        format!("{} on {}", self.name(job.request), self.accelerator(job.accelerator))
+    }
+
+    /// How a request ended, in a word or two.
+    pub(super) fn state(&self, id: RequestId) -> &'static str {
+        let record = self.run.trace.record(id);
+        match record.outcome {
+            Outcome::Executed { end, .. } if end > record.deadline => "late",
+            Outcome::Executed { .. } => "in time",
+            Outcome::Dropped { .. } => "dropped",
+            Outcome::NotTriggered => "not triggered",
+            Outcome::Lost { .. } => "lost",
+        }
+    }
+}

@@ -1,0 +1,154 @@
+//! Which requests every request depends on, by the rules of the run.
+
+use std::cmp::Reverse;
+
+use crate::ids::{FrameId, ModelId, RequestId};
+use crate::load;
+use crate::scenario::{Dependency, DependencyKind, Scenario};
+use crate::trace::{Outcome, Record, Trace};
+use crate::units::SimTime;
+
+/// One thing that a request depends on.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Need {
+    /// The model.
+    pub model: ModelId,
+    /// Data or control.
+    pub kind: DependencyKind,
+    /// The request whose completion was, or would have been, what was waited for; `None` if it never
+    /// came.
+    pub served_by: Option<RequestId>,
+    /// The request to look at for the reason: the same, or the one that is missing. `None` if the
+    /// upstream model has no frames.
+    pub decided_by: Option<RequestId>,
+}
+
+/// What a frame waits for, of a model that its own depends on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Awaits {
+    /// The newest frame at its own nominal start ([`load::upstream_frame`]): `principled`.
+    Newest,
+    /// The frame of its own number: `mlsys2023` without the quirk `completion-count`.
+    Same,
+    /// As many completions as its number plus one, of whichever frames: `mlsys2023`.
+    Completions,
+}
+
+/// Answers what a request depends on.
+pub(super) struct Dependencies<'a> {
+    scenario: &'a Scenario,
+    awaits: Awaits,
+    trace: &'a Trace,
+    /// Requests, indexed by [`ModelId`] and [`FrameId`].
+    frames: Vec<Vec<Option<RequestId>>>,
+    /// Completed requests of every model in order of completion; empty unless they are counted.
+    completions: Vec<Vec<RequestId>>,
+    /// First frame of every model that never completed; empty unless completions are counted.
+    first_missing: Vec<Option<FrameId>>,
+}
+
+impl<'a> Dependencies<'a> {
+    pub(super) fn new(scenario: &'a Scenario, awaits: Awaits, trace: &'a Trace) -> Self {
+        let frames = frames(scenario, trace);
+        let counted: &[_] = if awaits == Awaits::Completions { &frames } else { &[] };
+        let completions = counted.iter().map(|frames| completions(frames, trace)).collect();
+        let missing = |frames: &Vec<Option<RequestId>>| {
+            let done = |id: &Option<RequestId>| id.is_some_and(|id| end(trace, id).is_some());
+            frames.iter().position(|id| !done(id)).map(FrameId::new)
+        };
+        let first_missing = counted.iter().map(missing).collect();
+        Self { scenario, awaits, trace, frames, completions, first_missing }
+    }
+
+    /// All that a request depends on, in the order of the scenario file.
+    pub(super) fn of(&self, record: &Record) -> impl Iterator<Item = Need> {
+        let (model, frame) = (record.model, record.frame);
+        let dependencies = self.scenario.model(model).dependencies.iter();
+        dependencies.map(move |dependency| match self.awaits {
+            Awaits::Newest => {
+                let rate = |id: ModelId| self.scenario.model(id).rate;
+                let newest = load::upstream_frame(frame, rate(model), rate(dependency.upstream));
+                self.by_frame(newest, dependency)
+            }
+            Awaits::Same => self.by_frame(frame, dependency),
+            Awaits::Completions => self.by_count(frame, dependency),
+        })
+    }
+
+    /// The one that came last; if some never came, the one that was given up first.
+    pub(super) fn last(&self, record: &Record) -> Option<Need> {
+        self.of(record).max_by_key(|need| match self.end(*need) {
+            Some(end) => (false, Some(end), Reverse(SimTime::ZERO)),
+            None => (true, None, Reverse(self.given_up(*need))),
+        })
+    }
+
+    /// When what was waited for came.
+    pub(super) fn end(&self, need: Need) -> Option<SimTime> {
+        end(self.trace, need.served_by?)
+    }
+
+    fn given_up(&self, need: Need) -> SimTime {
+        match need.decided_by.map(|id| self.trace.record(id).outcome) {
+            Some(Outcome::Dropped { at, .. }) => at,
+            _ => SimTime::MAX,
+        }
+    }
+
+    fn by_frame(&self, needed: FrameId, dependency: &Dependency) -> Need {
+        let request = self.request(dependency.upstream, needed);
+        Need {
+            model: dependency.upstream,
+            kind: dependency.kind,
+            served_by: request.filter(|&id| end(self.trace, id).is_some()),
+            decided_by: request,
+        }
+    }
+
+    /// What served `frame` is the completion of its number; what it lacked, if frames up to its own
+    /// never completed, the first of those.
+    fn by_count(&self, frame: FrameId, dependency: &Dependency) -> Need {
+        let upstream = dependency.upstream;
+        let served_by = self.completions[upstream.index()].get(frame.index()).copied();
+        let missing = self.first_missing[upstream.index()].filter(|missing| *missing <= frame);
+        let missing = missing.and_then(|missing| self.request(upstream, missing));
+        let newest = || self.frames[upstream.index()].iter().rev().find_map(|id| *id);
+        Need {
+            model: upstream,
+            kind: dependency.kind,
+            served_by,
+            decided_by: missing.or(served_by).or_else(newest),
+        }
+    }
+
+    fn request(&self, model: ModelId, frame: FrameId) -> Option<RequestId> {
+        self.frames[model.index()].get(frame.index()).copied().flatten()
+    }
+}
+
+fn frames(scenario: &Scenario, trace: &Trace) -> Vec<Vec<Option<RequestId>>> {
+    let mut frames = vec![Vec::new(); scenario.models().len()];
+    for (index, record) in trace.records().iter().enumerate() {
+        let (frames, frame) = (&mut frames[record.model.index()], record.frame.index());
+        if frames.len() <= frame {
+            frames.resize(frame + 1, None);
+        }
+        frames[frame] = Some(RequestId::new(index));
+    }
+    frames
+}
+
+fn completions(frames: &[Option<RequestId>], trace: &Trace) -> Vec<RequestId> {
+    let ended = frames.iter().flatten().filter_map(|&id| Some((end(trace, id)?, id)));
+    let mut ended: Vec<_> = ended.collect();
+    ended.sort();
+    ended.into_iter().map(|(_, id)| id).collect()
+}
+
+/// When a request completed.
+fn end(trace: &Trace, id: RequestId) -> Option<SimTime> {
+    match trace.record(id).outcome {
+        Outcome::Executed { end, .. } => Some(end),
+        _ => None,
+    }
+}

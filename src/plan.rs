@@ -8,7 +8,7 @@ use crate::cost::CostTable;
 use crate::hardware::System;
 use crate::load::{self, LoadError, LoadSettings, RequestStream};
 use crate::scenario::Scenario;
-use crate::schedule;
+use crate::schedule::Policy;
 use crate::score::{self, ScoreSettings, Scorecard};
 use crate::trace::Trace;
 use crate::units::SimSpan;
@@ -96,7 +96,7 @@ pub struct Plan {
     /// Rules.
     pub engine: EngineSettings,
     /// Policy.
-    pub scheduler: &'static schedule::Entry,
+    pub scheduler: Policy,
     /// Parameters of the scores.
     pub score: ScoreSettings,
 }

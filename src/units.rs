@@ -110,6 +110,14 @@ impl Add for SimSpan {
     }
 }
 
+impl Sub for SimSpan {
+    type Output = Self;
+    /// Zero if `other` is longer.
+    fn sub(self, other: Self) -> Self {
+        Self(self.0.saturating_sub(other.0))
+    }
+}
+
 impl AddAssign for SimSpan {
     fn add_assign(&mut self, other: Self) {
         *self = *self + other;

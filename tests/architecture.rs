@@ -16,7 +16,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("cost", &["units", "ids", "model", "dataflow", "hardware", "scenario"]),
     ("load", &["units", "ids", "scenario"]),
     ("score", &["units", "ids", "scenario", "trace"]),
-    ("schedule", &["units", "ids", "cost"]),
+    ("schedule", &["units", "ids", "scenario", "cost", "score"]),
     ("plan", &["units", "hardware", "scenario", "cost", "load", "schedule", "score", "trace"]),
     ("engine", &["units", "ids", "scenario", "cost", "load", "schedule", "plan", "trace"]),
     ("compat", &["units", "ids", "model", "scenario", "cost", "score", "plan", "trace"]),

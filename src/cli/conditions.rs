@@ -7,7 +7,7 @@ use crate::hardware::platform::Platform;
 use crate::hardware::{Style, System};
 use crate::plan::Ablation;
 use crate::scenario::Scenario;
-use crate::schedule;
+use crate::schedule::{self, Policy, PolicyError};
 use crate::sweep::{RunSpec, Semantics};
 use crate::units::SimSpan;
 
@@ -26,7 +26,7 @@ pub struct Conditions<'a> {
     /// Platform of styles.
     pub platform: Option<&'a str>,
     /// Policy.
-    pub scheduler: Option<&'static schedule::Entry>,
+    pub scheduler: Option<Policy>,
     /// Time in which requests are released.
     pub duration: Option<SimSpan>,
     /// Seed.
@@ -141,7 +141,7 @@ impl Conditions<'_> {
             semantics: self.semantics,
             load,
             engine: settings.engine,
-            scheduler: self.scheduler.unwrap_or(&schedule::ALL[0]),
+            scheduler: self.scheduler.clone().unwrap_or_default(),
             score: settings.score,
         }
     }
@@ -160,14 +160,17 @@ fn warm_up_ends(settings: &Settings) -> Result<(), Failure> {
     )))
 }
 
-/// The policy called `name`.
+/// The policy that `text` names, with its parameters.
 ///
 /// # Errors
 ///
-/// If there is none.
-pub fn scheduler(name: &str) -> Result<&'static schedule::Entry, Failure> {
+/// If there is none, or not so.
+pub fn scheduler(text: &str) -> Result<Policy, Failure> {
     let known = || schedule::ALL.iter().map(|entry| entry.name);
-    schedule::find(name).ok_or_else(|| super::unknown("scheduler", name, known()))
+    Policy::parse(text).map_err(|error| match error {
+        PolicyError::Name(name) => super::unknown("scheduler", &name, known()),
+        error => super::argument(error),
+    })
 }
 
 /// All quirks but those of these names.

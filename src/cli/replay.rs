@@ -10,7 +10,7 @@ use crate::cost::library::CostLibrary;
 use crate::cost::mlsys2023::Mlsys2023;
 use crate::load::LoadSettings;
 use crate::plan::{EngineSettings, Plan};
-use crate::schedule;
+use crate::schedule::Policy;
 use crate::score::ScoreSettings;
 
 use super::args::ReplayArgs;
@@ -66,7 +66,7 @@ fn plan(args: &ReplayArgs) -> Result<Plan, Failure> {
         costs: Arc::new(costs),
         load: LoadSettings::default(),
         engine: EngineSettings::default(),
-        scheduler: &schedule::ALL[0],
+        scheduler: Policy::default(),
         score: ScoreSettings::default(),
     })
 }

@@ -8,7 +8,7 @@ use crate::config::{Catalog, Edition, Hardware, NetworkEdition};
 use crate::cost::library::CostLibrary;
 use crate::load::LoadSettings;
 use crate::plan::{Ablation, EngineSettings};
-use crate::schedule;
+use crate::schedule::Policy;
 use crate::score::{Score, ScoreSettings};
 use crate::sweep::enumeration::{Possibility, possibilities};
 use crate::sweep::{self, RunResult, RunSpec, Semantics};
@@ -218,7 +218,7 @@ impl Study {
                             without: self.without,
                             ..EngineSettings::default()
                         },
-                        scheduler: &schedule::ALL[0],
+                        scheduler: Policy::default(),
                         score: ScoreSettings::default(),
                     });
                 }

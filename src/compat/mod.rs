@@ -159,7 +159,7 @@ mod fixture {
     use crate::scenario::{
         ActiveModel, Better, Dependency, DependencyKind, QualityGoal, UnitModel,
     };
-    use crate::schedule;
+    use crate::schedule::Policy;
     use crate::score::ScoreSettings;
     use crate::units::{Bytes, ClockRate, Cycles, FrameRate, SimSpan};
 
@@ -286,7 +286,7 @@ mod fixture {
             costs: Arc::new(CostTable::new(costs, n_accelerators)),
             load: LoadSettings::default(),
             engine: EngineSettings::default(),
-            scheduler: &schedule::ALL[0],
+            scheduler: Policy::default(),
             score: ScoreSettings::default(),
         }
     }

@@ -66,6 +66,14 @@ impl NetworkCost {
         Ok(Self::of_layers(layers, accelerator))
     }
 
+    /// When `layer` starts, counted from the start of the network.
+    pub fn start_of(&self, layer: u32) -> SimSpan {
+        let before = self.layers[..layer as usize].iter();
+        let cycles = before.fold(0u64, |sum, layer| sum.saturating_add(layer.cycles));
+        let share = u128::from(self.latency.ns()) * u128::from(cycles);
+        SimSpan::from_ns((share / u128::from(self.cycles.get().max(1))) as u64)
+    }
+
     /// Energy.
     pub fn energy(&self) -> Millijoules {
         Millijoules::from_nj(self.energy_nj)
@@ -381,6 +389,45 @@ impl CostTable {
             *network = Arc::new(network.with_latency_percent(percent));
         }
         Self::new(networks, self.n_accelerators)
+    }
+
+    /// Time that `model` takes on `accelerator` from `layer` on.
+    pub fn remaining(&self, model: ModelId, accelerator: AccelId, layer: u32) -> SimSpan {
+        match layer {
+            0 => self.latency(model, accelerator),
+            _ => {
+                self.latency(model, accelerator) - self.network(model, accelerator).start_of(layer)
+            }
+        }
+    }
+
+    /// Energy that `model` takes on `accelerator` from `layer` on.
+    pub fn remaining_energy(
+        &self,
+        model: ModelId,
+        accelerator: AccelId,
+        layer: u32,
+    ) -> Millijoules {
+        match layer {
+            0 => self.energy(model, accelerator),
+            _ => {
+                let rest = self.network(model, accelerator).layers[layer as usize..].iter();
+                Millijoules::from_nj(rest.map(|layer| layer.energy_nj).sum())
+            }
+        }
+    }
+
+    /// Sum over the layers of `model` from `layer` on of energy times latency on `accelerator`
+    /// [nJ·cycle].
+    pub fn energy_delay_by_layer(&self, model: ModelId, accelerator: AccelId, layer: u32) -> f64 {
+        let cost = self.network(model, accelerator);
+        match &cost.layers[..] {
+            [] => cost.energy_nj * cost.cycles.get() as f64,
+            layers => {
+                let rest = layers[layer as usize..].iter();
+                rest.map(|layer| layer.energy_nj * layer.cycles as f64).sum()
+            }
+        }
     }
 
     fn cell(&self, model: ModelId, accelerator: AccelId) -> usize {

@@ -5,7 +5,7 @@ use crate::ids::{AccelId, ModelId, RequestId};
 use crate::scenario::Scenario;
 use crate::schedule::{AcceleratorState, Activity, History, Job, View};
 use crate::trace::Outcome;
-use crate::units::{FrameRate, SimTime};
+use crate::units::SimTime;
 
 /// The state that policies see.
 pub(super) struct Board {
@@ -14,7 +14,8 @@ pub(super) struct Board {
     accelerators: Vec<AcceleratorState>,
     /// Lowest id first.
     idle: Vec<AccelId>,
-    rates: Vec<FrameRate>,
+    /// Indexed by [`ModelId`].
+    blocked: Vec<u32>,
     history: Vec<History>,
 }
 
@@ -34,7 +35,7 @@ impl Board {
             ready: Vec::new(),
             accelerators: vec![idle; n_accelerators],
             idle: (0..n_accelerators).map(AccelId::new).collect(),
-            rates: scenario.models().iter().map(|model| model.rate).collect(),
+            blocked: vec![0; scenario.models().len()],
             history: vec![History::default(); scenario.models().len()],
         }
     }
@@ -48,9 +49,15 @@ impl Board {
             accelerators: &self.accelerators,
             idle: &self.idle,
             costs,
-            rates: &self.rates,
             history: &self.history,
+            blocked: &self.blocked,
         })
+    }
+
+    /// One request more of `model`, or one fewer, waits for an upstream result.
+    pub(super) fn block(&mut self, model: ModelId, blocked: bool) {
+        let count = &mut self.blocked[model.index()];
+        *count = if blocked { *count + 1 } else { *count - 1 };
     }
 
     /// Adds a ready job.
@@ -120,12 +127,17 @@ impl Board {
         let history = &mut self.history[model.index()];
         match *outcome {
             Outcome::Executed { end, energy, .. } => {
-                history.on_time += u32::from(end <= deadline);
-                history.late += u32::from(end > deadline);
+                let late = end > deadline;
+                history.on_time += u32::from(!late);
+                history.late += u32::from(late);
+                history.misses = history.misses << 1 | u64::from(late);
+                history.drops <<= 1;
                 history.energy += energy;
             }
             Outcome::Dropped { energy, .. } => {
                 history.dropped += 1;
+                history.misses = history.misses << 1 | 1;
+                history.drops = history.drops << 1 | 1;
                 history.energy += energy;
             }
             Outcome::NotTriggered | Outcome::Lost { .. } => {}

@@ -22,6 +22,7 @@ mod step;
 
 use crate::load::RequestStream;
 use crate::plan::Plan;
+use crate::schedule::PolicyFailure;
 use crate::trace::Trace;
 
 /// A finished run.
@@ -36,11 +37,15 @@ pub struct Run {
 
 /// Plays `requests` of the plan's scenario on its system.
 ///
+/// # Errors
+///
+/// If the policy breaks off.
+///
 /// # Panics
 ///
 /// If the plan's parts do not fit ([`Plan::check`]), if `requests` belong to another scenario, or if
 /// the policy breaks the contract of [`Scheduler`](crate::schedule::Scheduler).
-pub fn run(plan: &Plan, requests: &RequestStream) -> Run {
+pub fn run(plan: &Plan, requests: &RequestStream) -> Result<Run, PolicyFailure> {
     plan.check().expect("the parts of a plan fit");
-    step::Engine::new(plan, requests).play()
+    step::Engine::new(plan, requests)?.play()
 }

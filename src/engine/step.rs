@@ -4,7 +4,7 @@ use crate::cost::CostTable;
 use crate::ids::{AccelId, RequestId};
 use crate::load::RequestStream;
 use crate::plan::{EngineSettings, LatePolicy, Plan};
-use crate::schedule::{Decision, Job, Scheduler};
+use crate::schedule::{Decision, Job, Policy, PolicyFailure, Scheduler, Setup};
 use crate::trace::{Attempt, DropReason, Outcome, Record, Trace};
 use crate::units::{Millijoules, SimTime};
 
@@ -45,6 +45,7 @@ pub(super) struct Engine<'a> {
     costs: &'a CostTable,
     settings: EngineSettings,
     scheduler: Box<dyn Scheduler>,
+    policy: &'a Policy,
     arrivals: Arrivals<'a>,
     expiries: Expiries,
     completions: Completions,
@@ -59,13 +60,20 @@ pub(super) struct Engine<'a> {
 }
 
 impl<'a> Engine<'a> {
-    pub(super) fn new(plan: &'a Plan, requests: &'a RequestStream) -> Self {
+    pub(super) fn new(plan: &'a Plan, requests: &'a RequestStream) -> Result<Self, PolicyFailure> {
         let n_accelerators = plan.system.accelerators().len();
-        Self {
+        let setup = Setup {
+            scenario: &plan.scenario,
+            costs: &plan.costs,
+            score: &plan.score,
+            options: plan.scheduler.options(),
+        };
+        Ok(Self {
             requests,
             costs: &plan.costs,
             settings: plan.engine,
-            scheduler: (plan.scheduler.build)(),
+            scheduler: plan.scheduler.build(&setup)?,
+            policy: &plan.scheduler,
             arrivals: Arrivals::new(requests),
             expiries: Expiries::new(&plan.scenario, requests, plan.engine.grace),
             completions: Completions::new(n_accelerators),
@@ -74,15 +82,15 @@ impl<'a> Engine<'a> {
             records: unfinished(requests),
             news: Vec::new(),
             events: 0,
-        }
+        })
     }
 
     /// Plays until nothing is left to happen.
-    pub(super) fn play(mut self) -> Run {
+    pub(super) fn play(mut self) -> Result<Run, PolicyFailure> {
         while let Some(now) = self.next_instant() {
-            self.step(now);
+            self.step(now)?;
         }
-        Run { trace: Trace::new(self.records), events: self.events }
+        Ok(Run { trace: Trace::new(self.records), events: self.events })
     }
 
     fn next_instant(&mut self) -> Option<SimTime> {
@@ -97,11 +105,11 @@ impl<'a> Engine<'a> {
         sources.into_iter().flatten().min()
     }
 
-    fn step(&mut self, now: SimTime) {
+    fn step(&mut self, now: SimTime) -> Result<(), PolicyFailure> {
         self.complete_finished(now);
         self.admit_arrivals(now);
         self.drop_expired(now);
-        self.dispatch_ready(now);
+        self.dispatch_ready(now)
     }
 
     /// Frees the accelerators that are done and tells the dependants.
@@ -124,7 +132,7 @@ impl<'a> Engine<'a> {
     fn admit_arrivals(&mut self, now: SimTime) {
         while let Some(request) = self.arrivals.pop(now) {
             self.events += 1;
-            self.stages[request.index()] = Stage::Blocked;
+            self.enter(request, Stage::Blocked);
             self.reconsider(request, now);
             self.spread_news(now);
         }
@@ -151,10 +159,10 @@ impl<'a> Engine<'a> {
 
     /// Asks the policy until it waits, or nothing is ready or idle. Every answer but waiting takes a
     /// request out of the ready ones, so this ends.
-    fn dispatch_ready(&mut self, now: SimTime) {
+    fn dispatch_ready(&mut self, now: SimTime) -> Result<(), PolicyFailure> {
         while let Some(view) = self.board.view(now, self.costs) {
             match self.scheduler.decide(&view) {
-                Decision::Dispatch { request, accelerator } => {
+                Decision::Dispatch { request, accelerator, extent: _ } => {
                     let job = self.take_shown(request);
                     self.start(&job, accelerator, now);
                 }
@@ -163,9 +171,14 @@ impl<'a> Engine<'a> {
                     self.give_up(request, DropReason::Scheduler, now);
                     self.spread_news(now);
                 }
-                Decision::Wait => return,
+                Decision::Wait => return Ok(()),
+                Decision::Fail(message) => {
+                    let policy = (&**self.policy.label()).into();
+                    return Err(PolicyFailure { policy, message });
+                }
             }
         }
+        Ok(())
     }
 
     fn take_shown(&mut self, request: RequestId) -> Job {
@@ -177,7 +190,7 @@ impl<'a> Engine<'a> {
         let end = now + self.costs.latency(job.model, accelerator);
         self.board.start(job, accelerator, now, end);
         self.completions.set(accelerator, end);
-        self.stages[job.request.index()] = Stage::Running;
+        self.enter(job.request, Stage::Running);
     }
 
     /// Takes a running request off its accelerator. The energy is that of the part that ran.
@@ -209,11 +222,21 @@ impl<'a> Engine<'a> {
         let record = &mut self.records[request.index()];
         record.outcome = outcome;
         self.board.remember(record.model, record.deadline, &outcome);
-        self.stages[request.index()] = match outcome {
+        let stage = match outcome {
             Outcome::Executed { .. } => Stage::Executed,
             _ => Stage::Void,
         };
+        self.enter(request, stage);
         self.news.push(request);
+    }
+
+    /// Moves a request to its next stage; the board counts those that are blocked.
+    fn enter(&mut self, request: RequestId, stage: Stage) {
+        let old = std::mem::replace(&mut self.stages[request.index()], stage);
+        if (old == Stage::Blocked) != (stage == Stage::Blocked) {
+            let model = self.requests.request(request).model;
+            self.board.block(model, stage == Stage::Blocked);
+        }
     }
 
     /// Tells dependants what became of the requests that they need, theirs in turn, and so on.
@@ -251,7 +274,7 @@ impl<'a> Engine<'a> {
 
     fn ready(&mut self, id: RequestId, now: SimTime) {
         let request = self.requests.request(id);
-        self.stages[id.index()] = Stage::Ready;
+        self.enter(id, Stage::Ready);
         self.board.add(Job {
             request: id,
             model: request.model,
@@ -260,6 +283,7 @@ impl<'a> Engine<'a> {
             release: request.arrival,
             deadline: request.deadline,
             ready_since: now,
+            last_accelerator: None,
         });
         if self.settings.replace_by_newer
             && let Some(older) = self.board.outdated(request.model)

@@ -28,7 +28,7 @@ pub struct RunLabel<'a> {
     /// Cost model.
     pub cost_model: &'a str,
     /// Policy.
-    pub scheduler: &'static str,
+    pub scheduler: &'a str,
     /// Seed.
     pub seed: u64,
     /// Replication.

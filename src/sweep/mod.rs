@@ -22,7 +22,7 @@ use crate::hardware::System;
 use crate::load::{LoadError, LoadSettings};
 use crate::plan::{EngineSettings, Plan};
 use crate::scenario::Scenario;
-use crate::schedule;
+use crate::schedule::{Policy, PolicyFailure};
 use crate::score::{self, InferenceScore, ScoreSettings, Scorecard};
 use crate::trace::Trace;
 
@@ -47,9 +47,9 @@ impl Semantics {
 
     /// Name of `scheduler` in results: the artifact's dispatch, the only one of `mlsys2023`, has a
     /// name of its own.
-    pub fn scheduler_name(self, scheduler: &schedule::Entry) -> &'static str {
+    pub fn scheduler_name(self, scheduler: &Policy) -> &str {
         match self {
-            Self::Principled => scheduler.name,
+            Self::Principled => scheduler.label(),
             Self::Mlsys2023 => "artifact",
         }
     }
@@ -76,15 +76,15 @@ pub struct RunSpec {
     /// Rules; ignored by `mlsys2023`.
     pub engine: EngineSettings,
     /// Policy; ignored by `mlsys2023`, which has its own.
-    pub scheduler: &'static schedule::Entry,
+    pub scheduler: Policy,
     /// Parameters of the scores; ignored by `mlsys2023`.
     pub score: ScoreSettings,
 }
 
 impl RunSpec {
     /// Name of the policy in results.
-    pub fn scheduler_name(&self) -> &'static str {
-        self.semantics.scheduler_name(self.scheduler)
+    pub fn scheduler_name(&self) -> &str {
+        self.semantics.scheduler_name(&self.scheduler)
     }
 }
 
@@ -114,6 +114,9 @@ pub enum RunError {
     /// The artifact cannot express the scenario.
     #[error(transparent)]
     Compat(#[from] compat::CompatError),
+    /// The policy broke off.
+    #[error(transparent)]
+    Policy(#[from] PolicyFailure),
 }
 
 /// Most runs that are computed together before their results are handed on.
@@ -231,7 +234,7 @@ pub fn run_at_costs(spec: &RunSpec, costs: Arc<CostTable>) -> Result<RunResult, 
 fn scorecard(spec: &RunSpec, library: &CostLibrary) -> Result<Scorecard, RunError> {
     let plan = plan(spec, costs(spec, library)?);
     match spec.semantics {
-        Semantics::Principled => Ok(plan.score(&engine::run(&plan, &plan.requests()?).trace)),
+        Semantics::Principled => Ok(plan.score(&engine::run(&plan, &plan.requests()?)?.trace)),
         Semantics::Mlsys2023 => Ok(mlsys2023(&plan)?.scorecard()),
     }
 }
@@ -247,13 +250,13 @@ fn plan(spec: &RunSpec, costs: Arc<CostTable>) -> Plan {
         costs,
         load: spec.load.clone(),
         engine: spec.engine,
-        scheduler: spec.scheduler,
+        scheduler: spec.scheduler.clone(),
         score: spec.score,
     }
 }
 
 fn principled(plan: &Plan) -> Result<RunResult, RunError> {
-    let trace = engine::run(plan, &plan.requests()?).trace;
+    let trace = engine::run(plan, &plan.requests()?)?.trace;
     let inferences = score::inferences(&plan.scenario, &trace, &plan.score);
     Ok(RunResult {
         scorecard: plan.score(&trace),

@@ -74,6 +74,9 @@ fn slips(draft: &SweepDraft) -> Vec<Problem> {
                     problems.push(unknown_name(kind, value, known.into_iter()));
                 }
                 Err(Slip::Value(allowed)) => problems.push(no_value(key, value, &allowed)),
+                Err(Slip::Policy(error)) => {
+                    problems.push(Problem::new(value.span.clone(), error.to_string()));
+                }
             }
         }
     }

@@ -3,7 +3,7 @@
 use crate::config::{NetworkEdition, nearest};
 use crate::hardware::Accelerator;
 use crate::plan::Ablation;
-use crate::schedule;
+use crate::schedule::{self, Policy, PolicyError};
 use crate::sweep::Semantics;
 use crate::sweep::grid::Point;
 
@@ -54,6 +54,8 @@ pub enum Slip {
     },
     /// The value is none; what is allowed.
     Value(String),
+    /// The value names a policy that is not so.
+    Policy(PolicyError),
 }
 
 impl<'a> Choice<'a> {
@@ -125,9 +127,12 @@ fn named<T: Copy>(kind: &'static str, names: &[(&'static str, T)], value: &str) 
     found.ok_or_else(|| Slip::Name { kind, known: names.iter().map(|&(name, _)| name).collect() })
 }
 
-fn scheduler(value: &str) -> Result<&'static schedule::Entry, Slip> {
+fn scheduler(value: &str) -> Result<Policy, Slip> {
     let known = || schedule::ALL.iter().map(|entry| entry.name).collect();
-    schedule::find(value).ok_or_else(|| Slip::Name { kind: "scheduler", known: known() })
+    Policy::parse(value).map_err(|error| match error {
+        PolicyError::Name(_) => Slip::Name { kind: "scheduler", known: known() },
+        error => Slip::Policy(error),
+    })
 }
 
 /// Quirks between `+`, or `none`.

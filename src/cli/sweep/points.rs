@@ -5,7 +5,6 @@ use std::sync::Arc;
 use crate::config::Hardware;
 use crate::hardware::System;
 use crate::report::RunLabel;
-use crate::schedule;
 use crate::score::Scorecard;
 use crate::sweep::grid::Point;
 use crate::sweep::{RunSpec, Scorer};
@@ -31,7 +30,7 @@ pub struct Candidate<'g> {
     system: Box<str>,
     pes: u64,
     semantics: &'static str,
-    scheduler: &'static str,
+    scheduler: Box<str>,
     seed: u64,
     replication: u64,
 }
@@ -48,7 +47,7 @@ impl Candidate<'_> {
             pes: self.pes,
             semantics: self.semantics,
             cost_model: &self.cost_model_name,
-            scheduler: self.scheduler,
+            scheduler: &self.scheduler,
             seed: self.seed,
             replication: self.replication,
         }
@@ -80,7 +79,7 @@ impl<'g> Candidate<'g> {
         };
         let spec = spec().map_err(|failure| failure.reason());
         let (cost_model, name) = inputs.cost_model(it.cost_model()).ok_or_else(unknown)?;
-        let scheduler = it.scheduler.unwrap_or(&schedule::ALL[0]);
+        let scheduler = it.scheduler.clone().unwrap_or_default();
         Ok(Self {
             id: point.id(),
             spec,
@@ -90,7 +89,7 @@ impl<'g> Candidate<'g> {
             system,
             pes,
             semantics: it.semantics.name(),
-            scheduler: it.semantics.scheduler_name(scheduler),
+            scheduler: it.semantics.scheduler_name(&scheduler).into(),
             seed: it.seed,
             replication: choice.replication,
             point,

@@ -1,0 +1,41 @@
+//! Where a chosen job runs.
+
+use crate::ids::AccelId;
+use crate::units::SimTime;
+
+use super::{Job, Placement, View};
+
+/// The accelerator for `job`, the lowest id of equals; `None` if it rather waits for a busy one.
+pub fn place(placement: Placement, job: &Job, view: &View<'_>) -> Option<AccelId> {
+    let least = |cost: &dyn Fn(AccelId) -> f64| {
+        let idle = view.idle.iter().copied();
+        idle.min_by(|&a, &b| cost(a).total_cmp(&cost(b)))
+    };
+    let latency = |at| view.remaining(job, at).as_ms();
+    let energy = |at| view.costs.remaining_energy(job.model, at, job.next_layer).get();
+    match placement {
+        Placement::Latency => Some(view.fastest_idle(job)),
+        Placement::FirstIdle => Some(view.idle[0]),
+        Placement::Energy => least(&energy),
+        Placement::EnergyDelay => least(&|at| energy(at) * latency(at)),
+        Placement::EnergyDelaySquared => least(&|at| energy(at) * latency(at) * latency(at)),
+        Placement::EnergyDelayByLayer => {
+            least(&|at| view.costs.energy_delay_by_layer(job.model, at, job.next_layer))
+        }
+        Placement::EarliestFinish => earliest_finish(job, view),
+        Placement::DeadlineEnergy => {
+            let in_time = |at: &AccelId| view.now + view.remaining(job, *at) <= job.deadline;
+            let idle = view.idle.iter().copied().filter(in_time);
+            let cheapest = idle.min_by(|&a, &b| energy(a).total_cmp(&energy(b)));
+            Some(cheapest.unwrap_or_else(|| view.fastest_idle(job)))
+        }
+    }
+}
+
+/// The accelerator where `job` would end first, if it is idle.
+fn earliest_finish(job: &Job, view: &View<'_>) -> Option<AccelId> {
+    let end = |at: AccelId| -> SimTime { view.available(at) + view.remaining(job, at) };
+    let accelerators = (0..view.accelerators.len()).map(AccelId::new);
+    let best = accelerators.min_by_key(|&at| end(at)).expect("a system has accelerators");
+    view.idle.contains(&best).then_some(best)
+}

@@ -1,0 +1,148 @@
+//! What a policy is shown.
+
+use crate::cost::CostTable;
+use crate::ids::{AccelId, FrameId, ModelId, RequestId};
+use crate::scenario::Scenario;
+use crate::score::ScoreSettings;
+use crate::units::{Millijoules, SimSpan, SimTime};
+
+use super::Options;
+
+/// What does not change during a run.
+#[derive(Debug, Clone, Copy)]
+pub struct Setup<'a> {
+    /// What is asked.
+    pub scenario: &'a Scenario,
+    /// What everything costs.
+    pub costs: &'a CostTable,
+    /// What it is worth.
+    pub score: &'a ScoreSettings,
+    /// Choices that the policy is combined with.
+    pub options: Options,
+}
+
+/// A request that could start now: its inputs have arrived and its upstream results are there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Job {
+    /// The request.
+    pub request: RequestId,
+    /// Its model.
+    pub model: ModelId,
+    /// Its frame.
+    pub frame: FrameId,
+    /// Next layer to run: 0 unless it was cut at a layer boundary before.
+    pub next_layer: u32,
+    /// T_req.
+    pub release: SimTime,
+    /// T_dl.
+    pub deadline: SimTime,
+    /// Since when it waits: its inputs and upstream results were there, or its last piece ended.
+    pub ready_since: SimTime,
+    /// Where its last piece ran; `None` if none has.
+    pub last_accelerator: Option<AccelId>,
+}
+
+/// What an accelerator is doing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Activity {
+    /// Nothing, since that instant.
+    Idle {
+        /// End of its last job, or the start of the run.
+        since: SimTime,
+    },
+    /// Running a job.
+    Running {
+        /// The request.
+        request: RequestId,
+        /// Its model.
+        model: ModelId,
+        /// When it started.
+        since: SimTime,
+        /// When it will be done if nothing interferes.
+        predicted_end: SimTime,
+    },
+}
+
+/// One accelerator as a policy sees it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct AcceleratorState {
+    /// What it is doing.
+    pub activity: Activity,
+    /// The model that it ran last, whose weights it may still hold.
+    pub resident: Option<ModelId>,
+}
+
+/// What became of the requests of one model so far.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct History {
+    /// Requests finished by their deadline.
+    pub on_time: u32,
+    /// Requests finished after their deadline.
+    pub late: u32,
+    /// Requests dropped.
+    pub dropped: u32,
+    /// The last 64 of these in order of their end, the newest in bit 0: 1 if late or dropped.
+    pub misses: u64,
+    /// Likewise: 1 if dropped.
+    pub drops: u64,
+    /// When a job of this model last started.
+    pub last_start: Option<SimTime>,
+    /// Energy spent on them.
+    pub energy: Millijoules,
+}
+
+impl History {
+    /// Requests that have ended.
+    pub fn ended(&self) -> u32 {
+        self.on_time + self.late + self.dropped
+    }
+}
+
+/// Everything a policy may base a decision on. Tables are indexed by [`ModelId`] and [`AccelId`].
+#[derive(Debug, Clone, Copy)]
+pub struct View<'a> {
+    /// Current time.
+    pub now: SimTime,
+    /// Requests that could start, in order of (release, deadline, model, frame). Never empty.
+    pub ready: &'a [Job],
+    /// All accelerators.
+    pub accelerators: &'a [AcceleratorState],
+    /// The idle ones, lowest id first. Never empty.
+    pub idle: &'a [AccelId],
+    /// Latency and energy of every model on every accelerator.
+    pub costs: &'a CostTable,
+    /// What became of every model's requests.
+    pub history: &'a [History],
+    /// Requests that have arrived and wait for the result of an upstream request, by model.
+    pub blocked: &'a [u32],
+}
+
+impl View<'_> {
+    /// Time that what is left of `job` takes on `accelerator`, alone and uninterrupted.
+    pub fn remaining(&self, job: &Job, accelerator: AccelId) -> SimSpan {
+        self.costs.remaining(job.model, accelerator, job.next_layer)
+    }
+
+    /// The idle accelerator that runs what is left of `job` in the shortest time; the lowest id of
+    /// equals.
+    pub fn fastest_idle(&self, job: &Job) -> AccelId {
+        let idle = self.idle.iter().copied();
+        idle.min_by_key(|&accelerator| self.remaining(job, accelerator))
+            .expect("a policy is asked only with something idle")
+    }
+
+    /// The shortest of these times over all accelerators, busy or idle.
+    pub fn best_remaining(&self, job: &Job) -> SimSpan {
+        let accelerators = (0..self.accelerators.len()).map(AccelId::new);
+        let spans = accelerators.map(|accelerator| self.remaining(job, accelerator));
+        spans.min().expect("a system has accelerators")
+    }
+
+    /// When `accelerator` is free: now if it is idle.
+    pub fn available(&self, accelerator: AccelId) -> SimTime {
+        match self.accelerators[accelerator.index()].activity {
+            Activity::Idle { .. } => self.now,
+            Activity::Running { predicted_end, .. } => predicted_end.max(self.now),
+        }
+    }
+}

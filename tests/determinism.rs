@@ -7,7 +7,7 @@ use rayon::prelude::*;
 
 use runs::*;
 use xrsim::plan::Plan;
-use xrsim::schedule;
+use xrsim::schedule::{self, Policy};
 
 /// Every policy with three seeds on the six-model scenario.
 fn plans() -> Vec<Plan> {
@@ -17,7 +17,9 @@ fn plans() -> Vec<Plan> {
         .flat_map(|seed| {
             let mut plan = plan.clone();
             plan.load.seed = seed;
-            schedule::ALL.iter().map(move |scheduler| Plan { scheduler, ..plan.clone() })
+            schedule::ALL
+                .iter()
+                .map(move |entry| Plan { scheduler: Policy::of(entry), ..plan.clone() })
         })
         .collect()
 }

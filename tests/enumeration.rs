@@ -7,7 +7,7 @@ use xrsim::cost::library::CostLibrary;
 use xrsim::cost::{CostModel, mlsys2023::Mlsys2023};
 use xrsim::load::LoadSettings;
 use xrsim::plan::EngineSettings;
-use xrsim::schedule;
+use xrsim::schedule::Policy;
 use xrsim::score::ScoreSettings;
 use xrsim::sweep::enumeration::{Possibility, possibilities};
 use xrsim::sweep::{self, RunSpec, Semantics};
@@ -25,7 +25,7 @@ fn study(scenario: &str, system: &str, semantics: Semantics) -> (RunSpec, CostLi
         semantics,
         load: LoadSettings::default(),
         engine: EngineSettings::default(),
-        scheduler: &schedule::ALL[0],
+        scheduler: Policy::default(),
         score: ScoreSettings::default(),
     };
     let model: &dyn CostModel = &Mlsys2023;

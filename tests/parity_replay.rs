@@ -25,7 +25,7 @@ use xrsim::plan::{EngineSettings, Plan};
 use xrsim::scenario::{
     ActiveModel, Better, Dependency, DependencyKind, QualityGoal, Scenario, UnitModel,
 };
-use xrsim::schedule;
+use xrsim::schedule::Policy;
 use xrsim::score::ScoreSettings;
 use xrsim::trace::Outcome;
 use xrsim::units::{Bytes, ClockRate, FrameRate};
@@ -290,7 +290,7 @@ fn replay(scenario: Scenario, system: System, costs: CostTable, seed: u32) -> Re
         costs: Arc::new(costs),
         load: LoadSettings::default(),
         engine: EngineSettings::default(),
-        scheduler: &schedule::ALL[0],
+        scheduler: Policy::default(),
         score: ScoreSettings::default(),
     };
     compat::run(&plan, seed).expect("the artifact can express its own scenarios")

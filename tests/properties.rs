@@ -13,7 +13,7 @@ use xrsim::ids::RequestId;
 use xrsim::load::{FrameMapping, LoadSettings, RequestStream};
 use xrsim::plan::{EngineSettings, LatePolicy, Plan};
 use xrsim::scenario::{ActiveModel, InputStream, JitterDistribution, Scenario};
-use xrsim::schedule;
+use xrsim::schedule::{self, Policy};
 use xrsim::trace::{DropReason, Outcome, Record, Trace};
 use xrsim::units::SimTime;
 
@@ -148,7 +148,7 @@ prop_compose! {
         scheduler in 0..schedule::ALL.len(),
     ) -> Plan {
         let costs = table(&costs[..scenario.models().len()]);
-        let scheduler = &schedule::ALL[scheduler];
+        let scheduler = Policy::of(&schedule::ALL[scheduler]);
         Plan { load, engine, scheduler, ..plan(scenario, costs) }
     }
 }
@@ -298,7 +298,7 @@ proptest! {
     /// Nothing waits while something is idle, unless the policy says that it may.
     #[test]
     fn accelerators_are_busy_while_a_request_waits(plan in any_plan()) {
-        prop_assume!(plan.engine.late == LatePolicy::Finish && plan.scheduler.work_conserving);
+        prop_assume!(plan.engine.late == LatePolicy::Finish && plan.scheduler.is_work_conserving());
         let (requests, trace) = (requests(&plan), trace(&plan));
         let busy = occupancy(&trace, plan.system.accelerators().len());
         for id in ids(&requests) {

@@ -209,7 +209,7 @@ fn made_by(plan: &Plan, semantics: Semantics) -> Made {
         semantics,
         load: plan.load.clone(),
         engine: plan.engine,
-        scheduler: plan.scheduler,
+        scheduler: plan.scheduler.clone(),
         score: plan.score,
     };
     let result = run_at_costs(&spec, Arc::clone(&plan.costs)).expect("the run is feasible");

@@ -18,7 +18,7 @@ use xrsim::load::LoadSettings;
 use xrsim::plan::{EngineSettings, LatePolicy, Plan};
 use xrsim::report::why::{Account, Cause, Part, Played, Why};
 use xrsim::scenario::ActiveModel;
-use xrsim::schedule::{self, Decision, Scheduler, View};
+use xrsim::schedule::{self, Decision, Granularity, Policy, Scheduler, View};
 use xrsim::score::ScoreSettings;
 use xrsim::sweep::what_if::{self, LATENCY_PERCENTS, Target};
 use xrsim::sweep::{self, RunResult, RunSpec, Semantics, run_at_costs};
@@ -32,7 +32,7 @@ fn spec(plan: &Plan, semantics: Semantics) -> RunSpec {
         semantics,
         load: plan.load.clone(),
         engine: plan.engine,
-        scheduler: plan.scheduler,
+        scheduler: plan.scheduler.clone(),
         score: plan.score,
     }
 }
@@ -193,7 +193,11 @@ impl Scheduler for Late {
         if view.now < at_ms(60.0) {
             return Decision::Wait;
         }
-        Decision::Dispatch { request: view.ready[0].request, accelerator: view.idle[0] }
+        Decision::Dispatch {
+            request: view.ready[0].request,
+            accelerator: view.idle[0],
+            extent: Granularity::Model,
+        }
     }
 }
 
@@ -202,7 +206,10 @@ static LATE: schedule::Entry = schedule::Entry {
     help: "",
     source: "",
     work_conserving: false,
-    build: || Box::new(Late),
+    build: |_, _| Box::new(Late),
+    unverified: None,
+    parameters: &[],
+    options: &[],
 };
 
 /// The next event after time 0 is the arrival of B at 60 ms.
@@ -212,7 +219,7 @@ fn a_policy_that_waits_beside_an_idle_accelerator_is_blamed() {
     slow.initial_latency = span_ms(60.0);
     let models = vec![model("A", 10.0), reading(&[0], model("B", 10.0))];
     let mut plan = plan(scenario(vec![slow], models), table_ms(&[[50.0], [1.0]]));
-    plan.scheduler = &LATE;
+    plan.scheduler = Policy::of(&LATE);
     let made = Made::new(&lasting_ms(50.0, plan));
     let blame = "policy: 60.000 ms".to_string();
     assert_eq!(made.account(0, 0), ([0.0, 0.0, 60.0, 0.0, 50.0], blame));
@@ -334,7 +341,7 @@ fn suite(semantics: Semantics, change: impl Fn(&mut RunSpec), mut take: impl FnM
                     semantics,
                     load: LoadSettings::default(),
                     engine: EngineSettings::default(),
-                    scheduler: &schedule::ALL[0],
+                    scheduler: Policy::default(),
                     score: ScoreSettings::default(),
                 };
                 change(&mut spec);
@@ -379,7 +386,7 @@ fn accounts_add_up_under_every_rule_of_the_run() {
         },
         |spec| {
             spec.load.random_phase = true;
-            spec.scheduler = schedule::find("edf").expect("it exists");
+            spec.scheduler = Policy::parse("edf").expect("it exists");
         },
     ];
     for rule in rules {

@@ -25,7 +25,8 @@ fn main() {
     println!("load generation: {:.2} million requests/s", per_us(n_requests as u64, generating));
     for entry in schedule::ALL {
         let plan = by(entry.name, plan.clone());
-        let (playing, run) = best_of_seven(|| engine::run(&plan, &stream));
+        let (playing, run) =
+            best_of_seven(|| engine::run(&plan, &stream).expect("it does not fail"));
         println!(
             "{:>16}: {:.2} million events/s ({} events in {:.1} ms)",
             entry.name,
@@ -34,7 +35,7 @@ fn main() {
             playing.as_secs_f64() * 1e3,
         );
     }
-    let run = engine::run(&plan, &stream);
+    let run = engine::run(&plan, &stream).expect("it does not fail");
     let (scoring, _) = best_of_seven(|| plan.score(&run.trace));
     println!("scoring: {:.2} million requests/s", per_us(n_requests as u64, scoring));
 }

@@ -20,7 +20,7 @@ use xrsim::scenario::{
     ActiveModel, Better, Dependency, DependencyKind, InputStream, JitterDistribution, QualityGoal,
     Scenario, UnitModel,
 };
-use xrsim::schedule;
+use xrsim::schedule::Policy;
 use xrsim::score::ScoreSettings;
 use xrsim::trace::{DropReason, Outcome, Record, Trace};
 use xrsim::units::{Bytes, ClockRate, Cycles, FrameRate, SimSpan, SimTime};
@@ -181,14 +181,14 @@ pub fn plan(scenario: Scenario, costs: CostTable) -> Plan {
         costs: Arc::new(costs),
         load: LoadSettings::default(),
         engine: EngineSettings::default(),
-        scheduler: &schedule::ALL[0],
+        scheduler: Policy::default(),
         score: ScoreSettings::default(),
     }
 }
 
 /// The same plan under another policy.
 pub fn by(scheduler: &str, plan: Plan) -> Plan {
-    Plan { scheduler: schedule::find(scheduler).expect("a policy of a test exists"), ..plan }
+    Plan { scheduler: Policy::parse(scheduler).expect("a policy of a test exists"), ..plan }
 }
 
 /// The same plan for `ms` milliseconds.
@@ -204,7 +204,7 @@ pub fn requests(plan: &Plan) -> RequestStream {
 
 /// Runs a plan.
 pub fn run(plan: &Plan) -> Run {
-    engine::run(plan, &requests(plan))
+    engine::run(plan, &requests(plan)).expect("policies of this program do not fail")
 }
 
 /// The trace of a plan.

@@ -1,108 +1,43 @@
-//! Holds every entry of `schedule::ALL` to the contract of its trait, and the engine to its side of it.
+//! Holds every entry of `schedule::ALL` to the contract of its trait, with any parameters, and the
+//! engine to its side of it.
 
 #[path = "support/runs.rs"]
 mod runs;
+#[path = "support/situations.rs"]
+mod situations;
+
+use std::sync::Arc;
 
 use proptest::prelude::*;
-use proptest::sample::subsequence;
+use proptest::sample::Index;
 
 use runs::*;
-use xrsim::cost::CostTable;
-use xrsim::ids::{AccelId, FrameId, ModelId, RequestId};
+use situations::*;
+use xrsim::engine;
+use xrsim::ids::{AccelId, RequestId};
 use xrsim::schedule::{
-    self, AcceleratorState, Activity, Decision, Entry, History, Job, Scheduler, View,
+    self, Activity, Decision, Granularity, History, Job, OPTIONS, Options, Policy, Scheduler, View,
 };
 use xrsim::trace::{DropReason, Outcome};
-use xrsim::units::{FrameRate, Millijoules, SimTime};
+use xrsim::units::Millijoules;
 
-const N_MODELS: usize = 5;
-const N_ACCELERATORS: usize = 4;
-
-/// The parts of a view, owned.
-#[derive(Debug, Clone)]
-struct Situation {
-    ready: Vec<Job>,
-    idle: Vec<AccelId>,
-    costs: CostTable,
+/// Any parameters for every policy.
+fn any_parameters() -> impl Strategy<Value = Vec<(Index, Index)>> {
+    prop::collection::vec(any::<(Index, Index)>(), 0..4)
 }
 
-impl Situation {
-    /// Asks `scheduler` what to do.
-    fn ask(&self, scheduler: &mut dyn Scheduler) -> Decision {
-        let rates: Vec<FrameRate> = [60.0, 45.0, 30.0, 10.0, 3.0].map(rate).into();
-        let accelerators: Vec<_> =
-            (0..N_ACCELERATORS).map(AccelId::new).map(|a| self.state(a)).collect();
-        scheduler.decide(&View {
-            now: SimTime::from_ns(100),
-            ready: &self.ready,
-            accelerators: &accelerators,
-            idle: &self.idle,
-            costs: &self.costs,
-            rates: &rates,
-            history: &[History::default(); N_MODELS],
-        })
-    }
-
-    fn state(&self, accelerator: AccelId) -> AcceleratorState {
-        let since = SimTime::from_ns(50);
-        let activity = match self.idle.contains(&accelerator) {
-            true => Activity::Idle { since },
-            false => Activity::Running {
-                request: RequestId::new(1_000_000 + accelerator.index()),
-                model: ModelId::new(0),
-                since,
-                predicted_end: SimTime::from_ns(200),
-            },
-        };
-        AcceleratorState { activity, resident: None }
-    }
-
-    fn shows(&self, request: RequestId) -> bool {
-        self.ready.iter().any(|job| job.request == request)
-    }
+fn policies(picks: &[(Index, Index)]) -> impl Iterator<Item = Policy> {
+    schedule::ALL.iter().map(|entry| with_parameters(entry, picks))
 }
 
-prop_compose! {
-    /// Few distinct times, so that ties are common.
-    fn any_job()(model in 0..N_MODELS, frame in 0..3usize, release in 0u64..4, slack in 1u64..4) -> Job {
-        Job {
-            request: RequestId::new(0),
-            model: ModelId::new(model),
-            frame: FrameId::new(frame),
-            next_layer: 0,
-            release: SimTime::from_ns(release),
-            deadline: SimTime::from_ns(100 + release + slack),
-            ready_since: SimTime::from_ns(release),
-        }
-    }
-}
-
-prop_compose! {
-    fn any_situation()(
-        mut ready in prop::collection::vec(any_job(), 1..8),
-        idle in subsequence((0..N_ACCELERATORS).collect::<Vec<_>>(), 1..=N_ACCELERATORS),
-        latencies in prop::collection::vec(prop::collection::vec(1u64..5, N_ACCELERATORS), N_MODELS),
-    ) -> Situation {
-        ready.sort_by_key(|job| (job.release, job.deadline, job.model, job.frame));
-        ready.dedup_by_key(|job| (job.model, job.frame));
-        for (index, job) in ready.iter_mut().enumerate() {
-            job.request = RequestId::new(10 * index);
-        }
-        let cost = |ns: u64| (ns, 1.0);
-        let rows: Vec<Vec<_>> =
-            latencies.into_iter().map(|row| row.into_iter().map(cost).collect()).collect();
-        Situation { ready, idle: idle.into_iter().map(AccelId::new).collect(), costs: table(&rows) }
-    }
-}
-
-fn decisions(entry: &Entry, situations: &[Situation]) -> Vec<Decision> {
-    let mut scheduler = (entry.build)();
-    situations.iter().map(|situation| situation.ask(&mut *scheduler)).collect()
+fn decisions(world: &World, policy: &Policy, situations: &[Situation]) -> Vec<Decision> {
+    let mut scheduler = world.build(policy);
+    situations.iter().map(|situation| situation.ask(world, &mut *scheduler)).collect()
 }
 
 proptest! {
     #![proptest_config(ProptestConfig {
-        cases: 300,
+        cases: 1000,
         rng_seed: proptest::test_runner::RngSeed::Fixed(5),
         failure_persistence: None,
         ..ProptestConfig::default()
@@ -110,49 +45,83 @@ proptest! {
 
     #[test]
     fn every_policy_answers_from_what_it_was_shown(
-        situations in prop::collection::vec(any_situation(), 1..6)
+        (world, situations) in any_case(),
+        picks in any_parameters(),
     ) {
-        for entry in schedule::ALL {
-            for (situation, decision) in situations.iter().zip(decisions(entry, &situations)) {
-                match decision {
-                    Decision::Dispatch { request, accelerator } => {
-                        prop_assert!(situation.shows(request), "{}: {request:?}", entry.name);
-                        prop_assert!(situation.idle.contains(&accelerator), "{}", entry.name);
-                    }
-                    Decision::Drop(request) => prop_assert!(situation.shows(request)),
-                    Decision::Wait => {}
-                }
+        for policy in policies(&picks) {
+            for (situation, decision) in situations.iter().zip(decisions(&world, &policy, &situations)) {
+                let checked = situation.check(&decision);
+                prop_assert!(checked.is_ok(), "{policy:?}: {checked:?}");
             }
         }
     }
 
     #[test]
     fn work_conserving_policies_start_something(
-        situations in prop::collection::vec(any_situation(), 1..6)
+        (world, situations) in any_case(),
+        picks in any_parameters(),
     ) {
-        for entry in schedule::ALL.iter().filter(|entry| entry.work_conserving) {
-            for decision in decisions(entry, &situations) {
-                let starts = matches!(decision, Decision::Dispatch { .. });
-                prop_assert!(starts, "{}: {decision:?}", entry.name);
+        for policy in policies(&picks).filter(Policy::is_work_conserving) {
+            for decision in decisions(&world, &policy, &situations) {
+                let does = matches!(decision, Decision::Dispatch { .. } | Decision::Drop(_));
+                prop_assert!(does, "{policy:?}: {decision:?}");
             }
         }
     }
 
     #[test]
     fn equal_views_in_equal_order_give_equal_decisions(
-        situations in prop::collection::vec(any_situation(), 1..6)
+        (world, situations) in any_case(),
+        picks in any_parameters(),
     ) {
-        for entry in schedule::ALL {
+        for policy in policies(&picks) {
             // The second policy is built while the first is in use: they share nothing.
-            let mut first = (entry.build)();
-            let first_half = situations[0].ask(&mut *first);
-            let second = decisions(entry, &situations);
-            let rest = situations[1..].iter().map(|situation| situation.ask(&mut *first));
+            let mut first = world.build(&policy);
+            let first_half = situations[0].ask(&world, &mut *first);
+            let second = decisions(&world, &policy, &situations);
+            let rest = situations[1..].iter().map(|situation| situation.ask(&world, &mut *first));
             let first: Vec<_> = std::iter::once(first_half).chain(rest).collect();
-            prop_assert_eq!(first, second, "{}", entry.name);
+            prop_assert_eq!(first, second, "{:?}", policy);
+        }
+    }
+
+    #[test]
+    fn only_policies_that_say_so_give_up_requests_beside_admission(
+        (world, situations) in any_case(),
+    ) {
+        for entry in schedule::ALL.iter().filter(|entry| !DROPPING.contains(&entry.name)) {
+            for decision in decisions(&world, &Policy::of(entry), &situations) {
+                prop_assert!(!matches!(decision, Decision::Drop(_)), "{}", entry.name);
+            }
+        }
+    }
+
+    /// With admission, what has no hope is dropped first, whatever the policy.
+    #[test]
+    fn admission_gives_up_what_has_no_hope_whatever_the_policy(
+        (world, situations) in any_case(),
+    ) {
+        let situation = &situations[0];
+        for entry in schedule::ALL {
+            let policy = Policy::parse(&format!("{}:admission=hopeless,epsilon_ms=0", entry.name));
+            let policy = policy.expect("every policy has admission");
+            let [decision] = &decisions(&world, &policy, &situations[..1])[..] else {
+                panic!("one situation, one decision");
+            };
+            let hopeless = situation.ready.iter().find(|job| {
+                let accelerators = (0..N_ACCELERATORS).map(AccelId::new);
+                let times = accelerators.map(|at| world.costs.remaining(job.model, at, job.next_layer));
+                situation.now() + times.min().expect("there are four") > job.deadline
+            });
+            if let Some(job) = hopeless {
+                prop_assert_eq!(decision, &Decision::Drop(job.request), "{}", entry.name);
+            }
         }
     }
 }
+
+/// Policies that give up requests by themselves.
+const DROPPING: [&str; 1] = ["dream"];
 
 #[test]
 fn every_policy_has_a_name_of_its_own_and_says_what_it_is() {
@@ -167,6 +136,39 @@ fn every_policy_has_a_name_of_its_own_and_says_what_it_is() {
     }
     assert_eq!(schedule::ALL[0].name, "latency-greedy");
     assert!(schedule::find("no such policy").is_none());
+}
+
+#[test]
+fn every_parameter_has_a_name_of_its_own_and_an_allowed_default() {
+    for entry in schedule::ALL {
+        let all: Vec<_> = entry.parameters.iter().chain(OPTIONS).collect();
+        for (index, parameter) in all.iter().enumerate() {
+            let name = parameter.name;
+            assert!(all[..index].iter().all(|other| other.name != name), "{}: {name}", entry.name);
+            assert!(!parameter.help.is_empty() && !parameter.help.ends_with('.'), "{name}");
+            if entry.fixes.contains(&name) || parameter.only_with.is_some() {
+                continue;
+            }
+            let text = format!("{}:{name}={}", entry.name, parameter.default);
+            assert!(Policy::parse(&text).is_ok(), "{text}");
+        }
+        let known = |name: &str| OPTIONS.iter().any(|option| option.name == name);
+        assert!(entry.fixes.iter().all(|name| known(name)), "{}", entry.name);
+        assert!(entry.options.iter().all(|(name, _)| known(name)), "{}", entry.name);
+        assert!(!entry.fixes.contains(&"admission"), "{}", entry.name);
+    }
+}
+
+#[test]
+fn what_a_policy_decides_itself_is_refused_and_not_ignored() {
+    for entry in schedule::ALL {
+        for name in entry.fixes {
+            let default = OPTIONS.iter().find(|option| option.name == *name).unwrap().default;
+            let error = Policy::parse(&format!("{}:{name}={default}", entry.name)).unwrap_err();
+            let expected = format!("{} decides `{name}` itself; leave it out", entry.name);
+            assert_eq!(error.to_string(), expected);
+        }
+    }
 }
 
 #[test]
@@ -187,22 +189,26 @@ impl Scheduler for Made {
     }
 }
 
-/// An entry of a made-up policy.
-const fn made(name: &'static str, build: fn() -> Box<dyn Scheduler>) -> Entry {
-    Entry { name, help: "made up", source: "this test", work_conserving: false, build }
+/// A made-up policy.
+fn made(decide: fn(&View<'_>) -> Decision) -> Policy {
+    Policy::new("made up", Options::default(), false, Arc::new(move |_| Ok(Box::new(Made(decide)))))
 }
 
-fn outcomes(entry: &'static Entry) -> Vec<Outcome> {
+/// Starts all that is left of `job`.
+fn start(job: &Job, accelerator: AccelId) -> Decision {
+    Decision::Dispatch { request: job.request, accelerator, extent: Granularity::Model }
+}
+
+fn outcomes(scheduler: Policy) -> Vec<Outcome> {
     let mut plan = plan(six_models(), six_models_table());
-    plan.scheduler = entry;
+    plan.scheduler = scheduler;
     plan.load.trigger_probability = Some(1.0);
     trace(&plan).records().iter().map(|record| record.outcome).collect()
 }
 
 #[test]
 fn a_policy_that_always_waits_leaves_everything_to_its_deadline() {
-    static WAITS: Entry = made("waits", || Box::new(Made(|_| Decision::Wait)));
-    for outcome in outcomes(&WAITS) {
+    for outcome in outcomes(made(|_| Decision::Wait)) {
         let Outcome::Dropped { reason, .. } = outcome else { panic!("{outcome:?}") };
         assert!(matches!(reason, DropReason::Deadline | DropReason::Upstream));
     }
@@ -211,9 +217,7 @@ fn a_policy_that_always_waits_leaves_everything_to_its_deadline() {
 /// GE waits for ES and SR for KD; they go with what they wait for.
 #[test]
 fn a_policy_may_give_up_whatever_is_ready() {
-    static GIVES_UP: Entry =
-        made("gives-up", || Box::new(Made(|view| Decision::Drop(view.ready[0].request))));
-    let outcomes = outcomes(&GIVES_UP);
+    let outcomes = outcomes(made(|view| Decision::Drop(view.ready[0].request)));
     let of = |wanted| {
         let reasons = outcomes.iter().filter(
             |outcome| matches!(outcome, Outcome::Dropped { reason, .. } if *reason == wanted),
@@ -226,27 +230,26 @@ fn a_policy_may_give_up_whatever_is_ready() {
 }
 
 #[test]
+fn a_policy_that_cannot_go_on_ends_the_run_and_says_why() {
+    let mut plan = plan(six_models(), six_models_table());
+    plan.scheduler = made(|_| Decision::Fail("out of ideas".into()));
+    let failure = engine::run(&plan, &requests(&plan)).unwrap_err();
+    assert_eq!(failure.to_string(), "scheduler made up: out of ideas");
+}
+
+#[test]
 #[should_panic(expected = "a policy answers with a ready request that it was shown")]
 fn a_policy_that_makes_up_a_request_is_a_bug() {
-    static MAKES_UP: Entry = made("makes-up", || {
-        Box::new(Made(|view| Decision::Dispatch {
-            request: RequestId::new(view.ready[0].request.index() + 1),
-            accelerator: view.idle[0],
-        }))
-    });
-    outcomes(&MAKES_UP);
+    outcomes(made(|view| {
+        let request = RequestId::new(view.ready[0].request.index() + 1);
+        start(&Job { request, ..view.ready[0] }, view.idle[0])
+    }));
 }
 
 #[test]
 #[should_panic(expected = "a policy answers with an idle accelerator that it was shown")]
 fn a_policy_that_takes_a_busy_accelerator_is_a_bug() {
-    static TAKES_FIRST: Entry = made("takes-first", || {
-        Box::new(Made(|view| Decision::Dispatch {
-            request: view.ready[0].request,
-            accelerator: AccelId::new(0),
-        }))
-    });
-    outcomes(&TAKES_FIRST);
+    outcomes(made(|view| start(&view.ready[0], AccelId::new(0))));
 }
 
 /// Checks what the engine shows whenever it asks.
@@ -264,25 +267,37 @@ fn inspect(view: &View<'_>) -> Decision {
             Activity::Running { model, since, predicted_end, .. } => {
                 assert!(!shown_idle && since <= view.now && view.now <= predicted_end);
                 assert_eq!(state.resident, Some(model));
-                let latency = view.latency(model, AccelId::new(index));
+                let latency = view.costs.latency(model, AccelId::new(index));
                 assert_eq!(predicted_end, since + latency);
             }
         }
     }
-    let job = view.ready[0];
-    Decision::Dispatch { request: job.request, accelerator: view.fastest_idle(job.model) }
+    start(&view.ready[0], view.fastest_idle(&view.ready[0]))
 }
 
 #[test]
 fn the_engine_shows_every_policy_a_consistent_view() {
-    static INSPECTS: Entry = made("inspects", || Box::new(Made(inspect)));
-    assert!(outcomes(&INSPECTS).len() > 200);
+    assert!(outcomes(made(inspect)).len() > 200);
 }
 
-/// Runs one model at 10 FPS on one accelerator; `entry` is asked when all before has ended.
-fn alone(entry: &'static Entry, latency_ms: f64) {
+/// GE waits for ES; both arrive together, and only one of them is ready at a time.
+#[test]
+fn the_view_counts_what_waits_for_an_upstream_result() {
+    fn count(view: &View<'_>) -> Decision {
+        let es_is_ready = view.ready[0].model.index() == 0;
+        assert_eq!(view.blocked, [0, u32::from(es_is_ready)]);
+        start(&view.ready[0], view.idle[0])
+    }
+    let models = vec![model("ES", 60.0), after(0, model("GE", 60.0))];
+    let mut plan = plan(scenario(Vec::new(), models), table_ms(&[[5.0], [5.0]]));
+    plan.scheduler = made(count);
+    assert_eq!(plan.score(&trace(&plan)).total.counts.executed, 120);
+}
+
+/// Runs one model at 10 FPS on one accelerator; `decide` is asked when all before has ended.
+fn alone(decide: fn(&View<'_>) -> Decision, latency_ms: f64) {
     let mut plan = plan(scenario(Vec::new(), vec![model("A", 10.0)]), table_ms(&[[latency_ms]]));
-    plan.scheduler = entry;
+    plan.scheduler = made(decide);
     let executed = plan.score(&trace(&plan)).total.counts.executed;
     assert_eq!(executed, (1000.0 / latency_ms).ceil() as u64);
 }
@@ -295,21 +310,21 @@ fn the_view_remembers_what_was_on_time_and_since_when_accelerators_are_idle() {
         let previous = frame.checked_sub(1);
         let expected = History {
             on_time: frame,
-            late: 0,
-            dropped: 0,
             last_start: previous.map(|previous| at_ms(f64::from(previous) * 100.0)),
             energy: Millijoules::new(frame.into()),
+            ..History::default()
         };
         assert_eq!(view.history, [expected]);
         let since = view.now;
         assert_eq!(view.accelerators[0].activity, Activity::Idle { since });
-        Decision::Dispatch { request: view.ready[0].request, accelerator: view.idle[0] }
+        start(&view.ready[0], view.idle[0])
     }
-    static REMEMBERS: Entry = made("remembers", || Box::new(Made(remember)));
-    alone(&REMEMBERS, 100.0);
+    alone(remember, 100.0);
 }
 
-/// Runs start 150 ms apart and all end late; what they pass over is dropped.
+/// Runs start 150 ms apart and all end late; what they pass over is dropped. Of three frames one is
+/// dropped: frame 0 is late at 150, 1 runs from 150 (due at 200) to 300, at which 2 is dropped, and so
+/// on; the newest is in bit 0.
 #[test]
 fn the_view_remembers_what_was_late_and_what_was_dropped() {
     fn remember(view: &View<'_>) -> Decision {
@@ -318,8 +333,9 @@ fn the_view_remembers_what_was_late_and_what_was_dropped() {
         let n_started = (view.now.as_ms() / 150.0) as u32;
         assert_eq!((history.on_time, history.late), (0, n_started));
         assert_eq!(history.dropped, frame - n_started);
-        Decision::Dispatch { request: view.ready[0].request, accelerator: view.idle[0] }
+        assert_eq!(history.misses, (1 << frame) - 1);
+        assert_eq!(history.drops.count_ones(), history.dropped);
+        start(&view.ready[0], view.idle[0])
     }
-    static REMEMBERS: Entry = made("remembers", || Box::new(Made(remember)));
-    alone(&REMEMBERS, 150.0);
+    alone(remember, 150.0);
 }

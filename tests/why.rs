@@ -203,13 +203,8 @@ impl Scheduler for Late {
 
 static LATE: schedule::Entry = schedule::Entry {
     name: "late",
-    help: "",
-    source: "",
     work_conserving: false,
-    build: |_, _| Box::new(Late),
-    unverified: None,
-    parameters: &[],
-    options: &[],
+    ..schedule::Entry::new(|_, _| Box::new(Late))
 };
 
 /// The next event after time 0 is the arrival of B at 60 ms.

@@ -2,11 +2,11 @@
 
 use crate::cost::CostTable;
 use crate::ids::{AccelId, RequestId};
-use crate::load::RequestStream;
+use crate::load::{Request, RequestStream};
 use crate::plan::{EngineSettings, LatePolicy, Plan};
-use crate::schedule::{Decision, Job, Policy, PolicyFailure, Scheduler, Setup};
+use crate::schedule::{Decision, Foreseen, Job, Policy, PolicyFailure, Scheduler, Setup};
 use crate::trace::{Attempt, DropReason, Outcome, Record, Trace};
-use crate::units::{Millijoules, SimTime};
+use crate::units::{Millijoules, SimSpan, SimTime};
 
 use super::Run;
 use super::agenda::{Arrivals, Completions, Expiries};
@@ -62,11 +62,13 @@ pub(super) struct Engine<'a> {
 impl<'a> Engine<'a> {
     pub(super) fn new(plan: &'a Plan, requests: &'a RequestStream) -> Result<Self, PolicyFailure> {
         let n_accelerators = plan.system.accelerators().len();
+        let foreseen = if plan.scheduler.foresees() { foresee(requests) } else { Vec::new() };
         let setup = Setup {
             scenario: &plan.scenario,
             costs: &plan.costs,
             score: &plan.score,
             options: plan.scheduler.options(),
+            foreseen: &foreseen,
         };
         Ok(Self {
             requests,
@@ -283,6 +285,7 @@ impl<'a> Engine<'a> {
             release: request.arrival,
             deadline: request.deadline,
             ready_since: now,
+            waited: SimSpan::ZERO,
             last_accelerator: None,
         });
         if self.settings.replace_by_newer
@@ -292,6 +295,19 @@ impl<'a> Engine<'a> {
             self.give_up(older, DropReason::Replaced, now);
         }
     }
+}
+
+/// What an offline reference knows before the run.
+fn foresee(requests: &RequestStream) -> Vec<Foreseen> {
+    let foreseen = |(index, request): (usize, &Request)| Foreseen {
+        model: request.model,
+        frame: request.frame,
+        release: request.arrival,
+        deadline: request.deadline,
+        upstream: requests.upstream(RequestId::new(index)).into(),
+        triggered: request.triggered,
+    };
+    requests.requests().iter().enumerate().map(foreseen).collect()
 }
 
 fn unfinished(requests: &RequestStream) -> Vec<Record> {

@@ -3,7 +3,10 @@
 //!
 //! A policy sees a [`View`], never the engine.
 
+mod admission;
+mod estimate;
 mod options;
+mod parameter;
 mod placement;
 mod policies;
 mod policy;
@@ -12,15 +15,15 @@ mod view;
 
 use std::fmt;
 
-use crate::ids::{AccelId, RequestId};
+use crate::ids::{AccelId, ModelId, RequestId};
+use crate::units::SimSpan;
 
-pub use options::{Admission, Granularity, Options, Placement, Preemption};
+pub use options::{Admission, Granularity, OPTIONS, Options, Placement, Preemption};
+pub use parameter::{Allowed, Arguments, Parameter, Value};
 pub use policies::ALL;
-pub use policy::{
-    Allowed, Arguments, OPTIONS, Parameter, Policy, PolicyError, PolicyFailure, Value,
-};
+pub use policy::{Policy, PolicyError, PolicyFailure, split_list};
 pub use ranked::{Rank, Ranked};
-pub use view::{AcceleratorState, Activity, History, Job, Setup, View};
+pub use view::{AcceleratorState, Activity, Foreseen, History, Job, Setup, View};
 
 /// What a policy answers.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -57,6 +60,33 @@ pub enum Decision {
 pub trait Scheduler: Send {
     /// The next decision.
     fn decide(&mut self, view: &View<'_>) -> Decision;
+
+    /// Divides shared bandwidth among what runs: fills `grants`, which belong to `demands` one by one
+    /// \[byte/ns\]. Asked, where bandwidth is shared, whenever a layer starts or ends. `false`: the
+    /// policy leaves it to max-min fairness, and `grants` are not read.
+    ///
+    /// Contract: a grant is at least 0 and at most what its demand wants, and all together at most
+    /// `capacity` \[byte/ns\].
+    fn grant(&mut self, _demands: &[BandwidthDemand], _capacity: f64, _grants: &mut [f64]) -> bool {
+        false
+    }
+}
+
+/// What a running layer asks of shared bandwidth.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct BandwidthDemand {
+    /// Where it runs.
+    pub accelerator: AccelId,
+    /// The request that it belongs to.
+    pub request: RequestId,
+    /// The model of that.
+    pub model: ModelId,
+    /// Time that what is left of the request takes alone, this layer included.
+    pub remaining: SimSpan,
+    /// Time to its deadline; zero behind it.
+    pub slack: SimSpan,
+    /// What the layer takes if it gets all that it wants, above 0 \[byte/ns\].
+    pub wanted: f64,
 }
 
 /// A policy of this program.
@@ -75,22 +105,33 @@ pub struct Entry {
     pub parameters: &'static [Parameter],
     /// Defaults of [`OPTIONS`] that differ for this policy.
     pub options: &'static [(&'static str, Value)],
+    /// Those of [`OPTIONS`] that it decides itself, so that a user cannot.
+    pub fixes: &'static [&'static str],
+    /// Whether it is an offline reference, which knows every request of the run beforehand.
+    pub foresees: bool,
+    /// Says which values do not go together, if any.
+    pub check: fn(&Arguments) -> Result<(), &'static str>,
     /// Builds it for one run.
     pub build: fn(&Setup<'_>, &Arguments) -> Box<dyn Scheduler>,
 }
 
 impl Entry {
-    /// Common to most policies; name, help, source and `build` are each one's own.
-    pub(crate) const DEFAULT: Self = Self {
-        name: "",
-        help: "",
-        source: "",
-        unverified: None,
-        work_conserving: true,
-        parameters: &[],
-        options: &[],
-        build: |_, _| unreachable!("every policy builds itself"),
-    };
+    /// What most policies have in common; name, help and source are each one's own.
+    pub const fn new(build: fn(&Setup<'_>, &Arguments) -> Box<dyn Scheduler>) -> Self {
+        Self {
+            name: "",
+            help: "",
+            source: "",
+            unverified: None,
+            work_conserving: true,
+            parameters: &[],
+            options: &[],
+            fixes: &[],
+            foresees: false,
+            check: |_| Ok(()),
+            build,
+        }
+    }
 }
 
 impl fmt::Debug for Entry {

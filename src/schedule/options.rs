@@ -3,6 +3,8 @@
 
 use crate::units::SimSpan;
 
+use super::{Arguments, Parameter};
+
 /// Which ready requests are given up rather than run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Admission {
@@ -39,7 +41,10 @@ pub enum Placement {
     EarliestFinish,
     /// Of the idle ones where it meets its deadline the one that needs the least energy; if there is
     /// none, the one that needs the least time.
-    DeadlineEnergy,
+    DeadlineEnergy {
+        /// How long before the deadline it must end to meet it.
+        guard: SimSpan,
+    },
 }
 
 /// How much of a request runs before the policy is asked again.
@@ -76,4 +81,86 @@ pub struct Options {
     pub granularity: Granularity,
     /// Whether it can be interrupted.
     pub preemption: Preemption,
+}
+
+/// Parameters that every policy has, unless it decides one of them itself.
+pub const OPTIONS: &[Parameter] = &[
+    Parameter::choice(
+        "admission",
+        "whether requests are given up that would be late even on their fastest accelerator",
+        &["none", "hopeless"],
+    ),
+    Parameter::number(
+        "epsilon_ms",
+        "how late a frame may be before it is hopeless",
+        0.3,
+        [0.0, 1e6],
+    )
+    .only_with("admission", "hopeless"),
+    Parameter::choice(
+        "accelerator",
+        "where a chosen request runs",
+        &[
+            "latency",
+            "first-idle",
+            "energy",
+            "edp",
+            "edp-by-layer",
+            "ed2p",
+            "earliest-finish",
+            "deadline-energy",
+        ],
+    ),
+    Parameter::number(
+        "guard_ms",
+        "how long before its deadline a request must end to meet it",
+        0.0,
+        [0.0, 1e6],
+    )
+    .only_with("accelerator", "deadline-energy"),
+    Parameter::choice(
+        "granularity",
+        "how much of a request runs before the policy is asked again",
+        &["model", "block", "layer"],
+    ),
+    Parameter::number("block_ms", "shortest block of whole layers", 1.0, [1e-3, 1e6])
+        .only_with("granularity", "block"),
+    Parameter::choice(
+        "preemption",
+        "whether a request that becomes ready cuts what runs at the end of its layer",
+        &["none", "layer-boundary"],
+    ),
+];
+
+impl Options {
+    /// The values of [`OPTIONS`] in `arguments`.
+    pub(super) fn of(arguments: &Arguments) -> Self {
+        let span =
+            |name| SimSpan::from_ms(arguments.number(name)).expect("the allowed times are times");
+        Self {
+            admission: match arguments.name("admission") {
+                "hopeless" => Admission::SkipHopeless { tolerance: span("epsilon_ms") },
+                _ => Admission::All,
+            },
+            placement: match arguments.name("accelerator") {
+                "first-idle" => Placement::FirstIdle,
+                "energy" => Placement::Energy,
+                "edp" => Placement::EnergyDelay,
+                "edp-by-layer" => Placement::EnergyDelayByLayer,
+                "ed2p" => Placement::EnergyDelaySquared,
+                "earliest-finish" => Placement::EarliestFinish,
+                "deadline-energy" => Placement::DeadlineEnergy { guard: span("guard_ms") },
+                _ => Placement::Latency,
+            },
+            granularity: match arguments.name("granularity") {
+                "block" => Granularity::Block(span("block_ms")),
+                "layer" => Granularity::Layer,
+                _ => Granularity::Model,
+            },
+            preemption: match arguments.name("preemption") {
+                "layer-boundary" => Preemption::LayerBoundary,
+                _ => Preemption::None,
+            },
+        }
+    }
 }

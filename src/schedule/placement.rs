@@ -12,7 +12,7 @@ pub fn place(placement: Placement, job: &Job, view: &View<'_>) -> Option<AccelId
         idle.min_by(|&a, &b| cost(a).total_cmp(&cost(b)))
     };
     let latency = |at| view.remaining(job, at).as_ms();
-    let energy = |at| view.costs.remaining_energy(job.model, at, job.next_layer).get();
+    let energy = |at| view.remaining_energy(job, at).get();
     match placement {
         Placement::Latency => Some(view.fastest_idle(job)),
         Placement::FirstIdle => Some(view.idle[0]),
@@ -23,8 +23,9 @@ pub fn place(placement: Placement, job: &Job, view: &View<'_>) -> Option<AccelId
             least(&|at| view.costs.energy_delay_by_layer(job.model, at, job.next_layer))
         }
         Placement::EarliestFinish => earliest_finish(job, view),
-        Placement::DeadlineEnergy => {
-            let in_time = |at: &AccelId| view.now + view.remaining(job, *at) <= job.deadline;
+        Placement::DeadlineEnergy { guard } => {
+            let in_time =
+                |at: &AccelId| view.now + view.remaining(job, *at) + guard <= job.deadline;
             let idle = view.idle.iter().copied().filter(in_time);
             let cheapest = idle.min_by(|&a, &b| energy(a).total_cmp(&energy(b)));
             Some(cheapest.unwrap_or_else(|| view.fastest_idle(job)))

@@ -5,124 +5,8 @@ use std::sync::Arc;
 
 use thiserror::Error;
 
-use crate::units::SimSpan;
-
-use super::{ALL, Admission, Entry, Granularity, Options, Placement, Preemption, Scheduler, Setup};
-
-/// A value of a parameter.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Value {
-    /// A number.
-    Number(f64),
-    /// One of several names.
-    Name(&'static str),
-}
-
-impl fmt::Display for Value {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Number(number) => number.fmt(f),
-            Self::Name(name) => f.write_str(name),
-        }
-    }
-}
-
-/// What a parameter may be.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Allowed {
-    /// A number from the first to the second.
-    Number(f64, f64),
-    /// A whole number from the first to the second.
-    Whole(u32, u32),
-    /// One of these names.
-    Names(&'static [&'static str]),
-}
-
-impl fmt::Display for Allowed {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Number(min, max) => write!(f, "a number from {min} to {max}"),
-            Self::Whole(min, max) => write!(f, "a whole number from {min} to {max}"),
-            Self::Names(names) => f.write_str(&names.join(", ")),
-        }
-    }
-}
-
-impl Allowed {
-    fn value(self, text: &str) -> Option<Value> {
-        let number = |min, max| {
-            let number: f64 = text.parse().ok()?;
-            (min <= number && number <= max).then_some(Value::Number(number))
-        };
-        match self {
-            Self::Number(min, max) => number(min, max),
-            Self::Whole(min, max) => {
-                text.parse::<u32>().ok().and_then(|_| number(min.into(), max.into()))
-            }
-            Self::Names(names) => {
-                names.iter().find(|name| **name == text).copied().map(Value::Name)
-            }
-        }
-    }
-}
-
-/// A parameter of a policy.
-#[derive(Debug, Clone, Copy)]
-pub struct Parameter {
-    /// Name, with its unit.
-    pub name: &'static str,
-    /// One line for lists.
-    pub help: &'static str,
-    /// What it is unless it is given.
-    pub default: Value,
-    /// What it may be.
-    pub allowed: Allowed,
-}
-
-/// The parameters of one policy with their values.
-#[derive(Debug, Clone)]
-pub struct Arguments(Vec<(&'static Parameter, Value)>);
-
-impl Arguments {
-    fn new(parameters: &'static [Parameter]) -> Self {
-        Self(parameters.iter().map(|parameter| (parameter, parameter.default)).collect())
-    }
-
-    fn value(&self, name: &str) -> Value {
-        let found = self.0.iter().find(|(parameter, _)| parameter.name == name);
-        found.expect("a policy asks for parameters that its entry lists").1
-    }
-
-    /// The number called `name`.
-    ///
-    /// # Panics
-    ///
-    /// If the entry lists none.
-    pub fn number(&self, name: &str) -> f64 {
-        match self.value(name) {
-            Value::Number(number) => number,
-            Value::Name(_) => panic!("{name} is a name"),
-        }
-    }
-
-    /// The name that `name` has for a value.
-    ///
-    /// # Panics
-    ///
-    /// If the entry lists none.
-    pub fn name(&self, name: &str) -> &'static str {
-        match self.value(name) {
-            Value::Name(value) => value,
-            Value::Number(_) => panic!("{name} is a number"),
-        }
-    }
-
-    /// Those that are not the default, as `name=value`.
-    fn changes(&self) -> impl Iterator<Item = String> {
-        let changed = self.0.iter().filter(|(parameter, value)| parameter.default != *value);
-        changed.map(|(parameter, value)| format!("{}={value}", parameter.name))
-    }
-}
+use super::admission::Admitting;
+use super::{ALL, Admission, Arguments, Entry, Options, Placement, Scheduler, Setup};
 
 /// A policy that does not exist, or not so.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
@@ -144,6 +28,14 @@ pub enum PolicyError {
         /// Its own, then those of all policies.
         known: Vec<&'static str>,
     },
+    /// A choice that the policy makes itself.
+    #[error("{policy} decides `{name}` itself; leave it out")]
+    Fixed {
+        /// Policy.
+        policy: &'static str,
+        /// Parameter.
+        name: &'static str,
+    },
     /// A value that is not allowed.
     #[error("{name} is `{found}`; allowed is {allowed}")]
     Value {
@@ -157,6 +49,19 @@ pub enum PolicyError {
     /// A parameter twice.
     #[error("{0} is given twice")]
     Twice(&'static str),
+    /// A parameter that another one switches off.
+    #[error("{name} has no effect without {other}={value}")]
+    NoEffect {
+        /// Parameter.
+        name: &'static str,
+        /// The other one.
+        other: &'static str,
+        /// Its only value with which `name` has an effect.
+        value: &'static str,
+    },
+    /// Values that do not go together.
+    #[error("{0}")]
+    Together(&'static str),
 }
 
 /// Why a policy cannot go on: an external one ended, or answered what it must not.
@@ -178,6 +83,7 @@ pub struct Policy {
     label: Arc<str>,
     options: Options,
     work_conserving: bool,
+    foresees: bool,
     build: Arc<Build>,
 }
 
@@ -205,7 +111,7 @@ impl Default for Policy {
 impl Policy {
     /// The policy of `entry` with all its defaults.
     pub fn of(entry: &'static Entry) -> Self {
-        Self::with(entry, Arguments::new(entry.parameters), OptionTexts::new(entry))
+        Self::with(entry, Arguments::of(entry))
     }
 
     /// A policy from elsewhere, e.g. another process.
@@ -215,7 +121,7 @@ impl Policy {
         work_conserving: bool,
         build: Arc<Build>,
     ) -> Self {
-        Self { label: label.into(), options, work_conserving, build }
+        Self { label: label.into(), options, work_conserving, foresees: false, build }
     }
 
     /// The policy that `text` names: `name` or `name:parameter=value,parameter=value`.
@@ -227,45 +133,26 @@ impl Policy {
         let (name, parameters) = text.split_once(':').unwrap_or((text, ""));
         let name = name.trim();
         let entry = super::find(name).ok_or_else(|| PolicyError::Name(name.into()))?;
-        let mut arguments = Arguments::new(entry.parameters);
-        let mut options = OptionTexts::new(entry);
-        let mut seen = Vec::new();
+        let mut arguments = Arguments::of(entry);
         for assignment in parameters.split(',').map(str::trim).filter(|it| !it.is_empty()) {
-            let (name, value) = assignment
-                .split_once('=')
-                .map(|(name, value)| (name.trim(), value.trim()))
-                .ok_or_else(|| PolicyError::Form(assignment.into()))?;
-            let own = arguments.0.iter_mut().chain(&mut options.0);
-            let mut known = own.map(|(parameter, slot)| (*parameter, slot));
-            let Some((parameter, slot)) = known.find(|(parameter, _)| parameter.name == name)
-            else {
-                return Err(unknown_parameter(entry, name));
-            };
-            *slot = parameter.allowed.value(value).ok_or_else(|| PolicyError::Value {
-                name: parameter.name,
-                found: value.into(),
-                allowed: parameter.allowed.to_string(),
-            })?;
-            if seen.contains(&parameter.name) {
-                return Err(PolicyError::Twice(parameter.name));
-            }
-            seen.push(parameter.name);
+            arguments.assign(entry, assignment)?;
         }
-        Ok(Self::with(entry, arguments, options))
+        arguments.check(entry)?;
+        Ok(Self::with(entry, arguments))
     }
 
-    fn with(entry: &'static Entry, arguments: Arguments, texts: OptionTexts) -> Self {
-        let changes: Vec<String> = arguments.changes().chain(texts.changes(entry)).collect();
-        let label = match &changes[..] {
+    fn with(entry: &'static Entry, arguments: Arguments) -> Self {
+        let label = match &arguments.changes()[..] {
             [] => entry.name.into(),
             changes => format!("{}:{}", entry.name, changes.join(",")),
         };
-        let options = texts.options();
+        let options = Options::of(&arguments);
         let waits = options.placement == Placement::EarliestFinish;
         Self {
             label: label.into(),
             options,
             work_conserving: entry.work_conserving && !waits,
+            foresees: entry.foresees,
             build: Arc::new(move |setup| Ok((entry.build)(setup, &arguments))),
         }
     }
@@ -285,118 +172,105 @@ impl Policy {
         self.work_conserving
     }
 
+    /// Whether it is an offline reference, which is shown every request of the run in
+    /// [`Setup::foreseen`].
+    pub fn foresees(&self) -> bool {
+        self.foresees
+    }
+
     /// Makes it for one run.
     ///
     /// # Errors
     ///
     /// [`PolicyFailure`] if it comes from elsewhere and does not come.
     pub fn build(&self, setup: &Setup<'_>) -> Result<Box<dyn Scheduler>, PolicyFailure> {
-        (self.build)(setup)
+        let policy = (self.build)(setup)?;
+        Ok(match self.options.admission {
+            Admission::All => policy,
+            Admission::SkipHopeless { tolerance } => {
+                Box::new(Admitting::new(policy, tolerance, setup))
+            }
+        })
     }
 }
 
-fn unknown_parameter(entry: &'static Entry, name: &str) -> PolicyError {
-    let own = entry.parameters.iter().chain(OPTIONS);
-    let known = own.map(|parameter| parameter.name).collect();
-    PolicyError::Parameter { policy: entry.name, name: name.into(), known }
-}
-
-/// Parameters that every policy has.
-pub const OPTIONS: &[Parameter] = &[
-    Parameter {
-        name: "admission",
-        help: "whether requests are given up that would be late even on their fastest accelerator",
-        default: Value::Name("none"),
-        allowed: Allowed::Names(&["none", "hopeless"]),
-    },
-    Parameter {
-        name: "epsilon_ms",
-        help: "how late a frame may be before it is hopeless",
-        default: Value::Number(0.3),
-        allowed: Allowed::Number(0.0, 1e6),
-    },
-    Parameter {
-        name: "accelerator",
-        help: "where a chosen request runs",
-        default: Value::Name("latency"),
-        allowed: Allowed::Names(&[
-            "latency",
-            "first-idle",
-            "energy",
-            "edp",
-            "edp-by-layer",
-            "ed2p",
-            "earliest-finish",
-            "deadline-energy",
-        ]),
-    },
-    Parameter {
-        name: "granularity",
-        help: "how much of a request runs before the policy is asked again",
-        default: Value::Name("model"),
-        allowed: Allowed::Names(&["model", "block", "layer"]),
-    },
-    Parameter {
-        name: "block_ms",
-        help: "shortest block of whole layers",
-        default: Value::Number(1.0),
-        allowed: Allowed::Number(1e-3, 1e6),
-    },
-    Parameter {
-        name: "preemption",
-        help: "whether a request that becomes ready cuts what runs at the end of its layer",
-        default: Value::Name("none"),
-        allowed: Allowed::Names(&["none", "layer-boundary"]),
-    },
-];
-
-/// Values of [`OPTIONS`], with the defaults of one policy.
-struct OptionTexts(Vec<(&'static Parameter, Value)>);
-
-impl OptionTexts {
-    fn new(entry: &Entry) -> Self {
-        let default = |parameter: &'static Parameter| {
-            let own = entry.options.iter().find(|(name, _)| *name == parameter.name);
-            (parameter, own.map_or(parameter.default, |(_, value)| *value))
-        };
-        Self(OPTIONS.iter().map(default).collect())
-    }
-
-    fn changes(&self, entry: &Entry) -> impl Iterator<Item = String> {
-        let defaults = Self::new(entry).0.into_iter();
-        let pairs = self.0.clone().into_iter().zip(defaults);
-        pairs
-            .filter(|((_, value), (_, default))| value != default)
-            .map(|((parameter, value), _)| format!("{}={value}", parameter.name))
-    }
-
-    fn options(&self) -> Options {
-        let it = Arguments(self.0.clone());
-        let span = |name| SimSpan::from_ms(it.number(name)).expect("the allowed times are times");
-        Options {
-            admission: match it.name("admission") {
-                "hopeless" => Admission::SkipHopeless { tolerance: span("epsilon_ms") },
-                _ => Admission::All,
-            },
-            placement: match it.name("accelerator") {
-                "first-idle" => Placement::FirstIdle,
-                "energy" => Placement::Energy,
-                "edp" => Placement::EnergyDelay,
-                "edp-by-layer" => Placement::EnergyDelayByLayer,
-                "ed2p" => Placement::EnergyDelaySquared,
-                "earliest-finish" => Placement::EarliestFinish,
-                "deadline-energy" => Placement::DeadlineEnergy,
-                _ => Placement::Latency,
-            },
-            granularity: match it.name("granularity") {
-                "block" => Granularity::Block(span("block_ms")),
-                "layer" => Granularity::Layer,
-                _ => Granularity::Model,
-            },
-            preemption: match it.name("preemption") {
-                "layer-boundary" => Preemption::LayerBoundary,
-                _ => Preemption::None,
-            },
+/// The policies of a list between commas, such as `edf,dream:alpha=1,beta=2,fcfs`: a piece with a `=`
+/// and no `:` before it is a parameter of the policy before.
+pub fn split_list(text: &str) -> Vec<&str> {
+    let mut starts: Vec<usize> = vec![0];
+    for (at, _) in text.match_indices(',') {
+        let piece = text[at + 1..].split(',').next().unwrap_or_default();
+        let name = piece.split('=').next().unwrap_or_default();
+        if name.len() == piece.len() || name.contains(':') {
+            starts.push(at + 1);
         }
+    }
+    let ends = starts[1..].iter().map(|start| start - 1).chain([text.len()]);
+    starts.iter().zip(ends).map(|(&start, end)| &text[start..end]).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refused(text: &str) -> String {
+        Policy::parse(text).expect_err("it is wrong").to_string()
+    }
+
+    #[test]
+    fn a_label_names_what_is_not_the_default_in_a_fixed_order() {
+        let label = |text| Policy::parse(text).unwrap().label().to_string();
+        assert_eq!(
+            label(" edf : preemption = layer-boundary , admission=hopeless"),
+            "edf:admission=hopeless,preemption=layer-boundary"
+        );
+        assert_eq!(label("edf:admission=none"), "edf");
+        assert_eq!(
+            label("edf:admission=hopeless,epsilon_ms=-0"),
+            "edf:admission=hopeless,epsilon_ms=0"
+        );
+        assert_eq!(label("round-robin:accelerator=first-idle"), "round-robin");
+        assert_eq!(label("round-robin:accelerator=latency"), "round-robin:accelerator=latency");
+    }
+
+    #[test]
+    fn slips_are_answered_with_what_is_allowed() {
+        assert_eq!(refused("lst"), "no scheduler named `lst`");
+        assert_eq!(
+            refused("edf:hopeless"),
+            "`hopeless` is no parameter; write name=value, several of them between commas"
+        );
+        assert_eq!(
+            refused("edf:alpha=1"),
+            "edf has no parameter `alpha` (known: admission, epsilon_ms, accelerator, guard_ms, granularity, block_ms, preemption)"
+        );
+        assert_eq!(refused("edf:admission=some"), "admission is `some`; allowed is none, hopeless");
+        for number in ["-1", "NaN", "inf", "1e7", ""] {
+            let message = refused(&format!("edf:admission=hopeless,epsilon_ms={number}"));
+            assert_eq!(
+                message,
+                format!("epsilon_ms is `{number}`; allowed is a number from 0 to 1000000")
+            );
+        }
+        assert_eq!(refused("edf:admission=none,admission=none"), "admission is given twice");
+    }
+
+    #[test]
+    fn what_would_have_no_effect_is_refused() {
+        assert_eq!(
+            refused("edf:epsilon_ms=1"),
+            "epsilon_ms has no effect without admission=hopeless"
+        );
+        assert_eq!(refused("edf:block_ms=1"), "block_ms has no effect without granularity=block");
+    }
+
+    #[test]
+    fn a_list_keeps_parameters_with_their_policy() {
+        let list = "edf, dream:alpha=1, beta=2,fcfs,llf:hysteresis=0,heft";
+        let split = ["edf", " dream:alpha=1, beta=2", "fcfs", "llf:hysteresis=0", "heft"];
+        assert_eq!(split_list(list), split);
+        assert_eq!(split_list("a:x=1:2,y=3,b:z=4,c=d:e"), ["a:x=1:2,y=3", "b:z=4,c=d:e"]);
+        assert_eq!(split_list(""), [""]);
+        assert_eq!(split_list("edf,"), ["edf", ""]);
     }
 }

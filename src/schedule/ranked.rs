@@ -1,28 +1,38 @@
-//! Policies that are an order of requests, combined with any admission and any placement.
+//! Policies that are an order of requests, combined with any placement.
 
-use crate::ids::{FrameId, ModelId};
-use crate::units::{SimSpan, SimTime};
+use std::cmp::Ordering;
 
-use super::{Admission, Decision, Job, Options, Placement, Scheduler, Setup, View, placement};
+use crate::ids::{AccelId, FrameId, ModelId};
+use crate::units::SimTime;
+
+use super::{Decision, Granularity, Job, Options, Placement, Scheduler, Setup, View, placement};
 
 /// An order of requests.
 pub trait Rank: Send {
     /// What decides; the smallest comes first.
-    type Key: PartialOrd + Copy;
+    type Key: PartialOrd + Copy + Send;
+
+    /// Looks at all that is ready, before it is asked for keys.
+    fn observe(&mut self, _view: &View<'_>) {}
 
     /// The key of a ready job. Never NaN.
     fn key(&self, job: &Job, view: &View<'_>) -> Self::Key;
+
+    /// How much of `job` runs; the user's choice unless the policy has its own.
+    fn extent(&self, _job: &Job, _accelerator: AccelId, _view: &View<'_>) -> Option<Granularity> {
+        None
+    }
 
     /// Learns that `job` is dispatched.
     fn dispatched(&mut self, _job: &Job, _view: &View<'_>) {}
 }
 
 /// The policy that takes jobs in order of a [`Rank`].
-pub struct Ranked<R> {
+pub struct Ranked<R: Rank> {
     rank: R,
     options: Options,
-    /// Shortest latency of every model, to see at once who has hope.
-    best: Box<[SimSpan]>,
+    /// Keys and indices of the ready jobs while they are sorted.
+    order: Vec<(R::Key, usize)>,
 }
 
 /// What decides between equal keys: earlier deadline, earlier release, scenario order, lower frame.
@@ -36,23 +46,7 @@ pub(super) fn tie(job: &Job) -> Tie {
 impl<R: Rank> Ranked<R> {
     /// The policy of `rank` with the options of the run.
     pub fn new(rank: R, setup: &Setup<'_>) -> Self {
-        let best = setup.scenario.model_ids().map(|model| setup.costs.best_latency(model));
-        Self { rank, options: setup.options, best: best.collect() }
-    }
-
-    /// The first ready job without hope.
-    fn hopeless(&self, view: &View<'_>) -> Option<Job> {
-        let Admission::SkipHopeless { tolerance } = self.options.admission else {
-            return None;
-        };
-        let is_late = |job: &&Job| {
-            let rest = match job.next_layer {
-                0 => self.best[job.model.index()],
-                _ => view.best_remaining(job),
-            };
-            view.now + rest > job.deadline + tolerance
-        };
-        view.ready.iter().find(is_late).copied()
+        Self { rank, options: setup.options, order: Vec::new() }
     }
 
     fn first<'v>(&self, view: &View<'v>) -> &'v Job {
@@ -70,33 +64,34 @@ impl<R: Rank> Ranked<R> {
 
     fn dispatch(&mut self, job: &Job, view: &View<'_>) -> Option<Decision> {
         let accelerator = placement::place(self.options.placement, job, view)?;
+        let extent = self.rank.extent(job, accelerator, view).unwrap_or(self.options.granularity);
         self.rank.dispatched(job, view);
-        let extent = self.options.granularity;
         Some(Decision::Dispatch { request: job.request, accelerator, extent })
     }
 
     /// The first job, in order of rank, that does not rather wait for a busy accelerator.
     fn first_that_runs(&mut self, view: &View<'_>) -> Decision {
-        let mut jobs: Vec<_> =
-            view.ready.iter().map(|job| (self.rank.key(job, view), job)).collect();
-        jobs.sort_by(|(a, x), (b, y)| {
-            let order = a.partial_cmp(b).expect("keys are comparable");
-            order.then_with(|| tie(x).cmp(&tie(y)))
+        let mut order = std::mem::take(&mut self.order);
+        order.clear();
+        let keys = view.ready.iter().map(|job| self.rank.key(job, view));
+        order.extend(keys.zip(0..));
+        order.sort_unstable_by(|(a, x), (b, y)| {
+            let keys = a.partial_cmp(b).unwrap_or(Ordering::Equal);
+            keys.then_with(|| tie(&view.ready[*x]).cmp(&tie(&view.ready[*y])))
         });
-        let mut running = jobs.into_iter().filter_map(|(_, job)| self.dispatch(job, view));
-        running.next().unwrap_or(Decision::Wait)
+        let decision = order.iter().find_map(|&(_, index)| self.dispatch(&view.ready[index], view));
+        self.order = order;
+        decision.unwrap_or(Decision::Wait)
     }
 }
 
 impl<R: Rank> Scheduler for Ranked<R> {
     fn decide(&mut self, view: &View<'_>) -> Decision {
-        if let Some(job) = self.hopeless(view) {
-            return Decision::Drop(job.request);
-        }
+        self.rank.observe(view);
         if self.options.placement == Placement::EarliestFinish {
             return self.first_that_runs(view);
         }
-        let job = *self.first(view);
-        self.dispatch(&job, view).expect("every other placement takes an idle accelerator")
+        let job = self.first(view);
+        self.dispatch(job, view).expect("every other placement takes an idle accelerator")
     }
 }

@@ -19,6 +19,26 @@ pub struct Setup<'a> {
     pub score: &'a ScoreSettings,
     /// Choices that the policy is combined with.
     pub options: Options,
+    /// Every request of the run, indexed by [`RequestId`]; empty but for offline references
+    /// ([`Policy::foresees`](super::Policy::foresees)).
+    pub foreseen: &'a [Foreseen],
+}
+
+/// A request as an offline reference knows it before the run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Foreseen {
+    /// Its model.
+    pub model: ModelId,
+    /// Its frame.
+    pub frame: FrameId,
+    /// T_req.
+    pub release: SimTime,
+    /// T_dl.
+    pub deadline: SimTime,
+    /// Requests whose results it needs.
+    pub upstream: Box<[RequestId]>,
+    /// Whether its upstream results will ask for it.
+    pub triggered: bool,
 }
 
 /// A request that could start now: its inputs have arrived and its upstream results are there.
@@ -38,6 +58,8 @@ pub struct Job {
     pub deadline: SimTime,
     /// Since when it waits: its inputs and upstream results were there, or its last piece ended.
     pub ready_since: SimTime,
+    /// How long it waited before each of its earlier pieces, together.
+    pub waited: SimSpan,
     /// Where its last piece ran; `None` if none has.
     pub last_accelerator: Option<AccelId>,
 }
@@ -131,11 +153,50 @@ impl View<'_> {
             .expect("a policy is asked only with something idle")
     }
 
-    /// The shortest of these times over all accelerators, busy or idle.
-    pub fn best_remaining(&self, job: &Job) -> SimSpan {
-        let accelerators = (0..self.accelerators.len()).map(AccelId::new);
-        let spans = accelerators.map(|accelerator| self.remaining(job, accelerator));
-        spans.min().expect("a system has accelerators")
+    /// Time that the next layer of `job` takes on `accelerator`; all that is left of it if its layers
+    /// are not known.
+    pub fn next_layer(&self, job: &Job, accelerator: AccelId) -> SimSpan {
+        let rest = self.remaining(job, accelerator);
+        match self.has_layers(job, accelerator) {
+            true => rest - self.costs.remaining(job.model, accelerator, job.next_layer + 1),
+            false => rest,
+        }
+    }
+
+    /// Energy that what is left of `job` takes on `accelerator`.
+    pub fn remaining_energy(&self, job: &Job, accelerator: AccelId) -> Millijoules {
+        self.costs.remaining_energy(job.model, accelerator, job.next_layer)
+    }
+
+    /// Energy that the next layer of `job` takes on `accelerator`; of all that is left of it if its
+    /// layers are not known.
+    pub fn next_layer_energy(&self, job: &Job, accelerator: AccelId) -> Millijoules {
+        match self.has_layers(job, accelerator) {
+            true => {
+                let layers = &self.costs.network(job.model, accelerator).layers;
+                Millijoules::from_nj(layers[job.next_layer as usize].energy_nj)
+            }
+            false => self.remaining_energy(job, accelerator),
+        }
+    }
+
+    fn has_layers(&self, job: &Job, accelerator: AccelId) -> bool {
+        !self.costs.network(job.model, accelerator).layers.is_empty()
+    }
+
+    /// Time that `job` has waited since it became ready for the first time.
+    pub fn waited(&self, job: &Job) -> SimSpan {
+        job.waited + self.now.saturating_since(job.ready_since)
+    }
+
+    /// Time to the deadline of `job` \[ms\]; negative behind it.
+    pub fn slack_ms(&self, job: &Job) -> f64 {
+        job.deadline.ms_after(self.now)
+    }
+
+    /// Whether `job` ran until now and was cut at the end of a layer.
+    pub fn was_cut_now(&self, job: &Job) -> bool {
+        job.next_layer > 0 && job.ready_since == self.now
     }
 
     /// When `accelerator` is free: now if it is idle.

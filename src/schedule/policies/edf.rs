@@ -6,12 +6,11 @@ use crate::units::SimTime;
 pub(super) const ENTRY: Entry = Entry {
     name: "edf",
     help: "earliest deadline first",
-    source: "Liu & Layland 1973",
-    build: |setup, _| Box::new(Ranked::new(EarliestDeadline, setup)),
-    ..Entry::DEFAULT
+    source: "Liu & Layland, J. ACM 1973",
+    ..Entry::new(|setup, _| Box::new(Ranked::new(EarliestDeadline, setup)))
 };
 
-struct EarliestDeadline;
+pub(super) struct EarliestDeadline;
 
 impl Rank for EarliestDeadline {
     type Key = SimTime;

@@ -8,12 +8,11 @@ pub(super) const ENTRY: Entry = Entry {
     help: "first released request onto the idle accelerator that runs it in the shortest time",
     source: "XRBench sections 3.5 and D.2; order of requests resolved as (release, deadline, \
              scenario order, frame)",
-    build: |setup, _| Box::new(Ranked::new(FirstReleased, setup)),
-    ..Entry::DEFAULT
+    ..Entry::new(|setup, _| Box::new(Ranked::new(FirstReleased, setup)))
 };
 
 /// Requests are numbered in order of (release, deadline, scenario order, frame).
-struct FirstReleased;
+pub(super) struct FirstReleased;
 
 impl Rank for FirstReleased {
     type Key = RequestId;

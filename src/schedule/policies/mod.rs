@@ -1,10 +1,37 @@
 //! The policies, a file each.
 
+mod by_energy;
+mod dysta;
 mod edf;
+mod fcfs;
+mod firm;
 mod latency_greedy;
+mod least_laxity;
+mod planaria;
+mod prema;
+mod priority;
+mod rate_monotonic;
 mod round_robin;
+mod shortest_first;
 
 use super::Entry;
 
 /// Every policy; the first is the default.
-pub const ALL: &[Entry] = &[latency_greedy::ENTRY, round_robin::ENTRY, edf::ENTRY];
+pub const ALL: &[Entry] = &[
+    latency_greedy::ENTRY,
+    round_robin::ENTRY,
+    fcfs::ENTRY,
+    edf::ENTRY,
+    least_laxity::ENTRY,
+    rate_monotonic::ENTRY,
+    shortest_first::SJF,
+    shortest_first::SRPT,
+    by_energy::ENERGY_GREEDY,
+    by_energy::EDP_GREEDY,
+    by_energy::ED2P_GREEDY,
+    by_energy::DEADLINE_ENERGY,
+    prema::ENTRY,
+    planaria::ENTRY,
+    dysta::ENTRY,
+    firm::ENTRY,
+];

@@ -1,0 +1,47 @@
+//! Known orders of requests, each onto the accelerator that does best by energy.
+
+use crate::schedule::{Entry, Ranked, Value};
+
+use super::edf::EarliestDeadline;
+use super::latency_greedy::FirstReleased;
+
+/// Least energy.
+pub(super) const ENERGY_GREEDY: Entry = Entry {
+    name: "energy-greedy",
+    help: "first released request onto the idle accelerator that needs the least energy",
+    source: "the published artifact's processor assignment",
+    options: &[("accelerator", Value::Name("energy"))],
+    ..first_released()
+};
+
+/// Least energy-delay product.
+pub(super) const EDP_GREEDY: Entry = Entry {
+    name: "edp-greedy",
+    help: "first released request onto the idle accelerator with the least energy x latency \
+           (accelerator=edp-by-layer: the artifact's sum over layers)",
+    source: "the published artifact's processor assignment, with the product of the sums",
+    options: &[("accelerator", Value::Name("edp"))],
+    ..first_released()
+};
+
+/// Least energy-delay-squared product.
+pub(super) const ED2P_GREEDY: Entry = Entry {
+    name: "ed2p-greedy",
+    help: "first released request onto the idle accelerator with the least energy x latency^2",
+    source: "the published artifact's processor assignment, with the product of the sums",
+    options: &[("accelerator", Value::Name("ed2p"))],
+    ..first_released()
+};
+
+/// Least energy among those in time.
+pub(super) const DEADLINE_ENERGY: Entry = Entry {
+    name: "deadline-energy",
+    help: "earliest deadline first, onto the idle accelerator with the least energy of those in time",
+    source: "textbook",
+    options: &[("accelerator", Value::Name("deadline-energy"))],
+    ..Entry::new(|setup, _| Box::new(Ranked::new(EarliestDeadline, setup)))
+};
+
+const fn first_released() -> Entry {
+    Entry::new(|setup, _| Box::new(Ranked::new(FirstReleased, setup)))
+}

@@ -1,0 +1,14 @@
+//! First come, first served.
+
+use crate::schedule::{Entry, Ranked};
+
+use super::latency_greedy::FirstReleased;
+
+/// The same as latency-greedy, whose order of requests the paper leaves open; under this name for
+/// comparison with other work.
+pub(super) const ENTRY: Entry = Entry {
+    name: "fcfs",
+    help: "first come, first served, by release; the same order as latency-greedy",
+    source: "textbook; a baseline of DySta (Fan et al., MICRO 2023)",
+    ..Entry::new(|setup, _| Box::new(Ranked::new(FirstReleased, setup)))
+};

@@ -276,7 +276,7 @@ fn cost_table(scenario: &Scenario, system: &System, costs: &Costs) -> CostTable 
             let bandwidth = accelerator.noc.bandwidth[0];
             let key = (model.artifact_name.to_string(), dataflow, accelerator.pes, bandwidth);
             let (cycles, energy_nj) = costs[&key];
-            let whole = vec![LayerCost { cycles, energy_nj }];
+            let whole = vec![LayerCost { cycles, energy_nj, ..LayerCost::default() }];
             Arc::new(NetworkCost::of_layers(whole, accelerator))
         })
     });

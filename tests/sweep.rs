@@ -508,7 +508,7 @@ struct Counting(AtomicUsize);
 
 impl CostModel for Counting {
     fn layer(&self, _: &Operator, accelerator: &Accelerator) -> Result<LayerCost, Infeasible> {
-        Ok(LayerCost { cycles: accelerator.pes.into(), energy_nj: 1.0 })
+        Ok(LayerCost { cycles: accelerator.pes.into(), energy_nj: 1.0, ..LayerCost::default() })
     }
 
     fn network(

@@ -11,7 +11,8 @@ use crate::hardware::{Accelerator, System};
 use crate::model::Network;
 use crate::scenario::Scenario;
 
-use super::{CostModel, CostTable, Infeasible, NetworkCost};
+use super::matrix::Cell;
+use super::{CostModel, CostTable, Infeasible};
 
 /// A network that cannot run on an accelerator of the system.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
@@ -71,13 +72,14 @@ pub struct CostLibrary {
     digests: HashMap<u64, Vec<usize>>,
     /// `[accelerator][network]`; `None`, as beyond the end of a row, where no run needs the pair.
     costs: Vec<Vec<Option<PairCost>>>,
-    n_pairs: usize,
+    /// Pairs, and their layers.
+    n_entries: usize,
 }
 
-type PairCost = Result<Arc<NetworkCost>, Box<CostError>>;
+type PairCost = Result<Cell, Box<CostError>>;
 
-/// Most pairs that are remembered, at about 0.1 kB each without layers.
-const MAX_PAIRS: usize = 1 << 20;
+/// Most pairs and layers that are remembered, at about 0.1 kB each.
+const MAX_ENTRIES: usize = 1 << 20;
 
 impl CostLibrary {
     /// Evaluates, in parallel, every network of every scenario on every accelerator of the system
@@ -86,41 +88,52 @@ impl CostLibrary {
         model: &dyn CostModel,
         runs: impl IntoIterator<Item = (&'a Scenario, &'a System)>,
     ) -> Self {
-        let mut library = Self { with_layers: true, ..Self::totals(model) };
+        let mut library = Self::layers(model);
         library.extend(model, runs);
         library
+    }
+
+    /// An empty library of `model` that keeps everything.
+    pub fn layers(model: &dyn CostModel) -> Self {
+        Self::new(model, true)
     }
 
     /// An empty library of `model` that keeps latency and energy of networks, but not of their
     /// layers, which thousands of accelerators have no room for.
     pub fn totals(model: &dyn CostModel) -> Self {
+        Self::new(model, false)
+    }
+
+    fn new(model: &dyn CostModel, with_layers: bool) -> Self {
         Self {
             by_name: model.costs_by_name(),
-            with_layers: false,
+            with_layers,
             networks: Vec::new(),
             accelerators: Vec::new(),
             digests: HashMap::new(),
             costs: Vec::new(),
-            n_pairs: 0,
+            n_entries: 0,
         }
     }
 
     /// Evaluates likewise what is not known yet. `model` is that of the library. Beyond a million
-    /// pairs the library forgets all others first, so that memory does not grow without bound.
+    /// pairs and layers the library forgets all others first, so that memory does not grow without
+    /// bound.
     pub fn extend<'a>(
         &mut self,
         model: &dyn CostModel,
         runs: impl IntoIterator<Item = (&'a Scenario, &'a System)>,
     ) {
-        if self.n_pairs > MAX_PAIRS {
-            *self = Self { with_layers: self.with_layers, ..Self::totals(model) };
+        if self.n_entries > MAX_ENTRIES {
+            *self = Self::new(model, self.with_layers);
         }
         let pairs = self.unknown_pairs(runs);
         let results: Vec<_> = pairs
             .par_iter()
             .map(|&(accelerator, network)| self.evaluate_pair(model, accelerator, network))
             .collect();
-        self.n_pairs += pairs.len();
+        let entries = |result: &PairCost| result.as_ref().map_or(1, Cell::n_entries);
+        self.n_entries += results.iter().map(entries).sum::<usize>();
         for ((accelerator, network), result) in pairs.into_iter().zip(results) {
             let row = &mut self.costs[accelerator];
             row.resize(row.len().max(network + 1), None);
@@ -149,7 +162,7 @@ impl CostLibrary {
                 cells.push(cost.map_err(|error| error.on(accelerator))?);
             }
         }
-        Ok(CostTable::new(cells, columns.len()))
+        Ok(CostTable::of_cells(cells, columns.len()))
     }
 
     /// Pairs (accelerator, network) of `runs` that have no cost yet.
@@ -183,7 +196,7 @@ impl CostLibrary {
         if !self.with_layers {
             cost.layers = Vec::new();
         }
-        Ok(Arc::new(cost))
+        Ok(Cell::new(Arc::new(cost)))
     }
 
     fn intern_network(&mut self, network: &Arc<Network>) -> usize {

@@ -10,14 +10,16 @@ pub mod principled;
 pub mod roofline;
 pub mod table;
 
-use std::sync::Arc;
+mod matrix;
+mod timetable;
 
 use thiserror::Error;
 
-use crate::hardware::Accelerator;
-use crate::ids::{AccelId, ModelId};
+use crate::hardware::{Accelerator, Widths};
 use crate::model::{Network, Operator};
 use crate::units::{Cycles, Millijoules, SimSpan};
+
+pub use matrix::CostTable;
 
 /// Cost of one layer.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -26,6 +28,22 @@ pub struct LayerCost {
     pub cycles: u64,
     /// Energy \[nJ\].
     pub energy_nj: f64,
+    /// What DRAM reads and writes for it \[byte\].
+    pub dram_bytes: u64,
+    /// What crosses the outermost on-chip network, between shared memory and PEs \[byte\].
+    pub noc_bytes: u64,
+    /// Cycles of the chip or of DRAM, whichever are fewer: the others hide them, as far as the two
+    /// overlap.
+    pub hidden_cycles: u64,
+}
+
+/// Bytes of the tensors of an operator, each once: the least that can be moved for it. Stands for the
+/// traffic of layers whose cost model knows none.
+fn compulsory_bytes(operator: &Operator, widths: &Widths) -> u64 {
+    let bytes = |elements: u64, width: u32| elements.saturating_mul(width.into());
+    let operands = bytes(operator.inputs(), widths.input)
+        .saturating_add(bytes(operator.weights(), widths.weight));
+    operands.saturating_add(bytes(operator.outputs(), widths.output))
 }
 
 /// Cost of one network on one accelerator.
@@ -66,29 +84,29 @@ impl NetworkCost {
         Ok(Self::of_layers(layers, accelerator))
     }
 
-    /// When `layer` starts, counted from the start of the network.
-    pub fn start_of(&self, layer: u32) -> SimSpan {
-        let before = self.layers[..layer as usize].iter();
-        let cycles = before.fold(0u64, |sum, layer| sum.saturating_add(layer.cycles));
-        let share = u128::from(self.latency.ns()) * u128::from(cycles);
-        SimSpan::from_ns((share / u128::from(self.cycles.get().max(1))) as u64)
-    }
-
     /// Energy.
     pub fn energy(&self) -> Millijoules {
         Millijoules::from_nj(self.energy_nj)
     }
 
-    /// The same energy in `percent` of the time, without layers.
+    /// The same energy and traffic in `percent` of the time, rounded up; layers add up to that.
     fn with_latency_percent(&self, percent: u32) -> Self {
-        let scaled = |value: u64| {
-            let scaled = (u128::from(value) * u128::from(percent)).div_ceil(100);
-            u64::try_from(scaled).unwrap_or(u64::MAX)
-        };
+        let scaled = |value: u64| u128::from(value) * u128::from(percent);
+        let up = |value: u64| u64::try_from(scaled(value).div_ceil(100)).unwrap_or(u64::MAX);
+        let down = |value: u64| u64::try_from(scaled(value) / 100).unwrap_or(u64::MAX);
+        let (mut before, mut layers) = (0u64, self.layers.clone());
+        for layer in &mut layers {
+            let end = before.saturating_add(layer.cycles);
+            layer.cycles = down(end) - down(before);
+            before = end;
+        }
+        if let Some(last) = layers.last_mut() {
+            last.cycles += up(before) - down(before);
+        }
         Self {
-            layers: Vec::new(),
-            cycles: Cycles::new(scaled(self.cycles.get())),
-            latency: SimSpan::from_ns(scaled(self.latency.ns())),
+            layers,
+            cycles: Cycles::new(up(self.cycles.get())),
+            latency: SimSpan::from_ns(up(self.latency.ns())),
             energy_nj: self.energy_nj,
         }
     }
@@ -318,120 +336,3 @@ pub struct Entry {
 /// Every cost model.
 pub const ALL: &[Entry] =
     &[principled::model::ENTRY, mlsys2023::ENTRY, roofline::ENTRY, table::ENTRY];
-
-/// Latency and energy of every model of a scenario on every accelerator of a system; row-major
-/// `[model][accelerator]`.
-#[derive(Debug, Clone, PartialEq)]
-pub struct CostTable {
-    n_accelerators: usize,
-    latencies: Vec<SimSpan>,
-    energies: Vec<Millijoules>,
-    networks: Vec<Arc<NetworkCost>>,
-}
-
-impl CostTable {
-    /// A table of `networks`, row-major `[model][accelerator]`.
-    ///
-    /// # Panics
-    ///
-    /// If the rows are ragged.
-    pub fn new(networks: Vec<Arc<NetworkCost>>, n_accelerators: usize) -> Self {
-        assert!(
-            n_accelerators > 0 && networks.len().is_multiple_of(n_accelerators),
-            "rows are equally long"
-        );
-        Self {
-            n_accelerators,
-            latencies: networks.iter().map(|cost| cost.latency).collect(),
-            energies: networks.iter().map(|cost| cost.energy()).collect(),
-            networks,
-        }
-    }
-
-    /// Number of models (rows).
-    pub fn n_models(&self) -> usize {
-        self.networks.len() / self.n_accelerators
-    }
-
-    /// Number of accelerators (columns).
-    pub fn n_accelerators(&self) -> usize {
-        self.n_accelerators
-    }
-
-    /// Time that `model` takes on `accelerator`, alone and uninterrupted.
-    pub fn latency(&self, model: ModelId, accelerator: AccelId) -> SimSpan {
-        self.latencies[self.cell(model, accelerator)]
-    }
-
-    /// Energy that one run of `model` takes on `accelerator`.
-    pub fn energy(&self, model: ModelId, accelerator: AccelId) -> Millijoules {
-        self.energies[self.cell(model, accelerator)]
-    }
-
-    /// Everything known of `model` on `accelerator`.
-    pub fn network(&self, model: ModelId, accelerator: AccelId) -> &NetworkCost {
-        &self.networks[self.cell(model, accelerator)]
-    }
-
-    /// Shortest latency of `model` on any accelerator.
-    pub fn best_latency(&self, model: ModelId) -> SimSpan {
-        let row = model.index() * self.n_accelerators;
-        let row = &self.latencies[row..row + self.n_accelerators];
-        *row.iter().min().expect("a table has at least one accelerator")
-    }
-
-    /// The same costs, but with `model` taking `percent` of its time on every accelerator, rounded up.
-    /// Energy stays; the layers of the model, whose times no longer add up, are left out.
-    pub fn with_latency_percent(&self, model: ModelId, percent: u32) -> Self {
-        let row = model.index() * self.n_accelerators;
-        let mut networks = self.networks.clone();
-        for network in &mut networks[row..row + self.n_accelerators] {
-            *network = Arc::new(network.with_latency_percent(percent));
-        }
-        Self::new(networks, self.n_accelerators)
-    }
-
-    /// Time that `model` takes on `accelerator` from `layer` on.
-    pub fn remaining(&self, model: ModelId, accelerator: AccelId, layer: u32) -> SimSpan {
-        match layer {
-            0 => self.latency(model, accelerator),
-            _ => {
-                self.latency(model, accelerator) - self.network(model, accelerator).start_of(layer)
-            }
-        }
-    }
-
-    /// Energy that `model` takes on `accelerator` from `layer` on.
-    pub fn remaining_energy(
-        &self,
-        model: ModelId,
-        accelerator: AccelId,
-        layer: u32,
-    ) -> Millijoules {
-        match layer {
-            0 => self.energy(model, accelerator),
-            _ => {
-                let rest = self.network(model, accelerator).layers[layer as usize..].iter();
-                Millijoules::from_nj(rest.map(|layer| layer.energy_nj).sum())
-            }
-        }
-    }
-
-    /// Sum over the layers of `model` from `layer` on of energy times latency on `accelerator`
-    /// [nJ·cycle].
-    pub fn energy_delay_by_layer(&self, model: ModelId, accelerator: AccelId, layer: u32) -> f64 {
-        let cost = self.network(model, accelerator);
-        match &cost.layers[..] {
-            [] => cost.energy_nj * cost.cycles.get() as f64,
-            layers => {
-                let rest = layers[layer as usize..].iter();
-                rest.map(|layer| layer.energy_nj * layer.cycles as f64).sum()
-            }
-        }
-    }
-
-    fn cell(&self, model: ModelId, accelerator: AccelId) -> usize {
-        debug_assert!(accelerator.index() < self.n_accelerators);
-        model.index() * self.n_accelerators + accelerator.index()
-    }
-}

@@ -66,9 +66,14 @@ impl Roofs {
     fn cost(&self, accelerator: &Accelerator) -> LayerCost {
         let table = &accelerator.energy;
         let per_element = table.l2_per_mac + table.dram_per_mac;
+        let on_chip = self.compute_cycles.max(self.noc_cycles);
+        let bytes = self.elements * BYTES_PER_ELEMENT;
         LayerCost {
-            cycles: self.compute_cycles.max(self.noc_cycles).max(self.offchip_cycles),
+            cycles: on_chip.max(self.offchip_cycles),
             energy_nj: table.mac_nj * (self.macs as f64 + self.elements as f64 * per_element),
+            dram_bytes: bytes,
+            noc_bytes: bytes,
+            hidden_cycles: on_chip.min(self.offchip_cycles),
         }
     }
 

@@ -13,7 +13,9 @@ use crate::hardware::Accelerator;
 use crate::model::{Layer, Network, Operator};
 use crate::units::{Cycles, Millijoules, SimSpan};
 
-use super::{CostModel, Entry, Explanation, Infeasible, LayerCost, NetworkCost};
+use super::{
+    CostModel, Entry, Explanation, Infeasible, LayerCost, NetworkCost, compulsory_bytes,
+};
 
 /// Registry entry.
 pub(super) const ENTRY: Entry = Entry {
@@ -234,8 +236,17 @@ impl Measurement {
         }
     }
 
-    fn of_layer(&self, accelerator: &Accelerator) -> LayerCost {
-        LayerCost { cycles: self.cycles(accelerator).get(), energy_nj: self.energy_nj() }
+    /// Only latency and energy were measured: tensors are taken to be moved once, and nothing to be
+    /// hidden.
+    fn of_layer(&self, operator: &Operator, accelerator: &Accelerator) -> LayerCost {
+        let bytes = compulsory_bytes(operator, &accelerator.datapath.widths);
+        LayerCost {
+            cycles: self.cycles(accelerator).get(),
+            energy_nj: self.energy_nj(),
+            dram_bytes: bytes,
+            noc_bytes: bytes,
+            hidden_cycles: 0,
+        }
     }
 }
 
@@ -254,12 +265,11 @@ fn layers(
     }
     let cost = |layer: &Layer| {
         let measurement = by_name.get(&layer.name);
-        measurement.map(|measurement| measurement.of_layer(accelerator)).ok_or_else(|| {
-            Infeasible::LayerNotMeasured {
-                network: network.name().into(),
-                layer: layer.name.clone(),
-                accelerator: accelerator.name.clone(),
-            }
+        let cost = measurement.map(|it| it.of_layer(&layer.operator, accelerator));
+        cost.ok_or_else(|| Infeasible::LayerNotMeasured {
+            network: network.name().into(),
+            layer: layer.name.clone(),
+            accelerator: accelerator.name.clone(),
         })
     };
     network.layers().iter().map(cost).collect()

@@ -7,23 +7,20 @@ use crate::schedule::{AcceleratorState, Activity, History, Job, View};
 use crate::trace::Outcome;
 use crate::units::SimTime;
 
+use super::stint::Stint;
+
 /// The state that policies see.
 pub(super) struct Board {
     /// In order of request, which is the order of (release, deadline, model, frame).
     ready: Vec<Job>,
     accelerators: Vec<AcceleratorState>,
+    /// What they do, in more detail than policies see; indexed by [`AccelId`].
+    stints: Vec<Option<Stint>>,
     /// Lowest id first.
     idle: Vec<AccelId>,
     /// Indexed by [`ModelId`].
     blocked: Vec<u32>,
     history: Vec<History>,
-}
-
-/// A job that was on an accelerator.
-pub(super) struct Shift {
-    pub(super) request: RequestId,
-    pub(super) model: ModelId,
-    pub(super) start: SimTime,
 }
 
 impl Board {
@@ -34,6 +31,7 @@ impl Board {
         Self {
             ready: Vec::new(),
             accelerators: vec![idle; n_accelerators],
+            stints: vec![None; n_accelerators],
             idle: (0..n_accelerators).map(AccelId::new).collect(),
             blocked: vec![0; scenario.models().len()],
             history: vec![History::default(); scenario.models().len()],
@@ -72,32 +70,35 @@ impl Board {
         Some(self.ready.remove(place))
     }
 
-    /// Of two ready jobs of `model` the one with the older frame.
+    /// Of two jobs of `model` that have not started the one with the older frame.
     pub(super) fn outdated(&self, model: ModelId) -> Option<RequestId> {
-        let of_model = || self.ready.iter().filter(|job| job.model == model);
+        let waiting = |job: &&Job| job.model == model && job.last_accelerator.is_none();
+        let of_model = || self.ready.iter().filter(waiting);
         let oldest = of_model().min_by_key(|job| job.frame)?;
         (of_model().count() > 1).then_some(oldest.request)
     }
 
-    /// Puts `job` on an idle accelerator.
+    /// Puts a job on an idle accelerator, until `end`.
     ///
     /// # Panics
     ///
     /// If the accelerator is not idle.
-    pub(super) fn start(&mut self, job: &Job, accelerator: AccelId, now: SimTime, end: SimTime) {
+    pub(super) fn start(&mut self, stint: Stint, accelerator: AccelId, end: SimTime) {
         let place = self.idle.binary_search(&accelerator);
         self.idle
             .remove(place.expect("a policy answers with an idle accelerator that it was shown"));
+        let Stint { job, start, .. } = stint;
         self.accelerators[accelerator.index()] = AcceleratorState {
             activity: Activity::Running {
                 request: job.request,
                 model: job.model,
-                since: now,
+                since: start,
                 predicted_end: end,
             },
             resident: Some(job.model),
         };
-        self.history[job.model.index()].last_start = Some(now);
+        self.stints[accelerator.index()] = Some(stint);
+        self.history[job.model.index()].last_start = Some(start);
     }
 
     /// Takes the job off a busy accelerator.
@@ -105,21 +106,35 @@ impl Board {
     /// # Panics
     ///
     /// If the accelerator is idle.
-    pub(super) fn stop(&mut self, accelerator: AccelId, now: SimTime) -> Shift {
-        let activity = &mut self.accelerators[accelerator.index()].activity;
-        let Activity::Running { request, model, since, .. } = *activity else {
-            unreachable!("only a busy accelerator stops");
-        };
-        *activity = Activity::Idle { since: now };
+    pub(super) fn stop(&mut self, accelerator: AccelId, now: SimTime) -> Stint {
+        let stint = self.stints[accelerator.index()].take();
+        self.accelerators[accelerator.index()].activity = Activity::Idle { since: now };
         let place = self.idle.partition_point(|&other| other < accelerator);
         self.idle.insert(place, accelerator);
-        Shift { request, model, start: since }
+        stint.expect("only a busy accelerator stops")
+    }
+
+    /// What an accelerator does; `None` if it is idle.
+    pub(super) fn stint(&self, accelerator: AccelId) -> Option<&Stint> {
+        self.stints[accelerator.index()].as_ref()
+    }
+
+    /// Ends the stint of a busy accelerator earlier: before layer `end_layer`, at `end`.
+    pub(super) fn shorten(&mut self, accelerator: AccelId, end_layer: u32, end: SimTime) {
+        if let Some(stint) = &mut self.stints[accelerator.index()] {
+            stint.end_layer = end_layer;
+        }
+        if let Activity::Running { predicted_end, .. } =
+            &mut self.accelerators[accelerator.index()].activity
+        {
+            *predicted_end = end;
+        }
     }
 
     /// Where `request` runs.
     pub(super) fn accelerator_of(&self, request: RequestId) -> Option<AccelId> {
-        let runs = |state: &AcceleratorState| matches!(state.activity, Activity::Running { request: id, .. } if id == request);
-        self.accelerators.iter().position(runs).map(AccelId::new)
+        let runs = |it: &Option<Stint>| it.as_ref().is_some_and(|it| it.job.request == request);
+        self.stints.iter().position(runs).map(AccelId::new)
     }
 
     /// Enters an outcome into the history of its model.

@@ -6,19 +6,35 @@
 //! 1. **completions**, by accelerator: accelerators become idle, dependants learn of the result;
 //! 2. **arrivals**, in the order of the request stream: input data is there;
 //! 3. **expiries**, upstream models first: requests that still wait at their deadline are dropped;
-//! 4. **dispatch**: the policy is asked until it waits, or nothing is ready or idle.
+//! 4. **cuts**: what ends at this very instant because a request became ready;
+//! 5. **dispatch**: the policy is asked until it waits, or nothing is ready or idle.
 //!
 //! A result that is ready exactly at the deadline is therefore on time, and a request that could
 //! start exactly at its deadline does not. The run ends when the load is exhausted and the
 //! accelerators have drained; every request then has exactly one [`Outcome`].
 //!
+//! # Pieces
+//!
+//! A policy says how much of a request runs before it is asked again: all that is left of it, a block
+//! of whole layers, or one layer. With preemption, a request that becomes ready cuts everything that
+//! runs at the end of the layer under way (or at once, between two layers): the ends of pieces move,
+//! and no layer costs an event. What is left goes back among the ready requests; that it does cuts
+//! nothing. The pieces of a request that nothing interrupts add up to its latency and energy exactly.
+//!
+//! A request that has begun is not dropped at its deadline, whether it runs then or waits to go on,
+//! nor replaced by a newer frame, unless late runs are aborted ([`LatePolicy`]). The policy may drop it
+//! between two pieces. The energy that it took is part of its outcome either way.
+//!
 //! The engine draws no random numbers and reads no clock: equal arguments give equal traces.
 //!
 //! [`Outcome`]: crate::trace::Outcome
+//! [`LatePolicy`]: crate::plan::LatePolicy
 
 mod agenda;
 mod board;
+mod pieces;
 mod step;
+mod stint;
 
 use crate::load::RequestStream;
 use crate::plan::Plan;
@@ -30,7 +46,7 @@ use crate::trace::Trace;
 pub struct Run {
     /// What became of every request.
     pub trace: Trace,
-    /// Events played: arrivals, completions and expiries. Dispatches are not events, and neither are
+    /// Events played: arrivals, ends of pieces and expiries. Dispatches are not events, and neither are
     /// timers of requests that no longer wait.
     pub events: u64,
 }

@@ -4,15 +4,20 @@ use crate::cost::CostTable;
 use crate::ids::{AccelId, RequestId};
 use crate::load::{Request, RequestStream};
 use crate::plan::{EngineSettings, LatePolicy, Plan};
-use crate::schedule::{Decision, Foreseen, Job, Policy, PolicyFailure, Scheduler, Setup};
-use crate::trace::{Attempt, DropReason, Outcome, Record, Trace};
+use crate::schedule::{
+    Decision, Foreseen, Granularity, Job, Policy, PolicyFailure, Preemption, Scheduler, Setup,
+};
+use crate::trace::{Attempt, DropReason, Outcome, Piece, Record, Trace};
 use crate::units::{Millijoules, SimSpan, SimTime};
 
 use super::Run;
 use super::agenda::{Arrivals, Completions, Expiries};
 use super::board::Board;
+use super::pieces::Pieces;
+use super::stint::Stint;
 
-/// Where a request is on its way; it moves down this list to one of the last two.
+/// Where a request is on its way; it moves down this list to one of the last two, back and forth
+/// between running and being suspended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Stage {
     /// Its input data is not there yet.
@@ -23,6 +28,8 @@ enum Stage {
     Ready,
     /// It is on an accelerator.
     Running,
+    /// It was cut and waits for an accelerator to go on.
+    Suspended,
     /// It ran to completion.
     Executed,
     /// It ended without a result: dropped, or not asked for.
@@ -46,10 +53,13 @@ pub(super) struct Engine<'a> {
     settings: EngineSettings,
     scheduler: Box<dyn Scheduler>,
     policy: &'a Policy,
+    /// Whether a request that becomes ready cuts what runs.
+    preempts: bool,
     arrivals: Arrivals<'a>,
     expiries: Expiries,
     completions: Completions,
     board: Board,
+    pieces: Pieces,
     /// Indexed by [`RequestId`].
     stages: Vec<Stage>,
     /// Indexed by [`RequestId`]; [`Outcome::Lost`] until the request ends.
@@ -76,10 +86,12 @@ impl<'a> Engine<'a> {
             settings: plan.engine,
             scheduler: plan.scheduler.build(&setup)?,
             policy: &plan.scheduler,
+            preempts: setup.options.preemption == Preemption::LayerBoundary,
             arrivals: Arrivals::new(requests),
             expiries: Expiries::new(&plan.scenario, requests, plan.engine.grace),
             completions: Completions::new(n_accelerators),
             board: Board::new(&plan.scenario, n_accelerators),
+            pieces: Pieces::default(),
             stages: vec![Stage::Expected; requests.requests().len()],
             records: unfinished(requests),
             news: Vec::new(),
@@ -92,7 +104,8 @@ impl<'a> Engine<'a> {
         while let Some(now) = self.next_instant() {
             self.step(now)?;
         }
-        Ok(Run { trace: Trace::new(self.records), events: self.events })
+        let trace = Trace::with_pieces(self.records, self.pieces.into_pieces());
+        Ok(Run { trace, events: self.events })
     }
 
     fn next_instant(&mut self) -> Option<SimTime> {
@@ -100,7 +113,7 @@ impl<'a> Engine<'a> {
         let stages = &self.stages;
         let expiry = self.expiries.peek(|id| match stages[id.index()] {
             Stage::Expected | Stage::Blocked | Stage::Ready => true,
-            Stage::Running => aborts,
+            Stage::Running | Stage::Suspended => aborts,
             Stage::Executed | Stage::Void => false,
         });
         let sources = [self.completions.peek(), self.arrivals.peek(), expiry];
@@ -111,23 +124,58 @@ impl<'a> Engine<'a> {
         self.complete_finished(now);
         self.admit_arrivals(now);
         self.drop_expired(now);
+        if self.preempts {
+            self.complete_finished(now); // cut just now
+        }
         self.dispatch_ready(now)
     }
 
-    /// Frees the accelerators that are done and tells the dependants.
+    /// Frees the accelerators whose piece is done. If that was the last one of its request, the
+    /// dependants are told; if not, the request waits to go on.
     fn complete_finished(&mut self, now: SimTime) {
         while let Some(accelerator) = self.completions.pop(now) {
             self.events += 1;
-            let shift = self.board.stop(accelerator, now);
-            let outcome = Outcome::Executed {
-                accelerator,
-                start: shift.start,
-                end: now,
-                energy: self.costs.energy(shift.model, accelerator),
-            };
-            self.end(shift.request, outcome);
-            self.spread_news(now);
+            let stint = self.board.stop(accelerator, now);
+            if stint.end_layer < self.costs.n_layers(stint.job.model) {
+                self.suspend(&stint, accelerator, now);
+            } else {
+                self.finish(&stint, accelerator, now);
+            }
         }
+    }
+
+    /// Ends a request whose last layer is done.
+    fn finish(&mut self, stint: &Stint, accelerator: AccelId, now: SimTime) {
+        let Job { request, model, next_layer, .. } = stint.job;
+        let (start, energy) = match next_layer {
+            0 => (stint.start, self.costs.energy(model, accelerator)),
+            _ => {
+                self.add_piece(stint, accelerator, now);
+                let begun = self.pieces.close(request, now).expect("its first layers have run");
+                (begun.start, begun.energy())
+            }
+        };
+        self.end(request, Outcome::Executed { accelerator, start, end: now, energy });
+        self.spread_news(now);
+    }
+
+    /// Puts a request that was cut back among the ready ones.
+    fn suspend(&mut self, stint: &Stint, accelerator: AccelId, now: SimTime) {
+        self.add_piece(stint, accelerator, now);
+        self.enter(stint.job.request, Stage::Suspended);
+        self.board.add(Job {
+            next_layer: stint.end_layer,
+            ready_since: now,
+            last_accelerator: Some(accelerator),
+            ..stint.job
+        });
+    }
+
+    fn add_piece(&mut self, stint: &Stint, accelerator: AccelId, now: SimTime) {
+        let Job { model, next_layer, .. } = stint.job;
+        let energy = self.costs.energy_of(model, accelerator, next_layer..stint.end_layer);
+        let piece = piece(stint, accelerator, now, energy);
+        self.pieces.add(piece, Millijoules::ZERO, model, self.costs);
     }
 
     /// Lets in the requests whose input data is there.
@@ -152,6 +200,10 @@ impl<'a> Engine<'a> {
                 Stage::Running if self.settings.late == LatePolicy::Abort => {
                     self.abort(request, now)
                 }
+                Stage::Suspended if self.settings.late == LatePolicy::Abort => {
+                    self.board.take(request);
+                    self.give_up(request, DropReason::Aborted, now);
+                }
                 _ => continue,
             }
             self.events += 1;
@@ -164,9 +216,9 @@ impl<'a> Engine<'a> {
     fn dispatch_ready(&mut self, now: SimTime) -> Result<(), PolicyFailure> {
         while let Some(view) = self.board.view(now, self.costs) {
             match self.scheduler.decide(&view) {
-                Decision::Dispatch { request, accelerator, extent: _ } => {
+                Decision::Dispatch { request, accelerator, extent } => {
                     let job = self.take_shown(request);
-                    self.start(&job, accelerator, now);
+                    self.start(job, accelerator, extent, now);
                 }
                 Decision::Drop(request) => {
                     self.take_shown(request);
@@ -188,11 +240,27 @@ impl<'a> Engine<'a> {
         job.expect("a policy answers with a ready request that it was shown")
     }
 
-    fn start(&mut self, job: &Job, accelerator: AccelId, now: SimTime) {
-        let end = now + self.costs.latency(job.model, accelerator);
-        self.board.start(job, accelerator, now, end);
+    fn start(&mut self, job: Job, accelerator: AccelId, extent: Granularity, now: SimTime) {
+        let stint = Stint::new(job, accelerator, extent, self.costs, now);
+        let end = now + stint.time(accelerator, self.costs);
+        self.board.start(stint, accelerator, end);
         self.completions.set(accelerator, end);
         self.enter(job.request, Stage::Running);
+    }
+
+    /// Lets everything that runs end with its current layer. A layer that has just ended is one.
+    fn cut_running(&mut self, now: SimTime) {
+        for accelerator in (0..self.costs.n_accelerators()).map(AccelId::new) {
+            let Some(stint) = self.board.stint(accelerator) else { continue };
+            let Job { model, next_layer, .. } = stint.job;
+            let ran = now - stint.start;
+            let cut = self.costs.cut_after(model, accelerator, next_layer, ran);
+            if cut < stint.end_layer {
+                let end = stint.start + self.costs.time_of(model, accelerator, next_layer..cut);
+                self.board.shorten(accelerator, cut, end);
+                self.completions.set(accelerator, end);
+            }
+        }
     }
 
     /// Takes a running request off its accelerator. The energy is that of the part that ran.
@@ -200,24 +268,49 @@ impl<'a> Engine<'a> {
         let accelerator = self.board.accelerator_of(request);
         let accelerator = accelerator.expect("a running request is on an accelerator");
         self.completions.clear(accelerator);
-        let shift = self.board.stop(accelerator, now);
-        let ran =
-            (now - shift.start).as_ms() / self.costs.latency(shift.model, accelerator).as_ms();
-        let energy = Millijoules::new(self.costs.energy(shift.model, accelerator).get() * ran);
+        let stint = self.board.stop(accelerator, now);
+        let energy = self.energy_until(&stint, accelerator, now);
+        if stint.job.next_layer > 0 {
+            let end_layer = self.layer_at(&stint, accelerator, now);
+            let piece = piece(&Stint { end_layer, ..stint }, accelerator, now, energy);
+            self.pieces.add_aborted(piece, Millijoules::ZERO);
+            return self.give_up(request, DropReason::Aborted, now);
+        }
+        let attempt = Some(Attempt { accelerator, start: stint.start });
         let reason = DropReason::Aborted;
-        let attempt = Some(Attempt { accelerator, start: shift.start });
         self.end(request, Outcome::Dropped { at: now, reason, energy, attempt });
     }
 
-    /// Ends a request that has not run. If nothing asked for it, it counts as that and not as
-    /// dropped: the same coin decides whether or not its upstream result ever came.
+    /// The layer that is under way; behind the last one that has ended.
+    fn layer_at(&self, stint: &Stint, accelerator: AccelId, now: SimTime) -> u32 {
+        let Job { model, next_layer, .. } = stint.job;
+        let ran = now - stint.start;
+        let cut = self.costs.cut_after(model, accelerator, next_layer, ran);
+        let has_ended = self.costs.time_of(model, accelerator, next_layer..cut) <= ran;
+        if has_ended { cut } else { cut - 1 }
+    }
+
+    /// Energy of a stint that is broken off: the share of what was left that its time has.
+    fn energy_until(&self, stint: &Stint, accelerator: AccelId, now: SimTime) -> Millijoules {
+        let Job { model, next_layer, .. } = stint.job;
+        let left = self.costs.remaining(model, accelerator, next_layer);
+        let energy = self.costs.remaining_energy(model, accelerator, next_layer);
+        let ran = (now - stint.start).as_ms() / left.max(SimSpan::from_ns(1)).as_ms();
+        Millijoules::new(energy.get() * ran)
+    }
+
+    /// Ends a request that does not run, with what it spent if it had begun. If nothing asked for it,
+    /// it counts as that and not as dropped: the same coin decides whether or not its upstream result
+    /// ever came.
     fn give_up(&mut self, request: RequestId, reason: DropReason, now: SimTime) {
-        let energy = Millijoules::ZERO;
-        let outcome = match self.requests.request(request).triggered {
-            true => Outcome::Dropped { at: now, reason, energy, attempt: None },
-            false => Outcome::NotTriggered,
-        };
-        self.end(request, outcome);
+        if !self.requests.request(request).triggered {
+            return self.end(request, Outcome::NotTriggered);
+        }
+        let begun = self.pieces.close(request, now);
+        let energy = begun.map_or(Millijoules::ZERO, |it| it.energy());
+        let attempt =
+            begun.map(|it| Attempt { accelerator: it.accelerator(), start: it.start });
+        self.end(request, Outcome::Dropped { at: now, reason, energy, attempt });
     }
 
     fn end(&mut self, request: RequestId, outcome: Outcome) {
@@ -294,6 +387,23 @@ impl<'a> Engine<'a> {
             self.board.take(older);
             self.give_up(older, DropReason::Replaced, now);
         }
+        if self.preempts {
+            self.cut_running(now);
+        }
+    }
+}
+
+/// The piece that a stint has been when it ends.
+fn piece(stint: &Stint, accelerator: AccelId, end: SimTime, energy: Millijoules) -> Piece {
+    Piece {
+        request: stint.job.request,
+        accelerator,
+        start: stint.start,
+        moving: SimSpan::ZERO,
+        end,
+        first_layer: stint.job.next_layer,
+        end_layer: stint.end_layer,
+        energy,
     }
 }
 

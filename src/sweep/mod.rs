@@ -22,7 +22,7 @@ use crate::hardware::System;
 use crate::load::{LoadError, LoadSettings};
 use crate::plan::{EngineSettings, Plan};
 use crate::scenario::Scenario;
-use crate::schedule::{Policy, PolicyFailure};
+use crate::schedule::{Granularity, Options, Placement, Policy, PolicyFailure, Preemption};
 use crate::score::{self, InferenceScore, ScoreSettings, Scorecard};
 use crate::trace::Trace;
 
@@ -85,6 +85,15 @@ impl RunSpec {
     /// Name of the policy in results.
     pub fn scheduler_name(&self) -> &str {
         self.semantics.scheduler_name(&self.scheduler)
+    }
+
+    /// Whether the run may ask for the costs of single layers.
+    fn needs_layers(&self) -> bool {
+        let Options { granularity, preemption, placement, .. } = self.scheduler.options();
+        let whole = granularity == Granularity::Model
+            && preemption == Preemption::None
+            && placement != Placement::EnergyDelayByLayer;
+        self.semantics == Semantics::Principled && !whole
     }
 }
 
@@ -157,22 +166,31 @@ fn pairs<'a>(
 }
 
 /// Scores runs, block after block, with one cost model that is asked once for every pair of network
-/// and accelerator however many blocks need it.
+/// and accelerator however many blocks need it (twice if some runs need layers and others do not).
 pub struct Scorer<'m> {
     cost_model: &'m dyn CostModel,
-    library: CostLibrary,
+    /// For runs that ask for no layers, which are most.
+    totals: CostLibrary,
+    layers: CostLibrary,
 }
 
 impl<'m> Scorer<'m> {
     /// A scorer that has asked `cost_model` for nothing yet.
     pub fn new(cost_model: &'m dyn CostModel) -> Self {
-        Self { cost_model, library: CostLibrary::totals(cost_model) }
+        Self {
+            cost_model,
+            totals: CostLibrary::totals(cost_model),
+            layers: CostLibrary::layers(cost_model),
+        }
     }
 
     /// Scores of every run, in their order, made in parallel.
     pub fn score(&mut self, specs: &[&RunSpec]) -> Vec<Result<Scorecard, RunError>> {
-        self.library.extend(self.cost_model, pairs(specs.iter().copied()));
-        specs.par_iter().map(|spec| scorecard(spec, &self.library)).collect()
+        let with = |layers| specs.iter().copied().filter(move |it| it.needs_layers() == layers);
+        self.totals.extend(self.cost_model, pairs(with(false)));
+        self.layers.extend(self.cost_model, pairs(with(true)));
+        let library = |spec: &RunSpec| if spec.needs_layers() { &self.layers } else { &self.totals };
+        specs.par_iter().map(|spec| scorecard(spec, library(spec))).collect()
     }
 }
 

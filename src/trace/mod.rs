@@ -1,8 +1,12 @@
-//! What happened: one record for every request of a run. Written by the engines, read by scores,
-//! reports and figures; can be kept and scored again later.
+//! What happened: one record for every request of a run, and the pieces of those that were cut.
+//! Written by the engines, read by scores, reports and figures; can be kept and scored again later.
+
+mod piece;
 
 use crate::ids::{AccelId, FrameId, ModelId, RequestId};
 use crate::units::{Millijoules, SimTime};
+
+pub use piece::{Piece, Stretch};
 
 /// Why a request was dropped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -11,7 +15,7 @@ pub enum DropReason {
     Deadline,
     /// A request it depends on was dropped.
     Upstream,
-    /// Running at its deadline, and late runs are aborted.
+    /// Begun but not done at its deadline, and late runs are aborted.
     Aborted,
     /// A newer frame of the same model could start, and newer frames replace waiting ones.
     Replaced,
@@ -35,7 +39,7 @@ impl DropReason {
 /// A run that did not finish.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Attempt {
-    /// Where.
+    /// Where; of several places the last.
     pub accelerator: AccelId,
     /// Start of execution.
     pub start: SimTime,
@@ -46,13 +50,13 @@ pub struct Attempt {
 pub enum Outcome {
     /// Ran to completion.
     Executed {
-        /// Where.
+        /// Where; of several places the last.
         accelerator: AccelId,
-        /// Start of execution.
+        /// Start of execution; of its first piece if it was cut.
         start: SimTime,
-        /// End of execution.
+        /// End of execution; of its last piece if it was cut.
         end: SimTime,
-        /// Energy spent.
+        /// Energy spent, on switching and migration too.
         energy: Millijoules,
     },
     /// Never finished.
@@ -61,9 +65,9 @@ pub enum Outcome {
         at: SimTime,
         /// Why.
         reason: DropReason,
-        /// Energy spent in vain: above zero only where a run was aborted.
+        /// Energy spent in vain: above zero only where it had begun.
         energy: Millijoules,
-        /// The run that was aborted; `None` if it never started.
+        /// The run that was given up; `None` if it never started.
         attempt: Option<Attempt>,
     },
     /// The upstream result did not ask for it.
@@ -94,12 +98,20 @@ pub struct Record {
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Trace {
     records: Vec<Record>,
+    /// In order of request and start.
+    pieces: Vec<Piece>,
 }
 
 impl Trace {
-    /// A trace of `records` in order of arrival.
+    /// A trace of `records` in order of arrival, none of which was cut.
     pub fn new(records: Vec<Record>) -> Self {
-        Self { records }
+        Self::with_pieces(records, Vec::new())
+    }
+
+    /// A trace of `records` in order of arrival, with the pieces, in any order, of those that were cut.
+    pub fn with_pieces(records: Vec<Record>, mut pieces: Vec<Piece>) -> Self {
+        pieces.sort_by_key(|piece| (piece.request, piece.start, piece.first_layer));
+        Self { records, pieces }
     }
 
     /// Records in order of arrival.
@@ -110,5 +122,17 @@ impl Trace {
     /// The record of one request.
     pub fn record(&self, id: RequestId) -> &Record {
         &self.records[id.index()]
+    }
+
+    /// The pieces of every request that was cut, in order of request and start; nothing of the others.
+    pub fn pieces(&self) -> &[Piece] {
+        &self.pieces
+    }
+
+    /// The pieces of one request, in order of time; empty if it was not cut.
+    pub fn pieces_of(&self, id: RequestId) -> &[Piece] {
+        let from = self.pieces.partition_point(|piece| piece.request < id);
+        let n_pieces = self.pieces[from..].partition_point(|piece| piece.request == id);
+        &self.pieces[from..from + n_pieces]
     }
 }

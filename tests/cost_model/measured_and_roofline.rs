@@ -120,7 +120,13 @@ fn measured_layers_add_up_in_execution_order() {
     // Layer `a` runs twice: 2000 ns at 500 MHz are 1000 cycles.
     let net = network("net", &["a", "b", "a"]);
     let cost = table.network(&net, &slow).unwrap();
-    let layer = |cycles, mj: f64| LayerCost { cycles, energy_nj: mj * 1e6 };
+    // Nothing says what is moved, so every tensor once: input 19*24*13 = 5928, weight 19*19*9 = 3249,
+    // output 19*22*11 = 4598 bytes.
+    let (dram_bytes, noc_bytes) = (13_775, 13_775);
+    let layer = |cycles, mj: f64| {
+        let energy_nj = mj * 1e6;
+        LayerCost { cycles, energy_nj, dram_bytes, noc_bytes, hidden_cycles: 0 }
+    };
     assert_eq!(cost.layers, [layer(1000, 0.25), layer(500, 0.5), layer(1000, 0.25)]);
     assert_eq!(cost.latency, SimSpan::from_ns(5000));
     assert_eq!(cost.energy(), Millijoules::new(1.0));

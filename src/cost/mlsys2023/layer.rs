@@ -115,6 +115,21 @@ impl LayerCounts {
         &self.runtimes[..self.n_levels]
     }
 
+    /// Elements, of one byte each, that DRAM moves and that the outermost network moves.
+    ///
+    /// The artifact's model has no DRAM: what it counts as written to L2, every tensor once, is taken
+    /// for that traffic. Into the array go its reads of L2, out of it the outputs. Negative counts
+    /// (quirk 25) are none.
+    pub(super) fn traffic(&self) -> [u64; 2] {
+        let [input, weight, output] = &self.buffers;
+        let add = |sum: u64, count: i64| sum.saturating_add(count.max(0) as u64);
+        let sum = |counts: [i64; 3]| counts.into_iter().fold(0, add);
+        [
+            sum([input.up_writes, weight.up_writes, output.up_writes]),
+            sum([input.up_reads, weight.up_reads, output.up_writes]),
+        ]
+    }
+
     /// Energy \[nJ\], summed in the order of (9.1), which makes it the same to the last bit.
     ///
     /// Quirk 27: of MACs and of accesses to L1 and L2; nothing for DRAM, network, leakage or idling.

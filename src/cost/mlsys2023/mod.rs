@@ -143,7 +143,10 @@ fn cost(
     if energy_nj < 0.0 {
         return Err(below_zero("energy"));
     }
-    Ok(LayerCost { cycles, energy_nj })
+    let [dram_bytes, noc_bytes] = counts.traffic();
+    let dram_cycles = dram_bytes.div_ceil(accelerator.memory.offchip_bandwidth);
+    let hidden_cycles = cycles.min(dram_cycles);
+    Ok(LayerCost { cycles, energy_nj, dram_bytes, noc_bytes, hidden_cycles })
 }
 
 fn columns(counts: &LayerCounts, accelerator: &Accelerator) -> Explanation {

@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 
-use crate::hardware::Accelerator;
+use crate::hardware::{Accelerator, Widths};
 use crate::model::{Layer, MatmulShape, Network, Operator, VectorShape};
 
 use super::super::{CostModel, Entry, Explanation, Infeasible, LayerCost, NetworkCost, Quantity};
@@ -85,6 +85,9 @@ pub struct LayerReport {
     pub levels: Vec<LevelCounts>,
     /// Inputs, weights and partial sums read from DRAM, and outputs written to it \[byte\].
     pub dram_bytes: [u64; 4],
+    /// Sent by the L2 to the units of the outermost level, and partial sums that arrive there; of
+    /// operators without multiply-accumulates what is read and written there \[byte\].
+    pub noc_bytes: u64,
     /// What the L2 holds of the layer at once \[byte\].
     pub l2_bytes: u64,
     /// Whether that fits.
@@ -118,9 +121,15 @@ impl LayerReport {
         in_place(network, accelerator, Self::clone)
     }
 
-    /// Latency and energy.
+    /// Latency, energy and traffic.
     pub fn cost(&self) -> LayerCost {
-        LayerCost { cycles: self.cycles, energy_nj: self.energy.total() / 1e3 }
+        LayerCost {
+            cycles: self.cycles,
+            energy_nj: self.energy.total() / 1e3,
+            dram_bytes: self.dram_bytes.iter().sum(),
+            noc_bytes: self.noc_bytes,
+            hidden_cycles: self.chip_cycles + self.dram_cycles - self.cycles,
+        }
     }
 
     /// All of it as columns.
@@ -302,7 +311,7 @@ impl<'a> OnChip<'a> {
         let mut report = LayerReport::empty(place.resident);
         let mut longest = 0;
         for evaluation in evaluations {
-            report.add(&evaluation);
+            report.add(&evaluation, &self.machine.widths);
             if evaluation.cycles > longest {
                 (longest, report.bound) = (evaluation.cycles, evaluation.bound);
             }
@@ -324,6 +333,7 @@ impl<'a> OnChip<'a> {
             macs: Operator::Vector(*shape).macs(),
             bound: cost.bound,
             dram_bytes: [cost.dram_bytes[0], 0, 0, cost.dram_bytes[1]],
+            noc_bytes: cost.l2_bytes,
             energy: cost.energy,
             ..LayerReport::empty([place.dram_share() == 0.0, false, output])
         }
@@ -342,6 +352,7 @@ impl LayerReport {
             bound: Bound::Compute,
             levels: Vec::new(),
             dram_bytes: [0; 4],
+            noc_bytes: 0,
             l2_bytes: 0,
             l2_fits: true,
             resident,
@@ -350,7 +361,7 @@ impl LayerReport {
     }
 
     /// Adds a loop nest that runs after those before.
-    fn add(&mut self, evaluation: &Evaluation) {
+    fn add(&mut self, evaluation: &Evaluation, widths: &Widths) {
         let dram = &evaluation.dram;
         self.cycles += evaluation.cycles;
         self.compute_cycles += evaluation.compute_cycles;
@@ -362,6 +373,7 @@ impl LayerReport {
         let bytes =
             [dram.inputs_read, dram.weights_read, dram.partial_sums_read, dram.outputs_written];
         self.dram_bytes.iter_mut().zip(bytes).for_each(|(sum, bytes)| *sum += bytes);
+        self.noc_bytes += evaluation.levels()[0].bytes(widths);
         self.energy = self.energy.plus(&evaluation.energy);
         if self.levels.is_empty() {
             self.levels = evaluation.levels().to_vec();
@@ -372,6 +384,13 @@ impl LayerReport {
 }
 
 impl LevelCounts {
+    /// What crosses the network of the level, each element once however many units take it \[byte\].
+    fn bytes(&self, widths: &Widths) -> u64 {
+        self.sent[0] * u64::from(widths.input)
+            + self.sent[1] * u64::from(widths.weight)
+            + self.arrived * u64::from(widths.partial_sum)
+    }
+
     /// Adds the counts of a loop nest that runs after those before; buffers are used again.
     fn add(&mut self, other: &Self) {
         for tensor in 0..2 {

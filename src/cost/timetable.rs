@@ -1,0 +1,132 @@
+//! When every layer of a network starts, and what was spent by then.
+
+use crate::units::SimSpan;
+
+use super::NetworkCost;
+
+/// Running sums over the layers of a network on an accelerator, so that what is left from any layer on
+/// is a look-up. Without entries where the layers are not known.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub(super) struct Timetable {
+    /// An entry for every layer, and one for the end.
+    sums: Box<[Sums]>,
+}
+
+/// Sums over the layers before one.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub(super) struct Sums {
+    /// From the start of the network to that of the layer.
+    pub time: SimSpan,
+    /// Energy \[nJ\], summed in execution order.
+    pub energy_nj: f64,
+    /// Energy times latency, layer by layer [nJ·cycle].
+    pub energy_delay: f64,
+}
+
+impl Timetable {
+    /// The timetable of `network`.
+    ///
+    /// A boundary lies at the share of the latency that its cycles have, rounded down to whole
+    /// nanoseconds: layers add up to the latency exactly, however it was rounded.
+    pub(super) fn of(network: &NetworkCost) -> Self {
+        if network.layers.is_empty() {
+            return Self::default();
+        }
+        let total = network.layers.iter().fold(0u64, |sum, it| sum.saturating_add(it.cycles));
+        let mut sums = Vec::with_capacity(network.layers.len() + 1);
+        let mut cycles = 0u64;
+        let mut before = Sums::default();
+        for layer in &network.layers {
+            before.time = share(network.latency, cycles, total);
+            sums.push(before);
+            cycles = cycles.saturating_add(layer.cycles);
+            before.energy_nj += layer.energy_nj;
+            before.energy_delay += layer.energy_nj * layer.cycles as f64;
+        }
+        sums.push(Sums { time: network.latency, ..before });
+        Self { sums: sums.into() }
+    }
+
+    /// Layers that are known.
+    pub(super) fn n_layers(&self) -> u32 {
+        self.sums.len().saturating_sub(1) as u32
+    }
+
+    /// Sums before `layer`; those of the whole network for the layer behind the last.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such layer.
+    pub(super) fn before(&self, layer: u32) -> &Sums {
+        &self.sums[layer as usize]
+    }
+
+    /// The first end of a layer that lies `span` or more behind the start of layer `from`; the last end
+    /// if none does. Never `from` itself.
+    pub(super) fn end_after(&self, from: u32, span: SimSpan) -> u32 {
+        let after = self.before(from).time + span;
+        let ends = &self.sums[from as usize + 1..];
+        let n_earlier = ends.partition_point(|end| end.time < after);
+        from + 1 + n_earlier.min(ends.len() - 1) as u32
+    }
+}
+
+/// `whole` times `part` over `total`, rounded down.
+fn share(whole: SimSpan, part: u64, total: u64) -> SimSpan {
+    if whole.ns() == total {
+        return SimSpan::from_ns(part);
+    }
+    let share = u128::from(whole.ns()) * u128::from(part) / u128::from(total.max(1));
+    SimSpan::from_ns(u64::try_from(share).unwrap_or(u64::MAX))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::LayerCost;
+    use super::*;
+    use crate::units::Cycles;
+
+    /// A network of layers of so many cycles that takes `latency` ns.
+    fn timetable(cycles: &[u64], latency: u64) -> Timetable {
+        let layer = |&cycles| LayerCost { cycles, energy_nj: 2.0, ..LayerCost::default() };
+        Timetable::of(&NetworkCost {
+            layers: cycles.iter().map(layer).collect(),
+            cycles: Cycles::new(cycles.iter().sum()),
+            latency: SimSpan::from_ns(latency),
+            energy_nj: 2.0 * cycles.len() as f64,
+        })
+    }
+
+    fn times(timetable: &Timetable) -> Vec<u64> {
+        (0..=timetable.n_layers()).map(|layer| timetable.before(layer).time.ns()).collect()
+    }
+
+    /// 7 ns for 3 + 0 + 4 + 3 cycles: 7·3/10 = 2.1 and 7·7/10 = 4.9, rounded down.
+    #[test]
+    fn boundaries_share_the_latency_by_cycles_and_add_up_to_it() {
+        assert_eq!(times(&timetable(&[3, 0, 4, 3], 7)), [0, 2, 2, 4, 7]);
+        assert_eq!(times(&timetable(&[3, 0, 4, 3], 10)), [0, 3, 3, 7, 10]);
+        assert_eq!(times(&timetable(&[0, 0], 5)), [0, 0, 5]);
+    }
+
+    #[test]
+    fn energy_and_its_product_with_time_are_summed_before_each_layer() {
+        let timetable = timetable(&[3, 4], 7);
+        assert_eq!(timetable.before(1).energy_nj, 2.0);
+        assert_eq!(timetable.before(1).energy_delay, 6.0);
+        assert_eq!(timetable.before(2).energy_delay, 14.0);
+    }
+
+    #[test]
+    fn a_cut_takes_at_least_one_layer_and_at_most_the_rest() {
+        let timetable = timetable(&[3, 4, 5], 12);
+        let end = |from, ns| timetable.end_after(from, SimSpan::from_ns(ns));
+        assert_eq!([end(0, 0), end(0, 3), end(0, 4), end(0, 7), end(0, 8), end(0, 99)], [1, 1, 2, 2, 3, 3]);
+        assert_eq!([end(1, 0), end(1, 4), end(1, 5), end(2, 1)], [2, 2, 3, 3]);
+    }
+
+    #[test]
+    fn a_network_without_layers_has_no_entries() {
+        assert_eq!(Timetable::of(&NetworkCost::default()).n_layers(), 0);
+    }
+}

@@ -1,0 +1,124 @@
+//! What has become so far of requests that run in several pieces.
+
+use crate::cost::CostTable;
+use crate::ids::{AccelId, ModelId, RequestId};
+use crate::trace::Piece;
+use crate::units::{Millijoules, SimSpan, SimTime};
+
+/// The pieces of all requests.
+#[derive(Default)]
+pub(super) struct Pieces {
+    /// Indexed by [`RequestId`]; empty until the first request is cut.
+    begun: Vec<Option<Begun>>,
+    /// In order of their ends.
+    done: Vec<Piece>,
+}
+
+/// What a request has done so far.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Begun {
+    /// When its first piece started.
+    pub(super) start: SimTime,
+    /// Energy of the pieces before the last one.
+    earlier: Millijoules,
+    /// Whether there were any.
+    is_cut: bool,
+    /// The last piece, which may go on.
+    last: Piece,
+    /// Energy of moving data for that one.
+    moved: Millijoules,
+}
+
+impl Begun {
+    /// Where its last piece ran.
+    pub(super) fn accelerator(&self) -> AccelId {
+        self.last.accelerator
+    }
+
+    /// Energy of all pieces.
+    pub(super) fn energy(&self) -> Millijoules {
+        self.earlier + self.last.energy
+    }
+
+    /// Whether `next` goes on where the last piece ended, with nothing moved in between.
+    fn goes_on(&self, next: &Piece) -> bool {
+        let last = &self.last;
+        next.accelerator == last.accelerator
+            && next.start == last.end
+            && next.first_layer == last.end_layer
+            && next.moving == SimSpan::ZERO
+    }
+}
+
+impl Pieces {
+    /// Adds a piece of a request of `model` that has ended between two layers, or at the end; of its
+    /// energy `moved` went into moving data.
+    pub(super) fn add(
+        &mut self,
+        piece: Piece,
+        moved: Millijoules,
+        model: ModelId,
+        costs: &CostTable,
+    ) {
+        match self.begun(piece.request) {
+            Some(begun) if begun.goes_on(&piece) => {
+                let last = &mut begun.last;
+                (last.end, last.end_layer) = (piece.end, piece.end_layer);
+                // Anew from the first layer: then it does not matter where it could have been cut.
+                let layers = last.first_layer..last.end_layer;
+                last.energy = begun.moved + costs.energy_of(model, last.accelerator, layers);
+            }
+            _ => self.append(piece, moved),
+        }
+    }
+
+    /// Adds a piece of a request that was aborted.
+    pub(super) fn add_aborted(&mut self, piece: Piece, moved: Millijoules) {
+        match self.begun(piece.request) {
+            Some(begun) if begun.goes_on(&piece) => {
+                begun.last.end = piece.end;
+                begun.last.energy += piece.energy;
+            }
+            _ => self.append(piece, moved),
+        }
+    }
+
+    /// Adds a piece that does not go on where the one before ended.
+    fn append(&mut self, piece: Piece, moved: Millijoules) {
+        let index = piece.request.index();
+        if self.begun.len() <= index {
+            self.begun.resize(index + 1, None);
+        }
+        let last = piece;
+        self.begun[index] = Some(match self.begun[index] {
+            None => {
+                let earlier = Millijoules::ZERO;
+                Begun { start: piece.start, earlier, is_cut: false, last, moved }
+            }
+            Some(begun) => {
+                self.done.push(begun.last);
+                let earlier = begun.energy();
+                Begun { start: begun.start, earlier, is_cut: true, last, moved }
+            }
+        });
+    }
+
+    fn begun(&mut self, request: RequestId) -> Option<&mut Begun> {
+        self.begun.get_mut(request.index())?.as_mut()
+    }
+
+    /// What a request that ends has done, whose last piece ends with it at `now` unless it was waiting
+    /// to go on; `None` if it never ran, or only in a piece that was not added.
+    pub(super) fn close(&mut self, request: RequestId, now: SimTime) -> Option<Begun> {
+        let begun = *self.begun(request)?;
+        if begun.is_cut || begun.last.end != now {
+            self.done.push(begun.last);
+        }
+        Some(begun)
+    }
+
+    /// All pieces of requests that were cut.
+    pub(super) fn into_pieces(self) -> Vec<Piece> {
+        self.done
+    }
+}

@@ -32,6 +32,9 @@ pub mod units;
 
 pub mod ids;
 
+// Numbers about numbers; knows nothing of the rest.
+pub mod statistics;
+
 // The domain: what is computed, how it is mapped, what it runs on, who asks, what happened.
 pub mod model;
 

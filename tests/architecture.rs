@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 const ALLOWED: &[(&str, &[&str])] = &[
     ("units", &[]),
     ("ids", &[]),
+    ("statistics", &[]),
     ("model", &[]),
     ("dataflow", &[]),
     ("hardware", &["units", "dataflow"]),

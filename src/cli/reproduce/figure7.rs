@@ -7,6 +7,7 @@ use rayon::prelude::*;
 
 use crate::figures::{Axis, Caption, Line, LinePanel, LinePoint, Lines, Spacing};
 use crate::scenario::{DependencyKind, Scenario};
+use crate::statistics::{Fraction, Summary};
 use crate::sweep;
 
 use super::super::message::Failure;
@@ -22,11 +23,8 @@ const PROBABILITIES: [f64; 4] = [0.25, 0.5, 0.75, 1.0];
 const REPLICATIONS: u64 = 200;
 const SERIES: [&str; 4] = ["real-time", "energy", "QoE", "overall"];
 
-/// Two-sided 95 % quantile of the normal distribution; 200 replications are many.
-const QUANTILE: f64 = 1.96;
-
-/// Mean and half the width of its interval, `[system][probability][score]`.
-pub(super) struct Curves(Vec<Vec<[(f64, f64); 4]>>);
+/// Replications at each point, `[system][probability][score]`.
+pub(super) struct Curves(Vec<Vec<[Summary; 4]>>);
 
 /// Makes all replications.
 ///
@@ -45,7 +43,7 @@ pub(super) fn run(study: &Study) -> Result<Curves, Failure> {
                 sweep::run(&spec, &library).ok().map(|result| scores(&result))
             });
             let all: Vec<_> = replications.collect();
-            [0, 1, 2, 3].map(|score| mean_and_half_width(all.iter().map(|it| it[score])))
+            [0, 1, 2, 3].map(|score| Summary::of(all.iter().map(|it| it[score])))
         };
         Ok(PROBABILITIES.map(at).to_vec())
     };
@@ -60,13 +58,6 @@ fn cascaded(scenario: &Scenario) -> Scenario {
     }
     let cascaded = Scenario::new(scenario.name(), scenario.streams().to_vec(), models);
     cascaded.expect("only the kinds of its dependencies are others")
-}
-
-fn mean_and_half_width(values: impl Iterator<Item = f64> + Clone) -> (f64, f64) {
-    let n = values.clone().count().max(1) as f64;
-    let mean = values.clone().sum::<f64>() / n;
-    let squares = values.map(|value| (value - mean).powi(2)).sum::<f64>();
-    (mean, QUANTILE * (squares / (n - 1.0).max(1.0) / n).sqrt())
 }
 
 /// Published scores of a system at a probability.
@@ -87,8 +78,9 @@ impl Curves {
                 .iter()
                 .zip(&self.0[system])
                 .map(|(&x, scores)| {
-                    let (mean, half) = scores[score];
-                    LinePoint { x, mean, interval: Some((mean - half, mean + half)) }
+                    let summary = scores[score];
+                    let interval = summary.interval(Fraction::P95).map(|it| (it.low, it.high));
+                    LinePoint { x, mean: summary.mean, interval }
                 })
                 .collect(),
             published: PROBABILITIES
@@ -122,7 +114,8 @@ impl Curves {
         for (system, curve) in SYSTEMS.iter().zip(&self.0) {
             let points = PROBABILITIES.iter().zip(curve).filter_map(|(&at, found)| {
                 let printed = published(system, at)?;
-                let distances = found.iter().zip(printed).map(|((mean, _), it)| (mean - it).abs());
+                let distances =
+                    found.iter().zip(printed).map(|(score, it)| (score.mean - it).abs());
                 Some(distances.fold(0.0, f64::max))
             });
             deviations.push(Deviation {
@@ -136,7 +129,7 @@ impl Curves {
         }
         let change = |system: usize, score: usize| {
             let curve = &self.0[system];
-            curve[curve.len() - 1][score].0 - curve[0][score].0
+            curve[curve.len() - 1][score].mean - curve[0][score].mean
         };
         let quotes = [
             ("B: real-time score from 25 % to 100 %", 0.23, change(0, 0)),

@@ -1,0 +1,231 @@
+//! How many samples a statement about a percentile needs: the early-stopping rule of MLPerf
+//! Inference.
+
+use super::Fraction;
+
+/// Early stopping at one percentile and confidence, tolerance 0.
+///
+/// Each query is within its bound or a *violation* of it. A run supports the statement "at least a
+/// share `percentile` of all queries are within the bound" once so few violations would be unlikely
+/// if it were false:
+///
+/// ```text
+/// P[Bin(n, 1 − percentile) ≤ t] < 1 − confidence
+/// ```
+///
+/// of `n` queries, `t` of them violations. Without violations at 99 % and 99 % these are 459 queries,
+/// `0.99^459 < 0.01`.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct EarlyStopping {
+    percentile: Fraction,
+    confidence: Fraction,
+}
+
+/// Which of a run's samples is an estimate of the percentile that errs on the safe side.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Estimate {
+    /// How many of the largest samples are discarded.
+    pub discarded: u64,
+    /// Index of the estimate, from 0, among all samples in ascending order: the largest one left.
+    pub index: u64,
+}
+
+impl EarlyStopping {
+    /// The rule for `percentile` at the level `confidence`; MLPerf's is 99 %.
+    pub const fn new(percentile: Fraction, confidence: Fraction) -> Self {
+        Self { percentile, confidence }
+    }
+
+    /// `h(t)`: fewest queries within the bound, at least 1, that support the statement beside
+    /// `violations`. [`u64::MAX`] if no number in range does.
+    ///
+    /// Its time grows with the root of `violations`, and a million take milliseconds.
+    pub fn required(&self, violations: u64) -> u64 {
+        let enough = |passing: u64| self.met(passing.saturating_add(violations), violations);
+        let mut high = 1u64;
+        while !enough(high) {
+            if high == u64::MAX {
+                return u64::MAX;
+            }
+            high = high.saturating_mul(2);
+        }
+        let mut low = high / 2;
+        while high - low > 1 {
+            let middle = low + (high - low) / 2;
+            match enough(middle) {
+                true => high = middle,
+                false => low = middle,
+            }
+        }
+        high
+    }
+
+    /// `h(t) + t`: fewest queries in all that support the statement with `violations` among them.
+    /// Without violations this is how many samples the percentile needs to be spoken of at all.
+    pub fn queries(&self, violations: u64) -> u64 {
+        self.required(violations).saturating_add(violations)
+    }
+
+    /// Whether a run of `queries` with `violations` among them supports the statement.
+    pub fn met(&self, queries: u64, violations: u64) -> bool {
+        let within = 1.0 - self.percentile.get();
+        queries > violations && at_most(violations, queries, within) < 1.0 - self.confidence.get()
+    }
+
+    /// The estimate of the percentile from `samples` samples, as in the single-stream and
+    /// multi-stream scenarios; `None` below `h(1) + 1` samples.
+    ///
+    /// With `t` the largest number of violations that the run allows, the `t − 1` largest samples are
+    /// discarded. The largest one left would be a bound with `t − 1` violations.
+    pub fn estimate(&self, samples: u64) -> Option<Estimate> {
+        if !self.met(samples, 1) {
+            return None;
+        }
+        let (mut allowed, mut refused) = (1, samples);
+        while refused - allowed > 1 {
+            let middle = allowed + (refused - allowed) / 2;
+            match self.met(samples, middle) {
+                true => allowed = middle,
+                false => refused = middle,
+            }
+        }
+        Some(Estimate { discarded: allowed - 1, index: samples - allowed })
+    }
+}
+
+/// P[Bin(`n`, `q`) ≤ `t`] for `t` < `n`.
+///
+/// Every probability is taken in units of that of `t` itself, from which its neighbours follow by
+/// ratios: no factorials, whose logarithms would cost half of the digits at `n` = 10^7. Sums that
+/// leave the range of `f64` are far on their side.
+fn at_most(t: u64, n: u64, q: f64) -> f64 {
+    let odds = (1.0 - q) / q;
+    let below = sum((0..t).rev(), |k| (k + 1) as f64 / (n - k) as f64 * odds);
+    let above = sum(t + 1..=n, |k| (n - k + 1) as f64 / k as f64 / odds);
+    1.0 / (1.0 + above / (1.0 + below))
+}
+
+/// Sum of the terms that begin behind 1 and have these `ratios` to their predecessors, until they no
+/// longer count.
+fn sum(steps: impl Iterator<Item = u64>, ratio: impl Fn(u64) -> f64) -> f64 {
+    let (mut term, mut sum) = (1.0, 0.0);
+    for k in steps {
+        term *= ratio(k);
+        sum += term;
+        if term < sum * 1e-20 || sum == f64::INFINITY {
+            break;
+        }
+    }
+    sum
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(percentile: f64) -> EarlyStopping {
+        EarlyStopping::new(Fraction::new(percentile).unwrap(), Fraction::P99)
+    }
+
+    /// The table that MLPerf publishes with the rule.
+    #[test]
+    fn required_queries_are_those_of_the_published_table() {
+        let violations = [0, 1, 2, 3, 5, 10, 20];
+        let table = [
+            (0.90, [44, 63, 79, 94, 122, 187, 305]),
+            (0.95, [90, 129, 163, 195, 254, 388, 636]),
+            (0.97, [152, 218, 275, 329, 428, 657, 1077]),
+            (0.99, [459, 661, 836, 998, 1302, 2000, 3284]),
+        ];
+        for (percentile, expected) in table {
+            assert_eq!(violations.map(|t| at(percentile).required(t)), expected);
+        }
+    }
+
+    /// The binomial sum term by term: exact enough while nothing underflows.
+    fn slow_at_most(t: u64, n: u64, q: f64) -> f64 {
+        let mut term = (1.0 - q).powi(n as i32);
+        let mut sum = term;
+        for k in 1..=t {
+            term *= (n - k + 1) as f64 / k as f64 * q / (1.0 - q);
+            sum += term;
+        }
+        sum
+    }
+
+    #[test]
+    fn the_distribution_is_the_binomial_one() {
+        for (t, n, q) in [(0, 1, 0.5), (3, 10, 0.2), (9, 10, 0.2), (50, 400, 0.1), (5, 900, 0.01)] {
+            let (found, expected) = (at_most(t, n, q), slow_at_most(t, n, q));
+            assert!((found / expected - 1.0).abs() < 1e-11, "{t} {n} {q}: {found} {expected}");
+        }
+    }
+
+    /// Far beyond the range where a factorial or a power could be formed: 0.9^n, and the median of a
+    /// symmetric distribution, P[X ≤ n/2] = (1 + P[X = n/2])/2 with P[X = n/2] = 1/√(π·n/2)·(1 − 1/(4n)).
+    #[test]
+    fn the_distribution_is_known_where_factorials_are_not() {
+        assert!((at_most(0, 3000, 0.1) / 0.9f64.powi(3000) - 1.0).abs() < 1e-11);
+        let n = 10_000_000u64;
+        let middle = (1.0 - 0.25 / n as f64) / (std::f64::consts::PI * n as f64 / 2.0).sqrt();
+        assert!((at_most(n / 2, n, 0.5) - (1.0 + middle) / 2.0).abs() < 1e-12);
+        assert_eq!(at_most(5, n, 0.5), 0.0);
+        assert_eq!(at_most(n - 5, n, 0.5), 1.0);
+    }
+
+    /// Against the binomial distribution of SciPy 1.17. At the last three a logarithm of a factorial
+    /// has eight digits behind the point.
+    #[test]
+    fn required_queries_are_exact_in_the_thick_of_long_runs() {
+        for (percentile, t, expected) in [
+            (0.9, 7, 149),
+            (0.99, 1000, 106_569),
+            (0.9, 100_000, 907_003),
+            (0.99, 100_000, 9_973_443),
+            (0.999, 100_000, 100_637_761),
+        ] {
+            let rule = at(percentile);
+            assert_eq!(rule.required(t), expected, "{percentile} {t}");
+            assert!(rule.met(expected + t, t) && !rule.met(expected + t - 1, t));
+        }
+    }
+
+    #[test]
+    fn a_run_is_long_enough_exactly_from_the_required_number_on() {
+        let rule = at(0.99);
+        assert!(!rule.met(458, 0) && rule.met(459, 0));
+        assert!(!rule.met(661, 1) && rule.met(662, 1));
+        assert_eq!((rule.queries(0), rule.queries(1)), (459, 662));
+        assert!(!rule.met(0, 0) && !rule.met(3, 7));
+    }
+
+    /// LoadGen's own examples.
+    #[test]
+    fn estimates_discard_as_many_samples_as_loadgen() {
+        let index = |percentile, n| at(percentile).estimate(n).map(|estimate| estimate.index);
+        assert_eq!(index(0.9, 63), None);
+        assert_eq!(index(0.9, 64), Some(63));
+        assert_eq!(index(0.9, 1024), Some(944));
+        assert_eq!(at(0.9).estimate(1024).unwrap().discarded, 79);
+        assert_eq!(index(0.9, 10_000), Some(9_070));
+        assert_eq!(index(0.9, 60_000), Some(54_171));
+        assert_eq!(index(0.97, 218), None);
+        assert_eq!(index(0.97, 219), Some(218));
+        assert_eq!(index(0.99, 661), None);
+        assert_eq!(index(0.99, 662), Some(661));
+        assert_eq!(index(0.99, 10_000), Some(9_923));
+    }
+
+    #[test]
+    fn numbers_out_of_all_proportion_give_an_answer() {
+        let strict = EarlyStopping::new(Fraction::new(1e-300).unwrap(), Fraction::P99);
+        assert_eq!(strict.required(0), 1);
+        assert!(at(0.9).met(u64::MAX, 0));
+        assert!(!at(0.9).met(u64::MAX, u64::MAX));
+        // 1 − p = 2^-53 = 1 − c: n > 53·ln 2·2^53 without violations.
+        let sure = Fraction::new(1.0 - f64::EPSILON / 2.0).unwrap();
+        let expected = 53.0 * std::f64::consts::LN_2 * (1u64 << 53) as f64;
+        let found = EarlyStopping::new(sure, sure).required(0) as f64;
+        assert!((found / expected - 1.0).abs() < 1e-12, "{found} {expected}");
+    }
+}

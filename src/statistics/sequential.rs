@@ -1,0 +1,106 @@
+//! How many replications are enough.
+
+use super::{Fraction, Summary};
+
+/// A rule that stops replicating once the interval of the mean is narrow enough: a pilot, then as
+/// many replications as its spread asks for, checked again, up to a cap.
+///
+/// The count is a guess from the spread so far, `(t·SD / half width)²`, so a sample of small spread by
+/// luck stops early: the true confidence is a little below the level, the less so the larger the pilot
+/// (Chow & Robbins 1965).
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Sequential {
+    /// Half the width that the interval shall have, above 0.
+    pub half_width: f64,
+    /// Confidence of the interval.
+    pub level: Fraction,
+    /// Replications before the spread is looked at; at least 2 are made.
+    pub pilot: u64,
+    /// Most replications, whatever the spread.
+    pub cap: u64,
+}
+
+/// What a [`Sequential`] rule says of the replications so far.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Progress {
+    /// The interval is narrow enough.
+    Reached,
+    /// It is not, but no more are allowed.
+    Capped,
+    /// Make replications until there are this many in all, then ask again.
+    Until(u64),
+}
+
+impl Sequential {
+    /// The rule for an interval of ± `half_width` at 95 %: a pilot of 30, at most 1000.
+    pub fn to(half_width: f64) -> Self {
+        Self { half_width, level: Fraction::P95, pilot: 30, cap: 1000 }
+    }
+
+    /// Whether the replications `so_far` are enough.
+    pub fn progress(&self, so_far: &Summary) -> Progress {
+        let pilot = self.pilot.max(2);
+        match so_far.half_width(self.level) {
+            Some(half) if so_far.n >= pilot && half <= self.half_width => Progress::Reached,
+            _ if so_far.n >= self.cap => Progress::Capped,
+            Some(half) if so_far.n >= pilot => {
+                let wanted = so_far.n as f64 * (half / self.half_width).powi(2);
+                Progress::Until((wanted.ceil() as u64).max(so_far.n + 1).min(self.cap))
+            }
+            _ => Progress::Until(pilot.min(self.cap)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(n: u64, sd: f64) -> Summary {
+        Summary { n, mean: 0.0, sd }
+    }
+
+    #[test]
+    fn the_pilot_comes_first() {
+        let rule = Sequential::to(0.5);
+        assert_eq!(rule.progress(&of(0, 0.0)), Progress::Until(30));
+        assert_eq!(rule.progress(&of(29, 0.0)), Progress::Until(30));
+        assert_eq!(rule.progress(&of(30, 0.0)), Progress::Reached);
+    }
+
+    /// t(29, 0.975)·3 = 6.1357; (6.1357/0.5)² = 150.6.
+    #[test]
+    fn the_spread_of_the_pilot_says_how_many_more() {
+        assert_eq!(Sequential::to(0.5).progress(&of(30, 3.0)), Progress::Until(151));
+    }
+
+    /// t(150, 0.975) = 1.9759: 3.11·1.9759/√151 = 0.50009, just too wide; 3.10 gives 0.49848.
+    #[test]
+    fn a_width_that_is_just_missed_asks_for_at_least_one_more() {
+        assert_eq!(Sequential::to(0.5).progress(&of(151, 3.11)), Progress::Until(152));
+        assert_eq!(Sequential::to(0.5).progress(&of(151, 3.10)), Progress::Reached);
+    }
+
+    #[test]
+    fn the_cap_ends_everything() {
+        let rule = Sequential::to(0.5);
+        assert_eq!(rule.progress(&of(30, 30.0)), Progress::Until(1000));
+        assert_eq!(rule.progress(&of(1000, 30.0)), Progress::Capped);
+        assert_eq!(rule.progress(&of(1000, 3.0)), Progress::Reached);
+    }
+
+    /// 10 replications are needed for the pilot, but 5 are allowed.
+    #[test]
+    fn a_cap_below_the_pilot_holds() {
+        let rule = Sequential { pilot: 10, cap: 5, ..Sequential::to(0.5) };
+        assert_eq!(rule.progress(&of(0, 0.0)), Progress::Until(5));
+        assert_eq!(rule.progress(&of(5, 0.0)), Progress::Capped);
+    }
+
+    #[test]
+    fn a_width_of_zero_is_reached_by_the_cap_only() {
+        let rule = Sequential::to(0.0);
+        assert_eq!(rule.progress(&of(30, 1.0)), Progress::Until(1000));
+        assert_eq!(rule.progress(&of(30, 0.0)), Progress::Reached);
+    }
+}

@@ -44,6 +44,8 @@ pub enum Command {
     Merge(MergeArgs),
     /// Draw what a sweep found: Pareto front, best designs, heat map.
     Plot(PlotArgs),
+    /// Compare schedulers on equal draws, with intervals.
+    Compare(CompareArgs),
     /// Reproduce the paper's figures and quotes, and say what changes under which semantics.
     Reproduce(ReproduceArgs),
     /// Say why a frame was late or dropped, and what would have met its deadline.
@@ -184,6 +186,10 @@ pub struct RunArgs {
     /// What to run.
     #[command(flatten)]
     pub options: RunOptions,
+    /// Scheduling policy, with its parameters (`edf`, `dream:alpha=0.5`; see `xrsim list schedulers`)
+    /// [default: latency-greedy].
+    #[arg(long, value_name = "P[:KEY=VALUE,..]")]
+    pub scheduler: Option<String>,
     /// Independent replications of every run.
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
     pub replications: u64,
@@ -232,9 +238,6 @@ pub struct RunOptions {
     /// Dataflows of a hardware file (.m), one for each accelerator.
     #[arg(long, value_name = "D|FILE")]
     pub dataflow: Vec<String>,
-    /// Scheduling policy [default: latency-greedy].
-    #[arg(long, value_name = "P")]
-    pub scheduler: Option<String>,
     /// Time in which requests are released [ms; default: 1000].
     #[arg(long, value_name = "MS", allow_negative_numbers = true)]
     pub duration: Option<f64>,
@@ -254,12 +257,60 @@ pub struct ExplainArgs {
     /// The run: one scenario on one system.
     #[command(flatten)]
     pub options: RunOptions,
+    /// Scheduling policy, with its parameters [default: latency-greedy].
+    #[arg(long, value_name = "P[:KEY=VALUE,..]")]
+    pub scheduler: Option<String>,
     /// Which of its replications, counted from 0.
     #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u64).range(..1_000_000))]
     pub replication: u64,
     /// The frame: a model of the scenario and a number from 0.
     #[arg(value_name = "MODEL:FRAME")]
     pub frame: String,
+}
+
+/// `xrsim compare`.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Every scheduler plays the same requests, replication by replication, so that what is random cancels \
+    out of their differences. Without --scenario, --system and --pes: the whole benchmark, 182 \
+    configurations.\n\n\
+    Examples:\n  \
+    xrsim compare --scheduler edf --scheduler edf:admission=hopeless --scheduler rm\n  \
+    xrsim compare --scheduler edf --scheduler sjf --scenario AR_gaming --half-width 0.005\n  \
+    xrsim compare --scheduler edf --scheduler dream --replications 30 --out comparison"
+)]
+pub struct CompareArgs {
+    /// What to run.
+    #[command(flatten)]
+    pub options: RunOptions,
+    /// Scheduling policy, with its parameters; repeat for each.
+    #[arg(long, value_name = "P[:KEY=VALUE,..]", required = true)]
+    pub scheduler: Vec<String>,
+    /// Independent replications of every configuration.
+    #[arg(long, value_name = "N", default_value_t = 30, value_parser = clap::value_parser!(u64).range(1..=10_000))]
+    pub replications: u64,
+    /// Replicate until the 95 % interval of every scheduler's mean is at most this much to either side
+    /// (30 replications at least, 1000 at most).
+    #[arg(long, value_name = "X", conflicts_with = "replications", value_parser = positive)]
+    pub half_width: Option<f64>,
+    /// What to rank by: a column of scores, `missed` or `energy_mj`.
+    #[arg(long, value_name = "COLUMN", default_value = "score_executed_mean")]
+    pub by: String,
+    /// Count every pattern of triggers with its probability in place of draws, where they are few.
+    #[arg(long)]
+    pub enumerate: bool,
+    /// The steady state in place of a cold start: ten seconds at random sensor phases, of which the
+    /// first is not counted.
+    #[arg(long)]
+    pub steady: bool,
+    /// Folder for policies.csv, configurations.csv and the figure.
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+}
+
+fn positive(text: &str) -> Result<f64, String> {
+    let number = text.parse().ok().filter(|number: &f64| number.is_finite() && *number > 0.0);
+    number.ok_or_else(|| "allowed is a number > 0".into())
 }
 
 /// `xrsim sweep`.

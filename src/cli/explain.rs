@@ -23,7 +23,8 @@ use super::{output, table_style};
 /// Bad input, more than one run, a run that is not feasible, or a frame that it does not have.
 pub fn run(args: &ExplainArgs) -> Result<(), Failure> {
     let replication = args.replication;
-    let Prepared { costs, specs, .. } = run::prepare(&args.options, replication..replication + 1)?;
+    let Prepared { costs, specs, .. } =
+        run::prepare(&args.options, args.scheduler.as_deref(), replication..replication + 1)?;
     let [spec] = &specs[..] else {
         return Err(Failure::Argument(format!(
             "explain takes one run, and these options make {}; choose one with --scenario, --system \
@@ -141,7 +142,7 @@ fn more_pes(
 /// The same run on `pes` PEs, if the style can have as many.
 fn larger(options: &RunOptions, spec: &RunSpec, pes: u32) -> Option<RunSpec> {
     let options = RunOptions { pes: vec![pes], ..options.clone() };
-    let prepared = run::prepare(&options, 0..1).ok()?;
+    let prepared = run::prepare(&options, None, 0..1).ok()?;
     let larger = prepared.specs.into_iter().next()?;
     Some(RunSpec { system: larger.system, ..spec.clone() })
 }

@@ -6,7 +6,7 @@ use std::path::Path;
 use crate::figures::{Figure, Format, render};
 
 use super::message::Failure;
-use super::output::OutputFile;
+use super::output::{self, OutputFile};
 
 /// Writes `figure` to `path`, as its ending says, and its data to the same name ending in `.csv`.
 ///
@@ -22,13 +22,9 @@ pub fn write(path: &Path, figure: &dyn Figure) -> Result<(), Failure> {
     };
     let picture = render(figure, format).map_err(super::argument)?;
     let rows = figure.rows();
-    let mut table = csv::Writer::from_writer(Vec::new());
-    let mut records = std::iter::once(rows.header.iter().map(|name| (*name).to_string()).collect())
-        .chain(rows.rows);
-    let written = records.try_for_each(|record: Vec<String>| table.write_record(record));
-    let data = written.ok().and_then(|()| table.into_inner().ok()).unwrap_or_default();
+    let header = rows.header.iter().map(|name| (*name).to_string()).collect();
     bytes(path, &picture)?;
-    bytes(&path.with_extension("csv"), &data)
+    output::write_csv(&path.with_extension("csv"), (header, rows.rows))
 }
 
 fn bytes(path: &Path, bytes: &[u8]) -> Result<(), Failure> {

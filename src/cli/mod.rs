@@ -2,6 +2,7 @@
 //! environment or decides an exit status.
 
 pub mod args;
+mod compare;
 mod conditions;
 mod cost;
 mod costs;
@@ -49,6 +50,7 @@ fn dispatch(command: Command) -> Result<(), Failure> {
         Command::Run(args) => run::run(&args),
         Command::Replay(args) => replay::run(&args),
         Command::Cost(args) => cost::run(&args),
+        Command::Compare(args) => compare::run(&args),
         Command::Sweep(args) => sweep::run(&args),
         Command::Merge(args) => sweep::merge(&args),
         Command::Plot(args) => plot::run(&args),

@@ -1,6 +1,7 @@
 //! Output files: written aside, renamed when complete, so that no run leaves half a file and no
 //! failed run replaces a good one.
 
+use std::fmt;
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write as _};
 use std::path::{Path, PathBuf};
@@ -124,6 +125,24 @@ pub fn write_text(path: &Path, text: &str) -> Result<(), Failure> {
     let mut file = OutputFile::create(path)?;
     file.write_all(text.as_bytes()).map_err(|error| Failure::writing(&path.display(), &error))?;
     file.finish()
+}
+
+/// Writes a table, header first, to `path` as CSV in one piece.
+///
+/// # Errors
+///
+/// As [`OutputFile::create`] and [`OutputFile::finish`].
+pub fn write_csv(
+    path: &Path,
+    (header, rows): (Vec<String>, Vec<Vec<String>>),
+) -> Result<(), Failure> {
+    let mut table = csv::Writer::from_writer(OutputFile::create(path)?);
+    let failure = |error: &dyn fmt::Display| {
+        Failure::writing(&path.display(), &io::Error::other(error.to_string()))
+    };
+    let mut records = std::iter::once(&header).chain(&rows);
+    records.try_for_each(|record| table.write_record(record)).map_err(|error| failure(&error))?;
+    table.into_inner().map_err(|error| failure(error.error()))?.finish()
 }
 
 /// Prints `text` on standard output.

@@ -131,11 +131,7 @@ impl Text {
             let message = format!("{}: a table ends in .csv", path.display());
             return Err(Failure::Argument(message));
         }
-        let mut table = csv::Writer::from_writer(Vec::new());
-        let mut records = std::iter::once(&self.header).chain(&self.rows);
-        let written = records.try_for_each(|record| table.write_record(record));
-        let bytes = written.ok().and_then(|()| table.into_inner().ok()).unwrap_or_default();
-        output::write_text(path, &String::from_utf8_lossy(&bytes))
+        output::write_csv(path, (self.header.clone(), self.rows.clone()))
     }
 }
 

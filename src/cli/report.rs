@@ -4,6 +4,7 @@ use std::fs::File;
 use std::io::{self, Read as _};
 use std::path::Path;
 
+use crate::figures::counted;
 use crate::report::html::{self, Folder, Source};
 
 use super::args::ReportArgs;
@@ -43,8 +44,10 @@ pub fn run(args: &ReportArgs) -> Result<(), Failure> {
     let (n_runs, n_requests) = (page.n_runs, page.n_requests);
     let kib = page.html.len().div_ceil(1024);
     say(format_args!(
-        "wrote {}: {n_runs} runs, {n_requests} requests, {kib} KiB",
-        args.out.display()
+        "wrote {}: {}, {}, {kib} KiB",
+        args.out.display(),
+        counted(n_runs, "run"),
+        counted(n_requests, "request")
     ));
     Ok(())
 }

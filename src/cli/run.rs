@@ -31,7 +31,7 @@ const MAX_RUNS: u64 = 1_000_000;
 /// Bad input, output that cannot be written, or no run that is feasible.
 pub fn run(args: &RunArgs) -> Result<(), Failure> {
     let Prepared { catalog, settings, costs, specs } =
-        prepare(&args.options, 0..args.replications)?;
+        prepare(&args.options, args.scheduler.as_deref(), 0..args.replications)?;
     let mut trace =
         args.trace.as_deref().map(|path| TraceFile::create(path, &specs)).transpose()?;
     let mut results = Results::new(args, &costs.name)?;
@@ -62,8 +62,12 @@ pub(super) struct Prepared {
 /// # Errors
 ///
 /// Bad input.
-pub(super) fn prepare(options: &RunOptions, replications: Range<u64>) -> Result<Prepared, Failure> {
-    let conditions = conditions(options)?;
+pub(super) fn prepare(
+    options: &RunOptions,
+    scheduler: Option<&str>,
+    replications: Range<u64>,
+) -> Result<Prepared, Failure> {
+    let conditions = conditions(options, scheduler)?;
     let settings = conditions.settings()?;
     conditions.check_seed(replications.end - 1)?;
     let mut catalog = Catalog::with_networks(conditions.networks());
@@ -72,8 +76,11 @@ pub(super) fn prepare(options: &RunOptions, replications: Range<u64>) -> Result<
     Ok(Prepared { catalog, settings, costs, specs })
 }
 
-fn conditions(args: &RunOptions) -> Result<Conditions<'_>, Failure> {
-    let scheduler = args.scheduler.as_deref().map(conditions::scheduler).transpose()?;
+fn conditions<'a>(
+    args: &'a RunOptions,
+    scheduler: Option<&str>,
+) -> Result<Conditions<'a>, Failure> {
+    let scheduler = scheduler.map(conditions::scheduler).transpose()?;
     let duration = args.duration.map(|ms| {
         conditions::duration(ms).ok_or_else(|| {
             Failure::Argument(format!("--duration is {ms}; allowed is a number of ms > 0"))
@@ -262,7 +269,7 @@ fn requested(args: &RunArgs) -> Map<String, Value> {
         ("networks", json!(options.networks.map(NetworkEdition::name))),
         ("platform", json!(options.platform)),
         ("dataflow", json!(options.dataflow)),
-        ("scheduler", json!(options.scheduler)),
+        ("scheduler", json!(args.scheduler)),
         ("duration_ms", json!(options.duration)),
         ("seed", json!(options.seed)),
         ("replications", json!(args.replications)),

@@ -49,7 +49,7 @@ pub(super) fn short(value: f64) -> String {
 }
 
 /// How many there are of something: `1 panel`, `2 panels`.
-pub(super) fn counted(count: usize, noun: &str) -> String {
+pub fn counted(count: usize, noun: &str) -> String {
     let plural = if count == 1 { "" } else { "s" };
     format!("{count} {noun}{plural}")
 }

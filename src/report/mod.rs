@@ -1,6 +1,7 @@
 //! What is printed and written: CSV and JSON for programs, tables for people. Writes into what it is
 //! handed; knows no paths and computes no scores.
 
+pub mod comparison;
 pub mod cost;
 pub mod csv;
 pub mod html;

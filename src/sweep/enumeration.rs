@@ -3,6 +3,7 @@
 
 use crate::cost::library::CostLibrary;
 use crate::ids::ModelId;
+use crate::load::LoadSettings;
 use crate::scenario::{DependencyKind, Scenario};
 
 use super::{RunError, RunResult, RunSpec, run};
@@ -31,46 +32,64 @@ pub fn possibilities(
     library: &CostLibrary,
 ) -> Result<Option<Vec<Possibility>>, RunError> {
     let result = run(spec, library)?;
-    let drawn: Vec<_> = (0..spec.scenario.models().len())
-        .map(ModelId::new)
-        .filter_map(|id| Some((id, probability(spec, id)?, frames(&result, id))))
-        .collect();
-    let n_frames: usize = drawn.iter().map(|(_, _, frames)| frames).sum();
-    if n_frames == 0 {
-        return Ok(Some(vec![Possibility { probability: 1.0, result }]));
-    }
-    if n_frames > MAX_FRAMES {
+    let frames = |id| result.trace.records().iter().filter(|record| record.model == id).count();
+    let Some(patterns) = patterns(&spec.scenario, &spec.load, frames) else {
         return Ok(None);
-    }
-    let all = (0..1u64 << n_frames).map(|bits| {
-        let mut spec = spec.clone();
-        spec.load.fixed_triggers = vec![None; spec.scenario.models().len()];
-        let (mut left, mut likely) = (bits, 1.0);
-        for &(id, chance, frames) in &drawn {
-            let pattern = left & ((1 << frames) - 1);
-            left >>= frames;
-            spec.load.fixed_triggers[id.index()] = Some(pattern);
-            let asked = pattern.count_ones() as i32;
-            likely *= chance.powi(asked) * (1.0 - chance).powi(frames as i32 - asked);
-        }
-        run(&spec, library).map(|result| Possibility { probability: likely, result })
+    };
+    let all = patterns.into_iter().map(|Pattern { probability, load }| {
+        let spec = RunSpec { load, ..spec.clone() };
+        run(&spec, library).map(|result| Possibility { probability, result })
     });
     all.collect::<Result<_, _>>().map(Some)
 }
 
+/// A load whose triggers are not drawn.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Pattern {
+    /// How likely these triggers are.
+    pub probability: f64,
+    /// `load` with these triggers.
+    pub load: LoadSettings,
+}
+
+/// Every pattern of the triggers of `load` where each model has `frames` frames, triggered or not.
+/// `None` if there are more than [`MAX_FRAMES`] to draw for.
+pub fn patterns(
+    scenario: &Scenario,
+    load: &LoadSettings,
+    frames: impl Fn(ModelId) -> usize,
+) -> Option<Vec<Pattern>> {
+    let drawn: Vec<_> = scenario
+        .model_ids()
+        .filter_map(|id| Some((id, probability(scenario, load, id)?, frames(id))))
+        .collect();
+    let n_frames: usize = drawn.iter().map(|(_, _, frames)| frames).sum();
+    if n_frames > MAX_FRAMES {
+        return None;
+    }
+    let pattern = |bits: u64| {
+        let mut load = load.clone();
+        load.fixed_triggers.resize(scenario.models().len(), None);
+        let (mut left, mut likely) = (bits, 1.0);
+        for &(id, chance, frames) in &drawn {
+            let pattern = left & ((1 << frames) - 1);
+            left >>= frames;
+            load.fixed_triggers[id.index()] = Some(pattern);
+            let asked = pattern.count_ones() as i32;
+            likely *= chance.powi(asked) * (1.0 - chance).powi(frames as i32 - asked);
+        }
+        Pattern { probability: likely, load }
+    };
+    Some((0..1u64 << n_frames).map(pattern).collect())
+}
+
 /// Chance of the control dependency of a model, if it is neither certain nor impossible.
-fn probability(spec: &RunSpec, id: ModelId) -> Option<f64> {
-    let scenario: &Scenario = &spec.scenario;
+fn probability(scenario: &Scenario, load: &LoadSettings, id: ModelId) -> Option<f64> {
     let chances = scenario.model(id).dependencies.iter().filter_map(|it| match it.kind {
         DependencyKind::Control { probability } => Some(probability),
         DependencyKind::Data => None,
     });
-    let given = spec.load.trigger_probability;
+    let given = load.trigger_probability;
     let chance = chances.map(|chance| given.unwrap_or(chance)).product::<f64>();
     (chance > 0.0 && chance < 1.0).then_some(chance)
-}
-
-/// Frames of a model, triggered or not.
-fn frames(result: &RunResult, id: ModelId) -> usize {
-    result.trace.records().iter().filter(|record| record.model == id).count()
 }

@@ -3,6 +3,7 @@
 //! Results reach the caller in the order of the runs whatever the number of threads, a block at a
 //! time, so that memory does not grow with the number of runs.
 
+pub mod comparison;
 pub mod enumeration;
 pub mod grid;
 pub mod pareto;

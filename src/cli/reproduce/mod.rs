@@ -10,8 +10,6 @@ mod figure6;
 mod figure7;
 mod figure8;
 
-use std::path::Path;
-
 use crate::config::NetworkEdition;
 use crate::figures::{Figure, Format};
 use crate::sweep::Semantics;
@@ -123,15 +121,10 @@ fn studies() -> Result<Vec<Scores>, Failure> {
 fn write_table(
     args: &ReproduceArgs,
     name: &str,
-    (header, rows): (Vec<String>, Vec<Vec<String>>),
+    table: (Vec<String>, Vec<Vec<String>>),
 ) -> Result<(), Failure> {
     let Some(folder) = &args.out else {
         return Ok(());
     };
-    let mut table = csv::Writer::from_writer(Vec::new());
-    let records = std::iter::once(&header).chain(&rows);
-    let written = records.into_iter().try_for_each(|record| table.write_record(record));
-    let bytes = written.ok().and_then(|()| table.into_inner().ok()).unwrap_or_default();
-    let path: &Path = &folder.join(name).with_extension("csv");
-    output::write_text(path, &String::from_utf8_lossy(&bytes))
+    output::write_csv(&folder.join(name).with_extension("csv"), table)
 }

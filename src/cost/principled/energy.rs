@@ -1,5 +1,7 @@
 //! Energy: counts times a table (section 7).
 
+use crate::hardware::sram_pj_per_byte;
+
 use super::{Evaluation, Machine};
 
 /// Energy of operations \[pJ\] and of bytes moved \[pJ/byte\].
@@ -49,14 +51,6 @@ impl Default for Energies {
     fn default() -> Self {
         Self::with_l2(1024.0 * 1024.0)
     }
-}
-
-/// Energy per byte of an SRAM \[pJ/byte\]: 1.25 at 8 KiB, 2.5 at 32 KiB and 12.5 at 1 MiB (Horowitz,
-/// ISSCC 2014: 10, 20 and 100 pJ per 64 bits), a power law between and beyond, at least 0.06.
-pub fn sram_pj_per_byte(bytes: f64) -> f64 {
-    let ratio = bytes / (32.0 * 1024.0);
-    let exponent = if ratio < 1.0 { 0.5 } else { 5f64.ln() / 32f64.ln() };
-    (2.5 * ratio.powf(exponent)).max(0.06)
 }
 
 /// Energy of a layer by component \[pJ\] (7.1).

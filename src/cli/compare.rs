@@ -1,0 +1,138 @@
+//! `xrsim compare`: schedulers side by side on equal draws.
+
+use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use crate::figures::Format;
+use crate::report::comparison::{
+    Measure, Ranking, configurations_csv, figure, policies_csv, table,
+};
+use crate::schedule::Policy;
+use crate::statistics::{self, Sequential};
+use crate::sweep::Semantics;
+use crate::sweep::comparison::{Comparison, Sample, Triggers};
+
+use super::args::{CompareArgs, RunOptions};
+use super::message::{Failure, say};
+use super::progress::Progress;
+use super::run::{self, Prepared};
+use super::{conditions, output, table_style};
+
+/// Compares what `args` name.
+///
+/// # Errors
+///
+/// Bad input, output that cannot be written, or no run that is feasible.
+pub fn run(args: &CompareArgs) -> Result<(), Failure> {
+    if args.options.semantics == Semantics::Mlsys2023 {
+        let message = "--semantics mlsys2023 has the dispatch of the published artifact and no other \
+                       scheduler to compare it with; choose --semantics principled";
+        return Err(Failure::Argument(message.into()));
+    }
+    let policies = policies(&args.scheduler)?;
+    let measure = measure(&args.by)?;
+    let Prepared { costs, specs, .. } = run::prepare(&options(args), None, 0..1)?;
+    if let Some(folder) = &args.out {
+        output::create_folder(folder)?;
+    }
+    let triggers = if args.enumerate { Triggers::Enumerated } else { Triggers::Drawn };
+    let mut comparison = Comparison::new(specs, policies, triggers, &*costs.model);
+    replicate(&mut comparison, args, measure);
+    report_infeasible(&comparison)?;
+    let ranking = Ranking::of(&comparison, measure);
+    if let Some(folder) = &args.out {
+        write(folder, &comparison, &ranking)?;
+    }
+    output::print(&table(&ranking, table_style()))
+}
+
+/// The options of the runs; `--steady` gives ten seconds at random phases, of which the first is not
+/// counted, unless they are given.
+fn options(args: &CompareArgs) -> RunOptions {
+    let mut options = args.options.clone();
+    if args.steady {
+        options.duration = options.duration.or(Some(10_000.0));
+        let steady = ["load.random_phase=true", "score.warm_up_ms=1000"].map(String::from);
+        options.set = steady.into_iter().chain(options.set).collect();
+    }
+    options
+}
+
+fn policies(given: &[String]) -> Result<Vec<Policy>, Failure> {
+    let policies: Vec<Policy> =
+        given.iter().map(|text| conditions::scheduler(text)).collect::<Result<_, _>>()?;
+    for (index, policy) in policies.iter().enumerate() {
+        if policies[..index].contains(policy) {
+            return Err(Failure::Argument(format!("scheduler {policy:?} is given twice")));
+        }
+    }
+    Ok(policies)
+}
+
+fn measure(name: &str) -> Result<Measure, Failure> {
+    Measure::named(name).ok_or_else(|| super::unknown("column", name, Sample::COLUMNS.into_iter()))
+}
+
+/// Plays as many replications as are asked for, or as the interval needs.
+fn replicate(comparison: &mut Comparison, args: &CompareArgs, measure: Measure) {
+    let runs_each = (comparison.configurations().len() * comparison.policies().len()) as u64;
+    let mut play = |n_replications: u64| {
+        let done = AtomicU64::new(comparison.n_replications() * runs_each);
+        let progress = Progress::resumed(n_replications * runs_each, done.load(Ordering::Relaxed));
+        comparison.extend(n_replications, |more| {
+            progress.set(done.fetch_add(more, Ordering::Relaxed) + more);
+        });
+        progress.finish();
+        Ranking::of(comparison, measure).widest()
+    };
+    let Some(half_width) = args.half_width else {
+        play(args.replications);
+        return;
+    };
+    let rule = Sequential::to(half_width);
+    let mut widest = Default::default();
+    while let statistics::Progress::Until(n) = rule.progress(&widest) {
+        match play(n) {
+            Some(next) => widest = next,
+            None => return,
+        }
+    }
+}
+
+fn report_infeasible(comparison: &Comparison) -> Result<(), Failure> {
+    let mut n = 0;
+    for configuration in comparison.configurations() {
+        if let Err(error) = &configuration.replications {
+            let spec = &configuration.spec;
+            let (scenario, system) = (spec.scenario.name(), spec.system.name());
+            n += 1;
+            if n <= 3 {
+                say(format_args!("note: nothing to compare for {scenario} on {system}: {error}"));
+            }
+        }
+    }
+    if n > 3 {
+        say(format_args!("note: {} more configurations cannot run", n - 3));
+    }
+    if n == comparison.configurations().len() {
+        return Err(Failure::Argument("no run was feasible".into()));
+    }
+    Ok(())
+}
+
+/// The files of `--out DIR`.
+fn write(folder: &Path, comparison: &Comparison, ranking: &Ranking) -> Result<(), Failure> {
+    output::write_csv(&folder.join("policies.csv"), policies_csv(ranking))?;
+    let configurations = configurations_csv(comparison, ranking.measure);
+    output::write_csv(&folder.join("configurations.csv"), configurations)?;
+    let figure = figure(comparison, ranking.measure);
+    for format in Format::ALL {
+        let path = folder.join("comparison").with_extension(format.extension());
+        super::figure::write(&path, &figure)?;
+    }
+    say(format_args!(
+        "wrote policies.csv, configurations.csv, comparison.svg, comparison.png to {}",
+        folder.display()
+    ));
+    Ok(())
+}

@@ -1,0 +1,81 @@
+//! A comparison for programs: tables as header and rows.
+
+use crate::figures::cell;
+use crate::statistics::{Fraction, Summary};
+use crate::sweep::comparison::{Comparison, Sample};
+
+use super::{Measure, Ranking};
+
+/// A header and rows of as many cells.
+pub type Rows = (Vec<String>, Vec<Vec<String>>);
+
+/// A row a policy, the best first: the columns of the printed table, intervals of 95 %.
+pub fn policies_csv(ranking: &Ranking) -> Rows {
+    let measure = ranking.measure.name();
+    let header = [
+        "scheduler",
+        "replications",
+        "configurations",
+        measure,
+        "half_width",
+        "behind_best",
+        "behind_half_width",
+        "p_holm",
+        "miss_ratio",
+        "energy_mj",
+        "wins",
+    ];
+    let rows = ranking.standings.iter().map(|standing| {
+        let behind = standing.behind.map(|behind| behind.difference);
+        let mut row = vec![
+            standing.policy.to_string(),
+            ranking.n_replications.to_string(),
+            ranking.n_configurations.to_string(),
+        ];
+        row.extend(mean_and_half_width(Some(standing.measure)));
+        row.extend(mean_and_half_width(behind));
+        row.push(number(standing.p_value));
+        row.extend([standing.miss_ratio, standing.energy_mj].map(cell));
+        row.push(standing.wins.to_string());
+        row
+    });
+    (header.map(String::from).into(), rows.collect())
+}
+
+/// A row for each policy on each configuration that could run: means over the replications of every
+/// column of [`Sample`], and half the width of the 95 % interval of the measure.
+pub fn configurations_csv(comparison: &Comparison, measure: Measure) -> Rows {
+    let mut header: Vec<String> =
+        ["scenario", "system", "pes", "scheduler", "replications"].map(String::from).into();
+    header.extend(Sample::COLUMNS.map(String::from));
+    header.push(format!("{}_half_width", measure.name()));
+    let mut rows = Vec::new();
+    for (spec, runs) in comparison.feasible() {
+        for (index, policy) in comparison.policies().iter().enumerate() {
+            let column = |column: usize| {
+                Summary::of(runs.iter().map(|run| run.samples[index].values()[column]))
+            };
+            let mut row = vec![
+                spec.scenario.name().to_string(),
+                spec.system.name().to_string(),
+                spec.system.pes().to_string(),
+                policy.label().to_string(),
+                runs.len().to_string(),
+            ];
+            row.extend((0..Sample::COLUMNS.len()).map(|at| cell(column(at).mean)));
+            row.push(number(column(measure.column).half_width(Fraction::P95)));
+            rows.push(row);
+        }
+    }
+    (header, rows)
+}
+
+fn mean_and_half_width(summary: Option<Summary>) -> [String; 2] {
+    let half_width = summary.and_then(|summary| summary.half_width(Fraction::P95));
+    [number(summary.map(|summary| summary.mean)), number(half_width)]
+}
+
+/// Empty where there is none.
+fn number(value: Option<f64>) -> String {
+    value.map(cell).unwrap_or_default()
+}

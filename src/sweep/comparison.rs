@@ -1,0 +1,217 @@
+//! Policies side by side: every policy on the same requests of the same configurations, replication
+//! by replication, so that what is random cancels out of their differences.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use rayon::prelude::*;
+
+use crate::cost::library::CostLibrary;
+use crate::cost::{CostModel, CostTable};
+use crate::engine;
+use crate::ids::ModelId;
+use crate::load::{LoadSettings, RequestStream};
+use crate::plan::Plan;
+use crate::schedule::Policy;
+use crate::score::Score;
+
+use super::enumeration::{Pattern, patterns};
+use super::{RunError, RunSpec, pairs};
+
+/// Where triggers come from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Triggers {
+    /// They are drawn.
+    #[default]
+    Drawn,
+    /// Every pattern counts with its probability, where they are few; elsewhere they are drawn.
+    Enumerated,
+}
+
+/// What one policy made of one replication of one configuration; expectations where triggers are
+/// enumerated.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Sample([f64; Sample::COLUMNS.len()]);
+
+impl Sample {
+    /// Names of [`Sample::values`]: scores (means over the models of the run), requests that were due,
+    /// those that were late or dropped, and energy \[mJ\].
+    pub const COLUMNS: [&str; 9] = [
+        "realtime",
+        "energy",
+        "accuracy",
+        "qoe",
+        "score",
+        "score_executed_mean",
+        "released",
+        "missed",
+        "energy_mj",
+    ];
+
+    fn new(total: &Score) -> Self {
+        let [realtime, energy, accuracy, qoe, score, executed_mean] = total.values();
+        let counts = &total.counts;
+        let missed = counts.deadline_misses + counts.dropped;
+        Self([
+            realtime,
+            energy,
+            accuracy,
+            qoe,
+            score,
+            executed_mean,
+            counts.released as f64,
+            missed as f64,
+            counts.energy.get(),
+        ])
+    }
+
+    /// In the order of [`Sample::COLUMNS`].
+    pub fn values(&self) -> [f64; Self::COLUMNS.len()] {
+        self.0
+    }
+
+    fn add(&mut self, other: &Self, weight: f64) {
+        self.0.iter_mut().zip(other.0).for_each(|(sum, value)| *sum += weight * value);
+    }
+}
+
+/// One replication of one configuration.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Replication {
+    /// What the policies made of it, in their order.
+    pub samples: Box<[Sample]>,
+}
+
+/// One configuration: a scenario on a system.
+#[derive(Clone)]
+pub struct Configuration {
+    /// The run, whose policy and replication do not count.
+    pub spec: RunSpec,
+    /// Replications so far, or why there are none.
+    pub replications: Result<Vec<Replication>, RunError>,
+}
+
+/// Policies on configurations.
+pub struct Comparison {
+    policies: Vec<Policy>,
+    triggers: Triggers,
+    library: CostLibrary,
+    configurations: Vec<Configuration>,
+    n_replications: u64,
+}
+
+impl Comparison {
+    /// Costs the configurations; nothing is played yet.
+    pub fn new(
+        specs: Vec<RunSpec>,
+        policies: Vec<Policy>,
+        triggers: Triggers,
+        cost_model: &dyn CostModel,
+    ) -> Self {
+        let library = CostLibrary::evaluate(cost_model, pairs(&specs));
+        let configuration = |spec| Configuration { spec, replications: Ok(Vec::new()) };
+        let configurations = specs.into_iter().map(configuration).collect();
+        Self { policies, triggers, library, configurations, n_replications: 0 }
+    }
+
+    /// The policies.
+    pub fn policies(&self) -> &[Policy] {
+        &self.policies
+    }
+
+    /// Every configuration, in the order given.
+    pub fn configurations(&self) -> &[Configuration] {
+        &self.configurations
+    }
+
+    /// Replications so far.
+    pub fn n_replications(&self) -> u64 {
+        self.n_replications
+    }
+
+    /// Configurations that can run, with their replications.
+    pub fn feasible(&self) -> impl Iterator<Item = (&RunSpec, &[Replication])> {
+        let feasible = |it: &'_ Configuration| it.replications.is_ok();
+        self.configurations
+            .iter()
+            .filter(move |it| feasible(it))
+            .map(|it| (&it.spec, it.replications.as_deref().unwrap_or_default()))
+    }
+
+    /// Plays more replications, up to `n_replications` in all, in parallel. `done` is told how many
+    /// runs have ended, from any thread.
+    pub fn extend(&mut self, n_replications: u64, done: impl Fn(u64) + Sync) {
+        let range = self.n_replications..n_replications;
+        let (library, policies, triggers) = (&self.library, &self.policies, self.triggers);
+        self.configurations.par_iter_mut().for_each(|configuration| {
+            let Ok(replications) = &mut configuration.replications else { return };
+            match play(&configuration.spec, library, policies, triggers, range.clone(), &done) {
+                Ok(more) => replications.extend(more),
+                Err(error) => configuration.replications = Err(error),
+            }
+        });
+        self.n_replications = self.n_replications.max(n_replications);
+    }
+}
+
+fn play(
+    spec: &RunSpec,
+    library: &CostLibrary,
+    policies: &[Policy],
+    triggers: Triggers,
+    range: Range<u64>,
+    done: &(impl Fn(u64) + Sync),
+) -> Result<Vec<Replication>, RunError> {
+    let costs = Arc::new(library.table(&spec.scenario, &spec.system)?);
+    let replication = |number: u64| {
+        let load = LoadSettings { replication: number, ..spec.load.clone() };
+        let replication = replicate(spec, &costs, policies, triggers, load)?;
+        done(policies.len() as u64);
+        Ok(replication)
+    };
+    range.map(replication).collect()
+}
+
+/// Every policy on the same requests.
+fn replicate(
+    spec: &RunSpec,
+    costs: &Arc<CostTable>,
+    policies: &[Policy],
+    triggers: Triggers,
+    load: LoadSettings,
+) -> Result<Replication, RunError> {
+    let plan = super::plan(&RunSpec { load, ..spec.clone() }, Arc::clone(costs));
+    let requests = plan.requests()?;
+    let patterns = match triggers {
+        Triggers::Drawn => None,
+        Triggers::Enumerated => patterns(&plan.scenario, &plan.load, |id| frames(&requests, id)),
+    };
+    let Some(patterns) = patterns.filter(|patterns| patterns.len() > 1) else {
+        return Ok(Replication { samples: samples(plan, &requests, policies)? });
+    };
+    let mut expected = vec![Sample::default(); policies.len()];
+    for Pattern { probability, load } in patterns {
+        let plan = Plan { load, ..plan.clone() };
+        let requests = plan.requests()?;
+        let samples = samples(plan, &requests, policies)?;
+        expected.iter_mut().zip(samples).for_each(|(sum, sample)| sum.add(&sample, probability));
+    }
+    Ok(Replication { samples: expected.into() })
+}
+
+fn frames(requests: &RequestStream, model: ModelId) -> usize {
+    requests.requests().iter().filter(|request| request.model == model).count()
+}
+
+fn samples(
+    mut plan: Plan,
+    requests: &RequestStream,
+    policies: &[Policy],
+) -> Result<Box<[Sample]>, RunError> {
+    let sample = |policy: &Policy| {
+        plan.scheduler = policy.clone();
+        let trace = engine::run(&plan, requests)?.trace;
+        Ok(Sample::new(&plan.score(&trace).total))
+    };
+    policies.iter().map(sample).collect()
+}

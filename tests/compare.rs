@@ -197,7 +197,7 @@ fn the_same_bytes_come_whatever_the_number_of_threads() {
 
 #[test]
 fn replications_go_on_until_the_interval_is_narrow() {
-    let mut narrow = [&SMALL[..], &["--half-width", "0.02"]].concat();
+    let mut narrow = [&SMALL[..], &["--half-width", "0.01"]].concat();
     narrow[5] = "outdoor_activity_A";
     let assert = xrsim(&narrow).assert().success();
     let printed = String::from_utf8_lossy(&assert.get_output().stdout).into_owned();

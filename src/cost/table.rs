@@ -13,9 +13,7 @@ use crate::hardware::Accelerator;
 use crate::model::{Layer, Network, Operator};
 use crate::units::{Cycles, Millijoules, SimSpan};
 
-use super::{
-    CostModel, Entry, Explanation, Infeasible, LayerCost, NetworkCost, compulsory_bytes,
-};
+use super::{CostModel, Entry, Explanation, Infeasible, LayerCost, NetworkCost, compulsory_bytes};
 
 /// Registry entry.
 pub(super) const ENTRY: Entry = Entry {

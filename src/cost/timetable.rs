@@ -121,7 +121,10 @@ mod tests {
     fn a_cut_takes_at_least_one_layer_and_at_most_the_rest() {
         let timetable = timetable(&[3, 4, 5], 12);
         let end = |from, ns| timetable.end_after(from, SimSpan::from_ns(ns));
-        assert_eq!([end(0, 0), end(0, 3), end(0, 4), end(0, 7), end(0, 8), end(0, 99)], [1, 1, 2, 2, 3, 3]);
+        assert_eq!(
+            [end(0, 0), end(0, 3), end(0, 4), end(0, 7), end(0, 8), end(0, 99)],
+            [1, 1, 2, 2, 3, 3]
+        );
         assert_eq!([end(1, 0), end(1, 4), end(1, 5), end(2, 1)], [2, 2, 3, 3]);
     }
 

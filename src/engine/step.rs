@@ -308,8 +308,7 @@ impl<'a> Engine<'a> {
         }
         let begun = self.pieces.close(request, now);
         let energy = begun.map_or(Millijoules::ZERO, |it| it.energy());
-        let attempt =
-            begun.map(|it| Attempt { accelerator: it.accelerator(), start: it.start });
+        let attempt = begun.map(|it| Attempt { accelerator: it.accelerator(), start: it.start });
         self.end(request, Outcome::Dropped { at: now, reason, energy, attempt });
     }
 

@@ -190,7 +190,8 @@ impl<'m> Scorer<'m> {
         let with = |layers| specs.iter().copied().filter(move |it| it.needs_layers() == layers);
         self.totals.extend(self.cost_model, pairs(with(false)));
         self.layers.extend(self.cost_model, pairs(with(true)));
-        let library = |spec: &RunSpec| if spec.needs_layers() { &self.layers } else { &self.totals };
+        let library =
+            |spec: &RunSpec| if spec.needs_layers() { &self.layers } else { &self.totals };
         specs.par_iter().map(|spec| scorecard(spec, library(spec))).collect()
     }
 }

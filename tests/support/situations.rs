@@ -211,7 +211,11 @@ prop_compose! {
 }
 
 fn cost(layers: &[(u64, u32)], coarse: bool) -> NetworkCost {
-    let layers = layers.iter().map(|&(cycles, nj)| LayerCost { cycles, energy_nj: nj.into() });
+    let layers = layers.iter().map(|&(cycles, nj)| LayerCost {
+        cycles,
+        energy_nj: nj.into(),
+        ..LayerCost::default()
+    });
     let layers: Vec<_> = layers.collect();
     let cycles = layers.iter().map(|layer| layer.cycles).sum();
     NetworkCost {

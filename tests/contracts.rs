@@ -171,12 +171,15 @@ fn what_a_policy_decides_itself_is_refused_and_not_ignored() {
     }
 }
 
+/// Of about 200 requests. Herald's rule uses one accelerator here: the two slow ones, which are more
+/// than twice as bad for every model, are always the least loaded ones.
 #[test]
 fn every_policy_brings_a_busy_scenario_to_its_end() {
     for entry in schedule::ALL {
         let plan = by(entry.name, plan(six_models(), six_models_table()));
         let counts = plan.score(&trace(&plan)).total.counts;
-        assert!(counts.executed > 150, "{}: {counts:?}", entry.name);
+        let least = if entry.work_conserving { 150 } else { 40 };
+        assert!(counts.executed > least, "{}: {counts:?}", entry.name);
     }
 }
 

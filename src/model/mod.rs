@@ -2,6 +2,7 @@
 //!
 //! Knows nothing of hardware, mappings, rates or files.
 
+mod live;
 mod operator;
 
 use std::collections::HashMap;

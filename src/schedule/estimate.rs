@@ -4,7 +4,7 @@ use crate::cost::CostTable;
 use crate::ids::{AccelId, ModelId};
 use crate::units::SimSpan;
 
-use super::{Job, Setup, View};
+use super::{Granularity, Job, Options, Setup, View};
 
 /// Which accelerators an estimate is made of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -53,5 +53,48 @@ impl Remaining {
             0 => self.whole(job.model),
             layer => self.over.remaining(view.costs, job.model, layer),
         }
+    }
+}
+
+/// What runs next of a job, for policies that look no further.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum NextPiece {
+    /// Its next layer.
+    Layer,
+    /// All that is left of it.
+    Rest,
+}
+
+impl NextPiece {
+    /// A layer where policies are asked after every layer.
+    pub(super) fn of(options: &Options) -> Self {
+        match options.granularity {
+            Granularity::Layer => Self::Layer,
+            Granularity::Model | Granularity::Block(_) => Self::Rest,
+        }
+    }
+
+    /// Its time on `accelerator` \[ns\], at least 1.
+    pub(super) fn ns(self, job: &Job, accelerator: AccelId, view: &View<'_>) -> f64 {
+        let span = match self {
+            Self::Layer => view.next_layer(job, accelerator),
+            Self::Rest => view.remaining(job, accelerator),
+        };
+        span.ns().max(1) as f64
+    }
+
+    /// Its energy on `accelerator` \[nJ\], at least 10^-6.
+    pub(super) fn nj(self, job: &Job, accelerator: AccelId, view: &View<'_>) -> f64 {
+        let energy = match self {
+            Self::Layer => view.next_layer_energy(job, accelerator),
+            Self::Rest => view.remaining_energy(job, accelerator),
+        };
+        (energy.get() * 1e6).max(1e-6)
+    }
+
+    /// Mean of its times over all accelerators \[ns\].
+    pub(super) fn mean_ns(self, job: &Job, view: &View<'_>) -> f64 {
+        let sum: f64 = view.accelerator_ids().map(|at| self.ns(job, at, view)).sum();
+        sum / view.accelerators.len() as f64
     }
 }

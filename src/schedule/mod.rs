@@ -6,6 +6,7 @@
 mod admission;
 mod estimate;
 mod options;
+mod paired;
 mod parameter;
 mod placement;
 mod policies;
@@ -19,6 +20,7 @@ use crate::ids::{AccelId, ModelId, RequestId};
 use crate::units::SimSpan;
 
 pub use options::{Admission, Granularity, OPTIONS, Options, Placement, Preemption};
+pub use paired::{Paired, Worth};
 pub use parameter::{Allowed, Arguments, Parameter, Value};
 pub use policies::ALL;
 pub use policy::{Policy, PolicyError, PolicyFailure, split_list};

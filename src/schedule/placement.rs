@@ -36,7 +36,6 @@ pub fn place(placement: Placement, job: &Job, view: &View<'_>) -> Option<AccelId
 /// The accelerator where `job` would end first, if it is idle.
 fn earliest_finish(job: &Job, view: &View<'_>) -> Option<AccelId> {
     let end = |at: AccelId| -> SimTime { view.available(at) + view.remaining(job, at) };
-    let accelerators = (0..view.accelerators.len()).map(AccelId::new);
-    let best = accelerators.min_by_key(|&at| end(at)).expect("a system has accelerators");
-    view.idle.contains(&best).then_some(best)
+    let best = view.accelerator_ids().min_by_key(|&at| end(at));
+    best.filter(|at| view.is_idle(*at))
 }

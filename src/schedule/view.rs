@@ -140,6 +140,17 @@ pub struct View<'a> {
 }
 
 impl View<'_> {
+    /// Every accelerator, lowest id first.
+    pub fn accelerator_ids(&self) -> impl Iterator<Item = AccelId> + use<> {
+        (0..self.accelerators.len()).map(AccelId::new)
+    }
+
+    /// Whether `accelerator` is idle.
+    pub fn is_idle(&self, accelerator: AccelId) -> bool {
+        let state = self.accelerators[accelerator.index()];
+        matches!(state.activity, Activity::Idle { .. })
+    }
+
     /// Time that what is left of `job` takes on `accelerator`, alone and uninterrupted.
     pub fn remaining(&self, job: &Job, accelerator: AccelId) -> SimSpan {
         self.costs.remaining(job.model, accelerator, job.next_layer)
@@ -157,9 +168,9 @@ impl View<'_> {
     /// are not known.
     pub fn next_layer(&self, job: &Job, accelerator: AccelId) -> SimSpan {
         let rest = self.remaining(job, accelerator);
-        match self.has_layers(job, accelerator) {
-            true => rest - self.costs.remaining(job.model, accelerator, job.next_layer + 1),
-            false => rest,
+        match self.n_layers(job, accelerator) {
+            0 => rest,
+            _ => rest - self.costs.remaining(job.model, accelerator, job.next_layer + 1),
         }
     }
 
@@ -171,17 +182,15 @@ impl View<'_> {
     /// Energy that the next layer of `job` takes on `accelerator`; of all that is left of it if its
     /// layers are not known.
     pub fn next_layer_energy(&self, job: &Job, accelerator: AccelId) -> Millijoules {
-        match self.has_layers(job, accelerator) {
-            true => {
-                let layers = &self.costs.network(job.model, accelerator).layers;
-                Millijoules::from_nj(layers[job.next_layer as usize].energy_nj)
-            }
-            false => self.remaining_energy(job, accelerator),
+        match &self.costs.network(job.model, accelerator).layers[..] {
+            [] => self.remaining_energy(job, accelerator),
+            layers => Millijoules::from_nj(layers[job.next_layer as usize].energy_nj),
         }
     }
 
-    fn has_layers(&self, job: &Job, accelerator: AccelId) -> bool {
-        !self.costs.network(job.model, accelerator).layers.is_empty()
+    /// Layers of the model of `job`; 0 if their costs on `accelerator` are not known.
+    pub fn n_layers(&self, job: &Job, accelerator: AccelId) -> u32 {
+        self.costs.network(job.model, accelerator).layers.len() as u32
     }
 
     /// Time that `job` has waited since it became ready for the first time.

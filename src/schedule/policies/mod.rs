@@ -1,18 +1,25 @@
 //! The policies, a file each.
 
 mod by_energy;
+mod dream;
 mod dysta;
 mod edf;
 mod fcfs;
 mod firm;
+mod heft;
+mod herald;
 mod latency_greedy;
 mod least_laxity;
+mod moca;
 mod planaria;
 mod prema;
 mod priority;
 mod rate_monotonic;
 mod round_robin;
+mod sdrm3;
 mod shortest_first;
+mod value;
+mod veltair;
 
 use super::Entry;
 
@@ -30,8 +37,15 @@ pub const ALL: &[Entry] = &[
     by_energy::EDP_GREEDY,
     by_energy::ED2P_GREEDY,
     by_energy::DEADLINE_ENERGY,
+    value::ENTRY,
+    heft::ENTRY,
     prema::ENTRY,
     planaria::ENTRY,
+    veltair::ENTRY,
+    moca::ENTRY,
+    sdrm3::ENTRY,
+    dream::ENTRY,
     dysta::ENTRY,
+    herald::ENTRY,
     firm::ENTRY,
 ];

@@ -1,0 +1,54 @@
+//! Activations that are alive between the layers of a network.
+
+use super::{Network, Source};
+
+impl Network {
+    /// Elements that are alive before every layer, indexed by layer: what a network that is cut there
+    /// needs to go on. Before layer 0 the input of that layer; before layer l the outputs of the
+    /// layers before it that l or a later one reads. What comes from outside later, and what nothing
+    /// reads, is elsewhere.
+    pub fn live_activations(&self) -> Vec<u64> {
+        let layers = self.layers();
+        let mut last_reader = vec![0; layers.len()];
+        for (reader, layer) in layers.iter().enumerate() {
+            for source in &layer.sources {
+                if let Source::Back(back) = *source {
+                    last_reader[reader - back as usize] = reader;
+                }
+            }
+        }
+        // An output comes to life behind its writer and ends behind its last reader.
+        let mut live = vec![0u64; layers.len()];
+        let mut ends = vec![0u64; layers.len()];
+        let mut alive = 0u64;
+        for (writer, layer) in layers.iter().enumerate() {
+            live[writer] = alive;
+            alive -= ends[writer];
+            if last_reader[writer] > writer {
+                let outputs = layer.operator.outputs();
+                alive += outputs;
+                ends[last_reader[writer]] += outputs;
+            }
+        }
+        live[0] = layers[0].operator.inputs();
+        live
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::model::{Layer, Network, Operator, Source, VectorOp, VectorShape};
+
+    /// Outputs of 10, 20, 30 and 40 elements; the last layer reads the first and the third. Before
+    /// layer 1: 10. Before 2: 20, and 10 for the last. Before 3: 30, and 10.
+    #[test]
+    fn what_a_later_layer_reads_stays_alive() {
+        let layer = |outputs, sources: &[u32]| Layer {
+            sources: sources.iter().map(|&back| Source::Back(back)).collect(),
+            ..Layer::new("layer", Operator::Vector(VectorShape::new(VectorOp::Add, 5, outputs, 1)))
+        };
+        let layers = vec![layer(10, &[1]), layer(20, &[1]), layer(30, &[1]), layer(40, &[1, 3])];
+        let network = Network::new("network", layers).unwrap();
+        assert_eq!(network.live_activations(), [5, 10, 30, 40]);
+    }
+}

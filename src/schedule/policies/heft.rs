@@ -1,0 +1,84 @@
+//! HEFT, asked online.
+
+use std::cmp::Reverse;
+
+use crate::scenario::Scenario;
+use crate::schedule::estimate::{Over, Remaining};
+use crate::schedule::{Entry, Job, Parameter, Rank, Ranked, Setup, Value, View};
+use crate::units::{SimSpan, SimTime};
+
+/// Moving results between accelerators takes no time here, so the mean costs of communication are 0.
+pub(super) const ENTRY: Entry = Entry {
+    name: "heft",
+    help: "longest chain of work ahead first, onto the accelerator where it ends first, even a busy \
+           one, for which it waits",
+    source: "Topcuoglu, Hariri & Wu, IEEE TPDS 2002; without insertion into gaps, which an online \
+             policy does not know",
+    parameters: &[Parameter::choice(
+        "order",
+        "by the longest chain of work ahead, or by the deadline less the chain behind the request",
+        &["rank", "deadline"],
+    )],
+    options: &[("accelerator", Value::Name("earliest-finish"))],
+    ..Entry::new(|setup, arguments| {
+        let chains = Chains::new(setup);
+        match arguments.name("order") {
+            "deadline" => Box::new(Ranked::new(SubDeadline(chains), setup)),
+            _ => Box::new(Ranked::new(UpwardRank(chains), setup)),
+        }
+    })
+};
+
+/// Mean times of requests and of what depends on them.
+struct Chains {
+    remaining: Remaining,
+    /// Longest chain of what depends on every model, without the model itself.
+    behind: Box<[SimSpan]>,
+}
+
+impl Chains {
+    fn new(setup: &Setup<'_>) -> Self {
+        let remaining = Remaining::new(Over::Mean, setup);
+        let behind = behind(setup.scenario, &remaining);
+        Self { remaining, behind }
+    }
+
+    fn behind(&self, job: &Job) -> SimSpan {
+        self.behind[job.model.index()]
+    }
+}
+
+/// Largest upward rank of the dependants of every model; rank_u(i) = mean time of i + that of i.
+fn behind(scenario: &Scenario, remaining: &Remaining) -> Box<[SimSpan]> {
+    let mut behind = vec![SimSpan::ZERO; scenario.models().len()];
+    for &id in scenario.topological().iter().rev() {
+        let rank = remaining.whole(id) + behind[id.index()];
+        for dependency in &scenario.model(id).dependencies {
+            let upstream = &mut behind[dependency.upstream.index()];
+            *upstream = rank.max(*upstream);
+        }
+    }
+    behind.into()
+}
+
+struct UpwardRank(Chains);
+
+impl Rank for UpwardRank {
+    type Key = (Reverse<SimSpan>, SimTime);
+
+    fn key(&self, job: &Job, view: &View<'_>) -> Self::Key {
+        let Self(chains) = self;
+        (Reverse(chains.remaining.of(job, view) + chains.behind(job)), job.release)
+    }
+}
+
+struct SubDeadline(Chains);
+
+impl Rank for SubDeadline {
+    /// When the request must end so that what depends on it can \[ns\].
+    type Key = i128;
+
+    fn key(&self, job: &Job, _: &View<'_>) -> i128 {
+        i128::from(job.deadline.ns()) - i128::from(self.0.behind(job).ns())
+    }
+}

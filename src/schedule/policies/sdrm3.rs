@@ -1,0 +1,54 @@
+//! The MapScore of SDRM3, the first version of DREAM.
+
+use crate::schedule::estimate::{NextPiece, Over, Remaining};
+use crate::schedule::{Entry, Job, Parameter, Rank, Ranked, Value, View};
+use crate::units::SimTime;
+
+pub(super) const ENTRY: Entry = Entry {
+    name: "sdrm3",
+    help: "largest urgency plus weighted starvation first (the first version of dream)",
+    source: "Kim et al., arXiv:2212.03414v1, as in the published code of DySta",
+    parameters: &[Parameter::number("alpha", "weight of starvation", 1.0, [0.0, 1e3])],
+    options: &[("granularity", Value::Name("layer"))],
+    ..Entry::new(|setup, arguments| {
+        let score = MapScore {
+            remaining: Remaining::new(Over::Mean, setup),
+            piece: NextPiece::of(&setup.options),
+            alpha: arguments.number("alpha"),
+        };
+        Box::new(Ranked::new(score, setup))
+    })
+};
+
+struct MapScore {
+    remaining: Remaining,
+    piece: NextPiece,
+    alpha: f64,
+}
+
+impl MapScore {
+    /// ```text
+    /// min(1, T_togo / slack) + alpha · (now − T_last) / T_next
+    /// ```
+    ///
+    /// T_togo, the mean time left, against `slack`, the time to the deadline, 1 behind it; T_last,
+    /// when the request last ran or became ready; T_next, the mean time of what runs next.
+    fn of(&self, job: &Job, view: &View<'_>) -> f64 {
+        let slack_ms = view.slack_ms(job);
+        let urgency = match slack_ms > 0.0 {
+            true => (self.remaining.of(job, view).as_ms() / slack_ms).min(1.0),
+            false => 1.0,
+        };
+        let idle_ns = view.now.saturating_since(job.ready_since).ns() as f64;
+        urgency + self.alpha * idle_ns / self.piece.mean_ns(job, view)
+    }
+}
+
+impl Rank for MapScore {
+    /// Score, the largest first; then first come, first served.
+    type Key = (f64, SimTime);
+
+    fn key(&self, job: &Job, view: &View<'_>) -> Self::Key {
+        (-self.of(job, view), job.release)
+    }
+}

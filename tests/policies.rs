@@ -1,0 +1,526 @@
+//! Small cases in which policies must differ in a known way: which request is next, and where.
+
+#[path = "support/runs.rs"]
+mod runs;
+
+use std::sync::Arc;
+
+use runs::*;
+use xrsim::cost::{CostTable, LayerCost, NetworkCost};
+use xrsim::ids::{AccelId, FrameId, ModelId, RequestId};
+use xrsim::model::{Layer, Network, Operator, VectorOp, VectorShape};
+use xrsim::scenario::{ActiveModel, Scenario};
+use xrsim::schedule::{
+    AcceleratorState, Activity, BandwidthDemand, Decision, Granularity, History, Job, Policy,
+    Scheduler, Setup, View,
+};
+use xrsim::score::ScoreSettings;
+use xrsim::trace::{DropReason, Outcome, Trace};
+use xrsim::units::{Cycles, SimSpan};
+
+/// Requests of a case: one of every model, released and due at these times [ms].
+struct Tasks {
+    scenario: Scenario,
+}
+
+/// Name, rate, release [ms], deadline [ms] and upstream model of a task.
+type Task = (&'static str, f64, f64, f64, Option<usize>);
+
+fn tasks(tasks: &[Task]) -> Tasks {
+    let mut streams = Vec::new();
+    let mut models = Vec::new();
+    for &(name, fps, release_ms, deadline_ms, upstream) in tasks {
+        let mut stream = sensor(name, fps);
+        stream.initial_latency = span_ms(release_ms);
+        let read = reading(&[streams.len()], model(name, fps));
+        let read = ActiveModel { deadline: Some(span_ms(deadline_ms - release_ms)), ..read };
+        streams.push(stream);
+        models.push(match upstream {
+            Some(upstream) => after(upstream, read),
+            None => read,
+        });
+    }
+    Tasks { scenario: scenario(streams, models) }
+}
+
+impl Tasks {
+    /// The trace under `scheduler`. No model has a second frame within 10 ms.
+    fn run(&self, scheduler: &str, costs: CostTable) -> Trace {
+        let plan = lasting_ms(10.0, plan(self.scenario.clone(), costs));
+        trace(&by(scheduler, plan))
+    }
+
+    /// What ran, in order of start: `A0` is A on accelerator 0.
+    fn order(&self, scheduler: &str, costs: CostTable) -> String {
+        let trace = self.run(scheduler, costs);
+        let mut ran: Vec<_> = trace
+            .records()
+            .iter()
+            .filter_map(|record| match record.outcome {
+                Outcome::Executed { start, accelerator, .. } => {
+                    let task = &self.scenario.model(record.model).unit.task;
+                    Some((start, format!("{task}{}", accelerator.index())))
+                }
+                _ => None,
+            })
+            .collect();
+        ran.sort();
+        ran.into_iter().map(|(_, name)| name).collect::<Vec<_>>().join(" ")
+    }
+}
+
+/// One accelerator. X, 5 ms, is alone at 0; when it ends at 5, four more wait. Times in ms:
+///
+/// ```text
+///    FPS  release  deadline  time  latest start
+/// A   60     1        160      9       151
+/// B   10     2        130     12       118
+/// C   30     3        140     20       120
+/// D   20     4        126      5       121
+/// ```
+#[test]
+fn every_order_of_requests_is_its_own() {
+    let tasks = tasks(&[
+        ("X", 10.0, 0.0, 100.0, None),
+        ("D", 20.0, 4.0, 126.0, None),
+        ("C", 30.0, 3.0, 140.0, None),
+        ("B", 10.0, 2.0, 130.0, None),
+        ("A", 60.0, 1.0, 160.0, None),
+    ]);
+    let costs = || table_ms(&[[5.0], [5.0], [20.0], [12.0], [9.0]]);
+    let check = |scheduler: &str, expected: &str| {
+        let order = tasks.order(scheduler, costs()).replace('0', "");
+        assert_eq!(order, format!("X {expected}"), "{scheduler}");
+    };
+    check("latency-greedy", "A B C D");
+    check("fcfs", "A B C D");
+    check("energy-greedy", "A B C D");
+    // The pointer moves past X, then in the order of the scenario.
+    check("round-robin", "D C B A");
+    check("edf", "D B C A");
+    check("deadline-energy", "D B C A");
+    check("llf", "B C D A");
+    check("rm", "A C D B");
+    check("sjf", "D A B C");
+    check("srpt", "D A B C");
+    // Longest first: no model has dependants.
+    check("heft", "C B A D");
+    check("heft:order=deadline", "D B C A");
+    // 1 / (time · FPS): D 1/100, B 1/120, A 1/540, C 1/600; all are far from their deadlines.
+    check("value", "D B A C");
+    // No misses yet: A must have 9 of 10, 2 misses from failure; the others 8 of 10, 3 from it. Then
+    // by deadline.
+    check("mk-firm", "A D B C");
+    // Slack / priority at 5: A 155/9, C 135/3, D 121, B 125.
+    check("planaria", "A C D B");
+    check("planaria:priority=equal", "D B C A");
+    // Tokens at 5: A 9 · (1 + 4/9) = 13, above 9, the others far below. At 14: C 3 · (1 + 11/20) =
+    // 4.65 and D 1 + 10/5 = 3 are in class 3, of which D is shorter; B 1 + 12/12 = 2 is not.
+    check("prema", "A D C B");
+    // At 5, min(1, time/slack) + waited/time: A 9/155 + 4/9 = 0.50, B 12/125 + 3/12 = 0.35, C 20/135
+    // + 2/20 = 0.25, D 5/121 + 1/5 = 0.24. At 14: B 1.10, C 0.71, D 5/112 + 10/5 = 2.04. At 19: B
+    // 12/111 + 17/12, C 20/121 + 16/20.
+    check("sdrm3:granularity=model", "A D B C");
+    // Urgency alone. At 5: C 0.148. At 25: A 9/135, B 12/105, D 5/101. At 37: A 9/123, D 5/89.
+    check("sdrm3:granularity=model,alpha=0", "C B A D");
+    // One accelerator fits all alike, and energies are equal: as sdrm3.
+    check("dream:granularity=model", "A D B C");
+    // T_rem + 0.01 · (slack − T_rem + ...): A 9 + 1.46, B 12 + 1.13, C 20 + 1.15, D 5 + 1.16.
+    check("dysta:granularity=model", "D A B C");
+    // Little but slack: A 155.1, B 125.1, C 135.0, D 121.1.
+    check("dysta:granularity=model,beta=1", "D B C A");
+    // Priority + waited/time at 14, after A: C 3 + 11/20, D 1 + 10/5, B 1 + 12/12. At 34: D 1 + 30/5,
+    // B 1 + 32/12.
+    check("moca", "A C D B");
+    // Without priority at 5: A 4/9, B 3/12, C 2/20, D 1/5. At 14: D 2, B 1, C 11/20. At 19: B 17/12,
+    // C 16/20.
+    check("moca:priority=equal", "A D B C");
+    check("herald:granularity=model", "A B C D");
+    check("veltair", "A B C D");
+    check("veltair:order=edf", "D B C A");
+}
+
+/// Two layers a model, each [ms] and [mJ], `[model][accelerator]`.
+fn layered(cells: &[&[&[(f64, f64)]]]) -> CostTable {
+    let cost = |layers: &[(f64, f64)]| {
+        let layer =
+            |&(ms, mj): &(f64, f64)| LayerCost { cycles: span_ms(ms).ns(), energy_nj: mj * 1e6 };
+        let layers: Vec<_> = layers.iter().map(layer).collect();
+        let cycles = layers.iter().map(|layer| layer.cycles).sum();
+        Arc::new(NetworkCost {
+            cycles: Cycles::new(cycles),
+            latency: SimSpan::from_ns(cycles),
+            energy_nj: layers.iter().map(|layer| layer.energy_nj).sum(),
+            layers,
+        })
+    };
+    let n_accelerators = cells[0].len();
+    CostTable::new(
+        cells.iter().flat_map(|row| row.iter().map(|cell| cost(cell))).collect(),
+        n_accelerators,
+    )
+}
+
+/// ```text
+///              time  energy  E·L  E·L²  sum of e·l
+/// accelerator 0  10     1     10   100   5·0.5 + 5·0.5 = 5
+/// accelerator 1   4     5     20    80   2·2.5 + 2·2.5 = 10
+/// accelerator 2   6     2     12    72   5.9·0.1 + 0.1·1.9 = 0.78
+/// ```
+#[test]
+fn every_rule_for_the_accelerator_is_its_own() {
+    let costs = || {
+        let cells: [&[(f64, f64)]; 3] =
+            [&[(5.0, 0.5), (5.0, 0.5)], &[(2.0, 2.5), (2.0, 2.5)], &[(5.9, 0.1), (0.1, 1.9)]];
+        layered(&[&cells])
+    };
+    let check = |deadline_ms: f64, scheduler: &str, expected: &str| {
+        let task = tasks(&[("A", 10.0, 0.0, deadline_ms, None)]);
+        assert_eq!(task.order(scheduler, costs()), expected, "{scheduler}");
+    };
+    check(50.0, "edf", "A1");
+    check(50.0, "round-robin", "A0");
+    check(50.0, "energy-greedy", "A0");
+    check(50.0, "edp-greedy", "A0");
+    check(50.0, "edp-greedy:accelerator=edp-by-layer", "A2");
+    check(50.0, "ed2p-greedy", "A2");
+    check(50.0, "heft", "A1");
+    check(50.0, "heft:accelerator=energy", "A0");
+    // 1 and 2 are in time for 8; with 3 ms to spare only 1 is; nothing is in time for 3.
+    check(8.0, "deadline-energy", "A2");
+    check(8.0, "deadline-energy:guard_ms=3", "A1");
+    check(3.0, "deadline-energy", "A1");
+    // Energy scores of up to 5 of 1500 mJ are all near 1: the shortest time is worth most.
+    check(50.0, "value", "A1");
+}
+
+/// X keeps accelerator 0 until 3. There A would end at 3 + 5, elsewhere at 20: it waits. B would end
+/// at 3 + 10 there and at 1 + 6 elsewhere, so it starts at once, though A is before it.
+#[test]
+fn heft_waits_for_a_busy_accelerator_and_lets_others_pass() {
+    let tasks = tasks(&[
+        ("X", 10.0, 0.0, 100.0, None),
+        ("A", 10.0, 1.0, 100.0, None),
+        ("B", 10.0, 1.0, 100.0, None),
+    ]);
+    let costs = || table_ms(&[[3.0, 9.0], [5.0, 20.0], [10.0, 6.0]]);
+    assert_eq!(tasks.order("heft", costs()), "X0 B1 A0");
+    let heft = tasks.run("heft", costs());
+    assert_eq!(execution(&heft, 1, 0), (0, 3.0, 8.0));
+    assert_eq!(execution(&heft, 2, 0), (1, 1.0, 7.0));
+    let greedy = tasks.run("latency-greedy", costs());
+    assert_eq!(execution(&greedy, 1, 0), (1, 1.0, 21.0));
+    assert!(Policy::parse("edf").unwrap().is_work_conserving());
+    assert!(!Policy::parse("edf:accelerator=earliest-finish").unwrap().is_work_conserving());
+}
+
+/// S is due at 30 and G, 10 ms, needs its result: S must end by 20, before C by 25. Then G is due after
+/// C.
+#[test]
+fn heft_can_leave_time_for_what_depends_on_a_request() {
+    let tasks = tasks(&[
+        ("X", 10.0, 0.0, 100.0, None),
+        ("S", 10.0, 1.0, 30.0, None),
+        ("G", 10.0, 1.0, 30.0, Some(1)),
+        ("C", 10.0, 1.0, 25.0, None),
+    ]);
+    let costs = || table_ms(&[[5.0], [4.0], [10.0], [11.0]]);
+    assert_eq!(tasks.order("edf", costs()), "X0 C0 S0 G0");
+    assert_eq!(tasks.order("heft:order=deadline", costs()), "X0 S0 C0 G0");
+}
+
+/// B is first and runs equally well anywhere; A runs ten times as fast on 0. LatPref of A on 0: 11/1.
+/// Value of A there: 1/1.
+#[test]
+fn policies_of_pairs_keep_an_accelerator_for_whom_it_fits() {
+    let tasks = tasks(&[("B", 10.0, 0.0, 100.0, None), ("A", 10.0, 0.0, 100.0, None)]);
+    let costs = || table_ms(&[[5.0, 5.0], [1.0, 10.0]]);
+    let check = |scheduler: &str, expected: &str| {
+        assert_eq!(tasks.order(scheduler, costs()), expected, "{scheduler}");
+    };
+    check("fcfs", "A1 B0");
+    check("dream:granularity=model", "A0 B1");
+    check("value", "A0 B1");
+}
+
+/// Energy decides where nothing else does: L is equal everywhere, E is not. EnPref on 0: (1 + 3)/1.
+#[test]
+fn dream_weighs_energy_by_beta() {
+    let tasks = tasks(&[("A", 10.0, 0.0, 100.0, None)]);
+    let cells: [&[(f64, f64)]; 2] = [&[(5.0, 3.0)], &[(5.0, 1.0)]];
+    let costs = || layered(&[&cells]);
+    assert_eq!(tasks.order("dream", costs()), "A1");
+    assert_eq!(tasks.order("dream:beta=0", costs()), "A0");
+}
+
+/// When X ends at 10, A (10 ms, due at 15) and B (10 ms, due at 18) would both be late. Time left per
+/// slack is 10/5 for A and 10/8 for B: A goes. Then B is alone in being late, and stays.
+#[test]
+fn dream_gives_up_one_frame_if_two_would_be_late() {
+    let release = |upstream| {
+        tasks(&[
+            ("X", 10.0, 0.0, 100.0, None),
+            ("A", 10.0, 1.0, 15.0, None),
+            ("B", 10.0, 1.0, 18.0, None),
+            ("C", 10.0, 1.0, 100.0, upstream),
+        ])
+    };
+    let costs = || table_ms(&[[10.0], [10.0], [10.0], [10.0]]);
+    let trace = release(None).run("dream:granularity=model", costs());
+    assert_eq!(dropped(&trace, 1, 0), (10.0, DropReason::Scheduler));
+    assert_eq!(execution(&trace, 2, 0).2, 20.0);
+    // C waits for A: B goes.
+    let trace = release(Some(1)).run("dream:granularity=model", costs());
+    assert_eq!(dropped(&trace, 2, 0), (10.0, DropReason::Scheduler));
+    let trace = release(None).run("dream:granularity=model,drop=off", costs());
+    let by_scheduler =
+        |outcome| matches!(outcome, Outcome::Dropped { reason: DropReason::Scheduler, .. });
+    assert!(!trace.records().iter().any(|record| by_scheduler(record.outcome)));
+}
+
+/// 10 ms from 0: 0.2 ms late if due at 9.8, 0.4 ms if due at 9.6.
+#[test]
+fn admission_lets_frames_be_late_by_epsilon() {
+    let ends = |deadline_ms: f64, scheduler: &str| {
+        let task = tasks(&[("A", 10.0, 0.0, deadline_ms, None)]);
+        task.order(scheduler, table_ms(&[[10.0, 12.0]]))
+    };
+    assert_eq!(ends(9.8, "edf:admission=hopeless"), "A0");
+    assert_eq!(ends(9.6, "edf:admission=hopeless"), "");
+    assert_eq!(ends(9.6, "edf:admission=hopeless,epsilon_ms=0.4"), "A0");
+    assert_eq!(ends(9.6, "edf"), "A0");
+}
+
+/// 1 ms and 1 mJ on accelerator 0, 1.5 ms on 1. The first is assigned to 0. Of the second 1 is the
+/// least loaded, and EDP 1.5 < 2 · 1 is not much worse. With loads of 1 and 1.5 the third is
+/// assigned to 0, and the fourth, at 2 and 1.5, to 1.
+#[test]
+fn herald_balances_load_unless_it_costs_too_much() {
+    let names = ["A", "B", "C", "D"];
+    let tasks = tasks(&names.map(|name| (name, 10.0, 0.0, 100.0, None)));
+    let costs = || table_ms(&[[1.0, 1.5]; 4]);
+    let spans = |scheduler: &str| {
+        let trace = tasks.run(scheduler, costs());
+        [0, 1, 2, 3].map(|model| execution(&trace, model, 0))
+    };
+    let balanced = [(0, 0.0, 1.0), (1, 0.0, 1.5), (0, 1.0, 2.0), (1, 1.5, 3.0)];
+    assert_eq!(spans("herald:granularity=model"), balanced);
+    let unbalanced = [(0, 0.0, 1.0), (0, 1.0, 2.0), (0, 2.0, 3.0), (0, 3.0, 4.0)];
+    assert_eq!(spans("herald:granularity=model,balance=1"), unbalanced);
+}
+
+/// What a policy is shown, of one accelerator, at 100 ms.
+struct Scene {
+    scenario: Scenario,
+    costs: CostTable,
+    ready: Vec<Job>,
+    history: Vec<History>,
+}
+
+impl Scene {
+    fn new(scenario: Scenario, costs: CostTable, ready: Vec<Job>) -> Self {
+        let history = vec![History::default(); scenario.models().len()];
+        Self { scenario, costs, ready, history }
+    }
+
+    fn build(&self, scheduler: &str) -> Box<dyn Scheduler> {
+        let policy = Policy::parse(scheduler).expect("a policy of a test exists");
+        let setup = Setup {
+            scenario: &self.scenario,
+            costs: &self.costs,
+            score: &ScoreSettings::default(),
+            options: policy.options(),
+            foreseen: &[],
+        };
+        policy.build(&setup).expect("policies of this program come")
+    }
+
+    /// The model that runs next, and how much of it.
+    fn next(&self, scheduler: &str) -> (usize, Granularity) {
+        let idle = Activity::Idle { since: at_ms(100.0) };
+        let view = View {
+            now: at_ms(100.0),
+            ready: &self.ready,
+            accelerators: &[AcceleratorState { activity: idle, resident: None }],
+            idle: &[AccelId::new(0)],
+            costs: &self.costs,
+            history: &self.history,
+            blocked: &vec![0; self.history.len()],
+        };
+        match self.build(scheduler).decide(&view) {
+            Decision::Dispatch { request, extent, .. } => {
+                let job = self.ready.iter().find(|job| job.request == request);
+                (job.expect("it was shown").model.index(), extent)
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+}
+
+/// A job of `model` that is released at 90 and due at `deadline_ms`.
+fn waiting(model: usize, deadline_ms: f64) -> Job {
+    Job {
+        request: RequestId::new(model),
+        model: ModelId::new(model),
+        frame: FrameId::new(0),
+        next_layer: 0,
+        release: at_ms(90.0),
+        deadline: at_ms(deadline_ms),
+        ready_since: at_ms(90.0),
+        waited: SimSpan::ZERO,
+        last_accelerator: None,
+    }
+}
+
+/// The same, cut before `next_layer` just now.
+fn cut(next_layer: u32, job: Job) -> Job {
+    let last_accelerator = Some(AccelId::new(0));
+    Job { next_layer, ready_since: at_ms(100.0), last_accelerator, ..job }
+}
+
+fn two_models(fps: [f64; 2]) -> Scenario {
+    scenario(Vec::new(), vec![model("A", fps[0]), model("B", fps[1])])
+}
+
+/// A takes 20 ms, of which 3 are left; B takes 5.
+#[test]
+fn shortest_job_and_shortest_rest_differ_once_a_job_is_cut() {
+    let costs = layered(&[&[&[(17.0, 1.0), (3.0, 1.0)]], &[&[(5.0, 1.0)]]]);
+    let ready = vec![cut(1, waiting(0, 150.0)), waiting(1, 150.0)];
+    let scene = Scene::new(two_models([10.0; 2]), costs, ready);
+    assert_eq!(scene.next("sjf").0, 1);
+    assert_eq!(scene.next("srpt").0, 0);
+}
+
+/// Laxity of A, which was cut: 130.3 − 100 − 10 = 20.3. Of B: 125 − 100 − 5 = 20. A has a head start
+/// of 5 % of the 10 ms of its next layer.
+#[test]
+fn least_laxity_does_not_switch_for_less_than_its_hysteresis() {
+    let costs = layered(&[&[&[(1.0, 1.0), (10.0, 1.0)]], &[&[(5.0, 1.0)]]]);
+    let ready = vec![cut(1, waiting(0, 130.3)), waiting(1, 125.0)];
+    let mut scene = Scene::new(two_models([10.0; 2]), costs, ready);
+    assert_eq!(scene.next("llf").0, 0);
+    assert_eq!(scene.next("llf:hysteresis=0").0, 1);
+    // Not if it was cut before.
+    scene.ready[0].ready_since = at_ms(99.0);
+    assert_eq!(scene.next("llf").0, 1);
+}
+
+/// A has priority 1 and 2 of 20 ms left, B priority 9 and takes 10. B is the candidate. If A makes
+/// way it waits 10/20 of its own time; if B waits, 2/10.
+#[test]
+fn prema_can_let_a_request_finish_that_is_nearly_done() {
+    let costs = layered(&[&[&[(18.0, 1.0), (2.0, 1.0)]], &[&[(10.0, 1.0)]]]);
+    let ready = vec![cut(1, waiting(0, 150.0)), waiting(1, 150.0)];
+    let mut scene = Scene::new(two_models([10.0, 60.0]), costs, ready);
+    assert_eq!(scene.next("prema").0, 1);
+    assert_eq!(scene.next("prema:mechanism=dynamic").0, 0);
+    // What waited elsewhere has nothing to finish here.
+    scene.ready[0].ready_since = at_ms(99.0);
+    assert_eq!(scene.next("prema:mechanism=dynamic").0, 1);
+}
+
+/// Both have 1 + 10/10 = 2 tokens from their wait since 90. A waited 10 ms more before its first
+/// layer: 3 tokens, in the class of 3; it is the only candidate, though B has less left.
+#[test]
+fn prema_remembers_how_long_a_request_waited_before_it_was_cut() {
+    let costs = layered(&[&[&[(1.0, 1.0), (9.0, 1.0)]], &[&[(8.0, 1.0)]]]);
+    let before = Job { ready_since: at_ms(90.0), ..cut(1, waiting(0, 150.0)) };
+    let mut scene = Scene::new(two_models([10.0; 2]), costs, vec![before, waiting(1, 150.0)]);
+    assert_eq!(scene.next("prema").0, 1);
+    scene.ready[0].waited = span_ms(10.0);
+    assert_eq!(scene.next("prema").0, 0);
+}
+
+/// B is due first. A missed its last two frames, the most that it may of ten: its eighth newest hit is
+/// the oldest of ten frames, 10 − 10 + 1 = 1 miss from failure. B is 10 − 8 + 1 = 3 away.
+#[test]
+fn mk_firm_prefers_whom_one_more_miss_would_fail() {
+    let costs = || table_ms(&[[5.0], [5.0]]);
+    let ready = vec![waiting(0, 150.0), waiting(1, 140.0)];
+    let mut scene = Scene::new(two_models([10.0; 2]), costs(), ready);
+    assert_eq!(scene.next("mk-firm").0, 1);
+    scene.history[0].misses = 0b11;
+    assert_eq!(scene.next("mk-firm").0, 0);
+}
+
+/// A network of ten layers whose outputs have these sizes.
+fn network_of(outputs: [u64; 10]) -> Arc<Network> {
+    let layer = |size| {
+        let shape = VectorShape::new(VectorOp::Add, 1, size, 1);
+        Layer::new("layer", Operator::Vector(shape))
+    };
+    Arc::new(Network::new("ten", outputs.map(layer).to_vec()).expect("ten layers are a network"))
+}
+
+/// Ten layers of 1 ms. With another request ready a block has 10/2 = 5 ms; of the cuts from 5 to 10
+/// ms the one behind layer 6, at 7 ms, has the fewest live activations. Alone it runs to its end.
+#[test]
+fn veltair_cuts_blocks_where_few_activations_are_alive() {
+    let mut models = vec![model("A", 10.0), model("B", 10.0)];
+    models[0].unit.network = network_of([9, 9, 9, 1, 9, 9, 2, 9, 9, 9]);
+    let costs = layered(&[&[&[(1.0, 1.0); 10]], &[&[(1.0, 1.0)]]]);
+    let ready = vec![waiting(0, 150.0), waiting(1, 160.0)];
+    let mut scene = Scene::new(scenario(Vec::new(), models), costs, ready);
+    assert_eq!(scene.next("veltair"), (0, Granularity::Block(span_ms(7.0))));
+    scene.ready.pop();
+    assert_eq!(scene.next("veltair"), (0, Granularity::Model));
+}
+
+/// Half of ten layers of 0.1 ms is a block of 0.5 ms; the whole model is shorter than 3 ms.
+#[test]
+fn veltair_has_a_shortest_block() {
+    let costs = layered(&[&[&[(0.1, 1.0); 10]], &[&[(1.0, 1.0)]]]);
+    let ready = vec![waiting(0, 150.0), waiting(1, 160.0)];
+    let scene = Scene::new(two_models([10.0; 2]), costs, ready);
+    assert_eq!(scene.next("veltair"), (0, Granularity::Block(span_ms(0.5))));
+    assert_eq!(scene.next("veltair:b_min_ms=0.7"), (0, Granularity::Block(span_ms(0.7))));
+    assert_eq!(scene.next("veltair:b_min_ms=3"), (0, Granularity::Model));
+}
+
+#[test]
+fn pieces_are_as_long_as_the_user_says() {
+    let costs = table_ms(&[[5.0], [5.0]]);
+    let scene = Scene::new(two_models([10.0; 2]), costs, vec![waiting(0, 150.0)]);
+    assert_eq!(scene.next("edf").1, Granularity::Model);
+    assert_eq!(scene.next("value:granularity=layer").1, Granularity::Layer);
+    let block = Granularity::Block(span_ms(2.5));
+    assert_eq!(scene.next("heft:granularity=block,block_ms=2.5").1, block);
+    assert_eq!(scene.next("dream").1, Granularity::Layer);
+}
+
+fn demand(model: usize, wanted: f64) -> BandwidthDemand {
+    BandwidthDemand {
+        accelerator: AccelId::new(model),
+        request: RequestId::new(model),
+        model: ModelId::new(model),
+        remaining: span_ms(10.0),
+        slack: span_ms(100.0),
+        wanted,
+    }
+}
+
+/// Scores: A (1 + 9)/4 + 10 · 10/100 = 3.5, B (1 + 1)/4 + 1 = 1.5. Of 10 byte/ns A wants 8 and B 6, 4
+/// too many. Weights 3.5 · 8 = 28 and 1.5 · 6 = 9: A gets 8 − 4 · 9/37, B 6 − 4 · 28/37 = 2.97.
+#[test]
+fn moca_takes_the_excess_from_whom_it_hurts_least() {
+    let costs = table_ms(&[[5.0, 5.0], [5.0, 5.0]]);
+    let scene = Scene::new(two_models([60.0, 10.0]), costs, Vec::new());
+    let granted = |scheduler: &str, wanted: [f64; 2], capacity: f64| {
+        let mut grants = [0.0; 2];
+        let demands = [demand(0, wanted[0]), demand(1, wanted[1])];
+        assert!(scene.build(scheduler).grant(&demands, capacity, &mut grants));
+        grants
+    };
+    let close = |found: [f64; 2], expected: [f64; 2]| {
+        let near = |(a, b): (f64, f64)| (a - b).abs() < 1e-12;
+        assert!(found.into_iter().zip(expected).all(near), "{found:?} is not {expected:?}");
+    };
+    let [a, b] = [8.0 - 36.0 / 37.0, 6.0 - 112.0 / 37.0];
+    close(granted("moca", [8.0, 6.0], 10.0), [a, b]);
+    // A floor of 4 for B; what is then above 10 is taken from both in proportion.
+    let scale = 10.0 / (a + 4.0);
+    close(granted("moca:floor_percent=40", [8.0, 6.0], 10.0), [a * scale, 4.0 * scale]);
+    close(granted("moca", [3.0, 6.0], 10.0), [3.0, 6.0]);
+    assert!(!scene.build("edf").grant(&[demand(0, 1.0)], 10.0, &mut [0.0]));
+}

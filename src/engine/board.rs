@@ -14,7 +14,7 @@ pub(super) struct Board {
     /// In order of request, which is the order of (release, deadline, model, frame).
     ready: Vec<Job>,
     accelerators: Vec<AcceleratorState>,
-    /// What they do, in more detail than policies see; indexed by [`AccelId`].
+    /// What they do, or did last, in more detail than policies see; indexed by [`AccelId`].
     stints: Vec<Option<Stint>>,
     /// Lowest id first.
     idle: Vec<AccelId>,
@@ -106,17 +106,28 @@ impl Board {
     /// # Panics
     ///
     /// If the accelerator is idle.
-    pub(super) fn stop(&mut self, accelerator: AccelId, now: SimTime) -> Stint {
-        let stint = self.stints[accelerator.index()].take();
+    pub(super) fn stop(&mut self, accelerator: AccelId, now: SimTime) -> &Stint {
         self.accelerators[accelerator.index()].activity = Activity::Idle { since: now };
         let place = self.idle.partition_point(|&other| other < accelerator);
         self.idle.insert(place, accelerator);
-        stint.expect("only a busy accelerator stops")
+        self.last_stint(accelerator)
+    }
+
+    /// What an accelerator does, or did last.
+    ///
+    /// # Panics
+    ///
+    /// If it never did anything.
+    pub(super) fn last_stint(&self, accelerator: AccelId) -> &Stint {
+        self.stints[accelerator.index()].as_ref().expect("only a busy accelerator stops")
     }
 
     /// What an accelerator does; `None` if it is idle.
     pub(super) fn stint(&self, accelerator: AccelId) -> Option<&Stint> {
-        self.stints[accelerator.index()].as_ref()
+        match self.accelerators[accelerator.index()].activity {
+            Activity::Idle { .. } => None,
+            Activity::Running { .. } => self.stints[accelerator.index()].as_ref(),
+        }
     }
 
     /// Ends the stint of a busy accelerator earlier: before layer `end_layer`, at `end`.
@@ -133,8 +144,8 @@ impl Board {
 
     /// Where `request` runs.
     pub(super) fn accelerator_of(&self, request: RequestId) -> Option<AccelId> {
-        let runs = |it: &Option<Stint>| it.as_ref().is_some_and(|it| it.job.request == request);
-        self.stints.iter().position(runs).map(AccelId::new)
+        let runs = |state: &AcceleratorState| matches!(state.activity, Activity::Running { request: id, .. } if id == request);
+        self.accelerators.iter().position(runs).map(AccelId::new)
     }
 
     /// Enters an outcome into the history of its model.

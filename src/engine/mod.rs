@@ -6,8 +6,7 @@
 //! 1. **completions**, by accelerator: accelerators become idle, dependants learn of the result;
 //! 2. **arrivals**, in the order of the request stream: input data is there;
 //! 3. **expiries**, upstream models first: requests that still wait at their deadline are dropped;
-//! 4. **cuts**: what ends at this very instant because a request became ready;
-//! 5. **dispatch**: the policy is asked until it waits, or nothing is ready or idle.
+//! 4. **dispatch**: the policy is asked until it waits, or nothing is ready or idle.
 //!
 //! A result that is ready exactly at the deadline is therefore on time, and a request that could
 //! start exactly at its deadline does not. The run ends when the load is exhausted and the
@@ -17,8 +16,8 @@
 //!
 //! A policy says how much of a request runs before it is asked again: all that is left of it, a block
 //! of whole layers, or one layer. With preemption, a request that becomes ready cuts everything that
-//! runs at the end of the layer under way (or at once, between two layers): the ends of pieces move,
-//! and no layer costs an event. What is left goes back among the ready requests; that it does cuts
+//! runs at the end of the layer under way, or at once between two layers: the ends of pieces move, and
+//! no layer costs an event. What is left goes back among the ready requests; that it does cuts
 //! nothing. The pieces of a request that nothing interrupts add up to its latency and energy exactly.
 //!
 //! A request that has begun is not dropped at its deadline, whether it runs then or waits to go on,

@@ -1,9 +1,8 @@
 //! What has become so far of requests that run in several pieces.
 
-use crate::cost::CostTable;
-use crate::ids::{AccelId, ModelId, RequestId};
+use crate::ids::{AccelId, RequestId};
 use crate::trace::Piece;
-use crate::units::{Millijoules, SimSpan, SimTime};
+use crate::units::{Millijoules, SimTime};
 
 /// The pieces of all requests.
 #[derive(Default)]
@@ -39,52 +38,21 @@ impl Begun {
     pub(super) fn energy(&self) -> Millijoules {
         self.earlier + self.last.energy
     }
-
-    /// Whether `next` goes on where the last piece ended, with nothing moved in between.
-    fn goes_on(&self, next: &Piece) -> bool {
-        let last = &self.last;
-        next.accelerator == last.accelerator
-            && next.start == last.end
-            && next.first_layer == last.end_layer
-            && next.moving == SimSpan::ZERO
-    }
 }
 
 impl Pieces {
-    /// Adds a piece of a request of `model` that has ended between two layers, or at the end; of its
-    /// energy `moved` went into moving data.
-    pub(super) fn add(
-        &mut self,
-        piece: Piece,
-        moved: Millijoules,
-        model: ModelId,
-        costs: &CostTable,
-    ) {
-        match self.begun(piece.request) {
-            Some(begun) if begun.goes_on(&piece) => {
-                let last = &mut begun.last;
-                (last.end, last.end_layer) = (piece.end, piece.end_layer);
-                // Anew from the first layer: then it does not matter where it could have been cut.
-                let layers = last.first_layer..last.end_layer;
-                last.energy = begun.moved + costs.energy_of(model, last.accelerator, layers);
-            }
-            _ => self.append(piece, moved),
-        }
+    /// Lengthens the last piece of a request by one that went on at once, at its place, with nothing
+    /// else in between. `energy_of` gives the energy of a piece without what was moved for it.
+    pub(super) fn lengthen(&mut self, next: &Piece, energy_of: impl Fn(&Piece) -> Millijoules) {
+        let begun = self.begun(next.request).expect("the piece that it goes on from was added");
+        let last = &mut begun.last;
+        (last.end, last.end_layer) = (next.end, next.end_layer);
+        // Anew from the first layer on, so that it does not matter where it could have been cut.
+        last.energy = begun.moved + energy_of(last);
     }
 
-    /// Adds a piece of a request that was aborted.
-    pub(super) fn add_aborted(&mut self, piece: Piece, moved: Millijoules) {
-        match self.begun(piece.request) {
-            Some(begun) if begun.goes_on(&piece) => {
-                begun.last.end = piece.end;
-                begun.last.energy += piece.energy;
-            }
-            _ => self.append(piece, moved),
-        }
-    }
-
-    /// Adds a piece that does not go on where the one before ended.
-    fn append(&mut self, piece: Piece, moved: Millijoules) {
+    /// Adds a piece; of its energy `moved` went into moving data.
+    pub(super) fn add(&mut self, piece: Piece, moved: Millijoules) {
         let index = piece.request.index();
         if self.begun.len() <= index {
             self.begun.resize(index + 1, None);

@@ -8,7 +8,7 @@ use crate::schedule::{
     Decision, Foreseen, Granularity, Job, Policy, PolicyFailure, Preemption, Scheduler, Setup,
 };
 use crate::trace::{Attempt, DropReason, Outcome, Piece, Record, Trace};
-use crate::units::{Millijoules, SimSpan, SimTime};
+use crate::units::{Millijoules, SimTime};
 
 use super::Run;
 use super::agenda::{Arrivals, Completions, Expiries};
@@ -124,9 +124,6 @@ impl<'a> Engine<'a> {
         self.complete_finished(now);
         self.admit_arrivals(now);
         self.drop_expired(now);
-        if self.preempts {
-            self.complete_finished(now); // cut just now
-        }
         self.dispatch_ready(now)
     }
 
@@ -136,32 +133,33 @@ impl<'a> Engine<'a> {
         while let Some(accelerator) = self.completions.pop(now) {
             self.events += 1;
             let stint = self.board.stop(accelerator, now);
-            if stint.end_layer < self.costs.n_layers(stint.job.model) {
-                self.suspend(&stint, accelerator, now);
-            } else {
-                self.finish(&stint, accelerator, now);
+            let Stint { job: Job { request, model, next_layer, .. }, end_layer, start, .. } = *stint;
+            if end_layer < self.costs.n_layers(model) {
+                self.suspend(accelerator, now);
+                continue;
             }
+            let (start, energy) = match next_layer {
+                0 => (start, self.costs.energy(model, accelerator)),
+                _ => self.close_pieces(accelerator, now),
+            };
+            self.end(request, Outcome::Executed { accelerator, start, end: now, energy });
+            self.spread_news(now);
         }
     }
 
-    /// Ends a request whose last layer is done.
-    fn finish(&mut self, stint: &Stint, accelerator: AccelId, now: SimTime) {
-        let Job { request, model, next_layer, .. } = stint.job;
-        let (start, energy) = match next_layer {
-            0 => (stint.start, self.costs.energy(model, accelerator)),
-            _ => {
-                self.add_piece(stint, accelerator, now);
-                let begun = self.pieces.close(request, now).expect("its first layers have run");
-                (begun.start, begun.energy())
-            }
-        };
-        self.end(request, Outcome::Executed { accelerator, start, end: now, energy });
-        self.spread_news(now);
+    /// Start and energy of the request whose last piece has just ended on `accelerator`.
+    fn close_pieces(&mut self, accelerator: AccelId, now: SimTime) -> (SimTime, Millijoules) {
+        let stint = *self.board.last_stint(accelerator);
+        self.add_piece(&stint, accelerator, now);
+        let begun = self.pieces.close(stint.job.request, now);
+        let begun = begun.expect("the pieces before were added");
+        (begun.start, begun.energy())
     }
 
-    /// Puts a request that was cut back among the ready ones.
-    fn suspend(&mut self, stint: &Stint, accelerator: AccelId, now: SimTime) {
-        self.add_piece(stint, accelerator, now);
+    /// Puts the request that was just cut on `accelerator` back among the ready ones.
+    fn suspend(&mut self, accelerator: AccelId, now: SimTime) {
+        let stint = *self.board.last_stint(accelerator);
+        self.add_piece(&stint, accelerator, now);
         self.enter(stint.job.request, Stage::Suspended);
         self.board.add(Job {
             next_layer: stint.end_layer,
@@ -172,10 +170,21 @@ impl<'a> Engine<'a> {
     }
 
     fn add_piece(&mut self, stint: &Stint, accelerator: AccelId, now: SimTime) {
-        let Job { model, next_layer, .. } = stint.job;
-        let energy = self.costs.energy_of(model, accelerator, next_layer..stint.end_layer);
-        let piece = piece(stint, accelerator, now, energy);
-        self.pieces.add(piece, Millijoules::ZERO, model, self.costs);
+        let (model, costs) = (stint.job.model, self.costs);
+        let energy_of = |piece: &Piece| {
+            costs.energy_of(model, accelerator, piece.first_layer..piece.end_layer)
+        };
+        self.keep(stint, stint.piece(accelerator, now), energy_of);
+    }
+
+    /// Keeps a piece of a request.
+    fn keep(&mut self, stint: &Stint, piece: Piece, energy_of: impl Fn(&Piece) -> Millijoules) {
+        if stint.goes_on {
+            self.pieces.lengthen(&piece, energy_of);
+        } else {
+            let energy = energy_of(&piece);
+            self.pieces.add(Piece { energy, ..piece }, Millijoules::ZERO);
+        }
     }
 
     /// Lets in the requests whose input data is there.
@@ -241,7 +250,10 @@ impl<'a> Engine<'a> {
     }
 
     fn start(&mut self, job: Job, accelerator: AccelId, extent: Granularity, now: SimTime) {
-        let stint = Stint::new(job, accelerator, extent, self.costs, now);
+        let mut stint = Stint::new(job, accelerator, extent, self.costs, now);
+        stint.goes_on = job.last_accelerator == Some(accelerator)
+            && job.ready_since == now
+            && self.board.last_stint(accelerator).job.request == job.request;
         let end = now + stint.time(accelerator, self.costs);
         self.board.start(stint, accelerator, end);
         self.completions.set(accelerator, end);
@@ -259,44 +271,38 @@ impl<'a> Engine<'a> {
                 let end = stint.start + self.costs.time_of(model, accelerator, next_layer..cut);
                 self.board.shorten(accelerator, cut, end);
                 self.completions.set(accelerator, end);
+                if end <= now {
+                    self.cut(accelerator, now);
+                }
             }
         }
     }
 
-    /// Takes a running request off its accelerator. The energy is that of the part that ran.
+    /// Ends a piece at this very instant, between two layers.
+    fn cut(&mut self, accelerator: AccelId, now: SimTime) {
+        self.events += 1;
+        self.completions.clear(accelerator);
+        self.board.stop(accelerator, now);
+        self.suspend(accelerator, now);
+    }
+
+    /// Takes a running request off its accelerator. The energy is that of the layers that ran, and a
+    /// share of the one under way.
     fn abort(&mut self, request: RequestId, now: SimTime) {
         let accelerator = self.board.accelerator_of(request);
         let accelerator = accelerator.expect("a running request is on an accelerator");
         self.completions.clear(accelerator);
-        let stint = self.board.stop(accelerator, now);
-        let energy = self.energy_until(&stint, accelerator, now);
-        if stint.job.next_layer > 0 {
-            let end_layer = self.layer_at(&stint, accelerator, now);
-            let piece = piece(&Stint { end_layer, ..stint }, accelerator, now, energy);
-            self.pieces.add_aborted(piece, Millijoules::ZERO);
-            return self.give_up(request, DropReason::Aborted, now);
-        }
-        let attempt = Some(Attempt { accelerator, start: stint.start });
-        let reason = DropReason::Aborted;
-        self.end(request, Outcome::Dropped { at: now, reason, energy, attempt });
-    }
-
-    /// The layer that is under way; behind the last one that has ended.
-    fn layer_at(&self, stint: &Stint, accelerator: AccelId, now: SimTime) -> u32 {
-        let Job { model, next_layer, .. } = stint.job;
-        let ran = now - stint.start;
-        let cut = self.costs.cut_after(model, accelerator, next_layer, ran);
-        let has_ended = self.costs.time_of(model, accelerator, next_layer..cut) <= ran;
-        if has_ended { cut } else { cut - 1 }
-    }
-
-    /// Energy of a stint that is broken off: the share of what was left that its time has.
-    fn energy_until(&self, stint: &Stint, accelerator: AccelId, now: SimTime) -> Millijoules {
-        let Job { model, next_layer, .. } = stint.job;
-        let left = self.costs.remaining(model, accelerator, next_layer);
-        let energy = self.costs.remaining_energy(model, accelerator, next_layer);
-        let ran = (now - stint.start).as_ms() / left.max(SimSpan::from_ns(1)).as_ms();
-        Millijoules::new(energy.get() * ran)
+        let stint = *self.board.stop(accelerator, now);
+        let (model, costs) = (stint.job.model, self.costs);
+        let (layer, share) = stint.reached(accelerator, costs, now);
+        let energy_of = |piece: &Piece| {
+            let energy = |layers| costs.energy_of(model, accelerator, layers);
+            let broken_off = if share > 0.0 { energy(layer..layer + 1).get() } else { 0.0 };
+            energy(piece.first_layer..layer) + Millijoules::new(share * broken_off)
+        };
+        let piece = Piece { end_layer: layer, ..stint.piece(accelerator, now) };
+        self.keep(&stint, piece, energy_of);
+        self.give_up(request, DropReason::Aborted, now);
     }
 
     /// Ends a request that does not run, with what it spent if it had begun. If nothing asked for it,
@@ -389,20 +395,6 @@ impl<'a> Engine<'a> {
         if self.preempts {
             self.cut_running(now);
         }
-    }
-}
-
-/// The piece that a stint has been when it ends.
-fn piece(stint: &Stint, accelerator: AccelId, end: SimTime, energy: Millijoules) -> Piece {
-    Piece {
-        request: stint.job.request,
-        accelerator,
-        start: stint.start,
-        moving: SimSpan::ZERO,
-        end,
-        first_layer: stint.job.next_layer,
-        end_layer: stint.end_layer,
-        energy,
     }
 }
 

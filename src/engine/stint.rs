@@ -3,7 +3,8 @@
 use crate::cost::CostTable;
 use crate::ids::AccelId;
 use crate::schedule::{Granularity, Job};
-use crate::units::{SimSpan, SimTime};
+use crate::trace::Piece;
+use crate::units::{Millijoules, SimSpan, SimTime};
 
 /// Layers of a job on an accelerator.
 #[derive(Debug, Clone, Copy)]
@@ -14,6 +15,8 @@ pub(super) struct Stint {
     pub(super) end_layer: u32,
     /// Start.
     pub(super) start: SimTime,
+    /// Whether it goes on from the stint before, of the same job at the same place, at once.
+    pub(super) goes_on: bool,
 }
 
 impl Stint {
@@ -31,7 +34,7 @@ impl Stint {
             Granularity::Layer => next_layer + 1,
             Granularity::Block(span) => costs.cut_after(model, accelerator, next_layer, span),
         };
-        Self { job, end_layer, start: now }
+        Self { job, end_layer, start: now, goes_on: false }
     }
 
     /// Time that the layers take.
@@ -40,6 +43,40 @@ impl Stint {
         match self.end_layer == costs.n_layers(model) {
             true => costs.remaining(model, accelerator, next_layer),
             false => costs.time_of(model, accelerator, next_layer..self.end_layer),
+        }
+    }
+
+    /// The piece that it is if it ends at `now`, without energy.
+    pub(super) fn piece(&self, accelerator: AccelId, now: SimTime) -> Piece {
+        Piece {
+            request: self.job.request,
+            accelerator,
+            start: self.start,
+            moving: SimSpan::ZERO,
+            end: now,
+            first_layer: self.job.next_layer,
+            end_layer: self.end_layer,
+            energy: Millijoules::ZERO,
+        }
+    }
+
+    /// How far it has come when it is broken off at `now`: the layer under way, behind those that have
+    /// ended, and the share of it that has run.
+    pub(super) fn reached(
+        &self,
+        accelerator: AccelId,
+        costs: &CostTable,
+        now: SimTime,
+    ) -> (u32, f64) {
+        let Job { model, next_layer, .. } = self.job;
+        let ran = now - self.start;
+        let cut = costs.cut_after(model, accelerator, next_layer, ran);
+        let layer = cut - 1;
+        let before = costs.time_of(model, accelerator, next_layer..layer);
+        let takes = costs.time_of(model, accelerator, layer..cut);
+        match ran < before + takes {
+            true => (layer, (ran - before).as_ms() / takes.as_ms()),
+            false => (cut, 0.0),
         }
     }
 }

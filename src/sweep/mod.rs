@@ -21,7 +21,7 @@ use crate::cost::{CostModel, CostTable};
 use crate::engine;
 use crate::hardware::System;
 use crate::load::{LoadError, LoadSettings};
-use crate::plan::{EngineSettings, Plan};
+use crate::plan::{EngineSettings, LatePolicy, Plan};
 use crate::scenario::Scenario;
 use crate::schedule::{Granularity, Options, Placement, Policy, PolicyFailure, Preemption};
 use crate::score::{self, InferenceScore, ScoreSettings, Scorecard};
@@ -93,7 +93,8 @@ impl RunSpec {
         let Options { granularity, preemption, placement, .. } = self.scheduler.options();
         let whole = granularity == Granularity::Model
             && preemption == Preemption::None
-            && placement != Placement::EnergyDelayByLayer;
+            && placement != Placement::EnergyDelayByLayer
+            && self.engine.late == LatePolicy::Finish;
         self.semantics == Semantics::Principled && !whole
     }
 }

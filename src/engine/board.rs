@@ -64,6 +64,13 @@ impl Board {
         self.ready.insert(place, job);
     }
 
+    /// Turns a ready job into one of another model, if it is there.
+    pub(super) fn change_model(&mut self, request: RequestId, model: ModelId) {
+        if let Ok(place) = self.ready.binary_search_by_key(&request, |job| job.request) {
+            self.ready[place].model = model;
+        }
+    }
+
     /// Takes a ready job away; `None` if it is not ready.
     pub(super) fn take(&mut self, request: RequestId) -> Option<Job> {
         let place = self.ready.binary_search_by_key(&request, |job| job.request).ok()?;

@@ -32,6 +32,8 @@
 mod agenda;
 mod board;
 mod pieces;
+mod requests;
+mod session;
 mod step;
 mod stint;
 
@@ -39,6 +41,8 @@ use crate::load::RequestStream;
 use crate::plan::Plan;
 use crate::schedule::PolicyFailure;
 use crate::trace::Trace;
+
+pub use session::{Progress, Session};
 
 /// A finished run.
 #[derive(Debug, Clone, PartialEq)]
@@ -50,7 +54,7 @@ pub struct Run {
     pub events: u64,
 }
 
-/// Plays `requests` of the plan's scenario on its system.
+/// Plays `requests` of the plan's scenario on its system, all of which are known before.
 ///
 /// # Errors
 ///
@@ -62,5 +66,5 @@ pub struct Run {
 /// the policy breaks the contract of [`Scheduler`](crate::schedule::Scheduler).
 pub fn run(plan: &Plan, requests: &RequestStream) -> Result<Run, PolicyFailure> {
     plan.check().expect("the parts of a plan fit");
-    step::Engine::new(plan, requests)?.play()
+    step::Engine::new(plan, requests)?.play_all()
 }

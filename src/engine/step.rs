@@ -1,7 +1,7 @@
 //! One instant of a run.
 
 use crate::cost::CostTable;
-use crate::ids::{AccelId, RequestId};
+use crate::ids::{AccelId, ModelId, RequestId};
 use crate::load::{Request, RequestStream};
 use crate::plan::{EngineSettings, LatePolicy, Plan};
 use crate::schedule::{
@@ -14,6 +14,8 @@ use super::Run;
 use super::agenda::{Arrivals, Completions, Expiries};
 use super::board::Board;
 use super::pieces::Pieces;
+use super::requests::Requests;
+use super::session::Progress;
 use super::stint::Stint;
 
 /// Where a request is on its way; it moves down this list to one of the last two, back and forth
@@ -48,7 +50,7 @@ enum Upstream {
 
 /// A run in progress.
 pub(super) struct Engine<'a> {
-    requests: &'a RequestStream,
+    requests: Requests<'a>,
     costs: &'a CostTable,
     settings: EngineSettings,
     scheduler: Box<dyn Scheduler>,
@@ -66,6 +68,10 @@ pub(super) struct Engine<'a> {
     records: Vec<Record>,
     /// Requests that have ended and whose dependants have not been told.
     news: Vec<RequestId>,
+    /// Submitted requests that arrive now.
+    inbox: Vec<RequestId>,
+    /// What submitted requests did.
+    progress: Vec<Progress>,
     events: u64,
 }
 
@@ -81,7 +87,7 @@ impl<'a> Engine<'a> {
             foreseen: &foreseen,
         };
         Ok(Self {
-            requests,
+            requests: Requests::new(requests),
             costs: &plan.costs,
             settings: plan.engine,
             scheduler: plan.scheduler.build(&setup)?,
@@ -93,22 +99,30 @@ impl<'a> Engine<'a> {
             board: Board::new(&plan.scenario, n_accelerators),
             pieces: Pieces::default(),
             stages: vec![Stage::Expected; requests.requests().len()],
-            records: unfinished(requests),
+            records: requests.requests().iter().map(unfinished).collect(),
             news: Vec::new(),
+            inbox: Vec::new(),
+            progress: Vec::new(),
             events: 0,
         })
     }
 
     /// Plays until nothing is left to happen.
-    pub(super) fn play(mut self) -> Result<Run, PolicyFailure> {
+    pub(super) fn play_all(mut self) -> Result<Run, PolicyFailure> {
         while let Some(now) = self.next_instant() {
             self.step(now)?;
         }
-        let trace = Trace::with_pieces(self.records, self.pieces.into_pieces());
-        Ok(Run { trace, events: self.events })
+        Ok(self.into_run())
     }
 
-    fn next_instant(&mut self) -> Option<SimTime> {
+    /// What happened.
+    pub(super) fn into_run(self) -> Run {
+        let trace = Trace::with_pieces(self.records, self.pieces.into_pieces());
+        Run { trace, events: self.events }
+    }
+
+    /// When something happens next.
+    pub(super) fn next_instant(&mut self) -> Option<SimTime> {
         let aborts = self.settings.late == LatePolicy::Abort;
         let stages = &self.stages;
         let expiry = self.expiries.peek(|id| match stages[id.index()] {
@@ -116,11 +130,13 @@ impl<'a> Engine<'a> {
             Stage::Running | Stage::Suspended => aborts,
             Stage::Executed | Stage::Void => false,
         });
-        let sources = [self.completions.peek(), self.arrivals.peek(), expiry];
+        let submitted = self.inbox.first().map(|&id| self.requests.request(id).arrival);
+        let sources = [submitted, self.completions.peek(), self.arrivals.peek(), expiry];
         sources.into_iter().flatten().min()
     }
 
-    fn step(&mut self, now: SimTime) -> Result<(), PolicyFailure> {
+    /// Plays everything that happens at `now`.
+    pub(super) fn step(&mut self, now: SimTime) -> Result<(), PolicyFailure> {
         self.complete_finished(now);
         self.admit_arrivals(now);
         self.drop_expired(now);
@@ -195,6 +211,32 @@ impl<'a> Engine<'a> {
             self.reconsider(request, now);
             self.spread_news(now);
         }
+        for index in 0..self.inbox.len() {
+            self.events += 1;
+            self.ready(self.inbox[index], now);
+        }
+        self.inbox.clear();
+    }
+
+    /// Adds a request that arrives at the instant that is played next.
+    pub(super) fn submit(&mut self, request: Request) -> RequestId {
+        let id = self.requests.submit(request);
+        self.stages.push(Stage::Expected);
+        self.records.push(unfinished(&request));
+        self.inbox.push(id);
+        id
+    }
+
+    /// Turns a submitted request that waits into one of another model.
+    pub(super) fn change_model(&mut self, id: RequestId, model: ModelId) {
+        self.requests.submitted_mut(id).model = model;
+        self.records[id.index()].model = model;
+        self.board.change_model(id, model);
+    }
+
+    /// What submitted requests did since the last call.
+    pub(super) fn progress(&mut self) -> impl Iterator<Item = Progress> {
+        self.progress.drain(..)
     }
 
     /// Gives up the requests whose time is over, upstream ones first.
@@ -258,6 +300,9 @@ impl<'a> Engine<'a> {
         self.board.start(stint, accelerator, end);
         self.completions.set(accelerator, end);
         self.enter(job.request, Stage::Running);
+        if job.next_layer == 0 && self.requests.is_submitted(job.request) {
+            self.progress.push(Progress::Started(job.request, accelerator));
+        }
     }
 
     /// Lets everything that runs end with its current layer. A layer that has just ended is one.
@@ -327,6 +372,12 @@ impl<'a> Engine<'a> {
             _ => Stage::Void,
         };
         self.enter(request, stage);
+        if self.requests.is_submitted(request) {
+            self.progress.push(match stage {
+                Stage::Executed => Progress::Executed(request),
+                _ => Progress::Dropped(request),
+            });
+        }
         self.news.push(request);
     }
 
@@ -341,9 +392,8 @@ impl<'a> Engine<'a> {
 
     /// Tells dependants what became of the requests that they need, theirs in turn, and so on.
     fn spread_news(&mut self, now: SimTime) {
-        let requests = self.requests;
         while let Some(ended) = self.news.pop() {
-            for &dependant in requests.downstream(ended) {
+            for &dependant in self.requests.downstream(ended) {
                 if self.stages[dependant.index()] == Stage::Blocked {
                     self.reconsider(dependant, now);
                 }
@@ -373,7 +423,7 @@ impl<'a> Engine<'a> {
     }
 
     fn ready(&mut self, id: RequestId, now: SimTime) {
-        let request = self.requests.request(id);
+        let request = *self.requests.request(id);
         self.enter(id, Stage::Ready);
         self.board.add(Job {
             request: id,
@@ -411,15 +461,12 @@ fn foresee(requests: &RequestStream) -> Vec<Foreseen> {
     requests.requests().iter().enumerate().map(foreseen).collect()
 }
 
-fn unfinished(requests: &RequestStream) -> Vec<Record> {
-    let requests = requests.requests().iter();
-    requests
-        .map(|request| Record {
-            model: request.model,
-            frame: request.frame,
-            arrival: request.arrival,
-            deadline: request.deadline,
-            outcome: Outcome::Lost { attempt: None },
-        })
-        .collect()
+fn unfinished(request: &Request) -> Record {
+    Record {
+        model: request.model,
+        frame: request.frame,
+        arrival: request.arrival,
+        deadline: request.deadline,
+        outcome: Outcome::Lost { attempt: None },
+    }
 }

@@ -1,0 +1,84 @@
+//! Runs whose requests are not all known before: a load generator submits them as it goes.
+
+use crate::ids::{AccelId, FrameId, ModelId, RequestId};
+use crate::load::{Request, RequestStream};
+use crate::plan::Plan;
+use crate::schedule::PolicyFailure;
+use crate::units::SimTime;
+
+use super::Run;
+use super::step::Engine;
+
+/// What a submitted request did.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Progress {
+    /// Its first layer started there.
+    Started(RequestId, AccelId),
+    /// It ran to its end.
+    Executed(RequestId),
+    /// The policy gave it up.
+    Dropped(RequestId),
+}
+
+/// A run in progress. Beside the requests of its load, which play as in [`run`](super::run), others
+/// are submitted; they are ready at once and wait for as long as it takes.
+pub struct Session<'a>(Engine<'a>);
+
+impl<'a> Session<'a> {
+    /// Starts a run of `requests`, of which there may be none.
+    ///
+    /// # Errors
+    ///
+    /// If the policy does not come.
+    ///
+    /// # Panics
+    ///
+    /// As [`run`](super::run).
+    pub fn new(plan: &'a Plan, requests: &'a RequestStream) -> Result<Self, PolicyFailure> {
+        plan.check().expect("the parts of a plan fit");
+        Engine::new(plan, requests).map(Self)
+    }
+
+    /// Adds a request at `now`, the time of the last [`Session::play`] or later but not later than
+    /// [`Session::next_event`]. It starts at the next call of that, for `now`, at the earliest.
+    pub fn submit(
+        &mut self,
+        model: ModelId,
+        frame: FrameId,
+        deadline: SimTime,
+        now: SimTime,
+    ) -> RequestId {
+        self.0.submit(Request { model, frame, arrival: now, deadline, triggered: true })
+    }
+
+    /// Turns a submitted request that has not started into one of another model.
+    pub fn change_model(&mut self, request: RequestId, model: ModelId) {
+        self.0.change_model(request, model);
+    }
+
+    /// When something happens next; `None` if everything has ended.
+    pub fn next_event(&mut self) -> Option<SimTime> {
+        self.0.next_instant()
+    }
+
+    /// Plays everything that happens at `now`, which is [`Session::next_event`], and tells of every
+    /// submitted request what it did.
+    ///
+    /// # Errors
+    ///
+    /// If the policy breaks off.
+    pub fn play(
+        &mut self,
+        now: SimTime,
+        mut tell: impl FnMut(Progress),
+    ) -> Result<(), PolicyFailure> {
+        self.0.step(now)?;
+        self.0.progress().for_each(&mut tell);
+        Ok(())
+    }
+
+    /// What happened, of the requests of the load and then of the submitted ones.
+    pub fn finish(self) -> Run {
+        self.0.into_run()
+    }
+}

@@ -484,3 +484,19 @@ mod unix {
         assert!(scores.starts_with("scenario,"), "{scores}");
     }
 }
+
+#[test]
+fn networks_of_mlperf_are_listed_apart_and_shown_against_what_was_published() {
+    let list = output(&["list", "models"]);
+    let (xrbench, mlperf) = list.split_once("\n\n").expect("two tables");
+    assert_eq!((xrbench.lines().count(), mlperf.lines().count()), (1 + 11, 1 + 13));
+    assert!(mlperf.starts_with("MLPerf network "), "{mlperf}");
+    let text = output(&["show", "ssd_resnet34"]);
+    let expected = "# parameters: 19,972,534; published 36,300,000, deviation -45.0 %\n\
+                    # multiply-accumulates: 216,415,931,904; published 216,500,000,000, \
+                    deviation +0.0 %\n";
+    assert!(text.contains("Unresolved.") && text.ends_with(expected), "{text}");
+    let cost = output(&["cost", "--network", "edsr", "--dataflow", "WS", "--format", "csv"]);
+    assert_eq!(cost.lines().count(), 1 + 20);
+    assert!(failure(2, &["cost", "--network", "resnet5"]).contains("did you mean `resnet50`?"));
+}

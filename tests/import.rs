@@ -59,7 +59,7 @@ fn reference(kind: &str) -> Vec<PathBuf> {
 fn embedded_networks_survive_a_round_trip() {
     for (edition, _) in NetworkEdition::ALL {
         let mut catalog = Catalog::with_networks(edition);
-        for name in catalog.names(Kind::Network) {
+        for name in [catalog.names(Kind::Network), catalog.mlperf_networks()].concat() {
             let network = catalog.network(&name).unwrap();
             assert_eq!(network_again(&network), network);
         }

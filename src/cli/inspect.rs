@@ -21,7 +21,7 @@ use super::{output, sweep, table_style};
 /// If standard output cannot be written.
 pub fn list(what: Listing) -> Result<(), Failure> {
     let (header, rows) = match what {
-        Listing::Models => models()?,
+        Listing::Models => return list_models(),
         Listing::Scenarios => scenarios()?,
         Listing::Systems => systems()?,
         Listing::Platforms => (vec!["platform"], named(Kind::Platform)),
@@ -44,11 +44,21 @@ pub fn list(what: Listing) -> Result<(), Failure> {
             KEYS.iter().map(|key| row([key.name, key.help, key.allowed])).collect(),
         ),
     };
-    let mut table = table::new_table(table_style(), &header, header.len());
+    output::print(&render(&header, rows))
+}
+
+fn render(header: &[&str], rows: Vec<Vec<String>>) -> String {
+    let mut table = table::new_table(table_style(), header, header.len());
     for row in rows {
         table.add_row(row);
     }
-    output::print(&table::render(&table))
+    table::render(&table)
+}
+
+/// Prints the models of XRBench's scenarios and, behind them, the networks of MLPerf.
+fn list_models() -> Result<(), Failure> {
+    let tables = [models()?, mlperf_networks()?].map(|(header, rows)| render(&header, rows));
+    output::print(&tables.join("\n"))
 }
 
 type Listed = Result<(Vec<&'static str>, Vec<Vec<String>>), Failure>;
@@ -116,6 +126,24 @@ fn models() -> Listed {
     Ok((vec!["task", "network", "layers", "GMAC", "dataset", "quality goal", "inputs"], rows))
 }
 
+fn mlperf_networks() -> Listed {
+    let mut catalog = Catalog::new();
+    let mut rows = Vec::new();
+    for name in catalog.mlperf_networks() {
+        let model = catalog.model(&name)?;
+        let parameters = model.network.weights().saturating_add(model.other_parameters);
+        rows.push(vec![
+            name,
+            model.network.layers().len().to_string(),
+            format!("{:.3}", model.network.macs() as f64 / 1e9),
+            format!("{:.3}", parameters as f64 / 1e6),
+            model.dataset.to_string(),
+            model.title.to_string(),
+        ]);
+    }
+    Ok((vec!["MLPerf network", "layers", "GMAC", "M parameters", "dataset", "task"], rows))
+}
+
 fn quality(goal: &QualityGoal) -> String {
     let sign = match goal.better {
         Better::Higher => '>',
@@ -170,11 +198,13 @@ pub fn show(name: &str) -> Result<(), Failure> {
     output::print(&text)
 }
 
-fn facts(model: &Model) -> Facts<'_> {
+/// What follows from the layers of `model`, and what was published.
+pub(super) fn facts(model: &Model) -> Facts<'_> {
     let published = model.published.as_ref();
     Facts {
         network: &model.network,
         other_parameters: model.other_parameters,
+        batch_norm_channels: model.batch_norm_channels,
         published_parameters: published.and_then(|published| published.parameters),
         published_macs: published.and_then(|published| published.macs),
     }

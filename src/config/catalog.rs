@@ -318,6 +318,11 @@ impl Catalog {
         bare.filter(|name| !name.contains('/')).map(Into::into).collect()
     }
 
+    /// Names of the networks of MLPerf, in order; they are the same in every edition.
+    pub fn mlperf_networks(&self) -> Vec<String> {
+        further_names(Kind::Network)
+    }
+
     /// The file called `reference`, whatever it describes.
     ///
     /// # Errors
@@ -363,7 +368,8 @@ impl Catalog {
         if path.exists() {
             return self.open(path);
         }
-        let known: Vec<_> = kinds.iter().flat_map(|kind| self.names(*kind)).collect();
+        let names = |kind: &Kind| [self.names(*kind), further_names(*kind)].concat();
+        let known: Vec<_> = kinds.iter().flat_map(names).collect();
         let nearest = nearest(reference, known.iter().map(String::as_str)).map(Into::into);
         let kind = match kinds {
             [kind] => kind.key(),
@@ -560,6 +566,15 @@ impl Catalog {
         let platform = Arc::new(file.load(Kind::Platform, hardware::read_platform)?);
         Ok(self.platforms.keep(file, platform))
     }
+}
+
+/// Bare names of the embedded files of `kind` that [`Catalog::names`] leaves out.
+fn further_names(kind: Kind) -> Vec<String> {
+    let Some(folder) = embedded::further_folder(kind) else {
+        return Vec::new();
+    };
+    let names = embedded::of_kind(kind).filter_map(|file| file.name().strip_prefix(folder));
+    names.map(Into::into).collect()
 }
 
 /// The network called `name`, or the only one, of a file in the artifact's format.

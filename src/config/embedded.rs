@@ -1,6 +1,7 @@
 //! The data files of this repository, compiled into the program.
 //!
-//! `build.rs` lists every YAML file under `models/`, `dataflows/`, `hw_configs/` and `scenarios/`.
+//! `build.rs` lists every YAML file under `models/`, `dataflows/`, `hw_configs/`, `scenarios/` and the
+//! other folders of data.
 //! Each begins, after comments, with its kind on one line and its name on the next; the tests hold
 //! them to that, so that nothing needs to be parsed to find a file.
 
@@ -58,13 +59,21 @@ pub(super) fn default_folder(kind: Kind, networks: NetworkEdition) -> &'static s
     }
 }
 
+/// Folder whose files go by their bare names, too, where the default one has none of the name.
+pub(super) fn further_folder(kind: Kind) -> Option<&'static str> {
+    (kind == Kind::Network).then_some("mlperf/")
+}
+
 /// The file of `kind` called `name`: by name without regard to case, by path without extension, or by
 /// the name that it declares; of several the one in `folder`.
 pub(super) fn find(kind: Kind, name: &str, folder: &str) -> Option<&'static Embedded> {
-    let inside = format!("{folder}{name}");
-    of_kind(kind)
-        .find(|file| file.name().eq_ignore_ascii_case(&inside))
-        .or_else(|| of_kind(kind).find(|file| file.name().eq_ignore_ascii_case(name)))
+    let inside = |folder: &str| {
+        let name = format!("{folder}{name}");
+        of_kind(kind).find(move |file| file.name().eq_ignore_ascii_case(&name))
+    };
+    inside(folder)
+        .or_else(|| inside(""))
+        .or_else(|| further_folder(kind).and_then(inside))
         .or_else(|| of_kind(kind).find(|file| file.path.strip_suffix(".yaml") == Some(name)))
         .or_else(|| {
             let named = || of_kind(kind).filter(|file| file.declared_name() == Some(name));

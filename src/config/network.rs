@@ -32,6 +32,9 @@ pub struct Model {
     pub inputs: Vec<Box<str>>,
     /// Parameters that no layer has as weights: biases, and scales and shifts of normalisations.
     pub other_parameters: u64,
+    /// Channels whose batch normalisation folds into the layer before: of its two parameters for a
+    /// channel a bias remains.
+    pub batch_norm_channels: u64,
     /// Size that was published, if any was found for this input and head.
     pub published: Option<Published>,
     /// A statement each: what deviates from what was published, what is not confirmed, and what was
@@ -61,6 +64,7 @@ impl Model {
             quality: unspecified_goal(),
             inputs: Vec::new(),
             other_parameters: 0,
+            batch_norm_channels: 0,
             published: None,
             deviations: Vec::new(),
         }
@@ -90,6 +94,8 @@ pub(super) fn read(node: &Node<'_>, problems: &mut Problems) -> Option<Model> {
     let quality = fields.optional("quality", quality).unwrap_or_else(unspecified_goal);
     let inputs = fields.optional("inputs", list("sensors", text)).unwrap_or_default();
     let other_parameters = fields.or("other_parameters", Some(0), number(0..=Operator::MAX_MACS));
+    let batch_norm_channels =
+        fields.or("batch_norm_channels", Some(0), number(0..=Operator::MAX_MACS));
     let published = fields.optional("published", published);
     let deviations = fields.optional("deviations", list("statements", text)).unwrap_or_default();
     let items = fields.required("layers", list("layers", item));
@@ -112,6 +118,7 @@ pub(super) fn read(node: &Node<'_>, problems: &mut Problems) -> Option<Model> {
         quality,
         inputs,
         other_parameters: other_parameters?,
+        batch_norm_channels: batch_norm_channels?,
         published,
         deviations,
     })

@@ -11,6 +11,8 @@ pub struct Facts<'a> {
     pub network: &'a Network,
     /// Parameters that are no weights of a layer.
     pub other_parameters: u64,
+    /// Of these, how many go when batch normalisations are folded into the layers before.
+    pub batch_norm_channels: u64,
     /// Published parameters.
     pub published_parameters: Option<u64>,
     /// Published multiply-accumulates.
@@ -18,32 +20,37 @@ pub struct Facts<'a> {
 }
 
 impl Facts<'_> {
-    /// Lines of comments in YAML: layers by class in order of first use, multiply-accumulates,
-    /// parameters, and weights with their size at 8 bit. A published figure stands behind the
-    /// computed one, with the deviation of the computed one from it.
+    /// Lines of comments in YAML: layers by class in order of first use, weights with their size at 8
+    /// bit, parameters without batch normalisations if those fold away, parameters, and
+    /// multiply-accumulates. A published figure stands behind the computed one, with the deviation of
+    /// the computed one from it.
     pub fn to_comments(&self) -> String {
         let weights = self.network.weights();
-        let macs = against(self.network.macs(), self.published_macs);
-        let parameters =
-            against(weights.saturating_add(self.other_parameters), self.published_parameters);
         let mebibytes = weights as f64 / f64::from(1 << 20);
-        format!(
-            "# {} layers: {}\n\
-             # multiply-accumulates: {macs}\n\
-             # parameters: {parameters}\n\
-             # weights: {} ({mebibytes:.3} MiB at 8 bit)\n",
+        let mut text = format!(
+            "# {} layers: {}\n# weights: {} ({mebibytes:.3} MiB at 8 bit)\n",
             grouped(self.network.layers().len() as u64),
             self.classes(),
             grouped(weights),
-        )
+        );
+        if self.batch_norm_channels > 0 {
+            let folded = self.parameters().saturating_sub(self.batch_norm_channels);
+            text += &format!("# parameters, batch normalisations folded: {}\n", grouped(folded));
+        }
+        let parameters = against(self.parameters(), self.published_parameters);
+        let macs = against(self.network.macs(), self.published_macs);
+        text + &format!("# parameters: {parameters}\n# multiply-accumulates: {macs}\n")
+    }
+
+    fn parameters(&self) -> u64 {
+        self.network.weights().saturating_add(self.other_parameters)
     }
 
     /// Parameters and multiply-accumulates in one line, with their deviations.
     pub fn summary(&self) -> String {
-        let parameters = self.network.weights().saturating_add(self.other_parameters);
         format!(
             "{} parameters; {} MACs",
-            against(parameters, self.published_parameters),
+            against(self.parameters(), self.published_parameters),
             against(self.network.macs(), self.published_macs)
         )
     }
@@ -66,7 +73,9 @@ impl Facts<'_> {
 fn against(found: u64, published: Option<u64>) -> String {
     let mut text = grouped(found);
     if let Some(published) = published {
-        let deviation_percent = (found as f64 / published as f64 - 1.0) * 100.0;
+        let deviation = found as f64 / published as f64 - 1.0;
+        // Adding zero takes the sign off a negative zero.
+        let deviation_percent = (deviation * 1000.0).round() / 10.0 + 0.0;
         let published = grouped(published);
         write!(text, "; published {published}, deviation {deviation_percent:+.1} %")
             .expect("writing to a string");
@@ -115,15 +124,17 @@ mod tests {
         let facts = Facts {
             network: &Network::new("", layers).expect("four good layers"),
             other_parameters: 6,
+            batch_norm_channels: 2,
             published_parameters: Some(120),
             published_macs: None,
         };
         assert_eq!(
             facts.to_comments(),
             "# 4 layers: 2 CONV, 1 add, 1 GEMM\n\
-             # multiply-accumulates: 2,176\n\
+             # weights: 144 (0.000 MiB at 8 bit)\n\
+             # parameters, batch normalisations folded: 148\n\
              # parameters: 150; published 120, deviation +25.0 %\n\
-             # weights: 144 (0.000 MiB at 8 bit)\n"
+             # multiply-accumulates: 2,176\n"
         );
     }
 }

@@ -7,9 +7,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::config::{Catalog, NetworkEdition, Source, cost_cases};
-use crate::report::network::Facts;
 use crate::report::table;
 
+use super::inspect::facts;
 use super::message::Failure;
 use super::{output, table_style};
 
@@ -77,19 +77,14 @@ fn cases(what: &str, text: &str) -> Result<Comparison, Failure> {
 fn networks() -> Result<Vec<Comparison>, Failure> {
     let mut catalog = Catalog::with_networks(NetworkEdition::Reference);
     let mut comparisons = Vec::new();
-    for name in catalog.names(crate::config::Kind::Network) {
+    let names = [catalog.names(crate::config::Kind::Network), catalog.mlperf_networks()];
+    for name in names.concat() {
         let model = catalog.model(&name)?;
-        let published = model.published.as_ref();
-        let facts = Facts {
-            network: &model.network,
-            other_parameters: model.other_parameters,
-            published_parameters: published.and_then(|published| published.parameters),
-            published_macs: published.and_then(|published| published.macs),
-        };
+        let published = model.published.is_some();
         comparisons.push(Comparison {
             what: format!("network {name}"),
-            with: if published.is_some() { "published size" } else { "nothing published" },
-            result: facts.summary(),
+            with: if published { "published size" } else { "nothing published" },
+            result: facts(&model).summary(),
             passes: None,
         });
     }

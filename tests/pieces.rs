@@ -26,11 +26,8 @@ const LAYERS: Options = Options {
     placement: xrsim::schedule::Placement::Latency,
 };
 
-const PREEMPTIVE: Options = Options {
-    granularity: Granularity::Model,
-    preemption: Preemption::LayerBoundary,
-    ..LAYERS
-};
+const PREEMPTIVE: Options =
+    Options { granularity: Granularity::Model, preemption: Preemption::LayerBoundary, ..LAYERS };
 
 fn play(plan: &Plan, requests: &RequestStream) -> Trace {
     let run = engine::run(plan, requests).expect("policies of this program do not fail");
@@ -243,8 +240,11 @@ fn options() -> impl Strategy<Value = Options> {
         Just(Granularity::Layer),
     ];
     let preemption = select(&[Preemption::None, Preemption::LayerBoundary]);
-    (granularity, preemption)
-        .prop_map(|(granularity, preemption)| Options { granularity, preemption, ..LAYERS })
+    (granularity, preemption).prop_map(|(granularity, preemption)| Options {
+        granularity,
+        preemption,
+        ..LAYERS
+    })
 }
 
 /// What an executed request took: the time that its layers take where each piece ran.

@@ -143,8 +143,11 @@ fn every_order_of_requests_is_its_own() {
 /// Two layers a model, each [ms] and [mJ], `[model][accelerator]`.
 fn layered(cells: &[&[&[(f64, f64)]]]) -> CostTable {
     let cost = |layers: &[(f64, f64)]| {
-        let layer =
-            |&(ms, mj): &(f64, f64)| LayerCost { cycles: span_ms(ms).ns(), energy_nj: mj * 1e6 };
+        let layer = |&(ms, mj): &(f64, f64)| LayerCost {
+            cycles: span_ms(ms).ns(),
+            energy_nj: mj * 1e6,
+            ..LayerCost::default()
+        };
         let layers: Vec<_> = layers.iter().map(layer).collect();
         let cycles = layers.iter().map(|layer| layer.cycles).sum();
         Arc::new(NetworkCost {

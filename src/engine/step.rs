@@ -8,7 +8,7 @@ use crate::schedule::{
     Decision, Foreseen, Granularity, Job, Policy, PolicyFailure, Preemption, Scheduler, Setup,
 };
 use crate::trace::{Attempt, DropReason, Outcome, Piece, Record, Trace};
-use crate::units::{Millijoules, SimTime};
+use crate::units::{Millijoules, SimSpan, SimTime};
 
 use super::Run;
 use super::agenda::{Arrivals, Completions, Expiries};
@@ -149,7 +149,8 @@ impl<'a> Engine<'a> {
         while let Some(accelerator) = self.completions.pop(now) {
             self.events += 1;
             let stint = self.board.stop(accelerator, now);
-            let Stint { job: Job { request, model, next_layer, .. }, end_layer, start, .. } = *stint;
+            let Stint { job: Job { request, model, next_layer, .. }, end_layer, start, .. } =
+                *stint;
             if end_layer < self.costs.n_layers(model) {
                 self.suspend(accelerator, now);
                 continue;
@@ -187,9 +188,8 @@ impl<'a> Engine<'a> {
 
     fn add_piece(&mut self, stint: &Stint, accelerator: AccelId, now: SimTime) {
         let (model, costs) = (stint.job.model, self.costs);
-        let energy_of = |piece: &Piece| {
-            costs.energy_of(model, accelerator, piece.first_layer..piece.end_layer)
-        };
+        let energy_of =
+            |piece: &Piece| costs.energy_of(model, accelerator, piece.first_layer..piece.end_layer);
         self.keep(stint, stint.piece(accelerator, now), energy_of);
     }
 

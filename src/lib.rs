@@ -53,6 +53,9 @@ pub mod load;
 
 pub mod score;
 
+// What no policy exceeds.
+pub mod bounds;
+
 // Policies, and everything joined.
 pub mod schedule;
 

@@ -17,6 +17,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("cost", &["units", "ids", "model", "dataflow", "hardware", "scenario"]),
     ("load", &["units", "ids", "scenario"]),
     ("score", &["units", "ids", "scenario", "trace"]),
+    ("bounds", &["units", "ids", "scenario", "cost", "load", "score"]),
     ("schedule", &["units", "ids", "scenario", "cost", "score"]),
     ("plan", &["units", "hardware", "scenario", "cost", "load", "schedule", "score", "trace"]),
     ("engine", &["units", "ids", "scenario", "cost", "load", "schedule", "plan", "trace"]),

@@ -1,0 +1,92 @@
+//! Speed of the upper bounds, and how tight they are: the 182 configurations of the study with the
+//! layer costs of the published artifact, 30 replications of each.
+//!
+//! ```text
+//! cargo bench --bench bounds
+//! ```
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use xrsim::bounds::{Bounds, Migration, gap};
+use xrsim::config::{Catalog, Edition, Hardware, NetworkEdition};
+use xrsim::cost;
+use xrsim::cost::library::CostLibrary;
+use xrsim::engine;
+use xrsim::load::LoadSettings;
+use xrsim::plan::{EngineSettings, Plan};
+use xrsim::schedule;
+use xrsim::score::ScoreSettings;
+
+const REPLICATIONS: u64 = 30;
+
+fn main() {
+    let plans = plans();
+    for migration in [Migration::None, Migration::LayerBoundary] {
+        let mut sums = [0.0; 3];
+        let mut time = Duration::ZERO;
+        for plan in &plans {
+            let requests = plan.requests().expect("the load is small");
+            let start = Instant::now();
+            let of = Bounds::of(&plan.scenario, &plan.costs, &requests, &plan.score, migration);
+            time += start.elapsed();
+            sums.iter_mut().zip(of.values()).for_each(|(sum, bound)| *sum += bound);
+        }
+        let n = plans.len() as f64;
+        let [isolation, pooled, program] = sums.map(|sum| 100.0 * sum / n);
+        println!(
+            "{migration:?}: {n} bounds in {:.2} s, {:.0} us each; means UB1 {isolation:.2}, \
+             UB2 {pooled:.2}, UB3 {program:.2}",
+            time.as_secs_f64(),
+            time.as_secs_f64() * 1e6 / n,
+        );
+    }
+    for scheduler in schedule::ALL {
+        let mut total = 0.0;
+        let mut gaps = 0.0;
+        let firsts: Vec<_> = plans.iter().step_by(REPLICATIONS as usize).collect();
+        for &plan in &firsts {
+            let plan = Plan { scheduler, ..plan.clone() };
+            let requests = plan.requests().expect("the load is small");
+            let run = engine::run(&plan, &requests);
+            let score = plan.score(&run.trace).total.score_executed_mean;
+            let bounds =
+                Bounds::of(&plan.scenario, &plan.costs, &requests, &plan.score, Migration::None);
+            total += 100.0 * score / firsts.len() as f64;
+            gaps += 100.0 * gap(bounds.linear_program, score) / firsts.len() as f64;
+        }
+        println!("{:>16}: mean score {total:.2}, mean gap {gaps:.2} %", scheduler.name);
+    }
+}
+
+/// Every configuration, replication by replication.
+fn plans() -> Vec<Plan> {
+    let mut catalog = Catalog::with_networks(NetworkEdition::Mlsys2023);
+    let suite = catalog.suite().expect("the suite is embedded");
+    let platform = catalog.platform("mlsys2023").expect("the platform is embedded");
+    let entry = cost::ALL.iter().find(|entry| entry.name == "mlsys2023").expect("it exists");
+    let model = (entry.build.expect("it needs no data"))();
+    let mut plans = Vec::new();
+    for name in &suite.scenarios {
+        let scenario = catalog.scenario(name, Edition::Paper).expect("it is embedded");
+        for &pes in &suite.pes {
+            for name in &suite.systems {
+                let Ok(Hardware::Style(style)) = catalog.hardware(name) else { continue };
+                let system = Arc::new(style.instantiate(pes, &platform).expect("it is legal"));
+                let library = CostLibrary::evaluate(&*model, [(&*scenario, &*system)]);
+                let costs = library.table(&scenario, &system).expect("everything can run");
+                let costs = Arc::new(costs);
+                plans.extend((0..REPLICATIONS).map(|replication| Plan {
+                    scenario: Arc::clone(&scenario),
+                    system: Arc::clone(&system),
+                    costs: Arc::clone(&costs),
+                    load: LoadSettings { replication, ..LoadSettings::default() },
+                    engine: EngineSettings::default(),
+                    scheduler: &schedule::ALL[0],
+                    score: ScoreSettings::default(),
+                }));
+            }
+        }
+    }
+    plans
+}

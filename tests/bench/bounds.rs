@@ -15,7 +15,7 @@ use xrsim::cost::library::CostLibrary;
 use xrsim::engine;
 use xrsim::load::LoadSettings;
 use xrsim::plan::{EngineSettings, Plan};
-use xrsim::schedule;
+use xrsim::schedule::{self, Policy};
 use xrsim::score::ScoreSettings;
 
 const REPLICATIONS: u64 = 30;
@@ -41,21 +41,21 @@ fn main() {
             time.as_secs_f64() * 1e6 / n,
         );
     }
-    for scheduler in schedule::ALL {
+    for entry in schedule::ALL {
         let mut total = 0.0;
         let mut gaps = 0.0;
         let firsts: Vec<_> = plans.iter().step_by(REPLICATIONS as usize).collect();
         for &plan in &firsts {
-            let plan = Plan { scheduler, ..plan.clone() };
+            let plan = Plan { scheduler: Policy::of(entry), ..plan.clone() };
             let requests = plan.requests().expect("the load is small");
-            let run = engine::run(&plan, &requests);
+            let run = engine::run(&plan, &requests).expect("the policy does not fail");
             let score = plan.score(&run.trace).total.score_executed_mean;
             let bounds =
                 Bounds::of(&plan.scenario, &plan.costs, &requests, &plan.score, Migration::None);
             total += 100.0 * score / firsts.len() as f64;
             gaps += 100.0 * gap(bounds.linear_program, score) / firsts.len() as f64;
         }
-        println!("{:>16}: mean score {total:.2}, mean gap {gaps:.2} %", scheduler.name);
+        println!("{:>16}: mean score {total:.2}, mean gap {gaps:.2} %", entry.name);
     }
 }
 
@@ -82,7 +82,7 @@ fn plans() -> Vec<Plan> {
                     costs: Arc::clone(&costs),
                     load: LoadSettings { replication, ..LoadSettings::default() },
                     engine: EngineSettings::default(),
-                    scheduler: &schedule::ALL[0],
+                    scheduler: Policy::of(&schedule::ALL[0]),
                     score: ScoreSettings::default(),
                 }));
             }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::{env, fs, io};
 
 /// Folders of data files, in the order of the table.
-const FOLDERS: [&str; 5] = ["dataflows", "hw_configs", "models", "scenarios", "sweeps"];
+const FOLDERS: [&str; 6] = ["dataflows", "hw_configs", "mlperf", "models", "scenarios", "sweeps"];
 
 fn main() -> io::Result<()> {
     let root = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").expect("set by cargo"));

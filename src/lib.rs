@@ -46,10 +46,12 @@ pub mod scenario;
 
 pub mod trace;
 
-// Three functions of the domain that know nothing of each other.
+// Functions of the domain that know nothing of each other.
 pub mod cost;
 
 pub mod load;
+
+pub mod mlperf;
 
 pub mod score;
 

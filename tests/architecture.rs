@@ -16,6 +16,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("trace", &["units", "ids"]),
     ("cost", &["units", "ids", "model", "dataflow", "hardware", "scenario"]),
     ("load", &["units", "ids", "scenario"]),
+    ("mlperf", &["units", "model"]),
     ("score", &["units", "ids", "scenario", "trace"]),
     ("bounds", &["units", "ids", "scenario", "cost", "load", "score"]),
     ("schedule", &["units", "ids", "scenario", "cost", "score"]),
@@ -37,7 +38,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
         ],
     ),
     ("figures", &[]),
-    ("config", &["units", "ids", "model", "dataflow", "hardware", "scenario", "cost"]),
+    ("config", &["units", "ids", "model", "dataflow", "hardware", "scenario", "cost", "mlperf"]),
 ];
 
 fn rust_files(folder: &Path, files: &mut Vec<PathBuf>) {

@@ -315,6 +315,7 @@ fn reproduce_says_what_changes() {
 fn lists_and_files_are_shown() {
     for what in [
         "models",
+        "mlperf",
         "scenarios",
         "systems",
         "platforms",

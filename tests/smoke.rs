@@ -14,7 +14,7 @@ use xrsim::hardware::platform::Resources;
 use xrsim::model::{Layer, Network, Operator};
 use xrsim::scenario::{Better, DependencyKind, JitterDistribution, Scenario};
 
-const FOLDERS: [&str; 5] = ["dataflows", "hw_configs", "models", "scenarios", "sweeps"];
+const FOLDERS: [&str; 6] = ["dataflows", "hw_configs", "mlperf", "models", "scenarios", "sweeps"];
 
 fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -115,7 +115,7 @@ fn the_examples_of_the_descriptions_load() {
             n_examples += 1;
         }
     }
-    assert_eq!(n_examples, 8);
+    assert_eq!(n_examples, 9);
 }
 
 #[test]

@@ -108,8 +108,10 @@ pub enum Validation {
 /// `xrsim list`.
 #[derive(Debug, Clone, Copy, ValueEnum)]
 pub enum Listing {
-    /// Unit models and their networks.
+    /// Unit models and their networks, and the networks of MLPerf.
     Models,
+    /// Tests of MLPerf's suites, in their order.
+    Mlperf,
     /// Usage scenarios.
     Scenarios,
     /// Accelerator styles and systems.

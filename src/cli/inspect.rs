@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use crate::compat::quirks;
 use crate::config::{Catalog, Edition, Kind, Model, Source, export};
+use crate::mlperf::suite::{Load, Quality, Target, Test};
 use crate::report::network::Facts;
 use crate::report::table;
 use crate::scenario::{Better, DependencyKind, QualityGoal, Scenario};
@@ -22,6 +23,7 @@ use super::{output, sweep, table_style};
 pub fn list(what: Listing) -> Result<(), Failure> {
     let (header, rows) = match what {
         Listing::Models => return list_models(),
+        Listing::Mlperf => mlperf_tests()?,
         Listing::Scenarios => scenarios()?,
         Listing::Systems => systems()?,
         Listing::Platforms => (vec!["platform"], named(Kind::Platform)),
@@ -142,6 +144,49 @@ fn mlperf_networks() -> Listed {
         ]);
     }
     Ok((vec!["MLPerf network", "layers", "GMAC", "M parameters", "dataset", "task"], rows))
+}
+
+fn mlperf_tests() -> Listed {
+    let mut catalog = Catalog::new();
+    let mut rows = Vec::new();
+    for name in catalog.names(Kind::Mlperf) {
+        let suite = catalog.mlperf_suite(&name)?;
+        rows.extend(suite.tests.iter().map(|test| test_row(&name, test)));
+    }
+    let header =
+        vec!["suite", "task", "network", "load", "constraint", "at least", "quality target"];
+    Ok((header, rows))
+}
+
+fn test_row(suite: &str, test: &Test) -> Vec<String> {
+    let percentile = test.percentile.map_or(String::new(), |p| format!("p{}", p * 100.0));
+    let constraint = match test.load {
+        Load::SingleStream | Load::Offline => percentile,
+        Load::MultiStream { interval, .. } => {
+            format!("{percentile} in an interval of {} ms", interval.as_ms())
+        }
+        Load::Server { bound, .. } => format!("{percentile} within {} ms", bound.as_ms()),
+    };
+    let what = if test.load == Load::Offline { "samples" } else { "queries" };
+    let seconds = test.min_duration.as_ms() / 1e3;
+    vec![
+        suite.into(),
+        test.task.name.to_string(),
+        test.task.network.name().into(),
+        test.load.name().into(),
+        constraint,
+        format!("{} {what}, {seconds} s", test.min_count),
+        quality_target(&test.task.quality),
+    ]
+}
+
+fn quality_target(quality: &Quality) -> String {
+    let Quality { metric, unit, target } = quality;
+    let with_unit = |value: f64| format!("{metric} {value} {unit}").trim_end().to_string();
+    match *target {
+        Target::OfFp32 { fp32, percent } => format!("{percent} % of FP32 ({})", with_unit(fp32)),
+        Target::Absolute(value) => with_unit(value),
+    }
 }
 
 fn quality(goal: &QualityGoal) -> String {

@@ -9,6 +9,7 @@ use sha2::{Digest as _, Sha256};
 use crate::dataflow::Dataflow;
 use crate::hardware::platform::{Instance, Platform};
 use crate::hardware::{Style, System};
+use crate::mlperf::suite::Suite as MlperfSuite;
 use crate::model::Network;
 use crate::scenario::{InputStream, Scenario};
 
@@ -19,7 +20,7 @@ use super::network::Model;
 use super::suite::{RawSuite, Suite};
 use super::yaml::read::{printable, unknown_name};
 use super::{ConfigError, Kind, Problem, Source, SweepDraft};
-use super::{dataflow, hardware, mix, nearest, network, scenario, suite};
+use super::{dataflow, hardware, mix, mlperf, nearest, network, scenario, suite};
 
 /// Which version of a scenario is meant where the two differ.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -254,6 +255,16 @@ impl Catalog {
         SweepDraft::read(&file)
     }
 
+    /// The suite of MLPerf called `reference`, such as `inference_v0.5`.
+    ///
+    /// # Errors
+    ///
+    /// [`ConfigError`], also of the networks that it refers to.
+    pub fn mlperf_suite(&mut self, reference: &str) -> Result<MlperfSuite, ConfigError> {
+        let file = self.locate(&[Kind::Mlperf], reference, "", None)?;
+        self.mlperf_suite_of(&file)
+    }
+
     /// The platform called `reference`.
     ///
     /// # Errors
@@ -305,6 +316,7 @@ impl Catalog {
             Kind::Sensors => drop(self.sensors_of(&file)?),
             Kind::Suite => drop(self.suite_of(&file)?),
             Kind::Sweep => drop(SweepDraft::read(&file)?),
+            Kind::Mlperf => drop(self.mlperf_suite_of(&file)?),
         }
         Ok(kind)
     }
@@ -372,6 +384,7 @@ impl Catalog {
         let known: Vec<_> = kinds.iter().flat_map(names).collect();
         let nearest = nearest(reference, known.iter().map(String::as_str)).map(Into::into);
         let kind = match kinds {
+            [Kind::Mlperf] => "suite of MLPerf",
             [kind] => kind.key(),
             [Kind::Style, Kind::System] => "system",
             _ => "file",
@@ -557,6 +570,21 @@ impl Catalog {
         };
         let system = Arc::new(file.finish(system, problems)?);
         Ok(self.systems.keep(file, system))
+    }
+
+    fn mlperf_suite_of(&mut self, file: &Document) -> Result<MlperfSuite, ConfigError> {
+        let mut problems = Vec::new();
+        let suite = match file.draft(Kind::Mlperf, mlperf::read, &mut problems) {
+            Some(raw) => {
+                let lookup = |name: &str| self.model_from(name, file.folder.as_deref());
+                let models = resolve(raw.networks(), lookup, &mut problems)?;
+                let networks = models
+                    .map(|models| models.iter().map(|model| Arc::clone(&model.network)).collect());
+                networks.and_then(|networks| raw.resolve(networks, &mut problems))
+            }
+            None => None,
+        };
+        file.finish(suite, problems)
     }
 
     fn platform_of(&mut self, file: &Document) -> Result<Arc<Platform>, ConfigError> {

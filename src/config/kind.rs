@@ -28,11 +28,13 @@ pub enum Kind {
     Suite,
     /// What many runs vary.
     Sweep,
+    /// Tasks of MLPerf, and what a run of each has to do.
+    Mlperf,
 }
 
 impl Kind {
     /// Every kind with its top-level key.
-    pub const ALL: [(Self, &'static str); 9] = [
+    pub const ALL: [(Self, &'static str); 10] = [
         (Self::Network, "network"),
         (Self::Dataflow, "dataflow"),
         (Self::Style, "style"),
@@ -42,6 +44,7 @@ impl Kind {
         (Self::Sensors, "sensors"),
         (Self::Suite, "suite"),
         (Self::Sweep, "sweep"),
+        (Self::Mlperf, "mlperf"),
     ];
 
     /// Top-level key.

@@ -21,6 +21,7 @@ mod document;
 mod embedded;
 mod hardware;
 mod mix;
+mod mlperf;
 mod range;
 mod scenario;
 mod yaml;

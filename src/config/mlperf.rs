@@ -1,0 +1,437 @@
+//! `mlperf:` files: the tasks of a suite of MLPerf, and what a run of each has to do.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use crate::mlperf::suite::{Benchmark, Cooldown, Load, Quality, Suite, Target, Task, Test};
+use crate::model::Network;
+use crate::units::SimSpan;
+
+use super::Problem;
+use super::yaml::read::{
+    At, Problems, at, at_most, flag, list, number, one_of, quantity, text, unknown_name,
+};
+use super::yaml::{Fields, Node};
+
+/// Most tasks of a suite.
+const MAX_TASKS: usize = 1000;
+/// Most queries or samples of a test.
+const MAX_COUNT: u64 = 1 << 32;
+/// Most runs of a test.
+const MAX_RUNS: u32 = 1000;
+
+/// A load, as a key of `loads`; in the order of [`Load::NAMES`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Key {
+    SingleStream,
+    MultiStream,
+    Server,
+    Offline,
+}
+
+impl Key {
+    const ALL: [Self; 4] = [Self::SingleStream, Self::MultiStream, Self::Server, Self::Offline];
+
+    /// In a file.
+    fn text(self) -> &'static str {
+        ["single_stream", "multi_stream", "server", "offline"][self as usize]
+    }
+}
+
+/// An `mlperf:` file whose networks are still names.
+pub(super) struct RawSuite {
+    name: Box<str>,
+    benchmark: Benchmark,
+    round: Box<str>,
+    cooldown: Option<Cooldown>,
+    deviations: Vec<Box<str>>,
+    tasks: Vec<RawTask>,
+    order: Option<Vec<RawTest>>,
+}
+
+struct RawTask {
+    name: At<Box<str>>,
+    title: Box<str>,
+    network: At<Box<str>>,
+    dataset: Box<str>,
+    input: Box<str>,
+    quality: Quality,
+    performance_samples: u64,
+    /// Indexed by [`Key`].
+    demands: [Option<Demand>; 4],
+}
+
+/// What a task asks of a run under one load.
+#[derive(Clone, Copy)]
+struct Demand {
+    load: Load,
+    percentile: Option<f64>,
+    min_count: u64,
+    min_duration: SimSpan,
+    is_optional: bool,
+}
+
+/// An entry of `order`.
+struct RawTest {
+    span: Range<usize>,
+    task: At<Box<str>>,
+    load: At<Key>,
+}
+
+/// Keys of a load; what a task does not say, its suite says.
+#[derive(Clone, Copy, Default)]
+struct RawLoad {
+    percentile: Option<f64>,
+    min_count: Option<u64>,
+    min_duration: Option<SimSpan>,
+    interval: Option<SimSpan>,
+    queries_per_s: Option<f64>,
+    bound: Option<SimSpan>,
+    runs: Option<u32>,
+    is_optional: Option<bool>,
+}
+
+/// Loads, indexed by [`Key`].
+type RawLoads = [Option<At<RawLoad>>; 4];
+
+/// Reads the body of an `mlperf:` file.
+pub(super) fn read(node: &Node<'_>, problems: &mut Problems) -> Option<RawSuite> {
+    const BENCHMARKS: [(&str, Benchmark); 2] =
+        [("inference", Benchmark::Inference), ("mobile", Benchmark::Mobile)];
+    let mut fields = Fields::of(node, "a suite of MLPerf", problems)?;
+    let name = fields.required("name", text);
+    let benchmark = fields.required("benchmark", one_of(&BENCHMARKS));
+    let round = fields.required("round", text);
+    let cooldown = fields.optional("cooldown", cooldown);
+    let deviations = fields.optional("deviations", list("statements", text)).unwrap_or_default();
+    let shared = fields.optional("loads", loads).unwrap_or_default();
+    let read = |node: &Node<'_>, problems: &mut Problems| task(node, &shared, problems);
+    let tasks = fields.required("tasks", at_most(MAX_TASKS, list("tasks", read)));
+    let order = fields.optional("order", list("tests", test));
+    fields.finish();
+    let tasks = tasks?;
+    refuse_namesakes(&tasks, problems)?;
+    let (name, benchmark, round) = (name?, benchmark?, round?);
+    Some(RawSuite { name, benchmark, round, cooldown, deviations, tasks, order })
+}
+
+fn cooldown(node: &Node<'_>, problems: &mut Problems) -> Option<Cooldown> {
+    let mut fields = Fields::of(node, "a cool-down", problems)?;
+    let between_tests = fields.required("between_tests_s", seconds);
+    let max_between_tests = fields.required("max_between_tests_s", seconds);
+    let between_runs = fields.required("between_runs_s", seconds);
+    fields.finish();
+    Some(Cooldown {
+        between_tests: between_tests?,
+        max_between_tests: max_between_tests?,
+        between_runs: between_runs?,
+    })
+}
+
+fn seconds(node: &Node<'_>, problems: &mut Problems) -> Option<SimSpan> {
+    quantity("a time of 0 s or more", |s| SimSpan::from_ms(s * 1e3))(node, problems)
+}
+
+fn milliseconds(node: &Node<'_>, problems: &mut Problems) -> Option<SimSpan> {
+    let above_zero = |ms| SimSpan::from_ms(ms).filter(|span| *span > SimSpan::ZERO);
+    quantity("a time above 0 ms", above_zero)(node, problems)
+}
+
+fn positive(node: &Node<'_>, problems: &mut Problems) -> Option<f64> {
+    let positive = |value: f64| (value > 0.0 && value.is_finite()).then_some(value);
+    quantity("a number above 0", positive)(node, problems)
+}
+
+/// Reads a percentile as the fraction that LoadGen computes from it.
+fn percentile(node: &Node<'_>, problems: &mut Problems) -> Option<f64> {
+    let fraction = |percent: f64| (percent > 0.0 && percent < 100.0).then_some(percent * 0.01);
+    quantity("a percentile above 0 and below 100", fraction)(node, problems)
+}
+
+fn loads(node: &Node<'_>, problems: &mut Problems) -> Option<RawLoads> {
+    let mut fields = Fields::of(node, "the loads", problems)?;
+    let read = |key| move |node: &Node<'_>, problems: &mut Problems| raw_load(key, node, problems);
+    let loads = Key::ALL.map(|key| fields.optional(key.text(), at(read(key))));
+    fields.finish();
+    Some(loads)
+}
+
+/// Reads what is said of the load `key`.
+fn raw_load(key: Key, node: &Node<'_>, problems: &mut Problems) -> Option<RawLoad> {
+    let mut fields = Fields::of(node, "a load", problems)?;
+    let mut load = RawLoad::default();
+    let count = number(1..=MAX_COUNT);
+    if key == Key::Offline {
+        load.min_count = fields.optional("min_samples", count);
+    } else {
+        load.percentile = fields.optional("percentile", percentile);
+        load.min_count = fields.optional("min_queries", count);
+    }
+    if key == Key::MultiStream {
+        load.interval = fields.optional("interval_ms", milliseconds);
+        load.queries_per_s = fields.optional("queries_per_s", positive);
+    }
+    if key == Key::Server {
+        load.bound = fields.optional("bound_ms", milliseconds);
+        load.runs = fields.optional("runs", number(1..=MAX_RUNS));
+    }
+    load.min_duration = fields.optional("min_duration_s", seconds);
+    load.is_optional = fields.optional("optional", flag);
+    fields.finish();
+    Some(load)
+}
+
+fn task(node: &Node<'_>, shared: &RawLoads, problems: &mut Problems) -> Option<RawTask> {
+    let mut fields = Fields::of(node, "a task", problems)?;
+    let name = fields.required("name", at(text));
+    let title = fields.required("title", text);
+    let network = fields.required("network", at(text));
+    let dataset = fields.required("dataset", text);
+    let input = fields.required("input", text);
+    let quality = fields.required("quality", quality);
+    let performance_samples = fields.required("performance_samples", number(1..=MAX_COUNT));
+    let loads = fields.required("loads", |node, problems| {
+        let loads = loads(node, problems)?;
+        if loads.iter().all(Option::is_none) {
+            let message = "a task has at least one load";
+            problems.push(Problem::new(node.span.clone(), message));
+            return None;
+        }
+        demands(&loads, shared, problems)
+    });
+    fields.finish();
+    Some(RawTask {
+        name: name?,
+        title: title?,
+        network: network?,
+        dataset: dataset?,
+        input: input?,
+        quality: quality?,
+        performance_samples: performance_samples?,
+        demands: loads?,
+    })
+}
+
+fn quality(node: &Node<'_>, problems: &mut Problems) -> Option<Quality> {
+    let mut fields = Fields::of(node, "a quality target", problems)?;
+    let metric = fields.required("metric", text);
+    let unit = fields.optional("unit", text).unwrap_or_default();
+    let target = if fields.given("target") {
+        fields.optional("target", positive).map(Target::Absolute)
+    } else {
+        let fp32 = fields.required("fp32", positive);
+        let percent = fields.required("percent_of_fp32", positive);
+        fp32.zip(percent).map(|(fp32, percent)| Target::OfFp32 { fp32, percent })
+    };
+    fields.finish();
+    Some(Quality { metric: metric?, unit, target: target? })
+}
+
+/// What a task asks of every load that it has; `None` if any lacks something.
+fn demands(
+    own: &RawLoads,
+    shared: &RawLoads,
+    problems: &mut Problems,
+) -> Option<[Option<Demand>; 4]> {
+    let mut demands = [None; 4];
+    let mut complete = true;
+    for key in Key::ALL {
+        let Some(At { span, value }) = &own[key as usize] else {
+            continue;
+        };
+        let shared = shared[key as usize].as_ref().map(|load| load.value).unwrap_or_default();
+        match value.or(&shared).demand(key) {
+            Ok(demand) => demands[key as usize] = Some(demand),
+            Err(missing) => {
+                let message = format!(
+                    "`{}` lacks the key `{missing}`, and so do the `loads` of the suite",
+                    key.text()
+                );
+                problems.push(Problem::new(span.clone(), message));
+                complete = false;
+            }
+        }
+    }
+    complete.then_some(demands)
+}
+
+impl RawLoad {
+    /// This load, with what it lacks taken from another one.
+    fn or(&self, other: &Self) -> Self {
+        Self {
+            percentile: self.percentile.or(other.percentile),
+            min_count: self.min_count.or(other.min_count),
+            min_duration: self.min_duration.or(other.min_duration),
+            interval: self.interval.or(other.interval),
+            queries_per_s: self.queries_per_s.or(other.queries_per_s),
+            bound: self.bound.or(other.bound),
+            runs: self.runs.or(other.runs),
+            is_optional: self.is_optional.or(other.is_optional),
+        }
+    }
+
+    /// What the load `key` asks for.
+    ///
+    /// # Errors
+    ///
+    /// The first key that is missing.
+    fn demand(&self, key: Key) -> Result<Demand, &'static str> {
+        let load = match key {
+            Key::SingleStream => Load::SingleStream,
+            Key::MultiStream => Load::MultiStream {
+                interval: self.interval.ok_or("interval_ms")?,
+                queries_per_s: self.queries_per_s.ok_or("queries_per_s")?,
+            },
+            Key::Server => {
+                Load::Server { bound: self.bound.ok_or("bound_ms")?, runs: self.runs.unwrap_or(1) }
+            }
+            Key::Offline => Load::Offline,
+        };
+        let count_key = if key == Key::Offline { "min_samples" } else { "min_queries" };
+        let percentile = match key {
+            Key::Offline => None,
+            _ => Some(self.percentile.ok_or("percentile")?),
+        };
+        Ok(Demand {
+            load,
+            percentile,
+            min_count: self.min_count.ok_or(count_key)?,
+            min_duration: self.min_duration.unwrap_or_default(),
+            is_optional: self.is_optional.unwrap_or_default(),
+        })
+    }
+}
+
+fn test(node: &Node<'_>, problems: &mut Problems) -> Option<RawTest> {
+    const NAMES: [(&str, Key); 4] = [
+        (Load::NAMES[0], Key::SingleStream),
+        (Load::NAMES[1], Key::MultiStream),
+        (Load::NAMES[2], Key::Server),
+        (Load::NAMES[3], Key::Offline),
+    ];
+    let mut fields = Fields::of(node, "a test", problems)?;
+    let task = fields.required("task", at(text));
+    let load = fields.required("load", at(one_of(&NAMES)));
+    fields.finish();
+    Some(RawTest { span: node.span.clone(), task: task?, load: load? })
+}
+
+/// Tasks are told apart by their names; `None` if they cannot be.
+fn refuse_namesakes(tasks: &[RawTask], problems: &mut Problems) -> Option<()> {
+    let n_before = problems.len();
+    for (index, task) in tasks.iter().enumerate() {
+        let name = &task.name;
+        if tasks[..index].iter().any(|known| known.name.value == name.value) {
+            let message = format!("a second task named `{}`", name.value);
+            problems.push(Problem::new(name.span.clone(), message));
+        }
+    }
+    (problems.len() == n_before).then_some(())
+}
+
+impl RawSuite {
+    /// Names of the networks, with their places.
+    pub(super) fn networks(&self) -> impl Iterator<Item = &At<Box<str>>> {
+        self.tasks.iter().map(|task| &task.network)
+    }
+
+    /// The suite with these `networks`, one for each task.
+    pub(super) fn resolve(
+        self,
+        networks: Vec<Arc<Network>>,
+        problems: &mut Problems,
+    ) -> Option<Suite> {
+        let order = match &self.order {
+            Some(order) => checked_order(order, &self.tasks, problems)?,
+            None => every_test(&self.tasks),
+        };
+        let (tasks, demands): (Vec<_>, Vec<_>) = self
+            .tasks
+            .into_iter()
+            .zip(networks)
+            .map(|(task, network)| task.resolve(network))
+            .unzip();
+        let test = |(task, key): (usize, Key)| {
+            let demand: Demand = demands[task][key as usize]?;
+            Some(demand.of(Arc::clone(&tasks[task])))
+        };
+        Some(Suite {
+            name: self.name,
+            benchmark: self.benchmark,
+            round: self.round,
+            tests: order.into_iter().filter_map(test).collect(),
+            cooldown: self.cooldown,
+            deviations: self.deviations,
+        })
+    }
+}
+
+impl RawTask {
+    fn resolve(self, network: Arc<Network>) -> (Arc<Task>, [Option<Demand>; 4]) {
+        let task = Task {
+            name: self.name.value,
+            title: self.title,
+            network,
+            dataset: self.dataset,
+            input: self.input,
+            quality: self.quality,
+            performance_samples: self.performance_samples,
+        };
+        (Arc::new(task), self.demands)
+    }
+}
+
+impl Demand {
+    fn of(self, task: Arc<Task>) -> Test {
+        let Self { load, percentile, min_count, min_duration, is_optional } = self;
+        Test { task, load, percentile, min_count, min_duration, is_optional }
+    }
+}
+
+/// Task and load of every test: task by task, as they are written.
+fn every_test(tasks: &[RawTask]) -> Vec<(usize, Key)> {
+    let of_task = |(index, task): (usize, &RawTask)| {
+        let given = Key::ALL.into_iter().filter(|&key| task.demands[key as usize].is_some());
+        given.map(|key| (index, key)).collect::<Vec<_>>()
+    };
+    tasks.iter().enumerate().flat_map(of_task).collect()
+}
+
+/// Task and load of every test in this order; `None` unless it has every one once.
+fn checked_order(
+    order: &[RawTest],
+    tasks: &[RawTask],
+    problems: &mut Problems,
+) -> Option<Vec<(usize, Key)>> {
+    let n_before = problems.len();
+    let mut tests = Vec::new();
+    for entry in order {
+        match place(entry, tasks) {
+            Ok(test) if tests.contains(&test) => {
+                problems.push(Problem::new(entry.span.clone(), "this test is listed before"));
+            }
+            Ok(test) => tests.push(test),
+            Err(problem) => problems.push(problem),
+        }
+    }
+    for (task, key) in every_test(tasks).into_iter().filter(|test| !tests.contains(test)) {
+        let name = &tasks[task].name;
+        let load = Load::NAMES[key as usize];
+        let message = format!("`order` lacks the test of {} under {load}", name.value);
+        problems.push(Problem::new(name.span.clone(), message));
+    }
+    (problems.len() == n_before).then_some(tests)
+}
+
+/// Task and load that an entry of `order` names.
+fn place(entry: &RawTest, tasks: &[RawTask]) -> Result<(usize, Key), Problem> {
+    let names = tasks.iter().map(|task| &*task.name.value);
+    let task = names.clone().position(|name| *name == *entry.task.value);
+    let task = task.ok_or_else(|| unknown_name("task", &entry.task, names))?;
+    let key = entry.load.value;
+    if tasks[task].demands[key as usize].is_none() {
+        let message = format!("{} has no load `{}`", entry.task.value, key.text());
+        return Err(Problem::new(entry.load.span.clone(), message));
+    }
+    Ok((task, key))
+}

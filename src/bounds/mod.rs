@@ -26,7 +26,7 @@
 //! - A frame within the horizon has its upstream frames within it.
 //!
 //! Nothing else is used. The bounds hold for every policy, admission and order; with and without
-//! preemption, grace, abortion or remigration; and for shared bandwidth, switching and migration
+//! preemption, grace, abortion or replacement; and for shared bandwidth, switching and migration
 //! costs, which only add time and energy to the cost table. They do not hold for `mlsys2023`
 //! semantics, which has arrivals of its own.
 //!
@@ -83,7 +83,7 @@ impl Bound {
 }
 
 /// Upper bounds of the score of every run with the same requests, system and scores.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Bounds {
     /// [`Bound::Isolation`].
     pub isolation: f64,
@@ -124,6 +124,13 @@ impl Bounds {
     pub fn values(&self) -> [f64; 3] {
         let Self { isolation, pooled_capacity, linear_program } = *self;
         [isolation, pooled_capacity, linear_program]
+    }
+
+    /// Adds `weight` times another run's bounds: an expectation, step by step.
+    pub fn add(&mut self, other: &Self, weight: f64) {
+        self.isolation += weight * other.isolation;
+        self.pooled_capacity += weight * other.pooled_capacity;
+        self.linear_program += weight * other.linear_program;
     }
 
     /// The smallest bound; of equals the simplest.

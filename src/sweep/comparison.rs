@@ -6,13 +6,14 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 
+use crate::bounds::{Bounds, Migration};
 use crate::cost::library::CostLibrary;
 use crate::cost::{CostModel, CostTable};
 use crate::engine;
 use crate::ids::ModelId;
 use crate::load::{LoadSettings, RequestStream};
 use crate::plan::Plan;
-use crate::schedule::Policy;
+use crate::schedule::{Granularity, Policy, Preemption};
 use crate::score::Score;
 
 use super::enumeration::{Pattern, patterns};
@@ -80,6 +81,8 @@ impl Sample {
 pub struct Replication {
     /// What the policies made of it, in their order.
     pub samples: Box<[Sample]>,
+    /// What no policy could have exceeded; expectations where triggers are enumerated.
+    pub bounds: Bounds,
 }
 
 /// One configuration: a scenario on a system.
@@ -187,16 +190,32 @@ fn replicate(
         Triggers::Enumerated => patterns(&plan.scenario, &plan.load, |id| frames(&requests, id)),
     };
     let Some(patterns) = patterns.filter(|patterns| patterns.len() > 1) else {
-        return Ok(Replication { samples: samples(plan, &requests, policies)? });
+        let bounds = bounds(&plan, &requests, policies);
+        return Ok(Replication { samples: samples(plan, &requests, policies)?, bounds });
     };
     let mut expected = vec![Sample::default(); policies.len()];
+    let mut bound = Bounds::default();
     for Pattern { probability, load } in patterns {
         let plan = Plan { load, ..plan.clone() };
         let requests = plan.requests()?;
+        bound.add(&bounds(&plan, &requests, policies), probability);
         let samples = samples(plan, &requests, policies)?;
         expected.iter_mut().zip(samples).for_each(|(sum, sample)| sum.add(&sample, probability));
     }
-    Ok(Replication { samples: expected.into() })
+    Ok(Replication { samples: expected.into(), bounds: bound })
+}
+
+/// Bounds of all policies together: where one of them cuts requests, they may migrate.
+fn bounds(plan: &Plan, requests: &RequestStream, policies: &[Policy]) -> Bounds {
+    let cuts = |policy: &Policy| {
+        let options = policy.options();
+        options.granularity != Granularity::Model || options.preemption != Preemption::None
+    };
+    let migration = match policies.iter().any(cuts) {
+        true => Migration::LayerBoundary,
+        false => Migration::None,
+    };
+    Bounds::of(&plan.scenario, &plan.costs, requests, &plan.score, migration)
 }
 
 fn frames(requests: &RequestStream, model: ModelId) -> usize {

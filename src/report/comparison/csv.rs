@@ -1,5 +1,6 @@
 //! A comparison for programs: tables as header and rows.
 
+use crate::bounds::Bounds;
 use crate::figures::cell;
 use crate::statistics::{Fraction, Summary};
 use crate::sweep::comparison::{Comparison, Sample};
@@ -23,6 +24,8 @@ pub fn policies_csv(ranking: &Ranking) -> Rows {
         "p_holm",
         "miss_ratio",
         "energy_mj",
+        "gap_to_bound",
+        "bound",
         "wins",
     ];
     let rows = ranking.standings.iter().map(|standing| {
@@ -35,7 +38,8 @@ pub fn policies_csv(ranking: &Ranking) -> Rows {
         row.extend(mean_and_half_width(Some(standing.measure)));
         row.extend(mean_and_half_width(behind));
         row.push(number(standing.p_value));
-        row.extend([standing.miss_ratio, standing.energy_mj].map(cell));
+        row.extend([standing.miss_ratio, standing.energy_mj, standing.gap].map(cell));
+        row.push(ranking.bound.0.name().into());
         row.push(standing.wins.to_string());
         row
     });
@@ -49,6 +53,7 @@ pub fn configurations_csv(comparison: &Comparison, measure: Measure) -> Rows {
         ["scenario", "system", "pes", "scheduler", "replications"].map(String::from).into();
     header.extend(Sample::COLUMNS.map(String::from));
     header.push(format!("{}_half_width", measure.name()));
+    header.extend(Bounds::COLUMNS.map(String::from));
     let mut rows = Vec::new();
     for (spec, runs) in comparison.feasible() {
         for (index, policy) in comparison.policies().iter().enumerate() {
@@ -64,6 +69,8 @@ pub fn configurations_csv(comparison: &Comparison, measure: Measure) -> Rows {
             ];
             row.extend((0..Sample::COLUMNS.len()).map(|at| cell(column(at).mean)));
             row.push(number(column(measure.column).half_width(Fraction::P95)));
+            let bound = |at: usize| Summary::of(runs.iter().map(|it| it.bounds.values()[at])).mean;
+            row.extend((0..Bounds::COLUMNS.len()).map(|at| cell(bound(at))));
             rows.push(row);
         }
     }

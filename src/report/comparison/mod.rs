@@ -6,6 +6,7 @@ mod table;
 
 use std::sync::Arc;
 
+use crate::bounds::{Bound, Bounds, gap};
 use crate::statistics::{PairedDifference, Summary, holm};
 use crate::sweep::comparison::{Comparison, Replication, Sample};
 
@@ -64,6 +65,8 @@ pub struct Standing {
     pub miss_ratio: f64,
     /// Energy of a run \[mJ\]: mean over configurations.
     pub energy_mj: f64,
+    /// What is missing from the mean score to the upper bound, as a share of it.
+    pub gap: f64,
     /// Configurations in which no policy is better, equals included.
     pub wins: usize,
 }
@@ -77,6 +80,8 @@ pub struct Ranking {
     pub standings: Vec<Standing>,
     /// Mean over the configurations of the measure of the policy that is best there.
     pub best_of_each: f64,
+    /// The tightest upper bound of `score_executed_mean`, mean over configurations and replications.
+    pub bound: (Bound, f64),
     /// Configurations that could run.
     pub n_configurations: usize,
     /// Replications of each.
@@ -109,19 +114,22 @@ impl Ranking {
             .collect();
         let p_values: Vec<_> = behind.iter().filter_map(PairedDifference::p_value).collect();
         let adjusted = holm(&p_values);
+        let bound = tightest(&all);
         let standing = |(rank, &policy): (usize, &usize)| Standing {
             policy: Arc::clone(comparison.policies()[policy].label()),
             measure: summaries[policy],
             behind: rank.checked_sub(1).map(|rank| behind[rank]),
             p_value: rank.checked_sub(1).and_then(|rank| adjusted.get(rank).copied()),
             miss_ratio: miss_ratio(&all, policy),
-            energy_mj: energy_mj(&all, policy),
+            energy_mj: mean_of(&all, policy, "energy_mj"),
+            gap: gap(bound.1, mean_of(&all, policy, "score_executed_mean")),
             wins: means.iter().zip(&best).filter(|(means, best)| means[policy] == **best).count(),
         };
         Self {
             measure,
             standings: order.iter().enumerate().map(standing).collect(),
             best_of_each: Summary::of(best.iter().copied()).mean,
+            bound,
             n_configurations: all.len(),
             n_replications: comparison.n_replications(),
         }
@@ -164,7 +172,20 @@ fn miss_ratio(all: &[&[Replication]], policy: usize) -> f64 {
     Summary::of(all.iter().filter_map(ratio)).mean
 }
 
-fn energy_mj(all: &[&[Replication]], policy: usize) -> f64 {
-    let energy = |runs: &&[Replication]| sum(runs, policy, "energy_mj") / runs.len().max(1) as f64;
-    Summary::of(all.iter().map(energy)).mean
+/// Mean of a column of [`Sample`] over replications, then configurations.
+fn mean_of(all: &[&[Replication]], policy: usize, column: &str) -> f64 {
+    let mean = |runs: &&[Replication]| sum(runs, policy, column) / runs.len().max(1) as f64;
+    Summary::of(all.iter().map(mean)).mean
+}
+
+/// The bound with the smallest mean; of equals the simplest.
+fn tightest(all: &[&[Replication]]) -> (Bound, f64) {
+    let mean = |index: usize| {
+        let runs = all
+            .iter()
+            .map(|runs| Summary::of(runs.iter().map(|it| it.bounds.values()[index])).mean);
+        Summary::of(runs).mean
+    };
+    let means = Bounds { isolation: mean(0), pooled_capacity: mean(1), linear_program: mean(2) };
+    means.tightest()
 }

@@ -7,25 +7,29 @@ use crate::statistics::{Fraction, Summary};
 use super::{Ranking, Standing};
 
 /// A row a policy, the best first: measure and difference to the best with 95 % intervals, p-value
-/// adjusted for the number of policies, miss ratio, energy and wins.
+/// adjusted for the number of policies, miss ratio, energy, gap to the upper bound and wins.
 pub fn table(ranking: &Ranking, style: Style) -> String {
     let measure = ranking.measure.name();
-    let header = ["scheduler", measure, "behind the best", "p", "miss ratio", "energy mJ", "wins"];
+    let header =
+        ["scheduler", measure, "behind the best", "p", "miss ratio", "energy mJ", "gap", "wins"];
     let mut table = new_table(style, &header, 1);
     for standing in &ranking.standings {
         table.add_row(cells(standing, style));
     }
-    let Ranking { n_configurations, n_replications, best_of_each, .. } = ranking;
+    let Ranking { n_configurations, n_replications, best_of_each, bound: (bound, limit), .. } =
+        ranking;
     format!(
-        "{}best scheduler of every configuration {best_of_each:.4}; {}, {}\n",
+        "{}best scheduler of every configuration {best_of_each:.4}; no scheduler can exceed a \
+         score_executed_mean of {limit:.4} ({})\n{}, {}\n",
         render(&table),
+        bound.name(),
         counted(*n_configurations, "configuration"),
         counted(*n_replications as usize, "replication"),
     )
 }
 
 fn cells(standing: &Standing, style: Style) -> Vec<String> {
-    let Standing { policy, measure, behind, p_value, miss_ratio, energy_mj, wins } = standing;
+    let Standing { policy, measure, behind, p_value, miss_ratio, energy_mj, gap, wins } = standing;
     vec![
         policy.to_string(),
         with_interval(measure, style),
@@ -33,6 +37,7 @@ fn cells(standing: &Standing, style: Style) -> Vec<String> {
         p_value.map_or_else(|| "-".into(), p_text),
         format!("{miss_ratio:.4}"),
         format!("{energy_mj:.1}"),
+        format!("{:.1} %", 100.0 * gap),
         wins.to_string(),
     ]
 }

@@ -58,8 +58,10 @@ pub mod score;
 // What no policy exceeds.
 pub mod bounds;
 
-// Policies, and everything joined.
+// Policies, those of the user's in other processes, and everything joined.
 pub mod schedule;
+
+pub mod external;
 
 pub mod plan;
 

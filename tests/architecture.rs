@@ -20,6 +20,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("score", &["units", "ids", "scenario", "trace"]),
     ("bounds", &["units", "ids", "scenario", "cost", "load", "score"]),
     ("schedule", &["units", "ids", "scenario", "cost", "score"]),
+    ("external", &["units", "ids", "scenario", "cost", "schedule"]),
     ("plan", &["units", "hardware", "scenario", "cost", "load", "schedule", "score", "trace"]),
     ("engine", &["units", "ids", "scenario", "cost", "load", "schedule", "plan", "trace"]),
     ("compat", &["units", "ids", "model", "scenario", "cost", "score", "plan", "trace"]),

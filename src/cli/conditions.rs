@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use crate::config::{Edition, NetworkEdition};
+use crate::external;
 use crate::hardware::platform::Platform;
 use crate::hardware::{Style, System};
 use crate::plan::Ablation;
@@ -167,7 +168,7 @@ fn warm_up_ends(settings: &Settings) -> Result<(), Failure> {
 /// If there is none, or not so.
 pub fn scheduler(text: &str) -> Result<Policy, Failure> {
     let known = || schedule::ALL.iter().map(|entry| entry.name);
-    Policy::parse(text).map_err(|error| match error {
+    external::policy(text).map_err(|error| match error {
         PolicyError::Name(name) => super::unknown("scheduler", &name, known()),
         error => super::argument(error),
     })

@@ -134,7 +134,7 @@ pub const OPTIONS: &[Parameter] = &[
 
 impl Options {
     /// The values of [`OPTIONS`] in `arguments`.
-    pub(super) fn of(arguments: &Arguments) -> Self {
+    pub fn of(arguments: &Arguments) -> Self {
         let span =
             |name| SimSpan::from_ms(arguments.number(name)).expect("the allowed times are times");
         Self {

@@ -141,8 +141,25 @@ impl Arguments {
         Self(all.map(argument).collect())
     }
 
+    /// The defaults of `entry` and what `assignments`, each `name=value`, change.
+    ///
+    /// # Errors
+    ///
+    /// [`PolicyError`].
+    pub fn parse<'a>(
+        entry: &Entry,
+        assignments: impl IntoIterator<Item = &'a str>,
+    ) -> Result<Self, PolicyError> {
+        let mut arguments = Self::of(entry);
+        for assignment in assignments {
+            arguments.assign(entry, assignment)?;
+        }
+        arguments.check(entry)?;
+        Ok(arguments)
+    }
+
     /// Takes `name=value`.
-    pub(super) fn assign(&mut self, entry: &Entry, assignment: &str) -> Result<(), PolicyError> {
+    fn assign(&mut self, entry: &Entry, assignment: &str) -> Result<(), PolicyError> {
         let (name, text) = assignment
             .split_once('=')
             .map(|(name, value)| (name.trim(), value.trim()))
@@ -174,7 +191,7 @@ impl Arguments {
     }
 
     /// Refuses what was given without effect, and what contradicts each other.
-    pub(super) fn check(&self, entry: &Entry) -> Result<(), PolicyError> {
+    fn check(&self, entry: &Entry) -> Result<(), PolicyError> {
         for argument in self.0.iter().filter(|argument| argument.given) {
             if let Some((other, value)) = argument.parameter.only_with
                 && self.value(other) != Value::Name(value)
@@ -233,9 +250,13 @@ impl Arguments {
         self.name(name) == "on"
     }
 
-    /// Those that are not the default, as `name=value` in the order of lists.
-    pub(super) fn changes(&self) -> Vec<String> {
+    /// `name` with every parameter that is not the default, in the order of lists. Behind a `:`, or
+    /// behind a `,` if there is a `:` in the name.
+    pub fn label(&self, name: &str) -> String {
         let changed = self.0.iter().filter(|argument| argument.value != argument.default);
-        changed.map(|it| format!("{}={}", it.parameter.name, it.value)).collect()
+        changed.fold(name.to_string(), |label, it| {
+            let separator = if label.contains(':') { ',' } else { ':' };
+            format!("{label}{separator}{}={}", it.parameter.name, it.value)
+        })
     }
 }

@@ -133,23 +133,15 @@ impl Policy {
         let (name, parameters) = text.split_once(':').unwrap_or((text, ""));
         let name = name.trim();
         let entry = super::find(name).ok_or_else(|| PolicyError::Name(name.into()))?;
-        let mut arguments = Arguments::of(entry);
-        for assignment in parameters.split(',').map(str::trim).filter(|it| !it.is_empty()) {
-            arguments.assign(entry, assignment)?;
-        }
-        arguments.check(entry)?;
-        Ok(Self::with(entry, arguments))
+        let assignments = parameters.split(',').map(str::trim).filter(|it| !it.is_empty());
+        Ok(Self::with(entry, Arguments::parse(entry, assignments)?))
     }
 
     fn with(entry: &'static Entry, arguments: Arguments) -> Self {
-        let label = match &arguments.changes()[..] {
-            [] => entry.name.into(),
-            changes => format!("{}:{}", entry.name, changes.join(",")),
-        };
         let options = Options::of(&arguments);
         let waits = options.placement == Placement::EarliestFinish;
         Self {
-            label: label.into(),
+            label: arguments.label(entry.name).into(),
             options,
             work_conserving: entry.work_conserving && !waits,
             foresees: entry.foresees,

@@ -1,6 +1,7 @@
 //! Keys of a sweep and what their values mean.
 
 use crate::config::{NetworkEdition, nearest};
+use crate::external;
 use crate::hardware::Accelerator;
 use crate::plan::Ablation;
 use crate::schedule::{self, Policy, PolicyError};
@@ -129,7 +130,7 @@ fn named<T: Copy>(kind: &'static str, names: &[(&'static str, T)], value: &str) 
 
 fn scheduler(value: &str) -> Result<Policy, Slip> {
     let known = || schedule::ALL.iter().map(|entry| entry.name).collect();
-    Policy::parse(value).map_err(|error| match error {
+    external::policy(value).map_err(|error| match error {
         PolicyError::Name(_) => Slip::Name { kind: "scheduler", known: known() },
         error => Slip::Policy(error),
     })

@@ -1,0 +1,158 @@
+//! Policies of the user's, in processes of their own that speak JSON lines on their standard input and
+//! output: `external:COMMAND`. `schedulers/README.md` describes the protocol.
+//!
+//! This is input and output, so it stands outside of [`schedule`](crate::schedule); to an engine it is
+//! a policy like any other. Whatever the process answers, the worst that follows is
+//! [`Decision::Fail`].
+
+mod message;
+mod process;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::schedule::{
+    Arguments, Decision, Entry, OPTIONS, Options, Parameter, Policy, PolicyError, PolicyFailure,
+    Scheduler, Setup, View,
+};
+
+use message::Answer;
+use process::Process;
+
+/// What [`policy`] makes, without a command.
+pub const ENTRY: Entry = Entry {
+    name: "external",
+    help: "a program of yours, external:COMMAND, which speaks JSON lines on its standard input and \
+           output",
+    source: "schedulers/README.md",
+    work_conserving: false,
+    parameters: &[Parameter::whole(
+        "timeout_ms",
+        "longest time to an answer, after which the run fails",
+        10_000,
+        [1, 3_600_000],
+    )],
+    fixes: &["accelerator"],
+    ..Entry::new(|_, _| Box::new(NoCommand))
+};
+
+/// What begins the name of an external policy.
+const PREFIX: &str = "external:";
+
+/// The policy that `text` names, of this program ([`Policy::parse`]) or of the user's:
+/// `external:COMMAND`, with parameters behind it as in `external:python3 edf.py,timeout_ms=500`. The
+/// command is split into words like in a shell, which it is not given to.
+///
+/// # Errors
+///
+/// [`PolicyError`].
+pub fn policy(text: &str) -> Result<Policy, PolicyError> {
+    let Some(text) = text.trim().strip_prefix(PREFIX) else {
+        return Policy::parse(text);
+    };
+    let (command, assignments) = split(text);
+    let arguments = Arguments::parse(&ENTRY, assignments)?;
+    let no_words = PolicyError::Together("external: needs a command, with its quotes closed");
+    let words = shlex::split(command).filter(|words| !words.is_empty()).ok_or(no_words)?;
+    let label = arguments.label(&format!("{PREFIX}{command}"));
+    let options = Options::of(&arguments);
+    let timeout = Duration::from_millis(arguments.whole("timeout_ms").into());
+    let build = {
+        let label: Box<str> = label.as_str().into();
+        move |setup: &Setup<'_>| match External::start(&words, timeout, setup) {
+            Ok(policy) => Ok(Box::new(policy) as Box<dyn Scheduler>),
+            Err(message) => Err(PolicyFailure { policy: label.clone(), message: message.into() }),
+        }
+    };
+    Ok(Policy::new(label, options, ENTRY.work_conserving, Arc::new(build)))
+}
+
+/// The command, and the parameters behind it.
+fn split(text: &str) -> (&str, Vec<&str>) {
+    let known = || ENTRY.parameters.iter().chain(OPTIONS).map(|parameter| parameter.name);
+    let is_parameter = |piece: &str| {
+        let name = piece.split_once('=').map(|(name, _)| name.trim());
+        name.is_some_and(|name| known().any(|known| known == name))
+    };
+    let mut command = text;
+    let mut assignments = Vec::new();
+    while let Some((head, piece)) = command.rsplit_once(',')
+        && is_parameter(piece)
+    {
+        command = head;
+        assignments.insert(0, piece);
+    }
+    (command.trim(), assignments)
+}
+
+/// A policy in another process.
+struct External {
+    process: Process,
+    options: Options,
+    /// Decisions asked for so far.
+    asked: u64,
+}
+
+impl External {
+    fn start(words: &[String], timeout: Duration, setup: &Setup<'_>) -> Result<Self, String> {
+        let mut process = Process::start(words, timeout)?;
+        process.send(message::setup(setup));
+        Ok(Self { process, options: setup.options, asked: 0 })
+    }
+
+    fn ask(&mut self, view: &View<'_>) -> Result<Decision, String> {
+        self.asked += 1;
+        self.process.send(message::view(self.asked, view));
+        let line = self.process.receive()?;
+        let answer = Answer::parse(&line, self.asked);
+        let decision = answer.and_then(|answer| answer.decision(view, self.options.granularity));
+        decision.map_err(|reason| format!("answered {}: {reason}", message::quoted(&line)))
+    }
+}
+
+impl Scheduler for External {
+    fn decide(&mut self, view: &View<'_>) -> Decision {
+        self.ask(view).unwrap_or_else(|message| Decision::Fail(message.into()))
+    }
+}
+
+/// The policy that [`ENTRY`] stands for where no command is given.
+struct NoCommand;
+
+impl Scheduler for NoCommand {
+    fn decide(&mut self, _: &View<'_>) -> Decision {
+        Decision::Fail("external: needs a command".into())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parameters_stand_behind_the_command() {
+        let check = |text: &str, label: &str| assert_eq!(&**policy(text).unwrap().label(), label);
+        check("external:python3 a.py", "external:python3 a.py");
+        check("external: a --k=1,b=2 , timeout_ms=10000", "external:a --k=1,b=2");
+        check(
+            "external:a,preemption=layer-boundary,timeout_ms=5",
+            "external:a,timeout_ms=5,preemption=layer-boundary",
+        );
+        check("edf:admission=none", "edf");
+    }
+
+    #[test]
+    fn what_is_wrong_with_an_external_policy_is_said() {
+        let refused = |text: &str| policy(text).unwrap_err().to_string();
+        assert_eq!(refused("external:"), "external: needs a command, with its quotes closed");
+        assert_eq!(refused("external:a 'b"), "external: needs a command, with its quotes closed");
+        assert_eq!(
+            refused("external:a,accelerator=edp"),
+            "external decides `accelerator` itself; leave it out"
+        );
+        assert_eq!(
+            refused("external:a,timeout_ms=0"),
+            "timeout_ms is `0`; allowed is a whole number from 1 to 3600000"
+        );
+    }
+}

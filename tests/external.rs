@@ -1,0 +1,259 @@
+//! Policies in other processes. The other process is this test itself, in another role; so the file
+//! has its own `main`, and its tests are listed there.
+
+#[path = "support/runs.rs"]
+mod runs;
+#[path = "support/situations.rs"]
+mod situations;
+
+use std::io::{self, Write};
+use std::process::Command;
+use std::thread;
+use std::time::Duration;
+
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+use runs::*;
+use situations::*;
+use xrsim::engine;
+use xrsim::external;
+use xrsim::plan::Plan;
+use xrsim::schedule::Policy;
+use xrsim::trace::{DropReason, Outcome};
+
+/// First argument of this program in the role of a policy.
+const ROLE: &str = "--act-as";
+
+fn main() {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    if let [first, role] = &arguments[..]
+        && first == ROLE
+    {
+        return act(role);
+    }
+    let tests: [(&str, fn()); 8] = [
+        ("an_external_policy_decides_like_the_same_one_inside", like_the_same_one_inside),
+        ("an_external_policy_makes_the_same_run", the_same_run),
+        ("an_external_policy_may_drop_wait_and_take_pieces", drop_wait_and_pieces),
+        ("wrong_answers_fail_the_run_and_are_quoted", wrong_answers),
+        ("an_external_policy_that_is_not_there_fails_the_run", not_there),
+        ("an_external_policy_can_give_up_with_a_message", gives_up),
+        ("no_process_outlives_its_run", no_process_outlives_its_run),
+        ("the_example_in_python_is_edf", the_example_in_python),
+    ];
+    let filter = arguments.iter().find(|argument| !argument.starts_with('-'));
+    for (name, test) in tests {
+        if filter.is_none_or(|filter| name.contains(&**filter)) {
+            test();
+            println!("test {name} ... ok");
+        }
+    }
+}
+
+/// The policy that this program is in `role`.
+fn acting(role: &str, parameters: &str) -> Policy {
+    let program = std::env::current_exe().expect("a test knows its program");
+    let text = format!("external:'{}' {ROLE} {role}{parameters}", program.display());
+    external::policy(&text).expect("the command has words")
+}
+
+fn act(role: &str) {
+    let mut lines = io::stdin().lines().map(|line| line.expect("input is text"));
+    let setup: Value = match role {
+        "deaf" => sleep(),
+        "leaves" => return,
+        _ => serde_json::from_str(&lines.next().expect("the setup")).expect("it is JSON"),
+    };
+    for line in lines {
+        let view: Value = serde_json::from_str(&line).expect("a view is JSON");
+        let id = &view["id"];
+        let (request, accelerator) = edf(&setup, &view);
+        let dispatch = json!({
+            "id": id, "do": "dispatch", "request": request, "accelerator": accelerator
+        });
+        match role {
+            "edf" => say(&dispatch.to_string()),
+            "by-turns" => say(&by_turns(&view, dispatch).to_string()),
+            "unknown-request" => say(&with(dispatch, "request", 123_456)),
+            "busy-accelerator" => say(&with(dispatch, "accelerator", 99)),
+            "no-request" => say(&json!({"id": id, "do": "drop"}).to_string()),
+            "no-length" => say(&with(dispatch, "extent", "block")),
+            "late-answer" => say(&with(dispatch, "id", 0)),
+            "no-json" => say("dispatch 3"),
+            "long" => say(&"x".repeat(1 << 17)),
+            "no-text" => write(b"\xff\xfe\n"),
+            "half" => return write(b"{\"id\": 1, \"do\":"),
+            "gives-up" => say(&json!({"id": id, "do": "fail", "message": "no idea"}).to_string()),
+            "silent" => sleep(),
+            "clings" => {
+                let message = std::process::id().to_string();
+                say(&json!({"id": id, "do": "fail", "message": message}).to_string());
+                sleep()
+            }
+            "leaves-later" if *id == 3 => return,
+            _ => say(&dispatch.to_string()),
+        }
+    }
+}
+
+fn sleep() -> ! {
+    loop {
+        thread::sleep(Duration::from_secs(3600));
+    }
+}
+
+fn say(line: &str) {
+    write(format!("{line}\n").as_bytes());
+}
+
+fn write(bytes: &[u8]) {
+    let mut out = io::stdout().lock();
+    // The reader may be gone, which is not this side's concern.
+    let _ = out.write_all(bytes).and_then(|()| out.flush());
+}
+
+fn with(mut answer: Value, key: &str, value: impl Into<Value>) -> String {
+    answer[key] = value.into();
+    answer.to_string()
+}
+
+/// Request and accelerator of earliest deadline first.
+fn edf(setup: &Value, view: &Value) -> (u64, u64) {
+    let number = |value: &Value| value.as_u64().expect("a number");
+    let key = |job: &&Value| {
+        ["deadline_ns", "release_ns", "model", "frame"].map(|field| number(&job[field]))
+    };
+    let job = view["ready"].as_array().and_then(|jobs| jobs.iter().min_by_key(key));
+    let job = job.expect("something is ready");
+    let (model, next_layer) = (&job["model"], number(&job["next_layer"]) as usize);
+    let time = |at: u64| -> u64 {
+        let layers = setup["layer_latency_ns"][number(model) as usize][at as usize].as_array();
+        match layers.expect("a list").as_slice() {
+            [] => number(&setup["latency_ns"][number(model) as usize][at as usize]),
+            layers => layers[next_layer..].iter().map(number).sum(),
+        }
+    };
+    let idle = view["idle"].as_array().expect("a list").iter().map(number);
+    (number(&job["request"]), idle.min_by_key(|&at| time(at)).expect("something is idle"))
+}
+
+/// By turns waits, gives the frame up, and runs it in blocks or as a whole.
+fn by_turns(view: &Value, mut dispatch: Value) -> Value {
+    let (id, job) = (&view["id"], &view["ready"][0]);
+    match job["frame"].as_u64().expect("a number") % 4 {
+        0 => json!({"id": id, "do": "wait"}),
+        1 => json!({"id": id, "do": "drop", "request": job["request"]}),
+        2 => {
+            dispatch["extent"] = json!("block");
+            dispatch["block_ms"] = json!(2.5);
+            dispatch
+        }
+        _ => dispatch,
+    }
+}
+
+fn like_the_same_one_inside() {
+    let inside = Policy::parse("edf").expect("it exists");
+    let outside = acting("edf", "");
+    proptest!(
+        ProptestConfig {
+            cases: 60,
+            rng_seed: proptest::test_runner::RngSeed::Fixed(7),
+            failure_persistence: None,
+            ..ProptestConfig::default()
+        },
+        |((world, situations) in any_case())| {
+            let (mut inside, mut outside) = (world.build(&inside), world.build(&outside));
+            for situation in &situations {
+                let decision = situation.ask(&world, &mut *outside);
+                prop_assert!(situation.check(&decision).is_ok(), "{decision:?}");
+                prop_assert_eq!(decision, situation.ask(&world, &mut *inside));
+            }
+        }
+    );
+}
+
+fn busy(scheduler: Policy) -> Plan {
+    Plan { scheduler, ..plan(six_models(), six_models_table()) }
+}
+
+fn the_same_run() {
+    for parameters in ["", ",admission=hopeless"] {
+        let inside = Policy::parse(&format!("edf:{}", parameters.trim_start_matches(',')));
+        let inside = trace(&busy(inside.expect("it exists")));
+        assert_eq!(trace(&busy(acting("edf", parameters))), inside);
+    }
+}
+
+/// Ten frames: 0, 4 and 8 wait for their deadline, 1, 5 and 9 are given up, and four run.
+fn drop_wait_and_pieces() {
+    let mut plan = plan(scenario(Vec::new(), vec![model("A", 10.0)]), table_ms(&[[5.0]]));
+    plan.scheduler = acting("by-turns", "");
+    let trace = trace(&plan);
+    let dropped = |wanted| {
+        let reasons = trace
+            .records()
+            .iter()
+            .filter(|it| matches!(it.outcome, Outcome::Dropped { reason, .. } if reason == wanted));
+        reasons.count()
+    };
+    assert_eq!((dropped(DropReason::Deadline), dropped(DropReason::Scheduler)), (3, 3));
+    assert_eq!(plan.score(&trace).total.counts.executed, 4);
+}
+
+fn failure(scheduler: Policy) -> String {
+    let plan = busy(scheduler);
+    engine::run(&plan, &requests(&plan)).expect_err("the policy is wrong").message.into()
+}
+
+fn wrong_answers() {
+    let check = |role: &str, expected: &str| {
+        let message = failure(acting(role, ",timeout_ms=300"));
+        assert!(message.contains(expected), "{role}: {message}");
+    };
+    check("unknown-request", "answered `{");
+    check("unknown-request", "\"request\":123456}`: request 123456 is not ready");
+    check("busy-accelerator", "`: accelerator 99 is not idle");
+    check("no-request", "answered `{\"do\":\"drop\",\"id\":1}`: it names no request");
+    check("no-length", "block_ms belongs to extent block");
+    check("late-answer", "the id of the question was 1");
+    check("no-json", "answered `dispatch 3`: expected value");
+    check("long", "answered a line of more than 65536 bytes");
+    check("no-text", "answered a line that is no UTF-8 text");
+    check("half", "answered `{\"id\": 1, \"do\":`: EOF while parsing");
+    check("leaves", "without an answer");
+    check("leaves-later", "without an answer");
+    check("silent", "no answer within 300 ms");
+    check("deaf", "no answer within 300 ms");
+}
+
+fn not_there() {
+    let plan = busy(external::policy("external:no-such-program at-all").expect("it has words"));
+    let failure = engine::run(&plan, &requests(&plan)).expect_err("there is none").to_string();
+    let expected = "scheduler external:no-such-program at-all: cannot start `no-such-program`: ";
+    assert!(failure.starts_with(expected), "{failure}");
+}
+
+fn gives_up() {
+    assert_eq!(failure(acting("gives-up", "")), "no idea");
+}
+
+/// The process says its number, and does not end with its input.
+fn no_process_outlives_its_run() {
+    let id: u32 = failure(acting("clings", "")).parse().expect("a number");
+    if cfg!(target_os = "linux") {
+        assert!(!std::path::Path::new(&format!("/proc/{id}")).exists(), "{id} is still there");
+    }
+}
+
+fn the_example_in_python() {
+    if !Command::new("python3").arg("--version").output().is_ok_and(|it| it.status.success()) {
+        println!("skipped: python3 is not there");
+        return;
+    }
+    let example = concat!(env!("CARGO_MANIFEST_DIR"), "/schedulers/edf.py");
+    let policy = external::policy(&format!("external:python3 '{example}'")).expect("it has words");
+    let inside = Policy::parse("edf").expect("it exists");
+    assert_eq!(trace(&busy(policy)), trace(&busy(inside)));
+}

@@ -334,6 +334,74 @@ fn lists_and_files_are_shown() {
 }
 
 #[test]
+fn schedulers_are_listed_with_what_they_take_and_what_is_unverified() {
+    let list = output(&["list", "schedulers"]);
+    let line = |name: &str| {
+        let mut lines = list.lines().filter(|line| line.starts_with(&format!("{name} ")));
+        lines.next().unwrap_or_else(|| panic!("{name} is not in\n{list}"))
+    };
+    for entry in xrsim::schedule::ALL {
+        let line = line(entry.name);
+        assert!(line.contains(entry.help) && line.contains(entry.source), "{line}");
+        assert_eq!(line.ends_with("[unverified in part]"), entry.unverified.is_some(), "{line}");
+    }
+    assert!(line("sdrm3").contains("alpha=1 granularity=layer"), "{list}");
+    assert!(line("external").contains("timeout_ms=10000"), "{list}");
+    let page = output(&["show", "dream"]);
+    for text in [
+        "dream: largest MapScore",
+        "[unverified] all formulae but those of sdrm3",
+        "a number from 0 to 2",
+        "dream decides it itself",
+        "(with admission=hopeless)",
+    ] {
+        assert!(page.contains(text), "{text}:\n{page}");
+    }
+    assert!(output(&["show", "external"]).contains("json.loads"));
+}
+
+#[test]
+fn a_scheduler_takes_parameters_or_says_what_is_wrong_with_them() {
+    let run = |scheduler: &str| {
+        [
+            "run",
+            "--scenario",
+            "VR_gaming",
+            "--system",
+            "A",
+            "--pes",
+            "4096",
+            "--scheduler",
+            scheduler,
+        ]
+        .map(str::to_string)
+    };
+    let refused = |scheduler: &str| {
+        let arguments = run(scheduler);
+        failure(2, &arguments.each_ref().map(|argument| &**argument))
+    };
+    let arguments = run("dream:alpha=0.5,drop=off");
+    output(&arguments.each_ref().map(|argument| &**argument));
+    let message = refused("dream:accelerator=edp");
+    assert!(message.contains("dream decides `accelerator` itself; leave it out"), "{message}");
+    let message = refused("edf:epsilon_ms=1");
+    assert!(message.contains("epsilon_ms has no effect without admission=hopeless"), "{message}");
+    let message = refused("mk-firm:k=3");
+    assert!(message.contains("m and m_fast are at most k"), "{message}");
+}
+
+/// A policy that ends at once, and one that is not there.
+#[test]
+fn a_run_whose_policy_breaks_off_says_so() {
+    let run = |scheduler: &str| {
+        let scope = ["run", "--scenario", "VR_gaming", "--system", "A", "--pes", "4096"];
+        failure(2, &[&scope[..], &["--scheduler", scheduler]].concat())
+    };
+    let message = run("external:no-such-program");
+    assert!(message.contains("cannot start `no-such-program`"), "{message}");
+}
+
+#[test]
 fn check_reports_every_problem_of_every_file_and_exits_with_1() {
     let folder = tempdir().expect("a folder can be made");
     let good = folder.path().join("good.yaml");

@@ -11,7 +11,7 @@ use xrsim::ids::{AccelId, FrameId, ModelId, RequestId};
 use xrsim::model::{Layer, Network, Operator, VectorOp, VectorShape};
 use xrsim::scenario::{ActiveModel, Scenario};
 use xrsim::schedule::{
-    AcceleratorState, Activity, BandwidthDemand, Decision, Granularity, History, Job, Policy,
+    self, AcceleratorState, Activity, BandwidthDemand, Decision, Granularity, History, Job, Policy,
     Scheduler, Setup, View,
 };
 use xrsim::score::ScoreSettings;
@@ -136,6 +136,7 @@ fn every_order_of_requests_is_its_own() {
     // C 16/20.
     check("moca:priority=equal", "A D B C");
     check("herald:granularity=model", "A B C D");
+    check("herald-list", "A B C D");
     check("veltair", "A B C D");
     check("veltair:order=edf", "D B C A");
 }
@@ -310,6 +311,56 @@ fn herald_balances_load_unless_it_costs_too_much() {
     assert_eq!(spans("herald:granularity=model"), balanced);
     let unbalanced = [(0, 0.0, 1.0), (0, 1.0, 2.0), (0, 2.0, 3.0), (0, 3.0, 4.0)];
     assert_eq!(spans("herald:granularity=model,balance=1"), unbalanced);
+}
+
+/// A could start at 0, but B, 5 ms, comes at 2 and is due at 8: only who knows that waits for it.
+#[test]
+fn magma_leaves_an_accelerator_idle_for_what_it_knows_will_come() {
+    let tasks = tasks(&[("A", 10.0, 0.0, 30.0, None), ("B", 10.0, 2.0, 8.0, None)]);
+    let costs = || table_ms(&[[10.0], [5.0]]);
+    let edf = tasks.run("edf", costs());
+    assert_eq!(dropped(&edf, 1, 0), (8.0, DropReason::Deadline));
+    let magma = tasks.run("magma", costs());
+    assert_eq!(execution(&magma, 1, 0), (0, 2.0, 7.0));
+    assert_eq!(execution(&magma, 0, 0), (0, 7.0, 17.0));
+}
+
+/// Its lists are followed to the nanosecond: nothing that they do not leave out is dropped or late.
+/// What it maximises is the mean of the scores over executed frames times QoE.
+#[test]
+fn magma_keeps_to_its_plan_and_finds_more_than_any_other_policy() {
+    let plan = plan(six_models(), six_models_table());
+    let score = |scheduler: &str| {
+        let plan = by(scheduler, plan.clone());
+        plan.score(&trace(&plan)).total.score_executed_mean
+    };
+    let magma = by("magma:evaluations=3000", plan.clone());
+    for record in trace(&magma).records() {
+        if let Outcome::Executed { end, .. } = record.outcome {
+            assert!(end <= record.deadline + span_ms(0.3), "{record:?}");
+        }
+    }
+    let found = score("magma:evaluations=3000");
+    for entry in schedule::ALL.iter().filter(|entry| entry.name != "magma") {
+        for admission in ["none", "hopeless"] {
+            let other = score(&format!("{}:admission={admission}", entry.name));
+            assert!(found > other, "{found} {}:admission={admission} {other}", entry.name);
+        }
+    }
+}
+
+#[test]
+fn the_search_of_magma_is_repeatable_and_never_gets_worse() {
+    let plan = lasting_ms(200.0, plan(six_models(), six_models_table()));
+    let run = |scheduler: &str| {
+        let plan = by(scheduler, plan.clone());
+        let trace = trace(&plan);
+        (plan.score(&trace).total.score_executed_mean, trace)
+    };
+    let short = run("magma:evaluations=100");
+    assert_eq!(run("magma:evaluations=100"), short);
+    assert!(run("magma:evaluations=2000").0 > short.0);
+    assert_ne!(run("magma:evaluations=2000,seed=1").1, run("magma:evaluations=2000").1);
 }
 
 /// What a policy is shown, of one accelerator, at 100 ms.

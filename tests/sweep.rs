@@ -342,7 +342,7 @@ sweep:
             "6:16: no semantics named `mlsys` (did you mean `mlsys2023`?)",
             "7:5: a sweep has no key `score.k_pre_ms` (did you mean `score.k_per_ms`?)",
             "8:31: `load.trigger_probability` is `2` (allowed is a number from 0 to 1, or `scenario`)",
-            "10:22: no scheduler named `lst` (known: latency-greedy, round-robin, edf)",
+            "10:22: no scheduler named `lst` (did you mean `llf`?)",
         ]
     );
 }
@@ -439,6 +439,40 @@ fn what_has_no_effect_under_the_semantics_is_a_reason() {
         rows.lines().skip(1).map(|row| !cell(&rows, row, "score").is_empty()).collect();
     assert_eq!(scores, [true, false]);
     assert!(rows.contains("scheduler has no effect under --semantics mlsys2023"), "{rows}");
+}
+
+/// `beta=2` belongs to the policy before it, between commas and in a list of YAML.
+#[test]
+fn lists_of_schedulers_keep_parameters_with_their_policy() {
+    let spec = "\
+sweep:
+  name: policies
+  grid:
+    scenario: VR_gaming
+    system: A
+    pes: 4096
+    scheduler: [edf, dream:alpha=0.5, beta=2, \"llf:hysteresis=0,estimate=mean\", fcfs]
+";
+    let study = Study::of(spec);
+    let expected = ["edf", "dream:alpha=0.5,beta=2", "llf:hysteresis=0,estimate=mean", "fcfs"];
+    let schedulers = |rows: &str| -> Vec<String> {
+        let mut reader = csv::Reader::from_reader(rows.as_bytes());
+        let column = reader.headers().expect("a header").iter().position(|it| it == "scheduler");
+        let rows = reader.records().map(|row| row.expect("rows are even"));
+        rows.map(|row| row[column.expect("it is there")].to_string()).collect()
+    };
+    assert_eq!(schedulers(&study.sweep("file.csv", &["spec.yaml"])), expected);
+    let options = ["--scenario", "VR_gaming", "--system", "A", "--pes", "4096", "--scheduler"];
+    let list = ["edf, dream:alpha=0.5, beta=2,llf:hysteresis=0,estimate=mean,fcfs"];
+    let rows = study.sweep("options.csv", &[&options[..], &list].concat());
+    assert_eq!(schedulers(&rows), expected);
+    let wrong = spec.replace("beta=2", "gamma=2");
+    let known = "alpha, beta, switch_pj, drop, drops, window, admission, epsilon_ms, guard_ms, \
+                 granularity, block_ms, preemption";
+    assert_eq!(
+        messages(&wrong),
+        [format!("7:22: dream has no parameter `gamma` (known: {known})")]
+    );
 }
 
 #[test]

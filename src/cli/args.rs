@@ -57,9 +57,10 @@ pub enum Command {
         /// What to list.
         what: Listing,
     },
-    /// Print an input file: the YAML of a scenario, system, dataflow, model or platform.
+    /// Print an input file (the YAML of a scenario, system, dataflow, model or platform), or what a
+    /// scheduler is and takes.
     Show {
-        /// Name, e.g. `AR_gaming`, `J`, `WS`, `KD`.
+        /// Name, e.g. `AR_gaming`, `J`, `WS`, `KD`, `edf`.
         name: String,
     },
     /// Check input files and report every problem in them.

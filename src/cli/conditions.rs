@@ -8,11 +8,12 @@ use crate::hardware::platform::Platform;
 use crate::hardware::{Style, System};
 use crate::plan::Ablation;
 use crate::scenario::Scenario;
-use crate::schedule::{self, Policy, PolicyError};
+use crate::schedule::{Policy, PolicyError};
 use crate::sweep::{RunSpec, Semantics};
 use crate::units::SimSpan;
 
 use super::message::Failure;
+use super::schedulers;
 use super::settings::{Key, Settings};
 
 /// Everything about a run but scenario, system and PEs; what is absent is as the semantics have it.
@@ -167,9 +168,8 @@ fn warm_up_ends(settings: &Settings) -> Result<(), Failure> {
 ///
 /// If there is none, or not so.
 pub fn scheduler(text: &str) -> Result<Policy, Failure> {
-    let known = || schedule::ALL.iter().map(|entry| entry.name);
     external::policy(text).map_err(|error| match error {
-        PolicyError::Name(name) => super::unknown("scheduler", &name, known()),
+        PolicyError::Name(name) => super::unknown("scheduler", &name, schedulers::names()),
         error => super::argument(error),
     })
 }

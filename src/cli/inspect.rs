@@ -4,16 +4,16 @@ use std::path::{Path, PathBuf};
 
 use crate::compat::quirks;
 use crate::config::{Catalog, Edition, Kind, Model, Source, export};
+use crate::cost;
 use crate::mlperf::suite::{Load, Quality, Target, Test};
 use crate::report::network::Facts;
 use crate::report::table;
 use crate::scenario::{Better, DependencyKind, QualityGoal, Scenario};
-use crate::{cost, schedule};
 
 use super::args::Listing;
 use super::message::Failure;
 use super::settings::KEYS;
-use super::{output, sweep, table_style};
+use super::{output, schedulers, sweep, table_style};
 
 /// Prints what is there, a line each.
 ///
@@ -29,10 +29,7 @@ pub fn list(what: Listing) -> Result<(), Failure> {
         Listing::Platforms => (vec!["platform"], named(Kind::Platform)),
         Listing::Dataflows => dataflows()?,
         Listing::Sweeps => (vec!["sweep"], named(Kind::Sweep)),
-        Listing::Schedulers => (
-            vec!["scheduler", "what it does", "source"],
-            schedule::ALL.iter().map(|e| row([e.name, e.help, e.source])).collect(),
-        ),
+        Listing::Schedulers => schedulers::list(),
         Listing::CostModels => (
             vec!["cost model", "what it does", "source"],
             cost::ALL.iter().map(|e| row([e.name, e.help, e.source])).collect(),
@@ -229,12 +226,16 @@ fn dataflows() -> Listed {
     Ok((vec!["dataflow", "directives"], rows))
 }
 
-/// Prints the text of an embedded or named file; behind a network also what follows from it.
+/// Prints the text of an embedded or named file; behind a network also what follows from it. Of a
+/// scheduler its parameters.
 ///
 /// # Errors
 ///
 /// If there is no such file.
 pub fn show(name: &str) -> Result<(), Failure> {
+    if let Some(scheduler) = schedulers::find(name) {
+        return output::print(&schedulers::describe(scheduler));
+    }
     let mut catalog = Catalog::new();
     let mut text = catalog.text(name)?.text().to_string();
     if let Ok(model) = catalog.model(name) {

@@ -18,6 +18,7 @@ mod report;
 mod reproduce;
 mod results;
 mod run;
+mod schedulers;
 mod settings;
 mod study;
 mod sweep;

@@ -110,14 +110,40 @@ fn read(node: &Node<'_>, problems: &mut Problems) -> Option<(Vec<DraftFactor>, O
     Some((factors, replications))
 }
 
-/// A key of `grid` with one value, a range, or a list of both.
+/// A key of `grid` with one value, a range, or a list of both. An item `name=value` of a list is a
+/// parameter of the value before, as in `[edf, dream:alpha=1, beta=2]`.
 fn axis(entry: &Entry<'_>, room: &Room, problems: &mut Problems) -> Option<DraftFactor> {
     let read = |node: &Node<'_>, problems: &mut Problems| range_or_value(node, room, problems);
     let values = match &entry.value.value {
-        Value::List(_) => list("values", read)(&entry.value, problems)?.concat(),
+        Value::List(_) => {
+            let values = list("values", read)(&entry.value, problems)?.concat();
+            with_parameters(values)
+        }
         _ => read(&entry.value, problems)?,
     };
     Some(DraftFactor::axis(key(entry), values))
+}
+
+/// Whether a piece of a list is a parameter of the one before: `beta=2` behind `dream:alpha=1`.
+fn is_parameter(piece: &str) -> bool {
+    let in_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    let name = piece.split_once('=').map_or("", |(name, _)| name.trim());
+    !name.is_empty() && name.chars().all(in_name)
+}
+
+/// Joins parameters to the values that they belong to.
+fn with_parameters(pieces: Vec<Text>) -> Vec<Text> {
+    let mut values: Vec<Text> = Vec::with_capacity(pieces.len());
+    for piece in pieces {
+        match values.last_mut() {
+            Some(last) if is_parameter(&piece.value) => {
+                last.value = format!("{},{}", last.value, piece.value).into();
+                last.span.end = piece.span.end;
+            }
+            _ => values.push(piece),
+        }
+    }
+    values
 }
 
 fn key(entry: &Entry<'_>) -> Text {
@@ -236,7 +262,8 @@ pub struct SweepOptions {
 
 impl SweepOptions {
     /// Adds an option: `option` as it is written, the `key` that it means, and its values between
-    /// commas. An option that is given again adds to its values.
+    /// commas. A piece `name=value` is a parameter of the value before. An option that is given again
+    /// adds to its values.
     pub fn add(&mut self, option: &str, key: &str, values: &str) {
         if !self.text.is_empty() {
             self.text.push(' ');
@@ -257,6 +284,7 @@ impl SweepOptions {
             found.extend(self.values(At { span: begin..begin + value.len(), value: value.into() }));
             start = piece_end + 1;
         }
+        let found = with_parameters(found);
         match self.factors.iter_mut().find(|factor| factor.keys[0].value == key.value) {
             Some(known) => known.rows.extend(DraftFactor::axis(key, found).rows),
             None => self.factors.push(DraftFactor::axis(key, found)),

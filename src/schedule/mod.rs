@@ -5,6 +5,7 @@
 
 mod admission;
 mod estimate;
+mod lists;
 mod options;
 mod paired;
 mod parameter;
@@ -12,6 +13,7 @@ mod placement;
 mod policies;
 mod policy;
 mod ranked;
+pub mod tuning;
 mod view;
 
 use std::fmt;
@@ -23,7 +25,7 @@ pub use options::{Admission, Granularity, OPTIONS, Options, Placement, Preemptio
 pub use paired::{Paired, Worth};
 pub use parameter::{Allowed, Arguments, Parameter, Value};
 pub use policies::ALL;
-pub use policy::{Policy, PolicyError, PolicyFailure, split_list};
+pub use policy::{Policy, PolicyError, PolicyFailure};
 pub use ranked::{Rank, Ranked};
 pub use view::{AcceleratorState, Activity, Foreseen, History, Job, Setup, View};
 
@@ -55,7 +57,8 @@ pub enum Decision {
 /// - It answers from what it was shown: a request of [`View::ready`], an accelerator of
 ///   [`View::idle`].
 /// - It is a pure function of its own state and the view: no clock, no random draws, no I/O. (A
-///   policy in another process is asked over a pipe, and bound to the same.)
+///   policy in another process is asked over a pipe, and bound to the same. A search before the run
+///   draws from a generator with a fixed seed.)
 /// - Ties are decided by a total order: the policy's key, then earlier deadline, earlier release,
 ///   lower model id (scenario order), lower frame; between accelerators the lower id. Model names
 ///   play no part.

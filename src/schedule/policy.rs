@@ -186,21 +186,6 @@ impl Policy {
     }
 }
 
-/// The policies of a list between commas, such as `edf,dream:alpha=1,beta=2,fcfs`: a piece with a `=`
-/// and no `:` before it is a parameter of the policy before.
-pub fn split_list(text: &str) -> Vec<&str> {
-    let mut starts: Vec<usize> = vec![0];
-    for (at, _) in text.match_indices(',') {
-        let piece = text[at + 1..].split(',').next().unwrap_or_default();
-        let name = piece.split('=').next().unwrap_or_default();
-        if name.len() == piece.len() || name.contains(':') {
-            starts.push(at + 1);
-        }
-    }
-    let ends = starts[1..].iter().map(|start| start - 1).chain([text.len()]);
-    starts.iter().zip(ends).map(|(&start, end)| &text[start..end]).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -254,15 +239,5 @@ mod tests {
             "epsilon_ms has no effect without admission=hopeless"
         );
         assert_eq!(refused("edf:block_ms=1"), "block_ms has no effect without granularity=block");
-    }
-
-    #[test]
-    fn a_list_keeps_parameters_with_their_policy() {
-        let list = "edf, dream:alpha=1, beta=2,fcfs,llf:hysteresis=0,heft";
-        let split = ["edf", " dream:alpha=1, beta=2", "fcfs", "llf:hysteresis=0", "heft"];
-        assert_eq!(split_list(list), split);
-        assert_eq!(split_list("a:x=1:2,y=3,b:z=4,c=d:e"), ["a:x=1:2,y=3", "b:z=4,c=d:e"]);
-        assert_eq!(split_list(""), [""]);
-        assert_eq!(split_list("edf,"), ["edf", ""]);
     }
 }

@@ -4,11 +4,12 @@ use crate::config::{NetworkEdition, nearest};
 use crate::external;
 use crate::hardware::Accelerator;
 use crate::plan::Ablation;
-use crate::schedule::{self, Policy, PolicyError};
+use crate::schedule::{Policy, PolicyError};
 use crate::sweep::Semantics;
 use crate::sweep::grid::Point;
 
 use super::super::conditions::{self, Conditions};
+use super::super::schedulers;
 use super::super::settings::{self, Key, Settings};
 
 /// Keys beside those of `--set`, as columns of results call them.
@@ -129,9 +130,10 @@ fn named<T: Copy>(kind: &'static str, names: &[(&'static str, T)], value: &str) 
 }
 
 fn scheduler(value: &str) -> Result<Policy, Slip> {
-    let known = || schedule::ALL.iter().map(|entry| entry.name).collect();
     external::policy(value).map_err(|error| match error {
-        PolicyError::Name(_) => Slip::Name { kind: "scheduler", known: known() },
+        PolicyError::Name(_) => {
+            Slip::Name { kind: "scheduler", known: schedulers::names().collect() }
+        }
         error => Slip::Policy(error),
     })
 }

@@ -8,8 +8,10 @@ mod fcfs;
 mod firm;
 mod heft;
 mod herald;
+mod herald_list;
 mod latency_greedy;
 mod least_laxity;
+mod magma;
 mod moca;
 mod planaria;
 mod prema;
@@ -48,4 +50,6 @@ pub const ALL: &[Entry] = &[
     dysta::ENTRY,
     herald::ENTRY,
     firm::ENTRY,
+    herald_list::ENTRY,
+    magma::ENTRY,
 ];

@@ -1,0 +1,109 @@
+//! Schedules that are made before the run, and the policy that follows them.
+
+use crate::ids::{AccelId, RequestId};
+use crate::units::SimTime;
+
+use super::ranked::tie;
+use super::{Activity, Decision, Foreseen, Granularity, Job, Scheduler, View};
+
+/// A piece of work on a list.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Piece {
+    pub(super) request: RequestId,
+    /// Where the piece begins; it is that layer, or all that is left.
+    pub(super) layer: u32,
+}
+
+/// What every accelerator does, in order; indexed by [`AccelId`].
+pub(super) type Lists = Vec<Vec<Piece>>;
+
+/// What became of a request as far as it can be seen.
+enum Stage {
+    /// It is ready.
+    Ready(Job),
+    /// It runs, or may still come.
+    Expected,
+    /// It has ended, or its deadline passed before it began.
+    Gone,
+}
+
+/// Follows lists: every accelerator waits for the first piece of its own that may still come. What the
+/// lists leave out does not run.
+///
+/// The lists are kept whatever happens. Where it goes otherwise than they expect, because of effects
+/// that they do not know, a frame whose deadline has passed before it could begin is passed over.
+pub(super) struct Replay {
+    lists: Lists,
+    /// Pieces of every list that are done with.
+    done: Vec<usize>,
+    /// Deadline of every request that was foreseen.
+    deadlines: Vec<SimTime>,
+    has_begun: Vec<bool>,
+    extent: Granularity,
+}
+
+impl Replay {
+    pub(super) fn new(lists: Lists, foreseen: &[Foreseen], extent: Granularity) -> Self {
+        Self {
+            done: vec![0; lists.len()],
+            lists,
+            deadlines: foreseen.iter().map(|request| request.deadline).collect(),
+            has_begun: vec![false; foreseen.len()],
+            extent,
+        }
+    }
+
+    fn stage(&self, request: RequestId, view: &View<'_>) -> Stage {
+        if let Ok(index) = view.ready.binary_search_by_key(&request, |job| job.request) {
+            return Stage::Ready(view.ready[index]);
+        }
+        let runs = view.accelerators.iter().any(|state| {
+            matches!(state.activity, Activity::Running { request: id, .. } if id == request)
+        });
+        let may_come =
+            !self.has_begun[request.index()] && view.now < self.deadlines[request.index()];
+        if runs || may_come { Stage::Expected } else { Stage::Gone }
+    }
+
+    /// What `accelerator` starts now.
+    fn next(&mut self, accelerator: AccelId, view: &View<'_>) -> Option<Job> {
+        let at = accelerator.index();
+        while let Some(piece) = self.lists[at].get(self.done[at]) {
+            match self.stage(piece.request, view) {
+                Stage::Ready(job) if job.next_layer == piece.layer => return Some(job),
+                // A piece before this one is on another list.
+                Stage::Ready(job) if job.next_layer < piece.layer => return None,
+                Stage::Expected => return None,
+                Stage::Ready(_) | Stage::Gone => self.done[at] += 1,
+            }
+        }
+        None
+    }
+
+    /// A request that was not foreseen, which only a made-up run has: the first that is due.
+    fn stranger<'v>(&self, view: &View<'v>) -> Option<&'v Job> {
+        let unknown = view.ready.iter().filter(|job| job.request.index() >= self.deadlines.len());
+        unknown.min_by_key(|job| tie(job))
+    }
+}
+
+impl Scheduler for Replay {
+    fn decide(&mut self, view: &View<'_>) -> Decision {
+        for &accelerator in view.idle {
+            if let Some(job) = self.next(accelerator, view) {
+                self.done[accelerator.index()] += 1;
+                self.has_begun[job.request.index()] = true;
+                let extent = self.extent;
+                return Decision::Dispatch { request: job.request, accelerator, extent };
+            }
+        }
+        match self.stranger(view) {
+            Some(job) => Decision::Dispatch {
+                request: job.request,
+                accelerator: view.fastest_idle(job),
+                extent: self.extent,
+            },
+            None => Decision::Wait,
+        }
+    }
+}

@@ -1,0 +1,206 @@
+//! Herald's lists of layers, made before the run.
+
+use crate::cost::CostTable;
+use crate::ids::{AccelId, RequestId};
+use crate::schedule::lists::{Lists, Piece, Replay};
+use crate::schedule::{Arguments, Entry, Foreseen, Granularity, Parameter, Setup, Value};
+use crate::units::{SimSpan, SimTime};
+
+use super::herald::{Balancer, PARAMETERS as HERALD};
+
+/// It plans as if nothing were ever dropped, and is not made anew when something is.
+pub(super) const ENTRY: Entry = Entry {
+    name: "herald-list",
+    help: "offline reference: herald's assignment of all layers of a window, moved into gaps by \
+           looking ahead, all requests known beforehand",
+    source: "Kwon et al. (Herald), HPCA 2021; assignment as in the published artifact of XRBench",
+    unverified: Some("the order of layers and the look-ahead; its check of memory is left out"),
+    work_conserving: false,
+    parameters: &[
+        HERALD[0],
+        HERALD[1],
+        HERALD[2],
+        Parameter::number("window_ms", "requests that are ordered together", 100.0, [1.0, 1e6]),
+        Parameter::whole("look_ahead", "entries behind a gap that may fill it", 4, [0, 1000]),
+    ],
+    options: &[("granularity", Value::Name("layer"))],
+    fixes: &["accelerator", "granularity", "preemption"],
+    foresees: true,
+    ..Entry::new(|setup, arguments| {
+        let mut plan = Plan::new(setup, arguments);
+        plan.look_ahead(arguments.whole("look_ahead") as usize);
+        Box::new(Replay::new(plan.lists(), setup.foreseen, Granularity::Layer))
+    })
+};
+
+/// A layer on the list of an accelerator.
+#[derive(Debug, Clone, Copy)]
+struct Slot {
+    piece: Piece,
+    time: SimSpan,
+    /// When what it needs is there: its inputs, the layer before it, or other requests.
+    ready: SimTime,
+    start: SimTime,
+}
+
+impl Slot {
+    fn end(&self) -> SimTime {
+        self.start + self.time
+    }
+}
+
+/// Every layer on its accelerator.
+struct Plan {
+    /// In order of start, indexed by [`AccelId`].
+    slots: Vec<Vec<Slot>>,
+}
+
+/// Where a layer stands in the order: window, level, request, layer.
+type Place = (u64, u64, RequestId, u32);
+
+impl Plan {
+    /// Assigns every layer in order, and starts each as soon as it can behind those before it.
+    fn new(setup: &Setup<'_>, arguments: &Arguments) -> Self {
+        let mut balancer = Balancer::new(setup, arguments);
+        let mut slots = vec![Vec::new(); setup.costs.n_accelerators()];
+        let mut ends = vec![SimTime::ZERO; setup.foreseen.len()];
+        for (.., request, layer) in places(setup, arguments) {
+            let foreseen = &setup.foreseen[request.index()];
+            let accelerator = balancer.assign(|at| layer_cost(setup.costs, foreseen, at, layer));
+            let list: &mut Vec<Slot> = &mut slots[accelerator.index()];
+            let needed = foreseen.upstream.iter().map(|up| ends[up.index()]);
+            let first = needed.fold(foreseen.release, SimTime::max);
+            let ready = if layer == 0 { first } else { ends[request.index()] };
+            let start = list.last().map_or(ready, |last| ready.max(last.end()));
+            let time = layer_time(setup.costs, foreseen, accelerator, layer);
+            list.push(Slot { piece: Piece { request, layer }, time, ready, start });
+            ends[request.index()] = start + time;
+        }
+        Self { slots }
+    }
+
+    /// Moves into every gap the first of the next `n` layers of its list that fits there without
+    /// delaying another, until none does. Each move makes a layer start earlier, so this ends.
+    fn look_ahead(&mut self, n: usize) {
+        for list in &mut self.slots {
+            while fill_gaps(list, n) {}
+        }
+    }
+
+    fn lists(self) -> Lists {
+        let pieces = |list: Vec<Slot>| list.into_iter().map(|slot| slot.piece).collect();
+        self.slots.into_iter().map(pieces).collect()
+    }
+}
+
+/// Looks once at every gap of a list; whether something moved.
+fn fill_gaps(list: &mut [Slot], n: usize) -> bool {
+    let mut moved = false;
+    let mut free = SimTime::ZERO;
+    for index in 0..list.len() {
+        let gap_end = list[index].start;
+        let start = |slot: &Slot| slot.ready.max(free);
+        let fits = |slot: &Slot| start(slot) + slot.time <= gap_end && start(slot) < slot.start;
+        let mut ahead = index + 1..list.len().min(index + 1 + n);
+        if let Some(other) = ahead.find(|&other| fits(&list[other])) {
+            list[index..=other].rotate_right(1);
+            list[index].start = start(&list[index]);
+            moved = true;
+        }
+        free = list[index].end();
+    }
+    moved
+}
+
+/// Every layer that will be asked for, in the order in which it is assigned.
+fn places(setup: &Setup<'_>, arguments: &Arguments) -> Vec<Place> {
+    let breadth_first = arguments.name("order") == "breadth";
+    let window_ns = (arguments.number("window_ms") * 1e6) as u64;
+    // Window of every request, and the level behind it there, where what needs it may begin.
+    let mut behind: Vec<(u64, u64)> = vec![(0, 0); setup.foreseen.len()];
+    let mut places = Vec::new();
+    for id in by_depth(setup) {
+        let request = &setup.foreseen[id.index()];
+        let needed = request.upstream.iter().map(|up| behind[up.index()]);
+        let (window, level) = needed.fold((request.release.ns() / window_ns, 0), Ord::max);
+        let n_layers = n_layers(setup.costs, request);
+        let step = |layer: u32| if breadth_first { u64::from(layer) } else { 0 };
+        places.extend((0..n_layers).map(|layer| (window, level + step(layer), id, layer)));
+        behind[id.index()] = (window, level + step(n_layers).max(1));
+    }
+    places.sort_unstable();
+    places
+}
+
+/// Requests that will be asked for, each behind what it needs.
+fn by_depth(setup: &Setup<'_>) -> Vec<RequestId> {
+    let mut rank = vec![0; setup.scenario.models().len()];
+    for (index, id) in setup.scenario.topological().iter().enumerate() {
+        rank[id.index()] = index;
+    }
+    let ids = (0..setup.foreseen.len()).map(RequestId::new);
+    let asked = ids.filter(|id| setup.foreseen[id.index()].triggered);
+    let mut ids: Vec<_> = asked.collect();
+    ids.sort_by_key(|id| rank[setup.foreseen[id.index()].model.index()]);
+    ids
+}
+
+/// Layers of a request; 1 if only the whole network is known.
+fn n_layers(costs: &CostTable, request: &Foreseen) -> u32 {
+    costs.network(request.model, AccelId::new(0)).layers.len().max(1) as u32
+}
+
+fn layer_time(costs: &CostTable, request: &Foreseen, at: AccelId, layer: u32) -> SimSpan {
+    let from = costs.remaining(request.model, at, layer);
+    match layer + 1 < n_layers(costs, request) {
+        true => from - costs.remaining(request.model, at, layer + 1),
+        false => from,
+    }
+}
+
+/// Time \[ns\] and energy \[nJ\] of a layer.
+fn layer_cost(costs: &CostTable, request: &Foreseen, at: AccelId, layer: u32) -> (f64, f64) {
+    let network = costs.network(request.model, at);
+    let layer_nj = network.layers.get(layer as usize).map(|cost| cost.energy_nj);
+    let time = layer_time(costs, request, at, layer);
+    (time.ns() as f64, layer_nj.unwrap_or(network.energy_nj))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn slot(request: usize, ready: u64, start: u64, end: u64) -> Slot {
+        Slot {
+            piece: Piece { request: RequestId::new(request), layer: 0 },
+            time: SimSpan::from_ns(end - start),
+            ready: SimTime::from_ns(ready),
+            start: SimTime::from_ns(start),
+        }
+    }
+
+    /// Who starts when after looking `n` entries ahead.
+    fn filled(mut list: Vec<Slot>, n: usize) -> Vec<(usize, u64)> {
+        while fill_gaps(&mut list, n) {}
+        list.iter().map(|slot| (slot.piece.request.index(), slot.start.ns())).collect()
+    }
+
+    /// Request 1 waits until 10 for what it needs. 2, of 3, and 4, of 2, fit before it; 3, of 9, does not.
+    fn with_a_gap() -> Vec<Slot> {
+        let long = slot(3, 1, 14, 23);
+        vec![slot(0, 0, 0, 1), slot(1, 10, 10, 11), slot(2, 2, 11, 14), long, slot(4, 6, 23, 25)]
+    }
+
+    #[test]
+    fn layers_move_into_gaps_where_they_fit_and_delay_no_other() {
+        assert_eq!(filled(with_a_gap(), 4), [(0, 0), (2, 2), (4, 6), (1, 10), (3, 11)]);
+        let unmoved = with_a_gap().iter().map(|slot| slot.start.ns()).collect::<Vec<_>>();
+        assert_eq!(filled(with_a_gap(), 0).iter().map(|it| it.1).collect::<Vec<_>>(), unmoved);
+    }
+
+    /// With a view of one entry 2 fills the gap before 1, and then nothing else is next to one.
+    #[test]
+    fn the_look_ahead_is_as_far_as_it_is_told() {
+        assert_eq!(filled(with_a_gap(), 1), [(0, 0), (2, 2), (1, 10), (3, 11), (4, 20)]);
+    }
+}

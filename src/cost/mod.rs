@@ -4,6 +4,7 @@
 //! Cost models are pure functions of operator and accelerator. They know nothing of scenarios,
 //! schedules or time of day.
 
+pub mod batch;
 pub mod library;
 pub mod mlsys2023;
 pub mod principled;

@@ -162,6 +162,23 @@ impl Network {
         Ok(Self { name, layers, operators, operator_of })
     }
 
+    /// This network on `n` inputs at once, layer by layer: what follows from the inputs is `n` times as
+    /// much, weights stay. Its name says so, `KD_res8_narrow x8`, unless `n` is 1.
+    ///
+    /// # Errors
+    ///
+    /// [`ModelError::Extent`] or [`ModelError::TooLarge`] if a layer becomes too large, or `n` is 0.
+    pub fn batched(&self, n: u32) -> Result<Self, ModelError> {
+        match n {
+            0 => return Err(ModelError::Extent { axis: "N", found: 0 }),
+            1 => return Ok(self.clone()),
+            _ => {}
+        }
+        let layer = |layer: &Layer| Layer { operator: layer.operator.batched(n), ..layer.clone() };
+        let layers = self.layers.iter().map(layer).collect();
+        Self::new(format!("{} x{n}", self.name), layers)
+    }
+
     /// Name, e.g. `KD_res8_narrow`.
     pub fn name(&self) -> &str {
         &self.name

@@ -368,6 +368,20 @@ impl VectorShape {
         let each = op.operations().unwrap_or(window);
         Self { op, inputs, outputs, operations: outputs.saturating_mul(each) }
     }
+
+    /// The same on `n` times as many inputs. A sparse matrix is part of the network: it is read once.
+    fn batched(self, n: u64) -> Self {
+        let shared = match self.op {
+            VectorOp::SparseProduct => self.inputs.saturating_sub(self.outputs),
+            _ => 0,
+        };
+        Self {
+            op: self.op,
+            inputs: (self.inputs - shared).saturating_mul(n).saturating_add(shared),
+            outputs: self.outputs.saturating_mul(n),
+            operations: self.operations.saturating_mul(n),
+        }
+    }
 }
 
 /// What an operator without multiply-accumulates does.
@@ -477,6 +491,22 @@ impl Operator {
                 let too_large = sizes.iter().any(|&size| size > Self::MAX_MACS);
                 if too_large { Err(ModelError::TooLarge) } else { Ok(()) }
             }
+        }
+    }
+
+    /// The same on `n` times as many inputs: images of a convolution, rows of a product with weights,
+    /// pairs of activations. What is too large for [`Operator::check`] stays so.
+    pub(super) fn batched(self, n: u32) -> Self {
+        match self {
+            Self::Conv(shape) => Self::Conv(ConvShape { n: shape.n.saturating_mul(n), ..shape }),
+            Self::Matmul(shape) if shape.activations => {
+                let instances = shape.instances.saturating_mul(n);
+                Self::Matmul(MatmulShape { instances, ..shape })
+            }
+            Self::Matmul(shape) => {
+                Self::Matmul(MatmulShape { rows: shape.rows.saturating_mul(n), ..shape })
+            }
+            Self::Vector(shape) => Self::Vector(shape.batched(n.into())),
         }
     }
 

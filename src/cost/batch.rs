@@ -1,0 +1,149 @@
+//! What a network takes for several inputs at once.
+//!
+//! A batch is the network with more images, rows and pairs of activations
+//! ([`Network::batched`]), as the cost model sees it: weights that a layer has on chip serve the whole
+//! batch, and what does not fit any more goes off chip. That can make a large batch slower than
+//! smaller ones in turn, so that the fastest way to split it is taken.
+
+use rayon::prelude::*;
+
+use crate::hardware::Accelerator;
+use crate::model::Network;
+use crate::units::{Millijoules, SimSpan};
+
+use super::{CostModel, Infeasible, NetworkCost};
+
+/// Cost of one batch.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct BatchCost {
+    /// Time until all of its inputs are done.
+    pub latency: SimSpan,
+    /// Energy of all of its inputs.
+    pub energy: Millijoules,
+    /// Inputs that are computed at once in its first part; the rest is split as a batch of its size.
+    pub at_once: u32,
+}
+
+/// Costs of the batches of a network on an accelerator, of all sizes up to a largest one.
+///
+/// Latencies never exceed those of the same inputs one by one, nor of any two batches that make one
+/// up.
+#[derive(Debug, Clone, PartialEq)]
+pub struct BatchCosts {
+    /// `[batch - 1]`.
+    costs: Vec<BatchCost>,
+}
+
+impl BatchCosts {
+    /// Largest batch.
+    pub const MAX_BATCH: u32 = 4096;
+
+    /// Evaluates the batches of 1 to `max_batch` inputs, in parallel. Sizes that are too large for the
+    /// model are split.
+    ///
+    /// # Errors
+    ///
+    /// If not even one input is feasible.
+    ///
+    /// # Panics
+    ///
+    /// If `max_batch` is 0 or larger than [`BatchCosts::MAX_BATCH`].
+    pub fn new(
+        model: &dyn CostModel,
+        network: &Network,
+        accelerator: &Accelerator,
+        max_batch: u32,
+    ) -> Result<Self, Infeasible> {
+        assert!((1..=Self::MAX_BATCH).contains(&max_batch), "batches of {max_batch}");
+        let single = model.network(network, accelerator)?;
+        let whole = |batch| {
+            let cost = model.network(&network.batched(batch).ok()?, accelerator).ok()?;
+            Some(BatchCost::whole(&cost, batch))
+        };
+        let larger: Vec<_> = (2..=max_batch).into_par_iter().map(whole).collect();
+        Ok(Self::split(BatchCost::whole(&single, 1), &larger))
+    }
+
+    /// The fastest splits of batches that take so much as a whole: one input, then two and more. Of
+    /// equally fast ones the one with the least energy is taken, then that of the larger first part.
+    fn split(single: BatchCost, larger: &[Option<BatchCost>]) -> Self {
+        let mut costs = vec![single];
+        for whole in larger {
+            let size = costs.len() + 1;
+            let splits = (1..size).map(|first| costs[first - 1].and(&costs[size - first - 1]));
+            let fastest = splits
+                .chain(*whole)
+                .reduce(|best, cost| if cost.key() <= best.key() { cost } else { best });
+            costs.push(fastest.expect("there are smaller batches"));
+        }
+        Self { costs }
+    }
+
+    /// Largest batch.
+    pub fn max_batch(&self) -> u32 {
+        self.costs.len() as u32
+    }
+
+    /// Cost of `batch` inputs.
+    ///
+    /// # Panics
+    ///
+    /// If `batch` is 0 or larger than [`BatchCosts::max_batch`].
+    pub fn of(&self, batch: u32) -> BatchCost {
+        self.costs[batch as usize - 1]
+    }
+}
+
+impl BatchCost {
+    fn whole(cost: &NetworkCost, batch: u32) -> Self {
+        Self { latency: cost.latency, energy: cost.energy(), at_once: batch }
+    }
+
+    /// This batch, and another one after it.
+    fn and(&self, next: &Self) -> Self {
+        Self {
+            latency: self.latency + next.latency,
+            energy: Millijoules::new(self.energy.get() + next.energy.get()),
+            at_once: self.at_once,
+        }
+    }
+
+    fn key(&self) -> (SimSpan, f64) {
+        (self.latency, self.energy.get())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn whole(batch: u32, ns: u64, mj: f64) -> BatchCost {
+        let (latency, energy) = (SimSpan::from_ns(ns), Millijoules::new(mj));
+        BatchCost { latency, energy, at_once: batch }
+    }
+
+    /// Batches of 1 to 5 take 10, 16, none (too large), 40 and 41 ns at once. 3 is 2 and 1 or 1 and 2,
+    /// 26 ns; 4 is 2 and 2, 32 ns; 5 is 41 ns at once as 42 ns is 2, 2 and 1.
+    #[test]
+    fn batches_are_split_where_that_is_faster() {
+        let larger =
+            [Some(whole(2, 16, 2.0)), None, Some(whole(4, 40, 1.0)), Some(whole(5, 41, 9.0))];
+        let costs = BatchCosts::split(whole(1, 10, 3.0), &larger);
+        let found: Vec<_> = (1..=costs.max_batch()).map(|batch| costs.of(batch)).collect();
+        let latencies: Vec<_> = found.iter().map(|cost| cost.latency.ns()).collect();
+        assert_eq!(latencies, [10, 16, 26, 32, 41]);
+        let energies: Vec<_> = found.iter().map(|cost| cost.energy.get()).collect();
+        assert_eq!(energies, [3.0, 2.0, 5.0, 4.0, 9.0]);
+        let at_once: Vec<_> = found.iter().map(|cost| cost.at_once).collect();
+        assert_eq!(at_once, [1, 2, 2, 2, 5]);
+    }
+
+    /// Two inputs take 20 ns either way; at once they take less energy.
+    #[test]
+    fn of_equally_fast_splits_the_frugal_one_is_taken() {
+        let costs = BatchCosts::split(whole(1, 10, 3.0), &[Some(whole(2, 20, 5.0))]);
+        assert_eq!(costs.of(2), whole(2, 20, 5.0));
+        let costs = BatchCosts::split(whole(1, 10, 3.0), &[Some(whole(2, 20, 7.0))]);
+        assert_eq!((costs.of(2).energy.get(), costs.of(2).at_once), (6.0, 1));
+    }
+}

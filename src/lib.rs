@@ -65,6 +65,9 @@ pub mod external;
 
 pub mod plan;
 
+// Load scenarios of MLPerf, against any system.
+pub mod mlperf;
+
 // Two runtimes that know nothing of each other.
 pub mod engine;
 

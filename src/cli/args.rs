@@ -104,6 +104,13 @@ pub enum Validation {
         #[arg(long, value_name = "FILE.csv", required = true)]
         cases: Vec<PathBuf>,
     },
+    /// MLPerf load scenarios against runs of the real LoadGen; exits with 1 if a case differs.
+    Loadgen {
+        /// Folder with cases.json and, for as many cases as it likes, queries/<id>.csv and
+        /// summary/<id>.txt; repeat for several.
+        #[arg(long, value_name = "DIR", required = true)]
+        cases: Vec<PathBuf>,
+    },
 }
 
 /// `xrsim list`.

@@ -64,6 +64,9 @@ fn dispatch(command: Command) -> Result<(), Failure> {
         Command::Import { file, out } => inspect::import(&file, out.as_deref()),
         Command::Validate { what: None } => validate::all(),
         Command::Validate { what: Some(Validation::Cost { cases }) } => validate::cost(&cases),
+        Command::Validate { what: Some(Validation::Loadgen { cases }) } => {
+            validate::loadgen(&cases)
+        }
         Command::Completions { shell } => {
             let mut text = Vec::new();
             clap_complete::generate(shell, &mut Cli::command(), "xrsim", &mut text);

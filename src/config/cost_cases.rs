@@ -62,12 +62,12 @@ fn check_text(text: &str) -> Result<Vec<Verdict>, Vec<Problem>> {
     let table = Table::read(&header)?;
     let mut verdicts = Vec::new();
     let mut problems = Vec::new();
-    let mut lines = Lines { text, at: 0, line: 1 };
+    let mut lines = Lines::of(text);
     for row in rows {
         match table.case(&row) {
             Ok(case) => {
                 let difference = table.compare(&row, &case);
-                verdicts.push(Verdict { line: lines.of(row.line().start), difference });
+                verdicts.push(Verdict { line: lines.at(row.line().start), difference });
             }
             Err(found) => problems.extend(found),
         }
@@ -79,14 +79,20 @@ fn check_text(text: &str) -> Result<Vec<Verdict>, Vec<Problem>> {
 }
 
 /// Counts lines forward.
-struct Lines<'a> {
+pub(super) struct Lines<'a> {
     text: &'a str,
     at: usize,
     line: usize,
 }
 
-impl Lines<'_> {
-    fn of(&mut self, offset: usize) -> usize {
+impl<'a> Lines<'a> {
+    /// The lines of `text`.
+    pub(super) fn of(text: &'a str) -> Self {
+        Self { text, at: 0, line: 1 }
+    }
+
+    /// The line, counted from 1, of byte `offset`, which is not before the one asked for last.
+    pub(super) fn at(&mut self, offset: usize) -> usize {
         self.line += self.text[self.at..offset].matches('\n').count();
         self.at = offset;
         self.line

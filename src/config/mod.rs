@@ -11,6 +11,7 @@ pub mod diagnostic;
 pub mod export;
 pub mod files;
 pub mod kind;
+pub mod loadgen_cases;
 pub mod maestro;
 pub mod network;
 pub mod suite;

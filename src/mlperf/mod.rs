@@ -1,3 +1,40 @@
-//! MLPerf Inference and MLPerf Mobile: what is run, and what a run has to do.
+//! MLPerf Inference and MLPerf Mobile: their tasks and suites ([`suite`]), and what LoadGen, its load generator, would measure of a system
+//! that is simulated.
+//!
+//! ```text
+//! TestSettings ─ Settings ─ Schedule ─┐
+//!                               SystemUnderTest ─ Run ─ Performance ─ summary
+//! ```
+//!
+//! [`settings`] checks what is asked for. [`schedule`] makes every query ahead of the run: the
+//! schedule is LoadGen's own to the nanosecond, from the same [`random`] streams. [`run()`](run::run)
+//! issues the queries to a [`SystemUnderTest`] in simulated time, as the scenario says. What was seen
+//! becomes [`performance`]: [`statistics`] and [`validity`] with LoadGen's reasons, which
+//! [`summary`] puts into LoadGen's own words. [`peak`] does all that until the load is as high as it
+//! can be.
+//!
+//! Sources: Reddi et al., MLPerf Inference Benchmark (ISCA 2020), and LoadGen v0.7 to 6.0.17
+//! (github.com/mlcommons/inference). What LoadGen itself takes between two queries is not simulated.
 
+pub mod counts;
+pub mod early_stopping;
+pub mod peak;
+pub mod performance;
+pub mod random;
+pub mod run;
+pub mod schedule;
+pub mod service;
+pub mod settings;
+pub mod statistics;
 pub mod suite;
+pub mod summary;
+pub mod sut;
+pub mod validity;
+
+pub use performance::{Measurement, Metric, Performance, measure};
+pub use run::{Run, RunError};
+pub use schedule::Schedule;
+pub use settings::{
+    Library, LoadGen, Mode, Scenario, Seeds, Settings, SettingsError, TestSettings,
+};
+pub use sut::{Completions, Sample, SystemUnderTest};

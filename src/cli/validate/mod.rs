@@ -2,6 +2,7 @@
 
 mod eyeriss;
 mod figure5;
+mod loadgen;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -12,6 +13,8 @@ use crate::report::table;
 use super::inspect::facts;
 use super::message::Failure;
 use super::{output, table_style};
+
+pub use loadgen::run as loadgen;
 
 /// Tables of cases that come with the program.
 const CASES: [(&str, &str); 4] = [
@@ -48,6 +51,7 @@ pub fn all() -> Result<(), Failure> {
     comparisons.extend(eyeriss.comparisons());
     comparisons.push(figure5::compare()?);
     comparisons.extend(networks()?);
+    comparisons.extend(loadgen::compare()?);
     let mut table =
         table::new_table(table_style(), &["comparison", "with", "result", "verdict"], 4);
     for Comparison { what, with, result, passes } in &comparisons {

@@ -114,6 +114,12 @@ impl<'n, 's, 'p> Fields<'n, 's, 'p> {
         }
     }
 
+    /// Reports keys that are missing; those that are not known are none of the reader's business.
+    pub fn finish_open(mut self) {
+        self.entries = &[];
+        self.finish();
+    }
+
     fn unknown(&mut self, entry: &Entry<'_>) {
         let free: Vec<_> = self.asked.iter().copied().filter(|key| !self.given(key)).collect();
         let (meant, help) = match unit_slip(&entry.key, &free) {
@@ -161,6 +167,15 @@ impl Node<'_> {
             Value::Mapping(_) => "a mapping".into(),
         };
         Problem::new(self.span.clone(), format!("expected {expected}, found {found}"))
+    }
+
+    /// The same node, text without its quotes: JSON has words in quotes, and sometimes numbers.
+    pub fn unquoted(&self) -> Self {
+        let mut node = self.clone();
+        if let Value::Scalar { quoted, .. } = &mut node.value {
+            *quoted = false;
+        }
+        node
     }
 
     /// The plain scalar, which may be a number; `None` for quoted text, lists and mappings.

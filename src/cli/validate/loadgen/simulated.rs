@@ -1,0 +1,277 @@
+//! A case simulated, and how near that is to the recorded run.
+
+use crate::config::loadgen_cases::{Case, Percentiles, Told, Verdict};
+use crate::mlperf::peak::{Search, find_peak, messages};
+use crate::mlperf::run::Ending;
+use crate::mlperf::service::{Discipline, Service};
+use crate::mlperf::statistics::{PERCENTILES, rank};
+use crate::mlperf::summary::significant;
+use crate::mlperf::validity::EarlyStopping;
+use crate::mlperf::{Measurement, Mode, RunError, Scenario, Settings, measure};
+use crate::units::{SimSpan, SimTime};
+
+use super::tally::Tally;
+
+/// Latencies may differ by this or by [`TOLERANCE`] of the simulated one, whichever is more.
+const TOLERANCE_NS: u64 = 150_000;
+
+/// See [`TOLERANCE_NS`].
+const TOLERANCE: f64 = 0.04;
+
+/// Most that LoadGen, the system in Python and their host add to a query.
+const OVERHEAD: SimSpan = SimSpan::from_ns(200_000);
+
+/// Rates may differ by so much: of the schedule, which is printed with six digits; of completion; of
+/// samples in Offline, in which the host's start counts.
+const RATE_TOLERANCES: [f64; 3] = [1e-5, 2e-4, 1e-3];
+
+/// A case, simulated.
+pub struct Simulated {
+    /// Settings of the run that was reported: those of the case, or of the peak.
+    pub settings: Settings,
+    /// The run that was reported.
+    pub measurement: Measurement,
+    /// The search for the peak that led there.
+    search: Option<Search<()>>,
+    /// Queries that were made for the last run, samples of each, and when another would be due.
+    generated: (usize, usize, SimTime),
+    /// Percentiles if every call took [`OVERHEAD`] more; of systems that keep their caller waiting, for
+    /// which this adds up.
+    with_overhead: Option<[SimSpan; 6]>,
+}
+
+impl Simulated {
+    /// Simulates `case`.
+    ///
+    /// # Errors
+    ///
+    /// If its settings make too large a run.
+    pub fn of(case: &Case) -> Result<Self, RunError> {
+        match case.settings.mode {
+            Mode::PerformanceOnly => Self::of_run(&case.settings, &case.service),
+            Mode::FindPeakPerformance => Self::of_search(&case.settings, &case.service),
+        }
+    }
+
+    fn of_run(settings: &Settings, service: &Service) -> Result<Self, RunError> {
+        let measurement = measure(settings, &mut service.clone())?;
+        let blocks = service.discipline() == Discipline::Blocking;
+        let slowed = blocks.then(|| measure(settings, &mut service.slowed(OVERHEAD)));
+        let with_overhead =
+            slowed.transpose()?.map(|slowed| slowed.performance.latency.percentiles);
+        let generated = generated(&measurement);
+        let settings = settings.clone();
+        Ok(Self { settings, measurement, search: None, generated, with_overhead })
+    }
+
+    fn of_search(settings: &Settings, service: &Service) -> Result<Self, RunError> {
+        let (mut first, mut last) = (None, None);
+        let search = find_peak(settings, |settings| {
+            let measurement = measure(settings, &mut service.clone())?;
+            last = Some(generated(&measurement));
+            let passes = measurement.performance.validity.performance == Some(true);
+            let kept = (settings.clone(), measurement);
+            first.get_or_insert_with(|| kept.clone());
+            Ok::<_, RunError>((passes, kept))
+        })?;
+        let Search { trials, peak } = search;
+        let (value, reported) =
+            peak.map_or((None, first), |(value, kept)| (Some(value), Some(kept)));
+        let (settings, measurement) = reported.expect("a search makes a run");
+        let generated = last.unwrap_or_else(|| generated(&measurement));
+        let search = Some(Search { trials, peak: value.map(|value| (value, ())) });
+        Ok(Self { settings, measurement, search, generated, with_overhead: None })
+    }
+
+    /// Compares what was made ahead of the run, and how it ended.
+    pub fn schedule(&self, told: &Told, tally: &mut Tally) {
+        let (queries, samples, end) = self.generated;
+        tally.equal_if("generated_query_count", told.generated_queries, queries as u64);
+        let samples = samples as u64;
+        tally.equal_if("generated_samples_per_query", told.generated_samples_per_query, samples);
+        tally.equal_if("generated_query_duration", told.generated_duration_ns, end.ns());
+        if self.count_is_certain() {
+            let queries = self.measurement.performance.queries;
+            tally.equal_if("result_query_count", told.queries, queries);
+        }
+    }
+
+    /// Whether the number of queries does not depend on what the host added to each.
+    fn count_is_certain(&self) -> bool {
+        let ending = self.measurement.run.endings.first();
+        match (self.settings.scenario, ending) {
+            (Scenario::Offline, _) => true,
+            (Scenario::Server, ending) => ending.is_none_or(|ending| !ending.is_error()),
+            (_, Some(Ending::Natural)) => {
+                self.measurement.performance.queries == self.settings.min_query_count
+            }
+            (_, ending) => !matches!(ending, Some(Ending::MaxDuration { .. })),
+        }
+    }
+
+    /// Compares the conditions of a valid run, where the host cannot have decided them.
+    pub fn verdict(&self, expected: &Verdict, told: &Told, tally: &mut Tally) {
+        let performance = &self.measurement.performance;
+        let validity = &performance.validity;
+        let what = |name: &str| format!("{name} (simulated)");
+        if let Some(found) = validity.performance {
+            tally.equal_if(what("Performance constraints satisfied"), expected.performance, found);
+        }
+        let certain = [self.duration_is_certain(), self.queries_are_certain(told)];
+        if certain[0] {
+            let found = validity.min_duration;
+            tally.equal_if(what("Min duration satisfied"), expected.min_duration, found);
+        }
+        if certain[1] {
+            let found = validity.min_queries;
+            tally.equal_if(what("Min queries satisfied"), expected.min_queries, found);
+            let found = validity.early_stopping.is_none_or(|found| found.is_satisfied());
+            tally.equal_if(what("Early stopping satisfied"), expected.early_stopping, found);
+        }
+        if certain == [true; 2] {
+            tally.equal_if(what("Result is VALID"), expected.valid, validity.is_valid());
+        }
+    }
+
+    /// Compares why the run ended before its time, of what LoadGen logged as errors.
+    pub fn endings(&self, errors: &[Box<str>], tally: &mut Tally) {
+        let endings = errors.iter().filter(|error| error.contains("Ending early: "));
+        let reason = |text: &str| {
+            let (_, reason) = text.split_once("Ending early: ").unwrap_or(("", text));
+            reason.split_once('.').unwrap_or((reason, "")).0.to_owned()
+        };
+        let expected: Vec<_> = endings.map(|error| reason(error)).collect();
+        let found: Vec<_> =
+            self.measurement.run.errors().map(|ending| reason(&ending.to_string())).collect();
+        if self.search.is_none() && self.duration_is_certain() {
+            tally.equal("errors (simulated)", expected.join("; "), found.join("; "));
+        }
+    }
+
+    /// Whether what the host adds to every query cannot make a short run long enough.
+    fn duration_is_certain(&self) -> bool {
+        let performance = &self.measurement.performance;
+        let least = self.settings.min_duration;
+        let (elapsed, slack) = match self.settings.scenario {
+            Scenario::Server => {
+                return self.count_is_certain() || !performance.validity.min_duration;
+            }
+            Scenario::Offline => {
+                let latency = performance.latency.max;
+                (latency, SimSpan::from_ns((latency.ns() as f64 * RATE_TOLERANCES[2]) as u64))
+            }
+            Scenario::SingleStream | Scenario::MultiStream => {
+                let slack = OVERHEAD.ns().saturating_mul(performance.queries);
+                (performance.last_issued - SimTime::ZERO, SimSpan::from_ns(slack))
+            }
+        };
+        elapsed >= least || elapsed + slack < least
+    }
+
+    /// Whether no count that matters lies between the queries simulated and recorded.
+    fn queries_are_certain(&self, told: &Told) -> bool {
+        let Some(recorded) = told.queries else { return true };
+        let performance = &self.measurement.performance;
+        let simulated = performance.queries;
+        let between = |least: u64| (recorded >= least) != (simulated >= least);
+        let needed = match performance.validity.early_stopping {
+            Some(EarlyStopping::Estimates { target, .. }) => target.needed,
+            _ => 0,
+        };
+        !between(self.settings.min_query_count) && !between(needed)
+    }
+
+    /// Compares the search for the peak.
+    pub fn peak(&self, case: &Case, tally: &mut Tally) {
+        let Some(search) = &self.search else { return };
+        let sought = &case.expected.sought;
+        if let Some(expected) = &sought.messages {
+            let found = messages(search);
+            let longest = expected.len().max(found.len());
+            for index in 0..longest {
+                let expected = expected.get(index).map_or("nothing", |text| &**text);
+                let found = found.get(index).map_or("nothing", String::as_str);
+                tally.equal(format_args!("loadgen_search_path, step {index}"), expected, found);
+            }
+        }
+        if let Some(trials) = &sought.trials {
+            let path = |trials: &mut dyn Iterator<Item = (f64, bool)>| {
+                let steps = trials.map(|(rate, passes)| format!("{rate} {passes}"));
+                steps.collect::<Vec<_>>().join(", ")
+            };
+            let found = &mut search.trials.iter().map(|trial| (trial.value, trial.passes));
+            let expected = path(&mut trials.iter().copied());
+            tally.equal("ideal_search_path", expected, path(found));
+        }
+        tally.equal_if("passes", sought.runs, search.trials.len() as u64);
+        if let Some((peak, ())) = search.peak {
+            tally.equal_if("ideal_peak_qps", sought.peak, peak);
+        }
+        let printed = sought.printed_peak.map(significant);
+        tally.equal_if("final_target_qps", printed, significant(self.settings.target_qps));
+    }
+
+    /// Compares latencies and rates, which must be near.
+    ///
+    /// No oracle are the 99.9th percentile and the largest latency, which show stalls of the host, and
+    /// so any percentile that is the largest latency because there are few.
+    pub fn latencies(&self, case: &Case, tally: &mut Tally) {
+        let performance = &self.measurement.performance;
+        if let Some(measured) = &case.expected.measured {
+            let shorter = measured.count.min(performance.latency.count as u64) as usize;
+            for (index, percentile) in PERCENTILES.into_iter().enumerate().take(5) {
+                if rank(shorter, percentile) + 1 < shorter {
+                    self.percentile(index, measured.percentiles[index], tally);
+                }
+            }
+        }
+        let told = &case.expected.told;
+        let [scheduled, completed, throughput] = RATE_TOLERANCES;
+        match self.settings.scenario {
+            Scenario::Server if self.count_is_certain() => {
+                let found = performance.scheduled_rate();
+                tally.near_if("scheduled rate (simulated)", told.scheduled_rate, found, scheduled);
+                let found = performance.completed_rate();
+                let is_host_bound = self.with_overhead.is_some();
+                let tolerance = if is_host_bound { TOLERANCE } else { completed };
+                tally.near_if("completed rate (simulated)", told.completed_rate, found, tolerance);
+            }
+            Scenario::Offline => {
+                let found = performance.throughput();
+                tally.near_if("throughput (simulated)", told.throughput, found, throughput);
+            }
+            _ => {}
+        }
+    }
+
+    fn percentile(&self, index: usize, measured: SimSpan, tally: &mut Tally) {
+        let simulated = self.measurement.performance.latency.percentiles[index];
+        let distance = measured.ns().abs_diff(simulated.ns());
+        let deviation = distance as f64 / (simulated.ns() as f64).max(1.0);
+        let is_near = distance <= TOLERANCE_NS || deviation <= TOLERANCE;
+        let is_explained = self
+            .with_overhead
+            .is_some_and(|slowed| (simulated..=slowed[index]).contains(&measured));
+        let what = format!("percentile {} (simulated, ns)", 100.0 * PERCENTILES[index]);
+        let values = [measured, simulated].map(|latency| latency.ns() as f64);
+        tally.deviation(&what, values, deviation, is_near || is_explained);
+    }
+
+    /// Whether the simulation by others has the same statistics to the nanosecond.
+    pub fn equals_ideal(&self, ideal: &Percentiles) -> bool {
+        let found = &self.measurement.performance.latency;
+        let found = Percentiles {
+            count: found.count as u64,
+            percentiles: found.percentiles,
+            min: found.min,
+            max: found.max,
+            mean: found.mean,
+        };
+        found == *ideal
+    }
+}
+
+fn generated(measurement: &Measurement) -> (usize, usize, SimTime) {
+    let schedule = &measurement.schedule;
+    (schedule.n_queries(), schedule.samples_per_query(), schedule.end)
+}

@@ -1,0 +1,59 @@
+//! LoadGen's summary, line by line.
+
+use crate::config::loadgen_cases::Case;
+use crate::mlperf::summary::render;
+use crate::mlperf::{Performance, Settings};
+
+use super::recorded::summary_place;
+use super::tally::Tally;
+
+/// Relative tolerance of numbers that depend on when the host began.
+const TOLERANCE: f64 = 1e-4;
+
+/// Whose latencies a summary is made from here.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Latencies {
+    /// The recorded ones: every line must be equal.
+    Recorded,
+    /// Simulated ones, because none were recorded: lines with latencies are passed over.
+    Simulated,
+}
+
+/// Compares the summary of `case` with that of `performance`, a run with `settings`.
+pub fn compare(
+    case: &Case,
+    settings: &Settings,
+    performance: &Performance,
+    latencies: Latencies,
+    tally: &mut Tally,
+) {
+    let Some(source) = &case.summary else { return };
+    let lines: Vec<_> = source.text().lines().collect();
+    let name = lines.iter().find_map(|line| line.strip_prefix("SUT name : ")).unwrap_or_default();
+    let errors = case.expected.told.errors.unwrap_or(0) as usize;
+    let text = render(settings, performance, name, errors);
+    let rendered: Vec<_> = text.lines().collect();
+    for index in 0..lines.len().max(rendered.len()) {
+        let expected = lines.get(index).copied().unwrap_or("the end");
+        let found = rendered.get(index).copied().unwrap_or("the end");
+        if latencies == Latencies::Simulated && has_latency(expected) && has_latency(found) {
+            continue;
+        }
+        let name = summary_place(source, index);
+        match numbers_from_start(expected, found) {
+            Some([expected, found]) => tally.near_if(&name, Some(expected), found, TOLERANCE),
+            None => tally.equal(name, format!("`{expected}`"), format!("`{found}`")),
+        }
+    }
+}
+
+/// Whether a line gives a latency, or a rate that depends on one.
+fn has_latency(line: &str) -> bool {
+    line.contains(" latency (ns) ") || line.starts_with("Completed samples per second")
+}
+
+/// The numbers of two lines that depend on when the host began, which no log tells.
+fn numbers_from_start(expected: &str, found: &str) -> Option<[f64; 2]> {
+    let number = |line: &str| line.strip_prefix("QPS w/ loadgen overhead         : ")?.parse().ok();
+    Some([number(expected)?, number(found)?])
+}

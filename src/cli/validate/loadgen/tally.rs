@@ -1,0 +1,109 @@
+//! How many values of one kind were compared, and the first that differed.
+
+use std::fmt;
+
+/// A value that is not as it must be.
+#[derive(Debug, Clone)]
+pub struct Difference {
+    /// What, and where it stands if not in the file of cases.
+    pub what: String,
+    /// What LoadGen said.
+    pub expected: String,
+    /// What came out here.
+    pub found: String,
+}
+
+impl fmt::Display for Difference {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { what, expected, found } = self;
+        write!(f, "{what}: expected {expected}, found {found}")
+    }
+}
+
+/// Comparisons of one kind.
+#[derive(Debug, Clone, Default)]
+pub struct Tally {
+    compared: usize,
+    differing: usize,
+    /// The first difference.
+    pub first: Option<Difference>,
+    /// Largest relative deviation among values that need only be near.
+    pub largest: Option<f64>,
+}
+
+impl Tally {
+    /// Compares two values that must be equal.
+    pub fn equal<T: PartialEq + fmt::Display>(
+        &mut self,
+        what: impl fmt::Display,
+        expected: T,
+        found: T,
+    ) {
+        let equal = expected == found;
+        self.add(equal, || Difference {
+            what: what.to_string(),
+            expected: expected.to_string(),
+            found: found.to_string(),
+        });
+    }
+
+    /// Likewise if there is anything to compare with.
+    pub fn equal_if<T: PartialEq + fmt::Display>(
+        &mut self,
+        what: impl fmt::Display,
+        expected: Option<T>,
+        found: T,
+    ) {
+        if let Some(expected) = expected {
+            self.equal(what, expected, found);
+        }
+    }
+
+    /// Compares two numbers of which the second may deviate by `tolerance` of the first.
+    pub fn near_if(&mut self, what: &str, expected: Option<f64>, found: f64, tolerance: f64) {
+        let Some(expected) = expected else { return };
+        let deviation = (found / expected - 1.0).abs();
+        self.deviation(what, [expected, found], deviation, deviation <= tolerance);
+    }
+
+    /// Adds a comparison of `[expected, found]` with its relative deviation and whether that is
+    /// allowed.
+    pub fn deviation(&mut self, what: &str, values: [f64; 2], deviation: f64, allowed: bool) {
+        self.largest = Some(self.largest.unwrap_or(0.0).max(deviation));
+        let [expected, found] = values.map(|value| value.to_string());
+        self.add(allowed, || Difference { what: what.into(), expected, found });
+    }
+
+    fn add(&mut self, equal: bool, difference: impl FnOnce() -> Difference) {
+        self.compared += 1;
+        if !equal {
+            self.differing += 1;
+            self.first.get_or_insert_with(difference);
+        }
+    }
+
+    /// Adds the comparisons of `other`.
+    pub fn extend(&mut self, other: &Self) {
+        self.compared += other.compared;
+        self.differing += other.differing;
+        self.first = self.first.take().or_else(|| other.first.clone());
+        self.largest = self.largest.into_iter().chain(other.largest).reduce(f64::max);
+    }
+
+    /// Whether nothing differs.
+    pub fn is_equal(&self) -> bool {
+        self.differing == 0
+    }
+
+    /// Whether anything was compared.
+    pub fn is_empty(&self) -> bool {
+        self.compared == 0
+    }
+}
+
+/// `12 of 12 equal`.
+impl fmt::Display for Tally {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} of {} equal", self.compared - self.differing, self.compared)
+    }
+}

@@ -1,0 +1,163 @@
+//! Runs of the real LoadGen: what was asked for, what it logged and what it said.
+//!
+//! A folder of such runs holds `cases.json`, a list of cases; `queries/<id>.csv` with a row for every
+//! sample of a case; `summary/<id>.txt`, LoadGen's summary; and `rng_vectors.json`, draws of its random
+//! numbers. All but the first may be absent. What is asked for must be known, key by key; of what
+//! LoadGen said, a case gives as much as it likes.
+
+mod expected;
+mod inputs;
+mod log;
+mod vectors;
+
+use std::collections::HashSet;
+use std::path::Path;
+use std::sync::Arc;
+
+use crate::mlperf::Settings;
+use crate::mlperf::service::Service;
+
+use super::yaml::read::{self, Problems};
+use super::yaml::{self, Fields, Node, Value};
+use super::{ConfigError, Problem, Source};
+
+pub use expected::{Expected, Percentiles, Sought, Told, Verdict};
+pub use log::{LogRow, QueryLog};
+pub use vectors::{EarlyStoppingVector, Vector, Vectors};
+
+/// A run of LoadGen.
+#[derive(Debug, Clone)]
+pub struct Case {
+    /// Its name.
+    pub id: Box<str>,
+    /// Line of the file of cases that it begins in, counted from 1.
+    pub line: usize,
+    /// What was asked for.
+    pub settings: Settings,
+    /// The system that was measured.
+    pub service: Service,
+    /// What LoadGen said.
+    pub expected: Expected,
+    /// What it logged of every sample.
+    pub log: Option<QueryLog>,
+    /// Its summary.
+    pub summary: Option<Arc<Source>>,
+}
+
+/// A folder of cases.
+#[derive(Debug, Clone)]
+pub struct Cases {
+    /// The file of cases.
+    pub source: Arc<Source>,
+    /// Every case, in order.
+    pub cases: Vec<Case>,
+    /// Draws of random numbers, with their file.
+    pub vectors: Option<(Arc<Source>, Vectors)>,
+}
+
+impl Cases {
+    /// Reads a folder.
+    ///
+    /// # Errors
+    ///
+    /// [`ConfigError::Unreadable`] if there is no `cases.json` or a file cannot be read, and
+    /// [`ConfigError::Invalid`] with every problem of the first file that has one.
+    pub fn read(folder: &Path) -> Result<Self, ConfigError> {
+        let file = |name: &str| optional(&folder.join(name));
+        let cases = Source::read(&folder.join("cases.json"))?;
+        Self::parse(cases, file("rng_vectors.json")?, |id| {
+            Ok((file(&format!("queries/{id}.csv"))?, file(&format!("summary/{id}.txt"))?))
+        })
+    }
+
+    /// Reads the text of a file of cases, and of one of draws; `files` gives the log and the summary
+    /// of a case.
+    ///
+    /// # Errors
+    ///
+    /// As [`Cases::read`].
+    pub fn parse(
+        source: Arc<Source>,
+        vectors: Option<Arc<Source>>,
+        files: impl Fn(&str) -> Result<CaseFiles, ConfigError>,
+    ) -> Result<Self, ConfigError> {
+        let mut problems = Vec::new();
+        let mut cases = parse_cases(&source, &mut problems);
+        finish(&source, problems)?;
+        for case in &mut cases {
+            let (log, summary) = files(&case.id)?;
+            case.log = log.map(|source| QueryLog::parse(&source, &case.settings)).transpose()?;
+            case.summary = summary;
+        }
+        let vectors =
+            vectors.map(|source| Ok::<_, ConfigError>((source.clone(), Vectors::parse(&source)?)));
+        Ok(Self { source, cases, vectors: vectors.transpose()? })
+    }
+}
+
+/// Log and summary of a case, where they are.
+pub type CaseFiles = (Option<Arc<Source>>, Option<Arc<Source>>);
+
+/// The file at `path` unless there is none.
+fn optional(path: &Path) -> Result<Option<Arc<Source>>, ConfigError> {
+    if path.symlink_metadata().is_err() { Ok(None) } else { Source::read(path).map(Some) }
+}
+
+/// The error that `problems` of `source` are, if there are any.
+fn finish(source: &Arc<Source>, mut problems: Problems) -> Result<(), ConfigError> {
+    if problems.is_empty() {
+        return Ok(());
+    }
+    problems.sort_by_key(|problem| problem.span.start);
+    problems.truncate(MAX_PROBLEMS);
+    Err(ConfigError::Invalid { file: Arc::clone(source), problems })
+}
+
+/// Problems of one file that are reported.
+const MAX_PROBLEMS: usize = 20;
+
+fn parse_cases(source: &Source, problems: &mut Problems) -> Vec<Case> {
+    let Some(root) = yaml::parse(source.text(), problems) else { return Vec::new() };
+    let Value::List(items) = &root.value else {
+        problems.push(root.mismatch(&"a list of cases"));
+        return Vec::new();
+    };
+    if items.is_empty() {
+        problems.push(Problem::new(root.span.clone(), "there are no cases"));
+    }
+    let mut ids = HashSet::new();
+    let mut cases = Vec::new();
+    for item in items {
+        let case = parse_case(source, item, problems);
+        if let Some(twin) = case.as_ref().filter(|case| !ids.insert(case.id.clone())) {
+            let message = format!("a second case is called `{}`", read::printable(&twin.id));
+            problems.push(Problem::new(item.span.clone(), message));
+        }
+        cases.extend(case);
+    }
+    cases
+}
+
+fn parse_case(source: &Source, node: &Node<'_>, problems: &mut Problems) -> Option<Case> {
+    let mut fields = Fields::of(node, "a case", problems)?;
+    let id = fields.required("id", file_name);
+    let service = fields.required("sut", inputs::service);
+    let settings = inputs::settings(&mut fields);
+    let expected = Expected::read(&mut fields);
+    fields.finish_open();
+    let (line, _) = source.position(node.span.start);
+    let (id, service, settings) = (id?, service?, settings?);
+    Some(Case { id, line, settings, service, expected, log: None, summary: None })
+}
+
+/// Reads a name that is fit for a file.
+fn file_name(node: &Node<'_>, problems: &mut Problems) -> Option<Box<str>> {
+    let name = read::text(node, problems)?;
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "_-.".contains(c);
+    if name.len() > 100 || !name.chars().all(is_plain) || name.starts_with('.') {
+        let problem = node.mismatch(&"letters, digits, `_`, `-` and `.`, at most 100 of them");
+        problems.push(problem);
+        return None;
+    }
+    Some(name)
+}

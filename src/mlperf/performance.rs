@@ -1,0 +1,409 @@
+//! What a run says: statistics, rates and validity, each as LoadGen computes it.
+
+use crate::units::{SimSpan, SimTime};
+
+use super::run::{Run, RunError, run};
+use super::schedule::Schedule;
+use super::settings::{Scenario, Settings};
+use super::statistics::{PERCENTILES, Statistics, over_bound, place, rank};
+use super::sut::SystemUnderTest;
+use super::validity::{EarlyStopping, Estimate, INFERRED_PERCENTILE, Validity};
+
+/// What was seen of a run, simulated or recorded.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Observations {
+    /// Latency of every sample, in any order; not empty.
+    pub sample_latencies: Vec<SimSpan>,
+    /// Multi-stream: latency of every query, in the order of issue. Empty otherwise.
+    pub query_latencies: Vec<SimSpan>,
+    /// Fixed interval: ticks from the query before to each query, in the order of issue. Empty
+    /// otherwise.
+    pub intervals: Vec<u64>,
+    /// Queries that were issued.
+    pub queries: u64,
+    /// When the last query was due, since the start.
+    pub last_scheduled: SimTime,
+    /// When it was issued.
+    pub last_issued: SimTime,
+    /// When it was done.
+    pub last_completed: SimTime,
+}
+
+impl Observations {
+    /// What was seen of a simulated run; of settings with which the run was made. `None` if no query
+    /// was issued.
+    pub fn of(settings: &Settings, run: &Run) -> Option<Self> {
+        let last = run.queries.last()?;
+        let of_queries = settings.scenario == Scenario::MultiStream;
+        let queries = run.queries.iter().filter(|_| of_queries);
+        let has_ticks = of_queries && settings.loadgen.has_fixed_interval();
+        let ticks = run.queries.iter().filter(|_| has_ticks);
+        Some(Self {
+            sample_latencies: run.sample_latencies().collect(),
+            query_latencies: queries.map(|query| query.latency()).collect(),
+            intervals: ticks.map(|query| query.intervals).collect(),
+            queries: run.queries.len() as u64,
+            last_scheduled: last.scheduled,
+            last_issued: last.issued,
+            last_completed: last.completed,
+        })
+    }
+}
+
+/// Everything of one run.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Measurement {
+    /// What was issued.
+    pub schedule: Schedule,
+    /// What happened.
+    pub run: Run,
+    /// What it says.
+    pub performance: Performance,
+}
+
+/// Makes one run of `sut` with `settings`, whatever their mode.
+///
+/// # Errors
+///
+/// Those of [`Schedule::generate`] and [`run`].
+pub fn measure<S: SystemUnderTest + ?Sized>(
+    settings: &Settings,
+    sut: &mut S,
+) -> Result<Measurement, RunError> {
+    let schedule = Schedule::generate(settings)?;
+    let run = run(settings, &schedule, sut)?;
+    let performance = Performance::of_run(settings, &run).expect("a schedule has a query");
+    Ok(Measurement { schedule, run, performance })
+}
+
+/// Intervals that queries took up, of a fixed interval.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Intervals {
+    /// Percentiles, in the order of [`PERCENTILES`].
+    pub percentiles: [u64; 6],
+    /// The percentile that the run is judged by: at most 1 if it passes.
+    pub target: u64,
+}
+
+/// The number that a scenario is about.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Metric {
+    /// Percentile of the latency, or its estimate by early stopping; less is better.
+    Latency(SimSpan),
+    /// Streams N that the interval has room for.
+    Streams(u64),
+    /// Queries per second.
+    Rate(f64),
+    /// Samples per second.
+    Throughput(f64),
+}
+
+/// What a run says.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Performance {
+    /// Of queries in multi-stream, of samples elsewhere.
+    pub latency: Statistics,
+    /// Of samples.
+    pub sample_latency: Statistics,
+    /// Fixed interval: intervals that each query took up.
+    pub intervals: Option<Intervals>,
+    /// Server: queries above the latency bound. 0 elsewhere.
+    pub late: u64,
+    /// Queries that were issued.
+    pub queries: u64,
+    /// When the last query was due.
+    pub last_scheduled: SimTime,
+    /// When it was issued.
+    pub last_issued: SimTime,
+    /// When it was done.
+    pub last_completed: SimTime,
+    /// Whether the run counts.
+    pub validity: Validity,
+}
+
+impl Performance {
+    /// What a simulated run says, and how it ended. `None` if no query was issued.
+    pub fn of_run(settings: &Settings, run: &Run) -> Option<Self> {
+        Self::of(settings, Observations::of(settings, run)?)
+    }
+
+    /// What `seen` says of a run with `settings`. `None` without a latency.
+    pub fn of(settings: &Settings, mut seen: Observations) -> Option<Self> {
+        let late = match settings.scenario {
+            Scenario::Server => over_bound(&seen.sample_latencies, settings.target_latency),
+            _ => 0,
+        };
+        let intervals = intervals(settings, &seen);
+        let of_queries = !seen.query_latencies.is_empty();
+        let judged =
+            if of_queries { &mut seen.query_latencies } else { &mut seen.sample_latencies };
+        let ranks = estimate_ranks(settings.scenario, judged.len(), settings.percentile);
+        let latency = Statistics::of(judged, settings.percentile, &ranks)?;
+        let early_stopping = early_stopping(settings, judged, late);
+        let sample_latency = match of_queries {
+            true => Statistics::of(&mut seen.sample_latencies, settings.percentile, &[])?,
+            false => latency,
+        };
+        let performance = match settings.scenario {
+            Scenario::Server => Some(latency.target <= settings.target_latency),
+            Scenario::MultiStream => intervals.map(|intervals| intervals.target < 2),
+            Scenario::SingleStream | Scenario::Offline => None,
+        };
+        let min_duration = elapsed(settings.scenario, &seen, &latency) >= settings.min_duration;
+        let min_queries = seen.queries >= settings.min_query_count
+            && sample_latency.count as u64 >= settings.min_sample_count;
+        Some(Self {
+            latency,
+            sample_latency,
+            intervals,
+            late,
+            queries: seen.queries,
+            last_scheduled: seen.last_scheduled,
+            last_issued: seen.last_issued,
+            last_completed: seen.last_completed,
+            validity: Validity::new(
+                settings,
+                performance,
+                min_duration,
+                min_queries,
+                early_stopping,
+            ),
+        })
+    }
+
+    /// Server: rate of the schedule \[1/s\]: all queries but the last, over the time at which that
+    /// one was due.
+    pub fn scheduled_rate(&self) -> f64 {
+        self.rate_until(self.last_scheduled)
+    }
+
+    /// Server: likewise over the time at which the last query was done.
+    pub fn completed_rate(&self) -> f64 {
+        self.rate_until(self.last_completed)
+    }
+
+    /// Single-stream: likewise over the time at which it was issued, with whatever passes between two
+    /// queries.
+    pub fn rate_with_overhead(&self) -> f64 {
+        self.rate_until(self.last_issued)
+    }
+
+    /// Single-stream: queries per second if nothing passed between two queries, 1 / mean latency.
+    pub fn rate_without_overhead(&self) -> f64 {
+        1.0 / seconds(self.sample_latency.mean)
+    }
+
+    /// Offline: samples per second until the last one is done.
+    pub fn throughput(&self) -> f64 {
+        self.sample_latency.count as f64 / seconds(self.sample_latency.max)
+    }
+
+    fn rate_until(&self, end: SimTime) -> f64 {
+        (self.sample_latency.count as f64 - 1.0) / seconds(end - SimTime::ZERO)
+    }
+
+    /// The number that the scenario of `settings` is about. The run must also be valid to count.
+    pub fn metric(&self, settings: &Settings) -> Metric {
+        let latency = match self.validity.early_stopping {
+            Some(EarlyStopping::Estimates { target, .. }) => {
+                target.found.map_or(self.latency.target, |(_, latency)| latency)
+            }
+            _ => self.latency.target,
+        };
+        match settings.scenario {
+            Scenario::MultiStream if settings.loadgen.has_fixed_interval() => {
+                Metric::Streams(settings.samples_per_query)
+            }
+            Scenario::SingleStream | Scenario::MultiStream => Metric::Latency(latency),
+            Scenario::Server if settings.loadgen.reports_completion() => {
+                Metric::Rate(self.completed_rate())
+            }
+            Scenario::Server => Metric::Rate(self.scheduled_rate()),
+            Scenario::Offline => Metric::Throughput(self.throughput()),
+        }
+    }
+}
+
+fn seconds(span: SimSpan) -> f64 {
+    span.ns() as f64 / 1e9
+}
+
+/// What the least duration is held against.
+fn elapsed(scenario: Scenario, seen: &Observations, latency: &Statistics) -> SimSpan {
+    match scenario {
+        Scenario::SingleStream | Scenario::MultiStream => seen.last_issued - SimTime::ZERO,
+        Scenario::Server => seen.last_scheduled - SimTime::ZERO,
+        Scenario::Offline => latency.max,
+    }
+}
+
+/// Percentiles that are estimated.
+fn estimated(scenario: Scenario, percentile: f64) -> Vec<f64> {
+    match scenario {
+        Scenario::SingleStream => vec![percentile, INFERRED_PERCENTILE],
+        Scenario::MultiStream => vec![percentile],
+        Scenario::Server | Scenario::Offline => Vec::new(),
+    }
+}
+
+fn estimate_ranks(scenario: Scenario, n: usize, percentile: f64) -> Vec<usize> {
+    let percentiles = estimated(scenario, percentile).into_iter();
+    percentiles.filter_map(|percentile| Estimate::rank(n, percentile)).collect()
+}
+
+fn early_stopping(settings: &Settings, latencies: &[SimSpan], late: u64) -> EarlyStopping {
+    let percentile = settings.percentile;
+    let mut estimates = estimated(settings.scenario, percentile).into_iter();
+    let mut estimate = || estimates.next().map(|percentile| Estimate::of(latencies, percentile));
+    match (settings.scenario, estimate()) {
+        (Scenario::Server, _) => EarlyStopping::of_bound(latencies.len() as u64, late, percentile),
+        (_, Some(target)) => EarlyStopping::Estimates { target, inferred: estimate() },
+        (_, None) => EarlyStopping::NotNeeded,
+    }
+}
+
+/// The intervals that are charged to each query: those up to the query that waited for it, which is
+/// as many queries later as may be outstanding. The last queries, which none waited for, took up as
+/// many as their latency covers.
+fn intervals(settings: &Settings, seen: &Observations) -> Option<Intervals> {
+    let n = seen.intervals.len();
+    let outstanding = (settings.max_async_queries as usize).min(n);
+    let mut charged = seen.intervals[outstanding..].to_vec();
+    let last = seen.query_latencies.iter().skip(n - outstanding);
+    charged.extend(last.map(|&latency| (settings.target_qps * seconds(latency)).ceil() as u64));
+    let ranks = PERCENTILES.map(|percentile| rank(n, percentile));
+    let target = rank(n, settings.percentile);
+    let mut all: Vec<_> = ranks.into_iter().chain([target]).collect();
+    all.sort_unstable();
+    all.dedup();
+    if n == 0 {
+        return None;
+    }
+    place(&mut charged, &all, 0);
+    Some(Intervals { percentiles: ranks.map(|rank| charged[rank]), target: charged[target] })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::mlperf::settings::{Library, LoadGen, TestSettings};
+
+    const MS: u64 = 1_000_000;
+
+    fn settings(requested: &TestSettings, loadgen: LoadGen) -> Settings {
+        let library = Library { performance_samples: 4, total_samples: 4 };
+        Settings::new(requested, library, loadgen).unwrap()
+    }
+
+    /// `n` latencies of 1 ms up to `n` ms, the last query due at `last_ms` and done after its latency.
+    fn seen(n: u64, last_ms: u64) -> Observations {
+        let at = |ms: u64| SimTime::from_ns(ms * MS);
+        Observations {
+            sample_latencies: (1..=n).map(|ms| SimSpan::from_ns(ms * MS)).collect(),
+            query_latencies: Vec::new(),
+            intervals: Vec::new(),
+            queries: n,
+            last_scheduled: at(last_ms),
+            last_issued: at(last_ms),
+            last_completed: at(last_ms + n),
+        }
+    }
+
+    fn server(bound_ms: u64) -> TestSettings {
+        TestSettings {
+            server_target_latency_ns: bound_ms * MS,
+            ..TestSettings::new(Scenario::Server)
+        }
+    }
+
+    /// Of 1000 latencies the 99th percentile is the 991st, 991 ms: at most the bound or not. 9 late
+    /// queries need 1302 + ..., more than 1000 in any case.
+    #[test]
+    fn a_server_run_is_held_against_its_bound() {
+        for (bound_ms, holds, late) in [(991, true, 9), (990, false, 10)] {
+            let settings = settings(&server(bound_ms), LoadGen::V6_0);
+            let found = Performance::of(&settings, seen(1000, 20_000)).unwrap();
+            assert_eq!(found.validity.performance, Some(holds));
+            assert_eq!(found.late, late);
+            assert!(found.validity.min_duration && found.validity.min_queries);
+            assert!(!found.validity.is_valid(), "too short for its tail");
+        }
+        let old = settings(&server(991), LoadGen::V0_5);
+        assert!(Performance::of(&old, seen(1000, 20_000)).unwrap().validity.is_valid());
+    }
+
+    /// 999 queries in 20 s, and in 21 s.
+    #[test]
+    fn the_last_query_is_the_open_end_of_a_rate() {
+        let requested = server(1000);
+        let of = |loadgen| {
+            let settings = settings(&requested, loadgen);
+            Performance::of(&settings, seen(1000, 20_000)).unwrap().metric(&settings)
+        };
+        assert_eq!(of(LoadGen::V2_0), Metric::Rate(999.0 / 20.0));
+        assert_eq!(of(LoadGen::V4_1), Metric::Rate(999.0 / 21.0));
+    }
+
+    /// 1024 queries at 90 %: rank 921 and, by early stopping, rank 944, counted from 1 ms at rank 0.
+    #[test]
+    fn single_stream_reports_the_estimate_since_v2_0() {
+        let requested = TestSettings::new(Scenario::SingleStream);
+        let of = |loadgen| {
+            let settings = settings(&requested, loadgen);
+            Performance::of(&settings, seen(1024, 20_000)).unwrap().metric(&settings)
+        };
+        assert_eq!(of(LoadGen::V0_5), Metric::Latency(SimSpan::from_ns(922 * MS)));
+        assert_eq!(of(LoadGen::V2_0), Metric::Latency(SimSpan::from_ns(945 * MS)));
+    }
+
+    #[test]
+    fn offline_is_samples_over_the_last_completion() {
+        let requested = TestSettings {
+            min_query_count: 500,
+            min_duration_ms: 500,
+            ..TestSettings::new(Scenario::Offline)
+        };
+        let settings = settings(&requested, LoadGen::V6_0);
+        let found =
+            Performance::of(&settings, Observations { queries: 1, ..seen(500, 0) }).unwrap();
+        assert_eq!(found.metric(&settings), Metric::Throughput(1000.0));
+        assert!(found.validity.is_valid());
+        let short = Observations { queries: 1, ..seen(499, 0) };
+        let short = Performance::of(&settings, short).unwrap().validity;
+        assert!(!short.min_duration && !short.min_queries);
+    }
+
+    /// Ticks of 10 ms with one query outstanding: query j is charged what query j + 1 had to wait; the
+    /// last one ceil(100/s · 25 ms) = 3. At 60 % of 5 queries rank 3 of 1, 1, 1, 2, 3 counts: 2.
+    #[test]
+    fn intervals_are_charged_to_the_query_that_caused_them() {
+        let requested = |percentile| TestSettings {
+            multi_stream_target_qps: 100.0,
+            multi_stream_samples_per_query: 1,
+            multi_stream_target_latency_percentile: percentile,
+            ..TestSettings::new(Scenario::MultiStream)
+        };
+        let seen = Observations {
+            query_latencies: vec![SimSpan::from_ns(25 * MS); 5],
+            intervals: vec![9, 1, 2, 1, 1],
+            ..seen(5, 20_000)
+        };
+        let judge = |percentile| {
+            let settings = settings(&requested(percentile), LoadGen::V0_5);
+            Performance::of(&settings, seen.clone()).unwrap()
+        };
+        let strict = judge(0.6);
+        assert_eq!(strict.intervals.map(|intervals| intervals.target), Some(2));
+        assert_eq!(strict.validity.performance, Some(false));
+        assert_eq!(judge(0.5).validity.performance, Some(true));
+        let reason = "Reduce samples per query to improve latency.";
+        assert_eq!(strict.validity.recommendations()[0], reason);
+    }
+
+    #[test]
+    fn nothing_seen_says_nothing() {
+        let settings = settings(&server(1), LoadGen::V6_0);
+        let nothing = Observations { sample_latencies: Vec::new(), ..seen(1, 1) };
+        assert_eq!(Performance::of(&settings, nothing), None);
+    }
+}

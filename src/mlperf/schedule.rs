@@ -1,0 +1,303 @@
+//! The queries of a run, all made before it: when each is due and which samples it has.
+
+use crate::units::{SimSpan, SimTime};
+
+use super::random::MersenneTwister;
+use super::settings::{MAX_SAMPLES, Scenario, Settings, SettingsError};
+
+/// Every query of a run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Schedule {
+    /// When each query is due, since the start of the run. Only Server goes by it; otherwise it is
+    /// what the expected latency says.
+    pub offsets: Vec<SimTime>,
+    /// When a further query would be due.
+    pub end: SimTime,
+    /// Samples of a query.
+    samples_per_query: usize,
+    /// Samples of the performance set, in the order in which queries go through it, over and over.
+    order: Vec<u32>,
+    /// Position in `order` at which each query begins.
+    first: Vec<u32>,
+}
+
+impl Schedule {
+    /// Makes the queries of `settings`: one every 1/qps, exponential gaps in Server, until the last
+    /// one is due at or after the least duration (twice that but for Server, since the system may be
+    /// faster than expected) and there are enough.
+    ///
+    /// # Errors
+    ///
+    /// [`SettingsError::TooManySamples`].
+    pub fn generate(settings: &Settings) -> Result<Self, SettingsError> {
+        let (offsets, end) = due_times(settings)?;
+        Ok(Self::at(settings, offsets, end))
+    }
+
+    /// The same samples for queries that are due at other times: `offsets`, ascending, and `end` for a
+    /// further query.
+    pub fn at(settings: &Settings, offsets: Vec<SimTime>, end: SimTime) -> Self {
+        let set = performance_set(settings);
+        let mut stream = MersenneTwister::new(settings.seeds.sample_index);
+        discard_permutations(settings, set.len(), &mut stream);
+        let end_of_set = set.len() as u32;
+        let mut samples_per_query = settings.samples_per_query as usize;
+        let mut order = set;
+        let first = match settings.scenario {
+            Scenario::Offline if settings.concatenate_permutation => {
+                samples_per_query = samples_per_query.next_multiple_of(order.len());
+                order = permutations(&order, samples_per_query, &mut stream);
+                vec![0]
+            }
+            Scenario::Offline => vec![0],
+            _ => offsets.iter().map(|_| stream.below(end_of_set)).collect(),
+        };
+        Self { offsets, end, samples_per_query, order, first }
+    }
+
+    /// Number of queries.
+    pub fn n_queries(&self) -> usize {
+        self.first.len()
+    }
+
+    /// Samples of a query.
+    pub fn samples_per_query(&self) -> usize {
+        self.samples_per_query
+    }
+
+    /// Samples of query `query`, as numbers of the data set. Those of multi-stream follow one another
+    /// in the performance set, whose end is followed by its begin.
+    pub fn samples(&self, query: usize) -> impl Iterator<Item = u32> + '_ {
+        let first = self.first[query] as usize;
+        (first..first + self.samples_per_query).map(|at| self.order[at % self.order.len()])
+    }
+}
+
+/// The performance set, permuted.
+fn performance_set(settings: &Settings) -> Vec<u32> {
+    let size = settings.library.performance_samples;
+    let drawn_from = match settings.loadgen.draws_from_all_samples() {
+        true => settings.library.total_samples,
+        false => size,
+    };
+    let mut samples: Vec<u32> = (0..drawn_from as u32).collect();
+    MersenneTwister::new(settings.seeds.qsl).shuffle(&mut samples);
+    samples.truncate(size as usize);
+    samples
+}
+
+/// LoadGen permutes the set for uses that a performance run may not have, and so moves the stream
+/// that the samples are drawn from.
+fn discard_permutations(settings: &Settings, set_size: usize, stream: &mut MersenneTwister) {
+    let stride = match settings.scenario {
+        Scenario::MultiStream => settings.samples_per_query as usize,
+        _ => 1,
+    };
+    stream.shuffle(&mut vec![(); set_size.div_ceil(stride)]);
+    if settings.loadgen.draws_equal_issue() {
+        // In multi-stream the set is followed by its first samples, so that it can wrap around.
+        let mut padded = vec![(); set_size + stride - 1];
+        for _ in 0..settings.min_query_count.div_ceil(padded.len() as u64) {
+            stream.shuffle(&mut padded);
+        }
+    }
+}
+
+/// The set over and over until there are `n` samples, permuted further each time.
+fn permutations(set: &[u32], n: usize, stream: &mut MersenneTwister) -> Vec<u32> {
+    let mut all = Vec::with_capacity(n);
+    for _ in 0..n / set.len() {
+        let mut repetition = set.to_vec();
+        stream.shuffle(&mut repetition);
+        all.append(&mut repetition);
+    }
+    all
+}
+
+/// When each query is due, and when the next one would be.
+fn due_times(settings: &Settings) -> Result<(Vec<SimTime>, SimTime), SettingsError> {
+    let qps = settings.target_qps;
+    let least = settings.min_duration.ns();
+    let end = SimTime::from_ns(match settings.scenario {
+        Scenario::Server => least,
+        Scenario::Offline => 0,
+        Scenario::SingleStream | Scenario::MultiStream => 2 * least,
+    });
+    let mut stream = MersenneTwister::new(settings.seeds.schedule);
+    let period = SimSpan::from_ns((1.0 / qps * 1e9) as u64);
+    let most = (MAX_SAMPLES / settings.samples_per_query) as usize;
+    // An early answer where the count is hopeless; the count of Poisson arrivals is not known before.
+    if end.as_ms() / 1e3 * qps > 2.0 * most as f64 {
+        return Err(settings.too_many_samples());
+    }
+    let (mut at, mut offsets) = (SimTime::ZERO, Vec::new());
+    while offsets.last().is_none_or(|&last| last < end)
+        || (offsets.len() as u64) < settings.min_query_count
+    {
+        if offsets.len() == most {
+            return Err(settings.too_many_samples());
+        }
+        offsets.push(at);
+        at = at
+            + match settings.scenario {
+                Scenario::Server => stream.exponential_gap(qps),
+                _ => period,
+            };
+    }
+    Ok((offsets, at))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::mlperf::settings::{Library, LoadGen, Seeds, TestSettings};
+
+    /// Seeds of LoadGen 6.0.17's configuration.
+    const SEEDS: Seeds = Seeds {
+        qsl: 2_085_463_073_848_966_840,
+        sample_index: 2_747_215_439_041_700_203,
+        schedule: 16_159_082_839_903_944_936,
+    };
+
+    fn requested(scenario: Scenario) -> TestSettings {
+        TestSettings { seeds: SEEDS, ..TestSettings::new(scenario) }
+    }
+
+    fn settings(requested: &TestSettings, loadgen: LoadGen) -> Settings {
+        let library = Library { performance_samples: 256, total_samples: 1024 };
+        Settings::new(requested, library, loadgen).unwrap()
+    }
+
+    fn samples(schedule: &Schedule, queries: usize) -> Vec<Vec<u32>> {
+        (0..queries).map(|query| schedule.samples(query).collect()).collect()
+    }
+
+    /// Recorded with LoadGen 6.0.17.
+    #[test]
+    fn queries_are_those_of_loadgen() {
+        let single = TestSettings { min_query_count: 1500, ..requested(Scenario::SingleStream) };
+        let single = TestSettings { min_duration_ms: 1000, ..single };
+        let single = Schedule::generate(&settings(&single, LoadGen::V6_0)).unwrap();
+        assert_eq!(samples(&single, 12).concat(), SINGLE_STREAM);
+        assert_eq!((single.n_queries(), single.end.ns()), (2001, 2_001_000_000));
+        let multi = TestSettings {
+            multi_stream_samples_per_query: 4,
+            multi_stream_expected_latency_ns: 6_000_000,
+            min_query_count: 700,
+            min_duration_ms: 1000,
+            ..requested(Scenario::MultiStream)
+        };
+        let multi = Schedule::generate(&settings(&multi, LoadGen::V6_0)).unwrap();
+        assert_eq!(samples(&multi, 3).concat(), MULTI_STREAM);
+        assert_eq!((multi.n_queries(), multi.end.ns()), (700, 4_200_000_000));
+    }
+
+    const SINGLE_STREAM: [u32; 12] = [132, 182, 55, 127, 167, 122, 99, 49, 138, 137, 170, 245];
+    const MULTI_STREAM: [u32; 12] = [58, 250, 140, 196, 209, 72, 167, 205, 153, 244, 56, 120];
+
+    /// With seeds 1, 2, 12345 at 140 per second for 10 s; recorded with LoadGen 6.0.17.
+    #[test]
+    fn arrivals_are_those_of_loadgen() {
+        let server = TestSettings {
+            server_target_qps: 140.0,
+            seeds: Seeds { qsl: 1, sample_index: 2, schedule: 12_345 },
+            ..TestSettings::new(Scenario::Server)
+        };
+        let server = Schedule::generate(&settings(&server, LoadGen::V6_0)).unwrap();
+        let offsets: Vec<_> = server.offsets.iter().take(9).map(|offset| offset.ns()).collect();
+        assert_eq!(
+            offsets,
+            [
+                0, 15_776_302, 16_776_840, 17_066_636, 29_575_276, 34_999_943, 57_361_624,
+                61_788_479, 80_171_211
+            ]
+        );
+        assert_eq!(samples(&server, 9).concat(), [38, 223, 168, 31, 240, 79, 233, 237, 238]);
+        assert_eq!((server.n_queries(), server.end.ns()), (1458, 10_009_613_709));
+    }
+
+    /// A query that begins with the last sample of the set goes on with the first.
+    #[test]
+    fn contiguous_samples_wrap_around() {
+        let multi = requested(Scenario::MultiStream);
+        let schedule = Schedule::generate(&settings(&multi, LoadGen::V6_0)).unwrap();
+        let last = schedule.first.iter().position(|&first| first == 255).expect("one in 256 does");
+        let found: Vec<_> = schedule.samples(last).collect();
+        assert_eq!(found[0], schedule.order[255]);
+        assert_eq!(found[1..], schedule.order[..7]);
+    }
+
+    #[test]
+    fn offline_repeats_the_set() {
+        let offline = TestSettings { min_query_count: 600, ..requested(Scenario::Offline) };
+        let schedule = Schedule::generate(&settings(&offline, LoadGen::V6_0)).unwrap();
+        let found: Vec<_> = schedule.samples(0).collect();
+        assert_eq!((schedule.n_queries(), found.len()), (1, 600));
+        assert_eq!(found[..256], found[256..512]);
+        assert_eq!(found[..88], found[512..]);
+        let mut set = found[..256].to_vec();
+        set.sort_unstable();
+        assert!(set.into_iter().eq(0..256));
+    }
+
+    #[test]
+    fn offline_permutes_every_repetition_on_request() {
+        let offline = TestSettings {
+            min_query_count: 600,
+            sample_concatenate_permutation: true,
+            ..requested(Scenario::Offline)
+        };
+        let schedule = Schedule::generate(&settings(&offline, LoadGen::V6_0)).unwrap();
+        let found: Vec<_> = schedule.samples(0).collect();
+        assert_eq!(found.len(), 768);
+        assert_ne!(found[..256], found[256..512]);
+        for repetition in found.chunks(256) {
+            let mut set = repetition.to_vec();
+            set.sort_unstable();
+            assert!(set.into_iter().eq(0..256));
+        }
+    }
+
+    /// Up to v5.1 the set is drawn from the whole library; v2.0 began to draw permutations ahead of
+    /// the samples. The arrivals never changed.
+    #[test]
+    fn releases_differ_in_samples_only() {
+        let server = requested(Scenario::Server);
+        let of = |loadgen| Schedule::generate(&settings(&server, loadgen)).unwrap();
+        let [old, middle, new] = [LoadGen::V0_5, LoadGen::V2_0, LoadGen::V6_0].map(of);
+        assert_eq!(old.order, middle.order);
+        assert!(old.order.iter().any(|&sample| sample >= 256));
+        assert!(new.order.iter().all(|&sample| sample < 256));
+        assert_ne!(old.first, middle.first);
+        assert_eq!(middle.first, new.first);
+        assert_eq!((&old.offsets, &middle.offsets), (&new.offsets, &new.offsets));
+    }
+
+    /// The last query is the first one at or after the least duration, or the last of the fewest.
+    #[test]
+    fn generation_ends_with_duration_and_count() {
+        let server = TestSettings { server_target_qps: 100.0, ..requested(Scenario::Server) };
+        let by_duration = Schedule::generate(&settings(&server, LoadGen::V6_0)).unwrap();
+        let [.., before, last] = by_duration.offsets[..] else { panic!("there are many") };
+        assert!(before.ns() < 10_000_000_000 && last.ns() >= 10_000_000_000);
+        let many = TestSettings { min_query_count: 5000, ..server };
+        let by_count = Schedule::generate(&settings(&many, LoadGen::V6_0)).unwrap();
+        assert_eq!(by_count.n_queries(), 5000);
+        let none = TestSettings { min_query_count: 0, min_duration_ms: 0, ..server };
+        assert_eq!(Schedule::generate(&settings(&none, LoadGen::V6_0)).unwrap().n_queries(), 1);
+    }
+
+    #[test]
+    fn hopeless_settings_are_refused_at_once() {
+        let server = TestSettings {
+            server_target_qps: 1e9,
+            min_duration_ms: 1_000_000,
+            ..requested(Scenario::Server)
+        };
+        let error = Schedule::generate(&settings(&server, LoadGen::V6_0)).unwrap_err();
+        assert!(
+            error.to_string().ends_with("lower min_duration_ms or server_target_qps"),
+            "{error}"
+        );
+    }
+}

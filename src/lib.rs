@@ -51,8 +51,6 @@ pub mod cost;
 
 pub mod load;
 
-pub mod mlperf;
-
 pub mod score;
 
 // What no policy exceeds.
@@ -65,13 +63,13 @@ pub mod external;
 
 pub mod plan;
 
-// Load scenarios of MLPerf, against any system.
-pub mod mlperf;
-
 // Two runtimes that know nothing of each other.
 pub mod engine;
 
 pub mod compat;
+
+// Load scenarios of MLPerf, against any system.
+pub mod mlperf;
 
 // Many runs; what is printed; what is read; what a user types.
 pub mod sweep;

@@ -22,9 +22,15 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("schedule", &["units", "ids", "scenario", "cost", "score"]),
     ("external", &["units", "ids", "scenario", "cost", "schedule"]),
     ("plan", &["units", "hardware", "scenario", "cost", "load", "schedule", "score", "trace"]),
-    ("mlperf", &["units"]),
     ("engine", &["units", "ids", "scenario", "cost", "load", "schedule", "plan", "trace"]),
     ("compat", &["units", "ids", "model", "scenario", "cost", "score", "plan", "trace"]),
+    (
+        "mlperf",
+        &[
+            "units", "ids", "model", "hardware", "scenario", "cost", "load", "score", "schedule", "plan",
+            "engine", "statistics",
+        ],
+    ),
     (
         "sweep",
         &[

@@ -1,5 +1,5 @@
-//! MLPerf Inference and MLPerf Mobile: their tasks and suites ([`suite`]), and what LoadGen, its load generator, would measure of a system
-//! that is simulated.
+//! MLPerf Inference and MLPerf Mobile: their tasks and suites ([`suite`]), and what LoadGen, their load
+//! generator, would measure of a system that is simulated.
 //!
 //! ```text
 //! TestSettings ─ Settings ─ Schedule ─┐

@@ -91,14 +91,14 @@ fn files_of_the_wrong_kind() {
         "- 1\n",
         &[
             "1:1: expected a key that says what the file describes, found a list (the top-level key is \
-           one of network, dataflow, style, platform, system, scenario, sensors, suite, sweep)",
+           one of network, dataflow, style, platform, system, scenario, sensors, suite, sweep, mlperf)",
         ],
     );
     check(
         "sensors:\n  eye: {rate_fps: 1}\nsuite: {}\n",
         &[
             "3:1: `suite` beside `sensors`; a file describes one thing (the top-level key is one of \
-           network, dataflow, style, platform, system, scenario, sensors, suite, sweep)",
+           network, dataflow, style, platform, system, scenario, sensors, suite, sweep, mlperf)",
         ],
     );
     let folder = tempfile::tempdir().unwrap();
@@ -128,7 +128,7 @@ fn networks() {
 ",
         &[
             "3:3: a network has no key `nmae` (known: name, task, title, dataset, quality, inputs, \
-             other_parameters, published, deviations, layers)",
+             other_parameters, batch_norm_channels, published, deviations, layers)",
             "4:3: `name` is given twice (remove one of the two)",
             "5:32: expected a number above 0, found `0`",
             "5:43: expected `higher` or `lower`, found `more`",
@@ -456,7 +456,9 @@ fn scenarios() {
     - {model: XY, fps: 1}
     - {model: HT, fps: 1}
 ",
-        &["4:15: no network named `XY` (known: AS, DE, DR, ES, GE, HT, KD, OD, PD, SR, SS)"],
+        &["4:15: no network named `XY` (known: AS, DE, DR, ES, GE, HT, KD, OD, PD, SR, SS, \
+           deeplabv3plus, edsr, gnmt, mobilebert, mobiledet, mobilenet_edgetpu, mobilenet_v1, mosaic, \
+           resnet50, ssd_mobilenet_v1, ssd_mobilenet_v2, ssd_mobilenet_v2_quant, ssd_resnet34)"],
     );
     check(
         "scenario:

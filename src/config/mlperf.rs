@@ -107,7 +107,7 @@ pub(super) fn read(node: &Node<'_>, problems: &mut Problems) -> Option<RawSuite>
     let shared = fields.optional("loads", loads).unwrap_or_default();
     let read = |node: &Node<'_>, problems: &mut Problems| task(node, &shared, problems);
     let tasks = fields.required("tasks", at_most(MAX_TASKS, list("tasks", read)));
-    let order = fields.optional("order", list("tests", test));
+    let order = fields.optional("order", at_most(4 * MAX_TASKS, list("tests", test)));
     fields.finish();
     let tasks = tasks?;
     refuse_namesakes(&tasks, problems)?;

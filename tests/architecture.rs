@@ -27,8 +27,18 @@ const ALLOWED: &[(&str, &[&str])] = &[
     (
         "mlperf",
         &[
-            "units", "ids", "model", "hardware", "scenario", "cost", "load", "score", "schedule", "plan",
-            "engine", "statistics",
+            "units",
+            "ids",
+            "model",
+            "hardware",
+            "scenario",
+            "cost",
+            "load",
+            "score",
+            "schedule",
+            "plan",
+            "engine",
+            "statistics",
         ],
     ),
     (

@@ -40,7 +40,9 @@ pub(super) fn routes(
         Route::new(model, layers, accelerators, costs, settings)
     };
     match migration {
-        Migration::None => accelerators().map(|it| of_layers(&[whole.clone()], &[it])).collect(),
+        Migration::None => {
+            accelerators().map(|it| of_layers(std::slice::from_ref(&whole), &[it])).collect()
+        }
         Migration::LayerBoundary => {
             let layers: Vec<_> = whole.map(|layer| layer..layer + 1).collect();
             vec![of_layers(&layers, &accelerators().collect::<Vec<_>>())]

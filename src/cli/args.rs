@@ -106,8 +106,8 @@ pub enum Validation {
     },
     /// MLPerf load scenarios against runs of the real LoadGen; exits with 1 if a case differs.
     Loadgen {
-        /// Folder with cases.json and, for as many cases as it likes, queries/<id>.csv and
-        /// summary/<id>.txt; repeat for several.
+        /// Folder with cases.json and, for as many cases as it likes, queries/ID.csv and
+        /// summary/ID.txt; repeat for several.
         #[arg(long, value_name = "DIR", required = true)]
         cases: Vec<PathBuf>,
     },

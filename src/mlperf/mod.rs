@@ -21,6 +21,7 @@ pub mod early_stopping;
 pub mod peak;
 pub mod performance;
 pub mod random;
+pub mod rounds;
 pub mod run;
 pub mod schedule;
 pub mod service;
@@ -29,6 +30,7 @@ pub mod statistics;
 pub mod suite;
 pub mod summary;
 pub mod sut;
+pub mod system;
 pub mod validity;
 
 pub use performance::{Measurement, Metric, Performance, measure};

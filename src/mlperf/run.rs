@@ -166,7 +166,10 @@ pub fn run<S: SystemUnderTest + ?Sized>(
         sut,
         completions: Completions::new(n_samples, counts),
         samples: Vec::with_capacity(schedule.samples_per_query()),
-        queries: Vec::new(),
+        queries: Vec::with_capacity(match settings.scenario {
+            Scenario::Server => schedule.n_queries(),
+            _ => 0,
+        }),
         calls: 0,
     };
     let endings = match settings.scenario {

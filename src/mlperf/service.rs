@@ -120,6 +120,8 @@ pub struct Service {
     /// Samples that no server has begun, with their arrival. Only [`Discipline::DynamicBatch`] lets
     /// samples wait: elsewhere it is certain when they will be begun.
     waiting: VecDeque<(SimTime, Sample)>,
+    /// Samples of the batch that is begun.
+    batch: Vec<Sample>,
 }
 
 /// Servers, each with a speed.
@@ -156,7 +158,7 @@ impl Service {
     pub fn new(time: ServiceTime, discipline: Discipline, slowness: Vec<f64>) -> Self {
         assert!(!slowness.is_empty(), "somebody must serve");
         let servers = Servers { free: vec![SimTime::ZERO; slowness.len()], slowness };
-        Self { time, discipline, servers, waiting: VecDeque::new() }
+        Self { time, discipline, servers, waiting: VecDeque::new(), batch: Vec::new() }
     }
 
     /// The same system, with nothing to do, whose pieces of work take `more` each.
@@ -200,8 +202,11 @@ impl Service {
         while let Some(now) = self.next_batch().filter(|&now| end(now)) {
             let is_there = |(arrival, _): &(SimTime, Sample)| *arrival <= now;
             let n = self.waiting.iter().take(max_batch).take_while(|entry| is_there(entry)).count();
-            let batch: Vec<_> = self.waiting.drain(..n).map(|(_, sample)| sample).collect();
+            let mut batch = std::mem::take(&mut self.batch);
+            batch.extend(self.waiting.drain(..n).map(|(_, sample)| sample));
             self.piece(now, &batch, completions);
+            batch.clear();
+            self.batch = batch;
         }
     }
 }

@@ -53,8 +53,10 @@ pub mod load;
 
 pub mod score;
 
-// What no policy exceeds.
+// What no policy exceeds, and what else there is to say of a run.
 pub mod bounds;
+
+pub mod metrics;
 
 // Policies, those of the user's in other processes, and everything joined.
 pub mod schedule;

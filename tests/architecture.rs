@@ -19,6 +19,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("mlperf", &["units", "model"]),
     ("score", &["units", "ids", "scenario", "trace"]),
     ("bounds", &["units", "ids", "scenario", "cost", "load", "score"]),
+    ("metrics", &["units", "ids", "statistics", "scenario", "trace", "cost", "load", "score"]),
     ("schedule", &["units", "ids", "scenario", "cost", "score"]),
     ("external", &["units", "ids", "scenario", "cost", "schedule"]),
     ("plan", &["units", "hardware", "scenario", "cost", "load", "schedule", "score", "trace"]),

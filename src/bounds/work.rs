@@ -41,7 +41,8 @@ pub(super) fn routes(
     };
     match migration {
         Migration::None => {
-            accelerators().map(|it| of_layers(std::slice::from_ref(&whole), &[it])).collect()
+            let whole = std::slice::from_ref(&whole);
+            accelerators().map(|accelerator| of_layers(whole, &[accelerator])).collect()
         }
         Migration::LayerBoundary => {
             let layers: Vec<_> = whole.map(|layer| layer..layer + 1).collect();

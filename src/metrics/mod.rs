@@ -1,0 +1,210 @@
+//! What users and schedulers' authors ask of a run beside its scores: latencies, misses, fairness,
+//! throughput, energy; for every model, every chain of dependent models, and the run.
+//!
+//! Frames of the warm-up are left out, as in the scores; where a metric is of the accelerators and not
+//! of frames, it is of the whole run. Requests that nothing asked for count nowhere. A released frame
+//! is *missed* unless it ended by its deadline: late, dropped, or lost at the end of a run that does
+//! not drain.
+
+mod chain;
+mod run;
+mod service;
+
+use crate::cost::CostTable;
+use crate::ids::{FrameId, ModelId};
+use crate::scenario::Scenario;
+use crate::score::ScoreSettings;
+use crate::trace::{DropReason, Outcome, Record, Trace};
+use crate::units::Millijoules;
+
+pub use chain::{ChainMetrics, MAX_CHAINS, chains};
+pub use run::RunMetrics;
+pub use service::{Firm, Latencies, Service};
+
+use service::Served;
+
+/// Metrics of a run.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Metrics {
+    /// Indexed by [`ModelId`].
+    pub models: Vec<ModelMetrics>,
+    /// Chains of at least two models, in the order of [`chains`].
+    pub chains: Vec<ChainMetrics>,
+    /// The run.
+    pub run: RunMetrics,
+}
+
+impl Metrics {
+    /// Metrics of `trace`, a run of `scenario` at `costs`. `firm` takes the place of the rule by rate,
+    /// [`Firm::of_rate`], for all models and chains. Of `score` only the warm-up counts.
+    ///
+    /// # Panics
+    ///
+    /// If `trace` or `costs` are not of the scenario.
+    pub fn of(
+        scenario: &Scenario,
+        trace: &Trace,
+        costs: &CostTable,
+        score: &ScoreSettings,
+        firm: Option<Firm>,
+    ) -> Self {
+        let frames = Frames::of(scenario, trace, score);
+        let firm_of =
+            |model: ModelId| firm.unwrap_or_else(|| Firm::of_rate(scenario.model(model).rate));
+        let of_model = |model| ModelMetrics::of(scenario, &frames, model, firm_of(model));
+        let models: Vec<_> = scenario.model_ids().map(of_model).collect();
+        let of_chain = |chain: Vec<ModelId>| {
+            let firm = firm_of(chain[chain.len() - 1]);
+            ChainMetrics::of(scenario, &frames, chain, firm)
+        };
+        let chains = chains(scenario).into_iter().map(of_chain).collect();
+        let run = RunMetrics::of(scenario, trace, costs, &models);
+        Self { models, chains, run }
+    }
+}
+
+/// Metrics of one model.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct ModelMetrics {
+    /// How its frames were served.
+    pub service: Service,
+    /// Why frames were dropped.
+    pub drops: Drops,
+    /// Energy of all its frames, dropped ones too.
+    pub energy: Millijoules,
+}
+
+impl ModelMetrics {
+    /// Names of [`ModelMetrics::values`] behind those of [`Service::COLUMNS`] and [`Drops::COLUMNS`].
+    pub const COLUMNS: [&str; 2] = ["energy_mj", "energy_per_frame_mj"];
+
+    fn of(scenario: &Scenario, frames: &Frames<'_>, model: ModelId, firm: Firm) -> Self {
+        let records = || frames.counted(model).iter();
+        let served: Vec<_> = records().filter_map(|record| served(record)).collect();
+        let rate = scenario.model(model).rate;
+        Self {
+            service: Service::of(&served, records().count() as u64, rate, firm),
+            drops: Drops::of(records().map(|record| record.outcome)),
+            energy: records().fold(Millijoules::ZERO, |sum, record| sum + energy(record)),
+        }
+    }
+
+    /// Energy for each frame that was executed, what was spent on the others included \[mJ\]; `None`
+    /// without.
+    pub fn energy_per_frame_mj(&self) -> Option<f64> {
+        per(self.energy.get(), self.service.executed as f64)
+    }
+
+    /// The values, in the order of [`ModelMetrics::COLUMNS`]; `None` where there is none.
+    pub fn values(&self) -> [Option<f64>; 2] {
+        [Some(self.energy.get()), self.energy_per_frame_mj()]
+    }
+}
+
+/// How many frames were dropped for which reason ([`DropReason`]).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Drops {
+    /// [`DropReason::Deadline`].
+    pub deadline: u64,
+    /// [`DropReason::Upstream`].
+    pub upstream: u64,
+    /// [`DropReason::Aborted`].
+    pub aborted: u64,
+    /// [`DropReason::Replaced`].
+    pub replaced: u64,
+    /// [`DropReason::Scheduler`].
+    pub scheduler: u64,
+}
+
+impl Drops {
+    /// Names of [`Drops::values`].
+    pub const COLUMNS: [&str; 5] = [
+        "dropped_deadline",
+        "dropped_upstream",
+        "dropped_aborted",
+        "dropped_replaced",
+        "dropped_scheduler",
+    ];
+
+    fn of(outcomes: impl Iterator<Item = Outcome>) -> Self {
+        let mut drops = Self::default();
+        for outcome in outcomes {
+            if let Outcome::Dropped { reason, .. } = outcome {
+                *drops.of_reason(reason) += 1;
+            }
+        }
+        drops
+    }
+
+    fn of_reason(&mut self, reason: DropReason) -> &mut u64 {
+        match reason {
+            DropReason::Deadline => &mut self.deadline,
+            DropReason::Upstream => &mut self.upstream,
+            DropReason::Aborted => &mut self.aborted,
+            DropReason::Replaced => &mut self.replaced,
+            DropReason::Scheduler => &mut self.scheduler,
+        }
+    }
+
+    /// The counts, in the order of [`Drops::COLUMNS`].
+    pub fn values(&self) -> [u64; 5] {
+        let Self { deadline, upstream, aborted, replaced, scheduler } = *self;
+        [deadline, upstream, aborted, replaced, scheduler]
+    }
+}
+
+/// The records of a trace, model by model in order of frames.
+struct Frames<'a> {
+    /// Indexed by [`ModelId`].
+    records: Vec<Vec<&'a Record>>,
+    /// How many of each model's records belong to the warm-up.
+    warm_up: Vec<usize>,
+}
+
+impl<'a> Frames<'a> {
+    fn of(scenario: &Scenario, trace: &'a Trace, score: &ScoreSettings) -> Self {
+        let mut records = vec![Vec::new(); scenario.models().len()];
+        for record in trace.records() {
+            records[record.model.index()].push(record);
+        }
+        records.iter_mut().for_each(|of_model| of_model.sort_by_key(|record| record.frame));
+        let warm_up = scenario.models().iter().zip(&records).map(|(model, records)| {
+            let first = model.rate.frames_before(score.warm_up);
+            records.partition_point(|record| (record.frame.index() as u64) < first)
+        });
+        Self { warm_up: warm_up.collect(), records }
+    }
+
+    /// The records behind the warm-up.
+    fn counted(&self, model: ModelId) -> &[&'a Record] {
+        &self.records[model.index()][self.warm_up[model.index()]..]
+    }
+
+    /// The record of one frame.
+    fn record(&self, model: ModelId, frame: FrameId) -> Option<&'a Record> {
+        let records = &self.records[model.index()];
+        let index = records.binary_search_by_key(&frame, |record| record.frame).ok()?;
+        Some(records[index])
+    }
+}
+
+/// How a request was served; `None` if nothing asked for it.
+fn served(record: &Record) -> Option<Served> {
+    match record.outcome {
+        Outcome::Executed { end, .. } => Some(Served::at(end, record.arrival, record.deadline)),
+        Outcome::Dropped { .. } | Outcome::Lost { .. } => Some(Served::Not),
+        Outcome::NotTriggered => None,
+    }
+}
+
+fn energy(record: &Record) -> Millijoules {
+    match record.outcome {
+        Outcome::Executed { energy, .. } | Outcome::Dropped { energy, .. } => energy,
+        Outcome::NotTriggered | Outcome::Lost { .. } => Millijoules::ZERO,
+    }
+}
+
+/// `amount` for each of `n`; `None` without any.
+fn per(amount: f64, n: f64) -> Option<f64> {
+    (n > 0.0).then(|| amount / n)
+}

@@ -1,0 +1,158 @@
+//! Metrics of a run as a whole.
+
+use crate::cost::CostTable;
+use crate::ids::{AccelId, ModelId};
+use crate::scenario::Scenario;
+use crate::score::qoe::qoe;
+use crate::trace::{Outcome, Trace};
+use crate::units::SimTime;
+
+use super::{ModelMetrics, energy, per};
+
+/// Metrics of a run as a whole. Models without released frames have no part in them.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RunMetrics {
+    /// From time 0 to the last deadline, or the last end if that is later \[ms\].
+    pub span_ms: f64,
+    /// Part of the span in which each accelerator was busy, indexed by [`AccelId`].
+    pub utilisation: Vec<f64>,
+    /// Missed frames of all models over released ones; 0 without.
+    pub miss_ratio: f64,
+    /// Jain's fairness index of the models' QoE scores `x`, `(Σ x)² / (n·Σ x²)`: 1 if all models fare
+    /// alike, 1/n if one has everything (Jain, Chiu & Hawe 1984). `None` if no model had anything.
+    pub fairness: Option<f64>,
+    /// Average normalised turnaround time (Eyerman & Eeckhout 2008): how many times longer than alone
+    /// a frame takes from the arrival of its data to its end. Mean over the models with executed frames
+    /// of their mean latency over their shortest in the cost table; `None` without. At least 1 unless
+    /// layers migrate.
+    ///
+    /// A model that waits for another is measured from the arrival of its own data.
+    pub antt: Option<f64>,
+    /// System throughput (Eyerman & Eeckhout 2008): the sum over the same models of shortest over mean
+    /// latency. As many as there are models if each runs as if alone.
+    pub stp: f64,
+    /// Energy for each executed frame of any model, what was spent on the others included \[mJ\];
+    /// `None` without.
+    pub energy_per_frame_mj: Option<f64>,
+    /// Energy of the run over its span \[mJ/s\]; 0 if that is empty.
+    pub power_mw: f64,
+    /// UXCost of DREAM, the less the better:
+    ///
+    /// ```text
+    /// UXCost = (sum over models of DLV) · (sum over models of NE)
+    /// DLV    = missed / released, or 1 / (2·released) if none was missed
+    /// NE     = energy / (released · the largest energy of the model on any accelerator)
+    /// ```
+    pub uxcost: f64,
+}
+
+impl RunMetrics {
+    /// Names of [`RunMetrics::values`].
+    pub const COLUMNS: [&str; 9] = [
+        "span_ms",
+        "utilisation",
+        "miss_ratio",
+        "fairness",
+        "antt",
+        "stp",
+        "energy_per_frame_mj",
+        "power_mw",
+        "uxcost",
+    ];
+
+    pub(super) fn of(
+        scenario: &Scenario,
+        trace: &Trace,
+        costs: &CostTable,
+        models: &[ModelMetrics],
+    ) -> Self {
+        let released = |(_, model): &(ModelId, &ModelMetrics)| model.service.released > 0;
+        let models: Vec<_> = scenario.model_ids().zip(models).filter(released).collect();
+        let sum = |of: fn(&ModelMetrics) -> f64| models.iter().map(|(_, it)| of(it)).sum::<f64>();
+        let slowdowns: Vec<_> = models.iter().filter_map(|it| slowdown(costs, *it)).collect();
+        let span = last_instant(trace);
+        let spent: f64 = trace.records().iter().map(|record| energy(record).get()).sum();
+        let shares = models.iter().map(|(_, it)| qoe(it.service.executed, it.service.released));
+        Self {
+            span_ms: span.as_ms(),
+            utilisation: utilisation(trace, costs.n_accelerators(), span),
+            miss_ratio: per(
+                sum(|it| it.service.missed() as f64),
+                sum(|it| it.service.released as f64),
+            )
+            .unwrap_or(0.0),
+            fairness: jain(&shares.collect::<Vec<_>>()),
+            antt: per(slowdowns.iter().sum(), slowdowns.len() as f64),
+            stp: slowdowns.iter().map(|slowdown| 1.0 / slowdown).sum(),
+            energy_per_frame_mj: per(
+                sum(|it| it.energy.get()),
+                sum(|it| it.service.executed as f64),
+            ),
+            power_mw: per(spent * 1e3, span.as_ms()).unwrap_or(0.0),
+            uxcost: uxcost(costs, &models),
+        }
+    }
+
+    /// Mean over the accelerators of their utilisation.
+    pub fn mean_utilisation(&self) -> f64 {
+        per(self.utilisation.iter().sum(), self.utilisation.len() as f64).unwrap_or(0.0)
+    }
+
+    /// The values, in the order of [`RunMetrics::COLUMNS`]; utilisation is the mean over the
+    /// accelerators. `None` where there is none.
+    pub fn values(&self) -> [Option<f64>; 9] {
+        [
+            Some(self.span_ms),
+            Some(self.mean_utilisation()),
+            Some(self.miss_ratio),
+            self.fairness,
+            self.antt,
+            Some(self.stp),
+            self.energy_per_frame_mj,
+            Some(self.power_mw),
+            Some(self.uxcost),
+        ]
+    }
+}
+
+/// Mean latency of a model over its shortest one; `None` if nothing was executed, or runs in no time.
+fn slowdown(costs: &CostTable, (id, model): (ModelId, &ModelMetrics)) -> Option<f64> {
+    per(model.service.latencies?.mean_ms, costs.best_latency(id).as_ms())
+}
+
+fn uxcost(costs: &CostTable, models: &[(ModelId, &ModelMetrics)]) -> f64 {
+    let (mut violations, mut energies) = (0.0, 0.0);
+    for (id, model) in models {
+        let released = model.service.released as f64;
+        let missed = model.service.missed() as f64;
+        violations += if missed > 0.0 { missed } else { 0.5 } / released;
+        let accelerators = (0..costs.n_accelerators()).map(AccelId::new);
+        let largest = accelerators.map(|it| costs.energy(*id, it).get()).fold(0.0, f64::max);
+        energies += per(model.energy.get(), released * largest).unwrap_or(0.0);
+    }
+    violations * energies
+}
+
+fn jain(shares: &[f64]) -> Option<f64> {
+    let sum: f64 = shares.iter().sum();
+    let squares: f64 = shares.iter().map(|share| share * share).sum();
+    per(sum * sum, shares.len() as f64 * squares)
+}
+
+/// The last deadline, or the last end.
+fn last_instant(trace: &Trace) -> SimTime {
+    let instants = trace.records().iter().map(|record| match record.outcome {
+        Outcome::Executed { end, .. } => end.max(record.deadline),
+        _ => record.deadline,
+    });
+    instants.max().unwrap_or(SimTime::ZERO)
+}
+
+fn utilisation(trace: &Trace, n_accelerators: usize, span: SimTime) -> Vec<f64> {
+    let mut busy_ms = vec![0.0; n_accelerators];
+    for stretch in trace.stretches() {
+        let end = stretch.end.unwrap_or(span);
+        busy_ms[stretch.accelerator.index()] += end.saturating_since(stretch.start).as_ms();
+    }
+    busy_ms.into_iter().map(|busy| per(busy, span.as_ms()).unwrap_or(0.0)).collect()
+}

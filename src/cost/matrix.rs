@@ -98,6 +98,11 @@ impl CostTable {
         &self.cell(model, accelerator).network
     }
 
+    /// Everything known of every pair, row-major `[model][accelerator]`.
+    pub fn into_networks(self) -> impl Iterator<Item = Arc<NetworkCost>> {
+        self.cells.into_iter().map(|cell| cell.network)
+    }
+
     /// Shortest latency of `model` on any accelerator.
     pub fn best_latency(&self, model: ModelId) -> SimSpan {
         let row = model.index() * self.n_accelerators;

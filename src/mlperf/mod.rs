@@ -11,11 +11,16 @@
 //! issues the queries to a [`SystemUnderTest`] in simulated time, as the scenario says. What was seen
 //! becomes [`performance`]: [`statistics`] and [`validity`] with LoadGen's reasons, which
 //! [`summary`] puts into LoadGen's own words. [`peak`] does all that until the load is as high as it
-//! can be.
+//! can be. [`rounds`] lists what each round of the benchmark asks for, [`counts`] and
+//! [`early_stopping`] why.
+//!
+//! LoadGen issues one model's queries as a Poisson process. [`arrivals`] also come in bursts, and
+//! [`tenants`] are several models with a load each.
 //!
 //! Sources: Reddi et al., MLPerf Inference Benchmark (ISCA 2020), and LoadGen v0.7 to 6.0.17
 //! (github.com/mlcommons/inference). What LoadGen itself takes between two queries is not simulated.
 
+pub mod arrivals;
 pub mod counts;
 pub mod early_stopping;
 pub mod peak;
@@ -31,6 +36,7 @@ pub mod suite;
 pub mod summary;
 pub mod sut;
 pub mod system;
+pub mod tenants;
 pub mod validity;
 
 pub use performance::{Measurement, Metric, Performance, measure};

@@ -32,6 +32,11 @@ impl MersenneTwister {
         if u < 1.0 { u } else { 1.0f64.next_down() }
     }
 
+    /// Exponential number of mean 1: `−ln(1 − u)`.
+    pub fn exponential(&mut self) -> f64 {
+        -(1.0 - self.canonical()).ln()
+    }
+
     /// Time to the next arrival of a Poisson process of `rate` [1/s], cut to whole nanoseconds
     /// (`std::exponential_distribution`):
     ///
@@ -39,8 +44,7 @@ impl MersenneTwister {
     /// gap = −ln(1 − u) / rate
     /// ```
     pub fn exponential_gap(&mut self, rate: f64) -> SimSpan {
-        let seconds = -(1.0 - self.canonical()).ln() / rate;
-        SimSpan::from_ns((seconds * 1e9) as u64)
+        SimSpan::from_ns((self.exponential() / rate * 1e9) as u64)
     }
 
     /// Uniform whole number in [0, `end`), `end` ≥ 1 (`std::uniform_int_distribution`: Lemire,

@@ -2,6 +2,7 @@
 
 use crate::units::{SimSpan, SimTime};
 
+use super::arrivals::Arrivals;
 use super::random::MersenneTwister;
 use super::settings::{MAX_SAMPLES, Scenario, Settings, SettingsError};
 
@@ -116,35 +117,24 @@ fn permutations(set: &[u32], n: usize, stream: &mut MersenneTwister) -> Vec<u32>
 
 /// When each query is due, and when the next one would be.
 fn due_times(settings: &Settings) -> Result<(Vec<SimTime>, SimTime), SettingsError> {
-    let qps = settings.target_qps;
-    let least = settings.min_duration.ns();
-    let end = SimTime::from_ns(match settings.scenario {
-        Scenario::Server => least,
-        Scenario::Offline => 0,
-        Scenario::SingleStream | Scenario::MultiStream => 2 * least,
-    });
-    let mut stream = MersenneTwister::new(settings.seeds.schedule);
-    let period = SimSpan::from_ns((1.0 / qps * 1e9) as u64);
+    let rate = settings.target_qps;
+    let least = SimTime::ZERO + settings.min_duration;
+    let period = SimSpan::from_ns((1.0 / rate * 1e9) as u64);
+    let (arrivals, end) = match settings.scenario {
+        Scenario::Server => (Arrivals::Poisson(rate), least),
+        Scenario::Offline => (Arrivals::Periodic(period), SimTime::ZERO),
+        Scenario::SingleStream | Scenario::MultiStream => {
+            (Arrivals::Periodic(period), least + settings.min_duration)
+        }
+    };
     let most = (MAX_SAMPLES / settings.samples_per_query) as usize;
-    // An early answer where the count is hopeless; the count of Poisson arrivals is not known before.
-    if end.as_ms() / 1e3 * qps > 2.0 * most as f64 {
+    // An early answer where the count is hopeless; that of Poisson arrivals is not known before.
+    let is_hopeless = end.as_ms() / 1e3 * rate > 2.0 * most as f64;
+    if is_hopeless {
         return Err(settings.too_many_samples());
     }
-    let (mut at, mut offsets) = (SimTime::ZERO, Vec::new());
-    while offsets.last().is_none_or(|&last| last < end)
-        || (offsets.len() as u64) < settings.min_query_count
-    {
-        if offsets.len() == most {
-            return Err(settings.too_many_samples());
-        }
-        offsets.push(at);
-        at = at
-            + match settings.scenario {
-                Scenario::Server => stream.exponential_gap(qps),
-                _ => period,
-            };
-    }
-    Ok((offsets, at))
+    let times = arrivals.until(settings.seeds.schedule, end, settings.min_query_count, most);
+    times.ok_or_else(|| settings.too_many_samples())
 }
 
 #[cfg(test)]

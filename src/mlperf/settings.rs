@@ -6,11 +6,10 @@ use thiserror::Error;
 
 use crate::units::SimSpan;
 
+use super::arrivals::MAX_RATE;
+
 /// Most samples of a run, issued or not.
 pub const MAX_SAMPLES: u64 = 1 << 25;
-
-/// Highest rate \[1/s\]; the clock has no finer tick than 1 ns.
-const MAX_RATE: f64 = 1e9;
 
 /// Longest duration \[ms\], some four months.
 const MAX_DURATION_MS: u64 = 10_000_000_000;

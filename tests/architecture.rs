@@ -23,7 +23,13 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("schedule", &["units", "ids", "scenario", "cost", "score"]),
     ("external", &["units", "ids", "scenario", "cost", "schedule"]),
     ("plan", &["units", "hardware", "scenario", "cost", "load", "schedule", "score", "trace"]),
-    ("engine", &["units", "ids", "scenario", "cost", "load", "schedule", "plan", "trace"]),
+    (
+        "engine",
+        &[
+            "units", "ids", "model", "hardware", "scenario", "cost", "load", "schedule", "plan",
+            "trace",
+        ],
+    ),
     ("compat", &["units", "ids", "model", "scenario", "cost", "score", "plan", "trace"]),
     (
         "mlperf",

@@ -1,6 +1,8 @@
 //! Traces in the trace-event format, read back as a viewer reads them. Every reading also checks what
 //! the format asks for: slices of a track nest, arrows start and end in slices, tracks have names.
 
+#[path = "support/layers.rs"]
+mod layers;
 #[path = "support/runs.rs"]
 mod runs;
 
@@ -254,6 +256,26 @@ fn executions_waits_deadlines_and_power_are_where_they_belong() {
     let late = view.slices.iter().find(|slice| slice.name == "B:0 (late)").expect("it ran");
     assert_eq!(late.args["cause"], "accelerator: 60.000 ms behind A:0 on accelerator 0");
     assert_eq!((&late.args["energy_mj"], &late.args["end_ms"]), (&1.0.into(), &110.0.into()));
+}
+
+/// A runs until 30 ms, is cut for B, and goes on at 80.
+#[test]
+fn a_request_that_was_cut_shows_its_pieces_and_waits_in_between() {
+    let view = made(&layers::preempted()).view;
+    let ran = [("A:0 (late)", 0.0, 30.0), ("B:0", 30.0, 80.0), ("A:0 (late)", 80.0, 110.0)];
+    assert_eq!(view.on("accelerators/accelerator 0"), ran);
+    assert_eq!(view.on("model queues/A"), [("A:0", 30.0, 80.0)]);
+    assert_eq!(view.counter_ms("A waiting requests"), [(0.0, 0.0), (30.0, 1.0), (80.0, 0.0)]);
+    let pieces: Vec<_> = view.slices.iter().filter(|it| it.name == "A:0 (late)").collect();
+    assert_eq!(
+        (&pieces[0].args["piece"], &pieces[0].args["layers"]),
+        (&"1 of 2".into(), &"0..1".into())
+    );
+    // 30 ms at 1 nJ/ns in each.
+    assert_eq!(
+        pieces.iter().map(|it| it.args["energy_mj"].as_f64()).collect::<Vec<_>>(),
+        [Some(30.0); 2]
+    );
 }
 
 /// D follows A by data, C by control.

@@ -1,6 +1,8 @@
 //! Why requests are late or dropped: cases whose cause is known, accounts that add up over the whole
 //! suite, and changes that really meet the deadline.
 
+#[path = "support/layers.rs"]
+mod layers;
 #[path = "support/runs.rs"]
 mod runs;
 
@@ -67,7 +69,9 @@ impl Made {
     fn account(&self, model: usize, frame: usize) -> ([f64; 5], String) {
         let (why, id) = (self.why(), self.id(model, frame));
         let account = why.account(id).expect("it ran or was dropped");
-        (Part::ALL.map(|part| account.parts.ms(part)), why.short(id).unwrap_or_default())
+        let parts =
+            [Part::Sensor, Part::Upstream, Part::Accelerator, Part::Placement, Part::Latency];
+        (parts.map(|part| account.parts.ms(part)), why.short(id).unwrap_or_default())
     }
 }
 
@@ -158,6 +162,21 @@ fn a_request_on_a_slower_accelerator_names_what_the_fastest_one_ran() {
     let made = Made::new(&lasting_ms(50.0, plan));
     let blame = "slower accelerator: 100.000 ms while accelerator 0 ran X:0".to_string();
     assert_eq!(made.account(1, 0), ([0.0, 0.0, 0.0, 100.0, 20.0], blame));
+}
+
+/// A runs until 30 ms, then B, then A to 110 ms.
+#[test]
+fn a_request_that_was_cut_blames_what_ran_in_between() {
+    let made = Made::new(&layers::preempted());
+    let blame = "preempted: 50.000 ms behind B:0 on accelerator 0".to_string();
+    assert_eq!(made.account(0, 0), ([0.0, 0.0, 0.0, 0.0, 60.0], blame));
+    let account = made.why().account(made.id(0, 0)).expect("it ran");
+    assert_eq!(account.parts.ms(Part::Preempted), 50.0);
+    assert!(account.in_time_without(Part::Preempted));
+    assert_eq!(account.lateness_ns, 10_000_000);
+    // B waited for the first layer of A.
+    let account = made.why().account(made.id(1, 0)).expect("it ran");
+    assert_eq!(account.parts.ms(Part::Accelerator), 20.0);
 }
 
 /// Deadlines of 250 ms; A:1 arrives at 100 ms and replaces A:0, which waits behind X.
@@ -273,7 +292,8 @@ fn check(made: &Made, why: &Why<'_>, id: RequestId) {
     };
     let end = i128::from(account.nominal_start.ns()) + account.parts.total_ns();
     assert_eq!(end - i128::from(record.deadline.ns()), account.lateness_ns, "{name}");
-    let waits = [Part::Upstream, Part::Accelerator, Part::Placement, Part::Latency];
+    let waits = Part::ALL.into_iter().filter(|part| *part != Part::Sensor);
+    let waits: Vec<_> = waits.collect();
     assert!(waits.iter().all(|part| account.parts.ns(*part) >= 0), "{name}");
     let missed = match record.outcome {
         Outcome::Executed { end: ended, .. } => {
@@ -302,10 +322,18 @@ fn check_cause(made: &Made, why: &Why<'_>, id: RequestId, account: &Account) {
             assert!(i128::from(job.overlap.ns()) <= account.parts.ns(Part::Accelerator), "{name}");
             Part::Accelerator
         }
+        Cause::Preempted(job) => {
+            let job = job.unwrap_or_else(|| panic!("every policy conserves work: {name}"));
+            assert!(job.request != id && job.overlap > SimSpan::ZERO, "{name}");
+            assert!(i128::from(job.overlap.ns()) <= account.parts.ns(Part::Preempted), "{name}");
+            Part::Preempted
+        }
+        Cause::Interference => Part::Interference,
         Cause::Placement { .. } => Part::Placement,
         Cause::Latency => Part::Latency,
     };
-    let waits = [Part::Sensor, Part::Upstream, Part::Accelerator, Part::Placement];
+    let waits = Part::ALL.into_iter().filter(|part| *part != Part::Latency);
+    let waits: Vec<_> = waits.collect();
     let enough = |part: &Part| account.lateness_ns > 0 && account.in_time_without(*part);
     if account.missed && part != Part::Latency && waits.iter().any(enough) {
         let outcome = made.result.trace.record(id).outcome;
@@ -372,7 +400,13 @@ fn accounts_of_the_suite_add_up_and_every_miss_has_a_cause() {
 
 #[test]
 fn accounts_add_up_under_every_rule_of_the_run() {
-    let rules: [fn(&mut RunSpec); 4] = [
+    let rules: [fn(&mut RunSpec); 7] = [
+        |spec| spec.scheduler = Policy::parse("edf:granularity=layer").expect("it exists"),
+        |spec| spec.scheduler = Policy::parse("edf:preemption=layer-boundary").expect("it exists"),
+        |spec| {
+            spec.scheduler = Policy::parse("edf:granularity=layer").expect("it exists");
+            spec.engine.late = LatePolicy::Abort;
+        },
         |spec| spec.engine.late = LatePolicy::Abort,
         |spec| spec.engine.grace = span_ms(40.0),
         |spec| {

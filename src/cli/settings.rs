@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 use crate::config::nearest;
 use crate::hardware::platform::BudgetChange;
 use crate::load::{FrameMapping, LoadSettings};
-use crate::plan::{EngineSettings, LatePolicy};
+use crate::plan::{Division, EngineSettings, LatePolicy};
 use crate::score::{NeverTriggered, ScoreSettings};
 use crate::sweep::Semantics;
 use crate::units::{Bytes, ClockRate, Millijoules, SimSpan};
@@ -154,6 +154,84 @@ pub const KEYS: &[Key] = &[
         get: |s| json!(s.engine.replace_by_newer),
     },
     Key {
+        name: "effects.switch",
+        help: "whether bringing another model or request onto an accelerator takes time and energy",
+        allowed: "true or false",
+        in_mlsys2023: false,
+        set: |s, text| text.parse().ok().map(|on| s.engine.effects.switch.enabled = on),
+        get: |s| json!(s.engine.effects.switch.enabled),
+    },
+    Key {
+        name: "effects.switch_fixed_us",
+        help: "time of a context switch before anything is moved (a choice without source)",
+        allowed: "a number >= 0",
+        in_mlsys2023: false,
+        set: |s, text| us(text).map(|span| s.engine.effects.switch.fixed = span),
+        get: |s| json!(in_us(s.engine.effects.switch.fixed)),
+    },
+    Key {
+        name: "effects.switch_dram_pj_per_bit",
+        help: "energy of what a context switch moves to and from DRAM (SCAR, MICRO 2024)",
+        allowed: "a number >= 0",
+        in_mlsys2023: false,
+        set: |s, text| number(text, 0.0).map(|pj| s.engine.effects.switch.dram_pj_per_bit = pj),
+        get: |s| json!(s.engine.effects.switch.dram_pj_per_bit),
+    },
+    Key {
+        name: "effects.migration",
+        help: "whether going on with a request on another accelerator takes time and energy",
+        allowed: "true or false",
+        in_mlsys2023: false,
+        set: |s, text| text.parse().ok().map(|on| s.engine.effects.migration.enabled = on),
+        get: |s| json!(s.engine.effects.migration.enabled),
+    },
+    Key {
+        name: "effects.migration_hop_us",
+        help: "latency of a hop between two accelerators (SCAR, MICRO 2024, unverified)",
+        allowed: "a number >= 0",
+        in_mlsys2023: false,
+        set: |s, text| us(text).map(|span| s.engine.effects.migration.hop = span),
+        get: |s| json!(in_us(s.engine.effects.migration.hop)),
+    },
+    Key {
+        name: "effects.dram_gb_per_s",
+        help: "DRAM bandwidth that all accelerators share (LPDDR-class: 64)",
+        allowed: RATE,
+        in_mlsys2023: false,
+        set: |s, text| rate(text).map(|rate| s.engine.effects.bandwidth.dram = rate),
+        get: |s| in_gb_per_s(s.engine.effects.bandwidth.dram),
+    },
+    Key {
+        name: "effects.noc_gb_per_s",
+        help: "on-chip bandwidth, at the shared memory, that all accelerators share",
+        allowed: RATE,
+        in_mlsys2023: false,
+        set: |s, text| rate(text).map(|rate| s.engine.effects.bandwidth.noc = rate),
+        get: |s| in_gb_per_s(s.engine.effects.bandwidth.noc),
+    },
+    Key {
+        name: "effects.division",
+        help: "how shared bandwidth is divided where the scheduler does not (proportional: MAGMA)",
+        allowed: "max-min or proportional",
+        in_mlsys2023: false,
+        set: |s, text| {
+            s.engine.effects.bandwidth.division = value(&DIVISIONS, text)?;
+            Some(())
+        },
+        get: |s| json!(name(&DIVISIONS, s.engine.effects.bandwidth.division)),
+    },
+    Key {
+        name: "effects.exposed",
+        help: "share of the shorter of computing and DRAM transfer that is not hidden (MoCA: 0.5)",
+        allowed: "a number from 0 to 1",
+        in_mlsys2023: false,
+        set: |s, text| {
+            s.engine.effects.exposed = number(text, 0.0).filter(|share| *share <= 1.0)?;
+            Some(())
+        },
+        get: |s| json!(s.engine.effects.exposed),
+    },
+    Key {
         name: "hardware.clock_mhz",
         help: "clock of every accelerator (the artifact's runtime has 1 GHz built in)",
         allowed: "a number > 0, or `platform`",
@@ -199,7 +277,25 @@ pub const KEYS: &[Key] = &[
         set: |s, text| or_platform(text, bandwidth).map(|it| s.budget.offchip_bandwidth = it),
         get: |s| s.budget.offchip_bandwidth.map_or(json!("platform"), |it| json!(it)),
     },
+    Key {
+        name: "hardware.noc_undivided",
+        help: "whether each accelerator of a style has the whole on-chip bandwidth, not its share",
+        allowed: "true or false",
+        in_mlsys2023: false,
+        set: |s, text| text.parse().ok().map(|whole| s.budget.undivided.noc = whole),
+        get: |s| json!(s.budget.undivided.noc),
+    },
+    Key {
+        name: "hardware.offchip_undivided",
+        help: "whether each accelerator of a style has the whole off-chip bandwidth, not its share",
+        allowed: "true or false",
+        in_mlsys2023: false,
+        set: |s, text| text.parse().ok().map(|whole| s.budget.undivided.offchip = whole),
+        get: |s| json!(s.budget.undivided.offchip),
+    },
 ];
+
+const RATE: &str = "a number > 0, or `unlimited`";
 
 const BANDWIDTH: &str = "a whole number from 1 to 4294967296, or `platform`";
 
@@ -213,6 +309,9 @@ const FRAME_MAPPINGS: [(&str, FrameMapping); 3] = [
 
 const LATE: [(&str, LatePolicy); 2] =
     [("finish", LatePolicy::Finish), ("abort", LatePolicy::Abort)];
+
+const DIVISIONS: [(&str, Division); 2] =
+    [("max-min", Division::MaxMin), ("proportional", Division::Proportional)];
 
 const NEVER_TRIGGERED: [(&str, NeverTriggered); 3] = [
     ("excluded", NeverTriggered::Excluded),
@@ -242,6 +341,23 @@ fn positive(text: &str) -> Option<f64> {
 /// `None` for `platform`, else what `read` makes of the text, if it can.
 fn or_platform<T>(text: &str, read: impl FnOnce(&str) -> Option<T>) -> Option<Option<T>> {
     if text == "platform" { Some(None) } else { read(text).map(Some) }
+}
+
+/// Bytes per ns; `None` for `unlimited`.
+fn rate(text: &str) -> Option<Option<f64>> {
+    if text == "unlimited" { Some(None) } else { positive(text).map(Some) }
+}
+
+fn in_gb_per_s(rate: Option<f64>) -> Value {
+    rate.map_or(json!("unlimited"), |rate| json!(rate))
+}
+
+fn us(text: &str) -> Option<SimSpan> {
+    SimSpan::from_ms(number(text, 0.0)? / 1e3)
+}
+
+fn in_us(span: SimSpan) -> f64 {
+    span.ns() as f64 / 1e3
 }
 
 fn bandwidth(text: &str) -> Option<u64> {

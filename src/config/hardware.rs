@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::dataflow::Dataflow;
-use crate::hardware::platform::{Budget, Instance, Platform, Resources, Table};
+use crate::hardware::platform::{Budget, Instance, Platform, Resources, Table, Undivided};
 use crate::hardware::{
     Accelerator, ByteEnergy, Datapath, EnergyTable, Memory, Noc, Share, Style, System, Widths,
 };
@@ -211,7 +211,8 @@ pub(super) fn read_platform(node: &Node<'_>, problems: &mut Problems) -> Option<
 
 fn budget(node: &Node<'_>, problems: &mut Problems) -> Option<Resources> {
     let (noc, memory) = resources_only(node, problems)?;
-    Some(Resources::Budget(Box::new(Budget { noc, memory })))
+    let undivided = Undivided::default();
+    Some(Resources::Budget(Box::new(Budget { noc, memory, undivided })))
 }
 
 fn resources_only(node: &Node<'_>, problems: &mut Problems) -> Option<(Noc, Memory)> {

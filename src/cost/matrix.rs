@@ -3,6 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use crate::hardware::Accelerator;
 use crate::ids::{AccelId, ModelId};
 use crate::units::{Millijoules, SimSpan};
 
@@ -121,6 +122,21 @@ impl CostTable {
         Self::of_cells(cells, self.n_accelerators)
     }
 
+    /// The same costs, but every layer leaves `share` of the shorter one of computing and DRAM transfer
+    /// exposed, from 0 to 1. `accelerators` are those of the columns.
+    ///
+    /// # Panics
+    ///
+    /// If there are not as many accelerators as columns.
+    pub fn exposing(&self, share: f64, accelerators: &[Accelerator]) -> Self {
+        assert_eq!(accelerators.len(), self.n_accelerators, "every column has an accelerator");
+        let cells = self.cells.iter().zip(accelerators.iter().cycle());
+        let exposing = |(cell, accelerator): (&Cell, _)| {
+            Cell::new(Arc::new(cell.network.exposing(share, accelerator)))
+        };
+        Self::of_cells(cells.map(exposing).collect(), self.n_accelerators)
+    }
+
     /// Layers between which `model` can be cut; 1 if it cannot.
     pub fn n_layers(&self, model: ModelId) -> u32 {
         self.n_layers[model.index()]
@@ -132,6 +148,19 @@ impl CostTable {
             1 => None,
             _ => self.network(model, accelerator).layers.get(layer as usize),
         }
+    }
+
+    /// Bytes that `layer` of `model` moves on `accelerator`, to and from DRAM and over the outermost
+    /// on-chip network; of a model that cannot be cut those of all layers that are known.
+    pub fn traffic_of(&self, model: ModelId, accelerator: AccelId, layer: u32) -> [u64; 2] {
+        let layers = &self.network(model, accelerator).layers;
+        let layers = match self.n_layers(model) {
+            1 => &layers[..],
+            _ => &layers[layer as usize..=layer as usize],
+        };
+        layers.iter().fold([0u64; 2], |[dram, noc], layer| {
+            [dram.saturating_add(layer.dram_bytes), noc.saturating_add(layer.noc_bytes)]
+        })
     }
 
     /// When `layer` starts, counted from the start of `model` on `accelerator`; the latency for the

@@ -90,6 +90,22 @@ impl NetworkCost {
         Millijoules::from_nj(self.energy_nj)
     }
 
+    /// The same network where the longer one of computing and DRAM transfer leaves `share` of the other
+    /// one exposed, from 0 to 1; rounded up to whole cycles. A network without layers stays as it is.
+    fn exposing(&self, share: f64, accelerator: &Accelerator) -> Self {
+        if self.layers.is_empty() {
+            return self.clone();
+        }
+        let mut layers = self.layers.clone();
+        for layer in &mut layers {
+            let exposed = (layer.hidden_cycles as f64 * share).ceil() as u64;
+            let exposed = exposed.min(layer.hidden_cycles);
+            layer.cycles = layer.cycles.saturating_add(exposed);
+            layer.hidden_cycles -= exposed;
+        }
+        Self::of_layers(layers, accelerator)
+    }
+
     /// The same energy and traffic in `percent` of the time, rounded up; layers add up to that.
     fn with_latency_percent(&self, percent: u32) -> Self {
         let scaled = |value: u64| u128::from(value) * u128::from(percent);

@@ -24,16 +24,25 @@
 //! nor replaced by a newer frame, unless late runs are aborted ([`LatePolicy`]). The policy may drop it
 //! between two pieces. The energy that it took is part of its outcome either way.
 //!
+//! # Effects
+//!
+//! Beside waiting, requests can cost each other time and energy ([`Effects`]): data is moved before a
+//! piece starts, and layers share bandwidth. All of it is off by default, and costs nothing then.
+//!
 //! The engine draws no random numbers and reads no clock: equal arguments give equal traces.
 //!
 //! [`Outcome`]: crate::trace::Outcome
 //! [`LatePolicy`]: crate::plan::LatePolicy
+//! [`Effects`]: crate::plan::Effects
 
 mod agenda;
 mod board;
+mod division;
+mod memories;
 mod pieces;
 mod requests;
 mod session;
+mod sharing;
 mod step;
 mod stint;
 

@@ -2,7 +2,7 @@
 
 use crate::ids::{AccelId, RequestId};
 use crate::trace::Piece;
-use crate::units::{Millijoules, SimTime};
+use crate::units::{Millijoules, SimSpan, SimTime};
 
 /// The pieces of all requests.
 #[derive(Default)]
@@ -20,8 +20,8 @@ pub(super) struct Begun {
     pub(super) start: SimTime,
     /// Energy of the pieces before the last one.
     earlier: Millijoules,
-    /// Whether there were any.
-    is_cut: bool,
+    /// Whether there were any, or data was moved for the last one.
+    is_kept: bool,
     /// The last piece, which may go on.
     last: Piece,
     /// Energy of moving data for that one.
@@ -60,13 +60,13 @@ impl Pieces {
         let last = piece;
         self.begun[index] = Some(match self.begun[index] {
             None => {
-                let earlier = Millijoules::ZERO;
-                Begun { start: piece.start, earlier, is_cut: false, last, moved }
+                let (earlier, is_kept) = (Millijoules::ZERO, piece.moving > SimSpan::ZERO);
+                Begun { start: piece.start, earlier, is_kept, last, moved }
             }
             Some(begun) => {
                 self.done.push(begun.last);
                 let earlier = begun.energy();
-                Begun { start: begun.start, earlier, is_cut: true, last, moved }
+                Begun { start: begun.start, earlier, is_kept: true, last, moved }
             }
         });
     }
@@ -79,13 +79,13 @@ impl Pieces {
     /// to go on; `None` if it never ran, or only in a piece that was not added.
     pub(super) fn close(&mut self, request: RequestId, now: SimTime) -> Option<Begun> {
         let begun = *self.begun(request)?;
-        if begun.is_cut || begun.last.end != now {
+        if begun.is_kept || begun.last.end != now {
             self.done.push(begun.last);
         }
         Some(begun)
     }
 
-    /// All pieces of requests that were cut.
+    /// All pieces that are more than their outcome says.
     pub(super) fn into_pieces(self) -> Vec<Piece> {
         self.done
     }

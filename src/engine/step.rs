@@ -13,9 +13,11 @@ use crate::units::{Millijoules, SimSpan, SimTime};
 use super::Run;
 use super::agenda::{Arrivals, Completions, Expiries};
 use super::board::Board;
+use super::memories::{Memories, Moved};
 use super::pieces::Pieces;
 use super::requests::Requests;
 use super::session::Progress;
+use super::sharing::Sharing;
 use super::stint::Stint;
 
 /// Where a request is on its way; it moves down this list to one of the last two, back and forth
@@ -62,6 +64,10 @@ pub(super) struct Engine<'a> {
     completions: Completions,
     board: Board,
     pieces: Pieces,
+    /// What happens in them; `None` if that takes nothing.
+    memories: Option<Memories<'a>>,
+    /// How bandwidth is shared; `None` if there is enough.
+    sharing: Option<Sharing<'a>>,
     /// Indexed by [`RequestId`].
     stages: Vec<Stage>,
     /// Indexed by [`RequestId`]; [`Outcome::Lost`] until the request ends.
@@ -98,6 +104,8 @@ impl<'a> Engine<'a> {
             completions: Completions::new(n_accelerators),
             board: Board::new(&plan.scenario, n_accelerators),
             pieces: Pieces::default(),
+            memories: Memories::new(plan),
+            sharing: Sharing::new(plan),
             stages: vec![Stage::Expected; requests.requests().len()],
             records: requests.requests().iter().map(unfinished).collect(),
             news: Vec::new(),
@@ -140,28 +148,42 @@ impl<'a> Engine<'a> {
         self.complete_finished(now);
         self.admit_arrivals(now);
         self.drop_expired(now);
-        self.dispatch_ready(now)
+        self.dispatch_ready(now)?;
+        if let Some(sharing) = &mut self.sharing {
+            sharing.divide(&mut *self.scheduler, &mut self.completions, now);
+        }
+        Ok(())
     }
 
     /// Frees the accelerators whose piece is done. If that was the last one of its request, the
     /// dependants are told; if not, the request waits to go on.
     fn complete_finished(&mut self, now: SimTime) {
         while let Some(accelerator) = self.completions.pop(now) {
+            if self.goes_on(accelerator, now) {
+                continue;
+            }
             self.events += 1;
             let stint = self.board.stop(accelerator, now);
-            let Stint { job: Job { request, model, next_layer, .. }, end_layer, start, .. } =
-                *stint;
+            let Stint { job: Job { request, model, .. }, end_layer, start, .. } = *stint;
             if end_layer < self.costs.n_layers(model) {
                 self.suspend(accelerator, now);
                 continue;
             }
-            let (start, energy) = match next_layer {
-                0 => (start, self.costs.energy(model, accelerator)),
-                _ => self.close_pieces(accelerator, now),
+            let (start, energy) = match stint.is_plain(self.costs) {
+                true => (start, self.costs.energy(model, accelerator)),
+                false => self.close_pieces(accelerator, now),
             };
             self.end(request, Outcome::Executed { accelerator, start, end: now, energy });
             self.spread_news(now);
         }
+    }
+
+    /// Whether what has just ended on an accelerator is a layer, and another one of its stint follows.
+    /// Only where bandwidth is shared do layers end one by one.
+    fn goes_on(&mut self, accelerator: AccelId, now: SimTime) -> bool {
+        let Some(sharing) = &mut self.sharing else { return false };
+        let end_layer = self.board.last_stint(accelerator).end_layer;
+        sharing.goes_on(accelerator, end_layer, now)
     }
 
     /// Start and energy of the request whose last piece has just ended on `accelerator`.
@@ -177,10 +199,15 @@ impl<'a> Engine<'a> {
     fn suspend(&mut self, accelerator: AccelId, now: SimTime) {
         let stint = *self.board.last_stint(accelerator);
         self.add_piece(&stint, accelerator, now);
+        if let Some(memories) = &mut self.memories {
+            memories.suspend(&stint, accelerator);
+        }
         self.enter(stint.job.request, Stage::Suspended);
+        let waited = stint.job.waited + (stint.start - stint.job.ready_since);
         self.board.add(Job {
             next_layer: stint.end_layer,
             ready_since: now,
+            waited,
             last_accelerator: Some(accelerator),
             ..stint.job
         });
@@ -193,14 +220,15 @@ impl<'a> Engine<'a> {
         self.keep(stint, stint.piece(accelerator, now), energy_of);
     }
 
-    /// Keeps a piece of a request.
+    /// Keeps a piece of a request, to whose energy is added that of what was moved for it.
     fn keep(&mut self, stint: &Stint, piece: Piece, energy_of: impl Fn(&Piece) -> Millijoules) {
         if stint.goes_on {
-            self.pieces.lengthen(&piece, energy_of);
-        } else {
-            let energy = energy_of(&piece);
-            self.pieces.add(Piece { energy, ..piece }, Millijoules::ZERO);
+            return self.pieces.lengthen(&piece, energy_of);
         }
+        let memories = self.memories.as_ref();
+        let moved = memories.map_or(Millijoules::ZERO, |it| it.moved(piece.accelerator).energy);
+        let energy = moved + energy_of(&piece);
+        self.pieces.add(Piece { energy, ..piece }, moved);
     }
 
     /// Lets in the requests whose input data is there.
@@ -296,9 +324,15 @@ impl<'a> Engine<'a> {
         stint.goes_on = job.last_accelerator == Some(accelerator)
             && job.ready_since == now
             && self.board.last_stint(accelerator).job.request == job.request;
-        let end = now + stint.time(accelerator, self.costs);
+        let memories = self.memories.as_mut();
+        let moved = memories.map_or(Moved::default(), |it| it.bring(&job, accelerator));
+        stint.moving = moved.time;
+        let end = stint.end(accelerator, self.costs);
         self.board.start(stint, accelerator, end);
-        self.completions.set(accelerator, end);
+        match &mut self.sharing {
+            None => self.completions.set(accelerator, end),
+            Some(sharing) => sharing.start(&stint, &moved, accelerator),
+        }
         self.enter(job.request, Stage::Running);
         if job.next_layer == 0 && self.requests.is_submitted(job.request) {
             self.progress.push(Progress::Started(job.request, accelerator));
@@ -309,26 +343,35 @@ impl<'a> Engine<'a> {
     fn cut_running(&mut self, now: SimTime) {
         for accelerator in (0..self.costs.n_accelerators()).map(AccelId::new) {
             let Some(stint) = self.board.stint(accelerator) else { continue };
-            let Job { model, next_layer, .. } = stint.job;
-            let ran = now - stint.start;
-            let cut = self.costs.cut_after(model, accelerator, next_layer, ran);
+            let (cut, end) = match &self.sharing {
+                None => stint.cut(accelerator, self.costs, now),
+                Some(sharing) => sharing.cut(stint, accelerator, now),
+            };
             if cut < stint.end_layer {
-                let end = stint.start + self.costs.time_of(model, accelerator, next_layer..cut);
-                self.board.shorten(accelerator, cut, end);
-                self.completions.set(accelerator, end);
-                if end <= now {
-                    self.cut(accelerator, now);
-                }
+                self.cut(accelerator, cut, end, now);
             }
         }
     }
 
-    /// Ends a piece at this very instant, between two layers.
-    fn cut(&mut self, accelerator: AccelId, now: SimTime) {
-        self.events += 1;
+    /// Cuts what runs on an accelerator before a layer, at `end` if it goes on at full speed.
+    fn cut(&mut self, accelerator: AccelId, layer: u32, end: SimTime, now: SimTime) {
+        self.board.shorten(accelerator, layer, end);
+        if end <= now {
+            self.events += 1;
+            self.halt(accelerator, now);
+            self.suspend(accelerator, now);
+        } else if self.sharing.is_none() {
+            self.completions.set(accelerator, end);
+        }
+    }
+
+    /// Takes what runs off an accelerator.
+    fn halt(&mut self, accelerator: AccelId, now: SimTime) {
         self.completions.clear(accelerator);
+        if let Some(sharing) = &mut self.sharing {
+            sharing.stop(accelerator);
+        }
         self.board.stop(accelerator, now);
-        self.suspend(accelerator, now);
     }
 
     /// Takes a running request off its accelerator. The energy is that of the layers that ran, and a
@@ -336,10 +379,13 @@ impl<'a> Engine<'a> {
     fn abort(&mut self, request: RequestId, now: SimTime) {
         let accelerator = self.board.accelerator_of(request);
         let accelerator = accelerator.expect("a running request is on an accelerator");
-        self.completions.clear(accelerator);
-        let stint = *self.board.stop(accelerator, now);
+        let stint = *self.board.last_stint(accelerator);
         let (model, costs) = (stint.job.model, self.costs);
-        let (layer, share) = stint.reached(accelerator, costs, now);
+        let (layer, share) = match &self.sharing {
+            None => stint.reached(accelerator, costs, now),
+            Some(sharing) => sharing.reached(&stint, accelerator, now),
+        };
+        self.halt(accelerator, now);
         let energy_of = |piece: &Piece| {
             let energy = |layers| costs.energy_of(model, accelerator, layers);
             let broken_off = if share > 0.0 { energy(layer..layer + 1).get() } else { 0.0 };
@@ -358,6 +404,9 @@ impl<'a> Engine<'a> {
             return self.end(request, Outcome::NotTriggered);
         }
         let begun = self.pieces.close(request, now);
+        if let Some(memories) = &mut self.memories {
+            memories.forget(request);
+        }
         let energy = begun.map_or(Millijoules::ZERO, |it| it.energy());
         let attempt = begun.map(|it| Attempt { accelerator: it.accelerator(), start: it.start });
         self.end(request, Outcome::Dropped { at: now, reason, energy, attempt });

@@ -13,8 +13,10 @@ pub(super) struct Stint {
     pub(super) job: Job,
     /// The layer behind the last.
     pub(super) end_layer: u32,
-    /// Start.
+    /// Start, of moving its data if that has to be done first.
     pub(super) start: SimTime,
+    /// How long data is moved before its first layer.
+    pub(super) moving: SimSpan,
     /// Whether it goes on from the stint before, of the same job at the same place, at once.
     pub(super) goes_on: bool,
 }
@@ -34,16 +36,37 @@ impl Stint {
             Granularity::Layer => next_layer + 1,
             Granularity::Block(span) => costs.cut_after(model, accelerator, next_layer, span),
         };
-        Self { job, end_layer, start: now, goes_on: false }
+        Self { job, end_layer, start: now, moving: SimSpan::ZERO, goes_on: false }
     }
 
-    /// Time that the layers take.
-    pub(super) fn time(&self, accelerator: AccelId, costs: &CostTable) -> SimSpan {
+    /// When it ends if nothing interferes.
+    pub(super) fn end(&self, accelerator: AccelId, costs: &CostTable) -> SimTime {
         let Job { model, next_layer, .. } = self.job;
-        match self.end_layer == costs.n_layers(model) {
+        let time = match self.end_layer == costs.n_layers(model) {
             true => costs.remaining(model, accelerator, next_layer),
             false => costs.time_of(model, accelerator, next_layer..self.end_layer),
-        }
+        };
+        self.start + self.moving + time
+    }
+
+    /// Whether it is a whole request that moves no data first.
+    pub(super) fn is_plain(&self, costs: &CostTable) -> bool {
+        self.job.next_layer == 0
+            && self.end_layer == costs.n_layers(self.job.model)
+            && self.moving == SimSpan::ZERO
+    }
+
+    /// The first layer before which it can be cut from `now` on, and when that is.
+    pub(super) fn cut(
+        &self,
+        accelerator: AccelId,
+        costs: &CostTable,
+        now: SimTime,
+    ) -> (u32, SimTime) {
+        let Job { model, next_layer, .. } = self.job;
+        let first = self.start + self.moving;
+        let cut = costs.cut_after(model, accelerator, next_layer, now.saturating_since(first));
+        (cut, first + costs.time_of(model, accelerator, next_layer..cut))
     }
 
     /// The piece that it is if it ends at `now`, without energy.
@@ -52,7 +75,7 @@ impl Stint {
             request: self.job.request,
             accelerator,
             start: self.start,
-            moving: SimSpan::ZERO,
+            moving: self.moving.min(now - self.start),
             end: now,
             first_layer: self.job.next_layer,
             end_layer: self.end_layer,
@@ -69,13 +92,17 @@ impl Stint {
         now: SimTime,
     ) -> (u32, f64) {
         let Job { model, next_layer, .. } = self.job;
-        let ran = now - self.start;
+        let first = self.start + self.moving;
+        if now < first {
+            return (next_layer, 0.0);
+        }
+        let ran = now - first;
         let cut = costs.cut_after(model, accelerator, next_layer, ran);
         let layer = cut - 1;
         let before = costs.time_of(model, accelerator, next_layer..layer);
         let takes = costs.time_of(model, accelerator, layer..cut);
         match ran < before + takes {
-            true => (layer, (ran - before).as_ms() / takes.as_ms()),
+            true => (layer, (ran - before).ns() as f64 / takes.ns() as f64),
             false => (cut, 0.0),
         }
     }

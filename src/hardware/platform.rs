@@ -47,6 +47,18 @@ pub struct Budget {
     pub noc: Noc,
     /// Memories of the undivided chip.
     pub memory: Memory,
+    /// What of it every accelerator has the whole of.
+    pub undivided: Undivided,
+}
+
+/// Bandwidth of a chip that is not divided by shares: every accelerator may use the whole of it. Two of
+/// them at once then have more than there is, unless the run limits what they share.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Undivided {
+    /// Of the on-chip network.
+    pub noc: bool,
+    /// Of the off-chip interface.
+    pub offchip: bool,
 }
 
 /// Resources of a whole chip in place of those of a budget; `None`: as the budget has it.
@@ -60,6 +72,8 @@ pub struct BudgetChange {
     pub local_memory: Option<Bytes>,
     /// Off-chip bandwidth [byte/cycle].
     pub offchip_bandwidth: Option<u64>,
+    /// What is not divided, in addition to what the budget does not divide.
+    pub undivided: Undivided,
 }
 
 impl BudgetChange {
@@ -69,12 +83,14 @@ impl BudgetChange {
     }
 
     fn of(&self, budget: &Budget) -> Budget {
-        let Budget { mut noc, mut memory } = budget.clone();
+        let Budget { mut noc, mut memory, mut undivided } = budget.clone();
         noc.bandwidth = self.noc_bandwidth.map_or(noc.bandwidth, |bandwidth| vec![bandwidth]);
         memory.shared = self.shared_memory.unwrap_or(memory.shared);
         memory.local = self.local_memory.unwrap_or(memory.local);
         memory.offchip_bandwidth = self.offchip_bandwidth.unwrap_or(memory.offchip_bandwidth);
-        Budget { noc, memory }
+        undivided.noc |= self.undivided.noc;
+        undivided.offchip |= self.undivided.offchip;
+        Budget { noc, memory, undivided }
     }
 }
 
@@ -166,20 +182,26 @@ impl Style {
         System::new(self.name.clone(), accelerators)
     }
 
-    /// Splits one chip among the accelerators, of `partition` PEs each, by their shares. Parts are
-    /// rounded down, never below 1.
+    /// Splits one chip among the accelerators, of `partition` PEs each, by their shares, but for what
+    /// is undivided. Parts are rounded down, never below 1.
     fn split(&self, budget: &Budget, partition: &[u32]) -> Vec<Instance> {
-        let Budget { noc, memory } = budget;
+        let Budget { noc, memory, undivided } = budget;
         let total = |share: fn(&Share) -> u32| self.shares.iter().map(share).map(u64::from).sum();
         let [noc_total, memory_total, offchip_total]: [u64; 3] =
             [total(|it| it.noc), total(|it| it.shared_memory), total(|it| it.offchip)];
         let instance = |(index, (share, &pes)): (usize, (&Share, &u32))| Instance {
             name: format!("Acc{index}").into(),
             pes,
-            noc: noc.shared(|bandwidth| part(bandwidth, share.noc, noc_total)),
+            noc: match undivided.noc {
+                true => noc.clone(),
+                false => noc.shared(|bandwidth| part(bandwidth, share.noc, noc_total)),
+            },
             memory: Memory {
                 shared: Bytes::new(part(memory.shared.get(), share.shared_memory, memory_total)),
-                offchip_bandwidth: part(memory.offchip_bandwidth, share.offchip, offchip_total),
+                offchip_bandwidth: match undivided.offchip {
+                    true => memory.offchip_bandwidth,
+                    false => part(memory.offchip_bandwidth, share.offchip, offchip_total),
+                },
                 ..memory.clone()
             },
         };

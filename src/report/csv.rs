@@ -10,7 +10,7 @@ use std::io::{self, Write};
 use crate::ids::{AccelId, RequestId};
 use crate::score::{Counts, Score, Scorecard};
 use crate::sweep::{RunResult, RunSpec};
-use crate::trace::{Attempt, Outcome, Record};
+use crate::trace::{Attempt, Outcome, Piece, Record};
 use crate::units::SimTime;
 
 use super::why::{Played, Why};
@@ -48,6 +48,7 @@ const INFERENCE: &[&str] = &[
     "accuracy",
     "inference",
     "cause",
+    "pieces",
 ];
 
 /// Those of `keys` that the label of a run does not show.
@@ -232,7 +233,9 @@ impl<W: Write> Table<W> {
                 }
                 None => self.row.push_str(",,,,"),
             }
-            self.text(&why.short(RequestId::new(index)).unwrap_or_default());
+            let id = RequestId::new(index);
+            self.text(&why.short(id).unwrap_or_default());
+            self.text(&pieces(spec, result.trace.pieces_of(id)));
             self.end_row()?;
         }
         Ok(())
@@ -342,6 +345,15 @@ impl<W: Write> Table<W> {
             self.row.push(',');
         }
     }
+}
+
+/// When and where the pieces of a request ran: `0.000000-1.500000 WS-0; 2.000000-2.250000 OS-1`, in ms.
+fn pieces(spec: &RunSpec, pieces: &[Piece]) -> String {
+    let ms = |time: SimTime| format!("{}.{:06}", time.ns() / 1_000_000, time.ns() % 1_000_000);
+    let piece = |piece: &Piece| {
+        format!("{}-{} {}", ms(piece.start), ms(piece.end), name_of(spec, piece.accelerator))
+    };
+    pieces.iter().map(piece).collect::<Vec<_>>().join("; ")
 }
 
 fn name_of(spec: &RunSpec, accelerator: AccelId) -> &str {

@@ -94,7 +94,8 @@ impl RunSpec {
         let whole = granularity == Granularity::Model
             && preemption == Preemption::None
             && placement != Placement::EnergyDelayByLayer
-            && self.engine.late == LatePolicy::Finish;
+            && self.engine.late == LatePolicy::Finish
+            && !self.engine.effects.any();
         self.semantics == Semantics::Principled && !whole
     }
 }
@@ -261,7 +262,12 @@ fn scorecard(spec: &RunSpec, library: &CostLibrary) -> Result<Scorecard, RunErro
 }
 
 fn costs(spec: &RunSpec, library: &CostLibrary) -> Result<Arc<CostTable>, RunError> {
-    Ok(Arc::new(library.table(&spec.scenario, &spec.system)?))
+    let table = library.table(&spec.scenario, &spec.system)?;
+    let exposed = spec.engine.effects.exposed;
+    Ok(Arc::new(match spec.semantics == Semantics::Principled && exposed > 0.0 {
+        true => table.exposing(exposed, spec.system.accelerators()),
+        false => table,
+    }))
 }
 
 fn plan(spec: &RunSpec, costs: Arc<CostTable>) -> Plan {

@@ -1,4 +1,5 @@
-//! What happened: one record for every request of a run, and the pieces of those that were cut.
+//! What happened: one record for every request of a run, and the pieces of those that did not just
+//! run from start to end.
 //! Written by the engines, read by scores, reports and figures; can be kept and scored again later.
 
 mod piece;
@@ -103,12 +104,12 @@ pub struct Trace {
 }
 
 impl Trace {
-    /// A trace of `records` in order of arrival, none of which was cut.
+    /// A trace of `records` in order of arrival without pieces.
     pub fn new(records: Vec<Record>) -> Self {
         Self::with_pieces(records, Vec::new())
     }
 
-    /// A trace of `records` in order of arrival, with the pieces, in any order, of those that were cut.
+    /// A trace of `records` in order of arrival, with pieces of some in any order.
     pub fn with_pieces(records: Vec<Record>, mut pieces: Vec<Piece>) -> Self {
         pieces.sort_by_key(|piece| (piece.request, piece.start, piece.first_layer));
         Self { records, pieces }
@@ -124,12 +125,14 @@ impl Trace {
         &self.records[id.index()]
     }
 
-    /// The pieces of every request that was cut, in order of request and start; nothing of the others.
+    /// The pieces of every request that was cut or had data moved first, in order of request and start;
+    /// nothing of the others.
     pub fn pieces(&self) -> &[Piece] {
         &self.pieces
     }
 
-    /// The pieces of one request, in order of time; empty if it was not cut.
+    /// The pieces of one request, in order of time; empty if it ran from start to end without moving
+    /// data.
     pub fn pieces_of(&self, id: RequestId) -> &[Piece] {
         let from = self.pieces.partition_point(|piece| piece.request < id);
         let n_pieces = self.pieces[from..].partition_point(|piece| piece.request == id);

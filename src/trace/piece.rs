@@ -5,7 +5,8 @@ use crate::units::{Millijoules, SimSpan, SimTime};
 
 use super::{Outcome, Trace};
 
-/// A part of a request that was cut: layers that ran one after another on one accelerator.
+/// A part of a request: layers that ran one after another on one accelerator. Kept of requests that
+/// were cut or had data moved first.
 ///
 /// The pieces of a request do not overlap, and those that ran to their end have its layers in order,
 /// each exactly once. Pieces that follow each other at once on one accelerator, with nothing moved in
@@ -46,11 +47,11 @@ pub struct Stretch {
 }
 
 impl Trace {
-    /// What accelerators ran for a request, in order of time: its pieces if it was cut, else its run or
+    /// What accelerators ran for a request, in order of time: its pieces if it has any, else its run or
     /// attempt, if there was one.
     pub fn stretches_of(&self, id: RequestId) -> impl Iterator<Item = Stretch> {
         let pieces = self.pieces_of(id);
-        let whole = if pieces.is_empty() { self.uncut(id) } else { None };
+        let whole = if pieces.is_empty() { self.whole(id) } else { None };
         pieces.iter().map(Stretch::from).chain(whole)
     }
 
@@ -60,8 +61,8 @@ impl Trace {
         ids.flat_map(|id| self.stretches_of(id))
     }
 
-    /// The run or attempt of a request that was not cut.
-    fn uncut(&self, request: RequestId) -> Option<Stretch> {
+    /// The run or attempt of a request without pieces.
+    fn whole(&self, request: RequestId) -> Option<Stretch> {
         let (accelerator, start, end, energy) = match self.record(request).outcome {
             Outcome::Executed { accelerator, start, end, energy } => {
                 (accelerator, start, Some(end), energy)

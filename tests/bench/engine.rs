@@ -1,32 +1,47 @@
-//! Speed of the principled engine: events per second on one core, for each policy.
+//! Speed of the principled engine on one core: events per second for each policy, and simulated time
+//! per second where requests run layer by layer.
 //!
 //! ```text
 //! cargo bench --bench engine
 //! ```
 //!
-//! Plays 1,000 s of six models (VR gaming with depth estimation and the speech pipeline, 201
-//! requests a second) on four accelerators that are about nine tenths busy. An event is an arrival,
-//! a completion or an expiry. The best of seven runs counts: what a busy machine adds is not the
-//! engine's. Offline references, which search before they run, are left out.
+//! First 1,000 s of six models (VR gaming with depth estimation and the speech pipeline, 201 requests
+//! a second) on four accelerators that are about nine tenths busy. An event is an arrival, a completion
+//! or an expiry. Then 20 s of AR_Assistant on M with 8192 PEs at the principled costs. The best of seven
+//! runs counts: what a busy machine adds is not the engine's. Offline references, which search before they run, are left out.
+//!
+//! Without the `--bench` that cargo adds, everything runs once, for counting instructions: `valgrind
+//! --tool=callgrind target/release/deps/engine-<hash>`; inclusive cost of `engine::run`.
 
 #[path = "../support/runs.rs"]
 mod runs;
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use runs::{by, lasting_ms, plan, requests, six_models, six_models_table};
+use xrsim::config::{Catalog, Edition, Hardware};
+use xrsim::cost::library::CostLibrary;
+use xrsim::cost::principled::Principled;
 use xrsim::engine;
-use xrsim::schedule;
+use xrsim::load::LoadSettings;
+use xrsim::plan::{EngineSettings, Plan};
+use xrsim::schedule::{self, Policy};
+use xrsim::score::ScoreSettings;
 
 fn main() {
+    of_events();
+    of_layers();
+}
+
+fn of_events() {
     let plan = lasting_ms(1e6, plan(six_models(), six_models_table()));
-    let (generating, stream) = best_of_seven(|| requests(&plan));
+    let (generating, stream) = best(|| requests(&plan));
     let n_requests = stream.requests().len();
     println!("load generation: {:.2} million requests/s", per_us(n_requests as u64, generating));
     for entry in schedule::ALL.iter().filter(|entry| !entry.foresees) {
         let plan = by(entry.name, plan.clone());
-        let (playing, run) =
-            best_of_seven(|| engine::run(&plan, &stream).expect("it does not fail"));
+        let (playing, run) = best(|| engine::run(&plan, &stream).expect("it does not fail"));
         println!(
             "{:>16}: {:.2} million events/s ({} events in {:.1} ms)",
             entry.name,
@@ -36,19 +51,64 @@ fn main() {
         );
     }
     let run = engine::run(&plan, &stream).expect("it does not fail");
-    let (scoring, _) = best_of_seven(|| plan.score(&run.trace));
+    let (scoring, _) = best(|| plan.score(&run.trace));
     println!("scoring: {:.2} million requests/s", per_us(n_requests as u64, scoring));
 }
 
-/// Shortest time of seven calls, and the last result.
-fn best_of_seven<T>(mut call: impl FnMut() -> T) -> (Duration, T) {
+/// What it costs to run layer by layer, and to share bandwidth.
+fn of_layers() {
+    const SECONDS: f64 = 20.0;
+    println!("AR_Assistant on M, 8192 PEs, edf:");
+    let plan = lasting_ms(SECONDS * 1e3, ar_assistant());
+    let stream = requests(&plan);
+    for options in ["granularity=model", "preemption=layer-boundary", "granularity=layer"] {
+        for dram in [None, Some(1e6), Some(32.0)] {
+            let mut plan = by(&format!("edf:{options}"), plan.clone());
+            plan.engine.effects.bandwidth.dram = dram;
+            let (playing, run) = best(|| engine::run(&plan, &stream).expect("it does not fail"));
+            let sharing = match dram {
+                None => "bandwidth of its own".into(),
+                Some(rate) => format!("{rate} GB/s of DRAM shared"),
+            };
+            println!(
+                "{options:>26}, {sharing:<30}: {:.0} times real time ({} events, {} pieces)",
+                SECONDS / playing.as_secs_f64(),
+                run.events,
+                run.trace.pieces().len(),
+            );
+        }
+    }
+}
+
+fn ar_assistant() -> Plan {
+    let mut catalog = Catalog::new();
+    let scenario = catalog.scenario("AR_Assistant", Edition::Paper).expect("it is embedded");
+    let platform = catalog.platform("paper").expect("it is embedded");
+    let Ok(Hardware::Style(style)) = catalog.hardware("M") else { panic!("M is a style") };
+    let system = Arc::new(style.instantiate(8192, &platform).expect("the PEs divide"));
+    let library = CostLibrary::evaluate(&Principled, [(&*scenario, &*system)]);
+    let costs = library.table(&scenario, &system).expect("it is feasible");
+    Plan {
+        scenario,
+        system,
+        costs: Arc::new(costs),
+        load: LoadSettings::default(),
+        engine: EngineSettings::default(),
+        scheduler: Policy::default(),
+        score: ScoreSettings::default(),
+    }
+}
+
+/// Shortest time of some calls, and the last result.
+fn best<T>(mut call: impl FnMut() -> T) -> (Duration, T) {
+    let n_calls = if std::env::args().any(|argument| argument == "--bench") { 7 } else { 1 };
     let mut timed = || {
         let start = Instant::now();
         let result = call();
         (start.elapsed(), result)
     };
     let (mut best, mut result) = timed();
-    for _ in 1..if std::env::args().any(|it| it == "--bench") { 7 } else { 1 } {
+    for _ in 1..n_calls {
         let (time, next) = timed();
         best = best.min(time);
         result = next;

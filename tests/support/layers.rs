@@ -9,6 +9,7 @@ use xrsim::cost::{CostTable, LayerCost, NetworkCost};
 use xrsim::ids::{AccelId, FrameId, ModelId, RequestId};
 use xrsim::load::{Request, RequestStream};
 use xrsim::plan::Plan;
+use xrsim::scenario::ActiveModel;
 use xrsim::schedule::{Job, Options, Policy, Rank, Ranked, View};
 use xrsim::trace::{Outcome, Piece, Stretch, Trace};
 use xrsim::units::{SimSpan, SimTime};
@@ -79,6 +80,18 @@ pub fn fixed_priorities(options: Options) -> Policy {
         Ok(policy)
     };
     Policy::new("fixed priorities", options, true, Arc::new(build))
+}
+
+/// A of two layers of 30 ms is cut by B, which comes at 10 ms, is due at 80 and takes 50.
+pub fn preempted() -> Plan {
+    let mut late_sensor = runs::sensor("late", 10.0);
+    late_sensor.initial_latency = runs::span_ms(10.0);
+    let urgent = ActiveModel { deadline: Some(runs::span_ms(70.0)), ..runs::model("B", 10.0) };
+    let models = vec![runs::model("A", 10.0), runs::reading(&[0], urgent)];
+    let ms = |ms: u64| ms * 1_000_000;
+    let costs = table_ns(&[vec![vec![ms(30), ms(30)]], vec![vec![ms(50)]]]);
+    let plan = runs::plan(runs::scenario(vec![late_sensor], models), costs);
+    runs::by("edf:preemption=layer-boundary", runs::lasting_ms(50.0, plan))
 }
 
 /// Every stretch of a request: accelerator, start and end \[ns\].

@@ -241,10 +241,9 @@ pub fn dropped(trace: &Trace, model: usize, frame: usize) -> (f64, DropReason) {
 /// Executions on every accelerator, in order of start: start and end.
 pub fn occupancy(trace: &Trace, n_accelerators: usize) -> Vec<Vec<(SimTime, SimTime)>> {
     let mut busy = vec![Vec::new(); n_accelerators];
-    for record in trace.records() {
-        if let Outcome::Executed { accelerator, start, end, .. } = record.outcome {
-            busy[accelerator.index()].push((start, end));
-        }
+    for stretch in trace.stretches() {
+        let end = stretch.end.expect("every run of the engine ends");
+        busy[stretch.accelerator.index()].push((stretch.start, end));
     }
     busy.iter_mut().for_each(|executions| executions.sort());
     busy

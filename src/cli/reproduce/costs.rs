@@ -65,7 +65,7 @@ pub(super) fn compare() -> Result<Vec<Row>, Failure> {
             let Resources::Budget(budget) = &platform.resources else {
                 return Err(Failure::Argument("platform paper is a budget".into()));
             };
-            let Budget { noc, memory } = (**budget).clone();
+            let Budget { noc, memory, .. } = (**budget).clone();
             let instance = Instance { name: name.into(), pes: PES, noc, memory };
             let accelerator = checked(instance.with(name.into(), &dataflow, &platform))?;
             let idealised = checked(idealised(&accelerator, &platform))?;

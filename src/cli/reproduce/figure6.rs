@@ -2,6 +2,7 @@
 //! them.
 
 use crate::figures::{Caption, Instant, InstantKind, Slice, Timeline, TimelinePanel};
+use crate::ids::RequestId;
 use crate::sweep::{self, RunResult, RunSpec};
 use crate::trace::{DropReason, Outcome};
 
@@ -88,13 +89,19 @@ fn panel(spec: &RunSpec, result: &RunResult) -> TimelinePanel {
     let mut rows: Vec<String> = accelerators.iter().map(|it| it.name.to_string()).collect();
     rows.push("dropped".into());
     let (mut slices, mut instants) = (Vec::new(), Vec::new());
-    for record in result.trace.records() {
+    for (index, record) in result.trace.records().iter().enumerate() {
         let model = record.model.index();
         match record.outcome {
-            Outcome::Executed { accelerator, start, end, .. } => {
+            Outcome::Executed { end, .. } => {
                 let late = end > record.deadline;
-                let (start_ms, end_ms) = (start.as_ms(), end.as_ms());
-                slices.push(Slice { row: accelerator.index(), model, start_ms, end_ms, late });
+                let stretches = result.trace.stretches_of(RequestId::new(index));
+                slices.extend(stretches.map(|it| Slice {
+                    row: it.accelerator.index(),
+                    model,
+                    start_ms: it.start.as_ms(),
+                    end_ms: it.end.unwrap_or(end).as_ms(),
+                    late,
+                }));
             }
             Outcome::Dropped { at, reason, .. } if reason != DropReason::Upstream => {
                 let row = accelerators.len();

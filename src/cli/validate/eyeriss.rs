@@ -74,7 +74,7 @@ fn accelerator(catalog: &mut Catalog, layer: &str) -> Result<Accelerator, Failur
     let Resources::Budget(budget) = &platform.resources else {
         return Err(Failure::Argument("platform eyeriss has tables; a budget is needed".into()));
     };
-    let Budget { noc, memory } = (**budget).clone();
+    let Budget { noc, memory, .. } = (**budget).clone();
     let instance = Instance { name: "Eyeriss".into(), pes: PES, noc, memory };
     let accelerator = instance.with(instance.name.clone(), &dataflow, &platform);
     let system = System::new("Eyeriss", vec![accelerator]).map_err(argument)?;

@@ -43,6 +43,7 @@ struct Requests {
     outcome: Vec<u32>,
     reason: Vec<u32>,
     cause: Vec<u32>,
+    pieces: Vec<u32>,
     energy: Vec<u32>,
     scores: [Vec<Option<u32>>; 4],
 }
@@ -111,6 +112,7 @@ fn requests(runs: &[Run]) -> Requests {
         outcome: all.iter().map(|request| request.outcome).collect(),
         reason: all.iter().map(|request| request.reason).collect(),
         cause: all.iter().map(|request| request.cause).collect(),
+        pieces: all.iter().map(|request| request.pieces).collect(),
         energy: all.iter().map(|request| request.energy).collect(),
         scores: [0, 1, 2, 3].map(|index| {
             all.iter().map(|request| request.scores.map(|scores| scores[index])).collect()

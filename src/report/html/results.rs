@@ -38,10 +38,13 @@ fn score_columns() -> Vec<&'static str> {
     [&Score::COLUMNS[..], &Counts::COLUMNS, &["energy_mj"]].concat()
 }
 
+/// Column of a request that earlier versions did not write.
+const PIECES: &str = "pieces";
+
 /// Everything, runs in the order of `scores.csv`.
 pub(super) struct Results {
     pub(super) runs: Vec<Run>,
-    /// Accelerators, outcomes, reasons and causes.
+    /// Accelerators, outcomes, reasons, causes and pieces.
     pub(super) names: Distinct<Box<str>>,
     /// Energies and scores of requests, as their bits.
     pub(super) numbers: Distinct<u64>,
@@ -82,6 +85,8 @@ pub(super) struct Request {
     pub(super) reason: u32,
     /// Index into the names.
     pub(super) cause: u32,
+    /// Index into the names: when and where its pieces ran.
+    pub(super) pieces: u32,
     /// Index into the numbers \[mJ\].
     pub(super) energy: u32,
     /// Indices into the numbers: real time, energy, accuracy, inference.
@@ -179,7 +184,10 @@ impl Reading {
 
     fn inferences(&mut self, source: Source<'_>) -> Result<(), ReadError> {
         let mut n_requests = 0;
-        rows::each(source, &REQUEST, |row| {
+        let header = source.text.lines().next().unwrap_or_default();
+        let has_pieces = header.split(',').any(|column| column == PIECES);
+        let columns = [&REQUEST[..], if has_pieces { &[PIECES] } else { &[] }].concat();
+        rows::each(source, &columns, |row| {
             n_requests += 1;
             if n_requests > MAX_REQUESTS {
                 let message =
@@ -187,7 +195,8 @@ impl Reading {
                 return Err(row.problem(message));
             }
             let run = self.run(row)?;
-            let request = self.request(run, row)?;
+            let pieces = if has_pieces { pieces(row)? } else { "" };
+            let request = self.request(run, row, pieces)?;
             self.results.runs[run].requests.push(request);
             Ok(())
         })?;
@@ -222,7 +231,7 @@ impl Reading {
         }
     }
 
-    fn request(&mut self, run: usize, row: &Row<'_>) -> Result<Request, ReadError> {
+    fn request(&mut self, run: usize, row: &Row<'_>, pieces: &str) -> Result<Request, ReadError> {
         let model = row.text("model");
         let model = *self.by_name[run].get(model).ok_or_else(|| {
             row.problem(format!("model `{model}` of this run is not in models.csv"))
@@ -240,6 +249,7 @@ impl Reading {
             outcome: names.index(row.text("outcome").into()),
             reason: names.index(row.text("reason").into()),
             cause: names.index(row.text("cause").into()),
+            pieces: names.index(pieces.into()),
             energy: numbers.index(row.number("energy_mj")?.to_bits()),
             scores: scores.map(|scores| scores.map(|score| numbers.index(score.to_bits()))),
         })
@@ -275,6 +285,20 @@ fn attempt(row: &Row<'_>) -> Result<Option<SimTime>, ReadError> {
     match row.text("start_ms") {
         "" => Ok(None),
         _ => row.time("start_ms").map(Some),
+    }
+}
+
+/// Pieces such as `0.0-1.5 WS-0; 2.0-2.25 OS-1`, checked to be that.
+fn pieces<'a>(row: &Row<'a>) -> Result<&'a str, ReadError> {
+    let is_time = |text: &str| text.parse().is_ok_and(|ms: f64| ms.is_finite());
+    let is_piece = |piece: &str| {
+        let times = piece.split_once(' ').and_then(|(times, _)| times.split_once('-'));
+        times.is_some_and(|(start, end)| is_time(start) && is_time(end))
+    };
+    match row.text(PIECES) {
+        "" => Ok(""),
+        text if text.split("; ").all(is_piece) => Ok(text),
+        _ => Err(row.refusal(PIECES, "list of pieces, `start-end accelerator; ...`")),
     }
 }
 

@@ -1,17 +1,21 @@
 //! Which track holds what: executions on accelerators, waits in queues.
 
 use crate::ids::{AccelId, ModelId, RequestId};
-use crate::trace::{Attempt, Outcome, Trace};
+use crate::trace::{DropReason, Outcome, Stretch, Trace};
 use crate::units::{Millijoules, SimTime};
 
 use super::lanes::Lanes;
 
-/// A request on an accelerator.
+/// A request on an accelerator, or a piece of it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Execution {
     pub(super) request: RequestId,
     pub(super) accelerator: AccelId,
     pub(super) start: SimTime,
+    pub(super) end: SimTime,
+    /// Which of the pieces of the request it is, counted from 0; `None` if it was not cut.
+    pub(super) piece: Option<usize>,
+    pub(super) energy: Millijoules,
     /// Where the slice ends: with the execution, or where the next one starts. The published artifact
     /// starts it up to 0.01 ms early.
     pub(super) drawn_end: SimTime,
@@ -24,10 +28,12 @@ pub(super) struct Execution {
 pub(super) struct Wait {
     pub(super) request: RequestId,
     pub(super) model: ModelId,
-    /// From the arrival of its data.
+    /// From the arrival of its data, or from when it was cut.
     pub(super) start: SimTime,
-    /// To its start, or to when it was given up.
+    /// To when it started or went on, or was given up.
     pub(super) end: SimTime,
+    /// Whether it was given up.
+    pub(super) given_up: bool,
     /// Frames that wait at the same time are on different ones.
     pub(super) lane: usize,
 }
@@ -36,13 +42,13 @@ pub(super) struct Wait {
 pub(super) struct Layout {
     /// In order of accelerator and start.
     pub(super) executions: Vec<Execution>,
-    /// In order of arrival.
+    /// In order of start.
     pub(super) waits: Vec<Wait>,
     /// Number of lanes of every model, at least one; indexed by [`ModelId`].
     pub(super) n_lanes: Vec<usize>,
-    /// Indexed by [`RequestId`]: index into the executions.
-    execution_of: Vec<Option<u32>>,
-    /// Indexed by [`RequestId`]: index into the waits.
+    /// Indexed by [`RequestId`]: index into the executions, of the first one in time and the last.
+    executions_of: Vec<Option<[u32; 2]>>,
+    /// Indexed by [`RequestId`]: index into the waits, of the last one in time.
     wait_of: Vec<Option<u32>>,
 }
 
@@ -52,14 +58,18 @@ impl Layout {
         let mut lanes: Vec<Lanes> = (0..n_models).map(|_| Lanes::default()).collect();
         let waits = waits(trace, &mut lanes);
         let n_requests = trace.records().len();
-        let execution_of = indices(n_requests, executions.iter().map(|it| it.request));
+        let executions_of = ends(n_requests, &executions);
         let wait_of = indices(n_requests, waits.iter().map(|it| it.request));
         let n_lanes = lanes.iter().map(|lanes| lanes.len().max(1)).collect();
-        Self { executions, waits, n_lanes, execution_of, wait_of }
+        Self { executions, waits, n_lanes, executions_of, wait_of }
     }
 
-    pub(super) fn execution(&self, id: RequestId) -> Option<&Execution> {
-        self.execution_of[id.index()].map(|index| &self.executions[index as usize])
+    pub(super) fn first_execution(&self, id: RequestId) -> Option<&Execution> {
+        self.executions_of[id.index()].map(|[first, _]| &self.executions[first as usize])
+    }
+
+    pub(super) fn last_execution(&self, id: RequestId) -> Option<&Execution> {
+        self.executions_of[id.index()].map(|[_, last]| &self.executions[last as usize])
     }
 
     pub(super) fn wait(&self, id: RequestId) -> Option<&Wait> {
@@ -67,7 +77,23 @@ impl Layout {
     }
 }
 
-/// Where each request is in a list.
+/// Where the first and the last execution of each request are in a list.
+fn ends(n_requests: usize, executions: &[Execution]) -> Vec<Option<[u32; 2]>> {
+    let mut ends = vec![None; n_requests];
+    for (index, execution) in (0..).zip(executions) {
+        let [first, last] = ends[execution.request.index()].get_or_insert([index; 2]);
+        let piece = |index: u32| executions[index as usize].piece;
+        if execution.piece < piece(*first) {
+            *first = index;
+        }
+        if execution.piece > piece(*last) {
+            *last = index;
+        }
+    }
+    ends
+}
+
+/// Where each request is in a list, the last time.
 fn indices(n_requests: usize, list: impl Iterator<Item = RequestId>) -> Vec<Option<u32>> {
     let mut indices = vec![None; n_requests];
     for (index, request) in (0..).zip(list) {
@@ -82,8 +108,13 @@ fn ids(trace: &Trace) -> impl Iterator<Item = RequestId> {
 
 fn executions(trace: &Trace) -> Vec<Execution> {
     let run_end = run_end(trace);
-    let executions = ids(trace).filter_map(|id| execution(id, &trace.record(id).outcome, run_end));
-    let mut executions: Vec<_> = executions.collect();
+    let mut executions = Vec::new();
+    for id in ids(trace) {
+        let is_cut = !trace.pieces_of(id).is_empty();
+        let stretches = trace.stretches_of(id).enumerate();
+        executions
+            .extend(stretches.map(|(index, it)| execution(&it, is_cut.then_some(index), run_end)));
+    }
     executions.sort_by_key(|it| (it.accelerator, it.start, it.drawn_end));
     for index in 1..executions.len() {
         let (before, next) = (executions[index - 1], executions[index]);
@@ -94,42 +125,46 @@ fn executions(trace: &Trace) -> Vec<Execution> {
     executions
 }
 
-fn execution(request: RequestId, outcome: &Outcome, run_end: SimTime) -> Option<Execution> {
-    let (accelerator, start, end, energy) = match *outcome {
-        Outcome::Executed { accelerator, start, end, energy } => (accelerator, start, end, energy),
-        Outcome::Dropped { at, energy, attempt: Some(Attempt { accelerator, start }), .. } => {
-            (accelerator, start, at, energy)
-        }
-        Outcome::Lost { attempt: Some(Attempt { accelerator, start }) } => {
-            (accelerator, start, run_end, Millijoules::ZERO)
-        }
-        _ => return None,
-    };
+fn execution(stretch: &Stretch, piece: Option<usize>, run_end: SimTime) -> Execution {
+    let Stretch { request, accelerator, start, end, energy } = *stretch;
+    let end = end.unwrap_or(run_end);
     let ms = end.ms_after(start);
     let watts = (ms > 0.0).then(|| energy.get() / ms);
-    Some(Execution { request, accelerator, start, drawn_end: end, watts })
+    Execution { request, accelerator, start, end, piece, energy, drawn_end: end, watts }
 }
 
 fn waits(trace: &Trace, lanes: &mut [Lanes]) -> Vec<Wait> {
     let run_end = run_end(trace);
+    let mut waits: Vec<_> = ids(trace).flat_map(|id| waits_of(trace, id, run_end)).collect();
+    waits.sort_by_key(|wait| wait.start);
+    for wait in &mut waits {
+        wait.lane = lanes[wait.model.index()].place(wait.start, wait.end);
+    }
+    waits
+}
+
+/// From the arrival to the first start, from piece to piece, and from there to when it was given up.
+fn waits_of(trace: &Trace, request: RequestId, run_end: SimTime) -> Vec<Wait> {
+    let record = trace.record(request);
     let mut waits = Vec::new();
-    for request in ids(trace) {
-        let record = trace.record(request);
-        let (end, is_event) = match record.outcome {
-            Outcome::Executed { start, .. } => (start, false),
-            Outcome::Dropped { attempt: Some(attempt), .. }
-            | Outcome::Lost { attempt: Some(attempt) } => (attempt.start, false),
-            Outcome::Dropped { at, .. } => (at, true),
-            Outcome::Lost { attempt: None } => (run_end, true),
-            Outcome::NotTriggered => continue,
-        };
+    let mut since = record.arrival;
+    let mut wait = |start: SimTime, end: SimTime, given_up| {
         // What starts at once did not wait; what is given up at once is still to be seen.
-        if end > record.arrival || is_event {
-            let (model, start) = (record.model, record.arrival);
-            let end = end.max(start);
-            let lane = lanes[model.index()].place(start, end);
-            waits.push(Wait { request, model, start, end, lane });
+        if end > start || given_up {
+            let (model, end) = (record.model, end.max(start));
+            waits.push(Wait { request, model, start, end, given_up, lane: 0 });
         }
+    };
+    for stretch in trace.stretches_of(request) {
+        wait(since, stretch.start, false);
+        since = stretch.end.unwrap_or(run_end);
+    }
+    match record.outcome {
+        Outcome::Dropped { at, reason, .. } if reason != DropReason::Aborted || at > since => {
+            wait(since, at, true);
+        }
+        Outcome::Lost { attempt: None } => wait(since, run_end, true),
+        _ => {}
     }
     waits
 }

@@ -18,8 +18,8 @@ use serde_json::{Value, json};
 use crate::ids::{AccelId, ModelId, RequestId};
 use crate::scenario::DependencyKind;
 use crate::sweep::{RunResult, RunSpec};
-use crate::trace::{DropReason, Outcome, Record};
-use crate::units::{Millijoules, SimTime};
+use crate::trace::{DropReason, Outcome, Piece, Record};
+use crate::units::SimTime;
 
 use super::why::{Need, Played, Why};
 use super::{RunLabel, json, model_names};
@@ -170,15 +170,15 @@ impl<W: Write> Writer<'_, W> {
     }
 
     fn execution(&mut self, execution: &Execution) -> io::Result<()> {
-        let Execution { request, accelerator, start, drawn_end, watts } = *execution;
+        let Execution { request, accelerator, start, end, drawn_end, energy, watts, .. } =
+            *execution;
         let record = self.result.trace.record(request);
-        let (note, end, energy) = match record.outcome {
-            Outcome::Executed { end, energy, .. } if end > record.deadline => {
-                (" (late)", end, energy)
-            }
-            Outcome::Executed { end, energy, .. } => ("", end, energy),
-            Outcome::Dropped { at, energy, .. } => (" (aborted)", at, energy),
-            Outcome::Lost { .. } => (" (lost)", drawn_end, Millijoules::ZERO),
+        let note = match record.outcome {
+            Outcome::Executed { end, .. } if end > record.deadline => " (late)",
+            Outcome::Executed { .. } => "",
+            Outcome::Dropped { reason: DropReason::Aborted, .. } => " (aborted)",
+            Outcome::Dropped { .. } => " (dropped)",
+            Outcome::Lost { .. } => " (lost)",
             Outcome::NotTriggered => return Ok(()),
         };
         let name = format!("{}{note}", self.why.name(request));
@@ -187,6 +187,13 @@ impl<W: Write> Writer<'_, W> {
         args["end_ms"] = json!(end.as_ms());
         args["energy_mj"] = json!(energy.get());
         args["power_w"] = json!(watts);
+        if let Some(index) = execution.piece {
+            let pieces = self.result.trace.pieces_of(request);
+            let Piece { first_layer, end_layer, moving, .. } = pieces[index];
+            args["piece"] = json!(format!("{} of {}", index + 1, pieces.len()));
+            args["layers"] = json!(format!("{first_layer}..{end_layer}"));
+            args["moving_data_ms"] = json!(moving.as_ms());
+        }
         let tid = self.tracks.accelerator(accelerator);
         self.slice(&name, "execution", (ACCELERATORS, tid), (start, drawn_end), args)
     }
@@ -199,8 +206,8 @@ impl<W: Write> Writer<'_, W> {
         args["until_ms"] = json!(wait.end.as_ms());
         self.slice(&name, "wait", (QUEUES, tid), (wait.start, wait.end), args)?;
         let given_up = match record.outcome {
-            Outcome::Dropped { reason, attempt: None, .. } => reason.name(),
-            Outcome::Lost { attempt: None } => "lost at the end",
+            Outcome::Dropped { reason, .. } if wait.given_up => reason.name(),
+            Outcome::Lost { .. } if wait.given_up => "lost at the end",
             _ => return Ok(()),
         };
         let at = just_before(wait.end, wait.start);
@@ -255,8 +262,8 @@ impl<W: Write> Writer<'_, W> {
 
     /// From the end of an upstream execution to the start of `id`.
     fn use_of_result(&self, id: RequestId, need: &Need) -> Option<(End, End)> {
-        let to = self.layout.execution(id)?;
-        let from = self.layout.execution(need.served_by?)?;
+        let to = self.layout.first_execution(id)?;
+        let from = self.layout.last_execution(need.served_by?)?;
         let Outcome::Executed { end, .. } = self.result.trace.record(from.request).outcome else {
             return None;
         };
@@ -269,9 +276,10 @@ impl<W: Write> Writer<'_, W> {
     /// From an upstream request that was dropped to `id`, which was dropped because of it.
     fn drop_along(&self, id: RequestId, need: &Need) -> Option<(End, End)> {
         let upstream = need.decided_by.filter(|_| need.served_by.is_none())?;
-        let from = match self.layout.execution(upstream) {
-            Some(aborted) => self.end_of(aborted),
-            None => self.end_of_wait(self.layout.wait(upstream)?),
+        let given_up = self.layout.wait(upstream).filter(|wait| wait.given_up);
+        let from = match given_up {
+            Some(wait) => self.end_of_wait(wait),
+            None => self.end_of(self.layout.last_execution(upstream)?),
         };
         Some((from, self.end_of_wait(self.layout.wait(id)?)))
     }

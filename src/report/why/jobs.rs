@@ -1,7 +1,7 @@
 //! What every accelerator ran, and when.
 
 use crate::ids::{AccelId, RequestId};
-use crate::trace::{Outcome, Trace};
+use crate::trace::{Stretch, Trace};
 use crate::units::{SimSpan, SimTime};
 
 /// Most jobs of an accelerator that one request is told to have waited for. It is the last ones that
@@ -32,18 +32,8 @@ struct Shift {
 impl Occupancy {
     pub(super) fn new(trace: &Trace, n_accelerators: usize) -> Self {
         let mut shifts: Vec<Vec<Shift>> = (0..n_accelerators).map(|_| Vec::new()).collect();
-        for (index, record) in trace.records().iter().enumerate() {
-            let (accelerator, start, end) = match record.outcome {
-                Outcome::Executed { accelerator, start, end, .. } => (accelerator, start, end),
-                Outcome::Dropped { at, attempt: Some(attempt), .. } => {
-                    (attempt.accelerator, attempt.start, at)
-                }
-                Outcome::Lost { attempt: Some(attempt) } => {
-                    (attempt.accelerator, attempt.start, SimTime::MAX)
-                }
-                _ => continue,
-            };
-            let request = RequestId::new(index);
+        for Stretch { request, accelerator, start, end, .. } in trace.stretches() {
+            let end = end.unwrap_or(SimTime::MAX);
             shifts[accelerator.index()].push(Shift { start, end, request });
         }
         shifts.iter_mut().for_each(|shifts| shifts.sort_by_key(|shift| (shift.start, shift.end)));

@@ -104,6 +104,10 @@ pub enum Part {
     Upstream,
     /// From there to the start.
     Accelerator,
+    /// Between its pieces, if it was cut; for one that was given up, up to then.
+    Preempted,
+    /// What switching, migration and shared bandwidth added to its execution.
+    Interference,
     /// What execution took beyond the latency on the fastest accelerator.
     Placement,
     /// Latency on the fastest accelerator.
@@ -111,12 +115,26 @@ pub enum Part {
 }
 
 impl Part {
-    /// All parts, in order of time.
-    pub const ALL: [Self; 5] =
-        [Self::Sensor, Self::Upstream, Self::Accelerator, Self::Placement, Self::Latency];
+    /// All parts, in order of time; of a request that was cut, those of its execution in sum.
+    pub const ALL: [Self; 7] = [
+        Self::Sensor,
+        Self::Upstream,
+        Self::Accelerator,
+        Self::Preempted,
+        Self::Interference,
+        Self::Placement,
+        Self::Latency,
+    ];
 
     /// What another run or another system could have spared the request. Of equals the first counts.
-    const WAITS: [Self; 4] = [Self::Accelerator, Self::Upstream, Self::Sensor, Self::Placement];
+    const WAITS: [Self; 6] = [
+        Self::Accelerator,
+        Self::Upstream,
+        Self::Sensor,
+        Self::Placement,
+        Self::Preempted,
+        Self::Interference,
+    ];
 }
 
 /// How long each part took.
@@ -163,6 +181,11 @@ pub enum Cause {
     /// It waited for an accelerator: the job that it waited for longest. `None`: something was idle,
     /// and the policy held it back.
     Accelerator(Option<Job>),
+    /// It was cut and waited to go on: the job that it waited for longest. `None`: something was idle,
+    /// and the policy held it back.
+    Preempted(Option<Job>),
+    /// Its data was moved, or it had to share bandwidth.
+    Interference,
     /// It ran on a slower accelerator than its fastest, which was busy with a job. `None`: it was
     /// idle, and the policy chose the slower one.
     Placement {
@@ -209,10 +232,23 @@ struct Course {
     ready: SimTime,
     /// When it started or was given up.
     left_queue: SimTime,
-    /// Where it ran.
+    /// Where it ran; of several places the first.
     accelerator: Option<AccelId>,
+    /// Times without execution after its start.
+    gaps: Vec<Gap>,
     /// How long it ran or would have.
     execution: SimSpan,
+    /// How long that takes alone, where it ran.
+    alone: SimSpan,
+}
+
+/// A time in which a request that was cut waited.
+#[derive(Debug, Clone, Copy)]
+struct Gap {
+    from: SimTime,
+    to: SimTime,
+    /// Where it went on; `None` if it was given up.
+    accelerator: Option<AccelId>,
 }
 
 /// Answers why, for every request of a run.
@@ -241,12 +277,13 @@ impl<'a> Why<'a> {
     /// - the upstream request, if the drop of that one took it along;
     /// - its own latency, if that exceeds the time between its data, or the nominal start if that is
     ///   earlier, and the deadline;
-    /// - otherwise the longest of the four waits: sensor, upstream, accelerator, and what a slower
-    ///   accelerator took longer. If any of them alone would have been enough, this one is.
+    /// - otherwise the longest of the waits: sensor, upstream, accelerator, between its pieces, for data
+    ///   and bandwidth, and what a slower accelerator took longer. If any of them alone would have been
+    ///   enough, this one is.
     pub fn account(&self, id: RequestId) -> Option<Account> {
         let record = self.run.trace.record(id);
         let need = self.dependencies.last(record);
-        let course = self.course(record, need)?;
+        let course = self.course(id, need)?;
         let nominal_start = self.run.nominal_start(record);
         let parts = self.parts(record, nominal_start, &course);
         let budget_ns = ns_between(nominal_start, record.deadline);
@@ -260,36 +297,86 @@ impl<'a> Why<'a> {
         self.dependencies.of(self.run.trace.record(id))
     }
 
-    fn course(&self, record: &Record, need: Option<Need>) -> Option<Course> {
-        let model = record.model;
-        let (left_queue, accelerator, execution) = match record.outcome {
-            Outcome::Executed { accelerator, start, end, .. } => {
-                (start, Some(accelerator), end.saturating_since(start))
-            }
-            Outcome::Dropped { attempt: Some(attempt), .. } => {
-                let latency = self.run.latency(model, attempt.accelerator);
-                (attempt.start, Some(attempt.accelerator), latency)
-            }
-            Outcome::Dropped { at, attempt: None, .. } => (at, None, self.run.fastest(model).1),
+    fn course(&self, id: RequestId, need: Option<Need>) -> Option<Course> {
+        let record = self.run.trace.record(id);
+        let (given_up, executed) = match record.outcome {
+            Outcome::Executed { end, .. } => (end, true),
+            Outcome::Dropped { at, .. } => (at, false),
             Outcome::NotTriggered | Outcome::Lost { .. } => return None,
         };
-        let left_queue = left_queue.max(record.arrival);
+        let first = self.run.trace.stretches_of(id).next();
+        let left_queue = first.map_or(given_up, |it| it.start).max(record.arrival);
         let came = match need {
             None => record.arrival,
             Some(need) => self.dependencies.end(need).unwrap_or(left_queue),
         };
-        let ready = came.clamp(record.arrival, left_queue);
-        Some(Course { ready, left_queue, accelerator, execution })
+        let [execution, alone] = match first {
+            None => [self.run.fastest(record.model).1; 2],
+            Some(_) if executed => self.executed(id),
+            Some(_) => self.attempted(id),
+        };
+        Some(Course {
+            ready: came.clamp(record.arrival, left_queue),
+            left_queue,
+            accelerator: first.map(|it| it.accelerator),
+            gaps: self.gaps(id, given_up),
+            execution,
+            alone,
+        })
+    }
+
+    /// How long a request ran, and how long that takes alone.
+    fn executed(&self, id: RequestId) -> [SimSpan; 2] {
+        let (run, model) = (&self.run, self.run.trace.record(id).model);
+        let ran = run.trace.stretches_of(id).map(|it| length(it.start, it.end));
+        let ran = ran.fold(SimSpan::ZERO, SimSpan::saturating_add);
+        let alone = match (run.trace.pieces_of(id), run.semantics) {
+            // The published artifact completes up to 0.01 ms early; it has nothing that interferes.
+            ([], Semantics::Mlsys2023) => ran,
+            ([], Semantics::Principled) => {
+                let places =
+                    run.trace.stretches_of(id).map(|it| run.latency(model, it.accelerator));
+                places.fold(SimSpan::ZERO, SimSpan::saturating_add)
+            }
+            (pieces, _) => pieces.iter().fold(SimSpan::ZERO, |sum, it| {
+                let layers = it.first_layer..it.end_layer;
+                sum + run.costs.time_of(model, it.accelerator, layers)
+            }),
+        };
+        [ran, alone.min(ran)]
+    }
+
+    /// How long a request that was given up would have run, had it gone on where it ran last.
+    fn attempted(&self, id: RequestId) -> [SimSpan; 2] {
+        let (run, model) = (&self.run, self.run.trace.record(id).model);
+        let [ran, alone] = self.executed(id);
+        let Some(last) = run.trace.pieces_of(id).last() else {
+            let last = run.trace.stretches_of(id).last();
+            return [last.map_or(ran, |it| run.latency(model, it.accelerator)); 2];
+        };
+        let left = run.costs.remaining(model, last.accelerator, last.end_layer);
+        [ran + left, alone + left]
+    }
+
+    /// Times in which a request waited after its start, up to `given_up` at most.
+    fn gaps(&self, id: RequestId, given_up: SimTime) -> Vec<Gap> {
+        let pieces = self.run.trace.pieces_of(id);
+        let next = pieces.iter().skip(1).map(|it| (it.start, Some(it.accelerator)));
+        let pairs = pieces.iter().zip(next.chain([(given_up, None)]));
+        let gaps = pairs.map(|(piece, (to, accelerator))| Gap { from: piece.end, to, accelerator });
+        gaps.filter(|gap| gap.from < gap.to).collect()
     }
 
     fn parts(&self, record: &Record, nominal_start: SimTime, course: &Course) -> Parts {
-        let best = self.run.fastest(record.model).1.min(course.execution).ns();
+        let best = self.run.fastest(record.model).1.min(course.alone).ns();
         Parts {
             ns: [
                 ns_between(nominal_start, record.arrival),
                 ns_between(record.arrival, course.ready),
                 ns_between(course.ready, course.left_queue),
-                i128::from(course.execution.ns() - best),
+                course.gaps.iter().map(|gap| ns_between(gap.from, gap.to)).sum(),
+                i128::from((course.execution - course.alone).ns()),
+                i128::from(course.alone.ns() - best),
                 best.into(),
             ],
         }
@@ -316,27 +403,49 @@ impl<'a> Why<'a> {
             (Part::Sensor, _) => Cause::Sensor,
             (Part::Upstream, Some(need)) => Cause::Upstream(need),
             (Part::Upstream | Part::Accelerator, _) => Cause::Accelerator(self.blocker(course)),
+            (Part::Preempted, _) => Cause::Preempted(self.blocker_of_gaps(course)),
+            (Part::Interference, _) => Cause::Interference,
             (Part::Placement, _) => self.placement(record.model, course),
             (Part::Latency, _) => Cause::Latency,
         }
     }
 
-    /// The job that kept a request waiting longest: on the accelerator where it ran, or on any if it
-    /// never did.
+    /// The job that kept a request waiting longest before it started: on the accelerator where it then
+    /// ran, or on any if it never did.
     fn blocker(&self, course: &Course) -> Option<Job> {
-        let (from, to) = (course.ready, course.left_queue);
-        let accelerators = match course.accelerator {
+        let Course { ready, left_queue, accelerator, .. } = *course;
+        longest(self.jobs_of(Gap { from: ready, to: left_queue, accelerator }))
+    }
+
+    /// The same of a request that was cut, where it went on.
+    fn blocker_of_gaps(&self, course: &Course) -> Option<Job> {
+        longest(course.gaps.iter().flat_map(|gap| self.jobs_of(*gap)))
+    }
+
+    /// Jobs in the way of a request that waited.
+    fn jobs_of(&self, gap: Gap) -> impl Iterator<Item = Job> {
+        let accelerators = match gap.accelerator {
             Some(accelerator) => accelerator.index()..accelerator.index() + 1,
             None => 0..self.run.costs.n_accelerators(),
         };
-        let jobs = accelerators.flat_map(|id| self.occupancy.between(AccelId::new(id), from, to));
-        jobs.min_by_key(|job| (Reverse(job.overlap), job.accelerator, job.request))
+        let between = move |id| self.occupancy.between(AccelId::new(id), gap.from, gap.to);
+        accelerators.flat_map(between)
     }
 
     fn placement(&self, model: ModelId, course: &Course) -> Cause {
         let (fastest, _) = self.run.fastest(model);
         Cause::Placement { fastest, job: self.occupancy.at(fastest, course.left_queue) }
     }
+}
+
+/// The job that lasted longest; of equals that of the lowest accelerator and request.
+fn longest(jobs: impl Iterator<Item = Job>) -> Option<Job> {
+    jobs.min_by_key(|job| (Reverse(job.overlap), job.accelerator, job.request))
+}
+
+/// From `start` to `end`; none for what has no end.
+fn length(start: SimTime, end: Option<SimTime>) -> SimSpan {
+    end.map_or(SimSpan::ZERO, |end| end.saturating_since(start))
 }
 
 /// Whether a request was late or dropped.

@@ -30,7 +30,7 @@ pub fn story(why: &Why<'_>, id: RequestId, changes: &[Change], style: Style) -> 
     let record = why.run.trace.record(id);
     let mut text = format!("{}: {}\n", why.name(id), fate(why, record));
     let need = why.dependencies.last(record);
-    let (Some(account), Some(course)) = (why.account(id), why.course(record, need)) else {
+    let (Some(account), Some(course)) = (why.account(id), why.course(id, need)) else {
         return text;
     };
     let way = Way { why, record, need, course };
@@ -126,6 +126,11 @@ impl Way<'_> {
                 None => "an upstream model without frames".into(),
             },
             Part::Accelerator => self.queue(),
+            Part::Preempted => match why.blocker_of_gaps(course) {
+                Some(job) => format!("longest behind {}", why.name(job.request)),
+                None => "beside an idle accelerator".into(),
+            },
+            Part::Interference => "context switches, migration, shared bandwidth".into(),
             Part::Placement => match why.occupancy.at(fastest, course.left_queue) {
                 Some(job) => format!("{} ran {}", why.accelerator(fastest), why.name(job.request)),
                 None => format!("{} was idle", why.accelerator(fastest)),
@@ -170,6 +175,8 @@ fn label(part: Part) -> &'static str {
         Part::Sensor => "sensor",
         Part::Upstream => "upstream",
         Part::Accelerator => "accelerator",
+        Part::Preempted => "preempted",
+        Part::Interference => "interference",
         Part::Placement => "slower accelerator",
         Part::Latency => "own latency",
     }

@@ -58,8 +58,9 @@ impl Why<'_> {
         name(id);
         for (link, account) in self.account(id).into_iter().flat_map(|it| self.chain(id, it)) {
             name(link);
-            if let Cause::Accelerator(Some(job)) | Cause::Placement { job: Some(job), .. } =
-                account.cause
+            if let Cause::Accelerator(Some(job))
+            | Cause::Preempted(Some(job))
+            | Cause::Placement { job: Some(job), .. } = account.cause
             {
                 name(job.request);
             }
@@ -86,6 +87,11 @@ impl Why<'_> {
                     None => format!("policy: {wait:.3} ms"),
                 }
             }
+            Cause::Preempted(job) => {
+                let behind = job.map(|job| format!(" behind {}", self.job(job)));
+                format!("preempted: {:.3} ms{}", ms(Part::Preempted), behind.unwrap_or_default())
+            }
+            Cause::Interference => format!("interference: {:.3} ms", ms(Part::Interference)),
             Cause::Placement { fastest, job } => {
                 let fastest = self.accelerator(fastest);
                 let instead = match job {

@@ -32,11 +32,21 @@ class Request {
   }
 
   get waiting() {
-    return this.isExecuted ? this.start - this.arrival : null;
+    return this.isExecuted ? this.latency - this.execution : null;
   }
 
   get execution() {
-    return this.isExecuted ? this.end - this.start : null;
+    return this.isExecuted ? sum(this.stretches.map((stretch) => stretch.end - stretch.start)) : null;
+  }
+
+  /** The request as it ran without interruption: itself, or one of it for each of its pieces. */
+  get stretches() {
+    if (!this.pieces) return [this];
+    return this.pieces.split("; ").map((piece) => {
+      const [, start, end, accelerator] = piece.match(/^([^-]*)-([^ ]*) (.*)$/);
+      const ns = (ms) => Math.round(Number(ms) * 1e6);
+      return Object.assign(Object.create(this), { start: ns(start), end: ns(end), accelerator, whole: this });
+    });
   }
 
   /** What was left at the end; below zero if late. */
@@ -74,10 +84,13 @@ class Run {
     return this.#requests;
   }
 
-  /** Executed requests in order of start, by accelerator. */
+  /** Executed requests, or their pieces, in order of start, by accelerator. */
   get slices() {
     this.#slices ??= Map.groupBy(
-      this.requests.filter((request) => request.isExecuted).sort((a, b) => a.start - b.start),
+      this.requests
+        .filter((request) => request.isExecuted)
+        .flatMap((request) => request.stretches)
+        .sort((a, b) => a.start - b.start),
       (request) => request.accelerator,
     );
     return this.#slices;
@@ -109,6 +122,7 @@ class Run {
       outcome: names[requests.outcome[at]],
       reason: names[requests.reason[at]],
       cause: names[requests.cause[at]],
+      pieces: names[requests.pieces[at]],
       energy_mj: numbers[requests.energy[at]],
       realtime: score(0),
       energy: score(1),

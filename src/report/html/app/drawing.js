@@ -184,8 +184,13 @@ class Drawing {
     if (!request.isExecuted) return;
     const [from, to] = [this.x(request.start), this.x(request.end)];
     pen.fillStyle = ink;
-    pen.fillRect(from, middle - BAR / 2, Math.max(to - from - 0.5, 1), BAR);
-    this.#drawName(pen, request, from, to, middle - BAR / 2);
+    pen.fillRect(from, middle - 1.5, to - from, 3);
+    for (const stretch of request.stretches) {
+      const [left, right] = [this.x(stretch.start), this.x(stretch.end)];
+      pen.fillStyle = ink;
+      pen.fillRect(left, middle - BAR / 2, Math.max(right - left - 0.5, 1), BAR);
+      this.#drawName(pen, request, left, right, middle - BAR / 2);
+    }
     if (request.isLate) this.#drawLate(pen, to, middle);
     this.#drawFocus(pen, request, Math.min(arrival, from), to, middle - BAR / 2);
   }

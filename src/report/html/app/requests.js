@@ -1,5 +1,9 @@
 // Requests in words and as a table.
 
+function piece({ start, end, accelerator }) {
+  return `${ms(start)} to ${ms(end)} ms on ${accelerator}`;
+}
+
 /** What a reader learns of a request: terms and values. */
 function facts(request) {
   const pairs = [
@@ -20,6 +24,7 @@ function facts(request) {
         `${ms(request.latency)} ms: ${ms(request.waiting)} waiting, ${ms(request.execution)} running`,
       ],
       ["Accelerator", request.accelerator],
+      ...(request.pieces ? [["Pieces", request.stretches.map(piece).join("; ")]] : []),
       [
         "Scores",
         `real time ${score(realtime)}, energy ${score(energy)}, accuracy ${score(accuracy)}; product ${score(inference)}`,

@@ -6,6 +6,11 @@ const ARROWS = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], Arrow
 /** Pixels that a pointer may stray in a click. */
 const STRAY = 4;
 
+/** The request that a mark of the timeline belongs to. */
+function whole({ request }) {
+  return request.whole ?? request;
+}
+
 class Timeline {
   constructor() {
     this.canvas = h("canvas", {
@@ -61,7 +66,7 @@ class Timeline {
   #explain(found) {
     if (found) this.drawing.view.reveal(...this.drawing.extent(found));
     this.#point(found);
-    const sentences = found ? facts(found.request).map(([term, value]) => `${term}: ${value}`) : [];
+    const sentences = found ? facts(whole(found)).map(([term, value]) => `${term}: ${value}`) : [];
     this.spoken.textContent = sentences.join(". ");
   }
 
@@ -71,7 +76,7 @@ class Timeline {
     this.draw();
     this.tip.hidden = found === null;
     if (found === null) return;
-    const entries = facts(found.request).map(([term, value]) => [h("dt", {}, term), h("dd", {}, value)]);
+    const entries = facts(whole(found)).map(([term, value]) => [h("dt", {}, term), h("dd", {}, value)]);
     this.tip.replaceChildren(h("dl", {}, ...entries.flat()));
     const [from] = this.drawing.extent(found);
     const wanted = (x ?? Math.max(this.drawing.x(from), this.drawing.left)) + 12;

@@ -1,5 +1,7 @@
 //! The plan of one run: every input joined and checked. The last place where anything can fail.
 
+mod effects;
+
 use std::sync::Arc;
 
 use thiserror::Error;
@@ -13,6 +15,8 @@ use crate::score::{self, ScoreSettings, Scorecard};
 use crate::trace::Trace;
 use crate::units::SimSpan;
 
+pub use effects::{Division, Effects, Migration, SharedBandwidth, Switch};
+
 /// What happens to a run that is still going at its deadline.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum LatePolicy {
@@ -20,12 +24,12 @@ pub enum LatePolicy {
     #[default]
     Finish,
     /// It is aborted when a waiting request would be dropped, and counts as dropped; the energy
-    /// spent so far is lost.
+    /// spent so far is lost. So is one that was cut and waits to go on.
     Abort,
 }
 
 /// Rules of the run that are neither load nor policy.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct EngineSettings {
     /// Runs that are late.
     pub late: LatePolicy,
@@ -34,6 +38,8 @@ pub struct EngineSettings {
     /// Whether a frame that could start drops an older frame of the same model that still waits to.
     /// Equal to the default where the deadline is the next arrival.
     pub replace_by_newer: bool,
+    /// What requests do to each other beside waiting.
+    pub effects: Effects,
     /// What a run with the artifact's semantics leaves out of them.
     pub without: Ablation,
 }

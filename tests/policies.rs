@@ -334,13 +334,13 @@ fn magma_keeps_to_its_plan_and_finds_more_than_any_other_policy() {
         let plan = by(scheduler, plan.clone());
         plan.score(&trace(&plan)).total.score_executed_mean
     };
-    let magma = by("magma:evaluations=3000", plan.clone());
+    let magma = by("magma:evaluations=10000", plan.clone());
     for record in trace(&magma).records() {
         if let Outcome::Executed { end, .. } = record.outcome {
             assert!(end <= record.deadline + span_ms(0.3), "{record:?}");
         }
     }
-    let found = score("magma:evaluations=3000");
+    let found = score("magma:evaluations=10000");
     for entry in schedule::ALL.iter().filter(|entry| entry.name != "magma") {
         for admission in ["none", "hopeless"] {
             let other = score(&format!("{}:admission={admission}", entry.name));

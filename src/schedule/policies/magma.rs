@@ -20,6 +20,13 @@ pub(super) const ENTRY: Entry = Entry {
     parameters: &[
         Parameter::whole("evaluations", "schedules that are tried", 2000, [1, 10_000_000]),
         Parameter::whole("population", "schedules of a generation", 100, [2, 10_000]),
+        Parameter::number(
+            "mutation",
+            "chance of each gene of a child to change (the published code: 0.05, for tens of jobs; a \
+             run has hundreds)",
+            0.01,
+            [0.0, 1.0],
+        ),
         Parameter::whole("seed", "seed of the search", 0, [0, u32::MAX]),
     ],
     fixes: &["accelerator", "granularity", "preemption"],
@@ -29,6 +36,7 @@ pub(super) const ENTRY: Entry = Entry {
             instance: Instance::new(setup),
             population: arguments.whole("population") as usize,
             left: arguments.whole("evaluations"),
+            mutation: arguments.number("mutation"),
             random: ChaCha8Rng::seed_from_u64(arguments.whole("seed").into()),
         };
         let lists = search.run();
@@ -43,7 +51,6 @@ const PARENTS: f64 = 0.1;
 const ROW_CROSSOVER: f64 = 0.9;
 const RANGE_CROSSOVER: f64 = 0.1;
 const ACCELERATOR_CROSSOVER: f64 = 0.1;
-const MUTATION: f64 = 0.05;
 
 /// How late a frame may end in a schedule; one that would be later does not run.
 const TOLERANCE: SimSpan = SimSpan::from_ns(300_000);
@@ -199,6 +206,8 @@ struct Search<'a> {
     population: usize,
     /// Evaluations left.
     left: u32,
+    /// Chance of each gene to change.
+    mutation: f64,
     random: ChaCha8Rng,
 }
 
@@ -329,10 +338,10 @@ impl Search<'_> {
 
     fn mutate(&mut self, child: &mut Genome) {
         for gene in child {
-            if self.happens(MUTATION) {
+            if self.happens(self.mutation) {
                 gene.accelerator = self.accelerator();
             }
-            if self.happens(MUTATION) {
+            if self.happens(self.mutation) {
                 gene.key = self.random.random();
             }
         }

@@ -245,7 +245,10 @@ fn moving_data_takes_its_share_of_bandwidth() {
 }
 
 /// Takes the first request and the first accelerator, and gives the first demand three quarters.
-struct Generous(Arc<Mutex<Vec<(Vec<BandwidthDemand>, f64)>>>);
+/// Demands for a bandwidth, and how much of it there is.
+type Asked = (Vec<BandwidthDemand>, f64);
+
+struct Generous(Arc<Mutex<Vec<Asked>>>);
 
 impl Scheduler for Generous {
     fn decide(&mut self, view: &View<'_>) -> Decision {

@@ -244,10 +244,10 @@ fn moving_data_takes_its_share_of_bandwidth() {
     assert_eq!(stretches(&trace, 0), [(1, 0, 700 + 1000 - 589)]);
 }
 
-/// Takes the first request and the first accelerator, and gives the first demand three quarters.
 /// Demands for a bandwidth, and how much of it there is.
 type Asked = (Vec<BandwidthDemand>, f64);
 
+/// Takes the first request and the first accelerator, and gives the first demand three quarters.
 struct Generous(Arc<Mutex<Vec<Asked>>>);
 
 impl Scheduler for Generous {

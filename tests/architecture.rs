@@ -46,13 +46,14 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "plan",
             "engine",
             "statistics",
+            "trace",
         ],
     ),
     (
         "sweep",
         &[
             "ids", "hardware", "scenario", "cost", "load", "schedule", "score", "plan", "engine",
-            "compat", "trace", "bounds",
+            "compat", "trace", "bounds", "metrics",
         ],
     ),
     (
@@ -71,6 +72,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "figures",
             "statistics",
             "bounds",
+            "metrics",
             "schedule",
         ],
     ),

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::config::{NetworkEdition, SweepDraft};
+use crate::mlperf::system::Batching;
 use crate::sweep::Semantics;
 use crate::sweep::grid::Shard;
 
@@ -44,6 +45,8 @@ pub enum Command {
     Merge(MergeArgs),
     /// Draw what a sweep found: Pareto front, best designs, heat map.
     Plot(PlotArgs),
+    /// Predict what MLPerf's load generator would measure of a simulated system.
+    Mlperf(MlperfArgs),
     /// Compare schedulers on equal draws, with intervals.
     Compare(CompareArgs),
     /// Reproduce the paper's figures and quotes, and say what changes under which semantics.
@@ -278,6 +281,74 @@ pub struct ExplainArgs {
     pub frame: String,
 }
 
+/// `xrsim mlperf`.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Rates of servers and numbers of streams are searched for, as LoadGen does, unless --qps is given. \
+    Seeds, counts and durations are those of the round.\n\n\
+    Examples:\n  \
+    xrsim mlperf inference                              five tasks, four loads\n  \
+    xrsim mlperf inference --task translation --load server --system M --max-batch 8\n  \
+    xrsim mlperf inference --round v4.1 --load offline --out results\n  \
+    xrsim mlperf mobile --system J --beside AR_gaming"
+)]
+pub struct MlperfArgs {
+    /// Benchmark.
+    pub benchmark: MlperfBenchmark,
+    /// Round, which has LoadGen's rules, counts, durations and seeds [default: v0.5 of inference,
+    /// v3.0 of mobile].
+    #[arg(long, value_name = "R")]
+    pub round: Option<String>,
+    /// Task; repeat for several.
+    #[arg(long, value_name = "T")]
+    pub task: Vec<String>,
+    /// Load: single-stream, multi-stream, server or offline; repeat for several.
+    #[arg(long, value_name = "LOAD")]
+    pub load: Vec<String>,
+    /// System: a style A..M, or a system file.
+    #[arg(long, value_name = "A..M|FILE", default_value = "A")]
+    pub system: String,
+    /// PEs of the whole system, for styles.
+    #[arg(long, value_name = "N", default_value_t = 4096, value_parser = clap::value_parser!(u32).range(1..))]
+    pub pes: u32,
+    /// Bandwidth and memory of styles [default: paper].
+    #[arg(long, value_name = "P|FILE")]
+    pub platform: Option<String>,
+    /// Layer costs: a cost model, or a CSV file of measurements [default: principled].
+    #[arg(long, value_name = "M|FILE.csv")]
+    pub cost_model: Option<String>,
+    /// Scheduling policy, with its parameters [default: fcfs].
+    #[arg(long, value_name = "P[:KEY=VALUE,..]")]
+    pub scheduler: Option<String>,
+    /// Most samples that are joined into a batch.
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=i64::from(Batching::MAX)))]
+    pub max_batch: u32,
+    /// How long a sample waits for others to fill its batch (ms).
+    #[arg(long, value_name = "MS", default_value_t = 0.0, allow_negative_numbers = true)]
+    pub batch_wait: f64,
+    /// Rate of a server in place of a search for the highest that is valid.
+    #[arg(long, value_name = "1/S", allow_negative_numbers = true)]
+    pub qps: Option<f64>,
+    /// Usage scenario whose frames run on the same system, for the first minute.
+    #[arg(long, value_name = "S")]
+    pub beside: Option<String>,
+    /// What to print.
+    #[arg(long, value_name = "FORMAT", default_value = "table")]
+    pub format: Format,
+    /// Folder for mlperf_log_summary.txt and queries.csv of every test, and suite.csv.
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+}
+
+/// Benchmark of MLPerf.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum MlperfBenchmark {
+    /// MLPerf Inference.
+    Inference,
+    /// MLPerf Mobile.
+    Mobile,
+}
+
 /// `xrsim compare`.
 #[derive(Debug, Args)]
 #[command(
@@ -313,7 +384,7 @@ pub struct CompareArgs {
     /// first is not counted.
     #[arg(long)]
     pub steady: bool,
-    /// Folder for policies.csv, configurations.csv and the figure.
+    /// Folder for policies.csv, configurations.csv, metrics.csv (of models and chains) and the figure.
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
 }

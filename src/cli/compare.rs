@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::figures::Format;
 use crate::report::comparison::{
-    Measure, Ranking, configurations_csv, figure, policies_csv, table,
+    Measure, Ranking, configurations_csv, figure, metrics_csv, policies_csv, table,
 };
 use crate::schedule::Policy;
 use crate::statistics::{self, Sequential};
@@ -125,13 +125,14 @@ fn write(folder: &Path, comparison: &Comparison, ranking: &Ranking) -> Result<()
     output::write_csv(&folder.join("policies.csv"), policies_csv(ranking))?;
     let configurations = configurations_csv(comparison, ranking.measure);
     output::write_csv(&folder.join("configurations.csv"), configurations)?;
+    output::write_csv(&folder.join("metrics.csv"), metrics_csv(comparison))?;
     let figure = figure(comparison, ranking.measure);
     for format in Format::ALL {
         let path = folder.join("comparison").with_extension(format.extension());
         super::figure::write(&path, &figure)?;
     }
     say(format_args!(
-        "wrote policies.csv, configurations.csv, comparison.svg, comparison.png to {}",
+        "wrote policies.csv, configurations.csv, metrics.csv, comparison.svg, comparison.png to {}",
         folder.display()
     ));
     Ok(())

@@ -10,6 +10,7 @@ mod explain;
 mod figure;
 mod inspect;
 mod message;
+mod mlperf;
 mod output;
 mod plot;
 mod progress;
@@ -51,6 +52,7 @@ fn dispatch(command: Command) -> Result<(), Failure> {
         Command::Run(args) => run::run(&args),
         Command::Replay(args) => replay::run(&args),
         Command::Cost(args) => cost::run(&args),
+        Command::Mlperf(args) => mlperf::run(&args),
         Command::Compare(args) => compare::run(&args),
         Command::Sweep(args) => sweep::run(&args),
         Command::Merge(args) => sweep::merge(&args),
@@ -92,7 +94,7 @@ fn argument(error: impl Error) -> Failure {
 }
 
 /// A name that is not in a list, with the nearest one that is.
-fn unknown(kind: &'static str, name: &str, known: impl Iterator<Item = &'static str>) -> Failure {
+fn unknown<'a>(kind: &'static str, name: &str, known: impl Iterator<Item = &'a str>) -> Failure {
     let known: Vec<_> = known.collect();
     Failure::from(ConfigError::Unknown {
         kind,

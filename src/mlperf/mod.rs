@@ -21,6 +21,7 @@
 //! (github.com/mlcommons/inference). What LoadGen itself takes between two queries is not simulated.
 
 pub mod arrivals;
+pub mod benchmark;
 pub mod counts;
 pub mod early_stopping;
 pub mod peak;

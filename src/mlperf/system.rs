@@ -18,7 +18,8 @@ use crate::plan::{EngineSettings, Plan};
 use crate::scenario::{ActiveModel, Better, QualityGoal, Scenario, ScenarioError, UnitModel};
 use crate::schedule::{Policy, PolicyFailure};
 use crate::score::ScoreSettings;
-use crate::units::{FrameRate, SimSpan, SimTime};
+use crate::trace::Outcome;
+use crate::units::{FrameRate, Millijoules, SimSpan, SimTime};
 
 use super::sut::{Completions, Sample, SystemUnderTest};
 
@@ -144,9 +145,41 @@ impl Bench {
         &self.plan
     }
 
-    /// Time that a batch of `samples` of a tenant takes on its fastest accelerator.
-    pub fn best_latency(&self, tenant: usize, samples: u32) -> SimSpan {
-        self.plan.costs.best_latency(self.row(tenant, samples))
+    /// Time from the arrival of `samples` of the first tenant at an idle system until all are done, with
+    /// nothing else running.
+    ///
+    /// # Errors
+    ///
+    /// If the scheduler breaks off.
+    pub fn latency_of(&self, samples: u64) -> Result<SimSpan, PolicyFailure> {
+        Ok(self.burst(samples)?.0)
+    }
+
+    /// Energy of as many samples.
+    ///
+    /// # Errors
+    ///
+    /// If the scheduler breaks off.
+    pub fn energy_of(&self, samples: u64) -> Result<Millijoules, PolicyFailure> {
+        Ok(self.burst(samples)?.1)
+    }
+
+    /// Plays samples that arrive together.
+    fn burst(&self, samples: u64) -> Result<(SimSpan, Millijoules), PolicyFailure> {
+        let alone = RequestStream::default();
+        let mut system = self.start_with(&alone)?;
+        let burst: Vec<_> = (0..samples as u32).map(|id| Sample { id, index: 0 }).collect();
+        let mut completions = Completions::new(burst.len(), false);
+        system.arrive(0, &burst, SimTime::ZERO);
+        let mut end = SimTime::ZERO;
+        while let Some(now) = system.next {
+            system.play(now, true, &mut completions);
+            end = now;
+        }
+        match system.failure.take() {
+            Some(failure) => Err(failure),
+            None => Ok((end - SimTime::ZERO, system.energy())),
+        }
     }
 
     /// Samples per second that the accelerators serve in full batches, each by itself.
@@ -168,9 +201,17 @@ impl Bench {
     ///
     /// If the scheduler does not come.
     pub fn start(&self) -> Result<AcceleratorSystem<'_>, PolicyFailure> {
+        self.start_with(&self.frames)
+    }
+
+    fn start_with<'a>(
+        &'a self,
+        frames: &'a RequestStream,
+    ) -> Result<AcceleratorSystem<'a>, PolicyFailure> {
         let queue = |_: &(Range<usize>, Tenant)| Queue::default();
         let mut system = AcceleratorSystem {
-            session: Session::new(&self.plan, &self.frames)?,
+            session: Session::new(&self.plan, frames)?,
+            n_frames: frames.requests().len(),
             bench: self,
             queues: self.tenants.iter().map(queue).collect(),
             batches: Vec::new(),
@@ -273,6 +314,8 @@ struct Batch {
 pub struct AcceleratorSystem<'a> {
     bench: &'a Bench,
     session: Session<'a>,
+    /// Requests of the usage scenario, which come first.
+    n_frames: usize,
     queues: Vec<Queue>,
     /// By request, from the first submitted one on.
     batches: Vec<Batch>,
@@ -375,7 +418,7 @@ impl AcceleratorSystem<'_> {
 
     /// Index of a submitted request.
     fn index(&self, request: RequestId) -> usize {
-        request.index() - self.bench.frames.requests().len()
+        request.index() - self.n_frames
     }
 
     /// Closes a batch that has started, and opens the next one.
@@ -400,6 +443,17 @@ impl AcceleratorSystem<'_> {
     /// What the scheduler failed with.
     pub fn failure(&self) -> Option<&PolicyFailure> {
         self.failure.as_ref()
+    }
+
+    /// Energy of every batch that has run.
+    pub fn energy(self) -> Millijoules {
+        let n_frames = self.n_frames;
+        let run = self.finish();
+        let batches = run.trace.records()[n_frames..].iter();
+        batches.fold(Millijoules::ZERO, |sum, record| match record.outcome {
+            Outcome::Executed { energy, .. } => sum + energy,
+            _ => sum,
+        })
     }
 
     /// What happened on the accelerators: frames of the usage scenario, then batches.

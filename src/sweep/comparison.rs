@@ -12,11 +12,13 @@ use crate::cost::{CostModel, CostTable};
 use crate::engine;
 use crate::ids::ModelId;
 use crate::load::{LoadSettings, RequestStream};
+use crate::metrics::Metrics;
 use crate::plan::Plan;
 use crate::schedule::{Granularity, Policy, Preemption};
 use crate::score::Score;
 
 use super::enumeration::{Pattern, patterns};
+use super::means::MeanMetrics;
 use super::{RunError, RunSpec, pairs};
 
 /// Where triggers come from.
@@ -92,6 +94,8 @@ pub struct Configuration {
     pub spec: RunSpec,
     /// Replications so far, or why there are none.
     pub replications: Result<Vec<Replication>, RunError>,
+    /// Metrics of every policy, means over the replications so far.
+    pub metrics: Vec<MeanMetrics>,
 }
 
 /// Policies on configurations.
@@ -112,7 +116,9 @@ impl Comparison {
         cost_model: &dyn CostModel,
     ) -> Self {
         let library = CostLibrary::evaluate(cost_model, pairs(&specs));
-        let configuration = |spec| Configuration { spec, replications: Ok(Vec::new()) };
+        let metrics = vec![MeanMetrics::default(); policies.len()];
+        let configuration =
+            |spec| Configuration { spec, replications: Ok(Vec::new()), metrics: metrics.clone() };
         let configurations = specs.into_iter().map(configuration).collect();
         Self { policies, triggers, library, configurations, n_replications: 0 }
     }
@@ -148,7 +154,9 @@ impl Comparison {
         let (library, policies, triggers) = (&self.library, &self.policies, self.triggers);
         self.configurations.par_iter_mut().for_each(|configuration| {
             let Ok(replications) = &mut configuration.replications else { return };
-            match play(&configuration.spec, library, policies, triggers, range.clone(), &done) {
+            let metrics = &mut configuration.metrics;
+            let spec = &configuration.spec;
+            match play(spec, library, policies, triggers, range.clone(), metrics, &done) {
                 Ok(more) => replications.extend(more),
                 Err(error) => configuration.replications = Err(error),
             }
@@ -163,12 +171,13 @@ fn play(
     policies: &[Policy],
     triggers: Triggers,
     range: Range<u64>,
+    metrics: &mut [MeanMetrics],
     done: &(impl Fn(u64) + Sync),
 ) -> Result<Vec<Replication>, RunError> {
     let costs = Arc::new(library.table(&spec.scenario, &spec.system)?);
     let replication = |number: u64| {
         let load = LoadSettings { replication: number, ..spec.load.clone() };
-        let replication = replicate(spec, &costs, policies, triggers, load)?;
+        let replication = replicate(spec, &costs, policies, triggers, load, metrics)?;
         done(policies.len() as u64);
         Ok(replication)
     };
@@ -182,6 +191,7 @@ fn replicate(
     policies: &[Policy],
     triggers: Triggers,
     load: LoadSettings,
+    metrics: &mut [MeanMetrics],
 ) -> Result<Replication, RunError> {
     let plan = super::plan(&RunSpec { load, ..spec.clone() }, Arc::clone(costs));
     let requests = plan.requests()?;
@@ -191,7 +201,8 @@ fn replicate(
     };
     let Some(patterns) = patterns.filter(|patterns| patterns.len() > 1) else {
         let bounds = bounds(&plan, &requests, policies);
-        return Ok(Replication { samples: samples(plan, &requests, policies)?, bounds });
+        let samples = samples(plan, &requests, policies, metrics, 1.0)?;
+        return Ok(Replication { samples, bounds });
     };
     let mut expected = vec![Sample::default(); policies.len()];
     let mut bound = Bounds::default();
@@ -199,7 +210,7 @@ fn replicate(
         let plan = Plan { load, ..plan.clone() };
         let requests = plan.requests()?;
         bound.add(&bounds(&plan, &requests, policies), probability);
-        let samples = samples(plan, &requests, policies)?;
+        let samples = samples(plan, &requests, policies, metrics, probability)?;
         expected.iter_mut().zip(samples).for_each(|(sum, sample)| sum.add(&sample, probability));
     }
     Ok(Replication { samples: expected.into(), bounds: bound })
@@ -226,11 +237,15 @@ fn samples(
     mut plan: Plan,
     requests: &RequestStream,
     policies: &[Policy],
+    metrics: &mut [MeanMetrics],
+    weight: f64,
 ) -> Result<Box<[Sample]>, RunError> {
-    let sample = |policy: &Policy| {
+    let sample = |(policy, metrics): (&Policy, &mut MeanMetrics)| {
         plan.scheduler = policy.clone();
         let trace = engine::run(&plan, requests)?.trace;
+        let found = Metrics::of(&plan.scenario, &trace, &plan.costs, &plan.score, None);
+        metrics.add(&found, weight);
         Ok(Sample::new(&plan.score(&trace).total))
     };
-    policies.iter().map(sample).collect()
+    policies.iter().zip(metrics).map(sample).collect()
 }

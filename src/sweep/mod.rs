@@ -6,6 +6,7 @@
 pub mod comparison;
 pub mod enumeration;
 pub mod grid;
+pub mod means;
 pub mod pareto;
 pub mod what_if;
 

@@ -2,8 +2,11 @@
 
 use crate::bounds::Bounds;
 use crate::figures::cell;
+use crate::metrics::chains;
+use crate::report::model_names;
 use crate::statistics::{Fraction, Summary};
-use crate::sweep::comparison::{Comparison, Sample};
+use crate::sweep::comparison::{Comparison, Configuration, Replication, Sample};
+use crate::sweep::means::MeanMetrics;
 
 use super::{Measure, Ranking};
 
@@ -47,15 +50,16 @@ pub fn policies_csv(ranking: &Ranking) -> Rows {
 }
 
 /// A row for each policy on each configuration that could run: means over the replications of every
-/// column of [`Sample`], and half the width of the 95 % interval of the measure.
+/// column of [`Sample`], half the width of the 95 % interval of the measure, bounds, and metrics.
 pub fn configurations_csv(comparison: &Comparison, measure: Measure) -> Rows {
     let mut header: Vec<String> =
         ["scenario", "system", "pes", "scheduler", "replications"].map(String::from).into();
     header.extend(Sample::COLUMNS.map(String::from));
     header.push(format!("{}_half_width", measure.name()));
     header.extend(Bounds::COLUMNS.map(String::from));
+    header.extend(MeanMetrics::run_columns().map(String::from));
     let mut rows = Vec::new();
-    for (spec, runs) in comparison.feasible() {
+    for (Configuration { spec, metrics, .. }, runs) in feasible(comparison) {
         for (index, policy) in comparison.policies().iter().enumerate() {
             let column = |column: usize| {
                 Summary::of(runs.iter().map(|run| run.samples[index].values()[column]))
@@ -71,7 +75,52 @@ pub fn configurations_csv(comparison: &Comparison, measure: Measure) -> Rows {
             row.push(number(column(measure.column).half_width(Fraction::P95)));
             let bound = |at: usize| Summary::of(runs.iter().map(|it| it.bounds.values()[at])).mean;
             row.extend((0..Bounds::COLUMNS.len()).map(|at| cell(bound(at))));
+            row.extend(metrics[index].run.values().map(number));
             rows.push(row);
+        }
+    }
+    (header, rows)
+}
+
+/// Configurations that could run, with their replications.
+fn feasible(comparison: &Comparison) -> impl Iterator<Item = (&Configuration, &[Replication])> {
+    let runs = |it: &'_ Configuration| it.replications.is_ok();
+    let feasible = comparison.configurations().iter().filter(move |it| runs(it));
+    feasible.map(|it| (it, it.replications.as_deref().unwrap_or_default()))
+}
+
+/// A row for each model and each chain of dependent models under each policy on each configuration
+/// that could run: means of its metrics over the replications. What a chain does not have is empty.
+pub fn metrics_csv(comparison: &Comparison) -> Rows {
+    let mut header: Vec<String> =
+        ["scenario", "system", "pes", "scheduler", "of", "name"].map(String::from).into();
+    header.extend(MeanMetrics::model_columns().map(String::from));
+    let mut rows = Vec::new();
+    for (Configuration { spec, metrics, .. }, _) in feasible(comparison) {
+        let names = model_names(&spec.scenario);
+        let chains = chains(&spec.scenario).into_iter().map(|chain| {
+            let names: Vec<_> = chain.iter().map(|model| names[model.index()]).collect();
+            names.join(" > ")
+        });
+        let chains: Vec<String> = chains.collect();
+        for (policy, metrics) in comparison.policies().iter().zip(metrics) {
+            let models = names.iter().map(ToString::to_string).zip(&metrics.models);
+            let models = models.map(|(name, means)| ("model", name, means));
+            let chains = chains.iter().cloned().zip(&metrics.chains);
+            let chains = chains.map(|(name, means)| ("chain", name, means));
+            for (of, name, means) in models.chain(chains) {
+                let mut row = vec![
+                    spec.scenario.name().to_string(),
+                    spec.system.name().to_string(),
+                    spec.system.pes().to_string(),
+                    policy.label().to_string(),
+                    of.to_string(),
+                    name,
+                ];
+                row.extend(means.values().map(number));
+                row.resize(header.len(), String::new());
+                rows.push(row);
+            }
         }
     }
     (header, rows)

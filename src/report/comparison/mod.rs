@@ -10,7 +10,7 @@ use crate::bounds::{Bound, Bounds, gap};
 use crate::statistics::{PairedDifference, Summary, holm};
 use crate::sweep::comparison::{Comparison, Replication, Sample};
 
-pub use csv::{configurations_csv, policies_csv};
+pub use csv::{configurations_csv, metrics_csv, policies_csv};
 pub use figure::figure;
 pub use table::table;
 

@@ -1,6 +1,8 @@
 //! Holds every entry of `schedule::ALL` to the contract of its trait, with any parameters, and the
 //! engine to its side of it.
 
+#[path = "support/layers.rs"]
+mod layers;
 #[path = "support/runs.rs"]
 mod runs;
 #[path = "support/situations.rs"]
@@ -15,10 +17,11 @@ use runs::*;
 use situations::*;
 use xrsim::engine;
 use xrsim::ids::{AccelId, RequestId};
+use xrsim::plan::Plan;
 use xrsim::schedule::{
     self, Activity, Decision, Granularity, History, Job, OPTIONS, Options, Policy, Scheduler, View,
 };
-use xrsim::trace::{DropReason, Outcome};
+use xrsim::trace::{DropReason, Outcome, Record};
 use xrsim::units::Millijoules;
 
 /// Any parameters for every policy.
@@ -180,6 +183,33 @@ fn every_policy_brings_a_busy_scenario_to_its_end() {
         let counts = plan.score(&trace(&plan)).total.counts;
         let least = if entry.work_conserving { 150 } else { 40 };
         assert!(counts.executed > least, "{}: {counts:?}", entry.name);
+    }
+}
+
+/// Six models of five layers each, every one a fifth of the whole. Whatever pieces a policy makes, every
+/// request ends, runs one layer after the other, and shares its accelerators with nobody.
+#[test]
+fn every_policy_keeps_to_the_rules_of_pieces() {
+    let whole = six_models_table();
+    let of_model = |model| {
+        let fifth = |at| layers::layer(whole.latency(model, at).ns() / 5);
+        (0..4).map(|at| vec![fifth(AccelId::new(at)); 5]).collect()
+    };
+    let costs: Vec<_> = six_models().model_ids().map(of_model).collect();
+    let layered = plan(six_models(), layers::table(&costs));
+    for entry in schedule::ALL {
+        for choice in
+            ["granularity=layer", "granularity=block,block_ms=3", "preemption=layer-boundary"]
+        {
+            // What the policy decides itself stays as it is.
+            let scheduler = format!("{}:{choice}", entry.name);
+            let scheduler = Policy::parse(&scheduler).unwrap_or_else(|_| Policy::of(entry));
+            let plan = Plan { scheduler, ..layered.clone() };
+            let trace = trace(&plan);
+            layers::check_pieces(&plan, &trace);
+            let lost = |it: &&Record| matches!(it.outcome, Outcome::Lost { .. });
+            assert_eq!(trace.records().iter().find(lost), None, "{:?}", plan.scheduler);
+        }
     }
 }
 

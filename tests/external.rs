@@ -129,10 +129,7 @@ fn edf(setup: &Value, view: &Value) -> (u64, u64) {
     let (model, next_layer) = (&job["model"], number(&job["next_layer"]) as usize);
     let time = |at: u64| -> u64 {
         let layers = setup["layer_latency_ns"][number(model) as usize][at as usize].as_array();
-        match layers.expect("a list").as_slice() {
-            [] => number(&setup["latency_ns"][number(model) as usize][at as usize]),
-            layers => layers[next_layer..].iter().map(number).sum(),
-        }
+        layers.expect("a list")[next_layer..].iter().map(number).sum()
     };
     let idle = view["idle"].as_array().expect("a list").iter().map(number);
     (number(&job["request"]), idle.min_by_key(|&at| time(at)).expect("something is idle"))

@@ -578,3 +578,57 @@ fn moca_takes_the_excess_from_whom_it_hurts_least() {
     close(granted("moca", [3.0, 6.0], 10.0), [3.0, 6.0]);
     assert!(!scene.build("edf").grant(&[demand(0, 1.0)], 10.0, &mut [0.0]));
 }
+
+/// Both models want 10 byte/ns for 10 ms, of which there are 10. Max-min fair, both take 20 ms. MoCA
+/// at 0, when both slacks are 100 ms and all 10 ms are left: scores A (1 + 9)/4 + 1 = 3.5 and B (1 +
+/// 1)/4 + 1 = 1.5, so A gets 10 - 10 · 1.5/5 = 7 and B 3. Nothing starts or ends before A does.
+#[test]
+fn moca_lets_the_model_of_higher_priority_have_more_of_shared_bandwidth() {
+    let tasks = tasks(&[("A", 60.0, 0.0, 100.0, None), ("B", 10.0, 0.0, 100.0, None)]);
+    let ends = |scheduler: &str| {
+        let layer = LayerCost {
+            cycles: span_ms(10.0).ns(),
+            dram_bytes: 10 * span_ms(10.0).ns(),
+            ..LayerCost::default()
+        };
+        let mut plan = lasting_ms(10.0, plan(tasks.scenario.clone(), table_of(layer)));
+        plan.engine.effects.bandwidth.dram = Some(10.0);
+        let trace = trace(&by(scheduler, plan));
+        [0, 1].map(|model| execution(&trace, model, 0).2)
+    };
+    assert_eq!(ends("fcfs"), [20.0, 20.0]);
+    let [a, b] = ends("moca:accelerator=first-idle");
+    // 10 ms at 7/10 of full speed; then B has 10 · (1 - 3/7) ms left.
+    assert!((a - 100.0 / 7.0).abs() < 1e-5 && (b - 20.0).abs() < 1e-5, "{a} {b}");
+}
+
+/// Two models on two accelerators, all of one `layer`.
+fn table_of(layer: LayerCost) -> CostTable {
+    let cost = NetworkCost {
+        cycles: Cycles::new(layer.cycles),
+        latency: SimSpan::from_ns(layer.cycles),
+        energy_nj: 1.0,
+        layers: vec![layer],
+    };
+    CostTable::new(std::iter::repeat_n(Arc::new(cost), 4).collect(), 2)
+}
+
+/// A has two layers: the first is best on accelerator 0, where it takes 10 ms, the second on 1. B's
+/// are best on 1 both. Level by level the list of 1 is B's first layer, A's second, B's second, and A's
+/// second waits until 10. Looking ahead, B's second goes before it.
+#[test]
+fn herald_lists_fill_gaps_by_looking_ahead() {
+    let tasks = tasks(&[("A", 10.0, 0.0, 100.0, None), ("B", 10.0, 0.0, 100.0, None)]);
+    let costs = || {
+        layered(&[
+            &[&[(10.0, 1.0), (90.0, 1.0)], &[(90.0, 1.0), (1.0, 1.0)]],
+            &[&[(90.0, 1.0), (90.0, 1.0)], &[(2.0, 1.0), (3.0, 1.0)]],
+        ])
+    };
+    let ends = |scheduler: &str| {
+        let trace = tasks.run(scheduler, costs());
+        [0, 1].map(|model| execution(&trace, model, 0).2)
+    };
+    assert_eq!(ends("herald-list:look_ahead=0"), [11.0, 14.0]);
+    assert_eq!(ends("herald-list"), [11.0, 5.0]);
+}

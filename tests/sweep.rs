@@ -326,7 +326,7 @@ sweep:
     score.k_pre_ms: 5
     load.trigger_probability: 0..2 step 1
     engine.grace_ms: 5..1
-    scheduler: [edf, lst]
+    scheduler: [edf, lff]
 ";
     assert_eq!(
         messages(bad),
@@ -342,7 +342,7 @@ sweep:
             "6:16: no semantics named `mlsys` (did you mean `mlsys2023`?)",
             "7:5: a sweep has no key `score.k_pre_ms` (did you mean `score.k_per_ms`?)",
             "8:31: `load.trigger_probability` is `2` (allowed is a number from 0 to 1, or `scenario`)",
-            "10:22: no scheduler named `lst` (did you mean `llf`?)",
+            "10:22: no scheduler named `lff` (did you mean `llf`?)",
         ]
     );
 }

@@ -1,5 +1,7 @@
 //! The lines of the protocol.
 
+use std::ops::Range;
+
 use serde::{Deserialize, Serialize};
 
 use crate::ids::{AccelId, ModelId, RequestId};
@@ -24,7 +26,7 @@ struct SetupLine<'a> {
     /// `[model][accelerator]`.
     latency_ns: Vec<Vec<u64>>,
     energy_mj: Vec<Vec<f64>>,
-    /// `[model][accelerator][layer]`; no layers where only the whole is known.
+    /// `[model][accelerator][layer]`; one layer where only the whole is known.
     layer_latency_ns: Vec<Vec<Vec<u64>>>,
     layer_energy_mj: Vec<Vec<Vec<f64>>>,
     k_per_ms: f64,
@@ -121,14 +123,19 @@ pub(super) fn setup(setup: &Setup<'_>) -> String {
 }
 
 fn layer_latencies(setup: &Setup<'_>, model: ModelId, at: AccelId) -> Vec<u64> {
-    let n_layers = setup.costs.network(model, at).layers.len() as u32;
-    let from = |layer| setup.costs.remaining(model, at, layer).ns();
-    (0..n_layers).map(|layer| from(layer) - from(layer + 1)).collect()
+    layers(setup, model)
+        .map(|layer| setup.costs.time_of(model, at, layer..layer + 1).ns())
+        .collect()
 }
 
 fn layer_energies(setup: &Setup<'_>, model: ModelId, at: AccelId) -> Vec<f64> {
-    let layers = setup.costs.network(model, at).layers.iter();
-    layers.map(|layer| layer.energy_nj / 1e6).collect()
+    let energy = |layer: u32| setup.costs.energy_of(model, at, layer..layer + 1).get();
+    layers(setup, model).map(energy).collect()
+}
+
+/// Layers between which `model` can be cut; one if it cannot.
+fn layers(setup: &Setup<'_>, model: ModelId) -> Range<u32> {
+    0..setup.costs.n_layers(model)
 }
 
 fn model(model: &ActiveModel) -> ModelLine<'_> {

@@ -1,7 +1,6 @@
 //! Schedules that are made before the run, and the policy that follows them.
 
 use crate::ids::{AccelId, RequestId};
-use crate::units::SimTime;
 
 use super::ranked::tie;
 use super::{Activity, Decision, Foreseen, Granularity, Job, Scheduler, View};
@@ -36,8 +35,7 @@ pub(super) struct Replay {
     lists: Lists,
     /// Pieces of every list that are done with.
     done: Vec<usize>,
-    /// Deadline of every request that was foreseen.
-    deadlines: Vec<SimTime>,
+    foreseen: Vec<Foreseen>,
     has_begun: Vec<bool>,
     extent: Granularity,
 }
@@ -47,7 +45,7 @@ impl Replay {
         Self {
             done: vec![0; lists.len()],
             lists,
-            deadlines: foreseen.iter().map(|request| request.deadline).collect(),
+            foreseen: foreseen.to_vec(),
             has_begun: vec![false; foreseen.len()],
             extent,
         }
@@ -60,9 +58,17 @@ impl Replay {
         let runs = view.accelerators.iter().any(|state| {
             matches!(state.activity, Activity::Running { request: id, .. } if id == request)
         });
-        let may_come =
-            !self.has_begun[request.index()] && view.now < self.deadlines[request.index()];
-        if runs || may_come { Stage::Expected } else { Stage::Gone }
+        if runs || self.may_come(request, view) { Stage::Expected } else { Stage::Gone }
+    }
+
+    /// Whether a request that is neither ready nor running may still become ready: its inputs are to
+    /// arrive, or something that it needs is not over. If not, there may be no event to wait for.
+    fn may_come(&self, request: RequestId, view: &View<'_>) -> bool {
+        let Foreseen { release, deadline, upstream, .. } = &self.foreseen[request.index()];
+        let mut needed = upstream.iter().map(|up| self.stage(*up, view));
+        !self.has_begun[request.index()]
+            && view.now < *deadline
+            && (view.now < *release || needed.any(|stage| !matches!(stage, Stage::Gone)))
     }
 
     /// What `accelerator` starts now.
@@ -82,7 +88,7 @@ impl Replay {
 
     /// A request that was not foreseen, which only a made-up run has: the first that is due.
     fn stranger<'v>(&self, view: &View<'v>) -> Option<&'v Job> {
-        let unknown = view.ready.iter().filter(|job| job.request.index() >= self.deadlines.len());
+        let unknown = view.ready.iter().filter(|job| job.request.index() >= self.foreseen.len());
         unknown.min_by_key(|job| tie(job))
     }
 }

@@ -164,14 +164,9 @@ impl View<'_> {
             .expect("a policy is asked only with something idle")
     }
 
-    /// Time that the next layer of `job` takes on `accelerator`; all that is left of it if its layers
-    /// are not known.
+    /// Time that the next layer of `job` takes on `accelerator`; all of it if it cannot be cut.
     pub fn next_layer(&self, job: &Job, accelerator: AccelId) -> SimSpan {
-        let rest = self.remaining(job, accelerator);
-        match self.n_layers(job, accelerator) {
-            0 => rest,
-            _ => rest - self.costs.remaining(job.model, accelerator, job.next_layer + 1),
-        }
+        self.costs.time_of(job.model, accelerator, job.next_layer..job.next_layer + 1)
     }
 
     /// Energy that what is left of `job` takes on `accelerator`.
@@ -179,18 +174,9 @@ impl View<'_> {
         self.costs.remaining_energy(job.model, accelerator, job.next_layer)
     }
 
-    /// Energy that the next layer of `job` takes on `accelerator`; of all that is left of it if its
-    /// layers are not known.
+    /// Energy that the next layer of `job` takes on `accelerator`; all of it if it cannot be cut.
     pub fn next_layer_energy(&self, job: &Job, accelerator: AccelId) -> Millijoules {
-        match &self.costs.network(job.model, accelerator).layers[..] {
-            [] => self.remaining_energy(job, accelerator),
-            layers => Millijoules::from_nj(layers[job.next_layer as usize].energy_nj),
-        }
-    }
-
-    /// Layers of the model of `job`; 0 if their costs on `accelerator` are not known.
-    pub fn n_layers(&self, job: &Job, accelerator: AccelId) -> u32 {
-        self.costs.network(job.model, accelerator).layers.len() as u32
+        self.costs.energy_of(job.model, accelerator, job.next_layer..job.next_layer + 1)
     }
 
     /// Time that `job` has waited since it became ready for the first time.

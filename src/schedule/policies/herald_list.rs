@@ -72,7 +72,7 @@ impl Plan {
             let first = needed.fold(foreseen.release, SimTime::max);
             let ready = if layer == 0 { first } else { ends[request.index()] };
             let start = list.last().map_or(ready, |last| ready.max(last.end()));
-            let time = layer_time(setup.costs, foreseen, accelerator, layer);
+            let time = setup.costs.time_of(foreseen.model, accelerator, layer..layer + 1);
             list.push(Slot { piece: Piece { request, layer }, time, ready, start });
             ends[request.index()] = start + time;
         }
@@ -93,13 +93,16 @@ impl Plan {
     }
 }
 
-/// Looks once at every gap of a list; whether something moved.
+/// Looks once at every gap of a list; whether something moved. What stood behind moves up.
 fn fill_gaps(list: &mut [Slot], n: usize) -> bool {
     let mut moved = false;
     let mut free = SimTime::ZERO;
     for index in 0..list.len() {
-        let gap_end = list[index].start;
         let start = |slot: &Slot| slot.ready.max(free);
+        if moved {
+            list[index].start = start(&list[index]);
+        }
+        let gap_end = list[index].start;
         let fits = |slot: &Slot| start(slot) + slot.time <= gap_end && start(slot) < slot.start;
         let mut ahead = index + 1..list.len().min(index + 1 + n);
         if let Some(other) = ahead.find(|&other| fits(&list[other])) {
@@ -123,7 +126,7 @@ fn places(setup: &Setup<'_>, arguments: &Arguments) -> Vec<Place> {
         let request = &setup.foreseen[id.index()];
         let needed = request.upstream.iter().map(|up| behind[up.index()]);
         let (window, level) = needed.fold((request.release.ns() / window_ns, 0), Ord::max);
-        let n_layers = n_layers(setup.costs, request);
+        let n_layers = setup.costs.n_layers(request.model);
         let step = |layer: u32| if breadth_first { u64::from(layer) } else { 0 };
         places.extend((0..n_layers).map(|layer| (window, level + step(layer), id, layer)));
         behind[id.index()] = (window, level + step(n_layers).max(1));
@@ -145,25 +148,11 @@ fn by_depth(setup: &Setup<'_>) -> Vec<RequestId> {
     ids
 }
 
-/// Layers of a request; 1 if only the whole network is known.
-fn n_layers(costs: &CostTable, request: &Foreseen) -> u32 {
-    costs.network(request.model, AccelId::new(0)).layers.len().max(1) as u32
-}
-
-fn layer_time(costs: &CostTable, request: &Foreseen, at: AccelId, layer: u32) -> SimSpan {
-    let from = costs.remaining(request.model, at, layer);
-    match layer + 1 < n_layers(costs, request) {
-        true => from - costs.remaining(request.model, at, layer + 1),
-        false => from,
-    }
-}
-
 /// Time \[ns\] and energy \[nJ\] of a layer.
 fn layer_cost(costs: &CostTable, request: &Foreseen, at: AccelId, layer: u32) -> (f64, f64) {
-    let network = costs.network(request.model, at);
-    let layer_nj = network.layers.get(layer as usize).map(|cost| cost.energy_nj);
-    let time = layer_time(costs, request, at, layer);
-    (time.ns() as f64, layer_nj.unwrap_or(network.energy_nj))
+    let layers = layer..layer + 1;
+    let time = costs.time_of(request.model, at, layers.clone());
+    (time.ns() as f64, costs.energy_of(request.model, at, layers).get() * 1e6)
 }
 
 #[cfg(test)]

@@ -57,7 +57,7 @@ impl Blocks {
     fn cut(&self, job: &Job, accelerator: AccelId, view: &View<'_>) -> Option<SimSpan> {
         let length = self.length(job, accelerator, view);
         let all = view.remaining(job, accelerator);
-        let layers = job.next_layer + 1..view.n_layers(job, accelerator);
+        let layers = job.next_layer + 1..view.costs.n_layers(job.model);
         let until = |&layer: &u32| all - view.costs.remaining(job.model, accelerator, layer);
         let live = &self.live[job.model.index()];
         let cuts = layers.map(|layer| (until(&layer), layer));

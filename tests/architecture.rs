@@ -16,7 +16,6 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("trace", &["units", "ids"]),
     ("cost", &["units", "ids", "model", "dataflow", "hardware", "scenario"]),
     ("load", &["units", "ids", "scenario"]),
-    ("mlperf", &["units", "model"]),
     ("score", &["units", "ids", "scenario", "trace"]),
     ("bounds", &["units", "ids", "scenario", "cost", "load", "score"]),
     ("metrics", &["units", "ids", "statistics", "scenario", "trace", "cost", "load", "score"]),

@@ -216,10 +216,13 @@ impl Bench {
             queues: self.tenants.iter().map(queue).collect(),
             batches: Vec::new(),
             started: Vec::new(),
+            session_next: None,
             next: None,
+            holds_back: self.tenants.iter().any(|(_, it)| it.batching.wait > SimSpan::ZERO),
             progress: Vec::new(),
             failure: None,
         };
+        system.session_next = system.session.next_event();
         system.next = system.next_instant();
         Ok(system)
     }
@@ -321,8 +324,11 @@ pub struct AcceleratorSystem<'a> {
     batches: Vec<Batch>,
     /// Samples in order of start.
     started: Vec<u32>,
-    /// When something happens next.
+    /// When something happens next: on the accelerators, and at all.
+    session_next: Option<SimTime>,
     next: Option<SimTime>,
+    /// Whether some tenant holds samples back.
+    holds_back: bool,
     /// Scratch space.
     progress: Vec<Progress>,
     failure: Option<PolicyFailure>,
@@ -354,6 +360,7 @@ impl AcceleratorSystem<'_> {
                 let model = self.bench.row(tenant, size);
                 let request = self.session.submit(model, frame, arrival + *bound, now);
                 queue.open = Some((request, size));
+                self.session_next = Some(now);
                 queue.n_batches += 1;
                 self.batches.push(Batch { tenant, samples: 0..0 });
             }
@@ -363,6 +370,9 @@ impl AcceleratorSystem<'_> {
 
     /// When the first sample that is held back has waited long enough.
     fn next_timeout(&self) -> Option<(SimTime, usize)> {
+        if !self.holds_back {
+            return None;
+        }
         let timeout = |(tenant, queue): (usize, &Queue)| match (queue.open, queue.waiting.front()) {
             (None, Some(&(_, arrival))) => {
                 Some((arrival + self.bench.tenants[tenant].1.batching.wait, tenant))
@@ -372,12 +382,12 @@ impl AcceleratorSystem<'_> {
         self.queues.iter().enumerate().filter_map(timeout).min()
     }
 
-    fn next_instant(&mut self) -> Option<SimTime> {
+    fn next_instant(&self) -> Option<SimTime> {
         if self.failure.is_some() {
             return None;
         }
         let timeout = self.next_timeout().map(|(at, _)| at);
-        [timeout, self.session.next_event()].into_iter().flatten().min()
+        [timeout, self.session_next].into_iter().flatten().min()
     }
 
     /// Plays what happens up to `until`, before it or at it as `included` says.
@@ -390,7 +400,7 @@ impl AcceleratorSystem<'_> {
             {
                 self.open_batch(tenant, now);
             }
-            if self.session.next_event() == Some(now) {
+            if self.session_next == Some(now) {
                 self.play_instant(now, completions);
             }
             self.next = self.next_instant();
@@ -402,6 +412,7 @@ impl AcceleratorSystem<'_> {
         if let Err(failure) = self.session.play(now, |it| progress.push(it)) {
             self.failure = Some(failure);
         }
+        self.session_next = self.session.next_event();
         for it in progress.drain(..) {
             match it {
                 Progress::Started(request, _) => self.start(request, now),

@@ -9,14 +9,19 @@ use rand::{RngExt as _, SeedableRng as _};
 use rand_chacha::ChaCha8Rng;
 
 use runs::*;
+use xrsim::bounds::window::{MAX_FRAMES, WindowError, Windows};
 use xrsim::bounds::{Bound, Bounds, Migration, gap};
 use xrsim::cost::{CostTable, LayerCost, NetworkCost};
 use xrsim::engine;
+use xrsim::ids::RequestId;
+use xrsim::load::{Request, RequestStream};
 use xrsim::plan::{EngineSettings, LatePolicy, Plan};
 use xrsim::scenario::{ActiveModel, InputStream, Scenario};
 use xrsim::schedule::{self, Granularity, Options, Policy, Preemption};
+use xrsim::score::energy::energy;
+use xrsim::score::realtime::realtime;
 use xrsim::score::{NeverTriggered, ScoreSettings};
-use xrsim::units::{Cycles, Millijoules, SimSpan};
+use xrsim::units::{Cycles, Millijoules, SimSpan, SimTime};
 
 fn bounds(plan: &Plan, migration: Migration) -> Bounds {
     Bounds::of(&plan.scenario, &plan.costs, &requests(plan), &plan.score, migration)
@@ -303,4 +308,180 @@ fn no_policy_exceeds_a_bound_on_random_instances() {
     // The instances are of every kind: each bound is the tightest of many.
     assert!(tightest.iter().all(|&n| n > 200), "{tightest:?}");
     assert!(n_whole > 3000 && n_cut > 3000, "{n_whole} {n_cut}");
+}
+
+fn windows<'a>(plan: &'a Plan, requests: &'a RequestStream) -> Windows<'a> {
+    Windows::new(&plan.scenario, &plan.costs, requests, &plan.score, plan.engine.grace)
+}
+
+fn ids(requests: &RequestStream) -> Vec<RequestId> {
+    (0..requests.requests().len()).map(RequestId::new).collect()
+}
+
+/// Two frames of 6 ms that are due at 10 ms, one of them worth less because it needs 301 mJ: it would
+/// run second and end 2 ms late, for 1/(1 + e^30) of its worth, which counts as nothing.
+#[test]
+fn the_better_of_two_frames_runs() {
+    let models = single_frames(2, 10.0);
+    let costs = table(&[vec![(6_000_000, 301e6)], vec![(6_000_000, 1e6)]]);
+    let plan = lasting_ms(50.0, plan(scenario(vec![], models), costs));
+    let requests = requests(&plan);
+    let optimum = windows(&plan, &requests).optimum(&ids(&requests)).expect("it is small");
+    assert!((optimum.reached - VALUE / 2.0).abs() < 1e-12, "{optimum:?}");
+    assert!((optimum.upper - VALUE / 2.0).abs() < 1e-10, "{optimum:?}");
+    let runs: Vec<_> = optimum.runs.iter().map(|run| (run.request.index(), run.end)).collect();
+    assert_eq!(runs, [(1, at_ms(6.0))]);
+}
+
+/// A and B, 5 ms each and due at 10 ms, and C, 1 ms behind A: on two accelerators all are done in
+/// time, whichever is where.
+#[test]
+fn frames_run_behind_what_they_need_and_beside_what_they_do_not() {
+    let mut models = single_frames(3, 10.0);
+    models[2] = after(0, models[2].clone());
+    let plan = plan(scenario(vec![], models), table_ms(&[[5.0, 5.0], [5.0, 5.0], [1.0, 1.0]]));
+    let plan = lasting_ms(50.0, plan);
+    let requests = requests(&plan);
+    let optimum = windows(&plan, &requests).optimum(&ids(&requests)).expect("it is small");
+    close(optimum.reached, VALUE);
+    let end = |index: usize| {
+        let mut runs = optimum.runs.iter();
+        runs.find(|run| run.request == RequestId::new(index)).expect("it runs").end
+    };
+    assert!(end(2) >= end(0) + span_ms(1.0), "{optimum:?}");
+}
+
+#[test]
+fn a_window_that_is_too_large_says_so() {
+    let models = single_frames(MAX_FRAMES + 1, 10.0);
+    let costs = table(&vec![vec![(1_000_000, 1e6)]; MAX_FRAMES + 1]);
+    let plan = lasting_ms(50.0, plan(scenario(vec![], models), costs));
+    let requests = requests(&plan);
+    let windows = windows(&plan, &requests);
+    let error = windows.optimum(&ids(&requests)).expect_err("it is too large");
+    assert_eq!(error, WindowError::TooManyFrames { frames: MAX_FRAMES + 1 });
+    assert!(windows.optimum(&ids(&requests)[..4]).is_ok());
+}
+
+/// All schedules of some requests, one by one: any order, any accelerator, each frame as early as it
+/// can be after those before it.
+struct AllSchedules<'a> {
+    plan: &'a Plan,
+    requests: &'a RequestStream,
+    /// What frame and model of one request add to the score if RtScore, EnScore and AccScore are 1.
+    weights: Vec<f64>,
+    ends: Vec<Option<SimTime>>,
+    free: Vec<SimTime>,
+}
+
+impl<'a> AllSchedules<'a> {
+    fn best(plan: &'a Plan, requests: &'a RequestStream) -> f64 {
+        let triggered = || requests.requests().iter().filter(|request| request.triggered);
+        let of_model = |model| triggered().filter(|request| request.model == model).count();
+        let models = plan.scenario.model_ids().filter(|&model| of_model(model) > 0).count();
+        let weight = |request: &Request| 1.0 / (of_model(request.model) * models) as f64;
+        let all = requests.requests();
+        let mut schedules = Self {
+            plan,
+            requests,
+            weights: all.iter().map(weight).collect(),
+            ends: vec![None; all.len()],
+            free: vec![SimTime::ZERO; plan.costs.n_accelerators()],
+        };
+        schedules.extend()
+    }
+
+    /// The most that the requests still to be placed can add.
+    fn extend(&mut self) -> f64 {
+        let mut best = 0.0f64;
+        for id in ids(self.requests) {
+            let request = *self.requests.request(id);
+            if !request.triggered || self.ends[id.index()].is_some() {
+                continue;
+            }
+            let upstream = self.requests.upstream(id).iter();
+            let ends: Option<Vec<_>> = upstream.map(|up| self.ends[up.index()]).collect();
+            let Some(ready) = ends.map(|it| it.into_iter().fold(request.arrival, SimTime::max))
+            else {
+                continue;
+            };
+            for accelerator in accelerators(self.plan) {
+                let free = self.free[accelerator.index()];
+                let start = ready.max(free);
+                if start >= (request.deadline + self.plan.engine.grace).max(request.arrival) {
+                    continue;
+                }
+                let end = start + self.plan.costs.latency(request.model, accelerator);
+                self.free[accelerator.index()] = end;
+                self.ends[id.index()] = Some(end);
+                let settings = &self.plan.score;
+                let spent = self.plan.costs.energy(request.model, accelerator);
+                let value = realtime(end, request.deadline, settings.k_per_ms)
+                    * energy(spent, settings.energy_max);
+                best = best.max(self.weights[id.index()] * value + self.extend());
+                self.free[accelerator.index()] = free;
+                self.ends[id.index()] = None;
+            }
+        }
+        best
+    }
+}
+
+/// A random plan of at most `n_frames` frames on at most `n_accelerators`.
+fn random_window(draws: &mut ChaCha8Rng, n_frames: usize, n_accelerators: usize) -> Plan {
+    loop {
+        let mut plan = random_plan(draws);
+        plan.load.duration = span_ms(draws.random_range(5.0..40.0));
+        plan.score.warm_up = SimSpan::ZERO;
+        plan.score.never_triggered = NeverTriggered::Excluded;
+        let n = requests(&plan).requests().len();
+        if (3..=n_frames).contains(&n) && plan.costs.n_accelerators() <= n_accelerators {
+            return plan;
+        }
+    }
+}
+
+/// The solver decides to 10^-9; values are of order 1.
+#[test]
+fn the_optimum_of_a_window_is_the_best_of_all_schedules() {
+    let mut draws = ChaCha8Rng::seed_from_u64(8);
+    let mut contended = 0;
+    for (n_frames, n_accelerators, n_instances) in [(5, 4, 100), (6, 2, 60), (8, 1, 20)] {
+        for index in 0..n_instances {
+            let plan = random_window(&mut draws, n_frames, n_accelerators);
+            let requests = requests(&plan);
+            let found = windows(&plan, &requests).optimum(&ids(&requests)).expect("it is small");
+            let expected = AllSchedules::best(&plan, &requests);
+            let case = format!("{n_frames}, {index}: {found:?} {expected}");
+            assert!((found.reached - expected).abs() < 2e-9, "{case}");
+            assert!(found.upper > expected - 2e-9 && found.upper < expected + 2e-9, "{case}");
+            contended += u32::from(expected < bounds(&plan, Migration::None).linear_program - 1e-6);
+        }
+    }
+    assert!(contended > 15, "{contended}");
+}
+
+/// A run is a schedule of every window of its frames.
+#[test]
+fn no_policy_exceeds_the_optima_of_its_windows() {
+    let mut draws = ChaCha8Rng::seed_from_u64(12);
+    let mut tighter = 0;
+    for index in 0..60 {
+        let mut plan = random_plan(&mut draws);
+        plan.load.duration = span_ms(60.0);
+        let requests = requests(&plan);
+        let bound = windows(&plan, &requests).bound(7).expect("windows of 7 are small");
+        for entry in schedule::ALL {
+            let plan = Plan { scheduler: Policy::of(entry), ..plan.clone() };
+            let Options { granularity, preemption, .. } = plan.scheduler.options();
+            if granularity != Granularity::Model || preemption != Preemption::None {
+                continue;
+            }
+            let run = engine::run(&plan, &requests).expect("the policy does not fail");
+            let score = plan.score(&run.trace).total.score_executed_mean;
+            assert!(score <= bound + 1e-8, "{index}, {entry:?}: {score} {bound}");
+        }
+        tighter += u32::from(bound < bounds(&plan, Migration::None).linear_program - 1e-6);
+    }
+    assert!(tighter > 0, "{tighter}");
 }

@@ -148,14 +148,19 @@ fn knapsack(mut items: Vec<(f64, f64)>, capacity: f64) -> f64 {
 }
 
 /// What one perfect frame of each model adds to the total score.
-struct Weights {
+pub(super) struct Weights {
     /// Indexed by [`ModelId`]: first frame that counts, and the weight of it and all later ones.
     models: Vec<(u64, f64)>,
-    constant: f64,
+    /// The score of models without frames.
+    pub(super) constant: f64,
 }
 
 impl Weights {
-    fn new(scenario: &Scenario, requests: &RequestStream, settings: &ScoreSettings) -> Self {
+    pub(super) fn new(
+        scenario: &Scenario,
+        requests: &RequestStream,
+        settings: &ScoreSettings,
+    ) -> Self {
         let rates = scenario.models().iter().map(|model| model.rate);
         let firsts: Vec<_> = rates.map(|rate| rate.frames_before(settings.warm_up)).collect();
         let mut released = vec![0u64; firsts.len()];
@@ -178,14 +183,15 @@ impl Weights {
         Self { models: firsts.into_iter().zip(weights).collect(), constant }
     }
 
-    fn of(&self, model: ModelId, frame: usize) -> f64 {
+    /// What a perfect `frame` of `model` scores; 0 in the warm-up.
+    pub(super) fn of(&self, model: ModelId, frame: usize) -> f64 {
         let (first, weight) = self.models[model.index()];
         if frame as u64 >= first { weight } else { 0.0 }
     }
 }
 
 /// When each request could start if it and what it depends on had the system for themselves.
-fn earliest_starts(
+pub(super) fn earliest_starts(
     scenario: &Scenario,
     requests: &RequestStream,
     routes: &[Vec<Route>],

@@ -32,10 +32,13 @@
 //!
 //! # The bounds
 //!
-//! In order of tightness, each named by a [`Bound`]; UB3 is at most the smaller of the others.
+//! In order of tightness, each named by a [`Bound`]; UB3 is at most the smaller of the others. A fourth
+//! is for those who have time, and for runs at model granularity only: the exact optimum of small
+//! windows ([`window`]).
 
 mod instance;
 mod program;
+pub mod window;
 mod work;
 
 use crate::cost::CostTable;

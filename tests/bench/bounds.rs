@@ -8,6 +8,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use xrsim::bounds::window::Windows;
 use xrsim::bounds::{Bounds, Migration, gap};
 use xrsim::config::{Catalog, Edition, Hardware, NetworkEdition};
 use xrsim::cost;
@@ -17,6 +18,7 @@ use xrsim::load::LoadSettings;
 use xrsim::plan::{EngineSettings, Plan};
 use xrsim::schedule::{self, Policy};
 use xrsim::score::ScoreSettings;
+use xrsim::units::SimSpan;
 
 const REPLICATIONS: u64 = 30;
 
@@ -41,10 +43,13 @@ fn main() {
             time.as_secs_f64() * 1e6 / n,
         );
     }
+    let firsts: Vec<_> = plans.iter().step_by(REPLICATIONS as usize).collect();
+    for n_frames in [4, 6] {
+        print_windows(&firsts, n_frames);
+    }
     for entry in schedule::ALL {
         let mut total = 0.0;
         let mut gaps = 0.0;
-        let firsts: Vec<_> = plans.iter().step_by(REPLICATIONS as usize).collect();
         for &plan in &firsts {
             let plan = Plan { scheduler: Policy::of(entry), ..plan.clone() };
             let requests = plan.requests().expect("the load is small");
@@ -57,6 +62,24 @@ fn main() {
         }
         println!("{:>16}: mean score {total:.2}, mean gap {gaps:.2} %", entry.name);
     }
+}
+
+/// Mean over the first replications of the optima of windows of `n_frames`, and of what is smaller, they
+/// or UB3.
+fn print_windows(plans: &[&Plan], n_frames: usize) {
+    let start = Instant::now();
+    let (mut windows, mut both) = (0.0, 0.0);
+    for plan in plans {
+        let requests = plan.requests().expect("the load is small");
+        let of = Windows::new(&plan.scenario, &plan.costs, &requests, &plan.score, SimSpan::ZERO);
+        let optima = of.bound(n_frames).expect("the windows are small");
+        let bounds =
+            Bounds::of(&plan.scenario, &plan.costs, &requests, &plan.score, Migration::None);
+        windows += 100.0 * optima / plans.len() as f64;
+        both += 100.0 * optima.min(bounds.linear_program) / plans.len() as f64;
+    }
+    let time = start.elapsed().as_secs_f64();
+    println!("windows of {n_frames}: mean {windows:.2}, or UB3 if smaller {both:.2}, {time:.1} s");
 }
 
 /// Every configuration, replication by replication.

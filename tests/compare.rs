@@ -207,6 +207,18 @@ fn replications_go_on_until_the_interval_is_narrow() {
     assert!((31..1000).contains(&n), "{printed}");
 }
 
+/// Windows of one frame each are frames in isolation; larger ones see that frames contend.
+#[test]
+fn exact_optima_of_windows_bound_every_policy() {
+    let comparison = compare(vec![spec("VR_gaming", "D")], Triggers::Drawn, 1);
+    let [one, four] = [1, 4].map(|n| comparison.window_bound(n).expect("it is solved"));
+    assert!(four <= one + 1e-9, "{four} is above {one}");
+    let ranking =
+        Ranking::of(&comparison, Measure::named("score_executed_mean").expect("a column"));
+    assert!(ranking.standings[0].measure.mean <= four + 1e-9);
+    assert!(comparison.runs_whole());
+}
+
 #[test]
 fn what_cannot_be_compared_is_refused() {
     let cases: [(&[&str], &str); 6] = [

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use crate::bounds::window::MAX_FRAMES;
 use crate::config::{NetworkEdition, SweepDraft};
 use crate::mlperf::system::Batching;
 use crate::sweep::Semantics;
@@ -380,6 +381,10 @@ pub struct CompareArgs {
     /// Count every pattern of triggers with its probability in place of draws, where they are few.
     #[arg(long)]
     pub enumerate: bool,
+    /// Also bound the score by exact optima of windows of N frames of the first replication, which takes
+    /// up to seconds a window; for policies at model granularity.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=MAX_FRAMES as u64))]
+    pub window: Option<u64>,
     /// The steady state in place of a cold start: ten seconds at random sensor phases, of which the
     /// first is not counted.
     #[arg(long)]

@@ -43,7 +43,11 @@ pub fn run(args: &CompareArgs) -> Result<(), Failure> {
     if let Some(folder) = &args.out {
         write(folder, &comparison, &ranking)?;
     }
-    output::print(&table(&ranking, table_style()))
+    let mut text = table(&ranking, table_style());
+    if let Some(n_frames) = args.window {
+        text.push_str(&window_bound(&comparison, n_frames as usize)?);
+    }
+    output::print(&text)
 }
 
 /// The options of the runs; `--steady` gives ten seconds at random phases, of which the first is not
@@ -118,6 +122,20 @@ fn report_infeasible(comparison: &Comparison) -> Result<(), Failure> {
         return Err(Failure::Argument("no run was feasible".into()));
     }
     Ok(())
+}
+
+/// A line on the bound from exact optima of windows.
+fn window_bound(comparison: &Comparison, n_frames: usize) -> Result<String, Failure> {
+    if !comparison.runs_whole() {
+        let message =
+            "--window bounds policies at model granularity; leave out those that cut requests";
+        return Err(Failure::Argument(message.into()));
+    }
+    let bound = comparison.window_bound(n_frames).map_err(super::argument)?;
+    Ok(format!(
+        "exact optima of windows of {n_frames} frames: no scheduler exceeds a score_executed_mean of \
+         {bound:.4} in the first replication\n"
+    ))
 }
 
 /// The files of `--out DIR`.

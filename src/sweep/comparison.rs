@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 
+use crate::bounds::window::{WindowError, Windows};
 use crate::bounds::{Bounds, Migration};
 use crate::cost::library::CostLibrary;
 use crate::cost::{CostModel, CostTable};
@@ -165,6 +166,34 @@ impl Comparison {
     }
 }
 
+impl Comparison {
+    /// Upper bound of `score_executed_mean` at model granularity from the exact optima of windows of
+    /// `n_frames` frames: replication 0, mean over the configurations that can run.
+    ///
+    /// # Errors
+    ///
+    /// Windows that are too large or not solved; configurations whose load cannot be made do not count.
+    pub fn window_bound(&self, n_frames: usize) -> Result<f64, WindowError> {
+        let bound = |spec: &RunSpec| {
+            let costs = Arc::new(self.library.table(&spec.scenario, &spec.system).ok()?);
+            let plan = super::plan(spec, costs);
+            let requests = plan.requests().ok()?;
+            let grace = plan.engine.grace;
+            let windows = Windows::new(&plan.scenario, &plan.costs, &requests, &plan.score, grace);
+            Some(windows.bound(n_frames))
+        };
+        let specs: Vec<&RunSpec> = self.feasible().map(|(spec, _)| spec).collect();
+        let bounds: Vec<f64> =
+            specs.par_iter().filter_map(|spec| bound(spec)).collect::<Result<_, _>>()?;
+        Ok(bounds.iter().sum::<f64>() / bounds.len().max(1) as f64)
+    }
+
+    /// Whether every policy runs requests whole, so that [`Comparison::window_bound`] holds for all.
+    pub fn runs_whole(&self) -> bool {
+        !self.policies.iter().any(cuts)
+    }
+}
+
 fn play(
     spec: &RunSpec,
     library: &CostLibrary,
@@ -216,12 +245,14 @@ fn replicate(
     Ok(Replication { samples: expected.into(), bounds: bound })
 }
 
+/// Whether a policy runs requests in pieces.
+fn cuts(policy: &Policy) -> bool {
+    let options = policy.options();
+    options.granularity != Granularity::Model || options.preemption != Preemption::None
+}
+
 /// Bounds of all policies together: where one of them cuts requests, they may migrate.
 fn bounds(plan: &Plan, requests: &RequestStream, policies: &[Policy]) -> Bounds {
-    let cuts = |policy: &Policy| {
-        let options = policy.options();
-        options.granularity != Granularity::Model || options.preemption != Preemption::None
-    };
     let migration = match policies.iter().any(cuts) {
         true => Migration::LayerBoundary,
         false => Migration::None,

@@ -219,6 +219,17 @@ fn exact_optima_of_windows_bound_every_policy() {
     assert!(comparison.runs_whole());
 }
 
+/// The search of DREAM ends with parameters that are in the label, and says what it found.
+#[test]
+fn dream_is_tuned_to_the_runs() {
+    let tuned = [&SMALL[..4], &["--scheduler", "dream", "--tune"], &SMALL[4..]].concat();
+    let assert = xrsim(&tuned).args(["--replications", "2"]).assert().success();
+    let said = String::from_utf8_lossy(&assert.get_output().stderr).into_owned();
+    assert!(said.contains("dream:alpha=") && said.contains("candidates"), "{said}");
+    let twice = [&tuned[..5], &["dream:alpha=1"], &tuned[6..]].concat();
+    assert!(refused(&twice).contains("alpha is given twice"));
+}
+
 #[test]
 fn what_cannot_be_compared_is_refused() {
     let cases: [(&[&str], &str); 6] = [

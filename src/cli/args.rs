@@ -385,6 +385,10 @@ pub struct CompareArgs {
     /// up to seconds a window; for policies at model granularity.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=MAX_FRAMES as u64))]
     pub window: Option<u64>,
+    /// Search alpha and beta of every `dream` given, as its authors do, for the least UXCost of the first
+    /// replication.
+    #[arg(long)]
+    pub tune: bool,
     /// The steady state in place of a cold start: ten seconds at random sensor phases, of which the
     /// first is not counted.
     #[arg(long)]

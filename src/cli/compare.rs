@@ -3,14 +3,17 @@
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use crate::cost::CostModel;
 use crate::figures::Format;
 use crate::report::comparison::{
     Measure, Ranking, configurations_csv, figure, metrics_csv, policies_csv, table,
 };
 use crate::schedule::Policy;
+use crate::schedule::tuning::tune;
 use crate::statistics::{self, Sequential};
-use crate::sweep::Semantics;
 use crate::sweep::comparison::{Comparison, Sample, Triggers};
+use crate::sweep::means::MeanMetrics;
+use crate::sweep::{RunSpec, Semantics};
 
 use super::args::{CompareArgs, RunOptions};
 use super::message::{Failure, say};
@@ -29,9 +32,14 @@ pub fn run(args: &CompareArgs) -> Result<(), Failure> {
                        scheduler to compare it with; choose --semantics principled";
         return Err(Failure::Argument(message.into()));
     }
-    let policies = policies(&args.scheduler)?;
     let measure = measure(&args.by)?;
     let Prepared { costs, specs, .. } = run::prepare(&options(args), None, 0..1)?;
+    let policies = if args.tune {
+        let tuned = args.scheduler.iter().map(|text| tuned(text, &specs, &*costs.model));
+        policies(&tuned.collect::<Result<Vec<_>, _>>()?)?
+    } else {
+        policies(&args.scheduler)?
+    };
     if let Some(folder) = &args.out {
         output::create_folder(folder)?;
     }
@@ -48,6 +56,38 @@ pub fn run(args: &CompareArgs) -> Result<(), Failure> {
         text.push_str(&window_bound(&comparison, n_frames as usize)?);
     }
     output::print(&text)
+}
+
+/// `text`, if it names DREAM with the parameters that its search finds for the first replication of
+/// these runs: those with the least mean UXCost.
+fn tuned(text: &str, specs: &[RunSpec], cost_model: &dyn CostModel) -> Result<String, Failure> {
+    if text.split(':').next() != Some("dream") {
+        return Ok(text.into());
+    }
+    let separator = if text.contains(':') { ',' } else { ':' };
+    let with = |alpha: f64, beta: f64| format!("{text}{separator}alpha={alpha},beta={beta}");
+    let found = tune(|alpha, beta| {
+        let policy = conditions::scheduler(&with(alpha, beta))?;
+        let mut comparison =
+            Comparison::new(specs.to_vec(), vec![policy], Triggers::Drawn, cost_model);
+        comparison.extend(1, |_| {});
+        Ok::<_, Failure>(mean_uxcost(&comparison))
+    })?;
+    let label = with(found.alpha, found.beta);
+    say(format_args!(
+        "{label}: UXCost {:.4} in the mean, the least of {} candidates",
+        found.cost, found.evaluations
+    ));
+    Ok(label)
+}
+
+/// UXCost of the first policy, mean over the configurations that have one; NaN without.
+fn mean_uxcost(comparison: &Comparison) -> f64 {
+    let column = MeanMetrics::run_columns().position(|name| name == "uxcost");
+    let of_run = |metrics: &MeanMetrics| metrics.run.values().nth(column?)?;
+    let found: Vec<f64> =
+        comparison.configurations().iter().filter_map(|it| of_run(&it.metrics[0])).collect();
+    found.iter().sum::<f64>() / found.len() as f64
 }
 
 /// The options of the runs; `--steady` gives ten seconds at random phases, of which the first is not

@@ -176,6 +176,42 @@ fn both_semantics_replications_warm_up_and_large_seeds_go_into_a_page() {
     }
 }
 
+/// Requests of VR gaming on four accelerators, cut between layers, with weights moved before them.
+#[test]
+fn pieces_go_into_a_page() {
+    let (html, files) = run_and_report(&[
+        "--scenario",
+        "VR_gaming",
+        "--system",
+        "M",
+        "--scheduler",
+        "edf:granularity=layer",
+        "--set",
+        "effects.switch=true",
+        "--set",
+        "effects.dram_gb_per_s=16",
+    ]);
+    check_round_trip(&html, &files);
+    let rows = csv_rows(&files["inferences.csv"]);
+    let executed = rows.iter().filter(|row| row["outcome"] == "executed");
+    let pieces: Vec<_> = executed.map(|row| row["pieces"].split("; ").count()).collect();
+    assert!(pieces.iter().any(|n_pieces| *n_pieces > 1), "{pieces:?}");
+    let one = rows.iter().find(|row| row["pieces"].contains("; ")).expect("one was cut");
+    let (first, last) = (&one["pieces"], &one["end_ms"]);
+    assert!(first.starts_with(&format!("{}-", one["start_ms"])), "{first}");
+    assert!(first.contains(&format!("-{last} {}", one["accelerator"])), "{first}");
+}
+
+#[test]
+fn pieces_that_are_none_are_refused() {
+    let mut example = example();
+    let text = example.texts[2].replacen(",cause", ",cause,pieces", 1).replace(",\n", ",,\n");
+    let text = text.replace(" ms\n", " ms,\n").replace("on WS-0\n", "on WS-0,\n");
+    example.texts[2] = text.replacen(",,\n", ",,now WS-0\n", 1);
+    let error = example.page().expect_err("no list of pieces").to_string();
+    assert!(error.contains("column `pieces`: `now WS-0` is no list of pieces"), "{error}");
+}
+
 #[test]
 fn the_page_refers_to_nothing_outside_of_itself() {
     let html = example().page().expect("the example is good").html;

@@ -11,7 +11,8 @@
 //! runs counts: what a busy machine adds is not the engine's. Offline references, which search before they run, are left out.
 //!
 //! Without the `--bench` that cargo adds, everything runs once, for counting instructions: `valgrind
-//! --tool=callgrind target/release/deps/engine-<hash>`; inclusive cost of `engine::run`.
+//! --tool=callgrind --toggle-collect='engine::of_events' target/release/deps/engine-<hash>`; inclusive
+//! cost of `engine::run`.
 
 #[path = "../support/runs.rs"]
 mod runs;
@@ -34,6 +35,7 @@ fn main() {
     of_layers();
 }
 
+#[inline(never)]
 fn of_events() {
     let plan = lasting_ms(1e6, plan(six_models(), six_models_table()));
     let (generating, stream) = best(|| requests(&plan));
@@ -56,6 +58,7 @@ fn of_events() {
 }
 
 /// What it costs to run layer by layer, and to share bandwidth.
+#[inline(never)]
 fn of_layers() {
     const SECONDS: f64 = 20.0;
     println!("AR_Assistant on M, 8192 PEs, edf:");

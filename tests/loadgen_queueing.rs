@@ -17,7 +17,7 @@ const QUERIES: u64 = 270_336;
 const SERVICE: f64 = 0.005;
 
 /// A run of one server that takes `time`, with queries at `rate` per second.
-fn served(rate: f64, time: ServiceTime, seed: u64) -> Measurement {
+fn served(rate: f64, time: &ServiceTime, seed: u64) -> Measurement {
     let requested = TestSettings {
         server_target_qps: rate,
         min_query_count: QUERIES,
@@ -27,7 +27,7 @@ fn served(rate: f64, time: ServiceTime, seed: u64) -> Measurement {
     };
     let library = Library { performance_samples: 1024, total_samples: 1024 };
     let settings = Settings::new(&requested, library, LoadGen::V6_0).unwrap();
-    let mut service = Service::new(time, Discipline::Fifo, vec![1.0]);
+    let mut service = Service::new(time.clone(), Discipline::Fifo, vec![1.0]);
     measure(&settings, &mut service).unwrap()
 }
 
@@ -80,7 +80,7 @@ fn the_closed_form_begins_as_it_must() {
 fn waiting_times_are_those_of_m_d_1() {
     let time = ServiceTime::Constant(SimSpan::from_ns(5_000_000));
     for (rate, seed) in [(60.0, 1), (100.0, 2), (140.0, 3), (160.0, 4)] {
-        let run = served(rate, time, seed).run;
+        let run = served(rate, &time, seed).run;
         let waits: Vec<_> =
             run.queries.iter().map(|query| query.latency().as_ms() / 1e3 - SERVICE).collect();
         // Waits are whole nanoseconds; none is within one of the points but at zero.
@@ -102,7 +102,7 @@ fn waiting_times_are_those_of_m_d_1() {
 fn mean_waits_follow_from_two_moments_of_the_service() {
     let [slow, fast] = [16_000_000, 4_000_000].map(SimSpan::from_ns);
     let time = ServiceTime::Bimodal { modulus: 8, slow, fast };
-    let found = served(100.0, time, 5);
+    let found = served(100.0, &time, 5);
     let waits: Vec<_> = found
         .run
         .queries
@@ -117,7 +117,7 @@ fn mean_waits_follow_from_two_moments_of_the_service() {
 
 fn gaps(rate: f64, seed: u64) -> Vec<f64> {
     let time = ServiceTime::Constant(SimSpan::ZERO);
-    let offsets = served(rate, time, seed).schedule.offsets;
+    let offsets = served(rate, &time, seed).schedule.offsets;
     offsets.windows(2).map(|pair| (pair[1] - pair[0]).ns() as f64 / 1e9).collect()
 }
 
@@ -153,7 +153,7 @@ fn gaps_are_exponential() {
 #[test]
 fn counts_in_windows_are_poisson() {
     let time = ServiceTime::Constant(SimSpan::ZERO);
-    let offsets = served(100.0, time, 11).schedule.offsets;
+    let offsets = served(100.0, &time, 11).schedule.offsets;
     let window = |at: &SimTime| (at.ns() / 100_000_000) as usize;
     let mut counts = vec![0.0; window(offsets.last().unwrap())];
     for at in &offsets {

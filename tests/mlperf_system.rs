@@ -1,20 +1,27 @@
-//! Accelerator systems as systems under test: queues, batches, several accelerators, and the command.
+//! Accelerator systems as systems under test: queues, batches, several accelerators and tenants.
 
 use std::sync::Arc;
 
-use assert_cmd::Command;
-use tempfile::tempdir;
+use proptest::prelude::*;
 
 use xrsim::config::{Catalog, Edition, Hardware};
 use xrsim::cost::principled::Principled;
+use xrsim::engine::Traced;
 use xrsim::hardware::System;
 use xrsim::load::LoadSettings;
-use xrsim::mlperf::system::{Background, Batching, Bench, Tenant};
-use xrsim::mlperf::{Library, LoadGen, Scenario, Settings, TestSettings, measure};
+use xrsim::mlperf::arrivals::Arrivals;
+use xrsim::mlperf::bed::TestBed;
+use xrsim::mlperf::bench::{Background, Batching, Bench, Played, Tenant};
+use xrsim::mlperf::tenants::{TenantTest, find_factor, play};
+use xrsim::mlperf::{Library, LoadGen, Measurement, Scenario, Settings, TestSettings};
 use xrsim::plan::EngineSettings;
 use xrsim::schedule::Policy;
 use xrsim::trace::Outcome;
 use xrsim::units::SimSpan;
+
+fn ms(ms: f64) -> SimSpan {
+    SimSpan::from_ms(ms).expect("a time")
+}
 
 fn system(style: &str) -> Arc<System> {
     let mut catalog = Catalog::new();
@@ -23,23 +30,24 @@ fn system(style: &str) -> Arc<System> {
     Arc::new(style.instantiate(4096, &platform).expect("a system"))
 }
 
-/// MobileNet on `style`, with the first 100 ms of a usage scenario beside it if one is given.
-fn bench(style: &str, batching: Batching, beside: Option<&str>) -> Bench {
-    let mut catalog = Catalog::new();
-    let network = catalog.model("mobilenet_v1").expect("it is embedded").network.clone();
+fn tenant(network: &str, batching: Batching) -> Tenant {
+    let network = Catalog::new().model(network).expect("it is embedded").network.clone();
+    Tenant { network, batching, bound: ms(10.0) }
+}
+
+fn bench_of(style: &str, tenants: Vec<Tenant>, beside: Option<&str>) -> Bench {
     let background = beside.map(|name| Background {
-        scenario: catalog.scenario(name, Edition::Paper).expect("it is embedded"),
-        load: LoadSettings {
-            duration: SimSpan::from_ms(100.0).expect("a time"),
-            ..LoadSettings::default()
-        },
+        scenario: Catalog::new().scenario(name, Edition::Paper).expect("it is embedded"),
+        load: LoadSettings::default(),
     });
-    let bound = SimSpan::from_ms(10.0).expect("a time");
-    let tenants = vec![Tenant { network, batching, bound }];
     let policy = Policy::parse("fcfs").expect("it exists");
     let engine = EngineSettings::default();
-    Bench::new(tenants, background.as_ref(), system(style), &Principled, policy, engine)
-        .expect("it can run")
+    Bench::new(tenants, background, system(style), &Principled, policy, engine).expect("it can run")
+}
+
+/// MobileNet on `style`, with a usage scenario beside it if one is given.
+fn bench(style: &str, batching: Batching, beside: Option<&str>) -> Bench {
+    bench_of(style, vec![tenant("mobilenet_v1", batching)], beside)
 }
 
 fn settings(scenario: Scenario, change: impl Fn(&mut TestSettings)) -> Settings {
@@ -50,15 +58,27 @@ fn settings(scenario: Scenario, change: impl Fn(&mut TestSettings)) -> Settings 
     Settings::new(&requested, library, LoadGen::V6_0).expect("they are in range")
 }
 
+fn server(qps: f64, queries: u64) -> Settings {
+    settings(Scenario::Server, |it| {
+        it.server_target_qps = qps;
+        it.server_target_latency_ns = 10_000_000;
+        it.min_query_count = queries;
+    })
+}
+
+/// The run of the engine, with batches in its trace.
+fn played(bench: &Bench, settings: &Settings) -> Played<Measurement> {
+    bench.play(settings, Traced::All).expect("it ends")
+}
+
 #[test]
 fn a_stream_of_single_samples_takes_the_latency_of_each() {
     let bench = bench("A", Batching::NONE, None);
-    let latency = bench.latency_of(1).expect("it runs");
+    let latency = bench.burst(1).expect("it runs").latency;
     let settings = settings(Scenario::SingleStream, |it| {
         it.single_stream_expected_latency_ns = latency.ns();
     });
-    let mut system = bench.start().expect("it starts");
-    let run = measure(&settings, &mut system).expect("it ends").run;
+    let run = played(&bench, &settings).queries.run;
     assert!(run.queries.iter().all(|query| query.latency() == latency));
     let back_to_back = run.queries.windows(2).all(|pair| pair[1].issued == pair[0].completed);
     assert!(back_to_back, "each follows on the completion of the one before");
@@ -68,15 +88,12 @@ fn a_stream_of_single_samples_takes_the_latency_of_each() {
 /// is held back.
 #[test]
 fn samples_that_wait_are_joined_up_to_the_largest_batch() {
-    let batching = Batching { max: 4, wait: SimSpan::ZERO };
-    let bench = bench("A", batching, None);
-    let mut system = bench.start().expect("it starts");
+    let bench = bench("A", Batching { max: 4, wait: SimSpan::ZERO }, None);
     let settings = settings(Scenario::Offline, |it| {
         it.min_query_count = 10;
         it.min_duration_ms = 0;
     });
-    measure(&settings, &mut system).expect("it ends");
-    let trace = system.finish().trace;
+    let trace = played(&bench, &settings).run.trace;
     // Models are batches of 1, 2, 3 and 4 samples.
     let sizes: Vec<_> = trace.records().iter().map(|it| it.model.index() + 1).collect();
     assert_eq!(sizes, [4, 4, 2]);
@@ -85,16 +102,10 @@ fn samples_that_wait_are_joined_up_to_the_largest_batch() {
 /// At 20 queries a second no batch of 200 ever fills: the first sample waits for as long as it may.
 #[test]
 fn a_sample_is_held_back_for_as_long_as_it_may_be() {
-    let wait = SimSpan::from_ms(5.0).expect("a time");
-    let settings = settings(Scenario::Server, |it| {
-        it.server_target_qps = 20.0;
-        it.min_query_count = 10;
-    });
+    let wait = ms(5.0);
     let first = |wait| {
         let bench = bench("A", Batching { max: 200, wait }, None);
-        let mut system = bench.start().expect("it starts");
-        let run = measure(&settings, &mut system).expect("it ends").run;
-        run.queries[0].latency()
+        played(&bench, &server(20.0, 10)).queries.run.queries[0].latency()
     };
     let at_once = first(SimSpan::ZERO);
     assert!(at_once < wait);
@@ -105,74 +116,138 @@ fn a_sample_is_held_back_for_as_long_as_it_may_be() {
 #[test]
 fn offline_spreads_over_all_accelerators() {
     let bench = bench("D", Batching::NONE, None);
-    let [one, two, three] = [1, 2, 3].map(|n| bench.latency_of(n).expect("it runs"));
+    let bursts = [1, 2, 3].map(|n| bench.burst(n).expect("it runs"));
+    let [one, two, three] = bursts.map(|it| it.latency);
     assert_eq!(one, two);
     assert_eq!(three, one + one);
-    let energies = [1, 3].map(|n| bench.energy_of(n).expect("it runs").get());
-    assert!((energies[1] - 3.0 * energies[0]).abs() <= 1e-12 * energies[1], "{energies:?}");
+    let energies = bursts.map(|it| it.energy.expect("it is known").get());
+    assert!((energies[2] - 3.0 * energies[0]).abs() <= 1e-12 * energies[2], "{energies:?}");
 }
 
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 60, failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// A bench that is one queue is measured without the engine: every query is done when the engine
+    /// says. Energies are sums in another order.
+    #[test]
+    fn one_queue_is_what_the_engine_plays(
+        style in prop::sample::select(vec!["A", "B", "D", "H", "J", "M"]),
+        max in 1u32..6,
+        wait_ms in prop::sample::select(vec![0.0, 0.3, 4.0]),
+        qps in 20.0..6000.0,
+        scenario in prop::sample::select(vec![Scenario::Server, Scenario::Offline, Scenario::MultiStream]),
+    ) {
+        let bench = bench(style, Batching { max, wait: ms(wait_ms) }, None);
+        let settings = settings(scenario, |it| {
+            it.server_target_qps = qps;
+            it.min_query_count = 300;
+            it.multi_stream_expected_latency_ns = 100_000;
+        });
+        let by_engine = played(&bench, &settings);
+        let measured = bench.measure(&settings).expect("it ends");
+        prop_assert_eq!(&measured.measurement.run, &by_engine.queries.run);
+        prop_assert_eq!(bench.passes(&settings).expect("it ends"), by_engine.queries.performance.passes());
+        let (found, expected) = (measured.energy.expect("it is known").get(), by_engine.energy.get());
+        prop_assert!((found - expected).abs() <= 1e-9 * expected, "{} is not {}", found, expected);
+    }
+}
+
+/// The frames go on for as long as the queries do, and the scores are theirs alone.
 #[test]
 fn a_usage_scenario_beside_the_queries_takes_its_share() {
     let settings = settings(Scenario::Server, |it| {
         it.server_target_qps = 300.0;
-        it.min_query_count = 30;
+        it.min_duration_ms = 2000;
     });
-    let latencies = |beside| {
-        let bench = bench("A", Batching::NONE, beside);
-        let mut system = bench.start().expect("it starts");
-        let performance = measure(&settings, &mut system).expect("it ends").performance;
-        (performance.latency.mean, system.finish().trace)
-    };
-    let (alone, _) = latencies(None);
-    let (beside, trace) = latencies(Some("VR_gaming"));
-    assert!(beside > alone, "{beside:?} is not above {alone:?}");
-    let executed = |it: &&xrsim::trace::Record| matches!(it.outcome, Outcome::Executed { .. });
-    let frames = trace.records().iter().filter(executed).filter(|it| it.model.index() < 3);
-    assert!(frames.count() > 0, "frames run beside queries");
+    let alone = played(&bench("A", Batching::NONE, None), &settings);
+    let bench = bench("A", Batching::NONE, Some("VR_gaming"));
+    let beside = played(&bench, &settings);
+    let mean = |it: &Played<Measurement>| it.queries.performance.latency.mean;
+    assert!(mean(&beside) > mean(&alone), "{:?} is not above {:?}", mean(&beside), mean(&alone));
+    assert_eq!(alone.beside, None);
+    let end = beside.queries.performance.last_completed;
+    let is_frame = |it: &&xrsim::trace::Record| it.model.index() < 3;
+    let frames = beside.run.trace.records().iter().filter(is_frame);
+    let executed = frames.filter(|it| matches!(it.outcome, Outcome::Executed { .. }));
+    let last = executed.map(|it| it.arrival).max().expect("some run");
+    assert!(last + ms(100.0) > end, "frames came until {last:?}, queries until {end:?}");
+    let score = beside.beside.expect("there are frames");
+    let without = bench.without_queries(ms(2000.0)).expect("it runs").expect("there are frames");
+    assert!(score.counts.released > 0 && without.counts.released > 0);
+    assert!(score.score_executed_mean <= without.score_executed_mean, "{score:?} {without:?}");
 }
 
-fn xrsim(arguments: &[&str]) -> Command {
-    let mut command = Command::cargo_bin("xrsim").expect("the binary is built");
-    command.arg("mlperf").args(arguments);
-    command
-}
-
-fn refused(arguments: &[&str]) -> String {
-    let assert = xrsim(arguments).assert().code(2);
-    String::from_utf8(assert.get_output().stderr.clone()).expect("messages are UTF-8")
-}
-
+/// First come, first served means frames and queries alike: no query waits for a frame that came later,
+/// where there is one accelerator.
 #[test]
-fn a_test_leaves_the_summary_of_loadgen_and_a_row_a_query() {
-    let folder = tempdir().expect("a folder can be made");
-    let out = folder.path().to_str().expect("the path is UTF-8");
-    let task = "image_classification_light";
-    let one = ["inference", "--task", task, "--load", "single-stream", "--out", out];
-    let assert = xrsim(&one).assert().success();
-    let printed = String::from_utf8_lossy(&assert.get_output().stdout).into_owned();
-    assert!(printed.is_ascii() && printed.contains("VALID"), "{printed}");
-    let place = folder.path().join(task).join("single-stream");
-    let summary = std::fs::read_to_string(place.join("mlperf_log_summary.txt")).expect("written");
-    assert!(summary.contains("SUT name : A@4096"), "{summary}");
-    assert!(summary.contains("Result is : VALID"), "{summary}");
-    let queries = std::fs::read_to_string(place.join("queries.csv")).expect("written");
-    assert!(queries.lines().count() > 1024);
-    assert!(folder.path().join("suite.csv").exists());
-}
-
-#[test]
-fn what_cannot_be_measured_is_refused() {
-    let cases: [(&[&str], &str); 6] = [
-        (&["inference", "--round", "v9"], "no round named `v9`"),
-        (&["inference", "--task", "image"], "no task named `image`"),
-        (&["inference", "--load", "sever"], "no load named `sever`; did you mean `server`?"),
-        (&["mobile", "--round", "v4.1"], "no tasks here for round v4.1"),
-        (&["inference", "--load", "server", "--qps", "0"], "server_target_qps is 0; allowed is"),
-        (&["inference", "--batch-wait", "-1"], "allowed is a number of ms >= 0"),
-    ];
-    for (arguments, expected) in cases {
-        let message = refused(arguments);
-        assert!(message.contains(expected), "{arguments:?}: {message}");
+fn frames_do_not_overtake_queries() {
+    let bench = bench("A", Batching::NONE, Some("AR_gaming"));
+    let trace = played(&bench, &server(100.0, 500)).run.trace;
+    let mut runs: Vec<_> = trace
+        .records()
+        .iter()
+        .filter_map(|it| match it.outcome {
+            Outcome::Executed { start, .. } => Some((start, it.arrival, it.deadline, it.model)),
+            _ => None,
+        })
+        .collect();
+    runs.sort_unstable();
+    let queries = bench.plan().scenario.models().len() - 1;
+    for (index, &(start, arrival, _, model)) in runs.iter().enumerate() {
+        if model.index() == queries {
+            let overtakes = |it: &&(_, _, _, _)| it.1 > arrival && it.0 < start;
+            assert_eq!(runs[..index].iter().find(overtakes), None, "{arrival:?}");
+        }
     }
+}
+
+/// Five seconds of queries.
+fn tenant_test(qps: f64) -> TenantTest {
+    let settings = Settings { min_duration: ms(5000.0), ..server(qps, 1) };
+    TenantTest { arrivals: Arrivals::Poisson(qps), settings }
+}
+
+/// A tenant alone is LoadGen's server, to the nanosecond.
+#[test]
+fn a_tenant_alone_is_a_server() {
+    let bench = bench("J", Batching { max: 3, wait: SimSpan::ZERO }, None);
+    let test = tenant_test(400.0);
+    let found = play(std::slice::from_ref(&test), 1.0, &bench, Traced::Load).expect("it ends");
+    let expected = played(&bench, &test.settings);
+    let queries = expected.queries.run.queries.iter();
+    let queries: Vec<_> = queries.map(|query| (query.scheduled, query.completed)).collect();
+    assert_eq!(found.queries[0].queries, queries);
+    assert_eq!(found.queries[0].performance, expected.queries.performance);
+}
+
+/// Beside a slow network a fast one keeps its bound at far lower rates than alone, as it waits for the
+/// slow one. Energies are each tenant's own.
+#[test]
+fn tenants_share_the_system() {
+    let fast = || tenant("mobilenet_v1", Batching::NONE);
+    let slow = tenant("resnet50", Batching::NONE);
+    let both = bench_of("A", vec![fast(), slow], None);
+    let tests = [tenant_test(50.0), tenant_test(20.0)];
+    let together = play(&tests, 1.0, &both, Traced::Load).expect("they end").queries;
+    let alone = bench_of("A", vec![fast()], None);
+    let alone = &play(&tests[..1], 1.0, &alone, Traced::Load).expect("it ends").queries[0];
+    assert_eq!(together[0].queries.len(), alone.queries.len(), "its stream does not change");
+    assert!(together[0].performance.latency.mean > alone.performance.latency.mean);
+    let per_query =
+        |it: &xrsim::mlperf::tenants::TenantOutcome| it.energy.get() / it.queries.len() as f64;
+    let difference = per_query(&together[0]) - per_query(alone);
+    assert!(difference.abs() <= 1e-9 * per_query(alone));
+    assert!(per_query(&together[1]) > per_query(&together[0]));
+}
+
+#[test]
+fn the_highest_load_of_tenants_keeps_every_bound() {
+    let fast = || tenant("mobilenet_v1", Batching::NONE);
+    let bench = bench_of("D", vec![fast(), fast()], None);
+    let tests = [tenant_test(100.0), tenant_test(50.0)];
+    let (factor, ()) = find_factor(&tests, &bench).expect("it ends").peak.expect("there is one");
+    assert!(factor > 1.0);
+    let at = |factor| play(&tests, factor, &bench, Traced::Load).expect("it ends").queries;
+    assert!(at(factor).iter().all(|it| it.passes()));
+    assert!(at(2.0 * factor).iter().any(|it| !it.passes()));
 }

@@ -9,6 +9,7 @@ mod costs;
 mod explain;
 mod figure;
 mod inspect;
+mod key_values;
 mod message;
 mod mlperf;
 mod output;

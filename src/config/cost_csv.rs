@@ -152,7 +152,7 @@ struct Columns {
 
 impl Columns {
     fn read(header: &Row) -> Result<Self, Vec<Problem>> {
-        let mut problems = misnamed(header);
+        let mut problems = misnamed(header, &COLUMNS);
         let find = |name| header.cells.iter().position(|cell| cell == name);
         let (milliseconds, cycles) = (find("latency_ms"), find("cycles"));
         if let (Some(_), Some(cycles)) = (milliseconds, cycles) {
@@ -203,13 +203,13 @@ impl Columns {
 }
 
 /// Columns of the header that are unknown or named twice.
-fn misnamed(header: &Row) -> Vec<Problem> {
+pub(super) fn misnamed(header: &Row, columns: &[&str]) -> Vec<Problem> {
     let mut problems = Vec::new();
     for (index, name) in header.cells.iter().enumerate() {
-        if !COLUMNS.contains(&name) {
-            let help = match nearest(name, COLUMNS) {
+        if !columns.contains(&name) {
+            let help = match nearest(name, columns.iter().copied()) {
                 Some(near) => format!("did you mean `{near}`?"),
-                None => format!("columns: {}", COLUMNS.join(", ")),
+                None => format!("columns: {}", columns.join(", ")),
             };
             let problem = header.problem(index, format!("unknown column `{name}`"));
             problems.push(problem.help(help));
@@ -221,7 +221,7 @@ fn misnamed(header: &Row) -> Vec<Problem> {
 }
 
 impl Row<'_> {
-    fn name(&self, index: usize, column: &str) -> Result<Box<str>, Problem> {
+    pub(super) fn name(&self, index: usize, column: &str) -> Result<Box<str>, Problem> {
         match &self.cells[index] {
             "" => Err(self.problem(index, format!("the {column} is not named"))),
             name => Ok(name.into()),

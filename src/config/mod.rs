@@ -14,6 +14,7 @@ pub mod kind;
 pub mod loadgen_cases;
 pub mod maestro;
 pub mod network;
+pub mod service_csv;
 pub mod suite;
 pub mod sweep;
 
@@ -33,6 +34,7 @@ pub use document::resolve;
 pub use files::Source;
 pub use kind::Kind;
 pub use network::Model;
+pub use service_csv::ServiceTables;
 pub use suite::Suite;
 pub use sweep::SweepDraft;
 pub use yaml::read::{At, printable, unknown_name};

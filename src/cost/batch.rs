@@ -5,6 +5,8 @@
 //! batch, and what does not fit any more goes off chip. That can make a large batch slower than
 //! smaller ones in turn, so that the fastest way to split it is taken.
 
+use std::sync::Arc;
+
 use rayon::prelude::*;
 
 use crate::hardware::Accelerator;
@@ -32,6 +34,8 @@ pub struct BatchCost {
 pub struct BatchCosts {
     /// `[batch - 1]`.
     costs: Vec<BatchCost>,
+    /// Likewise, layer by layer; `None` if the batch is split.
+    networks: Vec<Option<Arc<NetworkCost>>>,
 }
 
 impl BatchCosts {
@@ -56,27 +60,21 @@ impl BatchCosts {
     ) -> Result<Self, Infeasible> {
         assert!((1..=Self::MAX_BATCH).contains(&max_batch), "batches of {max_batch}");
         let single = model.network(network, accelerator)?;
-        let whole = |batch| {
-            let cost = model.network(&network.batched(batch).ok()?, accelerator).ok()?;
-            Some(BatchCost::whole(&cost, batch))
+        let whole = |batch| model.network(&network.batched(batch).ok()?, accelerator).ok();
+        let larger = (2..=max_batch).into_par_iter().map(whole);
+        let mut wholes = vec![Some(single)];
+        wholes.par_extend(larger);
+        let total = |(index, cost): (usize, &Option<NetworkCost>)| {
+            cost.as_ref().map(|cost| BatchCost::whole(cost, index as u32 + 1))
         };
-        let larger: Vec<_> = (2..=max_batch).into_par_iter().map(whole).collect();
-        Ok(Self::split(BatchCost::whole(&single, 1), &larger))
-    }
-
-    /// The fastest splits of batches that take so much as a whole: one input, then two and more. Of
-    /// equally fast ones the one with the least energy is taken, then that of the larger first part.
-    fn split(single: BatchCost, larger: &[Option<BatchCost>]) -> Self {
-        let mut costs = vec![single];
-        for whole in larger {
-            let size = costs.len() + 1;
-            let splits = (1..size).map(|first| costs[first - 1].and(&costs[size - first - 1]));
-            let fastest = splits
-                .chain(*whole)
-                .reduce(|best, cost| if cost.key() <= best.key() { cost } else { best });
-            costs.push(fastest.expect("there are smaller batches"));
-        }
-        Self { costs }
+        let totals: Vec<_> = wholes.iter().enumerate().map(total).collect();
+        let costs = split(&totals);
+        let keep = |(cost, whole): (&BatchCost, (usize, Option<NetworkCost>))| {
+            let (index, network) = whole;
+            network.filter(|_| cost.at_once as usize == index + 1).map(Arc::new)
+        };
+        let networks = costs.iter().zip(wholes.into_iter().enumerate()).map(keep).collect();
+        Ok(Self { costs, networks })
     }
 
     /// Largest batch.
@@ -92,6 +90,30 @@ impl BatchCosts {
     pub fn of(&self, batch: u32) -> BatchCost {
         self.costs[batch as usize - 1]
     }
+
+    /// Cost of `batch` inputs layer by layer; `None` if they are split.
+    ///
+    /// # Panics
+    ///
+    /// As [`BatchCosts::of`].
+    pub fn whole(&self, batch: u32) -> Option<&Arc<NetworkCost>> {
+        self.networks[batch as usize - 1].as_ref()
+    }
+}
+
+/// The fastest splits of batches of 1, 2, ... inputs that take so much as a whole, of which that of one
+/// input is known. Of equally fast ones the one with the least energy is taken, then that of the larger
+/// first part.
+fn split(wholes: &[Option<BatchCost>]) -> Vec<BatchCost> {
+    let mut costs: Vec<BatchCost> = Vec::with_capacity(wholes.len());
+    for (index, whole) in wholes.iter().enumerate() {
+        let splits = (0..index).map(|first| costs[first].and(&costs[index - first - 1]));
+        let fastest = splits
+            .chain(*whole)
+            .reduce(|best, cost| if cost.key() <= best.key() { cost } else { best });
+        costs.push(fastest.expect("one input is feasible"));
+    }
+    costs
 }
 
 impl BatchCost {
@@ -126,10 +148,9 @@ mod tests {
     /// 26 ns; 4 is 2 and 2, 32 ns; 5 is 41 ns at once as 42 ns is 2, 2 and 1.
     #[test]
     fn batches_are_split_where_that_is_faster() {
-        let larger =
-            [Some(whole(2, 16, 2.0)), None, Some(whole(4, 40, 1.0)), Some(whole(5, 41, 9.0))];
-        let costs = BatchCosts::split(whole(1, 10, 3.0), &larger);
-        let found: Vec<_> = (1..=costs.max_batch()).map(|batch| costs.of(batch)).collect();
+        let [one, two, four, five] =
+            [whole(1, 10, 3.0), whole(2, 16, 2.0), whole(4, 40, 1.0), whole(5, 41, 9.0)];
+        let found = split(&[Some(one), Some(two), None, Some(four), Some(five)]);
         let latencies: Vec<_> = found.iter().map(|cost| cost.latency.ns()).collect();
         assert_eq!(latencies, [10, 16, 26, 32, 41]);
         let energies: Vec<_> = found.iter().map(|cost| cost.energy.get()).collect();
@@ -141,9 +162,8 @@ mod tests {
     /// Two inputs take 20 ns either way; at once they take less energy.
     #[test]
     fn of_equally_fast_splits_the_frugal_one_is_taken() {
-        let costs = BatchCosts::split(whole(1, 10, 3.0), &[Some(whole(2, 20, 5.0))]);
-        assert_eq!(costs.of(2), whole(2, 20, 5.0));
-        let costs = BatchCosts::split(whole(1, 10, 3.0), &[Some(whole(2, 20, 7.0))]);
-        assert_eq!((costs.of(2).energy.get(), costs.of(2).at_once), (6.0, 1));
+        let of_two = |energy| split(&[Some(whole(1, 10, 3.0)), Some(whole(2, 20, energy))])[1];
+        assert_eq!(of_two(5.0), whole(2, 20, 5.0));
+        assert_eq!((of_two(7.0).energy.get(), of_two(7.0).at_once), (6.0, 1));
     }
 }

@@ -62,9 +62,13 @@ impl Expiries {
 
     /// Time of the next timer among those that `matter`; the others before it are discarded.
     pub(super) fn peek(&mut self, matters: impl Fn(RequestId) -> bool) -> Option<SimTime> {
-        let void = self.timers[self.next..].iter().take_while(|(_, _, id)| !matters(*id)).count();
-        self.next += void;
-        self.timers.get(self.next).map(|&(time, ..)| time)
+        while let Some(&(time, _, id)) = self.timers.get(self.next) {
+            if matters(id) {
+                return Some(time);
+            }
+            self.next += 1;
+        }
+        None
     }
 
     /// Takes the next timer if it is due at `now`.

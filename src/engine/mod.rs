@@ -51,7 +51,7 @@ use crate::plan::Plan;
 use crate::schedule::PolicyFailure;
 use crate::trace::Trace;
 
-pub use session::{Progress, Session};
+pub use session::{Progress, Session, Traced};
 
 /// A finished run.
 #[derive(Debug, Clone, PartialEq)]
@@ -75,5 +75,5 @@ pub struct Run {
 /// the policy breaks the contract of [`Scheduler`](crate::schedule::Scheduler).
 pub fn run(plan: &Plan, requests: &RequestStream) -> Result<Run, PolicyFailure> {
     plan.check().expect("the parts of a plan fit");
-    step::Engine::new(plan, requests)?.play_all()
+    step::Engine::new(plan, requests, true)?.play_all()
 }

@@ -4,20 +4,29 @@ use crate::ids::{AccelId, FrameId, ModelId, RequestId};
 use crate::load::{Request, RequestStream};
 use crate::plan::Plan;
 use crate::schedule::PolicyFailure;
-use crate::units::SimTime;
+use crate::units::{Millijoules, SimTime};
 
 use super::Run;
 use super::step::Engine;
 
 /// What a submitted request did.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Progress {
     /// Its first layer started there.
     Started(RequestId, AccelId),
-    /// It ran to its end.
-    Executed(RequestId),
+    /// It ran to its end, and took that much.
+    Executed(RequestId, Millijoules),
     /// The policy gave it up.
     Dropped(RequestId),
+}
+
+/// Which requests the trace of a session has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Traced {
+    /// Those of the load, then the submitted ones.
+    All,
+    /// Those of the load; the memory of the others is theirs who come after them.
+    Load,
 }
 
 /// A run in progress. Beside the requests of its load, which play as in [`run`](super::run), others
@@ -25,7 +34,7 @@ pub enum Progress {
 pub struct Session<'a>(Engine<'a>);
 
 impl<'a> Session<'a> {
-    /// Starts a run of `requests`, of which there may be none.
+    /// Starts a run of `requests`, of which there may be none, to leave a trace of those `traced`.
     ///
     /// # Errors
     ///
@@ -34,21 +43,28 @@ impl<'a> Session<'a> {
     /// # Panics
     ///
     /// As [`run`](super::run).
-    pub fn new(plan: &'a Plan, requests: &'a RequestStream) -> Result<Self, PolicyFailure> {
+    pub fn new(
+        plan: &'a Plan,
+        requests: &'a RequestStream,
+        traced: Traced,
+    ) -> Result<Self, PolicyFailure> {
         plan.check().expect("the parts of a plan fit");
-        Engine::new(plan, requests).map(Self)
+        Engine::new(plan, requests, traced == Traced::Load).map(Self)
     }
 
     /// Adds a request at `now`, the time of the last [`Session::play`] or later but not later than
-    /// [`Session::next_event`]. It starts at the next call of that, for `now`, at the earliest.
+    /// [`Session::next_event`]. It starts at the next call of that, for `now`, at the earliest. It counts
+    /// as released at `release`, which may be earlier.
     pub fn submit(
         &mut self,
         model: ModelId,
         frame: FrameId,
+        release: SimTime,
         deadline: SimTime,
         now: SimTime,
     ) -> RequestId {
-        self.0.submit(Request { model, frame, arrival: now, deadline, triggered: true })
+        let request = Request { model, frame, arrival: release, deadline, triggered: true };
+        self.0.submit(request, now)
     }
 
     /// Turns a submitted request that has not started into one of another model.
@@ -61,8 +77,8 @@ impl<'a> Session<'a> {
         self.0.next_instant()
     }
 
-    /// Plays everything that happens at `now`, which is [`Session::next_event`], and tells of every
-    /// submitted request what it did.
+    /// Plays everything that happens at `now`, which is [`Session::next_event`]. What submitted requests
+    /// did then replaces what `progress` held.
     ///
     /// # Errors
     ///
@@ -70,14 +86,15 @@ impl<'a> Session<'a> {
     pub fn play(
         &mut self,
         now: SimTime,
-        mut tell: impl FnMut(Progress),
+        progress: &mut Vec<Progress>,
     ) -> Result<(), PolicyFailure> {
-        self.0.step(now)?;
-        self.0.progress().for_each(&mut tell);
-        Ok(())
+        progress.clear();
+        let result = self.0.step(now);
+        self.0.swap_progress(progress);
+        result
     }
 
-    /// What happened, of the requests of the load and then of the submitted ones.
+    /// What happened, of the requests that are traced.
     pub fn finish(self) -> Run {
         self.0.into_run()
     }

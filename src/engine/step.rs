@@ -7,7 +7,7 @@ use crate::plan::{EngineSettings, LatePolicy, Plan};
 use crate::schedule::{
     Decision, Foreseen, Granularity, Job, Policy, PolicyFailure, Preemption, Scheduler, Setup,
 };
-use crate::trace::{Attempt, DropReason, Outcome, Piece, Record, Trace};
+use crate::trace::{Attempt, DropReason, Outcome, Piece, Trace};
 use crate::units::{Millijoules, SimSpan, SimTime};
 
 use super::Run;
@@ -15,30 +15,10 @@ use super::agenda::{Arrivals, Completions, Expiries};
 use super::board::Board;
 use super::memories::{Memories, Moved};
 use super::pieces::Pieces;
-use super::requests::Requests;
+use super::requests::{Requests, Stage};
 use super::session::Progress;
 use super::sharing::Sharing;
 use super::stint::Stint;
-
-/// Where a request is on its way; it moves down this list to one of the last two, back and forth
-/// between running and being suspended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Stage {
-    /// Its input data is not there yet.
-    Expected,
-    /// It waits for results of other requests.
-    Blocked,
-    /// It waits for an accelerator.
-    Ready,
-    /// It is on an accelerator.
-    Running,
-    /// It was cut and waits for an accelerator to go on.
-    Suspended,
-    /// It ran to completion.
-    Executed,
-    /// It ended without a result: dropped, or not asked for.
-    Void,
-}
 
 /// What the requests that a request depends on mean for it.
 enum Upstream {
@@ -68,21 +48,24 @@ pub(super) struct Engine<'a> {
     memories: Option<Memories<'a>>,
     /// How bandwidth is shared; `None` if there is enough.
     sharing: Option<Sharing<'a>>,
-    /// Indexed by [`RequestId`].
-    stages: Vec<Stage>,
-    /// Indexed by [`RequestId`]; [`Outcome::Lost`] until the request ends.
-    records: Vec<Record>,
     /// Requests that have ended and whose dependants have not been told.
     news: Vec<RequestId>,
-    /// Submitted requests that arrive now.
+    /// Submitted requests that are let in at `inbox_due`.
     inbox: Vec<RequestId>,
+    inbox_due: SimTime,
     /// What submitted requests did.
     progress: Vec<Progress>,
     events: u64,
 }
 
 impl<'a> Engine<'a> {
-    pub(super) fn new(plan: &'a Plan, requests: &'a RequestStream) -> Result<Self, PolicyFailure> {
+    /// A run of `requests`, to which others are submitted; those are not kept for longer than they last
+    /// if it `forgets`.
+    pub(super) fn new(
+        plan: &'a Plan,
+        requests: &'a RequestStream,
+        forgets: bool,
+    ) -> Result<Self, PolicyFailure> {
         let n_accelerators = plan.system.accelerators().len();
         let foreseen = if plan.scheduler.foresees() { foresee(requests) } else { Vec::new() };
         let setup = Setup {
@@ -93,7 +76,7 @@ impl<'a> Engine<'a> {
             foreseen: &foreseen,
         };
         Ok(Self {
-            requests: Requests::new(requests),
+            requests: Requests::new(requests, forgets),
             costs: &plan.costs,
             settings: plan.engine,
             scheduler: plan.scheduler.build(&setup)?,
@@ -106,10 +89,9 @@ impl<'a> Engine<'a> {
             pieces: Pieces::default(),
             memories: Memories::new(plan),
             sharing: Sharing::new(plan),
-            stages: vec![Stage::Expected; requests.requests().len()],
-            records: requests.requests().iter().map(unfinished).collect(),
             news: Vec::new(),
             inbox: Vec::new(),
+            inbox_due: SimTime::ZERO,
             progress: Vec::new(),
             events: 0,
         })
@@ -125,22 +107,22 @@ impl<'a> Engine<'a> {
 
     /// What happened.
     pub(super) fn into_run(self) -> Run {
-        let trace = Trace::with_pieces(self.records, self.pieces.into_pieces());
+        let trace = Trace::with_pieces(self.requests.into_records(), self.pieces.into_pieces());
         Run { trace, events: self.events }
     }
 
     /// When something happens next.
     pub(super) fn next_instant(&mut self) -> Option<SimTime> {
         let aborts = self.settings.late == LatePolicy::Abort;
-        let stages = &self.stages;
-        let expiry = self.expiries.peek(|id| match stages[id.index()] {
+        let requests = &self.requests;
+        let expiry = self.expiries.peek(|id| match requests.stage(id) {
             Stage::Expected | Stage::Blocked | Stage::Ready => true,
             Stage::Running | Stage::Suspended => aborts,
             Stage::Executed | Stage::Void => false,
         });
-        let submitted = self.inbox.first().map(|&id| self.requests.request(id).arrival);
-        let sources = [submitted, self.completions.peek(), self.arrivals.peek(), expiry];
-        sources.into_iter().flatten().min()
+        let submitted = (!self.inbox.is_empty()).then_some(self.inbox_due);
+        let known = earlier(self.arrivals.peek(), expiry);
+        earlier(earlier(submitted, self.completions.peek()), known)
     }
 
     /// Plays everything that happens at `now`.
@@ -246,31 +228,29 @@ impl<'a> Engine<'a> {
         self.inbox.clear();
     }
 
-    /// Adds a request that arrives at the instant that is played next.
-    pub(super) fn submit(&mut self, request: Request) -> RequestId {
+    /// Adds a request that is let in at `now`, the instant that is played next.
+    pub(super) fn submit(&mut self, request: Request, now: SimTime) -> RequestId {
         let id = self.requests.submit(request);
-        self.stages.push(Stage::Expected);
-        self.records.push(unfinished(&request));
         self.inbox.push(id);
+        self.inbox_due = now;
         id
     }
 
     /// Turns a submitted request that waits into one of another model.
     pub(super) fn change_model(&mut self, id: RequestId, model: ModelId) {
-        self.requests.submitted_mut(id).model = model;
-        self.records[id.index()].model = model;
+        self.requests.change_model(id, model);
         self.board.change_model(id, model);
     }
 
-    /// What submitted requests did since the last call.
-    pub(super) fn progress(&mut self) -> impl Iterator<Item = Progress> {
-        self.progress.drain(..)
+    /// Gives what submitted requests did since the last call, for an empty list.
+    pub(super) fn swap_progress(&mut self, empty: &mut Vec<Progress>) {
+        std::mem::swap(&mut self.progress, empty);
     }
 
     /// Gives up the requests whose time is over, upstream ones first.
     fn drop_expired(&mut self, now: SimTime) {
         while let Some(request) = self.expiries.pop(now) {
-            match self.stages[request.index()] {
+            match self.requests.stage(request) {
                 Stage::Ready => {
                     self.board.take(request);
                     self.give_up(request, DropReason::Deadline, now);
@@ -412,27 +392,30 @@ impl<'a> Engine<'a> {
         self.end(request, Outcome::Dropped { at: now, reason, energy, attempt });
     }
 
-    fn end(&mut self, request: RequestId, outcome: Outcome) {
-        let record = &mut self.records[request.index()];
-        record.outcome = outcome;
-        self.board.remember(record.model, record.deadline, &outcome);
-        let stage = match outcome {
-            Outcome::Executed { .. } => Stage::Executed,
-            _ => Stage::Void,
-        };
-        self.enter(request, stage);
-        if self.requests.is_submitted(request) {
-            self.progress.push(match stage {
-                Stage::Executed => Progress::Executed(request),
-                _ => Progress::Dropped(request),
+    fn end(&mut self, id: RequestId, outcome: Outcome) {
+        let request = *self.requests.request(id);
+        self.board.remember(request.model, request.deadline, &outcome);
+        self.enter(
+            id,
+            match outcome {
+                Outcome::Executed { .. } => Stage::Executed,
+                _ => Stage::Void,
+            },
+        );
+        self.requests.end(id, outcome);
+        if self.requests.is_submitted(id) {
+            self.progress.push(match outcome {
+                Outcome::Executed { energy, .. } => Progress::Executed(id, energy),
+                _ => Progress::Dropped(id),
             });
+        } else {
+            self.news.push(id);
         }
-        self.news.push(request);
     }
 
     /// Moves a request to its next stage; the board counts those that are blocked.
     fn enter(&mut self, request: RequestId, stage: Stage) {
-        let old = std::mem::replace(&mut self.stages[request.index()], stage);
+        let Some(old) = self.requests.enter(request, stage) else { return };
         if (old == Stage::Blocked) != (stage == Stage::Blocked) {
             let model = self.requests.request(request).model;
             self.board.block(model, stage == Stage::Blocked);
@@ -443,7 +426,7 @@ impl<'a> Engine<'a> {
     fn spread_news(&mut self, now: SimTime) {
         while let Some(ended) = self.news.pop() {
             for &dependant in self.requests.downstream(ended) {
-                if self.stages[dependant.index()] == Stage::Blocked {
+                if self.requests.stage(dependant) == Stage::Blocked {
                     self.reconsider(dependant, now);
                 }
             }
@@ -461,8 +444,8 @@ impl<'a> Engine<'a> {
 
     fn upstream_of(&self, request: RequestId) -> Upstream {
         let mut upstream = Upstream::Done;
-        for needed in self.requests.upstream(request) {
-            match self.stages[needed.index()] {
+        for &needed in self.requests.upstream(request) {
+            match self.requests.stage(needed) {
                 Stage::Executed => {}
                 Stage::Void => return Upstream::Void,
                 _ => upstream = Upstream::Pending,
@@ -510,12 +493,10 @@ fn foresee(requests: &RequestStream) -> Vec<Foreseen> {
     requests.requests().iter().enumerate().map(foreseen).collect()
 }
 
-fn unfinished(request: &Request) -> Record {
-    Record {
-        model: request.model,
-        frame: request.frame,
-        arrival: request.arrival,
-        deadline: request.deadline,
-        outcome: Outcome::Lost { attempt: None },
+/// The earlier one of those that there are.
+fn earlier(one: Option<SimTime>, other: Option<SimTime>) -> Option<SimTime> {
+    match (one, other) {
+        (Some(one), Some(other)) => Some(one.min(other)),
+        _ => one.or(other),
     }
 }

@@ -9,6 +9,7 @@ use thiserror::Error;
 use crate::units::{SimSpan, SimTime};
 
 use super::random::MersenneTwister;
+use super::settings::SettingsError;
 
 /// Highest rate \[1/s\]; the clock has no finer tick than 1 ns.
 pub(super) const MAX_RATE: f64 = 1e9;
@@ -137,6 +138,41 @@ pub enum Arrivals {
 }
 
 impl Arrivals {
+    /// Mean rate \[1/s\].
+    pub fn mean_rate(self) -> f64 {
+        match self {
+            Self::Periodic(period) => 1.0 / seconds(period),
+            Self::Poisson(rate) => rate,
+            Self::Bursts(bursts) => bursts.mean_rate(),
+        }
+    }
+
+    /// As many times as many queries; bursts come as often as before.
+    ///
+    /// # Errors
+    ///
+    /// If a rate is out of range.
+    pub fn times_as_fast(self, factor: f64) -> Result<Self, SettingsError> {
+        let rate = |rate: f64| match rate * factor {
+            allowed if (0.0..=MAX_RATE).contains(&allowed) => Ok(allowed),
+            other => Err(SettingsError::OutOfRange {
+                field: "qps",
+                value: other.to_string(),
+                allowed: format!("a number from 0 to {MAX_RATE}"),
+            }),
+        };
+        Ok(match self {
+            Self::Periodic(period) => {
+                Self::Periodic(SimSpan::from_ns((1e9 / rate(1.0 / seconds(period))?) as u64))
+            }
+            Self::Poisson(mean) => Self::Poisson(rate(mean)?),
+            Self::Bursts(bursts) => {
+                let [within, between] = bursts.rates;
+                Self::Bursts(Bursts { rates: [rate(within)?, rate(between)?], ..bursts })
+            }
+        })
+    }
+
     /// Every arrival, without end, ascending, with the draws of `seed`.
     pub fn times(self, seed: u64) -> Times {
         let group = match self {

@@ -1,33 +1,18 @@
-//! The tests of a suite on an accelerator system: what a submitter would have measured.
+//! The tests of a suite on a test bed: what a submitter would have measured.
 
-use thiserror::Error;
+use ordered_float::OrderedFloat;
+use rayon::prelude::*;
 
-use crate::schedule::PolicyFailure;
+use crate::score::Score;
 use crate::units::{Millijoules, SimSpan, SimTime};
 
-use super::peak::find_peak;
+use super::bed::{Measured, TestBed, TestError};
+use super::peak::{Climb, Search, Trial, climb, find_common};
 use super::performance::{Measurement, Metric, Performance, measure};
 use super::rounds::Round;
-use super::run::RunError;
-use super::settings::{Library, Scenario, Seeds, Settings, SettingsError};
+use super::settings::{Library, Scenario, Seeds, Settings};
 use super::suite::{Load, Test};
 use super::sut::{Completions, Sample, SystemUnderTest};
-use super::system::Bench;
-
-/// Why a test could not be made.
-#[derive(Debug, Clone, PartialEq, Eq, Error)]
-#[non_exhaustive]
-pub enum TestError {
-    /// Its settings are out of range.
-    #[error(transparent)]
-    Settings(#[from] SettingsError),
-    /// Its run broke off.
-    #[error(transparent)]
-    Run(#[from] RunError),
-    /// The scheduler broke off.
-    #[error(transparent)]
-    Policy(#[from] PolicyFailure),
-}
 
 /// What a test is made with beside the suite.
 #[derive(Debug, Clone, Copy)]
@@ -36,8 +21,17 @@ pub struct Rules {
     pub round: &'static Round,
     /// Whether its counts and durations hold too, in place of the suite's.
     pub counts_of_round: bool,
-    /// Server: the rate that is tested in place of a search for the highest \[1/s\].
+    /// Server: the rate to test \[1/s\], or to search from.
     pub target_qps: Option<f64>,
+    /// Multi-stream: the number of streams to test, or to search from; from v2.0 on the samples of a
+    /// query.
+    pub streams: Option<u64>,
+    /// Whether to search even if a rate or a number of streams is given.
+    pub finds_peak: bool,
+    /// Least duration in place of that of the suite or round.
+    pub min_duration: Option<SimSpan>,
+    /// Fewest queries, of samples in Offline, likewise.
+    pub min_queries: Option<u64>,
 }
 
 /// What a test gave.
@@ -47,12 +41,23 @@ pub struct Outcome {
     pub settings: Settings,
     /// That run; of several the one with the least result.
     pub measurement: Measurement,
-    /// Runs of the search that found its load; 0 without one.
-    pub trials: usize,
+    /// The search that found its load; empty without one.
+    pub trials: Vec<Trial>,
     /// Runs that had to pass.
     pub runs: u32,
-    /// Energy of a sample \[mJ\].
-    pub energy_per_sample: Millijoules,
+    /// Energy of all samples; `None` if nothing is known of that.
+    pub energy: Option<Millijoules>,
+    /// Scores of the usage scenario beside the queries, if there is one.
+    pub beside: Option<Beside>,
+}
+
+/// What a usage scenario scores.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Beside {
+    /// With the queries.
+    pub with_queries: Score,
+    /// In the same time without them.
+    pub alone: Score,
 }
 
 impl Outcome {
@@ -71,39 +76,70 @@ impl Outcome {
         self.performance().validity.is_valid()
     }
 
-    /// Whether its latencies pass, or nothing is asked of them.
-    fn passes(&self) -> bool {
-        self.performance().validity.performance != Some(false)
+    /// Energy of a sample.
+    pub fn energy_per_sample(&self) -> Option<Millijoules> {
+        let performance = self.performance();
+        let samples = performance.queries * self.settings.samples_per_query;
+        Some(Millijoules::new(self.energy?.get() / samples.max(1) as f64))
+    }
+
+    /// Single-stream and multi-stream: energy of a query, which power measurements report as energy
+    /// per stream.
+    pub fn energy_per_stream(&self) -> Option<Millijoules> {
+        let is_stream =
+            matches!(self.settings.scenario, Scenario::SingleStream | Scenario::MultiStream);
+        let samples = self.settings.samples_per_query as f64;
+        let energy = self.energy_per_sample().filter(|_| is_stream)?;
+        Some(Millijoules::new(energy.get() * samples))
+    }
+
+    /// Mean power of the queries until the last is done \[W\].
+    pub fn mean_power_w(&self) -> Option<f64> {
+        let duration = self.performance().last_completed - SimTime::ZERO;
+        Some(self.energy?.get() / duration.as_ms().max(f64::MIN_POSITIVE))
     }
 }
 
-/// Makes `test` by `rules` on `bench`, whose first tenant is the network of the task. Server rates and
-/// numbers of streams are searched for unless they are given; of a server, every run of the round has
-/// to pass.
+/// Makes `test` by `rules` on `bed`. Server rates and numbers of streams are searched for unless they
+/// are given; of a server, every run of the round has to pass.
 ///
 /// # Errors
 ///
 /// [`TestError`].
-pub fn run_test(test: &Test, rules: &Rules, bench: &Bench) -> Result<Outcome, TestError> {
-    let settings = settings(test, rules, bench)?;
-    match test.load {
+pub fn run_test(test: &Test, rules: &Rules, bed: &dyn TestBed) -> Result<Outcome, TestError> {
+    let settings = settings(test, rules, bed)?;
+    let mut outcome = match test.load {
         Load::Server { runs, .. } => {
             let runs = if rules.counts_of_round { rules.round.server_runs } else { runs };
-            match rules.target_qps {
-                Some(_) => Ok(server_runs(&settings, runs, bench)?.1),
-                None => peak_server(&settings, runs, bench),
+            let server = Server { runs, bed };
+            match (rules.target_qps, rules.finds_peak) {
+                (Some(_), false) => server.all_runs(&settings),
+                (Some(_), true) => server.peak_from(&settings),
+                (None, _) => server.peak(&settings),
             }
         }
         Load::MultiStream { .. } if settings.loadgen.has_fixed_interval() => {
-            peak_streams(&settings, bench)
+            match (rules.streams, rules.finds_peak) {
+                (Some(_), false) => streams(&settings, bed),
+                _ => peak_streams(&settings, bed),
+            }
         }
-        _ => make(&settings, bench),
+        _ => make(&settings, bed),
+    }?;
+    if let Some(beside) = &mut outcome.beside {
+        let duration = outcome.measurement.performance.last_completed - SimTime::ZERO;
+        beside.alone = bed.without_queries(duration)?.unwrap_or(beside.alone);
     }
+    Ok(outcome)
 }
 
 /// LoadGen's settings of a test. What a submitter would have to know of the system beforehand
-/// (expected latencies and rates) is taken from its costs.
-fn settings(test: &Test, rules: &Rules, bench: &Bench) -> Result<Settings, TestError> {
+/// (expected latencies and rates) is taken from the bed.
+///
+/// # Errors
+///
+/// [`TestError`].
+pub fn settings(test: &Test, rules: &Rules, bed: &dyn TestBed) -> Result<Settings, TestError> {
     let scenario = match test.load {
         Load::SingleStream => Scenario::SingleStream,
         Load::MultiStream { .. } => Scenario::MultiStream,
@@ -117,19 +153,26 @@ fn settings(test: &Test, rules: &Rules, bench: &Bench) -> Result<Settings, TestE
         requested.min_query_count = test.min_count;
         requested.min_duration_ms = test.min_duration.ns() / 1_000_000;
     }
-    let capacity = bench.capacity_per_s(0);
-    requested.single_stream_expected_latency_ns = bench.latency_of(1)?.ns();
+    if let Some(duration) = rules.min_duration {
+        requested.min_duration_ms = duration.ns() / 1_000_000;
+    }
+    requested.min_query_count = rules.min_queries.unwrap_or(requested.min_query_count);
+    let capacity = bed.capacity_per_s();
+    requested.single_stream_expected_latency_ns = bed.burst(1)?.latency.ns().max(1);
     requested.offline_expected_qps = capacity;
     requested.server_target_qps = rules.target_qps.unwrap_or(capacity / 4.0);
+    let streams = rules.streams;
     match test.load {
         Load::Server { bound, .. } => requested.server_target_latency_ns = bound.ns(),
         Load::MultiStream { queries_per_s, .. } if rules.round.loadgen.has_fixed_interval() => {
             requested.multi_stream_target_qps = queries_per_s;
-            requested.multi_stream_samples_per_query = 1;
+            requested.multi_stream_samples_per_query = streams.unwrap_or(1);
         }
         Load::MultiStream { .. } => {
-            let samples = requested.multi_stream_samples_per_query;
-            requested.multi_stream_expected_latency_ns = bench.latency_of(samples)?.ns();
+            let samples = streams.unwrap_or(requested.multi_stream_samples_per_query);
+            requested.multi_stream_samples_per_query = samples;
+            let expected = bed.burst(samples.min(MAX_STREAMS))?.latency;
+            requested.multi_stream_expected_latency_ns = expected.ns().max(1);
         }
         Load::SingleStream | Load::Offline => {}
     }
@@ -137,97 +180,120 @@ fn settings(test: &Test, rules: &Rules, bench: &Bench) -> Result<Settings, TestE
     Ok(Settings::new(&requested, library, rules.round.loadgen)?)
 }
 
-/// The highest rate at which every run passes. The search starts at a rate that does, and is as fine
-/// as a thousandth of the rate.
-fn peak_server(settings: &Settings, runs: u32, bench: &Bench) -> Result<Outcome, TestError> {
-    let mut start = settings.clone();
-    let mut trials = 1;
-    let mut first = server_runs(&start, runs, bench)?;
-    while !first.0 && trials < MAX_STARTS {
-        start = start.with_rate(start.target_qps / 4.0)?;
-        trials += 1;
-        first = server_runs(&start, runs, bench)?;
-    }
-    if !first.0 {
-        return Ok(Outcome { trials, runs, ..first.1 });
-    }
-    start.peak_decimals = 3 - start.target_qps.log10().ceil() as i32;
-    let search = find_peak(&start, |trial| server_runs(trial, runs, bench))?;
-    let (_, peak) = search.peak.expect("its first trial has passed before");
-    Ok(Outcome { trials: trials + search.trials.len(), runs, ..peak })
-}
-
-/// Rates that are tried before it is said that none passes: a quarter each time.
-const MAX_STARTS: usize = 8;
-
-/// Every run that has to pass at one rate: whether all do, and the one with the least result, or that
-/// does not pass. The first run has the seeds of the settings, the others have those after them, since
-/// equal seeds make equal runs.
-fn server_runs(
-    settings: &Settings,
+/// The runs of a server.
+struct Server<'a> {
+    /// Runs that have to pass at one rate.
     runs: u32,
-    bench: &Bench,
-) -> Result<(bool, Outcome), TestError> {
-    let mut least = make(settings, bench)?;
-    for run in 1..u64::from(runs) {
-        if !least.passes() {
-            break;
-        }
-        let schedule = settings.seeds.schedule.wrapping_add(run);
-        let seeds = Seeds { schedule, ..settings.seeds };
-        let outcome = make(&Settings { seeds, ..settings.clone() }, bench)?;
-        let rate = |outcome: &Outcome| outcome.performance().scheduled_rate();
-        if !outcome.passes() || rate(&outcome) < rate(&least) {
-            least = outcome;
-        }
-    }
-    Ok((least.passes(), Outcome { runs, ..least }))
+    bed: &'a dyn TestBed,
 }
 
-/// The most streams whose query is done within the interval.
-///
-/// A query finds the system idle whatever the ones before took, so that all of its kind take the same
-/// time: as many streams pass as have that time within the interval. Numbers are doubled and then
-/// halved, as LoadGen's search does.
-fn peak_streams(settings: &Settings, bench: &Bench) -> Result<Outcome, TestError> {
-    let mut trials = 0;
-    let mut passes = |streams: u64| {
-        trials += 1;
-        bench.latency_of(streams).map(|latency| latency <= settings.target_latency)
-    };
-    let (mut low, mut high) = (1, 2);
-    if passes(low)? {
-        while high <= MAX_STREAMS && passes(high)? {
-            (low, high) = (high, 2 * high);
-        }
-        while low + 1 < high {
-            let middle = low.midpoint(high);
-            if passes(middle)? {
-                low = middle;
-            } else {
-                high = middle;
-            }
-        }
+impl Server<'_> {
+    /// The highest rate at which every run passes.
+    fn peak(&self, settings: &Settings) -> Result<Outcome, TestError> {
+        let passes = |rate: f64, run: usize| {
+            let settings = with_seed(&settings.with_rate(rate)?, run as u32);
+            self.bed.passes(&settings)
+        };
+        let search = find_common(settings.target_qps, self.runs as usize, passes)?;
+        self.outcome(settings, search)
     }
-    let outcome = streams(settings, low, bench)?;
-    Ok(Outcome { trials, ..outcome })
+
+    /// LoadGen's own search, from the rate of `settings` on.
+    fn peak_from(&self, settings: &Settings) -> Result<Outcome, TestError> {
+        let search = climb(&Climb::of(settings)?, |rate| {
+            let outcome = self.all_runs(&settings.with_rate(rate)?)?;
+            Ok::<_, TestError>(outcome.performance().passes().then_some(()))
+        })?;
+        self.outcome(settings, search)
+    }
+
+    /// The runs at the peak, or at the last rate that was tried if none passes.
+    fn outcome(&self, settings: &Settings, search: Search<()>) -> Result<Outcome, TestError> {
+        let last = search.trials.last().map(|trial| trial.value);
+        let rate = search.peak.map(|(rate, ())| rate).or(last).unwrap_or(settings.target_qps);
+        let outcome = self.all_runs(&settings.with_rate(rate)?)?;
+        Ok(Outcome { trials: search.trials, ..outcome })
+    }
+
+    /// Every run at one rate: the least of those that do not pass, or else of all.
+    fn all_runs(&self, settings: &Settings) -> Result<Outcome, TestError> {
+        if self.runs == 1 {
+            return make(settings, self.bed);
+        }
+        let judge = |run: u32| {
+            let outcome = make(&with_seed(settings, run), self.bed)?;
+            Ok::<_, TestError>((
+                outcome.performance().passes(),
+                outcome.performance().scheduled_rate(),
+                run,
+            ))
+        };
+        let key = |&(passes, rate, run): &(bool, f64, u32)| (passes, OrderedFloat(rate), run);
+        let judged = (0..self.runs).into_par_iter().map(judge).collect::<Result<Vec<_>, _>>()?;
+        let least = judged.iter().min_by_key(|it| key(it)).map_or(0, |&(_, _, run)| run);
+        let outcome = make(&with_seed(settings, least), self.bed)?;
+        Ok(Outcome { runs: self.runs, ..outcome })
+    }
+}
+
+/// The settings of one of several runs. The first has the official seeds, the others those after them,
+/// since equal seeds make equal runs.
+fn with_seed(settings: &Settings, run: u32) -> Settings {
+    let schedule = settings.seeds.schedule.wrapping_add(u64::from(run));
+    Settings { seeds: Seeds { schedule, ..settings.seeds }, ..settings.clone() }
+}
+
+/// The most streams whose queries keep their interval.
+///
+/// On a uniform bed a query finds the system idle whatever the ones before took, so that all of its kind
+/// take the same time: as many streams pass as have that time within the interval.
+fn peak_streams(settings: &Settings, bed: &dyn TestBed) -> Result<Outcome, TestError> {
+    let start = Climb { most: MAX_STREAMS as f64, ..Climb::of(settings)? };
+    let search = climb(&start, |streams| {
+        let passes = match bed.is_uniform() {
+            true => keeps_interval(settings, bed.burst(streams as u64)?.latency)?,
+            false => bed.passes(&settings.with_samples_per_query(streams as u64)?)?,
+        };
+        Ok::<_, TestError>(passes.then_some(()))
+    })?;
+    let most = search.peak.map_or(settings.samples_per_query, |(streams, ())| streams as u64);
+    let outcome = streams(&Settings { samples_per_query: most, ..settings.clone() }, bed)?;
+    Ok(Outcome { trials: search.trials, ..outcome })
+}
+
+/// Whether queries that all take `latency` skip no tick. Ticks are cut to nanoseconds, so that a latency
+/// as long as the interval has to be played.
+fn keeps_interval(settings: &Settings, latency: SimSpan) -> Result<bool, TestError> {
+    let difference = latency.ns().abs_diff(settings.target_latency.ns());
+    if difference > 2 {
+        return Ok(latency < settings.target_latency);
+    }
+    let of_queries = settings.with_samples_per_query(1)?;
+    Ok(measure(&of_queries, &mut Interval { latency })?.performance.passes())
 }
 
 /// Streams beyond which no more are looked for.
 const MAX_STREAMS: u64 = 1 << 20;
 
-/// The run of queries of `streams` samples. Every query stands for its samples, which are done
-/// together with the last of them.
-fn streams(settings: &Settings, streams: u64, bench: &Bench) -> Result<Outcome, TestError> {
-    let mut system = Interval { latency: bench.latency_of(streams)? };
-    let measurement = measure(settings, &mut system)?;
-    let min_sample_count = settings.min_sample_count.saturating_mul(streams);
+/// The run of queries of as many samples as `settings` say. On a uniform bed every query stands for its
+/// samples, which are done together with the last of them.
+fn streams(settings: &Settings, bed: &dyn TestBed) -> Result<Outcome, TestError> {
+    let streams = settings.samples_per_query;
+    if !bed.is_uniform() {
+        return make(&settings.with_samples_per_query(streams)?, bed);
+    }
+    let burst = bed.burst(streams)?;
+    let of_queries = settings.with_samples_per_query(1)?;
+    let measurement = measure(&of_queries, &mut Interval { latency: burst.latency })?;
+    let queries = measurement.performance.queries as f64;
+    let min_sample_count = settings.min_query_count.saturating_mul(streams);
     Ok(Outcome {
-        settings: Settings { samples_per_query: streams, min_sample_count, ..settings.clone() },
+        settings: Settings { min_sample_count, ..settings.clone() },
         measurement,
-        trials: 0,
+        trials: Vec::new(),
         runs: 1,
-        energy_per_sample: Millijoules::new(bench.energy_of(streams)?.get() / streams as f64),
+        energy: burst.energy.map(|energy| Millijoules::new(energy.get() * queries)),
+        beside: None,
     })
 }
 
@@ -246,19 +312,9 @@ impl SystemUnderTest for Interval {
 }
 
 /// A run with every sample by itself.
-fn make(settings: &Settings, bench: &Bench) -> Result<Outcome, TestError> {
-    let mut system = bench.start()?;
-    let measurement = measure(settings, &mut system);
-    if let Some(failure) = system.failure() {
-        return Err(failure.clone().into());
-    }
-    let measurement = measurement?;
-    let samples = measurement.run.completed.len().max(1) as f64;
-    Ok(Outcome {
-        settings: settings.clone(),
-        trials: 0,
-        runs: 1,
-        energy_per_sample: Millijoules::new(system.energy().get() / samples),
-        measurement,
-    })
+fn make(settings: &Settings, bed: &dyn TestBed) -> Result<Outcome, TestError> {
+    let Measured { measurement, energy, beside } = bed.measure(settings)?;
+    let beside = beside.map(|score| Beside { with_queries: score, alone: score });
+    let settings = settings.clone();
+    Ok(Outcome { settings, measurement, trials: Vec::new(), runs: 1, energy, beside })
 }

@@ -21,15 +21,19 @@
 //! (github.com/mlcommons/inference). What LoadGen itself takes between two queries is not simulated.
 
 pub mod arrivals;
+pub mod bed;
+pub mod bench;
 pub mod benchmark;
 pub mod counts;
 pub mod early_stopping;
+mod one_queue;
 pub mod peak;
 pub mod performance;
 pub mod random;
 pub mod rounds;
 pub mod run;
 pub mod schedule;
+pub mod servers;
 pub mod service;
 pub mod settings;
 pub mod statistics;

@@ -4,6 +4,8 @@
 //! Nothing but that test counts in the search, neither duration nor early stopping. Every trial has the
 //! same seeds, so that the gaps between arrivals only scale with the rate.
 
+use rayon::prelude::*;
+
 use super::settings::{Scenario, Settings, SettingsError};
 
 /// A run of the search.
@@ -27,13 +29,6 @@ pub struct Search<T> {
 /// Searches from `settings` on. `trial` makes a run and gives whether its latencies pass, and what is
 /// kept of the run at the peak.
 ///
-/// First the value is raised by the step until it fails, then the gap to the last value that passed is
-/// halved until they do not differ in the decimals that are asked for. The number of streams is
-/// doubled, and found exactly.
-///
-/// Deviation: LoadGen would search for ever where the numbers have fewer decimals than it wants; this
-/// search ends at two neighbouring numbers.
-///
 /// # Errors
 ///
 /// That of `trial`, and [`SettingsError`] if a value is out of range, as when any rate passes.
@@ -41,76 +36,217 @@ pub fn find_peak<T, E: From<SettingsError>>(
     settings: &Settings,
     mut trial: impl FnMut(&Settings) -> Result<(bool, T), E>,
 ) -> Result<Search<T>, E> {
-    let field = Field::of(settings)?;
-    let mut trials = Vec::new();
-    let mut run = |value: f64| {
-        let (passes, kept) = trial(&field.set(settings, value)?)?;
-        trials.push(Trial { value, passes });
-        Ok::<_, E>(passes.then_some(kept))
-    };
-    let mut low = field.get(settings);
-    let Some(mut kept) = run(low)? else {
-        return Ok(Search { trials, peak: None });
-    };
-    let mut high = field.raise(settings, low);
-    while let Some(better) = run(high)? {
-        (low, kept) = (high, better);
-        high = field.raise(settings, low);
-    }
-    while let Some(middle) = field.middle(settings, low, high) {
-        match run(middle)? {
-            Some(better) => (low, kept) = (middle, better),
-            None => high = middle,
-        }
-    }
-    Ok(Search { trials, peak: Some((low, kept)) })
+    climb(&Climb::of(settings)?, |value| {
+        let settings = match settings.scenario {
+            Scenario::Server => settings.with_rate(value)?,
+            _ => settings.with_samples_per_query(value as u64)?,
+        };
+        let (passes, kept) = trial(&settings)?;
+        Ok(passes.then_some(kept))
+    })
 }
 
-/// What is searched for.
-#[derive(Debug, Clone, Copy)]
-enum Field {
-    Rate,
-    Streams,
+/// How a search goes: the value is raised by the step until it fails, then the gap to the last value that
+/// passed is halved until they do not differ in the decimals that are asked for.
+///
+/// Deviation: LoadGen would search for ever where the numbers have fewer decimals than it wants; this
+/// search ends at two neighbouring numbers.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Climb {
+    /// Where it starts.
+    pub start: f64,
+    /// Factor by which it goes up.
+    pub factor: f64,
+    /// Values per unit that it can tell apart.
+    pub unit: f64,
+    /// Whether values are whole numbers.
+    pub is_whole: bool,
+    /// The largest value that is tried.
+    pub most: f64,
 }
 
-impl Field {
-    fn of(settings: &Settings) -> Result<Self, SettingsError> {
+impl Climb {
+    /// The search for the peak of `settings`. The number of streams is doubled, and found exactly.
+    ///
+    /// # Errors
+    ///
+    /// [`SettingsError::NoPeak`].
+    pub fn of(settings: &Settings) -> Result<Self, SettingsError> {
         match settings.scenario {
-            Scenario::Server => Ok(Self::Rate),
-            Scenario::MultiStream if settings.loadgen.has_fixed_interval() => Ok(Self::Streams),
+            Scenario::Server => Ok(Self {
+                start: settings.target_qps,
+                factor: 1.0 + settings.peak_step,
+                unit: 10f64.powi(settings.peak_decimals),
+                is_whole: false,
+                most: f64::INFINITY,
+            }),
+            Scenario::MultiStream if settings.loadgen.has_fixed_interval() => Ok(Self {
+                start: settings.samples_per_query as f64,
+                factor: 2.0,
+                unit: 1.0,
+                is_whole: true,
+                most: f64::INFINITY,
+            }),
             scenario => Err(SettingsError::NoPeak { scenario }),
         }
     }
 
-    fn get(self, settings: &Settings) -> f64 {
-        match self {
-            Self::Rate => settings.target_qps,
-            Self::Streams => settings.samples_per_query as f64,
-        }
-    }
-
-    fn set(self, settings: &Settings, value: f64) -> Result<Settings, SettingsError> {
-        match self {
-            Self::Rate => settings.with_rate(value),
-            Self::Streams => settings.with_samples_per_query(value as u64),
-        }
-    }
-
-    fn raise(self, settings: &Settings, value: f64) -> f64 {
-        match self {
-            Self::Rate => value * (1.0 + settings.peak_step),
-            Self::Streams => 2.0 * value,
-        }
+    /// A search from `start` on that is as fine as a thousandth of that.
+    fn to_a_thousandth(start: f64) -> Self {
+        let unit = 10f64.powi(3 - start.log10().ceil() as i32);
+        Self { start, factor: 2.0, unit, is_whole: false, most: f64::INFINITY }
     }
 
     /// The middle, if the search is not at its end.
-    fn middle(self, settings: &Settings, low: f64, high: f64) -> Option<f64> {
-        let (middle, unit) = match self {
-            Self::Rate => (low + (high - low) / 2.0, 10f64.powi(settings.peak_decimals)),
-            Self::Streams => ((low + (high - low) / 2.0).floor(), 1.0),
-        };
-        let is_finished = (low * unit).floor() + 1.0 >= (high * unit).floor();
+    fn middle(&self, low: f64, high: f64) -> Option<f64> {
+        let middle = low + (high - low) / 2.0;
+        let middle = if self.is_whole { middle.floor() } else { middle };
+        let is_finished = (low * self.unit).floor() + 1.0 >= (high * self.unit).floor();
         (!is_finished && low < middle && middle < high).then_some(middle)
+    }
+}
+
+/// Starts that are tried before it is said that nothing passes: a quarter each time.
+const MAX_STARTS: usize = 9;
+
+/// The highest rate or load that passes, as fine as a thousandth of it, from wherever on: a start that
+/// does not pass is quartered.
+///
+/// # Errors
+///
+/// That of `trial`.
+pub fn find_highest<T, E>(
+    start: f64,
+    mut trial: impl FnMut(f64) -> Result<Option<T>, E>,
+) -> Result<Search<T>, E> {
+    let mut failed = Vec::new();
+    let mut start = start;
+    loop {
+        let Search { trials, peak } = climb(&Climb::to_a_thousandth(start), &mut trial)?;
+        let is_over = peak.is_some() || failed.len() + 1 == MAX_STARTS;
+        failed.extend(trials);
+        if is_over {
+            return Ok(Search { trials: failed, peak });
+        }
+        start /= 4.0;
+    }
+}
+
+/// Likewise the highest value that passes all of `n` tests, at least one. `passes` makes test number so
+/// much at a value; a test that passes at one value is taken to do so below, so that not all are made
+/// everywhere. At the value that is found all have been made.
+///
+/// # Errors
+///
+/// That of `passes`.
+pub fn find_common<E: Send>(
+    start: f64,
+    n: usize,
+    passes: impl Fn(f64, usize) -> Result<bool, E> + Sync,
+) -> Result<Search<()>, E> {
+    let trial = |value, test| Ok(passes(value, test)?.then_some(()));
+    let mut hardest = 0;
+    let mut search = find_highest(start, |value| trial(value, hardest))?;
+    while let Some((peak, ())) = search.peak {
+        let others = (0..n).into_par_iter().filter(|&test| test != hardest);
+        let verdicts = others.map(|test| Ok((test, passes(peak, test)?)));
+        let verdicts = verdicts.collect::<Result<Vec<_>, E>>()?;
+        let Some(&(harder, _)) = verdicts.iter().find(|(_, passes)| !passes) else { break };
+        hardest = harder;
+        search = descend(search.trials, peak, |value| trial(value, hardest))?;
+    }
+    Ok(search)
+}
+
+/// Goes on below a peak of `trials` that is none: from the next lower value that has passed so far.
+fn descend<E>(
+    mut trials: Vec<Trial>,
+    peak: f64,
+    mut trial: impl FnMut(f64) -> Result<Option<()>, E>,
+) -> Result<Search<()>, E> {
+    trials.push(Trial { value: peak, passes: false });
+    let passed = trials.iter().filter(|it| it.passes && it.value < peak);
+    let mut lower: Vec<f64> = passed.map(|it| it.value).collect();
+    lower.sort_unstable_by(f64::total_cmp);
+    let mut high = peak;
+    while let Some(low) = lower.pop() {
+        let way = Climb { most: high, ..Climb::to_a_thousandth(low) };
+        let found = climb_between(&way, high, &mut trial)?;
+        trials.extend(found.trials);
+        if found.peak.is_some() {
+            return Ok(Search { trials, peak: found.peak });
+        }
+        high = low;
+    }
+    let found = find_highest(high / 4.0, trial)?;
+    trials.extend(found.trials);
+    Ok(Search { trials, peak: found.peak })
+}
+
+/// Searches for the largest value that passes: `trial` gives what is kept of a run that does.
+///
+/// # Errors
+///
+/// That of `trial`.
+pub fn climb<T, E>(
+    way: &Climb,
+    mut trial: impl FnMut(f64) -> Result<Option<T>, E>,
+) -> Result<Search<T>, E> {
+    let mut search = Steps::new(&mut trial);
+    let (mut low, mut high) = (way.start, way.start);
+    loop {
+        if high > way.most || !high.is_finite() || !search.step(high)? {
+            break;
+        }
+        low = high;
+        high = low * way.factor;
+    }
+    search.halve(way, low, high)
+}
+
+/// Likewise between the start, which is tried, and `high`, which is known to fail.
+fn climb_between<T, E>(
+    way: &Climb,
+    high: f64,
+    trial: &mut impl FnMut(f64) -> Result<Option<T>, E>,
+) -> Result<Search<T>, E> {
+    let mut search = Steps::new(trial);
+    search.step(way.start)?;
+    search.halve(way, way.start, high)
+}
+
+/// A search in progress.
+struct Steps<'a, T, F> {
+    trial: &'a mut F,
+    trials: Vec<Trial>,
+    peak: Option<(f64, T)>,
+}
+
+impl<'a, T, E, F: FnMut(f64) -> Result<Option<T>, E>> Steps<'a, T, F> {
+    fn new(trial: &'a mut F) -> Self {
+        Self { trial, trials: Vec::new(), peak: None }
+    }
+
+    /// Tries a value above the peak so far; whether it is the new one.
+    fn step(&mut self, value: f64) -> Result<bool, E> {
+        let kept = (self.trial)(value)?;
+        let passes = kept.is_some();
+        self.trials.push(Trial { value, passes });
+        if let Some(kept) = kept {
+            self.peak = Some((value, kept));
+        }
+        Ok(passes)
+    }
+
+    /// Halves the gap between a peak and a value that fails.
+    fn halve(mut self, way: &Climb, mut low: f64, mut high: f64) -> Result<Search<T>, E> {
+        while self.peak.is_some()
+            && let Some(middle) = way.middle(low, high)
+        {
+            let end = if self.step(middle)? { &mut low } else { &mut high };
+            *end = middle;
+        }
+        Ok(Search { trials: self.trials, peak: self.peak })
     }
 }
 
@@ -153,8 +289,8 @@ mod tests {
     }
 
     fn search(settings: &Settings, peak: f64) -> Search<()> {
-        let field = Field::of(settings).unwrap();
-        let trial = |trial: &Settings| Ok::<_, SettingsError>((field.get(trial) <= peak, ()));
+        let value = |trial: &Settings| Climb::of(trial).unwrap().start;
+        let trial = |trial: &Settings| Ok::<_, SettingsError>((value(trial) <= peak, ()));
         find_peak(settings, trial).unwrap()
     }
 
@@ -204,6 +340,40 @@ mod tests {
         let found = search(&server, 0.5);
         assert_eq!((values(&found), found.peak), (vec![1.0], None));
         assert_eq!(messages(&found), Vec::<String>::new());
+    }
+
+    /// 100 and 25 fail, 6.25 passes; the thousandth of 10 is 0.01.
+    #[test]
+    fn a_start_that_fails_is_quartered() {
+        let trial = |value: f64| Ok::<_, SettingsError>((value <= 9.0).then_some(()));
+        let found = find_highest(100.0, trial).unwrap();
+        let values = values(&found);
+        assert_eq!(values[..4], [100.0, 25.0, 6.25, 12.5]);
+        let (peak, ()) = found.peak.unwrap();
+        assert!((8.98..=9.0).contains(&peak), "{peak}");
+        let nothing = find_highest(1.0, |_| Ok::<_, SettingsError>(None::<()>)).unwrap();
+        assert_eq!((nothing.trials.len(), nothing.peak), (9, None));
+    }
+
+    /// Five tests pass up to 100, 70.3, 99, 70.2 and 80. Each is made at the end, few before.
+    #[test]
+    fn the_hardest_test_decides() {
+        let limits = [100.0, 70.3, 99.0, 70.2, 80.0];
+        let n_trials = std::sync::atomic::AtomicUsize::new(0);
+        let passes = |value: f64, test: usize| {
+            n_trials.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+            Ok::<_, SettingsError>(value <= limits[test])
+        };
+        let found = find_common(30.0, 5, passes).unwrap();
+        let (peak, ()) = found.peak.unwrap();
+        assert!((70.1..=70.2).contains(&peak), "{peak}");
+        // All five at every peak, and no more than one at the values on the way.
+        let n_trials = n_trials.into_inner();
+        assert!(n_trials < 50, "{n_trials}");
+        let nothing =
+            find_common(30.0, 5, |value, test| Ok::<_, SettingsError>(test != 3 && value <= 100.0))
+                .unwrap();
+        assert_eq!(nothing.peak, None);
     }
 
     #[test]

@@ -35,13 +35,14 @@ impl Observations {
     pub fn of(settings: &Settings, run: &Run) -> Option<Self> {
         let last = run.queries.last()?;
         let of_queries = settings.scenario == Scenario::MultiStream;
-        let queries = run.queries.iter().filter(|_| of_queries);
+        let queries = || run.queries.iter();
+        let latencies = || queries().map(|query| query.latency()).collect();
+        let ticks = || queries().map(|query| query.intervals).collect();
         let has_ticks = of_queries && settings.loadgen.has_fixed_interval();
-        let ticks = run.queries.iter().filter(|_| has_ticks);
         Some(Self {
-            sample_latencies: run.sample_latencies().collect(),
-            query_latencies: queries.map(|query| query.latency()).collect(),
-            intervals: ticks.map(|query| query.intervals).collect(),
+            sample_latencies: run.sample_latencies(),
+            query_latencies: if of_queries { latencies() } else { Vec::new() },
+            intervals: if has_ticks { ticks() } else { Vec::new() },
             queries: run.queries.len() as u64,
             last_scheduled: last.scheduled,
             last_issued: last.issued,
@@ -70,7 +71,19 @@ pub fn measure<S: SystemUnderTest + ?Sized>(
     settings: &Settings,
     sut: &mut S,
 ) -> Result<Measurement, RunError> {
-    let schedule = Schedule::generate(settings)?;
+    measure_scheduled(settings, Schedule::generate(settings)?, sut)
+}
+
+/// Likewise with the queries of `schedule`, which was made from `settings`.
+///
+/// # Errors
+///
+/// Those of [`run`].
+pub fn measure_scheduled<S: SystemUnderTest + ?Sized>(
+    settings: &Settings,
+    schedule: Schedule,
+    sut: &mut S,
+) -> Result<Measurement, RunError> {
     let run = run(settings, &schedule, sut)?;
     let performance = Performance::of_run(settings, &run).expect("a schedule has a query");
     Ok(Measurement { schedule, run, performance })
@@ -169,6 +182,11 @@ impl Performance {
                 early_stopping,
             ),
         })
+    }
+
+    /// Whether the latencies pass, or nothing is asked of them.
+    pub fn passes(&self) -> bool {
+        self.validity.performance != Some(false)
     }
 
     /// Server: rate of the schedule \[1/s\]: all queries but the last, over the time at which that

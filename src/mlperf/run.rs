@@ -140,11 +140,14 @@ impl Run {
     }
 
     /// Latency of every sample, in order of the schedule.
-    pub fn sample_latencies(&self) -> impl Iterator<Item = SimSpan> + '_ {
-        let samples = self.completed.chunks(self.samples_per_query);
-        self.queries.iter().zip(samples).flat_map(|(query, samples)| {
-            samples.iter().map(|done| done.saturating_since(query.scheduled))
-        })
+    pub fn sample_latencies(&self) -> Vec<SimSpan> {
+        let mut latencies = Vec::with_capacity(self.completed.len());
+        for (query, samples) in
+            self.queries.iter().zip(self.completed.chunks(self.samples_per_query))
+        {
+            latencies.extend(samples.iter().map(|done| done.saturating_since(query.scheduled)));
+        }
+        latencies
     }
 }
 
@@ -204,9 +207,15 @@ impl<S: SystemUnderTest + ?Sized> Issuer<'_, S> {
 
     /// Adds query `index` to the call that is made at `now`.
     fn add(&mut self, index: usize, scheduled: SimTime, now: SimTime, intervals: u64) {
-        let ids = self.ids(index);
-        let samples = ids.zip(self.schedule.samples(index));
-        self.samples.extend(samples.map(|(id, index)| Sample { id, index }));
+        match self.schedule.samples_per_query() {
+            1 => self
+                .samples
+                .push(Sample { id: index as u32, index: self.schedule.first_sample(index) }),
+            _ => {
+                let samples = self.ids(index).zip(self.schedule.samples(index));
+                self.samples.extend(samples.map(|(id, index)| Sample { id, index }));
+            }
+        }
         self.queries.push(Query { index, scheduled, issued: now, completed: now, intervals });
     }
 
@@ -366,13 +375,18 @@ impl<S: SystemUnderTest + ?Sized> Issuer<'_, S> {
         if self.settings.threads > 1 {
             queries.sort_unstable_by_key(|query| query.index);
         }
-        let samples_per_query = self.schedule.samples_per_query();
-        let mut completed = Vec::with_capacity(queries.len() * samples_per_query);
         for query in &mut queries {
             query.completed = self.wait_for(query.index)?;
-            let ids = self.ids(query.index);
-            completed.extend(ids.filter_map(|id| self.completions.at(id)));
         }
+        let samples_per_query = self.schedule.samples_per_query();
+        let is_gapless = queries.last().is_none_or(|last| last.index + 1 == queries.len());
+        let completed = match is_gapless {
+            true => self.completions.into_first(queries.len() * samples_per_query),
+            false => {
+                let ids = queries.iter().flat_map(|query| self.ids(query.index));
+                ids.filter_map(|id| self.completions.at(id)).collect()
+            }
+        };
         Ok(Run { queries, completed, samples_per_query, calls: self.calls, endings })
     }
 }
@@ -507,7 +521,8 @@ mod tests {
         let mut sut = service(time, Discipline::SequentialSamples);
         let run = generated(&settings(&requested, LoadGen::V6_0), &mut sut);
         assert_eq!(issued_ms(&run), [0.0, 3.0]);
-        let samples: Vec<_> = run.sample_latencies().map(|latency| latency.as_ms()).collect();
+        let samples: Vec<_> =
+            run.sample_latencies().iter().map(|latency| latency.as_ms()).collect();
         assert_eq!(samples, [1.0, 2.0, 3.0, 1.0, 2.0, 3.0]);
     }
 
@@ -603,7 +618,7 @@ mod tests {
         let time = ServiceTime::Batch { per_call: SimSpan::ZERO, per_sample: ms(1) };
         let pieces = Discipline::Pieces { max_batch: 4 };
         let done_ms = |slowness| {
-            let run = generated(&settings, &mut Service::new(time, pieces, slowness));
+            let run = generated(&settings, &mut Service::new(time.clone(), pieces, slowness));
             run.completed.iter().map(|at| at.ns() / MS).collect::<Vec<_>>()
         };
         assert_eq!(done_ms(vec![1.0]), [4, 4, 4, 4, 8, 8, 8, 8, 10, 10]);

@@ -35,6 +35,18 @@ impl Schedule {
         Ok(Self::at(settings, offsets, end))
     }
 
+    /// The same queries, but all of the first sample: for a system to which samples are all the same.
+    ///
+    /// # Errors
+    ///
+    /// [`SettingsError::TooManySamples`].
+    pub fn without_samples(settings: &Settings) -> Result<Self, SettingsError> {
+        let (offsets, end) = due_times(settings)?;
+        let first = vec![0; offsets.len()];
+        let samples_per_query = settings.samples_per_query as usize;
+        Ok(Self { offsets, end, samples_per_query, order: vec![0], first })
+    }
+
     /// The same samples for queries that are due at other times: `offsets`, ascending, and `end` for a
     /// further query.
     pub fn at(settings: &Settings, offsets: Vec<SimTime>, end: SimTime) -> Self {
@@ -70,7 +82,13 @@ impl Schedule {
     /// in the performance set, whose end is followed by its begin.
     pub fn samples(&self, query: usize) -> impl Iterator<Item = u32> + '_ {
         let first = self.first[query] as usize;
-        (first..first + self.samples_per_query).map(|at| self.order[at % self.order.len()])
+        let repetitions = self.order[first..].iter().chain(self.order.iter().cycle());
+        repetitions.take(self.samples_per_query).copied()
+    }
+
+    /// The first sample of query `query`.
+    pub fn first_sample(&self, query: usize) -> u32 {
+        self.order[self.first[query] as usize]
     }
 }
 

@@ -2,13 +2,14 @@
 //! better than by a cost model.
 
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 use crate::units::{SimSpan, SimTime};
 
 use super::sut::{Completions, Sample, SystemUnderTest};
 
 /// How long a piece of work takes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ServiceTime {
     /// Always the same.
     Constant(SimSpan),
@@ -22,7 +23,7 @@ pub enum ServiceTime {
         fast: SimSpan,
     },
     /// `base + (sample · multiplier mod modulus) · step`.
-    Table {
+    Steps {
         /// Of sample 0.
         base: SimSpan,
         /// Spreads the samples over the steps.
@@ -39,11 +40,14 @@ pub enum ServiceTime {
         /// Of each sample.
         per_sample: SimSpan,
     },
+    /// By sample, over and over; not empty.
+    Samples(Arc<[SimSpan]>),
+    /// Of 1, 2, ... samples; not empty. More samples than that take their turn in the largest batches.
+    Batches(Arc<[SimSpan]>),
 }
 
 impl ServiceTime {
-    /// Time for `n` samples in one piece, the first of which has number `index`. Only
-    /// [`Self::Batch`] looks at `n`, the others at the first sample.
+    /// Time for `n` samples in one piece, the first of which has number `index`.
     pub fn of(&self, index: u32, n: usize) -> SimSpan {
         match *self {
             Self::Constant(span) => span,
@@ -54,28 +58,46 @@ impl ServiceTime {
                     fast
                 }
             }
-            Self::Table { base, multiplier, modulus, step } => {
+            Self::Steps { base, multiplier, modulus, step } => {
                 let steps = u64::from(index) * u64::from(multiplier) % u64::from(modulus);
                 base + times(step, steps)
             }
             Self::Batch { per_call, per_sample } => per_call + times(per_sample, n as u64),
+            Self::Samples(ref spans) => spans[index as usize % spans.len()],
+            Self::Batches(ref spans) => {
+                let largest = spans.len();
+                let full = times(spans[largest - 1], (n / largest) as u64);
+                let rest = (n % largest).checked_sub(1).map_or(SimSpan::ZERO, |last| spans[last]);
+                full + rest
+            }
         }
     }
 
     /// The same with `more` for every piece of work.
     #[must_use]
-    pub fn slowed(self, more: SimSpan) -> Self {
-        match self {
+    pub fn slowed(&self, more: SimSpan) -> Self {
+        let all = |spans: &[SimSpan]| spans.iter().map(|&span| span + more).collect();
+        match *self {
             Self::Constant(span) => Self::Constant(span + more),
             Self::Bimodal { modulus, slow, fast } => {
                 Self::Bimodal { modulus, slow: slow + more, fast: fast + more }
             }
-            Self::Table { base, multiplier, modulus, step } => {
-                Self::Table { base: base + more, multiplier, modulus, step }
+            Self::Steps { base, multiplier, modulus, step } => {
+                Self::Steps { base: base + more, multiplier, modulus, step }
             }
             Self::Batch { per_call, per_sample } => {
                 Self::Batch { per_call: per_call + more, per_sample }
             }
+            Self::Samples(ref spans) => Self::Samples(all(spans)),
+            Self::Batches(ref spans) => Self::Batches(all(spans)),
+        }
+    }
+
+    /// Whether it depends on which sample it is.
+    pub fn depends_on_sample(&self) -> bool {
+        match self {
+            Self::Bimodal { .. } | Self::Steps { .. } | Self::Samples(_) => true,
+            Self::Constant(_) | Self::Batch { .. } | Self::Batches(_) => false,
         }
     }
 }
@@ -93,7 +115,7 @@ pub enum Discipline {
     Query,
     /// The samples of a query one after another, query after query, on one server.
     SequentialSamples,
-    /// One server, which takes up to `max_batch` waiting samples when it is free and has either
+    /// A server takes up to `max_batch` waiting samples when it is free and there are either
     /// `max_batch` of them or one that has waited for `max_wait`.
     DynamicBatch {
         /// Most samples of a piece; at least 1.
@@ -134,6 +156,11 @@ struct Servers {
 }
 
 impl Servers {
+    /// When the next one is free.
+    fn next_free(&self) -> SimTime {
+        self.free.iter().copied().min().unwrap_or(SimTime::ZERO)
+    }
+
     /// Gives the server that is free first, the first of several, a piece of work that arrives at
     /// `now` and would take `span`; when it is done.
     fn serve(&mut self, now: SimTime, span: SimSpan) -> SimTime {
@@ -193,7 +220,7 @@ impl Service {
         let (oldest, _) = *self.waiting.front()?;
         let ready = oldest + max_wait;
         let full = self.waiting.get(max_batch - 1).map_or(ready, |&(arrival, _)| arrival);
-        Some(ready.min(full).max(self.servers.free[0]))
+        Some(ready.min(full).max(self.servers.next_free()))
     }
 
     /// Begins the batches that are begun before `end`.
@@ -271,13 +298,33 @@ mod tests {
         let bimodal = ServiceTime::Bimodal { modulus: 10, slow: ns(12), fast: ns(4) };
         assert_eq!([0, 5, 20].map(|index| bimodal.of(index, 1)), [12, 4, 12].map(ns));
         let table =
-            ServiceTime::Table { base: ns(1000), multiplier: 37, modulus: 64, step: ns(10) };
+            ServiceTime::Steps { base: ns(1000), multiplier: 37, modulus: 64, step: ns(10) };
         assert_eq!(table.of(5, 1), ns(1570));
         let batch = ServiceTime::Batch { per_call: ns(100), per_sample: ns(3) };
         assert_eq!([1, 8].map(|n| batch.of(0, n)), [103, 124].map(ns));
-        for time in [ServiceTime::Constant(ns(7)), bimodal, table, batch] {
+        let samples = ServiceTime::Samples([3, 8].map(ns).into());
+        assert_eq!([0, 1, 2].map(|index| samples.of(index, 1)), [3, 8, 3].map(ns));
+        // 7 samples are two batches of three, and one sample.
+        let batches = ServiceTime::Batches([5, 7, 8].map(ns).into());
+        assert_eq!([1, 2, 3, 7].map(|n| batches.of(0, n)), [5, 7, 8, 21].map(ns));
+        for time in [ServiceTime::Constant(ns(7)), bimodal, table, batch, samples, batches] {
             assert_eq!(time.slowed(ns(5)).of(5, 2), time.of(5, 2) + ns(5));
         }
+    }
+
+    /// Two servers of 10 ns take batches of two at once: samples 0 and 1 at 0 ns, 2 and 3 at 0 ns on the
+    /// other one, 4 when the first is free.
+    #[test]
+    fn servers_share_what_waits() {
+        let discipline = Discipline::DynamicBatch { max_batch: 2, max_wait: SimSpan::ZERO };
+        let time = ServiceTime::Constant(ns(10));
+        let mut service = Service::new(time, discipline, vec![1.0; 2]);
+        let mut completions = Completions::new(5, false);
+        let samples = [0, 1, 2, 3, 4].map(|id| Sample { id, index: 0 });
+        service.issue(SimTime::ZERO, &samples, &mut completions);
+        service.advance(SimTime::from_ns(100), &mut completions);
+        let done = [0, 1, 2, 3, 4].map(|id| completions.at(id).map(|at| at.ns()));
+        assert_eq!(done, [10, 10, 10, 10, 20].map(Some));
     }
 
     #[test]

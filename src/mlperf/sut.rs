@@ -78,6 +78,18 @@ impl Completions {
         Some(self.at[id as usize]).filter(|&at| at != Self::PENDING)
     }
 
+    /// When each of the first `n` samples is done.
+    pub(super) fn into_first(self, n: usize) -> Vec<SimTime> {
+        let mut at = self.at;
+        at.truncate(n);
+        at
+    }
+
+    /// When the last sample is done, if that is known of any.
+    pub(super) fn last(&self) -> Option<SimTime> {
+        self.at.iter().copied().filter(|&at| at != Self::PENDING).max()
+    }
+
     /// Samples done up to and including `now`, which never goes back.
     pub(super) fn count(&mut self, now: SimTime) -> u64 {
         while self.ahead.peek().is_some_and(|&Reverse(at)| at <= now) {

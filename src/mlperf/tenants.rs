@@ -1,13 +1,21 @@
-//! Several models at once, each with a load of its own: the streams of all tenants of a system as one.
+//! Several models at once on one system, each with a load and a latency bound of its own.
 
-use crate::units::SimTime;
+use crate::engine::Traced;
+use crate::units::{Millijoules, SimSpan, SimTime};
 
 use super::arrivals::Arrivals;
-use super::settings::MAX_SAMPLES;
+use super::bed::TestError;
+use super::bench::{Bench, Played};
+use super::peak::{Search, find_highest};
+use super::performance::{Observations, Performance};
+use super::run::RunError;
+use super::settings::{MAX_SAMPLES, Settings, SettingsError};
+use super::sut::{Completions, Sample, SystemUnderTest};
+use super::system::AcceleratorSystem;
 
-/// A tenant: a model and its load.
+/// The stream of a tenant's queries.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Tenant {
+pub struct TenantStream {
     /// When its queries are due.
     pub arrivals: Arrivals,
     /// Seed of its stream.
@@ -45,9 +53,9 @@ pub fn tenant_seed(seed: u64, tenant: usize) -> u64 {
 /// enough. What a tenant does depends on no other.
 ///
 /// `None` if there would be more than [`MAX_SAMPLES`] queries in all.
-pub fn queries(tenants: &[Tenant], least: SimTime) -> Option<Vec<TenantQuery>> {
+pub fn queries(tenants: &[TenantStream], least: SimTime) -> Option<Vec<TenantQuery>> {
     let mut all = Vec::new();
-    for (tenant, Tenant { arrivals, seed, min_queries }) in tenants.iter().enumerate() {
+    for (tenant, TenantStream { arrivals, seed, min_queries }) in tenants.iter().enumerate() {
         let most = MAX_SAMPLES as usize - all.len();
         let (times, _) = arrivals.until(*seed, least, *min_queries, most)?;
         let queries = times.into_iter().enumerate();
@@ -55,6 +63,135 @@ pub fn queries(tenants: &[Tenant], least: SimTime) -> Option<Vec<TenantQuery>> {
     }
     all.sort_unstable();
     Some(all)
+}
+
+/// What is asked of the tenants of a bench, in their order.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TenantTest {
+    /// When queries are due.
+    pub arrivals: Arrivals,
+    /// Server settings with the bound, the percentile and what LoadGen asks of a run.
+    pub settings: Settings,
+}
+
+/// What a tenant got.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TenantOutcome {
+    /// What its queries say.
+    pub performance: Performance,
+    /// When each was due, and when it was done.
+    pub queries: Vec<(SimTime, SimTime)>,
+    /// Energy of all of them.
+    pub energy: Millijoules,
+}
+
+impl TenantOutcome {
+    /// Whether its latencies are within the bound.
+    pub fn passes(&self) -> bool {
+        self.performance.passes()
+    }
+}
+
+/// Plays `tests` beside each other on `bench`, whose tenants they belong to, for the least duration of the
+/// first one's settings. Each has a random stream of its own, from that one's seed. Every tenant's rate is
+/// `factor` times what it asks for; below 1 the test lasts longer by as much, so that there are no fewer
+/// queries.
+///
+/// # Errors
+///
+/// [`TestError`].
+///
+/// # Panics
+///
+/// If there are not as many tests as tenants.
+pub fn play(
+    tests: &[TenantTest],
+    factor: f64,
+    bench: &Bench,
+    traced: Traced,
+) -> Result<Played<Vec<TenantOutcome>>, TestError> {
+    assert_eq!(tests.len(), bench.tenants().count(), "a test is of a tenant");
+    let settings = &tests[0].settings;
+    let stream = |(tenant, test): (usize, &TenantTest)| {
+        Ok(TenantStream {
+            arrivals: test.arrivals.times_as_fast(factor)?,
+            seed: tenant_seed(settings.seeds.schedule, tenant),
+            min_queries: 1,
+        })
+    };
+    let streams =
+        tests.iter().enumerate().map(stream).collect::<Result<Vec<_>, SettingsError>>()?;
+    let duration = settings.min_duration.ns() as f64 / factor.min(1.0);
+    let duration = SimSpan::from_ns(duration as u64);
+    let queries =
+        queries(&streams, SimTime::ZERO + duration).ok_or_else(|| settings.too_many_samples())?;
+    let played = bench.play_beside(duration, traced, |system| {
+        let done = issue(&queries, system)?;
+        let end = done.iter().copied().max().unwrap_or(SimTime::ZERO);
+        let energies: Vec<_> = (0..tests.len()).map(|it| system.energy_of(it)).collect();
+        Ok(((done, energies), end))
+    })?;
+    let (done, energies) = played.queries;
+    let outcome = |(tenant, (test, energy)): (usize, (&TenantTest, Millijoules))| {
+        outcome_of(tenant, test, energy, &queries, &done)
+    };
+    let outcomes = tests.iter().zip(energies).enumerate().map(outcome).collect();
+    Ok(Played { queries: outcomes, energy: played.energy, beside: played.beside, run: played.run })
+}
+
+/// Issues every query when it is due, and waits for all; when each is done.
+fn issue(
+    queries: &[TenantQuery],
+    system: &mut AcceleratorSystem<'_>,
+) -> Result<Vec<SimTime>, RunError> {
+    let mut completions = Completions::new(queries.len(), false);
+    for (id, query) in queries.iter().enumerate() {
+        system.play(query.at, false, &mut completions);
+        let sample = Sample { id: id as u32, index: 0 };
+        system.arrive(query.tenant, &[sample], query.at);
+    }
+    for sample in 0..queries.len() as u32 {
+        while completions.at(sample).is_none() {
+            let next = system.next_event().ok_or(RunError::NeverDone { sample })?;
+            system.play(next, true, &mut completions);
+        }
+    }
+    Ok(completions.into_first(queries.len()))
+}
+
+fn outcome_of(
+    tenant: usize,
+    test: &TenantTest,
+    energy: Millijoules,
+    queries: &[TenantQuery],
+    done: &[SimTime],
+) -> TenantOutcome {
+    let own = queries.iter().zip(done).filter(|(query, _)| query.tenant == tenant);
+    let queries: Vec<_> = own.map(|(query, &done)| (query.at, done)).collect();
+    let &(last, last_done) = queries.last().expect("every tenant has a query");
+    let seen = Observations {
+        sample_latencies: queries.iter().map(|&(due, done)| done - due).collect(),
+        query_latencies: Vec::new(),
+        intervals: Vec::new(),
+        queries: queries.len() as u64,
+        last_scheduled: last,
+        last_issued: last,
+        last_completed: last_done,
+    };
+    let performance = Performance::of(&test.settings, seen).expect("there is a latency");
+    TenantOutcome { performance, queries, energy }
+}
+
+/// The largest factor of all rates at which every tenant keeps its bound.
+///
+/// # Errors
+///
+/// [`TestError`].
+pub fn find_factor(tests: &[TenantTest], bench: &Bench) -> Result<Search<()>, TestError> {
+    find_highest(1.0, |factor| {
+        let outcomes = play(tests, factor, bench, Traced::Load)?.queries;
+        Ok(outcomes.iter().all(TenantOutcome::passes).then_some(()))
+    })
 }
 
 #[cfg(test)]
@@ -66,13 +203,13 @@ mod tests {
 
     const SECOND: SimTime = SimTime::from_ns(1_000_000_000);
 
-    fn tenants() -> Vec<Tenant> {
+    fn tenants() -> Vec<TenantStream> {
         let ms = |ms: u64| SimSpan::from_ns(ms * 1_000_000);
         let bursts = Bursts::new(ms(100), ms(10), [500.0, 10.0], 2).unwrap();
         [Arrivals::Poisson(200.0), Arrivals::Poisson(200.0), Arrivals::Bursts(bursts)]
             .into_iter()
             .enumerate()
-            .map(|(index, arrivals)| Tenant {
+            .map(|(index, arrivals)| TenantStream {
                 arrivals,
                 seed: tenant_seed(9, index),
                 min_queries: 1,
@@ -125,7 +262,8 @@ mod tests {
 
     #[test]
     fn too_many_queries_are_refused() {
-        let hasty = Tenant { arrivals: Arrivals::Poisson(1e9), seed: 1, min_queries: u64::MAX };
+        let hasty =
+            TenantStream { arrivals: Arrivals::Poisson(1e9), seed: 1, min_queries: u64::MAX };
         assert_eq!(queries(&[hasty], SimTime::ZERO), None);
     }
 }

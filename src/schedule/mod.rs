@@ -116,6 +116,8 @@ pub struct Entry {
     pub foresees: bool,
     /// Says which values do not go together, if any.
     pub check: fn(&Arguments) -> Result<(), &'static str>,
+    /// Whether it takes requests in order of release, each on the accelerator of its placement.
+    pub first_come: bool,
     /// Builds it for one run.
     pub build: fn(&Setup<'_>, &Arguments) -> Box<dyn Scheduler>,
 }
@@ -134,6 +136,7 @@ impl Entry {
             fixes: &[],
             foresees: false,
             check: |_| Ok(()),
+            first_come: false,
             build,
         }
     }

@@ -6,7 +6,9 @@ use std::sync::Arc;
 use thiserror::Error;
 
 use super::admission::Admitting;
-use super::{ALL, Admission, Arguments, Entry, Options, Placement, Scheduler, Setup};
+use super::{
+    ALL, Admission, Arguments, Entry, Granularity, Options, Placement, Preemption, Scheduler, Setup,
+};
 
 /// A policy that does not exist, or not so.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
@@ -84,6 +86,7 @@ pub struct Policy {
     options: Options,
     work_conserving: bool,
     foresees: bool,
+    first_come: bool,
     build: Arc<Build>,
 }
 
@@ -121,7 +124,14 @@ impl Policy {
         work_conserving: bool,
         build: Arc<Build>,
     ) -> Self {
-        Self { label: label.into(), options, work_conserving, foresees: false, build }
+        Self {
+            label: label.into(),
+            options,
+            work_conserving,
+            foresees: false,
+            first_come: false,
+            build,
+        }
     }
 
     /// The policy that `text` names: `name` or `name:parameter=value,parameter=value`.
@@ -145,6 +155,7 @@ impl Policy {
             options,
             work_conserving: entry.work_conserving && !waits,
             foresees: entry.foresees,
+            first_come: entry.first_come,
             build: Arc::new(move |setup| Ok((entry.build)(setup, &arguments))),
         }
     }
@@ -162,6 +173,17 @@ impl Policy {
     /// Whether it starts or gives up something whenever something is ready and something is idle.
     pub fn is_work_conserving(&self) -> bool {
         self.work_conserving
+    }
+
+    /// Whether it takes whole requests in order of release, each on the idle accelerator that runs it in
+    /// the shortest time, the lowest id of equals, as soon as there is one.
+    pub fn is_first_come_on_fastest(&self) -> bool {
+        let Options { admission, placement, granularity, preemption } = self.options;
+        self.first_come
+            && admission == Admission::All
+            && placement == Placement::Latency
+            && granularity == Granularity::Model
+            && preemption == Preemption::None
     }
 
     /// Whether it is an offline reference, which is shown every request of the run in

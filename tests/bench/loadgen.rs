@@ -1,4 +1,5 @@
-//! Speed of the load scenarios of MLPerf: a server run of 270,336 queries, step by step.
+//! Speed of the load scenarios of MLPerf: a server run of 270,336 queries, step by step, of a service model
+//! and of accelerators.
 //!
 //! ```text
 //! cargo bench --bench loadgen
@@ -9,12 +10,19 @@
 
 use std::time::{Duration, Instant};
 
+use xrsim::config::{Catalog, Hardware};
+use xrsim::cost::principled::Principled;
+use xrsim::engine::Traced;
+use xrsim::mlperf::bed::TestBed;
+use xrsim::mlperf::bench::{Batching, Bench, Tenant};
 use xrsim::mlperf::counts::QueryCount;
 use xrsim::mlperf::run::run;
 use xrsim::mlperf::service::{Discipline, Service, ServiceTime};
 use xrsim::mlperf::{
     Library, LoadGen, Performance, Scenario, Schedule, Settings, TestSettings, measure,
 };
+use xrsim::plan::EngineSettings;
+use xrsim::schedule::Policy;
 use xrsim::units::SimSpan;
 
 fn main() {
@@ -48,6 +56,36 @@ fn main() {
             ms(judging),
         );
     }
+    accelerators(&settings);
+}
+
+/// MobileNet on style A, first as the one queue that it is, then event by event on the engine, which is what
+/// other schedulers, several tenants and usage scenarios need.
+fn accelerators(settings: &Settings) {
+    let bench = mobilenet();
+    let (queue, _) = best_of_seven(|| bench.measure(settings).expect("it ends"));
+    let (engine, found) =
+        best_of_seven(|| bench.play(settings, Traced::Load).expect("it ends").queries);
+    let ms = |time: Duration| time.as_secs_f64() * 1e3;
+    println!(
+        "accelerators: {} queries in {:.1} ms as one queue, {:.1} ms on the engine",
+        found.performance.queries,
+        ms(queue),
+        ms(engine)
+    );
+}
+
+fn mobilenet() -> Bench {
+    let mut catalog = Catalog::new();
+    let platform = catalog.platform("paper").expect("it is embedded");
+    let Ok(Hardware::Style(style)) = catalog.hardware("A") else { panic!("it is embedded") };
+    let system = style.instantiate(4096, &platform).expect("a system").into();
+    let network = catalog.model("mobilenet_v1").expect("it is embedded").network.clone();
+    let bound = SimSpan::from_ns(10_000_000);
+    let tenants = vec![Tenant { network, batching: Batching::NONE, bound }];
+    let policy = Policy::parse("fcfs").expect("it exists");
+    Bench::new(tenants, None, system, &Principled, policy, EngineSettings::default())
+        .expect("it can run")
 }
 
 /// Shortest time of seven calls, and the last result.

@@ -214,7 +214,7 @@ fn service_time(kind: KindOfService, fields: &mut Fields<'_, '_, '_>) -> Option<
             let multiplier = fields.required("mul", number(0..=u32::MAX));
             let modulus = fields.required("mod", modulus);
             let (base, step, multiplier, modulus) = (base?, step?, multiplier?, modulus?);
-            Some(ServiceTime::Table { base, multiplier, modulus, step })
+            Some(ServiceTime::Steps { base, multiplier, modulus, step })
         }
         KindOfService::Batch => {
             let (per_call, per_sample) =

@@ -2,22 +2,24 @@
 
 use crate::ids::RequestId;
 use crate::schedule::{Entry, Job, Rank, Ranked, View};
+use crate::units::SimTime;
 
 pub(super) const ENTRY: Entry = Entry {
     name: "latency-greedy",
     help: "first released request onto the idle accelerator that runs it in the shortest time",
     source: "XRBench sections 3.5 and D.2; order of requests resolved as (release, deadline, \
              scenario order, frame)",
+    first_come: true,
     ..Entry::new(|setup, _| Box::new(Ranked::new(FirstReleased, setup)))
 };
 
-/// Requests are numbered in order of (release, deadline, scenario order, frame).
+/// By release. Those of a load are numbered in order of (release, deadline, scenario order, frame).
 pub(super) struct FirstReleased;
 
 impl Rank for FirstReleased {
-    type Key = RequestId;
+    type Key = (SimTime, RequestId);
 
-    fn key(&self, job: &Job, _: &View<'_>) -> RequestId {
-        job.request
+    fn key(&self, job: &Job, _: &View<'_>) -> (SimTime, RequestId) {
+        (job.release, job.request)
     }
 }

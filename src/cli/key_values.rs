@@ -1,0 +1,49 @@
+//! Options of the form `KEY=VALUE,KEY=VALUE`.
+
+use std::collections::BTreeMap;
+
+use super::message::Failure;
+
+/// The values of `text` by key, as `option` gives them. Every key is one of `known`, and comes once.
+///
+/// # Errors
+///
+/// What has no `=`, or has an unknown or repeated key.
+pub fn parse<'a>(
+    option: &str,
+    text: &'a str,
+    known: &[&'static str],
+) -> Result<BTreeMap<&'static str, &'a str>, Failure> {
+    let mut values = BTreeMap::new();
+    for assignment in text.split(',').map(str::trim).filter(|it| !it.is_empty()) {
+        let Some((key, value)) = assignment.split_once('=') else {
+            let message = format!("{option}: `{assignment}` is not KEY=VALUE");
+            return Err(Failure::Argument(message));
+        };
+        let Some(&key) = known.iter().find(|name| **name == key.trim()) else {
+            return Err(super::unknown("key", key, known.iter().copied()));
+        };
+        if values.insert(key, value.trim()).is_some() {
+            return Err(Failure::Argument(format!("{option}: `{key}` is given twice")));
+        }
+    }
+    Ok(values)
+}
+
+/// The number of `key`, if it is given.
+///
+/// # Errors
+///
+/// If it is no number.
+pub fn number(
+    option: &str,
+    values: &BTreeMap<&'static str, &str>,
+    key: &str,
+) -> Result<Option<f64>, Failure> {
+    let parse = |text: &&str| {
+        text.parse().ok().filter(|number: &f64| number.is_finite()).ok_or_else(|| {
+            Failure::Argument(format!("{option}: {key} is `{text}`; allowed is a number"))
+        })
+    };
+    values.get(key).map(parse).transpose()
+}

@@ -1,0 +1,171 @@
+//! `xrsim mlperf`: what LoadGen would measure of a simulated system.
+
+mod curve;
+mod results;
+mod target;
+mod tenants;
+mod trace;
+
+use std::sync::Arc;
+
+use rayon::prelude::*;
+
+use crate::config::{Catalog, Kind};
+use crate::mlperf::bed::TestError;
+use crate::mlperf::benchmark::{Outcome, Rules, run_test};
+use crate::mlperf::rounds::{ROUNDS, Round};
+use crate::mlperf::suite::{Load, Suite, Test};
+use crate::units::SimSpan;
+
+use super::args::{MlperfArgs, MlperfBenchmark};
+use super::message::Failure;
+
+use curve::Curve;
+use results::Results;
+use target::Target;
+
+/// Measures what `args` name.
+///
+/// # Errors
+///
+/// Bad input, a network that cannot run on the system, or output that cannot be written.
+pub fn run(args: &MlperfArgs) -> Result<(), Failure> {
+    let mut catalog = Catalog::new();
+    let (suite, rules) = suite_and_rules(args, &mut catalog)?;
+    if !args.tenant.is_empty() {
+        return tenants::run(args, &mut catalog, &suite, &rules);
+    }
+    let tests = tests(args, &suite)?;
+    trace::check(args, &tests)?;
+    let target = Target::new(args, &mut catalog)?;
+    let made: Result<Vec<Made<'_>>, Failure> =
+        tests.par_iter().map(|test| make(test, &rules, &target, args.curve)).collect();
+    let results = Results { suite: &suite, round: rules.round, target: &target, made: made? };
+    if let Some(folder) = &args.out {
+        results.write(folder)?;
+    }
+    if let Some(path) = &args.trace {
+        trace::write(path, &target, &results.made[0])?;
+    }
+    results.print(args.format)
+}
+
+/// The suite that is asked for, and its rules.
+fn suite_and_rules(
+    args: &MlperfArgs,
+    catalog: &mut Catalog,
+) -> Result<(Arc<Suite>, Rules), Failure> {
+    let (suite, round, counts_of_round) = match &args.suite {
+        Some(name) => {
+            let suite = catalog.mlperf_suite(name)?;
+            let round = round(args.round.as_deref().unwrap_or(&suite.round))?;
+            (suite, round, false)
+        }
+        None => suite_of_round(args, catalog)?,
+    };
+    let rules = Rules {
+        round,
+        counts_of_round,
+        target_qps: args.qps,
+        streams: args.streams,
+        finds_peak: args.find_peak,
+        min_duration: args.min_duration.map(min_duration).transpose()?,
+        min_queries: args.min_queries,
+    };
+    Ok((suite.into(), rules))
+}
+
+fn round(name: &str) -> Result<&'static Round, Failure> {
+    Round::find(name)
+        .ok_or_else(|| super::unknown("round", name, ROUNDS.iter().map(|round| round.name)))
+}
+
+/// The suite of a round. One of which there is none has the tasks of the oldest one, with its own counts
+/// and durations.
+fn suite_of_round(
+    args: &MlperfArgs,
+    catalog: &mut Catalog,
+) -> Result<(Suite, &'static Round, bool), Failure> {
+    let (prefix, default) = match args.benchmark {
+        MlperfBenchmark::Inference => ("inference", "v0.5"),
+        MlperfBenchmark::Mobile => ("mobile", "v3.0"),
+    };
+    let round = round(args.round.as_deref().unwrap_or(default))?;
+    let own = format!("{prefix}_{}", round.name);
+    let has_own = catalog.names(Kind::Mlperf).iter().any(|known| **known == *own);
+    let suite = match (has_own, args.benchmark) {
+        (true, _) => catalog.mlperf_suite(&own)?,
+        (false, MlperfBenchmark::Inference) => catalog.mlperf_suite("inference_v0.5")?,
+        (false, MlperfBenchmark::Mobile) => {
+            let rounds = "v0.7, v1.0, v2.0, v3.0";
+            let message = format!(
+                "MLPerf Mobile has no tasks here for round {} (known: {rounds})",
+                round.name
+            );
+            return Err(Failure::Argument(message));
+        }
+    };
+    Ok((suite, round, !has_own))
+}
+
+/// A duration in seconds.
+fn min_duration(seconds: f64) -> Result<SimSpan, Failure> {
+    SimSpan::from_ms(seconds * 1e3).ok_or_else(|| {
+        let message = format!("--min-duration is {seconds}; allowed is a number of seconds >= 0");
+        Failure::Argument(message)
+    })
+}
+
+/// The tests that are asked for, in the order of the suite.
+fn tests<'a>(args: &MlperfArgs, suite: &'a Suite) -> Result<Vec<&'a Test>, Failure> {
+    args.task.iter().try_for_each(|name| known_task(suite, name).map(drop))?;
+    for name in &args.load {
+        if !Load::NAMES.contains(&&**name) {
+            return Err(super::unknown("load", name, Load::NAMES.into_iter()));
+        }
+    }
+    let asked =
+        |names: &[String], name: &str| names.is_empty() || names.iter().any(|it| it == name);
+    let is_asked =
+        |test: &&Test| asked(&args.task, &test.task.name) && asked(&args.load, test.load.name());
+    let tests: Vec<_> = suite.tests.iter().filter(is_asked).collect();
+    if tests.is_empty() {
+        let message =
+            format!("{} has no such test; `xrsim show {}` lists them", suite.name, suite.name);
+        return Err(Failure::Argument(message));
+    }
+    Ok(tests)
+}
+
+/// The first test of a task.
+fn known_task<'a>(suite: &'a Suite, name: &str) -> Result<&'a Test, Failure> {
+    let of_task = |test: &&Test| *test.task.name == *name;
+    suite.tests.iter().find(of_task).ok_or_else(|| {
+        let tasks = suite.tasks();
+        super::unknown("task", name, tasks.iter().map(|task| &*task.name))
+    })
+}
+
+/// A test that was made.
+struct Made<'a> {
+    test: &'a Test,
+    outcome: Outcome,
+    /// Latency over rate, if that is asked for and the test is of a server.
+    curve: Option<Curve>,
+}
+
+fn make<'a>(
+    test: &'a Test,
+    rules: &Rules,
+    target: &Target,
+    curve: Option<u32>,
+) -> Result<Made<'a>, Failure> {
+    let bed = target.bed(test)?;
+    let failure = |error: TestError| {
+        Failure::Argument(format!("{}, {}: {error}", test.task.name, test.load.name()))
+    };
+    let outcome = run_test(test, rules, &*bed).map_err(failure)?;
+    let points = curve.filter(|_| matches!(test.load, Load::Server { .. }));
+    let curve = points.map(|points| Curve::of(&outcome, points, &*bed)).transpose();
+    Ok(Made { test, outcome, curve: curve.map_err(failure)? })
+}

@@ -1,0 +1,326 @@
+//! Results of tests as a table, CSV, JSON and files.
+
+use std::io::Write as _;
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use crate::figures::{Axis, Bar, Caption, GroupPanel, GroupedBars};
+use crate::mlperf::benchmark::{Beside, Outcome};
+use crate::mlperf::peak::Trial;
+use crate::mlperf::performance::Metric;
+use crate::mlperf::rounds::Round;
+use crate::mlperf::suite::{Cooldown, Load, Suite};
+use crate::mlperf::summary;
+use crate::report::table;
+use crate::units::{Millijoules, SimSpan, SimTime};
+
+use super::super::args::Format;
+use super::super::message::{Failure, say};
+use super::super::output::{self, OutputFile};
+use super::super::{figure, table_style};
+use super::Made;
+use super::target::Target;
+
+/// Tests that were made.
+pub struct Results<'a> {
+    pub suite: &'a Suite,
+    pub round: &'a Round,
+    pub target: &'a Target,
+    pub made: Vec<Made<'a>>,
+}
+
+const COLUMNS: [&str; 16] = [
+    "task",
+    "load",
+    "metric",
+    "value",
+    "unit",
+    "verdict",
+    "p50_ms",
+    "p90_ms",
+    "p99_ms",
+    "energy_mj_per_sample",
+    "energy_mj_per_stream",
+    "mean_power_w",
+    "queries",
+    "trials",
+    "beside_score",
+    "beside_score_alone",
+];
+
+/// Columns of the table for people, which has the other ones where there is something in them.
+const ALWAYS: usize = 10;
+
+impl Results<'_> {
+    /// Prints all results.
+    ///
+    /// # Errors
+    ///
+    /// If they cannot be printed.
+    pub fn print(&self, format: Format) -> Result<(), Failure> {
+        match format {
+            Format::Table => output::print(&self.text()),
+            Format::Csv => output::print(&self.csv()),
+            Format::Json => output::print(&(self.json() + "\n")),
+        }
+    }
+
+    fn text(&self) -> String {
+        let rows: Vec<_> = self.made.iter().map(|made| cells(made, short)).collect();
+        let is_shown = |column: &usize| {
+            *column < ALWAYS
+                || rows.iter().any(|row| !row[*column].is_empty() && row[*column] != "0")
+        };
+        let shown: Vec<usize> = (0..COLUMNS.len()).filter(is_shown).collect();
+        let header: Vec<_> = shown.iter().map(|&it| COLUMNS[it].replace('_', " ")).collect();
+        let header: Vec<&str> = header.iter().map(String::as_str).collect();
+        let mut lines = table::new_table(table_style(), &header, 3);
+        for row in &rows {
+            lines.add_row(shown.iter().map(|&column| &row[column]));
+        }
+        let (_, scheduler) = self.target.model_and_scheduler();
+        let mut text = format!(
+            "{} under the rules of {} on {}, {scheduler}, batches of up to {}\n{}",
+            self.suite.name,
+            self.round.name,
+            self.target.name(),
+            self.target.batching.max,
+            table::render(&lines)
+        );
+        for made in self.made.iter().filter(|made| !made.outcome.is_valid()) {
+            let Made { test, outcome, .. } = made;
+            text.push_str(&format!(
+                "{}, {}: {}\n",
+                test.task.name,
+                test.load.name(),
+                reason(outcome)
+            ));
+        }
+        for (task, share) in self.degradations() {
+            text.push_str(&format!("{task}: server reaches {:.1} % of offline\n", 100.0 * share));
+        }
+        if let Some(cooldown) = &self.suite.cooldown {
+            text.push_str(&self.timeline(cooldown));
+        }
+        text
+    }
+
+    /// How long the tests take one after another, as the rules of a suite with pauses have it.
+    fn timeline(&self, cooldown: &Cooldown) -> String {
+        let n = self.made.len();
+        let minutes = |span: SimSpan| span.as_ms() / 60_000.0;
+        let tests: f64 = self.made.iter().map(|made| minutes(duration(&made.outcome))).sum();
+        let pauses = (n - 1) as f64 * minutes(cooldown.between_tests);
+        format!(
+            "in this order: {tests:.1} min of tests and {} pauses of {:.0} min to cool down (0 to {:.0} \
+             are allowed), {:.1} min in all; {:.0} min before the suite is run again\n",
+            n - 1,
+            minutes(cooldown.between_tests),
+            minutes(cooldown.max_between_tests),
+            tests + pauses,
+            minutes(cooldown.between_runs),
+        )
+    }
+
+    /// Server rate over offline rate, of every task that has both (ISCA 2020, Figure 6).
+    fn degradations(&self) -> Vec<(String, f64)> {
+        let value = |task: &str, load: &str| {
+            let of_test =
+                |it: &&Made<'_>| *it.test.task.name == *task && it.test.load.name() == load;
+            self.made.iter().find(of_test).map(|made| metric(&made.outcome).1)
+        };
+        let servers = self.made.iter().filter(|made| matches!(made.test.load, Load::Server { .. }));
+        servers
+            .filter_map(|made| {
+                let task = &*made.test.task.name;
+                Some((task.to_string(), value(task, "server")? / value(task, "offline")?))
+            })
+            .collect()
+    }
+
+    fn csv(&self) -> String {
+        let rows = self.made.iter().map(|made| cells(made, crate::figures::cell).join(",") + "\n");
+        COLUMNS.join(",") + "\n" + &rows.collect::<String>()
+    }
+
+    fn json(&self) -> String {
+        let tests: Vec<Value> = self.made.iter().map(document).collect();
+        let (cost_model, scheduler) = self.target.model_and_scheduler();
+        let cooldown = self.suite.cooldown.map(|it| {
+            json!({
+                "between_tests_s": it.between_tests.as_ms() / 1e3,
+                "max_between_tests_s": it.max_between_tests.as_ms() / 1e3,
+                "between_runs_s": it.between_runs.as_ms() / 1e3,
+            })
+        });
+        let document = json!({
+            "program": "xrsim", "version": env!("CARGO_PKG_VERSION"), "suite": self.suite.name,
+            "round": self.round.name, "system": self.target.name(), "cost_model": cost_model,
+            "scheduler": scheduler, "max_batch": self.target.batching.max,
+            "batch_wait_ms": self.target.batching.wait.as_ms(), "cooldown": cooldown,
+            "deviations": self.suite.deviations, "tests": tests,
+        });
+        serde_json::to_string_pretty(&document).expect("strings and numbers serialise")
+    }
+
+    /// The files of `--out DIR`: a folder a test, the suite as a table, and figures.
+    ///
+    /// # Errors
+    ///
+    /// If a file cannot be written.
+    pub fn write(&self, folder: &Path) -> Result<(), Failure> {
+        let system = self.target.name();
+        for Made { test, outcome, curve } in &self.made {
+            let place = folder.join(&*test.task.name).join(test.load.name());
+            output::create_folder(&place)?;
+            let errors = outcome.measurement.run.errors().count();
+            let text = summary::render(&outcome.settings, outcome.performance(), &system, errors);
+            output::write_text(&place.join("mlperf_log_summary.txt"), &text)?;
+            write_queries(&place.join("queries.csv"), outcome)?;
+            if let Some(curve) = curve {
+                figure::write(&place.join("curve.svg"), &curve.draw(&test.task.title, &system))?;
+                output::write_csv(&place.join("curve.csv"), curve.rows())?;
+            }
+        }
+        output::write_text(&folder.join("suite.csv"), &self.csv())?;
+        let degradations = self.degradations();
+        if !degradations.is_empty() {
+            figure::write(
+                &folder.join("server_to_offline.svg"),
+                &degradation(&degradations, &system),
+            )?;
+        }
+        say(format_args!("wrote suite.csv and a folder for every test to {}", folder.display()));
+        Ok(())
+    }
+}
+
+/// From the start to the last completion.
+fn duration(outcome: &Outcome) -> SimSpan {
+    outcome.performance().last_completed - SimTime::ZERO
+}
+
+/// Why a result does not count.
+fn reason(outcome: &Outcome) -> String {
+    let reason = outcome.performance().validity.invalid_reason();
+    match reason.trim() {
+        "" => "early stopping asks for more queries".into(),
+        reason => reason.into(),
+    }
+}
+
+/// What the result is, its value and its unit.
+fn metric(outcome: &Outcome) -> (String, f64, &'static str) {
+    let percentile = outcome.settings.percentile * 100.0;
+    match outcome.metric() {
+        Metric::Latency(latency) => {
+            (format!("{percentile:.0}th percentile latency"), latency.as_ms(), "ms")
+        }
+        Metric::Streams(streams) => ("streams".into(), streams as f64, ""),
+        Metric::Rate(rate) => ("queries".into(), rate, "1/s"),
+        Metric::Throughput(rate) => ("samples".into(), rate, "1/s"),
+    }
+}
+
+/// The cells of [`COLUMNS`].
+fn cells(made: &Made<'_>, number: impl Fn(f64) -> String) -> Vec<String> {
+    let Made { test, outcome, .. } = made;
+    let (name, value, unit) = metric(outcome);
+    // 50, 90, 95, 97, 99 and 99.9.
+    let percentiles = outcome.performance().latency.percentiles;
+    let [p50, p90, _, _, p99, _] = percentiles.map(|it| number(it.as_ms()));
+    let known = |value: Option<f64>| value.map_or(String::new(), &number);
+    let energy = |energy: Option<Millijoules>| known(energy.map(Millijoules::get));
+    let beside = |of: fn(&Beside) -> f64| known(outcome.beside.as_ref().map(of));
+    vec![
+        test.task.name.to_string(),
+        test.load.name().into(),
+        name,
+        number(value),
+        unit.into(),
+        verdict(outcome).into(),
+        p50,
+        p90,
+        p99,
+        energy(outcome.energy_per_sample()),
+        energy(outcome.energy_per_stream()),
+        known(outcome.mean_power_w()),
+        outcome.performance().queries.to_string(),
+        outcome.trials.len().to_string(),
+        beside(|it| it.with_queries.score_executed_mean),
+        beside(|it| it.alone.score_executed_mean),
+    ]
+}
+
+fn verdict(outcome: &Outcome) -> &'static str {
+    if outcome.is_valid() { "VALID" } else { "INVALID" }
+}
+
+/// Four significant digits.
+pub fn short(value: f64) -> String {
+    let decimals = match value.abs() {
+        large if large >= 1000.0 => 0,
+        large if large >= 100.0 => 1,
+        large if large >= 10.0 => 2,
+        _ => 3,
+    };
+    format!("{value:.decimals$}")
+}
+
+fn document(made: &Made<'_>) -> Value {
+    let Made { test, outcome, .. } = made;
+    let (name, value, unit) = metric(outcome);
+    let trial = |trial: &Trial| json!({"value": trial.value, "passes": trial.passes});
+    let quality = &test.task.quality;
+    json!({
+        "task": test.task.name, "load": test.load.name(), "metric": name, "value": value,
+        "unit": unit, "verdict": verdict(outcome),
+        "reason": (!outcome.is_valid()).then(|| reason(outcome)),
+        "dataset": test.task.dataset,
+        "quality": {"metric": quality.metric, "unit": quality.unit, "target": quality.target.value()},
+        "queries": outcome.performance().queries, "runs": outcome.runs,
+        "duration_s": duration(outcome).as_ms() / 1e3,
+        "energy_mj_per_sample": outcome.energy_per_sample().map(Millijoules::get),
+        "energy_mj_per_stream": outcome.energy_per_stream().map(Millijoules::get),
+        "mean_power_w": outcome.mean_power_w(),
+        "beside_score": outcome.beside.map(|it| it.with_queries.score_executed_mean),
+        "beside_score_alone": outcome.beside.map(|it| it.alone.score_executed_mean),
+        "trials": outcome.trials.iter().map(trial).collect::<Vec<_>>(),
+    })
+}
+
+fn write_queries(path: &Path, outcome: &Outcome) -> Result<(), Failure> {
+    let failure = |error| Failure::writing(&path.display(), &error);
+    let mut file = OutputFile::create(path)?;
+    file.write_all(b"query,scheduled_ns,issued_ns,completed_ns,latency_ns\n").map_err(failure)?;
+    for query in &outcome.measurement.run.queries {
+        let [scheduled, issued, completed] =
+            [query.scheduled, query.issued, query.completed].map(|time| time.ns());
+        let latency = query.latency().ns();
+        writeln!(file, "{},{scheduled},{issued},{completed},{latency}", query.index)
+            .map_err(failure)?;
+    }
+    file.finish()
+}
+
+fn degradation(shares: &[(String, f64)], system: &str) -> GroupedBars {
+    let bar = |&(_, share): &(String, f64)| Some(Bar::plain(share));
+    GroupedBars {
+        caption: Caption {
+            subtitle: system.into(),
+            ..Caption::titled("Server throughput under its latency bound, relative to offline")
+        },
+        group_axis: "Task".into(),
+        value_axis: Axis::new("Server / offline", ""),
+        groups: shares.iter().map(|(task, _)| task.clone()).collect(),
+        series: vec!["server / offline".into()],
+        columns: 1,
+        panels: vec![GroupPanel {
+            title: String::new(),
+            bars: vec![shares.iter().map(bar).collect()],
+        }],
+        shared_scale: true,
+        published: String::new(),
+    }
+}

@@ -1,0 +1,212 @@
+//! What is measured: an accelerator system, or servers of a known service time.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use crate::config::{Catalog, Edition, Hardware, ServiceTables, service_csv};
+use crate::hardware::System;
+use crate::load::LoadSettings;
+use crate::mlperf::bed::TestBed;
+use crate::mlperf::bench::{Background, Batching, Bench, Tenant};
+use crate::mlperf::servers::Servers;
+use crate::mlperf::service::ServiceTime;
+use crate::mlperf::suite::{Load, Test};
+use crate::plan::EngineSettings;
+use crate::schedule::Policy;
+use crate::units::SimSpan;
+
+use super::super::args::MlperfArgs;
+use super::super::conditions;
+use super::super::costs::{self, CostChoice};
+use super::super::message::Failure;
+
+/// What is measured, and how its samples are joined.
+pub struct Target {
+    pub kind: Kind,
+    pub batching: Batching,
+}
+
+/// What is measured.
+pub enum Kind {
+    /// Accelerators under a scheduler.
+    Accelerators(Accelerators),
+    /// Servers of a known service time, by task.
+    Servers {
+        /// What the user called them.
+        name: String,
+        tables: ServiceTables,
+        servers: u32,
+    },
+}
+
+/// Accelerators under a scheduler.
+pub struct Accelerators {
+    pub system: Arc<System>,
+    pub costs: CostChoice,
+    pub scheduler: Policy,
+    pub background: Option<Background>,
+}
+
+impl Target {
+    /// What `args` name.
+    ///
+    /// # Errors
+    ///
+    /// Unknown names and bad values.
+    pub fn new(args: &MlperfArgs, catalog: &mut Catalog) -> Result<Self, Failure> {
+        let batching =
+            Batching { max: args.max_batch, wait: wait("--batch-wait", args.batch_wait)? };
+        let kind = match &args.service {
+            None => Kind::Accelerators(Accelerators::new(args, catalog)?),
+            Some(service) => Kind::Servers {
+                name: service.clone(),
+                tables: tables(service, catalog)?,
+                servers: args.servers,
+            },
+        };
+        Ok(Self { kind, batching })
+    }
+
+    /// The bed of a test.
+    ///
+    /// # Errors
+    ///
+    /// A network that cannot run on the system, or a task that was not measured.
+    pub fn bed(&self, test: &Test) -> Result<Box<dyn TestBed>, Failure> {
+        match &self.kind {
+            Kind::Accelerators(accelerators) => {
+                let network = Arc::clone(&test.task.network);
+                let tenant = Tenant { network, batching: self.batching, bound: deadline(test) };
+                Ok(Box::new(accelerators.bench(vec![tenant])?))
+            }
+            Kind::Servers { name, tables, servers } => {
+                let time = tables.of(&test.task.name).ok_or_else(|| {
+                    let task = &test.task.name;
+                    let message =
+                        format!("{name} has no row of the task {task}; choose with --task");
+                    Failure::Argument(message)
+                })?;
+                if self.batching.max > 1 && time.depends_on_sample() {
+                    let message = format!(
+                        "{name} has latencies by sample, which say nothing of --max-batch {}",
+                        self.batching.max
+                    );
+                    return Err(Failure::Argument(message));
+                }
+                Ok(Box::new(Servers::new(time.clone(), *servers as usize, self.batching)))
+            }
+        }
+    }
+
+    /// What results call the system.
+    pub fn name(&self) -> String {
+        match &self.kind {
+            Kind::Accelerators(it) => format!("{}@{}", it.system.name(), it.system.pes()),
+            Kind::Servers { name, servers: 1, .. } => name.clone(),
+            Kind::Servers { name, servers, .. } => format!("{servers} x {name}"),
+        }
+    }
+
+    /// What results call the cost model and the scheduler.
+    pub fn model_and_scheduler(&self) -> (&str, &str) {
+        match &self.kind {
+            Kind::Accelerators(it) => (&it.costs.name, it.scheduler.label()),
+            Kind::Servers { .. } => ("service", "first come, first served"),
+        }
+    }
+}
+
+impl Accelerators {
+    /// What `args` name.
+    ///
+    /// # Errors
+    ///
+    /// Unknown names and bad values.
+    pub fn new(args: &MlperfArgs, catalog: &mut Catalog) -> Result<Self, Failure> {
+        let platform = catalog.platform(args.platform.as_deref().unwrap_or("paper"))?;
+        let system = match catalog.hardware(&args.system)? {
+            Hardware::Style(style) => {
+                let system = style.instantiate(args.pes, &platform);
+                Arc::new(system.map_err(super::super::argument)?)
+            }
+            Hardware::System(system) => system,
+            Hardware::Instances(_) => {
+                let message = "--system takes a style or a system file, not a hardware file (.m)";
+                return Err(Failure::Argument(message.into()));
+            }
+        };
+        let background = args.beside.as_deref().map(|name| {
+            let scenario = catalog.scenario(name, Edition::Paper)?;
+            let load = LoadSettings { seed: args.seed, ..LoadSettings::default() };
+            Ok::<_, Failure>(Background { scenario, load })
+        });
+        Ok(Self {
+            system,
+            costs: costs::choose(catalog, args.cost_model.as_deref().unwrap_or("principled"))?,
+            scheduler: conditions::scheduler(args.scheduler.as_deref().unwrap_or("fcfs"))?,
+            background: background.transpose()?,
+        })
+    }
+
+    /// The bench of `tenants`.
+    ///
+    /// # Errors
+    ///
+    /// A network that cannot run on the system.
+    pub fn bench(&self, tenants: Vec<Tenant>) -> Result<Bench, Failure> {
+        let background = self.background.clone();
+        let system = Arc::clone(&self.system);
+        let (model, scheduler) = (&*self.costs.model, self.scheduler.clone());
+        Bench::new(tenants, background, system, model, scheduler, EngineSettings::default())
+            .map_err(super::super::argument)
+    }
+}
+
+/// A time in milliseconds, as `option` gives it.
+///
+/// # Errors
+///
+/// If it is negative or no number.
+pub fn wait(option: &str, ms: f64) -> Result<SimSpan, Failure> {
+    SimSpan::from_ms(ms).ok_or_else(|| {
+        Failure::Argument(format!("{option} is {ms}; allowed is a number of ms >= 0"))
+    })
+}
+
+/// From arrival to deadline, for schedulers that look at deadlines.
+pub fn deadline(test: &Test) -> SimSpan {
+    match test.load {
+        Load::Server { bound, .. } => bound,
+        Load::MultiStream { interval, .. } => interval,
+        Load::SingleStream | Load::Offline => SimSpan::from_ns(1_000_000_000),
+    }
+}
+
+/// The service times that `text` names.
+fn tables(text: &str, catalog: &mut Catalog) -> Result<ServiceTables, Failure> {
+    if Path::new(text).extension().is_some_and(|extension| extension.eq_ignore_ascii_case("csv")) {
+        let source = catalog.read(Path::new(text))?;
+        return Ok(service_csv::parse(&source)?);
+    }
+    let (name, values) = text.split_once(':').unwrap_or((text, ""));
+    let keys: &[&str] = match name {
+        "constant" => &["ms"],
+        "batch" => &["ms", "sample_ms"],
+        _ => {
+            let known = ["constant:ms=L", "batch:ms=A,sample_ms=B", "FILE.csv"];
+            return Err(super::super::unknown("service", name, known.into_iter()));
+        }
+    };
+    let values = super::super::key_values::parse("--service", values, keys)?;
+    let span = |key: &str| {
+        let text = values.get(key).ok_or_else(|| {
+            Failure::Argument(format!("--service {name} needs {key}, a number of ms"))
+        })?;
+        let ms = text.parse().unwrap_or(f64::NAN);
+        wait(&format!("{key} of --service {name}"), ms)
+    };
+    Ok(ServiceTables::of_all(match name {
+        "constant" => ServiceTime::Constant(span("ms")?),
+        _ => ServiceTime::Batch { per_call: span("ms")?, per_sample: span("sample_ms")? },
+    }))
+}

@@ -1,0 +1,67 @@
+//! `xrsim mlperf --trace`: the run that counts, for a trace viewer.
+
+use std::path::Path;
+
+use crate::engine::Traced;
+use crate::mlperf::suite::Test;
+use crate::score::{inferences, score};
+use crate::sweep::{RunResult, RunSpec, Semantics};
+
+use super::super::args::MlperfArgs;
+use super::super::message::Failure;
+use super::super::trace::TraceFile;
+use super::Made;
+use super::target::{Kind, Target, deadline};
+
+/// Whether there is one test to trace, if that is asked for.
+///
+/// # Errors
+///
+/// If there are several.
+pub fn check(args: &MlperfArgs, tests: &[&Test]) -> Result<(), Failure> {
+    if args.trace.is_some() && tests.len() != 1 {
+        return Err(Failure::Argument(format!(
+            "--trace takes one test, and this command makes {}; choose one with --task and --load",
+            tests.len()
+        )));
+    }
+    Ok(())
+}
+
+/// Plays the run of `made` once more and writes what happened on the accelerators.
+///
+/// # Errors
+///
+/// If the file cannot be written.
+pub fn write(path: &Path, target: &Target, made: &Made<'_>) -> Result<(), Failure> {
+    let Kind::Accelerators(accelerators) = &target.kind else {
+        return Err(Failure::Argument("--trace is of accelerators, not of a --service".into()));
+    };
+    let tenant = crate::mlperf::bench::Tenant {
+        network: std::sync::Arc::clone(&made.test.task.network),
+        batching: target.batching,
+        bound: deadline(made.test),
+    };
+    let bench = accelerators.bench(vec![tenant])?;
+    let played = bench.play(&made.outcome.settings, Traced::All).map_err(super::super::argument)?;
+    let plan = bench.plan();
+    let spec = RunSpec {
+        scenario: plan.scenario.clone(),
+        system: plan.system.clone(),
+        semantics: Semantics::Principled,
+        load: plan.load.clone(),
+        engine: plan.engine,
+        scheduler: plan.scheduler.clone(),
+        score: plan.score,
+    };
+    let trace = played.run.trace;
+    let result = RunResult {
+        scorecard: score(&plan.scenario, &trace, &plan.score),
+        inferences: inferences(&plan.scenario, &trace, &plan.score),
+        costs: plan.costs.clone(),
+        trace,
+    };
+    let mut file = TraceFile::create(path, std::slice::from_ref(&spec))?;
+    file.write(&spec, &accelerators.costs.name, &result)?;
+    file.finish()
+}

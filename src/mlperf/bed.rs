@@ -1,0 +1,100 @@
+//! What tests are made on: a system that can be measured any number of times, and of which is known
+//! what a submitter knows of theirs.
+
+use thiserror::Error;
+
+use crate::load::LoadError;
+use crate::schedule::PolicyFailure;
+use crate::score::Score;
+use crate::units::{Millijoules, SimSpan};
+
+use super::performance::Measurement;
+use super::run::RunError;
+use super::settings::{Settings, SettingsError};
+
+/// Why a test could not be made.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum TestError {
+    /// Its settings are out of range.
+    #[error(transparent)]
+    Settings(#[from] SettingsError),
+    /// Its run broke off.
+    #[error(transparent)]
+    Run(#[from] RunError),
+    /// The scheduler broke off.
+    #[error(transparent)]
+    Policy(#[from] PolicyFailure),
+    /// The test is so long that it has too many frames of a usage scenario beside it.
+    #[error("beside a test of {seconds} s: {error}")]
+    Beside {
+        /// Of the test so far \[s\].
+        seconds: u64,
+        /// What is too much.
+        error: LoadError,
+    },
+}
+
+/// A run and what it took.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Measured {
+    /// The run.
+    pub measurement: Measurement,
+    /// Energy of all of its samples; `None` if nothing is known of that.
+    pub energy: Option<Millijoules>,
+    /// Scores of the usage scenario beside the queries, if there is one.
+    pub beside: Option<Score>,
+}
+
+/// Samples that come together to a system that does nothing else.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Burst {
+    /// Until all of them are done.
+    pub latency: SimSpan,
+    /// Energy of all of them; `None` if nothing is known of that.
+    pub energy: Option<Millijoules>,
+}
+
+/// What tests are made on.
+pub trait TestBed: Sync {
+    /// Makes one run, from a system at rest on.
+    ///
+    /// # Errors
+    ///
+    /// [`TestError`].
+    fn measure(&self, settings: &Settings) -> Result<Measured, TestError>;
+
+    /// Whether the latencies of a run pass, or nothing is asked of them: what [`TestBed::measure`] would
+    /// say.
+    ///
+    /// # Errors
+    ///
+    /// [`TestError`].
+    fn passes(&self, settings: &Settings) -> Result<bool, TestError> {
+        Ok(self.measure(settings)?.measurement.performance.passes())
+    }
+
+    /// What `samples` take that come together.
+    ///
+    /// # Errors
+    ///
+    /// If the scheduler breaks off.
+    fn burst(&self, samples: u64) -> Result<Burst, TestError>;
+
+    /// Samples that are served per second at most, as far as can be told without a run.
+    fn capacity_per_s(&self) -> f64;
+
+    /// Whether a query that finds the system idle takes the time of a [`TestBed::burst`] of its size,
+    /// whatever its samples and whenever it comes.
+    fn is_uniform(&self) -> bool;
+
+    /// Scores of the usage scenario when no query comes for `duration`, if there is one.
+    ///
+    /// # Errors
+    ///
+    /// If the scheduler breaks off, or there are too many frames.
+    fn without_queries(&self, duration: SimSpan) -> Result<Option<Score>, TestError> {
+        let _ = duration;
+        Ok(None)
+    }
+}

@@ -1,0 +1,83 @@
+//! Servers of a known service time as a test bed: for a system that was measured, not costed.
+
+use crate::units::SimTime;
+
+use super::bed::{Burst, Measured, TestBed, TestError};
+use super::bench::Batching;
+use super::performance::measure;
+use super::service::{Discipline, Service, ServiceTime};
+use super::settings::Settings;
+use super::sut::{Completions, Sample, SystemUnderTest};
+
+/// Equal servers with one queue.
+#[derive(Debug, Clone)]
+pub struct Servers {
+    /// What a batch takes.
+    time: ServiceTime,
+    servers: usize,
+    batching: Batching,
+}
+
+impl Servers {
+    /// Most servers.
+    pub const MAX: u32 = 4096;
+
+    /// So many servers of a service time.
+    ///
+    /// # Panics
+    ///
+    /// If there is no server, or batches have no size.
+    pub fn new(time: ServiceTime, servers: usize, batching: Batching) -> Self {
+        assert!(servers > 0 && batching.max > 0, "somebody serves something");
+        Self { time, servers, batching }
+    }
+
+    /// The servers with nothing to do.
+    fn idle(&self) -> Service {
+        let discipline = match self.batching {
+            Batching { max: 1, .. } => Discipline::Fifo,
+            Batching { max, wait } => {
+                Discipline::DynamicBatch { max_batch: max as usize, max_wait: wait }
+            }
+        };
+        Service::new(self.time.clone(), discipline, vec![1.0; self.servers])
+    }
+
+    /// Mean service time of full batches, over the samples of one round of a table.
+    fn mean_ns(&self) -> f64 {
+        let n = match &self.time {
+            ServiceTime::Samples(spans) => spans.len() as u32,
+            ServiceTime::Bimodal { modulus, .. } | ServiceTime::Steps { modulus, .. } => {
+                (*modulus).min(1 << 16)
+            }
+            _ => 1,
+        };
+        let of = |index| self.time.of(index, self.batching.max as usize).ns() as f64;
+        (0..n).map(of).sum::<f64>() / f64::from(n)
+    }
+}
+
+impl TestBed for Servers {
+    fn measure(&self, settings: &Settings) -> Result<Measured, TestError> {
+        let measurement = measure(settings, &mut self.idle())?;
+        Ok(Measured { measurement, energy: None, beside: None })
+    }
+
+    fn burst(&self, samples: u64) -> Result<Burst, TestError> {
+        let mut service = self.idle();
+        let burst: Vec<_> = (0..samples as u32).map(|id| Sample { id, index: id }).collect();
+        let mut completions = Completions::new(burst.len(), false);
+        service.issue(SimTime::ZERO, &burst, &mut completions);
+        service.advance(SimTime::MAX, &mut completions);
+        let end = completions.last().unwrap_or(SimTime::ZERO);
+        Ok(Burst { latency: end - SimTime::ZERO, energy: None })
+    }
+
+    fn capacity_per_s(&self) -> f64 {
+        self.servers as f64 * f64::from(self.batching.max) * 1e9 / self.mean_ns().max(1.0)
+    }
+
+    fn is_uniform(&self) -> bool {
+        !self.time.depends_on_sample()
+    }
+}

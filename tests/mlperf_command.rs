@@ -1,0 +1,204 @@
+//! `xrsim mlperf`: what it prints, writes and refuses.
+
+use std::fs;
+use std::path::Path;
+
+use assert_cmd::Command;
+use serde_json::Value;
+use tempfile::tempdir;
+
+fn xrsim(arguments: &[&str]) -> Command {
+    let mut command = Command::cargo_bin("xrsim").expect("the binary is built");
+    command.arg("mlperf").args(arguments);
+    command
+}
+
+fn refused(arguments: &[&str]) -> String {
+    let assert = xrsim(arguments).assert().code(2);
+    String::from_utf8(assert.get_output().stderr.clone()).expect("messages are UTF-8")
+}
+
+#[test]
+fn a_test_leaves_the_summary_of_loadgen_and_a_row_a_query() {
+    let folder = tempdir().expect("a folder can be made");
+    let out = folder.path().to_str().expect("the path is UTF-8");
+    let task = "image_classification_light";
+    let one = ["inference", "--task", task, "--load", "single-stream", "--out", out];
+    let assert = xrsim(&one).assert().success();
+    let printed = String::from_utf8_lossy(&assert.get_output().stdout).into_owned();
+    assert!(printed.is_ascii() && printed.contains("VALID"), "{printed}");
+    let place = folder.path().join(task).join("single-stream");
+    let summary = fs::read_to_string(place.join("mlperf_log_summary.txt")).expect("written");
+    assert!(summary.contains("SUT name : A@4096"), "{summary}");
+    assert!(summary.contains("Result is : VALID"), "{summary}");
+    let queries = fs::read_to_string(place.join("queries.csv")).expect("written");
+    assert!(queries.lines().count() > 1024);
+    assert!(folder.path().join("suite.csv").exists());
+}
+
+#[test]
+fn what_cannot_be_measured_is_refused() {
+    let cases: [(&[&str], &str); 20] = [
+        (&["inference", "--round", "v9"], "no round named `v9`"),
+        (&["inference", "--task", "image"], "no task named `image`"),
+        (&["inference", "--load", "sever"], "no load named `sever`; did you mean `server`?"),
+        (&["mobile", "--round", "v4.1"], "no tasks here for round v4.1"),
+        (&["inference", "--load", "server", "--qps", "0"], "server_target_qps is 0; allowed is"),
+        (&["inference", "--batch-wait", "-1"], "allowed is a number of ms >= 0"),
+        (&["inference", "--streams", "0"], "--streams"),
+        (&["inference", "--service", "constnt:ms=1"], "no service named `constnt`"),
+        (&["inference", "--service", "batch:ms=1"], "--service batch needs sample_ms"),
+        (&["inference", "--service", "constant:ms=-1"], "allowed is a number of ms >= 0"),
+        (&["inference", "--service", "constant:ms=1", "--system", "B"], "cannot be used with"),
+        (&["inference", "--tenant", "image"], "no task named `image`"),
+        (&["inference", "--tenant", "machine_translation"], "needs qps, queries per second"),
+        (&["inference", "--tenant", "machine_translation:qpss=1"], "did you mean `qps`?"),
+        (&["inference", "--tenant", "machine_translation:qps=0"], "qps is `0`; allowed is"),
+        (&["inference", "--tenant", "machine_translation:qps=1,percentile=100"], "percentile"),
+        (&["inference", "--tenant", "machine_translation:burst_qps=9"], "needs burst_ms"),
+        (&["mobile", "--tenant", "super_resolution:qps=1"], "needs bound_ms"),
+        (&["inference", "--min-duration", "-1"], "allowed is a number of seconds >= 0"),
+        (&["inference", "--curve", "9"], "--out"),
+    ];
+    for (arguments, expected) in cases {
+        let message = refused(arguments);
+        assert!(message.contains(expected), "{arguments:?}: {message}");
+    }
+}
+
+fn printed(arguments: &[&str]) -> String {
+    let assert = xrsim(arguments).assert().success();
+    String::from_utf8(assert.get_output().stdout.clone()).expect("output is UTF-8")
+}
+
+fn rows(csv: &str) -> Vec<Vec<String>> {
+    csv.lines().map(|line| line.split(',').map(String::from).collect()).collect()
+}
+
+fn column(csv: &str, name: &str) -> Vec<String> {
+    let rows = rows(csv);
+    let index = rows[0].iter().position(|it| it == name).expect("it is a column");
+    rows[1..].iter().map(|row| row[index].clone()).collect()
+}
+
+/// Constant service of 4 ms: 250 samples per second offline, and a 90th percentile of 4 ms.
+#[test]
+fn a_constant_service_says_what_it_is() {
+    let csv = printed(&["mobile", "--service", "constant:ms=4", "--format", "csv"]);
+    let values = column(&csv, "value");
+    assert_eq!(values[..5], ["4"; 5].map(String::from));
+    let offline: f64 = values[5].parse().expect("a number");
+    assert!((offline - 250.0).abs() < 1e-9, "{offline}");
+    assert!(column(&csv, "energy_mj_per_sample").iter().all(String::is_empty), "{csv}");
+}
+
+/// One sample takes 2 ms and eight take 8 ms, so that batches of eight make 1000 a second of one server,
+/// 2000 of two.
+#[test]
+fn measured_batches_serve_a_task() {
+    let folder = tempdir().expect("a folder can be made");
+    let table = folder.path().join("measured.csv");
+    let task = "image_classification_light";
+    fs::write(&table, format!("task,batch,latency_ms\n{task},1,2\n{task},8,8\n")).expect("written");
+    let table = table.to_str().expect("the path is UTF-8");
+    let of = |more: &[&str]| {
+        let all = ["inference", "--task", task, "--load", "offline", "--service", table];
+        let csv = printed(&[&all[..], &["--format", "csv"], more].concat());
+        column(&csv, "value")[0].parse::<f64>().expect("a number")
+    };
+    assert!((of(&["--max-batch", "8"]) - 1000.0).abs() < 1e-6);
+    assert!((of(&["--max-batch", "8", "--servers", "2"]) - 2000.0).abs() < 1e-6);
+    assert!((of(&[]) - 500.0).abs() < 1e-6);
+    let message = refused(&["inference", "--load", "offline", "--service", table]);
+    assert!(message.contains("has no row of the task image_classification_heavy"), "{message}");
+}
+
+#[test]
+fn tenants_each_have_a_verdict_and_files() {
+    let folder = tempdir().expect("a folder can be made");
+    let out = folder.path().to_str().expect("the path is UTF-8");
+    let heavy = "image_classification_heavy:qps=20";
+    let light =
+        "image_classification_light:qps=50,burst_qps=900,burst_ms=20,period_ms=500,bound_ms=1";
+    let arguments = ["inference", "--tenant", heavy, "--tenant", light, "--beside", "VR_gaming"];
+    let text = printed(&[&arguments[..], &["--min-duration", "5", "--out", out]].concat());
+    assert!(text.contains("VR_gaming beside scores"), "{text}");
+    assert!(text.contains("2, image_classification_light: Reduce target QPS"), "{text}");
+    let csv = fs::read_to_string(folder.path().join("tenants.csv")).expect("written");
+    assert_eq!(column(&csv, "verdict"), ["VALID", "INVALID"]);
+    for place in ["1_image_classification_heavy", "2_image_classification_light"] {
+        let place = folder.path().join(place);
+        let summary = fs::read_to_string(place.join("mlperf_log_summary.txt")).expect("written");
+        assert!(summary.contains("Scenario : Server"), "{summary}");
+        assert!(place.join("queries.csv").exists());
+    }
+}
+
+#[test]
+fn a_curve_rises_and_is_drawn() {
+    let folder = tempdir().expect("a folder can be made");
+    let out = folder.path().to_str().expect("the path is UTF-8");
+    let task = "image_classification_light";
+    let arguments = ["inference", "--task", task, "--load", "server", "--min-queries", "2000"];
+    printed(&[&arguments[..], &["--min-duration", "1", "--curve", "5", "--out", out]].concat());
+    let place = folder.path().join(task).join("server");
+    let csv = fs::read_to_string(place.join("curve.csv")).expect("written");
+    let p99: Vec<f64> =
+        column(&csv, "p99_ms").iter().map(|it| it.parse().expect("a number")).collect();
+    assert!(p99.len() == 5 && p99.windows(2).all(|pair| pair[0] < pair[1]), "{p99:?}");
+    let within = column(&csv, "within_bound");
+    assert_eq!((&*within[0], &*within[4]), ("true", "false"));
+    assert!(fs::read_to_string(place.join("curve.svg")).expect("written").starts_with("<svg"));
+}
+
+#[test]
+fn a_trace_has_every_batch() {
+    let folder = tempdir().expect("a folder can be made");
+    let path = folder.path().join("trace.json");
+    let trace = path.to_str().expect("the path is UTF-8");
+    let arguments = ["inference", "--task", "image_classification_heavy", "--load", "server"];
+    let short = ["--qps", "100", "--min-queries", "50", "--min-duration", "0", "--trace", trace];
+    printed(&[&arguments[..], &short, &["--round", "v1.0"]].concat());
+    let events: Value =
+        serde_json::from_str(&fs::read_to_string(Path::new(&path)).expect("written"))
+            .expect("it is JSON");
+    let events = events["traceEvents"].as_array().expect("a list");
+    let is_slice = |it: &&Value| {
+        it["ph"] == "X" && it["name"].as_str().is_some_and(|name| name.contains("resnet50"))
+    };
+    assert!(events.iter().filter(is_slice).count() >= 50, "{events:?}");
+    let message = refused(&["inference", "--trace", trace]);
+    assert!(message.contains("--trace takes one test"), "{message}");
+}
+
+/// The search of LoadGen goes on from the rate that is given, and says what it tried.
+#[test]
+fn a_search_starts_where_it_is_told() {
+    let arguments = ["inference", "--task", "image_classification_heavy", "--load", "server"];
+    let short = ["--qps", "50", "--find-peak", "--min-queries", "3000", "--min-duration", "1"];
+    let text = printed(&[&arguments[..], &short, &["--format", "json"]].concat());
+    let document: Value = serde_json::from_str(&text).expect("it is JSON");
+    let trials = document["tests"][0]["trials"].as_array().expect("a list");
+    let values: Vec<_> = trials.iter().filter_map(|trial| trial["value"].as_f64()).collect();
+    assert_eq!(values[..3], [50.0, 100.0, 200.0]);
+    assert_eq!(document["tests"][0]["verdict"], "VALID");
+}
+
+/// Since v2.0 so few queries say nothing of the tail; LoadGen's reason is given.
+#[test]
+fn too_few_queries_are_invalid() {
+    let arguments = ["inference", "--task", "image_classification_heavy", "--round", "v3.1"];
+    let few = ["--min-queries", "10", "--min-duration", "0", "--load", "single-stream"];
+    let text = printed(&[&arguments[..], &few].concat());
+    assert!(text.contains("INVALID") && text.contains("single-stream: "), "{text}");
+}
+
+#[test]
+fn mobile_has_an_order_and_pauses() {
+    let text = printed(&["mobile", "--service", "constant:ms=1"]);
+    assert!(text.contains("5 pauses of 5 min to cool down (0 to 5 are allowed)"), "{text}");
+    let csv = printed(&["mobile", "--format", "csv", "--task", "super_resolution"]);
+    let [stream, sample] =
+        ["energy_mj_per_stream", "energy_mj_per_sample"].map(|name| column(&csv, name));
+    assert_eq!(stream, sample, "a stream of single samples");
+}

@@ -76,7 +76,20 @@ const ALLOWED: &[(&str, &[&str])] = &[
         ],
     ),
     ("figures", &[]),
-    ("config", &["units", "ids", "model", "dataflow", "hardware", "scenario", "cost", "mlperf"]),
+    (
+        "config",
+        &[
+            "units",
+            "ids",
+            "statistics",
+            "model",
+            "dataflow",
+            "hardware",
+            "scenario",
+            "cost",
+            "mlperf",
+        ],
+    ),
 ];
 
 fn rust_files(folder: &Path, files: &mut Vec<PathBuf>) {

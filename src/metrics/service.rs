@@ -286,7 +286,7 @@ mod tests {
 
     #[test]
     fn the_samples_of_a_percentile_are_those_of_early_stopping() {
-        let rule = EarlyStopping::new(Fraction::P99, Fraction::P99);
+        let rule = EarlyStopping::at(Fraction::P99);
         assert_eq!(rule.queries(0), Latencies::P99_SAMPLES);
     }
 }

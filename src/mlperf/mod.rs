@@ -12,7 +12,7 @@
 //! becomes [`performance`]: [`statistics`] and [`validity`] with LoadGen's reasons, which
 //! [`summary`] puts into LoadGen's own words. [`peak`] does all that until the load is as high as it
 //! can be. [`rounds`] lists what each round of the benchmark asks for, [`counts`] and
-//! [`early_stopping`] why.
+//! [`EarlyStopping`](crate::statistics::EarlyStopping) why.
 //!
 //! LoadGen issues one model's queries as a Poisson process. [`arrivals`] also come in bursts, and
 //! [`tenants`] are several models with a load each.
@@ -25,7 +25,6 @@ pub mod bed;
 pub mod bench;
 pub mod benchmark;
 pub mod counts;
-pub mod early_stopping;
 mod one_queue;
 pub mod peak;
 pub mod performance;

@@ -1,13 +1,14 @@
 //! What a run says: statistics, rates and validity, each as LoadGen computes it.
 
+use crate::statistics::Fraction;
 use crate::units::{SimSpan, SimTime};
 
 use super::run::{Run, RunError, run};
 use super::schedule::Schedule;
 use super::settings::{Scenario, Settings};
-use super::statistics::{PERCENTILES, Statistics, over_bound, place, rank};
+use super::statistics::{Statistics, over_bound, percentiles};
 use super::sut::SystemUnderTest;
-use super::validity::{EarlyStopping, Estimate, INFERRED_PERCENTILE, Validity};
+use super::validity::{EarlyStoppingResult, Estimate, INFERRED_PERCENTILE, Validity};
 
 /// What was seen of a run, simulated or recorded.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -92,7 +93,7 @@ pub fn measure_scheduled<S: SystemUnderTest + ?Sized>(
 /// Intervals that queries took up, of a fixed interval.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Intervals {
-    /// Percentiles, in the order of [`PERCENTILES`].
+    /// Percentiles, in the order of [`PERCENTILES`](super::statistics::PERCENTILES).
     pub percentiles: [u64; 6],
     /// The percentile that the run is judged by: at most 1 if it passes.
     pub target: u64,
@@ -150,11 +151,12 @@ impl Performance {
         let of_queries = !seen.query_latencies.is_empty();
         let judged =
             if of_queries { &mut seen.query_latencies } else { &mut seen.sample_latencies };
-        let ranks = estimate_ranks(settings.scenario, judged.len(), settings.percentile);
-        let latency = Statistics::of(judged, settings.percentile, &ranks)?;
+        let percentile = percentile(settings);
+        let ranks = estimate_ranks(settings.scenario, judged.len(), percentile);
+        let latency = Statistics::of(judged, percentile, &ranks)?;
         let early_stopping = early_stopping(settings, judged, late);
         let sample_latency = match of_queries {
-            true => Statistics::of(&mut seen.sample_latencies, settings.percentile, &[])?,
+            true => Statistics::of(&mut seen.sample_latencies, percentile, &[])?,
             false => latency,
         };
         let performance = match settings.scenario {
@@ -223,7 +225,7 @@ impl Performance {
     /// The number that the scenario of `settings` is about. The run must also be valid to count.
     pub fn metric(&self, settings: &Settings) -> Metric {
         let latency = match self.validity.early_stopping {
-            Some(EarlyStopping::Estimates { target, .. }) => {
+            Some(EarlyStoppingResult::Estimates { target, .. }) => {
                 target.found.map_or(self.latency.target, |(_, latency)| latency)
             }
             _ => self.latency.target,
@@ -255,8 +257,13 @@ fn elapsed(scenario: Scenario, seen: &Observations, latency: &Statistics) -> Sim
     }
 }
 
+/// The percentile that a run with `settings` is judged by.
+fn percentile(settings: &Settings) -> Fraction {
+    Fraction::new(settings.percentile).expect("settings have no other percentile")
+}
+
 /// Percentiles that are estimated.
-fn estimated(scenario: Scenario, percentile: f64) -> Vec<f64> {
+fn estimated(scenario: Scenario, percentile: Fraction) -> Vec<Fraction> {
     match scenario {
         Scenario::SingleStream => vec![percentile, INFERRED_PERCENTILE],
         Scenario::MultiStream => vec![percentile],
@@ -264,19 +271,21 @@ fn estimated(scenario: Scenario, percentile: f64) -> Vec<f64> {
     }
 }
 
-fn estimate_ranks(scenario: Scenario, n: usize, percentile: f64) -> Vec<usize> {
+fn estimate_ranks(scenario: Scenario, n: usize, percentile: Fraction) -> Vec<usize> {
     let percentiles = estimated(scenario, percentile).into_iter();
     percentiles.filter_map(|percentile| Estimate::rank(n, percentile)).collect()
 }
 
-fn early_stopping(settings: &Settings, latencies: &[SimSpan], late: u64) -> EarlyStopping {
-    let percentile = settings.percentile;
+fn early_stopping(settings: &Settings, latencies: &[SimSpan], late: u64) -> EarlyStoppingResult {
+    let percentile = percentile(settings);
     let mut estimates = estimated(settings.scenario, percentile).into_iter();
     let mut estimate = || estimates.next().map(|percentile| Estimate::of(latencies, percentile));
     match (settings.scenario, estimate()) {
-        (Scenario::Server, _) => EarlyStopping::of_bound(latencies.len() as u64, late, percentile),
-        (_, Some(target)) => EarlyStopping::Estimates { target, inferred: estimate() },
-        (_, None) => EarlyStopping::NotNeeded,
+        (Scenario::Server, _) => {
+            EarlyStoppingResult::of_bound(latencies.len() as u64, late, percentile)
+        }
+        (_, Some(target)) => EarlyStoppingResult::Estimates { target, inferred: estimate() },
+        (_, None) => EarlyStoppingResult::NotNeeded,
     }
 }
 
@@ -285,20 +294,15 @@ fn early_stopping(settings: &Settings, latencies: &[SimSpan], late: u64) -> Earl
 /// many as their latency covers.
 fn intervals(settings: &Settings, seen: &Observations) -> Option<Intervals> {
     let n = seen.intervals.len();
+    if n == 0 {
+        return None;
+    }
     let outstanding = (settings.max_async_queries as usize).min(n);
     let mut charged = seen.intervals[outstanding..].to_vec();
     let last = seen.query_latencies.iter().skip(n - outstanding);
     charged.extend(last.map(|&latency| (settings.target_qps * seconds(latency)).ceil() as u64));
-    let ranks = PERCENTILES.map(|percentile| rank(n, percentile));
-    let target = rank(n, settings.percentile);
-    let mut all: Vec<_> = ranks.into_iter().chain([target]).collect();
-    all.sort_unstable();
-    all.dedup();
-    if n == 0 {
-        return None;
-    }
-    place(&mut charged, &all, 0);
-    Some(Intervals { percentiles: ranks.map(|rank| charged[rank]), target: charged[target] })
+    let (percentiles, target) = percentiles(&mut charged, percentile(settings), &[])?;
+    Some(Intervals { percentiles, target })
 }
 
 #[cfg(test)]
@@ -416,6 +420,17 @@ mod tests {
         assert_eq!(judge(0.5).validity.performance, Some(true));
         let reason = "Reduce samples per query to improve latency.";
         assert_eq!(strict.validity.recommendations()[0], reason);
+    }
+
+    /// Queries one after another, since v2.0, take up no intervals and break no bound.
+    #[test]
+    fn without_an_interval_a_stream_is_not_held_against_one() {
+        let settings = settings(&TestSettings::new(Scenario::MultiStream), LoadGen::V2_0);
+        let query_latencies = seen(662, 0).sample_latencies;
+        let seen = Observations { query_latencies, ..seen(662, 20_000) };
+        let found = Performance::of(&settings, seen).unwrap();
+        assert_eq!((found.intervals, found.validity.performance), (None, None));
+        assert_eq!(found.metric(&settings), Metric::Latency(SimSpan::from_ns(662 * MS)));
     }
 
     #[test]

@@ -91,7 +91,7 @@ impl LoadGen {
         self < Self::V2_0
     }
 
-    /// Whether runs must be long enough by [`super::early_stopping`].
+    /// Whether runs must be long enough by [`EarlyStopping`](crate::statistics::EarlyStopping).
     pub fn has_early_stopping(self) -> bool {
         self >= Self::V2_0
     }

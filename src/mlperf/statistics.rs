@@ -1,9 +1,11 @@
 //! What LoadGen says of a list of latencies: order statistics without interpolation.
 
+use crate::statistics::{Fraction, percentile_index};
 use crate::units::SimSpan;
 
-/// Percentiles that every summary lists, as fractions.
-pub const PERCENTILES: [f64; 6] = [0.50, 0.90, 0.95, 0.97, 0.99, 0.999];
+/// Percentiles that every summary lists.
+pub const PERCENTILES: [Fraction; 6] =
+    [Fraction::P50, Fraction::P90, Fraction::P95, Fraction::P97, Fraction::P99, Fraction::P999];
 
 /// Statistics of a list of latencies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -24,34 +26,36 @@ pub struct Statistics {
 
 impl Statistics {
     /// Statistics of `latencies`, which are put into an order in which those of the ranks of the
-    /// percentiles and of `ranks` stand where a sorted list has them. `target` is a fraction in
-    /// (0, 1); ranks beyond the end are ignored. `None` of an empty list.
-    pub fn of(latencies: &mut [SimSpan], target: f64, ranks: &[usize]) -> Option<Self> {
+    /// percentiles and of `ranks` stand where a sorted list has them. Ranks beyond the end are
+    /// ignored. `None` of an empty list.
+    pub fn of(latencies: &mut [SimSpan], target: Fraction, ranks: &[usize]) -> Option<Self> {
         let count = latencies.len();
         let (min, max) = (*latencies.iter().min()?, *latencies.iter().max()?);
         let sum: u128 = latencies.iter().map(|latency| u128::from(latency.ns())).sum();
-        let percentiles = PERCENTILES.map(|percentile| rank(count, percentile));
-        let target = rank(count, target);
-        let mut all = ranks.to_vec();
-        all.extend(percentiles.into_iter().chain([target]));
-        all.retain(|&rank| rank < count);
-        all.sort_unstable();
-        all.dedup();
-        place(latencies, &all, 0);
-        Some(Self {
-            count,
-            min,
-            max,
-            mean: SimSpan::from_ns((sum / count as u128) as u64),
-            percentiles: percentiles.map(|rank| latencies[rank]),
-            target: latencies[target],
-        })
+        let mean = SimSpan::from_ns((sum / count as u128) as u64);
+        let (percentiles, target) = percentiles(latencies, target, ranks)?;
+        Some(Self { count, min, max, mean, percentiles, target })
     }
 }
 
-/// Rank, counted from 0 in ascending order, of `percentile` of `n` ≥ 1 values: `trunc(n · p)`.
-pub fn rank(n: usize, percentile: f64) -> usize {
-    ((n as f64 * percentile) as usize).min(n.saturating_sub(1))
+/// The values of [`PERCENTILES`] and of `target`. `values` are put into an order in which these and
+/// those of `ranks` stand where a sorted list has them; ranks beyond the end are ignored. `None`
+/// without values.
+pub(super) fn percentiles<T: Copy + Ord>(
+    values: &mut [T],
+    target: Fraction,
+    ranks: &[usize],
+) -> Option<([T; 6], T)> {
+    let n = values.len();
+    let target = percentile_index(n, target)?;
+    let listed = PERCENTILES.map(|p| percentile_index(n, p).expect("there is a value"));
+    let mut all = ranks.to_vec();
+    all.extend(listed.into_iter().chain([target]));
+    all.retain(|&rank| rank < n);
+    all.sort_unstable();
+    all.dedup();
+    place(values, &all, 0);
+    Some((listed.map(|rank| values[rank]), values[target]))
 }
 
 /// Number of `latencies` above `bound`.
@@ -61,7 +65,7 @@ pub fn over_bound(latencies: &[SimSpan], bound: SimSpan) -> u64 {
 
 /// Puts the values of `ranks` (ascending, distinct) where a sorted list has them. `values` begin at
 /// rank `first` of that list.
-pub(super) fn place<T: Ord>(values: &mut [T], ranks: &[usize], first: usize) {
+fn place<T: Ord>(values: &mut [T], ranks: &[usize], first: usize) {
     let middle = ranks.len() / 2;
     let Some(&rank) = ranks.get(middle) else { return };
     let (below, _, above) = values.select_nth_unstable(rank - first);
@@ -77,22 +81,13 @@ mod tests {
         values.map(SimSpan::from_ns).collect()
     }
 
-    /// trunc(1024 · 0.9) = 921, trunc(1000 · 0.9) = 900, trunc(50 · 0.99) = 49, the last.
-    #[test]
-    fn ranks_are_cut() {
-        assert_eq!(rank(1024, 0.9), 921);
-        assert_eq!(rank(1000, 0.9), 900);
-        assert_eq!(rank(50, 0.99), 49);
-        assert_eq!(rank(1, 0.5), 0);
-        assert_eq!(rank(3, 1.0f64.next_down()), 2);
-    }
-
     /// 0, 1, ..., 999 in another order (7 is prime to 1000): the value of a rank is the rank, and the
     /// mean 499.5 is cut.
     #[test]
     fn statistics_are_order_statistics() {
         let mut latencies = spans((0..1000).map(|index| index * 7 % 1000));
-        let found = Statistics::of(&mut latencies, 0.123, &[3, 998, 4000]).unwrap();
+        let found =
+            Statistics::of(&mut latencies, Fraction::new(0.123).unwrap(), &[3, 998, 4000]).unwrap();
         let ns = SimSpan::from_ns;
         assert_eq!(
             (found.count, found.min, found.max, found.mean),
@@ -106,14 +101,14 @@ mod tests {
 
     #[test]
     fn one_latency_is_every_percentile() {
-        let found = Statistics::of(&mut spans([5].into_iter()), 0.9, &[]).unwrap();
+        let found = Statistics::of(&mut spans([5].into_iter()), Fraction::P90, &[]).unwrap();
         assert_eq!(found.percentiles, [SimSpan::from_ns(5); 6]);
-        assert_eq!(Statistics::of(&mut [], 0.9, &[]), None);
+        assert_eq!(Statistics::of(&mut [], Fraction::P90, &[]), None);
     }
 
     #[test]
     fn sums_beyond_64_bits_have_a_mean() {
-        let found = Statistics::of(&mut [SimSpan::MAX, SimSpan::MAX], 0.9, &[]).unwrap();
+        let found = Statistics::of(&mut [SimSpan::MAX, SimSpan::MAX], Fraction::P90, &[]).unwrap();
         assert_eq!(found.mean, SimSpan::MAX);
     }
 }

@@ -7,7 +7,7 @@ use crate::units::SimSpan;
 use super::performance::Performance;
 use super::settings::{LoadGen, Scenario, Settings};
 use super::statistics::{PERCENTILES, Statistics};
-use super::validity::{EXITED_EARLY, EarlyStopping, Estimate};
+use super::validity::{EXITED_EARLY, EarlyStoppingResult, Estimate};
 
 const RULE: &str = "================================================";
 
@@ -116,7 +116,7 @@ impl Summary<'_> {
         }
     }
 
-    fn early_stopping(&self, early_stopping: &EarlyStopping) -> Option<String> {
+    fn early_stopping(&self, early_stopping: &EarlyStoppingResult) -> Option<String> {
         early_stopping_text(self.settings, early_stopping)
     }
 
@@ -156,7 +156,7 @@ impl Summary<'_> {
 
     fn percentiles(&mut self, statistics: &Statistics) {
         for (percentile, latency) in PERCENTILES.iter().zip(statistics.percentiles) {
-            let percentile = 100.0 * percentile;
+            let percentile = 100.0 * percentile.get();
             self.line(&format!("{percentile:.2} percentile latency (ns)   : {}", latency.ns()));
         }
     }
@@ -169,7 +169,7 @@ impl Summary<'_> {
         self.line(&format!("Intervals between each IssueQuery:  \"qps\" : {qps}, \"ms\" : {ms}"));
         let counts = performance.intervals.map_or([0; 6], |intervals| intervals.percentiles);
         for (percentile, count) in PERCENTILES.iter().zip(counts) {
-            self.line(&format!("{:.2} percentile : {count}", 100.0 * percentile));
+            self.line(&format!("{:.2} percentile : {count}", 100.0 * percentile.get()));
         }
         let bound = settings.target_latency;
         let ms = significant(bound.as_ms());
@@ -226,20 +226,23 @@ fn scheduled(performance: &Performance) -> String {
 }
 
 /// What LoadGen says of early stopping, without its title; `None` in Offline.
-pub fn early_stopping_text(settings: &Settings, early_stopping: &EarlyStopping) -> Option<String> {
+pub fn early_stopping_text(
+    settings: &Settings,
+    early_stopping: &EarlyStoppingResult,
+) -> Option<String> {
     let decimals = usize::from(settings.loadgen >= LoadGen::V4_1);
     match *early_stopping {
-        EarlyStopping::NotNeeded => None,
-        EarlyStopping::Bound { queries, required, .. } if queries >= required => {
+        EarlyStoppingResult::NotNeeded => None,
+        EarlyStoppingResult::Bound { queries, required, .. } if queries >= required => {
             Some(" * Run successful.".into())
         }
-        EarlyStopping::Bound { queries, required, .. } => Some(format!(
+        EarlyStoppingResult::Bound { queries, required, .. } => Some(format!(
             " * Run unsuccessful.\n * Processed {queries} queries.\n * Would need to run at least {} \
              more queries,\n with the run being successful if every additional\n query were under \
              latency.",
             required - queries
         )),
-        EarlyStopping::Estimates { target, inferred } => {
+        EarlyStoppingResult::Estimates { target, inferred } => {
             let mut text = target_text(&target, decimals);
             if let Some(inferred) = inferred.filter(|_| target.found.is_some()) {
                 text += &inferred_text(&inferred, decimals);
@@ -260,7 +263,7 @@ fn target_text(estimate: &Estimate, decimals: usize) -> String {
             " * Processed at least {needed} queries ({queries}).\n * Would discard {} highest \
              latency queries.\n * Early stopping {:.decimals$}th percentile estimate: {}",
             late - 1,
-            percentile * 100.0,
+            percentile.get() * 100.0,
             latency.ns()
         ),
     }
@@ -268,7 +271,7 @@ fn target_text(estimate: &Estimate, decimals: usize) -> String {
 
 fn inferred_text(estimate: &Estimate, decimals: usize) -> String {
     let Estimate { percentile, needed, found, .. } = *estimate;
-    let percentile = format!("{:.decimals$}th percentile", percentile * 100.0);
+    let percentile = format!("{:.decimals$}th percentile", percentile.get() * 100.0);
     match found {
         None => format!(
             "\n * Not enough queries processed for {percentile}\n early stopping estimate (would \

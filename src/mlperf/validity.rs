@@ -1,18 +1,18 @@
 //! Whether a run counts, with LoadGen's reasons.
 
+use crate::statistics::{EarlyStopping, Fraction};
 use crate::units::SimSpan;
 
-use super::early_stopping::{discardable, queries_for_estimate, queries_within_bound};
 use super::settings::{Scenario, Settings};
 
 /// Percentile of multi-stream that a single-stream run gives an estimate of as well.
-pub const INFERRED_PERCENTILE: f64 = 0.99;
+pub const INFERRED_PERCENTILE: Fraction = Fraction::P99;
 
-/// An estimate of a percentile from above, by [`super::early_stopping`].
+/// An estimate of a percentile from above, by [`EarlyStopping`].
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Estimate {
-    /// Percentile, as a fraction.
-    pub percentile: f64,
+    /// Percentile.
+    pub percentile: Fraction,
     /// Fewest queries for an estimate.
     pub needed: u64,
     /// Queries of the run.
@@ -23,16 +23,15 @@ pub struct Estimate {
 
 impl Estimate {
     /// Rank of the estimate among the latencies of `n` queries, counted from 0.
-    pub(super) fn rank(n: usize, percentile: f64) -> Option<usize> {
-        let discarded = discardable(n as u64, percentile)?;
-        Some(n - discarded as usize)
+    pub(super) fn rank(n: usize, percentile: Fraction) -> Option<usize> {
+        EarlyStopping::at(percentile).estimate(n as u64).map(|rank| rank as usize)
     }
 
     /// The estimate from `latencies` of queries, which hold at [`Self::rank`] what a sorted list does.
-    pub(super) fn of(latencies: &[SimSpan], percentile: f64) -> Self {
+    pub(super) fn of(latencies: &[SimSpan], percentile: Fraction) -> Self {
         let n = latencies.len();
         let found = Self::rank(n, percentile).map(|rank| ((n - rank) as u64, latencies[rank]));
-        let needed = queries_for_estimate(percentile);
+        let needed = EarlyStopping::at(percentile).queries(1);
         Self { percentile, needed, queries: n as u64, found }
     }
 
@@ -42,9 +41,9 @@ impl Estimate {
     }
 }
 
-/// What early stopping says of a run.
+/// What [`EarlyStopping`] says of a run.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum EarlyStopping {
+pub enum EarlyStoppingResult {
     /// Offline: nothing is asked for.
     NotNeeded,
     /// Server: the bound holds if there are enough queries for as many late ones.
@@ -65,11 +64,10 @@ pub enum EarlyStopping {
     },
 }
 
-impl EarlyStopping {
+impl EarlyStoppingResult {
     /// Server: what `late` queries of `queries` above the bound mean.
-    pub fn of_bound(queries: u64, late: u64, percentile: f64) -> Self {
-        let within = queries_within_bound(late, percentile);
-        Self::Bound { queries, late, required: within.saturating_add(late) }
+    pub fn of_bound(queries: u64, late: u64, percentile: Fraction) -> Self {
+        Self::Bound { queries, late, required: EarlyStopping::at(percentile).queries(late) }
     }
 
     /// Whether the run is long enough.
@@ -94,7 +92,7 @@ pub struct Validity {
     /// Whether it had enough queries and samples.
     pub min_queries: bool,
     /// Whether its length suits its tail; `None` before LoadGen v2.0.
-    pub early_stopping: Option<EarlyStopping>,
+    pub early_stopping: Option<EarlyStoppingResult>,
 }
 
 impl Validity {
@@ -103,7 +101,7 @@ impl Validity {
         performance: Option<bool>,
         min_duration: bool,
         min_queries: bool,
-        early_stopping: EarlyStopping,
+        early_stopping: EarlyStoppingResult,
     ) -> Self {
         Self {
             scenario: settings.scenario,
@@ -177,7 +175,7 @@ mod tests {
         let settings = Settings::new(&TestSettings::new(scenario), library, loadgen).unwrap();
         let [performance, duration, queries] = holds;
         let performance = (scenario == Scenario::Server).then_some(performance);
-        Validity::new(&settings, performance, duration, queries, EarlyStopping::NotNeeded)
+        Validity::new(&settings, performance, duration, queries, EarlyStoppingResult::NotNeeded)
     }
 
     #[test]
@@ -188,8 +186,8 @@ mod tests {
             holds[broken] = false;
             assert!(!validity(Scenario::Server, LoadGen::V6_0, holds).is_valid());
         }
-        let short = EarlyStopping::of_bound(236, 0, 0.99);
-        assert_eq!(short, EarlyStopping::Bound { queries: 236, late: 0, required: 459 });
+        let short = EarlyStoppingResult::of_bound(236, 0, Fraction::P99);
+        assert_eq!(short, EarlyStoppingResult::Bound { queries: 236, late: 0, required: 459 });
         let mut server = validity(Scenario::Server, LoadGen::V6_0, [true; 3]);
         server.early_stopping = Some(short);
         assert!(!server.is_valid());
@@ -212,9 +210,9 @@ mod tests {
     #[test]
     fn estimates_are_order_statistics() {
         let latencies: Vec<_> = (0..64).map(SimSpan::from_ns).collect();
-        let found = Estimate::of(&latencies, 0.9);
+        let found = Estimate::of(&latencies, Fraction::P90);
         assert_eq!((found.needed, found.found), (64, Some((1, SimSpan::from_ns(63)))));
-        let few = Estimate::of(&latencies[..63], 0.9);
+        let few = Estimate::of(&latencies[..63], Fraction::P90);
         assert_eq!((few.found, few.latency()), (None, SimSpan::ZERO));
     }
 }

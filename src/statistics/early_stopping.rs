@@ -21,17 +21,13 @@ pub struct EarlyStopping {
     confidence: Fraction,
 }
 
-/// Which of a run's samples is an estimate of the percentile that errs on the safe side.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Estimate {
-    /// How many of the largest samples are discarded.
-    pub discarded: u64,
-    /// Index of the estimate, from 0, among all samples in ascending order: the largest one left.
-    pub index: u64,
-}
-
 impl EarlyStopping {
-    /// The rule for `percentile` at the level `confidence`; MLPerf's is 99 %.
+    /// MLPerf's rule for `percentile`: at a confidence of 99 %.
+    pub const fn at(percentile: Fraction) -> Self {
+        Self::new(percentile, Fraction::P99)
+    }
+
+    /// The rule for `percentile` at the level `confidence`.
     pub const fn new(percentile: Fraction, confidence: Fraction) -> Self {
         Self { percentile, confidence }
     }
@@ -72,12 +68,13 @@ impl EarlyStopping {
         queries > violations && at_most(violations, queries, within) < 1.0 - self.confidence.get()
     }
 
-    /// The estimate of the percentile from `samples` samples, as in the single-stream and
-    /// multi-stream scenarios; `None` below `h(1) + 1` samples.
+    /// Index, from 0, of the estimate of the percentile among `samples` samples in ascending order,
+    /// which errs on the safe side; as in the single-stream and multi-stream scenarios. `None` below
+    /// `h(1) + 1` samples.
     ///
     /// With `t` the largest number of violations that the run allows, the `t − 1` largest samples are
-    /// discarded. The largest one left would be a bound with `t − 1` violations.
-    pub fn estimate(&self, samples: u64) -> Option<Estimate> {
+    /// discarded. The largest one left, `samples − t`, would be a bound with `t − 1` violations.
+    pub fn estimate(&self, samples: u64) -> Option<u64> {
         if !self.met(samples, 1) {
             return None;
         }
@@ -89,7 +86,7 @@ impl EarlyStopping {
                 false => refused = middle,
             }
         }
-        Some(Estimate { discarded: allowed - 1, index: samples - allowed })
+        Some(samples - allowed)
     }
 }
 
@@ -124,18 +121,19 @@ mod tests {
     use super::*;
 
     fn at(percentile: f64) -> EarlyStopping {
-        EarlyStopping::new(Fraction::new(percentile).unwrap(), Fraction::P99)
+        EarlyStopping::at(Fraction::new(percentile).unwrap())
     }
 
-    /// The table that MLPerf publishes with the rule.
+    /// The table that MLPerf publishes with the rule, and what LoadGen 6.0.17 finds beyond it.
     #[test]
-    fn required_queries_are_those_of_the_published_table() {
-        let violations = [0, 1, 2, 3, 5, 10, 20];
+    fn required_queries_are_those_of_loadgen() {
+        let violations = [0, 1, 2, 3, 4, 5, 10, 20, 50, 100];
         let table = [
-            (0.90, [44, 63, 79, 94, 122, 187, 305]),
-            (0.95, [90, 129, 163, 195, 254, 388, 636]),
-            (0.97, [152, 218, 275, 329, 428, 657, 1077]),
-            (0.99, [459, 661, 836, 998, 1302, 2000, 3284]),
+            (0.90, [44, 63, 79, 94, 109, 122, 187, 305, 631, 1146]),
+            (0.95, [90, 129, 163, 195, 225, 254, 388, 636, 1322, 2404]),
+            (0.97, [152, 218, 275, 329, 379, 428, 657, 1077, 2243, 4082]),
+            (0.99, [459, 661, 836, 998, 1153, 1302, 2000, 3284, 6848, 12_471]),
+            (0.999, [4603, 6635, 8401, 10_039, 11_597, 13_100, 20_130, 33_077, 69_008, 125_726]),
         ];
         for (percentile, expected) in table {
             assert_eq!(violations.map(|t| at(percentile).required(t)), expected);
@@ -191,6 +189,16 @@ mod tests {
     }
 
     #[test]
+    fn the_least_count_is_the_least() {
+        for percentile in [0.5, 0.9, 0.97, 0.99, 0.999] {
+            for t in [0, 1, 7, 100, 1000, 30_000, 100_000] {
+                let (rule, n) = (at(percentile), at(percentile).queries(t));
+                assert!(rule.met(n, t) && !rule.met(n - 1, t), "{percentile} {t}");
+            }
+        }
+    }
+
+    #[test]
     fn a_run_is_long_enough_exactly_from_the_required_number_on() {
         let rule = at(0.99);
         assert!(!rule.met(458, 0) && rule.met(459, 0));
@@ -199,21 +207,24 @@ mod tests {
         assert!(!rule.met(0, 0) && !rule.met(3, 7));
     }
 
-    /// LoadGen's own examples.
+    /// (n, t) as LoadGen 6.0.17 finds them.
     #[test]
-    fn estimates_discard_as_many_samples_as_loadgen() {
-        let index = |percentile, n| at(percentile).estimate(n).map(|estimate| estimate.index);
-        assert_eq!(index(0.9, 63), None);
-        assert_eq!(index(0.9, 64), Some(63));
-        assert_eq!(index(0.9, 1024), Some(944));
-        assert_eq!(at(0.9).estimate(1024).unwrap().discarded, 79);
-        assert_eq!(index(0.9, 10_000), Some(9_070));
-        assert_eq!(index(0.9, 60_000), Some(54_171));
-        assert_eq!(index(0.97, 218), None);
-        assert_eq!(index(0.97, 219), Some(218));
-        assert_eq!(index(0.99, 661), None);
-        assert_eq!(index(0.99, 662), Some(661));
-        assert_eq!(index(0.99, 10_000), Some(9_923));
+    fn estimates_are_those_of_loadgen() {
+        let cases = [
+            (0.90, 64, vec![(81, 2), (1024, 80), (10_000, 930), (24_576, 2348), (60_000, 5829)]),
+            (0.97, 219, vec![(661, 9), (10_000, 260), (60_000, 1702)]),
+            (0.99, 662, vec![(10_000, 77), (60_000, 543)]),
+        ];
+        for (percentile, fewest, pairs) in cases {
+            let rule = at(percentile);
+            assert_eq!(rule.queries(1), fewest, "{percentile}");
+            assert_eq!(rule.estimate(fewest - 1), None, "{percentile}");
+            assert_eq!(rule.estimate(fewest), Some(fewest - 1), "{percentile}");
+            for (n, t) in pairs {
+                assert_eq!(rule.estimate(n), Some(n - t), "{percentile} {n}");
+            }
+        }
+        assert_eq!(at(0.9).estimate(0), None);
     }
 
     #[test]

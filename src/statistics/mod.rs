@@ -12,7 +12,7 @@ mod sequential;
 mod summary;
 
 pub use bootstrap::{Bootstrap, PercentileEstimate, bca};
-pub use early_stopping::{EarlyStopping, Estimate};
+pub use early_stopping::EarlyStopping;
 pub use paired::{PairedDifference, holm};
 pub use percentile::{percentile, percentile_index};
 pub use sequential::{Progress, Sequential};
@@ -33,6 +33,8 @@ impl Fraction {
     pub const P97: Self = Self(0.97);
     /// 99 %.
     pub const P99: Self = Self(0.99);
+    /// 99.9 %.
+    pub const P999: Self = Self(0.999);
 
     /// The share `value`; `None` unless 0 < `value` < 1.
     pub fn new(value: f64) -> Option<Self> {

@@ -6,6 +6,7 @@ use crate::config::yaml::read::{Problems, list, named, number};
 use crate::config::yaml::tree::Entry;
 use crate::config::yaml::{self, Fields, Node, Value};
 use crate::config::{ConfigError, Problem, Source};
+use crate::statistics::Fraction;
 
 use super::finish;
 use super::inputs::whole;
@@ -28,8 +29,8 @@ pub struct Vector {
 /// Counts of early stopping at one percentile.
 #[derive(Debug, Clone, PartialEq)]
 pub struct EarlyStoppingVector {
-    /// Percentile, as a fraction.
-    pub percentile: f64,
+    /// Percentile.
+    pub percentile: Fraction,
     /// Late queries, and queries within the bound that make up for them.
     pub within_bound: Vec<(u64, u64)>,
     /// Queries, and late ones that they make up for; `None` of too few.
@@ -84,7 +85,7 @@ fn read(source: &Source, problems: &mut Problems) -> Option<Vectors> {
 }
 
 impl Vectors {
-    fn at(&mut self, percentile: f64) -> &mut EarlyStoppingVector {
+    fn at(&mut self, percentile: Fraction) -> &mut EarlyStoppingVector {
         let found = self.early_stopping.iter().position(|known| known.percentile == percentile);
         let index = found.unwrap_or(self.early_stopping.len());
         if found.is_none() {
@@ -120,16 +121,14 @@ fn by_percentile<T>(
     node: &Node<'_>,
     read: impl Fn(&Node<'_>, &mut Problems) -> Option<T>,
     problems: &mut Problems,
-) -> Option<Vec<(f64, Vec<(u64, T)>)>> {
+) -> Option<Vec<(Fraction, Vec<(u64, T)>)>> {
     let pair = |entry: &Entry<'_>, problems: &mut Problems| {
         let key = key(entry, entry.key.parse().ok(), problems);
         key.zip(read(&entry.value, problems))
     };
     let at_percentile = |entry: &Entry<'_>, problems: &mut Problems| {
         let percentile = entry.key.strip_prefix("p=").and_then(|text| text.parse().ok());
-        let percentile =
-            percentile.filter(|&percentile: &f64| percentile > 0.0 && percentile < 1.0);
-        let percentile = key(entry, percentile, problems);
+        let percentile = key(entry, percentile.and_then(Fraction::new), problems);
         percentile.zip(named("counts", pair)(&entry.value, problems))
     };
     named("percentiles", at_percentile)(node, problems)

@@ -8,7 +8,7 @@ use crate::config::loadgen_cases::{Case, LogRow, Percentiles, QueryLog};
 use crate::mlperf::performance::Observations;
 use crate::mlperf::statistics::Statistics;
 use crate::mlperf::summary::{early_stopping_text, significant};
-use crate::mlperf::validity::{EarlyStopping, Estimate};
+use crate::mlperf::validity::{EarlyStoppingResult, Estimate};
 use crate::mlperf::{Performance, Scenario, Schedule};
 use crate::units::{SimSpan, SimTime};
 
@@ -140,12 +140,12 @@ pub fn early_stopping(case: &Case, performance: &Performance, tally: &mut Tally)
     let text = early_stopping_text(&case.settings, found).unwrap_or_default();
     tally.equal_if("early_stopping_text", case.expected.early_stopping_text.clone(), text);
     match *found {
-        EarlyStopping::NotNeeded => {}
-        EarlyStopping::Bound { late, required, .. } => {
+        EarlyStoppingResult::NotNeeded => {}
+        EarlyStoppingResult::Bound { late, required, .. } => {
             tally.equal_if("es_overlatency", told.early_stopping_late, late);
             tally.equal_if("es_required_queries", told.early_stopping_required, required);
         }
-        EarlyStopping::Estimates { target, inferred } => {
+        EarlyStoppingResult::Estimates { target, inferred } => {
             let is_single = case.settings.scenario == Scenario::SingleStream;
             let (single, multi) = (told.single_stream_estimate_ns, told.multi_stream_estimate_ns);
             let discarded = |estimate: &Estimate| estimate.found.map_or(0, |(late, _)| late);

@@ -4,10 +4,11 @@ use crate::config::loadgen_cases::{Case, Percentiles, Told, Verdict};
 use crate::mlperf::peak::{Search, find_peak, messages};
 use crate::mlperf::run::Ending;
 use crate::mlperf::service::{Discipline, Service};
-use crate::mlperf::statistics::{PERCENTILES, rank};
+use crate::mlperf::statistics::PERCENTILES;
 use crate::mlperf::summary::significant;
-use crate::mlperf::validity::EarlyStopping;
+use crate::mlperf::validity::EarlyStoppingResult;
 use crate::mlperf::{Measurement, Mode, RunError, Scenario, Settings, measure};
+use crate::statistics::percentile_index;
 use crate::units::{SimSpan, SimTime};
 
 use super::tally::Tally;
@@ -175,7 +176,7 @@ impl Simulated {
         let simulated = performance.queries;
         let between = |least: u64| (recorded >= least) != (simulated >= least);
         let needed = match performance.validity.early_stopping {
-            Some(EarlyStopping::Estimates { target, .. }) => target.needed,
+            Some(EarlyStoppingResult::Estimates { target, .. }) => target.needed,
             _ => 0,
         };
         !between(self.settings.min_query_count) && !between(needed)
@@ -220,7 +221,7 @@ impl Simulated {
         if let Some(measured) = &case.expected.measured {
             let shorter = measured.count.min(performance.latency.count as u64) as usize;
             for (index, percentile) in PERCENTILES.into_iter().enumerate().take(5) {
-                if rank(shorter, percentile) + 1 < shorter {
+                if percentile_index(shorter, percentile).is_some_and(|rank| rank + 1 < shorter) {
                     self.percentile(index, measured.percentiles[index], tally);
                 }
             }
@@ -252,7 +253,7 @@ impl Simulated {
         let is_explained = self
             .with_overhead
             .is_some_and(|slowed| (simulated..=slowed[index]).contains(&measured));
-        let what = format!("percentile {} (simulated, ns)", 100.0 * PERCENTILES[index]);
+        let what = format!("percentile {} (simulated, ns)", 100.0 * PERCENTILES[index].get());
         let values = [measured, simulated].map(|latency| latency.ns() as f64);
         tally.deviation(&what, values, deviation, is_near || is_explained);
     }

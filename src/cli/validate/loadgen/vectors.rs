@@ -1,8 +1,8 @@
 //! Draws of random numbers and counts of early stopping, against the raw ones.
 
 use crate::config::loadgen_cases::{EarlyStoppingVector, Vector, Vectors};
-use crate::mlperf::early_stopping::{discardable, queries_within_bound};
 use crate::mlperf::random::MersenneTwister;
+use crate::statistics::EarlyStopping;
 
 use super::tally::Tally;
 
@@ -38,14 +38,14 @@ fn compare_draws(draws: &Vector, tally: &mut Tally) {
 }
 
 fn compare_counts(counts: &EarlyStoppingVector, tally: &mut Tally) {
-    let percentile = counts.percentile;
+    let (rule, percentile) = (EarlyStopping::at(counts.percentile), counts.percentile.get());
     for &(late, expected) in &counts.within_bound {
-        let found = queries_within_bound(late, percentile);
+        let found = rule.required(late);
         tally.equal(format_args!("early stopping, p={percentile}, t={late}"), expected, found);
     }
     for &(queries, expected) in &counts.discardable {
         let text = |count: Option<u64>| count.map_or("none".into(), |count| count.to_string());
-        let found = discardable(queries, percentile);
+        let found = rule.estimate(queries).map(|index| queries - index);
         let what = format!("early stopping, p={percentile}, n={queries}");
         tally.equal(what, text(expected), text(found));
     }

@@ -1,28 +1,13 @@
 //! The binary as a user meets it: commands, messages, exit status, files.
 
+#[path = "support/binary.rs"]
+mod binary;
+
 use std::fs;
 use std::path::Path;
 
-use assert_cmd::Command;
+use binary::{output, path, refused, stderr, xrsim};
 use tempfile::tempdir;
-
-fn xrsim(arguments: &[&str]) -> Command {
-    let mut command = Command::cargo_bin("xrsim").expect("the binary is built");
-    command.args(arguments);
-    command
-}
-
-/// Standard output of a run that succeeds.
-fn output(arguments: &[&str]) -> String {
-    let assert = xrsim(arguments).assert().success();
-    String::from_utf8(assert.get_output().stdout.clone()).expect("output is UTF-8")
-}
-
-/// Standard error of a run that fails with `status`.
-fn failure(status: i32, arguments: &[&str]) -> String {
-    let assert = xrsim(arguments).assert().code(status);
-    String::from_utf8(assert.get_output().stderr.clone()).expect("messages are UTF-8")
-}
 
 fn header(path: &Path) -> String {
     let text = fs::read_to_string(path).expect("the file was written");
@@ -44,8 +29,8 @@ fn a_run_without_arguments_scores_seven_scenarios_on_thirteen_systems_of_two_siz
 fn out_writes_the_four_files_with_the_documented_columns() {
     let folder = tempdir().expect("a folder can be made");
     let out = folder.path().join("new/results");
-    let path = out.to_str().expect("the path is UTF-8");
-    output(&["run", "--scenario", "AR_gaming", "--system", "J", "--out", path]);
+    let results = path(&folder, "new/results");
+    output(&["run", "--scenario", "AR_gaming", "--system", "J", "--out", &results]);
     let label = "scenario,system,pes,semantics,cost_model,scheduler,seed,replication";
     let scores = "realtime,energy,accuracy,qoe,score,score_executed_mean";
     let counts = "released,executed,dropped,not_triggered,deadline_misses,energy_mj";
@@ -82,13 +67,13 @@ fn the_same_seed_gives_the_same_bytes_at_any_thread_count() {
 
 #[test]
 fn unknown_names_are_answered_with_the_nearest_and_all_known_ones() {
-    let message = failure(2, &["run", "--scenario", "AR_gamin"]);
+    let message = refused(&["run", "--scenario", "AR_gamin"]);
     assert!(message.contains("did you mean `AR_gaming`?"), "{message}");
-    let message = failure(2, &["run", "--scheduler", "latency_greedy"]);
+    let message = refused(&["run", "--scheduler", "latency_greedy"]);
     assert!(message.contains("did you mean `latency-greedy`?"), "{message}");
-    let message = failure(2, &["run", "--system", "Z"]);
+    let message = refused(&["run", "--system", "Z"]);
     assert!(message.contains("known: A, B, C"), "{message}");
-    let message = failure(2, &["cost", "--network", "KDD", "--dataflow", "WS", "--pes", "256"]);
+    let message = refused(&["cost", "--network", "KDD", "--dataflow", "WS", "--pes", "256"]);
     assert!(message.contains("did you mean `KD`?"), "{message}");
 }
 
@@ -96,30 +81,30 @@ fn unknown_names_are_answered_with_the_nearest_and_all_known_ones() {
 fn options_that_the_artifact_fixes_are_refused_under_its_semantics() {
     for option in [["--duration", "500"], ["--scheduler", "edf"], ["--set", "score.k_per_ms=1"]] {
         let arguments = [["run", "--semantics"], ["mlsys2023", option[0]], [option[1], "--detail"]];
-        let message = failure(2, &arguments.concat());
+        let message = refused(&arguments.concat());
         assert!(message.contains("--semantics mlsys2023"), "{message}");
     }
 }
 
 #[test]
 fn impossible_numbers_are_refused_with_what_is_allowed() {
-    let message = failure(2, &["run", "--duration", "-5"]);
+    let message = refused(&["run", "--duration", "-5"]);
     assert!(message.contains("> 0"), "{message}");
-    let message = failure(2, &["run", "--duration", "nan"]);
+    let message = refused(&["run", "--duration", "nan"]);
     assert!(message.contains("> 0"), "{message}");
-    let message = failure(2, &["run", "--pes", "1000", "--system", "G"]);
+    let message = refused(&["run", "--pes", "1000", "--system", "G"]);
     assert!(message.contains("needs 256"), "{message}");
-    let message = failure(2, &["run", "--pes", "4098", "--system", "D", "--system", "G"]);
+    let message = refused(&["run", "--pes", "4098", "--system", "D", "--system", "G"]);
     assert!(message.contains("not a multiple of 4"), "{message}");
-    let message = failure(2, &["run", "--duration", "1e9"]);
+    let message = refused(&["run", "--duration", "1e9"]);
     assert!(message.contains("requests"), "{message}");
 }
 
 #[test]
 fn what_is_given_twice_is_refused_because_results_could_not_be_told_apart() {
-    let message = failure(2, &["run", "--scenario", "AR_gaming", "--scenario", "ar_gaming"]);
+    let message = refused(&["run", "--scenario", "AR_gaming", "--scenario", "ar_gaming"]);
     assert!(message.contains("scenario `AR_gaming` is given twice"), "{message}");
-    let message = failure(2, &["run", "--system", "A", "--system", "A"]);
+    let message = refused(&["run", "--system", "A", "--system", "A"]);
     assert!(message.contains("system `A@4096` is given twice"), "{message}");
 }
 
@@ -128,7 +113,7 @@ fn output_that_cannot_be_written_is_an_error_and_leaves_nothing() {
     let folder = tempdir().expect("a folder can be made");
     let blocked = folder.path().join("file");
     fs::write(&blocked, "in the way").expect("a file can be written");
-    let message = failure(2, &["run", "--out", blocked.to_str().expect("the path is UTF-8")]);
+    let message = refused(&["run", "--out", &path(&folder, "file")]);
     assert!(message.contains("cannot write"), "{message}");
     assert_eq!(fs::read_to_string(&blocked).expect("the file is still there"), "in the way");
 }
@@ -182,9 +167,9 @@ fn cost_stands_networks_dataflows_and_models_side_by_side() {
     let all = output(&[&["cost", "--networks", "mlsys2023"], &models[..]].concat());
     assert_eq!(all.lines().count(), 1 + 11 * 3, "{all}");
     assert!(all.lines().next().is_some_and(|line| line.ends_with("energy / mlsys2023")), "{all}");
-    let message = failure(2, &["cost", "--network", "KD", "--layer", "conv"]);
+    let message = refused(&["cost", "--network", "KD", "--layer", "conv"]);
     assert!(message.contains("no network has a layer `conv`; did you mean `conv"), "{message}");
-    let message = failure(2, &["cost", "--network", "KD", "--explain"]);
+    let message = refused(&["cost", "--network", "KD", "--explain"]);
     assert!(message.contains("--layer"), "{message}");
 }
 
@@ -216,7 +201,7 @@ fn cost_explains_a_layer() {
 #[test]
 fn cost_draws_what_it_prints() {
     let folder = tempfile::tempdir().expect("a folder can be made");
-    let path = |name: &str| folder.path().join(name).to_str().expect("it is UTF-8").to_string();
+    let path = |name: &str| path(&folder, name);
     let (svg, png) = (path("energy.svg"), path("roofs.png"));
     let network = ["cost", "--network", "KD", "--dataflow", "WS", "--pes", "1024"];
     output(&[&network[..], &["--plot", &svg, "--roofline", &png]].concat());
@@ -227,7 +212,7 @@ fn cost_draws_what_it_prints() {
     let data = fs::read_to_string(path("energy.csv")).expect("it was written");
     let layers = data.lines().filter(|line| line.contains("DRAM")).count();
     assert_eq!(layers, 19, "{data}");
-    let message = failure(2, &[&network[..], &["--plot", &path("energy.gif")]].concat());
+    let message = refused(&[&network[..], &["--plot", &path("energy.gif")]].concat());
     assert!(message.contains("a figure ends in .svg or .png"), "{message}");
 }
 
@@ -264,16 +249,16 @@ fn quirks_of_the_artifact_can_be_left_out_one_by_one() {
         assert_eq!(score(scenario, system, &[]), before, "{scenario} {system}");
         assert_eq!(score(scenario, system, &["--without", quirk]), after, "{quirk}");
     }
-    let message = failure(2, &["run", "--semantics", "mlsys2023", "--without", "name-ordr"]);
+    let message = refused(&["run", "--semantics", "mlsys2023", "--without", "name-ordr"]);
     assert!(message.contains("did you mean `name-order`?"), "{message}");
-    let message = failure(2, &["run", "--without", "name-order"]);
+    let message = refused(&["run", "--without", "name-order"]);
     assert!(message.contains("--semantics mlsys2023"), "{message}");
 }
 
 #[test]
 fn reproduce_says_what_changes() {
     let folder = tempfile::tempdir().expect("a folder can be made");
-    let text = output(&["reproduce", "--out", folder.path().to_str().expect("it is UTF-8")]);
+    let text = output(&["reproduce", "--out", &path(&folder, "")]);
     assert!(text.contains("principled, true operators") && text.contains("geometric mean"));
     let rows = |name: &str| {
         let table = fs::read_to_string(folder.path().join(name)).expect("it was written");
@@ -330,7 +315,7 @@ fn lists_and_files_are_shown() {
     }
     assert!(output(&["show", "AR_gaming"]).contains("scenario:"));
     assert!(output(&["show", "WS"]).contains("TemporalMap(16,16) C"));
-    assert!(failure(2, &["show", "WSS"]).contains("did you mean"));
+    assert!(refused(&["show", "WSS"]).contains("did you mean"));
 }
 
 #[test]
@@ -378,7 +363,7 @@ fn a_scheduler_takes_parameters_or_says_what_is_wrong_with_them() {
     };
     let refused = |scheduler: &str| {
         let arguments = run(scheduler);
-        failure(2, &arguments.each_ref().map(|argument| &**argument))
+        refused(&arguments.each_ref().map(|argument| &**argument))
     };
     let arguments = run("dream:alpha=0.5,drop=off");
     output(&arguments.each_ref().map(|argument| &**argument));
@@ -395,7 +380,7 @@ fn a_scheduler_takes_parameters_or_says_what_is_wrong_with_them() {
 fn a_run_whose_policy_breaks_off_says_so() {
     let run = |scheduler: &str| {
         let scope = ["run", "--scenario", "VR_gaming", "--system", "A", "--pes", "4096"];
-        failure(2, &[&scope[..], &["--scheduler", scheduler]].concat())
+        refused(&[&scope[..], &["--scheduler", scheduler]].concat())
     };
     let message = run("external:no-such-program");
     assert!(message.contains("cannot start `no-such-program`"), "{message}");
@@ -404,18 +389,15 @@ fn a_run_whose_policy_breaks_off_says_so() {
 #[test]
 fn check_reports_every_problem_of_every_file_and_exits_with_1() {
     let folder = tempdir().expect("a folder can be made");
-    let good = folder.path().join("good.yaml");
+    let [good, bad] = ["good.yaml", "bad.yaml"].map(|name| path(&folder, name));
     fs::write(&good, output(&["show", "WS"])).expect("a file can be written");
-    let bad = folder.path().join("bad.yaml");
     fs::write(
         &bad,
         "dataflow:\n  name: X\n  directives: [SpatialMap(0,1) K, TemporalMap(1,1) Q]\n",
     )
     .expect("a file can be written");
-    let good = good.to_str().expect("the path is UTF-8");
-    let bad = bad.to_str().expect("the path is UTF-8");
-    output(&["check", good]);
-    let message = failure(1, &["check", good, bad]);
+    output(&["check", &good]);
+    let message = stderr(&xrsim(&["check", &good, &bad]).assert().code(1));
     assert!(message.contains("bad.yaml:3:"), "{message}");
     assert!(message.matches("bad.yaml:3:").count() >= 2, "both problems are reported: {message}");
     assert!(message.contains("1 of 2 files"), "{message}");
@@ -449,17 +431,17 @@ fn completions_and_manual_page_are_printed() {
 
 #[test]
 fn options_that_would_change_nothing_or_repeat_themselves_are_refused() {
-    let message = failure(2, &["run", "--system", "J", "--dataflow", "WS"]);
+    let message = refused(&["run", "--system", "J", "--dataflow", "WS"]);
     assert!(message.contains("--dataflow applies to hardware files"), "{message}");
-    let message = failure(2, &["run", "--set", "score.warm_up_ms=1000"]);
+    let message = refused(&["run", "--set", "score.warm_up_ms=1000"]);
     assert!(message.contains("nothing would be scored"), "{message}");
-    let message = failure(2, &["run", "--semantics", "mlsys2023", "--seed", "4294967296"]);
+    let message = refused(&["run", "--semantics", "mlsys2023", "--seed", "4294967296"]);
     assert!(message.contains("below 2^32"), "{message}");
 }
 
 #[test]
 fn more_runs_than_memory_holds_are_refused_before_they_are_made() {
-    let message = failure(2, &["run", "--replications", "1000000"]);
+    let message = refused(&["run", "--replications", "1000000"]);
     assert!(message.contains("at most 1000000 runs"), "{message}");
 }
 
@@ -478,10 +460,9 @@ fn long_runs_come_in_order_across_blocks() {
 #[test]
 fn a_run_without_a_feasible_system_keeps_earlier_results() {
     let folder = tempdir().expect("a folder can be made");
-    let path = folder.path().to_str().expect("the path is UTF-8");
     let scores = folder.path().join("scores.csv");
     fs::write(&scores, "earlier").expect("a file can be written");
-    let message = failure(2, &["run", "--duration", "1e9", "--out", path]);
+    let message = refused(&["run", "--duration", "1e9", "--out", &path(&folder, "")]);
     assert!(message.contains("no run was feasible"), "{message}");
     assert_eq!(fs::read_to_string(&scores).expect("the file is there"), "earlier");
     assert_eq!(fs::read_dir(folder.path()).expect("the folder is there").count(), 1);
@@ -567,5 +548,5 @@ fn networks_of_mlperf_are_listed_apart_and_shown_against_what_was_published() {
     assert!(text.contains("Unresolved.") && text.ends_with(expected), "{text}");
     let cost = output(&["cost", "--network", "edsr", "--dataflow", "WS", "--format", "csv"]);
     assert_eq!(cost.lines().count(), 1 + 20);
-    assert!(failure(2, &["cost", "--network", "resnet5"]).contains("did you mean `resnet50`?"));
+    assert!(refused(&["cost", "--network", "resnet5"]).contains("did you mean `resnet50`?"));
 }

@@ -1,21 +1,21 @@
 //! Comparisons of schedulers: every policy on the same requests, what is said of their differences,
 //! and the command as a user meets it.
 
+#[path = "support/binary.rs"]
+mod binary;
+
 use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
-use assert_cmd::Command;
+use binary::{output, refused, stderr, stdout, xrsim};
 use tempfile::tempdir;
 
 use xrsim::config::{Catalog, Edition, Hardware, NetworkEdition};
 use xrsim::cost::library::CostLibrary;
 use xrsim::cost::mlsys2023::Mlsys2023;
-use xrsim::load::LoadSettings;
-use xrsim::plan::EngineSettings;
 use xrsim::report::comparison::{Measure, Ranking};
 use xrsim::schedule::Policy;
-use xrsim::score::ScoreSettings;
 use xrsim::statistics::Summary;
 use xrsim::sweep::comparison::{Comparison, Sample, Triggers};
 use xrsim::sweep::enumeration::possibilities;
@@ -26,15 +26,9 @@ fn spec(scenario: &str, system: &str) -> RunSpec {
     let mut catalog = Catalog::with_networks(NetworkEdition::Mlsys2023);
     let platform = catalog.platform("mlsys2023").expect("it is embedded");
     let Ok(Hardware::Style(style)) = catalog.hardware(system) else { panic!("{system}") };
-    RunSpec {
-        scenario: catalog.scenario(scenario, Edition::Paper).expect("it is embedded"),
-        system: Arc::new(style.instantiate(4096, &platform).expect("a system")),
-        semantics: Semantics::Principled,
-        load: LoadSettings::default(),
-        engine: EngineSettings::default(),
-        scheduler: Policy::default(),
-        score: ScoreSettings::default(),
-    }
+    let scenario = catalog.scenario(scenario, Edition::Paper).expect("it is embedded");
+    let system = style.instantiate(4096, &platform).expect("a system");
+    RunSpec::new(scenario, Arc::new(system), Semantics::Principled)
 }
 
 fn policies(names: &[&str]) -> Vec<Policy> {
@@ -145,18 +139,8 @@ fn fewer_misses_and_less_energy_are_better() {
     assert_eq!(Measure::named("speed"), None);
 }
 
-fn xrsim(arguments: &[&str]) -> Command {
-    let mut command = Command::cargo_bin("xrsim").expect("the binary is built");
-    command.arg("compare").args(arguments);
-    command
-}
-
-fn refused(arguments: &[&str]) -> String {
-    let assert = xrsim(arguments).assert().code(2);
-    String::from_utf8(assert.get_output().stderr.clone()).expect("messages are UTF-8")
-}
-
-const SMALL: [&str; 10] = [
+const SMALL: [&str; 11] = [
+    "compare",
     "--scheduler",
     "edf",
     "--scheduler",
@@ -178,7 +162,7 @@ fn files(folder: &Path, threads: &str) -> [String; 3] {
         .env("RAYON_NUM_THREADS", threads)
         .assert()
         .success();
-    let printed = String::from_utf8(assert.get_output().stdout.clone()).expect("UTF-8");
+    let printed = stdout(&assert);
     assert!(out.join("comparison.svg").exists() && out.join("comparison.png").exists());
     let read = |name| fs::read_to_string(out.join(name)).expect("the file was written");
     [printed, read("policies.csv"), read("configurations.csv")]
@@ -198,9 +182,8 @@ fn the_same_bytes_come_whatever_the_number_of_threads() {
 #[test]
 fn replications_go_on_until_the_interval_is_narrow() {
     let mut narrow = [&SMALL[..], &["--half-width", "0.01"]].concat();
-    narrow[5] = "outdoor_activity_A";
-    let assert = xrsim(&narrow).assert().success();
-    let printed = String::from_utf8_lossy(&assert.get_output().stdout).into_owned();
+    narrow[6] = "outdoor_activity_A";
+    let printed = output(&narrow);
     let last = printed.lines().last().expect("a line");
     let n = last.split_once("configuration, ").and_then(|(_, n)| n.split_once(' '));
     let n: u64 = n.expect(last).0.parse().expect("a number");
@@ -222,11 +205,11 @@ fn exact_optima_of_windows_bound_every_policy() {
 /// The search of DREAM ends with parameters that are in the label, and says what it found.
 #[test]
 fn dream_is_tuned_to_the_runs() {
-    let tuned = [&SMALL[..4], &["--scheduler", "dream", "--tune"], &SMALL[4..]].concat();
+    let tuned = [&SMALL[..5], &["--scheduler", "dream", "--tune"], &SMALL[5..]].concat();
     let assert = xrsim(&tuned).args(["--replications", "2"]).assert().success();
-    let said = String::from_utf8_lossy(&assert.get_output().stderr).into_owned();
+    let said = stderr(&assert);
     assert!(said.contains("dream:alpha=") && said.contains("candidates"), "{said}");
-    let twice = [&tuned[..5], &["dream:alpha=1"], &tuned[6..]].concat();
+    let twice = [&tuned[..6], &["dream:alpha=1"], &tuned[7..]].concat();
     assert!(refused(&twice).contains("alpha is given twice"));
 }
 

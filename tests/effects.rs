@@ -8,9 +8,12 @@ mod runs;
 use std::sync::{Arc, Mutex};
 
 use proptest::prelude::*;
-use proptest::sample::{Index, select};
+use proptest::sample::select;
 
-use layers::{check_pieces, fixed_priorities, layer, stream, stretches, table, table_ns};
+use layers::{
+    any_arrivals, any_options, check_pieces, fixed_priorities, layer, requests, stream, stretches,
+    table, table_ns,
+};
 use xrsim::cost::{CostTable, LayerCost};
 use xrsim::engine;
 use xrsim::ids::{AccelId, ModelId, RequestId};
@@ -340,36 +343,19 @@ fn table_of(costs: &Costs) -> CostTable {
     table(&rows)
 }
 
-fn options() -> impl Strategy<Value = Options> {
-    let granularity = prop_oneof![
-        Just(Granularity::Model),
-        (0u64..60).prop_map(|ns| Granularity::Block(SimSpan::from_ns(ns))),
-        Just(Granularity::Layer),
-    ];
-    let preemption = select(&[Preemption::None, Preemption::LayerBoundary]);
-    (granularity, preemption).prop_map(|(granularity, preemption)| Options {
-        granularity,
-        preemption,
-        ..BY_LAYER
-    })
-}
-
 prop_compose! {
     fn any_plan()(
-        costs in costs(), options in options(), networks in prop::collection::vec(
+        costs in costs(), options in any_options(BY_LAYER), networks in prop::collection::vec(
             prop::collection::vec((1u32..40, 1u32..40), 4), 4
         ),
         late in select(&[LatePolicy::Finish, LatePolicy::Finish, LatePolicy::Abort]),
-        arrivals in prop::collection::vec((any::<Index>(), 0u64..400, 1u64..300), 1..40),
+        arrivals in any_arrivals(1..300, 40),
     ) -> (Plan, RequestStream) {
         let networks = networks.iter().zip(&costs).map(|(layers, row)| &layers[..row[0].len()]);
         let networks: Vec<_> = networks.collect();
         let mut plan = plan_of(&networks, table_of(&costs), options);
         plan.engine.late = late;
-        let request = |(model, arrival, slack): &(Index, u64, u64)| {
-            (model.index(costs.len()), *arrival, arrival + slack)
-        };
-        (plan, stream(&arrivals.iter().map(request).collect::<Vec<_>>()))
+        (plan, requests(&arrivals, costs.len()))
     }
 }
 
@@ -473,7 +459,7 @@ proptest! {
     #[test]
     fn with_one_model_layers_and_models_move_the_same(
         layers in prop::collection::vec(1u64..30, 4), arrivals in prop::collection::vec(0u64..400, 1..40),
-        slack in 1u64..300, options in options(),
+        slack in 1u64..300, options in any_options(BY_LAYER),
     ) {
         let requests = arrivals.iter().map(|&arrival| (0, arrival, arrival + slack));
         let requests = stream(&requests.collect::<Vec<_>>());

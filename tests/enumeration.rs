@@ -5,10 +5,6 @@ use std::sync::Arc;
 use xrsim::config::{Catalog, Edition, Hardware, NetworkEdition};
 use xrsim::cost::library::CostLibrary;
 use xrsim::cost::{CostModel, mlsys2023::Mlsys2023};
-use xrsim::load::LoadSettings;
-use xrsim::plan::EngineSettings;
-use xrsim::schedule::Policy;
-use xrsim::score::ScoreSettings;
 use xrsim::sweep::enumeration::{Possibility, possibilities};
 use xrsim::sweep::{self, RunSpec, Semantics};
 
@@ -19,15 +15,7 @@ fn study(scenario: &str, system: &str, semantics: Semantics) -> (RunSpec, CostLi
     let platform = catalog.platform("mlsys2023").expect("it is embedded");
     let Ok(Hardware::Style(style)) = catalog.hardware(system) else { panic!("{system}") };
     let system = Arc::new(style.instantiate(4096, &platform).expect("a system"));
-    let spec = RunSpec {
-        scenario,
-        system,
-        semantics,
-        load: LoadSettings::default(),
-        engine: EngineSettings::default(),
-        scheduler: Policy::default(),
-        score: ScoreSettings::default(),
-    };
+    let spec = RunSpec::new(scenario, system, semantics);
     let model: &dyn CostModel = &Mlsys2023;
     let library = CostLibrary::evaluate(model, [(&*spec.scenario, &*spec.system)]);
     (spec, library)

@@ -2,12 +2,14 @@
 //! cases that come with the program, and in full where the folder of reference data lies beside this
 //! checkout.
 
+#[path = "support/binary.rs"]
+mod binary;
 mod support;
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use assert_cmd::Command;
+use binary::{stderr, stdout, xrsim};
 use tempfile::TempDir;
 
 use xrsim::config::Source;
@@ -22,10 +24,8 @@ fn shipped() -> PathBuf {
 
 /// What `xrsim validate loadgen` says of a folder: status, standard output and error.
 fn validate(folder: &Path) -> (Option<i32>, String, String) {
-    let mut command = Command::cargo_bin("xrsim").unwrap();
-    let output = command.args(["validate", "loadgen", "--cases"]).arg(folder).output().unwrap();
-    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    (output.status.code(), text(&output.stdout), text(&output.stderr))
+    let assert = xrsim(&["validate", "loadgen", "--cases"]).arg(folder).assert();
+    (assert.get_output().status.code(), stdout(&assert), stderr(&assert))
 }
 
 #[test]

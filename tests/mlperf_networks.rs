@@ -1,14 +1,17 @@
 //! The networks of MLPerf: their sizes, their graph, their operators one by one, and that they run.
 
-use std::collections::{BTreeMap, BTreeSet};
+mod support;
+
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 
+use support::operators::{self, Reads, Row, differences, producers, unread};
 use xrsim::config::{Catalog, Hardware, Model};
 use xrsim::cost::CostModel as _;
 use xrsim::cost::principled::Principled;
 use xrsim::hardware::Accelerator;
-use xrsim::model::{ConvKind, ConvShape, Layer, Operator, Padding, Source, VectorOp};
+use xrsim::model::{ConvKind, ConvShape, Operator, Padding, Source, VectorOp};
 
 /// A row of the table of totals.
 #[derive(Debug, serde::Deserialize)]
@@ -137,15 +140,6 @@ fn networks_go_by_file_or_declared_name_in_any_case() {
     assert!(error.contains("did you mean `resnet50`?"), "{error}");
 }
 
-/// Positions of the layers that layer `index` reads, each once; `None` is the outside.
-fn producers(layers: &[Layer], index: usize) -> BTreeSet<Option<usize>> {
-    let position = |source: &Source| match *source {
-        Source::Outside => None,
-        Source::Back(back) => Some(index - back as usize),
-    };
-    layers[index].sources.iter().map(position).collect()
-}
-
 /// Batch normalisations follow convolutions without bias: all but those that give boxes and classes.
 /// Of these and of classifiers the biases are the rest of the parameters.
 #[test]
@@ -184,9 +178,6 @@ fn every_layer_but_the_outputs_is_read() {
     for size in sizes() {
         let model = model(&size.network);
         let layers = model.network.layers();
-        let read: BTreeSet<_> =
-            (0..layers.len()).flat_map(|index| producers(layers, index)).collect();
-        let unread = (0..layers.len()).filter(|&index| !read.contains(&Some(index)));
         let expected: Vec<_> = match &*size.network {
             // Words, the last step of five LSTMs, keys; 25 times the words that a step gives.
             "gnmt" => [0, 25, 50, 75, 100, 125, 126]
@@ -195,29 +186,9 @@ fn every_layer_but_the_outputs_is_read() {
                 .collect(),
             _ => vec![size.layers - 1],
         };
-        assert_eq!(unread.collect::<Vec<_>>(), expected, "{}", size.network);
-        assert!(read.contains(&None), "{} reads something from outside", size.network);
-    }
-}
-
-/// How much of what its sources give a layer reads.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Reads {
-    /// Less than all.
-    Part,
-    /// More than there is.
-    More,
-}
-
-/// How the elements that a layer reads differ from those that its sources give, if they do. What
-/// comes from outside is as large as it has to be.
-fn difference(layers: &[Layer], index: usize) -> Option<Reads> {
-    let producers = producers(layers, index);
-    let given: u64 = producers.iter().flatten().map(|&from| layers[from].operator.outputs()).sum();
-    match layers[index].operator.inputs().cmp(&given) {
-        std::cmp::Ordering::Less => Some(Reads::Part),
-        std::cmp::Ordering::Greater if !producers.contains(&None) => Some(Reads::More),
-        _ => None,
+        assert_eq!(unread(layers), expected, "{}", size.network);
+        let mut sources = layers.iter().flat_map(|layer| &layer.sources);
+        assert!(sources.any(|it| *it == Source::Outside), "{} reads from outside", size.network);
     }
 }
 
@@ -236,20 +207,11 @@ const DIFFERENCES: &[(&str, &str, Reads, usize)] = &[
 
 #[test]
 fn layers_read_what_their_sources_give() {
-    let mut found = BTreeMap::new();
-    for size in sizes() {
-        let model = model(&size.network);
-        let layers = model.network.layers();
-        for (index, layer) in layers.iter().enumerate() {
-            if let Some(reads) = difference(layers, index) {
-                let key = (size.network.clone(), layer.operator.name(), reads);
-                *found.entry(key).or_insert(0) += 1;
-            }
-        }
+    for Size { network, .. } in sizes() {
+        let known = DIFFERENCES.iter().filter(|(name, ..)| *name == network);
+        let known = known.map(|&(_, class, reads, n)| ((class, reads), n));
+        assert_eq!(differences(model(&network).network.layers()), known.collect(), "{network}");
     }
-    let known =
-        |&(name, class, reads, n): &(&str, _, _, _)| ((String::from(name), class, reads), n);
-    assert_eq!(found, DIFFERENCES.iter().map(known).collect());
 }
 
 /// The accelerators of A, B and C (WS, OS and RS) with so many PEs on the chip of the paper.
@@ -295,78 +257,52 @@ const TABLES: [&str; 13] = [
     "edsr_f32b5_540x960",
 ];
 
-/// One row of a table, by column.
-#[derive(Debug, Clone)]
-struct Row(BTreeMap<String, String>);
-
-impl Row {
-    fn text(&self, column: &str) -> &str {
-        &self.0[column]
+/// The convolution of a row.
+fn conv(row: &Row, kind: ConvKind) -> ConvShape {
+    let [top, bottom, left, right] =
+        ["pad_t", "pad_b", "pad_l", "pad_r"].map(|column| row.extent(column));
+    let depthwise = kind == ConvKind::Depthwise;
+    let [k, groups] = ["K", "groups"].map(|column| row.extent(column));
+    let [stride, dilation] = ["stride", "dilation"].map(|column| row.extent(column));
+    ConvShape {
+        kind,
+        n: 1,
+        groups: if depthwise { 1 } else { groups },
+        k: if depthwise { 1 } else { k },
+        c: row.extent("C"),
+        y: row.extent("Y"),
+        x: row.extent("X"),
+        r: row.extent("R"),
+        s: row.extent("S"),
+        stride_y: stride,
+        stride_x: stride,
+        dilation_y: dilation,
+        dilation_x: dilation,
+        padding: Padding { top, bottom, left, right },
     }
+}
 
-    /// The number in `column`, 1 if that is empty.
-    fn number(&self, column: &str) -> u64 {
-        match self.text(column) {
-            "" => 1,
-            text => text.parse().unwrap(),
+/// Whether `operator` is that of a row, one of `count` alike.
+fn is_of(operator: &Operator, row: &Row) -> bool {
+    match *operator {
+        Operator::Conv(shape) => shape == conv(row, shape.kind),
+        Operator::Matmul(shape) => {
+            let found = [shape.rows, shape.c, shape.k];
+            found == ["Y", "C", "K"].map(|column| row.extent(column))
         }
+        Operator::Vector(_) => false,
     }
+}
 
-    fn extent(&self, column: &str) -> u32 {
-        self.number(column).try_into().unwrap()
-    }
-
-    /// The convolution of this row.
-    fn conv(&self, kind: ConvKind) -> ConvShape {
-        let [top, bottom, left, right] =
-            ["pad_t", "pad_b", "pad_l", "pad_r"].map(|column| self.extent(column));
-        let depthwise = kind == ConvKind::Depthwise;
-        let [k, groups] = ["K", "groups"].map(|column| self.extent(column));
-        let [stride, dilation] = ["stride", "dilation"].map(|column| self.extent(column));
-        ConvShape {
-            kind,
-            n: 1,
-            groups: if depthwise { 1 } else { groups },
-            k: if depthwise { 1 } else { k },
-            c: self.extent("C"),
-            y: self.extent("Y"),
-            x: self.extent("X"),
-            r: self.extent("R"),
-            s: self.extent("S"),
-            stride_y: stride,
-            stride_x: stride,
-            dilation_y: dilation,
-            dilation_x: dilation,
-            padding: Padding { top, bottom, left, right },
-        }
-    }
-
-    /// Whether `operator` is that of this row, one of `count` alike.
-    fn is(&self, operator: &Operator) -> bool {
-        match *operator {
-            Operator::Conv(shape) => shape == self.conv(shape.kind),
-            Operator::Matmul(shape) => {
-                let found = [shape.rows, shape.c, shape.k];
-                found == ["Y", "C", "K"].map(|column| self.extent(column))
-            }
-            Operator::Vector(_) => false,
-        }
-    }
+/// The table of a network, if it is here.
+fn table(file: &str) -> Option<Vec<Row>> {
+    operators::table(&format!("mlperf-models/{file}.csv"))
 }
 
 /// Rows with multiply-accumulates of `file`, if it is here, one for each step of GNMT.
 fn rows(file: &str) -> Option<Vec<Row>> {
-    let folder = root().join("../shared/reference/mlperf-models");
-    // The names have dots, so that `with_extension` would cut them.
-    let path = folder.join(format!("{file}.csv"));
-    if !path.exists() {
-        println!("skipped: {} is absent", path.display());
-        return None;
-    }
-    let mut reader = csv::Reader::from_path(path).unwrap();
-    let rows = reader.deserialize().map(|row| Row(row.unwrap()));
-    let rows = rows.filter(|row| row.text("macs") != "0");
-    Some(if file.starts_with("gnmt") { steps(rows.collect()) } else { rows.collect() })
+    let rows = table(file)?.into_iter().filter(|row| row.text("macs") != "0").collect();
+    Some(if file.starts_with("gnmt") { steps(rows) } else { rows })
 }
 
 /// The rows of GNMT in order of execution: the encoder row by row, the decoder step by step.
@@ -384,16 +320,14 @@ fn steps(rows: Vec<Row>) -> Vec<Row> {
 #[test]
 fn every_layer_with_multiply_accumulates_is_that_of_the_table() {
     for (size, file) in sizes().iter().zip(TABLES) {
-        let Some(rows) = rows(file) else {
-            continue;
-        };
+        let Some(rows) = rows(file) else { continue };
         let model = model(&size.network);
         let layers = model.network.layers().iter().filter(|layer| layer.operator.macs() > 0);
         let layers: Vec<_> = layers.collect();
         assert_eq!(layers.len(), rows.len(), "{}", size.network);
         for (layer, row) in layers.into_iter().zip(&rows) {
             let place = format!("{} {}: {row:?}", size.network, layer.name);
-            assert!(row.is(&layer.operator), "{place}");
+            assert!(is_of(&layer.operator, row), "{place}");
             let steps = if size.network == "gnmt" { row.number("count") } else { 1 };
             assert_eq!(layer.operator.macs() * steps, row.number("macs"), "{place}");
         }
@@ -417,13 +351,11 @@ const CLASSES: [(&str, &str); 9] = [
 #[test]
 fn every_other_layer_of_vision_models_is_that_of_the_table() {
     for (size, file) in sizes().iter().zip(TABLES) {
-        let path = root().join(format!("../shared/reference/mlperf-models/{file}.csv"));
-        if ["gnmt", "mobilebert"].contains(&&*size.network) || !path.exists() {
-            println!("skipped: {}", path.display());
+        if ["gnmt", "mobilebert"].contains(&&*size.network) {
             continue;
         }
-        let mut reader = csv::Reader::from_path(path).unwrap();
-        let expected = reader.deserialize().map(|row| Row(row.unwrap())).filter_map(|row| {
+        let Some(rows) = table(file) else { continue };
+        let expected = rows.iter().filter_map(|row| {
             let (_, class) = CLASSES.iter().find(|(name, _)| *name == row.text("type"))?;
             let outputs = ["K", "Yo", "Xo"].map(|column| row.number(column));
             let global = *class == "avg_pool" && outputs[1..] == [1, 1];

@@ -1,9 +1,12 @@
 //! The reference edition of the networks: its sizes, its graph, and its operators one by one.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::path::{Path, PathBuf};
+mod support;
+
+use std::collections::BTreeSet;
+use std::path::Path;
 use std::sync::Arc;
 
+use support::operators::{Reads, Row, differences, producers, table, unread};
 use xrsim::config::{Catalog, Model};
 use xrsim::model::{
     ConvKind, ConvShape, Layer, MatmulShape, Network, Operator, Padding, Source, VectorOp,
@@ -132,15 +135,6 @@ fn texts_name_the_computed_sizes() {
     }
 }
 
-/// Positions of the layers that `layer`, at `index`, reads, each once; `None` is the outside.
-fn producers(index: usize, layer: &Layer) -> BTreeSet<Option<usize>> {
-    let position = |source: &Source| match *source {
-        Source::Outside => None,
-        Source::Back(back) => Some(index - back as usize),
-    };
-    layer.sources.iter().map(position).collect()
-}
-
 /// Of PD the refined depth beside the masks. Of SR, for each of its 24 layers, keys, values and
 /// memory of the next chunk.
 #[test]
@@ -148,39 +142,14 @@ fn every_layer_but_the_outputs_is_read() {
     for size in &SIZES {
         let model = model(size.task);
         let layers = model.network.layers();
-        let read: BTreeSet<_> =
-            layers.iter().enumerate().flat_map(|(index, layer)| producers(index, layer)).collect();
-        let outputs: Vec<_> =
-            (0..layers.len()).filter(|&index| !read.contains(&Some(index))).collect();
         let expected = match size.task {
             "PD" => vec![250, 251],
             "SR" => (0..24).flat_map(|n| [13, 14, 15].map(|at| at + 22 * n)).chain([530]).collect(),
             _ => vec![size.layers - 1],
         };
-        assert_eq!(outputs, expected, "{}", size.task);
-        assert!(read.contains(&None), "{} reads something from outside", size.task);
-    }
-}
-
-/// How much of what its sources give a layer reads.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Reads {
-    /// Less than all.
-    Part,
-    /// More than there is.
-    More,
-}
-
-/// How the elements that `layer` reads differ from those that its sources give, if they do. What
-/// comes from outside is as large as it has to be.
-fn difference(layers: &[Layer], index: usize) -> Option<Reads> {
-    let layer = &layers[index];
-    let producers = producers(index, layer);
-    let given: u64 = producers.iter().flatten().map(|&from| layers[from].operator.outputs()).sum();
-    match layer.operator.inputs().cmp(&given) {
-        std::cmp::Ordering::Less => Some(Reads::Part),
-        std::cmp::Ordering::Greater if !producers.contains(&None) => Some(Reads::More),
-        _ => None,
+        assert_eq!(unread(layers), expected, "{}", size.task);
+        let mut sources = layers.iter().flat_map(|layer| &layer.sources);
+        assert!(sources.any(|it| *it == Source::Outside), "{} reads from outside", size.task);
     }
 }
 
@@ -212,18 +181,11 @@ const DIFFERENCES: &[(&str, &str, Reads, usize)] = &[
 
 #[test]
 fn layers_read_what_their_sources_give() {
-    let mut found = BTreeMap::new();
-    for size in &SIZES {
-        let model = model(size.task);
-        let layers = model.network.layers();
-        for (index, layer) in layers.iter().enumerate() {
-            if let Some(reads) = difference(layers, index) {
-                *found.entry((size.task, layer.operator.name(), reads)).or_insert(0) += 1;
-            }
-        }
+    for Size { task, .. } in &SIZES {
+        let known = DIFFERENCES.iter().filter(|(name, ..)| name == task);
+        let known = known.map(|&(_, class, reads, n)| ((class, reads), n));
+        assert_eq!(differences(model(task).network.layers()), known.collect(), "{task}");
     }
-    let expected = DIFFERENCES.iter().map(|&(task, class, reads, n)| ((task, class, reads), n));
-    assert_eq!(found, expected.collect());
 }
 
 /// File of each table of operators.
@@ -241,54 +203,18 @@ const TABLES: [(&str, &str); 11] = [
     ("SS", "SS_hrvit_b1_segformer_512x512"),
 ];
 
-/// One row of a table, by column.
-struct Row(BTreeMap<String, String>);
-
-impl Row {
-    fn text(&self, column: &str) -> &str {
-        &self.0[column]
-    }
-
-    /// The number in `column`, of `default` if that is empty.
-    fn number_or(&self, column: &str, default: u64) -> u64 {
-        match self.text(column) {
-            "" => default,
-            text => text.parse().unwrap(),
-        }
-    }
-
-    fn number(&self, column: &str) -> u64 {
-        self.number_or(column, 1)
-    }
-
-    fn extent(&self, column: &str) -> u32 {
-        self.number(column).try_into().unwrap()
-    }
-
-    fn outputs(&self) -> u64 {
-        ["N", "count", "K", "Yo", "Xo"].map(|column| self.number(column)).iter().product()
-    }
-
-    /// Positions in `order` of the rows that this one reads; `None` is the outside.
-    fn producers(&self, order: &[usize]) -> BTreeSet<Option<usize>> {
-        let position = |index: &str| {
-            let index = index.parse::<usize>().ok()?;
-            order.iter().position(|&row| row == index)
-        };
-        self.text("src").split_whitespace().map(position).collect()
-    }
+/// Elements that a row gives.
+fn outputs(row: &Row) -> u64 {
+    ["N", "count", "K", "Yo", "Xo"].map(|column| row.number(column)).iter().product()
 }
 
-/// The table of `task`, if it is here.
-fn table(file: &str) -> Option<Vec<Row>> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/reference/xrbench-models");
-    let path: PathBuf = folder.join(file).with_extension("csv");
-    if !path.exists() {
-        println!("skipped: {} is absent", path.display());
-        return None;
-    }
-    let mut reader = csv::Reader::from_path(path).unwrap();
-    Some(reader.deserialize().map(|row| Row(row.unwrap())).collect())
+/// Positions in `order` of the rows that a row reads; `None` is the outside.
+fn sources(row: &Row, order: &[usize]) -> BTreeSet<Option<usize>> {
+    let position = |index: &str| {
+        let index = index.parse::<usize>().ok()?;
+        order.iter().position(|&row| row == index)
+    };
+    row.text("src").split_whitespace().map(position).collect()
 }
 
 /// Indices of rows in the order of our layers: in the modules of SS, every branch stands with its
@@ -375,15 +301,16 @@ fn reads_fewer(task: &str, index: usize, row: &Row) -> bool {
     }
 }
 
-fn compare(task: &str, at: usize, layer: &Layer, row: &Row, order: &[usize]) {
+fn compare(task: &str, layers: &[Layer], at: usize, row: &Row, order: &[usize]) {
+    let layer = &layers[at];
     let place = format!("{task} row {} ({})", order[at], layer.name);
     let operator = &layer.operator;
     assert_eq!(operator.name(), class(row), "{place}");
     assert_eq!(operator.macs(), row.number("macs"), "{place}");
     let other_outputs =
         OTHER_OUTPUTS.iter().any(|(t, rows)| *t == task && rows.contains(&order[at]));
-    assert_eq!(operator.outputs() == row.outputs(), !other_outputs, "{place}: outputs");
-    let (found, expected) = (producers(at, layer), row.producers(order));
+    assert_eq!(operator.outputs() == outputs(row), !other_outputs, "{place}: outputs");
+    let (found, expected) = (producers(layers, at), sources(row, order));
     if reads_fewer(task, order[at], row) {
         assert!(found.is_subset(&expected), "{place}: {found:?} of {expected:?}");
     } else {
@@ -404,7 +331,7 @@ fn compare(task: &str, at: usize, layer: &Layer, row: &Row, order: &[usize]) {
             if matches!(shape.op, VectorOp::MaxPool | VectorOp::AveragePool) =>
         {
             let window = row.number("R") * row.number("S");
-            assert_eq!(shape.operations, row.outputs() * window, "{place}: operations");
+            assert_eq!(shape.operations, outputs(row) * window, "{place}: operations");
         }
         Operator::Vector(_) => {}
     }
@@ -413,15 +340,13 @@ fn compare(task: &str, at: usize, layer: &Layer, row: &Row, order: &[usize]) {
 #[test]
 fn every_layer_is_that_of_the_table() {
     for (task, file) in TABLES {
-        let Some(rows) = table(file) else {
-            continue;
-        };
+        let Some(rows) = table(&format!("xrbench-models/{file}.csv")) else { continue };
         let order = order(task, &rows);
         let model = model(task);
         let layers = model.network.layers();
         assert_eq!(layers.len(), rows.len(), "{task}");
-        for (at, layer) in layers.iter().enumerate() {
-            compare(task, at, layer, &rows[order[at]], &order);
+        for (at, &row) in order.iter().enumerate() {
+            compare(task, layers, at, &rows[row], &order);
         }
     }
 }

@@ -4,6 +4,9 @@
 //! `tests/golden/` holds what is needed to decide it; the artifact's own files are read as well where
 //! they are at hand.
 
+#[path = "support/runs.rs"]
+mod runs;
+
 use std::collections::HashMap;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -18,17 +21,10 @@ use xrsim::cost::{CostTable, LayerCost, NetworkCost};
 use xrsim::dataflow::{Axis, ClusterLevel, Dataflow, Directive};
 use xrsim::hardware::platform::{Instance, Platform, Resources};
 use xrsim::hardware::{Accelerator, ByteEnergy, Datapath, EnergyTable, Memory, Noc, System};
-use xrsim::ids::ModelId;
-use xrsim::load::LoadSettings;
-use xrsim::model::{ConvKind, ConvShape, Layer, Network};
-use xrsim::plan::{EngineSettings, Plan};
-use xrsim::scenario::{
-    ActiveModel, Better, Dependency, DependencyKind, QualityGoal, Scenario, UnitModel,
-};
-use xrsim::schedule::Policy;
-use xrsim::score::ScoreSettings;
+use xrsim::plan::Plan;
+use xrsim::scenario::{ActiveModel, Scenario};
 use xrsim::trace::Outcome;
-use xrsim::units::{Bytes, ClockRate, FrameRate};
+use xrsim::units::{Bytes, ClockRate};
 
 /// A model of a scenario: name in the artifact, FPS, and the model it waits for with the probability
 /// that it is triggered (data dependencies: 1).
@@ -181,53 +177,12 @@ fn golden_costs() -> Costs {
     costs
 }
 
-/// A network of one small layer: costs come from the table.
-fn network(name: &str) -> Arc<Network> {
-    let shape = ConvShape {
-        kind: ConvKind::Conv,
-        n: 1,
-        k: 1,
-        c: 1,
-        y: 1,
-        x: 1,
-        r: 1,
-        s: 1,
-        stride_y: 1,
-        stride_x: 1,
-        ..ConvShape::UNIT
-    };
-    let layer = Layer::new("only", shape);
-    Arc::new(Network::new(name, vec![layer]).expect("one layer is a network"))
-}
-
 fn model(&(name, fps, dependency): &Model) -> ActiveModel {
-    let kind = |probability| match probability {
-        1.0 => DependencyKind::Data,
-        _ => DependencyKind::Control { probability },
-    };
-    ActiveModel {
-        unit: UnitModel {
-            task: name.into(),
-            network: network(name),
-            dataset: "none".into(),
-            quality: QualityGoal {
-                metric: "none".into(),
-                target: 1.0,
-                better: Better::Higher,
-                measured: None,
-            },
-        },
-        artifact_name: name.into(),
-        rate: FrameRate::from_fps(fps).expect("a rate"),
-        inputs: Vec::new(),
-        dependencies: dependency
-            .iter()
-            .map(|&(upstream, probability)| Dependency {
-                upstream: ModelId::new(upstream),
-                kind: kind(probability),
-            })
-            .collect(),
-        deadline: None,
+    let model = runs::model(name, fps);
+    match dependency {
+        None => model,
+        Some((upstream, 1.0)) => runs::after(upstream, model),
+        Some((upstream, probability)) => runs::triggered_by(upstream, probability, model),
     }
 }
 
@@ -284,15 +239,7 @@ fn cost_table(scenario: &Scenario, system: &System, costs: &Costs) -> CostTable 
 }
 
 fn replay(scenario: Scenario, system: System, costs: CostTable, seed: u32) -> Replay {
-    let plan = Plan {
-        scenario: Arc::new(scenario),
-        system: Arc::new(system),
-        costs: Arc::new(costs),
-        load: LoadSettings::default(),
-        engine: EngineSettings::default(),
-        scheduler: Policy::default(),
-        score: ScoreSettings::default(),
-    };
+    let plan = Plan::new(Arc::new(scenario), Arc::new(system), Arc::new(costs));
     compat::run(&plan, seed).expect("the artifact can express its own scenarios")
 }
 

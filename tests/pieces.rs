@@ -9,7 +9,10 @@ mod runs;
 use proptest::prelude::*;
 use proptest::sample::select;
 
-use layers::{check_pieces, fixed_priorities, layers, plan, stream, stretches, table_ns};
+use layers::{
+    any_arrivals, any_options, check_pieces, fixed_priorities, layers, plan, requests, stream,
+    stretches, table_ns,
+};
 use runs::by;
 use xrsim::engine;
 use xrsim::ids::{AccelId, ModelId, RequestId};
@@ -221,32 +224,6 @@ fn costs() -> impl Strategy<Value = Vec<Vec<Vec<u64>>>> {
     (1usize..4).prop_flat_map(move |n| prop::collection::vec(model(n), 1..6))
 }
 
-/// Requests (model, arrival, slack).
-fn arrivals() -> impl Strategy<Value = Vec<(prop::sample::Index, u64, u64)>> {
-    prop::collection::vec((any::<prop::sample::Index>(), 0u64..400, 1u64..200), 1..60)
-}
-
-fn requests(arrivals: &[(prop::sample::Index, u64, u64)], n_models: usize) -> RequestStream {
-    let request = |(model, arrival, slack): &(prop::sample::Index, u64, u64)| {
-        (model.index(n_models), *arrival, arrival + slack)
-    };
-    stream(&arrivals.iter().map(request).collect::<Vec<_>>())
-}
-
-fn options() -> impl Strategy<Value = Options> {
-    let granularity = prop_oneof![
-        Just(Granularity::Model),
-        (0u64..60).prop_map(|ns| Granularity::Block(SimSpan::from_ns(ns))),
-        Just(Granularity::Layer),
-    ];
-    let preemption = select(&[Preemption::None, Preemption::LayerBoundary]);
-    (granularity, preemption).prop_map(|(granularity, preemption)| Options {
-        granularity,
-        preemption,
-        ..LAYERS
-    })
-}
-
 /// What an executed request took: the time that its layers take where each piece ran.
 fn check_times(plan: &Plan, trace: &Trace) {
     for piece in trace.pieces() {
@@ -297,8 +274,8 @@ proptest! {
 
     #[test]
     fn pieces_are_in_order_without_overlap_and_as_long_as_their_layers(
-        costs in costs(), arrivals in arrivals(), options in options(), edf in any::<bool>(),
-        late in select(&[LatePolicy::Finish, LatePolicy::Abort]),
+        costs in costs(), arrivals in any_arrivals(1..200, 60), options in any_options(LAYERS),
+        edf in any::<bool>(), late in select(&[LatePolicy::Finish, LatePolicy::Abort]),
     ) {
         let requests = requests(&arrivals, costs.len());
         let mut plan = prioritised(options, plan(table_ns(&costs)));
@@ -329,7 +306,7 @@ proptest! {
     fn with_one_model_it_does_not_matter_where_it_may_be_cut(
         layers in prop::collection::vec(0u64..30, 1..8),
         arrivals in prop::collection::vec(0u64..400, 1..60), slack in 1u64..200,
-        options in options(), policy in select(&["edf", "latency-greedy", "round-robin"]),
+        options in any_options(LAYERS), policy in select(&["edf", "latency-greedy", "round-robin"]),
     ) {
         let requests = arrivals.iter().map(|&arrival| (0, arrival, arrival + slack));
         let requests = stream(&requests.collect::<Vec<_>>());
@@ -347,7 +324,7 @@ proptest! {
     #[test]
     fn preemption_is_layer_granularity_that_costs_no_events(
         layers in prop::collection::vec(prop::collection::vec(1u64..30, 1..6), 1..5),
-        arrivals in arrivals(),
+        arrivals in any_arrivals(1..200, 60),
     ) {
         let costs: Vec<_> = layers.into_iter().map(|layers| vec![layers]).collect();
         let requests = requests(&arrivals, costs.len());

@@ -1,35 +1,30 @@
 //! `xrsim report`: what the page holds, what it does not, and what it refuses. What it does in a
 //! browser is in `tests/browser/report.mjs`.
 
+#[path = "support/binary.rs"]
+mod binary;
+
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use assert_cmd::Command;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use binary::{output, path, refused};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
-use tempfile::{TempDir, tempdir};
+use tempfile::tempdir;
 use xrsim::report::html::{Folder, Page, ReadError, Source, page};
 
 const FILES: [&str; 4] = ["scores.csv", "models.csv", "inferences.csv", "run.json"];
-
-fn xrsim(arguments: &[&str]) -> assert_cmd::assert::Assert {
-    Command::cargo_bin("xrsim").expect("the binary is built").args(arguments).assert()
-}
-
-fn path(folder: &TempDir, name: &str) -> String {
-    folder.path().join(name).to_str().expect("the path is UTF-8").into()
-}
 
 /// The page of `xrsim run` with these arguments, and the files that it was made of.
 fn run_and_report(arguments: &[&str]) -> (String, BTreeMap<&'static str, String>) {
     let folder = tempdir().expect("a folder can be made");
     let (results, html) = (path(&folder, "results"), path(&folder, "page.html"));
-    xrsim(&[&["run"], arguments, &["--out", &results]].concat()).success();
-    xrsim(&["report", &results, "-o", &html]).success();
+    output(&[&["run"], arguments, &["--out", &results]].concat());
+    output(&["report", &results, "-o", &html]);
     let read = |path: PathBuf| fs::read_to_string(path).expect("the file was written");
     let files = FILES.map(|name| (name, read(Path::new(&results).join(name))));
     (read(html.into()), files.into())
@@ -499,13 +494,12 @@ fn a_missing_file_is_named_with_the_command_that_writes_it_and_no_page_is_left()
     let (results, html) = (path(&folder, "results"), path(&folder, "page.html"));
     fs::create_dir(&results).expect("a folder can be made");
     for (name, text) in FILES.iter().zip(example().texts) {
-        let assert = xrsim(&["report", &results, "-o", &html]).code(2);
-        let message = String::from_utf8_lossy(&assert.get_output().stderr).into_owned();
+        let message = refused(&["report", &results, "-o", &html]);
         assert!(message.contains(name) && message.contains("xrsim run --out DIR"), "{message}");
         assert!(!Path::new(&html).exists());
         fs::write(Path::new(&results).join(name), text).expect("the file can be written");
     }
-    xrsim(&["report", &results, "-o", &html]).success();
+    output(&["report", &results, "-o", &html]);
     assert!(Path::new(&html).exists());
 }
 
@@ -517,11 +511,10 @@ fn a_page_never_takes_the_place_of_the_results() {
     }
     let results = path(&folder, "");
     for name in FILES {
-        let assert = xrsim(&["report", &results, "-o", &path(&folder, name)]).code(2);
-        let message = String::from_utf8_lossy(&assert.get_output().stderr).into_owned();
+        let message = refused(&["report", &results, "-o", &path(&folder, name)]);
         assert!(message.contains("name it .html"), "{message}");
     }
-    xrsim(&["report", &results, "-o", &path(&folder, "page.html")]).success();
+    output(&["report", &results, "-o", &path(&folder, "page.html")]);
 }
 
 #[test]
@@ -532,7 +525,6 @@ fn text_that_is_not_utf_8_is_named_with_its_line() {
         let bytes: Vec<u8> = bytes.into_iter().map(|b| if b == 1 { 0xff } else { b }).collect();
         fs::write(folder.path().join(name), bytes).expect("the file can be written");
     }
-    let assert = xrsim(&["report", &path(&folder, "")]).code(2);
-    let message = String::from_utf8_lossy(&assert.get_output().stderr).into_owned();
+    let message = refused(&["report", &path(&folder, "")]);
     assert!(message.contains("models.csv:3: not UTF-8 text"), "{message}");
 }

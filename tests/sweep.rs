@@ -1,5 +1,7 @@
 //! Sweeps as a user meets them: rows, interruptions, parts, messages; and the layer costs they share.
 
+#[path = "support/binary.rs"]
+mod binary;
 mod support;
 
 use std::fs;
@@ -8,6 +10,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use assert_cmd::Command;
+use binary::{stderr, stdout, xrsim};
 use tempfile::{TempDir, tempdir};
 
 use xrsim::config::{Catalog, Edition, Hardware};
@@ -44,22 +47,20 @@ impl Study {
     }
 
     fn command(&self, arguments: &[&str]) -> Command {
-        let mut command = Command::cargo_bin("xrsim").expect("the binary is built");
-        command.current_dir(self.folder.path()).args(arguments);
+        let mut command = xrsim(arguments);
+        command.current_dir(self.folder.path());
         command
     }
 
     /// Standard output and standard error of a command that succeeds.
     fn done(&self, arguments: &[&str]) -> (String, String) {
         let assert = self.command(arguments).assert().success();
-        let text = |bytes: &[u8]| String::from_utf8(bytes.into()).expect("output is UTF-8");
-        (text(&assert.get_output().stdout), text(&assert.get_output().stderr))
+        (stdout(&assert), stderr(&assert))
     }
 
     /// Standard error of a command that is refused.
     fn refused(&self, arguments: &[&str]) -> String {
-        let assert = self.command(arguments).assert().code(2);
-        String::from_utf8(assert.get_output().stderr.clone()).expect("messages are UTF-8")
+        stderr(&self.command(arguments).assert().code(2))
     }
 
     /// The file that `arguments` make.

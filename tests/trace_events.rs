@@ -1,6 +1,8 @@
 //! Traces in the trace-event format, read back as a viewer reads them. Every reading also checks what
 //! the format asks for: slices of a track nest, arrows start and end in slices, tracks have names.
 
+#[path = "support/binary.rs"]
+mod binary;
 #[path = "support/layers.rs"]
 mod layers;
 #[path = "support/runs.rs"]
@@ -11,7 +13,7 @@ use std::fs;
 use std::sync::Arc;
 use std::time::Instant;
 
-use assert_cmd::Command;
+use binary::{path, stderr, xrsim};
 use runs::*;
 use serde_json::Value;
 use xrsim::ids::RequestId;
@@ -19,7 +21,7 @@ use xrsim::plan::{LatePolicy, Plan};
 use xrsim::report::RunLabel;
 use xrsim::report::trace_events::{self, Summary};
 use xrsim::scenario::ActiveModel;
-use xrsim::sweep::{RunResult, RunSpec, Semantics, run_at_costs};
+use xrsim::sweep::{RunResult, Semantics, run_at_costs};
 use xrsim::trace::{Outcome, Trace};
 use xrsim::units::SimTime;
 
@@ -205,15 +207,7 @@ struct Made {
 }
 
 fn made_by(plan: &Plan, semantics: Semantics) -> Made {
-    let spec = RunSpec {
-        scenario: Arc::clone(&plan.scenario),
-        system: Arc::clone(&plan.system),
-        semantics,
-        load: plan.load.clone(),
-        engine: plan.engine,
-        scheduler: plan.scheduler.clone(),
-        score: plan.score,
-    };
+    let spec = spec(plan, semantics);
     let result = run_at_costs(&spec, Arc::clone(&plan.costs)).expect("the run is feasible");
     let mut text = Vec::new();
     let label = RunLabel::of(&spec, "given");
@@ -396,23 +390,17 @@ fn runs_of_the_artifact_are_drawn_without_overlaps() {
     assert!(n_arrows > 20, "{n_arrows}");
 }
 
-fn xrsim(arguments: &[&str]) -> Command {
-    let mut command = Command::cargo_bin("xrsim").expect("the binary is built");
-    command.args(arguments);
-    command
-}
-
 #[test]
 fn the_trace_of_one_run_is_written_whole() {
     let folder = tempfile::tempdir().expect("a folder can be made");
-    let path = folder.path().join("run.json");
-    let file = path.to_str().expect("the path is UTF-8");
-    let run = ["run", "--scenario", "VR_gaming", "--system", "J", "--pes", "4096", "--trace", file];
+    let file = path(&folder, "run.json");
+    let run =
+        ["run", "--scenario", "VR_gaming", "--system", "J", "--pes", "4096", "--trace", &file];
     let started = Instant::now();
     let assert = xrsim(&run).assert().success();
     let took = started.elapsed();
-    let said = String::from_utf8_lossy(&assert.get_output().stderr).into_owned();
-    let text = fs::read(&path).expect("the trace was written");
+    let said = stderr(&assert);
+    let text = fs::read(&file).expect("the trace was written");
     let started = Instant::now();
     let view = View::of(&text);
     println!(
@@ -428,26 +416,24 @@ fn the_trace_of_one_run_is_written_whole() {
     assert_eq!((ran, view.arrows.len()), (165, 60));
     let again = xrsim(&run).assert().success();
     assert!(!again.get_output().stdout.is_empty(), "the table of scores is printed as always");
-    assert_eq!(fs::read(&path).expect("it was written again"), text, "the same bytes");
+    assert_eq!(fs::read(&file).expect("it was written again"), text, "the same bytes");
 }
 
 #[test]
 fn a_trace_of_several_runs_is_refused_and_a_file_in_the_way_too() {
     let folder = tempfile::tempdir().expect("a folder can be made");
-    let path = folder.path().join("run.json");
-    fs::write(&path, "precious").expect("a file can be written");
+    let file = path(&folder, "run.json");
+    fs::write(&file, "precious").expect("a file can be written");
     let refused = |run: &[&str]| {
         let assert = xrsim(run).assert().code(2);
-        assert_eq!(fs::read_to_string(&path).expect("it is still there"), "precious");
-        String::from_utf8_lossy(&assert.get_output().stderr).into_owned()
+        assert_eq!(fs::read_to_string(&file).expect("it is still there"), "precious");
+        stderr(&assert)
     };
-    let file = path.to_str().expect("the path is UTF-8");
-    let message = refused(&["run", "--scenario", "AR_gaming", "--trace", file]);
+    let message = refused(&["run", "--scenario", "AR_gaming", "--trace", &file]);
     assert!(message.contains("--trace takes one run, and this command makes 26"), "{message}");
     let run = ["run", "--scenario", "AR_gaming", "--system", "J", "--pes", "4096"];
-    let message = refused(&[&run[..], &["--replications", "3", "--trace", file]].concat());
+    let message = refused(&[&run[..], &["--replications", "3", "--trace", &file]].concat());
     assert!(message.contains("makes 3"), "{message}");
-    let folder = folder.path().to_str().expect("the path is UTF-8");
-    let message = refused(&[&run[..], &["--trace", folder]].concat());
+    let message = refused(&[&run[..], &["--trace", &path(&folder, "")]].concat());
     assert!(message.contains("cannot write"), "{message}");
 }

@@ -1,6 +1,8 @@
 //! Why requests are late or dropped: cases whose cause is known, accounts that add up over the whole
 //! suite, and changes that really meet the deadline.
 
+#[path = "support/binary.rs"]
+mod binary;
 #[path = "support/layers.rs"]
 mod layers;
 #[path = "support/runs.rs"]
@@ -9,35 +11,21 @@ mod runs;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use assert_cmd::Command;
+use binary::{output, refused};
 use runs::*;
 use xrsim::config::{Catalog, Edition, Hardware, NetworkEdition};
 use xrsim::cost::library::CostLibrary;
 use xrsim::cost::mlsys2023::Mlsys2023;
 use xrsim::cost::{CostModel, CostTable, NetworkCost};
 use xrsim::ids::{AccelId, FrameId, ModelId, RequestId};
-use xrsim::load::LoadSettings;
-use xrsim::plan::{EngineSettings, LatePolicy, Plan};
+use xrsim::plan::{LatePolicy, Plan};
 use xrsim::report::why::{Account, Cause, Part, Played, Why};
 use xrsim::scenario::ActiveModel;
 use xrsim::schedule::{self, Decision, Granularity, Policy, Scheduler, View};
-use xrsim::score::ScoreSettings;
 use xrsim::sweep::what_if::{self, LATENCY_PERCENTS, Target};
 use xrsim::sweep::{self, RunResult, RunSpec, Semantics, run_at_costs};
 use xrsim::trace::{DropReason, Outcome};
 use xrsim::units::SimSpan;
-
-fn spec(plan: &Plan, semantics: Semantics) -> RunSpec {
-    RunSpec {
-        scenario: Arc::clone(&plan.scenario),
-        system: Arc::clone(&plan.system),
-        semantics,
-        load: plan.load.clone(),
-        engine: plan.engine,
-        scheduler: plan.scheduler.clone(),
-        score: plan.score,
-    }
-}
 
 /// A run that was made.
 struct Made {
@@ -358,15 +346,7 @@ fn suite(semantics: Semantics, change: impl Fn(&mut RunSpec), mut take: impl FnM
             let Ok(Hardware::Style(style)) = catalog.hardware(name) else { panic!("{name}") };
             for &pes in &suite.pes {
                 let system = Arc::new(style.instantiate(pes, &platform).expect("a system"));
-                let mut spec = RunSpec {
-                    scenario: Arc::clone(&scenario),
-                    system,
-                    semantics,
-                    load: LoadSettings::default(),
-                    engine: EngineSettings::default(),
-                    scheduler: Policy::default(),
-                    score: ScoreSettings::default(),
-                };
+                let mut spec = RunSpec::new(Arc::clone(&scenario), system, semantics);
                 change(&mut spec);
                 specs.push(spec);
             }
@@ -489,27 +469,11 @@ fn a_proposed_latency_meets_the_deadline_and_no_longer_one_does() {
     assert!(found > 10, "{found} remedies, {none} without");
 }
 
-fn xrsim(arguments: &[&str]) -> Command {
-    let mut command = Command::cargo_bin("xrsim").expect("the binary is built");
-    command.args(arguments);
-    command
-}
-
-fn printed(arguments: &[&str]) -> String {
-    let assert = xrsim(arguments).assert().success();
-    String::from_utf8(assert.get_output().stdout.clone()).expect("output is UTF-8")
-}
-
-fn refused(arguments: &[&str]) -> String {
-    let assert = xrsim(arguments).assert().code(2);
-    String::from_utf8(assert.get_output().stderr.clone()).expect("messages are UTF-8")
-}
-
 /// Rows of `inferences.csv` by model and frame: deadline, end and cause.
 fn inferences(arguments: &[&str]) -> HashMap<String, (f64, Option<f64>, String)> {
     let folder = tempfile::tempdir().expect("a folder can be made");
     let out = folder.path().to_str().expect("the path is UTF-8");
-    printed(&[&["run", "--out", out], arguments].concat());
+    output(&[&["run", "--out", out], arguments].concat());
     let mut reader = csv::Reader::from_path(folder.path().join("inferences.csv")).expect("a table");
     let header = reader.headers().expect("a header").clone();
     let at = |name: &str| header.iter().position(|it| it == name).expect("the column is there");
@@ -536,7 +500,7 @@ fn proposed_pes_meet_the_deadline_when_they_are_asked_for() {
     missed.sort_by_key(|(name, _)| name.as_str());
     let mut n_proposed = 0;
     for (name, (_, _, cause)) in missed.into_iter().step_by(3) {
-        let story = printed(&[&["explain", name], &pes("4096")[..]].concat());
+        let story = output(&[&["explain", name], &pes("4096")[..]].concat());
         let first_link = cause.split(" <- ").next().expect("a cause");
         assert!(story.contains(first_link), "{cause}\n{story}");
         let Some((_, rest)) = story.split_once("PEs: 2 times as many (8192), ") else {
@@ -565,10 +529,10 @@ fn explain_takes_one_run_and_a_frame_of_it() {
         let message = refused(&on(frame));
         assert!(message.contains("MODEL:FRAME"), "{message}");
     }
-    let text = printed(&on("ht:0"));
+    let text = output(&on("ht:0"));
     assert!(text.contains("HT:0: executed on WS-0, in time"), "{text}");
     assert!(!text.contains("Cause") && text.is_ascii(), "{text}");
-    let again = printed(&[&on("HT:3")[..], &["--replication", "7"]].concat());
+    let again = output(&[&on("HT:3")[..], &["--replication", "7"]].concat());
     assert!(again.contains("replication 7"), "{again}");
 }
 
@@ -579,6 +543,6 @@ fn explain_follows_the_artifacts_rules_too() {
     let rows = inferences(&[&run[..], &rules[..]].concat());
     let missed = rows.iter().filter(|(_, row)| !row.2.is_empty()).min_by_key(|(name, _)| *name);
     let (name, (_, _, cause)) = missed.expect("J is overloaded at 4K");
-    let text = printed(&[&["explain", name], &run[..], &rules[..]].concat());
+    let text = output(&[&["explain", name], &run[..], &rules[..]].concat());
     assert!(text.contains("mlsys2023, artifact") && text.contains(&**cause), "{cause}\n{text}");
 }

@@ -8,10 +8,7 @@ use crate::compat;
 use crate::config::{Catalog, Edition, Hardware};
 use crate::cost::library::CostLibrary;
 use crate::cost::mlsys2023::Mlsys2023;
-use crate::load::LoadSettings;
-use crate::plan::{EngineSettings, Plan};
-use crate::schedule::Policy;
-use crate::score::ScoreSettings;
+use crate::plan::Plan;
 
 use super::args::ReplayArgs;
 use super::costs;
@@ -60,13 +57,5 @@ fn plan(args: &ReplayArgs) -> Result<Plan, Failure> {
     let system = Arc::new(costs::pair(&name, &instances, &dataflows, &platform)?);
     let library = CostLibrary::evaluate(&Mlsys2023, [(&*scenario, &*system)]);
     let costs = library.table(&scenario, &system).map_err(super::argument)?;
-    Ok(Plan {
-        scenario,
-        system,
-        costs: Arc::new(costs),
-        load: LoadSettings::default(),
-        engine: EngineSettings::default(),
-        scheduler: Policy::default(),
-        score: ScoreSettings::default(),
-    })
+    Ok(Plan::new(scenario, system, Arc::new(costs)))
 }

@@ -79,10 +79,7 @@ pub const KEYS: &[Key] = &[
         help: "score of a model that nothing asked for",
         allowed: "excluded, one or zero",
         in_mlsys2023: false,
-        set: |s, text| {
-            s.score.never_triggered = value(&NEVER_TRIGGERED, text)?;
-            Some(())
-        },
+        set: |s, text| value(&NEVER_TRIGGERED, text).map(|it| s.score.never_triggered = it),
         get: |s| json!(name(&NEVER_TRIGGERED, s.score.never_triggered)),
     },
     Key {
@@ -90,10 +87,7 @@ pub const KEYS: &[Key] = &[
         help: "sensor frame of a model frame where the rates differ",
         allowed: "floor, ceil or nominal",
         in_mlsys2023: false,
-        set: |s, text| {
-            s.load.frame_mapping = value(&FRAME_MAPPINGS, text)?;
-            Some(())
-        },
+        set: |s, text| value(&FRAME_MAPPINGS, text).map(|it| s.load.frame_mapping = it),
         get: |s| json!(name(&FRAME_MAPPINGS, s.load.frame_mapping)),
     },
     Key {
@@ -131,10 +125,7 @@ pub const KEYS: &[Key] = &[
         help: "what happens to a run that is still going at its deadline",
         allowed: "finish or abort",
         in_mlsys2023: false,
-        set: |s, text| {
-            s.engine.late = value(&LATE, text)?;
-            Some(())
-        },
+        set: |s, text| value(&LATE, text).map(|it| s.engine.late = it),
         get: |s| json!(name(&LATE, s.engine.late)),
     },
     Key {
@@ -214,10 +205,7 @@ pub const KEYS: &[Key] = &[
         help: "how shared bandwidth is divided where the scheduler does not (proportional: MAGMA)",
         allowed: "max-min or proportional",
         in_mlsys2023: false,
-        set: |s, text| {
-            s.engine.effects.bandwidth.division = value(&DIVISIONS, text)?;
-            Some(())
-        },
+        set: |s, text| value(&DIVISIONS, text).map(|it| s.engine.effects.bandwidth.division = it),
         get: |s| json!(name(&DIVISIONS, s.engine.effects.bandwidth.division)),
     },
     Key {

@@ -6,10 +6,8 @@ use rayon::prelude::*;
 
 use crate::config::{Catalog, Edition, Hardware, NetworkEdition};
 use crate::cost::library::CostLibrary;
-use crate::load::LoadSettings;
-use crate::plan::{Ablation, EngineSettings};
-use crate::schedule::Policy;
-use crate::score::{Score, ScoreSettings};
+use crate::plan::Ablation;
+use crate::score::Score;
 use crate::sweep::enumeration::{Possibility, possibilities};
 use crate::sweep::{self, RunResult, RunSpec, Semantics};
 
@@ -209,18 +207,10 @@ impl Study {
                 for system in &suite.systems {
                     let Hardware::Style(style) = catalog.hardware(system)? else { continue };
                     let system = style.instantiate(pes, &platform).map_err(super::argument)?;
-                    specs.push(RunSpec {
-                        scenario: Arc::clone(&scenario),
-                        system: Arc::new(system),
-                        semantics: self.semantics,
-                        load: LoadSettings::default(),
-                        engine: EngineSettings {
-                            without: self.without,
-                            ..EngineSettings::default()
-                        },
-                        scheduler: Policy::default(),
-                        score: ScoreSettings::default(),
-                    });
+                    let scenario = Arc::clone(&scenario);
+                    let mut spec = RunSpec::new(scenario, Arc::new(system), self.semantics);
+                    spec.engine.without = self.without;
+                    specs.push(spec);
                 }
             }
         }

@@ -153,14 +153,13 @@ mod fixture {
     use crate::dataflow::{Axis, ClusterLevel, Dataflow, Directive};
     use crate::hardware::{Accelerator, ByteEnergy, Datapath, EnergyTable, Memory, Noc, System};
     use crate::ids::ModelId;
-    use crate::load::LoadSettings;
-    use crate::model::{ConvKind, ConvShape, Layer, Network};
-    use crate::plan::EngineSettings;
+
+    use crate::model::{ConvShape, Layer, Network};
+
     use crate::scenario::{
         ActiveModel, Better, Dependency, DependencyKind, QualityGoal, UnitModel,
     };
-    use crate::schedule::Policy;
-    use crate::score::ScoreSettings;
+
     use crate::units::{Bytes, ClockRate, Cycles, FrameRate, SimSpan};
 
     /// A model with its latency on every accelerator \[ms\].
@@ -237,20 +236,7 @@ mod fixture {
     }
 
     fn network(name: &str) -> Network {
-        let shape = ConvShape {
-            kind: ConvKind::Conv,
-            n: 1,
-            k: 1,
-            c: 1,
-            y: 1,
-            x: 1,
-            r: 1,
-            s: 1,
-            stride_y: 1,
-            stride_x: 1,
-            ..ConvShape::UNIT
-        };
-        let layers = vec![Layer::new("l", shape)];
+        let layers = vec![Layer::new("l", ConvShape::UNIT)];
         Network::new(name, layers).unwrap()
     }
 
@@ -280,15 +266,10 @@ mod fixture {
         let accelerators = (0..n_accelerators).map(|index| accelerator(&format!("acc{index}")));
         let active = models.iter().map(TestModel::active).collect();
         let costs = models.iter().flat_map(TestModel::costs).collect();
-        Plan {
-            scenario: Arc::new(Scenario::new("test", Vec::new(), active).unwrap()),
-            system: Arc::new(System::new("test", accelerators.collect()).unwrap()),
-            costs: Arc::new(CostTable::new(costs, n_accelerators)),
-            load: LoadSettings::default(),
-            engine: EngineSettings::default(),
-            scheduler: Policy::default(),
-            score: ScoreSettings::default(),
-        }
+        let scenario = Scenario::new("test", Vec::new(), active).unwrap();
+        let system = System::new("test", accelerators.collect()).unwrap();
+        let costs = CostTable::new(costs, n_accelerators);
+        Plan::new(Arc::new(scenario), Arc::new(system), Arc::new(costs))
     }
 
     pub(super) fn replay(models: &[TestModel], seed: u32) -> Replay {

@@ -41,6 +41,11 @@ impl Noc {
     /// Most levels of a network.
     pub const MAX_LEVELS: usize = Dataflow::MAX_LEVELS;
 
+    /// The entry of a level in such a list; `None` in an empty one.
+    pub fn at<T: Copy>(list: &[T], level: usize) -> Option<T> {
+        list.get(level).or(list.last()).copied()
+    }
+
     /// A network of these bandwidths [byte/cycle] with a latency of 1 cycle, multicast and
     /// reduction.
     pub fn new(bandwidth: Vec<u64>) -> Self {

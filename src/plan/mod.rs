@@ -122,6 +122,19 @@ pub enum PlanError {
 }
 
 impl Plan {
+    /// A run of `scenario` on `system`, all else default.
+    pub fn new(scenario: Arc<Scenario>, system: Arc<System>, costs: Arc<CostTable>) -> Self {
+        Self {
+            scenario,
+            system,
+            costs,
+            load: LoadSettings::default(),
+            engine: EngineSettings::default(),
+            scheduler: Policy::default(),
+            score: ScoreSettings::default(),
+        }
+    }
+
     /// Checks that the parts fit.
     ///
     /// # Errors

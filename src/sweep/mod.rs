@@ -84,6 +84,19 @@ pub struct RunSpec {
 }
 
 impl RunSpec {
+    /// A run of `scenario` on `system`, all else default.
+    pub fn new(scenario: Arc<Scenario>, system: Arc<System>, semantics: Semantics) -> Self {
+        Self {
+            scenario,
+            system,
+            semantics,
+            load: LoadSettings::default(),
+            engine: EngineSettings::default(),
+            scheduler: Policy::default(),
+            score: ScoreSettings::default(),
+        }
+    }
+
     /// Name of the policy in results.
     pub fn scheduler_name(&self) -> &str {
         self.semantics.scheduler_name(&self.scheduler)

@@ -15,9 +15,8 @@ use xrsim::cost;
 use xrsim::cost::library::CostLibrary;
 use xrsim::engine;
 use xrsim::load::LoadSettings;
-use xrsim::plan::{EngineSettings, Plan};
+use xrsim::plan::Plan;
 use xrsim::schedule::{self, Policy};
-use xrsim::score::ScoreSettings;
 use xrsim::units::SimSpan;
 
 const REPLICATIONS: u64 = 30;
@@ -98,15 +97,10 @@ fn plans() -> Vec<Plan> {
                 let system = Arc::new(style.instantiate(pes, &platform).expect("it is legal"));
                 let library = CostLibrary::evaluate(&*model, [(&*scenario, &*system)]);
                 let costs = library.table(&scenario, &system).expect("everything can run");
-                let costs = Arc::new(costs);
+                let plan = Plan::new(Arc::clone(&scenario), system, Arc::new(costs));
                 plans.extend((0..REPLICATIONS).map(|replication| Plan {
-                    scenario: Arc::clone(&scenario),
-                    system: Arc::clone(&system),
-                    costs: Arc::clone(&costs),
                     load: LoadSettings { replication, ..LoadSettings::default() },
-                    engine: EngineSettings::default(),
-                    scheduler: Policy::of(&schedule::ALL[0]),
-                    score: ScoreSettings::default(),
+                    ..plan.clone()
                 }));
             }
         }

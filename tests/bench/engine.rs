@@ -25,10 +25,8 @@ use xrsim::config::{Catalog, Edition, Hardware};
 use xrsim::cost::library::CostLibrary;
 use xrsim::cost::principled::Principled;
 use xrsim::engine;
-use xrsim::load::LoadSettings;
-use xrsim::plan::{EngineSettings, Plan};
-use xrsim::schedule::{self, Policy};
-use xrsim::score::ScoreSettings;
+use xrsim::plan::Plan;
+use xrsim::schedule::{self};
 
 fn main() {
     of_events();
@@ -91,15 +89,7 @@ fn ar_assistant() -> Plan {
     let system = Arc::new(style.instantiate(8192, &platform).expect("the PEs divide"));
     let library = CostLibrary::evaluate(&Principled, [(&*scenario, &*system)]);
     let costs = library.table(&scenario, &system).expect("it is feasible");
-    Plan {
-        scenario,
-        system,
-        costs: Arc::new(costs),
-        load: LoadSettings::default(),
-        engine: EngineSettings::default(),
-        scheduler: Policy::default(),
-        score: ScoreSettings::default(),
-    }
+    Plan::new(scenario, system, Arc::new(costs))
 }
 
 /// Shortest time of some calls, and the last result.

@@ -4,5 +4,7 @@
 mod measured_and_roofline;
 mod properties;
 mod quirks;
+#[path = "../support/runs.rs"]
+mod runs;
 #[path = "../support/mod.rs"]
 mod support;

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use crate::support;
+use crate::{runs, support};
 use xrsim::config::{Source, cost_csv};
 use xrsim::cost::library::CostLibrary;
 use xrsim::cost::mlsys2023::Mlsys2023;
@@ -13,8 +13,8 @@ use xrsim::cost::{CostModel, Infeasible, LayerCost, Quantity};
 use xrsim::hardware::{Accelerator, System};
 use xrsim::ids::{AccelId, ModelId};
 use xrsim::model::{ConvKind, ConvShape, Layer, Network};
-use xrsim::scenario::{ActiveModel, Better, QualityGoal, Scenario, UnitModel};
-use xrsim::units::{ClockRate, Cycles, FrameRate, Millijoules, SimSpan};
+use xrsim::scenario::Scenario;
+use xrsim::units::{ClockRate, Cycles, Millijoules, SimSpan};
 
 fn accelerator(name: &str, pes: u32, bandwidth: u64) -> Accelerator {
     Accelerator {
@@ -279,25 +279,9 @@ net,x,1,1,a
 }
 
 fn scenario(network: &Arc<Network>) -> Scenario {
-    let model = ActiveModel {
-        unit: UnitModel {
-            task: "NT".into(),
-            network: Arc::clone(network),
-            dataset: "none".into(),
-            quality: QualityGoal {
-                metric: "accuracy".into(),
-                target: 1.0,
-                better: Better::Higher,
-                measured: None,
-            },
-        },
-        artifact_name: network.name().into(),
-        rate: FrameRate::from_fps(30.0).unwrap(),
-        inputs: vec![],
-        dependencies: vec![],
-        deadline: None,
-    };
-    Scenario::new("one model", vec![], vec![model]).unwrap()
+    let mut model = runs::model("NT", 30.0);
+    model.unit.network = Arc::clone(network);
+    runs::scenario(vec![], vec![model])
 }
 
 #[test]

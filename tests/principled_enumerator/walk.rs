@@ -316,23 +316,12 @@ fn delay(bytes: u64, latency: u64, bandwidth: Bandwidth) -> u64 {
 
 /// Walks a layer to its end, flush included (4.6, 4.9).
 pub fn enumerate<'a>(nest: &Nest, mapping: &'a Mapping, machine: &'a Machine) -> (Tally<'a>, Time) {
-    let none = LevelCounts {
-        sent: [0; 2],
-        delivered: [0; 2],
-        forwarded: [0; 2],
-        arrived: 0,
-        left: 0,
-        accumulated: 0,
-        steps: 0,
-        active: 0,
-        unit_bytes: 0,
-    };
     let levels = mapping.levels();
     let mut tally = Tally {
         layer: Layer::new(nest),
         levels,
         machine,
-        counts: vec![none; levels.len()],
+        counts: vec![LevelCounts::default(); levels.len()],
         executed: Set::default(),
         macs: 0,
         pe_outputs: 0,

@@ -5,12 +5,14 @@
 
 use std::sync::Arc;
 
+use proptest::prelude::*;
+use proptest::sample::{Index, select};
 use xrsim::cost::{CostTable, LayerCost, NetworkCost};
 use xrsim::ids::{AccelId, FrameId, ModelId, RequestId};
 use xrsim::load::{Request, RequestStream};
 use xrsim::plan::Plan;
 use xrsim::scenario::ActiveModel;
-use xrsim::schedule::{Job, Options, Policy, Rank, Ranked, View};
+use xrsim::schedule::{Granularity, Job, Options, Policy, Preemption, Rank, Ranked, View};
 use xrsim::trace::{Outcome, Piece, Stretch, Trace};
 use xrsim::units::{SimSpan, SimTime};
 
@@ -60,6 +62,37 @@ pub fn stream(requests: &[(usize, u64, u64)]) -> RequestStream {
         }
     };
     RequestStream::new(requests.into_iter().map(request).collect(), &[])
+}
+
+/// Requests of `n_models` models at up to 400 ns: which model, arrival and slack.
+pub fn any_arrivals(
+    slack: std::ops::Range<u64>,
+    at_most: usize,
+) -> impl Strategy<Value = Vec<(Index, u64, u64)>> {
+    prop::collection::vec((any::<Index>(), 0u64..400, slack), 1..at_most)
+}
+
+/// The requests of [`any_arrivals`].
+pub fn requests(arrivals: &[(Index, u64, u64)], n_models: usize) -> RequestStream {
+    let request = |(model, arrival, slack): &(Index, u64, u64)| {
+        (model.index(n_models), *arrival, arrival + slack)
+    };
+    stream(&arrivals.iter().map(request).collect::<Vec<_>>())
+}
+
+/// `base` with any granularity and preemption.
+pub fn any_options(base: Options) -> impl Strategy<Value = Options> {
+    let granularity = prop_oneof![
+        Just(Granularity::Model),
+        (0u64..60).prop_map(|ns| Granularity::Block(SimSpan::from_ns(ns))),
+        Just(Granularity::Layer),
+    ];
+    let preemption = select(&[Preemption::None, Preemption::LayerBoundary]);
+    (granularity, preemption).prop_map(move |(granularity, preemption)| Options {
+        granularity,
+        preemption,
+        ..base
+    })
 }
 
 /// Models in the order of the scenario, the first one first: fixed priorities.

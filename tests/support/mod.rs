@@ -2,6 +2,7 @@
 #![allow(dead_code, missing_docs)] // each test file uses its own part
 
 pub mod cost_reference;
+pub mod operators;
 pub mod study;
 
 use std::path::PathBuf;

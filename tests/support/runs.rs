@@ -13,15 +13,15 @@ use xrsim::dataflow::{Axis, ClusterLevel, Dataflow, Directive};
 use xrsim::engine::{self, Run};
 use xrsim::hardware::{Accelerator, ByteEnergy, Datapath, EnergyTable, Memory, Noc, System};
 use xrsim::ids::{AccelId, FrameId, ModelId, StreamId};
-use xrsim::load::{LoadSettings, RequestStream};
-use xrsim::model::{ConvKind, ConvShape, Layer, Network};
-use xrsim::plan::{EngineSettings, Plan};
+use xrsim::load::RequestStream;
+use xrsim::model::{ConvShape, Layer, Network};
+use xrsim::plan::Plan;
 use xrsim::scenario::{
     ActiveModel, Better, Dependency, DependencyKind, InputStream, JitterDistribution, QualityGoal,
     Scenario, UnitModel,
 };
 use xrsim::schedule::Policy;
-use xrsim::score::ScoreSettings;
+use xrsim::sweep::{RunSpec, Semantics};
 use xrsim::trace::{DropReason, Outcome, Record, Trace};
 use xrsim::units::{Bytes, ClockRate, Cycles, FrameRate, SimSpan, SimTime};
 
@@ -85,20 +85,7 @@ pub fn model(task: &str, fps: f64) -> ActiveModel {
 
 /// A network of one layer; the tests say what it costs.
 fn network(name: &str) -> Arc<Network> {
-    let shape = ConvShape {
-        kind: ConvKind::Conv,
-        n: 1,
-        k: 1,
-        c: 1,
-        y: 1,
-        x: 1,
-        r: 1,
-        s: 1,
-        stride_y: 1,
-        stride_x: 1,
-        ..ConvShape::UNIT
-    };
-    let layer = Layer::new("layer", shape);
+    let layer = Layer::new("layer", ConvShape::UNIT);
     Arc::new(Network::new(name, vec![layer]).expect("one layer is a network"))
 }
 
@@ -175,14 +162,18 @@ fn accelerator(name: &str) -> Accelerator {
 
 /// A run of `scenario` on accelerators of these `costs` by the default policy, all else default.
 pub fn plan(scenario: Scenario, costs: CostTable) -> Plan {
-    Plan {
-        scenario: Arc::new(scenario),
-        system: Arc::new(system(costs.n_accelerators())),
-        costs: Arc::new(costs),
-        load: LoadSettings::default(),
-        engine: EngineSettings::default(),
-        scheduler: Policy::default(),
-        score: ScoreSettings::default(),
+    let system = system(costs.n_accelerators());
+    Plan::new(Arc::new(scenario), Arc::new(system), Arc::new(costs))
+}
+
+/// What makes the run of a plan under these semantics.
+pub fn spec(plan: &Plan, semantics: Semantics) -> RunSpec {
+    RunSpec {
+        load: plan.load.clone(),
+        engine: plan.engine,
+        scheduler: plan.scheduler.clone(),
+        score: plan.score,
+        ..RunSpec::new(Arc::clone(&plan.scenario), Arc::clone(&plan.system), semantics)
     }
 }
 

@@ -8,6 +8,7 @@ use crate::cost::principled::{
     Bandwidth, Energies, Extents, Illegal, Machine, Nest, Network, Widths, Window,
 };
 use crate::dataflow::ClusterLevel;
+use crate::hardware::Noc;
 
 use super::mapping::parse_mapping;
 
@@ -217,9 +218,9 @@ impl<'a> Cells<'a> {
         let lengths = bandwidths.iter().map(Vec::len).chain([latencies.len()]);
         let levels = lengths.chain(flags.iter().map(Vec::len)).max().unwrap_or(0);
         let network = |level: usize| {
-            let [down, up, weights] = bandwidths.each_ref().map(|list| entry(list, level));
+            let [down, up, weights] = bandwidths.each_ref().map(|list| Noc::at(list, level));
             let [split, single, step, multicast, forward, reduce] =
-                flags.each_ref().map(|list| entry(list, level).map(|flag| flag != 0));
+                flags.each_ref().map(|list| Noc::at(list, level).map(|flag| flag != 0));
             let down = down.map_or(Bandwidth::INFINITE, bandwidth);
             let weights = weights.map_or(down, bandwidth);
             Network {
@@ -227,7 +228,7 @@ impl<'a> Cells<'a> {
                 up: up.map_or(down, bandwidth),
                 weights: split.unwrap_or(false).then_some(weights),
                 single_weights: single.unwrap_or(false),
-                latency: entry(&latencies, level).unwrap_or(0),
+                latency: Noc::at(&latencies, level).unwrap_or(0),
                 step_latency: step.unwrap_or(false),
                 multicast: multicast.unwrap_or(true),
                 forward: forward.unwrap_or(false),
@@ -287,11 +288,6 @@ fn in_system(machine: &Machine) -> Machine {
         dram_latency: FULL_DRAM.1,
         ..machine.clone()
     }
-}
-
-/// Entry of a level in a list that ends in its last value.
-fn entry<T: Copy>(list: &[T], level: usize) -> Option<T> {
-    list.get(level).or(list.last()).copied()
 }
 
 /// A bandwidth; 0 stands for none that limits.

@@ -71,18 +71,13 @@ fn levels(noc: &Noc) -> usize {
     lengths.max().unwrap_or(0)
 }
 
-/// Entry of a level in a list that ends in its last value.
-fn entry<T: Copy>(list: &[T], level: usize) -> Option<T> {
-    list.get(level).or(list.last()).copied()
-}
-
 impl Network {
     /// The network of one level of an accelerator.
     fn of(noc: &Noc, level: usize) -> Self {
-        let bandwidth = |list: &[u64]| entry(list, level).and_then(Bandwidth::new);
-        let flag = |list: &[bool]| entry(list, level).unwrap_or(false);
+        let bandwidth = |list: &[u64]| Noc::at(list, level).and_then(Bandwidth::new);
+        let flag = |list: &[bool]| Noc::at(list, level).unwrap_or(false);
         let down = bandwidth(&noc.bandwidth).unwrap_or(Bandwidth::INFINITE);
-        let latency = entry(&noc.latency, level).unwrap_or(0);
+        let latency = Noc::at(&noc.latency, level).unwrap_or(0);
         Self {
             down,
             up: bandwidth(&noc.up_bandwidth).unwrap_or(down),

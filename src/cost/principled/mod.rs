@@ -59,7 +59,7 @@ pub use nest::{Axis, Extents, Nest, Window};
 
 /// Counts of one level, whose units are fed by the buffer above (5.9). Pairs are of inputs and
 /// weights; all are elements unless noted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct LevelCounts {
     /// Read from the buffer above and put on the network.
     pub sent: [u64; 2],
@@ -96,7 +96,7 @@ struct Walk {
 impl Default for Walk {
     fn default() -> Self {
         Self {
-            levels: [LevelCounts::NONE; Mapping::MAX_LEVELS],
+            levels: [LevelCounts::default(); Mapping::MAX_LEVELS],
             macs_executed: 0,
             pe_outputs: 0,
             pe_accumulations: 0,

@@ -144,7 +144,7 @@ impl Walk {
     ) -> Result<(), Illegal> {
         FINDINGS.with_borrow_mut(|found| {
             found.clear();
-            let (buckets, counts) = (Buckets::EMPTY, LevelCounts::NONE);
+            let (buckets, counts) = (Buckets::EMPTY, LevelCounts::default());
             Census { nest, machine, found, buckets, counts, walk: self }.take(mapping)
         })
     }
@@ -168,7 +168,7 @@ impl Census<'_> {
                     return Err(Illegal::TooVaried);
                 }
             }
-            self.walk.levels[index] = std::mem::replace(&mut self.counts, LevelCounts::NONE);
+            self.walk.levels[index] = std::mem::take(&mut self.counts);
             largest = level.unit_extents(&largest);
         }
         self.fold_times(of_level.start);
@@ -352,21 +352,6 @@ impl Walk {
 /// Bytes of so many elements of so many bytes each.
 fn bytes(elements: [u64; 3], widths: [u32; 3]) -> u64 {
     elements.iter().zip(widths).map(|(elements, width)| elements * u64::from(width)).sum()
-}
-
-impl LevelCounts {
-    /// Nothing yet.
-    pub(super) const NONE: Self = Self {
-        sent: [0; 2],
-        delivered: [0; 2],
-        forwarded: [0; 2],
-        arrived: 0,
-        left: 0,
-        accumulated: 0,
-        steps: 0,
-        active: 0,
-        unit_bytes: 0,
-    };
 }
 
 /// Whether 64 bits hold every count and time of a mapping: no step of a unit moves more than its

@@ -1,23 +1,18 @@
-//! Sweeps as a user meets them: rows, interruptions, parts, messages; and the layer costs they share.
+//! Sweeps as a user meets them: rows, interruptions, parts, plots.
 
-#[path = "support/binary.rs"]
+#[path = "../support/binary.rs"]
 mod binary;
+mod costs;
+mod specs;
+#[path = "../support/mod.rs"]
 mod support;
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 use assert_cmd::Command;
 use binary::{stderr, stdout, xrsim};
 use tempfile::{TempDir, tempdir};
-
-use xrsim::config::{Catalog, Edition, Hardware};
-use xrsim::cost::library::CostLibrary;
-use xrsim::cost::{CostModel, Infeasible, LayerCost};
-use xrsim::hardware::{Accelerator, System};
-use xrsim::model::Operator;
 
 /// Twelve points, four of them without scores: WS needs 256 PEs, of which 3/4 of 96 and 96 are too few.
 const SPEC: &str = "\
@@ -302,180 +297,6 @@ fn files_that_are_no_rows_are_left_alone() {
     assert!(message.contains("cannot write absent/rows.csv"), "{message}");
 }
 
-/// What `xrsim check` says of a sweep, without the path.
-fn messages(spec: &str) -> Vec<String> {
-    let study = Study::of(spec);
-    let assert = study.command(&["check", "spec.yaml"]).assert().code(1);
-    let text = String::from_utf8_lossy(&assert.get_output().stderr).into_owned();
-    let lines = text.lines().filter(|line| !line.starts_with("1 of 1 files"));
-    let plain = |line: &str| {
-        let line = line.strip_prefix("error: ").unwrap_or(line);
-        line.strip_prefix("spec.yaml:").unwrap_or(line).to_string()
-    };
-    lines.map(plain).collect()
-}
-
-#[test]
-fn problems_of_a_sweep_are_reported_together_with_their_places() {
-    let bad = "\
-sweep:
-  name: s
-  grid:
-    scenarios: [VR_gaming]
-    pes: [4096, many, 0]
-    semantics: mlsys
-    score.k_pre_ms: 5
-    load.trigger_probability: 0..2 step 1
-    engine.grace_ms: 5..1
-    scheduler: [edf, lff]
-";
-    assert_eq!(
-        messages(bad),
-        ["9:22: 5 to 1 goes downward (a range is FIRST..LAST, FIRST..LAST step N, or FIRST..LAST \
-          step xN)"]
-    );
-    assert_eq!(
-        messages(&bad.replace("5..1", "1..5")),
-        [
-            "4:5: a sweep has no key `scenarios` (did you mean `scenario`?)",
-            "5:17: `pes` is `many` (allowed is a whole number from 1 to 16777216)",
-            "5:23: `pes` is `0` (allowed is a whole number from 1 to 16777216)",
-            "6:16: no semantics named `mlsys` (did you mean `mlsys2023`?)",
-            "7:5: a sweep has no key `score.k_pre_ms` (did you mean `score.k_per_ms`?)",
-            "8:31: `load.trigger_probability` is `2` (allowed is a number from 0 to 1, or `scenario`)",
-            "10:22: no scheduler named `lff` (did you mean `llf`?)",
-        ]
-    );
-}
-
-#[test]
-fn names_and_files_of_a_sweep_are_looked_up_before_anything_runs() {
-    let spec = "\
-sweep:
-  name: s
-  grid:
-    scenario: [VR_gamin, absent.yaml]
-    system: [Z, \"WS:0 + OS:1\", \"WS + XS\"]
-    platform: papre
-    cost_model: rooflin
-";
-    let found = messages(spec);
-    assert_eq!(found.len(), 3, "{found:#?}");
-    assert!(found[0].starts_with("5:14: no system named `Z` (known: A, B, C"), "{found:#?}");
-    assert!(
-        found[1].starts_with("5:17: `WS:0 + OS:1`: expected a dataflow and its share of the PEs"),
-        "{found:#?}"
-    );
-    assert!(found[2].starts_with("5:32: no dataflow named `WS + XS`"), "{found:#?}");
-    let found = messages(&spec.replace("[Z, \"WS:0 + OS:1\", \"WS + XS\"]", "A"));
-    let starts =
-        ["4:16: no scenario named `VR_gamin` (did you mean `VR_gaming`?)", "4:26: absent.yaml: "];
-    for (line, start) in found.iter().zip(starts) {
-        assert!(line.starts_with(start), "{found:#?}");
-    }
-}
-
-#[test]
-fn hostile_products_are_refused_with_their_number() {
-    let axes = "{seed: 0..9999, replication: 0..9999, pes: 1..10000}";
-    let spec =
-        format!("sweep: {{name: s, points: [{{scenario: VR_gaming, system: A}}], grid: {axes}}}");
-    assert_eq!(messages(&spec), ["1:1: 1000000000000 points; at most 100000000 are allowed"]);
-    let endless = "sweep: {name: s, grid: {seed: 0..1e15}}";
-    assert!(messages(endless)[0].contains("more than 100000 values"), "{:?}", messages(endless));
-    let twice = "sweep: {name: s, grid: {seed: [1, 2, 1]}}";
-    assert_eq!(messages(twice), ["1:38: given twice"]);
-    let same = "sweep: {name: s, grid: {system: [J, j]}}";
-    assert_eq!(messages(same), ["1:37: `j` and `J` are both called `J`"]);
-}
-
-#[test]
-fn systems_in_full_fix_their_pes() {
-    let both = "sweep: {name: s, grid: {scenario: VR_gaming, system: [A, three_unequal]}}";
-    assert!(messages(both)[0].contains("fixes its own PEs"), "{:?}", messages(both));
-    let points = "{system: three_unequal}, {system: A, pes: 96}, {system: A}";
-    let study = Study::of(&format!(
-        "sweep: {{name: s, points: [{points}], grid: {{scenario: VR_gaming}}}}"
-    ));
-    let rows = study.sweep("rows.csv", &["spec.yaml"]);
-    let systems: Vec<_> = rows.lines().skip(1).map(|row| cell(&rows, row, "system")).collect();
-    assert_eq!(systems, ["three_unequal", "A", "A"]);
-    assert!(!cell(&rows, rows.lines().nth(1).expect("a row"), "score").is_empty());
-    assert!(rows.lines().nth(3).is_some_and(|row| row.ends_with("style A needs `pes`")), "{rows}");
-}
-
-#[test]
-fn points_may_differ_in_what_they_give() {
-    let points = "{semantics: mlsys2023}, {cost_model: roofline}, {platform: eyeriss}, {seed: 7}";
-    let study = Study::of(&format!(
-        "sweep: {{name: s, points: [{points}], grid: {{scenario: VR_gaming, system: A, pes: 4096}}}}"
-    ));
-    let rows = study.sweep("rows.csv", &["spec.yaml"]);
-    let said: Vec<_> = rows
-        .lines()
-        .skip(1)
-        .map(|row| ["semantics", "cost_model", "platform", "seed"].map(|it| cell(&rows, row, it)))
-        .collect();
-    assert_eq!(
-        said,
-        [
-            ["mlsys2023", "mlsys2023", "", "0"],
-            ["principled", "roofline", "", "0"],
-            ["principled", "principled", "eyeriss", "0"],
-            ["principled", "principled", "", "7"],
-        ]
-    );
-    let lacking =
-        "sweep: {name: s, points: [{system: A, pes: 96}, {scenario: VR_gaming, system: A}]}";
-    assert_eq!(messages(lacking), ["1:36: this point has no `scenario`, which others have"]);
-}
-
-#[test]
-fn what_has_no_effect_under_the_semantics_is_a_reason() {
-    let study = Study::of(SPEC);
-    let scope = ["--scenario", "VR_gaming", "--system", "A", "--pes", "4096"];
-    let axes = ["--semantics", "principled,mlsys2023", "--scheduler", "edf"];
-    let rows = study.sweep("rows.csv", &[&scope[..], &axes].concat());
-    let scores: Vec<_> =
-        rows.lines().skip(1).map(|row| !cell(&rows, row, "score").is_empty()).collect();
-    assert_eq!(scores, [true, false]);
-    assert!(rows.contains("scheduler has no effect under --semantics mlsys2023"), "{rows}");
-}
-
-/// `beta=2` belongs to the policy before it, between commas and in a list of YAML.
-#[test]
-fn lists_of_schedulers_keep_parameters_with_their_policy() {
-    let spec = "\
-sweep:
-  name: policies
-  grid:
-    scenario: VR_gaming
-    system: A
-    pes: 4096
-    scheduler: [edf, dream:alpha=0.5, beta=2, \"llf:hysteresis=0,estimate=mean\", fcfs]
-";
-    let study = Study::of(spec);
-    let expected = ["edf", "dream:alpha=0.5,beta=2", "llf:hysteresis=0,estimate=mean", "fcfs"];
-    let schedulers = |rows: &str| -> Vec<String> {
-        let mut reader = csv::Reader::from_reader(rows.as_bytes());
-        let column = reader.headers().expect("a header").iter().position(|it| it == "scheduler");
-        let rows = reader.records().map(|row| row.expect("rows are even"));
-        rows.map(|row| row[column.expect("it is there")].to_string()).collect()
-    };
-    assert_eq!(schedulers(&study.sweep("file.csv", &["spec.yaml"])), expected);
-    let options = ["--scenario", "VR_gaming", "--system", "A", "--pes", "4096", "--scheduler"];
-    let list = ["edf, dream:alpha=0.5, beta=2,llf:hysteresis=0,estimate=mean,fcfs"];
-    let rows = study.sweep("options.csv", &[&options[..], &list].concat());
-    assert_eq!(schedulers(&rows), expected);
-    let wrong = spec.replace("beta=2", "gamma=2");
-    let known = "alpha, beta, switch_pj, drop, drops, window, admission, epsilon_ms, guard_ms, \
-                 granularity, block_ms, preemption";
-    assert_eq!(
-        messages(&wrong),
-        [format!("7:22: dream has no parameter `gamma` (known: {known})")]
-    );
-}
-
 #[test]
 fn bandwidth_and_memory_of_the_chip_are_swept_and_run_alike() {
     let study = Study::of(SPEC);
@@ -535,88 +356,6 @@ fn plots_are_drawn_from_a_sweep_and_never_in_its_place() {
     assert!(message.contains("no column `scoer`; known: scenario"), "{message}");
     let message = study.refused(&["plot", "spec.yaml", "--kind", "best"]);
     assert!(message.contains("no column `scenario`"), "{message}");
-}
-
-/// Costs nothing and counts how often it is asked; two PEs are too few.
-#[derive(Default)]
-struct Counting(AtomicUsize);
-
-impl CostModel for Counting {
-    fn layer(&self, _: &Operator, accelerator: &Accelerator) -> Result<LayerCost, Infeasible> {
-        Ok(LayerCost { cycles: accelerator.pes.into(), energy_nj: 1.0, ..LayerCost::default() })
-    }
-
-    fn network(
-        &self,
-        network: &xrsim::model::Network,
-        accelerator: &Accelerator,
-    ) -> Result<xrsim::cost::NetworkCost, Infeasible> {
-        self.0.fetch_add(1, Ordering::Relaxed);
-        if accelerator.pes == 2048 {
-            let accelerator = accelerator.name.clone();
-            return Err(Infeasible::TooFewPes { accelerator, needed: 4096 });
-        }
-        xrsim::cost::NetworkCost::of_operators(network, accelerator, |operator| {
-            self.layer(operator, accelerator)
-        })
-    }
-}
-
-fn system(catalog: &mut Catalog, mix: &str, pes: u32) -> Arc<System> {
-    let platform = catalog.platform("paper").expect("the platform is there");
-    let Ok(Hardware::Style(style)) = catalog.hardware(mix) else { panic!("{mix} is a style") };
-    Arc::new(style.instantiate(pes, &platform).expect("the PEs divide"))
-}
-
-/// VR gaming has two networks, and `WS:1 + WS:1` two accelerators that cost the same.
-#[test]
-fn every_pair_of_network_and_accelerator_is_costed_once_for_a_whole_sweep() {
-    let mut catalog = Catalog::new();
-    let scenario = catalog.scenario("VR_gaming", Edition::Paper).expect("the scenario is there");
-    let n_networks = scenario.models().len();
-    let (twins, one) = (system(&mut catalog, "WS:1 + WS:1", 8192), system(&mut catalog, "A", 4096));
-    let model = Counting::default();
-    let mut library = CostLibrary::totals(&model);
-    for _ in 0..3 {
-        library.extend(&model, [(&*scenario, &*twins), (&*scenario, &*twins)]);
-        assert_eq!(model.0.load(Ordering::Relaxed), n_networks);
-    }
-    library.extend(&model, [(&*scenario, &*one), (&*scenario, &*twins)]);
-    // Half of the chip of 8192 PEs has 4096, but half of the bandwidth.
-    assert_eq!(model.0.load(Ordering::Relaxed), 2 * n_networks);
-    let table = library.table(&scenario, &twins).expect("it is feasible");
-    assert_eq!(table, {
-        let whole = CostLibrary::evaluate(&model, [(&*scenario, &*twins)]);
-        let whole = whole.table(&scenario, &twins).expect("it is feasible");
-        let bare = |model, accelerator| {
-            let mut cost = whole.network(model, accelerator).clone();
-            assert!(!cost.layers.is_empty());
-            cost.layers.clear();
-            Arc::new(cost)
-        };
-        let accelerators = (0..2).map(xrsim::ids::AccelId::new);
-        let cells = scenario
-            .model_ids()
-            .flat_map(|id| accelerators.clone().map(move |accelerator| (id, accelerator)));
-        xrsim::cost::CostTable::new(cells.map(|(id, at)| bare(id, at)).collect(), 2)
-    });
-}
-
-/// The reason names the accelerator that was asked about, not the equal one that was costed first.
-#[test]
-fn what_is_said_of_a_system_does_not_depend_on_the_systems_before_it() {
-    let mut catalog = Catalog::new();
-    let scenario = catalog.scenario("VR_gaming", Edition::Paper).expect("the scenario is there");
-    let first = system(&mut catalog, "WS:1 + OS:3", 8192);
-    let second = system(&mut catalog, "OS:3 + WS:1", 8192);
-    let model = Counting::default();
-    let reason = |systems: &[&System]| {
-        let library = CostLibrary::evaluate(&model, systems.iter().map(|it| (&*scenario, *it)));
-        library.table(&scenario, &second).expect_err("2048 PEs are too few").to_string()
-    };
-    let alone = reason(&[&second]);
-    assert!(alone.contains("WS-1"), "{alone}");
-    assert_eq!(reason(&[&first, &second]), alone);
 }
 
 /// The shipped sweep is one, and its description says what it writes.

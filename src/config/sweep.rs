@@ -33,6 +33,8 @@ pub struct SweepDraft {
     pub factors: Vec<DraftFactor>,
     /// Independent replications of every point, if a number is given.
     pub replications: Option<u64>,
+    /// What is wrong with its form. The draft is then of everything else, so that more can be found.
+    pub problems: Vec<Problem>,
 }
 
 /// Settings that vary together, see [`crate::config::sweep`].
@@ -80,20 +82,29 @@ impl SweepDraft {
         document.invalid(problems)
     }
 
+    /// The draft in `file`.
+    ///
+    /// # Errors
+    ///
+    /// If the file is not of this kind at all.
     pub(super) fn read(file: &Document) -> Result<Self, ConfigError> {
-        let (factors, replications) = file.load(Kind::Sweep, read)?;
-        let folder = file.folder.clone();
-        Ok(Self { source: Arc::clone(&file.source), folder, factors, replications })
+        let mut problems = Vec::new();
+        let Some((factors, replications)) = file.draft(Kind::Sweep, read, &mut problems) else {
+            return Err(file.invalid(problems));
+        };
+        let (source, folder) = (Arc::clone(&file.source), file.folder.clone());
+        Ok(Self { source, folder, factors, replications, problems })
     }
 }
 
-/// Reads the body of a `sweep:` file.
+/// Reads the body of a `sweep:` file. Points, keys and values that are wrong are left out.
 fn read(node: &Node<'_>, problems: &mut Problems) -> Option<(Vec<DraftFactor>, Option<u64>)> {
     let mut fields = Fields::of(node, "a sweep", problems)?;
     fields.required("name", text);
+    let point = |node: &Node<'_>, problems: &mut Problems| Some(point(node, problems));
     let points = fields.optional("points", at_most(MAX_VALUES, list("points", point)));
     let room = Room::default();
-    let axis = |entry: &Entry<'_>, problems: &mut Problems| axis(entry, &room, problems);
+    let axis = |entry: &Entry<'_>, problems: &mut Problems| Some(axis(entry, &room, problems));
     let grid = fields.optional("grid", at_most(MAX_KEYS, named("settings", axis)));
     let replications = number(1..=SweepDraft::MAX_REPLICATIONS);
     let replications = fields.optional("replications", replications);
@@ -104,7 +115,7 @@ fn read(node: &Node<'_>, problems: &mut Problems) -> Option<(Vec<DraftFactor>, O
         fields.problem(Problem::new(fields.span_of("name"), message).help(help));
     }
     fields.finish();
-    let points = points.and_then(|points| table(points, problems));
+    let points = points.and_then(|points| table(points.into_iter().flatten(), problems));
     let mut factors: Vec<_> = points.into_iter().collect();
     factors.extend(grid.into_iter().flatten());
     Some((factors, replications))
@@ -112,16 +123,15 @@ fn read(node: &Node<'_>, problems: &mut Problems) -> Option<(Vec<DraftFactor>, O
 
 /// A key of `grid` with one value, a range, or a list of both. An item `name=value` of a list is a
 /// parameter of the value before, as in `[edf, dream:alpha=1, beta=2]`.
-fn axis(entry: &Entry<'_>, room: &Room, problems: &mut Problems) -> Option<DraftFactor> {
-    let read = |node: &Node<'_>, problems: &mut Problems| range_or_value(node, room, problems);
-    let values = match &entry.value.value {
-        Value::List(_) => {
-            let values = list("values", read)(&entry.value, problems)?.concat();
-            with_parameters(values)
-        }
-        _ => read(&entry.value, problems)?,
+fn axis(entry: &Entry<'_>, room: &Room, problems: &mut Problems) -> DraftFactor {
+    let read = |node: &Node<'_>, problems: &mut Problems| {
+        Some(range_or_value(node, room, problems).unwrap_or_default())
     };
-    Some(DraftFactor::axis(key(entry), values))
+    let values = match &entry.value.value {
+        Value::List(_) => list("values", read)(&entry.value, problems).map(|it| it.concat()),
+        _ => read(&entry.value, problems),
+    };
+    DraftFactor::axis(key(entry), with_parameters(values.unwrap_or_default()))
 }
 
 /// Whether a piece of a list is a parameter of the one before: `beta=2` behind `dream:alpha=1`.
@@ -210,7 +220,10 @@ fn point(node: &Node<'_>, problems: &mut Problems) -> Option<Vec<(Text, Text)>> 
 }
 
 /// The factor of all points, a column for every key that any of them has.
-fn table(points: Vec<Vec<(Text, Text)>>, problems: &mut Problems) -> Option<DraftFactor> {
+fn table(
+    points: impl Iterator<Item = Vec<(Text, Text)>>,
+    problems: &mut Problems,
+) -> Option<DraftFactor> {
     let mut factor = DraftFactor::default();
     for point in points {
         let mut row = vec![None; factor.keys.len()];
@@ -306,13 +319,9 @@ impl SweepOptions {
     }
 
     /// What the options say, in a source called `command line`.
-    ///
-    /// # Errors
-    ///
-    /// Every value that is none.
-    pub fn draft(self, replications: Option<u64>) -> Result<SweepDraft, ConfigError> {
-        let source = Source::new("command line", self.text);
-        let draft = SweepDraft { source, folder: None, factors: self.factors, replications };
-        if self.problems.is_empty() { Ok(draft) } else { Err(draft.invalid(self.problems)) }
+    pub fn draft(self, replications: Option<u64>) -> SweepDraft {
+        let Self { text, factors, problems, .. } = self;
+        let source = Source::new("command line", text);
+        SweepDraft { source, folder: None, factors, replications, problems }
     }
 }

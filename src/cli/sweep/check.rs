@@ -26,17 +26,15 @@ impl Sweep {
     ///
     /// Every problem of the draft, or the error of a file that it refers to.
     pub fn of(draft: &SweepDraft) -> Result<Self, Failure> {
-        let mut problems = slips(draft);
-        problems.extend(gaps(draft));
-        if !problems.is_empty() {
-            return Err(draft.invalid(problems).into());
-        }
+        let mut problems = [&draft.problems[..], &slips(draft)].concat();
         let mut inputs = Inputs::new(draft.folder.clone());
         let full = inputs.full_systems(draft, &mut problems)?;
         let defaults = defaults(draft, &full, &mut inputs)?;
-        problems.extend(with_pes_of_others(draft, &full, &defaults));
-        if problems.is_empty() {
-            inputs.read(draft, &defaults, &mut problems)?;
+        inputs.read(draft, &defaults, &mut problems)?;
+        // What was left out for its form would be missed.
+        if draft.problems.is_empty() {
+            problems.extend(gaps(draft));
+            problems.extend(with_pes_of_others(draft, &full, &defaults));
         }
         let grid = grid(draft, defaults).map_err(|problem| problems.push(problem));
         match grid {

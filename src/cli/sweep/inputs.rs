@@ -143,6 +143,7 @@ impl Inputs {
             found.map(|factor| factor.rows.iter().flatten().flatten()).into_iter().flatten()
         };
         let scenarios = draft.values("scenario");
+        let n_problems = problems.len();
         for conditions in all_conditions(draft) {
             let edition = conditions.edition();
             let catalog = &mut self.catalogs[conditions.networks() as usize];
@@ -151,8 +152,8 @@ impl Inputs {
             let names = named.iter().flatten().map(|scenario| scenario.name());
             refuse_same(&scenarios, names, problems);
             default("scenario").try_for_each(|name| lookup(name).map(drop))?;
-            if !problems.is_empty() {
-                return Ok(());
+            if problems.len() > n_problems {
+                break; // which all other conditions would have too
             }
             if draft.leaves_out("platform") {
                 self.catalogs[0].platform(conditions.platform())?;

@@ -81,7 +81,7 @@ fn draft(args: &SweepArgs) -> Result<SweepDraft, Failure> {
         let message = "nothing to vary: give a sweep file, or options such as --pes 1024,4096";
         return Err(Failure::Argument(message.into()));
     }
-    Ok(options.draft(args.replications)?)
+    Ok(options.draft(args.replications))
 }
 
 /// Rows on their way into the file.

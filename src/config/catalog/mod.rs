@@ -296,7 +296,8 @@ impl Catalog {
         Ok(source)
     }
 
-    /// Checks the file at `path`, and those that it refers to, and says what it describes.
+    /// Checks the file at `path`, and those that it refers to, and says what it describes. Of a
+    /// sweep, whose keys and values are not known here, only that it is one.
     ///
     /// # Errors
     ///

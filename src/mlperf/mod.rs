@@ -14,8 +14,12 @@
 //! can be. [`rounds`] lists what each round of the benchmark asks for, [`counts`] and
 //! [`EarlyStopping`](crate::statistics::EarlyStopping) why.
 //!
+//! Tests are made on a [`bed`], any number of times: a [`bench`] of accelerators, a measurement on which is
+//! an [`AcceleratorSystem`](system::AcceleratorSystem), or [`servers`] of a known [`service`] time.
+//! [`benchmark`] makes those of a [`suite`].
+//!
 //! LoadGen issues one model's queries as a Poisson process. [`arrivals`] also come in bursts, and
-//! [`tenants`] are several models with a load each.
+//! [`tenants`] are several models with a load each on one bench.
 //!
 //! Sources: Reddi et al., MLPerf Inference Benchmark (ISCA 2020), and LoadGen v0.7 to 6.0.17
 //! (github.com/mlcommons/inference). What LoadGen itself takes between two queries is not simulated.

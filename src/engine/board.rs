@@ -52,6 +52,11 @@ impl Board {
         })
     }
 
+    /// Whether some accelerator is idle.
+    pub(super) fn has_idle(&self) -> bool {
+        !self.idle.is_empty()
+    }
+
     /// One request more of `model`, or one fewer, waits for an upstream result.
     pub(super) fn block(&mut self, model: ModelId, blocked: bool) {
         let count = &mut self.blocked[model.index()];

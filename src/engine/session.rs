@@ -53,8 +53,8 @@ impl<'a> Session<'a> {
     }
 
     /// Adds a request at `now`, the time of the last [`Session::play`] or later but not later than
-    /// [`Session::next_event`]. It starts at the next call of that, for `now`, at the earliest. It counts
-    /// as released at `release`, which may be earlier.
+    /// [`Session::next_event`], which is `now` afterwards if something can come of it, as when an
+    /// accelerator is idle. It counts as released at `release`, which may be earlier.
     pub fn submit(
         &mut self,
         model: ModelId,

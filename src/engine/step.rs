@@ -50,9 +50,8 @@ pub(super) struct Engine<'a> {
     sharing: Option<Sharing<'a>>,
     /// Requests that have ended and whose dependants have not been told.
     news: Vec<RequestId>,
-    /// Submitted requests that are let in at `inbox_due`.
-    inbox: Vec<RequestId>,
-    inbox_due: SimTime,
+    /// Submitted requests that are not let in yet, in order of when they are due to be.
+    inbox: Vec<(RequestId, SimTime)>,
     /// What submitted requests did.
     progress: Vec<Progress>,
     events: u64,
@@ -91,7 +90,6 @@ impl<'a> Engine<'a> {
             sharing: Sharing::new(plan),
             news: Vec::new(),
             inbox: Vec::new(),
-            inbox_due: SimTime::ZERO,
             progress: Vec::new(),
             events: 0,
         })
@@ -120,9 +118,15 @@ impl<'a> Engine<'a> {
             Stage::Running | Stage::Suspended => aborts,
             Stage::Executed | Stage::Void => false,
         });
-        let submitted = (!self.inbox.is_empty()).then_some(self.inbox_due);
+        let submitted = self.inbox.first().filter(|_| self.acts_on_ready()).map(|&(_, due)| due);
         let known = earlier(self.arrivals.peek(), expiry);
         earlier(earlier(submitted, self.completions.peek()), known)
+    }
+
+    /// Whether something can happen because a request becomes ready. If not, submitted ones are let in
+    /// with the next event.
+    fn acts_on_ready(&self) -> bool {
+        self.board.has_idle() || self.preempts || self.settings.replace_by_newer
     }
 
     /// Plays everything that happens at `now`.
@@ -223,16 +227,16 @@ impl<'a> Engine<'a> {
         }
         for index in 0..self.inbox.len() {
             self.events += 1;
-            self.ready(self.inbox[index], now);
+            let (request, due) = self.inbox[index];
+            self.ready(request, due, now);
         }
         self.inbox.clear();
     }
 
-    /// Adds a request that is let in at `now`, the instant that is played next.
+    /// Adds a request that is ready from `now` on, before which nothing is played any more.
     pub(super) fn submit(&mut self, request: Request, now: SimTime) -> RequestId {
         let id = self.requests.submit(request);
-        self.inbox.push(id);
-        self.inbox_due = now;
+        self.inbox.push((id, now));
         id
     }
 
@@ -436,7 +440,9 @@ impl<'a> Engine<'a> {
     /// Decides what a blocked request does now.
     fn reconsider(&mut self, request: RequestId, now: SimTime) {
         match self.upstream_of(request) {
-            Upstream::Done if self.requests.request(request).triggered => self.ready(request, now),
+            Upstream::Done if self.requests.request(request).triggered => {
+                self.ready(request, now, now)
+            }
             Upstream::Done | Upstream::Void => self.give_up(request, DropReason::Upstream, now),
             Upstream::Pending => {}
         }
@@ -454,7 +460,8 @@ impl<'a> Engine<'a> {
         upstream
     }
 
-    fn ready(&mut self, id: RequestId, now: SimTime) {
+    /// Puts a request among those that wait for an accelerator, as it does since `since`.
+    fn ready(&mut self, id: RequestId, since: SimTime, now: SimTime) {
         let request = *self.requests.request(id);
         self.enter(id, Stage::Ready);
         self.board.add(Job {
@@ -464,7 +471,7 @@ impl<'a> Engine<'a> {
             next_layer: 0,
             release: request.arrival,
             deadline: request.deadline,
-            ready_since: now,
+            ready_since: since,
             waited: SimSpan::ZERO,
             last_accelerator: None,
         });

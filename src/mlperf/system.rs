@@ -134,7 +134,7 @@ impl<'a> AcceleratorSystem<'a> {
                 let request = self.session.submit(model, frame, arrival, arrival + bound, now);
                 queue.open = Some((request, size));
                 queue.n_batches += 1;
-                self.session_next = Some(now);
+                self.session_next = self.session.next_event();
                 self.batches.open(tenant);
             }
             _ => {}

@@ -7,6 +7,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::bounds::window::MAX_FRAMES;
 use crate::config::{NetworkEdition, SweepDraft};
+use crate::cost::batch::BatchCosts;
 use crate::mlperf::bench::Batching;
 use crate::mlperf::servers::Servers;
 use crate::sweep::Semantics;
@@ -678,6 +679,7 @@ pub struct ReportArgs {
     xrsim cost --network KD --dataflow WS --pes 1024\n  \
     xrsim cost --network KD --dataflow WS --layer conv2 --explain\n  \
     xrsim cost --network DE --dataflow WS --dataflow RS --plot energy.svg --roofline roofs.png\n  \
+    xrsim cost --network resnet50 --batch 1 --batch 8 --batch 32\n  \
     xrsim cost --networks mlsys2023 --cost-model principled --cost-model mlsys2023\n  \
     xrsim cost --network mine.yaml --dataflow RS --noc-bandwidth 256,128 --format csv"
 )]
@@ -707,6 +709,15 @@ pub struct CostArgs {
     /// Clock, memories and energy.
     #[arg(long, value_name = "P|FILE", default_value = "paper")]
     pub platform: String,
+    /// Inputs of a batch in place of one input: its time and energy, and the parts that it is fastest
+    /// in; repeat for several.
+    #[arg(
+        long,
+        value_name = "N",
+        value_parser = clap::value_parser!(u32).range(1..=i64::from(BatchCosts::MAX_BATCH)),
+        conflicts_with_all = ["layer", "explain", "plot", "plot_cycles", "roofline"]
+    )]
+    pub batch: Vec<u32>,
     /// Explain the one layer of --layer: levels, tiles, traffic and what bounds it.
     #[arg(long, requires = "layer", conflicts_with_all = ["format", "plot", "plot_cycles", "roofline"])]
     pub explain: bool,

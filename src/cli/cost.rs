@@ -1,4 +1,4 @@
-//! `xrsim cost`: what layers and networks cost on one or several accelerators.
+//! `xrsim cost`: what layers, networks and batches cost on one or several accelerators.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use crate::cost::CostModel;
 use crate::hardware::platform::{Instance, Platform, Resources};
 use crate::hardware::{Accelerator, Memory, Noc, System};
 use crate::model::Network;
-use crate::report::cost::{CostReport, Variant, explain_layer};
+use crate::report::cost::{BatchReport, CostReport, Report, Variant, explain_layer};
 
 use super::args::{CostArgs, Format};
 use super::costs::{self, CostChoice};
@@ -18,6 +18,9 @@ use super::{figure, output, table_style};
 const DATAFLOWS: [&str; 3] = ["WS", "OS", "RS"];
 const PES: u32 = 4096;
 const COST_MODEL: &str = "principled";
+
+/// The model that leaves batches out, as the published artifact does: they would be free.
+const WITHOUT_BATCHES: &str = "mlsys2023";
 
 /// Most pairs of network and variant; each keeps everything that is known of every layer.
 const MAX_PAIRS: usize = 10_000;
@@ -34,6 +37,10 @@ pub fn run(args: &CostArgs) -> Result<(), Failure> {
     let accelerators = accelerators(args, &mut catalog)?;
     if let Some(layer) = &args.layer {
         refuse_unknown_layer(layer, &networks)?;
+    }
+    if !args.batch.is_empty() && choices.iter().any(|choice| choice.name == WITHOUT_BATCHES) {
+        let message = format!("--batch: the cost model `{WITHOUT_BATCHES}` leaves batches out");
+        return Err(Failure::Argument(message));
     }
     if args.explain {
         return explain(args, &networks, &accelerators);
@@ -54,6 +61,11 @@ pub fn run(args: &CostArgs) -> Result<(), Failure> {
     let variants: Vec<_> = accelerators.iter().flat_map(both).collect();
     let models: Vec<&dyn CostModel> =
         accelerators.iter().flat_map(|_| choices.iter().map(|choice| &*choice.model)).collect();
+    if !args.batch.is_empty() {
+        let report = BatchReport::new(&networks, &variants, &models, &args.batch);
+        complain(&report)?;
+        return print(args.format, &report);
+    }
     let mut report = CostReport::new(networks, variants, &models);
     if let Some(layer) = &args.layer {
         report = report.only(layer);
@@ -63,7 +75,7 @@ pub fn run(args: &CostArgs) -> Result<(), Failure> {
     print(args.format, &report)
 }
 
-fn print(format: Format, report: &CostReport) -> Result<(), Failure> {
+fn print(format: Format, report: &dyn Report) -> Result<(), Failure> {
     match format {
         Format::Table => output::print(&report.to_table(table_style())),
         Format::Json => {
@@ -92,8 +104,9 @@ fn draw(args: &CostArgs, report: &CostReport) -> Result<(), Failure> {
 }
 
 /// Says which networks cannot run where; a failure if none can anywhere.
-fn complain(report: &CostReport) -> Result<(), Failure> {
-    let reasons = report.infeasible().map(|(network, variant, reason)| {
+fn complain(report: &dyn Report) -> Result<(), Failure> {
+    let infeasible = report.infeasible().into_iter();
+    let reasons = infeasible.map(|(network, variant, reason)| {
         format!("{} on {}: {reason}", network.name(), variant.accelerator.name)
     });
     let reasons: Vec<_> = reasons.collect();

@@ -34,7 +34,7 @@ pub struct BatchCost {
 pub struct BatchCosts {
     /// `[batch - 1]`.
     costs: Vec<BatchCost>,
-    /// Likewise, layer by layer; `None` if the batch is split.
+    /// Likewise, layer by layer; `None` if the batch is split, or layers are not kept.
     networks: Vec<Option<Arc<NetworkCost>>>,
 }
 
@@ -58,22 +58,53 @@ impl BatchCosts {
         accelerator: &Accelerator,
         max_batch: u32,
     ) -> Result<Self, Infeasible> {
+        Self::evaluate(model, network, accelerator, max_batch, false)
+    }
+
+    /// Likewise, with the costs of every layer kept.
+    ///
+    /// # Errors
+    ///
+    /// As [`BatchCosts::new`].
+    ///
+    /// # Panics
+    ///
+    /// As [`BatchCosts::new`].
+    pub fn layered(
+        model: &dyn CostModel,
+        network: &Network,
+        accelerator: &Accelerator,
+        max_batch: u32,
+    ) -> Result<Self, Infeasible> {
+        Self::evaluate(model, network, accelerator, max_batch, true)
+    }
+
+    fn evaluate(
+        model: &dyn CostModel,
+        network: &Network,
+        accelerator: &Accelerator,
+        max_batch: u32,
+        keeps_layers: bool,
+    ) -> Result<Self, Infeasible> {
         assert!((1..=Self::MAX_BATCH).contains(&max_batch), "batches of {max_batch}");
-        let single = model.network(network, accelerator)?;
-        let whole = |batch| model.network(&network.batched(batch).ok()?, accelerator).ok();
-        let larger = (2..=max_batch).into_par_iter().map(whole);
+        let whole = |batch: u32, cost: NetworkCost| {
+            (BatchCost::whole(&cost, batch), keeps_layers.then(|| Arc::new(cost)))
+        };
+        let single = whole(1, model.network(network, accelerator)?);
+        let larger = (2..=max_batch).into_par_iter().map(|batch| {
+            let cost = model.network(&network.batched(batch).ok()?, accelerator).ok()?;
+            Some(whole(batch, cost))
+        });
         let mut wholes = vec![Some(single)];
         wholes.par_extend(larger);
-        let total = |(index, cost): (usize, &Option<NetworkCost>)| {
-            cost.as_ref().map(|cost| BatchCost::whole(cost, index as u32 + 1))
-        };
-        let totals: Vec<_> = wholes.iter().enumerate().map(total).collect();
+        let totals: Vec<_> = wholes.iter().map(|it| it.as_ref().map(|(total, _)| *total)).collect();
         let costs = split(&totals);
-        let keep = |(cost, whole): (&BatchCost, (usize, Option<NetworkCost>))| {
-            let (index, network) = whole;
-            network.filter(|_| cost.at_once as usize == index + 1).map(Arc::new)
-        };
-        let networks = costs.iter().zip(wholes.into_iter().enumerate()).map(keep).collect();
+        let is_whole = |(index, cost): (usize, &BatchCost)| cost.at_once as usize == index + 1;
+        let networks = costs.iter().enumerate().zip(wholes).map(|(cost, whole)| {
+            let (_, network) = whole.filter(|_| is_whole(cost))?;
+            network
+        });
+        let networks = networks.collect();
         Ok(Self { costs, networks })
     }
 
@@ -91,7 +122,21 @@ impl BatchCosts {
         self.costs[batch as usize - 1]
     }
 
-    /// Cost of `batch` inputs layer by layer; `None` if they are split.
+    /// Inputs of the parts, computed one after the other, that `batch` inputs are split into.
+    ///
+    /// # Panics
+    ///
+    /// If `batch` is larger than [`BatchCosts::max_batch`].
+    pub fn parts(&self, batch: u32) -> impl Iterator<Item = u32> {
+        let mut rest = batch;
+        std::iter::from_fn(move || {
+            let part = (rest > 0).then(|| self.of(rest).at_once)?;
+            rest -= part;
+            Some(part)
+        })
+    }
+
+    /// Cost of `batch` inputs layer by layer; `None` if they are split, or layers are not kept.
     ///
     /// # Panics
     ///
@@ -157,6 +202,11 @@ mod tests {
         assert_eq!(energies, [3.0, 2.0, 5.0, 4.0, 9.0]);
         let at_once: Vec<_> = found.iter().map(|cost| cost.at_once).collect();
         assert_eq!(at_once, [1, 2, 2, 2, 5]);
+        let parts = |batch| costs.parts(batch).collect::<Vec<_>>();
+        assert_eq!(
+            [parts(0), parts(3), parts(4), parts(5)],
+            [vec![], vec![2, 1], vec![2, 2], vec![5]]
+        );
     }
 
     /// Two inputs take 20 ns either way; at once they take less energy.

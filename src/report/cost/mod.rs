@@ -1,6 +1,7 @@
-//! Costs of layers and networks on one or several accelerators and by one or several cost models: as
+//! Costs of layers, networks and batches on one or several accelerators and by one or several cost models: as
 //! table, CSV, JSON and figures.
 
+mod batch;
 mod explain;
 mod figure;
 mod table;
@@ -8,12 +9,14 @@ mod table;
 use std::io::{self, Write};
 use std::sync::Arc;
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use crate::cost::{CostModel, Explanation, Infeasible, NetworkCost, Quantity};
 use crate::hardware::Accelerator;
 use crate::model::{Network, Operator};
+use crate::report::table::Style;
 
+pub use batch::BatchReport;
 pub use explain::explain_layer;
 
 /// What costs are asked for: a cost model and an accelerator.
@@ -23,6 +26,31 @@ pub struct Variant {
     pub cost_model: String,
     /// Accelerator.
     pub accelerator: Accelerator,
+}
+
+/// A network that cannot run by a variant, and why.
+pub type Pair<'a> = (&'a Network, &'a Variant, &'a Infeasible);
+
+/// Costs that can be printed.
+pub trait Report {
+    /// Pairs of network and variant that cannot run.
+    fn infeasible(&self) -> Vec<Pair<'_>>;
+
+    /// Whether no pair can run.
+    fn is_infeasible(&self) -> bool;
+
+    /// As a table for people.
+    fn to_table(&self, style: Style) -> String;
+
+    /// As CSV.
+    ///
+    /// # Errors
+    ///
+    /// What the writer says.
+    fn write_csv(&self, out: &mut dyn Write) -> io::Result<()>;
+
+    /// As one JSON object.
+    fn to_json(&self) -> Value;
 }
 
 /// Costs of every network by every variant.
@@ -86,17 +114,6 @@ impl CostReport {
     #[must_use]
     pub fn only(self, layer: &str) -> Self {
         Self { only: Some(layer.into()), ..self }
-    }
-
-    /// Pairs of network and variant that cannot run, with the reason.
-    pub fn infeasible(&self) -> impl Iterator<Item = (&Network, &Variant, &Infeasible)> {
-        self.pairs()
-            .filter_map(|(network, variant, cell)| Some((&**network, variant, cell.infeasible()?)))
-    }
-
-    /// Whether no pair can run.
-    pub fn is_infeasible(&self) -> bool {
-        self.cells.iter().all(|cell| cell.infeasible().is_some())
     }
 
     fn pairs(&self) -> impl Iterator<Item = (&Arc<Network>, &Variant, &Cell)> {
@@ -171,30 +188,39 @@ impl CostReport {
             })
         })
     }
+}
 
-    /// One row a layer.
-    ///
-    /// # Errors
-    ///
-    /// What the writer says.
-    pub fn write_csv(&self, out: &mut dyn Write) -> io::Result<()> {
-        let mut writer = csv::Writer::from_writer(out);
-        writer.write_record(self.columns())?;
-        for row in self.rows() {
-            writer.write_record(row.iter().map(plain))?;
-        }
-        writer.flush()
+impl Report for CostReport {
+    fn infeasible(&self) -> Vec<Pair<'_>> {
+        self.pairs()
+            .filter_map(|(network, variant, cell)| Some((&**network, variant, cell.infeasible()?)))
+            .collect()
     }
 
-    /// Layers and totals as one JSON object.
-    pub fn to_json(&self) -> Value {
+    fn is_infeasible(&self) -> bool {
+        self.cells.iter().all(|cell| cell.infeasible().is_some())
+    }
+
+    /// What an architect looks at first. One network by one variant: a row a layer. One network by
+    /// several: a row a layer, cycles and energy side by side. Several networks: a row for each on
+    /// each accelerator, cost models side by side.
+    fn to_table(&self, style: Style) -> String {
+        match (&self.networks[..], &self.variants[..]) {
+            ([network], [variant]) => self.one_variant(network, variant, style),
+            ([network], _) => self.side_by_side(network, style),
+            _ => self.totals(style),
+        }
+    }
+
+    /// One row a layer.
+    fn write_csv(&self, out: &mut dyn Write) -> io::Result<()> {
+        write_csv(out, &self.columns(), self.rows())
+    }
+
+    /// Layers and totals.
+    fn to_json(&self) -> Value {
         let columns = self.columns();
-        let layer = |row: Vec<Quantity>| {
-            let cells = columns.iter().zip(row);
-            let named = cells.map(|(name, value)| ((*name).to_string(), number(value)));
-            Value::Object(named.collect::<Map<_, _>>())
-        };
-        let layers: Vec<_> = self.rows().map(layer).collect();
+        let layers: Vec<_> = self.rows().map(|row| object(&columns, row)).collect();
         let totals: Vec<_> = self
             .pairs()
             .map(|(network, variant, cell)| {
@@ -217,6 +243,25 @@ impl CostReport {
             .collect();
         json!({"layers": layers, "totals": totals})
     }
+}
+
+fn write_csv(
+    out: &mut dyn Write,
+    columns: &[&str],
+    rows: impl Iterator<Item: AsRef<[Quantity]>>,
+) -> io::Result<()> {
+    let mut writer = csv::Writer::from_writer(out);
+    writer.write_record(columns)?;
+    for row in rows {
+        writer.write_record(row.as_ref().iter().map(plain))?;
+    }
+    writer.flush()
+}
+
+fn object(columns: &[&str], row: Vec<Quantity>) -> Value {
+    let cells = columns.iter().zip(row);
+    let named = cells.map(|(name, value)| ((*name).to_string(), number(value)));
+    Value::Object(named.collect())
 }
 
 /// What identifies a layer: the cells in front of those that the models report.

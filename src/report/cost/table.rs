@@ -7,18 +7,8 @@ use crate::report::table::{Style, new_table, render};
 use super::{CostReport, Variant, extents, plain, real, value};
 
 impl CostReport {
-    /// What an architect looks at first. One network by one variant: a row a layer. One network by
-    /// several: a row a layer, cycles and energy side by side. Several networks: a row for each on
-    /// each accelerator, cost models side by side.
-    pub fn to_table(&self, style: Style) -> String {
-        match (&self.networks[..], &self.variants[..]) {
-            ([network], [variant]) => self.one_variant(network, variant, style),
-            ([network], _) => self.side_by_side(network, style),
-            _ => self.totals(style),
-        }
-    }
-
-    fn one_variant(&self, network: &Network, variant: &Variant, style: Style) -> String {
+    /// A row a layer of one network by one variant.
+    pub(super) fn one_variant(&self, network: &Network, variant: &Variant, style: Style) -> String {
         let cell = self.cell(0, 0);
         let bounded =
             cell.layers().first().is_some_and(|layer| real(layer, "dram_cycles").is_some());
@@ -58,7 +48,8 @@ impl CostReport {
         render(&table)
     }
 
-    fn side_by_side(&self, network: &Network, style: Style) -> String {
+    /// A row a layer of one network, variants side by side.
+    pub(super) fn side_by_side(&self, network: &Network, style: Style) -> String {
         let mut header = vec!["layer".to_string(), "type".into(), "MMAC".into()];
         for variant in &self.variants {
             let name = self.label(variant);
@@ -102,7 +93,7 @@ impl CostReport {
 
     /// A row for each network on each accelerator; of several cost models the first one divided by
     /// each of the others.
-    fn totals(&self, style: Style) -> String {
+    pub(super) fn totals(&self, style: Style) -> String {
         let models = self.models();
         let mut header =
             vec!["network".to_string(), "dataflow".into(), "PEs".into(), "GMAC".into()];

@@ -1,7 +1,8 @@
 //! The binary as a user meets it: commands, messages, exit status, files.
 
-#[path = "support/binary.rs"]
+#[path = "../support/binary.rs"]
 mod binary;
+mod cost;
 
 use std::fs;
 use std::path::Path;
@@ -116,104 +117,6 @@ fn output_that_cannot_be_written_is_an_error_and_leaves_nothing() {
     let message = refused(&["run", "--out", &path(&folder, "file")]);
     assert!(message.contains("cannot write"), "{message}");
     assert_eq!(fs::read_to_string(&blocked).expect("the file is still there"), "in the way");
-}
-
-#[test]
-fn cost_prints_a_row_a_layer_with_the_artifacts_columns() {
-    let arguments = ["cost", "--network", "KD", "--dataflow", "WS", "--pes", "1024"];
-    let published = ["--networks", "mlsys2023", "--cost-model", "mlsys2023"];
-    let arguments = [&arguments[..], &published[..]].concat();
-    let csv =
-        output(&[&arguments[..], &["--noc-bandwidth", "128,128", "--format", "csv"]].concat());
-    let mut lines = csv.lines();
-    assert_eq!(
-        lines.next(),
-        Some(
-            "layer,dataflow,num_pes,top_noc_bw,col_noc_bw,shape_id,type,N,K,C,Y,X,R,S,runtime_cycles,\
-             energy_nJ,l2_rd_input,l2_rd_weight,l2_rd_output,l2_wr_input,l2_wr_weight,l2_wr_output,\
-             l1_rd_input,l1_rd_weight,l1_rd_output,l1_wr_input,l1_wr_weight,l1_wr_output,num_psums,\
-             l2_req_input,l2_req_weight,l2_req_output,l1_req_input,l1_req_weight,l1_req_output,\
-             num_levels,level_runtimes_outer_to_inner,network,cost_model"
-        )
-    );
-    // Second layer: the worked example of the cost specification, 9504 cycles and 23924.042496 nJ.
-    let second: Vec<_> = lines.nth(1).expect("KD has eight layers").split(',').collect();
-    assert_eq!((second[0], second[14]), ("conv2", "9504"));
-    let energy_nj: f64 = second[15].parse().expect("energy is a number");
-    assert!((energy_nj / 23_924.042_496 - 1.0).abs() < 1e-12);
-    let table = output(&arguments);
-    assert!(table.lines().last().is_some_and(|line| line.starts_with("total")), "{table}");
-}
-
-#[test]
-fn cost_stands_networks_dataflows_and_models_side_by_side() {
-    // One layer on two dataflows: its row alone.
-    let one = output(&[
-        "cost",
-        "--network",
-        "KD",
-        "--dataflow",
-        "WS",
-        "--dataflow",
-        "RS",
-        "--layer",
-        "conv2",
-    ]);
-    let lines: Vec<_> = one.lines().collect();
-    assert_eq!(lines.len(), 2, "{one}");
-    assert!(lines[0].contains("WS@4096 cycles") && lines[0].contains("RS@4096 uJ"), "{one}");
-    // All networks on three dataflows: a row each, and of two models their ratio.
-    let models = ["--cost-model", "principled", "--cost-model", "mlsys2023"];
-    let all = output(&[&["cost", "--networks", "mlsys2023"], &models[..]].concat());
-    assert_eq!(all.lines().count(), 1 + 11 * 3, "{all}");
-    assert!(all.lines().next().is_some_and(|line| line.ends_with("energy / mlsys2023")), "{all}");
-    let message = refused(&["cost", "--network", "KD", "--layer", "conv"]);
-    assert!(message.contains("no network has a layer `conv`; did you mean `conv"), "{message}");
-    let message = refused(&["cost", "--network", "KD", "--explain"]);
-    assert!(message.contains("--layer"), "{message}");
-}
-
-#[test]
-fn cost_explains_a_layer() {
-    let text = output(&[
-        "cost",
-        "--network",
-        "mlsys2023/KD",
-        "--dataflow",
-        "WS",
-        "--layer",
-        "conv2",
-        "--explain",
-    ]);
-    // The layer of the worked examples: 22 x 11 outputs of 19 channels on 16 units of WS.
-    for part in [
-        "conv2 of KD_res8_narrow on WS@4096: CONV, 786258 MACs",
-        "N 1  G 1  K 19  C 19  Y' 22  X' 11  R 3  S 3",
-        "2 x C16 in turn, 2 x K16 in turn, 22 x Y'1 in turn, 11 x X'1 side by side",
-        "2      next               4389     16      48        0        1            1          1               9",
-        "bound by compute",
-        "inputs resident, weights whole, outputs resident",
-    ] {
-        assert!(text.contains(part), "`{part}` is not in\n{text}");
-    }
-}
-
-#[test]
-fn cost_draws_what_it_prints() {
-    let folder = tempfile::tempdir().expect("a folder can be made");
-    let path = |name: &str| path(&folder, name);
-    let (svg, png) = (path("energy.svg"), path("roofs.png"));
-    let network = ["cost", "--network", "KD", "--dataflow", "WS", "--pes", "1024"];
-    output(&[&network[..], &["--plot", &svg, "--roofline", &png]].concat());
-    let text = fs::read_to_string(&svg).expect("it was drawn");
-    assert!(text.starts_with("<svg") && text.contains("Energy of KD_res8_narrow_101x40"));
-    assert!(fs::read(&png).expect("it was drawn").starts_with(b"\x89PNG"));
-    // The data beside it: components of 19 layers.
-    let data = fs::read_to_string(path("energy.csv")).expect("it was written");
-    let layers = data.lines().filter(|line| line.contains("DRAM")).count();
-    assert_eq!(layers, 19, "{data}");
-    let message = refused(&[&network[..], &["--plot", &path("energy.gif")]].concat());
-    assert!(message.contains("a figure ends in .svg or .png"), "{message}");
 }
 
 #[test]

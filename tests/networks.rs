@@ -414,8 +414,7 @@ fn keys_of_convolutions_and_products() {
     check("batched_matmul: {instances: 8, rows: 3, c: 4, k: 5}", product(8, true));
 }
 
-/// Inputs, outputs and operations follow from extents as section 1.6 of the specification of the
-/// principled model has them.
+/// Inputs, outputs and operations follow from extents.
 #[test]
 fn keys_of_vector_operators() {
     let sizes = |op, inputs, outputs, operations| {

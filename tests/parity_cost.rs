@@ -116,8 +116,8 @@ fn cycles_and_energy_of_all_252_network_totals_are_equal() {
     assert_eq!(totals.sum::<usize>(), 252);
 }
 
-/// The layer of the worked examples of the cost specification, section 10: the second layer of the
-/// keyword-detection network, on 1024 PEs and a bandwidth of 128.
+/// The layer of the worked examples: the second one of the keyword-detection network, on
+/// 1024 PEs and a bandwidth of 128.
 fn worked_example(dataflow: &str) -> Explanation {
     let shape = support::shape(ConvKind::Conv, [19, 19, 24, 13, 3, 3]);
     Mlsys2023

@@ -419,8 +419,8 @@ pub enum VectorOp {
 
 impl VectorOp {
     /// Every operator with its name, operations for an output (`None`: the window of a pool, or as
-    /// given) and passes over its inputs: section 1.6 of the specification of the principled model;
-    /// region features count as a resize, suppression as an elementwise operator.
+    /// given) and passes over its inputs; region features
+    /// count as a resize, suppression as an elementwise operator.
     pub const ALL: [(Self, &'static str, Option<u64>, u64); 14] = [
         (Self::Add, "add", Some(1), 1),
         (Self::Mul, "mul", Some(1), 1),

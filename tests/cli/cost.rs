@@ -23,7 +23,7 @@ fn cost_prints_a_row_a_layer_with_the_artifacts_columns() {
              num_levels,level_runtimes_outer_to_inner,network,cost_model"
         )
     );
-    // Second layer: the worked example of the cost specification, 9504 cycles and 23924.042496 nJ.
+    // Second layer, as the artifact publishes it: 9504 cycles and 23924.042496 nJ.
     let second: Vec<_> = lines.nth(1).expect("KD has eight layers").split(',').collect();
     assert_eq!((second[0], second[14]), ("conv2", "9504"));
     let energy_nj: f64 = second[15].parse().expect("energy is a number");

@@ -1,4 +1,4 @@
-//! Mappings as text: directives with a semicolon behind each (3.1 of the principled specification).
+//! Mappings as text: directives with a semicolon behind each.
 //! Text from `//` to the end of its line is skipped.
 
 use std::ops::Range;

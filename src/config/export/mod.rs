@@ -23,7 +23,7 @@ use super::{ConfigError, Problem, Source};
 pub use network::network;
 
 /// Clock and energy that the published artifact fixes in its source; its hardware files have
-/// neither (section C of the cost errata).
+/// neither.
 const ARTIFACT_CLOCK: ClockRate = ClockRate::GHZ;
 const ARTIFACT_ENERGY: EnergyTable =
     EnergyTable { mac_nj: 0.00288, l1_per_mac: 0.55, l2_per_mac: 6.0, dram_per_mac: 75.0 };

@@ -1,4 +1,4 @@
-//! Dataflow files (section 2.5 of the cost specification).
+//! Dataflow files.
 //!
 //! ```text
 //! file      := ( "Dataflow" "{" directive* "}" )*
@@ -6,7 +6,7 @@
 //! ```
 //!
 //! Single directives, as YAML files and tables of cases hold them, know more: every axis, clusters
-//! without a type, and sizes of the layer (section 3.1 of the principled specification):
+//! without a type, and sizes of the layer:
 //!
 //! ```text
 //! size := number | "Sz(" axis ")" [ ("+" | "-") number ]

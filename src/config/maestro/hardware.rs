@@ -1,4 +1,4 @@
-//! Hardware files (section 2.6 of the cost specification).
+//! Hardware files.
 //!
 //! ```text
 //! file := ( "Accelerator" name "{" (key value)* "}" )*
@@ -126,7 +126,7 @@ fn read_value(parser: &mut Parser<'_>, key: &str) -> Option<u64> {
     parser.number(key, allowed)
 }
 
-/// The one value of a multicast key that the artifact reads (Quirk 3 of the cost specification).
+/// The one value of a multicast key that the artifact reads.
 fn read_true(parser: &mut Parser<'_>, key: &str) -> Option<u64> {
     let help = "allowed: True; the artifact reads no other word, so leave the key out to say no";
     let found = parser.word(key, || help.into())?;

@@ -1,4 +1,4 @@
-//! The layers of a network file (sections 2.2 to 2.4 of the cost specification).
+//! The layers of a network file.
 
 use crate::config::{Problem, nearest};
 use crate::model::{ConvKind, ConvShape, Layer, Operator};
@@ -19,7 +19,7 @@ const STRIDE: Contents = Contents {
 };
 const DIMENSIONS: Contents = Contents { what: "`Dimensions`", items: &[], outer: KEYWORDS };
 
-/// Axes with a meaning; others are read and ignored (Quirk 5 of the cost specification).
+/// Axes with a meaning; others are read and ignored.
 const AXES: [&str; 9] = ["N", "K", "C", "Y", "X", "R", "S", "Y'", "X'"];
 /// Ignored axes that are remembered for a hint.
 const MAX_IGNORED: usize = 8;

@@ -1,5 +1,4 @@
-//! The published artifact's own text format: networks, dataflows and hardware in `.m` files, as
-//! section 2 of the specification of its cost model describes them.
+//! The published artifact's own text format: networks, dataflows and hardware in `.m` files.
 //!
 //! Words are separated by blanks, line ends and any of `, - > ( ) : ;`; braces stand alone; a word
 //! that starts with `//` begins a comment. What the artifact accepts and then gets wrong in silence

@@ -1,4 +1,4 @@
-//! Network files (sections 2.2 to 2.4 of the cost specification).
+//! Network files.
 //!
 //! ```text
 //! file    := network*

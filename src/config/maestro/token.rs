@@ -1,4 +1,4 @@
-//! Words and braces of a text (section 2.1 of the cost specification: separators, comments).
+//! Words and braces of a text, between separators and comments.
 
 use std::ops::Range;
 

@@ -100,11 +100,8 @@ impl BatchCosts {
         let totals: Vec<_> = wholes.iter().map(|it| it.as_ref().map(|(total, _)| *total)).collect();
         let costs = split(&totals);
         let is_whole = |(index, cost): (usize, &BatchCost)| cost.at_once as usize == index + 1;
-        let networks = costs.iter().enumerate().zip(wholes).map(|(cost, whole)| {
-            let (_, network) = whole.filter(|_| is_whole(cost))?;
-            network
-        });
-        let networks = networks.collect();
+        let networks = costs.iter().enumerate().zip(wholes);
+        let networks = networks.map(|(cost, whole)| whole.filter(|_| is_whole(cost))?.1).collect();
         Ok(Self { costs, networks })
     }
 
@@ -202,6 +199,7 @@ mod tests {
         assert_eq!(energies, [3.0, 2.0, 5.0, 4.0, 9.0]);
         let at_once: Vec<_> = found.iter().map(|cost| cost.at_once).collect();
         assert_eq!(at_once, [1, 2, 2, 2, 5]);
+        let costs = BatchCosts { networks: vec![None; found.len()], costs: found };
         let parts = |batch| costs.parts(batch).collect::<Vec<_>>();
         assert_eq!(
             [parts(0), parts(3), parts(4), parts(5)],

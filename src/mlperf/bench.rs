@@ -371,8 +371,7 @@ fn batch_costs(
             Some(column) => Arc::clone(&columns[column]),
             None => {
                 let max = tenant.batching.max;
-                let costs =
-                    BatchCosts::layered(cost_model, &tenant.network, accelerator, max);
+                let costs = BatchCosts::layered(cost_model, &tenant.network, accelerator, max);
                 Arc::new(costs.map_err(|reason| CostError {
                     network: tenant.network.name().into(),
                     accelerator: accelerator.name.clone(),

@@ -1,21 +1,21 @@
 //! `xrsim mlperf`: what it prints, writes and refuses.
 
+#[path = "support/binary.rs"]
+mod binary;
+
 use std::fs;
 use std::path::Path;
 
-use assert_cmd::Command;
+use binary::{output, refused};
 use serde_json::Value;
 use tempfile::tempdir;
 
-fn xrsim(arguments: &[&str]) -> Command {
-    let mut command = Command::cargo_bin("xrsim").expect("the binary is built");
-    command.arg("mlperf").args(arguments);
-    command
+fn printed(arguments: &[&str]) -> String {
+    output(&[&["mlperf"], arguments].concat())
 }
 
-fn refused(arguments: &[&str]) -> String {
-    let assert = xrsim(arguments).assert().code(2);
-    String::from_utf8(assert.get_output().stderr.clone()).expect("messages are UTF-8")
+fn refusal(arguments: &[&str]) -> String {
+    refused(&[&["mlperf"], arguments].concat())
 }
 
 #[test]
@@ -24,9 +24,8 @@ fn a_test_leaves_the_summary_of_loadgen_and_a_row_a_query() {
     let out = folder.path().to_str().expect("the path is UTF-8");
     let task = "image_classification_light";
     let one = ["inference", "--task", task, "--load", "single-stream", "--out", out];
-    let assert = xrsim(&one).assert().success();
-    let printed = String::from_utf8_lossy(&assert.get_output().stdout).into_owned();
-    assert!(printed.is_ascii() && printed.contains("VALID"), "{printed}");
+    let text = printed(&one);
+    assert!(text.is_ascii() && text.contains("VALID"), "{text}");
     let place = folder.path().join(task).join("single-stream");
     let summary = fs::read_to_string(place.join("mlperf_log_summary.txt")).expect("written");
     assert!(summary.contains("SUT name : A@4096"), "{summary}");
@@ -61,14 +60,9 @@ fn what_cannot_be_measured_is_refused() {
         (&["inference", "--curve", "9"], "--out"),
     ];
     for (arguments, expected) in cases {
-        let message = refused(arguments);
+        let message = refusal(arguments);
         assert!(message.contains(expected), "{arguments:?}: {message}");
     }
-}
-
-fn printed(arguments: &[&str]) -> String {
-    let assert = xrsim(arguments).assert().success();
-    String::from_utf8(assert.get_output().stdout.clone()).expect("output is UTF-8")
 }
 
 fn rows(csv: &str) -> Vec<Vec<String>> {
@@ -109,7 +103,7 @@ fn measured_batches_serve_a_task() {
     assert!((of(&["--max-batch", "8"]) - 1000.0).abs() < 1e-6);
     assert!((of(&["--max-batch", "8", "--servers", "2"]) - 2000.0).abs() < 1e-6);
     assert!((of(&[]) - 500.0).abs() < 1e-6);
-    let message = refused(&["inference", "--load", "offline", "--service", table]);
+    let message = refusal(&["inference", "--load", "offline", "--service", table]);
     assert!(message.contains("has no row of the task image_classification_heavy"), "{message}");
 }
 
@@ -167,7 +161,7 @@ fn a_trace_has_every_batch() {
         it["ph"] == "X" && it["name"].as_str().is_some_and(|name| name.contains("resnet50"))
     };
     assert!(events.iter().filter(is_slice).count() >= 50, "{events:?}");
-    let message = refused(&["inference", "--trace", trace]);
+    let message = refusal(&["inference", "--trace", trace]);
     assert!(message.contains("--trace takes one test"), "{message}");
 }
 

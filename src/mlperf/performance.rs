@@ -151,7 +151,7 @@ impl Performance {
         let of_queries = !seen.query_latencies.is_empty();
         let judged =
             if of_queries { &mut seen.query_latencies } else { &mut seen.sample_latencies };
-        let percentile = percentile(settings);
+        let percentile = settings.percentile;
         let ranks = estimate_ranks(settings.scenario, judged.len(), percentile);
         let latency = Statistics::of(judged, percentile, &ranks)?;
         let early_stopping = early_stopping(settings, judged, late);
@@ -257,11 +257,6 @@ fn elapsed(scenario: Scenario, seen: &Observations, latency: &Statistics) -> Sim
     }
 }
 
-/// The percentile that a run with `settings` is judged by.
-fn percentile(settings: &Settings) -> Fraction {
-    Fraction::new(settings.percentile).expect("settings have no other percentile")
-}
-
 /// Percentiles that are estimated.
 fn estimated(scenario: Scenario, percentile: Fraction) -> Vec<Fraction> {
     match scenario {
@@ -277,7 +272,7 @@ fn estimate_ranks(scenario: Scenario, n: usize, percentile: Fraction) -> Vec<usi
 }
 
 fn early_stopping(settings: &Settings, latencies: &[SimSpan], late: u64) -> EarlyStoppingResult {
-    let percentile = percentile(settings);
+    let percentile = settings.percentile;
     let mut estimates = estimated(settings.scenario, percentile).into_iter();
     let mut estimate = || estimates.next().map(|percentile| Estimate::of(latencies, percentile));
     match (settings.scenario, estimate()) {
@@ -301,7 +296,7 @@ fn intervals(settings: &Settings, seen: &Observations) -> Option<Intervals> {
     let mut charged = seen.intervals[outstanding..].to_vec();
     let last = seen.query_latencies.iter().skip(n - outstanding);
     charged.extend(last.map(|&latency| (settings.target_qps * seconds(latency)).ceil() as u64));
-    let (percentiles, target) = percentiles(&mut charged, percentile(settings), &[])?;
+    let (percentiles, target) = percentiles(&mut charged, settings.percentile, &[])?;
     Some(Intervals { percentiles, target })
 }
 

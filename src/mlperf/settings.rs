@@ -4,6 +4,7 @@ use std::fmt;
 
 use thiserror::Error;
 
+use crate::statistics::Fraction;
 use crate::units::SimSpan;
 
 use super::arrivals::MAX_RATE;
@@ -278,7 +279,7 @@ pub struct Settings {
     /// Latency bound of Server, or that of the fixed interval; zero otherwise.
     pub target_latency: SimSpan,
     /// Percentile that the run is judged by, in (0, 1). Offline has 0.99, which means nothing.
-    pub percentile: f64,
+    pub percentile: Fraction,
     /// Queries that may be outstanding; 0 for any number.
     pub max_async_queries: u64,
     /// Least duration.
@@ -338,7 +339,7 @@ impl Settings {
             samples_per_query: 1,
             target_qps: 1.0,
             target_latency: SimSpan::ZERO,
-            percentile: 0.99,
+            percentile: Fraction::P99,
             max_async_queries: 1,
             min_duration: milliseconds(whole(
                 "min_duration_ms",
@@ -521,12 +522,11 @@ fn rate(field: &'static str, value: f64) -> Result<f64, SettingsError> {
     Err(SettingsError::OutOfRange { field, value: value.to_string(), allowed })
 }
 
-fn fraction(field: &'static str, value: f64) -> Result<f64, SettingsError> {
-    if value > 0.0 && value < 1.0 {
-        return Ok(value);
-    }
-    let allowed = "a fraction above 0 and below 1".into();
-    Err(SettingsError::OutOfRange { field, value: value.to_string(), allowed })
+fn fraction(field: &'static str, value: f64) -> Result<Fraction, SettingsError> {
+    Fraction::new(value).ok_or_else(|| {
+        let allowed = "a fraction above 0 and below 1".into();
+        SettingsError::OutOfRange { field, value: value.to_string(), allowed }
+    })
 }
 
 /// Queries per second at one query a latency.

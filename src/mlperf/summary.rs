@@ -76,7 +76,7 @@ impl Summary<'_> {
                 format!("Samples per query : {}", settings.samples_per_query)
             }
             Scenario::SingleStream | Scenario::MultiStream => {
-                let percentile = self.ordinal(settings.percentile);
+                let percentile = self.ordinal(settings.percentile.get());
                 format!("{percentile} latency (ns) : {}", performance.latency.target.ns())
             }
             Scenario::Server if settings.loadgen.reports_completion() => completed(performance),

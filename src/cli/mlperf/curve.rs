@@ -7,12 +7,13 @@ use crate::mlperf::bed::{TestBed, TestError};
 use crate::mlperf::benchmark::Outcome;
 use crate::mlperf::performance::Performance;
 use crate::mlperf::settings::Settings;
+use crate::statistics::Fraction;
 use crate::units::SimSpan;
 
 /// Server runs of one system at several rates.
 pub struct Curve {
     bound: SimSpan,
-    percentile: f64,
+    percentile: Fraction,
     /// Rate that was asked for \[1/s\], and what came of it.
     points: Vec<(f64, Performance)>,
 }
@@ -87,7 +88,7 @@ impl Curve {
             caption: Caption {
                 subtitle: format!(
                     "{system}; at most {:.0} % of queries may exceed {} ms",
-                    100.0 * (1.0 - self.percentile),
+                    100.0 * (1.0 - self.percentile.get()),
                     self.bound.as_ms()
                 ),
                 ..Caption::titled(format!("Latency of a server: {task}"))

@@ -212,7 +212,7 @@ fn reason(outcome: &Outcome) -> String {
 
 /// What the result is, its value and its unit.
 fn metric(outcome: &Outcome) -> (String, f64, &'static str) {
-    let percentile = outcome.settings.percentile * 100.0;
+    let percentile = outcome.settings.percentile.get() * 100.0;
     match outcome.metric() {
         Metric::Latency(latency) => {
             (format!("{percentile:.0}th percentile latency"), latency.as_ms(), "ms")

@@ -377,7 +377,7 @@ impl Results<'_> {
             json!({
                 "tenant": tenant, "task": asked.test.task.name, "verdict": verdict(outcome),
                 "scheduled_qps": it.scheduled_rate(), "completed_qps": it.completed_rate(),
-                "percentile": asked.load.settings.percentile,
+                "percentile": asked.load.settings.percentile.get(),
                 "latency_ms": it.latency.target.as_ms(), "bound_ms": asked.tenant.bound.as_ms(),
                 "late": it.late, "queries": it.queries, "energy_mj": outcome.energy.get(),
                 "max_batch": asked.tenant.batching.max,

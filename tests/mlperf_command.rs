@@ -178,6 +178,97 @@ fn a_search_starts_where_it_is_told() {
     assert_eq!(document["tests"][0]["verdict"], "VALID");
 }
 
+/// From v2.0 on early stopping is part of what a rate has to hold, so that what is found is valid.
+#[test]
+fn what_a_search_finds_is_valid() {
+    for round in ["v2.0", "v4.1"] {
+        let service = ["--service", "constant:ms=3", "--load", "server", "--format", "csv"];
+        let task = ["inference", "--task", "image_classification_heavy", "--round", round];
+        let csv = printed(
+            &[&task[..], &service, &["--min-queries", "20000", "--min-duration", "1"]].concat(),
+        );
+        assert_eq!(column(&csv, "verdict"), ["VALID"], "{round}: {csv}");
+    }
+}
+
+/// A service of a second never keeps 15 ms: that is said of the first rate, a quarter of one a second.
+#[test]
+fn a_bound_that_cannot_be_kept_is_invalid() {
+    let service = ["--service", "constant:ms=1000", "--load", "server", "--format", "csv"];
+    let csv =
+        printed(&[&["inference", "--task", "image_classification_heavy"], &service[..]].concat());
+    assert_eq!(column(&csv, "verdict"), ["INVALID"]);
+    let rate: f64 = column(&csv, "value")[0].parse().expect("a number");
+    assert!((rate - 0.25).abs() < 0.01, "{rate}");
+}
+
+/// 50 ms are 12 samples of 4 ms; the samples of a query are done after 4, 8, ... 48 ms.
+#[test]
+fn the_samples_of_a_stream_are_done_one_by_one() {
+    let folder = tempdir().expect("a folder can be made");
+    let out = folder.path().to_str().expect("the path is UTF-8");
+    let task = "image_classification_heavy";
+    let load = ["--load", "multi-stream", "--service", "constant:ms=4", "--out", out];
+    let csv = printed(&[&["inference", "--task", task, "--format", "csv"], &load[..]].concat());
+    assert_eq!((&*column(&csv, "value")[0], &*column(&csv, "p99_ms")[0]), ("12", "48"));
+    let summary = folder.path().join(task).join("multi-stream").join("mlperf_log_summary.txt");
+    let summary = fs::read_to_string(summary).expect("written");
+    assert!(summary.contains("4000000") && summary.contains("48000000"), "{summary}");
+    let csv = printed(&[
+        "inference",
+        "--task",
+        task,
+        "--format",
+        "csv",
+        "--load",
+        "multi-stream",
+        "--service",
+        "constant:ms=0",
+    ]);
+    assert_eq!(column(&csv, "value")[0], "1048576", "the most that is looked for");
+}
+
+/// Rounds from v4.0 on make do with a small data set; what is not known to be small is not.
+#[test]
+fn offline_asks_for_enough_samples() {
+    for round in ["v0.5", "v5.0"] {
+        let service = ["--service", "constant:ms=4", "--load", "offline", "--format", "csv"];
+        let task = ["inference", "--task", "image_classification_heavy", "--round", round];
+        let csv = printed(&[&task[..], &service, &["--min-duration", "0"]].concat());
+        // The last of 24,576 samples of 4 ms; the 99th percentile is the 24,331st.
+        assert_eq!(column(&csv, "p99_ms"), ["97324"], "{round}");
+    }
+}
+
+#[test]
+fn a_suite_file_cannot_write_elsewhere() {
+    let folder = tempdir().expect("a folder can be made");
+    let suite = fs::read_to_string("mlperf/mobile_v3.0.yaml").expect("it is in the repository");
+    let hostile = folder.path().join("hostile.yaml");
+    let renamed = suite.replace("name: super_resolution", "name: ../../evil");
+    fs::write(&hostile, renamed).expect("written");
+    let message = refusal(&["mobile", "--suite", hostile.to_str().expect("the path is UTF-8")]);
+    assert!(message.contains("is no name of a task"), "{message}");
+    let message = refusal(&["mobile", "--suite", "inference_v0.5"]);
+    assert!(message.contains("a suite of the other benchmark"), "{message}");
+}
+
+/// A scheduler that gives up a query ends the test; so does one that never comes to the queries.
+#[test]
+fn schedulers_that_do_not_serve_are_named() {
+    let light = "image_classification_light:qps=300,max_batch=4,batch_wait_ms=1,bound_ms=0.1";
+    let tenant = ["inference", "--tenant", light, "--beside", "AR_gaming", "--system", "J"];
+    let short = ["--min-duration", "0.5", "--scheduler"];
+    for scheduler in ["fcfs", "edf", "sjf", "energy-greedy", "value", "round-robin"] {
+        let scheduler = format!("{scheduler}:admission=hopeless");
+        let message = refusal(&[&tenant[..], &short, &[&scheduler]].concat());
+        assert!(message.contains("it gave up a query"), "{scheduler}: {message}");
+    }
+    let starved = ["--min-duration", "0.02", "--scheduler", "heft:granularity=layer"];
+    let message = refusal(&[&tenant[..], &starved].concat());
+    assert!(message.contains("queries starve beside"), "{message}");
+}
+
 /// Since v2.0 so few queries say nothing of the tail; LoadGen's reason is given.
 #[test]
 fn too_few_queries_are_invalid() {

@@ -117,7 +117,7 @@ fn a_sample_is_held_back_for_as_long_as_it_may_be() {
 fn offline_spreads_over_all_accelerators() {
     let bench = bench("D", Batching::NONE, None);
     let bursts = [1, 2, 3].map(|n| bench.burst(n).expect("it runs"));
-    let [one, two, three] = bursts.map(|it| it.latency);
+    let [one, two, three] = bursts.each_ref().map(|it| it.latency);
     assert_eq!(one, two);
     assert_eq!(three, one + one);
     let energies = bursts.map(|it| it.energy.expect("it is known").get());
@@ -146,9 +146,41 @@ proptest! {
         let by_engine = played(&bench, &settings);
         let measured = bench.measure(&settings).expect("it ends");
         prop_assert_eq!(&measured.measurement.run, &by_engine.queries.run);
-        prop_assert_eq!(bench.passes(&settings).expect("it ends"), by_engine.queries.performance.passes());
+        prop_assert_eq!(bench.passes(&settings).expect("it ends"), by_engine.queries.performance.validity.holds());
         let (found, expected) = (measured.energy.expect("it is known").get(), by_engine.energy.get());
         prop_assert!((found - expected).abs() <= 1e-9 * expected, "{} is not {}", found, expected);
+    }
+}
+
+/// A grid of whole milliseconds, where arrivals, completions and waits meet: two samples every 2 ms on
+/// accelerators of 3 ms, by the queue and by the engine.
+#[test]
+fn ties_are_the_same_in_one_queue_and_in_the_engine() {
+    let network = Catalog::new().model("mobilenet_v1").expect("it is embedded").network.clone();
+    for (latency, wait) in [(3.0, 0.0), (3.0, 2.0), (2.0, 4.0), (0.0, 0.0), (0.0, 2.0)] {
+        let system = system("D");
+        let mut table = String::from("network,accelerator,latency_ms,energy_mj\n");
+        for accelerator in system.accelerators() {
+            table += &format!("mobilenet_v1,{},{latency},1\n", accelerator.name);
+        }
+        let source = xrsim::config::Source::new("costs.csv", table);
+        let costs = xrsim::config::cost_csv::parse(&source).expect("it is a table");
+        let tenant = Tenant {
+            network: network.clone(),
+            batching: Batching { max: 1, wait: ms(wait) },
+            bound: ms(10.0),
+        };
+        let policy = Policy::parse("fcfs").expect("it exists");
+        let bench =
+            Bench::new(vec![tenant], None, system, &costs, policy, EngineSettings::default())
+                .expect("it can run");
+        let settings = settings(Scenario::MultiStream, |it| {
+            it.multi_stream_expected_latency_ns = 2_000_000;
+            it.multi_stream_samples_per_query = 7;
+            it.min_query_count = 200;
+        });
+        let measured = bench.measure(&settings).expect("it ends").measurement;
+        assert_eq!(measured.run, played(&bench, &settings).queries.run, "{latency} {wait}");
     }
 }
 
@@ -174,7 +206,7 @@ fn a_usage_scenario_beside_the_queries_takes_its_share() {
     let score = beside.beside.expect("there are frames");
     let without = bench.without_queries(ms(2000.0)).expect("it runs").expect("there are frames");
     assert!(score.counts.released > 0 && without.counts.released > 0);
-    assert!(score.score_executed_mean <= without.score_executed_mean, "{score:?} {without:?}");
+    assert!(score.score_executed_mean < without.score_executed_mean, "{score:?} {without:?}");
 }
 
 /// First come, first served means frames and queries alike: no query waits for a frame that came later,
@@ -248,6 +280,6 @@ fn the_highest_load_of_tenants_keeps_every_bound() {
     let (factor, ()) = find_factor(&tests, &bench).expect("it ends").peak.expect("there is one");
     assert!(factor > 1.0);
     let at = |factor| play(&tests, factor, &bench, Traced::Load).expect("it ends").queries;
-    assert!(at(factor).iter().all(|it| it.passes()));
-    assert!(at(2.0 * factor).iter().any(|it| !it.passes()));
+    assert!(at(factor).iter().all(|it| it.holds()));
+    assert!(at(2.0 * factor).iter().any(|it| !it.holds()));
 }

@@ -9,7 +9,7 @@ use crate::units::SimSpan;
 
 use super::Problem;
 use super::yaml::read::{
-    At, Problems, at, at_most, flag, list, number, one_of, quantity, text, unknown_name,
+    At, Problems, at, at_most, flag, list, number, one_of, printable, quantity, text, unknown_name,
 };
 use super::yaml::{Fields, Node};
 
@@ -181,9 +181,22 @@ fn raw_load(key: Key, node: &Node<'_>, problems: &mut Problems) -> Option<RawLoa
     Some(load)
 }
 
+/// A name of a task, which also names a folder of results.
+fn task_name(node: &Node<'_>, problems: &mut Problems) -> Option<At<Box<str>>> {
+    let name = at(text)(node, problems)?;
+    let is_allowed = |c: char| c.is_ascii_alphanumeric() || "_-.".contains(c);
+    if name.value.chars().all(is_allowed) && !name.value.starts_with('.') {
+        return Some(name);
+    }
+    let message = format!("`{}` is no name of a task", printable(&name.value));
+    let allowed = "letters, digits, `_`, `-` and `.`, which is not the first";
+    problems.push(Problem::new(name.span.clone(), message).help(allowed));
+    None
+}
+
 fn task(node: &Node<'_>, shared: &RawLoads, problems: &mut Problems) -> Option<RawTask> {
     let mut fields = Fields::of(node, "a task", problems)?;
-    let name = fields.required("name", at(text));
+    let name = fields.required("name", task_name);
     let title = fields.required("title", text);
     let network = fields.required("network", at(text));
     let dataset = fields.required("dataset", text);

@@ -11,7 +11,8 @@ use super::stint::Stint;
 
 /// The state that policies see.
 pub(super) struct Board {
-    /// In order of request, which is the order of (release, deadline, model, frame).
+    /// In order of request: those of the load in order of (release, deadline, model, frame), then those
+    /// submitted to the run, in order of submission.
     ready: Vec<Job>,
     accelerators: Vec<AcceleratorState>,
     /// What they do, or did last, in more detail than policies see; indexed by [`AccelId`].

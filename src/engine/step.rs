@@ -105,7 +105,10 @@ impl<'a> Engine<'a> {
 
     /// What happened.
     pub(super) fn into_run(self) -> Run {
-        let trace = Trace::with_pieces(self.requests.into_records(), self.pieces.into_pieces());
+        let records = self.requests.into_records();
+        let mut pieces = self.pieces.into_pieces();
+        pieces.retain(|piece| piece.request.index() < records.len());
+        let trace = Trace::with_pieces(records, pieces);
         Run { trace, events: self.events }
     }
 

@@ -79,8 +79,8 @@ impl Bursts {
             return Err(BurstError::Group);
         }
         let bursts = Self { period, length, rates, group };
-        // Less than one query in some thousand years is none.
-        if bursts.queries_per_period() < 1e-9 {
+        // Less than one query in thirty years is none.
+        if bursts.mean_rate() < 1e-9 {
             return Err(BurstError::Silent);
         }
         Ok(bursts)

@@ -6,11 +6,14 @@ use thiserror::Error;
 use crate::load::LoadError;
 use crate::schedule::PolicyFailure;
 use crate::score::Score;
-use crate::units::{Millijoules, SimSpan};
+use crate::units::{Millijoules, SimSpan, SimTime};
 
 use super::performance::Measurement;
 use super::run::RunError;
 use super::settings::{Settings, SettingsError};
+use super::sut::Completions;
+#[cfg(doc)]
+use super::validity::Validity;
 
 /// Why a test could not be made.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
@@ -25,6 +28,12 @@ pub enum TestError {
     /// The scheduler broke off.
     #[error(transparent)]
     Policy(#[from] PolicyFailure),
+    /// Other work on the system always goes first.
+    #[error("queries starve beside the usage scenario: after {seconds} s no further one is done")]
+    Starved {
+        /// Of the test so far \[s\].
+        seconds: u64,
+    },
     /// The test is so long that it has too many frames of a usage scenario beside it.
     #[error("beside a test of {seconds} s: {error}")]
     Beside {
@@ -47,12 +56,24 @@ pub struct Measured {
 }
 
 /// Samples that come together to a system that does nothing else.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Burst {
     /// Until all of them are done.
     pub latency: SimSpan,
+    /// Until each of them is done.
+    pub samples: Vec<SimSpan>,
     /// Energy of all of them; `None` if nothing is known of that.
     pub energy: Option<Millijoules>,
+}
+
+impl Burst {
+    /// Samples that came at time 0 and are all done.
+    pub(super) fn new(completions: Completions, energy: Option<Millijoules>) -> Self {
+        let n = completions.len();
+        let done = completions.into_first(n).into_iter();
+        let samples: Vec<_> = done.map(|at| at - SimTime::ZERO).collect();
+        Self { latency: samples.iter().copied().max().unwrap_or(SimSpan::ZERO), samples, energy }
+    }
 }
 
 /// What tests are made on.
@@ -64,14 +85,14 @@ pub trait TestBed: Sync {
     /// [`TestError`].
     fn measure(&self, settings: &Settings) -> Result<Measured, TestError>;
 
-    /// Whether the latencies of a run pass, or nothing is asked of them: what [`TestBed::measure`] would
-    /// say.
+    /// Whether a run holds what is asked of its latencies, as [`Validity::holds`] of
+    /// [`TestBed::measure`].
     ///
     /// # Errors
     ///
     /// [`TestError`].
     fn passes(&self, settings: &Settings) -> Result<bool, TestError> {
-        Ok(self.measure(settings)?.measurement.performance.passes())
+        Ok(self.measure(settings)?.measurement.performance.validity.holds())
     }
 
     /// What `samples` take that come together.
@@ -80,6 +101,15 @@ pub trait TestBed: Sync {
     ///
     /// If the scheduler breaks off.
     fn burst(&self, samples: u64) -> Result<Burst, TestError>;
+
+    /// Latency that a submitter would expect of queries of so many samples.
+    ///
+    /// # Errors
+    ///
+    /// If the scheduler breaks off.
+    fn expected_latency(&self, samples: u64) -> Result<SimSpan, TestError> {
+        Ok(self.burst(samples)?.latency)
+    }
 
     /// Samples that are served per second at most, as far as can be told without a run.
     fn capacity_per_s(&self) -> f64;

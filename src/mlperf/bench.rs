@@ -17,7 +17,7 @@ use crate::scenario::{ActiveModel, Better, QualityGoal, Scenario, ScenarioError,
 use crate::schedule::{Policy, PolicyFailure};
 use crate::score::{Score, ScoreSettings, score};
 use crate::trace::Trace;
-use crate::units::{FrameRate, SimSpan, SimTime};
+use crate::units::{FrameRate, Millijoules, SimSpan, SimTime};
 
 use super::bed::{Burst, Measured, TestBed, TestError};
 use super::one_queue::OneQueue;
@@ -99,7 +99,7 @@ pub struct Played<T> {
     /// What came of the queries.
     pub queries: T,
     /// Energy of their batches.
-    pub energy: crate::units::Millijoules,
+    pub energy: Millijoules,
     /// Scores of the frames that came until the last query was done.
     pub beside: Option<Score>,
     /// What happened on the accelerators: frames of the usage scenario, then batches if they are traced.
@@ -207,14 +207,15 @@ impl Bench {
         let expected = SimSpan::from_ns((queries * 1e9) as u64).max(settings.min_duration);
         self.play_beside(expected, traced, |system| {
             let measurement = measure(settings, system)?;
-            let end = measurement.performance.last_completed;
-            Ok((measurement, end))
+            let done = measurement.run.completed.clone();
+            Ok((measurement, done))
         })
     }
 
-    /// Lets `issue` issue queries, which gives what came of them and when the last was done, beside the
+    /// Lets `issue` issue queries, which gives what came of them and when each sample was done, beside the
     /// frames that come until then. How long that is need not be known: what is `expected` is doubled
-    /// until it is enough, which changes nothing of the frames before.
+    /// until it is enough, which changes nothing of the frames before, for as long as that lets further
+    /// samples be done.
     ///
     /// # Errors
     ///
@@ -223,9 +224,9 @@ impl Bench {
         &self,
         expected: SimSpan,
         traced: Traced,
-        issue: impl Fn(&mut AcceleratorSystem<'_>) -> Result<(T, SimTime), TestError>,
+        issue: impl Fn(&mut AcceleratorSystem<'_>) -> Result<(T, Vec<SimTime>), TestError>,
     ) -> Result<Played<T>, TestError> {
-        let mut duration = expected;
+        let (mut duration, mut done_before) = (expected, None);
         loop {
             let frames = self.frames(duration)?;
             let mut system = AcceleratorSystem::new(self, &frames, traced)?;
@@ -233,8 +234,15 @@ impl Bench {
             if let Some(failure) = system.failure() {
                 return Err(failure.clone().into());
             }
-            let (queries, end) = issued?;
-            if self.background.is_some() && end > SimTime::ZERO + duration {
+            let (queries, done) = issued?;
+            let frames_end = SimTime::ZERO + duration;
+            let end = done.iter().copied().max().unwrap_or(frames_end);
+            if self.background.is_some() && end > frames_end {
+                let in_time = Some(done.iter().filter(|&&at| at <= frames_end).count());
+                if in_time <= done_before {
+                    return Err(TestError::Starved { seconds: duration.ns() / 1_000_000_000 });
+                }
+                done_before = in_time;
                 duration = (duration + duration).max(end - SimTime::ZERO);
                 continue;
             }
@@ -293,10 +301,10 @@ impl TestBed for Bench {
 
     fn passes(&self, settings: &Settings) -> Result<bool, TestError> {
         let Some(mut queue) = self.one_queue() else {
-            return Ok(self.measure(settings)?.measurement.performance.passes());
+            return Ok(self.measure(settings)?.measurement.performance.validity.holds());
         };
         let schedule = Schedule::without_samples(settings)?;
-        Ok(measure_scheduled(settings, schedule, &mut queue)?.performance.passes())
+        Ok(measure_scheduled(settings, schedule, &mut queue)?.performance.validity.holds())
     }
 
     fn burst(&self, samples: u64) -> Result<Burst, TestError> {
@@ -308,10 +316,7 @@ impl TestBed for Bench {
         system.drain(&mut completions);
         match system.failure() {
             Some(failure) => Err(failure.clone().into()),
-            None => Ok(Burst {
-                latency: completions.last().unwrap_or(SimTime::ZERO) - SimTime::ZERO,
-                energy: Some(system.energy()),
-            }),
+            None => Ok(Burst::new(completions, Some(system.energy()))),
         }
     }
 
@@ -320,12 +325,11 @@ impl TestBed for Bench {
     }
 
     fn is_uniform(&self) -> bool {
-        self.background.is_none()
+        self.one_queue().is_some()
     }
 
     fn without_queries(&self, duration: SimSpan) -> Result<Option<Score>, TestError> {
-        let end = SimTime::ZERO + duration;
-        Ok(self.play_beside(duration, Traced::Load, |_| Ok(((), end)))?.beside)
+        Ok(self.play_beside(duration, Traced::Load, |_| Ok(((), Vec::new())))?.beside)
     }
 }
 

@@ -10,9 +10,10 @@ use super::bed::{Measured, TestBed, TestError};
 use super::peak::{Climb, Search, Trial, climb, find_common};
 use super::performance::{Measurement, Metric, Performance, measure};
 use super::rounds::Round;
-use super::settings::{Library, Scenario, Seeds, Settings};
+use super::service::{Discipline, Service, ServiceTime};
+use super::settings::{Library, MAX_SAMPLES, Scenario, Seeds, Settings};
+use super::statistics::Statistics;
 use super::suite::{Load, Test};
-use super::sut::{Completions, Sample, SystemUnderTest};
 
 /// What a test is made with beside the suite.
 #[derive(Debug, Clone, Copy)]
@@ -95,7 +96,7 @@ impl Outcome {
 
     /// Mean power of the queries until the last is done \[W\].
     pub fn mean_power_w(&self) -> Option<f64> {
-        let duration = self.performance().last_completed - SimTime::ZERO;
+        let duration = self.measurement.end() - SimTime::ZERO;
         Some(self.energy?.get() / duration.as_ms().max(f64::MIN_POSITIVE))
     }
 }
@@ -127,7 +128,7 @@ pub fn run_test(test: &Test, rules: &Rules, bed: &dyn TestBed) -> Result<Outcome
         _ => make(&settings, bed),
     }?;
     if let Some(beside) = &mut outcome.beside {
-        let duration = outcome.measurement.performance.last_completed - SimTime::ZERO;
+        let duration = outcome.measurement.end() - SimTime::ZERO;
         beside.alone = bed.without_queries(duration)?.unwrap_or(beside.alone);
     }
     Ok(outcome)
@@ -148,7 +149,7 @@ pub fn settings(test: &Test, rules: &Rules, bed: &dyn TestBed) -> Result<Setting
     };
     let samples = test.task.performance_samples;
     let percentile = test.percentile.unwrap_or(0.99);
-    let mut requested = rules.round.settings(scenario, percentile, samples);
+    let mut requested = rules.round.settings(scenario, percentile, DATA_SET);
     if !rules.counts_of_round {
         requested.min_query_count = test.min_count;
         requested.min_duration_ms = test.min_duration.ns() / 1_000_000;
@@ -158,7 +159,7 @@ pub fn settings(test: &Test, rules: &Rules, bed: &dyn TestBed) -> Result<Setting
     }
     requested.min_query_count = rules.min_queries.unwrap_or(requested.min_query_count);
     let capacity = bed.capacity_per_s();
-    requested.single_stream_expected_latency_ns = bed.burst(1)?.latency.ns().max(1);
+    requested.single_stream_expected_latency_ns = bed.expected_latency(1)?.ns().max(1);
     requested.offline_expected_qps = capacity;
     requested.server_target_qps = rules.target_qps.unwrap_or(capacity / 4.0);
     let streams = rules.streams;
@@ -171,7 +172,7 @@ pub fn settings(test: &Test, rules: &Rules, bed: &dyn TestBed) -> Result<Setting
         Load::MultiStream { .. } => {
             let samples = streams.unwrap_or(requested.multi_stream_samples_per_query);
             requested.multi_stream_samples_per_query = samples;
-            let expected = bed.burst(samples.min(MAX_STREAMS))?.latency;
+            let expected = bed.expected_latency(samples.min(MAX_STREAMS))?;
             requested.multi_stream_expected_latency_ns = expected.ns().max(1);
         }
         Load::SingleStream | Load::Offline => {}
@@ -179,6 +180,10 @@ pub fn settings(test: &Test, rules: &Rules, bed: &dyn TestBed) -> Result<Setting
     let library = Library { performance_samples: samples, total_samples: samples };
     Ok(Settings::new(&requested, library, rules.round.loadgen)?)
 }
+
+/// Samples of the data set, which rounds that make do with fewer in Offline ask for: not known here, and
+/// taken as enough.
+const DATA_SET: u64 = u64::MAX;
 
 /// The runs of a server.
 struct Server<'a> {
@@ -207,10 +212,9 @@ impl Server<'_> {
         self.outcome(settings, search)
     }
 
-    /// The runs at the peak, or at the last rate that was tried if none passes.
+    /// The runs at the peak, or at the rate of `settings` if none passes.
     fn outcome(&self, settings: &Settings, search: Search<()>) -> Result<Outcome, TestError> {
-        let last = search.trials.last().map(|trial| trial.value);
-        let rate = search.peak.map(|(rate, ())| rate).or(last).unwrap_or(settings.target_qps);
+        let rate = search.peak.map_or(settings.target_qps, |(rate, ())| rate);
         let outcome = self.all_runs(&settings.with_rate(rate)?)?;
         Ok(Outcome { trials: search.trials, ..outcome })
     }
@@ -222,15 +226,15 @@ impl Server<'_> {
         }
         let judge = |run: u32| {
             let outcome = make(&with_seed(settings, run), self.bed)?;
-            Ok::<_, TestError>((
-                outcome.performance().passes(),
-                outcome.performance().scheduled_rate(),
-                run,
-            ))
+            let rate = match outcome.metric() {
+                Metric::Rate(rate) => OrderedFloat(rate),
+                _ => OrderedFloat(0.0),
+            };
+            Ok::<_, TestError>((outcome.performance().passes(), outcome.is_valid(), rate, run))
         };
-        let key = |&(passes, rate, run): &(bool, f64, u32)| (passes, OrderedFloat(rate), run);
-        let judged = (0..self.runs).into_par_iter().map(judge).collect::<Result<Vec<_>, _>>()?;
-        let least = judged.iter().min_by_key(|it| key(it)).map_or(0, |&(_, _, run)| run);
+        let judged: Vec<_> = (0..self.runs).into_par_iter().map(judge).collect();
+        let judged = judged.into_iter().collect::<Result<Vec<_>, _>>()?;
+        let least = judged.into_iter().min().map_or(0, |(_, _, _, run)| run);
         let outcome = make(&with_seed(settings, least), self.bed)?;
         Ok(Outcome { runs: self.runs, ..outcome })
     }
@@ -248,7 +252,11 @@ fn with_seed(settings: &Settings, run: u32) -> Settings {
 /// On a uniform bed a query finds the system idle whatever the ones before took, so that all of its kind
 /// take the same time: as many streams pass as have that time within the interval.
 fn peak_streams(settings: &Settings, bed: &dyn TestBed) -> Result<Outcome, TestError> {
-    let start = Climb { most: MAX_STREAMS as f64, ..Climb::of(settings)? };
+    let most = match bed.is_uniform() {
+        true => MAX_STREAMS,
+        false => MAX_SAMPLES / settings.min_query_count.max(1),
+    };
+    let start = Climb { most: most as f64, ..Climb::of(settings)? };
     let search = climb(&start, |streams| {
         let passes = match bed.is_uniform() {
             true => keeps_interval(settings, bed.burst(streams as u64)?.latency)?,
@@ -269,10 +277,10 @@ fn keeps_interval(settings: &Settings, latency: SimSpan) -> Result<bool, TestErr
         return Ok(latency < settings.target_latency);
     }
     let of_queries = settings.with_samples_per_query(1)?;
-    Ok(measure(&of_queries, &mut Interval { latency })?.performance.passes())
+    Ok(measure(&of_queries, &mut of_latency(latency))?.performance.passes())
 }
 
-/// Streams beyond which no more are looked for.
+/// Streams beyond which no more are looked for; where every sample is played, as many as a run may have.
 const MAX_STREAMS: u64 = 1 << 20;
 
 /// The run of queries of as many samples as `settings` say. On a uniform bed every query stands for its
@@ -284,8 +292,12 @@ fn streams(settings: &Settings, bed: &dyn TestBed) -> Result<Outcome, TestError>
     }
     let burst = bed.burst(streams)?;
     let of_queries = settings.with_samples_per_query(1)?;
-    let measurement = measure(&of_queries, &mut Interval { latency: burst.latency })?;
+    let mut measurement = measure(&of_queries, &mut of_latency(burst.latency))?;
     let queries = measurement.performance.queries as f64;
+    let of_samples = Statistics::of_repeated(burst.samples, queries as usize, settings.percentile);
+    if let Some(of_samples) = of_samples {
+        measurement.performance.sample_latency = of_samples;
+    }
     let min_sample_count = settings.min_query_count.saturating_mul(streams);
     Ok(Outcome {
         settings: Settings { min_sample_count, ..settings.clone() },
@@ -298,17 +310,8 @@ fn streams(settings: &Settings, bed: &dyn TestBed) -> Result<Outcome, TestError>
 }
 
 /// A system whose queries all take the same time.
-struct Interval {
-    latency: SimSpan,
-}
-
-impl SystemUnderTest for Interval {
-    fn issue(&mut self, now: SimTime, query: &[Sample], completions: &mut Completions) -> SimTime {
-        for sample in query {
-            completions.record(sample.id, now + self.latency);
-        }
-        now
-    }
+fn of_latency(latency: SimSpan) -> Service {
+    Service::new(ServiceTime::Constant(latency), Discipline::Query, vec![1.0])
 }
 
 /// A run with every sample by itself.

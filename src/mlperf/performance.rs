@@ -63,6 +63,13 @@ pub struct Measurement {
     pub performance: Performance,
 }
 
+impl Measurement {
+    /// When the last sample was done.
+    pub fn end(&self) -> SimTime {
+        self.run.completed.iter().copied().max().unwrap_or(SimTime::ZERO)
+    }
+}
+
 /// Makes one run of `sut` with `settings`, whatever their mode.
 ///
 /// # Errors

@@ -133,6 +133,9 @@ fn permutations(set: &[u32], n: usize, stream: &mut MersenneTwister) -> Vec<u32>
     all
 }
 
+/// The latest that a query may be due, a hundred years on: long before the clock ends.
+const LATEST: SimTime = SimTime::from_ns(100 * 366 * 86_400 * 1_000_000_000);
+
 /// When each query is due, and when the next one would be.
 fn due_times(settings: &Settings) -> Result<(Vec<SimTime>, SimTime), SettingsError> {
     let rate = settings.target_qps;
@@ -152,7 +155,11 @@ fn due_times(settings: &Settings) -> Result<(Vec<SimTime>, SimTime), SettingsErr
         return Err(settings.too_many_samples());
     }
     let times = arrivals.until(settings.seeds.schedule, end, settings.min_query_count, most);
-    times.ok_or_else(|| settings.too_many_samples())
+    let (offsets, end) = times.ok_or_else(|| settings.too_many_samples())?;
+    if end > LATEST {
+        return Err(settings.too_slow());
+    }
+    Ok((offsets, end))
 }
 
 #[cfg(test)]

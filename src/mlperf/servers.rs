@@ -1,6 +1,6 @@
 //! Servers of a known service time as a test bed: for a system that was measured, not costed.
 
-use crate::units::SimTime;
+use crate::units::{SimSpan, SimTime};
 
 use super::bed::{Burst, Measured, TestBed, TestError};
 use super::bench::Batching;
@@ -69,8 +69,15 @@ impl TestBed for Servers {
         let mut completions = Completions::new(burst.len(), false);
         service.issue(SimTime::ZERO, &burst, &mut completions);
         service.advance(SimTime::MAX, &mut completions);
-        let end = completions.last().unwrap_or(SimTime::ZERO);
-        Ok(Burst { latency: end - SimTime::ZERO, energy: None })
+        Ok(Burst::new(completions, None))
+    }
+
+    fn expected_latency(&self, samples: u64) -> Result<SimSpan, TestError> {
+        if !self.time.depends_on_sample() {
+            return Ok(self.burst(samples)?.latency);
+        }
+        let turns = samples.div_ceil(self.servers as u64);
+        Ok(SimSpan::from_ns((self.mean_ns() * turns as f64) as u64))
     }
 
     fn capacity_per_s(&self) -> f64 {

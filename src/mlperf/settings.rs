@@ -423,7 +423,7 @@ impl Settings {
             threads: whole("server_num_issue_query_threads", threads, 0, MAX_THREADS)?.max(1)
                 as usize,
             peak_decimals: decimals as i32,
-            peak_step: rate("server_find_peak_qps_boundary_step_size", step)?,
+            peak_step: peak_step(step)?,
             ..self
         })
     }
@@ -463,6 +463,22 @@ impl Settings {
             return Err(self.too_many_samples());
         }
         Ok(Self { samples_per_query, min_sample_count, ..self.clone() })
+    }
+
+    /// The rate is so low that the queries take too long.
+    pub(super) fn too_slow(&self) -> SettingsError {
+        let field = match self.scenario {
+            Scenario::SingleStream => "single_stream_expected_latency_ns",
+            Scenario::MultiStream if self.loadgen.has_fixed_interval() => "multi_stream_target_qps",
+            Scenario::MultiStream => "multi_stream_expected_latency_ns",
+            Scenario::Server => "server_target_qps",
+            Scenario::Offline => "offline_expected_qps",
+        };
+        SettingsError::OutOfRange {
+            field,
+            value: format!("that of {} queries per second", self.target_qps),
+            allowed: "one at which the queries come within a hundred years".into(),
+        }
     }
 
     pub(super) fn too_many_samples(&self) -> SettingsError {
@@ -527,6 +543,16 @@ fn fraction(field: &'static str, value: f64) -> Result<Fraction, SettingsError> 
         let allowed = "a fraction above 0 and below 1".into();
         SettingsError::OutOfRange { field, value: value.to_string(), allowed }
     })
+}
+
+/// Deviation: LoadGen takes any step above 0, and with a tiny one never ends.
+fn peak_step(step: f64) -> Result<f64, SettingsError> {
+    if (1e-3..=1e3).contains(&step) {
+        return Ok(step);
+    }
+    let field = "server_find_peak_qps_boundary_step_size";
+    let allowed = "a number from 0.001 to 1000".into();
+    Err(SettingsError::OutOfRange { field, value: step.to_string(), allowed })
 }
 
 /// Queries per second at one query a latency.

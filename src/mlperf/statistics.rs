@@ -38,6 +38,29 @@ impl Statistics {
     }
 }
 
+impl Statistics {
+    /// Statistics of `latencies`, each of which there is `times` times. `None` of an empty list.
+    pub(super) fn of_repeated(
+        mut latencies: Vec<SimSpan>,
+        times: usize,
+        target: Fraction,
+    ) -> Option<Self> {
+        latencies.sort_unstable();
+        let count = latencies.len().saturating_mul(times);
+        let at = |p| Some(latencies[percentile_index(count, p)? / times]);
+        let sum: u128 = latencies.iter().map(|latency| u128::from(latency.ns())).sum();
+        let target = at(target)?;
+        Some(Self {
+            count,
+            min: *latencies.first()?,
+            max: *latencies.last()?,
+            mean: SimSpan::from_ns((sum / latencies.len() as u128) as u64),
+            percentiles: PERCENTILES.map(|p| at(p).unwrap_or(target)),
+            target,
+        })
+    }
+}
+
 /// The values of [`PERCENTILES`] and of `target`. `values` are put into an order in which these and
 /// those of `ranks` stand where a sorted list has them; ranks beyond the end are ignored. `None`
 /// without values.
@@ -104,6 +127,18 @@ mod tests {
         let found = Statistics::of(&mut spans([5].into_iter()), Fraction::P90, &[]).unwrap();
         assert_eq!(found.percentiles, [SimSpan::from_ns(5); 6]);
         assert_eq!(Statistics::of(&mut [], Fraction::P90, &[]), None);
+    }
+
+    #[test]
+    fn repeated_latencies_are_a_longer_list() {
+        let once = spans((0..13).map(|index| index * 7 % 13));
+        for times in [1, 2, 100] {
+            let mut all: Vec<_> = once.iter().flat_map(|&it| vec![it; times]).collect();
+            let target = Fraction::new(0.9).unwrap();
+            let expected = Statistics::of(&mut all, target, &[]);
+            assert_eq!(Statistics::of_repeated(once.clone(), times, target), expected);
+        }
+        assert_eq!(Statistics::of_repeated(Vec::new(), 5, Fraction::P50), None);
     }
 
     #[test]

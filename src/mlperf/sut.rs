@@ -85,9 +85,9 @@ impl Completions {
         at
     }
 
-    /// When the last sample is done, if that is known of any.
-    pub(super) fn last(&self) -> Option<SimTime> {
-        self.at.iter().copied().filter(|&at| at != Self::PENDING).max()
+    /// Number of samples, done or not.
+    pub(super) fn len(&self) -> usize {
+        self.at.len()
     }
 
     /// Samples done up to and including `now`, which never goes back.

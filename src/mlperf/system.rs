@@ -109,6 +109,9 @@ impl<'a> AcceleratorSystem<'a> {
 
     /// Samples of a tenant arrive at `now`.
     pub fn arrive(&mut self, tenant: usize, samples: &[Sample], now: SimTime) {
+        if self.failure.is_some() {
+            return;
+        }
         for sample in samples {
             self.queues[tenant].waiting.push_back((sample.id, now));
         }

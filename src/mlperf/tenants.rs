@@ -77,6 +77,8 @@ pub struct TenantTest {
 /// What a tenant got.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TenantOutcome {
+    /// Settings with the rate and the duration that were played.
+    pub settings: Settings,
     /// What its queries say.
     pub performance: Performance,
     /// When each was due, and when it was done.
@@ -86,14 +88,14 @@ pub struct TenantOutcome {
 }
 
 impl TenantOutcome {
-    /// Whether its latencies are within the bound.
-    pub fn passes(&self) -> bool {
-        self.performance.passes()
+    /// Whether it holds its bound.
+    pub fn holds(&self) -> bool {
+        self.performance.validity.holds()
     }
 }
 
-/// Plays `tests` beside each other on `bench`, whose tenants they belong to, for the least duration of the
-/// first one's settings. Each has a random stream of its own, from that one's seed. Every tenant's rate is
+/// Plays `tests` beside each other on `bench`, whose tenants they belong to, for the longest of their least
+/// durations. Each has a random stream of its own, from the first one's seed. Every tenant's rate is
 /// `factor` times what it asks for; below 1 the test lasts longer by as much, so that there are no fewer
 /// queries.
 ///
@@ -121,21 +123,24 @@ pub fn play(
     };
     let streams =
         tests.iter().enumerate().map(stream).collect::<Result<Vec<_>, SettingsError>>()?;
-    let duration = settings.min_duration.ns() as f64 / factor.min(1.0);
-    let duration = SimSpan::from_ns(duration as u64);
+    let longest = tests.iter().map(|test| test.settings.min_duration).max();
+    let longest = longest.unwrap_or(SimSpan::ZERO).ns() as f64;
+    let duration = SimSpan::from_ns((longest / factor.min(1.0)) as u64);
     let queries =
         queries(&streams, SimTime::ZERO + duration).ok_or_else(|| settings.too_many_samples())?;
     let played = bench.play_beside(duration, traced, |system| {
         let done = issue(&queries, system)?;
-        let end = done.iter().copied().max().unwrap_or(SimTime::ZERO);
         let energies: Vec<_> = (0..tests.len()).map(|it| system.energy_of(it)).collect();
-        Ok(((done, energies), end))
+        Ok(((done.clone(), energies), done))
     })?;
     let (done, energies) = played.queries;
     let outcome = |(tenant, (test, energy)): (usize, (&TenantTest, Millijoules))| {
-        outcome_of(tenant, test, energy, &queries, &done)
+        let rate = streams[tenant].arrivals.mean_rate();
+        let settings = Settings { min_duration: duration, ..test.settings.with_rate(rate)? };
+        Ok(outcome_of(tenant, settings, energy, &queries, &done))
     };
-    let outcomes = tests.iter().zip(energies).enumerate().map(outcome).collect();
+    let outcomes = tests.iter().zip(energies).enumerate().map(outcome);
+    let outcomes = outcomes.collect::<Result<_, TestError>>()?;
     Ok(Played { queries: outcomes, energy: played.energy, beside: played.beside, run: played.run })
 }
 
@@ -161,7 +166,7 @@ fn issue(
 
 fn outcome_of(
     tenant: usize,
-    test: &TenantTest,
+    settings: Settings,
     energy: Millijoules,
     queries: &[TenantQuery],
     done: &[SimTime],
@@ -178,8 +183,8 @@ fn outcome_of(
         last_issued: last,
         last_completed: last_done,
     };
-    let performance = Performance::of(&test.settings, seen).expect("there is a latency");
-    TenantOutcome { performance, queries, energy }
+    let performance = Performance::of(&settings, seen).expect("there is a latency");
+    TenantOutcome { settings, performance, queries, energy }
 }
 
 /// The largest factor of all rates at which every tenant keeps its bound.
@@ -190,7 +195,7 @@ fn outcome_of(
 pub fn find_factor(tests: &[TenantTest], bench: &Bench) -> Result<Search<()>, TestError> {
     find_highest(1.0, |factor| {
         let outcomes = play(tests, factor, bench, Traced::Load)?.queries;
-        Ok(outcomes.iter().all(TenantOutcome::passes).then_some(()))
+        Ok(outcomes.iter().all(TenantOutcome::holds).then_some(()))
     })
 }
 

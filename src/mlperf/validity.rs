@@ -115,9 +115,12 @@ impl Validity {
 
     /// Whether the run counts: every condition holds.
     pub fn is_valid(&self) -> bool {
+        self.holds() && self.min_duration && self.min_queries
+    }
+
+    /// Whether what is asked of the latencies holds, and there are enough of them to say so.
+    pub fn holds(&self) -> bool {
         self.performance != Some(false)
-            && self.min_duration
-            && self.min_queries
             && self.early_stopping.is_none_or(|early_stopping| early_stopping.is_satisfied())
     }
 

@@ -41,7 +41,8 @@ impl Curve {
             let measured = bed.measure(&outcome.settings.with_rate(rate)?)?;
             Ok::<_, TestError>((rate, measured.measurement.performance))
         };
-        let points = (1..=n).into_par_iter().map(point).collect::<Result<_, _>>()?;
+        let points: Vec<_> = (1..=n).into_par_iter().map(point).collect();
+        let points = points.into_iter().collect::<Result<_, _>>()?;
         Ok(Self { bound: target_latency, percentile, points })
     }
 

@@ -14,7 +14,7 @@ use crate::config::{Catalog, Kind};
 use crate::mlperf::bed::TestError;
 use crate::mlperf::benchmark::{Outcome, Rules, run_test};
 use crate::mlperf::rounds::{ROUNDS, Round};
-use crate::mlperf::suite::{Load, Suite, Test};
+use crate::mlperf::suite::{Benchmark, Load, Suite, Test};
 use crate::units::SimSpan;
 
 use super::args::{MlperfArgs, MlperfBenchmark};
@@ -38,9 +38,11 @@ pub fn run(args: &MlperfArgs) -> Result<(), Failure> {
     let tests = tests(args, &suite)?;
     trace::check(args, &tests)?;
     let target = Target::new(args, &mut catalog)?;
-    let made: Result<Vec<Made<'_>>, Failure> =
+    // All of them before the first failure, so that it does not depend on which thread was faster.
+    let made: Vec<_> =
         tests.par_iter().map(|test| make(test, &rules, &target, args.curve)).collect();
-    let results = Results { suite: &suite, round: rules.round, target: &target, made: made? };
+    let made = made.into_iter().collect::<Result<_, _>>()?;
+    let results = Results { suite: &suite, round: rules.round, target: &target, made };
     if let Some(folder) = &args.out {
         results.write(folder)?;
     }
@@ -58,6 +60,14 @@ fn suite_and_rules(
     let (suite, round, counts_of_round) = match &args.suite {
         Some(name) => {
             let suite = catalog.mlperf_suite(name)?;
+            let is_asked = match args.benchmark {
+                MlperfBenchmark::Inference => suite.benchmark == Benchmark::Inference,
+                MlperfBenchmark::Mobile => suite.benchmark == Benchmark::Mobile,
+            };
+            if !is_asked {
+                let message = format!("{} is a suite of the other benchmark", suite.name);
+                return Err(Failure::Argument(message));
+            }
             let round = round(args.round.as_deref().unwrap_or(&suite.round))?;
             (suite, round, false)
         }

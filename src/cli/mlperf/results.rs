@@ -196,9 +196,9 @@ impl Results<'_> {
     }
 }
 
-/// From the start to the last completion.
+/// From the start until the last sample is done.
 fn duration(outcome: &Outcome) -> SimSpan {
-    outcome.performance().last_completed - SimTime::ZERO
+    outcome.measurement.end() - SimTime::ZERO
 }
 
 /// Why a result does not count.

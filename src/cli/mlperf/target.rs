@@ -202,8 +202,13 @@ fn tables(text: &str, catalog: &mut Catalog) -> Result<ServiceTables, Failure> {
         let text = values.get(key).ok_or_else(|| {
             Failure::Argument(format!("--service {name} needs {key}, a number of ms"))
         })?;
-        let ms = text.parse().unwrap_or(f64::NAN);
-        wait(&format!("{key} of --service {name}"), ms)
+        let option = format!("--service {name}");
+        let ms: f64 = text.parse().map_err(|_| {
+            Failure::Argument(format!(
+                "{option}: {key} is `{text}`; allowed is a number of ms >= 0"
+            ))
+        })?;
+        wait(&format!("{key} of {option}"), ms)
     };
     Ok(ServiceTables::of_all(match name {
         "constant" => ServiceTime::Constant(span("ms")?),

@@ -1,8 +1,10 @@
 //! `xrsim mlperf --trace`: the run that counts, for a trace viewer.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use crate::engine::Traced;
+use crate::mlperf::bench::Tenant;
 use crate::mlperf::suite::Test;
 use crate::score::{inferences, score};
 use crate::sweep::{RunResult, RunSpec, Semantics};
@@ -12,6 +14,9 @@ use super::super::message::Failure;
 use super::super::trace::TraceFile;
 use super::Made;
 use super::target::{Kind, Target, deadline};
+
+/// Most samples of a trace, which makes some 300 MB.
+const MAX_SAMPLES: u64 = 1_000_000;
 
 /// Whether there is one test to trace, if that is asked for.
 ///
@@ -37,8 +42,16 @@ pub fn write(path: &Path, target: &Target, made: &Made<'_>) -> Result<(), Failur
     let Kind::Accelerators(accelerators) = &target.kind else {
         return Err(Failure::Argument("--trace is of accelerators, not of a --service".into()));
     };
-    let tenant = crate::mlperf::bench::Tenant {
-        network: std::sync::Arc::clone(&made.test.task.network),
+    let performance = made.outcome.performance();
+    let samples = performance.queries.saturating_mul(made.outcome.settings.samples_per_query);
+    if samples > MAX_SAMPLES {
+        return Err(Failure::Argument(format!(
+            "a trace of {samples} samples would be too large; at most {MAX_SAMPLES} are traced \
+             (--min-queries and --min-duration make a test shorter)"
+        )));
+    }
+    let tenant = Tenant {
+        network: Arc::clone(&made.test.task.network),
         batching: target.batching,
         bound: deadline(made.test),
     };

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::figures::{Axis, Bar, Caption, GroupPanel, GroupedBars};
 use crate::mlperf::benchmark::{Beside, Outcome};
 use crate::mlperf::peak::Trial;
-use crate::mlperf::performance::Metric;
+use crate::mlperf::performance::{Metric, Performance};
 use crate::mlperf::rounds::Round;
 use crate::mlperf::suite::{Cooldown, Load, Suite};
 use crate::mlperf::summary;
@@ -94,7 +94,7 @@ impl Results<'_> {
                 "{}, {}: {}\n",
                 test.task.name,
                 test.load.name(),
-                reason(outcome)
+                reason(outcome.performance())
             ));
         }
         for (task, share) in self.degradations() {
@@ -202,8 +202,8 @@ fn duration(outcome: &Outcome) -> SimSpan {
 }
 
 /// Why a result does not count.
-fn reason(outcome: &Outcome) -> String {
-    let reason = outcome.performance().validity.invalid_reason();
+pub fn reason(performance: &Performance) -> String {
+    let reason = performance.validity.invalid_reason();
     match reason.trim() {
         "" => "early stopping asks for more queries".into(),
         reason => reason.into(),
@@ -276,7 +276,7 @@ fn document(made: &Made<'_>) -> Value {
     json!({
         "task": test.task.name, "load": test.load.name(), "metric": name, "value": value,
         "unit": unit, "verdict": verdict(outcome),
-        "reason": (!outcome.is_valid()).then(|| reason(outcome)),
+        "reason": (!outcome.is_valid()).then(|| reason(outcome.performance())),
         "dataset": test.task.dataset,
         "quality": {"metric": quality.metric, "unit": quality.unit, "target": quality.target.value()},
         "queries": outcome.performance().queries, "runs": outcome.runs,

@@ -1,0 +1,107 @@
+//! `xrsim mlperf --tenant`: several tasks at once, each with a load of its own.
+
+mod option;
+mod results;
+
+use crate::config::Catalog;
+use crate::engine::Traced;
+use crate::mlperf::bed::TestBed as _;
+use crate::mlperf::bench::{Bench, Tenant};
+use crate::mlperf::benchmark::{Beside, Rules};
+use crate::mlperf::peak::Trial;
+use crate::mlperf::suite::{Suite, Test};
+use crate::mlperf::tenants::{TenantOutcome, TenantTest, find_factor, play};
+use crate::units::{SimSpan, SimTime};
+
+use super::super::args::MlperfArgs;
+use super::super::message::Failure;
+use super::target::Accelerators;
+
+use option::TenantOption;
+use results::Results;
+
+/// A tenant that is asked for.
+struct Asked<'a> {
+    test: &'a Test,
+    tenant: Tenant,
+    load: TenantTest,
+}
+
+/// Plays the tenants of `args` at once.
+///
+/// # Errors
+///
+/// Bad input, a network that cannot run on the system, or output that cannot be written.
+pub fn run(
+    args: &MlperfArgs,
+    catalog: &mut Catalog,
+    suite: &Suite,
+    rules: &Rules,
+) -> Result<(), Failure> {
+    let asked: Result<Vec<_>, Failure> =
+        args.tenant.iter().map(|it| TenantOption::new(it, args, suite, rules)?.tenant()).collect();
+    let asked = asked?;
+    let accelerators = Accelerators::new(args, catalog)?;
+    let bench = accelerators.bench(asked.iter().map(|it| it.tenant.clone()).collect())?;
+    let loads = loads(&asked, rules);
+    let results = Results {
+        system: format!("{}@{}", accelerators.system.name(), accelerators.system.pes()),
+        accelerators: &accelerators,
+        rules,
+        asked: &asked,
+        played: Played::new(&loads, args.find_peak, &bench)?,
+    };
+    if let Some(folder) = &args.out {
+        results.write(folder)?;
+    }
+    results.print(args.format)
+}
+
+/// Queries that the slowest tenant is given time for unless others are asked for: as many as those of
+/// single-stream.
+const MIN_QUERIES: f64 = 1024.0;
+
+/// What is asked of the tenants, who all last equally long: for the duration that is given or that of the
+/// round, but long enough for the queries of the slowest.
+fn loads(asked: &[Asked<'_>], rules: &Rules) -> Vec<TenantTest> {
+    let mut loads: Vec<_> = asked.iter().map(|it| it.load.clone()).collect();
+    let queries = match (rules.min_queries, rules.min_duration) {
+        (Some(queries), _) => queries as f64,
+        (None, None) => MIN_QUERIES,
+        (None, Some(_)) => 0.0,
+    };
+    let slowest = loads.iter().map(|it| it.arrivals.mean_rate()).fold(f64::INFINITY, f64::min);
+    let longest = SimSpan::from_ms(queries / slowest * 1e3).unwrap_or(SimSpan::MAX);
+    for load in &mut loads {
+        load.settings.min_duration = load.settings.min_duration.max(longest);
+    }
+    loads
+}
+
+/// What came of the tenants.
+struct Played {
+    /// What all rates are multiplied by.
+    factor: f64,
+    trials: Vec<Trial>,
+    outcomes: Vec<TenantOutcome>,
+    beside: Option<Beside>,
+}
+
+impl Played {
+    fn new(loads: &[TenantTest], finds_peak: bool, bench: &Bench) -> Result<Self, Failure> {
+        let (factor, trials) = match finds_peak {
+            true => {
+                let search = find_factor(loads, bench).map_err(super::super::argument)?;
+                (search.peak.map_or(1.0, |(factor, ())| factor), search.trials)
+            }
+            false => (1.0, Vec::new()),
+        };
+        let played = play(loads, factor, bench, Traced::Load).map_err(super::super::argument)?;
+        let done = played.queries.iter().flat_map(|it| it.queries.iter().map(|&(_, done)| done));
+        let end = done.max().unwrap_or(SimTime::ZERO);
+        let alone = bench.without_queries(end - SimTime::ZERO).map_err(super::super::argument)?;
+        let pair = played.beside.zip(alone);
+        let beside = pair.map(|(with_queries, alone)| Beside { with_queries, alone });
+        Ok(Self { factor, trials, outcomes: played.queries, beside })
+    }
+}

@@ -1,0 +1,201 @@
+//! Results of tenants as a table, CSV, JSON and files.
+
+use std::io::Write as _;
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use crate::mlperf::benchmark::Rules;
+use crate::mlperf::peak::Trial;
+use crate::mlperf::summary;
+use crate::mlperf::tenants::TenantOutcome;
+use crate::report::table;
+
+use super::super::super::args::Format;
+use super::super::super::message::{Failure, say};
+use super::super::super::output::{self, OutputFile};
+use super::super::super::table_style;
+use super::super::results::{reason, short};
+use super::super::target::Accelerators;
+use super::{Asked, Played};
+
+/// Tenants that were played.
+pub(super) struct Results<'a> {
+    pub(super) system: String,
+    pub(super) accelerators: &'a Accelerators,
+    pub(super) rules: &'a Rules,
+    pub(super) asked: &'a [Asked<'a>],
+    pub(super) played: Played,
+}
+
+const COLUMNS: [&str; 12] = [
+    "tenant",
+    "task",
+    "verdict",
+    "scheduled_qps",
+    "completed_qps",
+    "p50_ms",
+    "p90_ms",
+    "p99_ms",
+    "bound_ms",
+    "late_percent",
+    "energy_mj_per_sample",
+    "queries",
+];
+
+impl Results<'_> {
+    /// Prints all results.
+    ///
+    /// # Errors
+    ///
+    /// If they cannot be printed.
+    pub(super) fn print(&self, format: Format) -> Result<(), Failure> {
+        match format {
+            Format::Table => output::print(&self.text()),
+            Format::Csv => output::print(&self.csv()),
+            Format::Json => output::print(&(self.json() + "\n")),
+        }
+    }
+
+    fn rows(&self) -> impl Iterator<Item = (usize, &Asked<'_>, &TenantOutcome)> {
+        let pairs = self.asked.iter().zip(&self.played.outcomes).enumerate();
+        pairs.map(|(index, (asked, outcome))| (index + 1, asked, outcome))
+    }
+
+    /// The cells of [`COLUMNS`].
+    fn cells(&self, number: impl Fn(f64) -> String) -> Vec<Vec<String>> {
+        let row = |(tenant, asked, outcome): (usize, &Asked<'_>, &TenantOutcome)| {
+            let it = &outcome.performance;
+            let [p50, p90, _, _, p99, _] = it.latency.percentiles.map(|it| number(it.as_ms()));
+            let queries = it.queries as f64;
+            vec![
+                tenant.to_string(),
+                asked.test.task.name.to_string(),
+                verdict(outcome).into(),
+                number(it.scheduled_rate()),
+                number(it.completed_rate()),
+                p50,
+                p90,
+                p99,
+                number(asked.tenant.bound.as_ms()),
+                number(100.0 * it.late as f64 / queries),
+                number(outcome.energy.get() / queries),
+                it.queries.to_string(),
+            ]
+        };
+        self.rows().map(row).collect()
+    }
+
+    fn text(&self) -> String {
+        let header = COLUMNS.map(|column| column.replace('_', " "));
+        let header: Vec<&str> = header.iter().map(String::as_str).collect();
+        let mut lines = table::new_table(table_style(), &header, 3);
+        for row in self.cells(short) {
+            lines.add_row(row);
+        }
+        let scheduler = self.accelerators.scheduler.label();
+        let mut text = format!(
+            "tenants at once under the rules of {} on {}, {scheduler}\n{}",
+            self.rules.round.name,
+            self.system,
+            table::render(&lines)
+        );
+        if !self.played.trials.is_empty() {
+            let factor = short(self.played.factor);
+            text.push_str(&match self.played.outcomes.iter().all(TenantOutcome::holds) {
+                true => format!("all bounds hold at up to {factor} times the rates given\n"),
+                false => format!("not all bounds hold even at {factor} times the rates given\n"),
+            });
+        }
+        for (tenant, asked, outcome) in self.rows().filter(|(.., outcome)| !is_valid(outcome)) {
+            let reason = reason(&outcome.performance);
+            text.push_str(&format!("{tenant}, {}: {reason}\n", asked.test.task.name));
+        }
+        if let (Some(beside), Some(background)) =
+            (&self.played.beside, &self.accelerators.background)
+        {
+            text.push_str(&format!(
+                "{} beside scores {:.3}, {:.3} without the tenants\n",
+                background.scenario.name(),
+                beside.with_queries.score_executed_mean,
+                beside.alone.score_executed_mean
+            ));
+        }
+        text
+    }
+
+    fn csv(&self) -> String {
+        let rows = self.cells(crate::figures::cell);
+        let rows = rows.into_iter().map(|row| row.join(",") + "\n");
+        COLUMNS.join(",") + "\n" + &rows.collect::<String>()
+    }
+
+    fn json(&self) -> String {
+        let tenants = self.rows().map(|(tenant, asked, outcome)| {
+            let it = &outcome.performance;
+            json!({
+                "tenant": tenant, "task": asked.test.task.name, "verdict": verdict(outcome),
+                "scheduled_qps": it.scheduled_rate(), "completed_qps": it.completed_rate(),
+                "percentile": asked.load.settings.percentile.get(),
+                "latency_ms": it.latency.target.as_ms(), "bound_ms": asked.tenant.bound.as_ms(),
+                "late": it.late, "queries": it.queries, "energy_mj": outcome.energy.get(),
+                "max_batch": asked.tenant.batching.max,
+                "batch_wait_ms": asked.tenant.batching.wait.as_ms(),
+            })
+        });
+        let trial = |trial: &Trial| json!({"factor": trial.value, "passes": trial.passes});
+        let document = json!({
+            "program": "xrsim", "version": env!("CARGO_PKG_VERSION"),
+            "round": self.rules.round.name, "system": self.system,
+            "cost_model": self.accelerators.costs.name,
+            "scheduler": &**self.accelerators.scheduler.label(),
+            "factor": self.played.factor,
+            "trials": self.played.trials.iter().map(trial).collect::<Vec<_>>(),
+            "beside_score": self.played.beside.map(|it| it.with_queries.score_executed_mean),
+            "beside_score_alone": self.played.beside.map(|it| it.alone.score_executed_mean),
+            "tenants": tenants.collect::<Vec<Value>>(),
+        });
+        serde_json::to_string_pretty(&document).expect("strings and numbers serialise")
+    }
+
+    /// A folder a tenant, and all of them as a table.
+    ///
+    /// # Errors
+    ///
+    /// If a file cannot be written.
+    pub(super) fn write(&self, folder: &Path) -> Result<(), Failure> {
+        for (tenant, asked, outcome) in self.rows() {
+            let place = folder.join(format!("{tenant}_{}", asked.test.task.name));
+            output::create_folder(&place)?;
+            let (settings, performance) = (&outcome.settings, &outcome.performance);
+            let text = summary::render(settings, performance, &self.system, 0);
+            output::write_text(&place.join("mlperf_log_summary.txt"), &text)?;
+            write_queries(&place.join("queries.csv"), outcome)?;
+        }
+        output::write_text(&folder.join("tenants.csv"), &self.csv())?;
+        say(format_args!(
+            "wrote tenants.csv and a folder for every tenant to {}",
+            folder.display()
+        ));
+        Ok(())
+    }
+}
+
+fn is_valid(outcome: &TenantOutcome) -> bool {
+    outcome.performance.validity.is_valid()
+}
+
+fn verdict(outcome: &TenantOutcome) -> &'static str {
+    if is_valid(outcome) { "VALID" } else { "INVALID" }
+}
+
+fn write_queries(path: &Path, outcome: &TenantOutcome) -> Result<(), Failure> {
+    let failure = |error| Failure::writing(&path.display(), &error);
+    let mut file = OutputFile::create(path)?;
+    file.write_all(b"query,scheduled_ns,completed_ns,latency_ns\n").map_err(failure)?;
+    for (query, (due, done)) in outcome.queries.iter().enumerate() {
+        let latency = done.saturating_since(*due);
+        writeln!(file, "{query},{},{},{}", due.ns(), done.ns(), latency.ns()).map_err(failure)?;
+    }
+    file.finish()
+}

@@ -56,7 +56,7 @@ pub enum Command {
     Reproduce(ReproduceArgs),
     /// Say why a frame was late or dropped, and what would have met its deadline.
     Explain(ExplainArgs),
-    /// Turn the results of a run into one HTML page that opens without a network.
+    /// Turn the results of runs or load tests into one HTML page that opens without a network.
     Report(ReportArgs),
     /// List what is there.
     List {
@@ -661,7 +661,7 @@ pub struct ReproduceArgs {
 #[command(after_help = "Example:\n  \
     xrsim run --out results && xrsim report results -o report.html")]
 pub struct ReportArgs {
-    /// Folder that `xrsim run --out` wrote.
+    /// Folder that `xrsim run --out` or `xrsim mlperf --out` wrote.
     #[arg(value_name = "DIR")]
     pub folder: PathBuf,
     /// Page to write.

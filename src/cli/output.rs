@@ -145,6 +145,15 @@ pub fn write_csv(
     table.into_inner().map_err(|error| failure(error.error()))?.finish()
 }
 
+/// A table, header first, as CSV; cells are quoted where a name needs it.
+pub fn csv_text(header: &[&str], rows: &[Vec<String>]) -> String {
+    let mut table = csv::Writer::from_writer(Vec::new());
+    let written = "writing to memory cannot fail, and all rows are as long as the header";
+    table.write_record(header).expect(written);
+    rows.iter().for_each(|row| table.write_record(row).expect(written));
+    String::from_utf8(table.into_inner().expect(written)).expect("cells are text")
+}
+
 /// Prints `text` on standard output.
 ///
 /// # Errors

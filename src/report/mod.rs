@@ -6,6 +6,7 @@ pub mod cost;
 pub mod csv;
 pub mod html;
 pub mod json;
+pub mod mlperf;
 pub mod network;
 pub mod points;
 pub mod table;

@@ -2,11 +2,12 @@
 
 use rayon::prelude::*;
 
-use crate::figures::{Axis, Caption, Line, LinePanel, LinePoint, Lines, Spacing};
+use crate::figures::Lines;
 use crate::mlperf::bed::{TestBed, TestError};
 use crate::mlperf::benchmark::Outcome;
 use crate::mlperf::performance::Performance;
 use crate::mlperf::settings::Settings;
+use crate::report::mlperf::{LatencyBound, RatePoint, latency_over_rate};
 use crate::statistics::Fraction;
 use crate::units::SimSpan;
 
@@ -21,9 +22,6 @@ pub struct Curve {
 /// The highest rate, as a multiple of that of the result and of what can be served at all; the larger of
 /// both.
 const BEYOND: [f64; 2] = [1.25, 0.95];
-
-/// Percentiles of the lines: positions in the list that LoadGen prints, and names.
-const LINES: [(usize, &str); 3] = [(0, "50th"), (1, "90th"), (4, "99th")];
 
 impl Curve {
     /// `n` rates in equal steps, up to beyond that of `outcome` and close to what can be served at all, with
@@ -73,42 +71,13 @@ impl Curve {
 
     /// Percentiles over the rate, with the bound.
     pub fn draw(&self, task: &str, system: &str) -> Lines {
-        let line = |value: &dyn Fn(&Performance) -> f64| Line {
-            points: self
-                .points
-                .iter()
-                .map(|(rate, it)| LinePoint { x: *rate, mean: value(it), interval: None })
-                .collect(),
-            published: Vec::new(),
+        let point = |(rate, it): &(f64, Performance)| {
+            let [p50, p90, _, _, p99, _] = it.latency.percentiles.map(SimSpan::as_ms);
+            RatePoint { rate_per_s: *rate, percentiles_ms: [p50, p90, p99] }
         };
-        let percentiles = LINES.map(|(index, _)| {
-            line(&move |it: &Performance| it.latency.percentiles[index].as_ms() / 1e3)
-        });
-        let bound = line(&|_| self.bound.as_ms() / 1e3);
-        Lines {
-            caption: Caption {
-                subtitle: format!(
-                    "{system}; at most {:.0} % of queries may exceed {} ms",
-                    100.0 * (1.0 - self.percentile.get()),
-                    self.bound.as_ms()
-                ),
-                ..Caption::titled(format!("Latency of a server: {task}"))
-            },
-            x_axis: Axis::new("Queries", "1/s"),
-            x_spacing: Spacing::Linear,
-            y_axis: Axis::new("Latency", "s"),
-            y_spacing: Spacing::Log,
-            series: LINES
-                .iter()
-                .map(|(_, name)| format!("{name} percentile"))
-                .chain(["bound".to_string()])
-                .collect(),
-            columns: 1,
-            panels: vec![LinePanel {
-                title: String::new(),
-                lines: percentiles.into_iter().chain([bound]).collect(),
-            }],
-            published: String::new(),
-        }
+        let points: Vec<_> = self.points.iter().map(point).collect();
+        let bound =
+            LatencyBound { latency_ms: self.bound.as_ms(), percentile: self.percentile.get() };
+        latency_over_rate((task, system), Some(bound), &points)
     }
 }

@@ -5,13 +5,13 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use crate::figures::{Axis, Bar, Caption, GroupPanel, GroupedBars};
 use crate::mlperf::benchmark::{Beside, Outcome};
 use crate::mlperf::peak::Trial;
 use crate::mlperf::performance::{Metric, Performance};
 use crate::mlperf::rounds::Round;
 use crate::mlperf::suite::{Cooldown, Load, Suite};
 use crate::mlperf::summary;
+use crate::report::mlperf::server_to_offline;
 use crate::report::table;
 use crate::units::{Millijoules, SimSpan, SimTime};
 
@@ -124,7 +124,7 @@ impl Results<'_> {
     }
 
     /// Server rate over offline rate, of every task that has both (ISCA 2020, Figure 6).
-    fn degradations(&self) -> Vec<(String, f64)> {
+    fn degradations(&self) -> Vec<(&str, f64)> {
         let value = |task: &str, load: &str| {
             let of_test =
                 |it: &&Made<'_>| *it.test.task.name == *task && it.test.load.name() == load;
@@ -134,14 +134,14 @@ impl Results<'_> {
         servers
             .filter_map(|made| {
                 let task = &*made.test.task.name;
-                Some((task.to_string(), value(task, "server")? / value(task, "offline")?))
+                Some((task, value(task, "server")? / value(task, "offline")?))
             })
             .collect()
     }
 
     fn csv(&self) -> String {
-        let rows = self.made.iter().map(|made| cells(made, crate::figures::cell).join(",") + "\n");
-        COLUMNS.join(",") + "\n" + &rows.collect::<String>()
+        let rows = self.made.iter().map(|made| cells(made, crate::figures::cell));
+        output::csv_text(&COLUMNS, &rows.collect::<Vec<_>>())
     }
 
     fn json(&self) -> String {
@@ -184,11 +184,12 @@ impl Results<'_> {
             }
         }
         output::write_text(&folder.join("suite.csv"), &self.csv())?;
+        output::write_text(&folder.join("mlperf.json"), &(self.json() + "\n"))?;
         let degradations = self.degradations();
         if !degradations.is_empty() {
             figure::write(
                 &folder.join("server_to_offline.svg"),
-                &degradation(&degradations, &system),
+                &server_to_offline(&degradations, &system),
             )?;
         }
         say(format_args!("wrote suite.csv and a folder for every test to {}", folder.display()));
@@ -273,12 +274,17 @@ fn document(made: &Made<'_>) -> Value {
     let (name, value, unit) = metric(outcome);
     let trial = |trial: &Trial| json!({"value": trial.value, "passes": trial.passes});
     let quality = &test.task.quality;
+    let bound = match test.load {
+        Load::Server { bound, .. } => Some(bound.as_ms()),
+        _ => None,
+    };
     json!({
         "task": test.task.name, "load": test.load.name(), "metric": name, "value": value,
         "unit": unit, "verdict": verdict(outcome),
         "reason": (!outcome.is_valid()).then(|| reason(outcome.performance())),
         "dataset": test.task.dataset,
         "quality": {"metric": quality.metric, "unit": quality.unit, "target": quality.target.value()},
+        "percentile": outcome.settings.percentile.get(), "bound_ms": bound,
         "queries": outcome.performance().queries, "runs": outcome.runs,
         "duration_s": duration(outcome).as_ms() / 1e3,
         "energy_mj_per_sample": outcome.energy_per_sample().map(Millijoules::get),
@@ -302,25 +308,4 @@ fn write_queries(path: &Path, outcome: &Outcome) -> Result<(), Failure> {
             .map_err(failure)?;
     }
     file.finish()
-}
-
-fn degradation(shares: &[(String, f64)], system: &str) -> GroupedBars {
-    let bar = |&(_, share): &(String, f64)| Some(Bar::plain(share));
-    GroupedBars {
-        caption: Caption {
-            subtitle: system.into(),
-            ..Caption::titled("Server throughput under its latency bound, relative to offline")
-        },
-        group_axis: "Task".into(),
-        value_axis: Axis::new("Server / offline", ""),
-        groups: shares.iter().map(|(task, _)| task.clone()).collect(),
-        series: vec!["server / offline".into()],
-        columns: 1,
-        panels: vec![GroupPanel {
-            title: String::new(),
-            bars: vec![shares.iter().map(bar).collect()],
-        }],
-        shared_scale: true,
-        published: String::new(),
-    }
 }

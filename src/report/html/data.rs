@@ -58,7 +58,12 @@ pub(super) fn pack(results: &Results, provenance: &Provenance) -> String {
         names: &results.names.values,
         numbers: results.numbers.values.iter().map(|bits| f64::from_bits(*bits)).collect(),
     };
-    let text = serde_json::to_vec(&document).expect("columns and text serialise");
+    deflated(&document)
+}
+
+/// A document of columns and text as the page carries it.
+pub(super) fn deflated(document: &impl Serialize) -> String {
+    let text = serde_json::to_vec(document).expect("columns and text serialise");
     STANDARD.encode(miniz_oxide::deflate::compress_to_vec(&text, LEVEL))
 }
 

@@ -1,4 +1,5 @@
-//! One HTML page of a set of runs, made of the four files that `xrsim run --out` leaves.
+//! One HTML page of a set of runs, made of the four files that `xrsim run --out` leaves. That of load tests is
+//! in [`mlperf`].
 //!
 //! ```text
 //! scores.csv ─────┐
@@ -11,6 +12,8 @@
 //! hundred kilobytes, and `page` puts it into a template with the program that draws it (`app/*.js`)
 //! and uPlot. The page loads nothing and needs no server. What users named reaches it as data only,
 //! never as markup, and its content security policy admits the program's own scripts alone.
+
+pub mod mlperf;
 
 mod data;
 mod page;
@@ -67,6 +70,17 @@ pub struct Page {
     pub n_requests: usize,
 }
 
+impl ReadError {
+    /// The same error; where the folder is of another `version` of the program, it says so.
+    fn in_folder_of(mut self, version: &str) -> Self {
+        let this = env!("CARGO_PKG_VERSION");
+        if version != this {
+            self.message.push_str(&format!("; the folder is of xrsim {version}, this is {this}"));
+        }
+        self
+    }
+}
+
 /// The page of `folder`. The same files give the same bytes.
 ///
 /// # Errors
@@ -75,8 +89,9 @@ pub struct Page {
 /// others: a missing column, a broken row, an unknown run, a file that was cut off.
 pub fn page(folder: &Folder<'_>) -> Result<Page, ReadError> {
     let provenance = provenance::read(folder.provenance)?;
-    let results = Results::read(folder, &provenance).map_err(|error| provenance.explain(error))?;
+    let results = Results::read(folder, &provenance)
+        .map_err(|error| error.in_folder_of(&provenance.version))?;
     let n_requests = results.runs.iter().map(|run| run.requests.len()).sum();
     let data = data::pack(&results, &provenance);
-    Ok(Page { html: page::fill(&data), n_runs: results.runs.len(), n_requests })
+    Ok(Page { html: page::RUNS.fill(&data), n_runs: results.runs.len(), n_requests })
 }

@@ -9,7 +9,7 @@ use crate::report::csv::LABEL;
 use super::{ReadError, Source};
 
 /// Key and value.
-type Pair = (String, String);
+pub(super) type Pair = (String, String);
 
 /// Where results come from.
 #[derive(Serialize)]
@@ -29,19 +29,7 @@ pub(super) struct Provenance {
     pub(super) n_feasible: u64,
     /// Version of the program that wrote the folder.
     #[serde(skip)]
-    version: String,
-}
-
-impl Provenance {
-    /// The same error; where the folder is of another version of the program, it says so.
-    pub(super) fn explain(&self, mut error: ReadError) -> ReadError {
-        let this = env!("CARGO_PKG_VERSION");
-        if self.version != this {
-            let of = format!("; the folder is of xrsim {}, this is {this}", self.version);
-            error.message.push_str(&of);
-        }
-        error
-    }
+    pub(super) version: String,
 }
 
 /// Reads `run.json`.
@@ -76,18 +64,18 @@ pub(super) fn read(source: Source<'_>) -> Result<Provenance, ReadError> {
 }
 
 /// The entries that are neither lists nor objects.
-fn scalars(object: &Map<String, Value>) -> Vec<Pair> {
+pub(super) fn scalars(object: &Map<String, Value>) -> Vec<Pair> {
     let scalars = object.iter().filter(|(_, value)| !value.is_array() && !value.is_object());
     scalars.map(|(key, value)| (key.clone(), text(value))).collect()
 }
 
-fn pairs(object: &Value) -> Vec<Pair> {
+pub(super) fn pairs(object: &Value) -> Vec<Pair> {
     let entries = object.as_object().into_iter().flatten();
     entries.map(|(key, value)| (key.clone(), text(value))).collect()
 }
 
 /// Strings as they are, lists with commas, the rest as JSON.
-fn text(value: &Value) -> String {
+pub(super) fn text(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
         Value::Array(values) => values.iter().map(text).collect::<Vec<_>>().join(", "),

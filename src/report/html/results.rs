@@ -33,9 +33,14 @@ const REQUEST: [&str; 15] = [
     "cause",
 ];
 
-/// Columns of scores, counts and energy, which runs and models share.
+/// Columns of the label, scores, counts and energy, which runs and models share.
 fn score_columns() -> Vec<&'static str> {
-    [&Score::COLUMNS[..], &Counts::COLUMNS, &["energy_mj"]].concat()
+    [&LABEL[..], &Score::COLUMNS, &Counts::COLUMNS, &["energy_mj"]].concat()
+}
+
+/// Which run a row belongs to.
+fn label<'a>(row: &Row<'a>) -> [&'a str; LABEL.len()] {
+    LABEL.map(|column| row.text(column))
 }
 
 /// Column of a request that earlier versions did not write.
@@ -145,9 +150,9 @@ impl Reading {
 
     fn scores(&mut self, source: Source<'_>, provenance: &Provenance) -> Result<(), ReadError> {
         rows::each(source, &score_columns(), |row| {
-            let label = row.label.map(Box::from);
+            let label = label(row).map(Box::from);
             if self.by_label.insert(label.clone(), self.results.runs.len()).is_some() {
-                return Err(row.problem(format!("run {} is there twice", spoken(&row.label))));
+                return Err(row.problem(format!("run {} is there twice", spoken(&label))));
             }
             let run = Run { label, score: score(row)?, models: vec![], requests: vec![] };
             self.results.runs.push(run);
@@ -167,7 +172,7 @@ impl Reading {
     }
 
     fn models(&mut self, source: Source<'_>) -> Result<(), ReadError> {
-        let columns = [&["model", "network"], &score_columns()[..]].concat();
+        let columns = [&score_columns()[..], &["model", "network"]].concat();
         rows::each(source, &columns, |row| {
             let run = self.run(row)?;
             let name = row.text("model");
@@ -186,7 +191,7 @@ impl Reading {
         let mut n_requests = 0;
         let header = source.text.lines().next().unwrap_or_default();
         let has_pieces = header.split(',').any(|column| column == PIECES);
-        let columns = [&REQUEST[..], if has_pieces { &[PIECES] } else { &[] }].concat();
+        let columns = [&LABEL[..], &REQUEST, if has_pieces { &[PIECES] } else { &[] }].concat();
         rows::each(source, &columns, |row| {
             n_requests += 1;
             if n_requests > MAX_REQUESTS {
@@ -206,11 +211,12 @@ impl Reading {
 
     /// Index of the run that a row belongs to.
     fn run(&mut self, row: &Row<'_>) -> Result<usize, ReadError> {
-        let is_last = |run: &Run| run.label.iter().zip(row.label).all(|(a, b)| **a == *b);
+        let label = label(row);
+        let is_last = |run: &Run| run.label.iter().zip(label).all(|(a, b)| **a == *b);
         if !self.results.runs.get(self.last).is_some_and(is_last) {
-            let found = self.by_label.get(&row.label.map(Box::from));
+            let found = self.by_label.get(&label.map(Box::from));
             self.last = *found.ok_or_else(|| {
-                row.problem(format!("run {} is not in scores.csv", spoken(&row.label)))
+                row.problem(format!("run {} is not in scores.csv", spoken(&label)))
             })?;
         }
         Ok(self.last)

@@ -2,17 +2,12 @@
 
 use csv::StringRecord;
 
-use crate::report::csv::LABEL;
 use crate::units::{SimSpan, SimTime};
 
 use super::{ReadError, Source};
 
-/// Text of the columns that say which run a row belongs to.
-pub(super) type Label<'a> = [&'a str; LABEL.len()];
-
 /// One row of a table.
 pub(super) struct Row<'a> {
-    pub(super) label: Label<'a>,
     cells: &'a StringRecord,
     /// Columns that were asked for, each with its position.
     columns: &'a [(&'static str, usize)],
@@ -33,7 +28,6 @@ pub(super) fn each(
 ) -> Result<(), ReadError> {
     let mut reader = csv::ReaderBuilder::new().flexible(true).from_reader(source.text.as_bytes());
     let header = reader.headers().expect("the text is UTF-8").clone();
-    let label_at = positions(source, &header, &LABEL)?;
     let columns = positions(source, &header, columns)?;
     let mut cells = StringRecord::new();
     while reader.read_record(&mut cells).expect("the text is UTF-8 and rows may be uneven") {
@@ -43,8 +37,7 @@ pub(super) fn each(
             let message = format!("{} cells under {} columns", cells.len(), header.len());
             return Err(problem(source, before, message));
         }
-        let label = std::array::from_fn(|index| &cells[label_at[index].1]);
-        take(&Row { label, cells: &cells, columns: &columns, source, before })?;
+        take(&Row { cells: &cells, columns: &columns, source, before })?;
     }
     if source.text.ends_with('\n') {
         return Ok(());
@@ -102,6 +95,14 @@ impl<'a> Row<'a> {
     pub(super) fn number(&self, column: &str) -> Result<f64, ReadError> {
         let number = self.text(column).parse().ok().filter(|number: &f64| number.is_finite());
         number.ok_or_else(|| self.refusal(column, "finite number"))
+    }
+
+    /// A finite number, where there is one.
+    pub(super) fn number_if_any(&self, column: &str) -> Result<Option<f64>, ReadError> {
+        match self.text(column) {
+            "" => Ok(None),
+            _ => self.number(column).map(Some),
+        }
     }
 
     /// A whole number that a page holds exactly.

@@ -125,9 +125,7 @@ impl Results<'_> {
     }
 
     fn csv(&self) -> String {
-        let rows = self.cells(crate::figures::cell);
-        let rows = rows.into_iter().map(|row| row.join(",") + "\n");
-        COLUMNS.join(",") + "\n" + &rows.collect::<String>()
+        output::csv_text(&COLUMNS, &self.cells(crate::figures::cell))
     }
 
     fn json(&self) -> String {
@@ -135,6 +133,7 @@ impl Results<'_> {
             let it = &outcome.performance;
             json!({
                 "tenant": tenant, "task": asked.test.task.name, "verdict": verdict(outcome),
+                "reason": (!is_valid(outcome)).then(|| reason(it)),
                 "scheduled_qps": it.scheduled_rate(), "completed_qps": it.completed_rate(),
                 "percentile": asked.load.settings.percentile.get(),
                 "latency_ms": it.latency.target.as_ms(), "bound_ms": asked.tenant.bound.as_ms(),
@@ -173,6 +172,7 @@ impl Results<'_> {
             write_queries(&place.join("queries.csv"), outcome)?;
         }
         output::write_text(&folder.join("tenants.csv"), &self.csv())?;
+        output::write_text(&folder.join("mlperf.json"), &(self.json() + "\n"))?;
         say(format_args!(
             "wrote tenants.csv and a folder for every tenant to {}",
             folder.display()

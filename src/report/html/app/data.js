@@ -153,12 +153,3 @@ function unpackRuns(packed) {
     return run;
   });
 }
-
-/** Every run, and where they come from. */
-async function readResults() {
-  const text = document.getElementById("results").textContent;
-  const bytes = Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
-  const inflated = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate-raw"));
-  const packed = await new Response(inflated).json();
-  return { runs: unpackRuns(packed), provenance: packed.provenance };
-}

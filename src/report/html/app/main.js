@@ -1,24 +1,4 @@
-// The page: theme, sections, and who tells whom what was chosen.
-
-const root = document.documentElement;
-
-/** Light or dark, as the system is set until the reader chooses. */
-function installTheme(onchange) {
-  const button = document.getElementById("theme");
-  const system = matchMedia("(prefers-color-scheme: dark)");
-  const isDark = () => (root.style.colorScheme || (system.matches ? "dark" : "light")) === "dark";
-  const show = () => {
-    button.textContent = isDark() ? "Light theme" : "Dark theme";
-    onchange();
-  };
-  button.addEventListener("click", () => {
-    root.style.colorScheme = isDark() ? "light" : "dark";
-    show();
-  });
-  system.addEventListener("change", show);
-  button.hidden = false;
-  show();
-}
+// The page of runs: its sections, and who tells whom what was chosen.
 
 function summarise(runs, provenance) {
   const facts = new Map(provenance.facts);
@@ -35,18 +15,6 @@ function summarise(runs, provenance) {
     `seed ${facts.get("seed") ?? NOTHING}`,
     `xrsim ${facts.get("version") ?? NOTHING}`,
   ].join(" · ");
-}
-
-/** A folded table of pairs. */
-function pairs(title, [key, value], entries, isOpen) {
-  if (entries.length === 0) return "";
-  const columns = [
-    { label: key, value: (pair) => pair[0], isText: true },
-    { label: value, value: (pair) => pair[1], isText: true },
-  ];
-  const table = new Table({ caption: title, columns, pageSize: 100 });
-  table.setRows(entries);
-  return h("details", { open: isOpen }, h("summary", {}, `${title} (${entries.length})`), table.element);
 }
 
 function infeasible(entries) {
@@ -132,15 +100,8 @@ function start({ runs, provenance }) {
   });
 }
 
-try {
-  const results = await readResults();
+await show((packed) => {
+  const results = { runs: unpackRuns(packed), provenance: packed.provenance };
   start(results);
-  document.getElementById("summary").textContent = summarise(results.runs, results.provenance);
-} catch (error) {
-  const message =
-    typeof DecompressionStream === "undefined"
-      ? "this browser is too old; one of 2024 or later is needed"
-      : error;
-  document.getElementById("summary").textContent = `The results cannot be shown: ${message}`;
-  throw error;
-}
+  return summarise(results.runs, results.provenance);
+});

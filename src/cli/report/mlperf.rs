@@ -1,0 +1,79 @@
+//! Pages of what `xrsim mlperf --out` wrote.
+
+use std::path::{Path, PathBuf};
+
+use crate::figures::counted;
+use crate::report::html::mlperf::{Files, Header, Kind, Place, Tests};
+
+use super::super::argument;
+use super::super::message::Failure;
+use super::{Made, Text, read};
+
+/// Most of all files of a folder together \[byte\]: a browser holds what the page shows of them.
+const MAX_BYTES: u64 = 64 << 20;
+
+/// The page of `folder`.
+///
+/// # Errors
+///
+/// A file that is absent, wrong, or of other tests than the rest; files that are too large.
+pub fn page(folder: &Path, kind: Kind) -> Result<Made, Failure> {
+    let mut reader = Reader { folder, left: MAX_BYTES };
+    let header = reader.text_if_any("mlperf.json")?;
+    let header = header.map(|it| Header::read(it.source())).transpose().map_err(argument)?;
+    let table = reader.text(kind.file())?;
+    let tests = Tests::read(kind, table.source(), header).map_err(argument)?;
+    let texts: Vec<_> = tests.places().map(|it| reader.test(&it)).collect::<Result<_, _>>()?;
+    let files: Vec<_> = texts.iter().map(TestTexts::files).collect();
+    let html = tests.page(&files).map_err(argument)?;
+    Ok(Made { html, contents: counted(tests.count(), "test") })
+}
+
+/// The files of a test.
+struct TestTexts {
+    summary: Text,
+    curve: Option<Text>,
+}
+
+impl TestTexts {
+    fn files(&self) -> Files<'_> {
+        Files { summary: &self.summary.text, curve: self.curve.as_ref().map(Text::source) }
+    }
+}
+
+/// Reads files as long as they are not too large together.
+struct Reader<'a> {
+    folder: &'a Path,
+    left: u64,
+}
+
+impl Reader<'_> {
+    fn test(&mut self, place: &Place) -> Result<TestTexts, Failure> {
+        let file = |name: &str| format!("{}/{name}", place.folder);
+        let summary = self.text(&file("mlperf_log_summary.txt"))?;
+        let curve = match place.may_have_curve {
+            true => self.text_if_any(&file("curve.csv"))?,
+            false => None,
+        };
+        Ok(TestTexts { summary, curve })
+    }
+
+    fn text(&mut self, name: &str) -> Result<Text, Failure> {
+        let path: PathBuf = self.folder.join(name);
+        let read = read(&path, self.left, &too_large())?;
+        self.left -= read.text.len() as u64;
+        Ok(read)
+    }
+
+    fn text_if_any(&mut self, name: &str) -> Result<Option<Text>, Failure> {
+        match self.folder.join(name).exists() {
+            true => self.text(name).map(Some),
+            false => Ok(None),
+        }
+    }
+}
+
+fn too_large() -> String {
+    let mib = MAX_BYTES >> 20;
+    format!("with this file, the results are larger than {mib} MiB; make a page of fewer tests")
+}

@@ -1,0 +1,126 @@
+//! `xrsim report`: the results of runs, or of load tests, as one HTML page.
+
+mod mlperf;
+
+use std::fs::File;
+use std::io::{self, Read as _};
+use std::path::Path;
+
+use crate::figures::counted;
+use crate::report::html::mlperf::Kind;
+use crate::report::html::{self, Folder, Page, Source};
+
+use super::args::ReportArgs;
+use super::message::{Failure, say};
+use super::output;
+
+/// Largest file that is read \[byte\]: more than the most requests of a page need.
+const MAX_BYTES: u64 = 512 << 20;
+
+/// The table of runs, which a folder of runs is known by.
+const SCORES: &str = "scores.csv";
+
+/// A file of the folder.
+struct Text {
+    name: String,
+    text: String,
+}
+
+/// A page, and in words what is in it.
+struct Made {
+    html: String,
+    contents: String,
+}
+
+/// Writes the page of a results folder.
+///
+/// # Errors
+///
+/// A file that is absent, wrong, or of other results than the rest; output that cannot be written.
+pub fn run(args: &ReportArgs) -> Result<(), Failure> {
+    refuse_to_overwrite(args)?;
+    let made = match kind(&args.folder)? {
+        Some(kind) => mlperf::page(&args.folder, kind)?,
+        None => runs(&args.folder)?,
+    };
+    output::write_text(&args.out, &made.html)?;
+    let kib = made.html.len().div_ceil(1024);
+    say(format_args!("wrote {}: {}, {kib} KiB", args.out.display(), made.contents));
+    Ok(())
+}
+
+/// What kind of tests a folder holds, `None` for runs.
+fn kind(folder: &Path) -> Result<Option<Kind>, Failure> {
+    let files = [(SCORES, None)].into_iter().chain(Kind::ALL.map(|it| (it.file(), Some(it))));
+    let found: Vec<_> = files.filter(|(file, _)| folder.join(file).exists()).collect();
+    match found[..] {
+        [] => Ok(None),
+        [(_, kind)] => Ok(kind),
+        [(first, _), (second, _), ..] => Err(Failure::Argument(format!(
+            "{} has both {first} and {second}; a page is of one of them, in a folder of its own",
+            folder.display()
+        ))),
+    }
+}
+
+/// The page of runs.
+fn runs(folder: &Path) -> Result<Made, Failure> {
+    let read = |name: &str| {
+        let too_large = format!("larger than {} MiB", MAX_BYTES >> 20);
+        read(&folder.join(name), MAX_BYTES, &too_large)
+    };
+    let [scores, models, inferences, provenance] =
+        [read(SCORES)?, read("models.csv")?, read("inferences.csv")?, read("run.json")?];
+    let page = html::page(&Folder {
+        scores: scores.source(),
+        models: models.source(),
+        inferences: inferences.source(),
+        provenance: provenance.source(),
+    });
+    let Page { html, n_runs, n_requests } = page.map_err(super::argument)?;
+    let contents = format!("{}, {}", counted(n_runs, "run"), counted(n_requests, "request"));
+    Ok(Made { html, contents })
+}
+
+/// Refuses a page that would take the place of results.
+fn refuse_to_overwrite(args: &ReportArgs) -> Result<(), Failure> {
+    let ending = args.out.extension().unwrap_or_default();
+    if ["csv", "json", "svg", "txt"].iter().any(|results| ending.eq_ignore_ascii_case(results)) {
+        let message = format!("{}: the report is a page; name it .html", args.out.display());
+        return Err(Failure::Argument(message));
+    }
+    Ok(())
+}
+
+/// A file of at most `max` bytes; `too_large` says what larger ones are.
+fn read(path: &Path, max: u64, too_large: &str) -> Result<Text, Failure> {
+    let name = path.display().to_string();
+    let bytes = read_bounded(path, max, too_large).map_err(|error| {
+        Failure::Argument(format!(
+            "{name}: {error}; `xrsim run --out DIR` or `xrsim mlperf .. --out DIR` writes what a \
+             report needs"
+        ))
+    })?;
+    let text = String::from_utf8(bytes).map_err(|error| {
+        let valid = &error.as_bytes()[..error.utf8_error().valid_up_to()];
+        let line = valid.iter().filter(|byte| **byte == b'\n').count() + 1;
+        Failure::Argument(format!("{name}:{line}: not UTF-8 text"))
+    })?;
+    Ok(Text { name, text })
+}
+
+fn read_bounded(path: &Path, max: u64, too_large: &str) -> io::Result<Vec<u8>> {
+    let file = File::open(path)?;
+    let mut bytes = Vec::new();
+    file.take(max + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > max {
+        return Err(io::Error::other(too_large));
+    }
+    Ok(bytes)
+}
+
+impl Text {
+    fn source(&self) -> Source<'_> {
+        Source { name: &self.name, text: &self.text }
+    }
+}

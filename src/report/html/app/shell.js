@@ -1,0 +1,56 @@
+// What every page has: a theme, the results that it carries, and what it says where they cannot be shown.
+
+const root = document.documentElement;
+
+/** Light or dark, as the system is set until the reader chooses. */
+function installTheme(onchange) {
+  const button = document.getElementById("theme");
+  const system = matchMedia("(prefers-color-scheme: dark)");
+  const isDark = () => (root.style.colorScheme || (system.matches ? "dark" : "light")) === "dark";
+  const show = () => {
+    button.textContent = isDark() ? "Light theme" : "Dark theme";
+    onchange();
+  };
+  button.addEventListener("click", () => {
+    root.style.colorScheme = isDark() ? "light" : "dark";
+    show();
+  });
+  system.addEventListener("change", show);
+  button.hidden = false;
+  show();
+}
+
+/** A folded table of pairs. */
+function pairs(title, [key, value], entries, isOpen) {
+  if (entries.length === 0) return "";
+  const columns = [
+    { label: key, value: (pair) => pair[0], isText: true },
+    { label: value, value: (pair) => pair[1], isText: true },
+  ];
+  const table = new Table({ caption: title, columns, pageSize: 100 });
+  table.setRows(entries);
+  return h("details", { open: isOpen }, h("summary", {}, `${title} (${entries.length})`), table.element);
+}
+
+/** What the page carries. */
+async function unpack() {
+  const text = document.getElementById("results").textContent;
+  const bytes = Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
+  const inflated = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate-raw"));
+  return new Response(inflated).json();
+}
+
+/** Hands the results to `start`, which fills the page and returns a summary of it. */
+async function show(start) {
+  const summary = document.getElementById("summary");
+  try {
+    summary.textContent = start(await unpack());
+  } catch (error) {
+    const message =
+      typeof DecompressionStream === "undefined"
+        ? "this browser is too old; one of 2024 or later is needed"
+        : error;
+    summary.textContent = `The results cannot be shown: ${message}`;
+    throw error;
+  }
+}

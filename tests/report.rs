@@ -3,6 +3,8 @@
 
 #[path = "support/binary.rs"]
 mod binary;
+#[path = "support/page.rs"]
+mod page_data;
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -11,6 +13,7 @@ use std::path::{Path, PathBuf};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use binary::{output, path, refused};
+use page_data::{between, data, says};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
@@ -28,19 +31,6 @@ fn run_and_report(arguments: &[&str]) -> (String, BTreeMap<&'static str, String>
     let read = |path: PathBuf| fs::read_to_string(path).expect("the file was written");
     let files = FILES.map(|name| (name, read(Path::new(&results).join(name))));
     (read(html.into()), files.into())
-}
-
-/// What the page carries.
-fn data(html: &str) -> Value {
-    let text = between(html, "<script type=\"text/plain\" id=\"results\">", "</script>");
-    let packed = STANDARD.decode(text).expect("base64");
-    let bytes = miniz_oxide::inflate::decompress_to_vec(&packed).expect("deflated");
-    serde_json::from_slice(&bytes).expect("JSON")
-}
-
-fn between<'a>(text: &'a str, before: &str, after: &str) -> &'a str {
-    let (_, rest) = text.split_once(before).unwrap_or_else(|| panic!("no {before}"));
-    rest.split_once(after).unwrap_or_else(|| panic!("no {after}")).0
 }
 
 fn csv_rows(text: &str) -> Vec<BTreeMap<String, String>> {
@@ -101,19 +91,6 @@ fn requests(data: &Value) -> Vec<BTreeMap<String, Value>> {
         first_model += runs["n_models"][run].as_u64().unwrap() as usize;
     }
     rows
-}
-
-/// Whether a value of the page is what a cell says: the same text, or the same number but for the
-/// last bits, which the reader of serde_json (not its writer, nor a browser) may miss.
-fn says(value: &Value, cell: &str) -> bool {
-    match (value, cell.parse::<f64>()) {
-        (Value::String(text), _) => text == cell,
-        (Value::Number(number), Ok(expected)) => {
-            let found = number.as_f64().expect("a finite number");
-            (found - expected).abs() <= 1e-14 * expected.abs()
-        }
-        _ => false,
-    }
 }
 
 /// All three tables and the provenance are in the page, row by row and cell by cell.

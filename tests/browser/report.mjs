@@ -8,7 +8,7 @@
 
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { cpSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
@@ -29,12 +29,15 @@ const FLAGS = [
   "--disable-sync",
 ];
 
-/** A results folder of `xrsim run`. */
-function results(name, ...args) {
+/** A results folder of a command. */
+function resultsOf(command, name, ...args) {
   const out = join(folder, name);
-  execFileSync(xrsim, ["run", ...args, "--out", out], { stdio: "ignore" });
+  execFileSync(xrsim, [command, ...args, "--out", out], { stdio: "ignore" });
   return out;
 }
+
+/** A results folder of `xrsim run`. */
+const results = (name, ...args) => resultsOf("run", name, ...args);
 
 /** The page of a results folder. */
 function report(from) {
@@ -380,6 +383,70 @@ await check("shows hostile names as they are, and runs none", report(hostile), a
   assert.equal((await column(tab, "scores", "Scenario"))[0], HOSTILE);
   assert.ok((await column(tab, "models", "Model")).includes(HOSTILE));
   assert.ok((await tab.locator(".u-legend .u-label").allTextContents()).includes(HOSTILE));
+});
+
+// Load tests
+
+const tests = resultsOf("mlperf", "tests", "inference", "--curve", "5");
+const testsPage = report(tests);
+console.log(`page of 20 load tests: ${statSync(testsPage).size} byte`);
+
+await check("shows load tests, with verdicts in words, and sorts them", testsPage, async (tab) => {
+  assert.equal(await tab.locator("h1").textContent(), "MLPerf inference_v0.5 on A@4096");
+  assert.match(await tab.locator("#summary").textContent(), /^20 tests · 2 not valid · rules of v0.5/);
+  assert.equal(await tab.locator("#tests tbody tr").count(), 20);
+  const verdicts = await column(tab, "tests", "Verdict");
+  assert.deepEqual([...new Set(verdicts)].sort(), ["✓ VALID", "✗ INVALID"]);
+  await heading(tab, "tests", "Mean power [W]").getByRole("button").click();
+  const powers = numbers(await column(tab, "tests", "Mean power [W]"));
+  assert.ok(isSorted(powers, -1));
+  assert.equal(await tab.locator("#curves svg").count(), 5);
+  const first = tab.locator("#summaries summary").first();
+  await first.focus();
+  await tab.keyboard.press("Enter");
+  assert.match(await tab.locator("#summaries pre").textContent(), /Result is : VALID/);
+});
+
+for (const colorScheme of ["light", "dark"]) {
+  await check(
+    `breaks no rule of accessibility with load tests, and fits (${colorScheme})`,
+    testsPage,
+    async (tab) => {
+      if (pictures) {
+        await tab.screenshot({ path: join(pictures, `tests-${colorScheme}.png`), fullPage: true });
+      }
+      await tab.locator("details").evaluateAll((all) => all.forEach((details) => (details.open = true)));
+      await tab.waitForSelector("#summaries pre");
+      await tab.evaluate(axe);
+      const { violations } = await tab.evaluate(() => axe.run());
+      assert.deepEqual(
+        violations.map(({ id, nodes }) => `${id}: ${nodes[0].html}`),
+        [],
+      );
+      for (const width of [1280, 400]) {
+        await tab.setViewportSize({ width, height: 900 });
+        assert.equal(await tab.evaluate(() => document.documentElement.scrollWidth), width);
+      }
+    },
+    { colorScheme, bypassCSP: true },
+  );
+}
+
+const suiteOfTests = join(tests, "suite.csv");
+const evil = HOSTILE.replaceAll("/", "");
+for (const load of ["single-stream", "multi-stream", "server", "offline"]) {
+  const from = join(tests, "machine_translation", load);
+  cpSync(from, join(tests, evil, load), { recursive: true });
+}
+rmSync(join(tests, "mlperf.json"));
+writeFileSync(
+  suiteOfTests,
+  readFileSync(suiteOfTests, "utf8").replaceAll("machine_translation", `"${evil.replaceAll('"', '""')}"`),
+);
+await check("shows hostile names of tasks as they are, and runs none", report(tests), async (tab) => {
+  assert.equal(await tab.evaluate(() => window.hacked), undefined);
+  assert.ok((await column(tab, "tests", "Task")).includes(evil));
+  assert.equal(await tab.locator("main img").count(), 0);
 });
 
 await browser.close();

@@ -1,6 +1,6 @@
 // The page of load tests: suites, or tenants at once.
 
-/** Curves that are open when there are no more of them. */
+/** Folded parts are open where there are no more of them. */
 const MAX_OPEN = 6;
 
 /** Decimals as the size of a number asks for them: four digits. */
@@ -35,13 +35,26 @@ function verdictMark({ verdict }) {
   return h("span", { class: isValid ? "verdict" : "verdict invalid" }, sign, verdict);
 }
 
-const VERDICT = { ...word("verdict", "Verdict", "Whether the test keeps LoadGen’s rules"), text: verdictMark };
+function metricWithUnit({ metric, unit }) {
+  return unit === "" ? metric : `${metric} [${unit}]`;
+}
+
+const VERDICT = {
+  ...word("verdict", "Verdict", "Whether the test keeps LoadGen’s rules"),
+  text: verdictMark,
+};
+
 const PERCENTILES = [
   number("p50_ms", "50th [ms]", "50th percentile of latency"),
   number("p90_ms", "90th [ms]", "90th percentile of latency"),
   number("p99_ms", "99th [ms]", "99th percentile of latency"),
 ];
-const ENERGY = number("energy_mj_per_sample", "Energy per sample [mJ]", "That the accelerators take for a sample");
+
+const ENERGY = number(
+  "energy_mj_per_sample",
+  "Energy per sample [mJ]",
+  "That the accelerators take for a sample",
+);
 
 /** Columns by kind; what no row has is left out. */
 const COLUMNS = {
@@ -49,9 +62,8 @@ const COLUMNS = {
     word("task", "Task"),
     word("load", "Load"),
     VERDICT,
-    word("metric", "Metric", "What the load is about"),
+    { ...word("metric", "Metric", "What the load is about"), text: metricWithUnit },
     number("value", "Value"),
-    word("unit", "Unit"),
     ...PERCENTILES,
     ENERGY,
     number("energy_mj_per_stream", "Energy per stream [mJ]", "Of a query, in single-stream and multi-stream"),
@@ -134,9 +146,9 @@ function showTests(section, results) {
   section.append(
     h(
       "details",
-      { open: reasons.length <= 10 },
+      { class: "reasons", open: reasons.length <= MAX_OPEN },
       h("summary", {}, `Why tests are not valid (${reasons.length})`),
-      h("ul", { class: "reasons" }, ...items),
+      h("ul", {}, ...items),
     ),
   );
 }
@@ -169,7 +181,8 @@ function showSummaries(section, results) {
 }
 
 function showOrigin(section, { facts, deviations }) {
-  if (facts.length === 0) section.append(h("p", { class: "note" }, "The folder has no mlperf.json, which says that."));
+  if (facts.length === 0)
+    section.append(h("p", { class: "note" }, "The folder has no mlperf.json, which says that."));
   section.append(pairs("What was measured", ["What", "Value"], facts, true));
   if (deviations.length === 0) return;
   const items = deviations.map((deviation) => h("li", {}, deviation));
@@ -178,7 +191,7 @@ function showOrigin(section, { facts, deviations }) {
       "details",
       {},
       h("summary", {}, `What deviates from what was published (${items.length})`),
-      h("ul", { class: "deviations" }, ...items),
+      h("ul", {}, ...items),
     ),
   );
 }

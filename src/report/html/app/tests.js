@@ -139,7 +139,7 @@ function drop(id) {
 function showTests(section, results) {
   const isThere = ({ key }) => results.tests.some((test) => ![null, "", 0].includes(test[key]));
   const columns = COLUMNS[results.kind].filter(isThere);
-  section.append(tableOf("Tests", columns, results.tests));
+  section.append(tableOf("All tests", columns, results.tests));
   const reasons = results.tests.filter((test) => test.reason);
   if (reasons.length === 0) return;
   const items = reasons.map((test) => h("li", {}, `${testName(results, test)}: ${test.reason}`));

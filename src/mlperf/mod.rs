@@ -14,7 +14,7 @@
 //! can be. [`rounds`] lists what each round of the benchmark asks for, [`counts`] and
 //! [`EarlyStopping`](crate::statistics::EarlyStopping) why.
 //!
-//! Tests are made on a [`bed`], any number of times: a [`bench`] of accelerators, a measurement on which is
+//! Tests are made on a [`bed`], any number of times: a [`mod@bench`] of accelerators, a measurement on which is
 //! an [`AcceleratorSystem`](system::AcceleratorSystem), or [`servers`] of a known [`service`] time.
 //! [`benchmark`] makes those of a [`suite`].
 //!

@@ -37,7 +37,7 @@ fn a_test_leaves_the_summary_of_loadgen_and_a_row_a_query() {
 
 #[test]
 fn what_cannot_be_measured_is_refused() {
-    let cases: [(&[&str], &str); 20] = [
+    let cases: [(&[&str], &str); 24] = [
         (&["inference", "--round", "v9"], "no round named `v9`"),
         (&["inference", "--task", "image"], "no task named `image`"),
         (&["inference", "--load", "sever"], "no load named `sever`; did you mean `server`?"),
@@ -58,6 +58,10 @@ fn what_cannot_be_measured_is_refused() {
         (&["mobile", "--tenant", "super_resolution:qps=1"], "needs bound_ms"),
         (&["inference", "--min-duration", "-1"], "allowed is a number of seconds >= 0"),
         (&["inference", "--curve", "9"], "--out"),
+        (&["inference", "--load", "offline", "--qps", "5"], "--qps is of server tests"),
+        (&["inference", "--load", "server", "--streams", "5"], "--streams is of multi-stream"),
+        (&["inference", "--scheduler", "magma"], "is shown every request before the run"),
+        (&["inference", "--cost-model", "mlsys2023", "--max-batch", "2"], "leaves batches out"),
     ];
     for (arguments, expected) in cases {
         let message = refusal(arguments);
@@ -200,6 +204,9 @@ fn a_bound_that_cannot_be_kept_is_invalid() {
     assert_eq!(column(&csv, "verdict"), ["INVALID"]);
     let rate: f64 = column(&csv, "value")[0].parse().expect("a number");
     assert!((rate - 0.25).abs() < 0.01, "{rate}");
+    let text = printed(&["inference", "--service", "constant:ms=30", "--load", "server"]);
+    let reason = "one query alone takes 30 ms, and the bound is 15 ms";
+    assert!(text.contains(reason), "{text}");
 }
 
 /// 50 ms are 12 samples of 4 ms; the samples of a query are done after 4, 8, ... 48 ms.

@@ -10,7 +10,7 @@ use crate::model::Network;
 use crate::report::cost::{BatchReport, CostReport, Report, Variant, explain_layer};
 
 use super::args::{CostArgs, Format};
-use super::costs::{self, CostChoice};
+use super::costs::{self, CostChoice, WITHOUT_BATCHES};
 use super::message::Failure;
 use super::{figure, output, table_style};
 
@@ -18,9 +18,6 @@ use super::{figure, output, table_style};
 const DATAFLOWS: [&str; 3] = ["WS", "OS", "RS"];
 const PES: u32 = 4096;
 const COST_MODEL: &str = "principled";
-
-/// The model that leaves batches out, as the published artifact does: they would be free.
-const WITHOUT_BATCHES: &str = "mlsys2023";
 
 /// Most pairs of network and variant; each keeps everything that is known of every layer.
 const MAX_PAIRS: usize = 10_000;

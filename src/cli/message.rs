@@ -32,6 +32,11 @@ impl Failure {
         Self::Output(format!("cannot write {what}: {error}"))
     }
 
+    /// Both failures as one.
+    pub fn and(self, other: &Self) -> Self {
+        Self::Argument(format!("{}\nerror: {}", self.reason(), other.reason()))
+    }
+
     /// What is wrong, in one line.
     pub fn reason(&self) -> String {
         let text = match self {

@@ -1,7 +1,8 @@
 //! Simple systems under test: a service time and a discipline, for what was measured or is known
 //! better than by a cost model.
 
-use std::collections::VecDeque;
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
 use std::sync::Arc;
 
 use crate::units::{SimSpan, SimTime};
@@ -149,8 +150,8 @@ pub struct Service {
 /// Servers, each with a speed.
 #[derive(Debug, Clone)]
 struct Servers {
-    /// When each is free.
-    free: Vec<SimTime>,
+    /// When each is free, by number; the first one, of several with the lowest number, on top.
+    free: BinaryHeap<Reverse<(SimTime, usize)>>,
     /// By how much each is slower than the service time says.
     slowness: Vec<f64>,
 }
@@ -158,20 +159,20 @@ struct Servers {
 impl Servers {
     /// When the next one is free.
     fn next_free(&self) -> SimTime {
-        self.free.iter().copied().min().unwrap_or(SimTime::ZERO)
+        self.free.peek().map_or(SimTime::ZERO, |Reverse((at, _))| *at)
     }
 
     /// Gives the server that is free first, the first of several, a piece of work that arrives at
     /// `now` and would take `span`; when it is done.
     fn serve(&mut self, now: SimTime, span: SimSpan) -> SimTime {
-        let server = (0..self.free.len()).min_by_key(|&server| self.free[server]).unwrap_or(0);
+        let Reverse((free, server)) = self.free.pop().expect("there is a server");
         let slowness = self.slowness[server];
         let span = match slowness {
             1.0 => span,
             _ => SimSpan::from_ns((span.ns() as f64 * slowness).round() as u64),
         };
-        let done = self.free[server].max(now) + span;
-        self.free[server] = done;
+        let done = free.max(now) + span;
+        self.free.push(Reverse((done, server)));
         done
     }
 }
@@ -184,7 +185,8 @@ impl Service {
     /// If there is no server.
     pub fn new(time: ServiceTime, discipline: Discipline, slowness: Vec<f64>) -> Self {
         assert!(!slowness.is_empty(), "somebody must serve");
-        let servers = Servers { free: vec![SimTime::ZERO; slowness.len()], slowness };
+        let free = (0..slowness.len()).map(|server| Reverse((SimTime::ZERO, server))).collect();
+        let servers = Servers { free, slowness };
         Self { time, discipline, servers, waiting: VecDeque::new(), batch: Vec::new() }
     }
 

@@ -38,10 +38,16 @@ pub fn run(args: &MlperfArgs) -> Result<(), Failure> {
     let tests = tests(args, &suite)?;
     trace::check(args, &tests)?;
     let target = Target::new(args, &mut catalog)?;
-    // All of them before the first failure, so that it does not depend on which thread was faster.
+    // A test that cannot be made leaves the others alone.
     let made: Vec<_> =
         tests.par_iter().map(|test| make(test, &rules, &target, args.curve)).collect();
-    let made = made.into_iter().collect::<Result<_, _>>()?;
+    let (made, failed): (Vec<_>, Vec<_>) = made.into_iter().partition(Result::is_ok);
+    let made: Vec<_> = made.into_iter().flatten().collect();
+    let failed = failed.into_iter().filter_map(Result::err);
+    let failed = failed.reduce(|one, other| one.and(&other));
+    if made.is_empty() {
+        return failed.map_or(Ok(()), Err);
+    }
     let results = Results { suite: &suite, round: rules.round, target: &target, made };
     if let Some(folder) = &args.out {
         results.write(folder)?;
@@ -49,7 +55,8 @@ pub fn run(args: &MlperfArgs) -> Result<(), Failure> {
     if let Some(path) = &args.trace {
         trace::write(path, &target, &results.made[0])?;
     }
-    results.print(args.format)
+    results.print(args.format)?;
+    failed.map_or(Ok(()), Err)
 }
 
 /// The suite that is asked for, and its rules.
@@ -139,6 +146,16 @@ fn tests<'a>(args: &MlperfArgs, suite: &'a Suite) -> Result<Vec<&'a Test>, Failu
     let is_asked =
         |test: &&Test| asked(&args.task, &test.task.name) && asked(&args.load, test.load.name());
     let tests: Vec<_> = suite.tests.iter().filter(is_asked).collect();
+    for (option, is_given, load) in [
+        ("--qps", args.qps.is_some(), "server"),
+        ("--curve", args.curve.is_some(), "server"),
+        ("--streams", args.streams.is_some(), "multi-stream"),
+    ] {
+        if is_given && !tests.iter().any(|test| test.load.name() == load) {
+            let message = format!("{option} is of {load} tests, and this command makes none");
+            return Err(Failure::Argument(message));
+        }
+    }
     if tests.is_empty() {
         let message =
             format!("{} has no such test; `xrsim show {}` lists them", suite.name, suite.name);

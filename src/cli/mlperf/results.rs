@@ -9,6 +9,7 @@ use crate::mlperf::benchmark::{Beside, Outcome};
 use crate::mlperf::peak::Trial;
 use crate::mlperf::performance::{Metric, Performance};
 use crate::mlperf::rounds::Round;
+use crate::mlperf::settings::{Scenario, Settings};
 use crate::mlperf::suite::{Cooldown, Load, Suite};
 use crate::mlperf::summary;
 use crate::report::mlperf::server_to_offline;
@@ -94,7 +95,7 @@ impl Results<'_> {
                 "{}, {}: {}\n",
                 test.task.name,
                 test.load.name(),
-                reason(outcome.performance())
+                reason(&outcome.settings, outcome.performance())
             ));
         }
         for (task, share) in self.degradations() {
@@ -203,7 +204,12 @@ fn duration(outcome: &Outcome) -> SimSpan {
 }
 
 /// Why a result does not count.
-pub fn reason(performance: &Performance) -> String {
+pub fn reason(settings: &Settings, performance: &Performance) -> String {
+    let (least, bound) = (performance.latency.min, settings.target_latency);
+    if settings.scenario == Scenario::Server && least > bound {
+        let (least, bound) = (least.as_ms(), bound.as_ms());
+        return format!("one query alone takes {least} ms, and the bound is {bound} ms");
+    }
     let reason = performance.validity.invalid_reason();
     match reason.trim() {
         "" => "early stopping asks for more queries".into(),
@@ -281,7 +287,7 @@ fn document(made: &Made<'_>) -> Value {
     json!({
         "task": test.task.name, "load": test.load.name(), "metric": name, "value": value,
         "unit": unit, "verdict": verdict(outcome),
-        "reason": (!outcome.is_valid()).then(|| reason(outcome.performance())),
+        "reason": (!outcome.is_valid()).then(|| reason(&outcome.settings, outcome.performance())),
         "dataset": test.task.dataset,
         "quality": {"metric": quality.metric, "unit": quality.unit, "target": quality.target.value()},
         "percentile": outcome.settings.percentile.get(), "bound_ms": bound,

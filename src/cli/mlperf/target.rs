@@ -17,7 +17,7 @@ use crate::units::SimSpan;
 
 use super::super::args::MlperfArgs;
 use super::super::conditions;
-use super::super::costs::{self, CostChoice};
+use super::super::costs::{self, CostChoice, WITHOUT_BATCHES};
 use super::super::message::Failure;
 
 /// What is measured, and how its samples are joined.
@@ -140,10 +140,17 @@ impl Accelerators {
             let load = LoadSettings { seed: args.seed, ..LoadSettings::default() };
             Ok::<_, Failure>(Background { scenario, load })
         });
+        let scheduler = conditions::scheduler(args.scheduler.as_deref().unwrap_or("fcfs"))?;
+        if scheduler.foresees() {
+            return Err(Failure::Argument(format!(
+                "{} is shown every request before the run, which a load generator does not tell",
+                scheduler.label()
+            )));
+        }
         Ok(Self {
             system,
             costs: costs::choose(catalog, args.cost_model.as_deref().unwrap_or("principled"))?,
-            scheduler: conditions::scheduler(args.scheduler.as_deref().unwrap_or("fcfs"))?,
+            scheduler,
             background: background.transpose()?,
         })
     }
@@ -154,6 +161,14 @@ impl Accelerators {
     ///
     /// A network that cannot run on the system.
     pub fn bench(&self, tenants: Vec<Tenant>) -> Result<Bench, Failure> {
+        let has_batches = tenants.iter().any(|tenant| tenant.batching.max > 1);
+        if has_batches && self.costs.name == WITHOUT_BATCHES {
+            let message = format!(
+                "the cost model `{WITHOUT_BATCHES}` leaves batches out: they would be free; take \
+                 batches of 1"
+            );
+            return Err(Failure::Argument(message));
+        }
         let background = self.background.clone();
         let system = Arc::clone(&self.system);
         let (model, scheduler) = (&*self.costs.model, self.scheduler.clone());

@@ -170,6 +170,10 @@ impl<'a> TenantOption<'a> {
         } else if !rules.counts_of_round {
             requested.min_duration_ms = test.min_duration.ns() / 1_000_000;
         }
+        if requested.min_duration_ms == 0 && rules.min_queries.is_none() {
+            let message = "tenants play for a time; --min-duration must be at least 0.001 s";
+            return Err(Failure::Argument(message.into()));
+        }
         let library = Library { performance_samples: samples, total_samples: samples };
         Settings::new(&requested, library, rules.round.loadgen)
             .map_err(|error| Failure::Argument(format!("{}: {error}", self.option)))

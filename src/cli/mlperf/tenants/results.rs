@@ -108,7 +108,7 @@ impl Results<'_> {
             });
         }
         for (tenant, asked, outcome) in self.rows().filter(|(.., outcome)| !is_valid(outcome)) {
-            let reason = reason(&outcome.performance);
+            let reason = reason(&outcome.settings, &outcome.performance);
             text.push_str(&format!("{tenant}, {}: {reason}\n", asked.test.task.name));
         }
         if let (Some(beside), Some(background)) =
@@ -133,7 +133,7 @@ impl Results<'_> {
             let it = &outcome.performance;
             json!({
                 "tenant": tenant, "task": asked.test.task.name, "verdict": verdict(outcome),
-                "reason": (!is_valid(outcome)).then(|| reason(it)),
+                "reason": (!is_valid(outcome)).then(|| reason(&outcome.settings, it)),
                 "scheduled_qps": it.scheduled_rate(), "completed_qps": it.completed_rate(),
                 "percentile": asked.load.settings.percentile.get(),
                 "latency_ms": it.latency.target.as_ms(), "bound_ms": asked.tenant.bound.as_ms(),

@@ -138,9 +138,9 @@ const HEADER: &str = r#"{
 "#;
 
 const CURVE: &str = "\
-target_qps,scheduled_qps,completed_qps,p50_ms,p90_ms,p99_ms,p99_9_ms,late_percent,within_bound
-25,25,25,2,3,4,5,0,true
-75,75,60,20,30,40,50,99,false
+target_qps,scheduled_qps,completed_qps,p50_ms,p90_ms,p97_ms,p99_ms,p99_9_ms,late_percent,within_bound
+25,25,25,2,3,3.5,4,5,0,true
+75,75,60,20,30,35,40,50,99,false
 ";
 
 impl Example {

@@ -52,16 +52,17 @@ impl Curve {
             "completed_qps",
             "p50_ms",
             "p90_ms",
+            "p97_ms",
             "p99_ms",
             "p99_9_ms",
             "late_percent",
             "within_bound",
         ];
         let row = |(rate, it): &(f64, Performance)| {
-            let [p50, p90, _, _, p99, p99_9] = it.latency.percentiles.map(SimSpan::as_ms);
+            let [p50, p90, _, p97, p99, p99_9] = it.latency.percentiles.map(SimSpan::as_ms);
             let late = 100.0 * it.late as f64 / it.queries as f64;
             let numbers =
-                [*rate, it.scheduled_rate(), it.completed_rate(), p50, p90, p99, p99_9, late];
+                [*rate, it.scheduled_rate(), it.completed_rate(), p50, p90, p97, p99, p99_9, late];
             let mut cells = numbers.map(crate::figures::cell).to_vec();
             cells.push((it.validity.performance == Some(true)).to_string());
             cells
@@ -72,8 +73,8 @@ impl Curve {
     /// Percentiles over the rate, with the bound.
     pub fn draw(&self, task: &str, system: &str) -> Lines {
         let point = |(rate, it): &(f64, Performance)| {
-            let [p50, p90, _, _, p99, _] = it.latency.percentiles.map(SimSpan::as_ms);
-            RatePoint { rate_per_s: *rate, percentiles_ms: [p50, p90, p99] }
+            let [p50, p90, _, p97, p99, _] = it.latency.percentiles.map(SimSpan::as_ms);
+            RatePoint { rate_per_s: *rate, percentiles_ms: [p50, p90, p97, p99] }
         };
         let points: Vec<_> = self.points.iter().map(point).collect();
         let bound =

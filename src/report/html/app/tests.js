@@ -47,6 +47,7 @@ const VERDICT = {
 const PERCENTILES = [
   number("p50_ms", "50th [ms]", "50th percentile of latency"),
   number("p90_ms", "90th [ms]", "90th percentile of latency"),
+  number("p97_ms", "97th [ms]", "97th percentile of latency"),
   number("p99_ms", "99th [ms]", "99th percentile of latency"),
 ];
 

@@ -8,12 +8,13 @@ use crate::report::mlperf::{LatencyBound, RatePoint, latency_over_rate};
 use super::super::rows::{self, Row, problem_at_end};
 use super::super::{ReadError, Source};
 
-const NUMBERS: [&str; 8] = [
+const NUMBERS: [&str; 9] = [
     "target_qps",
     "scheduled_qps",
     "completed_qps",
     "p50_ms",
     "p90_ms",
+    "p97_ms",
     "p99_ms",
     "p99_9_ms",
     "late_percent",
@@ -45,8 +46,8 @@ impl<'a> Curve<'a> {
         let (mut points, mut drawn) = (Vec::new(), Vec::new());
         rows::each(source, &columns, |row| {
             let numbers = numbers(row)?;
-            let [rate_per_s, _, _, p50, p90, p99, ..] = numbers;
-            drawn.push(RatePoint { rate_per_s, percentiles_ms: [p50, p90, p99] });
+            let [rate_per_s, _, _, p50, p90, p97, p99, ..] = numbers;
+            drawn.push(RatePoint { rate_per_s, percentiles_ms: [p50, p90, p97, p99] });
             points.push(cells(row, numbers)?);
             Ok(())
         })?;

@@ -25,7 +25,7 @@
 //!
 //! # The order of layers
 //!
-//! A module names only modules above it in this page; `tests/architecture.rs` holds the table.
+//! A module names only modules above it in this page; `tests/it/architecture.rs` holds the table.
 
 // What everything is measured in and indexed by.
 pub mod units;

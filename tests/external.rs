@@ -1,9 +1,11 @@
 //! Policies in other processes. The other process is this test itself, in another role; so the file
 //! has its own `main`, and its tests are listed there.
 
-#[path = "support/runs.rs"]
+#[allow(dead_code)]
+#[path = "it/support/runs.rs"]
 mod runs;
-#[path = "support/situations.rs"]
+#[allow(dead_code)]
+#[path = "it/support/situations.rs"]
 mod situations;
 
 use std::io::{self, Write};

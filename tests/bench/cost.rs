@@ -8,7 +8,8 @@
 //! counting instructions: `valgrind --tool=callgrind target/release/deps/cost-<hash>`; inclusive
 //! cost of `Mlsys2023::network` divided by 6232.
 
-#[path = "../support/mod.rs"]
+#[allow(dead_code)]
+#[path = "../it/support/mod.rs"]
 mod support;
 
 use std::hint::black_box;

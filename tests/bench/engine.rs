@@ -14,7 +14,8 @@
 //! --tool=callgrind --toggle-collect='engine::of_events' target/release/deps/engine-<hash>`; inclusive
 //! cost of `engine::run`.
 
-#[path = "../support/runs.rs"]
+#[allow(dead_code)]
+#[path = "../it/support/runs.rs"]
 mod runs;
 
 use std::sync::Arc;

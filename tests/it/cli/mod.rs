@@ -1,0 +1,454 @@
+//! The binary as a user meets it: commands, messages, exit status, files.
+
+use crate::support::binary;
+mod cost;
+
+use std::fs;
+use std::path::Path;
+
+use binary::{output, path, refused, stderr, xrsim};
+use tempfile::tempdir;
+
+fn header(path: &Path) -> String {
+    let text = fs::read_to_string(path).expect("the file was written");
+    text.lines().next().expect("the file has a header").to_string()
+}
+
+#[test]
+fn a_run_without_arguments_scores_seven_scenarios_on_thirteen_systems_of_two_sizes() {
+    let text = output(&["run", "--format", "csv"]);
+    assert_eq!(text.lines().count(), 1 + 7 * 13 * 2);
+    let table = output(&["run"]);
+    assert!(table.contains("XRBench score"), "{table}");
+    assert!(table.is_ascii(), "piped output is plain:\n{table}");
+    let averaged = output(&["run", "--system", "A", "--pes", "4096", "--replications", "2"]);
+    assert!(averaged.contains(" +- ") && averaged.is_ascii(), "{averaged}");
+}
+
+#[test]
+fn out_writes_the_four_files_with_the_documented_columns() {
+    let folder = tempdir().expect("a folder can be made");
+    let out = folder.path().join("new/results");
+    let results = path(&folder, "new/results");
+    output(&["run", "--scenario", "AR_gaming", "--system", "J", "--out", &results]);
+    let label = "scenario,system,pes,semantics,cost_model,scheduler,seed,replication";
+    let scores = "realtime,energy,accuracy,qoe,score,score_executed_mean";
+    let counts = "released,executed,dropped,not_triggered,deadline_misses,energy_mj";
+    assert_eq!(header(&out.join("scores.csv")), format!("{label},{scores},{counts}"));
+    assert_eq!(header(&out.join("models.csv")), format!("{label},model,network,{scores},{counts}"));
+    assert_eq!(
+        header(&out.join("inferences.csv")),
+        format!(
+            "{label},model,network,frame,arrival_ms,deadline_ms,start_ms,end_ms,accelerator,outcome,\
+             reason,energy_mj,realtime,energy,accuracy,inference,cause,pieces"
+        )
+    );
+    let record = fs::read_to_string(out.join("run.json")).expect("run.json was written");
+    let record: serde_json::Value = serde_json::from_str(&record).expect("run.json is JSON");
+    assert_eq!(record["seed"], 0);
+    assert_eq!(record["effective"]["scheduler"], "latency-greedy");
+    assert_eq!(record["requested"]["system"][0], "J");
+    assert!(record["inputs_sha256"].as_object().is_some_and(|inputs| inputs.len() > 5));
+    let names: Vec<_> = fs::read_dir(&out).expect("the folder can be read").collect();
+    assert_eq!(names.len(), 4, "nothing else is left behind");
+}
+
+#[test]
+fn the_same_seed_gives_the_same_bytes_at_any_thread_count() {
+    let run = |threads: &str| {
+        let arguments = ["run", "--scenario", "AR_Assistant", "--seed", "5", "--format", "json"];
+        let assert = xrsim(&arguments).env("RAYON_NUM_THREADS", threads).assert().success();
+        assert.get_output().stdout.clone()
+    };
+    let one = run("1");
+    assert_eq!(one, run("2"));
+    assert_eq!(one, run("7"));
+}
+
+#[test]
+fn unknown_names_are_answered_with_the_nearest_and_all_known_ones() {
+    let message = refused(&["run", "--scenario", "AR_gamin"]);
+    assert!(message.contains("did you mean `AR_gaming`?"), "{message}");
+    let message = refused(&["run", "--scheduler", "latency_greedy"]);
+    assert!(message.contains("did you mean `latency-greedy`?"), "{message}");
+    let message = refused(&["run", "--system", "Z"]);
+    assert!(message.contains("known: A, B, C"), "{message}");
+    let message = refused(&["cost", "--network", "KDD", "--dataflow", "WS", "--pes", "256"]);
+    assert!(message.contains("did you mean `KD`?"), "{message}");
+}
+
+#[test]
+fn options_that_the_artifact_fixes_are_refused_under_its_semantics() {
+    for option in [["--duration", "500"], ["--scheduler", "edf"], ["--set", "score.k_per_ms=1"]] {
+        let arguments = [["run", "--semantics"], ["mlsys2023", option[0]], [option[1], "--detail"]];
+        let message = refused(&arguments.concat());
+        assert!(message.contains("--semantics mlsys2023"), "{message}");
+    }
+}
+
+#[test]
+fn impossible_numbers_are_refused_with_what_is_allowed() {
+    let message = refused(&["run", "--duration", "-5"]);
+    assert!(message.contains("> 0"), "{message}");
+    let message = refused(&["run", "--duration", "nan"]);
+    assert!(message.contains("> 0"), "{message}");
+    let message = refused(&["run", "--pes", "1000", "--system", "G"]);
+    assert!(message.contains("needs 256"), "{message}");
+    let message = refused(&["run", "--pes", "4098", "--system", "D", "--system", "G"]);
+    assert!(message.contains("not a multiple of 4"), "{message}");
+    let message = refused(&["run", "--duration", "1e9"]);
+    assert!(message.contains("requests"), "{message}");
+}
+
+#[test]
+fn what_is_given_twice_is_refused_because_results_could_not_be_told_apart() {
+    let message = refused(&["run", "--scenario", "AR_gaming", "--scenario", "ar_gaming"]);
+    assert!(message.contains("scenario `AR_gaming` is given twice"), "{message}");
+    let message = refused(&["run", "--system", "A", "--system", "A"]);
+    assert!(message.contains("system `A@4096` is given twice"), "{message}");
+}
+
+#[test]
+fn output_that_cannot_be_written_is_an_error_and_leaves_nothing() {
+    let folder = tempdir().expect("a folder can be made");
+    let blocked = folder.path().join("file");
+    fs::write(&blocked, "in the way").expect("a file can be written");
+    let message = refused(&["run", "--out", &path(&folder, "file")]);
+    assert!(message.contains("cannot write"), "{message}");
+    assert_eq!(fs::read_to_string(&blocked).expect("the file is still there"), "in the way");
+}
+
+#[test]
+fn validate_makes_every_comparison() {
+    let text = output(&["validate"]);
+    assert!(!text.contains("DIFFERS"), "{text}");
+    for part in
+        ["mean error 9.9 %, total -11.4 %", "mean error 5.5 %, total -6.2 %", "104 of 104 points"]
+    {
+        assert!(text.contains(part), "`{part}` is not in\n{text}");
+    }
+}
+
+#[test]
+fn quirks_of_the_artifact_can_be_left_out_one_by_one() {
+    let score = |scenario: &str, system: &str, without: &[&str]| {
+        let run = ["run", "--semantics", "mlsys2023", "--pes", "8192", "--format", "csv"];
+        let one = ["--scenario", scenario, "--system", system];
+        let csv = output(&[&run[..], &one, without].concat());
+        let mut lines = csv.lines().map(|line| line.split(',').collect::<Vec<_>>());
+        let header = lines.next().expect("a header");
+        let at = header.iter().position(|name| *name == "score").expect("a column");
+        let score: f64 = lines.next().expect("a run")[at].parse().expect("a number");
+        format!("{:.1}", 100.0 * score)
+    };
+    // Overall scores that an independent replay gave with and without each quirk.
+    for (scenario, system, quirk, before, after) in [
+        ("social_interactionB", "H", "integer-period", "73.5", "98.5"),
+        ("VR_gaming", "E", "injection-at-events", "67.1", "94.8"),
+        ("social_interactionA", "L", "early-retire", "49.1", "47.7"),
+        ("social_interactionA", "L", "completion-count", "49.1", "35.1"),
+    ] {
+        assert_eq!(score(scenario, system, &[]), before, "{scenario} {system}");
+        assert_eq!(score(scenario, system, &["--without", quirk]), after, "{quirk}");
+    }
+    let message = refused(&["run", "--semantics", "mlsys2023", "--without", "name-ordr"]);
+    assert!(message.contains("did you mean `name-order`?"), "{message}");
+    let message = refused(&["run", "--without", "name-order"]);
+    assert!(message.contains("--semantics mlsys2023"), "{message}");
+}
+
+#[test]
+fn reproduce_says_what_changes() {
+    let folder = tempfile::tempdir().expect("a folder can be made");
+    let text = output(&["reproduce", "--out", &path(&folder, "")]);
+    assert!(text.contains("principled, true operators") && text.contains("geometric mean"));
+    let rows = |name: &str| {
+        let table = fs::read_to_string(folder.path().join(name)).expect("it was written");
+        table.lines().count() - 1
+    };
+    let found = ["conclusions.csv", "best_systems.csv", "costs.csv", "ablation.csv"].map(rows);
+    assert_eq!(found, [11, 14, 33, 11]);
+    for figure in ["figure5_mlsys2023", "figure6_principled", "figure7_mlsys2023", "figure8"] {
+        let kinds =
+            ["svg", "png", "csv"].map(|kind| folder.path().join(format!("{figure}.{kind}")));
+        assert!(kinds.iter().all(|path| path.exists()), "{figure}");
+    }
+    // Every random point of Figure 5 is one of the possible outcomes, every other one is equal; what
+    // is quoted of Figure 6 is found; the means of Figure 7 agree within their noise.
+    let deviations = fs::read_to_string(folder.path().join("deviations.csv")).expect("it is there");
+    let published = deviations.lines().filter(|line| line.starts_with("5,mlsys2023"));
+    assert!(published.clone().all(|line| line.contains(",26,26,")), "{deviations}");
+    assert_eq!(published.count(), 7);
+    for quoted in ["QoE score\",0.53,0.529", "QoE score\",0.97,0.977", "overall score\",0.51,0.511"]
+    {
+        assert!(deviations.contains(quoted), "{deviations}");
+    }
+    let distance = |system: &str| -> f64 {
+        let start = format!("7,mlsys2023,{system}: largest distance from a published mean,0,");
+        let line = deviations.lines().find_map(|line| line.strip_prefix(&*start));
+        line.and_then(|rest| rest.split(',').next()?.parse().ok()).expect("a number")
+    };
+    // Half widths of the 95 % intervals are up to 0.026 on B and 0.007 on J; both sides have one.
+    assert!(distance("B") < 0.04 && distance("J") < 0.01, "{deviations}");
+    // What the paper concludes from its own figure about AR gaming holds of that figure.
+    let conclusions =
+        fs::read_to_string(folder.path().join("conclusions.csv")).expect("it is there");
+    let gaming =
+        conclusions.lines().find(|line| line.contains("highest QoE")).expect("it is there");
+    assert!(gaming.contains("holds: QoE 0.91"), "{gaming}");
+}
+
+#[test]
+fn lists_and_files_are_shown() {
+    for what in [
+        "models",
+        "mlperf",
+        "scenarios",
+        "systems",
+        "platforms",
+        "dataflows",
+        "schedulers",
+        "cost-models",
+        "quirks",
+        "settings",
+    ] {
+        let text = output(&["list", what]);
+        assert!(text.lines().count() > 2, "{what}:\n{text}");
+    }
+    assert!(output(&["show", "AR_gaming"]).contains("scenario:"));
+    assert!(output(&["show", "WS"]).contains("TemporalMap(16,16) C"));
+    assert!(refused(&["show", "WSS"]).contains("did you mean"));
+}
+
+#[test]
+fn schedulers_are_listed_with_what_they_take_and_what_is_unverified() {
+    let list = output(&["list", "schedulers"]);
+    let line = |name: &str| {
+        let mut lines = list.lines().filter(|line| line.starts_with(&format!("{name} ")));
+        lines.next().unwrap_or_else(|| panic!("{name} is not in\n{list}"))
+    };
+    for entry in xrsim::schedule::ALL {
+        let line = line(entry.name);
+        assert!(line.contains(entry.help) && line.contains(entry.source), "{line}");
+        assert_eq!(line.ends_with("[unverified in part]"), entry.unverified.is_some(), "{line}");
+    }
+    assert!(line("sdrm3").contains("alpha=1 granularity=layer"), "{list}");
+    assert!(line("external").contains("timeout_ms=10000"), "{list}");
+    let page = output(&["show", "dream"]);
+    for text in [
+        "dream: largest MapScore",
+        "[unverified] all formulae but those of sdrm3",
+        "a number from 0 to 2",
+        "dream decides it itself",
+        "(with admission=hopeless)",
+    ] {
+        assert!(page.contains(text), "{text}:\n{page}");
+    }
+    assert!(output(&["show", "external"]).contains("json.loads"));
+}
+
+#[test]
+fn a_scheduler_takes_parameters_or_says_what_is_wrong_with_them() {
+    let run = |scheduler: &str| {
+        [
+            "run",
+            "--scenario",
+            "VR_gaming",
+            "--system",
+            "A",
+            "--pes",
+            "4096",
+            "--scheduler",
+            scheduler,
+        ]
+        .map(str::to_string)
+    };
+    let refused = |scheduler: &str| {
+        let arguments = run(scheduler);
+        refused(&arguments.each_ref().map(|argument| &**argument))
+    };
+    let arguments = run("dream:alpha=0.5,drop=off");
+    output(&arguments.each_ref().map(|argument| &**argument));
+    let message = refused("dream:accelerator=edp");
+    assert!(message.contains("dream decides `accelerator` itself; leave it out"), "{message}");
+    let message = refused("edf:epsilon_ms=1");
+    assert!(message.contains("epsilon_ms has no effect without admission=hopeless"), "{message}");
+    let message = refused("mk-firm:k=3");
+    assert!(message.contains("m and m_fast are at most k"), "{message}");
+}
+
+/// A policy that ends at once, and one that is not there.
+#[test]
+fn a_run_whose_policy_breaks_off_says_so() {
+    let run = |scheduler: &str| {
+        let scope = ["run", "--scenario", "VR_gaming", "--system", "A", "--pes", "4096"];
+        refused(&[&scope[..], &["--scheduler", scheduler]].concat())
+    };
+    let message = run("external:no-such-program");
+    assert!(message.contains("cannot start `no-such-program`"), "{message}");
+}
+
+#[test]
+fn check_reports_every_problem_of_every_file_and_exits_with_1() {
+    let folder = tempdir().expect("a folder can be made");
+    let [good, bad] = ["good.yaml", "bad.yaml"].map(|name| path(&folder, name));
+    fs::write(&good, output(&["show", "WS"])).expect("a file can be written");
+    fs::write(
+        &bad,
+        "dataflow:\n  name: X\n  directives: [SpatialMap(0,1) K, TemporalMap(1,1) Q]\n",
+    )
+    .expect("a file can be written");
+    output(&["check", &good]);
+    let message = stderr(&xrsim(&["check", &good, &bad]).assert().code(1));
+    assert!(message.contains("bad.yaml:3:"), "{message}");
+    assert!(message.matches("bad.yaml:3:").count() >= 2, "both problems are reported: {message}");
+    assert!(message.contains("1 of 2 files"), "{message}");
+}
+
+#[test]
+fn validate_counts_equal_rows_and_exits_with_1_where_one_differs() {
+    let cases = concat!(env!("CARGO_MANIFEST_DIR"), "/validation/principled_cases.csv");
+    let text = fs::read_to_string(cases).expect("the cases are there");
+    let n_rows = text.lines().count() - 1;
+    let report = output(&["validate", "cost", "--cases", cases]);
+    assert!(report.ends_with(&format!(": {n_rows} of {n_rows} rows equal\n")), "{report}");
+    let folder = tempdir().expect("a folder can be made");
+    let wrong = folder.path().join("wrong.csv");
+    let header = "N,G,K,C,Yo,Xo,R,S,pes,mapping,macs_executed\n";
+    let row = "1,1,2,3,1,1,1,1,2,\"SpatialMap(1,1) K;\",";
+    fs::write(&wrong, format!("{header}{row}6\n{row}7\n")).expect("a file can be written");
+    let assert = xrsim(&["validate", "cost", "--cases"]).arg(&wrong).assert().code(1);
+    let report = String::from_utf8_lossy(&assert.get_output().stdout).into_owned();
+    assert!(report.contains("1 of 2 rows equal"), "{report}");
+    assert!(report.contains("line 3, column macs_executed: expected 7, found 6"), "{report}");
+}
+
+#[test]
+fn completions_and_manual_page_are_printed() {
+    assert!(output(&["completions", "bash"]).contains("_xrsim"));
+    assert!(output(&["man"]).contains(".TH xrsim"));
+    assert!(output(&["--help"]).contains("Examples:"));
+    assert!(output(&["run", "--help"]).contains("--replications"));
+}
+
+#[test]
+fn options_that_would_change_nothing_or_repeat_themselves_are_refused() {
+    let message = refused(&["run", "--system", "J", "--dataflow", "WS"]);
+    assert!(message.contains("--dataflow applies to hardware files"), "{message}");
+    let message = refused(&["run", "--set", "score.warm_up_ms=1000"]);
+    assert!(message.contains("nothing would be scored"), "{message}");
+    let message = refused(&["run", "--semantics", "mlsys2023", "--seed", "4294967296"]);
+    assert!(message.contains("below 2^32"), "{message}");
+}
+
+#[test]
+fn more_runs_than_memory_holds_are_refused_before_they_are_made() {
+    let message = refused(&["run", "--replications", "1000000"]);
+    assert!(message.contains("at most 1000000 runs"), "{message}");
+}
+
+/// 15 runs of 165,000 requests are more than one block of runs holds.
+#[test]
+fn long_runs_come_in_order_across_blocks() {
+    let scope = ["--scenario", "VR_gaming", "--system", "A", "--pes", "8192"];
+    let length = ["--duration", "1e6", "--replications", "15", "--format", "csv"];
+    let csv = output(&[&["run"], &scope[..], &length].concat());
+    let replications: Vec<_> =
+        csv.lines().skip(1).map(|line| line.split(',').nth(7).expect("a label")).collect();
+    let expected: Vec<_> = (0..15).map(|replication: u32| replication.to_string()).collect();
+    assert_eq!(replications, expected);
+}
+
+#[test]
+fn a_run_without_a_feasible_system_keeps_earlier_results() {
+    let folder = tempdir().expect("a folder can be made");
+    let scores = folder.path().join("scores.csv");
+    fs::write(&scores, "earlier").expect("a file can be written");
+    let message = refused(&["run", "--duration", "1e9", "--out", &path(&folder, "")]);
+    assert!(message.contains("no run was feasible"), "{message}");
+    assert_eq!(fs::read_to_string(&scores).expect("the file is there"), "earlier");
+    assert_eq!(fs::read_dir(folder.path()).expect("the folder is there").count(), 1);
+}
+
+#[cfg(unix)]
+mod unix {
+    use std::fs::{self, File};
+    use std::os::unix::fs::symlink;
+    use std::process::{Command, Stdio};
+
+    use super::{output, tempdir, xrsim};
+
+    fn full() -> File {
+        File::options().write(true).open("/dev/full").expect("the device is there")
+    }
+
+    fn status(arguments: &[&str], stdout: impl Into<Stdio>, stderr: impl Into<Stdio>) -> i32 {
+        let command = xrsim(arguments);
+        let mut command = Command::new(command.get_program());
+        let status = command.args(arguments).stdout(stdout).stderr(stderr).status();
+        status.expect("the binary starts").code().expect("it is not killed")
+    }
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn full_devices_are_errors_and_no_panics() {
+        let scope = ["run", "--scenario", "VR_gaming", "--system", "A", "--format"];
+        for format in ["table", "csv", "json"] {
+            let arguments = [&scope[..], &[format]].concat();
+            assert_eq!(status(&arguments, full(), Stdio::null()), 2, "{format}");
+        }
+        assert_eq!(status(&["show", "nothing"], Stdio::null(), full()), 2);
+        assert_eq!(status(&["check", "nothing.yaml"], Stdio::null(), full()), 1);
+    }
+
+    #[test]
+    fn files_are_written_though_nobody_reads_the_output() {
+        for format in ["table", "csv", "json"] {
+            let folder = tempdir().expect("a folder can be made");
+            let path = folder.path().to_str().expect("the path is UTF-8");
+            let (reader, writer) = std::io::pipe().expect("a pipe can be made");
+            drop(reader);
+            let arguments = ["run", "--out", path, "--format", format];
+            assert_eq!(status(&arguments, writer, Stdio::null()), 0, "{format}");
+            let scores = fs::read_to_string(folder.path().join("scores.csv"));
+            let scores = scores.expect("the file was written");
+            assert_eq!(scores.lines().count(), 1 + 7 * 13 * 2, "{format}");
+        }
+    }
+
+    #[test]
+    fn devices_are_written_to_and_links_followed_instead_of_replaced() {
+        let folder = tempdir().expect("a folder can be made");
+        let target = folder.path().join("target");
+        fs::write(&target, "earlier").expect("a file can be written");
+        let out = folder.path().join("out");
+        fs::create_dir(&out).expect("a folder can be made");
+        for (name, original) in
+            [("scores.csv", target.as_path()), ("models.csv", "/dev/null".as_ref())]
+        {
+            symlink(original, out.join(name)).expect("a link can be made");
+        }
+        output(&["run", "--system", "A", "--out", out.to_str().expect("the path is UTF-8")]);
+        for name in ["scores.csv", "models.csv"] {
+            assert!(out.join(name).is_symlink(), "{name}");
+        }
+        let scores = fs::read_to_string(&target).expect("the target is there");
+        assert!(scores.starts_with("scenario,"), "{scores}");
+    }
+}
+
+#[test]
+fn networks_of_mlperf_are_listed_apart_and_shown_against_what_was_published() {
+    let list = output(&["list", "models"]);
+    let (xrbench, mlperf) = list.split_once("\n\n").expect("two tables");
+    assert_eq!((xrbench.lines().count(), mlperf.lines().count()), (1 + 11, 1 + 13));
+    assert!(mlperf.starts_with("MLPerf network "), "{mlperf}");
+    let text = output(&["show", "ssd_resnet34"]);
+    let expected = "# parameters: 19,972,534; published 36,300,000, deviation -45.0 %\n\
+                    # multiply-accumulates: 216,415,931,904; published 216,500,000,000, \
+                    deviation +0.0 %\n";
+    assert!(text.contains("Unresolved.") && text.ends_with(expected), "{text}");
+    let cost = output(&["cost", "--network", "edsr", "--dataflow", "WS", "--format", "csv"]);
+    assert_eq!(cost.lines().count(), 1 + 20);
+    assert!(refused(&["cost", "--network", "resnet5"]).contains("did you mean `resnet50`?"));
+}

@@ -1,0 +1,229 @@
+//! Comparisons of schedulers: every policy on the same requests, what is said of their differences,
+//! and the command as a user meets it.
+
+use crate::support::binary;
+
+use std::fs;
+use std::path::Path;
+use std::sync::Arc;
+
+use binary::{output, refused, stderr, stdout, xrsim};
+use tempfile::tempdir;
+
+use xrsim::config::{Catalog, Edition, Hardware, NetworkEdition};
+use xrsim::cost::library::CostLibrary;
+use xrsim::cost::mlsys2023::Mlsys2023;
+use xrsim::report::comparison::{Measure, Ranking};
+use xrsim::schedule::Policy;
+use xrsim::statistics::Summary;
+use xrsim::sweep::comparison::{Comparison, Sample, Triggers};
+use xrsim::sweep::enumeration::possibilities;
+use xrsim::sweep::{self, RunSpec, Semantics};
+
+/// A principled run on a system of 4096 PEs with published layer costs.
+fn spec(scenario: &str, system: &str) -> RunSpec {
+    let mut catalog = Catalog::with_networks(NetworkEdition::Mlsys2023);
+    let platform = catalog.platform("mlsys2023").expect("it is embedded");
+    let Ok(Hardware::Style(style)) = catalog.hardware(system) else { panic!("{system}") };
+    let scenario = catalog.scenario(scenario, Edition::Paper).expect("it is embedded");
+    let system = style.instantiate(4096, &platform).expect("a system");
+    RunSpec::new(scenario, Arc::new(system), Semantics::Principled)
+}
+
+fn policies(names: &[&str]) -> Vec<Policy> {
+    names.iter().map(|name| Policy::parse(name).expect("it exists")).collect()
+}
+
+const NAMES: [&str; 3] = ["edf", "round-robin", "edf:admission=hopeless"];
+
+fn compare(specs: Vec<RunSpec>, triggers: Triggers, n_replications: u64) -> Comparison {
+    let mut comparison = Comparison::new(specs, policies(&NAMES), triggers, &Mlsys2023);
+    comparison.extend(n_replications, |_| {});
+    comparison
+}
+
+fn column(sample: &Sample, name: &str) -> f64 {
+    let at = Sample::COLUMNS.iter().position(|column| *column == name).expect(name);
+    sample.values()[at]
+}
+
+#[test]
+fn every_sample_is_that_of_the_run_by_itself() {
+    let spec = spec("outdoor_activity_A", "J");
+    let library = CostLibrary::evaluate(&Mlsys2023, [(&*spec.scenario, &*spec.system)]);
+    let comparison = compare(vec![spec.clone()], Triggers::Drawn, 3);
+    let (_, replications) = comparison.feasible().next().expect("it can run");
+    assert_eq!(replications.len(), 3);
+    for (number, replication) in replications.iter().enumerate() {
+        for (policy, sample) in comparison.policies().iter().zip(&replication.samples) {
+            let mut alone = RunSpec { scheduler: policy.clone(), ..spec.clone() };
+            alone.load.replication = number as u64;
+            let total = sweep::run(&alone, &library).expect("it can run").scorecard.total;
+            let missed = total.counts.deadline_misses + total.counts.dropped;
+            assert_eq!(sample.values()[..6], total.values());
+            assert_eq!(column(sample, "released"), total.counts.released as f64);
+            assert_eq!(column(sample, "missed"), missed as f64);
+            assert_eq!(column(sample, "energy_mj"), total.counts.energy.get());
+        }
+    }
+}
+
+#[test]
+fn replications_that_are_added_are_those_that_would_have_been_made_at_once() {
+    let specs = || vec![spec("AR_gaming", "J"), spec("VR_gaming", "A")];
+    let mut added = compare(specs(), Triggers::Drawn, 2);
+    added.extend(5, |_| {});
+    let at_once = compare(specs(), Triggers::Drawn, 5);
+    for ((_, added), (_, at_once)) in added.feasible().zip(at_once.feasible()) {
+        assert_eq!(added, at_once);
+    }
+}
+
+/// The sum over all patterns of probability times sample; sums of floating-point numbers in the same
+/// order are equal.
+#[test]
+fn enumerated_triggers_give_the_expectation() {
+    let spec = spec("outdoor_activity_A", "J");
+    let library = CostLibrary::evaluate(&Mlsys2023, [(&*spec.scenario, &*spec.system)]);
+    let comparison = compare(vec![spec.clone()], Triggers::Enumerated, 1);
+    let (_, replications) = comparison.feasible().next().expect("it can run");
+    for (policy, sample) in comparison.policies().iter().zip(&replications[0].samples) {
+        let alone = RunSpec { scheduler: policy.clone(), ..spec.clone() };
+        let all = possibilities(&alone, &library).expect("it can run").expect("they are few");
+        assert_eq!(all.len(), 8);
+        let mut expected = 0.0;
+        for possibility in &all {
+            expected += possibility.probability * possibility.result.scorecard.total.qoe;
+        }
+        assert_eq!(column(sample, "qoe"), expected);
+    }
+}
+
+#[test]
+fn the_ranking_compares_with_the_best_and_counts_where_each_wins() {
+    let specs = vec![spec("AR_gaming", "J"), spec("AR_Assistant", "A"), spec("VR_gaming", "D")];
+    let comparison = compare(specs, Triggers::Drawn, 4);
+    let measure = Measure::named("score_executed_mean").expect("a column");
+    let ranking = Ranking::of(&comparison, measure);
+    assert!(ranking.standings.is_sorted_by(|a, b| a.measure.mean >= b.measure.mean));
+    assert_eq!(ranking.standings[0].behind, None);
+    let [first, others @ ..] = &ranking.standings[..] else { panic!("three policies") };
+    for standing in others {
+        let behind = standing.behind.expect("it is compared").difference.mean;
+        let difference = standing.measure.mean - first.measure.mean;
+        assert!((behind - difference).abs() < 1e-15, "{behind} is not {difference}");
+        assert!(standing.measure.mean <= ranking.best_of_each);
+    }
+    let wins: usize = ranking.standings.iter().map(|standing| standing.wins).sum();
+    assert!((3..=9).contains(&wins), "somebody wins everywhere");
+    // The measure of the first policy, by hand.
+    let index = comparison.policies().iter().position(|it| *it.label() == first.policy).unwrap();
+    let mean = |replication: usize| {
+        let here = comparison
+            .feasible()
+            .map(|(_, runs)| column(&runs[replication].samples[index], "score_executed_mean"));
+        Summary::of(here).mean
+    };
+    assert_eq!(first.measure, Summary::of((0..4).map(mean)));
+}
+
+#[test]
+fn fewer_misses_and_less_energy_are_better() {
+    let comparison = compare(vec![spec("AR_gaming", "J")], Triggers::Drawn, 2);
+    for name in ["missed", "energy_mj"] {
+        let ranking = Ranking::of(&comparison, Measure::named(name).expect("a column"));
+        assert!(ranking.standings.is_sorted_by(|a, b| a.measure.mean <= b.measure.mean));
+        assert_eq!(ranking.best_of_each, ranking.standings[0].measure.mean);
+    }
+    assert_eq!(Measure::named("speed"), None);
+}
+
+const SMALL: [&str; 11] = [
+    "compare",
+    "--scheduler",
+    "edf",
+    "--scheduler",
+    "edf:admission=hopeless",
+    "--scenario",
+    "AR_gaming",
+    "--system",
+    "J",
+    "--pes",
+    "4096",
+];
+
+/// Standard output and the two tables of the folder.
+fn files(folder: &Path, threads: &str) -> [String; 3] {
+    let out = folder.join(threads);
+    let assert = xrsim(&SMALL)
+        .args(["--replications", "3", "--out"])
+        .arg(&out)
+        .env("RAYON_NUM_THREADS", threads)
+        .assert()
+        .success();
+    let printed = stdout(&assert);
+    assert!(out.join("comparison.svg").exists() && out.join("comparison.png").exists());
+    let read = |name| fs::read_to_string(out.join(name)).expect("the file was written");
+    [printed, read("policies.csv"), read("configurations.csv")]
+}
+
+#[test]
+fn the_same_bytes_come_whatever_the_number_of_threads() {
+    let folder = tempdir().expect("a folder can be made");
+    let [printed, policies, configurations] = files(folder.path(), "1");
+    assert_eq!([&printed, &policies, &configurations], files(folder.path(), "2").each_ref());
+    assert!(printed.is_ascii() && printed.contains("1 configuration, 3 replications"), "{printed}");
+    assert_eq!(policies.lines().count(), 3);
+    assert_eq!(configurations.lines().count(), 3);
+    assert!(policies.contains("\"edf:admission=hopeless\"") || policies.contains("edf:admission"));
+}
+
+#[test]
+fn replications_go_on_until_the_interval_is_narrow() {
+    let mut narrow = [&SMALL[..], &["--half-width", "0.01"]].concat();
+    narrow[6] = "outdoor_activity_A";
+    let printed = output(&narrow);
+    let last = printed.lines().last().expect("a line");
+    let n = last.split_once("configuration, ").and_then(|(_, n)| n.split_once(' '));
+    let n: u64 = n.expect(last).0.parse().expect("a number");
+    assert!((31..1000).contains(&n), "{printed}");
+}
+
+/// Windows of one frame each are frames in isolation; larger ones see that frames contend.
+#[test]
+fn exact_optima_of_windows_bound_every_policy() {
+    let comparison = compare(vec![spec("VR_gaming", "D")], Triggers::Drawn, 1);
+    let [one, four] = [1, 4].map(|n| comparison.window_bound(n).expect("it is solved"));
+    assert!(four <= one + 1e-9, "{four} is above {one}");
+    let ranking =
+        Ranking::of(&comparison, Measure::named("score_executed_mean").expect("a column"));
+    assert!(ranking.standings[0].measure.mean <= four + 1e-9);
+    assert!(comparison.runs_whole());
+}
+
+/// The search of DREAM ends with parameters that are in the label, and says what it found.
+#[test]
+fn dream_is_tuned_to_the_runs() {
+    let tuned = [&SMALL[..5], &["--scheduler", "dream", "--tune"], &SMALL[5..]].concat();
+    let assert = xrsim(&tuned).args(["--replications", "2"]).assert().success();
+    let said = stderr(&assert);
+    assert!(said.contains("dream:alpha=") && said.contains("candidates"), "{said}");
+    let twice = [&tuned[..6], &["dream:alpha=1"], &tuned[7..]].concat();
+    assert!(refused(&twice).contains("alpha is given twice"));
+}
+
+#[test]
+fn what_cannot_be_compared_is_refused() {
+    let cases: [(&[&str], &str); 6] = [
+        (&["--semantics", "mlsys2023"], "no other scheduler to compare it with"),
+        (&["--scheduler", "edf"], "scheduler edf is given twice"),
+        (&["--scheduler", "edff"], "no scheduler named `edff`; did you mean `edf`?"),
+        (&["--scheduler", "edf:speed=1"], "edf has no parameter `speed`"),
+        (&["--by", "scores"], "did you mean `score`?"),
+        (&["--half-width", "0"], "allowed is a number > 0"),
+    ];
+    for (arguments, expected) in cases {
+        let message = refused(&[&SMALL[..], arguments].concat());
+        assert!(message.contains(expected), "{arguments:?}: {message}");
+    }
+}

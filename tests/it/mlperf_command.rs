@@ -1,0 +1,295 @@
+//! `xrsim mlperf`: what it prints, writes and refuses.
+
+use crate::support::binary;
+
+use std::fs;
+use std::path::Path;
+
+use binary::{output, refused};
+use serde_json::Value;
+use tempfile::tempdir;
+
+fn printed(arguments: &[&str]) -> String {
+    output(&[&["mlperf"], arguments].concat())
+}
+
+fn refusal(arguments: &[&str]) -> String {
+    refused(&[&["mlperf"], arguments].concat())
+}
+
+#[test]
+fn a_test_leaves_the_summary_of_loadgen_and_a_row_a_query() {
+    let folder = tempdir().expect("a folder can be made");
+    let out = folder.path().to_str().expect("the path is UTF-8");
+    let task = "image_classification_light";
+    let one = ["inference", "--task", task, "--load", "single-stream", "--out", out];
+    let text = printed(&one);
+    assert!(text.is_ascii() && text.contains("VALID"), "{text}");
+    let place = folder.path().join(task).join("single-stream");
+    let summary = fs::read_to_string(place.join("mlperf_log_summary.txt")).expect("written");
+    assert!(summary.contains("SUT name : A@4096"), "{summary}");
+    assert!(summary.contains("Result is : VALID"), "{summary}");
+    let queries = fs::read_to_string(place.join("queries.csv")).expect("written");
+    assert!(queries.lines().count() > 1024);
+    assert!(folder.path().join("suite.csv").exists());
+}
+
+#[test]
+fn what_cannot_be_measured_is_refused() {
+    let cases: [(&[&str], &str); 24] = [
+        (&["inference", "--round", "v9"], "no round named `v9`"),
+        (&["inference", "--task", "image"], "no task named `image`"),
+        (&["inference", "--load", "sever"], "no load named `sever`; did you mean `server`?"),
+        (&["mobile", "--round", "v4.1"], "no tasks here for round v4.1"),
+        (&["inference", "--load", "server", "--qps", "0"], "server_target_qps is 0; allowed is"),
+        (&["inference", "--batch-wait", "-1"], "allowed is a number of ms >= 0"),
+        (&["inference", "--streams", "0"], "--streams"),
+        (&["inference", "--service", "constnt:ms=1"], "no service named `constnt`"),
+        (&["inference", "--service", "batch:ms=1"], "--service batch needs sample_ms"),
+        (&["inference", "--service", "constant:ms=-1"], "allowed is a number of ms >= 0"),
+        (&["inference", "--service", "constant:ms=1", "--system", "B"], "cannot be used with"),
+        (&["inference", "--tenant", "image"], "no task named `image`"),
+        (&["inference", "--tenant", "machine_translation"], "needs qps, queries per second"),
+        (&["inference", "--tenant", "machine_translation:qpss=1"], "did you mean `qps`?"),
+        (&["inference", "--tenant", "machine_translation:qps=0"], "qps is `0`; allowed is"),
+        (&["inference", "--tenant", "machine_translation:qps=1,percentile=100"], "percentile"),
+        (&["inference", "--tenant", "machine_translation:burst_qps=9"], "needs burst_ms"),
+        (&["mobile", "--tenant", "super_resolution:qps=1"], "needs bound_ms"),
+        (&["inference", "--min-duration", "-1"], "allowed is a number of seconds >= 0"),
+        (&["inference", "--curve", "9"], "--out"),
+        (&["inference", "--load", "offline", "--qps", "5"], "--qps is of server tests"),
+        (&["inference", "--load", "server", "--streams", "5"], "--streams is of multi-stream"),
+        (&["inference", "--scheduler", "magma"], "is shown every request before the run"),
+        (&["inference", "--cost-model", "mlsys2023", "--max-batch", "2"], "leaves batches out"),
+    ];
+    for (arguments, expected) in cases {
+        let message = refusal(arguments);
+        assert!(message.contains(expected), "{arguments:?}: {message}");
+    }
+}
+
+fn rows(csv: &str) -> Vec<Vec<String>> {
+    csv.lines().map(|line| line.split(',').map(String::from).collect()).collect()
+}
+
+fn column(csv: &str, name: &str) -> Vec<String> {
+    let rows = rows(csv);
+    let index = rows[0].iter().position(|it| it == name).expect("it is a column");
+    rows[1..].iter().map(|row| row[index].clone()).collect()
+}
+
+/// Constant service of 4 ms: 250 samples per second offline, and a 90th percentile of 4 ms.
+#[test]
+fn a_constant_service_says_what_it_is() {
+    let csv = printed(&["mobile", "--service", "constant:ms=4", "--format", "csv"]);
+    let values = column(&csv, "value");
+    assert_eq!(values[..5], ["4"; 5].map(String::from));
+    let offline: f64 = values[5].parse().expect("a number");
+    assert!((offline - 250.0).abs() < 1e-9, "{offline}");
+    assert!(column(&csv, "energy_mj_per_sample").iter().all(String::is_empty), "{csv}");
+}
+
+/// One sample takes 2 ms and eight take 8 ms, so that batches of eight make 1000 a second of one server,
+/// 2000 of two.
+#[test]
+fn measured_batches_serve_a_task() {
+    let folder = tempdir().expect("a folder can be made");
+    let table = folder.path().join("measured.csv");
+    let task = "image_classification_light";
+    fs::write(&table, format!("task,batch,latency_ms\n{task},1,2\n{task},8,8\n")).expect("written");
+    let table = table.to_str().expect("the path is UTF-8");
+    let of = |more: &[&str]| {
+        let all = ["inference", "--task", task, "--load", "offline", "--service", table];
+        let csv = printed(&[&all[..], &["--format", "csv"], more].concat());
+        column(&csv, "value")[0].parse::<f64>().expect("a number")
+    };
+    assert!((of(&["--max-batch", "8"]) - 1000.0).abs() < 1e-6);
+    assert!((of(&["--max-batch", "8", "--servers", "2"]) - 2000.0).abs() < 1e-6);
+    assert!((of(&[]) - 500.0).abs() < 1e-6);
+    let message = refusal(&["inference", "--load", "offline", "--service", table]);
+    assert!(message.contains("has no row of the task image_classification_heavy"), "{message}");
+}
+
+#[test]
+fn tenants_each_have_a_verdict_and_files() {
+    let folder = tempdir().expect("a folder can be made");
+    let out = folder.path().to_str().expect("the path is UTF-8");
+    let heavy = "image_classification_heavy:qps=20";
+    let light =
+        "image_classification_light:qps=50,burst_qps=900,burst_ms=20,period_ms=500,bound_ms=1";
+    let arguments = ["inference", "--tenant", heavy, "--tenant", light, "--beside", "VR_gaming"];
+    let text = printed(&[&arguments[..], &["--min-duration", "5", "--out", out]].concat());
+    assert!(text.contains("VR_gaming beside scores"), "{text}");
+    assert!(text.contains("2, image_classification_light: Reduce target QPS"), "{text}");
+    let csv = fs::read_to_string(folder.path().join("tenants.csv")).expect("written");
+    assert_eq!(column(&csv, "verdict"), ["VALID", "INVALID"]);
+    for place in ["1_image_classification_heavy", "2_image_classification_light"] {
+        let place = folder.path().join(place);
+        let summary = fs::read_to_string(place.join("mlperf_log_summary.txt")).expect("written");
+        assert!(summary.contains("Scenario : Server"), "{summary}");
+        assert!(place.join("queries.csv").exists());
+    }
+}
+
+#[test]
+fn a_curve_rises_and_is_drawn() {
+    let folder = tempdir().expect("a folder can be made");
+    let out = folder.path().to_str().expect("the path is UTF-8");
+    let task = "image_classification_light";
+    let arguments = ["inference", "--task", task, "--load", "server", "--min-queries", "2000"];
+    printed(&[&arguments[..], &["--min-duration", "1", "--curve", "5", "--out", out]].concat());
+    let place = folder.path().join(task).join("server");
+    let csv = fs::read_to_string(place.join("curve.csv")).expect("written");
+    let p99: Vec<f64> =
+        column(&csv, "p99_ms").iter().map(|it| it.parse().expect("a number")).collect();
+    assert!(p99.len() == 5 && p99.windows(2).all(|pair| pair[0] < pair[1]), "{p99:?}");
+    let within = column(&csv, "within_bound");
+    assert_eq!((&*within[0], &*within[4]), ("true", "false"));
+    assert!(fs::read_to_string(place.join("curve.svg")).expect("written").starts_with("<svg"));
+}
+
+#[test]
+fn a_trace_has_every_batch() {
+    let folder = tempdir().expect("a folder can be made");
+    let path = folder.path().join("trace.json");
+    let trace = path.to_str().expect("the path is UTF-8");
+    let arguments = ["inference", "--task", "image_classification_heavy", "--load", "server"];
+    let short = ["--qps", "100", "--min-queries", "50", "--min-duration", "0", "--trace", trace];
+    printed(&[&arguments[..], &short, &["--round", "v1.0"]].concat());
+    let events: Value =
+        serde_json::from_str(&fs::read_to_string(Path::new(&path)).expect("written"))
+            .expect("it is JSON");
+    let events = events["traceEvents"].as_array().expect("a list");
+    let is_slice = |it: &&Value| {
+        it["ph"] == "X" && it["name"].as_str().is_some_and(|name| name.contains("resnet50"))
+    };
+    assert!(events.iter().filter(is_slice).count() >= 50, "{events:?}");
+    let message = refusal(&["inference", "--trace", trace]);
+    assert!(message.contains("--trace takes one test"), "{message}");
+}
+
+/// The search of LoadGen goes on from the rate that is given, and says what it tried.
+#[test]
+fn a_search_starts_where_it_is_told() {
+    let arguments = ["inference", "--task", "image_classification_heavy", "--load", "server"];
+    let short = ["--qps", "50", "--find-peak", "--min-queries", "3000", "--min-duration", "1"];
+    let text = printed(&[&arguments[..], &short, &["--format", "json"]].concat());
+    let document: Value = serde_json::from_str(&text).expect("it is JSON");
+    let trials = document["tests"][0]["trials"].as_array().expect("a list");
+    let values: Vec<_> = trials.iter().filter_map(|trial| trial["value"].as_f64()).collect();
+    assert_eq!(values[..3], [50.0, 100.0, 200.0]);
+    assert_eq!(document["tests"][0]["verdict"], "VALID");
+}
+
+/// From v2.0 on early stopping is part of what a rate has to hold, so that what is found is valid.
+#[test]
+fn what_a_search_finds_is_valid() {
+    for round in ["v2.0", "v4.1"] {
+        let service = ["--service", "constant:ms=3", "--load", "server", "--format", "csv"];
+        let task = ["inference", "--task", "image_classification_heavy", "--round", round];
+        let csv = printed(
+            &[&task[..], &service, &["--min-queries", "20000", "--min-duration", "1"]].concat(),
+        );
+        assert_eq!(column(&csv, "verdict"), ["VALID"], "{round}: {csv}");
+    }
+}
+
+/// A service of a second never keeps 15 ms: that is said of the first rate, a quarter of one a second.
+#[test]
+fn a_bound_that_cannot_be_kept_is_invalid() {
+    let service = ["--service", "constant:ms=1000", "--load", "server", "--format", "csv"];
+    let csv =
+        printed(&[&["inference", "--task", "image_classification_heavy"], &service[..]].concat());
+    assert_eq!(column(&csv, "verdict"), ["INVALID"]);
+    let rate: f64 = column(&csv, "value")[0].parse().expect("a number");
+    assert!((rate - 0.25).abs() < 0.01, "{rate}");
+    let text = printed(&["inference", "--service", "constant:ms=30", "--load", "server"]);
+    let reason = "one query alone takes 30 ms, and the bound is 15 ms";
+    assert!(text.contains(reason), "{text}");
+}
+
+/// 50 ms are 12 samples of 4 ms; the samples of a query are done after 4, 8, ... 48 ms.
+#[test]
+fn the_samples_of_a_stream_are_done_one_by_one() {
+    let folder = tempdir().expect("a folder can be made");
+    let out = folder.path().to_str().expect("the path is UTF-8");
+    let task = "image_classification_heavy";
+    let load = ["--load", "multi-stream", "--service", "constant:ms=4", "--out", out];
+    let csv = printed(&[&["inference", "--task", task, "--format", "csv"], &load[..]].concat());
+    assert_eq!((&*column(&csv, "value")[0], &*column(&csv, "p99_ms")[0]), ("12", "48"));
+    let summary = folder.path().join(task).join("multi-stream").join("mlperf_log_summary.txt");
+    let summary = fs::read_to_string(summary).expect("written");
+    assert!(summary.contains("4000000") && summary.contains("48000000"), "{summary}");
+    let csv = printed(&[
+        "inference",
+        "--task",
+        task,
+        "--format",
+        "csv",
+        "--load",
+        "multi-stream",
+        "--service",
+        "constant:ms=0",
+    ]);
+    assert_eq!(column(&csv, "value")[0], "1048576", "the most that is looked for");
+}
+
+/// Rounds from v4.0 on make do with a small data set; what is not known to be small is not.
+#[test]
+fn offline_asks_for_enough_samples() {
+    for round in ["v0.5", "v5.0"] {
+        let service = ["--service", "constant:ms=4", "--load", "offline", "--format", "csv"];
+        let task = ["inference", "--task", "image_classification_heavy", "--round", round];
+        let csv = printed(&[&task[..], &service, &["--min-duration", "0"]].concat());
+        // The last of 24,576 samples of 4 ms; the 99th percentile is the 24,331st.
+        assert_eq!(column(&csv, "p99_ms"), ["97324"], "{round}");
+    }
+}
+
+#[test]
+fn a_suite_file_cannot_write_elsewhere() {
+    let folder = tempdir().expect("a folder can be made");
+    let suite = fs::read_to_string("mlperf/mobile_v3.0.yaml").expect("it is in the repository");
+    let hostile = folder.path().join("hostile.yaml");
+    let renamed = suite.replace("name: super_resolution", "name: ../../evil");
+    fs::write(&hostile, renamed).expect("written");
+    let message = refusal(&["mobile", "--suite", hostile.to_str().expect("the path is UTF-8")]);
+    assert!(message.contains("is no name of a task"), "{message}");
+    let message = refusal(&["mobile", "--suite", "inference_v0.5"]);
+    assert!(message.contains("a suite of the other benchmark"), "{message}");
+}
+
+/// A scheduler that gives up a query ends the test; so does one that never comes to the queries.
+#[test]
+fn schedulers_that_do_not_serve_are_named() {
+    let light = "image_classification_light:qps=300,max_batch=4,batch_wait_ms=1,bound_ms=0.1";
+    let tenant = ["inference", "--tenant", light, "--beside", "AR_gaming", "--system", "J"];
+    let short = ["--min-duration", "0.5", "--scheduler"];
+    for scheduler in ["fcfs", "edf", "sjf", "energy-greedy", "value", "round-robin"] {
+        let scheduler = format!("{scheduler}:admission=hopeless");
+        let message = refusal(&[&tenant[..], &short, &[&scheduler]].concat());
+        assert!(message.contains("it gave up a query"), "{scheduler}: {message}");
+    }
+    let starved = ["--min-duration", "0.02", "--scheduler", "heft:granularity=layer"];
+    let message = refusal(&[&tenant[..], &starved].concat());
+    assert!(message.contains("queries starve beside"), "{message}");
+}
+
+/// Since v2.0 so few queries say nothing of the tail; LoadGen's reason is given.
+#[test]
+fn too_few_queries_are_invalid() {
+    let arguments = ["inference", "--task", "image_classification_heavy", "--round", "v3.1"];
+    let few = ["--min-queries", "10", "--min-duration", "0", "--load", "single-stream"];
+    let text = printed(&[&arguments[..], &few].concat());
+    assert!(text.contains("INVALID") && text.contains("single-stream: "), "{text}");
+}
+
+#[test]
+fn mobile_has_an_order_and_pauses() {
+    let text = printed(&["mobile", "--service", "constant:ms=1"]);
+    assert!(text.contains("5 pauses of 5 min to cool down (0 to 5 are allowed)"), "{text}");
+    let csv = printed(&["mobile", "--format", "csv", "--task", "super_resolution"]);
+    let [stream, sample] =
+        ["energy_mj_per_stream", "energy_mj_per_sample"].map(|name| column(&csv, name));
+    assert_eq!(stream, sample, "a stream of single samples");
+}

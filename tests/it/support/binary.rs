@@ -1,0 +1,37 @@
+//! The binary as a user calls it.
+
+use assert_cmd::Command;
+use assert_cmd::assert::Assert;
+use tempfile::TempDir;
+
+/// A call with these arguments.
+pub fn xrsim(arguments: &[&str]) -> Command {
+    let mut command = Command::cargo_bin("xrsim").expect("the binary is built");
+    command.args(arguments);
+    command
+}
+
+/// Standard output of a call that succeeds.
+pub fn output(arguments: &[&str]) -> String {
+    stdout(&xrsim(arguments).assert().success())
+}
+
+/// Standard error of a call that is refused as bad input.
+pub fn refused(arguments: &[&str]) -> String {
+    stderr(&xrsim(arguments).assert().code(2))
+}
+
+/// What a call printed.
+pub fn stdout(assert: &Assert) -> String {
+    String::from_utf8(assert.get_output().stdout.clone()).expect("output is UTF-8")
+}
+
+/// What a call said.
+pub fn stderr(assert: &Assert) -> String {
+    String::from_utf8(assert.get_output().stderr.clone()).expect("messages are UTF-8")
+}
+
+/// Path of a file in a folder, as an argument.
+pub fn path(folder: &TempDir, name: &str) -> String {
+    folder.path().join(name).to_str().expect("the path is UTF-8").into()
+}

@@ -1,0 +1,305 @@
+//! Small scenarios, systems and plans for tests of the runtime, built by hand: no files, no cost
+//! model. Latencies are what a test says they are.
+
+use std::sync::Arc;
+
+use sha2::{Digest, Sha256};
+
+use xrsim::cost::{CostTable, NetworkCost};
+use xrsim::dataflow::{Axis, ClusterLevel, Dataflow, Directive};
+use xrsim::engine::{self, Run};
+use xrsim::hardware::{Accelerator, ByteEnergy, Datapath, EnergyTable, Memory, Noc, System};
+use xrsim::ids::{AccelId, FrameId, ModelId, StreamId};
+use xrsim::load::RequestStream;
+use xrsim::model::{ConvShape, Layer, Network};
+use xrsim::plan::Plan;
+use xrsim::scenario::{
+    ActiveModel, Better, Dependency, DependencyKind, InputStream, JitterDistribution, QualityGoal,
+    Scenario, UnitModel,
+};
+use xrsim::schedule::Policy;
+use xrsim::sweep::{RunSpec, Semantics};
+use xrsim::trace::{DropReason, Outcome, Record, Trace};
+use xrsim::units::{Bytes, ClockRate, Cycles, FrameRate, SimSpan, SimTime};
+
+/// Instant `ms` milliseconds after the start.
+pub fn at_ms(ms: f64) -> SimTime {
+    SimTime::ZERO + span_ms(ms)
+}
+
+/// Span of `ms` milliseconds.
+pub fn span_ms(ms: f64) -> SimSpan {
+    SimSpan::from_ms(ms).expect("a span of a test is in range")
+}
+
+/// Rate of `fps` frames per second.
+pub fn rate(fps: f64) -> FrameRate {
+    FrameRate::from_fps(fps).expect("a rate of a test is in range")
+}
+
+/// A sensor without initial latency and jitter.
+pub fn sensor(name: &str, fps: f64) -> InputStream {
+    InputStream {
+        name: name.into(),
+        rate: rate(fps),
+        initial_latency: SimSpan::ZERO,
+        max_jitter: SimSpan::ZERO,
+        distribution: JitterDistribution::TruncatedNormal,
+    }
+}
+
+/// Camera and lidar of Table 3, and the microphone: streams 0, 1 and 2.
+pub fn table_3() -> Vec<InputStream> {
+    [("camera", 60.0, 0.05), ("lidar", 60.0, 0.05), ("microphone", 3.0, 0.1)]
+        .map(|(name, fps, jitter_ms)| InputStream {
+            max_jitter: span_ms(jitter_ms),
+            ..sensor(name, fps)
+        })
+        .into()
+}
+
+/// A model that reads nothing and depends on nothing.
+pub fn model(task: &str, fps: f64) -> ActiveModel {
+    ActiveModel {
+        unit: UnitModel {
+            task: task.into(),
+            network: network(task),
+            dataset: "none".into(),
+            quality: QualityGoal {
+                metric: "accuracy".into(),
+                target: 1.0,
+                better: Better::Higher,
+                measured: None,
+            },
+        },
+        artifact_name: task.into(),
+        rate: rate(fps),
+        inputs: Vec::new(),
+        dependencies: Vec::new(),
+        deadline: None,
+    }
+}
+
+/// A network of one layer; the tests say what it costs.
+fn network(name: &str) -> Arc<Network> {
+    let layer = Layer::new("layer", ConvShape::UNIT);
+    Arc::new(Network::new(name, vec![layer]).expect("one layer is a network"))
+}
+
+/// The same model, reading these streams, the primary one first.
+pub fn reading(streams: &[usize], model: ActiveModel) -> ActiveModel {
+    ActiveModel { inputs: streams.iter().copied().map(StreamId::new).collect(), ..model }
+}
+
+/// The same model with one more data dependency.
+pub fn after(upstream: usize, model: ActiveModel) -> ActiveModel {
+    depending(upstream, DependencyKind::Data, model)
+}
+
+/// The same model with one more control dependency.
+pub fn triggered_by(upstream: usize, probability: f64, model: ActiveModel) -> ActiveModel {
+    depending(upstream, DependencyKind::Control { probability }, model)
+}
+
+fn depending(upstream: usize, kind: DependencyKind, mut model: ActiveModel) -> ActiveModel {
+    let upstream = ModelId::new(upstream);
+    model.dependencies.push(Dependency { upstream, kind });
+    model
+}
+
+/// A scenario that is known to be good.
+pub fn scenario(streams: Vec<InputStream>, models: Vec<ActiveModel>) -> Scenario {
+    Scenario::new("test", streams, models).expect("the scenario of a test is good")
+}
+
+/// Latency [ns] and energy [nJ] of a model on an accelerator.
+pub type Cost = (u64, f64);
+
+/// A table of costs, `[model][accelerator]`.
+pub fn table(costs: &[Vec<Cost>]) -> CostTable {
+    let cells = costs.iter().flatten().map(|&(latency_ns, energy_nj)| {
+        Arc::new(NetworkCost {
+            layers: Vec::new(),
+            cycles: Cycles::new(latency_ns),
+            latency: SimSpan::from_ns(latency_ns),
+            energy_nj,
+        })
+    });
+    CostTable::new(cells.collect(), costs[0].len())
+}
+
+/// A table of latencies [ms], `[model][accelerator]`; a run takes 1 mJ.
+pub fn table_ms<const N: usize>(latencies_ms: &[[f64; N]]) -> CostTable {
+    let cost = |ms: f64| (span_ms(ms).ns(), 1e6);
+    let rows: Vec<_> = latencies_ms.iter().map(|row| row.map(cost).to_vec()).collect();
+    table(&rows)
+}
+
+/// A system of `n` accelerators that differ in name only.
+pub fn system(n: usize) -> System {
+    let accelerators = (0..n).map(|index| accelerator(&format!("accelerator {index}")));
+    System::new("test", accelerators.collect()).expect("the system of a test is good")
+}
+
+fn accelerator(name: &str) -> Accelerator {
+    let spatial = Directive::spatial(1, 1, Axis::K);
+    let level = ClusterLevel { units: None, directives: vec![spatial] };
+    Accelerator {
+        name: name.into(),
+        dataflow: Arc::new(Dataflow::new("test", vec![level]).expect("a spatial map is enough")),
+        pes: 1,
+        clock: ClockRate::GHZ,
+        noc: Noc::new(vec![1]),
+        memory: Memory::new(Bytes::new(1), Bytes::new(1), 1),
+        datapath: Datapath::default(),
+        byte_energy: ByteEnergy::default(),
+        energy: EnergyTable { mac_nj: 1.0, l1_per_mac: 1.0, l2_per_mac: 1.0, dram_per_mac: 1.0 },
+    }
+}
+
+/// A run of `scenario` on accelerators of these `costs` by the default policy, all else default.
+pub fn plan(scenario: Scenario, costs: CostTable) -> Plan {
+    let system = system(costs.n_accelerators());
+    Plan::new(Arc::new(scenario), Arc::new(system), Arc::new(costs))
+}
+
+/// What makes the run of a plan under these semantics.
+pub fn spec(plan: &Plan, semantics: Semantics) -> RunSpec {
+    RunSpec {
+        load: plan.load.clone(),
+        engine: plan.engine,
+        scheduler: plan.scheduler.clone(),
+        score: plan.score,
+        ..RunSpec::new(Arc::clone(&plan.scenario), Arc::clone(&plan.system), semantics)
+    }
+}
+
+/// The same plan under another policy.
+pub fn by(scheduler: &str, plan: Plan) -> Plan {
+    Plan { scheduler: Policy::parse(scheduler).expect("a policy of a test exists"), ..plan }
+}
+
+/// The same plan for `ms` milliseconds.
+pub fn lasting_ms(ms: f64, mut plan: Plan) -> Plan {
+    plan.load.duration = span_ms(ms);
+    plan
+}
+
+/// The requests of a plan.
+pub fn requests(plan: &Plan) -> RequestStream {
+    plan.requests().expect("the load of a test is small")
+}
+
+/// Runs a plan.
+pub fn run(plan: &Plan) -> Run {
+    engine::run(plan, &requests(plan)).expect("policies of this program do not fail")
+}
+
+/// The trace of a plan.
+pub fn trace(plan: &Plan) -> Trace {
+    run(plan).trace
+}
+
+/// The record of a frame of a model.
+pub fn record(trace: &Trace, model: usize, frame: usize) -> &Record {
+    let (model, frame) = (ModelId::new(model), FrameId::new(frame));
+    let mut records = trace.records().iter();
+    let found = records.find(|record| record.model == model && record.frame == frame);
+    found.expect("the frame was released")
+}
+
+/// Accelerator, start [ms] and end [ms] of a frame that was executed.
+pub fn execution(trace: &Trace, model: usize, frame: usize) -> (usize, f64, f64) {
+    match record(trace, model, frame).outcome {
+        Outcome::Executed { accelerator, start, end, .. } => {
+            (accelerator.index(), start.as_ms(), end.as_ms())
+        }
+        other => panic!("frame {frame} of model {model}: {other:?}"),
+    }
+}
+
+/// Time [ms] and reason of a frame that was dropped.
+pub fn dropped(trace: &Trace, model: usize, frame: usize) -> (f64, DropReason) {
+    match record(trace, model, frame).outcome {
+        Outcome::Dropped { at, reason, .. } => (at.as_ms(), reason),
+        other => panic!("frame {frame} of model {model}: {other:?}"),
+    }
+}
+
+/// Executions on every accelerator, in order of start: start and end.
+pub fn occupancy(trace: &Trace, n_accelerators: usize) -> Vec<Vec<(SimTime, SimTime)>> {
+    let mut busy = vec![Vec::new(); n_accelerators];
+    for stretch in trace.stretches() {
+        let end = stretch.end.expect("every run of the engine ends");
+        busy[stretch.accelerator.index()].push((stretch.start, end));
+    }
+    busy.iter_mut().for_each(|executions| executions.sort());
+    busy
+}
+
+/// SHA-256 of everything in a trace, as hexadecimal digits.
+pub fn digest(trace: &Trace) -> String {
+    let mut hash = Sha256::new();
+    for record in trace.records() {
+        for field in fields(record) {
+            hash.update(field.to_le_bytes());
+        }
+    }
+    let bytes = hash.finalize();
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn fields(record: &Record) -> [u64; 9] {
+    let outcome = match record.outcome {
+        Outcome::Executed { accelerator, start, end, energy } => {
+            [1, accelerator.index() as u64, start.ns(), end.ns(), energy.get().to_bits()]
+        }
+        Outcome::Dropped { at, reason, energy, .. } => {
+            [2, reason as u64, at.ns(), 0, energy.get().to_bits()]
+        }
+        Outcome::NotTriggered => [3, 0, 0, 0, 0],
+        Outcome::Lost { attempt } => [4, attempt.is_some().into(), 0, 0, 0],
+    };
+    let request = [
+        record.model.index() as u64,
+        record.frame.index() as u64,
+        record.arrival.ns(),
+        record.deadline.ns(),
+    ];
+    std::array::from_fn(|index| match index {
+        0..4 => request[index],
+        _ => outcome[index - 4],
+    })
+}
+
+/// VR gaming of Table 2 (HT 45, ES 60, GE 60 after ES) with three more models of AR gaming and the
+/// outdoor activities, so that six models contend: DE 30, KD 3, SR 3 triggered by KD.
+pub fn six_models() -> Scenario {
+    scenario(
+        table_3(),
+        vec![
+            reading(&[0], model("HT", 45.0)),
+            reading(&[0], model("ES", 60.0)),
+            after(1, reading(&[0], model("GE", 60.0))),
+            reading(&[0], model("DE", 30.0)),
+            reading(&[2], model("KD", 3.0)),
+            triggered_by(4, 0.5, reading(&[2], model("SR", 3.0))),
+        ],
+    )
+}
+
+/// Costs of [`six_models`] on four accelerators, two fast and two slow; about 90 % busy.
+pub fn six_models_table() -> CostTable {
+    let latencies_ms = [12.0, 6.0, 5.0, 21.0, 15.0, 180.0];
+    let slowness = [1.0, 1.3, 2.6, 3.1];
+    let row = |ms: f64| {
+        let cost = |slow: f64| (span_ms(ms * slow).ns(), 1e6 * ms * (2.0 - slow / 4.0));
+        slowness.map(cost).to_vec()
+    };
+    table(&latencies_ms.map(row))
+}
+
+/// Every accelerator of a plan.
+pub fn accelerators(plan: &Plan) -> impl Iterator<Item = AccelId> {
+    (0..plan.system.accelerators().len()).map(AccelId::new)
+}

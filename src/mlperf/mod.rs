@@ -10,7 +10,7 @@
 //! schedule is LoadGen's own to the nanosecond, from the same [`random`] streams. [`run()`](run::run)
 //! issues the queries to a [`SystemUnderTest`] in simulated time, as the scenario says. What was seen
 //! becomes [`performance`]: [`statistics`] and [`validity`] with LoadGen's reasons, which
-//! [`summary`] puts into LoadGen's own words. [`peak`] does all that until the load is as high as it
+//! [`summary`] and [`detail_log`] put into LoadGen's own words. [`peak`] does all that until the load is as high as it
 //! can be. [`rounds`] lists what each round of the benchmark asks for, [`counts`] and
 //! [`EarlyStopping`](crate::statistics::EarlyStopping) why.
 //!
@@ -29,6 +29,7 @@ pub mod bed;
 pub mod bench;
 pub mod benchmark;
 pub mod counts;
+pub mod detail_log;
 mod one_queue;
 pub mod peak;
 pub mod performance;

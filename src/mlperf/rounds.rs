@@ -75,6 +75,7 @@ const V2_0: Round = Round {
 };
 const V3_1: Round = Round {
     name: "v3.1",
+    loadgen: LoadGen::V2_1,
     single_stream_queries: None,
     tail_queries: TailQueries::EarlyStopping { multi_stream: 662 },
     seeds: seeds(148_687_905_518_835_231, 520_418_551_913_322_573, 811_580_660_758_947_900),
@@ -118,6 +119,7 @@ pub const ROUNDS: [Round; 12] = [
     V2_0,
     Round {
         name: "v2.1",
+        loadgen: LoadGen::V2_1,
         seeds: seeds(
             14_284_205_019_438_841_327,
             4_163_916_728_725_999_944,
@@ -127,6 +129,7 @@ pub const ROUNDS: [Round; 12] = [
     },
     Round {
         name: "v3.0",
+        loadgen: LoadGen::V2_1,
         seeds: seeds(
             10_003_631_887_983_097_364,
             17_183_018_601_990_103_738,
@@ -148,6 +151,7 @@ pub const ROUNDS: [Round; 12] = [
     },
     Round {
         name: "v5.1",
+        loadgen: LoadGen::V5_1,
         seeds: seeds(
             1_780_908_523_862_526_354,
             14_771_362_308_971_278_857,

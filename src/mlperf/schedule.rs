@@ -105,6 +105,17 @@ fn performance_set(settings: &Settings) -> Vec<u32> {
     samples
 }
 
+/// The performance set as it is loaded: in multi-stream followed by its first samples, so that queries can wrap
+/// around.
+pub(super) fn loaded_set(settings: &Settings) -> Vec<u32> {
+    let set = performance_set(settings);
+    let padding = match settings.scenario {
+        Scenario::MultiStream => settings.samples_per_query as usize - 1,
+        _ => 0,
+    };
+    set.iter().cycle().take(set.len() + padding).copied().collect()
+}
+
 /// LoadGen permutes the set for uses that a performance run may not have, and so moves the stream
 /// that the samples are drawn from.
 fn discard_permutations(settings: &Settings, set_size: usize, stream: &mut MersenneTwister) {

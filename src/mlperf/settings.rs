@@ -77,10 +77,14 @@ impl Mode {
 pub enum LoadGen {
     /// v0.5 to v1.1.
     V0_5,
-    /// v2.0 to v4.0: multi-stream on completion, early stopping.
+    /// v2.0: multi-stream on completion, early stopping.
     V2_0,
-    /// v4.1 to v5.1: server results by completion.
+    /// v2.1 to v4.0: how long the name of the system takes is logged.
+    V2_1,
+    /// v4.1 and v5.0: server results by completion.
     V4_1,
+    /// v5.1: the number of errors is logged, percentiles have a decimal.
+    V5_1,
     /// LoadGen 6.0.17: the performance set is a permutation of the first samples.
     V6_0,
 }
@@ -100,6 +104,11 @@ impl LoadGen {
     /// Whether the server result is the rate of completion, not of the schedule.
     pub fn reports_completion(self) -> bool {
         self >= Self::V4_1
+    }
+
+    /// Decimals of percentiles in words.
+    pub(super) fn percentile_decimals(self) -> usize {
+        usize::from(self >= Self::V5_1)
     }
 
     /// Whether the performance set is drawn from the whole library, not from as many of its first
@@ -306,6 +315,17 @@ pub struct Settings {
     pub peak_decimals: i32,
     /// Search for the peak: factor less 1 by which the rate is raised.
     pub peak_step: f64,
+    /// What was asked for.
+    pub requested: Request,
+}
+
+/// What is asked for, and of which samples.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Request {
+    /// Settings.
+    pub settings: TestSettings,
+    /// Samples that there are.
+    pub library: Library,
 }
 
 impl Settings {
@@ -320,6 +340,7 @@ impl Settings {
         library: Library,
         loadgen: LoadGen,
     ) -> Result<Self, SettingsError> {
+        let request = Request { settings: *requested, library };
         let library = performance_set(requested, library, loadgen)?;
         if requested.sample_concatenate_permutation && requested.scenario != Scenario::Offline {
             return Err(SettingsError::OutOfRange {
@@ -358,6 +379,7 @@ impl Settings {
             concatenate_permutation: false,
             peak_decimals: 0,
             peak_step: 1.0,
+            requested: request,
         };
         let settings = match requested.scenario {
             Scenario::SingleStream => common.single_stream(requested),
@@ -441,6 +463,20 @@ impl Settings {
             concatenate_permutation: requested.sample_concatenate_permutation,
             ..self
         })
+    }
+
+    /// What LoadGen has to be asked for to make a run with exactly these settings, which may have another rate,
+    /// duration, seed or number of streams than was asked for.
+    pub fn asked(&self) -> TestSettings {
+        let mut asked = self.requested.settings;
+        asked.seeds = self.seeds;
+        asked.min_duration_ms = self.min_duration.ns() / 1_000_000;
+        match self.scenario {
+            Scenario::Server => asked.server_target_qps = self.target_qps,
+            Scenario::MultiStream => asked.multi_stream_samples_per_query = self.samples_per_query,
+            Scenario::SingleStream | Scenario::Offline => {}
+        }
+        asked
     }
 
     /// The same settings with another rate of arrivals \[1/s\].

@@ -63,7 +63,7 @@ impl Summary<'_> {
 
     /// A percentile as the headline and the estimates have it.
     fn ordinal(&self, percentile: f64) -> String {
-        let decimals = usize::from(self.settings.loadgen >= LoadGen::V4_1);
+        let decimals = self.settings.loadgen.percentile_decimals();
         format!("{:.decimals$}th percentile", percentile * 100.0)
     }
 
@@ -230,7 +230,7 @@ pub fn early_stopping_text(
     settings: &Settings,
     early_stopping: &EarlyStoppingResult,
 ) -> Option<String> {
-    let decimals = usize::from(settings.loadgen >= LoadGen::V4_1);
+    let decimals = settings.loadgen.percentile_decimals();
     match *early_stopping {
         EarlyStoppingResult::NotNeeded => None,
         EarlyStoppingResult::Bound { queries, required, .. } if queries >= required => {

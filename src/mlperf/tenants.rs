@@ -6,6 +6,7 @@ use crate::units::{Millijoules, SimSpan, SimTime};
 use super::arrivals::Arrivals;
 use super::bed::TestError;
 use super::bench::{Bench, Played};
+use super::detail_log::Pass;
 use super::peak::{Search, find_highest};
 use super::performance::{Observations, Performance};
 use super::run::RunError;
@@ -83,11 +84,26 @@ pub struct TenantOutcome {
     pub performance: Performance,
     /// When each was due, and when it was done.
     pub queries: Vec<(SimTime, SimTime)>,
+    /// When a further one would have been due.
+    pub next_due: SimTime,
     /// Energy of all of them.
     pub energy: Millijoules,
 }
 
 impl TenantOutcome {
+    /// What the detailed log says of its run.
+    pub fn pass(&self) -> Pass {
+        let done = self.queries.iter().map(|&(_, done)| done).max();
+        Pass {
+            queries: self.performance.queries,
+            samples_per_query: 1,
+            next_due: self.next_due,
+            endings: Vec::new(),
+            last_issued: self.performance.last_issued,
+            done: done.unwrap_or(SimTime::ZERO),
+        }
+    }
+
     /// Whether it holds its bound.
     pub fn holds(&self) -> bool {
         self.performance.validity.holds()
@@ -137,7 +153,7 @@ pub fn play(
     let outcome = |(tenant, (test, energy)): (usize, (&TenantTest, Millijoules))| {
         let rate = streams[tenant].arrivals.mean_rate();
         let settings = Settings { min_duration: duration, ..test.settings.with_rate(rate)? };
-        Ok(outcome_of(tenant, settings, energy, &queries, &done))
+        Ok(outcome_of((tenant, &streams[tenant]), settings, energy, &queries, &done))
     };
     let outcomes = tests.iter().zip(energies).enumerate().map(outcome);
     let outcomes = outcomes.collect::<Result<_, TestError>>()?;
@@ -165,7 +181,7 @@ fn issue(
 }
 
 fn outcome_of(
-    tenant: usize,
+    (tenant, stream): (usize, &TenantStream),
     settings: Settings,
     energy: Millijoules,
     queries: &[TenantQuery],
@@ -184,7 +200,8 @@ fn outcome_of(
         last_completed: last_done,
     };
     let performance = Performance::of(&settings, seen).expect("there is a latency");
-    TenantOutcome { settings, performance, queries, energy }
+    let next_due = stream.arrivals.times(stream.seed).nth(queries.len()).unwrap_or(last);
+    TenantOutcome { settings, performance, queries, next_due, energy }
 }
 
 /// The largest factor of all rates at which every tenant keeps its bound.

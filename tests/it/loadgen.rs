@@ -12,7 +12,7 @@ use binary::{stderr, stdout, xrsim};
 use tempfile::TempDir;
 
 use xrsim::config::Source;
-use xrsim::config::loadgen_cases::{Case, Cases};
+use xrsim::config::loadgen_cases::{Case, CaseFiles, Cases};
 use xrsim::mlperf::peak::find_peak;
 use xrsim::mlperf::{Mode, Performance, RunError, measure};
 
@@ -222,11 +222,13 @@ fn cut_files_do_no_harm() {
     let log = fs::read_to_string(shipped().join("queries/ss09_bimodal_n64.csv")).unwrap();
     for cut in (0..text.len()).step_by(173) {
         let source = Source::new("cases.json", &text[..cut]);
-        assert!(Cases::parse(source, None, |_| Ok((None, None))).is_err(), "{cut}");
+        assert!(Cases::parse(source, None, |_| Ok(CaseFiles::default())).is_err(), "{cut}");
     }
     for cut in (0..log.len()).step_by(31) {
         let source = Source::new("cases.json", &*text);
         let part = Source::new("log.csv", &log[..cut]);
-        let _ = Cases::parse(source, None, |_| Ok((Some(part.clone()), None)));
+        let _ = Cases::parse(source, None, |_| {
+            Ok(CaseFiles { log: Some(part.clone()), ..CaseFiles::default() })
+        });
     }
 }

@@ -1,6 +1,7 @@
 //! `xrsim mlperf`: what LoadGen would measure of a simulated system.
 
 mod curve;
+mod logs;
 mod results;
 mod target;
 mod tenants;

@@ -6,12 +6,12 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use crate::mlperf::benchmark::{Beside, Outcome};
+use crate::mlperf::detail_log::Pass;
 use crate::mlperf::peak::Trial;
 use crate::mlperf::performance::{Metric, Performance};
 use crate::mlperf::rounds::Round;
 use crate::mlperf::settings::{Scenario, Settings};
 use crate::mlperf::suite::{Cooldown, Load, Suite};
-use crate::mlperf::summary;
 use crate::report::mlperf::server_to_offline;
 use crate::report::table;
 use crate::units::{Millijoules, SimSpan, SimTime};
@@ -21,6 +21,7 @@ use super::super::message::{Failure, say};
 use super::super::output::{self, OutputFile};
 use super::super::{figure, table_style};
 use super::Made;
+use super::logs;
 use super::target::Target;
 
 /// Tests that were made.
@@ -175,9 +176,8 @@ impl Results<'_> {
         for Made { test, outcome, curve } in &self.made {
             let place = folder.join(&*test.task.name).join(test.load.name());
             output::create_folder(&place)?;
-            let errors = outcome.measurement.run.errors().count();
-            let text = summary::render(&outcome.settings, outcome.performance(), &system, errors);
-            output::write_text(&place.join("mlperf_log_summary.txt"), &text)?;
+            let pass = Pass::of(&outcome.settings, &outcome.measurement);
+            logs::write(&place, &outcome.settings, &pass, outcome.performance(), &system)?;
             write_queries(&place.join("queries.csv"), outcome)?;
             if let Some(curve) = curve {
                 figure::write(&place.join("curve.svg"), &curve.draw(&test.task.title, &system))?;

@@ -1,10 +1,12 @@
 //! Runs of the real LoadGen: what was asked for, what it logged and what it said.
 //!
 //! A folder of such runs holds `cases.json`, a list of cases; `queries/<id>.csv` with a row for every
-//! sample of a case; `summary/<id>.txt`, LoadGen's summary; and `rng_vectors.json`, draws of its random
+//! sample of a case; `summary/<id>.txt`, LoadGen's summary; `detail/<id>.txt`, its detailed log, or
+//! `detail/<id>.csv`, a table of the keys and values of that; and `rng_vectors.json`, draws of its random
 //! numbers. All but the first may be absent. What is asked for must be known, key by key; of what
 //! LoadGen said, a case gives as much as it likes.
 
+mod detail;
 mod expected;
 mod inputs;
 mod log;
@@ -21,6 +23,7 @@ use super::yaml::read::{self, Problems};
 use super::yaml::{self, Fields, Node, Value};
 use super::{ConfigError, Problem, Source};
 
+pub use detail::{Detail, DetailRow};
 pub use expected::{Expected, Percentiles, Sought, Told, Verdict};
 pub use log::{LogRow, QueryLog};
 pub use vectors::{EarlyStoppingVector, Vector, Vectors};
@@ -42,6 +45,8 @@ pub struct Case {
     pub log: Option<QueryLog>,
     /// Its summary.
     pub summary: Option<Arc<Source>>,
+    /// Its detailed log.
+    pub detail: Option<Detail>,
 }
 
 /// A folder of cases.
@@ -66,11 +71,17 @@ impl Cases {
         let file = |name: &str| optional(&folder.join(name));
         let cases = Source::read(&folder.join("cases.json"))?;
         Self::parse(cases, file("rng_vectors.json")?, |id| {
-            Ok((file(&format!("queries/{id}.csv"))?, file(&format!("summary/{id}.txt"))?))
+            let detail = file(&format!("detail/{id}.txt"))?;
+            Ok(CaseFiles {
+                log: file(&format!("queries/{id}.csv"))?,
+                summary: file(&format!("summary/{id}.txt"))?,
+                detail: detail
+                    .map_or_else(|| file(&format!("detail/{id}.csv")), |it| Ok(Some(it)))?,
+            })
         })
     }
 
-    /// Reads the text of a file of cases, and of one of draws; `files` gives the log and the summary
+    /// Reads the text of a file of cases, and of one of draws; `files` gives the files
     /// of a case.
     ///
     /// # Errors
@@ -85,9 +96,10 @@ impl Cases {
         let mut cases = parse_cases(&source, &mut problems);
         finish(&source, problems)?;
         for case in &mut cases {
-            let (log, summary) = files(&case.id)?;
+            let CaseFiles { log, summary, detail } = files(&case.id)?;
             case.log = log.map(|source| QueryLog::parse(&source, &case.settings)).transpose()?;
             case.summary = summary;
+            case.detail = detail.map(|source| Detail::parse(&source)).transpose()?;
         }
         let vectors =
             vectors.map(|source| Ok::<_, ConfigError>((source.clone(), Vectors::parse(&source)?)));
@@ -95,8 +107,16 @@ impl Cases {
     }
 }
 
-/// Log and summary of a case, where they are.
-pub type CaseFiles = (Option<Arc<Source>>, Option<Arc<Source>>);
+/// Files of a case, where they are.
+#[derive(Debug, Clone, Default)]
+pub struct CaseFiles {
+    /// A row for every sample.
+    pub log: Option<Arc<Source>>,
+    /// LoadGen's summary.
+    pub summary: Option<Arc<Source>>,
+    /// Its detailed log, or a table of that.
+    pub detail: Option<Arc<Source>>,
+}
 
 /// The file at `path` unless there is none.
 fn optional(path: &Path) -> Result<Option<Arc<Source>>, ConfigError> {
@@ -147,7 +167,7 @@ fn parse_case(source: &Source, node: &Node<'_>, problems: &mut Problems) -> Opti
     fields.finish_open();
     let (line, _) = source.position(node.span.start);
     let (id, service, settings) = (id?, service?, settings?);
-    Some(Case { id, line, settings, service, expected, log: None, summary: None })
+    Some(Case { id, line, settings, service, expected, log: None, summary: None, detail: None })
 }
 
 /// Reads a name that is fit for a file.

@@ -7,7 +7,6 @@ use serde_json::{Value, json};
 
 use crate::mlperf::benchmark::Rules;
 use crate::mlperf::peak::Trial;
-use crate::mlperf::summary;
 use crate::mlperf::tenants::TenantOutcome;
 use crate::report::table;
 
@@ -15,6 +14,7 @@ use super::super::super::args::Format;
 use super::super::super::message::{Failure, say};
 use super::super::super::output::{self, OutputFile};
 use super::super::super::table_style;
+use super::super::logs;
 use super::super::results::{reason, short};
 use super::super::target::Accelerators;
 use super::{Asked, Played};
@@ -167,8 +167,7 @@ impl Results<'_> {
             let place = folder.join(format!("{tenant}_{}", asked.test.task.name));
             output::create_folder(&place)?;
             let (settings, performance) = (&outcome.settings, &outcome.performance);
-            let text = summary::render(settings, performance, &self.system, 0);
-            output::write_text(&place.join("mlperf_log_summary.txt"), &text)?;
+            logs::write(&place, settings, &outcome.pass(), performance, &self.system)?;
             write_queries(&place.join("queries.csv"), outcome)?;
         }
         output::write_text(&folder.join("tenants.csv"), &self.csv())?;

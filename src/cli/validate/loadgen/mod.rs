@@ -3,6 +3,7 @@
 //! Schedules, samples and everything that follows from the recorded latencies must be equal. Simulated
 //! latencies must be near: LoadGen, its Python system and their host added 40 to 180 us to a query.
 
+mod detail;
 mod recorded;
 mod report;
 mod simulated;
@@ -14,7 +15,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::config::Source;
-use crate::config::loadgen_cases::{Case, Cases};
+use crate::config::loadgen_cases::{Case, CaseFiles, Cases};
 
 use super::super::message::Failure;
 use super::super::output;
@@ -94,7 +95,8 @@ pub(super) fn compare() -> Result<Vec<Comparison>, Failure> {
     let vectors = Source::new("rng_vectors.json", VECTORS);
     let cases = Cases::parse(Source::new("cases.json", CASES), Some(vectors), |id| {
         let log = LOGS.iter().find(|(known, _)| *known == id);
-        Ok((log.map(|(name, text)| Source::new(format!("{name}.csv"), *text)), None))
+        let log = log.map(|(name, text)| Source::new(format!("{name}.csv"), *text));
+        Ok(CaseFiles { log, ..CaseFiles::default() })
     })?;
     let reports = reports(&cases)?;
     let mut comparisons: Vec<_> = report::comparisons(&reports);

@@ -5,19 +5,21 @@ use crate::report::table::{new_table, render};
 
 use super::super::super::table_style;
 use super::super::Comparison;
+use super::detail;
 use super::recorded;
 use super::simulated::Simulated;
 use super::summary::{self, Latencies};
 use super::tally::Tally;
 
 /// Columns of the table, and what plain `xrsim validate` calls them.
-const ASPECTS: [(&str, &str); 8] = [
+const ASPECTS: [(&str, &str); 9] = [
     ("schedule", "schedules"),
     ("samples", "samples of queries"),
     ("statistics", "statistics of recorded latencies"),
     ("early stopping", "early stopping"),
     ("verdict", "verdicts"),
     ("summary", "summaries"),
+    ("detail", "detailed logs"),
     ("peak", "searches for the peak"),
     ("deviation", "simulated latencies and rates"),
 ];
@@ -39,7 +41,8 @@ impl CaseReport {
     /// Compares `case` with its simulation.
     pub fn of(case: &Case, simulated: &Simulated) -> Self {
         let mut tallies: [Tally; ASPECTS.len()] = std::array::from_fn(|_| Tally::default());
-        let [due, samples, statistics, early, verdict, lines, peak, latencies] = &mut tallies;
+        let [due, samples, statistics, early, verdict, lines, details, peak, latencies] =
+            &mut tallies;
         simulated.schedule(&case.expected.told, due);
         recorded::schedule(case, &simulated.measurement.schedule, [due, samples]);
         simulated.verdict(&case.expected.verdict, &case.expected.told, verdict);
@@ -51,6 +54,7 @@ impl CaseReport {
                 recorded::statistics_of(case, &performance, statistics);
                 recorded::early_stopping(case, &performance, early);
                 recorded::verdict(case, &performance, verdict);
+                detail::compare(case, simulated, &performance, Latencies::Recorded, details);
                 if recorded::duration_is_certain(case, &performance) {
                     let settings = &case.settings;
                     summary::compare(case, settings, &performance, Latencies::Recorded, lines);
@@ -59,6 +63,7 @@ impl CaseReport {
             None => {
                 let performance = &simulated.measurement.performance;
                 let settings = &simulated.settings;
+                detail::compare(case, simulated, performance, Latencies::Simulated, details);
                 summary::compare(case, settings, performance, Latencies::Simulated, lines);
             }
         }

@@ -1,13 +1,14 @@
 //! A case simulated, and how near that is to the recorded run.
 
 use crate::config::loadgen_cases::{Case, Percentiles, Told, Verdict};
+use crate::mlperf::detail_log::{DetailLog, Pass};
 use crate::mlperf::peak::{Search, find_peak, messages};
 use crate::mlperf::run::Ending;
 use crate::mlperf::service::{Discipline, Service};
 use crate::mlperf::statistics::PERCENTILES;
 use crate::mlperf::summary::significant;
 use crate::mlperf::validity::EarlyStoppingResult;
-use crate::mlperf::{Measurement, Mode, RunError, Scenario, Settings, measure};
+use crate::mlperf::{Measurement, Mode, Performance, RunError, Scenario, Settings, measure};
 use crate::statistics::percentile_index;
 use crate::units::{SimSpan, SimTime};
 
@@ -26,6 +27,9 @@ const OVERHEAD: SimSpan = SimSpan::from_ns(200_000);
 /// samples in Offline, in which the host's start counts.
 const RATE_TOLERANCES: [f64; 3] = [1e-5, 2e-4, 1e-3];
 
+/// What the system is called, which no comparison depends on.
+const SYSTEM: &str = "simulated";
+
 /// A case, simulated.
 pub struct Simulated {
     /// Settings of the run that was reported: those of the case, or of the peak.
@@ -34,8 +38,8 @@ pub struct Simulated {
     pub measurement: Measurement,
     /// The search for the peak that led there.
     search: Option<Search<()>>,
-    /// Queries that were made for the last run, samples of each, and when another would be due.
-    generated: (usize, usize, SimTime),
+    /// What every run made, in order; of a search the last one is not the one that was reported.
+    passes: Vec<Pass>,
     /// Percentiles if every call took [`OVERHEAD`] more; of systems that keep their caller waiting, for
     /// which this adds up.
     with_overhead: Option<[SimSpan; 6]>,
@@ -60,16 +64,16 @@ impl Simulated {
         let slowed = blocks.then(|| measure(settings, &mut service.slowed(OVERHEAD)));
         let with_overhead =
             slowed.transpose()?.map(|slowed| slowed.performance.latency.percentiles);
-        let generated = generated(&measurement);
+        let passes = vec![Pass::of(settings, &measurement)];
         let settings = settings.clone();
-        Ok(Self { settings, measurement, search: None, generated, with_overhead })
+        Ok(Self { settings, measurement, search: None, passes, with_overhead })
     }
 
     fn of_search(settings: &Settings, service: &Service) -> Result<Self, RunError> {
-        let (mut first, mut last) = (None, None);
+        let (mut first, mut passes) = (None, Vec::new());
         let search = find_peak(settings, |settings| {
             let measurement = measure(settings, &mut service.clone())?;
-            last = Some(generated(&measurement));
+            passes.push(Pass::of(settings, &measurement));
             let passes = measurement.performance.validity.performance == Some(true);
             let kept = (settings.clone(), measurement);
             first.get_or_insert_with(|| kept.clone());
@@ -79,18 +83,19 @@ impl Simulated {
         let (value, reported) =
             peak.map_or((None, first), |(value, kept)| (Some(value), Some(kept)));
         let (settings, measurement) = reported.expect("a search makes a run");
-        let generated = last.unwrap_or_else(|| generated(&measurement));
         let search = Some(Search { trials, peak: value.map(|value| (value, ())) });
-        Ok(Self { settings, measurement, search, generated, with_overhead: None })
+        Ok(Self { settings, measurement, search, passes, with_overhead: None })
     }
 
     /// Compares what was made ahead of the run, and how it ended.
     pub fn schedule(&self, told: &Told, tally: &mut Tally) {
-        let (queries, samples, end) = self.generated;
-        tally.equal_if("generated_query_count", told.generated_queries, queries as u64);
-        let samples = samples as u64;
-        tally.equal_if("generated_samples_per_query", told.generated_samples_per_query, samples);
-        tally.equal_if("generated_query_duration", told.generated_duration_ns, end.ns());
+        if let Some(last) = self.passes.last() {
+            tally.equal_if("generated_query_count", told.generated_queries, last.queries);
+            let (expected, found) = (told.generated_samples_per_query, last.samples_per_query);
+            tally.equal_if("generated_samples_per_query", expected, found);
+            let found = last.next_due.ns();
+            tally.equal_if("generated_query_duration", told.generated_duration_ns, found);
+        }
         if self.count_is_certain() {
             let queries = self.measurement.performance.queries;
             tally.equal_if("result_query_count", told.queries, queries);
@@ -144,8 +149,25 @@ impl Simulated {
         let expected: Vec<_> = endings.map(|error| reason(error)).collect();
         let found: Vec<_> =
             self.measurement.run.errors().map(|ending| reason(&ending.to_string())).collect();
-        if self.search.is_none() && self.duration_is_certain() {
+        if self.search.is_none() && self.endings_are_certain() {
             tally.equal("errors (simulated)", expected.join("; "), found.join("; "));
+        }
+    }
+
+    /// Whether the host cannot have had a part in why the run ended.
+    pub fn endings_are_certain(&self) -> bool {
+        self.duration_is_certain()
+    }
+
+    /// The detailed log of `case`, whose reported run says `performance`.
+    pub fn detail_log(&self, case: &Case, performance: &Performance) -> DetailLog {
+        let settings = &case.settings;
+        match (&self.search, &self.passes[..]) {
+            (None, [pass]) => DetailLog::of_run(settings, pass, performance, SYSTEM),
+            (search, passes) => {
+                let messages = search.as_ref().map_or_else(Vec::new, messages);
+                DetailLog::of_search(settings, &messages, passes, performance, SYSTEM)
+            }
         }
     }
 
@@ -270,9 +292,4 @@ impl Simulated {
         };
         found == *ideal
     }
-}
-
-fn generated(measurement: &Measurement) -> (usize, usize, SimTime) {
-    let schedule = &measurement.schedule;
-    (schedule.n_queries(), schedule.samples_per_query(), schedule.end)
 }

@@ -62,6 +62,7 @@ const V0_5: Round = Round {
 };
 const V1_0: Round = Round {
     name: "v1.0",
+    loadgen: LoadGen::V1_0,
     min_duration_ms: 600_000,
     server_runs: 1,
     seeds: seeds(7_322_528_924_094_909_334, 1_570_999_273_408_051_088, 3_507_442_325_620_259_414),

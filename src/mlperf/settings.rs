@@ -44,6 +44,15 @@ impl Scenario {
             Self::Offline => "Offline",
         }
     }
+
+    /// What the summary of `loadgen` calls it.
+    pub(super) fn name_in_summary(self, loadgen: LoadGen) -> &'static str {
+        match self {
+            Self::SingleStream if loadgen < LoadGen::V1_0 => "Single Stream",
+            Self::MultiStream if loadgen < LoadGen::V1_0 => "Multi Stream",
+            _ => self.name(),
+        }
+    }
 }
 
 impl fmt::Display for Scenario {
@@ -69,14 +78,25 @@ impl Mode {
             Self::FindPeakPerformance => "FindPeakPerformance",
         }
     }
+
+    /// What the summary of `loadgen` calls it.
+    pub(super) fn name_in_summary(self, loadgen: LoadGen) -> &'static str {
+        match self {
+            _ if loadgen >= LoadGen::V1_0 => self.name(),
+            Self::PerformanceOnly => "Performance",
+            Self::FindPeakPerformance => "Find Peak Performance",
+        }
+    }
 }
 
 /// Behaviour of LoadGen that changed over its releases. Each variant is named for the first round
 /// with it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum LoadGen {
-    /// v0.5 to v1.1.
+    /// v0.5 and v0.7.
     V0_5,
+    /// v1.0 and v1.1: a detailed log in JSON, names without spaces.
+    V1_0,
     /// v2.0: multi-stream on completion, early stopping.
     V2_0,
     /// v2.1 to v4.0: how long the name of the system takes is logged.

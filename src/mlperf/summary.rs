@@ -69,8 +69,9 @@ impl Summary<'_> {
 
     fn headline(&mut self) {
         let Self { settings, performance, .. } = *self;
-        self.line(&format!("Scenario : {}", settings.scenario));
-        self.line(&format!("Mode     : {}", settings.mode.name()));
+        let loadgen = settings.loadgen;
+        self.line(&format!("Scenario : {}", settings.scenario.name_in_summary(loadgen)));
+        self.line(&format!("Mode     : {}", settings.mode.name_in_summary(loadgen)));
         let headline = match settings.scenario {
             Scenario::MultiStream if settings.loadgen.has_fixed_interval() => {
                 format!("Samples per query : {}", settings.samples_per_query)

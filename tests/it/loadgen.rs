@@ -44,6 +44,85 @@ fn all_recorded_cases_are_equal() {
     }
 }
 
+/// Recorded runs with LoadGen's detailed logs, as tables of their keys.
+fn logs() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("validation/loadgen_logs")
+}
+
+#[test]
+fn detailed_logs_have_the_keys_and_values_of_loadgen() {
+    let (status, report, _) = validate(&logs());
+    assert_eq!(status, Some(0), "{report}");
+    assert!(report.contains("cases.json: 11 of 11 cases equal"), "{report}");
+    let header = report.lines().next().expect("there is a table");
+    let place = header.find("detail").expect("detailed logs have a column");
+    for row in report.lines().skip(1).take(11) {
+        assert!(row[place..].starts_with("equal"), "{row}\n{report}");
+    }
+}
+
+/// What is asked for, what is made of it, a message of the search, an error and a result.
+#[test]
+fn a_key_of_a_detailed_log_that_differs_is_found() {
+    for (case, from, to, said) in [
+        (
+            "of_concatenated",
+            "sample_count_override,false,48",
+            "sample_count_override,false,0",
+            "override: expected 0",
+        ),
+        (
+            "ms_pairs",
+            "generated_samples_per_query,false,2",
+            "generated_samples_per_query,false,3",
+            "expected 3, found 2",
+        ),
+        (
+            "sv_findpeak",
+            "performance field: 62.500000",
+            "performance field: 62.600000",
+            "generic_message: ",
+        ),
+        ("ss06_max_query", "error_runtime,true", "error_runtime,false", "error_runtime: "),
+        ("sv_second", "num_errors,", "num_error,", "sv_second.csv: keys: "),
+        (
+            "ss04_too_few",
+            "early_stopping_met,false,false",
+            "early_stopping_met,false,true",
+            "expected true, found false",
+        ),
+    ] {
+        let (status, report, _) = with(&logs(), &format!("detail/{case}.csv"), from, to);
+        assert_eq!(status, Some(1), "{report}");
+        assert!(report.contains(&format!("first difference of {case} ")), "{report}");
+        assert!(report.contains(said), "{report}");
+    }
+}
+
+/// Both forms: a table, and the lines of LoadGen.
+#[test]
+fn detailed_logs_that_are_broken_are_refused_with_their_place() {
+    let table = "detail/ms_pairs.csv";
+    for (from, to, said) in [
+        ("key,is_error,value", "key,value", "these are not the columns of a log"),
+        ("num_errors,false,0", "num_errors,flase,0", "no row of a log"),
+        ("num_errors,false,0", "num_errors,false,[", "no row of a log"),
+        ("num_errors,false,0", "num_errors,false", "no row of a log"),
+    ] {
+        let (status, report, error) = with(&logs(), table, from, to);
+        assert_eq!(status, Some(2), "{report}");
+        assert!(error.contains(said) && error.contains("ms_pairs.csv:"), "{error}");
+    }
+    let copy = copy_of(&logs());
+    for line in ["{", "{\"key\": 1}", "{\"key\": \"a\", \"value\": inf}"] {
+        let text = format!(":::MLLOG {line}\n");
+        fs::write(copy.path().join("detail/ms_pairs.txt"), text).unwrap();
+        let (status, report, error) = validate(copy.path());
+        assert_eq!(status, Some(2), "{report}");
+        assert!(error.contains("ms_pairs.txt:1:1: no line of a log"), "{error}");
+    }
+}
+
 /// What a case says when it is simulated; at its peak if it searches for one.
 fn simulate(case: &Case) -> Performance {
     match case.settings.mode {
@@ -80,7 +159,7 @@ fn simulations_are_equal_to_those_of_others_to_the_nanosecond() {
 /// A copy of a folder of cases, with summaries where the reference data are at hand.
 fn copy_of(folder: &Path) -> TempDir {
     let copy = TempDir::new().unwrap();
-    for part in ["", "queries", "summary"] {
+    for part in ["", "queries", "summary", "detail"] {
         let Ok(entries) = fs::read_dir(folder.join(part)) else { continue };
         fs::create_dir_all(copy.path().join(part)).unwrap();
         for entry in entries.map(|entry| entry.unwrap()).filter(|entry| entry.path().is_file()) {

@@ -17,6 +17,7 @@ mod loadgen;
 mod loadgen_queueing;
 mod metrics;
 mod mlperf_command;
+mod mlperf_logs;
 mod mlperf_networks;
 mod mlperf_report;
 mod mlperf_suites;

@@ -1,8 +1,11 @@
-"""Records one run of the real LoadGen: `python record.py CASE.json DIR`.
+"""Records one run of the real LoadGen: `python record.py CASE.json DIR [--table]`.
 
 CASE.json is an entry of a file of cases as `xrsim validate loadgen --cases` reads them: scenario, mode, settings,
 number of samples and the system (`sut`). DIR gets `detail/ID.txt` and `summary/ID.txt`, LoadGen's own logs, and
 `queries/ID.csv`, a row a sample. What the case has to say of Offline, whose rows are thinned, is printed as JSON.
+
+With `--table`, a table of the keys of the detailed log, `detail/ID.csv`, takes the place of both logs; keys of
+LoadGen's own build, clock and threads are left out.
 
 Needs the package `mlcommons-loadgen`. One process a run, since LoadGen keeps its state in the process.
 """
@@ -157,6 +160,32 @@ def measured(latencies):
     return found | ends
 
 
+OWN = re.compile(r"loadgen_|logger_|power_|test_datetime|get_sut_name_duration_ns|sut_name|qsl_name")
+
+
+def messages(log):
+    """Lines of a detailed log as LoadGen writes it."""
+    marker = ":::MLLOG "
+    with open(log, encoding="utf-8") as lines:
+        return [json.loads(line[len(marker) :]) for line in lines if line.startswith(marker)]
+
+
+def write_rows(path, rows):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with open(path, "w", newline="") as file:
+        csv.writer(file, lineterminator="\n").writerows(rows)
+
+
+def write_table(log, path):
+    """A table of the keys that are not LoadGen's own, with their values as JSON."""
+    rows = [["key", "is_error", "value"]]
+    for it in messages(log):
+        if not OWN.match(it["key"]):
+            is_error = str(it["metadata"]["is_error"]).lower()
+            rows.append([it["key"], is_error, json.dumps(it["value"])])
+    write_rows(path, rows)
+
+
 def real_time():
     """Runs ahead of other processes where the host allows for it, so that there are fewer stalls."""
     try:
@@ -166,17 +195,19 @@ def real_time():
 
 
 def main():
-    real_time()
     case = json.loads(pathlib.Path(sys.argv[1]).read_text())
     out = pathlib.Path(sys.argv[2])
-    for name in ("detail", "queries", "summary"):
-        (out / name).mkdir(parents=True, exist_ok=True)
     found = {}
+    real_time()
     with tempfile.TemporaryDirectory() as folder:
         logs = pathlib.Path(folder)
         run(case, logs)
-        for name in ("detail", "summary"):
-            shutil.copy(logs / f"mlperf_log_{name}.txt", out / name / f"{case['id']}.txt")
+        if "--table" in sys.argv[3:]:
+            write_table(logs / "mlperf_log_detail.txt", out / "detail" / f"{case['id']}.csv")
+        else:
+            for name in ("detail", "summary"):
+                (out / name).mkdir(parents=True, exist_ok=True)
+                shutil.copy(logs / f"mlperf_log_{name}.txt", out / name / f"{case['id']}.txt")
         if case.get("mode", "PerformanceOnly") == "PerformanceOnly":
             rows = samples(logs / "mlperf_log_trace.json")
             header = "sample_seq,query_seq,sample_idx,scheduled_ns,issue_delay_ns,latency_ns".split(",")
@@ -184,8 +215,7 @@ def main():
                 found["measured"] = measured(row[5] for row in rows)
                 header = ["sample_seq", "complete_ns"]
                 rows = [[row[0], row[5]] for row in rows if row[0] % THINNED == 0 or row is rows[-1]]
-            with open(out / "queries" / f"{case['id']}.csv", "w", newline="") as file:
-                csv.writer(file, lineterminator="\n").writerows([header, *rows])
+            write_rows(out / "queries" / f"{case['id']}.csv", [header, *rows])
     print(json.dumps(found))
 
 

@@ -384,7 +384,7 @@ pub struct MlperfArgs {
     /// What to print.
     #[arg(long, value_name = "FORMAT", default_value = "table")]
     pub format: Format,
-    /// Folder for mlperf_log_summary.txt and queries.csv of every test, suite.csv and figures.
+    /// Folder for LoadGen's logs and queries.csv of every test, suite.csv and figures.
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
 }

@@ -49,10 +49,10 @@ impl Text<'_> {
         let layer = &self.network.layers()[misfit.layer];
         let together = if misfit.sources.len() > 1 { " of its sources together" } else { "" };
         let message = format!(
-            "`{}` expects {}{together}{}",
+            "`{}`{} expects {}{together}",
             layer.name,
-            explanation.expected,
-            copies(self.items, misfit.layer)
+            in_copies(&copies(self.items, misfit.layer)),
+            explanation.expected
         );
         let mut problem = Problem::new(self.span(misfit.layer, explanation.key), message);
         for (&source, given) in misfit.sources.iter().zip(&explanation.given).take(MAX_NAMED) {
@@ -123,8 +123,8 @@ fn find<'n, 's>(node: &'n Node<'s>, start: usize) -> Option<(Range<usize>, &'n N
     }
 }
 
-/// In which copies of repeated blocks a layer is, e.g. ` in copy 2 of 24`.
-fn copies(items: &[Item], layer: usize) -> String {
+/// In which copies of repeated blocks a layer is, and of how many, the outermost block first.
+fn copies(items: &[Item], layer: usize) -> Vec<[usize; 2]> {
     let mut before = 0;
     for item in items {
         let n_layers = count(std::slice::from_ref(item));
@@ -137,13 +137,18 @@ fn copies(items: &[Item], layer: usize) -> String {
         };
         let each = count(items);
         let (copy, rest) = ((layer - before) / each, (layer - before) % each);
-        let inner = copies(items, rest);
-        return match times {
-            1 => inner,
-            _ => format!(" in copy {} of {times}{inner}", copy + 1),
-        };
+        let mut all = vec![[copy + 1, *times as usize]];
+        all.extend(copies(items, rest));
+        return all;
     }
-    String::new()
+    Vec::new()
+}
+
+/// E.g. ` (copy 1 of 24, copy 2 of 4)`; nothing outside of blocks that are repeated.
+fn in_copies(copies: &[[usize; 2]]) -> String {
+    let repeated = copies.iter().filter(|[_, times]| *times > 1);
+    let words: Vec<_> = repeated.map(|[copy, times]| format!("copy {copy} of {times}")).collect();
+    if words.is_empty() { String::new() } else { format!(" ({})", words.join(", ")) }
 }
 
 fn help(explanation: &Explanation) -> String {
@@ -155,7 +160,9 @@ fn help(explanation: &Explanation) -> String {
     let views: Vec<_> =
         explanation.views.iter().map(|view| format!("`reads: {}`", View::name(*view))).collect();
     match views.is_empty() {
-        true => "no view in `reads` makes them fit; see models/README.md".into(),
-        false => format!("if that is meant, write {}; see models/README.md", views.join(" or ")),
+        true => "correct an extent or `from`; nothing that `reads` can say makes them fit".into(),
+        false => {
+            format!("correct an extent or `from`, or say what is meant: {}", views.join(" or "))
+        }
     }
 }

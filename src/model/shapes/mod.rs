@@ -243,11 +243,11 @@ fn is_sum(parts: &[[u64; 2]], free: u64, whole: u64) -> bool {
 
 /// Whether sources have so many elements in all; with constants among them at most so many.
 fn counts(sources: &[(Given, View)], elements: u64, constants: bool) -> bool {
-    let known = sources.iter().filter_map(|(given, view)| Some(view.range(given.elements()?)));
-    let known: Vec<_> = known.collect();
-    let free = (sources.len() - known.len()) as u64;
-    match constants {
-        true => is_sum(&known, free, elements) || is_sum(&known, free + 1, elements),
-        false => is_sum(&known, free, elements),
-    }
+    let known = sources.iter().filter_map(|(given, view)| Some((given.elements()?, *view)));
+    let ranges: Option<Vec<_>> = known.map(|(given, view)| view.range(given)).collect();
+    let Some(ranges) = ranges else {
+        return false;
+    };
+    let free = (sources.len() - ranges.len()) as u64;
+    is_sum(&ranges, free, elements) || (constants && is_sum(&ranges, free + 1, elements))
 }

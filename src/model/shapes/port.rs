@@ -338,7 +338,7 @@ fn part(reading: &Reading, view: View, key: &'static str) -> Option<Part> {
     let joined = reading.iter().find(|pair| pair.key == key)?;
     let mut others = reading.iter().filter(|pair| pair.key != key);
     let fits = others.all(|pair| view.relates(pair.given, pair.expected));
-    fits.then(|| (joined.expected, view.range(joined.given)))
+    view.range(joined.given).filter(|_| fits).map(|range| (joined.expected, range))
 }
 
 fn divisors(n: u32) -> impl Iterator<Item = u32> {

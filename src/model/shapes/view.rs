@@ -48,13 +48,15 @@ impl View {
         }
     }
 
-    /// The least and the most that a source of `given` can be read as.
-    pub(super) fn range(self, given: u64) -> [u64; 2] {
+    /// The least and the most that a source of `given` can be read as; windows are read by products
+    /// alone.
+    pub(super) fn range(self, given: u64) -> Option<[u64; 2]> {
         match self {
-            Self::Whole | Self::Reshape => [given, given],
-            Self::Slice => [1.min(given), given],
-            Self::Pad | Self::Repeat => [given, u64::MAX],
-            Self::Windows | Self::Gather => [1, u64::MAX],
+            Self::Whole | Self::Reshape => Some([given, given]),
+            Self::Slice => Some([1.min(given), given]),
+            Self::Pad | Self::Repeat => Some([given, u64::MAX]),
+            Self::Gather => Some([1, u64::MAX]),
+            Self::Windows => None,
         }
     }
 }

@@ -16,7 +16,8 @@ pub use view::View;
 pub struct ShapeCheck {
     /// Layers that cannot read a source, in order.
     pub misfits: Vec<Misfit>,
-    /// Layers, each with the index of a source, whose view says nothing that does not hold anyway.
+    /// Layers, each with the index of its first source whose view says nothing that does not hold
+    /// anyway.
     pub needless: Vec<(usize, usize)>,
 }
 
@@ -85,13 +86,16 @@ impl Reader {
             check.misfits.push(Misfit { layer, sources });
             return;
         }
-        for place in 0..self.sources.len() {
-            let stated = std::mem::take(&mut self.sources[place].1);
-            if stated != View::Whole && self.misfit().is_none() {
-                check.needless.push((layer, place));
-            }
-            self.sources[place].1 = stated;
-        }
+        let needless = (0..self.sources.len()).find(|&place| self.is_needless(place));
+        check.needless.extend(needless.map(|place| (layer, place)));
+    }
+
+    /// Whether a view is stated of a source that fits without it.
+    fn is_needless(&mut self, place: usize) -> bool {
+        let stated = std::mem::take(&mut self.sources[place].1);
+        let fits = stated != View::Whole && self.misfit().is_none();
+        self.sources[place].1 = stated;
+        fits
     }
 
     /// The sources that do not fit: one, or all that are read together.

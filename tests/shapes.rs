@@ -51,7 +51,7 @@ fn a_layer_that_does_not_fit_the_one_before_is_refused_with_both_shapes() {
     );
     after_conv(
         "matmul: {rows: 12544, c: 33, k: 8}",
-        &format!("28: `matmul1` expects c 33, rows 12544; {GIVEN} ({or} `reads: pad`)"),
+        &format!("32: `matmul1` expects c 33, rows 12544; {GIVEN} ({or} `reads: pad`)"),
     );
     after_conv(
         "conv: {k: 8, c: 16, y: 112, x: 112, r: 1, s: 1}",
@@ -59,12 +59,12 @@ fn a_layer_that_does_not_fit_the_one_before_is_refused_with_both_shapes() {
     );
     after_conv(
         "concat: {k: 8, y: 224, x: 224}",
-        &format!("17: `concat1` expects k 8, y 224, x 224; {GIVEN} ({or} `reads: reshape`)"),
+        &format!("19: `concat1` expects k 8, y 224, x 224; {GIVEN} ({or} `reads: reshape`)"),
     );
     after_conv(
         "nms: {k: 4, n: 30, inputs: 7}",
         &format!(
-            "31: `nms1` expects 7 elements of its sources together; {GIVEN} ({or} `reads: slice`)"
+            "34: `nms1` expects 7 elements of its sources together; {GIVEN} ({or} `reads: slice`)"
         )
         .replace(" of its sources together", ""),
     );
@@ -201,8 +201,8 @@ fn broadcasts_and_products_are_checked_operand_by_operand() {
     assert_eq!(product("instances: 8, rows: 10, c: 64, k: 42, from: [2, 1]"), Vec::<String>::new());
     let swapped = product("instances: 8, rows: 10, c: 64, k: 42, from: [1, 2]");
     assert!(
-        swapped[0]
-            .starts_with("6:37: `batched_matmul1` expects instances 8, c 64, rows 10; line 5")
+        swapped[0].contains("expects instances 8, c 64, rows 10; line 5: `matmul2`"),
+        "{swapped:?}"
     );
     let other = product("instances: 8, rows: 10, c: 64, k: 43, from: [2, 1]");
     assert!(other[0].contains("line 5: `matmul2` gives k 512, rows 42 "), "{}", other[0]);

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use crate::config::Catalog;
 use crate::cost::CostModel;
+use crate::dataflow::Dataflow;
 use crate::hardware::platform::{Instance, Platform, Resources};
 use crate::hardware::{Accelerator, Memory, Noc, System};
 use crate::model::Network;
@@ -17,7 +18,8 @@ use super::{figure, output, table_style};
 /// Dataflows, PEs and cost model where none are given.
 const DATAFLOWS: [&str; 3] = ["WS", "OS", "RS"];
 const PES: u32 = 4096;
-const COST_MODEL: &str = "principled";
+pub(super) const COST_MODEL: &str = "principled";
+const PLATFORM: &str = "paper";
 
 /// Most pairs of network and variant; each keeps everything that is known of every layer.
 const MAX_PAIRS: usize = 10_000;
@@ -176,36 +178,59 @@ fn accelerators(args: &CostArgs, catalog: &mut Catalog) -> Result<Vec<Accelerato
     for &pes in sizes {
         for name in &dataflows {
             let dataflow = catalog.dataflow(name)?;
-            let (noc, memory) = chip(args, pes, &platform)?;
-            let name = format!("{}@{pes}", dataflow.name()).into();
-            let instance = Instance { name, pes, noc, memory };
-            let accelerator = instance.with(instance.name.clone(), &dataflow, &platform);
-            let system =
-                System::new(dataflow.name(), vec![accelerator]).map_err(super::argument)?;
-            accelerators.extend(system.accelerators().iter().cloned());
+            let (mut noc, memory) = chip(&args.platform, pes, &platform)?;
+            if !args.noc_bandwidth.is_empty() {
+                noc.bandwidth.clone_from(&args.noc_bandwidth);
+            }
+            accelerators.push(accelerator(&dataflow, pes, (noc, memory), &platform)?);
         }
     }
     Ok(accelerators)
 }
 
+/// One accelerator that is the whole chip.
+fn accelerator(
+    dataflow: &Arc<Dataflow>,
+    pes: u32,
+    (noc, memory): (Noc, Memory),
+    platform: &Platform,
+) -> Result<Accelerator, Failure> {
+    let name = format!("{}@{pes}", dataflow.name()).into();
+    let instance = Instance { name, pes, noc, memory };
+    let accelerator = instance.with(instance.name.clone(), dataflow, platform);
+    let system = System::new(dataflow.name(), vec![accelerator]).map_err(super::argument)?;
+    Ok(system.accelerators()[0].clone())
+}
+
+/// The accelerator on which `xrsim cost` prices with `dataflow` unless told otherwise, or the smallest
+/// that holds one unit of it.
+///
+/// # Errors
+///
+/// If there is no such accelerator.
+pub(super) fn default_accelerator(
+    dataflow: &Arc<Dataflow>,
+    catalog: &mut Catalog,
+) -> Result<Accelerator, Failure> {
+    let platform = catalog.platform(PLATFORM)?;
+    let unit = u32::try_from(dataflow.pes_per_unit()).unwrap_or(u32::MAX);
+    let pes = PES.max(unit);
+    accelerator(dataflow, pes, chip(PLATFORM, pes, &platform)?, &platform)
+}
+
 /// Network and memories: of the undivided chip, or of the table with just these PEs.
-fn chip(args: &CostArgs, pes: u32, platform: &Platform) -> Result<(Noc, Memory), Failure> {
-    let (mut noc, memory) = match &platform.resources {
-        Resources::Budget(budget) => (budget.noc.clone(), budget.memory.clone()),
+fn chip(name: &str, pes: u32, platform: &Platform) -> Result<(Noc, Memory), Failure> {
+    match &platform.resources {
+        Resources::Budget(budget) => Ok((budget.noc.clone(), budget.memory.clone())),
         Resources::Tables(tables) => {
             let mut instances = tables.iter().flat_map(|table| &table.instances);
             let found = instances.find(|instance| instance.pes == pes).ok_or_else(|| {
                 Failure::Argument(format!(
-                    "platform `{}` has no accelerator of {pes} PEs; choose a listed size or \
-                     --platform paper",
-                    args.platform
+                    "platform `{name}` has no accelerator of {pes} PEs; choose a listed size or \
+                     --platform paper"
                 ))
             })?;
-            (found.noc.clone(), found.memory.clone())
+            Ok((found.noc.clone(), found.memory.clone()))
         }
-    };
-    if !args.noc_bandwidth.is_empty() {
-        noc.bandwidth.clone_from(&args.noc_bandwidth);
     }
-    Ok((noc, memory))
 }

@@ -6,6 +6,7 @@ use crate::compat::quirks;
 use crate::config::{Catalog, Edition, Kind, Model, Source, export};
 use crate::cost;
 use crate::mlperf::suite::{Load, Quality, Target, Test};
+use crate::model::Connections;
 use crate::report::network::Facts;
 use crate::report::table;
 use crate::scenario::{Better, DependencyKind, QualityGoal, Scenario};
@@ -13,7 +14,7 @@ use crate::scenario::{Better, DependencyKind, QualityGoal, Scenario};
 use super::args::Listing;
 use super::message::Failure;
 use super::settings::KEYS;
-use super::{output, schedulers, sweep, table_style};
+use super::{output, probe, schedulers, sweep, table_style};
 
 /// Prints what is there, a line each.
 ///
@@ -266,8 +267,11 @@ pub fn check(files: &[PathBuf]) -> Result<(), Failure> {
     let mut n_bad = 0;
     for path in files {
         let kind = catalog.check(path).map_err(Failure::from);
-        match kind.and_then(|kind| check_further(kind, path)) {
-            Ok(kind) => output::print(&format!("{}: {kind}, no problems\n", path.display()))?,
+        match kind.and_then(|kind| Ok((kind, check_further(kind, path, &mut catalog)?))) {
+            Ok((kind, remark)) => {
+                let remark = remark.map_or(String::new(), |remark| format!("; {remark}"));
+                output::print(&format!("{}: {kind}, no problems{remark}\n", path.display()))?;
+            }
             Err(failure) => {
                 n_bad += 1;
                 let _ = failure.report();
@@ -280,12 +284,26 @@ pub fn check(files: &[PathBuf]) -> Result<(), Failure> {
     }
 }
 
-/// Checks what the kind of a file alone does not tell: the keys of a sweep.
-fn check_further(kind: Kind, path: &Path) -> Result<Kind, Failure> {
-    if kind == Kind::Sweep {
-        sweep::check(path)?;
+/// Checks what the kind of a file alone does not tell: the keys of a sweep, and whether hardware can
+/// run anything. Says what is left unchecked.
+fn check_further(
+    kind: Kind,
+    path: &Path,
+    catalog: &mut Catalog,
+) -> Result<Option<String>, Failure> {
+    match kind {
+        Kind::Sweep => sweep::check(path).map(|()| None),
+        Kind::Network => Ok(unchecked_shapes(path, catalog)),
+        _ => probe::check(kind, path),
     }
-    Ok(kind)
+}
+
+/// That the shapes of a network are not checked, if so. A file of several networks, which one name
+/// does not lead to, is in the artifact's format.
+fn unchecked_shapes(path: &Path, catalog: &mut Catalog) -> Option<String> {
+    let model = catalog.model(&path.to_string_lossy());
+    let complete = model.is_ok_and(|model| model.network.connections() == Connections::Complete);
+    (!complete).then(|| "connections are incomplete: shapes between layers not checked".into())
 }
 
 /// Turns an artifact file into YAML, on standard output or into a folder.

@@ -97,7 +97,12 @@ fn drawn(file: &Source, problem: &Problem) -> String {
     let span = problem.span.start.min(end)..problem.span.end.min(end);
     let snippet = Snippet::source(file.text()).path(file.name());
     let title = Level::ERROR.primary_title(&*problem.message);
-    let mut report = title.element(snippet.annotation(AnnotationKind::Primary.span(span)));
+    let places = problem.places.iter().map(|place| {
+        let span = place.span.start.min(end)..place.span.end.min(end);
+        AnnotationKind::Context.span(span).label(&*place.value)
+    });
+    let primary = AnnotationKind::Primary.span(span);
+    let mut report = title.element(snippet.annotation(primary).annotations(places));
     if let Some(help) = &problem.help {
         report = report.element(Level::HELP.message(&**help));
     }

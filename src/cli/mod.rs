@@ -14,6 +14,7 @@ mod message;
 mod mlperf;
 mod output;
 mod plot;
+mod probe;
 mod progress;
 mod replay;
 mod report;

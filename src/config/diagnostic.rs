@@ -8,7 +8,7 @@ use std::sync::Arc;
 use ordered_float::OrderedFloat;
 use thiserror::Error;
 
-use super::Source;
+use super::{At, Source};
 
 /// One problem at one place of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -19,18 +19,27 @@ pub struct Problem {
     pub message: String,
     /// What is allowed, or the nearest known name.
     pub help: Option<String>,
+    /// Other places of the file that have a part in it, and what part.
+    pub places: Vec<At<String>>,
 }
 
 impl Problem {
     /// A problem without help.
     pub fn new(span: Range<usize>, message: impl Into<String>) -> Self {
-        Self { span, message: message.into(), help: None }
+        Self { span, message: message.into(), help: None, places: Vec::new() }
     }
 
     /// The same problem with help.
     #[must_use]
     pub fn help(mut self, help: impl Into<String>) -> Self {
         self.help = Some(help.into());
+        self
+    }
+
+    /// The same problem, in which another place has this part.
+    #[must_use]
+    pub fn place(mut self, span: Range<usize>, part: impl Into<String>) -> Self {
+        self.places.push(At { span, value: part.into() });
         self
     }
 }
@@ -89,6 +98,10 @@ impl fmt::Display for Listing<'_> {
             }
             let (line, column) = file.position(problem.span.start);
             write!(f, "{}:{line}:{column}: {}", file.name(), problem.message)?;
+            for place in &problem.places {
+                let (line, _) = file.position(place.span.start);
+                write!(f, "; line {line}: {}", place.value)?;
+            }
             if let Some(help) = &problem.help {
                 write!(f, " ({help})")?;
             }

@@ -1,12 +1,13 @@
 //! `network:` files: what a model computes, and what it is for.
 
 mod operator;
+mod shapes;
 
 use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
 
-use crate::model::{Layer, ModelError, Network, Operator, Source};
+use crate::model::{Connections, Layer, ModelError, Network, Operator, Source, VectorForm, View};
 use crate::scenario::{Better, QualityGoal};
 
 use super::Problem;
@@ -98,22 +99,25 @@ pub(super) fn read(node: &Node<'_>, problems: &mut Problems) -> Option<Model> {
         fields.or("batch_norm_channels", Some(0), number(0..=Operator::MAX_MACS));
     let published = fields.optional("published", published);
     let deviations = fields.optional("deviations", list("statements", text)).unwrap_or_default();
+    let connections =
+        fields.or("connections", Some(Connections::default()), one_of(&Connections::ALL));
     let items = fields.required("layers", list("layers", item));
-    let layers = items.and_then(|items| expand(&items, &mut fields));
+    let expansion = items.as_ref().and_then(|items| expand(items, &mut fields));
     fields.finish();
-    let (name, layers) = (name?, layers?);
+    let (name, Expansion { layers, entries, .. }) = (name?, expansion?);
     let task = task.unwrap_or_else(|| name.clone());
     let network = match Network::new(name, layers) {
-        Ok(network) => Arc::new(network),
+        Ok(network) => network.connected(connections?),
         Err(error) => {
             problems.push(Problem::new(node.span.clone(), error.to_string()));
             return None;
         }
     };
+    shapes::check(&network, node, &entries, items.as_deref()?, problems);
     Some(Model {
         task,
         title,
-        network,
+        network: Arc::new(network),
         dataset,
         quality,
         inputs,
@@ -156,12 +160,16 @@ enum Item {
 
 /// A layer as it is written; it may stand for many.
 struct Entry {
+    /// First byte of its extents, by which it is known in the file.
+    start: usize,
     /// By which layers without a name are called, with the running count of it in the network.
     label: &'static str,
     name: Option<At<Box<str>>>,
     operator: Operator,
+    form: Option<VectorForm>,
     /// Default: the layer before.
     sources: Option<At<Vec<Source>>>,
+    views: Vec<View>,
     shares_weights: bool,
 }
 
@@ -200,9 +208,41 @@ fn entry(
     let sources = fields.optional("from", at(sources));
     let shares_weights = fields.optional("shared", flag).unwrap_or(false);
     let n_sources = sources.as_ref().map_or(1, |sources| sources.value.len());
+    let views = fields.optional("reads", at(views)).unwrap_or(At { span: 0..0, value: vec![] });
+    let views = views_of(n_sources, views, &mut fields);
     let operator = operator::read(class, n_sources, node, &mut fields);
     fields.finish();
-    Some(Entry { label, name, operator: operator?, sources, shares_weights })
+    let (operator, form) = operator?;
+    let start = node.span.start;
+    Some(Entry { start, label, name, operator, form, sources, views: views?, shares_weights })
+}
+
+/// Reads one view or a list of them.
+fn views(node: &Node<'_>, problems: &mut Problems) -> Option<Vec<View>> {
+    match &node.value {
+        Value::List(_) => list("views", one_of(&View::ALL))(node, problems),
+        _ => one_of(&View::ALL)(node, problems).map(|view| vec![view]),
+    }
+}
+
+/// The views of so many sources: one for each, or one for all.
+fn views_of(
+    n_sources: usize,
+    views: At<Vec<View>>,
+    fields: &mut Fields<'_, '_, '_>,
+) -> Option<Vec<View>> {
+    match views.value[..] {
+        [] => Some(Vec::new()),
+        [one] => Some(vec![one; n_sources]),
+        _ if views.value.len() == n_sources => Some(views.value),
+        _ => {
+            let found = views.value.len();
+            let message = format!("{found} views of {n_sources} sources");
+            let problem = Problem::new(views.span, message);
+            fields.problem(problem.help("give one for each source, or one for all"));
+            None
+        }
+    }
 }
 
 /// Reads one source or a list of them.
@@ -220,7 +260,7 @@ fn source(node: &Node<'_>, problems: &mut Problems) -> Option<Source> {
 }
 
 /// Writes repeated blocks out and names the layers.
-fn expand(items: &[Item], fields: &mut Fields<'_, '_, '_>) -> Option<Vec<Layer>> {
+fn expand<'i>(items: &'i [Item], fields: &mut Fields<'_, '_, '_>) -> Option<Expansion<'i>> {
     let n_layers = count(items);
     if n_layers > Network::MAX_LAYERS {
         let message = ModelError::TooManyLayers { found: n_layers }.to_string();
@@ -233,12 +273,12 @@ fn expand(items: &[Item], fields: &mut Fields<'_, '_, '_>) -> Option<Vec<Layer>>
     }
     let mut expansion = Expansion::default();
     expansion.append(items);
-    match expansion.problem {
+    match expansion.problem.take() {
         Some(problem) => {
             fields.problem(problem);
             None
         }
-        None => Some(expansion.layers),
+        None => Some(expansion),
     }
 }
 
@@ -261,16 +301,18 @@ fn repeated_name(items: &[Item], repeated: bool) -> Option<Range<usize>> {
 
 /// Layers written out so far.
 #[derive(Default)]
-struct Expansion {
+struct Expansion<'i> {
     layers: Vec<Layer>,
+    /// The entry of each.
+    entries: Vec<&'i Entry>,
     /// How often each label was used.
     counts: HashMap<&'static str, u32>,
     /// The first source that is not there.
     problem: Option<Problem>,
 }
 
-impl Expansion {
-    fn append(&mut self, items: &[Item]) {
+impl<'i> Expansion<'i> {
+    fn append(&mut self, items: &'i [Item]) {
         for item in items {
             match item {
                 Item::Repeat { times, items } => (0..*times).for_each(|_| self.append(items)),
@@ -279,18 +321,21 @@ impl Expansion {
         }
     }
 
-    fn push(&mut self, entry: &Entry) {
+    fn push(&mut self, entry: &'i Entry) {
         let count = self.counts.entry(entry.label).or_default();
         *count += 1;
         let numbered = || format!("{}{count}", entry.label).into();
         let name = entry.name.as_ref().map_or_else(numbered, |name| name.value.clone());
         let mut layer = Layer::new(name, entry.operator);
+        layer.views.clone_from(&entry.views);
+        layer.form = entry.form;
         layer.shares_weights = entry.shares_weights;
         if let Some(sources) = &entry.sources {
             self.check(sources);
             layer.sources.clone_from(&sources.value);
         }
         self.layers.push(layer);
+        self.entries.push(entry);
     }
 
     /// Whether the next layer can have these sources.

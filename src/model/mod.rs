@@ -4,6 +4,8 @@
 
 mod live;
 mod operator;
+mod shapes;
+mod tensor;
 
 use std::collections::HashMap;
 
@@ -12,6 +14,8 @@ use thiserror::Error;
 pub use operator::{
     ConvKind, ConvShape, MatmulShape, Operator, Padding, Phase, VectorOp, VectorShape,
 };
+pub use shapes::{Explanation, Misfit, ShapeCheck, View};
+pub use tensor::{Tensor, VectorForm};
 
 /// A layer that cannot exist.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
@@ -99,6 +103,10 @@ pub struct Layer {
     pub operator: Operator,
     /// Where its inputs come from; of a product of activations first A, then B.
     pub sources: Vec<Source>,
+    /// How it reads each source; all of them whole if this is empty.
+    pub views: Vec<View>,
+    /// Extents of a vector operator; `None` if only its sizes are known, and of other operators.
+    pub form: Option<VectorForm>,
     /// Whether its weights are those of a layer before it, or fixed: not parameters of its own.
     pub shares_weights: bool,
 }
@@ -110,8 +118,15 @@ impl Layer {
             name: name.into(),
             operator: operator.into(),
             sources: vec![Source::Back(1)],
+            views: Vec::new(),
+            form: None,
             shares_weights: false,
         }
+    }
+
+    /// How it reads the source of this index.
+    pub fn view(&self, source: usize) -> View {
+        self.views.get(source).copied().unwrap_or_default()
     }
 }
 
@@ -124,6 +139,23 @@ pub struct Network {
     operators: Vec<Operator>,
     /// Index into `operators` for every layer.
     operator_of: Vec<u32>,
+    connections: Connections,
+}
+
+/// Whether the layers of a network and their sources are all that lies between its tensors.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum Connections {
+    /// Every operator is a layer, but for those that `models/README.md` calls no layers.
+    #[default]
+    Complete,
+    /// Operators or edges are left out, as in a bare list of convolutions: shapes need not chain.
+    Incomplete,
+}
+
+impl Connections {
+    /// Both with their names in files.
+    pub const ALL: [(&'static str, Self); 2] =
+        [("complete", Self::Complete), ("incomplete", Self::Incomplete)];
 }
 
 impl Network {
@@ -159,7 +191,7 @@ impl Network {
             });
             operator_of.push(at);
         }
-        Ok(Self { name, layers, operators, operator_of })
+        Ok(Self { name, layers, operators, operator_of, connections: Connections::default() })
     }
 
     /// This network on `n` inputs at once, layer by layer: what follows from the inputs is `n` times as
@@ -174,9 +206,25 @@ impl Network {
             1 => return Ok(self.clone()),
             _ => {}
         }
-        let layer = |layer: &Layer| Layer { operator: layer.operator.batched(n), ..layer.clone() };
+        let layer = |layer: &Layer| Layer {
+            operator: layer.operator.batched(n),
+            form: layer.form.map(|form| form.batched(n)),
+            ..layer.clone()
+        };
         let layers = self.layers.iter().map(layer).collect();
-        Self::new(format!("{} x{n}", self.name), layers)
+        let batched = Self::new(format!("{} x{n}", self.name), layers)?;
+        Ok(batched.connected(self.connections))
+    }
+
+    /// The same layers with these connections.
+    #[must_use]
+    pub fn connected(self, connections: Connections) -> Self {
+        Self { connections, ..self }
+    }
+
+    /// Whether layers and sources are complete.
+    pub fn connections(&self) -> Connections {
+        self.connections
     }
 
     /// Name, e.g. `KD_res8_narrow`.

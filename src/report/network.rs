@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use crate::model::Network;
+use crate::model::{Connections, Network};
 
 /// A network, and what was published of its size.
 #[derive(Debug, Clone, Copy)]
@@ -39,7 +39,11 @@ impl Facts<'_> {
         }
         let parameters = against(self.parameters(), self.published_parameters);
         let macs = against(self.network.macs(), self.published_macs);
-        text + &format!("# parameters: {parameters}\n# multiply-accumulates: {macs}\n")
+        text += &format!("# parameters: {parameters}\n# multiply-accumulates: {macs}\n");
+        if self.network.connections() == Connections::Incomplete {
+            text += "# connections are incomplete: shapes between layers are not checked\n";
+        }
+        text
     }
 
     fn parameters(&self) -> u64 {

@@ -10,8 +10,8 @@ use proptest::sample::{Index, select};
 use xrsim::config::{Catalog, Edition, Hardware, Kind, NetworkEdition, Source, export, maestro};
 use xrsim::hardware::platform::Resources;
 use xrsim::model::{
-    ConvKind, ConvShape, Layer, MatmulShape, Network, Operator, Padding, Source as LayerSource,
-    VectorOp, VectorShape,
+    Connections, ConvKind, ConvShape, Layer, MatmulShape, Network, Operator, Padding,
+    Source as LayerSource, VectorOp, VectorShape,
 };
 use xrsim::scenario::Scenario;
 
@@ -93,6 +93,7 @@ fn strange_names_strides_and_kinds_survive_a_round_trip() {
     ];
     let layer = |(name, shape): (&str, ConvShape)| Layer::new(name, shape);
     let network = Network::new("~ odd: name", layers.map(layer).to_vec()).unwrap();
+    let network = network.connected(Connections::Incomplete);
     assert_eq!(*network_again(&network), network);
 }
 
@@ -178,7 +179,8 @@ fn network(drafts: &[Draft], order: &[Index]) -> Network {
         layer.sources = sources.iter().map(source).collect();
         layer
     };
-    Network::new("drawn", order.iter().enumerate().map(layer).collect()).unwrap()
+    let network = Network::new("drawn", order.iter().enumerate().map(layer).collect()).unwrap();
+    network.connected(Connections::Incomplete)
 }
 
 proptest! {

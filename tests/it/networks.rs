@@ -353,16 +353,23 @@ fn every_layer_is_that_of_the_table() {
 
 /// The network of these lines of `layers:`.
 fn read(layers: &str) -> Arc<Network> {
+    read_body(&format!("  layers:\n{layers}"))
+}
+
+/// The network with these lines behind its name.
+fn read_body(body: &str) -> Arc<Network> {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("network.yaml");
-    std::fs::write(&path, format!("network:\n  name: N\n  layers:\n{layers}")).unwrap();
+    std::fs::write(&path, format!("network:\n  name: N\n{body}")).unwrap();
     Catalog::new().network(path.to_str().unwrap()).unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// Checks that `entry` says `expected`, whatever is before it.
 fn check(entry: &str, expected: impl Into<Operator>) {
-    let network =
-        read(&format!("    - repeat: 3\n      layers: [fc: {{k: 1, c: 1}}]\n    - {entry}\n"));
+    let network = read_body(&format!(
+        "  connections: incomplete\n  layers:\n    - repeat: 3\n      layers: [fc: {{k: 1, c: 1}}]\n    \
+         - {entry}\n"
+    ));
     assert_eq!(network.layers()[3].operator, expected.into(), "{entry}");
 }
 

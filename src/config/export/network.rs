@@ -7,18 +7,21 @@ use serde_saphyr::{FlowMap, FlowSeq};
 
 use crate::config::network::{Class, labels, usual_operations};
 use crate::model::{
-    ConvKind, ConvShape, Layer, MatmulShape, Network, Operator, Padding, Source, VectorShape,
+    Connections, ConvKind, ConvShape, Layer, MatmulShape, Network, Operator, Padding, Source,
+    Tensor, VectorForm, VectorOp, VectorShape, View,
 };
 
 use super::document;
 use super::repeats::{self, Part};
 
-/// The `network:` file of `network`, repeated blocks written once. Name, operator and sources of
-/// every layer are kept; a vector operator is written with its sizes.
+/// The `network:` file of `network`, repeated blocks written once. Name, operator, sources
+/// and views of every layer are kept; a vector operator of unknown extents is written with its sizes.
 pub fn network(network: &Network) -> String {
     #[derive(Serialize)]
     struct Body<'a> {
         name: &'a str,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        connections: Option<&'static str>,
         layers: Vec<Entry<'a>>,
     }
     let labelled = labelled(network.layers());
@@ -33,7 +36,9 @@ pub fn network(network: &Network) -> String {
         })
         .collect();
     let layers = entries(&labelled, &repeats::find(&numbers));
-    document("network", Body { name: network.name(), layers })
+    let stated = Connections::ALL.iter().skip(1).find(|(_, it)| *it == network.connections());
+    let connections = stated.map(|(name, _)| *name);
+    document("network", Body { name: network.name(), connections, layers })
 }
 
 /// A layer with the label that explains its name, and the name where none does.
@@ -45,6 +50,9 @@ struct Labelled<'a> {
     operator: Operator,
     /// Empty if it reads the layer before or, as the first one, from outside.
     sources: &'a [Source],
+    n_sources: usize,
+    views: &'a [View],
+    form: Option<VectorForm>,
     shares_weights: bool,
 }
 
@@ -56,8 +64,10 @@ fn labelled(layers: &[Layer]) -> Vec<Labelled<'_>> {
         let name = (!explained).then_some(&*layer.name);
         let usual = if index == 0 { Source::Outside } else { Source::Back(1) };
         let sources = if layer.sources == [usual] { &[] } else { &*layer.sources };
-        let &Layer { operator, shares_weights, .. } = layer;
-        Labelled { label, class, name, operator, sources, shares_weights }
+        let &Layer { operator, ref views, form, shares_weights, .. } = layer;
+        let n_sources = layer.sources.len();
+        let form = form.filter(|form| says(form, n_sources, &operator));
+        Labelled { label, class, name, operator, sources, n_sources, views, form, shares_weights }
     };
     layers.iter().enumerate().map(one).collect()
 }
@@ -73,6 +83,22 @@ fn label(layer: &Layer, counts: &HashMap<&str, u32>) -> (&'static str, Class, bo
     let (label, class) =
         explaining.or_else(|| candidates().next()).expect("every operator has a label");
     (label, class, explaining.is_some())
+}
+
+/// Whether extents and elements read say what `operator` is.
+fn says(form: &VectorForm, n_sources: usize, operator: &Operator) -> bool {
+    let Operator::Vector(shape) = operator else {
+        return false;
+    };
+    let usual = form.sizes(shape.op, n_sources, nonzeros(form, shape));
+    VectorShape { inputs: shape.inputs, ..usual } == *shape
+}
+
+/// Nonzeros of the matrix that a sparse product multiplies with.
+fn nonzeros(form: &VectorForm, shape: &VectorShape) -> u64 {
+    let Tensor { n, k, .. } = form.read();
+    let sparse = shape.op == VectorOp::SparseProduct;
+    if sparse { shape.operations / (u64::from(n) * u64::from(k)).max(1) } else { 0 }
 }
 
 /// An entry of `layers:`.
@@ -105,6 +131,8 @@ enum Word<'a> {
     Number(u64),
     Numbers(FlowSeq<Vec<u32>>),
     Flag(bool),
+    Word(&'static str),
+    Words(FlowSeq<Vec<&'static str>>),
 }
 
 impl Serialize for Keys<'_> {
@@ -149,6 +177,20 @@ impl Keys<'_> {
         }
     }
 
+    /// Adds how sources are read unless they are read whole, one word if it holds for all.
+    fn views(&mut self, views: &[View]) {
+        match views {
+            [] => {}
+            [first, rest @ ..] if rest.iter().all(|view| view == first) => {
+                self.0.push(("reads", Word::Word(first.name())));
+            }
+            _ => {
+                let names = views.iter().map(|view| view.name()).collect();
+                self.0.push(("reads", Word::Words(FlowSeq(names))));
+            }
+        }
+    }
+
     fn padding(&mut self, padding: Padding) {
         let Padding { top, bottom, left, right } = padding;
         match [bottom, left, right] == [top; 3] {
@@ -166,11 +208,15 @@ fn keys<'a>(layer: &Labelled<'a>) -> Keys<'a> {
     match &layer.operator {
         Operator::Conv(shape) => conv(&mut keys, layer.class, shape),
         Operator::Matmul(shape) => matmul(&mut keys, shape),
-        Operator::Vector(shape) => vector(&mut keys, shape),
+        Operator::Vector(shape) => match &layer.form {
+            Some(form) => extents(&mut keys, form, shape, layer.n_sources),
+            None => vector(&mut keys, shape),
+        },
     }
     if !layer.sources.is_empty() {
         keys.numbers("from", layer.sources.iter().map(back).collect());
     }
+    keys.views(layer.views);
     keys.flag("shared", layer.shares_weights);
     keys
 }
@@ -206,6 +252,37 @@ fn matmul(keys: &mut Keys<'_>, shape: &MatmulShape) {
     keys.number("rows", shape.rows);
     keys.number("c", shape.c);
     keys.number("k", shape.k);
+}
+
+/// The extents of a vector operator, and the elements that it reads unless they follow.
+fn extents(keys: &mut Keys<'_>, form: &VectorForm, shape: &VectorShape, n_sources: usize) {
+    let Tensor { n, k, y, x } = form.read();
+    let nonzeros = nonzeros(form, shape);
+    keys.unless(Some(1), "n", n);
+    keys.number("k", k);
+    keys.unless(Some(1), "y", y);
+    keys.unless(Some(1), "x", x);
+    match form {
+        VectorForm::Tensor(_) => {}
+        VectorForm::Resize { to: [to_y, to_x], .. } => {
+            keys.number("to_y", *to_y);
+            keys.unless(Some(x), "to_x", *to_x);
+        }
+        VectorForm::Window(window) => {
+            keys.unless(Some(1), "r", window.r);
+            keys.unless(Some(1), "s", window.s);
+            let strides = [window.stride_y, window.stride_x];
+            keys.of_axes(["stride", "stride_y", "stride_x"], strides);
+            keys.padding(window.padding);
+        }
+    }
+    if shape.op == VectorOp::SparseProduct {
+        keys.number("nonzeros", nonzeros);
+    }
+    let usual = form.sizes(shape.op, n_sources, nonzeros).inputs;
+    if matches!(shape.op, VectorOp::RoiAlign | VectorOp::Nms) || shape.inputs != usual {
+        keys.number("inputs", shape.inputs);
+    }
 }
 
 fn vector(keys: &mut Keys<'_>, shape: &VectorShape) {

@@ -11,7 +11,7 @@
 use std::ops::Range;
 
 use crate::config::{Problem, Source};
-use crate::model::{Layer, Network};
+use crate::model::{Connections, Layer, Network};
 
 use super::layers::layer;
 use super::parser::{Contents, Parser, quote};
@@ -83,6 +83,8 @@ fn network<'a>(parser: &mut Parser<'a>, keyword: Token<'a>) -> Option<NetworkBlo
         _ => items.layer(parser, word),
     });
     let network = Network::new(header.name, items.layers);
+    // The format has no edges, and files leave operators out.
+    let network = network.map(|network| network.connected(Connections::Incomplete));
     if let (Err(error), true) = (&network, parser.n_problems() == n_problems) {
         parser.report(Problem::new(header.name_span.clone(), error.to_string()));
     }

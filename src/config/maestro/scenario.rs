@@ -121,7 +121,7 @@ impl<'a> Resolver<'a> {
                     dependencies.push(Dependency { upstream, kind: DependencyKind::Data })
                 }
                 Err((message, help)) => {
-                    let problem = Problem { span: span.clone(), message, help };
+                    let problem = Problem { help, ..Problem::new(span.clone(), message) };
                     self.problems.push(problem);
                 }
             }

@@ -6,7 +6,8 @@ use crate::config::Problem;
 use crate::config::yaml::read::{Problems, at, flag, list, number};
 use crate::config::yaml::{Fields, Node, Value};
 use crate::model::{
-    ConvKind, ConvShape, MatmulShape, ModelError, Operator, Padding, VectorOp, VectorShape,
+    ConvKind, ConvShape, MatmulShape, ModelError, Operator, Padding, Tensor, VectorForm, VectorOp,
+    VectorShape,
 };
 
 /// What a label stands for.
@@ -58,25 +59,29 @@ pub fn labels() -> impl Iterator<Item = (&'static str, Class)> {
     LABELS.into_iter().chain(vector)
 }
 
-/// Reads the operator that `node`, with these `fields`, describes; it has `n_sources` inputs.
+/// Reads the operator that `node`, with these `fields`, describes, with its extents if it is a vector
+/// operator that gives them; it has `n_sources` inputs.
 pub fn read(
     class: Class,
     n_sources: usize,
     node: &Node<'_>,
     fields: &mut Fields<'_, '_, '_>,
-) -> Option<Operator> {
-    let operator = match class {
-        Class::Conv(kind) => conv(kind, None, fields),
-        Class::FullyConnected => conv(ConvKind::Conv, Some(1), fields),
-        Class::Matmul { activations } => matmul(activations, fields),
-        Class::Vector(op) if fields.given("outputs") => sizes(op, fields),
-        Class::Vector(op) => vector(op, n_sources, fields),
-    }?;
+) -> Option<(Operator, Option<VectorForm>)> {
+    let (operator, form) = match class {
+        Class::Conv(kind) => (conv(kind, None, fields)?, None),
+        Class::FullyConnected => (conv(ConvKind::Conv, Some(1), fields)?, None),
+        Class::Matmul { activations } => (matmul(activations, fields)?, None),
+        Class::Vector(op) if fields.given("outputs") => (sizes(op, fields)?, None),
+        Class::Vector(op) => {
+            let (operator, form) = vector(op, n_sources, fields)?;
+            (operator, Some(form))
+        }
+    };
     if let Err(error) = operator.check() {
         fields.problem(Problem::new(node.span.clone(), error.to_string()));
         return None;
     }
-    Some(operator)
+    Some((operator, form))
 }
 
 type Reader<T> = fn(&Node<'_>, &mut Problems) -> Option<T>;
@@ -220,62 +225,50 @@ pub fn usual_operations(op: VectorOp, inputs: u64, outputs: u64) -> u64 {
 }
 
 /// A vector operator on a tensor of `n` x `k` x `y` x `x`.
-fn vector(op: VectorOp, n_sources: usize, fields: &mut Fields<'_, '_, '_>) -> Option<Operator> {
+fn vector(
+    op: VectorOp,
+    n_sources: usize,
+    fields: &mut Fields<'_, '_, '_>,
+) -> Option<(Operator, VectorForm)> {
     let n = fields.or("n", Some(1), extent())?;
     let k = fields.required("k", extent()).unwrap_or(1);
     let y = fields.or("y", Some(1), extent())?;
     let x = fields.or("x", Some(1), extent())?;
-    let tensor = product(&[n, k, y, x]);
-    let shape = match op {
-        VectorOp::MaxPool | VectorOp::AveragePool => {
-            let tensor = ConvShape { kind: ConvKind::Depthwise, n, c: k, y, x, ..ConvShape::UNIT };
-            pool(op, tensor, fields)?
-        }
-        VectorOp::GlobalPool => VectorShape::new(op, tensor, product(&[n, k]), product(&[y, x])),
-        VectorOp::ReduceMax => VectorShape::new(op, tensor, product(&[n, y, x]), k.into()),
+    let tensor = Tensor { n, k, y, x };
+    let mut nonzeros = 0;
+    let form = match op {
+        VectorOp::MaxPool | VectorOp::AveragePool => VectorForm::Window(pool(tensor, fields)?),
         VectorOp::Resize => {
             let to_y = fields.required("to_y", extent()).unwrap_or(1);
             let to_x = fields.or("to_x", Some(x), extent())?;
-            VectorShape::new(op, tensor, product(&[n, k, to_y, to_x]), 1)
+            VectorForm::Resize { tensor, to: [to_y, to_x] }
         }
         VectorOp::SparseProduct => {
-            let nonzeros = fields.required("nonzeros", size()).unwrap_or(0);
-            let inputs = tensor.saturating_add(nonzeros);
-            let operations = nonzeros.saturating_mul(product(&[n, k]));
-            VectorShape { op, inputs, outputs: tensor, operations }
+            nonzeros = fields.required("nonzeros", size()).unwrap_or(0);
+            VectorForm::Tensor(tensor)
         }
-        VectorOp::Add => VectorShape::new(op, tensor.saturating_mul(n_sources as u64), tensor, 1),
-        VectorOp::Mul => VectorShape::new(op, tensor.saturating_add(product(&[n, k])), tensor, 1),
-        VectorOp::Concat
-        | VectorOp::Softmax
-        | VectorOp::LayerNorm
-        | VectorOp::BatchNorm
-        | VectorOp::RoiAlign
-        | VectorOp::Nms => VectorShape::new(op, tensor, tensor, 1),
+        _ => VectorForm::Tensor(tensor),
     };
+    let shape = form.sizes(op, n_sources, nonzeros);
     let known = !matches!(op, VectorOp::RoiAlign | VectorOp::Nms);
     let inputs = fields.or("inputs", known.then_some(shape.inputs), size())?;
-    Some(Operator::Vector(VectorShape { inputs, ..shape }))
-}
-
-fn product(extents: &[u32]) -> u64 {
-    extents.iter().fold(1, |product: u64, &extent| product.saturating_mul(extent.into()))
+    Some((Operator::Vector(VectorShape { inputs, ..shape }), form))
 }
 
 /// A pool, which has the extents of a depthwise convolution; those of its input are given.
-fn pool(op: VectorOp, tensor: ConvShape, fields: &mut Fields<'_, '_, '_>) -> Option<VectorShape> {
+fn pool(tensor: Tensor, fields: &mut Fields<'_, '_, '_>) -> Option<ConvShape> {
     let r = fields.or("r", Some(1), extent())?;
     let s = fields.or("s", Some(1), extent())?;
     let [stride_y, stride_x] = of_axes(["stride", "stride_y", "stride_x"], fields);
     let padding = pad(fields);
     let y = tensor.y + padding.top + padding.bottom;
     let x = tensor.x + padding.left + padding.right;
-    let shape = ConvShape { y, x, r, s, stride_y, stride_x, padding, ..tensor };
+    let Tensor { n, k: c, .. } = tensor;
+    let shape = ConvShape { kind: ConvKind::Depthwise, n, c, y, x, ..ConvShape::UNIT };
+    let shape = ConvShape { r, s, stride_y, stride_x, padding, ..shape };
     let fits = Operator::Conv(shape).check().and_then(|()| shape.kernel_fits());
     let (span, message) = match fits {
-        Ok(()) => {
-            return Some(VectorShape::new(op, shape.inputs(), shape.outputs(), product(&[r, s])));
-        }
+        Ok(()) => return Some(shape),
         Err(ModelError::KernelExceedsInput { .. }) => {
             let message = format!("the {r}x{s} window does not fit into the padded {y}x{x} input");
             (kernel_span(&shape, fields), message)

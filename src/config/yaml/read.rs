@@ -13,7 +13,7 @@ use super::tree::{Entry, Node, Value};
 pub type Problems = Vec<Problem>;
 
 /// A value with the bytes that it was read from.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct At<T> {
     /// Bytes of the source text.
     pub span: Range<usize>,

@@ -12,9 +12,12 @@ use serde_saphyr::granit_parser::{self, ErrorKind, Event, Parser, ScalarStyle, S
 
 use crate::config::Problem;
 
-/// Most nodes of one file. An alias counts as all that it stands for, and so does an anchor, of which
-/// a copy is kept; this disarms alias bombs.
-const MAX_NODES: usize = 500_000;
+/// Most nodes that are written in one file: those of the largest network, 50,000 layers with about 25
+/// keys each. Copies count, too.
+const MAX_NODES: usize = 2_500_000;
+/// Most nodes that are copies. An alias is a copy of all that it stands for, and of an anchor a copy is
+/// kept; this disarms alias bombs.
+const MAX_COPIES: usize = 500_000;
 /// Bytes of text that count as another node.
 const TEXT_PER_NODE: usize = 64;
 /// Deepest nesting.
@@ -72,6 +75,7 @@ pub fn parse<'s>(text: &'s str, problems: &mut Vec<Problem>) -> Option<Node<'s>>
         events: Parser::new_from_str_with_options(text, options),
         anchors: HashMap::new(),
         n_nodes: 0,
+        n_copies: 0,
         problems,
     };
     match builder.document() {
@@ -89,6 +93,7 @@ struct Builder<'s, 'p> {
     /// Finished nodes that aliases may stand for, with the number of nodes in them.
     anchors: HashMap<usize, (Node<'s>, usize)>,
     n_nodes: usize,
+    n_copies: usize,
     problems: &'p mut Vec<Problem>,
 }
 
@@ -148,7 +153,7 @@ impl<'s> Builder<'s, '_> {
         };
         if let Some(id) = anchor {
             let n_nodes = self.n_nodes - first;
-            self.count(n_nodes, &node.span)?;
+            self.count_copies(n_nodes, &node.span)?;
             self.anchors.insert(id, (node.clone(), n_nodes));
         }
         Ok(node)
@@ -192,7 +197,7 @@ impl<'s> Builder<'s, '_> {
         let Some((node, n_nodes)) = self.anchors.get(&id).cloned() else {
             return Err(Problem::new(place, "this alias stands inside what it stands for"));
         };
-        self.count(n_nodes, &place)?;
+        self.count_copies(n_nodes, &place)?;
         Ok(node)
     }
 
@@ -202,6 +207,15 @@ impl<'s> Builder<'s, '_> {
             return Ok(());
         }
         let message = format!("more than {MAX_NODES} values up to here, aliases written out");
+        Err(Problem::new(place.clone(), message).help("a file of this kind needs far fewer"))
+    }
+
+    fn count_copies(&mut self, n_nodes: usize, place: &Range<usize>) -> Result<(), Problem> {
+        self.n_copies += n_nodes;
+        if self.n_copies <= MAX_COPIES {
+            return self.count(n_nodes, place);
+        }
+        let message = format!("more than {MAX_COPIES} values in aliases and anchors up to here");
         Err(Problem::new(place.clone(), message).help("a file of this kind needs far fewer"))
     }
 }

@@ -1,0 +1,257 @@
+//! Shapes between layers: what every layer gives and expects of its sources, and where the two do
+//! not fit.
+//!
+//! A source fits if it can be read as what is expected in one of a few ways that need no word
+//! ([`Port::readings`]). Changes of shape are no layers; any other of them is stated by a [`View`].
+
+mod port;
+mod view;
+
+use super::{Connections, Layer, Network, Source};
+use port::{ALL_AXES, Given, Port, Ports, Reading};
+pub use view::View;
+
+/// What is wrong with the shapes of a network.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct ShapeCheck {
+    /// Layers that cannot read a source, in order.
+    pub misfits: Vec<Misfit>,
+    /// Layers, each with the index of its first source whose view says nothing that does not hold
+    /// anyway.
+    pub needless: Vec<(usize, usize)>,
+}
+
+/// A layer that cannot read its sources.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Misfit {
+    /// The layer.
+    pub layer: usize,
+    /// Which of its sources: one, or all that it reads together.
+    pub sources: Vec<usize>,
+}
+
+/// Both sides of a [`Misfit`], and what may have been meant.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Explanation {
+    /// Key of the extent that differs.
+    pub key: &'static str,
+    /// What the layer expects, in the words of a file.
+    pub expected: String,
+    /// What each of the sources gives.
+    pub given: Vec<String>,
+    /// Views of the sources that would fit.
+    pub views: Vec<View>,
+    /// Rows and columns that are missing and can be padding.
+    pub padding: Option<[u32; 2]>,
+}
+
+impl Network {
+    /// Checks what every layer reads, unless connections are incomplete.
+    pub fn check_shapes(&self) -> ShapeCheck {
+        let mut check = ShapeCheck::default();
+        if self.connections() == Connections::Incomplete {
+            return check;
+        }
+        for layer in 0..self.layers().len() {
+            Reader::of(self.layers(), layer).check(layer, &mut check);
+        }
+        check
+    }
+
+    /// Explains why a layer of this network cannot read its sources.
+    pub fn explain(&self, misfit: &Misfit) -> Explanation {
+        Reader::of(self.layers(), misfit.layer).explain(&misfit.sources)
+    }
+}
+
+/// What a layer expects, what its sources give, and how it reads them.
+struct Reader {
+    ports: Ports,
+    sources: Vec<(Given, View)>,
+}
+
+impl Reader {
+    fn of(layers: &[Layer], index: usize) -> Self {
+        let layer = &layers[index];
+        let source = |(place, source): (usize, &Source)| match *source {
+            Source::Outside => (Given::Outside, View::Whole),
+            Source::Back(back) => (Given::of(&layers[index - back as usize]), layer.view(place)),
+        };
+        let sources = layer.sources.iter().enumerate().map(source).collect();
+        Self { ports: Ports::of(layer), sources }
+    }
+
+    fn check(mut self, layer: usize, check: &mut ShapeCheck) {
+        if let Some(sources) = self.misfit() {
+            check.misfits.push(Misfit { layer, sources });
+            return;
+        }
+        let needless = (0..self.sources.len()).find(|&place| self.is_needless(place));
+        check.needless.extend(needless.map(|place| (layer, place)));
+    }
+
+    /// Whether a view is stated of a source that fits without it.
+    fn is_needless(&mut self, place: usize) -> bool {
+        let stated = std::mem::take(&mut self.sources[place].1);
+        let fits = stated != View::Whole && self.misfit().is_none();
+        self.sources[place].1 = stated;
+        fits
+    }
+
+    /// The sources that do not fit: one, or all that are read together.
+    fn misfit(&self) -> Option<Vec<usize>> {
+        let all = || (0..self.sources.len()).collect();
+        match &self.ports {
+            Ports::One(port) => {
+                let alone = self.alone(port);
+                let joins = || joins(port, &self.sources, &port.keys[1..2]);
+                alone.filter(|_| self.sources.len() == 1 || !joins())
+            }
+            Ports::Joined(port) if self.sources.len() > 1 => {
+                (!joins(port, &self.sources, &port.keys)).then(all)
+            }
+            Ports::Joined(port) => self.alone(port),
+            Ports::Broadcast(port) => self.broadcast(port),
+            Ports::Matrices(first, second) => self.matrices(first, second),
+            &Ports::Count { elements, constants } => {
+                (!counts(&self.sources, elements, constants)).then(all)
+            }
+        }
+    }
+
+    fn takes(&self, source: usize, port: &Port) -> bool {
+        let (given, view) = &self.sources[source];
+        port.takes(given, *view)
+    }
+
+    /// The first source that is not this tensor.
+    fn alone(&self, port: &Port) -> Option<Vec<usize>> {
+        let misfit = (0..self.sources.len()).find(|&source| !self.takes(source, port));
+        misfit.map(|source| vec![source])
+    }
+
+    /// The sources that are not the two matrices of a product; of a single one both are parts.
+    fn matrices(&self, first: &Port, second: &[Port; 2]) -> Option<Vec<usize>> {
+        let takes_second = |source| second.iter().any(|port| self.takes(source, port));
+        if !self.takes(0, first) {
+            return Some(vec![0]);
+        }
+        let joined = |port: &Port| joins(port, &self.sources[1..], &port.keys[1..3]);
+        match self.sources.len() {
+            1 => (!takes_second(0)).then(|| vec![0]),
+            2 => (!takes_second(1)).then(|| vec![1]),
+            n => (!second.iter().any(joined)).then(|| (1..n).collect()),
+        }
+    }
+
+    /// The source that cannot be broadcast, or all if they leave an axis of the sum to none.
+    fn broadcast(&self, port: &Port) -> Option<Vec<usize>> {
+        let mut covered = 0;
+        for (place, (given, view)) in self.sources.iter().enumerate() {
+            let axes = match (given, view) {
+                (Given::Tensor { tensor, matrix, .. }, View::Whole) => {
+                    broadcast(&port.readings(*tensor, *matrix))
+                }
+                _ => self.takes(place, port).then_some(ALL_AXES),
+            };
+            let Some(axes) = axes else {
+                return Some(vec![place]);
+            };
+            covered |= axes;
+        }
+        (covered != ALL_AXES).then(|| (0..self.sources.len()).collect())
+    }
+
+    fn explain(&self, sources: &[usize]) -> Explanation {
+        let (first, _) = &self.sources[sources[0]];
+        let port = self.port(sources[0]);
+        let expected = match (&self.ports, port) {
+            (&Ports::Count { elements, .. }, _) => format!("{elements} elements"),
+            (_, port) => port.map_or(String::new(), ToString::to_string),
+        };
+        Explanation {
+            key: port.map_or("inputs", |port| port.worst(first)),
+            expected,
+            given: sources.iter().map(|&source| self.sources[source].0.to_string()).collect(),
+            views: self.fitting(sources),
+            padding: port.and_then(|port| port.padding(first)),
+        }
+    }
+
+    fn port(&self, source: usize) -> Option<&Port> {
+        match &self.ports {
+            Ports::One(port) | Ports::Joined(port) | Ports::Broadcast(port) => Some(port),
+            Ports::Matrices(first, _) if source == 0 => Some(first),
+            Ports::Matrices(_, [_, second]) => Some(second),
+            Ports::Count { .. } => None,
+        }
+    }
+
+    /// Views that would fit if these sources were read so.
+    fn fitting(&self, sources: &[usize]) -> Vec<View> {
+        let fits = |view: &View| {
+            let mut changed = Self { ports: self.ports.clone(), sources: self.sources.clone() };
+            sources.iter().for_each(|&source| changed.sources[source].1 = *view);
+            changed.misfit().is_none()
+        };
+        let told = [View::Reshape, View::Slice, View::Repeat, View::Pad, View::Windows];
+        told.into_iter().filter(fits).collect()
+    }
+}
+
+/// The axes that a tensor covers if it is broadcast in one of these ways; `None` if it cannot be.
+fn broadcast(readings: &[Reading]) -> Option<u8> {
+    let fits = |reading: &&Reading| {
+        reading.iter().all(|pair| pair.given == pair.expected || pair.given == 1)
+    };
+    let covered = |reading: &Reading| {
+        let full = reading.iter().filter(|pair| pair.given == pair.expected);
+        full.fold(0, |axes, pair| axes | pair.axes)
+    };
+    readings.iter().filter(fits).map(covered).max_by_key(|axes| axes.count_ones())
+}
+
+/// Whether sources side by side, along the axis of one of these keys, are the tensor of `port`.
+fn joins(port: &Port, sources: &[(Given, View)], keys: &[&'static str]) -> bool {
+    keys.iter().any(|key| {
+        let parts = |(given, view): &(Given, View)| match (given, view) {
+            (Given::Outside, _) | (_, View::Gather) => None,
+            (given, view) => Some(port.parts(given, *view, key)),
+        };
+        let known: Vec<_> = sources.iter().filter_map(parts).collect();
+        let free = (sources.len() - known.len()) as u64;
+        known.first().is_none_or(|first| {
+            first.iter().any(|&(whole, _)| {
+                let part = |parts: &Vec<port::Part>| hull(parts, whole);
+                let parts: Option<Vec<_>> = known.iter().map(part).collect();
+                parts.is_some_and(|parts| is_sum(&parts, free, whole))
+            })
+        })
+    })
+}
+
+/// The least and the most that any of these parts of `whole` is.
+fn hull(parts: &[port::Part], whole: u64) -> Option<[u64; 2]> {
+    let ranges = parts.iter().filter(|(extent, _)| *extent == whole).map(|(_, range)| *range);
+    ranges.reduce(|[low, high], [other_low, other_high]| [low.min(other_low), high.max(other_high)])
+}
+
+/// Whether parts, each between a least and a most, add up to `whole` with so many more of which
+/// nothing is known.
+fn is_sum(parts: &[[u64; 2]], free: u64, whole: u64) -> bool {
+    let sum = |bound: usize| parts.iter().fold(0, |sum: u64, part| sum.saturating_add(part[bound]));
+    let least = sum(0).saturating_add(free);
+    let most = if free > 0 { u64::MAX } else { sum(1) };
+    (least..=most).contains(&whole)
+}
+
+/// Whether sources have so many elements in all; with constants among them at most so many.
+fn counts(sources: &[(Given, View)], elements: u64, constants: bool) -> bool {
+    let known = sources.iter().filter_map(|(given, view)| Some((given.elements()?, *view)));
+    let ranges: Option<Vec<_>> = known.map(|(given, view)| view.range(given)).collect();
+    let Some(ranges) = ranges else {
+        return false;
+    };
+    let free = (sources.len() - ranges.len()) as u64;
+    is_sum(&ranges, free, elements) || (constants && is_sum(&ranges, free + 1, elements))
+}

@@ -10,6 +10,7 @@ use super::peak::{Search, find_highest};
 use super::performance::{Observations, Performance};
 use super::run::RunError;
 use super::settings::{MAX_SAMPLES, Settings, SettingsError};
+use super::sustained::{Unsustained, holds_up};
 use super::sut::{Completions, Sample, SystemUnderTest};
 use super::system::AcceleratorSystem;
 
@@ -85,12 +86,21 @@ pub struct TenantOutcome {
     pub queries: Vec<(SimTime, SimTime)>,
     /// Energy of all of them.
     pub energy: Millijoules,
+    /// Why its rate is none that the system sustains, whatever LoadGen says.
+    pub unsustained: Option<Unsustained>,
+    /// Queries per second that the system could complete at most if it did nothing else.
+    most_per_s: f64,
 }
 
 impl TenantOutcome {
-    /// Whether it holds its bound.
+    /// Whether it holds its bound at a rate that can be completed.
     pub fn holds(&self) -> bool {
-        self.performance.validity.holds()
+        holds_up(&self.settings, &self.performance, self.most_per_s)
+    }
+
+    /// Whether it counts: by LoadGen's rules, and as a rate that the system sustains.
+    pub fn is_valid(&self) -> bool {
+        self.performance.validity.is_valid() && self.unsustained.is_none()
     }
 }
 
@@ -137,7 +147,9 @@ pub fn play(
     let outcome = |(tenant, (test, energy)): (usize, (&TenantTest, Millijoules))| {
         let rate = streams[tenant].arrivals.mean_rate();
         let settings = Settings { min_duration: duration, ..test.settings.with_rate(rate)? };
-        Ok(outcome_of(tenant, settings, energy, &queries, &done))
+        let own = queries.iter().zip(&done).filter(|(query, _)| query.tenant == tenant);
+        let own = own.map(|(query, &done)| (query.at, done)).collect();
+        Ok(outcome_of(settings, energy, own, bench.most_of(tenant)))
     };
     let outcomes = tests.iter().zip(energies).enumerate().map(outcome);
     let outcomes = outcomes.collect::<Result<_, TestError>>()?;
@@ -165,14 +177,11 @@ fn issue(
 }
 
 fn outcome_of(
-    tenant: usize,
     settings: Settings,
     energy: Millijoules,
-    queries: &[TenantQuery],
-    done: &[SimTime],
+    queries: Vec<(SimTime, SimTime)>,
+    most_per_s: f64,
 ) -> TenantOutcome {
-    let own = queries.iter().zip(done).filter(|(query, _)| query.tenant == tenant);
-    let queries: Vec<_> = own.map(|(query, &done)| (query.at, done)).collect();
     let &(last, last_done) = queries.last().expect("every tenant has a query");
     let seen = Observations {
         sample_latencies: queries.iter().map(|&(due, done)| done - due).collect(),
@@ -184,7 +193,8 @@ fn outcome_of(
         last_completed: last_done,
     };
     let performance = Performance::of(&settings, seen).expect("there is a latency");
-    TenantOutcome { settings, performance, queries, energy }
+    let unsustained = Unsustained::of(&settings, &performance, most_per_s);
+    TenantOutcome { settings, performance, queries, energy, unsustained, most_per_s }
 }
 
 /// The largest factor of all rates at which every tenant keeps its bound.

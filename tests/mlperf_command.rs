@@ -43,11 +43,14 @@ fn what_cannot_be_measured_is_refused() {
         (&["inference", "--load", "sever"], "no load named `sever`; did you mean `server`?"),
         (&["mobile", "--round", "v4.1"], "no tasks here for round v4.1"),
         (&["inference", "--load", "server", "--qps", "0"], "server_target_qps is 0; allowed is"),
-        (&["inference", "--batch-wait", "-1"], "allowed is a number of ms >= 0"),
+        (&["inference", "--batch-wait", "-1"], "allowed is a number of ms from 0 to 9007199254"),
         (&["inference", "--streams", "0"], "--streams"),
         (&["inference", "--service", "constnt:ms=1"], "no service named `constnt`"),
         (&["inference", "--service", "batch:ms=1"], "--service batch needs sample_ms"),
-        (&["inference", "--service", "constant:ms=-1"], "allowed is a number of ms >= 0"),
+        (
+            &["inference", "--service", "constant:ms=-1"],
+            "allowed is a number of ms from 0 to 9007199254",
+        ),
         (&["inference", "--service", "constant:ms=1", "--system", "B"], "cannot be used with"),
         (&["inference", "--tenant", "image"], "no task named `image`"),
         (&["inference", "--tenant", "machine_translation"], "needs qps, queries per second"),
@@ -56,7 +59,10 @@ fn what_cannot_be_measured_is_refused() {
         (&["inference", "--tenant", "machine_translation:qps=1,percentile=100"], "percentile"),
         (&["inference", "--tenant", "machine_translation:burst_qps=9"], "needs burst_ms"),
         (&["mobile", "--tenant", "super_resolution:qps=1"], "needs bound_ms"),
-        (&["inference", "--min-duration", "-1"], "allowed is a number of seconds >= 0"),
+        (
+            &["inference", "--min-duration", "-1"],
+            "allowed is a number of seconds from 0 to 9007199",
+        ),
         (&["inference", "--curve", "9"], "--out"),
         (&["inference", "--load", "offline", "--qps", "5"], "--qps is of server tests"),
         (&["inference", "--load", "server", "--streams", "5"], "--streams is of multi-stream"),
@@ -431,4 +437,61 @@ fn no_odd_number(text: &str) {
     let mut words = text.split(|c: char| !c.is_alphanumeric());
     let odd = words.find(|it| ["nan", "inf", "infinity"].contains(&&*it.to_ascii_lowercase()));
     assert_eq!(odd, None, "{text}");
+}
+
+/// Queries of a load that waits for the system never last as long as they must if they take no time; the
+/// other loads go by their own clock.
+#[test]
+fn a_load_that_waits_for_nothing_is_refused() {
+    let free = ["--service", "constant:ms=0", "--min-queries", "16", "--min-duration", "0.01"];
+    let message = refusal(&[&["mobile"], &free[..]].concat());
+    let reason = "its queries take no time, so that no number of them lasts 0.01 s";
+    assert_eq!(message.matches(reason).count(), 6, "{message}");
+    for load in ["single-stream", "multi-stream", "offline"] {
+        let arguments = ["inference", "--task", "image_classification_heavy", "--load", load];
+        let round = ["--round", "v4.1"];
+        let message = refusal(&[&arguments[..], &round, &free].concat());
+        assert!(message.contains(reason), "{load}: {message}");
+    }
+    let long = ["mobile", "--service", "constant:ms=0.000001", "--min-duration", "60"];
+    assert!(refusal(&long).contains("more than 33554432 samples"));
+}
+
+/// The clock has 584 years; rates that need more are refused with the lowest that does not.
+#[test]
+fn tenants_that_take_centuries_are_refused() {
+    let tenant = |rate: &str| format!("image_classification_heavy:qps={rate}");
+    for (rate, more, expected) in [
+        ("1e-9", &[][..], "allowed are rates from 3.247e-7 on"),
+        (
+            "1e-9",
+            &["--min-duration", "1"],
+            "allowed is one at which the queries come within a hundred years",
+        ),
+        ("1e-10", &[], "a number from 1e-9 to 1e9"),
+    ] {
+        let tenant = tenant(rate);
+        let message = refusal(&[&["inference", "--tenant", &tenant][..], more].concat());
+        assert!(message.contains(expected), "{rate}: {message}");
+        assert!(!message.contains("never completes"), "{rate}: {message}");
+    }
+    let forever = ["inference", "--task", "image_classification_heavy", "--load", "offline"];
+    let slow = ["--service", "constant:ms=9007199254", "--min-queries", "3000"];
+    let message = refusal(&[&forever[..], &slow, &["--min-duration", "0"]].concat());
+    assert!(message.contains("is not done within the 584 years of the clock"), "{message}");
+}
+
+/// `check` says it before anything runs.
+#[test]
+fn a_task_named_like_a_file_of_results_is_refused_at_once() {
+    let folder = tempdir().expect("a folder can be made");
+    let suite = fs::read_to_string("mlperf/mobile_v3.0.yaml").expect("it is in the repository");
+    let path = folder.path().join("own.yaml");
+    let path = path.to_str().expect("the path is UTF-8");
+    for name in ["suite.csv", "mlperf.json", &"x".repeat(300)] {
+        fs::write(path, suite.replace("super_resolution", name)).expect("written");
+        assert!(refused(&["check", path]).contains("is no name of a task"), "{name}");
+        let message = refusal(&["mobile", "--suite", path]);
+        assert!(message.contains("is no name of a task"), "{message}");
+    }
 }

@@ -27,6 +27,16 @@ pub enum TestError {
     /// The scheduler broke off.
     #[error(transparent)]
     Policy(#[from] PolicyFailure),
+    /// A load that waits for the system never ends.
+    #[error(
+        "its queries take no time, so that no number of them lasts {} s; allowed are --min-duration 0 and a \
+         service that takes time",
+        .least.as_ms() / 1e3
+    )]
+    NoTime {
+        /// Least duration.
+        least: SimSpan,
+    },
     /// Other work on the system always goes first.
     #[error("queries starve beside the usage scenario: after {seconds} s no further one is done")]
     Starved {

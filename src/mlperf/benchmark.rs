@@ -164,7 +164,17 @@ pub fn settings(test: &Test, rules: &Rules, bed: &dyn TestBed) -> Result<Setting
     }
     requested.min_query_count = rules.min_queries.unwrap_or(requested.min_query_count);
     let capacity = bed.capacity_per_s();
-    requested.single_stream_expected_latency_ns = bed.expected_latency(1)?.ns().max(1);
+    let alone = bed.expected_latency(1)?;
+    let goes_by_the_clock = match test.load {
+        Load::Server { .. } => true,
+        Load::MultiStream { .. } => rules.round.loadgen.has_fixed_interval(),
+        Load::SingleStream | Load::Offline => false,
+    };
+    if alone == SimSpan::ZERO && !goes_by_the_clock && requested.min_duration_ms > 0 {
+        let least = SimSpan::from_ns(requested.min_duration_ms.saturating_mul(1_000_000));
+        return Err(TestError::NoTime { least });
+    }
+    requested.single_stream_expected_latency_ns = alone.ns().max(1);
     requested.offline_expected_qps = capacity;
     requested.server_target_qps = rules.target_qps.unwrap_or(capacity / 4.0);
     let streams = rules.streams;

@@ -1,5 +1,7 @@
 //! What a run says: statistics, rates and validity, each as LoadGen computes it.
 
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
 use crate::statistics::Fraction;
 use crate::units::{SimSpan, SimTime};
 
@@ -68,6 +70,24 @@ impl Measurement {
     pub fn end(&self) -> SimTime {
         self.run.completed.iter().copied().max().unwrap_or(SimTime::ZERO)
     }
+
+    /// Forgets all queries, which take up most of the memory of a result. What they say stays, and when the
+    /// last of them was done.
+    pub fn forget_queries(&mut self) {
+        self.run.completed = vec![self.end()];
+        self.run.queries = Vec::new();
+        self.schedule.forget();
+    }
+}
+
+/// Samples from which on a run is made while no other such run is: at some 80 bytes a sample, two of the
+/// largest would take six gigabytes.
+const LARGE: usize = 1 << 22;
+
+/// Waits until no other large run is made, if this one is large.
+fn turn(n_samples: usize) -> Option<MutexGuard<'static, ()>> {
+    static TURN: Mutex<()> = Mutex::new(());
+    (n_samples >= LARGE).then(|| TURN.lock().unwrap_or_else(PoisonError::into_inner))
 }
 
 /// Makes one run of `sut` with `settings`, whatever their mode.
@@ -92,6 +112,7 @@ pub fn measure_scheduled<S: SystemUnderTest + ?Sized>(
     schedule: Schedule,
     sut: &mut S,
 ) -> Result<Measurement, RunError> {
+    let _turn = turn(schedule.n_queries().saturating_mul(schedule.samples_per_query()));
     let run = run(settings, &schedule, sut)?;
     let performance = Performance::of_run(settings, &run).expect("a schedule has a query");
     Ok(Measurement { schedule, run, performance })

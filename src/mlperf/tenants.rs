@@ -9,6 +9,7 @@ use super::bench::{Bench, Played};
 use super::peak::{Search, find_highest};
 use super::performance::{Observations, Performance};
 use super::run::RunError;
+use super::schedule::LATEST;
 use super::settings::{MAX_SAMPLES, Settings, SettingsError};
 use super::sustained::{Unsustained, holds_up};
 use super::sut::{Completions, Sample, SystemUnderTest};
@@ -138,6 +139,9 @@ pub fn play(
     let duration = SimSpan::from_ns((longest / factor.min(1.0)) as u64);
     let queries =
         queries(&streams, SimTime::ZERO + duration).ok_or_else(|| settings.too_many_samples())?;
+    if let Some(late) = queries.last().filter(|query| query.at > LATEST) {
+        return Err(tests[late.tenant].settings.too_slow().into());
+    }
     let played = bench.play_beside(duration, traced, |system| {
         let done = issue(&queries, system)?;
         let energies: Vec<_> = (0..tests.len()).map(|it| system.energy_of(it)).collect();

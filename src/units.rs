@@ -65,11 +65,28 @@ impl SimSpan {
         Self(ns)
     }
 
-    /// A span of `ms` milliseconds, rounded to the nearest nanosecond; `None` unless `ms` is
-    /// finite, not negative and below 2^53 ns (104 days).
+    /// The longest span that is read from a number \[ms\], 104 days: in nanoseconds numbers are exact up
+    /// to 2^53.
+    pub const MAX_MS: f64 = 9_007_199_254.0;
+
+    /// The longest span that is read from a number.
+    pub const LONGEST: Self = Self(9_007_199_254_000_000);
+
+    /// A span of `ms` milliseconds, rounded to the nearest nanosecond; `None` unless `ms` is a number
+    /// from 0 to [`SimSpan::MAX_MS`].
     pub fn from_ms(ms: f64) -> Option<Self> {
-        let ns = (ms * 1e6).round();
-        ((0.0..9_007_199_254_740_992.0).contains(&ns)).then_some(Self(ns as u64))
+        (0.0..=Self::MAX_MS).contains(&ms).then(|| Self((ms * 1e6).round() as u64))
+    }
+
+    /// Likewise from a nanosecond on.
+    pub fn from_positive_ms(ms: f64) -> Option<Self> {
+        Self::from_ms(ms).filter(|_| ms >= 1e-6)
+    }
+
+    /// A span of `s` seconds, rounded to the nearest nanosecond; `None` unless `s` is a number from 0 to
+    /// 9,007,199.
+    pub fn from_s(s: f64) -> Option<Self> {
+        (0.0..=9_007_199.0).contains(&s).then(|| Self((s * 1e9).round() as u64))
     }
 
     /// Nanoseconds.
@@ -315,5 +332,12 @@ mod tests {
         assert_eq!(ClockRate::from_mhz(-1.0), None);
         assert_eq!(SimSpan::from_ms(-0.1), None);
         assert_eq!(SimSpan::from_ms(f64::INFINITY), None);
+        assert_eq!(SimSpan::from_ms(-1e-9), None);
+        assert_eq!(SimSpan::from_ms(SimSpan::MAX_MS), Some(SimSpan::LONGEST));
+        assert_eq!(SimSpan::from_ms(SimSpan::MAX_MS.next_up()), None);
+        assert_eq!(SimSpan::from_positive_ms(1e-6), Some(SimSpan::from_ns(1)));
+        assert_eq!(SimSpan::from_positive_ms(9e-7), None);
+        assert_eq!(SimSpan::from_s(9_007_199.0).map(SimSpan::ns), Some(9_007_199_000_000_000));
+        assert_eq!(SimSpan::from_s(9_007_199.0f64.next_up()), None);
     }
 }

@@ -190,9 +190,12 @@ pub fn without<'a>(names: impl Iterator<Item = &'a str>) -> Result<Ablation, Fai
     Ok(without)
 }
 
-/// A time above zero \[ms\].
+/// What [`duration`] allows.
+pub const DURATION: &str = "a number of ms from 0.000001 to 9007199254";
+
+/// The duration of a run \[ms\], if it can be one.
 pub fn duration(ms: f64) -> Option<SimSpan> {
-    SimSpan::from_ms(ms).filter(|span| *span > SimSpan::ZERO)
+    SimSpan::from_positive_ms(ms)
 }
 
 /// The system that `style` is with `pes` PEs on `platform`, as the settings change it.

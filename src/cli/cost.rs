@@ -34,6 +34,10 @@ pub fn run(args: &CostArgs) -> Result<(), Failure> {
     let choices = cost_models(args, &mut catalog)?;
     let networks = networks(args, &mut catalog)?;
     let accelerators = accelerators(args, &mut catalog)?;
+    for choice in &choices {
+        let names = networks.iter().map(|network| network.name());
+        choice.warn(&catalog, names, accelerators.iter());
+    }
     if let Some(layer) = &args.layer {
         refuse_unknown_layer(layer, &networks)?;
     }

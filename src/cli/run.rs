@@ -73,7 +73,22 @@ pub(super) fn prepare(
     let mut catalog = Catalog::with_networks(conditions.networks());
     let costs = costs::choose(&mut catalog, conditions.cost_model())?;
     let specs = specs(options, replications, &conditions, &settings, &mut catalog)?;
+    let models = specs.iter().flat_map(|spec| spec.scenario.models());
+    let networks = models.map(|model| model.unit.network.name());
+    let accelerators = distinct_systems(&specs).into_iter().flat_map(|it| it.accelerators());
+    costs.warn(&catalog, networks, accelerators);
     Ok(Prepared { catalog, settings, costs, specs })
+}
+
+/// Every system once.
+fn distinct_systems(specs: &[RunSpec]) -> Vec<&System> {
+    let mut systems: Vec<&System> = Vec::new();
+    for spec in specs {
+        if !systems.iter().any(|known| std::ptr::eq(*known, &*spec.system)) {
+            systems.push(&spec.system);
+        }
+    }
+    systems
 }
 
 fn conditions<'a>(
@@ -83,7 +98,8 @@ fn conditions<'a>(
     let scheduler = scheduler.map(conditions::scheduler).transpose()?;
     let duration = args.duration.map(|ms| {
         conditions::duration(ms).ok_or_else(|| {
-            Failure::Argument(format!("--duration is {ms}; allowed is a number of ms > 0"))
+            let allowed = conditions::DURATION;
+            Failure::Argument(format!("--duration is {ms}; allowed is {allowed}"))
         })
     });
     let set = args.set.iter().map(|assignment| Key::split(assignment).map_err(Failure::Argument));

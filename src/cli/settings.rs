@@ -1,6 +1,8 @@
 //! Settings that `--set key=value` reaches. One table feeds the parser, its messages, `xrsim list
 //! settings` and the record of effective settings.
 
+use std::ops::RangeInclusive;
+
 use serde_json::{Map, Value, json};
 
 use crate::config::nearest;
@@ -45,15 +47,15 @@ pub const KEYS: &[Key] = &[
     Key {
         name: "score.k_per_ms",
         help: "sensitivity k of the real-time score to the deadline (Definition 10)",
-        allowed: "a number >= 0",
+        allowed: ANY,
         in_mlsys2023: false,
-        set: |s, text| number(text, 0.0).map(|k| s.score.k_per_ms = k),
+        set: |s, text| any(text).map(|k| s.score.k_per_ms = k),
         get: |s| json!(s.score.k_per_ms),
     },
     Key {
         name: "score.energy_max_mj",
         help: "energy of one inference that scores 0 (Definition 11)",
-        allowed: "a number > 0",
+        allowed: POSITIVE,
         in_mlsys2023: false,
         set: |s, text| positive(text).map(|mj| s.score.energy_max = Millijoules::new(mj)),
         get: |s| json!(s.score.energy_max.get()),
@@ -61,7 +63,7 @@ pub const KEYS: &[Key] = &[
     Key {
         name: "score.epsilon",
         help: "epsilon of lower-is-better accuracy scores (Definition 12)",
-        allowed: "a number > 0",
+        allowed: POSITIVE,
         in_mlsys2023: false,
         set: |s, text| positive(text).map(|epsilon| s.score.epsilon = epsilon),
         get: |s| json!(s.score.epsilon),
@@ -69,9 +71,9 @@ pub const KEYS: &[Key] = &[
     Key {
         name: "score.warm_up_ms",
         help: "frames before this are played but not counted",
-        allowed: "a number >= 0",
+        allowed: TIME_MS,
         in_mlsys2023: false,
-        set: |s, text| SimSpan::from_ms(number(text, 0.0)?).map(|span| s.score.warm_up = span),
+        set: |s, text| SimSpan::from_ms(any(text)?).map(|span| s.score.warm_up = span),
         get: |s| json!(s.score.warm_up.as_ms()),
     },
     Key {
@@ -114,7 +116,7 @@ pub const KEYS: &[Key] = &[
         set: |s, text| {
             s.load.trigger_probability = match text {
                 "scenario" => None,
-                _ => Some(number(text, 0.0).filter(|p| *p <= 1.0)?),
+                _ => Some(number(text, 0.0..=1.0)?),
             };
             Some(())
         },
@@ -131,9 +133,9 @@ pub const KEYS: &[Key] = &[
     Key {
         name: "engine.grace_ms",
         help: "how long after its deadline a waiting request is kept",
-        allowed: "a number >= 0",
+        allowed: TIME_MS,
         in_mlsys2023: false,
-        set: |s, text| SimSpan::from_ms(number(text, 0.0)?).map(|span| s.engine.grace = span),
+        set: |s, text| SimSpan::from_ms(any(text)?).map(|span| s.engine.grace = span),
         get: |s| json!(s.engine.grace.as_ms()),
     },
     Key {
@@ -155,7 +157,7 @@ pub const KEYS: &[Key] = &[
     Key {
         name: "effects.switch_fixed_us",
         help: "time of a context switch before anything is moved (a choice without source)",
-        allowed: "a number >= 0",
+        allowed: TIME_US,
         in_mlsys2023: false,
         set: |s, text| us(text).map(|span| s.engine.effects.switch.fixed = span),
         get: |s| json!(in_us(s.engine.effects.switch.fixed)),
@@ -163,9 +165,9 @@ pub const KEYS: &[Key] = &[
     Key {
         name: "effects.switch_dram_pj_per_bit",
         help: "energy of what a context switch moves to and from DRAM (SCAR, MICRO 2024)",
-        allowed: "a number >= 0",
+        allowed: ANY,
         in_mlsys2023: false,
-        set: |s, text| number(text, 0.0).map(|pj| s.engine.effects.switch.dram_pj_per_bit = pj),
+        set: |s, text| any(text).map(|pj| s.engine.effects.switch.dram_pj_per_bit = pj),
         get: |s| json!(s.engine.effects.switch.dram_pj_per_bit),
     },
     Key {
@@ -179,7 +181,7 @@ pub const KEYS: &[Key] = &[
     Key {
         name: "effects.migration_hop_us",
         help: "latency of a hop between two accelerators (SCAR, MICRO 2024, unverified)",
-        allowed: "a number >= 0",
+        allowed: TIME_US,
         in_mlsys2023: false,
         set: |s, text| us(text).map(|span| s.engine.effects.migration.hop = span),
         get: |s| json!(in_us(s.engine.effects.migration.hop)),
@@ -214,7 +216,7 @@ pub const KEYS: &[Key] = &[
         allowed: "a number from 0 to 1",
         in_mlsys2023: false,
         set: |s, text| {
-            s.engine.effects.exposed = number(text, 0.0).filter(|share| *share <= 1.0)?;
+            s.engine.effects.exposed = number(text, 0.0..=1.0)?;
             Some(())
         },
         get: |s| json!(s.engine.effects.exposed),
@@ -222,12 +224,12 @@ pub const KEYS: &[Key] = &[
     Key {
         name: "hardware.clock_mhz",
         help: "clock of every accelerator (the artifact's runtime has 1 GHz built in)",
-        allowed: "a number > 0, or `platform`",
+        allowed: CLOCK,
         in_mlsys2023: false,
         set: |s, text| {
             s.clock = match text {
                 "platform" => None,
-                _ => Some(ClockRate::from_mhz(positive(text)?)?),
+                _ => Some(ClockRate::from_mhz(number(text, 1e-6..=1e6)?)?),
             };
             Some(())
         },
@@ -283,11 +285,23 @@ pub const KEYS: &[Key] = &[
     },
 ];
 
-const RATE: &str = "a number > 0, or `unlimited`";
+/// Numbers far beyond any that means something, so that products of a few stay finite.
+const ANY: &str = "a number from 0 to 1e100";
+
+const POSITIVE: &str = "a number from 1e-100 to 1e100";
+
+const TIME_MS: &str = "a number from 0 to 9007199254";
+
+const TIME_US: &str = "a number from 0 to 9007199254000";
+
+const RATE: &str = "a number from 1e-100 to 1e100, or `unlimited`";
+
+const CLOCK: &str = "a number from 0.000001 to 1000000, or `platform`";
 
 const BANDWIDTH: &str = "a whole number from 1 to 4294967296, or `platform`";
 
-const MEMORY: &str = "a number > 0 up to 2^38 that is a whole number of bytes, or `platform`";
+const MEMORY: &str =
+    "a number from 0.0009765625 to 274877906944 that is a whole number of bytes, or `platform`";
 
 const FRAME_MAPPINGS: [(&str, FrameMapping); 3] = [
     ("floor", FrameMapping::Floor),
@@ -318,12 +332,18 @@ fn name<T: PartialEq>(spellings: &[(&'static str, T)], value: T) -> &'static str
     found.expect("every value has a spelling").0
 }
 
-fn number(text: &str, least: f64) -> Option<f64> {
-    text.parse().ok().filter(|value: &f64| value.is_finite() && *value >= least)
+fn number(text: &str, allowed: RangeInclusive<f64>) -> Option<f64> {
+    text.parse().ok().filter(|value| allowed.contains(value))
 }
 
+/// As [`ANY`] says.
+fn any(text: &str) -> Option<f64> {
+    number(text, 0.0..=1e100)
+}
+
+/// As [`POSITIVE`] says.
 fn positive(text: &str) -> Option<f64> {
-    number(text, f64::MIN_POSITIVE)
+    number(text, 1e-100..=1e100)
 }
 
 /// `None` for `platform`, else what `read` makes of the text, if it can.
@@ -341,7 +361,7 @@ fn in_gb_per_s(rate: Option<f64>) -> Value {
 }
 
 fn us(text: &str) -> Option<SimSpan> {
-    SimSpan::from_ms(number(text, 0.0)? / 1e3)
+    SimSpan::from_ms(number(text, 0.0..=9_007_199_254_000.0)? / 1e3)
 }
 
 fn in_us(span: SimSpan) -> f64 {
@@ -427,6 +447,41 @@ mod tests {
         }
     }
 
+    /// The limits that `allowed` prints, if it prints any.
+    fn limits(allowed: &str) -> Option<[f64; 2]> {
+        let words: Vec<_> = allowed.split([' ', ',']).collect();
+        let after = |word| words.iter().position(|it| *it == word).map(|at| words[at + 1]);
+        let [least, most] = [after("from")?, after("to")?].map(|text| text.parse().unwrap());
+        Some([least, most])
+    }
+
+    /// Both limits are accepted; the next number below and above is not. Whole numbers have whole
+    /// neighbours.
+    #[test]
+    fn what_is_printed_as_allowed_is_exactly_what_is_accepted() {
+        let mut n_ranges = 0;
+        for key in KEYS {
+            let accepts = |value: &str| key.assign(&mut Settings::default(), value).is_ok();
+            let default = (key.get)(&Settings::default());
+            let Some([least, most]) = limits(key.allowed) else {
+                assert!(!default.is_number(), "{} prints no limits", key.name);
+                continue;
+            };
+            n_ranges += 1;
+            let outside = match key.allowed.starts_with("a whole number from") {
+                true => [least - 1.0, most + 1.0],
+                false => [least.next_down(), most.next_up()],
+            };
+            for value in [least, most] {
+                assert!(accepts(&value.to_string()), "{} is {value}", key.name);
+            }
+            for value in outside.into_iter().chain([f64::NAN, f64::INFINITY, -f64::INFINITY]) {
+                assert!(!accepts(&value.to_string()), "{} is {value}", key.name);
+            }
+        }
+        assert!(n_ranges > 12, "{n_ranges}");
+    }
+
     #[test]
     fn slips_are_answered_with_the_nearest_key_and_what_is_allowed() {
         fn apply(assignment: &str) -> Result<(), String> {
@@ -438,7 +493,7 @@ mod tests {
         let range = apply("load.trigger_probability=1.5").unwrap_err();
         assert!(range.contains("0 to 1"), "{range}");
         let nan = apply("score.k_per_ms=NaN").unwrap_err();
-        assert!(nan.contains(">= 0"), "{nan}");
+        assert!(nan.contains("from 0 to 1e100"), "{nan}");
         assert!(apply("score").is_err());
         for size in ["0", "0.0001", "1e300"] {
             let size = apply(&format!("hardware.shared_memory_kib={size}")).unwrap_err();

@@ -34,6 +34,18 @@ pub fn parse(source: &Arc<Source>) -> Result<CostRecords, ConfigError> {
     })
 }
 
+/// Line of every record of a table that [`parse`] takes, in order.
+pub fn lines(source: &Source) -> Vec<usize> {
+    let text = source.text();
+    let (mut line, mut at) = (1, 0);
+    let line_of = |row: Row<'_>| {
+        line += text[at..row.start].matches('\n').count();
+        at = row.start;
+        line
+    };
+    rows(text).skip(1).map(line_of).collect()
+}
+
 fn read(text: &str) -> Result<CostRecords, Vec<Problem>> {
     let mut rows = rows(text);
     let Some(header) = rows.next() else {
@@ -231,17 +243,17 @@ impl Row<'_> {
     fn latency(&self, index: usize, in_cycles: bool) -> Result<Latency, Problem> {
         let text = &self.cells[index];
         let latency = if in_cycles {
-            let cycles = text.parse().ok();
-            cycles.map(|cycles| Latency::Cycles(Cycles::new(cycles)))
+            let cycles = text.parse().ok().map(Cycles::new);
+            cycles.filter(|cycles| *cycles <= CostRecord::MAX_CYCLES).map(Latency::Cycles)
         } else {
             let span = text.parse().ok().and_then(SimSpan::from_ms);
             span.map(Latency::Time)
         };
-        let unit = if in_cycles { "whole cycles" } else { "milliseconds" };
-        latency.ok_or_else(|| {
-            self.problem(index, format!("`{text}` is no latency"))
-                .help(format!("{unit}, 0 or more"))
-        })
+        let allowed = match in_cycles {
+            true => format!("whole cycles, from 0 to {}", CostRecord::MAX_CYCLES.get()),
+            false => format!("milliseconds, from 0 to {}", SimSpan::MAX_MS),
+        };
+        latency.ok_or_else(|| self.problem(index, format!("`{text}` is no latency")).help(allowed))
     }
 
     fn energy(&self, index: usize) -> Result<Millijoules, Problem> {

@@ -129,12 +129,11 @@ fn cooldown(node: &Node<'_>, problems: &mut Problems) -> Option<Cooldown> {
 }
 
 fn seconds(node: &Node<'_>, problems: &mut Problems) -> Option<SimSpan> {
-    quantity("a time of 0 s or more", |s| SimSpan::from_ms(s * 1e3))(node, problems)
+    quantity("a time from 0 to 9007199 s", SimSpan::from_s)(node, problems)
 }
 
 fn milliseconds(node: &Node<'_>, problems: &mut Problems) -> Option<SimSpan> {
-    let above_zero = |ms| SimSpan::from_ms(ms).filter(|span| *span > SimSpan::ZERO);
-    quantity("a time above 0 ms", above_zero)(node, problems)
+    quantity("a time from 0.000001 to 9007199254 ms", SimSpan::from_positive_ms)(node, problems)
 }
 
 fn positive(node: &Node<'_>, problems: &mut Problems) -> Option<f64> {
@@ -181,17 +180,34 @@ fn raw_load(key: Key, node: &Node<'_>, problems: &mut Problems) -> Option<RawLoa
     Some(load)
 }
 
+/// Longest name of a task: file systems take 255 bytes, of which the number of a tenant takes some.
+const MAX_TASK_NAME: usize = 200;
+
+/// Files that stand beside the folders of the tasks.
+const FILES: [&str; 5] =
+    ["suite.csv", "tenants.csv", "mlperf.json", "server_to_offline.svg", "server_to_offline.csv"];
+
 /// A name of a task, which also names a folder of results.
 fn task_name(node: &Node<'_>, problems: &mut Problems) -> Option<At<Box<str>>> {
     let name = at(text)(node, problems)?;
-    let is_allowed = |c: char| c.is_ascii_alphanumeric() || "_-.".contains(c);
-    if name.value.chars().all(is_allowed) && !name.value.starts_with('.') {
-        return Some(name);
-    }
+    let Some(allowed) = task_name_needs(&name.value) else { return Some(name) };
     let message = format!("`{}` is no name of a task", printable(&name.value));
-    let allowed = "letters, digits, `_`, `-` and `.`, which is not the first";
     problems.push(Problem::new(name.span.clone(), message).help(allowed));
     None
+}
+
+/// What is asked of names of tasks, if `name` has it not. File systems that ignore case, and those that
+/// drop points at the end of a name, count.
+fn task_name_needs(name: &str) -> Option<String> {
+    let is_allowed = |c: char| c.is_ascii_alphanumeric() || "_-.".contains(c);
+    if !name.chars().all(is_allowed) || name.starts_with('.') || name.ends_with('.') {
+        return Some("letters, digits, `_`, `-` and `.`, which is neither first nor last".into());
+    }
+    if name.len() > MAX_TASK_NAME {
+        return Some(format!("at most {MAX_TASK_NAME} characters; this one has {}", name.len()));
+    }
+    let file = FILES.iter().find(|file| file.eq_ignore_ascii_case(name))?;
+    Some(format!("another name than that of a file of results, {file}"))
 }
 
 fn task(node: &Node<'_>, shared: &RawLoads, problems: &mut Problems) -> Option<RawTask> {
@@ -334,8 +350,14 @@ fn refuse_namesakes(tasks: &[RawTask], problems: &mut Problems) -> Option<()> {
     let n_before = problems.len();
     for (index, task) in tasks.iter().enumerate() {
         let name = &task.name;
-        if tasks[..index].iter().any(|known| known.name.value == name.value) {
-            let message = format!("a second task named `{}`", name.value);
+        let is_same = |known: &&RawTask| known.name.value.eq_ignore_ascii_case(&name.value);
+        if let Some(known) = tasks[..index].iter().find(is_same) {
+            let message = match known.name.value == name.value {
+                true => format!("a second task named `{}`", name.value),
+                false => {
+                    format!("`{}` differs from `{}` in case only", name.value, known.name.value)
+                }
+            };
             problems.push(Problem::new(name.span.clone(), message));
         }
     }

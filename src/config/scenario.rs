@@ -69,8 +69,7 @@ fn rate(node: &Node<'_>, problems: &mut Problems) -> Option<FrameRate> {
 }
 
 fn deadline(node: &Node<'_>, problems: &mut Problems) -> Option<SimSpan> {
-    let above_zero = |ms| SimSpan::from_ms(ms).filter(|span| *span > SimSpan::ZERO);
-    quantity("a time above 0 ms", above_zero)(node, problems)
+    quantity("a time from 0.000001 to 9007199254 ms", SimSpan::from_positive_ms)(node, problems)
 }
 
 fn dependency(
@@ -113,7 +112,7 @@ fn sensor(entry: &Entry<'_>, problems: &mut Problems) -> Option<InputStream> {
         ("uniform", JitterDistribution::Uniform),
     ];
     let mut fields = Fields::of(&entry.value, "a sensor", problems)?;
-    let time = || quantity("a time of 0 ms or more", SimSpan::from_ms);
+    let time = || quantity("a time from 0 to 9007199254 ms", SimSpan::from_ms);
     let rate = fields.required("rate_fps", rate);
     let initial_latency = fields.optional("initial_latency_ms", time()).unwrap_or_default();
     let max_jitter = fields.optional("max_jitter_ms", time()).unwrap_or_default();

@@ -156,7 +156,7 @@ impl Columns {
         let text = &row.cells[self.latency];
         let latency = text.parse().ok().and_then(SimSpan::from_ms).ok_or_else(|| {
             row.problem(self.latency, format!("`{text}` is no latency"))
-                .help("milliseconds, 0 or more")
+                .help("milliseconds, from 0 to 9007199254")
         })?;
         Ok((task.into(), index, Entry { latency, line: row.line() }))
     }

@@ -239,6 +239,20 @@ pub enum Infeasible {
         /// Accelerator.
         accelerator: Box<str>,
     },
+    /// A table of measurements gives a latency that no time is read from.
+    #[error(
+        "the cost table gives network `{network}` {cycles} cycles on accelerator `{accelerator}`, which take \
+         longer than {} ms at its clock",
+        SimSpan::MAX_MS
+    )]
+    TooLong {
+        /// Network.
+        network: Box<str>,
+        /// Accelerator.
+        accelerator: Box<str>,
+        /// Cycles of the network.
+        cycles: u64,
+    },
     /// A table of measurements names a layer that the network does not have.
     #[error("the cost table names layer `{layer}`, which network `{network}` does not have")]
     UnknownLayer {

@@ -50,6 +50,8 @@ pub struct CostRecord {
 impl CostRecord {
     /// Largest energy of one record: a megajoule. Sums of a run stay finite.
     pub const MAX_ENERGY: Millijoules = Millijoules::new(1e9);
+    /// Most cycles of one record: what takes [`SimSpan::LONGEST`] at 1 GHz.
+    pub const MAX_CYCLES: Cycles = Cycles::new(SimSpan::LONGEST.ns());
 }
 
 /// A record that contradicts an earlier one or itself. Records count from 0 in the order given.
@@ -59,6 +61,16 @@ pub enum RecordError {
     /// The energy is negative, absurdly large or not a number.
     #[error("the energy is not a number from 0 to {} mJ", CostRecord::MAX_ENERGY.get())]
     Energy {
+        /// The record.
+        record: usize,
+    },
+    /// The latency is absurdly long.
+    #[error(
+        "the latency is longer than {} ms or {} cycles",
+        SimSpan::MAX_MS,
+        CostRecord::MAX_CYCLES.get()
+    )]
+    Latency {
         /// The record.
         record: usize,
     },
@@ -86,6 +98,7 @@ impl RecordError {
     pub fn record(&self) -> usize {
         match *self {
             Self::Energy { record }
+            | Self::Latency { record }
             | Self::Duplicate { record, .. }
             | Self::WholeAndLayers { record, .. } => record,
         }
@@ -94,7 +107,7 @@ impl RecordError {
     /// The earlier record that it contradicts.
     pub fn earlier(&self) -> Option<usize> {
         match *self {
-            Self::Energy { .. } => None,
+            Self::Energy { .. } | Self::Latency { .. } => None,
             Self::Duplicate { earlier, .. } | Self::WholeAndLayers { earlier, .. } => Some(earlier),
         }
     }
@@ -105,6 +118,19 @@ impl RecordError {
 pub struct CostRecords {
     /// By network, then by accelerator.
     networks: HashMap<Box<str>, HashMap<Box<str>, Measured>>,
+}
+
+/// A network and an accelerator as a table names them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Pair<'a> {
+    /// Name of the network.
+    pub network: &'a str,
+    /// Name of the accelerator, or its dataflow and PEs.
+    pub accelerator: &'a str,
+    /// The record that came first.
+    pub first: usize,
+    /// Number of records.
+    pub n_records: usize,
 }
 
 /// What was measured of one network on one accelerator.
@@ -153,10 +179,35 @@ impl CostRecords {
         }
     }
 
+    /// Every pair of network and accelerator, in order of its first record.
+    pub fn pairs(&self) -> Vec<Pair<'_>> {
+        let mut pairs = Vec::new();
+        for (network, accelerators) in &self.networks {
+            pairs.extend(accelerators.iter().map(|(accelerator, measured)| Pair {
+                network,
+                accelerator,
+                first: measured.first_record(),
+                n_records: measured.n_records(),
+            }));
+        }
+        pairs.sort_unstable_by_key(|pair| pair.first);
+        pairs
+    }
+
+    /// First records of a network on an accelerator that is named both by itself and by its dataflow and
+    /// PEs, in this order.
+    pub fn named_twice(&self, network: &str, accelerator: &Accelerator) -> Option<[usize; 2]> {
+        let pairs = self.networks.get(network)?;
+        let by_name = pairs.get(&accelerator.name)?;
+        let by_style = pairs.get(&*style(accelerator))?;
+        let records = [by_name, by_style].map(Measured::first_record);
+        (records[0] != records[1]).then_some(records)
+    }
+
     /// What is known of `network` on `accelerator`, by the accelerator's name or else by its
     /// dataflow and PEs.
     fn find(&self, network: &Network, accelerator: &Accelerator) -> Result<&Measured, Infeasible> {
-        let style = format!("{}@{}", accelerator.dataflow.name(), accelerator.pes);
+        let style = style(accelerator);
         self.networks
             .get(network.name())
             .and_then(|pairs| pairs.get(&accelerator.name).or_else(|| pairs.get(&*style)))
@@ -168,7 +219,43 @@ impl CostRecords {
     }
 }
 
+/// Dataflow and PEs of an accelerator, as tables name it.
+pub fn style(accelerator: &Accelerator) -> String {
+    format!("{}@{}", accelerator.dataflow.name(), accelerator.pes)
+}
+
+/// Refuses what takes longer than any time that is read.
+fn short_enough(
+    cost: NetworkCost,
+    network: &Network,
+    accelerator: &Accelerator,
+) -> Result<NetworkCost, Infeasible> {
+    if cost.latency <= SimSpan::LONGEST {
+        return Ok(cost);
+    }
+    Err(Infeasible::TooLong {
+        network: network.name().into(),
+        accelerator: accelerator.name.clone(),
+        cycles: cost.cycles.get(),
+    })
+}
+
 impl Measured {
+    /// The record that came first.
+    fn first_record(&self) -> usize {
+        match self {
+            Self::Whole(it) => it.record,
+            Self::Layers { first, .. } => *first,
+        }
+    }
+
+    fn n_records(&self) -> usize {
+        match self {
+            Self::Whole(_) => 1,
+            Self::Layers { by_name, .. } => by_name.len(),
+        }
+    }
+
     fn new(layer: Option<Box<str>>, measurement: Measurement) -> Self {
         match layer {
             None => Self::Whole(measurement),
@@ -203,6 +290,13 @@ impl Measurement {
         let energy = record.energy;
         if !(0.0..=CostRecord::MAX_ENERGY.get()).contains(&energy.get()) {
             return Err(RecordError::Energy { record: index });
+        }
+        let is_short = match record.latency {
+            Latency::Time(span) => span <= SimSpan::LONGEST,
+            Latency::Cycles(cycles) => cycles <= CostRecord::MAX_CYCLES,
+        };
+        if !is_short {
+            return Err(RecordError::Latency { record: index });
         }
         Ok(Self { record: index, latency: record.latency, energy })
     }
@@ -288,13 +382,14 @@ impl CostModel for CostRecords {
         network: &Network,
         accelerator: &Accelerator,
     ) -> Result<NetworkCost, Infeasible> {
-        match self.find(network, accelerator)? {
-            Measured::Whole(measurement) => Ok(measurement.of_network(accelerator)),
+        let cost = match self.find(network, accelerator)? {
+            Measured::Whole(measurement) => measurement.of_network(accelerator),
             Measured::Layers { by_name, .. } => {
                 let layers = layers(by_name, network, accelerator)?;
-                Ok(NetworkCost::of_layers(layers, accelerator))
+                NetworkCost::of_layers(layers, accelerator)
             }
-        }
+        };
+        short_enough(cost, network, accelerator)
     }
 
     /// Empty for a network that was measured as a whole.

@@ -8,12 +8,11 @@ use crate::schedule::PolicyFailure;
 use crate::score::Score;
 use crate::units::{Millijoules, SimSpan, SimTime};
 
-use super::performance::Measurement;
+use super::performance::{Measurement, Performance};
 use super::run::RunError;
 use super::settings::{Settings, SettingsError};
+use super::sustained;
 use super::sut::Completions;
-#[cfg(doc)]
-use super::validity::Validity;
 
 /// Why a test could not be made.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
@@ -28,6 +27,16 @@ pub enum TestError {
     /// The scheduler broke off.
     #[error(transparent)]
     Policy(#[from] PolicyFailure),
+    /// A load that waits for the system never ends.
+    #[error(
+        "its queries take no time, so that no number of them lasts {} s; allowed are --min-duration 0 and a \
+         service that takes time",
+        .least.as_ms() / 1e3
+    )]
+    NoTime {
+        /// Least duration.
+        least: SimSpan,
+    },
     /// Other work on the system always goes first.
     #[error("queries starve beside the usage scenario: after {seconds} s no further one is done")]
     Starved {
@@ -85,14 +94,19 @@ pub trait TestBed: Sync {
     /// [`TestError`].
     fn measure(&self, settings: &Settings) -> Result<Measured, TestError>;
 
-    /// Whether a run holds what is asked of its latencies, as [`Validity::holds`] of
-    /// [`TestBed::measure`].
+    /// Whether a run holds what is asked of its latencies at a rate that can be completed: what
+    /// [`TestBed::holds_up`] says of [`TestBed::measure`].
     ///
     /// # Errors
     ///
     /// [`TestError`].
     fn passes(&self, settings: &Settings) -> Result<bool, TestError> {
-        Ok(self.measure(settings)?.measurement.performance.validity.holds())
+        Ok(self.holds_up(settings, &self.measure(settings)?.measurement.performance))
+    }
+
+    /// What [`sustained::holds_up`] says of a run on this bed.
+    fn holds_up(&self, settings: &Settings, performance: &Performance) -> bool {
+        sustained::holds_up(settings, performance, self.most_per_s())
     }
 
     /// What `samples` take that come together.
@@ -111,8 +125,11 @@ pub trait TestBed: Sync {
         Ok(self.burst(samples)?.latency)
     }
 
-    /// Samples that are served per second at most, as far as can be told without a run.
+    /// Samples that are served per second in full batches, as a submitter would expect.
     fn capacity_per_s(&self) -> f64;
+
+    /// Samples that can be completed per second at most, in whatever batches they are served.
+    fn most_per_s(&self) -> f64;
 
     /// Whether a query that finds the system idle takes the time of a [`TestBed::burst`] of its size,
     /// whatever its samples and whenever it comes.

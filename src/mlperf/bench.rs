@@ -17,7 +17,7 @@ use crate::scenario::{ActiveModel, Better, QualityGoal, Scenario, ScenarioError,
 use crate::schedule::{Policy, PolicyFailure};
 use crate::score::{Score, ScoreSettings, score};
 use crate::trace::Trace;
-use crate::units::{FrameRate, Millijoules, SimSpan, SimTime};
+use crate::units::{Cycles, FrameRate, Millijoules, SimSpan, SimTime};
 
 use super::bed::{Burst, Measured, TestBed, TestError};
 use super::one_queue::OneQueue;
@@ -187,9 +187,43 @@ impl Bench {
     pub fn capacity_of(&self, tenant: usize) -> f64 {
         let max = self.tenant(tenant).batching.max;
         let model = self.row(tenant, max);
-        let accelerators = (0..self.plan.costs.n_accelerators()).map(AccelId::new);
-        let rate = |at| f64::from(max) * 1e3 / self.plan.costs.latency(model, at).as_ms();
-        accelerators.map(rate).sum()
+        self.accelerators().map(|at| rate(max, self.plan.costs.latency(model, at))).sum()
+    }
+
+    /// Samples of a tenant per second that the accelerators complete at most, in batches of any size. A
+    /// scheduler that takes layers one by one may run each where it is fastest.
+    pub fn most_of(&self, tenant: usize) -> f64 {
+        let Plan { costs, scheduler, .. } = &self.plan;
+        let in_batches = |samples: u32| -> f64 {
+            let model = self.row(tenant, samples);
+            match scheduler.is_first_come_on_fastest() {
+                true => self.accelerators().map(|at| rate(samples, costs.latency(model, at))).sum(),
+                false => costs.n_accelerators() as f64 * rate(samples, self.shortest(model)),
+            }
+        };
+        (1..=self.tenant(tenant).batching.max).map(in_batches).fold(0.0, f64::max)
+    }
+
+    /// What a model takes with every layer on the accelerator that is fastest at it.
+    fn shortest(&self, model: ModelId) -> SimSpan {
+        let Plan { costs, system, .. } = &self.plan;
+        let layers = |at: AccelId| &costs.network(model, at).layers;
+        let n_layers = self.accelerators().map(|at| layers(at).len()).min().unwrap_or(0);
+        let fastest = |layer: usize| {
+            let of = |at: AccelId| {
+                let clock = system.accelerators()[at.index()].clock;
+                Cycles::new(layers(at)[layer].cycles).at(clock)
+            };
+            self.accelerators().map(of).min().unwrap_or_default()
+        };
+        let by_layer = (0..n_layers).map(fastest).fold(SimSpan::ZERO, SimSpan::saturating_add);
+        let whole =
+            self.accelerators().map(|at| costs.latency(model, at)).min().unwrap_or_default();
+        if n_layers == 0 { whole } else { whole.min(by_layer) }
+    }
+
+    fn accelerators(&self) -> impl Iterator<Item = AccelId> + use<> {
+        (0..self.plan.costs.n_accelerators()).map(AccelId::new)
     }
 
     /// One run from a system at rest on, and what it left in the trace of the accelerators if batches
@@ -301,10 +335,11 @@ impl TestBed for Bench {
 
     fn passes(&self, settings: &Settings) -> Result<bool, TestError> {
         let Some(mut queue) = self.one_queue() else {
-            return Ok(self.measure(settings)?.measurement.performance.validity.holds());
+            return Ok(self.holds_up(settings, &self.measure(settings)?.measurement.performance));
         };
         let schedule = Schedule::without_samples(settings)?;
-        Ok(measure_scheduled(settings, schedule, &mut queue)?.performance.validity.holds())
+        let measurement = measure_scheduled(settings, schedule, &mut queue)?;
+        Ok(self.holds_up(settings, &measurement.performance))
     }
 
     fn burst(&self, samples: u64) -> Result<Burst, TestError> {
@@ -324,6 +359,10 @@ impl TestBed for Bench {
         self.capacity_of(0)
     }
 
+    fn most_per_s(&self) -> f64 {
+        self.most_of(0)
+    }
+
     fn is_uniform(&self) -> bool {
         self.one_queue().is_some()
     }
@@ -331,6 +370,11 @@ impl TestBed for Bench {
     fn without_queries(&self, duration: SimSpan) -> Result<Option<Score>, TestError> {
         Ok(self.play_beside(duration, Traced::Load, |_| Ok(((), Vec::new())))?.beside)
     }
+}
+
+/// Samples per second of batches that take so long. Nothing is faster than the clock.
+fn rate(samples: u32, latency: SimSpan) -> f64 {
+    f64::from(samples) * 1e9 / latency.ns().max(1) as f64
 }
 
 /// A batch of tenant `number` as the engine sees it: a model of its own.

@@ -6,6 +6,7 @@ use rayon::prelude::*;
 use crate::score::Score;
 use crate::units::{Millijoules, SimSpan, SimTime};
 
+use super::arrivals::MAX_RATE;
 use super::bed::{Measured, TestBed, TestError};
 use super::peak::{Climb, Search, Trial, climb, find_common};
 use super::performance::{Measurement, Metric, Performance, measure};
@@ -14,6 +15,7 @@ use super::service::{Discipline, Service, ServiceTime};
 use super::settings::{Library, MAX_SAMPLES, Scenario, Seeds, Settings};
 use super::statistics::Statistics;
 use super::suite::{Load, Test};
+use super::sustained::{Unsustained, is_too_fast};
 
 /// What a test is made with beside the suite.
 #[derive(Debug, Clone, Copy)]
@@ -50,6 +52,8 @@ pub struct Outcome {
     pub energy: Option<Millijoules>,
     /// Scores of the usage scenario beside the queries, if there is one.
     pub beside: Option<Beside>,
+    /// Why the result is no rate that the system sustains, whatever LoadGen says.
+    pub unsustained: Option<Unsustained>,
 }
 
 /// What a usage scenario scores.
@@ -72,9 +76,9 @@ impl Outcome {
         self.performance().metric(&self.settings)
     }
 
-    /// Whether it counts.
+    /// Whether it counts: by LoadGen's rules, and as a rate that the system sustains.
     pub fn is_valid(&self) -> bool {
-        self.performance().validity.is_valid()
+        self.performance().validity.is_valid() && self.unsustained.is_none()
     }
 
     /// Energy of a sample.
@@ -94,10 +98,11 @@ impl Outcome {
         Some(Millijoules::new(energy.get() * samples))
     }
 
-    /// Mean power of the queries until the last is done \[W\].
+    /// Mean power of the queries until the last is done \[W\]; `None` if they take no time.
     pub fn mean_power_w(&self) -> Option<f64> {
         let duration = self.measurement.end() - SimTime::ZERO;
-        Some(self.energy?.get() / duration.as_ms().max(f64::MIN_POSITIVE))
+        let energy = self.energy.filter(|_| duration > SimSpan::ZERO)?;
+        Some(energy.get() / duration.as_ms())
     }
 }
 
@@ -159,7 +164,17 @@ pub fn settings(test: &Test, rules: &Rules, bed: &dyn TestBed) -> Result<Setting
     }
     requested.min_query_count = rules.min_queries.unwrap_or(requested.min_query_count);
     let capacity = bed.capacity_per_s();
-    requested.single_stream_expected_latency_ns = bed.expected_latency(1)?.ns().max(1);
+    let alone = bed.expected_latency(1)?;
+    let goes_by_the_clock = match test.load {
+        Load::Server { .. } => true,
+        Load::MultiStream { .. } => rules.round.loadgen.has_fixed_interval(),
+        Load::SingleStream | Load::Offline => false,
+    };
+    if alone == SimSpan::ZERO && !goes_by_the_clock && requested.min_duration_ms > 0 {
+        let least = SimSpan::from_ns(requested.min_duration_ms.saturating_mul(1_000_000));
+        return Err(TestError::NoTime { least });
+    }
+    requested.single_stream_expected_latency_ns = alone.ns().max(1);
     requested.offline_expected_qps = capacity;
     requested.server_target_qps = rules.target_qps.unwrap_or(capacity / 4.0);
     let streams = rules.streams;
@@ -196,6 +211,9 @@ impl Server<'_> {
     /// The highest rate at which every run passes.
     fn peak(&self, settings: &Settings) -> Result<Outcome, TestError> {
         let passes = |rate: f64, run: usize| {
+            if rate > MAX_RATE {
+                return Ok(false);
+            }
             let settings = with_seed(&settings.with_rate(rate)?, run as u32);
             self.bed.passes(&settings)
         };
@@ -206,8 +224,15 @@ impl Server<'_> {
     /// LoadGen's own search, from the rate of `settings` on.
     fn peak_from(&self, settings: &Settings) -> Result<Outcome, TestError> {
         let search = climb(&Climb::of(settings)?, |rate| {
+            if rate > MAX_RATE {
+                return Ok(None);
+            }
             let outcome = self.all_runs(&settings.with_rate(rate)?)?;
-            Ok::<_, TestError>(outcome.performance().passes().then_some(()))
+            let passes = outcome.performance().passes();
+            let Outcome { settings, measurement, .. } = outcome;
+            let is_possible =
+                !is_too_fast(&settings, &measurement.performance, self.bed.most_per_s());
+            Ok::<_, TestError>((passes && is_possible).then_some(()))
         })?;
         self.outcome(settings, search)
     }
@@ -227,7 +252,7 @@ impl Server<'_> {
         let judge = |run: u32| {
             let outcome = make(&with_seed(settings, run), self.bed)?;
             let rate = match outcome.metric() {
-                Metric::Rate(rate) => OrderedFloat(rate),
+                Metric::Rate(Some(rate)) => OrderedFloat(rate),
                 _ => OrderedFloat(0.0),
             };
             Ok::<_, TestError>((outcome.performance().passes(), outcome.is_valid(), rate, run))
@@ -306,6 +331,7 @@ fn streams(settings: &Settings, bed: &dyn TestBed) -> Result<Outcome, TestError>
         runs: 1,
         energy: burst.energy.map(|energy| Millijoules::new(energy.get() * queries)),
         beside: None,
+        unsustained: None,
     })
 }
 
@@ -319,5 +345,6 @@ fn make(settings: &Settings, bed: &dyn TestBed) -> Result<Outcome, TestError> {
     let Measured { measurement, energy, beside } = bed.measure(settings)?;
     let beside = beside.map(|score| Beside { with_queries: score, alone: score });
     let settings = settings.clone();
-    Ok(Outcome { settings, measurement, trials: Vec::new(), runs: 1, energy, beside })
+    let unsustained = Unsustained::of(&settings, &measurement.performance, bed.most_per_s());
+    Ok(Outcome { settings, measurement, trials: Vec::new(), runs: 1, energy, beside, unsustained })
 }

@@ -431,12 +431,12 @@ const COUNTS: &[Key] = &[
         .since(LoadGen::V2_0),
 ];
 
-/// What the scenario is about, but for latencies.
+/// Rates and estimates of the scenario.
 const RATES: &[Key] = &[
-    Key::new("result_qps_with_loadgen_overhead", |it| Number(it.performance.rate_with_overhead()))
+    Key::new("result_qps_with_loadgen_overhead", |it| rate(it.performance.rate_with_overhead()))
         .of(SingleStream),
     Key::new("result_qps_without_loadgen_overhead", |it| {
-        Number(it.performance.rate_without_overhead())
+        rate(it.performance.rate_without_overhead())
     })
     .of(SingleStream),
     Key::new("early_stopping_latency_ss", |it| Whole(estimates(it.performance)[0]))
@@ -448,12 +448,17 @@ const RATES: &[Key] = &[
     Key::new("early_stopping_latency_ms", |it| Whole(estimates(it.performance)[0]))
         .of(MultiStream)
         .since(LoadGen::V2_0),
-    Key::new("result_scheduled_samples_per_sec", |it| Number(it.performance.scheduled_rate()))
+    Key::new("result_scheduled_samples_per_sec", |it| rate(it.performance.scheduled_rate()))
         .of(Server),
-    Key::new("result_completed_samples_per_sec", |it| Number(it.performance.completed_rate()))
+    Key::new("result_completed_samples_per_sec", |it| rate(it.performance.completed_rate()))
         .of(Server),
-    Key::new("result_samples_per_second", |it| Number(it.performance.throughput())).of(Offline),
+    Key::new("result_samples_per_second", |it| rate(it.performance.throughput())).of(Offline),
 ];
+
+/// A rate as LoadGen writes it: 0 where the queries are too few to have one.
+fn rate(of: Option<f64>) -> Value {
+    Number(of.unwrap_or(0.0))
+}
 
 /// What the log ends with.
 const FOOT: &[Key] = &[Key::new("num_errors", |it| Whole(it.errors)).since(LoadGen::V5_1)];

@@ -16,7 +16,7 @@
 //!
 //! Tests are made on a [`bed`], any number of times: a [`mod@bench`] of accelerators, a measurement on which is
 //! an [`AcceleratorSystem`](system::AcceleratorSystem), or [`servers`] of a known [`service`] time.
-//! [`benchmark`] makes those of a [`suite`].
+//! [`benchmark`] makes those of a [`suite`]; [`sustained`] says which rates a system cannot go on with.
 //!
 //! LoadGen issues one model's queries as a Poisson process. [`arrivals`] also come in bursts, and
 //! [`tenants`] are several models with a load each on one bench.
@@ -43,6 +43,7 @@ pub mod settings;
 pub mod statistics;
 pub mod suite;
 pub mod summary;
+pub mod sustained;
 pub mod sut;
 pub mod system;
 pub mod tenants;

@@ -1,5 +1,7 @@
 //! What a run says: statistics, rates and validity, each as LoadGen computes it.
 
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
 use crate::statistics::Fraction;
 use crate::units::{SimSpan, SimTime};
 
@@ -68,6 +70,24 @@ impl Measurement {
     pub fn end(&self) -> SimTime {
         self.run.completed.iter().copied().max().unwrap_or(SimTime::ZERO)
     }
+
+    /// Forgets all queries, which take up most of the memory of a result. What they say stays, and when the
+    /// last of them was done.
+    pub fn forget_queries(&mut self) {
+        self.run.completed = vec![self.end()];
+        self.run.queries = Vec::new();
+        self.schedule.forget();
+    }
+}
+
+/// Samples from which on a run is made while no other such run is: at some 80 bytes a sample, two of the
+/// largest would take six gigabytes.
+const LARGE: usize = 1 << 22;
+
+/// Waits until no other large run is made, if this one is large.
+fn turn(n_samples: usize) -> Option<MutexGuard<'static, ()>> {
+    static TURN: Mutex<()> = Mutex::new(());
+    (n_samples >= LARGE).then(|| TURN.lock().unwrap_or_else(PoisonError::into_inner))
 }
 
 /// Makes one run of `sut` with `settings`, whatever their mode.
@@ -92,6 +112,7 @@ pub fn measure_scheduled<S: SystemUnderTest + ?Sized>(
     schedule: Schedule,
     sut: &mut S,
 ) -> Result<Measurement, RunError> {
+    let _turn = turn(schedule.n_queries().saturating_mul(schedule.samples_per_query()));
     let run = run(settings, &schedule, sut)?;
     let performance = Performance::of_run(settings, &run).expect("a schedule has a query");
     Ok(Measurement { schedule, run, performance })
@@ -113,10 +134,10 @@ pub enum Metric {
     Latency(SimSpan),
     /// Streams N that the interval has room for.
     Streams(u64),
-    /// Queries per second.
-    Rate(f64),
-    /// Samples per second.
-    Throughput(f64),
+    /// Queries per second; `None` where there is no such rate.
+    Rate(Option<f64>),
+    /// Samples per second; likewise.
+    Throughput(Option<f64>),
 }
 
 /// What a run says.
@@ -199,34 +220,35 @@ impl Performance {
     }
 
     /// Server: rate of the schedule \[1/s\]: all queries but the last, over the time at which that
-    /// one was due.
-    pub fn scheduled_rate(&self) -> f64 {
+    /// one was due. `None` of a single query, or of queries that are all due at once.
+    pub fn scheduled_rate(&self) -> Option<f64> {
         self.rate_until(self.last_scheduled)
     }
 
     /// Server: likewise over the time at which the last query was done.
-    pub fn completed_rate(&self) -> f64 {
+    pub fn completed_rate(&self) -> Option<f64> {
         self.rate_until(self.last_completed)
     }
 
     /// Single-stream: likewise over the time at which it was issued, with whatever passes between two
     /// queries.
-    pub fn rate_with_overhead(&self) -> f64 {
+    pub fn rate_with_overhead(&self) -> Option<f64> {
         self.rate_until(self.last_issued)
     }
 
     /// Single-stream: queries per second if nothing passed between two queries, 1 / mean latency.
-    pub fn rate_without_overhead(&self) -> f64 {
-        1.0 / seconds(self.sample_latency.mean)
+    /// `None` of queries that take no time.
+    pub fn rate_without_overhead(&self) -> Option<f64> {
+        rate(1, self.sample_latency.mean)
     }
 
-    /// Offline: samples per second until the last one is done.
-    pub fn throughput(&self) -> f64 {
-        self.sample_latency.count as f64 / seconds(self.sample_latency.max)
+    /// Offline: samples per second until the last one is done. `None` of samples that take no time.
+    pub fn throughput(&self) -> Option<f64> {
+        rate(self.sample_latency.count, self.sample_latency.max)
     }
 
-    fn rate_until(&self, end: SimTime) -> f64 {
-        (self.sample_latency.count as f64 - 1.0) / seconds(end - SimTime::ZERO)
+    fn rate_until(&self, end: SimTime) -> Option<f64> {
+        rate(self.sample_latency.count.saturating_sub(1), end - SimTime::ZERO)
     }
 
     /// The number that the scenario of `settings` is about. The run must also be valid to count.
@@ -251,8 +273,10 @@ impl Performance {
     }
 }
 
-fn seconds(span: SimSpan) -> f64 {
-    span.ns() as f64 / 1e9
+/// So many in a time, per second: always a number above 0. Nothing, and no time, have no rate.
+fn rate(count: usize, span: SimSpan) -> Option<f64> {
+    let is_known = count > 0 && span > SimSpan::ZERO;
+    is_known.then(|| count as f64 / (span.ns() as f64 / 1e9))
 }
 
 /// What the least duration is held against.
@@ -302,7 +326,8 @@ fn intervals(settings: &Settings, seen: &Observations) -> Option<Intervals> {
     let outstanding = (settings.max_async_queries as usize).min(n);
     let mut charged = seen.intervals[outstanding..].to_vec();
     let last = seen.query_latencies.iter().skip(n - outstanding);
-    charged.extend(last.map(|&latency| (settings.target_qps * seconds(latency)).ceil() as u64));
+    charged
+        .extend(last.map(|&latency| (settings.target_qps * (latency.as_ms() / 1e3)).ceil() as u64));
     let (percentiles, target) = percentiles(&mut charged, settings.percentile, &[])?;
     Some(Intervals { percentiles, target })
 }
@@ -364,8 +389,8 @@ mod tests {
             let settings = settings(&requested, loadgen);
             Performance::of(&settings, seen(1000, 20_000)).unwrap().metric(&settings)
         };
-        assert_eq!(of(LoadGen::V2_0), Metric::Rate(999.0 / 20.0));
-        assert_eq!(of(LoadGen::V4_1), Metric::Rate(999.0 / 21.0));
+        assert_eq!(of(LoadGen::V2_0), Metric::Rate(Some(999.0 / 20.0)));
+        assert_eq!(of(LoadGen::V4_1), Metric::Rate(Some(999.0 / 21.0)));
     }
 
     /// 1024 queries at 90 %: rank 921 and, by early stopping, rank 944, counted from 1 ms at rank 0.
@@ -390,7 +415,7 @@ mod tests {
         let settings = settings(&requested, LoadGen::V6_0);
         let found =
             Performance::of(&settings, Observations { queries: 1, ..seen(500, 0) }).unwrap();
-        assert_eq!(found.metric(&settings), Metric::Throughput(1000.0));
+        assert_eq!(found.metric(&settings), Metric::Throughput(Some(1000.0)));
         assert!(found.validity.is_valid());
         let short = Observations { queries: 1, ..seen(499, 0) };
         let short = Performance::of(&settings, short).unwrap().validity;

@@ -18,8 +18,11 @@ pub enum RunError {
     /// The settings make too large a run.
     #[error(transparent)]
     Settings(#[from] SettingsError),
-    /// The system has nothing left to do and did not complete a sample.
-    #[error("the system under test never completes sample {sample}")]
+    /// The system has nothing left to do and did not complete a sample before the clock ended.
+    #[error(
+        "sample {sample} is not done within the 584 years of the clock: the system is too slow for so many \
+         queries"
+    )]
     NeverDone {
         /// Its position in the run.
         sample: u32,

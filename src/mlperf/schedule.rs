@@ -92,6 +92,13 @@ impl Schedule {
     }
 }
 
+impl Schedule {
+    /// Forgets every query.
+    pub(super) fn forget(&mut self) {
+        (self.offsets, self.order, self.first) = Default::default();
+    }
+}
+
 /// The performance set, permuted.
 fn performance_set(settings: &Settings) -> Vec<u32> {
     let size = settings.library.performance_samples;
@@ -145,7 +152,7 @@ fn permutations(set: &[u32], n: usize, stream: &mut MersenneTwister) -> Vec<u32>
 }
 
 /// The latest that a query may be due, a hundred years on: long before the clock ends.
-const LATEST: SimTime = SimTime::from_ns(100 * 366 * 86_400 * 1_000_000_000);
+pub(super) const LATEST: SimTime = SimTime::from_ns(100 * 366 * 86_400 * 1_000_000_000);
 
 /// When each query is due, and when the next one would be.
 fn due_times(settings: &Settings) -> Result<(Vec<SimTime>, SimTime), SettingsError> {

@@ -43,8 +43,8 @@ impl Servers {
         Service::new(self.time.clone(), discipline, vec![1.0; self.servers])
     }
 
-    /// Mean service time of full batches, over the samples of one round of a table.
-    fn mean_ns(&self) -> f64 {
+    /// Mean service time of batches of a size, over the samples of one round of a table.
+    fn mean_ns(&self, batch: u32) -> f64 {
         let n = match &self.time {
             ServiceTime::Samples(spans) => spans.len() as u32,
             ServiceTime::Bimodal { modulus, .. } | ServiceTime::Steps { modulus, .. } => {
@@ -52,8 +52,13 @@ impl Servers {
             }
             _ => 1,
         };
-        let of = |index| self.time.of(index, self.batching.max as usize).ns() as f64;
+        let of = |index| self.time.of(index, batch as usize).ns() as f64;
         (0..n).map(of).sum::<f64>() / f64::from(n)
+    }
+
+    /// Samples per second in batches of a size. Nothing is faster than the clock.
+    fn rate_in(&self, batch: u32) -> f64 {
+        self.servers as f64 * f64::from(batch) * 1e9 / self.mean_ns(batch).max(1.0)
     }
 }
 
@@ -77,11 +82,15 @@ impl TestBed for Servers {
             return Ok(self.burst(samples)?.latency);
         }
         let turns = samples.div_ceil(self.servers as u64);
-        Ok(SimSpan::from_ns((self.mean_ns() * turns as f64) as u64))
+        Ok(SimSpan::from_ns((self.mean_ns(self.batching.max) * turns as f64) as u64))
     }
 
     fn capacity_per_s(&self) -> f64 {
-        self.servers as f64 * f64::from(self.batching.max) * 1e9 / self.mean_ns().max(1.0)
+        self.rate_in(self.batching.max)
+    }
+
+    fn most_per_s(&self) -> f64 {
+        (1..=self.batching.max).map(|batch| self.rate_in(batch)).fold(0.0, f64::max)
     }
 
     fn is_uniform(&self) -> bool {

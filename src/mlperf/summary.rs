@@ -83,7 +83,8 @@ impl Summary<'_> {
             Scenario::Server if settings.loadgen.reports_completion() => completed(performance),
             Scenario::Server => scheduled(performance),
             Scenario::Offline => {
-                format!("Samples per second: {}", significant(performance.throughput()))
+                let throughput = known(performance.throughput(), significant);
+                format!("Samples per second: {throughput}")
             }
         };
         self.line(&headline);
@@ -125,10 +126,10 @@ impl Summary<'_> {
         let Self { settings, performance, .. } = *self;
         match settings.scenario {
             Scenario::SingleStream => {
-                let with = performance.rate_with_overhead();
-                let without = performance.rate_without_overhead();
-                self.line(&format!("QPS w/ loadgen overhead         : {with:.2}"));
-                self.line(&format!("QPS w/o loadgen overhead        : {without:.2}\n"));
+                let with = known(performance.rate_with_overhead(), hundredths);
+                let without = known(performance.rate_without_overhead(), hundredths);
+                self.line(&format!("QPS w/ loadgen overhead         : {with}"));
+                self.line(&format!("QPS w/o loadgen overhead        : {without}\n"));
             }
             Scenario::Server if settings.loadgen.reports_completion() => {
                 self.line(&scheduled(performance));
@@ -219,11 +220,24 @@ impl Summary<'_> {
 }
 
 fn completed(performance: &Performance) -> String {
-    format!("Completed samples per second    : {:.2}", performance.completed_rate())
+    let rate = known(performance.completed_rate(), hundredths);
+    format!("Completed samples per second    : {rate}")
 }
 
 fn scheduled(performance: &Performance) -> String {
-    format!("Scheduled samples per second : {:.2}", performance.scheduled_rate())
+    let rate = known(performance.scheduled_rate(), hundredths);
+    format!("Scheduled samples per second : {rate}")
+}
+
+fn hundredths(rate: f64) -> String {
+    format!("{rate:.2}")
+}
+
+/// A rate as `print` has it.
+///
+/// Deviation: where there is no rate, LoadGen divides by zero and prints `nan` or `inf`.
+fn known(rate: Option<f64>, print: impl Fn(f64) -> String) -> String {
+    rate.map_or("n/a".into(), print)
 }
 
 /// What LoadGen says of early stopping, without its title; `None` in Offline.

@@ -10,7 +10,9 @@ use super::detail_log::Pass;
 use super::peak::{Search, find_highest};
 use super::performance::{Observations, Performance};
 use super::run::RunError;
+use super::schedule::LATEST;
 use super::settings::{MAX_SAMPLES, Settings, SettingsError};
+use super::sustained::{Unsustained, holds_up};
 use super::sut::{Completions, Sample, SystemUnderTest};
 use super::system::AcceleratorSystem;
 
@@ -88,6 +90,10 @@ pub struct TenantOutcome {
     pub next_due: SimTime,
     /// Energy of all of them.
     pub energy: Millijoules,
+    /// Why its rate is none that the system sustains, whatever LoadGen says.
+    pub unsustained: Option<Unsustained>,
+    /// Queries per second that the system could complete at most if it did nothing else.
+    most_per_s: f64,
 }
 
 impl TenantOutcome {
@@ -104,9 +110,14 @@ impl TenantOutcome {
         }
     }
 
-    /// Whether it holds its bound.
+    /// Whether it holds its bound at a rate that can be completed.
     pub fn holds(&self) -> bool {
-        self.performance.validity.holds()
+        holds_up(&self.settings, &self.performance, self.most_per_s)
+    }
+
+    /// Whether it counts: by LoadGen's rules, and as a rate that the system sustains.
+    pub fn is_valid(&self) -> bool {
+        self.performance.validity.is_valid() && self.unsustained.is_none()
     }
 }
 
@@ -144,6 +155,9 @@ pub fn play(
     let duration = SimSpan::from_ns((longest / factor.min(1.0)) as u64);
     let queries =
         queries(&streams, SimTime::ZERO + duration).ok_or_else(|| settings.too_many_samples())?;
+    if let Some(late) = queries.last().filter(|query| query.at > LATEST) {
+        return Err(tests[late.tenant].settings.too_slow().into());
+    }
     let played = bench.play_beside(duration, traced, |system| {
         let done = issue(&queries, system)?;
         let energies: Vec<_> = (0..tests.len()).map(|it| system.energy_of(it)).collect();
@@ -153,7 +167,9 @@ pub fn play(
     let outcome = |(tenant, (test, energy)): (usize, (&TenantTest, Millijoules))| {
         let rate = streams[tenant].arrivals.mean_rate();
         let settings = Settings { min_duration: duration, ..test.settings.with_rate(rate)? };
-        Ok(outcome_of((tenant, &streams[tenant]), settings, energy, &queries, &done))
+        let own = queries.iter().zip(&done).filter(|(query, _)| query.tenant == tenant);
+        let own = own.map(|(query, &done)| (query.at, done)).collect();
+        Ok(outcome_of(&streams[tenant], settings, energy, own, bench.most_of(tenant)))
     };
     let outcomes = tests.iter().zip(energies).enumerate().map(outcome);
     let outcomes = outcomes.collect::<Result<_, TestError>>()?;
@@ -181,14 +197,12 @@ fn issue(
 }
 
 fn outcome_of(
-    (tenant, stream): (usize, &TenantStream),
+    stream: &TenantStream,
     settings: Settings,
     energy: Millijoules,
-    queries: &[TenantQuery],
-    done: &[SimTime],
+    queries: Vec<(SimTime, SimTime)>,
+    most_per_s: f64,
 ) -> TenantOutcome {
-    let own = queries.iter().zip(done).filter(|(query, _)| query.tenant == tenant);
-    let queries: Vec<_> = own.map(|(query, &done)| (query.at, done)).collect();
     let &(last, last_done) = queries.last().expect("every tenant has a query");
     let seen = Observations {
         sample_latencies: queries.iter().map(|&(due, done)| done - due).collect(),
@@ -201,7 +215,8 @@ fn outcome_of(
     };
     let performance = Performance::of(&settings, seen).expect("there is a latency");
     let next_due = stream.arrivals.times(stream.seed).nth(queries.len()).unwrap_or(last);
-    TenantOutcome { settings, performance, queries, next_due, energy }
+    let unsustained = Unsustained::of(&settings, &performance, most_per_s);
+    TenantOutcome { settings, performance, queries, next_due, energy, unsustained, most_per_s }
 }
 
 /// The largest factor of all rates at which every tenant keeps its bound.

@@ -1,6 +1,8 @@
 //! Figures of load tests, from plain numbers: of a command that measured them and of a page that reads them
 //! back.
 
+use thiserror::Error;
+
 use crate::figures::{
     Axis, Bar, Caption, GroupPanel, GroupedBars, Line, LinePanel, LinePoint, Lines, Spacing,
 };
@@ -70,6 +72,54 @@ fn subtitle(system: &str, bound: Option<LatencyBound>) -> String {
             100.0 * (1.0 - percentile)
         ),
     }
+}
+
+/// Result of a test that is a rate.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct RateResult {
+    /// Samples per second, if there is such a rate.
+    pub per_s: Option<f64>,
+    /// Whether it counts.
+    pub is_valid: bool,
+}
+
+/// Why a server is not compared with offline.
+#[derive(Debug, Clone, Copy, PartialEq, Error)]
+#[non_exhaustive]
+pub enum NoShare {
+    /// A result that does not count is no result.
+    #[error("{0} is INVALID")]
+    Invalid(&'static str),
+    /// There is nothing to divide.
+    #[error("{0} has no rate")]
+    NoRate(&'static str),
+    /// Offline is what a system does without a bound, so that one of the tests says little.
+    #[error(
+        "the server's {server:.6} per second exceed the {offline:.6} of offline, so that at least one of the \
+         tests is too short"
+    )]
+    Above {
+        /// Queries per second.
+        server: f64,
+        /// Samples per second.
+        offline: f64,
+    },
+}
+
+/// Server rate over offline rate of a task (ISCA 2020, Figure 6), in 0 to 1.
+///
+/// # Errors
+///
+/// [`NoShare`], where the two do not go together.
+pub fn server_share(server: RateResult, offline: RateResult) -> Result<f64, NoShare> {
+    let result = |name, it: RateResult| match it {
+        RateResult { is_valid: false, .. } => Err(NoShare::Invalid(name)),
+        RateResult { per_s, .. } => {
+            per_s.filter(|rate| rate.is_finite() && *rate > 0.0).ok_or(NoShare::NoRate(name))
+        }
+    };
+    let (server, offline) = (result("server", server)?, result("offline", offline)?);
+    if server > offline { Err(NoShare::Above { server, offline }) } else { Ok(server / offline) }
 }
 
 /// Server rate over offline rate of every task (ISCA 2020, Figure 6).

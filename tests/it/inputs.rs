@@ -444,7 +444,7 @@ fn scenarios() {
 ",
         &[
             "4:24: expected a rate from 0.001 to 1000000 FPS, found `0`",
-            "4:40: expected a time above 0 ms, found `-1`",
+            "4:40: expected a time from 0.000001 to 9007199254 ms, found `-1`",
             "5:69: expected a number from 0 to 1, found `1.5`",
             "6:45: expected `data` or `{control: {probability: P}}`, found `maybe`",
             "6:61: this list of sensors is empty",
@@ -488,7 +488,7 @@ fn sensors() {
   camera: {rate_fps: 60}
 ",
         &[
-            "2:41: expected a time of 0 ms or more, found `-0.05`",
+            "2:41: expected a time from 0 to 9007199254 ms, found `-0.05`",
             "3:11: a sensor has no key `rate_hz` (give the value as `rate_fps`)",
             "3:45: expected `truncated_normal` or `uniform`, found `gaussian`",
             "4:26: expected a rate from 0.001 to 1000000 FPS, found `.inf`",

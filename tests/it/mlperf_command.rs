@@ -42,11 +42,14 @@ fn what_cannot_be_measured_is_refused() {
         (&["inference", "--load", "sever"], "no load named `sever`; did you mean `server`?"),
         (&["mobile", "--round", "v4.1"], "no tasks here for round v4.1"),
         (&["inference", "--load", "server", "--qps", "0"], "server_target_qps is 0; allowed is"),
-        (&["inference", "--batch-wait", "-1"], "allowed is a number of ms >= 0"),
+        (&["inference", "--batch-wait", "-1"], "allowed is a number of ms from 0 to 9007199254"),
         (&["inference", "--streams", "0"], "--streams"),
         (&["inference", "--service", "constnt:ms=1"], "no service named `constnt`"),
         (&["inference", "--service", "batch:ms=1"], "--service batch needs sample_ms"),
-        (&["inference", "--service", "constant:ms=-1"], "allowed is a number of ms >= 0"),
+        (
+            &["inference", "--service", "constant:ms=-1"],
+            "allowed is a number of ms from 0 to 9007199254",
+        ),
         (&["inference", "--service", "constant:ms=1", "--system", "B"], "cannot be used with"),
         (&["inference", "--tenant", "image"], "no task named `image`"),
         (&["inference", "--tenant", "machine_translation"], "needs qps, queries per second"),
@@ -55,7 +58,10 @@ fn what_cannot_be_measured_is_refused() {
         (&["inference", "--tenant", "machine_translation:qps=1,percentile=100"], "percentile"),
         (&["inference", "--tenant", "machine_translation:burst_qps=9"], "needs burst_ms"),
         (&["mobile", "--tenant", "super_resolution:qps=1"], "needs bound_ms"),
-        (&["inference", "--min-duration", "-1"], "allowed is a number of seconds >= 0"),
+        (
+            &["inference", "--min-duration", "-1"],
+            "allowed is a number of seconds from 0 to 9007199",
+        ),
         (&["inference", "--curve", "9"], "--out"),
         (&["inference", "--load", "offline", "--qps", "5"], "--qps is of server tests"),
         (&["inference", "--load", "server", "--streams", "5"], "--streams is of multi-stream"),
@@ -292,4 +298,199 @@ fn mobile_has_an_order_and_pauses() {
     let [stream, sample] =
         ["energy_mj_per_stream", "energy_mj_per_sample"].map(|name| column(&csv, name));
     assert_eq!(stream, sample, "a stream of single samples");
+}
+
+/// A service of 3 ms completes 333.3 queries a second. 64 of them that come at once are done within the
+/// bound of translation, so that LoadGen passes any rate; the search must not.
+#[test]
+fn no_rate_is_claimed_that_cannot_be_served() {
+    let base = ["inference", "--task", "machine_translation", "--service", "constant:ms=3"];
+    let server = [&base[..], &["--load", "server", "--format", "json"]].concat();
+    let test = |more: &[&str]| {
+        let text = printed(&[&server[..], more].concat());
+        serde_json::from_str::<Value>(&text).expect("it is JSON")["tests"][0].clone()
+    };
+    for more in [
+        &["--min-duration", "0.001", "--min-queries", "64"][..],
+        &["--min-duration", "0.001", "--min-queries", "64", "--qps", "100", "--find-peak"],
+        &["--min-duration", "0.001", "--min-queries", "64", "--round", "v4.1"],
+    ] {
+        let test = test(more);
+        let value = test["value"].as_f64().expect("there is a rate");
+        assert!((1.0..=333.4).contains(&value), "{more:?}: {test}");
+        let passed = test["trials"].as_array().expect("a list").iter();
+        let mut passed = passed.filter(|it| it["passes"] == true);
+        assert!(passed.all(|it| it["value"].as_f64().expect("a rate") < 500.0), "{more:?}: {test}");
+        assert_eq!(test["verdict"], "INVALID", "{more:?}");
+        if more.len() < 6 || more[4] == "--qps" {
+            let reason = test["reason"].as_str().expect("there is a reason");
+            assert!(reason.contains("too short to show a queue"), "{more:?}: {reason}");
+            assert!(reason.contains("--min-duration 2.5"), "{more:?}: {reason}");
+        }
+    }
+    let long = test(&["--min-duration", "2.5", "--min-queries", "64"]);
+    assert_eq!(long["verdict"], "VALID", "{long}");
+    let fast = test(&["--qps", "340", "--min-queries", "64", "--min-duration", "3"]);
+    assert_eq!(fast["verdict"], "INVALID", "{fast}");
+    let summary = tempdir().expect("a folder can be made");
+    let out = summary.path().to_str().expect("the path is UTF-8");
+    test(&["--min-duration", "0.001", "--min-queries", "64", "--out", out]);
+    let summary = summary.path().join("machine_translation/server/mlperf_log_summary.txt");
+    let summary = fs::read_to_string(summary).expect("written");
+    assert!(summary.contains("Result is : VALID"), "LoadGen says so: {summary}");
+}
+
+/// One result that does not count, or a server above offline, makes no ratio.
+#[test]
+fn a_server_is_compared_with_offline_only_where_that_means_something() {
+    let base = ["inference", "--task", "machine_translation", "--service", "constant:ms=3"];
+    let loads = [&base[..], &["--load", "server", "--load", "offline"]].concat();
+    let folder = tempdir().expect("a folder can be made");
+    let out = folder.path().join("out");
+    let out = out.to_str().expect("the path is UTF-8");
+    let short = ["--min-duration", "0.001", "--min-queries", "2", "--qps", "1e6", "--out", out];
+    let text = printed(&[&loads[..], &short].concat());
+    let why = "machine_translation: server is not compared with offline: server is INVALID";
+    assert!(text.contains(why) && !text.contains("% of offline"), "{text}");
+    assert!(!Path::new(out).join("server_to_offline.svg").exists());
+    let page = folder.path().join("page.html");
+    output(&["report", out, "-o", page.to_str().expect("the path is UTF-8")]);
+    let long = ["--min-duration", "5", "--min-queries", "1000"];
+    let text = printed(&[&loads[..], &long].concat());
+    assert!(text.contains("machine_translation: server reaches 9"), "{text}");
+}
+
+/// One query, queries at one time and samples that take no time have no rate; nothing divides by zero.
+#[test]
+fn what_has_no_rate_is_left_empty_with_the_reason() {
+    let folder = tempdir().expect("a folder can be made");
+    let table = folder.path().join("free.csv");
+    fs::write(&table, "network,accelerator,cycles,energy_mj\nresnet50,WS@4096,0,1\n")
+        .expect("written");
+    let free = table.to_str().expect("the path is UTF-8");
+    let one = ["--min-duration", "0", "--min-queries", "1"];
+    let at_once = ["--min-duration", "0", "--min-queries", "2", "--qps", "1e9"];
+    let heavy = ["inference", "--task", "image_classification_heavy"];
+    let cases: [&[&str]; 6] = [
+        &["--load", "server", "--qps", "1", one[0], one[1], one[2], one[3]],
+        &["--load", "server", "--round", "v4.1", "--qps", "1", one[0], one[1], one[2], one[3]],
+        &[
+            "--load",
+            "server",
+            "--service",
+            "constant:ms=3",
+            at_once[0],
+            at_once[1],
+            at_once[2],
+            at_once[3],
+            at_once[4],
+            at_once[5],
+        ],
+        &["--load", "offline", "--service", "constant:ms=0", one[0], one[1], one[2], one[3]],
+        &["--load", "single-stream", "--service", "constant:ms=0", one[0], one[1], one[2], one[3]],
+        &[
+            "--load",
+            "offline",
+            "--cost-model",
+            free,
+            "--system",
+            "A",
+            one[0],
+            one[1],
+            one[2],
+            one[3],
+        ],
+    ];
+    for (index, case) in cases.into_iter().enumerate() {
+        let out = folder.path().join(format!("out{index}"));
+        let out = out.to_str().expect("the path is UTF-8");
+        let arguments = [&heavy[..], case, &["--out", out]].concat();
+        let csv = printed(&[&arguments[..], &["--format", "csv"]].concat());
+        let is_stream = case.contains(&"single-stream");
+        assert_eq!(column(&csv, "value")[0].is_empty(), !is_stream, "{case:?}: {csv}");
+        let verdict = if is_stream { "VALID" } else { "INVALID" };
+        assert_eq!(column(&csv, "verdict"), [verdict], "{case:?}: {csv}");
+        let text = printed(&arguments);
+        assert_eq!(text.contains("n/a"), !is_stream, "{case:?}: {text}");
+        assert_eq!(text.contains("there is no rate of"), !is_stream, "{case:?}: {text}");
+        for text in [csv, text, printed(&[&arguments[..], &["--format", "json"]].concat())] {
+            no_odd_number(&text);
+        }
+        for file in files(Path::new(out)) {
+            no_odd_number(&fs::read_to_string(file).expect("it is text"));
+        }
+        let page = folder.path().join("page.html");
+        output(&["report", out, "-o", page.to_str().expect("the path is UTF-8")]);
+    }
+}
+
+/// Every file below a folder.
+fn files(folder: &Path) -> Vec<std::path::PathBuf> {
+    let entries = fs::read_dir(folder).expect("the folder can be listed");
+    let below = |path: std::path::PathBuf| if path.is_dir() { files(&path) } else { vec![path] };
+    entries.flat_map(|entry| below(entry.expect("it can be read").path())).collect()
+}
+
+/// No word of `text` is a number that is none.
+fn no_odd_number(text: &str) {
+    let mut words = text.split(|c: char| !c.is_alphanumeric());
+    let odd = words.find(|it| ["nan", "inf", "infinity"].contains(&&*it.to_ascii_lowercase()));
+    assert_eq!(odd, None, "{text}");
+}
+
+/// Queries of a load that waits for the system never last as long as they must if they take no time; the
+/// other loads go by their own clock.
+#[test]
+fn a_load_that_waits_for_nothing_is_refused() {
+    let free = ["--service", "constant:ms=0", "--min-queries", "16", "--min-duration", "0.01"];
+    let message = refusal(&[&["mobile"], &free[..]].concat());
+    let reason = "its queries take no time, so that no number of them lasts 0.01 s";
+    assert_eq!(message.matches(reason).count(), 6, "{message}");
+    for load in ["single-stream", "multi-stream", "offline"] {
+        let arguments = ["inference", "--task", "image_classification_heavy", "--load", load];
+        let round = ["--round", "v4.1"];
+        let message = refusal(&[&arguments[..], &round, &free].concat());
+        assert!(message.contains(reason), "{load}: {message}");
+    }
+    let long = ["mobile", "--service", "constant:ms=0.000001", "--min-duration", "60"];
+    assert!(refusal(&long).contains("more than 33554432 samples"));
+}
+
+/// The clock has 584 years; rates that need more are refused with the lowest that does not.
+#[test]
+fn tenants_that_take_centuries_are_refused() {
+    let tenant = |rate: &str| format!("image_classification_heavy:qps={rate}");
+    for (rate, more, expected) in [
+        ("1e-9", &[][..], "allowed are rates from 3.247e-7 on"),
+        (
+            "1e-9",
+            &["--min-duration", "1"],
+            "allowed is one at which the queries come within a hundred years",
+        ),
+        ("1e-10", &[], "a number from 1e-9 to 1e9"),
+    ] {
+        let tenant = tenant(rate);
+        let message = refusal(&[&["inference", "--tenant", &tenant][..], more].concat());
+        assert!(message.contains(expected), "{rate}: {message}");
+        assert!(!message.contains("never completes"), "{rate}: {message}");
+    }
+    let forever = ["inference", "--task", "image_classification_heavy", "--load", "offline"];
+    let slow = ["--service", "constant:ms=9007199254", "--min-queries", "3000"];
+    let message = refusal(&[&forever[..], &slow, &["--min-duration", "0"]].concat());
+    assert!(message.contains("is not done within the 584 years of the clock"), "{message}");
+}
+
+/// `check` says it before anything runs.
+#[test]
+fn a_task_named_like_a_file_of_results_is_refused_at_once() {
+    let folder = tempdir().expect("a folder can be made");
+    let suite = fs::read_to_string("mlperf/mobile_v3.0.yaml").expect("it is in the repository");
+    let path = folder.path().join("own.yaml");
+    let path = path.to_str().expect("the path is UTF-8");
+    for name in ["suite.csv", "mlperf.json", &"x".repeat(300)] {
+        fs::write(path, suite.replace("super_resolution", name)).expect("written");
+        assert!(refused(&["check", path]).contains("is no name of a task"), "{name}");
+        let message = refusal(&["mobile", "--suite", path]);
+        assert!(message.contains("is no name of a task"), "{message}");
+    }
 }

@@ -193,13 +193,28 @@ impl Example {
 }
 
 #[test]
-fn the_example_has_two_tests_a_share_of_a_quarter_and_a_curve_of_two_rates() {
+fn the_example_has_two_tests_and_a_curve_of_two_rates() {
     let page = data(&Example::new().page());
     check_cells(&page["tests"], SUITE.replace(TASK, "vision").as_str());
     assert_eq!(page["tests"][1]["reason"], "too short");
-    assert_eq!(page["shares"][0]["share"], 0.25);
     check_cells(&page["curves"][0]["points"], CURVE);
     assert!(!page["facts"].to_string().contains("cooldown"), "there is none");
+}
+
+/// 50 of 200 per second; a result that does not count makes no share, nor does one that is none.
+#[test]
+fn only_results_that_count_make_a_share() {
+    let example = Example::new();
+    assert_eq!(data(&example.page())["shares"], json!([]), "offline is INVALID");
+    let valid = SUITE.replace(",INVALID", ",VALID");
+    example.write("suite.csv", &valid);
+    assert_eq!(data(&example.page())["shares"][0]["share"], 0.25);
+    for (from, to) in [(",200,", ",40,"), (",200,", ",,"), (",50,", ",,")] {
+        example.write("suite.csv", &valid.replace(from, to));
+        let page = data(&example.page());
+        assert_eq!(page["shares"], json!([]), "{from} is {to}");
+        assert_eq!(page["tests"].as_array().map(Vec::len), Some(2));
+    }
 }
 
 #[test]
@@ -221,6 +236,8 @@ fn hostile_names_are_data_and_never_markup() {
     example.write(&format!("{task}/server/mlperf_log_summary.txt"), hostile);
     let header = read(example.folder.path().join("mlperf.json"));
     example.write("mlperf.json", &header.replace("A@4096", hostile).replace("mine", hostile));
+    let suite = read(example.folder.path().join("suite.csv"));
+    example.write("suite.csv", &suite.replace(",INVALID", ",VALID"));
     let html = example.page();
     assert!(!html.contains("alert("), "only the packed data knows the names");
     assert_eq!(html.matches("<script").count(), 2, "data and the program");

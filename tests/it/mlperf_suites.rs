@@ -207,6 +207,36 @@ fn refused(text: &str, at: &str, message: &str) {
     assert!(error.contains(&place), "{place} is not in\n{error}");
 }
 
+/// Results have a folder a task, beside files of their own.
+#[test]
+fn names_that_no_folder_can_have_are_refused() {
+    let named = |name: &str| {
+        file("", "single_stream: {percentile: 90, min_queries: 9}", "").replacen(
+            "name: one",
+            &format!("name: {name}"),
+            1,
+        )
+    };
+    for name in [
+        "suite.csv",
+        "Suite.CSV",
+        "mlperf.json",
+        "server_to_offline.svg",
+        "tenants.csv",
+        "t.",
+        ".t",
+        "a/b",
+    ] {
+        let error = read(&named(name)).unwrap_err();
+        assert!(error.contains("is no name of a task"), "{name}: {error}");
+    }
+    let long = "t".repeat(201);
+    let error = read(&named(&long)).unwrap_err();
+    assert!(error.contains("at most 200 characters; this one has 201"), "{error}");
+    read(&named(&long[1..])).unwrap();
+    read(&named("suite.csv.1")).unwrap();
+}
+
 #[test]
 fn loads_that_lack_something_or_are_out_of_range_are_refused() {
     let own = |text: &str| file("", text, "");
@@ -218,7 +248,7 @@ fn loads_that_lack_something_or_are_out_of_range_are_refused() {
     refused(&own("").replace("loads: {}\n  tasks", "tasks"), "{}", "at least one load");
     refused(&own("sever: {}"), "sever", "did you mean `server`?");
     refused(&file(SERVER, "server: {bound_s: 2}", ""), "bound_s", "give the value as `bound_ms`");
-    refused(&own("server: {bound_ms: 0}"), "0}", "a time above 0 ms");
+    refused(&own("server: {bound_ms: 0}"), "0}", "a time from 0.000001 to 9007199254 ms");
     refused(&own("offline: {min_samples: 0}"), "0}", "from 1 to 4294967296");
     for percentile in ["0", "100", "-1", "nan", "x"] {
         let loads = format!("single_stream: {{percentile: {percentile}}}");

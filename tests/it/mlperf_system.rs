@@ -146,7 +146,7 @@ proptest! {
         let by_engine = played(&bench, &settings);
         let measured = bench.measure(&settings).expect("it ends");
         prop_assert_eq!(&measured.measurement.run, &by_engine.queries.run);
-        prop_assert_eq!(bench.passes(&settings).expect("it ends"), by_engine.queries.performance.validity.holds());
+        prop_assert_eq!(bench.passes(&settings).expect("it ends"), bench.holds_up(&settings, &by_engine.queries.performance));
         let (found, expected) = (measured.energy.expect("it is known").get(), by_engine.energy.get());
         prop_assert!((found - expected).abs() <= 1e-9 * expected, "{} is not {}", found, expected);
     }

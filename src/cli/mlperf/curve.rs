@@ -61,9 +61,11 @@ impl Curve {
         let row = |(rate, it): &(f64, Performance)| {
             let [p50, p90, _, p97, p99, p99_9] = it.latency.percentiles.map(SimSpan::as_ms);
             let late = 100.0 * it.late as f64 / it.queries as f64;
-            let numbers =
-                [*rate, it.scheduled_rate(), it.completed_rate(), p50, p90, p97, p99, p99_9, late];
-            let mut cells = numbers.map(crate::figures::cell).to_vec();
+            let (scheduled, completed) = (it.scheduled_rate(), it.completed_rate());
+            let numbers = [Some(*rate), scheduled, completed].into_iter();
+            let numbers = numbers.chain([p50, p90, p97, p99, p99_9, late].map(Some));
+            let cell = |number: Option<f64>| number.map_or(String::new(), crate::figures::cell);
+            let mut cells: Vec<_> = numbers.map(cell).collect();
             cells.push((it.validity.performance == Some(true)).to_string());
             cells
         };

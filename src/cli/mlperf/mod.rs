@@ -8,6 +8,7 @@ mod tenants;
 mod trace;
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use rayon::prelude::*;
 
@@ -15,6 +16,7 @@ use crate::config::{Catalog, Kind};
 use crate::mlperf::bed::TestError;
 use crate::mlperf::benchmark::{Outcome, Rules, run_test};
 use crate::mlperf::rounds::{ROUNDS, Round};
+use crate::mlperf::settings::MAX_SAMPLES;
 use crate::mlperf::suite::{Benchmark, Load, Suite, Test};
 use crate::units::SimSpan;
 
@@ -39,9 +41,13 @@ pub fn run(args: &MlperfArgs) -> Result<(), Failure> {
     let tests = tests(args, &suite)?;
     trace::check(args, &tests)?;
     let target = Target::new(args, &mut catalog)?;
+    target.warn(&catalog, tests.iter().map(|test| test.task.network.name()));
     // A test that cannot be made leaves the others alone.
-    let made: Vec<_> =
-        tests.par_iter().map(|test| make(test, &rules, &target, args.curve)).collect();
+    let kept = args.out.is_some().then(AtomicU64::default);
+    let made: Vec<_> = tests
+        .par_iter()
+        .map(|test| make(test, &rules, &target, args.curve, kept.as_ref()))
+        .collect();
     let (made, failed): (Vec<_>, Vec<_>) = made.into_iter().partition(Result::is_ok);
     let made: Vec<_> = made.into_iter().flatten().collect();
     let failed = failed.into_iter().filter_map(Result::err);
@@ -128,9 +134,9 @@ fn suite_of_round(
 
 /// A duration in seconds.
 fn min_duration(seconds: f64) -> Result<SimSpan, Failure> {
-    SimSpan::from_ms(seconds * 1e3).ok_or_else(|| {
-        let message = format!("--min-duration is {seconds}; allowed is a number of seconds >= 0");
-        Failure::Argument(message)
+    SimSpan::from_s(seconds).ok_or_else(|| {
+        let allowed = "a number of seconds from 0 to 9007199";
+        Failure::Argument(format!("--min-duration is {seconds}; allowed is {allowed}"))
     })
 }
 
@@ -174,6 +180,26 @@ fn known_task<'a>(suite: &'a Suite, name: &str) -> Result<&'a Test, Failure> {
     })
 }
 
+/// Counts the queries of a test among those `kept` for files; without files they are forgotten.
+///
+/// # Errors
+///
+/// If all tests so far have more than a single one may have.
+fn keep(outcome: &mut Outcome, kept: Option<&AtomicU64>) -> Result<(), Failure> {
+    let Some(kept) = kept else {
+        outcome.measurement.forget_queries();
+        return Ok(());
+    };
+    let queries = outcome.performance().queries;
+    if kept.fetch_add(queries, Ordering::Relaxed).saturating_add(queries) <= MAX_SAMPLES {
+        return Ok(());
+    }
+    Err(Failure::Argument(format!(
+        "--out would have more than {MAX_SAMPLES} queries; make fewer tests at once (--task, --load) or \
+         shorter ones (--min-duration)"
+    )))
+}
+
 /// A test that was made.
 struct Made<'a> {
     test: &'a Test,
@@ -187,12 +213,14 @@ fn make<'a>(
     rules: &Rules,
     target: &Target,
     curve: Option<u32>,
+    kept: Option<&AtomicU64>,
 ) -> Result<Made<'a>, Failure> {
     let bed = target.bed(test)?;
     let failure = |error: TestError| {
         Failure::Argument(format!("{}, {}: {error}", test.task.name, test.load.name()))
     };
-    let outcome = run_test(test, rules, &*bed).map_err(failure)?;
+    let mut outcome = run_test(test, rules, &*bed).map_err(failure)?;
+    keep(&mut outcome, kept)?;
     let points = curve.filter(|_| matches!(test.load, Load::Server { .. }));
     let curve = points.map(|points| Curve::of(&outcome, points, &*bed)).transpose();
     Ok(Made { test, outcome, curve: curve.map_err(failure)? })

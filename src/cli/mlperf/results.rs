@@ -12,7 +12,8 @@ use crate::mlperf::performance::{Metric, Performance};
 use crate::mlperf::rounds::Round;
 use crate::mlperf::settings::{Scenario, Settings};
 use crate::mlperf::suite::{Cooldown, Load, Suite};
-use crate::report::mlperf::server_to_offline;
+use crate::mlperf::sustained::Unsustained;
+use crate::report::mlperf::{NoShare, RateResult, server_share, server_to_offline};
 use crate::report::table;
 use crate::units::{Millijoules, SimSpan, SimTime};
 
@@ -51,6 +52,9 @@ const COLUMNS: [&str; 16] = [
     "beside_score_alone",
 ];
 
+/// Column of the result.
+const VALUE: usize = 3;
+
 /// Columns of the table for people, which has the other ones where there is something in them.
 const ALWAYS: usize = 10;
 
@@ -69,7 +73,10 @@ impl Results<'_> {
     }
 
     fn text(&self) -> String {
-        let rows: Vec<_> = self.made.iter().map(|made| cells(made, short)).collect();
+        let mut rows: Vec<_> = self.made.iter().map(|made| cells(made, short)).collect();
+        for row in rows.iter_mut().filter(|row| row[VALUE].is_empty()) {
+            row[VALUE] = "n/a".into();
+        }
         let is_shown = |column: &usize| {
             *column < ALWAYS
                 || rows.iter().any(|row| !row[*column].is_empty() && row[*column] != "0")
@@ -96,11 +103,14 @@ impl Results<'_> {
                 "{}, {}: {}\n",
                 test.task.name,
                 test.load.name(),
-                reason(&outcome.settings, outcome.performance())
+                reason_of(outcome)
             ));
         }
         for (task, share) in self.degradations() {
-            text.push_str(&format!("{task}: server reaches {:.1} % of offline\n", 100.0 * share));
+            text.push_str(&match share {
+                Ok(share) => format!("{task}: server reaches {:.1} % of offline\n", 100.0 * share),
+                Err(why) => format!("{task}: server is not compared with offline: {why}\n"),
+            });
         }
         if let Some(cooldown) = &self.suite.cooldown {
             text.push_str(&self.timeline(cooldown));
@@ -125,18 +135,22 @@ impl Results<'_> {
         )
     }
 
-    /// Server rate over offline rate, of every task that has both (ISCA 2020, Figure 6).
-    fn degradations(&self) -> Vec<(&str, f64)> {
-        let value = |task: &str, load: &str| {
+    /// Server rate over offline rate, of every task that has both, or why it has none.
+    fn degradations(&self) -> Vec<(&str, Result<f64, NoShare>)> {
+        let result = |made: &Made<'_>| RateResult {
+            per_s: metric(&made.outcome).1,
+            is_valid: made.outcome.is_valid(),
+        };
+        let of_load = |task: &str, load: &str| {
             let of_test =
                 |it: &&Made<'_>| *it.test.task.name == *task && it.test.load.name() == load;
-            self.made.iter().find(of_test).map(|made| metric(&made.outcome).1)
+            self.made.iter().find(of_test).map(result)
         };
         let servers = self.made.iter().filter(|made| matches!(made.test.load, Load::Server { .. }));
         servers
             .filter_map(|made| {
                 let task = &*made.test.task.name;
-                Some((task, value(task, "server")? / value(task, "offline")?))
+                Some((task, server_share(result(made), of_load(task, "offline")?)))
             })
             .collect()
     }
@@ -186,7 +200,8 @@ impl Results<'_> {
         }
         output::write_text(&folder.join("suite.csv"), &self.csv())?;
         output::write_text(&folder.join("mlperf.json"), &(self.json() + "\n"))?;
-        let degradations = self.degradations();
+        let shares = self.degradations().into_iter();
+        let degradations: Vec<_> = shares.filter_map(|(task, it)| Some((task, it.ok()?))).collect();
         if !degradations.is_empty() {
             figure::write(
                 &folder.join("server_to_offline.svg"),
@@ -203,8 +218,19 @@ fn duration(outcome: &Outcome) -> SimSpan {
     outcome.measurement.end() - SimTime::ZERO
 }
 
+fn reason_of(outcome: &Outcome) -> String {
+    reason(&outcome.settings, outcome.performance(), outcome.unsustained.as_ref())
+}
+
 /// Why a result does not count.
-pub fn reason(settings: &Settings, performance: &Performance) -> String {
+pub fn reason(
+    settings: &Settings,
+    performance: &Performance,
+    unsustained: Option<&Unsustained>,
+) -> String {
+    if let Some(unsustained) = unsustained.filter(|_| performance.validity.is_valid()) {
+        return unsustained.to_string();
+    }
     let (least, bound) = (performance.latency.min, settings.target_latency);
     if settings.scenario == Scenario::Server && least > bound {
         let (least, bound) = (least.as_ms(), bound.as_ms());
@@ -218,13 +244,13 @@ pub fn reason(settings: &Settings, performance: &Performance) -> String {
 }
 
 /// What the result is, its value and its unit.
-fn metric(outcome: &Outcome) -> (String, f64, &'static str) {
+fn metric(outcome: &Outcome) -> (String, Option<f64>, &'static str) {
     let percentile = outcome.settings.percentile.get() * 100.0;
     match outcome.metric() {
         Metric::Latency(latency) => {
-            (format!("{percentile:.0}th percentile latency"), latency.as_ms(), "ms")
+            (format!("{percentile:.0}th percentile latency"), Some(latency.as_ms()), "ms")
         }
-        Metric::Streams(streams) => ("streams".into(), streams as f64, ""),
+        Metric::Streams(streams) => ("streams".into(), Some(streams as f64), ""),
         Metric::Rate(rate) => ("queries".into(), rate, "1/s"),
         Metric::Throughput(rate) => ("samples".into(), rate, "1/s"),
     }
@@ -244,7 +270,7 @@ fn cells(made: &Made<'_>, number: impl Fn(f64) -> String) -> Vec<String> {
         test.task.name.to_string(),
         test.load.name().into(),
         name,
-        number(value),
+        known(value),
         unit.into(),
         verdict(outcome).into(),
         p50,
@@ -287,7 +313,7 @@ fn document(made: &Made<'_>) -> Value {
     json!({
         "task": test.task.name, "load": test.load.name(), "metric": name, "value": value,
         "unit": unit, "verdict": verdict(outcome),
-        "reason": (!outcome.is_valid()).then(|| reason(&outcome.settings, outcome.performance())),
+        "reason": (!outcome.is_valid()).then(|| reason_of(outcome)),
         "dataset": test.task.dataset,
         "quality": {"metric": quality.metric, "unit": quality.unit, "target": quality.target.value()},
         "percentile": outcome.settings.percentile.get(), "bound_ms": bound,

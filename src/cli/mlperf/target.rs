@@ -67,6 +67,13 @@ impl Target {
         Ok(Self { kind, batching })
     }
 
+    /// Warns of rows of a table of costs that look like slips.
+    pub fn warn<'a>(&self, catalog: &Catalog, networks: impl Iterator<Item = &'a str>) {
+        if let Kind::Accelerators(it) = &self.kind {
+            it.costs.warn(catalog, networks, it.system.accelerators().iter());
+        }
+    }
+
     /// The bed of a test.
     ///
     /// # Errors
@@ -177,15 +184,17 @@ impl Accelerators {
     }
 }
 
+/// What [`wait`] allows.
+const WAIT: &str = "a number of ms from 0 to 9007199254";
+
 /// A time in milliseconds, as `option` gives it.
 ///
 /// # Errors
 ///
 /// If it is negative or no number.
 pub fn wait(option: &str, ms: f64) -> Result<SimSpan, Failure> {
-    SimSpan::from_ms(ms).ok_or_else(|| {
-        Failure::Argument(format!("{option} is {ms}; allowed is a number of ms >= 0"))
-    })
+    SimSpan::from_ms(ms)
+        .ok_or_else(|| Failure::Argument(format!("{option} is {ms}; allowed is {WAIT}")))
 }
 
 /// From arrival to deadline, for schedulers that look at deadlines.
@@ -219,9 +228,7 @@ fn tables(text: &str, catalog: &mut Catalog) -> Result<ServiceTables, Failure> {
         })?;
         let option = format!("--service {name}");
         let ms: f64 = text.parse().map_err(|_| {
-            Failure::Argument(format!(
-                "{option}: {key} is `{text}`; allowed is a number of ms >= 0"
-            ))
+            Failure::Argument(format!("{option}: {key} is `{text}`; allowed is {WAIT}"))
         })?;
         wait(&format!("{key} of {option}"), ms)
     };

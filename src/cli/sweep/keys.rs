@@ -96,7 +96,7 @@ impl<'a> Choice<'a> {
             "without" => it.without = without(value)?,
             "duration_ms" => {
                 let span = value.parse().ok().and_then(conditions::duration);
-                it.duration = Some(span.ok_or_else(|| allowed("a number of ms > 0"))?);
+                it.duration = Some(span.ok_or_else(|| allowed(conditions::DURATION))?);
             }
             "seed" => it.seed = whole(value)?,
             "replication" => self.replication = whole(value)?,

@@ -131,7 +131,8 @@ fn gaps(requests: &[Request]) -> impl Iterator<Item = i64> {
     before.zip(requests).map(|(before, request)| ns_between(before, request.arrival))
 }
 
-/// Signed time from `a` to `b` \[ns\]; exact, as times of a results folder lie below 2^53 ns.
+/// Signed time from `a` to `b` \[ns\], as far as it fits; a page shows those below 2^53 ns exactly.
 fn ns_between(a: SimTime, b: SimTime) -> i64 {
-    b.ns().cast_signed() - a.ns().cast_signed()
+    let ns = i128::from(b.ns()) - i128::from(a.ns());
+    i64::try_from(ns).unwrap_or(if ns < 0 { i64::MIN } else { i64::MAX })
 }

@@ -111,10 +111,20 @@ impl<'a> Row<'a> {
         count.ok_or_else(|| self.refusal(column, "whole number below 2^53"))
     }
 
-    /// A time in milliseconds.
+    /// A time in milliseconds: every one that a run can write, and any other number of its range.
     pub(super) fn time(&self, column: &str) -> Result<SimTime, ReadError> {
-        let span = self.text(column).parse().ok().and_then(SimSpan::from_ms);
-        let time = span.map(|span| SimTime::ZERO + span);
+        let text = self.text(column);
+        let rounded = || Some(SimTime::ZERO + text.parse().ok().and_then(SimSpan::from_ms)?);
+        let time = exact_time(text).or_else(rounded);
         time.ok_or_else(|| self.refusal(column, "time in ms"))
     }
+}
+
+/// A time written to the nanosecond, such as `1.500000`, up to the end of the clock.
+fn exact_time(text: &str) -> Option<SimTime> {
+    let (ms, fraction) = text.split_once('.')?;
+    let is_plain =
+        fraction.len() == 6 && [ms, fraction].concat().bytes().all(|c| c.is_ascii_digit());
+    let ns = ms.parse::<u64>().ok().filter(|_| is_plain)?.checked_mul(1_000_000)?;
+    ns.checked_add(fraction.parse().ok()?).map(SimTime::from_ns)
 }

@@ -241,7 +241,7 @@ net,x,,-1,nan
 net,y,1,1
 ,z,,,
 ";
-    let ms = "milliseconds, 0 or more";
+    let ms = "milliseconds, from 0 to 9007199254";
     let mj = "millijoules, from 0 to 1000000000";
     assert_eq!(
         parse(text),
@@ -276,6 +276,37 @@ net,x,1,1,a
         ]
         .join("\n"))
     );
+}
+
+/// 2^53 ns and more have no exact number of milliseconds, and 2^64 ns no number at all.
+#[test]
+fn costs_beyond_every_time_are_refused_where_they_stand() {
+    let of = |column: &str, value: &str| {
+        parse(&format!("network,accelerator,{column},energy_mj\nnet,x,1,1\nnet,y,{value},1\n"))
+    };
+    for (column, most, beyond, allowed) in [
+        (
+            "cycles",
+            "9007199254000000",
+            "9007199254000001",
+            "whole cycles, from 0 to 9007199254000000",
+        ),
+        ("cycles", "0", "18446744073709551615", "whole cycles, from 0 to 9007199254000000"),
+        ("latency_ms", "9007199254", "9007199254.000002", "milliseconds, from 0 to 9007199254"),
+        ("latency_ms", "0", "-0.0000001", "milliseconds, from 0 to 9007199254"),
+    ] {
+        assert!(of(column, most).is_ok(), "{column} {most}");
+        let expected = format!("t.csv:3:7: `{beyond}` is no latency ({allowed})");
+        assert_eq!(of(column, beyond), Err(expected));
+    }
+    let slow =
+        Accelerator { clock: ClockRate::from_mhz(1.0).unwrap(), ..accelerator("y", 1024, 1) };
+    let table = of("cycles", "9007199254000000").unwrap();
+    let found = table.network(&network("net", &["a"]), &slow).unwrap_err().to_string();
+    assert!(found.contains("which take longer than 9007199254 ms at its clock"), "{found}");
+    let cycles = Latency::Cycles(Cycles::new(u64::MAX));
+    let record = CostRecord { latency: cycles, ..record("x", None, 0.0, 0.0) };
+    assert_eq!(CostRecords::new(vec![record]), Err(vec![RecordError::Latency { record: 0 }]));
 }
 
 fn scenario(network: &Arc<Network>) -> Scenario {

@@ -42,8 +42,10 @@ pub fn run(
         args.tenant.iter().map(|it| TenantOption::new(it, args, suite, rules)?.tenant()).collect();
     let asked = asked?;
     let accelerators = Accelerators::new(args, catalog)?;
+    let networks = asked.iter().map(|it| it.tenant.network.name());
+    accelerators.costs.warn(catalog, networks, accelerators.system.accelerators().iter());
     let bench = accelerators.bench(asked.iter().map(|it| it.tenant.clone()).collect())?;
-    let loads = loads(&asked, rules);
+    let loads = loads(&asked, rules)?;
     let results = Results {
         system: format!("{}@{}", accelerators.system.name(), accelerators.system.pes()),
         accelerators: &accelerators,
@@ -61,21 +63,38 @@ pub fn run(
 /// single-stream.
 const MIN_QUERIES: f64 = 1024.0;
 
+/// A hundred years \[s\].
+const LONGEST_S: f64 = 100.0 * 365.0 * 86_400.0;
+
 /// What is asked of the tenants, who all last equally long: for the duration that is given or that of the
 /// round, but long enough for the queries of the slowest.
-fn loads(asked: &[Asked<'_>], rules: &Rules) -> Vec<TenantTest> {
+///
+/// # Errors
+///
+/// A tenant that would take too long for its queries.
+fn loads(asked: &[Asked<'_>], rules: &Rules) -> Result<Vec<TenantTest>, Failure> {
     let mut loads: Vec<_> = asked.iter().map(|it| it.load.clone()).collect();
     let queries = match (rules.min_queries, rules.min_duration) {
         (Some(queries), _) => queries as f64,
         (None, None) => MIN_QUERIES,
         (None, Some(_)) => 0.0,
     };
+    for Asked { test, load, .. } in asked {
+        let (rate, least) = (load.arrivals.mean_rate(), queries / LONGEST_S);
+        if rate < least {
+            return Err(Failure::Argument(format!(
+                "--tenant {}: {rate} queries per second take more than a hundred years for {queries} queries; \
+                 allowed are rates from {least:.3e} on (--min-queries asks for fewer queries)",
+                test.task.name
+            )));
+        }
+    }
     let slowest = loads.iter().map(|it| it.arrivals.mean_rate()).fold(f64::INFINITY, f64::min);
     let longest = SimSpan::from_ms(queries / slowest * 1e3).unwrap_or(SimSpan::MAX);
     for load in &mut loads {
         load.settings.min_duration = load.settings.min_duration.max(longest);
     }
-    loads
+    Ok(loads)
 }
 
 /// What came of the tenants.

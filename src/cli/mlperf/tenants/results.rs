@@ -72,8 +72,8 @@ impl Results<'_> {
                 tenant.to_string(),
                 asked.test.task.name.to_string(),
                 verdict(outcome).into(),
-                number(it.scheduled_rate()),
-                number(it.completed_rate()),
+                it.scheduled_rate().map_or(String::new(), &number),
+                it.completed_rate().map_or(String::new(), &number),
                 p50,
                 p90,
                 p99,
@@ -107,8 +107,8 @@ impl Results<'_> {
                 false => format!("not all bounds hold even at {factor} times the rates given\n"),
             });
         }
-        for (tenant, asked, outcome) in self.rows().filter(|(.., outcome)| !is_valid(outcome)) {
-            let reason = reason(&outcome.settings, &outcome.performance);
+        for (tenant, asked, outcome) in self.rows().filter(|(.., outcome)| !outcome.is_valid()) {
+            let reason = reason_of(outcome);
             text.push_str(&format!("{tenant}, {}: {reason}\n", asked.test.task.name));
         }
         if let (Some(beside), Some(background)) =
@@ -133,7 +133,7 @@ impl Results<'_> {
             let it = &outcome.performance;
             json!({
                 "tenant": tenant, "task": asked.test.task.name, "verdict": verdict(outcome),
-                "reason": (!is_valid(outcome)).then(|| reason(&outcome.settings, it)),
+                "reason": (!outcome.is_valid()).then(|| reason_of(outcome)),
                 "scheduled_qps": it.scheduled_rate(), "completed_qps": it.completed_rate(),
                 "percentile": asked.load.settings.percentile.get(),
                 "latency_ms": it.latency.target.as_ms(), "bound_ms": asked.tenant.bound.as_ms(),
@@ -180,12 +180,12 @@ impl Results<'_> {
     }
 }
 
-fn is_valid(outcome: &TenantOutcome) -> bool {
-    outcome.performance.validity.is_valid()
+fn reason_of(outcome: &TenantOutcome) -> String {
+    reason(&outcome.settings, &outcome.performance, outcome.unsustained.as_ref())
 }
 
 fn verdict(outcome: &TenantOutcome) -> &'static str {
-    if is_valid(outcome) { "VALID" } else { "INVALID" }
+    if outcome.is_valid() { "VALID" } else { "INVALID" }
 }
 
 fn write_queries(path: &Path, outcome: &TenantOutcome) -> Result<(), Failure> {

@@ -105,8 +105,8 @@ pub fn statistics_of(case: &Case, performance: &Performance, tally: &mut Tally) 
         tally.equal("max", measured.max.ns(), found.max.ns());
         tally.equal("mean", measured.mean.ns(), found.mean.ns());
     }
-    let mut printed = |what: &str, expected: Option<f64>, found: f64| {
-        tally.equal_if(what, expected.map(significant), significant(found));
+    let mut printed = |what: &str, expected: Option<f64>, found: Option<f64>| {
+        tally.equal_if(what, expected.map(significant), significant(found.unwrap_or(0.0)));
     };
     match case.settings.scenario {
         Scenario::SingleStream => {

@@ -41,7 +41,7 @@ pub fn compare(
         }
         let name = summary_place(source, index);
         match numbers_from_start(expected, found) {
-            Some([expected, found]) => tally.near_if(&name, Some(expected), found, TOLERANCE),
+            Some([expected, found]) => tally.near_if(&name, Some(expected), Some(found), TOLERANCE),
             None => tally.equal(name, format!("`{expected}`"), format!("`{found}`")),
         }
     }

@@ -59,10 +59,21 @@ impl Tally {
         }
     }
 
-    /// Compares two numbers of which the second may deviate by `tolerance` of the first.
-    pub fn near_if(&mut self, what: &str, expected: Option<f64>, found: f64, tolerance: f64) {
+    /// Compares two rates of which the second may deviate by `tolerance` of the first. Where there is
+    /// no rate, LoadGen has 0.
+    pub fn near_if(
+        &mut self,
+        what: &str,
+        expected: Option<f64>,
+        found: Option<f64>,
+        tolerance: f64,
+    ) {
         let Some(expected) = expected else { return };
-        let deviation = (found / expected - 1.0).abs();
+        let found = found.unwrap_or(0.0);
+        let deviation = match expected {
+            0.0 => f64::from(found != 0.0),
+            _ => (found / expected - 1.0).abs(),
+        };
         self.deviation(what, [expected, found], deviation, deviation <= tolerance);
     }
 

@@ -8,8 +8,10 @@ use crate::report::mlperf::{LatencyBound, RatePoint, latency_over_rate};
 use super::super::rows::{self, Row, problem_at_end};
 use super::super::{ReadError, Source};
 
+const TARGET: &str = "target_qps";
+
 const NUMBERS: [&str; 9] = [
-    "target_qps",
+    TARGET,
     "scheduled_qps",
     "completed_qps",
     "p50_ms",
@@ -19,6 +21,9 @@ const NUMBERS: [&str; 9] = [
     "p99_9_ms",
     "late_percent",
 ];
+
+/// Columns that are empty where there is no rate.
+const RATES: [&str; 2] = ["scheduled_qps", "completed_qps"];
 
 const WITHIN_BOUND: &str = "within_bound";
 
@@ -45,10 +50,16 @@ impl<'a> Curve<'a> {
         let columns = [&NUMBERS[..], &[WITHIN_BOUND]].concat();
         let (mut points, mut drawn) = (Vec::new(), Vec::new());
         rows::each(source, &columns, |row| {
-            let numbers = numbers(row)?;
-            let [rate_per_s, _, _, p50, p90, p97, p99, ..] = numbers;
-            drawn.push(RatePoint { rate_per_s, percentiles_ms: [p50, p90, p97, p99] });
-            points.push(cells(row, numbers)?);
+            drawn.push(RatePoint {
+                rate_per_s: row.number(TARGET)?,
+                percentiles_ms: [
+                    row.number("p50_ms")?,
+                    row.number("p90_ms")?,
+                    row.number("p97_ms")?,
+                    row.number("p99_ms")?,
+                ],
+            });
+            points.push(cells(row)?);
             Ok(())
         })?;
         let svg = super::svg(&latency_over_rate((task, system), bound, &drawn))
@@ -57,17 +68,15 @@ impl<'a> Curve<'a> {
     }
 }
 
-fn numbers(row: &Row<'_>) -> Result<[f64; NUMBERS.len()], ReadError> {
-    let mut numbers = [0.0; NUMBERS.len()];
-    for (number, column) in numbers.iter_mut().zip(NUMBERS) {
-        *number = row.number(column)?;
+fn cells(row: &Row<'_>) -> Result<Map<String, Value>, ReadError> {
+    let mut cells = Map::new();
+    for column in NUMBERS {
+        let number = match RATES.contains(&column) {
+            true => row.number_if_any(column)?.into(),
+            false => row.number(column)?.into(),
+        };
+        cells.insert(column.into(), number);
     }
-    Ok(numbers)
-}
-
-fn cells(row: &Row<'_>, numbers: [f64; NUMBERS.len()]) -> Result<Map<String, Value>, ReadError> {
-    let mut cells: Map<_, _> =
-        NUMBERS.iter().zip(numbers).map(|(name, number)| ((*name).into(), number.into())).collect();
     let within = match row.text(WITHIN_BOUND) {
         "true" => "yes",
         "false" => "no",

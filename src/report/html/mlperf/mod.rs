@@ -20,7 +20,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use crate::figures::{Figure, FigureError, Format, render};
-use crate::report::mlperf::server_to_offline;
+use crate::report::mlperf::{RateResult, server_share, server_to_offline};
 
 use super::provenance::Pair;
 use super::{ReadError, Source, data, page};
@@ -156,18 +156,18 @@ impl Tests {
         Curve::read(source, (self.tests[index].task(), self.system()), bound)
     }
 
-    /// Every task that has both loads.
+    /// Every task that has both loads, with results that count.
     fn shares(&self) -> Vec<Share<'_>> {
         let of_load = |load: &'static str| {
             let tests = self.tests.iter().filter(move |test| test.load() == Some(load));
-            tests.filter_map(|test| Some((test.task(), test.value()?)))
+            tests.map(|test| (test.task(), test.rate()))
         };
-        let offline: HashMap<&str, f64> = of_load("offline").collect();
+        let offline: HashMap<&str, RateResult> = of_load("offline").collect();
         of_load("server")
             .filter_map(|(task, server)| {
                 let offline = *offline.get(task)?;
-                let share = server / offline;
-                share.is_finite().then_some(Share { task, server, offline, share })
+                let share = server_share(server, offline).ok()?;
+                Some(Share { task, server: server.per_s?, offline: offline.per_s?, share })
             })
             .collect()
     }

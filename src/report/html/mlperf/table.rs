@@ -4,6 +4,8 @@ use std::collections::HashSet;
 
 use serde_json::{Map, Value};
 
+use crate::report::mlperf::RateResult;
+
 use super::super::rows::{self, Row, problem_at_end};
 use super::super::{ReadError, Source};
 use super::Place;
@@ -39,7 +41,7 @@ const SUITE: [(&str, Cell); 16] = [
     ("task", Cell::Task),
     ("load", Cell::Load),
     ("metric", Cell::Text),
-    ("value", Cell::Number),
+    ("value", Cell::NumberIfAny),
     ("unit", Cell::Text),
     ("verdict", Cell::Verdict),
     ("p50_ms", Cell::Number),
@@ -58,8 +60,8 @@ const TENANTS: [(&str, Cell); 12] = [
     ("tenant", Cell::Count),
     ("task", Cell::Task),
     ("verdict", Cell::Verdict),
-    ("scheduled_qps", Cell::Number),
-    ("completed_qps", Cell::Number),
+    ("scheduled_qps", Cell::NumberIfAny),
+    ("completed_qps", Cell::NumberIfAny),
     ("p50_ms", Cell::Number),
     ("p90_ms", Cell::Number),
     ("p99_ms", Cell::Number),
@@ -114,9 +116,10 @@ impl Test {
         self.cells.get("load")?.as_str()
     }
 
-    /// Result of a test of a suite.
-    pub(super) fn value(&self) -> Option<f64> {
-        self.cells.get("value")?.as_f64()
+    /// Result of a test of a suite, as a rate.
+    pub(super) fn rate(&self) -> RateResult {
+        let per_s = self.cells.get("value").and_then(Value::as_f64);
+        RateResult { per_s, is_valid: self.cells["verdict"] == "VALID" }
     }
 
     /// What tells it from all others: task and load, or number and task.

@@ -1,18 +1,16 @@
 //! Shapes between the layers of networks: what is refused, with which words, and that every command
 //! refuses the same.
 
-#[path = "support/binary.rs"]
-mod binary;
-
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 
-use binary::{path, stderr, xrsim};
 use tempfile::TempDir;
 use xrsim::config::{Catalog, Kind};
 use xrsim::model::{Connections, Layer, Network, Source, View};
+
+use crate::support::binary::{path, stderr, xrsim};
 
 /// What reading a network of these lines of `layers:` says, a problem a line, without the path.
 fn problems(layers: &str) -> Vec<String> {
@@ -428,11 +426,9 @@ fn quoted(directives: &str) -> String {
 fn check_and_show_say_where_shapes_are_not_checked() {
     let table = Path::new(env!("CARGO_MANIFEST_DIR")).join("models/mlsys2023/KD.yaml");
     let table = table.to_str().unwrap();
-    assert!(binary::output(&["check", table]).contains("shapes between layers not checked"));
-    assert!(
-        binary::output(&["show", "mlsys2023/KD"]).contains("shapes between layers are not checked")
-    );
-    assert!(!binary::output(&["show", "reference/KD"]).contains("not checked"));
+    assert!(output(&["check", table]).contains("shapes between layers not checked"));
+    assert!(output(&["show", "mlsys2023/KD"]).contains("shapes between layers are not checked"));
+    assert!(!output(&["show", "reference/KD"]).contains("not checked"));
 }
 
 /// A network of the largest size, every layer unlike the others and with many keys, is read.

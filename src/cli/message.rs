@@ -1,12 +1,13 @@
 //! What a user reads when something is wrong, and the exit status that goes with it.
 
 use std::fmt;
-use std::io::{self, IsTerminal as _, Write as _};
-use std::process::ExitCode;
+use std::io::{self, Write as _};
 
 use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
 
 use crate::config::{ConfigError, Problem, Source};
+
+use super::console::Stream;
 
 /// A command that did not do what was asked.
 #[derive(Debug)]
@@ -50,7 +51,7 @@ impl Failure {
     }
 
     /// Prints the message on standard error and gives the exit status.
-    pub fn report(&self) -> ExitCode {
+    pub fn report(&self) -> u8 {
         match self {
             Self::Input(error) => report_config(error),
             Self::Argument(message) | Self::Output(message) => {
@@ -58,18 +59,18 @@ impl Failure {
             }
             Self::Check(message) => {
                 say(format_args!("{message}"));
-                return ExitCode::from(1);
+                return 1;
             }
-            Self::BrokenPipe => return ExitCode::SUCCESS,
+            Self::BrokenPipe => return 0,
         }
-        ExitCode::from(2)
+        2
     }
 }
 
 /// Prints a line on standard error. Where that is closed or full nobody can be told, and the exit
 /// status still stands (`eprintln!` would panic).
 pub fn say(line: fmt::Arguments<'_>) {
-    let _ = writeln!(io::stderr(), "{line}");
+    let _ = Stream::Err.write_all(format!("{line}\n").as_bytes());
 }
 
 impl From<ConfigError> for Failure {
@@ -82,7 +83,7 @@ impl From<ConfigError> for Failure {
 /// line where programs read it.
 fn report_config(error: &ConfigError) {
     match error {
-        ConfigError::Invalid { file, problems } if io::stderr().is_terminal() => {
+        ConfigError::Invalid { file, problems } if Stream::Err.is_terminal() => {
             for problem in problems {
                 say(format_args!("{}\n", drawn(file, problem)));
             }

@@ -1,0 +1,127 @@
+//! Parsing in memory.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use xrsim::config::loadgen_cases::Cases;
+use xrsim::config::{ConfigError, Source, cost_cases, cost_csv, export, service_csv};
+use xrsim::external;
+use xrsim::figures::{self, Figure, Format};
+use xrsim::report::html;
+use xrsim::report::points::{Best, Front, Objective, PointTable, heat_map};
+
+use super::behind::Shop;
+use super::bundle;
+use super::kind::Kind;
+use super::oracle;
+
+/// Whether `text` is accepted as an input of `kind`; the error is a finding.
+pub fn parse(shop: &Shop, kind: Kind, text: &str) -> Result<bool, String> {
+    let source = || Source::new(kind.file(), text);
+    match kind {
+        _ if kind.is_checked() => checked(shop, kind, text),
+        Kind::Mix => verdict(shop.catalog().hardware(text.trim_end_matches('\n'))),
+        Kind::Scheduler => said(external::policy(text.trim_end_matches('\n'))),
+        Kind::Costs => verdict(cost_csv::parse(&source())),
+        Kind::Service => verdict(service_csv::parse(&source())),
+        Kind::CostCases => verdict(cost_cases::check(&source())),
+        Kind::Loadgen => verdict(loadgen(text)),
+        Kind::Rows => rows(text),
+        Kind::Results => results(text),
+        Kind::Tests | Kind::Answers | Kind::Command => Ok(true),
+        _ => unreachable!("every other kind is checked"),
+    }
+}
+
+fn checked(shop: &Shop, kind: Kind, text: &str) -> Result<bool, String> {
+    let source = Source::new(kind.file(), text);
+    let mut catalog = shop.catalog();
+    catalog.provide(Arc::clone(&source));
+    let accepted = verdict(catalog.check(Path::new(kind.file())))?;
+    if kind.file() == "x.m" && accepted {
+        return verdict(export::import(&source));
+    }
+    Ok(accepted)
+}
+
+/// Whether it is a value; an error has places in its text, and is fit for a terminal.
+fn verdict<T>(result: Result<T, ConfigError>) -> Result<bool, String> {
+    let Err(error) = result else { return Ok(true) };
+    if let ConfigError::Invalid { file, problems } = &error {
+        if problems.is_empty() {
+            return Err("refused without a problem".into());
+        }
+        let end = file.text().len();
+        if let Some(problem) =
+            problems.iter().find(|it| it.span.end > end || it.span.start > it.span.end)
+        {
+            return Err(format!("a problem at {:?} of {end} bytes", problem.span));
+        }
+    }
+    oracle::message(&error.to_string())?;
+    Ok(false)
+}
+
+fn said<T>(result: Result<T, impl ToString>) -> Result<bool, String> {
+    result.map_or_else(|error| oracle::message(&error.to_string()).map(|()| false), |_| Ok(true))
+}
+
+fn loadgen(text: &str) -> Result<Cases, ConfigError> {
+    let files = bundle::split(text);
+    let file = |name: &str| {
+        let found = files.iter().find(|(known, _)| *known == name);
+        found.map(|&(name, text)| Source::new(name, text))
+    };
+    let cases = file("cases.json").unwrap_or_else(|| Source::new("cases.json", ""));
+    Cases::parse(cases, file("rng_vectors.json"), |id| {
+        Ok((file(&format!("queries/{id}.csv")), file(&format!("summary/{id}.txt"))))
+    })
+}
+
+fn rows(text: &str) -> Result<bool, String> {
+    let table = match PointTable::read(text.as_bytes(), &[]) {
+        Ok(table) => table,
+        Err(error) => return oracle::message(&error.to_string()).map(|()| false),
+    };
+    let objective = |column: &str| Objective { column: column.into(), better: None };
+    let mut done = said(Best::of(&table, &objective("score")))?;
+    let objectives = ["energy_mj", "score"].map(objective);
+    if let Ok(front) = Front::of(&table, &objectives) {
+        let (header, rows) = front.rows();
+        if rows.iter().any(|row| row.len() != header.len()) {
+            return Err("a row of the front is not as long as its header".into());
+        }
+        drawn(&front.scatter())?;
+        done = true;
+    }
+    if let Ok(map) = heat_map(&table, "pes", "scheduler", "score") {
+        drawn(&map)?;
+    }
+    Ok(done)
+}
+
+/// A figure is drawn, or refused for what is in it.
+fn drawn(figure: &dyn Figure) -> Result<(), String> {
+    match figures::render(figure, Format::Svg) {
+        Ok(svg) => {
+            let svg = String::from_utf8_lossy(&svg);
+            let has_none = ["=\"NaN", "=\"inf", "=\"-inf"].iter().any(|it| svg.contains(it));
+            if has_none { Err("a figure with a place that is no number".into()) } else { Ok(()) }
+        }
+        Err(error) => oracle::message(&error.to_string()),
+    }
+}
+
+fn results(text: &str) -> Result<bool, String> {
+    let files = bundle::split(text);
+    let file = |name: &'static str| {
+        let found = files.iter().find(|(known, _)| *known == name);
+        html::Source { name, text: found.map_or("", |(_, text)| text) }
+    };
+    said(html::page(&html::Folder {
+        scores: file("scores.csv"),
+        models: file("models.csv"),
+        inferences: file("inferences.csv"),
+        provenance: file("run.json"),
+    }))
+}

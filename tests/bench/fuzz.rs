@@ -245,7 +245,7 @@ fn keep(
     known: &mut HashMap<String, u64>,
 ) {
     let letters = finding.chars().filter(|c| c.is_ascii_alphabetic() || *c == ' ');
-    let words: String = letters.take(80).collect();
+    let words: String = letters.take(50).collect();
     let n = known.entry(format!("{} {words}", fuzzer.kind.name())).or_default();
     *n += 1;
     if *n > MAX_KEPT {

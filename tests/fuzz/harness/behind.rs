@@ -194,7 +194,8 @@ impl Shop {
             }
             Kind::Tests => {
                 unpack("f", text);
-                call(&["report", "f", "--out", "page.html"])?.expect("report", &[0, 2])
+                let called = call(&["report", "f", "--out", "page.html"])?;
+                refused_unless(accepted, &called, "f/")
             }
             Kind::Answers => {
                 let scheduler = format!("external:cat {file},timeout_ms=2000");

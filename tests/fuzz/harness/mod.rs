@@ -85,6 +85,8 @@ impl<'s> Fuzzer<'s> {
         let input = self.input(number);
         let is_deep = |accepted: bool| {
             let one_in = if accepted { self.depth.accepted } else { self.depth.refused };
+            // Answers mean nothing but to a policy that is asked.
+            let one_in = if self.kind == Kind::Answers { one_in.min(1) } else { one_in };
             one_in > 0 && number.is_multiple_of(one_in)
         };
         execute(self.shop, self.kind, &input, is_deep)

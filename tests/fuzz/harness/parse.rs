@@ -3,17 +3,19 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use clap::Parser as _;
+use xrsim::cli::args::Cli;
 use xrsim::config::loadgen_cases::Cases;
 use xrsim::config::{ConfigError, Source, cost_cases, cost_csv, export, service_csv};
 use xrsim::external;
 use xrsim::figures::{self, Figure, Format};
 use xrsim::report::html;
+use xrsim::report::html::mlperf::{Files, Header, Place, Tests};
 use xrsim::report::points::{Best, Front, Objective, PointTable, heat_map};
 
 use super::behind::Shop;
 use super::bundle;
 use super::kind::Kind;
-use super::oracle;
 
 /// Whether `text` is accepted as an input of `kind`; the error is a finding.
 pub fn parse(shop: &Shop, kind: Kind, text: &str) -> Result<bool, String> {
@@ -28,7 +30,9 @@ pub fn parse(shop: &Shop, kind: Kind, text: &str) -> Result<bool, String> {
         Kind::Loadgen => verdict(loadgen(text)),
         Kind::Rows => rows(text),
         Kind::Results => results(text),
-        Kind::Tests | Kind::Answers | Kind::Command => Ok(true),
+        Kind::Tests => said(tests(text)),
+        Kind::Command => said(Cli::try_parse_from(std::iter::once("xrsim").chain(text.lines()))),
+        Kind::Answers => Ok(true),
         _ => unreachable!("every other kind is checked"),
     }
 }
@@ -44,7 +48,7 @@ fn checked(shop: &Shop, kind: Kind, text: &str) -> Result<bool, String> {
     Ok(accepted)
 }
 
-/// Whether it is a value; an error has places in its text, and is fit for a terminal.
+/// Whether it is a value; an error has words, and its places are in the text.
 fn verdict<T>(result: Result<T, ConfigError>) -> Result<bool, String> {
     let Err(error) = result else { return Ok(true) };
     if let ConfigError::Invalid { file, problems } = &error {
@@ -58,12 +62,18 @@ fn verdict<T>(result: Result<T, ConfigError>) -> Result<bool, String> {
             return Err(format!("a problem at {:?} of {end} bytes", problem.span));
         }
     }
-    oracle::message(&error.to_string())?;
+    if error.to_string().is_empty() {
+        return Err("refused without a word".into());
+    }
     Ok(false)
 }
 
 fn said<T>(result: Result<T, impl ToString>) -> Result<bool, String> {
-    result.map_or_else(|error| oracle::message(&error.to_string()).map(|()| false), |_| Ok(true))
+    match result.map_err(|error| error.to_string()) {
+        Ok(_) => Ok(true),
+        Err(message) if message.is_empty() => Err("refused without a word".into()),
+        Err(_) => Ok(false),
+    }
 }
 
 fn loadgen(text: &str) -> Result<Cases, ConfigError> {
@@ -79,10 +89,7 @@ fn loadgen(text: &str) -> Result<Cases, ConfigError> {
 }
 
 fn rows(text: &str) -> Result<bool, String> {
-    let table = match PointTable::read(text.as_bytes(), &[]) {
-        Ok(table) => table,
-        Err(error) => return oracle::message(&error.to_string()).map(|()| false),
-    };
+    let Ok(table) = PointTable::read(text.as_bytes(), &[]) else { return Ok(false) };
     let objective = |column: &str| Objective { column: column.into(), better: None };
     let mut done = said(Best::of(&table, &objective("score")))?;
     let objectives = ["energy_mj", "score"].map(objective);
@@ -108,7 +115,7 @@ fn drawn(figure: &dyn Figure) -> Result<(), String> {
             let has_none = ["=\"NaN", "=\"inf", "=\"-inf"].iter().any(|it| svg.contains(it));
             if has_none { Err("a figure with a place that is no number".into()) } else { Ok(()) }
         }
-        Err(error) => oracle::message(&error.to_string()),
+        Err(_) => Ok(()),
     }
 }
 
@@ -124,4 +131,26 @@ fn results(text: &str) -> Result<bool, String> {
         inferences: file("inferences.csv"),
         provenance: file("run.json"),
     }))
+}
+
+/// The page of load tests, as `xrsim report` makes it of a folder.
+fn tests(text: &str) -> Result<String, html::ReadError> {
+    let files = bundle::split(text);
+    let file = |name: &'static str, path: &str| {
+        let found = files.iter().find(|(known, _)| *known == path);
+        found.map(|&(_, text)| html::Source { name, text })
+    };
+    let header = file("mlperf.json", "mlperf.json").map(Header::read).transpose()?;
+    let table =
+        file("suite.csv", "suite.csv").unwrap_or(html::Source { name: "suite.csv", text: "" });
+    let tests = Tests::read(html::mlperf::Kind::Suite, table, header)?;
+    let of_place = |place: Place| {
+        let inside = |name: &str| format!("{}/{name}", place.folder);
+        Files {
+            summary: file("summary", &inside("mlperf_log_summary.txt")).map_or("", |it| it.text),
+            curve: file("curve.csv", &inside("curve.csv")).filter(|_| place.may_have_curve),
+        }
+    };
+    let files: Vec<_> = tests.places().map(of_place).collect();
+    tests.page(&files)
 }

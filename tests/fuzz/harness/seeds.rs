@@ -62,10 +62,10 @@ impl Seeds {
 
     /// A seed; short ones are favoured, for the rate.
     fn pick(&self, random: &mut Random) -> &Seed {
-        let candidates = [(); 3].map(|()| random.pick(&self.texts));
-        match random.one_in(8) {
+        let candidates = [(); 5].map(|()| random.pick(&self.texts));
+        match random.one_in(32) {
             true => candidates[0],
-            false => candidates.into_iter().min_by_key(|seed| seed.text.len()).expect("three"),
+            false => candidates.into_iter().min_by_key(|seed| seed.text.len()).expect("some"),
         }
     }
 }

@@ -67,10 +67,30 @@ impl Failure {
     }
 }
 
-/// Prints a line on standard error. Where that is closed or full nobody can be told, and the exit
-/// status still stands (`eprintln!` would panic).
+/// Prints a line on standard error, fit for a terminal. Where that is closed or full nobody can be
+/// told, and the exit status still stands (`eprintln!` would panic).
 pub fn say(line: fmt::Arguments<'_>) {
+    write_line(&shown(&line.to_string()));
+}
+
+fn write_line(line: &str) {
     let _ = Stream::Err.write_all(format!("{line}\n").as_bytes());
+}
+
+/// `text` with what a terminal would obey in place of showing it, control characters but for line ends
+/// and tabs, and marks of direction, written out.
+fn shown(text: &str) -> String {
+    let is_obeyed = |c: char| match c {
+        '\n' | '\t' => false,
+        '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{feff}' => true,
+        '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => true,
+        c => c.is_control(),
+    };
+    let mut shown = String::with_capacity(text.len());
+    for c in text.chars() {
+        if is_obeyed(c) { shown.extend(c.escape_unicode()) } else { shown.push(c) }
+    }
+    shown
 }
 
 impl From<ConfigError> for Failure {
@@ -85,7 +105,7 @@ fn report_config(error: &ConfigError) {
     match error {
         ConfigError::Invalid { file, problems } if Stream::Err.is_terminal() => {
             for problem in problems {
-                say(format_args!("{}\n", drawn(file, problem)));
+                write_line(&format!("{}\n", drawn(file, problem)));
             }
         }
         _ => say(format_args!("error: {error}")),
@@ -97,10 +117,10 @@ fn drawn(file: &Source, problem: &Problem) -> String {
     let end = file.text().len();
     let span = problem.span.start.min(end)..problem.span.end.min(end);
     let snippet = Snippet::source(file.text()).path(file.name());
-    let title = Level::ERROR.primary_title(&*problem.message);
+    let title = Level::ERROR.primary_title(shown(&problem.message));
     let mut report = title.element(snippet.annotation(AnnotationKind::Primary.span(span)));
     if let Some(help) = &problem.help {
-        report = report.element(Level::HELP.message(&**help));
+        report = report.element(Level::HELP.message(shown(help)));
     }
     Renderer::styled().render(&[report])
 }

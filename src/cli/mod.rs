@@ -51,7 +51,11 @@ const STACK: usize = 8 << 20;
 /// Parses the arguments of the process, does what they say and gives the exit status: 0 done,
 /// 1 a check failed, 2 bad input.
 pub fn run() -> ExitCode {
-    ExitCode::from(on_own_stack(|| status_of(dispatch(Cli::parse().command))))
+    ExitCode::from(on_own_stack(|| match Cli::try_parse() {
+        Ok(cli) => status_of(dispatch(cli.command)),
+        Err(error) if Stream::Err.is_terminal() => error.exit(),
+        Err(error) => refuse(&error),
+    }))
 }
 
 /// Does what `arguments` say, without the program's name, and gives the exit status and what was

@@ -1,12 +1,13 @@
 //! What a user reads when something is wrong, and the exit status that goes with it.
 
 use std::fmt;
-use std::io::{self, IsTerminal as _, Write as _};
-use std::process::ExitCode;
+use std::io::{self, Write as _};
 
 use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
 
 use crate::config::{ConfigError, Problem, Source};
+
+use super::console::Stream;
 
 /// A command that did not do what was asked.
 #[derive(Debug)]
@@ -50,7 +51,7 @@ impl Failure {
     }
 
     /// Prints the message on standard error and gives the exit status.
-    pub fn report(&self) -> ExitCode {
+    pub fn report(&self) -> u8 {
         match self {
             Self::Input(error) => report_config(error),
             Self::Argument(message) | Self::Output(message) => {
@@ -58,18 +59,38 @@ impl Failure {
             }
             Self::Check(message) => {
                 say(format_args!("{message}"));
-                return ExitCode::from(1);
+                return 1;
             }
-            Self::BrokenPipe => return ExitCode::SUCCESS,
+            Self::BrokenPipe => return 0,
         }
-        ExitCode::from(2)
+        2
     }
 }
 
-/// Prints a line on standard error. Where that is closed or full nobody can be told, and the exit
-/// status still stands (`eprintln!` would panic).
+/// Prints a line on standard error, fit for a terminal. Where that is closed or full nobody can be
+/// told, and the exit status still stands (`eprintln!` would panic).
 pub fn say(line: fmt::Arguments<'_>) {
-    let _ = writeln!(io::stderr(), "{line}");
+    write_line(&shown(&line.to_string()));
+}
+
+fn write_line(line: &str) {
+    let _ = Stream::Err.write_all(format!("{line}\n").as_bytes());
+}
+
+/// `text` with what a terminal would obey in place of showing it, control characters but for line ends
+/// and tabs, and marks of direction, written out.
+fn shown(text: &str) -> String {
+    let is_obeyed = |c: char| match c {
+        '\n' | '\t' => false,
+        '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{feff}' => true,
+        '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => true,
+        c => c.is_control(),
+    };
+    let mut shown = String::with_capacity(text.len());
+    for c in text.chars() {
+        if is_obeyed(c) { shown.extend(c.escape_unicode()) } else { shown.push(c) }
+    }
+    shown
 }
 
 impl From<ConfigError> for Failure {
@@ -82,9 +103,9 @@ impl From<ConfigError> for Failure {
 /// line where programs read it.
 fn report_config(error: &ConfigError) {
     match error {
-        ConfigError::Invalid { file, problems } if io::stderr().is_terminal() => {
+        ConfigError::Invalid { file, problems } if Stream::Err.is_terminal() => {
             for problem in problems {
-                say(format_args!("{}\n", drawn(file, problem)));
+                write_line(&format!("{}\n", drawn(file, problem)));
             }
         }
         _ => say(format_args!("error: {error}")),
@@ -96,15 +117,15 @@ fn drawn(file: &Source, problem: &Problem) -> String {
     let end = file.text().len();
     let span = problem.span.start.min(end)..problem.span.end.min(end);
     let snippet = Snippet::source(file.text()).path(file.name());
-    let title = Level::ERROR.primary_title(&*problem.message);
+    let title = Level::ERROR.primary_title(shown(&problem.message));
     let places = problem.places.iter().map(|place| {
         let span = place.span.start.min(end)..place.span.end.min(end);
-        AnnotationKind::Context.span(span).label(&*place.value)
+        AnnotationKind::Context.span(span).label(shown(&place.value))
     });
     let primary = AnnotationKind::Primary.span(span);
     let mut report = title.element(snippet.annotation(primary).annotations(places));
     if let Some(help) = &problem.help {
-        report = report.element(Level::HELP.message(&**help));
+        report = report.element(Level::HELP.message(shown(help)));
     }
     Renderer::styled().render(&[report])
 }

@@ -4,6 +4,7 @@
 pub mod args;
 mod compare;
 mod conditions;
+mod console;
 mod cost;
 mod costs;
 mod explain;
@@ -29,8 +30,9 @@ mod trace;
 mod validate;
 
 use std::error::Error;
-use std::io::{self, IsTerminal as _};
+use std::ffi::OsString;
 use std::process::ExitCode;
+use std::{panic, thread};
 
 use clap::{CommandFactory as _, Parser as _};
 
@@ -38,14 +40,61 @@ use crate::config::{ConfigError, nearest};
 use crate::report::table::Style;
 
 use args::{Cli, Command, Validation};
+use console::Stream;
 use message::Failure;
+
+pub use console::Written;
+
+/// Stack of the thread that a command runs on \[byte\]. Input is nested at most a few dozen levels deep,
+/// which a hundredth of it holds.
+const STACK: usize = 8 << 20;
 
 /// Parses the arguments of the process, does what they say and gives the exit status: 0 done,
 /// 1 a check failed, 2 bad input.
 pub fn run() -> ExitCode {
-    match dispatch(Cli::parse().command) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(failure) => failure.report(),
+    ExitCode::from(on_own_stack(|| match Cli::try_parse() {
+        Ok(cli) => status_of(dispatch(cli.command)),
+        Err(error) if Stream::Err.is_terminal() => error.exit(),
+        Err(error) => refuse(&error),
+    }))
+}
+
+/// Does what `arguments` say, without the program's name, and gives the exit status and what was
+/// written on standard output and standard error.
+///
+/// # Panics
+///
+/// Never; a panic is a fault of the program, and the caller's to report.
+pub fn call(arguments: impl IntoIterator<Item = impl Into<OsString>>) -> (u8, Written) {
+    let program = OsString::from("xrsim");
+    let words = std::iter::once(program).chain(arguments.into_iter().map(Into::into));
+    console::captured(|| match Cli::try_parse_from(words) {
+        Ok(cli) => status_of(dispatch(cli.command)),
+        Err(error) => refuse(&error),
+    })
+}
+
+/// Says what the argument parser has to say, which may be a help text.
+fn refuse(error: &clap::Error) -> u8 {
+    let text = error.render().to_string();
+    if error.use_stderr() {
+        message::say(format_args!("{}", text.trim_end()));
+        return 2;
+    }
+    status_of(output::print(&text))
+}
+
+fn status_of(result: Result<(), Failure>) -> u8 {
+    result.map_or_else(|failure| failure.report(), |()| 0)
+}
+
+/// Runs `command` on a thread with a stack of its own, so that a small one of the process
+/// (`ulimit -s`) is enough; on that of the process where no thread can be had.
+fn on_own_stack(command: fn() -> u8) -> u8 {
+    let name = thread::current().name().unwrap_or("main").to_string();
+    match thread::Builder::new().name(name).stack_size(STACK).spawn(command) {
+        Ok(thread) => thread.join().unwrap_or_else(|panic| panic::resume_unwind(panic)),
+        Err(_) => command(),
     }
 }
 
@@ -87,7 +136,7 @@ fn dispatch(command: Command) -> Result<(), Failure> {
 
 /// Lines and bold type where a person looks, plain text where a program reads.
 fn table_style() -> Style {
-    if io::stdout().is_terminal() { Style::Terminal } else { Style::Plain }
+    if Stream::Out.is_terminal() { Style::Terminal } else { Style::Plain }
 }
 
 /// An argument that the domain refuses.

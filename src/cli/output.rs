@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 
 use tempfile::NamedTempFile;
 
+use super::console::Stream;
 use super::message::Failure;
 
 /// A file that appears under its name only when complete.
@@ -160,7 +161,7 @@ pub fn csv_text(header: &[&str], rows: &[Vec<String>]) -> String {
 ///
 /// If it is closed or full.
 pub fn print(text: &str) -> Result<(), Failure> {
-    let mut out = io::stdout().lock();
+    let mut out = Stream::Out;
     out.write_all(text.as_bytes())
         .and_then(|()| out.flush())
         .map_err(|error| Failure::writing(&"standard output", &error))

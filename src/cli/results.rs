@@ -12,6 +12,7 @@ use crate::score::{Counts, Score};
 use crate::sweep::{RunError, RunResult, RunSpec};
 
 use super::args::{Format, RunArgs};
+use super::console::Stream;
 use super::message::{Failure, say};
 use super::output::{self, OutputFile};
 use super::table_style;
@@ -25,7 +26,7 @@ pub struct Results {
     format: Format,
     detail: bool,
     folder: Option<Folder>,
-    stdout_csv: Option<Table<BufWriter<io::Stdout>>>,
+    stdout_csv: Option<Table<BufWriter<Stream>>>,
     json_runs: Vec<Value>,
     rows: Vec<Average>,
     n_runs: usize,
@@ -82,7 +83,7 @@ impl Results {
         let folder = args.out.as_deref().map(Folder::create).transpose()?;
         let stdout_csv = match args.format {
             Format::Csv => {
-                Some(Table::scores(BufWriter::new(io::stdout())).map_err(stdout_failure)?)
+                Some(Table::scores(BufWriter::new(Stream::Out)).map_err(stdout_failure)?)
             }
             Format::Table | Format::Json => None,
         };

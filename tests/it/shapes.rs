@@ -10,7 +10,7 @@ use tempfile::TempDir;
 use xrsim::config::{Catalog, Kind};
 use xrsim::model::{Connections, Layer, Network, Source, View};
 
-use crate::support::binary::{path, stderr, xrsim};
+use crate::support::binary::{output, path, stderr, xrsim};
 
 /// What reading a network of these lines of `layers:` says, a problem a line, without the path.
 fn problems(layers: &str) -> Vec<String> {

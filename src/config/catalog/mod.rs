@@ -150,6 +150,11 @@ impl Catalog {
         Self { folder, ..self }
     }
 
+    /// Takes `source` for the file of its name, which then need not be there.
+    pub fn provide(&mut self, source: Arc<Source>) {
+        self.used.insert(source.name().into(), source);
+    }
+
     /// The edition that names of networks mean.
     pub fn network_edition(&self) -> NetworkEdition {
         self.networks_of

@@ -9,6 +9,9 @@ use crate::config::{Problem, nearest};
 
 use super::tree::{Entry, Node, Value};
 
+/// Keys that a mapping has not which are reported one by one.
+const MAX_UNKNOWN: usize = 50;
+
 /// What is wrong with the file so far.
 pub type Problems = Vec<Problem>;
 
@@ -103,10 +106,17 @@ impl<'n, 's, 'p> Fields<'n, 's, 'p> {
     /// Reports keys that are not known and keys that are missing. A missing key whose misspelling
     /// was reported is not reported again.
     pub fn finish(mut self) {
-        for entry in self.entries {
-            if !self.asked.iter().any(|key| *key == entry.key) {
-                self.unknown(entry);
-            }
+        let asked = &self.asked;
+        let unknown = self.entries.iter().filter(|entry| !asked.iter().any(|it| *it == entry.key));
+        let unknown: Vec<_> = unknown.collect();
+        let free: Vec<_> = asked.iter().copied().filter(|key| !self.given(key)).collect();
+        for entry in unknown.iter().take(MAX_UNKNOWN) {
+            self.unknown(entry, &free);
+        }
+        if let Some(entry) = unknown.get(MAX_UNKNOWN) {
+            let n_more = unknown.len() - MAX_UNKNOWN;
+            let message = format!("{n_more} more keys from here on that {} has not", self.what);
+            self.problems.push(Problem::new(entry.key_span.clone(), message));
         }
         for key in self.missing {
             let message = format!("{} lacks the key `{key}`", self.what);
@@ -120,9 +130,9 @@ impl<'n, 's, 'p> Fields<'n, 's, 'p> {
         self.finish();
     }
 
-    fn unknown(&mut self, entry: &Entry<'_>) {
-        let free: Vec<_> = self.asked.iter().copied().filter(|key| !self.given(key)).collect();
-        let (meant, help) = match unit_slip(&entry.key, &free) {
+    /// Reports `entry`, which is none of the keys that were asked for; those in `free` are not given.
+    fn unknown(&mut self, entry: &Entry<'_>, free: &[&'static str]) {
+        let (meant, help) = match unit_slip(&entry.key, free) {
             Some(key) => (Some(key), format!("give the value as `{key}`")),
             None => match nearest(&entry.key, free.iter().copied()) {
                 Some(key) => (Some(key), format!("did you mean `{key}`?")),

@@ -9,6 +9,7 @@ mod best;
 mod front;
 mod heat_map;
 mod measure;
+mod rows;
 
 pub use best::Best;
 pub use front::{Front, Objective};
@@ -22,6 +23,9 @@ use thiserror::Error;
 
 /// Columns that say nothing about a run.
 const NEITHER: [&str; 3] = ["point", "id", "reason"];
+
+/// Most text of distinct settings \[byte\].
+const MAX_TEXT: usize = 64 << 20;
 
 /// Settings that designs are averaged over.
 const AVERAGED: [&str; 3] = ["scenario", "seed", "replication"];
@@ -55,17 +59,17 @@ impl Setting {
         Self { name, values: Vec::new(), of_row: Vec::new(), places: HashMap::new() }
     }
 
-    fn push(&mut self, value: &str) {
-        let place = match self.places.get(value) {
-            Some(&place) => place,
-            None => {
-                let place = self.values.len() as u32;
-                self.values.push(value.into());
-                self.places.insert(value.into(), place);
-                place
-            }
-        };
+    /// Takes the value of the next row and gives the bytes that are kept of it.
+    fn push(&mut self, value: &str) -> usize {
+        if let Some(&place) = self.places.get(value) {
+            self.of_row.push(place);
+            return 0;
+        }
+        let place = self.values.len() as u32;
+        self.values.push(value.into());
+        self.places.insert(value.into(), place);
         self.of_row.push(place);
+        2 * value.len()
     }
 
     fn at(&self, row: usize) -> &str {
@@ -90,6 +94,9 @@ pub enum PointsError {
         /// The cell.
         found: String,
     },
+    /// Settings of more text than is taken in.
+    #[error("the settings are more than {} MiB of text; leave rows out with --where", MAX_TEXT >> 20)]
+    TooMuchText,
     /// More rows than are taken in.
     #[error("more than {} rows; leave some out with --where", PointTable::MAX_ROWS)]
     TooManyRows,
@@ -133,18 +140,17 @@ impl PointTable {
     ///
     /// [`PointsError`].
     pub fn read(input: impl Read, conditions: &[Condition<'_>]) -> Result<Self, PointsError> {
-        let mut reader = csv::Reader::from_reader(input);
-        let header = reader.headers()?.clone();
+        let mut rows = rows::Rows::of(input);
+        let header = rows.next_row()?.cloned().unwrap_or_default();
         let conditions = conditions
             .iter()
             .map(|&(column, value)| Ok((position(&header, column)?, value)))
             .collect::<Result<Vec<_>, PointsError>>()?;
         position(&header, "scenario")?;
         let mut table = Columns::of(&header);
-        let mut record = csv::StringRecord::new();
-        while reader.read_record(&mut record)? {
-            if conditions.iter().all(|&(column, value)| record.get(column) == Some(value)) {
-                table.push(&record)?;
+        while let Some(row) = rows.next_row()? {
+            if conditions.iter().all(|&(column, value)| row.get(column) == Some(value)) {
+                table.push(row)?;
             }
         }
         match table.n_rows {
@@ -249,11 +255,13 @@ struct Columns {
     settings: Vec<(usize, Setting)>,
     measures: Vec<(usize, &'static Measure, Vec<f64>)>,
     n_rows: usize,
+    /// Bytes of distinct settings.
+    n_text: usize,
 }
 
 impl Columns {
     fn of(header: &csv::StringRecord) -> Self {
-        let mut columns = Self { settings: Vec::new(), measures: Vec::new(), n_rows: 0 };
+        let mut columns = Self { settings: Vec::new(), measures: Vec::new(), n_rows: 0, n_text: 0 };
         for (at, name) in header.iter().enumerate() {
             match Measure::of_column(name) {
                 Some(measure) => columns.measures.push((at, measure, Vec::new())),
@@ -270,7 +278,10 @@ impl Columns {
         }
         self.n_rows += 1;
         for (at, setting) in &mut self.settings {
-            setting.push(record.get(*at).unwrap_or_default());
+            self.n_text += setting.push(record.get(*at).unwrap_or_default());
+        }
+        if self.n_text > MAX_TEXT {
+            return Err(PointsError::TooMuchText);
         }
         for (at, measure, values) in &mut self.measures {
             let found = record.get(*at).unwrap_or_default();

@@ -1,0 +1,55 @@
+//! Rows of a CSV file, each read with bounded memory, whatever the file is.
+
+use std::cell::Cell;
+use std::io::{self, Read};
+use std::rc::Rc;
+
+/// Longest row \[byte\], its line ends and quotes included; those of sweeps have a few hundred.
+const MAX_ROW: usize = 1 << 20;
+
+/// Reads rows, the header among them, which all have as many cells.
+pub struct Rows<R> {
+    reader: csv::Reader<Rationed<R>>,
+    row: csv::StringRecord,
+    left: Rc<Cell<usize>>,
+}
+
+impl<R: Read> Rows<R> {
+    /// The rows of `input`.
+    pub fn of(input: R) -> Self {
+        let left = Rc::new(Cell::new(0));
+        let input = Rationed { input, left: Rc::clone(&left) };
+        let reader = csv::ReaderBuilder::new().has_headers(false).from_reader(input);
+        Self { reader, row: csv::StringRecord::new(), left }
+    }
+
+    /// The next row; `None` after the last one.
+    ///
+    /// # Errors
+    ///
+    /// What the reader says, e.g. that this row has more cells than the first, or is too long.
+    pub fn next_row(&mut self) -> csv::Result<Option<&csv::StringRecord>> {
+        self.left.set(MAX_ROW);
+        let is_row = self.reader.read_record(&mut self.row)?;
+        Ok(is_row.then_some(&self.row))
+    }
+}
+
+/// Gives at most `left` bytes.
+struct Rationed<R> {
+    input: R,
+    left: Rc<Cell<usize>>,
+}
+
+impl<R: Read> Read for Rationed<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let wanted = buffer.len().min(self.left.get());
+        if wanted == 0 && !buffer.is_empty() {
+            let message = format!("a row is longer than {} MiB", MAX_ROW >> 20);
+            return Err(io::Error::other(message));
+        }
+        let read = self.input.read(&mut buffer[..wanted])?;
+        self.left.set(self.left.get() - read);
+        Ok(read)
+    }
+}

@@ -1,0 +1,150 @@
+//! One harness for everything that reads what a user gives, and for the way behind it.
+//!
+//! An *execution* is an input and what the program makes of it. The input is a function of kind, seed
+//! and number alone ([`Fuzzer::input`]), so every execution can be made again. The input is parsed in
+//! memory first; what is accepted is, now and then, taken all the way: through the command line in this
+//! process, on small systems for short times ([`behind`]). What must hold of every call is in
+//! [`oracle`].
+
+// The test and the bench use their own parts.
+#![allow(dead_code, missing_docs)]
+
+pub mod behind;
+pub mod bundle;
+pub mod kind;
+pub mod oracle;
+pub mod parse;
+pub mod random;
+pub mod seeds;
+
+mod cells;
+mod tokens;
+mod tree;
+mod values;
+
+use std::cell::RefCell;
+use std::panic::{self, AssertUnwindSafe};
+
+use behind::Shop;
+use kind::Kind;
+use random::Random;
+use seeds::Seeds;
+
+/// Longest input \[byte\]; a mutation that makes a longer one is cut off.
+const MAX_INPUT: usize = 1 << 16;
+
+/// Of how many executions one is taken all the way.
+#[derive(Debug, Clone, Copy)]
+pub struct Depth {
+    /// Of those whose input is accepted.
+    pub accepted: u64,
+    /// Of those whose input is refused.
+    pub refused: u64,
+}
+
+/// Inputs of one kind and what is made of them.
+pub struct Fuzzer<'s> {
+    pub kind: Kind,
+    seed: u64,
+    seeds: Seeds,
+    shop: &'s Shop,
+    depth: Depth,
+}
+
+/// What came of an execution.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Outcome {
+    /// Whether the parser took the input.
+    pub accepted: bool,
+    /// Whether it was taken all the way.
+    pub deep: bool,
+    /// What did not hold.
+    pub finding: Option<String>,
+}
+
+impl<'s> Fuzzer<'s> {
+    pub fn new(kind: Kind, seed: u64, shop: &'s Shop, depth: Depth) -> Self {
+        Self { kind, seed, seeds: Seeds::of(kind, shop), shop, depth }
+    }
+
+    /// Adds a seed, e.g. from a corpus that is not in the repository.
+    pub fn learn(&mut self, text: &str) {
+        self.seeds.add(text);
+    }
+
+    /// Input `number` of this seed.
+    pub fn input(&self, number: u64) -> Vec<u8> {
+        let mut random = Random::of(self.seed, self.kind.name(), number);
+        let mut input = self.seeds.mutated(self.kind, &mut random);
+        input.truncate(MAX_INPUT);
+        input
+    }
+
+    /// Execution `number`.
+    pub fn execute(&self, number: u64) -> Outcome {
+        let input = self.input(number);
+        let is_deep = |accepted: bool| {
+            let one_in = if accepted { self.depth.accepted } else { self.depth.refused };
+            // Answers mean nothing but to a policy that is asked.
+            let one_in = if self.kind == Kind::Answers { one_in.min(1) } else { one_in };
+            one_in > 0 && number.is_multiple_of(one_in)
+        };
+        execute(self.shop, self.kind, &input, is_deep)
+    }
+}
+
+/// Parses `input` and takes it all the way where `is_deep` says so of its acceptance.
+pub fn execute(
+    shop: &Shop,
+    kind: Kind,
+    input: &[u8],
+    is_deep: impl FnOnce(bool) -> bool,
+) -> Outcome {
+    let mut outcome = Outcome { accepted: false, deep: false, finding: None };
+    let text = match std::str::from_utf8(input) {
+        Ok(text) => text,
+        Err(_) => {
+            // In memory a text is UTF-8; whatever else is in a file is for the command line.
+            outcome.deep = is_deep(false);
+            if outcome.deep {
+                outcome.finding = caught(|| shop.behind(kind, input, false)).err();
+            }
+            return outcome;
+        }
+    };
+    let parsed = caught(|| parse::parse(shop, kind, text));
+    match parsed {
+        Ok(accepted) => outcome.accepted = accepted,
+        Err(finding) => {
+            outcome.finding = Some(finding);
+            return outcome;
+        }
+    }
+    outcome.deep = is_deep(outcome.accepted);
+    if outcome.deep {
+        outcome.finding = caught(|| shop.behind(kind, input, outcome.accepted)).err();
+    }
+    outcome
+}
+
+thread_local! {
+    /// Where the last panic of this thread was.
+    static PLACE: RefCell<String> = const { RefCell::new(String::new()) };
+}
+
+/// Keeps the place of a panic in place of printing it.
+pub fn keep_place_of_panics() {
+    panic::set_hook(Box::new(|info| {
+        let place = info.location().map(ToString::to_string).unwrap_or_default();
+        PLACE.set(place);
+    }));
+}
+
+/// What `work` gives; a panic is a finding.
+fn caught<T>(work: impl FnOnce() -> Result<T, String>) -> Result<T, String> {
+    panic::catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| {
+        let text = panic.downcast_ref::<String>().map(String::as_str);
+        let text = text.or_else(|| panic.downcast_ref::<&str>().copied());
+        Err(format!("panic at {}: {}", PLACE.take(), text.unwrap_or("of unknown words")))
+    })
+}

@@ -1,0 +1,223 @@
+//! What mutations start from: every shipped file, small files of the harness, committed cases, and what
+//! the program itself writes.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use xrsim::config::Kind as FileKind;
+
+use super::behind::Shop;
+use super::bundle;
+use super::cells;
+use super::kind::{Kind, Syntax};
+use super::random::Random;
+use super::tokens;
+use super::tree::Tree;
+use super::values;
+
+/// Folders of shipped data.
+const SHIPPED: [&str; 6] = ["dataflows", "hw_configs", "mlperf", "models", "scenarios", "sweeps"];
+
+/// Seeds of one kind.
+pub struct Seeds {
+    texts: Vec<Seed>,
+}
+
+struct Seed {
+    text: String,
+    tree: Option<Tree>,
+}
+
+impl Seeds {
+    /// Those of `kind`.
+    pub fn of(kind: Kind, shop: &Shop) -> Self {
+        let mut seeds = Self { texts: Vec::new() };
+        texts(kind, shop).iter().for_each(|text| seeds.add(text));
+        assert!(!seeds.texts.is_empty(), "{} has no seeds", kind.name());
+        seeds
+    }
+
+    pub fn add(&mut self, text: &str) {
+        self.texts.push(Seed { text: text.into(), tree: Tree::parse(text) });
+    }
+
+    /// Every seed as it is.
+    pub fn texts(&self) -> impl Iterator<Item = &str> {
+        self.texts.iter().map(|seed| seed.text.as_str())
+    }
+
+    /// A seed after some mutations; one in eight is mutated by bytes too.
+    pub fn mutated(&self, kind: Kind, random: &mut Random) -> Vec<u8> {
+        let (seed, donor) = (self.pick(random), self.pick(random));
+        let text = match random.below(8) {
+            0 => seed.text.clone(),
+            _ => mutate(seed, donor, kind.syntax(), random),
+        };
+        let mut bytes = text.into_bytes();
+        if random.one_in(8) {
+            tokens::mutate_bytes(&mut bytes, random);
+        }
+        bytes
+    }
+
+    /// A seed; short ones are favoured, for the rate.
+    fn pick(&self, random: &mut Random) -> &Seed {
+        let candidates = [(); 5].map(|()| random.pick(&self.texts));
+        match random.one_in(32) {
+            true => candidates[0],
+            false => candidates.into_iter().min_by_key(|seed| seed.text.len()).expect("some"),
+        }
+    }
+}
+
+fn mutate(seed: &Seed, donor: &Seed, syntax: Syntax, random: &mut Random) -> String {
+    match (syntax, &seed.tree, &donor.tree) {
+        (Syntax::Tree | Syntax::Json, Some(tree), Some(donor)) => {
+            let mut tree = tree.clone();
+            tree.mutate(donor, random);
+            tree.to_text(syntax == Syntax::Json, random)
+        }
+        (Syntax::Cells, ..) => cells::mutate(&seed.text, random),
+        (Syntax::Words, ..) => words(&seed.text, &donor.text, random),
+        (Syntax::Bundle, ..) => bundle::change_one(&seed.text, random, |name, text, random| {
+            let seed = Seed { text: text.into(), tree: None };
+            let syntax = Syntax::of_file(name);
+            match (syntax, Tree::parse(text).filter(|_| syntax == Syntax::Json)) {
+                (Syntax::Json, Some(mut tree)) => {
+                    let donor = tree.clone();
+                    tree.mutate(&donor, random);
+                    tree.to_text(true, random)
+                }
+                (Syntax::Json, None) => tokens::mutate(text, text, random),
+                _ => mutate(&seed, &seed, syntax, random),
+            }
+        }),
+        _ => tokens::mutate(&seed.text, &donor.text, random),
+    }
+}
+
+/// One to four mutations of a command line: values, options more or fewer, options of another line.
+fn words(text: &str, donor: &str, random: &mut Random) -> String {
+    let mut words: Vec<String> = text.lines().map(str::to_string).collect();
+    let donor: Vec<&str> = donor.lines().collect();
+    for _ in 0..=random.small(4) {
+        if words.len() < 2 {
+            break;
+        }
+        // The command itself is left alone: others are seeds of their own.
+        let at = 1 + random.below(words.len() - 1);
+        match random.below(10) {
+            0 => {
+                words.remove(at);
+            }
+            1 => words.insert(at, words[at].clone()),
+            2 if donor.len() > 2 => {
+                let from = 1 + random.below(donor.len() - 2);
+                words.insert(at, donor[from].into());
+                words.insert(at + 1, donor[from + 1].into());
+            }
+            3 => {
+                let changed = tokens::mutate(&words[at], text, random);
+                words[at] = changed.replace('\n', " ");
+            }
+            _ => {
+                let near = values::near(&words[at], random).filter(|_| random.one_in(2));
+                words[at] = near.unwrap_or_else(|| values::word(random)).replace('\n', " ");
+            }
+        }
+    }
+    words.join("\n")
+}
+
+fn texts(kind: Kind, shop: &Shop) -> Vec<String> {
+    let mut texts = committed("seeds", kind);
+    texts.extend(committed("cases", kind));
+    let files = |folder: &str, wanted: &dyn Fn(&str) -> bool| -> Vec<String> {
+        let texts = paths(&root().join(folder)).into_iter().map(|path| read(&path));
+        texts.filter(|text| wanted(text)).collect()
+    };
+    match kind {
+        Kind::CostCases => texts.extend(rows_of_cost_cases()),
+        Kind::Results => texts.push(shop.results()),
+        Kind::Tests => texts.push(shop.tests()),
+        Kind::Rows => texts.push(shop.rows()),
+        Kind::Loadgen => texts.push(loadgen()),
+        _ => {}
+    }
+    if let Some((_, key)) = FileKind::ALL.into_iter().find(|(_, key)| *key == kind.name()) {
+        let is_of_kind = |text: &str| {
+            let mut lines = text.lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
+            lines.next().is_some_and(|line| line == format!("{key}:"))
+        };
+        SHIPPED.iter().for_each(|folder| texts.extend(files(folder, &is_of_kind)));
+    }
+    texts
+}
+
+/// The header of every shipped table of cases with a few of its rows.
+fn rows_of_cost_cases() -> Vec<String> {
+    let tables = ["principled_cases", "principled_cases_big", "principled_legality"];
+    let table = |name: &str| {
+        let text = read(&root().join(format!("validation/{name}.csv")));
+        let rows: Vec<&str> = text.lines().take(4).collect();
+        rows.join("\n") + "\n"
+    };
+    tables.map(table).into()
+}
+
+/// The shipped cases of the load generator that have few queries.
+fn loadgen() -> String {
+    let folder = root().join("validation/loadgen");
+    let vectors = read(&folder.join("rng_vectors.json"));
+    let log = read(&folder.join("queries/ss04_too_few.csv"));
+    let cases = read(&folder.join("cases.json"));
+    let first = cases.split("\n{\"id\": \"ss06").next().expect("the first case");
+    let first = first.trim_end_matches(',').to_string() + "]\n";
+    bundle::join([
+        ("cases.json", first.as_str()),
+        ("queries/ss04_too_few.csv", &log),
+        ("rng_vectors.json", &vectors),
+    ])
+}
+
+/// The files of `kind` in a folder of the harness.
+pub fn committed(folder: &str, kind: Kind) -> Vec<String> {
+    let bytes = committed_bytes(folder, kind).into_iter();
+    bytes.filter_map(|(_, bytes)| String::from_utf8(bytes).ok()).collect()
+}
+
+/// The same as bytes, with their names.
+pub fn committed_bytes(folder: &str, kind: Kind) -> Vec<(String, Vec<u8>)> {
+    let folder = root().join("tests/fuzz").join(folder).join(kind.name());
+    if !folder.is_dir() {
+        return Vec::new();
+    }
+    let file = |path: PathBuf| {
+        let name = path.file_name().expect("a file has a name").to_string_lossy().into();
+        (name, fs::read(&path).expect("a file of the repository can be read"))
+    };
+    paths(&folder).into_iter().map(file).collect()
+}
+
+pub fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+fn read(path: &Path) -> String {
+    fs::read_to_string(path).expect("a file of the repository is text")
+}
+
+/// Every file below `folder`, in order of path.
+fn paths(folder: &Path) -> Vec<PathBuf> {
+    let mut paths = Vec::new();
+    let mut folders = vec![folder.to_path_buf()];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).expect("a folder of the repository can be listed") {
+            let path = entry.expect("an entry can be read").path();
+            if path.is_dir() { folders.push(path) } else { paths.push(path) }
+        }
+    }
+    paths.retain(|path| path.extension().is_none_or(|extension| extension != "md"));
+    paths.sort();
+    paths
+}

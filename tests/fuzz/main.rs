@@ -1,0 +1,68 @@
+//! The fuzzing harness, short: the same executions every time. `cargo bench --bench fuzz` makes many.
+
+mod bounds;
+mod harness;
+
+use std::alloc::System;
+
+use cap::Cap;
+use harness::behind::Shop;
+use harness::kind::Kind;
+use harness::seeds::{self, Seeds};
+use harness::{Depth, Fuzzer, execute};
+
+/// Counts what is allocated, so that an execution can be held to a bound.
+#[global_allocator]
+static MEMORY: Cap<System> = Cap::new(System, usize::MAX);
+
+/// Most memory of the whole test \[byte\]; beyond it an allocation fails.
+const MAX_MEMORY: usize = 1 << 30;
+
+/// Executions of a kind.
+const EXECUTIONS: u64 = 300;
+
+const DEPTH: Depth = Depth { accepted: 8, refused: 32 };
+
+/// The tests work in one folder, which the process is in; so they are one test.
+#[test]
+fn every_parser_and_the_way_behind_it_holds() {
+    MEMORY.set_limit(MAX_MEMORY).expect("less is used so far");
+    let shop = Shop::open();
+    let mut findings = Vec::new();
+    for kind in Kind::all() {
+        seeds_hold(&shop, kind, &mut findings);
+        cases_hold(&shop, kind, &mut findings);
+        let fuzzer = Fuzzer::new(kind, 0, &shop, DEPTH);
+        let found = (0..EXECUTIONS).filter_map(|number| {
+            let finding = fuzzer.execute(number).finding?;
+            Some(format!("{} {number}: {finding}", kind.name()))
+        });
+        findings.extend(found);
+    }
+    assert!(findings.is_empty(), "{} findings:\n{}", findings.len(), findings.join("\n"));
+}
+
+/// Seeds are accepted as they are, all the way.
+fn seeds_hold(shop: &Shop, kind: Kind, findings: &mut Vec<String>) {
+    for text in Seeds::of(kind, shop).texts() {
+        let outcome = execute(shop, kind, text.as_bytes(), |_| text.len() < 1000);
+        if let Some(finding) = outcome.finding {
+            findings.push(format!("a seed of {}: {finding}", kind.name()));
+        }
+    }
+}
+
+/// What was found once holds.
+fn cases_hold(shop: &Shop, kind: Kind, findings: &mut Vec<String>) {
+    for (name, bytes) in seeds::committed_bytes("cases", kind) {
+        if let Some(finding) = execute(shop, kind, &bytes, |_| true).finding {
+            findings.push(format!("cases/{}/{name}: {finding}", kind.name()));
+        }
+    }
+}
+
+#[test]
+fn an_input_is_the_same_for_the_same_number() {
+    let random = || harness::random::Random::of(7, "network", 11);
+    assert_eq!(random().below(1 << 30), random().below(1 << 30));
+}

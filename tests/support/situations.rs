@@ -109,7 +109,7 @@ impl Situation {
             }
             Decision::Drop(request) if !self.shows(request) => Err(format!("{decision:?}")),
             Decision::Drop(_) | Decision::Wait => Ok(()),
-            Decision::Fail(ref message) => Err(message.to_string()),
+            Decision::Fail(ref breakdown) => Err(breakdown.message().into()),
         }
     }
 }

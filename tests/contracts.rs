@@ -290,7 +290,7 @@ fn a_policy_that_takes_a_busy_accelerator_is_a_bug() {
 fn inspect(view: &View<'_>) -> Decision {
     assert!(!view.ready.is_empty() && !view.idle.is_empty());
     let key = |job: &Job| (job.release, job.deadline, job.model, job.frame);
-    assert!(view.ready.is_sorted_by_key(key));
+    assert!(view.ready.iter().is_sorted_by_key(key));
     assert!(view.ready.iter().all(|job| job.ready_since >= job.release));
     assert!(view.ready.iter().all(|job| job.ready_since <= view.now && view.now < job.deadline));
     assert!(view.idle.is_sorted());

@@ -34,6 +34,7 @@ pub const ENTRY: Entry = Entry {
         [1, 3_600_000],
     )],
     fixes: &["accelerator"],
+    looks_at_all: true,
     ..Entry::new(|_, _| Box::new(NoCommand))
 };
 

@@ -119,6 +119,9 @@ pub struct Entry {
     pub foresees: bool,
     /// Says which values do not go together, if any.
     pub check: fn(&Arguments) -> Result<(), &'static str>,
+    /// Whether a decision looks at all requests that wait, because their order changes with time or with
+    /// what has run. The others keep an order, and a decision costs the logarithm of their number.
+    pub looks_at_all: bool,
     /// Whether it takes requests in order of release, each on the accelerator of its placement.
     pub first_come: bool,
     /// Builds it for one run.
@@ -139,6 +142,7 @@ impl Entry {
             fixes: &[],
             foresees: false,
             check: |_| Ok(()),
+            looks_at_all: false,
             first_come: false,
             build,
         }

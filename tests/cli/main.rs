@@ -243,9 +243,12 @@ fn schedulers_are_listed_with_what_they_take_and_what_is_unverified() {
         "a number from 0 to 2",
         "dream decides it itself",
         "(with admission=hopeless)",
+        "the model that the scenario names first",
+        "Every decision looks at all requests that wait",
     ] {
         assert!(page.contains(text), "{text}:\n{page}");
     }
+    assert!(!output(&["show", "edf"]).contains("looks at all requests"));
     assert!(output(&["show", "external"]).contains("json.loads"));
 }
 

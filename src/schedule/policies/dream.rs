@@ -32,6 +32,7 @@ pub(super) const ENTRY: Entry = Entry {
     ],
     options: &[("granularity", Value::Name("layer"))],
     fixes: &["accelerator"],
+    looks_at_all: true,
     ..Entry::new(|setup, arguments| {
         let policy = Paired::new(MapScore::new(setup, arguments), setup);
         match arguments.is_on("drop") {

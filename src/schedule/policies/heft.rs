@@ -20,6 +20,7 @@ pub(super) const ENTRY: Entry = Entry {
         &["rank", "deadline"],
     )],
     options: &[("accelerator", Value::Name("earliest-finish"))],
+    looks_at_all: true,
     ..Entry::new(|setup, arguments| {
         let chains = Chains::new(setup);
         match arguments.name("order") {

@@ -29,6 +29,7 @@ pub(super) const ENTRY: Entry = Entry {
         .only_with("preemption", "layer-boundary"),
     ],
     options: &[("preemption", Value::Name("layer-boundary"))],
+    looks_at_all: true,
     ..Entry::new(|setup, arguments| {
         let tokens = Tokens {
             remaining: Remaining::new(Over::Best, setup),

@@ -69,17 +69,24 @@ impl<R: Rank> Ranked<R> {
             let place = queue.first(&self.rank, view);
             return place.and_then(|it| view.ready.get(it.request)).expect("there are many");
         }
-        let mut first = None;
-        for job in view.ready.chunks().flat_map(|chunk| chunk) {
-            let key = self.rank.key(job, view);
-            first = match first {
-                Some((least, other)) if key > least || (key == least && tie(job) >= tie(other)) => {
-                    Some((least, other))
+        self.least(view).expect("a policy is asked only with something ready")
+    }
+
+    /// The first of all jobs, which are looked at one by one.
+    fn least<'v>(&self, view: &View<'v>) -> Option<&'v Job> {
+        let mut first: Option<(R::Key, &Job)> = None;
+        for chunk in view.ready.chunks() {
+            for job in chunk {
+                let key = self.rank.key(job, view);
+                let is_first = first.is_none_or(|(least, other)| {
+                    key < least || (key == least && tie(job) < tie(other))
+                });
+                if is_first {
+                    first = Some((key, job));
                 }
-                _ => Some((key, job)),
-            };
+            }
         }
-        first.expect("a policy is asked only with something ready").1
+        first.map(|(_, job)| job)
     }
 
     fn dispatch(&mut self, job: &Job, view: &View<'_>) -> Option<Decision> {

@@ -403,7 +403,8 @@ pub enum MlperfBenchmark {
 #[command(
     after_help = "Every scheduler plays the same requests, replication by replication, so that what is random cancels \
     out of their differences. Without --scenario, --system and --pes: the whole benchmark, 182 \
-    configurations.\n\n\
+    configurations. Ties between requests go by the order of models in the scenario, which can decide \
+    a comparison (schedulers/README.md).\n\n\
     Examples:\n  \
     xrsim compare --scheduler edf --scheduler edf:admission=hopeless --scheduler rm\n  \
     xrsim compare --scheduler edf --scheduler sjf --scenario AR_gaming --half-width 0.005\n  \

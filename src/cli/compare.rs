@@ -46,7 +46,7 @@ pub fn run(args: &CompareArgs) -> Result<(), Failure> {
     let triggers = if args.enumerate { Triggers::Enumerated } else { Triggers::Drawn };
     let mut comparison = Comparison::new(specs, policies, triggers, &*costs.model);
     replicate(&mut comparison, args, measure);
-    report_infeasible(&comparison)?;
+    let n_failed = report_infeasible(&comparison)?;
     let ranking = Ranking::of(&comparison, measure);
     if let Some(folder) = &args.out {
         write(folder, &comparison, &ranking)?;
@@ -55,7 +55,14 @@ pub fn run(args: &CompareArgs) -> Result<(), Failure> {
     if let Some(n_frames) = args.window {
         text.push_str(&window_bound(&comparison, n_frames as usize)?);
     }
-    output::print(&text)
+    output::print(&text)?;
+    match n_failed {
+        0 => Ok(()),
+        _ => Err(Failure::Check(format!(
+            "error: {n_failed} of {} configurations failed; the comparison is of the others",
+            comparison.configurations().len()
+        ))),
+    }
 }
 
 /// `text`, if it names DREAM with the parameters that its search finds for the first replication of
@@ -143,13 +150,15 @@ fn replicate(comparison: &mut Comparison, args: &CompareArgs, measure: Measure) 
     }
 }
 
-fn report_infeasible(comparison: &Comparison) -> Result<(), Failure> {
-    let mut n = 0;
+/// Says which configurations cannot be compared, and gives how many of them began and broke off.
+fn report_infeasible(comparison: &Comparison) -> Result<usize, Failure> {
+    let (mut n, mut n_failed) = (0, 0);
     for configuration in comparison.configurations() {
         if let Err(error) = &configuration.replications {
             let spec = &configuration.spec;
             let (scenario, system) = (spec.scenario.name(), spec.system.name());
             n += 1;
+            n_failed += usize::from(error.is_failure());
             if n <= 3 {
                 say(format_args!("note: nothing to compare for {scenario} on {system}: {error}"));
             }
@@ -161,7 +170,7 @@ fn report_infeasible(comparison: &Comparison) -> Result<(), Failure> {
     if n == comparison.configurations().len() {
         return Err(Failure::Argument("no run was feasible".into()));
     }
-    Ok(())
+    Ok(n_failed)
 }
 
 /// A line on the bound from exact optima of windows.

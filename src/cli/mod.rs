@@ -26,6 +26,7 @@ mod schedulers;
 mod settings;
 mod study;
 mod sweep;
+mod threads;
 mod trace;
 mod validate;
 
@@ -53,7 +54,7 @@ const STACK: usize = 8 << 20;
 /// 1 a check failed, 2 bad input.
 pub fn run() -> ExitCode {
     ExitCode::from(on_own_stack(|| match Cli::try_parse() {
-        Ok(cli) => status_of(dispatch(cli.command)),
+        Ok(cli) => status_of(start(cli.command)),
         Err(error) if Stream::Err.is_terminal() => error.exit(),
         Err(error) => refuse(&error),
     }))
@@ -69,7 +70,7 @@ pub fn call(arguments: impl IntoIterator<Item = impl Into<OsString>>) -> (u8, Wr
     let program = OsString::from("xrsim");
     let words = std::iter::once(program).chain(arguments.into_iter().map(Into::into));
     console::captured(|| match Cli::try_parse_from(words) {
-        Ok(cli) => status_of(dispatch(cli.command)),
+        Ok(cli) => status_of(start(cli.command)),
         Err(error) => refuse(&error),
     })
 }
@@ -84,6 +85,14 @@ fn refuse(error: &clap::Error) -> u8 {
     status_of(output::print(&text))
 }
 
+/// Starts what `command` needs and does what it says.
+fn start(command: Command) -> Result<(), Failure> {
+    if is_parallel(&command) {
+        threads::start()?;
+    }
+    dispatch(command)
+}
+
 fn status_of(result: Result<(), Failure>) -> u8 {
     result.map_or_else(|failure| failure.report(), |()| 0)
 }
@@ -96,6 +105,21 @@ fn on_own_stack(command: fn() -> u8) -> u8 {
         Ok(thread) => thread.join().unwrap_or_else(|panic| panic::resume_unwind(panic)),
         Err(_) => command(),
     }
+}
+
+/// Whether a command may need more than one thread.
+fn is_parallel(command: &Command) -> bool {
+    use Command::{Check, Completions, Import, List, Man, Merge, Show};
+    !matches!(
+        command,
+        List { .. }
+            | Show { .. }
+            | Check { .. }
+            | Import { .. }
+            | Completions { .. }
+            | Man
+            | Merge(_)
+    )
 }
 
 fn dispatch(command: Command) -> Result<(), Failure> {

@@ -15,7 +15,7 @@ use crate::sweep::{self, RunSpec, Semantics};
 use super::args::{RunArgs, RunOptions};
 use super::conditions::{self, Conditions};
 use super::costs::{self, CostChoice};
-use super::message::Failure;
+use super::message::{Failure, say};
 use super::progress::Progress;
 use super::results::Results;
 use super::settings::{Key, Settings};
@@ -23,6 +23,9 @@ use super::trace::TraceFile;
 
 /// Most runs of one command; each takes memory before the first is made.
 const MAX_RUNS: u64 = 1_000_000;
+
+/// Memory above which a user is told before it is taken \[byte\].
+const MUCH_MEMORY: u64 = 1 << 30;
 
 /// Runs what `args` ask for.
 ///
@@ -77,6 +80,10 @@ pub(super) fn prepare(
     let networks = models.map(|model| model.unit.network.name());
     let accelerators = distinct_systems(&specs).into_iter().flat_map(|it| it.accelerators());
     costs.warn(&catalog, networks, accelerators);
+    let memory = sweep::memory(&specs);
+    if memory > MUCH_MEMORY {
+        say(format_args!("{}", much_memory(memory)));
+    }
     Ok(Prepared { catalog, settings, costs, specs })
 }
 
@@ -89,6 +96,15 @@ fn distinct_systems(specs: &[RunSpec]) -> Vec<&System> {
         }
     }
     systems
+}
+
+/// What is said of a run that takes so much memory.
+fn much_memory(bytes: u64) -> String {
+    format!(
+        "note: the runs take about {:.1} GB of memory, by the number of their requests; a shorter \
+         --duration takes less",
+        bytes as f64 / 1e9
+    )
 }
 
 fn conditions<'a>(

@@ -56,6 +56,14 @@ pub fn describe(entry: &Entry) -> String {
     if !entry.work_conserving {
         text += "It may leave an accelerator idle while requests wait.\n";
     }
+    if entry.name != external::ENTRY.name && !entry.foresees {
+        text += "Between requests that it holds equal: the earlier deadline, the earlier release, the model \
+                 that the scenario names first, the earlier frame; between accelerators the first.\n";
+    }
+    if entry.looks_at_all {
+        text += "Every decision looks at all requests that wait: where they pile up, time grows with the \
+                 square of a run's length.\n";
+    }
     text += "\n";
     text += &parameters(entry);
     if entry.name == external::ENTRY.name {

@@ -12,7 +12,9 @@ mod parameter;
 mod placement;
 mod policies;
 mod policy;
+mod queue;
 mod ranked;
+mod ready;
 pub mod tuning;
 mod view;
 
@@ -25,8 +27,9 @@ pub use options::{Admission, Granularity, OPTIONS, Options, Placement, Preemptio
 pub use paired::{Paired, Worth};
 pub use parameter::{Allowed, Arguments, Parameter, Value};
 pub use policies::ALL;
-pub use policy::{Policy, PolicyError, PolicyFailure};
+pub use policy::{Breakdown, Policy, PolicyError, PolicyFailure};
 pub use ranked::{Rank, Ranked};
+pub use ready::Ready;
 pub use view::{AcceleratorState, Activity, Foreseen, History, Job, Setup, View};
 
 /// What a policy answers.
@@ -46,7 +49,7 @@ pub enum Decision {
     /// Do nothing until the next event.
     Wait,
     /// The policy cannot go on, and the run with it.
-    Fail(Box<str>),
+    Fail(Breakdown),
 }
 
 /// A scheduling policy.
@@ -116,6 +119,9 @@ pub struct Entry {
     pub foresees: bool,
     /// Says which values do not go together, if any.
     pub check: fn(&Arguments) -> Result<(), &'static str>,
+    /// Whether a decision looks at all requests that wait, because their order changes with time or with
+    /// what has run. The others keep an order, and a decision costs the logarithm of their number.
+    pub looks_at_all: bool,
     /// Whether it takes requests in order of release, each on the accelerator of its placement.
     pub first_come: bool,
     /// Builds it for one run.
@@ -136,6 +142,7 @@ impl Entry {
             fixes: &[],
             foresees: false,
             check: |_| Ok(()),
+            looks_at_all: false,
             first_come: false,
             build,
         }

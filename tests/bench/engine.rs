@@ -7,7 +7,8 @@
 //!
 //! First 1,000 s of six models (VR gaming with depth estimation and the speech pipeline, 201 requests
 //! a second) on four accelerators that are about nine tenths busy. An event is an arrival, a completion
-//! or an expiry. Then 20 s of AR_Assistant on M with 8192 PEs at the principled costs. The best of seven
+//! or an expiry. Then 20 s of AR_Assistant on M with 8192 PEs at the principled costs, and AR_gaming on
+//! J, where most requests wait for ever. The best of seven
 //! runs counts: what a busy machine adds is not the engine's. Offline references, which search before they run, are left out.
 //!
 //! Without the `--bench` that cargo adds, everything runs once, for counting instructions: `valgrind
@@ -27,11 +28,13 @@ use xrsim::cost::library::CostLibrary;
 use xrsim::cost::principled::Principled;
 use xrsim::engine;
 use xrsim::plan::Plan;
-use xrsim::schedule::{self};
+use xrsim::schedule;
+use xrsim::units::SimSpan;
 
 fn main() {
     of_events();
     of_layers();
+    of_backlogs();
 }
 
 #[inline(never)]
@@ -61,7 +64,7 @@ fn of_events() {
 fn of_layers() {
     const SECONDS: f64 = 20.0;
     println!("AR_Assistant on M, 8192 PEs, edf:");
-    let plan = lasting_ms(SECONDS * 1e3, ar_assistant());
+    let plan = lasting_ms(SECONDS * 1e3, on_chip("AR_Assistant", "M", 8192));
     let stream = requests(&plan);
     for options in ["granularity=model", "preemption=layer-boundary", "granularity=layer"] {
         for dram in [None, Some(1e6), Some(32.0)] {
@@ -82,12 +85,30 @@ fn of_layers() {
     }
 }
 
-fn ar_assistant() -> Plan {
+/// What a backlog costs: how time grows when a run, and so the backlog, is twice as long.
+#[inline(never)]
+fn of_backlogs() {
+    println!("AR_gaming on J, 4096 PEs, nothing is ever dropped:");
+    let mut plan = on_chip("AR_gaming", "J", 4096);
+    plan.engine.grace = SimSpan::from_ms(1e6).expect("a time");
+    for text in ["latency-greedy", "llf:granularity=layer", "herald", "dream"] {
+        let times = [10e3, 20e3].map(|ms| {
+            let plan = by(text, lasting_ms(ms, plan.clone()));
+            let stream = requests(&plan);
+            best(|| engine::run(&plan, &stream).expect("it does not fail")).0.as_secs_f64()
+        });
+        let [once, twice] = times;
+        println!("{text:>26}: {:.1} ms, then {:.1} times as long", once * 1e3, twice / once);
+    }
+}
+
+/// A scenario on a style of the paper.
+fn on_chip(scenario: &str, style: &str, pes: u32) -> Plan {
     let mut catalog = Catalog::new();
-    let scenario = catalog.scenario("AR_Assistant", Edition::Paper).expect("it is embedded");
+    let scenario = catalog.scenario(scenario, Edition::Paper).expect("it is embedded");
     let platform = catalog.platform("paper").expect("it is embedded");
-    let Ok(Hardware::Style(style)) = catalog.hardware("M") else { panic!("M is a style") };
-    let system = Arc::new(style.instantiate(8192, &platform).expect("the PEs divide"));
+    let Ok(Hardware::Style(style)) = catalog.hardware(style) else { panic!("it is a style") };
+    let system = Arc::new(style.instantiate(pes, &platform).expect("the PEs divide"));
     let library = CostLibrary::evaluate(&Principled, [(&*scenario, &*system)]);
     let costs = library.table(&scenario, &system).expect("it is feasible");
     Plan::new(scenario, system, Arc::new(costs))

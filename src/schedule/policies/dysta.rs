@@ -15,6 +15,7 @@ pub(super) const ENTRY: Entry = Entry {
         [0.0, 1e3],
     )],
     options: &[("granularity", Value::Name("layer"))],
+    looks_at_all: true,
     ..Entry::new(|setup, arguments| {
         let remaining = Remaining::new(Over::Best, setup);
         Box::new(Ranked::new(Dysta { remaining, beta: arguments.number("beta") }, setup))

@@ -19,6 +19,7 @@ pub(super) const ENTRY: Entry = Entry {
             false => Err("m and m_fast are at most k"),
         }
     },
+    looks_at_all: true,
     ..Entry::new(|setup, arguments| {
         let (slow, fast) = (arguments.whole("m"), arguments.whole("m_fast"));
         let models = setup.scenario.models().iter();

@@ -20,6 +20,7 @@ pub(super) const ENTRY: Entry = Entry {
         &["rank", "deadline"],
     )],
     options: &[("accelerator", Value::Name("earliest-finish"))],
+    looks_at_all: true,
     ..Entry::new(|setup, arguments| {
         let chains = Chains::new(setup);
         match arguments.name("order") {
@@ -64,6 +65,8 @@ fn behind(scenario: &Scenario, remaining: &Remaining) -> Box<[SimSpan]> {
 struct UpwardRank(Chains);
 
 impl Rank for UpwardRank {
+    const IS_FIXED: bool = true;
+
     type Key = (Reverse<SimSpan>, SimTime);
 
     fn key(&self, job: &Job, view: &View<'_>) -> Self::Key {
@@ -75,6 +78,8 @@ impl Rank for UpwardRank {
 struct SubDeadline(Chains);
 
 impl Rank for SubDeadline {
+    const IS_FIXED: bool = true;
+
     /// When the request must end so that what depends on it can \[ns\].
     type Key = i128;
 

@@ -24,6 +24,7 @@ pub(super) const ENTRY: Entry = Entry {
         ),
     ],
     options: &[("accelerator", Value::Name("earliest-finish"))],
+    looks_at_all: true,
     ..Entry::new(|setup, arguments| {
         let priorities = priority::of_models(setup, arguments);
         let remaining = Remaining::new(Over::Best, setup);

@@ -13,6 +13,7 @@ pub(super) const ENTRY: Entry = Entry {
     source: "Ghodrati et al., MICRO 2020, reduced to time as in the published code of DySta",
     parameters: &[priority::PARAMETER],
     options: &[("preemption", Value::Name("layer-boundary"))],
+    looks_at_all: true,
     ..Entry::new(|setup, arguments| {
         let priorities = priority::of_models(setup, arguments);
         Box::new(Ranked::new(Planaria { priorities }, setup))

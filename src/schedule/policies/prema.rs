@@ -29,6 +29,7 @@ pub(super) const ENTRY: Entry = Entry {
         .only_with("preemption", "layer-boundary"),
     ],
     options: &[("preemption", Value::Name("layer-boundary"))],
+    looks_at_all: true,
     ..Entry::new(|setup, arguments| {
         let tokens = Tokens {
             remaining: Remaining::new(Over::Best, setup),
@@ -105,7 +106,7 @@ impl Scheduler for Dynamic {
         };
         let was_here =
             |job: &&Job| view.was_cut_now(job) && job.last_accelerator == Some(accelerator);
-        let chosen = view.ready.iter().find(|job| job.request == request);
+        let chosen = view.ready.get(request);
         let (Some(cut), Some(chosen)) = (view.ready.iter().find(was_here), chosen) else {
             return decision;
         };

@@ -10,6 +10,7 @@ pub(super) const ENTRY: Entry = Entry {
     source: "Kim et al., arXiv:2212.03414v1, as in the published code of DySta",
     parameters: &[Parameter::number("alpha", "weight of starvation", 1.0, [0.0, 1e3])],
     options: &[("granularity", Value::Name("layer"))],
+    looks_at_all: true,
     ..Entry::new(|setup, arguments| {
         let score = MapScore {
             remaining: Remaining::new(Over::Mean, setup),

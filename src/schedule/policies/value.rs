@@ -11,6 +11,7 @@ pub(super) const ENTRY: Entry = Entry {
     source: "value density (Jensen, Locke & Tokuda, RTSS 1985) with the scores of XRBench \
              Definitions 10 and 11",
     fixes: &["accelerator"],
+    looks_at_all: true,
     ..Entry::new(|setup, _| {
         let rates = setup.scenario.models().iter().map(|model| model.rate.as_fps()).collect();
         Box::new(Paired::new(ValueDensity { score: *setup.score, rates }, setup))

@@ -2,6 +2,7 @@
 
 use crate::support::binary;
 mod cost;
+mod runs;
 
 use std::fs;
 use std::path::Path;
@@ -40,7 +41,7 @@ fn out_writes_the_four_files_with_the_documented_columns() {
         header(&out.join("inferences.csv")),
         format!(
             "{label},model,network,frame,arrival_ms,deadline_ms,start_ms,end_ms,accelerator,outcome,\
-             reason,energy_mj,realtime,energy,accuracy,inference,cause,pieces"
+             reason,energy_mj,realtime,energy,accuracy,inference,cause,pieces,counted"
         )
     );
     let record = fs::read_to_string(out.join("run.json")).expect("run.json was written");
@@ -241,9 +242,12 @@ fn schedulers_are_listed_with_what_they_take_and_what_is_unverified() {
         "a number from 0 to 2",
         "dream decides it itself",
         "(with admission=hopeless)",
+        "the model that the scenario names first",
+        "Every decision looks at all requests that wait",
     ] {
         assert!(page.contains(text), "{text}:\n{page}");
     }
+    assert!(!output(&["show", "edf"]).contains("looks at all requests"));
     assert!(output(&["show", "external"]).contains("json.loads"));
 }
 

@@ -21,7 +21,7 @@ use crate::cost::library::{CostError, CostLibrary};
 use crate::cost::{CostModel, CostTable};
 use crate::engine;
 use crate::hardware::System;
-use crate::load::{LoadError, LoadSettings};
+use crate::load::{Drawn, LoadError, LoadSettings};
 use crate::plan::{EngineSettings, LatePolicy, Plan};
 use crate::scenario::Scenario;
 use crate::schedule::{Granularity, Options, Placement, Policy, PolicyFailure, Preemption};
@@ -100,6 +100,16 @@ impl RunSpec {
     /// Name of the policy in results.
     pub fn scheduler_name(&self) -> &str {
         self.semantics.scheduler_name(&self.scheduler)
+    }
+
+    /// What of the run is random. The artifact draws jitter, but never uses it.
+    pub fn drawn(&self) -> Drawn {
+        match self.semantics {
+            Semantics::Principled => Drawn::of(&self.scenario, &self.load),
+            Semantics::Mlsys2023 => {
+                Drawn { triggers: Drawn::triggers(&self.scenario, &self.load), ..Drawn::default() }
+            }
+        }
     }
 
     /// Whether the run may ask for the costs of single layers.

@@ -56,14 +56,15 @@ fn make(spec: &RunSpec, model: &dyn CostModel) -> Result<RunResult, Failure> {
 /// Which run it is.
 fn heading(spec: &RunSpec) -> String {
     format!(
-        "{} on {} with {} PEs, {}, {}, seed {}, replication {}\n",
+        "{} on {} with {} PEs, {}, {}, seed {}, replication {}{}\n",
         spec.scenario.name(),
         spec.system.name(),
         spec.system.pes(),
         spec.semantics,
         spec.scheduler_name(),
         spec.load.seed,
-        spec.load.replication
+        spec.load.replication,
+        if spec.drawn().any() { ": one draw" } else { "" }
     )
 }
 

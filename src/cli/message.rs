@@ -7,6 +7,9 @@ use std::process::ExitCode;
 use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
 
 use crate::config::{ConfigError, Problem, Source};
+use crate::text;
+
+use super::colour;
 
 /// A command that did not do what was asked.
 #[derive(Debug)]
@@ -66,10 +69,15 @@ impl Failure {
     }
 }
 
-/// Prints a line on standard error. Where that is closed or full nobody can be told, and the exit
-/// status still stands (`eprintln!` would panic).
+/// Prints a line on standard error, and nothing in it that a terminal would obey. Where that is closed
+/// or full nobody can be told, and the exit status still stands (`eprintln!` would panic).
 pub fn say(line: fmt::Arguments<'_>) {
-    let _ = writeln!(io::stderr(), "{line}");
+    say_drawn(&text::shown(&line.to_string()));
+}
+
+/// Prints what is already fit for a terminal.
+fn say_drawn(lines: &str) {
+    let _ = writeln!(io::stderr(), "{lines}");
 }
 
 impl From<ConfigError> for Failure {
@@ -84,7 +92,7 @@ fn report_config(error: &ConfigError) {
     match error {
         ConfigError::Invalid { file, problems } if io::stderr().is_terminal() => {
             for problem in problems {
-                say(format_args!("{}\n", drawn(file, problem)));
+                say_drawn(&(drawn(file, problem) + "\n"));
             }
         }
         _ => say(format_args!("error: {error}")),
@@ -101,5 +109,9 @@ fn drawn(file: &Source, problem: &Problem) -> String {
     if let Some(help) = &problem.help {
         report = report.element(Level::HELP.message(&**help));
     }
-    Renderer::styled().render(&[report])
+    let renderer = match colour::wanted(&io::stderr()) {
+        true => Renderer::styled(),
+        false => Renderer::plain(),
+    };
+    renderer.render(&[report])
 }

@@ -2,6 +2,7 @@
 //! environment or decides an exit status.
 
 pub mod args;
+mod colour;
 mod compare;
 mod conditions;
 mod cost;
@@ -10,6 +11,7 @@ mod explain;
 mod figure;
 mod inspect;
 mod key_values;
+mod manual;
 mod message;
 mod mlperf;
 mod output;
@@ -28,21 +30,22 @@ mod trace;
 mod validate;
 
 use std::error::Error;
-use std::io::{self, IsTerminal as _};
 use std::process::ExitCode;
 
 use clap::{CommandFactory as _, Parser as _};
 
 use crate::config::{ConfigError, nearest};
-use crate::report::table::Style;
 
 use args::{Cli, Command, Validation};
+use colour::table_style;
 use message::Failure;
 
 /// Parses the arguments of the process, does what they say and gives the exit status: 0 done,
 /// 1 a check failed, 2 bad input.
 pub fn run() -> ExitCode {
-    match dispatch(Cli::parse().command) {
+    let cli = Cli::parse();
+    colour::choose(cli.color);
+    match dispatch(cli.command) {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => failure.report(),
     }
@@ -75,18 +78,8 @@ fn dispatch(command: Command) -> Result<(), Failure> {
             clap_complete::generate(shell, &mut Cli::command(), "xrsim", &mut text);
             output::print(&String::from_utf8_lossy(&text))
         }
-        Command::Man => {
-            let mut text = Vec::new();
-            let page = clap_mangen::Man::new(Cli::command());
-            page.render(&mut text).map_err(|error| Failure::writing(&"the page", &error))?;
-            output::print(&String::from_utf8_lossy(&text))
-        }
+        Command::Man { out } => manual::run(out.as_deref()),
     }
-}
-
-/// Lines and bold type where a person looks, plain text where a program reads.
-fn table_style() -> Style {
-    if io::stdout().is_terminal() { Style::Terminal } else { Style::Plain }
 }
 
 /// An argument that the domain refuses.

@@ -3,12 +3,15 @@
 use comfy_table::{Attribute, Cell, CellAlignment, ContentArrangement, Table, presets};
 
 use crate::statistics::{Fraction, Summary};
+use crate::text::shown;
 
 /// How tables look.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Style {
-    /// Lines and bold type.
+    /// Lines and bold type, within the width of the terminal.
     Terminal,
+    /// The same without bold type.
+    Lines,
     /// Spaces only, every character ASCII where the data is.
     Plain,
 }
@@ -18,14 +21,18 @@ pub enum Style {
 pub fn new_table(style: Style, header: &[&str], text_columns: usize) -> Table {
     let mut table = Table::new();
     match style {
-        Style::Terminal => {
+        Style::Terminal | Style::Lines => {
             table.load_style(presets::UTF8_HORIZONTAL_ONLY);
+            table.set_content_arrangement(ContentArrangement::Dynamic);
         }
         Style::Plain => {
             table.load_style(presets::NOTHING).force_no_tty();
+            table.set_content_arrangement(ContentArrangement::Disabled);
         }
     }
-    table.set_content_arrangement(ContentArrangement::Disabled);
+    if style == Style::Terminal {
+        table.enforce_styling();
+    }
     table.set_header(header.iter().map(|name| emphasised(name, style)));
     for (index, column) in table.column_iter_mut().enumerate() {
         if index >= text_columns {
@@ -43,18 +50,34 @@ pub(super) fn emphasised(text: &str, style: Style) -> Cell {
     let cell = Cell::new(text);
     match style {
         Style::Terminal => cell.add_attribute(Attribute::Bold),
-        Style::Plain => cell,
+        Style::Lines | Style::Plain => cell,
     }
 }
 
 /// Renders `table` without trailing blanks, ending with a line break.
 pub fn render(table: &Table) -> String {
-    let mut text: String =
-        table.lines().flat_map(|line| [line.trim_end().into(), "\n".to_string()]).collect();
+    let line = |line: String| shown_styled(line.trim_end()) + "\n";
+    let mut text: String = table.lines().map(line).collect();
     if text.is_empty() {
         text.push('\n');
     }
     text
+}
+
+/// Bold type on and off, as the table writes them.
+const STYLES: [&str; 2] = ["\u{1b}[1m", "\u{1b}[0m"];
+
+/// A line with everything that a terminal would obey written out, but for bold type.
+fn shown_styled(line: &str) -> String {
+    let mut parts = vec![line];
+    for style in STYLES {
+        parts = parts.into_iter().flat_map(|part| part.split_inclusive(style)).collect();
+    }
+    let part = |part: &str| match STYLES.iter().find_map(|style| part.strip_suffix(style)) {
+        Some(text) => shown(text).into_owned() + &part[text.len()..],
+        None => shown(part).into_owned(),
+    };
+    parts.into_iter().map(part).collect()
 }
 
 /// A mean with half the width of its 95 % interval, `0.389 +- 0.073`. That is what `+-` means in every
@@ -67,7 +90,7 @@ pub fn with_half_width(summary: &Summary, decimals: usize, style: Style) -> Stri
     if half == 0.0 {
         return format!("{mean} no spread");
     }
-    let plus_minus = if style == Style::Terminal { "±" } else { "+-" };
+    let plus_minus = if style != Style::Plain { "±" } else { "+-" };
     let least = 0.1f64.powi(decimals as i32);
     match half < least / 2.0 {
         true => format!("{mean} {plus_minus} <{least:.decimals$}"),

@@ -7,6 +7,7 @@ use serde_json::{Map, Value, json};
 
 use crate::load::Drawn;
 use crate::report::csv::Table;
+use crate::report::dominant::DominantLayers;
 use crate::report::scores::{self, ScoreRow};
 use crate::report::{RunLabel, json};
 use crate::score::{Counts, Score};
@@ -30,6 +31,7 @@ pub struct Results {
     stdout_csv: Option<Table<BufWriter<io::Stdout>>>,
     json_runs: Vec<Value>,
     rows: Vec<Average>,
+    dominant: DominantLayers,
     n_runs: usize,
     infeasible: Vec<Value>,
 }
@@ -97,6 +99,7 @@ impl Results {
             stdout_csv,
             json_runs: Vec::new(),
             rows: Vec::new(),
+            dominant: DominantLayers::default(),
             n_runs: 0,
             infeasible: Vec::new(),
         })
@@ -149,7 +152,12 @@ impl Results {
         }
         match self.format {
             Format::Json => self.json_runs.push(json::run(spec, label, &result.scorecard)),
-            Format::Table => self.average(spec, label).add(&result.scorecard.total),
+            Format::Table => {
+                self.average(spec, label).add(&result.scorecard.total);
+                if label.replication == 0 {
+                    self.dominant.take(spec, result);
+                }
+            }
             Format::Csv => {}
         }
         Ok(())
@@ -229,9 +237,9 @@ impl Results {
     fn table(&self) -> String {
         let rows: Vec<ScoreRow> = self.rows.iter().map(Average::row).collect();
         if self.detail || rows.len() <= MOST_DETAIL_ROWS {
-            return scores::detail(&rows, self.seed, table_style());
+            return scores::detail(&rows, self.seed, table_style()) + &self.dominant.notes();
         }
-        scores::matrix(&rows, self.seed, table_style())
+        scores::matrix(&rows, self.seed, table_style()) + &self.dominant.notes()
     }
 }
 

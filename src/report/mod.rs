@@ -4,6 +4,7 @@
 pub mod comparison;
 pub mod cost;
 pub mod csv;
+pub mod dominant;
 pub mod html;
 pub mod json;
 pub mod mlperf;

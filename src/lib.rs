@@ -35,6 +35,8 @@ pub mod ids;
 // Numbers about numbers; knows nothing of the rest.
 pub mod statistics;
 
+pub mod text;
+
 // The domain: what is computed, how it is mapped, what it runs on, who asks, what happened.
 pub mod model;
 

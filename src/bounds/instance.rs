@@ -109,6 +109,12 @@ impl<'a> Instance<'a> {
         &self.worths[frame.first..frame.first + self.routes[frame.model.index()].len()]
     }
 
+    /// Additions that a score and its bounds consist of: frames, and the steps of the longest route.
+    pub(super) fn n_terms(&self) -> usize {
+        let steps = self.routes.iter().flatten().map(Route::n_steps);
+        self.frames.len() + steps.max().unwrap_or(0)
+    }
+
     fn best(&self, frame: &Frame) -> f64 {
         self.worths(frame).iter().copied().fold(0.0, f64::max)
     }

@@ -75,6 +75,15 @@ impl Bound {
     /// All bounds, in the order of [`Bounds::values`].
     pub const ALL: [Self; 3] = [Self::Isolation, Self::PooledCapacity, Self::LinearProgram];
 
+    /// What it is, in a few words.
+    pub fn meaning(self) -> &'static str {
+        match self {
+            Self::Isolation => "every frame as if it were alone",
+            Self::PooledCapacity => "the accelerators pooled into one, frames cut at will",
+            Self::LinearProgram => "a linear program, frames shared between accelerators",
+        }
+    }
+
     /// Short name in tables.
     pub fn name(self) -> &'static str {
         match self {
@@ -120,7 +129,12 @@ impl Bounds {
         let isolation = instance.isolation();
         let pooled_capacity = instance.pooled_capacity().min(isolation);
         let linear_program = program::bound(&instance).min(pooled_capacity);
-        Self { isolation, pooled_capacity, linear_program }
+        let outward = |bound| outward(bound, instance.n_terms());
+        Self {
+            isolation: outward(isolation),
+            pooled_capacity: outward(pooled_capacity),
+            linear_program: outward(linear_program),
+        }
     }
 
     /// The bounds, in the order of [`Bounds::COLUMNS`] and [`Bound::ALL`].
@@ -141,6 +155,18 @@ impl Bounds {
         let bounds = Bound::ALL.into_iter().zip(self.values());
         bounds.min_by(|a, b| a.1.total_cmp(&b.1)).expect("there are three bounds")
     }
+}
+
+/// Operations of a score and its bound beside the sums over frames and steps.
+const OPERATIONS: usize = 16;
+
+/// A bound of `n_terms` terms, as large as rounding can have made the score that must not exceed it.
+///
+/// Frames add up to at most 1, and so do the energies of steps relative to the one that scores 0: each
+/// addition is off by half a unit in the last place of 1 at the most, in the bound and in the score. A
+/// bound of 0 stays, for nothing was added.
+fn outward(bound: f64, n_terms: usize) -> f64 {
+    if bound > 0.0 { bound + (n_terms + OPERATIONS) as f64 * f64::EPSILON } else { bound }
 }
 
 /// What is missing from a score to its upper `bound`, as a share of the bound:

@@ -83,6 +83,10 @@ impl Route {
         }
     }
 
+    pub(super) fn n_steps(&self) -> usize {
+        self.steps.len()
+    }
+
     /// Whether no step has a choice.
     pub(super) fn is_fixed(&self) -> bool {
         self.steps.iter().all(|step| step.len() == 1)

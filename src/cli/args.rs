@@ -3,7 +3,7 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Args, ColorChoice, Parser, Subcommand, ValueEnum};
 
 use crate::bounds::window::MAX_FRAMES;
 use crate::config::{NetworkEdition, SweepDraft};
@@ -28,6 +28,10 @@ use crate::sweep::grid::Shard;
         Exit status: 0 done, 1 a check failed, 2 bad input."
 )]
 pub struct Cli {
+    /// When to use colours and bold type; `auto` goes by the terminal and by NO_COLOR, CLICOLOR_FORCE,
+    /// CLICOLOR and TERM.
+    #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
+    pub color: ColorChoice,
     /// What to do.
     #[command(subcommand)]
     pub command: Command,
@@ -97,8 +101,12 @@ pub enum Command {
         /// Shell.
         shell: clap_complete::Shell,
     },
-    /// Print the manual page (roff).
-    Man,
+    /// Print the manual page (roff), or write those of all commands.
+    Man {
+        /// Folder for the page of the program and one for each command.
+        #[arg(long, value_name = "DIR")]
+        out: Option<PathBuf>,
+    },
 }
 
 /// `xrsim validate`.

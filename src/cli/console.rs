@@ -45,10 +45,14 @@ pub fn captured<T>(command: impl FnOnce() -> T) -> (T, Written) {
 }
 
 impl Stream {
+    /// Whether it is memory.
+    pub fn is_captured(self) -> bool {
+        MEMORY.with_borrow(Option::is_some)
+    }
+
     /// Whether a person reads it.
     pub fn is_terminal(self) -> bool {
-        let is_captured = MEMORY.with_borrow(Option::is_some);
-        !is_captured
+        !self.is_captured()
             && match self {
                 Self::Out => io::stdout().is_terminal(),
                 Self::Err => io::stderr().is_terminal(),

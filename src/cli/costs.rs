@@ -11,6 +11,7 @@ use crate::dataflow::Dataflow;
 use crate::figures::counted;
 use crate::hardware::platform::{Instance, Platform};
 use crate::hardware::{Accelerator, System};
+use crate::text;
 
 use super::message::{Failure, say};
 
@@ -196,5 +197,9 @@ pub fn pair(
         .map(|(instance, dataflow)| instance.with(instance.name.clone(), dataflow, platform))
         .collect();
     let stem = Path::new(name).file_stem().map_or(name.into(), |stem| stem.to_string_lossy());
+    if !text::is_name(&stem) {
+        let message = format!("{name}: the system has the name of its file; {}", text::NAME_RULE);
+        return Err(Failure::Argument(message));
+    }
     System::new(stem, accelerators).map_err(super::argument)
 }

@@ -5,16 +5,16 @@ use crate::cost::CostModel;
 use crate::cost::library::CostLibrary;
 use crate::ids::{FrameId, ModelId};
 use crate::report::model_names;
-use crate::report::why::{Change, Played, Why, story};
+use crate::report::why::{Change, Fate, Played, Why, story};
 use crate::scenario::Scenario;
-use crate::sweep::what_if::{self, LATENCY_PERCENTS, PE_FACTORS, Remedy, Target};
-use crate::sweep::{self, RunResult, RunSpec};
+use crate::sweep::what_if::{self, LATENCY_PERCENTS, PE_FACTORS, Target};
+use crate::sweep::{self, RunResult, RunSpec, Semantics};
 use crate::trace::Record;
 
 use super::args::{ExplainArgs, RunOptions};
 use super::message::Failure;
 use super::run::{self, Prepared};
-use super::{output, table_style};
+use super::{conditions, output, table_style};
 
 /// Prints the story of one frame of one run.
 ///
@@ -41,12 +41,25 @@ pub fn run(args: &ExplainArgs) -> Result<(), Failure> {
     let mut changes = Vec::new();
     if why.account(id).is_some_and(|account| account.missed) {
         let models = why.involved(id);
-        changes.extend(models.into_iter().map(|model| shorter(spec, &result, model, target)));
+        changes
+            .extend(models.into_iter().filter_map(|model| shorter(spec, &result, model, target)));
         changes.extend(more_pes(&args.options, spec, target, &*costs.model));
+        changes.extend(other_schedulers(spec, target, &*costs.model));
     }
-    let text = heading(spec) + &story(&why, id, &changes, table_style());
+    let score = result.scorecard.total.score;
+    let text = heading(spec) + &story(&why, id, score, &changes, table_style());
     output::print(&text)
 }
+
+/// Policies that are tried in place of that of the run.
+const SCHEDULERS: [&str; 6] = [
+    "latency-greedy",
+    "latency-greedy:admission=hopeless",
+    "edf",
+    "edf:admission=hopeless",
+    "value:admission=hopeless",
+    "rm",
+];
 
 fn make(spec: &RunSpec, model: &dyn CostModel) -> Result<RunResult, Failure> {
     let library = CostLibrary::evaluate(model, [(&*spec.scenario, &*spec.system)]);
@@ -56,14 +69,15 @@ fn make(spec: &RunSpec, model: &dyn CostModel) -> Result<RunResult, Failure> {
 /// Which run it is.
 fn heading(spec: &RunSpec) -> String {
     format!(
-        "{} on {} with {} PEs, {}, {}, seed {}, replication {}\n",
+        "{} on {} with {} PEs, {}, {}, seed {}, replication {}{}\n",
         spec.scenario.name(),
         spec.system.name(),
         spec.system.pes(),
         spec.semantics,
         spec.scheduler_name(),
         spec.load.seed,
-        spec.load.replication
+        spec.load.replication,
+        if spec.drawn().any() { ": one draw" } else { "" }
     )
 }
 
@@ -107,15 +121,19 @@ fn no_such_frame(spec: &RunSpec, result: &RunResult, target: Target) -> Failure 
     })
 }
 
-/// A shorter latency of one model.
-fn shorter(spec: &RunSpec, result: &RunResult, model: ModelId, target: Target) -> Change {
+/// The smallest shorter latency of one model that is enough; if none is, the one with the best score.
+fn shorter(spec: &RunSpec, result: &RunResult, model: ModelId, target: Target) -> Option<Change> {
     let [least, .., most] = LATENCY_PERCENTS;
-    let enough = what_if::latency(spec, &result.costs, model, target);
-    Change {
-        what: format!("latency of {}", model_names(&spec.scenario)[model.index()]),
-        enough: enough.map(|Remedy { change, margin_ms }| (format!("{change} % of it"), margin_ms)),
-        tried: format!("{least} % to {most} % of it"),
+    let trials = what_if::latencies(spec, &result.costs, model, target);
+    let name = model_names(&spec.scenario)[model.index()];
+    let last = trials.last()?;
+    if let Some(margin_ms) = last.margin_ms {
+        let what = format!("latency of {name}: {} % of it", last.change);
+        return Some(Change { what, fate: Fate::InTime(margin_ms), score: last.score });
     }
+    let best = trials.iter().rev().max_by(|a, b| a.score.total_cmp(&b.score))?;
+    let what = format!("latency of {name}: {least} % to {most} % of it, best {} %", best.change);
+    Some(Change { what, fate: Fate::MissedByAll, score: best.score })
 }
 
 /// More PEs, for a system that is a style.
@@ -124,19 +142,35 @@ fn more_pes(
     spec: &RunSpec,
     target: Target,
     model: &dyn CostModel,
-) -> Option<Change> {
+) -> Vec<Change> {
     // Only styles are given PEs, or have a choice of them.
-    let pes = *options.pes.first()?;
-    let enough = PE_FACTORS.into_iter().find_map(|factor| {
+    let Some(&pes) = options.pes.first() else { return Vec::new() };
+    let change = |factor: u32| {
         let larger = larger(options, spec, pes.checked_mul(factor)?)?;
-        let result = make(&larger, model).ok()?;
-        target.margin_ms(&result.trace).map(|margin_ms| {
-            (format!("{factor} times as many ({})", larger.system.pes()), margin_ms)
-        })
-    });
-    let [least, .., most] = PE_FACTORS;
-    let tried = format!("{least} to {most} times as many");
-    Some(Change { what: "PEs".into(), enough, tried })
+        let what = format!("PEs: {factor} times as many ({})", larger.system.pes());
+        tried(what, &larger, target, model)
+    };
+    PE_FACTORS.into_iter().filter_map(change).collect()
+}
+
+/// Another policy, where the rules of the run leave a choice.
+fn other_schedulers(spec: &RunSpec, target: Target, model: &dyn CostModel) -> Vec<Change> {
+    if spec.semantics == Semantics::Mlsys2023 {
+        return Vec::new();
+    }
+    let change = |text: &&str| {
+        let scheduler = conditions::scheduler(text).ok().filter(|it| *it != spec.scheduler)?;
+        let spec = RunSpec { scheduler, ..spec.clone() };
+        tried(format!("scheduler: {text}"), &spec, target, model)
+    };
+    SCHEDULERS.iter().filter_map(change).collect()
+}
+
+/// What became of `target` and of the score in a run; `None` if it cannot be made.
+fn tried(what: String, spec: &RunSpec, target: Target, model: &dyn CostModel) -> Option<Change> {
+    let result = make(spec, model).ok()?;
+    let fate = target.margin_ms(&result.trace).map_or(Fate::Missed, Fate::InTime);
+    Some(Change { what, fate, score: result.scorecard.total.score })
 }
 
 /// The same run on `pes` PEs, if the style can have as many.

@@ -40,8 +40,10 @@ pub fn list(what: Listing) -> Result<(), Failure> {
             quirks::ALL.iter().map(|q| row([q.name, q.rule, q.clause, q.effect])).collect(),
         ),
         Listing::Settings => (
-            vec!["key", "what it is", "allowed"],
-            KEYS.iter().map(|key| row([key.name, key.help, key.allowed])).collect(),
+            vec!["key", "default", "what it is", "allowed"],
+            KEYS.iter()
+                .map(|key| row([key.name, &key.default_text(), key.help, key.allowed]))
+                .collect(),
         ),
     };
     output::print(&render(&header, rows))

@@ -6,7 +6,9 @@ use std::io::{self, Write as _};
 use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
 
 use crate::config::{ConfigError, Problem, Source};
+use crate::text;
 
+use super::colour;
 use super::console::Stream;
 
 /// A command that did not do what was asked.
@@ -67,30 +69,15 @@ impl Failure {
     }
 }
 
-/// Prints a line on standard error, fit for a terminal. Where that is closed or full nobody can be
-/// told, and the exit status still stands (`eprintln!` would panic).
+/// Prints a line on standard error, and nothing in it that a terminal would obey. Where that is closed
+/// or full nobody can be told, and the exit status still stands (`eprintln!` would panic).
 pub fn say(line: fmt::Arguments<'_>) {
-    write_line(&shown(&line.to_string()));
+    say_drawn(&text::shown(&line.to_string()));
 }
 
-fn write_line(line: &str) {
-    let _ = Stream::Err.write_all(format!("{line}\n").as_bytes());
-}
-
-/// `text` with what a terminal would obey in place of showing it, control characters but for line ends
-/// and tabs, and marks of direction, written out.
-fn shown(text: &str) -> String {
-    let is_obeyed = |c: char| match c {
-        '\n' | '\t' => false,
-        '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{feff}' => true,
-        '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => true,
-        c => c.is_control(),
-    };
-    let mut shown = String::with_capacity(text.len());
-    for c in text.chars() {
-        if is_obeyed(c) { shown.extend(c.escape_unicode()) } else { shown.push(c) }
-    }
-    shown
+/// Prints what is already fit for a terminal.
+fn say_drawn(lines: &str) {
+    let _ = Stream::Err.write_all(format!("{lines}\n").as_bytes());
 }
 
 impl From<ConfigError> for Failure {
@@ -105,7 +92,7 @@ fn report_config(error: &ConfigError) {
     match error {
         ConfigError::Invalid { file, problems } if Stream::Err.is_terminal() => {
             for problem in problems {
-                write_line(&format!("{}\n", drawn(file, problem)));
+                say_drawn(&(drawn(file, problem) + "\n"));
             }
         }
         _ => say(format_args!("error: {error}")),
@@ -117,15 +104,19 @@ fn drawn(file: &Source, problem: &Problem) -> String {
     let end = file.text().len();
     let span = problem.span.start.min(end)..problem.span.end.min(end);
     let snippet = Snippet::source(file.text()).path(file.name());
-    let title = Level::ERROR.primary_title(shown(&problem.message));
+    let title = Level::ERROR.primary_title(text::shown(&problem.message));
     let places = problem.places.iter().map(|place| {
         let span = place.span.start.min(end)..place.span.end.min(end);
-        AnnotationKind::Context.span(span).label(shown(&place.value))
+        AnnotationKind::Context.span(span).label(text::shown(&place.value))
     });
     let primary = AnnotationKind::Primary.span(span);
     let mut report = title.element(snippet.annotation(primary).annotations(places));
     if let Some(help) = &problem.help {
-        report = report.element(Level::HELP.message(shown(help)));
+        report = report.element(Level::HELP.message(text::shown(help)));
     }
-    Renderer::styled().render(&[report])
+    let renderer = match colour::wanted(Stream::Err) {
+        true => Renderer::styled(),
+        false => Renderer::plain(),
+    };
+    renderer.render(&[report])
 }

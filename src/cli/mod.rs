@@ -2,6 +2,7 @@
 //! environment or decides an exit status.
 
 pub mod args;
+mod colour;
 mod compare;
 mod conditions;
 mod console;
@@ -11,6 +12,7 @@ mod explain;
 mod figure;
 mod inspect;
 mod key_values;
+mod manual;
 mod message;
 mod mlperf;
 mod output;
@@ -38,9 +40,9 @@ use std::{panic, thread};
 use clap::{CommandFactory as _, Parser as _};
 
 use crate::config::{ConfigError, nearest};
-use crate::report::table::Style;
 
 use args::{Cli, Command, Validation};
+use colour::table_style;
 use console::Stream;
 use message::Failure;
 
@@ -54,7 +56,10 @@ const STACK: usize = 8 << 20;
 /// 1 a check failed, 2 bad input.
 pub fn run() -> ExitCode {
     ExitCode::from(on_own_stack(|| match Cli::try_parse() {
-        Ok(cli) => status_of(start(cli.command)),
+        Ok(cli) => {
+            colour::choose(cli.color);
+            status_of(start_threads(&cli.command).and_then(|()| dispatch(cli.command)))
+        }
         Err(error) if Stream::Err.is_terminal() => error.exit(),
         Err(error) => refuse(&error),
     }))
@@ -70,7 +75,7 @@ pub fn call(arguments: impl IntoIterator<Item = impl Into<OsString>>) -> (u8, Wr
     let program = OsString::from("xrsim");
     let words = std::iter::once(program).chain(arguments.into_iter().map(Into::into));
     console::captured(|| match Cli::try_parse_from(words) {
-        Ok(cli) => status_of(start(cli.command)),
+        Ok(cli) => status_of(dispatch(cli.command)),
         Err(error) => refuse(&error),
     })
 }
@@ -83,14 +88,6 @@ fn refuse(error: &clap::Error) -> u8 {
         return 2;
     }
     status_of(output::print(&text))
-}
-
-/// Starts what `command` needs and does what it says.
-fn start(command: Command) -> Result<(), Failure> {
-    if is_parallel(&command) {
-        threads::start()?;
-    }
-    dispatch(command)
 }
 
 fn status_of(result: Result<(), Failure>) -> u8 {
@@ -107,7 +104,11 @@ fn on_own_stack(command: fn() -> u8) -> u8 {
     }
 }
 
-/// Whether a command may need more than one thread.
+/// Starts the threads of a command that may need more than one.
+fn start_threads(command: &Command) -> Result<(), Failure> {
+    if is_parallel(command) { threads::start() } else { Ok(()) }
+}
+
 fn is_parallel(command: &Command) -> bool {
     use Command::{Check, Completions, Import, List, Man, Merge, Show};
     !matches!(
@@ -117,7 +118,7 @@ fn is_parallel(command: &Command) -> bool {
             | Check { .. }
             | Import { .. }
             | Completions { .. }
-            | Man
+            | Man { .. }
             | Merge(_)
     )
 }
@@ -149,18 +150,8 @@ fn dispatch(command: Command) -> Result<(), Failure> {
             clap_complete::generate(shell, &mut Cli::command(), "xrsim", &mut text);
             output::print(&String::from_utf8_lossy(&text))
         }
-        Command::Man => {
-            let mut text = Vec::new();
-            let page = clap_mangen::Man::new(Cli::command());
-            page.render(&mut text).map_err(|error| Failure::writing(&"the page", &error))?;
-            output::print(&String::from_utf8_lossy(&text))
-        }
+        Command::Man { out } => manual::run(out.as_deref()),
     }
-}
-
-/// Lines and bold type where a person looks, plain text where a program reads.
-fn table_style() -> Style {
-    if Stream::Out.is_terminal() { Style::Terminal } else { Style::Plain }
 }
 
 /// An argument that the domain refuses.

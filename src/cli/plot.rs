@@ -60,7 +60,7 @@ fn pareto(args: &PlotArgs, points: &PointTable) -> Result<(), Failure> {
     let objectives: Vec<_> = columns.map(objective).collect();
     let front = Front::of(points, &objectives).map_err(super::argument)?;
     let (header, rows) = front.rows();
-    let text = Text { header, rows, n_text: front.n_settings() };
+    let text = Text { header, rows, n_text: front.n_settings(), draws: points.draws() };
     match &args.out {
         Some(out) if objectives.len() == 2 && !is_csv(out) => {
             figure::write(out, &front.scatter())?;
@@ -74,7 +74,7 @@ fn pareto(args: &PlotArgs, points: &PointTable) -> Result<(), Failure> {
 fn best(args: &PlotArgs, points: &PointTable) -> Result<(), Failure> {
     let objective = objective(args.z.as_deref().unwrap_or("score"));
     let Best { header, rows, n_text } = Best::of(points, &objective).map_err(super::argument)?;
-    let text = Text { header, rows, n_text };
+    let text = Text { header, rows, n_text, draws: points.draws() };
     match &args.out {
         Some(out) => text.write(out),
         None => text.print(),
@@ -112,6 +112,8 @@ struct Text {
     rows: Vec<Vec<String>>,
     /// Columns that are not numbers.
     n_text: usize,
+    /// What is to be said of draws.
+    draws: String,
 }
 
 impl Text {
@@ -122,7 +124,7 @@ impl Text {
             let (text, numbers) = row.split_at(self.n_text);
             table.add_row(text.iter().cloned().chain(numbers.iter().map(|it| short(it))));
         }
-        output::print(&table::render(&table))
+        output::print(&format!("{}{}\n", table::render(&table), self.draws))
     }
 
     /// As a CSV file.

@@ -4,6 +4,8 @@ use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
+use super::colour;
+
 /// Work shorter than this shows nothing.
 const QUIET: Duration = Duration::from_secs(1);
 
@@ -31,7 +33,7 @@ impl Progress {
 
     /// `done` runs are done.
     pub fn set(&self, done: u64) {
-        if self.bar.is_hidden() && self.start.elapsed() > QUIET {
+        if self.bar.is_hidden() && self.start.elapsed() > QUIET && !colour::is_dumb() {
             self.bar.set_draw_target(ProgressDrawTarget::stderr());
         }
         self.bar.set_position(done);

@@ -5,8 +5,10 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value, json};
 
+use crate::load::Drawn;
 use crate::report::csv::Table;
-use crate::report::table::{self, ScoreRow};
+use crate::report::dominant::DominantLayers;
+use crate::report::scores::{self, ScoreRow};
 use crate::report::{RunLabel, json};
 use crate::score::{Counts, Score};
 use crate::sweep::{RunError, RunResult, RunSpec};
@@ -23,12 +25,14 @@ const MOST_DETAIL_ROWS: usize = 14;
 /// Takes results in order and puts them where they belong.
 pub struct Results {
     cost_model: String,
+    seed: u64,
     format: Format,
     detail: bool,
     folder: Option<Folder>,
     stdout_csv: Option<Table<BufWriter<Stream>>>,
     json_runs: Vec<Value>,
     rows: Vec<Average>,
+    dominant: DominantLayers,
     n_runs: usize,
     replications: u64,
     /// Runs that have no score.
@@ -93,12 +97,14 @@ impl Results {
         };
         Ok(Self {
             cost_model: cost_model.into(),
+            seed: args.options.seed,
             format: args.format,
             detail: args.detail,
             folder,
             stdout_csv,
             json_runs: Vec::new(),
             rows: Vec::new(),
+            dominant: DominantLayers::default(),
             n_runs: 0,
             replications: args.replications,
             infeasible: Vec::new(),
@@ -126,7 +132,7 @@ impl Results {
                 object.insert("reason".into(), json!(error.to_string()));
                 self.infeasible.push(Value::Object(object));
                 self.n_failed += usize::from(error.is_failure());
-                self.average(&label).refuse(&error);
+                self.average(spec, &label).refuse(&error);
                 Ok(())
             }
         };
@@ -154,17 +160,22 @@ impl Results {
         }
         match self.format {
             Format::Json => self.json_runs.push(json::run(spec, label, &result.scorecard)),
-            Format::Table => self.average(label).add(&result.scorecard.total),
+            Format::Table => {
+                self.average(spec, label).add(&result.scorecard.total);
+                if label.replication == 0 {
+                    self.dominant.take(spec, result);
+                }
+            }
             Format::Csv => {}
         }
         Ok(())
     }
 
     /// The row that averages the replications of this run.
-    fn average(&mut self, label: &RunLabel<'_>) -> &mut Average {
+    fn average(&mut self, spec: &RunSpec, label: &RunLabel<'_>) -> &mut Average {
         let is_same = self.rows.last().is_some_and(|row| row.is_of(label));
         if !is_same {
-            self.rows.push(Average::new(label));
+            self.rows.push(Average::new(spec, label));
         }
         self.rows.last_mut().expect("a row was just made sure of")
     }
@@ -249,11 +260,9 @@ impl Results {
     fn table(&self) -> String {
         let rows: Vec<ScoreRow> = self.rows.iter().map(Average::row).collect();
         if self.detail || rows.len() <= MOST_DETAIL_ROWS {
-            return table::detail(&rows, table_style());
+            return scores::detail(&rows, self.seed, table_style()) + &self.dominant.notes();
         }
-        let mut text = table::matrix(&rows, table_style());
-        text.push_str("* best of its size. Breakdown: --detail, or fewer scenarios and systems.\n");
-        text
+        scores::matrix(&rows, self.seed, table_style()) + &self.dominant.notes()
     }
 }
 
@@ -266,26 +275,24 @@ struct Average {
     scenario: String,
     system: String,
     pes: u64,
-    n: f64,
+    drawn: Drawn,
     /// Sums of the ten printed columns, in the order of [`Average::values`].
     sums: [f64; 10],
-    /// Mean and sum of squared deviations of the score so far (Welford).
-    score_mean: f64,
-    score_m2: f64,
+    /// Score of every replication.
+    draws: Vec<f64>,
     /// Why the first of those without a score has none.
     infeasible: Option<String>,
 }
 
 impl Average {
-    fn new(label: &RunLabel<'_>) -> Self {
+    fn new(spec: &RunSpec, label: &RunLabel<'_>) -> Self {
         Self {
             scenario: label.scenario.into(),
             system: label.system.into(),
             pes: label.pes,
-            n: 0.0,
+            drawn: spec.drawn(),
             sums: [0.0; 10],
-            score_mean: 0.0,
-            score_m2: 0.0,
+            draws: Vec::new(),
             infeasible: None,
         }
     }
@@ -298,13 +305,10 @@ impl Average {
     }
 
     fn add(&mut self, total: &Score) {
-        self.n += 1.0;
+        self.draws.push(total.score);
         for (sum, value) in self.sums.iter_mut().zip(Self::values(total)) {
             *sum += value;
         }
-        let delta = total.score - self.score_mean;
-        self.score_mean += delta / self.n;
-        self.score_m2 += delta * (total.score - self.score_mean);
     }
 
     fn refuse(&mut self, error: &RunError) {
@@ -319,18 +323,19 @@ impl Average {
     }
 
     fn row(&self) -> ScoreRow {
-        let mean = self.sums.map(|sum| sum / self.n.max(1.0));
+        let mean = self.sums.map(|sum| sum / self.draws.len().max(1) as f64);
         ScoreRow {
             scenario: self.scenario.clone(),
             system: self.system.clone(),
             pes: self.pes,
+            drawn: self.drawn,
             scores: [mean[0], mean[1], mean[2], mean[3], mean[4], mean[5]],
-            score_sd: (self.n > 1.0).then(|| (self.score_m2 / (self.n - 1.0)).sqrt()),
+            draws: self.draws.clone(),
             executed: mean[6],
             released: mean[7],
             late: mean[8],
             energy_mj: mean[9],
-            infeasible: self.infeasible.clone().filter(|_| self.n == 0.0),
+            infeasible: self.infeasible.clone().filter(|_| self.draws.is_empty()),
         }
     }
 }

@@ -384,6 +384,15 @@ fn in_kib(size: Bytes) -> Value {
 }
 
 impl Key {
+    /// Its value unless it is set; `-` where the platform or the system decides.
+    pub fn default_text(&self) -> String {
+        match (self.get)(&Settings::default()) {
+            Value::Null => "-".into(),
+            Value::String(text) => text,
+            value => value.to_string(),
+        }
+    }
+
     /// The key called `name`.
     pub fn find(name: &str) -> Option<&'static Self> {
         KEYS.iter().find(|key| key.name == name)

@@ -6,6 +6,7 @@ use rayon::prelude::*;
 
 use crate::config::{Catalog, Edition, Hardware, NetworkEdition};
 use crate::cost::library::CostLibrary;
+use crate::load::Drawn;
 use crate::plan::Ablation;
 use crate::score::Score;
 use crate::sweep::enumeration::{Possibility, possibilities};
@@ -67,6 +68,8 @@ pub struct Expected {
     pub mean: Bars,
     /// Scores of every possible outcome.
     pub possible: Vec<[f64; 4]>,
+    /// What else is random and was drawn once.
+    pub drawn: Drawn,
 }
 
 impl Expected {
@@ -78,7 +81,8 @@ impl Expected {
             mean.iter_mut().zip(scores).for_each(|(sum, it)| *sum += possibility.probability * it);
             possible.push(scores);
         }
-        Self { mean: Bars::new(spec, mean), possible }
+        let drawn = Drawn { triggers: false, ..spec.drawn() };
+        Self { mean: Bars::new(spec, mean), possible, drawn }
     }
 
     /// Least and largest of a score.
@@ -87,6 +91,16 @@ impl Expected {
         values.fold((f64::INFINITY, f64::NEG_INFINITY), |(least, most), it| {
             (least.min(it), most.max(it))
         })
+    }
+}
+
+/// What of runs is random and was drawn once, for the foot of a table or the head of a figure; empty
+/// where nothing is.
+pub fn once(drawn: impl Iterator<Item = Drawn>) -> String {
+    let drawn = drawn.fold(Drawn::default(), Drawn::or);
+    match drawn.any() {
+        true => format!("one draw (seed 0) of {}", drawn.names().join(", ")),
+        false => String::new(),
     }
 }
 

@@ -3,7 +3,7 @@
 use crate::dataflow::Dataflow;
 
 use super::maestro::{DirectiveOrCluster, Notation, assemble, parse_directive};
-use super::yaml::read::{Problems, at, list, one_of, text};
+use super::yaml::read::{Problems, at, list, one_of, proper_name};
 use super::yaml::{Fields, Node, Value};
 
 /// Words of `axes`.
@@ -12,7 +12,7 @@ const AXES: [(&str, Notation); 2] = [("convolution", Notation::Full), ("gemm", N
 /// Reads the body of a `dataflow:` file.
 pub(super) fn read(node: &Node<'_>, problems: &mut Problems) -> Option<Dataflow> {
     let mut fields = Fields::of(node, "a dataflow", problems)?;
-    let name = fields.required("name", text);
+    let name = fields.required("name", proper_name);
     let notation = fields.optional("axes", one_of(&AXES)).unwrap_or_default();
     let line = |node: &Node<'_>, problems: &mut Problems| line(node, notation, problems);
     let lines = fields.required("directives", list("directives", at(line)));

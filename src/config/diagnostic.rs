@@ -137,8 +137,33 @@ pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) ->
     let folded = name.to_lowercase();
     candidates
         .into_iter()
-        .map(|candidate| (strsim::jaro_winkler(&folded, &candidate.to_lowercase()), candidate))
-        .filter(|&(similarity, _)| similarity > 0.75)
+        .filter_map(|candidate| {
+            let known = candidate.to_lowercase();
+            let similarity = strsim::jaro_winkler(&folded, &known);
+            (similarity > 0.75 && is_slip(&folded, &known)).then_some((similarity, candidate))
+        })
         .max_by_key(|&(similarity, _)| OrderedFloat(similarity))
         .map(|(_, candidate)| candidate)
+}
+
+/// Whether less than all of a word was mistyped, or only its end is missing: what must be written anew
+/// from the first letter to the last was meant to be something else.
+fn is_slip(name: &str, known: &str) -> bool {
+    let distance = strsim::damerau_levenshtein(name, known);
+    let shorter = name.chars().count().min(known.chars().count());
+    distance < shorter || (!name.is_empty() && known.starts_with(name))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::nearest;
+
+    #[test]
+    fn a_word_that_shares_no_more_than_a_letter_is_no_slip() {
+        assert_eq!(nearest("foo", ["F", "A"]), None);
+        assert_eq!(nearest("fx", ["F"]), None);
+        assert_eq!(nearest("KDD", ["KD", "AS"]), Some("KD"));
+        assert_eq!(nearest("ar_gamin", ["AR_gaming", "VR_gaming"]), Some("AR_gaming"));
+        assert_eq!(nearest("outdoor", ["outdoor_activity_A"]), Some("outdoor_activity_A"));
+    }
 }

@@ -10,7 +10,9 @@ use crate::hardware::{
 use crate::units::{Bytes, ClockRate};
 
 use super::Problem;
-use super::yaml::read::{At, Problems, at, at_most, flag, list, number, one_of, quantity, text};
+use super::yaml::read::{
+    At, Problems, at, at_most, flag, list, number, one_of, proper_name, quantity, text,
+};
 use super::yaml::{Fields, Node, Value};
 
 /// Most bytes per cycle of a network or memory.
@@ -56,7 +58,7 @@ struct RawAccelerator {
 /// Reads the body of a `style:` file.
 pub(super) fn read_style(node: &Node<'_>, problems: &mut Problems) -> Option<RawStyle> {
     let mut fields = Fields::of(node, "a style", problems)?;
-    let name = fields.required("name", text);
+    let name = fields.required("name", proper_name);
     const CLASSES: [(&str, &str); 3] = [("FDA", "FDA"), ("SFDA", "SFDA"), ("HDA", "HDA")];
     let class = fields.required("class", one_of(&CLASSES));
     let shares = fields.required("accelerators", accelerators(share));
@@ -105,7 +107,7 @@ impl RawStyle {
 /// Reads the body of a `system:` file.
 pub(super) fn read_system(node: &Node<'_>, problems: &mut Problems) -> Option<RawSystem> {
     let mut fields = Fields::of(node, "a system", problems)?;
-    let name = fields.required("name", text);
+    let name = fields.required("name", proper_name);
     let clock = fields.optional("clock_mhz", clock);
     let energy = fields.optional("energy", energy);
     let wrong =
@@ -142,7 +144,7 @@ fn accelerator(
     if shared.wrong {
         fields.forgive_missing();
     }
-    let name = fields.required("name", text);
+    let name = fields.required("name", proper_name);
     let dataflow = fields.required("dataflow", at(text));
     let pes = fields.required("pes", at(number(1..=Accelerator::MAX_PES)));
     let resources = resources(&mut fields, None);
@@ -194,7 +196,7 @@ impl RawSystem {
 /// Reads the body of a `platform:` file.
 pub(super) fn read_platform(node: &Node<'_>, problems: &mut Problems) -> Option<Platform> {
     let mut fields = Fields::of(node, "a platform", problems)?;
-    let name = fields.required("name", text);
+    let name = fields.required("name", proper_name);
     let clock = fields.required("clock_mhz", clock);
     let energy = fields.required("energy", energy);
     let datapath = fields.optional("datapath", datapath).unwrap_or_default();
@@ -224,7 +226,7 @@ fn resources_only(node: &Node<'_>, problems: &mut Problems) -> Option<(Noc, Memo
 
 fn table(node: &Node<'_>, problems: &mut Problems) -> Option<Table> {
     let mut fields = Fields::of(node, "a table", problems)?;
-    let name = fields.required("name", text);
+    let name = fields.required("name", proper_name);
     let each = fields.optional("each", resources_only);
     let wrong = fields.given("each") != each.is_some();
     let read =
@@ -246,7 +248,7 @@ fn instance(
     if each_is_wrong {
         fields.forgive_missing();
     }
-    let name = fields.required("name", text);
+    let name = fields.required("name", proper_name);
     let pes = fields.required("pes", number(1..=Accelerator::MAX_PES));
     fields.finish();
     let (noc, memory) = resources?;

@@ -9,7 +9,8 @@ use crate::units::SimSpan;
 
 use super::Problem;
 use super::yaml::read::{
-    At, Problems, at, at_most, flag, list, number, one_of, printable, quantity, text, unknown_name,
+    At, Problems, at, at_most, flag, list, number, one_of, printable, proper_name, quantity, text,
+    unknown_name,
 };
 use super::yaml::{Fields, Node};
 
@@ -99,7 +100,7 @@ pub(super) fn read(node: &Node<'_>, problems: &mut Problems) -> Option<RawSuite>
     const BENCHMARKS: [(&str, Benchmark); 2] =
         [("inference", Benchmark::Inference), ("mobile", Benchmark::Mobile)];
     let mut fields = Fields::of(node, "a suite of MLPerf", problems)?;
-    let name = fields.required("name", text);
+    let name = fields.required("name", proper_name);
     let benchmark = fields.required("benchmark", one_of(&BENCHMARKS));
     let round = fields.required("round", text);
     let cooldown = fields.optional("cooldown", cooldown);

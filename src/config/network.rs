@@ -11,7 +11,9 @@ use crate::model::{Connections, Layer, ModelError, Network, Operator, Source, Ve
 use crate::scenario::{Better, QualityGoal};
 
 use super::Problem;
-use super::yaml::read::{At, Problems, at, flag, list, number, one_of, quantity, text};
+use super::yaml::read::{
+    At, Problems, at, flag, list, number, one_of, proper_name, quantity, text,
+};
 use super::yaml::{Fields, Node, Value};
 
 pub(super) use operator::{Class, labels, usual_operations};
@@ -88,8 +90,8 @@ const MAX_REPEAT: u32 = 10_000;
 /// Reads the body of a `network:` file.
 pub(super) fn read(node: &Node<'_>, problems: &mut Problems) -> Option<Model> {
     let mut fields = Fields::of(node, "a network", problems)?;
-    let name = fields.required("name", text);
-    let task = fields.optional("task", text);
+    let name = fields.required("name", proper_name);
+    let task = fields.optional("task", proper_name);
     let title = fields.optional("title", text).unwrap_or_default();
     let dataset = fields.optional("dataset", text).unwrap_or_default();
     let quality = fields.optional("quality", quality).unwrap_or_else(unspecified_goal);
@@ -204,7 +206,7 @@ fn entry(
     problems: &mut Problems,
 ) -> Option<Entry> {
     let mut fields = Fields::of(node, "a layer", problems)?;
-    let name = fields.optional("name", at(text));
+    let name = fields.optional("name", at(proper_name));
     let sources = fields.optional("from", at(sources));
     let shares_weights = fields.optional("shared", flag).unwrap_or(false);
     let n_sources = sources.as_ref().map_or(1, |sources| sources.value.len());

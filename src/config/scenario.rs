@@ -14,7 +14,8 @@ use crate::units::{FrameRate, SimSpan};
 use super::Problem;
 use super::network::Model;
 use super::yaml::read::{
-    At, Problems, at, at_most, list, named, number, one_of, quantity, text, unknown_name,
+    At, Problems, at, at_most, list, named, number, one_of, proper_name, quantity, text,
+    unknown_name,
 };
 use super::yaml::tree::Entry;
 use super::yaml::{Fields, Node, Value};
@@ -42,7 +43,7 @@ struct RawModel {
 /// Reads the body of a `scenario:` file.
 pub(super) fn read(node: &Node<'_>, problems: &mut Problems) -> Option<RawScenario> {
     let mut fields = Fields::of(node, "a scenario", problems)?;
-    let name = fields.required("name", text);
+    let name = fields.required("name", proper_name);
     let sensors = fields.optional("sensors", read_sensors);
     let models = fields.required("models", at_most(MAX_MODELS, list("models", model)));
     fields.finish();
@@ -52,8 +53,8 @@ pub(super) fn read(node: &Node<'_>, problems: &mut Problems) -> Option<RawScenar
 fn model(node: &Node<'_>, problems: &mut Problems) -> Option<RawModel> {
     let mut fields = Fields::of(node, "a model of a scenario", problems)?;
     let reference = fields.required("model", at(text));
-    let task = fields.optional("task", text);
-    let artifact_name = fields.optional("artifact_name", text);
+    let task = fields.optional("task", proper_name);
+    let artifact_name = fields.optional("artifact_name", proper_name);
     let rate = fields.required("fps", at(rate));
     let inputs = fields.optional("inputs", list("sensors", at(text)));
     let dependencies = fields.optional("depends_on", named("models", dependency));

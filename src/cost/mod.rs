@@ -11,6 +11,7 @@ pub mod principled;
 pub mod roofline;
 pub mod table;
 
+mod dominant;
 mod matrix;
 mod timetable;
 
@@ -20,6 +21,7 @@ use crate::hardware::{Accelerator, Widths};
 use crate::model::{Network, Operator};
 use crate::units::{Cycles, Millijoules, SimSpan};
 
+pub use dominant::Dominant;
 pub use matrix::CostTable;
 
 /// Cost of one layer.

@@ -132,12 +132,17 @@ impl GroupedBars {
         own.iter().map(scale).map(|(low, high)| Scale::linear(low, high, count)).collect()
     }
 
+    fn has_published(&self) -> bool {
+        let mut bars = self.panels.iter().flat_map(GroupPanel::bars);
+        bars.any(|bar| bar.is_some_and(|bar| bar.published.is_some()))
+    }
+
     fn legend(&self) -> Vec<Entry> {
         let series = self.series.iter().enumerate();
         let mut entries: Vec<_> =
             series.map(|(index, name)| Entry::fill(name, Ink::series(index))).collect();
         let bars = || self.panels.iter().flat_map(GroupPanel::bars);
-        if bars().flatten().any(|bar| bar.published.is_some()) {
+        if self.has_published() {
             entries.push(Entry::published(&self.published));
         }
         if bars().any(|bar| bar.is_none()) {
@@ -247,19 +252,24 @@ impl Figure for GroupedBars {
         Ok(page.finish(&self.caption.note))
     }
 
-    /// `panel,group,series,value,low,high,published`, a row a bar; what is missing is empty.
+    /// `panel,group,series,value,low,high,published`, a row a bar; what is missing is empty, and the last
+    /// column is left out where nothing was published.
     fn rows(&self) -> Rows {
+        let mut header = vec!["panel", "group", "series", "value", "low", "high", "published"];
+        if !self.has_published() {
+            header.pop();
+        }
         let mut rows = Vec::new();
         for panel in &self.panels {
             for (series, bars) in self.series.iter().zip(&panel.bars) {
                 for (group, bar) in self.groups.iter().zip(bars) {
                     let mut row = vec![panel.title.clone(), group.clone(), series.clone()];
                     row.extend(bar_cells(bar.as_ref()));
+                    row.truncate(header.len());
                     rows.push(row);
                 }
             }
         }
-        let header = vec!["panel", "group", "series", "value", "low", "high", "published"];
         Rows { header, rows }
     }
 }

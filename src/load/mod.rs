@@ -3,9 +3,11 @@
 //! on hardware, scheduler, thread count or the number of draws made elsewhere.
 
 mod arrival;
+mod drawn;
 mod random;
 
 pub use arrival::{generate, upstream_frame};
+pub use drawn::Drawn;
 
 use thiserror::Error;
 

@@ -66,9 +66,10 @@ pub fn latency_over_rate(
 
 fn subtitle(system: &str, bound: Option<LatencyBound>) -> String {
     match bound {
-        None => system.into(),
+        None => format!("{system}; one draw of the arrivals at each rate"),
         Some(LatencyBound { latency_ms, percentile }) => format!(
-            "{system}; at most {:.0} % of queries may exceed {latency_ms} ms",
+            "{system}; at most {:.0} % of queries may exceed {latency_ms} ms; one draw of the arrivals \
+             at each rate",
             100.0 * (1.0 - percentile)
         ),
     }

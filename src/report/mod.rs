@@ -4,11 +4,13 @@
 pub mod comparison;
 pub mod cost;
 pub mod csv;
+pub mod dominant;
 pub mod html;
 pub mod json;
 pub mod mlperf;
 pub mod network;
 pub mod points;
+pub mod scores;
 pub mod table;
 pub mod trace_events;
 pub mod why;

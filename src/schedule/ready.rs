@@ -273,7 +273,7 @@ mod tests {
         assert_eq!(requests(&ready), (0..1009).step_by(3).collect::<Vec<_>>());
         assert_eq!((ready.len(), ready[1].request), (337, RequestId::new(3)));
         assert!(ready.chunks.iter().all(|chunk| !chunk.is_empty() && chunk.len() <= CHUNK));
-        (0..1009).for_each(|request| drop(ready.take(RequestId::new(request))));
+        (0..1009).for_each(|request| _ = ready.take(RequestId::new(request)));
         assert!(ready.is_empty() && ready.iter().next().is_none());
     }
 

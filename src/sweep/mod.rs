@@ -21,7 +21,7 @@ use crate::cost::library::{CostError, CostLibrary};
 use crate::cost::{CostModel, CostTable};
 use crate::engine;
 use crate::hardware::System;
-use crate::load::{LoadError, LoadSettings, RequestStream};
+use crate::load::{Drawn, LoadError, LoadSettings, RequestStream};
 use crate::plan::{EngineSettings, LatePolicy, Plan};
 use crate::scenario::Scenario;
 use crate::schedule::{Granularity, Options, Placement, Policy, PolicyFailure, Preemption};
@@ -108,6 +108,16 @@ impl RunSpec {
         match self.semantics {
             Semantics::Principled => self.score.warm_up,
             Semantics::Mlsys2023 => SimSpan::ZERO,
+        }
+    }
+
+    /// What of the run is random. The artifact draws jitter, but never uses it.
+    pub fn drawn(&self) -> Drawn {
+        match self.semantics {
+            Semantics::Principled => Drawn::of(&self.scenario, &self.load),
+            Semantics::Mlsys2023 => {
+                Drawn { triggers: Drawn::triggers(&self.scenario, &self.load), ..Drawn::default() }
+            }
         }
     }
 

@@ -6,7 +6,7 @@ use crate::cost::CostTable;
 use crate::ids::{FrameId, ModelId, RequestId};
 use crate::trace::{Outcome, Trace};
 
-use super::{RunSpec, run_at_costs};
+use super::{RunResult, RunSpec, run_at_costs};
 
 /// Latencies that are tried, in percent of what they are, the smallest change first.
 pub const LATENCY_PERCENTS: [u32; 9] = [90, 80, 70, 60, 50, 40, 30, 20, 10];
@@ -43,6 +43,44 @@ impl Target {
     }
 }
 
+/// A change that was tried, by running again.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Trial {
+    /// Latency in percent, or multiple of PEs.
+    pub change: u32,
+    /// From the end of the frame to its deadline \[ms\]; `None` if it is still late or dropped.
+    pub margin_ms: Option<f64>,
+    /// Score of the whole run.
+    pub score: f64,
+}
+
+impl Trial {
+    /// What `change` made of the run.
+    pub fn of(change: u32, target: Target, result: &RunResult) -> Self {
+        let score = result.scorecard.total.score;
+        Self { change, margin_ms: target.margin_ms(&result.trace), score }
+    }
+}
+
+/// Every one of [`LATENCY_PERCENTS`] up to the first at which `target` meets its deadline, as
+/// [`latency`] tries them.
+///
+/// # Panics
+///
+/// As [`latency`].
+pub fn latencies(spec: &RunSpec, costs: &CostTable, model: ModelId, target: Target) -> Vec<Trial> {
+    let mut trials = Vec::new();
+    for change in LATENCY_PERCENTS {
+        let costs = costs.with_latency_percent(model, change);
+        let Ok(result) = run_at_costs(spec, Arc::new(costs)) else { continue };
+        trials.push(Trial::of(change, target, &result));
+        if trials.last().is_some_and(|trial| trial.margin_ms.is_some()) {
+            break;
+        }
+    }
+    trials
+}
+
 /// A change that is enough, and the margin that it leaves.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Remedy {
@@ -65,9 +103,6 @@ pub fn latency(
     model: ModelId,
     target: Target,
 ) -> Option<Remedy> {
-    LATENCY_PERCENTS.into_iter().find_map(|change| {
-        let costs = costs.with_latency_percent(model, change);
-        let result = run_at_costs(spec, Arc::new(costs)).ok()?;
-        target.margin_ms(&result.trace).map(|margin_ms| Remedy { change, margin_ms })
-    })
+    let last = latencies(spec, costs, model, target).into_iter().last()?;
+    last.margin_ms.map(|margin_ms| Remedy { change: last.change, margin_ms })
 }

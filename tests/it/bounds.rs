@@ -42,8 +42,10 @@ fn late() -> f64 {
 fn a_frame_that_is_alone_reaches_every_bound() {
     let plan = lasting_ms(10.0, plan(scenario(vec![], vec![model("A", 60.0)]), table_ms(&[[2.0]])));
     let bounds = bounds(&plan, Migration::None);
-    assert_eq!(bounds.values(), [VALUE; 3]);
-    assert_eq!(bounds.tightest(), (Bound::Isolation, VALUE));
+    for bound in bounds.values() {
+        assert!((VALUE..VALUE + 1e-14).contains(&bound), "{bound}: no more than rounding above");
+    }
+    assert_eq!(bounds.tightest().0, Bound::Isolation);
     assert_eq!(plan.score(&trace(&plan)).total.score_executed_mean, VALUE);
 }
 
@@ -272,7 +274,6 @@ fn random_policy(draws: &mut ChaCha8Rng) -> Policy {
     Policy::parse(&text).unwrap_or_else(|_| Policy::of(entry))
 }
 
-/// Scores are sums of some hundred numbers of at most 1, which round differently: 10^-12.
 #[test]
 fn no_policy_exceeds_a_bound_on_random_instances() {
     let mut draws = ChaCha8Rng::seed_from_u64(20230604);
@@ -299,7 +300,7 @@ fn no_policy_exceeds_a_bound_on_random_instances() {
             assert!(total.score <= total.score_executed_mean + 1e-12);
             for (bound, upper) in Bound::ALL.into_iter().zip(bounds.values()) {
                 let (policy, score) = (plan.scheduler.label(), total.score_executed_mean);
-                assert!(score <= upper + 1e-12, "{index}, {policy}: {score} {bound:?} {upper}");
+                assert!(score <= upper, "{index}, {policy}: {score} {bound:?} {upper}");
             }
         }
         tightest[Bound::ALL.iter().position(|&b| b == whole.tightest().0).unwrap()] += 1;

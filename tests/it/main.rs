@@ -41,4 +41,5 @@ mod smoke;
 mod support;
 mod sweep;
 mod trace_events;
+mod uncertainty;
 mod why;

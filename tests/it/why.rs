@@ -500,7 +500,8 @@ fn proposed_pes_meet_the_deadline_when_they_are_asked_for() {
         let story = output(&[&["explain", name], &pes("4096")[..]].concat());
         let first_link = cause.split(" <- ").next().expect("a cause");
         assert!(story.contains(first_link), "{cause}\n{story}");
-        let Some((_, rest)) = story.split_once("PEs: 2 times as many (8192), ") else {
+        let line = story.lines().find(|line| line.contains("PEs: 2 times as many (8192)"));
+        let Some((_, rest)) = line.and_then(|line| line.split_once("in time, ")) else {
             continue;
         };
         let (margin, _) = rest.split_once(" ms to spare").expect("a margin");
@@ -542,4 +543,47 @@ fn explain_follows_the_artifacts_rules_too() {
     let (name, (_, _, cause)) = missed.expect("J is overloaded at 4K");
     let text = output(&[&["explain", name], &run[..], &rules[..]].concat());
     assert!(text.contains("mlsys2023, artifact") && text.contains(&**cause), "{cause}\n{text}");
+}
+
+/// PD holds WS-0 for 275 ms, while DE:2 waits 18 ms for it and for OS-1.
+#[test]
+fn explain_names_what_held_the_accelerators_and_what_every_change_does_to_the_score() {
+    let run = ["--scenario", "AR_gaming", "--system", "J", "--pes", "4096"];
+    let text = output(&[&["explain", "DE:2"], &run[..]].concat());
+    assert!(text.contains("accelerator: 18.013 ms behind PD:0 on WS-0"), "{text}");
+    let (_, jobs) = text.split_once("In the way of DE:2").expect("jobs in its way");
+    let first = jobs.lines().nth(1).expect("a job");
+    assert!(
+        first.contains("PD:0") && first.contains("it held WS-0") && first.contains("275."),
+        "{text}"
+    );
+    // The parts of the execution have no place in time.
+    let line =
+        |name: &str| text.lines().find(|line| line.starts_with(name)).expect(name).to_string();
+    assert!(line("execution").contains("84.663  100.421"), "{text}");
+    assert!(!line("- own latency").contains("100.421"), "{text}");
+    // What every change does to the score is what the run gives.
+    let score = |more: &[&str]| {
+        let csv = output(&[&["run", "--format", "csv"], more].concat());
+        let mut rows = csv::Reader::from_reader(csv.as_bytes());
+        let at = rows.headers().expect("a header").iter().position(|it| it == "score");
+        let row = rows.records().next().expect("a row").expect("a row");
+        row[at.expect("a column")].parse::<f64>().expect("a number")
+    };
+    let before = score(&run);
+    let pes = score(&[&run[..4], &["--pes", "8192"]].concat());
+    let scheduler = "edf:admission=hopeless";
+    let hopeless = score(&[&run[..], &["--scheduler", scheduler]].concat());
+    let change = |what: &str, after: f64, verdict: &str| {
+        let line = text.lines().find(|line| line.contains(what)).expect(what);
+        assert!(line.contains(&format!("{before:.3} -> {after:.3}")), "{line}");
+        assert!(line.contains(verdict), "{line}");
+    };
+    assert!(pes < before && before < hopeless);
+    change("PEs: 2 times as many (8192)", pes, "worse, not recommended");
+    change(scheduler, hopeless, "better");
+    let scores = text.lines().filter_map(|line| line.split_once(" -> ")?.1.get(..5)?.parse().ok());
+    let scores: Vec<f64> = scores.collect();
+    assert!(scores.len() > 8 && scores.is_sorted_by(|a, b| a >= b), "{text}");
+    assert!(text.contains("the schedule changes"), "{text}");
 }

@@ -115,7 +115,8 @@ impl Results<'_> {
         if let Some(cooldown) = &self.suite.cooldown {
             text.push_str(&self.timeline(cooldown));
         }
-        text
+        let settings = self.made.iter().map(|made| &made.outcome.settings);
+        text + &once(settings, self.round)
     }
 
     /// How long the tests take one after another, as the rules of a suite with pauses have it.
@@ -211,6 +212,18 @@ impl Results<'_> {
         say(format_args!("wrote suite.csv and a folder for every test to {}", folder.display()));
         Ok(())
     }
+}
+
+/// What of tests is random and was drawn once, in a line; nothing where no arrivals are drawn.
+pub fn once<'a>(settings: impl Iterator<Item = &'a Settings>, round: &Round) -> String {
+    let server = settings.into_iter().find(|it| it.scenario == Scenario::Server);
+    server.map_or(String::new(), |server| {
+        format!(
+            "arrivals at servers are random: one draw, of the schedule seed {} of {}, at every rate; no \
+             interval\n",
+            server.seeds.schedule, round.name
+        )
+    })
 }
 
 /// From the start until the last sample is done.

@@ -257,4 +257,6 @@ pub(super) fn to_text(studies: &[Scores], style: Style) -> String {
             render(&table)
         })
         .join("\n")
+        + "scores of Figure 5 are one draw; the others expectations over the triggers, and one draw \
+           (seed 0) of jitter where it has an effect\n"
 }

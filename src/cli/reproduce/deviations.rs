@@ -39,6 +39,16 @@ impl Deviation {
     }
 }
 
+impl Deviation {
+    /// The same with something else to know about it, if there is anything.
+    pub(super) fn remarking(mut self, what: &str) -> Self {
+        if !what.is_empty() {
+            self.remark = format!("{}; {what}", self.remark);
+        }
+        self
+    }
+}
+
 /// Header and rows.
 pub(super) fn rows(deviations: &[Deviation]) -> (Vec<String>, Vec<Vec<String>>) {
     let header = ["figure", "semantics", "what", "published", "found", "remark"].map(String::from);

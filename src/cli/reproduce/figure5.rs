@@ -3,7 +3,7 @@
 
 use crate::figures::{Axis, Bar, Caption, GroupPanel, GroupedBars};
 
-use super::super::study::{Bars, Expected, published};
+use super::super::study::{Bars, Expected, once, published};
 use super::deviations::Deviation;
 
 /// Largest difference that the digits of the published values allow.
@@ -41,6 +41,7 @@ pub(super) fn draw(semantics: &str, expected: &[Expected]) -> GroupedBars {
     GroupedBars {
         caption: Caption {
             subtitle: "bars: expectation; whiskers: all possible outcomes of the triggers".into(),
+            note: once(expected.iter().map(|it| it.drawn)),
             ..Caption::titled(format!("Figure 5, semantics {semantics}"))
         },
         group_axis: "Accelerator".into(),

@@ -8,7 +8,7 @@ use crate::trace::{DropReason, Outcome};
 
 use super::super::argument;
 use super::super::message::Failure;
-use super::super::study::{Study, scores};
+use super::super::study::{Study, once, scores};
 use super::deviations::Deviation;
 
 const SCENARIO: &str = "AR_gaming";
@@ -41,6 +41,7 @@ impl Runs {
         Timeline {
             caption: Caption {
                 subtitle: "hatched: ended late; crosses: dropped".into(),
+                note: once(self.0.iter().map(|(spec, _)| spec.drawn())),
                 ..Caption::titled(format!(
                     "Figure 6: {SCENARIO} on {SYSTEM}, semantics {semantics}"
                 ))
@@ -64,20 +65,16 @@ impl Runs {
     /// What the paper quotes beside what was found.
     pub(super) fn deviations(&self, semantics: &str) -> Vec<Deviation> {
         let mut deviations = Vec::new();
-        for ((pes, quoted), (_, result)) in QUOTED.iter().zip(&self.0) {
+        for ((pes, quoted), (spec, result)) in QUOTED.iter().zip(&self.0) {
             let [_, _, qoe, score] = scores(result);
             // The quoted rate is a mean over models, not over frames.
             let names = ["frames not executed, mean over models", "QoE score", "overall score"];
             for ((name, quoted), found) in
                 names.into_iter().zip(quoted).zip([1.0 - qoe, qoe, score])
             {
-                deviations.push(Deviation::of_numbers(
-                    "6",
-                    semantics,
-                    &format!("{SCENARIO} on {SYSTEM}, {pes} PEs: {name}"),
-                    *quoted,
-                    found,
-                ));
+                let what = format!("{SCENARIO} on {SYSTEM}, {pes} PEs: {name}");
+                let found = Deviation::of_numbers("6", semantics, &what, *quoted, found);
+                deviations.push(found.remarking(&once(std::iter::once(spec.drawn()))));
             }
         }
         deviations

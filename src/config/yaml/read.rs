@@ -6,6 +6,7 @@ use std::ops::{Range, RangeInclusive};
 use std::str::FromStr;
 
 use crate::config::{Problem, nearest};
+use crate::text::{NAME_RULE, is_name, is_obeyed};
 
 use super::tree::{Entry, Node, Value};
 
@@ -199,7 +200,7 @@ impl Node<'_> {
 
 /// At most 40 characters of `text`, fit for a terminal.
 pub fn printable(text: &str) -> String {
-    let visible = |c: char| if c.is_control() { '\u{fffd}' } else { c };
+    let visible = |c: char| if c.is_control() || is_obeyed(c) { '\u{fffd}' } else { c };
     let short: String = text.chars().take(40).map(visible).collect();
     if text.chars().nth(40).is_some() { short + "..." } else { short }
 }
@@ -261,6 +262,17 @@ pub fn text(node: &Node<'_>, problems: &mut Problems) -> Option<Box<str>> {
             None
         }
     }
+}
+
+/// Reads what the user calls something.
+pub fn proper_name(node: &Node<'_>, problems: &mut Problems) -> Option<Box<str>> {
+    let name = text(node, problems)?;
+    if is_name(&name) {
+        return Some(name);
+    }
+    let message = format!("`{}` is no name", printable(&name));
+    problems.push(Problem::new(node.span.clone(), message).help(NAME_RULE));
+    None
 }
 
 /// Reads `true` or `false`.

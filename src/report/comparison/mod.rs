@@ -7,6 +7,7 @@ mod table;
 use std::sync::Arc;
 
 use crate::bounds::{Bound, Bounds, gap};
+use crate::load::Drawn;
 use crate::statistics::{PairedDifference, Summary, holm};
 use crate::sweep::comparison::{Comparison, Replication, Sample};
 
@@ -86,6 +87,8 @@ pub struct Ranking {
     pub n_configurations: usize,
     /// Replications of each.
     pub n_replications: u64,
+    /// What of the runs is random.
+    pub drawn: Drawn,
 }
 
 impl Ranking {
@@ -132,6 +135,10 @@ impl Ranking {
             bound,
             n_configurations: all.len(),
             n_replications: comparison.n_replications(),
+            drawn: comparison
+                .feasible()
+                .map(|(spec, _)| spec.drawn())
+                .fold(Drawn::default(), Drawn::or),
         }
     }
 

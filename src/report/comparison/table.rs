@@ -1,8 +1,7 @@
 //! A comparison for people.
 
 use crate::figures::counted;
-use crate::report::table::{Style, new_table, render};
-use crate::statistics::{Fraction, Summary};
+use crate::report::table::{Style, new_table, render, with_half_width};
 
 use super::{Ranking, Standing};
 
@@ -10,47 +9,82 @@ use super::{Ranking, Standing};
 /// adjusted for the number of policies, miss ratio, energy, gap to the upper bound and wins.
 pub fn table(ranking: &Ranking, style: Style) -> String {
     let measure = ranking.measure.name();
-    let header =
-        ["scheduler", measure, "behind the best", "p", "miss ratio", "energy mJ", "gap", "wins"];
+    let header = [
+        "scheduler",
+        measure,
+        "behind the best",
+        "p (Holm)",
+        "miss ratio",
+        "energy mJ",
+        "gap",
+        "wins",
+    ];
     let mut table = new_table(style, &header, 1);
     for standing in &ranking.standings {
         table.add_row(cells(standing, style));
     }
-    let Ranking { n_configurations, n_replications, best_of_each, bound: (bound, limit), .. } =
-        ranking;
+    let Ranking { best_of_each, bound: (bound, limit), .. } = ranking;
     format!(
-        "{}best scheduler of every configuration {best_of_each:.4}; no scheduler can exceed a \
-         score_executed_mean of {limit:.4} ({})\n{}, {}\n",
+        "{}{LEGEND}best scheduler of every configuration {best_of_each:.4}; no scheduler can exceed a \
+         score_executed_mean of {limit:.4} ({}: {})\n{}\n",
         render(&table),
         bound.name(),
+        bound.meaning(),
+        counts(ranking),
+    )
+}
+
+/// What the columns are.
+const LEGEND: &str = "\
+    +- half of the 95 % interval over replications; p: paired t-test against the best, adjusted by Holm\n\
+    gap: what is missing to the bound; wins: configurations with the highest mean, ties included\n";
+
+/// What was played, and whether once.
+fn counts(ranking: &Ranking) -> String {
+    let Ranking { n_configurations, n_replications, drawn, .. } = ranking;
+    let text = format!(
+        "{}, {}",
         counted(*n_configurations, "configuration"),
         counted(*n_replications as usize, "replication"),
-    )
+    );
+    match drawn.any() && *n_replications == 1 {
+        true => format!("{text}: one draw of {}, without intervals", drawn.names().join(", ")),
+        false => text,
+    }
 }
 
 fn cells(standing: &Standing, style: Style) -> Vec<String> {
     let Standing { policy, measure, behind, p_value, miss_ratio, energy_mj, gap, wins } = standing;
     vec![
         policy.to_string(),
-        with_interval(measure, style),
-        behind.map_or_else(|| "-".into(), |behind| with_interval(&behind.difference, style)),
+        with_half_width(measure, 4, style),
+        behind.map_or_else(|| "-".into(), |behind| with_half_width(&behind.difference, 4, style)),
         p_value.map_or_else(|| "-".into(), p_text),
         format!("{miss_ratio:.4}"),
         format!("{energy_mj:.1}"),
-        format!("{:.1} %", 100.0 * gap),
+        percent(*gap),
         wins.to_string(),
     ]
+}
+
+/// A share in percent; what rounds to zero has no sign.
+fn percent(share: f64) -> String {
+    let tenths = (1000.0 * share).round() + 0.0;
+    format!("{:.1} %", tenths / 10.0)
 }
 
 fn p_text(p: f64) -> String {
     if p < 1e-4 { "<0.0001".into() } else { format!("{p:.4}") }
 }
 
-/// Mean and half the width of its 95 % interval, if there is one.
-fn with_interval(summary: &Summary, style: Style) -> String {
-    let plus_minus = if style == Style::Terminal { "±" } else { "+-" };
-    match summary.half_width(Fraction::P95) {
-        Some(half) => format!("{:.4} {plus_minus} {half:.4}", summary.mean),
-        None => format!("{:.4}", summary.mean),
+#[cfg(test)]
+mod tests {
+    use super::percent;
+
+    #[test]
+    fn a_share_that_rounds_to_zero_has_no_sign() {
+        assert_eq!(percent(-1e-9), "0.0 %");
+        assert_eq!(percent(-0.0006), "-0.1 %");
+        assert_eq!(percent(0.1734), "17.3 %");
     }
 }

@@ -92,21 +92,23 @@ impl<'t> Front<'t> {
         self.table.design_settings().filter(move |setting| !is_objective(&setting.name))
     }
 
-    /// The first two objectives as a picture. Of more designs than it holds, all on the front and
-    /// every n-th other are drawn, which the note says.
+    /// The first two objectives as a picture. Of more designs than it holds every n-th is drawn, of
+    /// those on the front only where they alone are too many, which the note says.
     pub fn scatter(&self) -> Scatter {
-        let (n_designs, n_front) = (self.designs.len(), self.n_front());
-        let others = (n_designs - n_front).max(1);
-        let nth = others.div_ceil(MAX_POINTS.saturating_sub(n_front).max(1));
-        let mut counter = 0;
-        let drawn = (0..n_designs).filter(|&at| {
-            counter += usize::from(!self.on_front[at]);
-            self.on_front[at] || counter % nth == 0
+        let thinning = Thinning::of(self.designs.len(), self.n_front());
+        let mut seen = [0usize; 2];
+        let drawn = (0..self.designs.len()).filter(|&at| {
+            let (seen, nth) = match self.on_front[at] {
+                true => (&mut seen[0], thinning.front),
+                false => (&mut seen[1], thinning.others),
+            };
+            *seen += 1;
+            (*seen - 1).is_multiple_of(nth)
         });
         let drawn: Vec<_> = drawn.collect();
         let [(x_axis, x_scale), (y_axis, y_scale)] = [0, 1].map(|at| axis(self.objectives[at].0));
         Scatter {
-            caption: self.caption(nth),
+            caption: self.caption(thinning),
             x_spacing: spacing(drawn.iter().map(|&at| self.values[at][0])),
             y_spacing: spacing(drawn.iter().map(|&at| self.values[at][1])),
             series: self.series(&drawn, [x_scale, y_scale]),
@@ -115,7 +117,7 @@ impl<'t> Front<'t> {
         }
     }
 
-    fn caption(&self, nth: usize) -> Caption {
+    fn caption(&self, thinning: Thinning) -> Caption {
         let table = self.table;
         let scenarios = &table.scenario().values;
         let over = match &scenarios[..] {
@@ -133,14 +135,22 @@ impl<'t> Front<'t> {
             1 => "One design without scores is left out. ".into(),
             n => format!("{n} designs without scores are left out. "),
         };
-        let thinned = match nth {
-            1 => String::new(),
-            n => format!("One in {n} of those off the front is drawn."),
+        let thinned = match thinning {
+            Thinning { front: 1, others: 1 } => String::new(),
+            Thinning { front: 1, others } => {
+                format!("One in {others} of those off the front is drawn.")
+            }
+            Thinning { front, others } => {
+                format!("One in {front} on the front and one in {others} off it is drawn.")
+            }
         };
         let (n_front, n_designs) = (self.n_front(), self.designs.len());
         Caption {
             title: format!("{y} over {x}: the Pareto front"),
-            subtitle: format!("{n_front} of {n_designs} designs, none beaten in {better}; {over}"),
+            subtitle: format!(
+                "{n_front} of {n_designs} designs, none beaten in {better}; {over}; {}",
+                table.draws()
+            ),
             note: format!("{left_out}{thinned}").trim().into(),
         }
     }
@@ -169,6 +179,29 @@ impl<'t> Front<'t> {
         }
         series.retain(|series| !series.points.is_empty());
         series
+    }
+}
+
+/// Of how many designs one is drawn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Thinning {
+    /// On the front.
+    front: usize,
+    /// Off the front.
+    others: usize,
+}
+
+impl Thinning {
+    /// So that of `n_designs`, `n_front` of them on the front, at most [`MAX_POINTS`] are drawn.
+    fn of(n_designs: usize, n_front: usize) -> Self {
+        let n_others = n_designs - n_front;
+        let room = match n_others {
+            0 => MAX_POINTS,
+            _ => MAX_POINTS / 2,
+        };
+        let front = if n_front < room { 1 } else { n_front.div_ceil(room).max(1) };
+        let left = MAX_POINTS - n_front.div_ceil(front);
+        Self { front, others: n_others.div_ceil(left.max(1)).max(1) }
     }
 }
 

@@ -53,7 +53,7 @@ fn caption(table: &PointTable, value: &str, across: &Setting, up: &Setting) -> C
     let others = others.filter(|it| it.name != across.name && it.name != up.name);
     let others: Vec<_> = others.map(|it| it.name.as_str()).collect();
     let over = match &others[..] {
-        [] => String::new(),
+        [] => format!("; {}", table.draws()),
         others => format!("; means over {}", others.join(", ")),
     };
     let note = match table.n_infeasible() {

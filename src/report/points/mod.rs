@@ -165,6 +165,28 @@ impl PointTable {
         self.n_rows
     }
 
+    /// How many draws, by seed and replication, every number of a design and scenario is the mean of;
+    /// `None` if they differ.
+    fn n_draws(&self) -> Option<usize> {
+        let scenario = self.scenario();
+        let mut counts: HashMap<(usize, u32), usize> = HashMap::new();
+        for (row, &design) in self.design_of.iter().enumerate() {
+            *counts.entry((design, scenario.of_row[row])).or_default() += 1;
+        }
+        let mut counts = counts.into_values();
+        let first = counts.next()?;
+        counts.all(|n| n == first).then_some(first)
+    }
+
+    /// What is to be said of draws: one of each run, or means.
+    pub fn draws(&self) -> String {
+        match self.n_draws() {
+            Some(1) => "one draw of each run; what is random has no interval".into(),
+            Some(n) => format!("means of {n} draws"),
+            None => "means of unequal numbers of draws".into(),
+        }
+    }
+
     /// Rows without scores.
     fn n_infeasible(&self) -> usize {
         let scores = self.measures.first().map_or(&[][..], |(_, values)| values);

@@ -17,6 +17,10 @@ pub struct Job {
     pub accelerator: AccelId,
     /// How much of the wait it ran.
     pub overlap: SimSpan,
+    /// When it took the accelerator.
+    pub start: SimTime,
+    /// When it left it; [`SimTime::MAX`] if that was after the run.
+    pub end: SimTime,
 }
 
 /// Jobs of every accelerator, indexed by [`AccelId`], in order of start.
@@ -54,6 +58,8 @@ impl Occupancy {
             request: shift.request,
             accelerator,
             overlap: shift.end.min(to).saturating_since(shift.start.max(from)),
+            start: shift.start,
+            end: shift.end,
         })
     }
 
@@ -63,7 +69,8 @@ impl Occupancy {
         let next_instant = now + SimSpan::from_ns(1);
         let last = self.started_before(accelerator, next_instant).last()?;
         let overlap = last.end.saturating_since(now);
-        (overlap > SimSpan::ZERO).then_some(Job { request: last.request, accelerator, overlap })
+        let Shift { start, end, request } = *last;
+        (overlap > SimSpan::ZERO).then_some(Job { request, accelerator, overlap, start, end })
     }
 
     fn started_before(&self, accelerator: AccelId, end: SimTime) -> &[Shift] {

@@ -23,7 +23,7 @@ use jobs::Occupancy;
 use upstream::Dependencies;
 
 pub use jobs::Job;
-pub use story::{Change, story};
+pub use story::{Change, Fate, story};
 pub use upstream::{Awaits, Need};
 
 /// A run that was made, with what it was made of.
@@ -126,6 +126,9 @@ impl Part {
         Self::Latency,
     ];
 
+    /// Place in [`Part::ALL`] from which on parts are of the execution.
+    const EXECUTION: usize = 3;
+
     /// What another run or another system could have spared the request. Of equals the first counts.
     const WAITS: [Self; 6] = [
         Self::Accelerator,
@@ -178,8 +181,8 @@ pub enum Cause {
     Sensor,
     /// A result that it depends on came late or never.
     Upstream(Need),
-    /// It waited for an accelerator: the job that it waited for longest. `None`: something was idle,
-    /// and the policy held it back.
+    /// It waited for an accelerator on which it could have been in time: the job that took most of the
+    /// wait. `None`: something was idle, and the policy held it back.
     Accelerator(Option<Job>),
     /// It was cut and waited to go on: the job that it waited for longest. `None`: something was idle,
     /// and the policy held it back.
@@ -402,7 +405,9 @@ impl<'a> Why<'a> {
         match (part, need) {
             (Part::Sensor, _) => Cause::Sensor,
             (Part::Upstream, Some(need)) => Cause::Upstream(need),
-            (Part::Upstream | Part::Accelerator, _) => Cause::Accelerator(self.blocker(course)),
+            (Part::Upstream | Part::Accelerator, _) => {
+                Cause::Accelerator(self.blocker(record, course))
+            }
             (Part::Preempted, _) => Cause::Preempted(self.blocker_of_gaps(course)),
             (Part::Interference, _) => Cause::Interference,
             (Part::Placement, _) => self.placement(record.model, course),
@@ -410,11 +415,30 @@ impl<'a> Why<'a> {
         }
     }
 
-    /// The job that kept a request waiting longest before it started: on the accelerator where it then
-    /// ran, or on any if it never did.
-    fn blocker(&self, course: &Course) -> Option<Job> {
-        let Course { ready, left_queue, accelerator, .. } = *course;
-        longest(self.jobs_of(Gap { from: ready, to: left_queue, accelerator }))
+    /// The job that kept a request waiting longest before it started.
+    fn blocker(&self, record: &Record, course: &Course) -> Option<Job> {
+        longest(self.blockers(record, course).into_iter())
+    }
+
+    /// Jobs that ran while a request waited for its start, where it waited for.
+    fn blockers(&self, record: &Record, course: &Course) -> Vec<Job> {
+        let places = self.places(record, course);
+        let between = |&id: &AccelId| self.occupancy.between(id, course.ready, course.left_queue);
+        places.iter().flat_map(between).collect()
+    }
+
+    /// The accelerators that a request waited for: those on which it would have ended in time, had it
+    /// started when it was ready. If there is none, the one where it then ran; if it never did, all.
+    fn places(&self, record: &Record, course: &Course) -> Vec<AccelId> {
+        let all = (0..self.run.costs.n_accelerators()).map(AccelId::new);
+        let time = record.deadline.saturating_since(course.ready);
+        let in_time = |id: &AccelId| self.run.latency(record.model, *id) <= time;
+        let places: Vec<_> = all.clone().filter(in_time).collect();
+        match (places.is_empty(), course.accelerator) {
+            (false, _) => places,
+            (true, Some(accelerator)) => vec![accelerator],
+            (true, None) => all.collect(),
+        }
     }
 
     /// The same of a request that was cut, where it went on.
@@ -438,9 +462,16 @@ impl<'a> Why<'a> {
     }
 }
 
-/// The job that lasted longest; of equals that of the lowest accelerator and request.
+/// The job that took most of a wait; of equals the one that lasted longest in all, then that of the
+/// lowest accelerator and request.
 fn longest(jobs: impl Iterator<Item = Job>) -> Option<Job> {
-    jobs.min_by_key(|job| (Reverse(job.overlap), job.accelerator, job.request))
+    jobs.min_by_key(rank)
+}
+
+/// Order of jobs in the way, the worst first.
+fn rank(job: &Job) -> (Reverse<SimSpan>, Reverse<SimSpan>, AccelId, RequestId) {
+    let held = job.end.saturating_since(job.start);
+    (Reverse(job.overlap), Reverse(held), job.accelerator, job.request)
 }
 
 /// From `start` to `end`; none for what has no end.

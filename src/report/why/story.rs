@@ -7,26 +7,39 @@ use comfy_table::CellAlignment;
 use crate::ids::{AccelId, RequestId};
 use crate::report::table::{Style, new_table, render};
 use crate::trace::{Outcome, Record};
+use crate::units::SimTime;
 
-use super::{Account, Course, Need, Part, Why, ns_between};
+use super::{Account, Course, Need, Part, Why, ns_between, rank};
 
-/// A change to the run that was tried.
+/// A change to the run that was tried, by running again.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Change {
-    /// What was changed, e.g. `latency of HT`.
+    /// What was changed and how, e.g. `latency of HT: 50 % of it`.
     pub what: String,
-    /// The smallest change that is enough and the margin that it leaves \[ms\]; `None` if none is.
-    pub enough: Option<(String, f64)>,
-    /// Everything that was tried, e.g. `90 % to 10 % of it`.
-    pub tried: String,
+    /// What became of the request.
+    pub fate: Fate,
+    /// Score of the whole run.
+    pub score: f64,
+}
+
+/// What became of a request after a change.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Fate {
+    /// It met its deadline, with a margin \[ms\].
+    InTime(f64),
+    /// It did not.
+    Missed,
+    /// It did not under any change of a row of them: they change the schedule, and others get in its
+    /// way.
+    MissedByAll,
 }
 
 /// Jobs of an accelerator that a line lists at most.
 const MAX_LISTED: usize = 3;
 
-/// The story of a request: what became of it, how long each part of its way took, the cause, and
-/// which of `changes` would have met the deadline.
-pub fn story(why: &Why<'_>, id: RequestId, changes: &[Change], style: Style) -> String {
+/// The story of a request: what became of it, how long each part of its way took, the cause, what was
+/// in its way, and what `changes` would have made of it and of the score of the run, which is `score`.
+pub fn story(why: &Why<'_>, id: RequestId, score: f64, changes: &[Change], style: Style) -> String {
     let record = why.run.trace.record(id);
     let mut text = format!("{}: {}\n", why.name(id), fate(why, record));
     let need = why.dependencies.last(record);
@@ -39,7 +52,9 @@ pub fn story(why: &Why<'_>, id: RequestId, changes: &[Change], style: Style) -> 
         let links = why.chain(id, account);
         let lines =
             links.map(|(id, account)| format!("  {}  {}\n", why.name(id), why.describe(&account)));
-        text += &format!("\nCause\n{}{}", lines.collect::<String>(), remedies(changes));
+        text += &format!("\nCause\n{}", lines.collect::<String>());
+        text += &why.in_the_way(id, account);
+        text += &remedies(score, changes, style);
     }
     text
 }
@@ -76,31 +91,53 @@ struct Way<'a> {
 }
 
 impl Way<'_> {
-    /// A line for every part that took time.
+    /// A line for every part that took time. Parts of the execution have no place in time of their
+    /// own, unless one of them is all of it.
     fn table(&self, account: &Account, style: Style) -> String {
         let header = ["part", "from ms", "to ms", "took ms", "without it", "what happened"];
         let mut table = new_table(style, &header, 1);
         if let Some(last) = table.column_mut(header.len() - 1) {
             last.set_cell_alignment(CellAlignment::Left);
         }
-        let ms = |ns: i128| format!("{:.3}", ns as f64 / 1e6);
+        let took = |part: &Part| account.parts.ns(*part) != 0;
+        let (waits, execution) = Part::ALL.split_at(Part::EXECUTION);
         let mut from_ns = i128::from(account.nominal_start.ns());
-        for part in Part::ALL {
-            let took_ns = account.parts.ns(part);
-            if took_ns == 0 {
-                continue;
-            }
-            let to_ns = from_ns + took_ns;
-            let without = match account.in_time_without(part) {
-                _ if !account.missed || took_ns < 0 || part == Part::Latency => "",
-                true => "in time",
-                false => "still late",
-            };
-            let what = self.happened(part);
-            table.add_row([label(part), &ms(from_ns), &ms(to_ns), &ms(took_ns), without, &what]);
+        for &part in waits.iter().filter(|part| took(part)) {
+            let to_ns = from_ns + account.parts.ns(part);
+            table.add_row(self.row(account, part, Some([from_ns, to_ns])));
             from_ns = to_ns;
         }
+        let execution: Vec<Part> = execution.iter().copied().filter(took).collect();
+        let took_ns: i128 = execution.iter().map(|part| account.parts.ns(*part)).sum();
+        let whole = Some([from_ns, from_ns + took_ns]);
+        match execution[..] {
+            [only] => {
+                table.add_row(self.row(account, only, whole));
+            }
+            _ => {
+                let [from, to] = [from_ns, from_ns + took_ns].map(ms);
+                table.add_row(["execution", &from, &to, &ms(took_ns), "", &self.place()]);
+                for &part in &execution {
+                    table.add_row(self.row(account, part, None));
+                }
+            }
+        }
         render(&table)
+    }
+
+    /// The line of a part, from one instant to another if it has a place in time.
+    fn row(&self, account: &Account, part: Part, interval: Option<[i128; 2]>) -> [String; 6] {
+        let took_ns = account.parts.ns(part);
+        let without = match account.in_time_without(part) {
+            _ if !account.missed || took_ns < 0 || part == Part::Latency => "",
+            true => "in time",
+            false => "still late",
+        };
+        let (name, [from, to]) = match interval {
+            Some(ends) => (label(part).to_string(), ends.map(ms)),
+            None => (format!("- {}", label(part)), Default::default()),
+        };
+        [name, from, to, ms(took_ns), without.into(), self.happened(part)]
     }
 
     /// Where that ends.
@@ -136,17 +173,27 @@ impl Way<'_> {
                 None => format!("{} was idle", why.accelerator(fastest)),
             },
             Part::Latency => match course.accelerator {
-                Some(place) => format!("on {}", why.accelerator(place)),
-                None => format!("had it then started on {}", why.accelerator(fastest)),
+                Some(place) if place != fastest => {
+                    format!("on {}, where it takes least", why.accelerator(fastest))
+                }
+                _ => self.place(),
             },
         }
     }
 
-    /// What its accelerator ran while it waited, or all of them if it never started.
+    /// Where it ran.
+    fn place(&self) -> String {
+        let (fastest, _) = self.why.run.fastest(self.record.model);
+        match self.course.accelerator {
+            Some(place) => format!("on {}", self.why.accelerator(place)),
+            None => format!("had it then started on {}", self.why.accelerator(fastest)),
+        }
+    }
+
+    /// What the accelerators that it waited for ran meanwhile.
     fn queue(&self) -> String {
-        let all = (0..self.why.run.costs.n_accelerators()).map(AccelId::new);
-        let places = all.filter(|id| self.course.accelerator.is_none_or(|place| place == *id));
-        places.map(|place| self.jobs(place)).collect::<Vec<_>>().join("; ")
+        let places = self.why.places(self.record, &self.course);
+        places.into_iter().map(|place| self.jobs(place)).collect::<Vec<_>>().join("; ")
     }
 
     /// What one accelerator ran meanwhile, the longest jobs first.
@@ -182,18 +229,68 @@ fn label(part: Part) -> &'static str {
     }
 }
 
-fn remedies(changes: &[Change]) -> String {
-    let lines = changes.iter().map(|Change { what, enough, tried }| match enough {
-        Some((change, margin_ms)) => {
-            format!("  {what}: {change}, {margin_ms:.3} ms to spare\n")
+impl Why<'_> {
+    /// Jobs in the way of a request, or of the upstream request that decided, the worst first.
+    fn in_the_way(&self, id: RequestId, account: Account) -> String {
+        let Some((id, account)) = self.chain(id, account).last() else { return String::new() };
+        let record = self.run.trace.record(id);
+        let course = self.course(id, self.dependencies.last(record));
+        let waited = account.parts.ns(Part::Accelerator) > 0;
+        let Some(course) = course.filter(|_| waited) else { return String::new() };
+        let mut jobs = self.blockers(record, &course);
+        jobs.sort_by_key(rank);
+        let lines = jobs.iter().take(MAX_LISTED).map(|job| {
+            let (name, place) = (self.name(job.request), self.accelerator(job.accelerator));
+            let taken = job.overlap.as_ms();
+            let start = job.start.as_ms();
+            match job.end {
+                SimTime::MAX => format!("  {name}  {taken:.3} ms; it held {place} from {start:.3} ms\n"),
+                end => format!(
+                    "  {name}  {taken:.3} ms; it held {place} from {start:.3} to {:.3} ms, {:.3} ms in all\n",
+                    end.as_ms(),
+                    end.saturating_since(job.start).as_ms()
+                ),
+            }
+        });
+        let lines: String = lines.collect();
+        if lines.is_empty() {
+            return lines;
         }
-        None => format!("  {what}: none of {tried} is enough\n"),
-    });
-    let lines: String = lines.collect();
-    if lines.is_empty() {
-        return lines;
+        format!("\nIn the way of {}, the largest part of its wait first\n{lines}", self.name(id))
+    }
+}
+
+fn ms(ns: i128) -> String {
+    format!("{:.3}", ns as f64 / 1e6)
+}
+
+/// Scores that are closer than this are the same.
+const SAME_SCORE: f64 = 5e-7;
+
+/// What the changes made of the request and of the score, the best score first.
+fn remedies(score: f64, changes: &[Change], style: Style) -> String {
+    if changes.is_empty() {
+        return String::new();
+    }
+    let mut order: Vec<&Change> = changes.iter().collect();
+    order.sort_by(|a, b| b.score.total_cmp(&a.score));
+    let mut table = new_table(style, &["change", "this frame", "score of the run", ""], 4);
+    for change in order {
+        let fate = match change.fate {
+            Fate::InTime(margin_ms) => format!("in time, {margin_ms:.3} ms to spare"),
+            Fate::Missed => "missed".into(),
+            Fate::MissedByAll => "missed by all: the schedule changes".into(),
+        };
+        let verdict = match change.score - score {
+            gain if gain.abs() < SAME_SCORE => "same score",
+            gain if gain > 0.0 => "better",
+            _ => "worse, not recommended",
+        };
+        let scores = format!("{score:.3} -> {:.3}", change.score);
+        table.add_row([&*change.what, &*fate, &*scores, verdict]);
     }
     format!(
-        "\nThe smallest change that would have met the deadline, all else equal, by running again\n{lines}"
+        "\nChanges, each by running again with the same draws, the best score first\n{}",
+        render(&table)
     )
 }

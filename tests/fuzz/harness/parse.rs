@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use clap::Parser as _;
 use xrsim::cli::args::Cli;
-use xrsim::config::loadgen_cases::Cases;
+use xrsim::config::loadgen_cases::{CaseFiles, Cases};
 use xrsim::config::{ConfigError, Source, cost_cases, cost_csv, export, service_csv};
 use xrsim::external;
 use xrsim::figures::{self, Figure, Format};
@@ -84,7 +84,9 @@ fn loadgen(text: &str) -> Result<Cases, ConfigError> {
     };
     let cases = file("cases.json").unwrap_or_else(|| Source::new("cases.json", ""));
     Cases::parse(cases, file("rng_vectors.json"), |id| {
-        Ok((file(&format!("queries/{id}.csv")), file(&format!("summary/{id}.txt"))))
+        let detail = ["txt", "csv"].iter().find_map(|end| file(&format!("detail/{id}.{end}")));
+        let (log, summary) = (format!("queries/{id}.csv"), format!("summary/{id}.txt"));
+        Ok(CaseFiles { log: file(&log), summary: file(&summary), detail })
     })
 }
 

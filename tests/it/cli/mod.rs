@@ -456,3 +456,92 @@ fn networks_of_mlperf_are_listed_apart_and_shown_against_what_was_published() {
     assert_eq!(cost.lines().count(), 1 + 20);
     assert!(refused(&["cost", "--network", "resnet5"]).contains("did you mean `resnet50`?"));
 }
+
+/// Names reach terminals and spreadsheets with every result.
+#[test]
+fn names_that_a_terminal_or_a_spreadsheet_would_obey_are_refused() {
+    let folder = tempdir().expect("a folder can be made");
+    let file = path(&folder, "own.yaml");
+    for name in [
+        "'=1+1'",
+        "'+x'",
+        "'-x'",
+        "'@x'",
+        r#""\tx""#,
+        r#""a\e[31mb""#,
+        r#""a\0b""#,
+        r#""a\u202eb""#,
+    ] {
+        let texts = [
+            format!("scenario: {{name: {name}, models: [{{model: KD, fps: 3}}]}}\n"),
+            format!("scenario: {{name: s, models: [{{model: KD, task: {name}, fps: 3}}]}}\n"),
+            format!("network: {{name: {name}, layers: [{{matmul: {{rows: 1, n: 1, c: 1}}}}]}}\n"),
+        ];
+        for text in texts {
+            fs::write(&file, &text).expect("the file can be written");
+            let message = stderr(&xrsim(&["check", &file]).assert().failure());
+            assert!(
+                message.contains("is no name") && message.contains("=, +, - or @"),
+                "{message}"
+            );
+            assert!(!message.contains('\u{1b}') && !message.contains('\u{202e}'), "{message:?}");
+        }
+    }
+    let text = "scenario: {name: Größe-日本, models: [{model: KD, fps: 3}]}\n";
+    fs::write(&file, text).expect("the file can be written");
+    output(&["check", &file]);
+}
+
+#[test]
+fn messages_write_out_what_a_terminal_would_obey() {
+    let message = refused(&["run", "--scenario", "a\u{1b}[31mb\u{202e}c"]);
+    assert!(message.contains("a\\u{1b}[31mb\\u{202e}c"), "{message:?}");
+}
+
+#[test]
+fn colours_are_a_choice() {
+    let tables = |more: &[&str], variables: &[(&str, &str)]| {
+        let mut command = xrsim(&["list", "dataflows"]);
+        command.args(more).envs(variables.iter().copied());
+        let assert = command.assert().success();
+        String::from_utf8(assert.get_output().stdout.clone()).expect("output is UTF-8")
+    };
+    let plain = tables(&[], &[]);
+    assert!(!plain.contains('\u{1b}'), "a pipe gets none");
+    let forced = tables(&[], &[("CLICOLOR_FORCE", "1")]);
+    assert!(forced.contains("\u{1b}[1m"), "{forced}");
+    assert_eq!(tables(&[], &[("CLICOLOR_FORCE", "1"), ("NO_COLOR", "1")]), plain);
+    assert_eq!(tables(&["--color", "always"], &[("NO_COLOR", "1")]), forced);
+    assert_eq!(tables(&["--color", "never"], &[("CLICOLOR_FORCE", "1")]), plain);
+}
+
+#[test]
+fn every_command_has_the_manual_page_that_the_first_one_points_to() {
+    let folder = tempdir().expect("a folder can be made");
+    let first = output(&["man"]);
+    output(&["man", "--out", &path(&folder, "man")]);
+    let mut pointed_to = 0;
+    for word in first.split_whitespace().filter(|word| word.ends_with("(1)")) {
+        let page = word.replace('\\', "").replace("(1)", ".1");
+        let page = page.trim_start_matches("fB").trim_start_matches("fR").to_string();
+        let text = fs::read_to_string(folder.path().join("man").join(&page));
+        assert!(text.is_ok_and(|text| text.contains(".TH")), "{page}");
+        pointed_to += 1;
+    }
+    assert!(pointed_to > 10, "{first}");
+}
+
+#[test]
+fn a_name_that_resembles_nothing_gets_no_suggestion() {
+    let message = refused(&["show", "foo"]);
+    assert!(!message.contains("did you mean"), "{message}");
+    assert!(refused(&["show", "AR_gamin"]).contains("did you mean `AR_gaming`?"));
+}
+
+#[test]
+fn settings_are_listed_with_their_defaults() {
+    let text = output(&["list", "settings"]);
+    let line = |key: &str| text.lines().find(|line| line.starts_with(key)).expect(key).to_string();
+    assert!(line("score.k_per_ms").contains("15"), "{text}");
+    assert!(line("load.jitter").contains("true"), "{text}");
+}

@@ -15,7 +15,7 @@ use super::super::super::message::{Failure, say};
 use super::super::super::output::{self, OutputFile};
 use super::super::super::table_style;
 use super::super::logs;
-use super::super::results::{reason, short};
+use super::super::results::{once, reason, short};
 use super::super::target::Accelerators;
 use super::{Asked, Played};
 
@@ -121,7 +121,8 @@ impl Results<'_> {
                 beside.alone.score_executed_mean
             ));
         }
-        text
+        let settings = self.played.outcomes.iter().map(|outcome| &outcome.settings);
+        text + &once(settings, self.rules.round)
     }
 
     fn csv(&self) -> String {

@@ -1,0 +1,139 @@
+//! Layers that decide the scores of a table: a score may say more of one mapping than of a system.
+
+use crate::cost::Dominant;
+use crate::ids::{AccelId, ModelId};
+use crate::sweep::{RunResult, RunSpec};
+
+use super::model_names;
+
+/// Part of the time of an accelerator that a layer takes at the rate of its model, below which it is
+/// not worth a line.
+const LEAST_LOAD: f64 = 0.25;
+
+/// Most layers that are named.
+const MOST_LINES: usize = 2;
+
+/// Layers that dominate their networks in the runs of a table.
+#[derive(Debug, Default)]
+pub struct DominantLayers(Vec<Found>);
+
+/// One layer, over all systems.
+#[derive(Debug)]
+struct Found {
+    scenario: String,
+    model: String,
+    network: String,
+    layer: String,
+    systems: Vec<String>,
+    /// Smallest and largest share of the network's time.
+    share: [f64; 2],
+    /// Smallest and largest number of passes through DRAM.
+    passes: [f64; 2],
+    /// Part of an accelerator's time, the largest.
+    load: f64,
+}
+
+impl DominantLayers {
+    /// Looks at a run: every model on its fastest accelerator.
+    pub fn take(&mut self, spec: &RunSpec, result: &RunResult) {
+        let names = model_names(&spec.scenario);
+        for (model, name) in spec.scenario.model_ids().zip(names) {
+            self.take_model(spec, result, model, name);
+        }
+    }
+
+    fn take_model(&mut self, spec: &RunSpec, result: &RunResult, model: ModelId, name: &str) {
+        let accelerators = (0..result.costs.n_accelerators()).map(AccelId::new);
+        let Some(fastest) = accelerators.min_by_key(|&id| result.costs.latency(model, id)) else {
+            return;
+        };
+        let active = spec.scenario.model(model);
+        let (network, cost) = (&active.unit.network, result.costs.network(model, fastest));
+        let accelerator = &spec.system.accelerators()[fastest.index()];
+        let Some(Dominant { layer, share, passes }) = Dominant::of(network, cost, accelerator)
+        else {
+            return;
+        };
+        let load = share * cost.latency.as_ms() / 1e3 * active.rate.as_fps();
+        if load < LEAST_LOAD {
+            return;
+        }
+        let layer = &*network.layers()[layer].name;
+        let scenario = spec.scenario.name();
+        let same =
+            |it: &&mut Found| it.scenario == scenario && it.model == name && it.layer == layer;
+        let system = spec.system.name();
+        match self.0.iter_mut().find(same) {
+            Some(found) => {
+                if !found.systems.iter().any(|known| known == system) {
+                    found.systems.push(system.into());
+                }
+                found.share = wider(found.share, share);
+                found.passes = wider(found.passes, passes);
+                found.load = found.load.max(load);
+            }
+            None => self.0.push(Found {
+                scenario: scenario.into(),
+                model: name.into(),
+                network: network.name().into(),
+                layer: layer.into(),
+                systems: vec![system.into()],
+                share: [share; 2],
+                passes: [passes; 2],
+                load,
+            }),
+        }
+    }
+
+    /// A line for each layer that takes most, the worst first; empty without any.
+    pub fn notes(&self) -> String {
+        let mut order: Vec<&Found> = self.0.iter().collect();
+        order.sort_by(|a, b| b.load.total_cmp(&a.load));
+        let lines: String = order.iter().take(MOST_LINES).map(|found| found.line()).collect();
+        match order.len().saturating_sub(MOST_LINES) {
+            0 => lines,
+            n => format!(
+                "{lines}note: {n} more layers take most of their networks; see xrsim cost\n"
+            ),
+        }
+    }
+}
+
+impl Found {
+    fn line(&self) -> String {
+        let Self { scenario, model, network, layer, .. } = self;
+        let share = range(self.share.map(|share| 100.0 * share));
+        let passes = match self.passes[1] >= 2.0 {
+            true => format!(
+                " and moves {} times the bytes of its tensors through DRAM",
+                range(self.passes)
+            ),
+            false => String::new(),
+        };
+        format!(
+            "note: {scenario}: layer {layer} of {model} takes {share} % of its time on {}{passes}: the \
+             score is that of its mapping (xrsim cost --network {network})\n",
+            listed(&self.systems)
+        )
+    }
+}
+
+fn wider([low, high]: [f64; 2], value: f64) -> [f64; 2] {
+    [low.min(value), high.max(value)]
+}
+
+/// `12`, or `12 to 15`.
+fn range([low, high]: [f64; 2]) -> String {
+    let [low, high] = [low, high].map(|value| format!("{value:.0}"));
+    if low == high { low } else { format!("{low} to {high}") }
+}
+
+/// All names where they are few.
+fn listed(names: &[String]) -> String {
+    match names {
+        [first, .., last] if names.len() > 4 => {
+            format!("{} systems, {first} to {last}", names.len())
+        }
+        names => names.join(", "),
+    }
+}

@@ -1,0 +1,290 @@
+//! Scores of runs for people: every run with its breakdown, or a matrix of scenarios and systems.
+//!
+//! What is random is said: a score that was drawn once is marked, and no best is named among such.
+
+use comfy_table::{Cell, Table};
+
+use crate::load::Drawn;
+use crate::score::benchmark_score;
+use crate::statistics::{PairedDifference, Summary, holm};
+
+use super::table::{Style, emphasised, new_table, render, with_half_width};
+
+/// Mark of what was drawn once.
+const ONCE: char = '~';
+
+/// Chance of naming a best that is none.
+const SIGNIFICANCE: f64 = 0.05;
+
+/// One score of a table of runs, already averaged over replications.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ScoreRow {
+    /// Scenario.
+    pub scenario: String,
+    /// System.
+    pub system: String,
+    /// PEs of the system.
+    pub pes: u64,
+    /// What of the run is random.
+    pub drawn: Drawn,
+    /// Columns of the detail table: real-time, energy, accuracy, QoE, score, mean over executed.
+    pub scores: [f64; 6],
+    /// Score of every replication.
+    pub draws: Vec<f64>,
+    /// Executed, released and late requests, means over replications.
+    pub executed: f64,
+    /// NumFrm.
+    pub released: f64,
+    /// Executed after their deadline.
+    pub late: f64,
+    /// Energy \[mJ\].
+    pub energy_mj: f64,
+    /// Why there is no score.
+    pub infeasible: Option<String>,
+}
+
+impl ScoreRow {
+    /// The scenario, marked if it is random and was played once.
+    fn marked_scenario(&self) -> String {
+        marked(&self.scenario, self.drawn.any() && self.draws.len() == 1)
+    }
+}
+
+fn marked(name: &str, once: bool) -> String {
+    if once { format!("{name}{ONCE}") } else { name.into() }
+}
+
+/// Scores of one run each, with their breakdown; `-` where there is none.
+pub fn detail(rows: &[ScoreRow], seed: u64, style: Style) -> String {
+    let header = [
+        "scenario",
+        "system",
+        "PEs",
+        "realtime",
+        "energy",
+        "accuracy",
+        "QoE",
+        "score",
+        "executed mean",
+        "executed",
+        "released",
+        "late",
+        "energy mJ",
+    ];
+    let mut table = new_table(style, &header, 2);
+    for row in rows {
+        let mut cells = vec![row.marked_scenario(), row.system.clone(), row.pes.to_string()];
+        match &row.infeasible {
+            Some(_) => cells.resize(header.len(), "-".into()),
+            None => cells.extend(row.cells(style)),
+        }
+        table.add_row(cells);
+    }
+    render(&table) + &uncertainty(rows, seed)
+}
+
+impl ScoreRow {
+    fn cells(&self, style: Style) -> impl Iterator<Item = String> {
+        let score = with_half_width(&Summary::of(self.draws.iter().copied()), 3, style);
+        let scores = self.scores.iter().enumerate().map(move |(index, value)| match index {
+            4 => score.clone(),
+            _ => format!("{value:.3}"),
+        });
+        let counts = [self.executed, self.released, self.late, self.energy_mj];
+        scores.chain(counts.map(|value| match value.fract() == 0.0 {
+            true => format!("{value:.0}"),
+            false => format!("{value:.1}"),
+        }))
+    }
+}
+
+/// Overall scores as a matrix: a row a system, a column a scenario, and the benchmark score
+/// (Definition 16) last; means with the half-widths of their 95 % intervals where there are
+/// replications.
+///
+/// The best system of a column, for each number of PEs, is marked with `*`: where nothing is random,
+/// or where its paired differences to all others say so. What cannot be told apart from the best is
+/// marked with `?`.
+pub fn matrix(rows: &[ScoreRow], seed: u64, style: Style) -> String {
+    let matrix = Matrix::new(rows);
+    let mut header = vec!["PEs".to_string(), "system".into()];
+    let names = matrix.scenarios.iter().copied().chain(["XRBench score"]);
+    header.extend(names.enumerate().map(|(column, name)| marked(name, matrix.once(column))));
+    let header: Vec<_> = header.iter().map(String::as_str).collect();
+    let mut table = new_table(style, &header, 2);
+    let mut marks_used = Vec::new();
+    for group in matrix.systems.chunk_by(|a, b| a.0 == b.0) {
+        matrix.add_group(&mut table, group, style, &mut marks_used);
+    }
+    let mut text = render(&table);
+    if marks_used.contains(&Mark::Best) {
+        text.push_str("* best of its size. ");
+    }
+    if marks_used.contains(&Mark::Open) {
+        text.push_str(
+            "? not told apart from the best of its size (paired differences, t-test at 5 %, Holm). ",
+        );
+    }
+    text.push_str("Breakdown: --detail, or fewer scenarios and systems.\n");
+    text + &uncertainty(rows, seed)
+}
+
+/// Rows sorted into a matrix.
+struct Matrix<'a> {
+    rows: &'a [ScoreRow],
+    scenarios: Vec<&'a str>,
+    /// PEs and name, by PEs.
+    systems: Vec<(u64, &'a str)>,
+}
+
+/// What is said of a cell beside its value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Mark {
+    None,
+    Best,
+    Open,
+}
+
+impl Mark {
+    fn sign(self) -> char {
+        match self {
+            Self::None => ' ',
+            Self::Best => '*',
+            Self::Open => '?',
+        }
+    }
+}
+
+impl<'a> Matrix<'a> {
+    fn new(rows: &'a [ScoreRow]) -> Self {
+        let mut scenarios: Vec<&str> = Vec::new();
+        let mut systems: Vec<(u64, &str)> = Vec::new();
+        for row in rows {
+            if !scenarios.contains(&&*row.scenario) {
+                scenarios.push(&row.scenario);
+            }
+            if !systems.contains(&(row.pes, &row.system)) {
+                systems.push((row.pes, &row.system));
+            }
+        }
+        systems.sort_by_key(|&(pes, _)| pes);
+        Self { rows, scenarios, systems }
+    }
+
+    /// Rows of a column: those of a scenario, or all.
+    fn of_column(&self, column: usize) -> impl Iterator<Item = &'a ScoreRow> {
+        let scenario = self.scenarios.get(column).copied();
+        self.rows.iter().filter(move |row| scenario.is_none_or(|name| row.scenario == name))
+    }
+
+    fn random(&self, column: usize) -> bool {
+        self.of_column(column).any(|row| row.drawn.any())
+    }
+
+    /// Whether a column is random and drawn once.
+    fn once(&self, column: usize) -> bool {
+        self.random(column) && self.of_column(column).all(|row| row.draws.len() <= 1)
+    }
+
+    /// Scores of a cell, one a replication; of the last column the means over the scenarios.
+    fn draws(&self, column: usize, (pes, system): (u64, &str)) -> Option<Vec<f64>> {
+        let here = |row: &&ScoreRow| row.pes == pes && row.system == system;
+        let rows: Vec<_> = self.of_column(column).filter(here).collect();
+        let complete = match self.scenarios.get(column) {
+            Some(_) => !rows.is_empty(),
+            None => rows.len() == self.scenarios.len(),
+        };
+        if !complete || rows.iter().any(|row| row.infeasible.is_some()) {
+            return None;
+        }
+        let n = rows.iter().map(|row| row.draws.len()).min()?;
+        let mean = |replication: usize| {
+            benchmark_score(&rows.iter().map(|row| row.draws[replication]).collect::<Vec<_>>())
+        };
+        Some((0..n).map(mean).collect())
+    }
+
+    /// Adds the systems of one size.
+    fn add_group(
+        &self,
+        table: &mut Table,
+        group: &[(u64, &str)],
+        style: Style,
+        marks_used: &mut Vec<Mark>,
+    ) {
+        let columns = (0..=self.scenarios.len()).map(|column| {
+            let draws: Vec<_> = group.iter().map(|&system| self.draws(column, system)).collect();
+            let marks = marks(&draws, self.random(column));
+            (draws, marks)
+        });
+        let columns: Vec<_> = columns.collect();
+        for (index, &(pes, system)) in group.iter().enumerate() {
+            let shown = index == 0 || style == Style::Plain;
+            let pes = if shown { pes.to_string() } else { String::new() };
+            let mut cells = vec![Cell::new(pes), Cell::new(system)];
+            for (draws, marks) in &columns {
+                marks_used.push(marks[index]);
+                cells.push(cell(draws[index].as_deref(), marks[index], style));
+            }
+            table.add_row(cells);
+        }
+    }
+}
+
+fn cell(draws: Option<&[f64]>, mark: Mark, style: Style) -> Cell {
+    let Some(draws) = draws else { return Cell::new("-") };
+    let score = with_half_width(&Summary::of(draws.iter().copied()), 3, style);
+    let text = format!("{score}{}", mark.sign());
+    if mark == Mark::Best { emphasised(&text, style) } else { Cell::new(text) }
+}
+
+/// Which of several systems, each with its scores in the same replications, is the best.
+///
+/// The one with the highest mean, if it differs from every other: t-tests of the paired differences,
+/// adjusted for their number. Systems that equal it in every replication share the mark. If others
+/// cannot be told apart from it, nothing is the best, and they are all open. Of one random draw nothing
+/// is said.
+fn marks(draws: &[Option<Vec<f64>>], random: bool) -> Vec<Mark> {
+    let mut marks = vec![Mark::None; draws.len()];
+    let mean = |index: &usize| Summary::of(draws[*index].iter().flatten().copied()).mean;
+    let present: Vec<usize> = (0..draws.len()).filter(|&index| draws[index].is_some()).collect();
+    let best = present.iter().copied().rev().max_by(|a, b| mean(a).total_cmp(&mean(b)));
+    let Some(best) = best.filter(|best| mean(best) > 0.0) else { return marks };
+    let once = draws[best].as_ref().is_some_and(|draws| draws.len() < 2);
+    if random && once {
+        return marks;
+    }
+    let difference = |index: &usize| {
+        let pair = |index: usize| draws[index].iter().flatten().copied();
+        PairedDifference::of(pair(best).zip(pair(*index)))
+    };
+    let equal = |it: &PairedDifference| it.wins == 0 && it.losses == 0;
+    let (same, others): (Vec<usize>, Vec<usize>) =
+        present.into_iter().partition(|index| equal(&difference(index)));
+    let p_value = |index| difference(index).p_value().unwrap_or(0.0);
+    let adjusted = holm(&others.iter().map(p_value).collect::<Vec<_>>());
+    let open = others.iter().zip(adjusted).filter(|(_, p)| *p >= SIGNIFICANCE);
+    let open: Vec<usize> = open.map(|(index, _)| *index).collect();
+    let mark = if open.is_empty() { Mark::Best } else { Mark::Open };
+    same.into_iter().chain(open).for_each(|index| marks[index] = mark);
+    marks
+}
+
+/// What the numbers are uncertain by, in a line; nothing where nothing is random.
+fn uncertainty(rows: &[ScoreRow], seed: u64) -> String {
+    let drawn = rows.iter().map(|row| row.drawn).fold(Drawn::default(), Drawn::or);
+    let n = rows.iter().map(|row| row.draws.len()).max().unwrap_or(0);
+    let sources = drawn.names().join(", ");
+    match (drawn.any(), n) {
+        (_, 0) => String::new(),
+        (false, _) => "nothing is random: exact, whatever the seed\n".into(),
+        (true, 1) => format!(
+            "{ONCE} one draw (seed {seed}) of what is random: {sources}. It names no best; \
+             --replications 30 gives means and 95 % intervals.\n"
+        ),
+        (true, n) => format!(
+            "means of {n} draws (seed {seed}) of what is random: {sources}; +- is half of the 95 % \
+             interval of a mean\n"
+        ),
+    }
+}

@@ -1,0 +1,63 @@
+//! Text of users on its way to a terminal or a spreadsheet.
+
+use std::borrow::Cow;
+
+/// Whether a terminal obeys `c` in place of showing it: control characters but for line breaks and
+/// tabs, marks of direction, which can make a line read as another, and separators of lines.
+pub fn is_obeyed(c: char) -> bool {
+    match c {
+        '\n' | '\t' => false,
+        '\u{61c}' | '\u{200e}' | '\u{200f}' => true,
+        '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}' => true,
+        c => c.is_control(),
+    }
+}
+
+/// `text` with what a terminal would obey written out: `\u{1b}`. Letters of every script stay.
+pub fn shown(text: &str) -> Cow<'_, str> {
+    if !text.contains(is_obeyed) {
+        return text.into();
+    }
+    let mut shown = String::with_capacity(text.len() + 8);
+    for c in text.chars() {
+        match is_obeyed(c) {
+            true => shown.extend(c.escape_unicode()),
+            false => shown.push(c),
+        }
+    }
+    shown.into()
+}
+
+/// Whether `text` can be the name of something: results carry names into terminals and spreadsheets,
+/// and a spreadsheet takes a cell that begins with one of `= + - @` for a formula.
+pub fn is_name(text: &str) -> bool {
+    let obeyed = |c| is_obeyed(c) || c == '\n' || c == '\t';
+    !text.is_empty() && !text.starts_with(['=', '+', '-', '@']) && !text.contains(obeyed)
+}
+
+/// What [`is_name`] allows, for messages.
+pub const NAME_RULE: &str =
+    "a name has no control characters or marks of direction and does not begin with =, +, - or @";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_terminal_obeys_is_written_out_and_letters_stay() {
+        assert_eq!(shown("Größe 日本 عربي\n\tok"), "Größe 日本 عربي\n\tok");
+        assert_eq!(shown("a\u{1b}[31mb\0\r"), "a\\u{1b}[31mb\\u{0}\\u{d}");
+        assert_eq!(shown("x\u{202e}y\u{2066}\u{200f}"), "x\\u{202e}y\\u{2066}\\u{200f}");
+        assert_eq!(shown("\u{9b}31m\u{7f}"), "\\u{9b}31m\\u{7f}");
+    }
+
+    #[test]
+    fn names_are_neither_formulas_nor_orders() {
+        for name in ["KD", "日本", "my system (2)", "WS:3 + OS:1", "3=3", "a-b"] {
+            assert!(is_name(name), "{name}");
+        }
+        for text in ["", "=1+1", "+x", "-x", "@x", "\tx", "\rx", "a\nb", "a\u{1b}b", "a\u{202e}b"] {
+            assert!(!is_name(text), "{text:?}");
+        }
+    }
+}

@@ -1,0 +1,134 @@
+//! What is random says so: marks and feet of tables of runs, intervals, and where a best is named.
+
+use crate::support::binary;
+
+use std::fs;
+
+use binary::{output, path};
+use tempfile::tempdir;
+
+/// Sixteen runs or more, so that they are printed as a matrix.
+const MANY: [&str; 5] = ["run", "--scenario", "outdoor_activity_A", "--scenario", "AR_gaming"];
+
+fn with<'a>(first: &[&'a str], more: &[&'a str]) -> Vec<&'a str> {
+    [first, more].concat()
+}
+
+fn header(table: &str) -> &str {
+    table.lines().next().expect("a table has a header")
+}
+
+#[test]
+fn a_matrix_of_one_draw_says_so_and_names_no_best() {
+    let table = output(&with(&MANY, &["--seed", "7"]));
+    assert!(header(&table).contains("outdoor_activity_A~"), "{table}");
+    assert!(header(&table).contains("XRBench score~"), "{table}");
+    assert!(!table.contains('*') && !table.contains("best of its size"), "{table}");
+    assert!(table.contains("~ one draw (seed 7)") && table.contains("triggers, jitter"), "{table}");
+    assert!(table.contains("--replications"), "{table}");
+}
+
+#[test]
+fn without_draws_the_best_is_named_and_the_scores_are_exact() {
+    let fixed = ["--set", "load.jitter=false", "--set", "load.trigger_probability=1"];
+    let table = output(&with(&MANY, &fixed));
+    assert!(!table.contains('~') && table.contains("* best of its size"), "{table}");
+    assert!(table.contains("nothing is random"), "{table}");
+    let artifact = ["--semantics", "mlsys2023"];
+    let table = output(&with(&MANY, &artifact));
+    assert!(header(&table).contains("outdoor_activity_A~"), "{table}");
+    assert!(!header(&table).contains("AR_gaming~"), "the artifact never uses its jitter: {table}");
+}
+
+/// The interval of the differences is that of `compare`: t(n − 1) times the standard error.
+#[test]
+fn plus_minus_is_half_of_the_interval_of_the_mean() {
+    let run = ["run", "--scenario", "outdoor_activity_A", "--system", "C", "--pes", "4096"];
+    let run = with(&run, &["--replications", "30"]);
+    let csv = output(&with(&run, &["--format", "csv"]));
+    let mut lines = csv.lines();
+    let column = lines.next().and_then(|it| it.split(',').position(|name| name == "score"));
+    let column = column.expect("a column `score`");
+    let cell = |line: &str| line.split(',').nth(column).and_then(|it| it.parse::<f64>().ok());
+    let scores: Vec<f64> = lines.map(|line| cell(line).expect("a score")).collect();
+    let mean = scores.iter().sum::<f64>() / 30.0;
+    let squares: f64 = scores.iter().map(|score| (score - mean).powi(2)).sum();
+    let half = 2.045_229_642 * (squares / 29.0 / 30.0).sqrt();
+    let table = output(&run);
+    assert!(table.contains(&format!("{mean:.3} +- {half:.3}")), "{mean} {half}\n{table}");
+    assert!(table.contains("means of 30 draws") && table.contains("95 %"), "{table}");
+}
+
+#[test]
+fn a_best_among_replications_is_named_only_where_the_differences_tell_it_apart() {
+    for (n, sign) in [("2", '?'), ("4", '*')] {
+        let table = output(&with(&MANY, &["--replications", n]));
+        assert!(table.contains("+-") && table.contains(&format!("means of {n} draws")), "{table}");
+        let marked = table.lines().skip(1).take(26).any(|line| line.contains(sign));
+        assert!(marked && !table.contains("+- 0.000"), "{sign}: {table}");
+        let said = table.contains("? not told apart from the best");
+        assert_eq!(said, table.lines().take(27).any(|line| line.contains('?')), "{table}");
+    }
+}
+
+#[test]
+fn equal_values_have_no_spread() {
+    let run = ["run", "--scenario", "AR_gaming", "--system", "A", "--pes", "4096"];
+    let table = output(&with(&run, &["--set", "load.jitter=false", "--replications", "3"]));
+    assert!(table.contains("no spread") && !table.contains("+-"), "{table}");
+}
+
+/// An own scenario on its own sensor, as one run.
+fn own(jitter_ms: &str, probability: &str, more: &[&str]) -> String {
+    let folder = tempdir().expect("a folder can be made");
+    let text = format!(
+        "scenario:\n  name: own\n  sensors:\n    s: {{rate_fps: 30, max_jitter_ms: {jitter_ms}}}\n  \
+         models:\n    - {{model: KD, fps: 3, inputs: [s]}}\n    - {{model: SR, fps: 3, inputs: [s], \
+         depends_on: {{KD: {{control: {{probability: {probability}}}}}}}}}\n"
+    );
+    let file = path(&folder, "own.yaml");
+    fs::write(&file, text).expect("the file can be written");
+    let run = ["run", "--scenario", &file, "--system", "A", "--pes", "4096"];
+    output(&with(&run, more))
+}
+
+/// The rule goes by what is drawn, not by names.
+#[test]
+fn a_run_is_random_where_something_of_it_is_drawn() {
+    let phase = ["--set", "load.random_phase=true"];
+    for (jitter, probability, more, drawn) in [
+        ("0", "1", &[][..], None),
+        ("0", "0", &[], None),
+        ("0", "0.5", &[], Some("triggers")),
+        ("0.05", "1", &[], Some("jitter")),
+        ("0", "1", &phase, Some("phases")),
+        ("0.05", "0.5", &phase, Some("triggers, jitter, phases")),
+        ("0.05", "0.5", &["--set", "load.jitter=false"], Some("triggers")),
+    ] {
+        let table = own(jitter, probability, more);
+        match drawn {
+            None => assert!(!table.contains('~') && table.contains("nothing is random"), "{table}"),
+            Some(names) => {
+                assert!(table.contains("own~"), "{jitter} {probability}: {table}");
+                assert!(table.contains(&format!("random: {names}.")), "{names}: {table}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_comparison_of_one_draw_says_so_and_explains_its_columns() {
+    let compare = ["compare", "--scenario", "outdoor_activity_A", "--system", "J", "--pes", "4096"];
+    let compare = with(&compare, &["--scheduler", "edf", "--scheduler", "fcfs"]);
+    let once = output(&with(&compare, &["--replications", "1"]));
+    assert!(once.contains("1 replication: one draw of triggers, jitter"), "{once}");
+    assert!(!once.contains("+- 0"), "{once}");
+    let text = output(&with(&compare, &["--replications", "3"]));
+    for said in ["+- half of the 95 % interval", "paired t-test", "Holm", "ties included"] {
+        assert!(text.contains(said), "{said}: {text}");
+    }
+    assert!(
+        text.contains("(UB1: ") || text.contains("(UB2: ") || text.contains("(UB3: "),
+        "{text}"
+    );
+}

@@ -10,6 +10,7 @@ use crate::config::{ConfigError, Problem, Source};
 use crate::text;
 
 use super::colour;
+use super::progress::out_of_the_way;
 
 /// A command that did not do what was asked.
 #[derive(Debug)]
@@ -77,7 +78,7 @@ pub fn say(line: fmt::Arguments<'_>) {
 
 /// Prints what is already fit for a terminal.
 fn say_drawn(lines: &str) {
-    let _ = writeln!(io::stderr(), "{lines}");
+    let _ = out_of_the_way(|| writeln!(io::stderr(), "{lines}"));
 }
 
 impl From<ConfigError> for Failure {

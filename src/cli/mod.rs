@@ -39,6 +39,7 @@ use crate::config::{ConfigError, nearest};
 use args::{Cli, Command, Validation};
 use colour::table_style;
 use message::Failure;
+use progress::Progress;
 
 /// Parses the arguments of the process, does what they say and gives the exit status: 0 done,
 /// 1 a check failed, 2 bad input.
@@ -52,6 +53,7 @@ pub fn run() -> ExitCode {
 }
 
 fn dispatch(command: Command) -> Result<(), Failure> {
+    let _going_on = waits_for(&command).map(Progress::of_unknown_length);
     match command {
         Command::Run(args) => run::run(&args),
         Command::Replay(args) => replay::run(&args),
@@ -79,6 +81,21 @@ fn dispatch(command: Command) -> Result<(), Failure> {
             output::print(&String::from_utf8_lossy(&text))
         }
         Command::Man { out } => manual::run(out.as_deref()),
+    }
+}
+
+/// What a person waits for, where a command may take long and counts nothing.
+fn waits_for(command: &Command) -> Option<&'static str> {
+    match command {
+        Command::Replay(_) => Some("replaying"),
+        Command::Cost(_) => Some("costing layers"),
+        Command::Mlperf(_) => Some("making load tests"),
+        Command::Plot(_) => Some("reading and drawing"),
+        Command::Reproduce(_) => Some("making the published study again"),
+        Command::Explain(_) => Some("running again with changes"),
+        Command::Report(_) => Some("making a page"),
+        Command::Validate { .. } => Some("comparing with reference data"),
+        _ => None,
     }
 }
 

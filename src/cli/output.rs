@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use tempfile::NamedTempFile;
 
 use super::message::Failure;
+use super::progress::out_of_the_way;
 
 /// A file that appears under its name only when complete.
 pub struct OutputFile {
@@ -160,8 +161,9 @@ pub fn csv_text(header: &[&str], rows: &[Vec<String>]) -> String {
 ///
 /// If it is closed or full.
 pub fn print(text: &str) -> Result<(), Failure> {
-    let mut out = io::stdout().lock();
-    out.write_all(text.as_bytes())
-        .and_then(|()| out.flush())
-        .map_err(|error| Failure::writing(&"standard output", &error))
+    let write = || {
+        let mut out = io::stdout().lock();
+        out.write_all(text.as_bytes()).and_then(|()| out.flush())
+    };
+    out_of_the_way(write).map_err(|error| Failure::writing(&"standard output", &error))
 }

@@ -60,9 +60,8 @@ impl DominantLayers {
         }
         let layer = &*network.layers()[layer].name;
         let scenario = spec.scenario.name();
-        let same = |it: &&mut Found| {
-            it.scenario == scenario && it.model == name && it.layer == layer
-        };
+        let same =
+            |it: &&mut Found| it.scenario == scenario && it.model == name && it.layer == layer;
         let system = spec.system.name();
         match self.0.iter_mut().find(same) {
             Some(found) => {
@@ -93,7 +92,9 @@ impl DominantLayers {
         let lines: String = order.iter().take(MOST_LINES).map(|found| found.line()).collect();
         match order.len().saturating_sub(MOST_LINES) {
             0 => lines,
-            n => format!("{lines}note: {n} more layers take most of their networks; see xrsim cost\n"),
+            n => format!(
+                "{lines}note: {n} more layers take most of their networks; see xrsim cost\n"
+            ),
         }
     }
 }

@@ -109,10 +109,9 @@ impl<'a> Instance<'a> {
         &self.worths[frame.first..frame.first + self.routes[frame.model.index()].len()]
     }
 
-    /// Additions that a score and its bounds consist of: frames, and the steps of the longest route.
-    pub(super) fn n_terms(&self) -> usize {
-        let steps = self.routes.iter().flatten().map(Route::n_steps);
-        self.frames.len() + steps.max().unwrap_or(0)
+    /// How many frames can add to the score.
+    pub(super) fn n_frames(&self) -> usize {
+        self.frames.len()
     }
 
     fn best(&self, frame: &Frame) -> f64 {

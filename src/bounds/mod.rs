@@ -129,7 +129,7 @@ impl Bounds {
         let isolation = instance.isolation();
         let pooled_capacity = instance.pooled_capacity().min(isolation);
         let linear_program = program::bound(&instance).min(pooled_capacity);
-        let outward = |bound| outward(bound, instance.n_terms());
+        let outward = |bound| outward(bound, instance.n_frames());
         Self {
             isolation: outward(isolation),
             pooled_capacity: outward(pooled_capacity),
@@ -157,16 +157,14 @@ impl Bounds {
     }
 }
 
-/// Operations of a score and its bound beside the sums over frames and steps.
-const OPERATIONS: usize = 16;
+/// Operations on one frame, of a score and of its bound, whose rounding counts beside their sums.
+const FRAME_OPERATIONS: usize = 16;
 
-/// A bound of `n_terms` terms, as large as rounding can have made the score that must not exceed it.
-///
-/// Frames add up to at most 1, and so do the energies of steps relative to the one that scores 0: each
-/// addition is off by half a unit in the last place of 1 at the most, in the bound and in the score. A
-/// bound of 0 stays, for nothing was added.
-fn outward(bound: f64, n_terms: usize) -> f64 {
-    if bound > 0.0 { bound + (n_terms + OPERATIONS) as f64 * f64::EPSILON } else { bound }
+/// A bound that is a sum over `n_frames` frames, as large as rounding can have made another sum of
+/// them: each addition of numbers that are not negative is off by half a unit in the last place of the
+/// sum, in the bound and in the score that must not exceed it.
+fn outward(bound: f64, n_frames: usize) -> f64 {
+    bound + bound * (n_frames + FRAME_OPERATIONS) as f64 * f64::EPSILON
 }
 
 /// What is missing from a score to its upper `bound`, as a share of the bound:

@@ -79,12 +79,8 @@ impl Route {
         Self {
             steps: layers.iter().map(visits).collect(),
             shortest: layers.iter().map(shortest).fold(SimSpan::ZERO, Add::add),
-            energy: energy(Millijoules::new(energy_mj), settings.energy_max),
+            energy: outward(energy(Millijoules::new(energy_mj), settings.energy_max), layers),
         }
-    }
-
-    pub(super) fn n_steps(&self) -> usize {
-        self.steps.len()
     }
 
     /// Whether no step has a choice.
@@ -110,6 +106,13 @@ impl Route {
         }
         times_ms
     }
+}
+
+/// An EnScore as large as rounding can have made that of another sum over the same layers. It is one
+/// less a share, so that what is lost does not shrink with it.
+fn outward(energy: f64, layers: &[Range<u32>]) -> f64 {
+    let n_layers = layers.iter().map(ExactSizeIterator::len).sum::<usize>();
+    if energy > 0.0 { energy + (n_layers + 4) as f64 * f64::EPSILON } else { energy }
 }
 
 /// The visit that costs least at a price for each accelerator; the first of equals.

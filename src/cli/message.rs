@@ -10,6 +10,7 @@ use crate::text;
 
 use super::colour;
 use super::console::Stream;
+use super::progress::out_of_the_way;
 
 /// A command that did not do what was asked.
 #[derive(Debug)]
@@ -77,7 +78,7 @@ pub fn say(line: fmt::Arguments<'_>) {
 
 /// Prints what is already fit for a terminal.
 fn say_drawn(lines: &str) {
-    let _ = Stream::Err.write_all(format!("{lines}\n").as_bytes());
+    let _ = out_of_the_way(|| Stream::Err.write_all(format!("{lines}\n").as_bytes()));
 }
 
 impl From<ConfigError> for Failure {

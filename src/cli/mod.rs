@@ -45,6 +45,7 @@ use args::{Cli, Command, Validation};
 use colour::table_style;
 use console::Stream;
 use message::Failure;
+use progress::Progress;
 
 pub use console::Written;
 
@@ -124,6 +125,7 @@ fn is_parallel(command: &Command) -> bool {
 }
 
 fn dispatch(command: Command) -> Result<(), Failure> {
+    let _going_on = waits_for(&command).map(Progress::of_unknown_length);
     match command {
         Command::Run(args) => run::run(&args),
         Command::Replay(args) => replay::run(&args),
@@ -151,6 +153,21 @@ fn dispatch(command: Command) -> Result<(), Failure> {
             output::print(&String::from_utf8_lossy(&text))
         }
         Command::Man { out } => manual::run(out.as_deref()),
+    }
+}
+
+/// What a person waits for, where a command may take long and counts nothing.
+fn waits_for(command: &Command) -> Option<&'static str> {
+    match command {
+        Command::Replay(_) => Some("replaying"),
+        Command::Cost(_) => Some("costing layers"),
+        Command::Mlperf(_) => Some("making load tests"),
+        Command::Plot(_) => Some("reading and drawing"),
+        Command::Reproduce(_) => Some("making the published study again"),
+        Command::Explain(_) => Some("running again with changes"),
+        Command::Report(_) => Some("making a page"),
+        Command::Validate { .. } => Some("comparing with reference data"),
+        _ => None,
     }
 }
 

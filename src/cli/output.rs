@@ -10,6 +10,7 @@ use tempfile::NamedTempFile;
 
 use super::console::Stream;
 use super::message::Failure;
+use super::progress::out_of_the_way;
 
 /// A file that appears under its name only when complete.
 pub struct OutputFile {
@@ -161,8 +162,6 @@ pub fn csv_text(header: &[&str], rows: &[Vec<String>]) -> String {
 ///
 /// If it is closed or full.
 pub fn print(text: &str) -> Result<(), Failure> {
-    let mut out = Stream::Out;
-    out.write_all(text.as_bytes())
-        .and_then(|()| out.flush())
-        .map_err(|error| Failure::writing(&"standard output", &error))
+    let write = || Stream::Out.write_all(text.as_bytes()).and_then(|()| Stream::Out.flush());
+    out_of_the_way(write).map_err(|error| Failure::writing(&"standard output", &error))
 }

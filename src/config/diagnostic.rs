@@ -146,12 +146,13 @@ pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) ->
         .map(|(_, candidate)| candidate)
 }
 
-/// Whether less than all of a word was mistyped, or only its end is missing: what must be written anew
+/// Whether less than all of a word was mistyped, or one is the other's beginning: what must be written anew
 /// from the first letter to the last was meant to be something else.
 fn is_slip(name: &str, known: &str) -> bool {
     let distance = strsim::damerau_levenshtein(name, known);
     let shorter = name.chars().count().min(known.chars().count());
-    distance < shorter || (!name.is_empty() && known.starts_with(name))
+    let begins = |long: &str, short: &str| shorter >= 2 && long.starts_with(short);
+    distance < shorter || begins(known, name) || begins(name, known)
 }
 
 #[cfg(test)]

@@ -330,7 +330,17 @@ mod tests {
     #[test]
     fn what_is_missing_is_marked_and_left_empty_in_the_table() {
         let chart = chart(vec![vec![Some(Bar::plain(1.0)), None]]);
-        assert_eq!(chart.rows().rows[1], ["4K", "G1", "S0", "", "", "", ""]);
+        assert_eq!(chart.rows().rows[1], ["4K", "G1", "S0", "", "", ""]);
+        assert_eq!(chart.rows().header.last(), Some(&"high"), "nothing was published");
+        let published = GroupedBars {
+            panels: vec![GroupPanel {
+                title: "4K".into(),
+                bars: vec![vec![Some(Bar { published: Some(0.5), ..Bar::plain(1.0) }), None]],
+            }],
+            ..chart.clone()
+        };
+        assert_eq!(published.rows().header.last(), Some(&"published"));
+        assert_eq!(published.rows().rows[1], ["4K", "G1", "S0", "", "", "", ""]);
         let scene = chart.scene().expect("the chart can be drawn");
         assert!(scene.texts().any(|text| text == "no result"));
         assert_eq!(rects(&scene, Ink::series(0)).len(), 2); // its key and its bar

@@ -132,3 +132,32 @@ fn a_comparison_of_one_draw_says_so_and_explains_its_columns() {
         "{text}"
     );
 }
+
+/// One layer of PD decides all of AR_gaming under the dataflows of the styles.
+#[test]
+fn a_score_that_hangs_on_one_layer_says_so() {
+    let table = output(&["run", "--scenario", "AR_gaming", "--pes", "4096"]);
+    let notes: Vec<&str> = table.lines().filter(|line| line.starts_with("note: ")).collect();
+    let note = notes.first().expect("a note at the foot");
+    assert!(note.contains("AR_gaming: layer ") && note.contains(" of PD takes "), "{note}");
+    assert!(note.contains("xrsim cost --network PD"), "{note}");
+    assert!(notes.len() <= 3, "{table}");
+    let small = ["run", "--scenario", "social_interactionB", "--system", "A", "--pes", "4096"];
+    assert!(!output(&small).contains(" of PD takes "));
+}
+
+/// A front of more designs than a picture holds is thinned, not refused.
+#[test]
+fn a_front_of_very_many_designs_is_drawn() {
+    let folder = tempdir().expect("a folder can be made");
+    let rows = (0..25_000).map(|i| format!("{i},x{i},X,A,{},0,{},{}\n", i + 1, i, 1000 + i));
+    let text = "point,id,scenario,system,pes,seed,score,energy_mj\n".to_string();
+    let sweep = path(&folder, "sweep.csv");
+    fs::write(&sweep, rows.fold(text, |text, row| text + &row)).expect("the file can be written");
+    let picture = path(&folder, "front.svg");
+    let table = output(&["plot", &sweep, "--kind", "pareto", "--out", &picture]);
+    assert!(table.contains("one draw of each run"), "it says how many draws");
+    let drawn = fs::read_to_string(folder.path().join("front.csv")).expect("its data");
+    assert!((10_000..=20_001).contains(&drawn.lines().count()), "{}", drawn.lines().count());
+    assert!(fs::read_to_string(&picture).expect("a picture").contains("One in "));
+}

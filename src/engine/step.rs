@@ -292,10 +292,7 @@ impl<'a> Engine<'a> {
                     self.spread_news(now);
                 }
                 Decision::Wait => return Ok(()),
-                Decision::Fail(message) => {
-                    let policy = (&**self.policy.label()).into();
-                    return Err(PolicyFailure { policy, message });
-                }
+                Decision::Fail(breakdown) => return Err(breakdown.of(self.policy.label())),
             }
         }
         Ok(())

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::ids::{AccelId, ModelId, RequestId};
 use crate::scenario::{ActiveModel, DependencyKind};
 use crate::schedule::{
-    AcceleratorState, Activity, Decision, Granularity, History, Job, Setup, View,
+    AcceleratorState, Activity, Breakdown, Decision, Granularity, History, Job, Setup, View,
 };
 use crate::units::{SimSpan, SimTime};
 
@@ -274,7 +274,9 @@ impl Answer {
             }),
             Action::Drop => Ok(Decision::Drop(self.request(view)?)),
             Action::Wait => Ok(Decision::Wait),
-            Action::Fail => Ok(Decision::Fail(self.message.as_deref().unwrap_or("gave up").into())),
+            Action::Fail => {
+                Ok(Decision::Fail(Breakdown::new(self.message.as_deref().unwrap_or("gave up"))))
+            }
         }
     }
 

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::schedule::{
-    Arguments, Decision, Entry, OPTIONS, Options, Parameter, Policy, PolicyError, PolicyFailure,
+    Arguments, Breakdown, Decision, Entry, OPTIONS, Options, Parameter, Policy, PolicyError,
     Scheduler, Setup, View,
 };
 
@@ -58,13 +58,19 @@ pub fn policy(text: &str) -> Result<Policy, PolicyError> {
     let options = Options::of(&arguments);
     let timeout = Duration::from_millis(arguments.whole("timeout_ms").into());
     let build = {
-        let label: Box<str> = label.as_str().into();
+        let label = label.clone();
         move |setup: &Setup<'_>| match External::start(&words, timeout, setup) {
             Ok(policy) => Ok(Box::new(policy) as Box<dyn Scheduler>),
-            Err(message) => Err(PolicyFailure { policy: label.clone(), message: message.into() }),
+            Err(breakdown) => Err(breakdown.of(&label)),
         }
     };
     Ok(Policy::new(label, options, ENTRY.work_conserving, Arc::new(build)))
+}
+
+/// The words of the command of the external policy that `text` names; `None` for other policies.
+pub fn command(text: &str) -> Option<Vec<String>> {
+    let (command, _) = split(text.trim().strip_prefix(PREFIX)?);
+    shlex::split(command)
 }
 
 /// The command, and the parameters behind it.
@@ -94,25 +100,26 @@ struct External {
 }
 
 impl External {
-    fn start(words: &[String], timeout: Duration, setup: &Setup<'_>) -> Result<Self, String> {
+    fn start(words: &[String], timeout: Duration, setup: &Setup<'_>) -> Result<Self, Breakdown> {
         let mut process = Process::start(words, timeout)?;
         process.send(message::setup(setup));
         Ok(Self { process, options: setup.options, asked: 0 })
     }
 
-    fn ask(&mut self, view: &View<'_>) -> Result<Decision, String> {
+    fn ask(&mut self, view: &View<'_>) -> Result<Decision, Breakdown> {
         self.asked += 1;
         self.process.send(message::view(self.asked, view));
         let line = self.process.receive()?;
         let answer = Answer::parse(&line, self.asked);
         let decision = answer.and_then(|answer| answer.decision(view, self.options.granularity));
-        decision.map_err(|reason| format!("answered {}: {reason}", message::quoted(&line)))
+        let wrong = |reason| format!("answered {}: {reason}", message::quoted(&line));
+        decision.map_err(|reason| Breakdown::new(wrong(reason)))
     }
 }
 
 impl Scheduler for External {
     fn decide(&mut self, view: &View<'_>) -> Decision {
-        self.ask(view).unwrap_or_else(|message| Decision::Fail(message.into()))
+        self.ask(view).unwrap_or_else(Decision::Fail)
     }
 }
 
@@ -121,7 +128,7 @@ struct NoCommand;
 
 impl Scheduler for NoCommand {
     fn decide(&mut self, _: &View<'_>) -> Decision {
-        Decision::Fail("external: needs a command".into())
+        Decision::Fail(Breakdown::new("external: needs a command"))
     }
 }
 

@@ -6,6 +6,8 @@ use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender, SyncSender};
 use std::thread;
 use std::time::Duration;
 
+use crate::schedule::Breakdown;
+
 /// Longest answer \[byte\].
 const MAX_LINE: u64 = 1 << 16;
 
@@ -27,11 +29,12 @@ pub(super) struct Process {
 
 impl Process {
     /// Starts a process of these words, the program first.
-    pub(super) fn start(words: &[String], timeout: Duration) -> Result<Self, String> {
+    pub(super) fn start(words: &[String], timeout: Duration) -> Result<Self, Breakdown> {
         let mut command = Command::new(&words[0]);
         command.args(&words[1..]).stdin(Stdio::piped()).stdout(Stdio::piped());
         let spawned = command.spawn();
-        let mut child = spawned.map_err(|error| format!("cannot start `{}`: {error}", words[0]))?;
+        let cannot = |error| Breakdown::transient(format!("cannot start `{}`: {error}", words[0]));
+        let mut child = spawned.map_err(cannot)?;
         let stdin = child.stdin.take().expect("its input is a pipe");
         let stdout = child.stdout.take().expect("its output is a pipe");
         let (lines, to_write) = mpsc::channel();
@@ -50,12 +53,13 @@ impl Process {
     }
 
     /// The next line of its output, or why there is none.
-    pub(super) fn receive(&mut self) -> Result<String, String> {
+    pub(super) fn receive(&mut self) -> Result<String, Breakdown> {
         match self.answers.recv_timeout(self.timeout) {
-            Ok(answer) => answer,
-            Err(RecvTimeoutError::Disconnected) => Err(self.end()),
+            Ok(answer) => answer.map_err(Breakdown::new),
+            Err(RecvTimeoutError::Disconnected) => Err(Breakdown::new(self.end())),
             Err(RecvTimeoutError::Timeout) => {
-                Err(format!("no answer within {} ms", self.timeout.as_millis()))
+                let ms = self.timeout.as_millis();
+                Err(Breakdown::transient(format!("no answer within {ms} ms")))
             }
         }
     }

@@ -14,7 +14,7 @@ use crate::load::{LoadSettings, RequestStream};
 use crate::model::Network;
 use crate::plan::{EngineSettings, Plan};
 use crate::scenario::{ActiveModel, Better, QualityGoal, Scenario, ScenarioError, UnitModel};
-use crate::schedule::{Policy, PolicyFailure};
+use crate::schedule::{Breakdown, Policy, PolicyFailure};
 use crate::score::{Score, ScoreSettings, score};
 use crate::trace::Trace;
 use crate::units::{FrameRate, Millijoules, SimSpan, SimTime};
@@ -178,9 +178,8 @@ impl Bench {
 
     /// What is said of a scheduler that drops a query.
     pub(super) fn refuses_to_drop(&self) -> PolicyFailure {
-        let policy = (&**self.plan.scheduler.label()).into();
-        let message = "it gave up a query, which no load generator allows".into();
-        PolicyFailure { policy, message }
+        let message = "it gave up a query, which no load generator allows";
+        Breakdown::new(message).of(self.plan.scheduler.label())
     }
 
     /// Samples of a tenant per second that the accelerators serve in full batches, each by itself.

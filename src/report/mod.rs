@@ -9,6 +9,7 @@ pub mod json;
 pub mod mlperf;
 pub mod network;
 pub mod points;
+pub mod rows;
 pub mod table;
 pub mod trace_events;
 pub mod why;

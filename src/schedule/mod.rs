@@ -25,7 +25,7 @@ pub use options::{Admission, Granularity, OPTIONS, Options, Placement, Preemptio
 pub use paired::{Paired, Worth};
 pub use parameter::{Allowed, Arguments, Parameter, Value};
 pub use policies::ALL;
-pub use policy::{Policy, PolicyError, PolicyFailure};
+pub use policy::{Breakdown, Policy, PolicyError, PolicyFailure};
 pub use ranked::{Rank, Ranked};
 pub use view::{AcceleratorState, Activity, Foreseen, History, Job, Setup, View};
 
@@ -46,7 +46,7 @@ pub enum Decision {
     /// Do nothing until the next event.
     Wait,
     /// The policy cannot go on, and the run with it.
-    Fail(Box<str>),
+    Fail(Breakdown),
 }
 
 /// A scheduling policy.

@@ -74,6 +74,44 @@ pub struct PolicyFailure {
     pub policy: Box<str>,
     /// What happened.
     pub message: Box<str>,
+    /// As in [`Breakdown::is_transient`].
+    pub is_transient: bool,
+}
+
+/// What keeps a policy from going on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Breakdown {
+    message: Box<str>,
+    is_transient: bool,
+}
+
+impl Breakdown {
+    /// One that the same run meets again.
+    pub fn new(message: impl Into<Box<str>>) -> Self {
+        Self { message: message.into(), is_transient: false }
+    }
+
+    /// One that lies in the machine, such as a process that cannot be started, or not in time: the same
+    /// run may do without it.
+    pub fn transient(message: impl Into<Box<str>>) -> Self {
+        Self { message: message.into(), is_transient: true }
+    }
+
+    /// Whether the same run may do without it at another time.
+    pub fn is_transient(&self) -> bool {
+        self.is_transient
+    }
+
+    /// What happened.
+    pub fn message(&self) -> &str {
+        &self.message
+    }
+
+    /// The breakdown of the policy of this label.
+    pub fn of(self, policy: &str) -> PolicyFailure {
+        let Self { message, is_transient } = self;
+        PolicyFailure { policy: policy.into(), message, is_transient }
+    }
 }
 
 /// Makes the policy for one run.

@@ -145,6 +145,14 @@ pub enum RunError {
     Policy(#[from] PolicyFailure),
 }
 
+impl RunError {
+    /// Whether the error lies in the machine, such as a policy that could not be started, and not in the
+    /// run, which may do without it at another time. Such a run has not been made.
+    pub fn is_transient(&self) -> bool {
+        matches!(self, Self::Policy(failure) if failure.is_transient)
+    }
+}
+
 /// Most runs that are computed together before their results are handed on.
 const BLOCK_RUNS: usize = 1024;
 

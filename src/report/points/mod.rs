@@ -20,8 +20,10 @@ use std::io::Read;
 
 use thiserror::Error;
 
+use super::rows::CHECK;
+
 /// Columns that say nothing about a run.
-const NEITHER: [&str; 3] = ["point", "id", "reason"];
+const NEITHER: [&str; 4] = ["point", "id", "reason", CHECK];
 
 /// Settings that designs are averaged over.
 const AVERAGED: [&str; 3] = ["scenario", "seed", "replication"];

@@ -44,12 +44,13 @@ pub fn run(args: &CompareArgs) -> Result<(), Failure> {
         .reading(args.scheduler.iter().flat_map(|text| programs::files(text)))
         .folder(args.out.as_deref(), FILES)
         .check()?;
+    let given = policies(&args.scheduler)?;
     let set = args.out.as_deref().map(OutputSet::create).transpose()?;
     let policies = if args.tune {
         let tuned = args.scheduler.iter().map(|text| tuned(text, &specs, &*costs.model));
         policies(&tuned.collect::<Result<Vec<_>, _>>()?)?
     } else {
-        policies(&args.scheduler)?
+        given
     };
     let triggers = if args.enumerate { Triggers::Enumerated } else { Triggers::Drawn };
     let mut comparison = Comparison::new(specs, policies, triggers, &*costs.model);

@@ -3,6 +3,7 @@
 #[path = "../support/binary.rs"]
 mod binary;
 mod cost;
+mod outputs;
 
 use std::fs;
 use std::path::Path;

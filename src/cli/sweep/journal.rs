@@ -345,7 +345,10 @@ mod tests {
         assert_eq!(refused(&row("10,id11,0.1")), message);
         assert_eq!(refused(&row("13,id13,0.1")), message);
         assert_eq!(refused(&row(",id10,0.1")), message);
-        assert_eq!(refused(&[row("10,id10,0.1"), row("10,id10,0.2")].concat()), "point 10 has two rows");
+        assert_eq!(
+            refused(&[row("10,id10,0.1"), row("10,id10,0.2")].concat()),
+            "point 10 has two rows"
+        );
         let endless = "x".repeat(1 << 21);
         assert_eq!(refused(&endless), "a line is longer than any row");
     }

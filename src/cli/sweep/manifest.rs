@@ -64,10 +64,7 @@ impl Manifest {
         if !place.exists() {
             return Ok(None);
         }
-        let refuse = |reason: String| {
-            let message = format!("{}: {reason}", place.display());
-            Err(Failure::Argument(message))
-        };
+        let refuse = |reason: String| Err(refusal(&place, &reason));
         let source = Source::read(&place)?;
         let Ok(record) = serde_json::from_str::<Value>(source.text()) else {
             return refuse("not the record of a sweep".into());
@@ -77,7 +74,7 @@ impl Manifest {
             (Some(found), _) if found != version && record["program"] == "xrsim" => refuse(
                 format!("made by xrsim {found}; this is {version}, whose numbers may differ"),
             ),
-            (Some(_), Some(false)) => refuse("it was changed after it was written".into()),
+            (Some(_), Some(false)) => refuse(CHANGED.into()),
             (Some(_), None) if record["program"] == "xrsim" => {
                 refuse("made by a version whose rows have no checks".into())
             }
@@ -85,6 +82,26 @@ impl Manifest {
                 Ok(manifest) => Ok(Some(manifest)),
                 Err(error) => refuse(format!("not the record of a sweep: {error}")),
             },
+        }
+    }
+
+    /// The first line of the file at `path`, as the record beside it has it; `None` without a record of
+    /// this version.
+    ///
+    /// # Errors
+    ///
+    /// If the record was changed.
+    pub fn header_beside(path: &Path) -> Result<Option<String>, Failure> {
+        let place = place(path);
+        let Ok(source) = Source::read(&place) else { return Ok(None) };
+        match record::is_whole(source.text()) {
+            None => Ok(None),
+            Some(false) => Err(refusal(&place, CHANGED)),
+            Some(true) => {
+                let manifest = serde_json::from_str::<Self>(source.text()).ok();
+                let is_own = |it: &Self| it.version == env!("CARGO_PKG_VERSION");
+                Ok(manifest.filter(is_own).map(|manifest| manifest.header()))
+            }
         }
     }
 
@@ -160,6 +177,13 @@ impl Manifest {
     pub fn of_whole(&self) -> Self {
         Self { points: [0, self.n_points], ..self.clone() }
     }
+}
+
+/// What is wrong with a record whose seal does not hold.
+const CHANGED: &str = "it was changed after it was written";
+
+fn refusal(place: &Path, reason: &str) -> Failure {
+    Failure::Argument(format!("{}: {reason}", place.display()))
 }
 
 /// `FILE.csv.json` of `FILE.csv`.

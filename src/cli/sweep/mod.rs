@@ -148,8 +148,8 @@ struct Rows<'g> {
     /// Whether rows are added after those of later points, or between damaged ones.
     is_out_of_order: bool,
     n_infeasible: u64,
-    /// Points that failed for the moment, and why the first of them did.
-    missing: Vec<u64>,
+    /// Points that failed for the moment, in order, and why the first of them did.
+    missing: Vec<Range<u64>>,
     reason: Option<String>,
 }
 
@@ -213,7 +213,7 @@ impl<'g> Rows<'g> {
             match outcome {
                 Outcome::Row(result) => self.write_row(candidate, &result)?,
                 Outcome::Missing(reason) => {
-                    self.missing.push(candidate.point.index());
+                    self.note_missing(candidate.point.index());
                     self.reason.get_or_insert(reason);
                 }
             }
@@ -234,6 +234,13 @@ impl<'g> Rows<'g> {
         self.table.sweep_row(identity, &candidate.label(), values, result)
     }
 
+    fn note_missing(&mut self, point: u64) {
+        match self.missing.last_mut() {
+            Some(range) if range.end == point => range.end += 1,
+            _ => self.missing.push(point..point + 1),
+        }
+    }
+
     /// Puts the rows in order and says what is in the file now.
     ///
     /// # Errors
@@ -251,7 +258,8 @@ impl<'g> Rows<'g> {
             journal::put_in_order(&file, &found, &header, &path)?;
         }
         let n = points.end - points.start;
-        let new = n - self.n_held - missing.len() as u64;
+        let n_missing: u64 = missing.iter().map(|range| range.end - range.start).sum();
+        let new = n - self.n_held - n_missing;
         let path = path.display();
         let without = match self.n_infeasible {
             0 => String::new(),
@@ -263,9 +271,8 @@ impl<'g> Rows<'g> {
         match reason {
             None => Ok(()),
             Some(reason) => Err(Failure::Check(format!(
-                "error: {path}: {} of {n} points are missing, {}; the same command tries them again \
-                 ({reason})",
-                missing.len(),
+                "error: {path}: {n_missing} of {n} points are missing, {}; the same command tries them \
+                 again ({reason})",
                 listed(&missing)
             ))),
         }
@@ -279,41 +286,40 @@ fn note_damage(path: &Path, found: &Found) {
     match found.damaged {
         0 => {}
         1 => say(format_args!("note: {path}:{first}: a damaged row is made again")),
-        n => say(format_args!("note: {path}:{first}: {n} damaged rows, from here on, are made again")),
+        n => say(format_args!(
+            "note: {path}:{first}: {n} damaged rows, from here on, are made again"
+        )),
     }
 }
 
-/// Most points and ranges of points that a message lists.
+/// Most ranges of points that a message lists.
 const MAX_LISTED: usize = 8;
 
-/// Points in order, ranges joined: `3, 5 to 7`.
-fn listed(points: &[u64]) -> String {
-    let ranges = points.chunk_by(|one, next| one + 1 == *next);
-    let name = |range: &[u64]| match range {
-        [only] => only.to_string(),
-        [first, .., last] => format!("{first} to {last}"),
-        [] => String::new(),
+/// Ranges of points in words: `3, 5 to 7`.
+fn listed(points: &[Range<u64>]) -> String {
+    let name = |range: &Range<u64>| match range.end - range.start {
+        1 => range.start.to_string(),
+        _ => format!("{} to {}", range.start, range.end - 1),
     };
-    let mut names: Vec<_> = ranges.map(name).collect();
-    if names.len() > MAX_LISTED {
-        names.truncate(MAX_LISTED);
+    let mut names: Vec<_> = points.iter().take(MAX_LISTED).map(name).collect();
+    if points.len() > MAX_LISTED {
         names.push("..".into());
     }
     names.join(", ")
 }
 
-/// Refuses the file of a sweep whose first line is not that of its record; a file without a record is
-/// no such file.
+/// Refuses the file of a sweep whose first line is not that of its record. Of a file without a record,
+/// or with one of another version, nothing is known.
 ///
 /// # Errors
 ///
-/// That, or a record that cannot be used.
+/// That, or a record that was changed.
 pub fn check_header(path: &Path) -> Result<(), Failure> {
-    let Some(manifest) = Manifest::beside(path)? else { return Ok(()) };
+    let Some(header) = Manifest::header_beside(path)? else { return Ok(()) };
     let failure = |error: io::Error| Failure::Argument(format!("{}: {error}", path.display()));
     let mut lines = Lines::of(BufReader::new(File::open(path).map_err(failure)?));
     match lines.next_line().map_err(failure)? {
-        Line::Whole(line) if line == manifest.header().as_bytes() => Ok(()),
+        Line::Whole(line) if line == header.as_bytes() => Ok(()),
         _ => Err(Failure::Argument(format!(
             "{}: its first line is not that of the sweep in {}",
             path.display(),

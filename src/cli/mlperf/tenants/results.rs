@@ -39,8 +39,7 @@ fn file(tenant: usize, asked: &Asked<'_>, name: &str) -> String {
 
 /// Every file of `--out` for these tenants.
 pub(super) fn files(asked: &[Asked<'_>]) -> Vec<String> {
-    let of_tenant =
-        |(index, asked)| [SUMMARY, QUERIES].map(|name| file(index + 1, asked, name));
+    let of_tenant = |(index, asked)| [SUMMARY, QUERIES].map(|name| file(index + 1, asked, name));
     let tenants = asked.iter().enumerate().flat_map(of_tenant);
     tenants.chain([TABLE, RECORD].map(String::from)).collect()
 }

@@ -50,16 +50,18 @@ impl OutputFile {
     ///
     /// If the folder cannot be written to or `path` is a folder.
     pub fn create(path: &Path) -> Result<Self, Failure> {
-        let beside = |place: &Path| {
-            let folder = place.parent().filter(|folder| !folder.as_os_str().is_empty());
-            folder.unwrap_or(Path::new(".")).to_path_buf()
-        };
         Self::open(path, beside, None)
     }
 
     /// Starts a file of a set, which is kept in `folder` until the set is complete.
     fn staged(path: &Path, folder: &Path) -> Result<Self, Failure> {
         Self::open(path, |place| set::staging(place, folder), Some(Digest::default()))
+    }
+
+    /// Removes what writers of `path` that were killed left beside it.
+    pub fn tidy(path: &Path) {
+        let place = fs::canonicalize(path).unwrap_or(path.into());
+        part::remove_abandoned(&beside(&place));
     }
 
     fn open(
@@ -97,6 +99,12 @@ impl OutputFile {
             Err(error) => Err(Failure::writing(&path.display(), &error.into_error())),
         }
     }
+}
+
+/// The folder of a file.
+fn beside(place: &Path) -> PathBuf {
+    let folder = place.parent().filter(|folder| !folder.as_os_str().is_empty());
+    folder.unwrap_or(Path::new(".")).into()
 }
 
 impl Complete {

@@ -2,6 +2,7 @@
 //! of another that is written, whatever the names that lead to them.
 
 use std::collections::HashMap;
+use std::fmt;
 use std::fs;
 use std::path::{Component, Path, PathBuf};
 
@@ -12,7 +13,24 @@ use super::message::Failure;
 #[derive(Debug, Default)]
 pub struct Places {
     inputs: Vec<PathBuf>,
-    outputs: Vec<PathBuf>,
+    outputs: Vec<Output>,
+}
+
+/// A file that is written.
+#[derive(Debug)]
+struct Output {
+    path: PathBuf,
+    /// The figure whose data it is.
+    figure: Option<PathBuf>,
+}
+
+impl fmt::Display for Output {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.figure {
+            Some(figure) => write!(f, "{} (the data of {})", self.path.display(), figure.display()),
+            None => self.path.display().fmt(f),
+        }
+    }
 }
 
 /// What a path leads to, by whatever name.
@@ -37,7 +55,7 @@ impl Places {
     /// Adds files that are written.
     #[must_use]
     pub fn writing<'a>(mut self, paths: impl IntoIterator<Item = &'a PathBuf>) -> Self {
-        self.outputs.extend(paths.into_iter().cloned());
+        self.outputs.extend(paths.into_iter().map(|path| Output::of(path.clone())));
         self
     }
 
@@ -47,8 +65,9 @@ impl Places {
         for path in paths {
             let [picture, data] = figure::files(path);
             let is_table = path.extension().is_some_and(|it| it.eq_ignore_ascii_case("csv"));
+            let data = Output { path: data, figure: Some(picture.clone()) };
             self.outputs.extend((!is_table).then_some(data));
-            self.outputs.push(picture);
+            self.outputs.push(Output::of(picture));
         }
         self
     }
@@ -61,7 +80,8 @@ impl Places {
         names: impl IntoIterator<Item = S>,
     ) -> Self {
         if let Some(folder) = folder {
-            self.outputs.extend(names.into_iter().map(|name| folder.join(name.as_ref())));
+            let output = |name: S| Output::of(folder.join(name.as_ref()));
+            self.outputs.extend(names.into_iter().map(output));
         }
         self
     }
@@ -77,20 +97,17 @@ impl Places {
             inputs.insert(Place::of(input), input);
         }
         let mut outputs = HashMap::new();
-        for output in self.outputs.iter().filter(|output| !is_special(output)) {
-            let place = Place::of(output);
+        for output in self.outputs.iter().filter(|output| !is_special(&output.path)) {
+            let place = Place::of(&output.path);
             if let Some(input) = inputs.get(&place) {
                 return Err(refuse(&format!(
-                    "{} would take the place of {}, which this command reads",
-                    output.display(),
+                    "{output} would take the place of {}, which this command reads",
                     input.display()
                 )));
             }
             if let Some(earlier) = outputs.insert(place, output) {
                 return Err(refuse(&format!(
-                    "{} would take the place of {}, which this command writes too",
-                    output.display(),
-                    earlier.display()
+                    "{output} would take the place of {earlier}, which this command writes too"
                 )));
             }
         }
@@ -105,6 +122,12 @@ fn refuse(message: &str) -> Failure {
 /// A device or a pipe, which keeps nothing.
 fn is_special(path: &Path) -> bool {
     path.metadata().is_ok_and(|metadata| !metadata.is_file() && !metadata.is_dir())
+}
+
+impl Output {
+    fn of(path: PathBuf) -> Self {
+        Self { path, figure: None }
+    }
 }
 
 impl Place {

@@ -156,7 +156,7 @@ fn a_second_writer_into_a_folder_is_refused() {
     let lock = fs::File::open(&results).expect("it can be opened");
     lock.lock().expect("it can be locked");
     let writers: [&[&str]; 4] = [
-        &["run", "--scenario", "VR_gaming", "--system", "A", "--pes", "64"],
+        &["run", "--scenario", "VR_gaming", "--system", "A", "--pes", "4096"],
         &["compare", "--scheduler", "edf", "--scheduler", "rm", "--scenario", "VR_gaming"],
         &["mlperf", "inference", "--load", "single-stream"],
         &["reproduce", "--figure", "8"],

@@ -8,16 +8,20 @@ use std::time::{Duration, Instant};
 use super::world::World;
 
 /// Starts `command` and kills it: at any moment until `usual` is over, or as soon as something has come
-/// into `folder` or changed there, or a moment after that. Whether it was killed, and not done before.
+/// into `folder` or changed there, or as soon as that is no part file. Whether it was killed, and not
+/// done before.
 pub fn kill(world: &mut World, mut command: Command, usual: Duration, folder: &Path) -> bool {
-    let before = look(folder);
+    let kind = world.below(3);
+    let parts_too = kind == 1;
+    let before = look(folder, parts_too);
     let mut child = command.spawn().expect("the program starts");
-    match world.below(3) {
+    match kind {
         0 => thread::sleep(part_of(world, usual)),
-        kind => {
-            wait_for_change(&mut child, usual, || look(folder) != before);
-            let after = usual / 20;
-            thread::sleep(if kind == 1 { Duration::ZERO } else { part_of(world, after) });
+        _ => {
+            wait_for_change(&mut child, usual, || look(folder, parts_too) != before);
+            if parts_too || world.below(2) == 0 {
+                thread::sleep(part_of(world, usual / 20));
+            }
         }
     }
     let was_killed = child.try_wait().expect("it can be waited for").is_none();
@@ -37,16 +41,18 @@ fn wait_for_change(child: &mut Child, usual: Duration, has_changed: impl Fn() ->
         if child.try_wait().expect("it can be waited for").is_some() {
             return;
         }
-        thread::sleep(Duration::from_micros(50));
+        thread::sleep(Duration::from_micros(20));
     }
 }
 
-/// Names, numbers and lengths of the files in a folder.
-fn look(folder: &Path) -> Vec<(std::ffi::OsString, u64, u64)> {
+/// Names, numbers and lengths of the files in a folder, with or without part files.
+fn look(folder: &Path, parts_too: bool) -> Vec<(std::ffi::OsString, u64, u64)> {
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
     let mut found: Vec<_> = entries
         .filter_map(|entry| {
             let metadata = entry.metadata().ok()?;
+            let is_part = entry.file_name().to_string_lossy().ends_with(".part");
+            (parts_too || !is_part).then_some(())?;
             Some((entry.file_name(), number(&metadata), metadata.len()))
         })
         .collect();

@@ -78,7 +78,7 @@ fn main() -> ExitCode {
         return ExitCode::SUCCESS;
     }
     let start = Instant::now();
-    let mut world = World::new(plan.binary, plan.seed);
+    let mut world = World::new(plan.binary.clone(), plan.seed);
     sweeps::soak(&mut world, &plan_of_sweeps(&plan));
     folders::soak(&mut world, &plan_of_folders(&plan));
     world.report(start.elapsed())

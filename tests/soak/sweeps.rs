@@ -7,8 +7,7 @@ use super::faults::{damage, kill};
 use super::world::World;
 
 /// A sweep long enough to be killed in its middle.
-const LONG: &str =
-    "sweep: {name: s, grid: {scenario: VR_gaming, system: A, pes: [64, 96]}, replications: 2000}";
+const LONG: &str = "sweep: {name: s, grid: {scenario: VR_gaming, system: A, pes: [4096, 8192]}, replications: 1500}";
 
 /// A sweep with all kinds of rows.
 const SHORT: &str = "\

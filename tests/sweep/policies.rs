@@ -19,7 +19,7 @@ while read line; do n=$((n+1)); echo \"{\\\"id\\\":$n,\\\"do\\\":\\\"wait\\\"}\"
 const SPEC: &str = "\
 sweep:
   name: s
-  grid: {scenario: VR_gaming, system: A, pes: [64, 96], scheduler: [\"external:./policy.sh\", edf]}
+  grid: {scenario: VR_gaming, system: A, pes: [4096, 8192], scheduler: [\"external:./policy.sh\", edf]}
 ";
 
 fn with_policy(mode: u32) -> Study {

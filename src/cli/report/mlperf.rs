@@ -71,10 +71,10 @@ impl Reader<'_> {
         let path: PathBuf = self.folder.join(name);
         let read = read(&path, self.left, &too_large())?;
         self.left -= read.text.len() as u64;
-        match &self.recorded {
-            Some(recorded) => read.recorded(name, recorded),
-            None => Ok(read),
+        if let Some(recorded) = &self.recorded {
+            read.check(name, recorded)?;
         }
+        Ok(read)
     }
 
     fn text_if_any(&mut self, name: &str) -> Result<Option<Text>, Failure> {

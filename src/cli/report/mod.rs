@@ -75,11 +75,13 @@ fn runs(folder: &Path) -> Result<Made, Failure> {
         let too_large = format!("larger than {} MiB", MAX_BYTES >> 20);
         read(&folder.join(name), MAX_BYTES, &too_large)
     };
-    let provenance = read(RECORD)?;
+    let [scores, models, inferences, provenance] =
+        [read(SCORES)?, read(MODELS)?, read(INFERENCES)?, read(RECORD)?];
     let recorded = Recorded::of(&folder.join(RECORD), &provenance.text)?;
     recorded.warn();
-    let table = |name: &str| read(name)?.recorded(name, &recorded);
-    let [scores, models, inferences] = [table(SCORES)?, table(MODELS)?, table(INFERENCES)?];
+    for (name, table) in [(SCORES, &scores), (MODELS, &models), (INFERENCES, &inferences)] {
+        table.check(name, &recorded)?;
+    }
     let page = html::page(&Folder {
         scores: scores.source(),
         models: models.source(),
@@ -151,10 +153,9 @@ fn read_bounded(path: &Path, max: u64, too_large: &str) -> io::Result<Vec<u8>> {
 }
 
 impl Text {
-    /// This text, if it is what the record says of the file called `name`.
-    fn recorded(self, name: &str, recorded: &Recorded) -> Result<Self, Failure> {
-        recorded.check(name, Path::new(&self.name), Digest::of(self.text.as_bytes()))?;
-        Ok(self)
+    /// Refuses the text if it is not what the record says of the file called `name`.
+    fn check(&self, name: &str, recorded: &Recorded) -> Result<(), Failure> {
+        recorded.check(name, Path::new(&self.name), Digest::of(self.text.as_bytes()))
     }
 
     fn source(&self) -> Source<'_> {

@@ -25,6 +25,7 @@ use crate::sweep::grid::{Grid, Shard};
 
 use super::args::SweepArgs;
 use super::message::{Failure, say};
+use super::output::OutputFile;
 use super::places::Places;
 use super::progress::Progress;
 use check::Sweep;
@@ -167,6 +168,7 @@ impl<'g> Rows<'g> {
         let manifest = Manifest::of(grid, inputs.files(), points);
         let header = manifest.header();
         let file = journal::open(&path)?;
+        OutputFile::tidy(&path);
         let found = match restart {
             true => Found::default(),
             false => found(&path, &file, &header, &manifest, |index| grid.point(index).id())?,

@@ -52,7 +52,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
         "sweep",
         &[
             "ids", "hardware", "scenario", "cost", "load", "schedule", "score", "plan", "engine",
-            "compat", "trace", "bounds", "metrics",
+            "compat", "trace", "bounds", "metrics", "units",
         ],
     ),
     (

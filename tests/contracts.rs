@@ -19,7 +19,8 @@ use xrsim::engine;
 use xrsim::ids::{AccelId, RequestId};
 use xrsim::plan::Plan;
 use xrsim::schedule::{
-    self, Activity, Decision, Granularity, History, Job, OPTIONS, Options, Policy, Scheduler, View,
+    self, Activity, Breakdown, Decision, Granularity, History, Job, OPTIONS, Options, Policy,
+    Scheduler, View,
 };
 use xrsim::trace::{DropReason, Outcome, Record};
 use xrsim::units::Millijoules;
@@ -265,7 +266,7 @@ fn a_policy_may_give_up_whatever_is_ready() {
 #[test]
 fn a_policy_that_cannot_go_on_ends_the_run_and_says_why() {
     let mut plan = plan(six_models(), six_models_table());
-    plan.scheduler = made(|_| Decision::Fail("out of ideas".into()));
+    plan.scheduler = made(|_| Decision::Fail(Breakdown::new("out of ideas")));
     let failure = engine::run(&plan, &requests(&plan)).unwrap_err();
     assert_eq!(failure.to_string(), "scheduler made up: out of ideas");
 }
@@ -289,7 +290,7 @@ fn a_policy_that_takes_a_busy_accelerator_is_a_bug() {
 fn inspect(view: &View<'_>) -> Decision {
     assert!(!view.ready.is_empty() && !view.idle.is_empty());
     let key = |job: &Job| (job.release, job.deadline, job.model, job.frame);
-    assert!(view.ready.is_sorted_by_key(key));
+    assert!(view.ready.iter().is_sorted_by_key(key));
     assert!(view.ready.iter().all(|job| job.ready_since >= job.release));
     assert!(view.ready.iter().all(|job| job.ready_since <= view.now && view.now < job.deadline));
     assert!(view.idle.is_sorted());

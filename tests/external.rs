@@ -20,6 +20,7 @@ use xrsim::engine;
 use xrsim::external;
 use xrsim::plan::Plan;
 use xrsim::schedule::Policy;
+use xrsim::sweep::RunError;
 use xrsim::trace::{DropReason, Outcome};
 
 /// First argument of this program in the role of a policy.
@@ -32,7 +33,7 @@ fn main() {
     {
         return act(role);
     }
-    let tests: [(&str, fn()); 8] = [
+    let tests: [(&str, fn()); 12] = [
         ("an_external_policy_decides_like_the_same_one_inside", like_the_same_one_inside),
         ("an_external_policy_makes_the_same_run", the_same_run),
         ("an_external_policy_may_drop_wait_and_take_pieces", drop_wait_and_pieces),
@@ -40,6 +41,10 @@ fn main() {
         ("an_external_policy_that_is_not_there_fails_the_run", not_there),
         ("an_external_policy_can_give_up_with_a_message", gives_up),
         ("no_process_outlives_its_run", no_process_outlives_its_run),
+        ("the_message_does_not_depend_on_which_pipe_closes_first", one_message),
+        ("what_lies_in_the_machine_is_transient", transient),
+        ("nothing_that_a_policy_started_is_left_behind", nothing_left_behind),
+        ("a_policy_ends_with_a_program_that_is_killed", ends_with_the_program),
         ("the_example_in_python_is_edf", the_example_in_python),
     ];
     let filter = arguments.iter().find(|argument| !argument.starts_with('-'));
@@ -242,6 +247,112 @@ fn no_process_outlives_its_run() {
     if cfg!(target_os = "linux") {
         assert!(!std::path::Path::new(&format!("/proc/{id}")).exists(), "{id} is still there");
     }
+}
+
+/// A policy in shell, where there is one.
+fn in_shell(script: &str, parameters: &str) -> Option<Policy> {
+    let text = format!("external:sh -c '{script}'{parameters}");
+    cfg!(unix).then(|| external::policy(&text).expect("the command has words"))
+}
+
+/// Its output closes before, with, or after its end, or never because of what it has left behind; it
+/// reads all, some or nothing of what it is sent.
+fn one_message() {
+    for script in [
+        "read a; read b; exit 3",
+        "read a; read b; exec >&-; sleep 0.1; exit 3",
+        "exit 3",
+        "exec <&- >&-; sleep 0.1; exit 3",
+        "sleep 1000 & exit 3",
+    ] {
+        for _ in 0..3 {
+            let Some(policy) = in_shell(script, "") else { return };
+            assert_eq!(failure(policy), "ended without an answer (exit status: 3)", "{script}");
+        }
+    }
+    let Some(policy) = in_shell("read a; read b; exec >&-; sleep 1000", ",timeout_ms=50") else {
+        return;
+    };
+    assert_eq!(failure(policy), "closed its output without an answer");
+}
+
+fn transient() {
+    let is_transient = |policy: Policy| {
+        let plan = busy(policy);
+        let failure = engine::run(&plan, &requests(&plan)).expect_err("the policy is wrong");
+        RunError::from(failure).is_transient()
+    };
+    assert!(is_transient(external::policy("external:no-such-program").expect("it has words")));
+    assert!(is_transient(acting("silent", ",timeout_ms=50")));
+    assert!(!is_transient(acting("no-json", "")));
+    assert!(!is_transient(acting("gives-up", "")));
+    let Some(exits) = in_shell("exit 3", "") else { return };
+    assert!(!is_transient(exits));
+    let killed = in_shell("read a; kill -KILL $$", "").expect("there is a shell");
+    assert!(is_transient(killed));
+}
+
+/// Whether a process runs; one that has ended may be listed until somebody asks for its status.
+fn runs(id: &str) -> bool {
+    let stat = std::fs::read_to_string(format!("/proc/{id}/stat")).unwrap_or_default();
+    stat.rsplit(") ").next().is_some_and(|rest| !rest.is_empty() && !rest.starts_with('Z'))
+}
+
+fn n_entries(folder: &str) -> usize {
+    std::fs::read_dir(folder).expect("the folder is there").count()
+}
+
+/// Neither processes, which hold the pipes and do not listen to polite signals, nor descriptors or
+/// threads of this process.
+fn nothing_left_behind() {
+    let says_its_child = "trap \"\" HUP INT TERM; sleep 1000 & read -r a; read -r b; \
+        echo {\\\"id\\\":1,\\\"do\\\":\\\"fail\\\",\\\"message\\\":\\\"$!\\\"}; wait";
+    if !cfg!(target_os = "linux") {
+        return;
+    }
+    let run = || failure(in_shell(says_its_child, "").expect("there is a shell"));
+    run();
+    let [descriptors, threads] = ["/proc/self/fd", "/proc/self/task"].map(n_entries);
+    for _ in 0..5 {
+        let child = run();
+        assert!(child.parse::<u32>().is_ok(), "{child}");
+        assert!(!runs(&child), "{child} is still there");
+    }
+    assert_eq!(["/proc/self/fd", "/proc/self/task"].map(n_entries), [descriptors, threads]);
+}
+
+/// The policy does not read, and is not asked to end by the program, which has no time for it.
+fn ends_with_the_program() {
+    if !cfg!(target_os = "linux") {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a folder can be made");
+    let file = folder.path().join("id");
+    let script = format!(
+        "trap \"\" HUP INT TERM; echo $$ > {}; while :; do sleep 1000; done",
+        file.display()
+    );
+    let policy = format!("external:sh -c '{script}',timeout_ms=3600000");
+    let mut program = Command::new(env!("CARGO_BIN_EXE_xrsim"))
+        .args(["run", "--scenario", "AR_gaming", "--system", "A", "--scheduler", &policy])
+        .spawn()
+        .expect("the program starts");
+    let written = || std::fs::read_to_string(&file).ok().filter(|text| text.ends_with('\n'));
+    let id = loop {
+        match written() {
+            Some(id) => break id.trim().to_string(),
+            None => thread::sleep(Duration::from_millis(5)),
+        }
+    };
+    assert!(runs(&id));
+    program.kill().expect("it runs");
+    program.wait().expect("it was killed");
+    // Nobody can be waited for here: the policy is not a child of this process.
+    let gone = (0..2000).any(|_| {
+        thread::sleep(Duration::from_millis(5));
+        !runs(&id)
+    });
+    assert!(gone, "{id} is still there");
 }
 
 fn the_example_in_python() {

@@ -28,6 +28,7 @@ mod schedulers;
 mod settings;
 mod study;
 mod sweep;
+mod threads;
 mod trace;
 mod validate;
 
@@ -46,10 +47,27 @@ use message::Failure;
 /// Parses the arguments of the process, does what they say and gives the exit status: 0 done,
 /// 1 a check failed, 2 bad input.
 pub fn run() -> ExitCode {
-    match dispatch(Cli::parse().command) {
+    let command = Cli::parse().command;
+    let ready = if is_parallel(&command) { threads::start() } else { Ok(()) };
+    match ready.and_then(|()| dispatch(command)) {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => failure.report(),
     }
+}
+
+/// Whether a command may need more than one thread.
+fn is_parallel(command: &Command) -> bool {
+    use Command::{Check, Completions, Import, List, Man, Merge, Show};
+    !matches!(
+        command,
+        List { .. }
+            | Show { .. }
+            | Check { .. }
+            | Import { .. }
+            | Completions { .. }
+            | Man
+            | Merge(_)
+    )
 }
 
 fn dispatch(command: Command) -> Result<(), Failure> {

@@ -29,7 +29,11 @@ pub struct Results {
     json_runs: Vec<Value>,
     rows: Vec<Average>,
     n_runs: usize,
+    replications: u64,
+    /// Runs that have no score.
     infeasible: Vec<Value>,
+    /// Those of them that began and broke off.
+    n_failed: usize,
 }
 
 /// Names of the tables of `--out DIR`, and of the record of them.
@@ -98,7 +102,9 @@ impl Results {
             json_runs: Vec::new(),
             rows: Vec::new(),
             n_runs: 0,
+            replications: args.replications,
             infeasible: Vec::new(),
+            n_failed: 0,
         })
     }
 
@@ -121,7 +127,8 @@ impl Results {
                 let mut object = json::label(&label);
                 object.insert("reason".into(), json!(error.to_string()));
                 self.infeasible.push(Value::Object(object));
-                self.average(&label).infeasible = Some(error.to_string());
+                self.n_failed += usize::from(error.is_failure());
+                self.average(&label).refuse(&error);
                 Ok(())
             }
         };
@@ -174,20 +181,10 @@ impl Results {
         mut self,
         provenance: impl FnOnce() -> Map<String, Value>,
     ) -> Result<(), Failure> {
-        let Self { folder, infeasible, n_runs, .. } = &self;
-        for entry in infeasible.iter().take(3) {
-            let text = |key: &str| entry[key].as_str().unwrap_or_default();
-            say(format_args!(
-                "note: no score for {} on {}: {}",
-                text("scenario"),
-                text("system"),
-                text("reason")
-            ));
-        }
-        if infeasible.len() > 3 {
-            say(format_args!("note: {} more runs have no score", infeasible.len() - 3));
-        }
-        let all_infeasible = infeasible.len() == *n_runs;
+        self.say_infeasible();
+        let Self { folder, infeasible, n_runs, n_failed, .. } = &self;
+        let (n_runs, n_failed) = (*n_runs, *n_failed);
+        let all_infeasible = infeasible.len() == n_runs;
         let record = folder.is_some() || self.format == Format::Json;
         let record = record.then(|| {
             let mut record = provenance();
@@ -202,7 +199,32 @@ impl Results {
         if all_infeasible {
             return Err(Failure::Argument("no run was feasible".into()));
         }
-        Ok(())
+        match n_failed {
+            0 => Ok(()),
+            _ => Err(Failure::Check(format!(
+                "error: {n_failed} of {n_runs} runs failed; means are those of the others"
+            ))),
+        }
+    }
+
+    /// Says which runs have no score, and why.
+    fn say_infeasible(&self) {
+        for entry in self.infeasible.iter().take(3) {
+            let text = |key: &str| entry[key].as_str().unwrap_or_default();
+            let replication = match self.replications {
+                1 => String::new(),
+                n => format!(", replication {} of 0 to {}", entry["replication"], n - 1),
+            };
+            say(format_args!(
+                "note: no score for {} on {}{replication}: {}",
+                text("scenario"),
+                text("system"),
+                text("reason")
+            ));
+        }
+        if self.infeasible.len() > 3 {
+            say(format_args!("note: {} more runs have no score", self.infeasible.len() - 3));
+        }
     }
 
     fn print(self, record: Option<Map<String, Value>>) -> Result<(), Failure> {
@@ -247,6 +269,7 @@ struct Average {
     /// Mean and sum of squared deviations of the score so far (Welford).
     score_mean: f64,
     score_m2: f64,
+    /// Why the first of those without a score has none.
     infeasible: Option<String>,
 }
 
@@ -281,6 +304,10 @@ impl Average {
         self.score_m2 += delta * (total.score - self.score_mean);
     }
 
+    fn refuse(&mut self, error: &RunError) {
+        self.infeasible.get_or_insert_with(|| error.to_string());
+    }
+
     fn values(total: &Score) -> [f64; 10] {
         let [a, b, c, d, e, f] = total.values();
         let Counts { executed, released, deadline_misses, energy, .. } = total.counts;
@@ -300,7 +327,7 @@ impl Average {
             released: mean[7],
             late: mean[8],
             energy_mj: mean[9],
-            infeasible: self.infeasible.clone(),
+            infeasible: self.infeasible.clone().filter(|_| self.n == 0.0),
         }
     }
 }

@@ -15,7 +15,7 @@ use crate::sweep::{self, RunSpec, Semantics};
 use super::args::{RunArgs, RunOptions};
 use super::conditions::{self, Conditions};
 use super::costs::{self, CostChoice};
-use super::message::Failure;
+use super::message::{Failure, say};
 use super::places::Places;
 use super::programs;
 use super::progress::Progress;
@@ -25,6 +25,9 @@ use super::trace::{CompleteTrace, TraceFile};
 
 /// Most runs of one command; each takes memory before the first is made.
 const MAX_RUNS: u64 = 1_000_000;
+
+/// Memory above which a user is told before it is taken \[byte\].
+const MUCH_MEMORY: u64 = 1 << 30;
 
 /// Runs what `args` ask for.
 ///
@@ -82,7 +85,20 @@ pub(super) fn prepare(
     let mut catalog = Catalog::with_networks(conditions.networks());
     let costs = costs::choose(&mut catalog, conditions.cost_model())?;
     let specs = specs(options, replications, &conditions, &settings, &mut catalog)?;
+    let memory = sweep::memory(&specs);
+    if memory > MUCH_MEMORY {
+        say(format_args!("{}", much_memory(memory)));
+    }
     Ok(Prepared { catalog, settings, costs, specs })
+}
+
+/// What is said of a run that takes so much memory.
+fn much_memory(bytes: u64) -> String {
+    format!(
+        "note: the runs take about {:.1} GB of memory, by the number of their requests; a shorter \
+         --duration takes less",
+        bytes as f64 / 1e9
+    )
 }
 
 fn conditions<'a>(

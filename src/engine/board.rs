@@ -3,7 +3,7 @@
 use crate::cost::CostTable;
 use crate::ids::{AccelId, ModelId, RequestId};
 use crate::scenario::Scenario;
-use crate::schedule::{AcceleratorState, Activity, History, Job, View};
+use crate::schedule::{AcceleratorState, Activity, History, Job, Ready, View};
 use crate::trace::Outcome;
 use crate::units::SimTime;
 
@@ -13,7 +13,7 @@ use super::stint::Stint;
 pub(super) struct Board {
     /// In order of request: those of the load in order of (release, deadline, model, frame), then those
     /// submitted to the run, in order of submission.
-    ready: Vec<Job>,
+    ready: Ready,
     accelerators: Vec<AcceleratorState>,
     /// What they do, or did last, in more detail than policies see; indexed by [`AccelId`].
     stints: Vec<Option<Stint>>,
@@ -30,7 +30,7 @@ impl Board {
         let idle =
             AcceleratorState { activity: Activity::Idle { since: SimTime::ZERO }, resident: None };
         Self {
-            ready: Vec::new(),
+            ready: Ready::default(),
             accelerators: vec![idle; n_accelerators],
             stints: vec![None; n_accelerators],
             idle: (0..n_accelerators).map(AccelId::new).collect(),
@@ -66,21 +66,17 @@ impl Board {
 
     /// Adds a ready job.
     pub(super) fn add(&mut self, job: Job) {
-        let place = self.ready.partition_point(|other| other.request < job.request);
-        self.ready.insert(place, job);
+        self.ready.add(job);
     }
 
     /// Turns a ready job into one of another model, if it is there.
     pub(super) fn change_model(&mut self, request: RequestId, model: ModelId) {
-        if let Ok(place) = self.ready.binary_search_by_key(&request, |job| job.request) {
-            self.ready[place].model = model;
-        }
+        self.ready.change(request, |job| job.model = model);
     }
 
     /// Takes a ready job away; `None` if it is not ready.
     pub(super) fn take(&mut self, request: RequestId) -> Option<Job> {
-        let place = self.ready.binary_search_by_key(&request, |job| job.request).ok()?;
-        Some(self.ready.remove(place))
+        self.ready.take(request)
     }
 
     /// Of two jobs of `model` that have not started the one with the older frame.

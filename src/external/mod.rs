@@ -5,6 +5,7 @@
 //! a policy like any other. Whatever the process answers, the worst that follows is
 //! [`Decision::Fail`].
 
+mod group;
 mod message;
 mod process;
 

@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 use std::io::{self, Write};
 
 use crate::ids::{AccelId, RequestId};
-use crate::score::{Counts, Score, Scorecard};
+use crate::score::{Counted, Counts, Score, Scorecard};
 use crate::sweep::{RunResult, RunSpec};
 use crate::trace::{Attempt, Outcome, Piece, Record};
 use crate::units::SimTime;
@@ -50,6 +50,7 @@ const INFERENCE: &[&str] = &[
     "inference",
     "cause",
     "pieces",
+    "counted",
 ];
 
 /// Those of `keys` that the label of a run does not show.
@@ -225,6 +226,7 @@ impl<W: Write> Table<W> {
         self.start_run(label);
         let names = model_names(&spec.scenario);
         let why = Why::new(Played::new(spec, result));
+        let counted = Counted::new(&spec.scenario, spec.warm_up());
         let requests = result.trace.records().iter().zip(&result.inferences);
         for (index, (record, score)) in requests.enumerate() {
             let active = spec.scenario.model(record.model);
@@ -246,6 +248,7 @@ impl<W: Write> Table<W> {
             let id = RequestId::new(index);
             self.text(&why.short(id).unwrap_or_default());
             self.text(&pieces(spec, result.trace.pieces_of(id)));
+            self.text(if counted.counts(record) { "yes" } else { "no" });
             self.end_row()?;
         }
         Ok(())

@@ -1,32 +1,76 @@
 //! What is given up before a policy sees it.
 
-use crate::units::SimSpan;
+use std::collections::BTreeSet;
+
+use crate::ids::RequestId;
+use crate::units::{SimSpan, SimTime};
 
 use super::estimate::{Over, Remaining};
-use super::{BandwidthDemand, Decision, Job, Scheduler, Setup, View};
+use super::queue::Queue;
+use super::{BandwidthDemand, Decision, Job, Rank, Scheduler, Setup, View};
 
 /// A policy that gives up requests without hope, the first one first, and decides by another policy
 /// when none is left ([`Admission::SkipHopeless`](super::Admission::SkipHopeless)).
 pub(super) struct Admitting {
     policy: Box<dyn Scheduler>,
+    hope: Hope,
+    /// Many ready jobs in the order in which they lose hope.
+    queue: Option<Queue<i128>>,
+    /// Those that have lost it.
+    hopeless: BTreeSet<RequestId>,
+}
+
+/// How long there is hope.
+struct Hope {
     tolerance: SimSpan,
     shortest: Remaining,
 }
 
+impl Rank for Hope {
+    /// The last start that is not hopeless \[ns\].
+    type Key = i128;
+
+    const IS_FIXED: bool = true;
+
+    fn key(&self, job: &Job, view: &View<'_>) -> i128 {
+        match job.deadline + self.tolerance {
+            // Without a deadline there is hope for ever.
+            SimTime::MAX => i128::MAX,
+            end => i128::from(end.ns()) - i128::from(self.shortest.of(job, view).ns()),
+        }
+    }
+}
+
 impl Admitting {
     pub(super) fn new(policy: Box<dyn Scheduler>, tolerance: SimSpan, setup: &Setup<'_>) -> Self {
-        Self { policy, tolerance, shortest: Remaining::new(Over::Best, setup) }
+        let hope = Hope { tolerance, shortest: Remaining::new(Over::Best, setup) };
+        Self { policy, hope, queue: None, hopeless: BTreeSet::new() }
     }
 
-    fn is_hopeless(&self, job: &Job, view: &View<'_>) -> bool {
-        view.now + self.shortest.of(job, view) > job.deadline + self.tolerance
+    /// The first request without hope.
+    fn first_hopeless(&mut self, view: &View<'_>) -> Option<RequestId> {
+        let now = i128::from(view.now.ns());
+        let Some(queue) = Queue::up_to_date(&mut self.queue, &self.hope, view) else {
+            self.hopeless.clear();
+            let mut jobs = view.ready.iter();
+            return jobs.find(|job| self.hope.key(job, view) < now).map(|job| job.request);
+        };
+        self.hopeless.extend(std::iter::from_fn(|| queue.pop_below(now)));
+        while let Some(&request) = self.hopeless.first() {
+            let job = view.ready.get(request);
+            if job.is_some_and(|job| self.hope.key(job, view) < now) {
+                return Some(request);
+            }
+            self.hopeless.pop_first();
+        }
+        None
     }
 }
 
 impl Scheduler for Admitting {
     fn decide(&mut self, view: &View<'_>) -> Decision {
-        match view.ready.iter().find(|job| self.is_hopeless(job, view)) {
-            Some(job) => Decision::Drop(job.request),
+        match self.first_hopeless(view) {
+            Some(request) => Decision::Drop(request),
             None => self.policy.decide(view),
         }
     }

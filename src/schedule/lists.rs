@@ -52,8 +52,8 @@ impl Replay {
     }
 
     fn stage(&self, request: RequestId, view: &View<'_>) -> Stage {
-        if let Ok(index) = view.ready.binary_search_by_key(&request, |job| job.request) {
-            return Stage::Ready(view.ready[index]);
+        if let Some(job) = view.ready.get(request) {
+            return Stage::Ready(*job);
         }
         let runs = view.accelerators.iter().any(|state| {
             matches!(state.activity, Activity::Running { request: id, .. } if id == request)
@@ -88,7 +88,7 @@ impl Replay {
 
     /// A request that was not foreseen, which only a made-up run has: the first that is due.
     fn stranger<'v>(&self, view: &View<'v>) -> Option<&'v Job> {
-        let unknown = view.ready.iter().filter(|job| job.request.index() >= self.foreseen.len());
+        let unknown = view.ready.from(RequestId::new(self.foreseen.len()));
         unknown.min_by_key(|job| tie(job))
     }
 }

@@ -12,7 +12,9 @@ mod parameter;
 mod placement;
 mod policies;
 mod policy;
+mod queue;
 mod ranked;
+mod ready;
 pub mod tuning;
 mod view;
 
@@ -27,6 +29,7 @@ pub use parameter::{Allowed, Arguments, Parameter, Value};
 pub use policies::ALL;
 pub use policy::{Breakdown, Policy, PolicyError, PolicyFailure};
 pub use ranked::{Rank, Ranked};
+pub use ready::Ready;
 pub use view::{AcceleratorState, Activity, Foreseen, History, Job, Setup, View};
 
 /// What a policy answers.

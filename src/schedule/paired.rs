@@ -7,6 +7,9 @@ use super::{Decision, Granularity, Job, Scheduler, Setup, View};
 
 /// What it is worth to run a job on an accelerator.
 pub trait Worth: Send {
+    /// Looks at all that is ready, before it is asked what that is worth.
+    fn observe(&mut self, _view: &View<'_>) {}
+
     /// The idle accelerator where it is worth most to run `job` now, the lowest id of equals, and how
     /// much. Never NaN.
     fn best(&self, job: &Job, view: &View<'_>) -> (f64, AccelId);
@@ -34,6 +37,7 @@ impl<W: Worth> Paired<W> {
 
 impl<W: Worth> Scheduler for Paired<W> {
     fn decide(&mut self, view: &View<'_>) -> Decision {
+        self.worth.observe(view);
         let pairs = view.ready.iter().map(|job| (self.worth.best(job, view), job));
         let best = pairs.reduce(|best, next| {
             let ((most, _), first) = best;

@@ -2,9 +2,10 @@
 
 use std::cmp::Ordering;
 
-use crate::ids::{AccelId, FrameId, ModelId};
+use crate::ids::{AccelId, FrameId, ModelId, RequestId};
 use crate::units::SimTime;
 
+use super::queue::Queue;
 use super::{Decision, Granularity, Job, Options, Placement, Scheduler, Setup, View, placement};
 
 /// An order of requests.
@@ -12,11 +13,21 @@ pub trait Rank: Send {
     /// What decides; the smallest comes first.
     type Key: PartialOrd + Copy + Send;
 
+    /// Whether the order of two jobs stays the same for as long as both are ready, so that it is kept
+    /// from one decision to the next where there are many.
+    const IS_FIXED: bool = false;
+
     /// Looks at all that is ready, before it is asked for keys.
     fn observe(&mut self, _view: &View<'_>) {}
 
     /// The key of a ready job. Never NaN.
     fn key(&self, job: &Job, view: &View<'_>) -> Self::Key;
+
+    /// Whether the key of a ready job is the same from now on, where the order is fixed. Until it is, the
+    /// job is looked at for every decision.
+    fn is_settled(&self, _job: &Job, _view: &View<'_>) -> bool {
+        true
+    }
 
     /// How much of `job` runs; the user's choice unless the policy has its own.
     fn extent(&self, _job: &Job, _accelerator: AccelId, _view: &View<'_>) -> Option<Granularity> {
@@ -31,12 +42,14 @@ pub trait Rank: Send {
 pub struct Ranked<R: Rank> {
     rank: R,
     options: Options,
-    /// Keys and indices of the ready jobs while they are sorted.
-    order: Vec<(R::Key, usize)>,
+    /// The ready jobs while they are sorted.
+    order: Vec<(R::Key, Tie, RequestId)>,
+    /// The order of many ready jobs, if it is fixed.
+    queue: Option<Queue<R::Key>>,
 }
 
 /// What decides between equal keys: earlier deadline, earlier release, scenario order, lower frame.
-type Tie = (SimTime, SimTime, ModelId, FrameId);
+pub(super) type Tie = (SimTime, SimTime, ModelId, FrameId);
 
 /// Tie order of a job.
 pub(super) fn tie(job: &Job) -> Tie {
@@ -46,20 +59,27 @@ pub(super) fn tie(job: &Job) -> Tie {
 impl<R: Rank> Ranked<R> {
     /// The policy of `rank` with the options of the run.
     pub fn new(rank: R, setup: &Setup<'_>) -> Self {
-        Self { rank, options: setup.options, order: Vec::new() }
+        Self { rank, options: setup.options, order: Vec::new(), queue: None }
     }
 
-    fn first<'v>(&self, view: &View<'v>) -> &'v Job {
-        let mut jobs = view.ready.iter();
-        let mut first = jobs.next().expect("a policy is asked only with something ready");
-        let mut least = self.rank.key(first, view);
-        for job in jobs {
-            let key = self.rank.key(job, view);
-            if key < least || (key == least && tie(job) < tie(first)) {
-                (first, least) = (job, key);
-            }
+    fn first<'v>(&mut self, view: &View<'v>) -> &'v Job {
+        if R::IS_FIXED
+            && let Some(queue) = Queue::up_to_date(&mut self.queue, &self.rank, view)
+        {
+            let place = queue.first(&self.rank, view);
+            return place.and_then(|it| view.ready.get(it.request)).expect("there are many");
         }
-        first
+        let mut first = None;
+        for job in view.ready.chunks().flat_map(|chunk| chunk) {
+            let key = self.rank.key(job, view);
+            first = match first {
+                Some((least, other)) if key > least || (key == least && tie(job) >= tie(other)) => {
+                    Some((least, other))
+                }
+                _ => Some((key, job)),
+            };
+        }
+        first.expect("a policy is asked only with something ready").1
     }
 
     fn dispatch(&mut self, job: &Job, view: &View<'_>) -> Option<Decision> {
@@ -73,13 +93,14 @@ impl<R: Rank> Ranked<R> {
     fn first_that_runs(&mut self, view: &View<'_>) -> Decision {
         let mut order = std::mem::take(&mut self.order);
         order.clear();
-        let keys = view.ready.iter().map(|job| self.rank.key(job, view));
-        order.extend(keys.zip(0..));
-        order.sort_unstable_by(|(a, x), (b, y)| {
-            let keys = a.partial_cmp(b).unwrap_or(Ordering::Equal);
-            keys.then_with(|| tie(&view.ready[*x]).cmp(&tie(&view.ready[*y])))
+        order
+            .extend(view.ready.iter().map(|job| (self.rank.key(job, view), tie(job), job.request)));
+        order.sort_unstable_by(|a, b| {
+            let keys = a.0.partial_cmp(&b.0).unwrap_or(Ordering::Equal);
+            keys.then_with(|| (a.1, a.2).cmp(&(b.1, b.2)))
         });
-        let decision = order.iter().find_map(|&(_, index)| self.dispatch(&view.ready[index], view));
+        let mut jobs = order.iter().filter_map(|(.., request)| view.ready.get(*request));
+        let decision = jobs.find_map(|job| self.dispatch(job, view));
         self.order = order;
         decision.unwrap_or(Decision::Wait)
     }

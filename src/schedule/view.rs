@@ -6,7 +6,7 @@ use crate::scenario::Scenario;
 use crate::score::ScoreSettings;
 use crate::units::{Millijoules, SimSpan, SimTime};
 
-use super::Options;
+use super::{Options, Ready};
 
 /// What does not change during a run.
 #[derive(Debug, Clone, Copy)]
@@ -126,7 +126,7 @@ pub struct View<'a> {
     /// Current time.
     pub now: SimTime,
     /// Requests that could start, in order of (release, deadline, model, frame). Never empty.
-    pub ready: &'a [Job],
+    pub ready: &'a Ready,
     /// All accelerators.
     pub accelerators: &'a [AcceleratorState],
     /// The idle ones, lowest id first. Never empty.

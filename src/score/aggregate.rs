@@ -3,6 +3,7 @@
 
 use crate::scenario::{ActiveModel, Scenario};
 use crate::trace::{Outcome, Record, Trace};
+use crate::units::SimSpan;
 
 use super::accuracy::accuracy;
 use super::energy::energy;
@@ -55,16 +56,35 @@ pub fn inferences(
 pub fn score(scenario: &Scenario, trace: &Trace, settings: &ScoreSettings) -> Scorecard {
     let models = scenario.models();
     let mut tallies = vec![Tally::default(); models.len()];
-    let warm_up_frames = models.iter().map(|model| model.rate.frames_before(settings.warm_up));
-    let first_frames: Vec<_> = warm_up_frames.collect();
+    let counted = Counted::new(scenario, settings.warm_up);
     for record in trace.records() {
-        let index = record.model.index();
-        if record.frame.index() as u64 >= first_frames[index] {
+        if counted.counts(record) {
+            let index = record.model.index();
             tallies[index].add(&models[index], record, settings);
         }
     }
     let scores = tallies.iter().map(|tally| tally.score(settings.never_triggered));
     Scorecard::of_models(scores.collect(), settings.never_triggered)
+}
+
+/// Which requests count: those of the frames whose nominal start lies behind the warm-up.
+#[derive(Debug, Clone)]
+pub struct Counted {
+    /// First frame that counts of every model.
+    first_frames: Box<[u64]>,
+}
+
+impl Counted {
+    /// Those of `scenario` behind `warm_up`.
+    pub fn new(scenario: &Scenario, warm_up: SimSpan) -> Self {
+        let first = scenario.models().iter().map(|model| model.rate.frames_before(warm_up));
+        Self { first_frames: first.collect() }
+    }
+
+    /// Whether a request of the scenario counts.
+    pub fn counts(&self, record: &Record) -> bool {
+        record.frame.index() as u64 >= self.first_frames[record.model.index()]
+    }
 }
 
 /// Score of the benchmark (XRBench Definition 16): the mean over scenarios; 0 without.

@@ -9,7 +9,7 @@ pub mod energy;
 pub mod qoe;
 pub mod realtime;
 
-pub use aggregate::{benchmark_score, inference, inferences, score};
+pub use aggregate::{Counted, benchmark_score, inference, inferences, score};
 
 use std::iter::Sum;
 use std::ops::Add;
@@ -186,4 +186,12 @@ pub struct Scorecard {
     pub models: Vec<Score>,
     /// Means over the models that had something to do; counts of all.
     pub total: Score,
+}
+
+impl Scorecard {
+    /// Whether no model is in the means, because none has a released frame that counts. The run has no
+    /// score then; the zeros of [`Scorecard::total`] stand for nothing.
+    pub fn is_empty(&self, settings: &ScoreSettings) -> bool {
+        self.total.counts.released == 0 && settings.never_triggered.score().is_none()
+    }
 }

@@ -276,7 +276,7 @@ fn samples(
         let trace = engine::run(&plan, requests)?.trace;
         let found = Metrics::of(&plan.scenario, &trace, &plan.costs, &plan.score, None);
         metrics.add(&found, weight);
-        Ok(Sample::new(&plan.score(&trace).total))
+        Ok(Sample::new(&super::score(&plan, &trace)?.total))
     };
     policies.iter().zip(metrics).map(sample).collect()
 }

@@ -21,12 +21,13 @@ use crate::cost::library::{CostError, CostLibrary};
 use crate::cost::{CostModel, CostTable};
 use crate::engine;
 use crate::hardware::System;
-use crate::load::{LoadError, LoadSettings};
+use crate::load::{LoadError, LoadSettings, RequestStream};
 use crate::plan::{EngineSettings, LatePolicy, Plan};
 use crate::scenario::Scenario;
 use crate::schedule::{Granularity, Options, Placement, Policy, PolicyFailure, Preemption};
 use crate::score::{self, InferenceScore, ScoreSettings, Scorecard};
 use crate::trace::Trace;
+use crate::units::SimSpan;
 
 /// Which runtime a run follows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -102,6 +103,14 @@ impl RunSpec {
         self.semantics.scheduler_name(&self.scheduler)
     }
 
+    /// How long its frames are played and not counted.
+    pub fn warm_up(&self) -> SimSpan {
+        match self.semantics {
+            Semantics::Principled => self.score.warm_up,
+            Semantics::Mlsys2023 => SimSpan::ZERO,
+        }
+    }
+
     /// Whether the run may ask for the costs of single layers.
     fn needs_layers(&self) -> bool {
         let Options { granularity, preemption, placement, .. } = self.scheduler.options();
@@ -143,6 +152,12 @@ pub enum RunError {
     /// The policy broke off.
     #[error(transparent)]
     Policy(#[from] PolicyFailure),
+    /// No frame counts, so there is nothing to score.
+    #[error(
+        "no frame is counted: every frame starts before score.warm_up_ms or after the end of the run, \
+         or was not asked for"
+    )]
+    NothingCounted,
 }
 
 impl RunError {
@@ -151,14 +166,31 @@ impl RunError {
     pub fn is_transient(&self) -> bool {
         matches!(self, Self::Policy(failure) if failure.is_transient)
     }
+
+    /// Whether the run began and broke off. The other errors are properties of what is asked for, such
+    /// as a network that does not fit.
+    pub fn is_failure(&self) -> bool {
+        matches!(self, Self::Policy(_))
+    }
 }
 
 /// Most runs that are computed together before their results are handed on.
 const BLOCK_RUNS: usize = 1024;
 
-/// Most requests of the runs of a block, unless a single run has more: a result takes about 0.1 kB
-/// a request.
+/// Most requests of the runs of a block, unless a single run has more.
 const BLOCK_REQUESTS: u64 = 1 << 21;
+
+/// Memory that a run takes for each of its requests, with its result \[byte\]; more where requests run
+/// in pieces.
+const BYTES_PER_REQUEST: u64 = 150;
+
+/// Memory that runs take at least while they are made, from the number of their requests \[byte\].
+pub fn memory(specs: &[RunSpec]) -> u64 {
+    let allowed = |requests: &u64| *requests <= RequestStream::MAX_REQUESTS;
+    let requests = || specs.iter().map(n_requests).filter(allowed);
+    let together = requests().fold(0, u64::saturating_add).min(BLOCK_REQUESTS);
+    requests().fold(together, u64::max) * BYTES_PER_REQUEST
+}
 
 /// Makes all runs and hands their results to `consume` in order, with the index of the run.
 ///
@@ -278,7 +310,7 @@ pub fn run_at_costs(spec: &RunSpec, costs: Arc<CostTable>) -> Result<RunResult, 
 fn scorecard(spec: &RunSpec, library: &CostLibrary) -> Result<Scorecard, RunError> {
     let plan = plan(spec, costs(spec, library)?);
     match spec.semantics {
-        Semantics::Principled => Ok(plan.score(&engine::run(&plan, &plan.requests()?)?.trace)),
+        Semantics::Principled => score(&plan, &engine::run(&plan, &plan.requests()?)?.trace),
         Semantics::Mlsys2023 => Ok(mlsys2023(&plan)?.scorecard()),
     }
 }
@@ -308,11 +340,20 @@ fn principled(plan: &Plan) -> Result<RunResult, RunError> {
     let trace = engine::run(plan, &plan.requests()?)?.trace;
     let inferences = score::inferences(&plan.scenario, &trace, &plan.score);
     Ok(RunResult {
-        scorecard: plan.score(&trace),
+        scorecard: score(plan, &trace)?,
         trace,
         inferences,
         costs: Arc::clone(&plan.costs),
     })
+}
+
+/// Scores of a run in which something counts.
+fn score(plan: &Plan, trace: &Trace) -> Result<Scorecard, RunError> {
+    let scorecard = plan.score(trace);
+    match scorecard.is_empty(&plan.score) {
+        true => Err(RunError::NothingCounted),
+        false => Ok(scorecard),
+    }
 }
 
 fn mlsys2023(plan: &Plan) -> Result<compat::Replay, RunError> {

@@ -4,6 +4,7 @@
 mod binary;
 mod cost;
 mod outputs;
+mod runs;
 
 use std::fs;
 use std::path::Path;
@@ -42,7 +43,7 @@ fn out_writes_the_four_files_with_the_documented_columns() {
         header(&out.join("inferences.csv")),
         format!(
             "{label},model,network,frame,arrival_ms,deadline_ms,start_ms,end_ms,accelerator,outcome,\
-             reason,energy_mj,realtime,energy,accuracy,inference,cause,pieces"
+             reason,energy_mj,realtime,energy,accuracy,inference,cause,pieces,counted"
         )
     );
     let record = fs::read_to_string(out.join("run.json")).expect("run.json was written");

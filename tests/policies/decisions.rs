@@ -46,7 +46,7 @@ impl Scene {
         let idle = Activity::Idle { since: at_ms(100.0) };
         let view = View {
             now: at_ms(100.0),
-            ready: &self.ready,
+            ready: &self.ready.iter().copied().collect(),
             accelerators: &[AcceleratorState { activity: idle, resident: None }],
             idle: &[AccelId::new(0)],
             costs: &self.costs,

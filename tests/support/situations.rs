@@ -65,7 +65,7 @@ impl Situation {
             (0..N_ACCELERATORS).map(AccelId::new).map(|a| self.state(a)).collect();
         scheduler.decide(&View {
             now: SimTime::from_ns(NOW),
-            ready: &self.ready,
+            ready: &self.ready.iter().copied().collect(),
             accelerators: &accelerators,
             idle: &self.idle,
             costs: &world.costs,
@@ -109,7 +109,7 @@ impl Situation {
             }
             Decision::Drop(request) if !self.shows(request) => Err(format!("{decision:?}")),
             Decision::Drop(_) | Decision::Wait => Ok(()),
-            Decision::Fail(ref message) => Err(message.to_string()),
+            Decision::Fail(ref breakdown) => Err(breakdown.message().into()),
         }
     }
 }

@@ -51,6 +51,9 @@ struct MapScore {
     beta: f64,
     /// Energy that moves the live activations off chip or back \[nJ\], `[model][layer]`.
     state_nj: Box<[Box<[f64]>]>,
+    /// Energy that moves out what every accelerator was cut at \[nJ\]: the latest job of its resident
+    /// model that waits to go on there; 0 without.
+    cut_nj: Box<[f64]>,
 }
 
 impl MapScore {
@@ -67,6 +70,7 @@ impl MapScore {
             alpha: arguments.number("alpha"),
             beta: arguments.number("beta"),
             state_nj: state_nj.collect(),
+            cut_nj: vec![0.0; setup.costs.n_accelerators()].into(),
         }
     }
 
@@ -86,11 +90,7 @@ impl MapScore {
         if resident == Some(job.model) {
             return 0.0;
         }
-        let cut_here = |other: &&Job| {
-            other.last_accelerator == Some(accelerator) && Some(other.model) == resident
-        };
-        let cut = view.ready.iter().filter(cut_here).max_by_key(|other| other.ready_since);
-        cut.map_or(0.0, |cut| self.state(cut)) + self.state(job)
+        self.cut_nj[accelerator.index()] + self.state(job)
     }
 
     fn state(&self, job: &Job) -> f64 {
@@ -100,6 +100,20 @@ impl MapScore {
 }
 
 impl Worth for MapScore {
+    fn observe(&mut self, view: &View<'_>) {
+        let mut latest = vec![None; self.cut_nj.len()];
+        for job in view.ready.iter() {
+            let Some(accelerator) = job.last_accelerator.map(AccelId::index) else { continue };
+            let is_resident = view.accelerators[accelerator].resident == Some(job.model);
+            if is_resident && latest[accelerator].is_none_or(|since| since <= job.ready_since) {
+                latest[accelerator] = Some(job.ready_since);
+                self.cut_nj[accelerator] = self.state(job);
+            }
+        }
+        let cuts = self.cut_nj.iter_mut().zip(latest);
+        cuts.filter(|(_, latest)| latest.is_none()).for_each(|(nj, _)| *nj = 0.0);
+    }
+
     /// ```text
     /// MapScore(i, a) = Urgency · LatPref + alpha · Starvation + beta · (EnPref − Switch)
     /// ```

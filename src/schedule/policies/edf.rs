@@ -13,6 +13,8 @@ pub(super) const ENTRY: Entry = Entry {
 pub(super) struct EarliestDeadline;
 
 impl Rank for EarliestDeadline {
+    const IS_FIXED: bool = true;
+
     type Key = SimTime;
 
     fn key(&self, job: &Job, _: &View<'_>) -> SimTime {

@@ -64,6 +64,8 @@ fn behind(scenario: &Scenario, remaining: &Remaining) -> Box<[SimSpan]> {
 struct UpwardRank(Chains);
 
 impl Rank for UpwardRank {
+    const IS_FIXED: bool = true;
+
     type Key = (Reverse<SimSpan>, SimTime);
 
     fn key(&self, job: &Job, view: &View<'_>) -> Self::Key {
@@ -75,6 +77,8 @@ impl Rank for UpwardRank {
 struct SubDeadline(Chains);
 
 impl Rank for SubDeadline {
+    const IS_FIXED: bool = true;
+
     /// When the request must end so that what depends on it can \[ns\].
     type Key = i128;
 

@@ -1,7 +1,10 @@
 //! Herald's assignment of layers, made when they become ready.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use crate::ids::{AccelId, RequestId};
 use crate::schedule::estimate::NextPiece;
+use crate::schedule::ready::Change;
 use crate::schedule::{
     Arguments, Decision, Entry, Granularity, Job, Parameter, Scheduler, Setup, Value, View,
 };
@@ -102,21 +105,28 @@ impl Balancer {
 
 /// A layer that is ready, and where it will run.
 struct Assigned {
-    request: RequestId,
     layer: u32,
     accelerator: AccelId,
     load_ns: f64,
 }
+
+/// Place of a layer in the order in which layers run.
+type Turn = (u32, RequestId);
 
 struct Herald {
     balancer: Balancer,
     piece: NextPiece,
     extent: Granularity,
     breadth_first: bool,
-    /// In order of request.
-    assigned: Vec<Assigned>,
-    /// Indices of the ready jobs while they are sorted.
-    order: Vec<usize>,
+    assigned: BTreeMap<RequestId, Assigned>,
+    /// The same for every accelerator, in the order in which they run there.
+    turns: Box<[BTreeSet<Turn>]>,
+    /// Number of the first change to the ready jobs that it does not know.
+    next_change: u64,
+    /// Requests that may have changed.
+    touched: Vec<RequestId>,
+    /// Those that are to be assigned.
+    new: Vec<Turn>,
 }
 
 impl Herald {
@@ -126,64 +136,84 @@ impl Herald {
             piece: NextPiece::of(&setup.options),
             extent: setup.options.granularity,
             breadth_first: arguments.name("order") == "breadth",
-            assigned: Vec::new(),
-            order: Vec::new(),
+            assigned: BTreeMap::new(),
+            turns: vec![BTreeSet::new(); setup.costs.n_accelerators()].into(),
+            next_change: 0,
+            touched: Vec::new(),
+            new: Vec::new(),
         }
     }
 
-    fn accelerator_of(&mut self, job: &Job, view: &View<'_>) -> AccelId {
-        let place = self.assigned.partition_point(|it| it.request < job.request);
-        if let Some(known) = self.assigned.get(place)
-            && known.request == job.request
-        {
-            return known.accelerator;
+    fn turn(&self, request: RequestId, layer: u32) -> Turn {
+        (if self.breadth_first { layer } else { 0 }, request)
+    }
+
+    /// Notes which requests may have changed: those that are told, or else all.
+    fn touch(&mut self, view: &View<'_>) {
+        self.touched.clear();
+        match view.ready.changes_since(self.next_change) {
+            Some(changes) => self.touched.extend(changes.iter().map(Change::request)),
+            None => {
+                self.touched.extend(self.assigned.keys());
+                self.touched.extend(view.ready.iter().map(|job| job.request));
+            }
         }
-        let Job { request, next_layer: layer, .. } = *job;
+        self.next_change = view.ready.next_change();
+        self.touched.sort_unstable();
+        self.touched.dedup();
+    }
+
+    /// Forgets, with their load, layers that are ready no more without having run, and assigns those
+    /// that are ready for the first time, whether or not they run now.
+    fn follow(&mut self, view: &View<'_>) {
+        self.touch(view);
+        self.new.clear();
+        for request in self.touched.iter().copied() {
+            let job = view.ready.get(request);
+            let known = self.assigned.get(&request);
+            if let Some(Assigned { layer, accelerator, load_ns }) = known
+                && job.is_none_or(|job| job.next_layer != *layer)
+            {
+                self.balancer.loads_ns[accelerator.index()] -= load_ns;
+                let turn = self.turn(request, *layer);
+                self.turns[accelerator.index()].remove(&turn);
+                self.assigned.remove(&request);
+            }
+            if let Some(job) = job
+                && !self.assigned.contains_key(&request)
+            {
+                let turn = self.turn(request, job.next_layer);
+                self.new.push(turn);
+            }
+        }
+        self.new.sort_unstable();
+        for turn in std::mem::take(&mut self.new) {
+            if let Some(job) = view.ready.get(turn.1) {
+                self.assign(turn, job, view);
+            }
+        }
+    }
+
+    fn assign(&mut self, turn: Turn, job: &Job, view: &View<'_>) {
         let piece = self.piece;
         let cost = |at| (piece.ns(job, at, view), piece.nj(job, at, view));
         let accelerator = self.balancer.assign(cost);
         let load_ns = cost(accelerator).0;
-        self.assigned.insert(place, Assigned { request, layer, accelerator, load_ns });
-        accelerator
-    }
-
-    /// Forgets, with their load, layers that are ready no more without having run.
-    fn forget(&mut self, view: &View<'_>) {
-        let balancer = &mut self.balancer;
-        self.assigned.retain(|it| {
-            let job = view.ready.binary_search_by_key(&it.request, |job| job.request);
-            let stays = job.is_ok_and(|index| view.ready[index].next_layer == it.layer);
-            if !stays {
-                balancer.loads_ns[it.accelerator.index()] -= it.load_ns;
-            }
-            stays
-        });
+        self.turns[accelerator.index()].insert(turn);
+        self.assigned.insert(job.request, Assigned { layer: job.next_layer, accelerator, load_ns });
     }
 }
 
 impl Scheduler for Herald {
     fn decide(&mut self, view: &View<'_>) -> Decision {
-        self.forget(view);
-        let mut order = std::mem::take(&mut self.order);
-        order.clear();
-        order.extend(0..view.ready.len());
-        if self.breadth_first {
-            order.sort_by_key(|&index| view.ready[index].next_layer);
-        }
-        // Every layer is assigned when it is first seen, whether or not it runs now.
-        let mut runs = None;
-        for &index in &order {
-            let job = &view.ready[index];
-            let accelerator = self.accelerator_of(job, view);
-            if runs.is_none() && view.is_idle(accelerator) {
-                runs = Some((job.request, accelerator));
-            }
-        }
-        self.order = order;
-        let Some((request, accelerator)) = runs else {
+        self.follow(view);
+        let first = |at: &AccelId| self.turns[at.index()].first().map(|turn| (*turn, *at));
+        let Some((turn, accelerator)) = view.idle.iter().filter_map(first).min() else {
             return Decision::Wait;
         };
-        self.assigned.retain(|it| it.request != request);
+        let request = turn.1;
+        self.turns[accelerator.index()].remove(&turn);
+        self.assigned.remove(&request);
         Decision::Dispatch { request, accelerator, extent: self.extent }
     }
 }

@@ -17,6 +17,8 @@ pub(super) const ENTRY: Entry = Entry {
 pub(super) struct FirstReleased;
 
 impl Rank for FirstReleased {
+    const IS_FIXED: bool = true;
+
     type Key = (SimTime, RequestId);
 
     fn key(&self, job: &Job, _: &View<'_>) -> (SimTime, RequestId) {

@@ -49,6 +49,8 @@ impl LeastLaxity {
 }
 
 impl Rank for LeastLaxity {
+    const IS_FIXED: bool = true;
+
     /// Laxity \[ns\], without the current time, which all have in common.
     type Key = i128;
 
@@ -56,5 +58,10 @@ impl Rank for LeastLaxity {
         let latest_start =
             i128::from(job.deadline.ns()) - i128::from(self.remaining.of(job, view).ns());
         latest_start - self.head_start(job, view)
+    }
+
+    /// A head start is over at the next instant.
+    fn is_settled(&self, job: &Job, view: &View<'_>) -> bool {
+        !view.was_cut_now(job)
     }
 }

@@ -105,7 +105,7 @@ impl Scheduler for Dynamic {
         };
         let was_here =
             |job: &&Job| view.was_cut_now(job) && job.last_accelerator == Some(accelerator);
-        let chosen = view.ready.iter().find(|job| job.request == request);
+        let chosen = view.ready.get(request);
         let (Some(cut), Some(chosen)) = (view.ready.iter().find(was_here), chosen) else {
             return decision;
         };

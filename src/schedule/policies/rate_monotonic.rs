@@ -21,6 +21,8 @@ struct RateMonotonic {
 }
 
 impl Rank for RateMonotonic {
+    const IS_FIXED: bool = true;
+
     type Key = Reverse<FrameRate>;
 
     fn key(&self, job: &Job, _: &View<'_>) -> Reverse<FrameRate> {

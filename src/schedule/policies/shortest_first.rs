@@ -27,6 +27,8 @@ pub(super) const SRPT: Entry = Entry {
 struct ShortestJob(Remaining);
 
 impl Rank for ShortestJob {
+    const IS_FIXED: bool = true;
+
     type Key = SimSpan;
 
     fn key(&self, job: &Job, _: &View<'_>) -> SimSpan {
@@ -37,6 +39,8 @@ impl Rank for ShortestJob {
 struct ShortestRest(Remaining);
 
 impl Rank for ShortestRest {
+    const IS_FIXED: bool = true;
+
     type Key = SimSpan;
 
     fn key(&self, job: &Job, view: &View<'_>) -> SimSpan {

@@ -69,6 +69,8 @@ impl Blocks {
 }
 
 impl Rank for Blocks {
+    const IS_FIXED: bool = true;
+
     type Key = SimTime;
 
     fn key(&self, job: &Job, _: &View<'_>) -> SimTime {

@@ -1,0 +1,120 @@
+//! Runs in which requests wait by the thousands: what policies do then, and how much they look at.
+
+#[path = "support/runs.rs"]
+#[allow(dead_code)]
+mod runs;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use runs::{by, lasting_ms, requests};
+use xrsim::config::{Catalog, Edition, Hardware};
+use xrsim::cost::library::CostLibrary;
+use xrsim::cost::principled::Principled;
+use xrsim::engine;
+use xrsim::plan::Plan;
+use xrsim::schedule::{Decision, Policy, Ready, Scheduler, View};
+use xrsim::trace::Trace;
+use xrsim::units::SimSpan;
+
+/// Policies that keep an order of what waits.
+const ORDERED: [&str; 11] = [
+    "latency-greedy",
+    "rm",
+    "sjf",
+    "edf:granularity=layer",
+    "edf:admission=hopeless,epsilon_ms=1000000",
+    "llf:granularity=layer",
+    "srpt:preemption=layer-boundary",
+    "energy-greedy",
+    "veltair",
+    "heft:accelerator=latency",
+    "herald",
+];
+
+/// AR gaming where most of it has to wait, and may.
+fn overloaded(ms: f64) -> Plan {
+    let mut catalog = Catalog::new();
+    let scenario = catalog.scenario("AR_gaming", Edition::Paper).expect("it is embedded");
+    let platform = catalog.platform("paper").expect("it is embedded");
+    let Ok(Hardware::Style(style)) = catalog.hardware("J") else { panic!("J is a style") };
+    let system = Arc::new(style.instantiate(4096, &platform).expect("the PEs divide"));
+    let library = CostLibrary::evaluate(&Principled, [(&*scenario, &*system)]);
+    let costs = library.table(&scenario, &system).expect("it is feasible");
+    let mut plan = lasting_ms(ms, Plan::new(scenario, system, Arc::new(costs)));
+    plan.engine.grace = SimSpan::from_ms(1e6).expect("a time");
+    plan
+}
+
+/// Another policy, watched.
+struct Watched {
+    policy: Box<dyn Scheduler>,
+    /// Whether it is shown ready jobs whose past it cannot know.
+    forgets: bool,
+    watch: Arc<Watch>,
+}
+
+#[derive(Default)]
+struct Watch {
+    asked: AtomicU64,
+    looked_at: AtomicU64,
+    most_ready: AtomicU64,
+}
+
+impl Scheduler for Watched {
+    fn decide(&mut self, view: &View<'_>) -> Decision {
+        self.watch.asked.fetch_add(1, Ordering::Relaxed);
+        self.watch.most_ready.fetch_max(view.ready.len() as u64, Ordering::Relaxed);
+        if self.forgets {
+            let ready: Ready = view.ready.iter().copied().collect();
+            return self.policy.decide(&View { ready: &ready, ..*view });
+        }
+        let decision = self.policy.decide(view);
+        self.watch.looked_at.store(view.ready.looked_at(), Ordering::Relaxed);
+        decision
+    }
+}
+
+/// What the policy of `text` makes of a plan, and what was seen of it.
+fn watched(text: &str, plan: &Plan, forgets: bool) -> (Trace, Arc<Watch>) {
+    let watch = Arc::new(Watch::default());
+    let inner = Policy::parse(text).expect("it exists");
+    let (options, of_run) = (inner.options(), Arc::clone(&watch));
+    let build = move |setup: &xrsim::schedule::Setup<'_>| {
+        let (policy, watch) = (inner.build(setup)?, Arc::clone(&of_run));
+        Ok(Box::new(Watched { policy, forgets, watch }) as Box<dyn Scheduler>)
+    };
+    // What is admitted is the inner policy's affair.
+    let options = xrsim::schedule::Options { admission: Default::default(), ..options };
+    let plan =
+        Plan { scheduler: Policy::new(text, options, false, Arc::new(build)), ..plan.clone() };
+    let run = engine::run(&plan, &requests(&plan)).expect("it does not fail");
+    (run.trace, watch)
+}
+
+/// Of a backlog of thousands a decision sees a few, or what little it takes to begin an order.
+#[test]
+fn policies_with_an_order_do_not_look_through_the_backlog_for_every_decision() {
+    let plan = overloaded(20_000.0);
+    for text in ORDERED {
+        let (_, watch) = watched(text, &plan, false);
+        let [asked, looked_at, most_ready] = [&watch.asked, &watch.looked_at, &watch.most_ready]
+            .map(|it| it.load(Ordering::Relaxed));
+        assert!(most_ready > 500, "{text}: at most {most_ready} wait");
+        let few = 40 * asked;
+        assert!(looked_at < few, "{text}: {looked_at} jobs looked at for {asked} decisions");
+    }
+}
+
+/// An order that follows what changes is the one that is made anew for every decision.
+#[test]
+fn an_order_that_is_kept_is_the_one_that_is_made_anew() {
+    let plan = overloaded(4_000.0);
+    for text in ORDERED {
+        let (kept, _) = watched(text, &plan, false);
+        let (anew, watch) = watched(text, &plan, true);
+        assert!(watch.most_ready.load(Ordering::Relaxed) > 128, "{text}");
+        assert!(kept == anew, "{text}");
+        assert!(kept == runs::trace(&by(text, plan.clone())), "{text}");
+    }
+}

@@ -1,0 +1,108 @@
+//! `xrsim run` where something does not count, does not run, or is too much.
+
+use std::fs;
+
+use crate::binary::{output, path, refused, stderr, stdout, xrsim};
+use tempfile::tempdir;
+
+const RUN: [&str; 7] = ["run", "--scenario", "VR_gaming", "--system", "A", "--pes", "4096"];
+
+fn run(more: &[&str]) -> Vec<String> {
+    RUN.iter().chain(more).map(|text| text.to_string()).collect()
+}
+
+fn words(arguments: &[String]) -> Vec<&str> {
+    arguments.iter().map(String::as_str).collect()
+}
+
+/// Frames start every 16.7 ms or slower, the last one 983.3 ms after the first.
+#[test]
+fn a_run_without_a_frame_that_counts_has_no_score() {
+    let message = refused(&words(&run(&["--set", "score.warm_up_ms=999"])));
+    assert!(message.contains("no score for VR_gaming on A: no frame is counted"), "{message}");
+    assert!(message.contains("no run was feasible"), "{message}");
+    output(&words(&run(&["--set", "score.warm_up_ms=983"])));
+    let ones = ["--set", "score.never_triggered=one", "--set", "score.warm_up_ms=999"];
+    assert!(output(&words(&run(&ones))).contains("1.000"));
+}
+
+#[test]
+fn frames_of_the_warm_up_are_marked() {
+    let folder = tempdir().expect("a folder can be made");
+    let out = path(&folder, "out");
+    output(&words(&run(&["--set", "score.warm_up_ms=500", "--out", &out])));
+    let mut table = csv::Reader::from_path(format!("{out}/inferences.csv")).expect("a table");
+    let columns = table.headers().expect("a header").clone();
+    let column = |name: &str| columns.iter().position(|column| column == name).expect("a column");
+    let (model, frame, counted) = (column("model"), column("frame"), column("counted"));
+    let mut first = [("HT", 23), ("ES", 30), ("GE", 30)].to_vec();
+    for row in table.records() {
+        let row = row.expect("a row");
+        let (_, first) = first.iter_mut().find(|(name, _)| *name == &row[model]).expect("a model");
+        let is_counted = row[frame].parse::<u32>().expect("a number") >= *first;
+        assert_eq!(&row[counted], if is_counted { "yes" } else { "no" }, "{row:?}");
+    }
+    output(&["report", &out, "--out", &path(&folder, "page.html")]);
+}
+
+/// A policy that gives everything up but for its first process, which ends unasked.
+#[cfg(unix)]
+#[test]
+fn a_replication_that_fails_does_not_hide_the_others_and_is_told_by_the_exit_status() {
+    let folder = tempdir().expect("a folder can be made");
+    let script = format!(
+        "mkdir {} 2>/dev/null && exit 3; read -r setup; n=0; while read -r view; do n=$((n+1)); \
+         echo {{\\\"id\\\":$n,\\\"do\\\":\\\"wait\\\"}}; done",
+        path(&folder, "first")
+    );
+    let policy = format!("external:sh -c '{script}'");
+    let arguments = run(&["--replications", "3", "--duration", "50", "--scheduler", &policy]);
+    let assert = xrsim(&words(&arguments)).assert().code(1);
+    let (table, message) = (stdout(&assert), stderr(&assert));
+    assert!(table.contains("0.000 +- 0.000"), "{table}");
+    assert!(message.contains(" of 0 to 2: scheduler external:"), "{message}");
+    assert!(message.contains("ended without an answer (exit status: 3)"), "{message}");
+    assert!(
+        message.contains("error: 1 of 3 runs failed; means are those of the others"),
+        "{message}"
+    );
+}
+
+#[test]
+fn a_number_of_threads_that_cannot_be_is_refused() {
+    for threads in ["20000", "many"] {
+        let assert = xrsim(&RUN).env("RAYON_NUM_THREADS", threads).assert().code(2);
+        let expected = format!(
+            "error: RAYON_NUM_THREADS is `{threads}`; allowed is a whole number from 1 to 1024, or 0 \
+             for one thread a core\n"
+        );
+        assert_eq!(stderr(&assert), expected);
+    }
+}
+
+/// 256 stacks do not fit; where a shell cannot limit memory there is nothing to see.
+#[cfg(target_os = "linux")]
+#[test]
+fn threads_that_cannot_be_started_are_an_error_and_no_panic() {
+    let limited =
+        format!("ulimit -v 200000; exec {} {}", env!("CARGO_BIN_EXE_xrsim"), RUN.join(" "));
+    let mut shell = assert_cmd::Command::new("sh");
+    let assert = shell.args(["-c", &limited]).env("RAYON_NUM_THREADS", "256").assert().code(2);
+    let message = stderr(&assert);
+    assert!(message.starts_with("error: cannot start 256 threads: "), "{message}");
+    assert_eq!(message.lines().count(), 1, "{message}");
+}
+
+/// Half a day of 165 requests a second. The output cannot be written, so nothing is played.
+#[test]
+fn memory_is_told_before_it_is_taken() {
+    let folder = tempdir().expect("a folder can be made");
+    fs::write(folder.path().join("file"), "").expect("a file can be written");
+    let out = path(&folder, "file/results");
+    let message = refused(&words(&run(&["--duration", "6e7", "--out", &out])));
+    let note = "note: the runs take about 1.5 GB of memory, by the number of their requests; \
+                a shorter --duration takes less\n";
+    assert!(message.starts_with(note), "{message}");
+    let message = refused(&words(&run(&["--duration", "4e7", "--out", &out])));
+    assert!(!message.contains("memory"), "{message}");
+}

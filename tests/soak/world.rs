@@ -109,7 +109,11 @@ impl World {
 
     /// Counts a fault.
     pub fn count(&mut self, what: &'static str) {
-        *self.counts.entry(what).or_default() += 1;
+        let count = self.counts.entry(what).or_default();
+        *count += 1;
+        if *count % 100 == 0 {
+            println!("soak: {count} {what}");
+        }
     }
 
     /// Notes a violation unless `holds`.

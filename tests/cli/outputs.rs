@@ -37,8 +37,9 @@ fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
 #[cfg(unix)]
 fn refused_on_a_full_disk(kib: u32, arguments: &[&str]) -> String {
     let script = format!("trap '' XFSZ; ulimit -f {}; exec \"$0\" \"$@\"", 2 * kib);
+    let program = xrsim(arguments).get_program().to_owned();
     let mut command = assert_cmd::Command::from(Command::new("sh"));
-    let command = command.args(["-c", &script, env!("CARGO_BIN_EXE_xrsim")]).args(arguments);
+    let command = command.args(["-c", &script]).arg(program).args(arguments);
     stderr(&command.assert().code(2))
 }
 

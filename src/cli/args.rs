@@ -521,7 +521,7 @@ pub struct SweepArgs {
     #[arg(long, value_name = "KEY=V,..")]
     pub set: Vec<String>,
     /// File of the rows; what they were made from goes beside it as FILE.csv.json [default: the
-    /// name of the sweep, in the working directory].
+    /// name of the sweep's file, ending in .csv, in the working directory].
     #[arg(long, short, value_name = "FILE.csv")]
     pub out: Option<PathBuf>,
     /// Make the I-th of N equal parts only.

@@ -1,12 +1,15 @@
 //! `xrsim compare`: schedulers side by side on equal draws.
 
-use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use serde_json::{Map, Value, json};
+
+use crate::config::{Catalog, NetworkEdition};
 use crate::cost::CostModel;
 use crate::figures::Format;
 use crate::report::comparison::{
-    Measure, Ranking, configurations_csv, figure, metrics_csv, policies_csv, table,
+    Measure, Ranking, configurations_csv, figure as comparison_figure, metrics_csv, policies_csv,
+    table,
 };
 use crate::schedule::Policy;
 use crate::schedule::tuning::tune;
@@ -17,9 +20,11 @@ use crate::sweep::{RunSpec, Semantics};
 
 use super::args::{CompareArgs, RunOptions};
 use super::message::{Failure, say};
+use super::output::OutputSet;
+use super::places::Places;
 use super::progress::Progress;
 use super::run::{self, Prepared};
-use super::{conditions, output, table_style};
+use super::{conditions, figure, output, programs, table_style};
 
 /// Compares what `args` name.
 ///
@@ -33,23 +38,28 @@ pub fn run(args: &CompareArgs) -> Result<(), Failure> {
         return Err(Failure::Argument(message.into()));
     }
     let measure = measure(&args.by)?;
-    let Prepared { costs, specs, .. } = run::prepare(&options(args), None, 0..1)?;
+    let Prepared { catalog, costs, specs, .. } = run::prepare(&options(args), None, 0..1)?;
+    Places::default()
+        .reading(catalog.opened())
+        .reading(args.scheduler.iter().flat_map(|text| programs::files(text)))
+        .folder(args.out.as_deref(), FILES)
+        .check()?;
+    let given = policies(&args.scheduler)?;
+    let set = args.out.as_deref().map(OutputSet::create).transpose()?;
     let policies = if args.tune {
         let tuned = args.scheduler.iter().map(|text| tuned(text, &specs, &*costs.model));
         policies(&tuned.collect::<Result<Vec<_>, _>>()?)?
     } else {
-        policies(&args.scheduler)?
+        given
     };
-    if let Some(folder) = &args.out {
-        output::create_folder(folder)?;
-    }
     let triggers = if args.enumerate { Triggers::Enumerated } else { Triggers::Drawn };
     let mut comparison = Comparison::new(specs, policies, triggers, &*costs.model);
     replicate(&mut comparison, args, measure);
     let n_failed = report_infeasible(&comparison)?;
     let ranking = Ranking::of(&comparison, measure);
-    if let Some(folder) = &args.out {
-        write(folder, &comparison, &ranking)?;
+    if let Some(set) = set {
+        let record = record(args, &costs.name, &catalog);
+        write(set, &comparison, &ranking, record)?;
     }
     let mut text = table(&ranking, table_style());
     if let Some(n_frames) = args.window {
@@ -187,20 +197,52 @@ fn window_bound(comparison: &Comparison, n_frames: usize) -> Result<String, Fail
     ))
 }
 
+/// The record of the folder.
+const RECORD: &str = "compare.json";
+
+/// Every file of the folder.
+const FILES: [&str; 7] = [
+    "policies.csv",
+    "configurations.csv",
+    "metrics.csv",
+    "comparison.svg",
+    "comparison.png",
+    "comparison.csv",
+    RECORD,
+];
+
 /// The files of `--out DIR`.
-fn write(folder: &Path, comparison: &Comparison, ranking: &Ranking) -> Result<(), Failure> {
-    output::write_csv(&folder.join("policies.csv"), policies_csv(ranking))?;
-    let configurations = configurations_csv(comparison, ranking.measure);
-    output::write_csv(&folder.join("configurations.csv"), configurations)?;
-    output::write_csv(&folder.join("metrics.csv"), metrics_csv(comparison))?;
-    let figure = figure(comparison, ranking.measure);
-    for format in Format::ALL {
-        let path = folder.join("comparison").with_extension(format.extension());
-        super::figure::write(&path, &figure)?;
-    }
-    say(format_args!(
-        "wrote policies.csv, configurations.csv, metrics.csv, comparison.svg, comparison.png to {}",
-        folder.display()
-    ));
+fn write(
+    mut set: OutputSet,
+    comparison: &Comparison,
+    ranking: &Ranking,
+    record: Map<String, Value>,
+) -> Result<(), Failure> {
+    let [policies, configurations, metrics, ..] = FILES;
+    set.csv(policies, policies_csv(ranking))?;
+    set.csv(configurations, configurations_csv(comparison, ranking.measure))?;
+    set.csv(metrics, metrics_csv(comparison))?;
+    let drawn = comparison_figure(comparison, ranking.measure);
+    figure::add(&mut set, "comparison", Format::ALL, &drawn)?;
+    let folder = set.folder().display().to_string();
+    set.commit(RECORD, record)?;
+    say(format_args!("wrote {} to {folder}", FILES.join(", ")));
     Ok(())
+}
+
+/// What makes the comparison repeatable.
+fn record(args: &CompareArgs, cost_model: &str, catalog: &Catalog) -> Map<String, Value> {
+    let inputs = catalog.inputs().into_iter().map(|it| (it.name, json!(it.sha256)));
+    let options = options(args);
+    output::object(json!({
+        "program": "xrsim", "version": env!("CARGO_PKG_VERSION"),
+        "schedulers": args.scheduler, "by": args.by, "seed": options.seed,
+        "replications": args.half_width.is_none().then_some(args.replications),
+        "half_width": args.half_width, "enumerate": args.enumerate, "tune": args.tune,
+        "steady": args.steady, "scenario": options.scenario, "system": options.system,
+        "pes": options.pes, "platform": options.platform, "dataflow": options.dataflow,
+        "networks": options.networks.map(NetworkEdition::name), "cost_model": cost_model,
+        "duration_ms": options.duration, "set": options.set,
+        "inputs_sha256": inputs.collect::<Map<_, _>>(),
+    }))
 }

@@ -13,6 +13,8 @@ use crate::report::cost::{BatchReport, CostReport, Report, Variant, explain_laye
 use super::args::{CostArgs, Format};
 use super::costs::{self, CostChoice, WITHOUT_BATCHES};
 use super::message::Failure;
+use super::output::Complete;
+use super::places::Places;
 use super::{figure, output, table_style};
 
 /// Dataflows, PEs and cost model where none are given.
@@ -48,6 +50,10 @@ pub fn run(args: &CostArgs) -> Result<(), Failure> {
     if args.explain {
         return explain(args, &networks, &accelerators);
     }
+    Places::default()
+        .reading(catalog.opened())
+        .drawing(args.plot.iter().chain(&args.plot_cycles).chain(&args.roofline))
+        .check()?;
     let pairs = choices.len() * accelerators.len() * networks.len();
     if pairs > MAX_PAIRS {
         return Err(Failure::Argument(format!(
@@ -94,16 +100,17 @@ fn print(format: Format, report: &dyn Report) -> Result<(), Failure> {
 }
 
 fn draw(args: &CostArgs, report: &CostReport) -> Result<(), Failure> {
+    let mut files = Vec::new();
     if let Some(path) = &args.plot {
-        figure::write(path, &report.energy_bars())?;
+        files.extend(figure::stage(path, &report.energy_bars())?);
     }
     if let Some(path) = &args.plot_cycles {
-        figure::write(path, &report.cycle_bars())?;
+        files.extend(figure::stage(path, &report.cycle_bars())?);
     }
     if let Some(path) = &args.roofline {
-        figure::write(path, &report.roofline())?;
+        files.extend(figure::stage(path, &report.roofline())?);
     }
-    Ok(())
+    files.into_iter().try_for_each(Complete::rename)
 }
 
 /// Says which networks cannot run where; a failure if none can anywhere.

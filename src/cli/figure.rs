@@ -1,34 +1,77 @@
 //! Figures as files: a picture, and the data that it was drawn from beside it.
 
 use std::io::Write as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::figures::{Figure, Format, render};
 
 use super::message::Failure;
-use super::output::{self, OutputFile};
+use super::output::{self, Complete, OutputFile, OutputSet};
 
-/// Writes `figure` to `path`, as its ending says, and its data to the same name ending in `.csv`.
+/// The files of a figure at `path`: the picture, and its data in the same name ending in `.csv`.
+pub fn files(path: &Path) -> [PathBuf; 2] {
+    [path.into(), path.with_extension("csv")]
+}
+
+/// Writes `figure` to `path`, as its ending says, and its data beside it.
 ///
 /// # Errors
 ///
 /// Another ending, data that cannot be drawn, or a file that cannot be written.
 pub fn write(path: &Path, figure: &dyn Figure) -> Result<(), Failure> {
-    let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
-    let format = Format::ALL.iter().find(|format| format.extension().eq_ignore_ascii_case(ending));
-    let Some(&format) = format else {
-        let message = format!("{}: a figure ends in .svg or .png", path.display());
-        return Err(Failure::Argument(message));
-    };
-    let picture = render(figure, format).map_err(super::argument)?;
-    let rows = figure.rows();
-    let header = rows.header.iter().map(|name| (*name).to_string()).collect();
-    bytes(path, &picture)?;
-    output::write_csv(&path.with_extension("csv"), (header, rows.rows))
+    stage(path, figure)?.into_iter().try_for_each(Complete::rename)
 }
 
-fn bytes(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
-    let mut file = OutputFile::create(path)?;
-    file.write_all(bytes).map_err(|error| Failure::writing(&path.display(), &error))?;
-    file.finish()
+/// The files of `figure`, complete but not in their places.
+///
+/// # Errors
+///
+/// As [`write`].
+pub fn stage(path: &Path, figure: &dyn Figure) -> Result<[Complete; 2], Failure> {
+    let picture = drawn(figure, format(path)?)?;
+    let [place, beside] = files(path);
+    let mut file = OutputFile::create(&place)?;
+    file.write_all(&picture).map_err(|error| Failure::writing(&place.display(), &error))?;
+    let data = output::write_csv_to(OutputFile::create(&beside)?, data(figure))?;
+    Ok([file.complete()?, data.complete()?])
+}
+
+/// Adds `figure` to `set` in every format, called `stem`, and its data.
+///
+/// # Errors
+///
+/// Data that cannot be drawn, or a file that cannot be written.
+pub fn add(
+    set: &mut OutputSet,
+    stem: &str,
+    formats: &[Format],
+    figure: &dyn Figure,
+) -> Result<(), Failure> {
+    for &format in formats {
+        set.bytes(&format!("{stem}.{}", format.extension()), &drawn(figure, format)?)?;
+    }
+    set.csv(&format!("{stem}.csv"), data(figure))
+}
+
+/// The picture.
+///
+/// # Errors
+///
+/// Data that cannot be drawn.
+pub fn drawn(figure: &dyn Figure, format: Format) -> Result<Vec<u8>, Failure> {
+    render(figure, format).map_err(super::argument)
+}
+
+fn data(figure: &dyn Figure) -> (Vec<String>, Vec<Vec<String>>) {
+    let rows = figure.rows();
+    (rows.header.iter().map(|name| (*name).to_string()).collect(), rows.rows)
+}
+
+/// The format that the ending of `path` stands for.
+fn format(path: &Path) -> Result<Format, Failure> {
+    let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
+    let format = Format::ALL.iter().find(|format| format.extension().eq_ignore_ascii_case(ending));
+    format.copied().ok_or_else(|| {
+        Failure::Argument(format!("{}: a figure ends in .svg or .png", path.display()))
+    })
 }

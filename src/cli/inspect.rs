@@ -13,6 +13,8 @@ use crate::scenario::{Better, DependencyKind, QualityGoal, Scenario};
 
 use super::args::Listing;
 use super::message::Failure;
+use super::output::OutputSet;
+use super::places::Places;
 use super::settings::KEYS;
 use super::{output, probe, schedulers, sweep, table_style};
 
@@ -320,11 +322,14 @@ pub fn import(file: &Path, out: Option<&Path>) -> Result<(), Failure> {
         let texts: Vec<_> = files.into_iter().map(|(_, text)| text).collect();
         return output::print(&texts.join("---\n"));
     };
-    output::create_folder(folder)?;
+    let names = files.iter().map(|(name, _)| name);
+    Places::default().reading([file.to_path_buf()]).folder(Some(folder), names).check()?;
+    let mut set = OutputSet::create(folder)?;
+    let mut list = String::new();
     for (name, text) in files {
-        let path = folder.join(name);
-        output::write_text(&path, &text)?;
-        output::print(&format!("{}\n", path.display()))?;
+        set.bytes(&name, text.as_bytes())?;
+        list += &format!("{}\n", folder.join(name).display());
     }
-    Ok(())
+    set.rename()?;
+    output::print(&list)
 }

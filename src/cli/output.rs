@@ -1,16 +1,23 @@
 //! Output files: written aside, renamed when complete, so that no run leaves half a file and no
 //! failed run replaces a good one.
 
+mod part;
+mod set;
+
 use std::fmt;
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write as _};
 use std::path::{Path, PathBuf};
 
-use tempfile::NamedTempFile;
+use serde_json::{Map, Value};
 
 use super::console::Stream;
+use super::digest::Digest;
 use super::message::Failure;
 use super::progress::out_of_the_way;
+
+use part::Part;
+pub use set::OutputSet;
 
 /// A file that appears under its name only when complete.
 pub struct OutputFile {
@@ -19,11 +26,23 @@ pub struct OutputFile {
 }
 
 /// Where the bytes go.
-enum Target {
-    /// Into a file beside `place`, renamed in the end. Links are followed first and stay links.
-    Aside { file: NamedTempFile, place: PathBuf },
+struct Target {
+    sink: Sink,
+    /// Of the bytes, where it is wanted.
+    digest: Option<Digest>,
+}
+
+enum Sink {
+    /// Into a file beside its place, renamed in the end. Links are followed first and stay links.
+    Aside(Part),
     /// Straight in: a device or a pipe is written to, not replaced.
     Direct(File),
+}
+
+/// A file of which every byte is written, but not yet in its place.
+pub struct Complete {
+    path: PathBuf,
+    target: Target,
 }
 
 impl OutputFile {
@@ -33,11 +52,31 @@ impl OutputFile {
     ///
     /// If the folder cannot be written to or `path` is a folder.
     pub fn create(path: &Path) -> Result<Self, Failure> {
+        Self::open(path, beside, None)
+    }
+
+    /// Starts a file of a set, which is kept in `folder` until the set is complete.
+    fn staged(path: &Path, folder: &Path) -> Result<Self, Failure> {
+        Self::open(path, |place| set::staging(place, folder), Some(Digest::default()))
+    }
+
+    /// Removes what writers of `path` that were killed left beside it.
+    pub fn tidy(path: &Path) {
+        let place = fs::canonicalize(path).unwrap_or(path.into());
+        part::remove_abandoned(&beside(&place));
+    }
+
+    fn open(
+        path: &Path,
+        folder: impl Fn(&Path) -> PathBuf,
+        digest: Option<Digest>,
+    ) -> Result<Self, Failure> {
         let failure = |error: io::Error| Failure::writing(&path.display(), &error);
         if path.is_dir() {
             return Err(failure(io::Error::other("is a directory")));
         }
-        let target = Target::open(path).map_err(failure)?;
+        let sink = Sink::open(path, folder).map_err(failure)?;
+        let target = Target { sink, digest };
         Ok(Self { path: path.into(), out: BufWriter::with_capacity(1 << 16, target) })
     }
 
@@ -47,42 +86,99 @@ impl OutputFile {
     ///
     /// If the rest cannot be written or the file cannot be renamed.
     pub fn finish(self) -> Result<(), Failure> {
+        self.complete()?.rename()
+    }
+
+    /// Writes the rest.
+    ///
+    /// # Errors
+    ///
+    /// If that is impossible.
+    pub fn complete(self) -> Result<Complete, Failure> {
         let path = self.path;
-        let failure = |error: io::Error| Failure::writing(&path.display(), &error);
-        match self.out.into_inner().map_err(|error| failure(error.into_error()))? {
-            Target::Aside { file, place } => {
-                file.persist(place).map(drop).map_err(|error| failure(error.error))
-            }
-            Target::Direct(_) => Ok(()),
+        match self.out.into_inner() {
+            Ok(target) => Ok(Complete { path, target }),
+            Err(error) => Err(Failure::writing(&path.display(), &error.into_error())),
         }
     }
 }
 
-impl Target {
-    fn open(path: &Path) -> io::Result<Self> {
+/// The folder of a file.
+fn beside(place: &Path) -> PathBuf {
+    let folder = place.parent().filter(|folder| !folder.as_os_str().is_empty());
+    folder.unwrap_or(Path::new(".")).into()
+}
+
+impl Complete {
+    /// Makes the folder of the file, and refuses a place that a folder has.
+    ///
+    /// # Errors
+    ///
+    /// If the file cannot be there.
+    fn make_way(&self) -> Result<(), Failure> {
+        if let Some(folder) = self.path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
+            create_folder(folder)?;
+        }
+        match self.path.is_dir() {
+            true => Err(self.failure(io::Error::other("is a directory"))),
+            false => Ok(()),
+        }
+    }
+
+    /// Puts the file in its place, replacing an older one.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be renamed.
+    pub fn rename(self) -> Result<(), Failure> {
+        let path = self.path;
+        match self.target.sink {
+            Sink::Aside(part) => {
+                part.persist().map_err(|error| Failure::writing(&path.display(), &error))
+            }
+            Sink::Direct(_) => Ok(()),
+        }
+    }
+
+    /// Length and SHA-256 of the bytes of a file of a set.
+    fn digest(&self) -> (u64, String) {
+        let digest = self.target.digest.clone().unwrap_or_default();
+        (digest.bytes(), digest.hex())
+    }
+
+    fn failure(&self, error: io::Error) -> Failure {
+        Failure::writing(&self.path.display(), &error)
+    }
+}
+
+impl Sink {
+    fn open(path: &Path, folder: impl Fn(&Path) -> PathBuf) -> io::Result<Self> {
         if path.metadata().is_ok_and(|metadata| !metadata.is_file()) {
             return File::options().write(true).open(path).map(Self::Direct);
         }
         let place = fs::canonicalize(path).unwrap_or(path.into());
-        let folder = place.parent().filter(|folder| !folder.as_os_str().is_empty());
-        let file = builder().tempfile_in(folder.unwrap_or(Path::new(".")))?;
-        Ok(Self::Aside { file, place })
+        Part::create(&folder(&place), place).map(Self::Aside)
+    }
+
+    fn file(&mut self) -> &mut dyn io::Write {
+        match self {
+            Self::Aside(part) => part.file(),
+            Self::Direct(file) => file,
+        }
     }
 }
 
 impl io::Write for Target {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        match self {
-            Self::Aside { file, .. } => file.write(bytes),
-            Self::Direct(file) => file.write(bytes),
+        let written = self.sink.file().write(bytes)?;
+        if let Some(digest) = &mut self.digest {
+            digest.update(&bytes[..written]);
         }
+        Ok(written)
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        match self {
-            Self::Aside { file, .. } => file.flush(),
-            Self::Direct(file) => file.flush(),
-        }
+        self.sink.file().flush()
     }
 }
 
@@ -94,19 +190,6 @@ impl io::Write for OutputFile {
     fn flush(&mut self) -> io::Result<()> {
         self.out.flush()
     }
-}
-
-/// A builder whose files have the permissions of any file that a program creates (temporary files
-/// are private otherwise); the user's umask applies.
-fn builder() -> tempfile::Builder<'static, 'static> {
-    let mut builder = tempfile::Builder::new();
-    builder.prefix(".xrsim-").suffix(".part");
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt as _;
-        builder.permissions(fs::Permissions::from_mode(0o666));
-    }
-    builder
 }
 
 /// Creates `folder` and its parents.
@@ -134,17 +217,27 @@ pub fn write_text(path: &Path, text: &str) -> Result<(), Failure> {
 /// # Errors
 ///
 /// As [`OutputFile::create`] and [`OutputFile::finish`].
-pub fn write_csv(
-    path: &Path,
+pub fn write_csv(path: &Path, table: (Vec<String>, Vec<Vec<String>>)) -> Result<(), Failure> {
+    write_csv_to(OutputFile::create(path)?, table)?.finish()
+}
+
+/// Writes a table, header first, to `file` as CSV.
+///
+/// # Errors
+///
+/// If it cannot be written.
+pub fn write_csv_to(
+    file: OutputFile,
     (header, rows): (Vec<String>, Vec<Vec<String>>),
-) -> Result<(), Failure> {
-    let mut table = csv::Writer::from_writer(OutputFile::create(path)?);
+) -> Result<OutputFile, Failure> {
+    let path = file.path.clone();
+    let mut table = csv::Writer::from_writer(file);
     let failure = |error: &dyn fmt::Display| {
         Failure::writing(&path.display(), &io::Error::other(error.to_string()))
     };
     let mut records = std::iter::once(&header).chain(&rows);
     records.try_for_each(|record| table.write_record(record)).map_err(|error| failure(&error))?;
-    table.into_inner().map_err(|error| failure(error.error()))?.finish()
+    table.into_inner().map_err(|error| failure(error.error()))
 }
 
 /// A table, header first, as CSV; cells are quoted where a name needs it.
@@ -154,6 +247,24 @@ pub fn csv_text(header: &[&str], rows: &[Vec<String>]) -> String {
     table.write_record(header).expect(written);
     rows.iter().for_each(|row| table.write_record(row).expect(written));
     String::from_utf8(table.into_inner().expect(written)).expect("cells are text")
+}
+
+/// The members of an object that `json!` made.
+pub fn object(value: Value) -> Map<String, Value> {
+    match value {
+        Value::Object(members) => members,
+        _ => Map::new(),
+    }
+}
+
+/// Prints a document on standard output.
+///
+/// # Errors
+///
+/// As [`print`].
+pub fn print_json(document: &Map<String, Value>) -> Result<(), Failure> {
+    let text = serde_json::to_string_pretty(document);
+    print(&(text.expect("strings and numbers serialise") + "\n"))
 }
 
 /// Prints `text` on standard output.

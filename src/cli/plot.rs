@@ -1,15 +1,20 @@
 //! `xrsim plot`: what a sweep found, as pictures and tables.
 
-use std::fs::{self, File};
-use std::io::BufReader;
+use std::fs::File;
+use std::io::{self, BufReader, Read as _};
 use std::path::Path;
 
 use crate::report::points::{Best, Better, Front, Objective, PointTable, PointsError, heat_map};
+use crate::report::rows::Checked;
 use crate::report::table;
 
 use super::args::{PlotArgs, PlotKind};
+use super::digest::Digest;
 use super::message::Failure;
-use super::{figure, output, table_style};
+use super::places::Places;
+use super::record::Recorded;
+use super::results::RECORD;
+use super::{figure, output, sweep, table_style};
 
 /// Draws or prints what `args` ask for.
 ///
@@ -26,12 +31,14 @@ pub fn run(args: &PlotArgs) -> Result<(), Failure> {
         })
     });
     let conditions = conditions.collect::<Result<Vec<_>, _>>()?;
-    let file = File::open(path)
-        .map_err(|error| Failure::Argument(format!("{}: {error}", path.display())))?;
-    let points = PointTable::read(BufReader::new(file), &conditions).map_err(failure)?;
-    if let Some(out) = &args.out {
-        refuse_overwriting(out, path)?;
-    }
+    let record = sweep::record_of(path);
+    Places::default().reading([path.clone(), record]).drawing(&args.out).check()?;
+    let unreadable = |error: io::Error| Failure::Argument(format!("{}: {error}", path.display()));
+    sweep::check_header(path)?;
+    check_folder(path).map_err(unreadable)??;
+    let file = File::open(path).map_err(unreadable)?;
+    let rows = Checked::of(BufReader::new(file));
+    let points = PointTable::read(rows, &conditions).map_err(failure)?;
     match args.kind {
         PlotKind::Pareto => pareto(args, &points),
         PlotKind::Best => best(args, &points),
@@ -39,18 +46,27 @@ pub fn run(args: &PlotArgs) -> Result<(), Failure> {
     }
 }
 
-/// Refuses a picture whose data would take the place of what it is drawn from.
-fn refuse_overwriting(out: &Path, input: &Path) -> Result<(), Failure> {
-    let same = |path: &Path| {
-        fs::canonicalize(path).is_ok_and(|path| fs::canonicalize(input).is_ok_and(|it| it == path))
+/// Refuses a file of a results folder that is not the one that the record there is of.
+fn check_folder(path: &Path) -> io::Result<Result<(), Failure>> {
+    let record = path.with_file_name(RECORD);
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    // Any file may be called that; one without a seal is not the record of a folder.
+    let Ok(text) = read_to_string(&record, MAX_RECORD) else { return Ok(Ok(())) };
+    let recorded = match Recorded::of(&record, &text) {
+        Ok(recorded) if recorded.names(&name) => recorded,
+        Ok(_) => return Ok(Ok(())),
+        Err(failure) => return Ok(Err(failure)),
     };
-    if same(out) || same(&out.with_extension("csv")) {
-        let (out, input) = (out.display(), input.display());
-        return Err(Failure::Argument(format!(
-            "the data of {out} would take the place of {input}; choose another name"
-        )));
-    }
-    Ok(())
+    Ok(recorded.check(&name, path, Digest::of_file(path)?))
+}
+
+/// Largest record that is read \[byte\].
+const MAX_RECORD: u64 = 256 << 20;
+
+fn read_to_string(path: &Path, max: u64) -> io::Result<String> {
+    let mut text = String::new();
+    File::open(path)?.take(max).read_to_string(&mut text)?;
+    Ok(text)
 }
 
 fn pareto(args: &PlotArgs, points: &PointTable) -> Result<(), Failure> {

@@ -13,7 +13,8 @@ use crate::plan::Plan;
 use super::args::ReplayArgs;
 use super::costs;
 use super::message::Failure;
-use super::output::{self, OutputFile};
+use super::output::{self, Complete, OutputFile};
+use super::places::Places;
 
 /// Replays the files and writes the two CSV files.
 ///
@@ -21,12 +22,18 @@ use super::output::{self, OutputFile};
 ///
 /// Files that are wrong or do not fit, or output that cannot be written.
 pub fn run(args: &ReplayArgs) -> Result<(), Failure> {
+    let inputs = [&args.model_file, &args.dataflow_file, &args.hw_file];
+    Places::default()
+        .reading(inputs.map(Clone::clone))
+        .writing(args.timeline.iter().chain(&args.summary))
+        .check()?;
     let replay = compat::run(&plan(args)?, args.libc_seed).map_err(super::argument)?;
-    if let Some(path) = &args.timeline {
-        write(path, |out| replay.write_schedule(out))?;
-    }
+    let timeline = args.timeline.iter().map(|path| stage(path, |out| replay.write_schedule(out)));
+    let summary = args.summary.iter().map(|path| stage(path, |out| replay.write_summary(out)));
+    let files = timeline.chain(summary).collect::<Result<Vec<_>, _>>()?;
+    files.into_iter().try_for_each(Complete::rename)?;
     match &args.summary {
-        Some(path) => write(path, |out| replay.write_summary(out)),
+        Some(_) => Ok(()),
         None => {
             let mut text = Vec::new();
             replay.write_summary(&mut text).expect("writing to memory cannot fail");
@@ -35,13 +42,14 @@ pub fn run(args: &ReplayArgs) -> Result<(), Failure> {
     }
 }
 
-fn write(
+/// A file of this content, complete but not in its place.
+fn stage(
     path: &Path,
     content: impl FnOnce(&mut dyn Write) -> io::Result<()>,
-) -> Result<(), Failure> {
+) -> Result<Complete, Failure> {
     let mut file = OutputFile::create(path)?;
     content(&mut file).map_err(|error| Failure::writing(&path.display(), &error))?;
-    file.finish()
+    file.complete()
 }
 
 fn plan(args: &ReplayArgs) -> Result<Plan, Failure> {

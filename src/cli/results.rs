@@ -1,7 +1,7 @@
 //! Results of `xrsim run` on their way out: files, tables, CSV or JSON on standard output.
 
-use std::io::{self, BufWriter, Write as _};
-use std::path::{Path, PathBuf};
+use std::io::{self, BufWriter};
+use std::path::Path;
 
 use serde_json::{Map, Value, json};
 
@@ -16,7 +16,7 @@ use crate::sweep::{RunError, RunResult, RunSpec};
 use super::args::{Format, RunArgs};
 use super::console::Stream;
 use super::message::{Failure, say};
-use super::output::{self, OutputFile};
+use super::output::{self, OutputFile, OutputSet};
 use super::table_style;
 
 /// Most rows that are printed with their breakdown unless `--detail` asks for more.
@@ -41,9 +41,13 @@ pub struct Results {
     n_failed: usize,
 }
 
+/// Names of the tables of `--out DIR`, and of the record of them.
+pub const FILES: [&str; 4] = ["scores.csv", "models.csv", "inferences.csv", RECORD];
+pub const RECORD: &str = "run.json";
+
 /// The files of `--out DIR`, none of which appears before all are complete.
 struct Folder {
-    path: PathBuf,
+    set: OutputSet,
     scores: Table<OutputFile>,
     models: Table<OutputFile>,
     inferences: Table<OutputFile>,
@@ -51,14 +55,14 @@ struct Folder {
 
 impl Folder {
     fn create(path: &Path) -> Result<Self, Failure> {
-        output::create_folder(path)?;
-        let file = |name: &str| OutputFile::create(&path.join(name));
+        let set = OutputSet::create(path)?;
         let failure = |error| Failure::writing(&path.display(), &error);
+        let [scores, models, inferences, _] = FILES.map(|name| set.file(name));
         Ok(Self {
-            path: path.into(),
-            scores: Table::scores(file("scores.csv")?).map_err(failure)?,
-            models: Table::models(file("models.csv")?).map_err(failure)?,
-            inferences: Table::inferences(file("inferences.csv")?).map_err(failure)?,
+            scores: Table::scores(scores?).map_err(failure)?,
+            models: Table::models(models?).map_err(failure)?,
+            inferences: Table::inferences(inferences?).map_err(failure)?,
+            set,
         })
     }
 
@@ -68,16 +72,15 @@ impl Folder {
         self.inferences.inferences_rows(spec, label, result)
     }
 
-    fn finish(self, record: &Map<String, Value>) -> Result<(), Failure> {
-        let Self { path, scores, models, inferences } = self;
-        let text = serde_json::to_string_pretty(record).expect("strings and numbers serialise");
-        let mut provenance = OutputFile::create(&path.join("run.json"))?;
-        let failure = |error| Failure::writing(&path.display(), &error);
-        provenance.write_all(format!("{text}\n").as_bytes()).map_err(failure)?;
-        for table in [scores, models, inferences] {
-            table.finish().map_err(failure)?.finish()?;
+    fn finish(self, record: Map<String, Value>) -> Result<(), Failure> {
+        let Self { mut set, scores, models, inferences } = self;
+        let folder = set.folder().display().to_string();
+        for (name, table) in FILES.into_iter().zip([scores, models, inferences]) {
+            set.add(name, table.finish().map_err(|error| Failure::writing(&folder, &error))?)?;
         }
-        provenance.finish()
+        set.commit(RECORD, record)?;
+        say(format_args!("wrote {} to {folder}", FILES.join(", ")));
+        Ok(())
     }
 }
 
@@ -149,7 +152,7 @@ impl Results {
         if let Some(folder) = &mut self.folder {
             folder
                 .take(spec, label, result)
-                .map_err(|error| Failure::writing(&folder.path.display(), &error))?;
+                .map_err(|error| Failure::writing(&folder.set.folder().display(), &error))?;
         }
         if let Some(csv) = &mut self.stdout_csv {
             match csv.scores_row(label, &result.scorecard).map_err(stdout_failure) {
@@ -202,12 +205,7 @@ impl Results {
             record
         });
         if let (Some(folder), Some(record), false) = (self.folder.take(), &record, all_infeasible) {
-            let path = folder.path.clone();
-            folder.finish(record)?;
-            say(format_args!(
-                "wrote scores.csv, models.csv, inferences.csv, run.json to {}",
-                path.display()
-            ));
+            folder.finish(record.clone())?;
         }
         self.print(record)?;
         if all_infeasible {

@@ -16,10 +16,12 @@ use super::args::{RunArgs, RunOptions};
 use super::conditions::{self, Conditions};
 use super::costs::{self, CostChoice};
 use super::message::{Failure, say};
+use super::places::Places;
+use super::programs;
 use super::progress::Progress;
-use super::results::Results;
+use super::results::{self, Results};
 use super::settings::{Key, Settings};
-use super::trace::TraceFile;
+use super::trace::{CompleteTrace, TraceFile};
 
 /// Most runs of one command; each takes memory before the first is made.
 const MAX_RUNS: u64 = 1_000_000;
@@ -35,6 +37,12 @@ const MUCH_MEMORY: u64 = 1 << 30;
 pub fn run(args: &RunArgs) -> Result<(), Failure> {
     let Prepared { catalog, settings, costs, specs } =
         prepare(&args.options, args.scheduler.as_deref(), 0..args.replications)?;
+    Places::default()
+        .reading(catalog.opened())
+        .reading(args.scheduler.as_deref().map_or(Vec::new(), programs::files))
+        .folder(args.out.as_deref(), results::FILES)
+        .writing(&args.trace)
+        .check()?;
     let mut trace =
         args.trace.as_deref().map(|path| TraceFile::create(path, &specs)).transpose()?;
     let mut results = Results::new(args, &costs.name)?;
@@ -47,8 +55,9 @@ pub fn run(args: &RunArgs) -> Result<(), Failure> {
         results.take(spec, result)
     })?;
     progress.finish();
+    let trace = trace.map(TraceFile::complete).transpose()?.flatten();
     results.finish(|| provenance(args, &settings, &costs, &specs, &catalog))?;
-    trace.map_or(Ok(()), TraceFile::finish)
+    trace.map_or(Ok(()), CompleteTrace::rename)
 }
 
 /// Everything that runs need.

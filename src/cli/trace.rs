@@ -7,7 +7,7 @@ use crate::report::trace_events::{self, Summary};
 use crate::sweep::{RunResult, RunSpec};
 
 use super::message::{Failure, say};
-use super::output::OutputFile;
+use super::output::{Complete, OutputFile};
 
 /// The trace of the one run of a command, on its way out.
 pub struct TraceFile {
@@ -15,6 +15,13 @@ pub struct TraceFile {
     file: OutputFile,
     /// Of the run, once it is made.
     summary: Option<Summary>,
+}
+
+/// A trace of which every byte is written, but not yet in its place.
+pub struct CompleteTrace {
+    path: PathBuf,
+    file: Complete,
+    summary: Summary,
 }
 
 impl TraceFile {
@@ -52,17 +59,28 @@ impl TraceFile {
         Ok(())
     }
 
-    /// Puts the file in its place and says what is in it; an infeasible run leaves none.
+    /// Writes the rest; an infeasible run leaves nothing.
     ///
     /// # Errors
     ///
     /// If the file cannot be written.
-    pub fn finish(self) -> Result<(), Failure> {
+    pub fn complete(self) -> Result<Option<CompleteTrace>, Failure> {
         let Some(summary) = self.summary else {
-            return Ok(());
+            return Ok(None);
         };
-        self.file.finish()?;
-        let Summary { slices, arrows, instants, samples, bytes } = summary;
+        Ok(Some(CompleteTrace { path: self.path, file: self.file.complete()?, summary }))
+    }
+}
+
+impl CompleteTrace {
+    /// Puts the file in its place and says what is in it.
+    ///
+    /// # Errors
+    ///
+    /// If the file cannot be renamed.
+    pub fn rename(self) -> Result<(), Failure> {
+        self.file.rename()?;
+        let Summary { slices, arrows, instants, samples, bytes } = self.summary;
         say(format_args!(
             "wrote {}: {slices} slices, {arrows} arrows, {instants} instants, {samples} counter \
              values, {} KiB",

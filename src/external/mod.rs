@@ -69,6 +69,12 @@ pub fn policy(text: &str) -> Result<Policy, PolicyError> {
     Ok(Policy::new(label, options, ENTRY.work_conserving, Arc::new(build)))
 }
 
+/// The words of the command of the external policy that `text` names; `None` for other policies.
+pub fn command(text: &str) -> Option<Vec<String>> {
+    let (command, _) = split(text.trim().strip_prefix(PREFIX)?);
+    shlex::split(command)
+}
+
 /// The command, and the parameters behind it.
 fn split(text: &str) -> (&str, Vec<&str>) {
     let known = || ENTRY.parameters.iter().chain(OPTIONS).map(|parameter| parameter.name);

@@ -13,6 +13,7 @@ use crate::sweep::{RunResult, RunSpec};
 use crate::trace::{Attempt, Outcome, Piece, Record};
 use crate::units::SimTime;
 
+use super::rows::{CHECK, RowCheck};
 use super::why::{Played, Why};
 use super::{RunLabel, model_names};
 
@@ -28,7 +29,7 @@ const ENERGY: &[&str] = &["energy_mj"];
 
 /// Columns of a sweep before the label, and behind everything.
 const POINT: &[&str] = &["point", "id"];
-const REASON: &[&str] = &["reason"];
+const REASON: &[&str] = &["reason", CHECK];
 
 /// Columns of `inferences.csv` after the label.
 const INFERENCE: &[&str] = &[
@@ -72,12 +73,14 @@ pub struct Table<W> {
     row: String,
     /// The label columns of the current run, ending with a comma.
     label: String,
+    /// Of the rows of a sweep.
+    check: Option<RowCheck>,
 }
 
 impl<W: Write> Table<W> {
     fn new(mut out: W, columns: &[&[&str]]) -> io::Result<Self> {
         writeln!(out, "{}", columns.concat().join(","))?;
-        Ok(Self { out, row: String::new(), label: String::new() })
+        Ok(Self { out, row: String::new(), label: String::new(), check: None })
     }
 
     /// `scores.csv`.
@@ -108,9 +111,10 @@ impl<W: Write> Table<W> {
         Self::new(out, &[&LABEL, INFERENCE])
     }
 
-    /// Rows of a sweep, behind a header that is there already.
-    pub fn sweep_rows(out: W) -> Self {
-        Self { out, row: String::new(), label: String::new() }
+    /// Rows of a sweep, after a `header` that is there already.
+    pub fn sweep_rows(out: W, header: &str) -> Self {
+        let check = Some(RowCheck::below(header.as_bytes()));
+        Self { out, row: String::new(), label: String::new(), check }
     }
 
     /// The row of a point: its place and identity, its run, the values of its settings in the order
@@ -143,6 +147,12 @@ impl<W: Write> Table<W> {
                 self.text(reason);
             }
         }
+        // A row is a line, whatever names say.
+        if self.row.contains(['\n', '\r']) {
+            self.row = self.row.replace(['\n', '\r'], " ");
+        }
+        let digits = self.check.as_ref().map(|check| check.digits(self.row.as_bytes()));
+        self.text(&digits.unwrap_or_default());
         self.end_row()
     }
 

@@ -10,6 +10,7 @@ pub mod json;
 pub mod mlperf;
 pub mod network;
 pub mod points;
+pub mod rows;
 pub mod scores;
 pub mod table;
 pub mod trace_events;

@@ -1,23 +1,29 @@
 //! LoadGen's files of a test: summary, detailed log and accuracy log.
 
-use std::path::Path;
-
 use crate::mlperf::detail_log::{ACCURACY_LOG, DetailLog, Pass};
 use crate::mlperf::run::Ending;
 use crate::mlperf::summary;
 use crate::mlperf::{Performance, Settings};
 
 use super::super::message::Failure;
-use super::super::output::{self, OutputFile};
+use super::super::output::OutputSet;
 
-/// Writes what LoadGen leaves of a run of the system called `system` into the folder `place`: the run with
-/// `settings`, which made `pass` and says `performance`.
+const SUMMARY: &str = "mlperf_log_summary.txt";
+const DETAIL: &str = "mlperf_log_detail.txt";
+const ACCURACY: &str = "mlperf_log_accuracy.json";
+
+/// Names of the files.
+pub const FILES: [&str; 3] = [SUMMARY, DETAIL, ACCURACY];
+
+/// Adds LoadGen's files of a run of the system called `system` to `set`, each under the name that
+/// `place` gives it: the run with `settings`, which made `pass` and says `performance`.
 ///
 /// # Errors
 ///
 /// If a file cannot be written.
 pub fn write(
-    place: &Path,
+    set: &mut OutputSet,
+    place: impl Fn(&str) -> String,
     settings: &Settings,
     pass: &Pass,
     performance: &Performance,
@@ -25,11 +31,12 @@ pub fn write(
 ) -> Result<(), Failure> {
     let errors = pass.endings.iter().filter(|ending: &&Ending| ending.is_error()).count();
     let text = summary::render(settings, performance, system, errors);
-    output::write_text(&place.join("mlperf_log_summary.txt"), &text)?;
-    let path = place.join("mlperf_log_detail.txt");
-    let mut file = OutputFile::create(&path)?;
+    set.bytes(&place(SUMMARY), text.as_bytes())?;
+    let name = place(DETAIL);
+    let mut file = set.file(&name)?;
+    let failure = |error| Failure::writing(&set.folder().join(&name).display(), &error);
     let log = DetailLog::of_run(settings, pass, performance, system);
-    log.write(&mut file).map_err(|error| Failure::writing(&path.display(), &error))?;
-    file.finish()?;
-    output::write_text(&place.join("mlperf_log_accuracy.json"), ACCURACY_LOG)
+    log.write(&mut file).map_err(failure)?;
+    set.add(&name, file)?;
+    set.bytes(&place(ACCURACY), ACCURACY_LOG.as_bytes())
 }

@@ -22,8 +22,13 @@ use crate::units::SimSpan;
 
 use super::args::{MlperfArgs, MlperfBenchmark};
 use super::message::Failure;
+use super::output::OutputSet;
+use super::places::Places;
+use super::programs;
+use super::trace::CompleteTrace;
 
 use curve::Curve;
+pub use results::RECORD;
 use results::Results;
 use target::Target;
 
@@ -42,6 +47,8 @@ pub fn run(args: &MlperfArgs) -> Result<(), Failure> {
     trace::check(args, &tests)?;
     let target = Target::new(args, &mut catalog)?;
     target.warn(&catalog, tests.iter().map(|test| test.task.network.name()));
+    places(args, &catalog).folder(args.out.as_deref(), results::files(&tests)).check()?;
+    let set = args.out.as_deref().map(OutputSet::create).transpose()?;
     // A test that cannot be made leaves the others alone.
     let kept = args.out.is_some().then(AtomicU64::default);
     let made: Vec<_> = tests
@@ -56,14 +63,20 @@ pub fn run(args: &MlperfArgs) -> Result<(), Failure> {
         return failed.map_or(Ok(()), Err);
     }
     let results = Results { suite: &suite, round: rules.round, target: &target, made };
-    if let Some(folder) = &args.out {
-        results.write(folder)?;
+    let trace = args.trace.as_deref().map(|path| trace::write(path, &target, &results.made[0]));
+    let trace = trace.transpose()?.flatten();
+    if let Some(set) = set {
+        results.write(set)?;
     }
-    if let Some(path) = &args.trace {
-        trace::write(path, &target, &results.made[0])?;
-    }
+    trace.map_or(Ok(()), CompleteTrace::rename)?;
     results.print(args.format)?;
     failed.map_or(Ok(()), Err)
+}
+
+/// What a command reads and writes, but for the files of its folder.
+fn places(args: &MlperfArgs, catalog: &Catalog) -> Places {
+    let scripts = args.scheduler.as_deref().map_or(Vec::new(), programs::files);
+    Places::default().reading(catalog.opened()).reading(scripts).writing(&args.trace)
 }
 
 /// The suite that is asked for, and its rules.

@@ -1,17 +1,17 @@
 //! Results of tests as a table, CSV, JSON and files.
 
 use std::io::Write as _;
-use std::path::Path;
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
+use crate::figures::Format as Picture;
 use crate::mlperf::benchmark::{Beside, Outcome};
 use crate::mlperf::detail_log::Pass;
 use crate::mlperf::peak::Trial;
 use crate::mlperf::performance::{Metric, Performance};
 use crate::mlperf::rounds::Round;
 use crate::mlperf::settings::{Scenario, Settings};
-use crate::mlperf::suite::{Cooldown, Load, Suite};
+use crate::mlperf::suite::{Cooldown, Load, Suite, Test};
 use crate::mlperf::sustained::Unsustained;
 use crate::report::mlperf::{NoShare, RateResult, server_share, server_to_offline};
 use crate::report::table;
@@ -19,7 +19,7 @@ use crate::units::{Millijoules, SimSpan, SimTime};
 
 use super::super::args::Format;
 use super::super::message::{Failure, say};
-use super::super::output::{self, OutputFile};
+use super::super::output::{self, OutputSet};
 use super::super::{figure, table_style};
 use super::Made;
 use super::logs;
@@ -31,6 +31,24 @@ pub struct Results<'a> {
     pub round: &'a Round,
     pub target: &'a Target,
     pub made: Vec<Made<'a>>,
+}
+
+/// The record of the files.
+pub const RECORD: &str = "mlperf.json";
+
+/// Path in `--out` of a file of `test`.
+fn file(test: &Test, name: &str) -> String {
+    format!("{}/{}/{name}", test.task.name, test.load.name())
+}
+
+/// Every file of `--out` for these tests that there may be.
+pub fn files(tests: &[&Test]) -> Vec<String> {
+    let of_test = |test: &&Test| {
+        let own = ["queries.csv", "curve.svg", "curve.csv"].into_iter();
+        logs::FILES.into_iter().chain(own).map(|name| file(test, name)).collect::<Vec<_>>()
+    };
+    let whole = ["suite.csv", "server_to_offline.svg", "server_to_offline.csv", RECORD];
+    tests.iter().flat_map(of_test).chain(whole.map(String::from)).collect()
 }
 
 const COLUMNS: [&str; 16] = [
@@ -68,7 +86,7 @@ impl Results<'_> {
         match format {
             Format::Table => output::print(&self.text()),
             Format::Csv => output::print(&self.csv()),
-            Format::Json => output::print(&(self.json() + "\n")),
+            Format::Json => output::print_json(&self.json()),
         }
     }
 
@@ -161,7 +179,7 @@ impl Results<'_> {
         output::csv_text(&COLUMNS, &rows.collect::<Vec<_>>())
     }
 
-    fn json(&self) -> String {
+    fn json(&self) -> Map<String, Value> {
         let tests: Vec<Value> = self.made.iter().map(document).collect();
         let (cost_model, scheduler) = self.target.model_and_scheduler();
         let cooldown = self.suite.cooldown.map(|it| {
@@ -178,7 +196,7 @@ impl Results<'_> {
             "batch_wait_ms": self.target.batching.wait.as_ms(), "cooldown": cooldown,
             "deviations": self.suite.deviations, "tests": tests,
         });
-        serde_json::to_string_pretty(&document).expect("strings and numbers serialise")
+        output::object(document)
     }
 
     /// The files of `--out DIR`: a folder a test, the suite as a table, and figures.
@@ -186,30 +204,29 @@ impl Results<'_> {
     /// # Errors
     ///
     /// If a file cannot be written.
-    pub fn write(&self, folder: &Path) -> Result<(), Failure> {
+    pub fn write(&self, mut set: OutputSet) -> Result<(), Failure> {
         let system = self.target.name();
         for Made { test, outcome, curve } in &self.made {
-            let place = folder.join(&*test.task.name).join(test.load.name());
-            output::create_folder(&place)?;
+            let place = |name: &str| file(test, name);
             let pass = Pass::of(&outcome.settings, &outcome.measurement);
-            logs::write(&place, &outcome.settings, &pass, outcome.performance(), &system)?;
-            write_queries(&place.join("queries.csv"), outcome)?;
+            logs::write(&mut set, place, &outcome.settings, &pass, outcome.performance(), &system)?;
+            write_queries(&mut set, &place("queries.csv"), outcome)?;
             if let Some(curve) = curve {
-                figure::write(&place.join("curve.svg"), &curve.draw(&test.task.title, &system))?;
-                output::write_csv(&place.join("curve.csv"), curve.rows())?;
+                let figure = curve.draw(&test.task.title, &system);
+                set.bytes(&place("curve.svg"), &figure::drawn(&figure, Picture::Svg)?)?;
+                set.csv(&place("curve.csv"), curve.rows())?;
             }
         }
-        output::write_text(&folder.join("suite.csv"), &self.csv())?;
-        output::write_text(&folder.join("mlperf.json"), &(self.json() + "\n"))?;
+        set.bytes("suite.csv", self.csv().as_bytes())?;
         let shares = self.degradations().into_iter();
         let degradations: Vec<_> = shares.filter_map(|(task, it)| Some((task, it.ok()?))).collect();
         if !degradations.is_empty() {
-            figure::write(
-                &folder.join("server_to_offline.svg"),
-                &server_to_offline(&degradations, &system),
-            )?;
+            let figure = server_to_offline(&degradations, &system);
+            figure::add(&mut set, "server_to_offline", &[Picture::Svg], &figure)?;
         }
-        say(format_args!("wrote suite.csv and a folder for every test to {}", folder.display()));
+        let folder = set.folder().display().to_string();
+        set.commit(RECORD, self.json())?;
+        say(format_args!("wrote suite.csv and a folder for every test to {folder}"));
         Ok(())
     }
 }
@@ -341,9 +358,9 @@ fn document(made: &Made<'_>) -> Value {
     })
 }
 
-fn write_queries(path: &Path, outcome: &Outcome) -> Result<(), Failure> {
-    let failure = |error| Failure::writing(&path.display(), &error);
-    let mut file = OutputFile::create(path)?;
+fn write_queries(set: &mut OutputSet, name: &str, outcome: &Outcome) -> Result<(), Failure> {
+    let failure = |error| Failure::writing(&set.folder().join(name).display(), &error);
+    let mut file = set.file(name)?;
     file.write_all(b"query,scheduled_ns,issued_ns,completed_ns,latency_ns\n").map_err(failure)?;
     for query in &outcome.measurement.run.queries {
         let [scheduled, issued, completed] =
@@ -352,5 +369,5 @@ fn write_queries(path: &Path, outcome: &Outcome) -> Result<(), Failure> {
         writeln!(file, "{},{scheduled},{issued},{completed},{latency}", query.index)
             .map_err(failure)?;
     }
-    file.finish()
+    set.add(name, file)
 }

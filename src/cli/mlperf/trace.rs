@@ -11,7 +11,7 @@ use crate::sweep::{RunResult, RunSpec, Semantics};
 
 use super::super::args::MlperfArgs;
 use super::super::message::Failure;
-use super::super::trace::TraceFile;
+use super::super::trace::{CompleteTrace, TraceFile};
 use super::Made;
 use super::target::{Kind, Target, deadline};
 
@@ -33,12 +33,17 @@ pub fn check(args: &MlperfArgs, tests: &[&Test]) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Plays the run of `made` once more and writes what happened on the accelerators.
+/// Plays the run of `made` once more and writes what happened on the accelerators; the file is
+/// complete, but not yet in its place.
 ///
 /// # Errors
 ///
 /// If the file cannot be written.
-pub fn write(path: &Path, target: &Target, made: &Made<'_>) -> Result<(), Failure> {
+pub fn write(
+    path: &Path,
+    target: &Target,
+    made: &Made<'_>,
+) -> Result<Option<CompleteTrace>, Failure> {
     let Kind::Accelerators(accelerators) = &target.kind else {
         return Err(Failure::Argument("--trace is of accelerators, not of a --service".into()));
     };
@@ -76,5 +81,5 @@ pub fn write(path: &Path, target: &Target, made: &Made<'_>) -> Result<(), Failur
     };
     let mut file = TraceFile::create(path, std::slice::from_ref(&spec))?;
     file.write(&spec, &accelerators.costs.name, &result)?;
-    file.finish()
+    file.complete()
 }

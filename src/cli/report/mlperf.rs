@@ -7,6 +7,8 @@ use crate::report::html::mlperf::{Files, Header, Kind, Place, Tests};
 
 use super::super::argument;
 use super::super::message::Failure;
+use super::super::mlperf::RECORD;
+use super::super::record::Recorded;
 use super::{Made, Text, read};
 
 /// Most of all files of a folder together \[byte\]: a browser holds what the page shows of them.
@@ -18,8 +20,13 @@ const MAX_BYTES: u64 = 64 << 20;
 ///
 /// A file that is absent, wrong, or of other tests than the rest; files that are too large.
 pub fn page(folder: &Path, kind: Kind) -> Result<Made, Failure> {
-    let mut reader = Reader { folder, left: MAX_BYTES };
-    let header = reader.text_if_any("mlperf.json")?;
+    let mut reader = Reader { folder, left: MAX_BYTES, recorded: None };
+    let header = reader.text_if_any(RECORD)?;
+    reader.recorded = header
+        .as_ref()
+        .map(|header| Recorded::of(&folder.join(RECORD), &header.text))
+        .transpose()?;
+    reader.recorded.iter().for_each(Recorded::warn);
     let header = header.map(|it| Header::read(it.source())).transpose().map_err(argument)?;
     let table = reader.text(kind.file())?;
     let tests = Tests::read(kind, table.source(), header).map_err(argument)?;
@@ -45,6 +52,8 @@ impl TestTexts {
 struct Reader<'a> {
     folder: &'a Path,
     left: u64,
+    /// What the folder has to hold, if that is known.
+    recorded: Option<Recorded>,
 }
 
 impl Reader<'_> {
@@ -62,11 +71,16 @@ impl Reader<'_> {
         let path: PathBuf = self.folder.join(name);
         let read = read(&path, self.left, &too_large())?;
         self.left -= read.text.len() as u64;
+        if let Some(recorded) = &self.recorded {
+            read.check(name, recorded)?;
+        }
         Ok(read)
     }
 
     fn text_if_any(&mut self, name: &str) -> Result<Option<Text>, Failure> {
-        match self.folder.join(name).exists() {
+        // What another command left there is not of these tests.
+        let is_of_folder = self.recorded.as_ref().is_none_or(|recorded| recorded.has(name));
+        match is_of_folder && self.folder.join(name).exists() {
             true => self.text(name).map(Some),
             false => Ok(None),
         }

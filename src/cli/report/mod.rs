@@ -2,23 +2,29 @@
 
 mod mlperf;
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{self, Read as _};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::figures::counted;
 use crate::report::html::mlperf::Kind;
 use crate::report::html::{self, Folder, Page, Source};
 
 use super::args::ReportArgs;
+use super::digest::Digest;
 use super::message::{Failure, say};
 use super::output;
+use super::places::Places;
+use super::record::Recorded;
+use super::results::RECORD;
 
 /// Largest file that is read \[byte\]: more than the most requests of a page need.
 const MAX_BYTES: u64 = 512 << 20;
 
-/// The table of runs, which a folder of runs is known by.
+/// The tables of runs, the first of which a folder of runs is known by, and the record.
 const SCORES: &str = "scores.csv";
+const MODELS: &str = "models.csv";
+const INFERENCES: &str = "inferences.csv";
 
 /// A file of the folder.
 struct Text {
@@ -70,7 +76,12 @@ fn runs(folder: &Path) -> Result<Made, Failure> {
         read(&folder.join(name), MAX_BYTES, &too_large)
     };
     let [scores, models, inferences, provenance] =
-        [read(SCORES)?, read("models.csv")?, read("inferences.csv")?, read("run.json")?];
+        [read(SCORES)?, read(MODELS)?, read(INFERENCES)?, read(RECORD)?];
+    let recorded = Recorded::of(&folder.join(RECORD), &provenance.text)?;
+    recorded.warn();
+    for (name, table) in [(SCORES, &scores), (MODELS, &models), (INFERENCES, &inferences)] {
+        table.check(name, &recorded)?;
+    }
     let page = html::page(&Folder {
         scores: scores.source(),
         models: models.source(),
@@ -84,12 +95,34 @@ fn runs(folder: &Path) -> Result<Made, Failure> {
 
 /// Refuses a page that would take the place of results.
 fn refuse_to_overwrite(args: &ReportArgs) -> Result<(), Failure> {
-    let ending = args.out.extension().unwrap_or_default();
-    if ["csv", "json", "svg", "txt"].iter().any(|results| ending.eq_ignore_ascii_case(results)) {
+    if is_result(&args.out) {
         let message = format!("{}: the report is a page; name it .html", args.out.display());
         return Err(Failure::Argument(message));
     }
-    Ok(())
+    let mut results = Vec::new();
+    find_results(&args.folder, DEPTH, &mut results);
+    Places::default().reading(results).writing([&args.out]).check()
+}
+
+/// Folders within a folder of results, itself counted.
+const DEPTH: usize = 3;
+
+/// Whether a file ends as results do.
+fn is_result(path: &Path) -> bool {
+    let ending = path.extension().unwrap_or_default();
+    ["csv", "json", "svg", "png", "txt"].iter().any(|it| ending.eq_ignore_ascii_case(it))
+}
+
+/// The results in `folder`, and in those within it down to `depth`.
+fn find_results(folder: &Path, depth: usize, found: &mut Vec<PathBuf>) {
+    let Ok(entries) = fs::read_dir(folder) else { return };
+    for path in entries.flatten().map(|entry| entry.path()) {
+        if is_result(&path) {
+            found.push(path);
+        } else if depth > 1 && path.is_dir() {
+            find_results(&path, depth - 1, found);
+        }
+    }
 }
 
 /// A file of at most `max` bytes; `too_large` says what larger ones are.
@@ -120,6 +153,11 @@ fn read_bounded(path: &Path, max: u64, too_large: &str) -> io::Result<Vec<u8>> {
 }
 
 impl Text {
+    /// Refuses the text if it is not what the record says of the file called `name`.
+    fn check(&self, name: &str, recorded: &Recorded) -> Result<(), Failure> {
+        recorded.check(name, Path::new(&self.name), Digest::of(self.text.as_bytes()))
+    }
+
     fn source(&self) -> Source<'_> {
         Source { name: &self.name, text: &self.text }
     }

@@ -10,12 +10,15 @@ mod figure6;
 mod figure7;
 mod figure8;
 
+use serde_json::{Map, Value, json};
+
 use crate::config::NetworkEdition;
 use crate::figures::{Figure, Format};
 use crate::sweep::Semantics;
 
 use super::args::ReproduceArgs;
 use super::message::Failure;
+use super::output::OutputSet;
 use super::study::{Bars, Study, published};
 use super::{figure, output, table_style};
 
@@ -32,9 +35,7 @@ const FIGURES: [u8; 4] = [5, 6, 7, 8];
 ///
 /// A folder that cannot be written to.
 pub fn run(args: &ReproduceArgs) -> Result<(), Failure> {
-    if let Some(folder) = &args.out {
-        output::create_folder(folder)?;
-    }
+    let mut set = args.out.as_deref().map(OutputSet::create).transpose()?;
     let figures = if args.figure.is_empty() { &FIGURES[..] } else { &args.figure };
     let semantics = match &args.semantics[..] {
         [] => &[Semantics::Mlsys2023, Semantics::Principled][..],
@@ -43,61 +44,70 @@ pub fn run(args: &ReproduceArgs) -> Result<(), Failure> {
     let mut found = Vec::new();
     for &number in figures {
         for study in semantics.iter().map(|&semantics| Study::of(semantics)) {
-            found.extend(reproduce(number, &study, args)?);
+            found.extend(reproduce(number, &study, &mut set)?);
         }
     }
     output::print(&deviations::to_text(&found, table_style()))?;
-    write_table(args, "deviations", deviations::rows(&found))?;
+    write_table(&mut set, "deviations", deviations::rows(&found))?;
     if args.figure.is_empty() && args.semantics.is_empty() {
-        what_changes(args)?;
+        what_changes(&mut set)?;
     }
-    Ok(())
+    set.map_or(Ok(()), |set| set.commit(RECORD, record(figures, semantics)))
 }
 
+/// The record of the folder.
+const RECORD: &str = "reproduce.json";
+
+/// What makes the figures repeatable.
+fn record(figures: &[u8], semantics: &[Semantics]) -> Map<String, Value> {
+    output::object(json!({
+        "program": "xrsim", "version": env!("CARGO_PKG_VERSION"), "figures": figures,
+        "semantics": semantics.iter().map(|it| it.name()).collect::<Vec<_>>(),
+    }))
+}
+
+/// Where the files go, if a folder is given.
+type Out = Option<OutputSet>;
+
 /// Draws one figure under one semantics; gives its deviations.
-fn reproduce(number: u8, study: &Study, args: &ReproduceArgs) -> Result<Vec<Deviation>, Failure> {
+fn reproduce(number: u8, study: &Study, out: &mut Out) -> Result<Vec<Deviation>, Failure> {
     let semantics = study.semantics.name();
     let name = format!("figure{number}_{semantics}");
     match number {
         5 => {
             let expected = study.expect()?;
-            draw(args, &name, &figure5::draw(semantics, &expected))?;
+            draw(out, &name, &figure5::draw(semantics, &expected))?;
             Ok(figure5::deviations(semantics, &expected))
         }
         6 => {
             let runs = figure6::run(study)?;
-            draw(args, &name, &runs.draw(semantics))?;
+            draw(out, &name, &runs.draw(semantics))?;
             Ok(runs.deviations(semantics))
         }
         7 => {
             let curves = figure7::run(study)?;
-            draw(args, &name, &curves.draw(semantics))?;
+            draw(out, &name, &curves.draw(semantics))?;
             Ok(curves.deviations(semantics))
         }
         // A formula, the same under any semantics.
-        _ => draw(args, "figure8", &figure8::draw()).map(|()| Vec::new()),
+        _ => draw(out, "figure8", &figure8::draw()).map(|()| Vec::new()),
     }
 }
 
 /// Writes a figure as SVG and PNG, with its data, if a folder is given.
-fn draw(args: &ReproduceArgs, name: &str, figure: &dyn Figure) -> Result<(), Failure> {
-    let Some(folder) = &args.out else {
-        return Ok(());
-    };
-    Format::ALL.iter().try_for_each(|format| {
-        figure::write(&folder.join(name).with_extension(format.extension()), figure)
-    })
+fn draw(out: &mut Out, name: &str, drawn: &dyn Figure) -> Result<(), Failure> {
+    out.as_mut().map_or(Ok(()), |set| figure::add(set, name, Format::ALL, drawn))
 }
 
 /// Prints which conclusions hold where, what each quirk does, and where the costs come from.
-fn what_changes(args: &ReproduceArgs) -> Result<(), Failure> {
+fn what_changes(out: &mut Out) -> Result<(), Failure> {
     let studies = studies()?;
     let costs = costs::compare()?;
     let ablation = ablation::run()?;
-    write_table(args, "conclusions", conclusions::rows(&studies))?;
-    write_table(args, "best_systems", conclusions::best(&studies))?;
-    write_table(args, "costs", costs::rows(&costs))?;
-    write_table(args, "ablation", ablation::rows(&ablation))?;
+    write_table(out, "conclusions", conclusions::rows(&studies))?;
+    write_table(out, "best_systems", conclusions::best(&studies))?;
+    write_table(out, "costs", costs::rows(&costs))?;
+    write_table(out, "ablation", ablation::rows(&ablation))?;
     output::print(&format!("\n{}", conclusions::to_text(&studies, table_style())))?;
     output::print(&format!("\n{}", ablation::to_text(&ablation, table_style())))?;
     output::print(&format!("\n{}", costs::to_text(&costs, table_style())))
@@ -119,12 +129,9 @@ fn studies() -> Result<Vec<Scores>, Failure> {
 
 /// Writes a table as CSV, if a folder is given.
 fn write_table(
-    args: &ReproduceArgs,
+    out: &mut Out,
     name: &str,
     table: (Vec<String>, Vec<Vec<String>>),
 ) -> Result<(), Failure> {
-    let Some(folder) = &args.out else {
-        return Ok(());
-    };
-    output::write_csv(&folder.join(name).with_extension("csv"), table)
+    out.as_mut().map_or(Ok(()), |set| set.csv(&format!("{name}.csv"), table))
 }

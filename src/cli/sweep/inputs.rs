@@ -15,6 +15,7 @@ use crate::sweep::grid::Factor;
 use super::super::conditions::Conditions;
 use super::super::costs::{self, CostChoice};
 use super::super::message::Failure;
+use super::super::programs;
 use super::keys::SEMANTICS;
 
 /// Files that points refer to. All are read when the sweep is checked, and come from memory later.
@@ -23,6 +24,8 @@ pub struct Inputs {
     catalogs: [Catalog; 2],
     /// Cost models by how they were asked for.
     costs: Vec<(Box<str>, Arc<CostChoice>)>,
+    /// Files that external policies are made of.
+    programs: Vec<InputFile>,
 }
 
 impl Inputs {
@@ -30,12 +33,18 @@ impl Inputs {
     pub fn new(folder: Option<PathBuf>) -> Self {
         let catalogs = NetworkEdition::ALL
             .map(|(edition, _)| Catalog::with_networks(edition).in_folder(folder.clone()));
-        Self { catalogs, costs: Vec::new() }
+        Self { catalogs, costs: Vec::new(), programs: Vec::new() }
     }
 
-    /// Every file that was read, of both editions.
+    /// Every file that was read, of both editions, and those of external policies.
     pub fn files(&self) -> impl Iterator<Item = InputFile> {
-        self.catalogs.iter().flat_map(Catalog::inputs)
+        self.catalogs.iter().flat_map(Catalog::inputs).chain(self.programs.iter().cloned())
+    }
+
+    /// Where those files are that do not come with the program.
+    pub fn paths(&self) -> impl Iterator<Item = PathBuf> {
+        let programs = self.programs.iter().map(|program| PathBuf::from(&program.name));
+        self.catalogs.iter().flat_map(Catalog::opened).chain(programs)
     }
 
     /// Every cost model of the sweep.
@@ -165,6 +174,9 @@ impl Inputs {
         default("system").try_for_each(|name| self.catalogs[0].hardware(name).map(drop))?;
         let lookup = |name: &str| self.catalogs[0].platform(name);
         resolve(draft.values("platform").into_iter(), lookup, problems)?;
+        for scheduler in draft.values("scheduler") {
+            self.programs.extend(programs::inputs(&scheduler.value)?);
+        }
         self.read_cost_models(&draft.values("cost_model"), problems)
     }
 

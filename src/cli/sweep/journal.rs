@@ -1,70 +1,98 @@
-//! The file of a sweep: rows in the order of the points, appended as they come. Whatever stops the
-//! program, what is whole in the file is right, and the next start goes on behind it.
+//! The file of a sweep: rows, each with a check, appended as they come. Whatever stops the program,
+//! what is whole in the file is right, and the next start makes what is not: points that were not
+//! reached, that failed for reasons of the moment, or whose rows are damaged. In the end the rows are in
+//! the order of the points.
 
 use std::fs::{File, TryLockError};
 use std::io::{self, BufRead, BufReader, BufWriter, Read as _, Seek as _, SeekFrom, Write};
 use std::ops::Range;
 use std::path::Path;
 
+use crate::report::rows::{Line, Lines, RowCheck};
+
 use super::super::message::Failure;
+use super::super::output::OutputFile;
 
-/// Longest line \[byte\].
-const MAX_LINE: u64 = 1 << 20;
+/// Times that a file is opened which another process puts in its place meanwhile.
+const ATTEMPTS: usize = 16;
 
-/// A line of a file.
-#[derive(Debug, PartialEq, Eq)]
-pub enum Line<'l> {
-    /// A line with its end.
-    Whole(&'l [u8]),
-    /// The last line, whose end was not written.
-    Torn(&'l [u8]),
-    /// The end of the file.
-    End,
+/// Rows of successive points, one after another in the file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Run {
+    points: Range<u64>,
+    bytes: Range<u64>,
 }
 
-/// Reads the lines of a file of rows.
-pub struct Lines<R> {
-    input: R,
-    line: Vec<u8>,
+/// What is in a file of a sweep.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Found {
+    /// In the order of the file.
+    runs: Vec<Run>,
+    /// Number of damaged lines, and the first of them.
+    pub damaged: u64,
+    pub first_damaged: u64,
+    /// Bytes of whole lines.
+    length: u64,
 }
 
-impl<R: BufRead> Lines<R> {
-    /// The lines of `input`.
-    pub fn of(input: R) -> Self {
-        Self { input, line: Vec::new() }
+impl Found {
+    /// Whether there is no line but the header, and perhaps not even that.
+    pub fn is_nothing(&self) -> bool {
+        self.runs.is_empty() && self.damaged == 0
     }
 
-    /// The next line.
-    ///
-    /// # Errors
-    ///
-    /// What the reader says, or a line of a length that no row has.
-    pub fn next_line(&mut self) -> io::Result<Line<'_>> {
-        self.line.clear();
-        self.input.by_ref().take(MAX_LINE).read_until(b'\n', &mut self.line)?;
-        match self.line.last() {
-            None => Ok(Line::End),
-            Some(b'\n') => Ok(Line::Whole(&self.line)),
-            Some(_) if self.line.len() as u64 == MAX_LINE => {
-                Err(io::Error::other("a line is longer than any row"))
+    /// Number of points that have rows.
+    pub fn n_rows(&self) -> u64 {
+        self.runs.iter().map(|run| run.points.end - run.points.start).sum()
+    }
+
+    /// Those of `points` that have no row, in order.
+    pub fn missing(&self, points: &Range<u64>) -> Vec<Range<u64>> {
+        let mut missing = Vec::new();
+        let mut next = points.start;
+        for run in self.in_order() {
+            missing.push(next..run.points.start);
+            next = run.points.end;
+        }
+        missing.push(next..points.end);
+        missing.retain(|range| !range.is_empty());
+        missing
+    }
+
+    /// The point after the last one that has a row.
+    pub fn end(&self) -> u64 {
+        self.runs.iter().map(|run| run.points.end).max().unwrap_or(0)
+    }
+
+    /// Whether every line is a row, in the order of the points.
+    pub fn is_in_order(&self) -> bool {
+        let ascends = |runs: &[Run]| runs[0].points.end <= runs[1].points.start;
+        self.damaged == 0 && self.runs.windows(2).all(ascends)
+    }
+
+    fn in_order(&self) -> Vec<&Run> {
+        let mut runs: Vec<_> = self.runs.iter().collect();
+        runs.sort_by_key(|run| run.points.start);
+        runs
+    }
+
+    fn add(&mut self, point: u64, length: u64) {
+        let bytes = self.length..self.length + length;
+        match self.runs.last_mut() {
+            Some(run) if run.points.end == point && run.bytes.end == bytes.start => {
+                run.points.end += 1;
+                run.bytes.end = bytes.end;
             }
-            Some(_) => Ok(Line::Torn(&self.line)),
+            _ => self.runs.push(Run { points: point..point + 1, bytes }),
         }
     }
-}
 
-/// What is whole in a file of a sweep.
-#[derive(Debug, PartialEq, Eq)]
-pub enum Found {
-    /// No row: the file is new, or ends before its first.
-    Nothing,
-    /// The rows of the points up to `next`, in the first `length` bytes.
-    Rows {
-        /// First point without a row.
-        next: u64,
-        /// Bytes.
-        length: u64,
-    },
+    fn note_damage(&mut self, number: u64) {
+        if self.damaged == 0 {
+            self.first_damaged = number;
+        }
+        self.damaged += 1;
+    }
 }
 
 /// Looks through the rows of `points` in `input`, which begin with their place and `id`.
@@ -79,23 +107,60 @@ pub fn find(
     id: impl Fn(u64) -> String,
 ) -> io::Result<Found> {
     let mut lines = Lines::of(input);
+    let mut found = Found::default();
     match lines.next_line()? {
-        Line::Whole(line) if line == header.as_bytes() => {}
-        Line::End => return Ok(Found::Nothing),
-        Line::Torn(line) if header.as_bytes().starts_with(line) => return Ok(Found::Nothing),
-        _ => return Err(io::Error::other("its first line is not that of this sweep")),
-    }
-    let (mut next, mut length) = (points.start, header.len() as u64);
-    while let Line::Whole(line) = lines.next_line()? {
-        let start = format!("{next},{},", id(next));
-        if next >= points.end || !line.starts_with(start.as_bytes()) {
-            let number = next - points.start + 2;
-            return Err(io::Error::other(format!("line {number} is not that of point {next}")));
+        Line::End => return Ok(found),
+        Line::Torn(line) if header.as_bytes().starts_with(line) => return Ok(found),
+        Line::Torn(_) => return Err(other_header()),
+        Line::Whole(line) => {
+            found.length = line.len() as u64;
+            if line != header.as_bytes() {
+                found.note_damage(1);
+            }
         }
-        next += 1;
-        length += line.len() as u64;
     }
-    Ok(if next > points.start { Found::Rows { next, length } } else { Found::Nothing })
+    let check = RowCheck::below(header.as_bytes());
+    let mut number = 1;
+    while let Line::Whole(line) = lines.next_line()? {
+        number += 1;
+        match check.holds(line) {
+            true => found.add(point(line, number, points, &id)?, line.len() as u64),
+            false => found.note_damage(number),
+        }
+        found.length += line.len() as u64;
+    }
+    // A damaged first line is known by the rows below it, whose checks are also of the header.
+    if found.first_damaged == 1 && found.runs.is_empty() {
+        return Err(other_header());
+    }
+    let runs = found.in_order();
+    match runs.windows(2).find(|runs| runs[0].points.end > runs[1].points.start) {
+        Some(runs) => {
+            let point = runs[1].points.start;
+            Err(io::Error::other(format!("point {point} has two rows")))
+        }
+        None => Ok(found),
+    }
+}
+
+fn other_header() -> io::Error {
+    io::Error::other("its first line is not that of this sweep")
+}
+
+/// The point of an undamaged row, which is one of `points`.
+fn point(
+    line: &[u8],
+    number: u64,
+    points: &Range<u64>,
+    id: impl Fn(u64) -> String,
+) -> io::Result<u64> {
+    let cell = line.split(|byte| *byte == b',').next().unwrap_or_default();
+    let point = std::str::from_utf8(cell).ok().and_then(|cell| cell.parse().ok());
+    let is_known = |point: &u64| {
+        points.contains(point) && line.starts_with(format!("{point},{},", id(*point)).as_bytes())
+    };
+    let other = || io::Error::other(format!("line {number} is the row of another sweep"));
+    point.filter(is_known).ok_or_else(other)
 }
 
 /// Opens the file at `path`, which is made if it is not there, for this process alone.
@@ -108,14 +173,32 @@ pub fn open(path: &Path) -> Result<File, Failure> {
     if path.metadata().is_ok_and(|metadata| !metadata.is_file()) {
         return Err(failure(io::Error::other("not a file, which a sweep could go on with")));
     }
-    let file = File::options().read(true).write(true).create(true).truncate(false).open(path);
-    let file = file.map_err(failure)?;
-    match file.try_lock() {
-        Err(TryLockError::WouldBlock) => {
-            Err(failure(io::Error::other("another sweep is writing to it")))
+    for _ in 0..ATTEMPTS {
+        let file = File::options().read(true).write(true).create(true).truncate(false).open(path);
+        let file = file.map_err(failure)?;
+        match file.try_lock() {
+            Err(TryLockError::WouldBlock) => break,
+            // Some file systems have no locks.
+            Ok(()) | Err(TryLockError::Error(_)) if is_at(&file, path) => return Ok(file),
+            // The process that had it until now put another one in its place.
+            Ok(()) | Err(TryLockError::Error(_)) => {}
         }
-        // Some file systems have no locks.
-        Ok(()) | Err(TryLockError::Error(_)) => Ok(file),
+    }
+    Err(failure(io::Error::other("another sweep is writing to it")))
+}
+
+/// Whether the file at `path` is this one.
+fn is_at(file: &File, path: &Path) -> bool {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::MetadataExt as _;
+        let place = |metadata: std::fs::Metadata| (metadata.dev(), metadata.ino());
+        file.metadata().ok().map(place) == path.metadata().ok().map(place)
+    }
+    #[cfg(not(unix))]
+    {
+        let _ = (file, path);
+        true
     }
 }
 
@@ -125,12 +208,16 @@ pub fn reader(mut file: &File) -> io::Result<impl BufRead + use<'_>> {
     Ok(BufReader::with_capacity(1 << 16, file))
 }
 
-/// Cuts `file` off behind its first `length` bytes, to go on there.
+/// Cuts off what follows the whole lines of `file`, to go on there.
 ///
 /// # Errors
 ///
 /// What the system says.
-pub fn cut(mut file: File, length: u64) -> io::Result<BufWriter<File>> {
+pub fn go_on(file: File, found: &Found) -> io::Result<BufWriter<File>> {
+    cut(file, found.length)
+}
+
+fn cut(mut file: File, length: u64) -> io::Result<BufWriter<File>> {
     file.set_len(length)?;
     file.seek(SeekFrom::Start(length))?;
     Ok(BufWriter::with_capacity(1 << 16, file))
@@ -148,11 +235,33 @@ pub fn begin(file: File, header: &str) -> io::Result<BufWriter<File>> {
     Ok(file)
 }
 
+/// Puts a file with the rows of `file`, which `found` describes, in the order of the points at `path`.
+///
+/// # Errors
+///
+/// If it cannot be written; the rows stay where they are.
+pub fn put_in_order(
+    mut file: &File,
+    found: &Found,
+    header: &str,
+    path: &Path,
+) -> Result<(), Failure> {
+    let failure = |error: io::Error| Failure::writing(&path.display(), &error);
+    let mut ordered = OutputFile::create(path)?;
+    ordered.write_all(header.as_bytes()).map_err(failure)?;
+    for run in found.in_order() {
+        file.seek(SeekFrom::Start(run.bytes.start)).map_err(failure)?;
+        let mut rows = file.take(run.bytes.end - run.bytes.start);
+        io::copy(&mut rows, &mut ordered).map_err(failure)?;
+    }
+    ordered.finish()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    const HEADER: &str = "point,id,score\n";
+    const HEADER: &str = "point,id,score,check\n";
 
     fn id(point: u64) -> String {
         format!("id{point}")
@@ -163,19 +272,67 @@ mod tests {
         find(text, HEADER, &(10..13), id).map_err(|error| error.to_string())
     }
 
-    /// The whole file is `header, row of 10, row of 11, row of 12`: 15, 12, 12 and 12 bytes.
+    /// A row as it is written.
+    fn row(cells: &str) -> String {
+        let check = RowCheck::below(HEADER.as_bytes());
+        format!("{cells},{}\n", check.digits(format!("{cells},").as_bytes()))
+    }
+
+    fn rows() -> [String; 3] {
+        ["10,id10,0.1", "11,id11,0.2", "12,id12,0.3"].map(row)
+    }
+
     #[test]
     fn a_file_that_ends_anywhere_goes_on_behind_its_last_whole_row() {
-        let text = format!("{HEADER}10,id10,0.1\n11,id11,0.2\n12,id12,0.3\n");
+        let text = format!("{HEADER}{}", rows().concat());
+        let length = rows()[0].len();
         for end in 0..=text.len() {
-            let expected = match end {
-                0..27 => Found::Nothing,
-                27..39 => Found::Rows { next: 11, length: 27 },
-                39..51 => Found::Rows { next: 12, length: 39 },
-                _ => Found::Rows { next: 13, length: 51 },
-            };
-            assert_eq!(found(&text.as_bytes()[..end]), Ok(expected), "{end}");
+            let n_rows = end.saturating_sub(HEADER.len()) / length;
+            let found = found(&text.as_bytes()[..end]).expect("it is a file of the sweep");
+            assert_eq!(found.n_rows(), n_rows as u64, "{end}");
+            assert!(found.is_in_order());
+            let whole = if end < HEADER.len() { 0 } else { HEADER.len() + n_rows * length };
+            assert_eq!(found.length, whole as u64, "{end}");
+            let missing = 10 + n_rows as u64..13;
+            let missing = if missing.is_empty() { vec![] } else { vec![missing] };
+            assert_eq!(found.missing(&(10..13)), missing, "{end}");
         }
+    }
+
+    #[test]
+    fn damaged_rows_are_missing_and_the_others_are_kept() {
+        let text = format!("{HEADER}{}", rows().concat());
+        let length = rows()[0].len();
+        for at in 0..text.len() - 1 {
+            let mut bytes = text.clone().into_bytes();
+            bytes[at] ^= 1;
+            let found = found(&bytes).expect("it is a file of the sweep");
+            let row = (at + 1).saturating_sub(HEADER.len() + 1) / length;
+            match at.checked_sub(HEADER.len()) {
+                // Without its line end, the header hides the first row.
+                None if at + 1 == HEADER.len() => assert_eq!(found.n_rows(), 2),
+                None => assert_eq!((found.n_rows(), found.first_damaged), (3, 1)),
+                Some(at) if at % length == length - 1 => assert_eq!(found.n_rows(), 1),
+                Some(_) => assert_eq!(found.n_rows(), 2, "{at}, row {row}"),
+            }
+            assert!(!found.is_in_order());
+        }
+    }
+
+    #[test]
+    fn rows_in_any_order_are_found_and_put_in_order() {
+        let [ten, eleven, twelve] = rows();
+        let text = format!("{HEADER}{twelve}{ten}junk\n{eleven}");
+        let found = found(text.as_bytes()).expect("it is a file of the sweep");
+        assert_eq!((found.n_rows(), found.damaged, found.first_damaged), (3, 1, 4));
+        assert!(found.missing(&(10..13)).is_empty());
+        let folder = tempfile::tempdir().expect("a folder can be made");
+        let path = folder.path().join("rows.csv");
+        std::fs::write(&path, &text).expect("it can be written");
+        let file = open(&path).expect("it can be opened");
+        put_in_order(&file, &found, HEADER, &path).expect("it can be written");
+        let ordered = std::fs::read_to_string(&path).expect("it is there");
+        assert_eq!(ordered, format!("{HEADER}{ten}{eleven}{twelve}"));
     }
 
     #[test]
@@ -183,19 +340,26 @@ mod tests {
         let other = Err("its first line is not that of this sweep".to_string());
         assert_eq!(found(b"important\n"), other);
         assert_eq!(found(b"imp"), other);
-        let row = |text: &str| found(format!("{HEADER}{text}").as_bytes()).unwrap_err();
-        assert_eq!(row("10,id11,0.1\n"), "line 2 is not that of point 10");
-        assert_eq!(row("10,id10,0.1\n12,id12,0.1\n"), "line 3 is not that of point 11");
-        let all = "10,id10,0\n11,id11,0\n12,id12,0\n";
-        assert_eq!(row(&format!("{all}13,id13,0\n")), "line 5 is not that of point 13");
-        let endless = "x".repeat(MAX_LINE as usize + 1);
-        assert_eq!(row(&endless), "a line is longer than any row");
+        let refused = |text: &str| found(format!("{HEADER}{text}").as_bytes()).unwrap_err();
+        let message = "line 2 is the row of another sweep";
+        assert_eq!(refused(&row("10,id11,0.1")), message);
+        assert_eq!(refused(&row("13,id13,0.1")), message);
+        assert_eq!(refused(&row(",id10,0.1")), message);
+        assert_eq!(
+            refused(&[row("10,id10,0.1"), row("10,id10,0.2")].concat()),
+            "point 10 has two rows"
+        );
+        let endless = "x".repeat(1 << 21);
+        assert_eq!(refused(&endless), "a line is longer than any row");
     }
 
     #[test]
     fn zeros_that_a_crash_left_behind_the_last_row_are_cut_off() {
-        let mut text = format!("{HEADER}10,id10,0.1\n").into_bytes();
+        let first = row("10,id10,0.1");
+        let mut text = format!("{HEADER}{first}").into_bytes();
         text.extend([0; 100]);
-        assert_eq!(found(&text), Ok(Found::Rows { next: 11, length: 27 }));
+        let found = found(&text).expect("it is a file of the sweep");
+        assert_eq!(found.length, (HEADER.len() + first.len()) as u64);
+        assert_eq!(found.missing(&(10..13)), [11..13]);
     }
 }

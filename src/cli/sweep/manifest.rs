@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
+use std::io::Write as _;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
@@ -9,10 +10,12 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::config::{InputFile, Source};
+use crate::report::csv;
 use crate::sweep::grid::Grid;
 
 use super::super::message::Failure;
-use super::super::output;
+use super::super::output::{self, Complete, OutputFile};
+use super::super::record;
 
 /// The record beside `FILE.csv`, in `FILE.csv.json`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -30,6 +33,9 @@ pub struct Manifest {
     points: [u64; 2],
     /// Keys and values: for every factor its keys and rows.
     grid: Value,
+    /// Of all this; the text of the record has it.
+    #[serde(default, skip_serializing)]
+    record_sha256: String,
 }
 
 impl Manifest {
@@ -44,6 +50,7 @@ impl Manifest {
             n_points: grid.n_points(),
             points: [points.start, points.end],
             grid: grid.factors().iter().map(factor).collect(),
+            record_sha256: String::new(),
         }
     }
 
@@ -57,23 +64,44 @@ impl Manifest {
         if !place.exists() {
             return Ok(None);
         }
-        let refuse = |reason: String| {
-            let message = format!("{}: {reason}", place.display());
-            Err(Failure::Argument(message))
-        };
+        let refuse = |reason: String| Err(refusal(&place, &reason));
         let source = Source::read(&place)?;
         let Ok(record) = serde_json::from_str::<Value>(source.text()) else {
             return refuse("not the record of a sweep".into());
         };
         let version = env!("CARGO_PKG_VERSION");
-        match record["version"].as_str() {
-            Some(found) if found != version && record["program"] == "xrsim" => refuse(format!(
-                "made by xrsim {found}; this is {version}, whose numbers may differ"
-            )),
+        match (record["version"].as_str(), record::is_whole(source.text())) {
+            (Some(found), _) if found != version && record["program"] == "xrsim" => refuse(
+                format!("made by xrsim {found}; this is {version}, whose numbers may differ"),
+            ),
+            (Some(_), Some(false)) => refuse(CHANGED.into()),
+            (Some(_), None) if record["program"] == "xrsim" => {
+                refuse("made by a version whose rows have no checks".into())
+            }
             _ => match serde_json::from_value(record) {
                 Ok(manifest) => Ok(Some(manifest)),
                 Err(error) => refuse(format!("not the record of a sweep: {error}")),
             },
+        }
+    }
+
+    /// The first line of the file at `path`, as the record beside it has it; `None` without a record of
+    /// this version.
+    ///
+    /// # Errors
+    ///
+    /// If the record was changed.
+    pub fn header_beside(path: &Path) -> Result<Option<String>, Failure> {
+        let place = place(path);
+        let Ok(source) = Source::read(&place) else { return Ok(None) };
+        match record::is_whole(source.text()) {
+            None => Ok(None),
+            Some(false) => Err(refusal(&place, CHANGED)),
+            Some(true) => {
+                let manifest = serde_json::from_str::<Self>(source.text()).ok();
+                let is_own = |it: &Self| it.version == env!("CARGO_PKG_VERSION");
+                Ok(manifest.filter(is_own).map(|manifest| manifest.header()))
+            }
         }
     }
 
@@ -83,8 +111,30 @@ impl Manifest {
     ///
     /// If it cannot be written.
     pub fn write_beside(&self, path: &Path) -> Result<(), Failure> {
-        let text = serde_json::to_string(self).expect("strings and numbers serialise");
-        output::write_text(&place(path), &(text + "\n"))
+        self.stage_beside(path)?.rename()
+    }
+
+    /// The record for the place beside the file at `path`, complete but not there yet.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be written.
+    pub fn stage_beside(&self, path: &Path) -> Result<Complete, Failure> {
+        let place = place(path);
+        let record = serde_json::to_value(self).expect("strings and numbers serialise");
+        let text = record::sealed(output::object(record));
+        let mut file = OutputFile::create(&place)?;
+        let failure = |error| Failure::writing(&place.display(), &error);
+        file.write_all(text.as_bytes()).map_err(failure)?;
+        file.complete()
+    }
+
+    /// The first line of the file.
+    pub fn header(&self) -> String {
+        let factors = self.grid.as_array().into_iter().flatten();
+        let keys = factors.flat_map(|factor| factor["keys"].as_array().into_iter().flatten());
+        let keys: Vec<_> = keys.filter_map(Value::as_str).collect();
+        csv::sweep_header(&csv::beside_label(keys.into_iter()).collect::<Vec<_>>())
     }
 
     /// What has changed from `earlier` to this; `None` if nothing has.
@@ -129,8 +179,15 @@ impl Manifest {
     }
 }
 
+/// What is wrong with a record whose seal does not hold.
+const CHANGED: &str = "it was changed after it was written";
+
+fn refusal(place: &Path, reason: &str) -> Failure {
+    Failure::Argument(format!("{}: {reason}", place.display()))
+}
+
 /// `FILE.csv.json` of `FILE.csv`.
-fn place(path: &Path) -> PathBuf {
+pub fn place(path: &Path) -> PathBuf {
     let mut name = OsString::from(path);
     name.push(".json");
     name.into()

@@ -1,14 +1,16 @@
 //! `xrsim merge`: parts of a sweep joined to the file that the whole would have been.
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{self, BufReader, Write as _};
 use std::path::{Path, PathBuf};
+
+use crate::report::rows::{Line, Lines, RowCheck};
 
 use super::super::args::MergeArgs;
 use super::super::message::{Failure, say};
 use super::super::output::OutputFile;
-use super::journal::{Line, Lines};
-use super::manifest::Manifest;
+use super::super::places::Places;
+use super::manifest::{self, Manifest};
 
 /// A file with its record.
 struct Part {
@@ -28,13 +30,23 @@ pub fn merge(args: &MergeArgs) -> Result<(), Failure> {
     let whole = parts[0].manifest.of_whole();
     refuse_others(&parts, &whole)?;
     refuse_gaps(&parts, &whole)?;
+    let record = manifest::place(&args.out);
+    let inputs = args.files.iter().flat_map(|file| [file.clone(), manifest::place(file)]);
+    Places::default().reading(inputs).writing([&args.out, &record]).check()?;
     let mut out = OutputFile::create(&args.out)?;
-    let mut header = Vec::new();
+    let header = whole.header();
+    let failure = |error| Failure::writing(&args.out.display(), &error);
+    out.write_all(header.as_bytes()).map_err(failure)?;
     for part in &parts {
-        append(part, &mut header, &mut out)?;
+        append(part, &header, &mut out)?;
     }
-    out.finish()?;
-    whole.write_beside(&args.out)?;
+    let (out, new) = (out.complete()?, whole.stage_beside(&args.out)?);
+    // An earlier record would be one of other rows if this ended between the two.
+    if record.exists() {
+        fs::remove_file(&record).map_err(|error| Failure::writing(&record.display(), &error))?;
+    }
+    out.rename()?;
+    new.rename()?;
     say(format_args!("{}: {} points", args.out.display(), whole.n_points()));
     Ok(())
 }
@@ -83,29 +95,32 @@ fn missing(first: u64, end: u64) -> Failure {
     Failure::Argument(format!("points {first} to {} are in none of the files", end - 1))
 }
 
-/// Appends the rows of `part`, behind its header where it is the first.
-fn append(part: &Part, header: &mut Vec<u8>, out: &mut OutputFile) -> Result<(), Failure> {
+/// Appends the rows of `part`, which has this header and has been checked for gaps.
+fn append(part: &Part, header: &str, out: &mut OutputFile) -> Result<(), Failure> {
     let refuse = |reason: &str| Failure::Argument(format!("{}: {reason}", part.path.display()));
     let unreadable = |error: io::Error| refuse(&error.to_string());
-    let write = |out: &mut OutputFile, line: &[u8]| {
-        out.write_all(line).map_err(|error| Failure::writing(&"the joined file", &error))
-    };
     let mut lines = Lines::of(BufReader::new(File::open(&part.path).map_err(unreadable)?));
     match lines.next_line().map_err(unreadable)? {
-        Line::Whole(line) if header.is_empty() => {
-            header.extend_from_slice(line);
-            write(out, line)?;
-        }
-        Line::Whole(line) if line == &**header => {}
+        Line::Whole(line) if line == header.as_bytes() => {}
         _ => return Err(refuse("its first line is not that of this sweep")),
     }
+    let check = RowCheck::below(header.as_bytes());
     let points = part.manifest.points();
     for point in points.clone() {
         match lines.next_line().map_err(unreadable)? {
-            Line::Whole(line) if line.starts_with(format!("{point},").as_bytes()) => {
-                write(out, line)?;
+            Line::Whole(line)
+                if check.holds(line) && line.starts_with(format!("{point},").as_bytes()) =>
+            {
+                let failure = |error| Failure::writing(&"the joined file", &error);
+                out.write_all(line).map_err(failure)?;
             }
-            Line::Whole(_) => return Err(refuse(&format!("the row of point {point} is damaged"))),
+            Line::Whole(_) => {
+                let number = point - points.start + 2;
+                return Err(refuse(&format!(
+                    "line {number} is not the row of point {point} as it was written; the command \
+                     that began the file makes it again"
+                )));
+            }
             Line::Torn(_) | Line::End => {
                 let (there, all) = (point - points.start, points.end - points.start);
                 return Err(refuse(&format!(

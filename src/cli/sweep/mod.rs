@@ -10,18 +10,23 @@ mod points;
 
 use std::ffi::OsString;
 use std::fs::File;
-use std::io::{self, BufWriter};
+use std::io::{self, BufReader, BufWriter};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use crate::config::sweep::SweepOptions;
 use crate::config::{Catalog, SweepDraft};
 use crate::report::csv::{self, Table};
+use crate::report::rows::{Line, Lines};
+use crate::score::Scorecard;
 use crate::sweep::Scorer;
 use crate::sweep::grid::{Grid, Shard};
 
 use super::args::SweepArgs;
 use super::message::{Failure, say};
+use super::output::OutputFile;
+use super::places::Places;
 use super::progress::Progress;
 use check::Sweep;
 use inputs::Inputs;
@@ -30,41 +35,87 @@ use manifest::Manifest;
 use points::{Candidate, Outcome};
 
 pub use check::check;
+pub use manifest::place as record_of;
 pub use merge::merge;
-
-/// Points that are computed before their rows are written.
-const BLOCK_POINTS: u64 = 512;
 
 /// Makes the points that `args` ask for and the file does not have.
 ///
 /// # Errors
 ///
-/// Bad input, a file of another sweep, or output that cannot be written; rows that are written stay.
+/// Bad input, a file of another sweep, output that cannot be written, or points that are still missing;
+/// rows that are written stay.
 pub fn run(args: &SweepArgs) -> Result<(), Failure> {
-    let Sweep { grid, mut inputs } = Sweep::of(&draft(args)?)?;
+    let (draft, spec) = draft(args)?;
+    let Sweep { grid, mut inputs } = Sweep::of(&draft)?;
     let points = args.shard.unwrap_or(Shard::WHOLE).points(grid.n_points());
-    let mut rows = Rows::open(args, &grid, &inputs, &points)?;
+    let path = args.out.clone().unwrap_or_else(|| default_path(args));
+    Places::default()
+        .reading(inputs.paths().chain(spec))
+        .writing([&path, &manifest::place(&path)])
+        .check()?;
+    let mut rows = Rows::open(path, args.restart, &grid, &inputs, &points)?;
     let cost_models = inputs.cost_models();
     let mut scorers: Vec<_> = cost_models.iter().map(|it| Scorer::new(&*it.model)).collect();
-    let progress = Progress::resumed(points.end - points.start, rows.next - points.start);
-    while rows.next < points.end {
-        let block = rows.next..points.end.min(rows.next + BLOCK_POINTS);
-        let candidates: Vec<_> = block
-            .map(|index| Candidate::of(grid.point(index), &mut inputs))
-            .collect::<Result<_, _>>()?;
-        let outcomes = points::score(&candidates, &mut scorers);
-        rows.add(&candidates, &outcomes)?;
-        progress.set(rows.next - points.start);
+    let mut pace = Pace::new();
+    let progress = Progress::resumed(points.end - points.start, rows.n_held);
+    let mut n_done = rows.n_held;
+    for mut range in rows.to_make.clone() {
+        while !range.is_empty() {
+            let block = range.start..range.end.min(range.start + pace.points);
+            range.start = block.end;
+            let candidates: Vec<_> = block
+                .map(|index| Candidate::of(grid.point(index), &mut inputs))
+                .collect::<Result<_, _>>()?;
+            pace.time(|| {
+                let outcomes = points::score(&candidates, &mut scorers);
+                rows.add(&candidates, outcomes)
+            })?;
+            n_done += candidates.len() as u64;
+            progress.set(n_done);
+        }
     }
     progress.finish();
-    rows.report(&points);
-    Ok(())
+    rows.finish(&points)
 }
 
-/// What is varied: a file, or the options.
-fn draft(args: &SweepArgs) -> Result<SweepDraft, Failure> {
+/// How many points are computed before their rows are written: so many that it happens about once a
+/// second.
+struct Pace {
+    points: u64,
+}
+
+impl Pace {
+    /// Most points.
+    const MAX: u64 = 512;
+
+    /// As many as are made at once.
+    fn new() -> Self {
+        Self { points: (rayon::current_num_threads() as u64).clamp(1, Self::MAX) }
+    }
+
+    /// Does the `work` of so many points and learns how long they take.
+    fn time<T>(&mut self, work: impl FnOnce() -> T) -> T {
+        let start = Instant::now();
+        let result = work();
+        match start.elapsed() {
+            short if short < Duration::from_millis(250) => {
+                self.points = (2 * self.points).min(Self::MAX);
+            }
+            long if long > Duration::from_millis(1000) => {
+                self.points = (self.points / 2).max(Self::new().points);
+            }
+            _ => {}
+        }
+        result
+    }
+}
+
+/// What is varied: a file, which is read at a path unless it comes with the program, or the options.
+fn draft(args: &SweepArgs) -> Result<(SweepDraft, Vec<PathBuf>), Failure> {
     if let Some(spec) = &args.spec {
-        return Ok(Catalog::new().sweep(spec)?);
+        let mut catalog = Catalog::new();
+        let draft = catalog.sweep(spec)?;
+        return Ok((draft, catalog.opened().collect()));
     }
     let mut options = SweepOptions::default();
     for (option, key, values) in args.axes() {
@@ -81,54 +132,75 @@ fn draft(args: &SweepArgs) -> Result<SweepDraft, Failure> {
         let message = "nothing to vary: give a sweep file, or options such as --pes 1024,4096";
         return Err(Failure::Argument(message.into()));
     }
-    Ok(options.draft(args.replications))
+    Ok((options.draft(args.replications), Vec::new()))
 }
 
 /// Rows on their way into the file.
-struct Rows {
+struct Rows<'g> {
     path: PathBuf,
+    grid: &'g Grid,
+    header: String,
     /// Keys with columns of their own.
     settings: Vec<Box<str>>,
     table: Table<BufWriter<File>>,
-    /// First point without a row, now and at the start.
-    next: u64,
-    start: u64,
+    /// Points that had rows at the start, and those that had not.
+    n_held: u64,
+    to_make: Vec<Range<u64>>,
+    /// Whether rows are added after those of later points, or between damaged ones.
+    is_out_of_order: bool,
     n_infeasible: u64,
+    /// Points that failed for the moment, in order, and why the first of them did.
+    missing: Vec<Range<u64>>,
+    reason: Option<String>,
 }
 
-impl Rows {
-    /// Opens the file of `points`, to go on behind the rows that it has.
+impl<'g> Rows<'g> {
+    /// Opens the file of `points` at `path`, to add the rows that it does not have.
     fn open(
-        args: &SweepArgs,
-        grid: &Grid,
+        path: PathBuf,
+        restart: bool,
+        grid: &'g Grid,
         inputs: &Inputs,
         points: &Range<u64>,
     ) -> Result<Self, Failure> {
-        let path = args.out.clone().unwrap_or_else(|| default_path(args));
         let keys = grid.keys().iter().map(|key| &**key);
         let settings: Vec<Box<str>> = csv::beside_label(keys).map(Into::into).collect();
-        let header = csv::sweep_header(&settings.iter().map(|key| &**key).collect::<Vec<_>>());
         let manifest = Manifest::of(grid, inputs.files(), points);
+        let header = manifest.header();
         let file = journal::open(&path)?;
-        let found = match args.restart {
-            true => Found::Nothing,
+        OutputFile::tidy(&path);
+        let found = match restart {
+            true => Found::default(),
             false => found(&path, &file, &header, &manifest, |index| grid.point(index).id())?,
         };
         let failure = |error: io::Error| Failure::writing(&path.display(), &error);
-        let (next, file) = match found {
-            Found::Rows { next, length } => (next, journal::cut(file, length)),
-            Found::Nothing => {
-                file.set_len(0).map_err(failure)?;
-                manifest.write_beside(&path)?;
-                (points.start, journal::begin(file, &header))
-            }
+        let file = if found.is_nothing() {
+            file.set_len(0).map_err(failure)?;
+            manifest.write_beside(&path)?;
+            journal::begin(file, &header)
+        } else {
+            journal::go_on(file, &found)
         };
-        let table = Table::sweep_rows(file.map_err(failure)?);
-        Ok(Self { path, settings, table, next, start: next, n_infeasible: 0 })
+        note_damage(&path, &found);
+        let to_make = found.missing(points);
+        Ok(Self {
+            table: Table::sweep_rows(file.map_err(failure)?, &header),
+            n_held: found.n_rows(),
+            is_out_of_order: !found.is_in_order()
+                || to_make.first().is_some_and(|range| range.start < found.end()),
+            to_make,
+            path,
+            grid,
+            header,
+            settings,
+            n_infeasible: 0,
+            missing: Vec::new(),
+            reason: None,
+        })
     }
 
     /// Adds the rows of the next points.
-    fn add(&mut self, candidates: &[Candidate<'_>], outcomes: &[Outcome]) -> Result<(), Failure> {
+    fn add(&mut self, candidates: &[Candidate<'_>], outcomes: Vec<Outcome>) -> Result<(), Failure> {
         self.write(candidates, outcomes).map_err(|error| {
             Failure::Output(format!(
                 "cannot write {}: {error}; whole rows are kept, and the same command goes on behind \
@@ -138,31 +210,123 @@ impl Rows {
         })
     }
 
-    fn write(&mut self, candidates: &[Candidate<'_>], outcomes: &[Outcome]) -> io::Result<()> {
+    fn write(&mut self, candidates: &[Candidate<'_>], outcomes: Vec<Outcome>) -> io::Result<()> {
         for (candidate, outcome) in candidates.iter().zip(outcomes) {
-            let point = &candidate.point;
-            let values = self.settings.iter().map(|key| point.get(key).unwrap_or_default());
-            let outcome = outcome.as_ref().map_err(String::as_str);
-            self.n_infeasible += u64::from(outcome.is_err());
-            let identity = (point.index(), &*candidate.id);
-            self.table.sweep_row(identity, &candidate.label(), values, outcome)?;
+            match outcome {
+                Outcome::Row(result) => self.write_row(candidate, &result)?,
+                Outcome::Missing(reason) => {
+                    self.note_missing(candidate.point.index());
+                    self.reason.get_or_insert(reason);
+                }
+            }
         }
-        self.table.flush()?;
-        self.next += candidates.len() as u64;
-        Ok(())
+        self.table.flush()
     }
 
-    /// Says what is in the file now.
-    fn report(&self, points: &Range<u64>) {
-        let (n, new) = (points.end - points.start, self.next - self.start);
-        let path = self.path.display();
-        match self.n_infeasible {
-            0 => say(format_args!("{path}: {n} points, {new} of them new")),
-            n_infeasible => say(format_args!(
-                "{path}: {n} points, {new} of them new; {n_infeasible} of those without scores, see \
-                 `reason`"
-            )),
+    fn write_row(
+        &mut self,
+        candidate: &Candidate<'_>,
+        result: &Result<Scorecard, String>,
+    ) -> io::Result<()> {
+        let point = &candidate.point;
+        let values = self.settings.iter().map(|key| point.get(key).unwrap_or_default());
+        let result = result.as_ref().map_err(String::as_str);
+        self.n_infeasible += u64::from(result.is_err());
+        let identity = (point.index(), &*candidate.id);
+        self.table.sweep_row(identity, &candidate.label(), values, result)
+    }
+
+    fn note_missing(&mut self, point: u64) {
+        match self.missing.last_mut() {
+            Some(range) if range.end == point => range.end += 1,
+            _ => self.missing.push(point..point + 1),
         }
+    }
+
+    /// Puts the rows in order and says what is in the file now.
+    ///
+    /// # Errors
+    ///
+    /// If that cannot be written, or points are missing.
+    fn finish(self, points: &Range<u64>) -> Result<(), Failure> {
+        let Self { path, grid, header, table, is_out_of_order, missing, reason, .. } = self;
+        let failure = |error: io::Error| Failure::writing(&path.display(), &error);
+        let file = table.finish().and_then(|out| Ok(out.into_inner()?)).map_err(failure)?;
+        if is_out_of_order {
+            let id = |index| grid.point(index).id();
+            let found = journal::reader(&file)
+                .and_then(|reader| journal::find(reader, &header, points, id))
+                .map_err(|error| Failure::Argument(format!("{}: {error}", path.display())))?;
+            journal::put_in_order(&file, &found, &header, &path)?;
+        }
+        let n = points.end - points.start;
+        let n_missing: u64 = missing.iter().map(|range| range.end - range.start).sum();
+        let new = n - self.n_held - n_missing;
+        let path = path.display();
+        let without = match self.n_infeasible {
+            0 => String::new(),
+            n_infeasible => {
+                format!("; {n_infeasible} of those without scores, see `reason`")
+            }
+        };
+        say(format_args!("{path}: {n} points, {new} of them new{without}"));
+        match reason {
+            None => Ok(()),
+            Some(reason) => Err(Failure::Check(format!(
+                "error: {path}: {n_missing} of {n} points are missing, {}; the same command tries them \
+                 again ({reason})",
+                listed(&missing)
+            ))),
+        }
+    }
+}
+
+/// Says which lines are damaged.
+fn note_damage(path: &Path, found: &Found) {
+    let path = path.display();
+    let first = found.first_damaged;
+    match found.damaged {
+        0 => {}
+        1 => say(format_args!("note: {path}:{first}: a damaged row is made again")),
+        n => say(format_args!(
+            "note: {path}:{first}: {n} damaged rows, from here on, are made again"
+        )),
+    }
+}
+
+/// Most ranges of points that a message lists.
+const MAX_LISTED: usize = 8;
+
+/// Ranges of points in words: `3, 5 to 7`.
+fn listed(points: &[Range<u64>]) -> String {
+    let name = |range: &Range<u64>| match range.end - range.start {
+        1 => range.start.to_string(),
+        _ => format!("{} to {}", range.start, range.end - 1),
+    };
+    let mut names: Vec<_> = points.iter().take(MAX_LISTED).map(name).collect();
+    if points.len() > MAX_LISTED {
+        names.push("..".into());
+    }
+    names.join(", ")
+}
+
+/// Refuses the file of a sweep whose first line is not that of its record. Of a file without a record,
+/// or with one of another version, nothing is known.
+///
+/// # Errors
+///
+/// That, or a record that was changed.
+pub fn check_header(path: &Path) -> Result<(), Failure> {
+    let Some(header) = Manifest::header_beside(path)? else { return Ok(()) };
+    let failure = |error: io::Error| Failure::Argument(format!("{}: {error}", path.display()));
+    let mut lines = Lines::of(BufReader::new(File::open(path).map_err(failure)?));
+    match lines.next_line().map_err(failure)? {
+        Line::Whole(line) if line == header.as_bytes() => Ok(()),
+        _ => Err(Failure::Argument(format!(
+            "{}: its first line is not that of the sweep in {}",
+            path.display(),
+            manifest::place(path).display()
+        ))),
     }
 }
 
@@ -181,7 +345,7 @@ fn found(
         ))
     };
     if file.metadata().is_ok_and(|metadata| metadata.len() == 0) {
-        return Ok(Found::Nothing);
+        return Ok(Found::default());
     }
     let Some(earlier) = Manifest::beside(path)? else {
         return Err(refuse("it is not the file of a sweep".into()));
@@ -194,7 +358,7 @@ fn found(
     found.map_err(|error| refuse(error.to_string()))
 }
 
-/// The name of the sweep, with its part, ending in `.csv`, in the working directory.
+/// The name of the sweep's file, with its part, ending in `.csv`, in the working directory.
 fn default_path(args: &SweepArgs) -> PathBuf {
     let stem = args.spec.as_deref().and_then(|spec| Path::new(spec).file_stem());
     let mut name = stem.map_or_else(|| OsString::from("sweep"), OsString::from);

@@ -7,7 +7,7 @@ use crate::hardware::System;
 use crate::report::RunLabel;
 use crate::score::Scorecard;
 use crate::sweep::grid::Point;
-use crate::sweep::{RunSpec, Scorer};
+use crate::sweep::{RunError, RunSpec, Scorer};
 
 use super::super::conditions;
 use super::super::message::Failure;
@@ -35,8 +35,13 @@ pub struct Candidate<'g> {
     replication: u64,
 }
 
-/// Scores of a point, or why it has none.
-pub type Outcome = Result<Scorecard, String>;
+/// What came of a point.
+pub enum Outcome {
+    /// Scores, or why it can have none: a row.
+    Row(Result<Scorecard, String>),
+    /// A failure of the moment: no row, and another start may do better.
+    Missing(String),
+}
 
 impl Candidate<'_> {
     /// Its label in results.
@@ -121,11 +126,11 @@ impl Choice<'_> {
 
 /// Scores of every candidate, in their order; those of one cost model are made together.
 pub fn score(candidates: &[Candidate<'_>], scorers: &mut [Scorer<'_>]) -> Vec<Outcome> {
-    let missing = |candidate: &Candidate<'_>| match &candidate.spec {
-        Ok(_) => Err(String::new()),
-        Err(reason) => Err(reason.clone()),
+    let refused = |candidate: &Candidate<'_>| {
+        let reason = candidate.spec.as_ref().err().cloned();
+        Outcome::Row(Err(reason.unwrap_or_default()))
     };
-    let mut outcomes: Vec<Outcome> = candidates.iter().map(missing).collect();
+    let mut outcomes: Vec<Outcome> = candidates.iter().map(refused).collect();
     for (index, scorer) in scorers.iter_mut().enumerate() {
         let of_scorer = candidates.iter().zip(&mut outcomes);
         let of_scorer = of_scorer.filter(|(candidate, _)| candidate.cost_model == index);
@@ -133,7 +138,11 @@ pub fn score(candidates: &[Candidate<'_>], scorers: &mut [Scorer<'_>]) -> Vec<Ou
             .filter_map(|(candidate, at)| Some((candidate.spec.as_ref().ok()?, at)))
             .unzip();
         for (place, result) in places.into_iter().zip(scorer.score(&specs)) {
-            *place = result.map_err(|error| super::super::argument(error).reason());
+            let reason = |error: RunError| super::super::argument(error).reason();
+            *place = match result {
+                Err(error) if error.is_transient() => Outcome::Missing(reason(error)),
+                result => Outcome::Row(result.map_err(reason)),
+            };
         }
     }
     outcomes

@@ -2,7 +2,7 @@
 
 mod read;
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -102,6 +102,8 @@ pub struct Catalog {
     /// Folder of paths that are in no file; the working directory if there is none.
     folder: Option<PathBuf>,
     used: BTreeMap<String, Arc<Source>>,
+    /// Those of them that do not come with the program.
+    opened: BTreeSet<PathBuf>,
     models: HashMap<String, Arc<Model>>,
     networks: HashMap<Box<str>, Vec<Arc<Network>>>,
     dataflows: Cache<Vec<Arc<Dataflow>>>,
@@ -298,6 +300,7 @@ impl Catalog {
         }
         let source = Source::read(path)?;
         self.used.insert(name, Arc::clone(&source));
+        self.opened.insert(path.into());
         Ok(source)
     }
 
@@ -359,6 +362,11 @@ impl Catalog {
             sha256: sha256(source.text()),
         };
         self.used.iter().map(file).collect()
+    }
+
+    /// Every file of the user's that was used so far.
+    pub fn opened(&self) -> impl Iterator<Item = PathBuf> {
+        self.opened.iter().cloned()
     }
 
     /// The file that `reference`, met in a file of `folder`, leads to. Embedded files are looked for

@@ -21,8 +21,10 @@ use std::io::Read;
 
 use thiserror::Error;
 
+use super::rows::CHECK;
+
 /// Columns that say nothing about a run.
-const NEITHER: [&str; 3] = ["point", "id", "reason"];
+const NEITHER: [&str; 4] = ["point", "id", "reason", CHECK];
 
 /// Most text of distinct settings \[byte\].
 const MAX_TEXT: usize = 64 << 20;

@@ -2,6 +2,7 @@
 
 use crate::support::binary;
 mod cost;
+mod outputs;
 mod runs;
 
 use std::fs;

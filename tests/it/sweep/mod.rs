@@ -2,6 +2,8 @@
 
 use crate::support::binary;
 mod costs;
+mod damage;
+mod policies;
 mod specs;
 
 use std::fs;
@@ -85,11 +87,12 @@ fn rows_are_what_run_says_of_the_same_points() {
     let (run, _) = study.done(&[&scope[..], &systems].concat());
     assert_eq!(rows.lines().count(), 1 + 2 * 2 * 2 * 2);
     for (index, (row, run)) in rows.lines().zip(run.lines()).enumerate() {
-        // `point,id,<the columns of scores.csv>,reason`
+        // `point,id,<the columns of scores.csv>,reason,check`
+        let (row, check) = row.rsplit_once(',').expect("a row has columns");
         let inner = row.splitn(3, ',').nth(2).expect("a row has columns");
         match index {
-            0 => assert_eq!(row, format!("point,id,{run},reason")),
-            _ => assert_eq!(inner, format!("{run},")),
+            0 => assert_eq!((row, check), (&*format!("point,id,{run},reason"), "check")),
+            _ => assert_eq!((inner, check.len()), (&*format!("{run},"), 8)),
         }
     }
 }

@@ -15,6 +15,7 @@ use crate::units::{SimSpan, SimTime};
 
 use super::super::args::MlperfArgs;
 use super::super::message::Failure;
+use super::super::output::OutputSet;
 use super::target::Accelerators;
 
 use option::TenantOption;
@@ -44,6 +45,9 @@ pub fn run(
     let accelerators = Accelerators::new(args, catalog)?;
     let networks = asked.iter().map(|it| it.tenant.network.name());
     accelerators.costs.warn(catalog, networks, accelerators.system.accelerators().iter());
+    let places = super::places(args, catalog).folder(args.out.as_deref(), results::files(&asked));
+    places.check()?;
+    let set = args.out.as_deref().map(OutputSet::create).transpose()?;
     let bench = accelerators.bench(asked.iter().map(|it| it.tenant.clone()).collect())?;
     let loads = loads(&asked, rules)?;
     let results = Results {
@@ -53,8 +57,8 @@ pub fn run(
         asked: &asked,
         played: Played::new(&loads, args.find_peak, &bench)?,
     };
-    if let Some(folder) = &args.out {
-        results.write(folder)?;
+    if let Some(set) = set {
+        results.write(set)?;
     }
     results.print(args.format)
 }

@@ -1,9 +1,8 @@
 //! Results of tenants as a table, CSV, JSON and files.
 
 use std::io::Write as _;
-use std::path::Path;
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use crate::mlperf::benchmark::Rules;
 use crate::mlperf::peak::Trial;
@@ -12,10 +11,10 @@ use crate::report::table;
 
 use super::super::super::args::Format;
 use super::super::super::message::{Failure, say};
-use super::super::super::output::{self, OutputFile};
+use super::super::super::output::{self, OutputSet};
 use super::super::super::table_style;
 use super::super::logs;
-use super::super::results::{once, reason, short};
+use super::super::results::{RECORD, once, reason, short};
 use super::super::target::Accelerators;
 use super::{Asked, Played};
 
@@ -26,6 +25,25 @@ pub(super) struct Results<'a> {
     pub(super) rules: &'a Rules,
     pub(super) asked: &'a [Asked<'a>],
     pub(super) played: Played,
+}
+
+/// Files of `--out`.
+const TABLE: &str = "tenants.csv";
+const QUERIES: &str = "queries.csv";
+
+/// Path in `--out` of a file of a tenant, the first of which is 1.
+fn file(tenant: usize, asked: &Asked<'_>, name: &str) -> String {
+    format!("{tenant}_{}/{name}", asked.test.task.name)
+}
+
+/// Every file of `--out` for these tenants.
+pub(super) fn files(asked: &[Asked<'_>]) -> Vec<String> {
+    let of_tenant = |(index, asked)| {
+        let names = logs::FILES.into_iter().chain([QUERIES]);
+        names.map(|name| file(index + 1, asked, name)).collect::<Vec<_>>()
+    };
+    let tenants = asked.iter().enumerate().flat_map(of_tenant);
+    tenants.chain([TABLE, RECORD].map(String::from)).collect()
 }
 
 const COLUMNS: [&str; 12] = [
@@ -53,7 +71,7 @@ impl Results<'_> {
         match format {
             Format::Table => output::print(&self.text()),
             Format::Csv => output::print(&self.csv()),
-            Format::Json => output::print(&(self.json() + "\n")),
+            Format::Json => output::print_json(&self.json()),
         }
     }
 
@@ -129,7 +147,7 @@ impl Results<'_> {
         output::csv_text(&COLUMNS, &self.cells(crate::figures::cell))
     }
 
-    fn json(&self) -> String {
+    fn json(&self) -> Map<String, Value> {
         let tenants = self.rows().map(|(tenant, asked, outcome)| {
             let it = &outcome.performance;
             json!({
@@ -155,7 +173,7 @@ impl Results<'_> {
             "beside_score_alone": self.played.beside.map(|it| it.alone.score_executed_mean),
             "tenants": tenants.collect::<Vec<Value>>(),
         });
-        serde_json::to_string_pretty(&document).expect("strings and numbers serialise")
+        output::object(document)
     }
 
     /// A folder a tenant, and all of them as a table.
@@ -163,20 +181,17 @@ impl Results<'_> {
     /// # Errors
     ///
     /// If a file cannot be written.
-    pub(super) fn write(&self, folder: &Path) -> Result<(), Failure> {
+    pub(super) fn write(&self, mut set: OutputSet) -> Result<(), Failure> {
         for (tenant, asked, outcome) in self.rows() {
-            let place = folder.join(format!("{tenant}_{}", asked.test.task.name));
-            output::create_folder(&place)?;
+            let place = |name: &str| file(tenant, asked, name);
             let (settings, performance) = (&outcome.settings, &outcome.performance);
-            logs::write(&place, settings, &outcome.pass(), performance, &self.system)?;
-            write_queries(&place.join("queries.csv"), outcome)?;
+            logs::write(&mut set, place, settings, &outcome.pass(), performance, &self.system)?;
+            write_queries(&mut set, &place(QUERIES), outcome)?;
         }
-        output::write_text(&folder.join("tenants.csv"), &self.csv())?;
-        output::write_text(&folder.join("mlperf.json"), &(self.json() + "\n"))?;
-        say(format_args!(
-            "wrote tenants.csv and a folder for every tenant to {}",
-            folder.display()
-        ));
+        set.bytes(TABLE, self.csv().as_bytes())?;
+        let folder = set.folder().display().to_string();
+        set.commit(RECORD, self.json())?;
+        say(format_args!("wrote {TABLE} and a folder for every tenant to {folder}"));
         Ok(())
     }
 }
@@ -189,13 +204,13 @@ fn verdict(outcome: &TenantOutcome) -> &'static str {
     if outcome.is_valid() { "VALID" } else { "INVALID" }
 }
 
-fn write_queries(path: &Path, outcome: &TenantOutcome) -> Result<(), Failure> {
-    let failure = |error| Failure::writing(&path.display(), &error);
-    let mut file = OutputFile::create(path)?;
+fn write_queries(set: &mut OutputSet, name: &str, outcome: &TenantOutcome) -> Result<(), Failure> {
+    let failure = |error| Failure::writing(&set.folder().join(name).display(), &error);
+    let mut file = set.file(name)?;
     file.write_all(b"query,scheduled_ns,completed_ns,latency_ns\n").map_err(failure)?;
     for (query, (due, done)) in outcome.queries.iter().enumerate() {
         let latency = done.saturating_since(*due);
         writeln!(file, "{query},{},{},{}", due.ns(), done.ns(), latency.ns()).map_err(failure)?;
     }
-    file.finish()
+    set.add(name, file)
 }

@@ -1,0 +1,126 @@
+//! Part files: what is written beside its place until it is complete. Their writer holds a lock on
+//! them, so that those of a writer that was killed can be told from others, and removed.
+
+use std::fs::{self, File, Metadata};
+use std::io;
+use std::path::{Path, PathBuf};
+
+use tempfile::NamedTempFile;
+
+/// How the names of part files begin and end.
+const PREFIX: &str = ".xrsim-";
+const SUFFIX: &str = ".part";
+
+/// How often a part file is made anew because another process has just removed it.
+const ATTEMPTS: usize = 16;
+
+/// A file beside its place.
+pub struct Part {
+    file: NamedTempFile,
+    place: PathBuf,
+}
+
+impl Part {
+    /// A part file in `folder` that will be `place`. Those that killed writers left in `folder` are
+    /// removed.
+    pub fn create(folder: &Path, place: PathBuf) -> io::Result<Self> {
+        remove_abandoned(folder);
+        let builder = builder(place.metadata().ok().as_ref());
+        for _ in 0..ATTEMPTS {
+            let file = builder.tempfile_in(folder)?;
+            // Some file systems have no locks. Where they have, another process may have found the
+            // file before it was locked.
+            let _ = file.as_file().try_lock();
+            if file.path().exists() {
+                return Ok(Self { file, place });
+            }
+        }
+        Err(io::Error::other("another process removes every file that is made"))
+    }
+
+    /// Puts the file in its place, with the permissions and the owner of the one that was there.
+    pub fn persist(self) -> io::Result<()> {
+        if let Ok(earlier) = self.place.metadata() {
+            keep_owner(self.file.as_file(), &earlier)?;
+        }
+        self.file.persist(&self.place).map(drop).map_err(|error| error.error)
+    }
+
+    /// The file.
+    pub fn file(&mut self) -> &mut NamedTempFile {
+        &mut self.file
+    }
+}
+
+/// A builder whose files have the permissions of the `earlier` file, or those of any file that a
+/// program creates (temporary files are private otherwise); the user's umask applies.
+fn builder(earlier: Option<&Metadata>) -> tempfile::Builder<'static, 'static> {
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(PREFIX).suffix(SUFFIX);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt as _;
+        let mode = earlier.map_or(0o666, |earlier| earlier.permissions().mode() & 0o777 | 0o600);
+        builder.permissions(fs::Permissions::from_mode(mode));
+    }
+    #[cfg(not(unix))]
+    let _ = earlier;
+    builder
+}
+
+/// Gives `file` owner, group and permissions of the `earlier` one. Where the owner cannot be given,
+/// the writer keeps the file, as with any file that is saved anew.
+fn keep_owner(file: &File, earlier: &Metadata) -> io::Result<()> {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::{MetadataExt as _, fchown};
+        let own = file.metadata()?;
+        if (own.uid(), own.gid()) != (earlier.uid(), earlier.gid()) {
+            let _ = fchown(file, Some(earlier.uid()), Some(earlier.gid()));
+        }
+    }
+    file.set_permissions(earlier.permissions())
+}
+
+/// Removes the part files in `folder` whose writers are dead. One that cannot be removed does no
+/// harm.
+pub fn remove_abandoned(folder: &Path) {
+    let Ok(entries) = fs::read_dir(folder) else { return };
+    for entry in entries.flatten().filter(|entry| is_part(&entry.file_name().to_string_lossy())) {
+        if entry.file_type().is_ok_and(|kind| kind.is_file()) {
+            remove_if_abandoned(&entry.path());
+        }
+    }
+}
+
+fn is_part(name: &str) -> bool {
+    name.starts_with(PREFIX) && name.ends_with(SUFFIX)
+}
+
+fn remove_if_abandoned(path: &Path) {
+    if let Ok(file) = File::open(path)
+        && file.try_lock().is_ok()
+    {
+        let _ = fs::remove_file(path);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_of_living_writers_stay_and_those_of_dead_ones_go() {
+        let folder = tempfile::tempdir().expect("a folder can be made");
+        let living = Part::create(folder.path(), folder.path().join("a")).expect("it can be made");
+        let dead = folder.path().join(".xrsim-abc123.part");
+        let other = folder.path().join(".xrsim-notes");
+        fs::write(&dead, "half").expect("it can be written");
+        fs::write(&other, "mine").expect("it can be written");
+        remove_abandoned(folder.path());
+        assert!(!dead.exists() && other.exists());
+        assert!(living.file.path().exists());
+        living.persist().expect("it can be renamed");
+        assert!(folder.path().join("a").exists());
+    }
+}

@@ -1,0 +1,201 @@
+//! The one rule for files of a command: none that is written takes the place of one that is read, or
+//! of another that is written, whatever the names that lead to them.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::fs;
+use std::path::{Component, Path, PathBuf};
+
+use super::figure;
+use super::message::Failure;
+
+/// What a command reads and writes.
+#[derive(Debug, Default)]
+pub struct Places {
+    inputs: Vec<PathBuf>,
+    outputs: Vec<Output>,
+}
+
+/// A file that is written.
+#[derive(Debug)]
+struct Output {
+    path: PathBuf,
+    /// The figure whose data it is.
+    figure: Option<PathBuf>,
+}
+
+impl fmt::Display for Output {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.figure {
+            Some(figure) => write!(f, "{} (the data of {})", self.path.display(), figure.display()),
+            None => self.path.display().fmt(f),
+        }
+    }
+}
+
+/// What a path leads to, by whatever name.
+#[derive(Debug, PartialEq, Eq, Hash)]
+enum Place {
+    /// A file that is there: device and number, which hard links share.
+    #[cfg(unix)]
+    File(u64, u64),
+    /// A path without links. The name of a file that is to be made is in lower case: some file systems
+    /// make no difference.
+    Path(PathBuf),
+}
+
+impl Places {
+    /// Adds files that are read.
+    #[must_use]
+    pub fn reading(mut self, paths: impl IntoIterator<Item = PathBuf>) -> Self {
+        self.inputs.extend(paths);
+        self
+    }
+
+    /// Adds files that are written.
+    #[must_use]
+    pub fn writing<'a>(mut self, paths: impl IntoIterator<Item = &'a PathBuf>) -> Self {
+        self.outputs.extend(paths.into_iter().map(|path| Output::of(path.clone())));
+        self
+    }
+
+    /// Adds figures that are written, each with its data beside it, or tables in place of figures.
+    #[must_use]
+    pub fn drawing<'a>(mut self, paths: impl IntoIterator<Item = &'a PathBuf>) -> Self {
+        for path in paths {
+            let [picture, data] = figure::files(path);
+            let is_table = path.extension().is_some_and(|it| it.eq_ignore_ascii_case("csv"));
+            let data = Output { path: data, figure: Some(picture.clone()) };
+            self.outputs.extend((!is_table).then_some(data));
+            self.outputs.push(Output::of(picture));
+        }
+        self
+    }
+
+    /// Adds the files `names` of a folder that is written, if one is.
+    #[must_use]
+    pub fn folder<S: AsRef<str>>(
+        mut self,
+        folder: Option<&Path>,
+        names: impl IntoIterator<Item = S>,
+    ) -> Self {
+        if let Some(folder) = folder {
+            let output = |name: S| Output::of(folder.join(name.as_ref()));
+            self.outputs.extend(names.into_iter().map(output));
+        }
+        self
+    }
+
+    /// Refuses what would be lost.
+    ///
+    /// # Errors
+    ///
+    /// The first output that is an input, or another output.
+    pub fn check(&self) -> Result<(), Failure> {
+        let mut inputs = HashMap::new();
+        for input in &self.inputs {
+            inputs.insert(Place::of(input), input);
+        }
+        let mut outputs = HashMap::new();
+        for output in self.outputs.iter().filter(|output| !is_special(&output.path)) {
+            let place = Place::of(&output.path);
+            if let Some(input) = inputs.get(&place) {
+                return Err(refuse(&format!(
+                    "{output} would take the place of {}, which this command reads",
+                    input.display()
+                )));
+            }
+            if let Some(earlier) = outputs.insert(place, output) {
+                return Err(refuse(&format!(
+                    "{output} would take the place of {earlier}, which this command writes too"
+                )));
+            }
+        }
+        Ok(())
+    }
+}
+
+fn refuse(message: &str) -> Failure {
+    Failure::Argument(format!("{message}; choose another name"))
+}
+
+/// A device or a pipe, which keeps nothing.
+fn is_special(path: &Path) -> bool {
+    path.metadata().is_ok_and(|metadata| !metadata.is_file() && !metadata.is_dir())
+}
+
+impl Output {
+    fn of(path: PathBuf) -> Self {
+        Self { path, figure: None }
+    }
+}
+
+impl Place {
+    fn of(path: &Path) -> Self {
+        #[cfg(unix)]
+        if let Ok(metadata) = path.metadata() {
+            use std::os::unix::fs::MetadataExt as _;
+            return Self::File(metadata.dev(), metadata.ino());
+        }
+        Self::Path(resolved(path))
+    }
+}
+
+/// `path` without links, as far as it is there, and what is not there in lower case.
+fn resolved(path: &Path) -> PathBuf {
+    if let Ok(path) = fs::canonicalize(path) {
+        return path;
+    }
+    let path = std::path::absolute(path).unwrap_or(path.into());
+    let Some(parent) = path.parent() else { return path };
+    match path.components().next_back() {
+        Some(Component::Normal(name)) => {
+            resolved(parent).join(name.to_string_lossy().to_lowercase())
+        }
+        Some(Component::ParentDir) => {
+            let folder = resolved(parent);
+            folder.parent().map_or(folder.clone(), Path::to_path_buf)
+        }
+        _ => resolved(parent),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refused(inputs: &[PathBuf], outputs: &[PathBuf]) -> bool {
+        Places::default().reading(inputs.to_vec()).writing(outputs).check().is_err()
+    }
+
+    #[test]
+    fn a_file_is_one_place_by_whatever_name() {
+        let folder = tempfile::tempdir().expect("a folder can be made");
+        let at = |name: &str| folder.path().join(name);
+        fs::write(at("in.csv"), "1").expect("it can be written");
+        fs::create_dir(at("sub")).expect("it can be made");
+        fs::hard_link(at("in.csv"), at("hard.csv")).expect("it can be linked");
+        let mut names = vec!["in.csv", "./in.csv", "sub/../in.csv", "hard.csv"];
+        #[cfg(unix)]
+        {
+            std::os::unix::fs::symlink(at("in.csv"), at("soft.csv")).expect("it can be linked");
+            std::os::unix::fs::symlink(".", at("here")).expect("it can be linked");
+            names.extend(["soft.csv", "here/in.csv", "sub/../here/hard.csv"]);
+        }
+        for name in names {
+            assert!(refused(&[at("in.csv")], &[at(name)]), "{name}");
+            assert!(refused(&[], &[at("in.csv"), at(name)]), "{name}");
+        }
+        assert!(!refused(&[at("in.csv")], &[at("out.csv"), at("sub/in.csv")]));
+    }
+
+    #[test]
+    fn files_that_are_not_there_yet_have_places_too() {
+        let folder = tempfile::tempdir().expect("a folder can be made");
+        let at = |name: &str| folder.path().join(name);
+        assert!(refused(&[], &[at("new/a.csv"), at("new/./a.csv")]));
+        assert!(refused(&[], &[at("new/a.csv"), at("new/other/../A.csv")]));
+        assert!(!refused(&[], &[at("new/a.csv"), at("a.csv")]));
+        assert!(!refused(&[], &["/dev/null".into(), "/dev/null".into()]));
+    }
+}

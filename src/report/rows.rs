@@ -1,0 +1,201 @@
+//! Lines of a file of rows, and the column that tells whether they are as they were written.
+//!
+//! The last cell of a row, in the column [`CHECK`], is the CRC-32 of the header and of the row up to
+//! there, in eight hexadecimal digits. The place of a point is in its row, so that neither a changed
+//! byte nor a row of another place or under another header passes.
+
+use std::io::{self, BufRead, Read};
+
+use crc32fast::Hasher;
+
+/// The column of checks.
+pub const CHECK: &str = "check";
+
+/// Longest line \[byte\].
+pub const MAX_LINE: u64 = 1 << 20;
+
+/// A line of a file.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Line<'l> {
+    /// A line with its end.
+    Whole(&'l [u8]),
+    /// The last line, whose end was not written.
+    Torn(&'l [u8]),
+    /// The end of the file.
+    End,
+}
+
+/// Reads the lines of a file of rows.
+pub struct Lines<R> {
+    input: R,
+    line: Vec<u8>,
+}
+
+impl<R: BufRead> Lines<R> {
+    /// The lines of `input`.
+    pub fn of(input: R) -> Self {
+        Self { input, line: Vec::new() }
+    }
+
+    /// The next line.
+    ///
+    /// # Errors
+    ///
+    /// What the reader says, or a line of a length that no row has.
+    pub fn next_line(&mut self) -> io::Result<Line<'_>> {
+        self.line.clear();
+        self.input.by_ref().take(MAX_LINE).read_until(b'\n', &mut self.line)?;
+        match self.line.last() {
+            None => Ok(Line::End),
+            Some(b'\n') => Ok(Line::Whole(&self.line)),
+            Some(_) if self.line.len() as u64 == MAX_LINE => {
+                Err(io::Error::other("a line is longer than any row"))
+            }
+            Some(_) => Ok(Line::Torn(&self.line)),
+        }
+    }
+}
+
+/// Makes the checks of the rows of one header.
+#[derive(Debug, Clone)]
+pub struct RowCheck {
+    header: Hasher,
+}
+
+impl RowCheck {
+    /// The checks below `header`, a line with or without its end.
+    pub fn below(header: &[u8]) -> Self {
+        let mut hasher = Hasher::new();
+        hasher.update(header.trim_ascii_end());
+        hasher.update(b"\n");
+        Self { header: hasher }
+    }
+
+    /// The check of a row: of its cells before the last one, with the comma after them.
+    pub fn digits(&self, cells: &[u8]) -> String {
+        let mut hasher = self.header.clone();
+        hasher.update(cells);
+        format!("{:08x}", hasher.finalize())
+    }
+
+    /// Whether the last cell of `line`, with or without its end, is the check of the others.
+    pub fn holds(&self, line: &[u8]) -> bool {
+        let line = line.strip_suffix(b"\n").unwrap_or(line);
+        let line = line.strip_suffix(b"\r").unwrap_or(line);
+        let Some(comma) = line.iter().rposition(|byte| *byte == b',') else { return false };
+        let (cells, found) = line.split_at(comma + 1);
+        self.digits(cells).as_bytes() == found
+    }
+}
+
+/// Hands on a CSV file, each row after a look at its check if there is such a column at the end.
+pub struct Checked<R> {
+    lines: Lines<R>,
+    check: Option<RowCheck>,
+    /// Number of the line that is handed on, from 1; no line yet if it is 0.
+    number: u64,
+    /// Of the line, what is handed on already.
+    taken: usize,
+}
+
+impl<R: BufRead> Checked<R> {
+    /// The rows of `input`.
+    pub fn of(input: R) -> Self {
+        Self { lines: Lines::of(input), check: None, number: 0, taken: 0 }
+    }
+
+    /// Reads and checks the next line.
+    fn advance(&mut self) -> io::Result<()> {
+        let wrong = |what: &str| {
+            let message = format!("line {}: {what}", self.number + 1);
+            Err(io::Error::new(io::ErrorKind::InvalidData, message))
+        };
+        let line = self.lines.next_line()?;
+        match (&self.check, line) {
+            (Some(_), Line::Torn(_)) => {
+                return wrong("the row ends too soon; the command that wrote it makes the rest");
+            }
+            (Some(check), Line::Whole(row)) if !check.holds(row) => {
+                return wrong(
+                    "the row is not as it was written, its `check` says; the command that wrote it \
+                     makes it again",
+                );
+            }
+            (None, Line::Whole(header)) if self.number == 0 && has_check(header) => {
+                self.check = Some(RowCheck::below(header));
+            }
+            _ => {}
+        }
+        self.number += 1;
+        self.taken = 0;
+        Ok(())
+    }
+}
+
+/// Whether the last column of a header is that of checks.
+fn has_check(header: &[u8]) -> bool {
+    header.trim_ascii_end().rsplit(|byte| *byte == b',').next() == Some(CHECK.as_bytes())
+}
+
+impl<R: BufRead> Read for Checked<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if self.number > 0 && self.check.is_none() && self.taken == self.lines.line.len() {
+            return self.lines.input.read(buffer);
+        }
+        if self.taken == self.lines.line.len() {
+            self.advance()?;
+        }
+        let mut rest = &self.lines.line[self.taken..];
+        let read = rest.read(buffer)?;
+        self.taken += read;
+        Ok(read)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn file() -> String {
+        let header = "point,id,score,check";
+        let check = RowCheck::below(header.as_bytes());
+        let row = |cells: &str| format!("{cells}{}\n", check.digits(cells.as_bytes()));
+        format!("{header}\n{}{}", row("0,a,0.5,"), row("1,b,,"))
+    }
+
+    fn read(bytes: &[u8]) -> io::Result<String> {
+        let mut text = String::new();
+        Checked::of(bytes).read_to_string(&mut text).map(|_| text)
+    }
+
+    #[test]
+    fn whatever_changes_in_a_checked_file_shows() {
+        let file = file();
+        assert_eq!(read(file.as_bytes()).unwrap(), file);
+        let rows = file.find('\n').unwrap() + 1;
+        for at in 0..file.len() {
+            for flip in (0..8).map(|bit| 1 << bit) {
+                let mut bytes = file.clone().into_bytes();
+                bytes[at] ^= flip;
+                // The name of the column and the comma before it tell that there are checks.
+                let name = rows - 2 - CHECK.len()..rows;
+                let is_other_file = name.contains(&at) || bytes[at] == b'\n' && at < rows;
+                assert!(is_other_file || read(&bytes).is_err(), "byte {at}, {flip}");
+            }
+        }
+        let mut lines: Vec<&str> = file.lines().collect();
+        lines.swap(1, 2);
+        assert!(read(lines[..2].join("\n").as_bytes()).is_err(), "a cut line");
+    }
+
+    #[test]
+    fn files_without_checks_are_handed_on_as_they_are() {
+        for text in ["", "a", "a,b\n1,2", "a,check,b\n1,2,3\n4,5,6\n"] {
+            assert_eq!(read(text.as_bytes()).unwrap(), text);
+        }
+        let windows = file().replace('\n', "\r\n");
+        assert_eq!(read(windows.as_bytes()).unwrap(), windows);
+        let endless = vec![b'x'; MAX_LINE as usize + 1];
+        assert!(read(&endless).is_err());
+    }
+}

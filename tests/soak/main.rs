@@ -1,0 +1,113 @@
+//! Faults as a habit: kills, flipped and cut bytes, full disks and two writers, over and over.
+//!
+//! Whatever happens, no wrong row or file is accepted, no finished row is lost, the results are the same
+//! bytes after another start, and nothing is left behind. Without arguments a few seconds of it run with
+//! the other tests. In full, which takes minutes to hours:
+//!
+//! ```text
+//! cargo test --release --test soak -- --kills 1000 --damages 2000 --disks 300 --writers 200
+//! ```
+//!
+//! `--seed N` gives other moments and bytes, `--binary FILE` another program.
+
+mod faults;
+mod folders;
+mod sweeps;
+mod world;
+
+use std::process::ExitCode;
+use std::time::Instant;
+
+use world::World;
+
+/// Flags that `cargo test` hands to every test, and that mean nothing here.
+const FLAGS: [&str; 6] =
+    ["--nocapture", "--no-capture", "--show-output", "--quiet", "--exact", "--include-ignored"];
+
+/// How often everything is done.
+struct Plan {
+    kills: u64,
+    damages: u64,
+    disks: u64,
+    writers: u64,
+    seed: u64,
+    binary: String,
+}
+
+impl Plan {
+    /// A few seconds of everything, or what the arguments say; `None` if they ask for other tests.
+    fn of_arguments() -> Result<Option<Self>, String> {
+        let binary = env!("CARGO_BIN_EXE_xrsim").to_string();
+        let mut plan = Self { kills: 12, damages: 24, disks: 6, writers: 4, seed: 1, binary };
+        let mut arguments = std::env::args().skip(1);
+        while let Some(option) = arguments.next() {
+            if option == "--list" || !option.starts_with('-') && !"soak".contains(&*option) {
+                return Ok(None);
+            }
+            let is_of_all = option.starts_with("--test-threads=") || !option.starts_with("--");
+            if is_of_all || FLAGS.contains(&&*option) {
+                continue;
+            }
+            let value = arguments.next().unwrap_or_default();
+            let number = || value.parse().map_err(|_| format!("{option} takes a number"));
+            match option.as_str() {
+                "--kills" => plan.kills = number()?,
+                "--damages" => plan.damages = number()?,
+                "--disks" => plan.disks = number()?,
+                "--writers" => plan.writers = number()?,
+                "--seed" => plan.seed = number()?,
+                "--binary" => plan.binary = value,
+                _ => return Err(format!("unknown option {option}")),
+            }
+        }
+        Ok(Some(plan))
+    }
+}
+
+fn main() -> ExitCode {
+    let plan = match Plan::of_arguments() {
+        Ok(Some(plan)) => plan,
+        Ok(None) => return ExitCode::SUCCESS,
+        Err(message) => {
+            eprintln!("{message}");
+            return ExitCode::from(2);
+        }
+    };
+    if cfg!(not(unix)) {
+        println!("soak: signals, limits and permissions are those of Unix; nothing is done here");
+        return ExitCode::SUCCESS;
+    }
+    let start = Instant::now();
+    let mut world = World::new(plan.binary.clone(), plan.seed);
+    sweeps::soak(&mut world, &plan_of_sweeps(&plan));
+    folders::soak(&mut world, &plan_of_folders(&plan));
+    world.report(start.elapsed())
+}
+
+/// How often a half of the plan is done.
+struct Share {
+    kills: u64,
+    damages: u64,
+    disks: u64,
+    writers: u64,
+}
+
+fn plan_of_sweeps(plan: &Plan) -> Share {
+    let half = |n: u64| n.div_ceil(2);
+    Share {
+        kills: half(plan.kills),
+        damages: half(plan.damages),
+        disks: half(plan.disks),
+        writers: half(plan.writers),
+    }
+}
+
+fn plan_of_folders(plan: &Plan) -> Share {
+    let half = |n: u64| n / 2;
+    Share {
+        kills: half(plan.kills),
+        damages: half(plan.damages),
+        disks: half(plan.disks),
+        writers: half(plan.writers),
+    }
+}

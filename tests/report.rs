@@ -6,14 +6,14 @@ mod binary;
 #[path = "support/page.rs"]
 mod page_data;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use binary::{output, path, refused};
-use page_data::{between, data, says};
+use page_data::{between, data, keys, says, unknown_names};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
@@ -100,13 +100,16 @@ fn check_round_trip(html: &str, files: &BTreeMap<&str, String>) {
         let rows = csv_rows(&files[file]);
         assert_eq!(data[columns]["score"].as_array().map(Vec::len), Some(rows.len()), "{file}");
         for (index, row) in rows.iter().enumerate() {
-            for (column, cell) in row.iter().filter(|(column, _)| !data[columns][*column].is_null())
-            {
+            for (column, cell) in row {
                 let value = &data[columns][column][index];
                 assert!(says(value, cell), "{file}, row {index}, {column}: {value} for {cell}");
             }
         }
     }
+    let described = [&data["columns"]["label"], &data["columns"]["summary"]].map(keys).concat();
+    let scores = csv_rows(&files["scores.csv"]);
+    assert_eq!(BTreeSet::from_iter(described), scores[0].keys().map(String::as_str).collect());
+    assert_eq!(unknown_names(html), [""; 0]);
     let rows = csv_rows(&files["inferences.csv"]);
     let requests = requests(&data);
     assert_eq!(requests.len(), rows.len());

@@ -21,7 +21,7 @@ function latencyColumn(label, title, share) {
 
 /** The models of the chosen run, or of every run that is listed. */
 class Models {
-  constructor({ varying }) {
+  constructor({ varying, summary }) {
     this.varying = varying;
     this.only = true;
     this.run = null;
@@ -30,7 +30,7 @@ class Models {
       { label: "Model", value: (model) => model.model, isText: true },
       { label: "Network", value: (model) => model.network, isText: true },
       { label: "Run", value: (model) => runName(model.run, varying), isText: true },
-      ...summaryColumns(),
+      ...columnsOf(summary),
       latencyColumn("Latency, median", "Median latency of executed requests, as a share of their slack", 0.5),
       latencyColumn("Latency, 95 %", "95 of 100 executed requests took no larger share of their slack", 0.95),
       latencyColumn("Latency, most", "Largest latency of an executed request, as a share of its slack", 1),

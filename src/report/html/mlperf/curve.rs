@@ -22,6 +22,11 @@ const NUMBERS: [&str; 9] = [
 
 const WITHIN_BOUND: &str = "within_bound";
 
+/// Columns of the table.
+pub(super) fn keys() -> Vec<&'static str> {
+    [&NUMBERS[..], &[WITHIN_BOUND]].concat()
+}
+
 /// Server tests of a task at several rates.
 #[derive(Serialize)]
 pub(super) struct Curve<'a> {
@@ -42,9 +47,8 @@ impl<'a> Curve<'a> {
         (task, system): (&'a str, &str),
         bound: Option<LatencyBound>,
     ) -> Result<Self, ReadError> {
-        let columns = [&NUMBERS[..], &[WITHIN_BOUND]].concat();
         let (mut points, mut drawn) = (Vec::new(), Vec::new());
-        rows::each(source, &columns, |row| {
+        rows::each(source, &keys(), |row| {
             let numbers = numbers(row)?;
             let [rate_per_s, _, _, p50, p90, p97, p99, ..] = numbers;
             drawn.push(RatePoint { rate_per_s, percentiles_ms: [p50, p90, p97, p99] });

@@ -18,6 +18,14 @@ const FLAGS = [
 /** Milliseconds until a page that does not answer is given up; machines may be slow. */
 const PATIENCE = 120_000;
 
+/** Opens a page, which must show its results. */
+export async function showsResults(tab, path) {
+  await tab.goto(`file://${path}`);
+  await tab.waitForFunction(() => !/^Reading/.test(document.getElementById("summary").textContent));
+  const summary = await tab.locator("#summary").textContent();
+  assert.ok(await tab.locator("main").isVisible(), summary);
+}
+
 export class Harness {
   #browser;
   #words;
@@ -77,12 +85,7 @@ export class Harness {
   /** Opens a page of the program: it must show its results, say nothing, and ask for itself alone. */
   open(path, context, act) {
     return this.tab(context, async (tab, noise) => {
-      await tab.goto(`file://${path}`);
-      await tab.waitForFunction(
-        () => !/^Reading/.test(document.getElementById("summary").textContent),
-      );
-      const summary = await tab.locator("#summary").textContent();
-      assert.ok(await tab.locator("main").isVisible(), summary);
+      await showsResults(tab, path);
       await act(tab);
       assert.deepEqual(
         noise.filter((it) => it !== `request of file://${path}`),

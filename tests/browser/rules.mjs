@@ -30,13 +30,13 @@ async function shows(tab) {
       if (element.textContent.trim() === "") wrong.push(`an empty ${element.tagName} in ${element.closest("section")?.id}`);
     }
     for (const section of document.querySelectorAll("main section")) {
-      const drawn = section.querySelectorAll("tbody tr, canvas, svg, pre, .bars li").length;
+      const drawn = section.querySelectorAll("tbody tr, canvas, svg, pre, .bars li, .note").length;
       if (drawn === 0) wrong.push(`nothing in section ${section.id}`);
     }
     for (const link of document.querySelectorAll("nav a")) {
       if (!document.querySelector(link.getAttribute("href"))) wrong.push(`${link.textContent} leads nowhere`);
     }
-    for (const table of document.querySelectorAll("main table")) {
+    for (const table of document.querySelectorAll("main .table table")) {
       const heads = table.querySelectorAll("thead th").length;
       for (const row of table.querySelectorAll("tbody tr"))
         if (row.children.length !== heads) wrong.push(`${row.children.length} cells under ${heads} headings`);

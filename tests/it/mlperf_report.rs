@@ -9,7 +9,7 @@ use std::path::Path;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use binary::{output, path, refused};
-use page_data::{between, data, says};
+use page_data::{between, data, keys, says, unknown_names};
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 use tempfile::{TempDir, tempdir};
@@ -26,6 +26,34 @@ fn test_and_report(arguments: &[&str]) -> (String, TempDir) {
     output(&["report", &results, "-o", &html]);
     (read(html), folder)
 }
+
+const SUITE_WITH_CURVE: [&str; 13] = [
+    "inference",
+    "--task",
+    "image_classification_light",
+    "--load",
+    "single-stream",
+    "--load",
+    "server",
+    "--load",
+    "offline",
+    "--min-duration",
+    "5",
+    "--curve",
+    "3",
+];
+
+const TENANTS: [&str; 9] = [
+    "inference",
+    "--tenant",
+    "image_classification_light:qps=50",
+    "--tenant",
+    "machine_translation:qps=5",
+    "--beside",
+    "VR_gaming",
+    "--min-duration",
+    "1",
+];
 
 /// Every cell of a table is in the page, row by row, as text or as the same number.
 fn check_cells(rows: &Value, csv: &str) {
@@ -51,21 +79,7 @@ fn check_cells(rows: &Value, csv: &str) {
 #[test]
 fn a_suite_is_a_page_of_every_test_once_with_its_summary_and_its_curve() {
     let task = "image_classification_light";
-    let (html, folder) = test_and_report(&[
-        "inference",
-        "--task",
-        task,
-        "--load",
-        "single-stream",
-        "--load",
-        "server",
-        "--load",
-        "offline",
-        "--min-duration",
-        "5",
-        "--curve",
-        "3",
-    ]);
+    let (html, folder) = test_and_report(&SUITE_WITH_CURVE);
     println!("page of three tests: {} byte", html.len());
     assert!(html.len() < 100_000, "{} byte", html.len());
     let page = data(&html);
@@ -92,17 +106,7 @@ fn a_suite_is_a_page_of_every_test_once_with_its_summary_and_its_curve() {
 
 #[test]
 fn tenants_are_a_page_with_the_reason_of_a_verdict_and_the_score_beside() {
-    let (html, folder) = test_and_report(&[
-        "inference",
-        "--tenant",
-        "image_classification_light:qps=50",
-        "--tenant",
-        "machine_translation:qps=5",
-        "--beside",
-        "VR_gaming",
-        "--min-duration",
-        "1",
-    ]);
+    let (html, folder) = test_and_report(&TENANTS);
     let page = data(&html);
     check_cells(&page["tests"], &read(folder.path().join("results").join("tenants.csv")));
     assert_eq!(page["kind"], "tenants");
@@ -111,6 +115,54 @@ fn tenants_are_a_page_with_the_reason_of_a_verdict_and_the_score_beside() {
     let facts = page["facts"].as_array().expect("pairs");
     assert!(facts.iter().any(|fact| fact[0] == "beside_score_alone"), "{facts:?}");
     assert_eq!(page["shares"], json!([]));
+}
+
+/// Every column of the table is described once, and every row has a value for it.
+fn check_columns(columns: &Value, rows: &Value, csv: &str) {
+    let mut reader = csv::Reader::from_reader(csv.as_bytes());
+    let mut expected: Vec<_> = reader.headers().expect("a header").iter().collect();
+    let mut described = keys(columns);
+    for column in columns.as_array().expect("columns") {
+        assert!(!column["label"].as_str().expect("a heading").is_empty(), "{column}");
+    }
+    for row in rows.as_array().expect("rows") {
+        let row = row.as_object().expect("a row");
+        for key in &described {
+            assert!(row.contains_key(*key), "no row has a value in column {key}");
+        }
+    }
+    expected.sort_unstable();
+    described.sort_unstable();
+    assert_eq!(described, expected);
+}
+
+#[test]
+fn the_columns_of_the_page_are_those_of_its_data() {
+    let (suite, curve) = (test_and_report(&SUITE_WITH_CURVE), "server/curve.csv");
+    let page = data(&suite.0);
+    let results = suite.1.path().join("results");
+    let task = results.join(page["tests"][0]["task"].as_str().expect("a task"));
+    check_columns(&page["columns"]["tests"], &page["tests"], &read(results.join("suite.csv")));
+    check_columns(
+        &page["columns"]["curves"],
+        &page["curves"][0]["points"],
+        &read(task.join(curve)),
+    );
+    check_columns(&page["columns"]["shares"], &page["shares"], "task,server,offline,share\n");
+    let tenants = test_and_report(&TENANTS);
+    let page = data(&tenants.0);
+    let results = tenants.1.path().join("results");
+    check_columns(&page["columns"]["tests"], &page["tests"], &read(results.join("tenants.csv")));
+    for html in [&suite.0, &tenants.0] {
+        assert_eq!(unknown_names(html), [""; 0]);
+    }
+}
+
+#[test]
+fn a_page_without_curves_reads_no_key_of_curves() {
+    let example = Example::new();
+    example.remove("vision/server/curve.csv");
+    assert_eq!(unknown_names(&example.page()), [""; 0]);
 }
 
 /// A folder of two tests, written by hand.
@@ -123,11 +175,12 @@ const TASK: &str = "vision";
 const SUITE: &str = "\
 task,load,metric,value,unit,verdict,p50_ms,p90_ms,p99_ms,energy_mj_per_sample,energy_mj_per_stream,mean_power_w,queries,trials,beside_score,beside_score_alone
 vision,server,queries,50,1/s,VALID,2,3,4,1.5,,0.25,1000,3,0.5,0.75
-vision,offline,samples,200,1/s,INVALID,20,30,40,1.5,,0.25,1,0,,
+vision,offline,samples,200,1/s,VALID,20,30,40,1.5,,0.25,1,0,,
 ";
 
 const HEADER: &str = r#"{
   "program": "xrsim", "version": "0.1.0", "suite": "mine", "system": "A@4096", "cooldown": null,
+  "cost_model": "principled",
   "tests": [
     {"task": "vision", "load": "server", "bound_ms": 10.0, "percentile": 0.99},
     {"task": "vision", "load": "offline", "bound_ms": null, "reason": "too short"}
@@ -218,6 +271,19 @@ fn only_results_that_count_make_a_share() {
 }
 
 #[test]
+fn a_share_is_of_two_valid_tests() {
+    for test in ["server,queries,50,1/s", "offline,samples,200,1/s"] {
+        let example = Example::new();
+        let suite = read(example.folder.path().join("suite.csv"));
+        let invalid = suite.replace(&format!("{test},VALID"), &format!("{test},INVALID"));
+        assert_ne!(suite, invalid);
+        example.write("suite.csv", &invalid);
+        let page = data(&example.page());
+        assert_eq!((&page["shares"], &page["shares_svg"]), (&json!([]), &Value::Null));
+    }
+}
+
+#[test]
 fn without_a_header_or_curves_a_page_shows_what_is_there() {
     let example = Example::new();
     example.remove("mlperf.json");
@@ -298,8 +364,8 @@ fn what_is_wrong_in_a_file_is_named_with_its_line() {
             "suite.csv:3: 2 tests, and mlperf.json",
         ),
         ("mlperf.json", "\"xrsim\"", "\"loadgen\"", "mlperf.json:1: `program` is not `xrsim`"),
-        ("mlperf.json", "\"tests\": [", "\"tests\": [,", "mlperf.json:3: expected value"),
-        ("mlperf.json", "10.0", "\"ten\"", "mlperf.json:4: invalid type: string \"ten\""),
+        ("mlperf.json", "\"tests\": [", "\"tests\": [,", "mlperf.json:4: expected value"),
+        ("mlperf.json", "10.0", "\"ten\"", "mlperf.json:5: invalid type: string \"ten\""),
         (
             curve,
             "25,25,25,2,",

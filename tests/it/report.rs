@@ -1,22 +1,26 @@
 //! `xrsim report`: what the page holds, what it does not, and what it refuses. What it does in a
-//! browser is in `tests/browser/report.mjs`.
+//! browser is in `tests/browser`.
 
 use crate::support::binary;
 use crate::support::page as page_data;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use binary::{output, path, refused};
-use page_data::{between, data, says};
+use page_data::{between, data, keys, says, unknown_names};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 use tempfile::tempdir;
 use xrsim::report::html::{Folder, Page, ReadError, Source, page};
+
+/// Columns that say which run a row belongs to.
+const LABEL: [&str; 8] =
+    ["scenario", "system", "pes", "semantics", "cost_model", "scheduler", "seed", "replication"];
 
 const FILES: [&str; 4] = ["scores.csv", "models.csv", "inferences.csv", "run.json"];
 
@@ -98,13 +102,17 @@ fn check_round_trip(html: &str, files: &BTreeMap<&str, String>) {
         let rows = csv_rows(&files[file]);
         assert_eq!(data[columns]["score"].as_array().map(Vec::len), Some(rows.len()), "{file}");
         for (index, row) in rows.iter().enumerate() {
-            for (column, cell) in row.iter().filter(|(column, _)| !data[columns][*column].is_null())
-            {
+            let is_of_run = |column: &str| columns == "models" && LABEL.contains(&column);
+            for (column, cell) in row.iter().filter(|(column, _)| !is_of_run(column)) {
                 let value = &data[columns][column][index];
                 assert!(says(value, cell), "{file}, row {index}, {column}: {value} for {cell}");
             }
         }
     }
+    let described = [&data["columns"]["label"], &data["columns"]["summary"]].map(keys).concat();
+    let scores = csv_rows(&files["scores.csv"]);
+    assert_eq!(BTreeSet::from_iter(described), scores[0].keys().map(String::as_str).collect());
+    assert_eq!(unknown_names(html), [""; 0]);
     let rows = csv_rows(&files["inferences.csv"]);
     let requests = requests(&data);
     assert_eq!(requests.len(), rows.len());

@@ -13,8 +13,9 @@ use crate::report::csv::LABEL;
 use crate::score::{Counts, Score};
 use crate::units::SimTime;
 
-use super::provenance::Provenance;
-use super::results::{Request, Results, Run};
+use super::columns::{self, Column};
+use super::provenance::{Provenance, REASON};
+use super::results::{Request, Results, Run, summary_columns};
 
 /// Effort of the compressor, from 0 to 10.
 const LEVEL: u8 = 9;
@@ -23,11 +24,23 @@ const LEVEL: u8 = 9;
 #[derive(Serialize)]
 struct Document<'a> {
     provenance: &'a Provenance,
+    columns: Columns,
     runs: Map<String, Value>,
     models: Map<String, Value>,
     requests: Requests,
     names: &'a [Box<str>],
     numbers: Vec<f64>,
+}
+
+/// Headings of the tables.
+#[derive(Serialize)]
+struct Columns {
+    /// Of the label of a run.
+    label: Vec<Column>,
+    /// Of scores, counts and energy, which runs and models share.
+    summary: Vec<Column>,
+    /// Of runs that could not be made.
+    infeasible: Vec<Column>,
 }
 
 /// A column for every field of a request, those of all runs one behind the other.
@@ -52,6 +65,7 @@ struct Requests {
 pub(super) fn pack(results: &Results, provenance: &Provenance) -> String {
     let document = Document {
         provenance,
+        columns: Columns::new(),
         runs: runs(&results.runs),
         models: models(&results.runs),
         requests: requests(&results.runs),
@@ -65,6 +79,14 @@ pub(super) fn pack(results: &Results, provenance: &Provenance) -> String {
 pub(super) fn deflated(document: &impl Serialize) -> String {
     let text = serde_json::to_vec(document).expect("columns and text serialise");
     STANDARD.encode(miniz_oxide::deflate::compress_to_vec(&text, LEVEL))
+}
+
+impl Columns {
+    fn new() -> Self {
+        let of = |keys: &[&'static str]| columns::of(keys, columns::RUNS);
+        let infeasible = [&LABEL[..], &[REASON]].concat();
+        Self { label: of(&LABEL), summary: of(&summary_columns()), infeasible: of(&infeasible) }
+    }
 }
 
 fn runs(runs: &[Run]) -> Map<String, Value> {

@@ -9,12 +9,13 @@
 //! ```
 //!
 //! `results` reads the files and checks them against each other, `data` packs what they say into a few
-//! hundred kilobytes, and `page` puts it into a template with the program that draws it (`app/*.js`)
-//! and uPlot. The page loads nothing and needs no server. What users named reaches it as data only,
+//! hundred kilobytes, with the headings that `columns` knows, and `page` puts it into a template with the
+//! program that draws it (`app/*.js`) and uPlot. The page loads nothing and needs no server. What users named reaches it as data only,
 //! never as markup, and its content security policy admits the program's own scripts alone.
 
 pub mod mlperf;
 
+mod columns;
 mod data;
 mod page;
 mod provenance;

@@ -34,6 +34,7 @@ pub(super) const RUNS: Kind = Kind {
         include_str!("app/format.js"),
         include_str!("app/why.js"),
         include_str!("app/view.js"),
+        include_str!("app/columns.js"),
         include_str!("app/table.js"),
         include_str!("app/shell.js"),
         include_str!("app/scores.js"),
@@ -56,6 +57,7 @@ pub(super) const TESTS: Kind = Kind {
     app: &[
         include_str!("app/dom.js"),
         include_str!("app/format.js"),
+        include_str!("app/columns.js"),
         include_str!("app/table.js"),
         include_str!("app/shell.js"),
         include_str!("app/tests.js"),

@@ -11,6 +11,9 @@ use super::{ReadError, Source};
 /// Key and value.
 pub(super) type Pair = (String, String);
 
+/// Column of why a run could not be made.
+pub(super) const REASON: &str = "reason";
+
 /// Where results come from.
 #[derive(Serialize)]
 pub(super) struct Provenance {
@@ -22,8 +25,8 @@ pub(super) struct Provenance {
     requested: Vec<Pair>,
     /// Every file that was read, with its SHA-256.
     inputs: Vec<Pair>,
-    /// Runs that could not be made: label and reason.
-    infeasible: Vec<Vec<String>>,
+    /// Runs that could not be made: label and [`REASON`], by column.
+    infeasible: Vec<Map<String, Value>>,
     /// Runs that could.
     #[serde(skip)]
     pub(super) n_feasible: u64,
@@ -83,6 +86,7 @@ pub(super) fn text(value: &Value) -> String {
     }
 }
 
-fn refused_run(run: &Value) -> Vec<String> {
-    LABEL.iter().chain(&["reason"]).map(|column| text(&run[column])).collect()
+fn refused_run(run: &Value) -> Map<String, Value> {
+    let columns = LABEL.into_iter().chain([REASON]);
+    columns.map(|column| (column.into(), text(&run[column]).into())).collect()
 }

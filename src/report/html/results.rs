@@ -33,9 +33,14 @@ const REQUEST: [&str; 15] = [
     "cause",
 ];
 
-/// Columns of the label, scores, counts and energy, which runs and models share.
+/// Columns of scores, counts and energy, which runs and models share.
+pub(super) fn summary_columns() -> Vec<&'static str> {
+    [&Score::COLUMNS[..], &Counts::COLUMNS, &["energy_mj"]].concat()
+}
+
+/// The same after the label.
 fn score_columns() -> Vec<&'static str> {
-    [&LABEL[..], &Score::COLUMNS, &Counts::COLUMNS, &["energy_mj"]].concat()
+    [&LABEL[..], &summary_columns()].concat()
 }
 
 /// Which run a row belongs to.

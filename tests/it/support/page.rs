@@ -1,5 +1,10 @@
 //! What is in a page of `xrsim report`.
 
+// Every test file uses its own part.
+#![allow(dead_code)]
+
+use std::collections::HashSet;
+
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::Value;
@@ -10,6 +15,29 @@ pub fn data(html: &str) -> Value {
     let packed = STANDARD.decode(text).expect("base64");
     let bytes = miniz_oxide::inflate::decompress_to_vec(&packed).expect("deflated");
     serde_json::from_slice(&bytes).expect("JSON")
+}
+
+/// Names like `p97_ms` that the program of a page uses and its data does not know: it has none of its own, so
+/// they are keys that are read and not there.
+pub fn unknown_names(html: &str) -> Vec<String> {
+    let program = between(html, "<script type=\"module\">", "</script>");
+    let known = data(html).to_string();
+    let known: HashSet<&str> = names(&known).collect();
+    let is_comment = |line: &&str| ["//", "/*", "*"].iter().any(|it| line.trim().starts_with(it));
+    let code: String = program.lines().filter(|line| !is_comment(line)).collect();
+    names(&code).filter(|name| !known.contains(name)).map(str::to_string).collect()
+}
+
+fn names(text: &str) -> impl Iterator<Item = &str> {
+    let words = text.split(|c: char| !c.is_ascii_alphanumeric() && c != '_');
+    let is_key = |word: &str| word.trim_matches('_').contains('_') && word == word.to_lowercase();
+    words.filter(move |word| is_key(word))
+}
+
+/// The keys of columns that the page describes.
+pub fn keys(columns: &Value) -> Vec<&str> {
+    let columns = columns.as_array().expect("the page describes its columns");
+    columns.iter().map(|column| column["key"].as_str().expect("a key")).collect()
 }
 
 /// What stands between two texts.

@@ -1,24 +1,5 @@
 // The results that the page carries; the inverse of data.rs.
 
-/** Columns that say which run a row belongs to. */
-const LABEL = ["scenario", "system", "pes", "semantics", "cost_model", "scheduler", "seed", "replication"];
-
-/** Columns of numbers that runs and models share. */
-const SUMMARY = [
-  "realtime",
-  "energy",
-  "accuracy",
-  "qoe",
-  "score",
-  "score_executed_mean",
-  "released",
-  "executed",
-  "dropped",
-  "not_triggered",
-  "deadline_misses",
-  "energy_mj",
-];
-
 /** One request. Times are in nanoseconds since the start of the run; what is not there is null. */
 class Request {
   /** T_sl: what the deadline leaves from the arrival on. */
@@ -139,14 +120,16 @@ function row(columns, names, at) {
 
 function unpackRuns(packed) {
   const { runs, models } = packed;
+  const label = packed.columns.label.map(({ key }) => key);
+  const summary = packed.columns.summary.map(({ key }) => key);
   let firstModel = 0;
   let firstRequest = 0;
   return runs.score.map((_, at) => {
     const run = new Run(packed, firstRequest);
-    Object.assign(run, row(runs, [...LABEL, ...SUMMARY, "n_requests"], at));
+    Object.assign(run, row(runs, [...label, ...summary, "n_requests"], at));
     run.models = Array.from({ length: runs.n_models[at] }, (_, index) => ({
       run,
-      ...row(models, ["model", "network", ...SUMMARY], firstModel + index),
+      ...row(models, ["model", "network", ...summary], firstModel + index),
     }));
     firstModel += runs.n_models[at];
     firstRequest += run.n_requests;

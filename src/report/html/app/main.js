@@ -1,10 +1,10 @@
 // The page of runs: its sections, and who tells whom what was chosen.
 
-function summarise(runs, provenance) {
+function summarise({ runs, provenance }) {
   const facts = new Map(provenance.facts);
   const requests = sum(runs.map((run) => run.n_requests));
   const shared = ["semantics", "cost_model", "scheduler"].map((key) => [
-    LABEL_HEADINGS[key].toLowerCase(),
+    key.replace("_", " "),
     distinct(runs, key).join(", "),
   ]);
   return [
@@ -17,11 +17,10 @@ function summarise(runs, provenance) {
   ].join(" · ");
 }
 
-function infeasible(entries) {
+function infeasible(entries, columns) {
   if (entries.length === 0) return "";
-  const headings = [...LABEL.map((key) => LABEL_HEADINGS[key]), "Reason"];
-  const columns = headings.map((label, index) => ({ label, value: (cells) => cells[index], isText: true }));
-  const table = new Table({ caption: "Runs that could not be made", columns, pageSize: 100 });
+  const caption = "Runs that could not be made";
+  const table = new Table({ caption, columns: columnsOf(columns), pageSize: 100 });
   table.setRows(entries);
   return h(
     "details",
@@ -31,9 +30,10 @@ function infeasible(entries) {
   );
 }
 
-function showProvenance(section, { facts, effective, requested, inputs, infeasible: refused }) {
+function showProvenance(section, provenance, columns) {
+  const { facts, effective, requested, inputs } = provenance;
   section.append(
-    infeasible(refused),
+    infeasible(provenance.infeasible, columns.infeasible),
     pairs("Program and seed", ["What", "Value"], facts, true),
     pairs("Settings that applied", ["Setting", "Value"], effective, false),
     pairs("What was asked for", ["Option", "Value"], requested, false),
@@ -41,29 +41,24 @@ function showProvenance(section, { facts, effective, requested, inputs, infeasib
   );
 }
 
-/** Columns that name a run even where all runs share them. */
-const NAMING = ["scenario", "system", "pes"];
-
-function start({ runs, provenance }) {
+function start({ runs, provenance, columns }) {
   const section = (id) => document.getElementById(id);
   modelOrder.push(
     ...new Set(runs.flatMap((run) => run.models.map((model) => model.model)).sort(sorting.compare)),
   );
   const neverTriggered = new Map(provenance.effective).get("score.never_triggered");
   const countsUntriggered = ["one", "zero"].includes(neverTriggered);
-  const nameOf = (run) =>
-    runName(
-      run,
-      LABEL.filter((key) => NAMING.includes(key) || varying.includes(key)),
-    );
-  const varying = LABEL.filter((key) => distinct(runs, key).length > 1);
+  const label = columns.label.map(({ key }) => key);
+  const varying = label.filter((key) => distinct(runs, key).length > 1);
+  const naming = label.filter((key) => NAMING.includes(key) || varying.includes(key));
+  const nameOf = (run) => runName(run, naming);
   const timeline = new Timeline();
   const requests = requestTable((request) => {
     requests.pick(request);
     timeline.reveal(request);
     timeline.element.scrollIntoView({ block: "nearest" });
   });
-  const models = new Models({ varying });
+  const models = new Models({ varying, summary: columns.summary });
   const latency = new Latency();
   const names = ["models", "timeline", "latency"].map((id) => {
     const name = h("p", { class: "chosen" });
@@ -85,13 +80,13 @@ function start({ runs, provenance }) {
   const breakdown = new Breakdown({ varying, countsUntriggered, onpick: pick });
   const list = (listed) =>
     [breakdown, models, latency].forEach((view) => (view.show ?? view.list).call(view, listed));
-  const scores = new Scores(runs, { onlist: list, onpick: pick });
+  const scores = new Scores(runs, columns, { onlist: list, onpick: pick });
   section("scores").append(scores.element);
   section("breakdown").append(breakdown.element);
   section("models").append(models.element);
   section("timeline").append(timeline.element, requests.element);
   section("latency").append(latency.element);
-  showProvenance(section("provenance"), provenance);
+  showProvenance(section("provenance"), provenance, columns);
   document.querySelector("main").hidden = false;
   pick(runs[0]);
   installTheme(() => {
@@ -101,7 +96,7 @@ function start({ runs, provenance }) {
 }
 
 await show((packed) => {
-  const results = { runs: unpackRuns(packed), provenance: packed.provenance };
+  const results = { ...packed, runs: unpackRuns(packed) };
   start(results);
-  return summarise(results.runs, results.provenance);
+  return summarise(results);
 });

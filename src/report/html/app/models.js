@@ -21,22 +21,24 @@ function latencyColumn(label, title, share) {
 
 /** The models of the chosen run, or of every run that is listed. */
 class Models {
-  constructor({ varying }) {
-    this.varying = varying;
+  constructor({ varying, summary }) {
     this.only = true;
     this.run = null;
     this.runs = [];
+    const text = (label, value) => ({ label, value, isText: true });
     const columns = [
-      { label: "Model", value: (model) => model.model, isText: true },
-      { label: "Network", value: (model) => model.network, isText: true },
-      { label: "Run", value: (model) => runName(model.run, varying), isText: true },
-      ...summaryColumns(),
+      text("Model", (model) => model.model),
+      text("Network", (model) => model.network),
+      ...columnsOf(summary),
       latencyColumn("Latency, median", "Median latency of executed requests, as a share of their slack", 0.5),
       latencyColumn("Latency, 95 %", "95 of 100 executed requests took no larger share of their slack", 0.95),
       latencyColumn("Latency, most", "Largest latency of an executed request, as a share of its slack", 1),
     ];
-    if (varying.length === 0) columns.splice(2, 1);
-    this.table = new Table({ caption: "Scores of models", columns, pageSize: 100 });
+    const name = text("Run", (model) => runName(model.run, varying));
+    const table = (columns) => new Table({ caption: "Scores of models", columns, pageSize: 100 });
+    this.ofOne = table(columns);
+    this.ofAll = table(varying.length === 0 ? columns : columns.toSpliced(2, 0, name));
+    this.place = h("div");
     const scope = radios(
       "Models of",
       [
@@ -48,7 +50,7 @@ class Models {
         this.#show();
       },
     );
-    this.element = h("div", {}, scope, this.table.element);
+    this.element = h("div", {}, scope, this.place);
   }
 
   pick(run) {
@@ -62,7 +64,8 @@ class Models {
   }
 
   #show() {
-    const runs = this.only ? [this.run] : this.runs;
-    this.table.setRows(runs.flatMap((run) => run.models));
+    const [table, runs] = this.only ? [this.ofOne, [this.run]] : [this.ofAll, this.runs];
+    table.setRows(runs.flatMap((run) => run.models));
+    this.place.replaceChildren(table.element);
   }
 }

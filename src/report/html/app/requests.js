@@ -70,7 +70,7 @@ function requestTable(onpick) {
         value: (request) => request.inference,
         text: (request) => score(request.inference),
       },
-      text("Why", why),
+      { ...text("Why", why), isProse: true },
     ],
   });
 }

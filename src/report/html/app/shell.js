@@ -32,19 +32,34 @@ function pairs(title, [key, value], entries, isOpen) {
   return h("details", { open: isOpen }, h("summary", {}, `${title} (${entries.length})`), table.element);
 }
 
-/** What the page carries. */
+/** An object that refuses to be asked for what it does not have, as that would be shown as nothing. */
+function strict(object) {
+  const get = (target, key) => {
+    if (typeof key === "string" && !(key in target)) throw new Error(`the data has no “${key}”`);
+    return target[key];
+  };
+  return new Proxy(object, { get });
+}
+
+/** What the page carries, as text. */
 async function unpack() {
   const text = document.getElementById("results").textContent;
   const bytes = Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
   const inflated = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate-raw"));
-  return new Response(inflated).json();
+  return new Response(inflated).text();
+}
+
+/** The data of a text; its objects are strict. */
+function parse(text) {
+  const isObject = (value) => value !== null && typeof value === "object" && !Array.isArray(value);
+  return JSON.parse(text, (_, value) => (isObject(value) ? strict(value) : value));
 }
 
 /** Hands the results to `start`, which fills the page and returns a summary of it. */
 async function show(start) {
   const summary = document.getElementById("summary");
   try {
-    summary.textContent = start(await unpack());
+    summary.textContent = start(parse(await unpack()));
   } catch (error) {
     const message =
       typeof DecompressionStream === "undefined"

@@ -1,8 +1,18 @@
 // Tables that sort and turn pages.
 
+/** Text that may go on in another line after a sign that joins words. */
+function breakable(content) {
+  if (typeof content !== "string") return [content];
+  return content.split(/(?<=[_:=,/|-])(?=\p{L})/u).flatMap((part, at) => (at > 0 ? [h("wbr"), part] : [part]));
+}
+
+function classOf({ isText, isProse }) {
+  return isProse ? "text prose" : isText ? "text" : null;
+}
+
 /**
  * A table of `columns`: `label`, `value(row)` to sort by, and optionally `text(row)` to show (text or
- * element), `title` (what the column means), `isText`. The button in the first column calls `onpick`.
+ * element), `title` (what the column means), `isText`, `isProse` (whole sentences). The button in the first column calls `onpick`.
  */
 class Table {
   constructor({ caption, columns, pageSize = 250, sortBy = null, onpick = null, onsort = () => {} }) {
@@ -33,7 +43,7 @@ class Table {
     const button = h("button", { type: "button", onclick: () => this.#sortBy(column) }, column.label, sign);
     return h(
       "th",
-      { scope: "col", title: column.title ?? null, class: column.isText ? "text" : null },
+      { scope: "col", title: column.title ?? null, class: classOf(column) },
       button,
     );
   }
@@ -113,7 +123,7 @@ class Table {
   #row(row) {
     const isPicked = row === this.picked;
     const cells = this.columns.map((column, index) => {
-      const content = (column.text ?? column.value)(row) || NOTHING;
+      const content = breakable((column.text ?? column.value)(row) || NOTHING);
       const picks = index === 0 && this.onpick !== null;
       const button = () =>
         h(
@@ -124,12 +134,12 @@ class Table {
             "aria-pressed": String(isPicked),
             onclick: () => this.onpick(row),
           },
-          content,
+          ...content,
         );
       return h(
         index === 0 ? "th" : "td",
-        { class: column.isText ? "text" : null, scope: index === 0 ? "row" : null },
-        picks ? button() : content,
+        { class: classOf(column), scope: index === 0 ? "row" : null },
+        ...(picks ? [button()] : content),
       );
     });
     return h("tr", { class: isPicked ? "picked" : null }, ...cells);

@@ -3,111 +3,9 @@
 /** Folded parts are open where there are no more of them. */
 const MAX_OPEN = 6;
 
-/** Decimals as the size of a number asks for them: four digits. */
-function short(value) {
-  const size = Math.abs(value);
-  if (size > 0 && size < 0.001) return value.toExponential(2);
-  const decimals = [1000, 100, 10].findIndex((least) => size >= least);
-  const digits = decimals < 0 ? 3 : decimals;
-  return value.toLocaleString("en", { minimumFractionDigits: digits, maximumFractionDigits: digits });
-}
-
-const word = (key, label, title = null) => ({ key, label, title, value: (row) => row[key], isText: true });
-const number = (key, label, title = null) => ({
-  key,
-  label,
-  title,
-  value: (row) => row[key],
-  text: (row) => (row[key] === null ? NOTHING : short(row[key])),
-});
-const whole = (key, label, title = null) => ({
-  key,
-  label,
-  title,
-  value: (row) => row[key],
-  text: (row) => count(row[key]),
-});
-
-/** A word with a sign before it. */
-function verdictMark({ verdict }) {
-  const isValid = verdict === "VALID";
-  const sign = h("span", { "aria-hidden": "true" }, isValid ? "✓ " : "✗ ");
-  return h("span", { class: isValid ? "verdict" : "verdict invalid" }, sign, verdict);
-}
-
-function metricWithUnit({ metric, unit }) {
-  return unit === "" ? metric : `${metric} [${unit}]`;
-}
-
-const VERDICT = {
-  ...word("verdict", "Verdict", "Whether the test keeps LoadGen’s rules"),
-  text: verdictMark,
-};
-
-const PERCENTILES = [
-  number("p50_ms", "50th [ms]", "50th percentile of latency"),
-  number("p90_ms", "90th [ms]", "90th percentile of latency"),
-  number("p97_ms", "97th [ms]", "97th percentile of latency"),
-  number("p99_ms", "99th [ms]", "99th percentile of latency"),
-];
-
-const ENERGY = number(
-  "energy_mj_per_sample",
-  "Energy per sample [mJ]",
-  "That the accelerators take for a sample",
-);
-
-/** Columns by kind; what no row has is left out. */
-const COLUMNS = {
-  suite: [
-    word("task", "Task"),
-    word("load", "Load"),
-    VERDICT,
-    { ...word("metric", "Metric", "What the load is about"), text: metricWithUnit },
-    number("value", "Value"),
-    ...PERCENTILES,
-    ENERGY,
-    number("energy_mj_per_stream", "Energy per stream [mJ]", "Of a query, in single-stream and multi-stream"),
-    number("mean_power_w", "Mean power [W]", "That energy over the duration of the test"),
-    whole("queries", "Queries", "Of the run that counts"),
-    whole("trials", "Trials", "Runs of the search before it"),
-    number("beside_score", "Score beside", "Of the usage scenario beside, with the queries"),
-    number("beside_score_alone", "Score beside, alone", "Of the usage scenario, without the queries"),
-  ],
-  tenants: [
-    word("tenant", "Tenant"),
-    word("task", "Task"),
-    VERDICT,
-    number("scheduled_qps", "Scheduled [1/s]", "Queries that were issued, per second"),
-    number("completed_qps", "Completed [1/s]", "Queries that were completed, per second"),
-    ...PERCENTILES,
-    number("bound_ms", "Bound [ms]", "Longest latency that is no violation"),
-    number("late_percent", "Late [%]", "Queries that took longer than the bound"),
-    ENERGY,
-    whole("queries", "Queries"),
-  ],
-};
-
-const CURVE = [
-  number("target_qps", "Target [1/s]", "Rate that was asked for"),
-  number("scheduled_qps", "Scheduled [1/s]"),
-  number("completed_qps", "Completed [1/s]"),
-  ...PERCENTILES,
-  number("p99_9_ms", "99.9th [ms]", "99.9th percentile of latency"),
-  number("late_percent", "Late [%]", "Queries that took longer than the bound"),
-  word("within_bound", "Within bound", "Whether the constraint of latency holds"),
-];
-
-const SHARES = [
-  word("task", "Task"),
-  number("server", "Server [1/s]"),
-  number("offline", "Offline [1/s]"),
-  { label: "Server / offline", value: (row) => row.share, text: (row) => percent(row.share) },
-];
-
-/** A table of rows in their order. */
+/** A table of rows in their order, with `columns` as the data describes them. */
 function tableOf(caption, columns, rows) {
-  const table = new Table({ caption, columns, pageSize: 100 });
+  const table = new Table({ caption, columns: columnsOf(columns), pageSize: 100 });
   table.setRows(rows);
   return table.element;
 }
@@ -137,9 +35,10 @@ function drop(id) {
   document.querySelector(`nav a[href="#${id}"]`).remove();
 }
 
+/** The table of all tests, without columns that no test has anything in. */
 function showTests(section, results) {
   const isThere = ({ key }) => results.tests.some((test) => ![null, "", 0].includes(test[key]));
-  const columns = COLUMNS[results.kind].filter(isThere);
+  const columns = results.columns.tests.filter(isThere);
   section.append(tableOf("All tests", columns, results.tests));
   const reasons = results.tests.filter((test) => test.reason);
   if (reasons.length === 0) return;
@@ -154,17 +53,18 @@ function showTests(section, results) {
   );
 }
 
-function showShares(section, { shares, shares_svg: svg }) {
+function showShares(section, { shares, shares_svg: svg, columns }) {
   if (shares.length === 0) return drop("shares");
   if (svg) section.append(h("figure", {}, drawing(svg)));
-  section.append(tableOf("Throughput of server and offline", SHARES, shares));
+  section.append(tableOf("Throughput of server and offline", columns.shares, shares));
 }
 
-function showCurves(section, { curves }) {
+function showCurves(section, { curves, columns }) {
   if (curves.length === 0) return drop("curves");
   const parts = curves.map(({ task, svg, points }) =>
     folded(task, curves.length <= MAX_OPEN, () => {
-      const numbers = folded("Numbers", false, () => tableOf(`Latency over rate of ${task}`, CURVE, points));
+      const caption = `Latency over rate of ${task}`;
+      const numbers = folded("Numbers", false, () => tableOf(caption, columns.curves, points));
       return h("figure", {}, drawing(svg), numbers);
     }),
   );

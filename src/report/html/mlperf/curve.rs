@@ -27,6 +27,11 @@ const RATES: [&str; 2] = ["scheduled_qps", "completed_qps"];
 
 const WITHIN_BOUND: &str = "within_bound";
 
+/// Columns of the table.
+pub(super) fn keys() -> Vec<&'static str> {
+    [&NUMBERS[..], &[WITHIN_BOUND]].concat()
+}
+
 /// Server tests of a task at several rates.
 #[derive(Serialize)]
 pub(super) struct Curve<'a> {
@@ -47,9 +52,8 @@ impl<'a> Curve<'a> {
         (task, system): (&'a str, &str),
         bound: Option<LatencyBound>,
     ) -> Result<Self, ReadError> {
-        let columns = [&NUMBERS[..], &[WITHIN_BOUND]].concat();
         let (mut points, mut drawn) = (Vec::new(), Vec::new());
-        rows::each(source, &columns, |row| {
+        rows::each(source, &keys(), |row| {
             drawn.push(RatePoint {
                 rate_per_s: row.number(TARGET)?,
                 percentiles_ms: [

@@ -22,6 +22,7 @@ use serde_json::{Map, Value};
 use crate::figures::{Figure, FigureError, Format, render};
 use crate::report::mlperf::{RateResult, server_share, server_to_offline};
 
+use super::columns::{self, Column};
 use super::provenance::Pair;
 use super::{ReadError, Source, data, page};
 
@@ -65,10 +66,19 @@ struct Document<'a> {
     system: Option<&'a str>,
     facts: &'a [Pair],
     deviations: &'a [String],
+    columns: Columns,
     tests: Vec<Map<String, Value>>,
     shares: Vec<Share<'a>>,
     shares_svg: Option<String>,
     curves: Vec<Curve<'a>>,
+}
+
+/// Those of its tables.
+#[derive(Serialize)]
+struct Columns {
+    tests: Vec<Column>,
+    shares: Vec<Column>,
+    curves: Vec<Column>,
 }
 
 /// Throughput of a task under two loads \[1/s\].
@@ -78,6 +88,17 @@ struct Share<'a> {
     server: f64,
     offline: f64,
     share: f64,
+}
+
+impl Share<'_> {
+    const KEYS: [&'static str; 4] = ["task", "server", "offline", "share"];
+}
+
+impl Columns {
+    fn of(kind: Kind) -> Self {
+        let of = |keys: &[&'static str]| columns::of(keys, columns::TESTS);
+        Self { tests: of(&kind.keys()), shares: of(&Share::KEYS), curves: of(&curve::keys()) }
+    }
 }
 
 impl Tests {
@@ -120,6 +141,7 @@ impl Tests {
             system: header.map(|it| &*it.system),
             facts: header.map_or(&[], |it| &it.facts),
             deviations: header.map_or(&[], |it| &it.deviations),
+            columns: Columns::of(self.kind),
             tests: (0..files.len()).map(|index| self.row(index, files[index].summary)).collect(),
             shares_svg: self.draw(&shares),
             shares,

@@ -15,6 +15,8 @@ pub const MAX_TESTS: usize = 4000;
 
 const LOADS: [&str; 4] = ["single-stream", "multi-stream", "server", "offline"];
 
+const VALID: &str = "VALID";
+
 /// What a folder holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
@@ -91,6 +93,11 @@ impl Kind {
         }
     }
 
+    /// Columns of the table.
+    pub(super) fn keys(self) -> Vec<&'static str> {
+        self.columns().iter().map(|(key, _)| *key).collect()
+    }
+
     fn columns(self) -> &'static [(&'static str, Cell)] {
         match self {
             Self::Suite => &SUITE,
@@ -119,7 +126,7 @@ impl Test {
     /// Result of a test of a suite, as a rate.
     pub(super) fn rate(&self) -> RateResult {
         let per_s = self.cells.get("value").and_then(Value::as_f64);
-        RateResult { per_s, is_valid: self.cells["verdict"] == "VALID" }
+        RateResult { per_s, is_valid: self.cells["verdict"] == VALID }
     }
 
     /// What tells it from all others: task and load, or number and task.
@@ -142,9 +149,8 @@ impl Test {
 
 /// The tests of a table.
 pub(super) fn read(kind: Kind, source: Source<'_>) -> Result<Vec<Test>, ReadError> {
-    let columns: Vec<_> = kind.columns().iter().map(|(name, _)| *name).collect();
     let (mut tests, mut known) = (Vec::new(), HashSet::new());
-    rows::each(source, &columns, |row| {
+    rows::each(source, &kind.keys(), |row| {
         if tests.len() == MAX_TESTS {
             let message = format!("more than {MAX_TESTS} tests; make a page of fewer");
             return Err(row.problem(message));
@@ -173,7 +179,7 @@ fn value(row: &Row<'_>, column: &'static str, cell: Cell) -> Result<Value, ReadE
         Cell::Task => Err(row.refusal(column, "task, whose name is that of a folder")),
         Cell::Load if LOADS.contains(&text) => Ok(text.into()),
         Cell::Load => Err(row.refusal(column, &format!("load; known: {}", LOADS.join(", ")))),
-        Cell::Verdict if ["VALID", "INVALID"].contains(&text) => Ok(text.into()),
+        Cell::Verdict if [VALID, "INVALID"].contains(&text) => Ok(text.into()),
         Cell::Verdict => Err(row.refusal(column, "verdict; known: VALID, INVALID")),
         Cell::Number => row.number(column).map(Value::from),
         Cell::NumberIfAny => row.number_if_any(column).map(Value::from),

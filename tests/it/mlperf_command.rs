@@ -5,7 +5,7 @@ use crate::support::binary;
 use std::fs;
 use std::path::Path;
 
-use binary::{output, refused};
+use binary::{output, refused, stderr, stdout, xrsim};
 use serde_json::Value;
 use tempfile::tempdir;
 
@@ -489,7 +489,9 @@ fn a_task_named_like_a_file_of_results_is_refused_at_once() {
     let path = path.to_str().expect("the path is UTF-8");
     for name in ["suite.csv", "mlperf.json", &"x".repeat(300)] {
         fs::write(path, suite.replace("super_resolution", name)).expect("written");
-        assert!(refused(&["check", path]).contains("is no name of a task"), "{name}");
+        let check = xrsim(&["check", path]).assert().code(1);
+        let said = stdout(&check) + &stderr(&check);
+        assert!(said.contains("is no name of a task"), "{name}: {said}");
         let message = refusal(&["mobile", "--suite", path]);
         assert!(message.contains("is no name of a task"), "{message}");
     }

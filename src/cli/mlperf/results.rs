@@ -258,7 +258,9 @@ pub fn reason(
     performance: &Performance,
     unsustained: Option<&Unsustained>,
 ) -> String {
-    if let Some(unsustained) = unsustained.filter(|_| performance.validity.is_valid()) {
+    let is_valid = performance.validity.is_valid();
+    let explains = |it: &&Unsustained| is_valid || matches!(it, Unsustained::NoRate { .. });
+    if let Some(unsustained) = unsustained.filter(explains) {
         return unsustained.to_string();
     }
     let (least, bound) = (performance.latency.min, settings.target_latency);

@@ -109,7 +109,7 @@ fn policies_with_an_order_do_not_look_through_the_backlog_for_every_decision() {
 /// An order that follows what changes is the one that is made anew for every decision.
 #[test]
 fn an_order_that_is_kept_is_the_one_that_is_made_anew() {
-    let plan = overloaded(4_000.0);
+    let plan = overloaded(8_000.0);
     for text in ORDERED {
         let (kept, _) = watched(text, &plan, false);
         let (anew, watch) = watched(text, &plan, true);

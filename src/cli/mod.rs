@@ -70,12 +70,8 @@ pub fn run() -> ExitCode {
     }))
 }
 
-/// Does what `arguments` say, without the program's name, and gives the exit status and what was
-/// written on standard output and standard error.
-///
-/// # Panics
-///
-/// Never; a panic is a fault of the program, and the caller's to report.
+/// Does what `arguments` say, which begin after the program's name, and gives the exit status and what
+/// would have been written on standard output and standard error.
 pub fn call(arguments: impl IntoIterator<Item = impl Into<OsString>>) -> (u8, Written) {
     let program = OsString::from("xrsim");
     let words = std::iter::once(program).chain(arguments.into_iter().map(Into::into));

@@ -21,12 +21,16 @@ const MAX_MEMORY: usize = 1 << 30;
 /// Executions of a kind.
 const EXECUTIONS: u64 = 300;
 
+/// Findings that are printed.
+const MAX_PRINTED: usize = 20;
+
 const DEPTH: Depth = Depth { accepted: 8, refused: 32 };
 
 /// The tests work in one folder, which the process is in; so they are one test.
 #[test]
 fn every_parser_and_the_way_behind_it_holds() {
     MEMORY.set_limit(MAX_MEMORY).expect("less is used so far");
+    harness::keep_place_of_panics();
     let shop = Shop::open();
     let mut findings = Vec::new();
     for kind in Kind::all() {
@@ -39,7 +43,8 @@ fn every_parser_and_the_way_behind_it_holds() {
         });
         findings.extend(found);
     }
-    assert!(findings.is_empty(), "{} findings:\n{}", findings.len(), findings.join("\n"));
+    let first = &findings[..findings.len().min(MAX_PRINTED)];
+    assert!(findings.is_empty(), "{} findings, first\n{}", findings.len(), first.join("\n"));
 }
 
 /// Seeds are accepted as they are, all the way.

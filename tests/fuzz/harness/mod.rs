@@ -128,23 +128,30 @@ pub fn execute(
 }
 
 thread_local! {
-    /// Where the last panic of this thread was.
-    static PLACE: RefCell<String> = const { RefCell::new(String::new()) };
+    /// Where the last panic of this thread was, while one would be a finding.
+    static PLACE: RefCell<Option<String>> = const { RefCell::new(None) };
 }
 
-/// Keeps the place of a panic in place of printing it.
+/// Keeps the place of a panic that is a finding, in place of printing it.
 pub fn keep_place_of_panics() {
-    panic::set_hook(Box::new(|info| {
+    let print = panic::take_hook();
+    panic::set_hook(Box::new(move |info| {
         let place = info.location().map(ToString::to_string).unwrap_or_default();
-        PLACE.set(place);
+        let is_finding = PLACE.with_borrow_mut(|kept| kept.as_mut().map(|kept| *kept = place));
+        if is_finding.is_none() {
+            print(info);
+        }
     }));
 }
 
 /// What `work` gives; a panic is a finding.
 fn caught<T>(work: impl FnOnce() -> Result<T, String>) -> Result<T, String> {
-    panic::catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| {
+    PLACE.set(Some(String::new()));
+    let done = panic::catch_unwind(AssertUnwindSafe(work));
+    let place = PLACE.take().unwrap_or_default();
+    done.unwrap_or_else(|panic| {
         let text = panic.downcast_ref::<String>().map(String::as_str);
         let text = text.or_else(|| panic.downcast_ref::<&str>().copied());
-        Err(format!("panic at {}: {}", PLACE.take(), text.unwrap_or("of unknown words")))
+        Err(format!("panic at {}: {}", place, text.unwrap_or("of unknown words")))
     })
 }

@@ -9,6 +9,23 @@ use crate::sweep::{RunResult, RunSpec};
 use super::message::{Failure, say};
 use super::output::{Complete, OutputFile};
 
+/// Bytes of a trace for each request, measured on whole runs.
+const BYTES_PER_REQUEST: u64 = 870;
+
+/// Size of a trace from which on it is worth a warning \[MB\].
+const LARGE_MB: u64 = 100;
+
+/// What to say before a large trace is written.
+fn warning(n_requests: u64) -> Option<String> {
+    let megabytes = n_requests.saturating_mul(BYTES_PER_REQUEST) / 1_000_000;
+    (megabytes >= LARGE_MB).then(|| {
+        format!(
+            "warning: a trace of {n_requests} requests has about {megabytes} MB; a shorter run \
+             (--duration) makes a smaller one"
+        )
+    })
+}
+
 /// The trace of the one run of a command, on its way out.
 pub struct TraceFile {
     path: PathBuf,
@@ -52,6 +69,9 @@ impl TraceFile {
         cost_model: &str,
         result: &RunResult,
     ) -> Result<(), Failure> {
+        if let Some(warning) = warning(result.trace.records().len() as u64) {
+            say(format_args!("{warning}"));
+        }
         let label = RunLabel::of(spec, cost_model);
         let summary = trace_events::write(&mut self.file, spec, &label, result)
             .map_err(|error| Failure::writing(&self.path.display(), &error))?;
@@ -88,5 +108,17 @@ impl CompleteTrace {
             bytes.div_ceil(1024)
         ));
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::warning;
+
+    #[test]
+    fn a_large_trace_is_announced_with_its_size() {
+        assert_eq!(warning(100_000), None);
+        let text = warning(990_000).expect("it is large");
+        assert!(text.contains("about 861 MB") && text.contains("--duration"), "{text}");
     }
 }

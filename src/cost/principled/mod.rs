@@ -9,6 +9,11 @@
 //! all this, with traffic decided by what fits in the L2. The result is that of the walk, step by
 //! step, but steps that are alike are counted and not repeated.
 //!
+//! More PEs are therefore not always faster. Where the network limits a layer, twice the units take as
+//! long for the same data, and the first fill and the last drain, which nothing hides, bring and take
+//! that of twice as many units: a few cycles more in all (`dwconv1` of `DE` under `OS`: 8,221 at 1,024
+//! PEs, 8,227 at 2,048).
+//!
 //! Sections and equations are numbered as in its specification:
 //!
 //! | section | module | |

@@ -18,14 +18,16 @@ pub fn data(html: &str) -> Value {
 }
 
 /// Names like `p97_ms` that the program of a page uses and its data does not know: it has none of its own, so
-/// they are keys that are read and not there.
+/// they are keys that are read and not there. Settings may be missing, as not every semantics has all of them.
 pub fn unknown_names(html: &str) -> Vec<String> {
     let program = between(html, "<script type=\"module\">", "</script>");
     let known = data(html).to_string();
     let known: HashSet<&str> = names(&known).collect();
     let is_comment = |line: &&str| ["//", "/*", "*"].iter().any(|it| line.trim().starts_with(it));
     let code: String = program.lines().filter(|line| !is_comment(line)).collect();
-    names(&code).filter(|name| !known.contains(name)).map(str::to_string).collect()
+    let is_setting = |name: &str| code.contains(&format!("\"score.{name}\""));
+    let unknown = names(&code).filter(|name| !known.contains(name) && !is_setting(name));
+    unknown.map(str::to_string).collect()
 }
 
 fn names(text: &str) -> impl Iterator<Item = &str> {

@@ -11,6 +11,11 @@ use super::validity::{EXITED_EARLY, EarlyStoppingResult, Estimate};
 
 const RULE: &str = "================================================";
 
+/// What LoadGen says of repetitions that are permuted anew, which make the number of samples whole sets.
+const CONCATENATED: &str = "WARNING: sample_concatenate_permutation was set to true. \nGenerated samples per query \
+might be different as the one in the setting.\nCheck the generated_samples_per_query line in the detailed log for \
+the real\nsamples_per_query value";
+
 /// The summary of a run of the system called `system`, of which LoadGen would have logged `errors`
 /// errors.
 ///
@@ -216,6 +221,9 @@ impl Summary<'_> {
             add("accuracy_sample_count ", settings.library.total_samples.to_string());
         }
         self.text.push_str(&parameters);
+        if settings.concatenate_permutation && settings.loadgen >= LoadGen::V5_1 {
+            self.line(CONCATENATED);
+        }
     }
 }
 

@@ -12,6 +12,7 @@ use tempfile::{TempDir, tempdir};
 use xrsim::mlperf::detail_log::{DetailLog, Pass};
 use xrsim::mlperf::rounds::{ROUNDS, Round};
 use xrsim::mlperf::service::{Discipline, Service, ServiceTime};
+use xrsim::mlperf::summary::render;
 use xrsim::mlperf::{Library, LoadGen, Measurement, Scenario, Settings, TestSettings, measure};
 use xrsim::units::{SimSpan, SimTime};
 
@@ -229,10 +230,14 @@ fn tenants_leave_the_same_logs() {
 fn one_query(requested: TestSettings) -> (Settings, Measurement) {
     let library = Library { performance_samples: 4, total_samples: 8 };
     let settings = Settings::new(&requested, library, LoadGen::V5_1).expect("they are allowed");
-    let time = ServiceTime::Constant(SimSpan::from_ns(2_000_000));
-    let mut service = Service::new(time, Discipline::Fifo, vec![1.0]);
-    let measurement = measure(&settings, &mut service).expect("it can be run");
+    let measurement = measure(&settings, &mut service()).expect("it can be run");
     (settings, measurement)
+}
+
+/// A system that takes 2 ms for a sample.
+fn service() -> Service {
+    let time = ServiceTime::Constant(SimSpan::from_ns(2_000_000));
+    Service::new(time, Discipline::Fifo, vec![1.0])
 }
 
 /// The rate of a schedule of one query is 0 / 0, which JSON has no number for.
@@ -279,6 +284,26 @@ fn power_markers_are_dates_of_simulated_time() {
         let log = DetailLog::of_run(&settings, &pass, &measurement.performance, "a system");
         let end = log.records.iter().find(|record| record.key == "power_end").expect("it is there");
         assert_eq!(end.value.to_string(), format!("\"{expected}\""));
+    }
+}
+
+/// 500 samples of a set of 48 are 528; LoadGen says so since v5.1.
+#[test]
+fn a_summary_warns_of_samples_that_fill_up_the_last_set() {
+    let requested = TestSettings {
+        min_query_count: 500,
+        min_duration_ms: 0,
+        sample_concatenate_permutation: true,
+        ..TestSettings::new(Scenario::Offline)
+    };
+    let library = Library { performance_samples: 48, total_samples: 100 };
+    for (loadgen, warns) in [(LoadGen::V4_1, false), (LoadGen::V5_1, true)] {
+        let settings = Settings::new(&requested, library, loadgen).expect("they are allowed");
+        let measurement = measure(&settings, &mut service()).expect("it can be run");
+        assert_eq!(Pass::of(&settings, &measurement).samples_per_query, 528);
+        let text = render(&settings, &measurement.performance, "a system", 0);
+        let warning = "\nWARNING: sample_concatenate_permutation was set to true. \nGenerated";
+        assert_eq!(text.contains(warning), warns, "{text}");
     }
 }
 

@@ -36,9 +36,10 @@ LOADS = ["single-stream", "multi-stream", "server", "offline"]
 TASK = "image_classification_heavy"
 MODEL = "resnet"
 
-# Rounds, and the tags or branches of their checkers. That of v0.7 reads v0.5 as well.
+# Rounds, and the tags or branches of their checkers. A checker reads older rounds as
+# well; that of v0.7 stops at single-stream logs of its own round, and so that of v1.0 has to do.
 ROUNDS = {
-    "v0.5": "v0.7", "v0.7": "v0.7", "v1.0": "v1.0.1", "v1.1": "r1.1", "v2.0": "v2.0", "v2.1": "v2.1",
+    "v0.5": "v0.7", "v0.7": "v1.0.1", "v1.0": "v1.0.1", "v1.1": "r1.1", "v2.0": "v2.0", "v2.1": "v2.1",
     "v3.0": "v3.0", "v3.1": "v3.1", "v4.0": "v4.0", "v4.1": "v4.1", "v5.0": "v5.0.1", "v5.1": "v5.1",
 }  # fmt: skip
 

@@ -202,6 +202,8 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         logs = pathlib.Path(folder)
         run(case, logs)
+        errors = [it["value"] for it in messages(logs / "mlperf_log_detail.txt") if it["key"] == "num_errors"]
+        found |= {"num_errors": errors[0]} if errors else {}
         if "--table" in sys.argv[3:]:
             write_table(logs / "mlperf_log_detail.txt", out / "detail" / f"{case['id']}.csv")
         else:

@@ -7,9 +7,15 @@
 mod port;
 mod view;
 
+use std::collections::BTreeMap;
+use std::ops::Range;
+
 use super::{Connections, Layer, Network, Source};
 use port::{ALL_AXES, Given, Port, Ports, Reading};
 pub use view::View;
+
+/// More sources than this are not looked at one by one for needless views.
+const MANY_SOURCES: usize = 16;
 
 /// What is wrong with the shapes of a network.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -86,15 +92,28 @@ impl Reader {
             check.misfits.push(Misfit { layer, sources });
             return;
         }
-        let needless = (0..self.sources.len()).find(|&place| self.is_needless(place));
-        check.needless.extend(needless.map(|place| (layer, place)));
+        check.needless.extend(self.needless().map(|place| (layer, place)));
     }
 
-    /// Whether a view is stated of a source that fits without it.
-    fn is_needless(&mut self, place: usize) -> bool {
-        let stated = std::mem::take(&mut self.sources[place].1);
-        let fits = stated != View::Whole && self.misfit().is_none();
-        self.sources[place].1 = stated;
+    /// The first source of which a view is stated though it fits without. Of many sources they are
+    /// needless only all at once, which takes one look at each.
+    fn needless(&mut self) -> Option<usize> {
+        let stated = self.sources.iter().position(|(_, view)| *view != View::Whole)?;
+        let n_sources = self.sources.len();
+        if n_sources > MANY_SOURCES {
+            return self.fits_without(0..n_sources).then_some(stated);
+        }
+        let is_stated = |reader: &Self, place: usize| reader.sources[place].1 != View::Whole;
+        (stated..n_sources)
+            .find(|&place| is_stated(self, place) && self.fits_without(place..place + 1))
+    }
+
+    /// Whether the layer fits without the views of these sources.
+    fn fits_without(&mut self, places: Range<usize>) -> bool {
+        let kept = self.sources.clone();
+        self.sources[places].iter_mut().for_each(|(_, view)| *view = View::Whole);
+        let fits = self.misfit().is_none();
+        self.sources = kept;
         fits
     }
 
@@ -214,26 +233,43 @@ fn broadcast(readings: &[Reading]) -> Option<u8> {
 /// Whether sources side by side, along the axis of one of these keys, are the tensor of `port`.
 fn joins(port: &Port, sources: &[(Given, View)], keys: &[&'static str]) -> bool {
     keys.iter().any(|key| {
-        let parts = |(given, view): &(Given, View)| match (given, view) {
-            (Given::Outside, _) | (_, View::Gather) => None,
-            (given, view) => Some(port.parts(given, *view, key)),
-        };
-        let known: Vec<_> = sources.iter().filter_map(parts).collect();
-        let free = (sources.len() - known.len()) as u64;
-        known.first().is_none_or(|first| {
-            first.iter().any(|&(whole, _)| {
-                let part = |parts: &Vec<port::Part>| hull(parts, whole);
-                let parts: Option<Vec<_>> = known.iter().map(part).collect();
-                parts.is_some_and(|parts| is_sum(&parts, free, whole))
-            })
-        })
+        let mut sums: Option<BTreeMap<u64, [u64; 2]>> = None;
+        let mut free = 0;
+        for (given, view) in sources {
+            if matches!((given, view), (Given::Outside, _) | (_, View::Gather)) {
+                free += 1;
+                continue;
+            }
+            let parts = hulls(port.parts(given, *view, key));
+            sums = Some(match sums {
+                None => parts,
+                Some(sums) => added(sums, &parts),
+            });
+        }
+        sums.is_none_or(|sums| sums.into_iter().any(|(whole, sum)| is_sum(&[sum], free, whole)))
     })
 }
 
-/// The least and the most that any of these parts of `whole` is.
-fn hull(parts: &[port::Part], whole: u64) -> Option<[u64; 2]> {
-    let ranges = parts.iter().filter(|(extent, _)| *extent == whole).map(|(_, range)| *range);
-    ranges.reduce(|[low, high], [other_low, other_high]| [low.min(other_low), high.max(other_high)])
+/// The least and the most that any of these parts of each whole is.
+fn hulls(parts: Vec<port::Part>) -> BTreeMap<u64, [u64; 2]> {
+    let mut hulls = BTreeMap::new();
+    for (whole, [low, high]) in parts {
+        let hull = hulls.entry(whole).or_insert([low, high]);
+        *hull = [hull[0].min(low), hull[1].max(high)];
+    }
+    hulls
+}
+
+/// The sums of parts of the wholes that both have.
+fn added(
+    sums: BTreeMap<u64, [u64; 2]>,
+    parts: &BTreeMap<u64, [u64; 2]>,
+) -> BTreeMap<u64, [u64; 2]> {
+    let sum = |(whole, [low, high]): (u64, [u64; 2])| {
+        let [more_low, more_high] = parts.get(&whole)?;
+        Some((whole, [low.saturating_add(*more_low), high.saturating_add(*more_high)]))
+    };
+    sums.into_iter().filter_map(sum).collect()
 }
 
 /// Whether parts, each between a least and a most, add up to `whole` with so many more of which

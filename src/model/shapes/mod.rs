@@ -7,9 +7,15 @@
 mod port;
 mod view;
 
+use std::collections::BTreeMap;
+use std::ops::Range;
+
 use super::{Connections, Layer, Network, Source};
 use port::{ALL_AXES, Given, Port, Ports, Reading};
 pub use view::View;
+
+/// More sources than this are not looked at one by one for needless views.
+const MANY_SOURCES: usize = 16;
 
 /// What is wrong with the shapes of a network.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -86,15 +92,28 @@ impl Reader {
             check.misfits.push(Misfit { layer, sources });
             return;
         }
-        let needless = (0..self.sources.len()).find(|&place| self.is_needless(place));
-        check.needless.extend(needless.map(|place| (layer, place)));
+        check.needless.extend(self.needless().map(|place| (layer, place)));
     }
 
-    /// Whether a view is stated of a source that fits without it.
-    fn is_needless(&mut self, place: usize) -> bool {
-        let stated = std::mem::take(&mut self.sources[place].1);
-        let fits = stated != View::Whole && self.misfit().is_none();
-        self.sources[place].1 = stated;
+    /// The first source of which a view is stated though it fits without. Of many sources they are
+    /// needless only all at once, which takes one look at each.
+    fn needless(&mut self) -> Option<usize> {
+        let stated = self.sources.iter().position(|(_, view)| *view != View::Whole)?;
+        let n_sources = self.sources.len();
+        if n_sources > MANY_SOURCES {
+            return self.fits_without(0..n_sources).then_some(stated);
+        }
+        let is_stated = |reader: &Self, place: usize| reader.sources[place].1 != View::Whole;
+        (stated..n_sources)
+            .find(|&place| is_stated(self, place) && self.fits_without(place..place + 1))
+    }
+
+    /// Whether the layer fits without the views of these sources.
+    fn fits_without(&mut self, places: Range<usize>) -> bool {
+        let kept = self.sources.clone();
+        self.sources[places].iter_mut().for_each(|(_, view)| *view = View::Whole);
+        let fits = self.misfit().is_none();
+        self.sources = kept;
         fits
     }
 
@@ -214,26 +233,43 @@ fn broadcast(readings: &[Reading]) -> Option<u8> {
 /// Whether sources side by side, along the axis of one of these keys, are the tensor of `port`.
 fn joins(port: &Port, sources: &[(Given, View)], keys: &[&'static str]) -> bool {
     keys.iter().any(|key| {
-        let parts = |(given, view): &(Given, View)| match (given, view) {
-            (Given::Outside, _) | (_, View::Gather) => None,
-            (given, view) => Some(port.parts(given, *view, key)),
-        };
-        let known: Vec<_> = sources.iter().filter_map(parts).collect();
-        let free = (sources.len() - known.len()) as u64;
-        known.first().is_none_or(|first| {
-            first.iter().any(|&(whole, _)| {
-                let part = |parts: &Vec<port::Part>| hull(parts, whole);
-                let parts: Option<Vec<_>> = known.iter().map(part).collect();
-                parts.is_some_and(|parts| is_sum(&parts, free, whole))
-            })
-        })
+        let mut sums: Option<BTreeMap<u64, [u64; 2]>> = None;
+        let mut free = 0;
+        for (given, view) in sources {
+            if matches!((given, view), (Given::Outside, _) | (_, View::Gather)) {
+                free += 1;
+                continue;
+            }
+            let parts = hulls(port.parts(given, *view, key));
+            sums = Some(match sums {
+                None => parts,
+                Some(sums) => added(sums, &parts),
+            });
+        }
+        sums.is_none_or(|sums| sums.into_iter().any(|(whole, sum)| is_sum(&[sum], free, whole)))
     })
 }
 
-/// The least and the most that any of these parts of `whole` is.
-fn hull(parts: &[port::Part], whole: u64) -> Option<[u64; 2]> {
-    let ranges = parts.iter().filter(|(extent, _)| *extent == whole).map(|(_, range)| *range);
-    ranges.reduce(|[low, high], [other_low, other_high]| [low.min(other_low), high.max(other_high)])
+/// The least and the most that any of these parts of each whole is.
+fn hulls(parts: Vec<port::Part>) -> BTreeMap<u64, [u64; 2]> {
+    let mut hulls = BTreeMap::new();
+    for (whole, [low, high]) in parts {
+        let hull = hulls.entry(whole).or_insert([low, high]);
+        *hull = [hull[0].min(low), hull[1].max(high)];
+    }
+    hulls
+}
+
+/// The sums of parts of the wholes that both have.
+fn added(
+    sums: BTreeMap<u64, [u64; 2]>,
+    parts: &BTreeMap<u64, [u64; 2]>,
+) -> BTreeMap<u64, [u64; 2]> {
+    let sum = |(whole, [low, high]): (u64, [u64; 2])| {
+        let [more_low, more_high] = parts.get(&whole)?;
+        Some((whole, [low.saturating_add(*more_low), high.saturating_add(*more_high)]))
+    };
+    sums.into_iter().filter_map(sum).collect()
 }
 
 /// Whether parts, each between a least and a most, add up to `whole` with so many more of which
@@ -254,4 +290,137 @@ fn counts(sources: &[(Given, View)], elements: u64, constants: bool) -> bool {
     };
     let free = (sources.len() - ranges.len()) as u64;
     is_sum(&ranges, free, elements) || (constants && is_sum(&ranges, free + 1, elements))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{
+        ConvShape, MatmulShape, Operator, Tensor, VectorForm, VectorOp, VectorShape,
+    };
+
+    fn conv(k: u32, c: u32, y: u32, x: u32) -> Layer {
+        Layer::new("conv", ConvShape { k, c, y, x, ..ConvShape::UNIT })
+    }
+
+    fn product(instances: u32, rows: u32, c: u32, k: u32, activations: bool) -> Layer {
+        let shape = MatmulShape { instances, rows, k, c, activations };
+        Layer::new("product", Operator::Matmul(shape))
+    }
+
+    fn vector(op: VectorOp, [n, k, y, x]: [u32; 4], sources: &[u32]) -> Layer {
+        let form = VectorForm::Tensor(Tensor { n, k, y, x });
+        let shape = form.sizes(op, sources.len(), 0);
+        let form = Some(form);
+        from(sources, Layer { form, ..Layer::new("vector", Operator::Vector(shape)) })
+    }
+
+    fn from(sources: &[u32], layer: Layer) -> Layer {
+        let source = |&back: &u32| if back == 0 { Source::Outside } else { Source::Back(back) };
+        Layer { sources: sources.iter().map(source).collect(), ..layer }
+    }
+
+    /// The sources of the last layer that do not fit.
+    fn misfit(layers: Vec<Layer>) -> Option<Vec<usize>> {
+        let last = layers.len() - 1;
+        let check = Network::new("network", layers).unwrap().check_shapes();
+        assert!(check.misfits.iter().all(|misfit| misfit.layer == last), "{check:?}");
+        check.misfits.first().map(|misfit| misfit.sources.clone())
+    }
+
+    #[test]
+    fn a_convolution_reads_its_own_extents() {
+        assert_eq!(misfit(vec![conv(8, 3, 6, 5), conv(1, 8, 6, 5)]), None);
+        for other in [conv(1, 7, 6, 5), conv(1, 8, 5, 6), conv(1, 8, 30, 1), conv(1, 8, 3, 10)] {
+            assert_eq!(misfit(vec![conv(8, 3, 6, 5), other]), Some(vec![0]));
+        }
+    }
+
+    /// 8 x 6 x 5 = 240 features; 30 positions of 8.
+    #[test]
+    fn a_product_reads_positions_or_everything() {
+        let image = || conv(8, 3, 6, 5);
+        assert_eq!(misfit(vec![image(), product(1, 1, 240, 4, false)]), None);
+        assert_eq!(misfit(vec![image(), product(1, 30, 8, 4, false)]), None);
+        assert_eq!(misfit(vec![image(), product(1, 8, 30, 4, false)]), Some(vec![0]));
+        assert_eq!(misfit(vec![image(), product(1, 15, 16, 4, false)]), Some(vec![0]));
+        assert_eq!(misfit(vec![product(1, 30, 2, 8, false), conv(1, 8, 6, 5)]), None);
+    }
+
+    /// 10 rows of 512 features are 8 heads of 64; scores of 10 x 42; values of 42 x 64 a head; 8 heads
+    /// of 64 side by side are 512.
+    #[test]
+    fn heads_stand_side_by_side() {
+        let attention = |heads, c| {
+            let keys = from(&[0], product(1, 42, 512, 512, false));
+            let scores = from(&[2, 1], product(heads, 10, c, 42, true));
+            vec![product(1, 10, 3, 512, false), keys, scores]
+        };
+        assert_eq!(misfit(attention(8, 64)), None);
+        assert_eq!(misfit(attention(8, 65)), Some(vec![0]));
+        assert_eq!(misfit(attention(7, 64)), Some(vec![0]));
+        let mixed = |c| {
+            let mut layers = attention(8, 64);
+            layers.push(from(&[1, 2], product(8, 10, 42, 64, true)));
+            layers.push(product(1, 10, c, 9, false));
+            layers
+        };
+        assert_eq!(misfit(mixed(512)), None);
+        assert_eq!(misfit(mixed(256)), Some(vec![0]));
+    }
+
+    #[test]
+    fn a_sum_needs_every_axis_of_some_source() {
+        let image = || conv(8, 3, 6, 5);
+        let factors = || from(&[0], conv(8, 3, 1, 1));
+        let add = |sources: &[u32]| vector(VectorOp::Add, [1, 8, 6, 5], sources);
+        assert_eq!(misfit(vec![image(), factors(), add(&[2, 1])]), None);
+        assert_eq!(misfit(vec![image(), factors(), add(&[1])]), Some(vec![0]));
+        assert_eq!(misfit(vec![image(), factors(), add(&[0, 1])]), None);
+        let rows = from(&[0], conv(8, 3, 6, 1));
+        assert_eq!(misfit(vec![image(), rows, add(&[1, 2])]), None);
+        let other = from(&[0], conv(8, 3, 2, 5));
+        assert_eq!(misfit(vec![image(), other, add(&[2, 1])]), Some(vec![1]));
+    }
+
+    /// 5 and 3 channels, 4 and 2 rows, or two of a batch; what comes from outside is the rest.
+    #[test]
+    fn sources_are_joined_along_one_axis() {
+        let join = |first: Layer, second: Layer, tensor, sources: &[u32]| {
+            misfit(vec![first, from(&[0], second), vector(VectorOp::Concat, tensor, sources)])
+        };
+        let image = |k, y| conv(k, 1, y, 7);
+        assert_eq!(join(image(5, 4), image(3, 4), [1, 8, 4, 7], &[2, 1]), None);
+        assert_eq!(join(image(5, 4), image(3, 4), [1, 9, 4, 7], &[2, 1]), Some(vec![0, 1]));
+        assert_eq!(join(image(5, 4), image(3, 4), [1, 9, 4, 7], &[2, 1, 0]), None);
+        assert_eq!(join(image(5, 4), image(3, 4), [1, 8, 4, 7], &[2, 1, 0]), Some(vec![0, 1, 2]));
+        assert_eq!(join(image(5, 4), image(5, 2), [1, 5, 6, 7], &[2, 1]), None);
+        assert_eq!(join(image(5, 4), image(5, 4), [2, 5, 4, 7], &[2, 1]), None);
+        assert_eq!(join(image(5, 4), image(5, 2), [1, 10, 4, 7], &[2, 1]), Some(vec![0, 1]));
+    }
+
+    /// 8 x 6 x 5 + 4 = 244 elements; a product with factors may read constants, too.
+    #[test]
+    fn sizes_are_sums_over_sources() {
+        let sizes = |op, inputs, sources: &[u32]| {
+            let shape = VectorShape::new(op, inputs, 1, 1);
+            let last = from(sources, Layer::new("sizes", Operator::Vector(shape)));
+            misfit(vec![conv(8, 3, 6, 5), from(&[0], conv(4, 3, 1, 1)), last])
+        };
+        assert_eq!(sizes(VectorOp::Nms, 244, &[2, 1]), None);
+        assert_eq!(sizes(VectorOp::Nms, 245, &[2, 1]), Some(vec![0, 1]));
+        assert_eq!(sizes(VectorOp::Nms, 245, &[2, 1, 0]), None);
+        assert_eq!(sizes(VectorOp::Nms, 244, &[2, 1, 0]), Some(vec![0, 1, 2]));
+        assert_eq!(sizes(VectorOp::Mul, 248, &[2]), None);
+        assert_eq!(sizes(VectorOp::Mul, 239, &[2]), Some(vec![0]));
+    }
+
+    #[test]
+    fn incomplete_connections_are_not_checked() {
+        let layers = vec![conv(8, 3, 6, 5), conv(1, 7, 6, 5)];
+        let network = Network::new("network", layers).unwrap();
+        assert_eq!(network.check_shapes().misfits.len(), 1);
+        let list = network.connected(Connections::Incomplete);
+        assert_eq!(list.check_shapes(), ShapeCheck::default());
+    }
 }

@@ -255,8 +255,9 @@ impl Port {
     }
 
     /// Whether a tensor can be cut into windows, which the instances of this one are, heads by heads.
-    pub fn takes_windows(&self, given: Tensor) -> bool {
-        divisors(self.tensor.n).any(|heads| {
+    fn takes_windows(&self, given: Tensor) -> bool {
+        let mut heads = divisors(if self.matrix { self.tensor.n } else { 0 });
+        heads.any(|heads| {
             let rows = self.tensor.positions() / u64::from(heads);
             let features = u64::from(self.tensor.k) * u64::from(heads);
             let padding = rows.checked_sub(given.positions());

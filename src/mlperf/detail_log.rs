@@ -433,8 +433,10 @@ const COUNTS: &[Key] = &[
 
 /// Rates and estimates of the scenario.
 const RATES: &[Key] = &[
-    Key::new("result_qps_with_loadgen_overhead", |it| rate(it.performance.rate_with_overhead()))
-        .of(SingleStream),
+    Key::new("result_qps_with_loadgen_overhead", |it| {
+        rate_until(it.performance.rate_with_overhead(), it.performance.last_issued)
+    })
+    .of(SingleStream),
     Key::new("result_qps_without_loadgen_overhead", |it| {
         rate(it.performance.rate_without_overhead())
     })
@@ -448,16 +450,25 @@ const RATES: &[Key] = &[
     Key::new("early_stopping_latency_ms", |it| Whole(estimates(it.performance)[0]))
         .of(MultiStream)
         .since(LoadGen::V2_0),
-    Key::new("result_scheduled_samples_per_sec", |it| rate(it.performance.scheduled_rate()))
-        .of(Server),
-    Key::new("result_completed_samples_per_sec", |it| rate(it.performance.completed_rate()))
-        .of(Server),
+    Key::new("result_scheduled_samples_per_sec", |it| {
+        rate_until(it.performance.scheduled_rate(), it.performance.last_scheduled)
+    })
+    .of(Server),
+    Key::new("result_completed_samples_per_sec", |it| {
+        rate_until(it.performance.completed_rate(), it.performance.last_completed)
+    })
+    .of(Server),
     Key::new("result_samples_per_second", |it| rate(it.performance.throughput())).of(Offline),
 ];
 
-/// A rate as LoadGen writes it: 0 where the queries are too few to have one.
+/// A rate as LoadGen writes it: no number where no time passes.
 fn rate(of: Option<f64>) -> Value {
-    Number(of.unwrap_or(0.0))
+    Number(of.unwrap_or(f64::NAN))
+}
+
+/// A rate of all queries but the last until `end` as LoadGen writes it: 0 of a single query.
+fn rate_until(of: Option<f64>, end: SimTime) -> Value {
+    rate(of.or((end > SimTime::ZERO).then_some(0.0)))
 }
 
 /// What the log ends with.

@@ -73,6 +73,7 @@ fn requests(data: &Value) -> Vec<BTreeMap<String, Value>> {
                 ("reason", name(&requests["reason"][at])),
                 ("cause", name(&requests["cause"][at])),
                 ("pieces", name(&requests["pieces"][at])),
+                ("counted", name(&requests["counted"][at])),
                 ("energy_mj", number(&requests["energy"][at])),
                 ("realtime", number(&requests["scores"][0][at])),
                 ("energy", number(&requests["scores"][1][at])),

@@ -57,6 +57,7 @@ struct Requests {
     reason: Vec<u32>,
     cause: Vec<u32>,
     pieces: Vec<u32>,
+    counted: Vec<u32>,
     energy: Vec<u32>,
     scores: [Vec<Option<u32>>; 4],
 }
@@ -140,6 +141,7 @@ fn requests(runs: &[Run]) -> Requests {
         reason: all.iter().map(|request| request.reason).collect(),
         cause: all.iter().map(|request| request.cause).collect(),
         pieces: all.iter().map(|request| request.pieces).collect(),
+        counted: all.iter().map(|request| request.counted).collect(),
         energy: all.iter().map(|request| request.energy).collect(),
         scores: [0, 1, 2, 3].map(|index| {
             all.iter().map(|request| request.scores.map(|scores| scores[index])).collect()

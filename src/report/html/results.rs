@@ -48,13 +48,14 @@ fn label<'a>(row: &Row<'a>) -> [&'a str; LABEL.len()] {
     LABEL.map(|column| row.text(column))
 }
 
-/// Column of a request that earlier versions did not write.
+/// Columns of a request that earlier versions did not write.
 const PIECES: &str = "pieces";
+const COUNTED: &str = "counted";
 
 /// Everything, runs in the order of `scores.csv`.
 pub(super) struct Results {
     pub(super) runs: Vec<Run>,
-    /// Accelerators, outcomes, reasons, causes and pieces.
+    /// Accelerators, outcomes, reasons, causes, pieces and whether a request counts.
     pub(super) names: Distinct<Box<str>>,
     /// Energies and scores of requests, as their bits.
     pub(super) numbers: Distinct<u64>,
@@ -97,6 +98,8 @@ pub(super) struct Request {
     pub(super) cause: u32,
     /// Index into the names: when and where its pieces ran.
     pub(super) pieces: u32,
+    /// Index into the names: whether it counts in the scores, `yes` or `no`.
+    pub(super) counted: u32,
     /// Index into the numbers \[mJ\].
     pub(super) energy: u32,
     /// Indices into the numbers: real time, energy, accuracy, inference.
@@ -195,8 +198,9 @@ impl Reading {
     fn inferences(&mut self, source: Source<'_>) -> Result<(), ReadError> {
         let mut n_requests = 0;
         let header = source.text.lines().next().unwrap_or_default();
-        let has_pieces = header.split(',').any(|column| column == PIECES);
-        let columns = [&LABEL[..], &REQUEST, if has_pieces { &[PIECES] } else { &[] }].concat();
+        let has = |name: &&str| header.split(',').any(|column| column == *name);
+        let later: Vec<_> = [PIECES, COUNTED].into_iter().filter(has).collect();
+        let columns = [&LABEL[..], &REQUEST, &later].concat();
         rows::each(source, &columns, |row| {
             n_requests += 1;
             if n_requests > MAX_REQUESTS {
@@ -205,8 +209,9 @@ impl Reading {
                 return Err(row.problem(message));
             }
             let run = self.run(row)?;
-            let pieces = if has_pieces { pieces(row)? } else { "" };
-            let request = self.request(run, row, pieces)?;
+            let pieces = if later.contains(&PIECES) { pieces(row)? } else { "" };
+            let counted = if later.contains(&COUNTED) { counted(row)? } else { "" };
+            let request = self.request(run, row, [pieces, counted])?;
             self.results.runs[run].requests.push(request);
             Ok(())
         })?;
@@ -242,7 +247,12 @@ impl Reading {
         }
     }
 
-    fn request(&mut self, run: usize, row: &Row<'_>, pieces: &str) -> Result<Request, ReadError> {
+    fn request(
+        &mut self,
+        run: usize,
+        row: &Row<'_>,
+        [pieces, counted]: [&str; 2],
+    ) -> Result<Request, ReadError> {
         let model = row.text("model");
         let model = *self.by_name[run].get(model).ok_or_else(|| {
             row.problem(format!("model `{model}` of this run is not in models.csv"))
@@ -261,6 +271,7 @@ impl Reading {
             reason: names.index(row.text("reason").into()),
             cause: names.index(row.text("cause").into()),
             pieces: names.index(pieces.into()),
+            counted: names.index(counted.into()),
             energy: numbers.index(row.number("energy_mj")?.to_bits()),
             scores: scores.map(|scores| scores.map(|score| numbers.index(score.to_bits()))),
         })
@@ -296,6 +307,13 @@ fn attempt(row: &Row<'_>) -> Result<Option<SimTime>, ReadError> {
     match row.text("start_ms") {
         "" => Ok(None),
         _ => row.time("start_ms").map(Some),
+    }
+}
+
+fn counted<'a>(row: &Row<'a>) -> Result<&'a str, ReadError> {
+    match row.text(COUNTED) {
+        text @ ("yes" | "no") => Ok(text),
+        _ => Err(row.refusal(COUNTED, "`yes` or `no`")),
     }
 }
 

@@ -104,6 +104,7 @@ class Run {
       reason: names[requests.reason[at]],
       cause: names[requests.cause[at]],
       pieces: names[requests.pieces[at]],
+      counted: names[requests.counted[at]],
       energy_mj: numbers[requests.energy[at]],
       realtime: score(0),
       energy: score(1),

@@ -31,6 +31,7 @@ function facts(request) {
       ],
     );
   }
+  if (request.counted === "no") pairs.push(["Counted", "no: it belongs to the warm-up"]);
   pairs.push(["Energy", `${millijoules(request.energy_mj)} mJ`]);
   return pairs;
 }

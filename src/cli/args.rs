@@ -234,14 +234,15 @@ pub struct RunArgs {
 /// What to run, and how.
 #[derive(Debug, Clone, Args)]
 pub struct RunOptions {
-    /// Scenario: a name or a file; repeat for several.
-    #[arg(long, value_name = "S")]
+    /// Scenario: a name or a file; repeat for several, or separate them by commas.
+    #[arg(long, value_name = "S", value_delimiter = ',')]
     pub scenario: Vec<String>,
-    /// System: a style A..M, or a file; repeat for several.
-    #[arg(long, value_name = "A..M|FILE")]
+    /// System: a style A..M, one spelt out such as `WS:3 + OS:1`, or a file; repeat for several, or
+    /// separate them by commas.
+    #[arg(long, value_name = "A..M|FILE", value_delimiter = ',')]
     pub system: Vec<String>,
-    /// PEs of the whole system, for styles; repeat for several.
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    /// PEs of the whole system, for styles; repeat for several, or separate them by commas.
+    #[arg(long, value_name = "N", value_delimiter = ',', value_parser = clap::value_parser!(u32).range(1..))]
     pub pes: Vec<u32>,
     /// Rules of the run.
     #[arg(long, value_name = "SEMANTICS", default_value = "principled")]

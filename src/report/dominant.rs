@@ -20,6 +20,7 @@ pub struct DominantLayers(Vec<Found>);
 /// One layer, over all systems.
 #[derive(Debug)]
 struct Found {
+    /// Scenarios, one after another.
     scenario: String,
     model: String,
     network: String,
@@ -60,11 +61,14 @@ impl DominantLayers {
         }
         let layer = &*network.layers()[layer].name;
         let scenario = spec.scenario.name();
-        let same =
-            |it: &&mut Found| it.scenario == scenario && it.model == name && it.layer == layer;
+        let same = |it: &&mut Found| it.model == name && it.layer == layer;
         let system = spec.system.name();
         match self.0.iter_mut().find(same) {
             Some(found) => {
+                if !found.scenario.split(", ").any(|known| known == scenario) {
+                    found.scenario.push_str(", ");
+                    found.scenario.push_str(scenario);
+                }
                 if !found.systems.iter().any(|known| known == system) {
                     found.systems.push(system.into());
                 }
@@ -75,7 +79,7 @@ impl DominantLayers {
             None => self.0.push(Found {
                 scenario: scenario.into(),
                 model: name.into(),
-                network: network.name().into(),
+                network: active.unit.task.to_string(),
                 layer: layer.into(),
                 systems: vec![system.into()],
                 share: [share; 2],

@@ -546,3 +546,10 @@ fn settings_are_listed_with_their_defaults() {
     assert!(line("score.k_per_ms").contains("15"), "{text}");
     assert!(line("load.jitter").contains("true"), "{text}");
 }
+
+#[test]
+fn a_run_takes_lists_with_commas() {
+    let run = ["run", "--scenario", "AR_gaming,VR_gaming", "--system", "A,WS:3 + OS:1"];
+    let text = output(&[&run[..], &["--pes", "4096,8192", "--format", "csv"]].concat());
+    assert_eq!(text.lines().count(), 1 + 2 * 2 * 2, "{text}");
+}

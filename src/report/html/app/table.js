@@ -1,9 +1,12 @@
 // Tables that sort and turn pages.
 
-/** Text that may go on in another line after a sign that joins words. */
+/** Where text may go on in another line: after a sign that joins words, and within words without end. */
+const BREAKS = /(?<=[_:=,/|-])(?=\p{L})|(?<=[^\s_:=,/|-]{14})(?=[^\s_:=,/|-]{14})/u;
+
+/** What a cell shows, with places to break. */
 function breakable(content) {
   if (typeof content !== "string") return [content];
-  return content.split(/(?<=[_:=,/|-])(?=\p{L})/u).flatMap((part, at) => (at > 0 ? [h("wbr"), part] : [part]));
+  return content.split(BREAKS).flatMap((part, at) => (at > 0 ? [h("wbr"), part] : [part]));
 }
 
 function classOf({ isText, isProse }) {

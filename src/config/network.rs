@@ -12,7 +12,7 @@ use crate::scenario::{Better, QualityGoal};
 
 use super::Problem;
 use super::yaml::read::{
-    At, Problems, at, flag, list, number, one_of, proper_name, quantity, text,
+    At, Problems, at, at_most, flag, list, number, one_of, proper_name, quantity, text,
 };
 use super::yaml::{Fields, Node, Value};
 
@@ -86,6 +86,9 @@ fn unspecified_goal() -> QualityGoal {
 
 /// Most repetitions of a block.
 const MAX_REPEAT: u32 = 10_000;
+
+/// Most sources of a layer.
+const MAX_SOURCES: usize = 1_000;
 
 /// Reads the body of a `network:` file.
 pub(super) fn read(node: &Node<'_>, problems: &mut Problems) -> Option<Model> {
@@ -250,7 +253,7 @@ fn views_of(
 /// Reads one source or a list of them.
 fn sources(node: &Node<'_>, problems: &mut Problems) -> Option<Vec<Source>> {
     match &node.value {
-        Value::List(_) => list("sources", source)(node, problems),
+        Value::List(_) => at_most(MAX_SOURCES, list("sources", source))(node, problems),
         _ => source(node, problems).map(|source| vec![source]),
     }
 }

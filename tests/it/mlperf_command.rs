@@ -365,7 +365,7 @@ fn a_server_is_compared_with_offline_only_where_that_means_something() {
 fn what_has_no_rate_is_left_empty_with_the_reason() {
     let folder = tempdir().expect("a folder can be made");
     let table = folder.path().join("free.csv");
-    fs::write(&table, "network,accelerator,cycles,energy_mj\nresnet50,WS@4096,0,1\n")
+    fs::write(&table, "network,accelerator,cycles,energy_mj\nresnet50_v1.5_224,WS@4096,0,1\n")
         .expect("written");
     let free = table.to_str().expect("the path is UTF-8");
     let one = ["--min-duration", "0", "--min-queries", "1"];

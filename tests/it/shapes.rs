@@ -285,6 +285,17 @@ fn differs_freely(old: &Network, new: &Network) -> bool {
     })
 }
 
+#[test]
+fn a_layer_reads_of_at_most_a_thousand_sources() {
+    let layers = |n| {
+        let from = vec!["0"; n].join(", ");
+        problems(&format!("    - concat: {{k: {n}, y: 4, x: 4, from: [{from}]}}\n"))
+    };
+    assert_eq!(layers(1_000), [""; 0]);
+    let [found] = &layers(1_001)[..] else { panic!("one problem") };
+    assert!(found.contains("1001 entries; at most 1000 are allowed"), "{found}");
+}
+
 /// One extent of a shipped network is one more, one less or twice as much. Every change that alters an
 /// edge is refused. What is accepted alters none: the input, outputs that nobody reads, kernels that
 /// leave the output as it is, and edges with a view, which allows a range.

@@ -159,7 +159,7 @@ fn quality(node: &Node<'_>, problems: &mut Problems) -> Option<QualityGoal> {
 
 /// One entry of a list of layers.
 enum Item {
-    Layer(Entry),
+    Layer(Box<Entry>),
     Repeat { times: u32, items: Vec<Item> },
 }
 
@@ -199,7 +199,7 @@ fn item(node: &Node<'_>, problems: &mut Problems) -> Option<Item> {
     };
     let entry = fields.required(label, |node, problems| entry(label, class, node, problems));
     fields.finish();
-    entry.map(Item::Layer)
+    entry.map(|entry| Item::Layer(Box::new(entry)))
 }
 
 fn entry(

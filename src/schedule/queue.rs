@@ -92,13 +92,13 @@ impl<K: PartialOrd + Copy> Queue<K> {
     }
 
     fn apply<R: Rank<Key = K>>(&mut self, rank: &R, change: &Change, view: &View<'_>) {
-        if let Some(old) = change.old() {
+        if let Some(old) = change.leaving() {
             match self.unsettled.iter().position(|request| *request == old.request) {
                 Some(index) => drop(self.unsettled.swap_remove(index)),
                 None => drop(self.order.remove(&place(rank, old, view))),
             }
         }
-        if let Some(new) = change.new() {
+        if let Some(new) = change.coming() {
             self.add(rank, new, view);
         }
     }

@@ -52,7 +52,7 @@ impl Change {
     }
 
     /// The job that is ready no more.
-    pub(super) fn old(&self) -> Option<&Job> {
+    pub(super) fn leaving(&self) -> Option<&Job> {
         match self {
             Self::Added(_) => None,
             Self::Taken(old) | Self::Replaced(old, _) => Some(old),
@@ -60,7 +60,7 @@ impl Change {
     }
 
     /// The job that has become ready.
-    pub(super) fn new(&self) -> Option<&Job> {
+    pub(super) fn coming(&self) -> Option<&Job> {
         match self {
             Self::Taken(_) => None,
             Self::Added(new) | Self::Replaced(_, new) => Some(new),

@@ -111,7 +111,7 @@ impl World {
     pub fn count(&mut self, what: &'static str) {
         let count = self.counts.entry(what).or_default();
         *count += 1;
-        if *count % 100 == 0 {
+        if (*count).is_multiple_of(100) {
             println!("soak: {count} {what}");
         }
     }

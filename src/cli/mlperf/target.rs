@@ -29,7 +29,7 @@ pub struct Target {
 /// What is measured.
 pub enum Kind {
     /// Accelerators under a scheduler.
-    Accelerators(Accelerators),
+    Accelerators(Box<Accelerators>),
     /// Servers of a known service time, by task.
     Servers {
         /// What the user called them.
@@ -57,7 +57,7 @@ impl Target {
         let batching =
             Batching { max: args.max_batch, wait: wait("--batch-wait", args.batch_wait)? };
         let kind = match &args.service {
-            None => Kind::Accelerators(Accelerators::new(args, catalog)?),
+            None => Kind::Accelerators(Box::new(Accelerators::new(args, catalog)?)),
             Some(service) => Kind::Servers {
                 name: service.clone(),
                 tables: tables(service, catalog)?,

@@ -131,8 +131,8 @@ enum Word<'a> {
     Number(u64),
     Numbers(FlowSeq<Vec<u32>>),
     Flag(bool),
-    Word(&'static str),
-    Words(FlowSeq<Vec<&'static str>>),
+    Name(&'static str),
+    Names(FlowSeq<Vec<&'static str>>),
 }
 
 impl Serialize for Keys<'_> {
@@ -182,11 +182,11 @@ impl Keys<'_> {
         match views {
             [] => {}
             [first, rest @ ..] if rest.iter().all(|view| view == first) => {
-                self.0.push(("reads", Word::Word(first.name())));
+                self.0.push(("reads", Word::Name(first.name())));
             }
             _ => {
                 let names = views.iter().map(|view| view.name()).collect();
-                self.0.push(("reads", Word::Words(FlowSeq(names))));
+                self.0.push(("reads", Word::Names(FlowSeq(names))));
             }
         }
     }

@@ -1,8 +1,6 @@
 //! Runs in which requests wait by the thousands: what policies do then, and how much they look at.
 
-#[path = "support/runs.rs"]
-#[allow(dead_code)]
-mod runs;
+use crate::support::runs;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -300,6 +300,17 @@ fn runs(id: &str) -> bool {
     stat.rsplit(") ").next().is_some_and(|rest| !rest.is_empty() && !rest.starts_with('Z'))
 }
 
+/// Whether a process ends within ten seconds; the system takes its time on a busy machine.
+fn ends(id: &str) -> bool {
+    (0..1_000).any(|_| {
+        let is_gone = !runs(id);
+        if !is_gone {
+            thread::sleep(Duration::from_millis(10));
+        }
+        is_gone
+    })
+}
+
 fn n_entries(folder: &str) -> usize {
     std::fs::read_dir(folder).expect("the folder is there").count()
 }
@@ -318,7 +329,7 @@ fn nothing_left_behind() {
     for _ in 0..5 {
         let child = run();
         assert!(child.parse::<u32>().is_ok(), "{child}");
-        assert!(!runs(&child), "{child} is still there");
+        assert!(ends(&child), "{child} is still there");
     }
     assert_eq!(["/proc/self/fd", "/proc/self/task"].map(n_entries), [descriptors, threads]);
 }

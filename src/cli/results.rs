@@ -276,8 +276,8 @@ struct Average {
     drawn: Drawn,
     /// Sums of the ten printed columns, in the order of [`Average::values`].
     sums: [f64; 10],
-    /// Score of every replication.
-    draws: Vec<f64>,
+    /// Score of every replication, in their order; `None` where it has none.
+    draws: Vec<Option<f64>>,
     /// Why the first of those without a score has none.
     infeasible: Option<String>,
 }
@@ -303,13 +303,14 @@ impl Average {
     }
 
     fn add(&mut self, total: &Score) {
-        self.draws.push(total.score);
+        self.draws.push(Some(total.score));
         for (sum, value) in self.sums.iter_mut().zip(Self::values(total)) {
             *sum += value;
         }
     }
 
     fn refuse(&mut self, error: &RunError) {
+        self.draws.push(None);
         self.infeasible.get_or_insert_with(|| error.to_string());
     }
 
@@ -321,7 +322,8 @@ impl Average {
     }
 
     fn row(&self) -> ScoreRow {
-        let mean = self.sums.map(|sum| sum / self.draws.len().max(1) as f64);
+        let n_scores = self.draws.iter().flatten().count();
+        let mean = self.sums.map(|sum| sum / n_scores.max(1) as f64);
         ScoreRow {
             scenario: self.scenario.clone(),
             system: self.system.clone(),
@@ -333,7 +335,7 @@ impl Average {
             released: mean[7],
             late: mean[8],
             energy_mj: mean[9],
-            infeasible: self.infeasible.clone().filter(|_| self.draws.is_empty()),
+            infeasible: self.infeasible.clone().filter(|_| n_scores == 0),
         }
     }
 }

@@ -16,9 +16,9 @@ use super::yaml::read::{
 use super::yaml::{Fields, Node, Value};
 
 /// Most bytes per cycle of a network or memory.
-const MAX_BANDWIDTH: u64 = 1 << 32;
+pub(super) const MAX_BANDWIDTH: u64 = 1 << 32;
 /// Most cycles of latency of a network.
-const MAX_LATENCY: u64 = 1 << 20;
+pub(super) const MAX_LATENCY: u64 = 1 << 20;
 /// Largest memory \[byte\]: 256 TiB, below which numbers of KiB are exact.
 const MAX_BYTES: f64 = 281_474_976_710_656.0;
 /// Largest share of the PEs.

@@ -29,8 +29,8 @@ pub struct ScoreRow {
     pub drawn: Drawn,
     /// Columns of the detail table: real-time, energy, accuracy, QoE, score, mean over executed.
     pub scores: [f64; 6],
-    /// Score of every replication.
-    pub draws: Vec<f64>,
+    /// Score of every replication, in their order; `None` where it failed.
+    pub draws: Vec<Option<f64>>,
     /// Executed, released and late requests, means over replications.
     pub executed: f64,
     /// NumFrm.
@@ -85,7 +85,7 @@ pub fn detail(rows: &[ScoreRow], seed: u64, style: Style) -> String {
 
 impl ScoreRow {
     fn cells(&self, style: Style) -> impl Iterator<Item = String> {
-        let score = with_half_width(&Summary::of(self.draws.iter().copied()), 3, style);
+        let score = with_half_width(&Summary::of(self.draws.iter().flatten().copied()), 3, style);
         let scores = self.scores.iter().enumerate().map(move |(index, value)| match index {
             4 => score.clone(),
             _ => format!("{value:.3}"),
@@ -137,7 +137,10 @@ struct Matrix<'a> {
     systems: Vec<(u64, &'a str)>,
 }
 
-/// What is said of a cell beside its value.
+/// Scores by replication; `None` where one failed.
+type Draws = Vec<Option<f64>>;
+
+/// Mark of a cell beside its value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Mark {
     None,
@@ -186,8 +189,9 @@ impl<'a> Matrix<'a> {
         self.random(column) && self.of_column(column).all(|row| row.draws.len() <= 1)
     }
 
-    /// Scores of a cell, one a replication; of the last column the means over the scenarios.
-    fn draws(&self, column: usize, (pes, system): (u64, &str)) -> Option<Vec<f64>> {
+    /// Scores of a cell by replication; of the last column the means over the scenarios, where all have
+    /// a score.
+    fn draws(&self, column: usize, (pes, system): (u64, &str)) -> Option<Draws> {
         let here = |row: &&ScoreRow| row.pes == pes && row.system == system;
         let rows: Vec<_> = self.of_column(column).filter(here).collect();
         let complete = match self.scenarios.get(column) {
@@ -199,9 +203,11 @@ impl<'a> Matrix<'a> {
         }
         let n = rows.iter().map(|row| row.draws.len()).min()?;
         let mean = |replication: usize| {
-            benchmark_score(&rows.iter().map(|row| row.draws[replication]).collect::<Vec<_>>())
+            let scores = rows.iter().map(|row| row.draws[replication]).collect::<Option<Vec<_>>>();
+            scores.map(|scores| benchmark_score(&scores))
         };
-        Some((0..n).map(mean).collect())
+        let draws: Draws = (0..n).map(mean).collect();
+        draws.iter().any(Option::is_some).then_some(draws)
     }
 
     /// Adds the systems of one size.
@@ -231,37 +237,39 @@ impl<'a> Matrix<'a> {
     }
 }
 
-fn cell(draws: Option<&[f64]>, mark: Mark, style: Style) -> Cell {
+fn cell(draws: Option<&[Option<f64>]>, mark: Mark, style: Style) -> Cell {
     let Some(draws) = draws else { return Cell::new("-") };
-    let score = with_half_width(&Summary::of(draws.iter().copied()), 3, style);
+    let score = with_half_width(&Summary::of(draws.iter().flatten().copied()), 3, style);
     let text = format!("{score}{}", mark.sign());
     if mark == Mark::Best { emphasised(&text, style) } else { Cell::new(text) }
 }
 
-/// Which of several systems, each with its scores in the same replications, is the best.
+/// Marks the best of several systems, each with its scores by replication.
 ///
 /// The one with the highest mean, if it differs from every other: t-tests of the paired differences,
-/// adjusted for their number. Systems that equal it in every replication share the mark. If others
+/// adjusted for their number. Only replications in which both have a score make a pair. Systems that equal
+/// it in every pair share the mark. If others
 /// cannot be told apart from it, nothing is the best, and they are all open. Of one random draw nothing
 /// is said.
-fn marks(draws: &[Option<Vec<f64>>], random: bool) -> Vec<Mark> {
+fn marks(draws: &[Option<Draws>], random: bool) -> Vec<Mark> {
     let mut marks = vec![Mark::None; draws.len()];
-    let mean = |index: &usize| Summary::of(draws[*index].iter().flatten().copied()).mean;
+    let scores = |index: usize| draws[index].iter().flatten().copied();
+    let mean = |index: &usize| Summary::of(scores(*index).flatten()).mean;
     let present: Vec<usize> = (0..draws.len()).filter(|&index| draws[index].is_some()).collect();
     let best = present.iter().copied().rev().max_by(|a, b| mean(a).total_cmp(&mean(b)));
     let Some(best) = best.filter(|best| mean(best) > 0.0) else { return marks };
-    let once = draws[best].as_ref().is_some_and(|draws| draws.len() < 2);
-    if random && once {
+    if random && scores(best).flatten().count() < 2 {
         return marks;
     }
     let difference = |index: &usize| {
-        let pair = |index: usize| draws[index].iter().flatten().copied();
-        PairedDifference::of(pair(best).zip(pair(*index)))
+        PairedDifference::of(scores(best).zip(scores(*index)).filter_map(|(a, b)| Some((a?, b?))))
     };
-    let equal = |it: &PairedDifference| it.wins == 0 && it.losses == 0;
+    let equal = |it: &PairedDifference| it.difference.n > 0 && it.wins == 0 && it.losses == 0;
     let (same, others): (Vec<usize>, Vec<usize>) =
         present.into_iter().partition(|index| equal(&difference(index)));
-    let p_value = |index| difference(index).p_value().unwrap_or(0.0);
+    // Two numbers that are exact differ or do not; less than two draws tell nothing.
+    let untested = if random { 1.0 } else { 0.0 };
+    let p_value = |index| difference(index).p_value().unwrap_or(untested);
     let adjusted = holm(&others.iter().map(p_value).collect::<Vec<_>>());
     let open = others.iter().zip(adjusted).filter(|(_, p)| *p >= SIGNIFICANCE);
     let open: Vec<usize> = open.map(|(index, _)| *index).collect();
@@ -274,6 +282,8 @@ fn marks(draws: &[Option<Vec<f64>>], random: bool) -> Vec<Mark> {
 fn uncertainty(rows: &[ScoreRow], seed: u64) -> String {
     let drawn = rows.iter().map(|row| row.drawn).fold(Drawn::default(), Drawn::or);
     let n = rows.iter().map(|row| row.draws.len()).max().unwrap_or(0);
+    let n_scores = rows.iter().map(|row| row.draws.iter().flatten().count());
+    let fewest = n_scores.filter(|n_scores| *n_scores > 0).min().unwrap_or(n);
     let sources = drawn.names().join(", ");
     match (drawn.any(), n) {
         (_, 0) => String::new(),
@@ -283,8 +293,38 @@ fn uncertainty(rows: &[ScoreRow], seed: u64) -> String {
              --replications 30 gives means and 95 % intervals.\n"
         ),
         (true, n) => format!(
-            "means of {n} draws (seed {seed}) of what is random: {sources}; +- is half of the 95 % \
-             interval of a mean\n"
+            "means of {} draws (seed {seed}) of what is random: {sources}; +- is half of the 95 % \
+             interval of a mean\n",
+            if fewest < n { format!("{fewest} to {n}") } else { n.to_string() }
         ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn drawn(scores: &[f64]) -> Option<Draws> {
+        Some(scores.iter().map(|score| score.is_finite().then_some(*score)).collect())
+    }
+
+    /// In every replication but the failed one A is better by 0.1 to 0.12; by position B would be.
+    #[test]
+    fn replications_are_paired_by_number_where_one_failed() {
+        let failed = f64::NAN;
+        let a = drawn(&[0.9, failed, 0.31, 0.62, 0.91, 0.3]);
+        let b = drawn(&[0.8, 0.9, 0.2, 0.5, 0.8, 0.2]);
+        assert_eq!(marks(&[a, b], true), [Mark::Best, Mark::None]);
+    }
+
+    #[test]
+    fn systems_without_two_common_draws_are_not_told_apart() {
+        let failed = f64::NAN;
+        let a = drawn(&[0.9, 0.8, failed, failed]);
+        let b = drawn(&[failed, failed, 0.2, 0.1]);
+        assert_eq!(marks(&[a.clone(), b], true), [Mark::Open, Mark::Open]);
+        assert_eq!(marks(&[a, None], true), [Mark::Best, Mark::None]);
+        assert_eq!(marks(&[drawn(&[0.9]), drawn(&[0.8])], true), [Mark::None; 2]);
+        assert_eq!(marks(&[drawn(&[0.9]), drawn(&[0.8])], false), [Mark::Best, Mark::None]);
     }
 }

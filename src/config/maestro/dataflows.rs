@@ -17,9 +17,10 @@ use std::path::Path;
 
 use crate::config::{Problem, Source};
 use crate::dataflow::{Axis, Dataflow, Directive, Mapping, Size};
+use crate::text::is_name;
 
 use super::levels::{DirectiveOrCluster, Notation, assemble};
-use super::parser::{Contents, Parser, advice, quote};
+use super::parser::{Contents, Parser, advice, no_name, quote};
 use super::token::Token;
 
 const KEYWORDS: &[&str] = &["Dataflow", "TemporalMap", "SpatialMap", "Cluster"];
@@ -40,6 +41,9 @@ pub fn parse_dataflows(source: &Source) -> Result<Vec<Dataflow>, Vec<Problem>> {
     });
     let stem = Path::new(source.name()).file_stem().unwrap_or_default();
     let stem = stem.to_string_lossy();
+    if let Some(block) = blocks.first().filter(|_| !is_name(&stem)) {
+        parser.report(no_name(&stem, block.opening.clone()));
+    }
     let is_single = blocks.len() == 1;
     let mut dataflows = Vec::with_capacity(blocks.len());
     for (index, Block { opening, lines }) in blocks.into_iter().enumerate() {

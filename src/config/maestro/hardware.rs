@@ -9,6 +9,8 @@ use crate::hardware::platform::Instance;
 use crate::hardware::{Accelerator, Memory, Noc};
 use crate::units::Bytes;
 
+use crate::config::hardware::{MAX_BANDWIDTH, MAX_LATENCY};
+
 use super::parser::{Contents, Parser, quote};
 use super::token::Token;
 
@@ -29,8 +31,6 @@ const KEYS: &[&str] = KEYWORDS.split_at(1).1;
 const ACCELERATOR: Contents =
     Contents { what: "an accelerator", items: KEYS, outer: &["Accelerator"] };
 
-/// Largest bandwidth [byte/cycle] and latency \[cycle\].
-const MAX_NOC: u64 = 1 << 32;
 /// Largest memory \[byte\].
 const MAX_MEMORY: u64 = 1 << 48;
 
@@ -119,9 +119,9 @@ fn read_value(parser: &mut Parser<'_>, key: &str) -> Option<u64> {
     let allowed = match key {
         "num_pes" => 1..=Accelerator::MAX_PES.into(),
         "global_shared_memory" | "PE_local_memory" => 1..=MAX_MEMORY,
-        "top_noc_latency" | "col_noc_latency" => 0..=MAX_NOC,
+        "top_noc_latency" | "col_noc_latency" => 0..=MAX_LATENCY,
         "top_noc_multicast" | "col_noc_multicast" => return read_true(parser, key),
-        _ => 1..=MAX_NOC,
+        _ => 1..=MAX_BANDWIDTH,
     };
     parser.number(key, allowed)
 }

@@ -183,6 +183,16 @@ mod tests {
     }
 
     #[test]
+    fn a_name_that_a_spreadsheet_obeys_is_refused() {
+        let layer = "Layer l { Type: CONV Dimensions { K 4 C 3 R 3 S 3 Y 8 X 8 } }";
+        check(
+            &format!("Network =1+1 {{ {layer} }}"),
+            &["1:9 `=1+1` is no name (a name has no control characters or marks of direction and \
+               does not begin with =, +, - or @)"],
+        );
+    }
+
+    #[test]
     fn a_network_keeps_everything_its_block_says() {
         let blocks = parse(SAMPLE).unwrap();
         let [block] = &blocks[..] else { panic!() };

@@ -4,6 +4,7 @@
 use std::ops::{Range, RangeInclusive};
 
 use crate::config::{Problem, nearest};
+use crate::text::{NAME_RULE, is_name};
 
 use super::token::{Token, Tokens};
 
@@ -191,9 +192,15 @@ impl<'a> Parser<'a> {
                 }
             }
         }
-        if name.is_none() {
-            let message = format!("`{}` without a name", keyword.text);
-            self.report(Problem::new(keyword.span(), message));
+        match name {
+            None => {
+                let message = format!("`{}` without a name", keyword.text);
+                self.report(Problem::new(keyword.span(), message));
+            }
+            Some(token) if !is_name(token.text) => {
+                self.report(no_name(token.text, token.span()));
+            }
+            Some(_) => {}
         }
         Some(Header {
             name: name.map_or("", |token| token.text),
@@ -366,4 +373,9 @@ fn limits(allowed: &RangeInclusive<u64>) -> String {
 
 fn is_brace(token: Token<'_>) -> bool {
     matches!(token.text, "{" | "}")
+}
+
+/// The problem of a text that cannot be a name.
+pub(super) fn no_name(text: &str, span: Range<usize>) -> Problem {
+    Problem::new(span, format!("{} is no name", quote(text))).help(NAME_RULE)
 }

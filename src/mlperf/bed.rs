@@ -37,6 +37,12 @@ pub enum TestError {
         /// Least duration.
         least: SimSpan,
     },
+    /// A search for the highest rate, or for the most streams, never ends.
+    #[error(
+        "its queries take no time, so that no rate and no number of streams is the highest; allowed are --qps \
+         or --streams without --find-peak, and a service that takes time"
+    )]
+    NoHighest,
     /// Other work on the system always goes first.
     #[error("queries starve beside the usage scenario: after {seconds} s no further one is done")]
     Starved {

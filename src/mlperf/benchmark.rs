@@ -120,6 +120,7 @@ pub fn run_test(test: &Test, rules: &Rules, bed: &dyn TestBed) -> Result<Outcome
             let server = Server { runs, bed };
             match (rules.target_qps, rules.finds_peak) {
                 (Some(_), false) => server.all_runs(&settings),
+                (_, _) if takes_no_time(bed)? => Err(TestError::NoHighest),
                 (Some(_), true) => server.peak_from(&settings),
                 (None, _) => server.peak(&settings),
             }
@@ -127,6 +128,7 @@ pub fn run_test(test: &Test, rules: &Rules, bed: &dyn TestBed) -> Result<Outcome
         Load::MultiStream { .. } if settings.loadgen.has_fixed_interval() => {
             match (rules.streams, rules.finds_peak) {
                 (Some(_), false) => streams(&settings, bed),
+                _ if takes_no_time(bed)? => Err(TestError::NoHighest),
                 _ => peak_streams(&settings, bed),
             }
         }
@@ -137,6 +139,11 @@ pub fn run_test(test: &Test, rules: &Rules, bed: &dyn TestBed) -> Result<Outcome
         beside.alone = bed.without_queries(duration)?.unwrap_or(beside.alone);
     }
     Ok(outcome)
+}
+
+/// Whether a query takes no time, so that as many as one likes take none either.
+fn takes_no_time(bed: &dyn TestBed) -> Result<bool, TestError> {
+    Ok(bed.expected_latency(1)? == SimSpan::ZERO)
 }
 
 /// LoadGen's settings of a test. What a submitter would have to know of the system beforehand
@@ -170,7 +177,7 @@ pub fn settings(test: &Test, rules: &Rules, bed: &dyn TestBed) -> Result<Setting
         Load::MultiStream { .. } => rules.round.loadgen.has_fixed_interval(),
         Load::SingleStream | Load::Offline => false,
     };
-    if alone == SimSpan::ZERO && !goes_by_the_clock && requested.min_duration_ms > 0 {
+    if takes_no_time(bed)? && !goes_by_the_clock && requested.min_duration_ms > 0 {
         let least = SimSpan::from_ns(requested.min_duration_ms.saturating_mul(1_000_000));
         return Err(TestError::NoTime { least });
     }

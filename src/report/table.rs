@@ -1,6 +1,8 @@
 //! Tables for people: box-drawn in a terminal, aligned plain text when piped.
 
-use comfy_table::{Attribute, Cell, CellAlignment, ContentArrangement, Table, presets};
+use comfy_table::{
+    Attribute, Cell, CellAlignment, ColumnConstraint, ContentArrangement, Table, Width, presets,
+};
 
 use crate::statistics::{Fraction, Summary};
 use crate::text::shown;
@@ -56,12 +58,45 @@ pub(super) fn emphasised(text: &str, style: Style) -> Cell {
 
 /// Renders `table` without trailing blanks, ending with a line break.
 pub fn render(table: &Table) -> String {
+    let mut table = table.clone();
+    if let Some(width) = table.width() {
+        fit(&mut table, width);
+    }
     let line = |line: String| shown_styled(line.trim_end()) + "\n";
     let mut text: String = table.lines().map(line).collect();
     if text.is_empty() {
         text.push('\n');
     }
     text
+}
+
+/// Longest word of a cell that is kept in one piece.
+const MAX_WORD: u16 = 24;
+
+/// Makes a table of the width of the terminal keep numbers and short words in one piece: columns are at
+/// least as wide as the longest of theirs, with less space between them where that is too wide.
+fn fit(table: &mut Table, width: u16) {
+    if !matches!(table.content_arrangement(), ContentArrangement::Dynamic) {
+        return;
+    }
+    let mut words = vec![1; table.column_count()];
+    for row in table.row_iter() {
+        for (word, cell) in words.iter_mut().zip(row.cell_iter()) {
+            *word = longest_word(&cell.content()).max(*word);
+        }
+    }
+    let n_columns = words.len() as u16;
+    let padding = if words.iter().sum::<u16>() + 2 * n_columns > width { (0, 1) } else { (1, 1) };
+    for (column, word) in table.column_iter_mut().zip(words) {
+        column.set_padding(padding);
+        let least = Width::Fixed(word + padding.0 + padding.1);
+        column.set_constraint(ColumnConstraint::LowerBoundary(least));
+    }
+}
+
+fn longest_word(text: &str) -> u16 {
+    let lengths = text.split_whitespace().map(|word| word.chars().count());
+    lengths.max().map_or(0, |longest| longest.min(usize::from(MAX_WORD)) as u16)
 }
 
 /// Bold type on and off, as the table writes them.
@@ -95,5 +130,22 @@ pub fn with_half_width(summary: &Summary, decimals: usize, style: Style) -> Stri
     match half < least / 2.0 {
         true => format!("{mean} {plus_minus} <{least:.decimals$}"),
         false => format!("{mean} {plus_minus} {half:.decimals$}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Thirteen columns need 77 of 80 columns of a terminal.
+    #[test]
+    fn numbers_stay_in_one_piece_in_a_narrow_terminal() {
+        let header = ["scenario", "executed mean", "energy mJ"].repeat(4);
+        let mut table = new_table(Style::Lines, &header, 1);
+        table.set_width(80).add_row(["AR_gaming~", "0.136", "23796.4"].repeat(4));
+        let text = render(&table);
+        for word in ["AR_gaming~", "0.136", "23796.4"] {
+            assert_eq!(text.matches(word).count(), 4, "{text}");
+        }
     }
 }

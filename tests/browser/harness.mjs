@@ -17,7 +17,7 @@ const FLAGS = [
 ];
 
 /** Milliseconds until a page that does not answer is given up; machines may be slow. */
-const PATIENCE = 120_000;
+const PATIENCE = 300_000;
 
 /** Opens a page, which must show its results. */
 export async function showsResults(tab, path) {

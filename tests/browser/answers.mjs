@@ -47,10 +47,10 @@ async function tip(tab) {
 }
 
 /** Checks of pages of runs and of load tests. */
-export async function checkAnswers(harness, pages) {
+export function checkAnswers(harness, pages) {
   const { study, curves } = pages;
   const published = pages["published study"];
-  await harness.page("loads from disk, with its load time", study, async (tab) => {
+  harness.page("loads from disk, with its load time", study, async (tab) => {
     assert.ok(statSync(study).size < 2e6);
     const { loadEventEnd, duration } = await tab.evaluate(() =>
       performance.getEntriesByType("navigation")[0].toJSON(),
@@ -66,7 +66,7 @@ export async function checkAnswers(harness, pages) {
     assert.equal(await tab.locator("#scores tbody tr").count(), 182);
   });
 
-  await harness.page("sorts by number and by text, in either direction", study, async (tab) => {
+  harness.page("sorts by number and by text, in either direction", study, async (tab) => {
     const sort = (label) => heading(tab, "scores", label).getByRole("button").click();
     await sort("Score");
     assert.ok(isSorted(numbers(await column(tab, "scores", "Score")), -1));
@@ -81,7 +81,7 @@ export async function checkAnswers(harness, pages) {
     assert.deepEqual(systems, systems.toSorted());
   });
 
-  await harness.page("filters by choice and by words", study, async (tab) => {
+  harness.page("filters by choice and by words", study, async (tab) => {
     await choose(tab, ["Scenario", "AR_gaming"], ["PEs", "8192"]);
     assert.equal(await tab.locator("#scores tbody tr").count(), 13);
     await tab.getByLabel("Search").fill("j ar_gam");
@@ -96,7 +96,7 @@ export async function checkAnswers(harness, pages) {
     ["principled", study],
     ["mlsys2023", published],
   ]) {
-    await harness.page(`breaks every score of ${name} down into parts of 1`, page, async (tab) => {
+    harness.page(`breaks every score of ${name} down into parts of 1`, page, async (tab) => {
       const bars = await tab
         .locator(".bars button")
         .evaluateAll((all) => all.map((bar) => [bar.title, bar.lastChild.textContent]));
@@ -116,7 +116,7 @@ export async function checkAnswers(harness, pages) {
     });
   }
 
-  await harness.page("shows models, timeline and latencies of the run that is chosen", study, async (tab) => {
+  harness.page("shows models, timeline and latencies of the run that is chosen", study, async (tab) => {
     await choose(tab, ["Scenario", "VR_gaming"], ["System", "K"], ["PEs", "4096"]);
     await tab.locator("#scores tbody button").click();
     for (const section of ["models", "timeline", "latency"]) {
@@ -133,7 +133,7 @@ export async function checkAnswers(harness, pages) {
     assert.equal(await tab.locator("#models .chosen").textContent(), "Chosen run: AR_gaming, J, 4096 PEs");
   });
 
-  await harness.page("explains a request under the pointer, zooms, and comes back", study, async (tab) => {
+  harness.page("explains a request under the pointer, zooms, and comes back", study, async (tab) => {
     await combobox(tab, "Run").selectOption({ label: "AR_gaming, K, 4096 PEs" });
     const canvas = tab.locator("#timeline canvas");
     await canvas.scrollIntoViewIfNeeded();
@@ -169,7 +169,7 @@ export async function checkAnswers(harness, pages) {
     assert.equal(await picture(), whole);
   });
 
-  await harness.page("gives reasons that add up", study, async (tab) => {
+  harness.page("gives reasons that add up", study, async (tab) => {
     await combobox(tab, "Run").selectOption({ label: "AR_gaming, K, 4096 PEs" });
     const [outcomes, reasons] = [
       await column(tab, "timeline", "Outcome"),
@@ -186,7 +186,7 @@ export async function checkAnswers(harness, pages) {
     });
   });
 
-  await harness.page("works without a pointer", study, async (tab) => {
+  harness.page("works without a pointer", study, async (tab) => {
     await tab.keyboard.press("Tab");
     assert.equal(await tab.evaluate(() => document.activeElement.textContent), "Skip to the scores");
     await tab.keyboard.press("Enter");
@@ -213,7 +213,7 @@ export async function checkAnswers(harness, pages) {
     assert.ok(await tab.locator(".tip").isHidden());
   });
 
-  await harness.page(
+  harness.page(
     "answers a finger",
     study,
     async (tab) => {
@@ -227,7 +227,7 @@ export async function checkAnswers(harness, pages) {
     { hasTouch: true, viewport: { width: 400, height: 900 } },
   );
 
-  await harness.page("draws latencies against the deadline, by share and by distance", study, async (tab) => {
+  harness.page("draws latencies against the deadline, by share and by distance", study, async (tab) => {
     const chart = tab.locator(".chart");
     await chart.scrollIntoViewIfNeeded();
     const box = await tab.locator(".u-over").boundingBox();
@@ -245,7 +245,7 @@ export async function checkAnswers(harness, pages) {
     assert.match(await chart.getAttribute("aria-label"), /Of 1\d,\d{3} requests/);
   });
 
-  await harness.page("tells where the results come from", study, async (tab) => {
+  harness.page("tells where the results come from", study, async (tab) => {
     await tab.locator("#provenance summary", { hasText: "Input files" }).click();
     assert.ok(await tab.getByText("scenarios/AR_gaming.yaml").isVisible());
     const text = await tab.locator("#provenance").textContent();
@@ -253,7 +253,7 @@ export async function checkAnswers(harness, pages) {
     assert.match(text, /scenarios\/AR_gaming\.yaml[0-9a-f]{64}/);
   });
 
-  await harness.page("changes its theme", study, async (tab) => {
+  harness.page("changes its theme", study, async (tab) => {
     const paper = () => tab.evaluate(() => getComputedStyle(document.body).backgroundColor);
     const light = await paper();
     await tab.getByRole("button", { name: "Dark theme" }).click();
@@ -262,7 +262,7 @@ export async function checkAnswers(harness, pages) {
     assert.equal(await paper(), light);
   });
 
-  await harness.page("shows hostile names as they are, and runs none", pages["hostile runs"], async (tab) => {
+  harness.page("shows hostile names as they are, and runs none", pages["hostile runs"], async (tab) => {
     const [script, formula, backwards, long, escape] = HOSTILE;
     await hover(tab, 0);
     assert.equal(await tab.evaluate(() => window.hacked), undefined);
@@ -274,7 +274,7 @@ export async function checkAnswers(harness, pages) {
     assert.ok((await tab.locator(".u-legend .u-label").allTextContents()).includes(script));
   });
 
-  await harness.page("shows load tests, with verdicts in words, and sorts them", curves, async (tab) => {
+  harness.page("shows load tests, with verdicts in words, and sorts them", curves, async (tab) => {
     assert.equal(await tab.locator("h1").textContent(), "MLPerf inference_v0.5 on A@4096");
     assert.match(await tab.locator("#summary").textContent(), /^20 tests · 2 not valid · rules of v0.5/);
     assert.equal(await tab.locator("#tests tbody tr").count(), 20);
@@ -290,7 +290,7 @@ export async function checkAnswers(harness, pages) {
     assert.match(await tab.locator("#summaries pre").textContent(), /Result is : VALID/);
   });
 
-  await harness.page("shows hostile names of tasks as they are, and runs none", pages["hostile load tests"], async (tab) => {
+  harness.page("shows hostile names of tasks as they are, and runs none", pages["hostile load tests"], async (tab) => {
     assert.equal(await tab.evaluate(() => window.hacked), undefined);
     assert.deepEqual([...new Set(await column(tab, "tests", "Task"))], HOSTILE_FOLDERS);
     assert.equal(await tab.locator("main img").count(), 0);

@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
+import { availableParallelism } from "node:os";
 import { join } from "node:path";
 
 const FLAGS = [
@@ -16,7 +17,7 @@ const FLAGS = [
 ];
 
 /** Milliseconds until a page that does not answer is given up; machines may be slow. */
-const PATIENCE = 120_000;
+const PATIENCE = 300_000;
 
 /** Opens a page, which must show its results. */
 export async function showsResults(tab, path) {
@@ -29,6 +30,7 @@ export async function showsResults(tab, path) {
 export class Harness {
   #browser;
   #words;
+  #checks = [];
 
   constructor(browser, axe, { words }) {
     Object.assign(this, { axe, passed: 0, failed: 0 });
@@ -52,9 +54,22 @@ export class Harness {
     return this.#browser.close();
   }
 
-  /** Runs what is to hold, if it is wanted. */
-  async check(title, act) {
+  /** Takes up what is to hold, if it is wanted. */
+  check(title, act) {
     if (this.#words.length > 0 && !this.#words.some((word) => title.includes(word))) return;
+    this.#checks.push([title, act]);
+  }
+
+  /** Runs all checks, in their order, as many at once as there are processors. */
+  async run() {
+    const left = this.#checks.values();
+    const work = async () => {
+      for (const [title, act] of left) await this.#run(title, act);
+    };
+    await Promise.all(Array.from({ length: availableParallelism() }, work));
+  }
+
+  async #run(title, act) {
     const started = performance.now();
     try {
       await act();
@@ -96,6 +111,6 @@ export class Harness {
 
   /** `check` of an opened page. */
   page(title, path, act, context = {}) {
-    return this.check(title, () => this.open(path, context, act));
+    this.check(title, () => this.open(path, context, act));
   }
 }

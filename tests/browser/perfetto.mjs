@@ -86,14 +86,14 @@ async function query(queries) {
 }
 
 /** Checks of traces of a plain run, of one that is cut into pieces, and of replications of many models. */
-export async function checkTraces(harness, pages, { perfetto, pictures }) {
+export function checkTraces(harness, pages, { perfetto, pictures }) {
   const traces = {
     "a run": ["--scenario", "AR_gaming", "--system", "J", "--pes", "4096"],
     "a run in pieces": ["--scenario", "VR_gaming", "--system", "M", "--pes", "4096", "--scheduler", "edf:granularity=layer", "--set", "effects.switch=true"],
     "the published semantics": ["--scenario", "outdoor_activity_A", "--system", "K", "--pes", "8192", "--semantics", "mlsys2023"],
   };
   for (const [title, command] of Object.entries(traces)) {
-    await harness.check(`Perfetto finds in a trace of ${title} what it holds`, async () => {
+    harness.check(`Perfetto finds in a trace of ${title} what it holds`, async () => {
       const name = `trace of ${title}`.replaceAll(" ", "-");
       const trace = pages.trace(name, ...command);
       const wanted = expected(trace);

@@ -3,9 +3,9 @@
 /** Folded parts are open where there are no more of them. */
 const MAX_OPEN = 6;
 
-/** A table of rows in their order, with `columns` as the data describes them. */
+/** A table of rows in their order. */
 function tableOf(caption, columns, rows) {
-  const table = new Table({ caption, columns: columnsOf(columns), pageSize: 100 });
+  const table = new Table({ caption, columns, pageSize: 100 });
   table.setRows(rows);
   return table.element;
 }
@@ -39,7 +39,7 @@ function drop(id) {
 function showTests(section, results) {
   const isThere = ({ key }) => results.tests.some((test) => ![null, "", 0].includes(test[key]));
   const columns = results.columns.tests.filter(isThere);
-  section.append(tableOf("All tests", columns, results.tests));
+  section.append(tableOf("All tests", columnsOf(columns), results.tests));
   const reasons = results.tests.filter((test) => test.reason);
   if (reasons.length === 0) return;
   const items = reasons.map((test) => h("li", {}, `${testName(results, test)}: ${test.reason}`));
@@ -54,17 +54,19 @@ function showTests(section, results) {
 }
 
 function showShares(section, { shares, shares_svg: svg, columns }) {
+  const headings = columnsOf(columns.shares);
   if (shares.length === 0) return drop("shares");
   if (svg) section.append(h("figure", {}, drawing(svg)));
-  section.append(tableOf("Throughput of server and offline", columns.shares, shares));
+  section.append(tableOf("Throughput of server and offline", headings, shares));
 }
 
 function showCurves(section, { curves, columns }) {
+  const headings = columnsOf(columns.curves);
   if (curves.length === 0) return drop("curves");
   const parts = curves.map(({ task, svg, points }) =>
     folded(task, curves.length <= MAX_OPEN, () => {
       const caption = `Latency over rate of ${task}`;
-      const numbers = folded("Numbers", false, () => tableOf(caption, columns.curves, points));
+      const numbers = folded("Numbers", false, () => tableOf(caption, headings, points));
       return h("figure", {}, drawing(svg), numbers);
     }),
   );

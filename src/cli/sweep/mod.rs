@@ -351,11 +351,19 @@ fn found(
         return Err(refuse("it is not the file of a sweep".into()));
     };
     if let Some(difference) = manifest.difference(&earlier) {
-        return Err(refuse(difference));
+        // A file without rows has nothing to lose.
+        return if has_no_row(file) { Ok(Found::default()) } else { Err(refuse(difference)) };
     }
     let found = journal::reader(file)
         .and_then(|reader| journal::find(reader, header, &manifest.points(), id));
     found.map_err(|error| refuse(error.to_string()))
+}
+
+/// Whether there is nothing below the first line of `file`.
+fn has_no_row(file: &File) -> bool {
+    let Ok(reader) = journal::reader(file) else { return false };
+    let mut lines = Lines::of(reader);
+    matches!(lines.next_line(), Ok(Line::Whole(_))) && matches!(lines.next_line(), Ok(Line::End))
 }
 
 /// The name of the sweep's file, with its part, ending in `.csv`, in the working directory.

@@ -55,6 +55,19 @@ fn points_that_cannot_be_started_are_missing_and_tried_again() {
 }
 
 #[test]
+fn a_file_without_rows_begins_anew_when_a_missing_policy_has_come() {
+    let study = with_policy(0o755);
+    let point = ["--scenario", "VR_gaming", "--system", "A", "--pes", "4096"];
+    let policy = ["--scheduler", "external:./late.sh", "--out", "late.csv"];
+    let sweep = [&["sweep"][..], &point, &policy].concat();
+    study.command(&sweep).assert().code(1);
+    assert_eq!(study.read("late.csv").lines().count(), 1, "the header");
+    fs::copy(study.path("policy.sh"), study.path("late.sh")).expect("it can be copied");
+    study.done(&sweep);
+    assert_eq!(study.read("late.csv").lines().count(), 2);
+}
+
+#[test]
 fn a_changed_policy_is_another_sweep() {
     let study = with_policy(0o755);
     let rows = study.sweep("rows.csv", &["spec.yaml"]);

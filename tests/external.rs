@@ -2,6 +2,9 @@
 //! has its own `main`, and its tests are listed there.
 
 #[allow(dead_code)]
+#[path = "it/support/libtest.rs"]
+mod libtest;
+#[allow(dead_code)]
 #[path = "it/support/runs.rs"]
 mod runs;
 #[allow(dead_code)]
@@ -9,7 +12,9 @@ mod runs;
 mod situations;
 
 use std::io::{self, Write};
-use std::process::Command;
+use std::path::Path;
+use std::process::{Command, ExitCode};
+use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
@@ -28,14 +33,15 @@ use xrsim::trace::{DropReason, Outcome};
 /// First argument of this program in the role of a policy.
 const ROLE: &str = "--act-as";
 
-fn main() {
+fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     if let [first, role] = &arguments[..]
         && first == ROLE
     {
-        return act(role);
+        act(role);
+        return ExitCode::SUCCESS;
     }
-    let tests: [(&str, fn()); 12] = [
+    let tests: [(&str, fn()); 13] = [
         ("an_external_policy_decides_like_the_same_one_inside", like_the_same_one_inside),
         ("an_external_policy_makes_the_same_run", the_same_run),
         ("an_external_policy_may_drop_wait_and_take_pieces", drop_wait_and_pieces),
@@ -45,24 +51,45 @@ fn main() {
         ("no_process_outlives_its_run", no_process_outlives_its_run),
         ("the_message_does_not_depend_on_which_pipe_closes_first", one_message),
         ("what_lies_in_the_machine_is_transient", transient),
+        ("a_policy_that_stops_its_processes_holds_nothing_up", stops_its_processes),
         ("nothing_that_a_policy_started_is_left_behind", nothing_left_behind),
         ("a_policy_ends_with_a_program_that_is_killed", ends_with_the_program),
         ("the_example_in_python_is_edf", the_example_in_python),
     ];
-    let filter = arguments.iter().find(|argument| !argument.starts_with('-'));
+    let arguments = match libtest::Arguments::parse(arguments, &[]) {
+        Ok(arguments) => arguments,
+        Err(message) => {
+            eprintln!("{message}");
+            return ExitCode::from(2);
+        }
+    };
     for (name, test) in tests {
-        if filter.is_none_or(|filter| name.contains(&**filter)) {
+        if arguments.runs(name) {
             test();
             println!("test {name} ... ok");
         }
     }
+    ExitCode::SUCCESS
 }
 
 /// The policy that this program is in `role`.
 fn acting(role: &str, parameters: &str) -> Policy {
     let program = std::env::current_exe().expect("a test knows its program");
-    let text = format!("external:'{}' {ROLE} {role}{parameters}", program.display());
-    external::policy(&text).expect("the command has words")
+    with_patience(&format!("external:{} {ROLE} {role}", quoted(&program)), parameters)
+}
+
+/// An external policy. Unless the time for an answer is given, it is longer than any answer or start of a
+/// process takes, even on a busy machine.
+fn with_patience(command: &str, parameters: &str) -> Policy {
+    let patience = if parameters.contains("timeout_ms") { "" } else { ",timeout_ms=120000" };
+    let policy = external::policy(&format!("{command}{parameters}{patience}"));
+    policy.expect("the command has words")
+}
+
+/// A path as a word of a command.
+fn quoted(path: &Path) -> String {
+    let path = path.to_str().expect("the path is UTF-8");
+    shlex::try_quote(path).expect("a path has no null character").into()
 }
 
 fn act(role: &str) {
@@ -212,10 +239,11 @@ fn failure(scheduler: Policy) -> String {
 }
 
 fn wrong_answers() {
-    let check = |role: &str, expected: &str| {
-        let message = failure(acting(role, ",timeout_ms=300"));
+    let check_with = |parameters: &str, role: &str, expected: &str| {
+        let message = failure(acting(role, parameters));
         assert!(message.contains(expected), "{role}: {message}");
     };
+    let check = |role: &str, expected: &str| check_with("", role, expected);
     check("unknown-request", "answered `{");
     check("unknown-request", "\"request\":123456}`: request 123456 is not ready");
     check("busy-accelerator", "`: accelerator 99 is not idle");
@@ -228,8 +256,8 @@ fn wrong_answers() {
     check("half", "answered `{\"id\": 1, \"do\":`: EOF while parsing");
     check("leaves", "without an answer");
     check("leaves-later", "without an answer");
-    check("silent", "no answer within 300 ms");
-    check("deaf", "no answer within 300 ms");
+    check_with(",timeout_ms=300", "silent", "no answer within 300 ms");
+    check_with(",timeout_ms=300", "deaf", "no answer within 300 ms");
 }
 
 fn not_there() {
@@ -253,8 +281,7 @@ fn no_process_outlives_its_run() {
 
 /// A policy in shell, where there is one.
 fn in_shell(script: &str, parameters: &str) -> Option<Policy> {
-    let text = format!("external:sh -c '{script}'{parameters}");
-    cfg!(unix).then(|| external::policy(&text).expect("the command has words"))
+    cfg!(unix).then(|| with_patience(&format!("external:sh -c '{script}'"), parameters))
 }
 
 /// Its output closes before, with, or after its end, or never because of what it has left behind; it
@@ -272,10 +299,21 @@ fn one_message() {
             assert_eq!(failure(policy), "ended without an answer (exit status: 3)", "{script}");
         }
     }
-    let Some(policy) = in_shell("read a; read b; exec >&-; sleep 1000", ",timeout_ms=50") else {
-        return;
+    closes_its_output();
+}
+
+/// Times for an answer that are tried until a shell has started in one of them.
+const LENGTHS_MS: [u64; 5] = [500, 1_000, 4_000, 16_000, 64_000];
+
+/// It closes its output and stays, and is waited for as long as for an answer.
+fn closes_its_output() {
+    let message = |ms: u64| {
+        let policy = in_shell("read a; read b; exec >&-; sleep 1000", &format!(",timeout_ms={ms}"));
+        failure(policy.expect("there is a shell"))
     };
-    assert_eq!(failure(policy), "closed its output without an answer");
+    let mut messages = LENGTHS_MS.into_iter().map(message);
+    let found = messages.find(|message| !message.starts_with("no answer within"));
+    assert_eq!(found.as_deref(), Some("closed its output without an answer"));
 }
 
 fn transient() {
@@ -300,15 +338,19 @@ fn runs(id: &str) -> bool {
     stat.rsplit(") ").next().is_some_and(|rest| !rest.is_empty() && !rest.starts_with('Z'))
 }
 
-/// Whether a process ends within ten seconds; the system takes its time on a busy machine.
-fn ends(id: &str) -> bool {
-    (0..1_000).any(|_| {
-        let is_gone = !runs(id);
-        if !is_gone {
+/// Whether something comes true within a minute; the system takes its time on a busy machine.
+fn eventually(is_true: impl Fn() -> bool) -> bool {
+    (0..6_000).any(|_| {
+        let is_true = is_true();
+        if !is_true {
             thread::sleep(Duration::from_millis(10));
         }
-        is_gone
+        is_true
     })
+}
+
+fn ends(id: &str) -> bool {
+    eventually(|| !runs(id))
 }
 
 fn n_entries(folder: &str) -> usize {
@@ -331,7 +373,39 @@ fn nothing_left_behind() {
         assert!(child.parse::<u32>().is_ok(), "{child}");
         assert!(ends(&child), "{child} is still there");
     }
-    assert_eq!(["/proc/self/fd", "/proc/self/task"].map(n_entries), [descriptors, threads]);
+    let left = || ["/proc/self/fd", "/proc/self/task"].map(n_entries);
+    let is_clean = || left()[0] <= descriptors && left()[1] <= threads;
+    assert!(eventually(is_clean), "{:?}, not {:?}", left(), [descriptors, threads]);
+}
+
+/// It stops its group, itself and its guard included. The time for an answer must be long enough for a shell
+/// to start, so it is tried longer and longer.
+fn stops_its_processes() {
+    if !cfg!(target_os = "linux") {
+        return;
+    }
+    for signal in ["STOP", "TSTP"] {
+        let folder = tempfile::tempdir().expect("a folder can be made");
+        let file = folder.path().join("id");
+        let script = format!("sleep 1000 & echo $! > \"$0\"; kill -{signal} 0; sleep 1000");
+        let id = LENGTHS_MS.into_iter().find_map(|ms| {
+            let text = format!("external:sh -c '{script}' {},timeout_ms={ms}", quoted(&file));
+            let message = failure_in_a_minute(external::policy(&text).expect("it has words"), ms);
+            assert_eq!(message, format!("no answer within {ms} ms"), "{signal}");
+            std::fs::read_to_string(&file).ok().filter(|text| text.ends_with('\n'))
+        });
+        let id = id.expect("a shell starts within a minute");
+        assert!(ends(id.trim()), "{id} is still there");
+    }
+}
+
+/// Ends with the test if the run has not ended a minute after its policy has had `ms` for an answer.
+fn failure_in_a_minute(policy: Policy, ms: u64) -> String {
+    let (tell, told) = mpsc::channel();
+    let run = thread::spawn(move || tell.send(failure(policy)));
+    let message = told.recv_timeout(Duration::from_millis(60_000 + ms)).expect("the run ends");
+    let _ = run.join();
+    message
 }
 
 /// The policy does not read, and is not asked to end by the program, which has no time for it.
@@ -341,11 +415,8 @@ fn ends_with_the_program() {
     }
     let folder = tempfile::tempdir().expect("a folder can be made");
     let file = folder.path().join("id");
-    let script = format!(
-        "trap \"\" HUP INT TERM; echo $$ > {}; while :; do sleep 1000; done",
-        file.display()
-    );
-    let policy = format!("external:sh -c '{script}',timeout_ms=3600000");
+    let script = "trap \"\" HUP INT TERM; echo $$ > \"$0\"; while :; do sleep 1000; done";
+    let policy = format!("external:sh -c '{script}' {},timeout_ms=3600000", quoted(&file));
     let mut program = Command::new(env!("CARGO_BIN_EXE_xrsim"))
         .args(["run", "--scenario", "AR_gaming", "--system", "A", "--scheduler", &policy])
         .spawn()
@@ -361,11 +432,7 @@ fn ends_with_the_program() {
     program.kill().expect("it runs");
     program.wait().expect("it was killed");
     // Nobody can be waited for here: the policy is not a child of this process.
-    let gone = (0..2000).any(|_| {
-        thread::sleep(Duration::from_millis(5));
-        !runs(&id)
-    });
-    assert!(gone, "{id} is still there");
+    assert!(ends(&id), "{id} is still there");
 }
 
 fn the_example_in_python() {
@@ -374,7 +441,7 @@ fn the_example_in_python() {
         return;
     }
     let example = concat!(env!("CARGO_MANIFEST_DIR"), "/schedulers/edf.py");
-    let policy = external::policy(&format!("external:python3 '{example}'")).expect("it has words");
+    let policy = with_patience(&format!("external:python3 {}", quoted(example.as_ref())), "");
     let inside = Policy::parse("edf").expect("it exists");
     assert_eq!(trace(&busy(policy)), trace(&busy(inside)));
 }

@@ -2,6 +2,8 @@
 
 use std::io;
 use std::process::{Child, ChildStdin, Command, Stdio};
+#[cfg(unix)]
+use std::{thread, time::Duration};
 
 /// A process group, which a guard holds. The guard ends all of it when its standard input ends: when
 /// this value does, or when this program does, however it ends. It is the leader of the group and
@@ -15,9 +17,18 @@ pub(super) struct Group {
     leash: Option<ChildStdin>,
 }
 
-/// What the guard does. A policy may end its own group politely (`kill 0`), but not the guard.
+/// What the guard does. A policy may end or stop its own group politely (`kill 0`), but not the guard.
 #[cfg(unix)]
-const SCRIPT: &str = "trap '' HUP INT QUIT TERM; while read -r line; do :; done; kill -KILL 0";
+const SCRIPT: &str =
+    "trap '' HUP INT QUIT TERM TSTP TTIN TTOU; while read -r line; do :; done; kill -KILL 0";
+
+/// What is done in place of a guard that a policy has stopped (`kill -STOP 0`).
+#[cfg(unix)]
+const STAND_IN: &str = "kill -s KILL -- \"-$0\"";
+
+/// How long the guard may take, in looks of a millisecond.
+#[cfg(unix)]
+const LOOKS: u32 = 500;
 
 #[cfg(unix)]
 impl Group {
@@ -45,18 +56,46 @@ impl Group {
 
     /// Ends all processes of the group, of which `child` is one.
     pub(super) fn end(&mut self, child: &mut Child) {
-        self.leash = None;
         let _ = child.kill();
         let _ = child.wait();
+        self.end_all();
+    }
+
+    /// Lets the guard end the group, or ends it from outside if the guard does not: no process can hold
+    /// that up.
+    fn end_all(&mut self) {
+        self.leash = None;
+        if !self.guard_ends() {
+            let _ = self.stand_in();
+            let _ = self.guard.kill();
+        }
         let _ = self.guard.wait();
+    }
+
+    /// Whether the guard ends in time.
+    fn guard_ends(&mut self) -> bool {
+        (0..LOOKS).any(|_| {
+            let has_ended = matches!(self.guard.try_wait(), Ok(Some(_)));
+            if !has_ended {
+                thread::sleep(Duration::from_millis(1));
+            }
+            has_ended
+        })
+    }
+
+    /// Kills the group, whose number stands for it until the guard is waited for.
+    fn stand_in(&self) -> io::Result<()> {
+        let mut command = Command::new(Self::GUARD);
+        command.args(["-c", STAND_IN, &self.guard.id().to_string()]);
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        command.status().map(drop)
     }
 }
 
 #[cfg(unix)]
 impl Drop for Group {
     fn drop(&mut self) {
-        self.leash = None;
-        let _ = self.guard.wait();
+        self.end_all();
     }
 }
 

@@ -66,7 +66,7 @@ pub struct Measured {
     pub measurement: Measurement,
     /// Energy of all of its samples; `None` if nothing is known of that.
     pub energy: Option<Millijoules>,
-    /// Scores of the usage scenario beside the queries, if there is one.
+    /// Scores of the usage scenario beside the queries, if there is one and any frame of it counts.
     pub beside: Option<Score>,
 }
 
@@ -141,7 +141,8 @@ pub trait TestBed: Sync {
     /// whatever its samples and whenever it comes.
     fn is_uniform(&self) -> bool;
 
-    /// Scores of the usage scenario when no query comes for `duration`, if there is one.
+    /// Scores of the usage scenario when no query comes for `duration`, if there is one and any frame of it
+    /// counts.
     ///
     /// # Errors
     ///

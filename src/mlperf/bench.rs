@@ -100,7 +100,7 @@ pub struct Played<T> {
     pub queries: T,
     /// Energy of their batches.
     pub energy: Millijoules,
-    /// Scores of the frames that came until the last query was done.
+    /// Scores of the frames that came until the last query was done; `None` if none of them counts.
     pub beside: Option<Score>,
     /// What happened on the accelerators: frames of the usage scenario, then batches if they are traced.
     pub run: Run,
@@ -311,13 +311,14 @@ impl Bench {
         })
     }
 
-    /// Scores of the frames that arrived until `end`.
+    /// Scores of the frames that arrived until `end`, if any of them counts.
     fn score(&self, run: &Run, frames: &RequestStream, end: SimTime) -> Option<Score> {
         let scenario = &self.background.as_ref()?.scenario;
         let frames = &run.trace.records()[..frames.requests().len()];
         let counted = frames.partition_point(|record| record.arrival <= end);
         let trace = Trace::new(frames[..counted].to_vec());
-        Some(score(scenario, &trace, &self.plan.score).total)
+        let scorecard = score(scenario, &trace, &self.plan.score);
+        (!scorecard.is_empty(&self.plan.score)).then_some(scorecard.total)
     }
 }
 
@@ -336,8 +337,7 @@ impl TestBed for Bench {
         let Some(mut queue) = self.one_queue() else {
             return Ok(self.holds_up(settings, &self.measure(settings)?.measurement.performance));
         };
-        let schedule = Schedule::without_samples(settings)?;
-        let measurement = measure_scheduled(settings, schedule, &mut queue)?;
+        let measurement = measure_scheduled(settings, Schedule::without_samples, &mut queue)?;
         Ok(self.holds_up(settings, &measurement.performance))
     }
 

@@ -50,7 +50,7 @@ pub struct Outcome {
     pub runs: u32,
     /// Energy of all samples; `None` if nothing is known of that.
     pub energy: Option<Millijoules>,
-    /// Scores of the usage scenario beside the queries, if there is one.
+    /// Scores of the usage scenario beside the queries, if there is one and any frame of it counts.
     pub beside: Option<Beside>,
     /// Why the result is no rate that the system sustains, whatever LoadGen says.
     pub unsustained: Option<Unsustained>,
@@ -134,9 +134,9 @@ pub fn run_test(test: &Test, rules: &Rules, bed: &dyn TestBed) -> Result<Outcome
         }
         _ => make(&settings, bed),
     }?;
-    if let Some(beside) = &mut outcome.beside {
-        let duration = outcome.measurement.end() - SimTime::ZERO;
-        beside.alone = bed.without_queries(duration)?.unwrap_or(beside.alone);
+    if let Some(Beside { with_queries, .. }) = outcome.beside {
+        let alone = bed.without_queries(outcome.measurement.end() - SimTime::ZERO)?;
+        outcome.beside = alone.map(|alone| Beside { with_queries, alone });
     }
     Ok(outcome)
 }

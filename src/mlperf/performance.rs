@@ -6,8 +6,8 @@ use crate::statistics::Fraction;
 use crate::units::{SimSpan, SimTime};
 
 use super::run::{Run, RunError, run};
-use super::schedule::Schedule;
-use super::settings::{Scenario, Settings};
+use super::schedule::{Schedule, expected_samples};
+use super::settings::{Scenario, Settings, SettingsError};
 use super::statistics::{Statistics, over_bound, percentiles};
 use super::sut::SystemUnderTest;
 use super::validity::{EarlyStoppingResult, Estimate, INFERRED_PERCENTILE, Validity};
@@ -82,12 +82,16 @@ impl Measurement {
 
 /// Samples from which on a run is made while no other such run is: at some 80 bytes a sample, two of the
 /// largest would take six gigabytes.
-const LARGE: usize = 1 << 22;
+const LARGE: u64 = 1 << 22;
 
-/// Waits until no other large run is made, if this one is large.
-fn turn(n_samples: usize) -> Option<MutexGuard<'static, ()>> {
-    static TURN: Mutex<()> = Mutex::new(());
-    (n_samples >= LARGE).then(|| TURN.lock().unwrap_or_else(PoisonError::into_inner))
+/// Held while a large run is made.
+static TURN: Mutex<()> = Mutex::new(());
+
+/// Waits until no other large run is made, if this one is expected to be large. It is asked before anything is
+/// made of the run, so that a run that waits takes no memory.
+fn turn(settings: &Settings) -> Option<MutexGuard<'static, ()>> {
+    let is_large = expected_samples(settings) >= LARGE;
+    is_large.then(|| TURN.lock().unwrap_or_else(PoisonError::into_inner))
 }
 
 /// Makes one run of `sut` with `settings`, whatever their mode.
@@ -99,20 +103,21 @@ pub fn measure<S: SystemUnderTest + ?Sized>(
     settings: &Settings,
     sut: &mut S,
 ) -> Result<Measurement, RunError> {
-    measure_scheduled(settings, Schedule::generate(settings)?, sut)
+    measure_scheduled(settings, Schedule::generate, sut)
 }
 
-/// Likewise with the queries of `schedule`, which was made from `settings`.
+/// Likewise with the queries that `schedule` makes from `settings`.
 ///
 /// # Errors
 ///
-/// Those of [`run`].
+/// Those of `schedule` and [`run`].
 pub fn measure_scheduled<S: SystemUnderTest + ?Sized>(
     settings: &Settings,
-    schedule: Schedule,
+    schedule: impl FnOnce(&Settings) -> Result<Schedule, SettingsError>,
     sut: &mut S,
 ) -> Result<Measurement, RunError> {
-    let _turn = turn(schedule.n_queries().saturating_mul(schedule.samples_per_query()));
+    let _turn = turn(settings);
+    let schedule = schedule(settings)?;
     let run = run(settings, &schedule, sut)?;
     let performance = Performance::of_run(settings, &run).expect("a schedule has a query");
     Ok(Measurement { schedule, run, performance })
@@ -335,6 +340,7 @@ fn intervals(settings: &Settings, seen: &Observations) -> Option<Intervals> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::mlperf::service::{Discipline, Service, ServiceTime};
     use crate::mlperf::settings::{Library, LoadGen, TestSettings};
 
     const MS: u64 = 1_000_000;
@@ -342,6 +348,29 @@ mod tests {
     fn settings(requested: &TestSettings, loadgen: LoadGen) -> Settings {
         let library = Library { performance_samples: 4, total_samples: 4 };
         Settings::new(requested, library, loadgen).unwrap()
+    }
+
+    #[test]
+    fn a_large_run_has_its_turn_before_its_schedule_is_made() {
+        let requested = TestSettings { server_target_qps: 1e4, ..server(10) };
+        let large = TestSettings { min_duration_ms: 1_000_000, ..requested.clone() };
+        let small = TestSettings { min_duration_ms: 1_000, min_query_count: 1, ..requested };
+        let [large, small] = [large, small].map(|it| settings(&it, LoadGen::V6_0));
+        let made = Schedule::generate(&small).unwrap().n_queries() as f64;
+        let expected = expected_samples(&small) as f64;
+        assert!((made / expected - 1.0).abs() < 0.05, "{made} of {expected}");
+        assert!(turn(&small).is_none());
+        let mut service =
+            Service::new(ServiceTime::Constant(SimSpan::from_ns(MS)), Discipline::Query, vec![1.0]);
+        let refused = measure_scheduled(
+            &large,
+            |settings| {
+                assert!(TURN.try_lock().is_err(), "it has not had its turn");
+                Err(settings.too_many_samples())
+            },
+            &mut service,
+        );
+        assert!(refused.is_err());
     }
 
     /// `n` latencies of 1 ms up to `n` ms, the last query due at `last_ms` and done after its latency.

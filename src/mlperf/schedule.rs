@@ -154,21 +154,33 @@ fn permutations(set: &[u32], n: usize, stream: &mut MersenneTwister) -> Vec<u32>
 /// The latest that a query may be due, a hundred years on: long before the clock ends.
 pub(super) const LATEST: SimTime = SimTime::from_ns(100 * 366 * 86_400 * 1_000_000_000);
 
-/// When each query is due, and when the next one would be.
-fn due_times(settings: &Settings) -> Result<(Vec<SimTime>, SimTime), SettingsError> {
+/// How queries arrive, and until when at least.
+fn arrivals(settings: &Settings) -> (Arrivals, SimTime) {
     let rate = settings.target_qps;
     let least = SimTime::ZERO + settings.min_duration;
     let period = SimSpan::from_ns((1.0 / rate * 1e9) as u64);
-    let (arrivals, end) = match settings.scenario {
+    match settings.scenario {
         Scenario::Server => (Arrivals::Poisson(rate), least),
         Scenario::Offline => (Arrivals::Periodic(period), SimTime::ZERO),
         Scenario::SingleStream | Scenario::MultiStream => {
             (Arrivals::Periodic(period), least + settings.min_duration)
         }
-    };
+    }
+}
+
+/// Samples that [`Schedule::generate`] makes, by the mean rate.
+pub(super) fn expected_samples(settings: &Settings) -> u64 {
+    let (_, end) = arrivals(settings);
+    let queries = (end.as_ms() / 1e3 * settings.target_qps) as u64;
+    queries.max(settings.min_query_count).saturating_mul(settings.samples_per_query)
+}
+
+/// When each query is due, and when the next one would be.
+fn due_times(settings: &Settings) -> Result<(Vec<SimTime>, SimTime), SettingsError> {
+    let (arrivals, end) = arrivals(settings);
     let most = (MAX_SAMPLES / settings.samples_per_query) as usize;
     // An early answer where the count is hopeless; that of Poisson arrivals is not known before.
-    let is_hopeless = end.as_ms() / 1e3 * rate > 2.0 * most as f64;
+    let is_hopeless = end.as_ms() / 1e3 * settings.target_qps > 2.0 * most as f64;
     if is_hopeless {
         return Err(settings.too_many_samples());
     }

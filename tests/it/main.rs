@@ -25,6 +25,7 @@ mod mlperf_report;
 mod mlperf_suites;
 mod mlperf_system;
 mod networks;
+mod own_mains;
 mod paper;
 mod parity_cost;
 mod parity_replay;

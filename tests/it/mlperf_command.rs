@@ -154,6 +154,37 @@ fn a_curve_rises_and_is_drawn() {
     assert!(fs::read_to_string(place.join("curve.svg")).expect("written").starts_with("<svg"));
 }
 
+/// The first frame comes a minute after the last query.
+#[test]
+fn a_usage_scenario_without_a_frame_has_no_score_and_says_why() {
+    let folder = tempdir().expect("a folder can be made");
+    let file = folder.path().join("late.yaml");
+    let late = "scenario:\n  name: late\n  sensors:\n    \
+                camera: {rate_fps: 60, initial_latency_ms: 60000}\n  models:\n    \
+                - {model: HT, fps: 45, inputs: [camera]}\n";
+    fs::write(&file, late).expect("written");
+    let file = file.to_str().expect("the path is UTF-8");
+    let reason =
+        "late beside has no score: no frame that counts came until the last query was done\n";
+    let short = ["--min-queries", "10", "--min-duration", "0", "--beside", file];
+    let task = "image_classification_light";
+    let one = [&["inference", "--task", task, "--load", "single-stream"][..], &short].concat();
+    let text = printed(&one);
+    assert!(
+        text.contains("n/a") && text.contains(&format!("{task}, single-stream: {reason}")),
+        "{text}"
+    );
+    let csv = printed(&[&one[..], &["--format", "csv"]].concat());
+    assert_eq!(column(&csv, "beside_score"), [""]);
+    assert_eq!(column(&csv, "beside_score_alone"), [""]);
+    let tenant = format!("{task}:qps=50");
+    let tenants = [&["inference", "--tenant", &tenant][..], &short].concat();
+    assert!(printed(&tenants).contains(reason));
+    let json = printed(&[&tenants[..], &["--format", "json"]].concat());
+    let json: Value = serde_json::from_str(&json).expect("it is JSON");
+    assert!(json["beside_score"].is_null() && json["beside_score_alone"].is_null(), "{json}");
+}
+
 #[test]
 fn a_trace_has_every_batch() {
     let folder = tempdir().expect("a folder can be made");

@@ -12,17 +12,22 @@
 
 mod faults;
 mod folders;
+#[path = "../it/support/libtest.rs"]
+mod libtest;
 mod sweeps;
 mod world;
 
 use std::process::ExitCode;
 use std::time::Instant;
 
+use libtest::Arguments;
 use world::World;
 
-/// Flags that `cargo test` hands to every test, and that mean nothing here.
-const FLAGS: [&str; 6] =
-    ["--nocapture", "--no-capture", "--show-output", "--quiet", "--exact", "--include-ignored"];
+/// Name of this test.
+const NAME: &str = "soak";
+
+/// Options of this test alone.
+const OPTIONS: [&str; 6] = ["--kills", "--damages", "--disks", "--writers", "--seed", "--binary"];
 
 /// How often everything is done.
 struct Plan {
@@ -39,16 +44,11 @@ impl Plan {
     fn of_arguments() -> Result<Option<Self>, String> {
         let binary = env!("CARGO_BIN_EXE_xrsim").to_string();
         let mut plan = Self { kills: 12, damages: 24, disks: 6, writers: 4, seed: 1, binary };
-        let mut arguments = std::env::args().skip(1);
-        while let Some(option) = arguments.next() {
-            if option == "--list" || !option.starts_with('-') && !"soak".contains(&*option) {
-                return Ok(None);
-            }
-            let is_of_all = option.starts_with("--test-threads=") || !option.starts_with("--");
-            if is_of_all || FLAGS.contains(&&*option) {
-                continue;
-            }
-            let value = arguments.next().unwrap_or_default();
+        let arguments = Arguments::parse(std::env::args().skip(1), &OPTIONS)?;
+        if !arguments.runs(NAME) {
+            return Ok(None);
+        }
+        for (option, value) in arguments.own {
             let number = || value.parse().map_err(|_| format!("{option} takes a number"));
             match option.as_str() {
                 "--kills" => plan.kills = number()?,
@@ -56,8 +56,7 @@ impl Plan {
                 "--disks" => plan.disks = number()?,
                 "--writers" => plan.writers = number()?,
                 "--seed" => plan.seed = number()?,
-                "--binary" => plan.binary = value,
-                _ => return Err(format!("unknown option {option}")),
+                _ => plan.binary = value,
             }
         }
         Ok(Some(plan))

@@ -50,11 +50,14 @@ pub fn run(args: &MlperfArgs) -> Result<(), Failure> {
     places(args, &catalog).folder(args.out.as_deref(), results::files(&tests)).check()?;
     let set = args.out.as_deref().map(OutputSet::create).transpose()?;
     // A test that cannot be made leaves the others alone.
-    let kept = args.out.is_some().then(AtomicU64::default);
+    let kept = args.out.is_some().then(Kept::default);
     let made: Vec<_> = tests
         .par_iter()
         .map(|test| make(test, &rules, &target, args.curve, kept.as_ref()))
         .collect();
+    if kept.is_some_and(|kept| kept.is_too_much()) {
+        return Err(too_many_queries());
+    }
     let (made, failed): (Vec<_>, Vec<_>) = made.into_iter().partition(Result::is_ok);
     let made: Vec<_> = made.into_iter().flatten().collect();
     let failed = failed.into_iter().filter_map(Result::err);
@@ -193,24 +196,54 @@ fn known_task<'a>(suite: &'a Suite, name: &str) -> Result<&'a Test, Failure> {
     })
 }
 
+/// Queries that are kept for files.
+#[derive(Default)]
+struct Kept(AtomicU64);
+
+impl Kept {
+    /// Adds the queries of a test.
+    fn add(&self, queries: u64) {
+        self.0.fetch_add(queries, Ordering::Relaxed);
+    }
+
+    /// Whether all tests so far have more than a single one may have. Where that is so, no order of the tests
+    /// and no number of threads would have changed it.
+    fn is_too_much(&self) -> bool {
+        self.0.load(Ordering::Relaxed) > MAX_SAMPLES
+    }
+}
+
+fn too_many_queries() -> Failure {
+    Failure::Argument(format!(
+        "--out would have more than {MAX_SAMPLES} queries; make fewer tests at once (--task, --load) or \
+         shorter ones (--min-duration)"
+    ))
+}
+
 /// Counts the queries of a test among those `kept` for files; without files they are forgotten.
 ///
 /// # Errors
 ///
-/// If all tests so far have more than a single one may have.
-fn keep(outcome: &mut Outcome, kept: Option<&AtomicU64>) -> Result<(), Failure> {
+/// If there are too many.
+fn keep(outcome: &mut Outcome, kept: Option<&Kept>) -> Result<(), Failure> {
     let Some(kept) = kept else {
         outcome.measurement.forget_queries();
         return Ok(());
     };
-    let queries = outcome.performance().queries;
-    if kept.fetch_add(queries, Ordering::Relaxed).saturating_add(queries) <= MAX_SAMPLES {
-        return Ok(());
+    kept.add(outcome.performance().queries);
+    room(Some(kept))
+}
+
+/// Whether there is room for a further test.
+///
+/// # Errors
+///
+/// If there are too many queries already; the command fails then, whatever comes of its other tests.
+fn room(kept: Option<&Kept>) -> Result<(), Failure> {
+    match kept.is_some_and(Kept::is_too_much) {
+        true => Err(too_many_queries()),
+        false => Ok(()),
     }
-    Err(Failure::Argument(format!(
-        "--out would have more than {MAX_SAMPLES} queries; make fewer tests at once (--task, --load) or \
-         shorter ones (--min-duration)"
-    )))
 }
 
 /// A test that was made.
@@ -226,8 +259,9 @@ fn make<'a>(
     rules: &Rules,
     target: &Target,
     curve: Option<u32>,
-    kept: Option<&AtomicU64>,
+    kept: Option<&Kept>,
 ) -> Result<Made<'a>, Failure> {
+    room(kept)?;
     let bed = target.bed(test)?;
     let failure = |error: TestError| {
         Failure::Argument(format!("{}, {}: {error}", test.task.name, test.load.name()))
@@ -237,4 +271,22 @@ fn make<'a>(
     let points = curve.filter(|_| matches!(test.load, Load::Server { .. }));
     let curve = points.map(|points| Curve::of(&outcome, points, &*bed)).transpose();
     Ok(Made { test, outcome, curve: curve.map_err(failure)? })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Kept, MAX_SAMPLES};
+
+    #[test]
+    fn whether_there_are_too_many_queries_does_not_depend_on_the_order_of_tests() {
+        let half = MAX_SAMPLES / 2;
+        for tests in [[half, half, 1], [half, 1, half], [1, half, half]] {
+            let kept = Kept::default();
+            kept.add(tests[0]);
+            kept.add(tests[1]);
+            assert!(!kept.is_too_much());
+            kept.add(tests[2]);
+            assert!(kept.is_too_much());
+        }
+    }
 }

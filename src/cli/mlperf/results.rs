@@ -73,6 +73,9 @@ const COLUMNS: [&str; 16] = [
 /// Column of the result.
 const VALUE: usize = 3;
 
+/// Columns of the usage scenario beside.
+const BESIDE: [usize; 2] = [14, 15];
+
 /// Columns of the table for people, which has the other ones where there is something in them.
 const ALWAYS: usize = 10;
 
@@ -92,8 +95,14 @@ impl Results<'_> {
 
     fn text(&self) -> String {
         let mut rows: Vec<_> = self.made.iter().map(|made| cells(made, short)).collect();
-        for row in rows.iter_mut().filter(|row| row[VALUE].is_empty()) {
-            row[VALUE] = "n/a".into();
+        let beside = self.target.beside();
+        for row in &mut rows {
+            let columns = BESIDE.into_iter().filter(|_| beside.is_some());
+            for column in columns.chain([VALUE]) {
+                if row[column].is_empty() {
+                    row[column] = "n/a".into();
+                }
+            }
         }
         let is_shown = |column: &usize| {
             *column < ALWAYS
@@ -123,6 +132,12 @@ impl Results<'_> {
                 test.load.name(),
                 reason_of(outcome)
             ));
+        }
+        for made in self.made.iter().filter(|made| made.outcome.beside.is_none()) {
+            let (task, load) = (&made.test.task.name, made.test.load.name());
+            text.push_str(
+                &beside.map_or(String::new(), |it| format!("{task}, {load}: {}", unscored(it))),
+            );
         }
         for (task, share) in self.degradations() {
             text.push_str(&match share {
@@ -241,6 +256,13 @@ pub fn once<'a>(settings: impl Iterator<Item = &'a Settings>, round: &Round) -> 
             server.seeds.schedule, round.name
         )
     })
+}
+
+/// Why the usage scenario beside has no score, in a line.
+pub fn unscored(scenario: &str) -> String {
+    format!(
+        "{scenario} beside has no score: no frame that counts came until the last query was done\n"
+    )
 }
 
 /// From the start until the last sample is done.

@@ -121,9 +121,22 @@ impl Target {
             Kind::Servers { .. } => ("service", "first come, first served"),
         }
     }
+
+    /// Name of the usage scenario beside the queries.
+    pub fn beside(&self) -> Option<&str> {
+        match &self.kind {
+            Kind::Accelerators(it) => it.beside(),
+            Kind::Servers { .. } => None,
+        }
+    }
 }
 
 impl Accelerators {
+    /// Name of the usage scenario beside the queries.
+    pub fn beside(&self) -> Option<&str> {
+        self.background.as_ref().map(|it| it.scenario.name())
+    }
+
     /// What `args` name.
     ///
     /// # Errors

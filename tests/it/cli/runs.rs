@@ -50,12 +50,11 @@ fn frames_of_the_warm_up_are_marked() {
 #[test]
 fn a_replication_that_fails_does_not_hide_the_others_and_is_told_by_the_exit_status() {
     let folder = tempdir().expect("a folder can be made");
-    let script = format!(
-        "mkdir {} 2>/dev/null && exit 3; read -r setup; n=0; while read -r view; do n=$((n+1)); \
-         echo {{\\\"id\\\":$n,\\\"do\\\":\\\"wait\\\"}}; done",
-        path(&folder, "first")
-    );
-    let policy = format!("external:sh -c '{script}'");
+    let script = "mkdir \"$0\" 2>/dev/null && exit 3; read -r setup; n=0; while read -r view; do n=$((n+1)); \
+                  echo {\\\"id\\\":$n,\\\"do\\\":\\\"wait\\\"}; done";
+    let first = path(&folder, "first");
+    let first = shlex::try_quote(&first).expect("a path has no null character");
+    let policy = format!("external:sh -c '{script}' {first}");
     let arguments = run(&["--replications", "3", "--duration", "50", "--scheduler", &policy]);
     let assert = xrsim(&words(&arguments)).assert().code(1);
     let (table, message) = (stdout(&assert), stderr(&assert));
@@ -84,10 +83,10 @@ fn a_number_of_threads_that_cannot_be_is_refused() {
 #[cfg(target_os = "linux")]
 #[test]
 fn threads_that_cannot_be_started_are_an_error_and_no_panic() {
-    let limited =
-        format!("ulimit -v 200000; exec {} {}", env!("CARGO_BIN_EXE_xrsim"), RUN.join(" "));
     let mut shell = assert_cmd::Command::new("sh");
-    let assert = shell.args(["-c", &limited]).env("RAYON_NUM_THREADS", "256").assert().code(2);
+    let shell = shell.args(["-c", "ulimit -v 200000; exec \"$0\" \"$@\""]);
+    let shell = shell.arg(env!("CARGO_BIN_EXE_xrsim")).args(RUN);
+    let assert = shell.env("RAYON_NUM_THREADS", "256").assert().code(2);
     let message = stderr(&assert);
     assert!(message.starts_with("error: cannot start 256 threads: "), "{message}");
     assert_eq!(message.lines().count(), 1, "{message}");

@@ -4,6 +4,7 @@
 pub mod binary;
 pub mod cost_reference;
 pub mod layers;
+pub mod libtest;
 pub mod operators;
 pub mod page;
 pub mod runs;

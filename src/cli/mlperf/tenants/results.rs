@@ -14,7 +14,7 @@ use super::super::super::message::{Failure, say};
 use super::super::super::output::{self, OutputSet};
 use super::super::super::table_style;
 use super::super::logs;
-use super::super::results::{RECORD, once, reason, short};
+use super::super::results::{RECORD, once, reason, short, unscored};
 use super::super::target::Accelerators;
 use super::{Asked, Played};
 
@@ -129,15 +129,14 @@ impl Results<'_> {
             let reason = reason_of(outcome);
             text.push_str(&format!("{tenant}, {}: {reason}\n", asked.test.task.name));
         }
-        if let (Some(beside), Some(background)) =
-            (&self.played.beside, &self.accelerators.background)
-        {
-            text.push_str(&format!(
-                "{} beside scores {:.3}, {:.3} without the tenants\n",
-                background.scenario.name(),
-                beside.with_queries.score_executed_mean,
-                beside.alone.score_executed_mean
-            ));
+        if let Some(scenario) = self.accelerators.beside() {
+            text.push_str(&match &self.played.beside {
+                Some(beside) => format!(
+                    "{scenario} beside scores {:.3}, {:.3} without the tenants\n",
+                    beside.with_queries.score_executed_mean, beside.alone.score_executed_mean
+                ),
+                None => unscored(scenario),
+            });
         }
         let settings = self.played.outcomes.iter().map(|outcome| &outcome.settings);
         text + &once(settings, self.rules.round)

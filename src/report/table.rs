@@ -3,7 +3,7 @@
 use comfy_table::{Attribute, Cell, CellAlignment, ContentArrangement, Table, presets};
 
 use crate::statistics::{Fraction, Summary};
-use crate::text::shown;
+use crate::text::shown_styled;
 
 /// How tables look.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -62,22 +62,6 @@ pub fn render(table: &Table) -> String {
         text.push('\n');
     }
     text
-}
-
-/// Bold type on and off, as the table writes them.
-const STYLES: [&str; 2] = ["\u{1b}[1m", "\u{1b}[0m"];
-
-/// A line with everything that a terminal would obey written out, but for bold type.
-fn shown_styled(line: &str) -> String {
-    let mut parts = vec![line];
-    for style in STYLES {
-        parts = parts.into_iter().flat_map(|part| part.split_inclusive(style)).collect();
-    }
-    let part = |part: &str| match STYLES.iter().find_map(|style| part.strip_suffix(style)) {
-        Some(text) => shown(text).into_owned() + &part[text.len()..],
-        None => shown(part).into_owned(),
-    };
-    parts.into_iter().map(part).collect()
 }
 
 /// A mean with half the width of its 95 % interval, `0.389 +- 0.073`. That is what `+-` means in every

@@ -13,6 +13,11 @@ pub fn is_obeyed(c: char) -> bool {
     }
 }
 
+/// Whether `c` has no place within a line of text: [`is_obeyed`], line breaks and tabs.
+pub fn is_unfit_in_line(c: char) -> bool {
+    is_obeyed(c) || c == '\n' || c == '\t'
+}
+
 /// `text` with what a terminal would obey written out: `\u{1b}`. Letters of every script stay.
 pub fn shown(text: &str) -> Cow<'_, str> {
     if !text.contains(is_obeyed) {
@@ -28,11 +33,32 @@ pub fn shown(text: &str) -> Cow<'_, str> {
     shown.into()
 }
 
+/// `text` as part of a line: like [`shown`], and line breaks and tabs are written out, too.
+pub fn in_line(text: &str) -> String {
+    shown(text).replace('\n', "\\n").replace('\t', "\\t")
+}
+
+/// Bold type on and off, as tables write them.
+const STYLES: [&str; 2] = ["\u{1b}[1m", "\u{1b}[0m"];
+
+/// `text` with everything that a terminal would obey written out, but for bold type.
+pub fn shown_styled(text: &str) -> String {
+    let mut parts = vec![text];
+    for style in STYLES {
+        parts = parts.into_iter().flat_map(|part| part.split_inclusive(style)).collect();
+    }
+    let part = |part: &str| match STYLES.iter().find_map(|style| part.strip_suffix(style)) {
+        Some(text) => shown(text).into_owned() + &part[text.len()..],
+        None => shown(part).into_owned(),
+    };
+    parts.into_iter().map(part).collect()
+}
+
 /// Whether `text` can be the name of something: results carry names into terminals and spreadsheets,
 /// and a spreadsheet takes a cell that begins with one of `= + - @` for a formula.
 pub fn is_name(text: &str) -> bool {
-    let obeyed = |c| is_obeyed(c) || c == '\n' || c == '\t';
-    !text.is_empty() && !text.starts_with(['=', '+', '-', '@']) && !text.contains(obeyed)
+    let begins_formula = text.starts_with(['=', '+', '-', '@']);
+    !text.is_empty() && !begins_formula && !text.contains(is_unfit_in_line)
 }
 
 /// What [`is_name`] allows, for messages.
@@ -49,6 +75,14 @@ mod tests {
         assert_eq!(shown("a\u{1b}[31mb\0\r"), "a\\u{1b}[31mb\\u{0}\\u{d}");
         assert_eq!(shown("x\u{202e}y\u{2066}\u{200f}"), "x\\u{202e}y\\u{2066}\\u{200f}");
         assert_eq!(shown("\u{9b}31m\u{7f}"), "\\u{9b}31m\\u{7f}");
+    }
+
+    #[test]
+    fn bold_type_of_tables_stays_and_a_part_of_a_line_has_one_line() {
+        let bold = "\u{1b}[1mbold\u{1b}[0m";
+        let text = format!("{bold} a\u{1b}[31mb\n{bold}\u{202e}");
+        assert_eq!(shown_styled(&text), format!("{bold} a\\u{{1b}}[31mb\n{bold}\\u{{202e}}"));
+        assert_eq!(in_line("a\tb\nc\u{1b}é"), "a\\tb\\nc\\u{1b}é");
     }
 
     #[test]

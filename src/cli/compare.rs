@@ -65,7 +65,7 @@ pub fn run(args: &CompareArgs) -> Result<(), Failure> {
     if let Some(n_frames) = args.window {
         text.push_str(&window_bound(&comparison, n_frames as usize)?);
     }
-    output::print(&text)?;
+    output::print_text(&text)?;
     match n_failed {
         0 => Ok(()),
         _ => Err(Failure::Check(format!(

@@ -86,7 +86,7 @@ pub fn run(args: &CostArgs) -> Result<(), Failure> {
 
 fn print(format: Format, report: &dyn Report) -> Result<(), Failure> {
     match format {
-        Format::Table => output::print(&report.to_table(table_style())),
+        Format::Table => output::print_text(&report.to_table(table_style())),
         Format::Json => {
             let text = serde_json::to_string_pretty(&report.to_json());
             output::print(&(text.expect("strings and numbers serialise") + "\n"))
@@ -147,7 +147,7 @@ fn explain(
             texts.push(text.map_err(super::argument)?);
         }
     }
-    output::print(&texts.join("\n"))
+    output::print_text(&texts.join("\n"))
 }
 
 fn refuse_unknown_layer(layer: &str, networks: &[Arc<Network>]) -> Result<(), Failure> {

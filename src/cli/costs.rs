@@ -82,9 +82,9 @@ impl Table {
         Some(format!(
             "{}: `{}` counts for network `{}`, not `{}` in line {}, which is the same accelerator{}",
             self.place(by_name),
-            at.name.escape_debug(),
-            network.escape_debug(),
-            style(at).escape_debug(),
+            text::in_line(&at.name),
+            text::in_line(network),
+            text::in_line(&style(at)),
             self.lines[by_style],
             more(pairs.len() - 1, "pair"),
         ))
@@ -132,7 +132,7 @@ impl Table {
         Some(format!(
             "{}: no {what} is called `{}`, and the row is left aside{}{hint}",
             self.place(first.first),
-            name(first).escape_debug(),
+            text::in_line(name(first)),
             more(n_rows - 1, "row"),
         ))
     }

@@ -48,7 +48,7 @@ pub fn run(args: &ExplainArgs) -> Result<(), Failure> {
     }
     let score = result.scorecard.total.score;
     let text = heading(spec) + &story(&why, id, score, &changes, table_style());
-    output::print(&text)
+    output::print_text(&text)
 }
 
 /// Policies that are tried in place of that of the run.

@@ -48,7 +48,7 @@ pub fn list(what: Listing) -> Result<(), Failure> {
                 .collect(),
         ),
     };
-    output::print(&render(&header, rows))
+    output::print_text(&render(&header, rows))
 }
 
 fn render(header: &[&str], rows: Vec<Vec<String>>) -> String {
@@ -62,7 +62,7 @@ fn render(header: &[&str], rows: Vec<Vec<String>>) -> String {
 /// Prints the models of XRBench's scenarios and, behind them, the networks of MLPerf.
 fn list_models() -> Result<(), Failure> {
     let tables = [models()?, mlperf_networks()?].map(|(header, rows)| render(&header, rows));
-    output::print(&tables.join("\n"))
+    output::print_text(&tables.join("\n"))
 }
 
 type Listed = Result<(Vec<&'static str>, Vec<Vec<String>>), Failure>;
@@ -274,7 +274,7 @@ pub fn check(files: &[PathBuf]) -> Result<(), Failure> {
         match kind.and_then(|kind| Ok((kind, check_further(kind, path, &mut catalog)?))) {
             Ok((kind, remark)) => {
                 let remark = remark.map_or(String::new(), |remark| format!("; {remark}"));
-                output::print(&format!("{}: {kind}, no problems{remark}\n", path.display()))?;
+                output::print_text(&format!("{}: {kind}, no problems{remark}\n", path.display()))?;
             }
             Err(failure) => {
                 n_bad += 1;
@@ -331,5 +331,5 @@ pub fn import(file: &Path, out: Option<&Path>) -> Result<(), Failure> {
         list += &format!("{}\n", folder.join(name).display());
     }
     set.rename()?;
-    output::print(&list)
+    output::print_text(&list)
 }

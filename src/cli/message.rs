@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::io::{self, Write as _};
+use std::ops::Range;
 
 use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
 
@@ -43,14 +44,14 @@ impl Failure {
 
     /// What is wrong, in one line.
     pub fn reason(&self) -> String {
-        let text = match self {
+        let reason = match self {
             Self::Input(error) => error.to_string(),
             Self::Argument(message) | Self::Check(message) | Self::Output(message) => {
                 message.clone()
             }
             Self::BrokenPipe => "standard output is closed".into(),
         };
-        text.replace(char::is_control, " ")
+        reason.replace(text::is_unfit_in_line, " ")
     }
 
     /// Prints the message on standard error and gives the exit status.
@@ -77,7 +78,7 @@ pub fn say(line: fmt::Arguments<'_>) {
 }
 
 /// Prints what is already fit for a terminal.
-fn say_drawn(lines: &str) {
+pub fn say_drawn(lines: &str) {
     let _ = out_of_the_way(|| Stream::Err.write_all(format!("{lines}\n").as_bytes()));
 }
 
@@ -102,15 +103,16 @@ fn report_config(error: &ConfigError) {
 
 /// The problem with the line that it is in, the place underlined.
 fn drawn(file: &Source, problem: &Problem) -> String {
-    let end = file.text().len();
-    let span = problem.span.start.min(end)..problem.span.end.min(end);
-    let snippet = Snippet::source(file.text()).path(file.name());
+    let source = drawable(file.text());
+    let drawn_span = |span: &Range<usize>| {
+        drawn_place(file.text(), span.start)..drawn_place(file.text(), span.end.max(span.start))
+    };
+    let snippet = Snippet::source(&*source).path(text::shown(file.name()));
     let title = Level::ERROR.primary_title(text::shown(&problem.message));
     let places = problem.places.iter().map(|place| {
-        let span = place.span.start.min(end)..place.span.end.min(end);
-        AnnotationKind::Context.span(span).label(text::shown(&place.value))
+        AnnotationKind::Context.span(drawn_span(&place.span)).label(text::shown(&place.value))
     });
-    let primary = AnnotationKind::Primary.span(span);
+    let primary = AnnotationKind::Primary.span(drawn_span(&problem.span));
     let mut report = title.element(snippet.annotation(primary).annotations(places));
     if let Some(help) = &problem.help {
         report = report.element(Level::HELP.message(text::shown(help)));
@@ -120,4 +122,43 @@ fn drawn(file: &Source, problem: &Problem) -> String {
         false => Renderer::plain(),
     };
     renderer.render(&[report])
+}
+
+/// The text of a file as it can be drawn: what a terminal would obey is written out.
+fn drawable(text: &str) -> String {
+    text::shown(&text.replace("\r\n", "\n")).into_owned()
+}
+
+/// Where the byte at `place` of `text` is in its [`drawable`] form.
+fn drawn_place(text: &str, place: usize) -> usize {
+    let (before, after) = text.split_at(text.floor_char_boundary(place));
+    let before =
+        if after.starts_with('\n') { before.strip_suffix('\r').unwrap_or(before) } else { before };
+    drawable(before).len()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_drawn_problem_has_no_orders_and_its_caret_is_at_its_place() {
+        let text = "a: 1\r\nb: \u{1b}[31m\u{200f} wrong\n";
+        let file = Source::new("no\u{1b}]0;t\u{7}.yaml", text.to_string());
+        let start = text.find("wrong").expect("it is there");
+        let lines = drawn(&file, &Problem::new(start..start + 5, "it is wrong"));
+        assert!(!lines.contains(text::is_obeyed), "{lines:?}");
+        assert!(lines.contains("no\\u{1b}]0;t\\u{7}.yaml:2:"), "{lines}");
+        let column = |mark: &str, part: &str| {
+            let line = lines.lines().find(|line| line.contains(mark));
+            line.and_then(|line| line.find(part)).unwrap_or_else(|| panic!("{lines}"))
+        };
+        assert_eq!(column("b: \\u{1b}[31m\\u{200f} wrong", "wrong"), column("^^^^^", "^^^^^"));
+    }
+
+    #[test]
+    fn a_reason_is_one_line_without_marks_of_direction() {
+        let failure = Failure::Argument("a\u{202e}b\nc\u{1b}".into());
+        assert_eq!(failure.reason(), "a b c ");
+    }
 }

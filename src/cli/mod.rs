@@ -44,6 +44,7 @@ use std::{panic, thread};
 use clap::{CommandFactory as _, Parser as _};
 
 use crate::config::{ConfigError, nearest};
+use crate::text;
 
 use args::{Cli, Command, Validation};
 use colour::table_style;
@@ -65,7 +66,6 @@ pub fn run() -> ExitCode {
             colour::choose(cli.color);
             status_of(start_threads(&cli.command).and_then(|()| dispatch(cli.command)))
         }
-        Err(error) if Stream::Err.is_terminal() => error.exit(),
         Err(error) => refuse(&error),
     }))
 }
@@ -83,12 +83,25 @@ pub fn call(arguments: impl IntoIterator<Item = impl Into<OsString>>) -> (u8, Wr
 
 /// Says what the argument parser has to say, which may be a help text.
 fn refuse(error: &clap::Error) -> u8 {
-    let text = error.render().to_string();
     if error.use_stderr() {
-        message::say(format_args!("{}", text.trim_end()));
+        message::say_drawn(said(error, colour::wanted(Stream::Err)).trim_end());
         return 2;
     }
-    status_of(output::print(&text))
+    status_of(output::print(&said(error, colour::wanted(Stream::Out))))
+}
+
+/// The text of `error`. A help text is the program's own and may have styles; all else repeats
+/// arguments, in which nothing stays that a terminal would obey.
+fn said(error: &clap::Error, with_styles: bool) -> String {
+    use clap::error::ErrorKind;
+    let is_help = matches!(
+        error.kind(),
+        ErrorKind::DisplayHelp | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand
+    );
+    match is_help && with_styles {
+        true => error.render().ansi().to_string(),
+        false => text::shown(&error.render().to_string()).into_owned(),
+    }
 }
 
 fn status_of(result: Result<(), Failure>) -> u8 {
@@ -185,4 +198,30 @@ fn unknown<'a>(kind: &'static str, name: &str, known: impl Iterator<Item = &'a s
         nearest: nearest(name, known.iter().copied()).map(str::to_string),
         known: known.into_iter().map(str::to_string).collect(),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn said_of(arguments: &[&str], with_styles: bool) -> String {
+        let words = std::iter::once(&"xrsim").chain(arguments);
+        said(&Cli::try_parse_from(words).expect_err("it is refused"), with_styles)
+    }
+
+    #[test]
+    fn a_refusal_of_arguments_gives_a_terminal_no_orders() {
+        let bad: [&[&str]; 3] = [
+            &["run", "--sc\u{1b}[31mx"],
+            &["list", "sc\u{1b}[31m\u{202e}"],
+            &["--color", "x\u{1b}]0;t\u{7}", "list"],
+        ];
+        for arguments in bad {
+            let text = said_of(arguments, true);
+            assert!(!text.contains(text::is_obeyed), "{text:?}");
+            assert!(text.contains("\\u{1b}"), "{text}");
+        }
+        assert!(said_of(&["--help"], true).contains("\u{1b}["));
+        assert!(!said_of(&["--help"], false).contains('\u{1b}'));
+    }
 }

@@ -11,6 +11,8 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value};
 
+use crate::text;
+
 use super::console::Stream;
 use super::digest::Digest;
 use super::message::Failure;
@@ -267,7 +269,17 @@ pub fn print_json(document: &Map<String, Value>) -> Result<(), Failure> {
     print(&(text.expect("strings and numbers serialise") + "\n"))
 }
 
-/// Prints `text` on standard output.
+/// Prints `text` for a person on standard output, and nothing in it that a terminal would obey but for
+/// the bold type of tables. Documents for programs go through [`print`].
+///
+/// # Errors
+///
+/// As [`print`].
+pub fn print_text(text: &str) -> Result<(), Failure> {
+    print(&text::shown_styled(text))
+}
+
+/// Prints `text` on standard output as it is.
 ///
 /// # Errors
 ///

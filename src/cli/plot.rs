@@ -140,7 +140,7 @@ impl Text {
             let (text, numbers) = row.split_at(self.n_text);
             table.add_row(text.iter().cloned().chain(numbers.iter().map(|it| short(it))));
         }
-        output::print(&format!("{}{}\n", table::render(&table), self.draws))
+        output::print_text(&format!("{}{}\n", table::render(&table), self.draws))
     }
 
     /// As a CSV file.

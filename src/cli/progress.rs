@@ -1,6 +1,5 @@
 //! What a person who waits sees after a second: a bar, or that work goes on.
 
-use std::io::{self, IsTerminal as _};
 use std::sync::mpsc::{self, RecvTimeoutError, Sender};
 use std::sync::{Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
@@ -9,6 +8,7 @@ use std::time::Duration;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::colour;
+use super::console::Stream;
 
 /// Work shorter than this shows nothing.
 const QUIET: Duration = Duration::from_secs(1);
@@ -49,7 +49,7 @@ impl Progress {
 
     fn watched(bar: ProgressBar, template: &str) -> Self {
         bar.set_style(ProgressStyle::with_template(template).expect("the template is valid"));
-        let watch = (io::stderr().is_terminal() && !colour::is_dumb()).then(|| watch(&bar));
+        let watch = (Stream::Err.is_terminal() && !colour::is_dumb()).then(|| watch(&bar));
         Self { bar, watch: watch.flatten() }
     }
 

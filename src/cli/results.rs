@@ -251,7 +251,7 @@ impl Results {
                 let text = serde_json::to_string_pretty(&document);
                 output::print(&(text.expect("strings and numbers serialise") + "\n"))
             }
-            Format::Table => output::print(&self.table()),
+            Format::Table => output::print_text(&self.table()),
         }
     }
 

@@ -4,6 +4,8 @@ use std::env;
 
 use rayon::ThreadPoolBuilder;
 
+use crate::text;
+
 use super::message::Failure;
 
 /// Sets the number of threads.
@@ -42,7 +44,7 @@ fn number(text: &str) -> Result<usize, String> {
     number.ok_or_else(|| {
         format!(
             "{VARIABLE} is `{}`; allowed is a whole number from 1 to {MOST}, or 0 for one thread a core",
-            text.escape_debug()
+            text::in_line(text)
         )
     })
 }

@@ -5,6 +5,8 @@ use std::cell::Cell;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use crate::text::is_unfit_in_line;
+
 use super::document::Document;
 use super::range;
 use super::yaml::read::{At, Problems, at_most, list, named, number, printable, text};
@@ -171,7 +173,7 @@ fn range_or_value(node: &Node<'_>, room: &Room, problems: &mut Problems) -> Opti
 fn value(node: &Node<'_>, problems: &mut Problems) -> Option<Text> {
     let value = text(node, problems)?;
     let value: Text = At { span: node.span.clone(), value: value.trim().into() };
-    if value.value.contains(char::is_control) {
+    if value.value.contains(is_unfit_in_line) {
         let message = format!("`{}` is more than a line of text", printable(&value.value));
         problems.push(Problem::new(value.span, message));
         return None;
@@ -305,7 +307,7 @@ impl SweepOptions {
     }
 
     fn values(&mut self, written: Text) -> Vec<Text> {
-        if written.value.is_empty() || written.value.contains(char::is_control) {
+        if written.value.is_empty() || written.value.contains(is_unfit_in_line) {
             let message = "expected a value, or several between commas";
             self.problems.push(Problem::new(written.span, message));
             return Vec::new();

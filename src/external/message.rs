@@ -9,6 +9,7 @@ use crate::scenario::{ActiveModel, DependencyKind};
 use crate::schedule::{
     AcceleratorState, Activity, Breakdown, Decision, Granularity, History, Job, Setup, View,
 };
+use crate::text;
 use crate::units::{SimSpan, SimTime};
 
 /// Version of the protocol.
@@ -310,7 +311,7 @@ impl Answer {
 pub(super) fn quoted(line: &str) -> String {
     let start: String = line.chars().take(MAX_QUOTE).collect();
     let more = if start.len() < line.len() { "..." } else { "" };
-    format!("`{}{more}`", start.escape_debug().to_string().replace("\\\"", "\""))
+    format!("`{}{more}`", text::in_line(&start))
 }
 
 #[cfg(test)]

@@ -16,6 +16,7 @@ use crate::schedule::{
     Arguments, Breakdown, Decision, Entry, OPTIONS, Options, Parameter, Policy, PolicyError,
     Scheduler, Setup, View,
 };
+use crate::text::is_unfit_in_line;
 
 use message::Answer;
 use process::Process;
@@ -52,6 +53,11 @@ pub fn policy(text: &str) -> Result<Policy, PolicyError> {
     let Some(text) = text.trim().strip_prefix(PREFIX) else {
         return Policy::parse(text);
     };
+    if text.contains(is_unfit_in_line) {
+        return Err(PolicyError::Together(
+            "external: the command has control characters or marks of direction",
+        ));
+    }
     let (command, assignments) = split(text);
     let arguments = Arguments::parse(&ENTRY, assignments)?;
     let no_words = PolicyError::Together("external: needs a command, with its quotes closed");
@@ -155,6 +161,12 @@ mod tests {
         let refused = |text: &str| policy(text).unwrap_err().to_string();
         assert_eq!(refused("external:"), "external: needs a command, with its quotes closed");
         assert_eq!(refused("external:a 'b"), "external: needs a command, with its quotes closed");
+        for text in ["external:a \u{1b}[31m", "external:a '\u{202e}b'", "external:a\nb"] {
+            assert_eq!(
+                refused(text),
+                "external: the command has control characters or marks of direction"
+            );
+        }
         assert_eq!(
             refused("external:a,accelerator=edp"),
             "external decides `accelerator` itself; leave it out"

@@ -5,7 +5,7 @@ use comfy_table::{
 };
 
 use crate::statistics::{Fraction, Summary};
-use crate::text::shown;
+use crate::text::shown_styled;
 
 /// How tables look.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -99,22 +99,6 @@ fn longest_word(text: &str) -> u16 {
     lengths.max().map_or(0, |longest| longest.min(usize::from(MAX_WORD)) as u16)
 }
 
-/// Bold type on and off, as the table writes them.
-const STYLES: [&str; 2] = ["\u{1b}[1m", "\u{1b}[0m"];
-
-/// A line with everything that a terminal would obey written out, but for bold type.
-fn shown_styled(line: &str) -> String {
-    let mut parts = vec![line];
-    for style in STYLES {
-        parts = parts.into_iter().flat_map(|part| part.split_inclusive(style)).collect();
-    }
-    let part = |part: &str| match STYLES.iter().find_map(|style| part.strip_suffix(style)) {
-        Some(text) => shown(text).into_owned() + &part[text.len()..],
-        None => shown(part).into_owned(),
-    };
-    parts.into_iter().map(part).collect()
-}
-
 /// A mean with half the width of its 95 % interval, `0.389 +- 0.073`. That is what `+-` means in every
 /// table. Where all values are equal it is `0.389 no spread`; below two values it is the mean alone.
 pub fn with_half_width(summary: &Summary, decimals: usize, style: Style) -> String {
@@ -137,7 +121,6 @@ pub fn with_half_width(summary: &Summary, decimals: usize, style: Style) -> Stri
 mod tests {
     use super::*;
 
-    /// Thirteen columns need 77 of 80 columns of a terminal.
     #[test]
     fn numbers_stay_in_one_piece_in_a_narrow_terminal() {
         let header = ["scenario", "executed mean", "energy mJ"].repeat(4);

@@ -21,7 +21,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("bounds", &["units", "ids", "scenario", "cost", "load", "score"]),
     ("metrics", &["units", "ids", "statistics", "scenario", "trace", "cost", "load", "score"]),
     ("schedule", &["units", "ids", "scenario", "cost", "score"]),
-    ("external", &["units", "ids", "scenario", "cost", "schedule"]),
+    ("external", &["text", "units", "ids", "scenario", "cost", "schedule"]),
     ("plan", &["units", "hardware", "scenario", "cost", "load", "schedule", "score", "trace"]),
     (
         "engine",

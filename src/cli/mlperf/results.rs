@@ -87,7 +87,7 @@ impl Results<'_> {
     /// If they cannot be printed.
     pub fn print(&self, format: Format) -> Result<(), Failure> {
         match format {
-            Format::Table => output::print(&self.text()),
+            Format::Table => output::print_text(&self.text()),
             Format::Csv => output::print(&self.csv()),
             Format::Json => output::print_json(&self.json()),
         }

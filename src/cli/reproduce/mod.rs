@@ -47,7 +47,7 @@ pub fn run(args: &ReproduceArgs) -> Result<(), Failure> {
             found.extend(reproduce(number, &study, &mut set)?);
         }
     }
-    output::print(&deviations::to_text(&found, table_style()))?;
+    output::print_text(&deviations::to_text(&found, table_style()))?;
     write_table(&mut set, "deviations", deviations::rows(&found))?;
     if args.figure.is_empty() && args.semantics.is_empty() {
         what_changes(&mut set)?;
@@ -108,9 +108,9 @@ fn what_changes(out: &mut Out) -> Result<(), Failure> {
     write_table(out, "best_systems", conclusions::best(&studies))?;
     write_table(out, "costs", costs::rows(&costs))?;
     write_table(out, "ablation", ablation::rows(&ablation))?;
-    output::print(&format!("\n{}", conclusions::to_text(&studies, table_style())))?;
-    output::print(&format!("\n{}", ablation::to_text(&ablation, table_style())))?;
-    output::print(&format!("\n{}", costs::to_text(&costs, table_style())))
+    output::print_text(&format!("\n{}", conclusions::to_text(&studies, table_style())))?;
+    output::print_text(&format!("\n{}", ablation::to_text(&ablation, table_style())))?;
+    output::print_text(&format!("\n{}", costs::to_text(&costs, table_style())))
 }
 
 /// The paper's own figure, and the study under every semantics and edition of networks.

@@ -58,7 +58,7 @@ pub fn all() -> Result<(), Failure> {
         let verdict = passes.map_or("stated", |passes| if passes { "equal" } else { "DIFFERS" });
         table.add_row([what, *with, result, verdict]);
     }
-    output::print(&format!("{}\n{}", table::render(&table), eyeriss.to_table(table_style())))?;
+    output::print_text(&format!("{}\n{}", table::render(&table), eyeriss.to_table(table_style())))?;
     match comparisons.iter().filter(|comparison| comparison.passes == Some(false)).count() {
         0 => Ok(()),
         failed => Err(Failure::Check(format!("{failed} comparisons differ"))),
@@ -112,9 +112,13 @@ pub fn cost(tables: &[PathBuf]) -> Result<(), Failure> {
         let first = different.next();
         let n_here = first.iter().count() + different.count();
         let n_equal = verdicts.len() - n_here;
-        output::print(&format!("{}: {n_equal} of {} rows equal\n", source.name(), verdicts.len()))?;
+        output::print_text(&format!(
+            "{}: {n_equal} of {} rows equal\n",
+            source.name(),
+            verdicts.len()
+        ))?;
         if let Some((line, difference)) = first {
-            output::print(&format!(
+            output::print_text(&format!(
                 "  first difference: line {line}, column {}: expected {}, found {}\n",
                 difference.column, difference.expected, difference.found
             ))?;

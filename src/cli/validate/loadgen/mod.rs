@@ -60,11 +60,11 @@ pub fn run(folders: &[PathBuf]) -> Result<(), Failure> {
     for folder in folders {
         let cases = Cases::read(folder)?;
         let reports = reports(&cases)?;
-        output::print(&to_table(&cases, &reports))?;
+        output::print_text(&to_table(&cases, &reports))?;
         n_different += reports.iter().filter(|report| !report.is_equal()).count();
         if let Some((source, vectors)) = &cases.vectors {
             let tally = vectors::compare(vectors);
-            output::print(&report::vectors_line(source.name(), &tally))?;
+            output::print_text(&report::vectors_line(source.name(), &tally))?;
             n_different += usize::from(!tally.is_equal());
         }
     }

@@ -21,7 +21,7 @@ use super::programs;
 use super::progress::Progress;
 use super::results::{self, Results};
 use super::settings::{Key, Settings};
-use super::trace::{CompleteTrace, TraceFile};
+use super::trace::TraceFile;
 
 /// Most runs of one command; each takes memory before the first is made.
 const MAX_RUNS: u64 = 1_000_000;
@@ -56,8 +56,7 @@ pub fn run(args: &RunArgs) -> Result<(), Failure> {
     })?;
     progress.finish();
     let trace = trace.map(TraceFile::complete).transpose()?.flatten();
-    results.finish(|| provenance(args, &settings, &costs, &specs, &catalog))?;
-    trace.map_or(Ok(()), CompleteTrace::rename)
+    results.finish(trace, || provenance(args, &settings, &costs, &specs, &catalog))
 }
 
 /// Everything that runs need.

@@ -255,8 +255,7 @@ impl Results {
             Format::Json => {
                 let mut document = record.unwrap_or_default();
                 document.insert("runs".into(), Value::Array(self.json_runs));
-                let text = serde_json::to_string_pretty(&document);
-                output::print(&(text.expect("strings and numbers serialise") + "\n"))
+                output::print_json(&document)
             }
             Format::Table => output::print(&self.table()),
         }

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use serde_json::{Map, Value, json};
 
-use crate::config::{Catalog, NetworkEdition};
+use crate::config::NetworkEdition;
 use crate::cost::CostModel;
 use crate::figures::Format;
 use crate::report::comparison::{
@@ -46,11 +46,15 @@ pub fn run(args: &CompareArgs) -> Result<(), Failure> {
         .check()?;
     let given = policies(&args.scheduler)?;
     let set = args.out.as_deref().map(OutputSet::create).transpose()?;
-    let policies = if args.tune {
+    // As they are before a policy runs.
+    let inputs = programs::sha256_of_inputs(&catalog, args.scheduler.iter().map(String::as_str))?;
+    let (tuned, policies) = if args.tune {
         let tuned = args.scheduler.iter().map(|text| tuned(text, &specs, &*costs.model));
-        policies(&tuned.collect::<Result<Vec<_>, _>>()?)?
+        let tuned = tuned.collect::<Result<Vec<_>, _>>()?;
+        let policies = policies(&tuned)?;
+        (Some(tuned), policies)
     } else {
-        given
+        (None, given)
     };
     let triggers = if args.enumerate { Triggers::Enumerated } else { Triggers::Drawn };
     let mut comparison = Comparison::new(specs, policies, triggers, &*costs.model);
@@ -58,7 +62,7 @@ pub fn run(args: &CompareArgs) -> Result<(), Failure> {
     let n_failed = report_infeasible(&comparison)?;
     let ranking = Ranking::of(&comparison, measure);
     if let Some(set) = set {
-        let record = record(args, &costs.name, &catalog);
+        let record = record(args, tuned, &costs.name, inputs);
         write(set, &comparison, &ranking, record)?;
     }
     let mut text = table(&ranking, table_style());
@@ -230,19 +234,24 @@ fn write(
     Ok(())
 }
 
-/// What makes the comparison repeatable.
-fn record(args: &CompareArgs, cost_model: &str, catalog: &Catalog) -> Map<String, Value> {
-    let inputs = catalog.inputs().into_iter().map(|it| (it.name, json!(it.sha256)));
+/// What makes the comparison repeatable; `tuned` are the schedulers with the parameters that were found.
+fn record(
+    args: &CompareArgs,
+    tuned: Option<Vec<String>>,
+    cost_model: &str,
+    inputs: Map<String, Value>,
+) -> Map<String, Value> {
     let options = options(args);
     output::object(json!({
         "program": "xrsim", "version": env!("CARGO_PKG_VERSION"),
         "schedulers": args.scheduler, "by": args.by, "seed": options.seed,
         "replications": args.half_width.is_none().then_some(args.replications),
         "half_width": args.half_width, "enumerate": args.enumerate, "tune": args.tune,
+        "tuned_schedulers": tuned,
         "steady": args.steady, "scenario": options.scenario, "system": options.system,
         "pes": options.pes, "platform": options.platform, "dataflow": options.dataflow,
         "networks": options.networks.map(NetworkEdition::name), "cost_model": cost_model,
         "duration_ms": options.duration, "set": options.set,
-        "inputs_sha256": inputs.collect::<Map<_, _>>(),
+        "inputs_sha256": inputs,
     }))
 }

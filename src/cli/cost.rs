@@ -87,10 +87,7 @@ pub fn run(args: &CostArgs) -> Result<(), Failure> {
 fn print(format: Format, report: &dyn Report) -> Result<(), Failure> {
     match format {
         Format::Table => output::print_text(&report.to_table(table_style())),
-        Format::Json => {
-            let text = serde_json::to_string_pretty(&report.to_json());
-            output::print(&(text.expect("strings and numbers serialise") + "\n"))
-        }
+        Format::Json => output::print_json(&report.to_json()),
         Format::Csv => {
             let mut text = Vec::new();
             report.write_csv(&mut text).expect("writing to memory cannot fail");

@@ -264,7 +264,7 @@ pub fn object(value: Value) -> Map<String, Value> {
 /// # Errors
 ///
 /// As [`print`].
-pub fn print_json(document: &Map<String, Value>) -> Result<(), Failure> {
+pub fn print_json(document: &impl serde::Serialize) -> Result<(), Failure> {
     let text = serde_json::to_string_pretty(document);
     print(&(text.expect("strings and numbers serialise") + "\n"))
 }

@@ -1,9 +1,10 @@
 //! `xrsim plot`: what a sweep found, as pictures and tables.
 
 use std::fs::File;
-use std::io::{self, BufReader, Read as _};
+use std::io::{self, BufReader};
 use std::path::Path;
 
+use crate::config::read_bounded;
 use crate::report::points::{Best, Better, Front, Objective, PointTable, PointsError, heat_map};
 use crate::report::rows::Checked;
 use crate::report::table;
@@ -35,7 +36,7 @@ pub fn run(args: &PlotArgs) -> Result<(), Failure> {
     Places::default().reading([path.clone(), record]).drawing(&args.out).check()?;
     let unreadable = |error: io::Error| Failure::Argument(format!("{}: {error}", path.display()));
     sweep::check_header(path)?;
-    check_folder(path).map_err(unreadable)??;
+    check_folder(path)?;
     let file = File::open(path).map_err(unreadable)?;
     let rows = Checked::of(BufReader::new(file));
     let points = PointTable::read(rows, &conditions).map_err(failure)?;
@@ -47,27 +48,28 @@ pub fn run(args: &PlotArgs) -> Result<(), Failure> {
 }
 
 /// Refuses a file of a results folder that is not the one that the record there is of.
-fn check_folder(path: &Path) -> io::Result<Result<(), Failure>> {
+fn check_folder(path: &Path) -> Result<(), Failure> {
     let record = path.with_file_name(RECORD);
     let name = path.file_name().unwrap_or_default().to_string_lossy();
+    if !record.is_file() {
+        return Ok(());
+    }
+    let unreadable =
+        |path: &Path, error: io::Error| Failure::Argument(format!("{}: {error}", path.display()));
+    let bytes = read_bounded(&record, MAX_RECORD).map_err(|error| unreadable(&record, error))?;
     // Any file may be called that; one without a seal is not the record of a folder.
-    let Ok(text) = read_to_string(&record, MAX_RECORD) else { return Ok(Ok(())) };
-    let recorded = match Recorded::of(&record, &text) {
-        Ok(recorded) if recorded.names(&name) => recorded,
-        Ok(_) => return Ok(Ok(())),
-        Err(failure) => return Ok(Err(failure)),
-    };
-    Ok(recorded.check(&name, path, Digest::of_file(path)?))
+    let recorded = Recorded::of(&record, &String::from_utf8_lossy(&bytes))?;
+    match recorded.names(&name) {
+        true => {
+            let digest = Digest::of_file(path).map_err(|error| unreadable(path, error))?;
+            recorded.check(&name, path, digest)
+        }
+        false => Ok(()),
+    }
 }
 
 /// Largest record that is read \[byte\].
 const MAX_RECORD: u64 = 256 << 20;
-
-fn read_to_string(path: &Path, max: u64) -> io::Result<String> {
-    let mut text = String::new();
-    File::open(path)?.take(max).read_to_string(&mut text)?;
-    Ok(text)
-}
 
 fn pareto(args: &PlotArgs, points: &PointTable) -> Result<(), Failure> {
     let x = args.x.as_deref().unwrap_or("energy_mj");

@@ -3,7 +3,9 @@
 use std::io;
 use std::path::PathBuf;
 
-use crate::config::InputFile;
+use serde_json::{Map, Value};
+
+use crate::config::{Catalog, InputFile};
 use crate::external;
 
 use super::digest::Digest;
@@ -34,4 +36,37 @@ pub fn inputs(text: &str) -> Result<Vec<InputFile>, Failure> {
         Ok(InputFile { name, sha256 })
     };
     files(text).into_iter().map(input).collect()
+}
+
+/// SHA-256 by name of every file that `catalog` was asked for, and of those of the external policies
+/// among `schedulers`.
+///
+/// # Errors
+///
+/// If one cannot be read.
+pub fn sha256_of_inputs<'a>(
+    catalog: &Catalog,
+    schedulers: impl IntoIterator<Item = &'a str>,
+) -> Result<Map<String, Value>, Failure> {
+    let mut files = catalog.inputs();
+    for scheduler in schedulers {
+        files.extend(inputs(scheduler)?);
+    }
+    Ok(files.into_iter().map(|file| (file.name, file.sha256.into())).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_of_policies_are_among_the_inputs() {
+        let folder = tempfile::tempdir().expect("a folder can be made");
+        let script = folder.path().join("policy.py");
+        std::fs::write(&script, "pass\n").expect("it can be written");
+        let scheduler = format!("external:python3 {}", script.display());
+        let inputs = sha256_of_inputs(&Catalog::new(), ["edf", &*scheduler]).expect("read");
+        let expected = Digest::of(b"pass\n").hex();
+        assert_eq!(inputs[&script.display().to_string()], expected.as_str());
+    }
 }

@@ -18,6 +18,7 @@ use super::console::Stream;
 use super::message::{Failure, say};
 use super::output::{self, OutputFile, OutputSet};
 use super::table_style;
+use super::trace::CompleteTrace;
 
 /// Most rows that are printed with their breakdown unless `--detail` asks for more.
 const MOST_DETAIL_ROWS: usize = 14;
@@ -29,6 +30,8 @@ pub struct Results {
     format: Format,
     detail: bool,
     folder: Option<Folder>,
+    /// Whether files are wanted, whoever reads standard output.
+    has_files: bool,
     stdout_csv: Option<Table<BufWriter<Stream>>>,
     json_runs: Vec<Value>,
     rows: Vec<Average>,
@@ -103,6 +106,7 @@ impl Results {
             seed: args.options.seed,
             format: args.format,
             detail: args.detail,
+            has_files: folder.is_some() || args.trace.is_some(),
             folder,
             stdout_csv,
             json_runs: Vec::new(),
@@ -157,7 +161,7 @@ impl Results {
         if let Some(csv) = &mut self.stdout_csv {
             match csv.scores_row(label, &result.scorecard).map_err(stdout_failure) {
                 // The files are wanted whether or not anyone reads on.
-                Err(Failure::BrokenPipe) if self.folder.is_some() => self.stdout_csv = None,
+                Err(Failure::BrokenPipe) if self.has_files => self.stdout_csv = None,
                 printed => printed?,
             }
         }
@@ -183,7 +187,8 @@ impl Results {
         self.rows.last_mut().expect("a row was just made sure of")
     }
 
-    /// Completes every output, files first; `provenance` is asked only where it is written.
+    /// Completes every output, files first, `trace` among them; `provenance` is asked only where it is
+    /// written.
     ///
     /// # Errors
     ///
@@ -191,6 +196,7 @@ impl Results {
     /// results stay.
     pub fn finish(
         mut self,
+        trace: Option<CompleteTrace>,
         provenance: impl FnOnce() -> Map<String, Value>,
     ) -> Result<(), Failure> {
         self.say_infeasible();
@@ -207,6 +213,7 @@ impl Results {
         if let (Some(folder), Some(record), false) = (self.folder.take(), &record, all_infeasible) {
             folder.finish(record.clone())?;
         }
+        trace.map_or(Ok(()), CompleteTrace::rename)?;
         self.print(record)?;
         if all_infeasible {
             return Err(Failure::Argument("no run was feasible".into()));
@@ -248,8 +255,7 @@ impl Results {
             Format::Json => {
                 let mut document = record.unwrap_or_default();
                 document.insert("runs".into(), Value::Array(self.json_runs));
-                let text = serde_json::to_string_pretty(&document);
-                output::print(&(text.expect("strings and numbers serialise") + "\n"))
+                output::print_json(&document)
             }
             Format::Table => output::print_text(&self.table()),
         }

@@ -21,7 +21,7 @@ use super::programs;
 use super::progress::Progress;
 use super::results::{self, Results};
 use super::settings::{Key, Settings};
-use super::trace::{CompleteTrace, TraceFile};
+use super::trace::TraceFile;
 
 /// Most runs of one command; each takes memory before the first is made.
 const MAX_RUNS: u64 = 1_000_000;
@@ -45,6 +45,8 @@ pub fn run(args: &RunArgs) -> Result<(), Failure> {
         .check()?;
     let mut trace =
         args.trace.as_deref().map(|path| TraceFile::create(path, &specs)).transpose()?;
+    // As they are before a policy runs.
+    let inputs = programs::sha256_of_inputs(&catalog, args.scheduler.as_deref())?;
     let mut results = Results::new(args, &costs.name)?;
     let progress = Progress::new(specs.len() as u64);
     sweep::run_all(&specs, &*costs.model, |index, spec, result| {
@@ -56,8 +58,9 @@ pub fn run(args: &RunArgs) -> Result<(), Failure> {
     })?;
     progress.finish();
     let trace = trace.map(TraceFile::complete).transpose()?.flatten();
-    results.finish(|| provenance(args, &settings, &costs, &specs, &catalog))?;
-    trace.map_or(Ok(()), CompleteTrace::rename)
+    results.finish(trace, || {
+        provenance(args, &settings, &costs, &specs, catalog.network_edition(), inputs)
+    })
 }
 
 /// Everything that runs need.
@@ -259,7 +262,8 @@ fn provenance(
     settings: &Settings,
     costs: &CostChoice,
     specs: &[RunSpec],
-    catalog: &Catalog,
+    networks: NetworkEdition,
+    inputs: Map<String, Value>,
 ) -> Map<String, Value> {
     let mut effective = settings.effective(args.options.semantics);
     let scenarios = specs.iter().map(|spec| spec.scenario.name().to_string());
@@ -268,21 +272,19 @@ fn provenance(
     effective.insert("systems".into(), json!(distinct(systems)));
     effective.insert("semantics".into(), json!(args.options.semantics.name()));
     effective.insert("cost_model".into(), json!(costs.name));
-    effective.insert("networks".into(), json!(catalog.network_edition().name()));
+    effective.insert("networks".into(), json!(networks.name()));
     effective.insert("scheduler".into(), json!(specs[0].scheduler_name()));
     effective.insert("replications".into(), json!(args.replications));
     if args.options.semantics == Semantics::Principled {
         effective.insert("duration_ms".into(), json!(settings.load.duration.as_ms()));
     }
-    let inputs: Map<_, _> =
-        catalog.inputs().into_iter().map(|input| (input.name, json!(input.sha256))).collect();
     let mut record = Map::new();
     record.insert("program".into(), json!("xrsim"));
     record.insert("version".into(), json!(env!("CARGO_PKG_VERSION")));
     record.insert("seed".into(), json!(args.options.seed));
     record.insert("requested".into(), json!(requested(args)));
     record.insert("effective".into(), json!(effective));
-    record.insert("inputs_sha256".into(), json!(inputs));
+    record.insert("inputs_sha256".into(), inputs.into());
     record
 }
 

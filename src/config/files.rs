@@ -30,7 +30,7 @@ impl Source {
     /// [`ConfigError::Unreadable`] if it is absent, a directory, larger than 16 MiB or not UTF-8.
     pub fn read(path: &Path) -> Result<Arc<Self>, ConfigError> {
         let unreadable = |reason: String| ConfigError::Unreadable { path: path.into(), reason };
-        let text = read_bounded(path).map_err(|error| unreadable(error.to_string()))?;
+        let text = read_bounded(path, MAX_BYTES).map_err(|error| unreadable(error.to_string()))?;
         let text = String::from_utf8(text).map_err(|error| {
             unreadable(format!("not UTF-8 text (byte {})", error.utf8_error().valid_up_to()))
         })?;
@@ -59,15 +59,26 @@ impl Source {
     }
 }
 
-fn read_bounded(path: &Path) -> io::Result<Vec<u8>> {
+/// The bytes of the file at `path`.
+///
+/// # Errors
+///
+/// If it cannot be read, is a directory, or has more than `max` bytes
+/// ([`io::ErrorKind::FileTooLarge`]).
+pub fn read_bounded(path: &Path, max: u64) -> io::Result<Vec<u8>> {
     let file = File::open(path)?;
-    if file.metadata()?.is_dir() {
+    let metadata = file.metadata()?;
+    if metadata.is_dir() {
         return Err(io::Error::other("is a directory; a file is needed"));
     }
     let mut bytes = Vec::new();
-    file.take(MAX_BYTES + 1).read_to_end(&mut bytes)?;
-    if bytes.len() as u64 > MAX_BYTES {
-        return Err(io::Error::other(format!("larger than {} MiB", MAX_BYTES >> 20)));
+    // Devices and pipes have no length.
+    if metadata.len() <= max {
+        file.take(max.saturating_add(1)).read_to_end(&mut bytes)?;
+        if bytes.len() as u64 <= max {
+            return Ok(bytes);
+        }
     }
-    Ok(bytes)
+    let message = format!("larger than {} MiB", max >> 20);
+    Err(io::Error::new(io::ErrorKind::FileTooLarge, message))
 }

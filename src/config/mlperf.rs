@@ -3,6 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use crate::mlperf::files;
 use crate::mlperf::suite::{Benchmark, Cooldown, Load, Quality, Suite, Target, Task, Test};
 use crate::model::Network;
 use crate::units::SimSpan;
@@ -184,10 +185,6 @@ fn raw_load(key: Key, node: &Node<'_>, problems: &mut Problems) -> Option<RawLoa
 /// Longest name of a task: file systems take 255 bytes, of which the number of a tenant takes some.
 const MAX_TASK_NAME: usize = 200;
 
-/// Files that stand beside the folders of the tasks.
-const FILES: [&str; 5] =
-    ["suite.csv", "tenants.csv", "mlperf.json", "server_to_offline.svg", "server_to_offline.csv"];
-
 /// A name of a task, which also names a folder of results.
 fn task_name(node: &Node<'_>, problems: &mut Problems) -> Option<At<Box<str>>> {
     let name = at(text)(node, problems)?;
@@ -207,7 +204,7 @@ fn task_name_needs(name: &str) -> Option<String> {
     if name.len() > MAX_TASK_NAME {
         return Some(format!("at most {MAX_TASK_NAME} characters; this one has {}", name.len()));
     }
-    let file = FILES.iter().find(|file| file.eq_ignore_ascii_case(name))?;
+    let file = files::ALL.iter().find(|file| file.eq_ignore_ascii_case(name))?;
     Some(format!("another name than that of a file of results, {file}"))
 }
 

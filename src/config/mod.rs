@@ -31,7 +31,7 @@ mod yaml;
 pub use catalog::{Catalog, Edition, Hardware, InputFile, NetworkEdition};
 pub use diagnostic::{ConfigError, Problem, nearest};
 pub use document::resolve;
-pub use files::Source;
+pub use files::{Source, read_bounded};
 pub use kind::Kind;
 pub use network::Model;
 pub use service_csv::ServiceTables;

@@ -30,6 +30,7 @@ pub mod bench;
 pub mod benchmark;
 pub mod counts;
 pub mod detail_log;
+pub mod files;
 mod one_queue;
 pub mod peak;
 pub mod performance;

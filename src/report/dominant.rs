@@ -20,8 +20,7 @@ pub struct DominantLayers(Vec<Found>);
 /// One layer, over all systems.
 #[derive(Debug)]
 struct Found {
-    /// Scenarios, one after another.
-    scenario: String,
+    scenarios: Vec<String>,
     model: String,
     network: String,
     layer: String,
@@ -65,19 +64,14 @@ impl DominantLayers {
         let system = spec.system.name();
         match self.0.iter_mut().find(same) {
             Some(found) => {
-                if !found.scenario.split(", ").any(|known| known == scenario) {
-                    found.scenario.push_str(", ");
-                    found.scenario.push_str(scenario);
-                }
-                if !found.systems.iter().any(|known| known == system) {
-                    found.systems.push(system.into());
-                }
+                remember(&mut found.scenarios, scenario);
+                remember(&mut found.systems, system);
                 found.share = wider(found.share, share);
                 found.passes = wider(found.passes, passes);
                 found.load = found.load.max(load);
             }
             None => self.0.push(Found {
-                scenario: scenario.into(),
+                scenarios: vec![scenario.into()],
                 model: name.into(),
                 network: active.unit.task.to_string(),
                 layer: layer.into(),
@@ -105,7 +99,7 @@ impl DominantLayers {
 
 impl Found {
     fn line(&self) -> String {
-        let Self { scenario, model, network, layer, .. } = self;
+        let Self { model, network, layer, .. } = self;
         let share = range(self.share.map(|share| 100.0 * share));
         let passes = match self.passes[1] >= 2.0 {
             true => format!(
@@ -115,9 +109,10 @@ impl Found {
             false => String::new(),
         };
         format!(
-            "note: {scenario}: layer {layer} of {model} takes {share} % of its time on {}{passes}: the \
+            "note: {}: layer {layer} of {model} takes {share} % of its time on {}{passes}: the \
              score is that of its mapping (xrsim cost --network {network})\n",
-            listed(&self.systems)
+            listed(&self.scenarios, "scenarios"),
+            listed(&self.systems, "systems")
         )
     }
 }
@@ -132,12 +127,35 @@ fn range([low, high]: [f64; 2]) -> String {
     if low == high { low } else { format!("{low} to {high}") }
 }
 
-/// All names where they are few.
-fn listed(names: &[String]) -> String {
+/// Adds `name` to those that are known.
+fn remember(known: &mut Vec<String>, name: &str) {
+    if !known.iter().any(|it| it == name) {
+        known.push(name.into());
+    }
+}
+
+/// All names where they are few, else how many `things` there are.
+fn listed(names: &[String], things: &str) -> String {
     match names {
         [first, .., last] if names.len() > 4 => {
-            format!("{} systems, {first} to {last}", names.len())
+            format!("{} {things}, {first} to {last}", names.len())
         }
         names => names.join(", "),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_with_commas_are_told_apart_and_many_are_counted() {
+        let mut names = Vec::new();
+        for name in ["a, b", "a", "b", "a"] {
+            remember(&mut names, name);
+        }
+        assert_eq!(listed(&names, "scenarios"), "a, b, a, b");
+        names.extend(["c", "d"].map(String::from));
+        assert_eq!(listed(&names, "scenarios"), "5 scenarios, a, b to d");
     }
 }

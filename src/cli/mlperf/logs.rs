@@ -1,5 +1,7 @@
 //! LoadGen's files of a test: summary, detailed log and accuracy log.
 
+use std::io::Write as _;
+
 use crate::mlperf::detail_log::{ACCURACY_LOG, DetailLog, Pass};
 use crate::mlperf::run::Ending;
 use crate::mlperf::summary;
@@ -11,6 +13,9 @@ use super::super::output::OutputSet;
 const SUMMARY: &str = "mlperf_log_summary.txt";
 const DETAIL: &str = "mlperf_log_detail.txt";
 const ACCURACY: &str = "mlperf_log_accuracy.json";
+
+/// Name of the table of queries.
+pub const QUERIES: &str = "queries.csv";
 
 /// Names of the files.
 pub const FILES: [&str; 3] = [SUMMARY, DETAIL, ACCURACY];
@@ -39,4 +44,28 @@ pub fn write(
     log.write(&mut file).map_err(failure)?;
     set.add(&name, file)?;
     set.bytes(&place(ACCURACY), ACCURACY_LOG.as_bytes())
+}
+
+/// Adds the table of queries called `name`, a row of numbers each, to `set`.
+///
+/// # Errors
+///
+/// If it cannot be written.
+pub fn write_queries<R: IntoIterator<Item = u64>>(
+    set: &mut OutputSet,
+    name: &str,
+    columns: &str,
+    rows: impl Iterator<Item = R>,
+) -> Result<(), Failure> {
+    let failure = |error| Failure::writing(&set.folder().join(name).display(), &error);
+    let mut file = set.file(name)?;
+    file.write_all(columns.as_bytes()).map_err(failure)?;
+    for row in rows {
+        for (index, number) in row.into_iter().enumerate() {
+            let before = if index == 0 { '\n' } else { ',' };
+            write!(file, "{before}{number}").map_err(failure)?;
+        }
+    }
+    file.write_all(b"\n").map_err(failure)?;
+    set.add(name, file)
 }

@@ -11,6 +11,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use rayon::prelude::*;
+use serde_json::{Map, Value};
 
 use crate::config::{Catalog, Kind};
 use crate::mlperf::bed::TestError;
@@ -27,8 +28,8 @@ use super::places::Places;
 use super::programs;
 use super::trace::CompleteTrace;
 
+pub use crate::mlperf::files::RECORD;
 use curve::Curve;
-pub use results::RECORD;
 use results::Results;
 use target::Target;
 
@@ -48,6 +49,7 @@ pub fn run(args: &MlperfArgs) -> Result<(), Failure> {
     let target = Target::new(args, &mut catalog)?;
     target.warn(&catalog, tests.iter().map(|test| test.task.network.name()));
     places(args, &catalog).folder(args.out.as_deref(), results::files(&tests)).check()?;
+    let inputs = inputs(args, &catalog)?;
     let set = args.out.as_deref().map(OutputSet::create).transpose()?;
     // A test that cannot be made leaves the others alone.
     let kept = args.out.is_some().then(Kept::default);
@@ -65,7 +67,7 @@ pub fn run(args: &MlperfArgs) -> Result<(), Failure> {
     if made.is_empty() {
         return failed.map_or(Ok(()), Err);
     }
-    let results = Results { suite: &suite, round: rules.round, target: &target, made };
+    let results = Results { suite: &suite, round: rules.round, target: &target, inputs, made };
     let trace = args.trace.as_deref().map(|path| trace::write(path, &target, &results.made[0]));
     let trace = trace.transpose()?.flatten();
     if let Some(set) = set {
@@ -80,6 +82,11 @@ pub fn run(args: &MlperfArgs) -> Result<(), Failure> {
 fn places(args: &MlperfArgs, catalog: &Catalog) -> Places {
     let scripts = args.scheduler.as_deref().map_or(Vec::new(), programs::files);
     Places::default().reading(catalog.opened()).reading(scripts).writing(&args.trace)
+}
+
+/// SHA-256 of what a command reads, as it is before a policy runs.
+fn inputs(args: &MlperfArgs, catalog: &Catalog) -> Result<Map<String, Value>, Failure> {
+    programs::sha256_of_inputs(catalog, args.scheduler.as_deref())
 }
 
 /// The suite that is asked for, and its rules.

@@ -1,12 +1,11 @@
 //! Results of tests as a table, CSV, JSON and files.
 
-use std::io::Write as _;
-
 use serde_json::{Map, Value, json};
 
 use crate::figures::Format as Picture;
 use crate::mlperf::benchmark::{Beside, Outcome};
 use crate::mlperf::detail_log::Pass;
+use crate::mlperf::files;
 use crate::mlperf::peak::Trial;
 use crate::mlperf::performance::{Metric, Performance};
 use crate::mlperf::rounds::Round;
@@ -30,11 +29,13 @@ pub struct Results<'a> {
     pub suite: &'a Suite,
     pub round: &'a Round,
     pub target: &'a Target,
+    /// SHA-256 of the files that were read.
+    pub inputs: Map<String, Value>,
     pub made: Vec<Made<'a>>,
 }
 
-/// The record of the files.
-pub const RECORD: &str = "mlperf.json";
+/// Columns of the queries of a test.
+const QUERY_COLUMNS: &str = "query,scheduled_ns,issued_ns,completed_ns,latency_ns";
 
 /// Path in `--out` of a file of `test`.
 fn file(test: &Test, name: &str) -> String {
@@ -44,11 +45,12 @@ fn file(test: &Test, name: &str) -> String {
 /// Every file of `--out` for these tests that there may be.
 pub fn files(tests: &[&Test]) -> Vec<String> {
     let of_test = |test: &&Test| {
-        let own = ["queries.csv", "curve.svg", "curve.csv"].into_iter();
+        let own = [logs::QUERIES, "curve.svg", "curve.csv"].into_iter();
         logs::FILES.into_iter().chain(own).map(|name| file(test, name)).collect::<Vec<_>>()
     };
-    let whole = ["suite.csv", "server_to_offline.svg", "server_to_offline.csv", RECORD];
-    tests.iter().flat_map(of_test).chain(whole.map(String::from)).collect()
+    let whole = [files::SUITE].into_iter().chain(files::OF_SERVER_TO_OFFLINE);
+    let whole = whole.chain([files::RECORD]).map(String::from);
+    tests.iter().flat_map(of_test).chain(whole).collect()
 }
 
 const COLUMNS: [&str; 16] = [
@@ -209,7 +211,7 @@ impl Results<'_> {
             "round": self.round.name, "system": self.target.name(), "cost_model": cost_model,
             "scheduler": scheduler, "max_batch": self.target.batching.max,
             "batch_wait_ms": self.target.batching.wait.as_ms(), "cooldown": cooldown,
-            "deviations": self.suite.deviations, "tests": tests,
+            "deviations": self.suite.deviations, "inputs_sha256": self.inputs, "tests": tests,
         });
         output::object(document)
     }
@@ -225,23 +227,28 @@ impl Results<'_> {
             let place = |name: &str| file(test, name);
             let pass = Pass::of(&outcome.settings, &outcome.measurement);
             logs::write(&mut set, place, &outcome.settings, &pass, outcome.performance(), &system)?;
-            write_queries(&mut set, &place("queries.csv"), outcome)?;
+            let queries = outcome.measurement.run.queries.iter().map(|query| {
+                let times = [query.scheduled, query.issued, query.completed].map(SimTime::ns);
+                let [scheduled, issued, completed] = times;
+                [query.index as u64, scheduled, issued, completed, query.latency().ns()]
+            });
+            logs::write_queries(&mut set, &place(logs::QUERIES), QUERY_COLUMNS, queries)?;
             if let Some(curve) = curve {
                 let figure = curve.draw(&test.task.title, &system);
                 set.bytes(&place("curve.svg"), &figure::drawn(&figure, Picture::Svg)?)?;
                 set.csv(&place("curve.csv"), curve.rows())?;
             }
         }
-        set.bytes("suite.csv", self.csv().as_bytes())?;
+        set.bytes(files::SUITE, self.csv().as_bytes())?;
         let shares = self.degradations().into_iter();
         let degradations: Vec<_> = shares.filter_map(|(task, it)| Some((task, it.ok()?))).collect();
         if !degradations.is_empty() {
             let figure = server_to_offline(&degradations, &system);
-            figure::add(&mut set, "server_to_offline", &[Picture::Svg], &figure)?;
+            figure::add(&mut set, files::SERVER_TO_OFFLINE, &[Picture::Svg], &figure)?;
         }
         let folder = set.folder().display().to_string();
-        set.commit(RECORD, self.json())?;
-        say(format_args!("wrote suite.csv and a folder for every test to {folder}"));
+        set.commit(files::RECORD, self.json())?;
+        say(format_args!("wrote {} and a folder for every test to {folder}", files::SUITE));
         Ok(())
     }
 }
@@ -380,18 +387,4 @@ fn document(made: &Made<'_>) -> Value {
         "beside_score_alone": outcome.beside.map(|it| it.alone.score_executed_mean),
         "trials": outcome.trials.iter().map(trial).collect::<Vec<_>>(),
     })
-}
-
-fn write_queries(set: &mut OutputSet, name: &str, outcome: &Outcome) -> Result<(), Failure> {
-    let failure = |error| Failure::writing(&set.folder().join(name).display(), &error);
-    let mut file = set.file(name)?;
-    file.write_all(b"query,scheduled_ns,issued_ns,completed_ns,latency_ns\n").map_err(failure)?;
-    for query in &outcome.measurement.run.queries {
-        let [scheduled, issued, completed] =
-            [query.scheduled, query.issued, query.completed].map(|time| time.ns());
-        let latency = query.latency().ns();
-        writeln!(file, "{},{scheduled},{issued},{completed},{latency}", query.index)
-            .map_err(failure)?;
-    }
-    set.add(name, file)
 }

@@ -1,7 +1,7 @@
 //! Part files: what is written beside its place until it is complete. Their writer holds a lock on
 //! them, so that those of a writer that was killed can be told from others, and removed.
 
-use std::fs::{self, File, Metadata};
+use std::fs::{self, File, Metadata, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -28,10 +28,7 @@ impl Part {
         let builder = builder(place.metadata().ok().as_ref());
         for _ in 0..ATTEMPTS {
             let file = builder.tempfile_in(folder)?;
-            // Some file systems have no locks. Where they have, another process may have found the
-            // file before it was locked.
-            let _ = file.as_file().try_lock();
-            if file.path().exists() {
+            if is_held(&file) {
                 return Ok(Self { file, place });
             }
         }
@@ -50,6 +47,13 @@ impl Part {
     pub fn file(&mut self) -> &mut NamedTempFile {
         &mut self.file
     }
+}
+
+/// Locks a part file that was just made; false if another process, which may have found it before, is
+/// about to remove it or has done so. Some file systems have no locks.
+fn is_held(file: &NamedTempFile) -> bool {
+    let is_taken = matches!(file.as_file().try_lock(), Err(TryLockError::WouldBlock));
+    !is_taken && file.path().exists()
 }
 
 /// A builder whose files have the permissions of the `earlier` file, or those of any file that a
@@ -122,5 +126,16 @@ mod tests {
         assert!(living.file.path().exists());
         living.persist().expect("it can be renamed");
         assert!(folder.path().join("a").exists());
+    }
+
+    #[test]
+    fn a_part_that_a_remover_has_locked_is_not_kept() {
+        let folder = tempfile::tempdir().expect("a folder can be made");
+        let [found, free] =
+            [(); 2].map(|()| builder(None).tempfile_in(folder.path()).expect("it can be made"));
+        let remover = File::open(found.path()).expect("it can be opened");
+        remover.try_lock().expect("nobody else has it");
+        assert!(!is_held(&found), "the remover goes on to remove it");
+        assert!(is_held(&free));
     }
 }

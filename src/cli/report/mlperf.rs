@@ -14,19 +14,14 @@ use super::{Made, Text, read};
 /// Most of all files of a folder together \[byte\]: a browser holds what the page shows of them.
 const MAX_BYTES: u64 = 64 << 20;
 
-/// The page of `folder`.
+/// The page of the tests of a folder.
 ///
 /// # Errors
 ///
 /// A file that is absent, wrong, or of other tests than the rest; files that are too large.
-pub fn page(folder: &Path, kind: Kind) -> Result<Made, Failure> {
-    let mut reader = Reader { folder, left: MAX_BYTES, recorded: None };
-    let header = reader.text_if_any(RECORD)?;
-    reader.recorded = header
-        .as_ref()
-        .map(|header| Recorded::of(&folder.join(RECORD), &header.text))
-        .transpose()?;
+pub fn page(mut reader: Reader<'_>, kind: Kind) -> Result<Made, Failure> {
     reader.recorded.iter().for_each(Recorded::warn);
+    let header = reader.header.take();
     let header = header.map(|it| Header::read(it.source())).transpose().map_err(argument)?;
     let table = reader.text(kind.file())?;
     let tests = Tests::read(kind, table.source(), header).map_err(argument)?;
@@ -49,14 +44,32 @@ impl TestTexts {
 }
 
 /// Reads files as long as they are not too large together.
-struct Reader<'a> {
+pub struct Reader<'a> {
     folder: &'a Path,
     left: u64,
+    /// The record of the tests, if there is one.
+    header: Option<Text>,
     /// What the folder has to hold, if that is known.
     recorded: Option<Recorded>,
 }
 
-impl Reader<'_> {
+impl<'a> Reader<'a> {
+    /// A reader of `folder`, which may have other results than tests.
+    ///
+    /// # Errors
+    ///
+    /// A record of tests that cannot be read or was changed.
+    pub fn of(folder: &'a Path) -> Result<Self, Failure> {
+        let mut reader = Self { folder, left: MAX_BYTES, header: None, recorded: None };
+        if !Kind::ALL.into_iter().any(|kind| reader.has(kind.file())) {
+            return Ok(reader);
+        }
+        reader.header = reader.text_if_any(RECORD)?;
+        let recorded = |header: &Text| Recorded::of(&folder.join(RECORD), &header.text);
+        reader.recorded = reader.header.as_ref().map(recorded).transpose()?;
+        Ok(reader)
+    }
+
     fn test(&mut self, place: &Place) -> Result<TestTexts, Failure> {
         let file = |name: &str| format!("{}/{name}", place.folder);
         let summary = self.text(&file("mlperf_log_summary.txt"))?;
@@ -69,7 +82,7 @@ impl Reader<'_> {
 
     fn text(&mut self, name: &str) -> Result<Text, Failure> {
         let path: PathBuf = self.folder.join(name);
-        let read = read(&path, self.left, &too_large())?;
+        let read = read(&path, self.left, Some(&too_large()))?;
         self.left -= read.text.len() as u64;
         if let Some(recorded) = &self.recorded {
             read.check(name, recorded)?;
@@ -78,12 +91,16 @@ impl Reader<'_> {
     }
 
     fn text_if_any(&mut self, name: &str) -> Result<Option<Text>, Failure> {
-        // What another command left there is not of these tests.
-        let is_of_folder = self.recorded.as_ref().is_none_or(|recorded| recorded.has(name));
-        match is_of_folder && self.folder.join(name).exists() {
+        match self.has(name) {
             true => self.text(name).map(Some),
             false => Ok(None),
         }
+    }
+
+    /// Whether there is a file called `name` that is not what another command left there.
+    pub fn has(&self, name: &str) -> bool {
+        let is_of_tests = self.recorded.as_ref().is_none_or(|recorded| recorded.has(name));
+        is_of_tests && self.folder.join(name).exists()
     }
 }
 

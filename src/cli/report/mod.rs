@@ -2,10 +2,11 @@
 
 mod mlperf;
 
-use std::fs::{self, File};
-use std::io::{self, Read as _};
+use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 
+use crate::config::read_bounded;
 use crate::figures::counted;
 use crate::report::html::mlperf::Kind;
 use crate::report::html::{self, Folder, Page, Source};
@@ -45,8 +46,9 @@ struct Made {
 /// A file that is absent, wrong, or of other results than the rest; output that cannot be written.
 pub fn run(args: &ReportArgs) -> Result<(), Failure> {
     refuse_to_overwrite(args)?;
-    let made = match kind(&args.folder)? {
-        Some(kind) => mlperf::page(&args.folder, kind)?,
+    let tests = mlperf::Reader::of(&args.folder)?;
+    let made = match kind(&args.folder, &tests)? {
+        Some(kind) => mlperf::page(tests, kind)?,
         None => runs(&args.folder)?,
     };
     output::write_text(&args.out, &made.html)?;
@@ -56,9 +58,10 @@ pub fn run(args: &ReportArgs) -> Result<(), Failure> {
 }
 
 /// What kind of tests a folder holds, `None` for runs.
-fn kind(folder: &Path) -> Result<Option<Kind>, Failure> {
-    let files = [(SCORES, None)].into_iter().chain(Kind::ALL.map(|it| (it.file(), Some(it))));
-    let found: Vec<_> = files.filter(|(file, _)| folder.join(file).exists()).collect();
+fn kind(folder: &Path, tests: &mlperf::Reader<'_>) -> Result<Option<Kind>, Failure> {
+    let runs = folder.join(SCORES).exists().then_some((SCORES, None));
+    let tests = Kind::ALL.into_iter().filter(|it| tests.has(it.file()));
+    let found: Vec<_> = runs.into_iter().chain(tests.map(|it| (it.file(), Some(it)))).collect();
     match found[..] {
         [] => Ok(None),
         [(_, kind)] => Ok(kind),
@@ -71,10 +74,7 @@ fn kind(folder: &Path) -> Result<Option<Kind>, Failure> {
 
 /// The page of runs.
 fn runs(folder: &Path) -> Result<Made, Failure> {
-    let read = |name: &str| {
-        let too_large = format!("larger than {} MiB", MAX_BYTES >> 20);
-        read(&folder.join(name), MAX_BYTES, &too_large)
-    };
+    let read = |name: &str| read(&folder.join(name), MAX_BYTES, None);
     let [scores, models, inferences, provenance] =
         [read(SCORES)?, read(MODELS)?, read(INFERENCES)?, read(RECORD)?];
     let recorded = Recorded::of(&folder.join(RECORD), &provenance.text)?;
@@ -125,10 +125,14 @@ fn find_results(folder: &Path, depth: usize, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// A file of at most `max` bytes; `too_large` says what larger ones are.
-fn read(path: &Path, max: u64, too_large: &str) -> Result<Text, Failure> {
+/// A file of at most `max` bytes; `too_large` says of larger ones what is too large, if it is not the
+/// file.
+fn read(path: &Path, max: u64, too_large: Option<&str>) -> Result<Text, Failure> {
     let name = path.display().to_string();
-    let bytes = read_bounded(path, max, too_large).map_err(|error| {
+    let bytes = read_bounded(path, max).map_err(|error| {
+        let is_too_large = error.kind() == io::ErrorKind::FileTooLarge;
+        let own = error.to_string();
+        let error = too_large.filter(|_| is_too_large).unwrap_or(&own);
         Failure::Argument(format!(
             "{name}: {error}; `xrsim run --out DIR` or `xrsim mlperf .. --out DIR` writes what a \
              report needs"
@@ -140,16 +144,6 @@ fn read(path: &Path, max: u64, too_large: &str) -> Result<Text, Failure> {
         Failure::Argument(format!("{name}:{line}: not UTF-8 text"))
     })?;
     Ok(Text { name, text })
-}
-
-fn read_bounded(path: &Path, max: u64, too_large: &str) -> io::Result<Vec<u8>> {
-    let file = File::open(path)?;
-    let mut bytes = Vec::new();
-    file.take(max + 1).read_to_end(&mut bytes)?;
-    if bytes.len() as u64 > max {
-        return Err(io::Error::other(too_large));
-    }
-    Ok(bytes)
 }
 
 impl Text {

@@ -47,12 +47,13 @@ pub fn run(args: &ReproduceArgs) -> Result<(), Failure> {
             found.extend(reproduce(number, &study, &mut set)?);
         }
     }
-    output::print_text(&deviations::to_text(&found, table_style()))?;
+    let mut text = deviations::to_text(&found, table_style());
     write_table(&mut set, "deviations", deviations::rows(&found))?;
     if args.figure.is_empty() && args.semantics.is_empty() {
-        what_changes(&mut set)?;
+        text.push_str(&what_changes(&mut set)?);
     }
-    set.map_or(Ok(()), |set| set.commit(RECORD, record(figures, semantics)))
+    set.map_or(Ok(()), |set| set.commit(RECORD, record(figures, semantics)))?;
+    output::print_text(&text)
 }
 
 /// The record of the folder.
@@ -99,8 +100,8 @@ fn draw(out: &mut Out, name: &str, drawn: &dyn Figure) -> Result<(), Failure> {
     out.as_mut().map_or(Ok(()), |set| figure::add(set, name, Format::ALL, drawn))
 }
 
-/// Prints which conclusions hold where, what each quirk does, and where the costs come from.
-fn what_changes(out: &mut Out) -> Result<(), Failure> {
+/// Says which conclusions hold where, what each quirk does, and where the costs come from.
+fn what_changes(out: &mut Out) -> Result<String, Failure> {
     let studies = studies()?;
     let costs = costs::compare()?;
     let ablation = ablation::run()?;
@@ -108,9 +109,10 @@ fn what_changes(out: &mut Out) -> Result<(), Failure> {
     write_table(out, "best_systems", conclusions::best(&studies))?;
     write_table(out, "costs", costs::rows(&costs))?;
     write_table(out, "ablation", ablation::rows(&ablation))?;
-    output::print_text(&format!("\n{}", conclusions::to_text(&studies, table_style())))?;
-    output::print_text(&format!("\n{}", ablation::to_text(&ablation, table_style())))?;
-    output::print_text(&format!("\n{}", costs::to_text(&costs, table_style())))
+    let conclusions = conclusions::to_text(&studies, table_style());
+    let ablation = ablation::to_text(&ablation, table_style());
+    let costs = costs::to_text(&costs, table_style());
+    Ok(format!("\n{conclusions}\n{ablation}\n{costs}"))
 }
 
 /// The paper's own figure, and the study under every semantics and edition of networks.

@@ -350,7 +350,7 @@ mod tests {
             "point 10 has two rows"
         );
         let endless = "x".repeat(1 << 21);
-        assert_eq!(refused(&endless), "a line is longer than any row");
+        assert_eq!(refused(&endless), "a row is longer than 1 MiB");
     }
 
     #[test]

@@ -4,8 +4,7 @@ use std::cell::Cell;
 use std::io::{self, Read};
 use std::rc::Rc;
 
-/// Longest row \[byte\], its line ends and quotes included; those of sweeps have a few hundred.
-const MAX_ROW: usize = 1 << 20;
+use crate::report::rows::{MAX_ROW, too_long};
 
 /// Reads rows, the header among them, which all have as many cells.
 pub struct Rows<R> {
@@ -45,8 +44,7 @@ impl<R: Read> Read for Rationed<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let wanted = buffer.len().min(self.left.get());
         if wanted == 0 && !buffer.is_empty() {
-            let message = format!("a row is longer than {} MiB", MAX_ROW >> 20);
-            return Err(io::Error::other(message));
+            return Err(too_long());
         }
         let read = self.input.read(&mut buffer[..wanted])?;
         self.left.set(self.left.get() - read);

@@ -47,6 +47,7 @@ pub fn run(
     accelerators.costs.warn(catalog, networks, accelerators.system.accelerators().iter());
     let places = super::places(args, catalog).folder(args.out.as_deref(), results::files(&asked));
     places.check()?;
+    let inputs = super::inputs(args, catalog)?;
     let set = args.out.as_deref().map(OutputSet::create).transpose()?;
     let bench = accelerators.bench(asked.iter().map(|it| it.tenant.clone()).collect())?;
     let loads = loads(&asked, rules)?;
@@ -54,6 +55,7 @@ pub fn run(
         system: format!("{}@{}", accelerators.system.name(), accelerators.system.pes()),
         accelerators: &accelerators,
         rules,
+        inputs,
         asked: &asked,
         played: Played::new(&loads, args.find_peak, &bench)?,
     };

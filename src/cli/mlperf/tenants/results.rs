@@ -1,10 +1,9 @@
 //! Results of tenants as a table, CSV, JSON and files.
 
-use std::io::Write as _;
-
 use serde_json::{Map, Value, json};
 
 use crate::mlperf::benchmark::Rules;
+use crate::mlperf::files;
 use crate::mlperf::peak::Trial;
 use crate::mlperf::tenants::TenantOutcome;
 use crate::report::table;
@@ -14,7 +13,7 @@ use super::super::super::message::{Failure, say};
 use super::super::super::output::{self, OutputSet};
 use super::super::super::table_style;
 use super::super::logs;
-use super::super::results::{RECORD, once, reason, short, unscored};
+use super::super::results::{once, reason, short, unscored};
 use super::super::target::Accelerators;
 use super::{Asked, Played};
 
@@ -23,13 +22,14 @@ pub(super) struct Results<'a> {
     pub(super) system: String,
     pub(super) accelerators: &'a Accelerators,
     pub(super) rules: &'a Rules,
+    /// SHA-256 of the files that were read.
+    pub(super) inputs: Map<String, Value>,
     pub(super) asked: &'a [Asked<'a>],
     pub(super) played: Played,
 }
 
-/// Files of `--out`.
-const TABLE: &str = "tenants.csv";
-const QUERIES: &str = "queries.csv";
+/// Columns of the queries of a tenant.
+const QUERY_COLUMNS: &str = "query,scheduled_ns,completed_ns,latency_ns";
 
 /// Path in `--out` of a file of a tenant, the first of which is 1.
 fn file(tenant: usize, asked: &Asked<'_>, name: &str) -> String {
@@ -39,11 +39,11 @@ fn file(tenant: usize, asked: &Asked<'_>, name: &str) -> String {
 /// Every file of `--out` for these tenants.
 pub(super) fn files(asked: &[Asked<'_>]) -> Vec<String> {
     let of_tenant = |(index, asked)| {
-        let names = logs::FILES.into_iter().chain([QUERIES]);
+        let names = logs::FILES.into_iter().chain([logs::QUERIES]);
         names.map(|name| file(index + 1, asked, name)).collect::<Vec<_>>()
     };
     let tenants = asked.iter().enumerate().flat_map(of_tenant);
-    tenants.chain([TABLE, RECORD].map(String::from)).collect()
+    tenants.chain([files::TENANTS, files::RECORD].map(String::from)).collect()
 }
 
 const COLUMNS: [&str; 12] = [
@@ -170,7 +170,7 @@ impl Results<'_> {
             "trials": self.played.trials.iter().map(trial).collect::<Vec<_>>(),
             "beside_score": self.played.beside.map(|it| it.with_queries.score_executed_mean),
             "beside_score_alone": self.played.beside.map(|it| it.alone.score_executed_mean),
-            "tenants": tenants.collect::<Vec<Value>>(),
+            "inputs_sha256": self.inputs, "tenants": tenants.collect::<Vec<Value>>(),
         });
         output::object(document)
     }
@@ -185,12 +185,15 @@ impl Results<'_> {
             let place = |name: &str| file(tenant, asked, name);
             let (settings, performance) = (&outcome.settings, &outcome.performance);
             logs::write(&mut set, place, settings, &outcome.pass(), performance, &self.system)?;
-            write_queries(&mut set, &place(QUERIES), outcome)?;
+            let queries = outcome.queries.iter().enumerate().map(|(query, (due, done))| {
+                [query as u64, due.ns(), done.ns(), done.saturating_since(*due).ns()]
+            });
+            logs::write_queries(&mut set, &place(logs::QUERIES), QUERY_COLUMNS, queries)?;
         }
-        set.bytes(TABLE, self.csv().as_bytes())?;
+        set.bytes(files::TENANTS, self.csv().as_bytes())?;
         let folder = set.folder().display().to_string();
-        set.commit(RECORD, self.json())?;
-        say(format_args!("wrote {TABLE} and a folder for every tenant to {folder}"));
+        set.commit(files::RECORD, self.json())?;
+        say(format_args!("wrote {} and a folder for every tenant to {folder}", files::TENANTS));
         Ok(())
     }
 }
@@ -201,15 +204,4 @@ fn reason_of(outcome: &TenantOutcome) -> String {
 
 fn verdict(outcome: &TenantOutcome) -> &'static str {
     if outcome.is_valid() { "VALID" } else { "INVALID" }
-}
-
-fn write_queries(set: &mut OutputSet, name: &str, outcome: &TenantOutcome) -> Result<(), Failure> {
-    let failure = |error| Failure::writing(&set.folder().join(name).display(), &error);
-    let mut file = set.file(name)?;
-    file.write_all(b"query,scheduled_ns,completed_ns,latency_ns\n").map_err(failure)?;
-    for (query, (due, done)) in outcome.queries.iter().enumerate() {
-        let latency = done.saturating_since(*due);
-        writeln!(file, "{query},{},{},{}", due.ns(), done.ns(), latency.ns()).map_err(failure)?;
-    }
-    set.add(name, file)
 }

@@ -250,3 +250,90 @@ fn no_command_writes_where_it_reads_or_writes_twice() {
     }
     assert_eq!(files(folder.path()), before);
 }
+
+/// Runs the command with a standard output that nobody reads.
+fn unread(arguments: &[&str]) {
+    let (reader, writer) = std::io::pipe().expect("a pipe can be made");
+    drop(reader);
+    let mut command = Command::new(xrsim(arguments).get_program());
+    let status = command.args(arguments).stdout(writer).stderr(std::process::Stdio::null());
+    assert!(status.status().expect("it can be started").success());
+}
+
+#[test]
+fn files_are_written_whether_or_not_anyone_reads_on() {
+    let folder = tempdir().expect("a folder can be made");
+    let [results, trace, alone, study] =
+        ["results", "t.json", "alone.json", "study"].map(|name| path(&folder, name));
+    let run = [&RUN[..], &["4096"]].concat();
+    unread(&[&run[..], &["--out", &results, "--trace", &trace]].concat());
+    for format in ["table", "csv", "json"] {
+        unread(&[&run[..], &["--trace", &alone, "--format", format]].concat());
+        let [whole, alone] = [&trace, &alone].map(|path| fs::read(path).expect("it is there"));
+        assert!(whole == alone, "{format}");
+        fs::remove_file(path(&folder, "alone.json")).expect("it can be removed");
+    }
+    assert!(Path::new(&results).join("run.json").exists());
+    unread(&["reproduce", "--figure", "8", "--out", &study]);
+    assert!(Path::new(&study).join("reproduce.json").exists());
+}
+
+/// The record in a file.
+fn record(folder: &str, name: &str) -> serde_json::Value {
+    let text = fs::read_to_string(Path::new(folder).join(name)).expect("it is there");
+    serde_json::from_str(&text).expect("it is JSON")
+}
+
+const LOAD: [&str; 10] = [
+    "mlperf",
+    "inference",
+    "--system",
+    "A",
+    "--pes",
+    "4096",
+    "--min-duration",
+    "0.1",
+    "--min-queries",
+    "100",
+];
+const TASK: &str = "image_classification_light";
+
+#[test]
+fn the_kind_of_a_results_folder_is_that_of_its_record() {
+    let folder = tempdir().expect("a folder can be made");
+    let [results, page] = ["results", "page.html"].map(|name| path(&folder, name));
+    output(&[&LOAD[..], &["--task", TASK, "--load", "single-stream", "--out", &results]].concat());
+    let tenant = format!("{TASK}:qps=10");
+    output(&[&LOAD[..], &["--tenant", &tenant, "--out", &results]].concat());
+    output(&["report", &results, "-o", &page]);
+    let inputs = record(&results, "mlperf.json")["inputs_sha256"].clone();
+    assert!(inputs.as_object().is_some_and(|inputs| !inputs.is_empty()), "{inputs}");
+}
+
+#[test]
+fn the_record_of_a_comparison_has_the_parameters_that_were_found() {
+    let folder = tempdir().expect("a folder can be made");
+    let [results, tuned] = ["results", "tuned"].map(|name| path(&folder, name));
+    let scope = ["compare", "--scenario", "VR_gaming", "--system", "A", "--pes", "4096"];
+    let two = ["--scheduler", "dream", "--scheduler", "edf", "--replications", "2"];
+    output(&[&scope[..], &two, &["--tune", "--out", &tuned]].concat());
+    let found = record(&tuned, "compare.json")["tuned_schedulers"].clone();
+    let label = found[0].as_str().unwrap_or_default();
+    assert!(label.starts_with("dream:alpha=") && label.contains(",beta="), "{found}");
+    assert_eq!(found[1], "edf");
+    output(&[&scope[..], &two, &["--out", &results]].concat());
+    assert!(record(&results, "compare.json")["tuned_schedulers"].is_null());
+}
+
+#[test]
+fn a_record_that_is_too_long_is_an_error() {
+    let folder = tempdir().expect("a folder can be made");
+    let results = path(&folder, "results");
+    run("4096", &results);
+    let scores = Path::new(&results).join("scores.csv");
+    let record = fs::File::create(Path::new(&results).join("run.json")).expect("it can be made");
+    record.set_len((256 << 20) + 1).expect("it can be long");
+    let scores = scores.to_str().expect("the path is UTF-8");
+    let message = refused(&["plot", scores, "--kind", "best"]);
+    assert!(message.contains("run.json: larger than 256 MiB"), "{message}");
+}

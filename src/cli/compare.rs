@@ -230,7 +230,7 @@ fn write(
     Ok(())
 }
 
-/// What makes the comparison repeatable.
+/// Record that makes the comparison repeatable.
 fn record(args: &CompareArgs, cost_model: &str, catalog: &Catalog) -> Map<String, Value> {
     let inputs = catalog.inputs().into_iter().map(|it| (it.name, json!(it.sha256)));
     let options = options(args);

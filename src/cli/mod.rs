@@ -169,7 +169,7 @@ fn dispatch(command: Command) -> Result<(), Failure> {
     }
 }
 
-/// What a person waits for, where a command may take long and counts nothing.
+/// Work that a person waits for, where a command may take long and counts nothing.
 fn waits_for(command: &Command) -> Option<&'static str> {
     match command {
         Command::Replay(_) => Some("replaying"),

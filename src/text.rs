@@ -61,7 +61,7 @@ pub fn is_name(text: &str) -> bool {
     !text.is_empty() && !begins_formula && !text.contains(is_unfit_in_line)
 }
 
-/// What [`is_name`] allows, for messages.
+/// Rule of [`is_name`], for messages.
 pub const NAME_RULE: &str =
     "a name has no control characters or marks of direction and does not begin with =, +, - or @";
 

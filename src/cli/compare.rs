@@ -234,7 +234,8 @@ fn write(
     Ok(())
 }
 
-/// What makes the comparison repeatable; `tuned` are the schedulers with the parameters that were found.
+/// Record that makes the comparison repeatable; `tuned` are the schedulers with the parameters that were
+/// found.
 fn record(
     args: &CompareArgs,
     tuned: Option<Vec<String>>,

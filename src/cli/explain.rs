@@ -166,7 +166,7 @@ fn other_schedulers(spec: &RunSpec, target: Target, model: &dyn CostModel) -> Ve
     SCHEDULERS.iter().filter_map(change).collect()
 }
 
-/// What became of `target` and of the score in a run; `None` if it cannot be made.
+/// Fate of `target` and the score in a run; `None` if it cannot be made.
 fn tried(what: String, spec: &RunSpec, target: Target, model: &dyn CostModel) -> Option<Change> {
     let result = make(spec, model).ok()?;
     let fate = target.margin_ms(&result.trace).map_or(Fate::Missed, Fate::InTime);

@@ -130,7 +130,7 @@ struct Text {
     rows: Vec<Vec<String>>,
     /// Columns that are not numbers.
     n_text: usize,
-    /// What is to be said of draws.
+    /// Remark on draws.
     draws: String,
 }
 

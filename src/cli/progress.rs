@@ -1,4 +1,4 @@
-//! What a person who waits sees after a second: a bar, or that work goes on.
+//! Progress that a person who waits sees after a second: a bar, or that work goes on.
 
 use std::sync::mpsc::{self, RecvTimeoutError, Sender};
 use std::sync::{Mutex, PoisonError};

@@ -23,10 +23,10 @@ use super::statistics::{PERCENTILES, Statistics};
 use super::summary::{early_stopping_text, significant};
 use super::validity::EarlyStoppingResult;
 
-/// What every line begins with.
+/// Beginning of every line.
 const MARKER: &str = ":::MLLOG";
 
-/// What was made and done in one run of the queries.
+/// Work made and done in one run of the queries.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Pass {
     /// Queries that were made ahead.
@@ -202,10 +202,10 @@ impl DetailLog {
 /// configuration does.
 pub const ACCURACY_LOG: &str = "[\n]\n";
 
-/// What values are taken from.
+/// Sources of the values.
 struct Facts<'a> {
     settings: &'a Settings,
-    /// What LoadGen is asked for to make this run.
+    /// Settings that make LoadGen do this run.
     asked: TestSettings,
     performance: &'a Performance,
     system: &'a str,
@@ -262,7 +262,7 @@ fn ms(span: crate::units::SimSpan) -> Value {
 /// Who wrote the log.
 const PROGRAM: &str = concat!("xrsim ", env!("CARGO_PKG_VERSION"));
 
-/// What the log begins with.
+/// Keys that the log begins with.
 const HEAD: &[Key] = &[
     Key::new("loadgen_version", |_| text(PROGRAM)),
     Key::new("loadgen_build_date_local", |_| text("NA")),
@@ -281,7 +281,7 @@ const HEAD: &[Key] = &[
     }),
 ];
 
-/// What is asked for.
+/// Keys of the settings that are asked for.
 const REQUESTED: &[Key] = &[
     Key::new("requested_scenario", |it| text(it.asked.scenario.name())),
     Key::new("requested_test_mode", |it| text(it.asked.mode.name())),
@@ -374,7 +374,7 @@ const REQUESTED: &[Key] = &[
     .since(LoadGen::V4_1),
 ];
 
-/// What that comes to.
+/// Keys of the settings that come of those.
 const EFFECTIVE: &[Key] = &[
     Key::new("effective_scenario", |it| text(it.settings.scenario.name())),
     Key::new("effective_test_mode", |it| text(it.settings.mode.name())),
@@ -413,7 +413,7 @@ const EFFECTIVE: &[Key] = &[
     .since(LoadGen::V4_1),
 ];
 
-/// What LoadGen counts of its own threads.
+/// Counts that LoadGen makes of its own threads.
 const LOGGER: &[Key] = &[
     Key::new("logger_swap_request_slots_retry_count", |_| Whole(0)),
     Key::new("logger_swap_request_slots_retry_retry_count", |_| Whole(0)),
@@ -471,7 +471,7 @@ fn rate_until(of: Option<f64>, end: SimTime) -> Value {
     rate(of.or((end > SimTime::ZERO).then_some(0.0)))
 }
 
-/// What the log ends with.
+/// Keys that the log ends with.
 const FOOT: &[Key] = &[Key::new("num_errors", |it| Whole(it.errors)).since(LoadGen::V5_1)];
 
 /// Estimates of early stopping \[ns\]: of the percentile of the result, and of that of multi-stream; the latter

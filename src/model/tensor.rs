@@ -45,7 +45,7 @@ pub enum VectorForm {
     Window(ConvShape),
     /// Another resolution.
     Resize {
-        /// What is read.
+        /// Tensor that is read.
         tensor: Tensor,
         /// Rows and columns that are written.
         to: [u32; 2],
@@ -53,7 +53,7 @@ pub enum VectorForm {
 }
 
 impl VectorForm {
-    /// What is read, of a pool without its padding.
+    /// Tensor that is read, of a pool without its padding.
     pub fn read(&self) -> Tensor {
         match *self {
             Self::Tensor(tensor) | Self::Resize { tensor, .. } => tensor,
@@ -61,7 +61,7 @@ impl VectorForm {
         }
     }
 
-    /// What `op` writes.
+    /// Tensor that `op` writes.
     pub fn written(&self, op: VectorOp) -> Tensor {
         match *self {
             Self::Tensor(tensor) => match op {
@@ -123,19 +123,19 @@ impl VectorForm {
     }
 }
 
-/// What a convolution reads, without its padding.
+/// Tensor that a convolution reads, without its padding.
 pub(super) fn stored(shape: &ConvShape) -> Tensor {
     Tensor { n: shape.n, k: shape.c, y: shape.stored_rows(), x: shape.stored_columns() }
 }
 
-/// What a convolution writes.
+/// Tensor that a convolution writes.
 fn output(shape: &ConvShape) -> Tensor {
     let [y, x] = [shape.output_rows(), shape.output_columns()];
     Tensor { n: shape.n, k: shape.output_channels(), y, x }
 }
 
 impl Layer {
-    /// What this layer writes; `None` of a vector operator that is given by its sizes alone.
+    /// Tensor that this layer writes; `None` of a vector operator that is given by its sizes alone.
     pub fn written(&self) -> Option<Tensor> {
         match &self.operator {
             Operator::Conv(shape) => Some(output(shape)),

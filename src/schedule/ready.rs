@@ -133,7 +133,7 @@ impl Ready {
         Some(&chunk[place])
     }
 
-    /// Jobs of `request` and of those behind it.
+    /// Jobs of `request` and of those after it.
     pub fn from(&self, request: RequestId) -> impl Iterator<Item = &Job> {
         let first = self.chunk_of(request);
         let start = self.chunks[first].partition_point(|job| job.request < request);
@@ -161,7 +161,7 @@ impl Ready {
         self.log(Change::Added(job));
     }
 
-    /// Halves a chunk; of the last one, behind which most jobs come, little.
+    /// Halves a chunk; of the last one, after which most jobs come, little.
     fn split(&mut self, index: usize) {
         let is_last = index + 1 == self.chunks.len();
         let at = if is_last { CHUNK } else { CHUNK / 2 };

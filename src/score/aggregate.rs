@@ -67,7 +67,7 @@ pub fn score(scenario: &Scenario, trace: &Trace, settings: &ScoreSettings) -> Sc
     Scorecard::of_models(scores.collect(), settings.never_triggered)
 }
 
-/// Which requests count: those of the frames whose nominal start lies behind the warm-up.
+/// Which requests count: those of the frames whose nominal start is after the warm-up.
 #[derive(Debug, Clone)]
 pub struct Counted {
     /// First frame that counts of every model.
@@ -75,7 +75,7 @@ pub struct Counted {
 }
 
 impl Counted {
-    /// Those of `scenario` behind `warm_up`.
+    /// Those of `scenario` after `warm_up`.
     pub fn new(scenario: &Scenario, warm_up: SimSpan) -> Self {
         let first = scenario.models().iter().map(|model| model.rate.frames_before(warm_up));
         Self { first_frames: first.collect() }

@@ -59,7 +59,7 @@ pub fn run(args: &ReproduceArgs) -> Result<(), Failure> {
 /// The record of the folder.
 const RECORD: &str = "reproduce.json";
 
-/// What makes the figures repeatable.
+/// Record that makes the figures repeatable.
 fn record(figures: &[u8], semantics: &[Semantics]) -> Map<String, Value> {
     output::object(json!({
         "program": "xrsim", "version": env!("CARGO_PKG_VERSION"), "figures": figures,

@@ -203,7 +203,7 @@ impl<'g> Rows<'g> {
     fn add(&mut self, candidates: &[Candidate<'_>], outcomes: Vec<Outcome>) -> Result<(), Failure> {
         self.write(candidates, outcomes).map_err(|error| {
             Failure::Output(format!(
-                "cannot write {}: {error}; whole rows are kept, and the same command goes on behind \
+                "cannot write {}: {error}; whole rows are kept, and the same command goes on after \
                  them",
                 self.path.display()
             ))

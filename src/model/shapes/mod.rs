@@ -17,7 +17,7 @@ pub use view::View;
 /// More sources than this are not looked at one by one for needless views.
 const MANY_SOURCES: usize = 16;
 
-/// What is wrong with the shapes of a network.
+/// Faults in the shapes of a network.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ShapeCheck {
     /// Layers that cannot read a source, in order.
@@ -41,9 +41,9 @@ pub struct Misfit {
 pub struct Explanation {
     /// Key of the extent that differs.
     pub key: &'static str,
-    /// What the layer expects, in the words of a file.
+    /// Shape that the layer expects, in the words of a file.
     pub expected: String,
-    /// What each of the sources gives.
+    /// Shapes that the sources give.
     pub given: Vec<String>,
     /// Views of the sources that would fit.
     pub views: Vec<View>,
@@ -70,7 +70,7 @@ impl Network {
     }
 }
 
-/// What a layer expects, what its sources give, and how it reads them.
+/// Expectations of a layer, the tensors that its sources give, and how it reads them.
 struct Reader {
     ports: Ports,
     sources: Vec<(Given, View)>,

@@ -1,4 +1,4 @@
-//! What an operator expects of a source, and the ways in which a tensor can be read as that.
+//! Shapes that an operator expects of a source, and the ways in which a tensor can be read as that.
 
 use std::fmt;
 
@@ -54,7 +54,7 @@ pub enum Ports {
 }
 
 impl Ports {
-    /// What `layer` expects.
+    /// Ports of `layer`.
     pub fn of(layer: &Layer) -> Self {
         match &layer.operator {
             Operator::Conv(shape) => {
@@ -115,7 +115,7 @@ fn tells(op: VectorOp, form: &VectorForm, layer: &Layer) -> bool {
     }
 }
 
-/// What a source gives.
+/// Elements that a source gives.
 #[derive(Debug, Clone, Copy)]
 pub enum Given {
     /// Anything: it lies outside of the network.
@@ -134,7 +134,7 @@ pub enum Given {
 }
 
 impl Given {
-    /// What `layer` gives.
+    /// Elements that `layer` gives.
     pub fn of(layer: &Layer) -> Self {
         let Some(tensor) = layer.written() else {
             return Self::Count(layer.operator.outputs());
@@ -283,7 +283,7 @@ impl Port {
         }
     }
 
-    /// What a source can add to the axis of `key` if others stand beside it there: the extent of the
+    /// Parts that a source can add to the axis of `key` if others stand beside it there: the extent of the
     /// whole that this is a part of, and the least and the most that it is.
     pub fn parts(&self, given: &Given, view: View, key: &'static str) -> Vec<Part> {
         match *given {

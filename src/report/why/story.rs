@@ -14,15 +14,15 @@ use super::{Account, Course, Need, Part, Why, ns_between, rank};
 /// A change to the run that was tried, by running again.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Change {
-    /// What was changed and how, e.g. `latency of HT: 50 % of it`.
+    /// Change that was made, e.g. `latency of HT: 50 % of it`.
     pub what: String,
-    /// What became of the request.
+    /// End of the request.
     pub fate: Fate,
     /// Score of the whole run.
     pub score: f64,
 }
 
-/// What became of a request after a change.
+/// End of a request after a change.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Fate {
     /// It met its deadline, with a margin \[ms\].
@@ -190,7 +190,7 @@ impl Way<'_> {
         }
     }
 
-    /// What the accelerators that it waited for ran meanwhile.
+    /// Jobs that the accelerators that it waited for ran meanwhile.
     fn queue(&self) -> String {
         let places = self.why.places(self.record, &self.course);
         places.into_iter().map(|place| self.jobs(place)).collect::<Vec<_>>().join("; ")
@@ -267,7 +267,7 @@ fn ms(ns: i128) -> String {
 /// Scores that are closer than this are the same.
 const SAME_SCORE: f64 = 5e-7;
 
-/// What the changes made of the request and of the score, the best score first.
+/// Effects of the changes on the request and on the score, the best score first.
 fn remedies(score: f64, changes: &[Change], style: Style) -> String {
     if changes.is_empty() {
         return String::new();

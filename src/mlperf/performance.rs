@@ -353,7 +353,7 @@ mod tests {
     #[test]
     fn a_large_run_has_its_turn_before_its_schedule_is_made() {
         let requested = TestSettings { server_target_qps: 1e4, ..server(10) };
-        let large = TestSettings { min_duration_ms: 1_000_000, ..requested.clone() };
+        let large = TestSettings { min_duration_ms: 1_000_000, ..requested };
         let small = TestSettings { min_duration_ms: 1_000, min_query_count: 1, ..requested };
         let [large, small] = [large, small].map(|it| settings(&it, LoadGen::V6_0));
         let made = Schedule::generate(&small).unwrap().n_queries() as f64;

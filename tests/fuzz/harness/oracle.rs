@@ -1,6 +1,6 @@
 //! What holds of every call, whatever the input.
 
-use xrsim::cli;
+use xrsim::{cli, text};
 
 /// A call of the command line in this process.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -53,16 +53,19 @@ const ROUNDING: f64 = 1e-12;
 /// Calls the command line and checks what holds of every call.
 pub fn call(arguments: &[&str]) -> Result<Called, String> {
     let (status, written) = cli::call(arguments);
-    let text = |bytes: Vec<u8>| {
+    let utf8 = |bytes: Vec<u8>| {
         String::from_utf8(bytes).map_err(|_| format!("{arguments:?} wrote what is no UTF-8 text"))
     };
-    let called = Called { status, out: text(written.out)?, err: text(written.err)? };
-    called.check().map_err(|reason| format!("{arguments:?}: {reason}"))?;
+    let called = Called { status, out: utf8(written.out)?, err: utf8(written.err)? };
+    called
+        .check(arguments.first() == Some(&"show"))
+        .map_err(|reason| format!("{arguments:?}: {reason}"))?;
     Ok(called)
 }
 
 impl Called {
-    fn check(&self) -> Result<(), String> {
+    /// What `show` prints is a file as it is.
+    fn check(&self, is_shown: bool) -> Result<(), String> {
         if self.status > 2 {
             return Err(format!("status {}", self.status));
         }
@@ -71,6 +74,9 @@ impl Called {
         }
         if self.status == 2 && self.err.contains("internal error") {
             return Err(self.err.clone());
+        }
+        if !is_shown {
+            message(&self.out)?;
         }
         message(&self.err)
     }
@@ -85,14 +91,9 @@ impl Called {
     }
 }
 
-/// A message is fit for a terminal: no control characters but ends of lines and tabulators, and no
-/// marks that turn the direction of what follows.
+/// A message is fit for a terminal: nothing in it is obeyed in place of shown.
 pub fn message(text: &str) -> Result<(), String> {
-    let is_hostile = |c: char| {
-        (c.is_control() && c != '\n' && c != '\t')
-            || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
-    };
-    match text.chars().find(|c| is_hostile(*c)) {
+    match text.chars().find(|c| text::is_obeyed(*c)) {
         Some(c) => {
             Err(format!("a message with {c:?}: {:?}", text.chars().take(300).collect::<String>()))
         }

@@ -11,7 +11,7 @@ use crate::report::table;
 
 use super::args::{PlotArgs, PlotKind};
 use super::digest::Digest;
-use super::message::Failure;
+use super::message::{Failure, say};
 use super::places::Places;
 use super::record::Recorded;
 use super::results::RECORD;
@@ -35,11 +35,17 @@ pub fn run(args: &PlotArgs) -> Result<(), Failure> {
     let record = sweep::record_of(path);
     Places::default().reading([path.clone(), record]).drawing(&args.out).check()?;
     let unreadable = |error: io::Error| Failure::Argument(format!("{}: {error}", path.display()));
-    sweep::check_header(path)?;
+    let n_points = sweep::check_header(path)?;
     check_folder(path)?;
     let file = File::open(path).map_err(unreadable)?;
-    let rows = Checked::of(BufReader::new(file));
-    let points = PointTable::read(rows, &conditions).map_err(failure)?;
+    let mut rows = Checked::of(BufReader::new(file));
+    let points = PointTable::read(&mut rows, &conditions).map_err(failure)?;
+    if let Some(n_points) = n_points.filter(|n_points| *n_points != rows.n_rows()) {
+        let (path, n_rows) = (path.display(), rows.n_rows());
+        say(format_args!(
+            "note: {path} has {n_rows} of {n_points} points; the same `xrsim sweep` makes the others"
+        ));
+    }
     match args.kind {
         PlotKind::Pareto => pareto(args, &points),
         PlotKind::Best => best(args, &points),

@@ -97,14 +97,21 @@ pub struct Checked<R> {
     check: Option<RowCheck>,
     /// Number of the line that is handed on, from 1; no line yet if it is 0.
     number: u64,
-    /// Of the line, what is handed on already.
+    /// Bytes of the line that are handed on already.
     taken: usize,
+    /// Rows that hold.
+    n_rows: u64,
 }
 
 impl<R: BufRead> Checked<R> {
     /// The rows of `input`.
     pub fn of(input: R) -> Self {
-        Self { lines: Lines::of(input), check: None, number: 0, taken: 0 }
+        Self { lines: Lines::of(input), check: None, number: 0, taken: 0, n_rows: 0 }
+    }
+
+    /// Number of rows so far that are as they were written.
+    pub fn n_rows(&self) -> u64 {
+        self.n_rows
     }
 
     /// Reads and checks the next line.
@@ -124,6 +131,7 @@ impl<R: BufRead> Checked<R> {
                      makes it again",
                 );
             }
+            (Some(_), Line::Whole(_)) => self.n_rows += 1,
             (None, Line::Whole(header)) if self.number == 0 && has_check(header) => {
                 self.check = Some(RowCheck::below(header));
             }

@@ -85,13 +85,13 @@ impl Manifest {
         }
     }
 
-    /// The first line of the file at `path`, as the record beside it has it; `None` without a record of
-    /// this version.
+    /// The record beside the file at `path`, for readers of its rows; `None` without a record of this
+    /// version.
     ///
     /// # Errors
     ///
     /// If the record was changed.
-    pub fn header_beside(path: &Path) -> Result<Option<String>, Failure> {
+    pub fn known_beside(path: &Path) -> Result<Option<Self>, Failure> {
         let place = place(path);
         let Ok(source) = Source::read(&place) else { return Ok(None) };
         match record::is_whole(source.text()) {
@@ -100,7 +100,7 @@ impl Manifest {
             Some(true) => {
                 let manifest = serde_json::from_str::<Self>(source.text()).ok();
                 let is_own = |it: &Self| it.version == env!("CARGO_PKG_VERSION");
-                Ok(manifest.filter(is_own).map(|manifest| manifest.header()))
+                Ok(manifest.filter(is_own))
             }
         }
     }

@@ -310,18 +310,21 @@ fn listed(points: &[Range<u64>]) -> String {
     names.join(", ")
 }
 
-/// Refuses the file of a sweep whose first line is not that of its record. Of a file without a record,
-/// or with one of another version, nothing is known.
+/// Refuses the file of a sweep whose first line is not that of its record, and gives the number of points
+/// that the record has. `None` without a record, or with one of another version.
 ///
 /// # Errors
 ///
-/// That, or a record that was changed.
-pub fn check_header(path: &Path) -> Result<(), Failure> {
-    let Some(header) = Manifest::header_beside(path)? else { return Ok(()) };
+/// If the first line or the record was changed.
+pub fn check_header(path: &Path) -> Result<Option<u64>, Failure> {
+    let Some(manifest) = Manifest::known_beside(path)? else { return Ok(None) };
     let failure = |error: io::Error| Failure::Argument(format!("{}: {error}", path.display()));
     let mut lines = Lines::of(BufReader::new(File::open(path).map_err(failure)?));
     match lines.next_line().map_err(failure)? {
-        Line::Whole(line) if line == header.as_bytes() => Ok(()),
+        Line::Whole(line) if line == manifest.header().as_bytes() => {
+            let points = manifest.points();
+            Ok(Some(points.end - points.start))
+        }
         _ => Err(Failure::Argument(format!(
             "{}: its first line is not that of the sweep in {}",
             path.display(),

@@ -39,6 +39,19 @@ fn a_row_with_a_changed_byte_is_made_again_and_no_other() {
 }
 
 #[test]
+fn a_sweep_that_is_not_done_is_plotted_with_a_note() {
+    let study = Study::of(SMALL);
+    let whole = study.sweep("rows.csv", &["spec.yaml"]);
+    let plot = ["plot", "rows.csv", "--kind", "best"];
+    let (_, note) = study.done(&plot);
+    assert!(!note.contains("points"), "{note}");
+    let four: String = whole.split_inclusive('\n').take(5).collect();
+    fs::write(study.path("rows.csv"), four).expect("it can be written");
+    let (_, note) = study.done(&plot);
+    assert!(note.contains("note: rows.csv has 4 of 6 points; the same `xrsim sweep`"), "{note}");
+}
+
+#[test]
 fn cut_cells_and_missing_columns_are_damage_to_every_reader() {
     let study = Study::of(SMALL);
     for part in ["1/2", "2/2"] {

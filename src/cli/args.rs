@@ -690,7 +690,7 @@ pub struct ReportArgs {
     xrsim cost --network KD --dataflow WS --layer conv2 --explain\n  \
     xrsim cost --network DE --dataflow WS --dataflow RS --plot energy.svg --roofline roofs.png\n  \
     xrsim cost --network resnet50 --batch 1 --batch 8 --batch 32\n  \
-    xrsim cost --networks mlsys2023 --cost-model principled --cost-model mlsys2023\n  \
+    xrsim cost --networks mlsys2023 --cost-model principled --cost-model maestro\n  \
     xrsim cost --network mine.yaml --dataflow RS --noc-bandwidth 256,128 --format csv"
 )]
 pub struct CostArgs {

@@ -58,7 +58,10 @@ impl Conditions<'_> {
 
     /// Cost model.
     pub fn cost_model(&self) -> &str {
-        self.cost_model.unwrap_or(self.semantics.name())
+        self.cost_model.unwrap_or(match self.semantics {
+            Semantics::Principled => "principled",
+            Semantics::Mlsys2023 => "maestro",
+        })
     }
 
     /// Platform of styles.

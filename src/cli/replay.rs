@@ -7,7 +7,7 @@ use std::sync::Arc;
 use crate::compat;
 use crate::config::{Catalog, Edition, Hardware};
 use crate::cost::library::CostLibrary;
-use crate::cost::mlsys2023::Mlsys2023;
+use crate::cost::maestro::Maestro;
 use crate::plan::Plan;
 
 use super::args::ReplayArgs;
@@ -63,7 +63,7 @@ fn plan(args: &ReplayArgs) -> Result<Plan, Failure> {
         return Err(Failure::Argument(message));
     };
     let system = Arc::new(costs::pair(&name, &instances, &dataflows, &platform)?);
-    let library = CostLibrary::evaluate(&Mlsys2023, [(&*scenario, &*system)]);
+    let library = CostLibrary::evaluate(&Maestro, [(&*scenario, &*system)]);
     let costs = library.table(&scenario, &system).map_err(super::argument)?;
     Ok(Plan::new(scenario, system, Arc::new(costs)))
 }

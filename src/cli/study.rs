@@ -133,7 +133,7 @@ impl Study {
         Self {
             semantics: Semantics::Mlsys2023,
             networks: NetworkEdition::Mlsys2023,
-            cost_model: "mlsys2023",
+            cost_model: "maestro",
             platform: "mlsys2023",
             without: Ablation::default(),
         }

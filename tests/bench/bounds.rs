@@ -86,7 +86,7 @@ fn plans() -> Vec<Plan> {
     let mut catalog = Catalog::with_networks(NetworkEdition::Mlsys2023);
     let suite = catalog.suite().expect("the suite is embedded");
     let platform = catalog.platform("mlsys2023").expect("the platform is embedded");
-    let entry = cost::ALL.iter().find(|entry| entry.name == "mlsys2023").expect("it exists");
+    let entry = cost::ALL.iter().find(|entry| entry.name == "maestro").expect("it exists");
     let model = (entry.build.expect("it needs no data"))();
     let mut plans = Vec::new();
     for name in &suite.scenarios {

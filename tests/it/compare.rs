@@ -12,7 +12,7 @@ use tempfile::tempdir;
 
 use xrsim::config::{Catalog, Edition, Hardware, NetworkEdition};
 use xrsim::cost::library::CostLibrary;
-use xrsim::cost::mlsys2023::Mlsys2023;
+use xrsim::cost::maestro::Maestro;
 use xrsim::report::comparison::{Measure, Ranking};
 use xrsim::schedule::Policy;
 use xrsim::statistics::Summary;
@@ -37,7 +37,7 @@ fn policies(names: &[&str]) -> Vec<Policy> {
 const NAMES: [&str; 3] = ["edf", "round-robin", "edf:admission=hopeless"];
 
 fn compare(specs: Vec<RunSpec>, triggers: Triggers, n_replications: u64) -> Comparison {
-    let mut comparison = Comparison::new(specs, policies(&NAMES), triggers, &Mlsys2023);
+    let mut comparison = Comparison::new(specs, policies(&NAMES), triggers, &Maestro);
     comparison.extend(n_replications, |_| {});
     comparison
 }
@@ -50,7 +50,7 @@ fn column(sample: &Sample, name: &str) -> f64 {
 #[test]
 fn every_sample_is_that_of_the_run_by_itself() {
     let spec = spec("outdoor_activity_A", "J");
-    let library = CostLibrary::evaluate(&Mlsys2023, [(&*spec.scenario, &*spec.system)]);
+    let library = CostLibrary::evaluate(&Maestro, [(&*spec.scenario, &*spec.system)]);
     let comparison = compare(vec![spec.clone()], Triggers::Drawn, 3);
     let (_, replications) = comparison.feasible().next().expect("it can run");
     assert_eq!(replications.len(), 3);
@@ -84,7 +84,7 @@ fn replications_that_are_added_are_those_that_would_have_been_made_at_once() {
 #[test]
 fn enumerated_triggers_give_the_expectation() {
     let spec = spec("outdoor_activity_A", "J");
-    let library = CostLibrary::evaluate(&Mlsys2023, [(&*spec.scenario, &*spec.system)]);
+    let library = CostLibrary::evaluate(&Maestro, [(&*spec.scenario, &*spec.system)]);
     let comparison = compare(vec![spec.clone()], Triggers::Enumerated, 1);
     let (_, replications) = comparison.feasible().next().expect("it can run");
     for (policy, sample) in comparison.policies().iter().zip(&replications[0].samples) {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use xrsim::config::{Catalog, Edition, Hardware, NetworkEdition};
 use xrsim::cost::library::CostLibrary;
-use xrsim::cost::{CostModel, mlsys2023::Mlsys2023};
+use xrsim::cost::{CostModel, maestro::Maestro};
 use xrsim::sweep::enumeration::{Possibility, possibilities};
 use xrsim::sweep::{self, RunSpec, Semantics};
 
@@ -16,7 +16,7 @@ fn study(scenario: &str, system: &str, semantics: Semantics) -> (RunSpec, CostLi
     let Ok(Hardware::Style(style)) = catalog.hardware(system) else { panic!("{system}") };
     let system = Arc::new(style.instantiate(4096, &platform).expect("a system"));
     let spec = RunSpec::new(scenario, system, semantics);
-    let model: &dyn CostModel = &Mlsys2023;
+    let model: &dyn CostModel = &Maestro;
     let library = CostLibrary::evaluate(model, [(&*spec.scenario, &*spec.system)]);
     (spec, library)
 }

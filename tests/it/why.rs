@@ -12,7 +12,7 @@ use binary::{output, refused};
 use runs::*;
 use xrsim::config::{Catalog, Edition, Hardware, NetworkEdition};
 use xrsim::cost::library::CostLibrary;
-use xrsim::cost::mlsys2023::Mlsys2023;
+use xrsim::cost::maestro::Maestro;
 use xrsim::cost::{CostModel, CostTable, NetworkCost};
 use xrsim::ids::{AccelId, FrameId, ModelId, RequestId};
 use xrsim::plan::{LatePolicy, Plan};
@@ -349,7 +349,7 @@ fn suite(semantics: Semantics, change: impl Fn(&mut RunSpec), mut take: impl FnM
             }
         }
     }
-    let model: &dyn CostModel = &Mlsys2023;
+    let model: &dyn CostModel = &Maestro;
     let pairs = specs.iter().map(|spec| (&*spec.scenario, &*spec.system));
     let library = CostLibrary::evaluate(model, pairs);
     for spec in specs {

@@ -2,7 +2,7 @@
 //! the difference comes from.
 
 use crate::config::{Catalog, Kind, NetworkEdition};
-use crate::cost::mlsys2023::Mlsys2023;
+use crate::cost::maestro::Maestro;
 use crate::cost::principled::Principled;
 use crate::cost::{CostModel, NetworkCost};
 use crate::hardware::platform::{Budget, Instance, Platform, Resources};
@@ -73,7 +73,7 @@ pub(super) fn compare() -> Result<Vec<Row>, Failure> {
                 model.network(network, accelerator).map(both).map_err(argument)
             };
             let steps = [
-                cost(&Mlsys2023, &before, &accelerator)?,
+                cost(&Maestro, &before, &accelerator)?,
                 cost(&Principled, &before, &idealised)?,
                 cost(&Principled, &before, &accelerator)?,
                 cost(&Principled, &after, &accelerator)?,

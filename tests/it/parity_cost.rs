@@ -94,8 +94,7 @@ fn cycles_and_energy_of_all_6888_rows_are_equal() {
     let rows = study::records(&study::golden("cost_layers.csv")).map(|row| {
         let shape = &shapes[number::<usize>(&row[1])];
         check_pairs(&row[0], pairs(&row), |accelerator| {
-            let cost =
-                Maestro.layer(&(*shape).into(), accelerator).expect("the study is feasible");
+            let cost = Maestro.layer(&(*shape).into(), accelerator).expect("the study is feasible");
             (cost.cycles, cost.energy_nj)
         })
     });
@@ -120,7 +119,7 @@ fn cycles_and_energy_of_all_252_network_totals_are_equal() {
 /// 1024 PEs and a bandwidth of 128.
 fn worked_example(dataflow: &str) -> Explanation {
     let shape = support::shape(ConvKind::Conv, [19, 19, 24, 13, 3, 3]);
-    Mlsys2023
+    Maestro
         .explain(&shape.into(), &accelerator(dataflow, 1024, &[128, 128]))
         .expect("it is feasible")
 }

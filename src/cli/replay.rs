@@ -54,8 +54,8 @@ fn stage(
 
 fn plan(args: &ReplayArgs) -> Result<Plan, Failure> {
     let mut catalog = Catalog::new();
-    let platform = catalog.platform("mlsys2023")?;
-    let scenario = catalog.scenario(&args.model_file.to_string_lossy(), Edition::Mlsys2023)?;
+    let platform = catalog.platform("artifact")?;
+    let scenario = catalog.scenario(&args.model_file.to_string_lossy(), Edition::Artifact)?;
     let dataflows = catalog.dataflows(&args.dataflow_file.to_string_lossy())?;
     let name = args.hw_file.to_string_lossy();
     let Hardware::Instances(instances) = catalog.hardware(&name)? else {

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use binary::{output, refused, stderr, stdout, xrsim};
 use tempfile::tempdir;
 
-use xrsim::config::{Catalog, Edition, Hardware, NetworkEdition};
+use xrsim::config::{Catalog, Edition, Hardware};
 use xrsim::cost::library::CostLibrary;
 use xrsim::cost::maestro::Maestro;
 use xrsim::report::comparison::{Measure, Ranking};
@@ -22,10 +22,10 @@ use xrsim::sweep::{self, RunSpec, Semantics};
 
 /// A principled run on a system of 4096 PEs with published layer costs.
 fn spec(scenario: &str, system: &str) -> RunSpec {
-    let mut catalog = Catalog::with_networks(NetworkEdition::Mlsys2023);
-    let platform = catalog.platform("mlsys2023").expect("it is embedded");
+    let mut catalog = Catalog::with_networks(Edition::Artifact);
+    let platform = catalog.platform("artifact").expect("it is embedded");
     let Ok(Hardware::Style(style)) = catalog.hardware(system) else { panic!("{system}") };
-    let scenario = catalog.scenario(scenario, Edition::Paper).expect("it is embedded");
+    let scenario = catalog.scenario(scenario, Edition::Reference).expect("it is embedded");
     let system = style.instantiate(4096, &platform).expect("a system");
     RunSpec::new(scenario, Arc::new(system), Semantics::Principled)
 }

@@ -1,7 +1,7 @@
 //! The loop-nest cost model against the published one, network by network, in steps that say where
 //! the difference comes from.
 
-use crate::config::{Catalog, Kind, NetworkEdition};
+use crate::config::{Catalog, Edition, Kind};
 use crate::cost::maestro::Maestro;
 use crate::cost::loop_nest::LoopNest;
 use crate::cost::{CostModel, NetworkCost};
@@ -54,8 +54,8 @@ impl Row {
 ///
 /// A layer that cannot run; none of the embedded ones.
 pub(super) fn compare() -> Result<Vec<Row>, Failure> {
-    let mut published = Catalog::with_networks(NetworkEdition::Mlsys2023);
-    let mut reference = Catalog::with_networks(NetworkEdition::Reference);
+    let mut published = Catalog::with_networks(Edition::Artifact);
+    let mut reference = Catalog::with_networks(Edition::Reference);
     let platform = published.platform("paper")?;
     let mut rows = Vec::new();
     for task in published.names(Kind::Network) {

@@ -375,5 +375,4 @@ pub const RENAMED: [Renamed; 2] = [
 ];
 
 /// Every cost model.
-pub const ALL: &[Entry] =
-    &[loop_nest::model::ENTRY, maestro::ENTRY, roofline::ENTRY, table::ENTRY];
+pub const ALL: &[Entry] = &[loop_nest::model::ENTRY, maestro::ENTRY, roofline::ENTRY, table::ENTRY];

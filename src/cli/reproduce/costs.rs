@@ -2,8 +2,8 @@
 //! the difference comes from.
 
 use crate::config::{Catalog, Edition, Kind};
-use crate::cost::maestro::Maestro;
 use crate::cost::loop_nest::LoopNest;
+use crate::cost::maestro::Maestro;
 use crate::cost::{CostModel, NetworkCost};
 use crate::hardware::platform::{Budget, Instance, Platform, Resources};
 use crate::hardware::{Accelerator, System, sram_pj_per_byte};

@@ -59,7 +59,7 @@ pub use dram::DramTraffic;
 pub use energy::{Energies, EnergyPj};
 pub use machine::{Bandwidth, Machine, Network};
 pub use mapping::{Level, Loop, Mapping};
-pub use model::{LayerReport, NestReport, LoopNest, nests_in_place};
+pub use model::{LayerReport, LoopNest, NestReport, nests_in_place};
 pub use nest::{Axis, Extents, Nest, Window};
 
 /// Counts of one level, whose units are fed by the buffer above (5.9). Pairs are of inputs and

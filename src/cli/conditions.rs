@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::config::{Edition, NetworkEdition};
+use crate::config::Edition;
 use crate::external;
 use crate::hardware::platform::Platform;
 use crate::hardware::{Style, System};
@@ -22,7 +22,7 @@ pub struct Conditions<'a> {
     /// Rules.
     pub semantics: Semantics,
     /// Layers of the networks.
-    pub networks: Option<NetworkEdition>,
+    pub networks: Option<Edition>,
     /// Cost model, or a file of measurements.
     pub cost_model: Option<&'a str>,
     /// Platform of styles.
@@ -43,29 +43,32 @@ impl Conditions<'_> {
     /// Where scenarios are looked for first.
     pub fn edition(&self) -> Edition {
         match self.semantics {
-            Semantics::Principled => Edition::Paper,
-            Semantics::Mlsys2023 => Edition::Mlsys2023,
+            Semantics::Principled => Edition::Reference,
+            Semantics::Mlsys2023 => Edition::Artifact,
         }
     }
 
     /// Layers of the networks.
-    pub fn networks(&self) -> NetworkEdition {
+    pub fn networks(&self) -> Edition {
         self.networks.unwrap_or(match self.semantics {
-            Semantics::Principled => NetworkEdition::Reference,
-            Semantics::Mlsys2023 => NetworkEdition::Mlsys2023,
+            Semantics::Principled => Edition::Reference,
+            Semantics::Mlsys2023 => Edition::Artifact,
         })
     }
 
     /// Cost model.
     pub fn cost_model(&self) -> &str {
-        self.cost_model.unwrap_or(self.semantics.name())
+        self.cost_model.unwrap_or(match self.semantics {
+            Semantics::Principled => "principled",
+            Semantics::Mlsys2023 => "maestro",
+        })
     }
 
     /// Platform of styles.
     pub fn platform(&self) -> &str {
         self.platform.unwrap_or(match self.semantics {
             Semantics::Principled => "paper",
-            Semantics::Mlsys2023 => "mlsys2023",
+            Semantics::Mlsys2023 => "artifact",
         })
     }
 

@@ -8,7 +8,7 @@ use crate::compat;
 use crate::config::{Catalog, Edition, Hardware};
 use crate::cost::CostTable;
 use crate::cost::library::CostLibrary;
-use crate::cost::mlsys2023::Mlsys2023;
+use crate::cost::maestro::Maestro;
 use crate::plan::{Ablation, Plan};
 
 use super::args::ReplayArgs;
@@ -57,8 +57,8 @@ fn stage(
 
 fn plan(args: &ReplayArgs) -> Result<(Plan, CostTable), Failure> {
     let mut catalog = Catalog::new();
-    let platform = catalog.platform("mlsys2023")?;
-    let scenario = catalog.scenario(&args.model_file.to_string_lossy(), Edition::Mlsys2023)?;
+    let platform = catalog.platform("artifact")?;
+    let scenario = catalog.scenario(&args.model_file.to_string_lossy(), Edition::Artifact)?;
     let dataflows = catalog.dataflows(&args.dataflow_file.to_string_lossy())?;
     let name = args.hw_file.to_string_lossy();
     let Hardware::Instances(instances) = catalog.hardware(&name)? else {
@@ -66,7 +66,7 @@ fn plan(args: &ReplayArgs) -> Result<(Plan, CostTable), Failure> {
         return Err(Failure::Argument(message));
     };
     let system = Arc::new(costs::pair(&name, &instances, &dataflows, &platform)?);
-    let library = CostLibrary::evaluate(&Mlsys2023, [(&*scenario, &*system)]);
+    let library = CostLibrary::evaluate(&Maestro, [(&*scenario, &*system)]);
     let costs = library.table(&scenario, &system).map_err(super::argument)?;
     Ok((Plan::new(scenario, system), costs))
 }

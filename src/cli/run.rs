@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
 
-use crate::config::{Catalog, Hardware, NetworkEdition, Suite};
+use crate::config::{Catalog, Edition, Hardware, Suite};
 use crate::hardware::System;
 use crate::hardware::platform::Platform;
 use crate::scenario::Scenario;
@@ -262,7 +262,7 @@ fn provenance(
     settings: &Settings,
     costs: &CostChoice,
     specs: &[RunSpec],
-    networks: NetworkEdition,
+    networks: Edition,
     inputs: Map<String, Value>,
 ) -> Map<String, Value> {
     let mut effective = settings.effective(args.options.semantics);
@@ -309,7 +309,7 @@ fn requested(args: &RunArgs) -> Map<String, Value> {
         ("semantics", json!(options.semantics.name())),
         ("cost_model", json!(options.cost_model)),
         ("without", json!(options.without)),
-        ("networks", json!(options.networks.map(NetworkEdition::name))),
+        ("networks", json!(options.networks.map(Edition::name))),
         ("platform", json!(options.platform)),
         ("dataflow", json!(options.dataflow)),
         ("scheduler", json!(args.scheduler)),

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 
-use crate::config::{Catalog, Edition, Hardware, NetworkEdition};
+use crate::config::{Catalog, Edition, Hardware};
 use crate::cost::library::CostLibrary;
 use crate::load::Drawn;
 use crate::plan::{Ablation, Plan};
@@ -110,7 +110,7 @@ pub struct Study {
     /// Rules of a run.
     pub semantics: Semantics,
     /// Layers of the networks.
-    pub networks: NetworkEdition,
+    pub networks: Edition,
     /// Cost model.
     pub cost_model: &'static str,
     /// Bandwidth and memory.
@@ -123,7 +123,7 @@ impl Study {
     /// The study that `semantics` means by default.
     pub fn of(semantics: Semantics) -> Self {
         match semantics {
-            Semantics::Principled => Self::principled(NetworkEdition::Reference),
+            Semantics::Principled => Self::principled(Edition::Reference),
             Semantics::Mlsys2023 => Self::mlsys2023(),
         }
     }
@@ -132,15 +132,15 @@ impl Study {
     pub fn mlsys2023() -> Self {
         Self {
             semantics: Semantics::Mlsys2023,
-            networks: NetworkEdition::Mlsys2023,
-            cost_model: "mlsys2023",
-            platform: "mlsys2023",
+            networks: Edition::Artifact,
+            cost_model: "maestro",
+            platform: "artifact",
             without: Ablation::default(),
         }
     }
 
     /// As the paper means it, with the networks of `networks`.
-    pub fn principled(networks: NetworkEdition) -> Self {
+    pub fn principled(networks: Edition) -> Self {
         let (semantics, cost_model) = (Semantics::Principled, "principled");
         let without = Ablation::default();
         Self { semantics, networks, cost_model, platform: "paper", without }
@@ -212,8 +212,8 @@ impl Study {
         let suite = catalog.suite()?;
         let platform = catalog.platform(self.platform)?;
         let edition = match self.semantics {
-            Semantics::Principled => Edition::Paper,
-            Semantics::Mlsys2023 => Edition::Mlsys2023,
+            Semantics::Principled => Edition::Reference,
+            Semantics::Mlsys2023 => Edition::Artifact,
         };
         let mut specs = Vec::new();
         for name in &suite.scenarios {

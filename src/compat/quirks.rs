@@ -450,7 +450,7 @@ mod tests {
     }
 
     fn cost(shape: ConvShape, accelerator: &Accelerator) -> LayerCost {
-        let entry = cost::ALL.iter().find(|entry| entry.name == "mlsys2023").unwrap();
+        let entry = cost::ALL.iter().find(|entry| entry.name == "maestro").unwrap();
         (entry.build.unwrap())().layer(&shape.into(), accelerator).unwrap()
     }
 

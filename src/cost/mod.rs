@@ -6,7 +6,7 @@
 
 pub mod batch;
 pub mod library;
-pub mod mlsys2023;
+pub mod maestro;
 pub mod principled;
 pub mod roofline;
 pub mod table;
@@ -368,4 +368,4 @@ pub struct Entry {
 
 /// Every cost model.
 pub const ALL: &[Entry] =
-    &[principled::model::ENTRY, mlsys2023::ENTRY, roofline::ENTRY, table::ENTRY];
+    &[principled::model::ENTRY, maestro::ENTRY, roofline::ENTRY, table::ENTRY];

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use xrsim::bounds::window::Windows;
 use xrsim::bounds::{Bounds, Migration, gap};
-use xrsim::config::{Catalog, Edition, Hardware, NetworkEdition};
+use xrsim::config::{Catalog, Edition, Hardware};
 use xrsim::cost::library::CostLibrary;
 use xrsim::cost::{self, CostTable};
 use xrsim::engine;
@@ -81,14 +81,14 @@ fn print_windows(plans: &[&(Plan, Arc<CostTable>)], n_frames: usize) {
 
 /// Every configuration, replication by replication.
 fn plans() -> Vec<(Plan, Arc<CostTable>)> {
-    let mut catalog = Catalog::with_networks(NetworkEdition::Mlsys2023);
+    let mut catalog = Catalog::with_networks(Edition::Artifact);
     let suite = catalog.suite().expect("the suite is embedded");
-    let platform = catalog.platform("mlsys2023").expect("the platform is embedded");
-    let entry = cost::ALL.iter().find(|entry| entry.name == "mlsys2023").expect("it exists");
+    let platform = catalog.platform("artifact").expect("the platform is embedded");
+    let entry = cost::ALL.iter().find(|entry| entry.name == "maestro").expect("it exists");
     let model = (entry.build.expect("it needs no data"))();
     let mut plans = Vec::new();
     for name in &suite.scenarios {
-        let scenario = catalog.scenario(name, Edition::Paper).expect("it is embedded");
+        let scenario = catalog.scenario(name, Edition::Reference).expect("it is embedded");
         for &pes in &suite.pes {
             for name in &suite.systems {
                 let Ok(Hardware::Style(style)) = catalog.hardware(name) else { continue };

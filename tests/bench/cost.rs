@@ -6,7 +6,7 @@
 //!
 //! Without the `--bench` that cargo adds, everything is evaluated once and nothing is timed, for
 //! counting instructions: `valgrind --tool=callgrind target/release/deps/cost-<hash>`; inclusive
-//! cost of `Mlsys2023::network` divided by 6232.
+//! cost of `Maestro::network` divided by 6232.
 
 #[allow(dead_code)]
 #[path = "../it/support/mod.rs"]
@@ -17,7 +17,7 @@ use std::time::Instant;
 
 use support::study;
 use xrsim::cost::CostModel;
-use xrsim::cost::mlsys2023::Mlsys2023;
+use xrsim::cost::maestro::Maestro;
 use xrsim::model::{ConvShape, Layer, Network};
 
 /// Evaluations that are timed together; a single one is near the resolution of the clock.
@@ -34,7 +34,7 @@ fn main() {
     let whole_study = network(&shapes);
     let of_networks = accelerators.iter().map(|accelerator| {
         time(&|| {
-            let cost = Mlsys2023.network(black_box(&whole_study), black_box(accelerator));
+            let cost = Maestro.network(black_box(&whole_study), black_box(accelerator));
             black_box(cost).expect("the study is feasible");
         })
     });
@@ -44,7 +44,7 @@ fn main() {
         .flat_map(|accelerator| shapes.iter().map(move |shape| (shape, accelerator)));
     let of_layers = pairs.map(|(shape, accelerator)| {
         time(&|| {
-            let cost = Mlsys2023.layer(black_box(&(*shape).into()), black_box(accelerator));
+            let cost = Maestro.layer(black_box(&(*shape).into()), black_box(accelerator));
             black_box(cost).expect("the study is feasible");
         })
     });

@@ -109,7 +109,7 @@ fn of_backlogs() {
 /// A scenario on a style of the paper.
 fn on_chip(scenario: &str, style: &str, pes: u32) -> Case {
     let mut catalog = Catalog::new();
-    let scenario = catalog.scenario(scenario, Edition::Paper).expect("it is embedded");
+    let scenario = catalog.scenario(scenario, Edition::Reference).expect("it is embedded");
     let platform = catalog.platform("paper").expect("it is embedded");
     let Ok(Hardware::Style(style)) = catalog.hardware(style) else { panic!("it is a style") };
     let system = Arc::new(style.instantiate(pes, &platform).expect("the PEs divide"));

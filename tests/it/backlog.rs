@@ -33,7 +33,7 @@ const ORDERED: [&str; 11] = [
 /// AR gaming where most of it has to wait, and may.
 fn overloaded(ms: f64) -> Case {
     let mut catalog = Catalog::new();
-    let scenario = catalog.scenario("AR_gaming", Edition::Paper).expect("it is embedded");
+    let scenario = catalog.scenario("AR_gaming", Edition::Reference).expect("it is embedded");
     let platform = catalog.platform("paper").expect("it is embedded");
     let Ok(Hardware::Style(style)) = catalog.hardware("J") else { panic!("J is a style") };
     let system = Arc::new(style.instantiate(4096, &platform).expect("the PEs divide"));

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use xrsim::config::{Catalog, Hardware, Kind, NetworkEdition};
+use xrsim::config::{Catalog, Edition, Hardware, Kind};
 use xrsim::cost::batch::BatchCosts;
 use xrsim::cost::principled::{LayerReport, Principled};
 use xrsim::cost::{CostModel as _, Infeasible};
@@ -30,7 +30,7 @@ fn mlperf() -> Vec<Arc<Network>> {
 /// Every network that comes with the program.
 fn networks() -> Vec<Arc<Network>> {
     let mut networks = mlperf();
-    for (edition, _) in NetworkEdition::ALL {
+    for (edition, _) in Edition::ALL {
         let mut catalog = Catalog::with_networks(edition);
         let names = catalog.names(Kind::Network);
         networks.extend(names.iter().map(|name| catalog.network(name).unwrap()));

@@ -10,9 +10,9 @@ use std::sync::Arc;
 use binary::{output, refused, stderr, stdout, xrsim};
 use tempfile::tempdir;
 
-use xrsim::config::{Catalog, Edition, Hardware, NetworkEdition};
+use xrsim::config::{Catalog, Edition, Hardware};
 use xrsim::cost::library::CostLibrary;
-use xrsim::cost::mlsys2023::Mlsys2023;
+use xrsim::cost::maestro::Maestro;
 use xrsim::plan::Plan;
 use xrsim::report::comparison::{Measure, Ranking};
 use xrsim::schedule::Policy;
@@ -23,10 +23,10 @@ use xrsim::sweep::{self, RunSpec, Semantics};
 
 /// A principled run on a system of 4096 PEs with published layer costs.
 fn spec(scenario: &str, system: &str) -> RunSpec {
-    let mut catalog = Catalog::with_networks(NetworkEdition::Mlsys2023);
-    let platform = catalog.platform("mlsys2023").expect("it is embedded");
+    let mut catalog = Catalog::with_networks(Edition::Artifact);
+    let platform = catalog.platform("artifact").expect("it is embedded");
     let Ok(Hardware::Style(style)) = catalog.hardware(system) else { panic!("{system}") };
-    let scenario = catalog.scenario(scenario, Edition::Paper).expect("it is embedded");
+    let scenario = catalog.scenario(scenario, Edition::Reference).expect("it is embedded");
     let system = style.instantiate(4096, &platform).expect("a system");
     RunSpec::new(Plan::new(scenario, Arc::new(system)), Semantics::Principled)
 }
@@ -38,7 +38,7 @@ fn policies(names: &[&str]) -> Vec<Policy> {
 const NAMES: [&str; 3] = ["edf", "round-robin", "edf:admission=hopeless"];
 
 fn compare(specs: Vec<RunSpec>, triggers: Triggers, n_replications: u64) -> Comparison {
-    let mut comparison = Comparison::new(specs, policies(&NAMES), triggers, &Mlsys2023);
+    let mut comparison = Comparison::new(specs, policies(&NAMES), triggers, &Maestro);
     comparison.extend(n_replications, |_| {});
     comparison
 }
@@ -51,7 +51,7 @@ fn column(sample: &Sample, name: &str) -> f64 {
 #[test]
 fn every_sample_is_that_of_the_run_by_itself() {
     let spec = spec("outdoor_activity_A", "J");
-    let library = CostLibrary::evaluate(&Mlsys2023, [(&*spec.plan.scenario, &*spec.plan.system)]);
+    let library = CostLibrary::evaluate(&Maestro, [(&*spec.plan.scenario, &*spec.plan.system)]);
     let comparison = compare(vec![spec.clone()], Triggers::Drawn, 3);
     let (_, replications) = comparison.feasible().next().expect("it can run");
     assert_eq!(replications.len(), 3);
@@ -86,7 +86,7 @@ fn replications_that_are_added_are_those_that_would_have_been_made_at_once() {
 #[test]
 fn enumerated_triggers_give_the_expectation() {
     let spec = spec("outdoor_activity_A", "J");
-    let library = CostLibrary::evaluate(&Mlsys2023, [(&*spec.plan.scenario, &*spec.plan.system)]);
+    let library = CostLibrary::evaluate(&Maestro, [(&*spec.plan.scenario, &*spec.plan.system)]);
     let comparison = compare(vec![spec.clone()], Triggers::Enumerated, 1);
     let (_, replications) = comparison.feasible().next().expect("it can run");
     for (policy, sample) in comparison.policies().iter().zip(&replications[0].samples) {

@@ -2,22 +2,22 @@
 
 use std::sync::Arc;
 
-use xrsim::config::{Catalog, Edition, Hardware, NetworkEdition};
+use xrsim::config::{Catalog, Edition, Hardware};
 use xrsim::cost::library::CostLibrary;
-use xrsim::cost::{CostModel, mlsys2023::Mlsys2023};
+use xrsim::cost::{CostModel, maestro::Maestro};
 use xrsim::plan::Plan;
 use xrsim::sweep::enumeration::{Possibility, possibilities};
 use xrsim::sweep::{self, RunSpec, Semantics};
 
 /// A run of the published study, and its costs.
 fn study(scenario: &str, system: &str, semantics: Semantics) -> (RunSpec, CostLibrary) {
-    let mut catalog = Catalog::with_networks(NetworkEdition::Mlsys2023);
-    let scenario = catalog.scenario(scenario, Edition::Mlsys2023).expect("it is embedded");
-    let platform = catalog.platform("mlsys2023").expect("it is embedded");
+    let mut catalog = Catalog::with_networks(Edition::Artifact);
+    let scenario = catalog.scenario(scenario, Edition::Artifact).expect("it is embedded");
+    let platform = catalog.platform("artifact").expect("it is embedded");
     let Ok(Hardware::Style(style)) = catalog.hardware(system) else { panic!("{system}") };
     let system = Arc::new(style.instantiate(4096, &platform).expect("a system"));
     let spec = RunSpec::new(Plan::new(scenario, system), semantics);
-    let model: &dyn CostModel = &Mlsys2023;
+    let model: &dyn CostModel = &Maestro;
     let library = CostLibrary::evaluate(model, [(&*spec.plan.scenario, &*spec.plan.system)]);
     (spec, library)
 }

@@ -66,7 +66,7 @@ fn what_cannot_be_measured_is_refused() {
         (&["inference", "--load", "offline", "--qps", "5"], "--qps is of server tests"),
         (&["inference", "--load", "server", "--streams", "5"], "--streams is of multi-stream"),
         (&["inference", "--scheduler", "magma"], "is shown every request before the run"),
-        (&["inference", "--cost-model", "mlsys2023", "--max-batch", "2"], "leaves batches out"),
+        (&["inference", "--cost-model", "maestro", "--max-batch", "2"], "leaves batches out"),
     ];
     for (arguments, expected) in cases {
         let message = refusal(arguments);

@@ -37,7 +37,7 @@ fn tenant(network: &str, batching: Batching) -> Tenant {
 
 fn bench_of(style: &str, tenants: Vec<Tenant>, beside: Option<&str>) -> Bench {
     let background = beside.map(|name| Background {
-        scenario: Catalog::new().scenario(name, Edition::Paper).expect("it is embedded"),
+        scenario: Catalog::new().scenario(name, Edition::Reference).expect("it is embedded"),
         load: LoadSettings::default(),
     });
     let policy = Policy::parse("fcfs").expect("it exists");

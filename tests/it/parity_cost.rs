@@ -7,7 +7,7 @@ use std::path::Path;
 
 use csv::StringRecord;
 use support::study::{self, CONFIGURATIONS};
-use xrsim::cost::mlsys2023::Mlsys2023;
+use xrsim::cost::maestro::Maestro;
 use xrsim::cost::{CostModel, Explanation, Quantity};
 use xrsim::hardware::Accelerator;
 use xrsim::model::ConvKind;
@@ -32,7 +32,7 @@ fn check_row(header: &StringRecord, row: &StringRecord) {
     assert_eq!(&row[5], "CONV");
     assert_eq!(&row[6], "1");
     let shape = support::shape(ConvKind::Conv, [7, 8, 9, 10, 11, 12].map(|at| number(&row[at])));
-    let found = Mlsys2023.explain(&shape.into(), &accelerator).expect("the study is feasible");
+    let found = Maestro.explain(&shape.into(), &accelerator).expect("the study is feasible");
     assert_eq!(INPUT_COLUMNS + found.len(), header.len());
     let expected = header.iter().zip(row).skip(INPUT_COLUMNS);
     for ((name, found), (column, expected)) in found.iter().zip(expected) {
@@ -94,8 +94,7 @@ fn cycles_and_energy_of_all_6888_rows_are_equal() {
     let rows = study::records(&study::golden("cost_layers.csv")).map(|row| {
         let shape = &shapes[number::<usize>(&row[1])];
         check_pairs(&row[0], pairs(&row), |accelerator| {
-            let cost =
-                Mlsys2023.layer(&(*shape).into(), accelerator).expect("the study is feasible");
+            let cost = Maestro.layer(&(*shape).into(), accelerator).expect("the study is feasible");
             (cost.cycles, cost.energy_nj)
         })
     });
@@ -109,7 +108,7 @@ fn cycles_and_energy_of_all_252_network_totals_are_equal() {
         let network = networks.iter().find(|network| network.name() == &row[1]);
         let network = network.expect("a network of the study");
         check_pairs(&row[0], pairs(&row), |accelerator| {
-            let cost = Mlsys2023.network(network, accelerator).expect("the study is feasible");
+            let cost = Maestro.network(network, accelerator).expect("the study is feasible");
             (cost.cycles.get(), cost.energy_nj)
         })
     });
@@ -120,7 +119,7 @@ fn cycles_and_energy_of_all_252_network_totals_are_equal() {
 /// 1024 PEs and a bandwidth of 128.
 fn worked_example(dataflow: &str) -> Explanation {
     let shape = support::shape(ConvKind::Conv, [19, 19, 24, 13, 3, 3]);
-    Mlsys2023
+    Maestro
         .explain(&shape.into(), &accelerator(dataflow, 1024, &[128, 128]))
         .expect("it is feasible")
 }

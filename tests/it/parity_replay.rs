@@ -15,7 +15,7 @@ use sha2::{Digest, Sha256};
 use xrsim::compat::{self, Replay};
 use xrsim::config::{Problem, Source, maestro};
 use xrsim::cost::library::CostLibrary;
-use xrsim::cost::mlsys2023::Mlsys2023;
+use xrsim::cost::maestro::Maestro;
 use xrsim::cost::{CostTable, LayerCost, NetworkCost};
 use xrsim::dataflow::{Axis, ClusterLevel, Dataflow, Directive};
 use xrsim::hardware::platform::{Instance, Platform, Resources};
@@ -419,7 +419,7 @@ fn the_artifact_s_own_inputs_give_its_own_outputs_byte_for_byte() {
     let systems: Vec<_> = runs.iter().map(|run| parsed_system(&folder, run)).collect();
     let scenario_of = |run: &Run| &scenarios[run.scenario.as_str()];
     let pairs = runs.iter().zip(&systems).map(|(run, system)| (scenario_of(run), system));
-    let library = CostLibrary::evaluate(&Mlsys2023, pairs);
+    let library = CostLibrary::evaluate(&Maestro, pairs);
     for (run, system) in runs.iter().zip(&systems) {
         let scenario = scenario_of(run);
         let table = library.table(scenario, system).expect("all of it runs");

@@ -10,9 +10,9 @@ use std::sync::Arc;
 
 use binary::{output, refused};
 use runs::*;
-use xrsim::config::{Catalog, Edition, Hardware, NetworkEdition};
+use xrsim::config::{Catalog, Edition, Hardware};
 use xrsim::cost::library::CostLibrary;
-use xrsim::cost::mlsys2023::Mlsys2023;
+use xrsim::cost::maestro::Maestro;
 use xrsim::cost::{CostModel, CostTable, NetworkCost};
 use xrsim::ids::{AccelId, FrameId, ModelId, RequestId};
 use xrsim::plan::{LatePolicy, Plan};
@@ -329,13 +329,13 @@ fn check_cause(made: &Made, why: &Why<'_>, id: RequestId, account: &Account) {
 
 /// Runs of the whole suite under `semantics`, handed to `take`.
 fn suite(semantics: Semantics, change: impl Fn(&mut RunSpec), mut take: impl FnMut(&Made)) {
-    let mut catalog = Catalog::with_networks(NetworkEdition::Mlsys2023);
+    let mut catalog = Catalog::with_networks(Edition::Artifact);
     let suite = catalog.suite().expect("the suite is embedded");
     let edition = match semantics {
-        Semantics::Principled => Edition::Paper,
-        Semantics::Mlsys2023 => Edition::Mlsys2023,
+        Semantics::Principled => Edition::Reference,
+        Semantics::Mlsys2023 => Edition::Artifact,
     };
-    let platform = catalog.platform("mlsys2023").expect("it is embedded");
+    let platform = catalog.platform("artifact").expect("it is embedded");
     let mut specs = Vec::new();
     for scenario in &suite.scenarios {
         let scenario = catalog.scenario(scenario, edition).expect("it is embedded");
@@ -350,7 +350,7 @@ fn suite(semantics: Semantics, change: impl Fn(&mut RunSpec), mut take: impl FnM
             }
         }
     }
-    let model: &dyn CostModel = &Mlsys2023;
+    let model: &dyn CostModel = &Maestro;
     let pairs = specs.iter().map(|spec| (&*spec.plan.scenario, &*spec.plan.system));
     let library = CostLibrary::evaluate(model, pairs);
     for spec in specs {

@@ -156,7 +156,7 @@ impl Accelerators {
             }
         };
         let background = args.beside.as_deref().map(|name| {
-            let scenario = catalog.scenario(name, Edition::Paper)?;
+            let scenario = catalog.scenario(name, Edition::Reference)?;
             let load = LoadSettings { seed: args.seed, ..LoadSettings::default() };
             Ok::<_, Failure>(Background { scenario, load })
         });

@@ -1,8 +1,8 @@
 //! The principled cost model against the published one, network by network, in steps that say where
 //! the difference comes from.
 
-use crate::config::{Catalog, Kind, NetworkEdition};
-use crate::cost::mlsys2023::Mlsys2023;
+use crate::config::{Catalog, Edition, Kind};
+use crate::cost::maestro::Maestro;
 use crate::cost::principled::Principled;
 use crate::cost::{CostModel, NetworkCost};
 use crate::hardware::platform::{Budget, Instance, Platform, Resources};
@@ -54,8 +54,8 @@ impl Row {
 ///
 /// A layer that cannot run; none of the embedded ones.
 pub(super) fn compare() -> Result<Vec<Row>, Failure> {
-    let mut published = Catalog::with_networks(NetworkEdition::Mlsys2023);
-    let mut reference = Catalog::with_networks(NetworkEdition::Reference);
+    let mut published = Catalog::with_networks(Edition::Artifact);
+    let mut reference = Catalog::with_networks(Edition::Reference);
     let platform = published.platform("paper")?;
     let mut rows = Vec::new();
     for task in published.names(Kind::Network) {
@@ -73,7 +73,7 @@ pub(super) fn compare() -> Result<Vec<Row>, Failure> {
                 model.network(network, accelerator).map(both).map_err(argument)
             };
             let steps = [
-                cost(&Mlsys2023, &before, &accelerator)?,
+                cost(&Maestro, &before, &accelerator)?,
                 cost(&Principled, &before, &idealised)?,
                 cost(&Principled, &before, &accelerator)?,
                 cost(&Principled, &after, &accelerator)?,

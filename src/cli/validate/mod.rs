@@ -7,7 +7,7 @@ mod loadgen;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use crate::config::{Catalog, NetworkEdition, Source, cost_cases};
+use crate::config::{Catalog, Edition, Source, cost_cases};
 use crate::report::table;
 
 use super::inspect::facts;
@@ -79,7 +79,7 @@ fn cases(what: &str, text: &str) -> Result<Comparison, Failure> {
 
 /// Parameters and multiply-accumulates of the reference networks against published figures.
 fn networks() -> Result<Vec<Comparison>, Failure> {
-    let mut catalog = Catalog::with_networks(NetworkEdition::Reference);
+    let mut catalog = Catalog::with_networks(Edition::Reference);
     let mut comparisons = Vec::new();
     let names = [catalog.names(crate::config::Kind::Network), catalog.mlperf_networks()];
     for name in names.concat() {

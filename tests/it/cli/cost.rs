@@ -8,7 +8,7 @@ use tempfile::tempdir;
 #[test]
 fn cost_prints_a_row_a_layer_with_the_artifacts_columns() {
     let arguments = ["cost", "--network", "KD", "--dataflow", "WS", "--pes", "1024"];
-    let published = ["--networks", "mlsys2023", "--cost-model", "mlsys2023"];
+    let published = ["--networks", "artifact", "--cost-model", "maestro"];
     let arguments = [&arguments[..], &published[..]].concat();
     let csv =
         output(&[&arguments[..], &["--noc-bandwidth", "128,128", "--format", "csv"]].concat());
@@ -94,7 +94,7 @@ fn batches_are_printed_alike_and_refused_where_they_mean_nothing() {
     }
     let message = refused(&[&network[..], &["--batch", "0"]].concat());
     assert!(message.contains("0 is not in 1..=4096"), "{message}");
-    for other in [&["--layer", "conv2"][..], &["--plot", "x.svg"], &["--cost-model", "mlsys2023"]] {
+    for other in [&["--layer", "conv2"][..], &["--plot", "x.svg"], &["--cost-model", "maestro"]] {
         let message = refused(&[&network[..], &["--batch", "2"], other].concat());
         assert!(message.contains("--batch"), "{message}");
     }
@@ -121,10 +121,10 @@ fn cost_stands_networks_dataflows_and_models_side_by_side() {
     assert_eq!(lines.len(), 2, "{one}");
     assert!(lines[0].contains("WS@4096 cycles") && lines[0].contains("RS@4096 uJ"), "{one}");
     // All networks on three dataflows: a row each, and of two models their ratio.
-    let models = ["--cost-model", "principled", "--cost-model", "mlsys2023"];
-    let all = output(&[&["cost", "--networks", "mlsys2023"], &models[..]].concat());
+    let models = ["--cost-model", "principled", "--cost-model", "maestro"];
+    let all = output(&[&["cost", "--networks", "artifact"], &models[..]].concat());
     assert_eq!(all.lines().count(), 1 + 11 * 3, "{all}");
-    assert!(all.lines().next().is_some_and(|line| line.ends_with("energy / mlsys2023")), "{all}");
+    assert!(all.lines().next().is_some_and(|line| line.ends_with("energy / maestro")), "{all}");
     let message = refused(&["cost", "--network", "KD", "--layer", "conv"]);
     assert!(message.contains("no network has a layer `conv`; did you mean `conv"), "{message}");
     let message = refused(&["cost", "--network", "KD", "--explain"]);
@@ -136,7 +136,7 @@ fn cost_explains_a_layer() {
     let text = output(&[
         "cost",
         "--network",
-        "mlsys2023/KD",
+        "artifact/KD",
         "--dataflow",
         "WS",
         "--layer",

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::support::{self, runs};
 use xrsim::config::{Source, cost_csv};
 use xrsim::cost::library::CostLibrary;
-use xrsim::cost::mlsys2023::Mlsys2023;
+use xrsim::cost::maestro::Maestro;
 use xrsim::cost::roofline::Roofline;
 use xrsim::cost::table::{CostRecord, CostRecords, Latency, RecordError};
 use xrsim::cost::{CostModel, Infeasible, LayerCost, Quantity};
@@ -326,7 +326,7 @@ fn accelerators_of_one_make_are_costed_once_unless_names_matter() {
     };
     let (model, first, second) = (ModelId::new(0), AccelId::new(0), AccelId::new(1));
 
-    let computed = table(&Mlsys2023);
+    let computed = table(&Maestro);
     let shared = |accelerator| std::ptr::from_ref(computed.network(model, accelerator));
     assert_eq!(shared(first), shared(second));
 

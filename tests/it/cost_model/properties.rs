@@ -7,7 +7,7 @@ use proptest::test_runner::RngSeed;
 
 use crate::support::{self, cost_reference};
 use xrsim::config::{Source, cost_csv};
-use xrsim::cost::mlsys2023::Mlsys2023;
+use xrsim::cost::maestro::Maestro;
 use xrsim::cost::roofline::Roofline;
 use xrsim::cost::{CostModel, Infeasible, LayerCost, Quantity};
 use xrsim::dataflow::{Axis, ClusterLevel, Dataflow, Directive, Size};
@@ -135,7 +135,7 @@ const CELLS: &[&str] = &[
     "\nnet,x,a,1,1",
 ];
 
-/// What [`Mlsys2023`] says of a layer, in the form of the reference: numbers, energy, runtimes.
+/// What [`Maestro`] says of a layer, in the form of the reference: numbers, energy, runtimes.
 fn explained(columns: &[(&str, Quantity)]) -> (Vec<i128>, f64, String) {
     let mut counts = Vec::new();
     let (mut energy, mut runtimes) = (f64::NAN, String::new());
@@ -165,7 +165,7 @@ proptest! {
         accelerator in accelerator(USUAL),
         shape in shape(USUAL),
     ) {
-        let found = Mlsys2023.explain(&shape.into(), &accelerator);
+        let found = Maestro.explain(&shape.into(), &accelerator);
         match (found, cost_reference::evaluate(&shape, &accelerator)) {
             (Ok(columns), Some(counts)) => {
                 prop_assert_eq!(explained(&columns), expected(&counts));
@@ -184,7 +184,7 @@ proptest! {
         accelerator in accelerator(HUGE),
         shape in shape(HUGE),
     ) {
-        let _ = Mlsys2023.explain(&shape.into(), &accelerator);
+        let _ = Maestro.explain(&shape.into(), &accelerator);
         let _ = Roofline.explain(&shape.into(), &accelerator);
     }
 
@@ -193,7 +193,7 @@ proptest! {
         accelerator in accelerator(USUAL),
         shape in shape(USUAL),
     ) {
-        for model in [&Mlsys2023 as &dyn CostModel, &Roofline] {
+        for model in [&Maestro as &dyn CostModel, &Roofline] {
             let Ok(cost) = model.layer(&shape.into(), &accelerator) else { continue };
             let columns = model.explain(&shape.into(), &accelerator).unwrap();
             prop_assert_eq!(&columns[0].1, &Quantity::Count(cost.cycles as i64));
@@ -208,9 +208,9 @@ proptest! {
     ) {
         let layers = shapes.iter().map(|&shape| Layer::new("layer", shape));
         let network = Network::new("random", layers.collect()).expect("a legal network");
-        let alone = shapes.iter().map(|shape| Mlsys2023.layer(&(*shape).into(), &accelerator));
+        let alone = shapes.iter().map(|shape| Maestro.layer(&(*shape).into(), &accelerator));
         let alone: Result<Vec<LayerCost>, Infeasible> = alone.collect();
-        let together = Mlsys2023.network(&network, &accelerator).map(|cost| cost.layers);
+        let together = Maestro.network(&network, &accelerator).map(|cost| cost.layers);
         prop_assert_eq!(together, alone);
     }
 

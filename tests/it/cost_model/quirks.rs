@@ -2,7 +2,7 @@
 //! enough to be counted by hand.
 
 use crate::support;
-use xrsim::cost::mlsys2023::Mlsys2023;
+use xrsim::cost::maestro::Maestro;
 use xrsim::cost::{CostModel, Infeasible, Quantity};
 use xrsim::hardware::Accelerator;
 use xrsim::model::{ConvKind, ConvShape};
@@ -17,7 +17,7 @@ fn accelerator(dataflow: &str, pes: u32) -> Accelerator {
 }
 
 fn explain(shape: &ConvShape, accelerator: &Accelerator) -> Vec<(&'static str, Quantity)> {
-    Mlsys2023.explain(&(*shape).into(), accelerator).expect("it is feasible")
+    Maestro.explain(&(*shape).into(), accelerator).expect("it is feasible")
 }
 
 /// Checks some counts of a layer with extents [K, C, Y, X, R, S].
@@ -57,7 +57,7 @@ fn quirk_2_the_last_bandwidth_serves_three_more_levels() {
     explain(&layer, &accelerator(four, 1));
     let five = accelerator(&format!("{four} | 1: S(1,1)K"), 1);
     assert_eq!(
-        Mlsys2023.layer(&layer.into(), &five),
+        Maestro.layer(&layer.into(), &five),
         Err(Infeasible::TooManyLevels {
             dataflow: "hand".into(),
             levels: 5,
@@ -113,7 +113,7 @@ fn quirk_7_pes_beyond_a_whole_number_of_units_are_idle() {
     assert_eq!(four, explain(&layer, &accelerator(dataflow, 5)));
     assert_ne!(four, explain(&layer, &accelerator(dataflow, 6)));
     assert_eq!(
-        Mlsys2023.layer(&layer.into(), &accelerator(dataflow, 1)),
+        Maestro.layer(&layer.into(), &accelerator(dataflow, 1)),
         Err(Infeasible::TooFewPes { accelerator: "hand".into(), needed: 2 })
     );
 }
@@ -130,7 +130,7 @@ fn quirk_9_a_kernel_larger_than_its_window_is_evaluated_all_the_same() {
 fn a_negative_latency_is_no_cost() {
     let layer = conv([1, 1, 2, 1, 5, 1]);
     assert_eq!(
-        Mlsys2023.layer(&layer.into(), &accelerator("T(1,1)Y S(1,1)K", 1)),
+        Maestro.layer(&layer.into(), &accelerator("T(1,1)Y S(1,1)K", 1)),
         Err(Infeasible::BelowZero { quantity: "latency", accelerator: "hand".into() })
     );
 }
@@ -210,7 +210,7 @@ fn quirk_26_capacities_are_of_the_first_case_and_count_input_windows_as_outputs(
 fn counts_beyond_64_bits_are_a_value() {
     let maps = "T(16777216,1)C T(16777216,1)R T(16777216,1)S S(1,1)K";
     assert_eq!(
-        Mlsys2023.layer(&conv([1, 1, 1, 1, 1, 1]).into(), &accelerator(maps, 1)),
+        Maestro.layer(&conv([1, 1, 1, 1, 1, 1]).into(), &accelerator(maps, 1)),
         Err(Infeasible::Overflow { accelerator: "hand".into() })
     );
 }

@@ -149,7 +149,7 @@ fn points_may_differ_in_what_they_give() {
     assert_eq!(
         said,
         [
-            ["mlsys2023", "mlsys2023", "", "0"],
+            ["mlsys2023", "maestro", "", "0"],
             ["principled", "roofline", "", "0"],
             ["principled", "principled", "eyeriss", "0"],
             ["principled", "principled", "", "7"],

@@ -45,17 +45,17 @@ use layer::{Evaluator, LayerCounts};
 
 /// Registry entry.
 pub(super) const ENTRY: Entry = Entry {
-    name: "mlsys2023",
+    name: "maestro",
     help: "the published XRBench artifact's dataflow analysis, exact to the last digit",
     source: "XRBench artifact (MLSys'23), a variant of MAESTRO (MICRO'19)",
-    build: Some(|| Box::new(Mlsys2023)),
+    build: Some(|| Box::new(Maestro)),
 };
 
 /// The published artifact's cost model.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Mlsys2023;
+pub struct Maestro;
 
-impl CostModel for Mlsys2023 {
+impl CostModel for Maestro {
     fn layer(
         &self,
         operator: &Operator,

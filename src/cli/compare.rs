@@ -170,7 +170,7 @@ fn report_infeasible(comparison: &Comparison) -> Result<usize, Failure> {
     for configuration in comparison.configurations() {
         if let Err(error) = &configuration.replications {
             let spec = &configuration.spec;
-            let (scenario, system) = (spec.scenario.name(), spec.system.name());
+            let (scenario, system) = (spec.plan.scenario.name(), spec.plan.system.name());
             n += 1;
             n_failed += usize::from(error.is_failure());
             if n <= 3 {

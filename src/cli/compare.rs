@@ -4,9 +4,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use serde_json::{Map, Value, json};
 
+use crate::column;
 use crate::config::Edition;
 use crate::cost::CostModel;
 use crate::figures::Format;
+use crate::renamed;
 use crate::report::comparison::{
     Measure, Ranking, configurations_csv, figure as comparison_figure, metrics_csv, policies_csv,
     table,
@@ -19,7 +21,7 @@ use crate::sweep::means::MeanMetrics;
 use crate::sweep::{RunSpec, Semantics};
 
 use super::args::{CompareArgs, RunOptions};
-use super::message::{Failure, say};
+use super::message::{Failure, hint, say};
 use super::output::OutputSet;
 use super::places::Places;
 use super::progress::Progress;
@@ -135,6 +137,8 @@ fn policies(given: &[String]) -> Result<Vec<Policy>, Failure> {
 }
 
 fn measure(name: &str) -> Result<Measure, Failure> {
+    let (name, renamed) = renamed::current(&column::RENAMED, name);
+    renamed.into_iter().for_each(hint);
     Measure::named(name).ok_or_else(|| super::unknown("column", name, Sample::COLUMNS.into_iter()))
 }
 

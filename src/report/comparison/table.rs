@@ -12,7 +12,7 @@ pub fn table(ranking: &Ranking, style: Style) -> String {
     let header = [
         "scheduler",
         measure,
-        "behind the best",
+        "difference",
         "p (Holm)",
         "miss ratio",
         "energy mJ",
@@ -36,8 +36,9 @@ pub fn table(ranking: &Ranking, style: Style) -> String {
 
 /// What the columns are.
 const LEGEND: &str = "\
-    +- half of the 95 % interval over replications; p: paired t-test against the best, adjusted by Holm\n\
-    gap: what is missing to the bound; wins: configurations with the highest mean, ties included\n";
+    +- half of the 95 % interval over replications; difference: to the best scheduler\n\
+    p: paired t-test against the best scheduler, adjusted by Holm\n\
+    gap: share of the bound that is missing; wins: configurations with the highest mean, ties included\n";
 
 /// What was played, and whether once.
 fn counts(ranking: &Ranking) -> String {

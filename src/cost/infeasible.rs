@@ -6,7 +6,7 @@ use std::fmt;
 use crate::hardware::Accelerator;
 use crate::units::SimSpan;
 
-use super::principled;
+use super::loop_nest;
 
 /// Reason for which a layer or network has no cost on an accelerator. It is a value, not a failure of
 /// the program: a sweep records it and continues.
@@ -32,7 +32,7 @@ pub enum Infeasible {
     /// The dataflow does not compute the layer, or computes only a part of it or a part twice.
     Illegal {
         /// What is wrong.
-        reason: Box<principled::Illegal>,
+        reason: Box<loop_nest::Illegal>,
     },
     /// The tiles that a PE works on do not fit into its scratchpad.
     TileTooLarge {

@@ -6,8 +6,9 @@
 
 pub mod batch;
 pub mod library;
+pub mod loop_nest;
 pub mod maestro;
-pub mod principled;
+
 pub mod roofline;
 pub mod table;
 
@@ -18,6 +19,7 @@ mod timetable;
 
 use crate::hardware::{Accelerator, Widths};
 use crate::model::{Network, Operator};
+use crate::renamed::Renamed;
 use crate::units::{Cycles, Millijoules, SimSpan};
 
 pub use dominant::Dominant;
@@ -251,6 +253,11 @@ pub struct Entry {
     pub build: Option<fn() -> Box<dyn CostModel>>,
 }
 
+/// Cost models that had another name up to version 0.1.
+pub const RENAMED: [Renamed; 2] = [
+    Renamed { kind: "cost model", old: "principled", new: "loop-nest" },
+    Renamed { kind: "cost model", old: "mlsys2023", new: "maestro" },
+];
+
 /// Every cost model.
-pub const ALL: &[Entry] =
-    &[principled::model::ENTRY, maestro::ENTRY, roofline::ENTRY, table::ENTRY];
+pub const ALL: &[Entry] = &[loop_nest::model::ENTRY, maestro::ENTRY, roofline::ENTRY, table::ENTRY];

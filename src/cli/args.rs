@@ -112,7 +112,7 @@ pub enum Command {
 /// `xrsim validate`.
 #[derive(Debug, Subcommand)]
 pub enum Validation {
-    /// The principled cost model against tables of cases; exits with 1 if a row differs.
+    /// The loop-nest cost model against tables of cases; exits with 1 if a row differs.
     Cost {
         /// CSV file of cases: layer, mapping, machine, and every expected count; repeat for several.
         #[arg(long, value_name = "FILE.csv", required = true)]
@@ -338,7 +338,7 @@ pub struct MlperfArgs {
     /// Bandwidth and memory of styles [default: paper].
     #[arg(long, value_name = "P|FILE")]
     pub platform: Option<String>,
-    /// Layer costs: a cost model, or a CSV file of measurements [default: principled].
+    /// Layer costs: a cost model, or a CSV file of measurements [default: loop-nest].
     #[arg(long, value_name = "M|FILE.csv")]
     pub cost_model: Option<String>,
     /// Scheduling policy, with its parameters [default: fcfs].
@@ -690,7 +690,7 @@ pub struct ReportArgs {
     xrsim cost --network KD --dataflow WS --layer conv2 --explain\n  \
     xrsim cost --network DE --dataflow WS --dataflow RS --plot energy.svg --roofline roofs.png\n  \
     xrsim cost --network resnet50 --batch 1 --batch 8 --batch 32\n  \
-    xrsim cost --networks artifact --cost-model principled --cost-model maestro\n  \
+    xrsim cost --networks artifact --cost-model loop-nest --cost-model maestro\n  \
     xrsim cost --network mine.yaml --dataflow RS --noc-bandwidth 256,128 --format csv"
 )]
 pub struct CostArgs {
@@ -713,7 +713,7 @@ pub struct CostArgs {
     /// platform's].
     #[arg(long, value_name = "TOP,COL", value_delimiter = ',', num_args = 1)]
     pub noc_bandwidth: Vec<u64>,
-    /// Cost model, or a CSV file of measurements; repeat for several [default: principled].
+    /// Cost model, or a CSV file of measurements; repeat for several [default: loop-nest].
     #[arg(long, value_name = "M|FILE.csv")]
     pub cost_model: Vec<String>,
     /// Clock, memories and energy.

@@ -59,7 +59,7 @@ impl Conditions<'_> {
     /// Cost model.
     pub fn cost_model(&self) -> &str {
         self.cost_model.unwrap_or(match self.semantics {
-            Semantics::Principled => "principled",
+            Semantics::Principled => "loop-nest",
             Semantics::Mlsys2023 => "maestro",
         })
     }

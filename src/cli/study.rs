@@ -141,7 +141,7 @@ impl Study {
 
     /// As the paper means it, with the networks of `networks`.
     pub fn principled(networks: Edition) -> Self {
-        let (semantics, cost_model) = (Semantics::Principled, "principled");
+        let (semantics, cost_model) = (Semantics::Principled, "loop-nest");
         let without = Ablation::default();
         Self { semantics, networks, cost_model, platform: "paper", without }
     }

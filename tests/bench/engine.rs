@@ -7,7 +7,7 @@
 //!
 //! First 1,000 s of six models (VR gaming with depth estimation and the speech pipeline, 201 requests
 //! a second) on four accelerators that are about nine tenths busy. An event is an arrival, a completion
-//! or an expiry. Then 20 s of AR_Assistant on M with 8192 PEs at the principled costs, and AR_gaming on
+//! or an expiry. Then 20 s of AR_Assistant on M with 8192 PEs at the costs of loop-nest, and AR_gaming on
 //! J, where most requests wait for ever. The best of seven
 //! runs counts: what a busy machine adds is not the engine's. Offline references, which search before they run, are left out.
 //!
@@ -25,7 +25,7 @@ use std::time::{Duration, Instant};
 use runs::{Case, by, lasting_ms, plan, requests, six_models, six_models_table};
 use xrsim::config::{Catalog, Edition, Hardware};
 use xrsim::cost::library::CostLibrary;
-use xrsim::cost::principled::Principled;
+use xrsim::cost::loop_nest::LoopNest;
 use xrsim::engine;
 use xrsim::plan::Plan;
 use xrsim::schedule;
@@ -113,7 +113,7 @@ fn on_chip(scenario: &str, style: &str, pes: u32) -> Case {
     let platform = catalog.platform("paper").expect("it is embedded");
     let Ok(Hardware::Style(style)) = catalog.hardware(style) else { panic!("it is a style") };
     let system = Arc::new(style.instantiate(pes, &platform).expect("the PEs divide"));
-    let library = CostLibrary::evaluate(&Principled, [(&*scenario, &*system)]);
+    let library = CostLibrary::evaluate(&LoopNest, [(&*scenario, &*system)]);
     let costs = library.table(&scenario, &system).expect("it is feasible");
     Case { plan: Plan::new(scenario, system), costs: Arc::new(costs) }
 }

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use runs::{Case, by, lasting_ms, requests};
 use xrsim::config::{Catalog, Edition, Hardware};
 use xrsim::cost::library::CostLibrary;
-use xrsim::cost::principled::Principled;
+use xrsim::cost::loop_nest::LoopNest;
 use xrsim::engine;
 use xrsim::plan::Plan;
 use xrsim::schedule::{Decision, Policy, Ready, Scheduler, View};
@@ -37,7 +37,7 @@ fn overloaded(ms: f64) -> Case {
     let platform = catalog.platform("paper").expect("it is embedded");
     let Ok(Hardware::Style(style)) = catalog.hardware("J") else { panic!("J is a style") };
     let system = Arc::new(style.instantiate(4096, &platform).expect("the PEs divide"));
-    let library = CostLibrary::evaluate(&Principled, [(&*scenario, &*system)]);
+    let library = CostLibrary::evaluate(&LoopNest, [(&*scenario, &*system)]);
     let costs = library.table(&scenario, &system).expect("it is feasible");
     let case = Case { plan: Plan::new(scenario, system), costs: Arc::new(costs) };
     let mut plan = lasting_ms(ms, case);

@@ -169,7 +169,7 @@ impl Accelerators {
         }
         Ok(Self {
             system,
-            costs: costs::choose(catalog, args.cost_model.as_deref().unwrap_or("principled"))?,
+            costs: costs::choose(catalog, args.cost_model.as_deref().unwrap_or("loop-nest"))?,
             scheduler,
             background: background.transpose()?,
         })

@@ -1,10 +1,10 @@
-//! The principled cost model on networks: both editions, every published dataflow.
+//! The loop-nest cost model on networks: both editions, every published dataflow.
 
 use std::sync::Arc;
 
 use xrsim::config::{Catalog, Edition, Hardware, Kind};
 use xrsim::cost::CostModel;
-use xrsim::cost::principled::{LayerReport, Principled, Start, nests_in_place, step_classes};
+use xrsim::cost::loop_nest::{LayerReport, LoopNest, Start, nests_in_place, step_classes};
 use xrsim::hardware::{Accelerator, System};
 use xrsim::model::{ConvShape, Layer, Network, Source, VectorOp, VectorShape};
 use xrsim::units::Bytes;
@@ -78,7 +78,7 @@ fn classes_of_steps_add_up_to_the_counts_of_their_level() {
 fn a_network_costs_what_its_layers_report_in_place() {
     let accelerator = &accelerators(4096)[0];
     for network in networks(Edition::Reference) {
-        let total = Principled.network(&network, accelerator).expect("it is legal");
+        let total = LoopNest.network(&network, accelerator).expect("it is legal");
         let layers = LayerReport::of_network(&network, accelerator).expect("it is legal");
         let cycles: u64 = layers.iter().map(|layer| layer.cycles).sum();
         assert_eq!(total.cycles.get(), cycles);
@@ -152,7 +152,7 @@ fn a_tile_larger_than_a_scratchpad_is_a_reason_and_not_an_error() {
     accelerator.memory.local = Bytes::new(8);
     let conv = Layer::new("conv", ConvShape { y: 9, x: 9, r: 3, s: 3, ..small() });
     let network = Network::new("one", vec![conv]).expect("a network");
-    let reason = Principled.network(&network, &accelerator).expect_err("it does not fit");
+    let reason = LoopNest.network(&network, &accelerator).expect_err("it does not fit");
     // Two of 9 inputs, 9 weights and one partial sum of 4 bytes.
     assert!(reason.to_string().contains("needs 44 bytes in every PE"), "{reason}");
 }

@@ -22,8 +22,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use cap::Cap;
-use harness::pipeline::Shop;
 use harness::kind::Kind;
+use harness::pipeline::Shop;
 use harness::{Depth, Fuzzer};
 
 /// Counts what is allocated; beyond its limit an allocation fails, which ends the job.

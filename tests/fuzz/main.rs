@@ -7,8 +7,8 @@ mod harness;
 use std::alloc::System;
 
 use cap::Cap;
-use harness::pipeline::Shop;
 use harness::kind::Kind;
+use harness::pipeline::Shop;
 use harness::seeds::{self, Seeds};
 use harness::{Depth, Fuzzer, execute};
 

@@ -9,11 +9,11 @@
 // Test and benchmark use different parts.
 #![allow(dead_code, missing_docs)]
 
-pub mod pipeline;
 pub mod bundle;
 pub mod kind;
 pub mod oracle;
 pub mod parse;
+pub mod pipeline;
 pub mod random;
 pub mod seeds;
 
@@ -25,8 +25,8 @@ mod values;
 use std::cell::RefCell;
 use std::panic::{self, AssertUnwindSafe};
 
-use pipeline::Shop;
 use kind::Kind;
+use pipeline::Shop;
 use random::Random;
 use seeds::Seeds;
 

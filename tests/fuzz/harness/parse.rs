@@ -13,9 +13,9 @@ use xrsim::report::html;
 use xrsim::report::html::mlperf::{Files, Header, Place, Tests};
 use xrsim::report::points::{Best, Front, Objective, PointTable, heat_map};
 
-use super::pipeline::Shop;
 use super::bundle;
 use super::kind::Kind;
+use super::pipeline::Shop;
 
 /// Whether `text` is accepted as an input of `kind`; the error is a finding.
 pub fn parse(shop: &Shop, kind: Kind, text: &str) -> Result<bool, String> {

@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 
 use xrsim::config::Kind as FileKind;
 
-use super::pipeline::Shop;
 use super::bundle;
 use super::cells;
 use super::kind::{Kind, Syntax};
+use super::pipeline::Shop;
 use super::random::Random;
 use super::tokens;
 use super::tree::Tree;

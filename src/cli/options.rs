@@ -3,7 +3,7 @@
 use clap::builder::PossibleValue;
 use clap::{Args, ValueEnum};
 
-use crate::config::NetworkEdition;
+use crate::config::Edition;
 use crate::sweep::Semantics;
 
 /// What to run, and how.
@@ -29,10 +29,10 @@ pub struct RunOptions {
     #[arg(long, value_name = "M|FILE.csv")]
     pub cost_model: Option<String>,
     /// Layers of the networks: their true operators, or those of the published artifact [default:
-    /// reference; mlsys2023 under --semantics mlsys2023].
+    /// reference; artifact under --semantics mlsys2023].
     #[arg(long, value_name = "EDITION")]
-    pub networks: Option<NetworkEdition>,
-    /// Bandwidth and memory of styles [default: paper; mlsys2023 under --semantics mlsys2023].
+    pub networks: Option<Edition>,
+    /// Bandwidth and memory of styles [default: paper; artifact under --semantics mlsys2023].
     #[arg(long, value_name = "P|FILE")]
     pub platform: Option<String>,
     /// Dataflows of a hardware file (.m), one for each accelerator.
@@ -75,15 +75,15 @@ impl ValueEnum for Semantics {
     }
 }
 
-impl ValueEnum for NetworkEdition {
+impl ValueEnum for Edition {
     fn value_variants<'a>() -> &'a [Self] {
-        &[Self::Reference, Self::Mlsys2023]
+        &[Self::Reference, Self::Artifact]
     }
 
     fn to_possible_value(&self) -> Option<PossibleValue> {
         let help = match self {
             Self::Reference => "true operators: strides, padding, groups, attention",
-            Self::Mlsys2023 => "dense convolutions, as in the published artifact",
+            Self::Artifact => "dense convolutions, as in the published artifact",
         };
         Some(PossibleValue::new(self.name()).help(help))
     }

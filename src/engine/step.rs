@@ -62,6 +62,7 @@ impl<'a> Engine<'a> {
     /// if it `forgets`.
     pub(super) fn new(
         plan: &'a Plan,
+        costs: &'a CostTable,
         requests: &'a RequestStream,
         forgets: bool,
     ) -> Result<Self, PolicyFailure> {
@@ -69,14 +70,14 @@ impl<'a> Engine<'a> {
         let foreseen = if plan.scheduler.foresees() { foresee(requests) } else { Vec::new() };
         let setup = Setup {
             scenario: &plan.scenario,
-            costs: &plan.costs,
+            costs,
             score: &plan.score,
             options: plan.scheduler.options(),
             foreseen: &foreseen,
         };
         Ok(Self {
             requests: Requests::new(requests, forgets),
-            costs: &plan.costs,
+            costs,
             settings: plan.engine,
             scheduler: plan.scheduler.build(&setup)?,
             policy: &plan.scheduler,
@@ -87,7 +88,7 @@ impl<'a> Engine<'a> {
             board: Board::new(&plan.scenario, n_accelerators),
             pieces: Pieces::default(),
             memories: Memories::new(plan),
-            sharing: Sharing::new(plan),
+            sharing: Sharing::new(plan, costs),
             news: Vec::new(),
             inbox: Vec::new(),
             progress: Vec::new(),

@@ -54,7 +54,7 @@ pub struct MlperfArgs {
     /// Bandwidth and memory of styles [default: paper].
     #[arg(long, value_name = "P|FILE")]
     pub platform: Option<String>,
-    /// Layer costs: a cost model, or a CSV file of measurements [default: principled].
+    /// Layer costs: a cost model, or a CSV file of measurements [default: loop-nest].
     #[arg(long, value_name = "M|FILE.csv")]
     pub cost_model: Option<String>,
     /// Scheduling policy, with its parameters [default: fcfs].

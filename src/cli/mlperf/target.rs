@@ -16,7 +16,7 @@ use crate::schedule::Policy;
 use crate::units::SimSpan;
 
 use super::super::conditions;
-use super::super::costs::{self, CostChoice, WITHOUT_BATCHES};
+use super::super::costs::{self, CostChoice};
 use super::super::message::Failure;
 use super::options::MlperfArgs;
 
@@ -156,7 +156,7 @@ impl Accelerators {
             }
         };
         let background = args.beside.as_deref().map(|name| {
-            let scenario = catalog.scenario(name, Edition::Paper)?;
+            let scenario = catalog.scenario(name, Edition::Reference)?;
             let load = LoadSettings { seed: args.seed, ..LoadSettings::default() };
             Ok::<_, Failure>(Background { scenario, load })
         });
@@ -169,7 +169,7 @@ impl Accelerators {
         }
         Ok(Self {
             system,
-            costs: costs::choose(catalog, args.cost_model.as_deref().unwrap_or("principled"))?,
+            costs: costs::choose(catalog, args.cost_model.as_deref().unwrap_or("loop-nest"))?,
             scheduler,
             background: background.transpose()?,
         })
@@ -182,10 +182,10 @@ impl Accelerators {
     /// A network that cannot run on the system.
     pub fn bench(&self, tenants: Vec<Tenant>) -> Result<Bench, Failure> {
         let has_batches = tenants.iter().any(|tenant| tenant.batching.max > 1);
-        if has_batches && self.costs.name == WITHOUT_BATCHES {
+        if has_batches && !self.costs.model.supports_batches() {
             let message = format!(
-                "the cost model `{WITHOUT_BATCHES}` leaves batches out: they would be free; take \
-                 batches of 1"
+                "the cost model `{}` leaves batches out: they would be free; take batches of 1",
+                self.costs.name
             );
             return Err(Failure::Argument(message));
         }

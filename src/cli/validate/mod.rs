@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use clap::{Args, Subcommand};
 
-use crate::config::{Catalog, NetworkEdition, Source, cost_cases};
+use crate::config::{Catalog, Edition, Source, cost_cases};
 use crate::report::table;
 
 use super::message::Failure;
@@ -27,7 +27,7 @@ pub struct ValidateArgs {
 /// Kinds of tables.
 #[derive(Debug, Subcommand)]
 enum Validation {
-    /// Compare the principled cost model with tables of cases; exits with 1 if a row differs.
+    /// Compare the loop-nest cost model with tables of cases; exits with 1 if a row differs.
     Cost {
         /// CSV file of cases: layer, mapping, machine, and every expected count; repeat for more.
         #[arg(long, value_name = "FILE.csv", required = true)]
@@ -57,10 +57,10 @@ pub fn run(args: &ValidateArgs) -> Result<(), Failure> {
 
 /// Tables of cases that come with the program.
 const CASES: [(&str, &str); 4] = [
-    ("random small layers", include_str!("../../../validation/principled_cases.csv")),
-    ("random larger layers", include_str!("../../../validation/principled_cases_big.csv")),
-    ("legal and illegal mappings", include_str!("../../../validation/principled_legality.csv")),
-    ("layers of the published study", include_str!("../../../validation/principled_xrbench.csv")),
+    ("random small layers", include_str!("../../../validation/loop_nest_cases.csv")),
+    ("random larger layers", include_str!("../../../validation/loop_nest_cases_big.csv")),
+    ("legal and illegal mappings", include_str!("../../../validation/loop_nest_legality.csv")),
+    ("layers of the published study", include_str!("../../../validation/loop_nest_xrbench.csv")),
 ];
 
 /// A line of the table of comparisons.
@@ -109,7 +109,7 @@ fn cases(what: &str, text: &str) -> Result<Comparison, Failure> {
     let verdicts = cost_cases::check(&source)?;
     let equal = verdicts.iter().filter(|verdict| verdict.difference.is_none()).count();
     Ok(Comparison {
-        what: format!("principled model, {what}"),
+        what: format!("loop-nest model, {what}"),
         with: "enumeration step by step",
         result: format!("{equal} of {} rows equal", verdicts.len()),
         passes: Some(equal == verdicts.len()),
@@ -118,7 +118,7 @@ fn cases(what: &str, text: &str) -> Result<Comparison, Failure> {
 
 /// Parameters and multiply-accumulates of the reference networks against published figures.
 fn networks() -> Result<Vec<Comparison>, Failure> {
-    let mut catalog = Catalog::with_networks(NetworkEdition::Reference);
+    let mut catalog = Catalog::with_networks(Edition::Reference);
     let mut comparisons = Vec::new();
     let names = [catalog.names(crate::config::Kind::Network), catalog.mlperf_networks()];
     for name in names.concat() {
@@ -134,7 +134,7 @@ fn networks() -> Result<Vec<Comparison>, Failure> {
     Ok(comparisons)
 }
 
-/// Compares the principled cost model with tables of cases and says how many rows are equal, and
+/// Compares the loop-nest cost model with tables of cases and says how many rows are equal, and
 /// where the first one differs.
 ///
 /// # Errors

@@ -16,17 +16,17 @@ use super::{
 
 /// Registry entry.
 pub(in crate::cost) const ENTRY: Entry = Entry {
-    name: "principled",
+    name: "loop-nest",
     help: "exact counts and cycles of a walk over nested tiles; L2, DRAM and energy by component",
-    source: "the semantics in src/cost/principled, checked against enumeration and Eyeriss",
-    build: Some(|| Box::new(Principled)),
+    source: "the semantics in src/cost/loop_nest, checked against enumeration and Eyeriss",
+    build: Some(|| Box::new(LoopNest)),
 };
 
-/// The principled cost model.
+/// The loop-nest cost model.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Principled;
+pub struct LoopNest;
 
-impl CostModel for Principled {
+impl CostModel for LoopNest {
     /// A layer by itself: DRAM brings its inputs and takes its outputs.
     fn layer(
         &self,
@@ -240,11 +240,7 @@ impl<'a> OnChip<'a> {
         accelerator: &'a Accelerator,
         machine: &Machine,
     ) -> Result<Self, Infeasible> {
-        let illegal = |reason: Illegal| Infeasible::Illegal {
-            dataflow: accelerator.dataflow.name().into(),
-            accelerator: accelerator.name.clone(),
-            reason: Box::new(reason),
-        };
+        let illegal = |reason: Illegal| Infeasible::Illegal { reason: Box::new(reason) };
         let part = |nest: Nest| {
             let mapping = Mapping::new(accelerator.dataflow.levels(), &nest, machine)?;
             let chip = Chip::new(&nest, &mapping, machine)?;
@@ -448,13 +444,7 @@ fn fits_scratchpad(
     if needed <= available {
         return Ok(());
     }
-    let dataflow = accelerator.dataflow.name().into();
-    Err(Infeasible::TileTooLarge {
-        dataflow,
-        accelerator: accelerator.name.clone(),
-        needed,
-        available,
-    })
+    Err(Infeasible::TileTooLarge { needed, available })
 }
 
 /// A network on an accelerator, every operator prepared and the L2 planned.

@@ -7,11 +7,12 @@ use std::sync::Arc;
 use clap::Args;
 
 use crate::compat;
+use crate::compat::Ablation;
 use crate::config::{Catalog, Edition, Hardware};
 use crate::cost::CostTable;
 use crate::cost::library::CostLibrary;
 use crate::cost::maestro::Maestro;
-use crate::plan::{Ablation, Plan};
+use crate::plan::Plan;
 
 use super::costs;
 use super::message::Failure;

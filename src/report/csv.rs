@@ -10,7 +10,7 @@ use std::io::{self, Write};
 use crate::ids::{AccelId, RequestId};
 use crate::score::{Counted, Counts, Score, Scorecard};
 use crate::sweep::{RunResult, RunSpec};
-use crate::trace::{Attempt, Outcome, Piece, Record};
+use crate::trace::{Attempt, Outcome, Record, Segment};
 use crate::units::SimTime;
 
 use super::rows::{CHECK, RowCheck};
@@ -247,7 +247,7 @@ impl<W: Write> Table<W> {
             }
             let id = RequestId::new(index);
             self.text(&why.short(id).unwrap_or_default());
-            self.text(&pieces(spec, result.trace.pieces_of(id)));
+            self.text(&pieces(spec, result.trace.segments_of(id)));
             self.text(if counted.counts(record) { "yes" } else { "no" });
             self.end_row()?;
         }
@@ -361,9 +361,9 @@ impl<W: Write> Table<W> {
 }
 
 /// When and where the pieces of a request ran: `0.000000-1.500000 WS-0; 2.000000-2.250000 OS-1`, in ms.
-fn pieces(spec: &RunSpec, pieces: &[Piece]) -> String {
+fn pieces(spec: &RunSpec, pieces: &[Segment]) -> String {
     let ms = |time: SimTime| format!("{}.{:06}", time.ns() / 1_000_000, time.ns() % 1_000_000);
-    let piece = |piece: &Piece| {
+    let piece = |piece: &Segment| {
         format!("{}-{} {}", ms(piece.start), ms(piece.end), name_of(spec, piece.accelerator))
     };
     pieces.iter().map(piece).collect::<Vec<_>>().join("; ")

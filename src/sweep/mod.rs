@@ -22,7 +22,7 @@ use crate::cost::{CostModel, CostTable};
 use crate::engine;
 use crate::hardware::System;
 use crate::load::{Drawn, LoadError, LoadSettings, RequestStream};
-use crate::plan::{EngineSettings, LatePolicy, Plan};
+use crate::plan::{DeadlineMiss, EngineSettings, Plan};
 use crate::scenario::Scenario;
 use crate::schedule::{Granularity, Options, Placement, Policy, PolicyFailure, Preemption};
 use crate::score::{self, InferenceScore, ScoreSettings, Scorecard};
@@ -127,7 +127,7 @@ impl RunSpec {
         let whole = granularity == Granularity::Model
             && preemption == Preemption::None
             && placement != Placement::EnergyDelayByLayer
-            && self.engine.late == LatePolicy::Finish
+            && self.engine.deadline_miss == DeadlineMiss::Finish
             && !self.engine.effects.any();
         self.semantics == Semantics::Principled && !whole
     }
@@ -327,7 +327,7 @@ fn scorecard(spec: &RunSpec, library: &CostLibrary) -> Result<Scorecard, RunErro
 
 fn costs(spec: &RunSpec, library: &CostLibrary) -> Result<Arc<CostTable>, RunError> {
     let table = library.table(&spec.scenario, &spec.system)?;
-    let exposed = spec.engine.effects.exposed;
+    let exposed = spec.engine.effects.non_overlapped;
     Ok(Arc::new(match spec.semantics == Semantics::Principled && exposed > 0.0 {
         true => table.exposing(exposed, spec.system.accelerators()),
         false => table,

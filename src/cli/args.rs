@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use clap::{Args, ColorChoice, Parser, Subcommand, ValueEnum};
 
 use crate::bounds::window::MAX_FRAMES;
-use crate::config::{NetworkEdition, SweepDraft};
+use crate::config::{Edition, SweepDraft};
 use crate::cost::batch::BatchCosts;
 use crate::mlperf::bench::Batching;
 use crate::mlperf::servers::Servers;
@@ -112,7 +112,7 @@ pub enum Command {
 /// `xrsim validate`.
 #[derive(Debug, Subcommand)]
 pub enum Validation {
-    /// The principled cost model against tables of cases; exits with 1 if a row differs.
+    /// The loop-nest cost model against tables of cases; exits with 1 if a row differs.
     Cost {
         /// CSV file of cases: layer, mapping, machine, and every expected count; repeat for several.
         #[arg(long, value_name = "FILE.csv", required = true)]
@@ -180,15 +180,15 @@ impl ValueEnum for Semantics {
     }
 }
 
-impl ValueEnum for NetworkEdition {
+impl ValueEnum for Edition {
     fn value_variants<'a>() -> &'a [Self] {
-        &[Self::Reference, Self::Mlsys2023]
+        &[Self::Reference, Self::Artifact]
     }
 
     fn to_possible_value(&self) -> Option<clap::builder::PossibleValue> {
         let help = match self {
             Self::Reference => "true operators: strides, padding, groups, attention",
-            Self::Mlsys2023 => "dense convolutions, as in the published artifact",
+            Self::Artifact => "dense convolutions, as in the published artifact",
         };
         Some(clap::builder::PossibleValue::new(self.name()).help(help))
     }
@@ -254,10 +254,10 @@ pub struct RunOptions {
     #[arg(long, value_name = "M|FILE.csv")]
     pub cost_model: Option<String>,
     /// Layers of the networks: their true operators, or those of the published artifact [default:
-    /// reference; mlsys2023 under --semantics mlsys2023].
+    /// reference; artifact under --semantics mlsys2023].
     #[arg(long, value_name = "EDITION")]
-    pub networks: Option<NetworkEdition>,
-    /// Bandwidth and memory of styles [default: paper; mlsys2023 under --semantics mlsys2023].
+    pub networks: Option<Edition>,
+    /// Bandwidth and memory of styles [default: paper; artifact under --semantics mlsys2023].
     #[arg(long, value_name = "P|FILE")]
     pub platform: Option<String>,
     /// Dataflows of a hardware file (.m), one for each accelerator.
@@ -338,7 +338,7 @@ pub struct MlperfArgs {
     /// Bandwidth and memory of styles [default: paper].
     #[arg(long, value_name = "P|FILE")]
     pub platform: Option<String>,
-    /// Layer costs: a cost model, or a CSV file of measurements [default: principled].
+    /// Layer costs: a cost model, or a CSV file of measurements [default: loop-nest].
     #[arg(long, value_name = "M|FILE.csv")]
     pub cost_model: Option<String>,
     /// Scheduling policy, with its parameters [default: fcfs].
@@ -690,7 +690,7 @@ pub struct ReportArgs {
     xrsim cost --network KD --dataflow WS --layer conv2 --explain\n  \
     xrsim cost --network DE --dataflow WS --dataflow RS --plot energy.svg --roofline roofs.png\n  \
     xrsim cost --network resnet50 --batch 1 --batch 8 --batch 32\n  \
-    xrsim cost --networks mlsys2023 --cost-model principled --cost-model maestro\n  \
+    xrsim cost --networks artifact --cost-model loop-nest --cost-model maestro\n  \
     xrsim cost --network mine.yaml --dataflow RS --noc-bandwidth 256,128 --format csv"
 )]
 pub struct CostArgs {
@@ -699,7 +699,7 @@ pub struct CostArgs {
     pub network: Vec<String>,
     /// Layers of the networks: their true operators, or those of the published artifact.
     #[arg(long, value_name = "EDITION", default_value = "reference")]
-    pub networks: NetworkEdition,
+    pub networks: Edition,
     /// One layer only.
     #[arg(long, value_name = "NAME")]
     pub layer: Option<String>,
@@ -713,7 +713,7 @@ pub struct CostArgs {
     /// platform's].
     #[arg(long, value_name = "TOP,COL", value_delimiter = ',', num_args = 1)]
     pub noc_bandwidth: Vec<u64>,
-    /// Cost model, or a CSV file of measurements; repeat for several [default: principled].
+    /// Cost model, or a CSV file of measurements; repeat for several [default: loop-nest].
     #[arg(long, value_name = "M|FILE.csv")]
     pub cost_model: Vec<String>,
     /// Clock, memories and energy.

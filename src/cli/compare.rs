@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use serde_json::{Map, Value, json};
 
-use crate::config::NetworkEdition;
+use crate::config::Edition;
 use crate::cost::CostModel;
 use crate::figures::Format;
 use crate::report::comparison::{
@@ -170,7 +170,7 @@ fn report_infeasible(comparison: &Comparison) -> Result<usize, Failure> {
     for configuration in comparison.configurations() {
         if let Err(error) = &configuration.replications {
             let spec = &configuration.spec;
-            let (scenario, system) = (spec.scenario.name(), spec.system.name());
+            let (scenario, system) = (spec.plan.scenario.name(), spec.plan.system.name());
             n += 1;
             n_failed += usize::from(error.is_failure());
             if n <= 3 {
@@ -251,7 +251,7 @@ fn record(
         "tuned_schedulers": tuned,
         "steady": args.steady, "scenario": options.scenario, "system": options.system,
         "pes": options.pes, "platform": options.platform, "dataflow": options.dataflow,
-        "networks": options.networks.map(NetworkEdition::name), "cost_model": cost_model,
+        "networks": options.networks.map(Edition::name), "cost_model": cost_model,
         "duration_ms": options.duration, "set": options.set,
         "inputs_sha256": inputs,
     }))

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use crate::config::{Edition, NetworkEdition};
+use crate::config::Edition;
 use crate::external;
 use crate::hardware::platform::Platform;
 use crate::hardware::{Style, System};
-use crate::plan::Ablation;
+use crate::plan::{Ablation, Plan};
 use crate::scenario::Scenario;
 use crate::schedule::{Policy, PolicyError};
 use crate::sweep::{RunSpec, Semantics};
@@ -22,7 +22,7 @@ pub struct Conditions<'a> {
     /// Rules.
     pub semantics: Semantics,
     /// Layers of the networks.
-    pub networks: Option<NetworkEdition>,
+    pub networks: Option<Edition>,
     /// Cost model, or a file of measurements.
     pub cost_model: Option<&'a str>,
     /// Platform of styles.
@@ -43,23 +43,23 @@ impl Conditions<'_> {
     /// Where scenarios are looked for first.
     pub fn edition(&self) -> Edition {
         match self.semantics {
-            Semantics::Principled => Edition::Paper,
-            Semantics::Mlsys2023 => Edition::Mlsys2023,
+            Semantics::Principled => Edition::Reference,
+            Semantics::Mlsys2023 => Edition::Artifact,
         }
     }
 
     /// Layers of the networks.
-    pub fn networks(&self) -> NetworkEdition {
+    pub fn networks(&self) -> Edition {
         self.networks.unwrap_or(match self.semantics {
-            Semantics::Principled => NetworkEdition::Reference,
-            Semantics::Mlsys2023 => NetworkEdition::Mlsys2023,
+            Semantics::Principled => Edition::Reference,
+            Semantics::Mlsys2023 => Edition::Artifact,
         })
     }
 
     /// Cost model.
     pub fn cost_model(&self) -> &str {
         self.cost_model.unwrap_or(match self.semantics {
-            Semantics::Principled => "principled",
+            Semantics::Principled => "loop-nest",
             Semantics::Mlsys2023 => "maestro",
         })
     }
@@ -68,7 +68,7 @@ impl Conditions<'_> {
     pub fn platform(&self) -> &str {
         self.platform.unwrap_or(match self.semantics {
             Semantics::Principled => "paper",
-            Semantics::Mlsys2023 => "mlsys2023",
+            Semantics::Mlsys2023 => "artifact",
         })
     }
 
@@ -81,7 +81,6 @@ impl Conditions<'_> {
         let mut settings = Settings::default();
         settings.load.seed = self.seed;
         settings.load.duration = self.duration.unwrap_or(settings.load.duration);
-        settings.engine.without = self.without;
         for (key, value) in &self.set {
             key.assign(&mut settings, value).map_err(Failure::Argument)?;
         }
@@ -140,15 +139,15 @@ impl Conditions<'_> {
     ) -> RunSpec {
         let mut load = settings.load.clone();
         load.replication = replication;
-        RunSpec {
+        let plan = Plan {
             scenario: Arc::clone(scenario),
             system: Arc::clone(system),
-            semantics: self.semantics,
             load,
             engine: settings.engine,
             scheduler: self.scheduler.clone().unwrap_or_default(),
             score: settings.score,
-        }
+        };
+        RunSpec { plan, semantics: self.semantics, without: self.without }
     }
 }
 

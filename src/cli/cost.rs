@@ -20,7 +20,7 @@ use super::{figure, output, table_style};
 /// Dataflows, PEs and cost model where none are given.
 const DATAFLOWS: [&str; 3] = ["WS", "OS", "RS"];
 const PES: u32 = 4096;
-pub(super) const COST_MODEL: &str = "principled";
+pub(super) const COST_MODEL: &str = "loop-nest";
 const PLATFORM: &str = "paper";
 
 /// Most pairs of network and variant; each keeps everything that is known of every layer.
@@ -48,7 +48,7 @@ pub fn run(args: &CostArgs) -> Result<(), Failure> {
         return Err(Failure::Argument(message));
     }
     if args.explain {
-        return explain(args, &networks, &accelerators);
+        return explain(args, &choices, &networks, &accelerators);
     }
     Places::default()
         .reading(catalog.opened())
@@ -126,10 +126,11 @@ fn complain(report: &dyn Report) -> Result<(), Failure> {
 
 fn explain(
     args: &CostArgs,
+    choices: &[CostChoice],
     networks: &[Arc<Network>],
     accelerators: &[Accelerator],
 ) -> Result<(), Failure> {
-    if args.cost_model.iter().any(|name| name != COST_MODEL) {
+    if choices.iter().any(|choice| choice.name != COST_MODEL) {
         let message = format!("--explain is about the cost model `{COST_MODEL}`");
         return Err(Failure::Argument(message));
     }

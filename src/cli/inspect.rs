@@ -79,7 +79,7 @@ fn scenarios() -> Listed {
     let mut catalog = Catalog::new();
     let mut rows = Vec::new();
     for name in catalog.suite()?.scenarios.clone() {
-        let scenario = catalog.scenario(&name, Edition::Paper)?;
+        let scenario = catalog.scenario(&name, Edition::Reference)?;
         rows.push(vec![name, describe(&scenario)]);
     }
     Ok((vec!["scenario", "models, target rates and dependencies"], rows))
@@ -107,7 +107,7 @@ fn models() -> Listed {
     let mut catalog = Catalog::new();
     let mut rows: Vec<Vec<String>> = Vec::new();
     for name in catalog.suite()?.scenarios.clone() {
-        let scenario = catalog.scenario(&name, Edition::Paper)?;
+        let scenario = catalog.scenario(&name, Edition::Reference)?;
         for model in scenario.models() {
             let network = &model.unit.network;
             if rows.iter().any(|row| *row[0] == *model.unit.task) {

@@ -6,9 +6,10 @@ use std::sync::Arc;
 
 use crate::compat;
 use crate::config::{Catalog, Edition, Hardware};
+use crate::cost::CostTable;
 use crate::cost::library::CostLibrary;
 use crate::cost::maestro::Maestro;
-use crate::plan::Plan;
+use crate::plan::{Ablation, Plan};
 
 use super::args::ReplayArgs;
 use super::costs;
@@ -27,7 +28,9 @@ pub fn run(args: &ReplayArgs) -> Result<(), Failure> {
         .reading(inputs.map(Clone::clone))
         .writing(args.timeline.iter().chain(&args.summary))
         .check()?;
-    let replay = compat::run(&plan(args)?, args.libc_seed).map_err(super::argument)?;
+    let (plan, costs) = plan(args)?;
+    let replay =
+        compat::run(&plan, &costs, Ablation::default(), args.libc_seed).map_err(super::argument)?;
     let timeline = args.timeline.iter().map(|path| stage(path, |out| replay.write_schedule(out)));
     let summary = args.summary.iter().map(|path| stage(path, |out| replay.write_summary(out)));
     let files = timeline.chain(summary).collect::<Result<Vec<_>, _>>()?;
@@ -52,10 +55,10 @@ fn stage(
     file.complete()
 }
 
-fn plan(args: &ReplayArgs) -> Result<Plan, Failure> {
+fn plan(args: &ReplayArgs) -> Result<(Plan, CostTable), Failure> {
     let mut catalog = Catalog::new();
-    let platform = catalog.platform("mlsys2023")?;
-    let scenario = catalog.scenario(&args.model_file.to_string_lossy(), Edition::Mlsys2023)?;
+    let platform = catalog.platform("artifact")?;
+    let scenario = catalog.scenario(&args.model_file.to_string_lossy(), Edition::Artifact)?;
     let dataflows = catalog.dataflows(&args.dataflow_file.to_string_lossy())?;
     let name = args.hw_file.to_string_lossy();
     let Hardware::Instances(instances) = catalog.hardware(&name)? else {
@@ -65,5 +68,5 @@ fn plan(args: &ReplayArgs) -> Result<Plan, Failure> {
     let system = Arc::new(costs::pair(&name, &instances, &dataflows, &platform)?);
     let library = CostLibrary::evaluate(&Maestro, [(&*scenario, &*system)]);
     let costs = library.table(&scenario, &system).map_err(super::argument)?;
-    Ok(Plan::new(scenario, system, Arc::new(costs)))
+    Ok((Plan::new(scenario, system), costs))
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
 
-use crate::config::{Catalog, Hardware, NetworkEdition, Suite};
+use crate::config::{Catalog, Edition, Hardware, Suite};
 use crate::hardware::System;
 use crate::hardware::platform::Platform;
 use crate::scenario::Scenario;
@@ -88,7 +88,7 @@ pub(super) fn prepare(
     let mut catalog = Catalog::with_networks(conditions.networks());
     let costs = costs::choose(&mut catalog, conditions.cost_model())?;
     let specs = specs(options, replications, &conditions, &settings, &mut catalog)?;
-    let models = specs.iter().flat_map(|spec| spec.scenario.models());
+    let models = specs.iter().flat_map(|spec| spec.plan.scenario.models());
     let networks = models.map(|model| model.unit.network.name());
     let accelerators = distinct_systems(&specs).into_iter().flat_map(|it| it.accelerators());
     costs.warn(&catalog, networks, accelerators);
@@ -103,8 +103,8 @@ pub(super) fn prepare(
 fn distinct_systems(specs: &[RunSpec]) -> Vec<&System> {
     let mut systems: Vec<&System> = Vec::new();
     for spec in specs {
-        if !systems.iter().any(|known| std::ptr::eq(*known, &*spec.system)) {
-            systems.push(&spec.system);
+        if !systems.iter().any(|known| std::ptr::eq(*known, &*spec.plan.system)) {
+            systems.push(&spec.plan.system);
         }
     }
     systems
@@ -262,12 +262,12 @@ fn provenance(
     settings: &Settings,
     costs: &CostChoice,
     specs: &[RunSpec],
-    networks: NetworkEdition,
+    networks: Edition,
     inputs: Map<String, Value>,
 ) -> Map<String, Value> {
     let mut effective = settings.effective(args.options.semantics);
-    let scenarios = specs.iter().map(|spec| spec.scenario.name().to_string());
-    let systems = specs.iter().map(|spec| name_with_pes(&spec.system));
+    let scenarios = specs.iter().map(|spec| spec.plan.scenario.name().to_string());
+    let systems = specs.iter().map(|spec| name_with_pes(&spec.plan.system));
     effective.insert("scenarios".into(), json!(distinct(scenarios)));
     effective.insert("systems".into(), json!(distinct(systems)));
     effective.insert("semantics".into(), json!(args.options.semantics.name()));
@@ -309,7 +309,7 @@ fn requested(args: &RunArgs) -> Map<String, Value> {
         ("semantics", json!(options.semantics.name())),
         ("cost_model", json!(options.cost_model)),
         ("without", json!(options.without)),
-        ("networks", json!(options.networks.map(NetworkEdition::name))),
+        ("networks", json!(options.networks.map(Edition::name))),
         ("platform", json!(options.platform)),
         ("dataflow", json!(options.dataflow)),
         ("scheduler", json!(args.scheduler)),

@@ -7,14 +7,14 @@
 
 use std::sync::LazyLock;
 
-use super::{Kind, NetworkEdition};
+use super::{Edition, Kind};
 
 include!(concat!(env!("OUT_DIR"), "/embedded.rs"));
 
 /// One embedded file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Embedded {
-    /// Path in the repository, e.g. `scenarios/mlsys2023/AR_gaming.yaml`.
+    /// Path in the repository, e.g. `scenarios/artifact/AR_gaming.yaml`.
     pub path: &'static str,
     /// Contents.
     pub text: &'static str,
@@ -23,7 +23,7 @@ pub(super) struct Embedded {
 }
 
 impl Embedded {
-    /// Path without the top folder and the extension, e.g. `mlsys2023/AR_gaming`.
+    /// Path without the top folder and the extension, e.g. `artifact/AR_gaming`.
     pub(super) fn name(&self) -> &'static str {
         let inner = self.path.split_once('/').map_or(self.path, |(_, inner)| inner);
         inner.strip_suffix(".yaml").unwrap_or(inner)
@@ -51,9 +51,9 @@ pub(super) fn of_kind(kind: Kind) -> impl Iterator<Item = &'static Embedded> {
 
 /// Folder that is searched before the others for files of a kind, so that its files go by their bare
 /// names.
-pub(super) fn default_folder(kind: Kind, networks: NetworkEdition) -> &'static str {
+pub(super) fn default_folder(kind: Kind, edition: Edition) -> &'static str {
     match kind {
-        Kind::Network => networks.folder(),
+        Kind::Network => edition.networks(),
         Kind::System => "examples/",
         _ => "",
     }

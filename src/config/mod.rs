@@ -28,7 +28,7 @@ mod range;
 mod scenario;
 mod yaml;
 
-pub use catalog::{Catalog, Edition, Hardware, InputFile, NetworkEdition};
+pub use catalog::{Catalog, Edition, Hardware, InputFile};
 pub use diagnostic::{ConfigError, Problem, nearest};
 pub use document::resolve;
 pub use files::{Source, read_bounded};

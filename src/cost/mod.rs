@@ -6,8 +6,9 @@
 
 pub mod batch;
 pub mod library;
+pub mod loop_nest;
 pub mod maestro;
-pub mod principled;
+
 pub mod roofline;
 pub mod table;
 
@@ -19,6 +20,7 @@ use thiserror::Error;
 
 use crate::hardware::{Accelerator, Widths};
 use crate::model::{Network, Operator};
+use crate::renamed::Renamed;
 use crate::units::{Cycles, Millijoules, SimSpan};
 
 pub use dominant::Dominant;
@@ -177,7 +179,7 @@ pub enum Infeasible {
         /// Accelerator.
         accelerator: Box<str>,
         /// What is wrong.
-        reason: Box<principled::Illegal>,
+        reason: Box<loop_nest::Illegal>,
     },
     /// What a PE works on at once does not fit into its scratchpad.
     #[error(
@@ -366,6 +368,11 @@ pub struct Entry {
     pub build: Option<fn() -> Box<dyn CostModel>>,
 }
 
+/// Cost models that had another name up to version 0.1.
+pub const RENAMED: [Renamed; 2] = [
+    Renamed { kind: "cost model", old: "principled", new: "loop-nest" },
+    Renamed { kind: "cost model", old: "mlsys2023", new: "maestro" },
+];
+
 /// Every cost model.
-pub const ALL: &[Entry] =
-    &[principled::model::ENTRY, maestro::ENTRY, roofline::ENTRY, table::ENTRY];
+pub const ALL: &[Entry] = &[loop_nest::model::ENTRY, maestro::ENTRY, roofline::ENTRY, table::ENTRY];

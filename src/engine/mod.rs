@@ -46,6 +46,7 @@ mod state;
 mod step;
 mod switching;
 
+use crate::cost::CostTable;
 use crate::load::RequestStream;
 use crate::plan::Plan;
 use crate::schedule::PolicyFailure;
@@ -71,9 +72,9 @@ pub struct Run {
 ///
 /// # Panics
 ///
-/// If the plan's parts do not fit ([`Plan::check`]), if `requests` belong to another scenario, or if
+/// If `costs` are not those of the plan ([`Plan::check`]), if `requests` belong to another scenario, or if
 /// the policy breaks the contract of [`Scheduler`](crate::schedule::Scheduler).
-pub fn run(plan: &Plan, requests: &RequestStream) -> Result<Run, PolicyFailure> {
-    plan.check().expect("the parts of a plan fit");
-    step::Engine::new(plan, requests, true)?.play_all()
+pub fn run(plan: &Plan, costs: &CostTable, requests: &RequestStream) -> Result<Run, PolicyFailure> {
+    plan.check(costs).expect("the costs are those of the plan");
+    step::Engine::new(plan, costs, requests, true)?.play_all()
 }

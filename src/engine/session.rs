@@ -1,5 +1,6 @@
 //! Runs whose requests are not all known before: a load generator submits them as it goes.
 
+use crate::cost::CostTable;
 use crate::ids::{AccelId, FrameId, ModelId, RequestId};
 use crate::load::{Request, RequestStream};
 use crate::plan::Plan;
@@ -45,11 +46,12 @@ impl<'a> Session<'a> {
     /// As [`run`](super::run).
     pub fn new(
         plan: &'a Plan,
+        costs: &'a CostTable,
         requests: &'a RequestStream,
         traced: Traced,
     ) -> Result<Self, PolicyFailure> {
-        plan.check().expect("the parts of a plan fit");
-        Engine::new(plan, requests, traced == Traced::Load).map(Self)
+        plan.check(costs).expect("the costs are those of the plan");
+        Engine::new(plan, costs, requests, traced == Traced::Load).map(Self)
     }
 
     /// Adds a request at `now`, the time of the last [`Session::play`] or later but not later than

@@ -103,11 +103,11 @@ fn up(ns: f64) -> u64 {
 
 impl<'a> Sharing<'a> {
     /// Nothing runs; `None` if bandwidth is without limit.
-    pub(super) fn new(plan: &'a Plan) -> Option<Self> {
+    pub(super) fn new(plan: &'a Plan, costs: &'a CostTable) -> Option<Self> {
         let settings = plan.engine.effects.bandwidth;
         let n_accelerators = plan.system.accelerators().len();
         settings.is_limited().then(|| Self {
-            costs: &plan.costs,
+            costs,
             settings,
             loads: vec![None; n_accelerators],
             rates: vec![1.0; n_accelerators],

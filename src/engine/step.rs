@@ -62,6 +62,7 @@ impl<'a> Engine<'a> {
     /// if it `forgets`.
     pub(super) fn new(
         plan: &'a Plan,
+        costs: &'a CostTable,
         requests: &'a RequestStream,
         forgets: bool,
     ) -> Result<Self, PolicyFailure> {
@@ -70,14 +71,14 @@ impl<'a> Engine<'a> {
             if plan.scheduler.is_clairvoyant() { known_requests(requests) } else { Vec::new() };
         let setup = Setup {
             scenario: &plan.scenario,
-            costs: &plan.costs,
+            costs,
             score: &plan.score,
             options: plan.scheduler.options(),
             known_requests: &known_requests,
         };
         Ok(Self {
             requests: Requests::new(requests, forgets),
-            costs: &plan.costs,
+            costs,
             settings: plan.engine,
             scheduler: plan.scheduler.build(&setup)?,
             policy: &plan.scheduler,
@@ -88,7 +89,7 @@ impl<'a> Engine<'a> {
             state: State::new(&plan.scenario, n_accelerators),
             segments: Segments::default(),
             switching: ContextSwitches::new(plan),
-            sharing: Sharing::new(plan),
+            sharing: Sharing::new(plan, costs),
             ended: Vec::new(),
             submissions: Vec::new(),
             request_events: Vec::new(),

@@ -67,6 +67,8 @@ impl Tenant {
 pub struct Bench {
     /// What the engine plays: models of the usage scenario, then the batches of every tenant.
     plan: Plan,
+    /// Costs of those models.
+    costs: Arc<CostTable>,
     background: Option<Background>,
     /// Rows of the cost table of every tenant: batches of 1, 2, ... samples.
     tenants: Vec<(Range<usize>, Tenant)>,
@@ -149,18 +151,22 @@ impl Bench {
         let plan = Plan {
             scenario: Arc::new(scenario),
             system,
-            costs: Arc::new(costs),
             load: background.as_ref().map_or_else(LoadSettings::default, |it| it.load.clone()),
             engine,
             scheduler,
             score: ScoreSettings::default(),
         };
-        Ok(Self { plan, background, tenants: rows })
+        Ok(Self { plan, costs: Arc::new(costs), background, tenants: rows })
     }
 
     /// What the engine plays: models of the usage scenario, then the batches of every tenant.
     pub fn plan(&self) -> &Plan {
         &self.plan
+    }
+
+    /// Costs of the models of [`Bench::plan`] on every accelerator.
+    pub fn costs(&self) -> &Arc<CostTable> {
+        &self.costs
     }
 
     pub(super) fn tenants(&self) -> impl Iterator<Item = &Tenant> + Clone {
@@ -186,13 +192,13 @@ impl Bench {
     pub fn capacity_of(&self, tenant: usize) -> f64 {
         let max = self.tenant(tenant).batching.max;
         let model = self.row(tenant, max);
-        self.accelerators().map(|at| rate(max, self.plan.costs.latency(model, at))).sum()
+        self.accelerators().map(|at| rate(max, self.costs.latency(model, at))).sum()
     }
 
     /// Samples of a tenant per second that the accelerators complete at most, in batches of any size. A
     /// scheduler that takes layers one by one may run each where it is fastest.
     pub fn most_of(&self, tenant: usize) -> f64 {
-        let Plan { costs, scheduler, .. } = &self.plan;
+        let (costs, scheduler) = (&self.costs, &self.plan.scheduler);
         let in_batches = |samples: u32| -> f64 {
             let model = self.row(tenant, samples);
             match scheduler.is_first_come_on_fastest() {
@@ -205,7 +211,7 @@ impl Bench {
 
     /// What a model takes with every layer on the accelerator that is fastest at it.
     fn shortest(&self, model: ModelId) -> SimSpan {
-        let Plan { costs, system, .. } = &self.plan;
+        let (costs, system) = (&self.costs, &self.plan.system);
         let layers = |at: AccelId| &costs.network(model, at).layers;
         let n_layers = self.accelerators().map(|at| layers(at).len()).min().unwrap_or(0);
         let fastest = |layer: usize| {
@@ -222,7 +228,7 @@ impl Bench {
     }
 
     fn accelerators(&self) -> impl Iterator<Item = AccelId> + use<> {
-        (0..self.plan.costs.n_accelerators()).map(AccelId::new)
+        (0..self.costs.n_accelerators()).map(AccelId::new)
     }
 
     /// One run from a system at rest on, and what it left in the trace of the accelerators if batches
@@ -289,12 +295,14 @@ impl Bench {
 
     /// The bench as a single queue, if there is nothing else to it.
     fn one_queue(&self) -> Option<OneQueue<'_>> {
-        let Plan { costs, scheduler, engine, .. } = &self.plan;
+        let Plan { scheduler, engine, .. } = &self.plan;
         let is_plain = self.background.is_none()
             && *engine == EngineSettings::default()
             && scheduler.is_first_come_on_fastest();
         match &self.tenants[..] {
-            [(rows, tenant)] if is_plain => Some(OneQueue::new(costs, rows.start, tenant.batching)),
+            [(rows, tenant)] if is_plain => {
+                Some(OneQueue::new(&self.costs, rows.start, tenant.batching))
+            }
             _ => None,
         }
     }

@@ -91,7 +91,7 @@ impl<'a> AcceleratorSystem<'a> {
         frames: &'a RequestStream,
         traced: Traced,
     ) -> Result<Self, PolicyFailure> {
-        let mut session = Session::new(bench.plan(), frames, traced)?;
+        let mut session = Session::new(bench.plan(), bench.costs(), frames, traced)?;
         let next = session.next_event();
         let tenants = bench.tenants();
         Ok(Self {

@@ -1,4 +1,4 @@
-//! The plan of one run: every input joined and checked. The last place where anything can fail.
+//! Description of one run without its costs: scenario, system, load, rules, scheduler and scores.
 
 mod effects;
 
@@ -40,8 +40,6 @@ pub struct EngineSettings {
     pub replace_by_newer: bool,
     /// What requests do to each other beside waiting.
     pub effects: Effects,
-    /// What a run with the artifact's semantics leaves out of them.
-    pub without: Ablation,
 }
 
 /// Quirks of the published artifact that a run leaves out, to see what each of them does. All false:
@@ -88,26 +86,24 @@ impl Ablation {
     ];
 }
 
-/// Everything a run needs.
+/// Description of one run. Its costs stand beside it, because many plans share them.
 #[derive(Debug, Clone)]
 pub struct Plan {
-    /// What is asked.
+    /// Models, sensors and dependencies.
     pub scenario: Arc<Scenario>,
-    /// What it runs on.
+    /// Accelerators.
     pub system: Arc<System>,
-    /// Latency and energy, `[model][accelerator]`.
-    pub costs: Arc<CostTable>,
-    /// Arrivals and draws.
+    /// Arrivals, seed and replication.
     pub load: LoadSettings,
-    /// Rules.
+    /// Rules of the engine.
     pub engine: EngineSettings,
-    /// Policy.
+    /// Scheduler.
     pub scheduler: Policy,
     /// Parameters of the scores.
     pub score: ScoreSettings,
 }
 
-/// A plan whose parts do not fit.
+/// A plan and costs that do not fit.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum PlanError {
@@ -122,12 +118,11 @@ pub enum PlanError {
 }
 
 impl Plan {
-    /// A run of `scenario` on `system`, all else default.
-    pub fn new(scenario: Arc<Scenario>, system: Arc<System>, costs: Arc<CostTable>) -> Self {
+    /// A run of `scenario` on `system` with defaults for everything else.
+    pub fn new(scenario: Arc<Scenario>, system: Arc<System>) -> Self {
         Self {
             scenario,
             system,
-            costs,
             load: LoadSettings::default(),
             engine: EngineSettings::default(),
             scheduler: Policy::default(),
@@ -135,13 +130,13 @@ impl Plan {
         }
     }
 
-    /// Checks that the parts fit.
+    /// Checks that `costs` have a row for every model and a column for every accelerator.
     ///
     /// # Errors
     ///
-    /// [`PlanError`].
-    pub fn check(&self) -> Result<(), PlanError> {
-        let found = (self.costs.n_models(), self.costs.n_accelerators());
+    /// [`PlanError::CostTable`] if they do not.
+    pub fn check(&self, costs: &CostTable) -> Result<(), PlanError> {
+        let found = (costs.n_models(), costs.n_accelerators());
         let wanted = (self.scenario.models().len(), self.system.accelerators().len());
         if found != wanted {
             return Err(PlanError::CostTable { found, wanted });
@@ -153,12 +148,12 @@ impl Plan {
     ///
     /// # Errors
     ///
-    /// [`LoadError`].
+    /// [`LoadError`] if there are too many.
     pub fn requests(&self) -> Result<RequestStream, LoadError> {
         load::generate(&self.scenario, &self.load)
     }
 
-    /// Scores of what became of them.
+    /// Scores of a run of this plan, from its trace.
     pub fn score(&self, trace: &Trace) -> Scorecard {
         score::score(&self.scenario, trace, &self.score)
     }

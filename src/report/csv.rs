@@ -199,9 +199,9 @@ impl<W: Write> Table<W> {
         scorecard: &Scorecard,
     ) -> io::Result<()> {
         self.start_run(label);
-        let names = model_names(&spec.scenario);
+        let names = model_names(&spec.plan.scenario);
         for ((active, name), model) in
-            spec.scenario.models().iter().zip(names).zip(&scorecard.models)
+            spec.plan.scenario.models().iter().zip(names).zip(&scorecard.models)
         {
             self.start_row();
             self.text(name);
@@ -224,12 +224,12 @@ impl<W: Write> Table<W> {
         result: &RunResult,
     ) -> io::Result<()> {
         self.start_run(label);
-        let names = model_names(&spec.scenario);
+        let names = model_names(&spec.plan.scenario);
         let why = Why::new(Played::new(spec, result));
-        let counted = Counted::new(&spec.scenario, spec.warm_up());
+        let counted = Counted::new(&spec.plan.scenario, spec.warm_up());
         let requests = result.trace.records().iter().zip(&result.inferences);
         for (index, (record, score)) in requests.enumerate() {
-            let active = spec.scenario.model(record.model);
+            let active = spec.plan.scenario.model(record.model);
             self.start_row();
             self.text(names[record.model.index()]);
             self.text(&active.artifact_name);
@@ -370,5 +370,5 @@ fn pieces(spec: &RunSpec, pieces: &[Segment]) -> String {
 }
 
 fn name_of(spec: &RunSpec, accelerator: AccelId) -> &str {
-    &spec.system.accelerators()[accelerator.index()].name
+    &spec.plan.system.accelerators()[accelerator.index()].name
 }

@@ -11,7 +11,7 @@
 use std::time::{Duration, Instant};
 
 use xrsim::config::{Catalog, Hardware};
-use xrsim::cost::principled::Principled;
+use xrsim::cost::loop_nest::LoopNest;
 use xrsim::engine::Traced;
 use xrsim::mlperf::bed::TestBed;
 use xrsim::mlperf::bench::{Batching, Bench, Tenant};
@@ -84,7 +84,7 @@ fn mobilenet() -> Bench {
     let bound = SimSpan::from_ns(10_000_000);
     let tenants = vec![Tenant { network, batching: Batching::NONE, bound }];
     let policy = Policy::parse("fcfs").expect("it exists");
-    Bench::new(tenants, None, system, &Principled, policy, EngineSettings::default())
+    Bench::new(tenants, None, system, &LoopNest, policy, EngineSettings::default())
         .expect("it can run")
 }
 

@@ -14,7 +14,7 @@ use xrsim::cost::{CostTable, LayerCost, NetworkCost};
 use xrsim::engine;
 use xrsim::ids::RequestId;
 use xrsim::load::{Request, RequestStream};
-use xrsim::plan::{DeadlineMiss, EngineSettings, Plan};
+use xrsim::plan::{DeadlineMiss, EngineSettings};
 use xrsim::scenario::{ActiveModel, InputStream, Scenario};
 use xrsim::schedule::{self, Granularity, Options, Policy, Preemption};
 use xrsim::score::energy::energy;
@@ -22,7 +22,7 @@ use xrsim::score::realtime::realtime;
 use xrsim::score::{NeverTriggered, ScoreSettings};
 use xrsim::units::{Cycles, Millijoules, SimSpan, SimTime};
 
-fn bounds(plan: &Plan, migration: Migration) -> Bounds {
+fn bounds(plan: &Case, migration: Migration) -> Bounds {
     Bounds::of(&plan.scenario, &plan.costs, &requests(plan), &plan.score, migration)
 }
 
@@ -176,7 +176,7 @@ fn the_gap_is_a_share_of_the_bound() {
 }
 
 /// A small random plan: contention, dependencies, triggers, jitter, warm-up, and every rule.
-fn random_plan(draws: &mut ChaCha8Rng) -> Plan {
+fn random_plan(draws: &mut ChaCha8Rng) -> Case {
     let streams = vec![InputStream {
         max_jitter: span_ms(draws.random_range(0.0..4.0)),
         initial_latency: span_ms(draws.random_range(0.0..4.0)),
@@ -290,8 +290,8 @@ fn no_policy_exceeds_a_bound_on_random_instances() {
             assert!(program <= pooled && pooled <= isolation, "{index}: {bounds:?}");
         }
         for _ in 0..3 {
-            let plan = Plan { scheduler: random_policy(&mut draws), ..plan.clone() };
-            let run = engine::run(&plan, &requests).expect("the policy does not fail");
+            let plan = plan.clone().scheduled(random_policy(&mut draws));
+            let run = engine::run(&plan, &plan.costs, &requests).expect("the policy does not fail");
             let total = plan.score(&run.trace).total;
             let Options { granularity, preemption, .. } = plan.scheduler.options();
             let stays = granularity == Granularity::Model && preemption == Preemption::None;
@@ -311,7 +311,7 @@ fn no_policy_exceeds_a_bound_on_random_instances() {
     assert!(n_whole > 3000 && n_cut > 3000, "{n_whole} {n_cut}");
 }
 
-fn windows<'a>(plan: &'a Plan, requests: &'a RequestStream) -> Windows<'a> {
+fn windows<'a>(plan: &'a Case, requests: &'a RequestStream) -> Windows<'a> {
     Windows::new(&plan.scenario, &plan.costs, requests, &plan.score, plan.engine.grace)
 }
 
@@ -367,7 +367,7 @@ fn a_window_that_is_too_large_says_so() {
 /// All schedules of some requests, one by one: any order, any accelerator, each frame as early as it
 /// can be after those before it.
 struct AllSchedules<'a> {
-    plan: &'a Plan,
+    plan: &'a Case,
     requests: &'a RequestStream,
     /// What frame and model of one request add to the score if RtScore, EnScore and AccScore are 1.
     weights: Vec<f64>,
@@ -376,7 +376,7 @@ struct AllSchedules<'a> {
 }
 
 impl<'a> AllSchedules<'a> {
-    fn best(plan: &'a Plan, requests: &'a RequestStream) -> f64 {
+    fn best(plan: &'a Case, requests: &'a RequestStream) -> f64 {
         let triggered = || requests.requests().iter().filter(|request| request.triggered);
         let of_model = |model| triggered().filter(|request| request.model == model).count();
         let models = plan.scenario.model_ids().filter(|&model| of_model(model) > 0).count();
@@ -429,7 +429,7 @@ impl<'a> AllSchedules<'a> {
 }
 
 /// A random plan of at most `n_frames` frames on at most `n_accelerators`.
-fn random_window(draws: &mut ChaCha8Rng, n_frames: usize, n_accelerators: usize) -> Plan {
+fn random_window(draws: &mut ChaCha8Rng, n_frames: usize, n_accelerators: usize) -> Case {
     loop {
         let mut plan = random_plan(draws);
         plan.load.duration = span_ms(draws.random_range(5.0..40.0));
@@ -473,12 +473,12 @@ fn no_policy_exceeds_the_optima_of_its_windows() {
         let requests = requests(&plan);
         let bound = windows(&plan, &requests).bound(7).expect("windows of 7 are small");
         for entry in schedule::ALL {
-            let plan = Plan { scheduler: Policy::of(entry), ..plan.clone() };
+            let plan = plan.clone().scheduled(Policy::of(entry));
             let Options { granularity, preemption, .. } = plan.scheduler.options();
             if granularity != Granularity::Model || preemption != Preemption::None {
                 continue;
             }
-            let run = engine::run(&plan, &requests).expect("the policy does not fail");
+            let run = engine::run(&plan, &plan.costs, &requests).expect("the policy does not fail");
             let score = plan.score(&run.trace).total.score_executed_mean;
             assert!(score <= bound + 1e-8, "{index}, {entry:?}: {score} {bound}");
         }

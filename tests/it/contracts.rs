@@ -14,7 +14,6 @@ use runs::*;
 use situations::*;
 use xrsim::engine;
 use xrsim::ids::{AccelId, RequestId};
-use xrsim::plan::Plan;
 use xrsim::schedule::{
     self, Activity, Breakdown, Decision, Granularity, History, Job, OPTIONS, Options, Policy,
     Scheduler, View,
@@ -202,7 +201,7 @@ fn every_policy_keeps_to_the_rules_of_pieces() {
             // What the policy decides itself stays as it is.
             let scheduler = format!("{}:{choice}", entry.name);
             let scheduler = Policy::parse(&scheduler).unwrap_or_else(|_| Policy::of(entry));
-            let plan = Plan { scheduler, ..layered.clone() };
+            let plan = layered.clone().scheduled(scheduler);
             let trace = trace(&plan);
             layers::check_segments(&plan, &trace);
             let lost = |it: &&Record| matches!(it.outcome, Outcome::Lost { .. });
@@ -264,7 +263,7 @@ fn a_policy_may_give_up_whatever_is_ready() {
 fn a_policy_that_cannot_go_on_ends_the_run_and_says_why() {
     let mut plan = plan(six_models(), six_models_table());
     plan.scheduler = made(|_| Decision::Fail(Breakdown::new("out of ideas")));
-    let failure = engine::run(&plan, &requests(&plan)).unwrap_err();
+    let failure = engine::run(&plan, &plan.costs, &requests(&plan)).unwrap_err();
     assert_eq!(failure.to_string(), "scheduler made up: out of ideas");
 }
 

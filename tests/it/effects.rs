@@ -17,7 +17,7 @@ use xrsim::engine;
 use xrsim::ids::{AccelId, ModelId, RequestId};
 use xrsim::load::RequestStream;
 use xrsim::model::{ConvShape, Layer, Network};
-use xrsim::plan::{DeadlineMiss, Division, Migration, Plan, SharedBandwidth, Switch};
+use xrsim::plan::{DeadlineMiss, Division, Migration, SharedBandwidth, Switch};
 use xrsim::schedule::{
     Admission, BandwidthDemand, Decision, Granularity, Options, Placement, Policy, Preemption,
     Scheduler, Setup, View,
@@ -32,8 +32,9 @@ const BY_LAYER: Options = Options {
     placement: Placement::Latency,
 };
 
-fn play(plan: &Plan, requests: &RequestStream) -> Trace {
-    let run = engine::run(plan, requests).expect("policies of this program do not fail");
+fn play(plan: &runs::Case, requests: &RequestStream) -> Trace {
+    let run =
+        engine::run(plan, &plan.costs, requests).expect("policies of this program do not fail");
     check_segments(plan, &run.trace);
     run.trace
 }
@@ -44,7 +45,7 @@ fn shape(weights: u32, outputs: u32) -> ConvShape {
 }
 
 /// A plan of models of these layers (weights, outputs), under fixed priorities.
-fn plan_of(networks: &[&[(u32, u32)]], costs: CostTable, options: Options) -> Plan {
+fn plan_of(networks: &[&[(u32, u32)]], costs: CostTable, options: Options) -> runs::Case {
     let model = |(index, layers): (usize, &&[(u32, u32)])| {
         let name = format!("model {index}");
         let layers =
@@ -56,22 +57,27 @@ fn plan_of(networks: &[&[(u32, u32)]], costs: CostTable, options: Options) -> Pl
     };
     let models = networks.iter().enumerate().map(model);
     let plan = runs::plan(runs::scenario(vec![], models.collect()), costs);
-    Plan { scheduler: fixed_priorities(options), ..plan }
+    plan.scheduled(fixed_priorities(options))
 }
 
 /// 10 ns, and 1 nJ for 125 bytes. Accelerators have 1 byte/ns.
-fn switching(mut plan: Plan) -> Plan {
+fn switching(mut plan: runs::Case) -> runs::Case {
     plan.engine.effects.switch =
         Switch { enabled: true, fixed: SimSpan::from_ns(10), dram_pj_per_bit: 1.0 };
     plan
 }
 
-fn migrating(mut plan: Plan) -> Plan {
+fn migrating(mut plan: runs::Case) -> runs::Case {
     plan.engine.effects.migration = Migration { enabled: true, hop: SimSpan::from_ns(3) };
     plan
 }
 
-fn sharing(dram: Option<f64>, noc: Option<f64>, division: Division, mut plan: Plan) -> Plan {
+fn sharing(
+    dram: Option<f64>,
+    noc: Option<f64>,
+    division: Division,
+    mut plan: runs::Case,
+) -> runs::Case {
     plan.engine.effects.bandwidth = SharedBandwidth { dram, noc, division };
     plan
 }
@@ -167,7 +173,7 @@ fn activations_move_when_a_request_goes_on_elsewhere() {
 }
 
 /// Two accelerators, each with a layer of 100 ns and so many bytes.
-fn two_layers(bytes: [u64; 2], times: [u64; 2]) -> Plan {
+fn two_layers(bytes: [u64; 2], times: [u64; 2]) -> runs::Case {
     let cost = |index: usize| {
         let never = layer(1_000_000);
         let mut row = vec![vec![never], vec![never]];
@@ -284,10 +290,12 @@ fn a_policy_may_divide_bandwidth_itself() {
         let policy: Box<dyn Scheduler> = Box::new(Generous(Arc::clone(&shown)));
         Ok(policy)
     };
-    let plan = Plan {
-        scheduler: Policy::new("generous", BY_LAYER, true, Arc::new(build)),
-        ..two_layers([100, 100], [100, 100])
-    };
+    let plan = two_layers([100, 100], [100, 100]).scheduled(Policy::new(
+        "generous",
+        BY_LAYER,
+        true,
+        Arc::new(build),
+    ));
     let trace = play(&sharing(Some(1.0), None, Division::MaxMin, plan), &both());
     // 100 / 0.75, rounded up to 134; then the other has 100 - 134 / 4 left, alone.
     assert_eq!(
@@ -363,7 +371,7 @@ prop_compose! {
         ),
         late in select(&[DeadlineMiss::Finish, DeadlineMiss::Finish, DeadlineMiss::Abort]),
         arrivals in any_arrivals(1..300, 40),
-    ) -> (Plan, RequestStream) {
+    ) -> (runs::Case, RequestStream) {
         let networks = networks.iter().zip(&costs).map(|(layers, row)| &layers[..row[0].len()]);
         let networks: Vec<_> = networks.collect();
         let mut plan = plan_of(&networks, table_of(&costs), options);
@@ -378,14 +386,14 @@ fn executed_segments(trace: &Trace) -> impl Iterator<Item = &Segment> {
 }
 
 /// Time that the layers of a segment take alone.
-fn alone(plan: &Plan, trace: &Trace, segment: &Segment) -> SimSpan {
+fn alone(plan: &runs::Case, trace: &Trace, segment: &Segment) -> SimSpan {
     let model = trace.record(segment.request).model;
     plan.costs.time_of(model, segment.accelerator, segment.first_layer..segment.end_layer)
 }
 
 /// In no span of time are more bytes moved for layers than the bandwidth allows: of every stretch that
 /// lies in it as a whole.
-fn check_budget(plan: &Plan, trace: &Trace, resource: usize, capacity: f64) {
+fn check_budget(plan: &runs::Case, trace: &Trace, resource: usize, capacity: f64) {
     let bytes = |id: RequestId| {
         let record = trace.record(id);
         let Outcome::Executed { accelerator, start, end, .. } = record.outcome else {

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
 
-use xrsim::config::{Catalog, Edition, Hardware, Kind, NetworkEdition, Source, export, maestro};
+use xrsim::config::{Catalog, Edition, Hardware, Kind, Source, export, maestro};
 use xrsim::hardware::platform::Resources;
 use xrsim::model::{
     Connections, ConvKind, ConvShape, Layer, MatmulShape, Network, Operator, Padding,
@@ -57,7 +57,7 @@ fn reference(kind: &str) -> Vec<PathBuf> {
 
 #[test]
 fn embedded_networks_survive_a_round_trip() {
-    for (edition, _) in NetworkEdition::ALL {
+    for (edition, _) in Edition::ALL {
         let mut catalog = Catalog::with_networks(edition);
         for name in [catalog.names(Kind::Network), catalog.mlperf_networks()].concat() {
             let network = catalog.network(&name).unwrap();
@@ -224,7 +224,7 @@ fn a_scenario_of_the_artifact_becomes_files_that_refer_to_each_other() {
 fn same_scenario(source: &Source, path: &Path, name: &str) {
     let expected = maestro::scenario(source, name).unwrap();
     let mut catalog = Catalog::new();
-    let found = catalog.scenario(path.to_str().unwrap(), Edition::Paper);
+    let found = catalog.scenario(path.to_str().unwrap(), Edition::Reference);
     let found = found.unwrap_or_else(|error| panic!("{error}"));
     let facts = |scenario: &Scenario| {
         let models = scenario.models().iter().map(|model| {
@@ -272,7 +272,7 @@ fn every_hardware_file_of_the_artifact_survives_a_round_trip() {
         assert_eq!(tables[0].instances, expected, "{}", path.display());
         let direct = Catalog::new().hardware(path.to_str().unwrap()).unwrap();
         assert!(matches!(direct, Hardware::Instances(instances) if instances == expected));
-        let shipped = Catalog::new().platform("mlsys2023").unwrap();
+        let shipped = Catalog::new().platform("artifact").unwrap();
         assert_eq!((platform.clock, platform.energy), (shipped.clock, shipped.energy));
     }
 }
@@ -292,7 +292,7 @@ fn the_artifacts_files_are_taken_where_yaml_is() {
     std::fs::write(&path, NETWORKS).unwrap();
     let path = path.to_str().unwrap();
     let mut catalog = Catalog::new();
-    assert_eq!(catalog.scenario(path, Edition::Paper).unwrap().models().len(), 2);
+    assert_eq!(catalog.scenario(path, Edition::Reference).unwrap().models().len(), 2);
     assert_eq!(catalog.network(&format!("{path}#KD")).unwrap().name(), "KD");
     let several = catalog.network(path).unwrap_err().to_string();
     assert!(several.contains("2 networks; one is needed here"), "{several}");

@@ -58,7 +58,7 @@ fn paths_that_are_no_files() {
 #[test]
 fn names_that_are_unknown() {
     let mut catalog = Catalog::new();
-    let error = catalog.scenario("AR_gamin", Edition::Paper).unwrap_err().to_string();
+    let error = catalog.scenario("AR_gamin", Edition::Reference).unwrap_err().to_string();
     assert!(
         error.starts_with("no scenario named `AR_gamin`; did you mean `AR_gaming`?"),
         "{error}"
@@ -70,14 +70,15 @@ fn names_that_are_unknown() {
 
 #[test]
 fn what_ends_in_yaml_is_never_an_embedded_file() {
-    let error = Catalog::new().scenario("scenarios/AR_gaming_.yaml", Edition::Paper).unwrap_err();
+    let error =
+        Catalog::new().scenario("scenarios/AR_gaming_.yaml", Edition::Reference).unwrap_err();
     assert!(matches!(error, ConfigError::Unreadable { .. }), "{error}");
     let mut catalog = Catalog::new();
-    catalog.scenario("scenarios/AR_gaming", Edition::Paper).unwrap();
+    catalog.scenario("scenarios/AR_gaming", Edition::Reference).unwrap();
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("AR_gaming.yaml");
     std::fs::write(&path, "scenario: {name: mine, models: [{model: HT, fps: 1}]}\n").unwrap();
-    let scenario = catalog.scenario(path.to_str().unwrap(), Edition::Paper).unwrap();
+    let scenario = catalog.scenario(path.to_str().unwrap(), Edition::Reference).unwrap();
     assert_eq!(scenario.name(), "mine");
 }
 
@@ -104,7 +105,7 @@ fn files_of_the_wrong_kind() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("flow.yaml");
     std::fs::write(&path, "dataflow:\n  name: X\n  directives: [SpatialMap(1 1) K]\n").unwrap();
-    let error = Catalog::new().scenario(path.to_str().unwrap(), Edition::Paper).unwrap_err();
+    let error = Catalog::new().scenario(path.to_str().unwrap(), Edition::Reference).unwrap_err();
     assert_eq!(
         without_path(&error, &path),
         ["1:1: this is a `dataflow` file; a `scenario` file is needed here"]
@@ -602,7 +603,7 @@ fn a_file_may_refer_to_others_beside_it() {
     );
     let mut catalog = Catalog::new();
     let scenario =
-        catalog.scenario(folder.path().join("use.yaml").to_str().unwrap(), Edition::Paper);
+        catalog.scenario(folder.path().join("use.yaml").to_str().unwrap(), Edition::Reference);
     let scenario = scenario.unwrap_or_else(|error| panic!("{error}"));
     let network = catalog.network(folder.path().join("net.yaml").to_str().unwrap()).unwrap();
     let used = &scenario.models()[0];

@@ -8,11 +8,11 @@ use runs::*;
 use xrsim::cost::{CostTable, LayerCost, NetworkCost};
 use xrsim::ids::ModelId;
 use xrsim::metrics::{ChainMetrics, Drops, MAX_CHAINS, Metrics, ModelMetrics, chains};
-use xrsim::plan::{DeadlineMiss, Plan};
+use xrsim::plan::DeadlineMiss;
 use xrsim::scenario::{ActiveModel, Scenario};
 use xrsim::units::{Cycles, SimSpan};
 
-fn metrics(plan: &Plan) -> Metrics {
+fn metrics(plan: &Case) -> Metrics {
     Metrics::of(&plan.scenario, &trace(plan), &plan.costs, &plan.score, None)
 }
 
@@ -21,14 +21,14 @@ fn close(found: f64, expected: f64) {
 }
 
 /// A for 4 ms and then B for 3 ms, ten times a second on one accelerator, for 0.3 s.
-fn pair() -> Plan {
+fn pair() -> Case {
     let models = vec![model("A", 10.0), after(0, model("B", 10.0))];
     lasting_ms(300.0, plan(scenario(vec![], models), table_ms(&[[4.0], [3.0]])))
 }
 
 /// C takes 15 ms a hundred times a second: frames 0 and 1 end late at 15 and 30 ms, frame 2 is dropped
 /// then, and so on: 15, 20, 15 and 20 ms late from their arrivals, two dropped.
-fn overload() -> Plan {
+fn overload() -> Case {
     let models = vec![model("C", 100.0)];
     lasting_ms(60.0, plan(scenario(vec![], models), table_ms(&[[15.0]])))
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use proptest::prelude::*;
 
 use xrsim::config::{Catalog, Edition, Hardware};
-use xrsim::cost::principled::Principled;
+use xrsim::cost::loop_nest::LoopNest;
 use xrsim::engine::Traced;
 use xrsim::hardware::System;
 use xrsim::load::LoadSettings;
@@ -37,12 +37,12 @@ fn tenant(network: &str, batching: Batching) -> Tenant {
 
 fn bench_of(style: &str, tenants: Vec<Tenant>, beside: Option<&str>) -> Bench {
     let background = beside.map(|name| Background {
-        scenario: Catalog::new().scenario(name, Edition::Paper).expect("it is embedded"),
+        scenario: Catalog::new().scenario(name, Edition::Reference).expect("it is embedded"),
         load: LoadSettings::default(),
     });
     let policy = Policy::parse("fcfs").expect("it exists");
     let engine = EngineSettings::default();
-    Bench::new(tenants, background, system(style), &Principled, policy, engine).expect("it can run")
+    Bench::new(tenants, background, system(style), &LoopNest, policy, engine).expect("it can run")
 }
 
 /// MobileNet on `style`, with a usage scenario beside it if one is given.

@@ -96,7 +96,7 @@ fn deviations_from_published_sizes_are_the_known_ones() {
 fn both_editions_are_for_the_same_tasks_goals_and_sensors() {
     for size in &SIZES {
         let ours = model(size.task);
-        let theirs = Catalog::new().model(&format!("mlsys2023/{}", size.task)).unwrap();
+        let theirs = Catalog::new().model(&format!("artifact/{}", size.task)).unwrap();
         assert_eq!(ours.title, theirs.title);
         assert_eq!(ours.dataset, theirs.dataset);
         assert_eq!(ours.quality, theirs.quality);
@@ -111,7 +111,7 @@ fn texts_name_the_computed_sizes() {
     let readme = Path::new(env!("CARGO_MANIFEST_DIR")).join("models/README.md");
     let readme = std::fs::read_to_string(readme).unwrap();
     for &Size { task, layers, macs, parameters, .. } in &SIZES {
-        let theirs = Catalog::new().network(&format!("mlsys2023/{task}")).unwrap();
+        let theirs = Catalog::new().network(&format!("artifact/{task}")).unwrap();
         let millions = parameters as f64 / 1e6;
         let giga = |macs| macs as f64 / 1e9;
         let row = format!(

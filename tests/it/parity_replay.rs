@@ -20,7 +20,7 @@ use xrsim::cost::{CostTable, LayerCost, NetworkCost};
 use xrsim::dataflow::{Axis, ClusterLevel, Dataflow, Directive};
 use xrsim::hardware::platform::{Instance, Platform, Resources};
 use xrsim::hardware::{Accelerator, ByteEnergy, Datapath, EnergyTable, Memory, Noc, System};
-use xrsim::plan::Plan;
+use xrsim::plan::{Ablation, Plan};
 use xrsim::scenario::{ActiveModel, Scenario};
 use xrsim::trace::Outcome;
 use xrsim::units::{Bytes, ClockRate};
@@ -238,8 +238,9 @@ fn cost_table(scenario: &Scenario, system: &System, costs: &Costs) -> CostTable 
 }
 
 fn replay(scenario: Scenario, system: System, costs: CostTable, seed: u32) -> Replay {
-    let plan = Plan::new(Arc::new(scenario), Arc::new(system), Arc::new(costs));
-    compat::run(&plan, seed).expect("the artifact can express its own scenarios")
+    let plan = Plan::new(Arc::new(scenario), Arc::new(system));
+    compat::run(&plan, &costs, Ablation::default(), seed)
+        .expect("the artifact can express its own scenarios")
 }
 
 fn golden_replay(run: &Run, costs: &Costs) -> Replay {

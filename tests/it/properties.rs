@@ -144,10 +144,11 @@ prop_compose! {
         load in load(),
         engine in rules(),
         scheduler in 0..schedule::ALL.len(),
-    ) -> Plan {
+    ) -> Case {
         let costs = table(&costs[..scenario.models().len()]);
         let scheduler = Policy::of(&schedule::ALL[scheduler]);
-        Plan { load, engine, scheduler, ..plan(scenario, costs) }
+        let Case { plan, costs } = plan(scenario, costs);
+        Case { plan: Plan { load, engine, scheduler, ..plan }, costs }
     }
 }
 
@@ -164,7 +165,7 @@ fn ids(requests: &RequestStream) -> impl Iterator<Item = RequestId> {
 }
 
 /// When a request is given up if it has not started.
-fn expiry(plan: &Plan, record: &Record) -> SimTime {
+fn expiry(plan: &Case, record: &Record) -> SimTime {
     (record.deadline + plan.engine.grace).max(record.arrival)
 }
 
@@ -353,7 +354,8 @@ proptest! {
 
     #[test]
     fn names_of_models_change_nothing(plan in any_plan()) {
-        let other = Plan { scenario: renamed(&plan.scenario).into(), ..plan.clone() };
+        let mut other = plan.clone();
+        other.scenario = renamed(&plan.scenario).into();
         let (first, second) = (trace(&plan), trace(&other));
         prop_assert_eq!(plan.score(&first), other.score(&second));
         prop_assert_eq!(first, second);
@@ -363,14 +365,11 @@ proptest! {
     /// policy and rule.
     #[test]
     fn the_load_knows_nothing_of_the_system(plan in any_plan(), other in any_plan()) {
-        let other = Plan {
-            scenario: plan.scenario.clone(),
-            load: plan.load.clone(),
-            costs: table_ms(&vec![[1.0, 2.0]; plan.scenario.models().len()]).into(),
-            system: system(2).into(),
-            ..other
-        };
-        let of = |plan: &Plan| {
+        let Plan { scenario, load, .. } = plan.plan.clone();
+        let costs = table_ms(&vec![[1.0, 2.0]; scenario.models().len()]).into();
+        let other =
+            Case { plan: Plan { scenario, load, system: system(2).into(), ..other.plan }, costs };
+        let of = |plan: &Case| {
             let trace = trace(plan);
             let request = |r: &Record| (r.arrival, r.deadline, r.outcome == Outcome::NotTriggered);
             trace.records().iter().map(request).collect::<Vec<_>>()

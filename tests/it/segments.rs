@@ -11,11 +11,11 @@ use layers::{
     any_arrivals, any_options, busy_intervals, check_segments, fixed_priorities, layers, plan,
     requests, stream, table_ns,
 };
-use runs::by;
+use runs::{Case, by};
 use xrsim::engine;
 use xrsim::ids::{AccelId, ModelId, RequestId};
 use xrsim::load::RequestStream;
-use xrsim::plan::{DeadlineMiss, Plan};
+use xrsim::plan::DeadlineMiss;
 use xrsim::schedule::{Granularity, Options, Preemption};
 use xrsim::trace::{Attempt, DropReason, Outcome, Trace};
 use xrsim::units::{Millijoules, SimSpan, SimTime};
@@ -30,15 +30,16 @@ const LAYERS: Options = Options {
 const PREEMPTIVE: Options =
     Options { granularity: Granularity::Model, preemption: Preemption::LayerBoundary, ..LAYERS };
 
-fn play(plan: &Plan, requests: &RequestStream) -> Trace {
-    let run = engine::run(plan, requests).expect("policies of this program do not fail");
+fn play(plan: &Case, requests: &RequestStream) -> Trace {
+    let run =
+        engine::run(plan, &plan.costs, requests).expect("policies of this program do not fail");
     check_segments(plan, &run.trace);
     run.trace
 }
 
 /// The plan under fixed priorities.
-fn prioritised(options: Options, plan: Plan) -> Plan {
-    Plan { scheduler: fixed_priorities(options), ..plan }
+fn prioritised(options: Options, plan: Case) -> Case {
+    plan.scheduled(fixed_priorities(options))
 }
 
 fn at(ns: u64) -> SimTime {
@@ -46,7 +47,7 @@ fn at(ns: u64) -> SimTime {
 }
 
 /// Model 0 takes 2 ns, model 1 three layers of 4 ns, on one accelerator.
-fn short_and_long() -> Plan {
+fn short_and_long() -> Case {
     plan(table_ns(&[vec![vec![2]], vec![vec![4, 4, 4]]]))
 }
 
@@ -223,7 +224,7 @@ fn costs() -> impl Strategy<Value = Vec<Vec<Vec<u64>>>> {
 }
 
 /// What an executed request took: the time that its layers take where each segment ran.
-fn check_times(plan: &Plan, trace: &Trace) {
+fn check_times(plan: &Case, trace: &Trace) {
     for segment in trace.segments() {
         let record = trace.record(segment.request);
         if matches!(record.outcome, Outcome::Executed { .. }) {
@@ -245,7 +246,7 @@ fn check_times(plan: &Plan, trace: &Trace) {
 
 /// Without preemption a segment is as long as was asked; with it, it may end at the first boundary
 /// behind the arrival of some request.
-fn check_extents(plan: &Plan, options: Options, trace: &Trace) {
+fn check_extents(plan: &Case, options: Options, trace: &Trace) {
     for segment in trace.segments() {
         let record = trace.record(segment.request);
         let model = record.model;
@@ -327,8 +328,9 @@ proptest! {
         let costs: Vec<_> = layers.into_iter().map(|layers| vec![layers]).collect();
         let requests = requests(&arrivals, costs.len());
         let plan = plan(table_ns(&costs));
-        let by_layer = engine::run(&prioritised(LAYERS, plan.clone()), &requests).unwrap();
-        let preemptive = engine::run(&prioritised(PREEMPTIVE, plan), &requests).unwrap();
+        let run = |plan: Case| engine::run(&plan, &plan.costs, &requests).unwrap();
+        let by_layer = run(prioritised(LAYERS, plan.clone()));
+        let preemptive = run(prioritised(PREEMPTIVE, plan));
         prop_assert_eq!(by_layer.trace, preemptive.trace);
         prop_assert!(preemptive.events <= by_layer.events);
     }

@@ -228,7 +228,7 @@ fn every_shipped_network_is_checked_but_the_lists_of_convolutions() {
         assert_eq!(network.connections(), Connections::Complete, "{name}");
         assert_eq!(network.check_shapes().misfits, [], "{name}");
     }
-    for name in ["mlsys2023/HT", "alexnet/AlexNet"] {
+    for name in ["artifact/HT", "alexnet/AlexNet"] {
         let network = Catalog::new().network(name).unwrap();
         assert_eq!(network.connections(), Connections::Incomplete, "{name}");
         let shapes = (*network).clone().connected(Connections::Complete).check_shapes();
@@ -435,10 +435,10 @@ fn quoted(directives: &str) -> String {
 
 #[test]
 fn check_and_show_say_where_shapes_are_not_checked() {
-    let table = Path::new(env!("CARGO_MANIFEST_DIR")).join("models/mlsys2023/KD.yaml");
+    let table = Path::new(env!("CARGO_MANIFEST_DIR")).join("models/artifact/KD.yaml");
     let table = table.to_str().unwrap();
     assert!(output(&["check", table]).contains("shapes between layers not checked"));
-    assert!(output(&["show", "mlsys2023/KD"]).contains("shapes between layers are not checked"));
+    assert!(output(&["show", "artifact/KD"]).contains("shapes between layers are not checked"));
     assert!(!output(&["show", "reference/KD"]).contains("not checked"));
 }
 

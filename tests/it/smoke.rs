@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use sha2::{Digest as _, Sha256};
-use xrsim::config::{Catalog, Edition, Hardware, Kind, NetworkEdition, Source, maestro};
+use xrsim::config::{Catalog, Edition, Hardware, Kind, Source, maestro};
 use xrsim::hardware::Style;
 use xrsim::hardware::platform::Resources;
 use xrsim::model::{Layer, Network, Operator};
@@ -53,7 +53,7 @@ fn source(path: &Path) -> Arc<Source> {
 
 /// Inputs with the networks of the artifact.
 fn catalog_of_artifact() -> Catalog {
-    Catalog::with_networks(NetworkEdition::Mlsys2023)
+    Catalog::with_networks(Edition::Artifact)
 }
 
 fn scenario(name: &str, edition: Edition) -> Arc<Scenario> {
@@ -125,12 +125,12 @@ fn names_are_listed_and_found_without_regard_to_case() {
     assert_eq!(names(Kind::Network), "AS DE DR ES GE HT KD OD PD SR SS");
     assert_eq!(names(Kind::Dataflow), "OS RS WS");
     assert_eq!(names(Kind::Style), "A B C D E F G H I J K L M");
-    assert_eq!(names(Kind::Platform), "eyeriss mlsys2023 paper");
+    assert_eq!(names(Kind::Platform), "artifact eyeriss paper");
     assert_eq!(catalog.names(Kind::Scenario).len(), 7);
     let model = catalog.model("ht").unwrap();
     assert_eq!((&*model.task, model.network.name()), ("HT", "HT_hand_graph_cnn_half"));
     assert_eq!(catalog.model("HT_hand_graph_cnn_half").unwrap(), model);
-    assert_eq!(catalog.scenario("ar_gaming", Edition::Paper).unwrap().name(), "AR_gaming");
+    assert_eq!(catalog.scenario("ar_gaming", Edition::Reference).unwrap().name(), "AR_gaming");
 }
 
 #[test]
@@ -171,18 +171,18 @@ fn scenarios_are_table_2() {
         ("AR_gaming", "HT 45, DE 30, PD 30"),
     ];
     for (name, models) in expected {
-        let paper = scenario(name, Edition::Paper);
+        let paper = scenario(name, Edition::Reference);
         assert_eq!((paper.name(), &*summary(&paper)), (name, models));
         // The artifact has plane detection at half the rate, and nothing else differs.
-        let artifact = scenario(name, Edition::Mlsys2023);
+        let artifact = scenario(name, Edition::Artifact);
         assert_eq!((artifact.name(), summary(&artifact)), (name, models.replace("PD 30", "PD 15")));
     }
 }
 
 #[test]
 fn sensors_are_table_3() {
-    let all = scenario("social_interactionA", Edition::Paper);
-    let speech = scenario("outdoor_activity_B", Edition::Paper);
+    let all = scenario("social_interactionA", Edition::Reference);
+    let speech = scenario("outdoor_activity_B", Edition::Reference);
     let camera = &all.streams()[0];
     let lidar = &all.streams()[1];
     let microphone = &speech.streams()[1];
@@ -260,7 +260,7 @@ fn styles_are_table_5() {
 #[test]
 fn every_style_becomes_a_system_on_both_platforms() {
     let mut catalog = catalog_of_artifact();
-    for platform in ["paper", "mlsys2023"] {
+    for platform in ["paper", "artifact"] {
         let platform = catalog.platform(platform).unwrap();
         for name in catalog.names(Kind::Style) {
             let style = style(&mut catalog, &name);
@@ -275,8 +275,8 @@ fn every_style_becomes_a_system_on_both_platforms() {
 #[test]
 fn equal_references_share_one_value() {
     let mut catalog = catalog_of_artifact();
-    let a = catalog.scenario("outdoor_activity_A", Edition::Mlsys2023).unwrap();
-    let b = catalog.scenario("outdoor_activity_B", Edition::Mlsys2023).unwrap();
+    let a = catalog.scenario("outdoor_activity_A", Edition::Artifact).unwrap();
+    let b = catalog.scenario("outdoor_activity_B", Edition::Artifact).unwrap();
     // Object detection: one network, two names in the artifact.
     let (in_a, in_b) = (&a.models()[3], &b.models()[2]);
     assert_eq!(
@@ -292,10 +292,10 @@ fn equal_references_share_one_value() {
 #[test]
 fn used_files_are_recorded_with_their_digest() {
     let mut catalog = catalog_of_artifact();
-    catalog.scenario("VR_gaming", Edition::Paper).unwrap();
-    catalog.scenario("VR_gaming", Edition::Paper).unwrap();
+    catalog.scenario("VR_gaming", Edition::Reference).unwrap();
+    catalog.scenario("VR_gaming", Edition::Reference).unwrap();
     let names: Vec<_> = catalog.inputs().into_iter().map(|file| file.name).collect();
-    let models = ["ES", "GE", "HT"].map(|task| format!("models/mlsys2023/{task}.yaml"));
+    let models = ["ES", "GE", "HT"].map(|task| format!("models/artifact/{task}.yaml"));
     let scenarios = ["VR_gaming", "sensors"].map(|name| format!("scenarios/{name}.yaml"));
     assert_eq!(names, [&models[..], &scenarios[..]].concat());
     let digest = |bytes: &[u8]| hex(&Sha256::digest(bytes));
@@ -312,7 +312,7 @@ fn artifact_networks() -> BTreeMap<String, Arc<Network>> {
     let mut catalog = catalog_of_artifact();
     let mut networks = BTreeMap::new();
     for name in catalog.suite().unwrap().scenarios {
-        let scenario = catalog.scenario(&name, Edition::Mlsys2023).unwrap();
+        let scenario = catalog.scenario(&name, Edition::Artifact).unwrap();
         for model in scenario.models() {
             networks.insert(model.artifact_name.to_string(), Arc::clone(&model.unit.network));
         }
@@ -388,7 +388,7 @@ fn dataflows_are_the_artifacts() {
 #[test]
 fn the_platform_is_the_artifacts_hardware_files() {
     let Some(reference) = reference() else { return };
-    let platform = catalog_of_artifact().platform("mlsys2023").unwrap();
+    let platform = catalog_of_artifact().platform("artifact").unwrap();
     let Resources::Tables(tables) = &platform.resources else {
         panic!("tables");
     };
@@ -411,7 +411,7 @@ fn scenarios_of_the_artifacts_edition_are_its_files() {
     for name in catalog_of_artifact().suite().unwrap().scenarios {
         let path = reference.join(format!("inputs/usage_scenarios/{name}.m"));
         let artifact = maestro::scenario(&source(&path), &name).unwrap();
-        let ours = scenario(&name, Edition::Mlsys2023);
+        let ours = scenario(&name, Edition::Artifact);
         assert_eq!(ours.models().len(), artifact.models().len(), "{name}");
         for (ours, artifact) in ours.models().iter().zip(artifact.models()) {
             assert_eq!(ours.artifact_name, artifact.artifact_name);

@@ -14,7 +14,7 @@ use binary::{path, stderr, xrsim};
 use runs::*;
 use serde_json::Value;
 use xrsim::ids::RequestId;
-use xrsim::plan::{DeadlineMiss, Plan};
+use xrsim::plan::DeadlineMiss;
 use xrsim::report::RunLabel;
 use xrsim::report::trace_events::{self, Summary};
 use xrsim::scenario::ActiveModel;
@@ -203,7 +203,7 @@ struct Made {
     view: View,
 }
 
-fn made_by(plan: &Plan, semantics: Semantics) -> Made {
+fn made_by(plan: &Case, semantics: Semantics) -> Made {
     let spec = spec(plan, semantics);
     let result = run_at_costs(&spec, Arc::clone(&plan.costs)).expect("the run is feasible");
     let mut text = Vec::new();
@@ -213,7 +213,7 @@ fn made_by(plan: &Plan, semantics: Semantics) -> Made {
     Made { result, summary, view: View::of(&text) }
 }
 
-fn made(plan: &Plan) -> Made {
+fn made(plan: &Case) -> Made {
     made_by(plan, Semantics::Principled)
 }
 

@@ -156,7 +156,7 @@ impl Accelerators {
             }
         };
         let background = args.beside.as_deref().map(|name| {
-            let scenario = catalog.scenario(name, Edition::Paper)?;
+            let scenario = catalog.scenario(name, Edition::Reference)?;
             let load = LoadSettings { seed: args.seed, ..LoadSettings::default() };
             Ok::<_, Failure>(Background { scenario, load })
         });
@@ -169,7 +169,7 @@ impl Accelerators {
         }
         Ok(Self {
             system,
-            costs: costs::choose(catalog, args.cost_model.as_deref().unwrap_or("principled"))?,
+            costs: costs::choose(catalog, args.cost_model.as_deref().unwrap_or("loop-nest"))?,
             scheduler,
             background: background.transpose()?,
         })

@@ -12,7 +12,7 @@ mod figure8;
 
 use serde_json::{Map, Value, json};
 
-use crate::config::NetworkEdition;
+use crate::config::Edition;
 use crate::figures::{Figure, Format};
 use crate::sweep::Semantics;
 
@@ -124,8 +124,8 @@ fn studies() -> Result<Vec<Scores>, Failure> {
     Ok(vec![
         Scores { name: "Figure 5".into(), bars: published() },
         expected("mlsys2023", Study::mlsys2023())?,
-        expected("principled, published layers", Study::principled(NetworkEdition::Mlsys2023))?,
-        expected("principled, true operators", Study::principled(NetworkEdition::Reference))?,
+        expected("principled, published layers", Study::principled(Edition::Artifact))?,
+        expected("principled, true operators", Study::principled(Edition::Reference))?,
     ])
 }
 

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::config::{
-    At, Catalog, ConfigError, Edition, Hardware, InputFile, NetworkEdition, Problem, Suite,
-    SweepDraft, printable, resolve,
+    At, Catalog, ConfigError, Edition, Hardware, InputFile, Problem, Suite, SweepDraft, printable,
+    resolve,
 };
 use crate::hardware::platform::Platform;
 use crate::scenario::Scenario;
@@ -20,7 +20,7 @@ use super::keys::SEMANTICS;
 
 /// Files that points refer to. All are read when the sweep is checked, and come from memory later.
 pub struct Inputs {
-    /// By [`NetworkEdition`].
+    /// By [`Edition`].
     catalogs: [Catalog; 2],
     /// Cost models by how they were asked for.
     costs: Vec<(Box<str>, Arc<CostChoice>)>,
@@ -31,7 +31,7 @@ pub struct Inputs {
 impl Inputs {
     /// Inputs of a sweep whose paths are relative to `folder`.
     pub fn new(folder: Option<PathBuf>) -> Self {
-        let catalogs = NetworkEdition::ALL
+        let catalogs = Edition::ALL
             .map(|(edition, _)| Catalog::with_networks(edition).in_folder(folder.clone()));
         Self { catalogs, costs: Vec::new(), programs: Vec::new() }
     }
@@ -69,7 +69,7 @@ impl Inputs {
     pub fn scenario(
         &mut self,
         name: &str,
-        networks: NetworkEdition,
+        networks: Edition,
         edition: Edition,
     ) -> Result<Arc<Scenario>, Failure> {
         Ok(self.catalogs[networks as usize].scenario(name, edition)?)
@@ -213,7 +213,7 @@ impl Inputs {
 /// Conditions with every pair of semantics and networks of the draft, and no more.
 fn all_conditions(draft: &SweepDraft) -> Vec<Conditions<'static>> {
     let semantics = choices(draft, "semantics", &SEMANTICS);
-    let networks = choices(draft, "networks", &NetworkEdition::ALL.map(|(it, name)| (name, it)));
+    let networks = choices(draft, "networks", &Edition::ALL.map(|(it, name)| (name, it)));
     let pairs = semantics.iter().flat_map(|semantics| {
         networks.iter().map(|&networks| Conditions {
             semantics: semantics.unwrap_or_default(),

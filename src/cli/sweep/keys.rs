@@ -1,6 +1,6 @@
 //! Keys of a sweep and what their values mean.
 
-use crate::config::{NetworkEdition, nearest};
+use crate::config::{Edition, nearest};
 use crate::external;
 use crate::hardware::Accelerator;
 use crate::plan::Ablation;
@@ -87,7 +87,7 @@ impl<'a> Choice<'a> {
             "pes" => self.pes = Some(pes(value)?),
             "semantics" => it.semantics = named("semantics", &SEMANTICS, value)?,
             "networks" => {
-                let editions = NetworkEdition::ALL.map(|(edition, name)| (name, edition));
+                let editions = Edition::ALL.map(|(edition, name)| (name, edition));
                 it.networks = Some(named("edition of networks", &editions, value)?);
             }
             "cost_model" => it.cost_model = Some(value),

@@ -7,7 +7,7 @@ mod loadgen;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use crate::config::{Catalog, NetworkEdition, Source, cost_cases};
+use crate::config::{Catalog, Edition, Source, cost_cases};
 use crate::report::table;
 
 use super::inspect::facts;
@@ -18,10 +18,10 @@ pub use loadgen::run as loadgen;
 
 /// Tables of cases that come with the program.
 const CASES: [(&str, &str); 4] = [
-    ("random small layers", include_str!("../../../validation/principled_cases.csv")),
-    ("random larger layers", include_str!("../../../validation/principled_cases_big.csv")),
-    ("legal and illegal mappings", include_str!("../../../validation/principled_legality.csv")),
-    ("layers of the published study", include_str!("../../../validation/principled_xrbench.csv")),
+    ("random small layers", include_str!("../../../validation/loop_nest_cases.csv")),
+    ("random larger layers", include_str!("../../../validation/loop_nest_cases_big.csv")),
+    ("legal and illegal mappings", include_str!("../../../validation/loop_nest_legality.csv")),
+    ("layers of the published study", include_str!("../../../validation/loop_nest_xrbench.csv")),
 ];
 
 /// A line of the table of comparisons.
@@ -70,7 +70,7 @@ fn cases(what: &str, text: &str) -> Result<Comparison, Failure> {
     let verdicts = cost_cases::check(&source)?;
     let equal = verdicts.iter().filter(|verdict| verdict.difference.is_none()).count();
     Ok(Comparison {
-        what: format!("principled model, {what}"),
+        what: format!("loop-nest model, {what}"),
         with: "enumeration step by step",
         result: format!("{equal} of {} rows equal", verdicts.len()),
         passes: Some(equal == verdicts.len()),
@@ -79,7 +79,7 @@ fn cases(what: &str, text: &str) -> Result<Comparison, Failure> {
 
 /// Parameters and multiply-accumulates of the reference networks against published figures.
 fn networks() -> Result<Vec<Comparison>, Failure> {
-    let mut catalog = Catalog::with_networks(NetworkEdition::Reference);
+    let mut catalog = Catalog::with_networks(Edition::Reference);
     let mut comparisons = Vec::new();
     let names = [catalog.names(crate::config::Kind::Network), catalog.mlperf_networks()];
     for name in names.concat() {
@@ -95,7 +95,7 @@ fn networks() -> Result<Vec<Comparison>, Failure> {
     Ok(comparisons)
 }
 
-/// Compares the principled cost model with tables of cases and says how many rows are equal, and
+/// Compares the loop-nest cost model with tables of cases and says how many rows are equal, and
 /// where the first one differs.
 ///
 /// # Errors

@@ -23,51 +23,40 @@ use super::yaml::read::printable;
 use super::{ConfigError, Kind, Source, SweepDraft};
 use super::{mix, nearest};
 
-/// Which version of a scenario is meant where the two differ.
+/// Version of scenarios and layer tables, where the published artifact differs from the paper.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Edition {
-    /// As in Table 2 of the XRBench paper.
+    /// Scenarios as in Table 2 of the XRBench paper; networks with their true operators: strides,
+    /// padding, groups, attention, operators without MACs.
     #[default]
-    Paper,
-    /// As in the published artifact.
-    Mlsys2023,
+    Reference,
+    /// Scenarios and networks of the published artifact; all layers are dense convolutions.
+    Artifact,
 }
 
 impl Edition {
-    /// Folder of `scenarios/` that is searched first.
-    fn folder(self) -> &'static str {
-        match self {
-            Self::Paper => "",
-            Self::Mlsys2023 => "mlsys2023/",
-        }
-    }
-}
-
-/// Which layers a network has where the editions differ.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-pub enum NetworkEdition {
-    /// The true operators: strides, padding, groups, attention, operators without MACs.
-    #[default]
-    Reference,
-    /// The layers of the published artifact, all of them dense convolutions.
-    Mlsys2023,
-}
-
-impl NetworkEdition {
     /// Every edition with its name on the command line.
     pub const ALL: [(Self, &'static str); 2] =
-        [(Self::Reference, "reference"), (Self::Mlsys2023, "mlsys2023")];
+        [(Self::Reference, "reference"), (Self::Artifact, "artifact")];
 
     /// Name on the command line.
     pub fn name(self) -> &'static str {
         Self::ALL[self as usize].1
     }
 
+    /// Folder of `scenarios/` that is searched first.
+    fn scenarios(self) -> &'static str {
+        match self {
+            Self::Reference => "",
+            Self::Artifact => "artifact/",
+        }
+    }
+
     /// Folder of `models/` that is searched first.
-    pub(super) fn folder(self) -> &'static str {
+    pub(super) fn networks(self) -> &'static str {
         match self {
             Self::Reference => "reference/",
-            Self::Mlsys2023 => "mlsys2023/",
+            Self::Artifact => "artifact/",
         }
     }
 }
@@ -98,7 +87,7 @@ pub struct InputFile {
 /// embedded file, in any case, or else a path. Paths inside a file are relative to it.
 #[derive(Debug, Default)]
 pub struct Catalog {
-    networks_of: NetworkEdition,
+    networks_of: Edition,
     /// Folder of paths that are in no file; the working directory if there is none.
     folder: Option<PathBuf>,
     used: BTreeMap<String, Arc<Source>>,
@@ -142,7 +131,7 @@ impl Catalog {
     }
 
     /// A catalog in which names of networks mean those of `networks`.
-    pub fn with_networks(networks: NetworkEdition) -> Self {
+    pub fn with_networks(networks: Edition) -> Self {
         Self { networks_of: networks, ..Self::default() }
     }
 
@@ -158,7 +147,7 @@ impl Catalog {
     }
 
     /// The edition that names of networks mean.
-    pub fn network_edition(&self) -> NetworkEdition {
+    pub fn network_edition(&self) -> Edition {
         self.networks_of
     }
 
@@ -182,7 +171,7 @@ impl Catalog {
         reference: &str,
         edition: Edition,
     ) -> Result<Arc<Scenario>, ConfigError> {
-        let file = self.locate(&[Kind::Scenario], reference, edition.folder(), None)?;
+        let file = self.locate(&[Kind::Scenario], reference, edition.scenarios(), None)?;
         self.scenario_of(&file)
     }
 

@@ -47,12 +47,12 @@ impl<'a> Played<'a> {
     /// The run of `spec` that gave `result`.
     pub fn new(spec: &'a RunSpec, result: &'a RunResult) -> Self {
         Self {
-            scenario: &spec.scenario,
-            system: &spec.system,
+            scenario: &spec.plan.scenario,
+            system: &spec.plan.system,
             semantics: spec.semantics,
             awaits: match spec.semantics {
                 Semantics::Principled => Awaits::Newest,
-                Semantics::Mlsys2023 if spec.engine.without.completion_count => Awaits::Same,
+                Semantics::Mlsys2023 if spec.without.completion_count => Awaits::Same,
                 Semantics::Mlsys2023 => Awaits::Completions,
             },
             costs: &result.costs,

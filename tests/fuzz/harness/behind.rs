@@ -330,7 +330,7 @@ fn same(one: &str, other: &str, name: &str) -> Result<(), String> {
 }
 
 fn cost(options: &[&str], accepted: bool, file: &str) -> Result<(), String> {
-    for model in ["principled", "maestro", "roofline"] {
+    for model in ["loop-nest", "maestro", "roofline"] {
         let form = ["--cost-model", model, "--format", "csv"];
         let called = call(&[&["cost"][..], options, &form].concat())?;
         called.expect("cost", &[0, 2])?;

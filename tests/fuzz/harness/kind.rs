@@ -27,7 +27,7 @@ pub enum Kind {
     Costs,
     /// Measured service times.
     Service,
-    /// Cases of the principled cost model.
+    /// Cases of the loop-nest cost model.
     CostCases,
     /// Cases of the load generator: a bundle of a folder.
     Loadgen,

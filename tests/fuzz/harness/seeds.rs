@@ -156,7 +156,7 @@ fn texts(kind: Kind, shop: &Shop) -> Vec<String> {
 
 /// The header of every shipped table of cases with a few of its rows.
 fn rows_of_cost_cases() -> Vec<String> {
-    let tables = ["principled_cases", "principled_cases_big", "principled_legality"];
+    let tables = ["loop_nest_cases", "loop_nest_cases_big", "loop_nest_legality"];
     let table = |name: &str| {
         let text = read(&root().join(format!("validation/{name}.csv")));
         let rows: Vec<&str> = text.lines().take(4).collect();

@@ -8,7 +8,7 @@ use tempfile::tempdir;
 #[test]
 fn cost_prints_a_row_a_layer_with_the_artifacts_columns() {
     let arguments = ["cost", "--network", "KD", "--dataflow", "WS", "--pes", "1024"];
-    let published = ["--networks", "mlsys2023", "--cost-model", "maestro"];
+    let published = ["--networks", "artifact", "--cost-model", "maestro"];
     let arguments = [&arguments[..], &published[..]].concat();
     let csv =
         output(&[&arguments[..], &["--noc-bandwidth", "128,128", "--format", "csv"]].concat());
@@ -45,7 +45,7 @@ fn batch(size: u32) -> ([f64; 3], String) {
         )
     );
     let row: Vec<_> = lines.next().expect("a batch").split(',').collect();
-    let head = ["resnet50_v1.5_224", "WS", "4096", "principled", &size.to_string()];
+    let head = ["resnet50_v1.5_224", "WS", "4096", "loop-nest", &size.to_string()];
     assert_eq!((&row[..5], lines.next()), (&head[..], None));
     ([6, 7, 8].map(|column| row[column].parse().expect("a number")), row[5].into())
 }
@@ -121,8 +121,8 @@ fn cost_stands_networks_dataflows_and_models_side_by_side() {
     assert_eq!(lines.len(), 2, "{one}");
     assert!(lines[0].contains("WS@4096 cycles") && lines[0].contains("RS@4096 uJ"), "{one}");
     // All networks on three dataflows: a row each, and of two models their ratio.
-    let models = ["--cost-model", "principled", "--cost-model", "maestro"];
-    let all = output(&[&["cost", "--networks", "mlsys2023"], &models[..]].concat());
+    let models = ["--cost-model", "loop-nest", "--cost-model", "maestro"];
+    let all = output(&[&["cost", "--networks", "artifact"], &models[..]].concat());
     assert_eq!(all.lines().count(), 1 + 11 * 3, "{all}");
     assert!(all.lines().next().is_some_and(|line| line.ends_with("energy / maestro")), "{all}");
     let message = refused(&["cost", "--network", "KD", "--layer", "conv"]);
@@ -136,7 +136,7 @@ fn cost_explains_a_layer() {
     let text = output(&[
         "cost",
         "--network",
-        "mlsys2023/KD",
+        "artifact/KD",
         "--dataflow",
         "WS",
         "--layer",

@@ -4,7 +4,6 @@
 use super::{frames_of, idle_plan, load};
 use crate::support::runs::*;
 use xrsim::load::{FrameMapping, LoadError, Request};
-use xrsim::plan::Plan;
 use xrsim::scenario::{ActiveModel, InputStream};
 use xrsim::units::{SimSpan, SimTime};
 
@@ -174,7 +173,7 @@ fn every_frame_that_starts_within_the_duration_is_released() {
         Vec::new(),
         vec![model("HT", 45.0), model("KD", 3.0), model("slow", 0.001)],
     ));
-    let released = |plan: &Plan| [0, 1, 2].map(|m| frames_of(&requests(plan), m).len());
+    let released = |plan: &Case| [0, 1, 2].map(|m| frames_of(&requests(plan), m).len());
     assert_eq!(released(&plan), [45, 3, 1]);
     plan.load.duration = span_ms(700.0);
     assert_eq!(released(&plan), [32, 3, 1]);

@@ -7,7 +7,6 @@ use proptest::sample::{Index, select};
 use xrsim::cost::{CostTable, LayerCost, NetworkCost};
 use xrsim::ids::{AccelId, FrameId, ModelId, RequestId};
 use xrsim::load::{Request, RequestStream};
-use xrsim::plan::Plan;
 use xrsim::scenario::ActiveModel;
 use xrsim::schedule::{Granularity, Job, Options, Policy, Preemption, Rank, Ranked, View};
 use xrsim::trace::{BusyInterval, Outcome, Segment, Trace};
@@ -38,7 +37,7 @@ pub fn table_ns(costs: &[Vec<Vec<u64>>]) -> CostTable {
 
 /// A plan of models without sensors on accelerators of these `costs`; their requests are made by
 /// hand.
-pub fn plan(costs: CostTable) -> Plan {
+pub fn plan(costs: CostTable) -> runs::Case {
     let models = (0..costs.n_models()).map(|index| runs::model(&format!("model {index}"), 1.0));
     runs::plan(runs::scenario(vec![], models.collect()), costs)
 }
@@ -113,7 +112,7 @@ pub fn fixed_priorities(options: Options) -> Policy {
 }
 
 /// A of two layers of 30 ms is cut by B, which comes at 10 ms, is due at 80 and takes 50.
-pub fn preempted() -> Plan {
+pub fn preempted() -> runs::Case {
     let mut late_sensor = runs::sensor("late", 10.0);
     late_sensor.initial_latency = runs::span_ms(10.0);
     let urgent =
@@ -143,7 +142,7 @@ pub fn layers(trace: &Trace, id: usize) -> Vec<(u32, u32)> {
 /// Checks what must hold of the segments of any run without effects: on every accelerator one at a time;
 /// of every request one after another, of adjoining layers from the first one on, up to the last one
 /// if it was executed; each as long as its layers take; energies that add up.
-pub fn check_segments(plan: &Plan, trace: &Trace) {
+pub fn check_segments(plan: &runs::Case, trace: &Trace) {
     check_occupancy(plan, trace);
     for index in 0..trace.records().len() {
         let id = RequestId::new(index);
@@ -188,7 +187,7 @@ fn takes_no_time(trace: &Trace, segment: &Segment) -> bool {
 }
 
 /// Checks that no accelerator runs two stretches at once.
-fn check_occupancy(plan: &Plan, trace: &Trace) {
+fn check_occupancy(plan: &runs::Case, trace: &Trace) {
     for accelerator in (0..plan.costs.n_accelerators()).map(AccelId::new) {
         let here = trace.busy_intervals().filter(|it| it.accelerator == accelerator);
         let mut spans: Vec<_> = here.map(|it| (it.start, it.end)).collect();

@@ -6,12 +6,11 @@ use std::collections::BTreeSet;
 
 use xrsim::ids::{AccelId, RequestId};
 use xrsim::load::RequestStream;
-use xrsim::plan::Plan;
 use xrsim::trace::{DropReason, Outcome};
 use xrsim::units::{Millijoules, SimTime};
 
 struct SlowEngine<'a> {
-    plan: &'a Plan,
+    plan: &'a super::runs::Case,
     requests: &'a RequestStream,
     /// Of every request that has started: what it will be.
     started: Vec<Option<Outcome>>,
@@ -20,7 +19,7 @@ struct SlowEngine<'a> {
 }
 
 /// The outcome of every request.
-pub fn play(plan: &Plan, requests: &RequestStream) -> Vec<Outcome> {
+pub fn play(plan: &super::runs::Case, requests: &RequestStream) -> Vec<Outcome> {
     let n = requests.requests().len();
     let mut engine = SlowEngine {
         plan,

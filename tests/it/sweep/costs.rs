@@ -45,7 +45,8 @@ fn system(catalog: &mut Catalog, mix: &str, pes: u32) -> Arc<System> {
 #[test]
 fn every_pair_of_network_and_accelerator_is_costed_once_for_a_whole_sweep() {
     let mut catalog = Catalog::new();
-    let scenario = catalog.scenario("VR_gaming", Edition::Paper).expect("the scenario is there");
+    let scenario =
+        catalog.scenario("VR_gaming", Edition::Reference).expect("the scenario is there");
     let n_networks = scenario.models().len();
     let (twins, one) = (system(&mut catalog, "WS:1 + WS:1", 8192), system(&mut catalog, "A", 4096));
     let model = Counting::default();
@@ -79,7 +80,8 @@ fn every_pair_of_network_and_accelerator_is_costed_once_for_a_whole_sweep() {
 #[test]
 fn what_is_said_of_a_system_does_not_depend_on_the_systems_before_it() {
     let mut catalog = Catalog::new();
-    let scenario = catalog.scenario("VR_gaming", Edition::Paper).expect("the scenario is there");
+    let scenario =
+        catalog.scenario("VR_gaming", Edition::Reference).expect("the scenario is there");
     let first = system(&mut catalog, "WS:1 + OS:3", 8192);
     let second = system(&mut catalog, "OS:3 + WS:1", 8192);
     let model = Counting::default();

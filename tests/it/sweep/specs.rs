@@ -151,8 +151,8 @@ fn points_may_differ_in_what_they_give() {
         [
             ["mlsys2023", "maestro", "", "0"],
             ["principled", "roofline", "", "0"],
-            ["principled", "principled", "eyeriss", "0"],
-            ["principled", "principled", "", "7"],
+            ["principled", "loop-nest", "eyeriss", "0"],
+            ["principled", "loop-nest", "", "7"],
         ]
     );
     let lacking =

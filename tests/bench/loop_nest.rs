@@ -1,21 +1,21 @@
-//! Time of one layer evaluation of the principled cost model: every distinct layer shape of the
+//! Time of one layer evaluation of the loop-nest cost model: every distinct layer shape of the
 //! embedded networks under the three published dataflows, mapping elaborated, walk, DRAM and energy
 //! included.
 //!
 //! ```text
-//! cargo bench --bench principled
+//! cargo bench --bench loop_nest
 //! ```
 //!
 //! Without the `--bench` that cargo adds, everything is evaluated once and nothing is timed, for
-//! counting instructions: `valgrind --tool=callgrind target/release/deps/principled-<hash>`;
-//! inclusive cost of `principled::evaluate_once` divided by the number of evaluations printed.
+//! counting instructions: `valgrind --tool=callgrind target/release/deps/loop_nest-<hash>`;
+//! inclusive cost of `loop_nest::evaluate_once` divided by the number of evaluations printed.
 
 use std::collections::BTreeSet;
 use std::hint::black_box;
 use std::time::Instant;
 
 use xrsim::config::{Catalog, Kind};
-use xrsim::cost::principled::{
+use xrsim::cost::loop_nest::{
     Bandwidth, Energies, Machine, Mapping, Nest, Network, Widths, evaluate, lower,
 };
 use xrsim::dataflow::ClusterLevel;

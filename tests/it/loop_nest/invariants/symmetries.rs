@@ -1,12 +1,12 @@
 //! Changes that change nothing, or only names.
 
-use xrsim::cost::principled::{
+use xrsim::cost::loop_nest::{
     Axis, Bandwidth, DramTraffic, Evaluation, Extents, LevelCounts, Machine, Nest, Network, Widths,
     Window,
 };
 
 use super::population::*;
-use crate::principled_enumerator::cases::Case;
+use crate::loop_nest::enumerator::cases::Case;
 
 /// A case whose axes bear other names; `windows` are its rows and columns.
 fn renamed(case: &Case, name: impl Fn(Axis) -> Axis, windows: [Window; 2]) -> Case {

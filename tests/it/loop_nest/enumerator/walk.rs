@@ -1,6 +1,6 @@
 //! The walk: clusters, units and the elements in their buffers, step by step (section 4).
 
-use xrsim::cost::principled::{
+use xrsim::cost::loop_nest::{
     Bandwidth, Level, LevelCounts, Loop, Machine, Mapping, Nest, Network, Widths,
 };
 

@@ -1,16 +1,16 @@
-//! The principled cost model on networks: both editions, every published dataflow.
+//! The loop-nest cost model on networks: both editions, every published dataflow.
 
 use std::sync::Arc;
 
-use xrsim::config::{Catalog, Hardware, Kind, NetworkEdition};
+use xrsim::config::{Catalog, Edition, Hardware, Kind};
 use xrsim::cost::CostModel;
-use xrsim::cost::principled::{LayerReport, Principled, Start, nests_in_place, step_classes};
+use xrsim::cost::loop_nest::{LayerReport, LoopNest, Start, nests_in_place, step_classes};
 use xrsim::hardware::{Accelerator, System};
 use xrsim::model::{ConvShape, Layer, Network, Source, VectorOp, VectorShape};
 use xrsim::units::Bytes;
 
 /// Every network of an edition.
-fn networks(edition: NetworkEdition) -> Vec<Arc<Network>> {
+fn networks(edition: Edition) -> Vec<Arc<Network>> {
     let mut catalog = Catalog::with_networks(edition);
     let names = catalog.names(Kind::Network);
     names.iter().map(|name| catalog.network(name).expect("it is embedded")).collect()
@@ -29,7 +29,7 @@ fn accelerators(pes: u32) -> Vec<Accelerator> {
 
 #[test]
 fn every_layer_of_both_editions_is_legal_on_every_dataflow_and_executed_once() {
-    for edition in NetworkEdition::ALL.map(|(edition, _)| edition) {
+    for edition in Edition::ALL.map(|(edition, _)| edition) {
         for accelerator in [1024, 3072, 8192].iter().flat_map(|&pes| accelerators(pes)) {
             for network in networks(edition) {
                 let layers = LayerReport::of_network(&network, &accelerator)
@@ -53,7 +53,7 @@ fn every_layer_of_both_editions_is_legal_on_every_dataflow_and_executed_once() {
 
 #[test]
 fn classes_of_steps_add_up_to_the_counts_of_their_level() {
-    let network = &networks(NetworkEdition::Reference)[6];
+    let network = &networks(Edition::Reference)[6];
     for accelerator in accelerators(1024) {
         for layer in 0..network.layers().len() {
             for nest in nests_in_place(network, layer, &accelerator).expect("it is legal") {
@@ -77,8 +77,8 @@ fn classes_of_steps_add_up_to_the_counts_of_their_level() {
 #[test]
 fn a_network_costs_what_its_layers_report_in_place() {
     let accelerator = &accelerators(4096)[0];
-    for network in networks(NetworkEdition::Reference) {
-        let total = Principled.network(&network, accelerator).expect("it is legal");
+    for network in networks(Edition::Reference) {
+        let total = LoopNest.network(&network, accelerator).expect("it is legal");
         let layers = LayerReport::of_network(&network, accelerator).expect("it is legal");
         let cycles: u64 = layers.iter().map(|layer| layer.cycles).sum();
         assert_eq!(total.cycles.get(), cycles);
@@ -91,7 +91,7 @@ fn residency_never_moves_more_than_layers_by_themselves() {
     // What stays in the L2 saves its own traffic; what it takes from others can cost more only where
     // they reload, which no network of the suite does on the chip of the paper.
     for accelerator in accelerators(4096) {
-        for network in networks(NetworkEdition::Reference) {
+        for network in networks(Edition::Reference) {
             let in_place = LayerReport::of_network(&network, &accelerator).expect("it is legal");
             let alone = network
                 .layers()
@@ -152,7 +152,7 @@ fn a_tile_larger_than_a_scratchpad_is_a_reason_and_not_an_error() {
     accelerator.memory.local = Bytes::new(8);
     let conv = Layer::new("conv", ConvShape { y: 9, x: 9, r: 3, s: 3, ..small() });
     let network = Network::new("one", vec![conv]).expect("a network");
-    let reason = Principled.network(&network, &accelerator).expect_err("it does not fit");
+    let reason = LoopNest.network(&network, &accelerator).expect_err("it does not fit");
     // Two of 9 inputs, 9 weights and one partial sum of 4 bytes.
     assert!(reason.to_string().contains("needs 44 bytes in every PE"), "{reason}");
 }

@@ -1,6 +1,6 @@
 //! Energy as the sum of its parts (7.1).
 
-use xrsim::cost::principled::{Energies, EnergyPj, Evaluation, LevelCounts, Machine};
+use xrsim::cost::loop_nest::{Energies, EnergyPj, Evaluation, LevelCounts, Machine};
 
 use super::population::*;
 

@@ -16,17 +16,17 @@ use super::{
 
 /// Registry entry.
 pub(in crate::cost) const ENTRY: Entry = Entry {
-    name: "principled",
+    name: "loop-nest",
     help: "exact counts and cycles of a walk over nested tiles; L2, DRAM and energy by component",
-    source: "the semantics in src/cost/principled, checked against enumeration and Eyeriss",
-    build: Some(|| Box::new(Principled)),
+    source: "the semantics in src/cost/loop_nest, checked against enumeration and Eyeriss",
+    build: Some(|| Box::new(LoopNest)),
 };
 
-/// The principled cost model.
+/// The loop-nest cost model.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Principled;
+pub struct LoopNest;
 
-impl CostModel for Principled {
+impl CostModel for LoopNest {
     /// A layer by itself: DRAM brings its inputs and takes its outputs.
     fn layer(
         &self,

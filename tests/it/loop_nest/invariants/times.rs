@@ -1,9 +1,9 @@
 //! Cycles: rooflines, monotony, and what is exposed.
 
-use xrsim::cost::principled::{Bandwidth, Bound, Evaluation, LevelCounts, Mapping, Network};
+use xrsim::cost::loop_nest::{Bandwidth, Bound, Evaluation, LevelCounts, Mapping, Network};
 
 use super::population::*;
-use crate::principled_enumerator::cases::Case;
+use crate::loop_nest::enumerator::cases::Case;
 
 fn bandwidth(bytes_per_cycle: u64) -> Bandwidth {
     Bandwidth::new(bytes_per_cycle).expect("not 0")

@@ -1,6 +1,6 @@
 //! Sets of elements, boxes, and which elements of its tensors a box of a layer touches.
 
-use xrsim::cost::principled::{Nest, Window};
+use xrsim::cost::loop_nest::{Nest, Window};
 
 /// A set of small numbers, one bit each.
 #[derive(Clone, Default, PartialEq)]
@@ -70,7 +70,7 @@ pub fn elements(space: &[Interval], extents: &[usize]) -> Set {
 
 /// A layer: which elements of its tensors a box touches (1.2, 1.5).
 pub struct Layer {
-    /// Extents of the axes, in the order of [`Axis`](xrsim::cost::principled::Axis).
+    /// Extents of the axes, in the order of [`Axis`](xrsim::cost::loop_nest::Axis).
     pub extents: [usize; 8],
     /// Stride and dilation of rows and of columns, without positions that nothing touches (1.4).
     pub steps: [(usize, usize); 2],

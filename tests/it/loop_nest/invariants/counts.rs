@@ -1,10 +1,10 @@
 //! MACs, steps, elements and partial sums.
 
-use xrsim::cost::principled::{Axis, Evaluation, Level, Loop, Machine, Mapping, Nest};
+use xrsim::cost::loop_nest::{Axis, Evaluation, Level, Loop, Machine, Mapping, Nest};
 
 use super::population::*;
-use crate::principled_enumerator::cases::Case;
-use crate::principled_enumerator::layer::Layer;
+use crate::loop_nest::enumerator::cases::Case;
+use crate::loop_nest::enumerator::layer::Layer;
 
 /// Extents of the chunks of a loop, one after another (3.7).
 fn chunks(map: &Loop, extent: u32) -> Vec<u32> {

@@ -1,11 +1,11 @@
 //! The cases that properties are checked on, and ways to change them.
 
 use xrsim::config::cost_cases::parse_mapping;
-use xrsim::cost::principled::{
+use xrsim::cost::loop_nest::{
     Axis, Evaluation, Level, Loop, Machine, Mapping, Nest, Network, Window, evaluate,
 };
 
-use crate::principled_enumerator::cases::{Case, cases};
+use crate::loop_nest::enumerator::cases::{Case, cases};
 
 /// Every case with its name: as it is, enlarged, and enlarged with units spread on every level.
 pub fn all() -> impl Iterator<Item = (String, Case)> {

@@ -1,6 +1,6 @@
 //! Directives: windows of input rows, units, and what is read into them.
 
-use xrsim::cost::principled::{Axis, Level, Loop, Machine, Nest, Window};
+use xrsim::cost::loop_nest::{Axis, Level, Loop, Machine, Nest, Window};
 
 use super::population::*;
 

@@ -1,6 +1,6 @@
 //! Random small layers with legal mappings on random machines.
 
-use xrsim::cost::principled::{
+use xrsim::cost::loop_nest::{
     Axis, Bandwidth, Evaluation, Extents, Machine, Mapping, Nest, Network, Widths, Window, evaluate,
 };
 use xrsim::dataflow::{Axis as MapAxis, ClusterLevel, Directive, Size};

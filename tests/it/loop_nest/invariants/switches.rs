@@ -1,9 +1,9 @@
 //! Multicast, forwarding and reduction.
 
-use xrsim::cost::principled::{Evaluation, LevelCounts};
+use xrsim::cost::loop_nest::{Evaluation, LevelCounts};
 
 use super::population::*;
-use crate::principled_enumerator::cases::Case;
+use crate::loop_nest::enumerator::cases::Case;
 
 /// Multicast, forwarding and reduction of all networks.
 type Switches = [bool; 3];

@@ -1,11 +1,11 @@
 //! Units side by side along a window, where what one has is what another needs: every small case
 //! against the walk step by step.
 
-use xrsim::cost::principled::{Axis, Loop, Machine, Nest, Network, Window};
+use xrsim::cost::loop_nest::{Axis, Loop, Machine, Nest, Network, Window};
 
 use super::population::*;
-use crate::principled_enumerator::cases::Case;
-use crate::principled_enumerator::walk::enumerate;
+use crate::loop_nest::enumerator::cases::Case;
+use crate::loop_nest::enumerator::walk::enumerate;
 
 /// Layers of 2 output channels and up to 5 output rows under up to 4 kernel rows.
 fn layers() -> impl Iterator<Item = Nest> {

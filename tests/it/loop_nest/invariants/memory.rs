@@ -2,10 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use xrsim::cost::principled::{Axis, DramTraffic, Loop, Machine, Nest};
+use xrsim::cost::loop_nest::{Axis, DramTraffic, Loop, Machine, Nest};
 
 use super::population::*;
-use crate::principled_enumerator::cases::Case;
+use crate::loop_nest::enumerator::cases::Case;
 
 /// From the first position to behind the last.
 type Interval = (u64, u64);

@@ -1,4 +1,4 @@
-//! The principled cost model against an enumeration of what it means: random small layers are walked
+//! The loop-nest cost model against an enumeration of what it means: random small layers are walked
 //! step by step, unit by unit, with explicit sets of elements in every buffer, and every count and
 //! cycle must be equal to that of the closed form.
 //!
@@ -6,7 +6,7 @@
 //! shares no code with it: it takes the elaborated loops of a mapping and the machine as they are.
 //!
 //! `cargo test` compares 2,000 cases; `XRSIM_CASES=1000000 cargo test --release --test it
-//! principled_enumerator` compares a million. A failure names the case, which is its seed, so that
+//! loop_nest::enumerator` compares a million. A failure names the case, which is its seed, so that
 //! `XRSIM_FIRST=<case> XRSIM_CASES=1` repeats it.
 
 pub mod cases;
@@ -18,7 +18,7 @@ use std::fmt::Debug;
 use cases::{Case, cases};
 use layer::Layer;
 use walk::{Time, enumerate};
-use xrsim::cost::principled::{Axis, Level, Loop, Nest, evaluate};
+use xrsim::cost::loop_nest::{Axis, Level, Loop, Nest, evaluate};
 
 /// Fails with the whole case unless both are equal.
 fn assert_same<T: PartialEq + Debug>(found: T, walked: T, what: &str, seed: u64, case: &Case) {

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use xrsim::cost::principled::lower::lower;
-use xrsim::cost::principled::{Axis, Nest};
+use xrsim::cost::loop_nest::lower::lower;
+use xrsim::cost::loop_nest::{Axis, Nest};
 use xrsim::model::{ConvKind, ConvShape, Operator, Padding};
 
 use super::population::assert_enough;

@@ -1,10 +1,10 @@
-//! What holds of the principled cost model for every layer, mapping and machine, whatever the
+//! What holds of the loop-nest cost model for every layer, mapping and machine, whatever the
 //! numbers are.
 //!
 //! Every case of the enumeration is checked three times: as it is, with its loops on a layer and a
 //! machine that are too large to enumerate, and with units spread on every level of that. A property
 //! that fewer than 500 cases are of the kind for fails, as does one of a change that makes no
-//! difference in 500 cases. `XRSIM_CASES=40000 cargo test --release --test principled_invariants`
+//! difference in 500 cases. `XRSIM_CASES=40000 cargo test --release --test it loop_nest::invariants`
 //! checks 120,000.
 //!
 //! Invariants are numbered as in section 8 of the specification.

@@ -1,4 +1,4 @@
-//! The principled cost model: exact counts and cycles of a layer whose loop nest is cut into nested
+//! The loop-nest cost model: exact counts and cycles of a layer whose loop nest is cut into nested
 //! tiles by a mapping and walked by a machine with one buffer per unit.
 //!
 //! A unit works on one box of the iteration space at a time. What it already had for the box before
@@ -59,7 +59,7 @@ pub use dram::DramTraffic;
 pub use energy::{Energies, EnergyPj};
 pub use machine::{Bandwidth, Machine, Network};
 pub use mapping::{Level, Loop, Mapping};
-pub use model::{LayerReport, NestReport, Principled, nests_in_place};
+pub use model::{LayerReport, LoopNest, NestReport, nests_in_place};
 pub use nest::{Axis, Extents, Nest, Window};
 
 /// Counts of one level, whose units are fed by the buffer above (5.9). Pairs are of inputs and

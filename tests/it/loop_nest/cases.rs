@@ -1,4 +1,4 @@
-//! The principled cost model equal to its reference tables, row by row: from the golden files, and
+//! The loop-nest cost model equal to its reference tables, row by row: from the golden files, and
 //! in full where the folder of reference data lies beside this checkout.
 
 use crate::support;
@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use xrsim::config::cost_cases::{self, parse_mapping};
 use xrsim::config::{Catalog, Source};
-use xrsim::cost::principled::{
+use xrsim::cost::loop_nest::{
     Bandwidth, Evaluation, Extents, Machine, Mapping, Nest, Network, Widths, Window, evaluate,
 };
 use xrsim::dataflow::ClusterLevel;
@@ -37,7 +37,7 @@ fn shipped(name: &str) -> PathBuf {
 #[test]
 fn the_sampled_rows_are_equal() {
     let files = ["cases", "cases_big", "legality", "xrbench"];
-    let rows = files.map(|file| check(&shipped(&format!("principled_{file}.csv"))));
+    let rows = files.map(|file| check(&shipped(&format!("loop_nest_{file}.csv"))));
     assert_eq!(rows, [60, 10, 50, 41]);
 }
 

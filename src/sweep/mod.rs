@@ -17,7 +17,8 @@ use rayon::prelude::*;
 use thiserror::Error;
 
 use crate::compat;
-use crate::cost::library::{CostError, CostLibrary};
+use crate::cost::CostError;
+use crate::cost::library::CostLibrary;
 use crate::cost::{CostModel, CostTable};
 use crate::engine;
 use crate::hardware::System;

@@ -1,4 +1,4 @@
-//! What the engine makes of requests: when each runs, waits, is dropped or replaced.
+//! Execution of requests: when each one runs, waits, is dropped or replaced.
 
 use super::idle_plan;
 use crate::support::runs::*;
@@ -9,10 +9,10 @@ use xrsim::trace::{Attempt, DropReason, Outcome};
 use xrsim::units::SimTime;
 
 /// Social interaction A (section 3.6, Figure 3): eye segmentation and gaze estimation at 60 FPS,
-/// hand tracking and depth refinement at 30 FPS; the lidar is 1 ms behind the camera.
+/// hand tracking and depth refinement at 30 FPS; the lidar is 1 ms later than the camera.
 ///
 /// At 0 the fast accelerator 0 takes ES (the earlier deadline), 1 takes HT. DR arrives at 1 and
-/// finds both busy. At 4 GE may start: released before DR, it goes first. At 7 DR follows.
+/// finds both busy. At 4 GE may start: it arrived before DR, so it runs first. At 7 DR follows.
 #[test]
 fn the_deep_dive_example_runs_as_drawn_by_hand() {
     let lidar = InputStream { initial_latency: span_ms(1.0), ..sensor("lidar", 60.0) };
@@ -107,7 +107,7 @@ fn n_overloaded_accelerators_execute_exactly_what_fits() {
     }
 }
 
-/// A frame is 100 ms; the first model takes all of it.
+/// A period is 100 ms; the first model takes the whole period.
 #[test]
 fn a_request_that_waits_is_dropped_at_its_deadline_and_not_started() {
     let trace = trace(&plan(
@@ -135,7 +135,7 @@ fn a_grace_keeps_waiting_requests_beyond_their_deadline() {
     assert_eq!(execution(&trace(&plan), 1, 0), (0, 150.0, 151.0));
 }
 
-/// Of 150 ms the run has had 100 at its deadline: two thirds of its 1 mJ.
+/// At its deadline the request has run 100 of 150 ms and spent two thirds of its 1 mJ.
 #[test]
 fn late_runs_can_be_aborted_at_their_deadline() {
     let mut plan = periodic(150.0, 1, 3);
@@ -178,7 +178,7 @@ fn a_newer_frame_can_replace_a_waiting_older_one() {
     assert_eq!(execution(&trace, 0, 5), (0, 500.0, 750.0));
 }
 
-/// The explicit deadline (1 ms after the nominal start) has passed when the sensor delivers.
+/// The explicit deadline (1 ms after the nominal start) is before the arrival of the sensor frame.
 #[test]
 fn a_request_whose_deadline_is_over_on_arrival_is_dropped_on_arrival() {
     let hasty =

@@ -29,7 +29,7 @@ fn the_model_score_is_definition_15_as_printed_beside_the_mean_over_executed_fra
     assert_eq!(card.total.counts.energy, Millijoules::new(750.0));
 }
 
-/// A run that ends on its deadline scores 1/2 and is no miss; 1 ns later it is one.
+/// A request that ends exactly at its deadline scores 1/2 and is on time; 1 ns later it is a miss.
 #[test]
 fn a_result_on_the_deadline_is_in_time() {
     for (latency_ns, misses) in [(100_000_000, 0), (100_000_001, 10)] {

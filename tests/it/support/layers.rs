@@ -1,4 +1,4 @@
-//! Plans whose models have layers, and checks that hold for every trace of theirs.
+//! Plans whose models have layers, and checks that hold for each of their traces.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use xrsim::units::{SimSpan, SimTime};
 
 use super::runs;
 
-/// A layer of so many ns on an accelerator, at 1 nJ/ns.
+/// A layer that takes `ns` ns on an accelerator, at 1 nJ/ns.
 pub fn layer(ns: u64) -> LayerCost {
     LayerCost { cycles: ns, energy_nj: ns as f64, ..LayerCost::default() }
 }
@@ -91,7 +91,7 @@ pub fn any_options(base: Options) -> impl Strategy<Value = Options> {
     })
 }
 
-/// Models in the order of the scenario, the first one first: fixed priorities.
+/// Fixed priorities: models in the order of the scenario.
 struct InOrder;
 
 impl Rank for InOrder {

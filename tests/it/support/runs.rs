@@ -1,5 +1,5 @@
 //! Small scenarios, systems and plans for tests of the runtime, built by hand: no files, no cost
-//! model. Latencies are what a test says they are.
+//! model. The tests give the latencies.
 
 use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
@@ -81,13 +81,13 @@ pub fn model(task: &str, fps: f64) -> ActiveModel {
     }
 }
 
-/// A network of one layer; the tests say what it costs.
+/// A network of one layer. The tests give its cost.
 fn network(name: &str) -> Arc<Network> {
     let layer = Layer::new("layer", ConvShape::UNIT);
     Arc::new(Network::new(name, vec![layer]).expect("one layer is a network"))
 }
 
-/// The same model, reading these streams, the primary one first.
+/// The same model with these input streams, the primary one first.
 pub fn reading(streams: &[usize], model: ActiveModel) -> ActiveModel {
     ActiveModel { inputs: streams.iter().copied().map(StreamId::new).collect(), ..model }
 }
@@ -108,7 +108,7 @@ fn depending(upstream: usize, kind: DependencyKind, mut model: ActiveModel) -> A
     model
 }
 
-/// A scenario that is known to be good.
+/// A scenario that is valid.
 pub fn scenario(streams: Vec<InputStream>, models: Vec<ActiveModel>) -> Scenario {
     Scenario::new("test", streams, models).expect("the scenario of a test is good")
 }

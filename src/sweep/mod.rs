@@ -16,14 +16,14 @@ use std::sync::Arc;
 use rayon::prelude::*;
 use thiserror::Error;
 
-use crate::compat;
+use crate::compat::{self, Ablation};
 use crate::cost::CostError;
 use crate::cost::library::CostLibrary;
 use crate::cost::{CostModel, CostTable};
 use crate::engine;
 use crate::hardware::System;
 use crate::load::{Drawn, LoadError, RequestStream};
-use crate::plan::{Ablation, DeadlineMiss, Plan};
+use crate::plan::{DeadlineMiss, Plan};
 use crate::scenario::Scenario;
 use crate::schedule::{Granularity, Options, Placement, Policy, PolicyFailure, Preemption};
 use crate::score::{self, InferenceScore, Scorecard};

@@ -15,10 +15,10 @@ use crate::plan::EngineSettings;
 use crate::schedule::Policy;
 use crate::units::SimSpan;
 
-use super::super::args::MlperfArgs;
 use super::super::conditions;
 use super::super::costs::{self, CostChoice};
 use super::super::message::Failure;
+use super::options::MlperfArgs;
 
 /// What is measured, and how its samples are joined.
 pub struct Target {

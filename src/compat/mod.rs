@@ -227,7 +227,7 @@ mod fixture {
                 rate: FrameRate::from_fps(self.fps).unwrap(),
                 inputs: Vec::new(),
                 dependencies: self.dependencies.clone(),
-                deadline: None,
+                relative_deadline: None,
             }
         }
 

@@ -404,7 +404,7 @@ fn batch(tenant: &Tenant, number: usize, samples: u32) -> ActiveModel {
         rate: FrameRate::from_fps(1.0).expect("one is a rate"),
         inputs: Vec::new(),
         dependencies: Vec::new(),
-        deadline: Some(tenant.bound),
+        relative_deadline: Some(tenant.bound),
     }
 }
 

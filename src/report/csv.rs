@@ -10,7 +10,7 @@ use std::io::{self, Write};
 use crate::ids::{AccelId, RequestId};
 use crate::score::{Counted, Counts, Score, Scorecard};
 use crate::sweep::{RunResult, RunSpec};
-use crate::trace::{Attempt, Outcome, Piece, Record};
+use crate::trace::{Attempt, Outcome, Record, Segment};
 use crate::units::SimTime;
 
 use super::rows::{CHECK, RowCheck};
@@ -247,7 +247,7 @@ impl<W: Write> Table<W> {
             }
             let id = RequestId::new(index);
             self.text(&why.short(id).unwrap_or_default());
-            self.text(&segments(spec, result.trace.pieces_of(id)));
+            self.text(&segments(spec, result.trace.segments_of(id)));
             self.text(if counted.counts(record) { "yes" } else { "no" });
             self.end_row()?;
         }
@@ -361,12 +361,12 @@ impl<W: Write> Table<W> {
 }
 
 /// When and where the segments of a request ran: `0.000000-1.500000 WS-0; 2.000000-2.250000 OS-1`, in ms.
-fn segments(spec: &RunSpec, pieces: &[Piece]) -> String {
+fn segments(spec: &RunSpec, segments: &[Segment]) -> String {
     let ms = |time: SimTime| format!("{}.{:06}", time.ns() / 1_000_000, time.ns() % 1_000_000);
-    let piece = |piece: &Piece| {
-        format!("{}-{} {}", ms(piece.start), ms(piece.end), name_of(spec, piece.accelerator))
+    let segment = |it: &Segment| {
+        format!("{}-{} {}", ms(it.start), ms(it.end), name_of(spec, it.accelerator))
     };
-    pieces.iter().map(piece).collect::<Vec<_>>().join("; ")
+    segments.iter().map(segment).collect::<Vec<_>>().join("; ")
 }
 
 fn name_of(spec: &RunSpec, accelerator: AccelId) -> &str {

@@ -8,7 +8,7 @@ use runs::*;
 use xrsim::cost::{CostTable, LayerCost, NetworkCost};
 use xrsim::ids::ModelId;
 use xrsim::metrics::{ChainMetrics, Drops, MAX_CHAINS, Metrics, ModelMetrics, chains};
-use xrsim::plan::LatePolicy;
+use xrsim::plan::DeadlineMiss;
 use xrsim::scenario::{ActiveModel, Scenario};
 use xrsim::units::{Cycles, SimSpan};
 
@@ -84,7 +84,7 @@ fn a_model_that_is_always_late_by_hand() {
 #[test]
 fn aborted_runs_are_busy_and_cost_energy() {
     let mut plan = overload();
-    plan.engine.late = LatePolicy::Abort;
+    plan.engine.deadline_miss = DeadlineMiss::Abort;
     let metrics = metrics(&plan);
     let model = metrics.models[0];
     assert_eq!(model.drops, Drops { aborted: 6, ..Drops::default() });
@@ -135,12 +135,12 @@ fn the_warm_up_is_left_out() {
 /// its way for 44 ms or more.
 #[test]
 fn an_interrupted_run_is_busy_only_in_its_pieces() {
-    let due = |ms, model| ActiveModel { deadline: Some(span_ms(ms)), ..model };
+    let due = |ms, model| ActiveModel { relative_deadline: Some(span_ms(ms)), ..model };
     let models = vec![due(90.0, model("A", 10.0)), due(19.0, model("B", 50.0))];
     let costs = CostTable::new(vec![layers_of_ms(&[10; 4]), layers_of_ms(&[2])], 1);
     let plan = lasting_ms(100.0, plan(scenario(vec![], models), costs));
     let plan = by("edf:granularity=layer,preemption=layer-boundary", plan);
-    assert!(!trace(&plan).pieces().is_empty());
+    assert!(!trace(&plan).segments().is_empty());
     let metrics = metrics(&plan);
     close(metrics.run.miss_ratio, 0.0);
     close(metrics.run.utilisation[0], 50.0 / 99.0);

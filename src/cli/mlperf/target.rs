@@ -161,7 +161,7 @@ impl Accelerators {
             Ok::<_, Failure>(Background { scenario, load })
         });
         let scheduler = conditions::scheduler(args.scheduler.as_deref().unwrap_or("fcfs"))?;
-        if scheduler.foresees() {
+        if scheduler.is_clairvoyant() {
             return Err(Failure::Argument(format!(
                 "{} is shown every request before the run, which a load generator does not tell",
                 scheduler.label()

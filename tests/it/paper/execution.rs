@@ -3,7 +3,7 @@
 use super::idle_plan;
 use crate::support::runs::*;
 use xrsim::ids::AccelId;
-use xrsim::plan::{LatePolicy, PlanError};
+use xrsim::plan::{DeadlineMiss, PlanError};
 use xrsim::scenario::{ActiveModel, InputStream};
 use xrsim::trace::{Attempt, DropReason, Outcome};
 use xrsim::units::SimTime;
@@ -139,7 +139,7 @@ fn a_grace_keeps_waiting_requests_beyond_their_deadline() {
 #[test]
 fn late_runs_can_be_aborted_at_their_deadline() {
     let mut plan = periodic(150.0, 1, 3);
-    plan.engine.late = LatePolicy::Abort;
+    plan.engine.deadline_miss = DeadlineMiss::Abort;
     let trace = trace(&plan);
     for frame in 0..3 {
         let Outcome::Dropped { at, reason, energy, attempt } = record(&trace, 0, frame).outcome
@@ -157,7 +157,7 @@ fn late_runs_can_be_aborted_at_their_deadline() {
 #[test]
 fn a_run_that_ends_on_its_deadline_is_not_aborted() {
     let mut plan = periodic(100.0, 1, 3);
-    plan.engine.late = LatePolicy::Abort;
+    plan.engine.deadline_miss = DeadlineMiss::Abort;
     assert_eq!(execution(&trace(&plan), 0, 2), (0, 200.0, 300.0));
 }
 
@@ -165,7 +165,7 @@ fn a_run_that_ends_on_its_deadline_is_not_aborted() {
 /// frame 4 replaces 3, and frame 5, which arrives as frame 2 ends, replaces 4.
 #[test]
 fn a_newer_frame_can_replace_a_waiting_older_one() {
-    let patient = ActiveModel { deadline: Some(span_ms(1000.0)), ..model("A", 10.0) };
+    let patient = ActiveModel { relative_deadline: Some(span_ms(1000.0)), ..model("A", 10.0) };
     let scenario = scenario(Vec::new(), vec![patient]);
     let mut plan = lasting_ms(600.0, plan(scenario, table_ms(&[[250.0]])));
     plan.engine.replace_by_newer = true;
@@ -181,7 +181,8 @@ fn a_newer_frame_can_replace_a_waiting_older_one() {
 /// The explicit deadline (1 ms after the nominal start) is before the arrival of the sensor frame.
 #[test]
 fn a_request_whose_deadline_is_over_on_arrival_is_dropped_on_arrival() {
-    let hasty = ActiveModel { deadline: Some(span_ms(1.0)), ..reading(&[0, 1], model("A", 10.0)) };
+    let hasty =
+        ActiveModel { relative_deadline: Some(span_ms(1.0)), ..reading(&[0, 1], model("A", 10.0)) };
     let late = InputStream { initial_latency: span_ms(2.0), ..sensor("late", 10.0) };
     let trace =
         trace(&plan(scenario(vec![sensor("prompt", 10.0), late], vec![hasty]), table_ms(&[[1.0]])));

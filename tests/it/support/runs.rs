@@ -77,7 +77,7 @@ pub fn model(task: &str, fps: f64) -> ActiveModel {
         rate: rate(fps),
         inputs: Vec::new(),
         dependencies: Vec::new(),
-        deadline: None,
+        relative_deadline: None,
     }
 }
 
@@ -253,9 +253,9 @@ pub fn dropped(trace: &Trace, model: usize, frame: usize) -> (f64, DropReason) {
 /// Executions on every accelerator, in order of start: start and end.
 pub fn occupancy(trace: &Trace, n_accelerators: usize) -> Vec<Vec<(SimTime, SimTime)>> {
     let mut busy = vec![Vec::new(); n_accelerators];
-    for stretch in trace.stretches() {
-        let end = stretch.end.expect("every run of the engine ends");
-        busy[stretch.accelerator.index()].push((stretch.start, end));
+    for interval in trace.busy_intervals() {
+        let end = interval.end.expect("every run of the engine ends");
+        busy[interval.accelerator.index()].push((interval.start, end));
     }
     busy.iter_mut().for_each(|executions| executions.sort());
     busy

@@ -363,9 +363,8 @@ impl<W: Write> Table<W> {
 /// When and where the segments of a request ran: `0.000000-1.500000 WS-0; 2.000000-2.250000 OS-1`, in ms.
 fn segments(spec: &RunSpec, segments: &[Segment]) -> String {
     let ms = |time: SimTime| format!("{}.{:06}", time.ns() / 1_000_000, time.ns() % 1_000_000);
-    let segment = |it: &Segment| {
-        format!("{}-{} {}", ms(it.start), ms(it.end), name_of(spec, it.accelerator))
-    };
+    let segment =
+        |it: &Segment| format!("{}-{} {}", ms(it.start), ms(it.end), name_of(spec, it.accelerator));
     segments.iter().map(segment).collect::<Vec<_>>().join("; ")
 }
 

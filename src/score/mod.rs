@@ -99,8 +99,7 @@ pub struct Counts {
 
 impl Counts {
     /// Names of [`Counts::values`] in every output.
-    pub const COLUMNS: [&str; 5] =
-        ["requests", "executed", "dropped", "not_triggered", "late"];
+    pub const COLUMNS: [&str; 5] = ["requests", "executed", "dropped", "not_triggered", "late"];
 
     /// The counts, in the order of [`Counts::COLUMNS`].
     pub fn values(&self) -> [u64; 5] {

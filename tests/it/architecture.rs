@@ -21,7 +21,10 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("load", &["units", "ids", "scenario"]),
     ("score", &["column", "units", "ids", "scenario", "trace"]),
     ("bounds", &["column", "units", "ids", "scenario", "cost", "load", "score"]),
-    ("metrics", &["column", "units", "ids", "statistics", "scenario", "trace", "cost", "load", "score"]),
+    (
+        "metrics",
+        &["column", "units", "ids", "statistics", "scenario", "trace", "cost", "load", "score"],
+    ),
     ("schedule", &["units", "ids", "scenario", "cost", "score"]),
     ("external", &["text", "units", "ids", "scenario", "cost", "schedule"]),
     ("plan", &["units", "hardware", "scenario", "cost", "load", "schedule", "score", "trace"]),
@@ -54,14 +57,16 @@ const ALLOWED: &[(&str, &[&str])] = &[
     (
         "sweep",
         &[
-            "column", "ids", "hardware", "scenario", "cost", "load", "schedule", "score", "plan", "engine",
-            "compat", "trace", "bounds", "metrics", "units",
+            "column", "ids", "hardware", "scenario", "cost", "load", "schedule", "score", "plan",
+            "engine", "compat", "trace", "bounds", "metrics", "units",
         ],
     ),
     (
         "report",
         &[
-            "renamed", "column", "units",
+            "renamed",
+            "column",
+            "units",
             "ids",
             "model",
             "hardware",

@@ -321,10 +321,15 @@ fn a_folder_of_an_earlier_version_is_read_under_its_names_of_columns() {
     assert_eq!(page.renamed, []);
     let mut earlier = example();
     for text in &mut earlier.texts {
-        *text = text.replace(",requests,", ",released,").replace(",late,energy_mj", ",deadline_misses,energy_mj");
+        *text = text
+            .replace(",requests,", ",released,")
+            .replace(",late,energy_mj", ",deadline_misses,energy_mj");
     }
     let earlier = earlier.page().expect("old names are known");
-    assert_eq!(earlier.renamed.iter().map(|it| it.old).collect::<Vec<_>>(), ["released", "deadline_misses"]);
+    assert_eq!(
+        earlier.renamed.iter().map(|it| it.old).collect::<Vec<_>>(),
+        ["released", "deadline_misses"]
+    );
     assert_eq!(earlier.html, page.html);
 }
 

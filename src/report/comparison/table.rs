@@ -9,16 +9,8 @@ use super::{Ranking, Standing};
 /// adjusted for the number of policies, miss ratio, energy, gap to the upper bound and wins.
 pub fn table(ranking: &Ranking, style: Style) -> String {
     let measure = ranking.measure.name();
-    let header = [
-        "scheduler",
-        measure,
-        "difference",
-        "p (Holm)",
-        "miss ratio",
-        "energy mJ",
-        "gap",
-        "wins",
-    ];
+    let header =
+        ["scheduler", measure, "difference", "p (Holm)", "miss ratio", "energy mJ", "gap", "wins"];
     let mut table = new_table(style, &header, 1);
     for standing in &ranking.standings {
         table.add_row(cells(standing, style));

@@ -72,13 +72,11 @@ pub(super) const RUNS: &[Column] = &[
     column("qoe", "QoE", Kind::Score).means("Definition 13: executed part of the requested frames"),
     column("score_executed_mean", "Score, executed mean", Kind::Score)
         .means("Section 3.7: mean over executed frames, times QoE"),
-    column("requests", "Requests", Kind::Count)
-        .means("Requests that the sensors asked for"),
+    column("requests", "Requests", Kind::Count).means("Requests that the sensors asked for"),
     column("executed", "Executed", Kind::Count)
         .means("Requests that ran to completion, on time or late"),
     column("dropped", "Dropped", Kind::Count).means("Requests that never finished"),
-    column("late", "Late", Kind::Count)
-        .means("Executed requests that ended after their deadline"),
+    column("late", "Late", Kind::Count).means("Executed requests that ended after their deadline"),
     column("not_triggered", "Not triggered", Kind::Count)
         .means("Requests that their upstream result did not ask for"),
     column("energy_mj", "Energy [mJ]", Kind::Millijoules).means("Energy of all executions"),

@@ -155,13 +155,12 @@ struct Reading {
 
 impl Reading {
     fn new() -> Self {
-        let results =
-            Results {
-                runs: Vec::new(),
-                names: Distinct::new(),
-                numbers: Distinct::new(),
-                renamed: Vec::new(),
-            };
+        let results = Results {
+            runs: Vec::new(),
+            names: Distinct::new(),
+            numbers: Distinct::new(),
+            renamed: Vec::new(),
+        };
         Self { results, by_label: HashMap::new(), by_name: Vec::new(), last: 0 }
     }
 

@@ -29,6 +29,7 @@ fn energy(energy_mj: f32) -> f32 {
 }
 
 /// Unit scores of one execution. The artifact has no accuracy score; its models meet their goals.
+#[expect(clippy::needless_update, reason = "a score that the artifact does not have is 0")]
 pub(super) fn inference(inputs: &Inputs, request: &Request) -> Option<InferenceScore> {
     let (realtime, energy) = unit_scores(inputs, request)?;
     Some(InferenceScore {
@@ -36,6 +37,7 @@ pub(super) fn inference(inputs: &Inputs, request: &Request) -> Option<InferenceS
         energy: energy.into(),
         accuracy: 1.0,
         inference: (realtime * energy).into(),
+        ..InferenceScore::default()
     })
 }
 
@@ -122,7 +124,7 @@ impl Tally {
             qoe,
             score: self.score(false).into(),
             score_executed_mean: mean(self.inference.into(), self.n_executed) * qoe,
-            counts: Counts::default(),
+            ..Score::default()
         }
     }
 }
@@ -167,7 +169,7 @@ impl Tallies {
     /// scenario, where a model without entries counts 0.
     ///
     /// Deviation: [`Score::score`] leaves the lost requests out of NumFrm, and
-    /// [`Counts::released`] has them in.
+    /// [`Counts::requests`] has them in.
     pub(super) fn scorecard(&self, inputs: &Inputs, history: &History) -> Scorecard {
         let mut models: Vec<_> = self.models.iter().map(Tally::model_score).collect();
         for request in &history.requests {

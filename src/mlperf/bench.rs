@@ -387,24 +387,11 @@ fn rate(samples: u32, latency: SimSpan) -> f64 {
 /// A batch of tenant `number` as the engine sees it: a model of its own.
 fn batch(tenant: &Tenant, number: usize, samples: u32) -> ActiveModel {
     let name: Box<str> = format!("{number}: {} x{samples}", tenant.network.name()).into();
-    ActiveModel {
-        unit: UnitModel {
-            task: name.clone(),
-            network: Arc::clone(&tenant.network),
-            dataset: "".into(),
-            quality: QualityGoal {
-                metric: "".into(),
-                target: 1.0,
-                better: Better::Higher,
-                measured: None,
-            },
-        },
-        artifact_name: name,
-        rate: FrameRate::from_fps(1.0).expect("one is a rate"),
-        inputs: Vec::new(),
-        dependencies: Vec::new(),
-        deadline: Some(tenant.bound),
-    }
+    let unit = UnitModel::new(name.clone(), Arc::clone(&tenant.network));
+    let rate = FrameRate::from_fps(1.0).expect("one is a rate");
+    let mut active = ActiveModel::new(unit, rate).with_relative_deadline(tenant.bound);
+    active.artifact_name = name;
+    active
 }
 
 /// Costs of the batches of a tenant, row-major `[samples - 1][accelerator]`. Accelerators that differ in

@@ -90,7 +90,7 @@ impl<'a> Played<'a> {
             return SimTime::from_ns(start as u64);
         }
         let period = model.rate.frame_start(frame + 1) - model.rate.frame_start(frame);
-        SimTime::from_ns(deadline.saturating_sub(model.deadline.unwrap_or(period).ns()))
+        SimTime::from_ns(deadline.saturating_sub(model.relative_deadline.unwrap_or(period).ns()))
     }
 }
 

@@ -48,9 +48,9 @@ fn the_roofline_is_the_slowest_of_computing_and_two_interfaces() {
     };
     let mut accelerator = accelerator("a", 10, 4);
     assert_eq!(roofs(&shape, &accelerator), expected([33, 33, 32, 1], "compute"));
-    accelerator.noc.bandwidth = vec![3, 1000];
+    accelerator.noc.set(&[3, 1000], |level, bandwidth| level.bandwidth = bandwidth);
     assert_eq!(roofs(&shape, &accelerator), expected([42, 33, 42, 1], "noc"));
-    accelerator.memory.offchip_bandwidth = 2;
+    accelerator.memory.dram_bandwidth = 2;
     assert_eq!(roofs(&shape, &accelerator), expected([63, 33, 42, 63], "offchip"));
 }
 

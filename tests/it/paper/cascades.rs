@@ -96,7 +96,7 @@ fn a_request_that_arrives_after_its_upstream_was_dropped_is_dropped_on_arrival()
         reading(&[0], model("KD", 3.0)),
         after(
             1,
-            ActiveModel { deadline: Some(span_ms(900.0)), ..reading(&[0, 1], model("SR", 3.0)) },
+            reading(&[0, 1], model("SR", 3.0)).with_relative_deadline(span_ms(900.0)),
         ),
     ];
     let trace = trace(&plan(

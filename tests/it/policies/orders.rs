@@ -25,7 +25,7 @@ fn tasks(tasks: &[Task]) -> Tasks {
         let mut stream = sensor(name, fps);
         stream.initial_latency = span_ms(release_ms);
         let read = reading(&[streams.len()], model(name, fps));
-        let read = ActiveModel { deadline: Some(span_ms(deadline_ms - release_ms)), ..read };
+        let read = read.with_relative_deadline(span_ms(deadline_ms - release_ms));
         streams.push(stream);
         models.push(match upstream {
             Some(upstream) => after(upstream, read),

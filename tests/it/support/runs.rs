@@ -40,13 +40,7 @@ pub fn rate(fps: f64) -> FrameRate {
 
 /// A sensor without initial latency and jitter.
 pub fn sensor(name: &str, fps: f64) -> InputStream {
-    InputStream {
-        name: name.into(),
-        rate: rate(fps),
-        initial_latency: SimSpan::ZERO,
-        max_jitter: SimSpan::ZERO,
-        distribution: JitterDistribution::TruncatedNormal,
-    }
+    InputStream::new(name, rate(fps))
 }
 
 /// Camera and lidar of Table 3, and the microphone: streams 0, 1 and 2.
@@ -61,24 +55,7 @@ pub fn table_3() -> Vec<InputStream> {
 
 /// A model that reads nothing and depends on nothing.
 pub fn model(task: &str, fps: f64) -> ActiveModel {
-    ActiveModel {
-        unit: UnitModel {
-            task: task.into(),
-            network: network(task),
-            dataset: "none".into(),
-            quality: QualityGoal {
-                metric: "accuracy".into(),
-                target: 1.0,
-                better: Better::Higher,
-                measured: None,
-            },
-        },
-        artifact_name: task.into(),
-        rate: rate(fps),
-        inputs: Vec::new(),
-        dependencies: Vec::new(),
-        deadline: None,
-    }
+    ActiveModel::new(UnitModel::new(task, network(task)), rate(fps))
 }
 
 /// A network of one layer; the tests say what it costs.
@@ -145,17 +122,9 @@ pub fn system(n: usize) -> System {
 fn accelerator(name: &str) -> Accelerator {
     let spatial = Directive::spatial(1, 1, Axis::K);
     let level = ClusterLevel { units: None, directives: vec![spatial] };
-    Accelerator {
-        name: name.into(),
-        dataflow: Arc::new(Dataflow::new("test", vec![level]).expect("a spatial map is enough")),
-        pes: 1,
-        clock: ClockRate::GHZ,
-        noc: Noc::new(vec![1]),
-        memory: Memory::new(Bytes::new(1), Bytes::new(1), 1),
-        datapath: Datapath::default(),
-        byte_energy: ByteEnergy::default(),
-        energy: EnergyTable { mac_nj: 1.0, l1_per_mac: 1.0, l2_per_mac: 1.0, dram_per_mac: 1.0 },
-    }
+    let dataflow = Dataflow::new("test", vec![level]).expect("a spatial map is enough");
+    let memory = Memory::new(Bytes::new(1), Bytes::new(1), 1);
+    Accelerator::new(name, Arc::new(dataflow), 1, Noc::uniform(NocLevel::new(1)), memory)
 }
 
 /// A plan with the costs of its models on its accelerators.

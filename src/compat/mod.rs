@@ -8,6 +8,7 @@
 //!
 //! Knows no files and no cost model; costs come from the plan.
 
+mod ablation;
 mod engine;
 mod expf;
 mod lower;
@@ -21,7 +22,7 @@ use std::sync::Arc;
 
 use crate::cost::CostTable;
 use crate::ids::FrameId;
-use crate::plan::{Ablation, Plan};
+use crate::plan::Plan;
 use crate::scenario::Scenario;
 use crate::score::{InferenceScore, Scorecard};
 use crate::trace::{Attempt, DropReason, Outcome, Record, Trace};
@@ -31,6 +32,7 @@ use engine::{Execution, Fate, History, Request};
 use lower::Inputs;
 use score::Tallies;
 
+pub use ablation::{Ablation, LeaveOut};
 pub use lower::CompatError;
 
 /// Replays `plan` as the artifact would have run it with `srand(seed)`; the artifact itself takes
@@ -158,16 +160,14 @@ mod fixture {
     use super::*;
     use crate::cost::{CostTable, NetworkCost};
     use crate::dataflow::{Axis, ClusterLevel, Dataflow, Directive};
-    use crate::hardware::{Accelerator, ByteEnergy, Datapath, EnergyTable, Memory, Noc, NocLevel, System};
+    use crate::hardware::{Accelerator, Memory, Noc, NocLevel, System};
     use crate::ids::ModelId;
 
     use crate::model::{ConvShape, Layer, Network};
 
-    use crate::scenario::{
-        ActiveModel, Better, Dependency, DependencyKind, QualityGoal, UnitModel,
-    };
+    use crate::scenario::{ActiveModel, Dependency, DependencyKind, UnitModel};
 
-    use crate::units::{Bytes, ClockRate, Cycles, FrameRate, SimSpan};
+    use crate::units::{Bytes, Cycles, FrameRate, SimSpan};
 
     /// A model with its latency on every accelerator \[ms\].
     pub(super) struct TestModel {

@@ -400,7 +400,8 @@ impl Accelerator {
         let levels = self.noc.levels();
         bounded("the number of NoC levels", levels.len() as u64, Noc::MAX_LEVELS as u64)?;
         for &NocLevel { bandwidth, up_bandwidth, weight_bandwidth, .. } in levels {
-            for bandwidth in [Some(bandwidth), up_bandwidth, weight_bandwidth].into_iter().flatten() {
+            for bandwidth in [Some(bandwidth), up_bandwidth, weight_bandwidth].into_iter().flatten()
+            {
                 bounded("the NoC bandwidth", bandwidth, 1 << 32)?;
             }
         }

@@ -75,12 +75,7 @@ pub struct QualityGoal {
 impl Default for QualityGoal {
     /// An unspecified goal, which is met because nothing was measured.
     fn default() -> Self {
-        Self {
-            metric: "unspecified".into(),
-            target: 1.0,
-            better: Better::Higher,
-            measured: None,
-        }
+        Self { metric: "unspecified".into(), target: 1.0, better: Better::Higher, measured: None }
     }
 }
 

@@ -14,7 +14,7 @@ use xrsim::cost::{CostTable, LayerCost, NetworkCost};
 use xrsim::engine;
 use xrsim::ids::RequestId;
 use xrsim::load::{Request, RequestStream};
-use xrsim::plan::{EngineSettings, LatePolicy};
+use xrsim::plan::{DeadlineMiss, EngineSettings};
 use xrsim::scenario::{ActiveModel, InputStream, Scenario};
 use xrsim::schedule::{self, Granularity, Options, Policy, Preemption};
 use xrsim::score::energy::energy;
@@ -121,9 +121,8 @@ fn crossed(n_models: usize) -> CostTable {
 
 /// Some models of one frame each that is due after `deadline_ms`.
 fn single_frames(n_models: usize, deadline_ms: f64) -> Vec<ActiveModel> {
-    let of = |index: usize| ActiveModel {
-        deadline: Some(span_ms(deadline_ms)),
-        ..model(&format!("model {index}"), 10.0)
+    let of = |index: usize| {
+        model(&format!("model {index}"), 10.0).with_relative_deadline(span_ms(deadline_ms))
     };
     (0..n_models).map(of).collect()
 }
@@ -201,7 +200,7 @@ fn random_plan(draws: &mut ChaCha8Rng) -> Case {
         ..ScoreSettings::default()
     };
     plan.engine = EngineSettings {
-        late: [LatePolicy::Finish, LatePolicy::Abort][draws.random_range(0..2)],
+        deadline_miss: [DeadlineMiss::Finish, DeadlineMiss::Abort][draws.random_range(0..2)],
         grace: span_ms(pick(&[0.0, 0.0, 20.0], draws)),
         replace_by_newer: draws.random_bool(0.2),
         ..EngineSettings::default()
@@ -216,7 +215,7 @@ fn random_model(index: usize, draws: &mut ChaCha8Rng) -> ActiveModel {
         built = reading(&[0], built);
     }
     if draws.random_bool(0.3) {
-        built.deadline = Some(span_ms(draws.random_range(1.0..60.0)));
+        built.relative_deadline = Some(span_ms(draws.random_range(1.0..60.0)));
     }
     if index > 0 && draws.random_bool(0.5) {
         let upstream = draws.random_range(0..index);
@@ -296,7 +295,7 @@ fn no_policy_exceeds_a_bound_on_random_instances() {
             let stays = granularity == Granularity::Model && preemption == Preemption::None;
             let bounds = if stays { whole } else { moving };
             n_whole += u32::from(stays);
-            n_cut += u32::from(!run.trace.pieces().is_empty());
+            n_cut += u32::from(!run.trace.segments().is_empty());
             assert!(total.score <= total.score_executed_mean + 1e-12);
             for (bound, upper) in Bound::ALL.into_iter().zip(bounds.values()) {
                 let (policy, score) = (plan.scheduler.label(), total.score_executed_mean);

@@ -310,7 +310,8 @@ fn styles() {
     );
 }
 
-const ENERGY: &str = "{mac_nj: 1, scratchpad_per_mac: 1, shared_memory_per_mac: 1, dram_per_mac: 1}";
+const ENERGY: &str =
+    "{mac_nj: 1, scratchpad_per_mac: 1, shared_memory_per_mac: 1, dram_per_mac: 1}";
 
 #[test]
 fn platforms_with_wrong_units() {

@@ -2,6 +2,7 @@
 
 mod curve;
 mod logs;
+mod options;
 mod results;
 mod target;
 mod tenants;
@@ -21,7 +22,6 @@ use crate::mlperf::settings::MAX_SAMPLES;
 use crate::mlperf::suite::{Benchmark, Load, Suite, Test};
 use crate::units::SimSpan;
 
-use super::args::{MlperfArgs, MlperfBenchmark};
 use super::message::Failure;
 use super::output::OutputSet;
 use super::places::Places;
@@ -30,6 +30,7 @@ use super::trace::CompleteTrace;
 
 pub use crate::mlperf::files::RECORD;
 use curve::Curve;
+use options::{MlperfArgs, MlperfBenchmark};
 use results::Results;
 use target::Target;
 

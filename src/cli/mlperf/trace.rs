@@ -9,10 +9,10 @@ use crate::mlperf::suite::Test;
 use crate::score::{inferences, score};
 use crate::sweep::{RunResult, RunSpec, Semantics};
 
-use super::super::args::MlperfArgs;
 use super::super::message::Failure;
 use super::super::trace::{CompleteTrace, TraceFile};
 use super::Made;
+use super::options::MlperfArgs;
 use super::target::{Kind, Target, deadline};
 
 /// Most samples of a trace, which makes some 300 MB.

@@ -99,7 +99,8 @@ fn idealised(accelerator: &Accelerator, platform: &Platform) -> Accelerator {
     ideal.noc.set(&[0], |level, latency| level.latency = latency);
     ideal.datapath.widths.partial_sum = 1;
     ideal.byte_energy = platform.byte_energy;
-    ideal.byte_energy.shared_memory = Some(sram_pj_per_byte(accelerator.memory.shared.get() as f64));
+    ideal.byte_energy.shared_memory =
+        Some(sram_pj_per_byte(accelerator.memory.shared.get() as f64));
     ideal.byte_energy.dram = 0.0;
     ideal.memory.shared = UNLIMITED_MEMORY;
     ideal.memory.dram_bandwidth = UNLIMITED_BANDWIDTH;

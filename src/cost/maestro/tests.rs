@@ -4,9 +4,9 @@
 use std::sync::Arc;
 
 use crate::dataflow::{Axis, ClusterLevel, Dataflow, Directive, Size};
-use crate::hardware::{Accelerator, ByteEnergy, Datapath, EnergyTable, Memory, Noc, NocLevel};
+use crate::hardware::{Accelerator, Memory, Noc, NocLevel};
 use crate::model::{ConvKind, ConvShape};
-use crate::units::{Bytes, ClockRate};
+use crate::units::Bytes;
 
 use super::cases::{self, Case, Cases, SpatialEdge};
 use super::delay;

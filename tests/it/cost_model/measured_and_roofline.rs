@@ -17,10 +17,10 @@ use xrsim::scenario::Scenario;
 use xrsim::units::{ClockRate, Cycles, Millijoules, SimSpan};
 
 fn accelerator(name: &str, pes: u32, bandwidth: u64) -> Accelerator {
-    Accelerator {
-        name: name.into(),
-        ..support::accelerator(&support::published_dataflow("WS"), pes, &[bandwidth])
-    }
+    let dataflow = support::published_dataflow("WS");
+    let mut accelerator = support::accelerator(&dataflow, pes, &[bandwidth]);
+    accelerator.name = name.into();
+    accelerator
 }
 
 fn network(name: &str, layers: &[&str]) -> Network {
@@ -101,22 +101,15 @@ fn the_name_of_an_accelerator_comes_before_its_dataflow_and_pes() {
     assert_eq!(latency_ms("WS-0", 2048), Ok(2.0));
     assert_eq!(latency_ms("WS-0", 4096), Ok(2.0));
     assert_eq!(latency_ms("WS-1", 2048), Ok(1.0));
-    assert_eq!(
-        latency_ms("WS-1", 4096),
-        Err(Infeasible::NotMeasured {
-            network: "net".into(),
-            accelerator: "WS-1".into(),
-            style: "WS@4096".into(),
-        })
-    );
+    assert_eq!(latency_ms("WS-1", 4096), Err(Infeasible::NotMeasured));
 }
 
 #[test]
 fn measured_layers_add_up_in_execution_order() {
     let records = vec![record("x", Some("b"), 0.001, 0.5), record("x", Some("a"), 0.002, 0.25)];
     let table = CostRecords::new(records).unwrap();
-    let slow =
-        Accelerator { clock: ClockRate::from_mhz(500.0).unwrap(), ..accelerator("x", 1024, 1) };
+    let mut slow = accelerator("x", 1024, 1);
+    slow.clock = ClockRate::from_mhz(500.0).unwrap();
     // Layer `a` runs twice: 2000 ns at 500 MHz are 1000 cycles.
     let net = network("net", &["a", "b", "a"]);
     let cost = table.network(&net, &slow).unwrap();
@@ -141,18 +134,8 @@ fn layers_that_are_missing_or_unknown_are_named_when_used() {
         let table = CostRecords::new(records.collect()).unwrap();
         table.network(&network("net", &["a", "b", "c"]), &accelerator("x", 1024, 1)).unwrap_err()
     };
-    assert_eq!(
-        cost(&["a", "c"]),
-        Infeasible::LayerNotMeasured {
-            network: "net".into(),
-            layer: "b".into(),
-            accelerator: "x".into(),
-        }
-    );
-    assert_eq!(
-        cost(&["a", "b", "c", "d"]),
-        Infeasible::UnknownLayer { network: "net".into(), layer: "d".into() }
-    );
+    assert_eq!(cost(&["a", "c"]), Infeasible::LayerNotMeasured { layer: "b".into() });
+    assert_eq!(cost(&["a", "b", "c", "d"]), Infeasible::UnknownLayer { layer: "d".into() });
 }
 
 #[test]
@@ -299,8 +282,8 @@ fn costs_beyond_every_time_are_refused_where_they_stand() {
         let expected = format!("t.csv:3:7: `{beyond}` is no latency ({allowed})");
         assert_eq!(of(column, beyond), Err(expected));
     }
-    let slow =
-        Accelerator { clock: ClockRate::from_mhz(1.0).unwrap(), ..accelerator("y", 1024, 1) };
+    let mut slow = accelerator("y", 1024, 1);
+    slow.clock = ClockRate::from_mhz(1.0).unwrap();
     let table = of("cycles", "9007199254000000").unwrap();
     let found = table.network(&network("net", &["a"]), &slow).unwrap_err().to_string();
     assert!(found.contains("which take longer than 9007199254 ms at its clock"), "{found}");

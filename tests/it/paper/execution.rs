@@ -1,18 +1,18 @@
-//! What the engine makes of requests: when each runs, waits, is dropped or replaced.
+//! Execution of requests: when each one runs, waits, is dropped or replaced.
 
 use super::idle_plan;
 use crate::support::runs::*;
 use xrsim::ids::AccelId;
-use xrsim::plan::{LatePolicy, PlanError};
-use xrsim::scenario::{ActiveModel, InputStream};
+use xrsim::plan::{DeadlineMiss, PlanError};
+use xrsim::scenario::InputStream;
 use xrsim::trace::{Attempt, DropReason, Outcome};
 use xrsim::units::SimTime;
 
 /// Social interaction A (section 3.6, Figure 3): eye segmentation and gaze estimation at 60 FPS,
-/// hand tracking and depth refinement at 30 FPS; the lidar is 1 ms behind the camera.
+/// hand tracking and depth refinement at 30 FPS; the lidar is 1 ms later than the camera.
 ///
 /// At 0 the fast accelerator 0 takes ES (the earlier deadline), 1 takes HT. DR arrives at 1 and
-/// finds both busy. At 4 GE may start: released before DR, it goes first. At 7 DR follows.
+/// finds both busy. At 4 GE may start: it arrived before DR, so it runs first. At 7 DR follows.
 #[test]
 fn the_deep_dive_example_runs_as_drawn_by_hand() {
     let lidar = InputStream { initial_latency: span_ms(1.0), ..sensor("lidar", 60.0) };
@@ -52,7 +52,7 @@ fn a_latency_up_to_the_period_meets_every_deadline() {
     for latency_ms in [0.0, 0.001, 37.5, 99.999, 100.0] {
         let plan = periodic(latency_ms, 1, 30);
         let counts = plan.score(&trace(&plan)).total.counts;
-        assert_eq!((counts.executed, counts.deadline_misses), (30, 0), "{latency_ms}");
+        assert_eq!((counts.executed, counts.late), (30, 0), "{latency_ms}");
     }
 }
 
@@ -66,7 +66,7 @@ fn a_latency_above_the_period_executes_exactly_what_fits() {
         let plan = periodic(latency_ms, 1, 30);
         let counts = plan.score(&trace(&plan)).total.counts;
         assert_eq!((counts.executed, counts.dropped), (executed, 30 - executed), "{latency_ms}");
-        assert_eq!(counts.deadline_misses, executed, "each takes longer than a period");
+        assert_eq!(counts.late, executed, "each takes longer than a period");
     }
 }
 
@@ -103,11 +103,11 @@ fn n_overloaded_accelerators_execute_exactly_what_fits() {
         let fits = |k: u64| ((30 - k) * 100_000).div_ceil(latency_us);
         let executed: u64 = (0..n as u64).map(fits).sum();
         assert_eq!(counts.executed, executed, "{latency_us} on {n}");
-        assert_eq!(counts.released, 30);
+        assert_eq!(counts.requests, 30);
     }
 }
 
-/// A frame is 100 ms; the first model takes all of it.
+/// A period is 100 ms; the first model takes the whole period.
 #[test]
 fn a_request_that_waits_is_dropped_at_its_deadline_and_not_started() {
     let trace = trace(&plan(
@@ -135,11 +135,11 @@ fn a_grace_keeps_waiting_requests_beyond_their_deadline() {
     assert_eq!(execution(&trace(&plan), 1, 0), (0, 150.0, 151.0));
 }
 
-/// Of 150 ms the run has had 100 at its deadline: two thirds of its 1 mJ.
+/// At its deadline the request has run 100 of 150 ms and spent two thirds of its 1 mJ.
 #[test]
 fn late_runs_can_be_aborted_at_their_deadline() {
     let mut plan = periodic(150.0, 1, 3);
-    plan.engine.late = LatePolicy::Abort;
+    plan.engine.deadline_miss = DeadlineMiss::Abort;
     let trace = trace(&plan);
     for frame in 0..3 {
         let Outcome::Dropped { at, reason, energy, attempt } = record(&trace, 0, frame).outcome
@@ -157,7 +157,7 @@ fn late_runs_can_be_aborted_at_their_deadline() {
 #[test]
 fn a_run_that_ends_on_its_deadline_is_not_aborted() {
     let mut plan = periodic(100.0, 1, 3);
-    plan.engine.late = LatePolicy::Abort;
+    plan.engine.deadline_miss = DeadlineMiss::Abort;
     assert_eq!(execution(&trace(&plan), 0, 2), (0, 200.0, 300.0));
 }
 
@@ -178,7 +178,7 @@ fn a_newer_frame_can_replace_a_waiting_older_one() {
     assert_eq!(execution(&trace, 0, 5), (0, 500.0, 750.0));
 }
 
-/// The explicit deadline (1 ms after the nominal start) has passed when the sensor delivers.
+/// The explicit deadline (1 ms after the nominal start) is before the arrival of the sensor frame.
 #[test]
 fn a_request_whose_deadline_is_over_on_arrival_is_dropped_on_arrival() {
     let hasty = reading(&[0, 1], model("A", 10.0)).with_relative_deadline(span_ms(1.0));

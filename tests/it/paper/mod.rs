@@ -1,5 +1,5 @@
-//! The paper's definitions, by hand: inputs small enough to follow with a pencil, the expected value
-//! derived beside each.
+//! Definitions of the paper on inputs that are small enough to compute by hand. The derivation of the
+//! expected value is beside each one.
 
 mod cascades;
 mod dependencies;

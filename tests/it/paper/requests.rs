@@ -4,7 +4,7 @@
 use super::{frames_of, idle_plan, load};
 use crate::support::runs::*;
 use xrsim::load::{FrameMapping, LoadError, Request};
-use xrsim::scenario::{ActiveModel, InputStream};
+use xrsim::scenario::InputStream;
 use xrsim::units::{SimSpan, SimTime};
 
 /// Start of frame `index` at `fps` frames per second, in whole nanoseconds.
@@ -53,7 +53,7 @@ fn the_option_nominal_ignores_the_sensor_grid() {
     }
 }
 
-/// T_dl(j) = (j + 1)/45, whatever sensor frame serves it.
+/// T_dl(j) = (j + 1)/45, for any sensor frame that serves it.
 #[test]
 fn the_deadline_is_the_next_frame_of_the_model() {
     for mapping in [FrameMapping::Floor, FrameMapping::Ceil, FrameMapping::Nominal] {
@@ -119,7 +119,7 @@ fn jitter_belongs_to_the_sensor_frame_in_every_model_and_scenario() {
     }
 }
 
-/// Bounds of Table 3: 0.05 ms for the camera. Frame 0 cannot come before the start of the run.
+/// Bounds of Table 3: 0.05 ms for the camera. Frame 0 cannot arrive before the start of the run.
 #[test]
 fn jitter_stays_within_its_bound_and_moves_no_deadline() {
     let mut at_zero = 0;

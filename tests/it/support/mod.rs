@@ -16,9 +16,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use xrsim::dataflow::{Axis, ClusterLevel, Dataflow, Directive, Size};
-use xrsim::hardware::{Accelerator, ByteEnergy, Datapath, EnergyTable, Memory, Noc};
+use xrsim::hardware::{Accelerator, Memory, Noc};
 use xrsim::model::{ConvKind, ConvShape};
-use xrsim::units::{Bytes, ClockRate};
+use xrsim::units::Bytes;
 
 /// Dataflows of the published artifact, by name, in the notation of [`dataflow`].
 pub const PUBLISHED_DATAFLOWS: [(&str, &str); 3] = [
@@ -80,8 +80,8 @@ pub fn shape(kind: ConvKind, [k, c, y, x, r, s]: [u32; 6]) -> ConvShape {
     ConvShape { kind, n: 1, k, c, y, x, r, s, stride_y: 1, stride_x: 1, ..ConvShape::UNIT }
 }
 
-/// A file of the folder of reference data beside this checkout; `None`, said on standard error,
-/// where the folder is absent.
+/// A file of the folder of reference data beside this checkout. `None` where the folder is absent, with a
+/// note on standard error.
 pub fn reference(path: &str) -> Option<PathBuf> {
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../shared/reference");
     if !folder.is_dir() {

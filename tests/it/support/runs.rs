@@ -1,5 +1,5 @@
 //! Small scenarios, systems and plans for tests of the runtime, built by hand: no files, no cost
-//! model. Latencies are what a test says they are.
+//! model. The tests give the latencies.
 
 use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
@@ -9,19 +9,16 @@ use sha2::{Digest, Sha256};
 use xrsim::cost::{CostTable, NetworkCost};
 use xrsim::dataflow::{Axis, ClusterLevel, Dataflow, Directive};
 use xrsim::engine::{self, Run};
-use xrsim::hardware::{Accelerator, ByteEnergy, Datapath, EnergyTable, Memory, Noc, System};
+use xrsim::hardware::{Accelerator, Memory, Noc, NocLevel, System};
 use xrsim::ids::{AccelId, FrameId, ModelId, StreamId};
 use xrsim::load::RequestStream;
 use xrsim::model::{ConvShape, Layer, Network};
 use xrsim::plan::Plan;
-use xrsim::scenario::{
-    ActiveModel, Better, Dependency, DependencyKind, InputStream, JitterDistribution, QualityGoal,
-    Scenario, UnitModel,
-};
+use xrsim::scenario::{ActiveModel, Dependency, DependencyKind, InputStream, Scenario, UnitModel};
 use xrsim::schedule::Policy;
 use xrsim::sweep::{RunSpec, Semantics};
 use xrsim::trace::{DropReason, Outcome, Record, Trace};
-use xrsim::units::{Bytes, ClockRate, Cycles, FrameRate, SimSpan, SimTime};
+use xrsim::units::{Bytes, Cycles, FrameRate, SimSpan, SimTime};
 
 /// Instant `ms` milliseconds after the start.
 pub fn at_ms(ms: f64) -> SimTime {
@@ -58,15 +55,16 @@ pub fn model(task: &str, fps: f64) -> ActiveModel {
     ActiveModel::new(UnitModel::new(task, network(task)), rate(fps))
 }
 
-/// A network of one layer; the tests say what it costs.
+/// A network of one layer. The tests give its cost.
 fn network(name: &str) -> Arc<Network> {
     let layer = Layer::new("layer", ConvShape::UNIT);
     Arc::new(Network::new(name, vec![layer]).expect("one layer is a network"))
 }
 
-/// The same model, reading these streams, the primary one first.
-pub fn reading(streams: &[usize], model: ActiveModel) -> ActiveModel {
-    ActiveModel { inputs: streams.iter().copied().map(StreamId::new).collect(), ..model }
+/// The same model with these input streams, the primary one first.
+pub fn reading(streams: &[usize], mut model: ActiveModel) -> ActiveModel {
+    model.inputs = streams.iter().copied().map(StreamId::new).collect();
+    model
 }
 
 /// The same model with one more data dependency.
@@ -85,7 +83,7 @@ fn depending(upstream: usize, kind: DependencyKind, mut model: ActiveModel) -> A
     model
 }
 
-/// A scenario that is known to be good.
+/// A scenario that is valid.
 pub fn scenario(streams: Vec<InputStream>, models: Vec<ActiveModel>) -> Scenario {
     Scenario::new("test", streams, models).expect("the scenario of a test is good")
 }
@@ -222,9 +220,9 @@ pub fn dropped(trace: &Trace, model: usize, frame: usize) -> (f64, DropReason) {
 /// Executions on every accelerator, in order of start: start and end.
 pub fn occupancy(trace: &Trace, n_accelerators: usize) -> Vec<Vec<(SimTime, SimTime)>> {
     let mut busy = vec![Vec::new(); n_accelerators];
-    for stretch in trace.stretches() {
-        let end = stretch.end.expect("every run of the engine ends");
-        busy[stretch.accelerator.index()].push((stretch.start, end));
+    for interval in trace.busy_intervals() {
+        let end = interval.end.expect("every run of the engine ends");
+        busy[interval.accelerator.index()].push((interval.start, end));
     }
     busy.iter_mut().for_each(|executions| executions.sort());
     busy

@@ -13,9 +13,9 @@ use crate::mlperf::suite::{Suite, Test};
 use crate::mlperf::tenants::{TenantOutcome, TenantTest, find_factor, play};
 use crate::units::{SimSpan, SimTime};
 
-use super::super::args::MlperfArgs;
 use super::super::message::Failure;
 use super::super::output::OutputSet;
+use super::options::MlperfArgs;
 use super::target::Accelerators;
 
 use option::TenantOption;

@@ -8,8 +8,8 @@ use crate::mlperf::peak::Trial;
 use crate::mlperf::tenants::TenantOutcome;
 use crate::report::table;
 
-use super::super::super::args::Format;
 use super::super::super::message::{Failure, say};
+use super::super::super::options::Format;
 use super::super::super::output::{self, OutputSet};
 use super::super::super::table_style;
 use super::super::logs;

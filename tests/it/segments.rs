@@ -1,4 +1,4 @@
-//! Requests that run in pieces: granularity, preemption at layer boundaries, and what becomes of
+//! Requests that run in segments: granularity, preemption at layer boundaries, and what becomes of
 //! requests that were cut.
 
 use crate::support::layers;
@@ -8,14 +8,14 @@ use proptest::prelude::*;
 use proptest::sample::select;
 
 use layers::{
-    any_arrivals, any_options, check_pieces, fixed_priorities, layers, plan, requests, stream,
-    stretches, table_ns,
+    any_arrivals, any_options, busy_intervals, check_segments, fixed_priorities, layers, plan,
+    requests, stream, table_ns,
 };
 use runs::{Case, by};
 use xrsim::engine;
 use xrsim::ids::{AccelId, ModelId, RequestId};
 use xrsim::load::RequestStream;
-use xrsim::plan::LatePolicy;
+use xrsim::plan::DeadlineMiss;
 use xrsim::schedule::{Granularity, Options, Preemption};
 use xrsim::trace::{Attempt, DropReason, Outcome, Trace};
 use xrsim::units::{Millijoules, SimSpan, SimTime};
@@ -33,7 +33,7 @@ const PREEMPTIVE: Options =
 fn play(plan: &Case, requests: &RequestStream) -> Trace {
     let run =
         engine::run(plan, &plan.costs, requests).expect("policies of this program do not fail");
-    check_pieces(plan, &run.trace);
+    check_segments(plan, &run.trace);
     run.trace
 }
 
@@ -60,10 +60,10 @@ fn interrupted_at(ns: u64) -> RequestStream {
 fn a_request_that_becomes_ready_cuts_what_runs_at_the_end_of_its_layer() {
     let plan = prioritised(PREEMPTIVE, short_and_long());
     let trace = play(&plan, &interrupted_at(5));
-    assert_eq!(stretches(&trace, 0), [(0, 0, 8), (0, 10, 14)]);
+    assert_eq!(busy_intervals(&trace, 0), [(0, 0, 8), (0, 10, 14)]);
     assert_eq!(layers(&trace, 0), [(0, 2), (2, 3)]);
-    assert_eq!(stretches(&trace, 1), [(0, 8, 10)]);
-    assert_eq!(trace.pieces().len(), 2, "a request that was not cut has no pieces");
+    assert_eq!(busy_intervals(&trace, 1), [(0, 8, 10)]);
+    assert_eq!(trace.segments().len(), 2, "a request that was not cut has no segments");
     let energy = Millijoules::from_nj(8.0) + Millijoules::from_nj(4.0);
     let (accelerator, start, end) = (AccelId::new(0), at(0), at(14));
     assert_eq!(
@@ -76,16 +76,16 @@ fn a_request_that_becomes_ready_cuts_what_runs_at_the_end_of_its_layer() {
 fn between_two_layers_it_cuts_at_once() {
     let plan = prioritised(PREEMPTIVE, short_and_long());
     let trace = play(&plan, &interrupted_at(4));
-    assert_eq!(stretches(&trace, 0), [(0, 0, 4), (0, 6, 14)]);
-    assert_eq!(stretches(&trace, 1), [(0, 4, 6)]);
+    assert_eq!(busy_intervals(&trace, 0), [(0, 0, 4), (0, 6, 14)]);
+    assert_eq!(busy_intervals(&trace, 1), [(0, 4, 6)]);
 }
 
 #[test]
 fn in_the_last_layer_there_is_nothing_to_cut() {
     let plan = prioritised(PREEMPTIVE, short_and_long());
     let trace = play(&plan, &interrupted_at(9));
-    assert_eq!(stretches(&trace, 0), [(0, 0, 12)]);
-    assert_eq!(trace.pieces(), []);
+    assert_eq!(busy_intervals(&trace, 0), [(0, 0, 12)]);
+    assert_eq!(trace.segments(), []);
 }
 
 /// The policy is asked at 4, 8 and 12 ns anyway.
@@ -104,9 +104,9 @@ fn a_block_is_as_few_whole_layers_as_take_its_time() {
     let granularity = Granularity::Block(SimSpan::from_ns(5));
     let plan = prioritised(Options { granularity, ..LAYERS }, short_and_long());
     let trace = play(&plan, &interrupted_at(1));
-    assert_eq!(stretches(&trace, 0), [(0, 0, 8), (0, 10, 14)]);
+    assert_eq!(busy_intervals(&trace, 0), [(0, 0, 8), (0, 10, 14)]);
     let trace = play(&plan, &interrupted_at(9));
-    assert_eq!(stretches(&trace, 0), [(0, 0, 12)], "the rest is shorter than a block");
+    assert_eq!(busy_intervals(&trace, 0), [(0, 0, 12)], "the rest is shorter than a block");
 }
 
 /// What was cut goes back among the ready requests; if that cut what runs, everything would go on
@@ -119,9 +119,9 @@ fn what_was_cut_cuts_nothing() {
     let trace = play(&plan, &stream(&[(2, 0, 1000), (1, 1, 1000), (0, 2, 1000)]));
     // At 1 the first layer of model 2 has just ended; model 1 runs its first layer until 5, since
     // model 0 came meanwhile; then 0, the rest of 1 in one go, the rest of 2.
-    assert_eq!(stretches(&trace, 0), [(0, 0, 1), (0, 15, 17)]);
-    assert_eq!(stretches(&trace, 1), [(0, 1, 5), (0, 7, 15)]);
-    assert_eq!(stretches(&trace, 2), [(0, 5, 7)]);
+    assert_eq!(busy_intervals(&trace, 0), [(0, 0, 1), (0, 15, 17)]);
+    assert_eq!(busy_intervals(&trace, 1), [(0, 1, 5), (0, 7, 15)]);
+    assert_eq!(busy_intervals(&trace, 2), [(0, 5, 7)]);
 }
 
 /// The first accelerator is twice as fast. Request 1 starts on the second, is asked again after its
@@ -131,9 +131,9 @@ fn a_request_may_go_on_elsewhere() {
     let costs = table_ns(&[vec![vec![2, 2, 2], vec![4, 4, 4]]]);
     let plan = prioritised(LAYERS, plan(costs));
     let trace = play(&plan, &stream(&[(0, 0, 1000), (0, 0, 1000)]));
-    assert_eq!(stretches(&trace, 0), [(0, 0, 6)]);
-    assert_eq!(stretches(&trace, 1), [(1, 0, 8), (0, 8, 10)]);
-    let energies: Vec<_> = trace.pieces().iter().map(|piece| piece.energy.get()).collect();
+    assert_eq!(busy_intervals(&trace, 0), [(0, 0, 6)]);
+    assert_eq!(busy_intervals(&trace, 1), [(1, 0, 8), (0, 8, 10)]);
+    let energies: Vec<_> = trace.segments().iter().map(|segment| segment.energy.get()).collect();
     assert_eq!(energies, [8.0, 2.0].map(|nj| Millijoules::from_nj(nj).get()));
 }
 
@@ -142,13 +142,13 @@ fn a_request_that_has_begun_is_not_dropped_at_its_deadline() {
     let plan = prioritised(PREEMPTIVE, short_and_long());
     // At 9 ns, its deadline, the long request waits behind the short one.
     let trace = play(&plan, &stream(&[(1, 0, 9), (0, 5, 1000)]));
-    assert_eq!(stretches(&trace, 0), [(0, 0, 8), (0, 10, 14)]);
+    assert_eq!(busy_intervals(&trace, 0), [(0, 0, 8), (0, 10, 14)]);
 }
 
 #[test]
 fn late_runs_are_aborted_wherever_they_are() {
     let mut plan = prioritised(PREEMPTIVE, short_and_long());
-    plan.engine.late = LatePolicy::Abort;
+    plan.engine.deadline_miss = DeadlineMiss::Abort;
     let attempt = Some(Attempt { accelerator: AccelId::new(0), start: at(0) });
     let dropped = |deadline, nj: f64| Outcome::Dropped {
         at: at(deadline),
@@ -159,14 +159,14 @@ fn late_runs_are_aborted_wherever_they_are() {
     // Waiting to go on: two layers have run.
     let trace = play(&plan, &stream(&[(1, 0, 9), (0, 5, 1000)]));
     assert_eq!(trace.record(RequestId::new(0)).outcome, dropped(9, 8.0));
-    assert_eq!(stretches(&trace, 0), [(0, 0, 8)]);
-    // In its second piece: three quarters of the third layer have run.
+    assert_eq!(busy_intervals(&trace, 0), [(0, 0, 8)]);
+    // In its second segment: three quarters of the third layer have run.
     let trace = play(&plan, &stream(&[(1, 0, 13), (0, 5, 1000)]));
     let Outcome::Dropped { energy, .. } = trace.record(RequestId::new(0)).outcome else {
         panic!("it ends after its deadline");
     };
     assert_eq!(energy, Millijoules::from_nj(8.0) + Millijoules::from_nj(3.0));
-    assert_eq!(stretches(&trace, 0), [(0, 0, 8), (0, 10, 13)]);
+    assert_eq!(busy_intervals(&trace, 0), [(0, 0, 8), (0, 10, 13)]);
     assert_eq!(layers(&trace, 0), [(0, 2), (2, 2)], "the last layer has not ended");
 }
 
@@ -175,7 +175,7 @@ fn a_newer_frame_does_not_replace_one_that_has_begun() {
     let mut plan = prioritised(PREEMPTIVE, short_and_long());
     plan.engine.replace_by_newer = true;
     let trace = play(&plan, &stream(&[(1, 0, 1000), (0, 5, 1000), (1, 9, 1000), (1, 9, 1000)]));
-    assert_eq!(stretches(&trace, 0), [(0, 0, 8), (0, 10, 14)]);
+    assert_eq!(busy_intervals(&trace, 0), [(0, 0, 8), (0, 10, 14)]);
     let reason = |id| match trace.record(RequestId::new(id)).outcome {
         Outcome::Dropped { reason, .. } => Some(reason),
         _ => None,
@@ -199,7 +199,7 @@ fn a_policy_may_drop_what_has_begun_and_its_energy_stays() {
         attempt: Some(Attempt { accelerator: AccelId::new(0), start: at(0) }),
     };
     assert_eq!(trace.record(RequestId::new(0)).outcome, outcome);
-    assert_eq!(stretches(&trace, 0), [(0, 0, 8)]);
+    assert_eq!(busy_intervals(&trace, 0), [(0, 0, 8)]);
 }
 
 #[test]
@@ -207,7 +207,7 @@ fn a_model_that_one_accelerator_knows_as_a_whole_is_one_layer() {
     let costs = table_ns(&[vec![vec![2, 2, 2], vec![]]]);
     assert_eq!(costs.n_layers(ModelId::new(0)), 1);
     let trace = play(&prioritised(LAYERS, plan(costs)), &stream(&[(0, 0, 1000)]));
-    assert_eq!(trace.pieces(), []);
+    assert_eq!(trace.segments(), []);
 }
 
 /// Times of layers of up to six models on up to three accelerators \[ns\].
@@ -223,18 +223,18 @@ fn costs() -> impl Strategy<Value = Vec<Vec<Vec<u64>>>> {
     (1usize..4).prop_flat_map(move |n| prop::collection::vec(model(n), 1..6))
 }
 
-/// What an executed request took: the time that its layers take where each piece ran.
+/// What an executed request took: the time that its layers take where each segment ran.
 fn check_times(plan: &Case, trace: &Trace) {
-    for piece in trace.pieces() {
-        let record = trace.record(piece.request);
+    for segment in trace.segments() {
+        let record = trace.record(segment.request);
         if matches!(record.outcome, Outcome::Executed { .. }) {
-            let layers = piece.first_layer..piece.end_layer;
-            let took = plan.costs.time_of(record.model, piece.accelerator, layers);
-            assert_eq!(piece.end - piece.start, took, "{piece:?}");
+            let layers = segment.first_layer..segment.end_layer;
+            let took = plan.costs.time_of(record.model, segment.accelerator, layers);
+            assert_eq!(segment.end - segment.start, took, "{segment:?}");
         }
     }
     for (index, record) in trace.records().iter().enumerate() {
-        let uncut = trace.pieces_of(RequestId::new(index)).is_empty();
+        let uncut = trace.segments_of(RequestId::new(index)).is_empty();
         if let Outcome::Executed { accelerator, start, end, energy } = record.outcome
             && uncut
         {
@@ -244,22 +244,22 @@ fn check_times(plan: &Case, trace: &Trace) {
     }
 }
 
-/// Without preemption a piece is as long as was asked; with it, it may end at the first boundary
+/// Without preemption a segment is as long as was asked; with it, it may end at the first boundary
 /// behind the arrival of some request.
 fn check_extents(plan: &Case, options: Options, trace: &Trace) {
-    for piece in trace.pieces() {
-        let record = trace.record(piece.request);
+    for segment in trace.segments() {
+        let record = trace.record(segment.request);
         let model = record.model;
-        let is_last = piece.end_layer == plan.costs.n_layers(model);
+        let is_last = segment.end_layer == plan.costs.n_layers(model);
         let is_executed = matches!(record.outcome, Outcome::Executed { .. });
         if is_last || !is_executed || options.granularity != Granularity::Model {
             continue;
         }
-        assert_eq!(options.preemption, Preemption::LayerBoundary, "{piece:?}");
-        let layer = piece.end_layer - 1..piece.end_layer;
-        let longest = plan.costs.time_of(model, piece.accelerator, layer);
-        let arrived = |ready: SimTime| ready <= piece.end && piece.end - ready <= longest;
-        assert!(trace.records().iter().any(|it| arrived(it.arrival)), "{piece:?}");
+        assert_eq!(options.preemption, Preemption::LayerBoundary, "{segment:?}");
+        let layer = segment.end_layer - 1..segment.end_layer;
+        let longest = plan.costs.time_of(model, segment.accelerator, layer);
+        let arrived = |ready: SimTime| ready <= segment.end && segment.end - ready <= longest;
+        assert!(trace.records().iter().any(|it| arrived(it.arrival)), "{segment:?}");
     }
 }
 
@@ -274,11 +274,11 @@ proptest! {
     #[test]
     fn pieces_are_in_order_without_overlap_and_as_long_as_their_layers(
         costs in costs(), arrivals in any_arrivals(1..200, 60), options in any_options(LAYERS),
-        edf in any::<bool>(), late in select(&[LatePolicy::Finish, LatePolicy::Abort]),
+        edf in any::<bool>(), late in select(&[DeadlineMiss::Finish, DeadlineMiss::Abort]),
     ) {
         let requests = requests(&arrivals, costs.len());
         let mut plan = prioritised(options, plan(table_ns(&costs)));
-        plan.engine.late = late;
+        plan.engine.deadline_miss = late;
         if edf {
             let granularity = match options.granularity {
                 Granularity::Model => "model".to_owned(),
@@ -295,8 +295,8 @@ proptest! {
         check_times(&plan, &trace);
         check_extents(&plan, options, &trace);
         let counts = plan.score(&trace).total.counts;
-        prop_assert_eq!(counts.released, counts.executed + counts.dropped);
-        prop_assert_eq!(counts.released + counts.not_triggered, requests.requests().len() as u64);
+        prop_assert_eq!(counts.requests, counts.executed + counts.dropped);
+        prop_assert_eq!(counts.requests + counts.not_triggered, requests.requests().len() as u64);
     }
 
     /// Nothing interrupts the requests of one model on one accelerator: under any order that a request

@@ -1,5 +1,5 @@
-//! The way behind a parser: check, cost, run, mlperf, sweep, report and plot with what was parsed,
-//! through the command line, in this process and in a folder of its own.
+//! The pipeline after a parser: check, cost, run, mlperf, sweep, report and plot with the parsed input,
+//! through the command line, in this process and in a separate folder.
 
 use std::fs;
 use std::path::Path;
@@ -14,7 +14,7 @@ use super::kind::Kind;
 use super::oracle::{self, Called, call};
 use super::seeds;
 
-/// Small files that inputs refer to and run with, all of them seeds.
+/// Small files that inputs refer to. They are seeds too.
 const HELPERS: [(&str, &str); 14] = [
     ("network", "tiny.yaml"),
     ("dataflow", "flow.yaml"),
@@ -38,14 +38,14 @@ const SHORT: [&str; 2] = ["--duration", "30"];
 /// Options of every load test: few queries.
 const FEW: [&str; 4] = ["--min-duration", "0.01", "--min-queries", "16"];
 
-/// A folder to work in. It is the working directory of the process, so that messages name no machine.
+/// A folder to work in. It is the working directory of the process, so that messages hold no absolute path.
 pub struct Shop {
     folder: TempDir,
     helpers: Vec<Arc<Source>>,
 }
 
 impl Shop {
-    /// A new one, with the helpers in it.
+    /// Creates the folder with the helper files.
     pub fn open() -> Self {
         let memory = Path::new("/dev/shm");
         let folder = match memory.is_dir() {
@@ -71,7 +71,7 @@ impl Shop {
         catalog
     }
 
-    /// Removes everything but the helpers.
+    /// Removes all files but the helper files.
     fn clean(&self) {
         for entry in fs::read_dir(self.folder.path()).expect("the folder can be listed") {
             let path = entry.expect("an entry can be read").path();
@@ -86,7 +86,7 @@ impl Shop {
         }
     }
 
-    /// What a run leaves, as a bundle.
+    /// Files of a run, as a bundle.
     pub fn results(&self) -> String {
         self.fresh(&["run", "--scenario", "scene.yaml", "--system", "system.yaml"], &SHORT);
         let names = ["scores.csv", "models.csv", "inferences.csv", "run.json"];
@@ -95,7 +95,7 @@ impl Shop {
         text
     }
 
-    /// What load tests leave, as a bundle.
+    /// Files of load tests, as a bundle.
     pub fn tests(&self) -> String {
         let suite = ["mlperf", "inference", "--suite", "mine.yaml", "--system", "system.yaml"];
         let more = ["--load", "server", "--load", "offline", "--qps", "100", "--curve", "2"];
@@ -136,8 +136,8 @@ impl Shop {
         bundle::join(files.iter().map(|(name, text)| (name.as_str(), text.as_str())))
     }
 
-    /// Takes `input` all the way; the error is a finding.
-    pub fn behind(&self, kind: Kind, input: &[u8], accepted: bool) -> Result<(), String> {
+    /// Takes `input` through the whole pipeline. An error is a finding.
+    pub fn whole_pipeline(&self, kind: Kind, input: &[u8], accepted: bool) -> Result<(), String> {
         let file = kind.file();
         if !matches!(
             kind,
@@ -210,10 +210,10 @@ impl Shop {
     }
 }
 
-/// What `check` says of hardware on which no network runs.
+/// Message of `check` for hardware on which no network runs.
 const OF_NO_USE: &str = "can run none of the";
 
-/// Rows without their checks, which would refuse every change.
+/// Rows without their checksums, which would refuse every change.
 fn without_checks(rows: &str) -> String {
     let cut =
         |line: &str| line.rsplit_once(',').map_or(String::new(), |(row, _)| format!("{row}\n"));
@@ -230,7 +230,7 @@ fn without_seal(record: &str) -> String {
     record.to_string()
 }
 
-/// A file that `check` knows: what it says is what the command that uses the file says.
+/// Checks a file that `check` knows: `check` and the command that uses the file must say the same.
 fn checked(kind: Kind, file: &str, accepted: bool) -> Result<(), String> {
     let check = call(&["check", file])?;
     // A sweep has more to it than its syntax, see below, and hardware is tried on networks.
@@ -292,7 +292,7 @@ fn checked(kind: Kind, file: &str, accepted: bool) -> Result<(), String> {
     }
 }
 
-/// A scenario of the network in `file`.
+/// A scenario with the network in `file`.
 fn scenario_of(file: &str) -> String {
     let sensors =
         "sensors: {camera: {rate_fps: 60}, microphone: {rate_fps: 60}, lidar: {rate_fps: 60}}";
@@ -301,7 +301,7 @@ fn scenario_of(file: &str) -> String {
     )
 }
 
-/// A run with `options`, its results and their page; twice if the first is good.
+/// Runs with `options` and makes the page of the results; twice if the first run succeeds.
 fn ran(options: &[&str]) -> Result<Called, String> {
     let run = |folder: &str| {
         let called = call(&[&["run"][..], options, &SHORT, &["--out", folder]].concat())?;
@@ -342,7 +342,7 @@ fn cost(options: &[&str], accepted: bool, file: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// What a test suite left is a page.
+/// Makes a page of the results of load tests.
 fn reported(called: &Called) -> Result<(), String> {
     if called.status == 0 && Path::new("o/suite.csv").exists() {
         call(&["report", "o", "--out", "page.html"])?.expect("report of load tests", &[0])?;
@@ -364,7 +364,7 @@ fn service(file: &str, accepted: bool) -> Result<(), String> {
     Ok(())
 }
 
-/// The last points of a sweep, two at most, their pictures, and the same rows the second time.
+/// Runs at most two points of a sweep, draws them, and compares the rows with those of a second run.
 fn swept(file: &str, is_good: bool) -> Result<(), String> {
     let sweep = |out: &str| {
         call(&["sweep", file, "--shard", "50000000/50000000", "--restart", "--out", out])
@@ -422,7 +422,7 @@ fn command(text: &str) -> Result<(), String> {
     call(&words).map(drop)
 }
 
-/// Work that is asked for rightly and takes long is no finding: numbers of it are small or absurd.
+/// Valid work that takes long is not a finding. Its numbers are therefore small or absurd.
 fn bounded<'a>(words: &[&'a str]) -> Vec<&'a str> {
     const WORK: [&str; 8] = [
         "--duration",
@@ -448,8 +448,8 @@ fn clamped(word: &str) -> &str {
     word.trim_end_matches('\r')
 }
 
-/// The command refuses what the parser refused, and for its reason; what the parser accepted it may
-/// refuse for another one, such as a system that is too small, but not as a wrong file.
+/// The command must refuse each input that the parser refused, for the same reason. It may refuse an
+/// accepted input for another reason, such as a system that is too small, but not as a wrong file.
 fn refused_unless(accepted: bool, called: &Called, name: &str) -> Result<(), String> {
     if !accepted {
         return called.expect("a refused input", &[1, 2]);
@@ -465,13 +465,13 @@ fn refused_unless(accepted: bool, called: &Called, name: &str) -> Result<(), Str
     }
 }
 
-/// End of the message of a file that is not there.
+/// End of the message for a file that does not exist.
 const MISSING: &str = "(os error 2)";
 
-/// Reasons why a file cannot be read, which have no place in it.
+/// Reasons why a file cannot be read. They have no position in the file.
 const UNREADABLE: [&str; 2] = ["not UTF-8", "larger than"];
 
-/// A refusal says where: `file:line:column`, or why the file cannot be read.
+/// A refusal gives its position, `file:line:column`, or the reason why the file cannot be read.
 fn has_place(check: &Called, file: &str) -> Result<(), String> {
     let first = check.err.lines().next().unwrap_or_default();
     let of_file = first.strip_prefix(&format!("error: {file}:")).unwrap_or_default();

@@ -8,11 +8,11 @@ use super::{Outcome, Trace};
 /// A part of a request: layers that ran one after another on one accelerator. Kept of requests that
 /// were cut or had data moved first.
 ///
-/// The pieces of a request do not overlap, and those that ran to their end have its layers in order,
-/// each exactly once. Pieces that follow each other at once on one accelerator, with nothing moved in
+/// The segments of a request do not overlap, and those that ran to their end have its layers in order,
+/// each exactly once. Segments that follow each other at once on one accelerator, with nothing moved in
 /// between, are one.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Piece {
+pub struct Segment {
     /// The request.
     pub request: RequestId,
     /// Where it ran.
@@ -33,7 +33,7 @@ pub struct Piece {
 
 /// A time that a request spent on an accelerator without interruption.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Stretch {
+pub struct BusyInterval {
     /// The request.
     pub request: RequestId,
     /// Where.
@@ -47,22 +47,22 @@ pub struct Stretch {
 }
 
 impl Trace {
-    /// What accelerators ran for a request, in order of time: its pieces if it has any, else its run or
+    /// What accelerators ran for a request, in order of time: its segments if it has any, else its run or
     /// attempt, if there was one.
-    pub fn stretches_of(&self, id: RequestId) -> impl Iterator<Item = Stretch> {
-        let pieces = self.pieces_of(id);
-        let whole = if pieces.is_empty() { self.whole(id) } else { None };
-        pieces.iter().map(Stretch::from).chain(whole)
+    pub fn busy_intervals_of(&self, id: RequestId) -> impl Iterator<Item = BusyInterval> {
+        let segments = self.segments_of(id);
+        let whole = if segments.is_empty() { self.whole(id) } else { None };
+        segments.iter().map(BusyInterval::from).chain(whole)
     }
 
     /// What accelerators ran, in order of request and time.
-    pub fn stretches(&self) -> impl Iterator<Item = Stretch> {
+    pub fn busy_intervals(&self) -> impl Iterator<Item = BusyInterval> {
         let ids = (0..self.records().len()).map(RequestId::new);
-        ids.flat_map(|id| self.stretches_of(id))
+        ids.flat_map(|id| self.busy_intervals_of(id))
     }
 
-    /// The run or attempt of a request without pieces.
-    fn whole(&self, request: RequestId) -> Option<Stretch> {
+    /// The run or attempt of a request without segments.
+    fn whole(&self, request: RequestId) -> Option<BusyInterval> {
         let (accelerator, start, end, energy) = match self.record(request).outcome {
             Outcome::Executed { accelerator, start, end, energy } => {
                 (accelerator, start, Some(end), energy)
@@ -75,13 +75,13 @@ impl Trace {
             }
             _ => return None,
         };
-        Some(Stretch { request, accelerator, start, end, energy })
+        Some(BusyInterval { request, accelerator, start, end, energy })
     }
 }
 
-impl From<&Piece> for Stretch {
-    fn from(piece: &Piece) -> Self {
-        let Piece { request, accelerator, start, end, energy, .. } = *piece;
+impl From<&Segment> for BusyInterval {
+    fn from(segment: &Segment) -> Self {
+        let Segment { request, accelerator, start, end, energy, .. } = *segment;
         Self { request, accelerator, start, end: Some(end), energy }
     }
 }

@@ -3,12 +3,12 @@
 use crate::cost::CostTable;
 use crate::ids::AccelId;
 use crate::schedule::{Granularity, Job};
-use crate::trace::Piece;
+use crate::trace::Segment;
 use crate::units::{Millijoules, SimSpan, SimTime};
 
 /// Layers of a job on an accelerator.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Stint {
+pub(super) struct RunningSegment {
     /// The job as the policy saw it; the first layer is its next one.
     pub(super) job: Job,
     /// The layer behind the last.
@@ -17,11 +17,11 @@ pub(super) struct Stint {
     pub(super) start: SimTime,
     /// How long data is moved before its first layer.
     pub(super) moving: SimSpan,
-    /// Whether it goes on from the stint before, of the same job at the same place, at once.
-    pub(super) goes_on: bool,
+    /// Whether it goes on from the segment before, of the same job at the same place, at once.
+    pub(super) continues: bool,
 }
 
-impl Stint {
+impl RunningSegment {
     /// So much of `job` on `accelerator` from `now` on.
     pub(super) fn new(
         job: Job,
@@ -36,7 +36,7 @@ impl Stint {
             Granularity::Layer => next_layer + 1,
             Granularity::Block(span) => costs.cut_after(model, accelerator, next_layer, span),
         };
-        Self { job, end_layer, start: now, moving: SimSpan::ZERO, goes_on: false }
+        Self { job, end_layer, start: now, moving: SimSpan::ZERO, continues: false }
     }
 
     /// When it ends if nothing interferes.
@@ -69,9 +69,9 @@ impl Stint {
         (cut, first + costs.time_of(model, accelerator, next_layer..cut))
     }
 
-    /// The piece that it is if it ends at `now`, without energy.
-    pub(super) fn piece(&self, accelerator: AccelId, now: SimTime) -> Piece {
-        Piece {
+    /// The segment that it is if it ends at `now`, without energy.
+    pub(super) fn segment(&self, accelerator: AccelId, now: SimTime) -> Segment {
+        Segment {
             request: self.job.request,
             accelerator,
             start: self.start,

@@ -7,16 +7,16 @@ use crate::schedule::{AcceleratorState, Activity, History, Job, Ready, View};
 use crate::trace::Outcome;
 use crate::units::SimTime;
 
-use super::stint::Stint;
+use super::running::RunningSegment;
 
 /// The state that policies see.
-pub(super) struct Board {
-    /// In order of request: those of the load in order of (release, deadline, model, frame), then those
+pub(super) struct State {
+    /// In order of request: those of the load in order of (arrival, deadline, model, frame), then those
     /// submitted to the run, in order of submission.
     ready: Ready,
     accelerators: Vec<AcceleratorState>,
     /// What they do, or did last, in more detail than policies see; indexed by [`AccelId`].
-    stints: Vec<Option<Stint>>,
+    segments: Vec<Option<RunningSegment>>,
     /// Lowest id first.
     idle: Vec<AccelId>,
     /// Indexed by [`ModelId`].
@@ -24,7 +24,7 @@ pub(super) struct Board {
     history: Vec<History>,
 }
 
-impl Board {
+impl State {
     /// Nothing ready, everything idle.
     pub(super) fn new(scenario: &Scenario, n_accelerators: usize) -> Self {
         let idle =
@@ -32,7 +32,7 @@ impl Board {
         Self {
             ready: Ready::default(),
             accelerators: vec![idle; n_accelerators],
-            stints: vec![None; n_accelerators],
+            segments: vec![None; n_accelerators],
             idle: (0..n_accelerators).map(AccelId::new).collect(),
             blocked: vec![0; scenario.models().len()],
             history: vec![History::default(); scenario.models().len()],
@@ -92,11 +92,11 @@ impl Board {
     /// # Panics
     ///
     /// If the accelerator is not idle.
-    pub(super) fn start(&mut self, stint: Stint, accelerator: AccelId, end: SimTime) {
+    pub(super) fn start(&mut self, running: RunningSegment, accelerator: AccelId, end: SimTime) {
         let place = self.idle.binary_search(&accelerator);
         self.idle
             .remove(place.expect("a policy answers with an idle accelerator that it was shown"));
-        let Stint { job, start, .. } = stint;
+        let RunningSegment { job, start, .. } = running;
         self.accelerators[accelerator.index()] = AcceleratorState {
             activity: Activity::Running {
                 request: job.request,
@@ -106,7 +106,7 @@ impl Board {
             },
             resident: Some(job.model),
         };
-        self.stints[accelerator.index()] = Some(stint);
+        self.segments[accelerator.index()] = Some(running);
         self.history[job.model.index()].last_start = Some(start);
     }
 
@@ -115,11 +115,11 @@ impl Board {
     /// # Panics
     ///
     /// If the accelerator is idle.
-    pub(super) fn stop(&mut self, accelerator: AccelId, now: SimTime) -> &Stint {
+    pub(super) fn stop(&mut self, accelerator: AccelId, now: SimTime) -> &RunningSegment {
         self.accelerators[accelerator.index()].activity = Activity::Idle { since: now };
         let place = self.idle.partition_point(|&other| other < accelerator);
         self.idle.insert(place, accelerator);
-        self.last_stint(accelerator)
+        self.last_segment(accelerator)
     }
 
     /// What an accelerator does, or did last.
@@ -127,22 +127,22 @@ impl Board {
     /// # Panics
     ///
     /// If it never did anything.
-    pub(super) fn last_stint(&self, accelerator: AccelId) -> &Stint {
-        self.stints[accelerator.index()].as_ref().expect("only a busy accelerator stops")
+    pub(super) fn last_segment(&self, accelerator: AccelId) -> &RunningSegment {
+        self.segments[accelerator.index()].as_ref().expect("only a busy accelerator stops")
     }
 
     /// What an accelerator does; `None` if it is idle.
-    pub(super) fn stint(&self, accelerator: AccelId) -> Option<&Stint> {
+    pub(super) fn running(&self, accelerator: AccelId) -> Option<&RunningSegment> {
         match self.accelerators[accelerator.index()].activity {
             Activity::Idle { .. } => None,
-            Activity::Running { .. } => self.stints[accelerator.index()].as_ref(),
+            Activity::Running { .. } => self.segments[accelerator.index()].as_ref(),
         }
     }
 
-    /// Ends the stint of a busy accelerator earlier: before layer `end_layer`, at `end`.
+    /// Ends the segment of a busy accelerator earlier: before layer `end_layer`, at `end`.
     pub(super) fn shorten(&mut self, accelerator: AccelId, end_layer: u32, end: SimTime) {
-        if let Some(stint) = &mut self.stints[accelerator.index()] {
-            stint.end_layer = end_layer;
+        if let Some(running) = &mut self.segments[accelerator.index()] {
+            running.end_layer = end_layer;
         }
         if let Activity::Running { predicted_end, .. } =
             &mut self.accelerators[accelerator.index()].activity

@@ -8,16 +8,16 @@ use crate::plan::{Effects, Plan};
 use crate::schedule::Job;
 use crate::units::{Cycles, Millijoules, SimSpan};
 
-use super::stint::Stint;
+use super::running::RunningSegment;
 
-/// The memories of all accelerators.
-pub(super) struct Memories<'a> {
+/// The switching of all accelerators.
+pub(super) struct ContextSwitches<'a> {
     effects: Effects,
     accelerators: &'a [Accelerator],
     /// Indexed by [`ModelId`].
     footprints: Vec<Footprint>,
     /// Indexed by [`AccelId`].
-    states: Vec<State>,
+    states: Vec<LocalMemory>,
 }
 
 /// Elements of a network.
@@ -35,18 +35,18 @@ impl Footprint {
 
 /// The memory of one accelerator.
 #[derive(Debug, Clone, Copy, Default)]
-struct State {
+struct LocalMemory {
     /// The model whose weights are there.
     resident: Option<ModelId>,
     /// The request that was cut there and whose activations are there still: model and next layer.
     suspended: Option<(RequestId, ModelId, u32)>,
     /// What was moved for what runs there, or ran last.
-    moved: Moved,
+    moved: Transfer,
 }
 
 /// What is moved before a request runs.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Moved {
+pub(super) struct Transfer {
     /// Time.
     pub(super) time: SimSpan,
     /// Energy.
@@ -57,7 +57,7 @@ pub(super) struct Moved {
     pub(super) noc_bytes: u64,
 }
 
-impl<'a> Memories<'a> {
+impl<'a> ContextSwitches<'a> {
     /// Empty ones; `None` if nothing that happens in them takes anything.
     pub(super) fn new(plan: &'a Plan) -> Option<Self> {
         let effects = plan.engine.effects;
@@ -67,17 +67,17 @@ impl<'a> Memories<'a> {
             effects,
             accelerators,
             footprints: networks.map(Footprint::of).collect(),
-            states: vec![State::default(); accelerators.len()],
+            states: vec![LocalMemory::default(); accelerators.len()],
         })
     }
 
     /// Brings `job` to `accelerator`.
-    pub(super) fn bring(&mut self, job: &Job, accelerator: AccelId) -> Moved {
+    pub(super) fn load(&mut self, job: &Job, accelerator: AccelId) -> Transfer {
         let comes_from = self.activations_of(job);
         let mut dram_bytes = 0;
         let mut switches = false;
         if self.effects.switch.enabled {
-            let State { resident, suspended, .. } = self.states[accelerator.index()];
+            let LocalMemory { resident, suspended, .. } = self.states[accelerator.index()];
             if resident != Some(job.model) {
                 switches = true;
                 dram_bytes += self.weight_bytes(job.model, accelerator);
@@ -90,7 +90,7 @@ impl<'a> Memories<'a> {
             }
         }
         let live_bytes = self.live_bytes(job.model, job.next_layer, accelerator);
-        let mut moved = Moved::default();
+        let mut moved = Transfer::default();
         match comes_from {
             Activations::None => {}
             Activations::Dram => {
@@ -104,13 +104,14 @@ impl<'a> Memories<'a> {
             moved = moved.plus(&self.switch(dram_bytes, accelerator));
         }
         let suspended = None;
-        self.states[accelerator.index()] = State { resident: Some(job.model), suspended, moved };
+        self.states[accelerator.index()] =
+            LocalMemory { resident: Some(job.model), suspended, moved };
         moved
     }
 
     /// A job was cut on `accelerator`.
-    pub(super) fn suspend(&mut self, stint: &Stint, accelerator: AccelId) {
-        let cut = (stint.job.request, stint.job.model, stint.end_layer);
+    pub(super) fn suspend(&mut self, running: &RunningSegment, accelerator: AccelId) {
+        let cut = (running.job.request, running.job.model, running.end_layer);
         self.states[accelerator.index()].suspended = Some(cut);
     }
 
@@ -122,7 +123,7 @@ impl<'a> Memories<'a> {
     }
 
     /// What was moved for what runs on `accelerator`, or ran there last.
-    pub(super) fn moved(&self, accelerator: AccelId) -> &Moved {
+    pub(super) fn moved(&self, accelerator: AccelId) -> &Transfer {
         &self.states[accelerator.index()].moved
     }
 
@@ -140,10 +141,10 @@ impl<'a> Memories<'a> {
         }
     }
 
-    fn switch(&self, dram_bytes: u64, accelerator: AccelId) -> Moved {
+    fn switch(&self, dram_bytes: u64, accelerator: AccelId) -> Transfer {
         let Accelerator { memory, clock, .. } = &self.accelerators[accelerator.index()];
         let cycles = Cycles::new(dram_bytes.div_ceil(memory.dram_bandwidth));
-        Moved {
+        Transfer {
             time: self.effects.switch.fixed + cycles.at(*clock),
             energy: self.effects.switch.energy(dram_bytes),
             dram_bytes,
@@ -151,16 +152,16 @@ impl<'a> Memories<'a> {
         }
     }
 
-    fn migration(&self, noc_bytes: u64, from: AccelId, to: AccelId) -> Moved {
+    fn migration(&self, noc_bytes: u64, from: AccelId, to: AccelId) -> Transfer {
         let migration = &self.effects.migration;
         if !migration.enabled {
-            return Moved::default();
+            return Transfer::default();
         }
         let ends = [from, to].map(|id| &self.accelerators[id.index()]);
-        let [from, to] =
-            ends.map(|it| Cycles::new(noc_bytes.div_ceil(it.noc.levels()[0].bandwidth)).at(it.clock));
-        let nj_per_byte = ends[1].byte_energy.network / 1e3;
-        Moved {
+        let [from, to] = ends
+            .map(|it| Cycles::new(noc_bytes.div_ceil(it.noc.levels()[0].bandwidth)).at(it.clock));
+        let nj_per_byte = ends[1].byte_energy.noc / 1e3;
+        Transfer {
             time: migration.hop + from.max(to),
             energy: Millijoules::from_nj(noc_bytes as f64 * nj_per_byte),
             dram_bytes: 0,
@@ -190,7 +191,7 @@ enum Activations {
     At(AccelId),
 }
 
-impl Moved {
+impl Transfer {
     /// One after the other.
     fn plus(&self, other: &Self) -> Self {
         Self {

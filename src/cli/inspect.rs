@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use crate::compat::quirks;
 use crate::config::{Catalog, Edition, Kind, Model, Source, export};
 use crate::cost;
-use crate::mlperf::suite::{Load, Quality, Target, Test};
+use crate::mlperf::rules::{Load, Quality, QualityTarget, Test};
 use crate::model::Connections;
 use crate::report::network::Facts;
 use crate::report::table;
@@ -186,8 +186,10 @@ fn quality_target(quality: &Quality) -> String {
     let Quality { metric, unit, target } = quality;
     let with_unit = |value: f64| format!("{metric} {value} {unit}").trim_end().to_string();
     match *target {
-        Target::OfFp32 { fp32, percent } => format!("{percent} % of FP32 ({})", with_unit(fp32)),
-        Target::Absolute(value) => with_unit(value),
+        QualityTarget::OfFp32 { fp32, percent } => {
+            format!("{percent} % of FP32 ({})", with_unit(fp32))
+        }
+        QualityTarget::Absolute(value) => with_unit(value),
     }
 }
 

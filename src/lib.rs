@@ -37,6 +37,9 @@ pub mod statistics;
 
 pub mod text;
 
+// Names that changed since the last version.
+pub mod renamed;
+
 // The domain: what is computed, how it is mapped, what it runs on, who asks, what happened.
 pub mod model;
 

@@ -25,7 +25,6 @@ use runs::*;
 use situations::*;
 use xrsim::engine;
 use xrsim::external;
-use xrsim::plan::Plan;
 use xrsim::schedule::Policy;
 use xrsim::sweep::RunError;
 use xrsim::trace::{DropReason, Outcome};
@@ -205,8 +204,8 @@ fn like_the_same_one_inside() {
     );
 }
 
-fn busy(scheduler: Policy) -> Plan {
-    Plan { scheduler, ..plan(six_models(), six_models_table()) }
+fn busy(scheduler: Policy) -> Case {
+    plan(six_models(), six_models_table()).scheduled(scheduler)
 }
 
 fn the_same_run() {
@@ -235,7 +234,10 @@ fn drop_wait_and_pieces() {
 
 fn failure(scheduler: Policy) -> String {
     let plan = busy(scheduler);
-    engine::run(&plan, &requests(&plan)).expect_err("the policy is wrong").message.into()
+    engine::run(&plan, &plan.costs, &requests(&plan))
+        .expect_err("the policy is wrong")
+        .message
+        .into()
 }
 
 fn wrong_answers() {
@@ -262,7 +264,8 @@ fn wrong_answers() {
 
 fn not_there() {
     let plan = busy(external::policy("external:no-such-program at-all").expect("it has words"));
-    let failure = engine::run(&plan, &requests(&plan)).expect_err("there is none").to_string();
+    let failure =
+        engine::run(&plan, &plan.costs, &requests(&plan)).expect_err("there is none").to_string();
     let expected = "scheduler external:no-such-program at-all: cannot start `no-such-program`: ";
     assert!(failure.starts_with(expected), "{failure}");
 }
@@ -319,7 +322,8 @@ fn closes_its_output() {
 fn transient() {
     let is_transient = |policy: Policy| {
         let plan = busy(policy);
-        let failure = engine::run(&plan, &requests(&plan)).expect_err("the policy is wrong");
+        let failure =
+            engine::run(&plan, &plan.costs, &requests(&plan)).expect_err("the policy is wrong");
         RunError::from(failure).is_transient()
     };
     assert!(is_transient(external::policy("external:no-such-program").expect("it has words")));

@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
+use crate::compat::Ablation;
 use crate::config::Edition;
 use crate::external;
 use crate::hardware::platform::Platform;
 use crate::hardware::{Style, System};
-use crate::plan::Ablation;
+use crate::plan::Plan;
 use crate::scenario::Scenario;
 use crate::schedule::{Policy, PolicyError};
 use crate::sweep::{RunSpec, Semantics};
@@ -59,7 +60,7 @@ impl Conditions<'_> {
     /// Cost model.
     pub fn cost_model(&self) -> &str {
         self.cost_model.unwrap_or(match self.semantics {
-            Semantics::Principled => "principled",
+            Semantics::Principled => "loop-nest",
             Semantics::Mlsys2023 => "maestro",
         })
     }
@@ -81,7 +82,6 @@ impl Conditions<'_> {
         let mut settings = Settings::default();
         settings.load.seed = self.seed;
         settings.load.duration = self.duration.unwrap_or(settings.load.duration);
-        settings.engine.without = self.without;
         for (key, value) in &self.set {
             key.assign(&mut settings, value).map_err(Failure::Argument)?;
         }
@@ -140,15 +140,15 @@ impl Conditions<'_> {
     ) -> RunSpec {
         let mut load = settings.load.clone();
         load.replication = replication;
-        RunSpec {
+        let plan = Plan {
             scenario: Arc::clone(scenario),
             system: Arc::clone(system),
-            semantics: self.semantics,
             load,
             engine: settings.engine,
             scheduler: self.scheduler.clone().unwrap_or_default(),
             score: settings.score,
-        }
+        };
+        RunSpec { plan, semantics: self.semantics, without: self.without }
     }
 }
 

@@ -2,7 +2,10 @@
 //! process, memory.
 
 use std::cell::RefCell;
+use std::collections::BTreeSet;
 use std::io::{self, IsTerminal as _, Write};
+
+use crate::renamed::Renamed;
 
 /// Where a command writes to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -25,6 +28,14 @@ pub struct Written {
 thread_local! {
     /// What the command of this thread wrote, if it writes into memory.
     static MEMORY: RefCell<Option<Written>> = const { RefCell::new(None) };
+
+    /// Old names that the command of this thread has given a hint for.
+    static HINTS: RefCell<BTreeSet<Renamed>> = const { RefCell::new(BTreeSet::new()) };
+}
+
+/// Whether the command of this thread has given no hint for `renamed` yet.
+pub fn is_first_hint(renamed: Renamed) -> bool {
+    HINTS.with_borrow_mut(|hints| hints.insert(renamed))
 }
 
 /// Does `command`, which writes on this thread, and gives what it wrote.
@@ -37,6 +48,7 @@ pub fn captured<T>(command: impl FnOnce() -> T) -> (T, Written) {
         }
     }
     MEMORY.set(Some(Written::default()));
+    HINTS.take();
     let capture = Capture;
     let result = command();
     let written = MEMORY.take().unwrap_or_default();

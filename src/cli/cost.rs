@@ -1,26 +1,97 @@
 //! `xrsim cost`: what layers, networks and batches cost on one or several accelerators.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
-use crate::config::Catalog;
-use crate::cost::CostModel;
+use clap::Args;
+
+use crate::config::{Catalog, Edition};
+use crate::cost::batch::BatchCosts;
+use crate::cost::{CostError, CostModel, PairNames};
 use crate::dataflow::Dataflow;
 use crate::hardware::platform::{Instance, Platform, Resources};
 use crate::hardware::{Accelerator, Memory, Noc, System};
 use crate::model::Network;
 use crate::report::cost::{BatchReport, CostReport, Report, Variant, explain_layer};
 
-use super::args::{CostArgs, Format};
-use super::costs::{self, CostChoice, WITHOUT_BATCHES};
+use super::costs::{self, CostChoice};
 use super::message::Failure;
+use super::options::Format;
 use super::output::Complete;
 use super::places::Places;
 use super::{figure, output, table_style};
 
+/// Cost every layer of a network on one accelerator.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Without --network: all networks of the suite. Several of --dataflow, --pes or --cost-model stand \
+    side by side.\n\n\
+    Examples:\n  \
+    xrsim cost                                              every network on WS, OS and RS\n  \
+    xrsim cost --network KD --dataflow WS --pes 1024\n  \
+    xrsim cost --network KD --dataflow WS --layer conv2 --explain\n  \
+    xrsim cost --network DE --dataflow WS --dataflow RS --plot energy.svg --roofline roofs.png\n  \
+    xrsim cost --network resnet50 --batch 1 --batch 8 --batch 32\n  \
+    xrsim cost --networks artifact --cost-model loop-nest --cost-model maestro\n  \
+    xrsim cost --network mine.yaml --dataflow RS --noc-bandwidth 256,128 --format csv"
+)]
+pub struct CostArgs {
+    /// Network: a task, a network name, or a file; repeat for several.
+    #[arg(long, value_name = "N|FILE")]
+    pub network: Vec<String>,
+    /// Layers of the networks: their true operators, or those of the published artifact.
+    #[arg(long, value_name = "EDITION", default_value = "reference")]
+    pub networks: Edition,
+    /// One layer only.
+    #[arg(long, value_name = "NAME")]
+    pub layer: Option<String>,
+    /// Dataflow: a name or a file; repeat for several [default: WS, OS, RS].
+    #[arg(long, value_name = "D|FILE")]
+    pub dataflow: Vec<String>,
+    /// Processing elements; repeat for several [default: 4096].
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub pes: Vec<u32>,
+    /// Bandwidth of the on-chip network's levels, outermost first [byte/cycle; default: the
+    /// platform's].
+    #[arg(long, value_name = "TOP,COL", value_delimiter = ',', num_args = 1)]
+    pub noc_bandwidth: Vec<u64>,
+    /// Cost model, or a CSV file of measurements; repeat for several [default: loop-nest].
+    #[arg(long, value_name = "M|FILE.csv")]
+    pub cost_model: Vec<String>,
+    /// Clock, memories and energy.
+    #[arg(long, value_name = "P|FILE", default_value = "paper")]
+    pub platform: String,
+    /// Inputs of a batch in place of one input: its time and energy, and the parts that it is fastest
+    /// in; repeat for several.
+    #[arg(
+        long,
+        value_name = "N",
+        value_parser = clap::value_parser!(u32).range(1..=i64::from(BatchCosts::MAX_BATCH)),
+        conflicts_with_all = ["layer", "explain", "plot", "plot_cycles", "roofline"]
+    )]
+    pub batch: Vec<u32>,
+    /// Explain the one layer of --layer: levels, tiles, traffic and what bounds it.
+    #[arg(long, requires = "layer", conflicts_with_all = ["format", "plot", "plot_cycles", "roofline"])]
+    pub explain: bool,
+    /// Draw energy by component, one bar a layer or network, as .svg or .png; the data goes beside
+    /// it as .csv.
+    #[arg(long, value_name = "FILE")]
+    pub plot: Option<PathBuf>,
+    /// Draw cycles by what they are spent on likewise.
+    #[arg(long, value_name = "FILE")]
+    pub plot_cycles: Option<PathBuf>,
+    /// Draw every layer under the roofs of its accelerator likewise.
+    #[arg(long, value_name = "FILE")]
+    pub roofline: Option<PathBuf>,
+    /// What to print.
+    #[arg(long, value_name = "FORMAT", default_value = "table")]
+    pub format: Format,
+}
+
 /// Dataflows, PEs and cost model where none are given.
 const DATAFLOWS: [&str; 3] = ["WS", "OS", "RS"];
 const PES: u32 = 4096;
-pub(super) const COST_MODEL: &str = "principled";
+pub(super) const COST_MODEL: &str = "loop-nest";
 const PLATFORM: &str = "paper";
 
 /// Most pairs of network and variant; each keeps everything that is known of every layer.
@@ -43,12 +114,14 @@ pub fn run(args: &CostArgs) -> Result<(), Failure> {
     if let Some(layer) = &args.layer {
         refuse_unknown_layer(layer, &networks)?;
     }
-    if !args.batch.is_empty() && choices.iter().any(|choice| choice.name == WITHOUT_BATCHES) {
-        let message = format!("--batch: the cost model `{WITHOUT_BATCHES}` leaves batches out");
+    if !args.batch.is_empty()
+        && let Some(choice) = choices.iter().find(|choice| !choice.model.supports_batches())
+    {
+        let message = format!("--batch: the cost model `{}` leaves batches out", choice.name);
         return Err(Failure::Argument(message));
     }
     if args.explain {
-        return explain(args, &networks, &accelerators);
+        return explain(args, &choices, &networks, &accelerators);
     }
     Places::default()
         .reading(catalog.opened())
@@ -114,7 +187,7 @@ fn draw(args: &CostArgs, report: &CostReport) -> Result<(), Failure> {
 fn complain(report: &dyn Report) -> Result<(), Failure> {
     let infeasible = report.infeasible().into_iter();
     let reasons = infeasible.map(|(network, variant, reason)| {
-        format!("{} on {}: {reason}", network.name(), variant.accelerator.name)
+        CostError::new(network.name(), &variant.accelerator, reason.clone()).to_string()
     });
     let reasons: Vec<_> = reasons.collect();
     if report.is_infeasible() {
@@ -126,10 +199,11 @@ fn complain(report: &dyn Report) -> Result<(), Failure> {
 
 fn explain(
     args: &CostArgs,
+    choices: &[CostChoice],
     networks: &[Arc<Network>],
     accelerators: &[Accelerator],
 ) -> Result<(), Failure> {
-    if args.cost_model.iter().any(|name| name != COST_MODEL) {
+    if choices.iter().any(|choice| choice.name != COST_MODEL) {
         let message = format!("--explain is about the cost model `{COST_MODEL}`");
         return Err(Failure::Argument(message));
     }
@@ -141,7 +215,10 @@ fn explain(
         };
         for accelerator in accelerators {
             let text = explain_layer(network, layer, accelerator, table_style());
-            texts.push(text.map_err(super::argument)?);
+            texts.push(text.map_err(|reason| {
+                let names = PairNames::new(network.name(), accelerator);
+                Failure::Argument(reason.of(&names).to_string())
+            })?);
         }
     }
     output::print_text(&texts.join("\n"))

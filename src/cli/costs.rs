@@ -11,12 +11,10 @@ use crate::dataflow::Dataflow;
 use crate::figures::counted;
 use crate::hardware::platform::{Instance, Platform};
 use crate::hardware::{Accelerator, System};
+use crate::renamed;
 use crate::text;
 
-use super::message::{Failure, say};
-
-/// The model that leaves batches out, as the published artifact does: they would be free.
-pub const WITHOUT_BATCHES: &str = "maestro";
+use super::message::{Failure, hint, say};
 
 /// A cost model and the name that results give it.
 pub struct CostChoice {
@@ -152,6 +150,8 @@ fn more(count: usize, noun: &str) -> String {
 ///
 /// An unknown name, or a file that cannot be used.
 pub fn choose(catalog: &mut Catalog, text: &str) -> Result<CostChoice, Failure> {
+    let (text, renamed) = renamed::current(&cost::RENAMED, text);
+    renamed.into_iter().for_each(hint);
     if let Some(entry) = cost::ALL.iter().find(|entry| entry.name == text) {
         let Some(build) = entry.build else {
             let message = format!("cost model `{text}` needs data: give the CSV file in its place");

@@ -1,5 +1,7 @@
 //! `xrsim explain`: why a frame was late or dropped, and what would have met its deadline.
 
+use clap::Args;
+
 use crate::config::nearest;
 use crate::cost::CostModel;
 use crate::cost::library::CostLibrary;
@@ -11,10 +13,29 @@ use crate::sweep::what_if::{self, LATENCY_PERCENTS, PE_FACTORS, Target};
 use crate::sweep::{self, RunResult, RunSpec, Semantics};
 use crate::trace::Record;
 
-use super::args::{ExplainArgs, RunOptions};
 use super::message::Failure;
+use super::options::RunOptions;
 use super::run::{self, Prepared};
 use super::{conditions, output, table_style};
+
+/// Say why a frame was late or dropped, and what would have met its deadline.
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  \
+    xrsim explain --scenario AR_gaming --system J --pes 4096 HT:12")]
+pub struct ExplainArgs {
+    /// The run: one scenario on one system.
+    #[command(flatten)]
+    pub options: RunOptions,
+    /// Scheduling policy, with its parameters [default: latency-greedy].
+    #[arg(long, value_name = "P[:KEY=VALUE,..]")]
+    pub scheduler: Option<String>,
+    /// Which of its replications, counted from 0.
+    #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u64).range(..1_000_000))]
+    pub replication: u64,
+    /// The frame: a model of the scenario and a number from 0.
+    #[arg(value_name = "MODEL:FRAME")]
+    pub frame: String,
+}
 
 /// Prints the story of one frame of one run.
 ///
@@ -32,7 +53,7 @@ pub fn run(args: &ExplainArgs) -> Result<(), Failure> {
             specs.len()
         )));
     };
-    let target = target(&spec.scenario, &args.frame)?;
+    let target = target(&spec.plan.scenario, &args.frame)?;
     let result = make(spec, &*costs.model)?;
     let Some(id) = target.find(&result.trace) else {
         return Err(no_such_frame(spec, &result, target));
@@ -62,7 +83,7 @@ const SCHEDULERS: [&str; 6] = [
 ];
 
 fn make(spec: &RunSpec, model: &dyn CostModel) -> Result<RunResult, Failure> {
-    let library = CostLibrary::evaluate(model, [(&*spec.scenario, &*spec.system)]);
+    let library = CostLibrary::evaluate(model, [(&*spec.plan.scenario, &*spec.plan.system)]);
     sweep::run(spec, &library).map_err(super::argument)
 }
 
@@ -70,13 +91,13 @@ fn make(spec: &RunSpec, model: &dyn CostModel) -> Result<RunResult, Failure> {
 fn heading(spec: &RunSpec) -> String {
     format!(
         "{} on {} with {} PEs, {}, {}, seed {}, replication {}{}\n",
-        spec.scenario.name(),
-        spec.system.name(),
-        spec.system.pes(),
+        spec.plan.scenario.name(),
+        spec.plan.system.name(),
+        spec.plan.system.pes(),
         spec.semantics,
         spec.scheduler_name(),
-        spec.load.seed,
-        spec.load.replication,
+        spec.plan.load.seed,
+        spec.plan.load.replication,
         if spec.drawn().any() { ": one draw" } else { "" }
     )
 }
@@ -108,7 +129,7 @@ fn target(scenario: &Scenario, text: &str) -> Result<Target, Failure> {
 }
 
 fn no_such_frame(spec: &RunSpec, result: &RunResult, target: Target) -> Failure {
-    let name = model_names(&spec.scenario)[target.model.index()];
+    let name = model_names(&spec.plan.scenario)[target.model.index()];
     let of_model = |record: &&Record| record.model == target.model;
     let n_frames = result.trace.records().iter().filter(of_model).count();
     Failure::Argument(match n_frames {
@@ -125,7 +146,7 @@ fn no_such_frame(spec: &RunSpec, result: &RunResult, target: Target) -> Failure 
 fn shorter(spec: &RunSpec, result: &RunResult, model: ModelId, target: Target) -> Option<Change> {
     let [least, .., most] = LATENCY_PERCENTS;
     let trials = what_if::latencies(spec, &result.costs, model, target);
-    let name = model_names(&spec.scenario)[model.index()];
+    let name = model_names(&spec.plan.scenario)[model.index()];
     let last = trials.last()?;
     if let Some(margin_ms) = last.margin_ms {
         let what = format!("latency of {name}: {} % of it", last.change);
@@ -147,7 +168,7 @@ fn more_pes(
     let Some(&pes) = options.pes.first() else { return Vec::new() };
     let change = |factor: u32| {
         let larger = larger(options, spec, pes.checked_mul(factor)?)?;
-        let what = format!("PEs: {factor} times as many ({})", larger.system.pes());
+        let what = format!("PEs: {factor} times as many ({})", larger.plan.system.pes());
         tried(what, &larger, target, model)
     };
     PE_FACTORS.into_iter().filter_map(change).collect()
@@ -159,8 +180,9 @@ fn other_schedulers(spec: &RunSpec, target: Target, model: &dyn CostModel) -> Ve
         return Vec::new();
     }
     let change = |text: &&str| {
-        let scheduler = conditions::scheduler(text).ok().filter(|it| *it != spec.scheduler)?;
-        let spec = RunSpec { scheduler, ..spec.clone() };
+        let scheduler = conditions::scheduler(text).ok().filter(|it| *it != spec.plan.scheduler)?;
+        let mut spec = spec.clone();
+        spec.plan.scheduler = scheduler;
         tried(format!("scheduler: {text}"), &spec, target, model)
     };
     SCHEDULERS.iter().filter_map(change).collect()
@@ -178,5 +200,7 @@ fn larger(options: &RunOptions, spec: &RunSpec, pes: u32) -> Option<RunSpec> {
     let options = RunOptions { pes: vec![pes], ..options.clone() };
     let prepared = run::prepare(&options, None, 0..1).ok()?;
     let larger = prepared.specs.into_iter().next()?;
-    Some(RunSpec { system: larger.system, ..spec.clone() })
+    let mut spec = spec.clone();
+    spec.plan.system = larger.plan.system;
+    Some(spec)
 }

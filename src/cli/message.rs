@@ -7,10 +7,11 @@ use std::ops::Range;
 use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
 
 use crate::config::{ConfigError, Problem, Source};
+use crate::renamed::Renamed;
 use crate::text;
 
 use super::colour;
-use super::console::Stream;
+use super::console::{self, Stream};
 use super::progress::out_of_the_way;
 
 /// A command that did not do what was asked.
@@ -75,6 +76,13 @@ impl Failure {
 /// or full nobody can be told, and the exit status still stands (`eprintln!` would panic).
 pub fn say(line: fmt::Arguments<'_>) {
     say_drawn(&text::shown(&line.to_string()));
+}
+
+/// Prints the hint for an old name, once in a command however often the name was given.
+pub fn hint(renamed: Renamed) {
+    if console::is_first_hint(renamed) {
+        say(format_args!("note: {renamed}"));
+    }
 }
 
 /// Prints what is already fit for a terminal.

@@ -2,20 +2,69 @@
 
 use std::fs::File;
 use std::io::{self, BufReader};
-use std::path::Path;
+use std::path::{Path, PathBuf};
+
+use clap::{Args, ValueEnum};
 
 use crate::config::read_bounded;
 use crate::report::points::{Best, Better, Front, Objective, PointTable, PointsError, heat_map};
 use crate::report::rows::Checked;
 use crate::report::table;
 
-use super::args::{PlotArgs, PlotKind};
 use super::digest::Digest;
 use super::message::{Failure, say};
 use super::places::Places;
 use super::record::Recorded;
 use super::results::RECORD;
 use super::{figure, output, sweep, table_style};
+
+/// Draw what a sweep found: Pareto front, best designs, heat map.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "A design is everything that a sweep varies but scenario, seed and replication; its numbers are means over \
+    those, first over seeds and replications, then over scenarios. Designs without scores are left out.\n\n\
+    Columns are those of the file. More is better of scores and of executed frames, less of energy, drops, late frames, \
+    PEs and hardware; COLUMN:max and COLUMN:min say otherwise.\n\n\
+    Examples:\n  \
+    xrsim plot pe_scaling.csv --kind pareto --out front.svg           energy_mj against score\n  \
+    xrsim plot pe_scaling.csv --kind pareto --x pes --y qoe --z energy_mj\n  \
+    xrsim plot pe_scaling.csv --kind best\n  \
+    xrsim plot pe_scaling.csv --kind heatmap --x pes --y system --where scheduler=edf --out map.png"
+)]
+pub struct PlotArgs {
+    /// Rows of a sweep, or the scores.csv of a run.
+    #[arg(value_name = "FILE.csv")]
+    pub file: PathBuf,
+    /// What to make of them.
+    #[arg(long, value_name = "KIND")]
+    pub kind: PlotKind,
+    /// First objective [default: energy_mj], or what the columns of a heat map are [default: pes].
+    #[arg(long, value_name = "COLUMN")]
+    pub x: Option<String>,
+    /// Second objective [default: score], or what the rows of a heat map are [default: system].
+    #[arg(long, value_name = "COLUMN")]
+    pub y: Option<String>,
+    /// Third objective, what is best, or what the colours of a heat map measure [default: score].
+    #[arg(long, value_name = "COLUMN")]
+    pub z: Option<String>,
+    /// Take only rows with this value in this column; repeat for more conditions.
+    #[arg(long = "where", value_name = "COLUMN=VALUE")]
+    pub conditions: Vec<String>,
+    /// Picture as .svg or .png, with its data beside it as .csv; tables as .csv.
+    #[arg(long, short, value_name = "FILE")]
+    pub out: Option<PathBuf>,
+}
+
+/// `xrsim plot --kind`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum PlotKind {
+    /// Designs that no other beats in two columns, as a picture and a table, or in three, as a table.
+    Pareto,
+    /// The best design of every scenario, as a table.
+    Best,
+    /// One column over two settings.
+    Heatmap,
+}
 
 /// Draws or prints what `args` ask for.
 ///

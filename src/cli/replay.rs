@@ -1,20 +1,48 @@
 //! `xrsim replay`: takes the place of the published artifact's binary on the artifact's own files.
 
 use std::io::{self, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use clap::Args;
+
 use crate::compat;
+use crate::compat::Ablation;
 use crate::config::{Catalog, Edition, Hardware};
+use crate::cost::CostTable;
 use crate::cost::library::CostLibrary;
 use crate::cost::maestro::Maestro;
 use crate::plan::Plan;
 
-use super::args::ReplayArgs;
 use super::costs;
 use super::message::Failure;
 use super::output::{self, Complete, OutputFile};
 use super::places::Places;
+
+/// Replay the published artifact on its own files; writes its two CSV files byte for byte.
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  \
+    xrsim replay --model-file AR_gaming.m --dataflow-file WS_OS.m --hw-file Dual_4K.m")]
+pub struct ReplayArgs {
+    /// Networks and their rates, in the artifact's format.
+    #[arg(long, value_name = "F.m")]
+    pub model_file: PathBuf,
+    /// One dataflow for each accelerator, in the artifact's format.
+    #[arg(long, value_name = "F.m")]
+    pub dataflow_file: PathBuf,
+    /// Accelerators, in the artifact's format.
+    #[arg(long, value_name = "F.m")]
+    pub hw_file: PathBuf,
+    /// Seed of the C library's generator (the artifact takes the wall clock).
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub libc_seed: u32,
+    /// Write the execution timeline here.
+    #[arg(long, value_name = "OUT.csv")]
+    pub timeline: Option<PathBuf>,
+    /// Write the score summary here; standard output without it.
+    #[arg(long, value_name = "OUT.csv")]
+    pub summary: Option<PathBuf>,
+}
 
 /// Replays the files and writes the two CSV files.
 ///
@@ -27,7 +55,9 @@ pub fn run(args: &ReplayArgs) -> Result<(), Failure> {
         .reading(inputs.map(Clone::clone))
         .writing(args.timeline.iter().chain(&args.summary))
         .check()?;
-    let replay = compat::run(&plan(args)?, args.libc_seed).map_err(super::argument)?;
+    let (plan, costs) = plan(args)?;
+    let replay =
+        compat::run(&plan, &costs, Ablation::default(), args.libc_seed).map_err(super::argument)?;
     let timeline = args.timeline.iter().map(|path| stage(path, |out| replay.write_schedule(out)));
     let summary = args.summary.iter().map(|path| stage(path, |out| replay.write_summary(out)));
     let files = timeline.chain(summary).collect::<Result<Vec<_>, _>>()?;
@@ -52,7 +82,7 @@ fn stage(
     file.complete()
 }
 
-fn plan(args: &ReplayArgs) -> Result<Plan, Failure> {
+fn plan(args: &ReplayArgs) -> Result<(Plan, CostTable), Failure> {
     let mut catalog = Catalog::new();
     let platform = catalog.platform("artifact")?;
     let scenario = catalog.scenario(&args.model_file.to_string_lossy(), Edition::Artifact)?;
@@ -65,5 +95,5 @@ fn plan(args: &ReplayArgs) -> Result<Plan, Failure> {
     let system = Arc::new(costs::pair(&name, &instances, &dataflows, &platform)?);
     let library = CostLibrary::evaluate(&Maestro, [(&*scenario, &*system)]);
     let costs = library.table(&scenario, &system).map_err(super::argument)?;
-    Ok(Plan::new(scenario, system, Arc::new(costs)))
+    Ok((Plan::new(scenario, system), costs))
 }

@@ -13,10 +13,11 @@ use crate::report::{RunLabel, json};
 use crate::score::{Counts, Score};
 use crate::sweep::{RunError, RunResult, RunSpec};
 
-use super::args::{Format, RunArgs};
 use super::console::Stream;
 use super::message::{Failure, say};
+use super::options::Format;
 use super::output::{self, OutputFile, OutputSet};
+use super::run::RunArgs;
 use super::table_style;
 use super::trace::CompleteTrace;
 

@@ -4,10 +4,11 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 
+use crate::compat::Ablation;
 use crate::config::{Catalog, Edition, Hardware};
 use crate::cost::library::CostLibrary;
 use crate::load::Drawn;
-use crate::plan::Ablation;
+use crate::plan::Plan;
 use crate::score::Score;
 use crate::sweep::enumeration::{Possibility, possibilities};
 use crate::sweep::{self, RunResult, RunSpec, Semantics};
@@ -47,9 +48,9 @@ pub fn published() -> Vec<Bars> {
 impl Bars {
     fn new(spec: &RunSpec, scores: [f64; 4]) -> Self {
         Self {
-            scenario: spec.scenario.name().into(),
-            pes: spec.system.pes(),
-            system: spec.system.name().into(),
+            scenario: spec.plan.scenario.name().into(),
+            pes: spec.plan.system.pes(),
+            system: spec.plan.system.name().into(),
             scores,
         }
     }
@@ -141,7 +142,7 @@ impl Study {
 
     /// As the paper means it, with the networks of `networks`.
     pub fn principled(networks: Edition) -> Self {
-        let (semantics, cost_model) = (Semantics::Principled, "principled");
+        let (semantics, cost_model) = (Semantics::Principled, "loop-nest");
         let without = Ablation::default();
         Self { semantics, networks, cost_model, platform: "paper", without }
     }
@@ -173,7 +174,7 @@ impl Study {
         let mut catalog = Catalog::with_networks(self.networks);
         let costs = costs::choose(&mut catalog, self.cost_model)?;
         let specs = self.specs(&mut catalog)?;
-        let pairs = specs.iter().map(|spec| (&*spec.scenario, &*spec.system));
+        let pairs = specs.iter().map(|spec| (&*spec.plan.scenario, &*spec.plan.system));
         let library = CostLibrary::evaluate(&*costs.model, pairs);
         let expected = specs.par_iter().filter_map(|spec| {
             let possibilities = possibilities(spec, &library).ok()??;
@@ -196,14 +197,15 @@ impl Study {
         let mut catalog = Catalog::with_networks(self.networks);
         let costs = costs::choose(&mut catalog, self.cost_model)?;
         let wanted = |spec: &RunSpec| {
-            spec.scenario.name() == scenario
-                && spec.system.name() == system
-                && spec.system.pes() == pes
+            spec.plan.scenario.name() == scenario
+                && spec.plan.system.name() == system
+                && spec.plan.system.pes() == pes
         };
         let spec = self.specs(&mut catalog)?.into_iter().find(wanted).ok_or_else(|| {
             Failure::Argument(format!("the study has no {scenario} on {system} with {pes} PEs"))
         })?;
-        let library = CostLibrary::evaluate(&*costs.model, [(&*spec.scenario, &*spec.system)]);
+        let library =
+            CostLibrary::evaluate(&*costs.model, [(&*spec.plan.scenario, &*spec.plan.system)]);
         Ok((spec, library))
     }
 
@@ -222,8 +224,9 @@ impl Study {
                     let Hardware::Style(style) = catalog.hardware(system)? else { continue };
                     let system = style.instantiate(pes, &platform).map_err(super::argument)?;
                     let scenario = Arc::clone(&scenario);
-                    let mut spec = RunSpec::new(scenario, Arc::new(system), self.semantics);
-                    spec.engine.without = self.without;
+                    let plan = Plan::new(scenario, Arc::new(system));
+                    let mut spec = RunSpec::new(plan, self.semantics);
+                    spec.without = self.without;
                     specs.push(spec);
                 }
             }

@@ -2,10 +2,13 @@
 
 use thiserror::Error;
 
+use crate::cost::CostTable;
 use crate::ids::{AccelId, ModelId};
-use crate::plan::{Ablation, Plan};
+use crate::plan::Plan;
 use crate::scenario::{ActiveModel, DependencyKind, Scenario};
 use crate::units::{Cycles, FrameRate, Millijoules};
+
+use super::ablation::Ablation;
 
 /// Frames are injected while their nominal start lies within the first 700 ms (rule R3).
 const WINDOW_MS: u32 = 700;
@@ -149,10 +152,13 @@ pub(super) struct Cost {
 }
 
 impl Inputs {
-    /// Lowers `plan`.
-    pub(super) fn of(plan: &Plan) -> Result<Self, CompatError> {
+    /// Lowers `plan` and its `costs` to the artifact's types, but for quirks in `without`.
+    pub(super) fn of(
+        plan: &Plan,
+        costs: &CostTable,
+        without: Ablation,
+    ) -> Result<Self, CompatError> {
         let scenario = &plan.scenario;
-        let without = plan.engine.without;
         let models = scenario
             .models()
             .iter()
@@ -171,7 +177,7 @@ impl Inputs {
             tick,
             without,
             n_accelerators: plan.system.accelerators().len(),
-            costs: lower_costs(plan, tick)?,
+            costs: lower_costs(plan, costs, window_ms(&without) as f32 + tick.times(1))?,
         })
     }
 
@@ -193,7 +199,7 @@ fn lower_model(
     without: &Ablation,
 ) -> Result<Model, CompatError> {
     let model = active.unit.task.clone();
-    if active.deadline.is_some() {
+    if active.relative_deadline.is_some() {
         return Err(CompatError::Deadline { model });
     }
     let found = active.rate;
@@ -204,11 +210,16 @@ fn lower_model(
     let period = Period::new(fps, without);
     Ok(Model {
         period,
-        n_frames: period.within(if without.window_700_ms { SECOND_MS } else { WINDOW_MS }),
+        n_frames: period.within(window_ms(without)),
         probability: probability(active, trigger)?,
         fixed: fixed.filter(|_| has_trigger(active)),
         dependencies: active.dependencies.iter().map(|d| d.upstream).collect(),
     })
+}
+
+/// Time in which frames are released [ms].
+fn window_ms(without: &Ablation) -> u32 {
+    if without.window_700_ms { SECOND_MS } else { WINDOW_MS }
 }
 
 fn has_trigger(active: &ActiveModel) -> bool {
@@ -238,15 +249,14 @@ fn byte_order(scenario: &Scenario) -> Result<Vec<ModelId>, CompatError> {
     }
 }
 
-fn lower_costs(plan: &Plan, tick: Period) -> Result<Vec<Cost>, CompatError> {
-    // The last frame is injected at the first tick after its nominal start, at the latest.
-    let window_ms = if plan.engine.without.window_700_ms { SECOND_MS } else { WINDOW_MS };
-    let end_ms = window_ms as f32 + tick.times(1);
+/// Costs of every model on every accelerator. The last frame is injected at the first tick after its
+/// nominal start, at `end_ms` at the latest.
+fn lower_costs(plan: &Plan, table: &CostTable, end_ms: f32) -> Result<Vec<Cost>, CompatError> {
     let accelerators = plan.system.accelerators();
     let mut costs = Vec::with_capacity(plan.scenario.models().len() * accelerators.len());
     for model in plan.scenario.model_ids() {
         for (index, accelerator) in accelerators.iter().enumerate() {
-            let network = plan.costs.network(model, AccelId::new(index));
+            let network = table.network(model, AccelId::new(index));
             let cost = Cost::new(network.cycles, network.energy_nj);
             if end_ms + cost.latency_ms == end_ms {
                 return Err(CompatError::Latency {
@@ -278,8 +288,12 @@ mod tests {
     use crate::compat::fixture::{model, plan};
     use crate::units::SimSpan;
 
-    fn check(plan: &Plan, expected: &str) {
-        let error = Inputs::of(plan).expect_err("the artifact cannot express it");
+    fn inputs((plan, costs): &(Plan, CostTable)) -> Result<Inputs, CompatError> {
+        Inputs::of(plan, costs, Ablation::default())
+    }
+
+    fn check(run: &(Plan, CostTable), expected: &str) {
+        let error = inputs(run).expect_err("the artifact cannot express it");
         assert!(error.to_string().starts_with(expected), "{error}");
     }
 
@@ -296,7 +310,7 @@ mod tests {
             (2.0, 500, 1),
             (1.0, 1000, 0),
         ] {
-            let inputs = Inputs::of(&plan(&[model("a", fps, &[1.0])])).unwrap();
+            let inputs = inputs(&plan(&[model("a", fps, &[1.0])])).unwrap();
             let model = &inputs.models[0];
             let period = Period::Whole(period_ms);
             assert_eq!((model.period, model.n_frames), (period, n_frames), "{fps}");
@@ -306,8 +320,8 @@ mod tests {
     #[test]
     fn costs_round_to_single_precision() {
         // 2^24 + 1 cycles lie between two singles; the even one is 2^24.
-        let plan = plan(&[model("a", 60.0, &[16.777_217]).energy_mj(0.1)]);
-        let inputs = Inputs::of(&plan).unwrap();
+        let run = plan(&[model("a", 60.0, &[16.777_217]).energy_mj(0.1)]);
+        let inputs = inputs(&run).unwrap();
         let cost = inputs.cost(ModelId::new(0), AccelId::new(0));
         assert_eq!(cost.cycles, (1 << 24) + 1);
         assert_eq!(cost.latency_ms, 16_777_216.0 / 1e6);
@@ -318,7 +332,7 @@ mod tests {
     fn names_are_ordered_by_bytes() {
         let names = ["b", "a_", "B", "a"];
         let models = names.map(|name| model(name, 60.0, &[1.0]));
-        let order = Inputs::of(&plan(&models)).unwrap().by_name;
+        let order = inputs(&plan(&models)).unwrap().by_name;
         let order: Vec<_> = order.iter().map(|id| names[id.index()]).collect();
         assert_eq!(order, ["B", "a", "a_", "b"]);
     }
@@ -330,14 +344,14 @@ mod tests {
             model("b", 60.0, &[1.0]).triggered_by(0, 0.2),
             model("c", 60.0, &[1.0]).after(0),
         ];
-        let mut plan = plan(&models);
-        let probabilities = |plan: &Plan| {
-            let models = Inputs::of(plan).unwrap().models.into_iter();
+        let mut run = plan(&models);
+        let probabilities = |run: &(Plan, CostTable)| {
+            let models = inputs(run).unwrap().models.into_iter();
             models.map(|model| model.probability).collect::<Vec<_>>()
         };
-        assert_eq!(probabilities(&plan), [1.0, 0.2, 1.0]);
-        plan.load.trigger_probability = Some(0.75);
-        assert_eq!(probabilities(&plan), [1.0, 0.75, 1.0]);
+        assert_eq!(probabilities(&run), [1.0, 0.2, 1.0]);
+        run.0.load.trigger_probability = Some(0.75);
+        assert_eq!(probabilities(&run), [1.0, 0.75, 1.0]);
     }
 
     #[test]
@@ -354,10 +368,10 @@ mod tests {
         ];
         check(&plan(&triggers), "c has 2 control dependencies");
         let mut own_deadline = plan(&[model("a", 60.0, &[1.0])]);
-        let mut models = own_deadline.scenario.models().to_vec();
-        models[0].deadline = SimSpan::from_ms(5.0);
+        let mut models = own_deadline.0.scenario.models().to_vec();
+        models[0].relative_deadline = SimSpan::from_ms(5.0);
         let scenario = Scenario::new("s", Vec::new(), models).unwrap();
-        own_deadline.scenario = scenario.into();
+        own_deadline.0.scenario = scenario.into();
         check(&own_deadline, "a has a deadline of its own");
     }
 
@@ -366,9 +380,9 @@ mod tests {
         // With a tick of 16 ms the last time is below 716 ms, where singles lie 61 ns apart, and
         // half of that rounds to the even one.
         check(&plan(&[model("a", 60.0, &[0.000_03])]), "a takes 30 cycles on `acc0`");
-        assert!(Inputs::of(&plan(&[model("a", 60.0, &[0.000_031])])).is_ok());
+        assert!(inputs(&plan(&[model("a", 60.0, &[0.000_031])])).is_ok());
         // At 3 FPS times reach 1033 ms, where singles lie 122 ns apart.
         check(&plan(&[model("a", 3.0, &[0.000_061])]), "a takes 61 cycles on `acc0`");
-        assert!(Inputs::of(&plan(&[model("a", 3.0, &[0.000_062])])).is_ok());
+        assert!(inputs(&plan(&[model("a", 3.0, &[0.000_062])])).is_ok());
     }
 }

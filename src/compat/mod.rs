@@ -8,6 +8,7 @@
 //!
 //! Knows no files and no cost model; costs come from the plan.
 
+mod ablation;
 mod engine;
 mod expf;
 mod lower;
@@ -19,6 +20,7 @@ mod write;
 use std::io::{self, Write};
 use std::sync::Arc;
 
+use crate::cost::CostTable;
 use crate::ids::FrameId;
 use crate::plan::Plan;
 use crate::scenario::Scenario;
@@ -30,19 +32,26 @@ use engine::{Execution, Fate, History, Request};
 use lower::Inputs;
 use score::Tallies;
 
+pub use ablation::{Ablation, LeaveOut};
 pub use lower::CompatError;
 
 /// Replays `plan` as the artifact would have run it with `srand(seed)`; the artifact itself takes
 /// the time of day for a seed.
 ///
-/// Scenario, costs and the load's trigger probability are taken from the plan. The rest of its load,
-/// its rules, policy and score parameters are not: the artifact has its own.
+/// Scenario and the load's trigger probability are taken from the plan. The rest of its load, its
+/// rules, policy and score parameters are not: the artifact has its own. Quirks in `without` are left
+/// out.
 ///
 /// # Errors
 ///
 /// [`CompatError`] if the artifact cannot express the scenario.
-pub fn run(plan: &Plan, seed: u32) -> Result<Replay, CompatError> {
-    let inputs = Inputs::of(plan)?;
+pub fn run(
+    plan: &Plan,
+    costs: &CostTable,
+    without: Ablation,
+    seed: u32,
+) -> Result<Replay, CompatError> {
+    let inputs = Inputs::of(plan, costs, without)?;
     let history = engine::replay(&inputs, seed);
     Ok(Replay {
         scenario: Arc::clone(&plan.scenario),
@@ -218,7 +227,7 @@ mod fixture {
                 rate: FrameRate::from_fps(self.fps).unwrap(),
                 inputs: Vec::new(),
                 dependencies: self.dependencies.clone(),
-                deadline: None,
+                relative_deadline: None,
             }
         }
 
@@ -261,7 +270,7 @@ mod fixture {
         }
     }
 
-    pub(super) fn plan(models: &[TestModel]) -> Plan {
+    pub(super) fn plan(models: &[TestModel]) -> (Plan, CostTable) {
         let n_accelerators = models[0].latencies_ms.len();
         let accelerators = (0..n_accelerators).map(|index| accelerator(&format!("acc{index}")));
         let active = models.iter().map(TestModel::active).collect();
@@ -269,11 +278,12 @@ mod fixture {
         let scenario = Scenario::new("test", Vec::new(), active).unwrap();
         let system = System::new("test", accelerators.collect()).unwrap();
         let costs = CostTable::new(costs, n_accelerators);
-        Plan::new(Arc::new(scenario), Arc::new(system), Arc::new(costs))
+        (Plan::new(Arc::new(scenario), Arc::new(system)), costs)
     }
 
     pub(super) fn replay(models: &[TestModel], seed: u32) -> Replay {
-        run(&plan(models), seed).unwrap()
+        let (plan, costs) = plan(models);
+        run(&plan, &costs, Ablation::default(), seed).unwrap()
     }
 
     /// Accelerator, start and end, if it was executed.

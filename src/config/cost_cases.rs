@@ -1,4 +1,4 @@
-//! Tables of cases for the principled cost model, as CSV: layer, mapping and machine of every case
+//! Tables of cases for the loop-nest cost model, as CSV: layer, mapping and machine of every case
 //! and what the model must say about it.
 //!
 //! The header says what a table holds. One with a column `dataflow` has dense layers on the machine

@@ -171,7 +171,7 @@ impl RawScenario {
                     .filter_map(|name| stream(name, &streams))
                     .collect(),
                 dependencies: names.dependencies(raw),
-                deadline: raw.deadline,
+                relative_deadline: raw.deadline,
             })
             .collect();
         match Scenario::new(self.name, streams, active) {

@@ -150,9 +150,9 @@ fn last_instant(trace: &Trace) -> SimTime {
 
 fn utilisation(trace: &Trace, n_accelerators: usize, span: SimTime) -> Vec<f64> {
     let mut busy_ms = vec![0.0; n_accelerators];
-    for stretch in trace.stretches() {
-        let end = stretch.end.unwrap_or(span);
-        busy_ms[stretch.accelerator.index()] += end.saturating_since(stretch.start).as_ms();
+    for interval in trace.busy_intervals() {
+        let end = interval.end.unwrap_or(span);
+        busy_ms[interval.accelerator.index()] += end.saturating_since(interval.start).as_ms();
     }
     busy_ms.into_iter().map(|busy| per(busy, span.as_ms()).unwrap_or(0.0)).collect()
 }

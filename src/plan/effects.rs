@@ -22,7 +22,7 @@ pub struct Effects {
     ///
     /// 0, full overlap, is what the cost models assume; MoCA (Kim et al., HPCA 2023) takes 0.5. Changes
     /// the costs of every layer before the run, so that policies and bounds know of it.
-    pub exposed: f64,
+    pub non_overlapped: f64,
 }
 
 impl Effects {
@@ -33,7 +33,7 @@ impl Effects {
 
     /// Whether there is any.
     pub fn any(&self) -> bool {
-        self.moves_data() || self.bandwidth.is_limited() || self.exposed > 0.0
+        self.moves_data() || self.bandwidth.is_limited() || self.non_overlapped > 0.0
     }
 }
 

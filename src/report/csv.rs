@@ -10,7 +10,7 @@ use std::io::{self, Write};
 use crate::ids::{AccelId, RequestId};
 use crate::score::{Counted, Counts, Score, Scorecard};
 use crate::sweep::{RunResult, RunSpec};
-use crate::trace::{Attempt, Outcome, Piece, Record};
+use crate::trace::{Attempt, Outcome, Record, Segment};
 use crate::units::SimTime;
 
 use super::rows::{CHECK, RowCheck};
@@ -199,9 +199,9 @@ impl<W: Write> Table<W> {
         scorecard: &Scorecard,
     ) -> io::Result<()> {
         self.start_run(label);
-        let names = model_names(&spec.scenario);
+        let names = model_names(&spec.plan.scenario);
         for ((active, name), model) in
-            spec.scenario.models().iter().zip(names).zip(&scorecard.models)
+            spec.plan.scenario.models().iter().zip(names).zip(&scorecard.models)
         {
             self.start_row();
             self.text(name);
@@ -224,12 +224,12 @@ impl<W: Write> Table<W> {
         result: &RunResult,
     ) -> io::Result<()> {
         self.start_run(label);
-        let names = model_names(&spec.scenario);
+        let names = model_names(&spec.plan.scenario);
         let why = Why::new(Played::new(spec, result));
-        let counted = Counted::new(&spec.scenario, spec.warm_up());
+        let counted = Counted::new(&spec.plan.scenario, spec.warm_up());
         let requests = result.trace.records().iter().zip(&result.inferences);
         for (index, (record, score)) in requests.enumerate() {
-            let active = spec.scenario.model(record.model);
+            let active = spec.plan.scenario.model(record.model);
             self.start_row();
             self.text(names[record.model.index()]);
             self.text(&active.artifact_name);
@@ -247,7 +247,7 @@ impl<W: Write> Table<W> {
             }
             let id = RequestId::new(index);
             self.text(&why.short(id).unwrap_or_default());
-            self.text(&pieces(spec, result.trace.pieces_of(id)));
+            self.text(&pieces(spec, result.trace.segments_of(id)));
             self.text(if counted.counts(record) { "yes" } else { "no" });
             self.end_row()?;
         }
@@ -361,14 +361,14 @@ impl<W: Write> Table<W> {
 }
 
 /// When and where the pieces of a request ran: `0.000000-1.500000 WS-0; 2.000000-2.250000 OS-1`, in ms.
-fn pieces(spec: &RunSpec, pieces: &[Piece]) -> String {
+fn pieces(spec: &RunSpec, pieces: &[Segment]) -> String {
     let ms = |time: SimTime| format!("{}.{:06}", time.ns() / 1_000_000, time.ns() % 1_000_000);
-    let piece = |piece: &Piece| {
+    let piece = |piece: &Segment| {
         format!("{}-{} {}", ms(piece.start), ms(piece.end), name_of(spec, piece.accelerator))
     };
     pieces.iter().map(piece).collect::<Vec<_>>().join("; ")
 }
 
 fn name_of(spec: &RunSpec, accelerator: AccelId) -> &str {
-    &spec.system.accelerators()[accelerator.index()].name
+    &spec.plan.system.accelerators()[accelerator.index()].name
 }

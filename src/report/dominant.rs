@@ -36,8 +36,8 @@ struct Found {
 impl DominantLayers {
     /// Looks at a run: every model on its fastest accelerator.
     pub fn take(&mut self, spec: &RunSpec, result: &RunResult) {
-        let names = model_names(&spec.scenario);
-        for (model, name) in spec.scenario.model_ids().zip(names) {
+        let names = model_names(&spec.plan.scenario);
+        for (model, name) in spec.plan.scenario.model_ids().zip(names) {
             self.take_model(spec, result, model, name);
         }
     }
@@ -47,9 +47,9 @@ impl DominantLayers {
         let Some(fastest) = accelerators.min_by_key(|&id| result.costs.latency(model, id)) else {
             return;
         };
-        let active = spec.scenario.model(model);
+        let active = spec.plan.scenario.model(model);
         let (network, cost) = (&active.unit.network, result.costs.network(model, fastest));
-        let accelerator = &spec.system.accelerators()[fastest.index()];
+        let accelerator = &spec.plan.system.accelerators()[fastest.index()];
         let Some(Dominant { layer, share, passes }) = Dominant::of(network, cost, accelerator)
         else {
             return;
@@ -59,9 +59,9 @@ impl DominantLayers {
             return;
         }
         let layer = &*network.layers()[layer].name;
-        let scenario = spec.scenario.name();
+        let scenario = spec.plan.scenario.name();
         let same = |it: &&mut Found| it.model == name && it.layer == layer;
-        let system = spec.system.name();
+        let system = spec.plan.system.name();
         match self.0.iter_mut().find(same) {
             Some(found) => {
                 remember(&mut found.scenarios, scenario);

@@ -11,8 +11,8 @@ use super::{RunLabel, model_names};
 pub fn run(spec: &RunSpec, label: &RunLabel<'_>, scorecard: &Scorecard) -> Value {
     let mut object = self::label(label);
     add_score(&mut object, &scorecard.total);
-    let names = model_names(&spec.scenario);
-    let models = spec.scenario.models().iter().zip(names).zip(&scorecard.models);
+    let names = model_names(&spec.plan.scenario);
+    let models = spec.plan.scenario.models().iter().zip(names).zip(&scorecard.models);
     let models = models.map(|((active, name), score)| {
         let mut object = Map::new();
         object.insert("model".into(), json!(name));

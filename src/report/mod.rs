@@ -44,14 +44,14 @@ impl<'a> RunLabel<'a> {
     /// The label of `spec`, costed by `cost_model`.
     pub fn of(spec: &'a RunSpec, cost_model: &'a str) -> Self {
         Self {
-            scenario: spec.scenario.name(),
-            system: spec.system.name(),
-            pes: spec.system.pes(),
+            scenario: spec.plan.scenario.name(),
+            system: spec.plan.system.name(),
+            pes: spec.plan.system.pes(),
             semantics: spec.semantics.name(),
             cost_model,
             scheduler: spec.scheduler_name(),
-            seed: spec.load.seed,
-            replication: spec.load.replication,
+            seed: spec.plan.load.seed,
+            replication: spec.plan.load.replication,
         }
     }
 }

@@ -108,7 +108,7 @@ pub struct ActiveModel {
     /// What it waits for.
     pub dependencies: Vec<Dependency>,
     /// Time from nominal arrival to deadline in place of the period.
-    pub deadline: Option<SimSpan>,
+    pub relative_deadline: Option<SimSpan>,
 }
 
 /// Usage scenario θ (Definition 4, Table 2), with its dependency graph checked.

@@ -2,7 +2,6 @@
 //! by replication, so that what is random cancels out of their differences.
 
 use std::ops::Range;
-use std::sync::Arc;
 
 use rayon::prelude::*;
 
@@ -12,7 +11,7 @@ use crate::cost::library::CostLibrary;
 use crate::cost::{CostModel, CostTable};
 use crate::engine;
 use crate::ids::ModelId;
-use crate::load::{LoadSettings, RequestStream};
+use crate::load::RequestStream;
 use crate::metrics::Metrics;
 use crate::plan::Plan;
 use crate::schedule::{Granularity, Policy, Preemption};
@@ -175,11 +174,11 @@ impl Comparison {
     /// Windows that are too large or not solved; configurations whose load cannot be made do not count.
     pub fn window_bound(&self, n_frames: usize) -> Result<f64, WindowError> {
         let bound = |spec: &RunSpec| {
-            let costs = Arc::new(self.library.table(&spec.scenario, &spec.system).ok()?);
-            let plan = super::plan(spec, costs);
+            let plan = &spec.plan;
+            let costs = self.library.table(&plan.scenario, &plan.system).ok()?;
             let requests = plan.requests().ok()?;
             let grace = plan.engine.grace;
-            let windows = Windows::new(&plan.scenario, &plan.costs, &requests, &plan.score, grace);
+            let windows = Windows::new(&plan.scenario, &costs, &requests, &plan.score, grace);
             Some(windows.bound(n_frames))
         };
         let specs: Vec<&RunSpec> = self.feasible().map(|(spec, _)| spec).collect();
@@ -203,10 +202,11 @@ fn play(
     metrics: &mut [MeanMetrics],
     done: &(impl Fn(u64) + Sync),
 ) -> Result<Vec<Replication>, RunError> {
-    let costs = Arc::new(library.table(&spec.scenario, &spec.system)?);
+    let costs = library.table(&spec.plan.scenario, &spec.plan.system)?;
     let replication = |number: u64| {
-        let load = LoadSettings { replication: number, ..spec.load.clone() };
-        let replication = replicate(spec, &costs, policies, triggers, load, metrics)?;
+        let mut plan = spec.plan.clone();
+        plan.load.replication = number;
+        let replication = replicate(plan, &costs, policies, triggers, metrics)?;
         done(policies.len() as u64);
         Ok(replication)
     };
@@ -215,22 +215,20 @@ fn play(
 
 /// Every policy on the same requests.
 fn replicate(
-    spec: &RunSpec,
-    costs: &Arc<CostTable>,
+    plan: Plan,
+    costs: &CostTable,
     policies: &[Policy],
     triggers: Triggers,
-    load: LoadSettings,
     metrics: &mut [MeanMetrics],
 ) -> Result<Replication, RunError> {
-    let plan = super::plan(&RunSpec { load, ..spec.clone() }, Arc::clone(costs));
     let requests = plan.requests()?;
     let patterns = match triggers {
         Triggers::Drawn => None,
         Triggers::Enumerated => patterns(&plan.scenario, &plan.load, |id| frames(&requests, id)),
     };
     let Some(patterns) = patterns.filter(|patterns| patterns.len() > 1) else {
-        let bounds = bounds(&plan, &requests, policies);
-        let samples = samples(plan, &requests, policies, metrics, 1.0)?;
+        let bounds = bounds(&plan, costs, &requests, policies);
+        let samples = samples(plan, costs, &requests, policies, metrics, 1.0)?;
         return Ok(Replication { samples, bounds });
     };
     let mut expected = vec![Sample::default(); policies.len()];
@@ -238,8 +236,8 @@ fn replicate(
     for Pattern { probability, load } in patterns {
         let plan = Plan { load, ..plan.clone() };
         let requests = plan.requests()?;
-        bound.add(&bounds(&plan, &requests, policies), probability);
-        let samples = samples(plan, &requests, policies, metrics, probability)?;
+        bound.add(&bounds(&plan, costs, &requests, policies), probability);
+        let samples = samples(plan, costs, &requests, policies, metrics, probability)?;
         expected.iter_mut().zip(samples).for_each(|(sum, sample)| sum.add(&sample, probability));
     }
     Ok(Replication { samples: expected.into(), bounds: bound })
@@ -252,12 +250,12 @@ fn cuts(policy: &Policy) -> bool {
 }
 
 /// Bounds of all policies together: where one of them cuts requests, they may migrate.
-fn bounds(plan: &Plan, requests: &RequestStream, policies: &[Policy]) -> Bounds {
+fn bounds(plan: &Plan, costs: &CostTable, requests: &RequestStream, policies: &[Policy]) -> Bounds {
     let migration = match policies.iter().any(cuts) {
         true => Migration::LayerBoundary,
         false => Migration::None,
     };
-    Bounds::of(&plan.scenario, &plan.costs, requests, &plan.score, migration)
+    Bounds::of(&plan.scenario, costs, requests, &plan.score, migration)
 }
 
 fn frames(requests: &RequestStream, model: ModelId) -> usize {
@@ -266,6 +264,7 @@ fn frames(requests: &RequestStream, model: ModelId) -> usize {
 
 fn samples(
     mut plan: Plan,
+    costs: &CostTable,
     requests: &RequestStream,
     policies: &[Policy],
     metrics: &mut [MeanMetrics],
@@ -273,8 +272,8 @@ fn samples(
 ) -> Result<Box<[Sample]>, RunError> {
     let sample = |(policy, metrics): (&Policy, &mut MeanMetrics)| {
         plan.scheduler = policy.clone();
-        let trace = engine::run(&plan, requests)?.trace;
-        let found = Metrics::of(&plan.scenario, &trace, &plan.costs, &plan.score, None);
+        let trace = engine::run(&plan, costs, requests)?.trace;
+        let found = Metrics::of(&plan.scenario, &trace, costs, &plan.score, None);
         metrics.add(&found, weight);
         Ok(Sample::new(&super::score(&plan, &trace)?.total))
     };

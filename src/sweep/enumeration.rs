@@ -33,11 +33,12 @@ pub fn possibilities(
 ) -> Result<Option<Vec<Possibility>>, RunError> {
     let result = run(spec, library)?;
     let frames = |id| result.trace.records().iter().filter(|record| record.model == id).count();
-    let Some(patterns) = patterns(&spec.scenario, &spec.load, frames) else {
+    let Some(patterns) = patterns(&spec.plan.scenario, &spec.plan.load, frames) else {
         return Ok(None);
     };
     let all = patterns.into_iter().map(|Pattern { probability, load }| {
-        let spec = RunSpec { load, ..spec.clone() };
+        let mut spec = spec.clone();
+        spec.plan.load = load;
         run(&spec, library).map(|result| Possibility { probability, result })
     });
     all.collect::<Result<_, _>>().map(Some)

@@ -16,16 +16,17 @@ use std::sync::Arc;
 use rayon::prelude::*;
 use thiserror::Error;
 
-use crate::compat;
-use crate::cost::library::{CostError, CostLibrary};
+use crate::compat::{self, Ablation};
+use crate::cost::CostError;
+use crate::cost::library::CostLibrary;
 use crate::cost::{CostModel, CostTable};
 use crate::engine;
 use crate::hardware::System;
-use crate::load::{Drawn, LoadError, LoadSettings, RequestStream};
-use crate::plan::{EngineSettings, LatePolicy, Plan};
+use crate::load::{Drawn, LoadError, RequestStream};
+use crate::plan::{DeadlineMiss, Plan};
 use crate::scenario::Scenario;
 use crate::schedule::{Granularity, Options, Placement, Policy, PolicyFailure, Preemption};
-use crate::score::{self, InferenceScore, ScoreSettings, Scorecard};
+use crate::score::{self, InferenceScore, Scorecard};
 use crate::trace::Trace;
 use crate::units::SimSpan;
 
@@ -64,71 +65,58 @@ impl fmt::Display for Semantics {
     }
 }
 
-/// One run to be made.
-#[derive(Clone)]
+/// One run to be made: a plan, and the runtime that follows it.
+#[derive(Debug, Clone)]
 pub struct RunSpec {
-    /// What is asked.
-    pub scenario: Arc<Scenario>,
-    /// What it runs on.
-    pub system: Arc<System>,
+    /// Scenario, system, load, rules, scheduler and scores. `mlsys2023` takes scenario and system,
+    /// seed + replication as the seed of the C library, and the trigger probability if one is set;
+    /// it has its own rules, scheduler and score parameters.
+    pub plan: Plan,
     /// Which runtime.
     pub semantics: Semantics,
-    /// Arrivals, seed and replication. `mlsys2023` takes seed + replication as the C library's seed,
-    /// and the trigger probability if one is set; nothing else from here.
-    pub load: LoadSettings,
-    /// Rules; ignored by `mlsys2023`.
-    pub engine: EngineSettings,
-    /// Policy; ignored by `mlsys2023`, which has its own.
-    pub scheduler: Policy,
-    /// Parameters of the scores; ignored by `mlsys2023`.
-    pub score: ScoreSettings,
+    /// Quirks of the published artifact that a run with `mlsys2023` semantics leaves out.
+    pub without: Ablation,
 }
 
 impl RunSpec {
-    /// A run of `scenario` on `system`, all else default.
-    pub fn new(scenario: Arc<Scenario>, system: Arc<System>, semantics: Semantics) -> Self {
-        Self {
-            scenario,
-            system,
-            semantics,
-            load: LoadSettings::default(),
-            engine: EngineSettings::default(),
-            scheduler: Policy::default(),
-            score: ScoreSettings::default(),
-        }
+    /// A run of `plan` that leaves out no quirk.
+    pub fn new(plan: Plan, semantics: Semantics) -> Self {
+        Self { plan, semantics, without: Ablation::default() }
     }
 
-    /// Name of the policy in results.
+    /// Name of the scheduler in results.
     pub fn scheduler_name(&self) -> &str {
-        self.semantics.scheduler_name(&self.scheduler)
+        self.semantics.scheduler_name(&self.plan.scheduler)
     }
 
-    /// How long its frames are played and not counted.
+    /// First part of the duration, whose frames run but are not scored.
     pub fn warm_up(&self) -> SimSpan {
         match self.semantics {
-            Semantics::Principled => self.score.warm_up,
+            Semantics::Principled => self.plan.score.warm_up,
             Semantics::Mlsys2023 => SimSpan::ZERO,
         }
     }
 
-    /// What of the run is random. The artifact draws jitter, but never uses it.
+    /// Random parts of the run. The artifact draws jitter, but never uses it.
     pub fn drawn(&self) -> Drawn {
         match self.semantics {
-            Semantics::Principled => Drawn::of(&self.scenario, &self.load),
+            Semantics::Principled => Drawn::of(&self.plan.scenario, &self.plan.load),
             Semantics::Mlsys2023 => {
-                Drawn { triggers: Drawn::triggers(&self.scenario, &self.load), ..Drawn::default() }
+                let triggers = Drawn::triggers(&self.plan.scenario, &self.plan.load);
+                Drawn { triggers, ..Drawn::default() }
             }
         }
     }
 
     /// Whether the run may ask for the costs of single layers.
     fn needs_layers(&self) -> bool {
-        let Options { granularity, preemption, placement, .. } = self.scheduler.options();
+        let Plan { scheduler, engine, .. } = &self.plan;
+        let Options { granularity, preemption, placement, .. } = scheduler.options();
         let whole = granularity == Granularity::Model
             && preemption == Preemption::None
             && placement != Placement::EnergyDelayByLayer
-            && self.engine.late == LatePolicy::Finish
-            && !self.engine.effects.any();
+            && engine.deadline_miss == DeadlineMiss::Finish
+            && !engine.effects.any();
         self.semantics == Semantics::Principled && !whole
     }
 }
@@ -229,7 +217,7 @@ pub fn run_all<E>(
 fn pairs<'a>(
     specs: impl IntoIterator<Item = &'a RunSpec>,
 ) -> impl Iterator<Item = (&'a Scenario, &'a System)> {
-    specs.into_iter().map(|spec| (&*spec.scenario, &*spec.system))
+    specs.into_iter().map(|spec| (&*spec.plan.scenario, &*spec.plan.system))
 }
 
 /// Scores runs, block after block, with one cost model that is asked once for every pair of network
@@ -274,7 +262,8 @@ fn block_len(specs: &[RunSpec]) -> usize {
 
 /// Requests of a run; in `mlsys2023` semantics, whose duration is fixed, an upper bound.
 fn n_requests(spec: &RunSpec) -> u64 {
-    let frames = spec.scenario.models().iter().map(|m| m.rate.frames_before(spec.load.duration));
+    let Plan { scenario, load, .. } = &spec.plan;
+    let frames = scenario.models().iter().map(|model| model.rate.frames_before(load.duration));
     frames.fold(0, u64::saturating_add)
 }
 
@@ -301,63 +290,46 @@ pub fn run(spec: &RunSpec, library: &CostLibrary) -> Result<RunResult, RunError>
 ///
 /// If `costs` are not of the run's scenario and system.
 pub fn run_at_costs(spec: &RunSpec, costs: Arc<CostTable>) -> Result<RunResult, RunError> {
-    let plan = plan(spec, costs);
     match spec.semantics {
-        Semantics::Principled => principled(&plan),
+        Semantics::Principled => principled(&spec.plan, costs),
         Semantics::Mlsys2023 => {
-            let replay = mlsys2023(&plan)?;
+            let replay = mlsys2023(spec, &costs)?;
             Ok(RunResult {
                 scorecard: replay.scorecard(),
                 trace: replay.trace(),
                 inferences: replay.inferences(),
-                costs: plan.costs,
+                costs,
             })
         }
     }
 }
 
-/// What [`run`] gives, without trace and inferences.
+/// Result of [`run`] without trace and inferences.
 fn scorecard(spec: &RunSpec, library: &CostLibrary) -> Result<Scorecard, RunError> {
-    let plan = plan(spec, costs(spec, library)?);
+    let (plan, costs) = (&spec.plan, costs(spec, library)?);
     match spec.semantics {
-        Semantics::Principled => score(&plan, &engine::run(&plan, &plan.requests()?)?.trace),
-        Semantics::Mlsys2023 => Ok(mlsys2023(&plan)?.scorecard()),
+        Semantics::Principled => score(plan, &engine::run(plan, &costs, &plan.requests()?)?.trace),
+        Semantics::Mlsys2023 => Ok(mlsys2023(spec, &costs)?.scorecard()),
     }
 }
 
 fn costs(spec: &RunSpec, library: &CostLibrary) -> Result<Arc<CostTable>, RunError> {
-    let table = library.table(&spec.scenario, &spec.system)?;
-    let exposed = spec.engine.effects.exposed;
+    let Plan { scenario, system, engine, .. } = &spec.plan;
+    let table = library.table(scenario, system)?;
+    let exposed = engine.effects.non_overlapped;
     Ok(Arc::new(match spec.semantics == Semantics::Principled && exposed > 0.0 {
-        true => table.exposing(exposed, spec.system.accelerators()),
+        true => table.exposing(exposed, system.accelerators()),
         false => table,
     }))
 }
 
-fn plan(spec: &RunSpec, costs: Arc<CostTable>) -> Plan {
-    Plan {
-        scenario: Arc::clone(&spec.scenario),
-        system: Arc::clone(&spec.system),
-        costs,
-        load: spec.load.clone(),
-        engine: spec.engine,
-        scheduler: spec.scheduler.clone(),
-        score: spec.score,
-    }
-}
-
-fn principled(plan: &Plan) -> Result<RunResult, RunError> {
-    let trace = engine::run(plan, &plan.requests()?)?.trace;
+fn principled(plan: &Plan, costs: Arc<CostTable>) -> Result<RunResult, RunError> {
+    let trace = engine::run(plan, &costs, &plan.requests()?)?.trace;
     let inferences = score::inferences(&plan.scenario, &trace, &plan.score);
-    Ok(RunResult {
-        scorecard: score(plan, &trace)?,
-        trace,
-        inferences,
-        costs: Arc::clone(&plan.costs),
-    })
+    Ok(RunResult { scorecard: score(plan, &trace)?, trace, inferences, costs })
 }
 
-/// Scores of a run in which something counts.
+/// Scores of a run of which at least one frame counts.
 fn score(plan: &Plan, trace: &Trace) -> Result<Scorecard, RunError> {
     let scorecard = plan.score(trace);
     match scorecard.is_empty(&plan.score) {
@@ -366,7 +338,8 @@ fn score(plan: &Plan, trace: &Trace) -> Result<Scorecard, RunError> {
     }
 }
 
-fn mlsys2023(plan: &Plan) -> Result<compat::Replay, RunError> {
+fn mlsys2023(spec: &RunSpec, costs: &CostTable) -> Result<compat::Replay, RunError> {
+    let RunSpec { plan, without, .. } = spec;
     let libc_seed = plan.load.seed.wrapping_add(plan.load.replication) as u32;
-    Ok(compat::run(plan, libc_seed)?)
+    Ok(compat::run(plan, costs, *without, libc_seed)?)
 }

@@ -11,8 +11,8 @@ use std::time::{Duration, Instant};
 use xrsim::bounds::window::Windows;
 use xrsim::bounds::{Bounds, Migration, gap};
 use xrsim::config::{Catalog, Edition, Hardware};
-use xrsim::cost;
 use xrsim::cost::library::CostLibrary;
+use xrsim::cost::{self, CostTable};
 use xrsim::engine;
 use xrsim::load::LoadSettings;
 use xrsim::plan::Plan;
@@ -26,10 +26,10 @@ fn main() {
     for migration in [Migration::None, Migration::LayerBoundary] {
         let mut sums = [0.0; 3];
         let mut time = Duration::ZERO;
-        for plan in &plans {
+        for (plan, costs) in &plans {
             let requests = plan.requests().expect("the load is small");
             let start = Instant::now();
-            let of = Bounds::of(&plan.scenario, &plan.costs, &requests, &plan.score, migration);
+            let of = Bounds::of(&plan.scenario, costs, &requests, &plan.score, migration);
             time += start.elapsed();
             sums.iter_mut().zip(of.values()).for_each(|(sum, bound)| *sum += bound);
         }
@@ -49,13 +49,12 @@ fn main() {
     for entry in schedule::ALL {
         let mut total = 0.0;
         let mut gaps = 0.0;
-        for &plan in &firsts {
+        for (plan, costs) in firsts.iter().copied() {
             let plan = Plan { scheduler: Policy::of(entry), ..plan.clone() };
             let requests = plan.requests().expect("the load is small");
-            let run = engine::run(&plan, &requests).expect("the policy does not fail");
+            let run = engine::run(&plan, costs, &requests).expect("the policy does not fail");
             let score = plan.score(&run.trace).total.score_executed_mean;
-            let bounds =
-                Bounds::of(&plan.scenario, &plan.costs, &requests, &plan.score, Migration::None);
+            let bounds = Bounds::of(&plan.scenario, costs, &requests, &plan.score, Migration::None);
             total += 100.0 * score / firsts.len() as f64;
             gaps += 100.0 * gap(bounds.linear_program, score) / firsts.len() as f64;
         }
@@ -65,15 +64,14 @@ fn main() {
 
 /// Mean over the first replications of the optima of windows of `n_frames`, and of what is smaller, they
 /// or UB3.
-fn print_windows(plans: &[&Plan], n_frames: usize) {
+fn print_windows(plans: &[&(Plan, Arc<CostTable>)], n_frames: usize) {
     let start = Instant::now();
     let (mut windows, mut both) = (0.0, 0.0);
-    for plan in plans {
+    for (plan, costs) in plans {
         let requests = plan.requests().expect("the load is small");
-        let of = Windows::new(&plan.scenario, &plan.costs, &requests, &plan.score, SimSpan::ZERO);
+        let of = Windows::new(&plan.scenario, costs, &requests, &plan.score, SimSpan::ZERO);
         let optima = of.bound(n_frames).expect("the windows are small");
-        let bounds =
-            Bounds::of(&plan.scenario, &plan.costs, &requests, &plan.score, Migration::None);
+        let bounds = Bounds::of(&plan.scenario, costs, &requests, &plan.score, Migration::None);
         windows += 100.0 * optima / plans.len() as f64;
         both += 100.0 * optima.min(bounds.linear_program) / plans.len() as f64;
     }
@@ -82,7 +80,7 @@ fn print_windows(plans: &[&Plan], n_frames: usize) {
 }
 
 /// Every configuration, replication by replication.
-fn plans() -> Vec<Plan> {
+fn plans() -> Vec<(Plan, Arc<CostTable>)> {
     let mut catalog = Catalog::with_networks(Edition::Artifact);
     let suite = catalog.suite().expect("the suite is embedded");
     let platform = catalog.platform("artifact").expect("the platform is embedded");
@@ -97,10 +95,11 @@ fn plans() -> Vec<Plan> {
                 let system = Arc::new(style.instantiate(pes, &platform).expect("it is legal"));
                 let library = CostLibrary::evaluate(&*model, [(&*scenario, &*system)]);
                 let costs = library.table(&scenario, &system).expect("everything can run");
-                let plan = Plan::new(Arc::clone(&scenario), system, Arc::new(costs));
-                plans.extend((0..REPLICATIONS).map(|replication| Plan {
-                    load: LoadSettings { replication, ..LoadSettings::default() },
-                    ..plan.clone()
+                let costs = Arc::new(costs);
+                let plan = Plan::new(Arc::clone(&scenario), system);
+                plans.extend((0..REPLICATIONS).map(|replication| {
+                    let load = LoadSettings { replication, ..LoadSettings::default() };
+                    (Plan { load, ..plan.clone() }, Arc::clone(&costs))
                 }));
             }
         }

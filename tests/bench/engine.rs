@@ -7,7 +7,7 @@
 //!
 //! First 1,000 s of six models (VR gaming with depth estimation and the speech pipeline, 201 requests
 //! a second) on four accelerators that are about nine tenths busy. An event is an arrival, a completion
-//! or an expiry. Then 20 s of AR_Assistant on M with 8192 PEs at the principled costs, and AR_gaming on
+//! or an expiry. Then 20 s of AR_Assistant on M with 8192 PEs at the costs of loop-nest, and AR_gaming on
 //! J, where most requests wait for ever. The best of seven
 //! runs counts: what a busy machine adds is not the engine's. Offline references, which search before they run, are left out.
 //!
@@ -22,10 +22,10 @@ mod runs;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use runs::{by, lasting_ms, plan, requests, six_models, six_models_table};
+use runs::{Case, by, lasting_ms, plan, requests, six_models, six_models_table};
 use xrsim::config::{Catalog, Edition, Hardware};
 use xrsim::cost::library::CostLibrary;
-use xrsim::cost::principled::Principled;
+use xrsim::cost::loop_nest::LoopNest;
 use xrsim::engine;
 use xrsim::plan::Plan;
 use xrsim::schedule;
@@ -43,9 +43,10 @@ fn of_events() {
     let (generating, stream) = best(|| requests(&plan));
     let n_requests = stream.requests().len();
     println!("load generation: {:.2} million requests/s", per_us(n_requests as u64, generating));
-    for entry in schedule::ALL.iter().filter(|entry| !entry.foresees) {
+    for entry in schedule::ALL.iter().filter(|entry| !entry.is_clairvoyant) {
         let plan = by(entry.name, plan.clone());
-        let (playing, run) = best(|| engine::run(&plan, &stream).expect("it does not fail"));
+        let (playing, run) =
+            best(|| engine::run(&plan, &plan.costs, &stream).expect("it does not fail"));
         println!(
             "{:>16}: {:.2} million events/s ({} events in {:.1} ms)",
             entry.name,
@@ -54,7 +55,7 @@ fn of_events() {
             playing.as_secs_f64() * 1e3,
         );
     }
-    let run = engine::run(&plan, &stream).expect("it does not fail");
+    let run = engine::run(&plan, &plan.costs, &stream).expect("it does not fail");
     let (scoring, _) = best(|| plan.score(&run.trace));
     println!("scoring: {:.2} million requests/s", per_us(n_requests as u64, scoring));
 }
@@ -70,16 +71,17 @@ fn of_layers() {
         for dram in [None, Some(1e6), Some(32.0)] {
             let mut plan = by(&format!("edf:{options}"), plan.clone());
             plan.engine.effects.bandwidth.dram = dram;
-            let (playing, run) = best(|| engine::run(&plan, &stream).expect("it does not fail"));
+            let (playing, run) =
+                best(|| engine::run(&plan, &plan.costs, &stream).expect("it does not fail"));
             let sharing = match dram {
                 None => "bandwidth of its own".into(),
                 Some(rate) => format!("{rate} GB/s of DRAM shared"),
             };
             println!(
-                "{options:>26}, {sharing:<30}: {:.0} times real time ({} events, {} pieces)",
+                "{options:>26}, {sharing:<30}: {:.0} times real time ({} events, {} segments)",
                 SECONDS / playing.as_secs_f64(),
                 run.events,
-                run.trace.pieces().len(),
+                run.trace.segments().len(),
             );
         }
     }
@@ -95,7 +97,9 @@ fn of_backlogs() {
         let times = [10e3, 20e3].map(|ms| {
             let plan = by(text, lasting_ms(ms, plan.clone()));
             let stream = requests(&plan);
-            best(|| engine::run(&plan, &stream).expect("it does not fail")).0.as_secs_f64()
+            best(|| engine::run(&plan, &plan.costs, &stream).expect("it does not fail"))
+                .0
+                .as_secs_f64()
         });
         let [once, twice] = times;
         println!("{text:>26}: {:.1} ms, then {:.1} times as long", once * 1e3, twice / once);
@@ -103,15 +107,15 @@ fn of_backlogs() {
 }
 
 /// A scenario on a style of the paper.
-fn on_chip(scenario: &str, style: &str, pes: u32) -> Plan {
+fn on_chip(scenario: &str, style: &str, pes: u32) -> Case {
     let mut catalog = Catalog::new();
     let scenario = catalog.scenario(scenario, Edition::Reference).expect("it is embedded");
     let platform = catalog.platform("paper").expect("it is embedded");
     let Ok(Hardware::Style(style)) = catalog.hardware(style) else { panic!("it is a style") };
     let system = Arc::new(style.instantiate(pes, &platform).expect("the PEs divide"));
-    let library = CostLibrary::evaluate(&Principled, [(&*scenario, &*system)]);
+    let library = CostLibrary::evaluate(&LoopNest, [(&*scenario, &*system)]);
     let costs = library.table(&scenario, &system).expect("it is feasible");
-    Plan::new(scenario, system, Arc::new(costs))
+    Case { plan: Plan::new(scenario, system), costs: Arc::new(costs) }
 }
 
 /// Shortest time of some calls, and the last result.

@@ -1,4 +1,4 @@
-//! The fuzzing harness, long.
+//! Long run of the fuzzing harness.
 //!
 //! ```text
 //! cargo bench --bench fuzz -- --seconds 600 --seed 1 --jobs 2
@@ -22,27 +22,27 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use cap::Cap;
-use harness::behind::Shop;
 use harness::kind::Kind;
+use harness::pipeline::Shop;
 use harness::{Depth, Fuzzer};
 
 /// Counts what is allocated; beyond its limit an allocation fails, which ends the job.
 #[global_allocator]
 static MEMORY: Cap<System> = Cap::new(System, usize::MAX);
 
-/// How long a kind is fuzzed before the next one has its turn.
+/// Time for which a kind is fuzzed before the next kind follows.
 const TURN: Duration = Duration::from_millis(400);
 
-/// How often the supervisor looks at its jobs.
+/// Interval at which the supervisor checks its jobs.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// Inputs that are kept of findings that say the same.
+/// Largest number of inputs that are kept for findings with the same message.
 const MAX_KEPT: u64 = 3;
 
-/// Counters of a kind: executions, accepted inputs, executions all the way, findings.
+/// Counters of a kind: executions, accepted inputs, executions through the whole pipeline, findings.
 const N_COUNTERS: usize = 4;
 
-/// Numbers in the state of a job: kind and number of the execution, one more with every execution, and the
+/// Numbers in the state of a job: kind and number of the execution, a count of executions, and the
 /// counters of every kind.
 const N_STATE: usize = 3 + N_COUNTERS * Kind::ALL.len();
 
@@ -122,7 +122,7 @@ fn absolute(path: &str) -> PathBuf {
     std::path::absolute(path).unwrap_or_else(|_| path.into())
 }
 
-/// Texts of a folder that is not in the repository; the kind is a part of a file's name, between `-`.
+/// Texts of a folder outside the repository. The kind is a part of a file's name, between `-`.
 fn corpus(folder: &Path) -> Vec<(Kind, String)> {
     let mut texts = Vec::new();
     let mut paths: Vec<PathBuf> = fs::read_dir(folder)
@@ -156,7 +156,7 @@ fn main() -> ExitCode {
     supervise(&options)
 }
 
-/// Makes one execution again and prints its input.
+/// Repeats one execution and prints its input.
 fn only(options: &Options, number: u64) -> ExitCode {
     let shop = Shop::open();
     let depth = Depth { accepted: 1, refused: 1 };
@@ -168,7 +168,7 @@ fn only(options: &Options, number: u64) -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// What a job is doing and has done; a file, so that it outlives the job.
+/// State of a job: its current execution and its counters. It is a file, so that it outlives the job.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct State([u64; N_STATE]);
 
@@ -236,7 +236,7 @@ fn work(options: &Options, path: &Path) {
     }
 }
 
-/// Writes the input of a finding, and says so, unless there are enough of the same words.
+/// Writes the input of a finding and prints a note, unless enough findings have the same message.
 fn keep(
     options: &Options,
     fuzzer: &Fuzzer<'_>,
@@ -286,7 +286,7 @@ impl Job {
         Self { options: options.clone(), state: state.into(), child, seen }
     }
 
-    /// Looks whether the job goes on; records why not, and starts it again.
+    /// Checks whether the job still runs. If not, records the reason and restarts the job.
     fn look(&mut self) {
         let state = State::read(&self.state);
         if state != self.seen.0 {
@@ -314,7 +314,7 @@ impl Job {
         let _ = self.child.wait();
     }
 
-    /// Records the execution that ended the job, and passes over it.
+    /// Records the execution that ended the job, and skips it.
     fn record(&self, reason: &str) {
         let mut state = State::read(&self.state);
         let (kind, number) = (Kind::ALL[state.0[0] as usize].0, state.0[1]);
@@ -350,7 +350,7 @@ fn supervise(options: &Options) -> ExitCode {
     ExitCode::from(u8::from(findings > 0))
 }
 
-/// Prints the counters of every kind; gives the number of findings.
+/// Prints the counters of every kind and returns the number of findings.
 fn print(options: &Options, states: &[State], seconds: f64) -> u64 {
     println!("kind                executions      1/s   accepted     deep  findings");
     let line = |name: &str, [executions, accepted, deep, findings]: [u64; N_COUNTERS], s: f64| {

@@ -11,7 +11,7 @@
 use std::time::{Duration, Instant};
 
 use xrsim::config::{Catalog, Hardware};
-use xrsim::cost::principled::Principled;
+use xrsim::cost::loop_nest::LoopNest;
 use xrsim::engine::Traced;
 use xrsim::mlperf::benchmark::{AcceleratorBed, TestBed, measure};
 use xrsim::mlperf::load::QuerySchedule;
@@ -87,7 +87,7 @@ fn mobilenet() -> AcceleratorBed {
     let bound = SimSpan::from_ns(10_000_000);
     let tenants = vec![Tenant { network, batching: Batching::NONE, bound }];
     let policy = Policy::parse("fcfs").expect("it exists");
-    AcceleratorBed::new(tenants, None, system, &Principled, policy, EngineSettings::default())
+    AcceleratorBed::new(tenants, None, system, &LoopNest, policy, EngineSettings::default())
         .expect("it can run")
 }
 

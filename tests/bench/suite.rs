@@ -23,7 +23,7 @@ fn measure(arguments: &[&str]) -> (Duration, u64) {
     (start.elapsed(), peak_kib)
 }
 
-/// Waits for `child`; the kernel keeps the high-water mark, so the last look before the end counts.
+/// Waits for `child`. The kernel keeps the high-water mark, so the last reading before the end counts.
 fn watch(child: &mut Child) -> u64 {
     let status = format!("/proc/{}/status", child.id());
     let mut peak_kib = 0;

@@ -1,4 +1,4 @@
-//! Inputs without an end, or without a bound on something, and how far they are read.
+//! Inputs without an end or without a bound, and how far they are read.
 
 use std::fmt::Write as _;
 use std::io::{self, Read};
@@ -19,7 +19,7 @@ fn problems(text: &str) -> Vec<String> {
     }
 }
 
-/// Every key used to be looked for among all others once more for every unknown one.
+/// A reader that searched all keys again for every unknown key would take quadratic time.
 #[test]
 fn of_many_unknown_keys_some_are_named_and_the_others_counted() {
     let mut text = String::from("scenario:\n  name: many\n  models: [{model: HT, fps: 1}]\n");
@@ -30,7 +30,7 @@ fn of_many_unknown_keys_some_are_named_and_the_others_counted() {
     assert_eq!(problems[50], "99950 more keys from here on that a scenario has not");
 }
 
-/// What reading rows from `input` says.
+/// Message of reading rows from `input`.
 fn refusal(input: impl Read) -> String {
     PointTable::read(input, &[]).expect_err("it is no table").to_string()
 }

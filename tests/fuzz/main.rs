@@ -1,4 +1,5 @@
-//! The fuzzing harness, short: the same executions every time. `cargo bench --bench fuzz` makes many.
+//! Short run of the fuzzing harness, with the same executions every time. `cargo bench --bench fuzz` makes
+//! a long run.
 
 mod bounds;
 mod harness;
@@ -6,16 +7,16 @@ mod harness;
 use std::alloc::System;
 
 use cap::Cap;
-use harness::behind::Shop;
 use harness::kind::Kind;
+use harness::pipeline::Shop;
 use harness::seeds::{self, Seeds};
 use harness::{Depth, Fuzzer, execute};
 
-/// Counts what is allocated, so that an execution can be held to a bound.
+/// Counts allocations, so that an execution can be limited.
 #[global_allocator]
 static MEMORY: Cap<System> = Cap::new(System, usize::MAX);
 
-/// Most memory of the whole test \[byte\]; beyond it an allocation fails.
+/// Largest memory of the whole test \[byte\]. Further allocations fail.
 const MAX_MEMORY: usize = 1 << 30;
 
 /// Executions of a kind.
@@ -26,9 +27,9 @@ const MAX_PRINTED: usize = 20;
 
 const DEPTH: Depth = Depth { accepted: 8, refused: 32 };
 
-/// The tests work in one folder, which the process is in; so they are one test.
+/// All parts work in the working directory of the process, so they are one test.
 #[test]
-fn every_parser_and_the_way_behind_it_holds() {
+fn every_parser_and_the_pipeline_after_it_holds() {
     MEMORY.set_limit(MAX_MEMORY).expect("less is used so far");
     harness::keep_place_of_panics();
     let shop = Shop::open();
@@ -47,7 +48,7 @@ fn every_parser_and_the_way_behind_it_holds() {
     assert!(findings.is_empty(), "{} findings, first\n{}", findings.len(), first.join("\n"));
 }
 
-/// Seeds are accepted as they are, all the way.
+/// Seeds pass through the whole pipeline without a refusal.
 fn seeds_hold(shop: &Shop, kind: Kind, findings: &mut Vec<String>) {
     for text in Seeds::of(kind, shop).texts() {
         let outcome = execute(shop, kind, text.as_bytes(), |_| text.len() < 1000);
@@ -57,7 +58,7 @@ fn seeds_hold(shop: &Shop, kind: Kind, findings: &mut Vec<String>) {
     }
 }
 
-/// What was found once holds.
+/// Cases of earlier findings pass.
 fn cases_hold(shop: &Shop, kind: Kind, findings: &mut Vec<String>) {
     for (name, bytes) in seeds::committed_bytes("cases", kind) {
         if let Some(finding) = execute(shop, kind, &bytes, |_| true).finding {

@@ -10,12 +10,13 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("ids", &[]),
     ("statistics", &[]),
     ("text", &[]),
+    ("renamed", &[]),
     ("model", &[]),
     ("dataflow", &[]),
     ("hardware", &["units", "dataflow"]),
     ("scenario", &["units", "ids", "model"]),
     ("trace", &["units", "ids"]),
-    ("cost", &["units", "ids", "model", "dataflow", "hardware", "scenario"]),
+    ("cost", &["units", "ids", "renamed", "model", "dataflow", "hardware", "scenario"]),
     ("load", &["units", "ids", "scenario"]),
     ("score", &["units", "ids", "scenario", "trace"]),
     ("bounds", &["units", "ids", "scenario", "cost", "load", "score"]),
@@ -81,6 +82,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     (
         "config",
         &[
+            "renamed",
             "units",
             "ids",
             "statistics",

@@ -5,10 +5,10 @@ use crate::support::runs;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use runs::{by, lasting_ms, requests};
+use runs::{Case, by, lasting_ms, requests};
 use xrsim::config::{Catalog, Edition, Hardware};
 use xrsim::cost::library::CostLibrary;
-use xrsim::cost::principled::Principled;
+use xrsim::cost::loop_nest::LoopNest;
 use xrsim::engine;
 use xrsim::plan::Plan;
 use xrsim::schedule::{Decision, Policy, Ready, Scheduler, View};
@@ -26,20 +26,21 @@ const ORDERED: [&str; 11] = [
     "srpt:preemption=layer-boundary",
     "energy-greedy",
     "veltair",
-    "heft:accelerator=latency",
+    "heft:placement=latency",
     "herald",
 ];
 
 /// AR gaming where most of it has to wait, and may.
-fn overloaded(ms: f64) -> Plan {
+fn overloaded(ms: f64) -> Case {
     let mut catalog = Catalog::new();
     let scenario = catalog.scenario("AR_gaming", Edition::Reference).expect("it is embedded");
     let platform = catalog.platform("paper").expect("it is embedded");
     let Ok(Hardware::Style(style)) = catalog.hardware("J") else { panic!("J is a style") };
     let system = Arc::new(style.instantiate(4096, &platform).expect("the PEs divide"));
-    let library = CostLibrary::evaluate(&Principled, [(&*scenario, &*system)]);
+    let library = CostLibrary::evaluate(&LoopNest, [(&*scenario, &*system)]);
     let costs = library.table(&scenario, &system).expect("it is feasible");
-    let mut plan = lasting_ms(ms, Plan::new(scenario, system, Arc::new(costs)));
+    let case = Case { plan: Plan::new(scenario, system), costs: Arc::new(costs) };
+    let mut plan = lasting_ms(ms, case);
     plan.engine.grace = SimSpan::from_ms(1e6).expect("a time");
     plan
 }
@@ -74,7 +75,7 @@ impl Scheduler for Watched {
 }
 
 /// What the policy of `text` makes of a plan, and what was seen of it.
-fn watched(text: &str, plan: &Plan, forgets: bool) -> (Trace, Arc<Watch>) {
+fn watched(text: &str, plan: &Case, forgets: bool) -> (Trace, Arc<Watch>) {
     let watch = Arc::new(Watch::default());
     let inner = Policy::parse(text).expect("it exists");
     let (options, of_run) = (inner.options(), Arc::clone(&watch));
@@ -84,9 +85,8 @@ fn watched(text: &str, plan: &Plan, forgets: bool) -> (Trace, Arc<Watch>) {
     };
     // What is admitted is the inner policy's affair.
     let options = xrsim::schedule::Options { admission: Default::default(), ..options };
-    let plan =
-        Plan { scheduler: Policy::new(text, options, false, Arc::new(build)), ..plan.clone() };
-    let run = engine::run(&plan, &requests(&plan)).expect("it does not fail");
+    let plan = plan.clone().scheduled(Policy::new(text, options, false, Arc::new(build)));
+    let run = engine::run(&plan, &plan.costs, &requests(&plan)).expect("it does not fail");
     (run.trace, watch)
 }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use xrsim::config::{Catalog, Edition, Hardware, Kind};
 use xrsim::cost::batch::BatchCosts;
-use xrsim::cost::principled::{LayerReport, Principled};
+use xrsim::cost::loop_nest::{LayerReport, LoopNest};
 use xrsim::cost::{CostModel as _, Infeasible};
 use xrsim::hardware::Accelerator;
 use xrsim::model::{ConvShape, Layer, MatmulShape, ModelError, Network, Operator};
@@ -148,8 +148,8 @@ fn weights_of_a_network_are_read_once_for_a_batch() {
 fn a_batch_takes_no_longer_than_its_parts_and_a_larger_one_no_less() {
     for accelerator in accelerators() {
         for network in mlperf() {
-            let costs = BatchCosts::new(&Principled, &network, &accelerator, 12).unwrap();
-            let single = Principled.network(&network, &accelerator).unwrap();
+            let costs = BatchCosts::new(&LoopNest, &network, &accelerator, 12).unwrap();
+            let single = LoopNest.network(&network, &accelerator).unwrap();
             assert_eq!(costs.of(1).latency, single.latency);
             assert_eq!(costs.of(1).energy, single.energy());
             let latency = |batch: u32| costs.of(batch).latency.ns();
@@ -172,7 +172,7 @@ fn a_recurrent_network_gains_from_batches() {
     let network = Catalog::new().network("gnmt").unwrap();
     let [ws, os, _] = &accelerators()[..] else { panic!("three accelerators") };
     for accelerator in [ws, os] {
-        let costs = BatchCosts::new(&Principled, &network, accelerator, 8).unwrap();
+        let costs = BatchCosts::new(&LoopNest, &network, accelerator, 8).unwrap();
         let share = costs.of(8).latency.as_ms() / (8.0 * costs.of(1).latency.as_ms());
         assert!(share < 0.9, "{}: {share}", accelerator.name);
     }
@@ -183,6 +183,6 @@ fn what_is_infeasible_alone_is_infeasible_in_batches() {
     let mut accelerator = accelerators()[0].clone();
     accelerator.memory.local = xrsim::units::Bytes::new(1);
     let network = Catalog::new().network("edsr").unwrap();
-    let error = BatchCosts::new(&Principled, &network, &accelerator, 2).unwrap_err();
+    let error = BatchCosts::new(&LoopNest, &network, &accelerator, 2).unwrap_err();
     assert!(matches!(error, Infeasible::TileTooLarge { .. }), "{error}");
 }

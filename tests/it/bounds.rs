@@ -14,7 +14,7 @@ use xrsim::cost::{CostTable, LayerCost, NetworkCost};
 use xrsim::engine;
 use xrsim::ids::RequestId;
 use xrsim::load::{Request, RequestStream};
-use xrsim::plan::{EngineSettings, LatePolicy, Plan};
+use xrsim::plan::{DeadlineMiss, EngineSettings};
 use xrsim::scenario::{ActiveModel, InputStream, Scenario};
 use xrsim::schedule::{self, Granularity, Options, Policy, Preemption};
 use xrsim::score::energy::energy;
@@ -22,7 +22,7 @@ use xrsim::score::realtime::realtime;
 use xrsim::score::{NeverTriggered, ScoreSettings};
 use xrsim::units::{Cycles, Millijoules, SimSpan, SimTime};
 
-fn bounds(plan: &Plan, migration: Migration) -> Bounds {
+fn bounds(plan: &Case, migration: Migration) -> Bounds {
     Bounds::of(&plan.scenario, &plan.costs, &requests(plan), &plan.score, migration)
 }
 
@@ -54,7 +54,7 @@ fn a_frame_that_is_alone_reaches_every_bound() {
 /// The last deadline is then at 59/60 s + 33 ms.
 #[test]
 fn a_full_accelerator_bounds_the_frames_that_it_can_run() {
-    let slow = ActiveModel { deadline: Some(span_ms(33.0)), ..model("A", 60.0) };
+    let slow = ActiveModel { relative_deadline: Some(span_ms(33.0)), ..model("A", 60.0) };
     let plan = plan(scenario(vec![], vec![slow]), table_ms(&[[20.0]]));
     let bounds = bounds(&plan, Migration::None);
     let horizon_ms = 59_000.0 / 60.0 + 33.5;
@@ -70,7 +70,7 @@ fn a_full_accelerator_bounds_the_frames_that_it_can_run() {
 /// every frame, but the program sees that it is all on the wrong one.
 #[test]
 fn the_program_knows_which_accelerator_is_fast() {
-    let model = ActiveModel { deadline: Some(span_ms(33.0)), ..model("A", 60.0) };
+    let model = ActiveModel { relative_deadline: Some(span_ms(33.0)), ..model("A", 60.0) };
     let plan = plan(scenario(vec![], vec![model]), table_ms(&[[20.0, 50.0]]));
     let bounds = bounds(&plan, Migration::None);
     let fits = (59_000.0 / 60.0 + 33.5) / 20.0 / 60.0;
@@ -85,8 +85,9 @@ fn the_program_knows_which_accelerator_is_fast() {
 #[test]
 fn the_program_knows_that_a_frame_needs_its_upstream() {
     let of = |latency_ms: f64| {
-        let slow = ActiveModel { deadline: Some(span_ms(100.0)), ..model("A", 30.0) };
-        let fast = after(0, ActiveModel { deadline: Some(span_ms(100.0)), ..model("B", 30.0) });
+        let slow = ActiveModel { relative_deadline: Some(span_ms(100.0)), ..model("A", 30.0) };
+        let fast =
+            after(0, ActiveModel { relative_deadline: Some(span_ms(100.0)), ..model("B", 30.0) });
         let costs = table_ms(&[[latency_ms], [1.0]]);
         bounds(&plan(scenario(vec![], vec![slow, fast]), costs), Migration::None)
     };
@@ -122,7 +123,7 @@ fn crossed(n_models: usize) -> CostTable {
 /// Some models of one frame each that is due after `deadline_ms`.
 fn single_frames(n_models: usize, deadline_ms: f64) -> Vec<ActiveModel> {
     let of = |index: usize| ActiveModel {
-        deadline: Some(span_ms(deadline_ms)),
+        relative_deadline: Some(span_ms(deadline_ms)),
         ..model(&format!("model {index}"), 10.0)
     };
     (0..n_models).map(of).collect()
@@ -175,7 +176,7 @@ fn the_gap_is_a_share_of_the_bound() {
 }
 
 /// A small random plan: contention, dependencies, triggers, jitter, warm-up, and every rule.
-fn random_plan(draws: &mut ChaCha8Rng) -> Plan {
+fn random_plan(draws: &mut ChaCha8Rng) -> Case {
     let streams = vec![InputStream {
         max_jitter: span_ms(draws.random_range(0.0..4.0)),
         initial_latency: span_ms(draws.random_range(0.0..4.0)),
@@ -201,7 +202,7 @@ fn random_plan(draws: &mut ChaCha8Rng) -> Plan {
         ..ScoreSettings::default()
     };
     plan.engine = EngineSettings {
-        late: [LatePolicy::Finish, LatePolicy::Abort][draws.random_range(0..2)],
+        deadline_miss: [DeadlineMiss::Finish, DeadlineMiss::Abort][draws.random_range(0..2)],
         grace: span_ms(pick(&[0.0, 0.0, 20.0], draws)),
         replace_by_newer: draws.random_bool(0.2),
         ..EngineSettings::default()
@@ -216,7 +217,7 @@ fn random_model(index: usize, draws: &mut ChaCha8Rng) -> ActiveModel {
         built = reading(&[0], built);
     }
     if draws.random_bool(0.3) {
-        built.deadline = Some(span_ms(draws.random_range(1.0..60.0)));
+        built.relative_deadline = Some(span_ms(draws.random_range(1.0..60.0)));
     }
     if index > 0 && draws.random_bool(0.5) {
         let upstream = draws.random_range(0..index);
@@ -289,14 +290,14 @@ fn no_policy_exceeds_a_bound_on_random_instances() {
             assert!(program <= pooled && pooled <= isolation, "{index}: {bounds:?}");
         }
         for _ in 0..3 {
-            let plan = Plan { scheduler: random_policy(&mut draws), ..plan.clone() };
-            let run = engine::run(&plan, &requests).expect("the policy does not fail");
+            let plan = plan.clone().scheduled(random_policy(&mut draws));
+            let run = engine::run(&plan, &plan.costs, &requests).expect("the policy does not fail");
             let total = plan.score(&run.trace).total;
             let Options { granularity, preemption, .. } = plan.scheduler.options();
             let stays = granularity == Granularity::Model && preemption == Preemption::None;
             let bounds = if stays { whole } else { moving };
             n_whole += u32::from(stays);
-            n_cut += u32::from(!run.trace.pieces().is_empty());
+            n_cut += u32::from(!run.trace.segments().is_empty());
             assert!(total.score <= total.score_executed_mean + 1e-12);
             for (bound, upper) in Bound::ALL.into_iter().zip(bounds.values()) {
                 let (policy, score) = (plan.scheduler.label(), total.score_executed_mean);
@@ -310,7 +311,7 @@ fn no_policy_exceeds_a_bound_on_random_instances() {
     assert!(n_whole > 3000 && n_cut > 3000, "{n_whole} {n_cut}");
 }
 
-fn windows<'a>(plan: &'a Plan, requests: &'a RequestStream) -> Windows<'a> {
+fn windows<'a>(plan: &'a Case, requests: &'a RequestStream) -> Windows<'a> {
     Windows::new(&plan.scenario, &plan.costs, requests, &plan.score, plan.engine.grace)
 }
 
@@ -366,7 +367,7 @@ fn a_window_that_is_too_large_says_so() {
 /// All schedules of some requests, one by one: any order, any accelerator, each frame as early as it
 /// can be after those before it.
 struct AllSchedules<'a> {
-    plan: &'a Plan,
+    plan: &'a Case,
     requests: &'a RequestStream,
     /// What frame and model of one request add to the score if RtScore, EnScore and AccScore are 1.
     weights: Vec<f64>,
@@ -375,7 +376,7 @@ struct AllSchedules<'a> {
 }
 
 impl<'a> AllSchedules<'a> {
-    fn best(plan: &'a Plan, requests: &'a RequestStream) -> f64 {
+    fn best(plan: &'a Case, requests: &'a RequestStream) -> f64 {
         let triggered = || requests.requests().iter().filter(|request| request.triggered);
         let of_model = |model| triggered().filter(|request| request.model == model).count();
         let models = plan.scenario.model_ids().filter(|&model| of_model(model) > 0).count();
@@ -428,7 +429,7 @@ impl<'a> AllSchedules<'a> {
 }
 
 /// A random plan of at most `n_frames` frames on at most `n_accelerators`.
-fn random_window(draws: &mut ChaCha8Rng, n_frames: usize, n_accelerators: usize) -> Plan {
+fn random_window(draws: &mut ChaCha8Rng, n_frames: usize, n_accelerators: usize) -> Case {
     loop {
         let mut plan = random_plan(draws);
         plan.load.duration = span_ms(draws.random_range(5.0..40.0));
@@ -472,12 +473,12 @@ fn no_policy_exceeds_the_optima_of_its_windows() {
         let requests = requests(&plan);
         let bound = windows(&plan, &requests).bound(7).expect("windows of 7 are small");
         for entry in schedule::ALL {
-            let plan = Plan { scheduler: Policy::of(entry), ..plan.clone() };
+            let plan = plan.clone().scheduled(Policy::of(entry));
             let Options { granularity, preemption, .. } = plan.scheduler.options();
             if granularity != Granularity::Model || preemption != Preemption::None {
                 continue;
             }
-            let run = engine::run(&plan, &requests).expect("the policy does not fail");
+            let run = engine::run(&plan, &plan.costs, &requests).expect("the policy does not fail");
             let score = plan.score(&run.trace).total.score_executed_mean;
             assert!(score <= bound + 1e-8, "{index}, {entry:?}: {score} {bound}");
         }

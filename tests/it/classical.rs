@@ -11,9 +11,8 @@ use crate::support::layers;
 use crate::support::runs;
 
 use layers::{fixed_priorities, plan, stream, table_ns};
-use runs::by;
+use runs::{Case, by};
 use xrsim::engine;
-use xrsim::plan::Plan;
 use xrsim::schedule::{Admission, Granularity, Options, Placement, Preemption};
 use xrsim::trace::{Outcome, Trace};
 
@@ -132,13 +131,11 @@ enum Order {
     EarliestDeadline,
 }
 
-fn plan_of(tasks: &[Task], order: Order, granularity: Granularity, preemption: Preemption) -> Plan {
+fn plan_of(tasks: &[Task], order: Order, granularity: Granularity, preemption: Preemption) -> Case {
     let costs: Vec<_> = tasks.iter().map(|task| vec![task.layers.clone()]).collect();
     let plan = plan(table_ns(&costs));
     match order {
-        Order::Fixed => {
-            Plan { scheduler: fixed_priorities(options(granularity, preemption)), ..plan }
-        }
+        Order::Fixed => plan.scheduled(fixed_priorities(options(granularity, preemption))),
         Order::EarliestDeadline => {
             let granularity = if granularity == Granularity::Layer { "layer" } else { "model" };
             let preemption = if preemption == Preemption::None { "none" } else { "layer-boundary" };
@@ -157,12 +154,14 @@ fn releases(tasks: &[Task], first: &[u64], end: u64) -> Vec<(usize, u64, u64)> {
     requests
 }
 
-fn play(plan: &Plan, requests: &[(usize, u64, u64)]) -> Trace {
-    engine::run(plan, &stream(requests)).expect("policies of this program do not fail").trace
+fn play(plan: &Case, requests: &[(usize, u64, u64)]) -> Trace {
+    engine::run(plan, &plan.costs, &stream(requests))
+        .expect("policies of this program do not fail")
+        .trace
 }
 
 /// Whether every request ended by its deadline.
-fn meets_all(plan: &Plan, requests: &[(usize, u64, u64)]) -> bool {
+fn meets_all(plan: &Case, requests: &[(usize, u64, u64)]) -> bool {
     play(plan, requests).records().iter().all(
         |record| matches!(record.outcome, Outcome::Executed { end, .. } if end <= record.deadline),
     )
@@ -242,7 +241,7 @@ fn critical_releases(tasks: &[Task], index: usize, end: u64) -> Vec<(usize, u64,
 
 /// Checks a set of tasks in order of priority: the response at the critical instant is the one of the
 /// analysis, and none is longer under synchronous and random releases.
-fn check_fixed_priorities(random: &mut Random, tasks: &[Task], plan: &Plan) -> usize {
+fn check_fixed_priorities(random: &mut Random, tasks: &[Task], plan: &Case) -> usize {
     let mut n_exact = 0;
     let bounds: Vec<_> = (0..tasks.len()).map(|index| exact_response(tasks, index)).collect();
     for (index, bound) in bounds.iter().enumerate() {
@@ -263,7 +262,7 @@ fn check_fixed_priorities(random: &mut Random, tasks: &[Task], plan: &Plan) -> u
 }
 
 /// Checks that nothing is late under synchronous releases and two patterns of random first releases.
-fn check_no_miss(random: &mut Random, tasks: &[Task], plan: &Plan) {
+fn check_no_miss(random: &mut Random, tasks: &[Task], plan: &Case) {
     assert!(meets_all(plan, &releases(tasks, &vec![0; tasks.len()], 600)), "{tasks:?}");
     for _ in 0..2 {
         let first: Vec<_> = tasks.iter().map(|task| random.between(0, task.period)).collect();
@@ -347,7 +346,7 @@ fn violating_releases(tasks: &[Task], time: u64) -> Vec<(usize, u64, u64)> {
 }
 
 /// Checks both directions of the condition; whether the set is schedulable.
-fn check_earliest_deadline(random: &mut Random, tasks: &[Task], plan: &Plan) -> bool {
+fn check_earliest_deadline(random: &mut Random, tasks: &[Task], plan: &Case) -> bool {
     match violation(tasks) {
         None => check_no_miss(random, tasks, plan),
         Some(time) => {

@@ -13,6 +13,7 @@ use tempfile::tempdir;
 use xrsim::config::{Catalog, Edition, Hardware};
 use xrsim::cost::library::CostLibrary;
 use xrsim::cost::maestro::Maestro;
+use xrsim::plan::Plan;
 use xrsim::report::comparison::{Measure, Ranking};
 use xrsim::schedule::Policy;
 use xrsim::statistics::Summary;
@@ -27,7 +28,7 @@ fn spec(scenario: &str, system: &str) -> RunSpec {
     let Ok(Hardware::Style(style)) = catalog.hardware(system) else { panic!("{system}") };
     let scenario = catalog.scenario(scenario, Edition::Reference).expect("it is embedded");
     let system = style.instantiate(4096, &platform).expect("a system");
-    RunSpec::new(scenario, Arc::new(system), Semantics::Principled)
+    RunSpec::new(Plan::new(scenario, Arc::new(system)), Semantics::Principled)
 }
 
 fn policies(names: &[&str]) -> Vec<Policy> {
@@ -50,14 +51,15 @@ fn column(sample: &Sample, name: &str) -> f64 {
 #[test]
 fn every_sample_is_that_of_the_run_by_itself() {
     let spec = spec("outdoor_activity_A", "J");
-    let library = CostLibrary::evaluate(&Maestro, [(&*spec.scenario, &*spec.system)]);
+    let library = CostLibrary::evaluate(&Maestro, [(&*spec.plan.scenario, &*spec.plan.system)]);
     let comparison = compare(vec![spec.clone()], Triggers::Drawn, 3);
     let (_, replications) = comparison.feasible().next().expect("it can run");
     assert_eq!(replications.len(), 3);
     for (number, replication) in replications.iter().enumerate() {
         for (policy, sample) in comparison.policies().iter().zip(&replication.samples) {
-            let mut alone = RunSpec { scheduler: policy.clone(), ..spec.clone() };
-            alone.load.replication = number as u64;
+            let mut alone = spec.clone();
+            alone.plan.scheduler = policy.clone();
+            alone.plan.load.replication = number as u64;
             let total = sweep::run(&alone, &library).expect("it can run").scorecard.total;
             let missed = total.counts.deadline_misses + total.counts.dropped;
             assert_eq!(sample.values()[..6], total.values());
@@ -84,11 +86,12 @@ fn replications_that_are_added_are_those_that_would_have_been_made_at_once() {
 #[test]
 fn enumerated_triggers_give_the_expectation() {
     let spec = spec("outdoor_activity_A", "J");
-    let library = CostLibrary::evaluate(&Maestro, [(&*spec.scenario, &*spec.system)]);
+    let library = CostLibrary::evaluate(&Maestro, [(&*spec.plan.scenario, &*spec.plan.system)]);
     let comparison = compare(vec![spec.clone()], Triggers::Enumerated, 1);
     let (_, replications) = comparison.feasible().next().expect("it can run");
     for (policy, sample) in comparison.policies().iter().zip(&replications[0].samples) {
-        let alone = RunSpec { scheduler: policy.clone(), ..spec.clone() };
+        let mut alone = spec.clone();
+        alone.plan.scheduler = policy.clone();
         let all = possibilities(&alone, &library).expect("it can run").expect("they are few");
         assert_eq!(all.len(), 8);
         let mut expected = 0.0;

@@ -14,7 +14,6 @@ use runs::*;
 use situations::*;
 use xrsim::engine;
 use xrsim::ids::{AccelId, RequestId};
-use xrsim::plan::Plan;
 use xrsim::schedule::{
     self, Activity, Breakdown, Decision, Granularity, History, Job, OPTIONS, Options, Policy,
     Scheduler, View,
@@ -184,7 +183,7 @@ fn every_policy_brings_a_busy_scenario_to_its_end() {
     }
 }
 
-/// Six models of five layers each, every one a fifth of the whole. Whatever pieces a policy makes, every
+/// Six models of five layers each, every one a fifth of the whole. Whatever segments a policy makes, every
 /// request ends, runs one layer after the other, and shares its accelerators with nobody.
 #[test]
 fn every_policy_keeps_to_the_rules_of_pieces() {
@@ -202,9 +201,9 @@ fn every_policy_keeps_to_the_rules_of_pieces() {
             // What the policy decides itself stays as it is.
             let scheduler = format!("{}:{choice}", entry.name);
             let scheduler = Policy::parse(&scheduler).unwrap_or_else(|_| Policy::of(entry));
-            let plan = Plan { scheduler, ..layered.clone() };
+            let plan = layered.clone().scheduled(scheduler);
             let trace = trace(&plan);
-            layers::check_pieces(&plan, &trace);
+            layers::check_segments(&plan, &trace);
             let lost = |it: &&Record| matches!(it.outcome, Outcome::Lost { .. });
             assert_eq!(trace.records().iter().find(lost), None, "{:?}", plan.scheduler);
         }
@@ -264,7 +263,7 @@ fn a_policy_may_give_up_whatever_is_ready() {
 fn a_policy_that_cannot_go_on_ends_the_run_and_says_why() {
     let mut plan = plan(six_models(), six_models_table());
     plan.scheduler = made(|_| Decision::Fail(Breakdown::new("out of ideas")));
-    let failure = engine::run(&plan, &requests(&plan)).unwrap_err();
+    let failure = engine::run(&plan, &plan.costs, &requests(&plan)).unwrap_err();
     assert_eq!(failure.to_string(), "scheduler made up: out of ideas");
 }
 
@@ -286,9 +285,9 @@ fn a_policy_that_takes_a_busy_accelerator_is_a_bug() {
 /// Checks what the engine shows whenever it asks.
 fn inspect(view: &View<'_>) -> Decision {
     assert!(!view.ready.is_empty() && !view.idle.is_empty());
-    let key = |job: &Job| (job.release, job.deadline, job.model, job.frame);
+    let key = |job: &Job| (job.arrival, job.deadline, job.model, job.frame);
     assert!(view.ready.iter().is_sorted_by_key(key));
-    assert!(view.ready.iter().all(|job| job.ready_since >= job.release));
+    assert!(view.ready.iter().all(|job| job.ready_since >= job.arrival));
     assert!(view.ready.iter().all(|job| job.ready_since <= view.now && view.now < job.deadline));
     assert!(view.idle.is_sorted());
     for (index, state) in view.accelerators.iter().enumerate() {

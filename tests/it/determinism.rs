@@ -5,25 +5,22 @@ use crate::support::runs;
 use rayon::prelude::*;
 
 use runs::*;
-use xrsim::plan::Plan;
 use xrsim::schedule::{self, Policy};
 
 /// Every policy with three seeds on the six-model scenario.
-fn plans() -> Vec<Plan> {
+fn plans() -> Vec<Case> {
     let seeds = 1..=3;
     let plan = plan(six_models(), six_models_table());
     seeds
         .flat_map(|seed| {
             let mut plan = plan.clone();
             plan.load.seed = seed;
-            schedule::ALL
-                .iter()
-                .map(move |entry| Plan { scheduler: Policy::of(entry), ..plan.clone() })
+            schedule::ALL.iter().map(move |entry| plan.clone().scheduled(Policy::of(entry)))
         })
         .collect()
 }
 
-fn digests(plans: &[Plan], n_threads: usize) -> Vec<String> {
+fn digests(plans: &[Case], n_threads: usize) -> Vec<String> {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(n_threads).build();
     let pool = pool.expect("a few threads can be had");
     pool.install(|| plans.par_iter().map(|plan| digest(&trace(plan))).collect())

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use xrsim::config::{Catalog, Edition, Hardware};
 use xrsim::cost::library::CostLibrary;
 use xrsim::cost::{CostModel, maestro::Maestro};
+use xrsim::plan::Plan;
 use xrsim::sweep::enumeration::{Possibility, possibilities};
 use xrsim::sweep::{self, RunSpec, Semantics};
 
@@ -15,9 +16,9 @@ fn study(scenario: &str, system: &str, semantics: Semantics) -> (RunSpec, CostLi
     let platform = catalog.platform("artifact").expect("it is embedded");
     let Ok(Hardware::Style(style)) = catalog.hardware(system) else { panic!("{system}") };
     let system = Arc::new(style.instantiate(4096, &platform).expect("a system"));
-    let spec = RunSpec::new(scenario, system, semantics);
+    let spec = RunSpec::new(Plan::new(scenario, system), semantics);
     let model: &dyn CostModel = &Maestro;
-    let library = CostLibrary::evaluate(model, [(&*spec.scenario, &*spec.system)]);
+    let library = CostLibrary::evaluate(model, [(&*spec.plan.scenario, &*spec.plan.system)]);
     (spec, library)
 }
 
@@ -60,8 +61,8 @@ fn every_draw_is_one_of_the_outcomes() {
         let mut seen = vec![false; outcomes.len()];
         for seed in 0..40 {
             // The jitter of the principled runs stays as it is: only the triggers are drawn anew.
-            spec.load.seed = if semantics == Semantics::Mlsys2023 { seed } else { 0 };
-            spec.load.fixed_triggers.clear();
+            spec.plan.load.seed = if semantics == Semantics::Mlsys2023 { seed } else { 0 };
+            spec.plan.load.fixed_triggers.clear();
             let drawn = sweep::run(&spec, &library).expect("it is feasible");
             let same = outcomes.iter().position(|outcome| outcome.result.trace == drawn.trace);
             seen[same.expect("a draw is an outcome")] = true;
@@ -74,6 +75,6 @@ fn every_draw_is_one_of_the_outcomes() {
 fn too_many_frames_are_not_enumerated() {
     let (mut spec, library) = study("AR_Assistant", "A", Semantics::Principled);
     // Five seconds hold 15 frames of speech.
-    spec.load.duration = xrsim::units::SimSpan::from_ms(5000.0).expect("a duration");
+    spec.plan.load.duration = xrsim::units::SimSpan::from_ms(5000.0).expect("a duration");
     assert_eq!(possibilities(&spec, &library).expect("it is feasible"), None);
 }

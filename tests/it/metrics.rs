@@ -8,11 +8,11 @@ use runs::*;
 use xrsim::cost::{CostTable, LayerCost, NetworkCost};
 use xrsim::ids::ModelId;
 use xrsim::metrics::{ChainMetrics, Drops, MAX_CHAINS, Metrics, ModelMetrics, chains};
-use xrsim::plan::{LatePolicy, Plan};
+use xrsim::plan::DeadlineMiss;
 use xrsim::scenario::{ActiveModel, Scenario};
 use xrsim::units::{Cycles, SimSpan};
 
-fn metrics(plan: &Plan) -> Metrics {
+fn metrics(plan: &Case) -> Metrics {
     Metrics::of(&plan.scenario, &trace(plan), &plan.costs, &plan.score, None)
 }
 
@@ -21,14 +21,14 @@ fn close(found: f64, expected: f64) {
 }
 
 /// A for 4 ms and then B for 3 ms, ten times a second on one accelerator, for 0.3 s.
-fn pair() -> Plan {
+fn pair() -> Case {
     let models = vec![model("A", 10.0), after(0, model("B", 10.0))];
     lasting_ms(300.0, plan(scenario(vec![], models), table_ms(&[[4.0], [3.0]])))
 }
 
 /// C takes 15 ms a hundred times a second: frames 0 and 1 end late at 15 and 30 ms, frame 2 is dropped
 /// then, and so on: 15, 20, 15 and 20 ms late from their arrivals, two dropped.
-fn overload() -> Plan {
+fn overload() -> Case {
     let models = vec![model("C", 100.0)];
     lasting_ms(60.0, plan(scenario(vec![], models), table_ms(&[[15.0]])))
 }
@@ -84,7 +84,7 @@ fn a_model_that_is_always_late_by_hand() {
 #[test]
 fn aborted_runs_are_busy_and_cost_energy() {
     let mut plan = overload();
-    plan.engine.late = LatePolicy::Abort;
+    plan.engine.deadline_miss = DeadlineMiss::Abort;
     let metrics = metrics(&plan);
     let model = metrics.models[0];
     assert_eq!(model.drops, Drops { aborted: 6, ..Drops::default() });
@@ -135,12 +135,12 @@ fn the_warm_up_is_left_out() {
 /// its way for 44 ms or more.
 #[test]
 fn an_interrupted_run_is_busy_only_in_its_pieces() {
-    let due = |ms, model| ActiveModel { deadline: Some(span_ms(ms)), ..model };
+    let due = |ms, model| ActiveModel { relative_deadline: Some(span_ms(ms)), ..model };
     let models = vec![due(90.0, model("A", 10.0)), due(19.0, model("B", 50.0))];
     let costs = CostTable::new(vec![layers_of_ms(&[10; 4]), layers_of_ms(&[2])], 1);
     let plan = lasting_ms(100.0, plan(scenario(vec![], models), costs));
     let plan = by("edf:granularity=layer,preemption=layer-boundary", plan);
-    assert!(!trace(&plan).pieces().is_empty());
+    assert!(!trace(&plan).segments().is_empty());
     let metrics = metrics(&plan);
     close(metrics.run.miss_ratio, 0.0);
     close(metrics.run.utilisation[0], 50.0 / 99.0);

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use support::operators::{self, Reads, Row, differences, producers, unread};
 use xrsim::config::{Catalog, Hardware, Model};
 use xrsim::cost::CostModel as _;
-use xrsim::cost::principled::Principled;
+use xrsim::cost::loop_nest::LoopNest;
 use xrsim::hardware::Accelerator;
 use xrsim::model::{ConvKind, ConvShape, Operator, Padding, Source, VectorOp};
 
@@ -230,7 +230,7 @@ fn every_network_runs_under_every_dataflow_at_every_size_of_the_study() {
     for accelerator in [1024, 2048, 4096, 8192].iter().flat_map(|&pes| accelerators(pes)) {
         for size in sizes() {
             let model = model(&size.network);
-            let cost = Principled
+            let cost = LoopNest
                 .network(&model.network, &accelerator)
                 .unwrap_or_else(|error| panic!("{}: {error}", size.network));
             let fastest = size.macs / u64::from(accelerator.pes);

@@ -180,7 +180,7 @@ vision,offline,samples,200,1/s,VALID,20,30,40,1.5,,0.25,1,0,,
 
 const HEADER: &str = r#"{
   "program": "xrsim", "version": "0.1.0", "suite": "mine", "system": "A@4096", "cooldown": null,
-  "cost_model": "principled",
+  "cost_model": "loop-nest",
   "tests": [
     {"task": "vision", "load": "server", "bound_ms": 10.0, "percentile": 0.99},
     {"task": "vision", "load": "offline", "bound_ms": null, "reason": "too short"}

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use proptest::prelude::*;
 
 use xrsim::config::{Catalog, Edition, Hardware};
-use xrsim::cost::principled::Principled;
+use xrsim::cost::loop_nest::LoopNest;
 use xrsim::engine::Traced;
 use xrsim::hardware::System;
 use xrsim::load::LoadSettings;
@@ -45,7 +45,7 @@ fn bench_of(style: &str, tenants: Vec<Tenant>, beside: Option<&str>) -> Accelera
     });
     let policy = Policy::parse("fcfs").expect("it exists");
     let engine = EngineSettings::default();
-    AcceleratorBed::new(tenants, background, system(style), &Principled, policy, engine)
+    AcceleratorBed::new(tenants, background, system(style), &LoopNest, policy, engine)
         .expect("it can run")
 }
 

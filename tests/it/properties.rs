@@ -9,7 +9,7 @@ use proptest::sample::{Index, select};
 use runs::*;
 use xrsim::ids::RequestId;
 use xrsim::load::{FrameMapping, LoadSettings, RequestStream};
-use xrsim::plan::{EngineSettings, LatePolicy, Plan};
+use xrsim::plan::{DeadlineMiss, EngineSettings, Plan};
 use xrsim::scenario::{ActiveModel, InputStream, JitterDistribution, Scenario};
 use xrsim::schedule::{self, Policy};
 use xrsim::trace::{DropReason, Outcome, Record, Trace};
@@ -66,7 +66,7 @@ impl Draft {
         let slowest = inputs.iter().map(|&input| streams[input].rate.as_fps()).fold(90.0, f64::min);
         let n_rates = RATES.iter().filter(|&&fps| fps <= slowest).count();
         let mut built = reading(&inputs, model(task, RATES[self.fps.index(n_rates)]));
-        built.deadline = self.deadline_ms.map(span_ms);
+        built.relative_deadline = self.deadline_ms.map(span_ms);
         let mut known = Vec::new();
         for (upstream, probability) in &self.dependencies {
             let Some(&upstream) = earlier.get(upstream.index(earlier.len().max(1))) else {
@@ -120,11 +120,11 @@ prop_compose! {
 
 prop_compose! {
     fn rules()(
-        late in select(&[LatePolicy::Finish, LatePolicy::Finish, LatePolicy::Abort]),
+        deadline_miss in select(&[DeadlineMiss::Finish, DeadlineMiss::Finish, DeadlineMiss::Abort]),
         grace_ms in select(&[0.0, 0.0, 25.0]),
         replace_by_newer in prop::bool::weighted(0.3),
     ) -> EngineSettings {
-        EngineSettings { late, grace: span_ms(grace_ms), replace_by_newer, ..EngineSettings::default() }
+        EngineSettings { deadline_miss, grace: span_ms(grace_ms), replace_by_newer, ..EngineSettings::default() }
     }
 }
 
@@ -144,10 +144,11 @@ prop_compose! {
         load in load(),
         engine in rules(),
         scheduler in 0..schedule::ALL.len(),
-    ) -> Plan {
+    ) -> Case {
         let costs = table(&costs[..scenario.models().len()]);
         let scheduler = Policy::of(&schedule::ALL[scheduler]);
-        Plan { load, engine, scheduler, ..plan(scenario, costs) }
+        let Case { plan, costs } = plan(scenario, costs);
+        Case { plan: Plan { load, engine, scheduler, ..plan }, costs }
     }
 }
 
@@ -164,7 +165,7 @@ fn ids(requests: &RequestStream) -> impl Iterator<Item = RequestId> {
 }
 
 /// When a request is given up if it has not started.
-fn expiry(plan: &Plan, record: &Record) -> SimTime {
+fn expiry(plan: &Case, record: &Record) -> SimTime {
     (record.deadline + plan.engine.grace).max(record.arrival)
 }
 
@@ -209,7 +210,7 @@ proptest! {
     #[test]
     fn the_engine_agrees_with_the_rules_played_one_by_one(plan in any_plan()) {
         let mut plan = by("latency-greedy", plan);
-        plan.engine.late = LatePolicy::Finish;
+        plan.engine.deadline_miss = DeadlineMiss::Finish;
         plan.engine.replace_by_newer = false;
         plan.load.duration = span_ms(150.0);
         let requests = requests(&plan);
@@ -274,7 +275,7 @@ proptest! {
                     prop_assert!(ready_at(&requests, &trace, id) <= start && start < expiry);
                     prop_assert_eq!(end - start, plan.costs.latency(record.model, accelerator));
                     prop_assert_eq!(energy, plan.costs.energy(record.model, accelerator));
-                    prop_assert!(plan.engine.late == LatePolicy::Finish || end <= expiry);
+                    prop_assert!(plan.engine.deadline_miss == DeadlineMiss::Finish || end <= expiry);
                 }
                 Outcome::Dropped { at, reason, energy, attempt } => {
                     prop_assert!(record.arrival <= at && at <= expiry);
@@ -296,7 +297,7 @@ proptest! {
     /// Nothing waits while something is idle, unless the policy says that it may.
     #[test]
     fn accelerators_are_busy_while_a_request_waits(plan in any_plan()) {
-        prop_assume!(plan.engine.late == LatePolicy::Finish && plan.scheduler.is_work_conserving());
+        prop_assume!(plan.engine.deadline_miss == DeadlineMiss::Finish && plan.scheduler.is_work_conserving());
         let (requests, trace) = (requests(&plan), trace(&plan));
         let busy = occupancy(&trace, plan.system.accelerators().len());
         for id in ids(&requests) {
@@ -353,7 +354,8 @@ proptest! {
 
     #[test]
     fn names_of_models_change_nothing(plan in any_plan()) {
-        let other = Plan { scenario: renamed(&plan.scenario).into(), ..plan.clone() };
+        let mut other = plan.clone();
+        other.scenario = renamed(&plan.scenario).into();
         let (first, second) = (trace(&plan), trace(&other));
         prop_assert_eq!(plan.score(&first), other.score(&second));
         prop_assert_eq!(first, second);
@@ -363,14 +365,11 @@ proptest! {
     /// policy and rule.
     #[test]
     fn the_load_knows_nothing_of_the_system(plan in any_plan(), other in any_plan()) {
-        let other = Plan {
-            scenario: plan.scenario.clone(),
-            load: plan.load.clone(),
-            costs: table_ms(&vec![[1.0, 2.0]; plan.scenario.models().len()]).into(),
-            system: system(2).into(),
-            ..other
-        };
-        let of = |plan: &Plan| {
+        let Plan { scenario, load, .. } = plan.plan.clone();
+        let costs = table_ms(&vec![[1.0, 2.0]; scenario.models().len()]).into();
+        let other =
+            Case { plan: Plan { scenario, load, system: system(2).into(), ..other.plan }, costs };
+        let of = |plan: &Case| {
             let trace = trace(plan);
             let request = |r: &Record| (r.arrival, r.deadline, r.outcome == Outcome::NotTriggered);
             trace.records().iter().map(request).collect::<Vec<_>>()

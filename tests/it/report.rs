@@ -267,22 +267,22 @@ struct Example {
 fn example() -> Example {
     let scores = "\
 scenario,system,pes,semantics,cost_model,scheduler,seed,replication,realtime,energy,accuracy,qoe,score,score_executed_mean,released,executed,dropped,not_triggered,deadline_misses,energy_mj
-gaming,J,4096,principled,principled,edf,0,0,0.5,0.5,1,0.5,0.25,0.25,3,2,1,1,1,3.5
-gaming,J,8192,principled,principled,edf,0,0,1,0.5,1,1,0.5,0.5,1,1,0,0,0,1.5
+gaming,J,4096,principled,loop-nest,edf,0,0,0.5,0.5,1,0.5,0.25,0.25,3,2,1,1,1,3.5
+gaming,J,8192,principled,loop-nest,edf,0,0,1,0.5,1,1,0.5,0.5,1,1,0,0,0,1.5
 ";
     let models = "\
 scenario,system,pes,semantics,cost_model,scheduler,seed,replication,model,network,realtime,energy,accuracy,qoe,score,score_executed_mean,released,executed,dropped,not_triggered,deadline_misses,energy_mj
-gaming,J,4096,principled,principled,edf,0,0,KD,KD_res8,0.5,0.5,1,1,0.25,0.25,2,2,0,0,1,3.5
-gaming,J,4096,principled,principled,edf,0,0,SR,SR_em,0,0,0,0,0,0,1,0,1,1,0,0
-gaming,J,8192,principled,principled,edf,0,0,KD,KD_res8,1,0.5,1,1,0.5,0.5,1,1,0,0,0,1.5
+gaming,J,4096,principled,loop-nest,edf,0,0,KD,KD_res8,0.5,0.5,1,1,0.25,0.25,2,2,0,0,1,3.5
+gaming,J,4096,principled,loop-nest,edf,0,0,SR,SR_em,0,0,0,0,0,0,1,0,1,1,0,0
+gaming,J,8192,principled,loop-nest,edf,0,0,KD,KD_res8,1,0.5,1,1,0.5,0.5,1,1,0,0,0,1.5
 ";
     let inferences = "\
 scenario,system,pes,semantics,cost_model,scheduler,seed,replication,model,network,frame,arrival_ms,deadline_ms,start_ms,end_ms,accelerator,outcome,reason,energy_mj,realtime,energy,accuracy,inference,cause
-gaming,J,4096,principled,principled,edf,0,0,KD,KD_res8,0,0.000000,10.000000,0.500000,9.000000,WS-0,executed,,1.5,1,0.5,1,0.5,
-gaming,J,4096,principled,principled,edf,0,0,KD,KD_res8,1,10.000000,20.000000,11.000000,20.000001,WS-0,executed,late,2,0,0.5,1,0,own latency: 9.000 of 10.000 ms
-gaming,J,4096,principled,principled,edf,0,0,SR,SR_em,0,0.000000,10.000000,,10.000000,,dropped,deadline,0,,,,,accelerator: 9.500 ms behind KD:0 on WS-0
-gaming,J,4096,principled,principled,edf,0,0,SR,SR_em,1,10.000000,20.000000,,,,not_triggered,,0,,,,,
-gaming,J,8192,principled,principled,edf,0,0,KD,KD_res8,0,0.000000,10.000000,0.000000,4.500000,WS-0,executed,,1.5,1,0.5,1,0.5,
+gaming,J,4096,principled,loop-nest,edf,0,0,KD,KD_res8,0,0.000000,10.000000,0.500000,9.000000,WS-0,executed,,1.5,1,0.5,1,0.5,
+gaming,J,4096,principled,loop-nest,edf,0,0,KD,KD_res8,1,10.000000,20.000000,11.000000,20.000001,WS-0,executed,late,2,0,0.5,1,0,own latency: 9.000 of 10.000 ms
+gaming,J,4096,principled,loop-nest,edf,0,0,SR,SR_em,0,0.000000,10.000000,,10.000000,,dropped,deadline,0,,,,,accelerator: 9.500 ms behind KD:0 on WS-0
+gaming,J,4096,principled,loop-nest,edf,0,0,SR,SR_em,1,10.000000,20.000000,,,,not_triggered,,0,,,,,
+gaming,J,8192,principled,loop-nest,edf,0,0,KD,KD_res8,0,0.000000,10.000000,0.000000,4.500000,WS-0,executed,,1.5,1,0.5,1,0.5,
 ";
     let record = "\
 {
@@ -342,7 +342,7 @@ fn what_is_wrong_in_a_table_is_named_with_file_and_line() {
             scores,
             ",8192,",
             ",4096,",
-            "scores.csv:3: run `gaming,J,4096,principled,principled,edf,0,0` is there twice",
+            "scores.csv:3: run `gaming,J,4096,principled,loop-nest,edf,0,0` is there twice",
         ),
         (scores, ",1.5\n", ",1.5", "scores.csv:3: the last line has no end"),
         (scores, ",edf,0,0,1,", ",edf,0,\"0,1,", "scores.csv:3: 8 cells under 20"),
@@ -398,11 +398,11 @@ fn a_table_that_was_cut_between_two_lines_is_refused() {
         (0, "scores.csv:2: 1 runs, but run.json speaks of 2"),
         (
             1,
-            "models.csv:3: the rows of run `gaming,J,8192,principled,principled,edf,0,0` are not all",
+            "models.csv:3: the rows of run `gaming,J,8192,principled,loop-nest,edf,0,0` are not all",
         ),
         (
             2,
-            "inferences.csv:5: the rows of run `gaming,J,8192,principled,principled,edf,0,0` are not",
+            "inferences.csv:5: the rows of run `gaming,J,8192,principled,loop-nest,edf,0,0` are not",
         ),
     ] {
         let mut example = example();

@@ -15,7 +15,7 @@ use xrsim::cost::library::CostLibrary;
 use xrsim::cost::maestro::Maestro;
 use xrsim::cost::{CostModel, CostTable, NetworkCost};
 use xrsim::ids::{AccelId, FrameId, ModelId, RequestId};
-use xrsim::plan::{LatePolicy, Plan};
+use xrsim::plan::{DeadlineMiss, Plan};
 use xrsim::report::why::{Account, Cause, Part, Played, Why};
 use xrsim::scenario::ActiveModel;
 use xrsim::schedule::{self, Decision, Granularity, Policy, Scheduler, View};
@@ -31,11 +31,11 @@ struct Made {
 }
 
 impl Made {
-    fn new(plan: &Plan) -> Self {
+    fn new(plan: &Case) -> Self {
         Self::by(plan, Semantics::Principled)
     }
 
-    fn by(plan: &Plan, semantics: Semantics) -> Self {
+    fn by(plan: &Case, semantics: Semantics) -> Self {
         let spec = spec(plan, semantics);
         let result = run_at_costs(&spec, Arc::clone(&plan.costs)).expect("the run is feasible");
         Self { spec, result }
@@ -167,7 +167,7 @@ fn a_request_that_was_cut_blames_what_ran_in_between() {
 /// Deadlines of 250 ms; A:1 arrives at 100 ms and replaces A:0, which waits behind X.
 #[test]
 fn a_replaced_frame_blames_what_it_waited_for() {
-    let patient = ActiveModel { deadline: Some(span_ms(250.0)), ..model("A", 10.0) };
+    let patient = ActiveModel { relative_deadline: Some(span_ms(250.0)), ..model("A", 10.0) };
     let models = vec![model("X", 10.0), patient];
     let mut plan = plan(scenario(vec![], models), table_ms(&[[500.0], [10.0]]));
     plan.engine.replace_by_newer = true;
@@ -183,7 +183,7 @@ fn a_replaced_frame_blames_what_it_waited_for() {
 #[test]
 fn an_aborted_run_counts_with_the_time_that_it_would_have_taken() {
     let mut plan = plan(scenario(vec![], vec![model("A", 10.0)]), table_ms(&[[150.0]]));
-    plan.engine.late = LatePolicy::Abort;
+    plan.engine.deadline_miss = DeadlineMiss::Abort;
     let made = Made::new(&lasting_ms(50.0, plan));
     let blame = "own latency: 150.000 of 100.000 ms".to_string();
     assert_eq!(made.account(0, 0), ([0.0, 0.0, 0.0, 0.0, 150.0], blame));
@@ -343,14 +343,15 @@ fn suite(semantics: Semantics, change: impl Fn(&mut RunSpec), mut take: impl FnM
             let Ok(Hardware::Style(style)) = catalog.hardware(name) else { panic!("{name}") };
             for &pes in &suite.pes {
                 let system = Arc::new(style.instantiate(pes, &platform).expect("a system"));
-                let mut spec = RunSpec::new(Arc::clone(&scenario), system, semantics);
+                let plan = Plan::new(Arc::clone(&scenario), system);
+                let mut spec = RunSpec::new(plan, semantics);
                 change(&mut spec);
                 specs.push(spec);
             }
         }
     }
     let model: &dyn CostModel = &Maestro;
-    let pairs = specs.iter().map(|spec| (&*spec.scenario, &*spec.system));
+    let pairs = specs.iter().map(|spec| (&*spec.plan.scenario, &*spec.plan.system));
     let library = CostLibrary::evaluate(model, pairs);
     for spec in specs {
         let result = sweep::run(&spec, &library).expect("the suite is feasible");
@@ -370,7 +371,7 @@ fn accounts_of_the_suite_add_up_and_every_miss_has_a_cause() {
     for semantics in [Semantics::Principled, Semantics::Mlsys2023] {
         suite(semantics, |_| {}, |made| n_requests += check_all(made));
     }
-    let by_frame = |spec: &mut RunSpec| spec.engine.without.completion_count = true;
+    let by_frame = |spec: &mut RunSpec| spec.without.completion_count = true;
     suite(Semantics::Mlsys2023, by_frame, |made| n_requests += check_all(made));
     assert!(n_requests > 20_000, "{n_requests}");
 }
@@ -378,21 +379,23 @@ fn accounts_of_the_suite_add_up_and_every_miss_has_a_cause() {
 #[test]
 fn accounts_add_up_under_every_rule_of_the_run() {
     let rules: [fn(&mut RunSpec); 7] = [
-        |spec| spec.scheduler = Policy::parse("edf:granularity=layer").expect("it exists"),
-        |spec| spec.scheduler = Policy::parse("edf:preemption=layer-boundary").expect("it exists"),
+        |spec| spec.plan.scheduler = Policy::parse("edf:granularity=layer").expect("it exists"),
         |spec| {
-            spec.scheduler = Policy::parse("edf:granularity=layer").expect("it exists");
-            spec.engine.late = LatePolicy::Abort;
-        },
-        |spec| spec.engine.late = LatePolicy::Abort,
-        |spec| spec.engine.grace = span_ms(40.0),
-        |spec| {
-            spec.engine.replace_by_newer = true;
-            spec.engine.grace = span_ms(40.0);
+            spec.plan.scheduler = Policy::parse("edf:preemption=layer-boundary").expect("it exists")
         },
         |spec| {
-            spec.load.random_phase = true;
-            spec.scheduler = Policy::parse("edf").expect("it exists");
+            spec.plan.scheduler = Policy::parse("edf:granularity=layer").expect("it exists");
+            spec.plan.engine.deadline_miss = DeadlineMiss::Abort;
+        },
+        |spec| spec.plan.engine.deadline_miss = DeadlineMiss::Abort,
+        |spec| spec.plan.engine.grace = span_ms(40.0),
+        |spec| {
+            spec.plan.engine.replace_by_newer = true;
+            spec.plan.engine.grace = span_ms(40.0);
+        },
+        |spec| {
+            spec.plan.load.random_phase = true;
+            spec.plan.scheduler = Policy::parse("edf").expect("it exists");
         },
     ];
     for rule in rules {
@@ -409,7 +412,7 @@ fn needs_are_the_dependencies_of_the_load() {
         Semantics::Principled,
         |_| {},
         |made| {
-            let stream = xrsim::load::generate(&made.spec.scenario, &made.spec.load);
+            let stream = xrsim::load::generate(&made.spec.plan.scenario, &made.spec.plan.load);
             let stream = stream.expect("the load is small");
             let why = made.why();
             for id in (0..stream.requests().len()).map(RequestId::new) {

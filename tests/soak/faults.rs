@@ -7,9 +7,8 @@ use std::time::{Duration, Instant};
 
 use super::world::World;
 
-/// Starts `command` and kills it: at any moment until `usual` is over, or as soon as something has come
-/// into `folder` or changed there, or as soon as that is no part file. Whether it was killed, and not
-/// done before.
+/// Starts `command` and kills it: at a random moment within `usual`, or as soon as a file in `folder` is new
+/// or changed, or as soon as such a file is not a part file. Returns whether it was killed before its end.
 pub fn kill(world: &mut World, mut command: Command, usual: Duration, folder: &Path) -> bool {
     let kind = world.below(3);
     let parts_too = kind == 1;
@@ -86,7 +85,7 @@ pub fn damage(world: &mut World, bytes: &[u8]) -> Vec<u8> {
             damaged.drain(start..end);
         }
         2 => {
-            // A digit becomes another one, as in a slip of the hand.
+            // One digit becomes another, as in a typing error.
             world.count("flips");
             let at = world.below(length) as usize;
             let digit = damaged[at..].iter_mut().find(|byte| byte.is_ascii_digit());

@@ -1,4 +1,4 @@
-//! Faults of folders of results: runs, comparisons, load tests.
+//! Faults in folders of results: runs, comparisons, load tests.
 
 use std::time::{Duration, Instant};
 
@@ -17,7 +17,7 @@ struct Job {
     /// Whether `report` reads it.
     has_page: bool,
     usual: Duration,
-    /// What the versions write, and the pages of that.
+    /// Files of both versions, and their pages.
     whole: [Files; 2],
     pages: [Vec<u8>; 2],
 }
@@ -97,12 +97,12 @@ impl Job {
         world.hold(self.whole[0] != self.whole[1], || "the versions are alike".into());
     }
 
-    /// Whether the folder is whole: the files of one version, of which the record and the reader say
-    /// so, or a mixture, of which they do not.
+    /// Whether the folder is consistent: either it has the files of one version and record and reader accept
+    /// it, or it is a mixture and they refuse it.
     fn hold_one_or_none(&self, world: &mut World, after: &str) {
         let files = world.files(self.name);
         let is_good = is_recorded(&files, self.record);
-        // Beside part files of a dead writer, which the next one removes.
+        // Part files of a killed writer may be present; the next writer removes them.
         let named: Files = files.into_iter().filter(|(name, _)| !name.ends_with(".part")).collect();
         let is_one = self.whole.contains(&named);
         world.hold(!is_good || is_one, || {
@@ -115,7 +115,7 @@ impl Job {
         self.hold_page(world, after);
     }
 
-    /// The page is that of a version, or there is none.
+    /// The page is that of one version, or absent.
     fn hold_page(&self, world: &mut World, after: &str) {
         if !self.has_page {
             return;
@@ -207,7 +207,7 @@ impl Job {
     }
 }
 
-/// Whether the record is of just these files.
+/// Whether the record describes exactly these files.
 fn is_recorded(files: &Files, record: &str) -> bool {
     let Some(Ok(Value::Object(record))) =
         files.get(record).map(|bytes| serde_json::from_slice(bytes))

@@ -1,8 +1,8 @@
-//! Faults as a habit: kills, flipped and cut bytes, full disks and two writers, over and over.
+//! Soak test: kills, flipped and cut bytes, full disks and two writers, repeated many times.
 //!
-//! Whatever happens, no wrong row or file is accepted, no finished row is lost, the results are the same
-//! bytes after another start, and nothing is left behind. Without arguments a few seconds of it run with
-//! the other tests. In full, which takes minutes to hours:
+//! After every fault, no wrong row or file is accepted, no finished row is lost, a restart gives the same
+//! bytes, and no temporary file stays. Without arguments it runs for a few seconds with the other tests. The
+//! full test takes minutes to hours:
 //!
 //! ```text
 //! cargo test --release --test soak -- --kills 1000 --damages 2000 --disks 300 --writers 200
@@ -29,7 +29,7 @@ const NAME: &str = "soak";
 /// Options of this test alone.
 const OPTIONS: [&str; 6] = ["--kills", "--damages", "--disks", "--writers", "--seed", "--binary"];
 
-/// How often everything is done.
+/// Number of repetitions of each fault.
 struct Plan {
     kills: u64,
     damages: u64,
@@ -40,7 +40,7 @@ struct Plan {
 }
 
 impl Plan {
-    /// A few seconds of everything, or what the arguments say; `None` if they ask for other tests.
+    /// A plan of a few seconds, or the plan of the arguments; `None` if they select other tests.
     fn of_arguments() -> Result<Option<Self>, String> {
         let binary = env!("CARGO_BIN_EXE_xrsim").to_string();
         let mut plan = Self { kills: 12, damages: 24, disks: 6, writers: 4, seed: 1, binary };
@@ -83,7 +83,7 @@ fn main() -> ExitCode {
     world.report(start.elapsed())
 }
 
-/// How often a half of the plan is done.
+/// Repetitions of one half of the plan.
 struct Share {
     kills: u64,
     damages: u64,

@@ -1,4 +1,4 @@
-//! Faults of sweeps, merges and plots of them.
+//! Faults in sweeps, merges and their plots.
 
 use std::time::Instant;
 
@@ -6,7 +6,7 @@ use super::Share;
 use super::faults::{damage, kill};
 use super::world::World;
 
-/// A sweep long enough to be killed in its middle.
+/// A sweep that is long enough to be killed in the middle.
 const LONG: &str = "sweep: {name: s, grid: {scenario: VR_gaming, system: A, pes: [4096, 8192]}, replications: 1500}";
 
 /// A sweep with all kinds of rows.
@@ -44,7 +44,7 @@ fn lines(bytes: &[u8]) -> Vec<&[u8]> {
     bytes.split_inclusive(|byte| *byte == b'\n').filter(|line| line.ends_with(b"\n")).collect()
 }
 
-/// Every whole row of `found` is one of `whole`, and those of `before` are still there; a header without
+/// Every complete row of `found` is in `whole`, and all rows of `before` are in `found`. A header without
 /// rows may be written again.
 fn hold_rows(world: &mut World, before: &[u8], found: &[u8], whole: &[u8]) {
     let [before, found, whole] = [before, found, whole].map(lines);
@@ -132,7 +132,7 @@ fn damaged(world: &mut World, n: u64) {
         let (name, whole) = (files[which], &good[0]);
         if which < 2 {
             let output = world.output(&plot);
-            // Whole rows up to a cut are a sweep that is not done, and said to be.
+            // Complete rows up to a cut are an incomplete sweep, and the plot says so.
             let is_cut = which == 0 && good[0].starts_with(&bytes);
             let is_said = String::from_utf8_lossy(&output.stderr).contains(" points; the same");
             let is_right =
@@ -142,7 +142,7 @@ fn damaged(world: &mut World, n: u64) {
             let rows = world.read("short.csv");
             let is_right = match output.status.success() {
                 true => rows == *whole,
-                // Refused, and left alone.
+                // Refused and not changed.
                 false => output.status.code() == Some(2) && (which == 1 || rows == bytes),
             };
             world.hold(is_right, || format!("damage of {name} is taken for rows"));

@@ -1,4 +1,4 @@
-//! The program, chance, and what came of both.
+//! The program under test, random numbers, and counts of the results.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -14,7 +14,7 @@ pub type Files = BTreeMap<String, Vec<u8>>;
 /// Most violations that are described.
 const MAX_DESCRIBED: u64 = 20;
 
-/// The program, a folder for its files, chance and counts.
+/// The program, a folder for its files, random numbers and counts.
 pub struct World {
     binary: String,
     folder: TempDir,
@@ -29,7 +29,7 @@ impl World {
         Self { binary, folder, state: seed, counts: BTreeMap::new(), violations: 0 }
     }
 
-    /// A number below `end`, as SplitMix64 gives them.
+    /// A number below `end`, from SplitMix64.
     pub fn below(&mut self, end: u64) -> u64 {
         self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.state;
@@ -38,7 +38,7 @@ impl World {
         (z ^ (z >> 31)) % end.max(1)
     }
 
-    /// A place in the folder.
+    /// A path in the folder.
     pub fn path(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
     }
@@ -63,14 +63,14 @@ impl World {
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     }
 
-    /// What a command gives that is let alone.
+    /// Result of a command without a fault.
     pub fn output(&self, arguments: &[&str]) -> Output {
         let mut command = self.command(arguments);
         command.stdout(Stdio::piped()).stderr(Stdio::piped());
         command.output().expect("the program starts")
     }
 
-    /// Lets a command do its work.
+    /// Runs a command to its end.
     pub fn done(&mut self, arguments: &[&str]) -> Output {
         let output = self.output(arguments);
         let said = String::from_utf8_lossy(&output.stderr).into_owned();
@@ -149,7 +149,7 @@ impl World {
     }
 }
 
-/// Counts in parentheses are of what came of faults.
+/// Counts in parentheses are results of faults.
 fn is_outcome(what: &str) -> bool {
     what.starts_with('(')
 }

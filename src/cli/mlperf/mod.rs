@@ -2,6 +2,7 @@
 
 mod curve;
 mod logs;
+mod options;
 mod results;
 mod target;
 mod tenants;
@@ -19,7 +20,6 @@ use crate::mlperf::rules::{Benchmark, Load, ROUNDS, Round, Suite, Test};
 use crate::mlperf::settings::MAX_SAMPLES;
 use crate::units::SimSpan;
 
-use super::args::{MlperfArgs, MlperfBenchmark};
 use super::message::Failure;
 use super::output::OutputSet;
 use super::places::Places;
@@ -28,6 +28,7 @@ use super::trace::CompleteTrace;
 
 pub use crate::mlperf::logs::files::RECORD;
 use curve::Curve;
+use options::{MlperfArgs, MlperfBenchmark};
 use results::Results;
 use target::Target;
 

@@ -12,8 +12,8 @@ use crate::report::mlperf::{NoShare, RateResult, server_share, server_to_offline
 use crate::report::table;
 use crate::units::{Millijoules, SimSpan, SimTime};
 
-use super::super::args::Format;
 use super::super::message::{Failure, say};
+use super::super::options::Format;
 use super::super::output::{self, OutputSet};
 use super::super::{figure, table_style};
 use super::Made;

@@ -13,10 +13,10 @@ use crate::plan::EngineSettings;
 use crate::schedule::Policy;
 use crate::units::SimSpan;
 
-use super::super::args::MlperfArgs;
 use super::super::conditions;
-use super::super::costs::{self, CostChoice, WITHOUT_BATCHES};
+use super::super::costs::{self, CostChoice};
 use super::super::message::Failure;
+use super::options::MlperfArgs;
 
 /// What is measured, and how its samples are joined.
 pub struct Target {
@@ -159,7 +159,7 @@ impl Accelerators {
             Ok::<_, Failure>(Background { scenario, load })
         });
         let scheduler = conditions::scheduler(args.scheduler.as_deref().unwrap_or("fcfs"))?;
-        if scheduler.foresees() {
+        if scheduler.is_clairvoyant() {
             return Err(Failure::Argument(format!(
                 "{} is shown every request before the run, which a load generator does not tell",
                 scheduler.label()
@@ -167,7 +167,7 @@ impl Accelerators {
         }
         Ok(Self {
             system,
-            costs: costs::choose(catalog, args.cost_model.as_deref().unwrap_or("principled"))?,
+            costs: costs::choose(catalog, args.cost_model.as_deref().unwrap_or("loop-nest"))?,
             scheduler,
             background: background.transpose()?,
         })
@@ -180,10 +180,10 @@ impl Accelerators {
     /// A network that cannot run on the system.
     pub fn bench(&self, tenants: Vec<Tenant>) -> Result<AcceleratorBed, Failure> {
         let has_batches = tenants.iter().any(|tenant| tenant.batching.max > 1);
-        if has_batches && self.costs.name == WITHOUT_BATCHES {
+        if has_batches && !self.costs.model.supports_batches() {
             let message = format!(
-                "the cost model `{WITHOUT_BATCHES}` leaves batches out: they would be free; take \
-                 batches of 1"
+                "the cost model `{}` leaves batches out: they would be free; take batches of 1",
+                self.costs.name
             );
             return Err(Failure::Argument(message));
         }

@@ -9,10 +9,10 @@ use crate::mlperf::sut::Tenant;
 use crate::score::{inferences, score};
 use crate::sweep::{RunResult, RunSpec, Semantics};
 
-use super::super::args::MlperfArgs;
 use super::super::message::Failure;
 use super::super::trace::{CompleteTrace, TraceFile};
 use super::Made;
+use super::options::MlperfArgs;
 use super::target::{Kind, Target, deadline};
 
 /// Most samples of a trace, which makes some 300 MB.
@@ -63,20 +63,12 @@ pub fn write(
     let bench = accelerators.bench(vec![tenant])?;
     let played = bench.run(&made.outcome.settings, Traced::All).map_err(super::super::argument)?;
     let plan = bench.plan();
-    let spec = RunSpec {
-        scenario: plan.scenario.clone(),
-        system: plan.system.clone(),
-        semantics: Semantics::Principled,
-        load: plan.load.clone(),
-        engine: plan.engine,
-        scheduler: plan.scheduler.clone(),
-        score: plan.score,
-    };
+    let spec = RunSpec::new(plan.clone(), Semantics::Principled);
     let trace = played.run.trace;
     let result = RunResult {
         scorecard: score(&plan.scenario, &trace, &plan.score),
         inferences: inferences(&plan.scenario, &trace, &plan.score),
-        costs: plan.costs.clone(),
+        costs: Arc::clone(bench.costs()),
         trace,
     };
     let mut file = TraceFile::create(path, std::slice::from_ref(&spec))?;

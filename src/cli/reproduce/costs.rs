@@ -1,9 +1,9 @@
-//! The principled cost model against the published one, network by network, in steps that say where
+//! The loop-nest cost model against the published one, network by network, in steps that say where
 //! the difference comes from.
 
 use crate::config::{Catalog, Edition, Kind};
+use crate::cost::loop_nest::LoopNest;
 use crate::cost::maestro::Maestro;
-use crate::cost::principled::Principled;
 use crate::cost::{CostModel, NetworkCost};
 use crate::hardware::platform::{Budget, Instance, Platform, Resources};
 use crate::hardware::{Accelerator, System, sram_pj_per_byte};
@@ -24,13 +24,13 @@ const UNLIMITED_MEMORY: Bytes = Bytes::new(1 << 47);
 /// What the steps are, under the table.
 const LEGEND: &str = "\
 published   cycles and energy of the published cost model on its own layers
-counting    the principled model on the same layers and under the same assumptions (partial sums of 1 byte, no
+counting    the loop-nest model on the same layers and under the same assumptions (partial sums of 1 byte, no
             latency, no DRAM) instead: kernel extents as they are (the published model takes 4 rows for 1 and 3),
             edges cut, data held from step to step; energy also by its own table
 memory      partial sums of 4 bytes, latency, an L2 of 8 MiB, DRAM
 operators   the networks with their true operators: strides, depthwise layers, attention, regions of interest,
             operators without multiply-accumulates
-total       the product: principled costs of true operators over published costs
+total       the product: loop-nest costs of true operators over published costs
 ";
 
 /// One network on one dataflow: costs after each step, cycles and energy \[nJ\].
@@ -74,9 +74,9 @@ pub(super) fn compare() -> Result<Vec<Row>, Failure> {
             };
             let steps = [
                 cost(&Maestro, &before, &accelerator)?,
-                cost(&Principled, &before, &idealised)?,
-                cost(&Principled, &before, &accelerator)?,
-                cost(&Principled, &after, &accelerator)?,
+                cost(&LoopNest, &before, &idealised)?,
+                cost(&LoopNest, &before, &accelerator)?,
+                cost(&LoopNest, &after, &accelerator)?,
             ];
             rows.push(Row { task: task.clone(), dataflow: name, steps });
         }

@@ -37,7 +37,7 @@ pub(super) fn run(study: &Study) -> Result<Runs, Failure> {
 impl Runs {
     /// The figure: a panel for each size, a row for each accelerator.
     pub(super) fn draw(&self, semantics: &str) -> Timeline {
-        let models = self.0[0].0.scenario.models();
+        let models = self.0[0].0.plan.scenario.models();
         Timeline {
             caption: Caption {
                 subtitle: "hatched: ended late; crosses: dropped".into(),
@@ -82,7 +82,7 @@ impl Runs {
 }
 
 fn panel(spec: &RunSpec, result: &RunResult) -> TimelinePanel {
-    let accelerators = spec.system.accelerators();
+    let accelerators = spec.plan.system.accelerators();
     let mut rows: Vec<String> = accelerators.iter().map(|it| it.name.to_string()).collect();
     rows.push("dropped".into());
     let (mut slices, mut instants) = (Vec::new(), Vec::new());
@@ -91,8 +91,8 @@ fn panel(spec: &RunSpec, result: &RunResult) -> TimelinePanel {
         match record.outcome {
             Outcome::Executed { end, .. } => {
                 let late = end > record.deadline;
-                let stretches = result.trace.stretches_of(RequestId::new(index));
-                slices.extend(stretches.map(|it| Slice {
+                let busy_intervals = result.trace.busy_intervals_of(RequestId::new(index));
+                slices.extend(busy_intervals.map(|it| Slice {
                     row: it.accelerator.index(),
                     model,
                     start_ms: it.start.as_ms(),
@@ -108,5 +108,5 @@ fn panel(spec: &RunSpec, result: &RunResult) -> TimelinePanel {
             _ => {}
         }
     }
-    TimelinePanel { title: format!("{} PEs", spec.system.pes()), rows, slices, instants }
+    TimelinePanel { title: format!("{} PEs", spec.plan.system.pes()), rows, slices, instants }
 }

@@ -34,12 +34,12 @@ pub(super) struct Curves(Vec<Vec<[Summary; 4]>>);
 pub(super) fn run(study: &Study) -> Result<Curves, Failure> {
     let of_system = |system: &str| {
         let (mut spec, library) = study.one(SCENARIO, system, 4096)?;
-        spec.scenario = Arc::new(cascaded(&spec.scenario));
+        spec.plan.scenario = Arc::new(cascaded(&spec.plan.scenario));
         let at = |probability: f64| {
             let replications = (0..REPLICATIONS).into_par_iter().filter_map(|replication| {
                 let mut spec = spec.clone();
-                spec.load.replication = replication;
-                spec.load.trigger_probability = Some(probability);
+                spec.plan.load.replication = replication;
+                spec.plan.load.trigger_probability = Some(probability);
                 sweep::run(&spec, &library).ok().map(|result| scores(&result))
             });
             let all: Vec<_> = replications.collect();

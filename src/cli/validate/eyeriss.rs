@@ -1,4 +1,4 @@
-//! The principled model against a chip that was measured: AlexNet on Eyeriss (Chen et al., JSSC 2017,
+//! The loop-nest model against a chip that was measured: AlexNet on Eyeriss (Chen et al., JSSC 2017,
 //! Table V), batch 4, 168 PEs, 200 MHz, processing latency without DRAM.
 //!
 //! The plain model double-buffers everything. The second case adds one published fact: a filter
@@ -7,7 +7,7 @@
 //! prediction.
 
 use crate::config::Catalog;
-use crate::cost::principled::LayerReport;
+use crate::cost::loop_nest::LayerReport;
 use crate::hardware::platform::{Budget, Instance, Resources};
 use crate::hardware::{Accelerator, System};
 use crate::report::table::{Style, new_table, render};

@@ -4,7 +4,7 @@ use std::str::FromStr;
 
 use crate::config::cost_csv::Row;
 use crate::config::{Catalog, Problem};
-use crate::cost::principled::{
+use crate::cost::loop_nest::{
     Bandwidth, Energies, Extents, Illegal, Machine, Nest, Network, Widths, Window,
 };
 use crate::dataflow::ClusterLevel;

@@ -1,6 +1,6 @@
 //! Columns that are compared, and what the model says in each.
 
-use crate::cost::principled::{
+use crate::cost::loop_nest::{
     Evaluation, Illegal, Level, LevelCounts, Loop, Machine, Mapping, Nest, evaluate,
 };
 

@@ -90,7 +90,7 @@ impl<'a> Resolver<'a> {
             rate: rate?,
             inputs: Vec::new(),
             dependencies,
-            deadline: None,
+            relative_deadline: None,
         })
     }
 
@@ -237,7 +237,7 @@ mod tests {
         assert_eq!(b.dependencies, [of(1, control), of(2, DependencyKind::Data)]);
         assert_eq!(a.rate, FrameRate::from_fps(60.0).unwrap());
         assert_eq!(c.dependencies, [of(1, DependencyKind::Data)]);
-        assert!(a.inputs.is_empty() && a.deadline.is_none());
+        assert!(a.inputs.is_empty() && a.relative_deadline.is_none());
     }
 
     #[test]

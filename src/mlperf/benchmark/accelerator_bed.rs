@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::cost::CostModel;
+use crate::cost::{CostModel, CostTable};
 use crate::engine::{Run, Traced};
 use crate::hardware::System;
 use crate::load::{LoadSettings, RequestStream};
@@ -74,6 +74,11 @@ impl AcceleratorBed {
     /// Plan that the engine runs: models of the background, then those of the tenants.
     pub fn plan(&self) -> &Plan {
         self.workload.plan()
+    }
+
+    /// Costs of the models of [`AcceleratorBed::plan`] on every accelerator.
+    pub fn costs(&self) -> &Arc<CostTable> {
+        self.workload.costs()
     }
 
     /// Number of tenants.
@@ -153,12 +158,12 @@ impl AcceleratorBed {
 
     /// The bed as a single queue, where that gives the same results as the engine.
     fn single_queue(&self) -> Option<SingleQueueSystem<'_>> {
-        let Plan { costs, scheduler, engine, .. } = self.plan();
+        let Plan { scheduler, engine, .. } = self.plan();
         let is_plain = self.background.is_none()
             && *engine == EngineSettings::default()
             && scheduler.is_first_come_on_fastest();
         let (first_row, tenant) = self.workload.only_tenant().filter(|_| is_plain)?;
-        Some(SingleQueueSystem::new(costs, first_row, tenant.batching))
+        Some(SingleQueueSystem::new(self.costs(), first_row, tenant.batching))
     }
 
     /// Frames of the background in a run of length `duration`.

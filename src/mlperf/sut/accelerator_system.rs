@@ -3,7 +3,7 @@
 
 use std::collections::VecDeque;
 
-use crate::engine::{Progress, Run, Session, Traced};
+use crate::engine::{RequestEvent, Run, Session, Traced};
 use crate::ids::{FrameId, RequestId};
 use crate::load::RequestStream;
 use crate::schedule::PolicyFailure;
@@ -80,7 +80,7 @@ pub struct AcceleratorSystem<'a> {
     /// Whether some tenant holds samples back.
     holds_back: bool,
     /// Scratch space.
-    progress: Vec<Progress>,
+    progress: Vec<RequestEvent>,
     failure: Option<PolicyFailure>,
 }
 
@@ -91,7 +91,7 @@ impl<'a> AcceleratorSystem<'a> {
         frames: &'a RequestStream,
         traced: Traced,
     ) -> Result<Self, PolicyFailure> {
-        let mut session = Session::new(workload.plan(), frames, traced)?;
+        let mut session = Session::new(workload.plan(), workload.costs(), frames, traced)?;
         let next = session.next_event();
         let tenants = workload.tenants();
         Ok(Self {
@@ -197,13 +197,13 @@ impl<'a> AcceleratorSystem<'a> {
         self.session_next = self.session.next_event();
         for it in progress.drain(..) {
             match it {
-                Progress::Started(request, _) => self.start(request, now),
-                Progress::Executed(request, energy) => {
+                RequestEvent::Started(request, _) => self.start(request, now),
+                RequestEvent::Executed(request, energy) => {
                     let tenant = self.batches.of(request).tenant;
                     self.queues[tenant].energy += energy;
                     self.batches.end(request, |sample| completions.record(sample, now));
                 }
-                Progress::Dropped(_) => self.failure = Some(self.workload.dropped_query()),
+                RequestEvent::Dropped(_) => self.failure = Some(self.workload.dropped_query()),
             }
         }
         self.progress = progress;

@@ -4,8 +4,9 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use crate::cost::CostError;
 use crate::cost::batch::BatchCosts;
-use crate::cost::library::{CostError, CostLibrary};
+use crate::cost::library::CostLibrary;
 use crate::cost::{CostModel, CostTable, NetworkCost};
 use crate::hardware::{Accelerator, System};
 use crate::ids::{AccelId, ModelId};
@@ -63,6 +64,8 @@ pub struct Background {
 pub struct Workload {
     /// Models of the usage scenario, then the batches of every tenant.
     plan: Plan,
+    /// Costs of those models.
+    costs: Arc<CostTable>,
     /// Rows of the cost table of every tenant: batches of 1, 2, ... samples.
     tenants: Vec<(Range<usize>, Tenant)>,
 }
@@ -110,13 +113,12 @@ impl Workload {
         let plan = Plan {
             scenario: Arc::new(scenario),
             system,
-            costs: Arc::new(costs),
             load: background.map_or_else(LoadSettings::default, |it| it.load.clone()),
             engine,
             scheduler,
             score: ScoreSettings::default(),
         };
-        Ok(Self { plan, tenants: rows })
+        Ok(Self { plan, costs: Arc::new(costs), tenants: rows })
     }
 
     /// What the engine plays: models of the usage scenario, then the batches of every tenant.
@@ -130,6 +132,11 @@ impl Workload {
             [(rows, tenant)] => Some((rows.start, tenant)),
             _ => None,
         }
+    }
+
+    /// Costs of the models of [`Workload::plan`] on every accelerator.
+    pub(crate) fn costs(&self) -> &Arc<CostTable> {
+        &self.costs
     }
 
     pub(crate) fn tenants(&self) -> impl Iterator<Item = &Tenant> + Clone {
@@ -155,13 +162,13 @@ impl Workload {
     pub(crate) fn capacity_per_s(&self, tenant: usize) -> f64 {
         let max = self.tenant(tenant).batching.max;
         let model = self.row(tenant, max);
-        self.accelerators().map(|at| rate(max, self.plan.costs.latency(model, at))).sum()
+        self.accelerators().map(|at| rate(max, self.costs.latency(model, at))).sum()
     }
 
     /// Samples of a tenant per second that the accelerators complete at most, in batches of any size. A
     /// scheduler that takes layers one by one may run each where it is fastest.
     pub(crate) fn max_samples_per_s(&self, tenant: usize) -> f64 {
-        let Plan { costs, scheduler, .. } = &self.plan;
+        let (costs, scheduler) = (&self.costs, &self.plan.scheduler);
         let in_batches = |samples: u32| -> f64 {
             let model = self.row(tenant, samples);
             match scheduler.is_first_come_on_fastest() {
@@ -174,7 +181,7 @@ impl Workload {
 
     /// What a model takes with every layer on the accelerator that is fastest at it.
     fn shortest(&self, model: ModelId) -> SimSpan {
-        let Plan { costs, system, .. } = &self.plan;
+        let (costs, system) = (&self.costs, &self.plan.system);
         let layers = |at: AccelId| &costs.network(model, at).layers;
         let n_layers = self.accelerators().map(|at| layers(at).len()).min().unwrap_or(0);
         let fastest = |layer: usize| {
@@ -191,7 +198,7 @@ impl Workload {
     }
 
     pub(crate) fn accelerators(&self) -> impl Iterator<Item = AccelId> + use<> {
-        (0..self.plan.costs.n_accelerators()).map(AccelId::new)
+        (0..self.costs.n_accelerators()).map(AccelId::new)
     }
 }
 
@@ -219,7 +226,7 @@ fn batch(tenant: &Tenant, number: usize, samples: u32) -> ActiveModel {
         rate: FrameRate::from_fps(1.0).expect("one is a rate"),
         inputs: Vec::new(),
         dependencies: Vec::new(),
-        deadline: Some(tenant.bound),
+        relative_deadline: Some(tenant.bound),
     }
 }
 
@@ -233,21 +240,15 @@ fn batch_costs(
     let accelerators = system.accelerators();
     let mut columns: Vec<Arc<BatchCosts>> = Vec::with_capacity(accelerators.len());
     for (index, accelerator) in accelerators.iter().enumerate() {
-        let is_same = |other: &&Accelerator| {
-            let named = Accelerator { name: accelerator.name.clone(), ..(**other).clone() };
-            !cost_model.costs_by_name() && named == *accelerator
-        };
-        let same = accelerators[..index].iter().position(|other| is_same(&other));
+        let is_alike = |other: &Accelerator| cost_model.costs_alike(other, accelerator);
+        let same = accelerators[..index].iter().position(is_alike);
         columns.push(match same {
             Some(column) => Arc::clone(&columns[column]),
             None => {
                 let max = tenant.batching.max;
                 let costs = BatchCosts::layered(cost_model, &tenant.network, accelerator, max);
-                Arc::new(costs.map_err(|reason| CostError {
-                    network: tenant.network.name().into(),
-                    accelerator: accelerator.name.clone(),
-                    reason,
-                })?)
+                let error = |reason| CostError::new(tenant.network.name(), accelerator, reason);
+                Arc::new(costs.map_err(error)?)
             }
         });
     }

@@ -65,9 +65,9 @@ pub fn configurations_csv(comparison: &Comparison, measure: Measure) -> Rows {
                 Summary::of(runs.iter().map(|run| run.samples[index].values()[column]))
             };
             let mut row = vec![
-                spec.scenario.name().to_string(),
-                spec.system.name().to_string(),
-                spec.system.pes().to_string(),
+                spec.plan.scenario.name().to_string(),
+                spec.plan.system.name().to_string(),
+                spec.plan.system.pes().to_string(),
                 policy.label().to_string(),
                 runs.len().to_string(),
             ];
@@ -97,8 +97,8 @@ pub fn metrics_csv(comparison: &Comparison) -> Rows {
     header.extend(MeanMetrics::model_columns().map(String::from));
     let mut rows = Vec::new();
     for (Configuration { spec, metrics, .. }, _) in feasible(comparison) {
-        let names = model_names(&spec.scenario);
-        let chains = chains(&spec.scenario).into_iter().map(|chain| {
+        let names = model_names(&spec.plan.scenario);
+        let chains = chains(&spec.plan.scenario).into_iter().map(|chain| {
             let names: Vec<_> = chain.iter().map(|model| names[model.index()]).collect();
             names.join(" > ")
         });
@@ -110,9 +110,9 @@ pub fn metrics_csv(comparison: &Comparison) -> Rows {
             let chains = chains.map(|(name, means)| ("chain", name, means));
             for (of, name, means) in models.chain(chains) {
                 let mut row = vec![
-                    spec.scenario.name().to_string(),
-                    spec.system.name().to_string(),
-                    spec.system.pes().to_string(),
+                    spec.plan.scenario.name().to_string(),
+                    spec.plan.system.name().to_string(),
+                    spec.plan.system.pes().to_string(),
                     policy.label().to_string(),
                     of.to_string(),
                     name,

@@ -12,8 +12,8 @@ use super::Measure;
 pub fn figure(comparison: &Comparison, measure: Measure) -> GroupedBars {
     let mut scenarios: Vec<&str> = Vec::new();
     for (spec, _) in comparison.feasible() {
-        if !scenarios.contains(&spec.scenario.name()) {
-            scenarios.push(spec.scenario.name());
+        if !scenarios.contains(&spec.plan.scenario.name()) {
+            scenarios.push(spec.plan.scenario.name());
         }
     }
     let panel = |title: &str, belongs: &dyn Fn(&RunSpec) -> bool| GroupPanel {
@@ -22,7 +22,7 @@ pub fn figure(comparison: &Comparison, measure: Measure) -> GroupedBars {
     };
     let mut panels: Vec<_> = scenarios
         .iter()
-        .map(|scenario| panel(scenario, &|spec| spec.scenario.name() == *scenario))
+        .map(|scenario| panel(scenario, &|spec| spec.plan.scenario.name() == *scenario))
         .collect();
     if scenarios.len() > 1 {
         panels.push(panel("all scenarios", &|_| true));

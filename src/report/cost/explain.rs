@@ -1,10 +1,10 @@
-//! Where the cost of one layer comes from, by the principled model.
+//! Where the cost of one layer comes from, by the loop-nest model.
 
 use std::fmt::Write as _;
 
 use crate::cost::Infeasible;
-use crate::cost::principled::nest::{Axis, outputs, weights};
-use crate::cost::principled::{
+use crate::cost::loop_nest::nest::{Axis, outputs, weights};
+use crate::cost::loop_nest::{
     Evaluation, LevelCounts, NestReport, Start, StepClass, nests_in_place, step_classes,
 };
 use crate::hardware::Accelerator;

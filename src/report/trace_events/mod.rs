@@ -18,7 +18,7 @@ use serde_json::{Value, json};
 use crate::ids::{AccelId, ModelId, RequestId};
 use crate::scenario::DependencyKind;
 use crate::sweep::{RunResult, RunSpec};
-use crate::trace::{DropReason, Outcome, Piece, Record};
+use crate::trace::{DropReason, Outcome, Record, Segment};
 use crate::units::SimTime;
 
 use super::why::{Need, Played, Why};
@@ -70,12 +70,12 @@ pub fn write(
     let mut about = json::label(label);
     about.insert("program".into(), json!("xrsim"));
     about.insert("version".into(), json!(env!("CARGO_PKG_VERSION")));
-    let layout = Layout::new(&result.trace, spec.scenario.models().len());
+    let layout = Layout::new(&result.trace, spec.plan.scenario.models().len());
     let mut writer = Writer {
         sink: Sink::new(out, &about)?,
         spec,
         result,
-        names: model_names(&spec.scenario),
+        names: model_names(&spec.plan.scenario),
         why: Why::new(Played::new(spec, result)),
         tracks: Tracks::new(spec, &layout),
         layout: &layout,
@@ -101,7 +101,7 @@ struct Tracks {
 
 impl Tracks {
     fn new(spec: &RunSpec, layout: &Layout) -> Self {
-        let mut next = FIRST_TRACK + spec.system.accelerators().len() as u32;
+        let mut next = FIRST_TRACK + spec.plan.system.accelerators().len() as u32;
         let mut take = |n: usize| {
             next += n as u32;
             next - n as u32
@@ -144,11 +144,11 @@ impl<W: Write> Writer<'_, W> {
             self.meta("process_name", pid, None, json!({ "name": name }))?;
             self.meta("process_sort_index", pid, None, json!({ "sort_index": pid }))?;
         }
-        for (index, accelerator) in self.spec.system.accelerators().iter().enumerate() {
+        for (index, accelerator) in self.spec.plan.system.accelerators().iter().enumerate() {
             let tid = self.tracks.accelerator(AccelId::new(index));
             self.track(ACCELERATORS, tid, &accelerator.name)?;
         }
-        for model in self.spec.scenario.model_ids() {
+        for model in self.spec.plan.scenario.model_ids() {
             let name = self.names[model.index()];
             self.track(DEADLINES, self.tracks.deadline(model), name)?;
             for lane in 0..self.layout.n_lanes[model.index()] {
@@ -188,8 +188,8 @@ impl<W: Write> Writer<'_, W> {
         args["energy_mj"] = json!(energy.get());
         args["power_w"] = json!(watts);
         if let Some(index) = execution.piece {
-            let pieces = self.result.trace.pieces_of(request);
-            let Piece { first_layer, end_layer, moving, .. } = pieces[index];
+            let pieces = self.result.trace.segments_of(request);
+            let Segment { first_layer, end_layer, moving, .. } = pieces[index];
             args["piece"] = json!(format!("{} of {}", index + 1, pieces.len()));
             args["layers"] = json!(format!("{first_layer}..{end_layer}"));
             args["moving_data_ms"] = json!(moving.as_ms());
@@ -294,12 +294,12 @@ impl<W: Write> Writer<'_, W> {
     }
 
     fn counters(&mut self) -> io::Result<()> {
-        for model in self.spec.scenario.model_ids() {
+        for model in self.spec.plan.scenario.model_ids() {
             let name = format!("{} waiting", self.names[model.index()]);
             let samples = counters::queue(self.layout, model);
             self.counter(QUEUES, &name, "requests", &samples)?;
         }
-        let accelerators = self.spec.system.accelerators();
+        let accelerators = self.spec.plan.system.accelerators();
         let power = |index| counters::power(self.layout, AccelId::new(index));
         let each: Vec<_> = (0..accelerators.len()).map(power).collect();
         self.counter(ACCELERATORS, "power of all", "W", &counters::total_power(&each))?;

@@ -1,4 +1,4 @@
-//! Several files as one text, so that an input is one file whatever it is made of:
+//! Several files as one text, so that every input is one file:
 //!
 //! ```text
 //! ==> scores.csv <==
@@ -30,7 +30,7 @@ pub fn join<'a>(files: impl IntoIterator<Item = (&'a str, &'a str)>) -> String {
     files.into_iter().map(file).collect()
 }
 
-/// The bundle with one of its files, not too often the largest, changed by `change`.
+/// The bundle with one of its files changed by `change`. The largest file is not chosen too often.
 pub fn change_one(
     text: &str,
     random: &mut Random,

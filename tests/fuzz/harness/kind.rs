@@ -1,4 +1,4 @@
-//! What is fuzzed.
+//! Kinds of fuzzed input.
 
 /// A kind of input.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -19,7 +19,7 @@ pub enum Kind {
     MaestroDataflows,
     /// Accelerators in the artifact's format.
     MaestroHardware,
-    /// A style spelt out, `WS:3 + OS:1`.
+    /// A style as a mix of dataflows, `WS:3 + OS:1`.
     Mix,
     /// A policy with its parameters.
     Scheduler,
@@ -27,23 +27,23 @@ pub enum Kind {
     Costs,
     /// Measured service times.
     Service,
-    /// Cases of the principled cost model.
+    /// Cases of the loop-nest cost model.
     CostCases,
     /// Cases of the load generator: a bundle of a folder.
     Loadgen,
     /// Rows of a sweep, for pictures.
     Rows,
-    /// What a run left: a bundle of a folder.
+    /// Results of a run: a bundle of a folder.
     Results,
-    /// What load tests left: a bundle of a folder.
+    /// Results of load tests: a bundle of a folder.
     Tests,
-    /// What an external policy answers, line by line.
+    /// Answers of an external scheduler, line by line.
     Answers,
     /// A command line, a word a line.
     Command,
 }
 
-/// How inputs of a kind are written, which says how they are changed.
+/// Notation of a kind of input. It determines how inputs are mutated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Syntax {
     Tree,
@@ -55,8 +55,8 @@ pub enum Syntax {
 }
 
 impl Kind {
-    /// Every kind with its name, which is that of its folder of seeds and cases, and the name of the
-    /// file that an input of it is.
+    /// Every kind with its name and the name of its input file. Folders of seeds and cases have the name of
+    /// the kind.
     pub const ALL: [(Self, &'static str, &'static str); 24] = [
         (Self::Network, "network", "x.yaml"),
         (Self::Dataflow, "dataflow", "x.yaml"),
@@ -117,7 +117,7 @@ impl Kind {
 }
 
 impl Syntax {
-    /// How a file of this name is written.
+    /// Notation of a file with this name.
     pub fn of_file(name: &str) -> Self {
         match name.rsplit_once('.').map_or("", |(_, extension)| extension) {
             "yaml" => Self::Tree,

@@ -1,19 +1,19 @@
-//! One harness for everything that reads what a user gives, and for the way behind it.
+//! Fuzzing harness for everything that reads user input, and for the pipeline after it.
 //!
-//! An *execution* is an input and what the program makes of it. The input is a function of kind, seed
-//! and number alone ([`Fuzzer::input`]), so every execution can be made again. The input is parsed in
-//! memory first; what is accepted is, now and then, taken all the way: through the command line in this
-//! process, on small systems for short times ([`behind`]). What must hold of every call is in
-//! [`oracle`].
+//! An *execution* is an input and the answer of the program to it. The input is a function of kind, seed
+//! and number alone ([`Fuzzer::input`]), so every execution can be repeated. The input is first parsed in
+//! memory. Some accepted inputs then pass through the whole pipeline: the command line in this process,
+//! with small systems and short durations ([`pipeline`]). [`oracle`] has the conditions that hold for every
+//! call.
 
-// The test and the bench use their own parts.
+// Test and benchmark use different parts.
 #![allow(dead_code, missing_docs)]
 
-pub mod behind;
 pub mod bundle;
 pub mod kind;
 pub mod oracle;
 pub mod parse;
+pub mod pipeline;
 pub mod random;
 pub mod seeds;
 
@@ -25,24 +25,24 @@ mod values;
 use std::cell::RefCell;
 use std::panic::{self, AssertUnwindSafe};
 
-use behind::Shop;
 use kind::Kind;
+use pipeline::Shop;
 use random::Random;
 use seeds::Seeds;
 
 /// Longest input \[byte\]; a mutation that makes a longer one is cut off.
 const MAX_INPUT: usize = 1 << 16;
 
-/// Of how many executions one is taken all the way.
+/// One of this many executions passes through the whole pipeline.
 #[derive(Debug, Clone, Copy)]
 pub struct Depth {
-    /// Of those whose input is accepted.
+    /// For accepted inputs.
     pub accepted: u64,
-    /// Of those whose input is refused.
+    /// For refused inputs.
     pub refused: u64,
 }
 
-/// Inputs of one kind and what is made of them.
+/// Generator of the inputs of one kind, and their execution.
 pub struct Fuzzer<'s> {
     pub kind: Kind,
     seed: u64,
@@ -51,14 +51,14 @@ pub struct Fuzzer<'s> {
     depth: Depth,
 }
 
-/// What came of an execution.
+/// Result of an execution.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Outcome {
-    /// Whether the parser took the input.
+    /// Whether the parser accepted the input.
     pub accepted: bool,
-    /// Whether it was taken all the way.
+    /// Whether it passed through the whole pipeline.
     pub deep: bool,
-    /// What did not hold.
+    /// The condition that did not hold.
     pub finding: Option<String>,
 }
 
@@ -85,7 +85,7 @@ impl<'s> Fuzzer<'s> {
         let input = self.input(number);
         let is_deep = |accepted: bool| {
             let one_in = if accepted { self.depth.accepted } else { self.depth.refused };
-            // Answers mean nothing but to a policy that is asked.
+            // Answers have a meaning only for a scheduler that is asked.
             let one_in = if self.kind == Kind::Answers { one_in.min(1) } else { one_in };
             one_in > 0 && number.is_multiple_of(one_in)
         };
@@ -93,7 +93,7 @@ impl<'s> Fuzzer<'s> {
     }
 }
 
-/// Parses `input` and takes it all the way where `is_deep` says so of its acceptance.
+/// Parses `input`, and takes it through the whole pipeline where `is_deep` of its acceptance is true.
 pub fn execute(
     shop: &Shop,
     kind: Kind,
@@ -104,10 +104,10 @@ pub fn execute(
     let text = match std::str::from_utf8(input) {
         Ok(text) => text,
         Err(_) => {
-            // In memory a text is UTF-8; whatever else is in a file is for the command line.
+            // In memory a text is UTF-8. The command line reads files with other bytes.
             outcome.deep = is_deep(false);
             if outcome.deep {
-                outcome.finding = caught(|| shop.behind(kind, input, false)).err();
+                outcome.finding = caught(|| shop.whole_pipeline(kind, input, false)).err();
             }
             return outcome;
         }
@@ -122,17 +122,17 @@ pub fn execute(
     }
     outcome.deep = is_deep(outcome.accepted);
     if outcome.deep {
-        outcome.finding = caught(|| shop.behind(kind, input, outcome.accepted)).err();
+        outcome.finding = caught(|| shop.whole_pipeline(kind, input, outcome.accepted)).err();
     }
     outcome
 }
 
 thread_local! {
-    /// Where the last panic of this thread was, while one would be a finding.
+    /// Position of the last panic of this thread, while a panic would be a finding.
     static PLACE: RefCell<Option<String>> = const { RefCell::new(None) };
 }
 
-/// Keeps the place of a panic that is a finding, in place of printing it.
+/// Stores the position of a panic that is a finding, instead of printing it.
 pub fn keep_place_of_panics() {
     let print = panic::take_hook();
     panic::set_hook(Box::new(move |info| {
@@ -144,7 +144,7 @@ pub fn keep_place_of_panics() {
     }));
 }
 
-/// What `work` gives; a panic is a finding.
+/// Result of `work`. A panic is a finding.
 fn caught<T>(work: impl FnOnce() -> Result<T, String>) -> Result<T, String> {
     PLACE.set(Some(String::new()));
     let done = panic::catch_unwind(AssertUnwindSafe(work));

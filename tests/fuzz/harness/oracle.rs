@@ -1,4 +1,4 @@
-//! What holds of every call, whatever the input.
+//! Conditions that hold for every call and every input.
 
 use xrsim::{cli, text};
 
@@ -10,7 +10,7 @@ pub struct Called {
     pub err: String,
 }
 
-/// Columns of text; in all others a cell is a number, or empty, or a word.
+/// Columns of text. In all others a cell is a number, empty, or a word.
 const TEXT: [&str; 30] = [
     "scenario",
     "system",
@@ -47,10 +47,10 @@ const TEXT: [&str; 30] = [
 /// Columns of shares, from 0 to 1.
 const SHARES: [&str; 6] = ["realtime", "energy", "accuracy", "qoe", "score", "score_executed_mean"];
 
-/// How far above its bound rounding may take a share.
+/// Tolerance of a share above its bound, for rounding.
 const ROUNDING: f64 = 1e-12;
 
-/// Calls the command line and checks what holds of every call.
+/// Calls the command line and checks the conditions that hold for every call.
 pub fn call(arguments: &[&str]) -> Result<Called, String> {
     let (status, written) = cli::call(arguments);
     let utf8 = |bytes: Vec<u8>| {
@@ -64,7 +64,7 @@ pub fn call(arguments: &[&str]) -> Result<Called, String> {
 }
 
 impl Called {
-    /// What `show` prints is a file as it is.
+    /// `show` prints files without a change.
     fn check(&self, is_shown: bool) -> Result<(), String> {
         if self.status > 2 {
             return Err(format!("status {}", self.status));
@@ -91,7 +91,7 @@ impl Called {
     }
 }
 
-/// A message is fit for a terminal: nothing in it is obeyed in place of shown.
+/// A message is safe for a terminal: it has no control sequences.
 pub fn message(text: &str) -> Result<(), String> {
     match text.chars().find(|c| text::is_obeyed(*c)) {
         Some(c) => {
@@ -101,7 +101,7 @@ pub fn message(text: &str) -> Result<(), String> {
     }
 }
 
-/// A table of results has no number that is none, and its shares are from 0 to 1.
+/// A table of results has no NaN and no infinity, and its shares are from 0 to 1.
 pub fn table(name: &str, text: &str) -> Result<(), String> {
     let mut reader = csv::Reader::from_reader(text.as_bytes());
     let broken = |error: csv::Error| format!("{name}: {error}");
@@ -126,7 +126,7 @@ pub fn table(name: &str, text: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// Frames of a row of scores: every one that was released came to one end.
+/// Frames of a row of scores: every request has exactly one outcome.
 pub fn counts(name: &str, text: &str) -> Result<(), String> {
     let mut reader = csv::Reader::from_reader(text.as_bytes());
     let header = reader.headers().map_err(|error| error.to_string())?.clone();

@@ -3,8 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use clap::Parser as _;
-use xrsim::cli::args::Cli;
+use xrsim::cli;
 use xrsim::config::loadgen_cases::{CaseFiles, Cases};
 use xrsim::config::{ConfigError, Source, cost_cases, cost_csv, export, service_csv};
 use xrsim::external;
@@ -13,9 +12,9 @@ use xrsim::report::html;
 use xrsim::report::html::mlperf::{Files, Header, Place, Tests};
 use xrsim::report::points::{Best, Front, Objective, PointTable, heat_map};
 
-use super::behind::Shop;
 use super::bundle;
 use super::kind::Kind;
+use super::pipeline::Shop;
 
 /// Whether `text` is accepted as an input of `kind`; the error is a finding.
 pub fn parse(shop: &Shop, kind: Kind, text: &str) -> Result<bool, String> {
@@ -31,7 +30,7 @@ pub fn parse(shop: &Shop, kind: Kind, text: &str) -> Result<bool, String> {
         Kind::Rows => rows(text),
         Kind::Results => results(text),
         Kind::Tests => said(tests(text)),
-        Kind::Command => said(Cli::try_parse_from(std::iter::once("xrsim").chain(text.lines()))),
+        Kind::Command => said(cli::parse(std::iter::once("xrsim").chain(text.lines()))),
         Kind::Answers => Ok(true),
         _ => unreachable!("every other kind is checked"),
     }
@@ -48,7 +47,7 @@ fn checked(shop: &Shop, kind: Kind, text: &str) -> Result<bool, String> {
     Ok(accepted)
 }
 
-/// Whether it is a value; an error has words, and its places are in the text.
+/// Whether the result is a value. An error has a message, and its positions are in the text.
 fn verdict<T>(result: Result<T, ConfigError>) -> Result<bool, String> {
     let Err(error) = result else { return Ok(true) };
     if let ConfigError::Invalid { file, problems } = &error {
@@ -109,7 +108,7 @@ fn rows(text: &str) -> Result<bool, String> {
     Ok(done)
 }
 
-/// A figure is drawn, or refused for what is in it.
+/// A figure is drawn, or refused because of its contents.
 fn drawn(figure: &dyn Figure) -> Result<(), String> {
     match figures::render(figure, Format::Svg) {
         Ok(svg) => {
@@ -135,7 +134,7 @@ fn results(text: &str) -> Result<bool, String> {
     }))
 }
 
-/// The page of load tests, as `xrsim report` makes it of a folder.
+/// Makes the page of load tests, as `xrsim report` makes it from a folder.
 fn tests(text: &str) -> Result<String, html::ReadError> {
     let files = bundle::split(text);
     let file = |name: &'static str, path: &str| {

@@ -1,4 +1,4 @@
-//! Choices that are the same on every machine.
+//! Random choices that are equal on every machine.
 
 use rand::{Rng as _, SeedableRng as _};
 use rand_chacha::ChaCha8Rng;
@@ -7,7 +7,7 @@ use rand_chacha::ChaCha8Rng;
 pub struct Random(ChaCha8Rng);
 
 impl Random {
-    /// Those of execution `number` of the inputs called `name` under `seed`.
+    /// Choices of execution `number` of the kind called `name` under `seed`.
     pub fn of(seed: u64, name: &str, number: u64) -> Self {
         let mut key = [0; 32];
         key[..8].copy_from_slice(&seed.to_le_bytes());
@@ -23,17 +23,17 @@ impl Random {
         (self.0.next_u64() % n as u64) as usize
     }
 
-    /// Whether the one of `n` cases is met.
+    /// True in one of `n` cases.
     pub fn one_in(&mut self, n: usize) -> bool {
         self.below(n) == 0
     }
 
-    /// One of `items`, of which there is one at least.
+    /// One of `items`, which are not empty.
     pub fn pick<'a, T>(&mut self, items: &'a [T]) -> &'a T {
         &items[self.below(items.len())]
     }
 
-    /// An index below `n` with small ones favoured, for sizes: 0, 1, 2, .. up to `n - 1`.
+    /// An index below `n`; small ones are more probable. For sizes: 0, 1, 2, .. up to `n - 1`.
     pub fn small(&mut self, n: usize) -> usize {
         let bound = 1 + self.below(n);
         self.below(bound)

@@ -1,15 +1,15 @@
-//! What mutations start from: every shipped file, small files of the harness, committed cases, and what
-//! the program itself writes.
+//! Seeds of the mutations: every shipped file, small files of the harness, committed cases, and files that
+//! the program writes.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use xrsim::config::Kind as FileKind;
 
-use super::behind::Shop;
 use super::bundle;
 use super::cells;
 use super::kind::{Kind, Syntax};
+use super::pipeline::Shop;
 use super::random::Random;
 use super::tokens;
 use super::tree::Tree;
@@ -29,7 +29,7 @@ struct Seed {
 }
 
 impl Seeds {
-    /// Those of `kind`.
+    /// Seeds of `kind`.
     pub fn of(kind: Kind, shop: &Shop) -> Self {
         let mut seeds = Self { texts: Vec::new() };
         texts(kind, shop).iter().for_each(|text| seeds.add(text));
@@ -41,12 +41,12 @@ impl Seeds {
         self.texts.push(Seed { text: text.into(), tree: Tree::parse(text) });
     }
 
-    /// Every seed as it is.
+    /// Every seed without a mutation.
     pub fn texts(&self) -> impl Iterator<Item = &str> {
         self.texts.iter().map(|seed| seed.text.as_str())
     }
 
-    /// A seed after some mutations; one in eight is mutated by bytes too.
+    /// A seed after some mutations. One in eight is mutated by bytes too.
     pub fn mutated(&self, kind: Kind, random: &mut Random) -> Vec<u8> {
         let (seed, donor) = (self.pick(random), self.pick(random));
         let text = match random.below(8) {
@@ -60,7 +60,7 @@ impl Seeds {
         bytes
     }
 
-    /// A seed; short ones are favoured, for the rate.
+    /// A seed. Short ones are more probable, for a high rate.
     fn pick(&self, random: &mut Random) -> &Seed {
         let candidates = [(); 5].map(|()| random.pick(&self.texts));
         match random.one_in(32) {
@@ -96,7 +96,7 @@ fn mutate(seed: &Seed, donor: &Seed, syntax: Syntax, random: &mut Random) -> Str
     }
 }
 
-/// One to four mutations of a command line: values, options more or fewer, options of another line.
+/// One to four mutations of a command line: other values, added or removed options, options of another line.
 fn words(text: &str, donor: &str, random: &mut Random) -> String {
     let mut words: Vec<String> = text.lines().map(str::to_string).collect();
     let donor: Vec<&str> = donor.lines().collect();
@@ -104,7 +104,7 @@ fn words(text: &str, donor: &str, random: &mut Random) -> String {
         if words.len() < 2 {
             break;
         }
-        // The command itself is left alone: others are seeds of their own.
+        // The command stays: the other commands are separate seeds.
         let at = 1 + random.below(words.len() - 1);
         match random.below(10) {
             0 => {
@@ -156,7 +156,7 @@ fn texts(kind: Kind, shop: &Shop) -> Vec<String> {
 
 /// The header of every shipped table of cases with a few of its rows.
 fn rows_of_cost_cases() -> Vec<String> {
-    let tables = ["principled_cases", "principled_cases_big", "principled_legality"];
+    let tables = ["loop_nest_cases", "loop_nest_cases_big", "loop_nest_legality"];
     let table = |name: &str| {
         let text = read(&root().join(format!("validation/{name}.csv")));
         let rows: Vec<&str> = text.lines().take(4).collect();
@@ -186,7 +186,7 @@ pub fn committed(folder: &str, kind: Kind) -> Vec<String> {
     bytes.filter_map(|(_, bytes)| String::from_utf8(bytes).ok()).collect()
 }
 
-/// The same as bytes, with their names.
+/// The files as bytes, with their names.
 pub fn committed_bytes(folder: &str, kind: Kind) -> Vec<(String, Vec<u8>)> {
     let folder = root().join("tests/fuzz").join(folder).join(kind.name());
     if !folder.is_dir() {

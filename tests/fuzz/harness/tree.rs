@@ -1,4 +1,4 @@
-//! Mutations of YAML and JSON by what they say: keys, values, lists, nesting, anchors.
+//! Mutations of YAML and JSON by structure: keys, values, lists, nesting, anchors.
 
 use std::fmt::{self, Write as _};
 
@@ -10,9 +10,9 @@ use super::values;
 /// A document, its keys in order and not necessarily distinct.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Tree {
-    /// Text as it stands, quotes, anchors and aliases included.
+    /// Literal text, with quotes, anchors and aliases.
     Raw(String),
-    /// Text that is quoted where it has to be.
+    /// Text that is quoted where YAML requires it.
     Text(String),
     List(Vec<Tree>),
     Map(Vec<(String, Tree)>),
@@ -21,7 +21,7 @@ pub enum Tree {
 /// Most copies of an item.
 const MAX_COPIES: usize = 200;
 
-/// Deepest nesting that a mutation makes; some of it is beyond what is allowed.
+/// Deepest nesting that a mutation makes. It exceeds the allowed depth.
 const MAX_NESTING: usize = 120;
 
 impl Tree {
@@ -217,7 +217,7 @@ fn graft(donor: &Tree, random: &mut Random) -> Tree {
     donor.node(random.below(size)).clone()
 }
 
-/// Writes `word` so that it is read back, but for words that are something else without quotes.
+/// Writes `word` so that it is read back as text, with quotes where it needs them.
 fn write_text(word: &str, text: &mut String) {
     let is_plain = |c: char| c.is_alphanumeric() || "_.+-/%' ".contains(c);
     let is_edge = |c: Option<char>| c.is_some_and(|c| c == ' ' || c == '\'' || c == '%');

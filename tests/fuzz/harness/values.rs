@@ -1,8 +1,8 @@
-//! Words that parsers stumble over.
+//! Values that are hard for parsers.
 
 use super::random::Random;
 
-/// Numbers at the edges of types and of what is sensible.
+/// Numbers at the limits of types and of plausible ranges.
 const NUMBERS: [&str; 48] = [
     "0",
     "-0",
@@ -54,7 +54,7 @@ const NUMBERS: [&str; 48] = [
     "+5",
 ];
 
-/// Words that are no numbers.
+/// Words that are not numbers.
 const WORDS: [&str; 30] = [
     "",
     " ",
@@ -88,11 +88,11 @@ const WORDS: [&str; 30] = [
     "é\u{301}🎮",
 ];
 
-/// Units that keys end in.
+/// Units at the end of keys.
 const UNITS: [&str; 12] =
     ["ms", "us", "ns", "s", "mhz", "ghz", "fps", "kib", "mib", "bytes", "nj", "pj"];
 
-/// A number at an edge.
+/// A number at a limit.
 pub fn number(random: &mut Random) -> String {
     (*random.pick(&NUMBERS)).into()
 }
@@ -106,7 +106,7 @@ pub fn word(random: &mut Random) -> String {
     }
 }
 
-/// A number near `text`, if that is one.
+/// A number near `text`, if `text` is a number.
 pub fn near(text: &str, random: &mut Random) -> Option<String> {
     let number: f64 = text.parse().ok().filter(|number: &f64| number.is_finite())?;
     let near = match random.below(10) {
@@ -124,7 +124,7 @@ pub fn near(text: &str, random: &mut Random) -> Option<String> {
     Some(near.to_string())
 }
 
-/// The key `key` with another unit, another letter or one more.
+/// The key `key` with another unit, with one letter changed, or with one letter added.
 pub fn key_like(key: &str, random: &mut Random) -> String {
     let mut chars: Vec<char> = key.chars().collect();
     match random.below(4) {

@@ -45,7 +45,7 @@ fn batch(size: u32) -> ([f64; 3], String) {
         )
     );
     let row: Vec<_> = lines.next().expect("a batch").split(',').collect();
-    let head = ["resnet50_v1.5_224", "WS", "4096", "principled", &size.to_string()];
+    let head = ["resnet50_v1.5_224", "WS", "4096", "loop-nest", &size.to_string()];
     assert_eq!((&row[..5], lines.next()), (&head[..], None));
     ([6, 7, 8].map(|column| row[column].parse().expect("a number")), row[5].into())
 }
@@ -121,7 +121,7 @@ fn cost_stands_networks_dataflows_and_models_side_by_side() {
     assert_eq!(lines.len(), 2, "{one}");
     assert!(lines[0].contains("WS@4096 cycles") && lines[0].contains("RS@4096 uJ"), "{one}");
     // All networks on three dataflows: a row each, and of two models their ratio.
-    let models = ["--cost-model", "principled", "--cost-model", "maestro"];
+    let models = ["--cost-model", "loop-nest", "--cost-model", "maestro"];
     let all = output(&[&["cost", "--networks", "artifact"], &models[..]].concat());
     assert_eq!(all.lines().count(), 1 + 11 * 3, "{all}");
     assert!(all.lines().next().is_some_and(|line| line.ends_with("energy / maestro")), "{all}");

@@ -3,6 +3,7 @@
 use crate::support::binary;
 mod cost;
 mod outputs;
+mod renamed;
 mod runs;
 
 use std::fs;
@@ -274,7 +275,7 @@ fn a_scheduler_takes_parameters_or_says_what_is_wrong_with_them() {
     };
     let arguments = run("dream:alpha=0.5,drop=off");
     output(&arguments.each_ref().map(|argument| &**argument));
-    let message = refused("dream:accelerator=edp");
+    let message = refused("dream:placement=edp");
     assert!(message.contains("dream decides `accelerator` itself; leave it out"), "{message}");
     let message = refused("edf:epsilon_ms=1");
     assert!(message.contains("epsilon_ms has no effect without admission=hopeless"), "{message}");
@@ -312,7 +313,7 @@ fn check_reports_every_problem_of_every_file_and_exits_with_1() {
 
 #[test]
 fn validate_counts_equal_rows_and_exits_with_1_where_one_differs() {
-    let cases = concat!(env!("CARGO_MANIFEST_DIR"), "/validation/principled_cases.csv");
+    let cases = concat!(env!("CARGO_MANIFEST_DIR"), "/validation/loop_nest_cases.csv");
     let text = fs::read_to_string(cases).expect("the cases are there");
     let n_rows = text.lines().count() - 1;
     let report = output(&["validate", "cost", "--cases", cases]);

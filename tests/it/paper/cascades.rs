@@ -1,4 +1,4 @@
-//! What becomes of a request whose upstream models are dropped or find nothing.
+//! Outcome of a request whose upstream requests are dropped or do not trigger it.
 
 use crate::support::runs::*;
 use xrsim::scenario::{ActiveModel, InputStream, Scenario};
@@ -6,7 +6,7 @@ use xrsim::trace::{DropReason, Outcome};
 use xrsim::units::{Millijoules, SimTime};
 
 /// A hog takes the one accelerator for the whole frame. The first of the chain is dropped at its
-/// deadline, and with it, at once, all that would have followed.
+/// deadline, and at the same instant all requests that depend on it.
 #[test]
 fn a_drop_takes_the_whole_cascade_with_it() {
     for order in [[0, 1, 2, 3, 4], [4, 3, 2, 1, 0], [2, 0, 4, 1, 3]] {
@@ -52,7 +52,7 @@ fn without_a_keyword_speech_recognition_is_not_asked_for() {
     assert_eq!((counts.released, counts.not_triggered), (0, 3));
 }
 
-/// KD waits behind a hog until its deadline. Whether SR counts as dropped is up to its coin.
+/// KD waits for a hog until its deadline. SR counts as dropped only if its draw triggers it.
 #[test]
 fn the_coin_decides_for_the_requests_of_a_dropped_keyword_detection() {
     let outcome = |probability| {
@@ -86,8 +86,8 @@ fn the_coin_decides_for_a_request_that_expires_before_its_upstream_result() {
     assert_eq!(dropped(&trace_of(1.0), 1, 0), (333.333_333, DropReason::Deadline));
 }
 
-/// The keyword detector's microphone is prompt, the recogniser's second sensor 400 ms late: its
-/// request exists only from then on, when its upstream has long been dropped.
+/// The microphone of the keyword detector has no latency; the second sensor of the recogniser is 400 ms
+/// late. Its request arrives only then, long after its upstream request was dropped.
 #[test]
 fn a_request_that_arrives_after_its_upstream_was_dropped_is_dropped_on_arrival() {
     let late = InputStream { initial_latency: span_ms(400.0), ..sensor("late", 3.0) };
@@ -96,7 +96,10 @@ fn a_request_that_arrives_after_its_upstream_was_dropped_is_dropped_on_arrival()
         reading(&[0], model("KD", 3.0)),
         after(
             1,
-            ActiveModel { deadline: Some(span_ms(900.0)), ..reading(&[0, 1], model("SR", 3.0)) },
+            ActiveModel {
+                relative_deadline: Some(span_ms(900.0)),
+                ..reading(&[0, 1], model("SR", 3.0))
+            },
         ),
     ];
     let trace = trace(&plan(

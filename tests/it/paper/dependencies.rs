@@ -3,7 +3,6 @@
 use super::{frames_of, idle_plan, load};
 use crate::support::runs::*;
 use xrsim::ids::{ModelId, RequestId};
-use xrsim::plan::Plan;
 
 /// Frames of the upstream model (0) that the frames of the downstream model (1) need.
 fn needed(upstream_fps: f64, downstream_fps: f64, n: usize) -> Vec<usize> {
@@ -38,11 +37,11 @@ fn unequal_rates_depend_on_the_newest_upstream_frame() {
     assert_eq!(needed(60.0, 45.0, 6), [0, 1, 2, 4, 5, 6]);
 }
 
-fn triggered(plan: &Plan, model: usize) -> Vec<bool> {
+fn triggered(plan: &Case, model: usize) -> Vec<bool> {
     frames_of(&requests(plan), model).iter().map(|request| request.triggered).collect()
 }
 
-fn speech(probability: f64) -> Plan {
+fn speech(probability: f64) -> Case {
     lasting_ms(
         100_000.0,
         idle_plan(scenario(

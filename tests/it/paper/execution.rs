@@ -1,18 +1,18 @@
-//! What the engine makes of requests: when each runs, waits, is dropped or replaced.
+//! Execution of requests: when each one runs, waits, is dropped or replaced.
 
 use super::idle_plan;
 use crate::support::runs::*;
 use xrsim::ids::AccelId;
-use xrsim::plan::{LatePolicy, Plan, PlanError};
+use xrsim::plan::{DeadlineMiss, PlanError};
 use xrsim::scenario::{ActiveModel, InputStream};
 use xrsim::trace::{Attempt, DropReason, Outcome};
 use xrsim::units::SimTime;
 
 /// Social interaction A (section 3.6, Figure 3): eye segmentation and gaze estimation at 60 FPS,
-/// hand tracking and depth refinement at 30 FPS; the lidar is 1 ms behind the camera.
+/// hand tracking and depth refinement at 30 FPS; the lidar is 1 ms later than the camera.
 ///
 /// At 0 the fast accelerator 0 takes ES (the earlier deadline), 1 takes HT. DR arrives at 1 and
-/// finds both busy. At 4 GE may start: released before DR, it goes first. At 7 DR follows.
+/// finds both busy. At 4 GE may start: it arrived before DR, so it runs first. At 7 DR follows.
 #[test]
 fn the_deep_dive_example_runs_as_drawn_by_hand() {
     let lidar = InputStream { initial_latency: span_ms(1.0), ..sensor("lidar", 60.0) };
@@ -39,7 +39,7 @@ fn the_deep_dive_example_runs_as_drawn_by_hand() {
     assert!(trace.records().iter().all(|r| matches!(r.outcome, Outcome::Executed { .. })));
 }
 
-fn periodic(latency_ms: f64, n_accelerators: usize, frames: usize) -> Plan {
+fn periodic(latency_ms: f64, n_accelerators: usize, frames: usize) -> Case {
     let costs = vec![vec![(span_ms(latency_ms).ns(), 1e6); n_accelerators]];
     let scenario = scenario(Vec::new(), vec![model("A", 10.0)]);
     lasting_ms(100.0 * frames as f64, plan(scenario, table(&costs)))
@@ -107,7 +107,7 @@ fn n_overloaded_accelerators_execute_exactly_what_fits() {
     }
 }
 
-/// A frame is 100 ms; the first model takes all of it.
+/// A period is 100 ms; the first model takes the whole period.
 #[test]
 fn a_request_that_waits_is_dropped_at_its_deadline_and_not_started() {
     let trace = trace(&plan(
@@ -135,11 +135,11 @@ fn a_grace_keeps_waiting_requests_beyond_their_deadline() {
     assert_eq!(execution(&trace(&plan), 1, 0), (0, 150.0, 151.0));
 }
 
-/// Of 150 ms the run has had 100 at its deadline: two thirds of its 1 mJ.
+/// At its deadline the request has run 100 of 150 ms and spent two thirds of its 1 mJ.
 #[test]
 fn late_runs_can_be_aborted_at_their_deadline() {
     let mut plan = periodic(150.0, 1, 3);
-    plan.engine.late = LatePolicy::Abort;
+    plan.engine.deadline_miss = DeadlineMiss::Abort;
     let trace = trace(&plan);
     for frame in 0..3 {
         let Outcome::Dropped { at, reason, energy, attempt } = record(&trace, 0, frame).outcome
@@ -157,7 +157,7 @@ fn late_runs_can_be_aborted_at_their_deadline() {
 #[test]
 fn a_run_that_ends_on_its_deadline_is_not_aborted() {
     let mut plan = periodic(100.0, 1, 3);
-    plan.engine.late = LatePolicy::Abort;
+    plan.engine.deadline_miss = DeadlineMiss::Abort;
     assert_eq!(execution(&trace(&plan), 0, 2), (0, 200.0, 300.0));
 }
 
@@ -165,7 +165,7 @@ fn a_run_that_ends_on_its_deadline_is_not_aborted() {
 /// frame 4 replaces 3, and frame 5, which arrives as frame 2 ends, replaces 4.
 #[test]
 fn a_newer_frame_can_replace_a_waiting_older_one() {
-    let patient = ActiveModel { deadline: Some(span_ms(1000.0)), ..model("A", 10.0) };
+    let patient = ActiveModel { relative_deadline: Some(span_ms(1000.0)), ..model("A", 10.0) };
     let scenario = scenario(Vec::new(), vec![patient]);
     let mut plan = lasting_ms(600.0, plan(scenario, table_ms(&[[250.0]])));
     plan.engine.replace_by_newer = true;
@@ -178,10 +178,11 @@ fn a_newer_frame_can_replace_a_waiting_older_one() {
     assert_eq!(execution(&trace, 0, 5), (0, 500.0, 750.0));
 }
 
-/// The explicit deadline (1 ms after the nominal start) has passed when the sensor delivers.
+/// The explicit deadline (1 ms after the nominal start) is before the arrival of the sensor frame.
 #[test]
 fn a_request_whose_deadline_is_over_on_arrival_is_dropped_on_arrival() {
-    let hasty = ActiveModel { deadline: Some(span_ms(1.0)), ..reading(&[0, 1], model("A", 10.0)) };
+    let hasty =
+        ActiveModel { relative_deadline: Some(span_ms(1.0)), ..reading(&[0, 1], model("A", 10.0)) };
     let late = InputStream { initial_latency: span_ms(2.0), ..sensor("late", 10.0) };
     let trace =
         trace(&plan(scenario(vec![sensor("prompt", 10.0), late], vec![hasty]), table_ms(&[[1.0]])));
@@ -207,10 +208,10 @@ fn events_are_arrivals_completions_and_expiries() {
 }
 
 #[test]
-fn a_plan_whose_parts_do_not_fit_is_refused() {
+fn costs_of_another_plan_are_refused() {
     let good = idle_plan(six_models());
-    assert_eq!(good.check(), Ok(()));
-    let plan = Plan { costs: table_ms(&[[1.0, 2.0]]).into(), ..good };
+    assert_eq!(good.check(&good.costs), Ok(()));
+    let other = table_ms(&[[1.0, 2.0]]);
     let (found, wanted) = ((1, 2), (6, 1));
-    assert_eq!(plan.check(), Err(PlanError::CostTable { found, wanted }));
+    assert_eq!(good.check(&other), Err(PlanError::CostTable { found, wanted }));
 }

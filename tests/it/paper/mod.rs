@@ -1,5 +1,5 @@
-//! The paper's definitions, by hand: inputs small enough to follow with a pencil, the expected value
-//! derived beside each.
+//! Definitions of the paper on inputs that are small enough to compute by hand. The derivation of the
+//! expected value is beside each one.
 
 mod cascades;
 mod dependencies;
@@ -11,7 +11,6 @@ mod scores;
 
 use xrsim::ids::ModelId;
 use xrsim::load::{Request, RequestStream};
-use xrsim::plan::Plan;
 use xrsim::scenario::Scenario;
 
 /// Requests of one model, in order of frame.
@@ -23,7 +22,7 @@ fn frames_of(stream: &RequestStream, model: usize) -> Vec<Request> {
 }
 
 /// A run in which nothing takes time.
-fn idle_plan(scenario: Scenario) -> Plan {
+fn idle_plan(scenario: Scenario) -> runs::Case {
     let costs = vec![[0.0]; scenario.models().len()];
     runs::plan(scenario, runs::table_ms(&costs))
 }

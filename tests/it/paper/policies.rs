@@ -1,4 +1,4 @@
-//! Which request goes first, and where.
+//! Order and placement of requests.
 
 use crate::support::runs::*;
 use xrsim::scenario::{ActiveModel, InputStream};
@@ -24,12 +24,12 @@ fn equally_fast_accelerators_are_taken_from_the_first() {
     assert_eq!(execution(&trace, 1, 0), (1, 0.0, 10.0));
 }
 
-/// On arrival at 0 the hog takes the accelerator until 30. Then A, released at 10 and due at 200,
-/// waits with B, released at 20 and due at 50: first come against first due.
+/// The hog arrives at 0 and takes the accelerator until 30. A arrives at 10 with deadline 200, B arrives at
+/// 20 with deadline 50: the order by arrival differs from the order by deadline.
 fn first_come_or_first_due(scheduler: &str) -> (f64, f64) {
     let delayed =
         |name: &str, ms| InputStream { initial_latency: span_ms(ms), ..sensor(name, 5.0) };
-    let due = |ms, model| ActiveModel { deadline: Some(span_ms(ms)), ..model };
+    let due = |ms, model| ActiveModel { relative_deadline: Some(span_ms(ms)), ..model };
     let models = vec![
         model("hog", 5.0),
         due(190.0, reading(&[0], model("A", 5.0))),
@@ -47,12 +47,12 @@ fn latency_greedy_serves_the_first_released_and_edf_the_first_due() {
     assert_eq!(first_come_or_first_due("edf"), (35.0, 30.0));
 }
 
-/// One accelerator, runs of 60 ms. A arrives at 0 and 50, B at 0, C at 60. After A 0 the turn
-/// is B's, then C's, though A 1 has waited longer.
+/// One accelerator, runs of 60 ms. A arrives at 0 and 50, B at 0, C at 60. After A 0, B runs,
+/// then C, although A 1 has waited longer.
 #[test]
 fn round_robin_moves_past_the_model_it_served() {
     let late = InputStream { initial_latency: span_ms(60.0), ..sensor("late", 1.0) };
-    let patient = |model| ActiveModel { deadline: Some(span_ms(500.0)), ..model };
+    let patient = |model| ActiveModel { relative_deadline: Some(span_ms(500.0)), ..model };
     let models = vec![
         patient(model("A", 20.0)),
         patient(model("B", 1.0)),

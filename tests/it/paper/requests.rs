@@ -4,7 +4,6 @@
 use super::{frames_of, idle_plan, load};
 use crate::support::runs::*;
 use xrsim::load::{FrameMapping, LoadError, Request};
-use xrsim::plan::Plan;
 use xrsim::scenario::{ActiveModel, InputStream};
 use xrsim::units::{SimSpan, SimTime};
 
@@ -54,7 +53,7 @@ fn the_option_nominal_ignores_the_sensor_grid() {
     }
 }
 
-/// T_dl(j) = (j + 1)/45, whatever sensor frame serves it.
+/// T_dl(j) = (j + 1)/45, for any sensor frame that serves it.
 #[test]
 fn the_deadline_is_the_next_frame_of_the_model() {
     for mapping in [FrameMapping::Floor, FrameMapping::Ceil, FrameMapping::Nominal] {
@@ -120,7 +119,7 @@ fn jitter_belongs_to_the_sensor_frame_in_every_model_and_scenario() {
     }
 }
 
-/// Bounds of Table 3: 0.05 ms for the camera. Frame 0 cannot come before the start of the run.
+/// Bounds of Table 3: 0.05 ms for the camera. Frame 0 cannot arrive before the start of the run.
 #[test]
 fn jitter_stays_within_its_bound_and_moves_no_deadline() {
     let mut at_zero = 0;
@@ -160,7 +159,8 @@ fn an_explicit_deadline_counts_from_the_nominal_start() {
         max_jitter: span_ms(0.05),
         ..sensor("camera", 60.0)
     };
-    let display = ActiveModel { deadline: Some(span_ms(7.0)), ..reading(&[0], model("DR", 30.0)) };
+    let display =
+        ActiveModel { relative_deadline: Some(span_ms(7.0)), ..reading(&[0], model("DR", 30.0)) };
     let frames = frames_of(&load(scenario(vec![camera], vec![display])), 0);
     assert_eq!(frames[3].deadline.ns(), nominal_ns(3, 30) + 8_000_000);
 }
@@ -173,7 +173,7 @@ fn every_frame_that_starts_within_the_duration_is_released() {
         Vec::new(),
         vec![model("HT", 45.0), model("KD", 3.0), model("slow", 0.001)],
     ));
-    let released = |plan: &Plan| [0, 1, 2].map(|m| frames_of(&requests(plan), m).len());
+    let released = |plan: &Case| [0, 1, 2].map(|m| frames_of(&requests(plan), m).len());
     assert_eq!(released(&plan), [45, 3, 1]);
     plan.load.duration = span_ms(700.0);
     assert_eq!(released(&plan), [32, 3, 1]);

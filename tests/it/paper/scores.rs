@@ -10,7 +10,7 @@ use xrsim::units::Millijoules;
 /// spends 375 of 1500 mJ: energy score 3/4. It ends 15 ms early: e^(-15·15) vanishes beside 1.
 #[test]
 fn the_model_score_is_definition_15_as_printed_beside_the_mean_over_executed_frames() {
-    let hog = ActiveModel { deadline: Some(span_ms(1000.0)), ..model("hog", 1.0) };
+    let hog = ActiveModel { relative_deadline: Some(span_ms(1000.0)), ..model("hog", 1.0) };
     let models = scenario(Vec::new(), vec![hog, model("A", 40.0)]);
     let costs = table(&[vec![(65_000_000, 0.0)], vec![(10_000_000, 375e6)]]);
     let plan = lasting_ms(100.0, plan(models, costs));
@@ -29,7 +29,7 @@ fn the_model_score_is_definition_15_as_printed_beside_the_mean_over_executed_fra
     assert_eq!(card.total.counts.energy, Millijoules::new(750.0));
 }
 
-/// A run that ends on its deadline scores 1/2 and is no miss; 1 ns later it is one.
+/// A request that ends exactly at its deadline scores 1/2 and is on time; 1 ns later it is a miss.
 #[test]
 fn a_result_on_the_deadline_is_in_time() {
     for (latency_ns, misses) in [(100_000_000, 0), (100_000_001, 10)] {

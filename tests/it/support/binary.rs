@@ -1,4 +1,4 @@
-//! The binary as a user calls it.
+//! Calls of the binary as a user makes them.
 
 use assert_cmd::Command;
 use assert_cmd::assert::Assert;
@@ -21,12 +21,12 @@ pub fn refused(arguments: &[&str]) -> String {
     stderr(&xrsim(arguments).assert().code(2))
 }
 
-/// What a call printed.
+/// Standard output of a call.
 pub fn stdout(assert: &Assert) -> String {
     String::from_utf8(assert.get_output().stdout.clone()).expect("output is UTF-8")
 }
 
-/// What a call said.
+/// Standard error of a call.
 pub fn stderr(assert: &Assert) -> String {
     String::from_utf8(assert.get_output().stderr.clone()).expect("messages are UTF-8")
 }

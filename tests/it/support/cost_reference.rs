@@ -1,6 +1,6 @@
-//! The published artifact's layer cost model a second time, for comparison: written for nothing but
-//! likeness to its specification. Every level enumerates all 3^6 assignments of a status to its six
-//! directives, in 128-bit integers and without any precomputed table.
+//! Second implementation of the published artifact's layer cost model, for comparison. It follows
+//! `docs/cost-model-maestro.md` as closely as possible. Every level enumerates all 3^6 assignments of a
+//! status to its six directives, in 128-bit integers and without any precomputed table.
 
 use xrsim::dataflow::{Axis, Mapping, Size};
 use xrsim::hardware::Accelerator;
@@ -43,7 +43,7 @@ enum Label {
     E,
 }
 
-/// One level, with the quantities that section 4 onward names.
+/// One level, with the quantities that section 4 and the following ones define.
 struct Level {
     list: Vec<Directive>,
     d: [i128; 6],

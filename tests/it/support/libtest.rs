@@ -22,22 +22,22 @@ const FLAGS: [&str; 14] = [
     "--",
 ];
 
-/// What the arguments of a test program ask for.
+/// Arguments of a test program.
 #[derive(Debug, Default)]
 pub struct Arguments {
-    /// Options that this program alone has, each with its value.
+    /// Options of this program only, each with its value.
     pub own: Vec<(String, String)>,
     filters: Vec<String>,
     skipped: Vec<String>,
     is_exact: bool,
-    /// No test of such programs is ignored.
+    /// These programs ignore no test.
     is_of_ignored: bool,
     is_list: bool,
 }
 
 impl Arguments {
-    /// The arguments of a program that has the options `own`, with a value each, beside those of every
-    /// test.
+    /// Arguments of a program that has the options `own`, with a value each, in addition to the options of
+    /// every test program.
     pub fn parse(
         arguments: impl IntoIterator<Item = String>,
         own: &[&str],
@@ -83,8 +83,7 @@ impl Arguments {
         Ok(())
     }
 
-    /// Whether the test called `name` is to be run. If tests are to be listed it is printed in place of
-    /// that.
+    /// Whether the test called `name` runs. Its name is printed instead if the arguments ask for a list.
     pub fn runs(&self, name: &str) -> bool {
         let is_chosen = self.chooses(name);
         if is_chosen && self.is_list {

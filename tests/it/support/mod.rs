@@ -93,8 +93,8 @@ pub fn shape(kind: ConvKind, [k, c, y, x, r, s]: [u32; 6]) -> ConvShape {
     ConvShape { kind, n: 1, k, c, y, x, r, s, stride_y: 1, stride_x: 1, ..ConvShape::UNIT }
 }
 
-/// A file of the folder of reference data beside this checkout; `None`, said on standard error,
-/// where the folder is absent.
+/// A file of the folder of reference data beside this checkout. `None` where the folder is absent, with a
+/// note on standard error.
 pub fn reference(path: &str) -> Option<PathBuf> {
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../shared/reference");
     if !folder.is_dir() {

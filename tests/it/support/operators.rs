@@ -1,4 +1,4 @@
-//! What the layers of a network read of each other, and the reference tables of their operators.
+//! Data flow between the layers of a network, and the reference tables of their operators.
 
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
@@ -14,23 +14,23 @@ pub fn producers(layers: &[Layer], index: usize) -> BTreeSet<Option<usize>> {
     layers[index].sources.iter().map(position).collect()
 }
 
-/// Positions of the layers that no other one reads.
+/// Positions of the layers that no other layer reads.
 pub fn unread(layers: &[Layer]) -> Vec<usize> {
     let read: BTreeSet<_> =
         (0..layers.len()).flat_map(|index| producers(layers, index)).flatten().collect();
     (0..layers.len()).filter(|index| !read.contains(index)).collect()
 }
 
-/// How much of what its sources give a layer reads.
+/// Part of the outputs of its sources that a layer reads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Reads {
-    /// Less than all.
+    /// Fewer elements than there are.
     Part,
-    /// More than there is.
+    /// More elements than there are.
     More,
 }
 
-/// How many layers of a class read other than what their sources give, and how.
+/// Number of layers of a class that read more or fewer elements than their sources give.
 pub fn differences(layers: &[Layer]) -> BTreeMap<(&'static str, Reads), usize> {
     let mut found = BTreeMap::new();
     for (index, layer) in layers.iter().enumerate() {
@@ -41,8 +41,8 @@ pub fn differences(layers: &[Layer]) -> BTreeMap<(&'static str, Reads), usize> {
     found
 }
 
-/// How the elements that a layer reads differ from those that its sources give, if they do. What
-/// comes from outside is as large as it has to be.
+/// Difference between the elements that a layer reads and those that its sources give, if there is one.
+/// Inputs of the network have any size.
 fn difference(layers: &[Layer], index: usize) -> Option<Reads> {
     let producers = producers(layers, index);
     let given: u64 = producers.iter().flatten().map(|&from| layers[from].operator.outputs()).sum();
@@ -76,13 +76,13 @@ impl Row {
         self.number_or(column, 1)
     }
 
-    /// The same as an extent of a layer.
+    /// The number in `column` as an extent of a layer.
     pub fn extent(&self, column: &str) -> u32 {
         self.number(column).try_into().unwrap()
     }
 }
 
-/// The rows of a table among the reference data, if they are here.
+/// Rows of a table of the reference data, if the folder is present.
 pub fn table(path: &str) -> Option<Vec<Row>> {
     let mut reader = csv::Reader::from_path(super::reference(path)?).unwrap();
     Some(reader.deserialize().map(|row| Row(row.unwrap())).collect())

@@ -1,4 +1,4 @@
-//! What is in a page of `xrsim report`.
+//! Contents of a page of `xrsim report`.
 
 // Every test file uses its own part.
 #![allow(dead_code)]
@@ -9,7 +9,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::Value;
 
-/// What the page carries.
+/// Data of the page.
 pub fn data(html: &str) -> Value {
     let text = between(html, "<script type=\"text/plain\" id=\"results\">", "</script>");
     let packed = STANDARD.decode(text).expect("base64");
@@ -42,14 +42,14 @@ pub fn keys(columns: &Value) -> Vec<&str> {
     columns.iter().map(|column| column["key"].as_str().expect("a key")).collect()
 }
 
-/// What stands between two texts.
+/// Text between two texts.
 pub fn between<'a>(text: &'a str, before: &str, after: &str) -> &'a str {
     let (_, rest) = text.split_once(before).unwrap_or_else(|| panic!("no {before}"));
     rest.split_once(after).unwrap_or_else(|| panic!("no {after}")).0
 }
 
-/// Whether a value of the page is what a cell says: the same text, or the same number but for the
-/// last bits, which the reader of serde_json (not its writer, nor a browser) may miss.
+/// Whether a value of the page equals a cell: the same text, or the same number up to the last bits, which
+/// the reader of serde_json (not its writer, nor a browser) may miss.
 pub fn says(value: &Value, cell: &str) -> bool {
     match (value, cell.parse::<f64>()) {
         (Value::String(text), _) => text == cell,

@@ -1,6 +1,7 @@
 //! Small scenarios, systems and plans for tests of the runtime, built by hand: no files, no cost
-//! model. Latencies are what a test says they are.
+//! model. The tests give the latencies.
 
+use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 
 use sha2::{Digest, Sha256};
@@ -76,17 +77,17 @@ pub fn model(task: &str, fps: f64) -> ActiveModel {
         rate: rate(fps),
         inputs: Vec::new(),
         dependencies: Vec::new(),
-        deadline: None,
+        relative_deadline: None,
     }
 }
 
-/// A network of one layer; the tests say what it costs.
+/// A network of one layer. The tests give its cost.
 fn network(name: &str) -> Arc<Network> {
     let layer = Layer::new("layer", ConvShape::UNIT);
     Arc::new(Network::new(name, vec![layer]).expect("one layer is a network"))
 }
 
-/// The same model, reading these streams, the primary one first.
+/// The same model with these input streams, the primary one first.
 pub fn reading(streams: &[usize], model: ActiveModel) -> ActiveModel {
     ActiveModel { inputs: streams.iter().copied().map(StreamId::new).collect(), ..model }
 }
@@ -107,7 +108,7 @@ fn depending(upstream: usize, kind: DependencyKind, mut model: ActiveModel) -> A
     model
 }
 
-/// A scenario that is known to be good.
+/// A scenario that is valid.
 pub fn scenario(streams: Vec<InputStream>, models: Vec<ActiveModel>) -> Scenario {
     Scenario::new("test", streams, models).expect("the scenario of a test is good")
 }
@@ -157,30 +158,53 @@ fn accelerator(name: &str) -> Accelerator {
     }
 }
 
-/// A run of `scenario` on accelerators of these `costs` by the default policy, all else default.
-pub fn plan(scenario: Scenario, costs: CostTable) -> Plan {
-    let system = system(costs.n_accelerators());
-    Plan::new(Arc::new(scenario), Arc::new(system), Arc::new(costs))
+/// A plan with the costs of its models on its accelerators.
+#[derive(Debug, Clone)]
+pub struct Case {
+    pub plan: Plan,
+    pub costs: Arc<CostTable>,
 }
 
-/// What makes the run of a plan under these semantics.
-pub fn spec(plan: &Plan, semantics: Semantics) -> RunSpec {
-    RunSpec {
-        load: plan.load.clone(),
-        engine: plan.engine,
-        scheduler: plan.scheduler.clone(),
-        score: plan.score,
-        ..RunSpec::new(Arc::clone(&plan.scenario), Arc::clone(&plan.system), semantics)
+impl Deref for Case {
+    type Target = Plan;
+
+    fn deref(&self) -> &Plan {
+        &self.plan
     }
 }
 
+impl DerefMut for Case {
+    fn deref_mut(&mut self) -> &mut Plan {
+        &mut self.plan
+    }
+}
+
+impl Case {
+    /// The same run under another scheduler.
+    pub fn scheduled(mut self, scheduler: Policy) -> Self {
+        self.plan.scheduler = scheduler;
+        self
+    }
+}
+
+/// A run of `scenario` on accelerators of these `costs` with defaults for everything else.
+pub fn plan(scenario: Scenario, costs: CostTable) -> Case {
+    let system = system(costs.n_accelerators());
+    Case { plan: Plan::new(Arc::new(scenario), Arc::new(system)), costs: Arc::new(costs) }
+}
+
+/// The run of a plan under these semantics.
+pub fn spec(plan: &Plan, semantics: Semantics) -> RunSpec {
+    RunSpec::new(plan.clone(), semantics)
+}
+
 /// The same plan under another policy.
-pub fn by(scheduler: &str, plan: Plan) -> Plan {
-    Plan { scheduler: Policy::parse(scheduler).expect("a policy of a test exists"), ..plan }
+pub fn by(scheduler: &str, plan: Case) -> Case {
+    plan.scheduled(Policy::parse(scheduler).expect("a policy of a test exists"))
 }
 
 /// The same plan for `ms` milliseconds.
-pub fn lasting_ms(ms: f64, mut plan: Plan) -> Plan {
+pub fn lasting_ms(ms: f64, mut plan: Case) -> Case {
     plan.load.duration = span_ms(ms);
     plan
 }
@@ -191,12 +215,12 @@ pub fn requests(plan: &Plan) -> RequestStream {
 }
 
 /// Runs a plan.
-pub fn run(plan: &Plan) -> Run {
-    engine::run(plan, &requests(plan)).expect("policies of this program do not fail")
+pub fn run(plan: &Case) -> Run {
+    engine::run(plan, &plan.costs, &requests(plan)).expect("policies of this program do not fail")
 }
 
 /// The trace of a plan.
-pub fn trace(plan: &Plan) -> Trace {
+pub fn trace(plan: &Case) -> Trace {
     run(plan).trace
 }
 
@@ -229,9 +253,9 @@ pub fn dropped(trace: &Trace, model: usize, frame: usize) -> (f64, DropReason) {
 /// Executions on every accelerator, in order of start: start and end.
 pub fn occupancy(trace: &Trace, n_accelerators: usize) -> Vec<Vec<(SimTime, SimTime)>> {
     let mut busy = vec![Vec::new(); n_accelerators];
-    for stretch in trace.stretches() {
-        let end = stretch.end.expect("every run of the engine ends");
-        busy[stretch.accelerator.index()].push((stretch.start, end));
+    for interval in trace.busy_intervals() {
+        let end = interval.end.expect("every run of the engine ends");
+        busy[interval.accelerator.index()].push((interval.start, end));
     }
     busy.iter_mut().for_each(|executions| executions.sort());
     busy

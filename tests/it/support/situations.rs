@@ -1,4 +1,4 @@
-//! Made-up situations to ask policies about, and policies with any parameters to ask.
+//! Artificial situations for schedulers, and schedulers with random parameters.
 
 use std::sync::Arc;
 
@@ -22,7 +22,7 @@ pub const N_ACCELERATORS: usize = 4;
 const N_LAYERS: usize = 3;
 const NOW: u64 = 100;
 
-/// What does not change between situations.
+/// Constant part of all situations.
 #[derive(Debug, Clone)]
 pub struct World {
     pub scenario: Scenario,
@@ -41,7 +41,7 @@ impl World {
             costs: &self.costs,
             score: &self.score,
             options: policy.options(),
-            foreseen: &[],
+            known_requests: &[],
         }
     }
 }
@@ -94,7 +94,7 @@ impl Situation {
         self.ready.iter().any(|job| job.request == request)
     }
 
-    /// What is wrong with a decision here, if anything.
+    /// Error of a decision in this situation, if there is one.
     pub fn check(&self, decision: &Decision) -> Result<(), String> {
         match *decision {
             Decision::Dispatch { request, accelerator, extent } => {
@@ -112,7 +112,7 @@ impl Situation {
 }
 
 prop_compose! {
-    /// Few distinct times, so that ties are common; some are late already, some were cut just now.
+    /// Few distinct times, so that ties are common. Some requests are already late, some were cut just now.
     fn any_job()(
         model in 0..N_MODELS,
         frame in 0..3usize,
@@ -129,7 +129,7 @@ prop_compose! {
             model: ModelId::new(model),
             frame: FrameId::new(frame),
             next_layer,
-            release: SimTime::from_ns(release),
+            arrival: SimTime::from_ns(release),
             deadline: SimTime::from_ns(NOW - 2 + slack),
             ready_since: SimTime::from_ns(if is_cut && cut_now { NOW } else { release }),
             waited: SimSpan::from_ns(if is_cut { waited } else { 0 }),
@@ -165,7 +165,7 @@ prop_compose! {
         history in prop::collection::vec(any_history(), N_MODELS),
         blocked in prop::collection::vec(0u32..2, N_MODELS),
     ) -> Situation {
-        ready.sort_by_key(|job| (job.release, job.deadline, job.model, job.frame));
+        ready.sort_by_key(|job| (job.arrival, job.deadline, job.model, job.frame));
         ready.dedup_by_key(|job| (job.model, job.frame));
         for (index, job) in ready.iter_mut().enumerate() {
             job.request = RequestId::new(10 * index);
@@ -175,8 +175,8 @@ prop_compose! {
 }
 
 prop_compose! {
-    /// A scenario with a chain and a trigger. Costs of layers from nothing to little, or (`coarse`) of
-    /// whole networks only.
+    /// A scenario with a chain and a trigger. Costs are of layers, from zero to small, or (`coarse`) of whole
+    /// networks only.
     fn any_world()(
         layers in prop::collection::vec((0u64..4, 0u32..4), N_MODELS * N_ACCELERATORS * N_LAYERS),
         coarse in any::<bool>(),
@@ -191,7 +191,7 @@ prop_compose! {
 }
 
 prop_compose! {
-    /// A world with some situations in it. Where layers have no costs, nothing was cut at one.
+    /// A world with some situations. Without costs of layers, no request was cut at a layer.
     pub fn any_case()(
         world in any_world(),
         mut situations in prop::collection::vec(any_situation(), 1..6),
@@ -244,7 +244,7 @@ pub fn with_parameters(entry: &'static Entry, picks: &[(Index, Index)]) -> Polic
     }
     let text: Vec<_> = given.iter().map(|(name, value)| format!("{name}={value}")).collect();
     let policy = Policy::parse(&format!("{}:{}", entry.name, text.join(",")));
-    // Values that contradict each other are refused, which is well.
+    // Values that contradict each other are refused, as they should be.
     policy.unwrap_or_else(|_| Policy::of(entry))
 }
 
@@ -272,7 +272,7 @@ fn give(
             };
             pick.get(&[min, default, max]).to_string()
         }
-        // Never the longest search of all.
+        // Not the longest search.
         Allowed::Whole(min, max) => pick.get(&[min, max.min(min + 40)]).to_string(),
     };
     given.push((parameter.name, value));

@@ -1,26 +1,25 @@
-//! The rules of the runtime as they are written down, played by looking at every request at every
-//! instant. Slow and short; the engine must agree with it. Latency-greedy, late runs finish, no
-//! replacement by newer frames.
+//! Direct implementation of the rules of the runtime: it examines every request at every instant. It is slow
+//! and short, and the engine must agree with it. The scheduler is latency-greedy, late requests finish, and
+//! newer frames replace nothing.
 
 use std::collections::BTreeSet;
 
 use xrsim::ids::{AccelId, RequestId};
 use xrsim::load::RequestStream;
-use xrsim::plan::Plan;
 use xrsim::trace::{DropReason, Outcome};
 use xrsim::units::{Millijoules, SimTime};
 
 struct SlowEngine<'a> {
-    plan: &'a Plan,
+    plan: &'a super::runs::Case,
     requests: &'a RequestStream,
-    /// Of every request that has started: what it will be.
+    /// Outcome of every request that has started.
     started: Vec<Option<Outcome>>,
     ended: Vec<Option<Outcome>>,
     instants: BTreeSet<SimTime>,
 }
 
 /// The outcome of every request.
-pub fn play(plan: &Plan, requests: &RequestStream) -> Vec<Outcome> {
+pub fn play(plan: &super::runs::Case, requests: &RequestStream) -> Vec<Outcome> {
     let n = requests.requests().len();
     let mut engine = SlowEngine {
         plan,
@@ -79,7 +78,7 @@ impl SlowEngine<'_> {
         matches!(self.ended[id.index()], Some(Outcome::Executed { .. }))
     }
 
-    /// Ends, until nothing changes, what its upstream has decided.
+    /// Ends requests whose upstream outcome decides theirs, until nothing changes.
     fn follow_upstream(&mut self, now: SimTime) {
         let decided = |engine: &Self, id: RequestId| {
             let upstream = engine.requests.upstream(id);
@@ -94,7 +93,7 @@ impl SlowEngine<'_> {
         }
     }
 
-    /// An expired request none of whose upstream requests has yet to expire now.
+    /// An expired request of which no upstream request expires at the same instant.
     fn next_expired(&self, now: SimTime) -> Option<RequestId> {
         let expired = |&id: &RequestId| self.waits(id, now) && self.expiry(id) <= now;
         self.ids()

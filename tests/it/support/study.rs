@@ -1,4 +1,4 @@
-//! The layers and accelerators of the published study, from the golden files.
+//! Layers and accelerators of the published study, from the golden files.
 
 use std::path::{Path, PathBuf};
 

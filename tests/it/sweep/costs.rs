@@ -1,4 +1,4 @@
-//! The costs that the points of a sweep share.
+//! Costs that the points of a sweep share.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -10,7 +10,7 @@ use xrsim::hardware::{Accelerator, System};
 use xrsim::ids::AccelId;
 use xrsim::model::{Network, Operator};
 
-/// Costs nothing and counts how often it is asked; two PEs are too few.
+/// Cost model with zero costs that counts its calls; two PEs are too few.
 #[derive(Default)]
 struct Counting(AtomicUsize);
 
@@ -26,8 +26,7 @@ impl CostModel for Counting {
     ) -> Result<NetworkCost, Infeasible> {
         self.0.fetch_add(1, Ordering::Relaxed);
         if accelerator.pes == 2048 {
-            let accelerator = accelerator.name.clone();
-            return Err(Infeasible::TooFewPes { accelerator, needed: 4096 });
+            return Err(Infeasible::TooFewPes { needed: 4096 });
         }
         NetworkCost::of_operators(network, accelerator, |operator| {
             self.layer(operator, accelerator)
@@ -76,7 +75,7 @@ fn every_pair_of_network_and_accelerator_is_costed_once_for_a_whole_sweep() {
     });
 }
 
-/// The reason names the accelerator that was asked about, not the equal one that was costed first.
+/// The reason names the accelerator of the point, not the equal one that was costed first.
 #[test]
 fn what_is_said_of_a_system_does_not_depend_on_the_systems_before_it() {
     let mut catalog = Catalog::new();

@@ -12,7 +12,7 @@ sweep:
   grid: {scenario: [VR_gaming, AR_gaming], system: A, pes: [64, 96, 128]}
 ";
 
-/// Every place of a change that is tried: some of each line.
+/// Positions of the changes: some in each line.
 fn places(text: &str) -> impl Iterator<Item = usize> + use<> {
     (0..text.len()).step_by(37)
 }
@@ -87,7 +87,7 @@ fn no_changed_byte_of_rows_or_record_is_plotted() {
         for at in places(text) {
             fs::write(study.path(file), flipped(text, at)).expect("it can be written");
             let assert = study.command(&plot).assert();
-            // Where the name of the seal is changed, the rows speak for themselves.
+            // Without the name of the checksum column the rows count as they are.
             let is_right = file.ends_with("json") && stdout(&assert) == plotted.0;
             assert!(is_right || assert.get_output().status.code() == Some(2), "{file}, byte {at}");
         }
@@ -133,8 +133,8 @@ fn a_sweep_takes_the_place_of_nothing_that_it_reads() {
     assert_eq!(study.read("spec.1-of-1.csv"), part);
 }
 
-/// The last four of sixteen points wait ten seconds for a policy that does not answer. The rows of the
-/// others are not kept back until then.
+/// The last four of sixteen points wait ten seconds for a scheduler that does not answer. The rows of the
+/// others are written before that.
 #[test]
 #[cfg(unix)]
 fn rows_are_in_the_file_long_before_the_last_one_is_made() {

@@ -1,4 +1,4 @@
-//! Sweeps as a user meets them: rows, interruptions, parts, plots.
+//! Sweeps from the command line: rows, interruptions, parts, plots.
 
 use crate::support::binary;
 mod costs;
@@ -130,7 +130,7 @@ fn a_file_that_ends_at_any_byte_of_its_last_row_becomes_whole_again() {
     }
 }
 
-/// Killed wherever it is, which differs from machine to machine; the file in the end does not.
+/// The moment of the kill differs from machine to machine; the final file does not.
 #[test]
 #[cfg(unix)]
 fn a_killed_sweep_goes_on_to_the_same_file() {
@@ -146,7 +146,7 @@ fn a_killed_sweep_goes_on_to_the_same_file() {
             .spawn()
             .expect("the binary starts");
         std::thread::sleep(std::time::Duration::from_millis(wait_ms));
-        // An error says that it was done before.
+        // An error means that it ended before.
         let _ = child.kill();
         child.wait().expect("the child can be waited for");
     }
@@ -264,7 +264,7 @@ fn a_file_goes_on_only_with_what_it_began_with() {
     let message = study.refused(&["sweep", "spec.yaml", "--out", "rows.csv", "--shard", "1/2"]);
     assert!(message.contains("the keys or values of the sweep have changed"), "{message}");
     assert_eq!(study.read("rows.csv"), whole);
-    // Neither comments nor blanks are what a sweep says.
+    // Comments and blanks do not change a sweep.
     fs::write(study.path("spec.yaml"), format!("# mine\n{spec}\n")).expect("written");
     let (_, note) = study.done(&again);
     assert!(note.contains("2 points, 0 of them new"), "{note}");
@@ -359,7 +359,7 @@ fn plots_are_drawn_from_a_sweep_and_never_in_its_place() {
     assert!(message.contains("no column `scenario`"), "{message}");
 }
 
-/// The shipped sweep is one, and its description says what it writes.
+/// The shipped sweep is valid, and its description names the file that it writes.
 #[test]
 fn the_shipped_sweep_runs() {
     let study = Study::of(SPEC);

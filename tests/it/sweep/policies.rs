@@ -1,4 +1,4 @@
-//! Sweeps over policies in processes of their own.
+//! Sweeps over schedulers in separate processes.
 #![cfg(unix)]
 
 use std::fs;
@@ -9,14 +9,14 @@ use binary::stderr;
 use super::Study;
 use crate::support::binary;
 
-/// A policy that lets every request wait.
+/// A scheduler that lets every request wait.
 const POLICY: &str = "#!/bin/sh
 read setup
 n=0
 while read line; do n=$((n+1)); echo \"{\\\"id\\\":$n,\\\"do\\\":\\\"wait\\\"}\"; done
 ";
 
-/// Two points of the policy and two of the program.
+/// Two points of the external scheduler and two of a built-in one.
 const SPEC: &str = "\
 sweep:
   name: s

@@ -1,9 +1,9 @@
-//! What a sweep may say, and the messages where it may not.
+//! Valid sweep files, and the messages for invalid ones.
 
 use super::{SPEC, Study, cell};
 use crate::support::binary::stderr;
 
-/// What `xrsim check` says of a sweep, without the path.
+/// Output of `xrsim check` for a sweep, without the path.
 fn messages(spec: &str) -> Vec<String> {
     let study = Study::of(spec);
     let assert = study.command(&["check", "spec.yaml"]).assert().code(1);
@@ -73,7 +73,7 @@ sweep:
     }
 }
 
-/// A point that is left out for its form is not missed: no point of the rest lacks a key.
+/// A point that is skipped because of its form causes no further message: the others lack no key.
 #[test]
 fn wrong_forms_hide_no_wrong_names() {
     let spec = "\
@@ -151,8 +151,8 @@ fn points_may_differ_in_what_they_give() {
         [
             ["mlsys2023", "maestro", "", "0"],
             ["principled", "roofline", "", "0"],
-            ["principled", "principled", "eyeriss", "0"],
-            ["principled", "principled", "", "7"],
+            ["principled", "loop-nest", "eyeriss", "0"],
+            ["principled", "loop-nest", "", "7"],
         ]
     );
     let lacking =
@@ -172,7 +172,7 @@ fn what_has_no_effect_under_the_semantics_is_a_reason() {
     assert!(rows.contains("scheduler has no effect under --semantics mlsys2023"), "{rows}");
 }
 
-/// `beta=2` belongs to the policy before it, between commas and in a list of YAML.
+/// `beta=2` belongs to the scheduler before it, both between commas and in a YAML list.
 #[test]
 fn lists_of_schedulers_keep_parameters_with_their_policy() {
     let spec = "\

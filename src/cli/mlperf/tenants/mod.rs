@@ -13,9 +13,9 @@ use crate::mlperf::rules::{Suite, Test};
 use crate::mlperf::sut::Tenant;
 use crate::units::{SimSpan, SimTime};
 
-use super::super::args::MlperfArgs;
 use super::super::message::Failure;
 use super::super::output::OutputSet;
+use super::options::MlperfArgs;
 use super::target::Accelerators;
 
 use option::TenantOption;

@@ -10,10 +10,10 @@ use crate::mlperf::settings::{EffectiveSettings, LoadScenario, QuerySampleLibrar
 use crate::mlperf::sut::{Batching, Tenant};
 use crate::units::SimSpan;
 
-use super::super::super::args::MlperfArgs;
 use super::super::super::key_values;
 use super::super::super::message::Failure;
 use super::super::known_task;
+use super::super::options::MlperfArgs;
 use super::super::target::wait;
 use super::Asked;
 

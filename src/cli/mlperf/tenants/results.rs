@@ -6,8 +6,8 @@ use crate::mlperf::benchmark::{TenantResult, TestOptions, Trial};
 use crate::mlperf::logs::files;
 use crate::report::table;
 
-use super::super::super::args::Format;
 use super::super::super::message::{Failure, say};
+use super::super::super::options::Format;
 use super::super::super::output::{self, OutputSet};
 use super::super::super::table_style;
 use super::super::logs;

@@ -1,0 +1,119 @@
+//! Time of one layer evaluation of the loop-nest cost model: every distinct layer shape of the
+//! embedded networks under the three published dataflows, mapping elaborated, walk, DRAM and energy
+//! included.
+//!
+//! ```text
+//! cargo bench --bench loop_nest
+//! ```
+//!
+//! Without the `--bench` that cargo adds, everything is evaluated once and nothing is timed, for
+//! counting instructions: `valgrind --tool=callgrind target/release/deps/loop_nest-<hash>`;
+//! inclusive cost of `loop_nest::evaluate_once` divided by the number of evaluations printed.
+
+use std::collections::BTreeSet;
+use std::hint::black_box;
+use std::time::Instant;
+
+use xrsim::config::{Catalog, Kind};
+use xrsim::cost::loop_nest::{
+    Bandwidth, Energies, Machine, Mapping, Nest, Network, Widths, evaluate, lower,
+};
+use xrsim::dataflow::ClusterLevel;
+
+/// Rounds over all evaluations; of each evaluation the fastest counts: the others were disturbed.
+/// No evaluation follows itself, so caches and branches are not trained on it.
+const ROUNDS: usize = 31;
+
+/// A layer and how it is mapped.
+struct Case {
+    nest: Nest,
+    levels: Vec<ClusterLevel>,
+}
+
+fn main() {
+    let timed = std::env::args().any(|argument| argument == "--bench");
+    let (machine, cases) = (machine(), cases());
+    if timed {
+        report(fastest(&cases, &machine));
+    } else {
+        cases.iter().for_each(|case| evaluate_once(case, &machine));
+        println!("{} evaluations", cases.len());
+    }
+}
+
+/// 4096 PEs under networks of 256 B/cycle, an L2 of 8 MiB and DRAM of 128 B/cycle.
+fn machine() -> Machine {
+    let bandwidth = |bytes_per_cycle| Bandwidth::new(bytes_per_cycle).expect("not 0");
+    let down = bandwidth(256);
+    let l2_bytes = 8 << 20;
+    Machine {
+        networks: vec![Network { down, up: down, latency: 1, ..Network::IDEAL }],
+        widths: Widths { input: 1, weight: 1, partial_sum: 4, output: 1 },
+        l2_bytes: Some(l2_bytes),
+        dram: bandwidth(128),
+        dram_latency: 100,
+        energies: Energies::with_l2(l2_bytes as f64),
+        ..Machine::new(4096)
+    }
+}
+
+/// Every loop nest of the embedded networks under every published dataflow.
+fn cases() -> Vec<Case> {
+    let nests = nests();
+    let dataflows = ["WS", "OS", "RS"].map(|name| {
+        let dataflow = Catalog::new().dataflow(name);
+        dataflow.expect("an embedded dataflow").levels().to_vec()
+    });
+    let pairs = dataflows.iter().flat_map(|levels| nests.iter().map(move |nest| (levels, nest)));
+    pairs.map(|(levels, nest)| Case { nest: nest.clone(), levels: levels.clone() }).collect()
+}
+
+/// The distinct operators of the embedded networks, as loop nests.
+fn nests() -> Vec<Nest> {
+    let mut catalog = Catalog::new();
+    let names = catalog.names(Kind::Network);
+    let mut operators = BTreeSet::new();
+    for name in &names {
+        let network = catalog.network(name).expect("an embedded network");
+        operators.extend(network.operators().iter().copied());
+    }
+    operators.iter().flat_map(|operator| lower::lower(operator).expect("it is small")).collect()
+}
+
+/// Elaborates the mapping and evaluates the layer.
+#[inline(never)]
+fn evaluate_once(case: &Case, machine: &Machine) {
+    let Case { nest, levels } = black_box(case);
+    let mapping = Mapping::new(levels, nest, machine).expect("a published mapping is legal");
+    black_box(evaluate(nest, &mapping, machine)).expect("the counts of the study fit");
+}
+
+/// Time of every evaluation in its fastest round \[ns\].
+fn fastest(cases: &[Case], machine: &Machine) -> Vec<f64> {
+    let time = |case| {
+        let start = Instant::now();
+        evaluate_once(case, machine);
+        start.elapsed().as_nanos() as f64
+    };
+    let mut fastest = vec![f64::INFINITY; cases.len()];
+    for _ in 0..ROUNDS {
+        for (fastest, case) in fastest.iter_mut().zip(cases) {
+            *fastest = fastest.min(time(case));
+        }
+    }
+    fastest
+}
+
+fn report(mut ns: Vec<f64>) {
+    ns.sort_by(f64::total_cmp);
+    let quantile = |share: f64| ns[((ns.len() - 1) as f64 * share) as usize];
+    let mean = ns.iter().sum::<f64>() / ns.len() as f64;
+    println!(
+        "one layer [ns]: mean {mean:.0}, median {:.0}, p99 {:.0}, largest {:.0} of {}; {:.0} evaluations/s",
+        quantile(0.5),
+        quantile(0.99),
+        quantile(1.0),
+        ns.len(),
+        1e9 / mean,
+    );
+}

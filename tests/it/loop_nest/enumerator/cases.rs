@@ -1,0 +1,210 @@
+//! Random small layers with legal mappings on random machines.
+
+use xrsim::cost::loop_nest::{
+    Axis, Bandwidth, Evaluation, Extents, Machine, Mapping, Nest, Network, Widths, Window, evaluate,
+};
+use xrsim::dataflow::{Axis as MapAxis, ClusterLevel, Directive, Size};
+
+/// SplitMix64.
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        mixed ^ (mixed >> 31)
+    }
+
+    /// From `low` to `high`, both included.
+    fn within(&mut self, low: u32, high: u32) -> u32 {
+        low + (self.next() % u64::from(high - low + 1)) as u32
+    }
+
+    /// True once in `n` times.
+    fn once_in(&mut self, n: u32) -> bool {
+        self.within(1, n) == 1
+    }
+}
+
+/// A conv, grouped, depthwise or GEMM-like layer of at most 600 MACs.
+fn random_nest(random: &mut Random) -> Nest {
+    loop {
+        let kind = random.within(0, 3);
+        let mut up_to = |high: u32, wanted: bool| if wanted { random.within(1, high) } else { 1 };
+        let (conv, depthwise, gemm) = (kind == 0, kind == 2, kind == 3);
+        let extents: Extents = [
+            up_to(2, true),
+            up_to(4, !conv && !gemm),
+            up_to(6, !depthwise),
+            up_to(6, !depthwise),
+            up_to(7, true),
+            up_to(7, !gemm),
+            up_to(4, !gemm),
+            up_to(4, !gemm),
+        ];
+        let windows =
+            [(extents[4], extents[6]), (extents[5], extents[7])].map(|(output, kernel)| {
+                let (stride, dilation) = (random.within(1, 3), random.within(1, 2));
+                let window = Window { stride, dilation, stored: 1, padding: 0 };
+                let reach = window.reach(output, kernel);
+                let padding = random.within(0, kernel - 1).min(reach - 1);
+                Window { stored: reach - padding, ..window }.padded(output, kernel)
+            });
+        let nest = Nest::new(extents, windows, depthwise).expect("the layer is small");
+        if nest.macs() <= 600 {
+            return nest;
+        }
+    }
+}
+
+fn random_bandwidth(random: &mut Random) -> Bandwidth {
+    Bandwidth::new(u64::from(random.within(0, 9))).unwrap_or(Bandwidth::INFINITE)
+}
+
+fn random_network(random: &mut Random) -> Network {
+    Network {
+        down: random_bandwidth(random),
+        up: random_bandwidth(random),
+        weights: random.once_in(3).then(|| random_bandwidth(random)),
+        single_weights: random.once_in(4),
+        latency: random.within(0, 3),
+        step_latency: random.once_in(4),
+        multicast: !random.once_in(3),
+        forward: random.once_in(2),
+        reduce: !random.once_in(3),
+    }
+}
+
+fn random_machine(random: &mut Random, pes: u32) -> Machine {
+    let [input, weight, partial_sum, output] = [0; 4].map(|_| random.within(1, 4));
+    let networks = (0..random.within(0, 3)).map(|_| random_network(random)).collect();
+    Machine {
+        units_limit: random.once_in(6).then(|| random.within(1, 4)),
+        rate: random.within(1, 3),
+        networks,
+        widths: Widths { input, weight, partial_sum, output },
+        allow_overlap: random.once_in(3),
+        ..Machine::new(pes)
+    }
+}
+
+fn map(spatial: bool, size: u32, offset: u32, axis: MapAxis) -> Directive {
+    let map = if spatial { Directive::spatial } else { Directive::temporal };
+    map(size, offset, axis)
+}
+
+/// How directives name an axis of the nest.
+fn written(axis: Axis) -> MapAxis {
+    match axis {
+        Axis::N => MapAxis::N,
+        Axis::G => MapAxis::G,
+        Axis::K => MapAxis::K,
+        Axis::C => MapAxis::C,
+        Axis::Y => MapAxis::OutputY,
+        Axis::X => MapAxis::OutputX,
+        Axis::R => MapAxis::R,
+        Axis::S => MapAxis::S,
+    }
+}
+
+/// Directives of one level in random order, and the extents that they leave for the next.
+fn random_level(
+    random: &mut Random,
+    nest: &Nest,
+    overlap: bool,
+    left: &mut Extents,
+) -> Vec<Directive> {
+    let mut axes = Axis::ALL.to_vec();
+    for at in (1..axes.len()).rev() {
+        axes.swap(at, random.within(0, at as u32) as usize);
+    }
+    let mut lines = Vec::new();
+    let mut spatial_is_free = true;
+    let mut tied = None;
+    if random.once_in(6) {
+        let (tap, lines_of_diagonal) = random_diagonal(random, nest, left);
+        lines.extend(lines_of_diagonal);
+        (spatial_is_free, tied) = (false, Some(tap));
+    }
+    for axis in axes {
+        let extent = left[axis as usize];
+        if tied.is_some_and(|at| Axis::WINDOWS[at].contains(&axis)) || random.once_in(3) {
+            continue;
+        }
+        let parts = random.within(1, 3);
+        let size = random.within(1, extent.div_ceil(parts));
+        let spatial = spatial_is_free && size < extent && random.once_in(3);
+        spatial_is_free &= !spatial;
+        let beyond = overlap && !axis.is_reduction() && random.once_in(2);
+        let offset = if beyond { random.within(1, size) } else { size };
+        lines.push(map(spatial, size, offset, written(axis)));
+        left[axis as usize] = size;
+    }
+    lines
+}
+
+/// Input and kernel positions spread over the units together (3.6), on rows or on columns.
+fn random_diagonal(
+    random: &mut Random,
+    nest: &Nest,
+    left: &mut Extents,
+) -> (usize, [Directive; 2]) {
+    let at = random.within(0, 1) as usize;
+    let [output, kernel] = Axis::WINDOWS[at];
+    let size = random.within(1, left[kernel as usize]);
+    let window = nest.windows()[at];
+    let reach = window.reach(left[output as usize], size);
+    let input = [MapAxis::Y, MapAxis::X][at];
+    left[kernel as usize] = size;
+    let rows = map(true, reach, size * window.dilation, input);
+    (at, [rows, map(true, size, size, written(kernel))])
+}
+
+/// A layer, its mapping on a machine, and the machine.
+pub struct Case {
+    pub nest: Nest,
+    pub mapping: Mapping,
+    pub machine: Machine,
+}
+
+impl Case {
+    /// `None` if the directives turn out to be illegal.
+    fn new(seed: u64) -> Option<Self> {
+        let random = &mut Random(seed);
+        let nest = random_nest(random);
+        let clusters: Vec<u32> = (0..random.within(0, 2)).map(|_| random.within(1, 4)).collect();
+        let pes = clusters.iter().product::<u32>() * random.within(1, 4) + random.within(0, 1);
+        let machine = random_machine(random, pes);
+        let mut left = *nest.extents();
+        let mut level = |units: Option<u32>| {
+            let directives = random_level(random, &nest, machine.allow_overlap, &mut left);
+            ClusterLevel { units: units.map(Size::Fixed), directives }
+        };
+        let mut levels = vec![level(None)];
+        levels.extend(clusters.into_iter().map(|units| level(Some(units))));
+        let mapping = Mapping::new(&levels, &nest, &machine).ok()?;
+        Some(Self { nest, mapping, machine })
+    }
+
+    /// What the model says of the case on a machine with other networks.
+    pub fn with(&self, change: impl Fn(&mut Network)) -> Evaluation {
+        let mut machine = self.machine.clone();
+        if machine.networks.is_empty() {
+            machine.networks.push(Network::IDEAL);
+        }
+        machine.networks.iter_mut().for_each(change);
+        evaluate(&self.nest, &self.mapping, &machine).expect("the layer is small")
+    }
+}
+
+/// How many cases to check, and the seed of the first.
+pub fn cases() -> impl Iterator<Item = (u64, Case)> {
+    let number = |name: &str, default: u64| {
+        let text = std::env::var(name).ok();
+        text.map_or(default, |text| text.parse().expect("the variable is a number"))
+    };
+    let count = number("XRSIM_CASES", 2000);
+    let legal = (number("XRSIM_FIRST", 0)..).filter_map(|seed| Some((seed, Case::new(seed)?)));
+    legal.take(count as usize)
+}

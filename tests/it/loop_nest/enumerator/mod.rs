@@ -1,0 +1,85 @@
+//! The loop-nest cost model against an enumeration of what it means: random small layers are walked
+//! step by step, unit by unit, with explicit sets of elements in every buffer, and every count and
+//! cycle must be equal to that of the closed form.
+//!
+//! The enumerator knows no formula of the model beyond its execution semantics (section 4) and
+//! shares no code with it: it takes the elaborated loops of a mapping and the machine as they are.
+//!
+//! `cargo test` compares 2,000 cases; `XRSIM_CASES=1000000 cargo test --release --test it
+//! loop_nest::enumerator` compares a million. A failure names the case, which is its seed, so that
+//! `XRSIM_FIRST=<case> XRSIM_CASES=1` repeats it.
+
+pub mod cases;
+pub mod layer;
+pub mod walk;
+
+use std::fmt::Debug;
+
+use cases::{Case, cases};
+use layer::Layer;
+use walk::{Time, enumerate};
+use xrsim::cost::loop_nest::{Axis, Level, Loop, Nest, evaluate};
+
+/// Fails with the whole case unless both are equal.
+fn assert_same<T: PartialEq + Debug>(found: T, walked: T, what: &str, seed: u64, case: &Case) {
+    let Case { nest, mapping, machine } = case;
+    let levels: Vec<_> = mapping.levels().iter().map(|level| format!("[{level}]")).collect();
+    assert!(
+        found == walked,
+        "case {seed}: {what}: found {found:?}, walked {walked:?}\n{nest:?}\n{levels:?}\n{machine:?}",
+    );
+}
+
+fn compare(seed: u64, case: &Case) {
+    let Case { nest, mapping, machine } = case;
+    let found = evaluate(nest, mapping, machine).expect("the layer is small");
+    let (walked, time) = enumerate(nest, mapping, machine);
+    for (level, (found, walked)) in found.levels().iter().zip(&walked.counts).enumerate() {
+        assert_same(found, walked, &format!("level {level}"), seed, case);
+    }
+    assert_same(found.levels().len(), walked.counts.len(), "levels", seed, case);
+    assert_same(found.macs_executed, walked.macs, "MACs", seed, case);
+    assert_same(walked.executed.len(), nest.macs(), "distinct MACs", seed, case);
+    assert_same(found.pe_outputs, walked.pe_outputs, "PE outputs", seed, case);
+    assert_same(found.pe_accumulations, walked.pe_accumulations, "PE additions", seed, case);
+    let cycles = Time { chip: found.chip_cycles, compute: found.compute_cycles };
+    assert_same(cycles, time, "cycles", seed, case);
+}
+
+#[test]
+fn every_count_and_cycle_is_that_of_the_walk_step_by_step() {
+    cases().for_each(|(seed, case)| compare(seed, &case));
+}
+
+#[test]
+fn random_cases_are_of_every_kind() {
+    let all: Vec<_> = cases().take(2000).map(|(_, case)| case).collect();
+    if all.len() < 2000 {
+        return;
+    }
+    let often = |kind: &str, is: &dyn Fn(&Case) -> bool| {
+        let count = all.iter().filter(|case| is(case)).count();
+        assert!(count >= 100, "{kind}: {count}");
+    };
+    let extent = |case: &Case, axis| case.nest.extent(axis);
+    let levels = |case: &Case| case.mapping.levels().len();
+    often("one level", &|case| levels(case) == 1);
+    often("two levels", &|case| levels(case) == 2);
+    often("three levels", &|case| levels(case) == 3);
+    often("groups", &|case| extent(case, Axis::G) > 1);
+    often("depthwise", &|case| case.nest.is_depthwise());
+    often("strides", &|case| Layer::new(&case.nest).steps.iter().any(|step| step.0 > 1));
+    often("dilations", &|case| Layer::new(&case.nest).steps.iter().any(|step| step.1 > 1));
+    often("padding", &|case| case.nest.windows().iter().any(|window| window.padding > 0));
+    often("repeated outputs", &|case| case.mapping.macs() > case.nest.macs());
+    often("folds", &|case| case.mapping.levels().iter().any(|level| has_folds(level, &case.nest)));
+    often("units on two levels", &|case| {
+        case.mapping.levels().iter().filter(|level| level.spatial().is_some()).count() > 1
+    });
+}
+
+/// Whether a level may have more chunks than units.
+fn has_folds(level: &Level, nest: &Nest) -> bool {
+    let folds = |map: &Loop| map.chunks(nest.extent(map.axis)) > level.units();
+    level.units() > 1 && level.spatial().is_some_and(folds)
+}

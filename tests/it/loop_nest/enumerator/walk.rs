@@ -1,0 +1,354 @@
+//! The walk: clusters, units and the elements in their buffers, step by step (section 4).
+
+use xrsim::cost::loop_nest::{
+    Bandwidth, Level, LevelCounts, Loop, Machine, Mapping, Nest, Network, Widths,
+};
+
+use super::layer::{Interval, Layer, Set, Space, elements, output_box, points, whole};
+
+/// What one unit does in one step: its box, of which the interval on the spatial axis is empty if
+/// there is no work for it (4.3).
+#[derive(Clone)]
+struct Place {
+    space: Space,
+    works: bool,
+}
+
+/// The part of an interval that a chunk of a loop covers (3.7); `None` if there is no such chunk.
+fn chunk((start, end): Interval, map: &Loop, index: usize) -> Option<Interval> {
+    let (size, offset) = (map.size as usize, map.offset as usize);
+    let exists = index == 0 || start + (index - 1) * offset + size < end;
+    let from = start + index * offset;
+    exists.then(|| (from, (from + size).min(end)))
+}
+
+/// All steps of a cluster on a box, each with the place of every unit (4.1).
+fn steps(level: &Level, space: &Space) -> Vec<Vec<Place>> {
+    let units = if level.spatial().is_some() { level.units() as usize } else { 1 };
+    let mut steps = vec![vec![Place { space: *space, works: true }; units]];
+    for map in level.loops() {
+        steps = steps.iter().flat_map(|step| trips(map, space, step)).collect();
+    }
+    steps
+}
+
+/// A step for every chunk of a temporal loop, or for every fold of a spatial one.
+fn trips(map: &Loop, space: &Space, step: &[Place]) -> Vec<Vec<Place>> {
+    let interval = space[map.axis as usize];
+    let place = |trip: usize, unit: usize| {
+        let index = if map.spatial { trip * step.len() + unit } else { trip };
+        let part = chunk(interval, map, index);
+        let mut place = step[unit].clone();
+        place.works &= part.is_some();
+        place.space[map.axis as usize] = part.unwrap_or((interval.1, interval.1));
+        place
+    };
+    let first = |trip: usize| if map.spatial { trip * step.len() } else { trip };
+    let trips = (0..).take_while(|&trip| chunk(interval, map, first(trip)).is_some());
+    trips.map(|trip| (0..step.len()).map(|unit| place(trip, unit)).collect()).collect()
+}
+
+/// Cycles, and cycles if networks took no time.
+#[derive(Clone, Copy, Default, Debug, PartialEq)]
+pub struct Time {
+    pub chip: u64,
+    pub compute: u64,
+}
+
+impl Time {
+    fn max(self, other: Self) -> Self {
+        Self { chip: self.chip.max(other.chip), compute: self.compute.max(other.compute) }
+    }
+}
+
+/// What the walk counts.
+pub struct Tally<'a> {
+    layer: Layer,
+    levels: &'a [Level],
+    machine: &'a Machine,
+    pub counts: Vec<LevelCounts>,
+    /// Points of the iteration space that were executed.
+    pub executed: Set,
+    pub macs: u64,
+    pub pe_outputs: u64,
+    pub pe_accumulations: u64,
+}
+
+/// A unit of a cluster. All it remembers is the step before.
+#[derive(Default)]
+struct Unit {
+    /// Inputs and weights in its buffer.
+    held: [Set; 2],
+    /// Whether it had a chunk.
+    had_chunk: bool,
+    /// Box of the outputs of which it has partial sums; `None` if it was idle.
+    sums: Option<[Interval; 5]>,
+    /// These outputs.
+    outputs: Set,
+    /// Its own sub-units; `None` for a PE.
+    cluster: Option<Box<Cluster>>,
+}
+
+/// The units of one cluster and the partial sums in the buffer above them.
+struct Cluster {
+    level: usize,
+    units: Vec<Unit>,
+    /// Outputs that have a partial sum in the buffer above, in the current visit of its unit.
+    above: Set,
+    /// Whether it has worked, or kept step with others that did.
+    started: bool,
+}
+
+impl Cluster {
+    fn new(levels: &[Level], level: usize) -> Self {
+        let units = if levels[level].spatial().is_some() { levels[level].units() } else { 1 };
+        let unit = |_| Unit {
+            cluster: (level + 1 < levels.len()).then(|| Box::new(Self::new(levels, level + 1))),
+            ..Unit::default()
+        };
+        let units = (0..units).map(unit).collect();
+        Self { level, units, above: Set::default(), started: false }
+    }
+
+    /// Works on a box; `leaves` tells that the unit above leaves its outputs for it.
+    fn walk(&mut self, space: &Space, leaves: bool, tally: &mut Tally) -> Time {
+        let mut time = Time::default();
+        for (index, places) in steps(&tally.levels[self.level], space).iter().enumerate() {
+            let step = self.step(places, leaves && index == 0, tally);
+            time.chip += step.chip;
+            time.compute += step.compute;
+        }
+        time
+    }
+
+    /// One step (4.9).
+    fn step(&mut self, places: &[Place], leaves: bool, tally: &mut Tally) -> Time {
+        let network = *tally.machine.network(self.level);
+        let widths = tally.machine.widths;
+        let first = !std::mem::replace(&mut self.started, true);
+        let sent = self.fetch(places, &network, tally);
+        let leaving: Vec<bool> =
+            self.units.iter().zip(places).map(|(unit, place)| unit.leaves(place, leaves)).collect();
+        let arrived = self.drain(&leaving, leaves, &network, tally);
+        let mut work = Time::default();
+        for ((unit, place), leaving) in self.units.iter_mut().zip(places).zip(leaving) {
+            work = work.max(unit.work(place, leaving, tally));
+        }
+        let counts = &mut tally.counts[self.level];
+        counts.steps += 1;
+        counts.active += places.iter().filter(|place| place.works).count() as u64;
+
+        let latency = if first || network.step_latency { u64::from(network.latency) } else { 0 };
+        let delay = |bytes, bandwidth| delay(bytes, latency, bandwidth);
+        let inputs = sent[0] * u64::from(widths.input);
+        let weights = sent[1] * u64::from(widths.weight);
+        let drain = delay(arrived * u64::from(widths.partial_sum), network.up);
+        let (exposed, fetch) = match (network.single_weights, network.weights) {
+            (true, own) => {
+                let bandwidth = own.unwrap_or(network.down);
+                let exposed = self::delay(weights, u64::from(network.latency), bandwidth);
+                (exposed, delay(inputs, network.down))
+            }
+            (false, Some(own)) => (0, delay(inputs, network.down).max(delay(weights, own))),
+            (false, None) => (0, delay(inputs + weights, network.down)),
+        };
+        let overlapped = if first { fetch + work.chip } else { fetch.max(drain).max(work.chip) };
+        Time { chip: exposed + overlapped, compute: work.compute }
+    }
+
+    /// Brings every working unit what it lacks (4.4); gives the inputs and weights sent.
+    fn fetch(&mut self, places: &[Place], network: &Network, tally: &mut Tally) -> [u64; 2] {
+        let sent = [0, 1].map(|tensor| {
+            let worked = self.units.iter().filter(|unit| unit.had_chunk);
+            let neighbours = Set::union(worked.map(|unit| &unit.held[tensor]));
+            let fresh = self.replace(tensor, places, tally);
+            send(fresh, &neighbours, tensor, network, &mut tally.counts[self.level])
+        });
+        for (unit, place) in self.units.iter_mut().zip(places) {
+            unit.had_chunk = place.works;
+        }
+        sent
+    }
+
+    /// Lets all units hold what their places need; gives what is new to each that works.
+    fn replace(&mut self, tensor: usize, places: &[Place], tally: &Tally) -> Vec<Set> {
+        let mut fresh = Vec::new();
+        for (unit, place) in self.units.iter_mut().zip(places) {
+            let need = tally.need(tensor, &place.space);
+            let had = std::mem::replace(&mut unit.held[tensor], need);
+            if place.works {
+                fresh.push(unit.held[tensor].without(&had));
+            }
+        }
+        fresh
+    }
+
+    /// Takes the partial sums of the leaving units up (4.5); gives how many arrive. `ends` tells
+    /// that the visit of the buffer above ends with that.
+    fn drain(&mut self, leaving: &[bool], ends: bool, network: &Network, tally: &mut Tally) -> u64 {
+        let counts = &mut tally.counts[self.level];
+        let leaving = self.units.iter_mut().zip(leaving).filter(|(_, leaves)| **leaves);
+        let mut arriving: Vec<Set> = Vec::new();
+        for (unit, _) in leaving {
+            unit.sums = None;
+            arriving.push(std::mem::take(&mut unit.outputs));
+        }
+        counts.left += arriving.iter().map(Set::len).sum::<u64>();
+        if network.reduce {
+            arriving = vec![Set::union(&arriving)];
+        }
+        let arrived = arriving.iter().map(Set::len).sum();
+        counts.arrived += arrived;
+        for sums in &arriving {
+            counts.accumulated += sums.common(&self.above).len();
+            self.above.add(sums);
+        }
+        if ends {
+            self.above = Set::default();
+        }
+        arrived
+    }
+
+    /// Sends up all partial sums (4.6).
+    fn flush(&mut self, tally: &mut Tally) -> Time {
+        let network = *tally.machine.network(self.level);
+        let leaving: Vec<bool> = self.units.iter().map(|unit| unit.sums.is_some()).collect();
+        let mut time = Time::default();
+        for unit in self.units.iter_mut().filter(|unit| unit.sums.is_some()) {
+            time = time.max(unit.cluster.as_mut().map_or(Time::default(), |own| own.flush(tally)));
+        }
+        let arrived = self.drain(&leaving, true, &network, tally);
+        let bytes = arrived * u64::from(tally.machine.widths.partial_sum);
+        time.chip += delay(bytes, u64::from(network.latency), network.up);
+        time
+    }
+
+    /// Keeps step on a box that is empty: afterwards units hold what they would after working on it
+    /// (4.3). They have no partial sums: they were flushed when they fell idle.
+    fn keep_step(&mut self, space: &Space, tally: &Tally) {
+        self.started = true;
+        let steps = steps(&tally.levels[self.level], space);
+        let last = steps.last().expect("a box has a step");
+        for (unit, place) in self.units.iter_mut().zip(last) {
+            let space = &place.space;
+            unit.held = [0, 1].map(|tensor| tally.need(tensor, space));
+            unit.had_chunk = place.works;
+            unit.keep_step(space, tally);
+        }
+    }
+}
+
+impl Unit {
+    /// Whether it sends up its partial sums in a step (4.5).
+    fn leaves(&self, place: &Place, cluster_leaves: bool) -> bool {
+        let stays = !cluster_leaves && place.works && self.sums == Some(output_box(&place.space));
+        self.sums.is_some() && !stays
+    }
+
+    /// Its work in a step: a walk of its sub-units, MACs of a PE, or the flush as it falls idle.
+    fn work(&mut self, place: &Place, leaving: bool, tally: &mut Tally) -> Time {
+        if !place.works {
+            let flush = match &mut self.cluster {
+                Some(cluster) if leaving => cluster.flush(tally),
+                _ => Time::default(),
+            };
+            self.keep_step(&place.space, tally);
+            return flush;
+        }
+        let outputs = tally.layer.outputs(&place.space);
+        let time = match &mut self.cluster {
+            Some(cluster) => cluster.walk(&place.space, leaving, tally),
+            None => tally.execute(&place.space, outputs.len(), self.sums.is_some()),
+        };
+        self.sums = Some(output_box(&place.space));
+        self.outputs = outputs;
+        time
+    }
+
+    fn keep_step(&mut self, space: &Space, tally: &Tally) {
+        if let Some(cluster) = &mut self.cluster {
+            cluster.keep_step(space, tally);
+        }
+    }
+}
+
+impl Tally<'_> {
+    /// The inputs (0) or weights (1) of a box.
+    fn need(&self, tensor: usize, space: &Space) -> Set {
+        if tensor == 0 { self.layer.inputs(space) } else { self.layer.weights(space) }
+    }
+
+    /// A step of a PE (4.7); `continues` tells that it has sums of these outputs already.
+    fn execute(&mut self, space: &Space, outputs: u64, continues: bool) -> Time {
+        self.executed.add(&elements(space, &self.layer.extents));
+        self.macs += points(space);
+        self.pe_outputs += outputs;
+        self.pe_accumulations += if continues { outputs } else { 0 };
+        let cycles = points(space).div_ceil(u64::from(self.machine.rate));
+        Time { chip: cycles, compute: cycles }
+    }
+}
+
+/// Counts the transfers of what is new to every unit (4.1); gives the elements sent from above.
+fn send(
+    mut fresh: Vec<Set>,
+    neighbours: &Set,
+    tensor: usize,
+    network: &Network,
+    counts: &mut LevelCounts,
+) -> u64 {
+    let total = |sets: &[Set]| sets.iter().map(Set::len).sum::<u64>();
+    counts.delivered[tensor] += total(&fresh);
+    if network.forward {
+        counts.forwarded[tensor] +=
+            fresh.iter().map(|set| set.common(neighbours).len()).sum::<u64>();
+        fresh.iter_mut().for_each(|set| *set = set.without(neighbours));
+    }
+    let sent = if network.multicast { Set::union(&fresh).len() } else { total(&fresh) };
+    counts.sent[tensor] += sent;
+    sent
+}
+
+/// Cycles for so many bytes (4.8).
+fn delay(bytes: u64, latency: u64, bandwidth: Bandwidth) -> u64 {
+    if bytes == 0 { 0 } else { latency + bandwidth.cycles(bytes) }
+}
+
+/// Walks a layer to its end, flush included (4.6, 4.9).
+pub fn enumerate<'a>(nest: &Nest, mapping: &'a Mapping, machine: &'a Machine) -> (Tally<'a>, Time) {
+    let levels = mapping.levels();
+    let mut tally = Tally {
+        layer: Layer::new(nest),
+        levels,
+        machine,
+        counts: vec![LevelCounts::default(); levels.len()],
+        executed: Set::default(),
+        macs: 0,
+        pe_outputs: 0,
+        pe_accumulations: 0,
+    };
+    tally.require();
+    let mut chip = Cluster::new(levels, 0);
+    let walk = chip.walk(&whole(tally.layer.extents), false, &mut tally);
+    let flush = chip.flush(&mut tally);
+    let time = Time { chip: walk.chip + flush.chip, compute: walk.compute + flush.compute };
+    (tally, time)
+}
+
+impl Tally<'_> {
+    /// Buffers for two of the largest boxes, those of full chunks (4.10).
+    fn require(&mut self) {
+        let mut space = whole(self.layer.extents);
+        for (level, counts) in self.levels.iter().zip(&mut self.counts) {
+            for map in level.loops() {
+                let end = &mut space[map.axis as usize].1;
+                *end = (*end).min(map.size as usize);
+            }
+            let Widths { input, weight, partial_sum, .. } = self.machine.widths;
+            let inputs = self.layer.inputs(&space).len() * u64::from(input);
+            let weights = self.layer.weights(&space).len() * u64::from(weight);
+            let sums = points(&output_box(&space)) * u64::from(partial_sum);
+            counts.unit_bytes = 2 * (inputs + weights + sums);
+        }
+    }
+}

@@ -1,0 +1,162 @@
+//! The cases that properties are checked on, and ways to change them.
+
+use xrsim::config::cost_cases::parse_mapping;
+use xrsim::cost::loop_nest::{
+    Axis, Evaluation, Level, Loop, Machine, Mapping, Nest, Network, Window, evaluate,
+};
+
+use crate::loop_nest::enumerator::cases::{Case, cases};
+
+/// Every case with its name: as it is, enlarged, and enlarged with units spread on every level.
+pub fn all() -> impl Iterator<Item = (String, Case)> {
+    cases().flat_map(|(seed, case)| {
+        let enlarged = enlarged(seed, &case);
+        let spread = spread(seed, &enlarged);
+        [
+            (format!("case {seed}"), case),
+            (format!("case {seed}, enlarged"), enlarged),
+            (format!("case {seed}, spread"), spread),
+        ]
+    })
+}
+
+/// The cases of a kind, of which there must be enough.
+pub fn of_kind(kind: &str, is: impl Fn(&Case) -> bool) -> Vec<(String, Case)> {
+    let cases: Vec<_> = all().filter(|(_, case)| is(case)).collect();
+    assert_enough(kind, cases.len());
+    cases
+}
+
+/// Fails if something was seen in fewer than 500 cases, unless less was asked for.
+pub fn assert_enough(what: &str, seen: usize) {
+    let is_full_run = std::env::var_os("XRSIM_CASES").is_none();
+    assert!(seen >= 500 || !is_full_run, "{what}: only {seen} cases");
+}
+
+/// The loops of a case on a layer of which every axis is longer by a factor of up to 4, with thrice
+/// the units on every level.
+fn enlarged(seed: u64, case: &Case) -> Case {
+    let factors = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15).to_le_bytes();
+    let mut extents = *case.nest.extents();
+    for (extent, factor) in extents.iter_mut().zip(factors) {
+        *extent *= 1 + u32::from(factor % 4);
+    }
+    let windows = [0, 1].map(|at| {
+        let [before, now] = [case.nest.extents(), &extents].map(|of| reach(&case.nest, at, of));
+        let window = case.nest.windows()[at];
+        let [output, kernel] = Axis::WINDOWS[at].map(|axis| extents[axis as usize]);
+        Window { stored: window.stored + now - before, ..window }.padded(output, kernel)
+    });
+    let nest = Nest::new(extents, windows, case.nest.is_depthwise()).expect("the layer is small");
+    let mut levels = drafts(&case.mapping);
+    levels.iter_mut().for_each(|level| level.units *= 3);
+    let machine = Machine {
+        pes: case.machine.pes * 3u32.pow(levels.len() as u32),
+        units_limit: case.machine.units_limit.map(|limit| limit * 3),
+        ..case.machine.clone()
+    };
+    Case { mapping: mapping(&levels, &nest, &machine), nest, machine }
+}
+
+/// The same case with a spatial loop on every level that has loops; every other such case repeats
+/// outputs along all axes that it divides.
+fn spread(seed: u64, case: &Case) -> Case {
+    let machine = Machine { allow_overlap: seed.is_multiple_of(2), ..case.machine.clone() };
+    let mut levels = drafts(&case.mapping);
+    for Draft { loops, .. } in &mut levels {
+        let chosen = seed as usize % loops.len().max(1);
+        let has_none = loops.iter().all(|map| !map.spatial);
+        for (index, map) in loops.iter_mut().enumerate() {
+            let repeats = machine.allow_overlap && !map.axis.is_reduction();
+            map.size = map.offset + u32::from(repeats);
+            map.spatial |= has_none && index == chosen;
+        }
+    }
+    Case { mapping: mapping(&levels, &case.nest, &machine), nest: case.nest.clone(), machine }
+}
+
+/// Input rows (0) or columns (1), padding included, under a layer of these extents.
+fn reach(nest: &Nest, at: usize, extents: &[u32; 8]) -> u32 {
+    let [output, kernel] = Axis::WINDOWS[at].map(|axis| extents[axis as usize]);
+    nest.windows()[at].reach(output, kernel)
+}
+
+/// One level of a mapping, to be changed.
+#[derive(Clone)]
+pub struct Draft {
+    /// Size of its clusters; that of the outermost level follows from the machine.
+    pub units: u32,
+    pub loops: Vec<Loop>,
+}
+
+pub fn drafts(mapping: &Mapping) -> Vec<Draft> {
+    let draft = |level: &Level| Draft { units: level.units(), loops: level.loops().to_vec() };
+    mapping.levels().iter().map(draft).collect()
+}
+
+/// The mapping of these levels, which is legal.
+pub fn mapping(levels: &[Draft], nest: &Nest, machine: &Machine) -> Mapping {
+    written(&text(levels, nest), nest, machine)
+}
+
+/// The mapping that a text means, which is legal.
+pub fn written(text: &str, nest: &Nest, machine: &Machine) -> Mapping {
+    let directives = parse_mapping(text).expect("it is well formed");
+    Mapping::new(&directives, nest, machine).unwrap_or_else(|error| panic!("{text}: {error}"))
+}
+
+/// Levels as text. Batch and groups that level 0 does not divide are held whole: they would be
+/// divided if no level mapped them.
+fn text(levels: &[Draft], nest: &Nest) -> String {
+    let mut text = String::new();
+    for axis in [Axis::N, Axis::G] {
+        if levels[0].loops.iter().all(|map| map.axis != axis) {
+            let whole = nest.extent(axis);
+            text += &line(&Loop { axis, size: whole, offset: whole, spatial: false });
+        }
+    }
+    for (index, Draft { units, loops }) in levels.iter().enumerate() {
+        if index > 0 {
+            text += &format!("Cluster({units},P); ");
+        }
+        text.extend(loops.iter().map(line));
+    }
+    text
+}
+
+fn line(map: &Loop) -> String {
+    let Loop { axis, size, offset, spatial } = map;
+    let kind = if *spatial { "SpatialMap" } else { "TemporalMap" };
+    let prime = if matches!(axis, Axis::Y | Axis::X) { "'" } else { "" };
+    format!("{kind}({size},{offset}) {axis:?}{prime}; ")
+}
+
+/// What the model says of a case.
+pub fn run(case: &Case) -> Evaluation {
+    evaluate(&case.nest, &case.mapping, &case.machine).expect("the layer is small")
+}
+
+/// What the model says of a case on a changed machine.
+pub fn run_on(case: &Case, change: impl FnOnce(&mut Machine)) -> Evaluation {
+    let mut machine = case.machine.clone();
+    change(&mut machine);
+    evaluate(&case.nest, &case.mapping, &machine).expect("the layer is small")
+}
+
+/// What the model says of a case if one level has a changed network.
+pub fn run_with(case: &Case, level: usize, change: impl FnOnce(&mut Network)) -> Evaluation {
+    run_on(case, |machine| {
+        machine.networks = networks(case);
+        change(&mut machine.networks[level]);
+    })
+}
+
+/// The network of every level.
+pub fn networks(case: &Case) -> Vec<Network> {
+    (0..case.mapping.levels().len()).map(|level| *case.machine.network(level)).collect()
+}
+
+/// Units of a cluster that can work at once.
+pub fn working_units(level: &Level) -> u64 {
+    if level.spatial().is_some() { u64::from(level.units()) } else { 1 }
+}

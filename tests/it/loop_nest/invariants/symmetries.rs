@@ -1,0 +1,294 @@
+//! Changes that change nothing, or only names.
+
+use xrsim::cost::loop_nest::{
+    Axis, Bandwidth, DramTraffic, Evaluation, Extents, LevelCounts, Machine, Nest, Network, Widths,
+    Window,
+};
+
+use super::population::*;
+use crate::loop_nest::enumerator::cases::Case;
+
+/// A case whose axes bear other names; `windows` are its rows and columns.
+fn renamed(case: &Case, name: impl Fn(Axis) -> Axis, windows: [Window; 2]) -> Case {
+    let mut extents: Extents = [1; 8];
+    for axis in Axis::ALL {
+        extents[name(axis) as usize] = case.nest.extent(axis);
+    }
+    let nest = Nest::new(extents, windows, false).expect("the layer is small");
+    let mut levels = drafts(&case.mapping);
+    for map in levels.iter_mut().flat_map(|level| &mut level.loops) {
+        map.axis = name(map.axis);
+    }
+    let machine = case.machine.clone();
+    Case { mapping: mapping(&levels, &nest, &machine), nest, machine }
+}
+
+fn transposed(axis: Axis) -> Axis {
+    match axis {
+        Axis::Y => Axis::X,
+        Axis::X => Axis::Y,
+        Axis::R => Axis::S,
+        Axis::S => Axis::R,
+        other => other,
+    }
+}
+
+#[test]
+fn rows_and_columns_are_alike() {
+    for (name, case) in all() {
+        let [rows, columns] = *case.nest.windows();
+        let other = renamed(&case, transposed, [columns, rows]);
+        assert_eq!(run(&other), run(&case), "{name}");
+    }
+}
+
+/// A case without padding whose windows have changed strides and dilations.
+fn with_steps(case: &Case, steps: impl Fn(Window, [u32; 2]) -> [u32; 2]) -> Case {
+    let windows = [0, 1].map(|at| {
+        let [outputs, kernel] = Axis::WINDOWS[at].map(|axis| case.nest.extent(axis));
+        let [stride, dilation] = steps(case.nest.windows()[at], [outputs, kernel]);
+        let window = Window { stride, dilation, stored: 1, padding: 0 };
+        Window { stored: window.reach(outputs, kernel), ..window }
+    });
+    renamed(case, |axis| axis, windows)
+}
+
+/// Rows between those that windows touch: by a common factor of stride and dilation, by a stride
+/// beyond the kernel, by a dilation beyond the outputs.
+#[test]
+fn rows_that_no_mac_touches_change_nothing() {
+    for (name, case) in all() {
+        let dense = with_steps(&case, |it, _| [it.stride, it.dilation]);
+        let sparse = with_steps(&case, |it, _| [3 * it.stride, 3 * it.dilation]);
+        assert_eq!(run(&sparse), run(&dense), "{name}");
+        let [apart, further] = [0, 5].map(|more| with_steps(&case, |_, [_, r]| [r + more, 1]));
+        assert_eq!(run(&further), run(&apart), "{name}");
+        let [apart, further] = [0, 5].map(|more| with_steps(&case, |_, [y, _]| [1, y + more]));
+        assert_eq!(run(&further), run(&apart), "{name}");
+    }
+}
+
+/// What is left of a case as a product of matrices: groups of Y' x C inputs times C x K weights.
+/// Networks treat inputs and weights alike.
+fn as_product(case: &Case) -> Case {
+    let is_left = |axis: Axis| matches!(axis, Axis::G | Axis::K | Axis::C | Axis::Y);
+    let extents = Axis::ALL.map(|axis| if is_left(axis) { case.nest.extent(axis) } else { 1 });
+    let nest = Nest::new(extents, product_windows(&extents), false).expect("the layer is small");
+    let mut levels = drafts(&case.mapping);
+    levels.iter_mut().for_each(|level| level.loops.retain(|map| is_left(map.axis)));
+    let alike = |network| Network { weights: None, single_weights: false, ..network };
+    let networks = networks(case).into_iter().map(alike).collect();
+    let machine = Machine { networks, ..case.machine.clone() };
+    Case { mapping: mapping(&levels, &nest, &machine), nest, machine }
+}
+
+fn product_windows(extents: &Extents) -> [Window; 2] {
+    let rows = extents[Axis::Y as usize];
+    [Window::new(rows, 1, rows), Window::new(1, 1, 1)]
+}
+
+/// The same product with its factors exchanged: the rows of the one are the columns of the other.
+fn exchanged(case: &Case) -> Case {
+    let exchange = |axis: Axis| match axis {
+        Axis::K => Axis::Y,
+        Axis::Y => Axis::K,
+        other => other,
+    };
+    let columns = case.nest.extent(Axis::K);
+    let windows = [Window::new(columns, 1, columns), Window::new(1, 1, 1)];
+    let mut case = renamed(case, exchange, windows);
+    let Widths { input, weight, .. } = case.machine.widths;
+    case.machine.widths = Widths { input: weight, weight: input, ..case.machine.widths };
+    case
+}
+
+fn exchanged_counts(counts: &LevelCounts) -> LevelCounts {
+    let exchange = |[one, other]: [u64; 2]| [other, one];
+    LevelCounts {
+        sent: exchange(counts.sent),
+        delivered: exchange(counts.delivered),
+        forwarded: exchange(counts.forwarded),
+        ..*counts
+    }
+}
+
+fn exchanged_traffic(dram: &DramTraffic) -> DramTraffic {
+    let [inputs, weights, outputs] = dram.depths;
+    DramTraffic {
+        inputs_read: dram.weights_read,
+        weights_read: dram.inputs_read,
+        depths: [weights, inputs, outputs],
+        ..*dram
+    }
+}
+
+/// Everything of the chip as a whole.
+fn of_chip(found: &Evaluation) -> [u64; 5] {
+    let Evaluation { macs_executed, pe_outputs, pe_accumulations, .. } = *found;
+    [macs_executed, pe_outputs, pe_accumulations, found.chip_cycles, found.compute_cycles]
+}
+
+#[test]
+fn the_factors_of_a_product_are_alike() {
+    let mut tiled = 0;
+    for (name, case) in all() {
+        let case = as_product(&case);
+        let [found, other] = [run(&case), run(&exchanged(&case))];
+        let levels: Vec<_> = other.levels().iter().map(exchanged_counts).collect();
+        assert_eq!(levels, found.levels(), "{name}");
+        assert_eq!(of_chip(&other), of_chip(&found), "{name}");
+        assert_eq!(exchanged_traffic(&other.dram), found.dram, "{name}");
+        assert_eq!(other.energy, found.energy, "{name}");
+        let loops = case.mapping.levels().iter().flat_map(|level| level.loops());
+        tiled += usize::from(loops.filter(|map| map.axis != Axis::G).count() > 1);
+    }
+    assert_enough("products in tiles", tiled);
+}
+
+/// A case of which every element, every cycle of every memory and the L2 have so many times as many
+/// bytes.
+fn in_bytes(case: &Case, factor: u32) -> Evaluation {
+    let bandwidth = |bytes: u64| Bandwidth::new(bytes * u64::from(factor)).expect("not 0");
+    run_on(case, |machine| {
+        let Widths { input, weight, partial_sum, output } = machine.widths;
+        let [input, weight, partial_sum, output] =
+            [input, weight, partial_sum, output].map(|bytes| bytes * factor);
+        machine.widths = Widths { input, weight, partial_sum, output };
+        machine.networks = networks(case);
+        for network in &mut machine.networks {
+            let weights = network.weights.map(|_| bandwidth(7));
+            *network = Network { down: bandwidth(5), up: bandwidth(3), weights, ..*network };
+        }
+        machine.l2_bytes = Some(200 * u64::from(factor));
+        machine.dram = bandwidth(2);
+    })
+}
+
+#[test]
+fn larger_bytes_on_wider_networks_take_the_same_time() {
+    for (name, case) in all() {
+        let [one, five] = [1, 5].map(|factor| in_bytes(&case, factor));
+        assert_eq!(of_chip(&five), of_chip(&one), "{name}");
+        assert_eq!([five.cycles, five.dram_cycles], [one.cycles, one.dram_cycles], "{name}");
+        let DramTraffic { inputs_read, weights_read, partial_sums_read, .. } = one.dram;
+        let expected = DramTraffic {
+            inputs_read: 5 * inputs_read,
+            weights_read: 5 * weights_read,
+            partial_sums_read: 5 * partial_sums_read,
+            outputs_written: 5 * one.dram.outputs_written,
+            l2_bytes: 5 * one.dram.l2_bytes,
+            ..one.dram
+        };
+        assert_eq!(five.dram, expected, "{name}");
+        for (five, one) in five.levels().iter().zip(one.levels()) {
+            assert_eq!(*five, LevelCounts { unit_bytes: 5 * one.unit_bytes, ..*one }, "{name}");
+        }
+    }
+}
+
+/// A case with a level of one unit in place `at`, fed by an ideal network, that has the first
+/// `count` loops of the level that was there.
+fn with_level(case: &Case, at: usize, count: usize) -> Case {
+    let mut levels = drafts(&case.mapping);
+    let loops = levels.get_mut(at).map_or(Vec::new(), |level| level.loops.drain(..count).collect());
+    levels.insert(at, Draft { units: 1, loops });
+    let mut networks = networks(case);
+    networks.insert(at, Network::IDEAL);
+    let machine = Machine { networks, ..case.machine.clone() };
+    Case { mapping: mapping(&levels, &case.nest, &machine), nest: case.nest.clone(), machine }
+}
+
+/// What a level that divides nothing counts: all that its owners get, it passes on.
+fn passed_on(above: &LevelCounts) -> LevelCounts {
+    LevelCounts {
+        sent: above.delivered,
+        forwarded: [0; 2],
+        arrived: above.left,
+        accumulated: 0,
+        steps: above.active,
+        ..*above
+    }
+}
+
+#[test]
+fn a_level_of_one_unit_passes_everything_on() {
+    for (name, case) in all() {
+        let found = run(&case);
+        for at in 1..=found.levels().len() {
+            let other = run(&with_level(&case, at, 0));
+            let mut levels = found.levels().to_vec();
+            levels.insert(at, passed_on(&levels[at - 1]));
+            assert_eq!(other.levels(), levels, "{name}");
+            assert_eq!(of_chip(&other), of_chip(&found), "{name}");
+            assert_eq!((other.dram, other.cycles), (found.dram, found.cycles), "{name}");
+        }
+    }
+}
+
+/// A buffer for everything above all others is filled once, as is the L2, and the rest is as it
+/// was.
+#[test]
+fn a_unit_that_holds_everything_hides_all_traffic_below() {
+    let is_unlimited = |case: &Case| case.machine.units_limit.is_none();
+    for (name, case) in of_kind("arrays without limit", is_unlimited) {
+        let [found, other] = [run(&case), run(&with_level(&case, 0, 0))];
+        assert_eq!(other.levels()[1..], *found.levels(), "{name}");
+        assert_eq!(of_chip(&other), of_chip(&found), "{name}");
+        let [inputs, weights, outputs] = case.nest.footprints(case.nest.extents());
+        let top = other.levels()[0];
+        assert_eq!([top.sent, top.delivered], [[inputs, weights]; 2], "{name}");
+        assert_eq!([top.left, top.arrived, top.accumulated], [outputs, outputs, 0], "{name}");
+        assert_eq!([top.steps, top.active, other.dram.partial_sums_read], [1, 1, 0], "{name}");
+    }
+}
+
+/// Outer loops in time can be those of a level above: units see the same boxes one after another,
+/// across the visits of their cluster.
+#[test]
+fn outer_loops_on_a_level_of_their_own_leave_units_alone() {
+    let mut moved = 0;
+    for (name, case) in of_kind("arrays without limit", |it| it.machine.units_limit.is_none()) {
+        let found = run(&case);
+        for (at, level) in case.mapping.levels().iter().enumerate() {
+            let in_time = level.loops().iter().take_while(|map| !map.spatial).count();
+            for count in 1..=in_time {
+                let other = run(&with_level(&case, at, count));
+                let mut levels = other.levels().to_vec();
+                let above = levels.remove(at);
+                assert_eq!(levels[at].arrived, above.left + levels[at].accumulated, "{name}");
+                levels[at].accumulated = found.levels()[at].accumulated;
+                assert_eq!(levels, found.levels(), "{name}");
+                assert_eq!(of_chip(&other), of_chip(&found), "{name}");
+                moved += 1;
+            }
+        }
+    }
+    assert_enough("moved loops", moved);
+}
+
+/// Twice the units on a level where all chunks find a unit already, and where there are none to
+/// spread.
+#[test]
+fn units_without_work_change_nothing() {
+    let mut idle = 0;
+    for (name, case) in all() {
+        let found = run(&case);
+        let mut entering = *case.nest.extents();
+        for (index, level) in case.mapping.levels().iter().enumerate() {
+            let chunks = level.spatial().map_or(0, |map| map.chunks(entering[map.axis as usize]));
+            entering = level.unit_extents(&entering);
+            let grows = index > 0 || case.machine.units_limit.is_none();
+            if chunks > level.units() || !grows {
+                continue;
+            }
+            let mut levels = drafts(&case.mapping);
+            levels[index].units *= 2;
+            let machine = Machine { pes: 2 * case.machine.pes, ..case.machine.clone() };
+            let mapping = mapping(&levels, &case.nest, &machine);
+            let other = run(&Case { mapping, nest: case.nest.clone(), machine });
+            assert_eq!(other, found, "{name}");
+            idle += usize::from(chunks > 1);
+        }
+    }
+    assert_enough("units side by side", idle);
+}

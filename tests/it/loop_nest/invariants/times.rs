@@ -1,0 +1,271 @@
+//! Cycles: rooflines, monotony, and what is exposed.
+
+use xrsim::cost::loop_nest::{Bandwidth, Bound, Evaluation, LevelCounts, Mapping, Network};
+
+use super::population::*;
+use crate::loop_nest::enumerator::cases::Case;
+
+fn bandwidth(bytes_per_cycle: u64) -> Bandwidth {
+    Bandwidth::new(bytes_per_cycle).expect("not 0")
+}
+
+/// Inputs, weights and partial sums on the network of a level \[byte\].
+fn bytes(case: &Case, counts: &LevelCounts) -> [u64; 3] {
+    let widths = &case.machine.widths;
+    let [input, weight, sum] = [widths.input, widths.weight, widths.partial_sum].map(u64::from);
+    [counts.sent[0] * input, counts.sent[1] * weight, counts.arrived * sum]
+}
+
+/// Cycles that the network of a level takes for all it moves: down, and up.
+fn busy(network: &Network, [inputs, weights, sums]: [u64; 3]) -> [u64; 2] {
+    let down = match (network.weights, network.single_weights) {
+        (Some(own), true) => network.down.cycles(inputs) + own.cycles(weights),
+        (Some(own), false) => network.down.cycles(inputs).max(own.cycles(weights)),
+        (None, _) => network.down.cycles(inputs + weights),
+    };
+    [down, network.up.cycles(sums)]
+}
+
+/// Clusters of every level, which work at the same time.
+fn clusters(mapping: &Mapping) -> Vec<u64> {
+    let above = mapping.levels().iter().scan(1, |clusters, level| {
+        let above = *clusters;
+        *clusters *= working_units(level);
+        Some(above)
+    });
+    above.collect()
+}
+
+/// Invariant 3, and the rooflines of all networks and of DRAM.
+#[test]
+fn nothing_is_faster_than_its_slowest_resource() {
+    let mut bounds = [0; 3];
+    for (name, case) in all() {
+        for bandwidth in [Bandwidth::INFINITE, bandwidth(1)] {
+            let found =
+                run_on(&case, |machine| (machine.dram, machine.dram_latency) = (bandwidth, 9));
+            assert!(found.chip_cycles >= found.compute_cycles, "{name}");
+            let levels = found.levels().iter().zip(networks(&case)).zip(clusters(&case.mapping));
+            for ((counts, network), clusters) in levels {
+                let busy = busy(&network, bytes(&case, counts)).into_iter().max();
+                assert!(Some(found.chip_cycles * clusters) >= busy, "{name}");
+            }
+            assert_eq!(found.dram_cycles, 9 + bandwidth.cycles(found.dram.total_bytes()), "{name}");
+            assert_eq!(found.cycles, found.chip_cycles.max(found.dram_cycles), "{name}");
+            let dram = found.dram_cycles > found.chip_cycles;
+            let network = found.chip_cycles > 2 * found.compute_cycles;
+            let expected = match (dram, network) {
+                (true, _) => Bound::Dram,
+                (false, true) => Bound::Network,
+                (false, false) => Bound::Compute,
+            };
+            assert_eq!(found.bound, expected, "{name}");
+            bounds[expected as usize] += 1;
+        }
+    }
+    bounds.into_iter().for_each(|count| assert_enough("a bound", count));
+}
+
+/// Invariant 3.
+#[test]
+fn networks_that_take_no_time_leave_the_time_of_the_macs() {
+    for (name, case) in all() {
+        let found = case.with(|network| {
+            let Network { multicast, forward, reduce, .. } = *network;
+            *network = Network { multicast, forward, reduce, ..Network::IDEAL };
+        });
+        assert_eq!(found.chip_cycles, found.compute_cycles, "{name}");
+        assert!(found.compute_cycles > 0, "{name}");
+    }
+}
+
+/// Checks that cycles never grow from one of `runs` to the next; gives 1 if they ever change.
+fn shrinks(runs: impl IntoIterator<Item = Evaluation>, name: &str) -> usize {
+    let cycles: Vec<_> = runs.into_iter().map(|found| [found.chip_cycles, found.cycles]).collect();
+    let never_grows = |pair: &[[u64; 2]]| pair[0][0] >= pair[1][0] && pair[0][1] >= pair[1][1];
+    assert!(cycles.windows(2).all(never_grows), "{name}: {cycles:?}");
+    usize::from(cycles.first() != cycles.last())
+}
+
+/// Checks a list of ever faster networks on every level of every case.
+fn check_faster<T: Copy>(what: &str, values: &[T], set: impl Fn(&mut Network, T)) {
+    let mut matters = 0;
+    for (name, case) in all() {
+        for level in 0..case.mapping.levels().len() {
+            let run = |&value: &T| run_with(&case, level, |network| set(network, value));
+            matters += shrinks(values.iter().map(run), &name);
+        }
+    }
+    assert_enough(what, matters);
+}
+
+/// Ever larger bandwidths.
+fn bandwidths() -> [Bandwidth; 4] {
+    [bandwidth(1), bandwidth(2), bandwidth(5), Bandwidth::INFINITE]
+}
+
+/// Invariant 6.
+#[test]
+fn more_bandwidth_is_never_slower() {
+    let bandwidths = bandwidths();
+    check_faster("downward", &bandwidths, |network, bandwidth| network.down = bandwidth);
+    check_faster("upward", &bandwidths, |network, bandwidth| network.up = bandwidth);
+    check_faster("weights", &bandwidths, |network, bandwidth| network.weights = Some(bandwidth));
+}
+
+/// Invariant 6.
+#[test]
+fn less_latency_is_never_slower() {
+    check_faster("latency", &[40, 3, 2, 1, 0], |network, cycles| network.latency = cycles);
+    check_faster("step latency", &[true, false], |network, on| network.step_latency = on);
+}
+
+/// Invariant 6; a network of the same bandwidth for weights alone is as good as double buffers.
+#[test]
+fn room_for_weights_is_never_slower() {
+    check_faster("double buffers", &[true, false], |network, on| network.single_weights = on);
+    check_faster("own network", &[false, true], |network, own| {
+        network.weights = own.then_some(network.down);
+    });
+}
+
+/// Invariant 6.
+#[test]
+fn faster_pes_and_dram_are_never_slower() {
+    let mut matters = [0; 3];
+    for (name, case) in all() {
+        let rates = [1, 2, 3, 16].map(|rate| run_on(&case, |machine| machine.rate = rate));
+        let dram = bandwidths().map(|bandwidth| run_on(&case, |machine| machine.dram = bandwidth));
+        let latency = [900, 30, 0].map(|cycles| run_on(&case, |it| it.dram_latency = cycles));
+        matters[0] += shrinks(rates, &name);
+        matters[1] += shrinks(dram, &name);
+        matters[2] += shrinks(latency, &name);
+    }
+    matters.into_iter().for_each(|count| assert_enough("speed of PEs and DRAM", count));
+}
+
+/// A case that is worked on in one step, and everything in it: no level has loops.
+fn in_one_step(case: &Case) -> Case {
+    let mut levels = drafts(&case.mapping);
+    levels.iter_mut().for_each(|level| level.loops.clear());
+    let mapping = mapping(&levels, &case.nest, &case.machine);
+    Case { nest: case.nest.clone(), mapping, machine: case.machine.clone() }
+}
+
+/// Each level is filled with the whole layer from above, then the PE works, then each is drained.
+#[test]
+fn a_layer_in_one_step_is_filled_computed_and_drained_in_turn() {
+    for (name, case) in all() {
+        let case = in_one_step(&case);
+        let found = run(&case);
+        let mut expected = case.nest.macs().div_ceil(u64::from(case.machine.rate));
+        assert_eq!(found.compute_cycles, expected, "{name}");
+        let all @ [inputs, weights, outputs] = case.nest.footprints(case.nest.extents());
+        for (counts, network) in found.levels().iter().zip(networks(&case)) {
+            assert_eq!([counts.sent[0], counts.sent[1], counts.arrived], all, "{name}");
+            assert_eq!(
+                [counts.delivered, [counts.left; 2]],
+                [[inputs, weights], [outputs; 2]],
+                "{name}"
+            );
+            let once = bytes(&case, counts).iter().sum::<u64>();
+            assert_eq!(counts.unit_bytes, 2 * once, "{name}");
+            let [down, up] = busy_once(&network, bytes(&case, counts));
+            expected += down + up;
+        }
+        assert_eq!(found.chip_cycles, expected, "{name}");
+    }
+}
+
+/// The same as [`busy`] for one fill and one drain, which are not empty, latency included. Weights
+/// that are single-buffered are a transfer of their own.
+fn busy_once(network: &Network, all @ [inputs, weights, _]: [u64; 3]) -> [u64; 2] {
+    let latency = u64::from(network.latency);
+    let [down, up] = busy(network, all);
+    let down = match (network.weights, network.single_weights) {
+        (None, true) => network.down.cycles(inputs) + network.down.cycles(weights) + latency,
+        (Some(_), true) => down + latency,
+        (_, false) => down,
+    };
+    [latency + down, latency + up]
+}
+
+/// At a byte per cycle and without latency, no transfer is rounded up.
+#[test]
+fn nothing_takes_longer_than_all_its_parts_in_turn() {
+    for (name, case) in all() {
+        let found = case.with(|network| {
+            *network = Network { down: bandwidth(1), up: bandwidth(1), latency: 0, ..*network };
+            network.weights = network.weights.map(|_| bandwidth(1));
+        });
+        let moved = |counts| bytes(&case, counts).iter().sum::<u64>();
+        let moved: u64 = found.levels().iter().map(moved).sum();
+        assert!(found.chip_cycles <= found.compute_cycles + moved, "{name}");
+    }
+}
+
+#[test]
+fn loads_of_single_buffered_weights_are_not_hidden() {
+    for (name, case) in all() {
+        let found = run_with(&case, 0, |network| network.single_weights = true);
+        let network = networks(&case)[0];
+        let [_, weights, _] = bytes(&case, &found.levels()[0]);
+        let exposed = network.weights.unwrap_or(network.down).cycles(weights);
+        assert!(found.chip_cycles >= found.compute_cycles + exposed, "{name}");
+    }
+}
+
+/// Networks of unlimited bandwidth and of these latencies, outermost first, the last for the rest.
+fn run_late(case: &Case, latencies: &[u32], step_latency: bool) -> Evaluation {
+    run_on(case, |machine| {
+        machine.networks = networks(case);
+        for (level, network) in machine.networks.iter_mut().enumerate() {
+            let Network { multicast, forward, reduce, .. } = *network;
+            let latency = latencies[level.min(latencies.len() - 1)];
+            let ideal = Network::IDEAL;
+            *network = Network { multicast, forward, reduce, latency, step_latency, ..ideal };
+        }
+    })
+}
+
+/// Whether units of the innermost level alone can fall idle: a cluster that does is drained in the
+/// middle of the layer.
+fn clusters_never_idle(case: &Case) -> bool {
+    let levels = case.mapping.levels();
+    levels[..levels.len() - 1].iter().all(|level| level.spatial().is_none())
+}
+
+/// Every level once on the way in and once on the way out.
+#[test]
+fn latency_is_exposed_in_the_first_fill_and_the_last_drain_alone() {
+    let mut exact = 0;
+    for (name, case) in all() {
+        let found = run_late(&case, &[100, 20, 3], false);
+        let levels = case.mapping.levels().len();
+        let exposed = 2 * [100, 120, 123][levels - 1];
+        let late = found.chip_cycles - found.compute_cycles;
+        if clusters_never_idle(&case) {
+            assert_eq!(late, exposed, "{name}");
+            exact += 1;
+        } else {
+            assert!(late >= exposed, "{name}");
+        }
+    }
+    assert_enough("clusters that never fall idle", exact);
+}
+
+/// Every step of a mapping that repeats nothing moves something. If that takes longer than any
+/// work, it hides all but the work of the first step, which is on the largest box.
+#[test]
+fn step_latency_is_charged_once_in_every_step() {
+    let kind = |case: &Case| case.mapping.levels().len() == 1 && !case.machine.allow_overlap;
+    for (name, case) in of_kind("one level", kind) {
+        let latency = 1 << 30;
+        let found = run_late(&case, &[latency], true);
+        let largest = case.mapping.levels()[0].unit_extents(case.nest.extents());
+        let work: u64 = largest.into_iter().map(u64::from).product();
+        let first = work.div_ceil(u64::from(case.machine.rate));
+        let steps = found.levels()[0].steps;
+        assert_eq!(found.chip_cycles, (steps + 1) * u64::from(latency) + first, "{name}");
+    }
+}

@@ -1,0 +1,174 @@
+//! The loop-nest cost model on networks: both editions, every published dataflow.
+
+use std::sync::Arc;
+
+use xrsim::config::{Catalog, Edition, Hardware, Kind};
+use xrsim::cost::CostModel;
+use xrsim::cost::loop_nest::{LayerReport, LoopNest, Start, nests_in_place, step_classes};
+use xrsim::hardware::{Accelerator, System};
+use xrsim::model::{ConvShape, Layer, Network, Source, VectorOp, VectorShape};
+use xrsim::units::Bytes;
+
+/// Every network of an edition.
+fn networks(edition: Edition) -> Vec<Arc<Network>> {
+    let mut catalog = Catalog::with_networks(edition);
+    let names = catalog.names(Kind::Network);
+    names.iter().map(|name| catalog.network(name).expect("it is embedded")).collect()
+}
+
+/// The accelerators of A, B and C (WS, OS and RS) with so many PEs on the chip of the paper.
+fn accelerators(pes: u32) -> Vec<Accelerator> {
+    let mut catalog = Catalog::new();
+    let platform = catalog.platform("paper").expect("it is embedded");
+    let single = ["A", "B", "C"].map(|name| match catalog.hardware(name) {
+        Ok(Hardware::Style(style)) => style.instantiate(pes, &platform).expect("a system"),
+        other => panic!("{name} is {other:?}"),
+    });
+    single.iter().flat_map(System::accelerators).cloned().collect()
+}
+
+#[test]
+fn every_layer_of_both_editions_is_legal_on_every_dataflow_and_executed_once() {
+    for edition in Edition::ALL.map(|(edition, _)| edition) {
+        for accelerator in [1024, 3072, 8192].iter().flat_map(|&pes| accelerators(pes)) {
+            for network in networks(edition) {
+                let layers = LayerReport::of_network(&network, &accelerator)
+                    .unwrap_or_else(|error| panic!("{}: {error}", network.name()));
+                for (layer, report) in network.layers().iter().zip(&layers) {
+                    assert_eq!(
+                        report.macs,
+                        layer.operator.macs(),
+                        "{} {}",
+                        network.name(),
+                        layer.name
+                    );
+                    assert!((0.0..=1.0).contains(&report.utilisation), "{}", layer.name);
+                    let roofs = report.compute_cycles.max(report.dram_cycles);
+                    assert!(report.cycles >= roofs && report.chip_cycles >= report.compute_cycles);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn classes_of_steps_add_up_to_the_counts_of_their_level() {
+    let network = &networks(Edition::Reference)[6];
+    for accelerator in accelerators(1024) {
+        for layer in 0..network.layers().len() {
+            for nest in nests_in_place(network, layer, &accelerator).expect("it is legal") {
+                let classes = step_classes(&nest.nest, &nest.mapping, &nest.machine);
+                for (level, counts) in nest.evaluation.levels().iter().enumerate() {
+                    let here = || classes.iter().filter(|class| class.level == level);
+                    let steps = here().filter(|class| class.start != Start::Flush);
+                    assert_eq!(steps.map(|class| class.times).sum::<u64>(), counts.steps);
+                    for tensor in 0..2 {
+                        let sent = here().map(|class| class.times * class.sent[tensor]);
+                        assert_eq!(sent.sum::<u64>(), counts.sent[tensor]);
+                    }
+                    let arrived = here().map(|class| class.times * class.arrived);
+                    assert_eq!(arrived.sum::<u64>(), counts.arrived);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_network_costs_what_its_layers_report_in_place() {
+    let accelerator = &accelerators(4096)[0];
+    for network in networks(Edition::Reference) {
+        let total = LoopNest.network(&network, accelerator).expect("it is legal");
+        let layers = LayerReport::of_network(&network, accelerator).expect("it is legal");
+        let cycles: u64 = layers.iter().map(|layer| layer.cycles).sum();
+        assert_eq!(total.cycles.get(), cycles);
+        assert_eq!(total.layers, layers.iter().map(LayerReport::cost).collect::<Vec<_>>());
+    }
+}
+
+#[test]
+fn residency_never_moves_more_than_layers_by_themselves() {
+    // What stays in the L2 saves its own traffic; what it takes from others can cost more only where
+    // they reload, which no network of the suite does on the chip of the paper.
+    for accelerator in accelerators(4096) {
+        for network in networks(Edition::Reference) {
+            let in_place = LayerReport::of_network(&network, &accelerator).expect("it is legal");
+            let alone = network
+                .layers()
+                .iter()
+                .map(|layer| LayerReport::new(&layer.operator, &accelerator).expect("it is legal"));
+            let bytes = |report: &LayerReport| report.dram_bytes.iter().sum::<u64>();
+            let (in_place, alone): (u64, u64) =
+                (in_place.iter().map(bytes).sum(), alone.map(|report| bytes(&report)).sum());
+            assert!(in_place <= alone, "{}: {in_place} > {alone}", network.name());
+            let compulsory = network.weights();
+            assert!(in_place >= compulsory, "{}: {in_place} < {compulsory}", network.name());
+        }
+    }
+}
+
+/// A 1x1 convolution of 8 channels at 4x4 positions: 128 inputs, 64 weights, 128 outputs.
+fn small() -> ConvShape {
+    ConvShape { k: 8, c: 8, y: 4, x: 4, ..ConvShape::UNIT }
+}
+
+#[test]
+fn outputs_stay_in_the_l2_until_they_are_read_last() {
+    // conv1 is read by conv2 and, two layers on, by the sum; conv3 feeds the sum alone. Only what
+    // comes from outside (128 bytes), the weights (64 each) and the result (128) cross the pins.
+    let mut sum = Layer::new(
+        "sum",
+        xrsim::model::Operator::Vector(VectorShape::new(VectorOp::Add, 256, 128, 1)),
+    );
+    sum.sources = vec![Source::Back(3), Source::Back(1)];
+    let conv = |name| Layer::new(name, small());
+    let layers = vec![conv("conv1"), conv("conv2"), conv("conv3"), sum];
+    let network = Network::new("residual", layers).expect("a network");
+    let accelerator = &accelerators(1024)[0];
+    let reports = LayerReport::of_network(&network, accelerator).expect("it is legal");
+    let bytes: Vec<_> = reports.iter().map(|report| report.dram_bytes).collect();
+    assert_eq!(bytes, [[128, 64, 0, 0], [0, 64, 0, 0], [0, 64, 0, 0], [0, 0, 0, 128]]);
+    let stays: Vec<_> = reports.iter().map(|report| report.resident).collect();
+    let [yes, no] = [true, false];
+    assert_eq!(stays, [[no, no, yes], [yes, no, yes], [yes, no, yes], [yes, no, no]]);
+}
+
+#[test]
+fn what_has_no_room_goes_off_chip() {
+    // 700 bytes: a layer holds 64 weights and its smallest tiles, but not 128 inputs and 128 partial
+    // sums of 4 bytes beside them.
+    let layers = vec![Layer::new("a", small()), Layer::new("b", small())];
+    let network = Network::new("chain", layers).expect("a network");
+    let mut accelerator = accelerators(1024)[0].clone();
+    accelerator.memory.shared = Bytes::new(500);
+    let reports = LayerReport::of_network(&network, &accelerator).expect("it is legal");
+    assert!(reports.iter().all(|report| report.resident == [false; 3]));
+    assert!(reports[0].dram_bytes[3] >= 128 && reports[1].dram_bytes[0] >= 128);
+}
+
+#[test]
+fn a_tile_larger_than_a_scratchpad_is_a_reason_and_not_an_error() {
+    let mut accelerator = accelerators(1024)[0].clone();
+    accelerator.memory.local = Bytes::new(8);
+    let conv = Layer::new("conv", ConvShape { y: 9, x: 9, r: 3, s: 3, ..small() });
+    let network = Network::new("one", vec![conv]).expect("a network");
+    let reason = LoopNest.network(&network, &accelerator).expect_err("it does not fit");
+    // Two of 9 inputs, 9 weights and one partial sum of 4 bytes.
+    assert!(reason.to_string().contains("needs 44 bytes in every PE"), "{reason}");
+}
+
+#[test]
+fn operators_without_macs_take_what_lanes_l2_or_dram_take() {
+    // A sum of two tensors of 1,024 elements on 1,024 lanes: 1 cycle; 3,072 bytes at 256 bytes per
+    // cycle: 12; from DRAM at 128: 24.
+    let sum = VectorShape::new(VectorOp::Add, 2048, 1024, 1);
+    let accelerator = &accelerators(1024)[0];
+    let operator = xrsim::model::Operator::Vector(sum);
+    let report = LayerReport::new(&operator, accelerator).expect("it always runs");
+    assert_eq!((report.compute_cycles, report.chip_cycles, report.dram_cycles), (1, 12, 24));
+    assert_eq!(report.cycles, 24);
+    // Softmax reads its input three times: 4 x 1,024 bytes.
+    let softmax = VectorShape::new(VectorOp::Softmax, 1024, 1024, 1);
+    let report = LayerReport::new(&xrsim::model::Operator::Vector(softmax), accelerator);
+    assert_eq!(report.expect("it always runs").chip_cycles, 16);
+}

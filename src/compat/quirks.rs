@@ -421,10 +421,10 @@ mod tests {
         let card = hand_computed().scorecard();
         let [a, b, c] = &card.models[..] else { panic!() };
         // a42 still runs at the end. b41 and b42 still wait, the others are dropped.
-        assert_eq!((a.counts.released, a.counts.executed, a.qoe), (43, 42, 1.0));
-        assert_eq!((b.counts.released, b.counts.dropped), (43, 41));
-        assert_eq!((c.counts.released, c.counts.not_triggered), (0, 43));
-        assert_eq!(card.total.counts.deadline_misses, 0);
+        assert_eq!((a.counts.requests, a.counts.executed, a.qoe), (43, 42, 1.0));
+        assert_eq!((b.counts.requests, b.counts.dropped), (43, 41));
+        assert_eq!((c.counts.requests, c.counts.not_triggered), (0, 43));
+        assert_eq!(card.total.counts.late, 0);
         assert_eq!(card.total.counts.energy, Millijoules::new(42.0 * 750.0));
     }
 

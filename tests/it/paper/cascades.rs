@@ -49,7 +49,7 @@ fn without_a_keyword_speech_recognition_is_not_asked_for() {
     let trace = trace(&plan);
     assert_eq!(record(&trace, 1, 0).outcome, Outcome::NotTriggered);
     let counts = plan.score(&trace).models[1].counts;
-    assert_eq!((counts.released, counts.not_triggered), (0, 3));
+    assert_eq!((counts.requests, counts.not_triggered), (0, 3));
 }
 
 /// KD waits for a hog until its deadline. SR counts as dropped only if its draw triggers it.

@@ -52,7 +52,7 @@ fn a_latency_up_to_the_period_meets_every_deadline() {
     for latency_ms in [0.0, 0.001, 37.5, 99.999, 100.0] {
         let plan = periodic(latency_ms, 1, 30);
         let counts = plan.score(&trace(&plan)).total.counts;
-        assert_eq!((counts.executed, counts.deadline_misses), (30, 0), "{latency_ms}");
+        assert_eq!((counts.executed, counts.late), (30, 0), "{latency_ms}");
     }
 }
 
@@ -66,7 +66,7 @@ fn a_latency_above_the_period_executes_exactly_what_fits() {
         let plan = periodic(latency_ms, 1, 30);
         let counts = plan.score(&trace(&plan)).total.counts;
         assert_eq!((counts.executed, counts.dropped), (executed, 30 - executed), "{latency_ms}");
-        assert_eq!(counts.deadline_misses, executed, "each takes longer than a period");
+        assert_eq!(counts.late, executed, "each takes longer than a period");
     }
 }
 
@@ -103,7 +103,7 @@ fn n_overloaded_accelerators_execute_exactly_what_fits() {
         let fits = |k: u64| ((30 - k) * 100_000).div_ceil(latency_us);
         let executed: u64 = (0..n as u64).map(fits).sum();
         assert_eq!(counts.executed, executed, "{latency_us} on {n}");
-        assert_eq!(counts.released, 30);
+        assert_eq!(counts.requests, 30);
     }
 }
 

@@ -6,20 +6,20 @@ use rayon::prelude::*;
 use crate::score::Score;
 use crate::units::{Millijoules, SimSpan, SimTime};
 
-use super::arrivals::MAX_RATE;
-use super::bed::{Measured, TestBed, TestError};
-use super::peak::{Climb, Search, Trial, climb, find_common};
-use super::performance::{Measurement, Metric, Performance, measure};
-use super::rounds::Round;
-use super::service::{Discipline, Service, ServiceTime};
-use super::settings::{Library, MAX_SAMPLES, Scenario, Seeds, Settings};
-use super::statistics::Statistics;
-use super::suite::{Load, Test};
-use super::sustained::{Unsustained, is_too_fast};
+use crate::mlperf::results::{LatencyStatistics, Metric, Performance, Unsustained, is_too_fast};
+use crate::mlperf::rules::{Load, Round, Test};
+use crate::mlperf::settings::{
+    EffectiveSettings, LoadScenario, MAX_RATE, MAX_SAMPLES, QuerySampleLibrary, Seeds,
+};
+use crate::mlperf::sut::{Discipline, ServerSystem, ServiceTime};
+
+use super::measure::{Measurement, measure};
+use super::peak_search::{PeakSearch, SearchMethod, Trial, find_common, search_upward};
+use super::test_bed::{TestBed, TestError, TestRun};
 
 /// What a test is made with beside the suite.
 #[derive(Debug, Clone, Copy)]
-pub struct Rules {
+pub struct TestOptions {
     /// Round whose LoadGen and seeds hold.
     pub round: &'static Round,
     /// Whether its counts and durations hold too, in place of the suite's.
@@ -39,9 +39,9 @@ pub struct Rules {
 
 /// What a test gave.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Outcome {
+pub struct TestResult {
     /// Settings of the run that counts.
-    pub settings: Settings,
+    pub settings: EffectiveSettings,
     /// That run; of several the one with the least result.
     pub measurement: Measurement,
     /// The search that found its load; empty without one.
@@ -51,21 +51,21 @@ pub struct Outcome {
     /// Energy of all samples; `None` if nothing is known of that.
     pub energy: Option<Millijoules>,
     /// Scores of the usage scenario beside the queries, if there is one and any frame of it counts.
-    pub beside: Option<Beside>,
+    pub background: Option<BackgroundScores>,
     /// Why the result is no rate that the system sustains, whatever LoadGen says.
     pub unsustained: Option<Unsustained>,
 }
 
 /// What a usage scenario scores.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Beside {
+pub struct BackgroundScores {
     /// With the queries.
     pub with_queries: Score,
     /// In the same time without them.
     pub alone: Score,
 }
 
-impl Outcome {
+impl TestResult {
     /// What the run says.
     pub fn performance(&self) -> &Performance {
         &self.measurement.performance
@@ -91,8 +91,10 @@ impl Outcome {
     /// Single-stream and multi-stream: energy of a query, which power measurements report as energy
     /// per stream.
     pub fn energy_per_stream(&self) -> Option<Millijoules> {
-        let is_stream =
-            matches!(self.settings.scenario, Scenario::SingleStream | Scenario::MultiStream);
+        let is_stream = matches!(
+            self.settings.scenario,
+            LoadScenario::SingleStream | LoadScenario::MultiStream
+        );
         let samples = self.settings.samples_per_query as f64;
         let energy = self.energy_per_sample().filter(|_| is_stream)?;
         Some(Millijoules::new(energy.get() * samples))
@@ -112,8 +114,12 @@ impl Outcome {
 /// # Errors
 ///
 /// [`TestError`].
-pub fn run_test(test: &Test, rules: &Rules, bed: &dyn TestBed) -> Result<Outcome, TestError> {
-    let settings = settings(test, rules, bed)?;
+pub fn run_test(
+    test: &Test,
+    rules: &TestOptions,
+    bed: &dyn TestBed,
+) -> Result<TestResult, TestError> {
+    let settings = effective_settings(test, rules, bed)?;
     let mut outcome = match test.load {
         Load::Server { runs, .. } => {
             let runs = if rules.counts_of_round { rules.round.server_runs } else { runs };
@@ -134,9 +140,9 @@ pub fn run_test(test: &Test, rules: &Rules, bed: &dyn TestBed) -> Result<Outcome
         }
         _ => make(&settings, bed),
     }?;
-    if let Some(Beside { with_queries, .. }) = outcome.beside {
-        let alone = bed.without_queries(outcome.measurement.end() - SimTime::ZERO)?;
-        outcome.beside = alone.map(|alone| Beside { with_queries, alone });
+    if let Some(BackgroundScores { with_queries, .. }) = outcome.background {
+        let alone = bed.background_alone(outcome.measurement.end() - SimTime::ZERO)?;
+        outcome.background = alone.map(|alone| BackgroundScores { with_queries, alone });
     }
     Ok(outcome)
 }
@@ -152,12 +158,16 @@ fn takes_no_time(bed: &dyn TestBed) -> Result<bool, TestError> {
 /// # Errors
 ///
 /// [`TestError`].
-pub fn settings(test: &Test, rules: &Rules, bed: &dyn TestBed) -> Result<Settings, TestError> {
+pub fn effective_settings(
+    test: &Test,
+    rules: &TestOptions,
+    bed: &dyn TestBed,
+) -> Result<EffectiveSettings, TestError> {
     let scenario = match test.load {
-        Load::SingleStream => Scenario::SingleStream,
-        Load::MultiStream { .. } => Scenario::MultiStream,
-        Load::Server { .. } => Scenario::Server,
-        Load::Offline => Scenario::Offline,
+        Load::SingleStream => LoadScenario::SingleStream,
+        Load::MultiStream { .. } => LoadScenario::MultiStream,
+        Load::Server { .. } => LoadScenario::Server,
+        Load::Offline => LoadScenario::Offline,
     };
     let samples = test.task.performance_samples;
     let percentile = test.percentile.unwrap_or(0.99);
@@ -199,8 +209,8 @@ pub fn settings(test: &Test, rules: &Rules, bed: &dyn TestBed) -> Result<Setting
         }
         Load::SingleStream | Load::Offline => {}
     }
-    let library = Library { performance_samples: samples, total_samples: samples };
-    Ok(Settings::new(&requested, library, rules.round.loadgen)?)
+    let library = QuerySampleLibrary { performance_samples: samples, total_samples: samples };
+    Ok(EffectiveSettings::new(&requested, library, rules.round.loadgen)?)
 }
 
 /// Samples of the data set, which rounds that make do with fewer in Offline ask for: not known here, and
@@ -216,7 +226,7 @@ struct Server<'a> {
 
 impl Server<'_> {
     /// The highest rate at which every run passes.
-    fn peak(&self, settings: &Settings) -> Result<Outcome, TestError> {
+    fn peak(&self, settings: &EffectiveSettings) -> Result<TestResult, TestError> {
         let passes = |rate: f64, run: usize| {
             if rate > MAX_RATE {
                 return Ok(false);
@@ -228,31 +238,35 @@ impl Server<'_> {
         self.outcome(settings, search)
     }
 
-    /// LoadGen's own search, from the rate of `settings` on.
-    fn peak_from(&self, settings: &Settings) -> Result<Outcome, TestError> {
-        let search = climb(&Climb::of(settings)?, |rate| {
+    /// LoadGen's own search, from the rate of `effective_settings` on.
+    fn peak_from(&self, settings: &EffectiveSettings) -> Result<TestResult, TestError> {
+        let search = search_upward(&SearchMethod::of(settings)?, |rate| {
             if rate > MAX_RATE {
                 return Ok(None);
             }
             let outcome = self.all_runs(&settings.with_rate(rate)?)?;
             let passes = outcome.performance().passes();
-            let Outcome { settings, measurement, .. } = outcome;
+            let TestResult { settings, measurement, .. } = outcome;
             let is_possible =
-                !is_too_fast(&settings, &measurement.performance, self.bed.most_per_s());
+                !is_too_fast(&settings, &measurement.performance, self.bed.max_samples_per_s());
             Ok::<_, TestError>((passes && is_possible).then_some(()))
         })?;
         self.outcome(settings, search)
     }
 
-    /// The runs at the peak, or at the rate of `settings` if none passes.
-    fn outcome(&self, settings: &Settings, search: Search<()>) -> Result<Outcome, TestError> {
+    /// The runs at the peak, or at the rate of `effective_settings` if none passes.
+    fn outcome(
+        &self,
+        settings: &EffectiveSettings,
+        search: PeakSearch<()>,
+    ) -> Result<TestResult, TestError> {
         let rate = search.peak.map_or(settings.target_qps, |(rate, ())| rate);
         let outcome = self.all_runs(&settings.with_rate(rate)?)?;
-        Ok(Outcome { trials: search.trials, ..outcome })
+        Ok(TestResult { trials: search.trials, ..outcome })
     }
 
     /// Every run at one rate: the least of those that do not pass, or else of all.
-    fn all_runs(&self, settings: &Settings) -> Result<Outcome, TestError> {
+    fn all_runs(&self, settings: &EffectiveSettings) -> Result<TestResult, TestError> {
         if self.runs == 1 {
             return make(settings, self.bed);
         }
@@ -268,42 +282,42 @@ impl Server<'_> {
         let judged = judged.into_iter().collect::<Result<Vec<_>, _>>()?;
         let least = judged.into_iter().min().map_or(0, |(_, _, _, run)| run);
         let outcome = make(&with_seed(settings, least), self.bed)?;
-        Ok(Outcome { runs: self.runs, ..outcome })
+        Ok(TestResult { runs: self.runs, ..outcome })
     }
 }
 
 /// The settings of one of several runs. The first has the official seeds, the others those after them,
 /// since equal seeds make equal runs.
-fn with_seed(settings: &Settings, run: u32) -> Settings {
+fn with_seed(settings: &EffectiveSettings, run: u32) -> EffectiveSettings {
     let schedule = settings.seeds.schedule.wrapping_add(u64::from(run));
-    Settings { seeds: Seeds { schedule, ..settings.seeds }, ..settings.clone() }
+    EffectiveSettings { seeds: Seeds { schedule, ..settings.seeds }, ..settings.clone() }
 }
 
 /// The most streams whose queries keep their interval.
 ///
 /// On a uniform bed a query finds the system idle whatever the ones before took, so that all of its kind
 /// take the same time: as many streams pass as have that time within the interval.
-fn peak_streams(settings: &Settings, bed: &dyn TestBed) -> Result<Outcome, TestError> {
+fn peak_streams(settings: &EffectiveSettings, bed: &dyn TestBed) -> Result<TestResult, TestError> {
     let most = match bed.is_uniform() {
         true => MAX_STREAMS,
         false => MAX_SAMPLES / settings.min_query_count.max(1),
     };
-    let start = Climb { most: most as f64, ..Climb::of(settings)? };
-    let search = climb(&start, |streams| {
+    let start = SearchMethod { most: most as f64, ..SearchMethod::of(settings)? };
+    let search = search_upward(&start, |streams| {
         let passes = match bed.is_uniform() {
-            true => keeps_interval(settings, bed.burst(streams as u64)?.latency)?,
+            true => keeps_interval(settings, bed.idle_query(streams as u64)?.latency)?,
             false => bed.passes(&settings.with_samples_per_query(streams as u64)?)?,
         };
         Ok::<_, TestError>(passes.then_some(()))
     })?;
     let most = search.peak.map_or(settings.samples_per_query, |(streams, ())| streams as u64);
-    let outcome = streams(&Settings { samples_per_query: most, ..settings.clone() }, bed)?;
-    Ok(Outcome { trials: search.trials, ..outcome })
+    let outcome = streams(&EffectiveSettings { samples_per_query: most, ..settings.clone() }, bed)?;
+    Ok(TestResult { trials: search.trials, ..outcome })
 }
 
 /// Whether queries that all take `latency` skip no tick. Ticks are cut to nanoseconds, so that a latency
 /// as long as the interval has to be played.
-fn keeps_interval(settings: &Settings, latency: SimSpan) -> Result<bool, TestError> {
+fn keeps_interval(settings: &EffectiveSettings, latency: SimSpan) -> Result<bool, TestError> {
     let difference = latency.ns().abs_diff(settings.target_latency.ns());
     if difference > 2 {
         return Ok(latency < settings.target_latency);
@@ -315,43 +329,55 @@ fn keeps_interval(settings: &Settings, latency: SimSpan) -> Result<bool, TestErr
 /// Streams beyond which no more are looked for; where every sample is played, as many as a run may have.
 const MAX_STREAMS: u64 = 1 << 20;
 
-/// The run of queries of as many samples as `settings` say. On a uniform bed every query stands for its
+/// The run of queries of as many samples as `effective_settings` say. On a uniform bed every query stands for its
 /// samples, which are done together with the last of them.
-fn streams(settings: &Settings, bed: &dyn TestBed) -> Result<Outcome, TestError> {
+fn streams(settings: &EffectiveSettings, bed: &dyn TestBed) -> Result<TestResult, TestError> {
     let streams = settings.samples_per_query;
     if !bed.is_uniform() {
         return make(&settings.with_samples_per_query(streams)?, bed);
     }
-    let burst = bed.burst(streams)?;
+    let burst = bed.idle_query(streams)?;
     let of_queries = settings.with_samples_per_query(1)?;
     let mut measurement = measure(&of_queries, &mut of_latency(burst.latency))?;
     let queries = measurement.performance.queries as f64;
-    let of_samples = Statistics::of_repeated(burst.samples, queries as usize, settings.percentile);
+    let of_samples = LatencyStatistics::of_repeated(
+        burst.sample_latencies,
+        queries as usize,
+        settings.percentile,
+    );
     if let Some(of_samples) = of_samples {
         measurement.performance.sample_latency = of_samples;
     }
     let min_sample_count = settings.min_query_count.saturating_mul(streams);
-    Ok(Outcome {
-        settings: Settings { min_sample_count, ..settings.clone() },
+    Ok(TestResult {
+        settings: EffectiveSettings { min_sample_count, ..settings.clone() },
         measurement,
         trials: Vec::new(),
         runs: 1,
         energy: burst.energy.map(|energy| Millijoules::new(energy.get() * queries)),
-        beside: None,
+        background: None,
         unsustained: None,
     })
 }
 
 /// A system whose queries all take the same time.
-fn of_latency(latency: SimSpan) -> Service {
-    Service::new(ServiceTime::Constant(latency), Discipline::Query, vec![1.0])
+fn of_latency(latency: SimSpan) -> ServerSystem {
+    ServerSystem::new(ServiceTime::Constant(latency), Discipline::Query, vec![1.0])
 }
 
 /// A run with every sample by itself.
-fn make(settings: &Settings, bed: &dyn TestBed) -> Result<Outcome, TestError> {
-    let Measured { measurement, energy, beside } = bed.measure(settings)?;
-    let beside = beside.map(|score| Beside { with_queries: score, alone: score });
+fn make(settings: &EffectiveSettings, bed: &dyn TestBed) -> Result<TestResult, TestError> {
+    let TestRun { measurement, energy, background } = bed.measure(settings)?;
+    let background = background.map(|score| BackgroundScores { with_queries: score, alone: score });
     let settings = settings.clone();
-    let unsustained = Unsustained::of(&settings, &measurement.performance, bed.most_per_s());
-    Ok(Outcome { settings, measurement, trials: Vec::new(), runs: 1, energy, beside, unsustained })
+    let unsustained = Unsustained::of(&settings, &measurement.performance, bed.max_samples_per_s());
+    Ok(TestResult {
+        settings,
+        measurement,
+        trials: Vec::new(),
+        runs: 1,
+        energy,
+        background,
+        unsustained,
+    })
 }

@@ -79,12 +79,12 @@ pub struct Quality {
     /// Unit of its values, e.g. `%`; empty for plain numbers.
     pub unit: Box<str>,
     /// What is asked for.
-    pub target: Target,
+    pub target: QualityTarget,
 }
 
 /// Value of a quality metric.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Target {
+pub enum QualityTarget {
     /// A share of what the reference model reaches in 32-bit floating point.
     OfFp32 {
         /// Value of the reference model, above 0.
@@ -96,7 +96,7 @@ pub enum Target {
     Absolute(f64),
 }
 
-impl Target {
+impl QualityTarget {
     /// The value that has to be reached.
     pub fn value(self) -> f64 {
         match self {
@@ -177,9 +177,9 @@ mod tests {
 
     #[test]
     fn a_share_of_the_reference_is_a_value() {
-        let target = Target::OfFp32 { fp32: 76.0, percent: 99.0 };
+        let target = QualityTarget::OfFp32 { fp32: 76.0, percent: 99.0 };
         assert_eq!(target.value(), 76.0 * 99.0 / 100.0);
-        assert_eq!(Target::Absolute(33.0).value(), 33.0);
+        assert_eq!(QualityTarget::Absolute(33.0).value(), 33.0);
     }
 
     #[test]

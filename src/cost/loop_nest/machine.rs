@@ -2,7 +2,7 @@
 
 use std::num::NonZeroU64;
 
-use crate::hardware::{Accelerator, ByteEnergy, Noc, Widths};
+use crate::hardware::{self, Accelerator, ByteEnergy, Widths};
 
 use super::energy::Energies;
 
@@ -63,31 +63,20 @@ impl Network {
     };
 }
 
-/// Levels for which a network says something.
-fn levels(noc: &Noc) -> usize {
-    let bandwidths = [&noc.bandwidth, &noc.up_bandwidth, &noc.weight_bandwidth, &noc.latency];
-    let flags = [&noc.step_latency, &noc.multicast, &noc.forward, &noc.reduce, &noc.single_weights];
-    let lengths = bandwidths.map(Vec::len).into_iter().chain(flags.map(Vec::len));
-    lengths.max().unwrap_or(0)
-}
-
 impl Network {
     /// The network of one level of an accelerator.
-    fn of(noc: &Noc, level: usize) -> Self {
-        let bandwidth = |list: &[u64]| Noc::at(list, level).and_then(Bandwidth::new);
-        let flag = |list: &[bool]| Noc::at(list, level).unwrap_or(false);
-        let down = bandwidth(&noc.bandwidth).unwrap_or(Bandwidth::INFINITE);
-        let latency = Noc::at(&noc.latency, level).unwrap_or(0);
+    fn of(level: &hardware::NocLevel) -> Self {
+        let down = Bandwidth::new(level.bandwidth).unwrap_or(Bandwidth::INFINITE);
         Self {
             down,
-            up: bandwidth(&noc.up_bandwidth).unwrap_or(down),
-            weights: bandwidth(&noc.weight_bandwidth),
-            single_weights: flag(&noc.single_weights),
-            latency: u32::try_from(latency).unwrap_or(u32::MAX),
-            step_latency: flag(&noc.step_latency),
-            multicast: flag(&noc.multicast),
-            forward: flag(&noc.forward),
-            reduce: flag(&noc.reduce),
+            up: level.up_bandwidth.and_then(Bandwidth::new).unwrap_or(down),
+            weights: level.weight_bandwidth.and_then(Bandwidth::new),
+            single_weights: level.single_weights,
+            latency: u32::try_from(level.latency).unwrap_or(u32::MAX),
+            step_latency: level.step_latency,
+            multicast: level.multicast,
+            forward: level.forward,
+            reduce: level.reduce,
         }
     }
 }
@@ -146,18 +135,18 @@ impl Machine {
     /// The machine that an accelerator is, with nothing resident in its L2.
     pub fn of(accelerator: &Accelerator) -> Self {
         let Accelerator { datapath, memory, noc, .. } = accelerator;
-        let dram = Bandwidth::new(memory.offchip_bandwidth);
+        let dram = Bandwidth::new(memory.dram_bandwidth);
         Self {
             pes: accelerator.pes,
             units_limit: datapath.units_limit,
             rate: datapath.macs_per_pe_cycle,
-            networks: (0..levels(noc)).map(|level| Network::of(noc, level)).collect(),
+            networks: noc.levels().iter().map(Network::of).collect(),
             widths: datapath.widths,
             l2_bytes: Some(memory.shared.get()),
             l2_copies: memory.shared_copies,
             resident: [false; 3],
             dram: dram.unwrap_or(Bandwidth::INFINITE),
-            dram_latency: u32::try_from(memory.offchip_latency).unwrap_or(u32::MAX),
+            dram_latency: u32::try_from(memory.dram_latency).unwrap_or(u32::MAX),
             allow_overlap: false,
             energies: Energies::of(accelerator),
         }
@@ -187,10 +176,10 @@ impl Energies {
         Self {
             mac: table.mac.unwrap_or_else(mac),
             register: table.register,
-            l1: table.l1.unwrap_or(default.l1),
+            l1: table.scratchpad.unwrap_or(default.l1),
             cluster: table.cluster.unwrap_or(default.cluster),
-            l2: table.l2.unwrap_or(default.l2),
-            network: table.network,
+            l2: table.shared_memory.unwrap_or(default.l2),
+            network: table.noc,
             forward: table.forward,
             dram: table.dram,
             leakage: table.leakage,

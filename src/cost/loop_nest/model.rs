@@ -440,7 +440,7 @@ fn fits_scratchpad(
     accelerator: &Accelerator,
 ) -> Result<(), Infeasible> {
     let needed = chip.unit_bytes(mapping.levels().len() - 1);
-    let available = accelerator.memory.local.get();
+    let available = accelerator.memory.scratchpad.get();
     if needed <= available {
         return Ok(());
     }

@@ -11,6 +11,7 @@ use std::sync::Arc;
 use thiserror::Error;
 
 use crate::dataflow::Dataflow;
+use crate::model::PerTensor;
 use crate::units::{Bytes, ClockRate};
 
 /// On-chip network of one accelerator. Lists have an entry for each level, outermost (fed by the
@@ -80,7 +81,7 @@ pub struct Memory {
     /// Shared on-chip buffer (L2).
     pub shared: Bytes,
     /// Copies that it holds of a tile that changes: of inputs, weights and outputs.
-    pub shared_copies: [u32; 3],
+    pub shared_copies: PerTensor<u32>,
     /// Buffer of one PE (L1).
     pub local: Bytes,
     /// Off-chip bandwidth [byte/cycle].
@@ -92,7 +93,13 @@ pub struct Memory {
 impl Memory {
     /// Memories with a double-buffered L2 and no off-chip latency.
     pub fn new(shared: Bytes, local: Bytes, offchip_bandwidth: u64) -> Self {
-        Self { shared, shared_copies: [2; 3], local, offchip_bandwidth, offchip_latency: 0 }
+        Self {
+            shared,
+            shared_copies: PerTensor::splat(2),
+            local,
+            offchip_bandwidth,
+            offchip_latency: 0,
+        }
     }
 }
 

@@ -11,6 +11,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("statistics", &[]),
     ("text", &[]),
     ("renamed", &[]),
+    ("column", &["renamed"]),
     ("model", &[]),
     ("dataflow", &[]),
     ("hardware", &["units", "model", "dataflow"]),
@@ -18,9 +19,12 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("trace", &["units", "ids"]),
     ("cost", &["units", "ids", "renamed", "model", "dataflow", "hardware", "scenario"]),
     ("load", &["units", "ids", "scenario"]),
-    ("score", &["units", "ids", "scenario", "trace"]),
-    ("bounds", &["units", "ids", "scenario", "cost", "load", "score"]),
-    ("metrics", &["units", "ids", "statistics", "scenario", "trace", "cost", "load", "score"]),
+    ("score", &["column", "units", "ids", "scenario", "trace"]),
+    ("bounds", &["column", "units", "ids", "scenario", "cost", "load", "score"]),
+    (
+        "metrics",
+        &["column", "units", "ids", "statistics", "scenario", "trace", "cost", "load", "score"],
+    ),
     ("schedule", &["units", "ids", "scenario", "cost", "score"]),
     ("external", &["text", "units", "ids", "scenario", "cost", "schedule"]),
     ("plan", &["units", "hardware", "scenario", "cost", "load", "schedule", "score", "trace"]),
@@ -53,13 +57,15 @@ const ALLOWED: &[(&str, &[&str])] = &[
     (
         "sweep",
         &[
-            "ids", "hardware", "scenario", "cost", "load", "schedule", "score", "plan", "engine",
-            "compat", "trace", "bounds", "metrics", "units",
+            "column", "ids", "hardware", "scenario", "cost", "load", "schedule", "score", "plan",
+            "engine", "compat", "trace", "bounds", "metrics", "units",
         ],
     ),
     (
         "report",
         &[
+            "renamed",
+            "column",
             "units",
             "ids",
             "model",

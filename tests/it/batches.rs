@@ -187,7 +187,7 @@ fn a_recurrent_network_gains_from_batches() {
 #[test]
 fn what_is_infeasible_alone_is_infeasible_in_batches() {
     let mut accelerator = accelerators()[0].clone();
-    accelerator.memory.local = xrsim::units::Bytes::new(1);
+    accelerator.memory.scratchpad = xrsim::units::Bytes::new(1);
     let network = Catalog::new().network("edsr").unwrap();
     let error = BatchCosts::new(&LoopNest, &network, &accelerator, 2).unwrap_err();
     assert!(matches!(error, Infeasible::TileTooLarge { .. }), "{error}");

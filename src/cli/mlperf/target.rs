@@ -6,19 +6,17 @@ use std::sync::Arc;
 use crate::config::{Catalog, Edition, Hardware, ServiceTables, service_csv};
 use crate::hardware::System;
 use crate::load::LoadSettings;
-use crate::mlperf::bed::TestBed;
-use crate::mlperf::bench::{Background, Batching, Bench, Tenant};
-use crate::mlperf::servers::Servers;
-use crate::mlperf::service::ServiceTime;
-use crate::mlperf::suite::{Load, Test};
+use crate::mlperf::benchmark::{AcceleratorBed, ServerBed, TestBed};
+use crate::mlperf::rules::{Load, Test};
+use crate::mlperf::sut::{Background, Batching, ServiceTime, Tenant};
 use crate::plan::EngineSettings;
 use crate::schedule::Policy;
 use crate::units::SimSpan;
 
-use super::super::args::MlperfArgs;
 use super::super::conditions;
 use super::super::costs::{self, CostChoice};
 use super::super::message::Failure;
+use super::options::MlperfArgs;
 
 /// What is measured, and how its samples are joined.
 pub struct Target {
@@ -100,7 +98,7 @@ impl Target {
                     );
                     return Err(Failure::Argument(message));
                 }
-                Ok(Box::new(Servers::new(time.clone(), *servers as usize, self.batching)))
+                Ok(Box::new(ServerBed::new(time.clone(), *servers as usize, self.batching)))
             }
         }
     }
@@ -161,7 +159,7 @@ impl Accelerators {
             Ok::<_, Failure>(Background { scenario, load })
         });
         let scheduler = conditions::scheduler(args.scheduler.as_deref().unwrap_or("fcfs"))?;
-        if scheduler.foresees() {
+        if scheduler.is_clairvoyant() {
             return Err(Failure::Argument(format!(
                 "{} is shown every request before the run, which a load generator does not tell",
                 scheduler.label()
@@ -180,7 +178,7 @@ impl Accelerators {
     /// # Errors
     ///
     /// A network that cannot run on the system.
-    pub fn bench(&self, tenants: Vec<Tenant>) -> Result<Bench, Failure> {
+    pub fn bench(&self, tenants: Vec<Tenant>) -> Result<AcceleratorBed, Failure> {
         let has_batches = tenants.iter().any(|tenant| tenant.batching.max > 1);
         if has_batches && !self.costs.model.supports_batches() {
             let message = format!(
@@ -192,8 +190,15 @@ impl Accelerators {
         let background = self.background.clone();
         let system = Arc::clone(&self.system);
         let (model, scheduler) = (&*self.costs.model, self.scheduler.clone());
-        Bench::new(tenants, background, system, model, scheduler, EngineSettings::default())
-            .map_err(super::super::argument)
+        AcceleratorBed::new(
+            tenants,
+            background,
+            system,
+            model,
+            scheduler,
+            EngineSettings::default(),
+        )
+        .map_err(super::super::argument)
     }
 }
 

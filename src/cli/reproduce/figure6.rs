@@ -91,8 +91,8 @@ fn panel(spec: &RunSpec, result: &RunResult) -> TimelinePanel {
         match record.outcome {
             Outcome::Executed { end, .. } => {
                 let late = end > record.deadline;
-                let stretches = result.trace.stretches_of(RequestId::new(index));
-                slices.extend(stretches.map(|it| Slice {
+                let busy_intervals = result.trace.busy_intervals_of(RequestId::new(index));
+                slices.extend(busy_intervals.map(|it| Slice {
                     row: it.accelerator.index(),
                     model,
                     start_ms: it.start.as_ms(),

@@ -8,7 +8,6 @@ use crate::cost::loop_nest::{
     Bandwidth, Energies, Extents, Illegal, Machine, Nest, NocLevel, Widths, Window,
 };
 use crate::dataflow::ClusterLevel;
-use crate::hardware::Noc;
 use crate::model::PerTensor;
 
 use super::mapping::parse_mapping;
@@ -219,9 +218,9 @@ impl<'a> Cells<'a> {
         let lengths = bandwidths.iter().map(Vec::len).chain([latencies.len()]);
         let levels = lengths.chain(flags.iter().map(Vec::len)).max().unwrap_or(0);
         let noc = |level: usize| {
-            let [down, up, weights] = bandwidths.each_ref().map(|list| Noc::at(list, level));
+            let [down, up, weights] = bandwidths.each_ref().map(|list| entry(list, level));
             let [split, single, step, multicast, forward, reduce] =
-                flags.each_ref().map(|list| Noc::at(list, level).map(|flag| flag != 0));
+                flags.each_ref().map(|list| entry(list, level).map(|flag| flag != 0));
             let down = down.map_or(Bandwidth::INFINITE, bandwidth);
             let weights = weights.map_or(down, bandwidth);
             NocLevel {
@@ -229,7 +228,7 @@ impl<'a> Cells<'a> {
                 up: up.map_or(down, bandwidth),
                 weights: split.unwrap_or(false).then_some(weights),
                 single_weights: single.unwrap_or(false),
-                latency: Noc::at(&latencies, level).unwrap_or(0),
+                latency: entry(&latencies, level).unwrap_or(0),
                 step_latency: step.unwrap_or(false),
                 multicast: multicast.unwrap_or(true),
                 forward: forward.unwrap_or(false),
@@ -294,4 +293,10 @@ fn in_system(machine: &Machine) -> Machine {
 /// A bandwidth; 0 stands for none that limits.
 fn bandwidth(bytes_per_cycle: u64) -> Bandwidth {
     Bandwidth::new(bytes_per_cycle).unwrap_or(Bandwidth::INFINITE)
+}
+
+/// Entry of a level in a list that begins with the outermost one; the last entry holds for all deeper
+/// levels.
+fn entry<T: Copy>(list: &[T], level: usize) -> Option<T> {
+    list.get(level).or(list.last()).copied()
 }

@@ -2,7 +2,7 @@
 
 use std::num::NonZeroU64;
 
-use crate::hardware::{Accelerator, ByteEnergy, Noc, Widths};
+use crate::hardware::{self, Accelerator, ByteEnergy, Widths};
 use crate::model::PerTensor;
 
 use super::energy::Energies;
@@ -64,31 +64,20 @@ impl NocLevel {
     };
 }
 
-/// Levels for which a network says something.
-fn levels(noc: &Noc) -> usize {
-    let bandwidths = [&noc.bandwidth, &noc.up_bandwidth, &noc.weight_bandwidth, &noc.latency];
-    let flags = [&noc.step_latency, &noc.multicast, &noc.forward, &noc.reduce, &noc.single_weights];
-    let lengths = bandwidths.map(Vec::len).into_iter().chain(flags.map(Vec::len));
-    lengths.max().unwrap_or(0)
-}
-
 impl NocLevel {
     /// The network of one level of an accelerator.
-    fn of(noc: &Noc, level: usize) -> Self {
-        let bandwidth = |list: &[u64]| Noc::at(list, level).and_then(Bandwidth::new);
-        let flag = |list: &[bool]| Noc::at(list, level).unwrap_or(false);
-        let down = bandwidth(&noc.bandwidth).unwrap_or(Bandwidth::INFINITE);
-        let latency = Noc::at(&noc.latency, level).unwrap_or(0);
+    fn of(level: &hardware::NocLevel) -> Self {
+        let down = Bandwidth::new(level.bandwidth).unwrap_or(Bandwidth::INFINITE);
         Self {
             down,
-            up: bandwidth(&noc.up_bandwidth).unwrap_or(down),
-            weights: bandwidth(&noc.weight_bandwidth),
-            single_weights: flag(&noc.single_weights),
-            latency: u32::try_from(latency).unwrap_or(u32::MAX),
-            step_latency: flag(&noc.step_latency),
-            multicast: flag(&noc.multicast),
-            forward: flag(&noc.forward),
-            reduce: flag(&noc.reduce),
+            up: level.up_bandwidth.and_then(Bandwidth::new).unwrap_or(down),
+            weights: level.weight_bandwidth.and_then(Bandwidth::new),
+            single_weights: level.single_weights,
+            latency: u32::try_from(level.latency).unwrap_or(u32::MAX),
+            step_latency: level.step_latency,
+            multicast: level.multicast,
+            forward: level.forward,
+            reduce: level.reduce,
         }
     }
 }
@@ -147,18 +136,18 @@ impl Machine {
     /// The machine that an accelerator is, with nothing resident in its L2.
     pub fn of(accelerator: &Accelerator) -> Self {
         let Accelerator { datapath, memory, noc, .. } = accelerator;
-        let dram = Bandwidth::new(memory.offchip_bandwidth);
+        let dram = Bandwidth::new(memory.dram_bandwidth);
         Self {
             pes: accelerator.pes,
             units_limit: datapath.units_limit,
             rate: datapath.macs_per_pe_cycle,
-            noc_levels: (0..levels(noc)).map(|level| NocLevel::of(noc, level)).collect(),
+            noc_levels: noc.levels().iter().map(NocLevel::of).collect(),
             widths: datapath.widths,
             shared_bytes: Some(memory.shared.get()),
             shared_copies: memory.shared_copies,
             resident: PerTensor::splat(false),
             dram_bandwidth: dram.unwrap_or(Bandwidth::INFINITE),
-            dram_latency: u32::try_from(memory.offchip_latency).unwrap_or(u32::MAX),
+            dram_latency: u32::try_from(memory.dram_latency).unwrap_or(u32::MAX),
             allow_overlap: false,
             energies: Energies::of(accelerator),
         }
@@ -188,10 +177,10 @@ impl Energies {
         Self {
             mac: table.mac.unwrap_or_else(mac),
             register: table.register,
-            scratchpad: table.l1.unwrap_or(default.scratchpad),
+            scratchpad: table.scratchpad.unwrap_or(default.scratchpad),
             cluster: table.cluster.unwrap_or(default.cluster),
-            shared: table.l2.unwrap_or(default.shared),
-            noc: table.network,
+            shared: table.shared_memory.unwrap_or(default.shared),
+            noc: table.noc,
             forward: table.forward,
             dram: table.dram,
             leakage: table.leakage,

@@ -447,7 +447,7 @@ impl EnergyPj {
 /// Checks that two of the largest tiles of every tensor fit into the scratchpad of a PE (4.10).
 fn fits_scratchpad(nest: &PreparedNest, accelerator: &Accelerator) -> Result<(), Infeasible> {
     let needed = nest.walk.pe_bytes(&nest.mapping);
-    let available = accelerator.memory.local.get();
+    let available = accelerator.memory.scratchpad.get();
     if needed <= available {
         return Ok(());
     }

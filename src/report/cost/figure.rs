@@ -116,7 +116,7 @@ impl CostReport {
             let peak =
                 u64::from(accelerator.pes) * u64::from(accelerator.datapath.macs_per_pe_cycle);
             add(&mut peaks, "all PEs", peak as f64);
-            add(&mut bandwidths, "DRAM", accelerator.memory.offchip_bandwidth as f64);
+            add(&mut bandwidths, "DRAM", accelerator.memory.dram_bandwidth as f64);
         }
         let series = (0..self.variants.len()).map(|variant| PointSeries {
             name: self.label(&self.variants[variant]),

@@ -157,7 +157,7 @@ fn what_has_no_room_goes_off_chip() {
 #[test]
 fn a_tile_larger_than_a_scratchpad_is_a_reason_and_not_an_error() {
     let mut accelerator = accelerators(1024)[0].clone();
-    accelerator.memory.local = Bytes::new(8);
+    accelerator.memory.scratchpad = Bytes::new(8);
     let conv = Layer::new("conv", ConvShape { y: 9, x: 9, r: 3, s: 3, ..small() });
     let network = Network::new("one", vec![conv]).expect("a network");
     let reason = LoopNest.network(&network, &accelerator).expect_err("it does not fit");

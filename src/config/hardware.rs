@@ -7,6 +7,7 @@ use crate::hardware::platform::{Budget, Instance, Platform, Resources, Table};
 use crate::hardware::{
     Accelerator, ByteEnergy, Datapath, EnergyTable, Memory, Noc, Share, Style, System, Widths,
 };
+use crate::model::PerTensor;
 use crate::units::{Bytes, ClockRate};
 
 use super::Problem;
@@ -303,7 +304,7 @@ fn memory(fields: &mut Fields<'_, '_, '_>, default: Option<&Memory>) -> Option<M
     let default = default.unwrap_or(&memory);
     Some(Memory {
         dram_latency: latency.unwrap_or(default.dram_latency),
-        shared_copies: copies.unwrap_or(default.shared_copies),
+        shared_copies: copies.map_or(default.shared_copies, PerTensor::from),
         ..memory
     })
 }

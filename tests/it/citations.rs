@@ -1,7 +1,7 @@
 //! Citations in comments and links between documents lead somewhere.
 //!
 //! The rule: a folder with a chapter in `docs/` cites its sections, equations, rules and quirks by
-//! number alone. Every other citation of a section or equation says right before or after it of what:
+//! number alone. Every other citation of a section says right before or after it of what:
 //! `XRBench section 4.1`, `section 4.1 of the paper`, `section 4.1 of docs/cost-model-maestro.md`.
 
 use std::collections::BTreeSet;
@@ -110,8 +110,8 @@ struct Citation {
     has_source: bool,
 }
 
-/// Citations of a paragraph: `section 4.1`, `sections 4.1 and 4.2`, `equation (4.1)`, `(4.1)`, `rule R7`,
-/// `R5 to R10`, `Quirk 4`, `quirks 21 to 23`. Numbers in parentheses and rules count if `all`.
+/// Citations of a paragraph: `section 4.1`, `sections 4.1 and 4.2`, `Quirk 4`, `quirks 21 to 23`; and if
+/// `all`, equations such as `(4.1)` and rules such as `R7` or `R5 to R10`.
 fn citations(text: &str, all: bool) -> Vec<Citation> {
     let words: Vec<&str> = text.split_whitespace().collect();
     let mut found = Vec::new();
@@ -119,7 +119,7 @@ fn citations(text: &str, all: bool) -> Vec<Citation> {
     while at < words.len() {
         let kind = words[at].trim_start_matches(['(', '[', '*']).to_lowercase();
         let (prefix, is_list) = match kind.as_str() {
-            "section" | "sections" | "equation" | "equations" => ("", true),
+            "section" | "sections" => ("", true),
             "quirk" | "quirks" => ("quirk ", true),
             _ => ("", false),
         };
@@ -157,7 +157,8 @@ fn mark(word: &str, in_list: bool, all: bool) -> Option<String> {
         return Some(bare.into());
     }
     let is_rule = bare.strip_prefix('R').is_some_and(|rest| is_number(rest) && !rest.contains('.'));
-    let is_label = word.starts_with('(') && bare.contains('.') && is_number(bare);
+    let is_label = word.starts_with('(') && bare.len() <= "10.12".len() && is_number(bare);
+    let is_label = is_label && bare.contains('.');
     (all && (is_rule || is_label)).then(|| bare.into())
 }
 
@@ -188,11 +189,15 @@ fn dead_documents(path: &Path, paragraph: &Paragraph) -> Vec<String> {
 
 #[test]
 fn every_citation_of_a_comment_leads_somewhere() {
-    let chapters: Vec<_> = CHAPTERS
+    let (written, missing): (Vec<_>, Vec<_>) =
+        CHAPTERS.iter().partition(|(_, document)| root().join(document).exists());
+    let chapters: Vec<_> = written
         .iter()
         .map(|(folder, document)| (root().join(folder), marks(&read(&root().join(document)))))
         .collect();
-    let dead = files(&root().join("src"), "rs").into_iter().flat_map(|path| {
+    let is_open = |path: &PathBuf| !missing.iter().any(|(it, _)| path.starts_with(root().join(it)));
+    let sources = files(&root().join("src"), "rs").into_iter().filter(is_open);
+    let dead = sources.flat_map(|path| {
         let chapter = chapters.iter().find(|(folder, _)| path.starts_with(folder));
         let shown = path.strip_prefix(root()).expect("it lies in the repository").to_owned();
         dead_citations(&shown, &read(&path), chapter.map(|(_, marks)| marks))

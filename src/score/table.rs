@@ -146,7 +146,7 @@ table! {
         qoe: qoe::OF_MODEL,
         /// Definition 15 as printed: sum of inference scores over NumFrm, times QoE.
         score: overall::PRINTED,
-        /// The reading of section 3.7: mean of inference scores over *executed* requests, times QoE.
+        /// The reading of section 3.7 of the paper: mean of inference scores over *executed* requests, times QoE.
         score_executed_mean: overall::EXECUTED_MEAN,
     }
     /// Counts.

@@ -162,8 +162,11 @@ fn tuned(text: &str, specs: &[RunSpec], cost_model: &dyn CostModel) -> Result<St
 
 /// UXCost of the first policy, mean over the configurations that have one; NaN without.
 fn mean_uxcost(comparison: &Comparison) -> f64 {
-    let found: Vec<f64> =
-        comparison.configurations().iter().filter_map(|it| it.metrics[0].of_run("uxcost")).collect();
+    let found: Vec<f64> = comparison
+        .configurations()
+        .iter()
+        .filter_map(|it| it.metrics[0].of_run("uxcost"))
+        .collect();
     found.iter().sum::<f64>() / found.len() as f64
 }
 
@@ -193,7 +196,8 @@ fn policies(given: &[String]) -> Result<Vec<Policy>, Failure> {
 fn measure(name: &str) -> Result<Measure, Failure> {
     let (name, renamed) = renamed::current(&column::RENAMED, name);
     renamed.into_iter().for_each(hint);
-    Measure::named(name).ok_or_else(|| super::unknown("column", name, Sample::columns().map(|column| column.name)))
+    Measure::named(name)
+        .ok_or_else(|| super::unknown("column", name, Sample::columns().map(|column| column.name)))
 }
 
 /// Plays as many replications as are asked for, or as the interval needs.

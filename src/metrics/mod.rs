@@ -78,9 +78,14 @@ pub struct ModelMetrics {
 impl ModelMetrics {
     /// Columns of the energy of a model, beside those of [`Service`] and [`Drops`].
     pub const ENERGY: &[Column<Self>] = &[
-        Column::quantity("energy_mj", "mJ", Better::Lower, "Energy", "energy of all executions", |it| {
-            Some(it.energy.get())
-        }),
+        Column::quantity(
+            "energy_mj",
+            "mJ",
+            Better::Lower,
+            "Energy",
+            "energy of all executions",
+            |it| Some(it.energy.get()),
+        ),
         Column::quantity(
             "energy_per_frame_mj",
             "mJ",
@@ -141,11 +146,41 @@ pub struct Drops {
 impl Drops {
     /// The counts as columns.
     pub const COLUMNS: &[Column<Self>] = &[
-        Column::count("dropped_deadline", Better::Lower, "Dropped: deadline", "requests that waited until their deadline", |it| Some(it.deadline as f64)),
-        Column::count("dropped_upstream", Better::Lower, "Dropped: upstream", "requests whose upstream request was dropped", |it| Some(it.upstream as f64)),
-        Column::count("dropped_aborted", Better::Lower, "Dropped: aborted", "requests that were stopped at their deadline", |it| Some(it.aborted as f64)),
-        Column::count("dropped_replaced", Better::Lower, "Dropped: replaced", "requests in whose place a newer frame could start", |it| Some(it.replaced as f64)),
-        Column::count("dropped_scheduler", Better::Lower, "Dropped: scheduler", "requests that the scheduler gave up", |it| Some(it.scheduler as f64)),
+        Column::count(
+            "dropped_deadline",
+            Better::Lower,
+            "Dropped: deadline",
+            "requests that waited until their deadline",
+            |it| Some(it.deadline as f64),
+        ),
+        Column::count(
+            "dropped_upstream",
+            Better::Lower,
+            "Dropped: upstream",
+            "requests whose upstream request was dropped",
+            |it| Some(it.upstream as f64),
+        ),
+        Column::count(
+            "dropped_aborted",
+            Better::Lower,
+            "Dropped: aborted",
+            "requests that were stopped at their deadline",
+            |it| Some(it.aborted as f64),
+        ),
+        Column::count(
+            "dropped_replaced",
+            Better::Lower,
+            "Dropped: replaced",
+            "requests in whose place a newer frame could start",
+            |it| Some(it.replaced as f64),
+        ),
+        Column::count(
+            "dropped_scheduler",
+            Better::Lower,
+            "Dropped: scheduler",
+            "requests that the scheduler gave up",
+            |it| Some(it.scheduler as f64),
+        ),
     ];
 
     fn of(outcomes: impl Iterator<Item = Outcome>) -> Self {

@@ -50,9 +50,14 @@ pub struct RunMetrics {
 impl RunMetrics {
     /// The metrics as columns; utilisation is the mean over the accelerators.
     pub const COLUMNS: &[Column<Self>] = &[
-        Column::quantity("span_ms", "ms", Better::Lower, "Span", "time 0 to the last deadline or end", |it| {
-            Some(it.span_ms)
-        }),
+        Column::quantity(
+            "span_ms",
+            "ms",
+            Better::Lower,
+            "Span",
+            "time 0 to the last deadline or end",
+            |it| Some(it.span_ms),
+        ),
         Column::share(
             "utilisation",
             Better::Higher,
@@ -98,9 +103,14 @@ impl RunMetrics {
             "energy of all executions for each executed request",
             |it| it.energy_per_frame_mj,
         ),
-        Column::quantity("power_mw", "mW", Better::Lower, "Power", "energy of the run over its span", |it| {
-            Some(it.power_mw)
-        }),
+        Column::quantity(
+            "power_mw",
+            "mW",
+            Better::Lower,
+            "Power",
+            "energy of the run over its span",
+            |it| Some(it.power_mw),
+        ),
         Column::quantity(
             "uxcost",
             "",

@@ -204,13 +204,9 @@ impl Score {
             "requests that ran to their end, on time or late",
             |it| Some(it.counts.executed as f64),
         ),
-        Column::count(
-            "dropped",
-            Better::Lower,
-            "Dropped",
-            "requests that were given up",
-            |it| Some(it.counts.dropped as f64),
-        ),
+        Column::count("dropped", Better::Lower, "Dropped", "requests that were given up", |it| {
+            Some(it.counts.dropped as f64)
+        }),
         Column::count(
             "not_triggered",
             Better::Lower,

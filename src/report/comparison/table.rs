@@ -47,7 +47,8 @@ fn counts(ranking: &Ranking) -> String {
 }
 
 fn cells(standing: &Standing, style: Style) -> Vec<String> {
-    let Standing { policy, measure, difference, p_value, miss_ratio, energy_mj, gap, wins } = standing;
+    let Standing { policy, measure, difference, p_value, miss_ratio, energy_mj, gap, wins } =
+        standing;
     vec![
         policy.to_string(),
         with_half_width(measure, 4, style),

@@ -165,10 +165,10 @@ pub(super) const TESTS: &[Heading] = &[
 
 /// The columns of `keys`: in the order of `headings`, then those without a heading under their names.
 pub(super) fn of(keys: &[&'static str], headings: &[Heading]) -> Vec<Column> {
-    let headed = headings.iter().filter(|heading| keys.contains(&heading.key)).map(|it| Column {
-        title: it.title,
-        ..Column::plain(it.key, it.label, it.kind)
-    });
+    let headed = headings
+        .iter()
+        .filter(|heading| keys.contains(&heading.key))
+        .map(|it| Column { title: it.title, ..Column::plain(it.key, it.label, it.kind) });
     let is_new = |key: &&&'static str| headings.iter().all(|heading| heading.key != **key);
     let new = keys.iter().filter(is_new).map(|key| Column::plain(key, key, Kind::Any));
     headed.chain(new).collect()

@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
+use crate::compat::Ablation;
 use crate::config::Edition;
 use crate::external;
 use crate::hardware::platform::Platform;
 use crate::hardware::{Style, System};
-use crate::plan::{Ablation, Plan};
+use crate::plan::Plan;
 use crate::scenario::Scenario;
 use crate::schedule::{Policy, PolicyError};
 use crate::sweep::{RunSpec, Semantics};

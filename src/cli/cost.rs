@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::config::Catalog;
-use crate::cost::CostModel;
+use crate::cost::{CostError, CostModel, PairNames};
 use crate::dataflow::Dataflow;
 use crate::hardware::platform::{Instance, Platform, Resources};
 use crate::hardware::{Accelerator, Memory, Noc, System};
@@ -11,7 +11,7 @@ use crate::model::Network;
 use crate::report::cost::{BatchReport, CostReport, Report, Variant, explain_layer};
 
 use super::args::{CostArgs, Format};
-use super::costs::{self, CostChoice, WITHOUT_BATCHES};
+use super::costs::{self, CostChoice};
 use super::message::Failure;
 use super::output::Complete;
 use super::places::Places;
@@ -43,8 +43,10 @@ pub fn run(args: &CostArgs) -> Result<(), Failure> {
     if let Some(layer) = &args.layer {
         refuse_unknown_layer(layer, &networks)?;
     }
-    if !args.batch.is_empty() && choices.iter().any(|choice| choice.name == WITHOUT_BATCHES) {
-        let message = format!("--batch: the cost model `{WITHOUT_BATCHES}` leaves batches out");
+    if !args.batch.is_empty()
+        && let Some(choice) = choices.iter().find(|choice| !choice.model.supports_batches())
+    {
+        let message = format!("--batch: the cost model `{}` leaves batches out", choice.name);
         return Err(Failure::Argument(message));
     }
     if args.explain {
@@ -114,7 +116,7 @@ fn draw(args: &CostArgs, report: &CostReport) -> Result<(), Failure> {
 fn complain(report: &dyn Report) -> Result<(), Failure> {
     let infeasible = report.infeasible().into_iter();
     let reasons = infeasible.map(|(network, variant, reason)| {
-        format!("{} on {}: {reason}", network.name(), variant.accelerator.name)
+        CostError::new(network.name(), &variant.accelerator, reason.clone()).to_string()
     });
     let reasons: Vec<_> = reasons.collect();
     if report.is_infeasible() {
@@ -142,7 +144,10 @@ fn explain(
         };
         for accelerator in accelerators {
             let text = explain_layer(network, layer, accelerator, table_style());
-            texts.push(text.map_err(super::argument)?);
+            texts.push(text.map_err(|reason| {
+                let names = PairNames::new(network.name(), accelerator);
+                Failure::Argument(reason.of(&names).to_string())
+            })?);
         }
     }
     output::print_text(&texts.join("\n"))

@@ -16,9 +16,6 @@ use crate::text;
 
 use super::message::{Failure, hint, say};
 
-/// The model that leaves batches out, as the published artifact does: they would be free.
-pub const WITHOUT_BATCHES: &str = "maestro";
-
 /// A cost model and the name that results give it.
 pub struct CostChoice {
     /// Name.

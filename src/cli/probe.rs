@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use crate::config::{Catalog, Hardware, Kind};
-use crate::cost::{CostModel, Infeasible};
+use crate::cost::{CostModel, PairNames};
 use crate::hardware::Accelerator;
 use crate::model::Network;
 
@@ -48,17 +48,20 @@ pub fn check(kind: Kind, path: &Path) -> Result<Option<String>, Failure> {
     }
 }
 
-/// Whether a network runs on one of the accelerators; if not, why not on the first.
+/// Whether a network runs on one of the accelerators; the error says why it does not run on the first.
 fn runs(
     network: &Network,
     accelerators: &[Accelerator],
     model: &dyn CostModel,
-) -> Result<(), Infeasible> {
+) -> Result<(), String> {
     let mut first = None;
     for accelerator in accelerators {
         match model.network(network, accelerator) {
             Ok(_) => return Ok(()),
-            Err(reason) => first = first.or(Some(reason)),
+            Err(reason) => {
+                let names = PairNames::new(network.name(), accelerator);
+                first.get_or_insert_with(|| reason.of(&names).to_string());
+            }
         }
     }
     first.map_or(Ok(()), Err)

@@ -5,11 +5,12 @@ use std::path::Path;
 use std::sync::Arc;
 
 use crate::compat;
+use crate::compat::Ablation;
 use crate::config::{Catalog, Edition, Hardware};
 use crate::cost::CostTable;
 use crate::cost::library::CostLibrary;
 use crate::cost::maestro::Maestro;
-use crate::plan::{Ablation, Plan};
+use crate::plan::Plan;
 
 use super::args::ReplayArgs;
 use super::costs;

@@ -4,10 +4,11 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 
+use crate::compat::Ablation;
 use crate::config::{Catalog, Edition, Hardware};
 use crate::cost::library::CostLibrary;
 use crate::load::Drawn;
-use crate::plan::{Ablation, Plan};
+use crate::plan::Plan;
 use crate::score::Score;
 use crate::sweep::enumeration::{Possibility, possibilities};
 use crate::sweep::{self, RunResult, RunSpec, Semantics};

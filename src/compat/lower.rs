@@ -4,9 +4,11 @@ use thiserror::Error;
 
 use crate::cost::CostTable;
 use crate::ids::{AccelId, ModelId};
-use crate::plan::{Ablation, Plan};
+use crate::plan::Plan;
 use crate::scenario::{ActiveModel, DependencyKind, Scenario};
 use crate::units::{Cycles, FrameRate, Millijoules};
+
+use super::ablation::Ablation;
 
 /// Frames are injected while their nominal start lies within the first 700 ms (rule R3).
 const WINDOW_MS: u32 = 700;

@@ -8,6 +8,7 @@
 //!
 //! Knows no files and no cost model; costs come from the plan.
 
+mod ablation;
 mod engine;
 mod expf;
 mod lower;
@@ -21,7 +22,7 @@ use std::sync::Arc;
 
 use crate::cost::CostTable;
 use crate::ids::FrameId;
-use crate::plan::{Ablation, Plan};
+use crate::plan::Plan;
 use crate::scenario::Scenario;
 use crate::score::{InferenceScore, Scorecard};
 use crate::trace::{Attempt, DropReason, Outcome, Record, Trace};
@@ -31,6 +32,7 @@ use engine::{Execution, Fate, History, Request};
 use lower::Inputs;
 use score::Tallies;
 
+pub use ablation::{Ablation, LeaveOut};
 pub use lower::CompatError;
 
 /// Replays `plan` as the artifact would have run it with `srand(seed)`; the artifact itself takes

@@ -188,13 +188,13 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
+    use crate::compat::Ablation;
     use crate::compat::Replay;
     use crate::compat::fixture::{accelerator, execution, model, plan, replay, story};
     use crate::cost::{self, LayerCost};
     use crate::hardware::Accelerator;
     use crate::ids::StreamId;
     use crate::model::{ConvKind, ConvShape};
-    use crate::plan::Ablation;
     use crate::scenario::{InputStream, JitterDistribution, Scenario};
     use crate::trace::{Outcome, Record};
     use crate::units::{Bytes, ClockRate, FrameRate, Millijoules, SimSpan, SimTime};

@@ -5,61 +5,13 @@ use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::sync::Arc;
 
 use rayon::prelude::*;
-use thiserror::Error;
 
 use crate::hardware::{Accelerator, System};
 use crate::model::Network;
 use crate::scenario::Scenario;
 
 use super::matrix::Cell;
-use super::{CostModel, CostTable, Infeasible};
-
-/// A network that cannot run on an accelerator of the system.
-#[derive(Debug, Clone, PartialEq, Eq, Error)]
-#[error("{network} on {accelerator}: {reason}")]
-pub struct CostError {
-    /// Network.
-    pub network: Box<str>,
-    /// Accelerator.
-    pub accelerator: Box<str>,
-    /// Why.
-    pub reason: Infeasible,
-}
-
-impl CostError {
-    /// The same error of an accelerator that costs the same: which of them was evaluated depends on
-    /// the runs before, and what is said about a run must not.
-    fn on(self, same: &Accelerator) -> Self {
-        let accelerator = || same.name.clone();
-        let dataflow = || same.dataflow.name().into();
-        let reason = match self.reason {
-            Infeasible::TooManyLevels { levels, available, .. } => Infeasible::TooManyLevels {
-                dataflow: dataflow(),
-                levels,
-                accelerator: accelerator(),
-                available,
-            },
-            Infeasible::Illegal { reason, .. } => {
-                Infeasible::Illegal { dataflow: dataflow(), accelerator: accelerator(), reason }
-            }
-            Infeasible::TileTooLarge { needed, available, .. } => Infeasible::TileTooLarge {
-                dataflow: dataflow(),
-                accelerator: accelerator(),
-                needed,
-                available,
-            },
-            Infeasible::TooFewPes { needed, .. } => {
-                Infeasible::TooFewPes { accelerator: accelerator(), needed }
-            }
-            Infeasible::BelowZero { quantity, .. } => {
-                Infeasible::BelowZero { quantity, accelerator: accelerator() }
-            }
-            Infeasible::Overflow { .. } => Infeasible::Overflow { accelerator: accelerator() },
-            by_name => by_name,
-        };
-        Self { accelerator: accelerator(), reason, ..self }
-    }
-}
+use super::{CostError, CostModel, CostTable, Infeasible};
 
 /// Cost of every pair that some run needs. Accelerators that cost the same are one.
 pub struct CostLibrary {
@@ -76,7 +28,7 @@ pub struct CostLibrary {
     n_entries: usize,
 }
 
-type PairCost = Result<Cell, Box<CostError>>;
+type PairCost = Result<Cell, Box<Infeasible>>;
 
 /// Most pairs and layers that are remembered, at about 0.1 kB each.
 const MAX_ENTRIES: usize = 1 << 20;
@@ -159,7 +111,9 @@ impl CostLibrary {
             for (&column, accelerator) in columns.iter().zip(system.accelerators()) {
                 let cell = self.costs[column].get(row).and_then(Option::as_ref);
                 let cost = cell.expect("the pair was evaluated").clone();
-                cells.push(cost.map_err(|error| error.on(accelerator))?);
+                cells.push(cost.map_err(|reason| {
+                    CostError::new(active.unit.network.name(), accelerator, *reason)
+                })?);
             }
         }
         Ok(CostTable::of_cells(cells, columns.len()))
@@ -187,12 +141,7 @@ impl CostLibrary {
 
     fn evaluate_pair(&self, model: &dyn CostModel, accelerator: usize, network: usize) -> PairCost {
         let (network, accelerator) = (&self.networks[network], &self.accelerators[accelerator]);
-        let cost = model.network(network, accelerator).map_err(|reason| CostError {
-            network: network.name().into(),
-            accelerator: accelerator.name.clone(),
-            reason,
-        });
-        let mut cost = cost.map_err(Box::new)?;
+        let mut cost = model.network(network, accelerator).map_err(Box::new)?;
         if !self.with_layers {
             cost.layers = Vec::new();
         }
@@ -227,10 +176,7 @@ impl CostLibrary {
 
     fn position_of(&self, accelerator: &Accelerator) -> Option<usize> {
         let mut alike = self.digests.get(&digest(accelerator))?.iter().copied();
-        alike.find(|&index| {
-            let known = &self.accelerators[index];
-            known.costs_as(accelerator) && (!self.by_name || same_names(known, accelerator))
-        })
+        alike.find(|&index| cost_alike(&self.accelerators[index], accelerator, self.by_name))
     }
 }
 
@@ -240,6 +186,11 @@ fn digest(accelerator: &Accelerator) -> u64 {
     let mut hasher = DefaultHasher::new();
     (pes, clock, noc, memory, datapath).hash(&mut hasher);
     hasher.finish()
+}
+
+/// Whether `a` and `b` cost the same for every network under a model to which names matter if `by_name`.
+pub(super) fn cost_alike(a: &Accelerator, b: &Accelerator, by_name: bool) -> bool {
+    a.costs_as(b) && (!by_name || same_names(a, b))
 }
 
 fn same_names(a: &Accelerator, b: &Accelerator) -> bool {

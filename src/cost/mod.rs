@@ -13,10 +13,9 @@ pub mod roofline;
 pub mod table;
 
 mod dominant;
+mod infeasible;
 mod matrix;
 mod timetable;
-
-use thiserror::Error;
 
 use crate::hardware::{Accelerator, Widths};
 use crate::model::{Network, Operator};
@@ -24,6 +23,7 @@ use crate::renamed::Renamed;
 use crate::units::{Cycles, Millijoules, SimSpan};
 
 pub use dominant::Dominant;
+pub use infeasible::{CostError, Infeasible, PairNames};
 pub use matrix::CostTable;
 
 /// Cost of one layer.
@@ -144,132 +144,6 @@ pub enum Quantity {
     Text(String),
 }
 
-/// Why a layer or network has no cost on an accelerator. A value, not a failure of the program: a
-/// sweep records it and goes on.
-#[derive(Debug, Clone, PartialEq, Eq, Error)]
-#[non_exhaustive]
-pub enum Infeasible {
-    /// The dataflow has more levels than the accelerator's network.
-    #[error(
-        "dataflow {dataflow} has {levels} levels, but the network of `{accelerator}` has {available}"
-    )]
-    TooManyLevels {
-        /// Dataflow.
-        dataflow: Box<str>,
-        /// Its levels.
-        levels: usize,
-        /// Accelerator.
-        accelerator: Box<str>,
-        /// Levels of its network.
-        available: usize,
-    },
-    /// The model has no notion of something.
-    #[error("this cost model does not know {what}: {why}")]
-    NotInModel {
-        /// What, e.g. a dataflow.
-        what: Box<str>,
-        /// What it would need.
-        why: &'static str,
-    },
-    /// The dataflow does not compute the layer, or does so in part or twice.
-    #[error("dataflow {dataflow} on `{accelerator}`: {reason}")]
-    Illegal {
-        /// Dataflow.
-        dataflow: Box<str>,
-        /// Accelerator.
-        accelerator: Box<str>,
-        /// What is wrong.
-        reason: Box<loop_nest::Illegal>,
-    },
-    /// What a PE works on at once does not fit into its scratchpad.
-    #[error(
-        "dataflow {dataflow} needs {needed} bytes in every PE, but those of `{accelerator}` have \
-         {available}"
-    )]
-    TileTooLarge {
-        /// Dataflow.
-        dataflow: Box<str>,
-        /// Accelerator.
-        accelerator: Box<str>,
-        /// Bytes of two of the largest boxes.
-        needed: u64,
-        /// Bytes of a scratchpad.
-        available: u64,
-    },
-    /// The accelerator has too few PEs for one outermost unit of the dataflow.
-    #[error("one unit of the dataflow needs {needed} PEs, more than `{accelerator}` has")]
-    TooFewPes {
-        /// Accelerator.
-        accelerator: Box<str>,
-        /// PEs of one unit.
-        needed: u64,
-    },
-    /// The model's arithmetic ends below zero, which happens where a kernel exceeds its window.
-    #[error("the model gives a negative {quantity} for a layer on `{accelerator}`")]
-    BelowZero {
-        /// Latency or energy.
-        quantity: &'static str,
-        /// Accelerator.
-        accelerator: Box<str>,
-    },
-    /// Counters beyond the range of 64-bit arithmetic.
-    #[error("the counters of this layer exceed 64-bit arithmetic on `{accelerator}`")]
-    Overflow {
-        /// Accelerator.
-        accelerator: Box<str>,
-    },
-    /// A table of measurements lacks the pair.
-    #[error(
-        "the cost table has no row for network `{network}` on accelerator `{accelerator}` (or {style})"
-    )]
-    NotMeasured {
-        /// Network.
-        network: Box<str>,
-        /// Accelerator, by name.
-        accelerator: Box<str>,
-        /// Accelerator, by dataflow and PEs.
-        style: Box<str>,
-    },
-    /// A table of measurements by layer lacks one.
-    #[error(
-        "the cost table has no row for layer `{layer}` of network `{network}` on accelerator \
-         `{accelerator}`, though it has rows for other layers"
-    )]
-    LayerNotMeasured {
-        /// Network.
-        network: Box<str>,
-        /// First layer that is missing.
-        layer: Box<str>,
-        /// Accelerator.
-        accelerator: Box<str>,
-    },
-    /// A table of measurements gives a latency that no time is read from.
-    #[error(
-        "the cost table gives network `{network}` {cycles} cycles on accelerator `{accelerator}`, which take \
-         longer than {} ms at its clock",
-        SimSpan::MAX_MS
-    )]
-    TooLong {
-        /// Network.
-        network: Box<str>,
-        /// Accelerator.
-        accelerator: Box<str>,
-        /// Cycles of the network.
-        cycles: u64,
-    },
-    /// A table of measurements names a layer that the network does not have.
-    #[error("the cost table names layer `{layer}`, which network `{network}` does not have")]
-    UnknownLayer {
-        /// Network.
-        network: Box<str>,
-        /// The name.
-        layer: Box<str>,
-    },
-    /// A table of measurements was asked for a layer by its shape.
-    #[error("a cost table knows layers by name and network, not by shape")]
-    UnnamedLayer,
-}
-
 /// Names and values that a cost model reports of one layer, in the order of their columns.
 pub type Explanation = Vec<(&'static str, Quantity)>;
 
@@ -353,6 +227,17 @@ pub trait CostModel: Send + Sync {
     /// Whether the names of accelerators and dataflows matter to the cost.
     fn costs_by_name(&self) -> bool {
         false
+    }
+
+    /// Whether the cost of a layer depends on its batch size. Where it does not, a batch of any size
+    /// would cost as much as one input.
+    fn supports_batches(&self) -> bool {
+        true
+    }
+
+    /// Whether `a` and `b` cost the same for every network.
+    fn costs_alike(&self, a: &Accelerator, b: &Accelerator) -> bool {
+        library::cost_alike(a, b, self.costs_by_name())
     }
 }
 

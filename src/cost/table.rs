@@ -208,14 +208,9 @@ impl CostRecords {
     /// dataflow and PEs.
     fn find(&self, network: &Network, accelerator: &Accelerator) -> Result<&Measured, Infeasible> {
         let style = style(accelerator);
-        self.networks
-            .get(network.name())
-            .and_then(|pairs| pairs.get(&accelerator.name).or_else(|| pairs.get(&*style)))
-            .ok_or_else(|| Infeasible::NotMeasured {
-                network: network.name().into(),
-                accelerator: accelerator.name.clone(),
-                style: style.into(),
-            })
+        let pairs = self.networks.get(network.name()).ok_or(Infeasible::NotMeasured)?;
+        let measured = pairs.get(&accelerator.name).or_else(|| pairs.get(&*style));
+        measured.ok_or(Infeasible::NotMeasured)
     }
 }
 
@@ -225,19 +220,11 @@ pub fn style(accelerator: &Accelerator) -> String {
 }
 
 /// Refuses what takes longer than any time that is read.
-fn short_enough(
-    cost: NetworkCost,
-    network: &Network,
-    accelerator: &Accelerator,
-) -> Result<NetworkCost, Infeasible> {
+fn short_enough(cost: NetworkCost) -> Result<NetworkCost, Infeasible> {
     if cost.latency <= SimSpan::LONGEST {
         return Ok(cost);
     }
-    Err(Infeasible::TooLong {
-        network: network.name().into(),
-        accelerator: accelerator.name.clone(),
-        cycles: cost.cycles.get(),
-    })
+    Err(Infeasible::TooLong { cycles: cost.cycles.get() })
 }
 
 impl Measured {
@@ -350,19 +337,12 @@ fn layers(
 ) -> Result<Vec<LayerCost>, Infeasible> {
     let names: HashSet<&str> = network.layers().iter().map(|layer| &*layer.name).collect();
     if let Some(unknown) = by_name.keys().filter(|name| !names.contains(&***name)).min() {
-        return Err(Infeasible::UnknownLayer {
-            network: network.name().into(),
-            layer: unknown.clone(),
-        });
+        return Err(Infeasible::UnknownLayer { layer: unknown.clone() });
     }
     let cost = |layer: &Layer| {
         let measurement = by_name.get(&layer.name);
         let cost = measurement.map(|it| it.of_layer(&layer.operator, accelerator));
-        cost.ok_or_else(|| Infeasible::LayerNotMeasured {
-            network: network.name().into(),
-            layer: layer.name.clone(),
-            accelerator: accelerator.name.clone(),
-        })
+        cost.ok_or_else(|| Infeasible::LayerNotMeasured { layer: layer.name.clone() })
     };
     network.layers().iter().map(cost).collect()
 }
@@ -389,7 +369,7 @@ impl CostModel for CostRecords {
                 NetworkCost::of_layers(layers, accelerator)
             }
         };
-        short_enough(cost, network, accelerator)
+        short_enough(cost)
     }
 
     /// Empty for a network that was measured as a whole.

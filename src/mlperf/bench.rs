@@ -4,8 +4,9 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use crate::cost::CostError;
 use crate::cost::batch::BatchCosts;
-use crate::cost::library::{CostError, CostLibrary};
+use crate::cost::library::CostLibrary;
 use crate::cost::{CostModel, CostTable, NetworkCost};
 use crate::engine::{Run, Traced};
 use crate::hardware::{Accelerator, System};
@@ -417,21 +418,15 @@ fn batch_costs(
     let accelerators = system.accelerators();
     let mut columns: Vec<Arc<BatchCosts>> = Vec::with_capacity(accelerators.len());
     for (index, accelerator) in accelerators.iter().enumerate() {
-        let is_same = |other: &&Accelerator| {
-            let named = Accelerator { name: accelerator.name.clone(), ..(**other).clone() };
-            !cost_model.costs_by_name() && named == *accelerator
-        };
-        let same = accelerators[..index].iter().position(|other| is_same(&other));
+        let is_alike = |other: &Accelerator| cost_model.costs_alike(other, accelerator);
+        let same = accelerators[..index].iter().position(is_alike);
         columns.push(match same {
             Some(column) => Arc::clone(&columns[column]),
             None => {
                 let max = tenant.batching.max;
                 let costs = BatchCosts::layered(cost_model, &tenant.network, accelerator, max);
-                Arc::new(costs.map_err(|reason| CostError {
-                    network: tenant.network.name().into(),
-                    accelerator: accelerator.name.clone(),
-                    reason,
-                })?)
+                let error = |reason| CostError::new(tenant.network.name(), accelerator, reason);
+                Arc::new(costs.map_err(error)?)
             }
         });
     }

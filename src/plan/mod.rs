@@ -42,50 +42,6 @@ pub struct EngineSettings {
     pub effects: Effects,
 }
 
-/// Quirks of the published artifact that a run leaves out, to see what each of them does. All false:
-/// the artifact as it is. Names are those of the list of
-/// quirks; the printed score is none of them, but a reading of the paper.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-pub struct Ablation {
-    /// Periods are 1000 / FPS, not rounded down to whole ms.
-    pub integer_period: bool,
-    /// Frames arrive at their nominal time, not at the next event.
-    pub injection_at_events: bool,
-    /// Jobs end when they end, not up to 0.01 ms earlier.
-    pub early_retire: bool,
-    /// A frame waits for the same frame of its upstream, not for as many completions.
-    pub completion_count: bool,
-    /// What runs or waits in the end is finished or dropped, not lost.
-    pub early_end: bool,
-    /// Frames are released for one second, not for 700 ms.
-    pub window_700_ms: bool,
-    /// A frame is dropped at its deadline, not at the first event behind it.
-    pub late_drop: bool,
-    /// Models are served by deadline, not in order of name.
-    pub name_order: bool,
-    /// A scenario's score is the mean over executed frames times QoE (section 3.7), not the printed
-    /// Definition 15.
-    pub printed_score: bool,
-}
-
-/// Leaves one quirk out.
-pub type LeaveOut = fn(&mut Ablation);
-
-impl Ablation {
-    /// Every quirk that can be left out, by name, with the way to do so.
-    pub const ALL: [(&'static str, LeaveOut); 9] = [
-        ("integer-period", |it| it.integer_period = true),
-        ("injection-at-events", |it| it.injection_at_events = true),
-        ("early-retire", |it| it.early_retire = true),
-        ("completion-count", |it| it.completion_count = true),
-        ("early-end", |it| it.early_end = true),
-        ("window-700-ms", |it| it.window_700_ms = true),
-        ("late-drop", |it| it.late_drop = true),
-        ("name-order", |it| it.name_order = true),
-        ("printed-score", |it| it.printed_score = true),
-    ];
-}
-
 /// Description of one run. Its costs stand beside it, because many plans share them.
 #[derive(Debug, Clone)]
 pub struct Plan {

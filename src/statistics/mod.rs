@@ -4,19 +4,17 @@
 //! Knows nothing of scenarios, runs or scores: numbers in, numbers out. Everything is deterministic;
 //! the bootstrap draws from a generator that its caller seeds.
 
-mod bootstrap;
 mod early_stopping;
 mod paired;
 mod percentile;
 mod sequential;
 mod summary;
 
-pub use bootstrap::{Bootstrap, PercentileEstimate, bca};
 pub use early_stopping::EarlyStopping;
 pub use paired::{PairedDifference, holm};
 pub use percentile::{percentile, percentile_index};
 pub use sequential::{Progress, Sequential};
-pub use summary::{Interval, Summary, geometric_mean};
+pub use summary::{Interval, Summary};
 
 /// A share strictly between 0 and 1: a level of confidence, or which percentile is meant.
 #[derive(Debug, Clone, Copy, PartialEq, PartialOrd)]

@@ -37,13 +37,6 @@ impl PairedDifference {
     pub fn p_value(&self) -> Option<f64> {
         self.difference.p_value(0.0)
     }
-
-    /// Mean difference in units of its standard deviation (Cohen's d for pairs); `None` without
-    /// spread.
-    pub fn effect_size(&self) -> Option<f64> {
-        let Summary { mean, sd, .. } = self.difference;
-        (sd > 0.0).then(|| mean / sd)
-    }
 }
 
 /// p-values adjusted for there being several, in the order given (Holm 1979).
@@ -81,15 +74,12 @@ mod tests {
         assert!((interval.low + 2.459_885_8).abs() < 5e-8, "{interval:?}");
         assert!((interval.high + 0.700_114_2).abs() < 5e-8, "{interval:?}");
         assert_eq!((paired.wins, paired.losses), (0, 9));
-        // t = d·√n.
-        assert!((paired.effect_size().unwrap() * 10f64.sqrt() + 4.062_127_7).abs() < 5e-8);
     }
 
     #[test]
     fn equal_candidates_do_not_differ() {
         let paired = PairedDifference::of([(1.0, 1.0), (2.0, 2.0)]);
         assert_eq!(paired.p_value(), Some(1.0));
-        assert_eq!(paired.effect_size(), None);
         assert_eq!((paired.wins, paired.losses), (0, 0));
     }
 

@@ -90,23 +90,6 @@ fn student(degrees: u64) -> Option<StudentsT> {
     StudentsT::new(0.0, 1.0, degrees as f64).ok()
 }
 
-/// Mean of ratios: the `n`-th root of the product of `values`. `None` without values, or if one is
-/// not above zero and finite.
-///
-/// The right mean of energies or times relative to a reference, since the order of two candidates
-/// does not depend on which reference is taken (Fleming & Wallace 1986).
-pub fn geometric_mean(values: impl IntoIterator<Item = f64>) -> Option<f64> {
-    let (mut n, mut logs) = (0u64, 0.0);
-    for value in values {
-        if !(value > 0.0 && value.is_finite()) {
-            return None;
-        }
-        n += 1;
-        logs += value.ln();
-    }
-    (n > 0).then(|| (logs / n as f64).exp())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -199,13 +182,5 @@ mod tests {
         assert_eq!(summary.interval(Fraction::P95), Some(Interval { low: 2.0, high: 2.0 }));
         assert_eq!(summary.p_value(2.0), Some(1.0));
         assert_eq!(summary.p_value(1.0), Some(0.0));
-    }
-
-    #[test]
-    fn the_geometric_mean_halves_what_doubles() {
-        close(geometric_mean([2.0, 0.5, 4.0, 0.25]).unwrap(), 1.0, 1e-15);
-        close(geometric_mean([1.0, 8.0]).unwrap(), 8.0f64.sqrt(), 1e-15);
-        assert_eq!(geometric_mean([]), None);
-        assert_eq!(geometric_mean([1.0, 0.0]), None);
     }
 }

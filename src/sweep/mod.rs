@@ -16,13 +16,14 @@ use std::sync::Arc;
 use rayon::prelude::*;
 use thiserror::Error;
 
-use crate::compat;
-use crate::cost::library::{CostError, CostLibrary};
+use crate::compat::{self, Ablation};
+use crate::cost::CostError;
+use crate::cost::library::CostLibrary;
 use crate::cost::{CostModel, CostTable};
 use crate::engine;
 use crate::hardware::System;
 use crate::load::{Drawn, LoadError, RequestStream};
-use crate::plan::{Ablation, LatePolicy, Plan};
+use crate::plan::{LatePolicy, Plan};
 use crate::scenario::Scenario;
 use crate::schedule::{Granularity, Options, Placement, Policy, PolicyFailure, Preemption};
 use crate::score::{self, InferenceScore, Scorecard};

@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use sha2::{Digest, Sha256};
+use xrsim::compat::Ablation;
 use xrsim::compat::{self, Replay};
 use xrsim::config::{Problem, Source, maestro};
 use xrsim::cost::library::CostLibrary;
@@ -20,7 +21,7 @@ use xrsim::cost::{CostTable, LayerCost, NetworkCost};
 use xrsim::dataflow::{Axis, ClusterLevel, Dataflow, Directive};
 use xrsim::hardware::platform::{Instance, Platform, Resources};
 use xrsim::hardware::{Accelerator, ByteEnergy, Datapath, EnergyTable, Memory, Noc, System};
-use xrsim::plan::{Ablation, Plan};
+use xrsim::plan::Plan;
 use xrsim::scenario::{ActiveModel, Scenario};
 use xrsim::trace::Outcome;
 use xrsim::units::{Bytes, ClockRate};

@@ -17,7 +17,7 @@ use crate::units::SimSpan;
 
 use super::super::args::MlperfArgs;
 use super::super::conditions;
-use super::super::costs::{self, CostChoice, WITHOUT_BATCHES};
+use super::super::costs::{self, CostChoice};
 use super::super::message::Failure;
 
 /// What is measured, and how its samples are joined.
@@ -182,10 +182,10 @@ impl Accelerators {
     /// A network that cannot run on the system.
     pub fn bench(&self, tenants: Vec<Tenant>) -> Result<Bench, Failure> {
         let has_batches = tenants.iter().any(|tenant| tenant.batching.max > 1);
-        if has_batches && self.costs.name == WITHOUT_BATCHES {
+        if has_batches && !self.costs.model.supports_batches() {
             let message = format!(
-                "the cost model `{WITHOUT_BATCHES}` leaves batches out: they would be free; take \
-                 batches of 1"
+                "the cost model `{}` leaves batches out: they would be free; take batches of 1",
+                self.costs.name
             );
             return Err(Failure::Argument(message));
         }

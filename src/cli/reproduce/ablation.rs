@@ -1,7 +1,7 @@
 //! What each quirk of the published artifact does to its scores: the study with one of them left out
 //! at a time, and with all of them. Triggers are enumerated, so that nothing is random.
 
-use crate::plan::Ablation;
+use crate::compat::Ablation;
 use crate::report::table::{Style, new_table, render};
 
 use super::super::message::Failure;

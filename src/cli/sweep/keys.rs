@@ -1,9 +1,9 @@
 //! Keys of a sweep and what their values mean.
 
+use crate::compat::Ablation;
 use crate::config::{Edition, nearest};
 use crate::external;
 use crate::hardware::Accelerator;
-use crate::plan::Ablation;
 use crate::schedule::{Policy, PolicyError};
 use crate::sweep::Semantics;
 use crate::sweep::grid::Point;

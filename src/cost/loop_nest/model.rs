@@ -240,11 +240,7 @@ impl<'a> OnChip<'a> {
         accelerator: &'a Accelerator,
         machine: &Machine,
     ) -> Result<Self, Infeasible> {
-        let illegal = |reason: Illegal| Infeasible::Illegal {
-            dataflow: accelerator.dataflow.name().into(),
-            accelerator: accelerator.name.clone(),
-            reason: Box::new(reason),
-        };
+        let illegal = |reason: Illegal| Infeasible::Illegal { reason: Box::new(reason) };
         let part = |nest: Nest| {
             let mapping = Mapping::new(accelerator.dataflow.levels(), &nest, machine)?;
             let chip = Chip::new(&nest, &mapping, machine)?;
@@ -448,13 +444,7 @@ fn fits_scratchpad(
     if needed <= available {
         return Ok(());
     }
-    let dataflow = accelerator.dataflow.name().into();
-    Err(Infeasible::TileTooLarge {
-        dataflow,
-        accelerator: accelerator.name.clone(),
-        needed,
-        available,
-    })
+    Err(Infeasible::TileTooLarge { needed, available })
 }
 
 /// A network on an accelerator, every operator prepared and the L2 planned.

@@ -131,7 +131,7 @@ impl Elaboration {
     ///
     /// # Errors
     ///
-    /// [`Infeasible::TooManyLevels`], [`Infeasible::TooFewPes`], [`Infeasible::NotInModel`] if the
+    /// [`Infeasible::TooManyLevels`], [`Infeasible::TooFewPes`], [`Infeasible::UnsupportedDataflow`] if the
     /// dataflow says what the artifact's files cannot say.
     pub(super) fn new(accelerator: &Accelerator) -> Result<Self, Infeasible> {
         let dataflow = &accelerator.dataflow;
@@ -139,15 +139,11 @@ impl Elaboration {
         // Quirk 7: PEs beyond a whole number of outermost units are idle.
         let outermost = u64::from(accelerator.pes) / dataflow.pes_per_unit();
         if outermost == 0 {
-            return Err(Infeasible::TooFewPes {
-                accelerator: accelerator.name.clone(),
-                needed: dataflow.pes_per_unit(),
-            });
+            return Err(Infeasible::TooFewPes { needed: dataflow.pes_per_unit() });
         }
         let mut levels: Vec<LevelTemplate> = Vec::with_capacity(dataflow.levels().len());
         for (level, bandwidth) in dataflow.levels().iter().zip(bandwidths) {
-            let (units, written) = written(level).ok_or_else(|| Infeasible::NotInModel {
-                what: format!("dataflow {}", dataflow.name()).into(),
+            let (units, written) = written(level).ok_or(Infeasible::UnsupportedDataflow {
                 why: "it needs sizes in numbers, one or two spatial maps in every level, and no N or G",
             })?;
             let maps = match levels.last() {
@@ -234,12 +230,7 @@ fn level_bandwidths(accelerator: &Accelerator) -> Result<impl Iterator<Item = i6
         None => (1, 0),
     };
     if levels > available {
-        return Err(Infeasible::TooManyLevels {
-            dataflow: accelerator.dataflow.name().into(),
-            levels,
-            accelerator: accelerator.name.clone(),
-            available,
-        });
+        return Err(Infeasible::TooManyLevels { levels, available });
     }
     let listed = move |index| bandwidth.get(index).copied().unwrap_or(last);
     let signed = |bandwidth| i64::try_from(bandwidth).unwrap_or(i64::MAX);

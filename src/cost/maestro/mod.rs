@@ -12,7 +12,7 @@
 //! | section | module | |
 //! |---|---|---|
 //! | 3 | `elaboration` | directives to six maps per level |
-//! | 4 | `cases` | iteration cases and their counts |
+//! | 4 | `cases`, `status` | iteration cases and their counts |
 //! | 5 | `reuse` | active units, reuse, ingress |
 //! | 6 | `work` | partial sums and outputs of a unit |
 //! | 7 | `delay` | cycles of an occurrence |
@@ -32,6 +32,7 @@ mod level;
 mod overflow;
 mod positions;
 mod reuse;
+mod status;
 mod work;
 
 #[cfg(test)]
@@ -71,7 +72,7 @@ impl CostModel for Maestro {
         operator: &Operator,
         accelerator: &Accelerator,
     ) -> Result<Explanation, Infeasible> {
-        let counts = counts(&mut Evaluator::new(accelerator)?, operator, accelerator)?;
+        let counts = counts(&mut Evaluator::new(accelerator)?, operator)?;
         Ok(columns(&counts, accelerator))
     }
 
@@ -84,6 +85,11 @@ impl CostModel for Maestro {
         NetworkCost::of_operators(network, accelerator, |operator| {
             cost(&mut evaluator, operator, accelerator)
         })
+    }
+
+    /// Quirk 5: the batch size has no effect.
+    fn supports_batches(&self) -> bool {
+        false
     }
 }
 
@@ -120,14 +126,10 @@ fn one_group(shape: ConvShape) -> ConvShape {
 }
 
 /// Counts of all runs of an operator.
-fn counts(
-    evaluator: &mut Evaluator,
-    operator: &Operator,
-    accelerator: &Accelerator,
-) -> Result<LayerCounts, Infeasible> {
+fn counts(evaluator: &mut Evaluator, operator: &Operator) -> Result<LayerCounts, Infeasible> {
     let (shape, times) = in_artifact(operator);
     let counts = evaluator.counts(&shape).and_then(|counts| counts.repeated(times));
-    counts.ok_or_else(|| Infeasible::Overflow { accelerator: accelerator.name.clone() })
+    counts.ok_or(Infeasible::Overflow)
 }
 
 fn cost(
@@ -135,13 +137,12 @@ fn cost(
     operator: &Operator,
     accelerator: &Accelerator,
 ) -> Result<LayerCost, Infeasible> {
-    let counts = counts(evaluator, operator, accelerator)?;
-    let below_zero =
-        |quantity| Infeasible::BelowZero { quantity, accelerator: accelerator.name.clone() };
-    let cycles = u64::try_from(counts.cycles()).map_err(|_| below_zero("latency"))?;
+    let counts = counts(evaluator, operator)?;
+    let cycles = u64::try_from(counts.cycles())
+        .map_err(|_| Infeasible::BelowZero { quantity: "latency" })?;
     let energy_nj = counts.energy_nj(&accelerator.energy);
     if energy_nj < 0.0 {
-        return Err(below_zero("energy"));
+        return Err(Infeasible::BelowZero { quantity: "energy" });
     }
     let [dram_bytes, noc_bytes] = counts.traffic();
     let dram_cycles = dram_bytes.div_ceil(accelerator.memory.offchip_bandwidth);

@@ -24,7 +24,7 @@ impl Load {
     }
 }
 
-/// A: units at work (5.1), by [`Status`](super::cases::Status) of the first spatial map.
+/// A: units at work (5.1), by [`Status`](super::status::Status) of the first spatial map.
 pub(super) fn active_units(level: &Level, edge: SpatialEdge) -> [i64; 3] {
     let rewound = if level.maps[level.leader].oversized { edge.units } else { level.units };
     [rewound, level.units, edge.units]

@@ -2,8 +2,8 @@
 
 use crate::dataflow::Axis;
 
-use super::cases::Label;
 use super::elaboration::Map;
+use super::status::Label;
 
 /// Partial sums and outputs of one unit in one case: products over the axes.
 ///

@@ -10,7 +10,7 @@ use crate::cost::{CostModel, Infeasible, Quantity};
 use crate::model::Network;
 use crate::report::table::{Style, new_table, render};
 
-use super::{Pair, Report, Variant, object, plain, write_csv};
+use super::{Pair, Report, Variant, in_words, object, plain, write_csv};
 
 /// Columns: what runs on what; inputs of a batch; the parts that it is fastest in, one after the other;
 /// and the time and energy of all of them.
@@ -100,7 +100,7 @@ impl Report for BatchReport {
                 "network": network.name(),
                 "accelerator": variant.accelerator.name,
                 "cost_model": variant.cost_model,
-                "infeasible": reason.to_string(),
+                "infeasible": in_words(network, variant, reason),
             })
         };
         let batches = self.rows.iter().map(|row| object(&COLUMNS, row.to_vec()));

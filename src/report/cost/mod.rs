@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use crate::cost::{CostModel, Explanation, Infeasible, NetworkCost, Quantity};
+use crate::cost::{CostModel, Explanation, Infeasible, NetworkCost, PairNames, Quantity};
 use crate::hardware::Accelerator;
 use crate::model::{Network, Operator};
 use crate::report::table::Style;
@@ -30,6 +30,11 @@ pub struct Variant {
 
 /// A network that cannot run by a variant, and why.
 pub type Pair<'a> = (&'a Network, &'a Variant, &'a Infeasible);
+
+/// The reason for which `network` cannot run by `variant`, with the names of both.
+fn in_words(network: &Network, variant: &Variant, reason: &Infeasible) -> String {
+    reason.of(&PairNames::new(network.name(), &variant.accelerator)).to_string()
+}
 
 /// Costs that can be printed.
 pub trait Report {
@@ -236,7 +241,7 @@ impl Report for CostReport {
                         total["latency_ms"] = json!(cost.latency.as_ms());
                         total["energy_mj"] = json!(cost.energy().get());
                     }
-                    Err(reason) => total["infeasible"] = json!(reason.to_string()),
+                    Err(reason) => total["infeasible"] = json!(in_words(network, variant, reason)),
                 }
                 total
             })

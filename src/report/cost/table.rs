@@ -4,7 +4,7 @@ use crate::cost::{Explanation, Infeasible, NetworkCost};
 use crate::model::Network;
 use crate::report::table::{Style, new_table, render};
 
-use super::{CostReport, Variant, extents, plain, real, value};
+use super::{CostReport, Variant, extents, in_words, plain, real, value};
 
 impl CostReport {
     /// A row a layer of one network by one variant.
@@ -41,7 +41,9 @@ impl CostReport {
                     row.resize(header.len() - 1 - usize::from(bounded), String::new());
                     row.push(microjoules(Some(total.energy_nj)));
                 }
-                Err(reason) => row[1] = format!("infeasible: {reason}"),
+                Err(reason) => {
+                    row[1] = format!("infeasible: {}", in_words(network, variant, reason))
+                }
             }
             table.add_row(row);
         }

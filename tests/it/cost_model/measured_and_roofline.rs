@@ -101,14 +101,7 @@ fn the_name_of_an_accelerator_comes_before_its_dataflow_and_pes() {
     assert_eq!(latency_ms("WS-0", 2048), Ok(2.0));
     assert_eq!(latency_ms("WS-0", 4096), Ok(2.0));
     assert_eq!(latency_ms("WS-1", 2048), Ok(1.0));
-    assert_eq!(
-        latency_ms("WS-1", 4096),
-        Err(Infeasible::NotMeasured {
-            network: "net".into(),
-            accelerator: "WS-1".into(),
-            style: "WS@4096".into(),
-        })
-    );
+    assert_eq!(latency_ms("WS-1", 4096), Err(Infeasible::NotMeasured));
 }
 
 #[test]
@@ -141,18 +134,8 @@ fn layers_that_are_missing_or_unknown_are_named_when_used() {
         let table = CostRecords::new(records.collect()).unwrap();
         table.network(&network("net", &["a", "b", "c"]), &accelerator("x", 1024, 1)).unwrap_err()
     };
-    assert_eq!(
-        cost(&["a", "c"]),
-        Infeasible::LayerNotMeasured {
-            network: "net".into(),
-            layer: "b".into(),
-            accelerator: "x".into(),
-        }
-    );
-    assert_eq!(
-        cost(&["a", "b", "c", "d"]),
-        Infeasible::UnknownLayer { network: "net".into(), layer: "d".into() }
-    );
+    assert_eq!(cost(&["a", "c"]), Infeasible::LayerNotMeasured { layer: "b".into() });
+    assert_eq!(cost(&["a", "b", "c", "d"]), Infeasible::UnknownLayer { layer: "d".into() });
 }
 
 #[test]

@@ -26,8 +26,7 @@ impl CostModel for Counting {
     ) -> Result<NetworkCost, Infeasible> {
         self.0.fetch_add(1, Ordering::Relaxed);
         if accelerator.pes == 2048 {
-            let accelerator = accelerator.name.clone();
-            return Err(Infeasible::TooFewPes { accelerator, needed: 4096 });
+            return Err(Infeasible::TooFewPes { needed: 4096 });
         }
         NetworkCost::of_operators(network, accelerator, |operator| {
             self.layer(operator, accelerator)

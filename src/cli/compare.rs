@@ -1,12 +1,17 @@
 //! `xrsim compare`: schedulers side by side on equal draws.
 
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use clap::Args;
 use serde_json::{Map, Value, json};
 
+use crate::bounds::window::MAX_FRAMES;
+use crate::column;
 use crate::config::Edition;
 use crate::cost::CostModel;
 use crate::figures::Format;
+use crate::renamed;
 use crate::report::comparison::{
     Measure, Ranking, configurations_csv, figure as comparison_figure, metrics_csv, policies_csv,
     table,
@@ -18,13 +23,67 @@ use crate::sweep::comparison::{Comparison, Sample, Triggers};
 use crate::sweep::means::MeanMetrics;
 use crate::sweep::{RunSpec, Semantics};
 
-use super::args::{CompareArgs, RunOptions};
-use super::message::{Failure, say};
+use super::message::{Failure, hint, say};
+use super::options::RunOptions;
 use super::output::OutputSet;
 use super::places::Places;
 use super::progress::Progress;
 use super::run::{self, Prepared};
 use super::{conditions, figure, output, programs, table_style};
+
+/// Compare schedulers on equal draws, with intervals.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Every scheduler plays the same requests, replication by replication, so that what is random cancels \
+    out of their differences. Without --scenario, --system and --pes: the whole benchmark, 182 \
+    configurations. Ties between requests go by the order of models in the scenario, which can decide \
+    a comparison (schedulers/README.md).\n\n\
+    Examples:\n  \
+    xrsim compare --scheduler edf --scheduler edf:admission=hopeless --scheduler rm\n  \
+    xrsim compare --scheduler edf --scheduler sjf --scenario AR_gaming --half-width 0.005\n  \
+    xrsim compare --scheduler edf --scheduler dream --replications 30 --out comparison"
+)]
+pub struct CompareArgs {
+    /// What to run.
+    #[command(flatten)]
+    pub options: RunOptions,
+    /// Scheduling policy, with its parameters; repeat for each.
+    #[arg(long, value_name = "P[:KEY=VALUE,..]", required = true)]
+    pub scheduler: Vec<String>,
+    /// Independent replications of every configuration.
+    #[arg(long, value_name = "N", default_value_t = 30, value_parser = clap::value_parser!(u64).range(1..=10_000))]
+    pub replications: u64,
+    /// Replicate until the 95 % interval of every scheduler's mean is at most this much to either side
+    /// (30 replications at least, 1000 at most).
+    #[arg(long, value_name = "X", conflicts_with = "replications", value_parser = positive)]
+    pub half_width: Option<f64>,
+    /// What to rank by: a column of scores, `missed` or `energy_mj`.
+    #[arg(long, value_name = "COLUMN", default_value = "score_executed_mean")]
+    pub by: String,
+    /// Count every pattern of triggers with its probability in place of draws, where they are few.
+    #[arg(long)]
+    pub enumerate: bool,
+    /// Also bound the score by exact optima of windows of N frames of the first replication, which takes
+    /// up to seconds a window; for policies at model granularity.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=MAX_FRAMES as u64))]
+    pub window: Option<u64>,
+    /// Search alpha and beta of every `dream` given, as its authors do, for the least UXCost of the first
+    /// replication.
+    #[arg(long)]
+    pub tune: bool,
+    /// The steady state in place of a cold start: ten seconds at random sensor phases, of which the
+    /// first is not counted.
+    #[arg(long)]
+    pub steady: bool,
+    /// Folder for policies.csv, configurations.csv, metrics.csv (of models and chains) and the figure.
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+}
+
+fn positive(text: &str) -> Result<f64, String> {
+    let number = text.parse().ok().filter(|number: &f64| number.is_finite() && *number > 0.0);
+    number.ok_or_else(|| "allowed is a number > 0".into())
+}
 
 /// Compares what `args` name.
 ///
@@ -135,6 +194,8 @@ fn policies(given: &[String]) -> Result<Vec<Policy>, Failure> {
 }
 
 fn measure(name: &str) -> Result<Measure, Failure> {
+    let (name, renamed) = renamed::current(&column::RENAMED, name);
+    renamed.into_iter().for_each(hint);
     Measure::named(name).ok_or_else(|| super::unknown("column", name, Sample::COLUMNS.into_iter()))
 }
 

@@ -1,8 +1,12 @@
 //! `xrsim cost`: what layers, networks and batches cost on one or several accelerators.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
-use crate::config::Catalog;
+use clap::Args;
+
+use crate::config::{Catalog, Edition};
+use crate::cost::batch::BatchCosts;
 use crate::cost::{CostError, CostModel, PairNames};
 use crate::dataflow::Dataflow;
 use crate::hardware::platform::{Instance, Platform, Resources};
@@ -10,12 +14,79 @@ use crate::hardware::{Accelerator, Memory, Noc, System};
 use crate::model::Network;
 use crate::report::cost::{BatchReport, CostReport, Report, Variant, explain_layer};
 
-use super::args::{CostArgs, Format};
 use super::costs::{self, CostChoice};
 use super::message::Failure;
+use super::options::Format;
 use super::output::Complete;
 use super::places::Places;
 use super::{figure, output, table_style};
+
+/// Cost every layer of a network on one accelerator.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Without --network: all networks of the suite. Several of --dataflow, --pes or --cost-model stand \
+    side by side.\n\n\
+    Examples:\n  \
+    xrsim cost                                              every network on WS, OS and RS\n  \
+    xrsim cost --network KD --dataflow WS --pes 1024\n  \
+    xrsim cost --network KD --dataflow WS --layer conv2 --explain\n  \
+    xrsim cost --network DE --dataflow WS --dataflow RS --plot energy.svg --roofline roofs.png\n  \
+    xrsim cost --network resnet50 --batch 1 --batch 8 --batch 32\n  \
+    xrsim cost --networks artifact --cost-model loop-nest --cost-model maestro\n  \
+    xrsim cost --network mine.yaml --dataflow RS --noc-bandwidth 256,128 --format csv"
+)]
+pub struct CostArgs {
+    /// Network: a task, a network name, or a file; repeat for several.
+    #[arg(long, value_name = "N|FILE")]
+    pub network: Vec<String>,
+    /// Layers of the networks: their true operators, or those of the published artifact.
+    #[arg(long, value_name = "EDITION", default_value = "reference")]
+    pub networks: Edition,
+    /// One layer only.
+    #[arg(long, value_name = "NAME")]
+    pub layer: Option<String>,
+    /// Dataflow: a name or a file; repeat for several [default: WS, OS, RS].
+    #[arg(long, value_name = "D|FILE")]
+    pub dataflow: Vec<String>,
+    /// Processing elements; repeat for several [default: 4096].
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub pes: Vec<u32>,
+    /// Bandwidth of the on-chip network's levels, outermost first [byte/cycle; default: the
+    /// platform's].
+    #[arg(long, value_name = "TOP,COL", value_delimiter = ',', num_args = 1)]
+    pub noc_bandwidth: Vec<u64>,
+    /// Cost model, or a CSV file of measurements; repeat for several [default: loop-nest].
+    #[arg(long, value_name = "M|FILE.csv")]
+    pub cost_model: Vec<String>,
+    /// Clock, memories and energy.
+    #[arg(long, value_name = "P|FILE", default_value = "paper")]
+    pub platform: String,
+    /// Inputs of a batch in place of one input: its time and energy, and the parts that it is fastest
+    /// in; repeat for several.
+    #[arg(
+        long,
+        value_name = "N",
+        value_parser = clap::value_parser!(u32).range(1..=i64::from(BatchCosts::MAX_BATCH)),
+        conflicts_with_all = ["layer", "explain", "plot", "plot_cycles", "roofline"]
+    )]
+    pub batch: Vec<u32>,
+    /// Explain the one layer of --layer: levels, tiles, traffic and what bounds it.
+    #[arg(long, requires = "layer", conflicts_with_all = ["format", "plot", "plot_cycles", "roofline"])]
+    pub explain: bool,
+    /// Draw energy by component, one bar a layer or network, as .svg or .png; the data goes beside
+    /// it as .csv.
+    #[arg(long, value_name = "FILE")]
+    pub plot: Option<PathBuf>,
+    /// Draw cycles by what they are spent on likewise.
+    #[arg(long, value_name = "FILE")]
+    pub plot_cycles: Option<PathBuf>,
+    /// Draw every layer under the roofs of its accelerator likewise.
+    #[arg(long, value_name = "FILE")]
+    pub roofline: Option<PathBuf>,
+    /// What to print.
+    #[arg(long, value_name = "FORMAT", default_value = "table")]
+    pub format: Format,
+}
 
 /// Dataflows, PEs and cost model where none are given.
 const DATAFLOWS: [&str; 3] = ["WS", "OS", "RS"];
@@ -193,9 +264,7 @@ fn accelerators(args: &CostArgs, catalog: &mut Catalog) -> Result<Vec<Accelerato
         for name in &dataflows {
             let dataflow = catalog.dataflow(name)?;
             let (mut noc, memory) = chip(&args.platform, pes, &platform)?;
-            if !args.noc_bandwidth.is_empty() {
-                noc.bandwidth.clone_from(&args.noc_bandwidth);
-            }
+            noc.set(&args.noc_bandwidth, |level, bandwidth| level.bandwidth = bandwidth);
             accelerators.push(accelerator(&dataflow, pes, (noc, memory), &platform)?);
         }
     }
@@ -232,7 +301,7 @@ pub(super) fn default_accelerator(
     accelerator(dataflow, pes, chip(PLATFORM, pes, &platform)?, &platform)
 }
 
-/// Network and memories: of the undivided chip, or of the table with just these PEs.
+/// Network and memories: of the whole chip, or of the table with just these PEs.
 fn chip(name: &str, pes: u32, platform: &Platform) -> Result<(Noc, Memory), Failure> {
     match &platform.resources {
         Resources::Budget(budget) => Ok((budget.noc.clone(), budget.memory.clone())),

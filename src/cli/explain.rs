@@ -1,5 +1,7 @@
 //! `xrsim explain`: why a frame was late or dropped, and what would have met its deadline.
 
+use clap::Args;
+
 use crate::config::nearest;
 use crate::cost::CostModel;
 use crate::cost::library::CostLibrary;
@@ -11,10 +13,29 @@ use crate::sweep::what_if::{self, LATENCY_PERCENTS, PE_FACTORS, Target};
 use crate::sweep::{self, RunResult, RunSpec, Semantics};
 use crate::trace::Record;
 
-use super::args::{ExplainArgs, RunOptions};
 use super::message::Failure;
+use super::options::RunOptions;
 use super::run::{self, Prepared};
 use super::{conditions, output, table_style};
+
+/// Say why a frame was late or dropped, and what would have met its deadline.
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  \
+    xrsim explain --scenario AR_gaming --system J --pes 4096 HT:12")]
+pub struct ExplainArgs {
+    /// The run: one scenario on one system.
+    #[command(flatten)]
+    pub options: RunOptions,
+    /// Scheduling policy, with its parameters [default: latency-greedy].
+    #[arg(long, value_name = "P[:KEY=VALUE,..]")]
+    pub scheduler: Option<String>,
+    /// Which of its replications, counted from 0.
+    #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u64).range(..1_000_000))]
+    pub replication: u64,
+    /// The frame: a model of the scenario and a number from 0.
+    #[arg(value_name = "MODEL:FRAME")]
+    pub frame: String,
+}
 
 /// Prints the story of one frame of one run.
 ///

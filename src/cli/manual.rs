@@ -1,23 +1,30 @@
 //! `xrsim man`: the manual pages.
 
-use std::path::Path;
+use std::path::PathBuf;
 
-use clap::{Command, CommandFactory as _};
+use clap::{Args, Command};
 use clap_mangen::Man;
 
-use super::args::Cli;
 use super::message::{Failure, say};
 use super::output;
 
-/// Prints the page of the program, or writes it and those of all its commands to `folder`.
+/// Print the manual page (roff), or write the pages of all commands.
+#[derive(Debug, Args)]
+pub struct ManArgs {
+    /// Folder to write to: one page for the program, and one for each command.
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+}
+
+/// Prints the page of the program, or writes the pages of the program and of its commands.
 ///
 /// # Errors
 ///
-/// If they cannot be written.
-pub fn run(folder: Option<&Path>) -> Result<(), Failure> {
-    let mut program = Cli::command().disable_help_subcommand(true);
+/// Returns a failure if the pages cannot be written.
+pub fn run(args: &ManArgs) -> Result<(), Failure> {
+    let mut program = super::program().disable_help_subcommand(true);
     program.build();
-    let Some(folder) = folder else {
+    let Some(folder) = &args.out else {
         return output::print(&page(&Man::new(program))?);
     };
     output::create_folder(folder)?;
@@ -31,7 +38,7 @@ pub fn run(folder: Option<&Path>) -> Result<(), Failure> {
     Ok(())
 }
 
-/// A command with those below it.
+/// Lists a command and all of its subcommands.
 fn all(command: &Command) -> Vec<&Command> {
     let below = command.get_subcommands().filter(|it| !it.is_hide_set()).flat_map(all);
     std::iter::once(command).chain(below).collect()

@@ -1,9 +1,10 @@
 //! The command line: arguments in, files and text out. The only module that prints, reads the
 //! environment or decides an exit status.
 
-pub mod args;
+mod check;
 mod colour;
 mod compare;
+mod completions;
 mod conditions;
 mod console;
 mod cost;
@@ -11,11 +12,13 @@ mod costs;
 mod digest;
 mod explain;
 mod figure;
-mod inspect;
+mod import;
 mod key_values;
+mod list;
 mod manual;
 mod message;
 mod mlperf;
+mod options;
 mod output;
 mod places;
 mod plot;
@@ -30,6 +33,7 @@ mod results;
 mod run;
 mod schedulers;
 mod settings;
+mod show;
 mod study;
 mod sweep;
 mod threads;
@@ -41,12 +45,11 @@ use std::ffi::OsString;
 use std::process::ExitCode;
 use std::{panic, thread};
 
-use clap::{CommandFactory as _, Parser as _};
+use clap::{ArgMatches, Args, ColorChoice, Command, FromArgMatches as _};
 
 use crate::config::{ConfigError, nearest};
 use crate::text;
 
-use args::{Cli, Command, Validation};
 use colour::table_style;
 use console::Stream;
 use message::Failure;
@@ -58,27 +61,143 @@ pub use console::Written;
 /// which a hundredth of it holds.
 const STACK: usize = 8 << 20;
 
-/// Parses the arguments of the process, does what they say and gives the exit status: 0 done,
+/// Simulate real-time multi-network XR workloads on DNN accelerators (XRBench).
+#[derive(Debug, Args)]
+#[command(
+    name = "xrsim",
+    version,
+    after_help = "Examples:\n  \
+        xrsim run                                      the whole benchmark: 7 scenarios x 13 systems x 2 sizes\n  \
+        xrsim run --scenario AR_gaming --system J      one system, with the breakdown of its scores\n  \
+        xrsim run --semantics mlsys2023 --out results  the numbers of the published artifact, as CSV\n  \
+        xrsim cost --network KD --dataflow WS --pes 1024\n  \
+        xrsim list scenarios\n\n\
+        Exit status: 0 done, 1 a check failed, 2 bad input."
+)]
+struct Global {
+    /// When to use colours and bold type. With `auto` this depends on the terminal and on NO_COLOR,
+    /// CLICOLOR_FORCE, CLICOLOR and TERM.
+    #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
+    color: ColorChoice,
+}
+
+/// Every command, in the order of the help text.
+fn commands() -> [Entry; 18] {
+    [
+        command("run", run::run).on_threads(),
+        command("replay", replay::run).on_threads().showing("replaying"),
+        command("cost", cost::run).on_threads().showing("computing costs"),
+        command("sweep", sweep::run).on_threads(),
+        command("merge", sweep::merge),
+        command("plot", plot::run).on_threads().showing("reading and drawing"),
+        command("mlperf", mlperf::run).on_threads().showing("running load tests"),
+        command("compare", compare::run).on_threads(),
+        command("reproduce", reproduce::run).on_threads().showing("reproducing the study"),
+        command("explain", explain::run).on_threads().showing("running again with changes"),
+        command("report", report::run).on_threads().showing("writing a page"),
+        command("list", list::run),
+        command("show", show::run),
+        command("check", check::run),
+        command("import", import::run),
+        command("validate", validate::run).on_threads().showing("comparing with reference data"),
+        command("completions", completions::run),
+        command("man", manual::run),
+    ]
+}
+
+/// A command.
+struct Entry {
+    name: &'static str,
+    /// Adds help and arguments to a command of the argument parser.
+    define: fn(Command) -> Command,
+    run: Box<dyn Fn(&ArgMatches) -> Result<(), Failure>>,
+    /// Whether the command runs on several threads.
+    is_parallel: bool,
+    /// Message of a command that may take long without counting its progress.
+    progress: Option<&'static str>,
+}
+
+/// Makes the entry of the command `name`, whose arguments, help and action are those of `run`.
+fn command<A: Args + 'static>(name: &'static str, run: fn(&A) -> Result<(), Failure>) -> Entry {
+    let run = move |matches: &ArgMatches| {
+        let args = A::from_arg_matches(matches).expect("the parser checked the arguments");
+        run(&args)
+    };
+    let define = A::augment_args;
+    Entry { name, define, run: Box::new(run), is_parallel: false, progress: None }
+}
+
+impl Entry {
+    /// Starts threads before the command.
+    fn on_threads(self) -> Self {
+        Self { is_parallel: true, ..self }
+    }
+
+    /// Shows `message` while the command runs.
+    fn showing(self, message: &'static str) -> Self {
+        Self { progress: Some(message), ..self }
+    }
+}
+
+/// The program as the argument parser sees it.
+fn program() -> Command {
+    let program = Global::augment_args(Command::new("xrsim"));
+    let program = program.subcommand_required(true).arg_required_else_help(true);
+    program.subcommands(commands().map(|it| (it.define)(Command::new(it.name))))
+}
+
+/// Whether `words`, the first of which is the name of the program, are arguments of a command.
+///
+/// # Errors
+///
+/// Returns the message of the argument parser.
+pub fn parse<W: Into<OsString> + Clone>(words: impl IntoIterator<Item = W>) -> Result<(), String> {
+    match program().try_get_matches_from(words) {
+        Ok(_) => Ok(()),
+        Err(error) => Err(error.to_string()),
+    }
+}
+
+/// Parses the arguments of the process, runs the command and returns the exit status: 0 done,
 /// 1 a check failed, 2 bad input.
 pub fn run() -> ExitCode {
-    ExitCode::from(on_own_stack(|| match Cli::try_parse() {
-        Ok(cli) => {
-            colour::choose(cli.color);
-            status_of(start_threads(&cli.command).and_then(|()| dispatch(cli.command)))
+    ExitCode::from(on_own_stack(|| match program().try_get_matches() {
+        Ok(matches) => {
+            colour::choose(global(&matches).color);
+            status_of(dispatch(&matches, threads::start))
         }
         Err(error) => refuse(&error),
     }))
 }
 
-/// Does what `arguments` say, which begin after the program's name, and gives the exit status and what
-/// would have been written on standard output and standard error.
+/// Runs the command that `arguments`, without the name of the program, describe. Returns the exit status
+/// and the text for standard output and standard error.
 pub fn call(arguments: impl IntoIterator<Item = impl Into<OsString>>) -> (u8, Written) {
-    let program = OsString::from("xrsim");
-    let words = std::iter::once(program).chain(arguments.into_iter().map(Into::into));
-    console::captured(|| match Cli::try_parse_from(words) {
-        Ok(cli) => status_of(dispatch(cli.command)),
+    let program_name = OsString::from("xrsim");
+    let words = std::iter::once(program_name).chain(arguments.into_iter().map(Into::into));
+    console::captured(|| match program().try_get_matches_from(words) {
+        Ok(matches) => status_of(dispatch(&matches, || Ok(()))),
         Err(error) => refuse(&error),
     })
+}
+
+fn global(matches: &ArgMatches) -> Global {
+    Global::from_arg_matches(matches).expect("the parser checked the arguments")
+}
+
+/// Runs a command, after `start_threads` where it is parallel.
+fn dispatch(
+    matches: &ArgMatches,
+    start_threads: fn() -> Result<(), Failure>,
+) -> Result<(), Failure> {
+    let (name, arguments) = matches.subcommand().expect("the parser requires a command");
+    let commands = commands();
+    let command = commands.iter().find(|it| it.name == name).expect("every command is an entry");
+    if command.is_parallel {
+        start_threads()?;
+    }
+    let _progress = command.progress.map(Progress::of_unknown_length);
+    (command.run)(arguments)
 }
 
 /// Says what the argument parser has to say, which may be a help text.
@@ -118,72 +237,6 @@ fn on_own_stack(command: fn() -> u8) -> u8 {
     }
 }
 
-/// Starts the threads of a command that may need more than one.
-fn start_threads(command: &Command) -> Result<(), Failure> {
-    if is_parallel(command) { threads::start() } else { Ok(()) }
-}
-
-fn is_parallel(command: &Command) -> bool {
-    use Command::{Check, Completions, Import, List, Man, Merge, Show};
-    !matches!(
-        command,
-        List { .. }
-            | Show { .. }
-            | Check { .. }
-            | Import { .. }
-            | Completions { .. }
-            | Man { .. }
-            | Merge(_)
-    )
-}
-
-fn dispatch(command: Command) -> Result<(), Failure> {
-    let _going_on = waits_for(&command).map(Progress::of_unknown_length);
-    match command {
-        Command::Run(args) => run::run(&args),
-        Command::Replay(args) => replay::run(&args),
-        Command::Cost(args) => cost::run(&args),
-        Command::Mlperf(args) => mlperf::run(&args),
-        Command::Compare(args) => compare::run(&args),
-        Command::Sweep(args) => sweep::run(&args),
-        Command::Merge(args) => sweep::merge(&args),
-        Command::Plot(args) => plot::run(&args),
-        Command::Reproduce(args) => reproduce::run(&args),
-        Command::Explain(args) => explain::run(&args),
-        Command::Report(args) => report::run(&args),
-        Command::List { what } => inspect::list(what),
-        Command::Show { name } => inspect::show(&name),
-        Command::Check { files } => inspect::check(&files),
-        Command::Import { file, out } => inspect::import(&file, out.as_deref()),
-        Command::Validate { what: None } => validate::all(),
-        Command::Validate { what: Some(Validation::Cost { cases }) } => validate::cost(&cases),
-        Command::Validate { what: Some(Validation::Loadgen { cases }) } => {
-            validate::loadgen(&cases)
-        }
-        Command::Completions { shell } => {
-            let mut text = Vec::new();
-            clap_complete::generate(shell, &mut Cli::command(), "xrsim", &mut text);
-            output::print(&String::from_utf8_lossy(&text))
-        }
-        Command::Man { out } => manual::run(out.as_deref()),
-    }
-}
-
-/// Work that a person waits for, where a command may take long and counts nothing.
-fn waits_for(command: &Command) -> Option<&'static str> {
-    match command {
-        Command::Replay(_) => Some("replaying"),
-        Command::Cost(_) => Some("costing layers"),
-        Command::Mlperf(_) => Some("making load tests"),
-        Command::Plot(_) => Some("reading and drawing"),
-        Command::Reproduce(_) => Some("making the published study again"),
-        Command::Explain(_) => Some("running again with changes"),
-        Command::Report(_) => Some("making a page"),
-        Command::Validate { .. } => Some("comparing with reference data"),
-        _ => None,
-    }
-}
-
 /// An argument that the domain refuses.
 fn argument(error: impl Error) -> Failure {
     Failure::Argument(error.to_string())
@@ -206,7 +259,7 @@ mod tests {
 
     fn said_of(arguments: &[&str], with_styles: bool) -> String {
         let words = std::iter::once(&"xrsim").chain(arguments);
-        said(&Cli::try_parse_from(words).expect_err("it is refused"), with_styles)
+        said(&program().try_get_matches_from(words).expect_err("it is refused"), with_styles)
     }
 
     #[test]

@@ -2,20 +2,71 @@
 
 use std::fs::File;
 use std::io::{self, BufReader};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
+use clap::{Args, ValueEnum};
+
+use crate::column;
 use crate::config::read_bounded;
+use crate::renamed;
 use crate::report::points::{Best, Better, Front, Objective, PointTable, PointsError, heat_map};
 use crate::report::rows::Checked;
 use crate::report::table;
 
-use super::args::{PlotArgs, PlotKind};
 use super::digest::Digest;
-use super::message::{Failure, say};
+use super::message::{Failure, hint, say};
 use super::places::Places;
 use super::record::Recorded;
 use super::results::RECORD;
 use super::{figure, output, sweep, table_style};
+
+/// Draw what a sweep found: Pareto front, best designs, heat map.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "A design is everything that a sweep varies but scenario, seed and replication; its numbers are means over \
+    those, first over seeds and replications, then over scenarios. Designs without scores are left out.\n\n\
+    Columns are those of the file. More is better of scores and of executed frames, less of energy, drops, late frames, \
+    PEs and hardware; COLUMN:max and COLUMN:min say otherwise.\n\n\
+    Examples:\n  \
+    xrsim plot pe_scaling.csv --kind pareto --out front.svg           energy_mj against score\n  \
+    xrsim plot pe_scaling.csv --kind pareto --x pes --y qoe --z energy_mj\n  \
+    xrsim plot pe_scaling.csv --kind best\n  \
+    xrsim plot pe_scaling.csv --kind heatmap --x pes --y system --where scheduler=edf --out map.png"
+)]
+pub struct PlotArgs {
+    /// Rows of a sweep, or the scores.csv of a run.
+    #[arg(value_name = "FILE.csv")]
+    pub file: PathBuf,
+    /// What to make of them.
+    #[arg(long, value_name = "KIND")]
+    pub kind: PlotKind,
+    /// First objective [default: energy_mj], or what the columns of a heat map are [default: pes].
+    #[arg(long, value_name = "COLUMN")]
+    pub x: Option<String>,
+    /// Second objective [default: score], or what the rows of a heat map are [default: system].
+    #[arg(long, value_name = "COLUMN")]
+    pub y: Option<String>,
+    /// Third objective, what is best, or what the colours of a heat map measure [default: score].
+    #[arg(long, value_name = "COLUMN")]
+    pub z: Option<String>,
+    /// Take only rows with this value in this column; repeat for more conditions.
+    #[arg(long = "where", value_name = "COLUMN=VALUE")]
+    pub conditions: Vec<String>,
+    /// Picture as .svg or .png, with its data beside it as .csv; tables as .csv.
+    #[arg(long, short, value_name = "FILE")]
+    pub out: Option<PathBuf>,
+}
+
+/// `xrsim plot --kind`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum PlotKind {
+    /// Designs that no other beats in two columns, as a picture and a table, or in three, as a table.
+    Pareto,
+    /// The best design of every scenario, as a table.
+    Best,
+    /// One column over two settings.
+    Heatmap,
+}
 
 /// Draws or prints what `args` ask for.
 ///
@@ -27,11 +78,12 @@ pub fn run(args: &PlotArgs) -> Result<(), Failure> {
     let path = &args.file;
     let failure = |error: PointsError| Failure::Argument(format!("{}: {error}", path.display()));
     let conditions = args.conditions.iter().map(|condition| {
-        condition.split_once('=').ok_or_else(|| {
+        let (column, value) = condition.split_once('=').ok_or_else(|| {
             Failure::Argument(format!("--where takes COLUMN=VALUE, found `{condition}`"))
-        })
+        })?;
+        Ok((column_name(column), value))
     });
-    let conditions = conditions.collect::<Result<Vec<_>, _>>()?;
+    let conditions = conditions.collect::<Result<Vec<_>, Failure>>()?;
     let record = sweep::record_of(path);
     Places::default().reading([path.clone(), record]).drawing(&args.out).check()?;
     let unreadable = |error: io::Error| Failure::Argument(format!("{}: {error}", path.display()));
@@ -45,6 +97,9 @@ pub fn run(args: &PlotArgs) -> Result<(), Failure> {
         say(format_args!(
             "note: {path} has {n_rows} of {n_points} points; the same `xrsim sweep` makes the others"
         ));
+    }
+    for &change in points.renamed() {
+        hint(change);
     }
     match args.kind {
         PlotKind::Pareto => pareto(args, &points),
@@ -110,10 +165,17 @@ fn heatmap(args: &PlotArgs, points: &PointTable) -> Result<(), Failure> {
         let message = "a heat map needs a file: --out FILE.svg or FILE.png";
         return Err(Failure::Argument(message.into()));
     };
-    let x = args.x.as_deref().unwrap_or("pes");
-    let y = args.y.as_deref().unwrap_or("system");
-    let value = args.z.as_deref().unwrap_or("score");
+    let x = column_name(args.x.as_deref().unwrap_or("pes"));
+    let y = column_name(args.y.as_deref().unwrap_or("system"));
+    let value = column_name(args.z.as_deref().unwrap_or("score"));
     figure::write(out, &heat_map(points, x, y, value).map_err(super::argument)?)
+}
+
+/// The name in use for a column, with a hint for an old one.
+fn column_name(name: &str) -> &str {
+    let (name, renamed) = renamed::current(&column::RENAMED, name);
+    renamed.into_iter().for_each(hint);
+    name
 }
 
 /// `COLUMN`, `COLUMN:max` or `COLUMN:min`.
@@ -123,7 +185,7 @@ fn objective(text: &str) -> Objective {
         Some((column, "min")) => (column, Some(Better::Lower)),
         _ => (text, None),
     };
-    Objective { column: column.into(), better }
+    Objective { column: column_name(column).into(), better }
 }
 
 fn is_csv(path: &Path) -> bool {

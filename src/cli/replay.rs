@@ -1,8 +1,10 @@
 //! `xrsim replay`: takes the place of the published artifact's binary on the artifact's own files.
 
 use std::io::{self, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
+
+use clap::Args;
 
 use crate::compat;
 use crate::compat::Ablation;
@@ -12,11 +14,35 @@ use crate::cost::library::CostLibrary;
 use crate::cost::maestro::Maestro;
 use crate::plan::Plan;
 
-use super::args::ReplayArgs;
 use super::costs;
 use super::message::Failure;
 use super::output::{self, Complete, OutputFile};
 use super::places::Places;
+
+/// Replay the published artifact on its own files; writes its two CSV files byte for byte.
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  \
+    xrsim replay --model-file AR_gaming.m --dataflow-file WS_OS.m --hw-file Dual_4K.m")]
+pub struct ReplayArgs {
+    /// Networks and their rates, in the artifact's format.
+    #[arg(long, value_name = "F.m")]
+    pub model_file: PathBuf,
+    /// One dataflow for each accelerator, in the artifact's format.
+    #[arg(long, value_name = "F.m")]
+    pub dataflow_file: PathBuf,
+    /// Accelerators, in the artifact's format.
+    #[arg(long, value_name = "F.m")]
+    pub hw_file: PathBuf,
+    /// Seed of the C library's generator (the artifact takes the wall clock).
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub libc_seed: u32,
+    /// Write the execution timeline here.
+    #[arg(long, value_name = "OUT.csv")]
+    pub timeline: Option<PathBuf>,
+    /// Write the score summary here; standard output without it.
+    #[arg(long, value_name = "OUT.csv")]
+    pub summary: Option<PathBuf>,
+}
 
 /// Replays the files and writes the two CSV files.
 ///

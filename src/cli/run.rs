@@ -2,8 +2,10 @@
 
 use std::collections::HashSet;
 use std::ops::Range;
+use std::path::PathBuf;
 use std::sync::Arc;
 
+use clap::Args;
 use serde_json::{Map, Value, json};
 
 use crate::config::{Catalog, Edition, Hardware, Suite};
@@ -12,16 +14,53 @@ use crate::hardware::platform::Platform;
 use crate::scenario::Scenario;
 use crate::sweep::{self, RunSpec, Semantics};
 
-use super::args::{RunArgs, RunOptions};
 use super::conditions::{self, Conditions};
 use super::costs::{self, CostChoice};
 use super::message::{Failure, say};
+use super::options::{Format, RunOptions};
 use super::places::Places;
 use super::programs;
 use super::progress::Progress;
 use super::results::{self, Results};
 use super::settings::{Key, Settings};
 use super::trace::TraceFile;
+
+/// Run scenarios on systems and print their scores.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Without --scenario, --system or --pes: all seven scenarios, systems A to M, 4096 and 8192 PEs.\n\n\
+    Examples:\n  \
+    xrsim run --scenario AR_gaming --system J --system M --pes 4096\n  \
+    xrsim run --scheduler edf --replications 30 --out results\n  \
+    xrsim run --system my_system.yaml --set score.k_per_ms=5\n  \
+    xrsim run --semantics mlsys2023 --seed 7 --format csv\n  \
+    xrsim run --semantics mlsys2023 --without name-order\n  \
+    xrsim run --scenario AR_gaming --system J --pes 4096 --trace run.json"
+)]
+pub struct RunArgs {
+    /// What to run.
+    #[command(flatten)]
+    pub options: RunOptions,
+    /// Scheduling policy, with its parameters (`edf`, `dream:alpha=0.5`; see `xrsim list schedulers`)
+    /// [default: latency-greedy].
+    #[arg(long, value_name = "P[:KEY=VALUE,..]")]
+    pub scheduler: Option<String>,
+    /// Independent replications of every run.
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
+    pub replications: u64,
+    /// Folder for scores.csv, models.csv, inferences.csv and run.json.
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+    /// What to print.
+    #[arg(long, value_name = "FORMAT", default_value = "table")]
+    pub format: Format,
+    /// Print a row a run with the breakdown of its scores, however many there are.
+    #[arg(long)]
+    pub detail: bool,
+    /// Write the one run as a trace for Perfetto (ui.perfetto.dev) or chrome://tracing.
+    #[arg(long, value_name = "FILE.json")]
+    pub trace: Option<PathBuf>,
+}
 
 /// Most runs of one command; each takes memory before the first is made.
 const MAX_RUNS: u64 = 1_000_000;

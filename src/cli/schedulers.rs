@@ -50,13 +50,13 @@ pub fn describe(entry: &Entry) -> String {
     if let Some(what) = entry.unverified {
         text += &format!("[unverified] {what}\n");
     }
-    if entry.foresees {
+    if entry.is_clairvoyant {
         text += "It knows every request before the run, which no scheduler on a device does.\n";
     }
     if !entry.work_conserving {
         text += "It may leave an accelerator idle while requests wait.\n";
     }
-    if entry.name != external::ENTRY.name && !entry.foresees {
+    if entry.name != external::ENTRY.name && !entry.is_clairvoyant {
         text += "Between requests that it holds equal: the earlier deadline, the earlier release, the model \
                  that the scenario names first, the earlier frame; between accelerators the first.\n";
     }

@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 use crate::config::nearest;
 use crate::hardware::platform::BudgetChange;
 use crate::load::{FrameMapping, LoadSettings};
-use crate::plan::{Division, EngineSettings, LatePolicy};
+use crate::plan::{DeadlineMiss, Division, EngineSettings};
 use crate::score::{NeverTriggered, ScoreSettings};
 use crate::sweep::Semantics;
 use crate::units::{Bytes, ClockRate, Millijoules, SimSpan};
@@ -127,8 +127,8 @@ pub const KEYS: &[Key] = &[
         help: "what happens to a run that is still going at its deadline",
         allowed: "finish or abort",
         in_mlsys2023: false,
-        set: |s, text| value(&LATE, text).map(|it| s.engine.late = it),
-        get: |s| json!(name(&LATE, s.engine.late)),
+        set: |s, text| value(&LATE, text).map(|it| s.engine.deadline_miss = it),
+        get: |s| json!(name(&LATE, s.engine.deadline_miss)),
     },
     Key {
         name: "engine.grace_ms",
@@ -216,10 +216,10 @@ pub const KEYS: &[Key] = &[
         allowed: "a number from 0 to 1",
         in_mlsys2023: false,
         set: |s, text| {
-            s.engine.effects.exposed = number(text, 0.0..=1.0)?;
+            s.engine.effects.non_overlapped = number(text, 0.0..=1.0)?;
             Some(())
         },
-        get: |s| json!(s.engine.effects.exposed),
+        get: |s| json!(s.engine.effects.non_overlapped),
     },
     Key {
         name: "hardware.clock_mhz",
@@ -256,32 +256,32 @@ pub const KEYS: &[Key] = &[
         help: "memory of every PE, for styles",
         allowed: MEMORY,
         in_mlsys2023: true,
-        set: |s, text| or_platform(text, kib).map(|it| s.budget.local_memory = it),
-        get: |s| s.budget.local_memory.map_or(json!("platform"), in_kib),
+        set: |s, text| or_platform(text, kib).map(|it| s.budget.scratchpad = it),
+        get: |s| s.budget.scratchpad.map_or(json!("platform"), in_kib),
     },
     Key {
         name: "hardware.offchip_bandwidth_bytes_per_cycle",
         help: "off-chip bandwidth of the whole chip, for styles",
         allowed: BANDWIDTH,
         in_mlsys2023: true,
-        set: |s, text| or_platform(text, bandwidth).map(|it| s.budget.offchip_bandwidth = it),
-        get: |s| s.budget.offchip_bandwidth.map_or(json!("platform"), |it| json!(it)),
+        set: |s, text| or_platform(text, bandwidth).map(|it| s.budget.dram_bandwidth = it),
+        get: |s| s.budget.dram_bandwidth.map_or(json!("platform"), |it| json!(it)),
     },
     Key {
         name: "hardware.noc_undivided",
         help: "whether each accelerator of a style has the whole on-chip bandwidth, not its share",
         allowed: "true or false",
         in_mlsys2023: false,
-        set: |s, text| text.parse().ok().map(|whole| s.budget.undivided.noc = whole),
-        get: |s| json!(s.budget.undivided.noc),
+        set: |s, text| text.parse().ok().map(|whole| s.budget.unpartitioned.noc = whole),
+        get: |s| json!(s.budget.unpartitioned.noc),
     },
     Key {
         name: "hardware.offchip_undivided",
         help: "whether each accelerator of a style has the whole off-chip bandwidth, not its share",
         allowed: "true or false",
         in_mlsys2023: false,
-        set: |s, text| text.parse().ok().map(|whole| s.budget.undivided.offchip = whole),
-        get: |s| json!(s.budget.undivided.offchip),
+        set: |s, text| text.parse().ok().map(|whole| s.budget.unpartitioned.dram = whole),
+        get: |s| json!(s.budget.unpartitioned.dram),
     },
 ];
 
@@ -309,8 +309,8 @@ const FRAME_MAPPINGS: [(&str, FrameMapping); 3] = [
     ("nominal", FrameMapping::Nominal),
 ];
 
-const LATE: [(&str, LatePolicy); 2] =
-    [("finish", LatePolicy::Finish), ("abort", LatePolicy::Abort)];
+const LATE: [(&str, DeadlineMiss); 2] =
+    [("finish", DeadlineMiss::Finish), ("abort", DeadlineMiss::Abort)];
 
 const DIVISIONS: [(&str, Division); 2] =
     [("max-min", Division::MaxMin), ("proportional", Division::Proportional)];

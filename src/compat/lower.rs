@@ -199,7 +199,7 @@ fn lower_model(
     without: &Ablation,
 ) -> Result<Model, CompatError> {
     let model = active.unit.task.clone();
-    if active.deadline.is_some() {
+    if active.relative_deadline.is_some() {
         return Err(CompatError::Deadline { model });
     }
     let found = active.rate;
@@ -369,7 +369,7 @@ mod tests {
         check(&plan(&triggers), "c has 2 control dependencies");
         let mut own_deadline = plan(&[model("a", 60.0, &[1.0])]);
         let mut models = own_deadline.0.scenario.models().to_vec();
-        models[0].deadline = SimSpan::from_ms(5.0);
+        models[0].relative_deadline = SimSpan::from_ms(5.0);
         let scenario = Scenario::new("s", Vec::new(), models).unwrap();
         own_deadline.0.scenario = scenario.into();
         check(&own_deadline, "a has a deadline of its own");

@@ -40,7 +40,7 @@ impl Division {
     }
 
     /// Max-min fair: whoever asks for less than an equal part of what is left gets it.
-    pub(super) fn fairly(&mut self, capacity: f64) {
+    pub(super) fn max_min_fair(&mut self, capacity: f64) {
         let Self { wanted, grants, ascending, .. } = self;
         ascending.clear();
         ascending.extend(0..wanted.len());
@@ -62,7 +62,7 @@ impl Division {
     }
 
     /// Keeps grants that somebody else made within what is wanted and what there is, and above zero.
-    pub(super) fn restrain(&mut self, capacity: f64) {
+    pub(super) fn clamp_to_capacity(&mut self, capacity: f64) {
         for (grant, wanted) in self.grants.iter_mut().zip(&self.wanted) {
             *grant = grant.max(wanted * LEAST_PART).min(*wanted);
         }
@@ -94,7 +94,7 @@ mod tests {
     /// one that asks for 2 gets it, two are left with 3.5 each.
     #[test]
     fn max_min_fairness_gives_the_modest_what_they_ask_for() {
-        let grants = divided(&[4.0, 1.0, 8.0, 2.0], |it| it.fairly(10.0));
+        let grants = divided(&[4.0, 1.0, 8.0, 2.0], |it| it.max_min_fair(10.0));
         assert_eq!(grants, [3.5, 1.0, 3.5, 2.0]);
     }
 
@@ -110,7 +110,7 @@ mod tests {
         let mut division = Division::default();
         division.ask([4.0, 4.0, 2.0].into_iter());
         division.grants().copy_from_slice(&[9.0, -1.0, f64::NAN]);
-        division.restrain(2.0);
+        division.clamp_to_capacity(2.0);
         let sum: f64 = division.grants.iter().sum();
         // Two roundings of numbers near 2.
         assert!(sum <= 2.0 + 1e-15, "{sum}");
@@ -136,7 +136,7 @@ mod tests {
                     continue;
                 }
                 if fair {
-                    division.fairly(capacity);
+                    division.max_min_fair(capacity);
                 } else {
                     division.in_proportion(capacity);
                 }

@@ -12,39 +12,39 @@
 //! start exactly at its deadline does not. The run ends when the load is exhausted and the
 //! accelerators have drained; every request then has exactly one [`Outcome`].
 //!
-//! # Pieces
+//! # Segments
 //!
 //! A policy says how much of a request runs before it is asked again: all that is left of it, a block
 //! of whole layers, or one layer. With preemption, a request that becomes ready cuts everything that
-//! runs at the end of the layer under way, or at once between two layers: the ends of pieces move, and
+//! runs at the end of the layer under way, or at once between two layers: the ends of segments move, and
 //! no layer costs an event. What is left goes back among the ready requests; that it does cuts
-//! nothing. The pieces of a request that nothing interrupts add up to its latency and energy exactly.
+//! nothing. The segments of a request that nothing interrupts add up to its latency and energy exactly.
 //!
 //! A request that has begun is not dropped at its deadline, whether it runs then or waits to go on,
-//! nor replaced by a newer frame, unless late runs are aborted ([`LatePolicy`]). The policy may drop it
-//! between two pieces. The energy that it took is part of its outcome either way.
+//! nor replaced by a newer frame, unless late runs are aborted ([`DeadlineMiss`]). The policy may drop it
+//! between two segments. The energy that it took is part of its outcome either way.
 //!
 //! # Effects
 //!
 //! Beside waiting, requests can cost each other time and energy ([`Effects`]): data is moved before a
-//! piece starts, and layers share bandwidth. All of it is off by default, and costs nothing then.
+//! segment starts, and layers share bandwidth. All of it is off by default, and costs nothing then.
 //!
 //! The engine draws no random numbers and reads no clock: equal arguments give equal traces.
 //!
 //! [`Outcome`]: crate::trace::Outcome
-//! [`LatePolicy`]: crate::plan::LatePolicy
+//! [`DeadlineMiss`]: crate::plan::DeadlineMiss
 //! [`Effects`]: crate::plan::Effects
 
 mod agenda;
-mod board;
 mod division;
-mod memories;
-mod pieces;
 mod requests;
+mod running;
+mod segments;
 mod session;
 mod sharing;
+mod state;
 mod step;
-mod stint;
+mod switching;
 
 use crate::cost::CostTable;
 use crate::load::RequestStream;
@@ -52,14 +52,14 @@ use crate::plan::Plan;
 use crate::schedule::PolicyFailure;
 use crate::trace::Trace;
 
-pub use session::{Progress, Session, Traced};
+pub use session::{RequestEvent, Session, Traced};
 
 /// A finished run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Run {
     /// What became of every request.
     pub trace: Trace,
-    /// Events played: arrivals, ends of pieces and expiries. Dispatches are not events, and neither are
+    /// Events played: arrivals, ends of segments and expiries. Dispatches are not events, and neither are
     /// timers of requests that no longer wait.
     pub events: u64,
 }

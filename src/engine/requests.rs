@@ -24,7 +24,7 @@ pub(super) enum Stage {
     /// It ran to completion.
     Executed,
     /// It ended without a result: dropped, or not asked for.
-    Void,
+    Cancelled,
 }
 
 /// The requests of a run. Submitted ones are numbered behind those of the load, and depend on nothing.

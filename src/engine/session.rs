@@ -12,7 +12,7 @@ use super::step::Engine;
 
 /// What a submitted request did.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Progress {
+pub enum RequestEvent {
     /// Its first layer started there.
     Started(RequestId, AccelId),
     /// It ran to its end, and took that much.
@@ -30,7 +30,7 @@ pub enum Traced {
     Load,
 }
 
-/// A run in progress. Beside the requests of its load, which play as in [`run`](super::run), others
+/// A run in request_events. Beside the requests of its load, which play as in [`run`](super::run), others
 /// are submitted; they are ready at once and wait for as long as it takes.
 pub struct Session<'a>(Engine<'a>);
 
@@ -56,16 +56,16 @@ impl<'a> Session<'a> {
 
     /// Adds a request at `now`, the time of the last [`Session::play`] or later but not later than
     /// [`Session::next_event`], which is `now` afterwards if something can come of it, as when an
-    /// accelerator is idle. It counts as released at `release`, which may be earlier.
+    /// accelerator is idle. It counts as released at `arrival`, which may be earlier.
     pub fn submit(
         &mut self,
         model: ModelId,
         frame: FrameId,
-        release: SimTime,
+        arrival: SimTime,
         deadline: SimTime,
         now: SimTime,
     ) -> RequestId {
-        let request = Request { model, frame, arrival: release, deadline, triggered: true };
+        let request = Request { model, frame, arrival: arrival, deadline, triggered: true };
         self.0.submit(request, now)
     }
 
@@ -80,7 +80,7 @@ impl<'a> Session<'a> {
     }
 
     /// Plays everything that happens at `now`, which is [`Session::next_event`]. What submitted requests
-    /// did then replaces what `progress` held.
+    /// did then replaces what `request_events` held.
     ///
     /// # Errors
     ///
@@ -88,11 +88,11 @@ impl<'a> Session<'a> {
     pub fn play(
         &mut self,
         now: SimTime,
-        progress: &mut Vec<Progress>,
+        request_events: &mut Vec<RequestEvent>,
     ) -> Result<(), PolicyFailure> {
-        progress.clear();
+        request_events.clear();
         let result = self.0.step(now);
-        self.0.swap_progress(progress);
+        self.0.swap_request_events(request_events);
         result
     }
 

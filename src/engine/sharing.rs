@@ -13,8 +13,8 @@ use crate::units::{SimSpan, SimTime};
 
 use super::agenda::Completions;
 use super::division::Division;
-use super::memories::Moved;
-use super::stint::Stint;
+use super::running::RunningSegment;
+use super::switching::Transfer;
 
 /// What runs, and how fast.
 pub(super) struct Sharing<'a> {
@@ -87,7 +87,7 @@ impl Load {
     }
 
     /// Goes on at `rate`; gives the time of the end.
-    fn go_on(&mut self, rate: f64, now: SimTime) -> SimTime {
+    fn proceed(&mut self, rate: f64, now: SimTime) -> SimTime {
         self.left = self.left_at(now);
         (self.since, self.rate) = (now, rate);
         now + SimSpan::from_ns(up(self.left / rate))
@@ -117,9 +117,14 @@ impl<'a> Sharing<'a> {
         })
     }
 
-    /// Starts a stint, after what is `moved` before.
-    pub(super) fn start(&mut self, stint: &Stint, moved: &Moved, accelerator: AccelId) {
-        let Stint { job, start, .. } = *stint;
+    /// Starts a segment, after what is `moved` before.
+    pub(super) fn start(
+        &mut self,
+        running: &RunningSegment,
+        moved: &Transfer,
+        accelerator: AccelId,
+    ) {
+        let RunningSegment { job, start, .. } = *running;
         let load = match moved.time {
             SimSpan::ZERO => self.layer(job, job.next_layer, accelerator, start),
             time => {
@@ -133,7 +138,7 @@ impl<'a> Sharing<'a> {
 
     /// Whether what has just ended on `accelerator` is followed by another layer before `end_layer`,
     /// which then starts. Layers that take no time are passed over.
-    pub(super) fn goes_on(&mut self, accelerator: AccelId, end_layer: u32, now: SimTime) -> bool {
+    pub(super) fn continues(&mut self, accelerator: AccelId, end_layer: u32, now: SimTime) -> bool {
         let ended = self.load(accelerator);
         let (job, mut layer) = (ended.job, ended.layer + u32::from(!ended.is_moving));
         while layer < end_layer && self.time_of(&job, accelerator, layer) == SimSpan::ZERO {
@@ -151,20 +156,30 @@ impl<'a> Sharing<'a> {
         self.is_stale = true;
     }
 
-    /// The layer before which `stint` can be cut next, at least one behind its first, and when that is
+    /// The layer before which `segment` can be cut next, at least one behind its first, and when that is
     /// if it goes on at full speed.
-    pub(super) fn cut(&self, stint: &Stint, accelerator: AccelId, now: SimTime) -> (u32, SimTime) {
+    pub(super) fn cut(
+        &self,
+        running: &RunningSegment,
+        accelerator: AccelId,
+        now: SimTime,
+    ) -> (u32, SimTime) {
         let load = self.load(accelerator);
         let left = load.left_at(now);
-        if load.is_moving || left < load.time || load.layer == stint.job.next_layer {
+        if load.is_moving || left < load.time || load.layer == running.job.next_layer {
             return (load.layer + 1, now + SimSpan::from_ns(left.ceil() as u64));
         }
-        (self.just_ended(stint, accelerator), now)
+        (self.just_ended(running, accelerator), now)
     }
 
-    /// The layer of `stint` that is under way on `accelerator`, behind those that have ended, and the
+    /// The layer of `segment` that is under way on `accelerator`, behind those that have ended, and the
     /// share of it that has run.
-    pub(super) fn reached(&self, stint: &Stint, accelerator: AccelId, now: SimTime) -> (u32, f64) {
+    pub(super) fn reached(
+        &self,
+        running: &RunningSegment,
+        accelerator: AccelId,
+        now: SimTime,
+    ) -> (u32, f64) {
         let load = self.load(accelerator);
         let ran = load.time - load.left_at(now);
         if load.is_moving {
@@ -172,14 +187,14 @@ impl<'a> Sharing<'a> {
         } else if ran > 0.0 {
             (load.layer, ran / load.time)
         } else {
-            (self.just_ended(stint, accelerator), 0.0)
+            (self.just_ended(running, accelerator), 0.0)
         }
     }
 
     /// The layer behind the one that has just ended; layers in between that take no time have not.
-    fn just_ended(&self, stint: &Stint, accelerator: AccelId) -> u32 {
+    fn just_ended(&self, running: &RunningSegment, accelerator: AccelId) -> u32 {
         let Load { job, mut layer, .. } = *self.load(accelerator);
-        let first = stint.job.next_layer;
+        let first = running.job.next_layer;
         while layer > first + 1 && self.time_of(&job, accelerator, layer - 1) == SimSpan::ZERO {
             layer -= 1;
         }
@@ -221,7 +236,7 @@ impl<'a> Sharing<'a> {
             if let Some(load) = load
                 && load.rate != rate
             {
-                completions.set(AccelId::new(index), load.go_on(rate, now));
+                completions.set(AccelId::new(index), load.proceed(rate, now));
             }
         }
     }
@@ -253,8 +268,8 @@ impl<'a> Sharing<'a> {
             scheduler.grant(&self.demands, capacity, self.division.grants())
         };
         match (is_granted, self.settings.division) {
-            (true, _) => self.division.restrain(capacity),
-            (false, Rule::MaxMin) => self.division.fairly(capacity),
+            (true, _) => self.division.clamp_to_capacity(capacity),
+            (false, Rule::MaxMin) => self.division.max_min_fair(capacity),
             (false, Rule::Proportional) => self.division.in_proportion(capacity),
         }
         for (index, part) in self.division.parts() {

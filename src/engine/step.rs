@@ -3,22 +3,22 @@
 use crate::cost::CostTable;
 use crate::ids::{AccelId, ModelId, RequestId};
 use crate::load::{Request, RequestStream};
-use crate::plan::{EngineSettings, LatePolicy, Plan};
+use crate::plan::{DeadlineMiss, EngineSettings, Plan};
 use crate::schedule::{
-    Decision, Foreseen, Granularity, Job, Policy, PolicyFailure, Preemption, Scheduler, Setup,
+    Decision, Granularity, Job, KnownRequest, Policy, PolicyFailure, Preemption, Scheduler, Setup,
 };
-use crate::trace::{Attempt, DropReason, Outcome, Piece, Trace};
+use crate::trace::{Attempt, DropReason, Outcome, Segment, Trace};
 use crate::units::{Millijoules, SimSpan, SimTime};
 
 use super::Run;
 use super::agenda::{Arrivals, Completions, Expiries};
-use super::board::Board;
-use super::memories::{Memories, Moved};
-use super::pieces::Pieces;
 use super::requests::{Requests, Stage};
-use super::session::Progress;
+use super::running::RunningSegment;
+use super::segments::Segments;
+use super::session::RequestEvent;
 use super::sharing::Sharing;
-use super::stint::Stint;
+use super::state::State;
+use super::switching::{ContextSwitches, Transfer};
 
 /// What the requests that a request depends on mean for it.
 enum Upstream {
@@ -27,10 +27,10 @@ enum Upstream {
     /// Some are still to come.
     Pending,
     /// One will never come.
-    Void,
+    Cancelled,
 }
 
-/// A run in progress.
+/// A run in request_events.
 pub(super) struct Engine<'a> {
     requests: Requests<'a>,
     costs: &'a CostTable,
@@ -42,18 +42,18 @@ pub(super) struct Engine<'a> {
     arrivals: Arrivals<'a>,
     expiries: Expiries,
     completions: Completions,
-    board: Board,
-    pieces: Pieces,
+    state: State,
+    segments: Segments,
     /// What happens in them; `None` if that takes nothing.
-    memories: Option<Memories<'a>>,
+    switching: Option<ContextSwitches<'a>>,
     /// How bandwidth is shared; `None` if there is enough.
     sharing: Option<Sharing<'a>>,
     /// Requests that have ended and whose dependants have not been told.
-    news: Vec<RequestId>,
+    ended: Vec<RequestId>,
     /// Submitted requests that are not let in yet, in order of when they are due to be.
-    inbox: Vec<(RequestId, SimTime)>,
+    submissions: Vec<(RequestId, SimTime)>,
     /// What submitted requests did.
-    progress: Vec<Progress>,
+    request_events: Vec<RequestEvent>,
     events: u64,
 }
 
@@ -67,13 +67,14 @@ impl<'a> Engine<'a> {
         forgets: bool,
     ) -> Result<Self, PolicyFailure> {
         let n_accelerators = plan.system.accelerators().len();
-        let foreseen = if plan.scheduler.foresees() { foresee(requests) } else { Vec::new() };
+        let known_requests =
+            if plan.scheduler.is_clairvoyant() { known_requests(requests) } else { Vec::new() };
         let setup = Setup {
             scenario: &plan.scenario,
             costs,
             score: &plan.score,
             options: plan.scheduler.options(),
-            foreseen: &foreseen,
+            known_requests: &known_requests,
         };
         Ok(Self {
             requests: Requests::new(requests, forgets),
@@ -85,13 +86,13 @@ impl<'a> Engine<'a> {
             arrivals: Arrivals::new(requests),
             expiries: Expiries::new(&plan.scenario, requests, plan.engine.grace),
             completions: Completions::new(n_accelerators),
-            board: Board::new(&plan.scenario, n_accelerators),
-            pieces: Pieces::default(),
-            memories: Memories::new(plan),
+            state: State::new(&plan.scenario, n_accelerators),
+            segments: Segments::default(),
+            switching: ContextSwitches::new(plan),
             sharing: Sharing::new(plan, costs),
-            news: Vec::new(),
-            inbox: Vec::new(),
-            progress: Vec::new(),
+            ended: Vec::new(),
+            submissions: Vec::new(),
+            request_events: Vec::new(),
             events: 0,
         })
     }
@@ -107,22 +108,23 @@ impl<'a> Engine<'a> {
     /// What happened.
     pub(super) fn into_run(self) -> Run {
         let records = self.requests.into_records();
-        let mut pieces = self.pieces.into_pieces();
-        pieces.retain(|piece| piece.request.index() < records.len());
-        let trace = Trace::with_pieces(records, pieces);
+        let mut segments = self.segments.into_segments();
+        segments.retain(|segment| segment.request.index() < records.len());
+        let trace = Trace::with_segments(records, segments);
         Run { trace, events: self.events }
     }
 
     /// When something happens next.
     pub(super) fn next_instant(&mut self) -> Option<SimTime> {
-        let aborts = self.settings.late == LatePolicy::Abort;
+        let aborts = self.settings.deadline_miss == DeadlineMiss::Abort;
         let requests = &self.requests;
         let expiry = self.expiries.peek(|id| match requests.stage(id) {
             Stage::Expected | Stage::Blocked | Stage::Ready => true,
             Stage::Running | Stage::Suspended => aborts,
-            Stage::Executed | Stage::Void => false,
+            Stage::Executed | Stage::Cancelled => false,
         });
-        let submitted = self.inbox.first().filter(|_| self.acts_on_ready()).map(|&(_, due)| due);
+        let submitted =
+            self.submissions.first().filter(|_| self.acts_on_ready()).map(|&(_, due)| due);
         let known = earlier(self.arrivals.peek(), expiry);
         earlier(earlier(submitted, self.completions.peek()), known)
     }
@@ -130,7 +132,7 @@ impl<'a> Engine<'a> {
     /// Whether something can happen because a request becomes ready. If not, submitted ones are let in
     /// with the next event.
     fn acts_on_ready(&self) -> bool {
-        self.board.has_idle() || self.preempts || self.settings.replace_by_newer
+        self.state.has_idle() || self.preempts || self.settings.replace_by_newer
     }
 
     /// Plays everything that happens at `now`.
@@ -145,80 +147,86 @@ impl<'a> Engine<'a> {
         Ok(())
     }
 
-    /// Frees the accelerators whose piece is done. If that was the last one of its request, the
+    /// Frees the accelerators whose segment is done. If that was the last one of its request, the
     /// dependants are told; if not, the request waits to go on.
     fn complete_finished(&mut self, now: SimTime) {
         while let Some(accelerator) = self.completions.pop(now) {
-            if self.goes_on(accelerator, now) {
+            if self.continues(accelerator, now) {
                 continue;
             }
             self.events += 1;
-            let stint = self.board.stop(accelerator, now);
-            let Stint { job: Job { request, model, .. }, end_layer, start, .. } = *stint;
+            let running = self.state.stop(accelerator, now);
+            let RunningSegment { job: Job { request, model, .. }, end_layer, start, .. } = *running;
             if end_layer < self.costs.n_layers(model) {
                 self.suspend(accelerator, now);
                 continue;
             }
-            let (start, energy) = match stint.is_plain(self.costs) {
+            let (start, energy) = match running.is_plain(self.costs) {
                 true => (start, self.costs.energy(model, accelerator)),
-                false => self.close_pieces(accelerator, now),
+                false => self.close_segments(accelerator, now),
             };
             self.end(request, Outcome::Executed { accelerator, start, end: now, energy });
-            self.spread_news(now);
+            self.notify_dependants(now);
         }
     }
 
-    /// Whether what has just ended on an accelerator is a layer, and another one of its stint follows.
+    /// Whether what has just ended on an accelerator is a layer, and another one of its segment follows.
     /// Only where bandwidth is shared do layers end one by one.
-    fn goes_on(&mut self, accelerator: AccelId, now: SimTime) -> bool {
+    fn continues(&mut self, accelerator: AccelId, now: SimTime) -> bool {
         let Some(sharing) = &mut self.sharing else { return false };
-        let end_layer = self.board.last_stint(accelerator).end_layer;
-        sharing.goes_on(accelerator, end_layer, now)
+        let end_layer = self.state.last_segment(accelerator).end_layer;
+        sharing.continues(accelerator, end_layer, now)
     }
 
-    /// Start and energy of the request whose last piece has just ended on `accelerator`.
-    fn close_pieces(&mut self, accelerator: AccelId, now: SimTime) -> (SimTime, Millijoules) {
-        let stint = *self.board.last_stint(accelerator);
-        self.add_piece(&stint, accelerator, now);
-        let begun = self.pieces.close(stint.job.request, now);
-        let begun = begun.expect("the pieces before were added");
+    /// Start and energy of the request whose last segment has just ended on `accelerator`.
+    fn close_segments(&mut self, accelerator: AccelId, now: SimTime) -> (SimTime, Millijoules) {
+        let running = *self.state.last_segment(accelerator);
+        self.add_segment(&running, accelerator, now);
+        let begun = self.segments.close(running.job.request, now);
+        let begun = begun.expect("the segments before were added");
         (begun.start, begun.energy())
     }
 
     /// Puts the request that was just cut on `accelerator` back among the ready ones.
     fn suspend(&mut self, accelerator: AccelId, now: SimTime) {
-        let stint = *self.board.last_stint(accelerator);
-        self.add_piece(&stint, accelerator, now);
-        if let Some(memories) = &mut self.memories {
-            memories.suspend(&stint, accelerator);
+        let running = *self.state.last_segment(accelerator);
+        self.add_segment(&running, accelerator, now);
+        if let Some(switching) = &mut self.switching {
+            switching.suspend(&running, accelerator);
         }
-        self.enter(stint.job.request, Stage::Suspended);
-        let waited = stint.job.waited + (stint.start - stint.job.ready_since);
-        self.board.add(Job {
-            next_layer: stint.end_layer,
+        self.enter(running.job.request, Stage::Suspended);
+        let waited = running.job.waited + (running.start - running.job.ready_since);
+        self.state.add(Job {
+            next_layer: running.end_layer,
             ready_since: now,
             waited,
             last_accelerator: Some(accelerator),
-            ..stint.job
+            ..running.job
         });
     }
 
-    fn add_piece(&mut self, stint: &Stint, accelerator: AccelId, now: SimTime) {
-        let (model, costs) = (stint.job.model, self.costs);
-        let energy_of =
-            |piece: &Piece| costs.energy_of(model, accelerator, piece.first_layer..piece.end_layer);
-        self.keep(stint, stint.piece(accelerator, now), energy_of);
+    fn add_segment(&mut self, running: &RunningSegment, accelerator: AccelId, now: SimTime) {
+        let (model, costs) = (running.job.model, self.costs);
+        let energy_of = |segment: &Segment| {
+            costs.energy_of(model, accelerator, segment.first_layer..segment.end_layer)
+        };
+        self.keep(running, running.segment(accelerator, now), energy_of);
     }
 
-    /// Keeps a piece of a request, to whose energy is added that of what was moved for it.
-    fn keep(&mut self, stint: &Stint, piece: Piece, energy_of: impl Fn(&Piece) -> Millijoules) {
-        if stint.goes_on {
-            return self.pieces.lengthen(&piece, energy_of);
+    /// Keeps a segment of a request, to whose energy is added that of what was moved for it.
+    fn keep(
+        &mut self,
+        running: &RunningSegment,
+        segment: Segment,
+        energy_of: impl Fn(&Segment) -> Millijoules,
+    ) {
+        if running.continues {
+            return self.segments.lengthen(&segment, energy_of);
         }
-        let memories = self.memories.as_ref();
-        let moved = memories.map_or(Millijoules::ZERO, |it| it.moved(piece.accelerator).energy);
-        let energy = moved + energy_of(&piece);
-        self.pieces.add(Piece { energy, ..piece }, moved);
+        let switching = self.switching.as_ref();
+        let moved = switching.map_or(Millijoules::ZERO, |it| it.moved(segment.accelerator).energy);
+        let energy = moved + energy_of(&segment);
+        self.segments.add(Segment { energy, ..segment }, moved);
     }
 
     /// Lets in the requests whose input data is there.
@@ -227,32 +235,32 @@ impl<'a> Engine<'a> {
             self.events += 1;
             self.enter(request, Stage::Blocked);
             self.reconsider(request, now);
-            self.spread_news(now);
+            self.notify_dependants(now);
         }
-        for index in 0..self.inbox.len() {
+        for index in 0..self.submissions.len() {
             self.events += 1;
-            let (request, due) = self.inbox[index];
+            let (request, due) = self.submissions[index];
             self.ready(request, due, now);
         }
-        self.inbox.clear();
+        self.submissions.clear();
     }
 
     /// Adds a request that is ready from `now` on, before which nothing is played any more.
     pub(super) fn submit(&mut self, request: Request, now: SimTime) -> RequestId {
         let id = self.requests.submit(request);
-        self.inbox.push((id, now));
+        self.submissions.push((id, now));
         id
     }
 
     /// Turns a submitted request that waits into one of another model.
     pub(super) fn change_model(&mut self, id: RequestId, model: ModelId) {
         self.requests.change_model(id, model);
-        self.board.change_model(id, model);
+        self.state.change_model(id, model);
     }
 
     /// Gives what submitted requests did since the last call, for an empty list.
-    pub(super) fn swap_progress(&mut self, empty: &mut Vec<Progress>) {
-        std::mem::swap(&mut self.progress, empty);
+    pub(super) fn swap_request_events(&mut self, empty: &mut Vec<RequestEvent>) {
+        std::mem::swap(&mut self.request_events, empty);
     }
 
     /// Gives up the requests whose time is over, upstream ones first.
@@ -260,28 +268,28 @@ impl<'a> Engine<'a> {
         while let Some(request) = self.expiries.pop(now) {
             match self.requests.stage(request) {
                 Stage::Ready => {
-                    self.board.take(request);
+                    self.state.take(request);
                     self.give_up(request, DropReason::Deadline, now);
                 }
                 Stage::Blocked => self.give_up(request, DropReason::Deadline, now),
-                Stage::Running if self.settings.late == LatePolicy::Abort => {
+                Stage::Running if self.settings.deadline_miss == DeadlineMiss::Abort => {
                     self.abort(request, now)
                 }
-                Stage::Suspended if self.settings.late == LatePolicy::Abort => {
-                    self.board.take(request);
+                Stage::Suspended if self.settings.deadline_miss == DeadlineMiss::Abort => {
+                    self.state.take(request);
                     self.give_up(request, DropReason::Aborted, now);
                 }
                 _ => continue,
             }
             self.events += 1;
-            self.spread_news(now);
+            self.notify_dependants(now);
         }
     }
 
     /// Asks the policy until it waits, or nothing is ready or idle. Every answer but waiting takes a
     /// request out of the ready ones, so this ends.
     fn dispatch_ready(&mut self, now: SimTime) -> Result<(), PolicyFailure> {
-        while let Some(view) = self.board.view(now, self.costs) {
+        while let Some(view) = self.state.view(now, self.costs) {
             match self.scheduler.decide(&view) {
                 Decision::Dispatch { request, accelerator, extent } => {
                     let job = self.take_shown(request);
@@ -290,7 +298,7 @@ impl<'a> Engine<'a> {
                 Decision::Drop(request) => {
                     self.take_shown(request);
                     self.give_up(request, DropReason::Scheduler, now);
-                    self.spread_news(now);
+                    self.notify_dependants(now);
                 }
                 Decision::Wait => return Ok(()),
                 Decision::Fail(breakdown) => return Err(breakdown.of(self.policy.label())),
@@ -300,39 +308,39 @@ impl<'a> Engine<'a> {
     }
 
     fn take_shown(&mut self, request: RequestId) -> Job {
-        let job = self.board.take(request);
+        let job = self.state.take(request);
         job.expect("a policy answers with a ready request that it was shown")
     }
 
     fn start(&mut self, job: Job, accelerator: AccelId, extent: Granularity, now: SimTime) {
-        let mut stint = Stint::new(job, accelerator, extent, self.costs, now);
-        stint.goes_on = job.last_accelerator == Some(accelerator)
+        let mut running = RunningSegment::new(job, accelerator, extent, self.costs, now);
+        running.continues = job.last_accelerator == Some(accelerator)
             && job.ready_since == now
-            && self.board.last_stint(accelerator).job.request == job.request;
-        let memories = self.memories.as_mut();
-        let moved = memories.map_or(Moved::default(), |it| it.bring(&job, accelerator));
-        stint.moving = moved.time;
-        let end = stint.end(accelerator, self.costs);
-        self.board.start(stint, accelerator, end);
+            && self.state.last_segment(accelerator).job.request == job.request;
+        let switching = self.switching.as_mut();
+        let moved = switching.map_or(Transfer::default(), |it| it.load(&job, accelerator));
+        running.moving = moved.time;
+        let end = running.end(accelerator, self.costs);
+        self.state.start(running, accelerator, end);
         match &mut self.sharing {
             None => self.completions.set(accelerator, end),
-            Some(sharing) => sharing.start(&stint, &moved, accelerator),
+            Some(sharing) => sharing.start(&running, &moved, accelerator),
         }
         self.enter(job.request, Stage::Running);
         if job.next_layer == 0 && self.requests.is_submitted(job.request) {
-            self.progress.push(Progress::Started(job.request, accelerator));
+            self.request_events.push(RequestEvent::Started(job.request, accelerator));
         }
     }
 
     /// Lets everything that runs end with its current layer. A layer that has just ended is one.
     fn cut_running(&mut self, now: SimTime) {
         for accelerator in (0..self.costs.n_accelerators()).map(AccelId::new) {
-            let Some(stint) = self.board.stint(accelerator) else { continue };
+            let Some(running) = self.state.running(accelerator) else { continue };
             let (cut, end) = match &self.sharing {
-                None => stint.cut(accelerator, self.costs, now),
-                Some(sharing) => sharing.cut(stint, accelerator, now),
+                None => running.cut(accelerator, self.costs, now),
+                Some(sharing) => sharing.cut(running, accelerator, now),
             };
-            if cut < stint.end_layer {
+            if cut < running.end_layer {
                 self.cut(accelerator, cut, end, now);
             }
         }
@@ -340,7 +348,7 @@ impl<'a> Engine<'a> {
 
     /// Cuts what runs on an accelerator before a layer, at `end` if it goes on at full speed.
     fn cut(&mut self, accelerator: AccelId, layer: u32, end: SimTime, now: SimTime) {
-        self.board.shorten(accelerator, layer, end);
+        self.state.shorten(accelerator, layer, end);
         if end <= now {
             self.events += 1;
             self.halt(accelerator, now);
@@ -356,28 +364,28 @@ impl<'a> Engine<'a> {
         if let Some(sharing) = &mut self.sharing {
             sharing.stop(accelerator);
         }
-        self.board.stop(accelerator, now);
+        self.state.stop(accelerator, now);
     }
 
     /// Takes a running request off its accelerator. The energy is that of the layers that ran, and a
     /// share of the one under way.
     fn abort(&mut self, request: RequestId, now: SimTime) {
-        let accelerator = self.board.accelerator_of(request);
+        let accelerator = self.state.accelerator_of(request);
         let accelerator = accelerator.expect("a running request is on an accelerator");
-        let stint = *self.board.last_stint(accelerator);
-        let (model, costs) = (stint.job.model, self.costs);
+        let running = *self.state.last_segment(accelerator);
+        let (model, costs) = (running.job.model, self.costs);
         let (layer, share) = match &self.sharing {
-            None => stint.reached(accelerator, costs, now),
-            Some(sharing) => sharing.reached(&stint, accelerator, now),
+            None => running.reached(accelerator, costs, now),
+            Some(sharing) => sharing.reached(&running, accelerator, now),
         };
         self.halt(accelerator, now);
-        let energy_of = |piece: &Piece| {
+        let energy_of = |segment: &Segment| {
             let energy = |layers| costs.energy_of(model, accelerator, layers);
             let broken_off = if share > 0.0 { energy(layer..layer + 1).get() } else { 0.0 };
-            energy(piece.first_layer..layer) + Millijoules::new(share * broken_off)
+            energy(segment.first_layer..layer) + Millijoules::new(share * broken_off)
         };
-        let piece = Piece { end_layer: layer, ..stint.piece(accelerator, now) };
-        self.keep(&stint, piece, energy_of);
+        let segment = Segment { end_layer: layer, ..running.segment(accelerator, now) };
+        self.keep(&running, segment, energy_of);
         self.give_up(request, DropReason::Aborted, now);
     }
 
@@ -388,9 +396,9 @@ impl<'a> Engine<'a> {
         if !self.requests.request(request).triggered {
             return self.end(request, Outcome::NotTriggered);
         }
-        let begun = self.pieces.close(request, now);
-        if let Some(memories) = &mut self.memories {
-            memories.forget(request);
+        let begun = self.segments.close(request, now);
+        if let Some(switching) = &mut self.switching {
+            switching.forget(request);
         }
         let energy = begun.map_or(Millijoules::ZERO, |it| it.energy());
         let attempt = begun.map(|it| Attempt { accelerator: it.accelerator(), start: it.start });
@@ -399,37 +407,37 @@ impl<'a> Engine<'a> {
 
     fn end(&mut self, id: RequestId, outcome: Outcome) {
         let request = *self.requests.request(id);
-        self.board.remember(request.model, request.deadline, &outcome);
+        self.state.remember(request.model, request.deadline, &outcome);
         self.enter(
             id,
             match outcome {
                 Outcome::Executed { .. } => Stage::Executed,
-                _ => Stage::Void,
+                _ => Stage::Cancelled,
             },
         );
         self.requests.end(id, outcome);
         if self.requests.is_submitted(id) {
-            self.progress.push(match outcome {
-                Outcome::Executed { energy, .. } => Progress::Executed(id, energy),
-                _ => Progress::Dropped(id),
+            self.request_events.push(match outcome {
+                Outcome::Executed { energy, .. } => RequestEvent::Executed(id, energy),
+                _ => RequestEvent::Dropped(id),
             });
         } else {
-            self.news.push(id);
+            self.ended.push(id);
         }
     }
 
-    /// Moves a request to its next stage; the board counts those that are blocked.
+    /// Moves a request to its next stage; the state counts those that are blocked.
     fn enter(&mut self, request: RequestId, stage: Stage) {
         let Some(old) = self.requests.enter(request, stage) else { return };
         if (old == Stage::Blocked) != (stage == Stage::Blocked) {
             let model = self.requests.request(request).model;
-            self.board.block(model, stage == Stage::Blocked);
+            self.state.block(model, stage == Stage::Blocked);
         }
     }
 
     /// Tells dependants what became of the requests that they need, theirs in turn, and so on.
-    fn spread_news(&mut self, now: SimTime) {
-        while let Some(ended) = self.news.pop() {
+    fn notify_dependants(&mut self, now: SimTime) {
+        while let Some(ended) = self.ended.pop() {
             for &dependant in self.requests.downstream(ended) {
                 if self.requests.stage(dependant) == Stage::Blocked {
                     self.reconsider(dependant, now);
@@ -444,7 +452,9 @@ impl<'a> Engine<'a> {
             Upstream::Done if self.requests.request(request).triggered => {
                 self.ready(request, now, now)
             }
-            Upstream::Done | Upstream::Void => self.give_up(request, DropReason::Upstream, now),
+            Upstream::Done | Upstream::Cancelled => {
+                self.give_up(request, DropReason::Upstream, now)
+            }
             Upstream::Pending => {}
         }
     }
@@ -454,7 +464,7 @@ impl<'a> Engine<'a> {
         for &needed in self.requests.upstream(request) {
             match self.requests.stage(needed) {
                 Stage::Executed => {}
-                Stage::Void => return Upstream::Void,
+                Stage::Cancelled => return Upstream::Cancelled,
                 _ => upstream = Upstream::Pending,
             }
         }
@@ -465,21 +475,21 @@ impl<'a> Engine<'a> {
     fn ready(&mut self, id: RequestId, since: SimTime, now: SimTime) {
         let request = *self.requests.request(id);
         self.enter(id, Stage::Ready);
-        self.board.add(Job {
+        self.state.add(Job {
             request: id,
             model: request.model,
             frame: request.frame,
             next_layer: 0,
-            release: request.arrival,
+            arrival: request.arrival,
             deadline: request.deadline,
             ready_since: since,
             waited: SimSpan::ZERO,
             last_accelerator: None,
         });
         if self.settings.replace_by_newer
-            && let Some(older) = self.board.outdated(request.model)
+            && let Some(older) = self.state.outdated(request.model)
         {
-            self.board.take(older);
+            self.state.take(older);
             self.give_up(older, DropReason::Replaced, now);
         }
         if self.preempts {
@@ -489,16 +499,16 @@ impl<'a> Engine<'a> {
 }
 
 /// What an offline reference knows before the run.
-fn foresee(requests: &RequestStream) -> Vec<Foreseen> {
-    let foreseen = |(index, request): (usize, &Request)| Foreseen {
+fn known_requests(requests: &RequestStream) -> Vec<KnownRequest> {
+    let known_requests = |(index, request): (usize, &Request)| KnownRequest {
         model: request.model,
         frame: request.frame,
-        release: request.arrival,
+        arrival: request.arrival,
         deadline: request.deadline,
         upstream: requests.upstream(RequestId::new(index)).into(),
         triggered: request.triggered,
     };
-    requests.requests().iter().enumerate().map(foreseen).collect()
+    requests.requests().iter().enumerate().map(known_requests).collect()
 }
 
 /// The earlier one of those that there are.

@@ -178,7 +178,7 @@ fn job(job: &Job) -> JobLine {
         model: job.model.index(),
         frame: job.frame.index(),
         next_layer: job.next_layer,
-        release_ns: job.release.ns(),
+        release_ns: job.arrival.ns(),
         deadline_ns: job.deadline.ns(),
         ready_since_ns: job.ready_since.ns(),
         waited_ns: job.waited.ns(),

@@ -34,7 +34,7 @@ pub const ENTRY: Entry = Entry {
         10_000,
         [1, 3_600_000],
     )],
-    fixes: &["accelerator"],
+    fixes: &["placement"],
     looks_at_all: true,
     ..Entry::new(|_, _| Box::new(NoCommand))
 };
@@ -86,7 +86,7 @@ fn split(text: &str) -> (&str, Vec<&str>) {
     let known = || ENTRY.parameters.iter().chain(OPTIONS).map(|parameter| parameter.name);
     let is_parameter = |piece: &str| {
         let name = piece.split_once('=').map(|(name, _)| name.trim());
-        name.is_some_and(|name| known().any(|known| known == name))
+        name.is_some_and(|name| name == "accelerator" || known().any(|known| known == name))
     };
     let mut command = text;
     let mut assignments = Vec::new();
@@ -168,8 +168,8 @@ mod tests {
             );
         }
         assert_eq!(
-            refused("external:a,accelerator=edp"),
-            "external decides `accelerator` itself; leave it out"
+            refused("external:a,placement=edp"),
+            "external decides `placement` itself; leave it out"
         );
         assert_eq!(
             refused("external:a,timeout_ms=0"),

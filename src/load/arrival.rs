@@ -19,12 +19,12 @@ use super::{FrameMapping, LoadError, LoadSettings, Request, RequestStream};
 /// ```
 ///
 /// A model without inputs arrives on its own grid, `T_req = j/F`. Both are whole nanoseconds; no
-/// arrival lies before 0. [`ActiveModel::deadline`] takes the place of the period in `T_dl`.
+/// arrival lies before 0. [`ActiveModel::relative_deadline`] takes the place of the period in `T_dl`.
 ///
 /// Deviation: Definition 7 prints one jitter stream seeded by the product of source and frame, which
 /// collides (2·3 = 3·2, and frame 0 of every source). Here each sensor has its own stream, shared by
 /// all models that read the frame. Definition 8 prints the sensor's rate for the deadline; the
-/// example of section 3.6 (2/60 s for a 30-FPS model) and this function take the model's.
+/// example of XRBench section 3.6 (2/60 s for a 30-FPS model) and this function take the model's.
 ///
 /// # Errors
 ///
@@ -230,7 +230,7 @@ fn arrival(model: &ActiveModel, inputs: &[&Sensor<'_>], frame: u64) -> SimTime {
 
 fn deadline(model: &ActiveModel, inputs: &[&Sensor<'_>], frame: u64) -> SimTime {
     let origin = inputs.first().map_or(SimSpan::ZERO, |primary| primary.origin);
-    let nominal = match model.deadline {
+    let nominal = match model.relative_deadline {
         Some(budget) => model.rate.frame_start(frame) + budget,
         None => model.rate.frame_start(frame + 1),
     };

@@ -22,7 +22,7 @@ pub struct Effects {
     ///
     /// 0, full overlap, is what the cost models assume; MoCA (Kim et al., HPCA 2023) takes 0.5. Changes
     /// the costs of every layer before the run, so that policies and bounds know of it.
-    pub exposed: f64,
+    pub non_overlapped: f64,
 }
 
 impl Effects {
@@ -33,7 +33,7 @@ impl Effects {
 
     /// Whether there is any.
     pub fn any(&self) -> bool {
-        self.moves_data() || self.bandwidth.is_limited() || self.exposed > 0.0
+        self.moves_data() || self.bandwidth.is_limited() || self.non_overlapped > 0.0
     }
 }
 
@@ -106,7 +106,7 @@ impl Default for Migration {
 ///
 /// What a layer takes alone is as the costs have it, with the bandwidth of its own accelerator: sharing
 /// only takes away. To let an accelerator use the budget as long as the others leave it, give each the
-/// whole of it ([`Undivided`](crate::hardware::platform::Undivided)).
+/// whole of it ([`Unpartitioned`](crate::hardware::platform::Unpartitioned)).
 ///
 /// A network whose layers are not known, because it was measured as a whole, asks for nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]

@@ -19,7 +19,7 @@ pub use effects::{Division, Effects, Migration, SharedBandwidth, Switch};
 
 /// What happens to a run that is still going at its deadline.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum LatePolicy {
+pub enum DeadlineMiss {
     /// It finishes; its result counts as executed and scores close to zero.
     #[default]
     Finish,
@@ -32,7 +32,7 @@ pub enum LatePolicy {
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct EngineSettings {
     /// Runs that are late.
-    pub late: LatePolicy,
+    pub deadline_miss: DeadlineMiss,
     /// How long after its deadline a waiting request is kept.
     pub grace: SimSpan,
     /// Whether a frame that could start drops an older frame of the same model that still waits to.

@@ -58,14 +58,14 @@ impl Remaining {
 
 /// What runs next of a job, for policies that look no further.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum NextPiece {
+pub(super) enum NextSegment {
     /// Its next layer.
     Layer,
     /// All that is left of it.
     Rest,
 }
 
-impl NextPiece {
+impl NextSegment {
     /// A layer where policies are asked after every layer.
     pub(super) fn of(options: &Options) -> Self {
         match options.granularity {

@@ -3,18 +3,18 @@
 use crate::ids::{AccelId, RequestId};
 
 use super::ranked::tie;
-use super::{Activity, Decision, Foreseen, Granularity, Job, Scheduler, View};
+use super::{Activity, Decision, Granularity, Job, KnownRequest, Scheduler, View};
 
-/// A piece of work on a list.
+/// A segment of work on a list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Piece {
+pub(super) struct Segment {
     pub(super) request: RequestId,
-    /// Where the piece begins; it is that layer, or all that is left.
+    /// Where the segment begins; it is that layer, or all that is left.
     pub(super) layer: u32,
 }
 
 /// What every accelerator does, in order; indexed by [`AccelId`].
-pub(super) type Lists = Vec<Vec<Piece>>;
+pub(super) type Lists = Vec<Vec<Segment>>;
 
 /// What became of a request as far as it can be seen.
 enum Stage {
@@ -26,27 +26,27 @@ enum Stage {
     Gone,
 }
 
-/// Follows lists: every accelerator waits for the first piece of its own that may still come. What the
+/// Follows lists: every accelerator waits for the first segment of its own that may still come. What the
 /// lists leave out does not run.
 ///
 /// The lists are kept whatever happens. Where it goes otherwise than they expect, because of effects
 /// that they do not know, a frame whose deadline has passed before it could begin is passed over.
 pub(super) struct Replay {
     lists: Lists,
-    /// Pieces of every list that are done with.
+    /// Segments of every list that are done with.
     done: Vec<usize>,
-    foreseen: Vec<Foreseen>,
+    known_requests: Vec<KnownRequest>,
     has_begun: Vec<bool>,
     extent: Granularity,
 }
 
 impl Replay {
-    pub(super) fn new(lists: Lists, foreseen: &[Foreseen], extent: Granularity) -> Self {
+    pub(super) fn new(lists: Lists, known_requests: &[KnownRequest], extent: Granularity) -> Self {
         Self {
             done: vec![0; lists.len()],
             lists,
-            foreseen: foreseen.to_vec(),
-            has_begun: vec![false; foreseen.len()],
+            known_requests: known_requests.to_vec(),
+            has_begun: vec![false; known_requests.len()],
             extent,
         }
     }
@@ -64,21 +64,22 @@ impl Replay {
     /// Whether a request that is neither ready nor running may still become ready: its inputs are to
     /// arrive, or something that it needs is not over. If not, there may be no event to wait for.
     fn may_come(&self, request: RequestId, view: &View<'_>) -> bool {
-        let Foreseen { release, deadline, upstream, .. } = &self.foreseen[request.index()];
+        let KnownRequest { arrival, deadline, upstream, .. } =
+            &self.known_requests[request.index()];
         let mut needed = upstream.iter().map(|up| self.stage(*up, view));
         !self.has_begun[request.index()]
             && view.now < *deadline
-            && (view.now < *release || needed.any(|stage| !matches!(stage, Stage::Gone)))
+            && (view.now < *arrival || needed.any(|stage| !matches!(stage, Stage::Gone)))
     }
 
     /// What `accelerator` starts now.
     fn next(&mut self, accelerator: AccelId, view: &View<'_>) -> Option<Job> {
         let at = accelerator.index();
-        while let Some(piece) = self.lists[at].get(self.done[at]) {
-            match self.stage(piece.request, view) {
-                Stage::Ready(job) if job.next_layer == piece.layer => return Some(job),
-                // A piece before this one is on another list.
-                Stage::Ready(job) if job.next_layer < piece.layer => return None,
+        while let Some(segment) = self.lists[at].get(self.done[at]) {
+            match self.stage(segment.request, view) {
+                Stage::Ready(job) if job.next_layer == segment.layer => return Some(job),
+                // A segment before this one is on another list.
+                Stage::Ready(job) if job.next_layer < segment.layer => return None,
                 Stage::Expected => return None,
                 Stage::Ready(_) | Stage::Gone => self.done[at] += 1,
             }
@@ -86,9 +87,9 @@ impl Replay {
         None
     }
 
-    /// A request that was not foreseen, which only a made-up run has: the first that is due.
+    /// A request that was not known_requests, which only a made-up run has: the first that is due.
     fn stranger<'v>(&self, view: &View<'v>) -> Option<&'v Job> {
-        let unknown = view.ready.from(RequestId::new(self.foreseen.len()));
+        let unknown = view.ready.from(RequestId::new(self.known_requests.len()));
         unknown.min_by_key(|job| tie(job))
     }
 }

@@ -24,13 +24,13 @@ use crate::ids::{AccelId, ModelId, RequestId};
 use crate::units::SimSpan;
 
 pub use options::{Admission, Granularity, OPTIONS, Options, Placement, Preemption};
-pub use paired::{Paired, Worth};
+pub use paired::{Paired, Utility};
 pub use parameter::{Allowed, Arguments, Parameter, Value};
 pub use policies::ALL;
 pub use policy::{Breakdown, Policy, PolicyError, PolicyFailure};
 pub use ranked::{Rank, Ranked};
 pub use ready::Ready;
-pub use view::{AcceleratorState, Activity, Foreseen, History, Job, Setup, View};
+pub use view::{AcceleratorState, Activity, History, Job, KnownRequest, Setup, View};
 
 /// What a policy answers.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -56,13 +56,13 @@ pub enum Decision {
 ///
 /// Contract:
 /// - It is asked only with something ready and something idle, at every arrival, completion of a
-///   piece and drop, and again after each decision until it waits or nothing is left.
+///   segment and drop, and again after each decision until it waits or nothing is left.
 /// - It answers from what it was shown: a request of [`View::ready`], an accelerator of
 ///   [`View::idle`].
 /// - It is a pure function of its own state and the view: no clock, no random draws, no I/O. (A
 ///   policy in another process is asked over a pipe, and bound to the same. A search before the run
 ///   draws from a generator with a fixed seed.)
-/// - Ties are decided by a total order: the policy's key, then earlier deadline, earlier release,
+/// - Ties are decided by a total order: the policy's key, then earlier deadline, earlier arrival,
 ///   lower model id (scenario order), lower frame; between accelerators the lower id. Model names
 ///   play no part.
 pub trait Scheduler: Send {
@@ -116,13 +116,13 @@ pub struct Entry {
     /// Those of [`OPTIONS`] that it decides itself, so that a user cannot.
     pub fixes: &'static [&'static str],
     /// Whether it is an offline reference, which knows every request of the run beforehand.
-    pub foresees: bool,
+    pub is_clairvoyant: bool,
     /// Says which values do not go together, if any.
     pub check: fn(&Arguments) -> Result<(), &'static str>,
     /// Whether a decision looks at all requests that wait, because their order changes with time or with
     /// what has run. The others keep an order, and a decision costs the logarithm of their number.
     pub looks_at_all: bool,
-    /// Whether it takes requests in order of release, each on the accelerator of its placement.
+    /// Whether it takes requests in order of arrival, each on the accelerator of its placement.
     pub first_come: bool,
     /// Builds it for one run.
     pub build: fn(&Setup<'_>, &Arguments) -> Box<dyn Scheduler>,
@@ -140,7 +140,7 @@ impl Entry {
             parameters: &[],
             options: &[],
             fixes: &[],
-            foresees: false,
+            is_clairvoyant: false,
             check: |_| Ok(()),
             looks_at_all: false,
             first_come: false,

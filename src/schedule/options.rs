@@ -1,4 +1,4 @@
-//! Choices that every policy is combined with: what is admitted, where it runs, in what pieces, and
+//! Choices that every policy is combined with: what is admitted, where it runs, in what segments, and
 //! whether it can be interrupted.
 
 use crate::units::SimSpan;
@@ -59,13 +59,13 @@ pub enum Granularity {
     Layer,
 }
 
-/// Whether what runs can be interrupted before the end of its piece.
+/// Whether what runs can be interrupted before the end of its segment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Preemption {
     /// It cannot.
     #[default]
     None,
-    /// When a request becomes ready, every running piece ends with its current layer, and the policy
+    /// When a request becomes ready, every running segment ends with its current layer, and the policy
     /// is asked again.
     LayerBoundary,
 }
@@ -77,7 +77,7 @@ pub struct Options {
     pub admission: Admission,
     /// Where it runs.
     pub placement: Placement,
-    /// In what pieces.
+    /// In what segments.
     pub granularity: Granularity,
     /// Whether it can be interrupted.
     pub preemption: Preemption,
@@ -98,7 +98,7 @@ pub const OPTIONS: &[Parameter] = &[
     )
     .only_with("admission", "hopeless"),
     Parameter::choice(
-        "accelerator",
+        "placement",
         "where a chosen request runs",
         &[
             "latency",
@@ -117,7 +117,7 @@ pub const OPTIONS: &[Parameter] = &[
         0.0,
         [0.0, 1e6],
     )
-    .only_with("accelerator", "deadline-energy"),
+    .only_with("placement", "deadline-energy"),
     Parameter::choice(
         "granularity",
         "how much of a request runs before the policy is asked again",
@@ -142,7 +142,7 @@ impl Options {
                 "hopeless" => Admission::SkipHopeless { tolerance: span("epsilon_ms") },
                 _ => Admission::All,
             },
-            placement: match arguments.name("accelerator") {
+            placement: match arguments.name("placement") {
                 "first-idle" => Placement::FirstIdle,
                 "energy" => Placement::Energy,
                 "edp" => Placement::EnergyDelay,

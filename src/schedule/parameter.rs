@@ -164,6 +164,7 @@ impl Arguments {
             .split_once('=')
             .map(|(name, value)| (name.trim(), value.trim()))
             .ok_or_else(|| PolicyError::Form(assignment.into()))?;
+        let name = if name == "placement" { "placement" } else { name };
         let known = self.0.iter_mut().find(|argument| argument.parameter.name == name);
         let Some(argument) = known else {
             return Err(self.unknown(entry, name));

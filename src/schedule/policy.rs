@@ -123,7 +123,7 @@ pub struct Policy {
     label: Arc<str>,
     options: Options,
     work_conserving: bool,
-    foresees: bool,
+    is_clairvoyant: bool,
     first_come: bool,
     build: Arc<Build>,
 }
@@ -166,7 +166,7 @@ impl Policy {
             label: label.into(),
             options,
             work_conserving,
-            foresees: false,
+            is_clairvoyant: false,
             first_come: false,
             build,
         }
@@ -192,7 +192,7 @@ impl Policy {
             label: arguments.label(entry.name).into(),
             options,
             work_conserving: entry.work_conserving && !waits,
-            foresees: entry.foresees,
+            is_clairvoyant: entry.is_clairvoyant,
             first_come: entry.first_come,
             build: Arc::new(move |setup| Ok((entry.build)(setup, &arguments))),
         }
@@ -213,7 +213,7 @@ impl Policy {
         self.work_conserving
     }
 
-    /// Whether it takes whole requests in order of release, each on the idle accelerator that runs it in
+    /// Whether it takes whole requests in order of arrival, each on the idle accelerator that runs it in
     /// the shortest time, the lowest id of equals, as soon as there is one.
     pub fn is_first_come_on_fastest(&self) -> bool {
         let Options { admission, placement, granularity, preemption } = self.options;
@@ -225,9 +225,9 @@ impl Policy {
     }
 
     /// Whether it is an offline reference, which is shown every request of the run in
-    /// [`Setup::foreseen`].
-    pub fn foresees(&self) -> bool {
-        self.foresees
+    /// [`Setup::known_requests`].
+    pub fn is_clairvoyant(&self) -> bool {
+        self.is_clairvoyant
     }
 
     /// Makes it for one run.
@@ -266,8 +266,8 @@ mod tests {
             label("edf:admission=hopeless,epsilon_ms=-0"),
             "edf:admission=hopeless,epsilon_ms=0"
         );
-        assert_eq!(label("round-robin:accelerator=first-idle"), "round-robin");
-        assert_eq!(label("round-robin:accelerator=latency"), "round-robin:accelerator=latency");
+        assert_eq!(label("round-robin:placement=first-idle"), "round-robin");
+        assert_eq!(label("round-robin:placement=latency"), "round-robin:placement=latency");
     }
 
     #[test]

@@ -48,12 +48,12 @@ pub struct Ranked<R: Rank> {
     queue: Option<Queue<R::Key>>,
 }
 
-/// What decides between equal keys: earlier deadline, earlier release, scenario order, lower frame.
+/// What decides between equal keys: earlier deadline, earlier arrival, scenario order, lower frame.
 pub(super) type Tie = (SimTime, SimTime, ModelId, FrameId);
 
 /// Tie order of a job.
 pub(super) fn tie(job: &Job) -> Tie {
-    (job.deadline, job.release, job.model, job.frame)
+    (job.deadline, job.arrival, job.model, job.frame)
 }
 
 impl<R: Rank> Ranked<R> {

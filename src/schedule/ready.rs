@@ -246,7 +246,7 @@ mod tests {
             model: ModelId::new(0),
             frame: FrameId::new(request),
             next_layer: 0,
-            release: SimTime::ZERO,
+            arrival: SimTime::ZERO,
             deadline: SimTime::ZERO,
             ready_since: SimTime::ZERO,
             waited: SimSpan::ZERO,

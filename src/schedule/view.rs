@@ -15,24 +15,24 @@ pub struct Setup<'a> {
     pub scenario: &'a Scenario,
     /// What everything costs.
     pub costs: &'a CostTable,
-    /// What it is worth.
+    /// What it is utility.
     pub score: &'a ScoreSettings,
     /// Choices that the policy is combined with.
     pub options: Options,
     /// Every request of the run, indexed by [`RequestId`]; empty but for offline references
-    /// ([`Policy::foresees`](super::Policy::foresees)).
-    pub foreseen: &'a [Foreseen],
+    /// ([`Policy::is_clairvoyant`](super::Policy::is_clairvoyant)).
+    pub known_requests: &'a [KnownRequest],
 }
 
 /// A request as an offline reference knows it before the run.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Foreseen {
+pub struct KnownRequest {
     /// Its model.
     pub model: ModelId,
     /// Its frame.
     pub frame: FrameId,
     /// T_req.
-    pub release: SimTime,
+    pub arrival: SimTime,
     /// T_dl.
     pub deadline: SimTime,
     /// Requests whose results it needs.
@@ -53,14 +53,14 @@ pub struct Job {
     /// Next layer to run: 0 unless it was cut at a layer boundary before.
     pub next_layer: u32,
     /// T_req.
-    pub release: SimTime,
+    pub arrival: SimTime,
     /// T_dl.
     pub deadline: SimTime,
-    /// Since when it waits: its inputs and upstream results were there, or its last piece ended.
+    /// Since when it waits: its inputs and upstream results were there, or its last segment ended.
     pub ready_since: SimTime,
-    /// How long it waited before each of its earlier pieces, together.
+    /// How long it waited before each of its earlier segments, together.
     pub waited: SimSpan,
-    /// Where its last piece ran; `None` if none has.
+    /// Where its last segment ran; `None` if none has.
     pub last_accelerator: Option<AccelId>,
 }
 
@@ -125,7 +125,7 @@ impl History {
 pub struct View<'a> {
     /// Current time.
     pub now: SimTime,
-    /// Requests that could start, in order of (release, deadline, model, frame). Never empty.
+    /// Requests that could start, in order of (arrival, deadline, model, frame). Never empty.
     pub ready: &'a Ready,
     /// All accelerators.
     pub accelerators: &'a [AcceleratorState],

@@ -23,7 +23,7 @@ use crate::cost::{CostModel, CostTable};
 use crate::engine;
 use crate::hardware::System;
 use crate::load::{Drawn, LoadError, RequestStream};
-use crate::plan::{LatePolicy, Plan};
+use crate::plan::{DeadlineMiss, Plan};
 use crate::scenario::Scenario;
 use crate::schedule::{Granularity, Options, Placement, Policy, PolicyFailure, Preemption};
 use crate::score::{self, InferenceScore, Scorecard};
@@ -115,7 +115,7 @@ impl RunSpec {
         let whole = granularity == Granularity::Model
             && preemption == Preemption::None
             && placement != Placement::EnergyDelayByLayer
-            && engine.late == LatePolicy::Finish
+            && engine.deadline_miss == DeadlineMiss::Finish
             && !engine.effects.any();
         self.semantics == Semantics::Principled && !whole
     }
@@ -316,7 +316,7 @@ fn scorecard(spec: &RunSpec, library: &CostLibrary) -> Result<Scorecard, RunErro
 fn costs(spec: &RunSpec, library: &CostLibrary) -> Result<Arc<CostTable>, RunError> {
     let Plan { scenario, system, engine, .. } = &spec.plan;
     let table = library.table(scenario, system)?;
-    let exposed = engine.effects.exposed;
+    let exposed = engine.effects.non_overlapped;
     Ok(Arc::new(match spec.semantics == Semantics::Principled && exposed > 0.0 {
         true => table.exposing(exposed, system.accelerators()),
         false => table,

@@ -1,13 +1,13 @@
-//! What happened: one record for every request of a run, and the pieces of those that did not just
+//! What happened: one record for every request of a run, and the segments of those that did not just
 //! run from start to end.
 //! Written by the engines, read by scores, reports and figures; can be kept and scored again later.
 
-mod piece;
+mod segment;
 
 use crate::ids::{AccelId, FrameId, ModelId, RequestId};
 use crate::units::{Millijoules, SimTime};
 
-pub use piece::{Piece, Stretch};
+pub use segment::{BusyInterval, Segment};
 
 /// Why a request was dropped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -53,9 +53,9 @@ pub enum Outcome {
     Executed {
         /// Where; of several places the last.
         accelerator: AccelId,
-        /// Start of execution; of its first piece if it was cut.
+        /// Start of execution; of its first segment if it was cut.
         start: SimTime,
-        /// End of execution; of its last piece if it was cut.
+        /// End of execution; of its last segment if it was cut.
         end: SimTime,
         /// Energy spent, on switching and migration too.
         energy: Millijoules,
@@ -100,19 +100,19 @@ pub struct Record {
 pub struct Trace {
     records: Vec<Record>,
     /// In order of request and start.
-    pieces: Vec<Piece>,
+    segments: Vec<Segment>,
 }
 
 impl Trace {
-    /// A trace of `records` in order of arrival without pieces.
+    /// A trace of `records` in order of arrival without segments.
     pub fn new(records: Vec<Record>) -> Self {
-        Self::with_pieces(records, Vec::new())
+        Self::with_segments(records, Vec::new())
     }
 
-    /// A trace of `records` in order of arrival, with pieces of some in any order.
-    pub fn with_pieces(records: Vec<Record>, mut pieces: Vec<Piece>) -> Self {
-        pieces.sort_by_key(|piece| (piece.request, piece.start, piece.first_layer));
-        Self { records, pieces }
+    /// A trace of `records` in order of arrival, with segments of some in any order.
+    pub fn with_segments(records: Vec<Record>, mut segments: Vec<Segment>) -> Self {
+        segments.sort_by_key(|segment| (segment.request, segment.start, segment.first_layer));
+        Self { records, segments }
     }
 
     /// Records in order of arrival.
@@ -125,17 +125,17 @@ impl Trace {
         &self.records[id.index()]
     }
 
-    /// The pieces of every request that was cut or had data moved first, in order of request and start;
+    /// The segments of every request that was cut or had data moved first, in order of request and start;
     /// nothing of the others.
-    pub fn pieces(&self) -> &[Piece] {
-        &self.pieces
+    pub fn segments(&self) -> &[Segment] {
+        &self.segments
     }
 
-    /// The pieces of one request, in order of time; empty if it ran from start to end without moving
+    /// The segments of one request, in order of time; empty if it ran from start to end without moving
     /// data.
-    pub fn pieces_of(&self, id: RequestId) -> &[Piece] {
-        let from = self.pieces.partition_point(|piece| piece.request < id);
-        let n_pieces = self.pieces[from..].partition_point(|piece| piece.request == id);
-        &self.pieces[from..from + n_pieces]
+    pub fn segments_of(&self, id: RequestId) -> &[Segment] {
+        let from = self.segments.partition_point(|segment| segment.request < id);
+        let n_segments = self.segments[from..].partition_point(|segment| segment.request == id);
+        &self.segments[from..from + n_segments]
     }
 }

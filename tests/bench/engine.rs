@@ -43,7 +43,7 @@ fn of_events() {
     let (generating, stream) = best(|| requests(&plan));
     let n_requests = stream.requests().len();
     println!("load generation: {:.2} million requests/s", per_us(n_requests as u64, generating));
-    for entry in schedule::ALL.iter().filter(|entry| !entry.foresees) {
+    for entry in schedule::ALL.iter().filter(|entry| !entry.is_clairvoyant) {
         let plan = by(entry.name, plan.clone());
         let (playing, run) =
             best(|| engine::run(&plan, &plan.costs, &stream).expect("it does not fail"));
@@ -78,10 +78,10 @@ fn of_layers() {
                 Some(rate) => format!("{rate} GB/s of DRAM shared"),
             };
             println!(
-                "{options:>26}, {sharing:<30}: {:.0} times real time ({} events, {} pieces)",
+                "{options:>26}, {sharing:<30}: {:.0} times real time ({} events, {} segments)",
                 SECONDS / playing.as_secs_f64(),
                 run.events,
-                run.trace.pieces().len(),
+                run.trace.segments().len(),
             );
         }
     }

@@ -26,7 +26,7 @@ const ORDERED: [&str; 11] = [
     "srpt:preemption=layer-boundary",
     "energy-greedy",
     "veltair",
-    "heft:accelerator=latency",
+    "heft:placement=latency",
     "herald",
 ];
 

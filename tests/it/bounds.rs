@@ -14,7 +14,7 @@ use xrsim::cost::{CostTable, LayerCost, NetworkCost};
 use xrsim::engine;
 use xrsim::ids::RequestId;
 use xrsim::load::{Request, RequestStream};
-use xrsim::plan::{EngineSettings, LatePolicy};
+use xrsim::plan::{DeadlineMiss, EngineSettings};
 use xrsim::scenario::{ActiveModel, InputStream, Scenario};
 use xrsim::schedule::{self, Granularity, Options, Policy, Preemption};
 use xrsim::score::energy::energy;
@@ -54,7 +54,7 @@ fn a_frame_that_is_alone_reaches_every_bound() {
 /// The last deadline is then at 59/60 s + 33 ms.
 #[test]
 fn a_full_accelerator_bounds_the_frames_that_it_can_run() {
-    let slow = ActiveModel { deadline: Some(span_ms(33.0)), ..model("A", 60.0) };
+    let slow = model("A", 60.0).with_relative_deadline(span_ms(33.0));
     let plan = plan(scenario(vec![], vec![slow]), table_ms(&[[20.0]]));
     let bounds = bounds(&plan, Migration::None);
     let horizon_ms = 59_000.0 / 60.0 + 33.5;
@@ -70,7 +70,7 @@ fn a_full_accelerator_bounds_the_frames_that_it_can_run() {
 /// every frame, but the program sees that it is all on the wrong one.
 #[test]
 fn the_program_knows_which_accelerator_is_fast() {
-    let model = ActiveModel { deadline: Some(span_ms(33.0)), ..model("A", 60.0) };
+    let model = model("A", 60.0).with_relative_deadline(span_ms(33.0));
     let plan = plan(scenario(vec![], vec![model]), table_ms(&[[20.0, 50.0]]));
     let bounds = bounds(&plan, Migration::None);
     let fits = (59_000.0 / 60.0 + 33.5) / 20.0 / 60.0;
@@ -85,8 +85,8 @@ fn the_program_knows_which_accelerator_is_fast() {
 #[test]
 fn the_program_knows_that_a_frame_needs_its_upstream() {
     let of = |latency_ms: f64| {
-        let slow = ActiveModel { deadline: Some(span_ms(100.0)), ..model("A", 30.0) };
-        let fast = after(0, ActiveModel { deadline: Some(span_ms(100.0)), ..model("B", 30.0) });
+        let slow = model("A", 30.0).with_relative_deadline(span_ms(100.0));
+        let fast = after(0, model("B", 30.0).with_relative_deadline(span_ms(100.0)));
         let costs = table_ms(&[[latency_ms], [1.0]]);
         bounds(&plan(scenario(vec![], vec![slow, fast]), costs), Migration::None)
     };
@@ -121,9 +121,8 @@ fn crossed(n_models: usize) -> CostTable {
 
 /// Some models of one frame each that is due after `deadline_ms`.
 fn single_frames(n_models: usize, deadline_ms: f64) -> Vec<ActiveModel> {
-    let of = |index: usize| ActiveModel {
-        deadline: Some(span_ms(deadline_ms)),
-        ..model(&format!("model {index}"), 10.0)
+    let of = |index: usize| {
+        model(&format!("model {index}"), 10.0).with_relative_deadline(span_ms(deadline_ms))
     };
     (0..n_models).map(of).collect()
 }
@@ -201,7 +200,7 @@ fn random_plan(draws: &mut ChaCha8Rng) -> Case {
         ..ScoreSettings::default()
     };
     plan.engine = EngineSettings {
-        late: [LatePolicy::Finish, LatePolicy::Abort][draws.random_range(0..2)],
+        deadline_miss: [DeadlineMiss::Finish, DeadlineMiss::Abort][draws.random_range(0..2)],
         grace: span_ms(pick(&[0.0, 0.0, 20.0], draws)),
         replace_by_newer: draws.random_bool(0.2),
         ..EngineSettings::default()
@@ -216,7 +215,7 @@ fn random_model(index: usize, draws: &mut ChaCha8Rng) -> ActiveModel {
         built = reading(&[0], built);
     }
     if draws.random_bool(0.3) {
-        built.deadline = Some(span_ms(draws.random_range(1.0..60.0)));
+        built.relative_deadline = Some(span_ms(draws.random_range(1.0..60.0)));
     }
     if index > 0 && draws.random_bool(0.5) {
         let upstream = draws.random_range(0..index);
@@ -296,7 +295,7 @@ fn no_policy_exceeds_a_bound_on_random_instances() {
             let stays = granularity == Granularity::Model && preemption == Preemption::None;
             let bounds = if stays { whole } else { moving };
             n_whole += u32::from(stays);
-            n_cut += u32::from(!run.trace.pieces().is_empty());
+            n_cut += u32::from(!run.trace.segments().is_empty());
             assert!(total.score <= total.score_executed_mean + 1e-12);
             for (bound, upper) in Bound::ALL.into_iter().zip(bounds.values()) {
                 let (policy, score) = (plan.scheduler.label(), total.score_executed_mean);

@@ -183,7 +183,7 @@ fn every_policy_brings_a_busy_scenario_to_its_end() {
     }
 }
 
-/// Six models of five layers each, every one a fifth of the whole. Whatever pieces a policy makes, every
+/// Six models of five layers each, every one a fifth of the whole. Whatever segments a policy makes, every
 /// request ends, runs one layer after the other, and shares its accelerators with nobody.
 #[test]
 fn every_policy_keeps_to_the_rules_of_pieces() {
@@ -203,7 +203,7 @@ fn every_policy_keeps_to_the_rules_of_pieces() {
             let scheduler = Policy::parse(&scheduler).unwrap_or_else(|_| Policy::of(entry));
             let plan = layered.clone().scheduled(scheduler);
             let trace = trace(&plan);
-            layers::check_pieces(&plan, &trace);
+            layers::check_segments(&plan, &trace);
             let lost = |it: &&Record| matches!(it.outcome, Outcome::Lost { .. });
             assert_eq!(trace.records().iter().find(lost), None, "{:?}", plan.scheduler);
         }
@@ -285,9 +285,9 @@ fn a_policy_that_takes_a_busy_accelerator_is_a_bug() {
 /// Checks what the engine shows whenever it asks.
 fn inspect(view: &View<'_>) -> Decision {
     assert!(!view.ready.is_empty() && !view.idle.is_empty());
-    let key = |job: &Job| (job.release, job.deadline, job.model, job.frame);
+    let key = |job: &Job| (job.arrival, job.deadline, job.model, job.frame);
     assert!(view.ready.iter().is_sorted_by_key(key));
-    assert!(view.ready.iter().all(|job| job.ready_since >= job.release));
+    assert!(view.ready.iter().all(|job| job.ready_since >= job.arrival));
     assert!(view.ready.iter().all(|job| job.ready_since <= view.now && view.now < job.deadline));
     assert!(view.idle.is_sorted());
     for (index, state) in view.accelerators.iter().enumerate() {

@@ -9,20 +9,20 @@ use proptest::prelude::*;
 use proptest::sample::select;
 
 use layers::{
-    any_arrivals, any_options, check_pieces, fixed_priorities, layer, requests, stream, stretches,
-    table, table_ns,
+    any_arrivals, any_options, busy_intervals, check_segments, fixed_priorities, layer, requests,
+    stream, table, table_ns,
 };
 use xrsim::cost::{CostTable, LayerCost};
 use xrsim::engine;
 use xrsim::ids::{AccelId, ModelId, RequestId};
 use xrsim::load::RequestStream;
 use xrsim::model::{ConvShape, Layer, Network};
-use xrsim::plan::{Division, LatePolicy, Migration, SharedBandwidth, Switch};
+use xrsim::plan::{DeadlineMiss, Division, Migration, SharedBandwidth, Switch};
 use xrsim::schedule::{
     Admission, BandwidthDemand, Decision, Granularity, Options, Placement, Policy, Preemption,
     Scheduler, Setup, View,
 };
-use xrsim::trace::{Outcome, Piece, Trace};
+use xrsim::trace::{Outcome, Segment, Trace};
 use xrsim::units::SimSpan;
 
 const BY_LAYER: Options = Options {
@@ -35,7 +35,7 @@ const BY_LAYER: Options = Options {
 fn play(plan: &runs::Case, requests: &RequestStream) -> Trace {
     let run =
         engine::run(plan, &plan.costs, requests).expect("policies of this program do not fail");
-    check_pieces(plan, &run.trace);
+    check_segments(plan, &run.trace);
     run.trace
 }
 
@@ -83,8 +83,8 @@ fn sharing(
 }
 
 fn moving(trace: &Trace, id: usize) -> Vec<u64> {
-    let pieces = trace.pieces_of(RequestId::new(id)).iter();
-    pieces.map(|piece| piece.moving.ns()).collect()
+    let segments = trace.segments_of(RequestId::new(id)).iter();
+    segments.map(|segment| segment.moving.ns()).collect()
 }
 
 fn energy_nj(trace: &Trace, id: usize) -> f64 {
@@ -107,10 +107,10 @@ fn a_model_that_is_not_resident_brings_its_weights() {
     let plan = switching(plan_of(&[&[(100, 1)], &[(50, 1)]], costs, BY_LAYER));
     let trace = play(&plan, &stream(&[(0, 0, 1000), (0, 1, 1000), (1, 2, 1000), (0, 500, 1000)]));
     // 10 + 100, then nothing, then 10 + 50, then again 10 + 100.
-    assert_eq!(stretches(&trace, 0), [(0, 0, 130)]);
-    assert_eq!(stretches(&trace, 1), [(0, 130, 150)]);
-    assert_eq!(stretches(&trace, 2), [(0, 150, 230)]);
-    assert_eq!(stretches(&trace, 3), [(0, 500, 630)]);
+    assert_eq!(busy_intervals(&trace, 0), [(0, 0, 130)]);
+    assert_eq!(busy_intervals(&trace, 1), [(0, 130, 150)]);
+    assert_eq!(busy_intervals(&trace, 2), [(0, 150, 230)]);
+    assert_eq!(busy_intervals(&trace, 3), [(0, 500, 630)]);
     assert_eq!([0, 1, 2, 3].map(|id| moving(&trace, id)), [vec![110], vec![], vec![60], vec![110]]);
     [20.8, 20.0, 20.4, 20.8].iter().enumerate().for_each(|(id, &nj)| assert_nj(&trace, id, nj));
 }
@@ -123,9 +123,9 @@ fn a_request_that_is_cut_goes_to_dram_and_comes_back() {
     let plan = switching(plan_of(&networks, costs, BY_LAYER));
     let trace = play(&plan, &stream(&[(1, 0, 1000), (0, 5, 1000)]));
     // Model 1: 10 + 50 + 20. Model 0: 10 + 100 + 7 + 20. Model 1 again: 10 + 50 + 7 + 20.
-    assert_eq!(stretches(&trace, 0), [(0, 0, 80), (0, 217, 304)]);
+    assert_eq!(busy_intervals(&trace, 0), [(0, 0, 80), (0, 217, 304)]);
     assert_eq!(moving(&trace, 0), [60, 67]);
-    assert_eq!(stretches(&trace, 1), [(0, 80, 217)]);
+    assert_eq!(busy_intervals(&trace, 1), [(0, 80, 217)]);
     assert_nj(&trace, 0, 40.0 + 0.008 * (50.0 + 57.0));
     assert_nj(&trace, 1, 20.0 + 0.008 * 107.0);
 }
@@ -139,8 +139,8 @@ fn the_resident_model_brings_no_weights_but_its_activations() {
     let plan = runs::by("edf:granularity=layer", plan);
     let trace = play(&plan, &stream(&[(0, 0, 1000), (0, 5, 200)]));
     // 60 + 20; then 10 + 7 + 40; then 10 + 7 + 20.
-    assert_eq!(stretches(&trace, 0), [(0, 0, 80), (0, 137, 174)]);
-    assert_eq!(stretches(&trace, 1), [(0, 80, 137)]);
+    assert_eq!(busy_intervals(&trace, 0), [(0, 0, 80), (0, 137, 174)]);
+    assert_eq!(busy_intervals(&trace, 1), [(0, 80, 137)]);
 }
 
 #[test]
@@ -164,9 +164,9 @@ fn activations_move_when_a_request_goes_on_elsewhere() {
     let costs = table_ns(&[vec![vec![20, 20], vec![40, 40]]]);
     let plan = migrating(plan_of(&[&[(30, 7), (20, 1)]], costs, BY_LAYER));
     let trace = play(&plan, &stream(&[(0, 0, 1000), (0, 0, 1000)]));
-    assert_eq!(stretches(&trace, 0), [(0, 0, 40)]);
+    assert_eq!(busy_intervals(&trace, 0), [(0, 0, 40)]);
     // 7 bytes at 1 byte/ns and a hop of 3 ns.
-    assert_eq!(stretches(&trace, 1), [(1, 0, 40), (0, 40, 70)]);
+    assert_eq!(busy_intervals(&trace, 1), [(1, 0, 40), (0, 40, 70)]);
     assert_eq!(moving(&trace, 1), [0, 10]);
     // The network of the fixture takes 0.6 pJ a byte.
     assert_nj(&trace, 1, 40.0 + 20.0 + 7.0 * 0.6e-3);
@@ -191,7 +191,10 @@ fn both() -> RequestStream {
 fn equal_demands_for_twice_the_bandwidth_run_at_half_speed() {
     let plan = sharing(Some(1.0), None, Division::MaxMin, two_layers([100, 100], [100, 100]));
     let trace = play(&plan, &both());
-    assert_eq!([stretches(&trace, 0), stretches(&trace, 1)], [[(0, 0, 200)], [(1, 0, 200)]]);
+    assert_eq!(
+        [busy_intervals(&trace, 0), busy_intervals(&trace, 1)],
+        [[(0, 0, 200)], [(1, 0, 200)]]
+    );
     assert_eq!(energy_nj(&trace, 0), 100.0, "bandwidth costs time and no energy");
 }
 
@@ -202,9 +205,15 @@ fn equal_demands_for_twice_the_bandwidth_run_at_half_speed() {
 fn bandwidth_is_divided_anew_when_a_layer_ends() {
     let layers = || two_layers([900, 100], [300, 100]);
     let trace = play(&sharing(Some(2.0), None, Division::MaxMin, layers()), &both());
-    assert_eq!([stretches(&trace, 0), stretches(&trace, 1)], [[(0, 0, 500)], [(1, 0, 100)]]);
+    assert_eq!(
+        [busy_intervals(&trace, 0), busy_intervals(&trace, 1)],
+        [[(0, 0, 500)], [(1, 0, 100)]]
+    );
     let trace = play(&sharing(Some(2.0), None, Division::Proportional, layers()), &both());
-    assert_eq!([stretches(&trace, 0), stretches(&trace, 1)], [[(0, 0, 500)], [(1, 0, 200)]]);
+    assert_eq!(
+        [busy_intervals(&trace, 0), busy_intervals(&trace, 1)],
+        [[(0, 0, 500)], [(1, 0, 200)]]
+    );
 }
 
 /// A layer of 100 ns at 1 byte/ns, alone until 50, with an equal one until it ends: 50 + 2 · 50.
@@ -212,7 +221,10 @@ fn bandwidth_is_divided_anew_when_a_layer_ends() {
 fn bandwidth_is_divided_anew_when_a_layer_starts() {
     let plan = sharing(Some(1.0), None, Division::MaxMin, two_layers([100, 100], [100, 100]));
     let trace = play(&plan, &stream(&[(0, 0, 10_000), (1, 50, 10_000)]));
-    assert_eq!([stretches(&trace, 0), stretches(&trace, 1)], [[(0, 0, 150)], [(1, 50, 200)]]);
+    assert_eq!(
+        [busy_intervals(&trace, 0), busy_intervals(&trace, 1)],
+        [[(0, 0, 150)], [(1, 50, 200)]]
+    );
 }
 
 /// DRAM halves both; then they ask for 1 byte/ns each of the NoC's 1, which halves them again.
@@ -225,9 +237,9 @@ fn what_dram_slows_asks_for_less_of_the_noc() {
         vec![vec![layer(1_000_000)], vec![cost]],
     ]));
     let slow = sharing(Some(1.0), Some(1.0), Division::MaxMin, plan.clone());
-    assert_eq!(stretches(&play(&slow, &both()), 0), [(0, 0, 400)]);
+    assert_eq!(busy_intervals(&play(&slow, &both()), 0), [(0, 0, 400)]);
     let enough = sharing(Some(1.0), Some(2.0), Division::MaxMin, plan);
-    assert_eq!(stretches(&play(&enough, &both()), 0), [(0, 0, 200)]);
+    assert_eq!(busy_intervals(&play(&enough, &both()), 0), [(0, 0, 200)]);
 }
 
 /// Bringing weights takes DRAM bandwidth like anything else: 100 bytes in 110 ns beside 1 byte/ns, of 1.
@@ -246,9 +258,9 @@ fn moving_data_takes_its_share_of_bandwidth() {
     let trace = play(&plan, &stream(&[(1, 0, 10_000), (0, 500, 10_000)]));
     // Alone until 500. Then half of it for each until the 110 ns are done: 100/110 of a byte/ns, at
     // 0.5, take 200 ns. Then the layer of model 0 asks for nothing: 700 to 800.
-    assert_eq!(stretches(&trace, 1), [(0, 500, 800)]);
+    assert_eq!(busy_intervals(&trace, 1), [(0, 500, 800)]);
     // 11 ns for its own byte, 489 until 500, 100 until 700, and the rest alone.
-    assert_eq!(stretches(&trace, 0), [(1, 0, 700 + 1000 - 589)]);
+    assert_eq!(busy_intervals(&trace, 0), [(1, 0, 700 + 1000 - 589)]);
 }
 
 /// Demands for a bandwidth, and how much of it there is.
@@ -286,7 +298,10 @@ fn a_policy_may_divide_bandwidth_itself() {
     ));
     let trace = play(&sharing(Some(1.0), None, Division::MaxMin, plan), &both());
     // 100 / 0.75, rounded up to 134; then the other has 100 - 134 / 4 left, alone.
-    assert_eq!([stretches(&trace, 0), stretches(&trace, 1)], [[(0, 0, 134)], [(1, 0, 201)]]);
+    assert_eq!(
+        [busy_intervals(&trace, 0), busy_intervals(&trace, 1)],
+        [[(0, 0, 134)], [(1, 0, 201)]]
+    );
     let asked = asked.lock().expect("nobody panics");
     let [(demands, capacity)] = &asked[..] else {
         panic!("{asked:?}: asked once, where it is scarce")
@@ -354,26 +369,26 @@ prop_compose! {
         costs in costs(), options in any_options(BY_LAYER), networks in prop::collection::vec(
             prop::collection::vec((1u32..40, 1u32..40), 4), 4
         ),
-        late in select(&[LatePolicy::Finish, LatePolicy::Finish, LatePolicy::Abort]),
+        late in select(&[DeadlineMiss::Finish, DeadlineMiss::Finish, DeadlineMiss::Abort]),
         arrivals in any_arrivals(1..300, 40),
     ) -> (runs::Case, RequestStream) {
         let networks = networks.iter().zip(&costs).map(|(layers, row)| &layers[..row[0].len()]);
         let networks: Vec<_> = networks.collect();
         let mut plan = plan_of(&networks, table_of(&costs), options);
-        plan.engine.late = late;
+        plan.engine.deadline_miss = late;
         (plan, requests(&arrivals, costs.len()))
     }
 }
 
-fn executed_pieces(trace: &Trace) -> impl Iterator<Item = &Piece> {
+fn executed_segments(trace: &Trace) -> impl Iterator<Item = &Segment> {
     let executed = |id: RequestId| matches!(trace.record(id).outcome, Outcome::Executed { .. });
-    trace.pieces().iter().filter(move |piece| executed(piece.request))
+    trace.segments().iter().filter(move |segment| executed(segment.request))
 }
 
-/// Time that the layers of a piece take alone.
-fn alone(plan: &runs::Case, trace: &Trace, piece: &Piece) -> SimSpan {
-    let model = trace.record(piece.request).model;
-    plan.costs.time_of(model, piece.accelerator, piece.first_layer..piece.end_layer)
+/// Time that the layers of a segment take alone.
+fn alone(plan: &runs::Case, trace: &Trace, segment: &Segment) -> SimSpan {
+    let model = trace.record(segment.request).model;
+    plan.costs.time_of(model, segment.accelerator, segment.first_layer..segment.end_layer)
 }
 
 /// In no span of time are more bytes moved for layers than the bandwidth allows: of every stretch that
@@ -389,9 +404,9 @@ fn check_budget(plan: &runs::Case, trace: &Trace, resource: usize, capacity: f64
             let of_layer = |it| plan.costs.traffic_of(record.model, accelerator, it)[resource];
             layers.map(of_layer).sum::<u64>()
         };
-        match trace.pieces_of(id) {
+        match trace.segments_of(id) {
             [] => vec![(start, end, of(accelerator, layers))],
-            pieces => pieces
+            segments => segments
                 .iter()
                 .map(|it| (it.start, it.end, of(it.accelerator, it.first_layer..it.end_layer)))
                 .collect(),
@@ -437,26 +452,26 @@ proptest! {
         let trace = play(&shared, &requests);
         check_budget(&shared, &trace, 0, dram);
         check_budget(&shared, &trace, 1, noc);
-        for piece in executed_pieces(&trace) {
-            prop_assert!(piece.end - piece.start >= alone(&shared, &trace, piece));
+        for segment in executed_segments(&trace) {
+            prop_assert!(segment.end - segment.start >= alone(&shared, &trace, segment));
         }
     }
 
-    /// Energy that is moved is in the pieces, and time too.
+    /// Energy that is moved is in the segments, and time too.
     #[test]
     fn moving_data_adds_up((plan, requests) in any_plan()) {
         let moving = switching(migrating(plan.clone()));
         let trace = play(&moving, &requests);
-        for piece in executed_pieces(&trace) {
-            let layers = piece.first_layer..piece.end_layer;
-            let model = trace.record(piece.request).model;
-            prop_assert_eq!(piece.end - piece.start, piece.moving + alone(&plan, &trace, piece));
-            let computing = plan.costs.energy_of(model, piece.accelerator, layers);
-            let moved = piece.energy.get() - computing.get();
+        for segment in executed_segments(&trace) {
+            let layers = segment.first_layer..segment.end_layer;
+            let model = trace.record(segment.request).model;
+            prop_assert_eq!(segment.end - segment.start, segment.moving + alone(&plan, &trace, segment));
+            let computing = plan.costs.energy_of(model, segment.accelerator, layers);
+            let moved = segment.energy.get() - computing.get();
             // Something is moved just where it takes time; sums of numbers near 1e-4.
-            prop_assert_eq!(moved > 1e-15, piece.moving > SimSpan::ZERO, "{:?}", piece);
+            prop_assert_eq!(moved > 1e-15, segment.moving > SimSpan::ZERO, "{:?}", segment);
         }
-        let parts: f64 = trace.stretches().map(|it| it.energy.get()).sum();
+        let parts: f64 = trace.busy_intervals().map(|it| it.energy.get()).sum();
         let total = plan.score(&trace).total.counts.energy;
         prop_assert!((parts - total.get()).abs() <= 1e-12 * parts);
     }

@@ -8,7 +8,7 @@ use runs::*;
 use xrsim::cost::{CostTable, LayerCost, NetworkCost};
 use xrsim::ids::ModelId;
 use xrsim::metrics::{ChainMetrics, Drops, MAX_CHAINS, Metrics, ModelMetrics, chains};
-use xrsim::plan::LatePolicy;
+use xrsim::plan::DeadlineMiss;
 use xrsim::scenario::{ActiveModel, Scenario};
 use xrsim::units::{Cycles, SimSpan};
 
@@ -40,7 +40,7 @@ fn a_chain_takes_from_the_first_arrival_to_the_last_end() {
     assert_eq!(models[..], [0, 1].map(ModelId::new));
     let latencies = service.latencies.expect("it ran");
     assert_eq!((latencies.p50_ms, latencies.max_ms), (7.0, 7.0));
-    assert_eq!((service.released, service.missed()), (3, 0));
+    assert_eq!((service.requests, service.missed()), (3, 0));
     close(service.achieved_fps, 10.0);
     assert_eq!(service.jitter_ms, Some(0.0));
 }
@@ -64,7 +64,7 @@ fn a_run_without_misses_by_hand() {
 fn a_model_that_is_always_late_by_hand() {
     let metrics = metrics(&overload());
     let ModelMetrics { service, drops, energy } = metrics.models[0];
-    assert_eq!((service.released, service.executed, service.late), (6, 4, 4));
+    assert_eq!((service.requests, service.executed, service.late), (6, 4, 4));
     assert_eq!((service.missed(), service.miss_ratio(), service.longest_misses), (6, 1.0, 6));
     assert_eq!(drops, Drops { deadline: 2, ..Drops::default() });
     let latencies = service.latencies.expect("some ended");
@@ -84,7 +84,7 @@ fn a_model_that_is_always_late_by_hand() {
 #[test]
 fn aborted_runs_are_busy_and_cost_energy() {
     let mut plan = overload();
-    plan.engine.late = LatePolicy::Abort;
+    plan.engine.deadline_miss = DeadlineMiss::Abort;
     let metrics = metrics(&plan);
     let model = metrics.models[0];
     assert_eq!(model.drops, Drops { aborted: 6, ..Drops::default() });
@@ -102,7 +102,7 @@ fn chains_across_rates_go_back_to_the_newest_frame() {
     let models = vec![model("A", 60.0), after(0, model("B", 30.0))];
     let plan = lasting_ms(100.0, plan(scenario(vec![], models), table_ms(&[[4.0], [3.0]])));
     let service = metrics(&plan).chains[0].service;
-    assert_eq!((service.released, service.executed), (3, 3));
+    assert_eq!((service.requests, service.executed), (3, 3));
     assert_eq!(service.latencies.expect("it ran").max_ms, 7.0);
     close(service.achieved_fps, 30.0);
 }
@@ -113,7 +113,7 @@ fn frames_that_nothing_asked_for_count_nowhere() {
     let plan = lasting_ms(300.0, plan(scenario(vec![], models), table_ms(&[[4.0], [3.0]])));
     let metrics = metrics(&plan);
     for service in [metrics.models[1].service, metrics.chains[0].service] {
-        assert_eq!((service.released, service.missed(), service.miss_ratio()), (0, 0, 0.0));
+        assert_eq!((service.requests, service.missed(), service.miss_ratio()), (0, 0, 0.0));
     }
     assert_eq!(metrics.run.stp, 1.0);
     close(metrics.run.uxcost, 1.0 / 6.0);
@@ -124,8 +124,8 @@ fn the_warm_up_is_left_out() {
     let mut plan = pair();
     plan.score.warm_up = span_ms(150.0);
     let metrics = metrics(&plan);
-    assert_eq!(metrics.models[0].service.released, 1);
-    assert_eq!(metrics.chains[0].service.released, 1);
+    assert_eq!(metrics.models[0].service.requests, 1);
+    assert_eq!(metrics.chains[0].service.requests, 1);
     // The accelerator does not know of it.
     close(metrics.run.utilisation[0], 0.07);
 }
@@ -135,12 +135,12 @@ fn the_warm_up_is_left_out() {
 /// its way for 44 ms or more.
 #[test]
 fn an_interrupted_run_is_busy_only_in_its_pieces() {
-    let due = |ms, model| ActiveModel { deadline: Some(span_ms(ms)), ..model };
+    let due = |ms, model: ActiveModel| model.with_relative_deadline(span_ms(ms));
     let models = vec![due(90.0, model("A", 10.0)), due(19.0, model("B", 50.0))];
     let costs = CostTable::new(vec![layers_of_ms(&[10; 4]), layers_of_ms(&[2])], 1);
     let plan = lasting_ms(100.0, plan(scenario(vec![], models), costs));
     let plan = by("edf:granularity=layer,preemption=layer-boundary", plan);
-    assert!(!trace(&plan).pieces().is_empty());
+    assert!(!trace(&plan).segments().is_empty());
     let metrics = metrics(&plan);
     close(metrics.run.miss_ratio, 0.0);
     close(metrics.run.utilisation[0], 50.0 / 99.0);

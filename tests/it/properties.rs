@@ -9,7 +9,7 @@ use proptest::sample::{Index, select};
 use runs::*;
 use xrsim::ids::RequestId;
 use xrsim::load::{FrameMapping, LoadSettings, RequestStream};
-use xrsim::plan::{EngineSettings, LatePolicy, Plan};
+use xrsim::plan::{DeadlineMiss, EngineSettings, Plan};
 use xrsim::scenario::{ActiveModel, InputStream, JitterDistribution, Scenario};
 use xrsim::schedule::{self, Policy};
 use xrsim::trace::{DropReason, Outcome, Record, Trace};
@@ -66,7 +66,7 @@ impl Draft {
         let slowest = inputs.iter().map(|&input| streams[input].rate.as_fps()).fold(90.0, f64::min);
         let n_rates = RATES.iter().filter(|&&fps| fps <= slowest).count();
         let mut built = reading(&inputs, model(task, RATES[self.fps.index(n_rates)]));
-        built.deadline = self.deadline_ms.map(span_ms);
+        built.relative_deadline = self.deadline_ms.map(span_ms);
         let mut known = Vec::new();
         for (upstream, probability) in &self.dependencies {
             let Some(&upstream) = earlier.get(upstream.index(earlier.len().max(1))) else {
@@ -120,11 +120,11 @@ prop_compose! {
 
 prop_compose! {
     fn rules()(
-        late in select(&[LatePolicy::Finish, LatePolicy::Finish, LatePolicy::Abort]),
+        deadline_miss in select(&[DeadlineMiss::Finish, DeadlineMiss::Finish, DeadlineMiss::Abort]),
         grace_ms in select(&[0.0, 0.0, 25.0]),
         replace_by_newer in prop::bool::weighted(0.3),
     ) -> EngineSettings {
-        EngineSettings { late, grace: span_ms(grace_ms), replace_by_newer, ..EngineSettings::default() }
+        EngineSettings { deadline_miss, grace: span_ms(grace_ms), replace_by_newer, ..EngineSettings::default() }
     }
 }
 
@@ -210,7 +210,7 @@ proptest! {
     #[test]
     fn the_engine_agrees_with_the_rules_played_one_by_one(plan in any_plan()) {
         let mut plan = by("latency-greedy", plan);
-        plan.engine.late = LatePolicy::Finish;
+        plan.engine.deadline_miss = DeadlineMiss::Finish;
         plan.engine.replace_by_newer = false;
         plan.load.duration = span_ms(150.0);
         let requests = requests(&plan);
@@ -256,8 +256,8 @@ proptest! {
             .collect();
         prop_assert_eq!(frames, expected);
         let counts = plan.score(&trace).total.counts;
-        prop_assert_eq!(counts.released, counts.executed + counts.dropped);
-        let ended = counts.released + counts.not_triggered;
+        prop_assert_eq!(counts.requests, counts.executed + counts.dropped);
+        let ended = counts.requests + counts.not_triggered;
         prop_assert_eq!(ended, trace.records().len() as u64);
         let lost = |record: &Record| matches!(record.outcome, Outcome::Lost { .. });
         prop_assert!(!trace.records().iter().any(lost));
@@ -275,7 +275,7 @@ proptest! {
                     prop_assert!(ready_at(&requests, &trace, id) <= start && start < expiry);
                     prop_assert_eq!(end - start, plan.costs.latency(record.model, accelerator));
                     prop_assert_eq!(energy, plan.costs.energy(record.model, accelerator));
-                    prop_assert!(plan.engine.late == LatePolicy::Finish || end <= expiry);
+                    prop_assert!(plan.engine.deadline_miss == DeadlineMiss::Finish || end <= expiry);
                 }
                 Outcome::Dropped { at, reason, energy, attempt } => {
                     prop_assert!(record.arrival <= at && at <= expiry);
@@ -297,7 +297,7 @@ proptest! {
     /// Nothing waits while something is idle, unless the policy says that it may.
     #[test]
     fn accelerators_are_busy_while_a_request_waits(plan in any_plan()) {
-        prop_assume!(plan.engine.late == LatePolicy::Finish && plan.scheduler.is_work_conserving());
+        prop_assume!(plan.engine.deadline_miss == DeadlineMiss::Finish && plan.scheduler.is_work_conserving());
         let (requests, trace) = (requests(&plan), trace(&plan));
         let busy = occupancy(&trace, plan.system.accelerators().len());
         for id in ids(&requests) {

@@ -14,7 +14,7 @@ use binary::{path, stderr, xrsim};
 use runs::*;
 use serde_json::Value;
 use xrsim::ids::RequestId;
-use xrsim::plan::LatePolicy;
+use xrsim::plan::DeadlineMiss;
 use xrsim::report::RunLabel;
 use xrsim::report::trace_events::{self, Summary};
 use xrsim::scenario::ActiveModel;
@@ -297,7 +297,7 @@ fn arrows_go_from_drops_to_what_they_took_along() {
 #[test]
 fn aborted_runs_are_on_their_accelerator() {
     let mut plan = plan(scenario(vec![], vec![model("A", 10.0)]), table_ms(&[[150.0]]));
-    plan.engine.late = LatePolicy::Abort;
+    plan.engine.deadline_miss = DeadlineMiss::Abort;
     let view = made(&lasting_ms(50.0, plan)).view;
     assert_eq!(view.on("accelerators/accelerator 0"), [("A:0 (aborted)", 0.0, 100.0)]);
     let energy_mj = view.integral("power of all W") * 1e3;
@@ -307,7 +307,7 @@ fn aborted_runs_are_on_their_accelerator() {
 /// Deadlines of 400 ms; three frames wait behind X at the same time.
 #[test]
 fn frames_that_wait_together_are_on_lanes_of_their_own() {
-    let due = |ms, model| ActiveModel { deadline: Some(span_ms(ms)), ..model };
+    let due = |ms, model: ActiveModel| model.with_relative_deadline(span_ms(ms));
     let models = vec![due(50.0, model("X", 1.0)), due(400.0, model("A", 10.0))];
     let plan = plan(scenario(vec![], models), table_ms(&[[250.0], [1.0]]));
     let view = made(&lasting_ms(250.0, plan)).view;
@@ -323,8 +323,8 @@ fn frames_that_wait_together_are_on_lanes_of_their_own() {
 #[test]
 fn counters_add_up_to_the_energy_and_the_waits_of_the_run() {
     let mut plan = plan(six_models(), six_models_table());
-    for (late, seed) in [(LatePolicy::Finish, 1), (LatePolicy::Abort, 2)] {
-        (plan.engine.late, plan.load.seed) = (late, seed);
+    for (late, seed) in [(DeadlineMiss::Finish, 1), (DeadlineMiss::Abort, 2)] {
+        (plan.engine.deadline_miss, plan.load.seed) = (late, seed);
         let Made { result, view, summary } = made(&plan);
         let energy_mj = result.scorecard.total.counts.energy.get();
         let drawn_mj = view.integral("power of all W") * 1e3;

@@ -15,9 +15,8 @@ use xrsim::cost::library::CostLibrary;
 use xrsim::cost::maestro::Maestro;
 use xrsim::cost::{CostModel, CostTable, NetworkCost};
 use xrsim::ids::{AccelId, FrameId, ModelId, RequestId};
-use xrsim::plan::{LatePolicy, Plan};
+use xrsim::plan::{DeadlineMiss, Plan};
 use xrsim::report::why::{Account, Cause, Part, Played, Why};
-use xrsim::scenario::ActiveModel;
 use xrsim::schedule::{self, Decision, Granularity, Policy, Scheduler, View};
 use xrsim::sweep::what_if::{self, LATENCY_PERCENTS, Target};
 use xrsim::sweep::{self, RunResult, RunSpec, Semantics, run_at_costs};
@@ -167,7 +166,7 @@ fn a_request_that_was_cut_blames_what_ran_in_between() {
 /// Deadlines of 250 ms; A:1 arrives at 100 ms and replaces A:0, which waits behind X.
 #[test]
 fn a_replaced_frame_blames_what_it_waited_for() {
-    let patient = ActiveModel { deadline: Some(span_ms(250.0)), ..model("A", 10.0) };
+    let patient = model("A", 10.0).with_relative_deadline(span_ms(250.0));
     let models = vec![model("X", 10.0), patient];
     let mut plan = plan(scenario(vec![], models), table_ms(&[[500.0], [10.0]]));
     plan.engine.replace_by_newer = true;
@@ -183,7 +182,7 @@ fn a_replaced_frame_blames_what_it_waited_for() {
 #[test]
 fn an_aborted_run_counts_with_the_time_that_it_would_have_taken() {
     let mut plan = plan(scenario(vec![], vec![model("A", 10.0)]), table_ms(&[[150.0]]));
-    plan.engine.late = LatePolicy::Abort;
+    plan.engine.deadline_miss = DeadlineMiss::Abort;
     let made = Made::new(&lasting_ms(50.0, plan));
     let blame = "own latency: 150.000 of 100.000 ms".to_string();
     assert_eq!(made.account(0, 0), ([0.0, 0.0, 0.0, 0.0, 150.0], blame));
@@ -385,9 +384,9 @@ fn accounts_add_up_under_every_rule_of_the_run() {
         },
         |spec| {
             spec.plan.scheduler = Policy::parse("edf:granularity=layer").expect("it exists");
-            spec.plan.engine.late = LatePolicy::Abort;
+            spec.plan.engine.deadline_miss = DeadlineMiss::Abort;
         },
-        |spec| spec.plan.engine.late = LatePolicy::Abort,
+        |spec| spec.plan.engine.deadline_miss = DeadlineMiss::Abort,
         |spec| spec.plan.engine.grace = span_ms(40.0),
         |spec| {
             spec.plan.engine.replace_by_newer = true;

@@ -6,18 +6,32 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use clap::Args;
+
 use crate::config::read_bounded;
 use crate::figures::counted;
 use crate::report::html::mlperf::Kind;
 use crate::report::html::{self, Folder, Page, Source};
 
-use super::args::ReportArgs;
 use super::digest::Digest;
-use super::message::{Failure, say};
+use super::message::{Failure, hint, say};
 use super::output;
 use super::places::Places;
 use super::record::Recorded;
 use super::results::RECORD;
+
+/// Turn the results of runs or load tests into one HTML page that opens without a network.
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  \
+    xrsim run --out results && xrsim report results -o report.html")]
+pub struct ReportArgs {
+    /// Folder that `xrsim run --out` or `xrsim mlperf --out` wrote.
+    #[arg(value_name = "DIR")]
+    pub folder: PathBuf,
+    /// Page to write.
+    #[arg(long, short, value_name = "FILE.html", default_value = "report.html")]
+    pub out: PathBuf,
+}
 
 /// Largest file that is read \[byte\]: more than the most requests of a page need.
 const MAX_BYTES: u64 = 512 << 20;
@@ -88,7 +102,10 @@ fn runs(folder: &Path) -> Result<Made, Failure> {
         inferences: inferences.source(),
         provenance: provenance.source(),
     });
-    let Page { html, n_runs, n_requests } = page.map_err(super::argument)?;
+    let Page { html, n_runs, n_requests, renamed, .. } = page.map_err(super::argument)?;
+    for change in renamed {
+        hint(change);
+    }
     let contents = format!("{}, {}", counted(n_runs, "run"), counted(n_requests, "request"));
     Ok(Made { html, contents })
 }

@@ -1,5 +1,5 @@
-//! Figure 6: execution timelines of AR gaming on J, 4K and 8K PEs, and what section 4.2.2 quotes of
-//! them.
+//! Figure 6: execution timelines of AR gaming on J, 4K and 8K PEs, and what section 4.2.2 of the
+//! paper quotes of them.
 
 use crate::figures::{Caption, Instant, InstantKind, Slice, Timeline, TimelinePanel};
 use crate::ids::RequestId;
@@ -91,8 +91,8 @@ fn panel(spec: &RunSpec, result: &RunResult) -> TimelinePanel {
         match record.outcome {
             Outcome::Executed { end, .. } => {
                 let late = end > record.deadline;
-                let stretches = result.trace.stretches_of(RequestId::new(index));
-                slices.extend(stretches.map(|it| Slice {
+                let busy_intervals = result.trace.busy_intervals_of(RequestId::new(index));
+                slices.extend(busy_intervals.map(|it| Slice {
                     row: it.accelerator.index(),
                     model,
                     start_ms: it.start.as_ms(),

@@ -10,13 +10,15 @@ mod figure6;
 mod figure7;
 mod figure8;
 
+use std::path::PathBuf;
+
+use clap::Args;
 use serde_json::{Map, Value, json};
 
 use crate::config::Edition;
 use crate::figures::{Figure, Format};
 use crate::sweep::Semantics;
 
-use super::args::ReproduceArgs;
 use super::message::Failure;
 use super::output::OutputSet;
 use super::study::{Bars, Study, published};
@@ -24,6 +26,27 @@ use super::{figure, output, table_style};
 
 use conclusions::Scores;
 use deviations::Deviation;
+
+/// Reproduce the paper's figures and quotes, and say what changes under which semantics.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Without --figure and --semantics: every figure under both semantics, and what changes in the \
+    conclusions of the paper.\n\n\
+    Examples:\n  \
+    xrsim reproduce --out plots\n  \
+    xrsim reproduce --figure 5 --semantics mlsys2023 --out plots"
+)]
+pub struct ReproduceArgs {
+    /// Figure of the paper; repeat for several.
+    #[arg(long, value_name = "5|6|7|8", value_parser = clap::value_parser!(u8).range(5..=8))]
+    pub figure: Vec<u8>,
+    /// Rules of the runs; repeat for both.
+    #[arg(long, value_name = "SEMANTICS")]
+    pub semantics: Vec<Semantics>,
+    /// Folder for each figure as SVG and PNG with the CSV that it was drawn from, and the tables.
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+}
 
 /// Figures that can be asked for.
 const FIGURES: [u8; 4] = [5, 6, 7, 8];

@@ -4,13 +4,26 @@ use std::fs::{self, File};
 use std::io::{self, BufReader, Write as _};
 use std::path::{Path, PathBuf};
 
+use clap::Args;
+
 use crate::report::rows::{Line, Lines, RowCheck};
 
-use super::super::args::MergeArgs;
 use super::super::message::{Failure, say};
 use super::super::output::OutputFile;
 use super::super::places::Places;
 use super::manifest::{self, Manifest};
+
+/// Join the parts of a sweep to the file that the whole would have been.
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  xrsim merge mine.*-of-5.csv --out mine.csv")]
+pub struct MergeArgs {
+    /// Files that `xrsim sweep --shard` wrote, in any order, each with its .json beside it.
+    #[arg(value_name = "FILE.csv", required = true)]
+    pub files: Vec<PathBuf>,
+    /// The file of all points.
+    #[arg(long, short, value_name = "FILE.csv")]
+    pub out: PathBuf,
+}
 
 /// A file with its record.
 struct Part {

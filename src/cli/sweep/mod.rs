@@ -6,6 +6,7 @@ mod journal;
 mod keys;
 mod manifest;
 mod merge;
+mod options;
 mod points;
 
 use std::ffi::OsString;
@@ -23,7 +24,6 @@ use crate::score::Scorecard;
 use crate::sweep::Scorer;
 use crate::sweep::grid::{Grid, Shard};
 
-use super::args::SweepArgs;
 use super::message::{Failure, say};
 use super::output::OutputFile;
 use super::places::Places;
@@ -37,6 +37,7 @@ use points::{Candidate, Outcome};
 pub use check::check;
 pub use manifest::place as record_of;
 pub use merge::merge;
+pub use options::SweepArgs;
 
 /// Makes the points that `args` ask for and the file does not have.
 ///

@@ -7,14 +7,53 @@ mod loadgen;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use clap::{Args, Subcommand};
+
 use crate::config::{Catalog, Edition, Source, cost_cases};
 use crate::report::table;
 
-use super::inspect::facts;
 use super::message::Failure;
+use super::show::facts;
 use super::{output, table_style};
 
-pub use loadgen::run as loadgen;
+/// Compare the simulator with reference data: that of the program, or tables of your own.
+#[derive(Debug, Args)]
+pub struct ValidateArgs {
+    /// Tables of your own.
+    #[command(subcommand)]
+    what: Option<Validation>,
+}
+
+/// Kinds of tables.
+#[derive(Debug, Subcommand)]
+enum Validation {
+    /// Compare the loop-nest cost model with tables of cases; exits with 1 if a row differs.
+    Cost {
+        /// CSV file of cases: layer, mapping, machine, and every expected count; repeat for more.
+        #[arg(long, value_name = "FILE.csv", required = true)]
+        cases: Vec<PathBuf>,
+    },
+    /// Compare MLPerf load tests with runs of the real LoadGen; exits with 1 if a case differs.
+    Loadgen {
+        /// Folder with cases.json and, for any of its cases, queries/ID.csv and summary/ID.txt; repeat
+        /// for more.
+        #[arg(long, value_name = "DIR", required = true)]
+        cases: Vec<PathBuf>,
+    },
+}
+
+/// Makes the comparisons that `args` name.
+///
+/// # Errors
+///
+/// Returns a failure if a comparison that must hold does not, or if a table cannot be read.
+pub fn run(args: &ValidateArgs) -> Result<(), Failure> {
+    match &args.what {
+        None => all(),
+        Some(Validation::Cost { cases }) => cost(cases),
+        Some(Validation::Loadgen { cases }) => loadgen::run(cases),
+    }
+}
 
 /// Tables of cases that come with the program.
 const CASES: [(&str, &str); 4] = [
@@ -42,7 +81,7 @@ struct Comparison {
 /// # Errors
 ///
 /// If a comparison that must hold does not.
-pub fn all() -> Result<(), Failure> {
+fn all() -> Result<(), Failure> {
     let eyeriss = eyeriss::compare()?;
     let mut comparisons = Vec::new();
     for (what, text) in CASES {
@@ -101,7 +140,7 @@ fn networks() -> Result<Vec<Comparison>, Failure> {
 /// # Errors
 ///
 /// A table that cannot be read, or one with a row that differs.
-pub fn cost(tables: &[PathBuf]) -> Result<(), Failure> {
+fn cost(tables: &[PathBuf]) -> Result<(), Failure> {
     let mut n_different = 0;
     for path in tables {
         let source = Source::read(path)?;

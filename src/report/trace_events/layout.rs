@@ -1,7 +1,7 @@
 //! Which track holds what: executions on accelerators, waits in queues.
 
 use crate::ids::{AccelId, ModelId, RequestId};
-use crate::trace::{DropReason, Outcome, Stretch, Trace};
+use crate::trace::{BusyInterval, DropReason, Outcome, Trace};
 use crate::units::{Millijoules, SimTime};
 
 use super::lanes::Lanes;
@@ -110,10 +110,11 @@ fn executions(trace: &Trace) -> Vec<Execution> {
     let run_end = run_end(trace);
     let mut executions = Vec::new();
     for id in ids(trace) {
-        let is_cut = !trace.pieces_of(id).is_empty();
-        let stretches = trace.stretches_of(id).enumerate();
-        executions
-            .extend(stretches.map(|(index, it)| execution(&it, is_cut.then_some(index), run_end)));
+        let is_cut = !trace.segments_of(id).is_empty();
+        let busy_intervals = trace.busy_intervals_of(id).enumerate();
+        executions.extend(
+            busy_intervals.map(|(index, it)| execution(&it, is_cut.then_some(index), run_end)),
+        );
     }
     executions.sort_by_key(|it| (it.accelerator, it.start, it.drawn_end));
     for index in 1..executions.len() {
@@ -125,8 +126,8 @@ fn executions(trace: &Trace) -> Vec<Execution> {
     executions
 }
 
-fn execution(stretch: &Stretch, piece: Option<usize>, run_end: SimTime) -> Execution {
-    let Stretch { request, accelerator, start, end, energy } = *stretch;
+fn execution(interval: &BusyInterval, piece: Option<usize>, run_end: SimTime) -> Execution {
+    let BusyInterval { request, accelerator, start, end, energy } = *interval;
     let end = end.unwrap_or(run_end);
     let ms = end.ms_after(start);
     let watts = (ms > 0.0).then(|| energy.get() / ms);
@@ -155,9 +156,9 @@ fn waits_of(trace: &Trace, request: RequestId, run_end: SimTime) -> Vec<Wait> {
             waits.push(Wait { request, model, start, end, given_up, lane: 0 });
         }
     };
-    for stretch in trace.stretches_of(request) {
-        wait(since, stretch.start, false);
-        since = stretch.end.unwrap_or(run_end);
+    for interval in trace.busy_intervals_of(request) {
+        wait(since, interval.start, false);
+        since = interval.end.unwrap_or(run_end);
     }
     match record.outcome {
         Outcome::Dropped { at, reason, .. } if reason != DropReason::Aborted || at > since => {

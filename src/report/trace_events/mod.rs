@@ -18,7 +18,7 @@ use serde_json::{Value, json};
 use crate::ids::{AccelId, ModelId, RequestId};
 use crate::scenario::DependencyKind;
 use crate::sweep::{RunResult, RunSpec};
-use crate::trace::{DropReason, Outcome, Piece, Record};
+use crate::trace::{DropReason, Outcome, Record, Segment};
 use crate::units::SimTime;
 
 use super::why::{Need, Played, Why};
@@ -188,8 +188,8 @@ impl<W: Write> Writer<'_, W> {
         args["energy_mj"] = json!(energy.get());
         args["power_w"] = json!(watts);
         if let Some(index) = execution.piece {
-            let pieces = self.result.trace.pieces_of(request);
-            let Piece { first_layer, end_layer, moving, .. } = pieces[index];
+            let pieces = self.result.trace.segments_of(request);
+            let Segment { first_layer, end_layer, moving, .. } = pieces[index];
             args["piece"] = json!(format!("{} of {}", index + 1, pieces.len()));
             args["layers"] = json!(format!("{first_layer}..{end_layer}"));
             args["moving_data_ms"] = json!(moving.as_ms());

@@ -1,7 +1,7 @@
 //! What every accelerator ran, and when.
 
 use crate::ids::{AccelId, RequestId};
-use crate::trace::{Stretch, Trace};
+use crate::trace::{BusyInterval, Trace};
 use crate::units::{SimSpan, SimTime};
 
 /// Most jobs of an accelerator that one request is told to have waited for. It is the last ones that
@@ -36,7 +36,7 @@ struct Shift {
 impl Occupancy {
     pub(super) fn new(trace: &Trace, n_accelerators: usize) -> Self {
         let mut shifts: Vec<Vec<Shift>> = (0..n_accelerators).map(|_| Vec::new()).collect();
-        for Stretch { request, accelerator, start, end, .. } in trace.stretches() {
+        for BusyInterval { request, accelerator, start, end, .. } in trace.busy_intervals() {
             let end = end.unwrap_or(SimTime::MAX);
             shifts[accelerator.index()].push(Shift { start, end, request });
         }

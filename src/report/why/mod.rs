@@ -90,7 +90,7 @@ impl<'a> Played<'a> {
             return SimTime::from_ns(start as u64);
         }
         let period = model.rate.frame_start(frame + 1) - model.rate.frame_start(frame);
-        SimTime::from_ns(deadline.saturating_sub(model.deadline.unwrap_or(period).ns()))
+        SimTime::from_ns(deadline.saturating_sub(model.relative_deadline.unwrap_or(period).ns()))
     }
 }
 
@@ -104,7 +104,7 @@ pub enum Part {
     Upstream,
     /// From there to the start.
     Accelerator,
-    /// Between its pieces, if it was cut; for one that was given up, up to then.
+    /// Between its segments, if it was cut; for one that was given up, up to then.
     Preempted,
     /// What switching, migration and shared bandwidth added to its execution.
     Interference,
@@ -280,7 +280,7 @@ impl<'a> Why<'a> {
     /// - the upstream request, if the drop of that one took it along;
     /// - its own latency, if that exceeds the time between its data, or the nominal start if that is
     ///   earlier, and the deadline;
-    /// - otherwise the longest of the waits: sensor, upstream, accelerator, between its pieces, for data
+    /// - otherwise the longest of the waits: sensor, upstream, accelerator, between its segments, for data
     ///   and bandwidth, and what a slower accelerator took longer. If any of them alone would have been
     ///   enough, this one is.
     pub fn account(&self, id: RequestId) -> Option<Account> {
@@ -307,7 +307,7 @@ impl<'a> Why<'a> {
             Outcome::Dropped { at, .. } => (at, false),
             Outcome::NotTriggered | Outcome::Lost { .. } => return None,
         };
-        let first = self.run.trace.stretches_of(id).next();
+        let first = self.run.trace.busy_intervals_of(id).next();
         let left_queue = first.map_or(given_up, |it| it.start).max(record.arrival);
         let came = match need {
             None => record.arrival,
@@ -331,17 +331,17 @@ impl<'a> Why<'a> {
     /// How long a request ran, and how long that takes alone.
     fn executed(&self, id: RequestId) -> [SimSpan; 2] {
         let (run, model) = (&self.run, self.run.trace.record(id).model);
-        let ran = run.trace.stretches_of(id).map(|it| length(it.start, it.end));
+        let ran = run.trace.busy_intervals_of(id).map(|it| length(it.start, it.end));
         let ran = ran.fold(SimSpan::ZERO, SimSpan::saturating_add);
-        let alone = match (run.trace.pieces_of(id), run.semantics) {
+        let alone = match (run.trace.segments_of(id), run.semantics) {
             // The published artifact completes up to 0.01 ms early; it has nothing that interferes.
             ([], Semantics::Mlsys2023) => ran,
             ([], Semantics::Principled) => {
                 let places =
-                    run.trace.stretches_of(id).map(|it| run.latency(model, it.accelerator));
+                    run.trace.busy_intervals_of(id).map(|it| run.latency(model, it.accelerator));
                 places.fold(SimSpan::ZERO, SimSpan::saturating_add)
             }
-            (pieces, _) => pieces.iter().fold(SimSpan::ZERO, |sum, it| {
+            (segments, _) => segments.iter().fold(SimSpan::ZERO, |sum, it| {
                 let layers = it.first_layer..it.end_layer;
                 sum + run.costs.time_of(model, it.accelerator, layers)
             }),
@@ -353,8 +353,8 @@ impl<'a> Why<'a> {
     fn attempted(&self, id: RequestId) -> [SimSpan; 2] {
         let (run, model) = (&self.run, self.run.trace.record(id).model);
         let [ran, alone] = self.executed(id);
-        let Some(last) = run.trace.pieces_of(id).last() else {
-            let last = run.trace.stretches_of(id).last();
+        let Some(last) = run.trace.segments_of(id).last() else {
+            let last = run.trace.busy_intervals_of(id).last();
             return [last.map_or(ran, |it| run.latency(model, it.accelerator)); 2];
         };
         let left = run.costs.remaining(model, last.accelerator, last.end_layer);
@@ -363,10 +363,11 @@ impl<'a> Why<'a> {
 
     /// Times in which a request waited after its start, up to `given_up` at most.
     fn gaps(&self, id: RequestId, given_up: SimTime) -> Vec<Gap> {
-        let pieces = self.run.trace.pieces_of(id);
-        let next = pieces.iter().skip(1).map(|it| (it.start, Some(it.accelerator)));
-        let pairs = pieces.iter().zip(next.chain([(given_up, None)]));
-        let gaps = pairs.map(|(piece, (to, accelerator))| Gap { from: piece.end, to, accelerator });
+        let segments = self.run.trace.segments_of(id);
+        let next = segments.iter().skip(1).map(|it| (it.start, Some(it.accelerator)));
+        let pairs = segments.iter().zip(next.chain([(given_up, None)]));
+        let gaps =
+            pairs.map(|(segment, (to, accelerator))| Gap { from: segment.end, to, accelerator });
         gaps.filter(|gap| gap.from < gap.to).collect()
     }
 

@@ -10,7 +10,7 @@ pub(super) const ENERGY_GREEDY: Entry = Entry {
     name: "energy-greedy",
     help: "first released request onto the idle accelerator that needs the least energy",
     source: "the published artifact's processor assignment",
-    options: &[("accelerator", Value::Name("energy"))],
+    options: &[("placement", Value::Name("energy"))],
     ..first_released()
 };
 
@@ -18,9 +18,9 @@ pub(super) const ENERGY_GREEDY: Entry = Entry {
 pub(super) const EDP_GREEDY: Entry = Entry {
     name: "edp-greedy",
     help: "first released request onto the idle accelerator with the least energy x latency \
-           (accelerator=edp-by-layer: the artifact's sum over layers)",
+           (placement=edp-by-layer: the artifact's sum over layers)",
     source: "the published artifact's processor assignment, with the product of the sums",
-    options: &[("accelerator", Value::Name("edp"))],
+    options: &[("placement", Value::Name("edp"))],
     ..first_released()
 };
 
@@ -29,7 +29,7 @@ pub(super) const ED2P_GREEDY: Entry = Entry {
     name: "ed2p-greedy",
     help: "first released request onto the idle accelerator with the least energy x latency^2",
     source: "the published artifact's processor assignment, with the product of the sums",
-    options: &[("accelerator", Value::Name("ed2p"))],
+    options: &[("placement", Value::Name("ed2p"))],
     ..first_released()
 };
 
@@ -38,7 +38,7 @@ pub(super) const DEADLINE_ENERGY: Entry = Entry {
     name: "deadline-energy",
     help: "earliest deadline first, onto the idle accelerator with the least energy of those in time",
     source: "textbook",
-    options: &[("accelerator", Value::Name("deadline-energy"))],
+    options: &[("placement", Value::Name("deadline-energy"))],
     ..Entry::new(|setup, _| Box::new(Ranked::new(EarliestDeadline, setup)))
 };
 

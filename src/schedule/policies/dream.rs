@@ -1,11 +1,11 @@
 //! The MapScore of DREAM, and its smart frame drop.
 
 use crate::ids::{AccelId, ModelId};
-use crate::schedule::estimate::{NextPiece, Over, Remaining};
+use crate::schedule::estimate::{NextSegment, Over, Remaining};
 use crate::schedule::paired::largest;
 use crate::schedule::ranked::tie;
 use crate::schedule::{
-    Arguments, Decision, Entry, Job, Paired, Parameter, Scheduler, Setup, Value, View, Worth,
+    Arguments, Decision, Entry, Job, Paired, Parameter, Scheduler, Setup, Utility, Value, View,
 };
 
 /// Supernets, whose lighter variants DREAM runs under load, are left out: models have one variant.
@@ -31,7 +31,7 @@ pub(super) const ENTRY: Entry = Entry {
             .only_with("drop", "on"),
     ],
     options: &[("granularity", Value::Name("layer"))],
-    fixes: &["accelerator"],
+    fixes: &["placement"],
     looks_at_all: true,
     ..Entry::new(|setup, arguments| {
         let policy = Paired::new(MapScore::new(setup, arguments), setup);
@@ -47,7 +47,7 @@ const OVERDUE: f64 = 1e3;
 
 struct MapScore {
     remaining: Remaining,
-    piece: NextPiece,
+    segment: NextSegment,
     alpha: f64,
     beta: f64,
     /// Energy that moves the live activations off chip or back \[nJ\], `[model][layer]`.
@@ -67,7 +67,7 @@ impl MapScore {
         });
         Self {
             remaining: Remaining::new(Over::Mean, setup),
-            piece: NextPiece::of(&setup.options),
+            segment: NextSegment::of(&setup.options),
             alpha: arguments.number("alpha"),
             beta: arguments.number("beta"),
             state_nj: state_nj.collect(),
@@ -100,7 +100,7 @@ impl MapScore {
     }
 }
 
-impl Worth for MapScore {
+impl Utility for MapScore {
     fn observe(&mut self, view: &View<'_>) {
         let mut latest = vec![None; self.cut_nj.len()];
         for job in view.ready.iter() {
@@ -124,14 +124,14 @@ impl Worth for MapScore {
     /// energy of a change of model / E(a).
     fn best(&self, job: &Job, view: &View<'_>) -> (f64, AccelId) {
         let all = || view.accelerator_ids();
-        let all_ns: f64 = all().map(|at| self.piece.ns(job, at, view)).sum();
-        let all_nj: f64 = all().map(|at| self.piece.nj(job, at, view)).sum();
+        let all_ns: f64 = all().map(|at| self.segment.ns(job, at, view)).sum();
+        let all_nj: f64 = all().map(|at| self.segment.nj(job, at, view)).sum();
         let queued_ns = view.now.saturating_since(job.ready_since).ns() as f64;
         let starvation = queued_ns / (all_ns / view.accelerators.len() as f64);
         let urgency = self.urgency(job, view);
         largest(view, |at| {
-            let fit = all_ns / self.piece.ns(job, at, view);
-            let energy = (all_nj - self.switch_nj(job, at, view)) / self.piece.nj(job, at, view);
+            let fit = all_ns / self.segment.ns(job, at, view);
+            let energy = (all_nj - self.switch_nj(job, at, view)) / self.segment.nj(job, at, view);
             urgency * fit + self.alpha * starvation + self.beta * energy
         })
     }

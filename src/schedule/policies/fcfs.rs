@@ -8,7 +8,7 @@ use super::latency_greedy::FirstReleased;
 /// comparison with other work.
 pub(super) const ENTRY: Entry = Entry {
     name: "fcfs",
-    help: "first come, first served, by release; the same order as latency-greedy",
+    help: "first come, first served, by arrival; the same order as latency-greedy",
     source: "textbook; a baseline of DySta (Fan et al., MICRO 2023)",
     first_come: true,
     ..Entry::new(|setup, _| Box::new(Ranked::new(FirstReleased, setup)))

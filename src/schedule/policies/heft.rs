@@ -19,7 +19,7 @@ pub(super) const ENTRY: Entry = Entry {
         "by the longest chain of work ahead, or by the deadline less the chain behind the request",
         &["rank", "deadline"],
     )],
-    options: &[("accelerator", Value::Name("earliest-finish"))],
+    options: &[("placement", Value::Name("earliest-finish"))],
     looks_at_all: true,
     ..Entry::new(|setup, arguments| {
         let chains = Chains::new(setup);
@@ -71,7 +71,7 @@ impl Rank for UpwardRank {
 
     fn key(&self, job: &Job, view: &View<'_>) -> Self::Key {
         let Self(chains) = self;
-        (Reverse(chains.remaining.of(job, view) + chains.behind(job)), job.release)
+        (Reverse(chains.remaining.of(job, view) + chains.behind(job)), job.arrival)
     }
 }
 

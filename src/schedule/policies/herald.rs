@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::ids::{AccelId, RequestId};
-use crate::schedule::estimate::NextPiece;
+use crate::schedule::estimate::NextSegment;
 use crate::schedule::ready::Change;
 use crate::schedule::{
     Arguments, Decision, Entry, Granularity, Job, Parameter, Scheduler, Setup, Value, View,
@@ -21,7 +21,7 @@ pub(super) const ENTRY: Entry = Entry {
     work_conserving: false,
     parameters: PARAMETERS,
     options: &[("granularity", Value::Name("layer"))],
-    fixes: &["accelerator"],
+    fixes: &["placement"],
     ..Entry::new(|setup, arguments| Box::new(Herald::new(setup, arguments)))
 };
 
@@ -76,13 +76,13 @@ impl Balancer {
         Self { metric, balance: arguments.number("balance"), loads_ns }
     }
 
-    /// The accelerator of the next piece of work, whose time \[ns\] and energy \[nJ\] on an
+    /// The accelerator of the next segment of work, whose time \[ns\] and energy \[nJ\] on an
     /// accelerator is `cost`. The lowest id of equals.
     ///
     /// The rule is Herald's: an accelerator that is bad for everything and so has no load keeps all
     /// others from being balanced.
     pub(super) fn assign(&mut self, cost: impl Fn(AccelId) -> (f64, f64)) -> AccelId {
-        let worth = |at: &AccelId| {
+        let utility = |at: &AccelId| {
             let (ns, nj) = cost(*at);
             match self.metric {
                 Metric::EnergyDelay => nj * ns,
@@ -92,11 +92,11 @@ impl Balancer {
             }
         };
         let all = || (0..self.loads_ns.len()).map(AccelId::new);
-        let best = all().min_by(|a, b| worth(a).total_cmp(&worth(b)));
+        let best = all().min_by(|a, b| utility(a).total_cmp(&utility(b)));
         let best = best.expect("a system has accelerators");
         let load = |at: &AccelId| self.loads_ns[at.index()];
         let idlest = all().min_by(|a, b| load(a).total_cmp(&load(b))).unwrap_or(best);
-        let moves = idlest != best && worth(&idlest) < self.balance * worth(&best);
+        let moves = idlest != best && utility(&idlest) < self.balance * utility(&best);
         let accelerator = if moves { idlest } else { best };
         self.loads_ns[accelerator.index()] += cost(accelerator).0;
         accelerator
@@ -115,7 +115,7 @@ type Turn = (u32, RequestId);
 
 struct Herald {
     balancer: Balancer,
-    piece: NextPiece,
+    segment: NextSegment,
     extent: Granularity,
     breadth_first: bool,
     assigned: BTreeMap<RequestId, Assigned>,
@@ -133,7 +133,7 @@ impl Herald {
     fn new(setup: &Setup<'_>, arguments: &Arguments) -> Self {
         Self {
             balancer: Balancer::new(setup, arguments),
-            piece: NextPiece::of(&setup.options),
+            segment: NextSegment::of(&setup.options),
             extent: setup.options.granularity,
             breadth_first: arguments.name("order") == "breadth",
             assigned: BTreeMap::new(),
@@ -195,8 +195,8 @@ impl Herald {
     }
 
     fn assign(&mut self, turn: Turn, job: &Job, view: &View<'_>) {
-        let piece = self.piece;
-        let cost = |at| (piece.ns(job, at, view), piece.nj(job, at, view));
+        let segment = self.segment;
+        let cost = |at| (segment.ns(job, at, view), segment.nj(job, at, view));
         let accelerator = self.balancer.assign(cost);
         let load_ns = cost(accelerator).0;
         self.turns[accelerator.index()].insert(turn);

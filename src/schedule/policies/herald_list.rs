@@ -2,8 +2,8 @@
 
 use crate::cost::CostTable;
 use crate::ids::{AccelId, RequestId};
-use crate::schedule::lists::{Lists, Piece, Replay};
-use crate::schedule::{Arguments, Entry, Foreseen, Granularity, Parameter, Setup, Value};
+use crate::schedule::lists::{Lists, Replay, Segment};
+use crate::schedule::{Arguments, Entry, Granularity, KnownRequest, Parameter, Setup, Value};
 use crate::units::{SimSpan, SimTime};
 
 use super::herald::{Balancer, PARAMETERS as HERALD};
@@ -24,19 +24,19 @@ pub(super) const ENTRY: Entry = Entry {
         Parameter::whole("look_ahead", "entries behind a gap that may fill it", 4, [0, 1000]),
     ],
     options: &[("granularity", Value::Name("layer"))],
-    fixes: &["accelerator", "granularity", "preemption"],
-    foresees: true,
+    fixes: &["placement", "granularity", "preemption"],
+    is_clairvoyant: true,
     ..Entry::new(|setup, arguments| {
         let mut plan = Plan::new(setup, arguments);
         plan.look_ahead(arguments.whole("look_ahead") as usize);
-        Box::new(Replay::new(plan.lists(), setup.foreseen, Granularity::Layer))
+        Box::new(Replay::new(plan.lists(), setup.known_requests, Granularity::Layer))
     })
 };
 
 /// A layer on the list of an accelerator.
 #[derive(Debug, Clone, Copy)]
 struct Slot {
-    piece: Piece,
+    segment: Segment,
     time: SimSpan,
     /// When what it needs is there: its inputs, the layer before it, or other requests.
     ready: SimTime,
@@ -63,17 +63,18 @@ impl Plan {
     fn new(setup: &Setup<'_>, arguments: &Arguments) -> Self {
         let mut balancer = Balancer::new(setup, arguments);
         let mut slots = vec![Vec::new(); setup.costs.n_accelerators()];
-        let mut ends = vec![SimTime::ZERO; setup.foreseen.len()];
+        let mut ends = vec![SimTime::ZERO; setup.known_requests.len()];
         for (.., request, layer) in places(setup, arguments) {
-            let foreseen = &setup.foreseen[request.index()];
-            let accelerator = balancer.assign(|at| layer_cost(setup.costs, foreseen, at, layer));
+            let known_requests = &setup.known_requests[request.index()];
+            let accelerator =
+                balancer.assign(|at| layer_cost(setup.costs, known_requests, at, layer));
             let list: &mut Vec<Slot> = &mut slots[accelerator.index()];
-            let needed = foreseen.upstream.iter().map(|up| ends[up.index()]);
-            let first = needed.fold(foreseen.release, SimTime::max);
+            let needed = known_requests.upstream.iter().map(|up| ends[up.index()]);
+            let first = needed.fold(known_requests.arrival, SimTime::max);
             let ready = if layer == 0 { first } else { ends[request.index()] };
             let start = list.last().map_or(ready, |last| ready.max(last.end()));
-            let time = setup.costs.time_of(foreseen.model, accelerator, layer..layer + 1);
-            list.push(Slot { piece: Piece { request, layer }, time, ready, start });
+            let time = setup.costs.time_of(known_requests.model, accelerator, layer..layer + 1);
+            list.push(Slot { segment: Segment { request, layer }, time, ready, start });
             ends[request.index()] = start + time;
         }
         Self { slots }
@@ -88,8 +89,8 @@ impl Plan {
     }
 
     fn lists(self) -> Lists {
-        let pieces = |list: Vec<Slot>| list.into_iter().map(|slot| slot.piece).collect();
-        self.slots.into_iter().map(pieces).collect()
+        let segments = |list: Vec<Slot>| list.into_iter().map(|slot| slot.segment).collect();
+        self.slots.into_iter().map(segments).collect()
     }
 }
 
@@ -120,12 +121,12 @@ fn places(setup: &Setup<'_>, arguments: &Arguments) -> Vec<Place> {
     let breadth_first = arguments.name("order") == "breadth";
     let window_ns = (arguments.number("window_ms") * 1e6) as u64;
     // Window of every request, and the level behind it there, where what needs it may begin.
-    let mut behind: Vec<(u64, u64)> = vec![(0, 0); setup.foreseen.len()];
+    let mut behind: Vec<(u64, u64)> = vec![(0, 0); setup.known_requests.len()];
     let mut places = Vec::new();
     for id in by_depth(setup) {
-        let request = &setup.foreseen[id.index()];
+        let request = &setup.known_requests[id.index()];
         let needed = request.upstream.iter().map(|up| behind[up.index()]);
-        let (window, level) = needed.fold((request.release.ns() / window_ns, 0), Ord::max);
+        let (window, level) = needed.fold((request.arrival.ns() / window_ns, 0), Ord::max);
         let n_layers = setup.costs.n_layers(request.model);
         let step = |layer: u32| if breadth_first { u64::from(layer) } else { 0 };
         places.extend((0..n_layers).map(|layer| (window, level + step(layer), id, layer)));
@@ -141,15 +142,15 @@ fn by_depth(setup: &Setup<'_>) -> Vec<RequestId> {
     for (index, id) in setup.scenario.topological().iter().enumerate() {
         rank[id.index()] = index;
     }
-    let ids = (0..setup.foreseen.len()).map(RequestId::new);
-    let asked = ids.filter(|id| setup.foreseen[id.index()].triggered);
+    let ids = (0..setup.known_requests.len()).map(RequestId::new);
+    let asked = ids.filter(|id| setup.known_requests[id.index()].triggered);
     let mut ids: Vec<_> = asked.collect();
-    ids.sort_by_key(|id| rank[setup.foreseen[id.index()].model.index()]);
+    ids.sort_by_key(|id| rank[setup.known_requests[id.index()].model.index()]);
     ids
 }
 
 /// Time \[ns\] and energy \[nJ\] of a layer.
-fn layer_cost(costs: &CostTable, request: &Foreseen, at: AccelId, layer: u32) -> (f64, f64) {
+fn layer_cost(costs: &CostTable, request: &KnownRequest, at: AccelId, layer: u32) -> (f64, f64) {
     let layers = layer..layer + 1;
     let time = costs.time_of(request.model, at, layers.clone());
     (time.ns() as f64, costs.energy_of(request.model, at, layers).get() * 1e6)
@@ -161,7 +162,7 @@ mod tests {
 
     fn slot(request: usize, ready: u64, start: u64, end: u64) -> Slot {
         Slot {
-            piece: Piece { request: RequestId::new(request), layer: 0 },
+            segment: Segment { request: RequestId::new(request), layer: 0 },
             time: SimSpan::from_ns(end - start),
             ready: SimTime::from_ns(ready),
             start: SimTime::from_ns(start),
@@ -171,7 +172,7 @@ mod tests {
     /// Who starts when after looking `n` entries ahead.
     fn filled(mut list: Vec<Slot>, n: usize) -> Vec<(usize, u64)> {
         while fill_gaps(&mut list, n) {}
-        list.iter().map(|slot| (slot.piece.request.index(), slot.start.ns())).collect()
+        list.iter().map(|slot| (slot.segment.request.index(), slot.start.ns())).collect()
     }
 
     /// Request 1 waits until 10 for what it needs. 2, of 3, and 4, of 2, fit before it; 3, of 9, does not.

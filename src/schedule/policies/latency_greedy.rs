@@ -7,13 +7,13 @@ use crate::units::SimTime;
 pub(super) const ENTRY: Entry = Entry {
     name: "latency-greedy",
     help: "first released request onto the idle accelerator that runs it in the shortest time",
-    source: "XRBench sections 3.5 and D.2; order of requests resolved as (release, deadline, \
+    source: "XRBench sections 3.5 and D.2; order of requests resolved as (arrival, deadline, \
              scenario order, frame)",
     first_come: true,
     ..Entry::new(|setup, _| Box::new(Ranked::new(FirstReleased, setup)))
 };
 
-/// By release. Those of a load are numbered in order of (release, deadline, scenario order, frame).
+/// By arrival. Those of a load are numbered in order of (arrival, deadline, scenario order, frame).
 pub(super) struct FirstReleased;
 
 impl Rank for FirstReleased {
@@ -22,6 +22,6 @@ impl Rank for FirstReleased {
     type Key = (SimTime, RequestId);
 
     fn key(&self, job: &Job, _: &View<'_>) -> (SimTime, RequestId) {
-        (job.release, job.request)
+        (job.arrival, job.request)
     }
 }

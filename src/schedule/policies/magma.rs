@@ -4,8 +4,8 @@ use rand::{RngExt as _, SeedableRng as _};
 use rand_chacha::ChaCha8Rng;
 
 use crate::ids::{AccelId, RequestId};
-use crate::schedule::lists::{Lists, Piece, Replay};
-use crate::schedule::{Entry, Foreseen, Granularity, Parameter, Setup};
+use crate::schedule::lists::{Lists, Replay, Segment};
+use crate::schedule::{Entry, Granularity, KnownRequest, Parameter, Setup};
 use crate::score::{accuracy, energy, realtime};
 use crate::units::{SimSpan, SimTime};
 
@@ -29,8 +29,8 @@ pub(super) const ENTRY: Entry = Entry {
         ),
         Parameter::whole("seed", "seed of the search", 0, [0, u32::MAX]),
     ],
-    fixes: &["accelerator", "granularity", "preemption"],
-    foresees: true,
+    fixes: &["placement", "granularity", "preemption"],
+    is_clairvoyant: true,
     ..Entry::new(|setup, arguments| {
         let mut search = Search {
             instance: Instance::new(setup),
@@ -40,7 +40,7 @@ pub(super) const ENTRY: Entry = Entry {
             random: ChaCha8Rng::seed_from_u64(arguments.whole("seed").into()),
         };
         let lists = search.run();
-        Box::new(Replay::new(lists, setup.foreseen, Granularity::Model))
+        Box::new(Replay::new(lists, setup.known_requests, Granularity::Model))
     })
 };
 
@@ -59,27 +59,27 @@ const TOLERANCE: SimSpan = SimSpan::from_ns(300_000);
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Gene {
     accelerator: AccelId,
-    /// Its place in the order of requests: 0 as if due for it at its release, 1 at its deadline.
+    /// Its place in the order of requests: 0 as if due for it at its arrival, 1 at its deadline.
     key: f64,
 }
 
 type Genome = Vec<Gene>;
 
-/// The requests of a run and what every schedule of them is worth.
+/// The requests of a run and what every schedule of them is utility.
 struct Instance<'a> {
-    requests: &'a [Foreseen],
+    requests: &'a [KnownRequest],
     /// Depth of each request below those that it needs nothing from.
     depths: Vec<u32>,
     /// Those that will be asked for, every one behind what it needs.
     order: Vec<RequestId>,
-    /// Time, and worth apart from the real-time score, `[model][accelerator]`.
+    /// Time, and utility apart from the real-time score, `[model][accelerator]`.
     costs: Vec<Vec<(SimSpan, f64)>>,
     k_per_ms: f64,
 }
 
 impl<'a> Instance<'a> {
     fn new(setup: &Setup<'a>) -> Self {
-        let requests = setup.foreseen;
+        let requests = setup.known_requests;
         let depths = depths(setup);
         let asked = |index: &usize| requests[*index].triggered;
         let mut order: Vec<_> = (0..requests.len()).filter(asked).map(RequestId::new).collect();
@@ -96,8 +96,8 @@ impl<'a> Instance<'a> {
         let mut places = vec![0.0f64; self.requests.len()];
         for id in &self.order {
             let request = &self.requests[id.index()];
-            let window = request.deadline.saturating_since(request.release).ns() as f64;
-            let own = request.release.ns() as f64 + genome[id.index()].key * window;
+            let window = request.deadline.saturating_since(request.arrival).ns() as f64;
+            let own = request.arrival.ns() as f64 + genome[id.index()].key * window;
             let needed = request.upstream.iter().map(|up| places[up.index()]);
             places[id.index()] = needed.fold(own, f64::max);
         }
@@ -120,14 +120,14 @@ impl<'a> Instance<'a> {
     ) -> Played {
         let mut available = vec![SimTime::ZERO; self.n_accelerators()];
         let mut ends = vec![None; self.requests.len()];
-        let mut played = Played { worth: 0.0, lists: vec![Vec::new(); available.len()] };
+        let mut played = Played { utility: 0.0, lists: vec![Vec::new(); available.len()] };
         for &id in sequence {
             let request = &self.requests[id.index()];
             let mut needed = request.upstream.iter().map(|up| ends[up.index()]);
-            let ready = needed.try_fold(request.release, |ready, end| Some(ready.max(end?)));
+            let ready = needed.try_fold(request.arrival, |ready, end| Some(ready.max(end?)));
             let Some(ready) = ready else { continue };
             let accelerator = choose(id, &available, ready);
-            let (time, worth) = self.cost(id, accelerator);
+            let (time, utility) = self.cost(id, accelerator);
             let start = ready.max(available[accelerator.index()]);
             let end = start + time;
             if start >= request.deadline || end > request.deadline + TOLERANCE {
@@ -135,8 +135,8 @@ impl<'a> Instance<'a> {
             }
             available[accelerator.index()] = end;
             ends[id.index()] = Some(end);
-            played.worth += worth * realtime::realtime(end, request.deadline, self.k_per_ms);
-            played.lists[accelerator.index()].push(Piece { request: id, layer: 0 });
+            played.utility += utility * realtime::realtime(end, request.deadline, self.k_per_ms);
+            played.lists[accelerator.index()].push(Segment { request: id, layer: 0 });
         }
         played
     }
@@ -169,7 +169,7 @@ impl<'a> Instance<'a> {
 struct Played {
     /// Sum over the models of the mean over their frames of RtScore · EnScore · AccScore: the score
     /// of the scenario times its models, without its factor QoE.
-    worth: f64,
+    utility: f64,
     lists: Lists,
 }
 
@@ -181,19 +181,20 @@ fn depths(setup: &Setup<'_>) -> Vec<u32> {
         let above = upstream.map(|dependency| of_model[dependency.upstream.index()] + 1);
         of_model[id.index()] = above.max().unwrap_or(0);
     }
-    setup.foreseen.iter().map(|request| of_model[request.model.index()]).collect()
+    setup.known_requests.iter().map(|request| of_model[request.model.index()]).collect()
 }
 
 fn costs(setup: &Setup<'_>) -> Vec<Vec<(SimSpan, f64)>> {
     let accelerators = || (0..setup.costs.n_accelerators()).map(AccelId::new);
     let row = |model| {
-        let frames = setup.foreseen.iter().filter(|it| it.model == model && it.triggered).count();
+        let frames =
+            setup.known_requests.iter().filter(|it| it.model == model && it.triggered).count();
         let quality = &setup.scenario.model(model).unit.quality;
         let accuracy = accuracy::accuracy(quality, setup.score.epsilon);
         let cell = |at| {
             let spent = setup.costs.energy(model, at);
-            let worth = accuracy * energy::energy(spent, setup.score.energy_max);
-            (setup.costs.latency(model, at), worth / frames.max(1) as f64)
+            let utility = accuracy * energy::energy(spent, setup.score.energy_max);
+            (setup.costs.latency(model, at), utility / frames.max(1) as f64)
         };
         accelerators().map(cell).collect()
     };
@@ -234,7 +235,7 @@ impl Search<'_> {
         ((self.population as f64 * part) as usize).max(1)
     }
 
-    /// A schedule of the first generation: two greedy ones, in order of release and of deadline; then
+    /// A schedule of the first generation: two greedy ones, in order of arrival and of deadline; then
     /// random ones.
     fn first(&mut self, index: usize) -> Genome {
         match index {
@@ -258,7 +259,7 @@ impl Search<'_> {
         genomes.truncate(self.left as usize);
         self.left -= genomes.len() as u32;
         let instance = &self.instance;
-        let rated = genomes.into_iter().map(|genome| (instance.decode(&genome).worth, genome));
+        let rated = genomes.into_iter().map(|genome| (instance.decode(&genome).utility, genome));
         let mut rated: Vec<_> = rated.collect();
         rated.sort_by(|a, b| b.0.total_cmp(&a.0));
         rated

@@ -23,7 +23,7 @@ pub(super) const ENTRY: Entry = Entry {
             [0.0, 100.0],
         ),
     ],
-    options: &[("accelerator", Value::Name("earliest-finish"))],
+    options: &[("placement", Value::Name("earliest-finish"))],
     looks_at_all: true,
     ..Entry::new(|setup, arguments| {
         let priorities = priority::of_models(setup, arguments);
@@ -41,12 +41,12 @@ struct Dispatch {
 }
 
 impl Rank for Dispatch {
-    /// Priority + time since release / expected time; the largest first.
+    /// Priority + time since arrival / expected time; the largest first.
     type Key = f64;
 
     fn key(&self, job: &Job, view: &View<'_>) -> f64 {
         let expected_ns = self.remaining.whole(job.model).ns().max(1) as f64;
-        let waited_ns = view.now.saturating_since(job.release).ns() as f64;
+        let waited_ns = view.now.saturating_since(job.arrival).ns() as f64;
         -(self.priorities[job.model.index()] + waited_ns / expected_ns)
     }
 }

@@ -35,6 +35,6 @@ impl Rank for Planaria {
             true => slack_ms / self.priorities[job.model.index()],
             false => f64::INFINITY,
         };
-        (per_priority, job.release)
+        (per_priority, job.arrival)
     }
 }

@@ -76,7 +76,7 @@ impl Rank for Tokens {
 
     fn key(&self, job: &Job, view: &View<'_>) -> Self::Key {
         let is_candidate = self.of(job, view) >= self.threshold;
-        (!is_candidate, self.remaining.of(job, view), job.release)
+        (!is_candidate, self.remaining.of(job, view), job.arrival)
     }
 }
 

@@ -7,7 +7,7 @@ pub(super) const ENTRY: Entry = Entry {
     name: "round-robin",
     help: "models in turn, each its oldest request, onto the first idle accelerator",
     source: "named in XRBench section 3.5; pointer past the dispatched model, lowest idle id",
-    options: &[("accelerator", Value::Name("first-idle"))],
+    options: &[("placement", Value::Name("first-idle"))],
     looks_at_all: true,
     ..Entry::new(|setup, _| {
         let n_models = setup.scenario.models().len();

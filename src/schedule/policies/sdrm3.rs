@@ -1,6 +1,6 @@
 //! The MapScore of SDRM3, the first version of DREAM.
 
-use crate::schedule::estimate::{NextPiece, Over, Remaining};
+use crate::schedule::estimate::{NextSegment, Over, Remaining};
 use crate::schedule::{Entry, Job, Parameter, Rank, Ranked, Value, View};
 use crate::units::SimTime;
 
@@ -14,7 +14,7 @@ pub(super) const ENTRY: Entry = Entry {
     ..Entry::new(|setup, arguments| {
         let score = MapScore {
             remaining: Remaining::new(Over::Mean, setup),
-            piece: NextPiece::of(&setup.options),
+            segment: NextSegment::of(&setup.options),
             alpha: arguments.number("alpha"),
         };
         Box::new(Ranked::new(score, setup))
@@ -23,7 +23,7 @@ pub(super) const ENTRY: Entry = Entry {
 
 struct MapScore {
     remaining: Remaining,
-    piece: NextPiece,
+    segment: NextSegment,
     alpha: f64,
 }
 
@@ -41,7 +41,7 @@ impl MapScore {
             false => 1.0,
         };
         let idle_ns = view.now.saturating_since(job.ready_since).ns() as f64;
-        urgency + self.alpha * idle_ns / self.piece.mean_ns(job, view)
+        urgency + self.alpha * idle_ns / self.segment.mean_ns(job, view)
     }
 }
 
@@ -50,6 +50,6 @@ impl Rank for MapScore {
     type Key = (f64, SimTime);
 
     fn key(&self, job: &Job, view: &View<'_>) -> Self::Key {
-        (-self.of(job, view), job.release)
+        (-self.of(job, view), job.arrival)
     }
 }

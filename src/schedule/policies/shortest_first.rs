@@ -17,7 +17,7 @@ pub(super) const SJF: Entry = Entry {
 /// Shortest remaining time first.
 pub(super) const SRPT: Entry = Entry {
     name: "srpt",
-    help: "shortest remaining time first; as sjf unless requests run in pieces",
+    help: "shortest remaining time first; as sjf unless requests run in segments",
     source: "Schrage, Operations Research 1968",
     ..Entry::new(|setup, _| {
         Box::new(Ranked::new(ShortestRest(Remaining::new(Over::Best, setup)), setup))

@@ -2,7 +2,7 @@
 
 use crate::ids::AccelId;
 use crate::schedule::paired::largest;
-use crate::schedule::{Entry, Job, Paired, View, Worth};
+use crate::schedule::{Entry, Job, Paired, Utility, View};
 use crate::score::{ScoreSettings, energy, realtime};
 
 pub(super) const ENTRY: Entry = Entry {
@@ -10,7 +10,7 @@ pub(super) const ENTRY: Entry = Entry {
     help: "largest expected score per time and frame rate first, over requests and idle accelerators",
     source: "value density (Jensen, Locke & Tokuda, RTSS 1985) with the scores of XRBench \
              Definitions 10 and 11",
-    fixes: &["accelerator"],
+    fixes: &["placement"],
     looks_at_all: true,
     ..Entry::new(|setup, _| {
         let rates = setup.scenario.models().iter().map(|model| model.rate.as_fps()).collect();
@@ -37,7 +37,7 @@ impl ValueDensity {
     }
 }
 
-impl Worth for ValueDensity {
+impl Utility for ValueDensity {
     fn best(&self, job: &Job, view: &View<'_>) -> (f64, AccelId) {
         largest(view, |at| self.density(job, at, view))
     }

@@ -14,7 +14,7 @@ pub(super) const ENTRY: Entry = Entry {
     parameters: &[
         Parameter::choice(
             "order",
-            "which request is next: by release or by deadline",
+            "which request is next: by arrival or by deadline",
             &["fcfs", "edf"],
         ),
         Parameter::number("b_min_ms", "shortest block", 0.5, [1e-3, 1e6]),
@@ -74,7 +74,7 @@ impl Rank for Blocks {
     type Key = SimTime;
 
     fn key(&self, job: &Job, _: &View<'_>) -> SimTime {
-        if self.by_deadline { job.deadline } else { job.release }
+        if self.by_deadline { job.deadline } else { job.arrival }
     }
 
     fn extent(&self, job: &Job, accelerator: AccelId, view: &View<'_>) -> Option<Granularity> {

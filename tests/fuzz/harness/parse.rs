@@ -3,8 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use clap::Parser as _;
-use xrsim::cli::args::Cli;
+use xrsim::cli;
 use xrsim::config::loadgen_cases::{CaseFiles, Cases};
 use xrsim::config::{ConfigError, Source, cost_cases, cost_csv, export, service_csv};
 use xrsim::external;
@@ -31,7 +30,7 @@ pub fn parse(shop: &Shop, kind: Kind, text: &str) -> Result<bool, String> {
         Kind::Rows => rows(text),
         Kind::Results => results(text),
         Kind::Tests => said(tests(text)),
-        Kind::Command => said(Cli::try_parse_from(std::iter::once("xrsim").chain(text.lines()))),
+        Kind::Command => said(cli::parse(std::iter::once("xrsim").chain(text.lines()))),
         Kind::Answers => Ok(true),
         _ => unreachable!("every other kind is checked"),
     }

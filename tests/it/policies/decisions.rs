@@ -36,7 +36,7 @@ impl Scene {
             costs: &self.costs,
             score: &ScoreSettings::default(),
             options: policy.options(),
-            foreseen: &[],
+            known_requests: &[],
         };
         policy.build(&setup).expect("policies of this program come")
     }
@@ -70,7 +70,7 @@ fn waiting(model: usize, deadline_ms: f64) -> Job {
         model: ModelId::new(model),
         frame: FrameId::new(0),
         next_layer: 0,
-        release: at_ms(90.0),
+        arrival: at_ms(90.0),
         deadline: at_ms(deadline_ms),
         ready_since: at_ms(90.0),
         waited: SimSpan::ZERO,

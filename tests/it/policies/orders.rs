@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::layered;
 use crate::support::runs::*;
 use xrsim::cost::{CostTable, LayerCost, NetworkCost};
-use xrsim::scenario::{ActiveModel, Scenario};
+use xrsim::scenario::Scenario;
 use xrsim::schedule::{self, Policy};
 use xrsim::trace::{DropReason, Outcome, Trace};
 use xrsim::units::{Cycles, SimSpan};
@@ -25,7 +25,7 @@ fn tasks(tasks: &[Task]) -> Tasks {
         let mut stream = sensor(name, fps);
         stream.initial_latency = span_ms(release_ms);
         let read = reading(&[streams.len()], model(name, fps));
-        let read = ActiveModel { deadline: Some(span_ms(deadline_ms - release_ms)), ..read };
+        let read = read.with_relative_deadline(span_ms(deadline_ms - release_ms));
         streams.push(stream);
         models.push(match upstream {
             Some(upstream) => after(upstream, read),
@@ -154,10 +154,10 @@ fn every_rule_for_the_accelerator_is_its_own() {
     check(50.0, "round-robin", "A0");
     check(50.0, "energy-greedy", "A0");
     check(50.0, "edp-greedy", "A0");
-    check(50.0, "edp-greedy:accelerator=edp-by-layer", "A2");
+    check(50.0, "edp-greedy:placement=edp-by-layer", "A2");
     check(50.0, "ed2p-greedy", "A2");
     check(50.0, "heft", "A1");
-    check(50.0, "heft:accelerator=energy", "A0");
+    check(50.0, "heft:placement=energy", "A0");
     // 1 and 2 are in time for 8; with 3 ms to spare only 1 is; nothing is in time for 3.
     check(8.0, "deadline-energy", "A2");
     check(8.0, "deadline-energy:guard_ms=3", "A1");
@@ -183,7 +183,7 @@ fn heft_waits_for_a_busy_accelerator_and_lets_others_pass() {
     let greedy = tasks.run("latency-greedy", costs());
     assert_eq!(execution(&greedy, 1, 0), (1, 1.0, 21.0));
     assert!(Policy::parse("edf").unwrap().is_work_conserving());
-    assert!(!Policy::parse("edf:accelerator=earliest-finish").unwrap().is_work_conserving());
+    assert!(!Policy::parse("edf:placement=earliest-finish").unwrap().is_work_conserving());
 }
 
 /// S is due at 30 and G, 10 ms, needs its result: S must end by 20, before C by 25. Then G is due after
@@ -349,7 +349,7 @@ fn moca_lets_the_model_of_higher_priority_have_more_of_shared_bandwidth() {
         [0, 1].map(|model| execution(&trace, model, 0).2)
     };
     assert_eq!(ends("fcfs"), [20.0, 20.0]);
-    let [a, b] = ends("moca:accelerator=first-idle");
+    let [a, b] = ends("moca:placement=first-idle");
     // 10 ms at 7/10 of full speed; then B has 10 · (1 - 3/7) ms left.
     assert!((a - 100.0 / 7.0).abs() < 1e-5 && (b - 20.0).abs() < 1e-5, "{a} {b}");
 }

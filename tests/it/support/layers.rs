@@ -7,9 +7,8 @@ use proptest::sample::{Index, select};
 use xrsim::cost::{CostTable, LayerCost, NetworkCost};
 use xrsim::ids::{AccelId, FrameId, ModelId, RequestId};
 use xrsim::load::{Request, RequestStream};
-use xrsim::scenario::ActiveModel;
 use xrsim::schedule::{Granularity, Job, Options, Policy, Preemption, Rank, Ranked, View};
-use xrsim::trace::{Outcome, Piece, Stretch, Trace};
+use xrsim::trace::{BusyInterval, Outcome, Segment, Trace};
 use xrsim::units::{SimSpan, SimTime};
 
 use super::runs;
@@ -115,7 +114,7 @@ pub fn fixed_priorities(options: Options) -> Policy {
 pub fn preempted() -> runs::Case {
     let mut late_sensor = runs::sensor("late", 10.0);
     late_sensor.initial_latency = runs::span_ms(10.0);
-    let urgent = ActiveModel { deadline: Some(runs::span_ms(70.0)), ..runs::model("B", 10.0) };
+    let urgent = runs::model("B", 10.0).with_relative_deadline(runs::span_ms(70.0));
     let models = vec![runs::model("A", 10.0), runs::reading(&[0], urgent)];
     let ms = |ms: u64| ms * 1_000_000;
     let costs = table_ns(&[vec![vec![ms(30), ms(30)]], vec![vec![ms(50)]]]);
@@ -124,54 +123,54 @@ pub fn preempted() -> runs::Case {
 }
 
 /// Every stretch of a request: accelerator, start and end \[ns\].
-pub fn stretches(trace: &Trace, id: usize) -> Vec<(usize, u64, u64)> {
-    let plain = |it: Stretch| {
+pub fn busy_intervals(trace: &Trace, id: usize) -> Vec<(usize, u64, u64)> {
+    let plain = |it: BusyInterval| {
         let end = it.end.expect("every run of the engine ends");
         (it.accelerator.index(), it.start.ns(), end.ns())
     };
-    trace.stretches_of(RequestId::new(id)).map(plain).collect()
+    trace.busy_intervals_of(RequestId::new(id)).map(plain).collect()
 }
 
-/// Layers of every piece of a request: first one, and the one behind the last.
+/// Layers of every segment of a request: first one, and the one behind the last.
 pub fn layers(trace: &Trace, id: usize) -> Vec<(u32, u32)> {
-    let pieces = trace.pieces_of(RequestId::new(id)).iter();
-    pieces.map(|piece| (piece.first_layer, piece.end_layer)).collect()
+    let segments = trace.segments_of(RequestId::new(id)).iter();
+    segments.map(|segment| (segment.first_layer, segment.end_layer)).collect()
 }
 
-/// Checks what must hold of the pieces of any run without effects: on every accelerator one at a time;
+/// Checks what must hold of the segments of any run without effects: on every accelerator one at a time;
 /// of every request one after another, of adjoining layers from the first one on, up to the last one
 /// if it was executed; each as long as its layers take; energies that add up.
-pub fn check_pieces(plan: &runs::Case, trace: &Trace) {
+pub fn check_segments(plan: &runs::Case, trace: &Trace) {
     check_occupancy(plan, trace);
     for index in 0..trace.records().len() {
         let id = RequestId::new(index);
         let record = trace.record(id);
-        let pieces = trace.pieces_of(id);
+        let segments = trace.segments_of(id);
         let (mut layer, mut now) = (0, record.arrival);
-        for piece in pieces {
-            assert_eq!(piece.first_layer, layer, "{piece:?}");
-            assert!(now <= piece.start && piece.start <= piece.end, "{piece:?}");
-            (layer, now) = (piece.end_layer, piece.end);
+        for segment in segments {
+            assert_eq!(segment.first_layer, layer, "{segment:?}");
+            assert!(now <= segment.start && segment.start <= segment.end, "{segment:?}");
+            (layer, now) = (segment.end_layer, segment.end);
         }
-        for pair in pieces.windows(2) {
+        for pair in segments.windows(2) {
             let goes_on = pair[0].accelerator == pair[1].accelerator
                 && pair[0].end == pair[1].start
                 && pair[1].moving == SimSpan::ZERO;
-            assert!(!goes_on || takes_no_time(trace, &pair[1]), "{pair:?} is one piece");
+            assert!(!goes_on || takes_no_time(trace, &pair[1]), "{pair:?} is one segment");
         }
         match record.outcome {
-            Outcome::Executed { start, end, energy, accelerator } if !pieces.is_empty() => {
+            Outcome::Executed { start, end, energy, accelerator } if !segments.is_empty() => {
                 assert_eq!(layer, plan.costs.n_layers(record.model));
-                assert_eq!((pieces[0].start, now), (start, end));
-                assert_eq!(pieces[pieces.len() - 1].accelerator, accelerator);
-                let sum: f64 = pieces.iter().map(|piece| piece.energy.get()).sum();
-                // Rounding of as many additions as there are pieces.
+                assert_eq!((segments[0].start, now), (start, end));
+                assert_eq!(segments[segments.len() - 1].accelerator, accelerator);
+                let sum: f64 = segments.iter().map(|segment| segment.energy.get()).sum();
+                // Rounding of as many additions as there are segments.
                 assert!((sum - energy.get()).abs() <= 1e-12 * sum, "{sum} {energy:?}");
             }
             Outcome::Dropped { at, energy, attempt, .. } => {
                 assert!(now <= at);
-                assert_eq!(attempt.is_some(), trace.stretches_of(id).next().is_some());
-                let sum: f64 = trace.stretches_of(id).map(|it| it.energy.get()).sum();
+                assert_eq!(attempt.is_some(), trace.busy_intervals_of(id).next().is_some());
+                let sum: f64 = trace.busy_intervals_of(id).map(|it| it.energy.get()).sum();
                 assert!((sum - energy.get()).abs() <= 1e-12 * sum, "{sum} {energy:?}");
             }
             _ => {}
@@ -179,16 +178,16 @@ pub fn check_pieces(plan: &runs::Case, trace: &Trace) {
     }
 }
 
-/// Whether something that takes no time ran where and when a piece starts.
-fn takes_no_time(trace: &Trace, piece: &Piece) -> bool {
-    let now = (piece.accelerator, piece.start, Some(piece.start));
-    trace.stretches().any(|it| (it.accelerator, it.start, it.end) == now)
+/// Whether something that takes no time ran where and when a segment starts.
+fn takes_no_time(trace: &Trace, segment: &Segment) -> bool {
+    let now = (segment.accelerator, segment.start, Some(segment.start));
+    trace.busy_intervals().any(|it| (it.accelerator, it.start, it.end) == now)
 }
 
 /// Checks that no accelerator runs two stretches at once.
 fn check_occupancy(plan: &runs::Case, trace: &Trace) {
     for accelerator in (0..plan.costs.n_accelerators()).map(AccelId::new) {
-        let here = trace.stretches().filter(|it| it.accelerator == accelerator);
+        let here = trace.busy_intervals().filter(|it| it.accelerator == accelerator);
         let mut spans: Vec<_> = here.map(|it| (it.start, it.end)).collect();
         spans.sort();
         for pair in spans.windows(2) {

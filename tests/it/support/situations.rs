@@ -41,7 +41,7 @@ impl World {
             costs: &self.costs,
             score: &self.score,
             options: policy.options(),
-            foreseen: &[],
+            known_requests: &[],
         }
     }
 }
@@ -129,7 +129,7 @@ prop_compose! {
             model: ModelId::new(model),
             frame: FrameId::new(frame),
             next_layer,
-            release: SimTime::from_ns(release),
+            arrival: SimTime::from_ns(release),
             deadline: SimTime::from_ns(NOW - 2 + slack),
             ready_since: SimTime::from_ns(if is_cut && cut_now { NOW } else { release }),
             waited: SimSpan::from_ns(if is_cut { waited } else { 0 }),
@@ -165,7 +165,7 @@ prop_compose! {
         history in prop::collection::vec(any_history(), N_MODELS),
         blocked in prop::collection::vec(0u32..2, N_MODELS),
     ) -> Situation {
-        ready.sort_by_key(|job| (job.release, job.deadline, job.model, job.frame));
+        ready.sort_by_key(|job| (job.arrival, job.deadline, job.model, job.frame));
         ready.dedup_by_key(|job| (job.model, job.frame));
         for (index, job) in ready.iter_mut().enumerate() {
             job.request = RequestId::new(10 * index);

@@ -1,0 +1,124 @@
+//! Options of `xrsim mlperf`.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+
+use crate::mlperf::benchmark::ServerBed;
+use crate::mlperf::sut::Batching;
+
+use super::super::options::Format;
+
+/// Predict what MLPerf's load generator would measure of a simulated system.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Rates of servers and numbers of streams are searched for, unless --qps or --streams is given. Seeds, \
+    counts and durations are those of the round.\n\n\
+    A tenant is a task with a load of its own, beside the others: rate, bound (that of the task unless \
+    given) and batches, or bursts of burst_qps for burst_ms every period_ms with qps between them. A service \
+    is what was measured of a system: latency_ms by batch or by sample.\n\n\
+    Examples:\n  \
+    xrsim mlperf inference                              five tasks, four loads\n  \
+    xrsim mlperf inference --task machine_translation --load server --system M --max-batch 8\n  \
+    xrsim mlperf inference --round v4.1 --load offline --out results\n  \
+    xrsim mlperf inference --load server --curve 20 --out results\n  \
+    xrsim mlperf mobile --system J --beside AR_gaming\n  \
+    xrsim mlperf inference --tenant image_classification_heavy:qps=50 \\\n      \
+    --tenant machine_translation:qps=1,max_batch=4 --beside VR_gaming --find-peak\n  \
+    xrsim mlperf inference --tenant image_classification_light:qps=50,burst_qps=900,burst_ms=20,period_ms=500\n  \
+    xrsim mlperf mobile --service measured.csv"
+)]
+pub struct MlperfArgs {
+    /// Benchmark.
+    pub benchmark: MlperfBenchmark,
+    /// Round, which has LoadGen's rules, counts, durations and seeds [default: v0.5 of inference,
+    /// v3.0 of mobile].
+    #[arg(long, value_name = "R")]
+    pub round: Option<String>,
+    /// Tasks and tests in place of the round's: a suite, see mlperf/README.md; the round is its own unless
+    /// given.
+    #[arg(long, value_name = "NAME|FILE")]
+    pub suite: Option<String>,
+    /// Task; repeat for several.
+    #[arg(long, value_name = "T")]
+    pub task: Vec<String>,
+    /// Load: single-stream, multi-stream, server or offline; repeat for several.
+    #[arg(long, value_name = "LOAD")]
+    pub load: Vec<String>,
+    /// System: a style A..M, or a system file.
+    #[arg(long, value_name = "A..M|FILE", default_value = "A")]
+    pub system: String,
+    /// PEs of the whole system, for styles.
+    #[arg(long, value_name = "N", default_value_t = 4096, value_parser = clap::value_parser!(u32).range(1..))]
+    pub pes: u32,
+    /// Bandwidth and memory of styles [default: paper].
+    #[arg(long, value_name = "P|FILE")]
+    pub platform: Option<String>,
+    /// Layer costs: a cost model, or a CSV file of measurements [default: loop-nest].
+    #[arg(long, value_name = "M|FILE.csv")]
+    pub cost_model: Option<String>,
+    /// Scheduling policy, with its parameters [default: fcfs].
+    #[arg(long, value_name = "P[:KEY=VALUE,..]")]
+    pub scheduler: Option<String>,
+    /// Servers of a known latency in place of a system: constant:ms=L, batch:ms=A,sample_ms=B (A + B n for n
+    /// samples), or a table with the columns latency_ms, batch or sample, and task.
+    #[arg(long, value_name = "MODEL|FILE.csv", conflicts_with_all = ["system", "pes", "platform", "cost_model", "scheduler", "beside", "tenant", "trace"])]
+    pub service: Option<String>,
+    /// How many such servers there are.
+    #[arg(long, value_name = "N", default_value_t = 1, requires = "service", value_parser = clap::value_parser!(u32).range(1..=i64::from(ServerBed::MAX)))]
+    pub servers: u32,
+    /// Most samples that are joined into a batch.
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=i64::from(Batching::MAX)))]
+    pub max_batch: u32,
+    /// How long a sample waits for others to fill its batch (ms).
+    #[arg(long, value_name = "MS", default_value_t = 0.0, allow_negative_numbers = true)]
+    pub batch_wait: f64,
+    /// Rate of a server in place of a search for the highest that is valid.
+    #[arg(long, value_name = "1/S", allow_negative_numbers = true)]
+    pub qps: Option<f64>,
+    /// Streams of multi-stream in place of a search for the most that are valid; from v2.0 on samples of a
+    /// query in place of 8.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub streams: Option<u64>,
+    /// Search from --qps or --streams on, as LoadGen does; of tenants, for the highest factor of all rates.
+    #[arg(long)]
+    pub find_peak: bool,
+    /// Least duration of a test in place of the round's (s).
+    #[arg(long, value_name = "S", allow_negative_numbers = true)]
+    pub min_duration: Option<f64>,
+    /// Fewest queries of a test in place of the round's; of samples in offline.
+    #[arg(long, value_name = "N")]
+    pub min_queries: Option<u64>,
+    /// A task with a load of its own, for the least duration beside all others; repeat for each. Keys: qps,
+    /// arrivals (poisson or periodic), burst_qps, burst_ms, period_ms, group, bound_ms, percentile, max_batch,
+    /// batch_wait_ms.
+    #[arg(long, value_name = "TASK:KEY=VALUE,..", conflicts_with_all = ["task", "load", "qps", "streams", "curve"])]
+    pub tenant: Vec<String>,
+    /// Usage scenario whose frames run on the same system for as long as a test takes.
+    #[arg(long, value_name = "S")]
+    pub beside: Option<String>,
+    /// Seed of the frames beside.
+    #[arg(long, value_name = "N", default_value_t = 0, requires = "beside")]
+    pub seed: u64,
+    /// Latency at N rates up to beyond the peak of every server test, as curve.csv and a figure in --out.
+    #[arg(long, value_name = "N", requires = "out", value_parser = clap::value_parser!(u32).range(2..=1000))]
+    pub curve: Option<u32>,
+    /// Trace of the run that counts, of one test, for Perfetto or chrome://tracing.
+    #[arg(long, value_name = "FILE.json", conflicts_with = "tenant")]
+    pub trace: Option<PathBuf>,
+    /// What to print.
+    #[arg(long, value_name = "FORMAT", default_value = "table")]
+    pub format: Format,
+    /// Folder for LoadGen's logs and queries.csv of every test, suite.csv and figures.
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+}
+
+/// Benchmark of MLPerf.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum MlperfBenchmark {
+    /// MLPerf Inference.
+    Inference,
+    /// MLPerf Mobile.
+    Mobile,
+}

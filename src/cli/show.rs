@@ -1,0 +1,47 @@
+//! `xrsim show`: one input file, or one scheduler.
+
+use clap::Args;
+
+use crate::config::{Catalog, Model};
+use crate::report::network::Facts;
+
+use super::message::Failure;
+use super::{output, schedulers};
+
+/// Print an input file (the YAML of a scenario, system, dataflow, network, platform or sweep), or
+/// describe a scheduler and its parameters.
+#[derive(Debug, Args)]
+pub struct ShowArgs {
+    /// Name, e.g. `AR_gaming`, `J`, `WS`, `KD`, `edf`.
+    name: String,
+}
+
+/// Prints the text of an embedded or named file, and after a network its size; of a scheduler its
+/// parameters.
+///
+/// # Errors
+///
+/// Returns a failure if there is no such file.
+pub fn run(args: &ShowArgs) -> Result<(), Failure> {
+    if let Some(scheduler) = schedulers::find(&args.name) {
+        return output::print(&schedulers::describe(scheduler));
+    }
+    let mut catalog = Catalog::new();
+    let mut text = catalog.text(&args.name)?.text().to_string();
+    if let Ok(model) = catalog.model(&args.name) {
+        text += &facts(&model).to_comments();
+    }
+    output::print(&text)
+}
+
+/// Size of the network of `model`, computed from its layers and as published.
+pub(super) fn facts(model: &Model) -> Facts<'_> {
+    let published = model.published.as_ref();
+    Facts {
+        network: &model.network,
+        other_parameters: model.other_parameters,
+        batch_norm_channels: model.batch_norm_channels,
+        published_parameters: published.and_then(|published| published.parameters),
+        published_macs: published.and_then(|published| published.macs),
+    }
+}

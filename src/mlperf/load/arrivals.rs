@@ -1,0 +1,335 @@
+//! When queries are due: at a fixed period, as a Poisson process, or in bursts.
+//!
+//! LoadGen has the first two. Bursts are a Poisson process whose rate changes, with the same draws: each
+//! arrival takes one exponential number of expected arrivals, whatever time that is at the rates of the
+//! moment. Rates that do not change give LoadGen's own schedule but for the last nanosecond.
+
+use thiserror::Error;
+
+use crate::units::{SimSpan, SimTime};
+
+use crate::mlperf::settings::{MAX_RATE, SettingsError};
+
+use super::random::MersenneTwister;
+
+/// Longest burst cycle.
+const MAX_PERIOD: SimSpan = SimSpan::from_ns(86_400_000_000_000);
+
+/// Bursts that cannot be.
+#[derive(Debug, Clone, Copy, PartialEq, Error)]
+#[non_exhaustive]
+pub enum BurstError {
+    /// A rate is negative, too high or no number.
+    #[error("a rate of {0} queries per second; allowed is a number from 0 to {MAX_RATE}")]
+    Rate(f64),
+    /// No query ever comes.
+    #[error("both rates are 0, or that of bursts which have no length; no query would ever come")]
+    Silent,
+    /// The period is zero or longer than a day, or shorter than the burst in it.
+    #[error(
+        "bursts of {} ms every {} ms; allowed is a period above 0, up to a day, that the burst fits into",
+        .length.as_ms(),
+        .period.as_ms()
+    )]
+    Period {
+        /// From the begin of a burst to that of the next.
+        period: SimSpan,
+        /// Of a burst.
+        length: SimSpan,
+    },
+    /// Nobody comes together.
+    #[error("groups of 0 queries; allowed is 1 or more")]
+    Group,
+}
+
+/// A load that comes in bursts: a rate within them and another between them. The first burst begins
+/// with the run.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Bursts {
+    period: SimSpan,
+    length: SimSpan,
+    /// Rates within and between bursts \[1/s\].
+    rates: [f64; 2],
+    group: u32,
+}
+
+impl Bursts {
+    /// Bursts of `length`, one every `period`, in which `rates[0]` queries come per second; between
+    /// bursts `rates[1]` do. They come in groups of `group` at the same time, so that there are fewer
+    /// arrivals by that factor.
+    ///
+    /// # Errors
+    ///
+    /// [`BurstError`], for the first thing that is wrong.
+    pub fn new(
+        period: SimSpan,
+        length: SimSpan,
+        rates: [f64; 2],
+        group: u32,
+    ) -> Result<Self, BurstError> {
+        if let Some(rate) = rates.into_iter().find(|rate| !(0.0..=MAX_RATE).contains(rate)) {
+            return Err(BurstError::Rate(rate));
+        }
+        if period == SimSpan::ZERO || period > MAX_PERIOD || length > period {
+            return Err(BurstError::Period { period, length });
+        }
+        if group == 0 {
+            return Err(BurstError::Group);
+        }
+        let bursts = Self { period, length, rates, group };
+        // Less than one query in thirty years is none.
+        if bursts.mean_rate() < 1e-9 {
+            return Err(BurstError::Silent);
+        }
+        Ok(bursts)
+    }
+
+    /// Mean rate \[1/s\].
+    pub fn mean_rate(&self) -> f64 {
+        self.queries_per_period() / seconds(self.period)
+    }
+
+    fn queries_per_period(&self) -> f64 {
+        let between = SimSpan::from_ns(self.period.ns() - self.length.ns());
+        self.rates[0] * seconds(self.length) + self.rates[1] * seconds(between)
+    }
+
+    /// The time at which `queries` more are expected to have come than at `from`.
+    fn after(&self, from: SimTime, queries: f64) -> SimTime {
+        let per_period = self.queries_per_period();
+        let periods = (queries / per_period).floor();
+        let mut left = (queries - periods * per_period).max(0.0);
+        let skipped = SimSpan::from_ns((periods * self.period.ns() as f64) as u64);
+        let mut at = from + skipped;
+        // Within one period there are at most three more changes of the rate.
+        for _ in 0..4 {
+            let phase = at.ns() % self.period.ns();
+            let (rate, end) = match phase < self.length.ns() {
+                true => (self.rates[0], self.length.ns()),
+                false => (self.rates[1], self.period.ns()),
+            };
+            let rest = SimSpan::from_ns(end - phase);
+            let expected = rate * seconds(rest);
+            if left < expected {
+                return at + SimSpan::from_ns((left / rate * 1e9) as u64);
+            }
+            left -= expected;
+            at = at + rest;
+        }
+        at
+    }
+}
+
+fn seconds(span: SimSpan) -> f64 {
+    span.ns() as f64 / 1e9
+}
+
+/// When queries are due.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Arrivals {
+    /// One every so often, the first at the start.
+    Periodic(SimSpan),
+    /// A Poisson process of this rate \[1/s\], the first query at the start.
+    Poisson(f64),
+    /// In bursts, the first query at the start.
+    Bursts(Bursts),
+}
+
+impl Arrivals {
+    /// Mean rate \[1/s\].
+    pub fn mean_rate(self) -> f64 {
+        match self {
+            Self::Periodic(period) => 1.0 / seconds(period),
+            Self::Poisson(rate) => rate,
+            Self::Bursts(bursts) => bursts.mean_rate(),
+        }
+    }
+
+    /// As many times as many queries; bursts come as often as before.
+    ///
+    /// # Errors
+    ///
+    /// If a rate is out of range.
+    pub fn times_as_fast(self, factor: f64) -> Result<Self, SettingsError> {
+        let rate = |rate: f64| match rate * factor {
+            allowed if (0.0..=MAX_RATE).contains(&allowed) => Ok(allowed),
+            other => Err(SettingsError::OutOfRange {
+                field: "qps",
+                value: other.to_string(),
+                allowed: format!("a number from 0 to {MAX_RATE}"),
+            }),
+        };
+        Ok(match self {
+            Self::Periodic(period) => {
+                Self::Periodic(SimSpan::from_ns((1e9 / rate(1.0 / seconds(period))?) as u64))
+            }
+            Self::Poisson(mean) => Self::Poisson(rate(mean)?),
+            Self::Bursts(bursts) => {
+                let [within, between] = bursts.rates;
+                Self::Bursts(Bursts { rates: [rate(within)?, rate(between)?], ..bursts })
+            }
+        })
+    }
+
+    /// Every arrival, without end, ascending, with the draws of `seed`.
+    pub fn times(self, seed: u64) -> ArrivalTimes {
+        let group = match self {
+            Self::Bursts(bursts) => bursts.group,
+            Self::Periodic(_) | Self::Poisson(_) => 1,
+        };
+        let stream = MersenneTwister::new(seed);
+        ArrivalTimes { arrivals: self, stream, next: SimTime::ZERO, group, left: group }
+    }
+
+    /// Arrivals until the last one is at or after `least` and there are `min_queries`, at least one;
+    /// and the one after that. `None` if there would be more than `most`.
+    pub fn until(
+        self,
+        seed: u64,
+        least: SimTime,
+        min_queries: u64,
+        most: usize,
+    ) -> Option<(Vec<SimTime>, SimTime)> {
+        if min_queries > most as u64 {
+            return None;
+        }
+        let mut times = self.times(seed);
+        let mut all: Vec<SimTime> = Vec::new();
+        while all.last().is_none_or(|&last| last < least) || (all.len() as u64) < min_queries {
+            if all.len() == most {
+                return None;
+            }
+            all.extend(times.next());
+        }
+        Some((all, times.next))
+    }
+}
+
+/// Arrivals, one after the other.
+#[derive(Debug, Clone)]
+pub struct ArrivalTimes {
+    arrivals: Arrivals,
+    stream: MersenneTwister,
+    next: SimTime,
+    group: u32,
+    /// Queries that still come at `next`.
+    left: u32,
+}
+
+impl Iterator for ArrivalTimes {
+    type Item = SimTime;
+
+    fn next(&mut self) -> Option<SimTime> {
+        let now = self.next;
+        self.left -= 1;
+        if self.left == 0 {
+            self.left = self.group;
+            self.next = match &self.arrivals {
+                Arrivals::Periodic(period) => now + *period,
+                Arrivals::Poisson(rate) => now + self.stream.exponential_gap(*rate),
+                Arrivals::Bursts(bursts) => {
+                    bursts.after(now, self.stream.exponential() * f64::from(self.group))
+                }
+            };
+        }
+        Some(now)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MS: u64 = 1_000_000;
+
+    fn ms(ms: u64) -> SimSpan {
+        SimSpan::from_ns(ms * MS)
+    }
+
+    fn at(ms: u64) -> SimTime {
+        SimTime::from_ns(ms * MS)
+    }
+
+    /// Bursts of 20 ms every 100 ms, 1000 queries per second within, 100 between: 20 + 8 queries a
+    /// period.
+    fn bursts(group: u32) -> Bursts {
+        Bursts::new(ms(100), ms(20), [1000.0, 100.0], group).unwrap()
+    }
+
+    #[test]
+    fn expected_queries_become_time() {
+        let bursts = bursts(1);
+        assert_eq!(bursts.mean_rate(), 280.0);
+        // 5 in 5 ms of the burst; 20 until its end and 4 in 40 ms behind it; 28 a period.
+        assert_eq!(bursts.after(at(0), 5.0), at(5));
+        assert_eq!(bursts.after(at(0), 24.0), at(60));
+        assert_eq!(bursts.after(at(0), 28.0 * 3.0 + 5.0), at(305));
+        // From 95 ms: 0.5 until the end of the period, 20 in the burst, 1 in 10 ms.
+        assert_eq!(bursts.after(at(95), 21.5), at(130));
+        // From 10 ms: 10 to the end of the burst, 8 to that of the period, 3 in 3 ms.
+        assert_eq!(bursts.after(at(10), 21.0), at(103));
+    }
+
+    /// Without queries between bursts, what is left over waits for the next one.
+    #[test]
+    fn nothing_comes_between_bursts_without_a_rate() {
+        let bursts = Bursts::new(ms(100), ms(20), [1000.0, 0.0], 1).unwrap();
+        assert_eq!(bursts.after(at(15), 7.0), at(102));
+        let times = Arrivals::Bursts(bursts).times(1).take(10_000);
+        assert!(times.into_iter().all(|at| at.ns() % (100 * MS) <= 20 * MS));
+    }
+
+    #[test]
+    fn a_constant_rate_is_a_poisson_process() {
+        let constant = Bursts::new(ms(10), ms(3), [100.0, 100.0], 1).unwrap();
+        let bursts = Arrivals::Bursts(constant).times(12_345).take(10_000);
+        let poisson = Arrivals::Poisson(100.0).times(12_345).take(10_000);
+        for (index, (found, expected)) in bursts.zip(poisson).enumerate() {
+            // Gaps are cut to nanoseconds one by one.
+            assert!(found.ns().abs_diff(expected.ns()) <= index as u64 + 1);
+        }
+    }
+
+    #[test]
+    fn groups_come_together() {
+        let times: Vec<_> = Arrivals::Bursts(bursts(4)).times(1).take(4000).collect();
+        for group in times.chunks(4) {
+            assert!(group.iter().all(|&at| at == group[0]));
+        }
+        assert!(times.windows(2).all(|pair| pair[0] <= pair[1]));
+    }
+
+    /// Some 280 queries per second, whatever the group: 28,000 in 100 s, within four deviations of
+    /// √(28,000 · group), since groups of g queries have g times the variance.
+    #[test]
+    fn the_mean_rate_is_kept() {
+        for group in [1, 4, 16] {
+            let times = Arrivals::Bursts(bursts(group)).times(3);
+            let n = times.take_while(|&time| time < at(100_000)).count() as f64;
+            let deviation = (28_000.0 * f64::from(group)).sqrt();
+            assert!((n - 28_000.0).abs() < 4.0 * deviation, "{group}: {n}");
+        }
+    }
+
+    #[test]
+    fn arrivals_end_with_duration_and_count() {
+        let periodic = Arrivals::Periodic(ms(10));
+        let (times, next) = periodic.until(0, at(25), 0, 100).unwrap();
+        assert_eq!((times, next), (vec![at(0), at(10), at(20), at(30)], at(40)));
+        let (times, next) = periodic.until(0, at(0), 3, 100).unwrap();
+        assert_eq!((times.len(), next), (3, at(30)));
+        assert_eq!(periodic.until(0, at(10_000), 0, 100), None);
+    }
+
+    #[test]
+    fn bursts_that_cannot_be_are_refused() {
+        let new = |period, length, rates, group| Bursts::new(ms(period), ms(length), rates, group);
+        assert_eq!(new(1, 1, [-1.0, 1.0], 1), Err(BurstError::Rate(-1.0)));
+        assert!(matches!(new(1, 1, [1.0, f64::NAN], 1), Err(BurstError::Rate(_))));
+        assert_eq!(new(1, 0, [1.0, 0.0], 1), Err(BurstError::Silent));
+        let length = ms(2);
+        assert_eq!(new(1, 2, [1.0, 1.0], 1), Err(BurstError::Period { period: ms(1), length }));
+        assert!(new(0, 0, [1.0, 1.0], 1).is_err());
+        assert_eq!(new(1, 1, [1.0, 1.0], 0), Err(BurstError::Group));
+    }
+}

@@ -1,0 +1,267 @@
+//! A measurement on an accelerator system: queries wait in one queue a tenant, are joined into batches,
+//! and run on the project's engine under one of its schedulers.
+
+use std::collections::VecDeque;
+
+use crate::engine::{RequestEvent, Run, Session, Traced};
+use crate::ids::{FrameId, RequestId};
+use crate::load::RequestStream;
+use crate::schedule::PolicyFailure;
+use crate::units::{Millijoules, SimTime};
+
+use super::system_under_test::{Completions, Sample, SystemUnderTest};
+use super::tenant::Tenant;
+use super::workload::Workload;
+
+/// Samples of one tenant that wait.
+#[derive(Debug, Default)]
+struct Queue {
+    /// Samples with their arrival.
+    waiting: VecDeque<(u32, SimTime)>,
+    /// The request of the next batch, which has not started, with its size.
+    open: Option<(RequestId, u32)>,
+    /// Batches so far.
+    n_batches: usize,
+    /// Energy of those that have ended.
+    energy: Millijoules,
+}
+
+/// A batch that was submitted.
+#[derive(Debug)]
+struct Batch {
+    tenant: usize,
+    /// Its samples; none before it starts, nor after it has ended.
+    samples: Vec<u32>,
+    has_ended: bool,
+}
+
+/// Batches by request, from the first one on that has not ended.
+#[derive(Debug, Default)]
+struct Batches {
+    batches: VecDeque<Batch>,
+    /// Request of the first one.
+    first: usize,
+    /// Lists of samples that nothing uses.
+    spare: Vec<Vec<u32>>,
+}
+
+impl Batches {
+    fn open(&mut self, tenant: usize) {
+        let samples = self.spare.pop().unwrap_or_default();
+        self.batches.push_back(Batch { tenant, samples, has_ended: false });
+    }
+
+    fn of(&mut self, request: RequestId) -> &mut Batch {
+        &mut self.batches[request.index() - self.first]
+    }
+
+    /// Ends a batch, whose samples go to `complete`.
+    fn end(&mut self, request: RequestId, complete: impl FnMut(u32)) {
+        let batch = self.of(request);
+        batch.has_ended = true;
+        let mut samples = std::mem::take(&mut batch.samples);
+        samples.drain(..).for_each(complete);
+        self.spare.push(samples);
+        while self.batches.front().is_some_and(|batch| batch.has_ended) {
+            self.batches.pop_front();
+            self.first += 1;
+        }
+    }
+}
+
+/// A measurement in progress.
+pub struct AcceleratorSystem<'a> {
+    workload: &'a Workload,
+    session: Session<'a>,
+    queues: Vec<Queue>,
+    batches: Batches,
+    /// When something happens next: on the accelerators, and at all.
+    session_next: Option<SimTime>,
+    next: Option<SimTime>,
+    /// Whether some tenant holds samples back.
+    holds_back: bool,
+    /// Scratch space.
+    progress: Vec<RequestEvent>,
+    failure: Option<PolicyFailure>,
+}
+
+impl<'a> AcceleratorSystem<'a> {
+    /// A measurement from time 0 on, with nothing in the queues, beside `frames` of the usage scenario.
+    pub(crate) fn new(
+        workload: &'a Workload,
+        frames: &'a RequestStream,
+        traced: Traced,
+    ) -> Result<Self, PolicyFailure> {
+        let mut session = Session::new(workload.plan(), workload.costs(), frames, traced)?;
+        let next = session.next_event();
+        let tenants = workload.tenants();
+        Ok(Self {
+            workload,
+            session,
+            queues: tenants.clone().map(|_| Queue::default()).collect(),
+            batches: Batches { first: frames.requests().len(), ..Batches::default() },
+            session_next: next,
+            next,
+            holds_back: tenants.clone().any(Tenant::holds_samples_back),
+            progress: Vec::new(),
+            failure: None,
+        })
+    }
+
+    /// Samples of a tenant arrive at `now`.
+    pub fn arrive(&mut self, tenant: usize, samples: &[Sample], now: SimTime) {
+        if self.failure.is_some() {
+            return;
+        }
+        for sample in samples {
+            self.queues[tenant].waiting.push_back((sample.id, now));
+        }
+        self.open_batch(tenant, now);
+        self.next = self.next_instant();
+    }
+
+    /// Opens the next batch of a tenant, or lets an open one grow.
+    fn open_batch(&mut self, tenant: usize, now: SimTime) {
+        let &Tenant { batching, relative_deadline, .. } = self.workload.tenant(tenant);
+        let queue = &mut self.queues[tenant];
+        let size = queue.waiting.len().min(batching.max as usize) as u32;
+        match (&mut queue.open, queue.waiting.front()) {
+            (Some((request, open)), _) if *open < size => {
+                *open = size;
+                self.session.change_model(*request, self.workload.row(tenant, size));
+            }
+            (None, Some(&(_, arrival)))
+                if size == batching.max || arrival + batching.wait <= now =>
+            {
+                let frame = FrameId::new(queue.n_batches);
+                let model = self.workload.row(tenant, size);
+                let request =
+                    self.session.submit(model, frame, arrival, arrival + relative_deadline, now);
+                queue.open = Some((request, size));
+                queue.n_batches += 1;
+                self.session_next = self.session.next_event();
+                self.batches.open(tenant);
+            }
+            _ => {}
+        }
+    }
+
+    /// When the first sample that is held back has waited long enough.
+    fn next_timeout(&self) -> Option<(SimTime, usize)> {
+        let timeout = |(tenant, queue): (usize, &Queue)| match (queue.open, queue.waiting.front()) {
+            (None, Some(&(_, arrival))) => {
+                Some((arrival + self.workload.tenant(tenant).batching.wait, tenant))
+            }
+            _ => None,
+        };
+        self.queues.iter().enumerate().filter_map(timeout).min()
+    }
+
+    fn next_instant(&self) -> Option<SimTime> {
+        if self.failure.is_some() {
+            return None;
+        }
+        if !self.holds_back {
+            return self.session_next;
+        }
+        let timeout = self.next_timeout().map(|(at, _)| at);
+        [timeout, self.session_next].into_iter().flatten().min()
+    }
+
+    /// Plays what happens up to `until`, before it or at it as `included` says.
+    pub fn play(&mut self, until: SimTime, included: bool, completions: &mut Completions) {
+        while let Some(now) = self.next
+            && (now < until || (now == until && included))
+        {
+            if self.holds_back {
+                self.open_overdue(now);
+            }
+            if self.session_next == Some(now) {
+                self.play_instant(now, completions);
+            }
+            self.next = self.next_instant();
+        }
+    }
+
+    fn open_overdue(&mut self, now: SimTime) {
+        while let Some((at, tenant)) = self.next_timeout()
+            && at <= now
+        {
+            self.open_batch(tenant, now);
+        }
+    }
+
+    fn play_instant(&mut self, now: SimTime, completions: &mut Completions) {
+        let mut progress = std::mem::take(&mut self.progress);
+        if let Err(failure) = self.session.play(now, &mut progress) {
+            self.failure = Some(failure);
+        }
+        self.session_next = self.session.next_event();
+        for it in progress.drain(..) {
+            match it {
+                RequestEvent::Started(request, _) => self.start(request, now),
+                RequestEvent::Executed(request, energy) => {
+                    let tenant = self.batches.of(request).tenant;
+                    self.queues[tenant].energy += energy;
+                    self.batches.end(request, |sample| completions.record(sample, now));
+                }
+                RequestEvent::Dropped(_) => self.failure = Some(self.workload.dropped_query()),
+            }
+        }
+        self.progress = progress;
+    }
+
+    /// Closes a batch that has started, and opens the next one.
+    fn start(&mut self, request: RequestId, now: SimTime) {
+        let Batch { tenant, samples, .. } = self.batches.of(request);
+        let tenant = *tenant;
+        let queue = &mut self.queues[tenant];
+        let (_, size) = queue.open.take().expect("the batch that starts is the open one");
+        for _ in 0..size {
+            let first = queue.waiting.pop_front();
+            samples.push(first.expect("a batch is of samples that wait").0);
+        }
+        self.open_batch(tenant, now);
+    }
+
+    /// Lets everything that is under way end.
+    pub fn drain(&mut self, completions: &mut Completions) {
+        self.play(SimTime::MAX, true, completions);
+    }
+
+    /// What the scheduler failed with.
+    pub fn failure(&self) -> Option<&PolicyFailure> {
+        self.failure.as_ref()
+    }
+
+    /// Energy of every batch that has run.
+    pub fn energy(&self) -> Millijoules {
+        self.queues.iter().map(|queue| queue.energy).fold(Millijoules::ZERO, |sum, it| sum + it)
+    }
+
+    /// Energy of every batch of a tenant that has run.
+    pub fn energy_of(&self, tenant: usize) -> Millijoules {
+        self.queues[tenant].energy
+    }
+
+    /// What happened on the accelerators: frames of the usage scenario, then batches if they are traced.
+    pub fn finish(self) -> Run {
+        self.session.finish()
+    }
+}
+
+impl SystemUnderTest for AcceleratorSystem<'_> {
+    fn issue(&mut self, now: SimTime, query: &[Sample], completions: &mut Completions) -> SimTime {
+        self.play(now, false, completions);
+        self.arrive(0, query, now);
+        now
+    }
+
+    fn next_event(&self) -> Option<SimTime> {
+        self.next
+    }
+
+    fn advance(&mut self, until: SimTime, completions: &mut Completions) {
+        self.play(until, true, completions);
+    }
+}

@@ -2,13 +2,13 @@
 //!
 //! Assumptions:
 //! - Every PE does one multiply-accumulate per cycle, and all PEs have work until the end.
-//! - Traffic is compulsory only: each element of input, weight and output crosses the off-chip
-//!   interface once and the outermost on-chip network once, as if the buffers held whole tensors.
-//!   Input elements that a stride skips are counted too, padding is not.
+//! - Traffic is compulsory only: each element of input, weight and output crosses the DRAM interface
+//!   once and the outermost NoC level once, as if the memories held whole tensors. Input elements that a
+//!   stride skips are counted, padding is not.
 //! - An element has one byte (8-bit operands, XRBench section 4.1).
-//! - Computing and both transfers overlap completely.
-//! - Energy is spent on multiply-accumulates and on one access to L2 and one to DRAM per element.
-//!   L1 is left out: how often it is accessed depends on the dataflow.
+//! - Computation and both transfers overlap completely.
+//! - Energy is spent on multiply-accumulates, and on one access to L2 and one to DRAM per element. L1 is
+//!   left out, because the number of its accesses depends on the dataflow.
 //!
 //! The dataflow has no effect. Batch size and stride have one, unlike in `maestro`.
 

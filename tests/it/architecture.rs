@@ -12,6 +12,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("text", &[]),
     ("renamed", &[]),
     ("column", &["renamed"]),
+    ("digest", &[]),
     ("model", &[]),
     ("dataflow", &[]),
     ("hardware", &["units", "dataflow"]),
@@ -99,6 +100,14 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "scenario",
             "cost",
             "mlperf",
+        ],
+    ),
+    (
+        "experiment",
+        &[
+            "bounds", "column", "compat", "config", "cost", "dataflow", "digest", "engine", "external",
+            "figures", "hardware", "ids", "load", "metrics", "model", "plan", "renamed", "report",
+            "scenario", "schedule", "score", "statistics", "sweep", "text", "trace", "units",
         ],
     ),
 ];

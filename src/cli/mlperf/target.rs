@@ -4,6 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use crate::config::{Catalog, Edition, Hardware, ServiceTables, service_csv};
+use crate::experiment::{self, NamedCostModel};
 use crate::hardware::System;
 use crate::load::LoadSettings;
 use crate::mlperf::benchmark::{AcceleratorBed, ServerBed, TestBed};
@@ -13,8 +14,7 @@ use crate::plan::EngineSettings;
 use crate::schedule::Policy;
 use crate::units::SimSpan;
 
-use super::super::conditions;
-use super::super::costs::{self, CostChoice};
+use super::super::costs::{self, warn};
 use super::super::message::Failure;
 use super::options::MlperfArgs;
 
@@ -40,7 +40,7 @@ pub enum Kind {
 /// Accelerators under a scheduler.
 pub struct Accelerators {
     pub system: Arc<System>,
-    pub costs: CostChoice,
+    pub costs: NamedCostModel,
     pub scheduler: Policy,
     pub background: Option<Background>,
 }
@@ -68,7 +68,7 @@ impl Target {
     /// Warns of rows of a table of costs that look like slips.
     pub fn warn<'a>(&self, catalog: &Catalog, networks: impl Iterator<Item = &'a str>) {
         if let Kind::Accelerators(it) = &self.kind {
-            it.costs.warn(catalog, networks, it.system.accelerators().iter());
+            warn(&it.costs, catalog, networks, it.system.accelerators().iter());
         }
     }
 
@@ -158,7 +158,7 @@ impl Accelerators {
             let load = LoadSettings { seed: args.seed, ..LoadSettings::default() };
             Ok::<_, Failure>(Background { scenario, load })
         });
-        let scheduler = conditions::scheduler(args.scheduler.as_deref().unwrap_or("fcfs"))?;
+        let scheduler = experiment::scheduler(args.scheduler.as_deref().unwrap_or("fcfs"))?;
         if scheduler.is_clairvoyant() {
             return Err(Failure::Argument(format!(
                 "{} is shown every request before the run, which a load generator does not tell",

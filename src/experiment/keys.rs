@@ -600,8 +600,8 @@ pub const KEYS: &[Key] = &[
         unit: "KiB",
         allowed: MEMORY,
         in_mlsys2023: true,
-        set: Set::Value(|s, text| or_platform(text, kib).map(|it| s.budget.local_memory = it)),
-        get: |s| or(s.budget.local_memory.map(in_kib)),
+        set: Set::Value(|s, text| or_platform(text, kib).map(|it| s.budget.scratchpad = it)),
+        get: |s| or(s.budget.scratchpad.map(in_kib)),
         ..KEY
     },
     Key {
@@ -611,25 +611,27 @@ pub const KEYS: &[Key] = &[
         allowed: BANDWIDTH,
         in_mlsys2023: true,
         set: Set::Value(|s, text| {
-            or_platform(text, bandwidth).map(|it| s.budget.offchip_bandwidth = it)
+            or_platform(text, bandwidth).map(|it| s.budget.dram_bandwidth = it)
         }),
-        get: |s| or(s.budget.offchip_bandwidth),
+        get: |s| or(s.budget.dram_bandwidth),
         ..KEY
     },
     Key {
         name: "hardware.noc_unpartitioned",
         help: "whether each accelerator of a style has the whole NoC bandwidth, not its share",
-        set: Set::Value(|s, text| text.parse().ok().map(|whole| s.budget.undivided.noc = whole)),
-        get: |s| json!(s.budget.undivided.noc),
+        set: Set::Value(|s, text| {
+            text.parse().ok().map(|whole| s.budget.unpartitioned.noc = whole)
+        }),
+        get: |s| json!(s.budget.unpartitioned.noc),
         ..KEY
     },
     Key {
         name: "hardware.dram_unpartitioned",
         help: "whether each accelerator of a style has the whole DRAM bandwidth, not its share",
         set: Set::Value(|s, text| {
-            text.parse().ok().map(|whole| s.budget.undivided.offchip = whole)
+            text.parse().ok().map(|whole| s.budget.unpartitioned.dram = whole)
         }),
-        get: |s| json!(s.budget.undivided.offchip),
+        get: |s| json!(s.budget.unpartitioned.dram),
         ..KEY
     },
 ];

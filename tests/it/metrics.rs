@@ -135,7 +135,7 @@ fn the_warm_up_is_left_out() {
 /// its way for 44 ms or more.
 #[test]
 fn an_interrupted_run_is_busy_only_in_its_pieces() {
-    let due = |ms, model| ActiveModel { relative_deadline: Some(span_ms(ms)), ..model };
+    let due = |ms, model: ActiveModel| model.with_relative_deadline(span_ms(ms));
     let models = vec![due(90.0, model("A", 10.0)), due(19.0, model("B", 50.0))];
     let costs = CostTable::new(vec![layers_of_ms(&[10; 4]), layers_of_ms(&[2])], 1);
     let plan = lasting_ms(100.0, plan(scenario(vec![], models), costs));

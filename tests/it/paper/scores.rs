@@ -1,7 +1,6 @@
 //! Scores of models, scenarios and the benchmark (Definitions 10 to 16).
 
 use crate::support::runs::*;
-use xrsim::scenario::ActiveModel;
 use xrsim::score::{NeverTriggered, benchmark_score};
 use xrsim::units::Millijoules;
 
@@ -10,7 +9,7 @@ use xrsim::units::Millijoules;
 /// spends 375 of 1500 mJ: energy score 3/4. It ends 15 ms early: e^(-15·15) vanishes beside 1.
 #[test]
 fn the_model_score_is_definition_15_as_printed_beside_the_mean_over_executed_frames() {
-    let hog = ActiveModel { relative_deadline: Some(span_ms(1000.0)), ..model("hog", 1.0) };
+    let hog = model("hog", 1.0).with_relative_deadline(span_ms(1000.0));
     let models = scenario(Vec::new(), vec![hog, model("A", 40.0)]);
     let costs = table(&[vec![(65_000_000, 0.0)], vec![(10_000_000, 375e6)]]);
     let plan = lasting_ms(100.0, plan(models, costs));

@@ -1,7 +1,7 @@
 //! Options for the keys of experiments, made from the table of keys, and the experiment that they
 //! describe.
 
-use clap::builder::PossibleValuesParser;
+use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
 use serde_json::{Map, Value, json};
 
@@ -182,13 +182,19 @@ fn one(key: &Key, option: KeyOption) -> Arg {
         Several::Parts => arg.action(ArgAction::Append),
     };
     let arg = match key.allowed {
-        Allowed::Word(words) => arg.value_parser(PossibleValuesParser::new(words)),
+        Allowed::Word(words) => arg.value_parser(possible(key, words)),
         _ => arg,
     };
     match option.default {
         Some(default) => arg.default_value(default),
         None => arg,
     }
+}
+
+/// The words of a key, and hidden those up to version 0.1.
+fn possible(key: &Key, words: &'static [&'static str]) -> PossibleValuesParser {
+    let old = key.old_values().map(|old| PossibleValue::new(old).hide(true));
+    PossibleValuesParser::new(words.iter().map(PossibleValue::new).chain(old))
 }
 
 /// The option of a key for commands that vary it.

@@ -158,8 +158,8 @@ impl Experiment {
             _ => self.settings.set(key, &value),
         };
         match set {
-            Ok(hint) => {
-                self.hints.extend(hint);
+            Ok(hints) => {
+                self.hints.extend(hints);
                 self
             }
             Err(error) => self.keep_error(Err(error)),
@@ -175,8 +175,10 @@ impl Experiment {
         match Key::find(key) {
             Ok((key, hint)) => {
                 self.hints.extend(hint);
-                let values = values.into_iter().map(|value| value.to_string());
-                self.factors.push(Factor::axis(key.name, values));
+                let values: Vec<_> = values.into_iter().map(|value| value.to_string()).collect();
+                let current = values.iter().map(|value| key.current(value));
+                self.hints.extend(current.clone().filter_map(|(_, renamed)| renamed));
+                self.factors.push(Factor::axis(key.name, current.map(|(value, _)| value)));
                 self
             }
             Err(_) => self.keep_error(Err(super::settings::unknown_key(key))),

@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 
 use crate::compat::Ablation;
 use crate::config::{Edition, nearest};
+use crate::cost;
 use crate::external;
 use crate::hardware::Accelerator;
 use crate::load::FrameMapping;
@@ -40,6 +41,8 @@ pub struct Key {
     default: Option<&'static str>,
     /// Option of the command line.
     pub option: Option<KeyOption>,
+    /// Values whose names changed with version 0.2.
+    renamed: &'static [Renamed],
     /// Whether `mlsys2023` semantics follows it too; the artifact fixes everything else.
     pub in_mlsys2023: bool,
     set: Set,
@@ -149,6 +152,7 @@ const KEY: Key = Key {
     allowed: Allowed::Word(BOOL),
     default: None,
     option: None,
+    renamed: &[],
     in_mlsys2023: false,
     set: Set::Value(|_, _| None),
     get: |_| Value::Null,
@@ -271,6 +275,7 @@ pub const KEYS: &[Key] = &[
         allowed: Allowed::Word(&EDITION_NAMES),
         option: Some(KeyOption { long: "networks", placeholder: "EDITION", ..OPTION }),
         default: Some("reference; artifact with mlsys2023 semantics"),
+        renamed: &[Renamed { kind: "edition of networks", old: "mlsys2023", new: "artifact" }],
         in_mlsys2023: true,
         set: Set::Named(|s, text| {
             s.networks = Some(named("edition of networks", &EDITIONS, text)?);
@@ -285,6 +290,7 @@ pub const KEYS: &[Key] = &[
         allowed: Allowed::Text("a name (`xrsim list cost-models`) or a CSV file"),
         option: Some(KeyOption { long: "cost-model", placeholder: "M|FILE.csv", ..OPTION }),
         default: Some("loop-nest; maestro with mlsys2023 semantics"),
+        renamed: &cost::RENAMED,
         in_mlsys2023: true,
         set: Set::Value(|s, text| some(&mut s.cost_model, text)),
         get: |s| json!(s.cost_model()),
@@ -296,6 +302,7 @@ pub const KEYS: &[Key] = &[
         allowed: Allowed::Text("a name (`xrsim list platforms`) or a file"),
         option: Some(KeyOption { long: "platform", placeholder: "P|FILE", ..OPTION }),
         default: Some("paper; artifact with mlsys2023 semantics"),
+        renamed: &[Renamed { kind: "platform", old: "mlsys2023", new: "artifact" }],
         in_mlsys2023: true,
         set: Set::Value(|s, text| some(&mut s.platform, text)),
         get: |s| json!(s.platform()),
@@ -709,7 +716,17 @@ impl Key {
         (self.get)(settings)
     }
 
-    /// Gives `settings` the value written `text`.
+    /// Names of values up to version 0.1.
+    pub fn old_values(&self) -> impl Iterator<Item = &'static str> {
+        self.renamed.iter().map(|renamed| renamed.old)
+    }
+
+    /// The current name of the value `text`, and the hint if that is a name up to version 0.1.
+    pub(super) fn current<'a>(&self, text: &'a str) -> (&'a str, Option<Renamed>) {
+        renamed::current(self.renamed, text)
+    }
+
+    /// Gives `settings` the value written `text`, whose name is current.
     pub(super) fn assign(&self, settings: &mut Settings, text: &str) -> Result<(), Slip> {
         match &self.set {
             Set::Value(set) => set(settings, text).ok_or(Slip::Value(self.allowed)),

@@ -57,28 +57,34 @@ pub struct Settings {
 }
 
 impl Settings {
-    /// Sets the key called `name` to the value written `text`. Returns the hint if the name is one up
-    /// to version 0.1.
+    /// Sets the key called `name` to the value written `text`. Returns hints for names up to version
+    /// 0.1.
     ///
     /// # Errors
     ///
     /// [`ExperimentError::Key`] if there is no such key, [`ExperimentError::Value`],
     /// [`ExperimentError::Scheduler`] or [`ExperimentError::Config`] if the value is wrong.
-    pub fn set(&mut self, name: &str, text: &str) -> Result<Option<Renamed>, ExperimentError> {
+    pub fn set(&mut self, name: &str, text: &str) -> Result<Vec<Renamed>, ExperimentError> {
         let (key, renamed) = Key::find(name).map_err(|_| unknown_key(name))?;
-        self.assign(key, text)?;
-        Ok(renamed)
+        let renamed_value = self.assign(key, text)?;
+        Ok(renamed.into_iter().chain(renamed_value).collect())
     }
 
-    /// Sets `key` to the value written `text`.
+    /// Sets `key` to the value written `text`. Returns the hint if the value has a name up to version
+    /// 0.1.
     ///
     /// # Errors
     ///
     /// As [`Settings::set`], but for the key.
-    pub fn assign(&mut self, key: &'static Key, text: &str) -> Result<(), ExperimentError> {
+    pub fn assign(
+        &mut self,
+        key: &'static Key,
+        text: &str,
+    ) -> Result<Option<Renamed>, ExperimentError> {
+        let (text, renamed) = key.current(text);
         key.assign(self, text).map_err(|slip| ExperimentError::slip(slip, key, text))?;
         self.note_given(key);
-        Ok(())
+        Ok(renamed)
     }
 
     pub(super) fn note_given(&mut self, key: &'static Key) {
@@ -273,8 +279,13 @@ mod tests {
     #[test]
     fn an_old_name_is_read_with_a_hint() {
         let mut settings = Settings::default();
-        let hint = settings.set("engine.late", "abort").expect("it is read");
-        assert_eq!(hint.map(|hint| hint.new), Some("engine.deadline_miss"));
+        let mut hints = |key, value| {
+            let hints = settings.set(key, value).expect("it is read");
+            hints.into_iter().map(|hint| hint.new).collect::<Vec<_>>()
+        };
+        assert_eq!(hints("engine.late", "abort"), ["engine.deadline_miss"]);
+        assert_eq!(hints("platform", "mlsys2023"), ["artifact"]);
+        assert_eq!(hints("platform", "paper"), [""; 0]);
         assert!(settings.has("engine.deadline_miss"));
     }
 }

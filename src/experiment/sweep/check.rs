@@ -4,10 +4,10 @@ use std::ops::Range;
 
 use crate::config::sweep::DraftFactor;
 use crate::config::{At, Problem, SweepDraft, printable, unknown_name};
-use crate::renamed::{self, Renamed};
+use crate::renamed::Renamed;
 use crate::sweep::grid::{Factor, Grid, GridError};
 
-use super::super::keys::{Key, RENAMED, Slip};
+use super::super::keys::{Key, Slip};
 use super::super::{ExperimentError, Settings};
 use super::inputs::Inputs;
 
@@ -29,7 +29,7 @@ impl Sweep {
     /// [`ExperimentError::Config`] with every problem of the draft, or with those of a file that it
     /// refers to.
     pub fn of(draft: &SweepDraft) -> Result<Self, ExperimentError> {
-        let (draft, mut hints) = with_current_keys(draft);
+        let (draft, hints) = with_current_names(draft);
         let draft = &draft;
         let mut problems = [&draft.problems[..], &slips(draft)].concat();
         let mut inputs = Inputs::new(draft.folder.clone());
@@ -43,23 +43,27 @@ impl Sweep {
         }
         let grid = grid(draft, defaults).map_err(|problem| problems.push(problem));
         match grid {
-            Ok(grid) if problems.is_empty() => {
-                hints.extend(inputs.hints());
-                Ok(Self { grid, inputs, hints })
-            }
+            Ok(grid) if problems.is_empty() => Ok(Self { grid, inputs, hints }),
             _ => Err(draft.invalid(problems).into()),
         }
     }
 }
 
-/// The draft with the current names of its keys, and the hints for old ones.
-fn with_current_keys(draft: &SweepDraft) -> (SweepDraft, Vec<Renamed>) {
+/// The draft with the current names of its keys and values, and the hints for old ones.
+fn with_current_names(draft: &SweepDraft) -> (SweepDraft, Vec<Renamed>) {
     let mut draft = draft.clone();
     let mut hints = Vec::new();
-    for key in draft.factors.iter_mut().flat_map(|factor| &mut factor.keys) {
-        if let Some(renamed) = renamed::find(&RENAMED, &key.value) {
-            key.value = renamed.new.into();
-            hints.push(renamed);
+    for factor in &mut draft.factors {
+        for (column, name) in factor.keys.iter_mut().enumerate() {
+            let Ok((key, renamed)) = Key::find(&name.value) else { continue };
+            hints.extend(renamed);
+            name.value = key.name.into();
+            for value in factor.rows.iter_mut().filter_map(|row| row[column].as_mut()) {
+                if let (current, Some(renamed)) = key.current(&value.value) {
+                    value.value = current.into();
+                    hints.push(renamed);
+                }
+            }
         }
     }
     (draft, hints)

@@ -9,7 +9,6 @@ use crate::config::{
     resolve,
 };
 use crate::hardware::platform::Platform;
-use crate::renamed::Renamed;
 use crate::scenario::Scenario;
 use crate::sweep::grid::Factor;
 
@@ -44,11 +43,6 @@ impl Inputs {
     pub fn paths(&self) -> impl Iterator<Item = PathBuf> {
         let programs = self.programs.iter().map(|program| PathBuf::from(&program.name));
         self.catalogs.iter().flat_map(Catalog::opened).chain(programs)
-    }
-
-    /// Hints for names of cost models up to version 0.1.
-    pub fn hints(&self) -> impl Iterator<Item = Renamed> {
-        self.costs.iter().filter_map(|(_, cost_model)| cost_model.renamed)
     }
 
     /// Every cost model of the sweep.

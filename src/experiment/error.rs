@@ -58,7 +58,10 @@ pub enum ExperimentError {
         name: String,
     },
     /// More runs than are allowed at once.
-    #[error("{n_runs} runs; at most {} runs are allowed (`xrsim sweep` makes more)", super::MAX_RUNS)]
+    #[error(
+        "{n_runs} runs; at most {} runs are allowed (`xrsim sweep` makes more)",
+        super::MAX_RUNS
+    )]
     TooManyRuns {
         /// Number of runs.
         n_runs: u64,

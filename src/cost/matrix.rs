@@ -23,7 +23,7 @@ pub struct CostTable {
     n_accelerators: usize,
     latencies: Vec<SimSpan>,
     energies: Vec<Millijoules>,
-    /// Indexed by [`WorkId`].
+    /// Layers of every row, indexed by [`WorkId`].
     n_layers: Vec<u32>,
     cells: Vec<Cell>,
     /// Model and batch size of every row, indexed by [`WorkId`].
@@ -41,7 +41,7 @@ struct Batches {
     max: u32,
 }
 
-/// A network on an accelerator.
+/// Cost of a network on an accelerator, with running sums over its layers.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Cell {
     network: Arc<NetworkCost>,
@@ -49,20 +49,20 @@ pub(super) struct Cell {
 }
 
 impl Cell {
-    /// Adds the timetable of `network`.
+    /// Cell of `network`; computes its timetable.
     pub(super) fn new(network: Arc<NetworkCost>) -> Self {
         let timetable = Arc::new(Timetable::of(&network));
         Self { network, timetable }
     }
 
-    /// Entries of its tables.
+    /// Number of entries that it keeps in memory: one, and one for each layer.
     pub(super) fn n_entries(&self) -> usize {
         1 + self.network.layers.len()
     }
 }
 
 impl CostTable {
-    /// A table of `networks`, row-major `[model][accelerator]`, each with a batch of one sample.
+    /// Table of `networks`, row-major `[model][accelerator]`, each with a batch of one sample.
     ///
     /// # Panics
     ///
@@ -71,7 +71,7 @@ impl CostTable {
         Self::of_cells(networks.into_iter().map(Cell::new).collect(), n_accelerators)
     }
 
-    /// A table of networks whose timetables are known, each with a batch of one sample.
+    /// Table of networks whose timetables are known, each with a batch of one sample.
     ///
     /// # Panics
     ///
@@ -192,8 +192,8 @@ impl CostTable {
         *row.iter().min().expect("a table has at least one accelerator")
     }
 
-    /// The same costs, but with `model` taking `percent` of its time on every accelerator, rounded up,
-    /// with every batch. Energy and traffic stay.
+    /// Table in which `model` takes `percent` of its time on every accelerator, rounded up, with every
+    /// batch. Energy and traffic stay.
     pub fn with_latency_percent(&self, model: ModelId, percent: u32) -> Self {
         let mut cells = self.cells.clone();
         for batch in 1..=self.max_batch(model) {
@@ -206,19 +206,20 @@ impl CostTable {
         self.replaced(cells)
     }
 
-    /// The same costs, but every layer leaves `share` of the shorter one of computing and DRAM transfer
-    /// exposed, from 0 to 1. `accelerators` are those of the columns.
+    /// Table in which the longer one of computation and DRAM transfer of a layer hides all but `fraction`
+    /// (0 to 1) of the shorter one. `accelerators` are those of the columns.
     ///
     /// # Panics
     ///
     /// If there are not as many accelerators as columns.
-    pub fn exposing(&self, share: f64, accelerators: &[Accelerator]) -> Self {
+    #[must_use]
+    pub fn with_non_overlapped(&self, fraction: f64, accelerators: &[Accelerator]) -> Self {
         assert_eq!(accelerators.len(), self.n_accelerators, "every column has an accelerator");
         let cells = self.cells.iter().zip(accelerators.iter().cycle());
-        let exposing = |(cell, accelerator): (&Cell, _)| {
-            Cell::new(Arc::new(cell.network.exposing(share, accelerator)))
+        let cell = |(cell, accelerator): (&Cell, _)| {
+            Cell::new(Arc::new(cell.network.with_non_overlapped(fraction, accelerator)))
         };
-        self.replaced(cells.map(exposing).collect())
+        self.replaced(cells.map(cell).collect())
     }
 
     /// Layers between which `work` can be cut; 1 if it cannot.
@@ -228,7 +229,7 @@ impl CostTable {
     }
 }
 
-/// Layers of a row that all of its cells know; 1 if they do not agree.
+/// Number of layers of a row if all of its cells agree on it; otherwise 1.
 fn n_layers(row: &[Cell]) -> u32 {
     let n_layers = row[0].timetable.n_layers();
     let agreed = row.iter().all(|cell| cell.timetable.n_layers() == n_layers);

@@ -5,6 +5,7 @@ mod backlog;
 mod batch_requests;
 mod batches;
 mod bounds;
+mod citations;
 mod classical;
 mod cli;
 mod compare;

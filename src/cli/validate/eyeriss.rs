@@ -52,7 +52,7 @@ pub(super) fn compare() -> Result<Eyeriss, Failure> {
         let (silicon_ms, expected) = (next(), [next(), next()]);
         let plain = accelerator(&mut catalog, &layer.name)?;
         let mut single = plain.clone();
-        single.noc.single_weights = vec![true, false];
+        single.noc.set(&[true, false], |level, single| level.single_weights = single);
         let report = |accelerator| LayerReport::new(&layer.operator, accelerator).map_err(argument);
         let (first, second) = (report(&plain)?, report(&single)?);
         let cycles = [first.cycles, second.cycles, first.compute_cycles];

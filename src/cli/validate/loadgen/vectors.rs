@@ -1,7 +1,7 @@
 //! Draws of random numbers and counts of early stopping, against the raw ones.
 
 use crate::config::loadgen_cases::{EarlyStoppingVector, Vector, Vectors};
-use crate::mlperf::random::MersenneTwister;
+use crate::mlperf::load::MersenneTwister;
 use crate::statistics::EarlyStopping;
 
 use super::tally::Tally;

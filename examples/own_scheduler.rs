@@ -2,7 +2,7 @@
 //
 //     cargo run --release --example own_scheduler
 
-use xrsim::{Decision, Experiment, ExperimentError, Granularity, Scheduler, View};
+use xrsim::{Decision, Dispatch, Experiment, ExperimentError, Scheduler, View};
 
 /// Starts the ready request with the least slack that it can still meet on its fastest accelerator.
 struct LeastMeetableSlack;
@@ -17,8 +17,7 @@ impl Scheduler for LeastMeetableSlack {
         let Some(job) = meetable.min_by(|a, b| margin(a).total_cmp(&margin(b))) else {
             return Decision::Drop(view.ready[0].request); // late in any case
         };
-        let accelerator = view.fastest_idle(job);
-        Decision::Dispatch { request: job.request, accelerator, extent: Granularity::Model }
+        Dispatch::new(job.request, view.fastest_idle(job)).into()
     }
 }
 

@@ -10,7 +10,7 @@
 //! caller's:
 //!
 //! ```
-//! use xrsim::{Decision, Experiment, Granularity, Scheduler, View};
+//! use xrsim::{Decision, Dispatch, Experiment, Scheduler, View};
 //!
 //! /// Starts the request with the earliest deadline on its fastest idle accelerator.
 //! struct EarliestDeadline;
@@ -18,8 +18,7 @@
 //! impl Scheduler for EarliestDeadline {
 //!     fn decide(&mut self, view: &View<'_>) -> Decision {
 //!         let job = view.ready.iter().min_by_key(|job| job.deadline).expect("one is ready");
-//!         let accelerator = view.fastest_idle(job);
-//!         Decision::Dispatch { request: job.request, accelerator, extent: Granularity::Model }
+//!         Dispatch::new(job.request, view.fastest_idle(job)).into()
 //!     }
 //! }
 //!
@@ -137,7 +136,7 @@ pub use ids::{AccelId, FrameId, ModelId, RequestId};
 pub use model::{Network, Operator};
 pub use plan::Plan;
 pub use scenario::Scenario;
-pub use schedule::{Decision, Granularity, Job, Policy, Scheduler, Setup, View};
+pub use schedule::{Decision, Dispatch, Granularity, Job, Policy, Scheduler, Setup, View};
 pub use score::{Score, Scorecard};
 pub use sweep::comparison::{Comparison, Triggers};
 pub use sweep::{RunError, RunResult, RunSpec, Semantics};

@@ -14,7 +14,7 @@ use crate::trace::{Attempt, Outcome, Record, Segment};
 use crate::units::SimTime;
 
 use super::rows::{CHECK, RowCheck};
-use super::why::{Played, Why};
+use super::why::{FinishedRun, Why};
 use super::{LabelValue, RunLabel, model_names};
 
 /// Columns at the start of every file.
@@ -221,7 +221,7 @@ impl<W: Write> Table<W> {
     ) -> io::Result<()> {
         self.start_run(label);
         let names = model_names(&spec.plan.scenario);
-        let why = Why::new(Played::new(spec, result));
+        let why = Why::new(FinishedRun::new(spec, result));
         let counted = Counted::new(&spec.plan.scenario, spec.warm_up());
         let requests = result.trace.records().iter().zip(&result.inferences);
         for (index, (record, score)) in requests.enumerate() {

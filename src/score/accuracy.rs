@@ -1,4 +1,4 @@
-//! Accuracy score: is the model as good as it should be?
+//! Accuracy score: the quality of a model relative to its goal.
 
 use crate::column::Kind;
 use crate::scenario::{Better, QualityGoal};

@@ -1,4 +1,4 @@
-//! Energy score: how much of the allowed energy was left?
+//! Energy score: the unused share of the allowed energy.
 
 use crate::column::Kind;
 use crate::units::Millijoules;

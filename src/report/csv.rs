@@ -30,7 +30,7 @@ const POINT: [&str; 2] = ["point", "id"];
 const REASON: [&str; 2] = ["reason", CHECK];
 
 /// Columns of `inferences.csv` between the label and the scores of a request.
-const REQUEST: [&str; 11] = [
+pub(super) const REQUEST: [&str; 11] = [
     "model",
     "network",
     "frame",

@@ -3,7 +3,7 @@
 use crate::column::Kind;
 use crate::scenario::{Better, QualityGoal};
 
-use super::table::{ModelScore, RequestScore};
+use super::{ModelScore, RequestScore};
 
 /// Accuracy score of a model (XRBench Definition 12).
 ///

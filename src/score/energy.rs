@@ -3,7 +3,7 @@
 use crate::column::Kind;
 use crate::units::Millijoules;
 
-use super::table::{ModelScore, RequestScore};
+use super::{ModelScore, RequestScore};
 
 /// Energy score of one inference (XRBench Definition 11).
 ///

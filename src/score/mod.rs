@@ -15,6 +15,8 @@ mod table;
 pub use aggregate::{Counted, benchmark_score, inference, inferences, score};
 pub use table::{ENERGY, Executed, InferenceScore, REQUESTS, Score, Tally};
 
+use table::{ModelScore, RequestScore};
+
 use std::iter::Sum;
 use std::ops::Add;
 

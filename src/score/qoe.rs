@@ -2,7 +2,7 @@
 
 use crate::column::Kind;
 
-use super::table::ModelScore;
+use super::ModelScore;
 
 /// QoE score of a model over a run (XRBench Definition 13).
 ///

@@ -3,7 +3,7 @@
 use crate::column::Kind;
 use crate::units::SimTime;
 
-use super::table::{ModelScore, RequestScore};
+use super::{ModelScore, RequestScore};
 
 /// Real-time score of one inference (XRBench Definition 10).
 ///

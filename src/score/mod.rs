@@ -13,9 +13,9 @@ pub mod realtime;
 mod table;
 
 pub use aggregate::{Counted, benchmark_score, inference, inferences, score};
-pub use table::{ENERGY, Executed, InferenceScore, REQUESTS, Score, Tally};
+pub use table::{ENERGY, InferenceScore, REQUESTS, Score};
 
-use table::{ModelScore, RequestScore};
+use table::{Executed, ModelScore, RequestScore, Tally};
 
 use std::iter::Sum;
 use std::ops::Add;

@@ -1,4 +1,4 @@
-//! Columns of results: how they are called, what they mean, and how their values are read.
+//! Columns of results: names, meanings, directions, and functions that read the values.
 //!
 //! A [`Column`] belongs to a type of results, such as the scores of a run. The tables of columns lie
 //! beside those types; CSV, JSON, terminal tables, plots, pages and comparisons are made from them.

@@ -2,10 +2,10 @@
 
 use super::{FigureError, Spacing};
 
-/// Numbers above this cannot be told from infinity once they are added up and scaled.
+/// Largest number: sums and scales of larger ones may reach infinity.
 const LARGEST: f64 = 1e100;
 
-/// Numbers below this have no place on a logarithmic axis.
+/// Smallest number on a logarithmic axis.
 const SMALLEST: f64 = 1e-100;
 
 /// Numbers that have a place on an axis.

@@ -42,12 +42,12 @@ pub struct GroupPanel {
     pub bars: Vec<Vec<Option<Bar>>>,
 }
 
-/// One bar, from zero up or down to its value.
+/// One bar, from zero to its value.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Bar {
     /// Its length.
     pub value: f64,
-    /// Least and largest of what the value summarises, drawn as a whisker.
+    /// Least and largest of the values that the bar summarises, drawn as a whisker.
     pub range: Option<(f64, f64)>,
     /// A value published elsewhere, drawn as an open diamond.
     pub published: Option<f64>,

@@ -10,7 +10,7 @@ use super::{Caption, Ink};
 /// Margin of the page \[px\].
 pub(super) const SIDE_PX: f64 = 12.0;
 
-/// Right end of what is drawn \[px\].
+/// Right end of the drawing \[px\].
 pub(super) const RIGHT_PX: f64 = WIDTH_PX - SIDE_PX;
 
 /// Height of a line of labels \[px\].

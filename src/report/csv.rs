@@ -1,8 +1,9 @@
-//! The three CSV files of a set of runs: `scores.csv` (a row a run), `models.csv` (a row a model of
-//! a run) and `inferences.csv` (a row a request); and the file of a sweep (a row a point).
+//! The three CSV files of a set of runs: `scores.csv` (a row for each run), `models.csv` (a row for each
+//! model of a run) and `inferences.csv` (a row for each request). The file of a sweep has a row for each
+//! point.
 //!
-//! Numbers are printed so that they read back to the same value: scores and energies in the shortest
-//! such form, times in milliseconds with all six decimals of a nanosecond.
+//! Numbers read back to the same value: scores and energies are written in the shortest such form, times
+//! in milliseconds with all six decimals of a nanosecond.
 
 use std::fmt::Write as _;
 use std::io::{self, Write};

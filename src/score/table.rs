@@ -32,7 +32,7 @@ pub(super) struct Tally {
     pub counts: Counts,
 }
 
-/// Definition of a score: how it is called, what it means, and how it is computed.
+/// Definition of a score: its names, its meaning and its computation.
 ///
 /// `F` is `fn(&Executed, &InferenceScore) -> f64` for scores of a request, and
 /// `fn(&Tally, &Score) -> f64` for scores of a model. The second argument has the scores of the
@@ -281,7 +281,7 @@ impl Score {
     }
 }
 
-/// The error of what cannot fail.
+/// The error of functions that cannot fail.
 type Never = std::convert::Infallible;
 
 #[cfg(test)]

@@ -39,7 +39,7 @@ pub(super) struct Provenance {
 ///
 /// # Errors
 ///
-/// Text that is not JSON, or not what `xrsim run` writes.
+/// Text that is not JSON, or that `xrsim run` did not write.
 pub(super) fn read(source: Source<'_>) -> Result<Provenance, ReadError> {
     let problem = |line, message: String| ReadError { file: source.name.into(), line, message };
     let value: Value = serde_json::from_str(source.text)
@@ -77,7 +77,7 @@ pub(super) fn pairs(object: &Value) -> Vec<Pair> {
     entries.map(|(key, value)| (key.clone(), text(value))).collect()
 }
 
-/// Strings as they are, lists with commas, the rest as JSON.
+/// Strings without quotes, lists with commas, other values as JSON.
 pub(super) fn text(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),

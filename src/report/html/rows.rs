@@ -24,7 +24,7 @@ pub(super) struct Row<'a> {
 ///
 /// # Errors
 ///
-/// A missing column, a row of another length, a last line without an end, and what `take` refuses.
+/// A missing column, a row of another length, a last line without an end, or an error of `take`.
 pub(super) fn each(
     source: Source<'_>,
     columns: &[&'static str],

@@ -8,6 +8,8 @@ use std::sync::Arc;
 use ordered_float::OrderedFloat;
 use thiserror::Error;
 
+use crate::renamed::Renamed;
+
 use super::{At, Source};
 
 /// One problem at one place of a file.
@@ -44,7 +46,25 @@ impl Problem {
     }
 }
 
-/// An input that cannot be used.
+/// An old name that an input uses. Displays as the hint for the user.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OldName {
+    /// File and line of its first use, if it is in a file.
+    pub place: Option<(String, usize)>,
+    /// The name and the one that took its place.
+    pub renamed: Renamed,
+}
+
+impl fmt::Display for OldName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some((file, line)) = &self.place {
+            write!(f, "{file}:{line}: ")?;
+        }
+        self.renamed.fmt(f)
+    }
+}
+
+/// Errors of inputs that cannot be used.
 #[derive(Debug, Clone, Error)]
 #[non_exhaustive]
 pub enum ConfigError {

@@ -29,7 +29,7 @@ mod scenario;
 mod yaml;
 
 pub use catalog::{Catalog, Edition, Hardware, InputFile};
-pub use diagnostic::{ConfigError, Problem, nearest};
+pub use diagnostic::{ConfigError, OldName, Problem, nearest};
 pub use document::resolve;
 pub use files::{Source, read_bounded};
 pub use kind::Kind;

@@ -7,7 +7,7 @@ use clap::Args;
 use crate::config::{Catalog, Kind};
 use crate::model::Connections;
 
-use super::message::Failure;
+use super::message::{Failure, input_hint};
 use super::{output, probe, sweep};
 
 /// Check input files and report every problem in them.
@@ -24,7 +24,7 @@ pub struct CheckArgs {
 ///
 /// Returns a failure if a file has a problem.
 pub fn run(args: &CheckArgs) -> Result<(), Failure> {
-    let mut catalog = Catalog::new();
+    let mut catalog = Catalog::new().on_old_name(input_hint);
     let mut n_bad = 0;
     for path in &args.files {
         let kind = catalog.check(path).map_err(Failure::from);

@@ -15,8 +15,8 @@ use crate::model::Network;
 use crate::report::cost::{BatchReport, CostReport, Report, Variant, explain_layer};
 
 use super::costs::{self, CostChoice};
-use super::message::Failure;
-use super::options::Format;
+use super::message::{Failure, input_hint};
+use super::options::{Format, edition};
 use super::output::Complete;
 use super::places::Places;
 use super::{figure, output, table_style};
@@ -40,7 +40,7 @@ pub struct CostArgs {
     #[arg(long, value_name = "N|FILE")]
     pub network: Vec<String>,
     /// Layers of the networks: their true operators, or those of the published artifact.
-    #[arg(long, value_name = "EDITION", default_value = "reference")]
+    #[arg(long, value_name = "EDITION", default_value = "reference", value_parser = edition())]
     pub networks: Edition,
     /// One layer only.
     #[arg(long, value_name = "NAME")]
@@ -103,7 +103,7 @@ const MAX_PAIRS: usize = 10_000;
 ///
 /// Bad input, no accelerator that any network can run on, or a file that cannot be written.
 pub fn run(args: &CostArgs) -> Result<(), Failure> {
-    let mut catalog = Catalog::with_networks(args.networks);
+    let mut catalog = Catalog::with_networks(args.networks).on_old_name(input_hint);
     let choices = cost_models(args, &mut catalog)?;
     let networks = networks(args, &mut catalog)?;
     let accelerators = accelerators(args, &mut catalog)?;

@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
 
-use crate::config::{ConfigError, Problem, Source};
+use crate::config::{ConfigError, OldName, Problem, Source};
 use crate::renamed::Renamed;
 use crate::text;
 
@@ -80,8 +80,17 @@ pub fn say(line: fmt::Arguments<'_>) {
 
 /// Prints the hint for an old name, once in a command however often the name was given.
 pub fn hint(renamed: Renamed) {
-    if console::is_first_hint(renamed) {
-        say(format_args!("note: {renamed}"));
+    hint_text(&renamed.to_string());
+}
+
+/// Prints the hint for an old name in an input, once in a command.
+pub fn input_hint(old: &OldName) {
+    hint_text(&old.to_string());
+}
+
+fn hint_text(hint: &str) {
+    if console::is_first_hint(hint) {
+        say(format_args!("note: {hint}"));
     }
 }
 

@@ -1,10 +1,13 @@
 //! Options that several commands have in common, and the words of their values.
 
-use clap::builder::PossibleValue;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 
 use crate::config::Edition;
+use crate::renamed;
 use crate::sweep::Semantics;
+
+use super::message::hint;
 
 /// What to run, and how.
 #[derive(Debug, Clone, Args)]
@@ -30,7 +33,7 @@ pub struct RunOptions {
     pub cost_model: Option<String>,
     /// Layers of the networks: their true operators, or those of the published artifact [default:
     /// reference; artifact under --semantics mlsys2023].
-    #[arg(long, value_name = "EDITION")]
+    #[arg(long, value_name = "EDITION", value_parser = edition())]
     pub networks: Option<Edition>,
     /// Bandwidth and memory of styles [default: paper; artifact under --semantics mlsys2023].
     #[arg(long, value_name = "P|FILE")]
@@ -75,16 +78,19 @@ impl ValueEnum for Semantics {
     }
 }
 
-impl ValueEnum for Edition {
-    fn value_variants<'a>() -> &'a [Self] {
-        &[Self::Reference, Self::Artifact]
-    }
-
-    fn to_possible_value(&self) -> Option<PossibleValue> {
-        let help = match self {
-            Self::Reference => "true operators: strides, padding, groups, attention",
-            Self::Artifact => "dense convolutions, as in the published artifact",
+/// Parser of an edition. Its name in version 0.1 gives a hint.
+pub fn edition() -> impl TypedValueParser<Value = Edition> {
+    let values = Edition::ALL.map(|(edition, name)| {
+        let help = match edition {
+            Edition::Reference => "true operators: strides, padding, groups, attention",
+            Edition::Artifact => "dense convolutions, as in the published artifact",
         };
-        Some(PossibleValue::new(self.name()).help(help))
-    }
+        let old = Edition::RENAMED.iter().filter(|it| it.new == name).map(|it| it.old);
+        PossibleValue::new(name).help(help).aliases(old)
+    });
+    PossibleValuesParser::new(values).map(|text| {
+        let (name, renamed) = renamed::current(&Edition::RENAMED, &text);
+        renamed.into_iter().for_each(hint);
+        Edition::named(name).unwrap_or_default()
+    })
 }

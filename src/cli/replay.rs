@@ -15,7 +15,7 @@ use crate::cost::maestro::Maestro;
 use crate::plan::Plan;
 
 use super::costs;
-use super::message::Failure;
+use super::message::{Failure, input_hint};
 use super::output::{self, Complete, OutputFile};
 use super::places::Places;
 
@@ -83,7 +83,7 @@ fn stage(
 }
 
 fn plan(args: &ReplayArgs) -> Result<(Plan, CostTable), Failure> {
-    let mut catalog = Catalog::new();
+    let mut catalog = Catalog::new().on_old_name(input_hint);
     let platform = catalog.platform("artifact")?;
     let scenario = catalog.scenario(&args.model_file.to_string_lossy(), Edition::Artifact)?;
     let dataflows = catalog.dataflows(&args.dataflow_file.to_string_lossy())?;

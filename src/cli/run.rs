@@ -16,7 +16,7 @@ use crate::sweep::{self, RunSpec, Semantics};
 
 use super::conditions::{self, Conditions};
 use super::costs::{self, CostChoice};
-use super::message::{Failure, say};
+use super::message::{Failure, input_hint, say};
 use super::options::{Format, RunOptions};
 use super::places::Places;
 use super::programs;
@@ -124,7 +124,7 @@ pub(super) fn prepare(
     let conditions = conditions(options, scheduler)?;
     let settings = conditions.settings()?;
     conditions.check_seed(replications.end - 1)?;
-    let mut catalog = Catalog::with_networks(conditions.networks());
+    let mut catalog = Catalog::with_networks(conditions.networks()).on_old_name(input_hint);
     let costs = costs::choose(&mut catalog, conditions.cost_model())?;
     let specs = specs(options, replications, &conditions, &settings, &mut catalog)?;
     let models = specs.iter().flat_map(|spec| spec.plan.scenario.models());

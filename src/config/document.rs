@@ -133,7 +133,7 @@ fn wrong_kind(found: Kind, allowed: &[Kind]) -> Problem {
 pub fn resolve<'a, T>(
     names: impl Iterator<Item = &'a At<Box<str>>>,
     mut lookup: impl FnMut(&str) -> Result<T, ConfigError>,
-    problems: &mut Problems,
+    problems: &mut Vec<Problem>,
 ) -> Result<Option<Vec<T>>, ConfigError> {
     let mut found = Vec::new();
     for name in names {

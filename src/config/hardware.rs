@@ -7,6 +7,7 @@ use crate::hardware::platform::{Budget, Instance, Platform, Resources, Table};
 use crate::hardware::{
     Accelerator, ByteEnergy, Datapath, EnergyTable, Memory, Noc, Share, Style, System, Widths,
 };
+use crate::model::PerTensor;
 use crate::renamed::Renamed;
 use crate::units::{Bytes, ClockRate};
 
@@ -90,7 +91,8 @@ pub(super) fn read_style(node: &Node<'_>, problems: &mut Problems) -> Option<Raw
 }
 
 fn share(node: &Node<'_>, problems: &mut Problems) -> Option<RawShare> {
-    let mut fields = Fields::of(node, "an accelerator of a style", problems)?.with_renamed(&OLD_SHARES);
+    let mut fields =
+        Fields::of(node, "an accelerator of a style", problems)?.with_renamed(&OLD_SHARES);
     let share = || number(1..=MAX_SHARE);
     let dataflow = fields.required("dataflow", at(text));
     let pes = fields.required("pe_share", share());
@@ -326,7 +328,7 @@ fn memory(fields: &mut Fields<'_, '_, '_>, default: Option<&Memory>) -> Option<M
     let default = default.unwrap_or(&memory);
     Some(Memory {
         dram_latency: latency.unwrap_or(default.dram_latency),
-        shared_copies: copies.unwrap_or(default.shared_copies),
+        shared_copies: copies.map_or(default.shared_copies, PerTensor::from),
         ..memory
     })
 }
@@ -411,7 +413,8 @@ fn datapath(node: &Node<'_>, problems: &mut Problems) -> Option<Datapath> {
 /// Reads energies in pJ; what is not given follows from widths and sizes of memories.
 fn byte_energy(node: &Node<'_>, problems: &mut Problems) -> Option<ByteEnergy> {
     let default = ByteEnergy::default();
-    let mut fields = Fields::of(node, "an energy table in pJ", problems)?.with_renamed(&OLD_BYTE_ENERGY);
+    let mut fields =
+        Fields::of(node, "an energy table in pJ", problems)?.with_renamed(&OLD_BYTE_ENERGY);
     let mut energy = |key| fields.optional(key, number(0.0..=1e9));
     let table = ByteEnergy {
         mac: energy("mac"),

@@ -11,6 +11,7 @@ use std::sync::Arc;
 use thiserror::Error;
 
 use crate::dataflow::Dataflow;
+use crate::model::PerTensor;
 use crate::units::{Bytes, ClockRate};
 
 /// One level of an on-chip network: what connects one unit, or the shared memory, to its sub-units.
@@ -132,7 +133,7 @@ pub struct Memory {
     pub shared: Bytes,
     /// Copies of a tile of each tensor that the shared memory holds while the tile changes; 2 is double
     /// buffering.
-    pub shared_copies: [u32; 3],
+    pub shared_copies: PerTensor<u32>,
     /// Scratchpad of one PE (L1).
     pub scratchpad: Bytes,
     /// Bandwidth of DRAM [byte/cycle].
@@ -145,7 +146,8 @@ impl Memory {
     /// Memories with a double-buffered shared memory and no DRAM latency. `dram_bandwidth` is in
     /// byte/cycle.
     pub fn new(shared: Bytes, scratchpad: Bytes, dram_bandwidth: u64) -> Self {
-        Self { shared, shared_copies: [2; 3], scratchpad, dram_bandwidth, dram_latency: 0 }
+        let shared_copies = PerTensor::splat(2);
+        Self { shared, shared_copies, scratchpad, dram_bandwidth, dram_latency: 0 }
     }
 }
 

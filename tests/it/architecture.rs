@@ -14,7 +14,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("column", &["renamed"]),
     ("model", &[]),
     ("dataflow", &[]),
-    ("hardware", &["units", "dataflow"]),
+    ("hardware", &["units", "model", "dataflow"]),
     ("scenario", &["units", "ids", "model"]),
     ("trace", &["units", "ids"]),
     ("cost", &["units", "ids", "renamed", "model", "dataflow", "hardware", "scenario"]),

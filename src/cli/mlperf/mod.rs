@@ -20,7 +20,7 @@ use crate::mlperf::rules::{Benchmark, Load, ROUNDS, Round, Suite, Test};
 use crate::mlperf::settings::MAX_SAMPLES;
 use crate::units::SimSpan;
 
-use super::message::Failure;
+use super::message::{Failure, input_hint};
 use super::output::OutputSet;
 use super::places::Places;
 use super::programs;
@@ -38,7 +38,7 @@ use target::Target;
 ///
 /// Bad input, a network that cannot run on the system, or output that cannot be written.
 pub fn run(args: &MlperfArgs) -> Result<(), Failure> {
-    let mut catalog = Catalog::new();
+    let mut catalog = Catalog::new().on_old_name(input_hint);
     let (suite, rules) = suite_and_rules(args, &mut catalog)?;
     if !args.tenant.is_empty() {
         return tenants::run(args, &mut catalog, &suite, &rules);

@@ -7,7 +7,7 @@ use crate::config::sweep::DraftFactor;
 use crate::config::{At, Catalog, Problem, SweepDraft, printable, unknown_name};
 use crate::sweep::grid::{Factor, Grid, GridError};
 
-use super::super::message::Failure;
+use super::super::message::{Failure, input_hint};
 use super::inputs::Inputs;
 use super::keys::{Choice, Slip};
 
@@ -50,7 +50,7 @@ impl Sweep {
 ///
 /// What is wrong with it.
 pub fn check(path: &Path) -> Result<(), Failure> {
-    let draft = Catalog::new().sweep(&path.display().to_string())?;
+    let draft = Catalog::new().on_old_name(input_hint).sweep(&path.display().to_string())?;
     Sweep::of(&draft).map(drop)
 }
 

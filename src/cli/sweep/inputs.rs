@@ -14,7 +14,7 @@ use crate::sweep::grid::Factor;
 
 use super::super::conditions::Conditions;
 use super::super::costs::{self, CostChoice};
-use super::super::message::Failure;
+use super::super::message::{Failure, input_hint};
 use super::super::programs;
 use super::keys::SEMANTICS;
 
@@ -31,8 +31,9 @@ pub struct Inputs {
 impl Inputs {
     /// Inputs of a sweep whose paths are relative to `folder`.
     pub fn new(folder: Option<PathBuf>) -> Self {
-        let catalogs = Edition::ALL
-            .map(|(edition, _)| Catalog::with_networks(edition).in_folder(folder.clone()));
+        let catalogs = Edition::ALL.map(|(edition, _)| {
+            Catalog::with_networks(edition).on_old_name(input_hint).in_folder(folder.clone())
+        });
         Self { catalogs, costs: Vec::new(), programs: Vec::new() }
     }
 
@@ -213,7 +214,10 @@ impl Inputs {
 /// Conditions with every pair of semantics and networks of the draft, and no more.
 fn all_conditions(draft: &SweepDraft) -> Vec<Conditions<'static>> {
     let semantics = choices(draft, "semantics", &SEMANTICS);
-    let networks = choices(draft, "networks", &Edition::ALL.map(|(it, name)| (name, it)));
+    let mut editions = Edition::ALL.map(|(it, name)| (name, it)).to_vec();
+    editions
+        .extend(Edition::RENAMED.iter().filter_map(|it| Some((it.old, Edition::named(it.new)?))));
+    let networks = choices(draft, "networks", &editions);
     let pairs = semantics.iter().flat_map(|semantics| {
         networks.iter().map(|&networks| Conditions {
             semantics: semantics.unwrap_or_default(),

@@ -4,11 +4,13 @@ use crate::compat::Ablation;
 use crate::config::{Edition, nearest};
 use crate::external;
 use crate::hardware::Accelerator;
+use crate::renamed;
 use crate::schedule::{Policy, PolicyError};
 use crate::sweep::Semantics;
 use crate::sweep::grid::Point;
 
 use super::super::conditions::{self, Conditions};
+use super::super::message::hint;
 use super::super::schedulers;
 use super::super::settings::{self, Key, Settings};
 
@@ -88,6 +90,8 @@ impl<'a> Choice<'a> {
             "semantics" => it.semantics = named("semantics", &SEMANTICS, value)?,
             "networks" => {
                 let editions = Edition::ALL.map(|(edition, name)| (name, edition));
+                let (value, renamed) = renamed::current(&Edition::RENAMED, value);
+                renamed.into_iter().for_each(hint);
                 it.networks = Some(named("edition of networks", &editions, value)?);
             }
             "cost_model" => it.cost_model = Some(value),

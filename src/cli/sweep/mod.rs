@@ -24,7 +24,7 @@ use crate::score::Scorecard;
 use crate::sweep::Scorer;
 use crate::sweep::grid::{Grid, Shard};
 
-use super::message::{Failure, say};
+use super::message::{Failure, input_hint, say};
 use super::output::OutputFile;
 use super::places::Places;
 use super::progress::Progress;
@@ -114,7 +114,7 @@ impl Pace {
 /// What is varied: a file, which is read at a path unless it comes with the program, or the options.
 fn draft(args: &SweepArgs) -> Result<(SweepDraft, Vec<PathBuf>), Failure> {
     if let Some(spec) = &args.spec {
-        let mut catalog = Catalog::new();
+        let mut catalog = Catalog::new().on_old_name(input_hint);
         let draft = catalog.sweep(spec)?;
         return Ok((draft, catalog.opened().collect()));
     }

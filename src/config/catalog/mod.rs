@@ -21,8 +21,8 @@ use super::network::Model;
 use super::suite::Suite;
 use super::yaml::read::printable;
 use super::{ConfigError, Kind, OldName, Source, SweepDraft};
-use crate::renamed::{self, Renamed};
 use super::{mix, nearest};
+use crate::renamed::{self, Renamed};
 
 /// Version of scenarios and layer tables, where the published artifact differs from the paper.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -43,6 +43,11 @@ impl Edition {
     /// Every edition with its name on the command line.
     pub const ALL: [(Self, &'static str); 2] =
         [(Self::Reference, "reference"), (Self::Artifact, "artifact")];
+
+    /// The edition of this name.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.iter().find(|(_, known)| *known == name).map(|&(edition, _)| edition)
+    }
 
     /// Name on the command line.
     pub fn name(self) -> &'static str {

@@ -22,8 +22,6 @@ use xrsim::mlperf::settings::{
     EffectiveSettings, LoadGenVersion, LoadScenario, QuerySampleLibrary, TestSettings,
 };
 use xrsim::mlperf::sut::{Batching, Discipline, ServerSystem, ServiceTime, Tenant};
-use xrsim::plan::EngineSettings;
-use xrsim::schedule::Policy;
 use xrsim::units::SimSpan;
 
 fn main() {
@@ -84,11 +82,9 @@ fn mobilenet() -> AcceleratorBed {
     let Ok(Hardware::Style(style)) = catalog.hardware("A") else { panic!("it is embedded") };
     let system = style.instantiate(4096, &platform).expect("a system").into();
     let network = catalog.model("mobilenet_v1").expect("it is embedded").network.clone();
-    let bound = SimSpan::from_ns(10_000_000);
-    let tenants = vec![Tenant { network, batching: Batching::NONE, bound }];
-    let policy = Policy::parse("fcfs").expect("it exists");
-    AcceleratorBed::new(tenants, None, system, &LoopNest, policy, EngineSettings::default())
-        .expect("it can run")
+    let relative_deadline = SimSpan::from_ns(10_000_000);
+    let tenant = Tenant { network, batching: Batching::NONE, relative_deadline };
+    AcceleratorBed::builder(system, &LoopNest).tenant(tenant).build().expect("it can run")
 }
 
 /// Shortest time of seven calls, and the last result.

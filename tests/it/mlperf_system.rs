@@ -17,8 +17,6 @@ use xrsim::mlperf::settings::{
     EffectiveSettings, LoadGenVersion, LoadScenario, QuerySampleLibrary, TestSettings,
 };
 use xrsim::mlperf::sut::{Background, Batching, Tenant};
-use xrsim::plan::EngineSettings;
-use xrsim::schedule::Policy;
 use xrsim::trace::Outcome;
 use xrsim::units::SimSpan;
 
@@ -35,7 +33,7 @@ fn system(style: &str) -> Arc<System> {
 
 fn tenant(network: &str, batching: Batching) -> Tenant {
     let network = Catalog::new().model(network).expect("it is embedded").network.clone();
-    Tenant { network, batching, bound: ms(10.0) }
+    Tenant { network, batching, relative_deadline: ms(10.0) }
 }
 
 fn bench_of(style: &str, tenants: Vec<Tenant>, beside: Option<&str>) -> AcceleratorBed {
@@ -43,9 +41,10 @@ fn bench_of(style: &str, tenants: Vec<Tenant>, beside: Option<&str>) -> Accelera
         scenario: Catalog::new().scenario(name, Edition::Reference).expect("it is embedded"),
         load: LoadSettings::default(),
     });
-    let policy = Policy::parse("fcfs").expect("it exists");
-    let engine = EngineSettings::default();
-    AcceleratorBed::new(tenants, background, system(style), &LoopNest, policy, engine)
+    AcceleratorBed::builder(system(style), &LoopNest)
+        .tenants(tenants)
+        .background(background)
+        .build()
         .expect("it can run")
 }
 
@@ -172,18 +171,10 @@ fn ties_are_the_same_in_one_queue_and_in_the_engine() {
         let tenant = Tenant {
             network: network.clone(),
             batching: Batching { max: 1, wait: ms(wait) },
-            bound: ms(10.0),
+            relative_deadline: ms(10.0),
         };
-        let policy = Policy::parse("fcfs").expect("it exists");
-        let bench = AcceleratorBed::new(
-            vec![tenant],
-            None,
-            system,
-            &costs,
-            policy,
-            EngineSettings::default(),
-        )
-        .expect("it can run");
+        let bench =
+            AcceleratorBed::builder(system, &costs).tenant(tenant).build().expect("it can run");
         let settings = settings(LoadScenario::MultiStream, |it| {
             it.multi_stream_expected_latency_ns = 2_000_000;
             it.multi_stream_samples_per_query = 7;

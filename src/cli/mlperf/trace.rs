@@ -13,7 +13,7 @@ use super::super::message::Failure;
 use super::super::trace::{CompleteTrace, TraceFile};
 use super::Made;
 use super::options::MlperfArgs;
-use super::target::{Kind, Target, deadline};
+use super::target::{Kind, Target};
 
 /// Most samples of a trace, which makes some 300 MB.
 const MAX_SAMPLES: u64 = 1_000_000;
@@ -55,11 +55,7 @@ pub fn write(
              (--min-queries and --min-duration make a test shorter)"
         )));
     }
-    let tenant = Tenant {
-        network: Arc::clone(&made.test.task.network),
-        batching: target.batching,
-        bound: deadline(made.test),
-    };
+    let tenant = Tenant::of_test(made.test, target.batching);
     let bench = accelerators.bench(vec![tenant])?;
     let played = bench.run(&made.outcome.settings, Traced::All).map_err(super::super::argument)?;
     let plan = bench.plan();

@@ -9,8 +9,8 @@ use crate::load::{LoadSettings, RequestStream};
 use crate::mlperf::load::QuerySchedule;
 use crate::mlperf::settings::EffectiveSettings;
 use crate::mlperf::sut::{
-    AcceleratorSystem, Background, BedError, Completions, Sample, SingleQueueSystem, Tenant,
-    Workload,
+    AcceleratorSystem, Background, Completions, Sample, SingleQueueSystem, Tenant, Workload,
+    WorkloadError, check_scheduler,
 };
 
 use super::measure::{Measurement, measure, measure_scheduled};
@@ -32,6 +32,63 @@ pub struct AcceleratorBed {
     background: Option<Background>,
 }
 
+/// Builder of an [`AcceleratorBed`].
+#[derive(Clone)]
+#[must_use]
+pub struct AcceleratorBedBuilder<'a> {
+    system: Arc<System>,
+    cost_model: &'a dyn CostModel,
+    tenants: Vec<Tenant>,
+    background: Option<Background>,
+    scheduler: Policy,
+    engine: EngineSettings,
+}
+
+impl AcceleratorBedBuilder<'_> {
+    /// Adds a tenant; a bed has at least one.
+    pub fn tenant(mut self, tenant: Tenant) -> Self {
+        self.tenants.push(tenant);
+        self
+    }
+
+    /// Adds several tenants.
+    pub fn tenants(mut self, tenants: impl IntoIterator<Item = Tenant>) -> Self {
+        self.tenants.extend(tenants);
+        self
+    }
+
+    /// Runs a usage scenario in the background; without it there is none.
+    pub fn background(mut self, background: impl Into<Option<Background>>) -> Self {
+        self.background = background.into();
+        self
+    }
+
+    /// Sets the scheduler in place of first come, first served on the fastest idle accelerator.
+    pub fn scheduler(mut self, scheduler: Policy) -> Self {
+        self.scheduler = scheduler;
+        self
+    }
+
+    /// Sets the settings of the engine in place of its defaults.
+    pub fn engine(mut self, engine: EngineSettings) -> Self {
+        self.engine = engine;
+        self
+    }
+
+    /// Builds the bed: costs the batches of every tenant up to its largest one.
+    ///
+    /// # Errors
+    ///
+    /// [`WorkloadError`] if there is no tenant, a batch size is out of range or has no costs of its
+    /// own, the scheduler is clairvoyant, a network cannot run, or names collide.
+    pub fn build(self) -> Result<AcceleratorBed, WorkloadError> {
+        let Self { system, cost_model, tenants, background, scheduler, engine } = self;
+        let workload =
+            Workload::new(tenants, background.as_ref(), system, cost_model, scheduler, engine)?;
+        Ok(AcceleratorBed { workload, background })
+    }
+}
+
 /// Result of one run on an [`AcceleratorBed`].
 #[derive(Debug, Clone, PartialEq)]
 pub struct AcceleratorRun<T> {
@@ -48,27 +105,25 @@ pub struct AcceleratorRun<T> {
 }
 
 impl AcceleratorBed {
-    /// A bed for `tenants` on `system`: costs the batches of every tenant up to its largest one. The
-    /// accelerators are assigned by `scheduler`.
+    /// Starts to build a bed of the accelerators of `system`, whose costs are those of `cost_model`.
+    pub fn builder(system: Arc<System>, cost_model: &dyn CostModel) -> AcceleratorBedBuilder<'_> {
+        AcceleratorBedBuilder {
+            system,
+            cost_model,
+            tenants: Vec::new(),
+            background: None,
+            scheduler: Policy::parse("fcfs").expect("`fcfs` is a policy"),
+            engine: EngineSettings::default(),
+        }
+    }
+
+    /// Checks that `scheduler` can assign accelerators to queries.
     ///
     /// # Errors
     ///
-    /// [`BedError`] if a network cannot run on an accelerator, or names collide.
-    ///
-    /// # Panics
-    ///
-    /// If there is no tenant, or a tenant's largest batch is out of range.
-    pub fn new(
-        tenants: Vec<Tenant>,
-        background: Option<Background>,
-        system: Arc<System>,
-        cost_model: &dyn CostModel,
-        scheduler: Policy,
-        engine: EngineSettings,
-    ) -> Result<Self, BedError> {
-        let workload =
-            Workload::new(tenants, background.as_ref(), system, cost_model, scheduler, engine)?;
-        Ok(Self { workload, background })
+    /// [`WorkloadError::Clairvoyant`] if it has to know all requests before the run.
+    pub fn check_scheduler(scheduler: &Policy) -> Result<(), WorkloadError> {
+        check_scheduler(scheduler)
     }
 
     /// Plan that the engine runs: models of the background, then those of the tenants.

@@ -9,7 +9,7 @@ mod suite_test;
 mod tenants;
 mod test_bed;
 
-pub use accelerator_bed::{AcceleratorBed, AcceleratorRun};
+pub use accelerator_bed::{AcceleratorBed, AcceleratorBedBuilder, AcceleratorRun};
 pub use measure::{Measurement, measure};
 pub use peak_search::{PeakSearch, Precision, SearchMethod, Trial, find_peak, search_messages};
 pub use server_bed::ServerBed;

@@ -60,7 +60,7 @@ pub struct SearchMethod {
     /// How fine it is.
     pub precision: Precision,
     /// The largest value that is tried.
-    pub most: f64,
+    pub largest: f64,
 }
 
 /// When a search is fine enough.
@@ -86,13 +86,13 @@ impl SearchMethod {
                 start: settings.target_qps,
                 factor: 1.0 + settings.peak_step,
                 precision: Precision::Decimals(settings.peak_decimals),
-                most: f64::MAX,
+                largest: f64::MAX,
             }),
             LoadScenario::MultiStream if settings.loadgen.has_fixed_interval() => Ok(Self {
                 start: settings.samples_per_query as f64,
                 factor: 2.0,
                 precision: Precision::Whole,
-                most: f64::MAX,
+                largest: f64::MAX,
             }),
             scenario => Err(SettingsError::NoPeak { scenario }),
         }
@@ -100,7 +100,7 @@ impl SearchMethod {
 
     /// A search from `start` on that is as fine as a thousandth of that.
     fn to_a_thousandth(start: f64) -> Self {
-        Self { start, factor: 2.0, precision: Precision::Thousandth, most: f64::MAX }
+        Self { start, factor: 2.0, precision: Precision::Thousandth, largest: f64::MAX }
     }
 
     /// The middle, if the search is not at its end.
@@ -202,28 +202,28 @@ fn descend<E>(
 ///
 /// That of `trial`.
 pub fn search_upward<T, E>(
-    way: &SearchMethod,
+    method: &SearchMethod,
     mut trial: impl FnMut(f64) -> Result<Option<T>, E>,
 ) -> Result<PeakSearch<T>, E> {
     let mut search = Steps::new(&mut trial);
-    let (mut low, mut high) = (way.start, way.start);
-    while high <= way.most && search.step(high)? {
+    let (mut low, mut high) = (method.start, method.start);
+    while high <= method.largest && search.step(high)? {
         low = high;
-        high = low * way.factor;
+        high = low * method.factor;
     }
     // What is beyond the most counts as failed; the search ends with the most.
-    search.halve(way, low, high.min(way.most + 1.0))
+    search.halve(method, low, high.min(method.largest + 1.0))
 }
 
 /// Likewise between the start, which is tried, and `high`, which is known to fail.
 fn climb_between<T, E>(
-    way: &SearchMethod,
+    method: &SearchMethod,
     high: f64,
     trial: &mut impl FnMut(f64) -> Result<Option<T>, E>,
 ) -> Result<PeakSearch<T>, E> {
     let mut search = Steps::new(trial);
-    search.step(way.start)?;
-    search.halve(way, way.start, high)
+    search.step(method.start)?;
+    search.halve(method, method.start, high)
 }
 
 /// A search in progress.
@@ -252,12 +252,12 @@ impl<'a, T, E, F: FnMut(f64) -> Result<Option<T>, E>> Steps<'a, T, F> {
     /// Halves the gap between a peak and a value that fails.
     fn halve(
         mut self,
-        way: &SearchMethod,
+        method: &SearchMethod,
         mut low: f64,
         mut high: f64,
     ) -> Result<PeakSearch<T>, E> {
         while self.peak.is_some()
-            && let Some(middle) = way.middle(low, high)
+            && let Some(middle) = method.middle(low, high)
         {
             let end = if self.step(middle)? { &mut low } else { &mut high };
             *end = middle;
@@ -383,7 +383,7 @@ mod tests {
         let found = find_common(30.0, 5, passes).unwrap();
         let (peak, ()) = found.peak.unwrap();
         assert!((70.12..=70.2).contains(&peak), "{peak}");
-        // All five at every peak, and no more than one at the values on the way.
+        // All five at every peak, and no more than one at the values on the method.
         let n_trials = n_trials.into_inner();
         assert!(n_trials < 50, "{n_trials}");
         let nothing =

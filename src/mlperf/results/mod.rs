@@ -8,7 +8,7 @@ mod validity;
 
 pub use performance::{Intervals, Metric, Observations, Performance};
 pub use statistics::{LatencyStatistics, PERCENTILES, count_over_bound};
-pub(crate) use sustained::is_too_fast;
+pub(crate) use sustained::exceeds_capacity;
 pub use sustained::{Unsustained, sustains_rate};
 pub(crate) use validity::EXITED_EARLY;
 pub use validity::{EarlyStoppingOutcome, Estimate, INFERRED_PERCENTILE, Validity};

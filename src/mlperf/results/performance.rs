@@ -150,7 +150,7 @@ impl Performance {
     }
 
     /// Whether the latencies pass, or nothing is asked of them.
-    pub fn passes(&self) -> bool {
+    pub fn meets_constraint(&self) -> bool {
         self.validity.performance != Some(false)
     }
 

@@ -97,11 +97,11 @@ pub fn sustains_rate(
     performance: &Performance,
     most_per_s: f64,
 ) -> bool {
-    performance.validity.holds() && !is_too_fast(settings, performance, most_per_s)
+    performance.validity.holds() && !exceeds_capacity(settings, performance, most_per_s)
 }
 
 /// Whether queries come to a server faster than `most_per_s`.
-pub(crate) fn is_too_fast(
+pub(crate) fn exceeds_capacity(
     settings: &EffectiveSettings,
     performance: &Performance,
     most_per_s: f64,

@@ -1,10 +1,11 @@
 //! Suites of MLPerf: tasks with network, data set and quality target, and the tests of each.
 //!
 //! Sources: Reddi et al., MLPerf Inference Benchmark (ISCA 2020), Tables I to V; Janapa Reddi et al.,
-//! MLPerf Mobile Inference Benchmark (MLSys 2022), Table 1 and section 6; MLPerf Mobile v3.0 results.
+//! MLPerf Mobile Inference Benchmark (MLSys 2022), Table 1 and section 6 of the paper; MLPerf Mobile v3.0 results.
 
 use std::sync::Arc;
 
+use crate::mlperf::settings::LoadScenario;
 use crate::model::Network;
 use crate::units::SimSpan;
 
@@ -132,6 +133,16 @@ pub enum Load {
 }
 
 impl Load {
+    /// Scenario of LoadGen.
+    pub fn scenario(self) -> LoadScenario {
+        match self {
+            Self::SingleStream => LoadScenario::SingleStream,
+            Self::MultiStream { .. } => LoadScenario::MultiStream,
+            Self::Server { .. } => LoadScenario::Server,
+            Self::Offline => LoadScenario::Offline,
+        }
+    }
+
     /// Every load by name, in the order of the paper.
     pub const NAMES: [&str; 4] = ["single-stream", "multi-stream", "server", "offline"];
 
@@ -159,6 +170,12 @@ pub struct Cooldown {
 }
 
 impl Suite {
+    /// The test of the task called `task` under `scenario`, if the suite has it.
+    pub fn test(&self, task: &str, scenario: LoadScenario) -> Option<&Test> {
+        let is_asked = |test: &&Test| *test.task.name == *task && test.load.scenario() == scenario;
+        self.tests.iter().find(is_asked)
+    }
+
     /// Tasks, in order of their first test.
     pub fn tasks(&self) -> Vec<&Arc<Task>> {
         let mut tasks: Vec<&Arc<Task>> = Vec::new();

@@ -10,7 +10,8 @@ use crate::schedule::PolicyFailure;
 use crate::units::{Millijoules, SimTime};
 
 use super::system_under_test::{Completions, Sample, SystemUnderTest};
-use super::workload::{Tenant, Workload};
+use super::tenant::Tenant;
+use super::workload::Workload;
 
 /// Samples of one tenant that wait.
 #[derive(Debug, Default)]
@@ -101,7 +102,7 @@ impl<'a> AcceleratorSystem<'a> {
             batches: Batches { first: frames.requests().len(), ..Batches::default() },
             session_next: next,
             next,
-            holds_back: tenants.clone().any(Tenant::holds_back),
+            holds_back: tenants.clone().any(Tenant::holds_samples_back),
             progress: Vec::new(),
             failure: None,
         })
@@ -121,7 +122,7 @@ impl<'a> AcceleratorSystem<'a> {
 
     /// Opens the next batch of a tenant, or lets an open one grow.
     fn open_batch(&mut self, tenant: usize, now: SimTime) {
-        let &Tenant { batching, bound, .. } = self.workload.tenant(tenant);
+        let &Tenant { batching, relative_deadline, .. } = self.workload.tenant(tenant);
         let queue = &mut self.queues[tenant];
         let size = queue.waiting.len().min(batching.max as usize) as u32;
         match (&mut queue.open, queue.waiting.front()) {
@@ -134,7 +135,8 @@ impl<'a> AcceleratorSystem<'a> {
             {
                 let frame = FrameId::new(queue.n_batches);
                 let model = self.workload.row(tenant, size);
-                let request = self.session.submit(model, frame, arrival, arrival + bound, now);
+                let request =
+                    self.session.submit(model, frame, arrival, arrival + relative_deadline, now);
                 queue.open = Some((request, size));
                 queue.n_batches += 1;
                 self.session_next = self.session.next_event();

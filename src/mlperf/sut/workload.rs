@@ -1,5 +1,5 @@
-//! Workload of accelerators under test: tenants with the costs of all their batches, the models of a
-//! usage scenario in the background, and a scheduler, as one plan of the engine.
+//! Workload of accelerators under test: the batches of every tenant with their costs, the models of the
+//! background, and a scheduler, as one plan of the engine.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -11,7 +11,6 @@ use crate::cost::{CostModel, CostTable, NetworkCost};
 use crate::hardware::{Accelerator, System};
 use crate::ids::{AccelId, ModelId};
 use crate::load::LoadSettings;
-use crate::model::Network;
 use crate::plan::{EngineSettings, Plan};
 use crate::scenario::{ActiveModel, Better, QualityGoal, Scenario, ScenarioError, UnitModel};
 use crate::schedule::{Breakdown, Policy, PolicyFailure};
@@ -19,50 +18,44 @@ use crate::score::ScoreSettings;
 use crate::units::{Cycles, FrameRate, SimSpan};
 
 use super::batching::Batching;
+use super::tenant::{Background, Tenant};
 
-/// A network that queries are issued for.
-#[derive(Debug, Clone)]
-pub struct Tenant {
-    /// Network.
-    pub network: Arc<Network>,
-    /// How its samples are joined.
-    pub batching: Batching,
-    /// From arrival to deadline, for schedulers that look at deadlines.
-    pub bound: SimSpan,
-}
-
-impl Tenant {
-    /// Whether samples wait for others while an accelerator is idle.
-    pub(crate) fn holds_back(&self) -> bool {
-        self.batching.wait > SimSpan::ZERO
-    }
-}
-
-/// A bench that cannot be set up.
+/// Reason why a workload cannot run on a system.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum BedError {
+pub enum WorkloadError {
+    /// There is no tenant.
+    #[error("no tenant; queries are issued for at least one")]
+    NoTenant,
+    /// The largest batch of a tenant is out of range.
+    #[error("batches of up to {found}; allowed are 1 to {}", Batching::MAX)]
+    BatchSize {
+        /// Largest batch.
+        found: u32,
+    },
+    /// The cost of a layer does not depend on the batch size.
+    #[error("the cost model leaves batches out: they would be free; take batches of 1")]
+    NoBatchCosts,
+    /// The scheduler knows all requests before the run.
+    #[error(
+        "{scheduler} is shown every request before the run, which a load generator does not tell"
+    )]
+    Clairvoyant {
+        /// Label of the scheduler.
+        scheduler: Box<str>,
+    },
     /// A network cannot run on an accelerator.
     #[error(transparent)]
     Cost(#[from] CostError),
-    /// Networks whose names collide.
+    /// Names of networks collide.
     #[error("{}", .0.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "))]
     Scenario(Vec<ScenarioError>),
 }
 
-/// What runs beside the queries, for as long as they come.
+/// Everything that runs on a system, as the engine runs it.
 #[derive(Debug, Clone)]
-pub struct Background {
-    /// Usage scenario.
-    pub scenario: Arc<Scenario>,
-    /// Its draws; its duration is that of the test.
-    pub load: LoadSettings,
-}
-
-/// Everything that runs on a system, as the engine plays it.
-#[derive(Debug, Clone)]
-pub struct Workload {
-    /// Models of the usage scenario, then the batches of every tenant.
+pub(crate) struct Workload {
+    /// Models of the background, then the batches of every tenant.
     plan: Plan,
     /// Costs of those models.
     costs: Arc<CostTable>,
@@ -70,16 +63,41 @@ pub struct Workload {
     tenants: Vec<(Range<usize>, Tenant)>,
 }
 
+/// Checks that `scheduler` can assign accelerators to queries.
+///
+/// # Errors
+///
+/// [`WorkloadError::Clairvoyant`] if it has to know all requests before the run.
+pub(crate) fn check_scheduler(scheduler: &Policy) -> Result<(), WorkloadError> {
+    match scheduler.is_clairvoyant() {
+        true => Err(WorkloadError::Clairvoyant { scheduler: scheduler.label().as_ref().into() }),
+        false => Ok(()),
+    }
+}
+
+fn check_tenants(tenants: &[Tenant], cost_model: &dyn CostModel) -> Result<(), WorkloadError> {
+    if tenants.is_empty() {
+        return Err(WorkloadError::NoTenant);
+    }
+    for found in tenants.iter().map(|tenant| tenant.batching.max) {
+        if !(1..=Batching::MAX).contains(&found) {
+            return Err(WorkloadError::BatchSize { found });
+        }
+        if found > 1 && !cost_model.supports_batches() {
+            return Err(WorkloadError::NoBatchCosts);
+        }
+    }
+    Ok(())
+}
+
 impl Workload {
-    /// Costs `tenants` in batches of every size on `system`, whose accelerators `scheduler` hands out.
+    /// The workload of `tenants` and `background` on `system`, whose accelerators `scheduler` assigns.
+    /// Costs the batches of every tenant up to its largest one.
     ///
     /// # Errors
     ///
-    /// [`BedError`].
-    ///
-    /// # Panics
-    ///
-    /// If there is no tenant, or one whose largest batch is not allowed.
+    /// [`WorkloadError`] if there is no tenant, a batch size is out of range or has no costs of its
+    /// own, the scheduler is clairvoyant, a network cannot run, or names collide.
     pub(crate) fn new(
         tenants: Vec<Tenant>,
         background: Option<&Background>,
@@ -87,12 +105,12 @@ impl Workload {
         cost_model: &dyn CostModel,
         scheduler: Policy,
         engine: EngineSettings,
-    ) -> Result<Self, BedError> {
-        let allowed = |tenant: &Tenant| (1..=Batching::MAX).contains(&tenant.batching.max);
-        assert!(!tenants.is_empty() && tenants.iter().all(allowed), "batches have a size");
-        let beside = background.map(|it| &*it.scenario);
-        let mut models = beside.map_or(Vec::new(), |it| it.models().to_vec());
-        let streams = beside.map_or(Vec::new(), |it| it.streams().to_vec());
+    ) -> Result<Self, WorkloadError> {
+        check_scheduler(&scheduler)?;
+        check_tenants(&tenants, cost_model)?;
+        let usage = background.map(|it| &*it.scenario);
+        let mut models = usage.map_or(Vec::new(), |it| it.models().to_vec());
+        let streams = usage.map_or(Vec::new(), |it| it.streams().to_vec());
         let mut rows = Vec::with_capacity(tenants.len());
         for tenant in tenants {
             let first = models.len();
@@ -100,11 +118,12 @@ impl Workload {
             models.extend((1..=tenant.batching.max).map(|samples| batch(&tenant, number, samples)));
             rows.push((first..models.len(), tenant));
         }
-        let scenario = Scenario::new("queries", streams, models).map_err(BedError::Scenario)?;
+        let scenario =
+            Scenario::new("queries", streams, models).map_err(WorkloadError::Scenario)?;
         let mut cells = Vec::with_capacity(scenario.models().len() * system.accelerators().len());
-        if let Some(beside) = beside {
-            let library = CostLibrary::evaluate(cost_model, [(beside, &*system)]);
-            cells.extend(library.table(beside, &system)?.into_networks());
+        if let Some(usage) = usage {
+            let library = CostLibrary::evaluate(cost_model, [(usage, &*system)]);
+            cells.extend(library.table(usage, &system)?.into_networks());
         }
         for (_, tenant) in &rows {
             cells.extend(batch_costs(tenant, &system, cost_model)?);
@@ -121,7 +140,7 @@ impl Workload {
         Ok(Self { plan, costs: Arc::new(costs), tenants: rows })
     }
 
-    /// What the engine plays: models of the usage scenario, then the batches of every tenant.
+    /// Plan of the engine: models of the background, then the batches of every tenant.
     pub(crate) fn plan(&self) -> &Plan {
         &self.plan
     }
@@ -147,26 +166,26 @@ impl Workload {
         &self.tenants[tenant].1
     }
 
-    /// The model that stands for a batch.
+    /// Model that stands for a batch of `samples` samples.
     pub(crate) fn row(&self, tenant: usize, samples: u32) -> ModelId {
         ModelId::new(self.tenants[tenant].0.start + samples as usize - 1)
     }
 
-    /// What is said of a scheduler that drops a query.
+    /// Failure of a scheduler that drops a query.
     pub(crate) fn dropped_query(&self) -> PolicyFailure {
         let message = "it gave up a query, which no load generator allows";
         Breakdown::new(message).of(self.plan.scheduler.label())
     }
 
-    /// Samples of a tenant per second that the accelerators serve in full batches, each by itself.
+    /// Throughput of a tenant in full batches, with every accelerator in use \[samples/s\].
     pub(crate) fn capacity_per_s(&self, tenant: usize) -> f64 {
         let max = self.tenant(tenant).batching.max;
         let model = self.row(tenant, max);
         self.accelerators().map(|at| rate(max, self.costs.latency(model, at))).sum()
     }
 
-    /// Samples of a tenant per second that the accelerators complete at most, in batches of any size. A
-    /// scheduler that takes layers one by one may run each where it is fastest.
+    /// Upper bound of the throughput of a tenant, in batches of any size \[samples/s\]. A scheduler that
+    /// assigns single layers may run each where it is fastest.
     pub(crate) fn max_samples_per_s(&self, tenant: usize) -> f64 {
         let (costs, scheduler) = (&self.costs, &self.plan.scheduler);
         let in_batches = |samples: u32| -> f64 {
@@ -179,7 +198,7 @@ impl Workload {
         (1..=self.tenant(tenant).batching.max).map(in_batches).fold(0.0, f64::max)
     }
 
-    /// What a model takes with every layer on the accelerator that is fastest at it.
+    /// Latency of a model with every layer on the accelerator that is fastest at it.
     fn shortest(&self, model: ModelId) -> SimSpan {
         let (costs, system) = (&self.costs, &self.plan.system);
         let layers = |at: AccelId| &costs.network(model, at).layers;
@@ -197,17 +216,17 @@ impl Workload {
         if n_layers == 0 { whole } else { whole.min(by_layer) }
     }
 
-    pub(crate) fn accelerators(&self) -> impl Iterator<Item = AccelId> + use<> {
+    fn accelerators(&self) -> impl Iterator<Item = AccelId> + use<> {
         (0..self.costs.n_accelerators()).map(AccelId::new)
     }
 }
 
-/// Samples per second of batches that take so long. Nothing is faster than the clock.
+/// Throughput of batches of `samples` samples that take `latency`, at least 1 ns \[samples/s\].
 fn rate(samples: u32, latency: SimSpan) -> f64 {
     f64::from(samples) * 1e9 / latency.ns().max(1) as f64
 }
 
-/// A batch of tenant `number` as the engine sees it: a model of its own.
+/// A batch of tenant `number` as a model of its own.
 fn batch(tenant: &Tenant, number: usize, samples: u32) -> ActiveModel {
     let name: Box<str> = format!("{number}: {} x{samples}", tenant.network.name()).into();
     ActiveModel {
@@ -226,7 +245,7 @@ fn batch(tenant: &Tenant, number: usize, samples: u32) -> ActiveModel {
         rate: FrameRate::from_fps(1.0).expect("one is a rate"),
         inputs: Vec::new(),
         dependencies: Vec::new(),
-        relative_deadline: Some(tenant.bound),
+        relative_deadline: Some(tenant.relative_deadline),
     }
 }
 

@@ -146,7 +146,7 @@ impl<'a> TenantOption<'a> {
         let max = self.count("max_batch", Batching::MAX)?.unwrap_or(self.args.max_batch);
         let load = TenantTest { arrivals: self.arrivals()?, settings: self.settings(bound)? };
         let network = Arc::clone(&self.test.task.network);
-        let tenant = Tenant { network, batching: Batching { max, wait }, bound };
+        let tenant = Tenant { network, batching: Batching { max, wait }, relative_deadline: bound };
         Ok(Asked { test: self.test, tenant, load })
     }
 

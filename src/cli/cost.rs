@@ -9,13 +9,14 @@ use crate::config::{Catalog, Edition};
 use crate::cost::batch::BatchCosts;
 use crate::cost::{CostError, CostModel, PairNames};
 use crate::dataflow::Dataflow;
+use crate::experiment::NamedCostModel;
 use crate::hardware::platform::{Instance, Platform, Resources};
 use crate::hardware::{Accelerator, Memory, Noc, System};
 use crate::model::Network;
 use crate::report::cost::{BatchReport, CostReport, Report, Variant, explain_layer};
 
-use super::costs::{self, CostChoice};
-use super::message::{Failure, input_hint};
+use super::costs;
+use super::message::{Failure, input_hints};
 use super::options::{Format, edition};
 use super::output::Complete;
 use super::places::Places;
@@ -103,13 +104,14 @@ const MAX_PAIRS: usize = 10_000;
 ///
 /// Bad input, no accelerator that any network can run on, or a file that cannot be written.
 pub fn run(args: &CostArgs) -> Result<(), Failure> {
-    let mut catalog = Catalog::with_networks(args.networks).on_old_name(input_hint);
+    let mut catalog = Catalog::with_networks(args.networks);
     let choices = cost_models(args, &mut catalog)?;
     let networks = networks(args, &mut catalog)?;
     let accelerators = accelerators(args, &mut catalog)?;
+    input_hints(catalog.old_names());
     for choice in &choices {
         let names = networks.iter().map(|network| network.name());
-        choice.warn(&catalog, names, accelerators.iter());
+        costs::warn(choice, &catalog, names, accelerators.iter());
     }
     if let Some(layer) = &args.layer {
         refuse_unknown_layer(layer, &networks)?;
@@ -134,7 +136,7 @@ pub fn run(args: &CostArgs) -> Result<(), Failure> {
         )));
     }
     let both = |accelerator: &Accelerator| {
-        let variant = |choice: &CostChoice| Variant {
+        let variant = |choice: &NamedCostModel| Variant {
             cost_model: choice.name.clone(),
             accelerator: accelerator.clone(),
         };
@@ -199,7 +201,7 @@ fn complain(report: &dyn Report) -> Result<(), Failure> {
 
 fn explain(
     args: &CostArgs,
-    choices: &[CostChoice],
+    choices: &[NamedCostModel],
     networks: &[Arc<Network>],
     accelerators: &[Accelerator],
 ) -> Result<(), Failure> {
@@ -235,7 +237,7 @@ fn refuse_unknown_layer(layer: &str, networks: &[Arc<Network>]) -> Result<(), Fa
     Err(Failure::Argument(format!("no network has a layer `{layer}`{hint}")))
 }
 
-fn cost_models(args: &CostArgs, catalog: &mut Catalog) -> Result<Vec<CostChoice>, Failure> {
+fn cost_models(args: &CostArgs, catalog: &mut Catalog) -> Result<Vec<NamedCostModel>, Failure> {
     if args.cost_model.is_empty() {
         return Ok(vec![costs::choose(catalog, COST_MODEL)?]);
     }

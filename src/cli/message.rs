@@ -7,6 +7,7 @@ use std::ops::Range;
 use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
 
 use crate::config::{ConfigError, OldName, Problem, Source};
+use crate::experiment::ExperimentError;
 use crate::renamed::Renamed;
 use crate::text;
 
@@ -80,15 +81,15 @@ pub fn say(line: fmt::Arguments<'_>) {
 
 /// Prints the hint for an old name, once in a command however often the name was given.
 pub fn hint(renamed: Renamed) {
-    hint_text(&renamed.to_string());
+    print_hint(&renamed.to_string());
 }
 
-/// Prints the hint for an old name in an input, once in a command.
-pub fn input_hint(old: &OldName) {
-    hint_text(&old.to_string());
+/// Prints the hints for old names in inputs, each once in a command.
+pub fn input_hints(names: impl IntoIterator<Item = OldName>) {
+    names.into_iter().for_each(|name| print_hint(&name.to_string()));
 }
 
-fn hint_text(hint: &str) {
+fn print_hint(hint: &str) {
     if console::is_first_hint(hint) {
         say(format_args!("note: {hint}"));
     }
@@ -97,6 +98,15 @@ fn hint_text(hint: &str) {
 /// Prints what is already fit for a terminal.
 pub fn say_drawn(lines: &str) {
     let _ = out_of_the_way(|| Stream::Err.write_all(format!("{lines}\n").as_bytes()));
+}
+
+impl From<ExperimentError> for Failure {
+    fn from(error: ExperimentError) -> Self {
+        match error {
+            ExperimentError::Config(error) => Self::Input(error),
+            error => Self::Argument(error.to_string()),
+        }
+    }
 }
 
 impl From<ConfigError> for Failure {

@@ -8,7 +8,7 @@ use crate::cost::{CostModel, PairNames};
 use crate::hardware::Accelerator;
 use crate::model::Network;
 
-use super::message::{Failure, input_hint};
+use super::message::Failure;
 use super::{cost, costs};
 
 /// Prices the networks that `xrsim cost` prices by default on the hardware that the file at `path`
@@ -19,7 +19,7 @@ use super::{cost, costs};
 ///
 /// If none can run, and why.
 pub fn check(kind: Kind, path: &Path) -> Result<Option<String>, Failure> {
-    let mut catalog = Catalog::new().on_old_name(input_hint);
+    let mut catalog = Catalog::new();
     let accelerators = accelerators(kind, path, &mut catalog)?;
     if accelerators.is_empty() {
         return Ok(None);

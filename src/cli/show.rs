@@ -5,7 +5,7 @@ use clap::Args;
 use crate::config::{Catalog, Model};
 use crate::report::network::Facts;
 
-use super::message::{Failure, input_hint};
+use super::message::{Failure, input_hints};
 use super::{output, schedulers};
 
 /// Print an input file (the YAML of a scenario, system, dataflow, network, platform or sweep), or
@@ -26,11 +26,12 @@ pub fn run(args: &ShowArgs) -> Result<(), Failure> {
     if let Some(scheduler) = schedulers::find(&args.name) {
         return output::print(&schedulers::describe(scheduler));
     }
-    let mut catalog = Catalog::new().on_old_name(input_hint);
+    let mut catalog = Catalog::new();
     let mut text = catalog.text(&args.name)?.text().to_string();
     if let Ok(model) = catalog.model(&args.name) {
         text += &facts(&model).to_comments();
     }
+    input_hints(catalog.old_names());
     output::print(&text)
 }
 

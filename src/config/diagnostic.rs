@@ -3,7 +3,7 @@
 use std::fmt;
 use std::ops::Range;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use ordered_float::OrderedFloat;
 use thiserror::Error;
@@ -53,6 +53,23 @@ pub struct OldName {
     pub place: Option<(String, usize)>,
     /// The name and the one that took its place.
     pub renamed: Renamed,
+}
+
+/// Old names that the inputs of a catalog use, each once, in order of first use.
+#[derive(Debug, Clone, Default)]
+pub(super) struct OldNames(Arc<Mutex<Vec<OldName>>>);
+
+impl OldNames {
+    pub(super) fn add(&self, name: OldName) {
+        let mut names = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+
+    pub(super) fn to_vec(&self) -> Vec<OldName> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
 }
 
 impl fmt::Display for OldName {

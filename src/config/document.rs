@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::yaml::read::{At, Problems, unknown_name};
 use super::yaml::{self, Node};
-use super::{ConfigError, Kind, OldName, Problem, Source, kind};
+use super::{ConfigError, Kind, OldName, OldNames, Problem, Source, kind};
 use crate::renamed::Renamed;
 
 /// Problems of one file that are reported.
@@ -19,7 +19,7 @@ pub(super) struct Document {
     /// Folder that paths in the file are relative to; none for embedded files.
     pub folder: Option<PathBuf>,
     /// Receives the old names that the file uses.
-    pub on_old_name: Option<fn(&OldName)>,
+    pub old_names: OldNames,
 }
 
 impl Document {
@@ -66,14 +66,11 @@ impl Document {
 
     /// Reports every old name of a key once, with the line of its first use.
     fn report_old_keys(&self, keys: &[At<Renamed>]) {
-        let Some(report) = self.on_old_name else {
-            return;
-        };
         for (index, At { span, value: renamed }) in keys.iter().enumerate() {
             if keys[..index].iter().all(|earlier| earlier.value != *renamed) {
                 let (line, _) = self.source.position(span.start);
                 let place = Some((self.source.name().to_string(), line));
-                report(&OldName { place, renamed: *renamed });
+                self.old_names.add(OldName { place, renamed: *renamed });
             }
         }
     }

@@ -29,6 +29,7 @@ mod scenario;
 mod yaml;
 
 pub use catalog::{Catalog, Edition, Hardware, InputFile};
+use diagnostic::OldNames;
 pub use diagnostic::{ConfigError, OldName, Problem, nearest};
 pub use document::resolve;
 pub use files::{Source, read_bounded};

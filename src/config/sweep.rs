@@ -12,7 +12,7 @@ use super::range;
 use super::yaml::read::{At, Problems, at_most, list, named, number, printable, text};
 use super::yaml::tree::Entry;
 use super::yaml::{Fields, Node, Value};
-use super::{ConfigError, Kind, Problem, Source};
+use super::{ConfigError, Kind, OldNames, Problem, Source};
 
 /// Text and where it was written.
 type Text = At<Box<str>>;
@@ -81,7 +81,7 @@ impl SweepDraft {
     /// The error that `problems` of what was written are.
     pub fn invalid(&self, problems: Vec<Problem>) -> ConfigError {
         let source = Arc::clone(&self.source);
-        let document = Document { source, folder: None, on_old_name: None };
+        let document = Document { source, folder: None, old_names: OldNames::default() };
         document.invalid(problems)
     }
 

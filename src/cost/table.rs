@@ -18,7 +18,7 @@ use super::{CostModel, Entry, Explanation, Infeasible, LayerCost, NetworkCost, c
 /// Registry entry.
 pub(super) const ENTRY: Entry = Entry {
     name: "table",
-    help: "measured latency and energy per network or layer, from a CSV file of yours",
+    help: "measured latency and energy per network or layer, from your own CSV file",
     source: "your measurements",
     build: None,
 };

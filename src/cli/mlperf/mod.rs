@@ -15,15 +15,15 @@ use rayon::prelude::*;
 use serde_json::{Map, Value};
 
 use crate::config::{Catalog, Kind};
+use crate::experiment::programs;
 use crate::mlperf::benchmark::{TestError, TestOptions, TestResult, run_test};
 use crate::mlperf::rules::{Benchmark, Load, ROUNDS, Round, Suite, Test};
 use crate::mlperf::settings::MAX_SAMPLES;
 use crate::units::SimSpan;
 
-use super::message::{Failure, input_hint};
+use super::message::{Failure, input_hints};
 use super::output::OutputSet;
 use super::places::Places;
-use super::programs;
 use super::trace::CompleteTrace;
 
 pub use crate::mlperf::logs::files::RECORD;
@@ -38,7 +38,7 @@ use target::Target;
 ///
 /// Bad input, a network that cannot run on the system, or output that cannot be written.
 pub fn run(args: &MlperfArgs) -> Result<(), Failure> {
-    let mut catalog = Catalog::new().on_old_name(input_hint);
+    let mut catalog = Catalog::new();
     let (suite, rules) = suite_and_rules(args, &mut catalog)?;
     if !args.tenant.is_empty() {
         return tenants::run(args, &mut catalog, &suite, &rules);
@@ -46,6 +46,7 @@ pub fn run(args: &MlperfArgs) -> Result<(), Failure> {
     let tests = tests(args, &suite)?;
     trace::check(args, &tests)?;
     let target = Target::new(args, &mut catalog)?;
+    input_hints(catalog.old_names());
     target.warn(&catalog, tests.iter().map(|test| test.task.network.name()));
     places(args, &catalog).folder(args.out.as_deref(), results::files(&tests)).check()?;
     let inputs = inputs(args, &catalog)?;
@@ -85,7 +86,7 @@ fn places(args: &MlperfArgs, catalog: &Catalog) -> Places {
 
 /// SHA-256 of what a command reads, as it is before a policy runs.
 fn inputs(args: &MlperfArgs, catalog: &Catalog) -> Result<Map<String, Value>, Failure> {
-    programs::sha256_of_inputs(catalog, args.scheduler.as_deref())
+    Ok(programs::sha256_of_inputs(catalog.inputs(), args.scheduler.as_deref())?)
 }
 
 /// The suite that is asked for, and its rules.

@@ -20,7 +20,7 @@ use super::embedded::{self, Embedded};
 use super::network::Model;
 use super::suite::Suite;
 use super::yaml::read::printable;
-use super::{ConfigError, Kind, OldName, Source, SweepDraft};
+use super::{ConfigError, Kind, OldName, OldNames, Source, SweepDraft};
 use super::{mix, nearest};
 use crate::renamed::{self, Renamed};
 
@@ -107,8 +107,7 @@ pub struct Catalog {
     networks_of: Edition,
     /// Folder of paths that are in no file; the working directory if there is none.
     folder: Option<PathBuf>,
-    /// Receives old names that references and files use.
-    on_old_name: Option<fn(&OldName)>,
+    old_names: OldNames,
     used: BTreeMap<String, Arc<Source>>,
     /// Those of them that do not come with the program.
     opened: BTreeSet<PathBuf>,
@@ -152,12 +151,6 @@ impl Catalog {
     /// A catalog in which names of networks mean those of `networks`.
     pub fn with_networks(networks: Edition) -> Self {
         Self { networks_of: networks, ..Self::default() }
-    }
-
-    /// The same catalog, which passes every old name that a reference or a file uses to `report`.
-    #[must_use]
-    pub fn on_old_name(self, report: fn(&OldName)) -> Self {
-        Self { on_old_name: Some(report), ..self }
     }
 
     /// The same catalog for references from a file in `folder`, which paths are relative to.
@@ -378,6 +371,11 @@ impl Catalog {
         self.used.iter().map(file).collect()
     }
 
+    /// Old names that references and files used so far, in order of first use.
+    pub fn old_names(&self) -> Vec<OldName> {
+        self.old_names.to_vec()
+    }
+
     /// Every file of the user's that was used so far.
     pub fn opened(&self) -> impl Iterator<Item = PathBuf> {
         self.opened.iter().cloned()
@@ -409,7 +407,7 @@ impl Catalog {
         if let Some((current, renamed)) = current_reference(kinds, reference)
             && !path.exists()
         {
-            self.on_old_name.iter().for_each(|report| report(&OldName { place: None, renamed }));
+            self.old_names.add(OldName { place: None, renamed });
             return self.locate(kinds, &current, edition, None);
         }
         if path.exists() {
@@ -430,13 +428,13 @@ impl Catalog {
     fn embedded(&mut self, file: &Embedded) -> Document {
         let entry = self.used.entry(file.path.into());
         let source = entry.or_insert_with(|| Source::new(file.path, file.text));
-        Document { source: Arc::clone(source), folder: None, on_old_name: self.on_old_name }
+        Document { source: Arc::clone(source), folder: None, old_names: self.old_names.clone() }
     }
 
     fn open(&mut self, path: PathBuf) -> Result<Document, ConfigError> {
         let source = self.read_from(&path)?;
         let folder = path.parent().unwrap_or(Path::new("")).into();
-        Ok(Document { source, folder: Some(folder), on_old_name: self.on_old_name })
+        Ok(Document { source, folder: Some(folder), old_names: self.old_names.clone() })
     }
 }
 

@@ -310,12 +310,12 @@ fn accelerators_of_one_make_are_costed_once_unless_names_matter() {
     let (model, first, second) = (ModelId::new(0), AccelId::new(0), AccelId::new(1));
 
     let computed = table(&Maestro);
-    let shared = |accelerator| std::ptr::from_ref(computed.network(model, accelerator));
+    let shared = |accelerator| std::ptr::from_ref(computed.on(model, accelerator).network());
     assert_eq!(shared(first), shared(second));
 
     let records = vec![record("WS-0", None, 1.0, 1.0), record("WS-1", None, 2.0, 1.0)];
     let measured = table(&CostRecords::new(records).unwrap());
-    assert_eq!(measured.latency(model, first).as_ms(), 1.0);
-    assert_eq!(measured.latency(model, second).as_ms(), 2.0);
+    assert_eq!(measured.on(model, first).latency().as_ms(), 1.0);
+    assert_eq!(measured.on(model, second).latency().as_ms(), 2.0);
     assert_eq!(measured.best_latency(model).as_ms(), 1.0);
 }

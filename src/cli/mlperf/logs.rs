@@ -4,7 +4,6 @@ use std::io::Write as _;
 
 use crate::mlperf::logs::{ACCURACY_LOG, DetailLog, LoggedRun, render_summary};
 use crate::mlperf::results::Performance;
-use crate::mlperf::run::Ending;
 use crate::mlperf::settings::EffectiveSettings;
 
 use super::super::message::Failure;
@@ -30,17 +29,16 @@ pub fn write(
     set: &mut OutputSet,
     place: impl Fn(&str) -> String,
     settings: &EffectiveSettings,
-    pass: &LoggedRun,
+    run: &LoggedRun,
     performance: &Performance,
     system: &str,
 ) -> Result<(), Failure> {
-    let errors = pass.endings.iter().filter(|ending: &&Ending| ending.is_error()).count();
-    let text = render_summary(settings, performance, system, errors);
+    let text = render_summary(settings, performance, system, run.n_errors());
     set.bytes(&place(SUMMARY), text.as_bytes())?;
     let name = place(DETAIL);
     let mut file = set.file(&name)?;
     let failure = |error| Failure::writing(&set.folder().join(&name).display(), &error);
-    let log = DetailLog::of_run(settings, pass, performance, system);
+    let log = DetailLog::of_run(settings, run, performance, system);
     log.write(&mut file).map_err(failure)?;
     set.add(&name, file)?;
     set.bytes(&place(ACCURACY), ACCURACY_LOG.as_bytes())

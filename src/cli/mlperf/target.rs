@@ -79,7 +79,7 @@ impl Target {
         match &self.kind {
             Kind::Accelerators(accelerators) => {
                 let tenant = Tenant::of_test(test, self.batching);
-                Ok(Box::new(accelerators.bench(vec![tenant])?))
+                Ok(Box::new(accelerators.bed(vec![tenant])?))
             }
             Kind::Servers { name, tables, servers } => {
                 let time = tables.of(&test.task.name).ok_or_else(|| {
@@ -164,12 +164,12 @@ impl Accelerators {
         })
     }
 
-    /// The bench of `tenants`.
+    /// Test bed of `tenants`.
     ///
     /// # Errors
     ///
     /// A network that cannot run on the system.
-    pub fn bench(&self, tenants: Vec<Tenant>) -> Result<AcceleratorBed, Failure> {
+    pub fn bed(&self, tenants: Vec<Tenant>) -> Result<AcceleratorBed, Failure> {
         AcceleratorBed::builder(Arc::clone(&self.system), &*self.costs.model)
             .tenants(tenants)
             .background(self.background.clone())

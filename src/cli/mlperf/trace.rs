@@ -56,15 +56,15 @@ pub fn write(
         )));
     }
     let tenant = Tenant::of_test(made.test, target.batching);
-    let bench = accelerators.bench(vec![tenant])?;
-    let played = bench.run(&made.outcome.settings, Traced::All).map_err(super::super::argument)?;
-    let plan = bench.plan();
+    let bed = accelerators.bed(vec![tenant])?;
+    let played = bed.run(&made.outcome.settings, Traced::All).map_err(super::super::argument)?;
+    let plan = bed.plan();
     let spec = RunSpec::new(plan.clone(), Semantics::Principled);
     let trace = played.run.trace;
     let result = RunResult {
         scorecard: score(&plan.scenario, &trace, &plan.score),
         inferences: inferences(&plan.scenario, &trace, &plan.score),
-        costs: Arc::clone(bench.costs()),
+        costs: Arc::clone(bed.costs()),
         trace,
     };
     let mut file = TraceFile::create(path, std::slice::from_ref(&spec))?;

@@ -52,7 +52,7 @@ pub fn find_peak<T, E: From<SettingsError>>(
 /// Deviation: LoadGen would search for ever where the numbers have fewer decimals than it wants; this
 /// search ends at two neighbouring numbers.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct SearchMethod {
+pub(super) struct SearchMethod {
     /// Where it starts.
     pub start: f64,
     /// Factor by which it goes up.
@@ -65,7 +65,7 @@ pub struct SearchMethod {
 
 /// When a search is fine enough.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Precision {
+pub(super) enum Precision {
     /// When both ends agree in so many decimals.
     Decimals(i32),
     /// When both ends differ by a thousandth of the lower one.
@@ -126,7 +126,7 @@ const MAX_STARTS: usize = 5;
 /// # Errors
 ///
 /// That of `trial`.
-pub fn find_highest<T, E>(
+pub(super) fn find_highest<T, E>(
     start: f64,
     mut trial: impl FnMut(f64) -> Result<Option<T>, E>,
 ) -> Result<PeakSearch<T>, E> {
@@ -151,7 +151,7 @@ pub fn find_highest<T, E>(
 /// # Errors
 ///
 /// That of `passes`.
-pub fn find_common<E: Send>(
+pub(super) fn find_common<E: Send>(
     start: f64,
     n: usize,
     passes: impl Fn(f64, usize) -> Result<bool, E> + Sync,
@@ -201,7 +201,7 @@ fn descend<E>(
 /// # Errors
 ///
 /// That of `trial`.
-pub fn search_upward<T, E>(
+pub(super) fn search_upward<T, E>(
     method: &SearchMethod,
     mut trial: impl FnMut(f64) -> Result<Option<T>, E>,
 ) -> Result<PeakSearch<T>, E> {

@@ -150,7 +150,7 @@ impl Arrivals {
     /// # Errors
     ///
     /// If a rate is out of range.
-    pub fn times_as_fast(self, factor: f64) -> Result<Self, SettingsError> {
+    pub fn scaled(self, factor: f64) -> Result<Self, SettingsError> {
         let rate = |rate: f64| match rate * factor {
             allowed if (0.0..=MAX_RATE).contains(&allowed) => Ok(allowed),
             other => Err(SettingsError::OutOfRange {

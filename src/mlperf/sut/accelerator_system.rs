@@ -169,7 +169,7 @@ impl<'a> AcceleratorSystem<'a> {
     }
 
     /// Plays what happens up to `until`, before it or at it as `included` says.
-    pub fn play(&mut self, until: SimTime, included: bool, completions: &mut Completions) {
+    pub fn run_until(&mut self, until: SimTime, included: bool, completions: &mut Completions) {
         while let Some(now) = self.next
             && (now < until || (now == until && included))
         {
@@ -177,7 +177,7 @@ impl<'a> AcceleratorSystem<'a> {
                 self.open_overdue(now);
             }
             if self.session_next == Some(now) {
-                self.play_instant(now, completions);
+                self.run_instant(now, completions);
             }
             self.next = self.next_instant();
         }
@@ -191,7 +191,7 @@ impl<'a> AcceleratorSystem<'a> {
         }
     }
 
-    fn play_instant(&mut self, now: SimTime, completions: &mut Completions) {
+    fn run_instant(&mut self, now: SimTime, completions: &mut Completions) {
         let mut progress = std::mem::take(&mut self.progress);
         if let Err(failure) = self.session.play(now, &mut progress) {
             self.failure = Some(failure);
@@ -226,7 +226,7 @@ impl<'a> AcceleratorSystem<'a> {
 
     /// Lets everything that is under way end.
     pub fn drain(&mut self, completions: &mut Completions) {
-        self.play(SimTime::MAX, true, completions);
+        self.run_until(SimTime::MAX, true, completions);
     }
 
     /// What the scheduler failed with.
@@ -252,7 +252,7 @@ impl<'a> AcceleratorSystem<'a> {
 
 impl SystemUnderTest for AcceleratorSystem<'_> {
     fn issue(&mut self, now: SimTime, query: &[Sample], completions: &mut Completions) -> SimTime {
-        self.play(now, false, completions);
+        self.run_until(now, false, completions);
         self.arrive(0, query, now);
         now
     }
@@ -262,6 +262,6 @@ impl SystemUnderTest for AcceleratorSystem<'_> {
     }
 
     fn advance(&mut self, until: SimTime, completions: &mut Completions) {
-        self.play(until, true, completions);
+        self.run_until(until, true, completions);
     }
 }

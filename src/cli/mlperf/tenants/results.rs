@@ -2,8 +2,8 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::mlperf::benchmark::{TenantResult, TestOptions, Trial};
-use crate::mlperf::logs::files;
+use crate::mlperf::benchmark::{MultiTenantResult, TenantResult, TestOptions, Trial};
+use crate::mlperf::logs::{LoggedRun, files};
 use crate::report::table;
 
 use super::super::super::message::{Failure, say};
@@ -13,17 +13,17 @@ use super::super::super::table_style;
 use super::super::logs;
 use super::super::results::{once, reason, short, unscored};
 use super::super::target::Accelerators;
-use super::{Asked, Played};
+use super::Asked;
 
 /// Tenants that were played.
 pub(super) struct Results<'a> {
     pub(super) system: String,
     pub(super) accelerators: &'a Accelerators,
-    pub(super) rules: &'a TestOptions,
+    pub(super) options: &'a TestOptions,
     /// SHA-256 of the files that were read.
     pub(super) inputs: Map<String, Value>,
     pub(super) asked: &'a [Asked<'a>],
-    pub(super) played: Played,
+    pub(super) measured: MultiTenantResult,
 }
 
 /// Columns of the queries of a tenant.
@@ -74,7 +74,7 @@ impl Results<'_> {
     }
 
     fn rows(&self) -> impl Iterator<Item = (usize, &Asked<'_>, &TenantResult)> {
-        let pairs = self.asked.iter().zip(&self.played.outcomes).enumerate();
+        let pairs = self.asked.iter().zip(&self.measured.tenants).enumerate();
         pairs.map(|(index, (asked, outcome))| (index + 1, asked, outcome))
     }
 
@@ -112,23 +112,27 @@ impl Results<'_> {
         let scheduler = self.accelerators.scheduler.label();
         let mut text = format!(
             "tenants at once under the rules of {} on {}, {scheduler}\n{}",
-            self.rules.round.name,
+            self.options.round.name,
             self.system,
             table::render(&lines)
         );
-        if !self.played.trials.is_empty() {
-            let factor = short(self.played.factor);
-            text.push_str(&match self.played.outcomes.iter().all(TenantResult::holds) {
-                true => format!("all bounds hold at up to {factor} times the rates given\n"),
-                false => format!("not all bounds hold even at {factor} times the rates given\n"),
-            });
+        if !self.measured.trials.is_empty() {
+            let factor = short(self.measured.factor);
+            text.push_str(
+                &match self.measured.tenants.iter().all(TenantResult::meets_constraint) {
+                    true => format!("all bounds hold at up to {factor} times the rates given\n"),
+                    false => {
+                        format!("not all bounds hold even at {factor} times the rates given\n")
+                    }
+                },
+            );
         }
         for (tenant, asked, outcome) in self.rows().filter(|(.., outcome)| !outcome.is_valid()) {
             let reason = reason_of(outcome);
             text.push_str(&format!("{tenant}, {}: {reason}\n", asked.test.task.name));
         }
         if let Some(scenario) = self.accelerators.beside() {
-            text.push_str(&match &self.played.beside {
+            text.push_str(&match &self.measured.background {
                 Some(beside) => format!(
                     "{scenario} beside scores {:.3}, {:.3} without the tenants\n",
                     beside.with_queries.score_executed_mean, beside.alone.score_executed_mean
@@ -136,8 +140,8 @@ impl Results<'_> {
                 None => unscored(scenario),
             });
         }
-        let settings = self.played.outcomes.iter().map(|outcome| &outcome.settings);
-        text + &once(settings, self.rules.round)
+        let settings = self.measured.tenants.iter().map(|outcome| &outcome.settings);
+        text + &once(settings, self.options.round)
     }
 
     fn csv(&self) -> String {
@@ -161,13 +165,13 @@ impl Results<'_> {
         let trial = |trial: &Trial| json!({"factor": trial.value, "passes": trial.passes});
         let document = json!({
             "program": "xrsim", "version": env!("CARGO_PKG_VERSION"),
-            "round": self.rules.round.name, "system": self.system,
+            "round": self.options.round.name, "system": self.system,
             "cost_model": self.accelerators.costs.name,
             "scheduler": &**self.accelerators.scheduler.label(),
-            "factor": self.played.factor,
-            "trials": self.played.trials.iter().map(trial).collect::<Vec<_>>(),
-            "beside_score": self.played.beside.map(|it| it.with_queries.score_executed_mean),
-            "beside_score_alone": self.played.beside.map(|it| it.alone.score_executed_mean),
+            "factor": self.measured.factor,
+            "trials": self.measured.trials.iter().map(trial).collect::<Vec<_>>(),
+            "beside_score": self.measured.background.map(|it| it.with_queries.score_executed_mean),
+            "beside_score_alone": self.measured.background.map(|it| it.alone.score_executed_mean),
             "inputs_sha256": self.inputs, "tenants": tenants.collect::<Vec<Value>>(),
         });
         output::object(document)
@@ -182,7 +186,14 @@ impl Results<'_> {
         for (tenant, asked, outcome) in self.rows() {
             let place = |name: &str| file(tenant, asked, name);
             let (settings, performance) = (&outcome.settings, &outcome.performance);
-            logs::write(&mut set, place, settings, &outcome.pass(), performance, &self.system)?;
+            logs::write(
+                &mut set,
+                place,
+                settings,
+                &LoggedRun::of_tenant(outcome),
+                performance,
+                &self.system,
+            )?;
             let queries = outcome.queries.iter().enumerate().map(|(query, (due, done))| {
                 [query as u64, due.ns(), done.ns(), done.saturating_since(*due).ns()]
             });

@@ -50,7 +50,7 @@ pub fn inferences(
 /// |θ| counts the models with requested frames. One that executed none of them scores 0; one that had
 /// none, because it was never triggered, has no part in any mean ([`NeverTriggered`]).
 ///
-/// Deviation: the paper prints no sum over the models. Its text (section 3.7) takes the mean over
+/// Deviation: the paper prints no sum over the models. Its text (XRBench section 3.7) takes the mean over
 /// *processed* frames before the product with QoE, where the print divides by NumFrm and so counts a
 /// drop twice; [`Scorecard`] has both.
 pub fn score(scenario: &Scenario, trace: &Trace, settings: &ScoreSettings) -> Scorecard {

@@ -141,7 +141,7 @@ pub struct Score {
     pub qoe: f64,
     /// Definition 15 as printed: sum of inference scores over NumFrm, times QoE.
     pub score: f64,
-    /// The reading of section 3.7: mean of inference scores over *executed* frames, times QoE.
+    /// The reading of section 3.7 of the paper: mean of inference scores over *executed* frames, times QoE.
     pub score_executed_mean: f64,
     /// Counts.
     pub counts: Counts,

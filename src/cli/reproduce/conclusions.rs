@@ -1,4 +1,4 @@
-//! What the paper concludes from its Figure 5 (sections 4.2 to 4.4), and whether it holds of other
+//! What the paper concludes from its Figure 5 (XRBench sections 4.2 to 4.4), and whether it holds of other
 //! scores.
 
 use crate::report::table::{Style, new_table, render};

@@ -1,5 +1,5 @@
-//! Figure 6: execution timelines of AR gaming on J, 4K and 8K PEs, and what section 4.2.2 quotes of
-//! them.
+//! Figure 6: execution timelines of AR gaming on J, 4K and 8K PEs, and what section 4.2.2 of the
+//! paper quotes of them.
 
 use crate::figures::{Caption, Instant, InstantKind, Slice, Timeline, TimelinePanel};
 use crate::ids::RequestId;

@@ -1,5 +1,5 @@
 //! Figure 7: scores of VR gaming on B and J with 4K PEs against the probability that gaze estimation
-//! is asked for, means of 200 replications with 95 % intervals, and what section 4.3 quotes of them.
+//! is asked for, means of 200 replications with 95 % intervals, and what XRBench section 4.3 says of them.
 
 use std::sync::Arc;
 
@@ -114,7 +114,7 @@ impl Curves {
         }
     }
 
-    /// Every published point, and what section 4.3 quotes: changes from 25 % to 100 %.
+    /// Every published point, and what XRBench section 4.3 quotes: changes from 25 % to 100 %.
     pub(super) fn deviations(&self, semantics: &str) -> Vec<Deviation> {
         let mut deviations = Vec::new();
         for (system, curve) in SYSTEMS.iter().zip(&self.0) {

@@ -1,7 +1,7 @@
 //! Suites of MLPerf: tasks with network, data set and quality target, and the tests of each.
 //!
 //! Sources: Reddi et al., MLPerf Inference Benchmark (ISCA 2020), Tables I to V; Janapa Reddi et al.,
-//! MLPerf Mobile Inference Benchmark (MLSys 2022), Table 1 and section 6; MLPerf Mobile v3.0 results.
+//! MLPerf Mobile Inference Benchmark (MLSys 2022), Table 1 and section 6 of the paper; MLPerf Mobile v3.0 results.
 
 use std::sync::Arc;
 

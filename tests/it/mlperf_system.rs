@@ -238,7 +238,8 @@ fn frames_do_not_overtake_queries() {
 
 /// Five seconds of queries.
 fn tenant_test(qps: f64) -> TenantTest {
-    let settings = EffectiveSettings { min_duration: ms(5000.0), ..server(qps, 1) };
+    let mut settings = server(qps, 1);
+    settings.min_duration = ms(5000.0);
     TenantTest { arrivals: Arrivals::Poisson(qps), settings }
 }
 

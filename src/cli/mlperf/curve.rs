@@ -59,7 +59,7 @@ impl Curve {
         ];
         let row = |(rate, it): &(f64, Performance)| {
             let [p50, p90, _, p97, p99, p99_9] = it.latency.percentiles.map(SimSpan::as_ms);
-            let late = 100.0 * it.late as f64 / it.queries as f64;
+            let late = 100.0 * it.overlatency as f64 / it.queries as f64;
             let (scheduled, completed) = (it.scheduled_rate(), it.completed_rate());
             let numbers = [Some(*rate), scheduled, completed].into_iter();
             let numbers = numbers.chain([p50, p90, p97, p99, p99_9, late].map(Some));

@@ -50,7 +50,6 @@ impl fmt::Display for LoadScenario {
 
 /// Mode of a test. Accuracy mode is not simulated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[non_exhaustive]
 pub enum TestMode {
     /// Performance mode: one run.
     PerformanceOnly,

@@ -94,7 +94,7 @@ impl Results<'_> {
                 p90,
                 p99,
                 number(asked.tenant.relative_deadline.as_ms()),
-                number(100.0 * it.late as f64 / queries),
+                number(100.0 * it.overlatency as f64 / queries),
                 number(outcome.energy.get() / queries),
                 it.queries.to_string(),
             ]
@@ -157,7 +157,7 @@ impl Results<'_> {
                 "scheduled_qps": it.scheduled_rate(), "completed_qps": it.completed_rate(),
                 "percentile": asked.load.settings.percentile.get(),
                 "latency_ms": it.latency.target.as_ms(), "bound_ms": asked.tenant.relative_deadline.as_ms(),
-                "late": it.late, "queries": it.queries, "energy_mj": outcome.energy.get(),
+                "late": it.overlatency, "queries": it.queries, "energy_mj": outcome.energy.get(),
                 "max_batch": asked.tenant.batching.max,
                 "batch_wait_ms": asked.tenant.batching.wait.as_ms(),
             })

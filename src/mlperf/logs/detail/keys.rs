@@ -236,7 +236,7 @@ pub(super) const LOGGER: &[Key] = &[
 /// Counts of queries.
 pub(super) const COUNTS: &[Key] = &[
     Key::new("result_query_count", |it| Whole(it.performance.queries)).since(LoadGenVersion::V2_0),
-    Key::new("result_overlatency_query_count", |it| Whole(it.performance.late))
+    Key::new("result_overlatency_query_count", |it| Whole(it.performance.overlatency))
         .of(Server)
         .since(LoadGenVersion::V2_0),
 ];

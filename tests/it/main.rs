@@ -2,6 +2,7 @@
 
 mod architecture;
 mod backlog;
+mod batch_requests;
 mod batches;
 mod bounds;
 mod citations;
@@ -13,6 +14,7 @@ mod cost_model;
 mod determinism;
 mod effects;
 mod enumeration;
+mod examples;
 mod import;
 mod inputs;
 mod loadgen;

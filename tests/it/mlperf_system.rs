@@ -8,6 +8,7 @@ use xrsim::config::{Catalog, Edition, Hardware};
 use xrsim::cost::loop_nest::LoopNest;
 use xrsim::engine::Traced;
 use xrsim::hardware::System;
+use xrsim::ids::RequestId;
 use xrsim::load::LoadSettings;
 use xrsim::mlperf::benchmark::{
     AcceleratorBed, AcceleratorRun, Measurement, TenantTest, TestBed, find_factor, run_tenants,
@@ -97,8 +98,8 @@ fn samples_that_wait_are_joined_up_to_the_largest_batch() {
         it.min_duration_ms = 0;
     });
     let trace = played(&bench, &settings).run.trace;
-    // Models are batches of 1, 2, 3 and 4 samples.
-    let sizes: Vec<_> = trace.records().iter().map(|it| it.model.index() + 1).collect();
+    let sizes: Vec<_> =
+        (0..trace.records().len()).map(|id| trace.batch_of(RequestId::new(id))).collect();
     assert_eq!(sizes, [4, 4, 2]);
 }
 

@@ -1,9 +1,10 @@
-//! What is measured: an accelerator system, or servers of a known service time.
+//! System under test: accelerators with a scheduler, or servers of a known service time.
 
 use std::path::Path;
 use std::sync::Arc;
 
 use crate::config::{Catalog, Edition, Hardware, ServiceTables, service_csv};
+use crate::experiment::{self, NamedCostModel};
 use crate::hardware::System;
 use crate::mlperf::benchmark::{AcceleratorBed, ServerBed, TestBed};
 use crate::mlperf::rules::Test;
@@ -11,40 +12,39 @@ use crate::mlperf::sut::{Background, Batching, ServiceTime, Tenant};
 use crate::schedule::Policy;
 use crate::units::SimSpan;
 
-use super::super::conditions;
-use super::super::costs::{self, CostChoice};
+use super::super::costs::{self, warn};
 use super::super::message::Failure;
 use super::options::MlperfArgs;
 
-/// What is measured, and how its samples are joined.
+/// System under test with its batching.
 pub struct Target {
     pub kind: Kind,
     pub batching: Batching,
 }
 
-/// What is measured.
+/// Kind of a system under test.
 pub enum Kind {
-    /// Accelerators under a scheduler.
+    /// Accelerators with a scheduler.
     Accelerators(Box<Accelerators>),
     /// Servers of a known service time, by task.
     Servers {
-        /// What the user called them.
+        /// Name that the user gave.
         name: String,
         tables: ServiceTables,
         servers: u32,
     },
 }
 
-/// Accelerators under a scheduler.
+/// Accelerators with a scheduler.
 pub struct Accelerators {
     pub system: Arc<System>,
-    pub costs: CostChoice,
+    pub costs: NamedCostModel,
     pub scheduler: Policy,
     pub background: Option<Background>,
 }
 
 impl Target {
-    /// What `args` name.
+    /// The system that `args` name.
     ///
     /// # Errors
     ///
@@ -63,18 +63,18 @@ impl Target {
         Ok(Self { kind, batching })
     }
 
-    /// Warns of rows of a table of costs that look like slips.
+    /// Warns of rows of a table of costs that look like mistakes.
     pub fn warn<'a>(&self, catalog: &Catalog, networks: impl Iterator<Item = &'a str>) {
         if let Kind::Accelerators(it) = &self.kind {
-            it.costs.warn(catalog, networks, it.system.accelerators().iter());
+            warn(&it.costs, catalog, networks, it.system.accelerators().iter());
         }
     }
 
-    /// The bed of a test.
+    /// Test bed of a test.
     ///
     /// # Errors
     ///
-    /// A network that cannot run on the system, or a task that was not measured.
+    /// A network that cannot run on the system, or a task without measured times.
     pub fn bed(&self, test: &Test) -> Result<Box<dyn TestBed>, Failure> {
         match &self.kind {
             Kind::Accelerators(accelerators) => {
@@ -100,7 +100,7 @@ impl Target {
         }
     }
 
-    /// What results call the system.
+    /// Name of the system in results.
     pub fn name(&self) -> String {
         match &self.kind {
             Kind::Accelerators(it) => format!("{}@{}", it.system.name(), it.system.pes()),
@@ -109,7 +109,7 @@ impl Target {
         }
     }
 
-    /// What results call the cost model and the scheduler.
+    /// Names of the cost model and the scheduler in results.
     pub fn model_and_scheduler(&self) -> (&str, &str) {
         match &self.kind {
             Kind::Accelerators(it) => (&it.costs.name, it.scheduler.label()),
@@ -117,7 +117,7 @@ impl Target {
         }
     }
 
-    /// Name of the usage scenario beside the queries.
+    /// Name of the usage scenario in the background.
     pub fn beside(&self) -> Option<&str> {
         match &self.kind {
             Kind::Accelerators(it) => it.beside(),
@@ -127,12 +127,12 @@ impl Target {
 }
 
 impl Accelerators {
-    /// Name of the usage scenario beside the queries.
+    /// Name of the usage scenario in the background.
     pub fn beside(&self) -> Option<&str> {
         self.background.as_ref().map(|it| it.scenario.name())
     }
 
-    /// What `args` name.
+    /// The system that `args` name.
     ///
     /// # Errors
     ///
@@ -154,7 +154,7 @@ impl Accelerators {
             let scenario = catalog.scenario(name, Edition::Reference)?;
             Ok::<_, Failure>(Background::new(scenario, args.seed))
         });
-        let scheduler = conditions::scheduler(args.scheduler.as_deref().unwrap_or("fcfs"))?;
+        let scheduler = experiment::scheduler(args.scheduler.as_deref().unwrap_or("fcfs"))?;
         AcceleratorBed::check_scheduler(&scheduler).map_err(super::super::argument)?;
         Ok(Self {
             system,
@@ -179,20 +179,20 @@ impl Accelerators {
     }
 }
 
-/// What [`wait`] allows.
+/// Range of [`wait`].
 const WAIT: &str = "a number of ms from 0 to 9007199254";
 
 /// A time in milliseconds, as `option` gives it.
 ///
 /// # Errors
 ///
-/// If it is negative or no number.
+/// A negative time, or text that is not a number.
 pub fn wait(option: &str, ms: f64) -> Result<SimSpan, Failure> {
     SimSpan::from_ms(ms)
         .ok_or_else(|| Failure::Argument(format!("{option} is {ms}; allowed is {WAIT}")))
 }
 
-/// The service times that `text` names.
+/// Service times that `text` names.
 fn tables(text: &str, catalog: &mut Catalog) -> Result<ServiceTables, Failure> {
     if Path::new(text).extension().is_some_and(|extension| extension.eq_ignore_ascii_case("csv")) {
         let source = catalog.read(Path::new(text))?;

@@ -18,8 +18,8 @@ pub(crate) struct SingleQueueSystem<'a> {
 /// Accelerators, of which the fastest idle one takes a batch.
 struct Accelerators<'a> {
     costs: &'a CostTable,
-    /// Row of a batch of one sample; those of larger batches follow.
-    first_row: usize,
+    /// Model of the tenant.
+    model: ModelId,
     /// Instant at which each accelerator is free.
     free: Vec<SimTime>,
     /// Earliest of these instants.
@@ -34,25 +34,25 @@ impl BatchServers for Accelerators<'_> {
     }
 
     fn start(&mut self, _: Sample, n: usize, now: SimTime) -> SimTime {
-        let model = ModelId::new(self.first_row + n - 1);
+        let work = self.costs.work(self.model, n as u32).expect("every batch has costs");
         let accelerators = (0..self.free.len()).map(AccelId::new);
         let idle = accelerators.filter(|at| self.free[at.index()] <= now);
-        let fastest = idle.min_by_key(|&at| self.costs.latency(model, at));
+        let fastest = idle.min_by_key(|&at| self.costs.on(work, at).latency());
         let at = fastest.expect("a batch starts when an accelerator is free");
-        let done = now + self.costs.latency(model, at);
+        let done = now + self.costs.on(work, at).latency();
         self.free[at.index()] = done;
         self.next_free = self.free.iter().copied().min().unwrap_or(done);
-        self.energy += self.costs.energy(model, at);
+        self.energy += self.costs.on(work, at).energy();
         done
     }
 }
 
 impl<'a> SingleQueueSystem<'a> {
     /// An empty queue in front of idle accelerators.
-    pub(crate) fn new(costs: &'a CostTable, first_row: usize, batching: Batching) -> Self {
+    pub(crate) fn new(costs: &'a CostTable, model: ModelId, batching: Batching) -> Self {
         let accelerators = Accelerators {
             costs,
-            first_row,
+            model,
             free: vec![SimTime::ZERO; costs.n_accelerators()],
             next_free: SimTime::ZERO,
             energy: Millijoules::ZERO,

@@ -30,6 +30,7 @@ pub enum DeadlineMiss {
 
 /// Rules of a run that belong neither to its load nor to its scheduler.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
+#[non_exhaustive]
 pub struct EngineSettings {
     /// Policy for requests that run past their deadline.
     pub deadline_miss: DeadlineMiss,

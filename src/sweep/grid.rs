@@ -12,16 +12,16 @@ use thiserror::Error;
 /// Settings that vary together, as a table: a column for each key, a row for each choice. An axis of a
 /// product has one column. A list of points has several, and cells may be empty.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Factor {
+pub(crate) struct Factor {
     /// Keys of the columns.
-    pub keys: Vec<Box<str>>,
+    pub(crate) keys: Vec<Box<str>>,
     /// Values, `[row][column]`; `None` where the row does not set the key.
-    pub rows: Vec<Vec<Option<Box<str>>>>,
+    pub(crate) rows: Vec<Vec<Option<Box<str>>>>,
 }
 
 impl Factor {
     /// The axis of `key` with these values.
-    pub fn axis<T: Into<Box<str>>>(key: &str, values: impl IntoIterator<Item = T>) -> Self {
+    pub(crate) fn axis<T: Into<Box<str>>>(key: &str, values: impl IntoIterator<Item = T>) -> Self {
         let rows = values.into_iter().map(|value| vec![Some(value.into())]).collect();
         Self { keys: vec![key.into()], rows }
     }
@@ -30,7 +30,7 @@ impl Factor {
 /// The product of factors: every row of each factor with every row of the others. The first factor
 /// varies slowest.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Grid {
+pub(crate) struct Grid {
     factors: Vec<Factor>,
     keys: Vec<Box<str>>,
     /// Columns in byte order of their keys.
@@ -41,7 +41,7 @@ pub struct Grid {
 /// Factors that do not make a grid. Factors and rows count from 0 in the order given.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
-pub enum GridError {
+pub(crate) enum GridError {
     /// A key is set by two columns.
     #[error("`{key}` is given twice")]
     RepeatedKey {
@@ -68,14 +68,14 @@ pub enum GridError {
 
 impl Grid {
     /// Maximum number of points: half a day at 2,000 points per second.
-    pub const MAX_POINTS: u64 = 100_000_000;
+    pub(crate) const MAX_POINTS: u64 = 100_000_000;
 
     /// The product of `factors`, which is empty if a factor has no rows.
     ///
     /// # Errors
     ///
     /// [`GridError`] if a key or a row is repeated, or if there are too many points.
-    pub fn new(factors: Vec<Factor>) -> Result<Self, GridError> {
+    pub(crate) fn new(factors: Vec<Factor>) -> Result<Self, GridError> {
         let mut keys: Vec<Box<str>> = Vec::new();
         let mut points = 1u128;
         for (index, factor) in factors.iter().enumerate() {
@@ -99,31 +99,22 @@ impl Grid {
     }
 
     /// Number of points.
-    pub fn n_points(&self) -> u64 {
+    pub(crate) fn n_points(&self) -> u64 {
         self.n_points
     }
 
     /// Factors, the slowest first.
-    pub fn factors(&self) -> &[Factor] {
+    pub(crate) fn factors(&self) -> &[Factor] {
         &self.factors
     }
 
     /// Keys of all columns, in the order of the factors.
-    pub fn keys(&self) -> &[Box<str>] {
+    pub(crate) fn keys(&self) -> &[Box<str>] {
         &self.keys
     }
 
-    /// Every value of `key`, in order.
-    pub fn values(&self, key: &str) -> impl Iterator<Item = &str> {
-        let column = |factor: &Factor| factor.keys.iter().position(|known| **known == *key);
-        let found = self.factors.iter().find_map(|factor| Some((factor, column(factor)?)));
-        let rows = found.map(|(factor, column)| (factor.rows.iter(), column));
-        rows.into_iter()
-            .flat_map(|(rows, column)| rows.filter_map(move |row| row[column].as_deref()))
-    }
-
     /// The point at `index`, below [`Grid::n_points`].
-    pub fn point(&self, index: u64) -> Point<'_> {
+    pub(crate) fn point(&self, index: u64) -> Point<'_> {
         let mut left = index;
         let mut rows = Vec::with_capacity(self.factors.len());
         for factor in self.factors.iter().rev() {
@@ -136,7 +127,7 @@ impl Grid {
     }
 
     /// SHA-256 of all keys and values in their order, 64 hexadecimal digits: equal for equal grids.
-    pub fn digest(&self) -> String {
+    pub(crate) fn digest(&self) -> String {
         let mut hash = Sha256::new();
         let mut text = |text: &str| {
             hash.update((text.len() as u64).to_le_bytes());
@@ -158,7 +149,7 @@ impl Grid {
 
 /// One point of a grid.
 #[derive(Debug, Clone)]
-pub struct Point<'g> {
+pub(crate) struct Point<'g> {
     grid: &'g Grid,
     index: u64,
     cells: Vec<Option<&'g str>>,
@@ -166,24 +157,24 @@ pub struct Point<'g> {
 
 impl<'g> Point<'g> {
     /// Index in the order of points, from 0.
-    pub fn index(&self) -> u64 {
+    pub(crate) fn index(&self) -> u64 {
         self.index
     }
 
     /// Keys and values that the point sets, in the order of [`Grid::keys`].
-    pub fn settings(&self) -> impl Iterator<Item = (&'g str, &'g str)> {
+    pub(crate) fn settings(&self) -> impl Iterator<Item = (&'g str, &'g str)> {
         let keys = self.grid.keys.iter().map(|key| &**key);
         keys.zip(&self.cells).filter_map(|(key, cell)| cell.map(|value| (key, value)))
     }
 
     /// Value of `key`, if the point sets it.
-    pub fn get(&self, key: &str) -> Option<&'g str> {
+    pub(crate) fn get(&self, key: &str) -> Option<&'g str> {
         self.settings().find(|(known, _)| *known == key).map(|(_, value)| value)
     }
 
     /// Identity that does not depend on the grid: the first 16 hexadecimal digits of the SHA-256 of the
     /// lines `key=value`, in byte order of the keys.
-    pub fn id(&self) -> String {
+    pub(crate) fn id(&self) -> String {
         let mut hash = Sha256::new();
         for &column in &self.grid.by_key {
             if let Some(value) = self.cells[column] {
@@ -201,22 +192,22 @@ impl<'g> Point<'g> {
 
 /// One of the equal parts of a sweep: a range of successive points.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Shard {
+pub(crate) struct Shard {
     index: u64,
     count: u64,
 }
 
 impl Shard {
     /// All points.
-    pub const WHOLE: Self = Self { index: 0, count: 1 };
+    pub(crate) const WHOLE: Self = Self { index: 0, count: 1 };
 
     /// Part `number` of `count`, counted from 1; `None` if there is no such part.
-    pub fn new(number: u64, count: u64) -> Option<Self> {
+    pub(crate) fn new(number: u64, count: u64) -> Option<Self> {
         (1..=count).contains(&number).then(|| Self { index: number - 1, count })
     }
 
     /// Indices of the points of this part. The lengths of parts differ by at most one.
-    pub fn points(self, n_points: u64) -> Range<u64> {
+    pub(crate) fn points(self, n_points: u64) -> Range<u64> {
         let start = |part: u64| {
             let start = u128::from(n_points) * u128::from(part) / u128::from(self.count);
             u64::try_from(start).expect("a part of 64 bits fits into 64 bits")
@@ -263,7 +254,6 @@ mod tests {
             ]
         );
         assert_eq!(grid.keys(), [Box::from("system"), "pes".into(), "seed".into()]);
-        assert_eq!(grid.values("pes").collect::<Vec<_>>(), ["1024"]);
         assert_eq!(grid.point(5).get("pes"), None);
     }
 

@@ -5,9 +5,9 @@
 
 pub mod comparison;
 pub mod enumeration;
-pub mod grid;
+pub(crate) mod grid;
 pub mod means;
-pub mod pareto;
+pub(crate) mod pareto;
 pub mod what_if;
 
 use std::fmt;
@@ -67,6 +67,7 @@ impl fmt::Display for Semantics {
 
 /// One run to be made: a plan, and the runtime that follows it.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct RunSpec {
     /// Scenario, system, load, rules, scheduler and scores. `mlsys2023` takes scenario and system,
     /// seed + replication as the seed of the C library, and the trigger probability if one is set;
@@ -123,6 +124,7 @@ impl RunSpec {
 
 /// Result of a run.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct RunResult {
     /// Scores of the run and of each model.
     pub scorecard: Scorecard,
@@ -183,7 +185,7 @@ const BLOCK_REQUESTS: u64 = 1 << 21;
 const BYTES_PER_REQUEST: u64 = 150;
 
 /// Least memory that the runs take while they are made, from the number of their requests \[byte\].
-pub fn memory(specs: &[RunSpec]) -> u64 {
+pub(crate) fn memory(specs: &[RunSpec]) -> u64 {
     let allowed = |requests: &u64| *requests <= RequestStream::MAX_REQUESTS;
     let requests = || specs.iter().map(n_requests).filter(allowed);
     let together = requests().fold(0, u64::saturating_add).min(BLOCK_REQUESTS);
@@ -222,7 +224,7 @@ fn pairs<'a>(
 
 /// Scores runs in blocks with one cost model. Every pair of network and accelerator is evaluated once
 /// for all blocks, or twice if some runs need layers and others do not.
-pub struct Scorer<'m> {
+pub(crate) struct Scorer<'m> {
     cost_model: &'m dyn CostModel,
     /// Costs for runs that need no layers, which are most runs.
     totals: CostLibrary,
@@ -231,7 +233,7 @@ pub struct Scorer<'m> {
 
 impl<'m> Scorer<'m> {
     /// A scorer that has not evaluated `cost_model` yet.
-    pub fn new(cost_model: &'m dyn CostModel) -> Self {
+    pub(crate) fn new(cost_model: &'m dyn CostModel) -> Self {
         Self {
             cost_model,
             totals: CostLibrary::totals(cost_model),
@@ -240,7 +242,7 @@ impl<'m> Scorer<'m> {
     }
 
     /// Makes the runs in parallel and returns their scores in order.
-    pub fn score(&mut self, specs: &[&RunSpec]) -> Vec<Result<Scorecard, RunError>> {
+    pub(crate) fn score(&mut self, specs: &[&RunSpec]) -> Vec<Result<Scorecard, RunError>> {
         let with = |layers| specs.iter().copied().filter(move |it| it.needs_layers() == layers);
         self.totals.extend(self.cost_model, pairs(with(false)));
         self.layers.extend(self.cost_model, pairs(with(true)));

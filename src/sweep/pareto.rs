@@ -12,7 +12,7 @@ use ordered_float::OrderedFloat;
 ///
 /// Takes O(n log n) time: designs are sorted by their objectives, so that a design is dominated only by
 /// one before it. Of those before it, the staircase of second and third objective is kept.
-pub fn front(designs: &[[f64; 3]]) -> Vec<bool> {
+pub(crate) fn front(designs: &[[f64; 3]]) -> Vec<bool> {
     let key = |index: usize| designs[index].map(OrderedFloat);
     let mut order: Vec<_> = (0..designs.len()).collect();
     order.sort_by_key(|&index| key(index));

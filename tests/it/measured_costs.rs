@@ -11,7 +11,8 @@ use tempfile::{TempDir, tempdir};
 /// A folder with a scenario of two models and a table of costs for it.
 fn folder(rows: &str) -> TempDir {
     let folder = tempdir().expect("a folder can be made");
-    let scenario = "scenario: {name: mine, models: [{model: KD, fps: 3}, {model: HT, fps: 45}]}\n";
+    let scenario =
+        "scenario: {name: mine, models: [{network: KD, fps: 3}, {network: HT, fps: 45}]}\n";
     fs::write(folder.path().join("mine.yaml"), scenario).expect("written");
     fs::write(folder.path().join("t.csv"), rows).expect("written");
     folder

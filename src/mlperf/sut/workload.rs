@@ -252,7 +252,6 @@ fn active_model(number: usize, tenant: &Tenant) -> ActiveModel {
                 measured: None,
             },
         },
-        artifact_name: name,
         rate: FrameRate::from_fps(1.0).expect("one is a rate"),
         inputs: Vec::new(),
         dependencies: Vec::new(),

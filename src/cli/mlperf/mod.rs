@@ -26,7 +26,6 @@ use super::output::OutputSet;
 use super::places::Places;
 use super::trace::CompleteTrace;
 
-pub use crate::mlperf::logs::files::RECORD;
 use curve::Curve;
 use options::{MlperfArgs, MlperfBenchmark};
 use results::Results;

@@ -42,7 +42,7 @@ fn what_a_run_writes_is_read_back_at_both_ends_of_the_range() {
             let folder = folder(&(header.to_string() + &rows.concat()));
             let (out, page) = (path(&folder, "out"), path(&folder, "page.html"));
             for (settings, duration) in
-                [("engine.late=finish", "1000"), ("engine.grace_ms=9007199254", "60000")]
+                [("engine.deadline_miss=finish", "1000"), ("engine.grace_ms=9007199254", "60000")]
             {
                 let more = ["--out", &out, "--set", settings, "--duration", duration];
                 let (status, messages) = run(&folder, &more);

@@ -192,7 +192,6 @@ fn renamed(scenario: &Scenario) -> Scenario {
         let name = format!("{}", 99 - index);
         let mut renamed = active.clone();
         renamed.unit = model(&name, 1.0).unit;
-        renamed.artifact_name = name.into();
         renamed
     };
     Scenario::new("renamed", scenario.streams().to_vec(), models.map(rename).collect())

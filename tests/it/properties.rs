@@ -124,7 +124,10 @@ prop_compose! {
         grace_ms in select(&[0.0, 0.0, 25.0]),
         replace_by_newer in prop::bool::weighted(0.3),
     ) -> EngineSettings {
-        EngineSettings { deadline_miss, grace: span_ms(grace_ms), replace_by_newer, ..EngineSettings::default() }
+        let mut engine = EngineSettings::default();
+        (engine.deadline_miss, engine.grace) = (deadline_miss, span_ms(grace_ms));
+        engine.replace_by_newer = replace_by_newer;
+        engine
     }
 }
 

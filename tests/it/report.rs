@@ -240,10 +240,10 @@ fn hostile_names_are_data_and_never_markup() {
     let quoted = format!("\"{}\"", hostile.replace('"', "\"\""));
     let mut example = example();
     for text in &mut example.texts[..3] {
-        for name in ["gaming", "KD_res8", "J,", "WS-0", ",late,"] {
+        for name in ["gaming", "KD_res8", "J,", "WS-0", ",late,2,"] {
             let place = match name {
                 "J," => format!("{quoted},"),
-                ",late," => format!(",{quoted},"),
+                ",late,2," => format!(",{quoted},2,"),
                 _ => quoted.clone(),
             };
             *text = text.replace(name, &place);

@@ -87,4 +87,9 @@ pub mod report;
 
 pub mod config;
 
+// The published study again, and comparisons with reference data.
+pub mod reproduce;
+
+pub mod validate;
+
 pub mod cli;

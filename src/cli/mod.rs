@@ -34,7 +34,6 @@ mod run;
 mod schedulers;
 mod settings;
 mod show;
-mod study;
 mod sweep;
 mod threads;
 mod trace;

@@ -95,6 +95,19 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "mlperf",
         ],
     ),
+    (
+        "reproduce",
+        &[
+            "units", "ids", "statistics", "model", "hardware", "scenario", "trace", "cost", "load",
+            "score", "plan", "compat", "sweep", "figures", "config",
+        ],
+    ),
+    (
+        "validate",
+        &[
+            "units", "statistics", "hardware", "cost", "mlperf", "report", "config", "reproduce",
+        ],
+    ),
 ];
 
 fn rust_files(folder: &Path, files: &mut Vec<PathBuf>) {

@@ -40,6 +40,9 @@ pub mod text;
 // Names that changed since the last version.
 pub mod renamed;
 
+// Columns of results.
+pub mod column;
+
 // The domain: what is computed, how it is mapped, what it runs on, who asks, what happened.
 pub mod model;
 

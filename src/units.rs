@@ -178,7 +178,7 @@ pub struct ClockRate {
 }
 
 impl ClockRate {
-    /// 1 GHz, the clock of every XRBench accelerator (section 4.1).
+    /// 1 GHz, the clock of every accelerator of XRBench section 4.1.
     pub const GHZ: Self = Self { hertz: NS_PER_S };
 
     /// A clock of `mhz` megahertz rounded to whole hertz; `None` outside [1 Hz, 1 THz].

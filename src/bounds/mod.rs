@@ -2,7 +2,7 @@
 //!
 //! # What is bounded
 //!
-//! The column `score_executed_mean` of `scores.csv`, the reading of section 3.7. Mean over executed
+//! The column `score_executed_mean` of `scores.csv`, the reading of section 3.7 of the paper. Mean over executed
 //! frames times QoE is the sum over all frames divided by the number released,
 //!
 //! ```text

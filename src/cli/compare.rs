@@ -7,9 +7,11 @@ use clap::Args;
 use serde_json::{Map, Value, json};
 
 use crate::bounds::window::MAX_FRAMES;
+use crate::column;
 use crate::config::Edition;
 use crate::cost::CostModel;
 use crate::figures::Format;
+use crate::renamed;
 use crate::report::comparison::{
     Measure, Ranking, configurations_csv, figure as comparison_figure, metrics_csv, policies_csv,
     table,
@@ -21,7 +23,7 @@ use crate::sweep::comparison::{Comparison, Sample, Triggers};
 use crate::sweep::means::MeanMetrics;
 use crate::sweep::{RunSpec, Semantics};
 
-use super::message::{Failure, say};
+use super::message::{Failure, hint, say};
 use super::options::RunOptions;
 use super::output::OutputSet;
 use super::places::Places;
@@ -192,6 +194,8 @@ fn policies(given: &[String]) -> Result<Vec<Policy>, Failure> {
 }
 
 fn measure(name: &str) -> Result<Measure, Failure> {
+    let (name, renamed) = renamed::current(&column::RENAMED, name);
+    renamed.into_iter().for_each(hint);
     Measure::named(name).ok_or_else(|| super::unknown("column", name, Sample::COLUMNS.into_iter()))
 }
 

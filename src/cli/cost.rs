@@ -264,9 +264,7 @@ fn accelerators(args: &CostArgs, catalog: &mut Catalog) -> Result<Vec<Accelerato
         for name in &dataflows {
             let dataflow = catalog.dataflow(name)?;
             let (mut noc, memory) = chip(&args.platform, pes, &platform)?;
-            if !args.noc_bandwidth.is_empty() {
-                noc.bandwidth.clone_from(&args.noc_bandwidth);
-            }
+            noc.set(&args.noc_bandwidth, |level, bandwidth| level.bandwidth = bandwidth);
             accelerators.push(accelerator(&dataflow, pes, (noc, memory), &platform)?);
         }
     }
@@ -303,7 +301,7 @@ pub(super) fn default_accelerator(
     accelerator(dataflow, pes, chip(PLATFORM, pes, &platform)?, &platform)
 }
 
-/// Network and memories: of the undivided chip, or of the table with just these PEs.
+/// Network and memories: of the whole chip, or of the table with just these PEs.
 fn chip(name: &str, pes: u32, platform: &Platform) -> Result<(Noc, Memory), Failure> {
     match &platform.resources {
         Resources::Budget(budget) => Ok((budget.noc.clone(), budget.memory.clone())),

@@ -7,7 +7,7 @@ use crate::compat::quirks;
 use crate::config::{Catalog, Edition, Hardware, Kind};
 use crate::cost;
 use crate::ids::ModelId;
-use crate::mlperf::suite::{Load, Quality, Target, Test};
+use crate::mlperf::rules::{Load, Quality, QualityTarget, Test};
 use crate::report::table;
 use crate::scenario::{Better, DependencyKind, QualityGoal, Scenario};
 
@@ -244,8 +244,10 @@ fn quality_target(quality: &Quality) -> String {
     let Quality { metric, unit, target } = quality;
     let with_unit = |value: f64| format!("{metric} {value} {unit}").trim_end().to_string();
     match *target {
-        Target::OfFp32 { fp32, percent } => format!("{percent} % of FP32 ({})", with_unit(fp32)),
-        Target::Absolute(value) => with_unit(value),
+        QualityTarget::OfFp32 { fp32, percent } => {
+            format!("{percent} % of FP32 ({})", with_unit(fp32))
+        }
+        QualityTarget::Absolute(value) => with_unit(value),
     }
 }
 

@@ -6,13 +6,15 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 
+use crate::column;
 use crate::config::read_bounded;
+use crate::renamed;
 use crate::report::points::{Best, Better, Front, Objective, PointTable, PointsError, heat_map};
 use crate::report::rows::Checked;
 use crate::report::table;
 
 use super::digest::Digest;
-use super::message::{Failure, say};
+use super::message::{Failure, hint, say};
 use super::places::Places;
 use super::record::Recorded;
 use super::results::RECORD;
@@ -76,11 +78,12 @@ pub fn run(args: &PlotArgs) -> Result<(), Failure> {
     let path = &args.file;
     let failure = |error: PointsError| Failure::Argument(format!("{}: {error}", path.display()));
     let conditions = args.conditions.iter().map(|condition| {
-        condition.split_once('=').ok_or_else(|| {
+        let (column, value) = condition.split_once('=').ok_or_else(|| {
             Failure::Argument(format!("--where takes COLUMN=VALUE, found `{condition}`"))
-        })
+        })?;
+        Ok((column_name(column), value))
     });
-    let conditions = conditions.collect::<Result<Vec<_>, _>>()?;
+    let conditions = conditions.collect::<Result<Vec<_>, Failure>>()?;
     let record = sweep::record_of(path);
     Places::default().reading([path.clone(), record]).drawing(&args.out).check()?;
     let unreadable = |error: io::Error| Failure::Argument(format!("{}: {error}", path.display()));
@@ -94,6 +97,9 @@ pub fn run(args: &PlotArgs) -> Result<(), Failure> {
         say(format_args!(
             "note: {path} has {n_rows} of {n_points} points; the same `xrsim sweep` makes the others"
         ));
+    }
+    for &change in points.renamed() {
+        hint(change);
     }
     match args.kind {
         PlotKind::Pareto => pareto(args, &points),
@@ -159,10 +165,17 @@ fn heatmap(args: &PlotArgs, points: &PointTable) -> Result<(), Failure> {
         let message = "a heat map needs a file: --out FILE.svg or FILE.png";
         return Err(Failure::Argument(message.into()));
     };
-    let x = args.x.as_deref().unwrap_or("pes");
-    let y = args.y.as_deref().unwrap_or("system");
-    let value = args.z.as_deref().unwrap_or("score");
+    let x = column_name(args.x.as_deref().unwrap_or("pes"));
+    let y = column_name(args.y.as_deref().unwrap_or("system"));
+    let value = column_name(args.z.as_deref().unwrap_or("score"));
     figure::write(out, &heat_map(points, x, y, value).map_err(super::argument)?)
+}
+
+/// The name in use for a column, with a hint for an old one.
+fn column_name(name: &str) -> &str {
+    let (name, renamed) = renamed::current(&column::RENAMED, name);
+    renamed.into_iter().for_each(hint);
+    name
 }
 
 /// `COLUMN`, `COLUMN:max` or `COLUMN:min`.
@@ -172,7 +185,7 @@ fn objective(text: &str) -> Objective {
         Some((column, "min")) => (column, Some(Better::Lower)),
         _ => (text, None),
     };
-    Objective { column: column.into(), better }
+    Objective { column: column_name(column).into(), better }
 }
 
 fn is_csv(path: &Path) -> bool {

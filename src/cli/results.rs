@@ -323,9 +323,9 @@ impl Average {
 
     fn values(total: &Score) -> [f64; 10] {
         let [a, b, c, d, e, f] = total.values();
-        let Counts { executed, released, deadline_misses, energy, .. } = total.counts;
-        let [executed, released, late] = [executed, released, deadline_misses].map(|n| n as f64);
-        [a, b, c, d, e, f, executed, released, late, energy.get()]
+        let Counts { executed, requests, late, energy, .. } = total.counts;
+        let [executed, requests, late] = [executed, requests, late].map(|n| n as f64);
+        [a, b, c, d, e, f, executed, requests, late, energy.get()]
     }
 
     fn row(&self) -> ScoreRow {
@@ -339,7 +339,7 @@ impl Average {
             scores: [mean[0], mean[1], mean[2], mean[3], mean[4], mean[5]],
             draws: self.draws.clone(),
             executed: mean[6],
-            released: mean[7],
+            requests: mean[7],
             late: mean[8],
             energy_mj: mean[9],
             infeasible: self.infeasible.clone().filter(|_| n_scores == 0),

@@ -160,16 +160,14 @@ mod fixture {
     use super::*;
     use crate::cost::{CostTable, NetworkCost};
     use crate::dataflow::{Axis, ClusterLevel, Dataflow, Directive};
-    use crate::hardware::{Accelerator, ByteEnergy, Datapath, EnergyTable, Memory, Noc, System};
+    use crate::hardware::{Accelerator, Memory, Noc, NocLevel, System};
     use crate::ids::ModelId;
 
     use crate::model::{ConvShape, Layer, Network};
 
-    use crate::scenario::{
-        ActiveModel, Better, Dependency, DependencyKind, QualityGoal, UnitModel,
-    };
+    use crate::scenario::{ActiveModel, Dependency, DependencyKind, UnitModel};
 
-    use crate::units::{Bytes, ClockRate, Cycles, FrameRate, SimSpan};
+    use crate::units::{Bytes, Cycles, FrameRate, SimSpan};
 
     /// A model with its latency on every accelerator \[ms\].
     pub(super) struct TestModel {
@@ -211,24 +209,10 @@ mod fixture {
         }
 
         fn active(&self) -> ActiveModel {
-            ActiveModel {
-                unit: UnitModel {
-                    task: self.name.into(),
-                    network: Arc::new(network(self.name)),
-                    dataset: "none".into(),
-                    quality: QualityGoal {
-                        metric: "none".into(),
-                        target: 1.0,
-                        better: Better::Higher,
-                        measured: None,
-                    },
-                },
-                artifact_name: self.name.into(),
-                rate: FrameRate::from_fps(self.fps).unwrap(),
-                inputs: Vec::new(),
-                dependencies: self.dependencies.clone(),
-                relative_deadline: None,
-            }
+            let unit = UnitModel::new(self.name, Arc::new(network(self.name)));
+            let mut active = ActiveModel::new(unit, FrameRate::from_fps(self.fps).unwrap());
+            active.dependencies.clone_from(&self.dependencies);
+            active
         }
 
         fn costs(&self) -> impl Iterator<Item = Arc<NetworkCost>> {
@@ -252,22 +236,9 @@ mod fixture {
     pub(super) fn accelerator(name: &str) -> Accelerator {
         let map = Directive::spatial(1, 1, Axis::C);
         let level = ClusterLevel { units: None, directives: vec![map] };
-        Accelerator {
-            name: name.into(),
-            dataflow: Arc::new(Dataflow::new("flow", vec![level]).unwrap()),
-            pes: 4,
-            clock: ClockRate::GHZ,
-            noc: Noc::new(vec![4]),
-            memory: Memory::new(Bytes::new(1 << 20), Bytes::new(1 << 10), 4),
-            datapath: Datapath::default(),
-            byte_energy: ByteEnergy::default(),
-            energy: EnergyTable {
-                mac_nj: 0.00288,
-                l1_per_mac: 0.55,
-                l2_per_mac: 6.0,
-                dram_per_mac: 75.0,
-            },
-        }
+        let dataflow = Arc::new(Dataflow::new("flow", vec![level]).unwrap());
+        let memory = Memory::new(Bytes::new(1 << 20), Bytes::new(1 << 10), 4);
+        Accelerator::new(name, dataflow, 4, Noc::uniform(NocLevel::new(4)), memory)
     }
 
     pub(super) fn plan(models: &[TestModel]) -> (Plan, CostTable) {

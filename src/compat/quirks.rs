@@ -238,13 +238,10 @@ mod tests {
     #[test]
     fn frames_ignore_the_sensors() {
         let (mut plan, costs) = plan(&[model("a", 60.0, &[2.0])]);
-        let sensor = InputStream {
-            name: "camera".into(),
-            rate: FrameRate::from_fps(60.0).unwrap(),
-            initial_latency: SimSpan::from_ms(5.0).unwrap(),
-            max_jitter: SimSpan::from_ms(0.05).unwrap(),
-            distribution: JitterDistribution::Uniform,
-        };
+        let mut sensor = InputStream::new("camera", FrameRate::from_fps(60.0).unwrap());
+        sensor.initial_latency = SimSpan::from_ms(5.0).unwrap();
+        sensor.max_jitter = SimSpan::from_ms(0.05).unwrap();
+        sensor.distribution = JitterDistribution::Uniform;
         let mut models = plan.scenario.models().to_vec();
         models[0].inputs.push(StreamId::new(0));
         plan.scenario = Arc::new(Scenario::new("s", vec![sensor], models).unwrap());
@@ -421,10 +418,10 @@ mod tests {
         let card = hand_computed().scorecard();
         let [a, b, c] = &card.models[..] else { panic!() };
         // a42 still runs at the end. b41 and b42 still wait, the others are dropped.
-        assert_eq!((a.counts.released, a.counts.executed, a.qoe), (43, 42, 1.0));
-        assert_eq!((b.counts.released, b.counts.dropped), (43, 41));
-        assert_eq!((c.counts.released, c.counts.not_triggered), (0, 43));
-        assert_eq!(card.total.counts.deadline_misses, 0);
+        assert_eq!((a.counts.requests, a.counts.executed, a.qoe), (43, 42, 1.0));
+        assert_eq!((b.counts.requests, b.counts.dropped), (43, 41));
+        assert_eq!((c.counts.requests, c.counts.not_triggered), (0, 43));
+        assert_eq!(card.total.counts.late, 0);
         assert_eq!(card.total.counts.energy, Millijoules::new(42.0 * 750.0));
     }
 
@@ -474,11 +471,12 @@ mod tests {
     fn costs_ignore_latency_multicast_and_memories() {
         let plain = accelerator("a");
         let mut other = plain.clone();
-        other.noc.latency = vec![1000];
-        other.noc.multicast = vec![!plain.noc.multicast[0]];
+        other.noc.set(&[1000], |level, latency| level.latency = latency);
+        let multicast = !plain.noc.level(0).multicast;
+        other.noc.set(&[multicast], |level, it| level.multicast = it);
         other.memory.shared = Bytes::new(1);
-        other.memory.local = Bytes::new(1);
-        other.memory.offchip_bandwidth = 1;
+        other.memory.scratchpad = Bytes::new(1);
+        other.memory.dram_bandwidth = 1;
         let shape = shape(ConvKind::Conv, 16);
         let [plain, other] = [plain, other].map(|it| cost(shape, &it));
         assert_eq!((plain.cycles, plain.energy_nj), (other.cycles, other.energy_nj));

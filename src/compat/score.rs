@@ -184,11 +184,11 @@ fn count(counts: &mut Counts, inputs: &Inputs, request: &Request) {
         counts.not_triggered += 1;
         return;
     }
-    counts.released += 1;
+    counts.requests += 1;
     match request.fate {
         Fate::Executed(execution) => {
             counts.executed += 1;
-            counts.deadline_misses += u64::from(execution.completion_ms > request.deadline_ms);
+            counts.late += u64::from(execution.completion_ms > request.deadline_ms);
             counts.energy += inputs.energy(request.model, execution.accelerator);
         }
         Fate::Dropped(_) => counts.dropped += 1,

@@ -3,10 +3,11 @@
 use std::sync::Arc;
 
 use crate::dataflow::Dataflow;
-use crate::hardware::platform::{Budget, Instance, Platform, Resources, Table, Undivided};
+use crate::hardware::platform::{Budget, Instance, Platform, Resources, Table};
 use crate::hardware::{
     Accelerator, ByteEnergy, Datapath, EnergyTable, Memory, Noc, Share, Style, System, Widths,
 };
+use crate::model::PerTensor;
 use crate::units::{Bytes, ClockRate};
 
 use super::Problem;
@@ -71,12 +72,12 @@ fn share(node: &Node<'_>, problems: &mut Problems) -> Option<RawShare> {
     let share = || number(1..=MAX_SHARE);
     let dataflow = fields.required("dataflow", at(text));
     let pes = fields.required("pe_share", share());
-    let keys = ["noc_share", "shared_memory_share", "offchip_share"];
-    let [noc, memory, offchip] = keys.map(|key| fields.optional(key, share()));
+    let keys = ["noc_share", "shared_memory_share", "dram_share"];
+    let [noc, memory, dram] = keys.map(|key| fields.optional(key, share()));
     fields.finish();
     let pes = pes?;
     let or_pes = |share: Option<u32>| share.unwrap_or(pes);
-    let shares = [pes, or_pes(noc), or_pes(memory), or_pes(offchip)];
+    let shares = [pes, or_pes(noc), or_pes(memory), or_pes(dram)];
     Some(RawShare { dataflow: dataflow?, shares })
 }
 
@@ -96,8 +97,8 @@ impl RawStyle {
     /// The style of these `dataflows`, one for each name.
     pub(super) fn resolve(self, dataflows: Vec<Arc<Dataflow>>) -> Style {
         let share = |(dataflow, raw): (_, RawShare)| {
-            let [pes, noc, shared_memory, offchip] = raw.shares;
-            Share { dataflow, pes, noc, shared_memory, offchip }
+            let [pes, noc, shared_memory, dram] = raw.shares;
+            Share { dataflow, pes, noc, shared_memory, dram }
         };
         let shares = dataflows.into_iter().zip(self.shares).map(share).collect();
         Style { name: self.name, class: self.class, shares }
@@ -213,8 +214,7 @@ pub(super) fn read_platform(node: &Node<'_>, problems: &mut Problems) -> Option<
 
 fn budget(node: &Node<'_>, problems: &mut Problems) -> Option<Resources> {
     let (noc, memory) = resources_only(node, problems)?;
-    let undivided = Undivided::default();
-    Some(Resources::Budget(Box::new(Budget { noc, memory, undivided })))
+    Some(Resources::Budget(Box::new(Budget::new(noc, memory))))
 }
 
 fn resources_only(node: &Node<'_>, problems: &mut Problems) -> Option<(Noc, Memory)> {
@@ -267,40 +267,44 @@ fn resources(
 
 fn noc(fields: &mut Fields<'_, '_, '_>, default: Option<&Noc>) -> Option<Noc> {
     let bandwidths = || levels(number(1..=MAX_BANDWIDTH));
-    let given = default.map(|noc| noc.bandwidth.clone());
-    let bandwidth = fields.or("noc_bandwidth_bytes_per_cycle", given, bandwidths());
-    let default = default.cloned().unwrap_or_else(|| Noc::new(Vec::new()));
+    let key = "noc_bandwidth_bytes_per_cycle";
+    let bandwidth = match default {
+        Some(_) => fields.optional(key, bandwidths()).unwrap_or_default(),
+        None => fields.required(key, bandwidths()).unwrap_or_default(),
+    };
     let up = fields.optional("noc_up_bandwidth_bytes_per_cycle", bandwidths());
     let weights = fields.optional("noc_weight_bandwidth_bytes_per_cycle", bandwidths());
     let latency = fields.optional("noc_latency_cycles", levels(number(0..=MAX_LATENCY)));
-    let mut flags = |key| fields.optional(key, levels(flag));
-    let noc = Noc {
-        bandwidth: bandwidth.unwrap_or_default(),
-        up_bandwidth: up.unwrap_or(default.up_bandwidth),
-        weight_bandwidth: weights.unwrap_or(default.weight_bandwidth),
-        latency: latency.unwrap_or(default.latency),
-        step_latency: flags("noc_step_latency").unwrap_or(default.step_latency),
-        multicast: flags("noc_multicast").unwrap_or(default.multicast),
-        forward: flags("noc_forward").unwrap_or(default.forward),
-        reduce: flags("noc_reduce").unwrap_or(default.reduce),
-        single_weights: flags("noc_single_weights").unwrap_or(default.single_weights),
+    let mut flags = |key| fields.optional(key, levels(flag)).unwrap_or_default();
+    let mut noc = match default {
+        Some(noc) => noc.clone(),
+        None => Noc::of_bandwidths(&bandwidth)?,
     };
-    (!noc.bandwidth.is_empty()).then_some(noc)
+    noc.set(&bandwidth, |level, it| level.bandwidth = it);
+    noc.set(&up.unwrap_or_default(), |level, it| level.up_bandwidth = Some(it));
+    noc.set(&weights.unwrap_or_default(), |level, it| level.weight_bandwidth = Some(it));
+    noc.set(&latency.unwrap_or_default(), |level, it| level.latency = it);
+    noc.set(&flags("noc_step_latency"), |level, it| level.step_latency = it);
+    noc.set(&flags("noc_multicast"), |level, it| level.multicast = it);
+    noc.set(&flags("noc_forward"), |level, it| level.forward = it);
+    noc.set(&flags("noc_reduce"), |level, it| level.reduce = it);
+    noc.set(&flags("noc_single_weights"), |level, it| level.single_weights = it);
+    Some(noc)
 }
 
 fn memory(fields: &mut Fields<'_, '_, '_>, default: Option<&Memory>) -> Option<Memory> {
     let shared = fields.or("shared_memory_kib", default.map(|memory| memory.shared), kib());
-    let local = fields.or("local_memory_kib", default.map(|memory| memory.local), kib());
-    let offchip = default.map(|memory| memory.offchip_bandwidth);
+    let scratchpad = fields.or("scratchpad_kib", default.map(|memory| memory.scratchpad), kib());
+    let dram = default.map(|memory| memory.dram_bandwidth);
     let bandwidth = number(1..=MAX_BANDWIDTH);
-    let offchip = fields.or("offchip_bandwidth_bytes_per_cycle", offchip, bandwidth);
-    let latency = fields.optional("offchip_latency_cycles", number(0..=MAX_LATENCY));
+    let dram = fields.or("dram_bandwidth_bytes_per_cycle", dram, bandwidth);
+    let latency = fields.optional("dram_latency_cycles", number(0..=MAX_LATENCY));
     let copies = fields.optional("shared_memory_copies", copies);
-    let memory = Memory::new(shared?, local?, offchip?);
+    let memory = Memory::new(shared?, scratchpad?, dram?);
     let default = default.unwrap_or(&memory);
     Some(Memory {
-        offchip_latency: latency.unwrap_or(default.offchip_latency),
-        shared_copies: copies.unwrap_or(default.shared_copies),
+        dram_latency: latency.unwrap_or(default.dram_latency),
+        shared_copies: copies.map_or(default.shared_copies, PerTensor::from),
         ..memory
     })
 }
@@ -351,14 +355,14 @@ fn clock(node: &Node<'_>, problems: &mut Problems) -> Option<ClockRate> {
 fn energy(node: &Node<'_>, problems: &mut Problems) -> Option<EnergyTable> {
     let mut fields = Fields::of(node, "an energy table", problems)?;
     let mac_nj = fields.required("mac_nj", number(0.0..=1e6));
-    let l1_per_mac = fields.required("l1_per_mac", number(0.0..=1e6));
-    let l2_per_mac = fields.required("l2_per_mac", number(0.0..=1e6));
+    let scratchpad_per_mac = fields.required("scratchpad_per_mac", number(0.0..=1e6));
+    let shared_memory_per_mac = fields.required("shared_memory_per_mac", number(0.0..=1e6));
     let dram_per_mac = fields.required("dram_per_mac", number(0.0..=1e6));
     fields.finish();
     Some(EnergyTable {
         mac_nj: mac_nj?,
-        l1_per_mac: l1_per_mac?,
-        l2_per_mac: l2_per_mac?,
+        scratchpad_per_mac: scratchpad_per_mac?,
+        shared_memory_per_mac: shared_memory_per_mac?,
         dram_per_mac: dram_per_mac?,
     })
 }
@@ -390,10 +394,10 @@ fn byte_energy(node: &Node<'_>, problems: &mut Problems) -> Option<ByteEnergy> {
     let table = ByteEnergy {
         mac: energy("mac"),
         register: energy("register_per_byte").unwrap_or(default.register),
-        l1: energy("l1_per_byte"),
+        scratchpad: energy("scratchpad_per_byte"),
         cluster: energy("cluster_per_byte"),
-        l2: energy("l2_per_byte"),
-        network: energy("network_per_byte").unwrap_or(default.network),
+        shared_memory: energy("shared_memory_per_byte"),
+        noc: energy("noc_per_byte").unwrap_or(default.noc),
         forward: energy("forward_per_byte").unwrap_or(default.forward),
         dram: energy("dram_per_byte").unwrap_or(default.dram),
         leakage: energy("leakage_per_cycle").unwrap_or(default.leakage),

@@ -3,8 +3,8 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use crate::mlperf::files;
-use crate::mlperf::suite::{Benchmark, Cooldown, Load, Quality, Suite, Target, Task, Test};
+use crate::mlperf::logs::files;
+use crate::mlperf::rules::{Benchmark, Cooldown, Load, Quality, QualityTarget, Suite, Task, Test};
 use crate::model::Network;
 use crate::units::SimSpan;
 
@@ -244,11 +244,11 @@ fn quality(node: &Node<'_>, problems: &mut Problems) -> Option<Quality> {
     let metric = fields.required("metric", text);
     let unit = fields.optional("unit", text).unwrap_or_default();
     let target = if fields.given("target") {
-        fields.optional("target", positive).map(Target::Absolute)
+        fields.optional("target", positive).map(QualityTarget::Absolute)
     } else {
         let fp32 = fields.required("fp32", positive);
         let percent = fields.required("percent_of_fp32", positive);
-        fp32.zip(percent).map(|(fp32, percent)| Target::OfFp32 { fp32, percent })
+        fp32.zip(percent).map(|(fp32, percent)| QualityTarget::OfFp32 { fp32, percent })
     };
     fields.finish();
     Some(Quality { metric: metric?, unit, target: target? })

@@ -64,23 +64,13 @@ impl Model {
             title: "".into(),
             network,
             dataset: "".into(),
-            quality: unspecified_goal(),
+            quality: QualityGoal::default(),
             inputs: Vec::new(),
             other_parameters: 0,
             batch_norm_channels: 0,
             published: None,
             deviations: Vec::new(),
         }
-    }
-}
-
-/// The goal of a model without one: met, because nothing was measured against it.
-fn unspecified_goal() -> QualityGoal {
-    QualityGoal {
-        metric: "unspecified".into(),
-        target: 1.0,
-        better: Better::Higher,
-        measured: None,
     }
 }
 
@@ -97,7 +87,7 @@ pub(super) fn read(node: &Node<'_>, problems: &mut Problems) -> Option<Model> {
     let task = fields.optional("task", proper_name);
     let title = fields.optional("title", text).unwrap_or_default();
     let dataset = fields.optional("dataset", text).unwrap_or_default();
-    let quality = fields.optional("quality", quality).unwrap_or_else(unspecified_goal);
+    let quality = fields.optional("quality", quality).unwrap_or_default();
     let inputs = fields.optional("inputs", list("sensors", text)).unwrap_or_default();
     let other_parameters = fields.or("other_parameters", Some(0), number(0..=Operator::MAX_MACS));
     let batch_norm_channels =

@@ -52,13 +52,13 @@ pub(super) fn read(node: &Node<'_>, problems: &mut Problems) -> Option<RawScenar
 
 fn model(node: &Node<'_>, problems: &mut Problems) -> Option<RawModel> {
     let mut fields = Fields::of(node, "a model of a scenario", problems)?;
-    let reference = fields.required("model", at(text));
+    let reference = fields.required("network", at(text));
     let task = fields.optional("task", proper_name);
     let artifact_name = fields.optional("artifact_name", proper_name);
     let rate = fields.required("fps", at(rate));
     let inputs = fields.optional("inputs", list("sensors", at(text)));
     let dependencies = fields.optional("depends_on", named("models", dependency));
-    let deadline = fields.optional("deadline_ms", deadline);
+    let deadline = fields.optional("relative_deadline_ms", deadline);
     fields.finish();
     let dependencies = dependencies.unwrap_or_default();
     let (reference, rate) = (reference?, rate?);
@@ -154,24 +154,20 @@ impl RawScenario {
             .collect();
         let pairs = self.models.iter().zip(models).enumerate();
         let active: Vec<_> = pairs
-            .map(|(index, (raw, model))| ActiveModel {
-                unit: UnitModel {
-                    task: names.tasks[index].clone(),
-                    network: Arc::clone(&model.network),
-                    dataset: model.dataset.clone(),
-                    quality: model.quality.clone(),
-                },
-                artifact_name: match &raw.artifact_name {
-                    Some(name) => name.clone(),
-                    None => model.network.name().into(),
-                },
-                rate: raw.rate.value,
-                inputs: names.inputs[index]
-                    .iter()
-                    .filter_map(|name| stream(name, &streams))
-                    .collect(),
-                dependencies: names.dependencies(raw),
-                relative_deadline: raw.deadline,
+            .map(|(index, (raw, model))| {
+                let mut unit =
+                    UnitModel::new(names.tasks[index].clone(), Arc::clone(&model.network));
+                unit.dataset.clone_from(&model.dataset);
+                unit.quality.clone_from(&model.quality);
+                let mut active = ActiveModel::new(unit, raw.rate.value);
+                if let Some(name) = &raw.artifact_name {
+                    active.artifact_name.clone_from(name);
+                }
+                let inputs = names.inputs[index].iter();
+                active.inputs = inputs.filter_map(|name| stream(name, &streams)).collect();
+                active.dependencies = names.dependencies(raw);
+                active.relative_deadline = raw.deadline;
+                active
             })
             .collect();
         match Scenario::new(self.name, streams, active) {

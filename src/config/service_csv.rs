@@ -16,7 +16,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
 
-use crate::mlperf::service::ServiceTime;
+use crate::mlperf::sut::ServiceTime;
 use crate::units::SimSpan;
 
 use super::cost_csv::{Row, misnamed, rows};

@@ -52,8 +52,8 @@ impl Roofs {
             macs,
             elements,
             compute_cycles: macs.div_ceil(accelerator.pes.into()),
-            noc_cycles: bytes.div_ceil(accelerator.noc.bandwidth[0]),
-            offchip_cycles: bytes.div_ceil(accelerator.memory.offchip_bandwidth),
+            noc_cycles: bytes.div_ceil(accelerator.noc.levels()[0].bandwidth),
+            offchip_cycles: bytes.div_ceil(accelerator.memory.dram_bandwidth),
         }
     }
 
@@ -65,7 +65,7 @@ impl Roofs {
     /// each quotient rounded up; e_MAC in nJ, L2 and DRAM relative to it.
     fn cost(&self, accelerator: &Accelerator) -> LayerCost {
         let table = &accelerator.energy;
-        let per_element = table.l2_per_mac + table.dram_per_mac;
+        let per_element = table.shared_memory_per_mac + table.dram_per_mac;
         let on_chip = self.compute_cycles.max(self.noc_cycles);
         let bytes = self.elements * BYTES_PER_ELEMENT;
         LayerCost {

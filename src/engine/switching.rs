@@ -143,7 +143,7 @@ impl<'a> ContextSwitches<'a> {
 
     fn switch(&self, dram_bytes: u64, accelerator: AccelId) -> Transfer {
         let Accelerator { memory, clock, .. } = &self.accelerators[accelerator.index()];
-        let cycles = Cycles::new(dram_bytes.div_ceil(memory.offchip_bandwidth));
+        let cycles = Cycles::new(dram_bytes.div_ceil(memory.dram_bandwidth));
         Transfer {
             time: self.effects.switch.fixed + cycles.at(*clock),
             energy: self.effects.switch.energy(dram_bytes),
@@ -158,9 +158,9 @@ impl<'a> ContextSwitches<'a> {
             return Transfer::default();
         }
         let ends = [from, to].map(|id| &self.accelerators[id.index()]);
-        let [from, to] =
-            ends.map(|it| Cycles::new(noc_bytes.div_ceil(it.noc.bandwidth[0])).at(it.clock));
-        let nj_per_byte = ends[1].byte_energy.network / 1e3;
+        let [from, to] = ends
+            .map(|it| Cycles::new(noc_bytes.div_ceil(it.noc.levels()[0].bandwidth)).at(it.clock));
+        let nj_per_byte = ends[1].byte_energy.noc / 1e3;
         Transfer {
             time: migration.hop + from.max(to),
             energy: Millijoules::from_nj(noc_bytes as f64 * nj_per_byte),

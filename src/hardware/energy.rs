@@ -5,31 +5,42 @@
 pub struct EnergyTable {
     /// One multiply-accumulate \[nJ\].
     pub mac_nj: f64,
-    /// One L1 access [multiple of a multiply-accumulate].
-    pub l1_per_mac: f64,
-    /// One L2 access [multiple of a multiply-accumulate].
-    pub l2_per_mac: f64,
-    /// One DRAM access [multiple of a multiply-accumulate].
+    /// One access to a scratchpad [multiple of a multiply-accumulate].
+    pub scratchpad_per_mac: f64,
+    /// One access to the shared memory [multiple of a multiply-accumulate].
+    pub shared_memory_per_mac: f64,
+    /// One access to DRAM [multiple of a multiply-accumulate].
     pub dram_per_mac: f64,
 }
 
-/// Energy of a multiply-accumulate \[pJ\] and of a byte that is moved [pJ/byte]. What is not given
-/// follows from the widths of operands and the sizes of memories.
+impl EnergyTable {
+    /// Energies that the published artifact fixes in its source code.
+    pub const ARTIFACT: Self = Self {
+        mac_nj: 0.00288,
+        scratchpad_per_mac: 0.55,
+        shared_memory_per_mac: 6.0,
+        dram_per_mac: 75.0,
+    };
+}
+
+/// Energy of a multiply-accumulate \[pJ\] and of a byte that is moved [pJ/byte]. Fields that are `None`
+/// follow from the widths of operands and the sizes of memories.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
 pub struct ByteEnergy {
     /// A multiply-accumulate; by default [`ByteEnergy::mac_pj`] of the widths.
     pub mac: Option<f64>,
-    /// A byte of a register. A choice without source.
+    /// A byte of a register. The default is a choice without a source.
     pub register: f64,
-    /// A byte of a PE's scratchpad; by default that of 0.5 KiB.
-    pub l1: Option<f64>,
-    /// A byte of the buffer of a cluster, 0 where clusters have none; by default that of 8 KiB.
+    /// A byte of the scratchpad of a PE; by default that of 0.5 KiB.
+    pub scratchpad: Option<f64>,
+    /// A byte of the buffer of a cluster, 0 if clusters have none; by default that of 8 KiB.
     pub cluster: Option<f64>,
     /// A byte of the shared memory; by default that of its size.
-    pub l2: Option<f64>,
-    /// A byte delivered or collected by a network: twice an 8-bit multiply-accumulate, as in the
-    /// relative costs of Eyeriss (ISCA 2016).
-    pub network: f64,
+    pub shared_memory: Option<f64>,
+    /// A byte that the on-chip network delivers or collects: twice an 8-bit multiply-accumulate, as in
+    /// the relative costs of Eyeriss (ISCA 2016).
+    pub noc: f64,
     /// A byte that a neighbour forwards.
     pub forward: f64,
     /// A byte of DRAM: 1.3 nJ for 64 bits, the lower end of Horowitz, ISSCC 2014.
@@ -44,10 +55,10 @@ impl Default for ByteEnergy {
         Self {
             mac: None,
             register: 0.03,
-            l1: None,
+            scratchpad: None,
             cluster: None,
-            l2: None,
-            network: 0.6,
+            shared_memory: None,
+            noc: 0.6,
             forward: 0.6,
             dram: 162.5,
             leakage: 0.0,
@@ -56,16 +67,17 @@ impl Default for ByteEnergy {
 }
 
 impl ByteEnergy {
-    /// A multiply-accumulate of operands of these widths \[byte\] \[pJ\]: an 8-bit multiplication
-    /// takes 0.2 and grows with the product of the widths (32 bits: 3.2, measured 3.1), a 32-bit
-    /// addition 0.1 and grows with the width (Horowitz, ISSCC 2014).
+    /// Energy of a multiply-accumulate \[pJ\] of operands of these widths \[byte\]. An 8-bit
+    /// multiplication takes 0.2 pJ and grows with the product of the widths (32 bits: 3.2, measured 3.1).
+    /// A 32-bit addition takes 0.1 pJ and grows with the width (Horowitz, ISSCC 2014).
     pub fn mac_pj(input: u32, weight: u32, partial_sum: u32) -> f64 {
         0.2 * f64::from(input) * f64::from(weight) + 0.1 * f64::from(partial_sum) / 4.0
     }
 }
 
 /// Energy per byte of an SRAM \[pJ/byte\]: 1.25 at 8 KiB, 2.5 at 32 KiB and 12.5 at 1 MiB (Horowitz,
-/// ISSCC 2014: 10, 20 and 100 pJ per 64 bits), a power law between and beyond, at least 0.06.
+/// ISSCC 2014: 10, 20 and 100 pJ per 64 bits), by a power law between and beyond these sizes, at least
+/// 0.06. `bytes` is the size of the memory.
 pub fn sram_pj_per_byte(bytes: f64) -> f64 {
     let ratio = bytes / (32.0 * 1024.0);
     let exponent = if ratio < 1.0 { 0.5 } else { 5f64.ln() / 32f64.ln() };

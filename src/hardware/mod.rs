@@ -1,5 +1,5 @@
-//! What it runs on: accelerators, systems of them, and the styles of XRBench Table 5 that become
-//! systems at any PE count.
+//! Hardware: accelerators, systems of accelerators, and the styles of XRBench Table 5, which become
+//! systems of any number of PEs.
 
 mod energy;
 pub mod platform;
@@ -11,99 +11,155 @@ use std::sync::Arc;
 use thiserror::Error;
 
 use crate::dataflow::Dataflow;
+use crate::model::PerTensor;
 use crate::units::{Bytes, ClockRate};
 
-/// On-chip network of one accelerator. Lists have an entry for each level, outermost (fed by the
-/// shared memory) first; deeper levels than listed take the last entry.
+/// One level of an on-chip network: what connects one unit, or the shared memory, to its sub-units.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub struct NocLevel {
+    /// Bandwidth of inputs and weights, toward the PEs [byte/cycle], above 0.
+    pub bandwidth: u64,
+    /// Bandwidth of partial sums, toward the shared memory [byte/cycle]; `None`: as `bandwidth`.
+    pub up_bandwidth: Option<u64>,
+    /// Bandwidth of a separate network for weights [byte/cycle]; `None`: weights share `bandwidth` with
+    /// inputs.
+    pub weight_bandwidth: Option<u64>,
+    /// Latency \[cycle\].
+    pub latency: u64,
+    /// Whether every step pays the latency; otherwise only the first and the last one do.
+    pub step_latency: bool,
+    /// Whether one send serves every unit that needs the element.
+    pub multicast: bool,
+    /// Whether a unit gets an element that its neighbour held in the previous step from that neighbour.
+    pub forward: bool,
+    /// Whether partial sums of one output are added on their way up.
+    pub reduce: bool,
+    /// Whether units hold a single copy of their weights, so that loading weights is exposed.
+    pub single_weights: bool,
+}
+
+impl NocLevel {
+    /// A level of this bandwidth [byte/cycle] with a latency of 1 cycle, multicast and reduction.
+    pub const fn new(bandwidth: u64) -> Self {
+        Self {
+            bandwidth,
+            up_bandwidth: None,
+            weight_bandwidth: None,
+            latency: 1,
+            step_latency: false,
+            multicast: true,
+            forward: false,
+            reduce: true,
+            single_weights: false,
+        }
+    }
+}
+
+/// On-chip network of one accelerator. Its levels begin with the outermost one, which the shared memory
+/// feeds; levels deeper than the innermost listed one equal it.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Noc {
-    /// Bandwidth of inputs and weights, downward [byte/cycle]. Never empty, no entry zero.
-    pub bandwidth: Vec<u64>,
-    /// Bandwidth of partial sums, upward [byte/cycle]; empty: as downward.
-    pub up_bandwidth: Vec<u64>,
-    /// Bandwidth of a network for weights alone [byte/cycle]; empty: they share that of inputs.
-    pub weight_bandwidth: Vec<u64>,
-    /// Latency \[cycle\]; empty: none.
-    pub latency: Vec<u64>,
-    /// Whether every step pays the latency, not only the first and the last; empty: no.
-    pub step_latency: Vec<bool>,
-    /// Whether one send serves every unit that wants the element; empty: no.
-    pub multicast: Vec<bool>,
-    /// Whether elements that a neighbour held in the step before come from there; empty: no.
-    pub forward: Vec<bool>,
-    /// Whether partial sums of one output are added on their way up; empty: no.
-    pub reduce: Vec<bool>,
-    /// Whether units hold one copy of their weights only, so that loading them is exposed; empty: no.
-    pub single_weights: Vec<bool>,
+    /// Never empty.
+    levels: Vec<NocLevel>,
 }
 
 impl Noc {
     /// Most levels of a network.
     pub const MAX_LEVELS: usize = Dataflow::MAX_LEVELS;
 
-    /// The entry of a level in such a list; `None` in an empty one.
-    pub fn at<T: Copy>(list: &[T], level: usize) -> Option<T> {
-        list.get(level).or(list.last()).copied()
+    /// A network whose levels all equal `level`.
+    pub fn uniform(level: NocLevel) -> Self {
+        Self { levels: vec![level] }
     }
 
-    /// A network of these bandwidths [byte/cycle] with a latency of 1 cycle, multicast and
-    /// reduction.
-    pub fn new(bandwidth: Vec<u64>) -> Self {
-        Self {
-            bandwidth,
-            up_bandwidth: vec![],
-            weight_bandwidth: vec![],
-            latency: vec![1],
-            step_latency: vec![],
-            multicast: vec![true],
-            forward: vec![],
-            reduce: vec![true],
-            single_weights: vec![],
+    /// A network of `levels`, outermost first; `None` if there are none.
+    pub fn new(levels: Vec<NocLevel>) -> Option<Self> {
+        (!levels.is_empty()).then_some(Self { levels })
+    }
+
+    /// A network of [`NocLevel::new`] for each of these bandwidths [byte/cycle], outermost first; `None`
+    /// if there are none.
+    pub fn of_bandwidths(bandwidths: &[u64]) -> Option<Self> {
+        Self::new(bandwidths.iter().copied().map(NocLevel::new).collect())
+    }
+
+    /// Levels, outermost first; at least one.
+    pub fn levels(&self) -> &[NocLevel] {
+        &self.levels
+    }
+
+    /// Levels, outermost first; at least one.
+    pub fn levels_mut(&mut self) -> &mut [NocLevel] {
+        &mut self.levels
+    }
+
+    /// Level `index`, counted from the outermost; the innermost listed one if there are fewer.
+    pub fn level(&self, index: usize) -> NocLevel {
+        self.levels[index.min(self.levels.len() - 1)]
+    }
+
+    /// Sets a property of every level from `values`, outermost first. Levels deeper than `values` get the
+    /// last one, and levels are added if there are more values than levels. Without values nothing
+    /// changes.
+    pub fn set<T: Copy>(&mut self, values: &[T], set: impl Fn(&mut NocLevel, T)) {
+        let Some(&last) = values.last() else {
+            return;
+        };
+        let innermost = self.level(usize::MAX);
+        self.levels.resize(self.levels.len().max(values.len()), innermost);
+        for (index, level) in self.levels.iter_mut().enumerate() {
+            set(level, values.get(index).copied().unwrap_or(last));
         }
     }
 
     /// The network with `share` applied to every bandwidth.
     pub(crate) fn shared(&self, share: impl Fn(u64) -> u64) -> Self {
-        let scale = |list: &[u64]| list.iter().map(|&bandwidth| share(bandwidth)).collect();
-        Self {
-            bandwidth: scale(&self.bandwidth),
-            up_bandwidth: scale(&self.up_bandwidth),
-            weight_bandwidth: scale(&self.weight_bandwidth),
-            ..self.clone()
-        }
+        let part = |level: &NocLevel| NocLevel {
+            bandwidth: share(level.bandwidth),
+            up_bandwidth: level.up_bandwidth.map(&share),
+            weight_bandwidth: level.weight_bandwidth.map(&share),
+            ..*level
+        };
+        Self { levels: self.levels.iter().map(part).collect() }
     }
 }
 
 /// Memories of one accelerator.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub struct Memory {
-    /// Shared on-chip buffer (L2).
+    /// On-chip memory that all PEs share (L2).
     pub shared: Bytes,
-    /// Copies that it holds of a tile that changes: of inputs, weights and outputs.
-    pub shared_copies: [u32; 3],
-    /// Buffer of one PE (L1).
-    pub local: Bytes,
-    /// Off-chip bandwidth [byte/cycle].
-    pub offchip_bandwidth: u64,
-    /// Off-chip latency \[cycle\].
-    pub offchip_latency: u64,
+    /// Copies of a tile of each tensor that the shared memory holds while the tile changes; 2 is double
+    /// buffering.
+    pub shared_copies: PerTensor<u32>,
+    /// Scratchpad of one PE (L1).
+    pub scratchpad: Bytes,
+    /// Bandwidth of DRAM [byte/cycle].
+    pub dram_bandwidth: u64,
+    /// Latency of DRAM \[cycle\].
+    pub dram_latency: u64,
 }
 
 impl Memory {
-    /// Memories with a double-buffered L2 and no off-chip latency.
-    pub fn new(shared: Bytes, local: Bytes, offchip_bandwidth: u64) -> Self {
-        Self { shared, shared_copies: [2; 3], local, offchip_bandwidth, offchip_latency: 0 }
+    /// Memories with a double-buffered shared memory and no DRAM latency. `dram_bandwidth` is in
+    /// byte/cycle.
+    pub fn new(shared: Bytes, scratchpad: Bytes, dram_bandwidth: u64) -> Self {
+        let shared_copies = PerTensor::splat(2);
+        Self { shared, shared_copies, scratchpad, dram_bandwidth, dram_latency: 0 }
     }
 }
 
 /// One accelerator: a single dataflow on a single pool of PEs.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Accelerator {
     /// Name, e.g. `WS-0`.
     pub name: Box<str>,
     /// Dataflow that it runs.
     pub dataflow: Arc<Dataflow>,
-    /// Processing elements.
+    /// Number of processing elements.
     pub pes: u32,
     /// Clock.
     pub clock: ClockRate,
@@ -111,7 +167,7 @@ pub struct Accelerator {
     pub noc: Noc,
     /// Memories.
     pub memory: Memory,
-    /// PEs, vector lanes and the operands that they work on.
+    /// PEs, vector lanes and their operands.
     pub datapath: Datapath,
     /// Energy per event, relative to a multiply-accumulate.
     pub energy: EnergyTable,
@@ -119,37 +175,38 @@ pub struct Accelerator {
     pub byte_energy: ByteEnergy,
 }
 
-/// What PEs and vector lanes do in a cycle, and on what operands.
+/// Operations of PEs and vector lanes in one cycle, and widths of their operands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub struct Datapath {
-    /// Multiply-accumulates of a PE and cycle.
+    /// Multiply-accumulates per PE and cycle.
     pub macs_per_pe_cycle: u32,
-    /// Operations of a cycle on operators without multiply-accumulates; `None`: one for each PE.
+    /// Operations per cycle on operators without multiply-accumulates; `None`: one per PE.
     pub vector_lanes: Option<u32>,
-    /// Most outermost units of a dataflow, where the array has a fixed shape.
+    /// Most outermost units of a dataflow, if the array has a fixed shape.
     pub units_limit: Option<u32>,
-    /// Sizes of operands.
+    /// Widths of operands.
     pub widths: Widths,
 }
 
 impl Default for Datapath {
-    /// One multiply-accumulate of 8-bit operands a PE and cycle, a vector lane for each PE.
+    /// One multiply-accumulate of 8-bit operands per PE and cycle, and one vector lane per PE.
     fn default() -> Self {
         let widths = Widths { input: 1, weight: 1, partial_sum: 4, output: 1 };
         Self { macs_per_pe_cycle: 1, vector_lanes: None, units_limit: None, widths }
     }
 }
 
-/// Sizes of elements \[byte\].
+/// Widths of elements \[byte\].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Widths {
-    /// An input element.
+    /// Input element.
     pub input: u32,
-    /// A weight.
+    /// Weight.
     pub weight: u32,
-    /// A partial sum, and an output before it is requantised at the L2.
+    /// Partial sum, and an output before it is requantised in the shared memory.
     pub partial_sum: u32,
-    /// An output off chip.
+    /// Output element in DRAM.
     pub output: u32,
 }
 
@@ -157,7 +214,29 @@ impl Accelerator {
     /// Most PEs of one accelerator.
     pub const MAX_PES: u32 = 1 << 24;
 
-    /// Whether `other` costs the same for every layer: equal in all but its name.
+    /// An accelerator with the clock and energy of the published artifact, and the default datapath and
+    /// energy per byte. Fields that differ are set afterwards; [`System::new`] checks all of them.
+    pub fn new(
+        name: impl Into<Box<str>>,
+        dataflow: Arc<Dataflow>,
+        pes: u32,
+        noc: Noc,
+        memory: Memory,
+    ) -> Self {
+        Self {
+            name: name.into(),
+            dataflow,
+            pes,
+            clock: ClockRate::GHZ,
+            noc,
+            memory,
+            datapath: Datapath::default(),
+            energy: EnergyTable::ARTIFACT,
+            byte_energy: ByteEnergy::default(),
+        }
+    }
+
+    /// Whether every layer costs the same on `other`: they are equal in all but their names.
     pub fn costs_as(&self, other: &Self) -> bool {
         self.pes == other.pes
             && (Arc::ptr_eq(&self.dataflow, &other.dataflow)
@@ -178,14 +257,14 @@ pub struct System {
     accelerators: Vec<Accelerator>,
 }
 
-/// A system that cannot be built.
+/// Reasons why a system cannot be built.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum HardwareError {
     /// No accelerators.
     #[error("system `{0}` has no accelerators")]
     Empty(String),
-    /// Too many accelerators.
+    /// More accelerators than [`System::MAX_ACCELERATORS`].
     #[error(
         "system `{system}` has {found} accelerators; at most {} are allowed",
         System::MAX_ACCELERATORS
@@ -193,7 +272,7 @@ pub enum HardwareError {
     TooMany {
         /// System.
         system: Box<str>,
-        /// How many there are.
+        /// Number of accelerators.
         found: usize,
     },
     /// Too few PEs for one unit of the dataflow.
@@ -211,14 +290,14 @@ pub enum HardwareError {
         /// PEs of one outermost unit.
         needed: u64,
     },
-    /// A size is zero or absurd.
+    /// A size is 0 or too large.
     #[error("accelerator `{accelerator}`: {what} is {found}; allowed are 1 to {max}")]
     Size {
         /// Accelerator.
         accelerator: Box<str>,
-        /// Which size.
+        /// Name of the size.
         what: &'static str,
-        /// What was given.
+        /// Given value.
         found: u64,
         /// Largest allowed.
         max: u64,
@@ -265,12 +344,13 @@ impl System {
     /// Most accelerators of a system.
     pub const MAX_ACCELERATORS: usize = 1024;
 
-    /// A system of `accelerators`, checked one by one.
+    /// A system of `accelerators`, each of which is checked.
     ///
     /// # Errors
     ///
-    /// [`HardwareError::Empty`], [`HardwareError::TooMany`], [`HardwareError::TooFewPes`] or
-    /// [`HardwareError::Size`].
+    /// Returns [`HardwareError::Empty`] or [`HardwareError::TooMany`] for a wrong number of
+    /// accelerators, and [`HardwareError::TooFewPes`] or [`HardwareError::Size`] for the first
+    /// accelerator that is wrong.
     pub fn new(
         name: impl Into<Box<str>>,
         accelerators: Vec<Accelerator>,
@@ -319,16 +399,15 @@ impl Accelerator {
             Ok(())
         };
         bounded("the number of PEs", self.pes.into(), Self::MAX_PES.into())?;
-        bounded(
-            "the number of NoC levels",
-            self.noc.bandwidth.len() as u64,
-            Noc::MAX_LEVELS as u64,
-        )?;
-        let Noc { bandwidth, up_bandwidth, weight_bandwidth, .. } = &self.noc;
-        for &bandwidth in bandwidth.iter().chain(up_bandwidth).chain(weight_bandwidth) {
-            bounded("the NoC bandwidth", bandwidth, 1 << 32)?;
+        let levels = self.noc.levels();
+        bounded("the number of NoC levels", levels.len() as u64, Noc::MAX_LEVELS as u64)?;
+        for &NocLevel { bandwidth, up_bandwidth, weight_bandwidth, .. } in levels {
+            for bandwidth in [Some(bandwidth), up_bandwidth, weight_bandwidth].into_iter().flatten()
+            {
+                bounded("the NoC bandwidth", bandwidth, 1 << 32)?;
+            }
         }
-        bounded("the off-chip bandwidth", self.memory.offchip_bandwidth, 1 << 32)?;
+        bounded("the DRAM bandwidth", self.memory.dram_bandwidth, 1 << 32)?;
         bounded("MACs of a PE and cycle", self.datapath.macs_per_pe_cycle.into(), 1 << 16)?;
         let Widths { input, weight, partial_sum, output } = self.datapath.widths;
         for width in [input, weight, partial_sum, output] {
@@ -349,44 +428,51 @@ impl Accelerator {
 
 /// An accelerator style (XRBench Table 5): dataflows and their shares of the PEs.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Style {
     /// Name, e.g. `K`.
     pub name: Box<str>,
     /// Class of Table 5: `FDA`, `SFDA` or `HDA`.
     pub class: Box<str>,
-    /// What every accelerator gets; never empty.
+    /// Share of every accelerator; never empty.
     pub shares: Vec<Share>,
 }
 
-/// Dataflow of an accelerator of a style, and its shares of the chip. Shares are relative to the sum
-/// over the accelerators.
+/// Dataflow of one accelerator of a style, and its shares of the chip. Each share is relative to the sum
+/// over the accelerators of the style.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Share {
     /// Dataflow.
     pub dataflow: Arc<Dataflow>,
-    /// Of the PEs.
+    /// Share of the PEs.
     pub pes: u32,
-    /// Of the on-chip bandwidth.
+    /// Share of the bandwidth of the on-chip network.
     pub noc: u32,
-    /// Of the shared memory.
+    /// Share of the shared memory.
     pub shared_memory: u32,
-    /// Of the off-chip bandwidth.
-    pub offchip: u32,
+    /// Share of the DRAM bandwidth.
+    pub dram: u32,
 }
 
 impl Share {
-    /// The same share of everything.
+    /// The same share of every resource.
     pub fn of_all(dataflow: Arc<Dataflow>, share: u32) -> Self {
-        Self { dataflow, pes: share, noc: share, shared_memory: share, offchip: share }
+        Self { dataflow, pes: share, noc: share, shared_memory: share, dram: share }
     }
 }
 
 impl Style {
-    /// PEs of every accelerator when the style has `pes` in total.
+    /// A style of `shares`, one for each accelerator.
+    pub fn new(name: impl Into<Box<str>>, class: impl Into<Box<str>>, shares: Vec<Share>) -> Self {
+        Self { name: name.into(), class: class.into(), shares }
+    }
+
+    /// Number of PEs of every accelerator if the style has `pes` in total.
     ///
     /// # Errors
     ///
-    /// [`HardwareError::UnevenShares`] unless `pes` is a multiple of the sum of the shares.
+    /// Returns [`HardwareError::UnevenShares`] unless `pes` is a multiple of the sum of the shares.
     pub fn partition(&self, pes: u32) -> Result<Vec<u32>, HardwareError> {
         let total: u32 = self.shares.iter().map(|share| share.pes).sum();
         if pes == 0 || !pes.is_multiple_of(total) {

@@ -1,8 +1,8 @@
-//! Platforms: what a style is instantiated on.
+//! Platforms: the chips on which styles become systems.
 //!
-//! A *budget* is one pool of bandwidth and memory that the accelerators split by their shares, as
-//! section 4.1 of the XRBench paper describes its systems. *Tables* fix the parameters of
-//! every instance, as the published artifact did; they hold for the listed partitions only.
+//! A platform with a *budget* has one pool of bandwidth and memory that the accelerators split by their
+//! shares, as section 4.1 of the XRBench paper describes its systems. A platform with *tables* fixes the
+//! parameters of every instance, as the published artifact does; it holds for the listed partitions only.
 
 use std::sync::Arc;
 
@@ -14,8 +14,9 @@ use super::{
     System,
 };
 
-/// Everything about the hardware but dataflows and PE counts.
+/// Properties of the hardware that do not depend on dataflows and PE counts.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Platform {
     /// Name, e.g. `paper`.
     pub name: Box<str>,
@@ -27,14 +28,14 @@ pub struct Platform {
     pub energy: EnergyTable,
     /// Energy per multiply-accumulate and byte.
     pub byte_energy: ByteEnergy,
-    /// Bandwidth and memories.
+    /// Bandwidths and memories.
     pub resources: Resources,
 }
 
-/// Bandwidth and memories of a platform.
+/// Bandwidths and memories of a platform.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Resources {
-    /// One pool, split by the shares of a style (PE-local memory is per PE and not split).
+    /// One pool, which a style splits by its shares. Scratchpads belong to PEs and are not split.
     Budget(Box<Budget>),
     /// Fixed parameters for each listed partition.
     Tables(Vec<Table>),
@@ -42,38 +43,46 @@ pub enum Resources {
 
 /// Resources of a whole chip.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Budget {
-    /// Network of the undivided chip.
+    /// On-chip network of the whole chip.
     pub noc: Noc,
-    /// Memories of the undivided chip.
+    /// Memories of the whole chip.
     pub memory: Memory,
-    /// What of it every accelerator has the whole of.
-    pub undivided: Undivided,
+    /// Bandwidths that are not split.
+    pub unpartitioned: Unpartitioned,
 }
 
-/// Bandwidth of a chip that is not divided by shares: every accelerator may use the whole of it. Two of
-/// them at once then have more than there is, unless the run limits what they share.
+impl Budget {
+    /// A budget that is split entirely.
+    pub fn new(noc: Noc, memory: Memory) -> Self {
+        Self { noc, memory, unpartitioned: Unpartitioned::default() }
+    }
+}
+
+/// Bandwidths of a chip that are not split by shares: every accelerator may use the whole of them. Two
+/// accelerators at once then have more than the chip has, unless the run limits what they share.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Undivided {
-    /// Of the on-chip network.
+pub struct Unpartitioned {
+    /// Bandwidth of the on-chip network.
     pub noc: bool,
-    /// Of the off-chip interface.
-    pub offchip: bool,
+    /// Bandwidth of DRAM.
+    pub dram: bool,
 }
 
-/// Resources of a whole chip in place of those of a budget; `None`: as the budget has it.
+/// Resources of a whole chip that replace those of a budget; `None` keeps the value of the budget.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct BudgetChange {
-    /// Downward bandwidth of every level of the network [byte/cycle].
+    /// Downward bandwidth of every level of the on-chip network [byte/cycle].
     pub noc_bandwidth: Option<u64>,
-    /// Shared on-chip buffer (L2).
+    /// Shared memory (L2).
     pub shared_memory: Option<Bytes>,
-    /// Buffer of one PE (L1).
-    pub local_memory: Option<Bytes>,
-    /// Off-chip bandwidth [byte/cycle].
-    pub offchip_bandwidth: Option<u64>,
-    /// What is not divided, in addition to what the budget does not divide.
-    pub undivided: Undivided,
+    /// Scratchpad of one PE (L1).
+    pub scratchpad: Option<Bytes>,
+    /// Bandwidth of DRAM [byte/cycle].
+    pub dram_bandwidth: Option<u64>,
+    /// Bandwidths that are not split, in addition to those of the budget.
+    pub unpartitioned: Unpartitioned,
 }
 
 impl BudgetChange {
@@ -83,23 +92,42 @@ impl BudgetChange {
     }
 
     fn of(&self, budget: &Budget) -> Budget {
-        let Budget { mut noc, mut memory, mut undivided } = budget.clone();
-        noc.bandwidth = self.noc_bandwidth.map_or(noc.bandwidth, |bandwidth| vec![bandwidth]);
+        let Budget { mut noc, mut memory, mut unpartitioned } = budget.clone();
+        if let Some(bandwidth) = self.noc_bandwidth {
+            noc.levels_mut().iter_mut().for_each(|level| level.bandwidth = bandwidth);
+        }
         memory.shared = self.shared_memory.unwrap_or(memory.shared);
-        memory.local = self.local_memory.unwrap_or(memory.local);
-        memory.offchip_bandwidth = self.offchip_bandwidth.unwrap_or(memory.offchip_bandwidth);
-        undivided.noc |= self.undivided.noc;
-        undivided.offchip |= self.undivided.offchip;
-        Budget { noc, memory, undivided }
+        memory.scratchpad = self.scratchpad.unwrap_or(memory.scratchpad);
+        memory.dram_bandwidth = self.dram_bandwidth.unwrap_or(memory.dram_bandwidth);
+        unpartitioned.noc |= self.unpartitioned.noc;
+        unpartitioned.dram |= self.unpartitioned.dram;
+        Budget { noc, memory, unpartitioned }
     }
 }
 
 impl Platform {
+    /// A platform with the default datapath and energy per byte. Fields that differ are set afterwards.
+    pub fn new(
+        name: impl Into<Box<str>>,
+        clock: ClockRate,
+        energy: EnergyTable,
+        resources: Resources,
+    ) -> Self {
+        Self {
+            name: name.into(),
+            clock,
+            datapath: Datapath::default(),
+            energy,
+            byte_energy: ByteEnergy::default(),
+            resources,
+        }
+    }
+
     /// This platform with another budget.
     ///
     /// # Errors
     ///
-    /// [`HardwareError::NoBudget`] if it changes something of a platform of tables.
+    /// Returns [`HardwareError::NoBudget`] if `change` changes something and the platform has tables.
     pub fn with(&self, change: &BudgetChange) -> Result<Self, HardwareError> {
         let resources = match &self.resources {
             Resources::Budget(budget) => Resources::Budget(Box::new(change.of(budget))),
@@ -126,7 +154,7 @@ pub struct Table {
 pub struct Instance {
     /// Name in the artifact's file, e.g. `Acc0_2K`.
     pub name: Box<str>,
-    /// Processing elements.
+    /// Number of processing elements.
     pub pes: u32,
     /// On-chip network.
     pub noc: Noc,
@@ -135,7 +163,8 @@ pub struct Instance {
 }
 
 impl Instance {
-    /// The accelerator that runs `dataflow` on this instance; the rest is as on `platform`.
+    /// The accelerator that runs `dataflow` on this instance, with the clock, datapath and energy of
+    /// `platform`.
     pub fn with(
         &self,
         name: Box<str>,
@@ -162,8 +191,9 @@ impl Style {
     ///
     /// # Errors
     ///
-    /// [`HardwareError::UnevenShares`], [`HardwareError::NoTable`] where a platform of tables does
-    /// not list the partition, and what [`System::new`] says.
+    /// Returns [`HardwareError::UnevenShares`] if the PEs do not split by the shares,
+    /// [`HardwareError::NoTable`] if a platform with tables does not list the partition, and the errors
+    /// of [`System::new`].
     pub fn instantiate(&self, pes: u32, platform: &Platform) -> Result<System, HardwareError> {
         let partition = self.partition(pes)?;
         let instances = match &platform.resources {
@@ -182,25 +212,25 @@ impl Style {
         System::new(self.name.clone(), accelerators)
     }
 
-    /// Splits one chip among the accelerators, of `partition` PEs each, by their shares, but for what
-    /// is undivided. Parts are rounded down, never below 1.
+    /// Splits one chip by the shares of the accelerators, whose PEs are `partition`, except for
+    /// bandwidths that are unpartitioned. Parts are rounded down, never below 1.
     fn split(&self, budget: &Budget, partition: &[u32]) -> Vec<Instance> {
-        let Budget { noc, memory, undivided } = budget;
+        let Budget { noc, memory, unpartitioned } = budget;
         let total = |share: fn(&Share) -> u32| self.shares.iter().map(share).map(u64::from).sum();
-        let [noc_total, memory_total, offchip_total]: [u64; 3] =
-            [total(|it| it.noc), total(|it| it.shared_memory), total(|it| it.offchip)];
+        let [noc_total, memory_total, dram_total]: [u64; 3] =
+            [total(|it| it.noc), total(|it| it.shared_memory), total(|it| it.dram)];
         let instance = |(index, (share, &pes)): (usize, (&Share, &u32))| Instance {
             name: format!("Acc{index}").into(),
             pes,
-            noc: match undivided.noc {
+            noc: match unpartitioned.noc {
                 true => noc.clone(),
                 false => noc.shared(|bandwidth| part(bandwidth, share.noc, noc_total)),
             },
             memory: Memory {
                 shared: Bytes::new(part(memory.shared.get(), share.shared_memory, memory_total)),
-                offchip_bandwidth: match undivided.offchip {
-                    true => memory.offchip_bandwidth,
-                    false => part(memory.offchip_bandwidth, share.offchip, offchip_total),
+                dram_bandwidth: match unpartitioned.dram {
+                    true => memory.dram_bandwidth,
+                    false => part(memory.dram_bandwidth, share.dram, dram_total),
                 },
                 ..memory.clone()
             },

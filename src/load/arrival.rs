@@ -24,7 +24,7 @@ use super::{FrameMapping, LoadError, LoadSettings, Request, RequestStream};
 /// Deviation: Definition 7 prints one jitter stream seeded by the product of source and frame, which
 /// collides (2·3 = 3·2, and frame 0 of every source). Here each sensor has its own stream, shared by
 /// all models that read the frame. Definition 8 prints the sensor's rate for the deadline; the
-/// example of section 3.6 (2/60 s for a 30-FPS model) and this function take the model's.
+/// example of XRBench section 3.6 (2/60 s for a 30-FPS model) and this function take the model's.
 ///
 /// # Errors
 ///

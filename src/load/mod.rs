@@ -30,7 +30,7 @@ pub enum FrameMapping {
 /// Settings of the load.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LoadSettings {
-    /// Frames whose nominal start lies in [0, `duration`) are released (section 3.5: one second). A
+    /// Frames whose nominal start lies in [0, `duration`) are released (XRBench section 3.5: one second). A
     /// warm-up is part of it: the scores leave out its frames.
     pub duration: SimSpan,
     /// Seed of every random stream.

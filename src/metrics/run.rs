@@ -9,14 +9,14 @@ use crate::units::SimTime;
 
 use super::{ModelMetrics, energy, per};
 
-/// Metrics of a run as a whole. Models without released frames have no part in them.
+/// Metrics of a run as a whole. Models without requested frames have no part in them.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RunMetrics {
     /// From time 0 to the last deadline, or the last end if that is later \[ms\].
     pub span_ms: f64,
     /// Part of the span in which each accelerator was busy, indexed by [`AccelId`].
     pub utilisation: Vec<f64>,
-    /// Missed frames of all models over released ones; 0 without.
+    /// Missed frames of all models over requested ones; 0 without.
     pub miss_ratio: f64,
     /// Jain's fairness index of the models' QoE scores `x`, `(Σ x)² / (n·Σ x²)`: 1 if all models fare
     /// alike, 1/n if one has everything (Jain, Chiu & Hawe 1984). `None` if no model had anything.
@@ -66,19 +66,19 @@ impl RunMetrics {
         costs: &CostTable,
         models: &[ModelMetrics],
     ) -> Self {
-        let released = |(_, model): &(ModelId, &ModelMetrics)| model.service.released > 0;
-        let models: Vec<_> = scenario.model_ids().zip(models).filter(released).collect();
+        let requests = |(_, model): &(ModelId, &ModelMetrics)| model.service.requests > 0;
+        let models: Vec<_> = scenario.model_ids().zip(models).filter(requests).collect();
         let sum = |of: fn(&ModelMetrics) -> f64| models.iter().map(|(_, it)| of(it)).sum::<f64>();
         let slowdowns: Vec<_> = models.iter().filter_map(|it| slowdown(costs, *it)).collect();
         let span = last_instant(trace);
         let spent: f64 = trace.records().iter().map(|record| energy(record).get()).sum();
-        let shares = models.iter().map(|(_, it)| qoe(it.service.executed, it.service.released));
+        let shares = models.iter().map(|(_, it)| qoe(it.service.executed, it.service.requests));
         Self {
             span_ms: span.as_ms(),
             utilisation: utilisation(trace, costs.n_accelerators(), span),
             miss_ratio: per(
                 sum(|it| it.service.missed() as f64),
-                sum(|it| it.service.released as f64),
+                sum(|it| it.service.requests as f64),
             )
             .unwrap_or(0.0),
             fairness: jain(&shares.collect::<Vec<_>>()),
@@ -123,12 +123,12 @@ fn slowdown(costs: &CostTable, (id, model): (ModelId, &ModelMetrics)) -> Option<
 fn uxcost(costs: &CostTable, models: &[(ModelId, &ModelMetrics)]) -> f64 {
     let (mut violations, mut energies) = (0.0, 0.0);
     for (id, model) in models {
-        let released = model.service.released as f64;
+        let requests = model.service.requests as f64;
         let missed = model.service.missed() as f64;
-        violations += if missed > 0.0 { missed } else { 0.5 } / released;
+        violations += if missed > 0.0 { missed } else { 0.5 } / requests;
         let accelerators = (0..costs.n_accelerators()).map(AccelId::new);
         let largest = accelerators.map(|it| costs.energy(*id, it).get()).fold(0.0, f64::max);
-        energies += per(model.energy.get(), released * largest).unwrap_or(0.0);
+        energies += per(model.energy.get(), requests * largest).unwrap_or(0.0);
     }
     violations * energies
 }

@@ -103,7 +103,7 @@ impl Latencies {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Service {
     /// Frames that were asked for.
-    pub released: u64,
+    pub requests: u64,
     /// Frames that ended, in time or late.
     pub executed: u64,
     /// Frames that ended late.
@@ -111,9 +111,9 @@ pub struct Service {
     /// Latencies of the executed frames from the arrival of their data to their end, waiting for other
     /// models included; `None` without.
     pub latencies: Option<Latencies>,
-    /// Most consecutive released frames that were missed.
+    /// Most consecutive requested frames that were missed.
     pub longest_misses: u64,
-    /// Windows of consecutive released frames that violate the [`Firm`] rule; windows overlap.
+    /// Windows of consecutive requested frames that violate the [`Firm`] rule; windows overlap.
     pub firm_violations: u64,
     /// Frames executed per second of the time that the frames stand for.
     pub achieved_fps: f64,
@@ -125,7 +125,7 @@ pub struct Service {
 impl Service {
     /// Names of [`Service::values`].
     pub const COLUMNS: [&str; 14] = [
-        "released",
+        "requests",
         "executed",
         "late",
         "missed",
@@ -141,7 +141,7 @@ impl Service {
         "jitter_ms",
     ];
 
-    /// Service of the released frames `served`, in order, of `n_frames` frames at `rate`.
+    /// Service of the requested frames `served`, in order, of `n_frames` frames at `rate`.
     pub(super) fn of(served: &[Served], n_frames: u64, rate: FrameRate, firm: Firm) -> Self {
         let in_time: Vec<_> = served.iter().map(Served::is_in_time).collect();
         let (mut ends, mut latencies) = (Vec::new(), Vec::new());
@@ -154,7 +154,7 @@ impl Service {
         let executed = ends.len() as u64;
         let hits = in_time.iter().filter(|&&hit| hit).count() as u64;
         Self {
-            released: served.len() as u64,
+            requests: served.len() as u64,
             executed,
             late: executed - hits,
             latencies: Latencies::of(latencies),
@@ -167,12 +167,12 @@ impl Service {
 
     /// Released frames that did not end by their deadline.
     pub fn missed(&self) -> u64 {
-        self.released - self.executed + self.late
+        self.requests - self.executed + self.late
     }
 
-    /// The part of the released frames that was missed; 0 if none was released.
+    /// The part of the requested frames that was missed; 0 if none was released.
     pub fn miss_ratio(&self) -> f64 {
-        per(self.missed() as f64, self.released as f64).unwrap_or(0.0)
+        per(self.missed() as f64, self.requests as f64).unwrap_or(0.0)
     }
 
     /// The values, in the order of [`Service::COLUMNS`]; `None` where there is none.
@@ -180,7 +180,7 @@ impl Service {
         let latency = |of: fn(&Latencies) -> f64| self.latencies.as_ref().map(of);
         let count = |n: u64| Some(n as f64);
         [
-            count(self.released),
+            count(self.requests),
             count(self.executed),
             count(self.late),
             count(self.missed()),
@@ -240,7 +240,7 @@ mod tests {
     fn every_number_by_hand() {
         let frames = [Some(4), Some(8), None, Some(3), Some(4)];
         let service = service(&frames, Firm::new(2, 2).unwrap());
-        assert_eq!((service.released, service.executed, service.late), (5, 4, 0));
+        assert_eq!((service.requests, service.executed, service.late), (5, 4, 0));
         assert_eq!((service.missed(), service.miss_ratio()), (1, 0.2));
         let latencies = service.latencies.unwrap();
         assert_eq!((latencies.mean_ms, latencies.p50_ms), (4.75, 4.0));

@@ -1,59 +1,85 @@
-//! MLPerf Inference and MLPerf Mobile: their tasks and suites ([`suite`]), and what LoadGen, their load
-//! generator, would measure of a system that is simulated.
+//! MLPerf Inference and MLPerf Mobile: suites, LoadGen (their load generator), and simulated systems
+//! under test.
 //!
 //! ```text
-//! TestSettings ─ Settings ─ Schedule ─┐
-//!                               SystemUnderTest ─ Run ─ Performance ─ summary
+//! settings ── load ──┐
+//!     │              ├── run ── results ── logs
+//!   rules     sut ───┘             │
+//!     └──────────── benchmark ─────┘
 //! ```
 //!
-//! [`settings`] checks what is asked for. [`schedule`] makes every query ahead of the run: the
-//! schedule is LoadGen's own to the nanosecond, from the same [`random`] streams. [`run()`](run::run)
-//! issues the queries to a [`SystemUnderTest`] in simulated time, as the scenario says. What was seen
-//! becomes [`performance`]: [`statistics`] and [`validity`] with LoadGen's reasons, which
-//! [`summary`] and [`detail_log`] put into LoadGen's own words. [`peak`] does all that until the load is as high as it
-//! can be. [`rounds`] lists what each round of the benchmark asks for, [`counts`] and
-//! [`EarlyStopping`](crate::statistics::EarlyStopping) why.
+//! [`settings`] checks what LoadGen is asked for ([`TestSettings`]) and derives what it does
+//! ([`EffectiveSettings`]). [`load`] generates every query before the run: the schedule equals
+//! LoadGen's to the nanosecond, from the same random streams. [`sut`] holds the interface of a
+//! [`SystemUnderTest`] and three implementations: accelerators with a scheduler, the same as a single
+//! queue, and servers of a known service time. [`run`] issues the queries in simulated time.
+//! [`results`] are latency statistics and validity with LoadGen's reasons, and [`logs`] write them in
+//! LoadGen's format.
 //!
-//! Tests are made on a [`bed`], any number of times: a [`mod@bench`] of accelerators, a measurement on which is
-//! an [`AcceleratorSystem`](system::AcceleratorSystem), or [`servers`] of a known [`service`] time.
-//! [`benchmark`] makes those of a [`suite`]; [`sustained`] says which rates a system cannot go on with.
+//! [`rules`] are the tasks of a [`Suite`](rules::Suite) and the counts, durations and seeds of a
+//! [`Round`](rules::Round). [`benchmark`] runs the tests of a suite on a
+//! [`TestBed`](benchmark::TestBed), searches for the highest rate or number of streams, and runs several
+//! models at once.
 //!
-//! LoadGen issues one model's queries as a Poisson process. [`arrivals`] also come in bursts, and
-//! [`tenants`] are several models with a load each on one bench.
+//! A server test on a simulated system:
+//!
+//! ```
+//! use xrsim::config::{Catalog, Hardware};
+//! use xrsim::cost::loop_nest::LoopNest;
+//! use xrsim::mlperf::benchmark::{AcceleratorBed, TestOptions, run_test};
+//! use xrsim::mlperf::logs::render_summary;
+//! use xrsim::mlperf::rules::Round;
+//! use xrsim::mlperf::settings::LoadScenario;
+//! use xrsim::mlperf::sut::{Batching, Tenant};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let mut catalog = Catalog::new();
+//! let suite = catalog.mlperf_suite("inference_v0.5")?;
+//! let test = suite
+//!     .test("image_classification_light", LoadScenario::Server)
+//!     .ok_or("the suite has no such test")?;
+//! let platform = catalog.platform("paper")?;
+//! let Hardware::Style(style) = catalog.hardware("J")? else { return Err("not a style".into()) };
+//! let system = style.instantiate(4096, &platform)?.into();
+//!
+//! let bed = AcceleratorBed::builder(system, &LoopNest)
+//!     .tenant(Tenant::of_test(test, Batching::NONE))
+//!     .build()?;
+//! let mut options = TestOptions::new(Round::find("v0.5").ok_or("no such round")?);
+//! options.target_qps = Some(100.0);
+//! let result = run_test(test, &options, &bed)?;
+//! assert!(result.is_valid());
+//! println!("{}", render_summary(&result.settings, result.performance(), "J@4096", 0));
+//! # Ok(())
+//! # }
+//! ```
 //!
 //! Sources: Reddi et al., MLPerf Inference Benchmark (ISCA 2020), and LoadGen v0.7 to 6.0.17
-//! (github.com/mlcommons/inference). What LoadGen itself takes between two queries is not simulated.
+//! (github.com/mlcommons/inference). The time that LoadGen itself takes between two queries is not
+//! simulated.
 
-pub mod arrivals;
-pub mod bed;
-pub mod bench;
-pub mod benchmark;
-pub mod counts;
-pub mod detail_log;
-pub mod files;
-mod one_queue;
-pub mod peak;
-pub mod performance;
-pub mod random;
-pub mod rounds;
-pub mod run;
-pub mod schedule;
-pub mod servers;
-pub mod service;
 pub mod settings;
-pub mod statistics;
-pub mod suite;
-pub mod summary;
-pub mod sustained;
-pub mod sut;
-pub mod system;
-pub mod tenants;
-pub mod validity;
 
-pub use performance::{Measurement, Metric, Performance, measure};
+pub mod rules;
+
+pub mod load;
+
+pub mod sut;
+
+pub mod run;
+
+pub mod results;
+
+pub mod benchmark;
+
+pub mod logs;
+
+pub use benchmark::{Measurement, measure};
+pub use load::QuerySchedule;
+pub use results::{Metric, Performance};
 pub use run::{Run, RunError};
-pub use schedule::Schedule;
 pub use settings::{
-    Library, LoadGen, Mode, Scenario, Seeds, Settings, SettingsError, TestSettings,
+    EffectiveSettings, LoadGenVersion, LoadScenario, QuerySampleLibrary, Seeds, SettingsError,
+    TestMode, TestSettings,
 };
 pub use sut::{Completions, Sample, SystemUnderTest};

@@ -4,6 +4,7 @@
 
 mod live;
 mod operator;
+mod per_tensor;
 mod shapes;
 mod tensor;
 
@@ -14,6 +15,7 @@ use thiserror::Error;
 pub use operator::{
     ConvKind, ConvShape, MatmulShape, Operator, Padding, Phase, VectorOp, VectorShape,
 };
+pub use per_tensor::{PerOperand, PerTensor, TensorRole};
 pub use shapes::{Explanation, Misfit, ShapeCheck, View};
 pub use tensor::{Tensor, VectorForm};
 

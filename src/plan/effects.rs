@@ -106,7 +106,7 @@ impl Default for Migration {
 ///
 /// What a layer takes alone is as the costs have it, with the bandwidth of its own accelerator: sharing
 /// only takes away. To let an accelerator use the budget as long as the others leave it, give each the
-/// whole of it ([`Undivided`](crate::hardware::platform::Undivided)).
+/// whole of it ([`Unpartitioned`](crate::hardware::platform::Unpartitioned)).
 ///
 /// A network whose layers are not known, because it was measured as a whole, asks for nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]

@@ -49,7 +49,7 @@ const INFERENCE: &[&str] = &[
     "accuracy",
     "inference",
     "cause",
-    "pieces",
+    "segments",
     "counted",
 ];
 
@@ -205,7 +205,7 @@ impl<W: Write> Table<W> {
         {
             self.start_row();
             self.text(name);
-            self.text(&active.artifact_name);
+            self.text(active.unit.network.name());
             self.score(model);
             self.end_row()?;
         }
@@ -232,7 +232,7 @@ impl<W: Write> Table<W> {
             let active = spec.plan.scenario.model(record.model);
             self.start_row();
             self.text(names[record.model.index()]);
-            self.text(&active.artifact_name);
+            self.text(active.unit.network.name());
             self.display(record.frame.index());
             self.time(Some(record.arrival));
             self.time(Some(record.deadline));
@@ -247,7 +247,7 @@ impl<W: Write> Table<W> {
             }
             let id = RequestId::new(index);
             self.text(&why.short(id).unwrap_or_default());
-            self.text(&pieces(spec, result.trace.segments_of(id)));
+            self.text(&segments(spec, result.trace.segments_of(id)));
             self.text(if counted.counts(record) { "yes" } else { "no" });
             self.end_row()?;
         }
@@ -360,13 +360,12 @@ impl<W: Write> Table<W> {
     }
 }
 
-/// When and where the pieces of a request ran: `0.000000-1.500000 WS-0; 2.000000-2.250000 OS-1`, in ms.
-fn pieces(spec: &RunSpec, pieces: &[Segment]) -> String {
+/// When and where the segments of a request ran: `0.000000-1.500000 WS-0; 2.000000-2.250000 OS-1`, in ms.
+fn segments(spec: &RunSpec, segments: &[Segment]) -> String {
     let ms = |time: SimTime| format!("{}.{:06}", time.ns() / 1_000_000, time.ns() % 1_000_000);
-    let piece = |piece: &Segment| {
-        format!("{}-{} {}", ms(piece.start), ms(piece.end), name_of(spec, piece.accelerator))
-    };
-    pieces.iter().map(piece).collect::<Vec<_>>().join("; ")
+    let segment =
+        |it: &Segment| format!("{}-{} {}", ms(it.start), ms(it.end), name_of(spec, it.accelerator));
+    segments.iter().map(segment).collect::<Vec<_>>().join("; ")
 }
 
 fn name_of(spec: &RunSpec, accelerator: AccelId) -> &str {

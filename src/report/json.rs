@@ -16,7 +16,7 @@ pub fn run(spec: &RunSpec, label: &RunLabel<'_>, scorecard: &Scorecard) -> Value
     let models = models.map(|((active, name), score)| {
         let mut object = Map::new();
         object.insert("model".into(), json!(name));
-        object.insert("network".into(), json!(active.artifact_name));
+        object.insert("network".into(), json!(active.unit.network.name()));
         add_score(&mut object, score);
         Value::Object(object)
     });

@@ -34,7 +34,7 @@ pub struct ScoreRow {
     /// Executed, released and late requests, means over replications.
     pub executed: f64,
     /// NumFrm.
-    pub released: f64,
+    pub requests: f64,
     /// Executed after their deadline.
     pub late: f64,
     /// Energy \[mJ\].
@@ -67,7 +67,7 @@ pub fn detail(rows: &[ScoreRow], seed: u64, style: Style) -> String {
         "score",
         "executed mean",
         "executed",
-        "released",
+        "requests",
         "late",
         "energy mJ",
     ];
@@ -90,7 +90,7 @@ impl ScoreRow {
             4 => score.clone(),
             _ => format!("{value:.3}"),
         });
-        let counts = [self.executed, self.released, self.late, self.energy_mj];
+        let counts = [self.executed, self.requests, self.late, self.energy_mj];
         scores.chain(counts.map(|value| match value.fract() == 0.0 {
             true => format!("{value:.0}"),
             false => format!("{value:.1}"),

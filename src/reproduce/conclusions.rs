@@ -1,4 +1,4 @@
-//! Conclusions that the paper draws from its Figure 5 (sections 4.2 to 4.4), checked on any scores of
+//! Conclusions that the paper draws from its Figure 5 (XRBench sections 4.2 to 4.4), checked on any scores of
 //! the study.
 
 use super::Table;

@@ -175,12 +175,13 @@ fn checked(accelerator: Accelerator) -> Result<Accelerator, ReproduceError> {
 /// The same accelerator under the assumptions of the published cost model.
 fn idealised(accelerator: &Accelerator, platform: &Platform) -> Accelerator {
     let mut ideal = accelerator.clone();
-    ideal.noc.latency = vec![0];
+    ideal.noc.set(&[0], |level, latency| level.latency = latency);
     ideal.datapath.widths.partial_sum = 1;
     ideal.byte_energy = platform.byte_energy;
-    ideal.byte_energy.l2 = Some(sram_pj_per_byte(accelerator.memory.shared.get() as f64));
+    ideal.byte_energy.shared_memory =
+        Some(sram_pj_per_byte(accelerator.memory.shared.get() as f64));
     ideal.byte_energy.dram = 0.0;
     ideal.memory.shared = UNLIMITED_MEMORY;
-    ideal.memory.offchip_bandwidth = UNLIMITED_BANDWIDTH;
+    ideal.memory.dram_bandwidth = UNLIMITED_BANDWIDTH;
     ideal
 }

@@ -1,4 +1,4 @@
-//! Figure 6: execution timelines of AR gaming on J with 4K and 8K PEs, and the numbers that section 4.2.2
+//! Figure 6: execution timelines of AR gaming on J with 4K and 8K PEs, and the numbers that XRBench section 4.2.2
 //! quotes of them.
 
 use crate::figures::{Caption, Instant, InstantKind, Slice, Timeline, TimelinePanel};

@@ -1,5 +1,6 @@
 //! Figure 7: scores of VR gaming on B and J with 4K PEs against the probability that gaze estimation is
-//! triggered, as means of 200 replications with 95 % intervals, and the numbers that section 4.3 quotes.
+//! triggered, as means of 200 replications with 95 % intervals, and the numbers that XRBench section 4.3
+//! quotes.
 
 use std::sync::Arc;
 
@@ -121,7 +122,8 @@ impl Curves {
         }
     }
 
-    /// Compares every published point, and the changes from 25 % to 100 % that section 4.3 quotes.
+    /// Compares every published point, and the changes from 25 % to 100 % that XRBench section 4.3
+    /// quotes.
     fn deviations(&self, semantics: &str) -> Vec<Deviation> {
         let mut deviations = Vec::new();
         for (system, curve) in SYSTEMS.iter().zip(&self.0) {

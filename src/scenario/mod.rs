@@ -1,7 +1,6 @@
-//! Who asks, and how often: input streams, unit models, dependencies and usage scenarios
-//! (XRBench Definitions 1 to 5).
+//! Workloads: input streams, unit models, dependencies and usage scenarios (XRBench Definitions 1 to 5).
 //!
-//! Knows nothing of hardware, costs or time of arrival.
+//! This module does not know hardware, costs or arrival times.
 
 use std::sync::Arc;
 
@@ -15,7 +14,8 @@ use crate::units::{FrameRate, SimSpan};
 /// Distribution of jitter within its bounds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum JitterDistribution {
-    /// Normal with a standard deviation of a third of the bound, redrawn outside the bound.
+    /// Normal distribution with a standard deviation of a third of the bound; values outside the bound
+    /// are drawn again.
     #[default]
     TruncatedNormal,
     /// Uniform within the bound.
@@ -25,7 +25,7 @@ pub enum JitterDistribution {
 /// Input data stream σ of a sensor (Definition 1, Table 3).
 #[derive(Debug, Clone, PartialEq)]
 pub struct InputStream {
-    /// Sensor, e.g. `camera`. Its random streams are keyed by this name.
+    /// Name of the sensor, e.g. `camera`. It is the key of the stream's random numbers.
     pub name: Box<str>,
     /// Streaming rate FPS_sensor.
     pub rate: FrameRate,
@@ -35,6 +35,19 @@ pub struct InputStream {
     pub max_jitter: SimSpan,
     /// Distribution of the jitter.
     pub distribution: JitterDistribution,
+}
+
+impl InputStream {
+    /// A stream without initial latency and jitter. Fields that differ are set afterwards.
+    pub fn new(name: impl Into<Box<str>>, rate: FrameRate) -> Self {
+        Self {
+            name: name.into(),
+            rate,
+            initial_latency: SimSpan::ZERO,
+            max_jitter: SimSpan::ZERO,
+            distribution: JitterDistribution::default(),
+        }
+    }
 }
 
 /// Direction of a quality metric, QM_type of Definition 2.
@@ -51,7 +64,7 @@ pub enum Better {
 pub struct QualityGoal {
     /// Metric, e.g. `mIoU`.
     pub metric: Box<str>,
-    /// Target, above zero.
+    /// Target, above 0.
     pub target: f64,
     /// Direction.
     pub better: Better,
@@ -59,25 +72,41 @@ pub struct QualityGoal {
     pub measured: Option<f64>,
 }
 
-/// Unit model μ (Definition 3): a network with what it is for.
+impl Default for QualityGoal {
+    /// An unspecified goal, which is met because nothing was measured.
+    fn default() -> Self {
+        Self { metric: "unspecified".into(), target: 1.0, better: Better::Higher, measured: None }
+    }
+}
+
+/// Unit model μ (Definition 3): a network with its task, dataset and quality goal.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct UnitModel {
     /// Task, e.g. `KD`; names the model in reports.
     pub task: Box<str>,
-    /// The network that does it.
+    /// Network that performs the task.
     pub network: Arc<Network>,
-    /// Dataset.
+    /// Dataset; empty if unspecified.
     pub dataset: Box<str>,
     /// Quality goal.
     pub quality: QualityGoal,
 }
 
-/// How a model depends on another.
+impl UnitModel {
+    /// A unit model without a dataset, whose quality goal is unspecified and met. Fields that differ are
+    /// set afterwards.
+    pub fn new(task: impl Into<Box<str>>, network: Arc<Network>) -> Self {
+        Self { task: task.into(), network, dataset: "".into(), quality: QualityGoal::default() }
+    }
+}
+
+/// Kind of a dependency.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum DependencyKind {
-    /// Needs the upstream result.
+    /// The model needs the result of the upstream model.
     Data,
-    /// Runs only if the upstream result asks for it, which it does with this probability.
+    /// The model runs only if the upstream result triggers it.
     Control {
         /// Probability of a trigger, in [0, 1].
         probability: f64,
@@ -87,7 +116,7 @@ pub enum DependencyKind {
 /// One dependency of a model.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Dependency {
-    /// The model that must have finished.
+    /// Model that must have finished.
     pub upstream: ModelId,
     /// Data or control.
     pub kind: DependencyKind,
@@ -95,20 +124,43 @@ pub struct Dependency {
 
 /// A model that is active in a scenario.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct ActiveModel {
-    /// What runs. Its network's name is the model's name in the published artifact unless
-    /// `artifact_name` says otherwise.
+    /// Unit model.
     pub unit: UnitModel,
-    /// Name in the published artifact's files; orders models in `mlsys2023` semantics.
+    /// Name of the model in the files of the published artifact; by default the name of its network.
+    /// It orders models under `mlsys2023` semantics.
     pub artifact_name: Box<str>,
     /// Target processing rate FPS_model.
     pub rate: FrameRate,
-    /// Streams that it reads, the primary one first. Empty: frames are ready at their nominal time.
+    /// Streams that it reads, the primary one first. Without streams, frames arrive at their nominal
+    /// time.
     pub inputs: Vec<StreamId>,
-    /// What it waits for.
+    /// Models that it depends on.
     pub dependencies: Vec<Dependency>,
-    /// Time from nominal arrival to deadline in place of the period.
+    /// Span from the nominal arrival to the deadline; `None`: the period of `rate`.
     pub relative_deadline: Option<SimSpan>,
+}
+
+impl ActiveModel {
+    /// A model that reads no stream, depends on no model, and has its period as relative deadline.
+    /// Fields that differ are set afterwards.
+    pub fn new(unit: UnitModel, rate: FrameRate) -> Self {
+        Self {
+            artifact_name: unit.network.name().into(),
+            unit,
+            rate,
+            inputs: Vec::new(),
+            dependencies: Vec::new(),
+            relative_deadline: None,
+        }
+    }
+
+    /// The same model with this relative deadline.
+    #[must_use]
+    pub fn with_relative_deadline(self, span: SimSpan) -> Self {
+        Self { relative_deadline: Some(span), ..self }
+    }
 }
 
 /// Usage scenario θ (Definition 4, Table 2), with its dependency graph checked.
@@ -120,7 +172,7 @@ pub struct Scenario {
     topological: Vec<ModelId>,
 }
 
-/// A scenario that contradicts itself.
+/// Contradictions within a scenario.
 #[derive(Debug, Clone, PartialEq, Error)]
 #[non_exhaustive]
 pub enum ScenarioError {
@@ -144,7 +196,7 @@ pub enum ScenarioError {
     Probability {
         /// Model.
         model: Box<str>,
-        /// What was given.
+        /// Given probability.
         found: f64,
     },
     /// A model depends on itself.
@@ -171,11 +223,11 @@ impl Scenario {
     ///
     /// # Errors
     ///
-    /// Everything that is wrong, in file order; a dependency cycle last.
+    /// Returns every contradiction in file order, and a dependency cycle last.
     ///
     /// # Panics
     ///
-    /// If an input or dependency indexes outside its table; the caller resolves names first.
+    /// Panics if an input or dependency indexes outside its table; the caller resolves names first.
     pub fn new(
         name: impl Into<Box<str>>,
         streams: Vec<InputStream>,
@@ -217,7 +269,7 @@ impl Scenario {
         &self.models
     }
 
-    /// The model with this id.
+    /// Model of this id.
     pub fn model(&self, id: ModelId) -> &ActiveModel {
         &self.models[id.index()]
     }
@@ -227,7 +279,8 @@ impl Scenario {
         (0..self.models.len()).map(ModelId::new)
     }
 
-    /// Ids such that every model follows the models it depends on; file order breaks ties.
+    /// Ids in an order in which every model follows the models that it depends on; file order breaks
+    /// ties.
     pub fn topological(&self) -> &[ModelId] {
         &self.topological
     }

@@ -47,10 +47,10 @@ pub fn inferences(
 /// Score_scn = 1/|θ| · sum over models μ of  sum over frames of Score_inf / NumFrm(μ) · QoEScore(μ)
 /// ```
 ///
-/// |θ| counts the models with released frames. One that executed none of them scores 0; one that had
+/// |θ| counts the models with requested frames. One that executed none of them scores 0; one that had
 /// none, because it was never triggered, has no part in any mean ([`NeverTriggered`]).
 ///
-/// Deviation: the paper prints no sum over the models. Its text (section 3.7) takes the mean over
+/// Deviation: the paper prints no sum over the models. Its text (XRBench section 3.7) takes the mean over
 /// *processed* frames before the product with QoE, where the print divides by NumFrm and so counts a
 /// drop twice; [`Scorecard`] has both.
 pub fn score(scenario: &Scenario, trace: &Trace, settings: &ScoreSettings) -> Scorecard {
@@ -118,18 +118,18 @@ impl Tally {
     }
 
     fn score(&self, never_triggered: NeverTriggered) -> Score {
-        let Counts { released, executed, .. } = self.counts;
-        if released == 0 {
+        let Counts { requests, executed, .. } = self.counts;
+        if requests == 0 {
             let uniform = never_triggered.score().unwrap_or(0.0);
             return Score::of_values([uniform; 6], self.counts);
         }
-        let qoe = qoe(executed, released);
+        let qoe = qoe(executed, requests);
         Score {
             realtime: mean(self.realtime, executed),
             energy: mean(self.energy, executed),
             accuracy: mean(self.accuracy, executed),
             qoe,
-            score: mean(self.inference, released) * qoe,
+            score: mean(self.inference, requests) * qoe,
             score_executed_mean: mean(self.inference, executed) * qoe,
             counts: self.counts,
         }
@@ -141,7 +141,7 @@ impl Counts {
         match record.outcome {
             Outcome::Executed { end, energy, .. } => {
                 self.executed += 1;
-                self.deadline_misses += u64::from(end > record.deadline);
+                self.late += u64::from(end > record.deadline);
                 self.energy += energy;
             }
             Outcome::Dropped { energy, .. } => {
@@ -151,14 +151,14 @@ impl Counts {
             Outcome::NotTriggered => self.not_triggered += 1,
             Outcome::Lost { .. } => {}
         }
-        self.released += u64::from(record.outcome != Outcome::NotTriggered);
+        self.requests += u64::from(record.outcome != Outcome::NotTriggered);
     }
 }
 
 impl Scorecard {
     fn of_models(models: Vec<Score>, never_triggered: NeverTriggered) -> Self {
         let every_model = never_triggered.score().is_some();
-        let counted = models.iter().filter(|m| every_model || m.counts.released > 0);
+        let counted = models.iter().filter(|m| every_model || m.counts.requests > 0);
         let means = Score::mean(counted);
         // A model that is in no mean may still have untriggered requests.
         let counts = models.iter().map(|model| model.counts).sum();

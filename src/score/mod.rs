@@ -50,7 +50,7 @@ pub struct ScoreSettings {
     /// Frames whose nominal start lies before this are played but not counted, so that the scores
     /// show the steady state. Zero counts everything, as the paper does.
     pub warm_up: SimSpan,
-    /// Models without released frames.
+    /// Models without requested frames.
     pub never_triggered: NeverTriggered,
 }
 
@@ -84,7 +84,7 @@ pub struct InferenceScore {
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Counts {
     /// NumFrm: requests that were due, i.e. executed, dropped or lost; not the untriggered ones.
-    pub released: u64,
+    pub requests: u64,
     /// Executed, on time or late.
     pub executed: u64,
     /// Dropped for any reason.
@@ -92,20 +92,19 @@ pub struct Counts {
     /// Not asked for by their upstream result.
     pub not_triggered: u64,
     /// Executed requests that ended after their deadline.
-    pub deadline_misses: u64,
+    pub late: u64,
     /// Energy of all executions, finished or aborted.
     pub energy: Millijoules,
 }
 
 impl Counts {
     /// Names of [`Counts::values`] in every output.
-    pub const COLUMNS: [&str; 5] =
-        ["released", "executed", "dropped", "not_triggered", "deadline_misses"];
+    pub const COLUMNS: [&str; 5] = ["requests", "executed", "dropped", "not_triggered", "late"];
 
     /// The counts, in the order of [`Counts::COLUMNS`].
     pub fn values(&self) -> [u64; 5] {
-        let Self { released, executed, dropped, not_triggered, deadline_misses, energy: _ } = *self;
-        [released, executed, dropped, not_triggered, deadline_misses]
+        let Self { requests, executed, dropped, not_triggered, late, energy: _ } = *self;
+        [requests, executed, dropped, not_triggered, late]
     }
 }
 
@@ -113,11 +112,11 @@ impl Add for Counts {
     type Output = Self;
     fn add(self, other: Self) -> Self {
         Self {
-            released: self.released + other.released,
+            requests: self.requests + other.requests,
             executed: self.executed + other.executed,
             dropped: self.dropped + other.dropped,
             not_triggered: self.not_triggered + other.not_triggered,
-            deadline_misses: self.deadline_misses + other.deadline_misses,
+            late: self.late + other.late,
             energy: self.energy + other.energy,
         }
     }
@@ -142,7 +141,7 @@ pub struct Score {
     pub qoe: f64,
     /// Definition 15 as printed: sum of inference scores over NumFrm, times QoE.
     pub score: f64,
-    /// The reading of section 3.7: mean of inference scores over *executed* frames, times QoE.
+    /// The reading of section 3.7 of the paper: mean of inference scores over *executed* frames, times QoE.
     pub score_executed_mean: f64,
     /// Counts.
     pub counts: Counts,
@@ -192,6 +191,6 @@ impl Scorecard {
     /// Whether no model is in the means, because none has a released frame that counts. The run has no
     /// score then; the zeros of [`Scorecard::total`] stand for nothing.
     pub fn is_empty(&self, settings: &ScoreSettings) -> bool {
-        self.total.counts.released == 0 && settings.never_triggered.score().is_none()
+        self.total.counts.requests == 0 && settings.never_triggered.score().is_none()
     }
 }

@@ -11,10 +11,10 @@
 ///
 /// Deviation: frames that a control dependency did not ask for are not in NumFrm. The paper counts
 /// streamed frames and says nothing of them.
-pub fn qoe(executed: u64, released: u64) -> f64 {
-    match released {
+pub fn qoe(executed: u64, requests: u64) -> f64 {
+    match requests {
         0 => 0.0,
-        _ => executed as f64 / released as f64,
+        _ => executed as f64 / requests as f64,
     }
 }
 

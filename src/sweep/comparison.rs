@@ -46,7 +46,7 @@ impl Sample {
         "qoe",
         "score",
         "score_executed_mean",
-        "released",
+        "requests",
         "missed",
         "energy_mj",
     ];
@@ -54,7 +54,7 @@ impl Sample {
     fn new(total: &Score) -> Self {
         let [realtime, energy, accuracy, qoe, score, executed_mean] = total.values();
         let counts = &total.counts;
-        let missed = counts.deadline_misses + counts.dropped;
+        let missed = counts.late + counts.dropped;
         Self([
             realtime,
             energy,
@@ -62,7 +62,7 @@ impl Sample {
             qoe,
             score,
             executed_mean,
-            counts.released as f64,
+            counts.requests as f64,
             missed as f64,
             counts.energy.get(),
         ])

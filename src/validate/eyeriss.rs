@@ -62,7 +62,7 @@ impl Eyeriss {
             let (silicon_ms, expected) = (next(), [next(), next()]);
             let plain = accelerator(&mut catalog, &layer.name)?;
             let mut single = plain.clone();
-            single.noc.single_weights = vec![true, false];
+            single.noc.set(&[true, false], |level, single| level.single_weights = single);
             let report = |accelerator| {
                 let report = LayerReport::new(&layer.operator, accelerator);
                 report.map_err(|reason| CostError::new(NETWORK, accelerator, reason))

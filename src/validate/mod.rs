@@ -19,7 +19,7 @@ use crate::config::cost_cases::{self, Difference};
 use crate::config::{ConfigError, Source};
 use crate::cost::CostError;
 use crate::hardware::HardwareError;
-use crate::mlperf::RunError;
+use crate::mlperf::run::RunError;
 use crate::reproduce::ReproduceError;
 
 use eyeriss::Eyeriss;

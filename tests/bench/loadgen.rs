@@ -13,16 +13,15 @@ use std::time::{Duration, Instant};
 use xrsim::config::{Catalog, Hardware};
 use xrsim::cost::loop_nest::LoopNest;
 use xrsim::engine::Traced;
-use xrsim::mlperf::bed::TestBed;
-use xrsim::mlperf::bench::{Batching, Bench, Tenant};
-use xrsim::mlperf::counts::QueryCount;
-use xrsim::mlperf::run::run;
-use xrsim::mlperf::service::{Discipline, Service, ServiceTime};
-use xrsim::mlperf::{
-    Library, LoadGen, Performance, Scenario, Schedule, Settings, TestSettings, measure,
+use xrsim::mlperf::benchmark::{AcceleratorBed, TestBed, measure};
+use xrsim::mlperf::load::QuerySchedule;
+use xrsim::mlperf::results::Performance;
+use xrsim::mlperf::rules::QueryCount;
+use xrsim::mlperf::run::run_queries;
+use xrsim::mlperf::settings::{
+    EffectiveSettings, LoadGenVersion, LoadScenario, QuerySampleLibrary, TestSettings,
 };
-use xrsim::plan::EngineSettings;
-use xrsim::schedule::Policy;
+use xrsim::mlperf::sut::{Batching, Discipline, ServerSystem, ServiceTime, Tenant};
 use xrsim::units::SimSpan;
 
 fn main() {
@@ -31,19 +30,21 @@ fn main() {
         server_target_latency_ns: 15_000_000,
         min_query_count: QueryCount::of(0.99).rounded,
         min_duration_ms: 60_000,
-        ..TestSettings::new(Scenario::Server)
+        ..TestSettings::new(LoadScenario::Server)
     };
-    let library = Library { performance_samples: 1024, total_samples: 50_000 };
-    let settings = Settings::new(&requested, library, LoadGen::V2_0).expect("they are in range");
+    let library = QuerySampleLibrary { performance_samples: 1024, total_samples: 50_000 };
+    let settings = EffectiveSettings::new(&requested, library, LoadGenVersion::V2_0)
+        .expect("they are in range");
     for (name, discipline) in [
         ("one by one", Discipline::Fifo),
         ("dynamic batches", Discipline::DynamicBatch { max_batch: 8, max_wait: SimSpan::ZERO }),
     ] {
         let time = ServiceTime::Constant(SimSpan::from_ns(2_000_000));
-        let service = Service::new(time, discipline, vec![1.0]);
+        let service = ServerSystem::new(time, discipline, vec![1.0]);
         let sut = || service.clone();
-        let (generating, schedule) = best_of_seven(|| Schedule::generate(&settings).unwrap());
-        let (issuing, seen) = best_of_seven(|| run(&settings, &schedule, &mut sut()).unwrap());
+        let (generating, schedule) = best_of_seven(|| QuerySchedule::generate(&settings).unwrap());
+        let (issuing, seen) =
+            best_of_seven(|| run_queries(&settings, &schedule, &mut sut()).unwrap());
         let (judging, found) = best_of_seven(|| Performance::of_run(&settings, &seen).unwrap());
         let (all, _) = best_of_seven(|| measure(&settings, &mut sut()).unwrap());
         let ms = |time: Duration| time.as_secs_f64() * 1e3;
@@ -61,11 +62,11 @@ fn main() {
 
 /// MobileNet on style A, first as the one queue that it is, then event by event on the engine, which is what
 /// other schedulers, several tenants and usage scenarios need.
-fn accelerators(settings: &Settings) {
+fn accelerators(settings: &EffectiveSettings) {
     let bench = mobilenet();
     let (queue, _) = best_of_seven(|| bench.measure(settings).expect("it ends"));
     let (engine, found) =
-        best_of_seven(|| bench.play(settings, Traced::Load).expect("it ends").queries);
+        best_of_seven(|| bench.run(settings, Traced::Load).expect("it ends").queries);
     let ms = |time: Duration| time.as_secs_f64() * 1e3;
     println!(
         "accelerators: {} queries in {:.1} ms as one queue, {:.1} ms on the engine",
@@ -75,17 +76,15 @@ fn accelerators(settings: &Settings) {
     );
 }
 
-fn mobilenet() -> Bench {
+fn mobilenet() -> AcceleratorBed {
     let mut catalog = Catalog::new();
     let platform = catalog.platform("paper").expect("it is embedded");
     let Ok(Hardware::Style(style)) = catalog.hardware("A") else { panic!("it is embedded") };
     let system = style.instantiate(4096, &platform).expect("a system").into();
     let network = catalog.model("mobilenet_v1").expect("it is embedded").network.clone();
-    let bound = SimSpan::from_ns(10_000_000);
-    let tenants = vec![Tenant { network, batching: Batching::NONE, bound }];
-    let policy = Policy::parse("fcfs").expect("it exists");
-    Bench::new(tenants, None, system, &LoopNest, policy, EngineSettings::default())
-        .expect("it can run")
+    let relative_deadline = SimSpan::from_ns(10_000_000);
+    let tenant = Tenant { network, batching: Batching::NONE, relative_deadline };
+    AcceleratorBed::builder(system, &LoopNest).tenant(tenant).build().expect("it can run")
 }
 
 /// Shortest time of seven calls, and the last result.

@@ -16,7 +16,7 @@ use std::time::Instant;
 
 use xrsim::config::{Catalog, Kind};
 use xrsim::cost::loop_nest::{
-    Bandwidth, Energies, Machine, Mapping, Nest, Network, Widths, evaluate, lower,
+    Bandwidth, Energies, Machine, Mapping, Nest, NocLevel, Widths, evaluate, lower,
 };
 use xrsim::dataflow::ClusterLevel;
 
@@ -45,14 +45,14 @@ fn main() {
 fn machine() -> Machine {
     let bandwidth = |bytes_per_cycle| Bandwidth::new(bytes_per_cycle).expect("not 0");
     let down = bandwidth(256);
-    let l2_bytes = 8 << 20;
+    let shared_bytes = 8 << 20;
     Machine {
-        networks: vec![Network { down, up: down, latency: 1, ..Network::IDEAL }],
+        noc_levels: vec![NocLevel { down, up: down, latency: 1, ..NocLevel::IDEAL }],
         widths: Widths { input: 1, weight: 1, partial_sum: 4, output: 1 },
-        l2_bytes: Some(l2_bytes),
-        dram: bandwidth(128),
+        shared_bytes: Some(shared_bytes),
+        dram_bandwidth: bandwidth(128),
         dram_latency: 100,
-        energies: Energies::with_l2(l2_bytes as f64),
+        energies: Energies::with_shared_memory(shared_bytes as f64),
         ..Machine::new(4096)
     }
 }

@@ -126,7 +126,7 @@ export function checkAnswers(harness, pages) {
       );
     }
     assert.deepEqual((await column(tab, "models", "Model")).toSorted(), ["ES", "GE", "HT"]);
-    const listed = numbers(await column(tab, "scores", "Released"))[0];
+    const listed = numbers(await column(tab, "scores", "Requests"))[0];
     assert.match(await tab.locator("#timeline .pager span").textContent(), new RegExp(` of ${listed}$`));
     assert.match(await tab.locator(".chart").getAttribute("aria-label"), new RegExp(`Of ${listed} requests`));
     await combobox(tab, "Run").selectOption({ label: "AR_gaming, J, 4096 PEs" });

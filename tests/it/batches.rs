@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use xrsim::config::{Catalog, Edition, Hardware, Kind};
 use xrsim::cost::batch::BatchCosts;
-use xrsim::cost::loop_nest::{LayerReport, LoopNest};
+use xrsim::cost::loop_nest::{DramTraffic, LayerReport, LoopNest};
 use xrsim::cost::{CostModel as _, Infeasible};
 use xrsim::hardware::Accelerator;
 use xrsim::model::{ConvShape, Layer, MatmulShape, ModelError, Network, Operator};
@@ -122,7 +122,13 @@ fn weights_that_fit_cross_the_pins_once_for_the_whole_batch() {
                 let batched = network([operator]).batched(n).unwrap();
                 let report = &LayerReport::of_network(&batched, &accelerator).unwrap()[0];
                 let n = u64::from(n);
-                assert_eq!(report.dram_bytes, [n * inputs, weights, 0, n * outputs]);
+                let dram = DramTraffic {
+                    inputs_read: n * inputs,
+                    weights_read: weights,
+                    partial_sums_read: 0,
+                    outputs_written: n * outputs,
+                };
+                assert_eq!(report.dram, dram);
                 assert_eq!(report.macs, n * operator.macs());
             }
         }
@@ -138,7 +144,7 @@ fn weights_of_a_network_are_read_once_for_a_batch() {
         let read = |n| {
             let batched = network.batched(n).unwrap();
             let layers = LayerReport::of_network(&batched, &accelerator).unwrap();
-            layers.iter().map(|layer| layer.dram_bytes[1]).sum::<u64>()
+            layers.iter().map(|layer| layer.dram.weights_read).sum::<u64>()
         };
         assert_eq!([read(1), read(2)], [network.weights(); 2], "{}", accelerator.name);
     }
@@ -181,7 +187,7 @@ fn a_recurrent_network_gains_from_batches() {
 #[test]
 fn what_is_infeasible_alone_is_infeasible_in_batches() {
     let mut accelerator = accelerators()[0].clone();
-    accelerator.memory.local = xrsim::units::Bytes::new(1);
+    accelerator.memory.scratchpad = xrsim::units::Bytes::new(1);
     let network = Catalog::new().network("edsr").unwrap();
     let error = BatchCosts::new(&LoopNest, &network, &accelerator, 2).unwrap_err();
     assert!(matches!(error, Infeasible::TileTooLarge { .. }), "{error}");

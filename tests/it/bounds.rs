@@ -54,7 +54,7 @@ fn a_frame_that_is_alone_reaches_every_bound() {
 /// The last deadline is then at 59/60 s + 33 ms.
 #[test]
 fn a_full_accelerator_bounds_the_frames_that_it_can_run() {
-    let slow = ActiveModel { relative_deadline: Some(span_ms(33.0)), ..model("A", 60.0) };
+    let slow = model("A", 60.0).with_relative_deadline(span_ms(33.0));
     let plan = plan(scenario(vec![], vec![slow]), table_ms(&[[20.0]]));
     let bounds = bounds(&plan, Migration::None);
     let horizon_ms = 59_000.0 / 60.0 + 33.5;
@@ -70,7 +70,7 @@ fn a_full_accelerator_bounds_the_frames_that_it_can_run() {
 /// every frame, but the program sees that it is all on the wrong one.
 #[test]
 fn the_program_knows_which_accelerator_is_fast() {
-    let model = ActiveModel { relative_deadline: Some(span_ms(33.0)), ..model("A", 60.0) };
+    let model = model("A", 60.0).with_relative_deadline(span_ms(33.0));
     let plan = plan(scenario(vec![], vec![model]), table_ms(&[[20.0, 50.0]]));
     let bounds = bounds(&plan, Migration::None);
     let fits = (59_000.0 / 60.0 + 33.5) / 20.0 / 60.0;
@@ -85,9 +85,8 @@ fn the_program_knows_which_accelerator_is_fast() {
 #[test]
 fn the_program_knows_that_a_frame_needs_its_upstream() {
     let of = |latency_ms: f64| {
-        let slow = ActiveModel { relative_deadline: Some(span_ms(100.0)), ..model("A", 30.0) };
-        let fast =
-            after(0, ActiveModel { relative_deadline: Some(span_ms(100.0)), ..model("B", 30.0) });
+        let slow = model("A", 30.0).with_relative_deadline(span_ms(100.0));
+        let fast = after(0, model("B", 30.0).with_relative_deadline(span_ms(100.0)));
         let costs = table_ms(&[[latency_ms], [1.0]]);
         bounds(&plan(scenario(vec![], vec![slow, fast]), costs), Migration::None)
     };
@@ -122,9 +121,8 @@ fn crossed(n_models: usize) -> CostTable {
 
 /// Some models of one frame each that is due after `deadline_ms`.
 fn single_frames(n_models: usize, deadline_ms: f64) -> Vec<ActiveModel> {
-    let of = |index: usize| ActiveModel {
-        relative_deadline: Some(span_ms(deadline_ms)),
-        ..model(&format!("model {index}"), 10.0)
+    let of = |index: usize| {
+        model(&format!("model {index}"), 10.0).with_relative_deadline(span_ms(deadline_ms))
     };
     (0..n_models).map(of).collect()
 }

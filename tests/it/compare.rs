@@ -61,9 +61,9 @@ fn every_sample_is_that_of_the_run_by_itself() {
             alone.plan.scheduler = policy.clone();
             alone.plan.load.replication = number as u64;
             let total = sweep::run(&alone, &library).expect("it can run").scorecard.total;
-            let missed = total.counts.deadline_misses + total.counts.dropped;
+            let missed = total.counts.late + total.counts.dropped;
             assert_eq!(sample.values()[..6], total.values());
-            assert_eq!(column(sample, "released"), total.counts.released as f64);
+            assert_eq!(column(sample, "requests"), total.counts.requests as f64);
             assert_eq!(column(sample, "missed"), missed as f64);
             assert_eq!(column(sample, "energy_mj"), total.counts.energy.get());
         }

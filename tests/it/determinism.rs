@@ -85,7 +85,7 @@ fn traces_of_this_version_are_those_of_every_version() {
         let plan = by(scheduler, plan.clone());
         let trace = trace(&plan);
         let found = plan.score(&trace).total.counts;
-        let found = [found.executed, found.dropped, found.not_triggered, found.deadline_misses];
+        let found = [found.executed, found.dropped, found.not_triggered, found.late];
         assert_eq!(found, counts, "{scheduler}: executed, dropped, not triggered, late");
         assert_eq!(digest(&trace), expected, "{scheduler}");
     }

@@ -310,7 +310,8 @@ fn styles() {
     );
 }
 
-const ENERGY: &str = "{mac_nj: 1, l1_per_mac: 1, l2_per_mac: 1, dram_per_mac: 1}";
+const ENERGY: &str =
+    "{mac_nj: 1, scratchpad_per_mac: 1, shared_memory_per_mac: 1, dram_per_mac: 1}";
 
 #[test]
 fn platforms_with_wrong_units() {
@@ -323,7 +324,7 @@ fn platforms_with_wrong_units() {
   budget:
     noc_bandwidth: 256
     shared_memory_mib: 8
-    local_memory_kib: 0.0001
+    scratchpad_kib: 0.0001
     offchip_bandwidth_gb_per_s: 128
 "
         ),
@@ -335,7 +336,7 @@ fn platforms_with_wrong_units() {
              `shared_memory_kib`)",
             "8:23: expected a size in KiB, above 0 and a whole number of bytes, found `0.0001`",
             "9:5: a set of resources has no key `offchip_bandwidth_gb_per_s` (give the value as \
-             `offchip_bandwidth_bytes_per_cycle`)",
+             `dram_bandwidth_bytes_per_cycle`)",
         ],
     );
 }
@@ -354,8 +355,8 @@ fn systems() {
       pes: 99999999999
       noc_bandwidth_bytes_per_cycle: [1, 2, 3, 4, 5, 6, 7, 8, 9]
       shared_memory_kib: 1
-      local_memory_kib: 1
-      offchip_bandwidth_bytes_per_cycle: 1
+      scratchpad_kib: 1
+      dram_bandwidth_bytes_per_cycle: 1
 "
         ),
         &[
@@ -367,7 +368,7 @@ fn systems() {
     let accelerator = |dataflow: &str, pes: u32| {
         format!(
             "    - {{name: a, dataflow: {dataflow}, pes: {pes}, noc_bandwidth_bytes_per_cycle: 8, \
-             shared_memory_kib: 1, local_memory_kib: 1, offchip_bandwidth_bytes_per_cycle: 1}}\n"
+             shared_memory_kib: 1, scratchpad_kib: 1, dram_bandwidth_bytes_per_cycle: 1}}\n"
         )
     };
     check(
@@ -397,9 +398,9 @@ fn problems_with_other_files_are_reported_with_those_of_this_one() {
   energy: {ENERGY}
   accelerators:
     - {{name: a, dataflow: WS, pes: 1, noc_bandwidth_bytes_per_cycle: 8, shared_memory_kib: 1,
-       local_memory_kib: 1, offchip_bandwidth_bytes_per_cycle: 1}}
+       scratchpad_kib: 1, dram_bandwidth_bytes_per_cycle: 1}}
     - {{name: b, dataflow: WR, pes: 1, noc_bandwidth_bytes_per_cycle: 8, shared_memory_kib: 1,
-       local_memory_kib: 1, offchip_bandwidth_bytes_per_cycle: 1}}
+       scratchpad_kib: 1, dram_bandwidth_bytes_per_cycle: 1}}
 "
         ),
         &[

@@ -13,8 +13,10 @@ use tempfile::TempDir;
 
 use xrsim::config::Source;
 use xrsim::config::loadgen_cases::{Case, CaseFiles, Cases};
-use xrsim::mlperf::peak::find_peak;
-use xrsim::mlperf::{Mode, Performance, RunError, measure};
+use xrsim::mlperf::benchmark::{find_peak, measure};
+use xrsim::mlperf::results::Performance;
+use xrsim::mlperf::run::RunError;
+use xrsim::mlperf::settings::TestMode;
 
 /// The cases that come with the program.
 fn shipped() -> PathBuf {
@@ -127,10 +129,10 @@ fn detailed_logs_that_are_broken_are_refused_with_their_place() {
 /// What a case says when it is simulated; at its peak if it searches for one.
 fn simulate(case: &Case) -> Performance {
     match case.settings.mode {
-        Mode::PerformanceOnly => {
+        TestMode::PerformanceOnly => {
             measure(&case.settings, &mut case.service.clone()).unwrap().performance
         }
-        Mode::FindPeakPerformance => {
+        TestMode::FindPeakPerformance => {
             let search = find_peak(&case.settings, |settings| {
                 let found = measure(settings, &mut case.service.clone())?.performance;
                 Ok::<_, RunError>((found.validity.performance == Some(true), found))

@@ -5,10 +5,11 @@
 //! holds always. Tolerances are four standard errors, which a right generator exceeds with one seed in
 //! 16,000.
 
-use xrsim::mlperf::service::{Discipline, Service, ServiceTime};
-use xrsim::mlperf::{
-    Library, LoadGen, Measurement, Scenario, Seeds, Settings, TestSettings, measure,
+use xrsim::mlperf::benchmark::{Measurement, measure};
+use xrsim::mlperf::settings::{
+    EffectiveSettings, LoadGenVersion, LoadScenario, QuerySampleLibrary, Seeds, TestSettings,
 };
+use xrsim::mlperf::sut::{Discipline, ServerSystem, ServiceTime};
 use xrsim::units::{SimSpan, SimTime};
 
 const QUERIES: u64 = 270_336;
@@ -23,11 +24,11 @@ fn served(rate: f64, time: &ServiceTime, seed: u64) -> Measurement {
         min_query_count: QUERIES,
         min_duration_ms: 60_000,
         seeds: Seeds { qsl: seed, sample_index: seed, schedule: seed },
-        ..TestSettings::new(Scenario::Server)
+        ..TestSettings::new(LoadScenario::Server)
     };
-    let library = Library { performance_samples: 1024, total_samples: 1024 };
-    let settings = Settings::new(&requested, library, LoadGen::V6_0).unwrap();
-    let mut service = Service::new(time.clone(), Discipline::Fifo, vec![1.0]);
+    let library = QuerySampleLibrary { performance_samples: 1024, total_samples: 1024 };
+    let settings = EffectiveSettings::new(&requested, library, LoadGenVersion::V6_0).unwrap();
+    let mut service = ServerSystem::new(time.clone(), Discipline::Fifo, vec![1.0]);
     measure(&settings, &mut service).unwrap()
 }
 

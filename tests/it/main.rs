@@ -4,6 +4,7 @@ mod architecture;
 mod backlog;
 mod batches;
 mod bounds;
+mod citations;
 mod classical;
 mod cli;
 mod compare;

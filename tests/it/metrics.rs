@@ -40,7 +40,7 @@ fn a_chain_takes_from_the_first_arrival_to_the_last_end() {
     assert_eq!(models[..], [0, 1].map(ModelId::new));
     let latencies = service.latencies.expect("it ran");
     assert_eq!((latencies.p50_ms, latencies.max_ms), (7.0, 7.0));
-    assert_eq!((service.released, service.missed()), (3, 0));
+    assert_eq!((service.requests, service.missed()), (3, 0));
     close(service.achieved_fps, 10.0);
     assert_eq!(service.jitter_ms, Some(0.0));
 }
@@ -64,7 +64,7 @@ fn a_run_without_misses_by_hand() {
 fn a_model_that_is_always_late_by_hand() {
     let metrics = metrics(&overload());
     let ModelMetrics { service, drops, energy } = metrics.models[0];
-    assert_eq!((service.released, service.executed, service.late), (6, 4, 4));
+    assert_eq!((service.requests, service.executed, service.late), (6, 4, 4));
     assert_eq!((service.missed(), service.miss_ratio(), service.longest_misses), (6, 1.0, 6));
     assert_eq!(drops, Drops { deadline: 2, ..Drops::default() });
     let latencies = service.latencies.expect("some ended");
@@ -102,7 +102,7 @@ fn chains_across_rates_go_back_to_the_newest_frame() {
     let models = vec![model("A", 60.0), after(0, model("B", 30.0))];
     let plan = lasting_ms(100.0, plan(scenario(vec![], models), table_ms(&[[4.0], [3.0]])));
     let service = metrics(&plan).chains[0].service;
-    assert_eq!((service.released, service.executed), (3, 3));
+    assert_eq!((service.requests, service.executed), (3, 3));
     assert_eq!(service.latencies.expect("it ran").max_ms, 7.0);
     close(service.achieved_fps, 30.0);
 }
@@ -113,7 +113,7 @@ fn frames_that_nothing_asked_for_count_nowhere() {
     let plan = lasting_ms(300.0, plan(scenario(vec![], models), table_ms(&[[4.0], [3.0]])));
     let metrics = metrics(&plan);
     for service in [metrics.models[1].service, metrics.chains[0].service] {
-        assert_eq!((service.released, service.missed(), service.miss_ratio()), (0, 0, 0.0));
+        assert_eq!((service.requests, service.missed(), service.miss_ratio()), (0, 0, 0.0));
     }
     assert_eq!(metrics.run.stp, 1.0);
     close(metrics.run.uxcost, 1.0 / 6.0);
@@ -124,8 +124,8 @@ fn the_warm_up_is_left_out() {
     let mut plan = pair();
     plan.score.warm_up = span_ms(150.0);
     let metrics = metrics(&plan);
-    assert_eq!(metrics.models[0].service.released, 1);
-    assert_eq!(metrics.chains[0].service.released, 1);
+    assert_eq!(metrics.models[0].service.requests, 1);
+    assert_eq!(metrics.chains[0].service.requests, 1);
     // The accelerator does not know of it.
     close(metrics.run.utilisation[0], 0.07);
 }
@@ -135,7 +135,7 @@ fn the_warm_up_is_left_out() {
 /// its way for 44 ms or more.
 #[test]
 fn an_interrupted_run_is_busy_only_in_its_pieces() {
-    let due = |ms, model| ActiveModel { relative_deadline: Some(span_ms(ms)), ..model };
+    let due = |ms, model: ActiveModel| model.with_relative_deadline(span_ms(ms));
     let models = vec![due(90.0, model("A", 10.0)), due(19.0, model("B", 50.0))];
     let costs = CostTable::new(vec![layers_of_ms(&[10; 4]), layers_of_ms(&[2])], 1);
     let plan = lasting_ms(100.0, plan(scenario(vec![], models), costs));

@@ -9,11 +9,13 @@ use binary::output;
 use serde_json::Value;
 use tempfile::{TempDir, tempdir};
 
-use xrsim::mlperf::detail_log::{DetailLog, Pass};
-use xrsim::mlperf::rounds::{ROUNDS, Round};
-use xrsim::mlperf::service::{Discipline, Service, ServiceTime};
-use xrsim::mlperf::summary::render;
-use xrsim::mlperf::{Library, LoadGen, Measurement, Scenario, Settings, TestSettings, measure};
+use xrsim::mlperf::benchmark::{Measurement, measure};
+use xrsim::mlperf::logs::{DetailLog, LoggedRun, render_summary};
+use xrsim::mlperf::rules::{ROUNDS, Round};
+use xrsim::mlperf::settings::{
+    EffectiveSettings, LoadGenVersion, LoadScenario, QuerySampleLibrary, TestSettings,
+};
+use xrsim::mlperf::sut::{Discipline, ServerSystem, ServiceTime};
 use xrsim::units::{SimSpan, SimTime};
 
 const TASK: &str = "image_classification_light";
@@ -98,11 +100,14 @@ fn keys_of(round: &Round, load: &str) -> (Vec<&'static str>, Vec<&'static str>) 
         ],
         _ => &["result_samples_per_second"],
     });
-    let since: [(LoadGen, &[&str]); 4] = [
-        (LoadGen::V2_0, &["early_stopping_met", "early_stopping_result", "result_query_count"]),
-        (LoadGen::V2_1, &["get_sut_name_duration_ns"]),
-        (LoadGen::V4_1, &["effective_sample_concatenate_permutation"]),
-        (LoadGen::V5_1, &["num_errors"]),
+    let since: [(LoadGenVersion, &[&str]); 4] = [
+        (
+            LoadGenVersion::V2_0,
+            &["early_stopping_met", "early_stopping_result", "result_query_count"],
+        ),
+        (LoadGenVersion::V2_1, &["get_sut_name_duration_ns"]),
+        (LoadGenVersion::V4_1, &["effective_sample_concatenate_permutation"]),
+        (LoadGenVersion::V5_1, &["num_errors"]),
     ];
     for (first, of_round) in since {
         if loadgen >= first { keys.extend(of_round) } else { absent.extend(of_round) }
@@ -227,17 +232,18 @@ fn tenants_leave_the_same_logs() {
 }
 
 /// A server run of one query, and its settings.
-fn one_query(requested: TestSettings) -> (Settings, Measurement) {
-    let library = Library { performance_samples: 4, total_samples: 8 };
-    let settings = Settings::new(&requested, library, LoadGen::V5_1).expect("they are allowed");
+fn one_query(requested: TestSettings) -> (EffectiveSettings, Measurement) {
+    let library = QuerySampleLibrary { performance_samples: 4, total_samples: 8 };
+    let settings = EffectiveSettings::new(&requested, library, LoadGenVersion::V5_1)
+        .expect("they are allowed");
     let measurement = measure(&settings, &mut service()).expect("it can be run");
     (settings, measurement)
 }
 
 /// A system that takes 2 ms for a sample.
-fn service() -> Service {
+fn service() -> ServerSystem {
     let time = ServiceTime::Constant(SimSpan::from_ns(2_000_000));
-    Service::new(time, Discipline::Fifo, vec![1.0])
+    ServerSystem::new(time, Discipline::Fifo, vec![1.0])
 }
 
 /// The rate of a schedule of one query is 0 / 0, which JSON has no number for.
@@ -246,10 +252,10 @@ fn what_is_no_number_and_what_is_quoted_stay_json() {
     let requested = TestSettings {
         min_query_count: 1,
         min_duration_ms: 0,
-        ..TestSettings::new(Scenario::Server)
+        ..TestSettings::new(LoadScenario::Server)
     };
     let (settings, measurement) = one_query(requested);
-    let pass = Pass::of(&settings, &measurement);
+    let pass = LoggedRun::of(&settings, &measurement);
     let system = "\"J\\4096\"\n\u{7}";
     let log = DetailLog::of_run(&settings, &pass, &measurement.performance, system);
     let mut text = Vec::new();
@@ -266,7 +272,7 @@ fn power_markers_are_dates_of_simulated_time() {
     let (settings, measurement) = one_query(TestSettings {
         min_query_count: 1,
         min_duration_ms: 0,
-        ..TestSettings::new(Scenario::Server)
+        ..TestSettings::new(LoadScenario::Server)
     });
     const DAY_MS: u64 = 86_400_000;
     for (ms, expected) in [
@@ -280,7 +286,7 @@ fn power_markers_are_dates_of_simulated_time() {
         (790 * DAY_MS, "03-01-1972 00:00:00.000"),
     ] {
         let done = SimTime::from_ns(ms * 1_000_000);
-        let pass = Pass { done, ..Pass::of(&settings, &measurement) };
+        let pass = LoggedRun { done, ..LoggedRun::of(&settings, &measurement) };
         let log = DetailLog::of_run(&settings, &pass, &measurement.performance, "a system");
         let end = log.records.iter().find(|record| record.key == "power_end").expect("it is there");
         assert_eq!(end.value.to_string(), format!("\"{expected}\""));
@@ -294,14 +300,15 @@ fn a_summary_warns_of_samples_that_fill_up_the_last_set() {
         min_query_count: 500,
         min_duration_ms: 0,
         sample_concatenate_permutation: true,
-        ..TestSettings::new(Scenario::Offline)
+        ..TestSettings::new(LoadScenario::Offline)
     };
-    let library = Library { performance_samples: 48, total_samples: 100 };
-    for (loadgen, warns) in [(LoadGen::V4_1, false), (LoadGen::V5_1, true)] {
-        let settings = Settings::new(&requested, library, loadgen).expect("they are allowed");
+    let library = QuerySampleLibrary { performance_samples: 48, total_samples: 100 };
+    for (loadgen, warns) in [(LoadGenVersion::V4_1, false), (LoadGenVersion::V5_1, true)] {
+        let settings =
+            EffectiveSettings::new(&requested, library, loadgen).expect("they are allowed");
         let measurement = measure(&settings, &mut service()).expect("it can be run");
-        assert_eq!(Pass::of(&settings, &measurement).samples_per_query, 528);
-        let text = render(&settings, &measurement.performance, "a system", 0);
+        assert_eq!(LoggedRun::of(&settings, &measurement).samples_per_query, 528);
+        let text = render_summary(&settings, &measurement.performance, "a system", 0);
         let warning = "\nWARNING: sample_concatenate_permutation was set to true. \nGenerated";
         assert_eq!(text.contains(warning), warns, "{text}");
     }
@@ -315,9 +322,9 @@ fn errors_are_flagged_and_counted() {
         max_query_count: 5,
         min_duration_ms: 0,
         server_target_qps: 10.0,
-        ..TestSettings::new(Scenario::Server)
+        ..TestSettings::new(LoadScenario::Server)
     });
-    let pass = Pass::of(&settings, &measurement);
+    let pass = LoggedRun::of(&settings, &measurement);
     let log = DetailLog::of_run(&settings, &pass, &measurement.performance, "a system");
     let errors: Vec<_> = log.records.iter().filter(|record| record.is_error).collect();
     assert_eq!(errors.len(), 1);

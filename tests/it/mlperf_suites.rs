@@ -1,7 +1,7 @@
 //! Suites of MLPerf: the tables of the papers, and what the reader says of wrong files.
 
 use xrsim::config::Catalog;
-use xrsim::mlperf::suite::{Benchmark, Load, Suite, Target, Test};
+use xrsim::mlperf::rules::{Benchmark, Load, QualityTarget, Suite, Test};
 use xrsim::units::SimSpan;
 
 fn suite(name: &str) -> Suite {
@@ -44,7 +44,7 @@ fn inference_is_that_of_the_paper() {
             assert_eq!((&*test.task.name, test.task.network.name()), (name, network));
             assert_eq!((test.min_duration, test.is_optional), (ms(60_000.0), false));
         }
-        assert_eq!(single.task.quality.target, Target::OfFp32 { fp32, percent });
+        assert_eq!(single.task.quality.target, QualityTarget::OfFp32 { fp32, percent });
         assert_eq!(single.load, Load::SingleStream);
         assert_eq!((single.percentile, single.min_count), (Some(0.9), 1024));
         let [interval, queries_per_s] = multi_stream;
@@ -92,7 +92,11 @@ fn mobile_is_that_of_the_paper_and_the_page() {
         assert_eq!(suite.benchmark, Benchmark::Mobile);
         for (test, (network, fp32, percent)) in suite.tests.iter().zip(tasks) {
             assert_eq!(test.task.network.name(), network, "{name}");
-            assert_eq!(test.task.quality.target, Target::OfFp32 { fp32, percent }, "{network}");
+            assert_eq!(
+                test.task.quality.target,
+                QualityTarget::OfFp32 { fp32, percent },
+                "{network}"
+            );
             assert_eq!((test.load, test.percentile), (Load::SingleStream, Some(0.9)));
             assert_eq!((test.min_count, test.min_duration), (1024, ms(60_000.0)));
             assert!(!test.is_optional);
@@ -124,7 +128,7 @@ fn super_resolution_takes_25_samples_and_an_absolute_target() {
     let test = &suite.tests[4];
     assert_eq!((&*test.task.name, test.min_count), ("super_resolution", 25));
     assert_eq!(test.task.performance_samples, 25);
-    assert_eq!(test.task.quality.target, Target::Absolute(33.0));
+    assert_eq!(test.task.quality.target, QualityTarget::Absolute(33.0));
     let samples: Vec<_> = suite.tasks().iter().map(|task| task.performance_samples).collect();
     assert_eq!(samples, [1024, 256, 256, 10_833, 25]);
 }

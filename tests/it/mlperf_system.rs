@@ -9,13 +9,14 @@ use xrsim::cost::loop_nest::LoopNest;
 use xrsim::engine::Traced;
 use xrsim::hardware::System;
 use xrsim::load::LoadSettings;
-use xrsim::mlperf::arrivals::Arrivals;
-use xrsim::mlperf::bed::TestBed;
-use xrsim::mlperf::bench::{Background, Batching, Bench, Played, Tenant};
-use xrsim::mlperf::tenants::{TenantTest, find_factor, play};
-use xrsim::mlperf::{Library, LoadGen, Measurement, Scenario, Settings, TestSettings};
-use xrsim::plan::EngineSettings;
-use xrsim::schedule::Policy;
+use xrsim::mlperf::benchmark::{
+    AcceleratorBed, AcceleratorRun, Measurement, TenantTest, TestBed, find_factor, run_tenants,
+};
+use xrsim::mlperf::load::Arrivals;
+use xrsim::mlperf::settings::{
+    EffectiveSettings, LoadGenVersion, LoadScenario, QuerySampleLibrary, TestSettings,
+};
+use xrsim::mlperf::sut::{Background, Batching, Tenant};
 use xrsim::trace::Outcome;
 use xrsim::units::SimSpan;
 
@@ -32,34 +33,36 @@ fn system(style: &str) -> Arc<System> {
 
 fn tenant(network: &str, batching: Batching) -> Tenant {
     let network = Catalog::new().model(network).expect("it is embedded").network.clone();
-    Tenant { network, batching, bound: ms(10.0) }
+    Tenant { network, batching, relative_deadline: ms(10.0) }
 }
 
-fn bench_of(style: &str, tenants: Vec<Tenant>, beside: Option<&str>) -> Bench {
+fn bench_of(style: &str, tenants: Vec<Tenant>, beside: Option<&str>) -> AcceleratorBed {
     let background = beside.map(|name| Background {
         scenario: Catalog::new().scenario(name, Edition::Reference).expect("it is embedded"),
         load: LoadSettings::default(),
     });
-    let policy = Policy::parse("fcfs").expect("it exists");
-    let engine = EngineSettings::default();
-    Bench::new(tenants, background, system(style), &LoopNest, policy, engine).expect("it can run")
+    AcceleratorBed::builder(system(style), &LoopNest)
+        .tenants(tenants)
+        .background(background)
+        .build()
+        .expect("it can run")
 }
 
 /// MobileNet on `style`, with a usage scenario beside it if one is given.
-fn bench(style: &str, batching: Batching, beside: Option<&str>) -> Bench {
+fn bench(style: &str, batching: Batching, beside: Option<&str>) -> AcceleratorBed {
     bench_of(style, vec![tenant("mobilenet_v1", batching)], beside)
 }
 
-fn settings(scenario: Scenario, change: impl Fn(&mut TestSettings)) -> Settings {
+fn settings(scenario: LoadScenario, change: impl Fn(&mut TestSettings)) -> EffectiveSettings {
     let mut requested = TestSettings::new(scenario);
     requested.min_duration_ms = 100;
     change(&mut requested);
-    let library = Library { performance_samples: 64, total_samples: 64 };
-    Settings::new(&requested, library, LoadGen::V6_0).expect("they are in range")
+    let library = QuerySampleLibrary { performance_samples: 64, total_samples: 64 };
+    EffectiveSettings::new(&requested, library, LoadGenVersion::V6_0).expect("they are in range")
 }
 
-fn server(qps: f64, queries: u64) -> Settings {
-    settings(Scenario::Server, |it| {
+fn server(qps: f64, queries: u64) -> EffectiveSettings {
+    settings(LoadScenario::Server, |it| {
         it.server_target_qps = qps;
         it.server_target_latency_ns = 10_000_000;
         it.min_query_count = queries;
@@ -67,15 +70,15 @@ fn server(qps: f64, queries: u64) -> Settings {
 }
 
 /// The run of the engine, with batches in its trace.
-fn played(bench: &Bench, settings: &Settings) -> Played<Measurement> {
-    bench.play(settings, Traced::All).expect("it ends")
+fn played(bench: &AcceleratorBed, settings: &EffectiveSettings) -> AcceleratorRun<Measurement> {
+    bench.run(settings, Traced::All).expect("it ends")
 }
 
 #[test]
 fn a_stream_of_single_samples_takes_the_latency_of_each() {
     let bench = bench("A", Batching::NONE, None);
-    let latency = bench.burst(1).expect("it runs").latency;
-    let settings = settings(Scenario::SingleStream, |it| {
+    let latency = bench.idle_query(1).expect("it runs").latency;
+    let settings = settings(LoadScenario::SingleStream, |it| {
         it.single_stream_expected_latency_ns = latency.ns();
     });
     let run = played(&bench, &settings).queries.run;
@@ -89,7 +92,7 @@ fn a_stream_of_single_samples_takes_the_latency_of_each() {
 #[test]
 fn samples_that_wait_are_joined_up_to_the_largest_batch() {
     let bench = bench("A", Batching { max: 4, wait: SimSpan::ZERO }, None);
-    let settings = settings(Scenario::Offline, |it| {
+    let settings = settings(LoadScenario::Offline, |it| {
         it.min_query_count = 10;
         it.min_duration_ms = 0;
     });
@@ -116,7 +119,7 @@ fn a_sample_is_held_back_for_as_long_as_it_may_be() {
 #[test]
 fn offline_spreads_over_all_accelerators() {
     let bench = bench("D", Batching::NONE, None);
-    let bursts = [1, 2, 3].map(|n| bench.burst(n).expect("it runs"));
+    let bursts = [1, 2, 3].map(|n| bench.idle_query(n).expect("it runs"));
     let [one, two, three] = bursts.each_ref().map(|it| it.latency);
     assert_eq!(one, two);
     assert_eq!(three, one + one);
@@ -135,7 +138,7 @@ proptest! {
         max in 1u32..6,
         wait_ms in prop::sample::select(vec![0.0, 0.3, 4.0]),
         qps in 20.0..6000.0,
-        scenario in prop::sample::select(vec![Scenario::Server, Scenario::Offline, Scenario::MultiStream]),
+        scenario in prop::sample::select(vec![LoadScenario::Server, LoadScenario::Offline, LoadScenario::MultiStream]),
     ) {
         let bench = bench(style, Batching { max, wait: ms(wait_ms) }, None);
         let settings = settings(scenario, |it| {
@@ -146,7 +149,7 @@ proptest! {
         let by_engine = played(&bench, &settings);
         let measured = bench.measure(&settings).expect("it ends");
         prop_assert_eq!(&measured.measurement.run, &by_engine.queries.run);
-        prop_assert_eq!(bench.passes(&settings).expect("it ends"), bench.holds_up(&settings, &by_engine.queries.performance));
+        prop_assert_eq!(bench.passes(&settings).expect("it ends"), bench.sustains(&settings, &by_engine.queries.performance));
         let (found, expected) = (measured.energy.expect("it is known").get(), by_engine.energy.get());
         prop_assert!((found - expected).abs() <= 1e-9 * expected, "{} is not {}", found, expected);
     }
@@ -168,13 +171,11 @@ fn ties_are_the_same_in_one_queue_and_in_the_engine() {
         let tenant = Tenant {
             network: network.clone(),
             batching: Batching { max: 1, wait: ms(wait) },
-            bound: ms(10.0),
+            relative_deadline: ms(10.0),
         };
-        let policy = Policy::parse("fcfs").expect("it exists");
         let bench =
-            Bench::new(vec![tenant], None, system, &costs, policy, EngineSettings::default())
-                .expect("it can run");
-        let settings = settings(Scenario::MultiStream, |it| {
+            AcceleratorBed::builder(system, &costs).tenant(tenant).build().expect("it can run");
+        let settings = settings(LoadScenario::MultiStream, |it| {
             it.multi_stream_expected_latency_ns = 2_000_000;
             it.multi_stream_samples_per_query = 7;
             it.min_query_count = 200;
@@ -187,7 +188,7 @@ fn ties_are_the_same_in_one_queue_and_in_the_engine() {
 /// The frames go on for as long as the queries do, and the scores are theirs alone.
 #[test]
 fn a_usage_scenario_beside_the_queries_takes_its_share() {
-    let settings = settings(Scenario::Server, |it| {
+    let settings = settings(LoadScenario::Server, |it| {
         it.server_target_qps = 310.0;
         it.min_duration_ms = 2000;
     });
@@ -196,18 +197,18 @@ fn a_usage_scenario_beside_the_queries_takes_its_share() {
     let alone = played(&bench(None), &settings);
     let bench = bench(Some("VR_gaming"));
     let beside = played(&bench, &settings);
-    let mean = |it: &Played<Measurement>| it.queries.performance.latency.mean;
+    let mean = |it: &AcceleratorRun<Measurement>| it.queries.performance.latency.mean;
     assert!(mean(&beside) > mean(&alone), "{:?} is not above {:?}", mean(&beside), mean(&alone));
-    assert_eq!(alone.beside, None);
+    assert_eq!(alone.background, None);
     let end = beside.queries.performance.last_completed;
     let is_frame = |it: &&xrsim::trace::Record| it.model.index() < 3;
     let frames = beside.run.trace.records().iter().filter(is_frame);
     let executed = frames.filter(|it| matches!(it.outcome, Outcome::Executed { .. }));
     let last = executed.map(|it| it.arrival).max().expect("some run");
     assert!(last + ms(100.0) > end, "frames came until {last:?}, queries until {end:?}");
-    let score = beside.beside.expect("there are frames");
-    let without = bench.without_queries(ms(2000.0)).expect("it runs").expect("there are frames");
-    assert!(score.counts.released > 0 && without.counts.released > 0);
+    let score = beside.background.expect("there are frames");
+    let without = bench.background_alone(ms(2000.0)).expect("it runs").expect("there are frames");
+    assert!(score.counts.requests > 0 && without.counts.requests > 0);
     assert!(score.score_executed_mean < without.score_executed_mean, "{score:?} {without:?}");
 }
 
@@ -237,7 +238,7 @@ fn frames_do_not_overtake_queries() {
 
 /// Five seconds of queries.
 fn tenant_test(qps: f64) -> TenantTest {
-    let settings = Settings { min_duration: ms(5000.0), ..server(qps, 1) };
+    let settings = EffectiveSettings { min_duration: ms(5000.0), ..server(qps, 1) };
     TenantTest { arrivals: Arrivals::Poisson(qps), settings }
 }
 
@@ -246,7 +247,8 @@ fn tenant_test(qps: f64) -> TenantTest {
 fn a_tenant_alone_is_a_server() {
     let bench = bench("J", Batching { max: 3, wait: SimSpan::ZERO }, None);
     let test = tenant_test(400.0);
-    let found = play(std::slice::from_ref(&test), 1.0, &bench, Traced::Load).expect("it ends");
+    let found =
+        run_tenants(std::slice::from_ref(&test), 1.0, &bench, Traced::Load).expect("it ends");
     let expected = played(&bench, &test.settings);
     let queries = expected.queries.run.queries.iter();
     let queries: Vec<_> = queries.map(|query| (query.scheduled, query.completed)).collect();
@@ -262,13 +264,13 @@ fn tenants_share_the_system() {
     let slow = tenant("resnet50", Batching::NONE);
     let both = bench_of("A", vec![fast(), slow], None);
     let tests = [tenant_test(50.0), tenant_test(20.0)];
-    let together = play(&tests, 1.0, &both, Traced::Load).expect("they end").queries;
+    let together = run_tenants(&tests, 1.0, &both, Traced::Load).expect("they end").queries;
     let alone = bench_of("A", vec![fast()], None);
-    let alone = &play(&tests[..1], 1.0, &alone, Traced::Load).expect("it ends").queries[0];
+    let alone = &run_tenants(&tests[..1], 1.0, &alone, Traced::Load).expect("it ends").queries[0];
     assert_eq!(together[0].queries.len(), alone.queries.len(), "its stream does not change");
     assert!(together[0].performance.latency.mean > alone.performance.latency.mean);
     let per_query =
-        |it: &xrsim::mlperf::tenants::TenantOutcome| it.energy.get() / it.queries.len() as f64;
+        |it: &xrsim::mlperf::benchmark::TenantResult| it.energy.get() / it.queries.len() as f64;
     let difference = per_query(&together[0]) - per_query(alone);
     assert!(difference.abs() <= 1e-9 * per_query(alone));
     assert!(per_query(&together[1]) > per_query(&together[0]));
@@ -281,7 +283,7 @@ fn the_highest_load_of_tenants_keeps_every_bound() {
     let tests = [tenant_test(200.0), tenant_test(100.0)];
     let (factor, ()) = find_factor(&tests, &bench).expect("it ends").peak.expect("there is one");
     assert!(factor > 1.0);
-    let at = |factor| play(&tests, factor, &bench, Traced::Load).expect("it ends").queries;
+    let at = |factor| run_tenants(&tests, factor, &bench, Traced::Load).expect("it ends").queries;
     assert!(at(factor).iter().all(|it| it.holds()));
     assert!(at(2.0 * factor).iter().any(|it| !it.holds()));
 }

@@ -256,8 +256,8 @@ proptest! {
             .collect();
         prop_assert_eq!(frames, expected);
         let counts = plan.score(&trace).total.counts;
-        prop_assert_eq!(counts.released, counts.executed + counts.dropped);
-        let ended = counts.released + counts.not_triggered;
+        prop_assert_eq!(counts.requests, counts.executed + counts.dropped);
+        let ended = counts.requests + counts.not_triggered;
         prop_assert_eq!(ended, trace.records().len() as u64);
         let lost = |record: &Record| matches!(record.outcome, Outcome::Lost { .. });
         prop_assert!(!trace.records().iter().any(lost));

@@ -72,7 +72,7 @@ fn requests(data: &Value) -> Vec<BTreeMap<String, Value>> {
                 ("outcome", name(&requests["outcome"][at])),
                 ("reason", name(&requests["reason"][at])),
                 ("cause", name(&requests["cause"][at])),
-                ("pieces", name(&requests["pieces"][at])),
+                ("segments", name(&requests["segments"][at])),
                 ("counted", name(&requests["counted"][at])),
                 ("energy_mj", number(&requests["energy"][at])),
                 ("realtime", number(&requests["scores"][0][at])),
@@ -157,7 +157,7 @@ fn both_semantics_replications_warm_up_and_large_seeds_go_into_a_page() {
 
 /// Requests of VR gaming on four accelerators, cut between layers, with weights moved before them.
 #[test]
-fn pieces_go_into_a_page() {
+fn segments_go_into_a_page() {
     let (html, files) = run_and_report(&[
         "--scenario",
         "VR_gaming",
@@ -173,22 +173,22 @@ fn pieces_go_into_a_page() {
     check_round_trip(&html, &files);
     let rows = csv_rows(&files["inferences.csv"]);
     let executed = rows.iter().filter(|row| row["outcome"] == "executed");
-    let pieces: Vec<_> = executed.map(|row| row["pieces"].split("; ").count()).collect();
+    let pieces: Vec<_> = executed.map(|row| row["segments"].split("; ").count()).collect();
     assert!(pieces.iter().any(|n_pieces| *n_pieces > 1), "{pieces:?}");
-    let one = rows.iter().find(|row| row["pieces"].contains("; ")).expect("one was cut");
-    let (first, last) = (&one["pieces"], &one["end_ms"]);
+    let one = rows.iter().find(|row| row["segments"].contains("; ")).expect("one was cut");
+    let (first, last) = (&one["segments"], &one["end_ms"]);
     assert!(first.starts_with(&format!("{}-", one["start_ms"])), "{first}");
     assert!(first.contains(&format!("-{last} {}", one["accelerator"])), "{first}");
 }
 
 #[test]
-fn pieces_that_are_none_are_refused() {
+fn a_cell_that_lists_no_segments_is_refused() {
     let mut example = example();
-    let text = example.texts[2].replacen(",cause", ",cause,pieces", 1).replace(",\n", ",,\n");
+    let text = example.texts[2].replacen(",cause", ",cause,segments", 1).replace(",\n", ",,\n");
     let text = text.replace(" ms\n", " ms,\n").replace("on WS-0\n", "on WS-0,\n");
     example.texts[2] = text.replacen(",,\n", ",,now WS-0\n", 1);
-    let error = example.page().expect_err("no list of pieces").to_string();
-    assert!(error.contains("column `pieces`: `now WS-0` is no list of pieces"), "{error}");
+    let error = example.page().expect_err("no list of segments").to_string();
+    assert!(error.contains("column `segments`: `now WS-0` is no list of segments"), "{error}");
 }
 
 #[test]
@@ -266,12 +266,12 @@ struct Example {
 /// Two runs of two models: one request of each outcome but `lost` in the first, one in the second.
 fn example() -> Example {
     let scores = "\
-scenario,system,pes,semantics,cost_model,scheduler,seed,replication,realtime,energy,accuracy,qoe,score,score_executed_mean,released,executed,dropped,not_triggered,deadline_misses,energy_mj
+scenario,system,pes,semantics,cost_model,scheduler,seed,replication,realtime,energy,accuracy,qoe,score,score_executed_mean,requests,executed,dropped,not_triggered,late,energy_mj
 gaming,J,4096,principled,loop-nest,edf,0,0,0.5,0.5,1,0.5,0.25,0.25,3,2,1,1,1,3.5
 gaming,J,8192,principled,loop-nest,edf,0,0,1,0.5,1,1,0.5,0.5,1,1,0,0,0,1.5
 ";
     let models = "\
-scenario,system,pes,semantics,cost_model,scheduler,seed,replication,model,network,realtime,energy,accuracy,qoe,score,score_executed_mean,released,executed,dropped,not_triggered,deadline_misses,energy_mj
+scenario,system,pes,semantics,cost_model,scheduler,seed,replication,model,network,realtime,energy,accuracy,qoe,score,score_executed_mean,requests,executed,dropped,not_triggered,late,energy_mj
 gaming,J,4096,principled,loop-nest,edf,0,0,KD,KD_res8,0.5,0.5,1,1,0.25,0.25,2,2,0,0,1,3.5
 gaming,J,4096,principled,loop-nest,edf,0,0,SR,SR_em,0,0,0,0,0,0,1,0,1,1,0,0
 gaming,J,8192,principled,loop-nest,edf,0,0,KD,KD_res8,1,0.5,1,1,0.5,0.5,1,1,0,0,0,1.5
@@ -313,6 +313,24 @@ impl Example {
 fn the_example_has_two_runs_and_five_requests() {
     let page = example().page().expect("the example is good");
     assert_eq!((page.n_runs, page.n_requests), (2, 5));
+}
+
+#[test]
+fn a_folder_of_an_earlier_version_is_read_under_its_names_of_columns() {
+    let page = example().page().expect("the example is good");
+    assert_eq!(page.renamed, []);
+    let mut earlier = example();
+    for text in &mut earlier.texts {
+        *text = text
+            .replace(",requests,", ",released,")
+            .replace(",late,energy_mj", ",deadline_misses,energy_mj");
+    }
+    let earlier = earlier.page().expect("old names are known");
+    assert_eq!(
+        earlier.renamed.iter().map(|it| it.old).collect::<Vec<_>>(),
+        ["released", "deadline_misses"]
+    );
+    assert_eq!(earlier.html, page.html);
 }
 
 #[test]

@@ -295,8 +295,8 @@ proptest! {
         check_times(&plan, &trace);
         check_extents(&plan, options, &trace);
         let counts = plan.score(&trace).total.counts;
-        prop_assert_eq!(counts.released, counts.executed + counts.dropped);
-        prop_assert_eq!(counts.released + counts.not_triggered, requests.requests().len() as u64);
+        prop_assert_eq!(counts.requests, counts.executed + counts.dropped);
+        prop_assert_eq!(counts.requests + counts.not_triggered, requests.requests().len() as u64);
     }
 
     /// Nothing interrupts the requests of one model on one accelerator: under any order that a request

@@ -307,7 +307,7 @@ fn aborted_runs_are_on_their_accelerator() {
 /// Deadlines of 400 ms; three frames wait behind X at the same time.
 #[test]
 fn frames_that_wait_together_are_on_lanes_of_their_own() {
-    let due = |ms, model| ActiveModel { relative_deadline: Some(span_ms(ms)), ..model };
+    let due = |ms, model: ActiveModel| model.with_relative_deadline(span_ms(ms));
     let models = vec![due(50.0, model("X", 1.0)), due(400.0, model("A", 10.0))];
     let plan = plan(scenario(vec![], models), table_ms(&[[250.0], [1.0]]));
     let view = made(&lasting_ms(250.0, plan)).view;

@@ -17,7 +17,6 @@ use xrsim::cost::{CostModel, CostTable, NetworkCost};
 use xrsim::ids::{AccelId, FrameId, ModelId, RequestId};
 use xrsim::plan::{DeadlineMiss, Plan};
 use xrsim::report::why::{Account, Cause, Part, Played, Why};
-use xrsim::scenario::ActiveModel;
 use xrsim::schedule::{self, Decision, Granularity, Policy, Scheduler, View};
 use xrsim::sweep::what_if::{self, LATENCY_PERCENTS, Target};
 use xrsim::sweep::{self, RunResult, RunSpec, Semantics, run_at_costs};
@@ -167,7 +166,7 @@ fn a_request_that_was_cut_blames_what_ran_in_between() {
 /// Deadlines of 250 ms; A:1 arrives at 100 ms and replaces A:0, which waits behind X.
 #[test]
 fn a_replaced_frame_blames_what_it_waited_for() {
-    let patient = ActiveModel { relative_deadline: Some(span_ms(250.0)), ..model("A", 10.0) };
+    let patient = model("A", 10.0).with_relative_deadline(span_ms(250.0));
     let models = vec![model("X", 10.0), patient];
     let mut plan = plan(scenario(vec![], models), table_ms(&[[500.0], [10.0]]));
     plan.engine.replace_by_newer = true;

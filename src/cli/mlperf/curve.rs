@@ -3,10 +3,9 @@
 use rayon::prelude::*;
 
 use crate::figures::Lines;
-use crate::mlperf::bed::{TestBed, TestError};
-use crate::mlperf::benchmark::Outcome;
-use crate::mlperf::performance::Performance;
-use crate::mlperf::settings::Settings;
+use crate::mlperf::benchmark::{TestBed, TestError, TestResult};
+use crate::mlperf::results::Performance;
+use crate::mlperf::settings::EffectiveSettings;
 use crate::report::mlperf::{LatencyBound, RatePoint, latency_over_rate};
 use crate::statistics::Fraction;
 use crate::units::SimSpan;
@@ -30,8 +29,8 @@ impl Curve {
     /// # Errors
     ///
     /// [`TestError`].
-    pub fn of(outcome: &Outcome, n: u32, bed: &dyn TestBed) -> Result<Self, TestError> {
-        let Settings { target_qps, target_latency, percentile, .. } = outcome.settings;
+    pub fn of(outcome: &TestResult, n: u32, bed: &dyn TestBed) -> Result<Self, TestError> {
+        let EffectiveSettings { target_qps, target_latency, percentile, .. } = outcome.settings;
         let [of_result, of_capacity] = BEYOND;
         let highest = (of_result * target_qps).max(of_capacity * bed.capacity_per_s());
         let point = |step: u32| {

@@ -2,10 +2,10 @@
 
 use std::io::Write as _;
 
-use crate::mlperf::detail_log::{ACCURACY_LOG, DetailLog, Pass};
+use crate::mlperf::logs::{ACCURACY_LOG, DetailLog, LoggedRun, render_summary};
+use crate::mlperf::results::Performance;
 use crate::mlperf::run::Ending;
-use crate::mlperf::summary;
-use crate::mlperf::{Performance, Settings};
+use crate::mlperf::settings::EffectiveSettings;
 
 use super::super::message::Failure;
 use super::super::output::OutputSet;
@@ -29,13 +29,13 @@ pub const FILES: [&str; 3] = [SUMMARY, DETAIL, ACCURACY];
 pub fn write(
     set: &mut OutputSet,
     place: impl Fn(&str) -> String,
-    settings: &Settings,
-    pass: &Pass,
+    settings: &EffectiveSettings,
+    pass: &LoggedRun,
     performance: &Performance,
     system: &str,
 ) -> Result<(), Failure> {
     let errors = pass.endings.iter().filter(|ending: &&Ending| ending.is_error()).count();
-    let text = summary::render(settings, performance, system, errors);
+    let text = render_summary(settings, performance, system, errors);
     set.bytes(&place(SUMMARY), text.as_bytes())?;
     let name = place(DETAIL);
     let mut file = set.file(&name)?;

@@ -15,11 +15,9 @@ use rayon::prelude::*;
 use serde_json::{Map, Value};
 
 use crate::config::{Catalog, Kind};
-use crate::mlperf::bed::TestError;
-use crate::mlperf::benchmark::{Outcome, Rules, run_test};
-use crate::mlperf::rounds::{ROUNDS, Round};
+use crate::mlperf::benchmark::{TestError, TestOptions, TestResult, run_test};
+use crate::mlperf::rules::{Benchmark, Load, ROUNDS, Round, Suite, Test};
 use crate::mlperf::settings::MAX_SAMPLES;
-use crate::mlperf::suite::{Benchmark, Load, Suite, Test};
 use crate::units::SimSpan;
 
 use super::message::Failure;
@@ -28,7 +26,7 @@ use super::places::Places;
 use super::programs;
 use super::trace::CompleteTrace;
 
-pub use crate::mlperf::files::RECORD;
+pub use crate::mlperf::logs::files::RECORD;
 use curve::Curve;
 use options::{MlperfArgs, MlperfBenchmark};
 use results::Results;
@@ -94,7 +92,7 @@ fn inputs(args: &MlperfArgs, catalog: &Catalog) -> Result<Map<String, Value>, Fa
 fn suite_and_rules(
     args: &MlperfArgs,
     catalog: &mut Catalog,
-) -> Result<(Arc<Suite>, Rules), Failure> {
+) -> Result<(Arc<Suite>, TestOptions), Failure> {
     let (suite, round, counts_of_round) = match &args.suite {
         Some(name) => {
             let suite = catalog.mlperf_suite(name)?;
@@ -111,7 +109,7 @@ fn suite_and_rules(
         }
         None => suite_of_round(args, catalog)?,
     };
-    let rules = Rules {
+    let rules = TestOptions {
         round,
         counts_of_round,
         target_qps: args.qps,
@@ -233,9 +231,9 @@ fn too_many_queries() -> Failure {
 /// # Errors
 ///
 /// If there are too many.
-fn keep(outcome: &mut Outcome, kept: Option<&Kept>) -> Result<(), Failure> {
+fn keep(outcome: &mut TestResult, kept: Option<&Kept>) -> Result<(), Failure> {
     let Some(kept) = kept else {
-        outcome.measurement.forget_queries();
+        outcome.measurement.clear_queries();
         return Ok(());
     };
     kept.add(outcome.performance().queries);
@@ -257,14 +255,14 @@ fn room(kept: Option<&Kept>) -> Result<(), Failure> {
 /// A test that was made.
 struct Made<'a> {
     test: &'a Test,
-    outcome: Outcome,
+    outcome: TestResult,
     /// Latency over rate, if that is asked for and the test is of a server.
     curve: Option<Curve>,
 }
 
 fn make<'a>(
     test: &'a Test,
-    rules: &Rules,
+    rules: &TestOptions,
     target: &Target,
     curve: Option<u32>,
     kept: Option<&Kept>,

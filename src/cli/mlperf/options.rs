@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
-use crate::mlperf::bench::Batching;
-use crate::mlperf::servers::Servers;
+use crate::mlperf::benchmark::ServerBed;
+use crate::mlperf::sut::Batching;
 
 use super::super::options::Format;
 
@@ -65,7 +65,7 @@ pub struct MlperfArgs {
     #[arg(long, value_name = "MODEL|FILE.csv", conflicts_with_all = ["system", "pes", "platform", "cost_model", "scheduler", "beside", "tenant", "trace"])]
     pub service: Option<String>,
     /// How many such servers there are.
-    #[arg(long, value_name = "N", default_value_t = 1, requires = "service", value_parser = clap::value_parser!(u32).range(1..=i64::from(Servers::MAX)))]
+    #[arg(long, value_name = "N", default_value_t = 1, requires = "service", value_parser = clap::value_parser!(u32).range(1..=i64::from(ServerBed::MAX)))]
     pub servers: u32,
     /// Most samples that are joined into a batch.
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=i64::from(Batching::MAX)))]

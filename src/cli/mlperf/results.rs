@@ -3,15 +3,11 @@
 use serde_json::{Map, Value, json};
 
 use crate::figures::Format as Picture;
-use crate::mlperf::benchmark::{Beside, Outcome};
-use crate::mlperf::detail_log::Pass;
-use crate::mlperf::files;
-use crate::mlperf::peak::Trial;
-use crate::mlperf::performance::{Metric, Performance};
-use crate::mlperf::rounds::Round;
-use crate::mlperf::settings::{Scenario, Settings};
-use crate::mlperf::suite::{Cooldown, Load, Suite, Test};
-use crate::mlperf::sustained::Unsustained;
+use crate::mlperf::benchmark::{BackgroundScores, TestResult, Trial};
+use crate::mlperf::logs::{LoggedRun, files};
+use crate::mlperf::results::{Metric, Performance, Unsustained};
+use crate::mlperf::rules::{Cooldown, Load, Round, Suite, Test};
+use crate::mlperf::settings::{EffectiveSettings, LoadScenario};
 use crate::report::mlperf::{NoShare, RateResult, server_share, server_to_offline};
 use crate::report::table;
 use crate::units::{Millijoules, SimSpan, SimTime};
@@ -135,7 +131,7 @@ impl Results<'_> {
                 reason_of(outcome)
             ));
         }
-        for made in self.made.iter().filter(|made| made.outcome.beside.is_none()) {
+        for made in self.made.iter().filter(|made| made.outcome.background.is_none()) {
             let (task, load) = (&made.test.task.name, made.test.load.name());
             text.push_str(
                 &beside.map_or(String::new(), |it| format!("{task}, {load}: {}", unscored(it))),
@@ -225,7 +221,7 @@ impl Results<'_> {
         let system = self.target.name();
         for Made { test, outcome, curve } in &self.made {
             let place = |name: &str| file(test, name);
-            let pass = Pass::of(&outcome.settings, &outcome.measurement);
+            let pass = LoggedRun::of(&outcome.settings, &outcome.measurement);
             logs::write(&mut set, place, &outcome.settings, &pass, outcome.performance(), &system)?;
             let queries = outcome.measurement.run.queries.iter().map(|query| {
                 let times = [query.scheduled, query.issued, query.completed].map(SimTime::ns);
@@ -254,8 +250,8 @@ impl Results<'_> {
 }
 
 /// What of tests is random and was drawn once, in a line; nothing where no arrivals are drawn.
-pub fn once<'a>(settings: impl Iterator<Item = &'a Settings>, round: &Round) -> String {
-    let server = settings.into_iter().find(|it| it.scenario == Scenario::Server);
+pub fn once<'a>(settings: impl Iterator<Item = &'a EffectiveSettings>, round: &Round) -> String {
+    let server = settings.into_iter().find(|it| it.scenario == LoadScenario::Server);
     server.map_or(String::new(), |server| {
         format!(
             "arrivals at servers are random: one draw, of the schedule seed {} of {}, at every rate; no \
@@ -273,17 +269,17 @@ pub fn unscored(scenario: &str) -> String {
 }
 
 /// From the start until the last sample is done.
-fn duration(outcome: &Outcome) -> SimSpan {
+fn duration(outcome: &TestResult) -> SimSpan {
     outcome.measurement.end() - SimTime::ZERO
 }
 
-fn reason_of(outcome: &Outcome) -> String {
+fn reason_of(outcome: &TestResult) -> String {
     reason(&outcome.settings, outcome.performance(), outcome.unsustained.as_ref())
 }
 
 /// Why a result does not count.
 pub fn reason(
-    settings: &Settings,
+    settings: &EffectiveSettings,
     performance: &Performance,
     unsustained: Option<&Unsustained>,
 ) -> String {
@@ -293,7 +289,7 @@ pub fn reason(
         return unsustained.to_string();
     }
     let (least, bound) = (performance.latency.min, settings.target_latency);
-    if settings.scenario == Scenario::Server && least > bound {
+    if settings.scenario == LoadScenario::Server && least > bound {
         let (least, bound) = (least.as_ms(), bound.as_ms());
         return format!("one query alone takes {least} ms, and the bound is {bound} ms");
     }
@@ -305,7 +301,7 @@ pub fn reason(
 }
 
 /// What the result is, its value and its unit.
-fn metric(outcome: &Outcome) -> (String, Option<f64>, &'static str) {
+fn metric(outcome: &TestResult) -> (String, Option<f64>, &'static str) {
     let percentile = outcome.settings.percentile.get() * 100.0;
     match outcome.metric() {
         Metric::Latency(latency) => {
@@ -326,7 +322,7 @@ fn cells(made: &Made<'_>, number: impl Fn(f64) -> String) -> Vec<String> {
     let [p50, p90, _, _, p99, _] = percentiles.map(|it| number(it.as_ms()));
     let known = |value: Option<f64>| value.map_or(String::new(), &number);
     let energy = |energy: Option<Millijoules>| known(energy.map(Millijoules::get));
-    let beside = |of: fn(&Beside) -> f64| known(outcome.beside.as_ref().map(of));
+    let beside = |of: fn(&BackgroundScores) -> f64| known(outcome.background.as_ref().map(of));
     vec![
         test.task.name.to_string(),
         test.load.name().into(),
@@ -347,7 +343,7 @@ fn cells(made: &Made<'_>, number: impl Fn(f64) -> String) -> Vec<String> {
     ]
 }
 
-fn verdict(outcome: &Outcome) -> &'static str {
+fn verdict(outcome: &TestResult) -> &'static str {
     if outcome.is_valid() { "VALID" } else { "INVALID" }
 }
 
@@ -383,8 +379,8 @@ fn document(made: &Made<'_>) -> Value {
         "energy_mj_per_sample": outcome.energy_per_sample().map(Millijoules::get),
         "energy_mj_per_stream": outcome.energy_per_stream().map(Millijoules::get),
         "mean_power_w": outcome.mean_power_w(),
-        "beside_score": outcome.beside.map(|it| it.with_queries.score_executed_mean),
-        "beside_score_alone": outcome.beside.map(|it| it.alone.score_executed_mean),
+        "beside_score": outcome.background.map(|it| it.with_queries.score_executed_mean),
+        "beside_score_alone": outcome.background.map(|it| it.alone.score_executed_mean),
         "trials": outcome.trials.iter().map(trial).collect::<Vec<_>>(),
     })
 }

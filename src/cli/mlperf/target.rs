@@ -5,13 +5,9 @@ use std::sync::Arc;
 
 use crate::config::{Catalog, Edition, Hardware, ServiceTables, service_csv};
 use crate::hardware::System;
-use crate::load::LoadSettings;
-use crate::mlperf::bed::TestBed;
-use crate::mlperf::bench::{Background, Batching, Bench, Tenant};
-use crate::mlperf::servers::Servers;
-use crate::mlperf::service::ServiceTime;
-use crate::mlperf::suite::{Load, Test};
-use crate::plan::EngineSettings;
+use crate::mlperf::benchmark::{AcceleratorBed, ServerBed, TestBed};
+use crate::mlperf::rules::Test;
+use crate::mlperf::sut::{Background, Batching, ServiceTime, Tenant};
 use crate::schedule::Policy;
 use crate::units::SimSpan;
 
@@ -82,8 +78,7 @@ impl Target {
     pub fn bed(&self, test: &Test) -> Result<Box<dyn TestBed>, Failure> {
         match &self.kind {
             Kind::Accelerators(accelerators) => {
-                let network = Arc::clone(&test.task.network);
-                let tenant = Tenant { network, batching: self.batching, bound: deadline(test) };
+                let tenant = Tenant::of_test(test, self.batching);
                 Ok(Box::new(accelerators.bench(vec![tenant])?))
             }
             Kind::Servers { name, tables, servers } => {
@@ -100,7 +95,7 @@ impl Target {
                     );
                     return Err(Failure::Argument(message));
                 }
-                Ok(Box::new(Servers::new(time.clone(), *servers as usize, self.batching)))
+                Ok(Box::new(ServerBed::new(time.clone(), *servers as usize, self.batching)))
             }
         }
     }
@@ -157,16 +152,10 @@ impl Accelerators {
         };
         let background = args.beside.as_deref().map(|name| {
             let scenario = catalog.scenario(name, Edition::Reference)?;
-            let load = LoadSettings { seed: args.seed, ..LoadSettings::default() };
-            Ok::<_, Failure>(Background { scenario, load })
+            Ok::<_, Failure>(Background::new(scenario, args.seed))
         });
         let scheduler = conditions::scheduler(args.scheduler.as_deref().unwrap_or("fcfs"))?;
-        if scheduler.is_clairvoyant() {
-            return Err(Failure::Argument(format!(
-                "{} is shown every request before the run, which a load generator does not tell",
-                scheduler.label()
-            )));
-        }
+        AcceleratorBed::check_scheduler(&scheduler).map_err(super::super::argument)?;
         Ok(Self {
             system,
             costs: costs::choose(catalog, args.cost_model.as_deref().unwrap_or("loop-nest"))?,
@@ -180,19 +169,12 @@ impl Accelerators {
     /// # Errors
     ///
     /// A network that cannot run on the system.
-    pub fn bench(&self, tenants: Vec<Tenant>) -> Result<Bench, Failure> {
-        let has_batches = tenants.iter().any(|tenant| tenant.batching.max > 1);
-        if has_batches && !self.costs.model.supports_batches() {
-            let message = format!(
-                "the cost model `{}` leaves batches out: they would be free; take batches of 1",
-                self.costs.name
-            );
-            return Err(Failure::Argument(message));
-        }
-        let background = self.background.clone();
-        let system = Arc::clone(&self.system);
-        let (model, scheduler) = (&*self.costs.model, self.scheduler.clone());
-        Bench::new(tenants, background, system, model, scheduler, EngineSettings::default())
+    pub fn bench(&self, tenants: Vec<Tenant>) -> Result<AcceleratorBed, Failure> {
+        AcceleratorBed::builder(Arc::clone(&self.system), &*self.costs.model)
+            .tenants(tenants)
+            .background(self.background.clone())
+            .scheduler(self.scheduler.clone())
+            .build()
             .map_err(super::super::argument)
     }
 }
@@ -208,15 +190,6 @@ const WAIT: &str = "a number of ms from 0 to 9007199254";
 pub fn wait(option: &str, ms: f64) -> Result<SimSpan, Failure> {
     SimSpan::from_ms(ms)
         .ok_or_else(|| Failure::Argument(format!("{option} is {ms}; allowed is {WAIT}")))
-}
-
-/// From arrival to deadline, for schedulers that look at deadlines.
-pub fn deadline(test: &Test) -> SimSpan {
-    match test.load {
-        Load::Server { bound, .. } => bound,
-        Load::MultiStream { interval, .. } => interval,
-        Load::SingleStream | Load::Offline => SimSpan::from_ns(1_000_000_000),
-    }
 }
 
 /// The service times that `text` names.

@@ -4,8 +4,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use crate::engine::Traced;
-use crate::mlperf::bench::Tenant;
-use crate::mlperf::suite::Test;
+use crate::mlperf::rules::Test;
+use crate::mlperf::sut::Tenant;
 use crate::score::{inferences, score};
 use crate::sweep::{RunResult, RunSpec, Semantics};
 
@@ -13,7 +13,7 @@ use super::super::message::Failure;
 use super::super::trace::{CompleteTrace, TraceFile};
 use super::Made;
 use super::options::MlperfArgs;
-use super::target::{Kind, Target, deadline};
+use super::target::{Kind, Target};
 
 /// Most samples of a trace, which makes some 300 MB.
 const MAX_SAMPLES: u64 = 1_000_000;
@@ -55,13 +55,9 @@ pub fn write(
              (--min-queries and --min-duration make a test shorter)"
         )));
     }
-    let tenant = Tenant {
-        network: Arc::clone(&made.test.task.network),
-        batching: target.batching,
-        bound: deadline(made.test),
-    };
+    let tenant = Tenant::of_test(made.test, target.batching);
     let bench = accelerators.bench(vec![tenant])?;
-    let played = bench.play(&made.outcome.settings, Traced::All).map_err(super::super::argument)?;
+    let played = bench.run(&made.outcome.settings, Traced::All).map_err(super::super::argument)?;
     let plan = bench.plan();
     let spec = RunSpec::new(plan.clone(), Semantics::Principled);
     let trace = played.run.trace;

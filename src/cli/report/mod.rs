@@ -14,7 +14,7 @@ use crate::report::html::mlperf::Kind;
 use crate::report::html::{self, Folder, Page, Source};
 
 use super::digest::Digest;
-use super::message::{Failure, say};
+use super::message::{Failure, hint, say};
 use super::output;
 use super::places::Places;
 use super::record::Recorded;
@@ -102,7 +102,10 @@ fn runs(folder: &Path) -> Result<Made, Failure> {
         inferences: inferences.source(),
         provenance: provenance.source(),
     });
-    let Page { html, n_runs, n_requests } = page.map_err(super::argument)?;
+    let Page { html, n_runs, n_requests, renamed, .. } = page.map_err(super::argument)?;
+    for change in renamed {
+        hint(change);
+    }
     let contents = format!("{}, {}", counted(n_runs, "run"), counted(n_requests, "request"));
     Ok(Made { html, contents })
 }

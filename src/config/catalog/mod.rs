@@ -11,7 +11,7 @@ use sha2::{Digest as _, Sha256};
 use crate::dataflow::Dataflow;
 use crate::hardware::platform::{Instance, Platform};
 use crate::hardware::{Style, System};
-use crate::mlperf::suite::Suite as MlperfSuite;
+use crate::mlperf::rules::Suite as MlperfSuite;
 use crate::model::Network;
 use crate::scenario::{InputStream, Scenario};
 

@@ -14,7 +14,7 @@ use crate::config::{dataflow, hardware, mlperf, nearest, network, scenario, suit
 use crate::dataflow::Dataflow;
 use crate::hardware::platform::{Instance, Platform};
 use crate::hardware::{Style, System};
-use crate::mlperf::suite::Suite as MlperfSuite;
+use crate::mlperf::rules::Suite as MlperfSuite;
 use crate::model::Network;
 use crate::scenario::{InputStream, Scenario};
 

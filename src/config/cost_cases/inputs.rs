@@ -5,10 +5,10 @@ use std::str::FromStr;
 use crate::config::cost_csv::Row;
 use crate::config::{Catalog, Problem};
 use crate::cost::loop_nest::{
-    Bandwidth, Energies, Extents, Illegal, Machine, Nest, Network, Widths, Window,
+    Bandwidth, Energies, Extents, Illegal, Machine, Nest, NocLevel, Widths, Window,
 };
 use crate::dataflow::ClusterLevel;
-use crate::hardware::Noc;
+use crate::model::PerTensor;
 
 use super::mapping::parse_mapping;
 
@@ -69,8 +69,8 @@ const STUDY_PES: u32 = 4096;
 const STUDY_BANDWIDTH: u64 = 256;
 /// DRAM of a whole system around it: bandwidth \[byte/cycle\] and latency \[cycle\].
 const FULL_DRAM: (u64, u32) = (128, 100);
-/// L2 of that system \[byte\].
-const FULL_L2_BYTES: u64 = 8 << 20;
+/// Shared memory of that system \[byte\].
+const FULL_SHARED_BYTES: u64 = 8 << 20;
 
 /// What a case is about.
 pub(super) struct Inputs {
@@ -197,12 +197,12 @@ impl<'a> Cells<'a> {
         let [input, weight, partial_sum, output] = self.array("bytes", [1; 4]);
         Machine {
             rate: self.number("rate").unwrap_or(1),
-            networks: self.networks(),
+            noc_levels: self.noc_levels(),
             widths: Widths { input, weight, partial_sum, output },
-            l2_bytes: self.number("l2"),
-            l2_copies: self.array("l2_copies", default.l2_copies),
-            resident: self.array("resident", [0u8; 3]).map(|flag| flag != 0),
-            dram: self.number("dram_bw").map_or(Bandwidth::INFINITE, bandwidth),
+            shared_bytes: self.number("l2"),
+            shared_copies: self.array("l2_copies", default.shared_copies.into_array()).into(),
+            resident: PerTensor::from(self.array("resident", [0u8; 3])).map(|flag| flag != 0),
+            dram_bandwidth: self.number("dram_bw").map_or(Bandwidth::INFINITE, bandwidth),
             dram_latency: self.number("dram_lat").unwrap_or(0),
             allow_overlap: self.flag("allow_overlap"),
             ..default
@@ -210,32 +210,32 @@ impl<'a> Cells<'a> {
     }
 
     /// Networks of as many levels as the longest list has; shorter lists end in their last value.
-    fn networks(&mut self) -> Vec<Network> {
+    fn noc_levels(&mut self) -> Vec<NocLevel> {
         let bandwidths = ["bw_in", "bw_out", "bw_w"].map(|name| self.list::<u64>(name));
         let latencies = self.list::<u32>("lat");
         let flags = ["split", "single_w", "step_lat", "multicast", "forward", "reduce"];
         let flags = flags.map(|name| self.list::<u8>(name));
         let lengths = bandwidths.iter().map(Vec::len).chain([latencies.len()]);
         let levels = lengths.chain(flags.iter().map(Vec::len)).max().unwrap_or(0);
-        let network = |level: usize| {
-            let [down, up, weights] = bandwidths.each_ref().map(|list| Noc::at(list, level));
+        let noc = |level: usize| {
+            let [down, up, weights] = bandwidths.each_ref().map(|list| entry(list, level));
             let [split, single, step, multicast, forward, reduce] =
-                flags.each_ref().map(|list| Noc::at(list, level).map(|flag| flag != 0));
+                flags.each_ref().map(|list| entry(list, level).map(|flag| flag != 0));
             let down = down.map_or(Bandwidth::INFINITE, bandwidth);
             let weights = weights.map_or(down, bandwidth);
-            Network {
+            NocLevel {
                 down,
                 up: up.map_or(down, bandwidth),
                 weights: split.unwrap_or(false).then_some(weights),
                 single_weights: single.unwrap_or(false),
-                latency: Noc::at(&latencies, level).unwrap_or(0),
+                latency: entry(&latencies, level).unwrap_or(0),
                 step_latency: step.unwrap_or(false),
                 multicast: multicast.unwrap_or(true),
                 forward: forward.unwrap_or(false),
                 reduce: reduce.unwrap_or(true),
             }
         };
-        (0..levels).map(network).collect()
+        (0..levels).map(noc).collect()
     }
 
     /// A dense layer of the published study; one smaller than its kernel is padded to one output.
@@ -246,10 +246,10 @@ impl<'a> Cells<'a> {
         let [y, x] = [outputs(rows, r), outputs(columns, s)];
         let windows = [Window::new(y, r, rows), Window::new(x, s, columns)];
         let down = bandwidth(STUDY_BANDWIDTH);
-        let network = Network { down, up: down, ..Network::IDEAL };
+        let noc = NocLevel { down, up: down, ..NocLevel::IDEAL };
         let machine = Machine {
-            networks: vec![network],
-            energies: Energies::with_l2(FULL_L2_BYTES as f64),
+            noc_levels: vec![noc],
+            energies: Energies::with_shared_memory(FULL_SHARED_BYTES as f64),
             ..Machine::new(STUDY_PES)
         };
         Inputs {
@@ -279,12 +279,12 @@ impl<'a> Cells<'a> {
 
 /// The machine with wide partial sums, latency, a finite L2 and DRAM.
 fn in_system(machine: &Machine) -> Machine {
-    let delayed = |network: &Network| Network { latency: 1, ..*network };
+    let delayed = |noc: &NocLevel| NocLevel { latency: 1, ..*noc };
     Machine {
-        networks: machine.networks.iter().map(delayed).collect(),
+        noc_levels: machine.noc_levels.iter().map(delayed).collect(),
         widths: Widths { partial_sum: 4, ..machine.widths },
-        l2_bytes: Some(FULL_L2_BYTES),
-        dram: bandwidth(FULL_DRAM.0),
+        shared_bytes: Some(FULL_SHARED_BYTES),
+        dram_bandwidth: bandwidth(FULL_DRAM.0),
         dram_latency: FULL_DRAM.1,
         ..machine.clone()
     }
@@ -293,4 +293,10 @@ fn in_system(machine: &Machine) -> Machine {
 /// A bandwidth; 0 stands for none that limits.
 fn bandwidth(bytes_per_cycle: u64) -> Bandwidth {
     Bandwidth::new(bytes_per_cycle).unwrap_or(Bandwidth::INFINITE)
+}
+
+/// Entry of a level in a list that begins with the outermost one; the last entry holds for all deeper
+/// levels.
+fn entry<T: Copy>(list: &[T], level: usize) -> Option<T> {
+    list.get(level).or(list.last()).copied()
 }

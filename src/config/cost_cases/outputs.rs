@@ -46,24 +46,24 @@ const WHOLE: [(&str, Of<Evaluation>); 29] = [
     ("macs", |e| Count(e.macs_executed)),
     ("pe_outputs", |e| Count(e.pe_outputs)),
     ("PE_accum", |e| Count(e.pe_accumulations)),
-    ("dram_rd_i", |e| Count(e.dram.inputs_read)),
-    ("dram_rd_w", |e| Count(e.dram.weights_read)),
-    ("dram_rd_psum", |e| Count(e.dram.partial_sums_read)),
-    ("dram_wr_o", |e| Count(e.dram.outputs_written)),
-    ("l2_used", |e| Count(e.dram.l2_bytes)),
-    ("l2_fits", |e| Count(e.dram.fits.into())),
-    ("hold_i", |e| Count(e.dram.depths[0] as u64)),
-    ("hold_w", |e| Count(e.dram.depths[1] as u64)),
-    ("hold_o", |e| Count(e.dram.depths[2] as u64)),
+    ("dram_rd_i", |e| Count(e.memory.dram.inputs_read)),
+    ("dram_rd_w", |e| Count(e.memory.dram.weights_read)),
+    ("dram_rd_psum", |e| Count(e.memory.dram.partial_sums_read)),
+    ("dram_wr_o", |e| Count(e.memory.dram.outputs_written)),
+    ("l2_used", |e| Count(e.memory.shared_bytes)),
+    ("l2_fits", |e| Count(e.memory.fits.into())),
+    ("hold_i", |e| Count(e.memory.depths.input as u64)),
+    ("hold_w", |e| Count(e.memory.depths.weight as u64)),
+    ("hold_o", |e| Count(e.memory.depths.output as u64)),
     ("dram_cycles", |e| Count(e.dram_cycles)),
     ("cycles", |e| Count(e.cycles)),
     ("bound", |e| Text(e.bound.to_string())),
     ("pj_mac", |e| Real(e.energy.mac)),
     ("pj_reg", |e| Real(e.energy.register)),
-    ("pj_l1", |e| Real(e.energy.l1)),
+    ("pj_l1", |e| Real(e.energy.scratchpad)),
     ("pj_mid", |e| Real(e.energy.cluster)),
-    ("pj_l2", |e| Real(e.energy.l2)),
-    ("pj_noc", |e| Real(e.energy.network)),
+    ("pj_l2", |e| Real(e.energy.shared)),
+    ("pj_noc", |e| Real(e.energy.noc)),
     ("pj_dram", |e| Real(e.energy.dram)),
     ("pj_leak", |e| Real(e.energy.leakage)),
     ("pj_total", |e| Real(e.energy.total())),
@@ -72,12 +72,12 @@ const WHOLE: [(&str, Of<Evaluation>); 29] = [
 ];
 
 const LEVEL: [(&str, Of<LevelCounts>); 12] = [
-    ("send_i", |l| Count(l.sent[0])),
-    ("send_w", |l| Count(l.sent[1])),
-    ("deliv_i", |l| Count(l.delivered[0])),
-    ("deliv_w", |l| Count(l.delivered[1])),
-    ("fwd_i", |l| Count(l.forwarded[0])),
-    ("fwd_w", |l| Count(l.forwarded[1])),
+    ("send_i", |l| Count(l.sent.input)),
+    ("send_w", |l| Count(l.sent.weight)),
+    ("deliv_i", |l| Count(l.delivered.input)),
+    ("deliv_w", |l| Count(l.delivered.weight)),
+    ("fwd_i", |l| Count(l.forwarded.input)),
+    ("fwd_w", |l| Count(l.forwarded.weight)),
     ("arrive_o", |l| Count(l.arrived)),
     ("leave_o", |l| Count(l.left)),
     ("steps", |l| Count(l.steps)),
@@ -177,7 +177,8 @@ impl Case {
         };
         let full = full.and_then(|machine| run(&machine).ok());
         let evaluation = run(&machine);
-        let footprints = |nest: &Nest| nest.footprints(nest.extents()).iter().sum();
+        let footprints =
+            |nest: &Nest| nest.footprints(nest.extents()).into_array().into_iter().sum();
         Self {
             pes: machine.pes,
             rate: machine.rate,
@@ -199,11 +200,10 @@ impl Case {
     /// 0.55 times that for one that a PE receives and for each of four accesses of a MAC.
     fn published_pj(&self, evaluation: &Evaluation) -> f64 {
         let levels = evaluation.levels();
-        let sum = |counts: [u64; 2]| counts[0] + counts[1];
-        let l2 = sum(levels[0].sent) + self.elements;
+        let shared = levels[0].sent.sum() + self.elements;
         let macs = evaluation.macs_executed;
-        let l1 = 4 * macs + sum(levels[levels.len() - 1].delivered);
-        2.88 * (6.0 * l2 as f64 + 0.55 * l1 as f64 + macs as f64)
+        let scratchpad = 4 * macs + levels[levels.len() - 1].delivered.sum();
+        2.88 * (6.0 * shared as f64 + 0.55 * scratchpad as f64 + macs as f64)
     }
 
     /// What the model says in a column, if it is not what is `expected`.

@@ -11,8 +11,8 @@ use serde::Serialize;
 use serde_saphyr::{FlowMap, FlowSeq};
 
 use crate::dataflow::Dataflow;
-use crate::hardware::EnergyTable;
 use crate::hardware::platform::Instance;
+use crate::hardware::{EnergyTable, NocLevel};
 use crate::scenario::{ActiveModel, Dependency, DependencyKind, Scenario};
 use crate::units::{Bytes, ClockRate};
 
@@ -22,11 +22,8 @@ use super::{ConfigError, Problem, Source};
 
 pub use network::network;
 
-/// Clock and energy that the published artifact fixes in its source; its hardware files have
-/// neither.
+/// Clock that the published artifact fixes in its source; its hardware files have none.
 const ARTIFACT_CLOCK: ClockRate = ClockRate::GHZ;
-const ARTIFACT_ENERGY: EnergyTable =
-    EnergyTable { mac_nj: 0.00288, l1_per_mac: 0.55, l2_per_mac: 6.0, dram_per_mac: 75.0 };
 
 /// Text of a file with the one top-level key `kind`.
 fn document(kind: &'static str, body: impl Serialize) -> String {
@@ -63,8 +60,8 @@ pub fn platform(name: &str, instances: &[Instance]) -> String {
     #[derive(Serialize)]
     struct Energy {
         mac_nj: Number,
-        l1_per_mac: Number,
-        l2_per_mac: Number,
+        scratchpad_per_mac: Number,
+        shared_memory_per_mac: Number,
         dram_per_mac: Number,
     }
     #[derive(Serialize)]
@@ -73,10 +70,10 @@ pub fn platform(name: &str, instances: &[Instance]) -> String {
         instances: Vec<InstanceBody<'a>>,
     }
     let energy = FlowMap(Energy {
-        mac_nj: Number::of(ARTIFACT_ENERGY.mac_nj),
-        l1_per_mac: Number::of(ARTIFACT_ENERGY.l1_per_mac),
-        l2_per_mac: Number::of(ARTIFACT_ENERGY.l2_per_mac),
-        dram_per_mac: Number::of(ARTIFACT_ENERGY.dram_per_mac),
+        mac_nj: Number::of(EnergyTable::ARTIFACT.mac_nj),
+        scratchpad_per_mac: Number::of(EnergyTable::ARTIFACT.scratchpad_per_mac),
+        shared_memory_per_mac: Number::of(EnergyTable::ARTIFACT.shared_memory_per_mac),
+        dram_per_mac: Number::of(EnergyTable::ARTIFACT.dram_per_mac),
     });
     let instances = instances.iter().map(InstanceBody::of).collect();
     let tables = [Table { name, instances }];
@@ -88,25 +85,26 @@ pub fn platform(name: &str, instances: &[Instance]) -> String {
 struct InstanceBody<'a> {
     name: &'a str,
     pes: u32,
-    noc_bandwidth_bytes_per_cycle: FlowSeq<&'a [u64]>,
-    noc_latency_cycles: FlowSeq<&'a [u64]>,
+    noc_bandwidth_bytes_per_cycle: FlowSeq<Vec<u64>>,
+    noc_latency_cycles: FlowSeq<Vec<u64>>,
     noc_multicast: bool,
     shared_memory_kib: Number,
-    local_memory_kib: Number,
-    offchip_bandwidth_bytes_per_cycle: u64,
+    scratchpad_kib: Number,
+    dram_bandwidth_bytes_per_cycle: u64,
 }
 
 impl<'a> InstanceBody<'a> {
     fn of(instance: &'a Instance) -> Self {
+        let of_levels = |get: fn(&NocLevel) -> u64| instance.noc.levels().iter().map(get).collect();
         Self {
             name: &instance.name,
             pes: instance.pes,
-            noc_bandwidth_bytes_per_cycle: FlowSeq(&instance.noc.bandwidth),
-            noc_latency_cycles: FlowSeq(&instance.noc.latency),
-            noc_multicast: instance.noc.multicast.contains(&true),
+            noc_bandwidth_bytes_per_cycle: FlowSeq(of_levels(|level| level.bandwidth)),
+            noc_latency_cycles: FlowSeq(of_levels(|level| level.latency)),
+            noc_multicast: instance.noc.levels().iter().any(|level| level.multicast),
             shared_memory_kib: kib(instance.memory.shared),
-            local_memory_kib: kib(instance.memory.local),
-            offchip_bandwidth_bytes_per_cycle: instance.memory.offchip_bandwidth,
+            scratchpad_kib: kib(instance.memory.scratchpad),
+            dram_bandwidth_bytes_per_cycle: instance.memory.dram_bandwidth,
         }
     }
 }
@@ -142,7 +140,7 @@ pub fn scenario(scenario: &Scenario, files: &[String]) -> String {
     }
     #[derive(Serialize)]
     struct ModelBody<'a> {
-        model: String,
+        network: String,
         fps: Number,
         #[serde(skip_serializing_if = "BTreeMap::is_empty")]
         depends_on: BTreeMap<&'a str, DependencyBody>,
@@ -163,7 +161,7 @@ pub fn scenario(scenario: &Scenario, files: &[String]) -> String {
         (&*scenario.model(dependency.upstream).unit.task, kind)
     };
     let model = |(model, file): (&'_ ActiveModel, &String)| ModelBody {
-        model: format!("./{file}"),
+        network: format!("./{file}"),
         fps: Number::of(model.rate.as_fps()),
         depends_on: model.dependencies.iter().map(dependency).collect(),
     };

@@ -86,7 +86,7 @@ pub struct Told {
 pub struct Percentiles {
     /// Number of latencies.
     pub count: u64,
-    /// In the order of [`crate::mlperf::statistics::PERCENTILES`].
+    /// In the order of [`crate::mlperf::results::PERCENTILES`].
     pub percentiles: [SimSpan; 6],
     /// The least.
     pub min: SimSpan,

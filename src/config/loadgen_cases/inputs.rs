@@ -5,8 +5,10 @@ use std::ops::RangeInclusive;
 use crate::config::Problem;
 use crate::config::yaml::read::{Problems, at_most, flag, list, number, one_of};
 use crate::config::yaml::{Fields, Node};
-use crate::mlperf::service::{Discipline, Service, ServiceTime};
-use crate::mlperf::{Library, LoadGen, Mode, Scenario, Settings, TestSettings};
+use crate::mlperf::settings::{
+    EffectiveSettings, LoadGenVersion, LoadScenario, QuerySampleLibrary, TestMode, TestSettings,
+};
+use crate::mlperf::sut::{Discipline, ServerSystem, ServiceTime};
 use crate::units::SimSpan;
 
 /// Longest service time \[ns\]: an hour.
@@ -18,16 +20,16 @@ const MAX_SERVERS: u32 = 1024;
 /// Largest batch.
 const MAX_BATCH: u32 = 1 << 24;
 
-const SCENARIOS: &[(&str, Scenario)] = &[
-    ("SingleStream", Scenario::SingleStream),
-    ("MultiStream", Scenario::MultiStream),
-    ("Server", Scenario::Server),
-    ("Offline", Scenario::Offline),
+const SCENARIOS: &[(&str, LoadScenario)] = &[
+    ("SingleStream", LoadScenario::SingleStream),
+    ("MultiStream", LoadScenario::MultiStream),
+    ("Server", LoadScenario::Server),
+    ("Offline", LoadScenario::Offline),
 ];
 
-const MODES: &[(&str, Mode)] = &[
-    ("PerformanceOnly", Mode::PerformanceOnly),
-    ("FindPeakPerformance", Mode::FindPeakPerformance),
+const MODES: &[(&str, TestMode)] = &[
+    ("PerformanceOnly", TestMode::PerformanceOnly),
+    ("FindPeakPerformance", TestMode::FindPeakPerformance),
 ];
 
 /// Reads a word in quotes, as JSON has all words.
@@ -53,18 +55,18 @@ pub(super) fn whole(
 }
 
 /// Reads the scenario, mode, samples and settings of a case.
-pub(super) fn settings(fields: &mut Fields<'_, '_, '_>) -> Option<Settings> {
+pub(super) fn settings(fields: &mut Fields<'_, '_, '_>) -> Option<EffectiveSettings> {
     let scenario = fields.required("scenario", word(SCENARIOS));
-    let mode = fields.or("mode", Some(Mode::PerformanceOnly), word(MODES));
+    let mode = fields.or("mode", Some(TestMode::PerformanceOnly), word(MODES));
     let performance_samples = fields.required("qsl_perf_count", whole(0..=u64::MAX));
     let total_samples = fields.required("qsl_total_count", whole(0..=u64::MAX));
-    let scenario_or = scenario.unwrap_or(Scenario::Server);
+    let scenario_or = scenario.unwrap_or(LoadScenario::Server);
     let requested =
         fields.required("settings", |node, problems| test_settings(node, scenario_or, problems));
     let (performance_samples, total_samples) = (performance_samples?, total_samples?);
-    let library = Library { performance_samples, total_samples };
+    let library = QuerySampleLibrary { performance_samples, total_samples };
     let requested = TestSettings { scenario: scenario?, mode: mode?, ..requested? };
-    match Settings::new(&requested, library, LoadGen::V6_0) {
+    match EffectiveSettings::new(&requested, library, LoadGenVersion::V6_0) {
         Ok(settings) => Some(settings),
         Err(error) => {
             fields.problem(Problem::new(fields.span_of("settings"), error.to_string()));
@@ -76,7 +78,7 @@ pub(super) fn settings(fields: &mut Fields<'_, '_, '_>) -> Option<Settings> {
 /// Reads settings with LoadGen's defaults.
 fn test_settings(
     node: &Node<'_>,
-    scenario: Scenario,
+    scenario: LoadScenario,
     problems: &mut Problems,
 ) -> Option<TestSettings> {
     let n_before = problems.len();
@@ -187,7 +189,7 @@ fn span(node: &Node<'_>, problems: &mut Problems) -> Option<SimSpan> {
 }
 
 /// Reads the system of a case.
-pub(super) fn service(node: &Node<'_>, problems: &mut Problems) -> Option<Service> {
+pub(super) fn service(node: &Node<'_>, problems: &mut Problems) -> Option<ServerSystem> {
     let mut fields = Fields::of(node, "the system", problems)?;
     let kind = fields.required("kind", word(KINDS));
     let mode = fields.or("mode", Some(ModeOfService::Fifo), word(SERVICE_MODES));
@@ -197,7 +199,7 @@ pub(super) fn service(node: &Node<'_>, problems: &mut Problems) -> Option<Servic
     if kind.is_some() && mode.is_some() {
         fields.finish();
     }
-    Some(Service::new(time?, discipline?, slowness?))
+    Some(ServerSystem::new(time?, discipline?, slowness?))
 }
 
 fn service_time(kind: KindOfService, fields: &mut Fields<'_, '_, '_>) -> Option<ServiceTime> {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::config::cost_csv::{Row, rows};
 use crate::config::{ConfigError, Problem, Source};
-use crate::mlperf::{Scenario, Settings};
+use crate::mlperf::settings::{EffectiveSettings, LoadScenario};
 use crate::units::{SimSpan, SimTime};
 
 use super::{MAX_PROBLEMS, finish};
@@ -50,10 +50,13 @@ impl QueryLog {
     ///
     /// [`ConfigError::Invalid`] if columns are missing, a cell is not a number or rows do not follow
     /// one another.
-    pub(super) fn parse(source: &Arc<Source>, settings: &Settings) -> Result<Self, ConfigError> {
+    pub(super) fn parse(
+        source: &Arc<Source>,
+        settings: &EffectiveSettings,
+    ) -> Result<Self, ConfigError> {
         let mut problems = Vec::new();
         let parsed = match settings.scenario {
-            Scenario::Offline => curve(source, &mut problems).map(Self::Curve),
+            LoadScenario::Offline => curve(source, &mut problems).map(Self::Curve),
             _ => samples(source, settings.samples_per_query, &mut problems)
                 .map(|rows| Self::Samples { source: Arc::clone(source), rows }),
         };

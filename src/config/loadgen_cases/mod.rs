@@ -16,8 +16,8 @@ use std::collections::HashSet;
 use std::path::Path;
 use std::sync::Arc;
 
-use crate::mlperf::Settings;
-use crate::mlperf::service::Service;
+use crate::mlperf::settings::EffectiveSettings;
+use crate::mlperf::sut::ServerSystem;
 
 use super::yaml::read::{self, Problems};
 use super::yaml::{self, Fields, Node, Value};
@@ -36,9 +36,9 @@ pub struct Case {
     /// Line of the file of cases that it begins in, counted from 1.
     pub line: usize,
     /// What was asked for.
-    pub settings: Settings,
+    pub settings: EffectiveSettings,
     /// The system that was measured.
-    pub service: Service,
+    pub service: ServerSystem,
     /// What LoadGen said.
     pub expected: Expected,
     /// What it logged of every sample.

@@ -34,12 +34,13 @@ const ACCELERATOR: Contents =
 /// Largest memory \[byte\].
 const MAX_MEMORY: u64 = 1 << 48;
 
-/// Off-chip bandwidth of every published hardware file [byte/cycle]; of a file that gives none.
-const OFFCHIP_BANDWIDTH: u64 = 128;
-/// Largest published shared memory, 8 MiB as in section 4.1 of the paper; of a file that gives none.
+/// DRAM bandwidth of every published hardware file [byte/cycle]; default of a file that gives none.
+const DRAM_BANDWIDTH: u64 = 128;
+/// Largest published shared memory, 8 MiB as in section 4.1 of the paper; default of a
+/// file that gives none.
 const SHARED_MEMORY: Bytes = Bytes::new(8 << 20);
-/// Smallest published PE-local memory; of a file that gives none.
-const LOCAL_MEMORY: Bytes = Bytes::new(8 << 10);
+/// Smallest published scratchpad; default of a file that gives none.
+const SCRATCHPAD: Bytes = Bytes::new(8 << 10);
 
 /// Reads the accelerators of a file.
 ///
@@ -97,19 +98,19 @@ impl<'a> Given<'a> {
     }
 
     fn instance(&self, name: &str) -> Option<Instance> {
-        let latency: Vec<_> = self.ending("_noc_latency").collect();
+        let bandwidths: Vec<_> = self.ending("_noc_bw").collect();
+        let latencies: Vec<_> = self.ending("_noc_latency").collect();
+        let mut noc = Noc::of_bandwidths(&bandwidths)?;
+        noc.set(&latencies, |level, it| level.latency = it);
+        noc.set(&[self.ending("_multicast").next().is_some()], |level, it| level.multicast = it);
         Some(Instance {
             name: name.into(),
             pes: u32::try_from(self.get("num_pes")?).ok()?,
-            noc: Noc {
-                latency: if latency.is_empty() { vec![1] } else { latency },
-                multicast: vec![self.ending("_multicast").next().is_some()],
-                ..Noc::new(self.ending("_noc_bw").collect())
-            },
+            noc,
             memory: Memory::new(
                 self.get("global_shared_memory").map_or(SHARED_MEMORY, Bytes::new),
-                self.get("PE_local_memory").map_or(LOCAL_MEMORY, Bytes::new),
-                self.get("offchip_bw").unwrap_or(OFFCHIP_BANDWIDTH),
+                self.get("PE_local_memory").map_or(SCRATCHPAD, Bytes::new),
+                self.get("offchip_bw").unwrap_or(DRAM_BANDWIDTH),
             ),
         })
     }
@@ -140,6 +141,7 @@ fn read_true(parser: &mut Parser<'_>, key: &str) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::hardware::NocLevel;
 
     fn check(text: &str, expected: &[&str]) {
         let source = Source::new("hw.m", text);
@@ -161,10 +163,12 @@ mod tests {
                     offchip_bw: 32\n global_shared_memory: 2097152 // 2 MiB\n \
                     PE_local_memory: 8192\n}\n";
         let instances = parse_hardware(&Source::new("hw.m", text)).unwrap();
+        let mut noc = Noc::of_bandwidths(&[64, 128]).unwrap();
+        noc.set(&[3, 0], |level, it| level.latency = it);
         let expected = Instance {
             name: "Acc0_2K".into(),
             pes: 2048,
-            noc: Noc { latency: vec![3, 0], ..Noc::new(vec![64, 128]) },
+            noc,
             memory: Memory::new(Bytes::new(2 << 20), Bytes::new(8192), 32),
         };
         assert_eq!(instances, [expected]);
@@ -174,9 +178,9 @@ mod tests {
     fn pes_and_one_bandwidth_are_enough() {
         let text = "Accelerator a { num_pes 4 col_noc_bw 2 }";
         let instances = parse_hardware(&Source::new("hw.m", text)).unwrap();
-        let noc = &instances[0].noc;
-        assert_eq!((&noc.bandwidth[..], &noc.latency[..]), (&[2][..], &[1][..]));
-        assert_eq!(noc.multicast, [false]);
+        let mut level = NocLevel::new(2);
+        level.multicast = false;
+        assert_eq!(instances[0].noc.levels(), [level]);
     }
 
     #[test]

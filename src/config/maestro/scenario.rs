@@ -6,8 +6,7 @@ use std::sync::Arc;
 use crate::config::{Problem, Source, nearest};
 use crate::ids::ModelId;
 use crate::scenario::{
-    ActiveModel, Better, Dependency, DependencyKind, QualityGoal, Scenario, ScenarioError,
-    UnitModel,
+    ActiveModel, Dependency, DependencyKind, Scenario, ScenarioError, UnitModel,
 };
 use crate::units::FrameRate;
 
@@ -74,24 +73,11 @@ impl<'a> Resolver<'a> {
     fn model(&mut self, block: &NetworkBlock) -> Option<ActiveModel> {
         let rate = self.rate(block);
         let dependencies = self.dependencies(block);
-        Some(ActiveModel {
-            unit: UnitModel {
-                task: block.name.clone(),
-                network: Arc::new(block.network.clone()),
-                dataset: "unspecified".into(),
-                quality: QualityGoal {
-                    metric: "unspecified".into(),
-                    target: 1.0,
-                    better: Better::Higher,
-                    measured: None,
-                },
-            },
-            artifact_name: block.name.clone(),
-            rate: rate?,
-            inputs: Vec::new(),
-            dependencies,
-            relative_deadline: None,
-        })
+        let unit = UnitModel::new(block.name.clone(), Arc::new(block.network.clone()));
+        let mut model = ActiveModel::new(unit, rate?);
+        model.artifact_name.clone_from(&block.name);
+        model.dependencies = dependencies;
+        Some(model)
     }
 
     fn rate(&mut self, block: &NetworkBlock) -> Option<FrameRate> {

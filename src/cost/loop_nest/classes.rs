@@ -1,5 +1,7 @@
 //! Classes of equal steps, for explaining a layer: what 5.3 counts, level by level.
 
+use crate::model::PerOperand;
+
 use super::context::{Context, Phase};
 use super::egress::egress;
 use super::ingress::{Movement, ingress};
@@ -34,11 +36,13 @@ pub struct StepClass {
     /// Units that work in each.
     pub units: u32,
     /// Inputs and weights that the network of a cluster brings in each.
-    pub sent: [u64; 2],
+    pub sent: PerOperand<u64>,
     /// Partial sums that it takes away in each.
     pub arrived: u64,
-    /// Cycles of the network downward and upward in each, without latency.
-    pub network_cycles: [u64; 2],
+    /// Cycles of the NoC level for inputs and weights in each, without latency.
+    pub down_cycles: u64,
+    /// Cycles of the NoC level for partial sums in each, without latency.
+    pub up_cycles: u64,
     /// Cycles of the slowest PE in each; 0 where units are clusters.
     pub pe_cycles: u64,
 }
@@ -49,7 +53,7 @@ pub fn step_classes(nest: &Nest, mapping: &Mapping, machine: &Machine) -> Vec<St
     let mut contexts = vec![(Context::cold(&largest), 1), (Context::flush(&largest), 1)];
     let mut classes = Vec::new();
     for (index, level) in mapping.levels().iter().enumerate() {
-        let cluster = Cluster::new(level, machine.network(index), &largest);
+        let cluster = Cluster::new(level, machine.noc_level(index), &largest);
         let last = index + 1 == mapping.levels().len();
         let mut below: Vec<(Context, u64)> = Vec::new();
         let mut here: Vec<StepClass> = Vec::new();
@@ -99,21 +103,22 @@ fn class(
     times: u64,
     of_pes: bool,
 ) -> StepClass {
-    let (network, spatial) = (cluster.network(), cluster.spatial());
+    let (noc, spatial) = (cluster.noc(), cluster.spatial());
     let works = step.unit.phase != Phase::Flush;
     let moved = match works {
-        true => ingress(nest, network, step, spatial),
-        false => [Movement::default(); 2],
+        true => ingress(nest, noc, step, spatial),
+        false => PerOperand::<Movement>::default(),
     };
     let sent = moved.map(|tensor| tensor.sent);
-    let arrived = egress(step, spatial, network.reduce).arrived;
+    let arrived = egress(step, spatial, noc.reduce).arrived;
     let widths = &machine.widths;
-    let [inputs, weights] = [sent[0] * u64::from(widths.input), sent[1] * u64::from(widths.weight)];
-    let down = match network.weights {
-        Some(own) => network.down.cycles(inputs).max(own.cycles(weights)),
-        None => network.down.cycles(inputs + weights),
+    let [inputs, weights] =
+        [sent.input * u64::from(widths.input), sent.weight * u64::from(widths.weight)];
+    let down_cycles = match noc.weights {
+        Some(own) => noc.down.cycles(inputs).max(own.cycles(weights)),
+        None => noc.down.cycles(inputs + weights),
     };
-    let up = network.up.cycles(arrived * u64::from(widths.partial_sum));
+    let up_cycles = noc.up.cycles(arrived * u64::from(widths.partial_sum));
     StepClass {
         level,
         start: match step.unit.phase {
@@ -125,7 +130,8 @@ fn class(
         units: if works { step.units } else { 0 },
         sent,
         arrived,
-        network_cycles: [down, up],
+        down_cycles,
+        up_cycles,
         pe_cycles: if of_pes && works { pe_cycles(machine, cluster, step) } else { 0 },
     }
 }

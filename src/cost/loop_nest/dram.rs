@@ -1,6 +1,9 @@
 //! What the L2 holds, and what DRAM has to bring because of that (section 6).
 
 use std::cmp::Ordering;
+use std::ops::AddAssign;
+
+use crate::model::{PerTensor, TensorRole};
 
 use super::context::{Span, window_overlap};
 use super::machine::Machine;
@@ -8,8 +11,8 @@ use super::mapping::{Level, Loop, Mapping};
 use super::nest::{Axis, Extents, N_AXES, Nest, outputs, weights};
 use super::transition::Trips;
 
-/// Traffic of DRAM and use of the L2.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+/// Bytes that a layer moves between DRAM and shared memory (6.3).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct DramTraffic {
     /// Inputs read \[byte\].
     pub inputs_read: u64,
@@ -19,13 +22,6 @@ pub struct DramTraffic {
     pub partial_sums_read: u64,
     /// Outputs and partial sums written \[byte\].
     pub outputs_written: u64,
-    /// What the L2 holds \[byte\].
-    pub l2_bytes: u64,
-    /// Whether the L2 is large enough; if not, traffic is that of the choice that needs least.
-    pub fits: bool,
-    /// Hold depths of inputs, weights and outputs (6.1): the L2 holds what is inside so many loops
-    /// of level 0, from the outermost.
-    pub depths: [usize; 3],
 }
 
 impl DramTraffic {
@@ -35,12 +31,35 @@ impl DramTraffic {
     }
 }
 
+impl AddAssign for DramTraffic {
+    fn add_assign(&mut self, other: Self) {
+        self.inputs_read += other.inputs_read;
+        self.weights_read += other.weights_read;
+        self.partial_sums_read += other.partial_sums_read;
+        self.outputs_written += other.outputs_written;
+    }
+}
+
+/// Tiles that the shared memory holds, and the DRAM traffic that follows from them (section 6).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct SharedMemoryPlan {
+    /// Traffic of DRAM.
+    pub dram: DramTraffic,
+    /// Shared memory in use \[byte\].
+    pub shared_bytes: u64,
+    /// Whether the shared memory is large enough. If not, the plan is the one that uses least.
+    pub fits: bool,
+    /// Hold depth of every tensor (6.1): the number of outermost loops of level 0 whose iteration
+    /// selects the tile that is held. 0 holds the whole tensor.
+    pub depths: PerTensor<usize>,
+}
+
 /// Holding one tensor at one depth.
 #[derive(Debug, Clone, Copy, Default)]
 struct Hold {
     depth: usize,
     /// L2 taken up \[byte\].
-    l2_bytes: u64,
+    shared_bytes: u64,
     /// Bytes read and written.
     moved: u64,
 }
@@ -48,18 +67,18 @@ struct Hold {
 impl Hold {
     /// Whether this is no worse than `other` in every choice; depths are compared by the caller.
     fn replaces(&self, other: &Self) -> bool {
-        self.l2_bytes <= other.l2_bytes && self.moved <= other.moved
+        self.shared_bytes <= other.shared_bytes && self.moved <= other.moved
     }
 }
 
 /// Depths of one tensor that are worth a look.
 #[derive(Debug, Clone, Copy, Default)]
-struct Holds {
+struct HoldCandidates {
     holds: [Hold; N_AXES + 1],
     count: usize,
 }
 
-impl Holds {
+impl HoldCandidates {
     fn as_slice(&self) -> &[Hold] {
         &self.holds[..self.count]
     }
@@ -87,7 +106,7 @@ impl Holds {
 }
 
 /// Level 0 with its folds as steps of time (6.1).
-struct Outer<'a> {
+struct OuterLevel<'a> {
     nest: &'a Nest,
     machine: &'a Machine,
     trips: [Trips; N_AXES],
@@ -97,53 +116,47 @@ struct Outer<'a> {
     stored: u64,
 }
 
-/// What a tensor is made of.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Tensor {
-    Inputs,
-    Weights,
-    Outputs,
-}
-
-/// The cheapest choice of what the L2 holds (6.4).
-pub(super) fn dram(nest: &Nest, mapping: &Mapping, machine: &Machine) -> DramTraffic {
-    let outer = Outer::new(nest, &mapping.levels()[0], machine);
-    let mut worthwhile = [Holds::default(); 3];
-    for (tensor, holds) in Tensor::ALL.into_iter().zip(&mut worthwhile) {
-        outer.add_holds(tensor, holds);
+/// The plan with the least DRAM traffic of all that fit (6.4).
+pub(super) fn plan(nest: &Nest, mapping: &Mapping, machine: &Machine) -> SharedMemoryPlan {
+    let outer = OuterLevel::new(nest, &mapping.levels()[0], machine);
+    let mut candidates = PerTensor::<HoldCandidates>::default();
+    for tensor in TensorRole::ALL {
+        outer.add_candidates(tensor, &mut candidates[tensor]);
     }
-    let holds = choose(&worthwhile, machine.l2_bytes.unwrap_or(u64::MAX));
-    let [inputs, weights, outputs] = &holds;
-    let l2_bytes = l2_bytes(&holds);
-    // What goes beyond one write of every output comes back.
-    let spilled = outputs.moved.saturating_sub(outer.output_bytes()) / 2;
-    DramTraffic {
-        inputs_read: inputs.moved,
-        weights_read: weights.moved,
-        partial_sums_read: spilled,
-        outputs_written: outputs.moved - spilled,
-        l2_bytes,
-        fits: machine.l2_bytes.is_none_or(|capacity| l2_bytes <= capacity),
+    let holds = choose(&candidates, machine.shared_bytes.unwrap_or(u64::MAX));
+    let shared_bytes = shared_bytes(&holds);
+    // Traffic of outputs beyond one write of each is spilled partial sums, written and read once.
+    let spilled = holds.output.moved.saturating_sub(outer.output_bytes()) / 2;
+    SharedMemoryPlan {
+        dram: DramTraffic {
+            inputs_read: holds.input.moved,
+            weights_read: holds.weight.moved,
+            partial_sums_read: spilled,
+            outputs_written: holds.output.moved - spilled,
+        },
+        shared_bytes,
+        fits: machine.shared_bytes.is_none_or(|capacity| shared_bytes <= capacity),
         depths: holds.map(|hold| hold.depth),
     }
 }
 
-fn l2_bytes(holds: &[Hold; 3]) -> u64 {
-    holds.iter().map(|hold| hold.l2_bytes).sum()
+fn shared_bytes(holds: &PerTensor<Hold>) -> u64 {
+    holds.input.shared_bytes + holds.weight.shared_bytes + holds.output.shared_bytes
 }
 
-/// One hold of each tensor (6.4).
-fn choose(worthwhile: &[Holds; 3], capacity: u64) -> [Hold; 3] {
-    let mut best = worthwhile.each_ref().map(Holds::cheapest);
-    if l2_bytes(&best) <= capacity {
+/// The best combination of one candidate of each tensor (6.4).
+fn choose(candidates: &PerTensor<HoldCandidates>, capacity: u64) -> PerTensor<Hold> {
+    let mut best = candidates.each_ref().map(HoldCandidates::cheapest);
+    if shared_bytes(&best) <= capacity {
         return best;
     }
-    let [inputs, weights, outputs] = worthwhile.each_ref().map(Holds::as_slice);
+    let PerTensor { input: inputs, weight: weights, output: outputs } =
+        candidates.each_ref().map(HoldCandidates::as_slice);
     for &input in inputs {
         for &weight in weights {
             for &output in outputs {
-                let holds = [input, weight, output];
-                if Key::new(&holds, capacity) < Key::new(&best, capacity) {
+                let holds = PerTensor { input, weight, output };
+                if Rank::new(&holds, capacity) < Rank::new(&best, capacity) {
                     best = holds;
                 }
             }
@@ -152,35 +165,26 @@ fn choose(worthwhile: &[Holds; 3], capacity: u64) -> [Hold; 3] {
     best
 }
 
-/// By what choices are compared: what fits comes first, then fewest bytes and least L2; of those
-/// that do not fit, least L2 and then fewest bytes.
+/// Order of combinations, the best first: those that fit by DRAM traffic and then by shared memory,
+/// then those that do not fit by shared memory and then by DRAM traffic; ties by depths.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-struct Key {
+struct Rank {
     too_large: bool,
     order: [u64; 2],
-    depths: [usize; 3],
+    depths: PerTensor<usize>,
 }
 
-impl Key {
-    fn new(holds: &[Hold; 3], capacity: u64) -> Self {
-        let l2_bytes = l2_bytes(holds);
-        let moved = holds.iter().map(|hold| hold.moved).sum();
-        let too_large = l2_bytes > capacity;
-        let order = if too_large { [l2_bytes, moved] } else { [moved, l2_bytes] };
+impl Rank {
+    fn new(holds: &PerTensor<Hold>, capacity: u64) -> Self {
+        let shared_bytes = shared_bytes(holds);
+        let moved = holds.input.moved + holds.weight.moved + holds.output.moved;
+        let too_large = shared_bytes > capacity;
+        let order = if too_large { [shared_bytes, moved] } else { [moved, shared_bytes] };
         Self { too_large, order, depths: holds.each_ref().map(|hold| hold.depth) }
     }
 }
 
-impl Tensor {
-    const ALL: [Self; 3] = [Self::Inputs, Self::Weights, Self::Outputs];
-
-    /// Whether its elements depend on `axis`.
-    fn has(self, axis: Axis) -> bool {
-        axis.tensors()[self as usize]
-    }
-}
-
-impl<'a> Outer<'a> {
+impl<'a> OuterLevel<'a> {
     fn new(nest: &'a Nest, level: &Level, machine: &'a Machine) -> Self {
         let in_time = |map: &Loop| {
             let units = if map.spatial { u64::from(level.units()) } else { 1 };
@@ -200,40 +204,40 @@ impl<'a> Outer<'a> {
 
     /// Adds the depths at which to hold a tensor. A loop of one step, or along an axis that the
     /// tensor lacks, makes no difference.
-    fn add_holds(&self, tensor: Tensor, holds: &mut Holds) {
-        let copies = self.machine.l2_copies[tensor as usize];
+    fn add_candidates(&self, tensor: TensorRole, holds: &mut HoldCandidates) {
+        let copies = self.machine.shared_copies[tensor];
         let mut tile = *self.nest.extents();
         holds.add(self.hold(tensor, 0, &tile, 1));
-        if self.machine.resident[tensor as usize] {
+        if self.machine.resident[tensor] {
             return;
         }
         for (index, innermost) in self.trips[..self.n_loops].iter().enumerate() {
             tile[innermost.axis as usize] = innermost.first().edge;
-            if innermost.count > 1 && tensor.has(innermost.axis) {
+            if innermost.count > 1 && innermost.axis.indexes(tensor) {
                 holds.add(self.hold(tensor, index + 1, &tile, copies));
             }
         }
     }
 
     /// Holding a tensor at a depth, where `tile` is the first tile and the largest (6.1 to 6.3).
-    fn hold(&self, tensor: Tensor, depth: usize, tile: &Extents, copies: u32) -> Hold {
+    fn hold(&self, tensor: TensorRole, depth: usize, tile: &Extents, copies: u32) -> Hold {
         let widths = &self.machine.widths;
         let (size, width) = match tensor {
-            Tensor::Inputs => (self.nest.inputs(tile), u64::from(widths.input)),
-            Tensor::Weights => (weights(tile), u64::from(widths.weight)),
-            Tensor::Outputs => (outputs(tile), u64::from(widths.partial_sum)),
+            TensorRole::Input => (self.nest.inputs(tile), u64::from(widths.input)),
+            TensorRole::Weight => (weights(tile), u64::from(widths.weight)),
+            TensorRole::Output => (outputs(tile), u64::from(widths.partial_sum)),
         };
         let traffic = || self.traffic(tensor, depth, size);
         let moved = match tensor {
-            _ if self.machine.resident[tensor as usize] => 0,
-            Tensor::Inputs => self.stored_share(traffic()) * width,
-            Tensor::Weights => traffic() * width,
-            Tensor::Outputs => {
+            _ if self.machine.resident[tensor] => 0,
+            TensorRole::Input => self.stored_share(traffic()) * width,
+            TensorRole::Weight => traffic() * width,
+            TensorRole::Output => {
                 let spilled = traffic().saturating_sub(outputs(self.nest.extents()));
                 self.output_bytes() + 2 * spilled * width
             }
         };
-        Hold { depth, l2_bytes: size * u64::from(copies) * width, moved }
+        Hold { depth, shared_bytes: size * u64::from(copies) * width, moved }
     }
 
     /// Bytes of all outputs.
@@ -253,7 +257,7 @@ impl<'a> Outer<'a> {
     }
 
     /// Elements of the `first` tile and what all later ones at this depth add (6.2).
-    fn traffic(&self, tensor: Tensor, depth: usize, first: u64) -> u64 {
+    fn traffic(&self, tensor: TensorRole, depth: usize, first: u64) -> u64 {
         let trips = &self.trips[..depth];
         let advancing = (0..depth).filter(|&index| trips[index].count > 1);
         let added: u64 = advancing.map(|index| self.added(tensor, trips, index)).sum();
@@ -262,17 +266,17 @@ impl<'a> Outer<'a> {
 
     /// Extent of tiles along all coordinates that no loop of `trips` splits, input rows and columns
     /// left out.
-    fn unsplit(&self, tensor: Tensor, trips: &[Trips]) -> u64 {
+    fn unsplit(&self, tensor: TensorRole, trips: &[Trips]) -> u64 {
         let mut extents = *self.nest.extents();
         for trips in trips {
             extents[trips.axis as usize] = 1;
         }
         match tensor {
-            Tensor::Inputs => {
+            TensorRole::Input => {
                 Axis::INPUT.iter().map(|&axis| u64::from(extents[axis as usize])).product()
             }
-            Tensor::Weights => weights(&extents),
-            Tensor::Outputs => outputs(&extents),
+            TensorRole::Weight => weights(&extents),
+            TensorRole::Output => outputs(&extents),
         }
     }
 
@@ -280,15 +284,15 @@ impl<'a> Outer<'a> {
     ///
     /// Loops on different coordinates go through their chunks independently of each other, so that
     /// sums over tiles are products of sums over chunks.
-    fn added(&self, tensor: Tensor, trips: &[Trips], advancing: usize) -> u64 {
+    fn added(&self, tensor: TensorRole, trips: &[Trips], advancing: usize) -> u64 {
         let mut sum = Sum::ONE;
         for (index, trips) in trips.iter().enumerate() {
-            if tensor != Tensor::Inputs || trips.axis.window().is_none() {
+            if tensor != TensorRole::Input || trips.axis.window().is_none() {
                 sum =
                     sum.times(Run::new(trips, index.cmp(&advancing)).positions(tensor, trips.axis));
             }
         }
-        if tensor == Tensor::Inputs {
+        if tensor == TensorRole::Input {
             sum =
                 sum.times(self.window(0, trips, advancing)).times(self.window(1, trips, advancing));
         }
@@ -378,13 +382,13 @@ impl Run {
 
     /// Its positions along `axis`, or the number of its chunks if the tensor lacks it. Outputs of
     /// other chunks are of no use.
-    fn positions(&self, tensor: Tensor, axis: Axis) -> Sum {
+    fn positions(&self, tensor: TensorRole, axis: Axis) -> Sum {
         let kept = |span: Span| match tensor {
-            Tensor::Outputs if span.moves() => 0,
-            Tensor::Outputs => span.now,
+            TensorRole::Output if span.moves() => 0,
+            TensorRole::Output => span.now,
             _ => span.kept(),
         };
-        if !tensor.has(axis) {
+        if !axis.indexes(tensor) {
             return Sum { now: self.times + 1, kept: self.times + 1 };
         }
         Sum {

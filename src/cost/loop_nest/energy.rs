@@ -1,6 +1,7 @@
 //! Energy: counts times a table (section 7).
 
 use crate::hardware::sram_pj_per_byte;
+use crate::model::PerOperand;
 
 use super::{Evaluation, Machine};
 
@@ -12,13 +13,13 @@ pub struct Energies {
     /// A byte of a register.
     pub register: f64,
     /// A byte of a PE's scratchpad.
-    pub l1: f64,
+    pub scratchpad: f64,
     /// A byte of the buffer of a cluster; 0 if clusters have none.
     pub cluster: f64,
     /// A byte of the L2.
-    pub l2: f64,
+    pub shared: f64,
     /// A byte delivered or collected by a network.
-    pub network: f64,
+    pub noc: f64,
     /// A byte that a neighbour forwards.
     pub forward: f64,
     /// A byte of DRAM.
@@ -28,17 +29,17 @@ pub struct Energies {
 }
 
 impl Energies {
-    /// 45 nm-class logic of 8 bits with an L2 of `l2_bytes`: MACs and SRAM from Horowitz, ISSCC
+    /// 45 nm-class logic of 8 bits with an L2 of `shared_bytes`: MACs and SRAM from Horowitz, ISSCC
     /// 2014; scratchpads of 0.5 KiB and cluster buffers of 8 KiB by its law of SRAM sizes; networks
     /// from the relative costs of Eyeriss, ISCA 2016. Registers are a choice without source.
-    pub fn with_l2(l2_bytes: f64) -> Self {
+    pub fn with_shared_memory(shared_bytes: f64) -> Self {
         Self {
             mac: 0.3,
             register: 0.03,
-            l1: sram_pj_per_byte(512.0),
+            scratchpad: sram_pj_per_byte(512.0),
             cluster: sram_pj_per_byte(8.0 * 1024.0),
-            l2: sram_pj_per_byte(l2_bytes),
-            network: 0.6,
+            shared: sram_pj_per_byte(shared_bytes),
+            noc: 0.6,
             forward: 0.6,
             dram: 162.5,
             leakage: 0.0,
@@ -47,9 +48,9 @@ impl Energies {
 }
 
 impl Default for Energies {
-    /// [`Energies::with_l2`] of 1 MiB.
+    /// [`Energies::with_shared_memory`] of 1 MiB.
     fn default() -> Self {
-        Self::with_l2(1024.0 * 1024.0)
+        Self::with_shared_memory(1024.0 * 1024.0)
     }
 }
 
@@ -61,13 +62,13 @@ pub struct EnergyPj {
     /// Registers of the PEs.
     pub register: f64,
     /// Scratchpads of the PEs.
-    pub l1: f64,
+    pub scratchpad: f64,
     /// Buffers of the clusters between PEs and L2.
     pub cluster: f64,
     /// L2.
-    pub l2: f64,
+    pub shared: f64,
     /// Networks of all levels.
-    pub network: f64,
+    pub noc: f64,
     /// DRAM.
     pub dram: f64,
     /// Leakage over the latency of the layer.
@@ -77,7 +78,8 @@ pub struct EnergyPj {
 impl EnergyPj {
     /// Sum of the components.
     pub fn total(&self) -> f64 {
-        let on_chip = self.mac + self.register + self.l1 + self.cluster + self.l2 + self.network;
+        let on_chip =
+            self.mac + self.register + self.scratchpad + self.cluster + self.shared + self.noc;
         on_chip + self.dram + self.leakage
     }
 
@@ -85,10 +87,11 @@ impl EnergyPj {
     pub(super) fn of(evaluation: &Evaluation, machine: &Machine) -> Self {
         let (widths, table) = (&machine.widths, &machine.energies);
         let [input, weight, sum] = [widths.input, widths.weight, widths.partial_sum].map(f64::from);
-        let operands = |counts: [u64; 2]| counts[0] as f64 * input + counts[1] as f64 * weight;
+        let operands =
+            |counts: PerOperand<u64>| counts.input as f64 * input + counts.weight as f64 * weight;
         let sums = |count: u64| count as f64 * sum;
         let macs = evaluation.macs_executed as f64;
-        let dram = evaluation.dram.total_bytes() as f64;
+        let dram = evaluation.memory.dram.total_bytes() as f64;
         let levels = evaluation.levels();
         let first = &levels[0];
         let last = &levels[levels.len() - 1];
@@ -103,18 +106,19 @@ impl EnergyPj {
                 + operands(pair[1].sent)
                 + sums(pair[1].arrived + pair[1].accumulated + pair[0].left)
         };
-        let network = |level: &super::LevelCounts| {
+        let noc = |level: &super::LevelCounts| {
             let forwarded = operands(level.forwarded);
             let moved = operands(level.delivered) - forwarded + sums(level.left);
-            moved * table.network + forwarded * table.forward
+            moved * table.noc + forwarded * table.forward
         };
         Self {
             mac: macs * table.mac,
             register: macs * (input + weight + 2.0 * sum) * table.register,
-            l1: scratchpad * table.l1,
+            scratchpad: scratchpad * table.scratchpad,
             cluster: levels.windows(2).map(cluster).sum::<f64>() * table.cluster,
-            l2: (operands(first.sent) + sums(first.arrived + first.accumulated) + dram) * table.l2,
-            network: levels.iter().map(network).sum(),
+            shared: (operands(first.sent) + sums(first.arrived + first.accumulated) + dram)
+                * table.shared,
+            noc: levels.iter().map(noc).sum(),
             dram: dram * table.dram,
             leakage: evaluation.cycles as f64 * table.leakage,
         }

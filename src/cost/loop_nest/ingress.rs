@@ -1,7 +1,9 @@
 //! Inputs and weights that a step brings to the units (4.4, 5.5).
 
+use crate::model::{PerOperand, TensorRole};
+
 use super::context::{Span, window_overlap, window_shift};
-use super::machine::Network;
+use super::machine::NocLevel;
 use super::mapping::Loop;
 use super::nest::{Axis, Nest};
 use super::overlap::Row;
@@ -41,31 +43,31 @@ impl Common {
 /// Inputs and weights that a step moves; `spatial` is the loop over the units.
 pub fn ingress(
     nest: &Nest,
-    network: &Network,
+    noc: &NocLevel,
     step: &Transition,
     spatial: Option<&Loop>,
-) -> [Movement; 2] {
+) -> PerOperand<Movement> {
     let mut along = step.unit.spans.map(Common::of);
     if let Some(map) = spatial {
         along[map.axis as usize] = Common::ONE;
     }
     let over =
         |axes: &[Axis]| axes.iter().fold(Common::ONE, |all, &axis| all.times(along[axis as usize]));
-    let depends = |tensor: usize| spatial.filter(|map| map.axis.tensors()[tensor]);
+    let depends = |tensor: TensorRole| spatial.filter(|map| map.axis.indexes(tensor));
     let special = spatial.and_then(|map| map.axis.window());
     let window = |at: usize| {
         if special == Some(at) { Common::ONE } else { common_window(nest, step, at) }
     };
     let inputs = over(&Axis::INPUT).times(window(0)).times(window(1));
-    let input_row = depends(0).map(|map| match special {
+    let input_row = depends(TensorRole::Input).map(|map| match special {
         Some(window) => window_row(nest, step, map, window),
         None => plain_row(step, map),
     });
-    let weight_row = depends(1).map(|map| plain_row(step, map));
-    [
-        movement(network, step.units, inputs, input_row.as_ref()),
-        movement(network, step.units, over(&Axis::WEIGHT), weight_row.as_ref()),
-    ]
+    let weight_row = depends(TensorRole::Weight).map(|map| plain_row(step, map));
+    PerOperand {
+        input: movement(noc, step.units, inputs, input_row.as_ref()),
+        weight: movement(noc, step.units, over(&Axis::WEIGHT), weight_row.as_ref()),
+    }
 }
 
 /// Input rows (or columns) that do not differ between units.
@@ -116,23 +118,23 @@ fn window_row(nest: &Nest, step: &Transition, map: &Loop, window: usize) -> Row 
 }
 
 /// What is moved (5.2); `row` is along the coordinate that differs between units, if one does.
-fn movement(network: &Network, units: u32, common: Common, row: Option<&Row>) -> Movement {
+fn movement(noc: &NocLevel, units: u32, common: Common, row: Option<&Row>) -> Movement {
     let Common { now, kept } = common;
     let Some(row) = row else {
         let (fresh, units) = (now - kept, u64::from(units));
-        let sent = if network.multicast { fresh } else { fresh * units };
+        let sent = if noc.multicast { fresh } else { fresh * units };
         return Movement { sent, delivered: fresh * units, forwarded: 0 };
     };
     let keeps = |count: fn(&Row) -> u64| if kept == 0 { 0 } else { kept * count(row) };
     let had = keeps(Row::kept);
     let delivered = now * row.needed() - had;
-    let near = if network.forward { keeps(Row::near) } else { 0 };
-    let sent = match (network.multicast, network.forward) {
+    let near = if noc.forward { keeps(Row::near) } else { 0 };
+    let sent = match (noc.multicast, noc.forward) {
         (true, false) => (now - kept) * row.needed_by_any() + keeps(Row::fresh_for_any),
         (true, true) => now * row.needed_by_any() - keeps(Row::kept_by_any),
         (false, false) => delivered,
         (false, true) => now * row.needed() - near,
     };
-    let forwarded = if network.forward { near - had } else { 0 };
+    let forwarded = if noc.forward { near - had } else { 0 };
     Movement { sent, delivered, forwarded }
 }

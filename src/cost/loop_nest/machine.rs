@@ -2,7 +2,8 @@
 
 use std::num::NonZeroU64;
 
-use crate::hardware::{Accelerator, ByteEnergy, Noc, Widths};
+use crate::hardware::{self, Accelerator, ByteEnergy, Widths};
+use crate::model::PerTensor;
 
 use super::energy::Energies;
 
@@ -27,7 +28,7 @@ impl Bandwidth {
 
 /// The network that feeds the units of one level.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Network {
+pub struct NocLevel {
     /// Bandwidth of inputs and weights, downward.
     pub down: Bandwidth,
     /// Bandwidth of partial sums, upward.
@@ -48,7 +49,7 @@ pub struct Network {
     pub reduce: bool,
 }
 
-impl Network {
+impl NocLevel {
     /// Without limits: infinite bandwidth, no latency, multicast and reduction, no forwarding.
     pub const IDEAL: Self = Self {
         down: Bandwidth::INFINITE,
@@ -63,31 +64,20 @@ impl Network {
     };
 }
 
-/// Levels for which a network says something.
-fn levels(noc: &Noc) -> usize {
-    let bandwidths = [&noc.bandwidth, &noc.up_bandwidth, &noc.weight_bandwidth, &noc.latency];
-    let flags = [&noc.step_latency, &noc.multicast, &noc.forward, &noc.reduce, &noc.single_weights];
-    let lengths = bandwidths.map(Vec::len).into_iter().chain(flags.map(Vec::len));
-    lengths.max().unwrap_or(0)
-}
-
-impl Network {
+impl NocLevel {
     /// The network of one level of an accelerator.
-    fn of(noc: &Noc, level: usize) -> Self {
-        let bandwidth = |list: &[u64]| Noc::at(list, level).and_then(Bandwidth::new);
-        let flag = |list: &[bool]| Noc::at(list, level).unwrap_or(false);
-        let down = bandwidth(&noc.bandwidth).unwrap_or(Bandwidth::INFINITE);
-        let latency = Noc::at(&noc.latency, level).unwrap_or(0);
+    fn of(level: &hardware::NocLevel) -> Self {
+        let down = Bandwidth::new(level.bandwidth).unwrap_or(Bandwidth::INFINITE);
         Self {
             down,
-            up: bandwidth(&noc.up_bandwidth).unwrap_or(down),
-            weights: bandwidth(&noc.weight_bandwidth),
-            single_weights: flag(&noc.single_weights),
-            latency: u32::try_from(latency).unwrap_or(u32::MAX),
-            step_latency: flag(&noc.step_latency),
-            multicast: flag(&noc.multicast),
-            forward: flag(&noc.forward),
-            reduce: flag(&noc.reduce),
+            up: level.up_bandwidth.and_then(Bandwidth::new).unwrap_or(down),
+            weights: level.weight_bandwidth.and_then(Bandwidth::new),
+            single_weights: level.single_weights,
+            latency: u32::try_from(level.latency).unwrap_or(u32::MAX),
+            step_latency: level.step_latency,
+            multicast: level.multicast,
+            forward: level.forward,
+            reduce: level.reduce,
         }
     }
 }
@@ -102,19 +92,19 @@ pub struct Machine {
     /// MACs per PE and cycle, at least 1; 0 counts as 1.
     pub rate: u32,
     /// Networks, outermost first; the last one stands for all levels below it, and
-    /// [`Network::IDEAL`] for an empty list.
-    pub networks: Vec<Network>,
+    /// [`NocLevel::IDEAL`] for an empty list.
+    pub noc_levels: Vec<NocLevel>,
     /// Sizes of elements.
     pub widths: Widths,
     /// Capacity of the L2 \[byte\]; `None` is infinite.
-    pub l2_bytes: Option<u64>,
+    pub shared_bytes: Option<u64>,
     /// Copies that the L2 holds of a tile that changes: of inputs, weights and outputs.
-    pub l2_copies: [u32; 3],
+    pub shared_copies: PerTensor<u32>,
     /// Whether inputs, weights and outputs live in the L2, so that they take it up whole and DRAM
     /// never sees them.
-    pub resident: [bool; 3],
+    pub resident: PerTensor<bool>,
     /// Bandwidth of DRAM.
-    pub dram: Bandwidth,
+    pub dram_bandwidth: Bandwidth,
     /// Latency of DRAM \[cycle\].
     pub dram_latency: u32,
     /// Whether mappings may compute outputs more than once.
@@ -131,12 +121,12 @@ impl Machine {
             pes,
             units_limit: None,
             rate: 1,
-            networks: Vec::new(),
+            noc_levels: Vec::new(),
             widths: Widths { input: 1, weight: 1, partial_sum: 1, output: 1 },
-            l2_bytes: None,
-            l2_copies: [2; 3],
-            resident: [false; 3],
-            dram: Bandwidth::INFINITE,
+            shared_bytes: None,
+            shared_copies: PerTensor::splat(2),
+            resident: PerTensor::splat(false),
+            dram_bandwidth: Bandwidth::INFINITE,
             dram_latency: 0,
             allow_overlap: false,
             energies: Energies::default(),
@@ -146,18 +136,18 @@ impl Machine {
     /// The machine that an accelerator is, with nothing resident in its L2.
     pub fn of(accelerator: &Accelerator) -> Self {
         let Accelerator { datapath, memory, noc, .. } = accelerator;
-        let dram = Bandwidth::new(memory.offchip_bandwidth);
+        let dram = Bandwidth::new(memory.dram_bandwidth);
         Self {
             pes: accelerator.pes,
             units_limit: datapath.units_limit,
             rate: datapath.macs_per_pe_cycle,
-            networks: (0..levels(noc)).map(|level| Network::of(noc, level)).collect(),
+            noc_levels: noc.levels().iter().map(NocLevel::of).collect(),
             widths: datapath.widths,
-            l2_bytes: Some(memory.shared.get()),
-            l2_copies: memory.shared_copies,
-            resident: [false; 3],
-            dram: dram.unwrap_or(Bandwidth::INFINITE),
-            dram_latency: u32::try_from(memory.offchip_latency).unwrap_or(u32::MAX),
+            shared_bytes: Some(memory.shared.get()),
+            shared_copies: memory.shared_copies,
+            resident: PerTensor::splat(false),
+            dram_bandwidth: dram.unwrap_or(Bandwidth::INFINITE),
+            dram_latency: u32::try_from(memory.dram_latency).unwrap_or(u32::MAX),
             allow_overlap: false,
             energies: Energies::of(accelerator),
         }
@@ -167,13 +157,13 @@ impl Machine {
     pub fn dram_cycles(&self, bytes: u64) -> u64 {
         match bytes {
             0 => 0,
-            bytes => u64::from(self.dram_latency) + self.dram.cycles(bytes),
+            bytes => u64::from(self.dram_latency) + self.dram_bandwidth.cycles(bytes),
         }
     }
 
     /// The network of a level, counted from the outermost.
-    pub fn network(&self, level: usize) -> &Network {
-        self.networks.get(level).or(self.networks.last()).unwrap_or(&Network::IDEAL)
+    pub fn noc_level(&self, level: usize) -> &NocLevel {
+        self.noc_levels.get(level).or(self.noc_levels.last()).unwrap_or(&NocLevel::IDEAL)
     }
 }
 
@@ -182,15 +172,15 @@ impl Energies {
     /// and the sizes of memories.
     pub fn of(accelerator: &Accelerator) -> Self {
         let (table, widths) = (&accelerator.byte_energy, &accelerator.datapath.widths);
-        let default = Self::with_l2(accelerator.memory.shared.get() as f64);
+        let default = Self::with_shared_memory(accelerator.memory.shared.get() as f64);
         let mac = || ByteEnergy::mac_pj(widths.input, widths.weight, widths.partial_sum);
         Self {
             mac: table.mac.unwrap_or_else(mac),
             register: table.register,
-            l1: table.l1.unwrap_or(default.l1),
+            scratchpad: table.scratchpad.unwrap_or(default.scratchpad),
             cluster: table.cluster.unwrap_or(default.cluster),
-            l2: table.l2.unwrap_or(default.l2),
-            network: table.network,
+            shared: table.shared_memory.unwrap_or(default.shared),
+            noc: table.noc,
             forward: table.forward,
             dram: table.dram,
             leakage: table.leakage,

@@ -17,10 +17,10 @@ fn target(axis: dataflow::Axis) -> (Axis, Option<usize>) {
         dataflow::Axis::C => (Axis::C, None),
         dataflow::Axis::R => (Axis::R, None),
         dataflow::Axis::S => (Axis::S, None),
-        dataflow::Axis::OutputY => (Axis::Y, None),
-        dataflow::Axis::OutputX => (Axis::X, None),
-        dataflow::Axis::Y => (Axis::Y, Some(0)),
-        dataflow::Axis::X => (Axis::X, Some(1)),
+        dataflow::Axis::OutputY => (Axis::OutputY, None),
+        dataflow::Axis::OutputX => (Axis::OutputX, None),
+        dataflow::Axis::Y => (Axis::OutputY, Some(0)),
+        dataflow::Axis::X => (Axis::OutputX, Some(1)),
     }
 }
 
@@ -49,7 +49,7 @@ impl Loop {
 impl fmt::Display for Loop {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let kind = if self.spatial { 'S' } else { 'T' };
-        write!(f, "{kind}({},{}){:?}", self.size, self.offset, self.axis)
+        write!(f, "{kind}({},{}){}", self.size, self.offset, self.axis.letter())
     }
 }
 
@@ -436,7 +436,7 @@ mod tests {
         let nest = Nest::new(extents, [window, Window::new(1, 1, 1)], false).expect("a layer");
         let level = level(14, 8, dataflow::Axis::Y);
         let mapping = Mapping::new(&[level], &nest, &Machine::new(1)).expect("it is legal");
-        let expected = Loop { axis: Axis::Y, size: 4, offset: 4, spatial: false };
+        let expected = Loop { axis: Axis::OutputY, size: 4, offset: 4, spatial: false };
         assert_eq!(mapping.levels()[0].loops(), [expected]);
         assert_eq!(mapping.macs(), 70);
     }

@@ -53,13 +53,15 @@ use std::fmt;
 
 use thiserror::Error;
 
+use crate::model::PerOperand;
+
 pub use crate::hardware::Widths;
 pub use classes::{Start, StepClass, step_classes};
-pub use dram::DramTraffic;
+pub use dram::{DramTraffic, SharedMemoryPlan};
 pub use energy::{Energies, EnergyPj};
-pub use machine::{Bandwidth, Machine, Network};
+pub use machine::{Bandwidth, Machine, NocLevel};
 pub use mapping::{Level, Loop, Mapping};
-pub use model::{LayerReport, LoopNest, NestReport, nests_in_place};
+pub use model::{LayerReport, LoopNest, NestReport, nests_of_layer};
 pub use nest::{Axis, Extents, Nest, Window};
 
 /// Counts of one level, whose units are fed by the buffer above (5.9). Pairs are of inputs and
@@ -67,11 +69,11 @@ pub use nest::{Axis, Extents, Nest, Window};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct LevelCounts {
     /// Read from the buffer above and put on the network.
-    pub sent: [u64; 2],
+    pub sent: PerOperand<u64>,
     /// Written into the buffers of the units.
-    pub delivered: [u64; 2],
+    pub delivered: PerOperand<u64>,
     /// Of these, taken from a neighbour.
-    pub forwarded: [u64; 2],
+    pub forwarded: PerOperand<u64>,
     /// Partial sums that arrive in the buffer above, after additions on the way.
     pub arrived: u64,
     /// Partial sums that leave the units.
@@ -119,7 +121,7 @@ pub enum Bound {
     #[default]
     Compute,
     /// Networks: the chip takes more than twice the cycles of its MACs.
-    Network,
+    Noc,
     /// DRAM: it takes longer than the chip.
     Dram,
 }
@@ -128,7 +130,7 @@ impl fmt::Display for Bound {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Compute => "compute",
-            Self::Network => "noc",
+            Self::Noc => "noc",
             Self::Dram => "dram",
         })
     }
@@ -151,8 +153,8 @@ pub struct Evaluation {
     pub chip_cycles: u64,
     /// The same with networks that take no time.
     pub compute_cycles: u64,
-    /// DRAM and L2.
-    pub dram: DramTraffic,
+    /// Tiles in shared memory and DRAM traffic.
+    pub memory: SharedMemoryPlan,
     /// Cycles of DRAM (6.5).
     pub dram_cycles: u64,
     /// Cycles of the layer: those of the chip or of DRAM, whichever are more.
@@ -182,42 +184,38 @@ impl Evaluation {
 ///
 /// [`Illegal::Overflow`] if 64 bits may not hold a count.
 pub fn evaluate(nest: &Nest, mapping: &Mapping, machine: &Machine) -> Result<Evaluation, Illegal> {
-    Ok(Chip::new(nest, mapping, machine)?.with_memory(nest, mapping, machine))
+    Ok(Walk::new(nest, mapping, machine)?.with_memory(nest, mapping, machine))
 }
 
-/// What the chip does for a layer, whatever its L2 holds of it.
-#[derive(Debug, Clone)]
-pub struct Chip {
-    walk: Walk,
-}
-
-impl Chip {
-    /// Walks a layer (section 5).
+impl Walk {
+    /// Walks a layer (section 5). The result does not depend on the size of the shared memory, the
+    /// resident tensors, DRAM or the energy table.
     ///
     /// # Errors
     ///
-    /// [`Illegal::Overflow`] if 64 bits may not hold a count.
-    pub fn new(nest: &Nest, mapping: &Mapping, machine: &Machine) -> Result<Self, Illegal> {
+    /// [`Illegal::Overflow`] if 64 bits may not hold a count; [`Illegal::TooVaried`] if steps fall
+    /// into too many classes.
+    fn new(nest: &Nest, mapping: &Mapping, machine: &Machine) -> Result<Self, Illegal> {
         if !walk::is_countable(nest, mapping, machine) {
             return Err(Illegal::Overflow);
         }
-        let mut walk = Walk::default();
-        walk.take(nest, mapping, machine)?;
+        let mut walk = Self::default();
+        walk.run(nest, mapping, machine)?;
         walk.derive(nest, mapping, machine);
-        Ok(Self { walk })
+        Ok(walk)
     }
 
-    /// Buffer that a unit of a level needs \[byte\] (4.10).
-    pub(super) fn unit_bytes(&self, level: usize) -> u64 {
-        self.walk.levels[level].unit_bytes
+    /// Scratchpad that a PE needs \[byte\] (4.10).
+    fn pe_bytes(&self, mapping: &Mapping) -> u64 {
+        self.levels[mapping.levels().len() - 1].unit_bytes
     }
 
-    /// Adds DRAM (6) and energy (7) for the size of the L2 and the resident tensors of `machine`,
-    /// which must otherwise be the one of [`Chip::new`].
-    pub fn with_memory(&self, nest: &Nest, mapping: &Mapping, machine: &Machine) -> Evaluation {
-        let walk = &self.walk;
-        let dram = dram::dram(nest, mapping, machine);
-        let dram_cycles = machine.dram_cycles(dram.total_bytes());
+    /// Adds DRAM (section 6) and energy (section 7). `machine` is the one of [`Walk::new`] but for
+    /// the size of the shared memory and the resident tensors.
+    fn with_memory(&self, nest: &Nest, mapping: &Mapping, machine: &Machine) -> Evaluation {
+        let walk = self;
+        let memory = dram::plan(nest, mapping, machine);
+        let dram_cycles = machine.dram_cycles(memory.dram.total_bytes());
         let mut evaluation = Evaluation {
             levels: walk.levels,
             n_levels: mapping.levels().len(),
@@ -227,7 +225,7 @@ impl Chip {
             transitions: walk.transitions,
             chip_cycles: walk.chip_cycles,
             compute_cycles: walk.compute_cycles,
-            dram,
+            memory,
             dram_cycles,
             cycles: walk.chip_cycles.max(dram_cycles),
             bound: bound(walk, dram_cycles),
@@ -243,7 +241,7 @@ fn bound(walk: &Walk, dram_cycles: u64) -> Bound {
     if dram_cycles > walk.chip_cycles {
         Bound::Dram
     } else if walk.chip_cycles > 2 * walk.compute_cycles {
-        Bound::Network
+        Bound::Noc
     } else {
         Bound::Compute
     }
@@ -277,7 +275,7 @@ pub enum Illegal {
         cluster_pes: u64,
     },
     /// A level maps an axis twice.
-    #[error("level {level} maps {axis:?} twice (input and output positions count as one axis)")]
+    #[error("level {level} maps {} twice (input and output positions count as one axis)", axis.letter())]
     AxisTwice {
         /// Level.
         level: usize,
@@ -292,7 +290,7 @@ pub enum Illegal {
     },
     /// A unit holds fewer input positions than one output needs (3.5).
     #[error(
-        "level {level}: {size} positions of input {axis:?} are less than the {kernel} of the kernel"
+        "level {level}: {size} positions of input {} are less than the {kernel} of the kernel", axis.letter()
     )]
     Window {
         /// Level.
@@ -306,7 +304,7 @@ pub enum Illegal {
     },
     /// A diagonal computes one output position of several (3.6).
     #[error(
-        "level {level}: the diagonal covers 1 of {rows} output positions of {axis:?} (under-cover)"
+        "level {level}: the diagonal covers 1 of {rows} output positions of {} (under-cover)", axis.letter()
     )]
     Diagonal {
         /// Level.
@@ -328,7 +326,7 @@ pub enum Illegal {
     },
     /// Parts of an axis are not computed at all.
     #[error(
-        "level {level}: the map ({size},{offset}) of {axis:?} covers {covered} of {extent} (under-cover)"
+        "level {level}: the map ({size},{offset}) of {axis} covers {covered} of {extent} (under-cover)"
     )]
     UnderCover {
         /// Level.
@@ -346,7 +344,7 @@ pub enum Illegal {
     },
     /// Parts of an axis are computed more than once.
     #[error(
-        "level {level}: the map ({size},{offset}) of {axis:?} executes {executed} for {extent} (over-cover)"
+        "level {level}: the map ({size},{offset}) of {axis} executes {executed} for {extent} (over-cover)"
     )]
     OverCover {
         /// Level.

@@ -1,33 +1,35 @@
-//! The cost model of layers and networks: operators lowered onto the core, one after another, with
-//! what stays in the L2 between them.
+//! The cost model of layers and networks: operators are lowered to loop nests, which run one after
+//! another, and tensors stay in shared memory from layer to layer where they fit (section 6.6).
 
 use std::collections::HashMap;
 
 use crate::hardware::{Accelerator, Widths};
-use crate::model::{Layer, MatmulShape, Network, Operator, VectorShape};
+use crate::model::{
+    Layer, MatmulShape, Network, Operator, PerOperand, PerTensor, TensorRole, VectorShape,
+};
 
 use super::super::{CostModel, Entry, Explanation, Infeasible, LayerCost, NetworkCost, Quantity};
 use super::nest::{outputs, weights};
-use super::residency::{Need, Residency, plan};
+use super::residency::{self, Residency, SharedMemoryNeed};
 use super::{
-    Bound, Chip, EnergyPj, Evaluation, Illegal, LevelCounts, Machine, Mapping, Nest, dram, lower,
-    vector,
+    Bound, DramTraffic, EnergyPj, Evaluation, Illegal, LevelCounts, Machine, Mapping, Nest, Walk,
+    dram, lower, vector,
 };
 
 /// Registry entry.
 pub(in crate::cost) const ENTRY: Entry = Entry {
     name: "loop-nest",
-    help: "exact counts and cycles of a walk over nested tiles; L2, DRAM and energy by component",
-    source: "the semantics in src/cost/loop_nest, checked against enumeration and Eyeriss",
+    help: "exact counts and cycles of a loop nest in tiles; shared memory, DRAM, energy by component",
+    source: "docs/cost-model-loop-nest.md, checked against enumeration and Eyeriss",
     build: Some(|| Box::new(LoopNest)),
 };
 
-/// The loop-nest cost model.
+/// The loop-nest cost model (docs/cost-model-loop-nest.md).
 #[derive(Debug, Clone, Copy, Default)]
 pub struct LoopNest;
 
 impl CostModel for LoopNest {
-    /// A layer by itself: DRAM brings its inputs and takes its outputs.
+    /// Cost of a layer by itself: its inputs come from DRAM and its outputs go there.
     fn layer(
         &self,
         operator: &Operator,
@@ -44,14 +46,14 @@ impl CostModel for LoopNest {
         Ok(LayerReport::new(operator, accelerator)?.explanation())
     }
 
-    /// Layers in the places that they have in the network: what fits stays in the L2 from layer to
-    /// layer.
+    /// Cost of the layers in the context of their network: tensors stay in shared memory from layer
+    /// to layer where they fit.
     fn network(
         &self,
         network: &Network,
         accelerator: &Accelerator,
     ) -> Result<NetworkCost, Infeasible> {
-        let layers = in_place(network, accelerator, |layer| layer.cost())?;
+        let layers = for_each_layer(network, accelerator, |layer| layer.cost())?;
         Ok(NetworkCost::of_layers(layers, accelerator))
     }
 
@@ -60,65 +62,66 @@ impl CostModel for LoopNest {
         network: &Network,
         accelerator: &Accelerator,
     ) -> Result<Vec<Explanation>, Infeasible> {
-        in_place(network, accelerator, LayerReport::explanation)
+        for_each_layer(network, accelerator, LayerReport::explanation)
     }
 }
 
-/// What the model says of one layer, all its loop nests together.
+/// Counts, times and energy of one layer, summed over its loop nests.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LayerReport {
     /// Latency \[cycle\].
     pub cycles: u64,
-    /// Cycles of the PEs or vector lanes if nothing had to be moved.
+    /// Cycles of the PEs or vector lanes if all transfers took no time.
     pub compute_cycles: u64,
-    /// Cycles with the networks, but not DRAM.
+    /// Cycles of the PEs and all NoC levels, without DRAM.
     pub chip_cycles: u64,
     /// Cycles of DRAM, which overlap with those of the chip.
     pub dram_cycles: u64,
-    /// Multiply-accumulates.
+    /// Executed MACs.
     pub macs: u64,
-    /// Multiply-accumulates over those of all PEs in the latency.
+    /// Executed MACs divided by those that all PEs could execute in the latency, from 0 to 1.
     pub utilisation: f64,
-    /// What bounds it; of several loop nests the longest.
+    /// Limiting resource; that of the longest loop nest if there are several.
     pub bound: Bound,
-    /// Counts of every level, outermost first; empty for operators without multiply-accumulates.
+    /// Counts of every level, outermost first; empty for operators without MACs.
     pub levels: Vec<LevelCounts>,
-    /// Inputs, weights and partial sums read from DRAM, and outputs written to it \[byte\].
-    pub dram_bytes: [u64; 4],
-    /// Sent by the L2 to the units of the outermost level, and partial sums that arrive there; of
-    /// operators without multiply-accumulates what is read and written there \[byte\].
+    /// Traffic of DRAM.
+    pub dram: DramTraffic,
+    /// Bytes on the outermost NoC level: sent by the shared memory to the units, and partial sums
+    /// that arrive there. For operators without MACs: bytes read from and written to shared memory.
     pub noc_bytes: u64,
-    /// What the L2 holds of the layer at once \[byte\].
-    pub l2_bytes: u64,
+    /// Shared memory in use, the largest of the loop nests \[byte\].
+    pub shared_bytes: u64,
     /// Whether that fits.
-    pub l2_fits: bool,
-    /// Whether inputs, weights (or the second operand) and outputs stay in the L2.
-    pub resident: [bool; 3],
+    pub shared_fits: bool,
+    /// Whether each tensor stays in shared memory before or after the layer.
+    pub resident: PerTensor<bool>,
     /// Energy by component.
     pub energy: EnergyPj,
 }
 
 impl LayerReport {
-    /// A layer by itself.
+    /// Report of a layer by itself.
     ///
     /// # Errors
     ///
-    /// [`Infeasible`] where it cannot run.
+    /// [`Infeasible`] if the dataflow does not compute the layer exactly once, a tile does not fit
+    /// into the scratchpad of a PE, or counts exceed 64 bits.
     pub fn new(operator: &Operator, accelerator: &Accelerator) -> Result<Self, Infeasible> {
-        let mut chip = OnChip::new(operator, accelerator, &Machine::of(accelerator))?;
-        Ok(chip.report(&Place::default()))
+        let mut prepared = PreparedOperator::new(operator, accelerator, &Machine::of(accelerator))?;
+        Ok(prepared.report(&MemoryContext::default()))
     }
 
-    /// Layers of a network in their places, in execution order.
+    /// Reports of the layers of a network in their context, in execution order.
     ///
     /// # Errors
     ///
-    /// [`Infeasible`] of the first layer that cannot run.
+    /// As [`LayerReport::new`], for the first layer that cannot run.
     pub fn of_network(
         network: &Network,
         accelerator: &Accelerator,
     ) -> Result<Vec<Self>, Infeasible> {
-        in_place(network, accelerator, Self::clone)
+        for_each_layer(network, accelerator, Self::clone)
     }
 
     /// Latency, energy and traffic.
@@ -126,20 +129,19 @@ impl LayerReport {
         LayerCost {
             cycles: self.cycles,
             energy_nj: self.energy.total() / 1e3,
-            dram_bytes: self.dram_bytes.iter().sum(),
+            dram_bytes: self.dram.total_bytes(),
             noc_bytes: self.noc_bytes,
             hidden_cycles: self.chip_cycles + self.dram_cycles - self.cycles,
         }
     }
 
-    /// All of it as columns.
+    /// Every field as a column. Lists have an entry for each level, outermost first, joined by `;`.
     fn explanation(&self) -> Explanation {
         let count = |count: u64| Quantity::Count(i64::try_from(count).unwrap_or(i64::MAX));
         let list = |of: &dyn Fn(&LevelCounts) -> u64| {
             let values: Vec<_> = self.levels.iter().map(|level| of(level).to_string()).collect();
             Quantity::Text(values.join(";"))
         };
-        let [read_i, read_w, read_sums, written] = self.dram_bytes;
         let mut columns = self.cost().explanation();
         columns.extend([
             ("macs", count(self.macs)),
@@ -148,19 +150,19 @@ impl LayerReport {
             ("compute_cycles", count(self.compute_cycles)),
             ("chip_cycles", count(self.chip_cycles)),
             ("dram_cycles", count(self.dram_cycles)),
-            ("resident", Quantity::Text(self.residents())),
-            ("l2_bytes", count(self.l2_bytes)),
-            ("l2_fits", Quantity::Count(self.l2_fits.into())),
-            ("dram_rd_i_bytes", count(read_i)),
-            ("dram_rd_w_bytes", count(read_w)),
-            ("dram_rd_psum_bytes", count(read_sums)),
-            ("dram_wr_o_bytes", count(written)),
-            ("send_i", list(&|level| level.sent[0])),
-            ("send_w", list(&|level| level.sent[1])),
-            ("deliver_i", list(&|level| level.delivered[0])),
-            ("deliver_w", list(&|level| level.delivered[1])),
-            ("forward_i", list(&|level| level.forwarded[0])),
-            ("forward_w", list(&|level| level.forwarded[1])),
+            ("resident", Quantity::Text(self.resident_letters())),
+            ("shared_bytes", count(self.shared_bytes)),
+            ("shared_fits", Quantity::Count(self.shared_fits.into())),
+            ("dram_rd_i_bytes", count(self.dram.inputs_read)),
+            ("dram_rd_w_bytes", count(self.dram.weights_read)),
+            ("dram_rd_psum_bytes", count(self.dram.partial_sums_read)),
+            ("dram_wr_o_bytes", count(self.dram.outputs_written)),
+            ("send_i", list(&|level| level.sent.input)),
+            ("send_w", list(&|level| level.sent.weight)),
+            ("deliver_i", list(&|level| level.delivered.input)),
+            ("deliver_w", list(&|level| level.delivered.weight)),
+            ("forward_i", list(&|level| level.forwarded.input)),
+            ("forward_w", list(&|level| level.forwarded.weight)),
             ("arrive", list(&|level| level.arrived)),
             ("leave", list(&|level| level.left)),
             ("accum", list(&|level| level.accumulated)),
@@ -173,138 +175,150 @@ impl LayerReport {
         columns
     }
 
-    /// Tensors that stay in the L2, e.g. `i;o`.
-    fn residents(&self) -> String {
-        let names = ["i", "w", "o"].into_iter().zip(self.resident);
-        let names: Vec<_> = names.filter(|(_, stays)| *stays).map(|(name, _)| name).collect();
-        names.join(";")
+    /// Letters of the tensors that stay in shared memory, e.g. `i;o`.
+    fn resident_letters(&self) -> String {
+        let letters = PerTensor { input: "i", weight: "w", output: "o" };
+        let resident = TensorRole::ALL.into_iter().filter(|&tensor| self.resident[tensor]);
+        resident.map(|tensor| letters[tensor]).collect::<Vec<_>>().join(";")
     }
 }
 
-/// Where a layer stands: what the L2 keeps of it and for others.
+/// Shared memory as a layer finds it: which of its tensors are resident, and how much other tensors
+/// occupy (section 6.6).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-struct Place {
-    /// Of inputs, second operand and outputs.
-    resident: [bool; 3],
-    /// Of the inputs of an operator without MACs: sources in the L2, and all.
-    sources: [u32; 2],
-    /// Kept for other layers \[byte\].
+struct MemoryContext {
+    /// Whether each tensor is resident; the weight of a matrix product is its second operand.
+    resident: PerTensor<bool>,
+    /// Number of sources that the layer reads.
+    n_sources: u32,
+    /// Number of these that are resident.
+    n_resident_sources: u32,
+    /// Bytes that other layers keep there meanwhile.
     reserved: u64,
 }
 
-impl Place {
-    /// The place of `operator`, which has `n_sources`, in a plan. Of an operand with several sources
-    /// all must stay, or else DRAM brings it.
+impl MemoryContext {
+    /// The context of `operator`, which has `n_sources`, in a plan. An operand with several sources
+    /// is resident only if all of them are; otherwise DRAM supplies it whole.
     fn new(operator: &Operator, n_sources: usize, plan: &Residency) -> Self {
-        let resident = (0..n_sources).filter(|&source| plan.source(source)).count();
-        let all = n_sources > 0 && resident == n_sources;
-        let [inputs, second] = match operator {
+        let n_resident = (0..n_sources).filter(|&source| plan.source(source)).count();
+        let all = n_sources > 0 && n_resident == n_sources;
+        let PerOperand { input, weight } = match operator {
             Operator::Matmul(MatmulShape { activations: true, .. }) if n_sources > 1 => {
-                [plan.source(0), (1..n_sources).all(|source| plan.source(source))]
+                PerOperand {
+                    input: plan.source(0),
+                    weight: (1..n_sources).all(|source| plan.source(source)),
+                }
             }
-            Operator::Matmul(MatmulShape { activations, .. }) => [all, all && *activations],
-            _ => [all, false],
+            Operator::Matmul(MatmulShape { activations, .. }) => {
+                PerOperand { input: all, weight: all && *activations }
+            }
+            _ => PerOperand { input: all, weight: false },
         };
         Self {
-            resident: [inputs, second, plan.output],
-            sources: [resident, n_sources].map(|count| count as u32),
+            resident: PerTensor { input, weight, output: plan.output },
+            n_sources: n_sources as u32,
+            n_resident_sources: n_resident as u32,
             reserved: plan.reserved,
         }
     }
 
-    /// Share of the inputs of an operator without MACs that DRAM brings; sources count alike.
+    /// Share of the inputs of an operator without MACs that DRAM supplies, from 0 to 1. All sources
+    /// weigh the same, whatever their size.
     fn dram_share(&self) -> f64 {
-        let [resident, all] = self.sources.map(f64::from);
-        if all == 0.0 { 1.0 } else { 1.0 - resident / all }
+        match self.n_sources {
+            0 => 1.0,
+            n_sources => 1.0 - f64::from(self.n_resident_sources) / f64::from(n_sources),
+        }
     }
 }
 
-/// An operator on an accelerator, with everything that does not depend on its place.
-struct OnChip<'a> {
+/// An operator on an accelerator, with everything that does not depend on its context.
+struct PreparedOperator<'a> {
     accelerator: &'a Accelerator,
     machine: Machine,
-    parts: Vec<Part>,
+    nests: Vec<PreparedNest>,
     vector: Option<VectorShape>,
 }
 
-/// One loop nest of it.
-struct Part {
+/// One loop nest of an operator, mapped and walked.
+struct PreparedNest {
     nest: Nest,
     mapping: Mapping,
-    chip: Chip,
+    walk: Walk,
 }
 
-impl<'a> OnChip<'a> {
+impl<'a> PreparedOperator<'a> {
     fn new(
         operator: &Operator,
         accelerator: &'a Accelerator,
         machine: &Machine,
     ) -> Result<Self, Infeasible> {
         let illegal = |reason: Illegal| Infeasible::Illegal { reason: Box::new(reason) };
-        let part = |nest: Nest| {
+        let prepare = |nest: Nest| {
             let mapping = Mapping::new(accelerator.dataflow.levels(), &nest, machine)?;
-            let chip = Chip::new(&nest, &mapping, machine)?;
-            Ok(Part { nest, mapping, chip })
+            let walk = Walk::new(&nest, &mapping, machine)?;
+            Ok(PreparedNest { nest, mapping, walk })
         };
         let nests = lower::lower(operator).map_err(illegal)?;
-        let parts: Vec<_> =
-            nests.into_iter().map(part).collect::<Result<_, _>>().map_err(illegal)?;
-        for part in &parts {
-            fits_scratchpad(&part.chip, &part.mapping, accelerator)?;
+        let nests: Vec<_> =
+            nests.into_iter().map(prepare).collect::<Result<_, _>>().map_err(illegal)?;
+        for nest in &nests {
+            fits_scratchpad(nest, accelerator)?;
         }
         let vector = match operator {
             Operator::Vector(shape) => Some(*shape),
             _ => None,
         };
-        Ok(Self { accelerator, machine: machine.clone(), parts, vector })
+        Ok(Self { accelerator, machine: machine.clone(), nests, vector })
     }
 
-    /// L2 that it needs.
-    fn need(&mut self, operator: &Operator) -> Need {
+    /// Shared memory that the operator needs.
+    fn need(&mut self, operator: &Operator) -> SharedMemoryNeed {
         let widths = self.machine.widths;
         let stored = operator.outputs() * u64::from(widths.output);
         if let Some(shape) = self.vector {
-            let inputs = [shape.inputs * u64::from(widths.input); 2];
-            return Need { least: 0, inputs, output: stored, stored };
+            let input = shape.inputs * u64::from(widths.input);
+            let operands = PerOperand { input, weight: input };
+            return SharedMemoryNeed { least: 0, operands, computed: stored, stored };
         }
-        self.machine.resident = [false; 3];
-        self.machine.l2_bytes = Some(0);
-        let activations =
+        self.machine.resident = PerTensor::splat(false);
+        self.machine.shared_bytes = Some(0);
+        let has_two_activations =
             matches!(operator, Operator::Matmul(MatmulShape { activations: true, .. }));
-        let mut need = Need { stored, ..Need::default() };
-        for Part { nest, mapping, .. } in &self.parts {
+        let mut need = SharedMemoryNeed { stored, ..SharedMemoryNeed::default() };
+        for PreparedNest { nest, mapping, .. } in &self.nests {
             let extents = nest.extents();
-            let second = if activations { weights(extents) * u64::from(widths.weight) } else { 0 };
+            let second =
+                if has_two_activations { weights(extents) * u64::from(widths.weight) } else { 0 };
             let first = nest.inputs(extents) * u64::from(widths.input);
-            let output = outputs(extents) * u64::from(widths.partial_sum);
-            need.least = need.least.max(dram::dram(nest, mapping, &self.machine).l2_bytes);
-            need.inputs = [need.inputs[0].max(first), need.inputs[1].max(second)];
-            need.output += output;
+            need.least = need.least.max(dram::plan(nest, mapping, &self.machine).shared_bytes);
+            need.operands.input = need.operands.input.max(first);
+            need.operands.weight = need.operands.weight.max(second);
+            need.computed += outputs(extents) * u64::from(widths.partial_sum);
         }
         need
     }
 
-    fn report(&mut self, place: &Place) -> LayerReport {
+    fn report(&mut self, context: &MemoryContext) -> LayerReport {
         match self.vector {
-            Some(shape) => self.report_vector(&shape, place),
-            None => self.report_nests(place),
+            Some(shape) => self.report_vector(&shape, context),
+            None => self.report_nests(context),
         }
     }
 
-    fn set_place(&mut self, place: &Place) {
-        let l2 = self.accelerator.memory.shared.get();
-        self.machine.resident = place.resident;
-        self.machine.l2_bytes = Some(l2.saturating_sub(place.reserved));
+    fn set_context(&mut self, context: &MemoryContext) {
+        let capacity = self.accelerator.memory.shared.get();
+        self.machine.resident = context.resident;
+        self.machine.shared_bytes = Some(capacity.saturating_sub(context.reserved));
     }
 
-    fn report_nests(&mut self, place: &Place) -> LayerReport {
-        self.set_place(place);
+    fn report_nests(&mut self, context: &MemoryContext) -> LayerReport {
+        self.set_context(context);
         let Machine { pes, rate, .. } = self.machine;
-        let evaluations = self
-            .parts
-            .iter()
-            .map(|part| part.chip.with_memory(&part.nest, &part.mapping, &self.machine));
-        let mut report = LayerReport::empty(place.resident);
+        let evaluations =
+            self.nests.iter().map(|it| it.walk.with_memory(&it.nest, &it.mapping, &self.machine));
+        let mut report = LayerReport::empty(context.resident);
         let mut longest = 0;
         for evaluation in evaluations {
             report.add(&evaluation, &self.machine.widths);
@@ -317,27 +331,27 @@ impl<'a> OnChip<'a> {
         report
     }
 
-    fn report_vector(&self, shape: &VectorShape, place: &Place) -> LayerReport {
-        let [.., output] = place.resident;
-        let cost =
-            vector::evaluate(shape, self.accelerator, &self.machine, place.dram_share(), !output);
+    fn report_vector(&self, shape: &VectorShape, context: &MemoryContext) -> LayerReport {
+        let output = context.resident.output;
+        let share = context.dram_share();
+        let cost = vector::evaluate(shape, self.accelerator, &self.machine, share, !output);
         LayerReport {
             cycles: cost.cycles,
             compute_cycles: cost.compute_cycles,
-            chip_cycles: cost.compute_cycles.max(cost.l2_cycles),
+            chip_cycles: cost.compute_cycles.max(cost.shared_cycles),
             dram_cycles: cost.dram_cycles,
             macs: Operator::Vector(*shape).macs(),
             bound: cost.bound,
-            dram_bytes: [cost.dram_bytes[0], 0, 0, cost.dram_bytes[1]],
-            noc_bytes: cost.l2_bytes,
+            dram: cost.dram,
+            noc_bytes: cost.shared_bytes,
             energy: cost.energy,
-            ..LayerReport::empty([place.dram_share() == 0.0, false, output])
+            ..LayerReport::empty(PerTensor { input: share == 0.0, weight: false, output })
         }
     }
 }
 
 impl LayerReport {
-    fn empty(resident: [bool; 3]) -> Self {
+    fn empty(resident: PerTensor<bool>) -> Self {
         Self {
             cycles: 0,
             compute_cycles: 0,
@@ -347,28 +361,26 @@ impl LayerReport {
             utilisation: 0.0,
             bound: Bound::Compute,
             levels: Vec::new(),
-            dram_bytes: [0; 4],
+            dram: DramTraffic::default(),
             noc_bytes: 0,
-            l2_bytes: 0,
-            l2_fits: true,
+            shared_bytes: 0,
+            shared_fits: true,
             resident,
             energy: EnergyPj::default(),
         }
     }
 
-    /// Adds a loop nest that runs after those before.
+    /// Adds a loop nest that runs after those added before.
     fn add(&mut self, evaluation: &Evaluation, widths: &Widths) {
-        let dram = &evaluation.dram;
+        let memory = &evaluation.memory;
         self.cycles += evaluation.cycles;
         self.compute_cycles += evaluation.compute_cycles;
         self.chip_cycles += evaluation.chip_cycles;
         self.dram_cycles += evaluation.dram_cycles;
         self.macs += evaluation.macs_executed;
-        self.l2_bytes = self.l2_bytes.max(dram.l2_bytes);
-        self.l2_fits &= dram.fits;
-        let bytes =
-            [dram.inputs_read, dram.weights_read, dram.partial_sums_read, dram.outputs_written];
-        self.dram_bytes.iter_mut().zip(bytes).for_each(|(sum, bytes)| *sum += bytes);
+        self.shared_bytes = self.shared_bytes.max(memory.shared_bytes);
+        self.shared_fits &= memory.fits;
+        self.dram += memory.dram;
         self.noc_bytes += evaluation.levels()[0].bytes(widths);
         self.energy = self.energy.plus(&evaluation.energy);
         if self.levels.is_empty() {
@@ -380,20 +392,19 @@ impl LayerReport {
 }
 
 impl LevelCounts {
-    /// What crosses the network of the level, each element once however many units take it \[byte\].
+    /// Bytes on the NoC level; a multicast element counts once.
     fn bytes(&self, widths: &Widths) -> u64 {
-        self.sent[0] * u64::from(widths.input)
-            + self.sent[1] * u64::from(widths.weight)
+        self.sent.input * u64::from(widths.input)
+            + self.sent.weight * u64::from(widths.weight)
             + self.arrived * u64::from(widths.partial_sum)
     }
 
-    /// Adds the counts of a loop nest that runs after those before; buffers are used again.
+    /// Adds the counts of a loop nest that runs after those added before. Buffers are reused, so
+    /// that the largest requirement counts.
     fn add(&mut self, other: &Self) {
-        for tensor in 0..2 {
-            self.sent[tensor] += other.sent[tensor];
-            self.delivered[tensor] += other.delivered[tensor];
-            self.forwarded[tensor] += other.forwarded[tensor];
-        }
+        self.sent += other.sent;
+        self.delivered += other.delivered;
+        self.forwarded += other.forwarded;
         self.arrived += other.arrived;
         self.left += other.left;
         self.accumulated += other.accumulated;
@@ -404,131 +415,130 @@ impl LevelCounts {
 }
 
 impl EnergyPj {
-    /// Components with their names in tables \[pJ\].
+    /// Components with the names of their columns \[pJ\].
     pub fn components(&self) -> [(&'static str, f64); 8] {
         [
             ("energy_mac_pJ", self.mac),
             ("energy_reg_pJ", self.register),
-            ("energy_l1_pJ", self.l1),
+            ("energy_scratchpad_pJ", self.scratchpad),
             ("energy_cluster_pJ", self.cluster),
-            ("energy_l2_pJ", self.l2),
-            ("energy_noc_pJ", self.network),
+            ("energy_shared_pJ", self.shared),
+            ("energy_noc_pJ", self.noc),
             ("energy_dram_pJ", self.dram),
             ("energy_leak_pJ", self.leakage),
         ]
     }
 
-    /// Component by component.
+    /// Sum, component by component.
     fn plus(&self, other: &Self) -> Self {
         Self {
             mac: self.mac + other.mac,
             register: self.register + other.register,
-            l1: self.l1 + other.l1,
+            scratchpad: self.scratchpad + other.scratchpad,
             cluster: self.cluster + other.cluster,
-            l2: self.l2 + other.l2,
-            network: self.network + other.network,
+            shared: self.shared + other.shared,
+            noc: self.noc + other.noc,
             dram: self.dram + other.dram,
             leakage: self.leakage + other.leakage,
         }
     }
 }
 
-/// Whether the largest boxes of a PE, two of each, fit into its scratchpad (4.10).
-fn fits_scratchpad(
-    chip: &Chip,
-    mapping: &Mapping,
-    accelerator: &Accelerator,
-) -> Result<(), Infeasible> {
-    let needed = chip.unit_bytes(mapping.levels().len() - 1);
-    let available = accelerator.memory.local.get();
+/// Checks that two of the largest tiles of every tensor fit into the scratchpad of a PE (4.10).
+fn fits_scratchpad(nest: &PreparedNest, accelerator: &Accelerator) -> Result<(), Infeasible> {
+    let needed = nest.walk.pe_bytes(&nest.mapping);
+    let available = accelerator.memory.scratchpad.get();
     if needed <= available {
         return Ok(());
     }
     Err(Infeasible::TileTooLarge { needed, available })
 }
 
-/// A network on an accelerator, every operator prepared and the L2 planned.
-struct InNetwork<'a> {
+/// A network on an accelerator: every operator prepared, and residency planned.
+struct PreparedNetwork<'a> {
     network: &'a Network,
-    chips: Vec<OnChip<'a>>,
+    operators: Vec<PreparedOperator<'a>>,
     plans: Vec<Residency>,
 }
 
-impl<'a> InNetwork<'a> {
+impl<'a> PreparedNetwork<'a> {
     fn new(network: &'a Network, accelerator: &'a Accelerator) -> Result<Self, Infeasible> {
         let machine = Machine::of(accelerator);
-        let on_chip = |operator| OnChip::new(operator, accelerator, &machine);
-        let mut chips: Vec<_> =
-            network.operators().iter().map(on_chip).collect::<Result<_, _>>()?;
-        let needs: Vec<_> =
-            chips.iter_mut().zip(network.operators()).map(|(chip, it)| chip.need(it)).collect();
+        let prepare = |operator| PreparedOperator::new(operator, accelerator, &machine);
+        let mut operators: Vec<_> =
+            network.operators().iter().map(prepare).collect::<Result<_, _>>()?;
+        let needs: Vec<_> = operators
+            .iter_mut()
+            .zip(network.operators())
+            .map(|(prepared, operator)| prepared.need(operator))
+            .collect();
         let needs: Vec<_> = network.operator_of().iter().map(|&at| needs[at as usize]).collect();
-        let plans = plan(network, &needs, accelerator.memory.shared.get());
-        Ok(Self { network, chips, plans })
+        let plans = residency::plan(network, &needs, accelerator.memory.shared.get());
+        Ok(Self { network, operators, plans })
     }
 
-    /// The operator of a layer, and where the layer stands.
-    fn at(&mut self, layer: usize) -> (&mut OnChip<'a>, Place) {
-        let Layer { operator, sources, .. } = &self.network.layers()[layer];
-        let place = Place::new(operator, sources.len(), &self.plans[layer]);
-        (&mut self.chips[self.network.operator_of()[layer] as usize], place)
+    /// The prepared operator of a layer, and the context of the layer.
+    fn layer(&mut self, index: usize) -> (&mut PreparedOperator<'a>, MemoryContext) {
+        let Layer { operator, sources, .. } = &self.network.layers()[index];
+        let context = MemoryContext::new(operator, sources.len(), &self.plans[index]);
+        (&mut self.operators[self.network.operator_of()[index] as usize], context)
     }
 }
 
-/// `what` of every layer of a network, in execution order; layers of equal operator and place are
-/// evaluated once.
-fn in_place<T: Clone>(
+/// `extract` of the report of every layer, in execution order. Layers with equal operator and
+/// context are evaluated once.
+fn for_each_layer<T: Clone>(
     network: &Network,
     accelerator: &Accelerator,
-    what: impl Fn(&LayerReport) -> T,
+    extract: impl Fn(&LayerReport) -> T,
 ) -> Result<Vec<T>, Infeasible> {
-    let mut placed = InNetwork::new(network, accelerator)?;
+    let mut prepared = PreparedNetwork::new(network, accelerator)?;
     let mut known = HashMap::new();
-    let evaluate = |layer: usize| {
-        let (chip, place) = placed.at(layer);
-        let key = (network.operator_of()[layer], place);
-        known.entry(key).or_insert_with(|| what(&chip.report(&place))).clone()
+    let evaluate = |index: usize| {
+        let (operator, context) = prepared.layer(index);
+        let key = (network.operator_of()[index], context);
+        known.entry(key).or_insert_with(|| extract(&operator.report(&context))).clone()
     };
     Ok((0..network.layers().len()).map(evaluate).collect())
 }
 
-/// One loop nest of a layer and everything that is known of it.
+/// One loop nest of a layer with its mapping, machine and evaluation.
 #[derive(Debug, Clone)]
 pub struct NestReport {
-    /// The loop nest.
+    /// Loop nest.
     pub nest: Nest,
-    /// Its levels.
+    /// Mapping.
     pub mapping: Mapping,
-    /// The machine, with what is resident.
+    /// Machine model, with the tensors that are resident.
     pub machine: Machine,
     /// Counts, cycles and energy.
     pub evaluation: Evaluation,
 }
 
-/// The loop nests that layer number `layer` of a network is run as, in its place; none for an operator
-/// without multiply-accumulates.
+/// The loop nests of layer number `layer` of a network, in the context of the network; empty for an
+/// operator without MACs.
 ///
 /// # Errors
 ///
-/// [`Infeasible`] of the first layer that cannot run.
+/// As [`LayerReport::new`], for the first layer that cannot run.
 ///
 /// # Panics
 ///
 /// If the network has no such layer.
-pub fn nests_in_place(
+pub fn nests_of_layer(
     network: &Network,
     layer: usize,
     accelerator: &Accelerator,
 ) -> Result<Vec<NestReport>, Infeasible> {
-    let mut placed = InNetwork::new(network, accelerator)?;
-    let (chip, place) = placed.at(layer);
-    chip.set_place(&place);
-    let machine = &chip.machine;
-    let report = |part: &Part| NestReport {
-        nest: part.nest.clone(),
-        mapping: part.mapping,
+    let mut prepared = PreparedNetwork::new(network, accelerator)?;
+    let (operator, context) = prepared.layer(layer);
+    operator.set_context(&context);
+    let machine = &operator.machine;
+    let report = |it: &PreparedNest| NestReport {
+        nest: it.nest.clone(),
+        mapping: it.mapping,
         machine: machine.clone(),
-        evaluation: part.chip.with_memory(&part.nest, &part.mapping, machine),
+        evaluation: it.walk.with_memory(&it.nest, &it.mapping, machine),
     };
-    Ok(chip.parts.iter().map(report).collect())
+    Ok(operator.nests.iter().map(report).collect())
 }

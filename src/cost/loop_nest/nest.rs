@@ -1,5 +1,9 @@
 //! The layer as a loop nest: axes, tensors and footprints (section 1).
 
+use std::fmt;
+
+use crate::model::{PerTensor, TensorRole};
+
 use super::Illegal;
 
 /// Number of axes of the iteration space.
@@ -17,10 +21,10 @@ pub enum Axis {
     K,
     /// Input channel of the group.
     C,
-    /// Output row, Y'.
-    Y,
-    /// Output column, X'.
-    X,
+    /// Output row, written Y'. Directives name input rows Y ([`dataflow::Axis`](crate::dataflow::Axis)).
+    OutputY,
+    /// Output column, written X'.
+    OutputX,
     /// Kernel row.
     R,
     /// Kernel column.
@@ -30,16 +34,16 @@ pub enum Axis {
 impl Axis {
     /// Every axis, in the order of all arrays over axes.
     pub const ALL: [Self; N_AXES] =
-        [Self::N, Self::G, Self::K, Self::C, Self::Y, Self::X, Self::R, Self::S];
+        [Self::N, Self::G, Self::K, Self::C, Self::OutputY, Self::OutputX, Self::R, Self::S];
 
     /// Axes of an output element.
-    pub const OUTPUT: [Self; 5] = [Self::N, Self::G, Self::K, Self::Y, Self::X];
+    pub const OUTPUT: [Self; 5] = [Self::N, Self::G, Self::K, Self::OutputY, Self::OutputX];
     /// Axes of a weight.
     pub const WEIGHT: [Self; 5] = [Self::G, Self::K, Self::C, Self::R, Self::S];
     /// Axes that an input element shares with a MAC as they are; rows and columns come on top.
     pub const INPUT: [Self; 3] = [Self::N, Self::G, Self::C];
     /// Output and kernel axis of input rows and of input columns.
-    pub const WINDOWS: [[Self; 2]; 2] = [[Self::Y, Self::R], [Self::X, Self::S]];
+    pub const WINDOWS: [[Self; 2]; 2] = [[Self::OutputY, Self::R], [Self::OutputX, Self::S]];
 
     /// Whether MACs along this axis add into one output element: C, R and S.
     pub const fn is_reduction(self) -> bool {
@@ -49,19 +53,42 @@ impl Axis {
     /// 0 for the axes of input rows (Y', R), 1 for those of input columns (X', S).
     pub const fn window(self) -> Option<usize> {
         match self {
-            Self::Y | Self::R => Some(0),
-            Self::X | Self::S => Some(1),
+            Self::OutputY | Self::R => Some(0),
+            Self::OutputX | Self::S => Some(1),
             _ => None,
         }
     }
 
-    /// Whether input, weight and output (in this order) depend on this axis.
-    pub const fn tensors(self) -> [bool; 3] {
-        [
-            !matches!(self, Self::K),
-            !matches!(self, Self::N | Self::Y | Self::X),
-            !self.is_reduction(),
-        ]
+    /// Whether the elements of a tensor depend on this axis.
+    #[inline]
+    pub const fn indexes(self, tensor: TensorRole) -> bool {
+        match tensor {
+            TensorRole::Input => !matches!(self, Self::K),
+            TensorRole::Weight => !matches!(self, Self::N | Self::OutputY | Self::OutputX),
+            TensorRole::Output => !self.is_reduction(),
+        }
+    }
+
+    /// Letter without prime: that of the input axis for rows and columns.
+    pub const fn letter(self) -> char {
+        match self {
+            Self::N => 'N',
+            Self::G => 'G',
+            Self::K => 'K',
+            Self::C => 'C',
+            Self::OutputY => 'Y',
+            Self::OutputX => 'X',
+            Self::R => 'R',
+            Self::S => 'S',
+        }
+    }
+}
+
+impl fmt::Display for Axis {
+    /// The letter, with a prime for output rows and columns: `Y'`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let prime = if matches!(self, Self::OutputY | Self::OutputX) { "'" } else { "" };
+        write!(f, "{}{prime}", self.letter())
     }
 }
 
@@ -277,9 +304,13 @@ impl Nest {
         product(extents, &Axis::INPUT) * self.reach(0, extents) * self.reach(1, extents)
     }
 
-    /// Input, weight and output footprint of a box.
-    pub fn footprints(&self, extents: &Extents) -> [u64; 3] {
-        [self.inputs(extents), weights(extents), outputs(extents)]
+    /// Footprint of every tensor for a box \[element\], padding of the input included (1.5).
+    pub fn footprints(&self, extents: &Extents) -> PerTensor<u64> {
+        PerTensor {
+            input: self.inputs(extents),
+            weight: weights(extents),
+            output: outputs(extents),
+        }
     }
 
     /// Stored input elements that at least one MAC touches: |I|_real of 1.5.

@@ -1,63 +1,64 @@
-//! Which tensors stay in the L2 between the layers of a network.
+//! Tensors that stay in shared memory between the layers of a network (section 6.6).
 //!
-//! A layer's output may stay there from the layer that writes it to the last one that reads it. It
-//! takes up room in every layer in between, which must keep enough for its own smallest tiles. Where
-//! not all outputs have room, those with the shortest life come first, and of these the earliest:
-//! they block the least. Outputs that nothing reads go off chip, and so do weights, what comes from
-//! outside, and what lives for more than [`MAX_LIFE`] layers.
+//! The output of a layer may stay in shared memory from the layer that writes it to the last layer
+//! that reads it. It occupies memory during every layer in between, and each of these must retain
+//! enough for its own smallest tiles. Outputs are placed greedily, the shortest lifetime first and
+//! then the earliest, because they block the least. DRAM holds outputs that no layer reads, weights,
+//! inputs of the network, and outputs with lifetimes of more than [`MAX_LIFETIME`] layers.
 
-use crate::model::{Network, Source};
+use crate::model::{Network, PerOperand, Source};
 
-/// Most layers over which an output stays; bounds the time that a plan takes.
-const MAX_LIFE: usize = 1024;
+/// Longest lifetime of a resident output \[layer\]; it bounds the time of planning.
+const MAX_LIFETIME: usize = 1024;
 
-/// L2 that a layer takes up \[byte\].
+/// Shared memory that a layer needs \[byte\].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(super) struct Need {
-    /// At least, with the smallest tiles.
+pub(super) struct SharedMemoryNeed {
+    /// Smallest tiles of all tensors.
     pub least: u64,
-    /// Its first operand as a whole, and its second one if another layer computes that too.
-    pub inputs: [u64; 2],
-    /// Its output as a whole, while it is computed.
-    pub output: u64,
-    /// Its output as a whole, once it is done.
+    /// Whole operands. The second one counts only where another layer computes it.
+    pub operands: PerOperand<u64>,
+    /// Whole output as partial sums, while the layer runs.
+    pub computed: u64,
+    /// Whole output at its final width, after the layer.
     pub stored: u64,
 }
 
-/// What is in the L2 when a layer runs.
+/// Tensors in shared memory while a layer runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub(super) struct Residency {
-    /// Which of its first 32 sources are resident, one bit each.
+    /// Bit i is set if source i of the layer is resident. Sources after the 32nd never are.
     pub sources: u32,
-    /// Whether its output stays.
+    /// Whether the output of the layer stays.
     pub output: bool,
-    /// What other layers keep there meanwhile \[byte\].
+    /// Tensors of other layers \[byte\].
     pub reserved: u64,
 }
 
 impl Residency {
-    /// Whether source number `index` is resident.
+    /// Whether source number `index`, from 0, is resident.
     pub fn source(&self, index: usize) -> bool {
         index < 32 && self.sources >> index & 1 == 1
     }
 }
 
-/// Plans the L2 of `capacity` bytes for every layer; `needs` has an entry for each.
-pub(super) fn plan(network: &Network, needs: &[Need], capacity: u64) -> Vec<Residency> {
+/// Residency of every layer of a network under a shared memory of `capacity` bytes. `needs` is in
+/// execution order.
+pub(super) fn plan(network: &Network, needs: &[SharedMemoryNeed], capacity: u64) -> Vec<Residency> {
     let layers = network.layers();
     let mut plans = vec![Residency::default(); layers.len()];
     let mut free: Vec<u64> = needs.iter().map(|need| capacity.saturating_sub(need.least)).collect();
-    for (writer, last) in lives(network) {
-        let room = |layer: usize| room(network, needs, writer, layer);
-        let fits = (writer..=last).all(|layer| room(layer) <= free[layer]);
+    for (writer, last) in lifetimes(network) {
+        let occupied = |layer: usize| occupied_bytes(network, needs, writer, layer);
+        let fits = (writer..=last).all(|layer| occupied(layer) <= free[layer]);
         if !fits {
             continue;
         }
         plans[writer].output = true;
-        free[writer] -= room(writer);
+        free[writer] -= occupied(writer);
         for layer in writer + 1..=last {
-            free[layer] -= room(layer);
-            match read_by(network, layer, writer) {
+            free[layer] -= occupied(layer);
+            match sources_from(network, layer, writer) {
                 0 => plans[layer].reserved += needs[writer].stored,
                 sources => plans[layer].sources |= sources,
             }
@@ -67,14 +68,14 @@ pub(super) fn plan(network: &Network, needs: &[Need], capacity: u64) -> Vec<Resi
 }
 
 /// The sources of `layer` that are the output of `writer`, as bits of [`Residency::sources`].
-fn read_by(network: &Network, layer: usize, writer: usize) -> u32 {
+fn sources_from(network: &Network, layer: usize, writer: usize) -> u32 {
     let back = Source::Back((layer - writer) as u32);
     let sources = network.layers()[layer].sources.iter().take(32).enumerate();
     sources.filter(|(_, source)| **source == back).map(|(index, _)| 1 << index).sum()
 }
 
-/// Writer and last reader of every output that is read, the shortest life first.
-fn lives(network: &Network) -> Vec<(usize, usize)> {
+/// Writer and last reader of every output that is read, the shortest lifetime first.
+fn lifetimes(network: &Network) -> Vec<(usize, usize)> {
     let mut last = vec![0; network.layers().len()];
     for (reader, layer) in network.layers().iter().enumerate() {
         for source in &layer.sources {
@@ -84,23 +85,28 @@ fn lives(network: &Network) -> Vec<(usize, usize)> {
         }
     }
     let all = last.into_iter().enumerate();
-    let mut lives: Vec<_> = all
-        .filter(|(writer, last)| (1..=MAX_LIFE).contains(&last.saturating_sub(*writer)))
+    let mut lifetimes: Vec<_> = all
+        .filter(|(writer, last)| (1..=MAX_LIFETIME).contains(&last.saturating_sub(*writer)))
         .collect();
-    lives.sort_by_key(|&(writer, last)| (last - writer, writer));
-    lives
+    lifetimes.sort_by_key(|&(writer, last)| (last - writer, writer));
+    lifetimes
 }
 
-/// Room that the output of `writer` takes while `layer` runs.
-fn room(network: &Network, needs: &[Need], writer: usize, layer: usize) -> u64 {
+/// Shared memory that the output of `writer` occupies while `layer` runs \[byte\].
+fn occupied_bytes(
+    network: &Network,
+    needs: &[SharedMemoryNeed],
+    writer: usize,
+    layer: usize,
+) -> u64 {
     if layer == writer {
-        return needs[writer].output.max(needs[writer].stored);
+        return needs[writer].computed.max(needs[writer].stored);
     }
-    let as_input = match read_by(network, layer, writer) {
+    let as_input = match sources_from(network, layer, writer) {
         0 => 0,
-        1 => needs[layer].inputs[0],
-        sources if sources & 1 == 0 => needs[layer].inputs[1],
-        _ => needs[layer].inputs[0] + needs[layer].inputs[1],
+        1 => needs[layer].operands.input,
+        sources if sources & 1 == 0 => needs[layer].operands.weight,
+        _ => needs[layer].operands.sum(),
     };
     as_input.max(needs[writer].stored)
 }

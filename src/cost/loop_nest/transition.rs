@@ -2,7 +2,7 @@
 //! the cluster do in each (5.7).
 
 use super::context::{Context, Phase, Span};
-use super::machine::Network;
+use super::machine::NocLevel;
 use super::mapping::{Level, Loop};
 use super::nest::{Axis, Extents, N_AXES};
 
@@ -87,7 +87,7 @@ impl Trips {
 /// The clusters of a level: loops, units, and the trips of the loops in the largest box, where
 /// they mostly are.
 pub struct Cluster<'a> {
-    network: &'a Network,
+    noc: &'a NocLevel,
     loops: &'a [Loop],
     spatial: Option<&'a Loop>,
     units: u32,
@@ -97,18 +97,18 @@ pub struct Cluster<'a> {
 
 impl<'a> Cluster<'a> {
     /// The clusters of `level`, whose boxes have at most the extents `largest`.
-    pub fn new(level: &'a Level, network: &'a Network, largest: &'a Extents) -> Self {
+    pub fn new(level: &'a Level, noc: &'a NocLevel, largest: &'a Extents) -> Self {
         let (loops, spatial, units) = (level.loops(), level.spatial(), level.units());
         let mut trips = [Trips::NONE; N_AXES];
         for (trips, map) in trips.iter_mut().zip(loops) {
             *trips = Trips::new(map, units, largest[map.axis as usize]);
         }
-        Self { network, loops, spatial, units, largest, trips }
+        Self { noc, loops, spatial, units, largest, trips }
     }
 
     /// What feeds the units.
-    pub fn network(&self) -> &'a Network {
-        self.network
+    pub fn noc(&self) -> &'a NocLevel {
+        self.noc
     }
 
     /// The loop over the units.

@@ -9,11 +9,12 @@ use std::cell::RefCell;
 use std::ops::Range;
 
 use crate::hardware::Widths;
+use crate::model::{PerOperand, PerTensor};
 
 use super::context::{Context, Phase};
 use super::egress::{Egress, egress};
 use super::ingress::{Movement, ingress};
-use super::machine::{Bandwidth, Machine, Network};
+use super::machine::{Bandwidth, Machine, NocLevel};
 use super::mapping::Mapping;
 use super::nest::{N_AXES, Nest, macs, outputs};
 use super::transition::{Cluster, Transition, Trips, each_child, each_transition};
@@ -32,7 +33,7 @@ struct Node {
 /// A class of steps of a node whose units are clusters.
 struct Step {
     times: u64,
-    network: NetworkTime,
+    noc: TransferTime,
     /// Nodes of the level below that the units are at, among the children of all steps.
     children: Range<u32>,
 }
@@ -46,14 +47,14 @@ struct Time {
 
 /// What networks add to the work of the units in a step \[cycle\] (4.3).
 #[derive(Debug, Clone, Copy)]
-struct NetworkTime {
+struct TransferTime {
     /// What nothing hides.
     alone: u64,
     /// What goes on beside the work.
     beside: u64,
 }
 
-impl NetworkTime {
+impl TransferTime {
     /// Time of `times` steps in which units work for `work`.
     fn with(self, work: Time, times: u64) -> Time {
         let chip = self.alone + self.beside.max(work.chip);
@@ -136,7 +137,7 @@ impl Walk {
     /// # Errors
     ///
     /// [`Illegal::TooVaried`] from [`MAX_TRANSITIONS`] on.
-    pub(super) fn take(
+    pub(super) fn run(
         &mut self,
         nest: &Nest,
         mapping: &Mapping,
@@ -145,13 +146,13 @@ impl Walk {
         FINDINGS.with_borrow_mut(|found| {
             found.clear();
             let (buckets, counts) = (Buckets::EMPTY, LevelCounts::default());
-            Census { nest, machine, found, buckets, counts, walk: self }.take(mapping)
+            Census { nest, machine, found, buckets, counts, walk: self }.run(mapping)
         })
     }
 }
 
 impl Census<'_> {
-    fn take(&mut self, mapping: &Mapping) -> Result<(), Illegal> {
+    fn run(&mut self, mapping: &Mapping) -> Result<(), Illegal> {
         let mut largest = *self.nest.extents();
         let start = self.add(&Context::cold(&largest), 1);
         let end = self.add(&Context::flush(&largest), 1);
@@ -160,7 +161,7 @@ impl Census<'_> {
         for (index, level) in mapping.levels().iter().enumerate() {
             of_level = of_level.end..self.found.nodes.len();
             self.buckets = Buckets::EMPTY;
-            let cluster = Cluster::new(level, self.machine.network(index), &largest);
+            let cluster = Cluster::new(level, self.machine.noc_level(index), &largest);
             let of_pes = index + 1 == mapping.levels().len();
             for node in of_level.clone() {
                 self.expand(node, &cluster, &mut trips, of_pes);
@@ -210,13 +211,13 @@ impl Census<'_> {
         let mut time = Time::default();
         each_transition(cluster, whole, trips, |transition| {
             let visits = visits * transition.times;
-            let network = self.count(transition, visits, cluster);
+            let noc = self.count(transition, visits, cluster);
             if of_pes {
                 let work = self.work(transition, visits, cluster);
-                time = time.plus(network.with(work, transition.times));
+                time = time.plus(noc.with(work, transition.times));
             } else {
                 let children = self.descend(transition, visits, cluster);
-                self.found.steps.push(Step { times: transition.times, network, children });
+                self.found.steps.push(Step { times: transition.times, noc, children });
             }
         });
         let steps = first..self.found.steps.len() as u32;
@@ -225,28 +226,26 @@ impl Census<'_> {
     }
 
     /// Adds what `visits` steps of a class move; gives how long that takes.
-    fn count(&mut self, step: &Transition, visits: u64, cluster: &Cluster) -> NetworkTime {
-        let (network, spatial) = (cluster.network(), cluster.spatial());
+    fn count(&mut self, step: &Transition, visits: u64, cluster: &Cluster) -> TransferTime {
+        let (noc, spatial) = (cluster.noc(), cluster.spatial());
         let works = step.unit.phase != Phase::Flush;
         let moved = if works {
-            ingress(self.nest, network, step, spatial)
+            ingress(self.nest, noc, step, spatial)
         } else {
-            [Movement::default(); 2]
+            PerOperand::<Movement>::default()
         };
-        let sums = egress(step, spatial, network.reduce);
+        let sums = egress(step, spatial, noc.reduce);
         let counts = &mut self.counts;
-        for (tensor, moved) in moved.iter().enumerate() {
-            counts.sent[tensor] += visits * moved.sent;
-            counts.delivered[tensor] += visits * moved.delivered;
-            counts.forwarded[tensor] += visits * moved.forwarded;
-        }
+        counts.sent += moved.map(|tensor| visits * tensor.sent);
+        counts.delivered += moved.map(|tensor| visits * tensor.delivered);
+        counts.forwarded += moved.map(|tensor| visits * tensor.forwarded);
         counts.left += visits * sums.left;
         counts.arrived += visits * sums.arrived;
         counts.steps += if works { visits } else { 0 };
         counts.active += visits * u64::from(step.units);
         self.walk.transitions += 1;
         let sent = moved.map(|tensor| tensor.sent);
-        network_time(network, &self.machine.widths, step.unit.phase, sent, sums)
+        transfer_time(noc, &self.machine.widths, step.unit.phase, sent, sums)
     }
 
     /// Counts the work of PEs; gives the time of the slowest one (4.7).
@@ -283,7 +282,7 @@ impl Census<'_> {
         for index in (0..end).rev() {
             let Range { start, end } = self.found.nodes[index].steps;
             let steps = &self.found.steps[start as usize..end as usize];
-            let times = steps.iter().map(|step| step.network.with(self.slowest(step), step.times));
+            let times = steps.iter().map(|step| step.noc.with(self.slowest(step), step.times));
             self.found.nodes[index].time = times.fold(Time::default(), Time::plus);
         }
     }
@@ -298,37 +297,37 @@ impl Census<'_> {
 }
 
 /// Time of the network in a step that sends so many inputs and weights (4.8, 4.9).
-fn network_time(
-    network: &Network,
+fn transfer_time(
+    noc: &NocLevel,
     widths: &Widths,
     phase: Phase,
-    [inputs, weights]: [u64; 2],
+    sent: PerOperand<u64>,
     sums: Egress,
-) -> NetworkTime {
-    let exposes_latency = phase != Phase::Warm || network.step_latency;
-    let latency = if exposes_latency { u64::from(network.latency) } else { 0 };
+) -> TransferTime {
+    let exposes_latency = phase != Phase::Warm || noc.step_latency;
+    let latency = if exposes_latency { u64::from(noc.latency) } else { 0 };
     let delay = |bytes: u64, bandwidth: Bandwidth| match bytes {
         0 => 0,
         bytes => latency + bandwidth.cycles(bytes),
     };
-    let inputs = inputs * u64::from(widths.input);
-    let weights = weights * u64::from(widths.weight);
-    let own = network.weights.unwrap_or(network.down);
-    let fill = match (network.single_weights, network.weights) {
-        (true, _) => delay(inputs, network.down),
-        (false, Some(own)) => delay(inputs, network.down).max(delay(weights, own)),
-        (false, None) => delay(inputs + weights, network.down),
+    let inputs = sent.input * u64::from(widths.input);
+    let weights = sent.weight * u64::from(widths.weight);
+    let own = noc.weights.unwrap_or(noc.down);
+    let fill = match (noc.single_weights, noc.weights) {
+        (true, _) => delay(inputs, noc.down),
+        (false, Some(own)) => delay(inputs, noc.down).max(delay(weights, own)),
+        (false, None) => delay(inputs + weights, noc.down),
     };
-    let exposed = if network.single_weights && weights > 0 {
-        u64::from(network.latency) + own.cycles(weights)
+    let exposed = if noc.single_weights && weights > 0 {
+        u64::from(noc.latency) + own.cycles(weights)
     } else {
         0
     };
-    let drain = delay(sums.arrived * u64::from(widths.partial_sum), network.up);
+    let drain = delay(sums.arrived * u64::from(widths.partial_sum), noc.up);
     match phase {
-        Phase::Cold => NetworkTime { alone: exposed + fill, beside: 0 },
-        Phase::Warm => NetworkTime { alone: exposed, beside: fill.max(drain) },
-        Phase::Flush => NetworkTime { alone: drain, beside: 0 },
+        Phase::Cold => TransferTime { alone: exposed + fill, beside: 0 },
+        Phase::Warm => TransferTime { alone: exposed, beside: fill.max(drain) },
+        Phase::Flush => TransferTime { alone: drain, beside: 0 },
     }
 }
 
@@ -337,21 +336,22 @@ impl Walk {
     pub(super) fn derive(&mut self, nest: &Nest, mapping: &Mapping, machine: &Machine) {
         let mut above = outputs(nest.extents());
         let mut extents = *nest.extents();
-        let Widths { input, weight, partial_sum, .. } = machine.widths;
         for (counts, level) in self.levels.iter_mut().zip(mapping.levels()) {
             counts.accumulated = counts.arrived.saturating_sub(above);
             above = counts.left;
             extents = level.unit_extents(&extents);
             let footprints = nest.footprints(&extents);
-            counts.unit_bytes = 2 * bytes(footprints, [input, weight, partial_sum]);
+            counts.unit_bytes = 2 * bytes(footprints, &machine.widths);
         }
         self.pe_accumulations = self.pe_outputs.saturating_sub(above);
     }
 }
 
-/// Bytes of so many elements of so many bytes each.
-fn bytes(elements: [u64; 3], widths: [u32; 3]) -> u64 {
-    elements.iter().zip(widths).map(|(elements, width)| elements * u64::from(width)).sum()
+/// Bytes on chip of these elements, with outputs as partial sums.
+fn bytes(elements: PerTensor<u64>, widths: &Widths) -> u64 {
+    elements.input * u64::from(widths.input)
+        + elements.weight * u64::from(widths.weight)
+        + elements.output * u64::from(widths.partial_sum)
 }
 
 /// Whether 64 bits hold every count and time of a mapping: no step of a unit moves more than its
@@ -360,9 +360,10 @@ fn bytes(elements: [u64; 3], widths: [u32; 3]) -> u64 {
 pub(super) fn is_countable(nest: &Nest, mapping: &Mapping, machine: &Machine) -> bool {
     let hulls = nest.compact().iter().map(|steps| u128::from(steps.stride.max(steps.dilation)));
     let Widths { input, weight, partial_sum, output } = machine.widths;
-    let factors = [input, weight, partial_sum, output].into_iter().chain(machine.l2_copies);
+    let factors =
+        [input, weight, partial_sum, output].into_iter().chain(machine.shared_copies.into_array());
     let largest = factors.fold(1, u32::max);
-    let latencies = machine.networks.iter().map(|network| u128::from(network.latency));
+    let latencies = machine.noc_levels.iter().map(|noc| u128::from(noc.latency));
     let latency = latencies.sum::<u128>() + u128::from(machine.dram_latency) + 1;
     let widest = u128::from(largest) * u128::from(largest);
     let moved = hulls.product::<u128>().saturating_mul(widest).saturating_mul(16);

@@ -2,7 +2,7 @@
 //! input axes, units and bandwidth of every level, missing maps filled in.
 
 use crate::dataflow::{Axis, ClusterLevel, Dataflow, Directive, Mapping};
-use crate::hardware::{Accelerator, Noc};
+use crate::hardware::Accelerator;
 use crate::model::{ConvKind, ConvShape};
 
 use super::super::Infeasible;
@@ -223,18 +223,14 @@ impl LevelTemplate {
 ///
 /// Quirk 2: the list of bandwidths, which is written outermost first, is used from its other end.
 fn level_bandwidths(accelerator: &Accelerator) -> Result<impl Iterator<Item = i64>, Infeasible> {
-    let Noc { bandwidth, .. } = &accelerator.noc;
+    let noc = &accelerator.noc;
     let levels = accelerator.dataflow.levels().len();
-    let (last, available) = match bandwidth.last() {
-        Some(&last) => (last, bandwidth.len() + 3),
-        None => (1, 0),
-    };
+    let available = noc.levels().len() + 3;
     if levels > available {
         return Err(Infeasible::TooManyLevels { levels, available });
     }
-    let listed = move |index| bandwidth.get(index).copied().unwrap_or(last);
     let signed = |bandwidth| i64::try_from(bandwidth).unwrap_or(i64::MAX);
-    Ok((0..levels).rev().map(move |index| signed(listed(index))))
+    Ok((0..levels).rev().map(move |index| signed(noc.level(index).bandwidth)))
 }
 
 /// A directive as the artifact's files have it.

@@ -146,8 +146,8 @@ impl LayerCounts {
             output.down_writes,
         ];
         let add = |weight: f64| move |sum: f64, count: i64| sum + count as f64 * weight;
-        let sum = l2.into_iter().fold(0.0, add(table.l2_per_mac));
-        let sum = l1.into_iter().fold(sum, add(table.l1_per_mac));
+        let sum = l2.into_iter().fold(0.0, add(table.shared_memory_per_mac));
+        let sum = l1.into_iter().fold(sum, add(table.scratchpad_per_mac));
         (sum + self.partial_sums as f64) * table.mac_nj
     }
 }

@@ -145,7 +145,7 @@ fn cost(
         return Err(Infeasible::BelowZero { quantity: "energy" });
     }
     let [dram_bytes, noc_bytes] = counts.traffic();
-    let dram_cycles = dram_bytes.div_ceil(accelerator.memory.offchip_bandwidth);
+    let dram_cycles = dram_bytes.div_ceil(accelerator.memory.dram_bandwidth);
     let hidden_cycles = cycles.min(dram_cycles);
     Ok(LayerCost { cycles, energy_nj, dram_bytes, noc_bytes, hidden_cycles })
 }

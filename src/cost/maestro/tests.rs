@@ -4,9 +4,9 @@
 use std::sync::Arc;
 
 use crate::dataflow::{Axis, ClusterLevel, Dataflow, Directive, Size};
-use crate::hardware::{Accelerator, ByteEnergy, Datapath, EnergyTable, Memory, Noc};
+use crate::hardware::{Accelerator, Memory, Noc, NocLevel};
 use crate::model::{ConvKind, ConvShape};
-use crate::units::{Bytes, ClockRate};
+use crate::units::Bytes;
 
 use super::cases::{self, Case, Cases, SpatialEdge};
 use super::delay;
@@ -30,17 +30,10 @@ fn elaboration(levels: &[(Option<u32>, &[Directive])], pes: u32) -> Elaboration 
         directives: directives.to_vec(),
     };
     let levels = levels.iter().map(level).collect();
-    let accelerator = Accelerator {
-        name: "hand".into(),
-        dataflow: Arc::new(Dataflow::new("hand", levels).unwrap()),
-        pes,
-        clock: ClockRate::GHZ,
-        noc: Noc::new(vec![128]),
-        memory: Memory::new(Bytes::new(1), Bytes::new(1), 1),
-        datapath: Datapath::default(),
-        byte_energy: ByteEnergy::default(),
-        energy: EnergyTable { mac_nj: 1.0, l1_per_mac: 1.0, l2_per_mac: 1.0, dram_per_mac: 1.0 },
-    };
+    let dataflow = Arc::new(Dataflow::new("hand", levels).unwrap());
+    let memory = Memory::new(Bytes::new(1), Bytes::new(1), 1);
+    let noc = Noc::uniform(NocLevel::new(128));
+    let accelerator = Accelerator::new("hand", dataflow, pes, noc, memory);
     Elaboration::new(&accelerator).unwrap()
 }
 

@@ -173,8 +173,8 @@ fn sum(runs: &[Replication], policy: usize, column: &str) -> f64 {
 
 fn miss_ratio(all: &[&[Replication]], policy: usize) -> f64 {
     let ratio = |runs: &&[Replication]| {
-        let released = sum(runs, policy, "released");
-        (released > 0.0).then(|| sum(runs, policy, "missed") / released)
+        let requests = sum(runs, policy, "requests");
+        (requests > 0.0).then(|| sum(runs, policy, "missed") / requests)
     };
     Summary::of(all.iter().filter_map(ratio)).mean
 }

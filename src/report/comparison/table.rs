@@ -9,16 +9,8 @@ use super::{Ranking, Standing};
 /// adjusted for the number of policies, miss ratio, energy, gap to the upper bound and wins.
 pub fn table(ranking: &Ranking, style: Style) -> String {
     let measure = ranking.measure.name();
-    let header = [
-        "scheduler",
-        measure,
-        "behind the best",
-        "p (Holm)",
-        "miss ratio",
-        "energy mJ",
-        "gap",
-        "wins",
-    ];
+    let header =
+        ["scheduler", measure, "difference", "p (Holm)", "miss ratio", "energy mJ", "gap", "wins"];
     let mut table = new_table(style, &header, 1);
     for standing in &ranking.standings {
         table.add_row(cells(standing, style));
@@ -36,8 +28,9 @@ pub fn table(ranking: &Ranking, style: Style) -> String {
 
 /// What the columns are.
 const LEGEND: &str = "\
-    +- half of the 95 % interval over replications; p: paired t-test against the best, adjusted by Holm\n\
-    gap: what is missing to the bound; wins: configurations with the highest mean, ties included\n";
+    +- half of the 95 % interval over replications; difference: to the best scheduler\n\
+    p: paired t-test against the best scheduler, adjusted by Holm\n\
+    gap: share of the bound that is missing; wins: configurations with the highest mean, ties included\n";
 
 /// What was played, and whether once.
 fn counts(ranking: &Ranking) -> String {

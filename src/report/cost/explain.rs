@@ -5,10 +5,10 @@ use std::fmt::Write as _;
 use crate::cost::Infeasible;
 use crate::cost::loop_nest::nest::{Axis, outputs, weights};
 use crate::cost::loop_nest::{
-    Evaluation, LevelCounts, NestReport, Start, StepClass, nests_in_place, step_classes,
+    Evaluation, LevelCounts, NestReport, Start, StepClass, nests_of_layer, step_classes,
 };
 use crate::hardware::Accelerator;
-use crate::model::Network;
+use crate::model::{Network, PerTensor, TensorRole};
 use crate::report::table::{Style, new_table, render};
 
 /// Classes of steps of a level that are shown, the most frequent ones.
@@ -31,7 +31,7 @@ pub fn explain_layer(
 ) -> Result<String, Infeasible> {
     let name = &network.layers()[layer].name;
     let operator = &network.layers()[layer].operator;
-    let nests = nests_in_place(network, layer, accelerator)?;
+    let nests = nests_of_layer(network, layer, accelerator)?;
     let mut text = format!(
         "{name} of {} on {}: {}, {} MACs\n",
         network.name(),
@@ -68,7 +68,7 @@ fn explain_nest(report: &NestReport, style: Style) -> String {
 fn extents(report: &NestReport) -> String {
     let nest = &report.nest;
     let extents: Vec<_> =
-        Axis::ALL.iter().map(|&axis| format!("{} {}", name(axis), nest.extent(axis))).collect();
+        Axis::ALL.iter().map(|&axis| format!("{axis} {}", nest.extent(axis))).collect();
     let [rows, columns] = nest.windows();
     let all = nest.extents();
     format!(
@@ -88,13 +88,6 @@ fn extents(report: &NestReport) -> String {
         weights(all),
         outputs(all),
     )
-}
-
-fn name(axis: Axis) -> String {
-    match axis {
-        Axis::Y | Axis::X => format!("{axis:?}'"),
-        axis => format!("{axis:?}"),
-    }
 }
 
 /// What every level does: its loops and the boxes that it hands to its units.
@@ -117,7 +110,7 @@ fn levels(report: &NestReport, style: Style) -> String {
         let cut: Vec<_> = Axis::ALL
             .into_iter()
             .filter(|&axis| unit[axis as usize] > 1)
-            .map(|axis| format!("{}{}", name(axis), unit[axis as usize]))
+            .map(|axis| format!("{axis}{}", unit[axis as usize]))
             .collect();
         let loops: Vec<_> = level
             .loops()
@@ -125,7 +118,7 @@ fn levels(report: &NestReport, style: Style) -> String {
             .map(|map| {
                 let trips = map.chunks(entering[map.axis as usize]);
                 let kind = if map.spatial { "side by side" } else { "in turn" };
-                format!("{} x {}{} {kind}", trips, name(map.axis), map.size)
+                format!("{trips} x {}{} {kind}", map.axis, map.size)
             })
             .collect();
         let or = |list: Vec<String>, none: &str, by: &str| {
@@ -167,11 +160,11 @@ fn traffic(report: &NestReport, style: Style) -> String {
         let [down, up] = network_cycles(report, index, counts).map(|it| it / clusters);
         clusters *= u64::from(report.mapping.levels()[index].units());
         let cells = [
-            sent[0],
-            delivered[0],
-            sent[1],
-            delivered[1],
-            forwarded[0] + forwarded[1],
+            sent.input,
+            delivered.input,
+            sent.weight,
+            delivered.weight,
+            forwarded.input + forwarded.weight,
             *left,
             *arrived,
             *accumulated,
@@ -187,10 +180,10 @@ fn traffic(report: &NestReport, style: Style) -> String {
 
 /// Cycles of a network that moves what all those of a level do, downward and upward.
 fn network_cycles(report: &NestReport, level: usize, counts: &LevelCounts) -> [u64; 2] {
-    let network = report.machine.network(level);
+    let network = report.machine.noc_level(level);
     let widths = &report.machine.widths;
-    let inputs = counts.sent[0] * u64::from(widths.input);
-    let weights = counts.sent[1] * u64::from(widths.weight);
+    let inputs = counts.sent.input * u64::from(widths.input);
+    let weights = counts.sent.weight * u64::from(widths.weight);
     let down = match network.weights {
         Some(own) => network.down.cycles(inputs).max(own.cycles(weights)),
         None => network.down.cycles(inputs + weights),
@@ -236,11 +229,11 @@ fn step_row(class: &StepClass) -> Vec<String> {
     let numbers = [
         class.times,
         class.units.into(),
-        class.sent[0],
-        class.sent[1],
+        class.sent.input,
+        class.sent.weight,
         class.arrived,
-        class.network_cycles[0],
-        class.network_cycles[1],
+        class.down_cycles,
+        class.up_cycles,
         class.pe_cycles,
     ];
     let mut row = vec![class.level.to_string(), start.to_string()];
@@ -250,28 +243,30 @@ fn step_row(class: &StepClass) -> Vec<String> {
 
 /// What the L2 holds, and what DRAM moves because of that.
 fn memory(report: &NestReport) -> String {
-    let dram = &report.evaluation.dram;
+    let plan = &report.evaluation.memory;
+    let dram = &plan.dram;
     let loops = report.mapping.levels()[0].loops();
-    let names = ["inputs", "weights", "outputs"];
-    let holds: Vec<_> = (0..3)
+    let names = PerTensor { input: "inputs", weight: "weights", output: "outputs" };
+    let holds: Vec<_> = TensorRole::ALL
+        .into_iter()
         .map(|tensor| {
-            let what = match (report.machine.resident[tensor], dram.depths[tensor]) {
+            let what = match (report.machine.resident[tensor], plan.depths[tensor]) {
                 (true, _) => "resident".into(),
                 (false, 0) => "whole".into(),
                 (false, depth) => match loops.get(depth - 1) {
-                    Some(map) => format!("a tile inside the loop over {}", name(map.axis)),
+                    Some(map) => format!("a tile inside the loop over {}", map.axis),
                     None => "a tile".into(),
                 },
             };
             format!("{} {what}", names[tensor])
         })
         .collect();
-    let capacity = report.machine.l2_bytes.map_or("any".into(), |bytes| bytes.to_string());
-    let fits = if dram.fits { "" } else { "; it does NOT fit" };
+    let capacity = report.machine.shared_bytes.map_or("any".into(), |bytes| bytes.to_string());
+    let fits = if plan.fits { "" } else { "; it does NOT fit" };
     format!(
         "L2          {} of {capacity} bytes: {}{fits}\n\
          DRAM        {} bytes of inputs, {} of weights, {} of partial sums read; {} written\n",
-        dram.l2_bytes,
+        plan.shared_bytes,
         holds.join(", "),
         dram.inputs_read,
         dram.weights_read,

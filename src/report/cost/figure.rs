@@ -18,9 +18,9 @@ type Part = (&'static str, fn(&Explanation) -> f64);
 const ENERGY: [Part; 8] = [
     ("MAC", |it| joules(it, "energy_mac_pJ")),
     ("register", |it| joules(it, "energy_reg_pJ")),
-    ("L1", |it| joules(it, "energy_l1_pJ")),
+    ("scratchpad", |it| joules(it, "energy_scratchpad_pJ")),
     ("cluster", |it| joules(it, "energy_cluster_pJ")),
-    ("L2", |it| joules(it, "energy_l2_pJ")),
+    ("shared memory", |it| joules(it, "energy_shared_pJ")),
     ("NoC", |it| joules(it, "energy_noc_pJ")),
     ("DRAM", |it| joules(it, "energy_dram_pJ")),
     ("leakage", |it| joules(it, "energy_leak_pJ")),
@@ -116,7 +116,7 @@ impl CostReport {
             let peak =
                 u64::from(accelerator.pes) * u64::from(accelerator.datapath.macs_per_pe_cycle);
             add(&mut peaks, "all PEs", peak as f64);
-            add(&mut bandwidths, "DRAM", accelerator.memory.offchip_bandwidth as f64);
+            add(&mut bandwidths, "DRAM", accelerator.memory.dram_bandwidth as f64);
         }
         let series = (0..self.variants.len()).map(|variant| PointSeries {
             name: self.label(&self.variants[variant]),

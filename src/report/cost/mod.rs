@@ -272,9 +272,7 @@ fn object(columns: &[&str], row: Vec<Quantity>) -> Value {
 /// What identifies a layer: the cells in front of those that the models report.
 fn head(network: &Network, variant: &Variant, layer: usize) -> Vec<Quantity> {
     let accelerator = &variant.accelerator;
-    let bandwidth = &accelerator.noc.bandwidth;
-    let top = bandwidth.first().copied().unwrap_or(0);
-    let column = bandwidth.get(1).copied().unwrap_or(top);
+    let [top, column] = [0, 1].map(|level| accelerator.noc.level(level).bandwidth);
     let text = |text: &str| Quantity::Text(text.to_string());
     let count = |count: u64| Quantity::Count(i64::try_from(count).unwrap_or(i64::MAX));
     let operator = &network.layers()[layer].operator;

@@ -15,7 +15,7 @@ impl CostReport {
         let mut header =
             vec!["layer", "type", "K", "C", "Y", "X", "R", "S", "MMAC", "cycles", "MAC/PE/cycle"];
         if bounded {
-            header.extend(["bound", "L2 KiB", "DRAM KiB", "energy uJ", "of it DRAM"]);
+            header.extend(["bound", "shared KiB", "DRAM KiB", "energy uJ", "of it DRAM"]);
         } else {
             header.push("energy uJ");
         }

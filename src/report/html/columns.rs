@@ -64,20 +64,19 @@ pub(super) const RUNS: &[Column] = &[
     column("seed", "Seed", Kind::Word),
     column("replication", "Replication", Kind::Word),
     column("score", "Score", Kind::Bar)
-        .means("Definition 15: sum of inference scores over released frames, times QoE"),
+        .means("Definition 15: sum of inference scores over requested frames, times QoE"),
     column("realtime", "Real time", Kind::Score)
         .means("Definition 10, mean over executed requests"),
     column("energy", "Energy", Kind::Score).means("Definition 11, mean over executed requests"),
     column("accuracy", "Accuracy", Kind::Score).means("Definition 12, mean over executed requests"),
-    column("qoe", "QoE", Kind::Score).means("Definition 13: executed part of the released frames"),
+    column("qoe", "QoE", Kind::Score).means("Definition 13: executed part of the requested frames"),
     column("score_executed_mean", "Score, executed mean", Kind::Score)
         .means("Section 3.7: mean over executed frames, times QoE"),
-    column("released", "Released", Kind::Count).means("Requests that were due"),
+    column("requests", "Requests", Kind::Count).means("Requests that the sensors asked for"),
     column("executed", "Executed", Kind::Count)
         .means("Requests that ran to completion, on time or late"),
     column("dropped", "Dropped", Kind::Count).means("Requests that never finished"),
-    column("deadline_misses", "Late", Kind::Count)
-        .means("Executed requests that ended after their deadline"),
+    column("late", "Late", Kind::Count).means("Executed requests that ended after their deadline"),
     column("not_triggered", "Not triggered", Kind::Count)
         .means("Requests that their upstream result did not ask for"),
     column("energy_mj", "Energy [mJ]", Kind::Millijoules).means("Energy of all executions"),

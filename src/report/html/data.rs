@@ -56,7 +56,7 @@ struct Requests {
     outcome: Vec<u32>,
     reason: Vec<u32>,
     cause: Vec<u32>,
-    pieces: Vec<u32>,
+    segments: Vec<u32>,
     counted: Vec<u32>,
     energy: Vec<u32>,
     scores: [Vec<Option<u32>>; 4],
@@ -140,7 +140,7 @@ fn requests(runs: &[Run]) -> Requests {
         outcome: all.iter().map(|request| request.outcome).collect(),
         reason: all.iter().map(|request| request.reason).collect(),
         cause: all.iter().map(|request| request.cause).collect(),
-        pieces: all.iter().map(|request| request.pieces).collect(),
+        segments: all.iter().map(|request| request.segments).collect(),
         counted: all.iter().map(|request| request.counted).collect(),
         energy: all.iter().map(|request| request.energy).collect(),
         scores: [0, 1, 2, 3].map(|index| {

@@ -24,6 +24,8 @@ mod rows;
 
 use thiserror::Error;
 
+use crate::renamed::Renamed;
+
 use results::Results;
 
 /// One file of a results folder.
@@ -69,6 +71,8 @@ pub struct Page {
     pub n_runs: usize,
     /// Requests of all runs.
     pub n_requests: usize,
+    /// Columns of the folder that have the name of an earlier version.
+    pub renamed: Vec<Renamed>,
 }
 
 impl ReadError {
@@ -94,5 +98,10 @@ pub fn page(folder: &Folder<'_>) -> Result<Page, ReadError> {
         .map_err(|error| error.in_folder_of(&provenance.version))?;
     let n_requests = results.runs.iter().map(|run| run.requests.len()).sum();
     let data = data::pack(&results, &provenance);
-    Ok(Page { html: page::RUNS.fill(&data), n_runs: results.runs.len(), n_requests })
+    Ok(Page {
+        html: page::RUNS.fill(&data),
+        n_runs: results.runs.len(),
+        n_requests,
+        renamed: results.renamed,
+    })
 }

@@ -3,6 +3,8 @@
 use std::collections::HashMap;
 use std::hash::Hash;
 
+use crate::column;
+use crate::renamed::Renamed;
 use crate::report::csv::LABEL;
 use crate::score::{Counts, Score};
 use crate::units::{Millijoules, SimTime};
@@ -49,16 +51,18 @@ fn label<'a>(row: &Row<'a>) -> [&'a str; LABEL.len()] {
 }
 
 /// Columns of a request that earlier versions did not write.
-const PIECES: &str = "pieces";
+const SEGMENTS: &str = "segments";
 const COUNTED: &str = "counted";
 
 /// Everything, runs in the order of `scores.csv`.
 pub(super) struct Results {
     pub(super) runs: Vec<Run>,
-    /// Accelerators, outcomes, reasons, causes, pieces and whether a request counts.
+    /// Accelerators, outcomes, reasons, causes, segments and whether a request counts.
     pub(super) names: Distinct<Box<str>>,
     /// Energies and scores of requests, as their bits.
     pub(super) numbers: Distinct<u64>,
+    /// Columns that have the name of an earlier version, each once.
+    pub(super) renamed: Vec<Renamed>,
 }
 
 /// One run.
@@ -96,8 +100,8 @@ pub(super) struct Request {
     pub(super) reason: u32,
     /// Index into the names.
     pub(super) cause: u32,
-    /// Index into the names: when and where its pieces ran.
-    pub(super) pieces: u32,
+    /// Index into the names: when and where its segments ran.
+    pub(super) segments: u32,
     /// Index into the names: whether it counts in the scores, `yes` or `no`.
     pub(super) counted: u32,
     /// Index into the numbers \[mJ\].
@@ -151,13 +155,17 @@ struct Reading {
 
 impl Reading {
     fn new() -> Self {
-        let results =
-            Results { runs: Vec::new(), names: Distinct::new(), numbers: Distinct::new() };
+        let results = Results {
+            runs: Vec::new(),
+            names: Distinct::new(),
+            numbers: Distinct::new(),
+            renamed: Vec::new(),
+        };
         Self { results, by_label: HashMap::new(), by_name: Vec::new(), last: 0 }
     }
 
     fn scores(&mut self, source: Source<'_>, provenance: &Provenance) -> Result<(), ReadError> {
-        rows::each(source, &score_columns(), |row| {
+        let renamed = rows::each(source, &score_columns(), |row| {
             let label = label(row).map(Box::from);
             if self.by_label.insert(label.clone(), self.results.runs.len()).is_some() {
                 return Err(row.problem(format!("run {} is there twice", spoken(&label))));
@@ -167,6 +175,7 @@ impl Reading {
             self.by_name.push(HashMap::new());
             Ok(())
         })?;
+        self.note(renamed);
         match (self.results.runs.len() as u64, provenance.n_feasible) {
             (0, _) => Err(problem_at_end(source, "the table has no rows")),
             (found, expected) if found == expected => Ok(()),
@@ -181,7 +190,7 @@ impl Reading {
 
     fn models(&mut self, source: Source<'_>) -> Result<(), ReadError> {
         let columns = [&score_columns()[..], &["model", "network"]].concat();
-        rows::each(source, &columns, |row| {
+        let renamed = rows::each(source, &columns, |row| {
             let run = self.run(row)?;
             let name = row.text("model");
             let models = &mut self.results.runs[run].models;
@@ -192,16 +201,27 @@ impl Reading {
             models.push(Model { name: name.into(), network, score: score(row)? });
             Ok(())
         })?;
+        self.note(renamed);
         self.complete(source, |run| !run.models.is_empty())
+    }
+
+    /// Remembers columns that have an earlier name.
+    fn note(&mut self, renamed: Vec<Renamed>) {
+        let known = &mut self.results.renamed;
+        for change in renamed {
+            if !known.contains(&change) {
+                known.push(change);
+            }
+        }
     }
 
     fn inferences(&mut self, source: Source<'_>) -> Result<(), ReadError> {
         let mut n_requests = 0;
         let header = source.text.lines().next().unwrap_or_default();
-        let has = |name: &&str| header.split(',').any(|column| column == *name);
-        let later: Vec<_> = [PIECES, COUNTED].into_iter().filter(has).collect();
+        let has = |name: &&str| header.split(',').any(|column| column::current(column) == *name);
+        let later: Vec<_> = [SEGMENTS, COUNTED].into_iter().filter(has).collect();
         let columns = [&LABEL[..], &REQUEST, &later].concat();
-        rows::each(source, &columns, |row| {
+        let renamed = rows::each(source, &columns, |row| {
             n_requests += 1;
             if n_requests > MAX_REQUESTS {
                 let message =
@@ -209,12 +229,13 @@ impl Reading {
                 return Err(row.problem(message));
             }
             let run = self.run(row)?;
-            let pieces = if later.contains(&PIECES) { pieces(row)? } else { "" };
+            let segments = if later.contains(&SEGMENTS) { segments(row)? } else { "" };
             let counted = if later.contains(&COUNTED) { counted(row)? } else { "" };
-            let request = self.request(run, row, [pieces, counted])?;
+            let request = self.request(run, row, [segments, counted])?;
             self.results.runs[run].requests.push(request);
             Ok(())
         })?;
+        self.note(renamed);
         // Frames of a warm-up are executed, but not counted.
         self.complete(source, |run| run.n_executed() >= run.score.counts.executed)
     }
@@ -251,7 +272,7 @@ impl Reading {
         &mut self,
         run: usize,
         row: &Row<'_>,
-        [pieces, counted]: [&str; 2],
+        [segments, counted]: [&str; 2],
     ) -> Result<Request, ReadError> {
         let model = row.text("model");
         let model = *self.by_name[run].get(model).ok_or_else(|| {
@@ -270,7 +291,7 @@ impl Reading {
             outcome: names.index(row.text("outcome").into()),
             reason: names.index(row.text("reason").into()),
             cause: names.index(row.text("cause").into()),
-            pieces: names.index(pieces.into()),
+            segments: names.index(segments.into()),
             counted: names.index(counted.into()),
             energy: numbers.index(row.number("energy_mj")?.to_bits()),
             scores: scores.map(|scores| scores.map(|score| numbers.index(score.to_bits()))),
@@ -317,17 +338,17 @@ fn counted<'a>(row: &Row<'a>) -> Result<&'a str, ReadError> {
     }
 }
 
-/// Pieces such as `0.0-1.5 WS-0; 2.0-2.25 OS-1`, checked to be that.
-fn pieces<'a>(row: &Row<'a>) -> Result<&'a str, ReadError> {
+/// Segments such as `0.0-1.5 WS-0; 2.0-2.25 OS-1`, checked to be that.
+fn segments<'a>(row: &Row<'a>) -> Result<&'a str, ReadError> {
     let is_time = |text: &str| text.parse().is_ok_and(|ms: f64| ms.is_finite());
-    let is_piece = |piece: &str| {
-        let times = piece.split_once(' ').and_then(|(times, _)| times.split_once('-'));
+    let is_segment = |segment: &str| {
+        let times = segment.split_once(' ').and_then(|(times, _)| times.split_once('-'));
         times.is_some_and(|(start, end)| is_time(start) && is_time(end))
     };
-    match row.text(PIECES) {
+    match row.text(SEGMENTS) {
         "" => Ok(""),
-        text if text.split("; ").all(is_piece) => Ok(text),
-        _ => Err(row.refusal(PIECES, "list of pieces, `start-end accelerator; ...`")),
+        text if text.split("; ").all(is_segment) => Ok(text),
+        _ => Err(row.refusal(SEGMENTS, "list of segments, `start-end accelerator; ...`")),
     }
 }
 
@@ -351,11 +372,11 @@ fn score(row: &Row<'_>) -> Result<Score, ReadError> {
         *value = row.number(column)?;
     }
     let counts = Counts {
-        released: row.count("released")?,
+        requests: row.count("requests")?,
         executed: row.count("executed")?,
         dropped: row.count("dropped")?,
         not_triggered: row.count("not_triggered")?,
-        deadline_misses: row.count("deadline_misses")?,
+        late: row.count("late")?,
         energy: Millijoules::new(row.number("energy_mj")?),
     };
     Ok(Score::of_values(values, counts))

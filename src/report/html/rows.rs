@@ -4,6 +4,9 @@ use csv::StringRecord;
 
 use crate::units::{SimSpan, SimTime};
 
+use crate::column;
+use crate::renamed::Renamed;
+
 use super::{ReadError, Source};
 
 /// One row of a table.
@@ -16,7 +19,8 @@ pub(super) struct Row<'a> {
     before: usize,
 }
 
-/// Hands every row of a table to `take`. Columns come in any order; further ones are ignored.
+/// Gives every row of a table to `take`, and returns the columns that have the name of an earlier
+/// version. Columns come in any order; further ones are ignored.
 ///
 /// # Errors
 ///
@@ -25,10 +29,10 @@ pub(super) fn each(
     source: Source<'_>,
     columns: &[&'static str],
     mut take: impl FnMut(&Row<'_>) -> Result<(), ReadError>,
-) -> Result<(), ReadError> {
+) -> Result<Vec<Renamed>, ReadError> {
     let mut reader = csv::ReaderBuilder::new().flexible(true).from_reader(source.text.as_bytes());
     let header = reader.headers().expect("the text is UTF-8").clone();
-    let columns = positions(source, &header, columns)?;
+    let (columns, renamed) = positions(source, &header, columns)?;
     let mut cells = StringRecord::new();
     while reader.read_record(&mut cells).expect("the text is UTF-8 and rows may be uneven") {
         let before = cells.position().map_or(0, |position| position.byte());
@@ -40,23 +44,35 @@ pub(super) fn each(
         take(&Row { cells: &cells, columns: &columns, source, before })?;
     }
     if source.text.ends_with('\n') {
-        return Ok(());
+        return Ok(renamed);
     }
     let last_line = source.text.rfind('\n').map_or(0, |newline| newline + 1);
     Err(problem(source, last_line, "the last line has no end; the file was cut off"))
 }
 
+/// Names and positions of `columns`, some of which may have the name of an earlier version.
+type Positions = (Vec<(&'static str, usize)>, Vec<Renamed>);
+
 fn positions(
     source: Source<'_>,
     header: &StringRecord,
     columns: &[&'static str],
-) -> Result<Vec<(&'static str, usize)>, ReadError> {
-    let position = |column: &&'static str| {
-        let found = header.iter().position(|name| name == *column);
-        let found = found.ok_or_else(|| problem(source, 0, format!("no column `{column}`")))?;
-        Ok((*column, found))
+) -> Result<Positions, ReadError> {
+    let mut renamed = Vec::new();
+    let place = |name: &str| header.iter().position(|it| it == name);
+    let mut position = |name: &&'static str| {
+        let old = || {
+            let change = column::change_to(name)?;
+            let found = place(change.old)?;
+            renamed.push(change);
+            Some(found)
+        };
+        let found = place(name).or_else(old);
+        let found = found.ok_or_else(|| problem(source, 0, format!("no column `{name}`")))?;
+        Ok((*name, found))
     };
-    columns.iter().map(position).collect()
+    let positions = columns.iter().map(&mut position).collect::<Result<_, _>>()?;
+    Ok((positions, renamed))
 }
 
 /// A problem in the first line from `byte` on that is not empty.

@@ -34,11 +34,11 @@ pub const MEASURES: [Measure; 12] = [
     score("qoe", "QoE score"),
     score("score", "Overall score"),
     score("score_executed_mean", "Score by executed mean"),
-    count("released", "Released frames", Better::Higher),
+    count("requests", "Released frames", Better::Higher),
     count("executed", "Executed frames", Better::Higher),
     count("dropped", "Dropped frames", Better::Lower),
     count("not_triggered", "Frames not triggered", Better::Lower),
-    count("deadline_misses", "Late frames", Better::Lower),
+    count("late", "Late frames", Better::Lower),
     Measure { column: "energy_mj", label: "Energy", unit: "J", scale: 1e-3, better: Better::Lower },
 ];
 

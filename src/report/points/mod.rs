@@ -21,6 +21,9 @@ use std::io::Read;
 
 use thiserror::Error;
 
+use crate::column;
+use crate::renamed::Renamed;
+
 use super::rows::CHECK;
 
 /// Columns that say nothing about a run.
@@ -42,6 +45,8 @@ pub struct PointTable {
     design_of: Vec<usize>,
     /// First row of every design, in the order of the rows.
     designs: Vec<usize>,
+    /// Columns that have the name of an earlier version.
+    renamed: Vec<Renamed>,
 }
 
 /// A column of settings.
@@ -143,7 +148,8 @@ impl PointTable {
     /// [`PointsError`].
     pub fn read(input: impl Read, conditions: &[Condition<'_>]) -> Result<Self, PointsError> {
         let mut rows = rows::Rows::of(input);
-        let header = rows.next_row()?.cloned().unwrap_or_default();
+        let given = rows.next_row()?.cloned().unwrap_or_default();
+        let header: csv::StringRecord = given.iter().map(column::current).collect();
         let conditions = conditions
             .iter()
             .map(|&(column, value)| Ok((position(&header, column)?, value)))
@@ -158,8 +164,16 @@ impl PointTable {
         match table.n_rows {
             0 if conditions.is_empty() => Err(PointsError::Empty("")),
             0 => Err(PointsError::Empty(" meet --where")),
-            _ => Ok(table.finish()),
+            _ => {
+                let renamed = column::changes(given.iter());
+                Ok(PointTable { renamed, ..table.finish() })
+            }
         }
+    }
+
+    /// Columns of the file that have the name of an earlier version.
+    pub fn renamed(&self) -> &[Renamed] {
+        &self.renamed
     }
 
     /// Number of rows.
@@ -335,7 +349,14 @@ impl Columns {
         let design_of = design_of.collect();
         let measures = self.measures.into_iter().map(|(_, measure, values)| (measure, values));
         let measures = measures.collect();
-        PointTable { settings, measures, n_rows: self.n_rows, design_of, designs }
+        PointTable {
+            settings,
+            measures,
+            n_rows: self.n_rows,
+            design_of,
+            designs,
+            renamed: Vec::new(),
+        }
     }
 }
 
@@ -440,6 +461,14 @@ point,id,scenario,system,pes,seed,score,energy_mj,reason
         assert_eq!(map.values, [vec![Some(3.0), None], vec![Some(1.5), Some(0.5)]]);
         assert_eq!(map.caption.note, "2 points without scores are left out.");
         assert_eq!(map.caption.subtitle, "12 points in 4 cells; means over scenario, seed");
+    }
+
+    #[test]
+    fn columns_of_an_earlier_version_are_read_under_their_present_names() {
+        let text = "scenario,score,released\nX,0.5,3\n";
+        let table = PointTable::read(text.as_bytes(), &[]).expect("the rows can be read");
+        assert_eq!(table.numbers("requests").unwrap(), [3.0]);
+        assert_eq!(table.renamed().len(), 1);
     }
 
     #[test]

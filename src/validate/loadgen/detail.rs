@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use crate::config::loadgen_cases::{Case, Detail};
-use crate::mlperf::Performance;
-use crate::mlperf::detail_log::DetailLog;
+use crate::mlperf::logs::DetailLog;
+use crate::mlperf::results::Performance;
 use crate::validate::Tally;
 
 use super::place;

@@ -5,11 +5,12 @@ use std::sync::Arc;
 
 use crate::config::Source;
 use crate::config::loadgen_cases::{Case, LogRow, Percentiles, QueryLog};
-use crate::mlperf::performance::Observations;
-use crate::mlperf::statistics::Statistics;
-use crate::mlperf::summary::{early_stopping_text, significant};
-use crate::mlperf::validity::{EarlyStoppingResult, Estimate};
-use crate::mlperf::{Performance, Scenario, Schedule};
+use crate::mlperf::load::QuerySchedule;
+use crate::mlperf::logs::{early_stopping_text, six_digits};
+use crate::mlperf::results::{
+    EarlyStoppingOutcome, Estimate, LatencyStatistics, Observations, Performance,
+};
+use crate::mlperf::settings::LoadScenario;
 use crate::units::{SimSpan, SimTime};
 use crate::validate::Tally;
 
@@ -24,7 +25,7 @@ const START: SimSpan = SimSpan::from_ns(100_000);
 const START_TOLERANCE: f64 = 1e-4;
 
 /// Compares the log with the schedule: the due times of queries (Server) and their samples.
-pub fn schedule(case: &Case, schedule: &Schedule, tallies: [&mut Tally; 2]) {
+pub fn schedule(case: &Case, schedule: &QuerySchedule, tallies: [&mut Tally; 2]) {
     let Some(QueryLog::Samples { source, rows }) = &case.log else { return };
     let [due, samples] = tallies;
     let n = schedule.samples_per_query();
@@ -34,7 +35,7 @@ pub fn schedule(case: &Case, schedule: &Schedule, tallies: [&mut Tally; 2]) {
             due.equal(format_args!("{name}: queries"), query + 1, schedule.n_queries());
             return;
         }
-        if case.settings.scenario == Scenario::Server {
+        if case.settings.scenario == LoadScenario::Server {
             let name = place(source, rows[0].line);
             let (expected, found) = (rows[0].scheduled, schedule.offsets[query]);
             due.equal(format_args!("{name}: scheduled_ns"), expected.ns(), found.ns());
@@ -53,7 +54,7 @@ pub fn performance(case: &Case, simulated: &Simulated) -> Option<Performance> {
         (Some(QueryLog::Samples { rows, .. }), _) => {
             Performance::of(&case.settings, observations(case, rows)?)
         }
-        (_, Some(measured)) if case.settings.scenario == Scenario::Offline => {
+        (_, Some(measured)) if case.settings.scenario == LoadScenario::Offline => {
             let latency = statistics(measured);
             let simulated = simulated.measurement.performance.clone();
             Some(Performance { latency, sample_latency: latency, ..simulated })
@@ -62,8 +63,8 @@ pub fn performance(case: &Case, simulated: &Simulated) -> Option<Performance> {
     }
 }
 
-fn statistics(measured: &Percentiles) -> Statistics {
-    Statistics {
+fn statistics(measured: &Percentiles) -> LatencyStatistics {
+    LatencyStatistics {
         count: measured.count as usize,
         min: measured.min,
         max: measured.max,
@@ -78,7 +79,7 @@ fn observations(case: &Case, rows: &[LogRow]) -> Option<Observations> {
     let queries = rows.chunks(settings.samples_per_query as usize);
     let latency = |query: &[LogRow]| query.iter().map(|row| row.latency).max();
     let last = queries.clone().next_back()?;
-    let has_queries = settings.scenario == Scenario::MultiStream;
+    let has_queries = settings.scenario == LoadScenario::MultiStream;
     Some(Observations {
         sample_latencies: rows.iter().map(|row| row.latency).collect(),
         query_latencies: queries.clone().filter(|_| has_queries).filter_map(latency).collect(),
@@ -106,29 +107,29 @@ pub fn statistics_of(case: &Case, performance: &Performance, tally: &mut Tally) 
         tally.equal("mean", measured.mean.ns(), found.mean.ns());
     }
     let mut printed = |what: &str, expected: Option<f64>, found: Option<f64>| {
-        tally.equal_if(what, expected.map(significant), significant(found.unwrap_or(0.0)));
+        tally.equal_if(what, expected.map(six_digits), six_digits(found.unwrap_or(0.0)));
     };
     match case.settings.scenario {
-        Scenario::SingleStream => {
+        LoadScenario::SingleStream => {
             let found = performance.rate_without_overhead();
             printed("result_qps_without_loadgen_overhead", told.rate_without_overhead, found);
             let found = performance.rate_with_overhead();
             let what = "result_qps_with_loadgen_overhead";
             tally.near_if(what, told.rate_with_overhead, found, START_TOLERANCE);
         }
-        Scenario::MultiStream => {}
-        Scenario::Server => {
+        LoadScenario::MultiStream => {}
+        LoadScenario::Server => {
             let found = performance.scheduled_rate();
             printed("result_scheduled_samples_per_sec", told.scheduled_rate, found);
             let found = performance.completed_rate();
             printed("result_completed_samples_per_sec", told.completed_rate, found);
             tally.equal_if("result_overlatency_query_count", told.late, performance.late);
         }
-        Scenario::Offline => {
+        LoadScenario::Offline => {
             printed("result_samples_per_second", told.throughput, performance.throughput());
         }
     }
-    if case.settings.scenario != Scenario::Offline {
+    if case.settings.scenario != LoadScenario::Offline {
         tally.equal_if("result_query_count (recorded)", told.queries, performance.queries);
     }
 }
@@ -140,13 +141,13 @@ pub fn early_stopping(case: &Case, performance: &Performance, tally: &mut Tally)
     let text = early_stopping_text(&case.settings, found).unwrap_or_default();
     tally.equal_if("early_stopping_text", case.expected.early_stopping_text.clone(), text);
     match *found {
-        EarlyStoppingResult::NotNeeded => {}
-        EarlyStoppingResult::Bound { late, required, .. } => {
+        EarlyStoppingOutcome::NotNeeded => {}
+        EarlyStoppingOutcome::Bound { late, required, .. } => {
             tally.equal_if("es_overlatency", told.early_stopping_late, late);
             tally.equal_if("es_required_queries", told.early_stopping_required, required);
         }
-        EarlyStoppingResult::Estimates { target, inferred } => {
-            let is_single = case.settings.scenario == Scenario::SingleStream;
+        EarlyStoppingOutcome::Estimates { target, inferred } => {
+            let is_single = case.settings.scenario == LoadScenario::SingleStream;
             let (single, multi) = (told.single_stream_estimate_ns, told.multi_stream_estimate_ns);
             let discarded = |estimate: &Estimate| estimate.found.map_or(0, |(late, _)| late);
             tally.equal_if("es_discard_t", told.discarded, discarded(&target));
@@ -187,7 +188,7 @@ pub fn verdict(case: &Case, performance: &Performance, tally: &mut Tally) {
 pub fn duration_is_certain(case: &Case, performance: &Performance) -> bool {
     let elapsed = performance.last_issued - SimTime::ZERO;
     let is_stream =
-        matches!(case.settings.scenario, Scenario::SingleStream | Scenario::MultiStream);
+        matches!(case.settings.scenario, LoadScenario::SingleStream | LoadScenario::MultiStream);
     let least = case.settings.min_duration;
     !is_stream || elapsed >= least || elapsed + START < least
 }

@@ -1,14 +1,12 @@
 //! The simulation of a case, and its distance from the recorded run.
 
 use crate::config::loadgen_cases::{Case, Percentiles, Told, Verdict};
-use crate::mlperf::detail_log::{DetailLog, Pass};
-use crate::mlperf::peak::{Search, find_peak, messages};
-use crate::mlperf::run::Ending;
-use crate::mlperf::service::{Discipline, Service};
-use crate::mlperf::statistics::PERCENTILES;
-use crate::mlperf::summary::significant;
-use crate::mlperf::validity::EarlyStoppingResult;
-use crate::mlperf::{Measurement, Mode, Performance, RunError, Scenario, Settings, measure};
+use crate::mlperf::benchmark::{Measurement, PeakSearch, find_peak, measure, search_messages};
+use crate::mlperf::logs::{DetailLog, LoggedRun, six_digits};
+use crate::mlperf::results::{EarlyStoppingOutcome, PERCENTILES, Performance};
+use crate::mlperf::run::{Ending, RunError};
+use crate::mlperf::settings::{EffectiveSettings, LoadScenario, TestMode};
+use crate::mlperf::sut::{Discipline, ServerSystem};
 use crate::statistics::percentile_index;
 use crate::units::{SimSpan, SimTime};
 use crate::validate::Tally;
@@ -32,13 +30,13 @@ const SYSTEM: &str = "simulated";
 /// A case, simulated.
 pub struct Simulated {
     /// Settings of the reported run: those of the case, or of the peak.
-    pub settings: Settings,
+    pub settings: EffectiveSettings,
     /// The reported run.
     pub measurement: Measurement,
     /// The search for the peak that led to it.
-    search: Option<Search<()>>,
+    search: Option<PeakSearch<()>>,
     /// Every run in order. The last run of a search is not the reported one.
-    passes: Vec<Pass>,
+    passes: Vec<LoggedRun>,
     /// Percentiles if every call took [`OVERHEAD`] longer, for systems that block their caller: their
     /// overhead accumulates.
     with_overhead: Option<[SimSpan; 6]>,
@@ -52,37 +50,37 @@ impl Simulated {
     /// [`RunError`] if its settings make too large a run.
     pub fn of(case: &Case) -> Result<Self, RunError> {
         match case.settings.mode {
-            Mode::PerformanceOnly => Self::of_run(&case.settings, &case.service),
-            Mode::FindPeakPerformance => Self::of_search(&case.settings, &case.service),
+            TestMode::PerformanceOnly => Self::of_run(&case.settings, &case.service),
+            TestMode::FindPeakPerformance => Self::of_search(&case.settings, &case.service),
         }
     }
 
-    fn of_run(settings: &Settings, service: &Service) -> Result<Self, RunError> {
+    fn of_run(settings: &EffectiveSettings, service: &ServerSystem) -> Result<Self, RunError> {
         let measurement = measure(settings, &mut service.clone())?;
         let blocks = service.discipline() == Discipline::Blocking;
         let slowed = blocks.then(|| measure(settings, &mut service.slowed(OVERHEAD)));
         let with_overhead =
             slowed.transpose()?.map(|slowed| slowed.performance.latency.percentiles);
-        let passes = vec![Pass::of(settings, &measurement)];
+        let passes = vec![LoggedRun::of(settings, &measurement)];
         let settings = settings.clone();
         Ok(Self { settings, measurement, search: None, passes, with_overhead })
     }
 
-    fn of_search(settings: &Settings, service: &Service) -> Result<Self, RunError> {
+    fn of_search(settings: &EffectiveSettings, service: &ServerSystem) -> Result<Self, RunError> {
         let (mut first, mut passes) = (None, Vec::new());
         let search = find_peak(settings, |settings| {
             let measurement = measure(settings, &mut service.clone())?;
-            passes.push(Pass::of(settings, &measurement));
+            passes.push(LoggedRun::of(settings, &measurement));
             let passes = measurement.performance.validity.performance == Some(true);
             let kept = (settings.clone(), measurement);
             first.get_or_insert_with(|| kept.clone());
             Ok::<_, RunError>((passes, kept))
         })?;
-        let Search { trials, peak } = search;
+        let PeakSearch { trials, peak } = search;
         let (value, reported) =
             peak.map_or((None, first), |(value, kept)| (Some(value), Some(kept)));
         let (settings, measurement) = reported.expect("a search makes a run");
-        let search = Some(Search { trials, peak: value.map(|value| (value, ())) });
+        let search = Some(PeakSearch { trials, peak: value.map(|value| (value, ())) });
         Ok(Self { settings, measurement, search, passes, with_overhead: None })
     }
 
@@ -105,8 +103,8 @@ impl Simulated {
     fn count_is_certain(&self) -> bool {
         let ending = self.measurement.run.endings.first();
         match (self.settings.scenario, ending) {
-            (Scenario::Offline, _) => true,
-            (Scenario::Server, ending) => ending.is_none_or(|ending| !ending.is_error()),
+            (LoadScenario::Offline, _) => true,
+            (LoadScenario::Server, ending) => ending.is_none_or(|ending| !ending.is_error()),
             (_, Some(Ending::Natural)) => {
                 self.measurement.performance.queries == self.settings.min_query_count
             }
@@ -164,7 +162,7 @@ impl Simulated {
         match (&self.search, &self.passes[..]) {
             (None, [pass]) => DetailLog::of_run(settings, pass, performance, SYSTEM),
             (search, passes) => {
-                let messages = search.as_ref().map_or_else(Vec::new, messages);
+                let messages = search.as_ref().map_or_else(Vec::new, search_messages);
                 DetailLog::of_search(settings, &messages, passes, performance, SYSTEM)
             }
         }
@@ -175,14 +173,14 @@ impl Simulated {
         let performance = &self.measurement.performance;
         let least = self.settings.min_duration;
         let (elapsed, slack) = match self.settings.scenario {
-            Scenario::Server => {
+            LoadScenario::Server => {
                 return self.count_is_certain() || !performance.validity.min_duration;
             }
-            Scenario::Offline => {
+            LoadScenario::Offline => {
                 let latency = performance.latency.max;
                 (latency, SimSpan::from_ns((latency.ns() as f64 * RATE_TOLERANCES[2]) as u64))
             }
-            Scenario::SingleStream | Scenario::MultiStream => {
+            LoadScenario::SingleStream | LoadScenario::MultiStream => {
                 let slack = OVERHEAD.ns().saturating_mul(performance.queries);
                 (performance.last_issued - SimTime::ZERO, SimSpan::from_ns(slack))
             }
@@ -197,7 +195,7 @@ impl Simulated {
         let simulated = performance.queries;
         let between = |least: u64| (recorded >= least) != (simulated >= least);
         let needed = match performance.validity.early_stopping {
-            Some(EarlyStoppingResult::Estimates { target, .. }) => target.needed,
+            Some(EarlyStoppingOutcome::Estimates { target, .. }) => target.needed,
             _ => 0,
         };
         !between(self.settings.min_query_count) && !between(needed)
@@ -208,7 +206,7 @@ impl Simulated {
         let Some(search) = &self.search else { return };
         let sought = &case.expected.sought;
         if let Some(expected) = &sought.messages {
-            let found = messages(search);
+            let found = search_messages(search);
             let longest = expected.len().max(found.len());
             for index in 0..longest {
                 let expected = expected.get(index).map_or("nothing", |text| &**text);
@@ -229,8 +227,8 @@ impl Simulated {
         if let Some((peak, ())) = search.peak {
             tally.equal_if("ideal_peak_qps", sought.peak, peak);
         }
-        let printed = sought.printed_peak.map(significant);
-        tally.equal_if("final_target_qps", printed, significant(self.settings.target_qps));
+        let printed = sought.printed_peak.map(six_digits);
+        tally.equal_if("final_target_qps", printed, six_digits(self.settings.target_qps));
     }
 
     /// Compares latencies and rates, which must be near.
@@ -250,7 +248,7 @@ impl Simulated {
         let told = &case.expected.told;
         let [scheduled, completed, throughput] = RATE_TOLERANCES;
         match self.settings.scenario {
-            Scenario::Server if self.count_is_certain() => {
+            LoadScenario::Server if self.count_is_certain() => {
                 let found = performance.scheduled_rate();
                 tally.near_if("scheduled rate (simulated)", told.scheduled_rate, found, scheduled);
                 let found = performance.completed_rate();
@@ -258,7 +256,7 @@ impl Simulated {
                 let tolerance = if is_host_bound { TOLERANCE } else { completed };
                 tally.near_if("completed rate (simulated)", told.completed_rate, found, tolerance);
             }
-            Scenario::Offline => {
+            LoadScenario::Offline => {
                 let found = performance.throughput();
                 tally.near_if("throughput (simulated)", told.throughput, found, throughput);
             }

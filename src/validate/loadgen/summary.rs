@@ -1,8 +1,9 @@
 //! The summary of LoadGen, line by line.
 
 use crate::config::loadgen_cases::Case;
-use crate::mlperf::summary::render;
-use crate::mlperf::{Performance, Settings};
+use crate::mlperf::logs::render_summary;
+use crate::mlperf::results::Performance;
+use crate::mlperf::settings::EffectiveSettings;
 use crate::validate::Tally;
 
 use super::recorded::summary_place;
@@ -22,7 +23,7 @@ pub enum Latencies {
 /// Compares the summary of `case` with the summary of `performance`, a run with `settings`.
 pub fn compare(
     case: &Case,
-    settings: &Settings,
+    settings: &EffectiveSettings,
     performance: &Performance,
     latencies: Latencies,
     tally: &mut Tally,
@@ -31,7 +32,7 @@ pub fn compare(
     let lines: Vec<_> = source.text().lines().collect();
     let name = lines.iter().find_map(|line| line.strip_prefix("SUT name : ")).unwrap_or_default();
     let errors = case.expected.told.errors.unwrap_or(0) as usize;
-    let text = render(settings, performance, name, errors);
+    let text = render_summary(settings, performance, name, errors);
     let rendered: Vec<_> = text.lines().collect();
     for index in 0..lines.len().max(rendered.len()) {
         let expected = lines.get(index).copied().unwrap_or("the end");

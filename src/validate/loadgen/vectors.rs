@@ -1,7 +1,7 @@
 //! Random draws and counts of early stopping, against those of LoadGen.
 
 use crate::config::loadgen_cases::{EarlyStoppingVector, Vector, Vectors};
-use crate::mlperf::random::MersenneTwister;
+use crate::mlperf::load::MersenneTwister;
 use crate::statistics::EarlyStopping;
 use crate::validate::Tally;
 

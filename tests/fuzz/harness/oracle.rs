@@ -24,7 +24,7 @@ const TEXT: [&str; 30] = [
     "outcome",
     "reason",
     "cause",
-    "pieces",
+    "segments",
     "dataflow",
     "task",
     "load",
@@ -131,8 +131,8 @@ pub fn counts(name: &str, text: &str) -> Result<(), String> {
     let mut reader = csv::Reader::from_reader(text.as_bytes());
     let header = reader.headers().map_err(|error| error.to_string())?.clone();
     let place = |name: &str| header.iter().position(|column| column == name);
-    let places = ["released", "executed", "dropped", "not_triggered"].map(place);
-    let [Some(released), Some(executed), Some(dropped), Some(_)] = places else {
+    let places = ["requests", "executed", "dropped", "not_triggered"].map(place);
+    let [Some(requests), Some(executed), Some(dropped), Some(_)] = places else {
         return Err(format!("{name}: the columns of counts are not there"));
     };
     for record in reader.records() {
@@ -140,8 +140,8 @@ pub fn counts(name: &str, text: &str) -> Result<(), String> {
         let count = |at: usize| record.get(at).and_then(|cell| cell.parse::<u64>().ok());
         let ends =
             count(executed).zip(count(dropped)).map(|(executed, dropped)| executed + dropped);
-        if count(released) != ends {
-            return Err(format!("{name}: released is not executed and dropped: {record:?}"));
+        if count(requests) != ends {
+            return Err(format!("{name}: requests is not executed and dropped: {record:?}"));
         }
     }
     Ok(())

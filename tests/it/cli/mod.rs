@@ -36,14 +36,14 @@ fn out_writes_the_four_files_with_the_documented_columns() {
     output(&["run", "--scenario", "AR_gaming", "--system", "J", "--out", &results]);
     let label = "scenario,system,pes,semantics,cost_model,scheduler,seed,replication";
     let scores = "realtime,energy,accuracy,qoe,score,score_executed_mean";
-    let counts = "released,executed,dropped,not_triggered,deadline_misses,energy_mj";
+    let counts = "requests,executed,dropped,not_triggered,late,energy_mj";
     assert_eq!(header(&out.join("scores.csv")), format!("{label},{scores},{counts}"));
     assert_eq!(header(&out.join("models.csv")), format!("{label},model,network,{scores},{counts}"));
     assert_eq!(
         header(&out.join("inferences.csv")),
         format!(
             "{label},model,network,frame,arrival_ms,deadline_ms,start_ms,end_ms,accelerator,outcome,\
-             reason,energy_mj,realtime,energy,accuracy,inference,cause,pieces,counted"
+             reason,energy_mj,realtime,energy,accuracy,inference,cause,segments,counted"
         )
     );
     let record = fs::read_to_string(out.join("run.json")).expect("run.json was written");

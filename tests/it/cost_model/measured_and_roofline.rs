@@ -17,10 +17,10 @@ use xrsim::scenario::Scenario;
 use xrsim::units::{ClockRate, Cycles, Millijoules, SimSpan};
 
 fn accelerator(name: &str, pes: u32, bandwidth: u64) -> Accelerator {
-    Accelerator {
-        name: name.into(),
-        ..support::accelerator(&support::published_dataflow("WS"), pes, &[bandwidth])
-    }
+    let dataflow = support::published_dataflow("WS");
+    let mut accelerator = support::accelerator(&dataflow, pes, &[bandwidth]);
+    accelerator.name = name.into();
+    accelerator
 }
 
 fn network(name: &str, layers: &[&str]) -> Network {
@@ -48,9 +48,9 @@ fn the_roofline_is_the_slowest_of_computing_and_two_interfaces() {
     };
     let mut accelerator = accelerator("a", 10, 4);
     assert_eq!(roofs(&shape, &accelerator), expected([33, 33, 32, 1], "compute"));
-    accelerator.noc.bandwidth = vec![3, 1000];
+    accelerator.noc.set(&[3, 1000], |level, bandwidth| level.bandwidth = bandwidth);
     assert_eq!(roofs(&shape, &accelerator), expected([42, 33, 42, 1], "noc"));
-    accelerator.memory.offchip_bandwidth = 2;
+    accelerator.memory.dram_bandwidth = 2;
     assert_eq!(roofs(&shape, &accelerator), expected([63, 33, 42, 63], "offchip"));
 }
 
@@ -108,8 +108,8 @@ fn the_name_of_an_accelerator_comes_before_its_dataflow_and_pes() {
 fn measured_layers_add_up_in_execution_order() {
     let records = vec![record("x", Some("b"), 0.001, 0.5), record("x", Some("a"), 0.002, 0.25)];
     let table = CostRecords::new(records).unwrap();
-    let slow =
-        Accelerator { clock: ClockRate::from_mhz(500.0).unwrap(), ..accelerator("x", 1024, 1) };
+    let mut slow = accelerator("x", 1024, 1);
+    slow.clock = ClockRate::from_mhz(500.0).unwrap();
     // Layer `a` runs twice: 2000 ns at 500 MHz are 1000 cycles.
     let net = network("net", &["a", "b", "a"]);
     let cost = table.network(&net, &slow).unwrap();
@@ -282,8 +282,8 @@ fn costs_beyond_every_time_are_refused_where_they_stand() {
         let expected = format!("t.csv:3:7: `{beyond}` is no latency ({allowed})");
         assert_eq!(of(column, beyond), Err(expected));
     }
-    let slow =
-        Accelerator { clock: ClockRate::from_mhz(1.0).unwrap(), ..accelerator("y", 1024, 1) };
+    let mut slow = accelerator("y", 1024, 1);
+    slow.clock = ClockRate::from_mhz(1.0).unwrap();
     let table = of("cycles", "9007199254000000").unwrap();
     let found = table.network(&network("net", &["a"]), &slow).unwrap_err().to_string();
     assert!(found.contains("which take longer than 9007199254 ms at its clock"), "{found}");

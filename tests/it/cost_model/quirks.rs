@@ -67,11 +67,11 @@ fn quirk_3_latency_multicast_off_chip_bandwidth_and_memories_have_no_effect() {
     let layer = conv([19, 19, 24, 13, 3, 3]);
     let plain = support::accelerator(&support::published_dataflow("WS"), 1024, &[128]);
     let mut other = plain.clone();
-    other.noc.latency = vec![100];
-    other.noc.multicast = vec![false];
-    other.memory.offchip_bandwidth = 1;
+    other.noc.set(&[100], |level, latency| level.latency = latency);
+    other.noc.set(&[false], |level, multicast| level.multicast = multicast);
+    other.memory.dram_bandwidth = 1;
     other.memory.shared = xrsim::units::Bytes::new(1);
-    other.memory.local = xrsim::units::Bytes::new(1);
+    other.memory.scratchpad = xrsim::units::Bytes::new(1);
     assert_eq!(explain(&layer, &plain), explain(&layer, &other));
 }
 

@@ -8,9 +8,10 @@ use std::path::{Path, PathBuf};
 use xrsim::config::cost_cases::{self, parse_mapping};
 use xrsim::config::{Catalog, Source};
 use xrsim::cost::loop_nest::{
-    Bandwidth, Evaluation, Extents, Machine, Mapping, Nest, Network, Widths, Window, evaluate,
+    Bandwidth, Evaluation, Extents, Machine, Mapping, Nest, NocLevel, Widths, Window, evaluate,
 };
 use xrsim::dataflow::ClusterLevel;
+use xrsim::model::PerTensor;
 
 /// Checks every row of a table; gives their number.
 fn check(path: &Path) -> usize {
@@ -72,8 +73,8 @@ fn worked_example(dataflow: &str) -> Evaluation {
     let windows = [Window::new(22, 3, 24), Window::new(11, 3, 13)];
     let nest = Nest::new([1, 1, 19, 19, 22, 11, 3, 3], windows, false).expect("a layer");
     let bandwidth = Bandwidth::new(128).expect("not 0");
-    let network = Network { down: bandwidth, up: bandwidth, latency: 1, ..Network::IDEAL };
-    let machine = Machine { networks: vec![network], ..Machine::new(1024) };
+    let noc = NocLevel { down: bandwidth, up: bandwidth, latency: 1, ..NocLevel::IDEAL };
+    let machine = Machine { noc_levels: vec![noc], ..Machine::new(1024) };
     let dataflow = Catalog::new().dataflow(dataflow).expect("an embedded dataflow");
     run(dataflow.levels(), &nest, &machine)
 }
@@ -84,15 +85,15 @@ fn check_example(
     dataflow: &str,
     cycles: [u64; 2],
     levels: [[u64; 3]; 3],
-    l2_bytes: u64,
+    shared_bytes: u64,
     depths: [usize; 3],
 ) {
     let found = worked_example(dataflow);
     assert_eq!([found.chip_cycles, found.compute_cycles], cycles);
-    let traffic = found.levels().iter().map(|l| [l.sent[0], l.sent[1], l.arrived]);
+    let traffic = found.levels().iter().map(|l| [l.sent.input, l.sent.weight, l.arrived]);
     assert_eq!(traffic.collect::<Vec<_>>(), levels);
-    assert_eq!(found.dram.l2_bytes, l2_bytes);
-    assert_eq!(found.dram.depths, depths);
+    assert_eq!(found.memory.shared_bytes, shared_bytes);
+    assert_eq!(found.memory.depths.into_array(), depths);
 }
 
 #[test]
@@ -156,12 +157,12 @@ const ALEXNET: [(Extents, u32, u32, &str, [u64; 2]); 5] = [
 fn eyeriss(single_weights: bool) -> Machine {
     let [inputs, wide] = [2, 8].map(|bytes| Bandwidth::new(bytes).expect("not 0"));
     let plain =
-        Network { down: inputs, up: wide, weights: Some(wide), latency: 1, ..Network::IDEAL };
+        NocLevel { down: inputs, up: wide, weights: Some(wide), latency: 1, ..NocLevel::IDEAL };
     Machine {
-        networks: vec![Network { single_weights, ..plain }, plain],
+        noc_levels: vec![NocLevel { single_weights, ..plain }, plain],
         widths: Widths { input: 2, weight: 2, partial_sum: 2, output: 2 },
-        l2_bytes: Some(108 << 10),
-        l2_copies: [1; 3],
+        shared_bytes: Some(108 << 10),
+        shared_copies: PerTensor::splat(1),
         ..Machine::new(168)
     }
 }

@@ -4,9 +4,13 @@ use std::sync::Arc;
 
 use xrsim::config::{Catalog, Edition, Hardware, Kind};
 use xrsim::cost::CostModel;
-use xrsim::cost::loop_nest::{LayerReport, LoopNest, Start, nests_in_place, step_classes};
+use xrsim::cost::loop_nest::{
+    DramTraffic, LayerReport, LoopNest, Start, nests_of_layer, step_classes,
+};
 use xrsim::hardware::{Accelerator, System};
-use xrsim::model::{ConvShape, Layer, Network, Source, VectorOp, VectorShape};
+use xrsim::model::{
+    ConvShape, Layer, Network, PerOperand, PerTensor, Source, VectorOp, VectorShape,
+};
 use xrsim::units::Bytes;
 
 /// Every network of an edition.
@@ -56,16 +60,17 @@ fn classes_of_steps_add_up_to_the_counts_of_their_level() {
     let network = &networks(Edition::Reference)[6];
     for accelerator in accelerators(1024) {
         for layer in 0..network.layers().len() {
-            for nest in nests_in_place(network, layer, &accelerator).expect("it is legal") {
+            for nest in nests_of_layer(network, layer, &accelerator).expect("it is legal") {
                 let classes = step_classes(&nest.nest, &nest.mapping, &nest.machine);
                 for (level, counts) in nest.evaluation.levels().iter().enumerate() {
                     let here = || classes.iter().filter(|class| class.level == level);
                     let steps = here().filter(|class| class.start != Start::Flush);
                     assert_eq!(steps.map(|class| class.times).sum::<u64>(), counts.steps);
-                    for tensor in 0..2 {
-                        let sent = here().map(|class| class.times * class.sent[tensor]);
-                        assert_eq!(sent.sum::<u64>(), counts.sent[tensor]);
+                    let mut sent = PerOperand::default();
+                    for class in here() {
+                        sent += class.sent.map(|sent| class.times * sent);
                     }
+                    assert_eq!(sent, counts.sent);
                     let arrived = here().map(|class| class.times * class.arrived);
                     assert_eq!(arrived.sum::<u64>(), counts.arrived);
                 }
@@ -97,7 +102,7 @@ fn residency_never_moves_more_than_layers_by_themselves() {
                 .layers()
                 .iter()
                 .map(|layer| LayerReport::new(&layer.operator, &accelerator).expect("it is legal"));
-            let bytes = |report: &LayerReport| report.dram_bytes.iter().sum::<u64>();
+            let bytes = |report: &LayerReport| report.dram.total_bytes();
             let (in_place, alone): (u64, u64) =
                 (in_place.iter().map(bytes).sum(), alone.map(|report| bytes(&report)).sum());
             assert!(in_place <= alone, "{}: {in_place} > {alone}", network.name());
@@ -126,9 +131,12 @@ fn outputs_stay_in_the_l2_until_they_are_read_last() {
     let network = Network::new("residual", layers).expect("a network");
     let accelerator = &accelerators(1024)[0];
     let reports = LayerReport::of_network(&network, accelerator).expect("it is legal");
-    let bytes: Vec<_> = reports.iter().map(|report| report.dram_bytes).collect();
+    let of = |dram: DramTraffic| {
+        [dram.inputs_read, dram.weights_read, dram.partial_sums_read, dram.outputs_written]
+    };
+    let bytes: Vec<_> = reports.iter().map(|report| of(report.dram)).collect();
     assert_eq!(bytes, [[128, 64, 0, 0], [0, 64, 0, 0], [0, 64, 0, 0], [0, 0, 0, 128]]);
-    let stays: Vec<_> = reports.iter().map(|report| report.resident).collect();
+    let stays: Vec<_> = reports.iter().map(|report| report.resident.into_array()).collect();
     let [yes, no] = [true, false];
     assert_eq!(stays, [[no, no, yes], [yes, no, yes], [yes, no, yes], [yes, no, no]]);
 }
@@ -142,14 +150,14 @@ fn what_has_no_room_goes_off_chip() {
     let mut accelerator = accelerators(1024)[0].clone();
     accelerator.memory.shared = Bytes::new(500);
     let reports = LayerReport::of_network(&network, &accelerator).expect("it is legal");
-    assert!(reports.iter().all(|report| report.resident == [false; 3]));
-    assert!(reports[0].dram_bytes[3] >= 128 && reports[1].dram_bytes[0] >= 128);
+    assert!(reports.iter().all(|report| report.resident == PerTensor::splat(false)));
+    assert!(reports[0].dram.outputs_written >= 128 && reports[1].dram.inputs_read >= 128);
 }
 
 #[test]
 fn a_tile_larger_than_a_scratchpad_is_a_reason_and_not_an_error() {
     let mut accelerator = accelerators(1024)[0].clone();
-    accelerator.memory.local = Bytes::new(8);
+    accelerator.memory.scratchpad = Bytes::new(8);
     let conv = Layer::new("conv", ConvShape { y: 9, x: 9, r: 3, s: 3, ..small() });
     let network = Network::new("one", vec![conv]).expect("a network");
     let reason = LoopNest.network(&network, &accelerator).expect_err("it does not fit");

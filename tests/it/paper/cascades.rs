@@ -1,7 +1,7 @@
 //! Outcome of a request whose upstream requests are dropped or do not trigger it.
 
 use crate::support::runs::*;
-use xrsim::scenario::{ActiveModel, InputStream, Scenario};
+use xrsim::scenario::{InputStream, Scenario};
 use xrsim::trace::{DropReason, Outcome};
 use xrsim::units::{Millijoules, SimTime};
 
@@ -49,7 +49,7 @@ fn without_a_keyword_speech_recognition_is_not_asked_for() {
     let trace = trace(&plan);
     assert_eq!(record(&trace, 1, 0).outcome, Outcome::NotTriggered);
     let counts = plan.score(&trace).models[1].counts;
-    assert_eq!((counts.released, counts.not_triggered), (0, 3));
+    assert_eq!((counts.requests, counts.not_triggered), (0, 3));
 }
 
 /// KD waits for a hog until its deadline. SR counts as dropped only if its draw triggers it.
@@ -94,13 +94,7 @@ fn a_request_that_arrives_after_its_upstream_was_dropped_is_dropped_on_arrival()
     let models = vec![
         model("hog", 3.0),
         reading(&[0], model("KD", 3.0)),
-        after(
-            1,
-            ActiveModel {
-                relative_deadline: Some(span_ms(900.0)),
-                ..reading(&[0, 1], model("SR", 3.0))
-            },
-        ),
+        after(1, reading(&[0, 1], model("SR", 3.0)).with_relative_deadline(span_ms(900.0))),
     ];
     let trace = trace(&plan(
         scenario(vec![sensor("microphone", 3.0), late], models),

@@ -4,7 +4,7 @@ use super::idle_plan;
 use crate::support::runs::*;
 use xrsim::ids::AccelId;
 use xrsim::plan::{DeadlineMiss, PlanError};
-use xrsim::scenario::{ActiveModel, InputStream};
+use xrsim::scenario::InputStream;
 use xrsim::trace::{Attempt, DropReason, Outcome};
 use xrsim::units::SimTime;
 
@@ -52,7 +52,7 @@ fn a_latency_up_to_the_period_meets_every_deadline() {
     for latency_ms in [0.0, 0.001, 37.5, 99.999, 100.0] {
         let plan = periodic(latency_ms, 1, 30);
         let counts = plan.score(&trace(&plan)).total.counts;
-        assert_eq!((counts.executed, counts.deadline_misses), (30, 0), "{latency_ms}");
+        assert_eq!((counts.executed, counts.late), (30, 0), "{latency_ms}");
     }
 }
 
@@ -66,7 +66,7 @@ fn a_latency_above_the_period_executes_exactly_what_fits() {
         let plan = periodic(latency_ms, 1, 30);
         let counts = plan.score(&trace(&plan)).total.counts;
         assert_eq!((counts.executed, counts.dropped), (executed, 30 - executed), "{latency_ms}");
-        assert_eq!(counts.deadline_misses, executed, "each takes longer than a period");
+        assert_eq!(counts.late, executed, "each takes longer than a period");
     }
 }
 
@@ -103,7 +103,7 @@ fn n_overloaded_accelerators_execute_exactly_what_fits() {
         let fits = |k: u64| ((30 - k) * 100_000).div_ceil(latency_us);
         let executed: u64 = (0..n as u64).map(fits).sum();
         assert_eq!(counts.executed, executed, "{latency_us} on {n}");
-        assert_eq!(counts.released, 30);
+        assert_eq!(counts.requests, 30);
     }
 }
 
@@ -165,7 +165,7 @@ fn a_run_that_ends_on_its_deadline_is_not_aborted() {
 /// frame 4 replaces 3, and frame 5, which arrives as frame 2 ends, replaces 4.
 #[test]
 fn a_newer_frame_can_replace_a_waiting_older_one() {
-    let patient = ActiveModel { relative_deadline: Some(span_ms(1000.0)), ..model("A", 10.0) };
+    let patient = model("A", 10.0).with_relative_deadline(span_ms(1000.0));
     let scenario = scenario(Vec::new(), vec![patient]);
     let mut plan = lasting_ms(600.0, plan(scenario, table_ms(&[[250.0]])));
     plan.engine.replace_by_newer = true;
@@ -181,8 +181,7 @@ fn a_newer_frame_can_replace_a_waiting_older_one() {
 /// The explicit deadline (1 ms after the nominal start) is before the arrival of the sensor frame.
 #[test]
 fn a_request_whose_deadline_is_over_on_arrival_is_dropped_on_arrival() {
-    let hasty =
-        ActiveModel { relative_deadline: Some(span_ms(1.0)), ..reading(&[0, 1], model("A", 10.0)) };
+    let hasty = reading(&[0, 1], model("A", 10.0)).with_relative_deadline(span_ms(1.0));
     let late = InputStream { initial_latency: span_ms(2.0), ..sensor("late", 10.0) };
     let trace =
         trace(&plan(scenario(vec![sensor("prompt", 10.0), late], vec![hasty]), table_ms(&[[1.0]])));

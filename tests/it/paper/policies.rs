@@ -29,7 +29,7 @@ fn equally_fast_accelerators_are_taken_from_the_first() {
 fn first_come_or_first_due(scheduler: &str) -> (f64, f64) {
     let delayed =
         |name: &str, ms| InputStream { initial_latency: span_ms(ms), ..sensor(name, 5.0) };
-    let due = |ms, model| ActiveModel { relative_deadline: Some(span_ms(ms)), ..model };
+    let due = |ms, model: ActiveModel| model.with_relative_deadline(span_ms(ms));
     let models = vec![
         model("hog", 5.0),
         due(190.0, reading(&[0], model("A", 5.0))),
@@ -52,7 +52,7 @@ fn latency_greedy_serves_the_first_released_and_edf_the_first_due() {
 #[test]
 fn round_robin_moves_past_the_model_it_served() {
     let late = InputStream { initial_latency: span_ms(60.0), ..sensor("late", 1.0) };
-    let patient = |model| ActiveModel { relative_deadline: Some(span_ms(500.0)), ..model };
+    let patient = |model: ActiveModel| model.with_relative_deadline(span_ms(500.0));
     let models = vec![
         patient(model("A", 20.0)),
         patient(model("B", 1.0)),

@@ -4,7 +4,7 @@
 use super::{frames_of, idle_plan, load};
 use crate::support::runs::*;
 use xrsim::load::{FrameMapping, LoadError, Request};
-use xrsim::scenario::{ActiveModel, InputStream};
+use xrsim::scenario::InputStream;
 use xrsim::units::{SimSpan, SimTime};
 
 /// Start of frame `index` at `fps` frames per second, in whole nanoseconds.
@@ -159,8 +159,7 @@ fn an_explicit_deadline_counts_from_the_nominal_start() {
         max_jitter: span_ms(0.05),
         ..sensor("camera", 60.0)
     };
-    let display =
-        ActiveModel { relative_deadline: Some(span_ms(7.0)), ..reading(&[0], model("DR", 30.0)) };
+    let display = reading(&[0], model("DR", 30.0)).with_relative_deadline(span_ms(7.0));
     let frames = frames_of(&load(scenario(vec![camera], vec![display])), 0);
     assert_eq!(frames[3].deadline.ns(), nominal_ns(3, 30) + 8_000_000);
 }

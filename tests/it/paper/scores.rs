@@ -1,7 +1,6 @@
 //! Scores of models, scenarios and the benchmark (Definitions 10 to 16).
 
 use crate::support::runs::*;
-use xrsim::scenario::ActiveModel;
 use xrsim::score::{NeverTriggered, benchmark_score};
 use xrsim::units::Millijoules;
 
@@ -10,13 +9,13 @@ use xrsim::units::Millijoules;
 /// spends 375 of 1500 mJ: energy score 3/4. It ends 15 ms early: e^(-15·15) vanishes beside 1.
 #[test]
 fn the_model_score_is_definition_15_as_printed_beside_the_mean_over_executed_frames() {
-    let hog = ActiveModel { relative_deadline: Some(span_ms(1000.0)), ..model("hog", 1.0) };
+    let hog = model("hog", 1.0).with_relative_deadline(span_ms(1000.0));
     let models = scenario(Vec::new(), vec![hog, model("A", 40.0)]);
     let costs = table(&[vec![(65_000_000, 0.0)], vec![(10_000_000, 375e6)]]);
     let plan = lasting_ms(100.0, plan(models, costs));
     let card = plan.score(&trace(&plan));
     let a = card.models[1];
-    assert_eq!((a.counts.released, a.counts.executed, a.counts.dropped), (4, 2, 2));
+    assert_eq!((a.counts.requests, a.counts.executed, a.counts.dropped), (4, 2, 2));
     assert_eq!((a.realtime, a.energy, a.accuracy, a.qoe), (1.0, 0.75, 1.0, 0.5));
     assert_eq!(a.score, (0.75 + 0.75) / 4.0 * 0.5);
     assert_eq!(a.score_executed_mean, 0.75 * 0.5);
@@ -25,7 +24,7 @@ fn the_model_score_is_definition_15_as_printed_beside_the_mean_over_executed_fra
     assert_eq!((card.total.realtime, card.total.energy, card.total.qoe), (1.0, 0.875, 0.75));
     assert_eq!(card.total.score, (1.0 + 0.1875) / 2.0);
     assert_eq!(card.total.score_executed_mean, (1.0 + 0.375) / 2.0);
-    assert_eq!(card.total.counts.released, 5);
+    assert_eq!(card.total.counts.requests, 5);
     assert_eq!(card.total.counts.energy, Millijoules::new(750.0));
 }
 
@@ -37,7 +36,7 @@ fn a_result_on_the_deadline_is_in_time() {
         let costs = table(&[vec![(latency_ns, 0.0); 2]]);
         let plan = plan(scenario, costs);
         let card = plan.score(&trace(&plan));
-        assert_eq!((card.total.counts.executed, card.total.counts.deadline_misses), (10, misses));
+        assert_eq!((card.total.counts.executed, card.total.counts.late), (10, misses));
         assert!((card.total.realtime - 0.5).abs() < 1e-5, "k · 10^-6 ms / 4 at most");
     }
 }
@@ -48,7 +47,7 @@ fn a_model_that_executes_nothing_scores_zero() {
     let plan = plan(scenario, table_ms(&[[100.0], [1.0]]));
     let card = plan.score(&trace(&plan));
     let b = card.models[1];
-    assert_eq!((b.counts.released, b.counts.executed), (10, 0));
+    assert_eq!((b.counts.requests, b.counts.executed), (10, 0));
     assert_eq!([b.realtime, b.energy, b.accuracy, b.qoe, b.score], [0.0; 5]);
     assert_eq!(card.total.qoe, 0.5);
 }
@@ -76,7 +75,7 @@ fn frames_of_the_warm_up_are_not_counted() {
     plan.score.warm_up = span_ms(250.0);
     let trace = trace(&plan);
     let counts = plan.score(&trace).total.counts;
-    assert_eq!(counts.released, 7);
+    assert_eq!(counts.requests, 7);
     assert_eq!((counts.executed, counts.dropped), (5, 2), "5 and 8 are dropped");
     plan.score.warm_up = span_ms(5000.0);
     assert_eq!(plan.score(&trace).total.score, 0.0);

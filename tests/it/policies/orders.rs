@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::layered;
 use crate::support::runs::*;
 use xrsim::cost::{CostTable, LayerCost, NetworkCost};
-use xrsim::scenario::{ActiveModel, Scenario};
+use xrsim::scenario::Scenario;
 use xrsim::schedule::{self, Policy};
 use xrsim::trace::{DropReason, Outcome, Trace};
 use xrsim::units::{Cycles, SimSpan};
@@ -25,8 +25,7 @@ fn tasks(tasks: &[Task]) -> Tasks {
         let mut stream = sensor(name, fps);
         stream.initial_latency = span_ms(release_ms);
         let read = reading(&[streams.len()], model(name, fps));
-        let read =
-            ActiveModel { relative_deadline: Some(span_ms(deadline_ms - release_ms)), ..read };
+        let read = read.with_relative_deadline(span_ms(deadline_ms - release_ms));
         streams.push(stream);
         models.push(match upstream {
             Some(upstream) => after(upstream, read),

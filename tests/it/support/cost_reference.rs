@@ -69,7 +69,8 @@ pub fn evaluate(shape: &ConvShape, accelerator: &Accelerator) -> Option<Counts> 
     let d0 = [shape.c, shape.k, shape.r, shape.s, shape.x, shape.y].map(i128::from);
     let lists = elaborate(accelerator, &d0);
     let l_total = lists.len();
-    let mut bandwidths = accelerator.noc.bandwidth.clone();
+    let levels = accelerator.noc.levels().iter();
+    let mut bandwidths: Vec<_> = levels.map(|level| level.bandwidth).collect();
     let last = *bandwidths.last()?;
     bandwidths.extend([last; 3]);
     if l_total > bandwidths.len() {
@@ -427,10 +428,10 @@ impl Counts {
         let table = &accelerator.energy;
         let mut sum = 0.0;
         for count in [rd_i, wr_up[0], rd_w, wr_up[1], wr_up[2]] {
-            sum += count as f64 * table.l2_per_mac;
+            sum += count as f64 * table.shared_memory_per_mac;
         }
         for count in [rd_dn[0], wr_dn[0], rd_dn[1], wr_dn[1], rd_dn[2], wr_dn[2]] {
-            sum += count as f64 * table.l1_per_mac;
+            sum += count as f64 * table.scratchpad_per_mac;
         }
         sum += sums.psums as f64;
         self.energy_nj = sum * table.mac_nj;

@@ -7,7 +7,6 @@ use proptest::sample::{Index, select};
 use xrsim::cost::{CostTable, LayerCost, NetworkCost};
 use xrsim::ids::{AccelId, FrameId, ModelId, RequestId};
 use xrsim::load::{Request, RequestStream};
-use xrsim::scenario::ActiveModel;
 use xrsim::schedule::{Granularity, Job, Options, Policy, Preemption, Rank, Ranked, View};
 use xrsim::trace::{BusyInterval, Outcome, Segment, Trace};
 use xrsim::units::{SimSpan, SimTime};
@@ -115,8 +114,7 @@ pub fn fixed_priorities(options: Options) -> Policy {
 pub fn preempted() -> runs::Case {
     let mut late_sensor = runs::sensor("late", 10.0);
     late_sensor.initial_latency = runs::span_ms(10.0);
-    let urgent =
-        ActiveModel { relative_deadline: Some(runs::span_ms(70.0)), ..runs::model("B", 10.0) };
+    let urgent = runs::model("B", 10.0).with_relative_deadline(runs::span_ms(70.0));
     let models = vec![runs::model("A", 10.0), runs::reading(&[0], urgent)];
     let ms = |ms: u64| ms * 1_000_000;
     let costs = table_ns(&[vec![vec![ms(30), ms(30)]], vec![vec![ms(50)]]]);

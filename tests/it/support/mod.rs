@@ -16,9 +16,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use xrsim::dataflow::{Axis, ClusterLevel, Dataflow, Directive, Size};
-use xrsim::hardware::{Accelerator, ByteEnergy, Datapath, EnergyTable, Memory, Noc};
+use xrsim::hardware::{Accelerator, Memory, Noc};
 use xrsim::model::{ConvKind, ConvShape};
-use xrsim::units::{Bytes, ClockRate};
+use xrsim::units::Bytes;
 
 /// Dataflows of the published artifact, by name, in the notation of [`dataflow`].
 pub const PUBLISHED_DATAFLOWS: [(&str, &str); 3] = [
@@ -70,22 +70,9 @@ fn directive(text: &str) -> Directive {
 
 /// An accelerator with the artifact's energy table and clock.
 pub fn accelerator(dataflow: &Arc<Dataflow>, pes: u32, bandwidth: &[u64]) -> Accelerator {
-    Accelerator {
-        name: dataflow.name().into(),
-        dataflow: Arc::clone(dataflow),
-        pes,
-        clock: ClockRate::GHZ,
-        noc: Noc::new(bandwidth.into()),
-        memory: Memory::new(Bytes::new(2 << 20), Bytes::new(8 << 10), 128),
-        datapath: Datapath::default(),
-        byte_energy: ByteEnergy::default(),
-        energy: EnergyTable {
-            mac_nj: 0.00288,
-            l1_per_mac: 0.55,
-            l2_per_mac: 6.0,
-            dram_per_mac: 75.0,
-        },
-    }
+    let noc = Noc::of_bandwidths(bandwidth).expect("a network has a level");
+    let memory = Memory::new(Bytes::new(2 << 20), Bytes::new(8 << 10), 128);
+    Accelerator::new(dataflow.name(), Arc::clone(dataflow), pes, noc, memory)
 }
 
 /// A stride-1 layer of batch 1 with extents [K, C, Y, X, R, S].

@@ -9,19 +9,16 @@ use sha2::{Digest, Sha256};
 use xrsim::cost::{CostTable, NetworkCost};
 use xrsim::dataflow::{Axis, ClusterLevel, Dataflow, Directive};
 use xrsim::engine::{self, Run};
-use xrsim::hardware::{Accelerator, ByteEnergy, Datapath, EnergyTable, Memory, Noc, System};
+use xrsim::hardware::{Accelerator, Memory, Noc, NocLevel, System};
 use xrsim::ids::{AccelId, FrameId, ModelId, StreamId};
 use xrsim::load::RequestStream;
 use xrsim::model::{ConvShape, Layer, Network};
 use xrsim::plan::Plan;
-use xrsim::scenario::{
-    ActiveModel, Better, Dependency, DependencyKind, InputStream, JitterDistribution, QualityGoal,
-    Scenario, UnitModel,
-};
+use xrsim::scenario::{ActiveModel, Dependency, DependencyKind, InputStream, Scenario, UnitModel};
 use xrsim::schedule::Policy;
 use xrsim::sweep::{RunSpec, Semantics};
 use xrsim::trace::{DropReason, Outcome, Record, Trace};
-use xrsim::units::{Bytes, ClockRate, Cycles, FrameRate, SimSpan, SimTime};
+use xrsim::units::{Bytes, Cycles, FrameRate, SimSpan, SimTime};
 
 /// Instant `ms` milliseconds after the start.
 pub fn at_ms(ms: f64) -> SimTime {
@@ -40,13 +37,7 @@ pub fn rate(fps: f64) -> FrameRate {
 
 /// A sensor without initial latency and jitter.
 pub fn sensor(name: &str, fps: f64) -> InputStream {
-    InputStream {
-        name: name.into(),
-        rate: rate(fps),
-        initial_latency: SimSpan::ZERO,
-        max_jitter: SimSpan::ZERO,
-        distribution: JitterDistribution::TruncatedNormal,
-    }
+    InputStream::new(name, rate(fps))
 }
 
 /// Camera and lidar of Table 3, and the microphone: streams 0, 1 and 2.
@@ -61,24 +52,7 @@ pub fn table_3() -> Vec<InputStream> {
 
 /// A model that reads nothing and depends on nothing.
 pub fn model(task: &str, fps: f64) -> ActiveModel {
-    ActiveModel {
-        unit: UnitModel {
-            task: task.into(),
-            network: network(task),
-            dataset: "none".into(),
-            quality: QualityGoal {
-                metric: "accuracy".into(),
-                target: 1.0,
-                better: Better::Higher,
-                measured: None,
-            },
-        },
-        artifact_name: task.into(),
-        rate: rate(fps),
-        inputs: Vec::new(),
-        dependencies: Vec::new(),
-        relative_deadline: None,
-    }
+    ActiveModel::new(UnitModel::new(task, network(task)), rate(fps))
 }
 
 /// A network of one layer. The tests give its cost.
@@ -88,8 +62,9 @@ fn network(name: &str) -> Arc<Network> {
 }
 
 /// The same model with these input streams, the primary one first.
-pub fn reading(streams: &[usize], model: ActiveModel) -> ActiveModel {
-    ActiveModel { inputs: streams.iter().copied().map(StreamId::new).collect(), ..model }
+pub fn reading(streams: &[usize], mut model: ActiveModel) -> ActiveModel {
+    model.inputs = streams.iter().copied().map(StreamId::new).collect();
+    model
 }
 
 /// The same model with one more data dependency.
@@ -145,17 +120,9 @@ pub fn system(n: usize) -> System {
 fn accelerator(name: &str) -> Accelerator {
     let spatial = Directive::spatial(1, 1, Axis::K);
     let level = ClusterLevel { units: None, directives: vec![spatial] };
-    Accelerator {
-        name: name.into(),
-        dataflow: Arc::new(Dataflow::new("test", vec![level]).expect("a spatial map is enough")),
-        pes: 1,
-        clock: ClockRate::GHZ,
-        noc: Noc::new(vec![1]),
-        memory: Memory::new(Bytes::new(1), Bytes::new(1), 1),
-        datapath: Datapath::default(),
-        byte_energy: ByteEnergy::default(),
-        energy: EnergyTable { mac_nj: 1.0, l1_per_mac: 1.0, l2_per_mac: 1.0, dram_per_mac: 1.0 },
-    }
+    let dataflow = Dataflow::new("test", vec![level]).expect("a spatial map is enough");
+    let memory = Memory::new(Bytes::new(1), Bytes::new(1), 1);
+    Accelerator::new(name, Arc::new(dataflow), 1, Noc::uniform(NocLevel::new(1)), memory)
 }
 
 /// A plan with the costs of its models on its accelerators.

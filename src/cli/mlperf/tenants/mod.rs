@@ -5,12 +5,12 @@ mod results;
 
 use crate::config::Catalog;
 use crate::engine::Traced;
-use crate::mlperf::bed::TestBed as _;
-use crate::mlperf::bench::{Bench, Tenant};
-use crate::mlperf::benchmark::{Beside, Rules};
-use crate::mlperf::peak::Trial;
-use crate::mlperf::suite::{Suite, Test};
-use crate::mlperf::tenants::{TenantOutcome, TenantTest, find_factor, play};
+use crate::mlperf::benchmark::{
+    AcceleratorBed, BackgroundScores, TenantResult, TenantTest, TestBed as _, TestOptions, Trial,
+    find_factor, run_tenants,
+};
+use crate::mlperf::rules::{Suite, Test};
+use crate::mlperf::sut::Tenant;
 use crate::units::{SimSpan, SimTime};
 
 use super::super::message::Failure;
@@ -37,7 +37,7 @@ pub fn run(
     args: &MlperfArgs,
     catalog: &mut Catalog,
     suite: &Suite,
-    rules: &Rules,
+    rules: &TestOptions,
 ) -> Result<(), Failure> {
     let asked: Result<Vec<_>, Failure> =
         args.tenant.iter().map(|it| TenantOption::new(it, args, suite, rules)?.tenant()).collect();
@@ -78,7 +78,7 @@ const LONGEST_S: f64 = 100.0 * 365.0 * 86_400.0;
 /// # Errors
 ///
 /// A tenant that would take too long for its queries.
-fn loads(asked: &[Asked<'_>], rules: &Rules) -> Result<Vec<TenantTest>, Failure> {
+fn loads(asked: &[Asked<'_>], rules: &TestOptions) -> Result<Vec<TenantTest>, Failure> {
     let mut loads: Vec<_> = asked.iter().map(|it| it.load.clone()).collect();
     let queries = match (rules.min_queries, rules.min_duration) {
         (Some(queries), _) => queries as f64,
@@ -108,12 +108,16 @@ struct Played {
     /// What all rates are multiplied by.
     factor: f64,
     trials: Vec<Trial>,
-    outcomes: Vec<TenantOutcome>,
-    beside: Option<Beside>,
+    outcomes: Vec<TenantResult>,
+    beside: Option<BackgroundScores>,
 }
 
 impl Played {
-    fn new(loads: &[TenantTest], finds_peak: bool, bench: &Bench) -> Result<Self, Failure> {
+    fn new(
+        loads: &[TenantTest],
+        finds_peak: bool,
+        bench: &AcceleratorBed,
+    ) -> Result<Self, Failure> {
         let (factor, trials) = match finds_peak {
             true => {
                 let search = find_factor(loads, bench).map_err(super::super::argument)?;
@@ -121,12 +125,13 @@ impl Played {
             }
             false => (1.0, Vec::new()),
         };
-        let played = play(loads, factor, bench, Traced::Load).map_err(super::super::argument)?;
+        let played =
+            run_tenants(loads, factor, bench, Traced::Load).map_err(super::super::argument)?;
         let done = played.queries.iter().flat_map(|it| it.queries.iter().map(|&(_, done)| done));
         let end = done.max().unwrap_or(SimTime::ZERO);
-        let alone = bench.without_queries(end - SimTime::ZERO).map_err(super::super::argument)?;
-        let pair = played.beside.zip(alone);
-        let beside = pair.map(|(with_queries, alone)| Beside { with_queries, alone });
+        let alone = bench.background_alone(end - SimTime::ZERO).map_err(super::super::argument)?;
+        let pair = played.background.zip(alone);
+        let beside = pair.map(|(with_queries, alone)| BackgroundScores { with_queries, alone });
         Ok(Self { factor, trials, outcomes: played.queries, beside })
     }
 }

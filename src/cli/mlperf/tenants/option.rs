@@ -3,12 +3,11 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::mlperf::arrivals::{Arrivals, Bursts};
-use crate::mlperf::bench::{Batching, Tenant};
-use crate::mlperf::benchmark::Rules;
-use crate::mlperf::settings::{Library, Scenario, Settings};
-use crate::mlperf::suite::{Load, Suite, Test};
-use crate::mlperf::tenants::TenantTest;
+use crate::mlperf::benchmark::{TenantTest, TestOptions};
+use crate::mlperf::load::{Arrivals, Bursts};
+use crate::mlperf::rules::{Load, Suite, Test};
+use crate::mlperf::settings::{EffectiveSettings, LoadScenario, QuerySampleLibrary};
+use crate::mlperf::sut::{Batching, Tenant};
 use crate::units::SimSpan;
 
 use super::super::super::key_values;
@@ -37,7 +36,7 @@ pub(super) struct TenantOption<'a> {
     test: &'a Test,
     values: BTreeMap<&'static str, &'a str>,
     args: &'a MlperfArgs,
-    rules: &'a Rules,
+    rules: &'a TestOptions,
 }
 
 impl<'a> TenantOption<'a> {
@@ -50,7 +49,7 @@ impl<'a> TenantOption<'a> {
         text: &'a str,
         args: &'a MlperfArgs,
         suite: &'a Suite,
-        rules: &'a Rules,
+        rules: &'a TestOptions,
     ) -> Result<Self, Failure> {
         let (task, values) = text.split_once(':').unwrap_or((text, ""));
         let of_task = |test: &&Test| *test.task.name == *task;
@@ -147,13 +146,13 @@ impl<'a> TenantOption<'a> {
         let max = self.count("max_batch", Batching::MAX)?.unwrap_or(self.args.max_batch);
         let load = TenantTest { arrivals: self.arrivals()?, settings: self.settings(bound)? };
         let network = Arc::clone(&self.test.task.network);
-        let tenant = Tenant { network, batching: Batching { max, wait }, bound };
+        let tenant = Tenant { network, batching: Batching { max, wait }, relative_deadline: bound };
         Ok(Asked { test: self.test, tenant, load })
     }
 
     /// LoadGen's settings of a server with this bound. All tenants last equally long, so that there is no
     /// least number of queries but by that.
-    fn settings(&self, bound: SimSpan) -> Result<Settings, Failure> {
+    fn settings(&self, bound: SimSpan) -> Result<EffectiveSettings, Failure> {
         let Self { test, rules, .. } = self;
         let percentile = match (self.number("percentile")?, test.load) {
             (Some(percent), _) => percent * 0.01,
@@ -161,7 +160,7 @@ impl<'a> TenantOption<'a> {
             _ => 0.99,
         };
         let samples = test.task.performance_samples;
-        let mut requested = rules.round.settings(Scenario::Server, percentile, samples);
+        let mut requested = rules.round.settings(LoadScenario::Server, percentile, samples);
         requested.server_target_qps = self.arrivals()?.mean_rate();
         requested.server_target_latency_ns = bound.ns();
         requested.min_query_count = 1;
@@ -174,8 +173,8 @@ impl<'a> TenantOption<'a> {
             let message = "tenants play for a time; --min-duration must be at least 0.001 s";
             return Err(Failure::Argument(message.into()));
         }
-        let library = Library { performance_samples: samples, total_samples: samples };
-        Settings::new(&requested, library, rules.round.loadgen)
+        let library = QuerySampleLibrary { performance_samples: samples, total_samples: samples };
+        EffectiveSettings::new(&requested, library, rules.round.loadgen)
             .map_err(|error| Failure::Argument(format!("{}: {error}", self.option)))
     }
 }

@@ -2,10 +2,8 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::mlperf::benchmark::Rules;
-use crate::mlperf::files;
-use crate::mlperf::peak::Trial;
-use crate::mlperf::tenants::TenantOutcome;
+use crate::mlperf::benchmark::{TenantResult, TestOptions, Trial};
+use crate::mlperf::logs::files;
 use crate::report::table;
 
 use super::super::super::message::{Failure, say};
@@ -21,7 +19,7 @@ use super::{Asked, Played};
 pub(super) struct Results<'a> {
     pub(super) system: String,
     pub(super) accelerators: &'a Accelerators,
-    pub(super) rules: &'a Rules,
+    pub(super) rules: &'a TestOptions,
     /// SHA-256 of the files that were read.
     pub(super) inputs: Map<String, Value>,
     pub(super) asked: &'a [Asked<'a>],
@@ -75,14 +73,14 @@ impl Results<'_> {
         }
     }
 
-    fn rows(&self) -> impl Iterator<Item = (usize, &Asked<'_>, &TenantOutcome)> {
+    fn rows(&self) -> impl Iterator<Item = (usize, &Asked<'_>, &TenantResult)> {
         let pairs = self.asked.iter().zip(&self.played.outcomes).enumerate();
         pairs.map(|(index, (asked, outcome))| (index + 1, asked, outcome))
     }
 
     /// The cells of [`COLUMNS`].
     fn cells(&self, number: impl Fn(f64) -> String) -> Vec<Vec<String>> {
-        let row = |(tenant, asked, outcome): (usize, &Asked<'_>, &TenantOutcome)| {
+        let row = |(tenant, asked, outcome): (usize, &Asked<'_>, &TenantResult)| {
             let it = &outcome.performance;
             let [p50, p90, _, _, p99, _] = it.latency.percentiles.map(|it| number(it.as_ms()));
             let queries = it.queries as f64;
@@ -95,7 +93,7 @@ impl Results<'_> {
                 p50,
                 p90,
                 p99,
-                number(asked.tenant.bound.as_ms()),
+                number(asked.tenant.relative_deadline.as_ms()),
                 number(100.0 * it.late as f64 / queries),
                 number(outcome.energy.get() / queries),
                 it.queries.to_string(),
@@ -120,7 +118,7 @@ impl Results<'_> {
         );
         if !self.played.trials.is_empty() {
             let factor = short(self.played.factor);
-            text.push_str(&match self.played.outcomes.iter().all(TenantOutcome::holds) {
+            text.push_str(&match self.played.outcomes.iter().all(TenantResult::holds) {
                 true => format!("all bounds hold at up to {factor} times the rates given\n"),
                 false => format!("not all bounds hold even at {factor} times the rates given\n"),
             });
@@ -154,7 +152,7 @@ impl Results<'_> {
                 "reason": (!outcome.is_valid()).then(|| reason_of(outcome)),
                 "scheduled_qps": it.scheduled_rate(), "completed_qps": it.completed_rate(),
                 "percentile": asked.load.settings.percentile.get(),
-                "latency_ms": it.latency.target.as_ms(), "bound_ms": asked.tenant.bound.as_ms(),
+                "latency_ms": it.latency.target.as_ms(), "bound_ms": asked.tenant.relative_deadline.as_ms(),
                 "late": it.late, "queries": it.queries, "energy_mj": outcome.energy.get(),
                 "max_batch": asked.tenant.batching.max,
                 "batch_wait_ms": asked.tenant.batching.wait.as_ms(),
@@ -198,10 +196,10 @@ impl Results<'_> {
     }
 }
 
-fn reason_of(outcome: &TenantOutcome) -> String {
+fn reason_of(outcome: &TenantResult) -> String {
     reason(&outcome.settings, &outcome.performance, outcome.unsustained.as_ref())
 }
 
-fn verdict(outcome: &TenantOutcome) -> &'static str {
+fn verdict(outcome: &TenantResult) -> &'static str {
     if outcome.is_valid() { "VALID" } else { "INVALID" }
 }

@@ -36,7 +36,7 @@ function modelParts({ qoe, realtime, energy, accuracy, score }) {
  */
 function runParts(run, countsUntriggered) {
   const countsAll = countsUntriggered || run.semantics === "mlsys2023";
-  const models = run.models.filter((model) => countsAll || model.released > 0).map(modelParts);
+  const models = run.models.filter((model) => countsAll || model.requests > 0).map(modelParts);
   const mean = ([key]) => [
     key,
     models.length > 0 ? sum(models.map((parts) => parts[key])) / models.length : 0,

@@ -20,11 +20,11 @@ class Request {
     return this.isExecuted ? sum(this.stretches.map((stretch) => stretch.end - stretch.start)) : null;
   }
 
-  /** The request as it ran without interruption: itself, or one of it for each of its pieces. */
+  /** The request as it ran without interruption: itself, or one of it for each of its segments. */
   get stretches() {
-    if (!this.pieces) return [this];
-    return this.pieces.split("; ").map((piece) => {
-      const [, start, end, accelerator] = piece.match(/^([^-]*)-([^ ]*) (.*)$/);
+    if (!this.segments) return [this];
+    return this.segments.split("; ").map((segment) => {
+      const [, start, end, accelerator] = segment.match(/^([^-]*)-([^ ]*) (.*)$/);
       const ns = (ms) => Math.round(Number(ms) * 1e6);
       return Object.assign(Object.create(this), { start: ns(start), end: ns(end), accelerator, whole: this });
     });
@@ -65,7 +65,7 @@ class Run {
     return this.#requests;
   }
 
-  /** Executed requests, or their pieces, in order of start, by accelerator. */
+  /** Executed requests, or their segments, in order of start, by accelerator. */
   get slices() {
     this.#slices ??= Map.groupBy(
       this.requests
@@ -103,7 +103,7 @@ class Run {
       outcome: names[requests.outcome[at]],
       reason: names[requests.reason[at]],
       cause: names[requests.cause[at]],
-      pieces: names[requests.pieces[at]],
+      segments: names[requests.segments[at]],
       counted: names[requests.counted[at]],
       energy_mj: numbers[requests.energy[at]],
       realtime: score(0),

@@ -26,11 +26,11 @@ const MEASURES = {
 function curves(requests, models, measure, { from, length }) {
   const step = length / N_STEPS;
   const done = new Map(models.map((name) => [name, new Float64Array(N_STEPS + 1)]));
-  const released = new Map(models.map((name) => [name, 0]));
+  const requests = new Map(models.map((name) => [name, 0]));
   for (const request of requests) {
     const name = request.model.model;
     if (request.outcome === "not_triggered") continue;
-    released.set(name, released.get(name) + 1);
+    requests.set(name, requests.get(name) + 1);
     const value = request.isExecuted ? measure.of(request) : null;
     const at = value === null ? Infinity : Math.max(0, Math.ceil((value - from) / step - 1e-9));
     if (at <= N_STEPS) done.get(name)[at] += 1;
@@ -38,7 +38,7 @@ function curves(requests, models, measure, { from, length }) {
   const x = Float64Array.from({ length: N_STEPS + 1 }, (_, index) => from + index * step);
   const shares = models.map((name) => {
     let total = 0;
-    return Float64Array.from(done.get(name), (n) => (100 * (total += n)) / Math.max(released.get(name), 1));
+    return Float64Array.from(done.get(name), (n) => (100 * (total += n)) / Math.max(requests.get(name), 1));
   });
   return [x, ...shares];
 }
@@ -144,11 +144,11 @@ class Latency {
   }
 
   #spoken(requests) {
-    const released = requests.filter((request) => request.outcome !== "not_triggered");
-    const inTime = released.filter((request) => request.isExecuted && !request.isLate).length;
-    const late = released.filter((request) => request.isLate).length;
-    const share = (n) => percent(released.length > 0 ? n / released.length : 0);
-    return `Cumulative distribution of latency against the deadline. Of ${plural(released.length, "request")}, ${share(inTime)} ended in time, ${share(late)} late, ${share(released.length - inTime - late)} never.`;
+    const requests = requests.filter((request) => request.outcome !== "not_triggered");
+    const inTime = requests.filter((request) => request.isExecuted && !request.isLate).length;
+    const late = requests.filter((request) => request.isLate).length;
+    const share = (n) => percent(requests.length > 0 ? n / requests.length : 0);
+    return `Cumulative distribution of latency against the deadline. Of ${plural(requests.length, "request")}, ${share(inTime)} ended in time, ${share(late)} late, ${share(requests.length - inTime - late)} never.`;
   }
 
   #options(models) {

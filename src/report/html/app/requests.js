@@ -1,6 +1,6 @@
 // Requests in words and as a table.
 
-function piece({ start, end, accelerator }) {
+function segmentText({ start, end, accelerator }) {
   return `${ms(start)} to ${ms(end)} ms on ${accelerator}`;
 }
 
@@ -24,7 +24,7 @@ function facts(request) {
         `${ms(request.latency)} ms: ${ms(request.waiting)} waiting, ${ms(request.execution)} running`,
       ],
       ["Accelerator", request.accelerator],
-      ...(request.pieces ? [["Pieces", request.stretches.map(piece).join("; ")]] : []),
+      ...(request.segments ? [["Segments", request.stretches.map(segmentText).join("; ")]] : []),
       [
         "Scores",
         `real time ${score(realtime)}, energy ${score(energy)}, accuracy ${score(accuracy)}; product ${score(inference)}`,

@@ -1,7 +1,8 @@
 //! Random small layers with legal mappings on random machines.
 
 use xrsim::cost::loop_nest::{
-    Axis, Bandwidth, Evaluation, Extents, Machine, Mapping, Nest, Network, Widths, Window, evaluate,
+    Axis, Bandwidth, Evaluation, Extents, Machine, Mapping, Nest, NocLevel, Widths, Window,
+    evaluate,
 };
 use xrsim::dataflow::{Axis as MapAxis, ClusterLevel, Directive, Size};
 
@@ -62,8 +63,8 @@ fn random_bandwidth(random: &mut Random) -> Bandwidth {
     Bandwidth::new(u64::from(random.within(0, 9))).unwrap_or(Bandwidth::INFINITE)
 }
 
-fn random_network(random: &mut Random) -> Network {
-    Network {
+fn random_network(random: &mut Random) -> NocLevel {
+    NocLevel {
         down: random_bandwidth(random),
         up: random_bandwidth(random),
         weights: random.once_in(3).then(|| random_bandwidth(random)),
@@ -78,11 +79,11 @@ fn random_network(random: &mut Random) -> Network {
 
 fn random_machine(random: &mut Random, pes: u32) -> Machine {
     let [input, weight, partial_sum, output] = [0; 4].map(|_| random.within(1, 4));
-    let networks = (0..random.within(0, 3)).map(|_| random_network(random)).collect();
+    let noc_levels = (0..random.within(0, 3)).map(|_| random_network(random)).collect();
     Machine {
         units_limit: random.once_in(6).then(|| random.within(1, 4)),
         rate: random.within(1, 3),
-        networks,
+        noc_levels,
         widths: Widths { input, weight, partial_sum, output },
         allow_overlap: random.once_in(3),
         ..Machine::new(pes)
@@ -101,8 +102,8 @@ fn written(axis: Axis) -> MapAxis {
         Axis::G => MapAxis::G,
         Axis::K => MapAxis::K,
         Axis::C => MapAxis::C,
-        Axis::Y => MapAxis::OutputY,
-        Axis::X => MapAxis::OutputX,
+        Axis::OutputY => MapAxis::OutputY,
+        Axis::OutputX => MapAxis::OutputX,
         Axis::R => MapAxis::R,
         Axis::S => MapAxis::S,
     }
@@ -188,12 +189,12 @@ impl Case {
     }
 
     /// What the model says of the case on a machine with other networks.
-    pub fn with(&self, change: impl Fn(&mut Network)) -> Evaluation {
+    pub fn with(&self, change: impl Fn(&mut NocLevel)) -> Evaluation {
         let mut machine = self.machine.clone();
-        if machine.networks.is_empty() {
-            machine.networks.push(Network::IDEAL);
+        if machine.noc_levels.is_empty() {
+            machine.noc_levels.push(NocLevel::IDEAL);
         }
-        machine.networks.iter_mut().for_each(change);
+        machine.noc_levels.iter_mut().for_each(change);
         evaluate(&self.nest, &self.mapping, &machine).expect("the layer is small")
     }
 }

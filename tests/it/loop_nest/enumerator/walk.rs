@@ -1,8 +1,10 @@
 //! The walk: clusters, units and the elements in their buffers, step by step (section 4).
 
 use xrsim::cost::loop_nest::{
-    Bandwidth, Level, LevelCounts, Loop, Machine, Mapping, Nest, Network, Widths,
+    Bandwidth, Level, LevelCounts, Loop, Machine, Mapping, Nest, NocLevel, Widths,
 };
+
+use xrsim::model::PerOperand;
 
 use super::layer::{Interval, Layer, Set, Space, elements, output_box, points, whole};
 
@@ -123,13 +125,13 @@ impl Cluster {
 
     /// One step (4.9).
     fn step(&mut self, places: &[Place], leaves: bool, tally: &mut Tally) -> Time {
-        let network = *tally.machine.network(self.level);
+        let noc = *tally.machine.noc_level(self.level);
         let widths = tally.machine.widths;
         let first = !std::mem::replace(&mut self.started, true);
-        let sent = self.fetch(places, &network, tally);
+        let sent = self.fetch(places, &noc, tally);
         let leaving: Vec<bool> =
             self.units.iter().zip(places).map(|(unit, place)| unit.leaves(place, leaves)).collect();
-        let arrived = self.drain(&leaving, leaves, &network, tally);
+        let arrived = self.drain(&leaving, leaves, &noc, tally);
         let mut work = Time::default();
         for ((unit, place), leaving) in self.units.iter_mut().zip(places).zip(leaving) {
             work = work.max(unit.work(place, leaving, tally));
@@ -138,32 +140,38 @@ impl Cluster {
         counts.steps += 1;
         counts.active += places.iter().filter(|place| place.works).count() as u64;
 
-        let latency = if first || network.step_latency { u64::from(network.latency) } else { 0 };
+        let latency = if first || noc.step_latency { u64::from(noc.latency) } else { 0 };
         let delay = |bytes, bandwidth| delay(bytes, latency, bandwidth);
-        let inputs = sent[0] * u64::from(widths.input);
-        let weights = sent[1] * u64::from(widths.weight);
-        let drain = delay(arrived * u64::from(widths.partial_sum), network.up);
-        let (exposed, fetch) = match (network.single_weights, network.weights) {
+        let inputs = sent.input * u64::from(widths.input);
+        let weights = sent.weight * u64::from(widths.weight);
+        let drain = delay(arrived * u64::from(widths.partial_sum), noc.up);
+        let (exposed, fetch) = match (noc.single_weights, noc.weights) {
             (true, own) => {
-                let bandwidth = own.unwrap_or(network.down);
-                let exposed = self::delay(weights, u64::from(network.latency), bandwidth);
-                (exposed, delay(inputs, network.down))
+                let bandwidth = own.unwrap_or(noc.down);
+                let exposed = self::delay(weights, u64::from(noc.latency), bandwidth);
+                (exposed, delay(inputs, noc.down))
             }
-            (false, Some(own)) => (0, delay(inputs, network.down).max(delay(weights, own))),
-            (false, None) => (0, delay(inputs + weights, network.down)),
+            (false, Some(own)) => (0, delay(inputs, noc.down).max(delay(weights, own))),
+            (false, None) => (0, delay(inputs + weights, noc.down)),
         };
         let overlapped = if first { fetch + work.chip } else { fetch.max(drain).max(work.chip) };
         Time { chip: exposed + overlapped, compute: work.compute }
     }
 
     /// Brings every working unit what it lacks (4.4); gives the inputs and weights sent.
-    fn fetch(&mut self, places: &[Place], network: &Network, tally: &mut Tally) -> [u64; 2] {
-        let sent = [0, 1].map(|tensor| {
+    fn fetch(&mut self, places: &[Place], noc: &NocLevel, tally: &mut Tally) -> PerOperand<u64> {
+        let transfers = [0, 1].map(|tensor| {
             let worked = self.units.iter().filter(|unit| unit.had_chunk);
             let neighbours = Set::union(worked.map(|unit| &unit.held[tensor]));
             let fresh = self.replace(tensor, places, tally);
-            send(fresh, &neighbours, tensor, network, &mut tally.counts[self.level])
+            send(fresh, &neighbours, noc)
         });
+        let counts = &mut tally.counts[self.level];
+        let [inputs, weights] = transfers;
+        let sent = PerOperand { input: inputs.sent, weight: weights.sent };
+        counts.sent += sent;
+        counts.delivered += PerOperand { input: inputs.delivered, weight: weights.delivered };
+        counts.forwarded += PerOperand { input: inputs.forwarded, weight: weights.forwarded };
         for (unit, place) in self.units.iter_mut().zip(places) {
             unit.had_chunk = place.works;
         }
@@ -185,7 +193,7 @@ impl Cluster {
 
     /// Takes the partial sums of the leaving units up (4.5); gives how many arrive. `ends` tells
     /// that the visit of the buffer above ends with that.
-    fn drain(&mut self, leaving: &[bool], ends: bool, network: &Network, tally: &mut Tally) -> u64 {
+    fn drain(&mut self, leaving: &[bool], ends: bool, noc: &NocLevel, tally: &mut Tally) -> u64 {
         let counts = &mut tally.counts[self.level];
         let leaving = self.units.iter_mut().zip(leaving).filter(|(_, leaves)| **leaves);
         let mut arriving: Vec<Set> = Vec::new();
@@ -194,7 +202,7 @@ impl Cluster {
             arriving.push(std::mem::take(&mut unit.outputs));
         }
         counts.left += arriving.iter().map(Set::len).sum::<u64>();
-        if network.reduce {
+        if noc.reduce {
             arriving = vec![Set::union(&arriving)];
         }
         let arrived = arriving.iter().map(Set::len).sum();
@@ -211,15 +219,15 @@ impl Cluster {
 
     /// Sends up all partial sums (4.6).
     fn flush(&mut self, tally: &mut Tally) -> Time {
-        let network = *tally.machine.network(self.level);
+        let noc = *tally.machine.noc_level(self.level);
         let leaving: Vec<bool> = self.units.iter().map(|unit| unit.sums.is_some()).collect();
         let mut time = Time::default();
         for unit in self.units.iter_mut().filter(|unit| unit.sums.is_some()) {
             time = time.max(unit.cluster.as_mut().map_or(Time::default(), |own| own.flush(tally)));
         }
-        let arrived = self.drain(&leaving, true, &network, tally);
+        let arrived = self.drain(&leaving, true, &noc, tally);
         let bytes = arrived * u64::from(tally.machine.widths.partial_sum);
-        time.chip += delay(bytes, u64::from(network.latency), network.up);
+        time.chip += delay(bytes, u64::from(noc.latency), noc.up);
         time
     }
 
@@ -289,24 +297,24 @@ impl Tally<'_> {
     }
 }
 
-/// Counts the transfers of what is new to every unit (4.1); gives the elements sent from above.
-fn send(
-    mut fresh: Vec<Set>,
-    neighbours: &Set,
-    tensor: usize,
-    network: &Network,
-    counts: &mut LevelCounts,
-) -> u64 {
+/// Elements of one tensor that a step moves.
+struct Transfer {
+    sent: u64,
+    delivered: u64,
+    forwarded: u64,
+}
+
+/// Transfers of the elements that are new to every unit (4.1).
+fn send(mut fresh: Vec<Set>, neighbours: &Set, noc: &NocLevel) -> Transfer {
     let total = |sets: &[Set]| sets.iter().map(Set::len).sum::<u64>();
-    counts.delivered[tensor] += total(&fresh);
-    if network.forward {
-        counts.forwarded[tensor] +=
-            fresh.iter().map(|set| set.common(neighbours).len()).sum::<u64>();
+    let delivered = total(&fresh);
+    let mut forwarded = 0;
+    if noc.forward {
+        forwarded = fresh.iter().map(|set| set.common(neighbours).len()).sum();
         fresh.iter_mut().for_each(|set| *set = set.without(neighbours));
     }
-    let sent = if network.multicast { Set::union(&fresh).len() } else { total(&fresh) };
-    counts.sent[tensor] += sent;
-    sent
+    let sent = if noc.multicast { Set::union(&fresh).len() } else { total(&fresh) };
+    Transfer { sent, delivered, forwarded }
 }
 
 /// Cycles for so many bytes (4.8).

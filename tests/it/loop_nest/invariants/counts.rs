@@ -2,6 +2,8 @@
 
 use xrsim::cost::loop_nest::{Axis, Evaluation, Level, Loop, Machine, Mapping, Nest};
 
+use xrsim::model::TensorRole;
+
 use super::population::*;
 use crate::loop_nest::enumerator::cases::Case;
 use crate::loop_nest::enumerator::layer::Layer;
@@ -114,8 +116,8 @@ fn the_l2_sends_and_receives_every_element_at_least_once() {
         let nest = &case.nest;
         let found = run(&case);
         let top = &found.levels()[0];
-        assert!(top.sent[0] >= Layer::new(nest).touched(), "{name}");
-        assert!(top.sent[1] >= elements(nest, &Axis::WEIGHT), "{name}");
+        assert!(top.sent.input >= Layer::new(nest).touched(), "{name}");
+        assert!(top.sent.weight >= elements(nest, &Axis::WEIGHT), "{name}");
         assert!(top.arrived >= elements(nest, &Axis::OUTPUT), "{name}");
     }
 }
@@ -145,8 +147,8 @@ fn what_enters_a_buffer_is_passed_on() {
         without_gaps += usize::from(!has_gaps);
         for pair in found.levels().windows(2) {
             let [entering, passed_on] = [pair[0].delivered, pair[1].sent];
-            assert!(passed_on[1] >= entering[1], "{name}");
-            assert!(has_gaps || passed_on[0] >= entering[0], "{name}");
+            assert!(passed_on.weight >= entering.weight, "{name}");
+            assert!(has_gaps || passed_on.input >= entering.input, "{name}");
         }
     }
     assert_enough("windows without gaps", without_gaps);
@@ -187,18 +189,18 @@ fn clone(case: &Case) -> Case {
 }
 
 /// The loops of level 0 on one unit and in time, those over axes of a tensor outside the others.
-fn on_one_unit(case: &Case, tensor: usize) -> Evaluation {
+fn on_one_unit(case: &Case, tensor: TensorRole) -> Evaluation {
     let machine = Machine { pes: 1, ..case.machine.clone() };
     let mut level = drafts(&case.mapping).swap_remove(0);
     level.loops.iter_mut().for_each(|map| map.spatial = false);
-    level.loops.sort_by_key(|map| !map.axis.tensors()[tensor]);
+    level.loops.sort_by_key(|map| !map.axis.indexes(tensor));
     let mapping: Mapping = mapping(&[level], &case.nest, &machine);
     run(&Case { nest: case.nest.clone(), mapping, machine })
 }
 
 /// Whether level 0 has loops both over axes of a tensor and over others, and repeats no outputs.
-fn reuses(case: &Case, tensor: usize) -> bool {
-    let of_tensor = |map: &Loop| map.axis.tensors()[tensor];
+fn reuses(case: &Case, tensor: TensorRole) -> bool {
+    let of_tensor = |map: &Loop| map.axis.indexes(tensor);
     let loops = case.mapping.levels()[0].loops();
     !case.machine.allow_overlap && loops.iter().any(of_tensor) && !loops.iter().all(of_tensor)
 }
@@ -206,11 +208,11 @@ fn reuses(case: &Case, tensor: usize) -> bool {
 /// Invariant 10.
 #[test]
 fn one_unit_whose_inner_loops_do_not_change_its_weights_gets_each_once() {
-    for (name, case) in of_kind("reused weights", |case| reuses(case, 1)) {
-        let found = on_one_unit(&case, 1);
+    for (name, case) in of_kind("reused weights", |case| reuses(case, TensorRole::Weight)) {
+        let found = on_one_unit(&case, TensorRole::Weight);
         let weights = elements(&case.nest, &Axis::WEIGHT);
         assert_eq!(
-            [found.levels()[0].sent[1], found.levels()[0].delivered[1]],
+            [found.levels()[0].sent.weight, found.levels()[0].delivered.weight],
             [weights; 2],
             "{name}"
         );
@@ -220,8 +222,8 @@ fn one_unit_whose_inner_loops_do_not_change_its_weights_gets_each_once() {
 /// Invariant 10.
 #[test]
 fn one_unit_whose_inner_loops_reduce_sends_each_output_once() {
-    for (name, case) in of_kind("outputs kept in place", |case| reuses(case, 2)) {
-        let top = on_one_unit(&case, 2).levels()[0];
+    for (name, case) in of_kind("outputs kept in place", |case| reuses(case, TensorRole::Output)) {
+        let top = on_one_unit(&case, TensorRole::Output).levels()[0];
         let outputs = elements(&case.nest, &Axis::OUTPUT);
         assert_eq!([top.left, top.arrived, top.accumulated], [outputs, outputs, 0], "{name}");
     }

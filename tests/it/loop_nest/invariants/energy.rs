@@ -2,16 +2,18 @@
 
 use xrsim::cost::loop_nest::{Energies, EnergyPj, Evaluation, LevelCounts, Machine};
 
+use xrsim::model::PerOperand;
+
 use super::population::*;
 
 /// A table of small distinct whole numbers: sums of products with counts are exact.
 const TABLE: Energies = Energies {
     mac: 3.0,
     register: 5.0,
-    l1: 7.0,
+    scratchpad: 7.0,
     cluster: 11.0,
-    l2: 13.0,
-    network: 17.0,
+    shared: 13.0,
+    noc: 17.0,
     forward: 19.0,
     dram: 23.0,
     leakage: 29.0,
@@ -31,7 +33,7 @@ impl Bytes {
     fn new(counts: &LevelCounts, machine: &Machine) -> Self {
         let widths = &machine.widths;
         let [input, weight, sum] = [widths.input, widths.weight, widths.partial_sum].map(u64::from);
-        let operands = |[inputs, weights]: [u64; 2]| inputs * input + weights * weight;
+        let operands = |of: PerOperand<u64>| of.input * input + of.weight * weight;
         Self {
             sent: operands(counts.sent),
             delivered: operands(counts.delivered),
@@ -63,7 +65,7 @@ fn expected(found: &Evaluation, machine: &Machine) -> EnergyPj {
     let [input, weight, sum] = [widths.input, widths.weight, widths.partial_sum].map(u64::from);
     let levels: Vec<_> = found.levels().iter().map(|it| Bytes::new(it, machine)).collect();
     let macs = found.macs_executed;
-    let dram = &found.dram;
+    let dram = &found.memory.dram;
     let dram = dram.inputs_read + dram.weights_read + dram.partial_sums_read + dram.outputs_written;
     let sums_of_pes = (found.pe_outputs + found.pe_accumulations) * sum;
     let in_pes = levels.last().map_or(0, Bytes::in_units);
@@ -71,10 +73,10 @@ fn expected(found: &Evaluation, machine: &Machine) -> EnergyPj {
     EnergyPj {
         mac: (3 * macs) as f64,
         register: (5 * macs * (input + weight + 2 * sum)) as f64,
-        l1: (7 * (macs * (input + weight) + sums_of_pes + in_pes)) as f64,
+        scratchpad: (7 * (macs * (input + weight) + sums_of_pes + in_pes)) as f64,
         cluster: (11 * in_clusters.sum::<u64>()) as f64,
-        l2: (13 * (levels[0].above() + dram)) as f64,
-        network: levels.iter().map(Bytes::on_network).sum::<u64>() as f64,
+        shared: (13 * (levels[0].above() + dram)) as f64,
+        noc: levels.iter().map(Bytes::on_network).sum::<u64>() as f64,
         dram: (23 * dram) as f64,
         leakage: (29 * found.cycles) as f64,
     }
@@ -86,15 +88,17 @@ fn energy_is_the_sum_of_every_access_times_its_table() {
     for (name, case) in all() {
         let found = run_on(&case, |machine| {
             machine.energies = TABLE;
-            machine.networks = networks(&case);
-            machine.networks.iter_mut().for_each(|network| network.forward = true);
+            machine.noc_levels = noc_levels(&case);
+            machine.noc_levels.iter_mut().for_each(|noc| noc.forward = true);
         });
         let expected = expected(&found, &case.machine);
         assert_eq!(found.energy, expected, "{name}");
-        let EnergyPj { mac, register, l1, cluster, l2, network, dram, leakage } = expected;
-        let total = mac + register + l1 + cluster + l2 + network + dram + leakage;
+        let EnergyPj { mac, register, scratchpad, cluster, shared, noc, dram, leakage } = expected;
+        let total = mac + register + scratchpad + cluster + shared + noc + dram + leakage;
         assert_eq!(found.energy.total(), total, "{name}");
-        forwards += usize::from(found.levels().iter().any(|counts| counts.forwarded != [0; 2]));
+        forwards += usize::from(
+            found.levels().iter().any(|counts| counts.forwarded != PerOperand::default()),
+        );
     }
     assert_enough("forwards", forwards);
 }

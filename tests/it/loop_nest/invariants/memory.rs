@@ -2,7 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use xrsim::cost::loop_nest::{Axis, DramTraffic, Loop, Machine, Nest};
+use xrsim::cost::loop_nest::{Axis, DramTraffic, Loop, Machine, Nest, SharedMemoryPlan, Widths};
+use xrsim::model::{PerTensor, TensorRole};
 
 use super::population::*;
 use crate::loop_nest::enumerator::cases::Case;
@@ -22,8 +23,8 @@ fn common(one: &Region, other: &Region) -> u64 {
     both.product()
 }
 
-/// Inputs (0), weights (1) or outputs (2) of a tile.
-fn region(nest: &Nest, tensor: usize, tile: &[Interval; 8]) -> Region {
+/// Elements of a tensor that a tile touches.
+fn region(nest: &Nest, tensor: TensorRole, tile: &[Interval; 8]) -> Region {
     let [n, g, k, c, y, x, r, s] = *tile;
     let hull = |at: usize, output: Interval, kernel: Interval| {
         let steps = nest.compact()[at];
@@ -32,9 +33,9 @@ fn region(nest: &Nest, tensor: usize, tile: &[Interval; 8]) -> Region {
         (output.0 * stride + kernel.0 * dilation, last + 1)
     };
     match tensor {
-        0 => [n, g, c, hull(0, y, r), hull(1, x, s)],
-        1 => [g, k, c, r, s],
-        _ => [n, g, k, y, x],
+        TensorRole::Input => [n, g, c, hull(0, y, r), hull(1, x, s)],
+        TensorRole::Weight => [g, k, c, r, s],
+        TensorRole::Output => [n, g, k, y, x],
     }
 }
 
@@ -72,10 +73,10 @@ fn tiles(case: &Case, depth: usize) -> Vec<[Interval; 8]> {
 }
 
 /// Elements that enter the L2 in the course of the tiles; outputs as often as their tile changes.
-fn traffic(regions: &[Region], tensor: usize) -> u64 {
+fn traffic(regions: &[Region], tensor: TensorRole) -> u64 {
     let added = |pair: &[Region]| match tensor {
-        2 if pair[0] == pair[1] => 0,
-        2 => volume(&pair[1]),
+        TensorRole::Output if pair[0] == pair[1] => 0,
+        TensorRole::Output => volume(&pair[1]),
         _ => volume(&pair[1]) - common(&pair[0], &pair[1]),
     };
     volume(&regions[0]) + regions.windows(2).map(added).sum::<u64>()
@@ -93,71 +94,82 @@ fn stored(nest: &Nest, at: usize) -> u64 {
     rows.len() as u64
 }
 
-/// Stored inputs that MACs touch, weights and outputs of the layer.
-fn compulsory(nest: &Nest) -> [u64; 3] {
+/// Elements of every tensor that the layer needs at least once: of the input those that are stored and
+/// that MACs touch.
+fn compulsory(nest: &Nest) -> PerTensor<u64> {
     let plain: u64 = Axis::INPUT.iter().map(|&axis| u64::from(nest.extent(axis))).product();
     let whole = nest.extents().map(|extent| (0, u64::from(extent)));
-    let [weights, outputs] = [1, 2].map(|tensor| volume(&region(nest, tensor, &whole)));
-    [plain * stored(nest, 0) * stored(nest, 1), weights, outputs]
+    PerTensor {
+        input: plain * stored(nest, 0) * stored(nest, 1),
+        weight: volume(&region(nest, TensorRole::Weight, &whole)),
+        output: volume(&region(nest, TensorRole::Output, &whole)),
+    }
+}
+
+/// Bytes per element on chip, with outputs as partial sums.
+fn on_chip(widths: &Widths) -> PerTensor<u32> {
+    PerTensor { input: widths.input, weight: widths.weight, output: widths.partial_sum }
 }
 
 /// One way to hold one tensor.
 #[derive(Clone, Copy)]
 struct Hold {
     depth: usize,
-    l2_bytes: u64,
+    shared_bytes: u64,
     read: u64,
     written: u64,
 }
 
 /// All ways to hold a tensor (6.1).
-fn holds(case: &Case, tensor: usize) -> Vec<Hold> {
+fn holds(case: &Case, tensor: TensorRole) -> Vec<Hold> {
     let loops = case.mapping.levels()[0].loops();
     let deepest = if case.machine.resident[tensor] { 0 } else { loops.len() };
     (0..=deepest).map(|depth| hold(case, tensor, depth)).collect()
 }
 
 /// Tiles of one depth: room for the first one, and bytes moved (6.1 to 6.3).
-fn hold(case: &Case, tensor: usize, depth: usize) -> Hold {
-    let Machine { widths, l2_copies, resident, .. } = &case.machine;
-    let width = u64::from([widths.input, widths.weight, widths.partial_sum][tensor]);
+fn hold(case: &Case, tensor: TensorRole, depth: usize) -> Hold {
+    let Machine { widths, shared_copies, resident, .. } = &case.machine;
+    let width = u64::from(on_chip(widths)[tensor]);
     let tiles = tiles(case, depth);
     let regions: Vec<_> = tiles.iter().map(|it| region(&case.nest, tensor, it)).collect();
-    let changes = |map: &Loop| divides(case, map) && map.axis.tensors()[tensor];
+    let changes = |map: &Loop| divides(case, map) && map.axis.indexes(tensor);
     let changes = case.mapping.levels()[0].loops()[..depth].iter().any(changes);
-    let copies = if changes { u64::from(l2_copies[tensor]) } else { 1 };
+    let copies = if changes { u64::from(shared_copies[tensor]) } else { 1 };
     let once = compulsory(&case.nest)[tensor];
     let moved = traffic(&regions, tensor);
     let with_padding = case.nest.inputs(case.nest.extents());
     let spilled = moved.saturating_sub(once) * width;
     let [read, written] = match tensor {
         _ if resident[tensor] => [0, 0],
-        0 => [once.max((moved * once).div_ceil(with_padding)) * width, 0],
-        1 => [moved * width, 0],
-        _ => [spilled, once * u64::from(widths.output) + spilled],
+        TensorRole::Input => [once.max((moved * once).div_ceil(with_padding)) * width, 0],
+        TensorRole::Weight => [moved * width, 0],
+        TensorRole::Output => [spilled, once * u64::from(widths.output) + spilled],
     };
-    Hold { depth, l2_bytes: volume(&regions[0]) * copies * width, read, written }
+    Hold { depth, shared_bytes: volume(&regions[0]) * copies * width, read, written }
 }
 
 /// The best of all choices (6.4).
-fn choice(holds: &[Vec<Hold>; 3], capacity: Option<u64>) -> DramTraffic {
-    let [inputs, weights, outputs] = holds;
+fn choice(holds: &PerTensor<Vec<Hold>>, capacity: Option<u64>) -> SharedMemoryPlan {
+    let PerTensor { input: inputs, weight: weights, output: outputs } = holds;
     let pairs = inputs.iter().flat_map(|input| weights.iter().map(move |weight| (input, weight)));
     let all = pairs.flat_map(|(input, weight)| outputs.iter().map(move |it| [input, weight, it]));
     let traffic = all.map(|choice @ [input, weight, output]| {
-        let l2_bytes = choice.iter().map(|hold| hold.l2_bytes).sum();
-        DramTraffic {
-            inputs_read: input.read,
-            weights_read: weight.read,
-            partial_sums_read: output.read,
-            outputs_written: output.written,
-            l2_bytes,
-            fits: capacity.is_none_or(|capacity| l2_bytes <= capacity),
-            depths: choice.map(|hold| hold.depth),
+        let shared_bytes = choice.iter().map(|hold| hold.shared_bytes).sum();
+        SharedMemoryPlan {
+            dram: DramTraffic {
+                inputs_read: input.read,
+                weights_read: weight.read,
+                partial_sums_read: output.read,
+                outputs_written: output.written,
+            },
+            shared_bytes,
+            fits: capacity.is_none_or(|capacity| shared_bytes <= capacity),
+            depths: choice.map(|hold| hold.depth).into(),
         }
     });
-    let key = |it: &DramTraffic| {
-        let (moved, held) = (it.total_bytes(), it.l2_bytes);
+    let key = |it: &SharedMemoryPlan| {
+        let (moved, held) = (it.dram.total_bytes(), it.shared_bytes);
         let order = if it.fits { [moved, held] } else { [held, moved] };
         (!it.fits, order, it.depths)
     };
@@ -168,22 +180,23 @@ fn choice(holds: &[Vec<Hold>; 3], capacity: Option<u64>) -> DramTraffic {
 fn varied(index: usize, case: Case) -> Case {
     let copies = [[2, 2, 2], [1, 1, 1], [1, 3, 2]][index % 3];
     let resident = [1, 2, 4].map(|bit| index.is_multiple_of(4) && (index / 4) & bit > 0);
-    let machine = Machine { l2_copies: copies, resident, ..case.machine };
+    let (shared_copies, resident) = (copies.into(), resident.into());
+    let machine = Machine { shared_copies, resident, ..case.machine };
     Case { machine, ..case }
 }
 
-fn with_l2(case: &Case, bytes: Option<u64>) -> DramTraffic {
-    run_on(case, |machine| machine.l2_bytes = bytes).dram
+fn with_shared_memory(case: &Case, bytes: Option<u64>) -> SharedMemoryPlan {
+    run_on(case, |machine| machine.shared_bytes = bytes).memory
 }
 
 /// All that can be chosen, from the L2 that needs no DRAM traffic beyond the compulsory to the
 /// least that works: each time with one byte less than was used.
-fn choices(case: &Case) -> Vec<DramTraffic> {
-    let next = |found: &DramTraffic| {
-        let found = with_l2(case, Some(found.l2_bytes.checked_sub(1)?));
+fn choices(case: &Case) -> Vec<SharedMemoryPlan> {
+    let next = |found: &SharedMemoryPlan| {
+        let found = with_shared_memory(case, Some(found.shared_bytes.checked_sub(1)?));
         found.fits.then_some(found)
     };
-    std::iter::successors(Some(with_l2(case, None)), next).collect()
+    std::iter::successors(Some(with_shared_memory(case, None)), next).collect()
 }
 
 #[test]
@@ -191,14 +204,14 @@ fn dram_moves_what_the_best_choice_of_tiles_needs() {
     let few_tiles = |case: &Case| tiles_at_most(case, 4000);
     for (index, (name, case)) in of_kind("few tiles", few_tiles).into_iter().enumerate() {
         let case = varied(index, case);
-        let holds = [0, 1, 2].map(|tensor| holds(&case, tensor));
-        let least: u64 = choices(&case).last().map_or(0, |choice| choice.l2_bytes);
-        let most = with_l2(&case, None).l2_bytes;
+        let holds = PerTensor::from_fn(|tensor| holds(&case, tensor));
+        let least: u64 = choices(&case).last().map_or(0, |choice| choice.shared_bytes);
+        let most = with_shared_memory(&case, None).shared_bytes;
         for capacity in [most, most - 1, (least + most) / 2, least, least / 2, 0] {
-            let found = with_l2(&case, Some(capacity));
+            let found = with_shared_memory(&case, Some(capacity));
             assert_eq!(found, choice(&holds, Some(capacity)), "{name}, {capacity} bytes");
         }
-        assert_eq!(with_l2(&case, None), choice(&holds, None), "{name}");
+        assert_eq!(with_shared_memory(&case, None), choice(&holds, None), "{name}");
     }
 }
 
@@ -217,22 +230,20 @@ fn dram_moves_every_element_at_least_once_and_no_more_if_the_l2_has_room() {
     for (index, (name, case)) in all().enumerate() {
         let case = varied(index, case);
         let widths = &case.machine.widths;
-        let widths = [widths.input, widths.weight, widths.output].map(u64::from);
-        let once = compulsory(&case.nest);
-        let once = [0, 1, 2].map(|tensor| match case.machine.resident[tensor] {
+        let widths = PerTensor::from([widths.input, widths.weight, widths.output]).map(u64::from);
+        let elements = compulsory(&case.nest);
+        let once = PerTensor::from_fn(|tensor| match case.machine.resident[tensor] {
             true => 0,
-            false => once[tensor] * widths[tensor],
+            false => elements[tensor] * widths[tensor],
         });
         for (number, found) in choices(&case).into_iter().enumerate() {
-            let spilled = found.partial_sums_read;
-            assert_eq!(found.outputs_written, once[2] + spilled, "{name}");
-            assert!(found.inputs_read >= once[0] && found.weights_read >= once[1], "{name}");
+            let DramTraffic { inputs_read, weights_read, partial_sums_read, outputs_written } =
+                found.dram;
+            assert_eq!(outputs_written, once.output + partial_sums_read, "{name}");
+            assert!(inputs_read >= once.input && weights_read >= once.weight, "{name}");
             if number == 0 {
-                assert_eq!(
-                    [found.inputs_read, found.weights_read, spilled],
-                    [once[0], once[1], 0],
-                    "{name}"
-                );
+                let read = [inputs_read, weights_read, partial_sums_read];
+                assert_eq!(read, [once.input, once.weight, 0], "{name}");
             }
         }
     }
@@ -247,14 +258,14 @@ fn every_byte_of_l2_that_is_used_saves_traffic() {
         let case = varied(index, case);
         let choices = choices(&case);
         for pair in choices.windows(2) {
-            assert!(pair[1].total_bytes() > pair[0].total_bytes(), "{name}");
-            assert!(pair[1].l2_bytes < pair[0].l2_bytes, "{name}");
-            assert_eq!(with_l2(&case, Some(pair[0].l2_bytes)), pair[0], "{name}");
+            assert!(pair[1].dram.total_bytes() > pair[0].dram.total_bytes(), "{name}");
+            assert!(pair[1].shared_bytes < pair[0].shared_bytes, "{name}");
+            assert_eq!(with_shared_memory(&case, Some(pair[0].shared_bytes)), pair[0], "{name}");
         }
         let least = choices.last().expect("the first");
-        for too_little in [least.l2_bytes.saturating_sub(1), 0] {
-            let expected = DramTraffic { fits: false, ..*least };
-            assert_eq!(with_l2(&case, Some(too_little)), expected, "{name}");
+        for too_little in [least.shared_bytes.saturating_sub(1), 0] {
+            let expected = SharedMemoryPlan { fits: false, ..*least };
+            assert_eq!(with_shared_memory(&case, Some(too_little)), expected, "{name}");
         }
         trades += usize::from(choices.len() > 3);
     }
@@ -267,17 +278,21 @@ fn more_copies_never_save_l2_or_traffic() {
     let mut matters = 0;
     for (index, (name, case)) in all().enumerate() {
         let case = varied(index, case);
-        for capacity in [None, Some(with_l2(&case, None).l2_bytes * 2 / 3)] {
+        for capacity in [None, Some(with_shared_memory(&case, None).shared_bytes * 2 / 3)] {
             let [one, three] = [1, 3].map(|copies| {
-                run_on(&case, |it| (it.l2_bytes, it.l2_copies) = (capacity, [copies; 3])).dram
+                let change = |machine: &mut Machine| {
+                    machine.shared_bytes = capacity;
+                    machine.shared_copies = PerTensor::splat(copies);
+                };
+                run_on(&case, change).memory
             });
             assert!(one.fits || !three.fits, "{name}");
             if three.fits {
-                assert!(one.total_bytes() <= three.total_bytes(), "{name}");
+                assert!(one.dram.total_bytes() <= three.dram.total_bytes(), "{name}");
             }
             if capacity.is_none() {
-                assert!(one.l2_bytes <= three.l2_bytes, "{name}");
-                assert_eq!(one.total_bytes(), three.total_bytes(), "{name}");
+                assert!(one.shared_bytes <= three.shared_bytes, "{name}");
+                assert_eq!(one.dram.total_bytes(), three.dram.total_bytes(), "{name}");
             }
             matters += usize::from(one != three);
         }
@@ -285,32 +300,35 @@ fn more_copies_never_save_l2_or_traffic() {
     assert_enough("copies that matter", matters);
 }
 
+/// Inputs and weights read and outputs written \[byte\].
+fn moved(plan: &SharedMemoryPlan) -> PerTensor<u64> {
+    let dram = &plan.dram;
+    PerTensor { input: dram.inputs_read, weight: dram.weights_read, output: dram.outputs_written }
+}
+
 /// A tensor that is resident takes the L2 up whole and leaves DRAM alone.
 #[test]
 fn resident_tensors_are_held_whole_and_never_moved() {
     for (name, case) in all() {
         let widths = &case.machine.widths;
-        let widths = [widths.input, widths.weight, widths.partial_sum].map(u64::from);
-        let whole = case.nest.footprints(case.nest.extents());
-        let least = whole.iter().zip(widths).map(|(elements, width)| elements * width).sum::<u64>();
-        let all = run_on(&case, |machine| machine.resident = [true; 3]);
+        let elements = case.nest.footprints(case.nest.extents());
+        let whole =
+            PerTensor::from_fn(|tensor| elements[tensor] * u64::from(on_chip(widths)[tensor]));
+        let least = whole.input + whole.weight + whole.output;
+        let all = run_on(&case, |machine| machine.resident = PerTensor::splat(true));
         assert_eq!(
-            [all.dram.l2_bytes, all.dram.total_bytes(), all.dram_cycles],
+            [all.memory.shared_bytes, all.memory.dram.total_bytes(), all.dram_cycles],
             [least, 0, 0],
             "{name}"
         );
-        assert!(all.dram.fits && all.cycles == all.chip_cycles, "{name}");
-        let none = with_l2(&case, None);
-        for tensor in 0..3 {
-            let one = run_on(&case, |machine| machine.resident[tensor] = true).dram;
-            let mut expected = [none.inputs_read, none.weights_read, none.outputs_written];
+        assert!(all.memory.fits && all.cycles == all.chip_cycles, "{name}");
+        let none = with_shared_memory(&case, None);
+        for tensor in TensorRole::ALL {
+            let one = run_on(&case, |machine| machine.resident[tensor] = true).memory;
+            let mut expected = moved(&none);
             expected[tensor] = 0;
-            assert_eq!(
-                [one.inputs_read, one.weights_read, one.outputs_written],
-                expected,
-                "{name}"
-            );
-            assert!(one.l2_bytes >= whole[tensor] * widths[tensor], "{name}");
+            assert_eq!(moved(&one), expected, "{name}");
+            assert!(one.shared_bytes >= whole[tensor], "{name}");
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Units side by side along a window, where what one has is what another needs: every small case
 //! against the walk step by step.
 
-use xrsim::cost::loop_nest::{Axis, Loop, Machine, Nest, Network, Window};
+use xrsim::cost::loop_nest::{Axis, Loop, Machine, Nest, NocLevel, Window};
 
 use super::population::*;
 use crate::loop_nest::enumerator::cases::Case;
@@ -27,7 +27,7 @@ fn chunks(axis: Axis, size: u32, spatial: bool) -> Loop {
 /// both orders, one of them in space.
 fn loops(sizes: [u32; 2], spatial: Axis) -> [Vec<Loop>; 3] {
     let channels = chunks(Axis::K, 1, false);
-    let outputs = chunks(Axis::Y, sizes[0], spatial == Axis::Y);
+    let outputs = chunks(Axis::OutputY, sizes[0], spatial == Axis::OutputY);
     let kernel = chunks(Axis::R, sizes[1], spatial == Axis::R);
     [
         vec![channels, outputs, kernel],
@@ -44,7 +44,7 @@ fn cases() -> impl Iterator<Item = Case> {
         sizes.map(move |sizes| (nest.clone(), sizes))
     };
     let in_order = |(nest, sizes): (Nest, [u32; 2])| {
-        let all = [Axis::Y, Axis::R].into_iter().flat_map(move |axis| loops(sizes, axis));
+        let all = [Axis::OutputY, Axis::R].into_iter().flat_map(move |axis| loops(sizes, axis));
         all.map(move |loops| (nest.clone(), loops))
     };
     let on_units = |(nest, loops): (Nest, Vec<Loop>)| {
@@ -62,13 +62,13 @@ fn rows_shared_by_neighbours_move_as_in_the_walk() {
     let mut forwarding = 0;
     for case in cases() {
         for (multicast, forward) in [(false, true), (true, false), (true, true)] {
-            let network = Network { multicast, forward, ..Network::IDEAL };
-            let machine = Machine { networks: vec![network], ..case.machine.clone() };
+            let noc = NocLevel { multicast, forward, ..NocLevel::IDEAL };
+            let machine = Machine { noc_levels: vec![noc], ..case.machine.clone() };
             let found = run_on(&case, |it| *it = machine.clone()).levels()[0];
             let (walked, _) = enumerate(&case.nest, &case.mapping, &machine);
             let level = case.mapping.levels()[0];
-            assert_eq!(found, walked.counts[0], "{:?} {level} {network:?}", case.nest);
-            forwarding += usize::from(found.forwarded[0] > 0);
+            assert_eq!(found, walked.counts[0], "{:?} {level} {noc:?}", case.nest);
+            forwarding += usize::from(found.forwarded.input > 0);
         }
     }
     assert_enough("forwards", forwarding);

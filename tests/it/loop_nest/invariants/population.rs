@@ -2,7 +2,7 @@
 
 use xrsim::config::cost_cases::parse_mapping;
 use xrsim::cost::loop_nest::{
-    Axis, Evaluation, Level, Loop, Machine, Mapping, Nest, Network, Window, evaluate,
+    Axis, Evaluation, Level, Loop, Machine, Mapping, Nest, NocLevel, Window, evaluate,
 };
 
 use crate::loop_nest::enumerator::cases::{Case, cases};
@@ -127,8 +127,7 @@ fn text(levels: &[Draft], nest: &Nest) -> String {
 fn line(map: &Loop) -> String {
     let Loop { axis, size, offset, spatial } = map;
     let kind = if *spatial { "SpatialMap" } else { "TemporalMap" };
-    let prime = if matches!(axis, Axis::Y | Axis::X) { "'" } else { "" };
-    format!("{kind}({size},{offset}) {axis:?}{prime}; ")
+    format!("{kind}({size},{offset}) {axis}; ")
 }
 
 /// What the model says of a case.
@@ -144,16 +143,16 @@ pub fn run_on(case: &Case, change: impl FnOnce(&mut Machine)) -> Evaluation {
 }
 
 /// What the model says of a case if one level has a changed network.
-pub fn run_with(case: &Case, level: usize, change: impl FnOnce(&mut Network)) -> Evaluation {
+pub fn run_with(case: &Case, level: usize, change: impl FnOnce(&mut NocLevel)) -> Evaluation {
     run_on(case, |machine| {
-        machine.networks = networks(case);
-        change(&mut machine.networks[level]);
+        machine.noc_levels = noc_levels(case);
+        change(&mut machine.noc_levels[level]);
     })
 }
 
 /// The network of every level.
-pub fn networks(case: &Case) -> Vec<Network> {
-    (0..case.mapping.levels().len()).map(|level| *case.machine.network(level)).collect()
+pub fn noc_levels(case: &Case) -> Vec<NocLevel> {
+    (0..case.mapping.levels().len()).map(|level| *case.machine.noc_level(level)).collect()
 }
 
 /// Units of a cluster that can work at once.

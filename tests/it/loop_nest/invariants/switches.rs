@@ -2,6 +2,8 @@
 
 use xrsim::cost::loop_nest::{Evaluation, LevelCounts};
 
+use xrsim::model::PerOperand;
+
 use super::population::*;
 use crate::loop_nest::enumerator::cases::Case;
 
@@ -19,7 +21,7 @@ fn switched(case: &Case, switches: Switches) -> Evaluation {
 
 /// Elements on the networks of every level, and cycles.
 fn traffic(found: &Evaluation) -> Vec<u64> {
-    let levels = found.levels().iter().flat_map(|it| [it.sent[0], it.sent[1], it.arrived]);
+    let levels = found.levels().iter().flat_map(|it| [it.sent.input, it.sent.weight, it.arrived]);
     levels.chain([found.chip_cycles, found.cycles]).collect()
 }
 
@@ -43,7 +45,7 @@ fn no_switch_ever_costs_traffic_or_time() {
 }
 
 /// What does not depend on how elements travel.
-fn invariable(counts: &LevelCounts) -> ([u64; 2], [u64; 4]) {
+fn invariable(counts: &LevelCounts) -> (PerOperand<u64>, [u64; 4]) {
     (counts.delivered, [counts.left, counts.steps, counts.active, counts.unit_bytes])
 }
 
@@ -60,7 +62,7 @@ fn no_switch_changes_what_units_receive_and_give() {
         for found in all_switches().map(|switches| switched(&case, switches)) {
             assert_eq!(of_levels(&found), of_levels(&expected), "{name}");
             assert_eq!(of_chip(&found), of_chip(&expected), "{name}");
-            assert_eq!(found.dram, expected.dram, "{name}");
+            assert_eq!(found.memory, expected.memory, "{name}");
         }
     }
 }
@@ -73,9 +75,10 @@ fn deliveries_are_sends_and_forwards() {
         for switches @ [multicast, forward, _] in all_switches() {
             let found = switched(&case, switches);
             for (counts, level) in found.levels().iter().zip(case.mapping.levels()) {
-                for tensor in [0, 1] {
+                for tensor in 0..2 {
                     let [sent, delivered, forwarded] =
-                        [counts.sent, counts.delivered, counts.forwarded].map(|it| it[tensor]);
+                        [counts.sent, counts.delivered, counts.forwarded]
+                            .map(|it| it.into_array()[tensor]);
                     let from_above = delivered - forwarded;
                     let copies = if multicast { working_units(level) } else { 1 };
                     assert!(sent <= from_above && from_above <= sent * copies, "{name}");
@@ -92,7 +95,7 @@ fn how_much_is_forwarded_does_not_depend_on_multicast() {
     for (name, case) in all() {
         let [off, on] = [false, true].map(|multicast| switched(&case, [multicast, true, true]));
         let forwarded = |found: &Evaluation| -> Vec<_> {
-            found.levels().iter().flat_map(|counts| counts.forwarded).collect()
+            found.levels().iter().flat_map(|counts| counts.forwarded.into_array()).collect()
         };
         assert_eq!(forwarded(&off), forwarded(&on), "{name}");
         forwarding += usize::from(forwarded(&on).into_iter().any(|count| count > 0));

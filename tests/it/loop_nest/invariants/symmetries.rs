@@ -1,9 +1,10 @@
 //! Changes that change nothing, or only names.
 
 use xrsim::cost::loop_nest::{
-    Axis, Bandwidth, DramTraffic, Evaluation, Extents, LevelCounts, Machine, Nest, Network, Widths,
-    Window,
+    Axis, Bandwidth, DramTraffic, Evaluation, Extents, LevelCounts, Machine, Nest, NocLevel,
+    SharedMemoryPlan, Widths, Window,
 };
+use xrsim::model::{PerOperand, PerTensor};
 
 use super::population::*;
 use crate::loop_nest::enumerator::cases::Case;
@@ -25,8 +26,8 @@ fn renamed(case: &Case, name: impl Fn(Axis) -> Axis, windows: [Window; 2]) -> Ca
 
 fn transposed(axis: Axis) -> Axis {
     match axis {
-        Axis::Y => Axis::X,
-        Axis::X => Axis::Y,
+        Axis::OutputY => Axis::OutputX,
+        Axis::OutputX => Axis::OutputY,
         Axis::R => Axis::S,
         Axis::S => Axis::R,
         other => other,
@@ -71,27 +72,27 @@ fn rows_that_no_mac_touches_change_nothing() {
 /// What is left of a case as a product of matrices: groups of Y' x C inputs times C x K weights.
 /// Networks treat inputs and weights alike.
 fn as_product(case: &Case) -> Case {
-    let is_left = |axis: Axis| matches!(axis, Axis::G | Axis::K | Axis::C | Axis::Y);
+    let is_left = |axis: Axis| matches!(axis, Axis::G | Axis::K | Axis::C | Axis::OutputY);
     let extents = Axis::ALL.map(|axis| if is_left(axis) { case.nest.extent(axis) } else { 1 });
     let nest = Nest::new(extents, product_windows(&extents), false).expect("the layer is small");
     let mut levels = drafts(&case.mapping);
     levels.iter_mut().for_each(|level| level.loops.retain(|map| is_left(map.axis)));
-    let alike = |network| Network { weights: None, single_weights: false, ..network };
-    let networks = networks(case).into_iter().map(alike).collect();
-    let machine = Machine { networks, ..case.machine.clone() };
+    let alike = |noc| NocLevel { weights: None, single_weights: false, ..noc };
+    let noc_levels = noc_levels(case).into_iter().map(alike).collect();
+    let machine = Machine { noc_levels, ..case.machine.clone() };
     Case { mapping: mapping(&levels, &nest, &machine), nest, machine }
 }
 
 fn product_windows(extents: &Extents) -> [Window; 2] {
-    let rows = extents[Axis::Y as usize];
+    let rows = extents[Axis::OutputY as usize];
     [Window::new(rows, 1, rows), Window::new(1, 1, 1)]
 }
 
 /// The same product with its factors exchanged: the rows of the one are the columns of the other.
 fn exchanged(case: &Case) -> Case {
     let exchange = |axis: Axis| match axis {
-        Axis::K => Axis::Y,
-        Axis::Y => Axis::K,
+        Axis::K => Axis::OutputY,
+        Axis::OutputY => Axis::K,
         other => other,
     };
     let columns = case.nest.extent(Axis::K);
@@ -103,7 +104,7 @@ fn exchanged(case: &Case) -> Case {
 }
 
 fn exchanged_counts(counts: &LevelCounts) -> LevelCounts {
-    let exchange = |[one, other]: [u64; 2]| [other, one];
+    let exchange = |PerOperand { input, weight }| PerOperand { input: weight, weight: input };
     LevelCounts {
         sent: exchange(counts.sent),
         delivered: exchange(counts.delivered),
@@ -112,13 +113,16 @@ fn exchanged_counts(counts: &LevelCounts) -> LevelCounts {
     }
 }
 
-fn exchanged_traffic(dram: &DramTraffic) -> DramTraffic {
-    let [inputs, weights, outputs] = dram.depths;
-    DramTraffic {
-        inputs_read: dram.weights_read,
-        weights_read: dram.inputs_read,
-        depths: [weights, inputs, outputs],
-        ..*dram
+fn exchanged_plan(plan: &SharedMemoryPlan) -> SharedMemoryPlan {
+    let PerTensor { input, weight, output } = plan.depths;
+    SharedMemoryPlan {
+        dram: DramTraffic {
+            inputs_read: plan.dram.weights_read,
+            weights_read: plan.dram.inputs_read,
+            ..plan.dram
+        },
+        depths: PerTensor { input: weight, weight: input, output },
+        ..*plan
     }
 }
 
@@ -137,7 +141,7 @@ fn the_factors_of_a_product_are_alike() {
         let levels: Vec<_> = other.levels().iter().map(exchanged_counts).collect();
         assert_eq!(levels, found.levels(), "{name}");
         assert_eq!(of_chip(&other), of_chip(&found), "{name}");
-        assert_eq!(exchanged_traffic(&other.dram), found.dram, "{name}");
+        assert_eq!(exchanged_plan(&other.memory), found.memory, "{name}");
         assert_eq!(other.energy, found.energy, "{name}");
         let loops = case.mapping.levels().iter().flat_map(|level| level.loops());
         tiled += usize::from(loops.filter(|map| map.axis != Axis::G).count() > 1);
@@ -154,13 +158,13 @@ fn in_bytes(case: &Case, factor: u32) -> Evaluation {
         let [input, weight, partial_sum, output] =
             [input, weight, partial_sum, output].map(|bytes| bytes * factor);
         machine.widths = Widths { input, weight, partial_sum, output };
-        machine.networks = networks(case);
-        for network in &mut machine.networks {
-            let weights = network.weights.map(|_| bandwidth(7));
-            *network = Network { down: bandwidth(5), up: bandwidth(3), weights, ..*network };
+        machine.noc_levels = noc_levels(case);
+        for noc in &mut machine.noc_levels {
+            let weights = noc.weights.map(|_| bandwidth(7));
+            *noc = NocLevel { down: bandwidth(5), up: bandwidth(3), weights, ..*noc };
         }
-        machine.l2_bytes = Some(200 * u64::from(factor));
-        machine.dram = bandwidth(2);
+        machine.shared_bytes = Some(200 * u64::from(factor));
+        machine.dram_bandwidth = bandwidth(2);
     })
 }
 
@@ -170,16 +174,19 @@ fn larger_bytes_on_wider_networks_take_the_same_time() {
         let [one, five] = [1, 5].map(|factor| in_bytes(&case, factor));
         assert_eq!(of_chip(&five), of_chip(&one), "{name}");
         assert_eq!([five.cycles, five.dram_cycles], [one.cycles, one.dram_cycles], "{name}");
-        let DramTraffic { inputs_read, weights_read, partial_sums_read, .. } = one.dram;
-        let expected = DramTraffic {
-            inputs_read: 5 * inputs_read,
-            weights_read: 5 * weights_read,
-            partial_sums_read: 5 * partial_sums_read,
-            outputs_written: 5 * one.dram.outputs_written,
-            l2_bytes: 5 * one.dram.l2_bytes,
-            ..one.dram
+        let DramTraffic { inputs_read, weights_read, partial_sums_read, outputs_written } =
+            one.memory.dram;
+        let expected = SharedMemoryPlan {
+            dram: DramTraffic {
+                inputs_read: 5 * inputs_read,
+                weights_read: 5 * weights_read,
+                partial_sums_read: 5 * partial_sums_read,
+                outputs_written: 5 * outputs_written,
+            },
+            shared_bytes: 5 * one.memory.shared_bytes,
+            ..one.memory
         };
-        assert_eq!(five.dram, expected, "{name}");
+        assert_eq!(five.memory, expected, "{name}");
         for (five, one) in five.levels().iter().zip(one.levels()) {
             assert_eq!(*five, LevelCounts { unit_bytes: 5 * one.unit_bytes, ..*one }, "{name}");
         }
@@ -192,9 +199,9 @@ fn with_level(case: &Case, at: usize, count: usize) -> Case {
     let mut levels = drafts(&case.mapping);
     let loops = levels.get_mut(at).map_or(Vec::new(), |level| level.loops.drain(..count).collect());
     levels.insert(at, Draft { units: 1, loops });
-    let mut networks = networks(case);
-    networks.insert(at, Network::IDEAL);
-    let machine = Machine { networks, ..case.machine.clone() };
+    let mut noc_levels = noc_levels(case);
+    noc_levels.insert(at, NocLevel::IDEAL);
+    let machine = Machine { noc_levels, ..case.machine.clone() };
     Case { mapping: mapping(&levels, &case.nest, &machine), nest: case.nest.clone(), machine }
 }
 
@@ -202,7 +209,7 @@ fn with_level(case: &Case, at: usize, count: usize) -> Case {
 fn passed_on(above: &LevelCounts) -> LevelCounts {
     LevelCounts {
         sent: above.delivered,
-        forwarded: [0; 2],
+        forwarded: PerOperand::default(),
         arrived: above.left,
         accumulated: 0,
         steps: above.active,
@@ -220,7 +227,7 @@ fn a_level_of_one_unit_passes_everything_on() {
             levels.insert(at, passed_on(&levels[at - 1]));
             assert_eq!(other.levels(), levels, "{name}");
             assert_eq!(of_chip(&other), of_chip(&found), "{name}");
-            assert_eq!((other.dram, other.cycles), (found.dram, found.cycles), "{name}");
+            assert_eq!((other.memory, other.cycles), (found.memory, found.cycles), "{name}");
         }
     }
 }
@@ -234,11 +241,16 @@ fn a_unit_that_holds_everything_hides_all_traffic_below() {
         let [found, other] = [run(&case), run(&with_level(&case, 0, 0))];
         assert_eq!(other.levels()[1..], *found.levels(), "{name}");
         assert_eq!(of_chip(&other), of_chip(&found), "{name}");
-        let [inputs, weights, outputs] = case.nest.footprints(case.nest.extents());
+        let PerTensor { input, weight, output: outputs } =
+            case.nest.footprints(case.nest.extents());
         let top = other.levels()[0];
-        assert_eq!([top.sent, top.delivered], [[inputs, weights]; 2], "{name}");
+        assert_eq!([top.sent, top.delivered], [PerOperand { input, weight }; 2], "{name}");
         assert_eq!([top.left, top.arrived, top.accumulated], [outputs, outputs, 0], "{name}");
-        assert_eq!([top.steps, top.active, other.dram.partial_sums_read], [1, 1, 0], "{name}");
+        assert_eq!(
+            [top.steps, top.active, other.memory.dram.partial_sums_read],
+            [1, 1, 0],
+            "{name}"
+        );
     }
 }
 

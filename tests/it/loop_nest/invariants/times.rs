@@ -1,6 +1,8 @@
 //! Cycles: rooflines, monotony, and what is exposed.
 
-use xrsim::cost::loop_nest::{Bandwidth, Bound, Evaluation, LevelCounts, Mapping, Network};
+use xrsim::cost::loop_nest::{Bandwidth, Bound, Evaluation, LevelCounts, Mapping, NocLevel};
+
+use xrsim::model::PerOperand;
 
 use super::population::*;
 use crate::loop_nest::enumerator::cases::Case;
@@ -13,17 +15,17 @@ fn bandwidth(bytes_per_cycle: u64) -> Bandwidth {
 fn bytes(case: &Case, counts: &LevelCounts) -> [u64; 3] {
     let widths = &case.machine.widths;
     let [input, weight, sum] = [widths.input, widths.weight, widths.partial_sum].map(u64::from);
-    [counts.sent[0] * input, counts.sent[1] * weight, counts.arrived * sum]
+    [counts.sent.input * input, counts.sent.weight * weight, counts.arrived * sum]
 }
 
 /// Cycles that the network of a level takes for all it moves: down, and up.
-fn busy(network: &Network, [inputs, weights, sums]: [u64; 3]) -> [u64; 2] {
-    let down = match (network.weights, network.single_weights) {
-        (Some(own), true) => network.down.cycles(inputs) + own.cycles(weights),
-        (Some(own), false) => network.down.cycles(inputs).max(own.cycles(weights)),
-        (None, _) => network.down.cycles(inputs + weights),
+fn busy(noc: &NocLevel, [inputs, weights, sums]: [u64; 3]) -> [u64; 2] {
+    let down = match (noc.weights, noc.single_weights) {
+        (Some(own), true) => noc.down.cycles(inputs) + own.cycles(weights),
+        (Some(own), false) => noc.down.cycles(inputs).max(own.cycles(weights)),
+        (None, _) => noc.down.cycles(inputs + weights),
     };
-    [down, network.up.cycles(sums)]
+    [down, noc.up.cycles(sums)]
 }
 
 /// Clusters of every level, which work at the same time.
@@ -42,21 +44,26 @@ fn nothing_is_faster_than_its_slowest_resource() {
     let mut bounds = [0; 3];
     for (name, case) in all() {
         for bandwidth in [Bandwidth::INFINITE, bandwidth(1)] {
-            let found =
-                run_on(&case, |machine| (machine.dram, machine.dram_latency) = (bandwidth, 9));
+            let found = run_on(&case, |machine| {
+                (machine.dram_bandwidth, machine.dram_latency) = (bandwidth, 9)
+            });
             assert!(found.chip_cycles >= found.compute_cycles, "{name}");
-            let levels = found.levels().iter().zip(networks(&case)).zip(clusters(&case.mapping));
-            for ((counts, network), clusters) in levels {
-                let busy = busy(&network, bytes(&case, counts)).into_iter().max();
+            let levels = found.levels().iter().zip(noc_levels(&case)).zip(clusters(&case.mapping));
+            for ((counts, noc), clusters) in levels {
+                let busy = busy(&noc, bytes(&case, counts)).into_iter().max();
                 assert!(Some(found.chip_cycles * clusters) >= busy, "{name}");
             }
-            assert_eq!(found.dram_cycles, 9 + bandwidth.cycles(found.dram.total_bytes()), "{name}");
+            assert_eq!(
+                found.dram_cycles,
+                9 + bandwidth.cycles(found.memory.dram.total_bytes()),
+                "{name}"
+            );
             assert_eq!(found.cycles, found.chip_cycles.max(found.dram_cycles), "{name}");
             let dram = found.dram_cycles > found.chip_cycles;
-            let network = found.chip_cycles > 2 * found.compute_cycles;
-            let expected = match (dram, network) {
+            let noc = found.chip_cycles > 2 * found.compute_cycles;
+            let expected = match (dram, noc) {
                 (true, _) => Bound::Dram,
-                (false, true) => Bound::Network,
+                (false, true) => Bound::Noc,
                 (false, false) => Bound::Compute,
             };
             assert_eq!(found.bound, expected, "{name}");
@@ -70,9 +77,9 @@ fn nothing_is_faster_than_its_slowest_resource() {
 #[test]
 fn networks_that_take_no_time_leave_the_time_of_the_macs() {
     for (name, case) in all() {
-        let found = case.with(|network| {
-            let Network { multicast, forward, reduce, .. } = *network;
-            *network = Network { multicast, forward, reduce, ..Network::IDEAL };
+        let found = case.with(|noc| {
+            let NocLevel { multicast, forward, reduce, .. } = *noc;
+            *noc = NocLevel { multicast, forward, reduce, ..NocLevel::IDEAL };
         });
         assert_eq!(found.chip_cycles, found.compute_cycles, "{name}");
         assert!(found.compute_cycles > 0, "{name}");
@@ -88,11 +95,11 @@ fn shrinks(runs: impl IntoIterator<Item = Evaluation>, name: &str) -> usize {
 }
 
 /// Checks a list of ever faster networks on every level of every case.
-fn check_faster<T: Copy>(what: &str, values: &[T], set: impl Fn(&mut Network, T)) {
+fn check_faster<T: Copy>(what: &str, values: &[T], set: impl Fn(&mut NocLevel, T)) {
     let mut matters = 0;
     for (name, case) in all() {
         for level in 0..case.mapping.levels().len() {
-            let run = |&value: &T| run_with(&case, level, |network| set(network, value));
+            let run = |&value: &T| run_with(&case, level, |noc| set(noc, value));
             matters += shrinks(values.iter().map(run), &name);
         }
     }
@@ -108,24 +115,24 @@ fn bandwidths() -> [Bandwidth; 4] {
 #[test]
 fn more_bandwidth_is_never_slower() {
     let bandwidths = bandwidths();
-    check_faster("downward", &bandwidths, |network, bandwidth| network.down = bandwidth);
-    check_faster("upward", &bandwidths, |network, bandwidth| network.up = bandwidth);
-    check_faster("weights", &bandwidths, |network, bandwidth| network.weights = Some(bandwidth));
+    check_faster("downward", &bandwidths, |noc, bandwidth| noc.down = bandwidth);
+    check_faster("upward", &bandwidths, |noc, bandwidth| noc.up = bandwidth);
+    check_faster("weights", &bandwidths, |noc, bandwidth| noc.weights = Some(bandwidth));
 }
 
 /// Invariant 6.
 #[test]
 fn less_latency_is_never_slower() {
-    check_faster("latency", &[40, 3, 2, 1, 0], |network, cycles| network.latency = cycles);
-    check_faster("step latency", &[true, false], |network, on| network.step_latency = on);
+    check_faster("latency", &[40, 3, 2, 1, 0], |noc, cycles| noc.latency = cycles);
+    check_faster("step latency", &[true, false], |noc, on| noc.step_latency = on);
 }
 
 /// Invariant 6; a network of the same bandwidth for weights alone is as good as double buffers.
 #[test]
 fn room_for_weights_is_never_slower() {
-    check_faster("double buffers", &[true, false], |network, on| network.single_weights = on);
-    check_faster("own network", &[false, true], |network, own| {
-        network.weights = own.then_some(network.down);
+    check_faster("double buffers", &[true, false], |noc, on| noc.single_weights = on);
+    check_faster("own noc", &[false, true], |noc, own| {
+        noc.weights = own.then_some(noc.down);
     });
 }
 
@@ -135,7 +142,8 @@ fn faster_pes_and_dram_are_never_slower() {
     let mut matters = [0; 3];
     for (name, case) in all() {
         let rates = [1, 2, 3, 16].map(|rate| run_on(&case, |machine| machine.rate = rate));
-        let dram = bandwidths().map(|bandwidth| run_on(&case, |machine| machine.dram = bandwidth));
+        let dram = bandwidths()
+            .map(|bandwidth| run_on(&case, |machine| machine.dram_bandwidth = bandwidth));
         let latency = [900, 30, 0].map(|cycles| run_on(&case, |it| it.dram_latency = cycles));
         matters[0] += shrinks(rates, &name);
         matters[1] += shrinks(dram, &name);
@@ -160,17 +168,14 @@ fn a_layer_in_one_step_is_filled_computed_and_drained_in_turn() {
         let found = run(&case);
         let mut expected = case.nest.macs().div_ceil(u64::from(case.machine.rate));
         assert_eq!(found.compute_cycles, expected, "{name}");
-        let all @ [inputs, weights, outputs] = case.nest.footprints(case.nest.extents());
-        for (counts, network) in found.levels().iter().zip(networks(&case)) {
-            assert_eq!([counts.sent[0], counts.sent[1], counts.arrived], all, "{name}");
-            assert_eq!(
-                [counts.delivered, [counts.left; 2]],
-                [[inputs, weights], [outputs; 2]],
-                "{name}"
-            );
+        let all = case.nest.footprints(case.nest.extents());
+        let operands = PerOperand { input: all.input, weight: all.weight };
+        for (counts, noc) in found.levels().iter().zip(noc_levels(&case)) {
+            assert_eq!((counts.sent, counts.arrived), (operands, all.output), "{name}");
+            assert_eq!((counts.delivered, counts.left), (operands, all.output), "{name}");
             let once = bytes(&case, counts).iter().sum::<u64>();
             assert_eq!(counts.unit_bytes, 2 * once, "{name}");
-            let [down, up] = busy_once(&network, bytes(&case, counts));
+            let [down, up] = busy_once(&noc, bytes(&case, counts));
             expected += down + up;
         }
         assert_eq!(found.chip_cycles, expected, "{name}");
@@ -179,11 +184,11 @@ fn a_layer_in_one_step_is_filled_computed_and_drained_in_turn() {
 
 /// The same as [`busy`] for one fill and one drain, which are not empty, latency included. Weights
 /// that are single-buffered are a transfer of their own.
-fn busy_once(network: &Network, all @ [inputs, weights, _]: [u64; 3]) -> [u64; 2] {
-    let latency = u64::from(network.latency);
-    let [down, up] = busy(network, all);
-    let down = match (network.weights, network.single_weights) {
-        (None, true) => network.down.cycles(inputs) + network.down.cycles(weights) + latency,
+fn busy_once(noc: &NocLevel, all @ [inputs, weights, _]: [u64; 3]) -> [u64; 2] {
+    let latency = u64::from(noc.latency);
+    let [down, up] = busy(noc, all);
+    let down = match (noc.weights, noc.single_weights) {
+        (None, true) => noc.down.cycles(inputs) + noc.down.cycles(weights) + latency,
         (Some(_), true) => down + latency,
         (_, false) => down,
     };
@@ -194,9 +199,9 @@ fn busy_once(network: &Network, all @ [inputs, weights, _]: [u64; 3]) -> [u64; 2
 #[test]
 fn nothing_takes_longer_than_all_its_parts_in_turn() {
     for (name, case) in all() {
-        let found = case.with(|network| {
-            *network = Network { down: bandwidth(1), up: bandwidth(1), latency: 0, ..*network };
-            network.weights = network.weights.map(|_| bandwidth(1));
+        let found = case.with(|noc| {
+            *noc = NocLevel { down: bandwidth(1), up: bandwidth(1), latency: 0, ..*noc };
+            noc.weights = noc.weights.map(|_| bandwidth(1));
         });
         let moved = |counts| bytes(&case, counts).iter().sum::<u64>();
         let moved: u64 = found.levels().iter().map(moved).sum();
@@ -207,10 +212,10 @@ fn nothing_takes_longer_than_all_its_parts_in_turn() {
 #[test]
 fn loads_of_single_buffered_weights_are_not_hidden() {
     for (name, case) in all() {
-        let found = run_with(&case, 0, |network| network.single_weights = true);
-        let network = networks(&case)[0];
+        let found = run_with(&case, 0, |noc| noc.single_weights = true);
+        let noc = noc_levels(&case)[0];
         let [_, weights, _] = bytes(&case, &found.levels()[0]);
-        let exposed = network.weights.unwrap_or(network.down).cycles(weights);
+        let exposed = noc.weights.unwrap_or(noc.down).cycles(weights);
         assert!(found.chip_cycles >= found.compute_cycles + exposed, "{name}");
     }
 }
@@ -218,12 +223,12 @@ fn loads_of_single_buffered_weights_are_not_hidden() {
 /// Networks of unlimited bandwidth and of these latencies, outermost first, the last for the rest.
 fn run_late(case: &Case, latencies: &[u32], step_latency: bool) -> Evaluation {
     run_on(case, |machine| {
-        machine.networks = networks(case);
-        for (level, network) in machine.networks.iter_mut().enumerate() {
-            let Network { multicast, forward, reduce, .. } = *network;
+        machine.noc_levels = noc_levels(case);
+        for (level, noc) in machine.noc_levels.iter_mut().enumerate() {
+            let NocLevel { multicast, forward, reduce, .. } = *noc;
             let latency = latencies[level.min(latencies.len() - 1)];
-            let ideal = Network::IDEAL;
-            *network = Network { multicast, forward, reduce, latency, step_latency, ..ideal };
+            let ideal = NocLevel::IDEAL;
+            *noc = NocLevel { multicast, forward, reduce, latency, step_latency, ..ideal };
         }
     })
 }

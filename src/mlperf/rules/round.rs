@@ -5,8 +5,9 @@
 //! checkers of github.com/mlcommons/inference and inference_policies; the seeds of v1.1 as issue 56 of
 //! github.com/mlcommons/mobile_app_open gives them, those of v5.0 as pull request 2037 of inference does.
 
-use super::counts::QueryCount;
-use super::settings::{LoadGen, Scenario, Seeds, TestSettings};
+use crate::mlperf::settings::{LoadGenVersion, LoadScenario, Seeds, TestSettings};
+
+use super::query_count::QueryCount;
 
 /// Offline samples, unless the data set is smaller and the round allows for that.
 const OFFLINE_SAMPLES: u64 = 24_576;
@@ -30,7 +31,7 @@ pub struct Round {
     /// Its name, e.g. `v0.7`.
     pub name: &'static str,
     /// LoadGen's behaviour: the definition of multi-stream, early stopping, the reported rate.
-    pub loadgen: LoadGen,
+    pub loadgen: LoadGenVersion,
     /// Fewest queries of single-stream; `None` if the configuration has none, which leaves LoadGen's
     /// 100 and early stopping's 64.
     pub single_stream_queries: Option<u64>,
@@ -52,7 +53,7 @@ pub struct Round {
 /// What rounds have in common with those before them.
 const V0_5: Round = Round {
     name: "v0.5",
-    loadgen: LoadGen::V0_5,
+    loadgen: LoadGenVersion::V0_5,
     single_stream_queries: Some(1024),
     tail_queries: TailQueries::Statistical,
     small_data_sets: false,
@@ -62,7 +63,7 @@ const V0_5: Round = Round {
 };
 const V1_0: Round = Round {
     name: "v1.0",
-    loadgen: LoadGen::V1_0,
+    loadgen: LoadGenVersion::V1_0,
     min_duration_ms: 600_000,
     server_runs: 1,
     seeds: seeds(7_322_528_924_094_909_334, 1_570_999_273_408_051_088, 3_507_442_325_620_259_414),
@@ -70,13 +71,13 @@ const V1_0: Round = Round {
 };
 const V2_0: Round = Round {
     name: "v2.0",
-    loadgen: LoadGen::V2_0,
+    loadgen: LoadGenVersion::V2_0,
     seeds: seeds(6_655_344_265_603_136_530, 15_863_379_492_028_895_792, 12_662_793_979_680_847_247),
     ..V1_0
 };
 const V3_1: Round = Round {
     name: "v3.1",
-    loadgen: LoadGen::V2_1,
+    loadgen: LoadGenVersion::V2_1,
     single_stream_queries: None,
     tail_queries: TailQueries::EarlyStopping { multi_stream: 662 },
     seeds: seeds(148_687_905_518_835_231, 520_418_551_913_322_573, 811_580_660_758_947_900),
@@ -90,7 +91,7 @@ const V4_0: Round = Round {
 };
 const V4_1: Round = Round {
     name: "v4.1",
-    loadgen: LoadGen::V4_1,
+    loadgen: LoadGenVersion::V4_1,
     seeds: seeds(3_066_443_479_025_735_752, 10_688_027_786_191_513_374, 14_962_580_496_156_340_209),
     ..V4_0
 };
@@ -120,7 +121,7 @@ pub const ROUNDS: [Round; 12] = [
     V2_0,
     Round {
         name: "v2.1",
-        loadgen: LoadGen::V2_1,
+        loadgen: LoadGenVersion::V2_1,
         seeds: seeds(
             14_284_205_019_438_841_327,
             4_163_916_728_725_999_944,
@@ -130,7 +131,7 @@ pub const ROUNDS: [Round; 12] = [
     },
     Round {
         name: "v3.0",
-        loadgen: LoadGen::V2_1,
+        loadgen: LoadGenVersion::V2_1,
         seeds: seeds(
             10_003_631_887_983_097_364,
             17_183_018_601_990_103_738,
@@ -152,7 +153,7 @@ pub const ROUNDS: [Round; 12] = [
     },
     Round {
         name: "v5.1",
-        loadgen: LoadGen::V5_1,
+        loadgen: LoadGenVersion::V5_1,
         seeds: seeds(
             1_780_908_523_862_526_354,
             14_771_362_308_971_278_857,
@@ -178,15 +179,15 @@ impl Round {
 
     /// Fewest queries of `scenario` at `percentile`, a fraction; `None` if the round's configuration
     /// has none, and in Offline, where samples count ([`Self::offline_samples`]).
-    pub fn queries(&self, scenario: Scenario, percentile: f64) -> Option<u64> {
+    pub fn queries(&self, scenario: LoadScenario, percentile: f64) -> Option<u64> {
         match (scenario, self.tail_queries) {
-            (Scenario::SingleStream, _) => self.single_stream_queries,
-            (Scenario::Offline, _) => None,
+            (LoadScenario::SingleStream, _) => self.single_stream_queries,
+            (LoadScenario::Offline, _) => None,
             (_, TailQueries::Statistical) => Some(QueryCount::of(percentile).rounded),
-            (Scenario::MultiStream, TailQueries::EarlyStopping { multi_stream }) => {
+            (LoadScenario::MultiStream, TailQueries::EarlyStopping { multi_stream }) => {
                 Some(multi_stream)
             }
-            (Scenario::Server, TailQueries::EarlyStopping { .. }) => None,
+            (LoadScenario::Server, TailQueries::EarlyStopping { .. }) => None,
         }
     }
 
@@ -201,10 +202,10 @@ impl Round {
     /// Settings of `scenario` in this round, for a task that is judged at `percentile`, a fraction in
     /// (0, 1), and has `data_set` samples. Rates, expected latencies, intervals and bounds are the
     /// task's or the submitter's, and have LoadGen's defaults.
-    pub fn settings(&self, scenario: Scenario, percentile: f64, data_set: u64) -> TestSettings {
+    pub fn settings(&self, scenario: LoadScenario, percentile: f64, data_set: u64) -> TestSettings {
         let defaults = TestSettings::new(scenario);
         let least = match scenario {
-            Scenario::Offline => Some(self.offline_samples(data_set)),
+            LoadScenario::Offline => Some(self.offline_samples(data_set)),
             _ => self.queries(scenario, percentile),
         };
         TestSettings {
@@ -222,11 +223,12 @@ impl Round {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::mlperf::settings::{Library, Settings};
+    use crate::mlperf::settings::{EffectiveSettings, QuerySampleLibrary};
 
     fn queries(name: &str, percentile: f64) -> [Option<u64>; 3] {
         let round = Round::find(name).unwrap();
-        let scenarios = [Scenario::SingleStream, Scenario::MultiStream, Scenario::Server];
+        let scenarios =
+            [LoadScenario::SingleStream, LoadScenario::MultiStream, LoadScenario::Server];
         scenarios.map(|scenario| round.queries(scenario, percentile))
     }
 
@@ -278,13 +280,13 @@ mod tests {
 
     #[test]
     fn every_round_has_settings_for_every_scenario() {
-        let library = Library { performance_samples: 1024, total_samples: 50_000 };
+        let library = QuerySampleLibrary { performance_samples: 1024, total_samples: 50_000 };
         for round in &ROUNDS {
-            for scenario in Scenario::ALL {
+            for scenario in LoadScenario::ALL {
                 let requested = round.settings(scenario, 0.99, 50_000);
-                let settings = Settings::new(&requested, library, round.loadgen).unwrap();
+                let settings = EffectiveSettings::new(&requested, library, round.loadgen).unwrap();
                 let least = round.queries(scenario, 0.99).unwrap_or(match scenario {
-                    Scenario::Offline => 1,
+                    LoadScenario::Offline => 1,
                     _ => 100,
                 });
                 assert_eq!(settings.min_query_count, least, "{} {scenario}", round.name);

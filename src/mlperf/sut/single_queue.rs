@@ -7,14 +7,14 @@ use crate::cost::CostTable;
 use crate::ids::{AccelId, ModelId};
 use crate::units::{Millijoules, SimTime};
 
-use super::bench::Batching;
-use super::sut::{Completions, Sample, SystemUnderTest};
+use super::batching::Batching;
+use super::system_under_test::{Completions, Sample, SystemUnderTest};
 
 /// A measurement in progress.
 ///
 /// Batches begin one after another, so that it is enough to know when each accelerator is free: the next
 /// batch begins when one is, and either it is full or its oldest sample has waited long enough.
-pub(super) struct OneQueue<'a> {
+pub(crate) struct SingleQueueSystem<'a> {
     costs: &'a CostTable,
     /// Row of a batch of one sample; the larger ones follow.
     first_row: usize,
@@ -28,9 +28,9 @@ pub(super) struct OneQueue<'a> {
     energy: Millijoules,
 }
 
-impl<'a> OneQueue<'a> {
+impl<'a> SingleQueueSystem<'a> {
     /// A queue in front of idle accelerators.
-    pub(super) fn new(costs: &'a CostTable, first_row: usize, batching: Batching) -> Self {
+    pub(crate) fn new(costs: &'a CostTable, first_row: usize, batching: Batching) -> Self {
         Self {
             costs,
             first_row,
@@ -43,7 +43,7 @@ impl<'a> OneQueue<'a> {
     }
 
     /// Energy of every batch that has begun.
-    pub(super) fn energy(&self) -> Millijoules {
+    pub(crate) fn energy(&self) -> Millijoules {
         self.energy
     }
 
@@ -86,7 +86,7 @@ impl<'a> OneQueue<'a> {
     }
 }
 
-impl SystemUnderTest for OneQueue<'_> {
+impl SystemUnderTest for SingleQueueSystem<'_> {
     fn issue(&mut self, now: SimTime, query: &[Sample], completions: &mut Completions) -> SimTime {
         // A batch that begins at this very time still takes the new samples.
         self.begin_batches(now, false, completions);

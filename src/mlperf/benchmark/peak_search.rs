@@ -6,7 +6,7 @@
 
 use rayon::prelude::*;
 
-use super::settings::{Scenario, Settings, SettingsError};
+use crate::mlperf::settings::{EffectiveSettings, LoadScenario, SettingsError};
 
 /// A run of the search.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -19,7 +19,7 @@ pub struct Trial {
 
 /// What a search did, and what it found.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Search<T> {
+pub struct PeakSearch<T> {
     /// Every run, in order.
     pub trials: Vec<Trial>,
     /// The peak, and what came of its run; `None` if not even the first trial passed.
@@ -33,12 +33,12 @@ pub struct Search<T> {
 ///
 /// That of `trial`, and [`SettingsError`] if a value is out of range, as when any rate passes.
 pub fn find_peak<T, E: From<SettingsError>>(
-    settings: &Settings,
-    mut trial: impl FnMut(&Settings) -> Result<(bool, T), E>,
-) -> Result<Search<T>, E> {
-    climb(&Climb::of(settings)?, |value| {
+    settings: &EffectiveSettings,
+    mut trial: impl FnMut(&EffectiveSettings) -> Result<(bool, T), E>,
+) -> Result<PeakSearch<T>, E> {
+    search_upward(&SearchMethod::of(settings)?, |value| {
         let settings = match settings.scenario {
-            Scenario::Server => settings.with_rate(value)?,
+            LoadScenario::Server => settings.with_rate(value)?,
             _ => settings.with_samples_per_query(value as u64)?,
         };
         let (passes, kept) = trial(&settings)?;
@@ -52,7 +52,7 @@ pub fn find_peak<T, E: From<SettingsError>>(
 /// Deviation: LoadGen would search for ever where the numbers have fewer decimals than it wants; this
 /// search ends at two neighbouring numbers.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Climb {
+pub struct SearchMethod {
     /// Where it starts.
     pub start: f64,
     /// Factor by which it goes up.
@@ -60,7 +60,7 @@ pub struct Climb {
     /// How fine it is.
     pub precision: Precision,
     /// The largest value that is tried.
-    pub most: f64,
+    pub largest: f64,
 }
 
 /// When a search is fine enough.
@@ -74,25 +74,25 @@ pub enum Precision {
     Whole,
 }
 
-impl Climb {
+impl SearchMethod {
     /// The search for the peak of `settings`. The number of streams is doubled, and found exactly.
     ///
     /// # Errors
     ///
     /// [`SettingsError::NoPeak`].
-    pub fn of(settings: &Settings) -> Result<Self, SettingsError> {
+    pub fn of(settings: &EffectiveSettings) -> Result<Self, SettingsError> {
         match settings.scenario {
-            Scenario::Server => Ok(Self {
+            LoadScenario::Server => Ok(Self {
                 start: settings.target_qps,
                 factor: 1.0 + settings.peak_step,
                 precision: Precision::Decimals(settings.peak_decimals),
-                most: f64::MAX,
+                largest: f64::MAX,
             }),
-            Scenario::MultiStream if settings.loadgen.has_fixed_interval() => Ok(Self {
+            LoadScenario::MultiStream if settings.loadgen.has_fixed_interval() => Ok(Self {
                 start: settings.samples_per_query as f64,
                 factor: 2.0,
                 precision: Precision::Whole,
-                most: f64::MAX,
+                largest: f64::MAX,
             }),
             scenario => Err(SettingsError::NoPeak { scenario }),
         }
@@ -100,7 +100,7 @@ impl Climb {
 
     /// A search from `start` on that is as fine as a thousandth of that.
     fn to_a_thousandth(start: f64) -> Self {
-        Self { start, factor: 2.0, precision: Precision::Thousandth, most: f64::MAX }
+        Self { start, factor: 2.0, precision: Precision::Thousandth, largest: f64::MAX }
     }
 
     /// The middle, if the search is not at its end.
@@ -129,15 +129,16 @@ const MAX_STARTS: usize = 5;
 pub fn find_highest<T, E>(
     start: f64,
     mut trial: impl FnMut(f64) -> Result<Option<T>, E>,
-) -> Result<Search<T>, E> {
+) -> Result<PeakSearch<T>, E> {
     let mut failed = Vec::new();
     let mut start = start;
     loop {
-        let Search { trials, peak } = climb(&Climb::to_a_thousandth(start), &mut trial)?;
+        let PeakSearch { trials, peak } =
+            search_upward(&SearchMethod::to_a_thousandth(start), &mut trial)?;
         let is_over = peak.is_some() || failed.len() + 1 == MAX_STARTS;
         failed.extend(trials);
         if is_over {
-            return Ok(Search { trials: failed, peak });
+            return Ok(PeakSearch { trials: failed, peak });
         }
         start /= 4.0;
     }
@@ -154,7 +155,7 @@ pub fn find_common<E: Send>(
     start: f64,
     n: usize,
     passes: impl Fn(f64, usize) -> Result<bool, E> + Sync,
-) -> Result<Search<()>, E> {
+) -> Result<PeakSearch<()>, E> {
     let trial = |value, test| Ok(passes(value, test)?.then_some(()));
     let mut hardest = 0;
     let mut search = find_highest(start, |value| trial(value, hardest))?;
@@ -175,7 +176,7 @@ fn descend<E>(
     mut trials: Vec<Trial>,
     peak: f64,
     mut trial: impl FnMut(f64) -> Result<Option<()>, E>,
-) -> Result<Search<()>, E> {
+) -> Result<PeakSearch<()>, E> {
     trials.push(Trial { value: peak, passes: false });
     let passed = trials.iter().filter(|it| it.passes && it.value < peak);
     let mut lower: Vec<f64> = passed.map(|it| it.value).collect();
@@ -183,16 +184,16 @@ fn descend<E>(
     lower.dedup();
     let mut high = peak;
     while let Some(low) = lower.pop() {
-        let found = climb_between(&Climb::to_a_thousandth(low), high, &mut trial)?;
+        let found = climb_between(&SearchMethod::to_a_thousandth(low), high, &mut trial)?;
         trials.extend(found.trials);
         if found.peak.is_some() {
-            return Ok(Search { trials, peak: found.peak });
+            return Ok(PeakSearch { trials, peak: found.peak });
         }
         high = low;
     }
     let found = find_highest(high / 4.0, trial)?;
     trials.extend(found.trials);
-    Ok(Search { trials, peak: found.peak })
+    Ok(PeakSearch { trials, peak: found.peak })
 }
 
 /// Searches for the largest value that passes: `trial` gives what is kept of a run that does.
@@ -200,29 +201,29 @@ fn descend<E>(
 /// # Errors
 ///
 /// That of `trial`.
-pub fn climb<T, E>(
-    way: &Climb,
+pub fn search_upward<T, E>(
+    method: &SearchMethod,
     mut trial: impl FnMut(f64) -> Result<Option<T>, E>,
-) -> Result<Search<T>, E> {
+) -> Result<PeakSearch<T>, E> {
     let mut search = Steps::new(&mut trial);
-    let (mut low, mut high) = (way.start, way.start);
-    while high <= way.most && search.step(high)? {
+    let (mut low, mut high) = (method.start, method.start);
+    while high <= method.largest && search.step(high)? {
         low = high;
-        high = low * way.factor;
+        high = low * method.factor;
     }
     // What is beyond the most counts as failed; the search ends with the most.
-    search.halve(way, low, high.min(way.most + 1.0))
+    search.halve(method, low, high.min(method.largest + 1.0))
 }
 
 /// Likewise between the start, which is tried, and `high`, which is known to fail.
 fn climb_between<T, E>(
-    way: &Climb,
+    method: &SearchMethod,
     high: f64,
     trial: &mut impl FnMut(f64) -> Result<Option<T>, E>,
-) -> Result<Search<T>, E> {
+) -> Result<PeakSearch<T>, E> {
     let mut search = Steps::new(trial);
-    search.step(way.start)?;
-    search.halve(way, way.start, high)
+    search.step(method.start)?;
+    search.halve(method, method.start, high)
 }
 
 /// A search in progress.
@@ -249,20 +250,25 @@ impl<'a, T, E, F: FnMut(f64) -> Result<Option<T>, E>> Steps<'a, T, F> {
     }
 
     /// Halves the gap between a peak and a value that fails.
-    fn halve(mut self, way: &Climb, mut low: f64, mut high: f64) -> Result<Search<T>, E> {
+    fn halve(
+        mut self,
+        method: &SearchMethod,
+        mut low: f64,
+        mut high: f64,
+    ) -> Result<PeakSearch<T>, E> {
         while self.peak.is_some()
-            && let Some(middle) = way.middle(low, high)
+            && let Some(middle) = method.middle(low, high)
         {
             let end = if self.step(middle)? { &mut low } else { &mut high };
             *end = middle;
         }
-        Ok(Search { trials: self.trials, peak: self.peak })
+        Ok(PeakSearch { trials: self.trials, peak: self.peak })
     }
 }
 
 /// What LoadGen's detailed log says of a search for a rate from its second trial on; nothing if not
 /// even the first one passed.
-pub fn messages<T>(search: &Search<T>) -> Vec<String> {
+pub fn search_messages<T>(search: &PeakSearch<T>) -> Vec<String> {
     let mut trials = search.trials.iter();
     let (Some(first), Some((peak, _))) = (trials.next(), &search.peak) else { return Vec::new() };
     let (mut low, mut high) = (first.value, first.value);
@@ -291,20 +297,20 @@ pub fn messages<T>(search: &Search<T>) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::mlperf::settings::{Library, LoadGen, TestSettings};
+    use crate::mlperf::settings::{LoadGenVersion, QuerySampleLibrary, TestSettings};
 
-    fn settings(requested: &TestSettings, loadgen: LoadGen) -> Settings {
-        let library = Library { performance_samples: 1, total_samples: 1 };
-        Settings::new(requested, library, loadgen).unwrap()
+    fn settings(requested: &TestSettings, loadgen: LoadGenVersion) -> EffectiveSettings {
+        let library = QuerySampleLibrary { performance_samples: 1, total_samples: 1 };
+        EffectiveSettings::new(requested, library, loadgen).unwrap()
     }
 
-    fn search(settings: &Settings, peak: f64) -> Search<()> {
-        let value = |trial: &Settings| Climb::of(trial).unwrap().start;
-        let trial = |trial: &Settings| Ok::<_, SettingsError>((value(trial) <= peak, ()));
+    fn search(settings: &EffectiveSettings, peak: f64) -> PeakSearch<()> {
+        let value = |trial: &EffectiveSettings| SearchMethod::of(trial).unwrap().start;
+        let trial = |trial: &EffectiveSettings| Ok::<_, SettingsError>((value(trial) <= peak, ()));
         find_peak(settings, trial).unwrap()
     }
 
-    fn values(search: &Search<()>) -> Vec<f64> {
+    fn values(search: &PeakSearch<()>) -> Vec<f64> {
         search.trials.iter().map(|trial| trial.value).collect()
     }
 
@@ -315,13 +321,13 @@ mod tests {
         let requested = TestSettings {
             server_target_qps: 50.0,
             server_find_peak_qps_decimals_of_precision: 0,
-            ..TestSettings::new(Scenario::Server)
+            ..TestSettings::new(LoadScenario::Server)
         };
-        let found = search(&settings(&requested, LoadGen::V6_0), 62.9);
+        let found = search(&settings(&requested, LoadGenVersion::V6_0), 62.9);
         let expected = [50.0, 100.0, 75.0, 62.5, 68.75, 65.625, 64.0625, 63.28125];
         assert_eq!(values(&found), expected);
         assert_eq!(found.peak, Some((62.5, ())));
-        let log = messages(&found);
+        let log = search_messages(&found);
         assert_eq!(log.len(), 9);
         assert_eq!(log[0], "FindBoundaries: Checking fields [50.000000, 100.000000)");
         assert_eq!(log[1], "FindPeakPerformance: Found boundaries: [50.000000, 100.000000)");
@@ -337,19 +343,19 @@ mod tests {
     fn streams_are_found_exactly() {
         let requested = TestSettings {
             multi_stream_samples_per_query: 3,
-            ..TestSettings::new(Scenario::MultiStream)
+            ..TestSettings::new(LoadScenario::MultiStream)
         };
-        let found = search(&settings(&requested, LoadGen::V0_5), 10.0);
+        let found = search(&settings(&requested, LoadGenVersion::V0_5), 10.0);
         assert_eq!(values(&found), [3.0, 6.0, 12.0, 9.0, 10.0, 11.0]);
         assert_eq!(found.peak, Some((10.0, ())));
     }
 
     #[test]
     fn a_start_that_fails_ends_the_search() {
-        let server = settings(&TestSettings::new(Scenario::Server), LoadGen::V6_0);
+        let server = settings(&TestSettings::new(LoadScenario::Server), LoadGenVersion::V6_0);
         let found = search(&server, 0.5);
         assert_eq!((values(&found), found.peak), (vec![1.0], None));
-        assert_eq!(messages(&found), Vec::<String>::new());
+        assert_eq!(search_messages(&found), Vec::<String>::new());
     }
 
     /// 100 and 25 fail, 6.25 passes; the thousandth of 9 is 0.009.
@@ -377,7 +383,7 @@ mod tests {
         let found = find_common(30.0, 5, passes).unwrap();
         let (peak, ()) = found.peak.unwrap();
         assert!((70.12..=70.2).contains(&peak), "{peak}");
-        // All five at every peak, and no more than one at the values on the way.
+        // All five at every peak, and no more than one at the values on the method.
         let n_trials = n_trials.into_inner();
         assert!(n_trials < 50, "{n_trials}");
         let nothing =
@@ -388,7 +394,7 @@ mod tests {
 
     #[test]
     fn a_rate_without_a_peak_is_an_error() {
-        let server = settings(&TestSettings::new(Scenario::Server), LoadGen::V6_0);
+        let server = settings(&TestSettings::new(LoadScenario::Server), LoadGenVersion::V6_0);
         let error = find_peak(&server, |_| Ok::<_, SettingsError>((true, ()))).unwrap_err();
         assert_eq!(error.field(), Some("server_target_qps"));
     }
@@ -398,16 +404,18 @@ mod tests {
         let requested = TestSettings {
             server_target_qps: 1e8,
             server_find_peak_qps_decimals_of_precision: 9,
-            ..TestSettings::new(Scenario::Server)
+            ..TestSettings::new(LoadScenario::Server)
         };
-        let found = search(&settings(&requested, LoadGen::V6_0), 150_000_000.1);
+        let found = search(&settings(&requested, LoadGenVersion::V6_0), 150_000_000.1);
         assert!(found.peak.is_some_and(|(peak, ())| peak <= 150_000_000.1));
     }
 
     #[test]
     fn only_some_scenarios_have_a_peak() {
-        for scenario in [Scenario::SingleStream, Scenario::MultiStream, Scenario::Offline] {
-            let settings = settings(&TestSettings::new(scenario), LoadGen::V6_0);
+        for scenario in
+            [LoadScenario::SingleStream, LoadScenario::MultiStream, LoadScenario::Offline]
+        {
+            let settings = settings(&TestSettings::new(scenario), LoadGenVersion::V6_0);
             let error = find_peak(&settings, |_| Ok::<_, SettingsError>((true, ()))).unwrap_err();
             assert_eq!(error, SettingsError::NoPeak { scenario });
         }

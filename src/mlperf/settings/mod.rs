@@ -7,10 +7,11 @@ use thiserror::Error;
 use crate::statistics::Fraction;
 use crate::units::SimSpan;
 
-use super::arrivals::MAX_RATE;
-
 /// Most samples of a run, issued or not.
 pub const MAX_SAMPLES: u64 = 1 << 25;
+
+/// Highest rate \[1/s\]: one query in each nanosecond, the tick of the clock.
+pub(crate) const MAX_RATE: f64 = 1e9;
 
 /// Longest duration \[ms\], some four months.
 const MAX_DURATION_MS: u64 = 10_000_000_000;
@@ -20,10 +21,10 @@ const MAX_THREADS: u64 = 1024;
 
 /// Load scenario (ISCA 2020, Table II).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Scenario {
+pub enum LoadScenario {
     /// One sample at a time, each when the one before is done.
     SingleStream,
-    /// Several samples a query; see [`LoadGen::has_fixed_interval`] for when the next is issued.
+    /// Several samples a query; see [`LoadGenVersion::has_fixed_interval`] for when the next is issued.
     MultiStream,
     /// Poisson arrivals of single samples under a latency bound.
     Server,
@@ -31,7 +32,7 @@ pub enum Scenario {
     Offline,
 }
 
-impl Scenario {
+impl LoadScenario {
     /// Every scenario, in the order of the paper.
     pub const ALL: [Self; 4] = [Self::SingleStream, Self::MultiStream, Self::Server, Self::Offline];
 
@@ -46,16 +47,16 @@ impl Scenario {
     }
 
     /// What the summary of `loadgen` calls it.
-    pub(super) fn name_in_summary(self, loadgen: LoadGen) -> &'static str {
+    pub(crate) fn name_in_summary(self, loadgen: LoadGenVersion) -> &'static str {
         match self {
-            Self::SingleStream if loadgen < LoadGen::V1_0 => "Single Stream",
-            Self::MultiStream if loadgen < LoadGen::V1_0 => "Multi Stream",
+            Self::SingleStream if loadgen < LoadGenVersion::V1_0 => "Single Stream",
+            Self::MultiStream if loadgen < LoadGenVersion::V1_0 => "Multi Stream",
             _ => self.name(),
         }
     }
 }
 
-impl fmt::Display for Scenario {
+impl fmt::Display for LoadScenario {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())
     }
@@ -63,14 +64,14 @@ impl fmt::Display for Scenario {
 
 /// What a test does. Accuracy is not simulated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Mode {
+pub enum TestMode {
     /// One run.
     PerformanceOnly,
     /// The largest rate, or number of streams, whose run passes.
     FindPeakPerformance,
 }
 
-impl Mode {
+impl TestMode {
     /// LoadGen's name.
     pub fn name(self) -> &'static str {
         match self {
@@ -80,9 +81,9 @@ impl Mode {
     }
 
     /// What the summary of `loadgen` calls it.
-    pub(super) fn name_in_summary(self, loadgen: LoadGen) -> &'static str {
+    pub(crate) fn name_in_summary(self, loadgen: LoadGenVersion) -> &'static str {
         match self {
-            _ if loadgen >= LoadGen::V1_0 => self.name(),
+            _ if loadgen >= LoadGenVersion::V1_0 => self.name(),
             Self::PerformanceOnly => "Performance",
             Self::FindPeakPerformance => "Find Peak Performance",
         }
@@ -92,7 +93,7 @@ impl Mode {
 /// Behaviour of LoadGen that changed over its releases. Each variant is named for the first round
 /// with it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum LoadGen {
+pub enum LoadGenVersion {
     /// v0.5 and v0.7.
     V0_5,
     /// v1.0 and v1.1: a detailed log in JSON, names without spaces.
@@ -109,7 +110,7 @@ pub enum LoadGen {
     V6_0,
 }
 
-impl LoadGen {
+impl LoadGenVersion {
     /// Whether multi-stream queries have a fixed interval, which is skipped while too many are
     /// outstanding; otherwise the next query follows on completion.
     pub fn has_fixed_interval(self) -> bool {
@@ -127,18 +128,18 @@ impl LoadGen {
     }
 
     /// Decimals of percentiles in words.
-    pub(super) fn percentile_decimals(self) -> usize {
+    pub(crate) fn percentile_decimals(self) -> usize {
         usize::from(self >= Self::V5_1)
     }
 
     /// Whether the performance set is drawn from the whole library, not from as many of its first
     /// samples as the set holds.
-    pub(super) fn draws_from_all_samples(self) -> bool {
+    pub(crate) fn draws_from_all_samples(self) -> bool {
         self < Self::V6_0
     }
 
     /// Whether the permutations of equal issue are drawn ahead of the samples, needed or not.
-    pub(super) fn draws_equal_issue(self) -> bool {
+    pub(crate) fn draws_equal_issue(self) -> bool {
         self >= Self::V2_0
     }
 }
@@ -156,7 +157,7 @@ pub struct Seeds {
 
 /// Samples that there are (LoadGen's query sample library).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Library {
+pub struct QuerySampleLibrary {
     /// Samples that fit into memory at once and that queries draw from.
     pub performance_samples: u64,
     /// All samples.
@@ -167,9 +168,9 @@ pub struct Library {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct TestSettings {
     /// Scenario.
-    pub scenario: Scenario,
+    pub scenario: LoadScenario,
     /// Mode.
-    pub mode: Mode,
+    pub mode: TestMode,
     /// From which the number of queries made ahead follows \[ns\].
     pub single_stream_expected_latency_ns: u64,
     /// Percentile of the result, in (0, 1).
@@ -220,10 +221,10 @@ pub struct TestSettings {
 
 impl TestSettings {
     /// The defaults of `scenario`.
-    pub fn new(scenario: Scenario) -> Self {
+    pub fn new(scenario: LoadScenario) -> Self {
         Self {
             scenario,
-            mode: Mode::PerformanceOnly,
+            mode: TestMode::PerformanceOnly,
             single_stream_expected_latency_ns: 1_000_000,
             single_stream_target_latency_percentile: 0.90,
             multi_stream_expected_latency_ns: 8_000_000,
@@ -277,7 +278,7 @@ pub enum SettingsError {
     )]
     NoPeak {
         /// The scenario.
-        scenario: Scenario,
+        scenario: LoadScenario,
     },
 }
 
@@ -293,13 +294,13 @@ impl SettingsError {
 
 /// Settings of one scenario, checked: LoadGen's `TestSettingsInternal`.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Settings {
+pub struct EffectiveSettings {
     /// Scenario.
-    pub scenario: Scenario,
+    pub scenario: LoadScenario,
     /// Mode.
-    pub mode: Mode,
+    pub mode: TestMode,
     /// Behaviour of LoadGen.
-    pub loadgen: LoadGen,
+    pub loadgen: LoadGenVersion,
     /// Samples of a query.
     pub samples_per_query: u64,
     /// Rate of queries \[1/s\]: of arrivals in Server, of ticks with a fixed interval, expected
@@ -324,7 +325,7 @@ pub struct Settings {
     /// Seeds.
     pub seeds: Seeds,
     /// Samples; the first number is that of the performance set.
-    pub library: Library,
+    pub library: QuerySampleLibrary,
     /// Server: whether queries that are late are issued in one call.
     pub coalesce: bool,
     /// Server: issuing threads, at least 1.
@@ -336,19 +337,19 @@ pub struct Settings {
     /// Search for the peak: factor less 1 by which the rate is raised.
     pub peak_step: f64,
     /// What was asked for.
-    pub requested: Request,
+    pub requested: Requested,
 }
 
 /// What is asked for, and of which samples.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Request {
+pub struct Requested {
     /// Settings.
     pub settings: TestSettings,
     /// Samples that there are.
-    pub library: Library,
+    pub library: QuerySampleLibrary,
 }
 
-impl Settings {
+impl EffectiveSettings {
     /// What `requested` comes to with the samples of `library`.
     ///
     /// # Errors
@@ -357,12 +358,12 @@ impl Settings {
     /// [`SettingsError::TooManySamples`] if the fewest samples are already too many.
     pub fn new(
         requested: &TestSettings,
-        library: Library,
-        loadgen: LoadGen,
+        library: QuerySampleLibrary,
+        loadgen: LoadGenVersion,
     ) -> Result<Self, SettingsError> {
-        let request = Request { settings: *requested, library };
+        let request = Requested { settings: *requested, library };
         let library = performance_set(requested, library, loadgen)?;
-        if requested.sample_concatenate_permutation && requested.scenario != Scenario::Offline {
+        if requested.sample_concatenate_permutation && requested.scenario != LoadScenario::Offline {
             return Err(SettingsError::OutOfRange {
                 field: "sample_concatenate_permutation",
                 value: "true".into(),
@@ -402,13 +403,13 @@ impl Settings {
             requested: request,
         };
         let settings = match requested.scenario {
-            Scenario::SingleStream => common.single_stream(requested),
-            Scenario::MultiStream if loadgen.has_fixed_interval() => {
+            LoadScenario::SingleStream => common.single_stream(requested),
+            LoadScenario::MultiStream if loadgen.has_fixed_interval() => {
                 common.fixed_interval(requested)
             }
-            Scenario::MultiStream => common.multi_stream(requested),
-            Scenario::Server => common.server(requested),
-            Scenario::Offline => common.offline(requested),
+            LoadScenario::MultiStream => common.multi_stream(requested),
+            LoadScenario::Server => common.server(requested),
+            LoadScenario::Offline => common.offline(requested),
         }?;
         settings.with_samples_per_query(settings.samples_per_query)
     }
@@ -492,9 +493,11 @@ impl Settings {
         asked.seeds = self.seeds;
         asked.min_duration_ms = self.min_duration.ns() / 1_000_000;
         match self.scenario {
-            Scenario::Server => asked.server_target_qps = self.target_qps,
-            Scenario::MultiStream => asked.multi_stream_samples_per_query = self.samples_per_query,
-            Scenario::SingleStream | Scenario::Offline => {}
+            LoadScenario::Server => asked.server_target_qps = self.target_qps,
+            LoadScenario::MultiStream => {
+                asked.multi_stream_samples_per_query = self.samples_per_query
+            }
+            LoadScenario::SingleStream | LoadScenario::Offline => {}
         }
         asked
     }
@@ -522,13 +525,15 @@ impl Settings {
     }
 
     /// The rate is so low that the queries take too long.
-    pub(super) fn too_slow(&self) -> SettingsError {
+    pub(crate) fn too_slow(&self) -> SettingsError {
         let field = match self.scenario {
-            Scenario::SingleStream => "single_stream_expected_latency_ns",
-            Scenario::MultiStream if self.loadgen.has_fixed_interval() => "multi_stream_target_qps",
-            Scenario::MultiStream => "multi_stream_expected_latency_ns",
-            Scenario::Server => "server_target_qps",
-            Scenario::Offline => "offline_expected_qps",
+            LoadScenario::SingleStream => "single_stream_expected_latency_ns",
+            LoadScenario::MultiStream if self.loadgen.has_fixed_interval() => {
+                "multi_stream_target_qps"
+            }
+            LoadScenario::MultiStream => "multi_stream_expected_latency_ns",
+            LoadScenario::Server => "server_target_qps",
+            LoadScenario::Offline => "offline_expected_qps",
         };
         SettingsError::OutOfRange {
             field,
@@ -537,18 +542,20 @@ impl Settings {
         }
     }
 
-    pub(super) fn too_many_samples(&self) -> SettingsError {
+    pub(crate) fn too_many_samples(&self) -> SettingsError {
         let fields = match self.scenario {
-            Scenario::SingleStream => "min_duration_ms, or raise single_stream_expected_latency_ns",
-            Scenario::MultiStream if self.loadgen.has_fixed_interval() => {
+            LoadScenario::SingleStream => {
+                "min_duration_ms, or raise single_stream_expected_latency_ns"
+            }
+            LoadScenario::MultiStream if self.loadgen.has_fixed_interval() => {
                 "min_query_count, min_duration_ms or multi_stream_samples_per_query"
             }
-            Scenario::MultiStream => {
+            LoadScenario::MultiStream => {
                 "min_query_count, min_duration_ms or multi_stream_samples_per_query, or raise \
                  multi_stream_expected_latency_ns"
             }
-            Scenario::Server => "min_duration_ms or server_target_qps",
-            Scenario::Offline => "min_duration_ms or offline_expected_qps",
+            LoadScenario::Server => "min_duration_ms or server_target_qps",
+            LoadScenario::Offline => "min_duration_ms or offline_expected_qps",
         };
         SettingsError::TooManySamples { fields }
     }
@@ -556,17 +563,17 @@ impl Settings {
 
 fn performance_set(
     requested: &TestSettings,
-    library: Library,
-    loadgen: LoadGen,
-) -> Result<Library, SettingsError> {
-    let Library { performance_samples, total_samples } = library;
+    library: QuerySampleLibrary,
+    loadgen: LoadGenVersion,
+) -> Result<QuerySampleLibrary, SettingsError> {
+    let QuerySampleLibrary { performance_samples, total_samples } = library;
     let total_samples = whole("the number of samples", total_samples, 1, MAX_SAMPLES)?;
     let (field, count) = match requested.performance_sample_count_override {
         0 => ("the number of performance samples", performance_samples),
         count => ("performance_sample_count_override", count),
     };
     let most = if loadgen.draws_from_all_samples() { total_samples } else { MAX_SAMPLES };
-    Ok(Library { performance_samples: whole(field, count, 1, most)?, total_samples })
+    Ok(QuerySampleLibrary { performance_samples: whole(field, count, 1, most)?, total_samples })
 }
 
 fn samples_per_query(requested: &TestSettings) -> Result<u64, SettingsError> {
@@ -621,15 +628,17 @@ fn expected_rate(field: &'static str, latency_ns: u64) -> Result<f64, SettingsEr
 mod tests {
     use super::*;
 
-    const LIBRARY: Library = Library { performance_samples: 256, total_samples: 1024 };
+    const LIBRARY: QuerySampleLibrary =
+        QuerySampleLibrary { performance_samples: 256, total_samples: 1024 };
 
-    fn check(requested: &TestSettings) -> Result<Settings, String> {
-        Settings::new(requested, LIBRARY, LoadGen::V6_0).map_err(|error| error.to_string())
+    fn check(requested: &TestSettings) -> Result<EffectiveSettings, String> {
+        EffectiveSettings::new(requested, LIBRARY, LoadGenVersion::V6_0)
+            .map_err(|error| error.to_string())
     }
 
     #[test]
     fn what_is_out_of_range_is_named_with_what_is_allowed() {
-        let server = TestSettings::new(Scenario::Server);
+        let server = TestSettings::new(LoadScenario::Server);
         let refused = |requested: &TestSettings| check(requested).expect_err("it is out of range");
         assert_eq!(
             refused(&TestSettings { server_target_qps: 0.0, ..server }),
@@ -648,7 +657,7 @@ mod tests {
 
     #[test]
     fn only_the_fields_of_the_scenario_are_looked_at() {
-        let single = TestSettings::new(Scenario::SingleStream);
+        let single = TestSettings::new(LoadScenario::SingleStream);
         assert!(check(&TestSettings { server_target_qps: 0.0, ..single }).is_ok());
     }
 
@@ -659,7 +668,7 @@ mod tests {
             min_query_count: 24_576,
             min_duration_ms: 3000,
             offline_expected_qps: 5000.0,
-            ..TestSettings::new(Scenario::Offline)
+            ..TestSettings::new(LoadScenario::Offline)
         };
         let short = check(&offline).unwrap();
         assert_eq!((short.samples_per_query, short.min_query_count), (24_576, 1));
@@ -679,9 +688,9 @@ mod tests {
         let requested = TestSettings {
             multi_stream_target_qps: 15.0,
             multi_stream_max_async_queries: 2,
-            ..TestSettings::new(Scenario::MultiStream)
+            ..TestSettings::new(LoadScenario::MultiStream)
         };
-        let settings = Settings::new(&requested, LIBRARY, LoadGen::V0_5).unwrap();
+        let settings = EffectiveSettings::new(&requested, LIBRARY, LoadGenVersion::V0_5).unwrap();
         assert_eq!(settings.target_latency.ns(), 133_333_333);
         assert_eq!(settings.min_sample_count, 800);
     }

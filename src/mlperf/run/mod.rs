@@ -7,9 +7,9 @@ use thiserror::Error;
 
 use crate::units::{SimSpan, SimTime};
 
-use super::schedule::Schedule;
-use super::settings::{Scenario, Settings, SettingsError};
-use super::sut::{Completions, Sample, SystemUnderTest};
+use crate::mlperf::load::QuerySchedule;
+use crate::mlperf::settings::{EffectiveSettings, LoadScenario, SettingsError};
+use crate::mlperf::sut::{Completions, Sample, SystemUnderTest};
 
 /// Why a run could not be made.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
@@ -159,13 +159,13 @@ impl Run {
 /// # Errors
 ///
 /// [`RunError::NeverDone`].
-pub fn run<S: SystemUnderTest + ?Sized>(
-    settings: &Settings,
-    schedule: &Schedule,
+pub fn run_queries<S: SystemUnderTest + ?Sized>(
+    settings: &EffectiveSettings,
+    schedule: &QuerySchedule,
     sut: &mut S,
 ) -> Result<Run, RunError> {
     let n_samples = schedule.n_queries() * schedule.samples_per_query();
-    let counts = settings.scenario == Scenario::Server && settings.max_async_queries > 0;
+    let counts = settings.scenario == LoadScenario::Server && settings.max_async_queries > 0;
     let mut issuer = Issuer {
         settings,
         schedule,
@@ -173,14 +173,14 @@ pub fn run<S: SystemUnderTest + ?Sized>(
         completions: Completions::new(n_samples, counts),
         samples: Vec::with_capacity(schedule.samples_per_query()),
         queries: Vec::with_capacity(match settings.scenario {
-            Scenario::Server => schedule.n_queries(),
+            LoadScenario::Server => schedule.n_queries(),
             _ => 0,
         }),
         calls: 0,
     };
     let endings = match settings.scenario {
-        Scenario::Server => issuer.server(),
-        Scenario::MultiStream if settings.loadgen.has_fixed_interval() => {
+        LoadScenario::Server => issuer.server(),
+        LoadScenario::MultiStream if settings.loadgen.has_fixed_interval() => {
             vec![issuer.fixed_interval()?]
         }
         _ => vec![issuer.on_completion()?],
@@ -190,8 +190,8 @@ pub fn run<S: SystemUnderTest + ?Sized>(
 
 /// The generator at work.
 struct Issuer<'a, S: ?Sized> {
-    settings: &'a Settings,
-    schedule: &'a Schedule,
+    settings: &'a EffectiveSettings,
+    schedule: &'a QuerySchedule,
     sut: &'a mut S,
     completions: Completions,
     /// Samples of the current call.
@@ -263,7 +263,7 @@ impl<S: SystemUnderTest + ?Sized> Issuer<'_, S> {
     fn ending_of_stream(&self, now: SimTime) -> Option<Ending> {
         let issued = self.queries.len() as u64;
         let least = match self.settings.scenario {
-            Scenario::Offline => SimSpan::ZERO,
+            LoadScenario::Offline => SimSpan::ZERO,
             _ => self.settings.min_duration,
         };
         if issued >= self.settings.min_query_count && now - SimTime::ZERO >= least {
@@ -413,8 +413,8 @@ impl Thread {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::mlperf::service::{Discipline, Service, ServiceTime};
-    use crate::mlperf::settings::{Library, LoadGen, TestSettings};
+    use crate::mlperf::settings::{LoadGenVersion, QuerySampleLibrary, TestSettings};
+    use crate::mlperf::sut::{Discipline, ServerSystem, ServiceTime};
 
     const MS: u64 = 1_000_000;
 
@@ -422,30 +422,30 @@ mod tests {
         SimSpan::from_ns(ms * MS)
     }
 
-    fn settings(requested: &TestSettings, loadgen: LoadGen) -> Settings {
-        let library = Library { performance_samples: 4, total_samples: 4 };
-        Settings::new(requested, library, loadgen).unwrap()
+    fn settings(requested: &TestSettings, loadgen: LoadGenVersion) -> EffectiveSettings {
+        let library = QuerySampleLibrary { performance_samples: 4, total_samples: 4 };
+        EffectiveSettings::new(requested, library, loadgen).unwrap()
     }
 
-    fn service(time: ServiceTime, discipline: Discipline) -> Service {
-        Service::new(time, discipline, vec![1.0])
+    fn service(time: ServiceTime, discipline: Discipline) -> ServerSystem {
+        ServerSystem::new(time, discipline, vec![1.0])
     }
 
-    fn constant(time_ms: u64) -> Service {
+    fn constant(time_ms: u64) -> ServerSystem {
         service(ServiceTime::Constant(ms(time_ms)), Discipline::Fifo)
     }
 
-    fn generated(settings: &Settings, sut: &mut Service) -> Run {
-        let schedule = Schedule::generate(settings).unwrap();
-        run(settings, &schedule, sut).unwrap()
+    fn generated(settings: &EffectiveSettings, sut: &mut ServerSystem) -> Run {
+        let schedule = QuerySchedule::generate(settings).unwrap();
+        run_queries(settings, &schedule, sut).unwrap()
     }
 
     /// A server run of queries that are due at `offsets_ms`.
-    fn served(requested: &TestSettings, offsets_ms: &[u64], sut: &mut Service) -> Run {
-        let settings = settings(requested, LoadGen::V6_0);
+    fn served(requested: &TestSettings, offsets_ms: &[u64], sut: &mut ServerSystem) -> Run {
+        let settings = settings(requested, LoadGenVersion::V6_0);
         let offsets = offsets_ms.iter().map(|&at| SimTime::from_ns(at * MS)).collect();
-        let schedule = Schedule::at(&settings, offsets, SimTime::MAX);
-        run(&settings, &schedule, sut).unwrap()
+        let schedule = QuerySchedule::at(&settings, offsets, SimTime::MAX);
+        run_queries(&settings, &schedule, sut).unwrap()
     }
 
     fn latencies_ms(run: &Run) -> Vec<f64> {
@@ -461,7 +461,7 @@ mod tests {
             single_stream_expected_latency_ns: 5 * MS,
             min_duration_ms: 10,
             min_query_count: 2,
-            ..TestSettings::new(Scenario::SingleStream)
+            ..TestSettings::new(LoadScenario::SingleStream)
         }
     }
 
@@ -469,14 +469,14 @@ mod tests {
         TestSettings {
             min_duration_ms: 0,
             min_query_count: 1,
-            ..TestSettings::new(Scenario::Server)
+            ..TestSettings::new(LoadScenario::Server)
         }
     }
 
     /// Queries of 5 ms begin at 0, 5 and 10 ms, which is the first one after 10 ms.
     #[test]
     fn a_stream_ends_with_the_first_query_after_the_least_duration() {
-        let run = generated(&settings(&single_stream(), LoadGen::V6_0), &mut constant(5));
+        let run = generated(&settings(&single_stream(), LoadGenVersion::V6_0), &mut constant(5));
         assert_eq!(issued_ms(&run), [0.0, 5.0, 10.0]);
         assert_eq!(latencies_ms(&run), [5.0; 3]);
         assert_eq!(run.endings, [Ending::Natural]);
@@ -488,7 +488,7 @@ mod tests {
     fn a_stream_runs_out_if_it_is_faster_than_expected() {
         let requested =
             TestSettings { single_stream_expected_latency_ns: 20 * MS, ..single_stream() };
-        let run = generated(&settings(&requested, LoadGen::V6_0), &mut constant(5));
+        let run = generated(&settings(&requested, LoadGenVersion::V6_0), &mut constant(5));
         assert_eq!((run.queries.len(), &run.endings[..]), (2, &[Ending::RanOut][..]));
         assert!(
             run.endings[0].to_string().starts_with("Ending early: Ran out of generated queries")
@@ -500,10 +500,10 @@ mod tests {
     fn a_stream_ends_at_most_queries_or_the_longest_duration() {
         let long = TestSettings { min_query_count: 100, ..single_stream() };
         let few = TestSettings { max_query_count: 4, ..long };
-        let run = generated(&settings(&few, LoadGen::V6_0), &mut constant(5));
+        let run = generated(&settings(&few, LoadGenVersion::V6_0), &mut constant(5));
         assert_eq!(run.endings, [Ending::MaxQueries { thread: 0, issued: 4 }]);
         let short = TestSettings { max_duration_ms: 12, ..long };
-        let run = generated(&settings(&short, LoadGen::V6_0), &mut constant(5));
+        let run = generated(&settings(&short, LoadGenVersion::V6_0), &mut constant(5));
         assert_eq!(run.endings, [Ending::MaxDuration { thread: 0, elapsed: ms(15) }]);
         assert_eq!(
             run.endings[0].to_string(),
@@ -518,11 +518,11 @@ mod tests {
             multi_stream_samples_per_query: 3,
             min_duration_ms: 0,
             min_query_count: 2,
-            ..TestSettings::new(Scenario::MultiStream)
+            ..TestSettings::new(LoadScenario::MultiStream)
         };
         let time = ServiceTime::Constant(ms(1));
         let mut sut = service(time, Discipline::SequentialSamples);
-        let run = generated(&settings(&requested, LoadGen::V6_0), &mut sut);
+        let run = generated(&settings(&requested, LoadGenVersion::V6_0), &mut sut);
         assert_eq!(issued_ms(&run), [0.0, 3.0]);
         let samples: Vec<_> =
             run.sample_latencies().iter().map(|latency| latency.as_ms()).collect();
@@ -535,7 +535,7 @@ mod tests {
         let run = served(&server(), &[0, 1, 2, 20], &mut constant(5));
         assert_eq!(latencies_ms(&run), [5.0, 9.0, 13.0, 5.0]);
         let time = ServiceTime::Constant(ms(5));
-        let mut two = Service::new(time, Discipline::Fifo, vec![1.0; 2]);
+        let mut two = ServerSystem::new(time, Discipline::Fifo, vec![1.0; 2]);
         let run = served(&server(), &[0, 1, 2, 20], &mut two);
         assert_eq!(latencies_ms(&run), [5.0, 5.0, 8.0, 5.0]);
         assert_eq!((run.calls, &run.endings[..]), (4, &[Ending::Natural][..]));
@@ -615,13 +615,13 @@ mod tests {
         let requested = TestSettings {
             min_query_count: 10,
             min_duration_ms: 0,
-            ..TestSettings::new(Scenario::Offline)
+            ..TestSettings::new(LoadScenario::Offline)
         };
-        let settings = settings(&requested, LoadGen::V6_0);
+        let settings = settings(&requested, LoadGenVersion::V6_0);
         let time = ServiceTime::Batch { per_call: SimSpan::ZERO, per_sample: ms(1) };
         let pieces = Discipline::Pieces { max_batch: 4 };
         let done_ms = |slowness| {
-            let run = generated(&settings, &mut Service::new(time.clone(), pieces, slowness));
+            let run = generated(&settings, &mut ServerSystem::new(time.clone(), pieces, slowness));
             run.completed.iter().map(|at| at.ns() / MS).collect::<Vec<_>>()
         };
         assert_eq!(done_ms(vec![1.0]), [4, 4, 4, 4, 8, 8, 8, 8, 10, 10]);
@@ -635,9 +635,9 @@ mod tests {
             multi_stream_max_async_queries: outstanding,
             min_duration_ms: 0,
             min_query_count: 3,
-            ..TestSettings::new(Scenario::MultiStream)
+            ..TestSettings::new(LoadScenario::MultiStream)
         };
-        generated(&settings(&requested, LoadGen::V0_5), &mut constant(service_ms))
+        generated(&settings(&requested, LoadGenVersion::V0_5), &mut constant(service_ms))
     }
 
     /// Ticks every 10 ms, the first at 10 ms. A query of 10 ms is done at the next tick, which is
@@ -667,9 +667,9 @@ mod tests {
                 now
             }
         }
-        let settings = settings(&single_stream(), LoadGen::V6_0);
-        let schedule = Schedule::generate(&settings).unwrap();
-        let error = run(&settings, &schedule, &mut Forgetful).unwrap_err();
+        let settings = settings(&single_stream(), LoadGenVersion::V6_0);
+        let schedule = QuerySchedule::generate(&settings).unwrap();
+        let error = run_queries(&settings, &schedule, &mut Forgetful).unwrap_err();
         assert_eq!(error, RunError::NeverDone { sample: 0 });
     }
 }

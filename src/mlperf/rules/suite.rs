@@ -1,10 +1,11 @@
 //! Suites of MLPerf: tasks with network, data set and quality target, and the tests of each.
 //!
 //! Sources: Reddi et al., MLPerf Inference Benchmark (ISCA 2020), Tables I to V; Janapa Reddi et al.,
-//! MLPerf Mobile Inference Benchmark (MLSys 2022), Table 1 and section 6; MLPerf Mobile v3.0 results.
+//! MLPerf Mobile Inference Benchmark (MLSys 2022), Table 1 and section 6 of the paper; MLPerf Mobile v3.0 results.
 
 use std::sync::Arc;
 
+use crate::mlperf::settings::LoadScenario;
 use crate::model::Network;
 use crate::units::SimSpan;
 
@@ -79,12 +80,12 @@ pub struct Quality {
     /// Unit of its values, e.g. `%`; empty for plain numbers.
     pub unit: Box<str>,
     /// What is asked for.
-    pub target: Target,
+    pub target: QualityTarget,
 }
 
 /// Value of a quality metric.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Target {
+pub enum QualityTarget {
     /// A share of what the reference model reaches in 32-bit floating point.
     OfFp32 {
         /// Value of the reference model, above 0.
@@ -96,7 +97,7 @@ pub enum Target {
     Absolute(f64),
 }
 
-impl Target {
+impl QualityTarget {
     /// The value that has to be reached.
     pub fn value(self) -> f64 {
         match self {
@@ -132,6 +133,16 @@ pub enum Load {
 }
 
 impl Load {
+    /// Scenario of LoadGen.
+    pub fn scenario(self) -> LoadScenario {
+        match self {
+            Self::SingleStream => LoadScenario::SingleStream,
+            Self::MultiStream { .. } => LoadScenario::MultiStream,
+            Self::Server { .. } => LoadScenario::Server,
+            Self::Offline => LoadScenario::Offline,
+        }
+    }
+
     /// Every load by name, in the order of the paper.
     pub const NAMES: [&str; 4] = ["single-stream", "multi-stream", "server", "offline"];
 
@@ -159,6 +170,12 @@ pub struct Cooldown {
 }
 
 impl Suite {
+    /// The test of the task called `task` under `scenario`, if the suite has it.
+    pub fn test(&self, task: &str, scenario: LoadScenario) -> Option<&Test> {
+        let is_asked = |test: &&Test| *test.task.name == *task && test.load.scenario() == scenario;
+        self.tests.iter().find(is_asked)
+    }
+
     /// Tasks, in order of their first test.
     pub fn tasks(&self) -> Vec<&Arc<Task>> {
         let mut tasks: Vec<&Arc<Task>> = Vec::new();
@@ -177,9 +194,9 @@ mod tests {
 
     #[test]
     fn a_share_of_the_reference_is_a_value() {
-        let target = Target::OfFp32 { fp32: 76.0, percent: 99.0 };
+        let target = QualityTarget::OfFp32 { fp32: 76.0, percent: 99.0 };
         assert_eq!(target.value(), 76.0 * 99.0 / 100.0);
-        assert_eq!(Target::Absolute(33.0).value(), 33.0);
+        assert_eq!(QualityTarget::Absolute(33.0).value(), 33.0);
     }
 
     #[test]

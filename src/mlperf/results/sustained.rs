@@ -9,8 +9,9 @@ use thiserror::Error;
 
 use crate::units::{SimSpan, SimTime};
 
+use crate::mlperf::settings::{EffectiveSettings, LoadScenario};
+
 use super::performance::{Metric, Performance};
-use super::settings::{Scenario, Settings};
 
 /// Times the bound that a server run lasts at least. While a system falls behind by a share of the time,
 /// the latency grows by that share of the run; in ten bounds a tenth too much exceeds the bound.
@@ -60,7 +61,11 @@ pub enum Unsustained {
 impl Unsustained {
     /// What speaks against the rate of a run on a system that completes `most_per_s` samples per second at
     /// most; nothing against results that are no rates.
-    pub fn of(settings: &Settings, performance: &Performance, most_per_s: f64) -> Option<Self> {
+    pub fn of(
+        settings: &EffectiveSettings,
+        performance: &Performance,
+        most_per_s: f64,
+    ) -> Option<Self> {
         let queries = performance.queries;
         let (rate, lasted) = match performance.metric(settings) {
             Metric::Rate(rate) => {
@@ -71,7 +76,7 @@ impl Unsustained {
         };
         let Some(rate) = rate else { return Some(Self::NoRate { queries, lasted }) };
         let bound = settings.target_latency;
-        let is_server = settings.scenario == Scenario::Server;
+        let is_server = settings.scenario == LoadScenario::Server;
         if is_server && lasted < least(bound) {
             return Some(Self::TooShort { lasted, bound });
         }
@@ -87,12 +92,20 @@ fn least(bound: SimSpan) -> SimSpan {
 /// Whether a run holds what is asked of its latencies at a rate that a system can complete which completes
 /// `most_per_s` samples per second at most: what a search for the highest rate goes by. Where queries have
 /// no rate, the one that was asked for counts.
-pub fn holds_up(settings: &Settings, performance: &Performance, most_per_s: f64) -> bool {
-    performance.validity.holds() && !is_too_fast(settings, performance, most_per_s)
+pub fn sustains_rate(
+    settings: &EffectiveSettings,
+    performance: &Performance,
+    most_per_s: f64,
+) -> bool {
+    performance.validity.holds() && !exceeds_capacity(settings, performance, most_per_s)
 }
 
 /// Whether queries come to a server faster than `most_per_s`.
-pub(super) fn is_too_fast(settings: &Settings, performance: &Performance, most_per_s: f64) -> bool {
+pub(crate) fn exceeds_capacity(
+    settings: &EffectiveSettings,
+    performance: &Performance,
+    most_per_s: f64,
+) -> bool {
     let rate = || performance.scheduled_rate().unwrap_or(settings.target_qps);
-    settings.scenario == Scenario::Server && rate() > most_per_s
+    settings.scenario == LoadScenario::Server && rate() > most_per_s
 }

@@ -15,20 +15,20 @@ use std::io;
 
 use crate::units::SimTime;
 
-use super::performance::{Measurement, Performance};
-use super::run::Ending;
-use super::schedule::loaded_set;
-use super::settings::{LoadGen, Scenario, Settings, TestSettings};
-use super::statistics::{PERCENTILES, Statistics};
-use super::summary::{early_stopping_text, significant};
-use super::validity::EarlyStoppingResult;
+use crate::mlperf::benchmark::Measurement;
+use crate::mlperf::load::loaded_set;
+use crate::mlperf::results::{EarlyStoppingOutcome, LatencyStatistics, PERCENTILES, Performance};
+use crate::mlperf::run::Ending;
+use crate::mlperf::settings::{EffectiveSettings, LoadGenVersion, LoadScenario, TestSettings};
+
+use super::summary::{early_stopping_text, six_digits};
 
 /// Beginning of every line.
 const MARKER: &str = ":::MLLOG";
 
 /// Work made and done in one run of the queries.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Pass {
+pub struct LoggedRun {
     /// Queries that were made ahead.
     pub queries: u64,
     /// Samples of each.
@@ -43,13 +43,13 @@ pub struct Pass {
     pub done: SimTime,
 }
 
-impl Pass {
+impl LoggedRun {
     /// The run of `measurement`, with `settings`.
-    pub fn of(settings: &Settings, measurement: &Measurement) -> Self {
+    pub fn of(settings: &EffectiveSettings, measurement: &Measurement) -> Self {
         let Measurement { schedule, run, performance } = measurement;
         // On a uniform bed a query of a fixed interval stands for its samples.
         let samples_per_query = match settings.scenario {
-            Scenario::MultiStream => settings.samples_per_query,
+            LoadScenario::MultiStream => settings.samples_per_query,
             _ => schedule.samples_per_query() as u64,
         };
         Self {
@@ -65,7 +65,7 @@ impl Pass {
 
 /// A value as LoadGen writes it.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Value {
+pub enum LogValue {
     /// Text.
     Text(String),
     /// A whole number.
@@ -81,13 +81,13 @@ pub enum Value {
 }
 
 /// Its JSON.
-impl fmt::Display for Value {
+impl fmt::Display for LogValue {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Text(text) => write!(f, "{}", serde_json::Value::from(text.as_str())),
             Self::Whole(number) => write!(f, "{number}"),
             Self::Number(number) if !number.is_finite() => f.write_str("null"),
-            Self::Number(number) => f.write_str(&significant(*number)),
+            Self::Number(number) => f.write_str(&six_digits(*number)),
             Self::Flag(flag) => write!(f, "{flag}"),
             Self::Samples(samples) => {
                 for (index, sample) in samples.iter().enumerate() {
@@ -102,18 +102,18 @@ impl fmt::Display for Value {
 
 /// A line of the log.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Record {
+pub struct LogRecord {
     /// Key.
     pub key: String,
     /// Value.
-    pub value: Value,
+    pub value: LogValue,
     /// Whether it tells of an error.
     pub is_error: bool,
     /// When it was logged.
     pub at: SimTime,
 }
 
-impl fmt::Display for Record {
+impl fmt::Display for LogRecord {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { key, value, is_error, at } = self;
         let (ms, ns) = (at.ns() / 1_000_000, at.ns() % 1_000_000);
@@ -131,15 +131,15 @@ impl fmt::Display for Record {
 #[derive(Debug, Clone, PartialEq)]
 pub struct DetailLog {
     /// Lines, in order.
-    pub records: Vec<Record>,
+    pub records: Vec<LogRecord>,
 }
 
 impl DetailLog {
     /// The log of one run of the system called `system`, with `settings`, which made `pass` and says
     /// `performance`.
     pub fn of_run(
-        settings: &Settings,
-        pass: &Pass,
+        settings: &EffectiveSettings,
+        pass: &LoggedRun,
         performance: &Performance,
         system: &str,
     ) -> Self {
@@ -153,11 +153,11 @@ impl DetailLog {
     }
 
     /// The log of a search for a rate from that of `settings` on: `messages` as
-    /// [`messages`](super::peak::messages) has them, what each of its runs made, and what the one at the peak says.
+    /// [`messages`](crate::mlperf::benchmark::search_messages) has them, what each of its runs made, and what the one at the peak says.
     pub fn of_search(
-        settings: &Settings,
+        settings: &EffectiveSettings,
         messages: &[String],
-        passes: &[Pass],
+        passes: &[LoggedRun],
         performance: &Performance,
         system: &str,
     ) -> Self {
@@ -204,7 +204,7 @@ pub const ACCURACY_LOG: &str = "[\n]\n";
 
 /// Sources of the values.
 struct Facts<'a> {
-    settings: &'a Settings,
+    settings: &'a EffectiveSettings,
     /// Settings that make LoadGen do this run.
     asked: TestSettings,
     performance: &'a Performance,
@@ -216,31 +216,31 @@ struct Facts<'a> {
 /// A key, the runs that have it, and its value.
 struct Key {
     name: &'static str,
-    scenario: Option<Scenario>,
-    since: LoadGen,
+    scenario: Option<LoadScenario>,
+    since: LoadGenVersion,
     /// The first LoadGen without it.
-    until: Option<LoadGen>,
-    value: fn(&Facts<'_>) -> Value,
+    until: Option<LoadGenVersion>,
+    value: fn(&Facts<'_>) -> LogValue,
 }
 
 impl Key {
-    const fn new(name: &'static str, value: fn(&Facts<'_>) -> Value) -> Self {
-        Self { name, scenario: None, since: LoadGen::V0_5, until: None, value }
+    const fn new(name: &'static str, value: fn(&Facts<'_>) -> LogValue) -> Self {
+        Self { name, scenario: None, since: LoadGenVersion::V0_5, until: None, value }
     }
 
-    const fn of(self, scenario: Scenario) -> Self {
+    const fn of(self, scenario: LoadScenario) -> Self {
         Self { scenario: Some(scenario), ..self }
     }
 
-    const fn since(self, since: LoadGen) -> Self {
+    const fn since(self, since: LoadGenVersion) -> Self {
         Self { since, ..self }
     }
 
-    const fn until(self, until: LoadGen) -> Self {
+    const fn until(self, until: LoadGenVersion) -> Self {
         Self { until: Some(until), ..self }
     }
 
-    fn is_of(&self, settings: &Settings) -> bool {
+    fn is_of(&self, settings: &EffectiveSettings) -> bool {
         let loadgen = settings.loadgen;
         self.scenario.is_none_or(|scenario| scenario == settings.scenario)
             && loadgen >= self.since
@@ -248,14 +248,14 @@ impl Key {
     }
 }
 
-use Scenario::{MultiStream, Offline, Server, SingleStream};
-use Value::{Flag, NoFiles, Number, Whole};
+use LoadScenario::{MultiStream, Offline, Server, SingleStream};
+use LogValue::{Flag, NoFiles, Number, Whole};
 
-fn text(text: impl Into<String>) -> Value {
-    Value::Text(text.into())
+fn text(text: impl Into<String>) -> LogValue {
+    LogValue::Text(text.into())
 }
 
-fn ms(span: crate::units::SimSpan) -> Value {
+fn ms(span: crate::units::SimSpan) -> LogValue {
     Whole(span.ns() / 1_000_000)
 }
 
@@ -273,7 +273,7 @@ const HEAD: &[Key] = &[
     Key::new("loadgen_file_sha1", |_| NoFiles),
     Key::new("test_datetime", |_| text("1970-01-01T00:00:00Z")),
     Key::new("sut_name", |it| text(it.system)),
-    Key::new("get_sut_name_duration_ns", |_| Whole(0)).since(LoadGen::V2_1),
+    Key::new("get_sut_name_duration_ns", |_| Whole(0)).since(LoadGenVersion::V2_1),
     Key::new("qsl_name", |_| text("xrsim")),
     Key::new("qsl_reported_total_count", |it| Whole(it.settings.requested.library.total_samples)),
     Key::new("qsl_reported_performance_count", |it| {
@@ -289,29 +289,29 @@ const REQUESTED: &[Key] = &[
         Whole(it.asked.single_stream_expected_latency_ns)
     })
     .of(SingleStream)
-    .until(LoadGen::V2_0),
+    .until(LoadGenVersion::V2_0),
     Key::new("requested_single_stream_expected_latency_ns", |it| {
         Number(it.asked.single_stream_expected_latency_ns as f64)
     })
     .of(SingleStream)
-    .since(LoadGen::V2_0),
+    .since(LoadGenVersion::V2_0),
     Key::new("requested_single_stream_target_latency_percentile", |it| {
         Number(it.asked.single_stream_target_latency_percentile)
     })
     .of(SingleStream),
     Key::new("requested_multi_stream_target_qps", |it| Number(it.asked.multi_stream_target_qps))
         .of(MultiStream)
-        .until(LoadGen::V2_0),
+        .until(LoadGenVersion::V2_0),
     Key::new("requested_multi_stream_target_latency_ns", |it| {
         Whole(it.settings.target_latency.ns())
     })
     .of(MultiStream)
-    .until(LoadGen::V2_0),
+    .until(LoadGenVersion::V2_0),
     Key::new("requested_multi_stream_expected_latency_ns", |it| {
         Number(it.asked.multi_stream_expected_latency_ns as f64)
     })
     .of(MultiStream)
-    .since(LoadGen::V2_0),
+    .since(LoadGenVersion::V2_0),
     Key::new("requested_multi_stream_target_latency_percentile", |it| {
         Number(it.asked.multi_stream_target_latency_percentile)
     })
@@ -324,7 +324,7 @@ const REQUESTED: &[Key] = &[
         Whole(it.asked.multi_stream_max_async_queries)
     })
     .of(MultiStream)
-    .until(LoadGen::V2_0),
+    .until(LoadGenVersion::V2_0),
     Key::new("requested_server_target_qps", |it| Number(it.asked.server_target_qps)).of(Server),
     Key::new("requested_server_target_latency_ns", |it| Whole(it.asked.server_target_latency_ns))
         .of(Server),
@@ -367,11 +367,11 @@ const REQUESTED: &[Key] = &[
     Key::new("requested_performance_sample_count_override", |it| {
         Whole(it.asked.performance_sample_count_override)
     }),
-    Key::new("requested_accuracy_sample_count_override", |_| Whole(0)).since(LoadGen::V6_0),
+    Key::new("requested_accuracy_sample_count_override", |_| Whole(0)).since(LoadGenVersion::V6_0),
     Key::new("requested_sample_concatenate_permutation", |it| {
         Flag(it.asked.sample_concatenate_permutation)
     })
-    .since(LoadGen::V4_1),
+    .since(LoadGenVersion::V4_1),
 ];
 
 /// Keys of the settings that come of those.
@@ -406,11 +406,11 @@ const EFFECTIVE: &[Key] = &[
         Whole(it.settings.library.performance_samples)
     }),
     Key::new("effective_accuracy_sample_count", |it| Whole(it.settings.library.total_samples))
-        .since(LoadGen::V6_0),
+        .since(LoadGenVersion::V6_0),
     Key::new("effective_sample_concatenate_permutation", |it| {
         Flag(it.settings.concatenate_permutation)
     })
-    .since(LoadGen::V4_1),
+    .since(LoadGenVersion::V4_1),
 ];
 
 /// Counts that LoadGen makes of its own threads.
@@ -425,10 +425,10 @@ const LOGGER: &[Key] = &[
 
 /// Counts of queries.
 const COUNTS: &[Key] = &[
-    Key::new("result_query_count", |it| Whole(it.performance.queries)).since(LoadGen::V2_0),
+    Key::new("result_query_count", |it| Whole(it.performance.queries)).since(LoadGenVersion::V2_0),
     Key::new("result_overlatency_query_count", |it| Whole(it.performance.late))
         .of(Server)
-        .since(LoadGen::V2_0),
+        .since(LoadGenVersion::V2_0),
 ];
 
 /// Rates and estimates of the scenario.
@@ -443,13 +443,13 @@ const RATES: &[Key] = &[
     .of(SingleStream),
     Key::new("early_stopping_latency_ss", |it| Whole(estimates(it.performance)[0]))
         .of(SingleStream)
-        .since(LoadGen::V2_0),
+        .since(LoadGenVersion::V2_0),
     Key::new("early_stopping_latency_ms", |it| Whole(estimates(it.performance)[1]))
         .of(SingleStream)
-        .since(LoadGen::V2_0),
+        .since(LoadGenVersion::V2_0),
     Key::new("early_stopping_latency_ms", |it| Whole(estimates(it.performance)[0]))
         .of(MultiStream)
-        .since(LoadGen::V2_0),
+        .since(LoadGenVersion::V2_0),
     Key::new("result_scheduled_samples_per_sec", |it| {
         rate_until(it.performance.scheduled_rate(), it.performance.last_scheduled)
     })
@@ -462,23 +462,23 @@ const RATES: &[Key] = &[
 ];
 
 /// A rate as LoadGen writes it: no number where no time passes.
-fn rate(of: Option<f64>) -> Value {
+fn rate(of: Option<f64>) -> LogValue {
     Number(of.unwrap_or(f64::NAN))
 }
 
 /// A rate of all queries but the last until `end` as LoadGen writes it: 0 of a single query.
-fn rate_until(of: Option<f64>, end: SimTime) -> Value {
+fn rate_until(of: Option<f64>, end: SimTime) -> LogValue {
     rate(of.or((end > SimTime::ZERO).then_some(0.0)))
 }
 
 /// Keys that the log ends with.
-const FOOT: &[Key] = &[Key::new("num_errors", |it| Whole(it.errors)).since(LoadGen::V5_1)];
+const FOOT: &[Key] = &[Key::new("num_errors", |it| Whole(it.errors)).since(LoadGenVersion::V5_1)];
 
 /// Estimates of early stopping \[ns\]: of the percentile of the result, and of that of multi-stream; the latter
 /// only with the former, 0 where there is none.
 fn estimates(performance: &Performance) -> [u64; 2] {
     match performance.validity.early_stopping {
-        Some(EarlyStoppingResult::Estimates { target, inferred }) => {
+        Some(EarlyStoppingOutcome::Estimates { target, inferred }) => {
             let inferred = inferred.filter(|_| target.found.is_some());
             [target.latency().ns(), inferred.map_or(0, |inferred| inferred.latency().ns())]
         }
@@ -491,11 +491,11 @@ struct Writer<'a> {
     facts: Facts<'a>,
     /// Now.
     at: SimTime,
-    records: Vec<Record>,
+    records: Vec<LogRecord>,
 }
 
 impl<'a> Writer<'a> {
-    fn new(settings: &'a Settings, performance: &'a Performance, system: &'a str) -> Self {
+    fn new(settings: &'a EffectiveSettings, performance: &'a Performance, system: &'a str) -> Self {
         let facts = Facts { settings, asked: settings.asked(), performance, system, errors: 0 };
         Self { facts, at: SimTime::ZERO, records: Vec::new() }
     }
@@ -504,8 +504,8 @@ impl<'a> Writer<'a> {
         DetailLog { records: self.records }
     }
 
-    fn add(&mut self, key: impl Into<String>, value: Value) {
-        self.records.push(Record { key: key.into(), value, is_error: false, at: self.at });
+    fn add(&mut self, key: impl Into<String>, value: LogValue) {
+        self.records.push(LogRecord { key: key.into(), value, is_error: false, at: self.at });
     }
 
     fn keys(&mut self, keys: &[Key]) {
@@ -529,11 +529,11 @@ impl<'a> Writer<'a> {
     }
 
     fn load(&mut self) {
-        self.add("loaded_qsl_set", Value::Samples(loaded_set(self.facts.settings)));
+        self.add("loaded_qsl_set", LogValue::Samples(loaded_set(self.facts.settings)));
     }
 
     /// One run of the queries, after which it is later.
-    fn pass(&mut self, pass: &Pass) {
+    fn pass(&mut self, pass: &LoggedRun) {
         let begin = self.at;
         self.add("generated_query_count", Whole(pass.queries));
         self.add("generated_samples_per_query", Whole(pass.samples_per_query));
@@ -594,7 +594,7 @@ impl<'a> Writer<'a> {
         }
     }
 
-    fn ends(&mut self, of: &str, latency: &Statistics) {
+    fn ends(&mut self, of: &str, latency: &LatencyStatistics) {
         let ends = [("min", latency.min), ("max", latency.max), ("mean", latency.mean)];
         for (name, value) in ends {
             self.add(format!("result_{name}_{of}"), Whole(value.ns()));

@@ -8,11 +8,9 @@ use thiserror::Error;
 
 use crate::units::{SimSpan, SimTime};
 
-use super::random::MersenneTwister;
-use super::settings::SettingsError;
+use crate::mlperf::settings::{MAX_RATE, SettingsError};
 
-/// Highest rate \[1/s\]; the clock has no finer tick than 1 ns.
-pub(super) const MAX_RATE: f64 = 1e9;
+use super::random::MersenneTwister;
 
 /// Longest burst cycle.
 const MAX_PERIOD: SimSpan = SimSpan::from_ns(86_400_000_000_000);
@@ -174,13 +172,13 @@ impl Arrivals {
     }
 
     /// Every arrival, without end, ascending, with the draws of `seed`.
-    pub fn times(self, seed: u64) -> Times {
+    pub fn times(self, seed: u64) -> ArrivalTimes {
         let group = match self {
             Self::Bursts(bursts) => bursts.group,
             Self::Periodic(_) | Self::Poisson(_) => 1,
         };
         let stream = MersenneTwister::new(seed);
-        Times { arrivals: self, stream, next: SimTime::ZERO, group, left: group }
+        ArrivalTimes { arrivals: self, stream, next: SimTime::ZERO, group, left: group }
     }
 
     /// Arrivals until the last one is at or after `least` and there are `min_queries`, at least one;
@@ -209,7 +207,7 @@ impl Arrivals {
 
 /// Arrivals, one after the other.
 #[derive(Debug, Clone)]
-pub struct Times {
+pub struct ArrivalTimes {
     arrivals: Arrivals,
     stream: MersenneTwister,
     next: SimTime,
@@ -218,7 +216,7 @@ pub struct Times {
     left: u32,
 }
 
-impl Iterator for Times {
+impl Iterator for ArrivalTimes {
     type Item = SimTime;
 
     fn next(&mut self) -> Option<SimTime> {

@@ -2,23 +2,24 @@
 
 use crate::units::{SimSpan, SimTime};
 
-use super::bed::{Burst, Measured, TestBed, TestError};
-use super::bench::Batching;
-use super::performance::measure;
-use super::service::{Discipline, Service, ServiceTime};
-use super::settings::Settings;
-use super::sut::{Completions, Sample, SystemUnderTest};
+use crate::mlperf::settings::EffectiveSettings;
+use crate::mlperf::sut::{
+    Batching, Completions, Discipline, Sample, ServerSystem, ServiceTime, SystemUnderTest,
+};
+
+use super::measure::measure;
+use super::test_bed::{IdleQuery, TestBed, TestError, TestRun};
 
 /// Equal servers with one queue.
 #[derive(Debug, Clone)]
-pub struct Servers {
+pub struct ServerBed {
     /// What a batch takes.
     time: ServiceTime,
     servers: usize,
     batching: Batching,
 }
 
-impl Servers {
+impl ServerBed {
     /// Most servers.
     pub const MAX: u32 = 4096;
 
@@ -33,14 +34,14 @@ impl Servers {
     }
 
     /// The servers with nothing to do.
-    fn idle(&self) -> Service {
+    fn idle(&self) -> ServerSystem {
         let discipline = match self.batching {
             Batching { max: 1, .. } => Discipline::Fifo,
             Batching { max, wait } => {
                 Discipline::DynamicBatch { max_batch: max as usize, max_wait: wait }
             }
         };
-        Service::new(self.time.clone(), discipline, vec![1.0; self.servers])
+        ServerSystem::new(self.time.clone(), discipline, vec![1.0; self.servers])
     }
 
     /// Mean service time of batches of a size, over the samples of one round of a table.
@@ -62,24 +63,24 @@ impl Servers {
     }
 }
 
-impl TestBed for Servers {
-    fn measure(&self, settings: &Settings) -> Result<Measured, TestError> {
+impl TestBed for ServerBed {
+    fn measure(&self, settings: &EffectiveSettings) -> Result<TestRun, TestError> {
         let measurement = measure(settings, &mut self.idle())?;
-        Ok(Measured { measurement, energy: None, beside: None })
+        Ok(TestRun { measurement, energy: None, background: None })
     }
 
-    fn burst(&self, samples: u64) -> Result<Burst, TestError> {
+    fn idle_query(&self, samples: u64) -> Result<IdleQuery, TestError> {
         let mut service = self.idle();
         let burst: Vec<_> = (0..samples as u32).map(|id| Sample { id, index: id }).collect();
         let mut completions = Completions::new(burst.len(), false);
         service.issue(SimTime::ZERO, &burst, &mut completions);
         service.advance(SimTime::MAX, &mut completions);
-        Ok(Burst::new(completions, None))
+        Ok(IdleQuery::new(completions, None))
     }
 
     fn expected_latency(&self, samples: u64) -> Result<SimSpan, TestError> {
         if !self.time.depends_on_sample() {
-            return Ok(self.burst(samples)?.latency);
+            return Ok(self.idle_query(samples)?.latency);
         }
         let turns = samples.div_ceil(self.servers as u64);
         Ok(SimSpan::from_ns((self.mean_ns(self.batching.max) * turns as f64) as u64))
@@ -89,7 +90,7 @@ impl TestBed for Servers {
         self.rate_in(self.batching.max)
     }
 
-    fn most_per_s(&self) -> f64 {
+    fn max_samples_per_s(&self) -> f64 {
         (1..=self.batching.max).map(|batch| self.rate_in(batch)).fold(0.0, f64::max)
     }
 

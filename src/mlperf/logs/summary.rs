@@ -4,10 +4,10 @@ use std::fmt::Write as _;
 
 use crate::units::SimSpan;
 
-use super::performance::Performance;
-use super::settings::{LoadGen, Scenario, Settings};
-use super::statistics::{PERCENTILES, Statistics};
-use super::validity::{EXITED_EARLY, EarlyStoppingResult, Estimate};
+use crate::mlperf::results::{
+    EXITED_EARLY, EarlyStoppingOutcome, Estimate, LatencyStatistics, PERCENTILES, Performance,
+};
+use crate::mlperf::settings::{EffectiveSettings, LoadGenVersion, LoadScenario};
 
 const RULE: &str = "================================================";
 
@@ -21,8 +21,8 @@ the real\nsamples_per_query value";
 ///
 /// Layouts are those of LoadGen v0.7, v2.0 and 6.0.17, for the rounds from v0.5, v2.0 and v4.1 on;
 /// what differs between these within a span of rounds is \[unverified\].
-pub fn render(
-    settings: &Settings,
+pub fn render_summary(
+    settings: &EffectiveSettings,
     performance: &Performance,
     system: &str,
     errors: usize,
@@ -46,7 +46,7 @@ pub fn render(
 }
 
 struct Summary<'a> {
-    settings: &'a Settings,
+    settings: &'a EffectiveSettings,
     performance: &'a Performance,
     text: String,
 }
@@ -78,17 +78,17 @@ impl Summary<'_> {
         self.line(&format!("Scenario : {}", settings.scenario.name_in_summary(loadgen)));
         self.line(&format!("Mode     : {}", settings.mode.name_in_summary(loadgen)));
         let headline = match settings.scenario {
-            Scenario::MultiStream if settings.loadgen.has_fixed_interval() => {
+            LoadScenario::MultiStream if settings.loadgen.has_fixed_interval() => {
                 format!("Samples per query : {}", settings.samples_per_query)
             }
-            Scenario::SingleStream | Scenario::MultiStream => {
+            LoadScenario::SingleStream | LoadScenario::MultiStream => {
                 let percentile = self.ordinal(settings.percentile.get());
                 format!("{percentile} latency (ns) : {}", performance.latency.target.ns())
             }
-            Scenario::Server if settings.loadgen.reports_completion() => completed(performance),
-            Scenario::Server => scheduled(performance),
-            Scenario::Offline => {
-                let throughput = known(performance.throughput(), significant);
+            LoadScenario::Server if settings.loadgen.reports_completion() => completed(performance),
+            LoadScenario::Server => scheduled(performance),
+            LoadScenario::Offline => {
+                let throughput = known(performance.throughput(), six_digits);
                 format!("Samples per second: {throughput}")
             }
         };
@@ -123,26 +123,26 @@ impl Summary<'_> {
         }
     }
 
-    fn early_stopping(&self, early_stopping: &EarlyStoppingResult) -> Option<String> {
+    fn early_stopping(&self, early_stopping: &EarlyStoppingOutcome) -> Option<String> {
         early_stopping_text(self.settings, early_stopping)
     }
 
     fn statistics(&mut self) {
         let Self { settings, performance, .. } = *self;
         match settings.scenario {
-            Scenario::SingleStream => {
+            LoadScenario::SingleStream => {
                 let with = known(performance.rate_with_overhead(), hundredths);
                 let without = known(performance.rate_without_overhead(), hundredths);
                 self.line(&format!("QPS w/ loadgen overhead         : {with}"));
                 self.line(&format!("QPS w/o loadgen overhead        : {without}\n"));
             }
-            Scenario::Server if settings.loadgen.reports_completion() => {
+            LoadScenario::Server if settings.loadgen.reports_completion() => {
                 self.line(&scheduled(performance));
             }
-            Scenario::Server => self.line(&(completed(performance) + "\n")),
-            Scenario::MultiStream if settings.loadgen.has_fixed_interval() => self.intervals(),
-            Scenario::MultiStream => self.line("Per-query latency:  "),
-            Scenario::Offline => {}
+            LoadScenario::Server => self.line(&(completed(performance) + "\n")),
+            LoadScenario::MultiStream if settings.loadgen.has_fixed_interval() => self.intervals(),
+            LoadScenario::MultiStream => self.line("Per-query latency:  "),
+            LoadScenario::Offline => {}
         }
         let fixed_interval = performance.intervals.is_some();
         self.latencies(if fixed_interval {
@@ -152,7 +152,7 @@ impl Summary<'_> {
         });
     }
 
-    fn latencies(&mut self, statistics: &Statistics) {
+    fn latencies(&mut self, statistics: &LatencyStatistics) {
         let ends = [("Min", statistics.min), ("Max", statistics.max), ("Mean", statistics.mean)];
         for (name, latency) in ends {
             let name = format!("{name} latency (ns)");
@@ -161,7 +161,7 @@ impl Summary<'_> {
         self.percentiles(statistics);
     }
 
-    fn percentiles(&mut self, statistics: &Statistics) {
+    fn percentiles(&mut self, statistics: &LatencyStatistics) {
         for (percentile, latency) in PERCENTILES.iter().zip(statistics.percentiles) {
             let percentile = 100.0 * percentile.get();
             self.line(&format!("{percentile:.2} percentile latency (ns)   : {}", latency.ns()));
@@ -171,15 +171,15 @@ impl Summary<'_> {
     /// Statistics of a fixed interval, up to the title of those of its samples.
     fn intervals(&mut self) {
         let Self { settings, performance, .. } = *self;
-        let qps = significant(settings.target_qps);
-        let ms = significant(1000.0 / settings.target_qps);
+        let qps = six_digits(settings.target_qps);
+        let ms = six_digits(1000.0 / settings.target_qps);
         self.line(&format!("Intervals between each IssueQuery:  \"qps\" : {qps}, \"ms\" : {ms}"));
         let counts = performance.intervals.map_or([0; 6], |intervals| intervals.percentiles);
         for (percentile, count) in PERCENTILES.iter().zip(counts) {
             self.line(&format!("{:.2} percentile : {count}", 100.0 * percentile.get()));
         }
         let bound = settings.target_latency;
-        let ms = significant(bound.as_ms());
+        let ms = six_digits(bound.as_ms());
         self.line(&format!(
             "\nPer-query latency:  \"target_ns\" : {}, \"target_ms\" : {ms}",
             bound.ns()
@@ -191,13 +191,13 @@ impl Summary<'_> {
     fn parameters(&mut self) {
         let settings = self.settings;
         let ms = |span: SimSpan| span.ns() / 1_000_000;
-        let flag = if settings.loadgen >= LoadGen::V2_0 { "0" } else { "false" };
+        let flag = if settings.loadgen >= LoadGenVersion::V2_0 { "0" } else { "false" };
         let mut parameters = String::new();
         let mut add = |name: &str, value: String| {
             writeln!(parameters, "{name}: {value}").expect("text takes all there is");
         };
         add("samples_per_query ", settings.samples_per_query.to_string());
-        add("target_qps ", significant(settings.target_qps));
+        add("target_qps ", six_digits(settings.target_qps));
         add("target_latency (ns)", settings.target_latency.ns().to_string());
         add("max_async_queries ", settings.max_async_queries.to_string());
         add("min_duration (ms)", ms(settings.min_duration).to_string());
@@ -209,7 +209,7 @@ impl Summary<'_> {
         add("schedule_rng_seed ", settings.seeds.schedule.to_string());
         add("accuracy_log_rng_seed ", "0".into());
         add("accuracy_log_probability ", "0".into());
-        if settings.loadgen >= LoadGen::V2_0 {
+        if settings.loadgen >= LoadGenVersion::V2_0 {
             add("accuracy_log_sampling_target ", "0".into());
         }
         add("print_timestamps ", flag.into());
@@ -217,11 +217,11 @@ impl Summary<'_> {
         add("performance_issue_same ", flag.into());
         add("performance_issue_same_index ", "0".into());
         add("performance_sample_count ", settings.library.performance_samples.to_string());
-        if settings.loadgen >= LoadGen::V6_0 {
+        if settings.loadgen >= LoadGenVersion::V6_0 {
             add("accuracy_sample_count ", settings.library.total_samples.to_string());
         }
         self.text.push_str(&parameters);
-        if settings.concatenate_permutation && settings.loadgen >= LoadGen::V5_1 {
+        if settings.concatenate_permutation && settings.loadgen >= LoadGenVersion::V5_1 {
             self.line(CONCATENATED);
         }
     }
@@ -250,22 +250,22 @@ fn known(rate: Option<f64>, print: impl Fn(f64) -> String) -> String {
 
 /// What LoadGen says of early stopping, without its title; `None` in Offline.
 pub fn early_stopping_text(
-    settings: &Settings,
-    early_stopping: &EarlyStoppingResult,
+    settings: &EffectiveSettings,
+    early_stopping: &EarlyStoppingOutcome,
 ) -> Option<String> {
     let decimals = settings.loadgen.percentile_decimals();
     match *early_stopping {
-        EarlyStoppingResult::NotNeeded => None,
-        EarlyStoppingResult::Bound { queries, required, .. } if queries >= required => {
+        EarlyStoppingOutcome::NotNeeded => None,
+        EarlyStoppingOutcome::Bound { queries, required, .. } if queries >= required => {
             Some(" * Run successful.".into())
         }
-        EarlyStoppingResult::Bound { queries, required, .. } => Some(format!(
+        EarlyStoppingOutcome::Bound { queries, required, .. } => Some(format!(
             " * Run unsuccessful.\n * Processed {queries} queries.\n * Would need to run at least {} \
              more queries,\n with the run being successful if every additional\n query were under \
              latency.",
             required - queries
         )),
-        EarlyStoppingResult::Estimates { target, inferred } => {
+        EarlyStoppingOutcome::Estimates { target, inferred } => {
             let mut text = target_text(&target, decimals);
             if let Some(inferred) = inferred.filter(|_| target.found.is_some()) {
                 text += &inferred_text(&inferred, decimals);
@@ -307,7 +307,7 @@ fn inferred_text(estimate: &Estimate, decimals: usize) -> String {
 }
 
 /// `value` as C++ streams print it: six significant digits, without zeros at the end.
-pub fn significant(value: f64) -> String {
+pub fn six_digits(value: f64) -> String {
     if value == 0.0 || !value.is_finite() {
         return format!("{value}");
     }
@@ -329,18 +329,19 @@ pub fn significant(value: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::mlperf::service::{Discipline, Service, ServiceTime};
-    use crate::mlperf::settings::{Library, TestSettings};
-    use crate::mlperf::{Schedule, measure};
+    use crate::mlperf::benchmark::measure;
+    use crate::mlperf::load::QuerySchedule;
+    use crate::mlperf::settings::{QuerySampleLibrary, TestSettings};
+    use crate::mlperf::sut::{Discipline, ServerSystem, ServiceTime};
 
-    fn summary(requested: &TestSettings, loadgen: LoadGen, service_ns: u64) -> String {
-        let library = Library { performance_samples: 4, total_samples: 8 };
-        let settings = Settings::new(requested, library, loadgen).unwrap();
-        assert!(Schedule::generate(&settings).is_ok());
+    fn summary(requested: &TestSettings, loadgen: LoadGenVersion, service_ns: u64) -> String {
+        let library = QuerySampleLibrary { performance_samples: 4, total_samples: 8 };
+        let settings = EffectiveSettings::new(requested, library, loadgen).unwrap();
+        assert!(QuerySchedule::generate(&settings).is_ok());
         let time = ServiceTime::Constant(SimSpan::from_ns(service_ns));
-        let mut service = Service::new(time, Discipline::Query, vec![1.0]);
+        let mut service = ServerSystem::new(time, Discipline::Query, vec![1.0]);
         let found = measure(&settings, &mut service).unwrap();
-        render(&settings, &found.performance, "a system", found.run.errors().count())
+        render_summary(&settings, &found.performance, "a system", found.run.errors().count())
     }
 
     fn has_lines(text: &str, lines: &[&str]) {
@@ -356,9 +357,9 @@ mod tests {
             single_stream_expected_latency_ns: 5_000_000,
             min_duration_ms: 10,
             min_query_count: 2,
-            ..TestSettings::new(Scenario::SingleStream)
+            ..TestSettings::new(LoadScenario::SingleStream)
         };
-        let text = summary(&requested, LoadGen::V6_0, 5_000_000);
+        let text = summary(&requested, LoadGenVersion::V6_0, 5_000_000);
         let rule = "=".repeat(48);
         let expected = [
             &rule,
@@ -431,9 +432,9 @@ mod tests {
             multi_stream_samples_per_query: 3,
             min_query_count: 20,
             min_duration_ms: 0,
-            ..TestSettings::new(Scenario::MultiStream)
+            ..TestSettings::new(LoadScenario::MultiStream)
         };
-        let text = summary(&requested, LoadGen::V0_5, 150_000_000);
+        let text = summary(&requested, LoadGenVersion::V0_5, 150_000_000);
         has_lines(
             &text,
             &[
@@ -455,8 +456,9 @@ mod tests {
     /// A run that ends after one query of a hundred: too few, and not long enough.
     #[test]
     fn what_is_wrong_comes_with_advice() {
-        let requested = TestSettings { max_query_count: 1, ..TestSettings::new(Scenario::Server) };
-        let text = summary(&requested, LoadGen::V2_0, 1);
+        let requested =
+            TestSettings { max_query_count: 1, ..TestSettings::new(LoadScenario::Server) };
+        let text = summary(&requested, LoadGenVersion::V2_0, 1);
         has_lines(
             &text,
             &[
@@ -484,7 +486,7 @@ mod tests {
             (0.000_012_345_67, "1.23457e-05"),
             (0.0, "0"),
         ] {
-            assert_eq!(significant(value), text);
+            assert_eq!(six_digits(value), text);
         }
     }
 }

@@ -3,18 +3,16 @@
 use crate::engine::Traced;
 use crate::units::{Millijoules, SimSpan, SimTime};
 
-use super::arrivals::Arrivals;
-use super::bed::TestError;
-use super::bench::{Bench, Played};
-use super::detail_log::Pass;
-use super::peak::{Search, find_highest};
-use super::performance::{Observations, Performance};
-use super::run::RunError;
-use super::schedule::LATEST;
-use super::settings::{MAX_SAMPLES, Settings, SettingsError};
-use super::sustained::{Unsustained, holds_up};
-use super::sut::{Completions, Sample, SystemUnderTest};
-use super::system::AcceleratorSystem;
+use crate::mlperf::load::{Arrivals, LATEST};
+use crate::mlperf::logs::LoggedRun;
+use crate::mlperf::results::{Observations, Performance, Unsustained, sustains_rate};
+use crate::mlperf::run::RunError;
+use crate::mlperf::settings::{EffectiveSettings, MAX_SAMPLES, SettingsError};
+use crate::mlperf::sut::{AcceleratorSystem, Completions, Sample, SystemUnderTest};
+
+use super::accelerator_bed::{AcceleratorBed, AcceleratorRun};
+use super::peak_search::{PeakSearch, find_highest};
+use super::test_bed::TestError;
 
 /// The stream of a tenant's queries.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -56,7 +54,7 @@ pub fn tenant_seed(seed: u64, tenant: usize) -> u64 {
 /// enough. What a tenant does depends on no other.
 ///
 /// `None` if there would be more than [`MAX_SAMPLES`] queries in all.
-pub fn queries(tenants: &[TenantStream], least: SimTime) -> Option<Vec<TenantQuery>> {
+pub fn tenant_queries(tenants: &[TenantStream], least: SimTime) -> Option<Vec<TenantQuery>> {
     let mut all = Vec::new();
     for (tenant, TenantStream { arrivals, seed, min_queries }) in tenants.iter().enumerate() {
         let most = MAX_SAMPLES as usize - all.len();
@@ -74,14 +72,14 @@ pub struct TenantTest {
     /// When queries are due.
     pub arrivals: Arrivals,
     /// Server settings with the bound, the percentile and what LoadGen asks of a run.
-    pub settings: Settings,
+    pub settings: EffectiveSettings,
 }
 
 /// What a tenant got.
 #[derive(Debug, Clone, PartialEq)]
-pub struct TenantOutcome {
+pub struct TenantResult {
     /// Settings with the rate and the duration that were played.
-    pub settings: Settings,
+    pub settings: EffectiveSettings,
     /// What its queries say.
     pub performance: Performance,
     /// When each was due, and when it was done.
@@ -96,11 +94,11 @@ pub struct TenantOutcome {
     most_per_s: f64,
 }
 
-impl TenantOutcome {
+impl TenantResult {
     /// What the detailed log says of its run.
-    pub fn pass(&self) -> Pass {
+    pub fn pass(&self) -> LoggedRun {
         let done = self.queries.iter().map(|&(_, done)| done).max();
-        Pass {
+        LoggedRun {
             queries: self.performance.queries,
             samples_per_query: 1,
             next_due: self.next_due,
@@ -112,7 +110,7 @@ impl TenantOutcome {
 
     /// Whether it holds its bound at a rate that can be completed.
     pub fn holds(&self) -> bool {
-        holds_up(&self.settings, &self.performance, self.most_per_s)
+        sustains_rate(&self.settings, &self.performance, self.most_per_s)
     }
 
     /// Whether it counts: by LoadGen's rules, and as a rate that the system sustains.
@@ -133,13 +131,13 @@ impl TenantOutcome {
 /// # Panics
 ///
 /// If there are not as many tests as tenants.
-pub fn play(
+pub fn run_tenants(
     tests: &[TenantTest],
     factor: f64,
-    bench: &Bench,
+    bench: &AcceleratorBed,
     traced: Traced,
-) -> Result<Played<Vec<TenantOutcome>>, TestError> {
-    assert_eq!(tests.len(), bench.tenants().count(), "a test is of a tenant");
+) -> Result<AcceleratorRun<Vec<TenantResult>>, TestError> {
+    assert_eq!(tests.len(), bench.n_tenants(), "a test is of a tenant");
     let settings = &tests[0].settings;
     let stream = |(tenant, test): (usize, &TenantTest)| {
         Ok(TenantStream {
@@ -153,12 +151,12 @@ pub fn play(
     let longest = tests.iter().map(|test| test.settings.min_duration).max();
     let longest = longest.unwrap_or(SimSpan::ZERO).ns() as f64;
     let duration = SimSpan::from_ns((longest / factor.min(1.0)) as u64);
-    let queries =
-        queries(&streams, SimTime::ZERO + duration).ok_or_else(|| settings.too_many_samples())?;
+    let queries = tenant_queries(&streams, SimTime::ZERO + duration)
+        .ok_or_else(|| settings.too_many_samples())?;
     if let Some(late) = queries.last().filter(|query| query.at > LATEST) {
         return Err(tests[late.tenant].settings.too_slow().into());
     }
-    let played = bench.play_beside(duration, traced, |system| {
+    let played = bench.run_with_background(duration, traced, |system| {
         let done = issue(&queries, system)?;
         let energies: Vec<_> = (0..tests.len()).map(|it| system.energy_of(it)).collect();
         Ok(((done.clone(), energies), done))
@@ -166,14 +164,20 @@ pub fn play(
     let (done, energies) = played.queries;
     let outcome = |(tenant, (test, energy)): (usize, (&TenantTest, Millijoules))| {
         let rate = streams[tenant].arrivals.mean_rate();
-        let settings = Settings { min_duration: duration, ..test.settings.with_rate(rate)? };
+        let settings =
+            EffectiveSettings { min_duration: duration, ..test.settings.with_rate(rate)? };
         let own = queries.iter().zip(&done).filter(|(query, _)| query.tenant == tenant);
         let own = own.map(|(query, &done)| (query.at, done)).collect();
-        Ok(outcome_of(&streams[tenant], settings, energy, own, bench.most_of(tenant)))
+        Ok(outcome_of(&streams[tenant], settings, energy, own, bench.max_samples_per_s_of(tenant)))
     };
     let outcomes = tests.iter().zip(energies).enumerate().map(outcome);
     let outcomes = outcomes.collect::<Result<_, TestError>>()?;
-    Ok(Played { queries: outcomes, energy: played.energy, beside: played.beside, run: played.run })
+    Ok(AcceleratorRun {
+        queries: outcomes,
+        energy: played.energy,
+        background: played.background,
+        run: played.run,
+    })
 }
 
 /// Issues every query when it is due, and waits for all; when each is done.
@@ -198,11 +202,11 @@ fn issue(
 
 fn outcome_of(
     stream: &TenantStream,
-    settings: Settings,
+    settings: EffectiveSettings,
     energy: Millijoules,
     queries: Vec<(SimTime, SimTime)>,
     most_per_s: f64,
-) -> TenantOutcome {
+) -> TenantResult {
     let &(last, last_done) = queries.last().expect("every tenant has a query");
     let seen = Observations {
         sample_latencies: queries.iter().map(|&(due, done)| done - due).collect(),
@@ -216,7 +220,7 @@ fn outcome_of(
     let performance = Performance::of(&settings, seen).expect("there is a latency");
     let next_due = stream.arrivals.times(stream.seed).nth(queries.len()).unwrap_or(last);
     let unsustained = Unsustained::of(&settings, &performance, most_per_s);
-    TenantOutcome { settings, performance, queries, next_due, energy, unsustained, most_per_s }
+    TenantResult { settings, performance, queries, next_due, energy, unsustained, most_per_s }
 }
 
 /// The largest factor of all rates at which every tenant keeps its bound.
@@ -224,18 +228,23 @@ fn outcome_of(
 /// # Errors
 ///
 /// [`TestError`].
-pub fn find_factor(tests: &[TenantTest], bench: &Bench) -> Result<Search<()>, TestError> {
+pub fn find_factor(
+    tests: &[TenantTest],
+    bench: &AcceleratorBed,
+) -> Result<PeakSearch<()>, TestError> {
     find_highest(1.0, |factor| {
-        let outcomes = play(tests, factor, bench, Traced::Load)?.queries;
-        Ok(outcomes.iter().all(TenantOutcome::holds).then_some(()))
+        let outcomes = run_tenants(tests, factor, bench, Traced::Load)?.queries;
+        Ok(outcomes.iter().all(TenantResult::holds).then_some(()))
     })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::mlperf::settings::{Library, LoadGen, Scenario, Seeds, Settings, TestSettings};
-    use crate::mlperf::{Schedule, arrivals::Bursts};
+    use crate::mlperf::load::{Bursts, QuerySchedule};
+    use crate::mlperf::settings::{
+        EffectiveSettings, LoadGenVersion, LoadScenario, QuerySampleLibrary, Seeds, TestSettings,
+    };
     use crate::units::SimSpan;
 
     const SECOND: SimTime = SimTime::from_ns(1_000_000_000);
@@ -260,7 +269,7 @@ mod tests {
 
     #[test]
     fn streams_are_merged_in_order_of_time() {
-        let all = queries(&tenants(), SECOND).unwrap();
+        let all = tenant_queries(&tenants(), SECOND).unwrap();
         assert!(all.windows(2).all(|pair| pair[0] < pair[1]));
         // Everybody's first query is due at the start.
         assert!(all[..3].iter().map(|query| query.tenant).eq([0, 1, 2]));
@@ -274,9 +283,9 @@ mod tests {
     #[test]
     fn a_tenant_does_not_depend_on_the_others() {
         let tenants = tenants();
-        let together = queries(&tenants, SECOND).unwrap();
+        let together = tenant_queries(&tenants, SECOND).unwrap();
         for (index, tenant) in tenants.iter().enumerate() {
-            let alone = queries(std::slice::from_ref(tenant), SECOND).unwrap();
+            let alone = tenant_queries(std::slice::from_ref(tenant), SECOND).unwrap();
             assert_eq!(of(&alone, 0), of(&together, index));
         }
         assert_ne!(of(&together, 0), of(&together, 1), "each has a stream of its own");
@@ -289,18 +298,18 @@ mod tests {
             min_duration_ms: 1000,
             min_query_count: 1,
             seeds: Seeds { qsl: 0, sample_index: 0, schedule: 9 },
-            ..TestSettings::new(Scenario::Server)
+            ..TestSettings::new(LoadScenario::Server)
         };
-        let library = Library { performance_samples: 1, total_samples: 1 };
-        let settings = Settings::new(&requested, library, LoadGen::V6_0).unwrap();
-        let schedule = Schedule::generate(&settings).unwrap();
-        assert_eq!(of(&queries(&tenants(), SECOND).unwrap(), 0), schedule.offsets);
+        let library = QuerySampleLibrary { performance_samples: 1, total_samples: 1 };
+        let settings = EffectiveSettings::new(&requested, library, LoadGenVersion::V6_0).unwrap();
+        let schedule = QuerySchedule::generate(&settings).unwrap();
+        assert_eq!(of(&tenant_queries(&tenants(), SECOND).unwrap(), 0), schedule.offsets);
     }
 
     #[test]
     fn too_many_queries_are_refused() {
         let hasty =
             TenantStream { arrivals: Arrivals::Poisson(1e9), seed: 1, min_queries: u64::MAX };
-        assert_eq!(queries(&[hasty], SimTime::ZERO), None);
+        assert_eq!(tenant_queries(&[hasty], SimTime::ZERO), None);
     }
 }

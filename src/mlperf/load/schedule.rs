@@ -2,13 +2,14 @@
 
 use crate::units::{SimSpan, SimTime};
 
+use crate::mlperf::settings::{EffectiveSettings, LoadScenario, MAX_SAMPLES, SettingsError};
+
 use super::arrivals::Arrivals;
 use super::random::MersenneTwister;
-use super::settings::{MAX_SAMPLES, Scenario, Settings, SettingsError};
 
 /// Every query of a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Schedule {
+pub struct QuerySchedule {
     /// When each query is due, since the start of the run. Only Server goes by it; otherwise it is
     /// what the expected latency says.
     pub offsets: Vec<SimTime>,
@@ -22,7 +23,7 @@ pub struct Schedule {
     first: Vec<u32>,
 }
 
-impl Schedule {
+impl QuerySchedule {
     /// Makes the queries of `settings`: one every 1/qps, exponential gaps in Server, until the last
     /// one is due at or after the least duration (twice that but for Server, since the system may be
     /// faster than expected) and there are enough.
@@ -30,7 +31,7 @@ impl Schedule {
     /// # Errors
     ///
     /// [`SettingsError::TooManySamples`].
-    pub fn generate(settings: &Settings) -> Result<Self, SettingsError> {
+    pub fn generate(settings: &EffectiveSettings) -> Result<Self, SettingsError> {
         let (offsets, end) = due_times(settings)?;
         Ok(Self::at(settings, offsets, end))
     }
@@ -40,7 +41,7 @@ impl Schedule {
     /// # Errors
     ///
     /// [`SettingsError::TooManySamples`].
-    pub fn without_samples(settings: &Settings) -> Result<Self, SettingsError> {
+    pub fn without_samples(settings: &EffectiveSettings) -> Result<Self, SettingsError> {
         let (offsets, end) = due_times(settings)?;
         let first = vec![0; offsets.len()];
         let samples_per_query = settings.samples_per_query as usize;
@@ -49,7 +50,7 @@ impl Schedule {
 
     /// The same samples for queries that are due at other times: `offsets`, ascending, and `end` for a
     /// further query.
-    pub fn at(settings: &Settings, offsets: Vec<SimTime>, end: SimTime) -> Self {
+    pub fn at(settings: &EffectiveSettings, offsets: Vec<SimTime>, end: SimTime) -> Self {
         let set = performance_set(settings);
         let mut stream = MersenneTwister::new(settings.seeds.sample_index);
         discard_permutations(settings, set.len(), &mut stream);
@@ -57,12 +58,12 @@ impl Schedule {
         let mut samples_per_query = settings.samples_per_query as usize;
         let mut order = set;
         let first = match settings.scenario {
-            Scenario::Offline if settings.concatenate_permutation => {
+            LoadScenario::Offline if settings.concatenate_permutation => {
                 samples_per_query = samples_per_query.next_multiple_of(order.len());
                 order = permutations(&order, samples_per_query, &mut stream);
                 vec![0]
             }
-            Scenario::Offline => vec![0],
+            LoadScenario::Offline => vec![0],
             _ => offsets.iter().map(|_| stream.below(end_of_set)).collect(),
         };
         Self { offsets, end, samples_per_query, order, first }
@@ -92,15 +93,15 @@ impl Schedule {
     }
 }
 
-impl Schedule {
+impl QuerySchedule {
     /// Forgets every query.
-    pub(super) fn forget(&mut self) {
+    pub(crate) fn clear(&mut self) {
         (self.offsets, self.order, self.first) = Default::default();
     }
 }
 
 /// The performance set, permuted.
-fn performance_set(settings: &Settings) -> Vec<u32> {
+fn performance_set(settings: &EffectiveSettings) -> Vec<u32> {
     let size = settings.library.performance_samples;
     let drawn_from = match settings.loadgen.draws_from_all_samples() {
         true => settings.library.total_samples,
@@ -114,10 +115,10 @@ fn performance_set(settings: &Settings) -> Vec<u32> {
 
 /// The performance set as it is loaded: in multi-stream followed by its first samples, so that queries can wrap
 /// around.
-pub(super) fn loaded_set(settings: &Settings) -> Vec<u32> {
+pub(crate) fn loaded_set(settings: &EffectiveSettings) -> Vec<u32> {
     let set = performance_set(settings);
     let padding = match settings.scenario {
-        Scenario::MultiStream => settings.samples_per_query as usize - 1,
+        LoadScenario::MultiStream => settings.samples_per_query as usize - 1,
         _ => 0,
     };
     set.iter().cycle().take(set.len() + padding).copied().collect()
@@ -125,9 +126,13 @@ pub(super) fn loaded_set(settings: &Settings) -> Vec<u32> {
 
 /// LoadGen permutes the set for uses that a performance run may not have, and so moves the stream
 /// that the samples are drawn from.
-fn discard_permutations(settings: &Settings, set_size: usize, stream: &mut MersenneTwister) {
+fn discard_permutations(
+    settings: &EffectiveSettings,
+    set_size: usize,
+    stream: &mut MersenneTwister,
+) {
     let stride = match settings.scenario {
-        Scenario::MultiStream => settings.samples_per_query as usize,
+        LoadScenario::MultiStream => settings.samples_per_query as usize,
         _ => 1,
     };
     stream.shuffle(&mut vec![(); set_size.div_ceil(stride)]);
@@ -152,31 +157,31 @@ fn permutations(set: &[u32], n: usize, stream: &mut MersenneTwister) -> Vec<u32>
 }
 
 /// The latest that a query may be due, a hundred years on: long before the clock ends.
-pub(super) const LATEST: SimTime = SimTime::from_ns(100 * 366 * 86_400 * 1_000_000_000);
+pub(crate) const LATEST: SimTime = SimTime::from_ns(100 * 366 * 86_400 * 1_000_000_000);
 
 /// How queries arrive, and until when at least.
-fn arrivals(settings: &Settings) -> (Arrivals, SimTime) {
+fn arrivals(settings: &EffectiveSettings) -> (Arrivals, SimTime) {
     let rate = settings.target_qps;
     let least = SimTime::ZERO + settings.min_duration;
     let period = SimSpan::from_ns((1.0 / rate * 1e9) as u64);
     match settings.scenario {
-        Scenario::Server => (Arrivals::Poisson(rate), least),
-        Scenario::Offline => (Arrivals::Periodic(period), SimTime::ZERO),
-        Scenario::SingleStream | Scenario::MultiStream => {
+        LoadScenario::Server => (Arrivals::Poisson(rate), least),
+        LoadScenario::Offline => (Arrivals::Periodic(period), SimTime::ZERO),
+        LoadScenario::SingleStream | LoadScenario::MultiStream => {
             (Arrivals::Periodic(period), least + settings.min_duration)
         }
     }
 }
 
-/// Samples that [`Schedule::generate`] makes, by the mean rate.
-pub(super) fn expected_samples(settings: &Settings) -> u64 {
+/// Samples that [`QuerySchedule::generate`] makes, by the mean rate.
+pub(crate) fn expected_samples(settings: &EffectiveSettings) -> u64 {
     let (_, end) = arrivals(settings);
     let queries = (end.as_ms() / 1e3 * settings.target_qps) as u64;
     queries.max(settings.min_query_count).saturating_mul(settings.samples_per_query)
 }
 
 /// When each query is due, and when the next one would be.
-fn due_times(settings: &Settings) -> Result<(Vec<SimTime>, SimTime), SettingsError> {
+fn due_times(settings: &EffectiveSettings) -> Result<(Vec<SimTime>, SimTime), SettingsError> {
     let (arrivals, end) = arrivals(settings);
     let most = (MAX_SAMPLES / settings.samples_per_query) as usize;
     // An early answer where the count is hopeless; that of Poisson arrivals is not known before.
@@ -195,7 +200,7 @@ fn due_times(settings: &Settings) -> Result<(Vec<SimTime>, SimTime), SettingsErr
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::mlperf::settings::{Library, LoadGen, Seeds, TestSettings};
+    use crate::mlperf::settings::{LoadGenVersion, QuerySampleLibrary, Seeds, TestSettings};
 
     /// Seeds of LoadGen 6.0.17's configuration.
     const SEEDS: Seeds = Seeds {
@@ -204,25 +209,26 @@ mod tests {
         schedule: 16_159_082_839_903_944_936,
     };
 
-    fn requested(scenario: Scenario) -> TestSettings {
+    fn requested(scenario: LoadScenario) -> TestSettings {
         TestSettings { seeds: SEEDS, ..TestSettings::new(scenario) }
     }
 
-    fn settings(requested: &TestSettings, loadgen: LoadGen) -> Settings {
-        let library = Library { performance_samples: 256, total_samples: 1024 };
-        Settings::new(requested, library, loadgen).unwrap()
+    fn settings(requested: &TestSettings, loadgen: LoadGenVersion) -> EffectiveSettings {
+        let library = QuerySampleLibrary { performance_samples: 256, total_samples: 1024 };
+        EffectiveSettings::new(requested, library, loadgen).unwrap()
     }
 
-    fn samples(schedule: &Schedule, queries: usize) -> Vec<Vec<u32>> {
+    fn samples(schedule: &QuerySchedule, queries: usize) -> Vec<Vec<u32>> {
         (0..queries).map(|query| schedule.samples(query).collect()).collect()
     }
 
     /// Recorded with LoadGen 6.0.17.
     #[test]
     fn queries_are_those_of_loadgen() {
-        let single = TestSettings { min_query_count: 1500, ..requested(Scenario::SingleStream) };
+        let single =
+            TestSettings { min_query_count: 1500, ..requested(LoadScenario::SingleStream) };
         let single = TestSettings { min_duration_ms: 1000, ..single };
-        let single = Schedule::generate(&settings(&single, LoadGen::V6_0)).unwrap();
+        let single = QuerySchedule::generate(&settings(&single, LoadGenVersion::V6_0)).unwrap();
         assert_eq!(samples(&single, 12).concat(), SINGLE_STREAM);
         assert_eq!((single.n_queries(), single.end.ns()), (2001, 2_001_000_000));
         let multi = TestSettings {
@@ -230,9 +236,9 @@ mod tests {
             multi_stream_expected_latency_ns: 6_000_000,
             min_query_count: 700,
             min_duration_ms: 1000,
-            ..requested(Scenario::MultiStream)
+            ..requested(LoadScenario::MultiStream)
         };
-        let multi = Schedule::generate(&settings(&multi, LoadGen::V6_0)).unwrap();
+        let multi = QuerySchedule::generate(&settings(&multi, LoadGenVersion::V6_0)).unwrap();
         assert_eq!(samples(&multi, 3).concat(), MULTI_STREAM);
         assert_eq!((multi.n_queries(), multi.end.ns()), (700, 4_200_000_000));
     }
@@ -246,9 +252,9 @@ mod tests {
         let server = TestSettings {
             server_target_qps: 140.0,
             seeds: Seeds { qsl: 1, sample_index: 2, schedule: 12_345 },
-            ..TestSettings::new(Scenario::Server)
+            ..TestSettings::new(LoadScenario::Server)
         };
-        let server = Schedule::generate(&settings(&server, LoadGen::V6_0)).unwrap();
+        let server = QuerySchedule::generate(&settings(&server, LoadGenVersion::V6_0)).unwrap();
         let offsets: Vec<_> = server.offsets.iter().take(9).map(|offset| offset.ns()).collect();
         assert_eq!(
             offsets,
@@ -264,8 +270,8 @@ mod tests {
     /// A query that begins with the last sample of the set goes on with the first.
     #[test]
     fn contiguous_samples_wrap_around() {
-        let multi = requested(Scenario::MultiStream);
-        let schedule = Schedule::generate(&settings(&multi, LoadGen::V6_0)).unwrap();
+        let multi = requested(LoadScenario::MultiStream);
+        let schedule = QuerySchedule::generate(&settings(&multi, LoadGenVersion::V6_0)).unwrap();
         let last = schedule.first.iter().position(|&first| first == 255).expect("one in 256 does");
         let found: Vec<_> = schedule.samples(last).collect();
         assert_eq!(found[0], schedule.order[255]);
@@ -274,8 +280,8 @@ mod tests {
 
     #[test]
     fn offline_repeats_the_set() {
-        let offline = TestSettings { min_query_count: 600, ..requested(Scenario::Offline) };
-        let schedule = Schedule::generate(&settings(&offline, LoadGen::V6_0)).unwrap();
+        let offline = TestSettings { min_query_count: 600, ..requested(LoadScenario::Offline) };
+        let schedule = QuerySchedule::generate(&settings(&offline, LoadGenVersion::V6_0)).unwrap();
         let found: Vec<_> = schedule.samples(0).collect();
         assert_eq!((schedule.n_queries(), found.len()), (1, 600));
         assert_eq!(found[..256], found[256..512]);
@@ -290,9 +296,9 @@ mod tests {
         let offline = TestSettings {
             min_query_count: 600,
             sample_concatenate_permutation: true,
-            ..requested(Scenario::Offline)
+            ..requested(LoadScenario::Offline)
         };
-        let schedule = Schedule::generate(&settings(&offline, LoadGen::V6_0)).unwrap();
+        let schedule = QuerySchedule::generate(&settings(&offline, LoadGenVersion::V6_0)).unwrap();
         let found: Vec<_> = schedule.samples(0).collect();
         assert_eq!(found.len(), 768);
         assert_ne!(found[..256], found[256..512]);
@@ -307,9 +313,10 @@ mod tests {
     /// the samples. The arrivals never changed.
     #[test]
     fn releases_differ_in_samples_only() {
-        let server = requested(Scenario::Server);
-        let of = |loadgen| Schedule::generate(&settings(&server, loadgen)).unwrap();
-        let [old, middle, new] = [LoadGen::V0_5, LoadGen::V2_0, LoadGen::V6_0].map(of);
+        let server = requested(LoadScenario::Server);
+        let of = |loadgen| QuerySchedule::generate(&settings(&server, loadgen)).unwrap();
+        let [old, middle, new] =
+            [LoadGenVersion::V0_5, LoadGenVersion::V2_0, LoadGenVersion::V6_0].map(of);
         assert_eq!(old.order, middle.order);
         assert!(old.order.iter().any(|&sample| sample >= 256));
         assert!(new.order.iter().all(|&sample| sample < 256));
@@ -321,15 +328,19 @@ mod tests {
     /// The last query is the first one at or after the least duration, or the last of the fewest.
     #[test]
     fn generation_ends_with_duration_and_count() {
-        let server = TestSettings { server_target_qps: 100.0, ..requested(Scenario::Server) };
-        let by_duration = Schedule::generate(&settings(&server, LoadGen::V6_0)).unwrap();
+        let server = TestSettings { server_target_qps: 100.0, ..requested(LoadScenario::Server) };
+        let by_duration =
+            QuerySchedule::generate(&settings(&server, LoadGenVersion::V6_0)).unwrap();
         let [.., before, last] = by_duration.offsets[..] else { panic!("there are many") };
         assert!(before.ns() < 10_000_000_000 && last.ns() >= 10_000_000_000);
         let many = TestSettings { min_query_count: 5000, ..server };
-        let by_count = Schedule::generate(&settings(&many, LoadGen::V6_0)).unwrap();
+        let by_count = QuerySchedule::generate(&settings(&many, LoadGenVersion::V6_0)).unwrap();
         assert_eq!(by_count.n_queries(), 5000);
         let none = TestSettings { min_query_count: 0, min_duration_ms: 0, ..server };
-        assert_eq!(Schedule::generate(&settings(&none, LoadGen::V6_0)).unwrap().n_queries(), 1);
+        assert_eq!(
+            QuerySchedule::generate(&settings(&none, LoadGenVersion::V6_0)).unwrap().n_queries(),
+            1
+        );
     }
 
     #[test]
@@ -337,9 +348,9 @@ mod tests {
         let server = TestSettings {
             server_target_qps: 1e9,
             min_duration_ms: 1_000_000,
-            ..requested(Scenario::Server)
+            ..requested(LoadScenario::Server)
         };
-        let error = Schedule::generate(&settings(&server, LoadGen::V6_0)).unwrap_err();
+        let error = QuerySchedule::generate(&settings(&server, LoadGenVersion::V6_0)).unwrap_err();
         assert!(
             error.to_string().ends_with("lower min_duration_ms or server_target_qps"),
             "{error}"

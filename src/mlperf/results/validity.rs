@@ -3,7 +3,7 @@
 use crate::statistics::{EarlyStopping, Fraction};
 use crate::units::SimSpan;
 
-use super::settings::{Scenario, Settings};
+use crate::mlperf::settings::{EffectiveSettings, LoadScenario};
 
 /// Percentile of multi-stream that a single-stream run gives an estimate of as well.
 pub const INFERRED_PERCENTILE: Fraction = Fraction::P99;
@@ -23,12 +23,12 @@ pub struct Estimate {
 
 impl Estimate {
     /// Rank of the estimate among the latencies of `n` queries, counted from 0.
-    pub(super) fn rank(n: usize, percentile: Fraction) -> Option<usize> {
+    pub(crate) fn rank(n: usize, percentile: Fraction) -> Option<usize> {
         EarlyStopping::at(percentile).estimate(n as u64).map(|rank| rank as usize)
     }
 
     /// The estimate from `latencies` of queries, which hold at [`Self::rank`] what a sorted list does.
-    pub(super) fn of(latencies: &[SimSpan], percentile: Fraction) -> Self {
+    pub(crate) fn of(latencies: &[SimSpan], percentile: Fraction) -> Self {
         let n = latencies.len();
         let found = Self::rank(n, percentile).map(|rank| ((n - rank) as u64, latencies[rank]));
         let needed = EarlyStopping::at(percentile).queries(1);
@@ -43,7 +43,7 @@ impl Estimate {
 
 /// What [`EarlyStopping`] says of a run.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum EarlyStoppingResult {
+pub enum EarlyStoppingOutcome {
     /// Offline: nothing is asked for.
     NotNeeded,
     /// Server: the bound holds if there are enough queries for as many late ones.
@@ -64,7 +64,7 @@ pub enum EarlyStoppingResult {
     },
 }
 
-impl EarlyStoppingResult {
+impl EarlyStoppingOutcome {
     /// Server: what `late` queries of `queries` above the bound mean.
     pub fn of_bound(queries: u64, late: u64, percentile: Fraction) -> Self {
         Self::Bound { queries, late, required: EarlyStopping::at(percentile).queries(late) }
@@ -83,7 +83,7 @@ impl EarlyStoppingResult {
 /// Each condition of a valid run.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Validity {
-    scenario: Scenario,
+    scenario: LoadScenario,
     fixed_interval: bool,
     /// The latency bound of Server, or the skipped intervals; `None` in scenarios without.
     pub performance: Option<bool>,
@@ -92,16 +92,16 @@ pub struct Validity {
     /// Whether it had enough queries and samples.
     pub min_queries: bool,
     /// Whether its length suits its tail; `None` before LoadGen v2.0.
-    pub early_stopping: Option<EarlyStoppingResult>,
+    pub early_stopping: Option<EarlyStoppingOutcome>,
 }
 
 impl Validity {
-    pub(super) fn new(
-        settings: &Settings,
+    pub(crate) fn new(
+        settings: &EffectiveSettings,
         performance: Option<bool>,
         min_duration: bool,
         min_queries: bool,
-        early_stopping: EarlyStoppingResult,
+        early_stopping: EarlyStoppingOutcome,
     ) -> Self {
         Self {
             scenario: settings.scenario,
@@ -142,23 +142,23 @@ impl Validity {
 
     fn lower_the_load(&self) -> &'static str {
         match self.scenario {
-            Scenario::MultiStream => "Reduce samples per query to improve latency.",
+            LoadScenario::MultiStream => "Reduce samples per query to improve latency.",
             _ => "Reduce target QPS to improve latency.",
         }
     }
 
     fn make_more_queries(&self) -> &'static str {
         match self.scenario {
-            Scenario::MultiStream if self.fixed_interval => {
+            LoadScenario::MultiStream if self.fixed_interval => {
                 "MultiStream should always meet the minimum duration. Please file a bug."
             }
-            Scenario::SingleStream | Scenario::MultiStream => {
+            LoadScenario::SingleStream | LoadScenario::MultiStream => {
                 "Decrease the expected latency so the loadgen pre-generates more queries."
             }
-            Scenario::Server => {
+            LoadScenario::Server => {
                 "Increase the target QPS so the loadgen pre-generates more queries."
             }
-            Scenario::Offline => {
+            LoadScenario::Offline => {
                 "Increase expected QPS so the loadgen pre-generates a larger (coalesced) query."
             }
         }
@@ -166,46 +166,50 @@ impl Validity {
 }
 
 /// What LoadGen says of too few queries.
-pub(super) const EXITED_EARLY: &str = "The test exited early, before enough queries were issued.";
+pub(crate) const EXITED_EARLY: &str = "The test exited early, before enough queries were issued.";
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::mlperf::settings::{Library, LoadGen, TestSettings};
+    use crate::mlperf::settings::{LoadGenVersion, QuerySampleLibrary, TestSettings};
 
-    fn validity(scenario: Scenario, loadgen: LoadGen, holds: [bool; 3]) -> Validity {
-        let library = Library { performance_samples: 1, total_samples: 1 };
-        let settings = Settings::new(&TestSettings::new(scenario), library, loadgen).unwrap();
+    fn validity(scenario: LoadScenario, loadgen: LoadGenVersion, holds: [bool; 3]) -> Validity {
+        let library = QuerySampleLibrary { performance_samples: 1, total_samples: 1 };
+        let settings =
+            EffectiveSettings::new(&TestSettings::new(scenario), library, loadgen).unwrap();
         let [performance, duration, queries] = holds;
-        let performance = (scenario == Scenario::Server).then_some(performance);
-        Validity::new(&settings, performance, duration, queries, EarlyStoppingResult::NotNeeded)
+        let performance = (scenario == LoadScenario::Server).then_some(performance);
+        Validity::new(&settings, performance, duration, queries, EarlyStoppingOutcome::NotNeeded)
     }
 
     #[test]
     fn a_run_is_valid_if_every_condition_holds() {
-        assert!(validity(Scenario::Server, LoadGen::V6_0, [true; 3]).is_valid());
+        assert!(validity(LoadScenario::Server, LoadGenVersion::V6_0, [true; 3]).is_valid());
         for broken in 0..3 {
             let mut holds = [true; 3];
             holds[broken] = false;
-            assert!(!validity(Scenario::Server, LoadGen::V6_0, holds).is_valid());
+            assert!(!validity(LoadScenario::Server, LoadGenVersion::V6_0, holds).is_valid());
         }
-        let short = EarlyStoppingResult::of_bound(236, 0, Fraction::P99);
-        assert_eq!(short, EarlyStoppingResult::Bound { queries: 236, late: 0, required: 459 });
-        let mut server = validity(Scenario::Server, LoadGen::V6_0, [true; 3]);
+        let short = EarlyStoppingOutcome::of_bound(236, 0, Fraction::P99);
+        assert_eq!(short, EarlyStoppingOutcome::Bound { queries: 236, late: 0, required: 459 });
+        let mut server = validity(LoadScenario::Server, LoadGenVersion::V6_0, [true; 3]);
         server.early_stopping = Some(short);
         assert!(!server.is_valid());
-        assert_eq!(validity(Scenario::Server, LoadGen::V0_5, [true; 3]).early_stopping, None);
+        assert_eq!(
+            validity(LoadScenario::Server, LoadGenVersion::V0_5, [true; 3]).early_stopping,
+            None
+        );
     }
 
     #[test]
     fn reasons_are_those_of_loadgen() {
-        let server = validity(Scenario::Server, LoadGen::V6_0, [false, false, false]);
+        let server = validity(LoadScenario::Server, LoadGenVersion::V6_0, [false, false, false]);
         assert_eq!(
             server.invalid_reason(),
             "Reduce target QPS to improve latency. Increase the target QPS so the loadgen \
              pre-generates more queries. The test exited early, before enough queries were issued."
         );
-        let single = validity(Scenario::SingleStream, LoadGen::V6_0, [true, true, true]);
+        let single = validity(LoadScenario::SingleStream, LoadGenVersion::V6_0, [true, true, true]);
         assert_eq!(single.invalid_reason(), "");
     }
 

@@ -55,7 +55,7 @@ impl Completions {
     const PENDING: SimTime = SimTime::MAX;
 
     /// A log of `n_samples` samples, none of which is done. [`Self::count`] needs `counts`.
-    pub(super) fn new(n_samples: usize, counts: bool) -> Self {
+    pub(crate) fn new(n_samples: usize, counts: bool) -> Self {
         let at = vec![Self::PENDING; n_samples];
         Self { at, counts, ahead: BinaryHeap::new(), counted: 0 }
     }
@@ -74,24 +74,24 @@ impl Completions {
     }
 
     /// When sample `id` is done, if that is known.
-    pub(super) fn at(&self, id: u32) -> Option<SimTime> {
+    pub(crate) fn at(&self, id: u32) -> Option<SimTime> {
         Some(self.at[id as usize]).filter(|&at| at != Self::PENDING)
     }
 
     /// When each of the first `n` samples is done.
-    pub(super) fn into_first(self, n: usize) -> Vec<SimTime> {
+    pub(crate) fn into_first(self, n: usize) -> Vec<SimTime> {
         let mut at = self.at;
         at.truncate(n);
         at
     }
 
     /// Number of samples, done or not.
-    pub(super) fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.at.len()
     }
 
     /// Samples done up to and including `now`, which never goes back.
-    pub(super) fn count(&mut self, now: SimTime) -> u64 {
+    pub(crate) fn count(&mut self, now: SimTime) -> u64 {
         while self.ahead.peek().is_some_and(|&Reverse(at)| at <= now) {
             self.ahead.pop();
             self.counted += 1;

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use crate::units::{SimSpan, SimTime};
 
-use super::sut::{Completions, Sample, SystemUnderTest};
+use super::system_under_test::{Completions, Sample, SystemUnderTest};
 
 /// How long a piece of work takes.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -136,7 +136,7 @@ pub enum Discipline {
 
 /// A system of servers with a service time.
 #[derive(Debug, Clone)]
-pub struct Service {
+pub struct ServerSystem {
     time: ServiceTime,
     discipline: Discipline,
     servers: Servers,
@@ -177,7 +177,7 @@ impl Servers {
     }
 }
 
-impl Service {
+impl ServerSystem {
     /// A system of servers, each of which takes `slowness` times the service time.
     ///
     /// # Panics
@@ -240,7 +240,7 @@ impl Service {
     }
 }
 
-impl SystemUnderTest for Service {
+impl SystemUnderTest for ServerSystem {
     fn issue(&mut self, now: SimTime, query: &[Sample], completions: &mut Completions) -> SimTime {
         match self.discipline {
             Discipline::Fifo => {
@@ -320,7 +320,7 @@ mod tests {
     fn servers_share_what_waits() {
         let discipline = Discipline::DynamicBatch { max_batch: 2, max_wait: SimSpan::ZERO };
         let time = ServiceTime::Constant(ns(10));
-        let mut service = Service::new(time, discipline, vec![1.0; 2]);
+        let mut service = ServerSystem::new(time, discipline, vec![1.0; 2]);
         let mut completions = Completions::new(5, false);
         let samples = [0, 1, 2, 3, 4].map(|id| Sample { id, index: 0 });
         service.issue(SimTime::ZERO, &samples, &mut completions);
@@ -334,7 +334,7 @@ mod tests {
         let batch = ServiceTime::Batch { per_call: SimSpan::MAX, per_sample: SimSpan::MAX };
         assert_eq!(batch.of(u32::MAX, usize::MAX), SimSpan::MAX);
         let time = ServiceTime::Constant(SimSpan::MAX);
-        let mut service = Service::new(time, Discipline::Fifo, vec![1e6]);
+        let mut service = ServerSystem::new(time, Discipline::Fifo, vec![1e6]);
         let mut completions = Completions::new(2, false);
         let samples = [0, 1].map(|id| Sample { id, index: 0 });
         service.issue(SimTime::ZERO, &samples, &mut completions);

@@ -9,7 +9,7 @@ pub const PERCENTILES: [Fraction; 6] =
 
 /// Statistics of a list of latencies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Statistics {
+pub struct LatencyStatistics {
     /// How many there are.
     pub count: usize,
     /// The least one.
@@ -24,7 +24,7 @@ pub struct Statistics {
     pub target: SimSpan,
 }
 
-impl Statistics {
+impl LatencyStatistics {
     /// Statistics of `latencies`, which are put into an order in which those of the ranks of the
     /// percentiles and of `ranks` stand where a sorted list has them. Ranks beyond the end are
     /// ignored. `None` of an empty list.
@@ -38,9 +38,9 @@ impl Statistics {
     }
 }
 
-impl Statistics {
+impl LatencyStatistics {
     /// Statistics of `latencies`, each of which there is `times` times. `None` of an empty list.
-    pub(super) fn of_repeated(
+    pub(crate) fn of_repeated(
         mut latencies: Vec<SimSpan>,
         times: usize,
         target: Fraction,
@@ -64,7 +64,7 @@ impl Statistics {
 /// The values of [`PERCENTILES`] and of `target`. `values` are put into an order in which these and
 /// those of `ranks` stand where a sorted list has them; ranks beyond the end are ignored. `None`
 /// without values.
-pub(super) fn percentiles<T: Copy + Ord>(
+pub(crate) fn percentiles<T: Copy + Ord>(
     values: &mut [T],
     target: Fraction,
     ranks: &[usize],
@@ -82,7 +82,7 @@ pub(super) fn percentiles<T: Copy + Ord>(
 }
 
 /// Number of `latencies` above `bound`.
-pub fn over_bound(latencies: &[SimSpan], bound: SimSpan) -> u64 {
+pub fn count_over_bound(latencies: &[SimSpan], bound: SimSpan) -> u64 {
     latencies.iter().filter(|&&latency| latency > bound).count() as u64
 }
 
@@ -110,7 +110,8 @@ mod tests {
     fn statistics_are_order_statistics() {
         let mut latencies = spans((0..1000).map(|index| index * 7 % 1000));
         let found =
-            Statistics::of(&mut latencies, Fraction::new(0.123).unwrap(), &[3, 998, 4000]).unwrap();
+            LatencyStatistics::of(&mut latencies, Fraction::new(0.123).unwrap(), &[3, 998, 4000])
+                .unwrap();
         let ns = SimSpan::from_ns;
         assert_eq!(
             (found.count, found.min, found.max, found.mean),
@@ -119,14 +120,14 @@ mod tests {
         assert_eq!(found.percentiles, [500, 900, 950, 970, 990, 999].map(ns));
         assert_eq!(found.target, ns(123));
         assert_eq!((latencies[3], latencies[998]), (ns(3), ns(998)));
-        assert_eq!(over_bound(&latencies, ns(899)), 100);
+        assert_eq!(count_over_bound(&latencies, ns(899)), 100);
     }
 
     #[test]
     fn one_latency_is_every_percentile() {
-        let found = Statistics::of(&mut spans([5].into_iter()), Fraction::P90, &[]).unwrap();
+        let found = LatencyStatistics::of(&mut spans([5].into_iter()), Fraction::P90, &[]).unwrap();
         assert_eq!(found.percentiles, [SimSpan::from_ns(5); 6]);
-        assert_eq!(Statistics::of(&mut [], Fraction::P90, &[]), None);
+        assert_eq!(LatencyStatistics::of(&mut [], Fraction::P90, &[]), None);
     }
 
     #[test]
@@ -135,15 +136,16 @@ mod tests {
         for times in [1, 2, 100] {
             let mut all: Vec<_> = once.iter().flat_map(|&it| vec![it; times]).collect();
             let target = Fraction::new(0.9).unwrap();
-            let expected = Statistics::of(&mut all, target, &[]);
-            assert_eq!(Statistics::of_repeated(once.clone(), times, target), expected);
+            let expected = LatencyStatistics::of(&mut all, target, &[]);
+            assert_eq!(LatencyStatistics::of_repeated(once.clone(), times, target), expected);
         }
-        assert_eq!(Statistics::of_repeated(Vec::new(), 5, Fraction::P50), None);
+        assert_eq!(LatencyStatistics::of_repeated(Vec::new(), 5, Fraction::P50), None);
     }
 
     #[test]
     fn sums_beyond_64_bits_have_a_mean() {
-        let found = Statistics::of(&mut [SimSpan::MAX, SimSpan::MAX], Fraction::P90, &[]).unwrap();
+        let found =
+            LatencyStatistics::of(&mut [SimSpan::MAX, SimSpan::MAX], Fraction::P90, &[]).unwrap();
         assert_eq!(found.mean, SimSpan::MAX);
     }
 }

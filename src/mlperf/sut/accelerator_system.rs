@@ -9,8 +9,9 @@ use crate::load::RequestStream;
 use crate::schedule::PolicyFailure;
 use crate::units::{Millijoules, SimTime};
 
-use super::bench::{Bench, Tenant};
-use super::sut::{Completions, Sample, SystemUnderTest};
+use super::system_under_test::{Completions, Sample, SystemUnderTest};
+use super::tenant::Tenant;
+use super::workload::Workload;
 
 /// Samples of one tenant that wait.
 #[derive(Debug, Default)]
@@ -70,7 +71,7 @@ impl Batches {
 
 /// A measurement in progress.
 pub struct AcceleratorSystem<'a> {
-    bench: &'a Bench,
+    workload: &'a Workload,
     session: Session<'a>,
     queues: Vec<Queue>,
     batches: Batches,
@@ -86,22 +87,22 @@ pub struct AcceleratorSystem<'a> {
 
 impl<'a> AcceleratorSystem<'a> {
     /// A measurement from time 0 on, with nothing in the queues, beside `frames` of the usage scenario.
-    pub(super) fn new(
-        bench: &'a Bench,
+    pub(crate) fn new(
+        workload: &'a Workload,
         frames: &'a RequestStream,
         traced: Traced,
     ) -> Result<Self, PolicyFailure> {
-        let mut session = Session::new(bench.plan(), bench.costs(), frames, traced)?;
+        let mut session = Session::new(workload.plan(), workload.costs(), frames, traced)?;
         let next = session.next_event();
-        let tenants = bench.tenants();
+        let tenants = workload.tenants();
         Ok(Self {
-            bench,
+            workload,
             session,
             queues: tenants.clone().map(|_| Queue::default()).collect(),
             batches: Batches { first: frames.requests().len(), ..Batches::default() },
             session_next: next,
             next,
-            holds_back: tenants.clone().any(Tenant::holds_back),
+            holds_back: tenants.clone().any(Tenant::holds_samples_back),
             progress: Vec::new(),
             failure: None,
         })
@@ -121,20 +122,21 @@ impl<'a> AcceleratorSystem<'a> {
 
     /// Opens the next batch of a tenant, or lets an open one grow.
     fn open_batch(&mut self, tenant: usize, now: SimTime) {
-        let &Tenant { batching, bound, .. } = self.bench.tenant(tenant);
+        let &Tenant { batching, relative_deadline, .. } = self.workload.tenant(tenant);
         let queue = &mut self.queues[tenant];
         let size = queue.waiting.len().min(batching.max as usize) as u32;
         match (&mut queue.open, queue.waiting.front()) {
             (Some((request, open)), _) if *open < size => {
                 *open = size;
-                self.session.change_model(*request, self.bench.row(tenant, size));
+                self.session.change_model(*request, self.workload.row(tenant, size));
             }
             (None, Some(&(_, arrival)))
                 if size == batching.max || arrival + batching.wait <= now =>
             {
                 let frame = FrameId::new(queue.n_batches);
-                let model = self.bench.row(tenant, size);
-                let request = self.session.submit(model, frame, arrival, arrival + bound, now);
+                let model = self.workload.row(tenant, size);
+                let request =
+                    self.session.submit(model, frame, arrival, arrival + relative_deadline, now);
                 queue.open = Some((request, size));
                 queue.n_batches += 1;
                 self.session_next = self.session.next_event();
@@ -148,7 +150,7 @@ impl<'a> AcceleratorSystem<'a> {
     fn next_timeout(&self) -> Option<(SimTime, usize)> {
         let timeout = |(tenant, queue): (usize, &Queue)| match (queue.open, queue.waiting.front()) {
             (None, Some(&(_, arrival))) => {
-                Some((arrival + self.bench.tenant(tenant).batching.wait, tenant))
+                Some((arrival + self.workload.tenant(tenant).batching.wait, tenant))
             }
             _ => None,
         };
@@ -203,7 +205,7 @@ impl<'a> AcceleratorSystem<'a> {
                     self.queues[tenant].energy += energy;
                     self.batches.end(request, |sample| completions.record(sample, now));
                 }
-                RequestEvent::Dropped(_) => self.failure = Some(self.bench.refuses_to_drop()),
+                RequestEvent::Dropped(_) => self.failure = Some(self.workload.dropped_query()),
             }
         }
         self.progress = progress;

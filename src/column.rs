@@ -1,0 +1,103 @@
+//! Columns of results: how they are called, what they mean, and how their values are read.
+//!
+//! A [`Column`] belongs to a type of results, such as the scores of a run. The tables of columns lie
+//! beside those types; CSV, JSON, terminal tables, plots, pages and comparisons are made from them.
+
+use crate::renamed::{self, Renamed};
+
+/// Which values of a column are better.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Better {
+    /// Larger values.
+    Higher,
+    /// Smaller values.
+    Lower,
+}
+
+impl Better {
+    /// Whether `a` is better than `b`.
+    pub fn prefers(self, a: f64, b: f64) -> bool {
+        match self {
+            Self::Higher => a > b,
+            Self::Lower => a < b,
+        }
+    }
+
+    /// The best of `values`; `None` without any.
+    pub fn best(self, values: impl Iterator<Item = f64>) -> Option<f64> {
+        values.reduce(|best, value| if self.prefers(value, best) { value } else { best })
+    }
+}
+
+/// Nature of the values of a column, which decides how they are printed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// The score that stands for a run: 0 to 1, with an interval where there are replications.
+    Overall,
+    /// A score or share from 0 to 1.
+    Score,
+    /// A whole number.
+    Count,
+    /// A number in the unit of the column.
+    Quantity,
+}
+
+/// A column of results of type `T`.
+#[derive(Debug)]
+pub struct Column<T: ?Sized> {
+    /// Name in CSV, JSON and options; it ends in the unit of the values.
+    pub name: &'static str,
+    /// Heading in tables of a terminal.
+    pub heading: &'static str,
+    /// Title of an axis and heading in pages.
+    pub label: &'static str,
+    /// Meaning, in a phrase.
+    pub help: &'static str,
+    /// Nature of the values.
+    pub kind: Kind,
+    /// Unit of the values, such as `mJ`; empty for pure numbers.
+    pub unit: &'static str,
+    /// Which values are better.
+    pub better: Better,
+    /// The value of `T`; `None` where it has none.
+    pub value: fn(&T) -> Option<f64>,
+}
+
+impl<T: ?Sized> Column<T> {
+    /// Unit without its prefix, and the factor that converts values to it: `J` and 0.001 for `mJ`.
+    pub fn base_unit(&self) -> (&'static str, f64) {
+        match self.unit {
+            "mJ" => ("J", 1e-3),
+            "mW" => ("W", 1e-3),
+            "ms" => ("s", 1e-3),
+            unit => (unit, 1.0),
+        }
+    }
+
+    /// The column called `name`.
+    pub fn named<'c>(columns: &'c [Self], name: &str) -> Option<&'c Self> {
+        columns.iter().find(|column| column.name == name)
+    }
+}
+
+/// Names of columns that changed.
+pub const RENAMED: [Renamed; 3] = [
+    Renamed { kind: "column", old: "released", new: "requests" },
+    Renamed { kind: "column", old: "deadline_misses", new: "late" },
+    Renamed { kind: "column", old: "pieces", new: "segments" },
+];
+
+/// The name in use for a column, whose name may be an old one.
+pub fn current(name: &str) -> &str {
+    renamed::current(&RENAMED, name).0
+}
+
+/// The change that gave a column its name.
+pub fn change_to(name: &str) -> Option<Renamed> {
+    RENAMED.into_iter().find(|renamed| renamed.new == name)
+}
+
+/// The changed columns among those of a file.
+pub fn changes<'a>(names: impl Iterator<Item = &'a str>) -> Vec<Renamed> {
+    names.filter_map(|name| renamed::find(&RENAMED, name)).collect()
+}

@@ -1,0 +1,14 @@
+//! Results of a run: latency statistics, rates and validity, each as LoadGen computes it, and whether
+//! the system sustains the rate.
+
+mod performance;
+mod statistics;
+mod sustained;
+mod validity;
+
+pub use performance::{Intervals, Metric, Observations, Performance};
+pub use statistics::{LatencyStatistics, PERCENTILES, count_over_bound};
+pub(crate) use sustained::exceeds_capacity;
+pub use sustained::{Unsustained, sustains_rate};
+pub(crate) use validity::EXITED_EARLY;
+pub use validity::{EarlyStoppingOutcome, Estimate, INFERRED_PERCENTILE, Validity};

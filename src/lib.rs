@@ -38,6 +38,8 @@ pub mod statistics;
 pub mod text;
 
 // Names that changed since the last version.
+mod digest;
+
 pub mod renamed;
 
 // Columns of results.
@@ -90,9 +92,26 @@ pub mod report;
 
 pub mod config;
 
+// Experiments as a library user or a command describes them.
+pub mod experiment;
+
 // The published study again, and comparisons with reference data.
 pub mod reproduce;
 
 pub mod validate;
 
 pub mod cli;
+
+pub use config::Catalog;
+pub use cost::{CostModel, CostTable, Infeasible, LayerCost};
+pub use experiment::{Experiment, ExperimentError, NamedCostModel, Run, Runs, Settings};
+pub use hardware::{Accelerator, Style, System};
+pub use ids::{AccelId, FrameId, ModelId, RequestId};
+pub use model::{Network, Operator};
+pub use plan::Plan;
+pub use scenario::Scenario;
+pub use schedule::{Decision, Policy, Scheduler, View};
+pub use score::{Score, Scorecard};
+pub use sweep::{RunResult, RunSpec, Semantics};
+pub use trace::{Outcome, Trace};
+pub use units::{SimSpan, SimTime};

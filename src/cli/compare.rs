@@ -8,8 +8,7 @@ use serde_json::{Map, Value, json};
 
 use crate::bounds::window::MAX_FRAMES;
 use crate::column;
-use crate::config::Edition;
-use crate::cost::CostModel;
+use crate::experiment::{Prepared, programs, scheduler};
 use crate::figures::Format;
 use crate::renamed;
 use crate::report::comparison::{
@@ -21,15 +20,13 @@ use crate::schedule::tuning::tune;
 use crate::statistics::{self, Sequential};
 use crate::sweep::comparison::{Comparison, Sample, Triggers};
 use crate::sweep::means::MeanMetrics;
-use crate::sweep::{RunSpec, Semantics};
 
+use super::experiment::{RunOptions, prepare};
 use super::message::{Failure, hint, say};
-use super::options::RunOptions;
 use super::output::OutputSet;
 use super::places::Places;
 use super::progress::Progress;
-use super::run::{self, Prepared};
-use super::{conditions, figure, output, programs, table_style};
+use super::{figure, output, table_style};
 
 /// Compare schedulers on equal draws, with intervals.
 #[derive(Debug, Args)]
@@ -44,7 +41,6 @@ use super::{conditions, figure, output, programs, table_style};
     xrsim compare --scheduler edf --scheduler dream --replications 30 --out comparison"
 )]
 pub struct CompareArgs {
-    /// What to run.
     #[command(flatten)]
     pub options: RunOptions,
     /// Scheduling policy, with its parameters; repeat for each.
@@ -91,37 +87,35 @@ fn positive(text: &str) -> Result<f64, String> {
 ///
 /// Bad input, output that cannot be written, or no run that is feasible.
 pub fn run(args: &CompareArgs) -> Result<(), Failure> {
-    if args.options.semantics == Semantics::Mlsys2023 {
-        let message = "--semantics mlsys2023 has the dispatch of the published artifact and no other \
-                       scheduler to compare it with; choose --semantics principled";
-        return Err(Failure::Argument(message.into()));
-    }
     let measure = measure(&args.by)?;
-    let Prepared { catalog, costs, specs, .. } = run::prepare(&options(args), None, 0..1)?;
+    let prepared = prepare(&options(args).experiment([])?)?;
+    let triggers = if args.enumerate { Triggers::Enumerated } else { Triggers::Drawn };
+    // Refuses runs that have no schedulers to compare, before anything is written.
+    prepared.compare(Vec::new(), triggers)?;
     Places::default()
-        .reading(catalog.opened())
+        .reading(prepared.opened())
         .reading(args.scheduler.iter().flat_map(|text| programs::files(text)))
         .folder(args.out.as_deref(), FILES)
         .check()?;
     let given = policies(&args.scheduler)?;
     let set = args.out.as_deref().map(OutputSet::create).transpose()?;
-    // As they are before a policy runs.
-    let inputs = programs::sha256_of_inputs(&catalog, args.scheduler.iter().map(String::as_str))?;
+    // Before a scheduler runs, which might change its files.
+    let inputs =
+        programs::sha256_of_inputs(prepared.inputs(), args.scheduler.iter().map(String::as_str))?;
     let (tuned, policies) = if args.tune {
-        let tuned = args.scheduler.iter().map(|text| tuned(text, &specs, &*costs.model));
+        let tuned = args.scheduler.iter().map(|text| tuned(text, &prepared));
         let tuned = tuned.collect::<Result<Vec<_>, _>>()?;
         let policies = policies(&tuned)?;
         (Some(tuned), policies)
     } else {
         (None, given)
     };
-    let triggers = if args.enumerate { Triggers::Enumerated } else { Triggers::Drawn };
-    let mut comparison = Comparison::new(specs, policies, triggers, &*costs.model);
+    let mut comparison = prepared.compare(policies, triggers)?;
     replicate(&mut comparison, args, measure);
     let n_failed = report_infeasible(&comparison)?;
     let ranking = Ranking::of(&comparison, measure);
     if let Some(set) = set {
-        let record = record(args, tuned, &costs.name, inputs);
+        let record = record(args, tuned, &prepared.cost_model().name, inputs);
         write(set, &comparison, &ranking, record)?;
     }
     let mut text = table(&ranking, table_style());
@@ -140,16 +134,15 @@ pub fn run(args: &CompareArgs) -> Result<(), Failure> {
 
 /// `text`, if it names DREAM with the parameters that its search finds for the first replication of
 /// these runs: those with the least mean UXCost.
-fn tuned(text: &str, specs: &[RunSpec], cost_model: &dyn CostModel) -> Result<String, Failure> {
+fn tuned(text: &str, prepared: &Prepared) -> Result<String, Failure> {
     if text.split(':').next() != Some("dream") {
         return Ok(text.into());
     }
     let separator = if text.contains(':') { ',' } else { ':' };
     let with = |alpha: f64, beta: f64| format!("{text}{separator}alpha={alpha},beta={beta}");
     let found = tune(|alpha, beta| {
-        let policy = conditions::scheduler(&with(alpha, beta))?;
-        let mut comparison =
-            Comparison::new(specs.to_vec(), vec![policy], Triggers::Drawn, cost_model);
+        let policy = scheduler(&with(alpha, beta))?;
+        let mut comparison = prepared.compare(vec![policy], Triggers::Drawn)?;
         comparison.extend(1, |_| {});
         Ok::<_, Failure>(mean_uxcost(&comparison))
     })?;
@@ -175,16 +168,17 @@ fn mean_uxcost(comparison: &Comparison) -> f64 {
 fn options(args: &CompareArgs) -> RunOptions {
     let mut options = args.options.clone();
     if args.steady {
-        options.duration = options.duration.or(Some(10_000.0));
-        let steady = ["load.random_phase=true", "score.warm_up_ms=1000"].map(String::from);
-        options.set = steady.into_iter().chain(options.set).collect();
+        options = options.after(&["load.random_phase=true", "score.warm_up_ms=1000"]);
+        if options.values("duration_ms").is_empty() {
+            options = options.with("duration_ms", vec!["10000".into()]);
+        }
     }
     options
 }
 
 fn policies(given: &[String]) -> Result<Vec<Policy>, Failure> {
     let policies: Vec<Policy> =
-        given.iter().map(|text| conditions::scheduler(text)).collect::<Result<_, _>>()?;
+        given.iter().map(|text| scheduler(text)).collect::<Result<_, _>>()?;
     for (index, policy) in policies.iter().enumerate() {
         if policies[..index].contains(policy) {
             return Err(Failure::Argument(format!("scheduler {policy:?} is given twice")));
@@ -303,17 +297,14 @@ fn record(
     cost_model: &str,
     inputs: Map<String, Value>,
 ) -> Map<String, Value> {
-    let options = options(args);
-    output::object(json!({
+    let mut record = options(args).requested();
+    record.extend(output::object(json!({
         "program": "xrsim", "version": env!("CARGO_PKG_VERSION"),
-        "schedulers": args.scheduler, "by": args.by, "seed": options.seed,
+        "schedulers": args.scheduler, "by": args.by,
         "replications": args.half_width.is_none().then_some(args.replications),
         "half_width": args.half_width, "enumerate": args.enumerate, "tune": args.tune,
-        "tuned_schedulers": tuned,
-        "steady": args.steady, "scenario": options.scenario, "system": options.system,
-        "pes": options.pes, "platform": options.platform, "dataflow": options.dataflow,
-        "networks": options.networks.map(Edition::name), "cost_model": cost_model,
-        "duration_ms": options.duration, "set": options.set,
+        "tuned_schedulers": tuned, "steady": args.steady, "cost_model": cost_model,
         "inputs_sha256": inputs,
-    }))
+    })));
+    record
 }

@@ -9,12 +9,13 @@ use crate::config::{Catalog, Edition};
 use crate::cost::batch::BatchCosts;
 use crate::cost::{CostError, CostModel, PairNames};
 use crate::dataflow::Dataflow;
+use crate::experiment::NamedCostModel;
 use crate::hardware::platform::{Instance, Platform, Resources};
 use crate::hardware::{Accelerator, Memory, Noc, System};
 use crate::model::Network;
 use crate::report::cost::{BatchReport, CostReport, Report, Variant, explain_layer};
 
-use super::costs::{self, CostChoice};
+use super::costs;
 use super::message::Failure;
 use super::options::Format;
 use super::output::Complete;
@@ -109,7 +110,7 @@ pub fn run(args: &CostArgs) -> Result<(), Failure> {
     let accelerators = accelerators(args, &mut catalog)?;
     for choice in &choices {
         let names = networks.iter().map(|network| network.name());
-        choice.warn(&catalog, names, accelerators.iter());
+        costs::warn(choice, &catalog, names, accelerators.iter());
     }
     if let Some(layer) = &args.layer {
         refuse_unknown_layer(layer, &networks)?;
@@ -134,7 +135,7 @@ pub fn run(args: &CostArgs) -> Result<(), Failure> {
         )));
     }
     let both = |accelerator: &Accelerator| {
-        let variant = |choice: &CostChoice| Variant {
+        let variant = |choice: &NamedCostModel| Variant {
             cost_model: choice.name.clone(),
             accelerator: accelerator.clone(),
         };
@@ -199,7 +200,7 @@ fn complain(report: &dyn Report) -> Result<(), Failure> {
 
 fn explain(
     args: &CostArgs,
-    choices: &[CostChoice],
+    choices: &[NamedCostModel],
     networks: &[Arc<Network>],
     accelerators: &[Accelerator],
 ) -> Result<(), Failure> {
@@ -235,7 +236,7 @@ fn refuse_unknown_layer(layer: &str, networks: &[Arc<Network>]) -> Result<(), Fa
     Err(Failure::Argument(format!("no network has a layer `{layer}`{hint}")))
 }
 
-fn cost_models(args: &CostArgs, catalog: &mut Catalog) -> Result<Vec<CostChoice>, Failure> {
+fn cost_models(args: &CostArgs, catalog: &mut Catalog) -> Result<Vec<NamedCostModel>, Failure> {
     if args.cost_model.is_empty() {
         return Ok(vec![costs::choose(catalog, COST_MODEL)?]);
     }

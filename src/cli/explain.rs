@@ -5,6 +5,7 @@ use clap::Args;
 use crate::config::nearest;
 use crate::cost::CostModel;
 use crate::cost::library::CostLibrary;
+use crate::experiment;
 use crate::ids::{FrameId, ModelId};
 use crate::report::model_names;
 use crate::report::why::{Change, Fate, Played, Why, story};
@@ -13,23 +14,20 @@ use crate::sweep::what_if::{self, LATENCY_PERCENTS, PE_FACTORS, Target};
 use crate::sweep::{self, RunResult, RunSpec, Semantics};
 use crate::trace::Record;
 
+use super::experiment::{RunOptions, SchedulerOption, prepare};
 use super::message::Failure;
-use super::options::RunOptions;
-use super::run::{self, Prepared};
-use super::{conditions, output, table_style};
+use super::{output, table_style};
 
 /// Say why a frame was late or dropped, and what would have met its deadline.
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  \
     xrsim explain --scenario AR_gaming --system J --pes 4096 HT:12")]
 pub struct ExplainArgs {
-    /// The run: one scenario on one system.
     #[command(flatten)]
     pub options: RunOptions,
-    /// Scheduling policy, with its parameters [default: latency-greedy].
-    #[arg(long, value_name = "P[:KEY=VALUE,..]")]
-    pub scheduler: Option<String>,
-    /// Which of its replications, counted from 0.
+    #[command(flatten)]
+    pub scheduler: SchedulerOption,
+    /// Replication of the run, counted from 0.
     #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u64).range(..1_000_000))]
     pub replication: u64,
     /// The frame: a model of the scenario and a number from 0.
@@ -44,9 +42,11 @@ pub struct ExplainArgs {
 /// Bad input, more than one run, a run that is not feasible, or a frame that it does not have.
 pub fn run(args: &ExplainArgs) -> Result<(), Failure> {
     let replication = args.replication;
-    let Prepared { costs, specs, .. } =
-        run::prepare(&args.options, args.scheduler.as_deref(), replication..replication + 1)?;
-    let [spec] = &specs[..] else {
+    let experiment = args.options.experiment(args.scheduler.0.as_ref())?;
+    let prepared = prepare(&experiment.only_replications(replication..replication + 1))?;
+    let specs: Vec<_> = prepared.specs().collect();
+    let costs = prepared.cost_model();
+    let [spec] = specs[..] else {
         return Err(Failure::Argument(format!(
             "explain takes one run, and these options make {}; choose one with --scenario, --system \
              and --pes",
@@ -72,7 +72,7 @@ pub fn run(args: &ExplainArgs) -> Result<(), Failure> {
     output::print_text(&text)
 }
 
-/// Policies that are tried in place of that of the run.
+/// Schedulers that are tried instead of that of the run.
 const SCHEDULERS: [&str; 6] = [
     "latency-greedy",
     "latency-greedy:admission=hopeless",
@@ -87,7 +87,7 @@ fn make(spec: &RunSpec, model: &dyn CostModel) -> Result<RunResult, Failure> {
     sweep::run(spec, &library).map_err(super::argument)
 }
 
-/// Which run it is.
+/// First line: names the run.
 fn heading(spec: &RunSpec) -> String {
     format!(
         "{} on {} with {} PEs, {}, {}, seed {}, replication {}{}\n",
@@ -165,7 +165,9 @@ fn more_pes(
     model: &dyn CostModel,
 ) -> Vec<Change> {
     // Only styles are given PEs, or have a choice of them.
-    let Some(&pes) = options.pes.first() else { return Vec::new() };
+    let Some(pes) = options.values("pes").first().and_then(|pes| pes.parse::<u32>().ok()) else {
+        return Vec::new();
+    };
     let change = |factor: u32| {
         let larger = larger(options, spec, pes.checked_mul(factor)?)?;
         let what = format!("PEs: {factor} times as many ({})", larger.plan.system.pes());
@@ -174,13 +176,13 @@ fn more_pes(
     PE_FACTORS.into_iter().filter_map(change).collect()
 }
 
-/// Another policy, where the rules of the run leave a choice.
+/// Other schedulers, where the rules of the run leave a choice.
 fn other_schedulers(spec: &RunSpec, target: Target, model: &dyn CostModel) -> Vec<Change> {
     if spec.semantics == Semantics::Mlsys2023 {
         return Vec::new();
     }
     let change = |text: &&str| {
-        let scheduler = conditions::scheduler(text).ok().filter(|it| *it != spec.plan.scheduler)?;
+        let scheduler = experiment::scheduler(text).ok().filter(|it| *it != spec.plan.scheduler)?;
         let mut spec = spec.clone();
         spec.plan.scheduler = scheduler;
         tried(format!("scheduler: {text}"), &spec, target, model)
@@ -197,10 +199,9 @@ fn tried(what: String, spec: &RunSpec, target: Target, model: &dyn CostModel) ->
 
 /// The same run on `pes` PEs, if the style can have as many.
 fn larger(options: &RunOptions, spec: &RunSpec, pes: u32) -> Option<RunSpec> {
-    let options = RunOptions { pes: vec![pes], ..options.clone() };
-    let prepared = run::prepare(&options, None, 0..1).ok()?;
-    let larger = prepared.specs.into_iter().next()?;
+    let options = options.clone().with("pes", vec![pes.to_string()]);
+    let prepared = options.experiment([]).ok()?.prepare().ok()?;
     let mut spec = spec.clone();
-    spec.plan.system = larger.plan.system;
+    spec.plan.system = prepared.specs().next()?.plan.system.clone();
     Some(spec)
 }

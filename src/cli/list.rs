@@ -12,8 +12,7 @@ use crate::report::table;
 use crate::scenario::{Better, DependencyKind, QualityGoal, Scenario};
 
 use super::message::Failure;
-use super::settings::{KEYS, Key};
-use super::{output, schedulers, table_style};
+use super::{experiment, output, schedulers, table_style};
 
 /// List what is available: models, scenarios, systems, schedulers, settings and more.
 #[derive(Debug, Args)]
@@ -75,8 +74,8 @@ const LISTINGS: &[Listing] = &[
     },
     Listing {
         name: "settings",
-        help: "Keys of `--set` with default, meaning and allowed values",
-        tables: || Ok(one(settings())),
+        help: "Keys of experiments with default, unit, allowed values and meaning",
+        tables: || Ok(one(experiment::list())),
     },
 ];
 
@@ -126,11 +125,6 @@ fn cost_models() -> Table {
 fn quirk_rules() -> Table {
     let rows = quirks::ALL.iter().map(|it| row([it.name, it.rule, it.clause, it.effect]));
     (vec!["quirk", "rule", "paper", "effect"], rows.collect())
-}
-
-fn settings() -> Table {
-    let cells = |key: &Key| row([key.name, &key.default_text(), key.help, key.allowed]);
-    (vec!["key", "default", "what it is", "allowed"], KEYS.iter().map(cells).collect())
 }
 
 fn scenarios() -> Result<Table, Failure> {

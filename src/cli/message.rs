@@ -7,6 +7,7 @@ use std::ops::Range;
 use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
 
 use crate::config::{ConfigError, Problem, Source};
+use crate::experiment::ExperimentError;
 use crate::renamed::Renamed;
 use crate::text;
 
@@ -88,6 +89,15 @@ pub fn hint(renamed: Renamed) {
 /// Prints what is already fit for a terminal.
 pub fn say_drawn(lines: &str) {
     let _ = out_of_the_way(|| Stream::Err.write_all(format!("{lines}\n").as_bytes()));
+}
+
+impl From<ExperimentError> for Failure {
+    fn from(error: ExperimentError) -> Self {
+        match error {
+            ExperimentError::Config(error) => Self::Input(error),
+            error => Self::Argument(error.to_string()),
+        }
+    }
 }
 
 impl From<ConfigError> for Failure {

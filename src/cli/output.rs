@@ -14,9 +14,9 @@ use serde_json::{Map, Value};
 use crate::text;
 
 use super::console::Stream;
-use super::digest::Digest;
 use super::message::Failure;
 use super::progress::out_of_the_way;
+use crate::digest::Digest;
 
 use part::Part;
 pub use set::OutputSet;

@@ -13,12 +13,12 @@ use crate::report::points::{Best, Better, Front, Objective, PointTable, PointsEr
 use crate::report::rows::Checked;
 use crate::report::table;
 
-use super::digest::Digest;
 use super::message::{Failure, hint, say};
 use super::places::Places;
 use super::record::Recorded;
 use super::results::RECORD;
 use super::{figure, output, sweep, table_style};
+use crate::digest::Digest;
 
 /// Draw what a sweep found: Pareto front, best designs, heat map.
 #[derive(Debug, Args)]

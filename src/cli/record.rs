@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value};
 
-use super::digest::Digest;
 use super::message::{Failure, say};
+use crate::digest::Digest;
 
 /// The key with the files of a record.
 pub const FILES: &str = "files";

@@ -2,19 +2,16 @@
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use clap::Args;
 
-use crate::compat;
-use crate::compat::Ablation;
-use crate::config::{Catalog, Edition, Hardware};
+use crate::compat::{self, Ablation};
 use crate::cost::CostTable;
 use crate::cost::library::CostLibrary;
-use crate::cost::maestro::Maestro;
+use crate::experiment::Experiment;
 use crate::plan::Plan;
+use crate::sweep::Semantics;
 
-use super::costs;
 use super::message::Failure;
 use super::output::{self, Complete, OutputFile};
 use super::places::Places;
@@ -82,18 +79,17 @@ fn stage(
     file.complete()
 }
 
+/// The run that the files describe, and its costs.
 fn plan(args: &ReplayArgs) -> Result<(Plan, CostTable), Failure> {
-    let mut catalog = Catalog::new();
-    let platform = catalog.platform("artifact")?;
-    let scenario = catalog.scenario(&args.model_file.to_string_lossy(), Edition::Artifact)?;
-    let dataflows = catalog.dataflows(&args.dataflow_file.to_string_lossy())?;
-    let name = args.hw_file.to_string_lossy();
-    let Hardware::Instances(instances) = catalog.hardware(&name)? else {
-        let message = format!("{name}: --hw-file takes a hardware file in the artifact's format");
-        return Err(Failure::Argument(message));
-    };
-    let system = Arc::new(costs::pair(&name, &instances, &dataflows, &platform)?);
-    let library = CostLibrary::evaluate(&Maestro, [(&*scenario, &*system)]);
-    let costs = library.table(&scenario, &system).map_err(super::argument)?;
-    Ok((Plan::new(scenario, system), costs))
+    let prepared = Experiment::new()
+        .set("semantics", Semantics::Mlsys2023)
+        .scenario(args.model_file.to_string_lossy().into_owned())
+        .system(args.hw_file.to_string_lossy().into_owned())
+        .dataflow(args.dataflow_file.to_string_lossy())
+        .prepare()?;
+    let plan = prepared.specs().next().expect("there is one run").plan.clone();
+    let model = &*prepared.cost_model().model;
+    let library = CostLibrary::evaluate(model, [(&*plan.scenario, &*plan.system)]);
+    let costs = library.table(&plan.scenario, &plan.system).map_err(super::argument)?;
+    Ok((plan, costs))
 }

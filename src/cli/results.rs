@@ -5,6 +5,7 @@ use std::path::Path;
 
 use serde_json::{Map, Value, json};
 
+use crate::experiment::Prepared;
 use crate::load::Drawn;
 use crate::report::csv::Table;
 use crate::report::dominant::DominantLayers;
@@ -94,7 +95,7 @@ impl Results {
     /// # Errors
     ///
     /// If the output folder cannot be written to.
-    pub fn new(args: &RunArgs, cost_model: &str) -> Result<Self, Failure> {
+    pub fn new(args: &RunArgs, prepared: &Prepared) -> Result<Self, Failure> {
         let folder = args.out.as_deref().map(Folder::create).transpose()?;
         let stdout_csv = match args.format {
             Format::Csv => {
@@ -103,8 +104,8 @@ impl Results {
             Format::Table | Format::Json => None,
         };
         Ok(Self {
-            cost_model: cost_model.into(),
-            seed: args.options.seed,
+            cost_model: prepared.cost_model().name.clone(),
+            seed: prepared.settings.load.seed,
             format: args.format,
             detail: args.detail,
             has_files: folder.is_some() || args.trace.is_some(),

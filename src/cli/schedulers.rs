@@ -1,27 +1,18 @@
 //! Schedulers as lists and pages show them.
 
+use crate::experiment::schedulers;
 use crate::external;
 use crate::report::table;
-use crate::schedule::{ALL, Entry, OPTIONS, Parameter};
+use crate::schedule::{Entry, OPTIONS, Parameter};
 
 use super::table_style;
 
 /// An example of a policy in a process of its own.
 const EXAMPLE: &str = include_str!("../../schedulers/edf.py");
 
-/// Every scheduler, those of the user's last.
-fn all() -> impl Iterator<Item = &'static Entry> {
-    ALL.iter().chain(std::iter::once(&external::ENTRY))
-}
-
-/// Every name.
-pub fn names() -> impl Iterator<Item = &'static str> {
-    all().map(|entry| entry.name)
-}
-
 /// The scheduler called `name`.
 pub fn find(name: &str) -> Option<&'static Entry> {
-    all().find(|entry| entry.name == name)
+    schedulers().find(|entry| entry.name == name)
 }
 
 /// The rows of `xrsim list schedulers`.
@@ -33,7 +24,7 @@ pub fn list() -> (Vec<&'static str>, Vec<Vec<String>>) {
         let defaults: Vec<_> = parameters.chain(options).collect();
         vec![entry.name.into(), entry.help.into(), defaults.join(" "), source(entry)]
     };
-    (vec!["scheduler", "what it does", "parameters", "source"], all().map(row).collect())
+    (vec!["scheduler", "what it does", "parameters", "source"], schedulers().map(row).collect())
 }
 
 /// Where it is defined, and a mark if not all of it could be checked.

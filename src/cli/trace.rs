@@ -47,12 +47,11 @@ impl TraceFile {
     /// # Errors
     ///
     /// More than one run, or a file that cannot be written.
-    pub fn create(path: &Path, specs: &[RunSpec]) -> Result<Self, Failure> {
-        if specs.len() != 1 {
+    pub fn create(path: &Path, n_runs: usize) -> Result<Self, Failure> {
+        if n_runs != 1 {
             return Err(Failure::Argument(format!(
-                "--trace takes one run, and this command makes {}; choose one with --scenario, \
-                 --system, --pes and without --replications",
-                specs.len()
+                "--trace takes one run, and this command makes {n_runs}; choose one with --scenario, \
+                 --system, --pes and without --replications"
             )));
         }
         Ok(Self { path: path.into(), file: OutputFile::create(path)?, summary: None })

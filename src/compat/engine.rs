@@ -1,6 +1,6 @@
-//! The artifact's loop: events at the ticks of the fastest model and at completions (rules R5 to R10).
+//! Loop of the artifact: events at the ticks of the fastest model and at completions (rules R5 to R10).
 //!
-//! Every time is in milliseconds and single precision, with one rounding an operation.
+//! Every time is in single-precision milliseconds, rounded after each operation.
 
 use std::borrow::Cow;
 use std::collections::VecDeque;
@@ -10,47 +10,47 @@ use crate::ids::{AccelId, ModelId, RequestId};
 use super::lower::{Inputs, Model};
 use super::rand::Rand;
 
-/// A running job counts as complete when it ends within this time of the event \[ms\] (rule R6).
+/// A running job is complete if it ends within this span after the event \[ms\] (rule R6).
 const RETIRE_MARGIN_MS: f32 = 0.01;
 
-/// What the run leaves behind.
+/// Result of the loop.
 #[derive(Debug, Clone, Default)]
 pub(super) struct History {
-    /// Every frame of the window in order of injection, untriggered ones among them; indexed by
+    /// Every frame of the window in order of injection, also frames that were not triggered; indexed by
     /// [`RequestId`].
     pub requests: Vec<Request>,
     /// Executed and dropped requests in the order in which they were logged.
     pub log: Vec<RequestId>,
 }
 
-/// One frame of one model.
+/// A frame of a model.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Request {
     pub model: ModelId,
     pub frame: u32,
-    /// Time of the event that injected it, not its nominal time \[ms\].
+    /// Time of the event that injected the frame, which is not its nominal time \[ms\].
     pub injection_ms: f32,
     /// Nominal start of the next frame \[ms\].
     pub deadline_ms: f32,
     pub fate: Fate,
 }
 
-/// Where a request stands; where it stood in the end.
+/// State of a request during the loop, and its outcome after it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Fate {
-    /// The coin said no.
+    /// The draw of the trigger failed.
     NotTriggered,
-    /// In its model's queue.
+    /// In the queue of its model.
     Waiting,
-    /// On an accelerator, not yet retired.
+    /// On an accelerator, and not retired.
     Running(Execution),
     /// Retired.
     Executed(Execution),
-    /// Taken from its queue at this time \[ms\].
+    /// Dropped from its queue at this time \[ms\].
     Dropped(f32),
 }
 
-/// A run of a model on an accelerator.
+/// An execution of a request on an accelerator.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Execution {
     pub accelerator: AccelId,
@@ -76,23 +76,23 @@ struct Run<'a> {
     inputs: &'a Inputs,
     rand: Rand,
     now_ms: f32,
-    /// Ticks passed.
+    /// Number of ticks that have passed.
     ticks: u32,
-    /// Indexed by [`ModelId`].
+    /// Progress of every model, indexed by [`ModelId`].
     progress: Vec<Progress>,
-    /// What runs on each accelerator, with its completion time \[ms\]; indexed by [`AccelId`].
+    /// Request that runs on each accelerator, with its completion time \[ms\]; indexed by [`AccelId`].
     running: Vec<Option<(RequestId, f32)>>,
     history: History,
 }
 
-/// How far a model is.
+/// Progress of a model.
 #[derive(Default)]
 struct Progress {
-    /// Frames considered for injection so far, which is the next frame's number.
+    /// Number of frames that were considered for injection, which is the number of the next frame.
     n_injected: u32,
-    /// Frames that ran to completion; the artifact counts them (rule R8).
+    /// Number of completed frames, which the artifact compares with frame numbers (rule R8).
     n_completed: u32,
-    /// Their numbers, for runs that do otherwise.
+    /// Numbers of the completed frames, for runs without the quirk `completion-count`.
     completed: Vec<u32>,
     waiting: VecDeque<RequestId>,
 }
@@ -119,16 +119,16 @@ impl<'a> Run<'a> {
         models.any(|(model, progress)| progress.n_injected < model.n_frames)
     }
 
-    /// Whether anything runs or waits.
+    /// Whether any request runs or waits.
     fn is_busy(&self) -> bool {
         let waits = |progress: &Progress| !progress.waiting.is_empty();
         self.running.iter().any(Option::is_some) || self.progress.iter().any(waits)
     }
 
-    /// At most one frame of every model (rule R5).
+    /// Injects at most one frame of each model (rule R5).
     fn inject(&mut self) {
         for (index, model) in self.inputs.models.iter().enumerate() {
-            // The jitter: drawn and never used.
+            // The draw of the jitter is never used.
             self.rand.unit();
             let frame = self.progress[index].n_injected;
             if frame < model.n_frames && model.frame_start_ms(frame) <= self.now_ms {
@@ -157,7 +157,7 @@ impl<'a> Run<'a> {
         });
     }
 
-    /// Accelerators in file order (rule R6).
+    /// Retires completed jobs, accelerators in file order (rule R6).
     fn retire(&mut self) {
         let margin_ms = if self.inputs.without.early_retire { 0.0 } else { RETIRE_MARGIN_MS };
         for slot in &mut self.running {
@@ -177,7 +177,8 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Models in order of name, one head of queue each, until a pass drops nothing (rule R7).
+    /// Drops expired frames: passes over the models in name order, the first frame of each queue, until a
+    /// pass drops nothing (rule R7).
     fn drop_expired(&mut self) {
         let inputs = self.inputs;
         let mut changed = true;
@@ -189,8 +190,8 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Models in the order in which they are served: by name, or else by the deadline of the frame
-    /// that waits first.
+    /// Models in the order in which they are served: by name, or without the quirk `name-order` by the
+    /// deadline of the first waiting frame.
     fn served<'m>(&self, by_name: &'m [ModelId]) -> Cow<'m, [ModelId]> {
         if !self.inputs.without.name_order {
             return Cow::Borrowed(by_name);
@@ -224,7 +225,8 @@ impl<'a> Run<'a> {
         true
     }
 
-    /// Models in order of name, one frame each, until a pass starts nothing (rule R8).
+    /// Starts frames: passes over the models in name order, one frame of each, until a pass starts nothing
+    /// (rule R8).
     fn dispatch_ready(&mut self) {
         let inputs = self.inputs;
         let mut changed = true;
@@ -254,7 +256,8 @@ impl<'a> Run<'a> {
         true
     }
 
-    /// Counts completions, whichever frames they were of.
+    /// Whether every upstream model has completed often enough, whichever frames it completed (rule R8);
+    /// without the quirk `completion-count`, whether it has completed the same frame.
     fn dependencies_met(&self, id: RequestId) -> bool {
         let request = &self.history.requests[id.index()];
         let model = &self.inputs.models[request.model.index()];
@@ -269,7 +272,7 @@ impl<'a> Run<'a> {
         })
     }
 
-    /// The idle accelerator with the fewest cycles, the first of equals.
+    /// The idle accelerator with the fewest cycles for `model`; the first of equals.
     fn fastest_idle(&self, model: ModelId) -> Option<AccelId> {
         (0..self.running.len())
             .filter(|&index| self.running[index].is_none())
@@ -277,7 +280,7 @@ impl<'a> Run<'a> {
             .min_by_key(|&accelerator| self.inputs.cost(model, accelerator).cycles)
     }
 
-    /// To the next tick, or to a completion before it (rule R9).
+    /// Advances time to the next tick, or to a completion before it (rule R9).
     fn advance(&mut self) {
         let tick_ms = self.inputs.tick.times(self.ticks + 1);
         let completions = self.running.iter().flatten().map(|&(_, end_ms)| end_ms);
@@ -296,9 +299,9 @@ impl<'a> Run<'a> {
     }
 }
 
-/// Events that the artifact does not have.
+/// Events of runs without some quirks, which the artifact does not have.
 impl Run<'_> {
-    /// Nominal starts of the next frames that are still to come \[ms\].
+    /// Nominal starts of the next frames after now \[ms\].
     fn frame_starts(&self) -> impl Iterator<Item = f32> {
         let models = self.inputs.models.iter().zip(&self.progress);
         let next = models.filter(|(model, progress)| progress.n_injected < model.n_frames);
@@ -306,7 +309,7 @@ impl Run<'_> {
         starts.filter(|&start_ms| start_ms > self.now_ms)
     }
 
-    /// Deadlines of waiting frames \[ms\].
+    /// Deadlines of waiting frames after now \[ms\].
     fn deadlines(&self) -> impl Iterator<Item = f32> {
         let waiting = self.progress.iter().flat_map(|progress| &progress.waiting);
         let deadlines = waiting.map(|id| self.history.requests[id.index()].deadline_ms);
@@ -315,7 +318,7 @@ impl Run<'_> {
 }
 
 impl Model {
-    /// Whether `frame` is queued, if that is fixed.
+    /// Whether `frame` is triggered, if that is fixed and not drawn.
     fn triggers(&self, frame: u32) -> Option<bool> {
         self.fixed.map(|bits| frame < 64 && bits >> frame & 1 == 1)
     }
@@ -351,16 +354,16 @@ mod tests {
         let story = story(&replay(&[model("a", 60.0, &[20.0])], 1));
         assert_eq!(story[0], "a0 0-16: acc 0 from 0 to 20");
         assert_eq!(story[1], "a1 16-32: acc 0 from 20 to 40");
-        // a2 waits until 40 ms, a3 until 60 ms.
+        // a2 starts at 40 ms and a3 at 60 ms.
         assert_eq!(story[3], "a3 48-64: acc 0 from 60 to 80");
-        // At 80 ms frame 4 has been waiting since 64; its deadline is now.
+        // At 80 ms frame 4 has waited since 64 ms, and its deadline is now.
         assert_eq!(story[4], "a4 64-80: acc 0 from 80 to 100");
         assert_eq!(story[5], "a5 80-96: dropped at 100");
     }
 
     #[test]
     fn the_window_ends_with_the_slowest_model() {
-        // 45 FPS: 31 frames of 22 ms, the last one due and injected at 660 ms.
+        // 45 FPS: 31 frames of 22 ms; the last one is due and injected at 660 ms.
         let story = story(&replay(&[model("a", 45.0, &[1.0])], 1));
         assert_eq!(story.len(), 31);
         assert_eq!(story[30], "a30 660-682: lost running");
@@ -373,7 +376,7 @@ mod tests {
 
     #[test]
     fn the_seed_decides_what_is_triggered() {
-        // Coin of b0, the fourth draw: 0.80 with seed 1, 0.42 with seed 42.
+        // The fourth draw decides b0: 0.80 with seed 1, 0.42 with seed 42.
         let first = |seed| {
             let models = [model("a", 60.0, &[1.0]), model("b", 60.0, &[1.0]).triggered_by(0, 0.5)];
             story(&replay(&models, seed))[1].clone()

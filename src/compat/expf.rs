@@ -1,10 +1,10 @@
-//! The C library's `expf` as glibc has computed it since version 2.27, from additions and
-//! multiplications alone, so that replayed scores have the same digits on every platform.
+//! `expf` of the C library, as glibc has computed it since version 2.27. It uses only additions and
+//! multiplications, so replayed scores have the same digits on every platform.
 //!
-//! Rust's `f32::exp` calls whatever the platform offers, and a correctly rounded exponential is not
-//! the same either: it differs from glibc's for 170,648 arguments. Of all 2^32 arguments two give
-//! another result here than with glibc 2.36 on an x86-64 with fused multiply-add (32.564632 and
-//! -63.09946, by one unit in the last place; they depend on the processor there).
+//! Rust's `f32::exp` calls the function of the platform. A correctly rounded exponential is not the same
+//! either: it differs from that of glibc for 170,648 arguments. Of all 2^32 arguments, two have another
+//! result here than with glibc 2.36 on an x86-64 with fused multiply-add (32.564632 and -63.09946, by one
+//! unit in the last place; there the result depends on the processor).
 
 /// Bits of 2^(i/32), i = 0..31, correctly rounded.
 const POWERS: [u64; 32] = [
@@ -47,7 +47,8 @@ const POLYNOMIAL: [f64; 3] =
     [0.693_147_180_691_620_3, 0.240_228_452_244_572_2, 0.055_503_615_593_415_35];
 /// Largest argument whose exponential is finite in single precision.
 const OVERFLOW: f32 = 88.722_84;
-/// Arguments below have an exponential that rounds to zero: less than half the least subnormal.
+/// Smallest argument whose exponential does not round to zero, i.e. is at least half of the least
+/// subnormal number.
 const UNDERFLOW: f32 = -103.972_084;
 
 /// e^x in single precision.
@@ -93,8 +94,8 @@ mod tests {
 
     #[test]
     fn results_are_glibc_s_where_correct_rounding_gives_its_neighbour() {
-        // Argument and result as printed by expf of glibc 2.36; exactly, the results lie closer to
-        // the number one unit in the last place below.
+        // Argument and result of expf in glibc 2.36. The exact results are closer to the number one unit in
+        // the last place below.
         for (argument, expected) in
             [(0x3bb2_333b, 0x3f80_b2b0), (0x3d64_d875, 0x3f87_5ae0), (0x3e8c_c8c3, 0x3fa8_82c0)]
         {

@@ -1,4 +1,5 @@
-//! A plan as the published artifact sees it: whole periods, single precision, names in byte order.
+//! Conversion of a plan to the types of the artifact: whole periods, single precision, models in byte
+//! order of their names.
 
 use thiserror::Error;
 
@@ -12,14 +13,14 @@ use super::ablation::Ablation;
 
 /// Frames are injected while their nominal start lies within the first 700 ms (rule R3).
 const WINDOW_MS: u32 = 700;
-/// The same without that quirk.
+/// The window without that quirk.
 const SECOND_MS: u32 = 1000;
 
 /// A plan that the published artifact cannot express.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum CompatError {
-    /// A rate that is not a whole number of FPS, or whose period is below 1 ms.
+    /// The rate is not a whole number of FPS, or its period is below 1 ms.
     #[error(
         "{model} runs at {found}; the published artifact (semantics mlsys2023) knows whole rates \
          from 1 to 1000 FPS only"
@@ -30,7 +31,7 @@ pub enum CompatError {
         /// Its rate.
         found: FrameRate,
     },
-    /// A deadline other than the end of the period.
+    /// The model has a deadline other than the end of its period.
     #[error(
         "{model} has a deadline of its own; in the published artifact (semantics mlsys2023) every \
          deadline is the next period"
@@ -39,7 +40,7 @@ pub enum CompatError {
         /// Model.
         model: Box<str>,
     },
-    /// More than one control dependency.
+    /// The model has more than one control dependency.
     #[error(
         "{model} has {found} control dependencies; the published artifact (semantics mlsys2023) \
          knows one probability a model"
@@ -47,10 +48,10 @@ pub enum CompatError {
     Triggers {
         /// Model.
         model: Box<str>,
-        /// How many there are.
+        /// Number of its control dependencies.
         found: usize,
     },
-    /// Two models of one name.
+    /// Two models have the same name.
     #[error(
         "two models are called `{name}`; the published artifact (semantics mlsys2023) tells models \
          apart by name"
@@ -59,7 +60,7 @@ pub enum CompatError {
         /// The name, see [`ActiveModel::artifact_name`].
         name: Box<str>,
     },
-    /// A latency that vanishes in single precision, where the artifact stops on an assertion.
+    /// The latency vanishes in single precision, where the artifact would stop on an assertion (rule R9).
     #[error(
         "{model} takes {cycles} cycles on `{accelerator}`, too few for the single-precision clock of \
          the published artifact (semantics mlsys2023): 62 are always enough"
@@ -74,12 +75,12 @@ pub enum CompatError {
     },
 }
 
-/// Everything that the replay reads.
+/// Inputs of the replay.
 #[derive(Debug, Clone)]
 pub(super) struct Inputs {
     /// Models in file order, indexed by [`ModelId`]: the order of injection and draws (rule R5).
     pub models: Vec<Model>,
-    /// Models in byte order of their names: the order of drops and dispatch (rules R7, R8).
+    /// Models in byte order of their names: the order of drops and dispatch (rules R7 and R8).
     pub by_name: Vec<ModelId>,
     /// Step of the clock: the period of the fastest model.
     pub tick: Period,
@@ -87,31 +88,31 @@ pub(super) struct Inputs {
     pub without: Ablation,
     /// Number of accelerators.
     pub n_accelerators: usize,
-    /// Row-major `[model][accelerator]`.
+    /// Costs, row-major `[model][accelerator]`.
     costs: Vec<Cost>,
 }
 
-/// One model.
+/// A model as the replay sees it.
 #[derive(Debug, Clone)]
 pub(super) struct Model {
-    /// Time from frame to frame.
+    /// Span from one frame to the next.
     pub period: Period,
-    /// Frames in the window.
+    /// Number of frames in the window.
     pub n_frames: u32,
-    /// Chance that a frame is queued.
+    /// Probability that a frame is triggered.
     pub probability: f32,
-    /// Which frames are queued in place of chance, by bit; frames from 64 on are not.
+    /// Frames that are triggered, as bits in place of draws; frames from 64 on are not. `None` draws.
     pub fixed: Option<u64>,
-    /// Models that must have completed as often.
+    /// Upstream models.
     pub dependencies: Vec<ModelId>,
 }
 
-/// Time from one frame or tick to the next (rule R3).
+/// Span from one frame or tick to the next (rule R3).
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Period {
     /// 1000 divided by the rate, rounded down \[ms\].
     Whole(u32),
-    /// The same not rounded: the rate [FPS].
+    /// 1000 divided by this rate [FPS], not rounded.
     Exact(u32),
 }
 
@@ -120,7 +121,7 @@ impl Period {
         if without.integer_period { Self::Exact(fps) } else { Self::Whole(1000 / fps) }
     }
 
-    /// So many of them \[ms\].
+    /// `count` periods \[ms\].
     pub(super) fn times(self, count: u32) -> f32 {
         match self {
             Self::Whole(ms) => (ms * count) as f32,
@@ -128,24 +129,23 @@ impl Period {
         }
     }
 
-    /// How many fit into `window_ms`.
+    /// Number of periods that fit into `window_ms`.
     fn within(self, window_ms: u32) -> u32 {
         match self {
-            // The artifact divides in single precision and rounds down, which is the same: a
-            // quotient that is not whole lies further from the next whole number than rounding
-            // reaches.
+            // The artifact divides in single precision and rounds down. The result is the same, because a
+            // quotient that is not whole differs from the next whole number by more than the rounding.
             Self::Whole(ms) => window_ms / ms,
             Self::Exact(fps) => window_ms * fps / 1000,
         }
     }
 }
 
-/// One model on one accelerator (rule R1).
+/// Cost of a model on an accelerator (rule R1).
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Cost {
-    /// Sum over the layers \[cycle\]; decides where the model runs.
+    /// Cycles, summed over the layers; they decide the placement.
     pub cycles: u64,
-    /// The same at 1 GHz \[ms\].
+    /// Latency at 1 GHz \[ms\].
     pub latency_ms: f32,
     /// Energy \[mJ\].
     pub energy_mj: f32,
@@ -186,7 +186,7 @@ impl Inputs {
         &self.costs[model.index() * self.n_accelerators + accelerator.index()]
     }
 
-    /// Energy of one run of `model` on `accelerator`.
+    /// Energy of one inference of `model` on `accelerator`.
     pub(super) fn energy(&self, model: ModelId, accelerator: AccelId) -> Millijoules {
         Millijoules::new(self.cost(model, accelerator).energy_mj.into())
     }
@@ -226,7 +226,8 @@ fn has_trigger(active: &ActiveModel) -> bool {
     active.dependencies.iter().any(|it| matches!(it.kind, DependencyKind::Control { .. }))
 }
 
-/// The one probability of a model: that of its control dependency, or `trigger` in its place.
+/// Probability of a model: that of its control dependency, or `trigger` in its place; 1 without a control
+/// dependency.
 fn probability(active: &ActiveModel, trigger: Option<f64>) -> Result<f32, CompatError> {
     let mut triggers = active.dependencies.iter().filter_map(|d| match d.kind {
         DependencyKind::Control { probability } => Some(trigger.unwrap_or(probability) as f32),
@@ -272,7 +273,7 @@ fn lower_costs(plan: &Plan, table: &CostTable, end_ms: f32) -> Result<Vec<Cost>,
 }
 
 impl Cost {
-    /// Rounds as the artifact does: cycles to single precision before the division, energy after it.
+    /// Rounds in the order of the artifact: cycles to single precision before the division, energy after it.
     fn new(cycles: Cycles, energy_nj: f64) -> Self {
         Self {
             cycles: cycles.get(),
@@ -319,7 +320,7 @@ mod tests {
 
     #[test]
     fn costs_round_to_single_precision() {
-        // 2^24 + 1 cycles lie between two singles; the even one is 2^24.
+        // 2^24 + 1 lies between two single-precision numbers; the even one is 2^24.
         let run = plan(&[model("a", 60.0, &[16.777_217]).energy_mj(0.1)]);
         let inputs = inputs(&run).unwrap();
         let cost = inputs.cost(ModelId::new(0), AccelId::new(0));
@@ -377,11 +378,11 @@ mod tests {
 
     #[test]
     fn latencies_that_vanish_in_single_precision_are_refused() {
-        // With a tick of 16 ms the last time is below 716 ms, where singles lie 61 ns apart, and
-        // half of that rounds to the even one.
+        // With a tick of 16 ms the last event is before 716 ms, where single precision has steps of 61 ns;
+        // half a step rounds to the even neighbour.
         check(&plan(&[model("a", 60.0, &[0.000_03])]), "a takes 30 cycles on `acc0`");
         assert!(inputs(&plan(&[model("a", 60.0, &[0.000_031])])).is_ok());
-        // At 3 FPS times reach 1033 ms, where singles lie 122 ns apart.
+        // At 3 FPS times reach 1033 ms, where single precision has steps of 122 ns.
         check(&plan(&[model("a", 3.0, &[0.000_061])]), "a takes 61 cycles on `acc0`");
         assert!(inputs(&plan(&[model("a", 3.0, &[0.000_062])])).is_ok());
     }

@@ -1,12 +1,12 @@
-//! The runtime of the published artifact, replicated: semantics `mlsys2023`.
+//! Replay of the runtime of the published artifact: semantics `mlsys2023`.
 //!
-//! Its departures from the paper are matters of control flow, so they are a small second engine
-//! here instead of switches in [`crate::engine`]; [`quirks`] lists them. The rules R1 to R14 that
-//! the comments cite are: costs and inputs (R1, R2), periods and window (R3), random numbers (R4),
-//! the loop of injection, retirement, drop, dispatch and advance (R5 to R9), its end (R10), the
-//! schedule file (R11), scores (R12), the summary file (R13), and the means of the figures (R14).
+//! The artifact departs from the paper in its control flow. It is therefore replayed by a small second
+//! engine, and [`crate::engine`] has no switches for it; [`quirks`] lists the departures. The rules R1 to
+//! R14 are stated in docs/artifact-runtime.md: costs and inputs (R1, R2), periods and window (R3), random
+//! numbers (R4), the loop of injection, retirement, drop, dispatch and advance (R5 to R9), its end (R10),
+//! the schedule file (R11), scores (R12), the summary file (R13), and the means of the figures (R14).
 //!
-//! Knows no files and no cost model; costs come from the plan.
+//! The module knows no files and no cost model; the caller passes the costs.
 
 mod ablation;
 mod engine;
@@ -35,12 +35,12 @@ use score::Tallies;
 pub use ablation::{Ablation, LeaveOut};
 pub use lower::CompatError;
 
-/// Replays `plan` as the artifact would have run it with `srand(seed)`; the artifact itself takes
-/// the time of day for a seed.
+/// Replays `plan` as the artifact would have run it with `srand(seed)`. The artifact itself takes the time
+/// of day as its seed.
 ///
-/// Scenario and the load's trigger probability are taken from the plan. The rest of its load, its
-/// rules, policy and score parameters are not: the artifact has its own. Quirks in `without` are left
-/// out.
+/// The scenario, the system and the trigger probability come from the plan. The rest of its load, its
+/// engine settings, scheduler and score parameters are ignored, because the artifact has its own. Quirks
+/// in `without` are left out.
 ///
 /// # Errors
 ///
@@ -71,44 +71,44 @@ pub struct Replay {
 }
 
 impl Replay {
-    /// What happened to every frame of the window, in order of injection; times rounded from single
-    /// precision milliseconds to nanoseconds.
+    /// Trace with a record of every frame of the window, in order of injection. Times are rounded from
+    /// single-precision milliseconds to nanoseconds.
     ///
-    /// Deviation: up to 0.01 ms of overlap on one accelerator can occur, see `early-retire` in
+    /// Deviation: two records can overlap on one accelerator by up to 0.01 ms, see `early-retire` in
     /// [`quirks::ALL`].
     pub fn trace(&self) -> Trace {
         let records = self.history.requests.iter();
         Trace::new(records.map(|request| self.record(request)).collect())
     }
 
-    /// Unit scores of every request of [`Replay::trace`]; `None` where it was not executed. Energy
-    /// scores fall below 0 beyond 1500 mJ.
+    /// Unit scores of every request of [`Replay::trace`]; `None` for requests that were not executed. Energy
+    /// scores are negative above 1500 mJ.
     pub fn inferences(&self) -> Vec<Option<InferenceScore>> {
         let requests = self.history.requests.iter();
         requests.map(|request| score::inference(&self.inputs, request)).collect()
     }
 
-    /// Scores with the artifact's denominators, as its figures show them (rules R12 to R14):
-    /// realtime, energy and qoe are plain means over the models of the scenario; score is the
-    /// artifact's overall score over 100.
+    /// Scores with the denominators of the artifact, as its figures show them (rules R12 to R14): realtime,
+    /// energy and qoe are plain means over the models of the scenario; score is the overall score of the
+    /// artifact over 100.
     pub fn scorecard(&self) -> Scorecard {
         self.tallies.scorecard(&self.inputs, &self.history)
     }
 
-    /// Writes the artifact's schedule file (rule R11).
+    /// Writes the schedule file of the artifact (rule R11).
     ///
     /// # Errors
     ///
-    /// What `out` reports.
+    /// The error of `out`.
     pub fn write_schedule(&self, out: &mut dyn Write) -> io::Result<()> {
         write::schedule(&self.scenario, &self.inputs, &self.history, out)
     }
 
-    /// Writes the artifact's summary file (rule R13).
+    /// Writes the summary file of the artifact (rule R13).
     ///
     /// # Errors
     ///
-    /// What `out` reports.
+    /// The error of `out`.
     pub fn write_summary(&self, out: &mut dyn Write) -> io::Result<()> {
         write::summary(&self.scenario, &self.inputs, &self.tallies, out)
     }
@@ -154,7 +154,7 @@ fn instant(ms: f32) -> SimTime {
     SimTime::from_ns((f64::from(ms) * 1e6).round() as u64)
 }
 
-/// Plans with given latencies, and what became of them in words.
+/// Plans with given latencies for tests, and the outcomes of their requests in words.
 #[cfg(test)]
 mod fixture {
     use super::*;
@@ -169,7 +169,7 @@ mod fixture {
 
     use crate::units::{Bytes, Cycles, FrameRate, SimSpan};
 
-    /// A model with its latency on every accelerator \[ms\].
+    /// A model with its latency on each accelerator \[ms\].
     pub(super) struct TestModel {
         name: &'static str,
         fps: f64,
@@ -257,7 +257,7 @@ mod fixture {
         run(&plan, &costs, Ablation::default(), seed).unwrap()
     }
 
-    /// Accelerator, start and end, if it was executed.
+    /// Accelerator, start and end of an executed request.
     pub(super) fn execution(record: &Record) -> Option<(usize, SimTime, SimTime)> {
         match record.outcome {
             Outcome::Executed { accelerator, start, end, .. } => {
@@ -267,7 +267,7 @@ mod fixture {
         }
     }
 
-    /// A line for every request: name and frame, injection and deadline, what became of it; in ms.
+    /// One line for each request: name and frame, injection and deadline, outcome; times in ms.
     pub(super) fn story(replay: &Replay) -> Vec<String> {
         let trace = replay.trace();
         let line = |record: &Record| {

@@ -1,18 +1,18 @@
-//! What the published artifact does otherwise than the paper says, or than one would expect, and
-//! the replay therefore does too.
+//! Departures of the published artifact from the paper, or from what one would expect. The replay makes
+//! them too.
 
-/// One departure.
+/// A departure of the artifact.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Quirk {
     /// Short name.
     pub name: &'static str,
-    /// The rule that has it: R1 to R14 of the replay, or a section of the artifact's cost model.
+    /// Rule that contains it: R1 to R14, or a section of the chapter on the cost model `maestro`.
     pub rule: &'static str,
-    /// What it departs from in the paper; empty where the paper is silent.
+    /// Clause of the paper that it departs from; empty if the paper says nothing.
     pub clause: &'static str,
-    /// What happens.
+    /// Effect on a run, for lists.
     pub effect: &'static str,
-    /// The test in this module that pins it.
+    /// Name of the test in this module that holds it.
     pub test: &'static str,
 }
 
@@ -22,7 +22,7 @@ pub const ALL: &[Quirk] = &[
         name: "fixed-clock",
         rule: "R1",
         clause: "section 4.1",
-        effect: "cycles become time at 1 GHz, whatever the accelerator's clock",
+        effect: "cycles become time at 1 GHz, whatever the clock of the accelerator is",
         test: "latency_ignores_the_clock",
     },
     Quirk {
@@ -36,7 +36,7 @@ pub const ALL: &[Quirk] = &[
         name: "no-sensors",
         rule: "R2",
         clause: "Table 3, Definition 7",
-        effect: "every model has frames of its own; sensor rates and latencies do not exist, and \
+        effect: "every model has its own frames; sensor rates and latencies do not exist, and \
                  multi-modal models wait for nothing",
         test: "frames_ignore_the_sensors",
     },
@@ -150,7 +150,7 @@ pub const ALL: &[Quirk] = &[
         name: "logged-frames",
         rule: "R12",
         clause: "Definitions 13 and 15",
-        effect: "NumFrm is the number of executed and dropped frames, not of those that were due",
+        effect: "NumFrm is the number of executed and dropped frames, not of the released ones",
         test: "lost_frames_are_missing_from_the_frame_count",
     },
     Quirk {
@@ -228,8 +228,8 @@ mod tests {
 
     #[test]
     fn times_step_by_61_ns_beyond_512_ms() {
-        // 1000010 cycles are 1.00001 ms. Frame 41 starts at 656 ms, where 657.00001 is nearest to
-        // 657; frame 0 ends where single precision steps by 0.1 ns.
+        // 1000010 cycles are 1.00001 ms. Frame 41 starts at 656 ms and ends at 657.00001 ms, which rounds
+        // to 657. Frame 0 ends where single precision has steps of 0.1 ns.
         let records = records(&replay(&[model("a", 60.0, &[1.000_01])], 1));
         assert_eq!(execution(&records[0]).unwrap().2, SimTime::from_ns(1_000_010));
         assert_eq!(execution(&records[41]).unwrap().2, us(657_000));
@@ -275,7 +275,8 @@ mod tests {
 
     #[test]
     fn triggers_depend_on_the_hardware() {
-        // Jobs of 16 ms end at ticks, jobs of 5 ms make events of their own, each with two draws.
+        // Jobs of 16 ms end at ticks. Jobs of 5 ms end between them and cause more events, with two draws
+        // each.
         let run = |ms| {
             let models = [model("a", 60.0, &[ms]), model("b", 60.0, &[16.0]).triggered_by(0, 0.5)];
             triggered(&replay(&models, 1))
@@ -286,8 +287,8 @@ mod tests {
 
     #[test]
     fn jitter_moves_draws_but_no_frames() {
-        // Draws of seed 1 are 0.84, 0.39, 0.78, 0.80: jitter and coin of a, then of b. Without the
-        // jitter the coin of b would be 0.39 and trigger it.
+        // The draws of seed 1 are 0.84, 0.39, 0.78, 0.80: jitter and trigger of a, then of b. Without the
+        // jitter, the trigger of b would draw 0.39 and succeed.
         let models = [model("a", 60.0, &[1.0]), model("b", 60.0, &[1.0]).triggered_by(0, 0.5)];
         let replay = replay(&models, 1);
         assert!(!triggered(&replay)[0]);
@@ -313,7 +314,7 @@ mod tests {
 
     #[test]
     fn the_next_job_starts_up_to_a_hundredth_early() {
-        // 1/128 ms is less, 1/64 ms more than 0.01 ms.
+        // 1/128 ms is less than 0.01 ms, and 1/64 ms is more.
         let run = |ms| story(&replay(&[model("a", 60.0, &[ms])], 1));
         assert_eq!(run(16.007_812_5)[1], "a1 16-32: acc 0 from 16 to 32.007813");
         assert_eq!(run(16.015_625)[1], "a1 16-32: acc 0 from 16.015625 to 32.03125");
@@ -321,12 +322,12 @@ mod tests {
 
     #[test]
     fn a_frame_may_start_at_its_deadline() {
-        // The only accelerator is taken by a0 until 16 ms, the deadline of b0; a1 is due at 33 ms.
+        // a0 occupies the only accelerator until 16 ms, the deadline of b0. a1 is due at 33 ms.
         let story = story(&replay(&[model("a", 30.0, &[16.0]), model("b", 60.0, &[1.0])], 1));
         assert_eq!(story[1], "b0 0-16: acc 0 from 16 to 17");
     }
 
-    /// a holds the only accelerator until 40 ms; u0 and u1 are dropped meanwhile.
+    /// Outcomes of a run in which a occupies the only accelerator until 40 ms, while u0 and u1 are dropped.
     fn upstream_drops(downstream_fps: f64) -> Vec<String> {
         let models = [
             model("a", 3.0, &[40.0]),
@@ -340,7 +341,7 @@ mod tests {
     fn frames_outlive_the_upstream_frame_that_was_dropped() {
         let story = upstream_drops(30.0);
         assert!(story.contains(&"u0 0-16: dropped at 32".into()), "{story:?}");
-        // v0 can never run, and waits until its own deadline has passed.
+        // v0 can never run. It waits until its own deadline has passed.
         assert!(story.contains(&"v0 0-33: dropped at 40".into()), "{story:?}");
     }
 
@@ -348,7 +349,7 @@ mod tests {
     fn after_a_drop_the_downstream_model_starves() {
         let story = upstream_drops(60.0);
         assert!(story.contains(&"u2 32-48: acc 0 from 40 to 41".into()), "{story:?}");
-        // Frame f of v needs f + 1 completions, but f of u is only the (f - 1)-th that completes.
+        // Frame f of v needs f + 1 completions, but frame f of u is only the (f - 1)-th one.
         let of_v = || story.iter().filter(|line| line.starts_with('v'));
         assert!(of_v().all(|line| !line.contains("acc")), "{story:?}");
         assert!(of_v().filter(|line| line.contains("dropped")).count() > 30);
@@ -382,9 +383,9 @@ mod tests {
         assert_eq!(end, expected);
     }
 
-    /// Frames of a end exactly at their deadlines, 16 ms after they start, so that each scores
-    /// 1 / (1 + e^0) = 1/2; with 750 of 1500 mJ the energy score is 1/2 as well. They leave no time
-    /// for b, and c is never triggered.
+    /// A run with scores that can be computed by hand. Frames of a end exactly at their deadlines, 16 ms
+    /// after they start, so the real-time score is 1 / (1 + e^0) = 1/2. With 750 of 1500 mJ, the energy score
+    /// is 1/2 as well. No time is left for b, and c is never triggered.
     fn hand_computed() -> Replay {
         let models = [
             model("a", 60.0, &[16.0]).energy_mj(750.0),
@@ -399,7 +400,7 @@ mod tests {
         let replay = hand_computed();
         let mut summary = Vec::new();
         replay.write_summary(&mut summary).unwrap();
-        // 100 x (1/4 + 0) / 2 over the two models that are listed.
+        // 100 x (1/4 + 0) / 2, over the two listed models.
         let expected = "Model Name,Real-time Score,Energy Score,User-Experience Score\n\
                         a,0.500000,0.500000,1.000000\nb,0.000000,0.000000,0.000000\n\
                         Overall Score,12.500000\n";
@@ -417,7 +418,7 @@ mod tests {
     fn lost_frames_are_missing_from_the_frame_count() {
         let card = hand_computed().scorecard();
         let [a, b, c] = &card.models[..] else { panic!() };
-        // a42 still runs at the end. b41 and b42 still wait, the others are dropped.
+        // At the end a42 runs, and b41 and b42 wait. All other frames of b are dropped.
         assert_eq!((a.counts.requests, a.counts.executed, a.qoe), (43, 42, 1.0));
         assert_eq!((b.counts.requests, b.counts.dropped), (43, 41));
         assert_eq!((c.counts.requests, c.counts.not_triggered), (0, 43));

@@ -1,12 +1,13 @@
-//! The C library's `rand()` as glibc has it: an additive-feedback generator (rule R4).
+//! `rand()` of the C library as in glibc: an additive-feedback generator (rule R4).
 //!
-//! Written out because the artifact's runs depend on it and a platform's own `rand()` may differ.
+//! It is written out because the runs of the artifact depend on it, and `rand()` of a platform may
+//! differ.
 
 /// Modulus of the multiplicative generator that fills the state, 2^31 - 1.
 const MODULUS: i64 = 0x7fff_ffff;
-/// Words of state; each new word is the sum of the words 31 and 3 before it.
+/// Words of state. Each new word is the sum of the words 31 and 3 places before it.
 const WORDS: usize = 31;
-/// Sums that `srand` discards: the first output is word 344, and words 0 to 33 are set up.
+/// Sums that `srand` discards: words 0 to 33 are set up, and the first output is word 344.
 const DISCARDED: usize = 344 - 34;
 
 /// State after `srand(seed)`.
@@ -34,8 +35,8 @@ impl Rand {
         rand
     }
 
-    /// A draw from [0, 1]: `rand()` over its maximum, both rounded to single precision first. The
-    /// maximum rounds to 2^31, and 1 is possible.
+    /// A draw from [0, 1]: `rand()` over its maximum, both rounded to single precision before the division.
+    /// The maximum rounds to 2^31. A draw of 1 is possible.
     pub(super) fn unit(&mut self) -> f32 {
         self.next_int() as f32 / MODULUS as f32
     }
@@ -65,7 +66,7 @@ mod tests {
 
     #[test]
     fn draws_are_those_of_the_c_library() {
-        // Printed by rand() of glibc 2.36 after srand(seed); 1804289383 is widely known.
+        // Output of rand() of glibc 2.36 after srand(seed); 1804289383 is widely known.
         check(1, [1_804_289_383, 846_930_886, 1_681_692_777, 1_714_636_915]);
         check(42, [71_876_166, 708_592_740, 1_483_128_881, 907_283_241]);
         check(1_795_259_785, [875_339_450, 1_692_285_893, 129_473_919, 1_566_199_952]);
@@ -78,7 +79,7 @@ mod tests {
 
     #[test]
     fn seeds_beyond_the_signed_range_are_negative() {
-        // As above, from glibc 2.36.
+        // Output of glibc 2.36 again.
         check(1 << 31, [1_336_741_213, 1_210_407_648, 1_447_044_896, 337_392_383]);
         check(u32::MAX, [254_925_627, 1_205_188_300, 366_127_624, 1_401_405_153]);
         check(2_147_483_649, [1_081_815_585, 5_219_348, 1_080_917_272, 1_083_470_877]);

@@ -1,4 +1,4 @@
-//! The artifact's scores, with its denominators and its precision (rules R12 to R14).
+//! Scores of the artifact, with its denominators and its precision (rules R12 to R14).
 
 use crate::ids::ModelId;
 use crate::score::{Counts, InferenceScore, Score, Scorecard};
@@ -14,21 +14,21 @@ const ENERGY_MAX_MJ: f64 = 1500.0;
 
 /// Real-time score of one execution (Definition 10), in [0, 1].
 ///
-/// Deviation: the exponent is completion less deadline, not latency less slack. They are equal if
-/// the latency counts from the request time.
+/// Deviation: the exponent is completion less deadline, not latency less slack. Both are equal if the
+/// latency counts from the arrival.
 fn realtime(execution: &Execution, deadline_ms: f32) -> f32 {
     let delay_ms = execution.completion_ms - deadline_ms;
     1.0 / (1.0 + expf(K_PER_MS * delay_ms))
 }
 
-/// Energy score of one execution (Definition 11); below 0 above En_max.
+/// Energy score of one execution (Definition 11); negative above En_max.
 ///
 /// Deviation: not clamped, although the paper constrains unit scores to [0, 1].
 fn energy(energy_mj: f32) -> f32 {
     ((ENERGY_MAX_MJ - f64::from(energy_mj)) / ENERGY_MAX_MJ) as f32
 }
 
-/// Unit scores of one execution. The artifact has no accuracy score; its models meet their goals.
+/// Unit scores of one execution. The artifact has no accuracy score, so its models meet their goals.
 pub(super) fn inference(inputs: &Inputs, request: &Request) -> Option<InferenceScore> {
     let (realtime, energy) = unit_scores(inputs, request)?;
     Some(InferenceScore {
@@ -77,24 +77,24 @@ impl Tally {
         self.n_executed + self.n_dropped
     }
 
-    /// Whether anything of the model was logged; a model without is in no list of the artifact.
+    /// Whether the log has a request of the model. A model without one is in no list of the artifact.
     pub(super) fn is_listed(&self) -> bool {
         self.n_entries() > 0
     }
 
-    /// Mean real-time score over executed requests, 0 without.
+    /// Mean real-time score over executed requests; 0 if there are none.
     pub(super) fn mean_realtime(&self) -> f64 {
         mean(self.realtime, self.n_executed)
     }
 
-    /// Mean energy score over executed requests, 0 without.
+    /// Mean energy score over executed requests; 0 if there are none.
     pub(super) fn mean_energy(&self) -> f64 {
         mean(self.energy, self.n_executed)
     }
 
-    /// Quality of experience (Definition 13), 0 without entries.
+    /// Quality of experience (Definition 13); 0 without logged requests.
     ///
-    /// Deviation: NumFrm is the number of logged requests. Those lost at the end are missing from it.
+    /// Deviation: NumFrm is the number of logged requests, without those that are lost at the end.
     pub(super) fn qoe(&self) -> f32 {
         if !self.is_listed() {
             return 0.0;
@@ -102,8 +102,8 @@ impl Tally {
         1.0 - self.n_dropped as f32 / self.n_entries() as f32
     }
 
-    /// The model's part of Definition 15 as printed, or else its mean over executed requests times
-    /// its QoE; 0 without entries.
+    /// Contribution of the model to Definition 15: as printed, or with `executed_mean` the mean over executed
+    /// requests times QoE. 0 without logged requests.
     fn score(&self, executed_mean: bool) -> f32 {
         let n = if executed_mean { self.n_executed } else { self.n_entries() };
         if n == 0 {
@@ -112,7 +112,7 @@ impl Tally {
         self.inference / n as f32 * self.qoe()
     }
 
-    /// The model's scores, its counts still empty.
+    /// Scores of the model, with empty counts.
     fn model_score(&self) -> Score {
         let qoe = f64::from(self.qoe());
         Score {
@@ -131,17 +131,17 @@ fn mean(sum: f64, n: u32) -> f64 {
     if n == 0 { 0.0 } else { sum / f64::from(n) }
 }
 
-/// Everything that the summary and the scorecard are made of.
+/// Sums that the summary and the scorecard are computed from.
 #[derive(Debug, Clone)]
 pub(super) struct Tallies {
-    /// Indexed by [`ModelId`].
+    /// Sums of every model, indexed by [`ModelId`].
     pub models: Vec<Tally>,
-    /// Overall score over the listed models, in percent (rule R12); 0 if none is listed.
+    /// Overall score over the listed models, times 100 (rule R12); 0 if no model is listed.
     pub overall: f32,
 }
 
 impl Tallies {
-    /// Sums the log of a run.
+    /// Sums over the log of a run.
     pub(super) fn of(inputs: &Inputs, history: &History) -> Self {
         let mut models = vec![Tally::default(); inputs.models.len()];
         let mut listed: Vec<ModelId> = Vec::with_capacity(models.len());
@@ -163,11 +163,11 @@ impl Tallies {
         Self { models, overall }
     }
 
-    /// Scores as the artifact's figures show them (rule R14): plain means over all models of the
-    /// scenario, where a model without entries counts 0.
+    /// Scores as the figures of the artifact show them (rule R14): plain means over all models of the
+    /// scenario, where a model without logged requests counts 0.
     ///
-    /// Deviation: [`Score::score`] leaves the lost requests out of NumFrm, and
-    /// [`Counts::released`] has them in.
+    /// Deviation: [`Score::score`] excludes the lost requests from NumFrm, and [`Counts::released`] includes
+    /// them.
     pub(super) fn scorecard(&self, inputs: &Inputs, history: &History) -> Scorecard {
         let mut models: Vec<_> = self.models.iter().map(Tally::model_score).collect();
         for request in &history.requests {

@@ -1,4 +1,4 @@
-//! The artifact's two CSV files, byte for byte (rules R11 and R13).
+//! The two CSV files of the artifact, byte for byte (rules R11 and R13).
 
 use std::io::{self, Write};
 
@@ -14,7 +14,8 @@ const SCHEDULE_HEADER: &str = "AcceleratorID,Model Name,Frame ID,Injection Time 
     Energy (mJ)";
 const SUMMARY_HEADER: &str = "Model Name,Real-time Score,Energy Score,User-Experience Score";
 
-/// Executed requests by accelerator, then in order of the log. Dropped ones are not in the file.
+/// Writes executed requests by accelerator, and for each accelerator in order of the log. Dropped
+/// requests are not in the file.
 pub(super) fn schedule(
     scenario: &Scenario,
     inputs: &Inputs,
@@ -46,7 +47,7 @@ pub(super) fn schedule(
     Ok(())
 }
 
-/// Scores of the listed models in order of name, then the overall score.
+/// Writes the scores of the listed models in order of name, then the overall score.
 pub(super) fn summary(
     scenario: &Scenario,
     inputs: &Inputs,
@@ -80,8 +81,7 @@ mod tests {
             [model("a", 3.0, &[400.0, 400.0]), model("b", 3.0, &[1.5, 2.5]).energy_mj(0.25)];
         let mut schedule = Vec::new();
         replay(&models, 1).write_schedule(&mut schedule).unwrap();
-        // b0 and b1 run on the second accelerator, for the first is taken by a0, which ends too late
-        // to be logged.
+        // a0 occupies the first accelerator and ends too late to be logged, so b0 and b1 run on the second.
         let expected = "AcceleratorID,Model Name,Frame ID,Injection Time (ms),Dispatch Time (ms),\
                         Deadline Time (ms),Completion Time (ms),Violated Deadline Amount (ms),\
                         Energy (mJ)\n\

@@ -1,9 +1,9 @@
-//! What a network takes for several inputs at once.
+//! Costs of batches: several inputs of a network that run as one request.
 //!
-//! A batch is the network with more images, rows and pairs of activations
-//! ([`Network::batched`]), as the cost model sees it: weights that a layer has on chip serve the whole
-//! batch, and what does not fit any more goes off chip. That can make a large batch slower than
-//! smaller ones in turn, so that the fastest way to split it is taken.
+//! To a cost model, a batch is the network with more images, rows and pairs of activations
+//! ([`Network::batched`]). Weights that a layer holds on chip serve the whole batch, and tensors that no
+//! longer fit go to DRAM. A large batch can therefore be slower than several smaller ones in turn; the
+//! fastest split is taken.
 
 use std::sync::Arc;
 
@@ -18,23 +18,25 @@ use super::{CostModel, Infeasible, NetworkCost};
 /// Cost of one batch.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct BatchCost {
-    /// Time until all of its inputs are done.
+    /// Time until all inputs are done.
     pub latency: SimSpan,
-    /// Energy of all of its inputs.
+    /// Energy of all inputs.
     pub energy: Millijoules,
-    /// Inputs that are computed at once in its first part; the rest is split as a batch of its size.
+    /// Inputs of the first part, which are computed together. The rest is split like a batch of its own
+    /// size.
     pub at_once: u32,
 }
 
-/// Costs of the batches of a network on an accelerator, of all sizes up to a largest one.
+/// Costs of the batches of a network on an accelerator, for all sizes up to a largest one.
 ///
-/// Latencies never exceed those of the same inputs one by one, nor of any two batches that make one
-/// up.
+/// A batch never takes longer than its inputs one by one, nor than any two batches that it can be split
+/// into.
 #[derive(Debug, Clone, PartialEq)]
 pub struct BatchCosts {
-    /// `[batch - 1]`.
+    /// Cost of every size, at `[batch - 1]`.
     costs: Vec<BatchCost>,
-    /// Likewise, layer by layer; `None` if the batch is split, or layers are not kept.
+    /// Cost of every size layer by layer, at `[batch - 1]`; `None` if the batch is split or layers are not
+    /// kept.
     networks: Vec<Option<Arc<NetworkCost>>>,
 }
 
@@ -42,12 +44,12 @@ impl BatchCosts {
     /// Largest batch.
     pub const MAX_BATCH: u32 = 4096;
 
-    /// Evaluates the batches of 1 to `max_batch` inputs, in parallel. Sizes that are too large for the
+    /// Evaluates the batches of 1 to `max_batch` inputs in parallel. Sizes that are too large for the
     /// model are split.
     ///
     /// # Errors
     ///
-    /// If not even one input is feasible.
+    /// [`Infeasible`] if even a single input cannot run.
     ///
     /// # Panics
     ///
@@ -61,15 +63,15 @@ impl BatchCosts {
         Self::evaluate(model, network, accelerator, max_batch, false)
     }
 
-    /// Likewise, with the costs of every layer kept.
+    /// Evaluates the same batches and keeps the costs of every layer.
     ///
     /// # Errors
     ///
-    /// As [`BatchCosts::new`].
+    /// The same as [`BatchCosts::new`].
     ///
     /// # Panics
     ///
-    /// As [`BatchCosts::new`].
+    /// The same as [`BatchCosts::new`].
     pub fn layered(
         model: &dyn CostModel,
         network: &Network,
@@ -105,7 +107,7 @@ impl BatchCosts {
         Ok(Self { costs, networks })
     }
 
-    /// Largest batch.
+    /// Largest evaluated batch.
     pub fn max_batch(&self) -> u32 {
         self.costs.len() as u32
     }
@@ -119,7 +121,7 @@ impl BatchCosts {
         self.costs[batch as usize - 1]
     }
 
-    /// Inputs of the parts, computed one after the other, that `batch` inputs are split into.
+    /// Sizes of the parts that `batch` inputs are split into. The parts run one after another.
     ///
     /// # Panics
     ///
@@ -133,23 +135,23 @@ impl BatchCosts {
         })
     }
 
-    /// Cost of `batch` inputs layer by layer; `None` if they are split, or layers are not kept.
+    /// Cost of `batch` inputs layer by layer; `None` if they are split or layers are not kept.
     ///
     /// # Panics
     ///
-    /// As [`BatchCosts::of`].
+    /// The same as [`BatchCosts::of`].
     pub fn whole(&self, batch: u32) -> Option<&Arc<NetworkCost>> {
         self.networks[batch as usize - 1].as_ref()
     }
 }
 
-/// The fastest splits of batches of 1, 2, ... inputs that take so much as a whole, of which that of one
-/// input is known. Of equally fast ones the one with the least energy is taken, then that of the larger
-/// first part.
+/// Fastest splits of batches of 1, 2, ... inputs, given the costs of each size as a whole; that of one
+/// input is known. Of equally fast splits the one with the least energy is taken, and then the one with
+/// the larger first part.
 fn split(wholes: &[Option<BatchCost>]) -> Vec<BatchCost> {
     let mut costs: Vec<BatchCost> = Vec::with_capacity(wholes.len());
     for (index, whole) in wholes.iter().enumerate() {
-        let splits = (0..index).map(|first| costs[first].and(&costs[index - first - 1]));
+        let splits = (0..index).map(|first| costs[first].then(&costs[index - first - 1]));
         let fastest = splits
             .chain(*whole)
             .reduce(|best, cost| if cost.key() <= best.key() { cost } else { best });
@@ -163,8 +165,8 @@ impl BatchCost {
         Self { latency: cost.latency, energy: cost.energy(), at_once: batch }
     }
 
-    /// This batch, and another one after it.
-    fn and(&self, next: &Self) -> Self {
+    /// Cost of this batch followed by `next`.
+    fn then(&self, next: &Self) -> Self {
         Self {
             latency: self.latency + next.latency,
             energy: Millijoules::new(self.energy.get() + next.energy.get()),
@@ -186,8 +188,9 @@ mod tests {
         BatchCost { latency, energy, at_once: batch }
     }
 
-    /// Batches of 1 to 5 take 10, 16, none (too large), 40 and 41 ns at once. 3 is 2 and 1 or 1 and 2,
-    /// 26 ns; 4 is 2 and 2, 32 ns; 5 is 41 ns at once as 42 ns is 2, 2 and 1.
+    /// As a whole, batches of 1, 2, 4 and 5 take 10, 16, 40 and 41 ns, and 3 is too large. A batch of 3 is
+    /// split into 2 and 1 (26 ns), and one of 4 into 2 and 2 (32 ns). A batch of 5 stays whole: 41 ns are
+    /// less than the 42 ns of 2, 2 and 1.
     #[test]
     fn batches_are_split_where_that_is_faster() {
         let [one, two, four, five] =
@@ -207,7 +210,7 @@ mod tests {
         );
     }
 
-    /// Two inputs take 20 ns either way; at once they take less energy.
+    /// Two inputs take 20 ns split or whole; the energy decides.
     #[test]
     fn of_equally_fast_splits_the_frugal_one_is_taken() {
         let of_two = |energy| split(&[Some(whole(1, 10, 3.0)), Some(whole(2, 20, energy))])[1];

@@ -1,31 +1,32 @@
-//! A layer that decides what a whole network costs.
+//! A layer that dominates the cost of its network.
 
 use crate::hardware::Accelerator;
 use crate::model::Network;
 
 use super::{NetworkCost, compulsory_bytes};
 
-/// A layer that takes most of the time of its network, or much of it because its mapping moves its
-/// tensors again and again.
+/// A layer that takes most of the time of its network, or a large part of it while its mapping moves its
+/// tensors many times.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Dominant {
-    /// Place of the layer.
+    /// Index of the layer in the network.
     pub layer: usize,
-    /// Its part of the cycles of the network, in 0 to 1.
+    /// Fraction of the cycles of the network that the layer takes, from 0 to 1.
     pub share: f64,
-    /// What DRAM moves for it, over the bytes of its tensors, each once.
+    /// DRAM traffic of the layer over the bytes of its tensors, each counted once.
     pub passes: f64,
 }
 
 impl Dominant {
-    /// A layer with more of the cycles dominates.
+    /// A layer with a larger fraction of the cycles dominates.
     const SHARE: f64 = 0.5;
-    /// So does one with more passes, if it has the share after it.
+    /// A layer with more passes dominates with a fraction above [`Dominant::SHARE_WITH_PASSES`].
     const PASSES: f64 = 10.0;
+    /// Fraction of the cycles above which a layer with many passes dominates.
     const SHARE_WITH_PASSES: f64 = 0.25;
 
-    /// The layer of `network` that dominates its `cost` on `accelerator`; of several the longest.
-    /// `None` without one, and where layers are not known or there is only one.
+    /// The layer of `network` that dominates its `cost` on `accelerator`; the longest if several do. `None`
+    /// if no layer does, if the layers are not known, or if there is only one.
     pub fn of(network: &Network, cost: &NetworkCost, accelerator: &Accelerator) -> Option<Self> {
         if cost.layers.len() < 2 || cost.layers.len() != network.layers().len() {
             return None;

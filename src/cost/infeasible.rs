@@ -26,12 +26,12 @@ pub enum Infeasible {
     },
     /// The cost model cannot express the dataflow.
     UnsupportedDataflow {
-        /// What the model requires of a dataflow.
+        /// Requirement of the model on a dataflow.
         why: &'static str,
     },
     /// The dataflow does not compute the layer, or computes only a part of it or a part twice.
     Illegal {
-        /// What is wrong.
+        /// Violated rule.
         reason: Box<loop_nest::Illegal>,
     },
     /// The tiles that a PE works on do not fit into its scratchpad.

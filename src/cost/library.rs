@@ -1,4 +1,4 @@
-//! Costs of many networks on many accelerators, each pair evaluated once however many runs share it.
+//! Costs of many networks on many accelerators. Each pair is evaluated once, however many runs share it.
 
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
@@ -13,7 +13,8 @@ use crate::scenario::Scenario;
 use super::matrix::Cell;
 use super::{CostError, CostModel, CostTable, Infeasible};
 
-/// Cost of every pair that some run needs. Accelerators that cost the same are one.
+/// Cost of every pair of network and accelerator that some run needs. Accelerators that cost the same
+/// share one entry.
 pub struct CostLibrary {
     /// Whether accelerators of different names cost differently.
     by_name: bool,
@@ -22,20 +23,21 @@ pub struct CostLibrary {
     accelerators: Vec<Accelerator>,
     /// Accelerators by [`digest`].
     digests: HashMap<u64, Vec<usize>>,
-    /// `[accelerator][network]`; `None`, as beyond the end of a row, where no run needs the pair.
+    /// Cost of every pair, at `[accelerator][network]`. Pairs that no run needs are `None` or beyond the end
+    /// of the row.
     costs: Vec<Vec<Option<PairCost>>>,
-    /// Pairs, and their layers.
+    /// Number of pairs and of their layers.
     n_entries: usize,
 }
 
 type PairCost = Result<Cell, Box<Infeasible>>;
 
-/// Most pairs and layers that are remembered, at about 0.1 kB each.
+/// Largest number of pairs and layers that a library keeps, at about 0.1 kB each.
 const MAX_ENTRIES: usize = 1 << 20;
 
 impl CostLibrary {
-    /// Evaluates, in parallel, every network of every scenario on every accelerator of the system
-    /// that it is paired with.
+    /// Evaluates in parallel every network of each scenario on every accelerator of the system that the
+    /// scenario is paired with.
     pub fn evaluate<'a>(
         model: &dyn CostModel,
         runs: impl IntoIterator<Item = (&'a Scenario, &'a System)>,
@@ -50,8 +52,8 @@ impl CostLibrary {
         Self::new(model, true)
     }
 
-    /// An empty library of `model` that keeps latency and energy of networks, but not of their
-    /// layers, which thousands of accelerators have no room for.
+    /// An empty library of `model` that keeps latency and energy of networks, but not of their layers.
+    /// With thousands of accelerators, layers would not fit into memory.
     pub fn totals(model: &dyn CostModel) -> Self {
         Self::new(model, false)
     }
@@ -68,9 +70,9 @@ impl CostLibrary {
         }
     }
 
-    /// Evaluates likewise what is not known yet. `model` is that of the library. Beyond a million
-    /// pairs and layers the library forgets all others first, so that memory does not grow without
-    /// bound.
+    /// Evaluates the pairs of `runs` that the library does not hold yet. `model` must be the model of the
+    /// library. Beyond a million pairs and layers the library first drops everything that it holds, so
+    /// that its memory is bounded.
     pub fn extend<'a>(
         &mut self,
         model: &dyn CostModel,
@@ -93,15 +95,15 @@ impl CostLibrary {
         }
     }
 
-    /// The table of `scenario` on `system`.
+    /// Cost table of `scenario` on `system`.
     ///
     /// # Errors
     ///
-    /// The first pair that is infeasible.
+    /// [`CostError`] for the first pair that is infeasible.
     ///
     /// # Panics
     ///
-    /// If the pair was not among the runs evaluated last.
+    /// If the pair was not among the runs that were evaluated last.
     pub fn table(&self, scenario: &Scenario, system: &System) -> Result<CostTable, CostError> {
         let columns: Vec<_> =
             system.accelerators().iter().map(|a| self.find_accelerator(a)).collect();
@@ -119,7 +121,7 @@ impl CostLibrary {
         Ok(CostTable::of_cells(cells, columns.len()))
     }
 
-    /// Pairs (accelerator, network) of `runs` that have no cost yet.
+    /// Pairs (accelerator, network) of `runs` that the library does not hold yet.
     fn unknown_pairs<'a>(
         &mut self,
         runs: impl IntoIterator<Item = (&'a Scenario, &'a System)>,
@@ -180,7 +182,7 @@ impl CostLibrary {
     }
 }
 
-/// Equal for accelerators that cost the same; few others share it.
+/// Hash that is equal for accelerators that cost the same, and rarely equal for others.
 fn digest(accelerator: &Accelerator) -> u64 {
     let Accelerator { pes, clock, noc, memory, datapath, .. } = accelerator;
     let mut hasher = DefaultHasher::new();
@@ -188,7 +190,7 @@ fn digest(accelerator: &Accelerator) -> u64 {
     hasher.finish()
 }
 
-/// Whether `a` and `b` cost the same for every network under a model to which names matter if `by_name`.
+/// Whether `a` and `b` cost the same for every network. With `by_name`, names matter to the model.
 pub(super) fn cost_alike(a: &Accelerator, b: &Accelerator, by_name: bool) -> bool {
     a.costs_as(b) && (!by_name || same_names(a, b))
 }

@@ -13,19 +13,19 @@ use super::{LayerCost, NetworkCost};
 /// Latency and energy of every model of a scenario on every accelerator of a system; row-major
 /// `[model][accelerator]`.
 ///
-/// A model whose layers are known on every accelerator can be cut between any two of them. One that
-/// some accelerator knows as a whole only counts as a single layer on all of them.
+/// A model whose layers are known on every accelerator can be preempted between any two of them. A model
+/// that is known only as a whole on some accelerator counts as a single layer on all of them.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CostTable {
     n_accelerators: usize,
     latencies: Vec<SimSpan>,
     energies: Vec<Millijoules>,
-    /// Indexed by [`ModelId`].
+    /// Layers of every model, indexed by [`ModelId`].
     n_layers: Vec<u32>,
     cells: Vec<Cell>,
 }
 
-/// A network on an accelerator.
+/// Cost of a network on an accelerator, with running sums over its layers.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Cell {
     network: Arc<NetworkCost>,
@@ -33,20 +33,20 @@ pub(super) struct Cell {
 }
 
 impl Cell {
-    /// Adds the timetable of `network`.
+    /// Cell of `network`; computes its timetable.
     pub(super) fn new(network: Arc<NetworkCost>) -> Self {
         let timetable = Arc::new(Timetable::of(&network));
         Self { network, timetable }
     }
 
-    /// Entries of its tables.
+    /// Number of entries that it keeps in memory: one, and one for each layer.
     pub(super) fn n_entries(&self) -> usize {
         1 + self.network.layers.len()
     }
 }
 
 impl CostTable {
-    /// A table of `networks`, row-major `[model][accelerator]`.
+    /// Table of `networks`, row-major `[model][accelerator]`.
     ///
     /// # Panics
     ///
@@ -55,7 +55,7 @@ impl CostTable {
         Self::of_cells(networks.into_iter().map(Cell::new).collect(), n_accelerators)
     }
 
-    /// A table of networks whose timetables are known.
+    /// Table of networks whose timetables are known.
     ///
     /// # Panics
     ///
@@ -84,22 +84,22 @@ impl CostTable {
         self.n_accelerators
     }
 
-    /// Time that `model` takes on `accelerator`, alone and uninterrupted.
+    /// Latency of `model` alone and uninterrupted on `accelerator`.
     pub fn latency(&self, model: ModelId, accelerator: AccelId) -> SimSpan {
         self.latencies[self.index(model, accelerator)]
     }
 
-    /// Energy that one run of `model` takes on `accelerator`.
+    /// Energy of one inference of `model` on `accelerator`.
     pub fn energy(&self, model: ModelId, accelerator: AccelId) -> Millijoules {
         self.energies[self.index(model, accelerator)]
     }
 
-    /// Everything known of `model` on `accelerator`.
+    /// Cost of `model` on `accelerator`, with its layers.
     pub fn network(&self, model: ModelId, accelerator: AccelId) -> &NetworkCost {
         &self.cell(model, accelerator).network
     }
 
-    /// Everything known of every pair, row-major `[model][accelerator]`.
+    /// Costs of all pairs, row-major `[model][accelerator]`.
     pub fn into_networks(self) -> impl Iterator<Item = Arc<NetworkCost>> {
         self.cells.into_iter().map(|cell| cell.network)
     }
@@ -111,8 +111,8 @@ impl CostTable {
         *row.iter().min().expect("a table has at least one accelerator")
     }
 
-    /// The same costs, but with `model` taking `percent` of its time on every accelerator, rounded up.
-    /// Energy and traffic stay.
+    /// Table in which `model` takes `percent` of its time on every accelerator, rounded up. Energy and
+    /// traffic stay.
     pub fn with_latency_percent(&self, model: ModelId, percent: u32) -> Self {
         let row = model.index() * self.n_accelerators;
         let mut cells = self.cells.clone();
@@ -122,27 +122,28 @@ impl CostTable {
         Self::of_cells(cells, self.n_accelerators)
     }
 
-    /// The same costs, but every layer leaves `share` of the shorter one of computing and DRAM transfer
-    /// exposed, from 0 to 1. `accelerators` are those of the columns.
+    /// Table in which the longer one of computation and DRAM transfer of a layer hides all but `fraction`
+    /// (0 to 1) of the shorter one. `accelerators` are those of the columns.
     ///
     /// # Panics
     ///
     /// If there are not as many accelerators as columns.
-    pub fn exposing(&self, share: f64, accelerators: &[Accelerator]) -> Self {
+    #[must_use]
+    pub fn with_non_overlapped(&self, fraction: f64, accelerators: &[Accelerator]) -> Self {
         assert_eq!(accelerators.len(), self.n_accelerators, "every column has an accelerator");
         let cells = self.cells.iter().zip(accelerators.iter().cycle());
-        let exposing = |(cell, accelerator): (&Cell, _)| {
-            Cell::new(Arc::new(cell.network.exposing(share, accelerator)))
+        let cell = |(cell, accelerator): (&Cell, _)| {
+            Cell::new(Arc::new(cell.network.with_non_overlapped(fraction, accelerator)))
         };
-        Self::of_cells(cells.map(exposing).collect(), self.n_accelerators)
+        Self::of_cells(cells.map(cell).collect(), self.n_accelerators)
     }
 
-    /// Layers between which `model` can be cut; 1 if it cannot.
+    /// Number of layers between which `model` can be preempted; 1 if it cannot be.
     pub fn n_layers(&self, model: ModelId) -> u32 {
         self.n_layers[model.index()]
     }
 
-    /// Cost of `layer` of `model` on `accelerator`; `None` if it cannot be cut.
+    /// Cost of `layer` of `model` on `accelerator`; `None` if the model counts as a single layer.
     pub fn layer(&self, model: ModelId, accelerator: AccelId, layer: u32) -> Option<&LayerCost> {
         match self.n_layers(model) {
             1 => None,
@@ -150,8 +151,8 @@ impl CostTable {
         }
     }
 
-    /// Bytes that `layer` of `model` moves on `accelerator`, to and from DRAM and over the outermost
-    /// on-chip network; of a model that cannot be cut those of all layers that are known.
+    /// Traffic of `layer` of `model` on `accelerator`: bytes to and from DRAM, and bytes over the outermost
+    /// NoC level. For a model that counts as a single layer, the traffic of all layers that are known.
     pub fn traffic_of(&self, model: ModelId, accelerator: AccelId, layer: u32) -> [u64; 2] {
         let layers = &self.network(model, accelerator).layers;
         let layers = match self.n_layers(model) {
@@ -163,19 +164,19 @@ impl CostTable {
         })
     }
 
-    /// When `layer` starts, counted from the start of `model` on `accelerator`; the latency for the
-    /// layer behind the last. Layers and what lies between them add up to the latency exactly.
+    /// Start of `layer`, counted from the start of `model` on `accelerator`; for `n_layers` it is the
+    /// latency. The spans between consecutive starts add up to the latency exactly.
     pub fn start_of(&self, model: ModelId, accelerator: AccelId, layer: u32) -> SimSpan {
         self.before(model, accelerator, layer).time
     }
 
-    /// Time that these layers of `model` take on `accelerator`, alone and uninterrupted.
+    /// Time of these layers of `model` on `accelerator`, alone and uninterrupted.
     pub fn time_of(&self, model: ModelId, accelerator: AccelId, layers: Range<u32>) -> SimSpan {
         self.start_of(model, accelerator, layers.end)
             - self.start_of(model, accelerator, layers.start)
     }
 
-    /// Energy that these layers of `model` take on `accelerator`.
+    /// Energy of these layers of `model` on `accelerator`.
     pub fn energy_of(
         &self,
         model: ModelId,
@@ -186,7 +187,7 @@ impl CostTable {
         Millijoules::from_nj(before(layers.end) - before(layers.start))
     }
 
-    /// Time that `model` takes on `accelerator` from `layer` on.
+    /// Time of `model` on `accelerator` from `layer` to its end.
     pub fn remaining(&self, model: ModelId, accelerator: AccelId, layer: u32) -> SimSpan {
         match layer {
             0 => self.latency(model, accelerator),
@@ -194,7 +195,7 @@ impl CostTable {
         }
     }
 
-    /// Energy that `model` takes on `accelerator` from `layer` on.
+    /// Energy of `model` on `accelerator` from `layer` to its end.
     pub fn remaining_energy(
         &self,
         model: ModelId,
@@ -207,7 +208,7 @@ impl CostTable {
         }
     }
 
-    /// Sum over the layers of `model` from `layer` on of energy times latency on `accelerator`
+    /// Sum of energy times latency over the layers of `model` from `layer` to the end, on `accelerator`
     /// [nJ·cycle].
     pub fn energy_delay_by_layer(&self, model: ModelId, accelerator: AccelId, layer: u32) -> f64 {
         let Cell { network, timetable } = self.cell(model, accelerator);
@@ -220,8 +221,8 @@ impl CostTable {
         }
     }
 
-    /// The first layer before which `model` can be cut when it has run for `span` from the start of
-    /// `layer` on: at least one layer further, at most behind the last.
+    /// First layer before which `model` can be preempted after it has run for `span` from the start of
+    /// `layer`. It is at least `layer + 1` and at most `n_layers`.
     pub fn cut_after(
         &self,
         model: ModelId,
@@ -235,7 +236,7 @@ impl CostTable {
         }
     }
 
-    /// Sums before `layer`, which is at most the one behind the last.
+    /// Sums over the layers before `layer`, which is at most `n_layers`.
     fn before(&self, model: ModelId, accelerator: AccelId, layer: u32) -> Sums {
         let Cell { network, timetable } = self.cell(model, accelerator);
         if layer == 0 {
@@ -258,7 +259,7 @@ impl CostTable {
     }
 }
 
-/// Layers of a model that all of its cells know; 1 if they do not agree.
+/// Number of layers of a model if all of its cells agree on it; otherwise 1.
 fn n_layers(row: &[Cell]) -> u32 {
     let n_layers = row[0].timetable.n_layers();
     let agreed = row.iter().all(|cell| cell.timetable.n_layers() == n_layers);

@@ -1,14 +1,13 @@
-//! What a layer costs on an accelerator: the [`CostModel`] trait, its implementations in [`ALL`],
-//! and the dense [`CostTable`] that the engines read.
+//! Costs of layers and networks on accelerators: the [`CostModel`] trait, its implementations in
+//! [`ALL`], and the dense [`CostTable`] that the engines read.
 //!
 //! Cost models are pure functions of operator and accelerator. They know nothing of scenarios,
-//! schedules or time of day.
+//! schedules or simulated time.
 
 pub mod batch;
 pub mod library;
 pub mod loop_nest;
 pub mod maestro;
-
 pub mod roofline;
 pub mod table;
 
@@ -33,17 +32,17 @@ pub struct LayerCost {
     pub cycles: u64,
     /// Energy \[nJ\].
     pub energy_nj: f64,
-    /// What DRAM reads and writes for it \[byte\].
+    /// DRAM traffic: reads and writes \[byte\].
     pub dram_bytes: u64,
-    /// What crosses the outermost on-chip network, between shared memory and PEs \[byte\].
+    /// Traffic of the outermost NoC level, between shared memory and PEs \[byte\].
     pub noc_bytes: u64,
-    /// Cycles of the chip or of DRAM, whichever are fewer: the others hide them, as far as the two
-    /// overlap.
+    /// Cycles of computation or of DRAM transfer, whichever are fewer. The longer of the two hides them
+    /// as far as both overlap.
     pub hidden_cycles: u64,
 }
 
-/// Bytes of the tensors of an operator, each once: the least that can be moved for it. Stands for the
-/// traffic of layers whose cost model knows none.
+/// Bytes of all tensors of an operator, each counted once: the least traffic that it can cause. Stands
+/// in for the traffic of layers whose cost model reports none.
 fn compulsory_bytes(operator: &Operator, widths: &Widths) -> u64 {
     let bytes = |elements: u64, width: u32| elements.saturating_mul(width.into());
     let operands = bytes(operator.inputs(), widths.input)
@@ -58,9 +57,9 @@ pub struct NetworkCost {
     pub layers: Vec<LayerCost>,
     /// Latency \[cycle\]: the sum over the layers.
     pub cycles: Cycles,
-    /// Latency at the accelerator's clock.
+    /// Latency at the clock of the accelerator.
     pub latency: SimSpan,
-    /// Energy \[nJ\]: summed in execution order, so that it is the same on every machine.
+    /// Energy \[nJ\], summed in execution order so that it is the same on every machine.
     pub energy_nj: f64,
 }
 
@@ -77,7 +76,7 @@ impl NetworkCost {
     ///
     /// # Errors
     ///
-    /// That of the first operator that has no cost.
+    /// The error of the first operator that has no cost.
     pub fn of_operators(
         network: &Network,
         accelerator: &Accelerator,
@@ -94,23 +93,25 @@ impl NetworkCost {
         Millijoules::from_nj(self.energy_nj)
     }
 
-    /// The same network where the longer one of computing and DRAM transfer leaves `share` of the other
-    /// one exposed, from 0 to 1; rounded up to whole cycles. A network without layers stays as it is.
-    fn exposing(&self, share: f64, accelerator: &Accelerator) -> Self {
+    /// Cost of the same network if the longer one of computation and DRAM transfer hides all but
+    /// `fraction` (0 to 1) of the shorter one. The cycles that it does not hide are rounded up for each
+    /// layer. A network without layers stays as it is.
+    fn with_non_overlapped(&self, fraction: f64, accelerator: &Accelerator) -> Self {
         if self.layers.is_empty() {
             return self.clone();
         }
         let mut layers = self.layers.clone();
         for layer in &mut layers {
-            let exposed = (layer.hidden_cycles as f64 * share).ceil() as u64;
-            let exposed = exposed.min(layer.hidden_cycles);
-            layer.cycles = layer.cycles.saturating_add(exposed);
-            layer.hidden_cycles -= exposed;
+            let added = (layer.hidden_cycles as f64 * fraction).ceil() as u64;
+            let added = added.min(layer.hidden_cycles);
+            layer.cycles = layer.cycles.saturating_add(added);
+            layer.hidden_cycles -= added;
         }
         Self::of_layers(layers, accelerator)
     }
 
-    /// The same energy and traffic in `percent` of the time, rounded up; layers add up to that.
+    /// Cost with the same energy and traffic in `percent` of the time, rounded up. The layers add up to
+    /// the rounded total.
     fn with_latency_percent(&self, percent: u32) -> Self {
         let scaled = |value: u64| u128::from(value) * u128::from(percent);
         let up = |value: u64| u64::try_from(scaled(value).div_ceil(100)).unwrap_or(u64::MAX);
@@ -133,7 +134,7 @@ impl NetworkCost {
     }
 }
 
-/// A named quantity that a cost model reports about a layer beside its cost.
+/// A value that a cost model reports about a layer, in a named column.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Quantity {
     /// A whole number.
@@ -144,7 +145,7 @@ pub enum Quantity {
     Text(String),
 }
 
-/// Names and values that a cost model reports of one layer, in the order of their columns.
+/// Columns that a cost model reports of one layer, in order: name and value.
 pub type Explanation = Vec<(&'static str, Quantity)>;
 
 impl LayerCost {
@@ -161,10 +162,11 @@ impl LayerCost {
 /// A layer cost model.
 ///
 /// Contract:
-/// - It is asked of accelerators that [`System::new`](crate::hardware::System::new) accepts and of
-///   operators that [`Operator::check`] accepts.
-/// - It is pure: equal arguments give equal results, in any order and from any thread.
-/// - Accelerators that differ in name only cost the same, unless [`CostModel::costs_by_name`].
+/// - The caller passes only accelerators that [`System::new`](crate::hardware::System::new) accepts, and
+///   only operators that [`Operator::check`] accepts.
+/// - The model is pure: equal arguments give equal results, in any order and from any thread.
+/// - Accelerators that differ only in names cost the same, unless [`CostModel::costs_by_name`] says
+///   otherwise.
 pub trait CostModel: Send + Sync {
     /// Cost of one layer on one accelerator.
     ///
@@ -177,12 +179,12 @@ pub trait CostModel: Send + Sync {
         accelerator: &Accelerator,
     ) -> Result<LayerCost, Infeasible>;
 
-    /// Everything the model knows of one layer, as columns of a table: name and value. The first
-    /// two columns are `runtime_cycles` and `energy_nJ`.
+    /// All quantities that the model reports of one layer. The first two columns are `runtime_cycles` and
+    /// `energy_nJ`.
     ///
     /// # Errors
     ///
-    /// As [`CostModel::layer`].
+    /// The same as [`CostModel::layer`].
     fn explain(
         &self,
         operator: &Operator,
@@ -191,12 +193,12 @@ pub trait CostModel: Send + Sync {
         Ok(self.layer(operator, accelerator)?.explanation())
     }
 
-    /// What the model knows of every layer of a network, in execution order; empty if it only knows
-    /// the whole network.
+    /// All quantities that the model reports of every layer of a network, in execution order; empty if the
+    /// model knows only the whole network.
     ///
     /// # Errors
     ///
-    /// As [`CostModel::network`].
+    /// The same as [`CostModel::network`].
     fn explain_network(
         &self,
         network: &Network,
@@ -209,11 +211,11 @@ pub trait CostModel: Send + Sync {
     }
 
     /// Cost of a whole network. The default evaluates every distinct operator once and sums over the
-    /// layers; a model that knows more (or only whole networks) overrides it.
+    /// layers. A model overrides it if it considers neighbouring layers, or knows only whole networks.
     ///
     /// # Errors
     ///
-    /// As [`CostModel::layer`], for the first layer that cannot run.
+    /// [`Infeasible`] for the first layer that cannot run.
     fn network(
         &self,
         network: &Network,
@@ -241,7 +243,7 @@ pub trait CostModel: Send + Sync {
     }
 }
 
-/// A cost model by name.
+/// Entry of a cost model in [`ALL`].
 pub struct Entry {
     /// Name on the command line.
     pub name: &'static str,
@@ -249,7 +251,7 @@ pub struct Entry {
     pub help: &'static str,
     /// Where it is defined.
     pub source: &'static str,
-    /// Builds it; `None` if it needs data of the user's (see [`table::CostRecords`]).
+    /// Builds the model; `None` if it needs data from the user (see [`table::CostRecords`]).
     pub build: Option<fn() -> Box<dyn CostModel>>,
 }
 

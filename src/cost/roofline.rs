@@ -1,16 +1,16 @@
-//! A roofline: the least time and energy that any dataflow could take.
+//! Roofline: a lower bound of time and energy for any dataflow.
 //!
 //! Assumptions:
-//! - Every PE does one multiply-accumulate per cycle, and all of them have work to the end.
-//! - Traffic is compulsory only: each element of input, weight and output crosses the off-chip
-//!   interface once and the outermost on-chip network once, as if the buffers held whole tensors.
-//!   Input elements that a stride skips are counted too, padding is not.
+//! - Every PE does one multiply-accumulate per cycle, and all PEs have work until the end.
+//! - Traffic is compulsory only: each element of input, weight and output crosses the DRAM interface
+//!   once and the outermost NoC level once, as if the memories held whole tensors. Input elements that a
+//!   stride skips are counted, padding is not.
 //! - An element has one byte (8-bit operands, XRBench section 4.1).
-//! - Computing and both transfers overlap completely.
-//! - Energy is spent on multiply-accumulates and on one access to L2 and one to DRAM per element.
-//!   L1 is left out: how often it is accessed depends on the dataflow.
+//! - Computation and both transfers overlap completely.
+//! - Energy is spent on multiply-accumulates, and on one access to L2 and one to DRAM per element. L1 is
+//!   left out, because the number of its accesses depends on the dataflow.
 //!
-//! The dataflow does not enter. Batch and stride do, unlike in the published artifact's model.
+//! The dataflow has no effect. Batch size and stride have one, unlike in `maestro`.
 
 use crate::hardware::Accelerator;
 use crate::model::Operator;
@@ -32,7 +32,7 @@ const BYTES_PER_ELEMENT: u64 = 1;
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Roofline;
 
-/// Least cycles that computing and each interface need for one layer.
+/// Least cycles that computation and each interface take for one layer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Roofs {
     macs: u64,
@@ -62,7 +62,7 @@ impl Roofs {
     /// energy = e_MAC * ( MACs + elements * (L2 + DRAM) )
     /// ```
     ///
-    /// each quotient rounded up; e_MAC in nJ, L2 and DRAM relative to it.
+    /// where each quotient is rounded up, e_MAC is in nJ, and L2 and DRAM are relative to it.
     fn cost(&self, accelerator: &Accelerator) -> LayerCost {
         let table = &accelerator.energy;
         let per_element = table.shared_memory_per_mac + table.dram_per_mac;
@@ -77,7 +77,7 @@ impl Roofs {
         }
     }
 
-    /// The highest roof; the first of equal ones.
+    /// Name of the highest roof; the first one of equals.
     fn bound(&self) -> &'static str {
         if self.compute_cycles >= self.noc_cycles.max(self.offchip_cycles) {
             "compute"

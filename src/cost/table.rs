@@ -1,8 +1,8 @@
-//! Costs that were measured, on silicon or with another tool, instead of computed.
+//! Measured costs: latency and energy from silicon or from another tool, read from a table.
 //!
 //! A record gives latency and energy of a network, or of one of its layers, on an accelerator. The
-//! accelerator is named as the system names it (`WS-0`) or by dataflow and PEs (`WS@2048`); where
-//! both match, the former counts. Nothing else about the hardware enters.
+//! record names the accelerator as the system does (`WS-0`) or by dataflow and PEs (`WS@2048`). If both
+//! names match, the former counts. No other property of the hardware has an effect.
 
 use std::collections::hash_map::Entry as Slot;
 use std::collections::{HashMap, HashSet};
@@ -18,7 +18,7 @@ use super::{CostModel, Entry, Explanation, Infeasible, LayerCost, NetworkCost, c
 /// Registry entry.
 pub(super) const ENTRY: Entry = Entry {
     name: "table",
-    help: "measured latency and energy per network or layer, from a CSV file of yours",
+    help: "measured latency and energy per network or layer, from your own CSV file",
     source: "your measurements",
     build: None,
 };
@@ -26,9 +26,9 @@ pub(super) const ENTRY: Entry = Entry {
 /// A measured latency.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Latency {
-    /// In time.
+    /// As a time.
     Time(SimSpan),
-    /// In cycles of the accelerator's clock.
+    /// As cycles of the clock of the accelerator.
     Cycles(Cycles),
 }
 
@@ -48,13 +48,14 @@ pub struct CostRecord {
 }
 
 impl CostRecord {
-    /// Largest energy of one record: a megajoule. Sums of a run stay finite.
+    /// Largest energy of one record: a megajoule. It keeps the sums of a run finite.
     pub const MAX_ENERGY: Millijoules = Millijoules::new(1e9);
-    /// Most cycles of one record: what takes [`SimSpan::LONGEST`] at 1 GHz.
+    /// Most cycles of one record: those of [`SimSpan::LONGEST`] at 1 GHz.
     pub const MAX_CYCLES: Cycles = Cycles::new(SimSpan::LONGEST.ns());
 }
 
-/// A record that contradicts an earlier one or itself. Records count from 0 in the order given.
+/// A record that is out of range or contradicts an earlier one. Records are numbered from 0 in the order
+/// given.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum RecordError {
@@ -94,7 +95,7 @@ pub enum RecordError {
 }
 
 impl RecordError {
-    /// The record that is wrong.
+    /// Index of the wrong record.
     pub fn record(&self) -> usize {
         match *self {
             Self::Energy { record }
@@ -104,7 +105,7 @@ impl RecordError {
         }
     }
 
-    /// The earlier record that it contradicts.
+    /// Index of the earlier record that it contradicts, if any.
     pub fn earlier(&self) -> Option<usize> {
         match *self {
             Self::Energy { .. } | Self::Latency { .. } => None,
@@ -113,10 +114,10 @@ impl RecordError {
     }
 }
 
-/// A cost model of measurements.
+/// Cost model of measurements.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct CostRecords {
-    /// By network, then by accelerator.
+    /// Measurements by name of the network, then by name of the accelerator.
     networks: HashMap<Box<str>, HashMap<Box<str>, Measured>>,
 }
 
@@ -127,17 +128,17 @@ pub struct Pair<'a> {
     pub network: &'a str,
     /// Name of the accelerator, or its dataflow and PEs.
     pub accelerator: &'a str,
-    /// The record that came first.
+    /// Index of the first record of the pair.
     pub first: usize,
     /// Number of records.
     pub n_records: usize,
 }
 
-/// What was measured of one network on one accelerator.
+/// Measurements of one network on one accelerator.
 #[derive(Debug, Clone, PartialEq)]
 enum Measured {
     Whole(Measurement),
-    /// By layer; `first` is the record that came first.
+    /// By name of the layer; `first` is the index of the first record.
     Layers {
         first: usize,
         by_name: HashMap<Box<str>, Measurement>,
@@ -194,8 +195,8 @@ impl CostRecords {
         pairs
     }
 
-    /// First records of a network on an accelerator that is named both by itself and by its dataflow and
-    /// PEs, in this order.
+    /// Indices of the first records of a network on an accelerator that the table names twice: by its own
+    /// name, and by dataflow and PEs, in this order.
     pub fn named_twice(&self, network: &str, accelerator: &Accelerator) -> Option<[usize; 2]> {
         let pairs = self.networks.get(network)?;
         let by_name = pairs.get(&accelerator.name)?;
@@ -204,7 +205,7 @@ impl CostRecords {
         (records[0] != records[1]).then_some(records)
     }
 
-    /// What is known of `network` on `accelerator`, by the accelerator's name or else by its
+    /// Measurements of `network` on `accelerator`, under the name of the accelerator or else under its
     /// dataflow and PEs.
     fn find(&self, network: &Network, accelerator: &Accelerator) -> Result<&Measured, Infeasible> {
         let style = style(accelerator);
@@ -214,12 +215,12 @@ impl CostRecords {
     }
 }
 
-/// Dataflow and PEs of an accelerator, as tables name it.
+/// Dataflow and PEs of an accelerator as tables name them, e.g. `WS@2048`.
 pub fn style(accelerator: &Accelerator) -> String {
     format!("{}@{}", accelerator.dataflow.name(), accelerator.pes)
 }
 
-/// Refuses what takes longer than any time that is read.
+/// Refuses a latency that simulated time cannot hold.
 fn short_enough(cost: NetworkCost) -> Result<NetworkCost, Infeasible> {
     if cost.latency <= SimSpan::LONGEST {
         return Ok(cost);
@@ -228,7 +229,7 @@ fn short_enough(cost: NetworkCost) -> Result<NetworkCost, Infeasible> {
 }
 
 impl Measured {
-    /// The record that came first.
+    /// Index of the first record.
     fn first_record(&self) -> usize {
         match self {
             Self::Whole(it) => it.record,
@@ -315,8 +316,8 @@ impl Measurement {
         }
     }
 
-    /// Only latency and energy were measured: tensors are taken to be moved once, and nothing to be
-    /// hidden.
+    /// Cost of a layer. Only latency and energy were measured, so every tensor is taken to be moved once and
+    /// no cycle to be hidden.
     fn of_layer(&self, operator: &Operator, accelerator: &Accelerator) -> LayerCost {
         let bytes = compulsory_bytes(operator, &accelerator.datapath.widths);
         LayerCost {
@@ -355,8 +356,8 @@ impl CostModel for CostRecords {
         Err(Infeasible::UnnamedLayer)
     }
 
-    /// A network that was measured as a whole has that latency and energy, and no layers. One that
-    /// was measured by layer has their sum; its latency is of whole cycles.
+    /// A network that was measured as a whole has the measured latency and energy, and no layers. A network
+    /// that was measured layer by layer has the sums over its layers, with a latency of whole cycles.
     fn network(
         &self,
         network: &Network,

@@ -1,33 +1,34 @@
-//! When every layer of a network starts, and what was spent by then.
+//! Start of every layer of a network, and the energy that is spent before it.
 
 use crate::units::SimSpan;
 
 use super::NetworkCost;
 
-/// Running sums over the layers of a network on an accelerator, so that what is left from any layer on
-/// is a look-up. Without entries where the layers are not known.
+/// Running sums over the layers of a network on an accelerator. With them, time and energy of any range of
+/// layers are two look-ups. The timetable is empty if the layers are not known.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(super) struct Timetable {
-    /// An entry for every layer, and one for the end.
+    /// Sums before every layer, and those at the end.
     sums: Box<[Sums]>,
 }
 
-/// Sums over the layers before one.
+/// Sums over the layers before a given one.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub(super) struct Sums {
-    /// From the start of the network to that of the layer.
+    /// Time from the start of the network to the start of the layer.
     pub time: SimSpan,
     /// Energy \[nJ\], summed in execution order.
     pub energy_nj: f64,
-    /// Energy times latency, layer by layer [nJ·cycle].
+    /// Energy times latency, summed layer by layer [nJ·cycle].
     pub energy_delay: f64,
 }
 
 impl Timetable {
-    /// The timetable of `network`.
+    /// Timetable of `network`.
     ///
-    /// A boundary lies at the share of the latency that its cycles have, rounded down to whole
-    /// nanoseconds: layers add up to the latency exactly, however it was rounded.
+    /// A layer starts at the fraction of the latency that the cycles before it are of all cycles, rounded
+    /// down to whole nanoseconds. The layers therefore add up to the latency exactly, however it was
+    /// rounded.
     pub(super) fn of(network: &NetworkCost) -> Self {
         if network.layers.is_empty() {
             return Self::default();
@@ -47,12 +48,12 @@ impl Timetable {
         Self { sums: sums.into() }
     }
 
-    /// Layers that are known.
+    /// Number of layers; 0 if they are not known.
     pub(super) fn n_layers(&self) -> u32 {
         self.sums.len().saturating_sub(1) as u32
     }
 
-    /// Sums before `layer`; those of the whole network for the layer behind the last.
+    /// Sums before `layer`; those of the whole network for `layer = n_layers`.
     ///
     /// # Panics
     ///
@@ -61,8 +62,8 @@ impl Timetable {
         &self.sums[layer as usize]
     }
 
-    /// The first end of a layer that lies `span` or more behind the start of layer `from`; the last end
-    /// if none does. Never `from` itself.
+    /// First layer boundary that lies `span` or more after the start of layer `from`, and the end of the
+    /// network if there is none. Never `from` itself.
     pub(super) fn end_after(&self, from: u32, span: SimSpan) -> u32 {
         let after = self.before(from).time + span;
         let ends = &self.sums[from as usize + 1..];
@@ -71,7 +72,7 @@ impl Timetable {
     }
 }
 
-/// `whole` times `part` over `total`, rounded down.
+/// `whole · part / total`, rounded down.
 fn share(whole: SimSpan, part: u64, total: u64) -> SimSpan {
     if whole.ns() == total {
         return SimSpan::from_ns(part);
@@ -86,7 +87,7 @@ mod tests {
     use super::*;
     use crate::units::Cycles;
 
-    /// A network of layers of so many cycles that takes `latency` ns.
+    /// Timetable of a network whose layers take these cycles, and which takes `latency` ns as a whole.
     fn timetable(cycles: &[u64], latency: u64) -> Timetable {
         let layer = |&cycles| LayerCost { cycles, energy_nj: 2.0, ..LayerCost::default() };
         Timetable::of(&NetworkCost {

@@ -1,20 +1,20 @@
-//! How many samples a statement about a percentile needs: the early-stopping rule of MLPerf
+//! Number of samples that a statement about a percentile needs: the early-stopping rule of MLPerf
 //! Inference.
 
 use super::Fraction;
 
-/// Early stopping at one percentile and confidence, tolerance 0.
+/// Early-stopping rule at one percentile and one confidence, with tolerance 0.
 ///
-/// Each query is within its bound or a *violation* of it. A run supports the statement "at least a
-/// share `percentile` of all queries are within the bound" once so few violations would be unlikely
-/// if it were false:
+/// Each query is within its bound or violates it. A run supports the statement "at least a fraction
+/// `percentile` of all queries is within the bound" if its number of violations would be unlikely in case
+/// the statement were false:
 ///
 /// ```text
 /// P[Bin(n, 1 − percentile) ≤ t] < 1 − confidence
 /// ```
 ///
-/// of `n` queries, `t` of them violations. Without violations at 99 % and 99 % these are 459 queries,
-/// `0.99^459 < 0.01`.
+/// where `t` of `n` queries are violations. At a percentile and a confidence of 99 %, a run without
+/// violations needs 459 queries: `0.99^459 < 0.01`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct EarlyStopping {
     percentile: Fraction,
@@ -22,20 +22,20 @@ pub struct EarlyStopping {
 }
 
 impl EarlyStopping {
-    /// MLPerf's rule for `percentile`: at a confidence of 99 %.
+    /// Rule of MLPerf for `percentile`, with a confidence of 99 %.
     pub const fn at(percentile: Fraction) -> Self {
         Self::new(percentile, Fraction::P99)
     }
 
-    /// The rule for `percentile` at the level `confidence`.
+    /// Rule for `percentile` with this `confidence`.
     pub const fn new(percentile: Fraction, confidence: Fraction) -> Self {
         Self { percentile, confidence }
     }
 
-    /// `h(t)`: fewest queries within the bound, at least 1, that support the statement beside
-    /// `violations`. [`u64::MAX`] if no number in range does.
+    /// `h(t)`: smallest number of queries within the bound, at least 1, that supports the statement with
+    /// `violations` beside them. [`u64::MAX`] if no number in range does.
     ///
-    /// Its time grows with the root of `violations`, and a million take milliseconds.
+    /// The time of this function grows with the square root of `violations`; a million take milliseconds.
     pub fn required(&self, violations: u64) -> u64 {
         let enough = |passing: u64| self.met(passing.saturating_add(violations), violations);
         let mut high = 1u64;
@@ -56,8 +56,8 @@ impl EarlyStopping {
         high
     }
 
-    /// `h(t) + t`: fewest queries in all that support the statement with `violations` among them.
-    /// Without violations this is how many samples the percentile needs to be spoken of at all.
+    /// `h(t) + t`: smallest number of queries that supports the statement with `violations` among them.
+    /// Without violations it is the number of samples below which the percentile says nothing.
     pub fn queries(&self, violations: u64) -> u64 {
         self.required(violations).saturating_add(violations)
     }
@@ -68,12 +68,11 @@ impl EarlyStopping {
         queries > violations && at_most(violations, queries, within) < 1.0 - self.confidence.get()
     }
 
-    /// Index, from 0, of the estimate of the percentile among `samples` samples in ascending order,
-    /// which errs on the safe side; as in the single-stream and multi-stream scenarios. `None` below
-    /// `h(1) + 1` samples.
+    /// Index, from 0, of a conservative estimate of the percentile among `samples` samples in ascending
+    /// order, as in the single-stream and multi-stream scenarios of MLPerf. `None` below `h(1) + 1` samples.
     ///
-    /// With `t` the largest number of violations that the run allows, the `t − 1` largest samples are
-    /// discarded. The largest one left, `samples − t`, would be a bound with `t − 1` violations.
+    /// Let `t` be the largest number of violations with which the run supports the statement. The `t − 1`
+    /// largest samples are discarded; the largest one left, at `samples − t`, is the estimate.
     pub fn estimate(&self, samples: u64) -> Option<u64> {
         if !self.met(samples, 1) {
             return None;
@@ -92,9 +91,9 @@ impl EarlyStopping {
 
 /// P[Bin(`n`, `q`) ≤ `t`] for `t` < `n`.
 ///
-/// Every probability is taken in units of that of `t` itself, from which its neighbours follow by
-/// ratios: no factorials, whose logarithms would cost half of the digits at `n` = 10^7. Sums that
-/// leave the range of `f64` are far on their side.
+/// Probabilities are relative to that of `t`, from which its neighbours follow by ratios. There are no
+/// factorials, because their logarithms would lose half of the digits at `n` = 10^7. If a sum leaves the
+/// range of `f64`, the result is 0 or 1 to all digits.
 fn at_most(t: u64, n: u64, q: f64) -> f64 {
     let odds = (1.0 - q) / q;
     let below = sum((0..t).rev(), |k| (k + 1) as f64 / (n - k) as f64 * odds);
@@ -102,8 +101,8 @@ fn at_most(t: u64, n: u64, q: f64) -> f64 {
     1.0 / (1.0 + above / (1.0 + below))
 }
 
-/// Sum of the terms that begin behind 1 and have these `ratios` to their predecessors, until they no
-/// longer count.
+/// Sum of the terms after a first term of 1. `ratio` gives the ratio of each term to the one before it. The
+/// sum ends when further terms no longer change it.
 fn sum(steps: impl Iterator<Item = u64>, ratio: impl Fn(u64) -> f64) -> f64 {
     let (mut term, mut sum) = (1.0, 0.0);
     for k in steps {
@@ -124,7 +123,7 @@ mod tests {
         EarlyStopping::at(Fraction::new(percentile).unwrap())
     }
 
-    /// The table that MLPerf publishes with the rule, and what LoadGen 6.0.17 finds beyond it.
+    /// Table that MLPerf publishes with the rule, and results of LoadGen 6.0.17 beyond it.
     #[test]
     fn required_queries_are_those_of_loadgen() {
         let violations = [0, 1, 2, 3, 4, 5, 10, 20, 50, 100];
@@ -140,7 +139,7 @@ mod tests {
         }
     }
 
-    /// The binomial sum term by term: exact enough while nothing underflows.
+    /// Binomial sum term by term; exact enough as long as no term underflows.
     fn slow_at_most(t: u64, n: u64, q: f64) -> f64 {
         let mut term = (1.0 - q).powi(n as i32);
         let mut sum = term;
@@ -159,8 +158,8 @@ mod tests {
         }
     }
 
-    /// Far beyond the range where a factorial or a power could be formed: 0.9^n, and the median of a
-    /// symmetric distribution, P[X ≤ n/2] = (1 + P[X = n/2])/2 with P[X = n/2] = 1/√(π·n/2)·(1 − 1/(4n)).
+    /// Known values where factorials and powers overflow: 0.9^n, and the median of a symmetric
+    /// distribution, P[X ≤ n/2] = (1 + P[X = n/2])/2 with P[X = n/2] = 1/√(π·n/2)·(1 − 1/(4n)).
     #[test]
     fn the_distribution_is_known_where_factorials_are_not() {
         assert!((at_most(0, 3000, 0.1) / 0.9f64.powi(3000) - 1.0).abs() < 1e-11);
@@ -171,8 +170,8 @@ mod tests {
         assert_eq!(at_most(n - 5, n, 0.5), 1.0);
     }
 
-    /// Against the binomial distribution of SciPy 1.17. At the last three a logarithm of a factorial
-    /// has eight digits behind the point.
+    /// Values of the binomial distribution of SciPy 1.17. For the last three, the logarithm of a factorial
+    /// would keep only eight decimals.
     #[test]
     fn required_queries_are_exact_in_the_thick_of_long_runs() {
         for (percentile, t, expected) in [
@@ -207,7 +206,7 @@ mod tests {
         assert!(!rule.met(0, 0) && !rule.met(3, 7));
     }
 
-    /// (n, t) as LoadGen 6.0.17 finds them.
+    /// Pairs (n, t) as LoadGen 6.0.17 computes them.
     #[test]
     fn estimates_are_those_of_loadgen() {
         let cases = [

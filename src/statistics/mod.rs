@@ -1,8 +1,8 @@
-//! Statistics of replicated runs: means with intervals, paired comparisons, how many replications
-//! are enough, and percentiles with the samples that they need.
+//! Statistics of replicated runs: means with confidence intervals, paired comparisons, the number of
+//! replications, and percentiles with the number of samples that they need.
 //!
-//! Knows nothing of scenarios, runs or scores: numbers in, numbers out. Everything is deterministic;
-//! the bootstrap draws from a generator that its caller seeds.
+//! The module knows nothing of scenarios, runs or scores: numbers in, numbers out. Everything is
+//! deterministic.
 
 mod early_stopping;
 mod paired;
@@ -16,7 +16,7 @@ pub use percentile::{percentile, percentile_index};
 pub use sequential::{Progress, Sequential};
 pub use summary::{Interval, Summary};
 
-/// A share strictly between 0 and 1: a level of confidence, or which percentile is meant.
+/// A fraction strictly between 0 and 1: a level of confidence, or the rank of a percentile.
 #[derive(Debug, Clone, Copy, PartialEq, PartialOrd)]
 pub struct Fraction(f64);
 
@@ -25,7 +25,7 @@ impl Fraction {
     pub const P50: Self = Self(0.5);
     /// 90 %.
     pub const P90: Self = Self(0.9);
-    /// 95 %: the usual level of an interval.
+    /// 95 %: the usual level of a confidence interval.
     pub const P95: Self = Self(0.95);
     /// 97 %.
     pub const P97: Self = Self(0.97);
@@ -34,12 +34,12 @@ impl Fraction {
     /// 99.9 %.
     pub const P999: Self = Self(0.999);
 
-    /// The share `value`; `None` unless 0 < `value` < 1.
+    /// The fraction `value`; `None` unless 0 < `value` < 1.
     pub fn new(value: f64) -> Option<Self> {
         (value > 0.0 && value < 1.0).then_some(Self(value))
     }
 
-    /// The share.
+    /// The value, between 0 and 1.
     pub const fn get(self) -> f64 {
         self.0
     }

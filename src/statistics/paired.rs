@@ -1,16 +1,16 @@
-//! Comparisons on equal replications.
+//! Paired comparisons of two candidates over the same replications.
 
 use super::{Fraction, Interval, Summary};
 
-/// How much one of two candidates exceeds the other, replication by replication. Both saw the same
-/// random numbers, so that what these do to both cancels out of the difference.
+/// Differences between two candidates, replication by replication. Both ran under common random numbers,
+/// so effects of the draws on both cancel in the difference.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct PairedDifference {
     /// First minus second.
     pub difference: Summary,
-    /// Pairs in which the first is the larger.
+    /// Number of pairs in which the first value is larger.
     pub wins: u64,
-    /// Pairs in which the second is the larger. What is left are ties.
+    /// Number of pairs in which the second value is larger. All other pairs are ties.
     pub losses: u64,
 }
 
@@ -26,24 +26,23 @@ impl PairedDifference {
         Self { difference, wins, losses }
     }
 
-    /// The interval that holds the true mean difference with confidence `level`; `None` below two
-    /// pairs.
+    /// Confidence interval of the mean difference at `level`; `None` below two pairs.
     pub fn interval(&self, level: Fraction) -> Option<Interval> {
         self.difference.interval(level)
     }
 
-    /// Two-sided p-value of the paired t-test: the chance of a mean difference at least as large if
-    /// there is none in truth. `None` below two pairs.
+    /// Two-sided p-value of the paired t-test: the probability of a mean difference at least as large if the
+    /// true difference is 0. `None` below two pairs.
     pub fn p_value(&self) -> Option<f64> {
         self.difference.p_value(0.0)
     }
 }
 
-/// p-values adjusted for there being several, in the order given (Holm 1979).
+/// p-values adjusted for multiple comparisons (Holm 1979), in the order given.
 ///
-/// With the `m` values in ascending order the `k`-th, counted from 0, becomes
-/// `max over j ≤ k of min(1, (m − j)·p(j))`. Whatever is rejected because its adjusted value is at
-/// most `α`, the chance of rejecting anything wrongly is at most `α`, dependent tests included.
+/// Of `m` values in ascending order, the `k`-th, counted from 0, becomes
+/// `max over j ≤ k of min(1, (m − j)·p(j))`. If all hypotheses with an adjusted value of at most `α` are
+/// rejected, the probability that any true one is among them is at most `α`, also for dependent tests.
 pub fn holm(p_values: &[f64]) -> Vec<f64> {
     let mut order: Vec<_> = (0..p_values.len()).collect();
     order.sort_by(|&a, &b| p_values[a].total_cmp(&p_values[b]));
@@ -61,8 +60,8 @@ pub fn holm(p_values: &[f64]) -> Vec<f64> {
 mod tests {
     use super::*;
 
-    /// Student's own sleep data (Biometrika 6, 1908): hours gained with two drugs by ten patients;
-    /// t = −4.0621, p = 0.002833 in every textbook.
+    /// Student's sleep data (Biometrika 6, 1908): hours of sleep that ten patients gained with two drugs;
+    /// t = −4.0621 and p = 0.002833 in textbooks.
     #[test]
     fn the_sleep_data_differ_as_in_the_textbooks() {
         let first = [0.7, -1.6, -0.2, -1.2, -0.1, 3.4, 3.7, 0.8, 0.0, 2.0];

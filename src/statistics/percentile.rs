@@ -2,8 +2,8 @@
 
 use super::Fraction;
 
-/// Index, from 0, of the `p` percentile among `n` values in ascending order: `trunc(n·p)`, as
-/// MLPerf's LoadGen takes it. No two values are averaged. `None` without values.
+/// Index, from 0, of the `p` percentile among `n` values in ascending order: `trunc(n·p)`, as in LoadGen of
+/// MLPerf. Values are never averaged. `None` without values.
 pub fn percentile_index(n: usize, p: Fraction) -> Option<usize> {
     let index = (n as f64 * p.get()) as usize;
     Some(index.min(n.checked_sub(1)?))
@@ -11,8 +11,8 @@ pub fn percentile_index(n: usize, p: Fraction) -> Option<usize> {
 
 /// The `p` percentile of values in ascending order; `None` without values.
 ///
-/// Of `n` values the last `n·(1 − p)` lie above it, so it needs `n ≥ 1/(1 − p)` not to be the
-/// maximum, and more to be trusted: see [`EarlyStopping`](super::EarlyStopping).
+/// The last `n·(1 − p)` of `n` values lie above it. With fewer than `1/(1 − p)` values it is the maximum, and
+/// a reliable estimate needs more: see [`EarlyStopping`](super::EarlyStopping).
 pub fn percentile<T: Copy>(ascending: &[T], p: Fraction) -> Option<T> {
     Some(ascending[percentile_index(ascending.len(), p)?])
 }
@@ -21,7 +21,7 @@ pub fn percentile<T: Copy>(ascending: &[T], p: Fraction) -> Option<T> {
 mod tests {
     use super::*;
 
-    /// LoadGen's own cases: 1024 · 0.9 = 921.6, 1000 · 0.9 = 900.
+    /// Cases of LoadGen: 1024 · 0.9 = 921.6, 1000 · 0.9 = 900.
     #[test]
     fn the_index_is_cut_not_rounded() {
         assert_eq!(percentile_index(1024, Fraction::P90), Some(921));

@@ -2,42 +2,42 @@
 
 use super::{Fraction, Summary};
 
-/// A rule that stops replicating once the interval of the mean is narrow enough: a pilot, then as
-/// many replications as its spread asks for, checked again, up to a cap.
+/// Stopping rule for replications: a pilot, then as many replications as its spread requires, checked again
+/// after that, until the confidence interval of the mean is narrow enough or a cap is reached.
 ///
-/// The count is a guess from the spread so far, `(t·SD / half width)²`, so a sample of small spread by
-/// luck stops early: the true confidence is a little below the level, the less so the larger the pilot
-/// (Chow & Robbins 1965).
+/// The count follows from the spread so far, `(t·SD / half width)²`. A sample that has a small spread by
+/// chance stops early, so the true confidence is a little below the level; a larger pilot reduces the
+/// difference (Chow & Robbins 1965).
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Sequential {
-    /// Half the width that the interval shall have, above 0.
+    /// Half the width of the interval to reach, above 0.
     pub half_width: f64,
     /// Confidence of the interval.
     pub level: Fraction,
-    /// Replications before the spread is looked at; at least 2 are made.
+    /// Replications before the spread is estimated; at least 2 are made.
     pub pilot: u64,
-    /// Most replications, whatever the spread.
+    /// Largest number of replications.
     pub cap: u64,
 }
 
-/// What a [`Sequential`] rule says of the replications so far.
+/// Decision of a [`Sequential`] rule after some replications.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Progress {
     /// The interval is narrow enough.
     Reached,
-    /// It is not, but no more are allowed.
+    /// The interval is too wide, but the cap is reached.
     Capped,
-    /// Make replications until there are this many in all, then ask again.
+    /// More replications are needed, up to this number in all; then the rule decides again.
     Until(u64),
 }
 
 impl Sequential {
-    /// The rule for an interval of ± `half_width` at 95 %: a pilot of 30, at most 1000.
+    /// Rule for an interval of ± `half_width` at 95 %, with a pilot of 30 and at most 1000 replications.
     pub fn to(half_width: f64) -> Self {
         Self { half_width, level: Fraction::P95, pilot: 30, cap: 1000 }
     }
 
-    /// Whether the replications `so_far` are enough.
+    /// Decision after the replications `so_far`.
     pub fn progress(&self, so_far: &Summary) -> Progress {
         let pilot = self.pilot.max(2);
         match so_far.half_width(self.level) {
@@ -68,13 +68,14 @@ mod tests {
         assert_eq!(rule.progress(&of(30, 0.0)), Progress::Reached);
     }
 
-    /// t(29, 0.975)·3 = 6.1357; (6.1357/0.5)² = 150.6.
+    /// t(29, 0.975)·3 = 6.1357, and (6.1357/0.5)² = 150.6.
     #[test]
     fn the_spread_of_the_pilot_says_how_many_more() {
         assert_eq!(Sequential::to(0.5).progress(&of(30, 3.0)), Progress::Until(151));
     }
 
-    /// t(150, 0.975) = 1.9759: 3.11·1.9759/√151 = 0.50009, just too wide; 3.10 gives 0.49848.
+    /// t(150, 0.975) = 1.9759. A half width of 3.11·1.9759/√151 = 0.50009 is just too wide; 3.10 gives
+    /// 0.49848.
     #[test]
     fn a_width_that_is_just_missed_asks_for_at_least_one_more() {
         assert_eq!(Sequential::to(0.5).progress(&of(151, 3.11)), Progress::Until(152));
@@ -89,7 +90,7 @@ mod tests {
         assert_eq!(rule.progress(&of(1000, 3.0)), Progress::Reached);
     }
 
-    /// 10 replications are needed for the pilot, but 5 are allowed.
+    /// The pilot needs 10 replications, but only 5 are allowed.
     #[test]
     fn a_cap_below_the_pilot_holds() {
         let rule = Sequential { pilot: 10, cap: 5, ..Sequential::to(0.5) };

@@ -1,10 +1,10 @@
-//! Mean, standard deviation and the interval of the mean.
+//! Mean, standard deviation and confidence interval of the mean.
 
 use statrs::distribution::{Continuous as _, ContinuousCDF as _, StudentsT};
 
 use super::Fraction;
 
-/// A range that holds an unknown quantity with some confidence.
+/// A confidence interval.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Interval {
     /// Lower end.
@@ -13,19 +13,19 @@ pub struct Interval {
     pub high: f64,
 }
 
-/// Sample of a quantity: replications of a score, say.
+/// Summary of a sample, e.g. of the replications of a score.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Summary {
-    /// How many values.
+    /// Number of values.
     pub n: u64,
-    /// Their mean; 0 without values.
+    /// Mean; 0 without values.
     pub mean: f64,
-    /// Their standard deviation, with the divisor `n − 1`; 0 below two values.
+    /// Standard deviation with the divisor `n − 1`; 0 below two values.
     pub sd: f64,
 }
 
 impl Summary {
-    /// Summary of finite `values`, by Welford's recurrence (Technometrics 4, 1962): one pass, and no
+    /// Summary of finite `values` by Welford's recurrence (Technometrics 4, 1962): one pass, without a
     /// difference of large squares.
     pub fn of(values: impl IntoIterator<Item = f64>) -> Self {
         let (mut n, mut mean, mut squares) = (0u64, 0.0, 0.0);
@@ -44,26 +44,26 @@ impl Summary {
         (self.n >= 2).then(|| self.sd / (self.n as f64).sqrt())
     }
 
-    /// Half the width of the interval of the mean; `None` below two values.
+    /// Half the width of the confidence interval of the mean; `None` below two values.
     ///
     /// ```text
     /// t(n − 1, (1 + level)/2) · SD / √n
     /// ```
     ///
-    /// where `t(ν, p)` is the `p` quantile of Student's distribution with `ν` degrees of freedom. The
-    /// level is exact for normal values, and nearly so for means of some tens of bounded ones.
+    /// where `t(ν, p)` is the `p` quantile of Student's distribution with `ν` degrees of freedom. The level is
+    /// exact for normal values, and nearly exact for means of some tens of bounded values.
     pub fn half_width(&self, level: Fraction) -> Option<f64> {
         Some(t_quantile(self.n.checked_sub(1)?, level)? * self.standard_error()?)
     }
 
-    /// The interval that holds the true mean with confidence `level`; `None` below two values.
+    /// Confidence interval of the mean at `level`; `None` below two values.
     pub fn interval(&self, level: Fraction) -> Option<Interval> {
         let half = self.half_width(level)?;
         Some(Interval { low: self.mean - half, high: self.mean + half })
     }
 
-    /// Two-sided p-value of the hypothesis that the true mean is `mean`, by the t-test; `None` below
-    /// two values. Without any spread it is 1 if the mean is `mean` and 0 if not.
+    /// Two-sided p-value of the t-test for the hypothesis that the true mean is `mean`; `None` below two
+    /// values. Without spread it is 1 if the mean of the sample is `mean`, and 0 otherwise.
     pub fn p_value(&self, mean: f64) -> Option<f64> {
         let error = self.standard_error()?;
         let distance = (self.mean - mean).abs();
@@ -74,10 +74,11 @@ impl Summary {
     }
 }
 
-/// The two-sided quantile of Student's distribution: a share `level` lies within ± it.
+/// Two-sided quantile of Student's distribution: a fraction `level` of it lies between minus and plus this
+/// value.
 ///
-/// The library's quantile is off by up to 10^-4 where the degrees of freedom are many; its tail and
-/// density are not, and two steps of Newton's method mend it.
+/// The quantile of `statrs` has errors of up to 10^-4 for many degrees of freedom. Its tail and density are
+/// exact, so two steps of Newton's method correct the quantile.
 fn t_quantile(degrees: u64, level: Fraction) -> Option<f64> {
     let student = student(degrees)?;
     let tail = (1.0 - level.get()) / 2.0;
@@ -85,7 +86,7 @@ fn t_quantile(degrees: u64, level: Fraction) -> Option<f64> {
     Some(polish(polish(-student.inverse_cdf(tail))))
 }
 
-/// `None` without degrees of freedom.
+/// Student's distribution with these degrees of freedom; `None` for 0.
 fn student(degrees: u64) -> Option<StudentsT> {
     StudentsT::new(0.0, 1.0, degrees as f64).ok()
 }
@@ -98,7 +99,7 @@ mod tests {
         assert!((found - expected).abs() <= tolerance, "{found} is not {expected}");
     }
 
-    /// Squares of the distances from 5: 9 + 1 + 1 + 1 + 0 + 0 + 4 + 16 = 32; 32/7.
+    /// The squared distances from 5 are 9 + 1 + 1 + 1 + 0 + 0 + 4 + 16 = 32; the variance is 32/7.
     #[test]
     fn mean_and_deviation_of_a_textbook_sample() {
         let summary = Summary::of([2.0, 4.0, 4.0, 4.0, 5.0, 5.0, 7.0, 9.0]);
@@ -121,8 +122,8 @@ mod tests {
         }
     }
 
-    /// Quantiles of the printed tables of Student's distribution; the last one is close to the
-    /// normal distribution's 1.959964.
+    /// Quantiles from printed tables of Student's distribution. The last one is close to 1.959964 of the
+    /// normal distribution.
     #[test]
     fn quantiles_are_those_of_the_tables() {
         let tabled = [
@@ -141,7 +142,7 @@ mod tests {
         assert_eq!(t_quantile(0, Fraction::P95), None);
     }
 
-    /// With one degree of freedom the quantile is tan(π·level/2).
+    /// With one degree of freedom, the quantile is tan(π·level/2).
     #[test]
     fn extreme_levels_have_their_quantiles() {
         for level in [0.01, 0.5, 0.999_999] {
@@ -160,7 +161,7 @@ mod tests {
         close(interval.high, 3.0 + half, 1e-8);
     }
 
-    /// With 2 degrees of freedom P[|T| > t] = 1 − t/√(2 + t²); here t = 2/(1/√3) = 2√3.
+    /// With two degrees of freedom, P[|T| > t] = 1 − t/√(2 + t²); here t = 2/(1/√3) = 2√3.
     #[test]
     fn the_p_value_is_the_area_of_both_tails() {
         let t = 12.0f64.sqrt();

@@ -318,7 +318,7 @@ fn costs(spec: &RunSpec, library: &CostLibrary) -> Result<Arc<CostTable>, RunErr
     let table = library.table(scenario, system)?;
     let exposed = engine.effects.non_overlapped;
     Ok(Arc::new(match spec.semantics == Semantics::Principled && exposed > 0.0 {
-        true => table.exposing(exposed, system.accelerators()),
+        true => table.with_non_overlapped(exposed, system.accelerators()),
         false => table,
     }))
 }

@@ -326,12 +326,12 @@ fn what_is_not_hidden_takes_time() {
     let costs = table(&[vec![layers.to_vec()]]);
     let system = runs::system(1);
     let cycles = |share: f64| {
-        let exposed = costs.exposing(share, system.accelerators());
+        let exposed = costs.with_non_overlapped(share, system.accelerators());
         let network = exposed.network(ModelId::new(0), AccelId::new(0)).clone();
         assert_eq!(network.latency.ns(), network.cycles.get());
         network.layers.iter().map(|layer| layer.cycles).collect::<Vec<_>>()
     };
-    assert_eq!(costs.exposing(0.0, system.accelerators()), costs);
+    assert_eq!(costs.with_non_overlapped(0.0, system.accelerators()), costs);
     assert_eq!(cycles(0.5), [12, 4, 5]);
     assert_eq!(cycles(1.0), [14, 4, 5]);
 }

@@ -15,6 +15,7 @@ use rayon::prelude::*;
 use serde_json::{Map, Value};
 
 use crate::config::{Catalog, Kind};
+use crate::experiment::programs;
 use crate::mlperf::benchmark::{TestError, TestOptions, TestResult, run_test};
 use crate::mlperf::rules::{Benchmark, Load, ROUNDS, Round, Suite, Test};
 use crate::mlperf::settings::MAX_SAMPLES;
@@ -23,7 +24,6 @@ use crate::units::SimSpan;
 use super::message::Failure;
 use super::output::OutputSet;
 use super::places::Places;
-use super::programs;
 use super::trace::CompleteTrace;
 
 pub use crate::mlperf::logs::files::RECORD;
@@ -85,7 +85,7 @@ fn places(args: &MlperfArgs, catalog: &Catalog) -> Places {
 
 /// SHA-256 of what a command reads, as it is before a policy runs.
 fn inputs(args: &MlperfArgs, catalog: &Catalog) -> Result<Map<String, Value>, Failure> {
-    programs::sha256_of_inputs(catalog, args.scheduler.as_deref())
+    Ok(programs::sha256_of_inputs(catalog.inputs(), args.scheduler.as_deref())?)
 }
 
 /// The suite that is asked for, and its rules.

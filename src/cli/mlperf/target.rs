@@ -4,6 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use crate::config::{Catalog, Edition, Hardware, ServiceTables, service_csv};
+use crate::experiment::{self, NamedCostModel};
 use crate::hardware::System;
 use crate::mlperf::benchmark::{AcceleratorBed, ServerBed, TestBed};
 use crate::mlperf::rules::Test;
@@ -11,8 +12,7 @@ use crate::mlperf::sut::{Background, Batching, ServiceTime, Tenant};
 use crate::schedule::Policy;
 use crate::units::SimSpan;
 
-use super::super::conditions;
-use super::super::costs::{self, CostChoice};
+use super::super::costs::{self, warn};
 use super::super::message::Failure;
 use super::options::MlperfArgs;
 
@@ -38,7 +38,7 @@ pub enum Kind {
 /// Accelerators under a scheduler.
 pub struct Accelerators {
     pub system: Arc<System>,
-    pub costs: CostChoice,
+    pub costs: NamedCostModel,
     pub scheduler: Policy,
     pub background: Option<Background>,
 }
@@ -66,7 +66,7 @@ impl Target {
     /// Warns of rows of a table of costs that look like slips.
     pub fn warn<'a>(&self, catalog: &Catalog, networks: impl Iterator<Item = &'a str>) {
         if let Kind::Accelerators(it) = &self.kind {
-            it.costs.warn(catalog, networks, it.system.accelerators().iter());
+            warn(&it.costs, catalog, networks, it.system.accelerators().iter());
         }
     }
 
@@ -154,7 +154,7 @@ impl Accelerators {
             let scenario = catalog.scenario(name, Edition::Reference)?;
             Ok::<_, Failure>(Background::new(scenario, args.seed))
         });
-        let scheduler = conditions::scheduler(args.scheduler.as_deref().unwrap_or("fcfs"))?;
+        let scheduler = experiment::scheduler(args.scheduler.as_deref().unwrap_or("fcfs"))?;
         AcceleratorBed::check_scheduler(&scheduler).map_err(super::super::argument)?;
         Ok(Self {
             system,

@@ -67,7 +67,7 @@ pub fn write(
         costs: Arc::clone(bench.costs()),
         trace,
     };
-    let mut file = TraceFile::create(path, std::slice::from_ref(&spec))?;
+    let mut file = TraceFile::create(path, 1)?;
     file.write(&spec, &accelerators.costs.name, &result)?;
     file.complete()
 }

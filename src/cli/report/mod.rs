@@ -13,12 +13,12 @@ use crate::figures::counted;
 use crate::report::html::mlperf::Kind;
 use crate::report::html::{self, Folder, Page, Source};
 
-use super::digest::Digest;
 use super::message::{Failure, hint, say};
 use super::output;
 use super::places::Places;
 use super::record::Recorded;
 use super::results::RECORD;
+use crate::digest::Digest;
 
 /// Turn the results of runs or load tests into one HTML page that opens without a network.
 #[derive(Debug, Args)]

@@ -1,13 +1,9 @@
 //! `xrsim sweep`: many runs, a row each, in a file that outlives the program.
 
-mod check;
-mod inputs;
 mod journal;
-mod keys;
 mod manifest;
 mod merge;
 mod options;
-mod points;
 
 use std::ffi::OsString;
 use std::fs::File;
@@ -18,23 +14,20 @@ use std::time::{Duration, Instant};
 
 use crate::config::sweep::SweepOptions;
 use crate::config::{Catalog, SweepDraft};
+use crate::experiment::sweep::{Candidate, Inputs, Outcome, Sweep, score};
 use crate::report::csv::{self, Table};
 use crate::report::rows::{Line, Lines};
 use crate::score::Scorecard;
 use crate::sweep::Scorer;
 use crate::sweep::grid::{Grid, Shard};
 
-use super::message::{Failure, say};
+use super::message::{Failure, hint, say};
 use super::output::OutputFile;
 use super::places::Places;
 use super::progress::Progress;
-use check::Sweep;
-use inputs::Inputs;
 use journal::Found;
 use manifest::Manifest;
-use points::{Candidate, Outcome};
 
-pub use check::check;
 pub use manifest::place as record_of;
 pub use merge::merge;
 pub use options::SweepArgs;
@@ -47,7 +40,8 @@ pub use options::SweepArgs;
 /// rows that are written stay.
 pub fn run(args: &SweepArgs) -> Result<(), Failure> {
     let (draft, spec) = draft(args)?;
-    let Sweep { grid, mut inputs } = Sweep::of(&draft)?;
+    let Sweep { grid, mut inputs, hints } = Sweep::of(&draft)?;
+    hints.into_iter().for_each(hint);
     let points = args.shard.unwrap_or(Shard::WHOLE).points(grid.n_points());
     let path = args.out.clone().unwrap_or_else(|| default_path(args));
     Places::default()
@@ -68,7 +62,7 @@ pub fn run(args: &SweepArgs) -> Result<(), Failure> {
                 .map(|index| Candidate::of(grid.point(index), &mut inputs))
                 .collect::<Result<_, _>>()?;
             pace.time(|| {
-                let outcomes = points::score(&candidates, &mut scorers);
+                let outcomes = score(&candidates, &mut scorers);
                 rows.add(&candidates, outcomes)
             })?;
             n_done += candidates.len() as u64;
@@ -111,7 +105,19 @@ impl Pace {
     }
 }
 
-/// What is varied: a file, which is read at a path unless it comes with the program, or the options.
+/// Checks the sweep in the file at `path`, with every file that it refers to.
+///
+/// # Errors
+///
+/// Every problem of the sweep.
+pub fn check(path: &Path) -> Result<(), Failure> {
+    let draft = Catalog::new().sweep(&path.display().to_string())?;
+    let sweep = Sweep::of(&draft)?;
+    sweep.hints.into_iter().for_each(hint);
+    Ok(())
+}
+
+/// The sweep as it was written: a file, with its path unless it comes with the program, or options.
 fn draft(args: &SweepArgs) -> Result<(SweepDraft, Vec<PathBuf>), Failure> {
     if let Some(spec) = &args.spec {
         let mut catalog = Catalog::new();
@@ -119,8 +125,8 @@ fn draft(args: &SweepArgs) -> Result<(SweepDraft, Vec<PathBuf>), Failure> {
         return Ok((draft, catalog.opened().collect()));
     }
     let mut options = SweepOptions::default();
-    for (option, key, values) in args.axes() {
-        values.iter().for_each(|values| options.add(option, key, values));
+    for (option, key, values) in args.axes.axes() {
+        values.iter().for_each(|values| options.add(&option, key, values));
     }
     for assignment in &args.set {
         let Some((key, values)) = assignment.split_once('=') else {

@@ -1,4 +1,5 @@
-//! The machine: PEs, networks, L2 and DRAM (section 2).
+//! The machine model: PEs, NoC levels, shared memory and DRAM (docs/cost-model-loop-nest.md,
+//! section 2).
 
 use std::num::NonZeroU64;
 
@@ -7,50 +8,51 @@ use crate::model::PerTensor;
 
 use super::energy::Energies;
 
-/// Bandwidth of a network or memory: whole bytes per cycle, or without limit.
+/// Bandwidth of a NoC level or memory: a whole number of bytes per cycle, or infinite.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Bandwidth(Option<NonZeroU64>);
 
 impl Bandwidth {
-    /// No limit.
+    /// Infinite bandwidth.
     pub const INFINITE: Self = Self(None);
 
-    /// So many bytes per cycle; `None` if that is 0.
+    /// A finite bandwidth [byte/cycle]; `None` for 0.
     pub fn new(bytes_per_cycle: u64) -> Option<Self> {
         NonZeroU64::new(bytes_per_cycle).map(|bytes| Self(Some(bytes)))
     }
 
-    /// Cycles that `bytes` take, rounded up.
+    /// Cycles of a transfer of `bytes`, rounded up.
     pub fn cycles(self, bytes: u64) -> u64 {
         self.0.map_or(0, |bandwidth| bytes.div_ceil(bandwidth.get()))
     }
 }
 
-/// The network that feeds the units of one level.
+/// One level of the NoC, which connects the units of a cluster to the buffer above. It is the form of
+/// [`hardware::NocLevel`] that the model computes with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct NocLevel {
-    /// Bandwidth of inputs and weights, downward.
+    /// Bandwidth of inputs and weights, toward the PEs.
     pub down: Bandwidth,
-    /// Bandwidth of partial sums, upward.
+    /// Bandwidth of partial sums, toward the shared memory.
     pub up: Bandwidth,
-    /// Bandwidth of the weights' own network, if they have one; inputs then have `down` alone.
+    /// Bandwidth of a separate network for weights; `None` if they share `down` with inputs.
     pub weights: Option<Bandwidth>,
-    /// Whether units hold one copy of their weights, so that loading them is exposed (4.9).
+    /// Whether units hold a single copy of their weights, so that loading weights is exposed (4.9).
     pub single_weights: bool,
     /// Latency \[cycle\].
     pub latency: u32,
-    /// Whether every step pays the latency rather than the first one and the last drain.
+    /// Whether every step pays the latency; otherwise only the first fill and flushes do (4.8).
     pub step_latency: bool,
-    /// Whether one send serves every unit of the cluster that wants the element in this step.
+    /// Whether one send serves every unit of the cluster that needs the element in this step.
     pub multicast: bool,
-    /// Whether elements that a unit of the cluster held in the step before come from there.
+    /// Whether an element that any unit of the cluster held in the previous step comes from there.
     pub forward: bool,
-    /// Whether partial sums of one output element that are sent up in one step are added on the way.
+    /// Whether partial sums of one output that are sent up in one step are added on the way.
     pub reduce: bool,
 }
 
 impl NocLevel {
-    /// Without limits: infinite bandwidth, no latency, multicast and reduction, no forwarding.
+    /// Infinite bandwidth, no latency, multicast and reduction, no forwarding.
     pub const IDEAL: Self = Self {
         down: Bandwidth::INFINITE,
         up: Bandwidth::INFINITE,
@@ -65,7 +67,7 @@ impl NocLevel {
 }
 
 impl NocLevel {
-    /// The network of one level of an accelerator.
+    /// The model of one level of the NoC of an accelerator.
     fn of(level: &hardware::NocLevel) -> Self {
         let down = Bandwidth::new(level.bandwidth).unwrap_or(Bandwidth::INFINITE);
         Self {
@@ -82,40 +84,40 @@ impl NocLevel {
     }
 }
 
-/// A machine with one buffer per unit and level.
+/// The machine model: an accelerator as this cost model computes with it, with one buffer per unit and
+/// level. [`Machine::of`] derives it from an [`Accelerator`].
 #[derive(Debug, Clone, PartialEq)]
 pub struct Machine {
     /// Number of PEs, at least 1.
     pub pes: u32,
-    /// Upper limit of the units of level 0, if the array has a fixed shape.
+    /// Upper limit of the units of level 0, for arrays of fixed shape.
     pub units_limit: Option<u32>,
-    /// MACs per PE and cycle, at least 1; 0 counts as 1.
+    /// MACs per PE and cycle; 0 counts as 1.
     pub rate: u32,
-    /// Networks, outermost first; the last one stands for all levels below it, and
-    /// [`NocLevel::IDEAL`] for an empty list.
+    /// NoC levels, outermost first. The last one stands for all deeper levels; an empty list stands for
+    /// [`NocLevel::IDEAL`] on every level.
     pub noc_levels: Vec<NocLevel>,
-    /// Sizes of elements.
+    /// Bytes per element.
     pub widths: Widths,
-    /// Capacity of the L2 \[byte\]; `None` is infinite.
+    /// Capacity of the shared memory \[byte\]; `None` is infinite.
     pub shared_bytes: Option<u64>,
-    /// Copies that the L2 holds of a tile that changes: of inputs, weights and outputs.
+    /// Copies of a changing tile that the shared memory holds; 2 is double buffering.
     pub shared_copies: PerTensor<u32>,
-    /// Whether inputs, weights and outputs live in the L2, so that they take it up whole and DRAM
-    /// never sees them.
+    /// Whether a tensor stays in shared memory: it occupies it as a whole, and DRAM never sees it.
     pub resident: PerTensor<bool>,
     /// Bandwidth of DRAM.
     pub dram_bandwidth: Bandwidth,
     /// Latency of DRAM \[cycle\].
     pub dram_latency: u32,
-    /// Whether mappings may compute outputs more than once.
+    /// Whether mappings may compute outputs repeatedly (section 3.8).
     pub allow_overlap: bool,
-    /// Energy per operation and byte.
+    /// Energy table.
     pub energies: Energies,
 }
 
 impl Machine {
-    /// A machine of `pes` PEs with the defaults of section 2: elements of one byte, ideal networks,
-    /// infinite L2 and DRAM bandwidth, double buffering in the L2.
+    /// A machine of `pes` PEs with the defaults of section 2: elements of one byte, ideal NoC levels,
+    /// infinite shared memory with double buffering, infinite DRAM bandwidth.
     pub fn new(pes: u32) -> Self {
         Self {
             pes,
@@ -133,7 +135,7 @@ impl Machine {
         }
     }
 
-    /// The machine that an accelerator is, with nothing resident in its L2.
+    /// The machine model of an accelerator, with no tensor resident.
     pub fn of(accelerator: &Accelerator) -> Self {
         let Accelerator { datapath, memory, noc, .. } = accelerator;
         let dram = Bandwidth::new(memory.dram_bandwidth);
@@ -153,7 +155,7 @@ impl Machine {
         }
     }
 
-    /// Cycles that DRAM takes for so many bytes (6.5).
+    /// Cycles of DRAM for a traffic of `bytes` (6.5).
     pub fn dram_cycles(&self, bytes: u64) -> u64 {
         match bytes {
             0 => 0,
@@ -161,15 +163,15 @@ impl Machine {
         }
     }
 
-    /// The network of a level, counted from the outermost.
+    /// The NoC level of a level of the mapping, counted from 0, outermost first.
     pub fn noc_level(&self, level: usize) -> &NocLevel {
         self.noc_levels.get(level).or(self.noc_levels.last()).unwrap_or(&NocLevel::IDEAL)
     }
 }
 
 impl Energies {
-    /// The table of an accelerator; what its file leaves open follows from the widths of operands
-    /// and the sizes of memories.
+    /// The energy table of an accelerator. Entries that its file leaves out follow from the widths of
+    /// operands and the sizes of memories.
     pub fn of(accelerator: &Accelerator) -> Self {
         let (table, widths) = (&accelerator.byte_energy, &accelerator.datapath.widths);
         let default = Self::with_shared_memory(accelerator.memory.shared.get() as f64);

@@ -1,4 +1,5 @@
-//! Mappings: directives, their elaboration for a layer, and which ones are legal (section 3).
+//! Mappings: elaboration of directives for a layer, and legality (docs/cost-model-loop-nest.md,
+//! section 3).
 
 use std::fmt;
 
@@ -7,9 +8,9 @@ use crate::dataflow::{self, ClusterLevel, Dataflow, Directive, Size};
 use super::nest::{Axis, Extents, N_AXES, Nest, Steps};
 use super::{Illegal, Machine};
 
-/// The axis of the nest that a directive maps in the end (that of the output for the input), and
-/// whether it maps rows (0) or columns (1) of the input.
-fn target(axis: dataflow::Axis) -> (Axis, Option<usize>) {
+/// Axis of the nest that a directive maps, and the direction if the directive names input rows (0) or
+/// input columns (1).
+fn nest_axis(axis: dataflow::Axis) -> (Axis, Option<usize>) {
     match axis {
         dataflow::Axis::N => (Axis::N, None),
         dataflow::Axis::G => (Axis::G, None),
@@ -24,16 +25,16 @@ fn target(axis: dataflow::Axis) -> (Axis, Option<usize>) {
     }
 }
 
-/// A loop over the chunks of an axis.
+/// A loop over the chunks of an axis (section 3.7).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Loop {
-    /// The axis.
+    /// Axis.
     pub axis: Axis,
-    /// Extent of a chunk; the last one may be cut.
+    /// Extent of a chunk; the last chunk may be shorter.
     pub size: u32,
-    /// Distance of neighbouring chunks, at most `size`.
+    /// Distance of the starts of neighbouring chunks, at most `size`.
     pub offset: u32,
-    /// Whether chunks are spread over the units rather than over time.
+    /// Whether chunks are distributed over units; otherwise they follow one another in time.
     pub spatial: bool,
 }
 
@@ -53,7 +54,7 @@ impl fmt::Display for Loop {
     }
 }
 
-/// Number of chunks of `size` at a distance of `offset` in `extent` (3.3).
+/// Number of chunks of extent `size` whose starts are `offset` apart, in `extent` positions (3.3).
 fn chunks(extent: u32, size: u32, offset: u32) -> u32 {
     if size >= extent {
         1
@@ -64,7 +65,7 @@ fn chunks(extent: u32, size: u32, offset: u32) -> u32 {
     }
 }
 
-/// A level: how a cluster walks the box that it works on.
+/// One level of a mapping: the loops of a cluster over its box, and its units.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Level {
     loops: [Loop; N_AXES],
@@ -75,7 +76,7 @@ pub struct Level {
 impl Level {
     const UNUSED: Self = Self { loops: [Loop::UNUSED; N_AXES], n_loops: 0, units: 1 };
 
-    /// Loops with more than one chunk in the largest box, outermost first; at most one is spatial.
+    /// Loops with more than one chunk in the largest box, outermost first. At most one is spatial.
     pub fn loops(&self) -> &[Loop] {
         &self.loops[..self.n_loops]
     }
@@ -85,12 +86,12 @@ impl Level {
         self.units
     }
 
-    /// The spatial loop.
+    /// The spatial loop, if there is one.
     pub fn spatial(&self) -> Option<&Loop> {
         self.loops().iter().find(|map| map.spatial)
     }
 
-    /// Extents of the largest box of a unit of a cluster that works on `extents` (3.3).
+    /// Extents of the largest unit box in a cluster box of `extents` (section 3.3).
     pub fn unit_extents(&self, extents: &Extents) -> Extents {
         let mut unit = *extents;
         for map in self.loops() {
@@ -112,7 +113,7 @@ impl fmt::Display for Level {
     }
 }
 
-/// A legal mapping of one layer onto one machine: loops and units of every level.
+/// A legal mapping of one layer on one machine: loops and units of every level.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Mapping {
     levels: [Level; Self::MAX_LEVELS],
@@ -121,43 +122,44 @@ pub struct Mapping {
 }
 
 impl Mapping {
-    /// Most levels.
+    /// Upper limit of the number of levels.
     pub const MAX_LEVELS: usize = Dataflow::MAX_LEVELS;
 
-    /// Levels, outermost first; never empty.
+    /// Levels, outermost first. There is at least one.
     pub fn levels(&self) -> &[Level] {
         &self.levels[..self.n_levels]
     }
 
-    /// MACs that the mapping executes: those of the layer, more if outputs are computed repeatedly.
+    /// Executed MACs: those of the layer, more if the mapping repeats outputs.
     pub fn macs(&self) -> u64 {
         self.macs
     }
 
-    /// What `levels` mean for `nest` on the PEs of `machine` (3.2 to 3.8); no levels are one without
-    /// directives.
+    /// Elaborates `levels` for `nest` on the PEs of `machine` (sections 3.2 to 3.8). An empty list is
+    /// one level without directives.
     ///
     /// # Errors
     ///
-    /// What is wrong with the outermost level that is wrong.
+    /// [`Illegal`] for the outermost level that is not legal, for too few PEs, too many levels, or more
+    /// executed MACs than 64 bits hold.
     pub fn new(levels: &[ClusterLevel], nest: &Nest, machine: &Machine) -> Result<Self, Illegal> {
         let n_levels = levels.len().max(1);
         if n_levels > Self::MAX_LEVELS {
             return Err(Illegal::TooManyLevels { found: n_levels });
         }
-        let as_groups = nest.is_depthwise() && !maps(levels, dataflow::Axis::G);
+        let channels_are_groups = nest.is_depthwise() && !maps(levels, dataflow::Axis::G);
         let mut mapping = Self { levels: [Level::UNUSED; Self::MAX_LEVELS], n_levels, macs: 0 };
         let mut extents = *nest.extents();
         for index in 0..n_levels {
-            let mut entering = Entering { index, nest, extents: &extents, maps: Maps::EMPTY };
+            let mut elaboration = Elaboration { index, nest, extents: &extents, maps: Maps::EMPTY };
             if index == 0 {
-                entering.add_missing(levels, as_groups);
+                elaboration.add_missing(levels, channels_are_groups);
             }
             for directive in levels.get(index).iter().flat_map(|level| &level.directives) {
-                entering.add(directive, as_groups)?;
+                elaboration.add(directive, channels_are_groups)?;
             }
             let level = &mut mapping.levels[index];
-            entering.finish(level, machine.allow_overlap)?;
+            elaboration.finish(level, machine.allow_overlap)?;
             extents = level.unit_extents(&extents);
         }
         mapping.set_units(levels, nest, machine)?;
@@ -165,7 +167,7 @@ impl Mapping {
         Ok(mapping)
     }
 
-    /// Units of every level (3.2).
+    /// Sets the units of every level (section 3.2).
     fn set_units(
         &mut self,
         levels: &[ClusterLevel],
@@ -189,7 +191,7 @@ impl Mapping {
         Ok(())
     }
 
-    /// Executed MACs: along each axis the sizes of all chunks of all levels add up.
+    /// Number of executed MACs; `None` if 64 bits do not hold it.
     fn executed(&self, nest: &Nest) -> Option<u64> {
         let mut loops = self.levels().iter().flat_map(Level::loops);
         if loops.all(|map| map.size == map.offset) {
@@ -200,8 +202,8 @@ impl Mapping {
     }
 }
 
-/// Positions of an axis of this extent that `levels` execute, each as often as it is. Chunks of a
-/// level differ in extent only in their last one.
+/// Number of positions that `levels` execute along an axis of this extent, repetitions included; `None`
+/// if 64 bits do not hold it. All chunks of a level but the last have the same extent.
 fn executed_along(levels: &[Level], axis: Axis, extent: u32) -> Option<u64> {
     let Some((level, inner)) = levels.split_first() else {
         return Some(u64::from(extent));
@@ -216,12 +218,12 @@ fn executed_along(levels: &[Level], axis: Axis, extent: u32) -> Option<u64> {
     all_full.checked_add(executed_along(inner, axis, last)?)
 }
 
-/// Whether any level maps `axis`.
+/// Whether any directive maps `axis`.
 fn maps(levels: &[ClusterLevel], axis: dataflow::Axis) -> bool {
     levels.iter().flat_map(|level| &level.directives).any(|directive| directive.axis == axis)
 }
 
-/// The number that `size` is, `extent` being that of an axis. `None` if it is less than 1 or no
+/// Value of `size`, where `extent` gives the extent of an axis. `None` if it is less than 1 or exceeds
 /// `u32`.
 fn value(size: Size, extent: impl FnOnce(dataflow::Axis) -> u64) -> Option<u32> {
     let value = match size {
@@ -231,15 +233,16 @@ fn value(size: Size, extent: impl FnOnce(dataflow::Axis) -> u64) -> Option<u32> 
     u32::try_from(value).ok().filter(|&value| value >= 1)
 }
 
-/// Extent of the layer: of input rows and columns those in memory.
+/// Extent of the layer along an axis; for input rows and columns the number in memory.
 fn layer_extent(nest: &Nest, axis: dataflow::Axis) -> u64 {
-    match target(axis) {
+    match nest_axis(axis) {
         (axis, None) => u64::from(nest.extent(axis)),
         (_, Some(window)) => u64::from(nest.windows()[window].stored),
     }
 }
 
-/// The maps of one level as they are read: input axes not yet translated.
+/// Maps of one level with the direction of those on input rows or columns, which are not translated
+/// yet.
 #[derive(Clone, Copy)]
 struct Maps {
     maps: [(Loop, Option<usize>); N_AXES],
@@ -259,23 +262,23 @@ impl Maps {
     }
 }
 
-/// A level and the extents that enter it.
-struct Entering<'a> {
+/// A level under elaboration: the extents that enter it, and its maps so far.
+struct Elaboration<'a> {
     index: usize,
     nest: &'a Nest,
     extents: &'a Extents,
     maps: Maps,
 }
 
-impl Entering<'_> {
+impl Elaboration<'_> {
     fn extent(&self, axis: Axis) -> u32 {
         self.extents[axis as usize]
     }
 
-    /// The layer is run per image and group where no level maps these axes (3.4).
-    fn add_missing(&mut self, levels: &[ClusterLevel], as_groups: bool) {
+    /// Adds maps of single images and groups where no level maps these axes (section 3.4).
+    fn add_missing(&mut self, levels: &[ClusterLevel], channels_are_groups: bool) {
         let images = maps(levels, dataflow::Axis::N);
-        let channels = as_groups && maps(levels, dataflow::Axis::C);
+        let channels = channels_are_groups && maps(levels, dataflow::Axis::C);
         let groups = channels || maps(levels, dataflow::Axis::G);
         for (axis, mapped) in [(Axis::N, images), (Axis::G, groups)] {
             if !mapped {
@@ -284,10 +287,11 @@ impl Entering<'_> {
         }
     }
 
-    /// Adds a map, its sizes evaluated (3.1), C read as G if `as_groups` (3.4).
-    fn add(&mut self, directive: &Directive, as_groups: bool) -> Result<(), Illegal> {
-        let (axis, window) = match target(directive.axis) {
-            (Axis::C, _) if as_groups => (Axis::G, None),
+    /// Adds a map with evaluated sizes (section 3.1), C read as G if `channels_are_groups`
+    /// (section 3.4).
+    fn add(&mut self, directive: &Directive, channels_are_groups: bool) -> Result<(), Illegal> {
+        let (axis, window) = match nest_axis(directive.axis) {
+            (Axis::C, _) if channels_are_groups => (Axis::G, None),
             target => target,
         };
         let level = self.index;
@@ -303,8 +307,8 @@ impl Entering<'_> {
         Ok(())
     }
 
-    /// What `Sz(axis)` is; in a directive `on_input`, R and S stand for the footprint of the kernel
-    /// that enters the level.
+    /// Value of `Sz(axis)`. In a directive `on_input`, R and S stand for the input positions under the
+    /// kernel that enters the level.
     fn extent_in(&self, axis: dataflow::Axis, on_input: bool) -> u64 {
         match axis {
             dataflow::Axis::R if on_input => self.kernel_reach(0),
@@ -313,7 +317,7 @@ impl Entering<'_> {
         }
     }
 
-    /// Input rows (or columns) of the kernel rows that enter the level: w of 3.5.
+    /// Number of input rows (or columns) under the kernel that enters the level: w of section 3.5.
     fn kernel_reach(&self, window: usize) -> u64 {
         let kernel = self.extent(Axis::WINDOWS[window][1]);
         self.steps(window).reach(1, kernel)
@@ -326,7 +330,7 @@ impl Entering<'_> {
     }
 
     /// Drops maps of input rows that a diagonal makes redundant, translates the others into loops of
-    /// `level`, and checks that what remains executes everything once (3.5 to 3.8).
+    /// `level`, and checks that the remaining loops execute every MAC once (sections 3.5 to 3.8).
     fn finish(&self, level: &mut Level, allow_overlap: bool) -> Result<(), Illegal> {
         for &(map, window) in self.maps.iter() {
             let map = match window {
@@ -348,7 +352,7 @@ impl Entering<'_> {
         Ok(())
     }
 
-    /// Whether a map of input rows and one of kernel rows place units along a diagonal (3.2).
+    /// Whether a map of input rows and one of kernel rows form a diagonal (3.2).
     fn is_diagonal(&self, input: &Loop, window: usize) -> Result<bool, Illegal> {
         let [output, kernel] = Axis::WINDOWS[window];
         let kernel_map = self.maps.iter().find(|(map, _)| map.axis == kernel && map.spatial);
@@ -367,7 +371,7 @@ impl Entering<'_> {
         Err(Illegal::Diagonal { level: self.index, axis: output, rows })
     }
 
-    /// A map of input rows as one of output rows (3.1).
+    /// Translates a map of input rows to output rows (3.1).
     fn translate(&self, map: &Loop, window: usize) -> Result<Loop, Illegal> {
         let kernel_reach = self.kernel_reach(window);
         let rows = self.extent(map.axis);
@@ -386,7 +390,7 @@ impl Entering<'_> {
         Ok(Loop { size, offset: map.offset.div_ceil(stride), ..*map })
     }
 
-    /// Whether a loop covers its axis exactly once (3.8).
+    /// Checks that a loop covers its axis exactly once (section 3.8).
     fn check(&self, map: &Loop, allow_overlap: bool) -> Result<(), Illegal> {
         let (level, &Loop { axis, size, offset, .. }) = (self.index, map);
         let extent = self.extent(axis);

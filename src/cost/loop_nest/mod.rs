@@ -1,35 +1,30 @@
-//! The loop-nest cost model: exact counts and cycles of a layer whose loop nest is cut into nested
-//! tiles by a mapping and walked by a machine with one buffer per unit.
+//! The loop-nest cost model (docs/cost-model-loop-nest.md): exact counts and cycles of a layer whose
+//! loop nest a mapping cuts into nested tiles, on a machine with one buffer per unit.
 //!
-//! A unit works on one box of the iteration space at a time. What it already had for the box before
-//! is kept, the rest is fetched from the buffer above. Units of a cluster move in lock step. Partial
-//! sums stay while the output box is the same, and are then sent up, added on the way and in the
-//! buffer above. The network brings the data of a step and takes away the results of the one before
-//! while units compute; only the first fill and the last drain are exposed. DRAM is a roofline below
-//! all this, with traffic decided by what fits in the L2. The result is that of the walk, step by
-//! step, but steps that are alike are counted and not repeated.
+//! A machine walks through the tiles step by step. A unit works on one box of the iteration space at a
+//! time; it keeps the operands that it needs again and fetches the others from the buffer above. Units
+//! of a cluster run in lock step. Partial sums stay in a unit while its output box is the same, and
+//! are then sent up and added to those in the buffer above. Computation overlaps with the fetch of the
+//! same step and the drain of the previous one; only the first fill and the last drain are exposed.
+//! DRAM is a roofline below all levels, with the traffic of the tiles that the shared memory holds.
 //!
-//! More PEs are therefore not always faster. Where the network limits a layer, twice the units take as
-//! long for the same data, and the first fill and the last drain, which nothing hides, bring and take
-//! that of twice as many units: a few cycles more in all (`dwconv1` of `DE` under `OS`: 8,221 at 1,024
-//! PEs, 8,227 at 2,048).
+//! The modules evaluate this walk in closed form: they count classes of equal steps. Comments cite
+//! sections and equations of the chapter by number.
 //!
-//! Sections and equations are numbered as in its specification:
-//!
-//! | section | module | |
+//! | section | module | content |
 //! |---|---|---|
 //! | 1 | [`nest`] | axes, tensors, footprints |
-//! | 2 | [`machine`] | PEs, networks, memories |
-//! | 3 | [`mapping`] | directives to loops, legality |
-//! | 5.1 | `context` | what a cluster did before and does now |
+//! | 2 | [`machine`] | machine model: PEs, NoC levels, memories |
+//! | 3 | [`mapping`] | elaboration of directives to loops, legality |
+//! | 5.1 | `context` | previous and present box of a cluster |
 //! | 5.2, 5.3, 5.7 | `transition` | classes of equal steps |
-//! | 5.5 | `ingress`, `overlap` | inputs and weights brought to the units |
+//! | 5.5 | `ingress`, `overlap` | inputs and weights sent to the units |
 //! | 5.6 | `egress` | partial sums sent up |
 //! | 4.8, 4.9, 5.8, 5.9 | `walk` | counts and times of all levels |
-//! | 6 | `dram` | what the L2 holds, DRAM traffic |
+//! | 6 | `dram` | tiles in shared memory, DRAM traffic |
 //! | 7 | [`energy`] | counts times a table |
-//! | 1.3, 1.6 | [`lower`], `vector` | operators to loop nests, operators without MACs |
-//! | | [`model`], `residency` | networks: what stays in the L2 between layers |
+//! | 1.3, 1.6 | [`lower`], `vector` | lowering of operators, operators without MACs |
+//! | 6.6 | [`model`], `residency` | networks: tensors that stay in shared memory between layers |
 
 pub mod energy;
 pub mod lower;
@@ -64,31 +59,30 @@ pub use mapping::{Level, Loop, Mapping};
 pub use model::{LayerReport, LoopNest, NestReport, nests_of_layer};
 pub use nest::{Axis, Extents, Nest, Window};
 
-/// Counts of one level, whose units are fed by the buffer above (5.9). Pairs are of inputs and
-/// weights; all are elements unless noted.
+/// Counts of one level, summed over all its clusters and steps (5.9). Units are elements unless noted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct LevelCounts {
-    /// Read from the buffer above and put on the network.
+    /// Elements read from the buffer above and sent on the NoC; a multicast element counts once.
     pub sent: PerOperand<u64>,
-    /// Written into the buffers of the units.
+    /// Elements written into the buffers of the units.
     pub delivered: PerOperand<u64>,
-    /// Of these, taken from a neighbour.
+    /// Delivered elements that come from a neighbour.
     pub forwarded: PerOperand<u64>,
-    /// Partial sums that arrive in the buffer above, after additions on the way.
+    /// Partial sums that arrive in the buffer above, after reduction on the way.
     pub arrived: u64,
     /// Partial sums that leave the units.
     pub left: u64,
-    /// Partial sums read in the buffer above to add arriving ones.
+    /// Partial sums read from the buffer above to add arriving ones to them.
     pub accumulated: u64,
-    /// Steps of the clusters of this level.
+    /// Number of steps of the clusters of this level.
     pub steps: u64,
-    /// Working units, summed over the steps.
+    /// Number of working units, summed over the steps.
     pub active: u64,
-    /// Buffer that a unit needs for two of its largest boxes \[byte\] (4.10).
+    /// Buffer that a unit needs: twice its largest box \[byte\] (4.10).
     pub unit_bytes: u64,
 }
 
-/// Counts and times of the walk.
+/// Counts and times of the walk through one layer.
 #[derive(Debug, Clone, Copy)]
 struct Walk {
     levels: [LevelCounts; Mapping::MAX_LEVELS],
@@ -114,15 +108,15 @@ impl Default for Walk {
     }
 }
 
-/// What a layer takes most of its time for (6.5).
+/// Resource that limits the latency of a layer (6.5).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Bound {
-    /// MACs.
+    /// The PEs.
     #[default]
     Compute,
-    /// Networks: the chip takes more than twice the cycles of its MACs.
+    /// The NoC: the chip takes more than twice the cycles of the computation.
     Noc,
-    /// DRAM: it takes longer than the chip.
+    /// DRAM, which takes longer than the chip.
     Dram,
 }
 
@@ -136,30 +130,30 @@ impl fmt::Display for Bound {
     }
 }
 
-/// Everything the model says about one layer.
+/// Result of the model for one loop nest.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Evaluation {
     levels: [LevelCounts; Mapping::MAX_LEVELS],
     n_levels: usize,
-    /// MACs executed; those of the layer unless the mapping computes outputs repeatedly.
+    /// Executed MACs: those of the layer, more if the mapping repeats outputs.
     pub macs_executed: u64,
-    /// Outputs of all steps of all PEs.
+    /// Elements of the output boxes of all steps of all PEs.
     pub pe_outputs: u64,
-    /// Of these, added to a sum that the PE holds.
+    /// Of these, elements that are added to a sum in the PE.
     pub pe_accumulations: u64,
-    /// Classes of equal steps that were evaluated, on all levels.
+    /// Number of classes of equal steps, over all levels.
     pub transitions: u64,
-    /// Cycles of the walk and the last flush (4.9).
+    /// Cycles of the walk and the flush after it (4.9).
     pub chip_cycles: u64,
-    /// The same with networks that take no time.
+    /// The same if NoC transfers took no time.
     pub compute_cycles: u64,
     /// Tiles in shared memory and DRAM traffic.
     pub memory: SharedMemoryPlan,
     /// Cycles of DRAM (6.5).
     pub dram_cycles: u64,
-    /// Cycles of the layer: those of the chip or of DRAM, whichever are more.
+    /// Latency: the larger of chip and DRAM cycles.
     pub cycles: u64,
-    /// What bounds the layer.
+    /// Limiting resource.
     pub bound: Bound,
     /// Energy by component.
     pub energy: EnergyPj,
@@ -171,18 +165,21 @@ impl Evaluation {
         &self.levels[..self.n_levels]
     }
 
-    /// Executed MACs over those that `pes` PEs of `rate` MACs per cycle could have executed (6.5).
+    /// Executed MACs divided by those that `pes` PEs with `rate` MACs per cycle could execute in the
+    /// latency, from 0 to 1 (6.5).
     pub fn utilisation(&self, pes: u32, rate: u32) -> f64 {
         let peak = f64::from(pes) * f64::from(rate.max(1));
         self.macs_executed as f64 / (self.cycles as f64 * peak)
     }
 }
 
-/// Evaluates a layer: the closed form of its walk (section 5), DRAM (6) and energy (7).
+/// Evaluates a loop nest: the closed form of its walk (section 5), DRAM (section 6) and energy
+/// (section 7).
 ///
 /// # Errors
 ///
-/// [`Illegal::Overflow`] if 64 bits may not hold a count.
+/// [`Illegal::Overflow`] if 64 bits may not hold a count; [`Illegal::TooVaried`] if steps fall into too
+/// many classes.
 pub fn evaluate(nest: &Nest, mapping: &Mapping, machine: &Machine) -> Result<Evaluation, Illegal> {
     Ok(Walk::new(nest, mapping, machine)?.with_memory(nest, mapping, machine))
 }
@@ -213,65 +210,64 @@ impl Walk {
     /// Adds DRAM (section 6) and energy (section 7). `machine` is the one of [`Walk::new`] but for
     /// the size of the shared memory and the resident tensors.
     fn with_memory(&self, nest: &Nest, mapping: &Mapping, machine: &Machine) -> Evaluation {
-        let walk = self;
         let memory = dram::plan(nest, mapping, machine);
         let dram_cycles = machine.dram_cycles(memory.dram.total_bytes());
         let mut evaluation = Evaluation {
-            levels: walk.levels,
+            levels: self.levels,
             n_levels: mapping.levels().len(),
-            macs_executed: walk.macs_executed,
-            pe_outputs: walk.pe_outputs,
-            pe_accumulations: walk.pe_accumulations,
-            transitions: walk.transitions,
-            chip_cycles: walk.chip_cycles,
-            compute_cycles: walk.compute_cycles,
+            macs_executed: self.macs_executed,
+            pe_outputs: self.pe_outputs,
+            pe_accumulations: self.pe_accumulations,
+            transitions: self.transitions,
+            chip_cycles: self.chip_cycles,
+            compute_cycles: self.compute_cycles,
             memory,
             dram_cycles,
-            cycles: walk.chip_cycles.max(dram_cycles),
-            bound: bound(walk, dram_cycles),
+            cycles: self.chip_cycles.max(dram_cycles),
+            bound: self.bound(dram_cycles),
             energy: EnergyPj::default(),
         };
         evaluation.energy = EnergyPj::of(&evaluation, machine);
         evaluation
     }
-}
 
-/// What bounds a layer (6.5).
-fn bound(walk: &Walk, dram_cycles: u64) -> Bound {
-    if dram_cycles > walk.chip_cycles {
-        Bound::Dram
-    } else if walk.chip_cycles > 2 * walk.compute_cycles {
-        Bound::Noc
-    } else {
-        Bound::Compute
+    /// Limiting resource (6.5).
+    fn bound(&self, dram_cycles: u64) -> Bound {
+        if dram_cycles > self.chip_cycles {
+            Bound::Dram
+        } else if self.chip_cycles > 2 * self.compute_cycles {
+            Bound::Noc
+        } else {
+            Bound::Compute
+        }
     }
 }
 
-/// A layer, mapping and machine that do not go together. Levels count from 0, outermost first.
+/// Reason for which a mapping does not run a layer on a machine. Levels count from 0, outermost first.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum Illegal {
     /// A number of the layer is out of range.
     #[error("an extent, stride, dilation or input size is not within 1 to {}", Nest::MAX_EXTENT)]
     Extent,
-    /// Counts do not fit 64 bits.
+    /// Counts may exceed 64 bits.
     #[error("the layer is too large: its counts do not fit 64 bits")]
     Overflow,
-    /// The steps of the walk are of too many kinds.
+    /// The steps fall into too many classes.
     #[error("the mapping makes more than {} different steps", walk::MAX_TRANSITIONS)]
     TooVaried,
-    /// More levels than supported.
+    /// The mapping has more levels than the model supports.
     #[error("{found} levels; at most {} are allowed", Mapping::MAX_LEVELS)]
     TooManyLevels {
         /// Number of levels.
         found: usize,
     },
-    /// The machine has not one cluster.
+    /// The machine has fewer PEs than one cluster of level 0 needs.
     #[error("{pes} PEs cannot hold one cluster of {cluster_pes}")]
     TooFewPes {
         /// PEs of the machine.
         pes: u32,
-        /// PEs of a cluster.
+        /// PEs of one unit of level 0.
         cluster_pes: u64,
     },
     /// A level maps an axis twice.
@@ -282,49 +278,49 @@ pub enum Illegal {
         /// Axis.
         axis: Axis,
     },
-    /// A size of a directive is less than 1.
+    /// A size or offset is less than 1, or too large.
     #[error("level {level}: a size or offset is less than 1 or too large for this layer")]
     Size {
         /// Level.
         level: usize,
     },
-    /// A unit holds fewer input positions than one output needs (3.5).
+    /// A unit holds fewer input rows or columns than one output needs (3.5).
     #[error(
         "level {level}: {size} positions of input {} are less than the {kernel} of the kernel", axis.letter()
     )]
     Window {
         /// Level.
         level: usize,
-        /// Axis, Y or X.
+        /// Output axis of the direction, Y' or X'.
         axis: Axis,
-        /// Positions that a unit holds.
+        /// Input positions that a unit holds.
         size: u64,
-        /// Positions under the kernel.
+        /// Input positions under the kernel.
         kernel: u64,
     },
-    /// A diagonal computes one output position of several (3.6).
+    /// A diagonal computes one of several output positions (3.6).
     #[error(
         "level {level}: the diagonal covers 1 of {rows} output positions of {} (under-cover)", axis.letter()
     )]
     Diagonal {
         /// Level.
         level: usize,
-        /// Axis, Y or X.
+        /// Output axis of the direction, Y' or X'.
         axis: Axis,
         /// Output positions that enter the level.
         rows: u32,
     },
-    /// Several spatial maps that are not a diagonal compute some combinations only (3.8).
+    /// Several spatial loops that form no diagonal leave out combinations of chunks (3.8).
     #[error(
         "level {level}: spatial maps side by side cover 1 of {combinations} combinations (under-cover)"
     )]
     SpatialLoops {
         /// Level.
         level: usize,
-        /// Combinations of their chunks.
+        /// Number of combinations of their chunks.
         combinations: u64,
     },
-    /// Parts of an axis are not computed at all.
+    /// A map leaves out positions of an axis (3.8).
     #[error(
         "level {level}: the map ({size},{offset}) of {axis} covers {covered} of {extent} (under-cover)"
     )]
@@ -337,12 +333,12 @@ pub enum Illegal {
         size: u32,
         /// Offset of the map.
         offset: u32,
-        /// Positions covered.
+        /// Positions that are covered.
         covered: u64,
-        /// Positions of the axis.
+        /// Extent of the axis.
         extent: u32,
     },
-    /// Parts of an axis are computed more than once.
+    /// A map repeats positions of an axis (3.8).
     #[error(
         "level {level}: the map ({size},{offset}) of {axis} executes {executed} for {extent} (over-cover)"
     )]
@@ -355,20 +351,20 @@ pub enum Illegal {
         size: u32,
         /// Offset of the map.
         offset: u32,
-        /// Positions executed.
+        /// Positions that are executed, repetitions included.
         executed: u64,
-        /// Positions of the axis.
+        /// Extent of the axis.
         extent: u32,
     },
 }
 
 impl Illegal {
-    /// Whether something of the layer is not computed at all.
+    /// Whether a part of the layer is not computed.
     pub fn is_under_cover(&self) -> bool {
         matches!(self, Self::Diagonal { .. } | Self::SpatialLoops { .. } | Self::UnderCover { .. })
     }
 
-    /// Whether something of the layer is computed more than once.
+    /// Whether a part of the layer is computed more than once.
     pub fn is_over_cover(&self) -> bool {
         matches!(self, Self::OverCover { .. })
     }

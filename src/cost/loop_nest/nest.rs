@@ -1,4 +1,4 @@
-//! The layer as a loop nest: axes, tensors and footprints (section 1).
+//! Layers as loop nests: axes, tensors and footprints (docs/cost-model-loop-nest.md, section 1).
 
 use std::fmt;
 
@@ -9,8 +9,9 @@ use super::Illegal;
 /// Number of axes of the iteration space.
 pub const N_AXES: usize = 8;
 
-/// An axis of the iteration space (1.1). Input rows and columns are no axes: they follow from
-/// output position and kernel position.
+/// An axis of the iteration space (section 1.1). Input rows and columns are no axes: they follow from
+/// output and kernel positions. In [`dataflow::Axis`](crate::dataflow::Axis), in contrast, Y and X are
+/// input rows and columns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Axis {
     /// Batch.
@@ -21,9 +22,9 @@ pub enum Axis {
     K,
     /// Input channel of the group.
     C,
-    /// Output row, written Y'. Directives name input rows Y ([`dataflow::Axis`](crate::dataflow::Axis)).
+    /// Output row, Y'.
     OutputY,
-    /// Output column, written X'.
+    /// Output column, X'.
     OutputX,
     /// Kernel row.
     R,
@@ -32,17 +33,17 @@ pub enum Axis {
 }
 
 impl Axis {
-    /// Every axis, in the order of all arrays over axes.
+    /// Every axis, in the order of [`Extents`] and all other arrays over axes.
     pub const ALL: [Self; N_AXES] =
         [Self::N, Self::G, Self::K, Self::C, Self::OutputY, Self::OutputX, Self::R, Self::S];
 
-    /// Axes of an output element.
+    /// Axes that index outputs.
     pub const OUTPUT: [Self; 5] = [Self::N, Self::G, Self::K, Self::OutputY, Self::OutputX];
-    /// Axes of a weight.
+    /// Axes that index weights.
     pub const WEIGHT: [Self; 5] = [Self::G, Self::K, Self::C, Self::R, Self::S];
-    /// Axes that an input element shares with a MAC as they are; rows and columns come on top.
+    /// Axes that index inputs directly. Input rows and columns are the other two coordinates.
     pub const INPUT: [Self; 3] = [Self::N, Self::G, Self::C];
-    /// Output and kernel axis of input rows and of input columns.
+    /// Output axis and kernel axis of input rows (direction 0) and of input columns (direction 1).
     pub const WINDOWS: [[Self; 2]; 2] = [[Self::OutputY, Self::R], [Self::OutputX, Self::S]];
 
     /// Whether MACs along this axis add into one output element: C, R and S.
@@ -50,7 +51,7 @@ impl Axis {
         matches!(self, Self::C | Self::R | Self::S)
     }
 
-    /// 0 for the axes of input rows (Y', R), 1 for those of input columns (X', S).
+    /// Direction of the axes of a window: 0 for rows (Y', R), 1 for columns (X', S).
     pub const fn window(self) -> Option<usize> {
         match self {
             Self::OutputY | Self::R => Some(0),
@@ -69,7 +70,7 @@ impl Axis {
         }
     }
 
-    /// Letter without prime: that of the input axis for rows and columns.
+    /// Letter without the prime of output rows and columns.
     pub const fn letter(self) -> char {
         match self {
             Self::N => 'N',
@@ -92,20 +93,20 @@ impl fmt::Display for Axis {
     }
 }
 
-/// Extents of a box of the iteration space, indexed by [`Axis`].
+/// Extents of a box of the iteration space, indexed by [`Axis`] in the order of [`Axis::ALL`].
 pub type Extents = [u32; N_AXES];
 
-/// Number of MACs of a box.
+/// Number of MACs in a box.
 pub fn macs(extents: &Extents) -> u64 {
     extents.iter().map(|&extent| u64::from(extent)).product()
 }
 
-/// Number of output elements of a box.
+/// Output footprint of a box \[element\].
 pub fn outputs(extents: &Extents) -> u64 {
     product(extents, &Axis::OUTPUT)
 }
 
-/// Number of weights of a box.
+/// Weight footprint of a box \[element\].
 pub fn weights(extents: &Extents) -> u64 {
     product(extents, &Axis::WEIGHT)
 }
@@ -114,45 +115,47 @@ fn product(extents: &Extents, axes: &[Axis]) -> u64 {
     axes.iter().map(|&axis| u64::from(extents[axis as usize])).product()
 }
 
-/// How output and kernel positions of one direction make input positions.
+/// Input rows (or columns) of a layer: stride, dilation, and the part that memory stores.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Window {
-    /// Input positions from one output position to the next, at least 1.
+    /// Distance of input positions of neighbouring outputs, at least 1.
     pub stride: u32,
-    /// Input positions from one kernel position to the next, at least 1.
+    /// Distance of input positions of neighbouring kernel positions, at least 1.
     pub dilation: u32,
-    /// Input positions that memory holds: without padding; at least 1.
+    /// Number of input positions in memory, without padding, at least 1.
     pub stored: u32,
-    /// Padding positions in front of the stored ones.
+    /// Number of padding positions in front of the stored ones.
     pub padding: u32,
 }
 
 impl Window {
-    /// A window of stride and dilation 1 whose padding is what `output` positions of a kernel of
-    /// extent `kernel` need beyond the `stored` ones, the smaller half of it in front.
+    /// A window of stride and dilation 1. The padding is the number of input positions that `output`
+    /// positions of a kernel of extent `kernel` need beyond the `stored` ones; its smaller half is in
+    /// front.
     pub fn new(output: u32, kernel: u32, stored: u32) -> Self {
         Self { stride: 1, dilation: 1, stored, padding: 0 }.padded(output, kernel)
     }
 
     /// The same window with the padding that `output` positions of a kernel of extent `kernel` need
-    /// beyond the stored ones, the smaller half of it in front.
+    /// beyond the stored ones; its smaller half is in front.
     #[must_use]
     pub fn padded(self, output: u32, kernel: u32) -> Self {
         Self { padding: self.reach(output, kernel).saturating_sub(self.stored) / 2, ..self }
     }
 
-    /// Input positions from the first to the last of `output` x `kernel` positions, as written.
+    /// Number of input positions from the first to the last of `output` x `kernel` positions, with
+    /// stride and dilation as written.
     pub fn reach(&self, output: u32, kernel: u32) -> u32 {
         let steps = Steps { stride: self.stride, dilation: self.dilation };
         u32::try_from(steps.reach(output, kernel)).unwrap_or(u32::MAX)
     }
 
-    /// Number of stored positions that at least one of `output` x `kernel` positions touches
-    /// (|I|_real of 1.5, one direction).
+    /// Number of stored positions that at least one of `output` x `kernel` positions touches: |I|_real
+    /// of section 1.5 along one direction.
     ///
-    /// Positions that several pairs touch are counted for the pair of largest output position: with
-    /// stride and dilation divided by their divisor, (y, r) and (y + dilation, r - stride) touch
-    /// the same.
+    /// A position that several pairs touch is counted for the pair with the largest output position.
+    /// With stride and dilation divided by their greatest common divisor, (y, r) and
+    /// (y + dilation, r - stride) touch the same position.
     fn touched(&self, output: u32, kernel: u32) -> u64 {
         let divisor = divisor(self.stride, self.dilation);
         let (stride, dilation) = (i64::from(self.stride), i64::from(self.dilation));
@@ -169,17 +172,17 @@ impl Window {
     }
 }
 
-/// Stride and dilation of one direction.
+/// Stride and dilation along rows or columns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Steps {
-    /// Input positions from one output position to the next, at least 1.
+    /// Distance of input positions of neighbouring outputs, at least 1.
     pub stride: u32,
-    /// Input positions from one kernel position to the next, at least 1.
+    /// Distance of input positions of neighbouring kernel positions, at least 1.
     pub dilation: u32,
 }
 
 impl Steps {
-    /// Stride and dilation once positions that no MAC touches are left out (1.1).
+    /// Stride and dilation after compaction, which leaves out positions that no MAC touches (1.1).
     pub fn compact(self, output: u32, kernel: u32) -> Self {
         if kernel == 1 || output == 1 {
             return Self { stride: 1, dilation: 1 };
@@ -193,8 +196,8 @@ impl Steps {
         }
     }
 
-    /// Input positions from the first to the last that `output` x `kernel` positions touch (1.2);
-    /// 0 if there are none.
+    /// Number of input positions from the first to the last that `output` x `kernel` positions touch
+    /// (1.2); 0 if either extent is 0.
     pub fn reach(self, output: u32, kernel: u32) -> u64 {
         if output == 0 || kernel == 0 {
             return 0;
@@ -215,7 +218,7 @@ fn divisor(a: u32, b: u32) -> u32 {
     if b == 0 { a } else { divisor(b, a % b) }
 }
 
-/// A layer as a loop nest (1.1 to 1.5).
+/// A layer as a loop nest (sections 1.1 to 1.5).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Nest {
     extents: Extents,
@@ -225,16 +228,16 @@ pub struct Nest {
 }
 
 impl Nest {
-    /// Largest extent of an axis, stride, dilation and number of input rows or columns.
+    /// Upper limit of extents, strides, dilations, and numbers of input rows and columns.
     pub const MAX_EXTENT: u32 = 1 << 28;
 
-    /// A nest of these extents; `windows` are those of rows and of columns. `depthwise` marks a
-    /// layer whose channels are its groups, for which directives on C mean G (3.4).
+    /// A nest of these extents. `windows` has one entry for rows and one for columns. `depthwise` marks
+    /// a layer whose channels are its groups: directives on C may mean G there (section 3.4).
     ///
     /// # Errors
     ///
-    /// [`Illegal::Extent`] if a number is 0 or larger than [`Nest::MAX_EXTENT`], or the input has
-    /// more rows or columns than that; [`Illegal::Overflow`] from 2^60 MACs or input elements on.
+    /// [`Illegal::Extent`] if a number is 0 or above [`Nest::MAX_EXTENT`], or if the input has more rows
+    /// or columns than that; [`Illegal::Overflow`] if MACs or input elements reach 2^60.
     pub fn new(extents: Extents, windows: [Window; 2], depthwise: bool) -> Result<Self, Illegal> {
         let steps = windows.iter().flat_map(|window| [window.stride, window.dilation]);
         let stored = windows.iter().map(|window| window.stored);
@@ -273,17 +276,17 @@ impl Nest {
         self.extents[axis as usize]
     }
 
-    /// Windows of rows and of columns, as written.
+    /// Windows of rows (0) and columns (1), as written.
     pub fn windows(&self) -> &[Window; 2] {
         &self.windows
     }
 
-    /// Compacted stride and dilation of rows and of columns (1.4).
+    /// Stride and dilation of rows (0) and columns (1) after compaction (section 1.4).
     pub fn compact(&self) -> &[Steps; 2] {
         &self.compact
     }
 
-    /// Whether directives on C mean groups (3.4).
+    /// Whether directives on C may mean groups (section 3.4).
     pub fn is_depthwise(&self) -> bool {
         self.depthwise
     }
@@ -293,18 +296,18 @@ impl Nest {
         macs(&self.extents)
     }
 
-    /// Input rows (`window` 0) or columns (1) of a box.
+    /// Number of input rows (`window` 0) or columns (1) of a box.
     fn reach(&self, window: usize, extents: &Extents) -> u64 {
         let [output, kernel] = Axis::WINDOWS[window].map(|axis| extents[axis as usize]);
         self.compact[window].reach(output, kernel)
     }
 
-    /// Input footprint of a box, padding included (1.5).
+    /// Input footprint of a box \[element\], padding included (section 1.5).
     pub fn inputs(&self, extents: &Extents) -> u64 {
         product(extents, &Axis::INPUT) * self.reach(0, extents) * self.reach(1, extents)
     }
 
-    /// Footprint of every tensor for a box \[element\], padding of the input included (1.5).
+    /// Footprint of every tensor for a box \[element\], padding of the input included (section 1.5).
     pub fn footprints(&self, extents: &Extents) -> PerTensor<u64> {
         PerTensor {
             input: self.inputs(extents),
@@ -313,7 +316,7 @@ impl Nest {
         }
     }
 
-    /// Stored input elements that at least one MAC touches: |I|_real of 1.5.
+    /// Number of stored input elements that at least one MAC touches: |I|_real of section 1.5.
     pub fn touched_inputs(&self) -> u64 {
         let rows_and_columns = [0, 1].map(|at| {
             let [output, kernel] = Axis::WINDOWS[at].map(|axis| self.extent(axis));

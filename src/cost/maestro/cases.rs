@@ -1,22 +1,24 @@
-//! The iteration cases of one level (section 4): which of its loops stand at their first step, at a
-//! further step or at a partial last step, and how often.
+//! Iteration cases of one level (section 4): the combinations of loops at their first step, at a further
+//! step or at a partial last step, and the count of each.
 
 use super::elaboration::{Level, Map, N_AXES};
 use super::positions::Positions;
 use super::status::{Label, Status};
 use super::work::Work;
 
-/// The partial last trip of the first spatial map (section 4.2).
+/// Partial last trip of the first spatial map (section 4.2).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct SpatialEdge {
-    /// Whether there is one.
+    /// Whether the last trip is partial.
     pub exists: bool,
-    /// U_edge: units that it keeps busy.
+    /// U_edge: units that work in it.
     pub units: i64,
 }
 
 impl SpatialEdge {
-    /// Quirk 13: units that would be filled in part are not counted.
+    /// Spatial edge of `level`.
+    ///
+    /// Quirk 13: a unit that would be filled only in part is not counted.
     pub(super) fn of(level: &Level) -> Self {
         let map = &level.maps[level.leader];
         let leftover = map.effective % map.stride;
@@ -25,13 +27,13 @@ impl SpatialEdge {
     }
 }
 
-/// How often a loop takes each [`Status`] (4.4).
+/// Count of each [`Status`] of a loop (4.4).
 pub(super) type Counts = [i64; 3];
 
 /// Counts of a loop that never moves.
 const STILL: Counts = [1, 0, 0];
 
-/// Counts of every loop of a level.
+/// Counts of the statuses of every loop of a level.
 pub(super) fn counts(level: &Level, spatial_edge: SpatialEdge) -> [Counts; N_AXES] {
     let mut counts = [STILL; N_AXES];
     for (counts, map) in counts.iter_mut().zip(&level.maps) {
@@ -40,8 +42,10 @@ pub(super) fn counts(level: &Level, spatial_edge: SpatialEdge) -> [Counts; N_AXE
     counts
 }
 
-/// Quirk 10: a second spatial map is judged by the edge of the first. Quirk 12: the steady count is
-/// -1 where the only trip is an edge of an axis that is neither covered nor absorbed.
+/// Counts of the statuses of one loop (4.4).
+///
+/// Quirk 10: a second spatial map takes the edge of the first. Quirk 12: the steady count is -1 if the
+/// only trip is an edge of an axis that is neither covered nor absorbed.
 fn counts_of(map: &Map, spatial_edge: SpatialEdge) -> Counts {
     if map.covered && map.absorbed {
         return STILL;
@@ -53,40 +57,40 @@ fn counts_of(map: &Map, spatial_edge: SpatialEdge) -> Counts {
     [1, steady, i64::from(edge && !map.absorbed)]
 }
 
-/// One case.
+/// One iteration case of a level.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Case {
-    /// How often it occurs (4.5); may be negative.
+    /// Number of its occurrences (4.5); may be negative.
     pub count: i64,
-    /// Loops at a further or partial step; none in the first case.
+    /// Loops at a further or at a partial step; none in the first case.
     pub moved: Positions,
     /// Status of the first spatial map.
     pub leader: Status,
-    /// What one unit computes.
+    /// Work of one unit.
     pub work: Work,
 }
 
 impl Case {
-    /// The case of no loops at all, from which cases are built loop by loop.
+    /// Case of no loops, from which the cases are built loop by loop.
     const EMPTY: Self =
         Self { count: 1, moved: Positions::NONE, leader: Status::Init, work: Work::ONE };
 }
 
-/// The cases of one level. They form a tree with a loop at each depth; only branches that occur are
-/// walked, and loops that never move are not branched on.
+/// All cases of one level. They form a tree with a loop at each depth. Only branches that occur are
+/// visited, and loops that never move have no branches.
 pub(super) struct Cases {
-    /// The first case: every loop starts.
+    /// First case: every loop is at its first step.
     pub first: Case,
     /// Loops that move in some case.
     pub moving: Positions,
-    /// What the loops that never move contribute to every case but the first.
+    /// Contribution of the loops that never move to every case but the first.
     still: Case,
     leader: usize,
-    /// Of loops that move.
+    /// Contributions of the loops that move, at `[position][status]`.
     branches: [[Branch; 3]; N_AXES],
 }
 
-/// What a loop contributes in one [`Status`].
+/// Contribution of a loop in one [`Status`].
 #[derive(Debug, Clone, Copy)]
 struct Branch {
     count: i64,
@@ -98,7 +102,7 @@ impl Branch {
 }
 
 impl Cases {
-    /// Cases of `level`, whose loops take their statuses as often as `counts` says.
+    /// Cases of `level`, with `counts` of the statuses of its loops.
     pub(super) fn of(level: &Level, counts: &[Counts; N_AXES]) -> Self {
         let mut cases = Self {
             first: Case::EMPTY,
@@ -117,7 +121,7 @@ impl Cases {
     fn add(&mut self, position: usize, map: &Map, counts: &Counts, is_output: bool) {
         let work = |label| Work::of(map, label, is_output);
         let rewound = work(Label::of(Status::Init, map));
-        // Only spatial maps tell a held axis from one that starts.
+        // Only for spatial maps does a held axis differ from one that starts.
         let starting = if map.spatial { work(Label::Init) } else { rewound };
         self.first.work = self.first.work.times(&starting);
         if *counts == STILL {
@@ -136,7 +140,7 @@ impl Cases {
         }
     }
 
-    /// Calls `visit` with every case but the first that occurs.
+    /// Calls `visit` with every case that occurs, except the first one.
     pub(super) fn for_each_further(&self, visit: &mut impl FnMut(&Case)) {
         if !self.moving.is_empty() {
             self.descend(self.moving, &self.still, visit);

@@ -1,5 +1,5 @@
-//! From the directives of a dataflow to six maps per level (section 3): output axes rewritten to
-//! input axes, units and bandwidth of every level, missing maps filled in.
+//! Elaboration of a dataflow (section 3): its directives become six maps per level. Output axes become
+//! input axes, missing maps are added, and every level gets its units and its bandwidth.
 
 use crate::dataflow::{Axis, ClusterLevel, Dataflow, Directive, Mapping};
 use crate::hardware::Accelerator;
@@ -8,8 +8,8 @@ use crate::model::{ConvKind, ConvShape};
 use super::super::Infeasible;
 use super::positions::Positions;
 
-/// Number of axes of the loop nest. [`Axis`] numbers them from 0 in the order C, K, R, S, X, Y, in
-/// which missing maps are filled in; its output axes are rewritten first.
+/// Number of axes of the loop nest. [`Axis`] numbers them from 0 in the order C, K, R, S, X, Y, which is
+/// also the order in which missing maps are added (section 3.1). Output axes are rewritten before that.
 pub(super) const N_AXES: usize = 6;
 
 const AXES: [Axis; N_AXES] = [Axis::C, Axis::K, Axis::R, Axis::S, Axis::X, Axis::Y];
@@ -19,12 +19,12 @@ pub(super) type Extents = [i64; N_AXES];
 
 /// Extents of a whole layer (section 2.4).
 ///
-/// Quirks 4 and 5: stride and batch are left out.
+/// Quirks 4 and 5: stride and batch size are ignored.
 pub(super) fn layer_extents(shape: &ConvShape) -> Extents {
     [shape.c, shape.k, shape.r, shape.s, shape.x, shape.y].map(i64::from)
 }
 
-/// Maps of a level whose axis indexes each tensor (section 2.3).
+/// Positions of the maps of a level whose axis indexes each tensor (section 2.3).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Coupling {
     pub input: Positions,
@@ -33,6 +33,8 @@ pub(super) struct Coupling {
 }
 
 impl Coupling {
+    /// Coupling of the tensors of a layer of this kind.
+    ///
     /// Quirk 6: depthwise layers keep K in their weights, and every kind but depthwise is dense.
     fn of(maps: &[Template; N_AXES], kind: ConvKind) -> Self {
         use Axis::{C, K, R, S, X, Y};
@@ -50,7 +52,7 @@ impl Coupling {
 pub(super) struct Map {
     /// The axis v.
     pub axis: Axis,
-    /// Whether it places units side by side.
+    /// Whether the map is spatial, so that it distributes the axis over units and not over steps.
     pub spatial: bool,
     /// m: extent that one unit holds.
     pub size: i64,
@@ -58,21 +60,21 @@ pub(super) struct Map {
     pub offset: i64,
     /// D: extent of the axis at this level.
     pub extent: i64,
-    /// E: D, on window axes less what the kernel takes.
+    /// E: effective extent (4.1), which is D less the halo of the kernel on window axes.
     ///
-    /// Quirk 9: zero or less where the kernel exceeds the window.
+    /// Quirk 9: zero or negative if the kernel exceeds the window.
     pub effective: i64,
-    /// m of the kernel axis that slides along this axis, 1 if none does.
+    /// m of the kernel axis of this axis; 1 if it is no window axis.
     pub kernel: i64,
-    /// What a trip of all units moves on by: o, on a spatial map o for every unit.
+    /// Stride per iteration: o on a temporal map, o · U on a spatial map.
     pub stride: i64,
-    /// One trip spans the axis.
+    /// Whether one trip spans the axis.
     pub covered: bool,
-    /// The map is larger than the axis.
+    /// Whether the map exceeds the axis.
     pub oversized: bool,
-    /// No edge is left over after full trips.
+    /// Whether full trips leave no edge.
     ///
-    /// Quirk 11: unlike `covered` this leaves out the halo of a spatial map.
+    /// Quirk 11: unlike `covered`, this condition ignores the halo of a spatial map.
     pub absorbed: bool,
 }
 
@@ -81,18 +83,18 @@ pub(super) struct Map {
 pub(super) struct Level {
     /// U: sub-clusters or PEs of the level.
     pub units: i64,
-    /// b: elements per cycle of the network that feeds the level.
+    /// b: bandwidth of the NoC level that feeds the level [element/cycle].
     pub bandwidth: i64,
     /// One map per axis, outer loop first.
     pub maps: [Map; N_AXES],
     /// Position of the first spatial map.
     pub leader: usize,
-    /// Maps that do not cover their axis: what units hold of it changes.
+    /// Positions of the maps that do not cover their axis, so that the tile of a unit changes.
     pub live: Positions,
     pub coupling: Coupling,
 }
 
-/// A dataflow on an accelerator: everything about its levels that no layer changes.
+/// A dataflow on an accelerator: the part of its levels that does not depend on the layer.
 #[derive(Debug, Clone)]
 pub(super) struct Elaboration {
     /// Outermost first.
@@ -127,12 +129,13 @@ struct Step {
 }
 
 impl Elaboration {
-    /// Elaborates the accelerator's dataflow.
+    /// Elaborates the dataflow of `accelerator`.
     ///
     /// # Errors
     ///
-    /// [`Infeasible::TooManyLevels`], [`Infeasible::TooFewPes`], [`Infeasible::UnsupportedDataflow`] if the
-    /// dataflow says what the artifact's files cannot say.
+    /// - [`Infeasible::TooManyLevels`] if there are more levels than bandwidths.
+    /// - [`Infeasible::TooFewPes`] if not even one outermost unit fits.
+    /// - [`Infeasible::UnsupportedDataflow`] if the files of the artifact cannot express the dataflow.
     pub(super) fn new(accelerator: &Accelerator) -> Result<Self, Infeasible> {
         let dataflow = &accelerator.dataflow;
         let bandwidths = level_bandwidths(accelerator)?;
@@ -161,8 +164,8 @@ impl Elaboration {
         self.levels.len()
     }
 
-    /// Extents that every level of a layer sees (3.3), outermost first: the map sizes of the level
-    /// outside, clipped to its extents.
+    /// Extents of every level of a layer (3.3), outermost first: the map sizes of the next outer level,
+    /// clipped to its extents.
     pub(super) fn level_extents(&self, layer: &Extents) -> [Extents; Dataflow::MAX_LEVELS] {
         let mut extents = [*layer; Dataflow::MAX_LEVELS];
         for (index, outer) in self.levels.iter().enumerate().take(self.levels.len() - 1) {
@@ -174,7 +177,8 @@ impl Elaboration {
         extents
     }
 
-    /// Level `index` of a layer of this kind whose extents are `layer`, with `extents` here.
+    /// Level `index` for a layer of this kind. `layer` holds the extents of the layer, `extents` those of the
+    /// level.
     pub(super) fn level(
         &self,
         index: usize,
@@ -219,9 +223,9 @@ impl LevelTemplate {
     }
 }
 
-/// Bandwidth of each level of the accelerator's dataflow, outermost first (2.1).
+/// Bandwidth of each level of the dataflow of `accelerator`, outermost first (2.1).
 ///
-/// Quirk 2: the list of bandwidths, which is written outermost first, is used from its other end.
+/// Quirk 2: the list of bandwidths is written outermost first, but used from its other end.
 fn level_bandwidths(accelerator: &Accelerator) -> Result<impl Iterator<Item = i64>, Infeasible> {
     let noc = &accelerator.noc;
     let levels = accelerator.dataflow.levels().len();
@@ -233,7 +237,7 @@ fn level_bandwidths(accelerator: &Accelerator) -> Result<impl Iterator<Item = i6
     Ok((0..levels).rev().map(move |index| signed(noc.level(index).bandwidth)))
 }
 
-/// A directive as the artifact's files have it.
+/// A directive as the files of the artifact write it.
 #[derive(Debug, Clone, Copy)]
 struct Written {
     axis: Axis,
@@ -241,7 +245,7 @@ struct Written {
     step: Step,
 }
 
-/// Cluster size and directives of a level; `None` if the artifact's files could not hold it.
+/// Cluster size and directives of a level; `None` if the files of the artifact cannot express it.
 fn written(level: &ClusterLevel) -> Option<(Option<u32>, Vec<Written>)> {
     let units = match level.units {
         Some(size) => Some(size.fixed()?),
@@ -259,10 +263,10 @@ fn written(level: &ClusterLevel) -> Option<(Option<u32>, Vec<Written>)> {
     (1..=2).contains(&spatial).then_some((units, directives))
 }
 
-/// Rewrites maps of output axes to input axes (3.1).
+/// Rewrites maps of output axes as maps of input axes (3.1).
 ///
-/// Quirk 1: the window grows by the kernel's map only if the same level maps the kernel, otherwise
-/// by the number of directives written at the level.
+/// Quirk 1: the window grows by the map of the kernel only if the same level maps the kernel. Otherwise it
+/// grows by the number of directives that are written at the level.
 fn input_centric(written: &[Written]) -> impl Iterator<Item = Template> {
     let kernel = |axis: Axis| {
         let mapped = written.iter().find(|other| other.axis == axis);
@@ -282,16 +286,16 @@ fn input_centric(written: &[Written]) -> impl Iterator<Item = Template> {
     })
 }
 
-/// Appends a map of the whole extent for every axis that level 0 does not map (section 3.5).
+/// Appends a map of the whole extent for each axis that level 0 does not map (section 3.5).
 fn complete_outermost(written: &[Written]) -> [Template; N_AXES] {
     let missing = AXES.into_iter().filter(|&axis| !is_mapped(written, axis));
     six(input_centric(written).chain(missing.map(Template::whole)))
 }
 
-/// Puts the maps of the next outer level in front for every axis that an inner level does not map
-/// (section 3.5): as temporal maps, in reverse order.
+/// Puts the map of the next outer level in front for each axis that an inner level does not map (section
+/// 3.5). The inherited maps become temporal and stand in reverse order.
 ///
-/// Quirk 8: they keep their size even where the level's extent is smaller.
+/// Quirk 8: they keep their size even if the extent of the level is smaller.
 fn complete_inner(written: &[Written], outer: &[Template; N_AXES]) -> [Template; N_AXES] {
     let missing = outer.iter().rev().filter(|map| !is_mapped(written, map.axis));
     let inherited = missing.map(|&map| Template { mapping: Mapping::Temporal, ..map });
@@ -302,7 +306,7 @@ fn is_mapped(written: &[Written], axis: Axis) -> bool {
     written.iter().any(|map| map.axis.input_axis() == axis)
 }
 
-/// Maps of a completed level, of which there are exactly six, as an array.
+/// The six maps of a completed level as an array.
 fn six(completed: impl Iterator<Item = Template>) -> [Template; N_AXES] {
     let mut maps = AXES.map(Template::whole);
     completed.zip(&mut maps).for_each(|(map, slot)| *slot = map);
@@ -320,7 +324,7 @@ impl Template {
         self.step.unwrap_or(Step { size: whole, offset: whole })
     }
 
-    /// This map on a layer, at a level with these extents, map sizes and units (4.1, section 4.3).
+    /// This map for a layer, at a level with these extents, map sizes and units (4.1, section 4.3).
     #[inline]
     fn on(&self, layer: &Extents, extents: &Extents, sizes: &Extents, units: i64) -> Map {
         let Step { size, offset } = self.step(layer);

@@ -1,4 +1,4 @@
-//! One layer: its levels chained from the innermost outward (section 8.4), and its energy
+//! Cost of one layer: its levels, chained from the innermost outward (section 8.4), and its energy
 //! (section 9).
 
 use std::collections::BTreeMap;
@@ -11,22 +11,25 @@ use super::super::Infeasible;
 use super::elaboration::{Elaboration, Extents, layer_extents};
 use super::level::{self, BufferCounts, CaseSums};
 
-/// Cycles of every level for a full tile, outermost first.
+/// Runtime of every level for a full tile \[cycle\], outermost first.
 type Runtimes = [i64; Dataflow::MAX_LEVELS];
 
 /// Evaluates layers on one accelerator.
 ///
-/// What the inner levels take depends only on the extents that the outermost level leaves them. Few
-/// of these differ between the layers of a network, so they are kept.
+/// The runtimes of the inner levels depend on the layer only through its kind and the extents that the
+/// outermost level leaves them. Few of these differ between the layers of a network, so the runtimes are
+/// kept (section 12).
 pub(super) struct Evaluator {
     elaboration: Elaboration,
     inner: BTreeMap<(ConvKind, Extents), Runtimes>,
 }
 
 impl Evaluator {
+    /// Evaluator of layers on `accelerator`.
+    ///
     /// # Errors
     ///
-    /// As [`Elaboration::new`].
+    /// The same as [`Elaboration::new`].
     pub(super) fn new(accelerator: &Accelerator) -> Result<Self, Infeasible> {
         Ok(Self { elaboration: Elaboration::new(accelerator)?, inner: BTreeMap::new() })
     }
@@ -47,7 +50,7 @@ impl Evaluator {
         })
     }
 
-    /// Runtimes of all levels but the outermost, whose place is left empty.
+    /// Runtimes of all levels but the outermost, whose entry is 0; `None` if they do not fit into 64 bits.
     fn inner_runtimes(
         &mut self,
         kind: ConvKind,
@@ -70,14 +73,14 @@ impl Evaluator {
     }
 }
 
-/// What the next outer level is told of a runtime: its lower 32 bits (section 8.4).
+/// Runtime as the next outer level sees it: the lower 32 bits, with sign (section 8.4).
 fn handed_outward(runtime: i64) -> i64 {
     i64::from(runtime as i32)
 }
 
-/// Everything the model says of one layer.
+/// All counts of one layer.
 ///
-/// Quirk 24: L1 is the buffer of one cluster of the outermost level, not of a PE.
+/// Quirk 24: L1 is the buffer of one cluster of the outermost level, not the scratchpad of a PE.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct LayerCounts {
     runtimes: Runtimes,
@@ -89,8 +92,8 @@ pub(super) struct LayerCounts {
 }
 
 impl LayerCounts {
-    /// Counts of the layer run so often one after another; capacities and inner levels stay. `None`
-    /// if they do not fit into 64 bits.
+    /// Counts of `times` such layers that run one after another; capacities and runtimes of inner levels
+    /// stay. `None` if the counts do not fit into 64 bits.
     pub(super) fn repeated(mut self, times: i64) -> Option<Self> {
         if times == 1 {
             return Some(self);
@@ -110,16 +113,16 @@ impl LayerCounts {
         self.runtimes[0]
     }
 
-    /// Cycles of every level for a full tile, outermost first.
+    /// Runtime of every level for a full tile \[cycle\], outermost first.
     pub(super) fn runtimes(&self) -> &[i64] {
         &self.runtimes[..self.n_levels]
     }
 
-    /// Elements, of one byte each, that DRAM moves and that the outermost network moves.
+    /// Traffic of DRAM and of the outermost NoC level, in elements of one byte (section 9.3).
     ///
-    /// The artifact's model has no DRAM: what it counts as written to L2, every tensor once, is taken
-    /// for that traffic. Into the array go its reads of L2, out of it the outputs. Negative counts
-    /// (quirk 25) are none.
+    /// The artifact has no DRAM. Its writes to L2, each tensor once, stand for the traffic of DRAM. The
+    /// traffic of the NoC is the reads of L2 by the operands and the writes of outputs. Negative counts
+    /// (quirk 25) are taken as 0.
     pub(super) fn traffic(&self) -> [u64; 2] {
         let [input, weight, output] = &self.buffers;
         let add = |sum: u64, count: i64| sum.saturating_add(count.max(0) as u64);
@@ -130,9 +133,9 @@ impl LayerCounts {
         ]
     }
 
-    /// Energy \[nJ\], summed in the order of (9.1), which makes it the same to the last bit.
+    /// Energy \[nJ\], summed in the order of (9.1) so that it is equal to the last bit.
     ///
-    /// Quirk 27: of MACs and of accesses to L1 and L2; nothing for DRAM, network, leakage or idling.
+    /// Quirk 27: MACs and accesses to L1 and L2 cost energy; DRAM, NoC, leakage and idle time do not.
     pub(super) fn energy_nj(&self, table: &EnergyTable) -> f64 {
         let [input, weight, output] = &self.buffers;
         let l2 =

@@ -1,4 +1,4 @@
-//! One level: the sums over its cases, and the buffers on both of its sides (section 8).
+//! Results of one level (section 8): sums over its cases, and the buffers upstream and downstream of it.
 
 use super::cases::{self, Case, Cases, SpatialEdge};
 use super::delay;
@@ -7,32 +7,33 @@ use super::overflow;
 use super::positions::Positions;
 use super::reuse::{self, Reuse};
 
-/// Sums over the cases of one level, each weighted by its count (8.1). Pairs are of input and
+/// Sums over the cases of one level, each weighted by its count (8.1). Arrays of two hold input and
 /// weight.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct CaseSums {
-    /// Cycles.
+    /// Runtime \[cycle\].
     pub runtime: i64,
     /// Occurrences of all cases.
     pub occurrences: i64,
     /// Partial sums of all active units; the last unit of a spatial edge counts its own.
     pub partial_sums: i64,
-    /// Partial sums of all active units, as if each had the work of the first.
+    /// Partial sums of all active units, if each had the work of the first one.
     pub active_partial_sums: i64,
     /// Partial sums of the first unit.
     pub unit_partial_sums: i64,
-    /// Elements taken from upstream.
+    /// Elements that come from upstream.
     pub ingress: [i64; 2],
-    /// Elements written downstream, as if each active unit received the load of the first.
+    /// Elements that are written downstream, if each active unit received the load of the first one.
     pub loaded: [i64; 2],
-    /// Elements taken from upstream in the first case.
+    /// Elements that come from upstream in the first case.
     pub first_ingress: [i64; 2],
     /// Outputs of one unit in the first case.
     pub first_outputs: i64,
 }
 
-/// Counts of one tensor in the buffers on both sides of a level [element]. "Up" is the buffer that
-/// feeds the level, "down" the buffer of one unit or of all.
+/// Counts of one tensor in the buffers upstream and downstream of a level [element]. "Up" is the buffer
+/// that feeds the level. "Down" is the buffers of the units: of all units in counts of accesses, of one
+/// unit in capacities.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct BufferCounts {
     /// Reads upstream.
@@ -56,14 +57,14 @@ impl BufferCounts {
     }
 }
 
-/// What the cases of one level share.
+/// Values that the cases of one level share.
 struct Analysis<'a> {
     level: &'a Level,
     /// Reuse of input and weight.
     reuse: [Reuse; 2],
-    /// Units at work, by status of the first spatial map.
+    /// Active units, by status of the first spatial map.
     active: [i64; 3],
-    /// Cycles that a unit takes for a full tile; 0 if the units are PEs.
+    /// Runtime of the next inner level for a full tile \[cycle\]; 0 if the units are PEs.
     inner_runtime: i64,
 }
 
@@ -90,8 +91,8 @@ impl Analysis<'_> {
 }
 
 impl CaseSums {
-    /// Sums over the cases of `level`, whose units take `inner_runtime` cycles for a full tile, 0 if
-    /// they are PEs; `None` if they do not fit into 64 bits.
+    /// Sums over the cases of `level`. `inner_runtime` is the runtime of the next inner level for a full
+    /// tile, 0 if the units are PEs. `None` if the sums do not fit into 64 bits.
     pub(super) fn of(level: &Level, inner_runtime: i64) -> Option<Self> {
         let edge = SpatialEdge::of(level);
         let counts = cases::counts(level, edge);
@@ -115,14 +116,14 @@ impl CaseSums {
     }
 }
 
-/// Buffer counts of the input, the weight and the output tensor of `level`; `None` if they do not
-/// fit into 64 bits.
+/// Buffer counts of the input, the weight and the output tensor of `level`; `None` if they do not fit into
+/// 64 bits.
 ///
-/// Quirk 24: those of the output leave out all units but one, and one read is waived per occurrence
-/// rather than per element. Quirk 25: upstream writes are the footprint, once; that of the output is
-/// zero or negative where the kernel exceeds the input. Quirk 26: capacities are those of the first
-/// case, upstream for the outputs of one unit, downstream for windows of input even where outputs
-/// are stored.
+/// Quirk 24: the counts of the output are those of one unit, and one read is waived per occurrence instead
+/// of per element. Quirk 25: upstream writes are the size of the tensor, once; that of the output is zero
+/// or negative if the kernel exceeds the input. Quirk 26: capacities are those of the first case. For
+/// outputs, the upstream capacity is that of one unit, and the downstream capacity is computed from input
+/// windows.
 pub(super) fn buffers(level: &Level, sums: &CaseSums) -> Option<[BufferCounts; 3]> {
     if !overflow::footprints_fit(level) {
         return None;

@@ -1,13 +1,14 @@
-//! The layer cost model of the published XRBench artifact (MLSys'23), a variant of MAESTRO.
+//! Layer cost model of the published XRBench artifact (MLSys'23), a variant of MAESTRO.
 //!
-//! A dataflow splits the loop nest of a layer over cluster levels. Every level is analysed by itself
-//! from the innermost outward: which iteration cases its loops pass through and how often, what must
-//! be sent to its units in each, what they compute, and how long that takes. The latency, the
-//! partial sums and the buffer counts of the outermost level are those of the layer.
+//! A dataflow splits the loop nest of a layer over cluster levels. The levels are analysed one by one
+//! from the innermost outward. The analysis of a level finds the iteration cases of its loops with their
+//! counts, and for each case the elements that are sent to the units, the work of the units, and the
+//! cycles. The latency, the partial sums and the buffer counts of the outermost level are those of the
+//! layer.
 //!
-//! The model is reproduced as it is, with all that looks like a defect: results are equal to the
-//! published ones in every count and in every bit of the energy. Passages marked *Quirk* say where
-//! it departs from what it means. Sections and formulas are numbered as in its specification:
+//! The model is reproduced exactly, with everything that looks like a defect: results are equal to the
+//! published ones in every count and in every bit of the energy. Passages marked *Quirk* name these
+//! defects. Sections, equations and quirks have the numbers of docs/cost-model-maestro.md:
 //!
 //! | section | module | |
 //! |---|---|---|
@@ -19,10 +20,10 @@
 //! | 8 | `level` | sums over the cases, buffers |
 //! | 9 | `layer` | chained levels, energy |
 //!
-//! All counts are 64-bit integers; division truncates toward zero, also of the negative extents that
-//! a kernel larger than its window leaves.
+//! All counts are 64-bit integers. Division truncates toward zero, also for the negative extents of a
+//! window that is smaller than its kernel.
 //!
-//! Quirk 3: off-chip bandwidth, network latency, multicast and memory sizes have no effect.
+//! Quirk 3: DRAM bandwidth, NoC latency, multicast and memory sizes have no effect.
 
 mod cases;
 mod delay;
@@ -52,7 +53,7 @@ pub(super) const ENTRY: Entry = Entry {
     build: Some(|| Box::new(Maestro)),
 };
 
-/// The published artifact's cost model.
+/// Cost model of the published artifact.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Maestro;
 
@@ -65,8 +66,8 @@ impl CostModel for Maestro {
         cost(&mut Evaluator::new(accelerator)?, operator, accelerator)
     }
 
-    /// Columns and their order are those of the artifact's layer tables. Unlike
-    /// [`CostModel::layer`] this reports negative latencies and energies as they are.
+    /// Columns in the order of the layer tables of the artifact. Unlike [`CostModel::layer`], this function
+    /// reports negative latencies and energies as they are.
     fn explain(
         &self,
         operator: &Operator,
@@ -93,11 +94,13 @@ impl CostModel for Maestro {
     }
 }
 
-/// An operator as the artifact's files would hold it, and how often it runs.
+/// Convolution that stands for an operator in the files of the artifact, and how often it runs (section
+/// 9.2).
 ///
-/// The artifact knows convolutions in the four kinds of its files. Others are written as one: groups
-/// and instances one after another, matrix products by rows, transposed convolutions on an input
-/// with zeros inserted. Operators without multiply-accumulates have no place in it and cost nothing.
+/// The artifact knows convolutions of four kinds. Groups and instances become several convolutions that
+/// run one after another, matrix products become convolutions of their rows, and transposed convolutions
+/// become convolutions of an input with zeros inserted. Operators without multiply-accumulates cost
+/// nothing.
 fn in_artifact(operator: &Operator) -> (ConvShape, i64) {
     match *operator {
         Operator::Conv(shape) if shape.kind == ConvKind::Transposed => {
@@ -120,12 +123,13 @@ fn in_artifact(operator: &Operator) -> (ConvShape, i64) {
     }
 }
 
+/// Shape of one group of a grouped convolution.
 fn one_group(shape: ConvShape) -> ConvShape {
     let [k, c] = [shape.k, shape.c].map(|channels| channels / shape.groups);
     ConvShape { k, c, groups: 1, ..shape }
 }
 
-/// Counts of all runs of an operator.
+/// Counts of an operator, all groups and instances together.
 fn counts(evaluator: &mut Evaluator, operator: &Operator) -> Result<LayerCounts, Infeasible> {
     let (shape, times) = in_artifact(operator);
     let counts = evaluator.counts(&shape).and_then(|counts| counts.repeated(times));

@@ -1,34 +1,34 @@
-//! Whether the counts of a level fit into 64 bits, asked once before they are computed.
+//! Check that the counts of a level fit into 64 bits, made once before they are computed.
 
 use super::cases::Counts;
 use super::elaboration::{Level, Map, N_AXES};
 use super::positions::Positions;
 use super::work;
 
-/// An eighth of the range, so that neither a sum of a few counts nor rounding matters.
+/// An eighth of the range, so that sums of a few counts and rounding are harmless.
 const LIMIT: f64 = (1u64 << 60) as f64;
 
-/// Whether the sums over all cases fit, whose loops take their statuses as often as `counts` says.
+/// Whether the sums over all cases fit, for loops with these `counts` of statuses.
 pub(super) fn sums_fit(level: &Level, counts: &[Counts; N_AXES], inner_runtime: i64) -> bool {
-    sums_fit_easily(level, counts) || sums_fit_just(level, counts, inner_runtime)
+    bits_fit(level, counts) || products_fit(level, counts, inner_runtime)
 }
 
-/// The same for most layers, at a glance: bits of an integer bound it, and those of factors add up
-/// to those of their product.
-fn sums_fit_easily(level: &Level, counts: &[Counts; N_AXES]) -> bool {
+/// Fast sufficient test that nearly all layers pass: the bits of a product are at most the sum of the bits
+/// of its factors.
+fn bits_fit(level: &Level, counts: &[Counts; N_AXES]) -> bool {
     let mut occurrences = 0;
     let mut tiles = bits(level.units);
     for (map, counts) in level.maps.iter().zip(counts) {
         occurrences += bits(total(counts));
         tiles += bits(map.size.max(map.offset));
     }
-    // A case has up to four products of tiles (two operands, work, outputs) and an inner runtime,
-    // which has 32 bits.
+    // A case has up to four products of tiles (two operands, work, outputs) and an inner runtime of 32
+    // bits.
     occurrences + (tiles + 3).max(32) < bits(LIMIT as i64)
 }
 
-/// No sum is larger than its largest value in one case times the occurrences of all cases.
-fn sums_fit_just(level: &Level, counts: &[Counts; N_AXES], inner_runtime: i64) -> bool {
+/// Exact bound: no sum is larger than its largest value in one case times the occurrences of all cases.
+fn products_fit(level: &Level, counts: &[Counts; N_AXES], inner_runtime: i64) -> bool {
     let tensors = level.coupling;
     let (mut occurrences, mut partial_sums) = (1.0, 1.0);
     let (mut inputs, mut weights, mut outputs) = (1.0, 1.0, 1.0);
@@ -49,7 +49,7 @@ fn sums_fit_just(level: &Level, counts: &[Counts; N_AXES], inner_runtime: i64) -
     occurrences * (of_units + outputs + inner_runtime.abs() as f64) < LIMIT
 }
 
-/// Whether footprints and capacities fit.
+/// Whether the sizes of the tensors and the capacities fit.
 pub(super) fn footprints_fit(level: &Level) -> bool {
     let footprint: f64 = level.maps.iter().map(|map| map.extent as f64).product();
     let capacity_fits = |tensor: Positions| {
@@ -63,7 +63,7 @@ pub(super) fn footprints_fit(level: &Level) -> bool {
         && capacity_fits(tensors.output)
 }
 
-/// Cases of one loop, each counted as positive.
+/// Sum of the counts of one loop, each taken as positive.
 fn total([init, steady, edge]: &Counts) -> i64 {
     init + steady.abs() + edge
 }
@@ -72,7 +72,7 @@ fn bits(count: i64) -> u32 {
     i64::BITS - count.leading_zeros()
 }
 
-/// Bound of what one unit receives or works on along the axis.
+/// Largest extent of the axis that one unit receives or works on.
 fn largest_tile(map: &Map) -> i64 {
     let largest = map.size.max(map.offset);
     if map.spatial { largest } else { largest.min(map.extent) }

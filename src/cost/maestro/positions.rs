@@ -1,10 +1,11 @@
-//! Sets of loops of one level.
+//! Sets of the loops of one level.
 
-/// A set of maps, by position in their level: 0 is the outermost loop.
+/// A set of loops by position in their level. Position 0 is the outermost loop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct Positions(u8);
 
 impl Positions {
+    /// The empty set.
     pub(super) const NONE: Self = Self(0);
 
     /// Positions at which `test` holds.

@@ -1,4 +1,4 @@
-//! What must be sent to the units in one case (section 5), given what they still hold.
+//! Reuse (section 5): the elements that the units receive in one case, given those that they hold.
 
 use super::cases::SpatialEdge;
 use super::elaboration::{Level, Map, N_AXES};
@@ -7,16 +7,17 @@ use super::positions::Positions;
 /// Elements of one tensor that units receive in one case.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct Load {
-    /// Of the first unit.
+    /// Elements for the first unit.
     pub lead: i64,
-    /// Of every further unit what is not on its neighbour; zero where one send serves them all.
+    /// Elements for every further unit, those of its neighbour excluded; 0 if one multicast serves all
+    /// units.
     pub rest: i64,
 }
 
 impl Load {
     const NONE: Self = Self { lead: 0, rest: 0 };
 
-    /// Elements that `active` units take from upstream (5.4).
+    /// Ingress of `active` units: elements that come from upstream (5.4).
     ///
     /// Quirk 17: multicast and forwarding between neighbours are free.
     pub(super) fn ingress(self, active: i64) -> i64 {
@@ -24,25 +25,25 @@ impl Load {
     }
 }
 
-/// A: units at work (5.1), by [`Status`](super::status::Status) of the first spatial map.
+/// A: active units (5.1), by [`Status`](super::status::Status) of the first spatial map.
 pub(super) fn active_units(level: &Level, edge: SpatialEdge) -> [i64; 3] {
     let rewound = if level.maps[level.leader].oversized { edge.units } else { level.units };
     [rewound, level.units, edge.units]
 }
 
-/// Reuse of one input tensor at one level.
+/// Reuse of one operand (input or weight) at one level.
 pub(super) struct Reuse {
     coupled: Positions,
-    /// Loops that units do not hold in full while they stand at their first step.
+    /// Loops that do not cover their axis, so that they are not held at their first step.
     live: Positions,
     fresh: Load,
-    /// Load when the loop at this position advances; of coupled loops that move.
+    /// Load of the cases in which the loop at this position advances, for coupled loops that move.
     sliding: [Load; N_AXES],
 }
 
 impl Reuse {
-    /// Reuse of the tensor that the loops `coupled` index, on a level where the loops `moving` move
-    /// in some case.
+    /// Reuse of the tensor that the loops `coupled` index, at a level whose loops `moving` move in some
+    /// case.
     pub(super) fn of(level: &Level, coupled: Positions, moving: Positions) -> Self {
         let maps = &level.maps;
         let mut sliding = [Load::NONE; N_AXES];
@@ -58,11 +59,11 @@ impl Reuse {
         }
     }
 
-    /// Load of the case in which the loops `moved` are at a further or partial step (section 5.3).
+    /// Load of the case in which the loops `moved` are at a further or at a partial step (section 5.3).
     ///
-    /// Quirk 15: a tensor that the innermost moved loop does not index counts as stationary if any
-    /// loop outside indexes it and is not held, even though loops inside were rewound. Quirk 16: an
-    /// advancing window is charged what is new to it, even though loops inside were rewound.
+    /// Quirk 15: if the innermost moved loop does not index the tensor, one loop outside of it that indexes
+    /// the tensor and is not held makes the tensor stationary, although loops inside start again. Quirk 16:
+    /// an advancing window loads only its new part, although loops inside start again.
     #[inline]
     pub(super) fn load(&self, moved: Positions) -> Load {
         let Some(advanced) = moved.last() else {
@@ -79,21 +80,21 @@ impl Reuse {
     }
 }
 
-/// Factor of a temporal map when nothing is held (5.2).
+/// Factor of a temporal map if the unit holds nothing (5.2).
 ///
-/// Quirk 14: what a map larger than its axis should load in full counts as the remainder by its
-/// offset, which is often zero.
+/// Quirk 14: an oversized map loads the remainder by its offset, which is often zero, instead of the whole
+/// axis.
 fn fresh(map: &Map) -> i64 {
     if map.oversized { map.extent % map.offset } else { map.size }
 }
 
-/// Factor of a temporal map once something is held (5.3).
+/// Factor of a temporal map if the unit holds a part of the tensor (5.3).
 fn retained(map: &Map, advanced: bool) -> i64 {
     map.size.min(if advanced { map.offset } else { map.extent })
 }
 
-/// Product over the coupled axes: on spatial maps what neighbours do not share, on temporal ones
-/// the factor of the map and its position.
+/// Product over the coupled axes. The factor of a spatial map is its size, or for further units the part
+/// that neighbours do not share. The factor of a temporal map comes from `temporal`, given its position.
 fn product(
     maps: &[Map; N_AXES],
     coupled: Positions,

@@ -1,8 +1,8 @@
-//! States of the loops of a level in one case, and what they mean for the data (section 4.4).
+//! States of the loops of a level in one case, and their labels for the analysis of reuse (section 4.4).
 
 use super::elaboration::Map;
 
-/// State of one loop.
+/// State of a loop in one case.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Status {
     /// At its first step.
@@ -18,12 +18,12 @@ impl Status {
     pub(super) const ALL: [Self; 3] = [Self::Init, Self::Steady, Self::Edge];
 }
 
-/// What the state of a loop means for its data (section 4.4).
+/// Label of a loop in one case: its status, with a held axis set apart (section 4.4).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Label {
-    /// Starting, or rewound.
+    /// At its first step, for the first time or again.
     Init,
-    /// Rewound, but the unit holds the whole axis.
+    /// At its first step, but the unit already holds the whole axis.
     Held,
     /// Moved by a full step.
     Steady,
@@ -32,7 +32,7 @@ pub(super) enum Label {
 }
 
 impl Label {
-    /// Label of `map` in every case but the first, in which all are [`Label::Init`].
+    /// Label of `map` in every case but the first. In the first case all labels are [`Label::Init`].
     pub(super) fn of(status: Status, map: &Map) -> Self {
         match status {
             Status::Init if map.covered => Self::Held,

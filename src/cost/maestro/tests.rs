@@ -1,5 +1,5 @@
-//! Case tables worked out by hand for one layer: CONV, K = C = 19, 24x13 input, 3x3 kernel, on 1024
-//! PEs and a bandwidth of 128; and the steps of the analysis where its quirks show.
+//! The worked examples of section 10, case by case: CONV, K = C = 19, 24x13 input, 3x3 kernel, on 1024
+//! PEs and a bandwidth of 128. Further tests show the steps of the analysis that have quirks.
 
 use std::sync::Arc;
 
@@ -76,11 +76,11 @@ fn level(elaboration: &Elaboration, index: usize) -> Level {
     elaboration.level(index, WORKED.kind, &layer, &extents[index])
 }
 
-/// One row of a case table: n, A, N_part, N_out; ingress of input and weight; load of the first
-/// unit, of input and weight.
+/// One row of a case table: n, A, N_part, N_out; ingress of input and weight; input and weight load of the
+/// first unit.
 type Row = [i64; 8];
 
-/// The cases of a level in order of their statuses, outer loop first.
+/// Case table of a level in order of the statuses, outer loop first.
 fn rows(level: &Level) -> Vec<Row> {
     let edge = SpatialEdge::of(level);
     let cases = Cases::of(level, &cases::counts(level, edge));
@@ -110,7 +110,7 @@ fn rows(level: &Level) -> Vec<Row> {
 
 #[test]
 fn the_outermost_level_of_ws_has_these_24_cases() {
-    // Statuses of C, K, Y, X: C and K start or are at their edge, Y starts or is steady, X all.
+    // C and K are Init or Edge, Y is Init or Steady, X has all three statuses.
     let expected: [Row; 24] = [
         [1, 4, 9216, 64, 448, 2304, 256, 2304],
         [1, 4, 9216, 64, 448, 0, 256, 0],
@@ -139,7 +139,7 @@ fn the_outermost_level_of_ws_has_these_24_cases() {
     ];
     let level = level(&ws(), 0);
     assert_eq!(rows(&level), expected);
-    // Every case is bound by the 36 cycles of its clusters: 264 occurrences.
+    // The 36 cycles of the clusters bound every case, which has 264 occurrences in all.
     assert_eq!(CaseSums::of(&level, 36).unwrap().runtime, 9504);
 }
 
@@ -162,7 +162,7 @@ fn the_middle_level_of_os_has_an_edge_on_a_held_tile() {
 
 #[test]
 fn the_outermost_level_of_rs_has_these_12_cases() {
-    // Statuses of Y, C, K; X is held.
+    // Y, C and K move; X is held.
     let expected: [Row; 12] = [
         [1, 16, 792, 34, 208, 576, 208, 36],
         [1, 3, 792, 34, 0, 108, 0, 36],
@@ -182,7 +182,7 @@ fn the_outermost_level_of_rs_has_these_12_cases() {
     assert_eq!(CaseSums::of(&level, 24).unwrap().runtime, 5280);
 }
 
-/// The only level of a dataflow with these directives, on a layer with these extents.
+/// The only level of a dataflow with these directives, for a layer with these extents.
 fn single(directives: &[Directive], pes: u32, extents: &Extents) -> Level {
     elaboration(&[(None, directives)], pes).level(0, ConvKind::Conv, extents, extents)
 }
@@ -211,7 +211,7 @@ fn quirk_1_windows_grow_by_the_number_of_directives_unless_the_level_maps_the_ke
         let level = single(directives, 1, &[1, 1, 5, 5, 20, 20]);
         level.maps.iter().find(|map| map.axis == axis).unwrap().size
     };
-    // Two directives: 1 + 2 - 1, whatever the kernel of 5.
+    // Two directives give 1 + 2 - 1; the kernel of 5 has no effect.
     assert_eq!(size(&[t(1, 1, OutputY), s(1, 1, K)], Y), 2);
     // The level maps R with 3: 4 + 3 - 1; and does not map S.
     let mapped = [t(4, 4, OutputY), t(3, 3, R), s(2, 2, OutputX)];
@@ -222,11 +222,11 @@ fn quirk_1_windows_grow_by_the_number_of_directives_unless_the_level_maps_the_ke
 
 #[test]
 fn quirk_10_a_second_spatial_map_takes_the_edge_of_the_first() {
-    // K: 8 of 4 units twice, no edge. C: 6 of 4 units, which leaves an edge that is not asked for.
+    // K has 8 on 4 units: two trips without an edge. C has 6 on 4 units, but its edge is not considered.
     let level = single(&[s(1, 1, K), s(1, 1, C)], 4, &[6, 8, 1, 1, 1, 1]);
     assert_eq!(counts(&level, K), [1, 1, 0]);
     assert_eq!(counts(&level, C), [1, 1, 0]);
-    // The other way round C has an edge: so has K, which has none of its own.
+    // In the other order C comes first and has an edge; K takes it, although it has none of its own.
     let level = single(&[s(1, 1, C), s(1, 1, K)], 4, &[6, 8, 1, 1, 1, 1]);
     assert_eq!(counts(&level, C), [1, 0, 1]);
     assert_eq!(counts(&level, K), [1, 0, 1]);
@@ -234,8 +234,8 @@ fn quirk_10_a_second_spatial_map_takes_the_edge_of_the_first() {
 
 #[test]
 fn quirk_11_an_axis_covered_with_its_halo_still_has_an_edge() {
-    // 4 units of 3 columns at distance 1 span all 6 columns, but without their halo only 4. The
-    // kernel of 2 leaves E = 5: a trip of 4 and an edge of 1.
+    // 4 units of 3 columns at distance 1 span all 6 columns, but only 4 without their halo. The kernel of 2
+    // leaves E = 5: a trip of 4 and an edge of 1.
     let level = single(&[s(3, 1, X)], 4, &[1, 1, 1, 2, 6, 1]);
     assert_eq!(counts(&level, X), [1, 0, 1]);
     assert_eq!(SpatialEdge::of(&level), SpatialEdge { exists: true, units: 1 });
@@ -243,14 +243,14 @@ fn quirk_11_an_axis_covered_with_its_halo_still_has_an_edge() {
 
 #[test]
 fn quirk_12_the_steady_count_is_minus_one_where_the_only_trip_is_an_edge() {
-    // D = 6, E = 6 - 4 + 1 = 3: one trip of the 4 units, partial; 4 units neither span nor hold 6.
+    // D = 6, E = 6 - 4 + 1 = 3: one partial trip of the 4 units, which neither span nor hold 6 columns.
     let level = single(&[s(1, 1, X)], 4, &[1, 1, 1, 4, 6, 1]);
     assert_eq!(counts(&level, X), [1, -1, 1]);
 }
 
 #[test]
 fn quirk_13_a_unit_that_would_be_filled_in_part_is_not_counted() {
-    // 2 units of 3 channels: of 8, a trip of 6 leaves 2, less than a unit's offset.
+    // 2 units of 3 channels: a trip of 6 out of 8 leaves 2, less than the offset of a unit.
     let level = single(&[s(3, 3, C)], 2, &[8, 1, 1, 1, 1, 1]);
     assert_eq!(SpatialEdge::of(&level), SpatialEdge { exists: true, units: 0 });
 }
@@ -261,6 +261,6 @@ fn quirks_21_to_23_an_occurrence_is_the_longest_of_three_overlapping_delays() {
     assert_eq!(delay::occurrence(&work, 0, 10, 0), 7); // compute: 7 > 30 / 10
     assert_eq!(delay::occurrence(&work, 0, 4, 0), 8); // egress: 30 / 4
     assert_eq!(delay::occurrence(&work, 81, 10, 0), 9); // ingress: 81 / 10
-    assert_eq!(delay::occurrence(&work, 81, 10, 12), 12); // clusters: 12, whatever they compute
+    assert_eq!(delay::occurrence(&work, 81, 10, 12), 12); // clusters: 12
     assert_eq!(delay::occurrence(&work, 0, 10, -5), 3); // a negative runtime still counts as one
 }

@@ -1,4 +1,4 @@
-//! What one unit computes in one case (section 6): its tile, partial sums and outputs.
+//! Work of one unit in one case (section 6): its tile, partial sums and outputs.
 
 use crate::dataflow::Axis;
 
@@ -7,7 +7,7 @@ use super::status::Label;
 
 /// Partial sums and outputs of one unit in one case: products over the axes.
 ///
-/// No factor of a partial sum is ever zero, so that no case is skipped for having none.
+/// No factor of a partial sum is zero, so no case is without work.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Work {
     /// N_part of every unit but the last of a spatial edge (6.2).
@@ -16,7 +16,7 @@ pub(super) struct Work {
     pub edge_partial_sums: i64,
     /// N_out: outputs written upstream (6.3).
     ///
-    /// Quirk 20: those of one unit, whether or not they are final.
+    /// Quirk 20: they are those of one unit, final or not.
     pub outputs: i64,
 }
 
@@ -24,7 +24,7 @@ impl Work {
     /// The empty product.
     pub(super) const ONE: Self = Self { partial_sums: 1, edge_partial_sums: 1, outputs: 1 };
 
-    /// Factors of one axis; `is_output` if the axis indexes the outputs.
+    /// Factors of one axis. `is_output` says whether the axis indexes the outputs.
     #[inline]
     pub(super) fn of(map: &Map, label: Label, is_output: bool) -> Self {
         let tile = tile(map, label);
@@ -35,7 +35,7 @@ impl Work {
         }
     }
 
-    /// Factors of one more axis.
+    /// Product with the factors of one more axis.
     #[inline]
     pub(super) fn times(&self, other: &Self) -> Self {
         Self {
@@ -46,9 +46,9 @@ impl Work {
     }
 }
 
-/// Extent of the axis that a unit works on (6.1).
+/// Tile: the extent of the axis that a unit works on (6.1).
 ///
-/// Quirk 18: the residue of a temporal edge is taken from D, its existence from E.
+/// Quirk 18: the residue of a temporal edge comes from D, its existence from E.
 fn tile(map: &Map, label: Label) -> i64 {
     match label {
         _ if map.spatial && shrinks(map, label) => map.size.min(map.extent),
@@ -59,7 +59,7 @@ fn tile(map: &Map, label: Label) -> i64 {
     }
 }
 
-/// The same for the last unit of a spatial edge; `tile` is what the others work on.
+/// Tile of the last unit of a spatial edge, where the others work on `tile`.
 fn edge_unit_tile(map: &Map, label: Label, tile: i64) -> i64 {
     if map.spatial && shrinks(map, label) && map.extent >= map.size {
         match map.extent % map.offset {
@@ -71,21 +71,21 @@ fn edge_unit_tile(map: &Map, label: Label, tile: i64) -> i64 {
     }
 }
 
-/// Whether a spatial map may leave its units less than its size.
+/// Whether the tile of a spatial map may be smaller than its size.
 ///
-/// Quirk 18: where it is rewound, but not where it is held, hence normally in the first case only.
+/// Quirk 18: it may under the label I, but not if it is held; hence normally in the first case only.
 fn shrinks(map: &Map, label: Label) -> bool {
     label == Label::Edge || label == Label::Init && map.oversized
 }
 
 /// Factor of one axis in the partial sums (6.2).
 ///
-/// Quirk 19: a unit computes every output that its window can produce, also those that its
-/// neighbour or its next step computes too.
+/// Quirk 19: a unit computes every output that its window allows, also those that its neighbour or its
+/// next step computes.
 pub(super) fn partial_sums(map: &Map, tile: i64) -> i64 {
     match map.axis {
         Axis::R | Axis::S => map.size,
-        // No kernel slides along channels: theirs is 1, so that the whole tile counts.
+        // Channels are no window axes: their kernel is 1, so the whole tile counts.
         _ => (tile - map.kernel + 1).max(1),
     }
 }

@@ -276,7 +276,7 @@ fn a_scheduler_takes_parameters_or_says_what_is_wrong_with_them() {
     let arguments = run("dream:alpha=0.5,drop=off");
     output(&arguments.each_ref().map(|argument| &**argument));
     let message = refused("dream:placement=edp");
-    assert!(message.contains("dream decides `accelerator` itself; leave it out"), "{message}");
+    assert!(message.contains("dream decides `placement` itself; leave it out"), "{message}");
     let message = refused("edf:epsilon_ms=1");
     assert!(message.contains("epsilon_ms has no effect without admission=hopeless"), "{message}");
     let message = refused("mk-firm:k=3");

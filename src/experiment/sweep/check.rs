@@ -1,31 +1,36 @@
 //! From the draft of a sweep to its grid, every key and value checked.
 
 use std::ops::Range;
-use std::path::Path;
 
 use crate::config::sweep::DraftFactor;
-use crate::config::{At, Catalog, Problem, SweepDraft, printable, unknown_name};
+use crate::config::{At, Problem, SweepDraft, printable, unknown_name};
+use crate::renamed::Renamed;
 use crate::sweep::grid::{Factor, Grid, GridError};
 
-use super::super::message::Failure;
+use super::super::keys::{Key, Slip};
+use super::super::{ExperimentError, Settings};
 use super::inputs::Inputs;
-use super::keys::{Choice, Slip};
 
 /// A checked sweep.
 pub struct Sweep {
-    /// Its points.
+    /// Points.
     pub grid: Grid,
-    /// What its points refer to.
+    /// Files that the points refer to.
     pub inputs: Inputs,
+    /// Hints for names up to version 0.1.
+    pub hints: Vec<Renamed>,
 }
 
 impl Sweep {
-    /// The sweep that `draft` describes; keys that it leaves out are as in `xrsim run`.
+    /// The sweep that `draft` describes. Keys that it leaves out have their defaults.
     ///
     /// # Errors
     ///
-    /// Every problem of the draft, or the error of a file that it refers to.
-    pub fn of(draft: &SweepDraft) -> Result<Self, Failure> {
+    /// [`ExperimentError::Config`] with every problem of the draft, or with those of a file that it
+    /// refers to.
+    pub fn of(draft: &SweepDraft) -> Result<Self, ExperimentError> {
+        let (draft, hints) = with_current_names(draft);
+        let draft = &draft;
         let mut problems = [&draft.problems[..], &slips(draft)].concat();
         let mut inputs = Inputs::new(draft.folder.clone());
         let full = inputs.full_systems(draft, &mut problems)?;
@@ -38,23 +43,33 @@ impl Sweep {
         }
         let grid = grid(draft, defaults).map_err(|problem| problems.push(problem));
         match grid {
-            Ok(grid) if problems.is_empty() => Ok(Self { grid, inputs }),
+            Ok(grid) if problems.is_empty() => Ok(Self { grid, inputs, hints }),
             _ => Err(draft.invalid(problems).into()),
         }
     }
 }
 
-/// Checks the sweep in the file at `path`, with everything that it refers to.
-///
-/// # Errors
-///
-/// What is wrong with it.
-pub fn check(path: &Path) -> Result<(), Failure> {
-    let draft = Catalog::new().sweep(&path.display().to_string())?;
-    Sweep::of(&draft).map(drop)
+/// The draft with the current names of its keys and values, and the hints for old ones.
+fn with_current_names(draft: &SweepDraft) -> (SweepDraft, Vec<Renamed>) {
+    let mut draft = draft.clone();
+    let mut hints = Vec::new();
+    for factor in &mut draft.factors {
+        for (column, name) in factor.keys.iter_mut().enumerate() {
+            let Ok((key, renamed)) = Key::find(&name.value) else { continue };
+            hints.extend(renamed);
+            name.value = key.name.into();
+            for value in factor.rows.iter_mut().filter_map(|row| row[column].as_mut()) {
+                if let (current, Some(renamed)) = key.current(&value.value) {
+                    value.value = current.into();
+                    hints.push(renamed);
+                }
+            }
+        }
+    }
+    (draft, hints)
 }
 
-/// Keys that are unknown and values that are none.
+/// Problems of keys that are unknown and of values that are not allowed.
 fn slips(draft: &SweepDraft) -> Vec<Problem> {
     let mut problems = Vec::new();
     let columns = draft.factors.iter().flat_map(|factor| {
@@ -62,17 +77,21 @@ fn slips(draft: &SweepDraft) -> Vec<Problem> {
     });
     for (factor, column, key) in columns {
         for value in factor.rows.iter().filter_map(|row| row[column].as_ref()) {
-            match Choice::default().take(&key.value, &value.value) {
+            let found = Key::find(&key.value);
+            let made = found.and_then(|(it, _)| it.assign(&mut Settings::default(), &value.value));
+            match made {
                 Ok(()) => {}
-                Err(Slip::Key(nearest)) => {
+                Err(Slip::Key { nearest }) => {
                     problems.push(unknown_key(key, nearest));
                     break; // whatever its values
                 }
                 Err(Slip::Name { kind, known }) => {
                     problems.push(unknown_name(kind, value, known.into_iter()));
                 }
-                Err(Slip::Value(allowed)) => problems.push(no_value(key, value, &allowed)),
-                Err(Slip::Policy(error)) => {
+                Err(Slip::Value(allowed)) => {
+                    problems.push(no_value(key, value, &allowed.to_string()));
+                }
+                Err(Slip::Scheduler(error)) => {
                     problems.push(Problem::new(value.span.clone(), error.to_string()));
                 }
             }
@@ -85,7 +104,7 @@ fn unknown_key(key: &At<Box<str>>, nearest: Option<&str>) -> Problem {
     let message = format!("a sweep has no key `{}`", printable(&key.value));
     let help = match nearest {
         Some(near) => format!("did you mean `{near}`?"),
-        None => "`xrsim sweep --help` names its own, `xrsim list settings` all others".into(),
+        None => "`xrsim list settings` shows all keys".into(),
     };
     Problem::new(key.span.clone(), message).help(help)
 }
@@ -95,7 +114,7 @@ fn no_value(key: &At<Box<str>>, value: &At<Box<str>>, allowed: &str) -> Problem 
     Problem::new(value.span.clone(), message).help(format!("allowed is {allowed}"))
 }
 
-/// Points that lack what every run needs.
+/// Problems of points without a scenario or system, which every run needs.
 fn gaps(draft: &SweepDraft) -> Vec<Problem> {
     let mut problems = Vec::new();
     for key in ["scenario", "system"] {
@@ -109,13 +128,13 @@ fn gaps(draft: &SweepDraft) -> Vec<Problem> {
     problems
 }
 
-/// Factors of what the draft leaves out: the scenarios, PEs and systems of the suite. PEs only if
-/// not all systems are `full`.
+/// Factors of the keys that the draft leaves out: the scenarios, PEs and systems of the suite. PEs
+/// only if some system is a style, not `full`.
 fn defaults(
     draft: &SweepDraft,
     full: &[&At<Box<str>>],
     inputs: &mut Inputs,
-) -> Result<Vec<Factor>, Failure> {
+) -> Result<Vec<Factor>, ExperimentError> {
     let suite = inputs.suite()?;
     let mut defaults = Vec::new();
     if !draft.gives("scenario") {
@@ -131,7 +150,7 @@ fn defaults(
     Ok(defaults)
 }
 
-/// Refuses `full` systems in a product with PEs, which they have of their own.
+/// Problems of `full` systems in a product with PEs, because they fix their own PEs.
 fn with_pes_of_others(
     draft: &SweepDraft,
     full: &[&At<Box<str>>],
@@ -151,7 +170,7 @@ fn with_pes_of_others(
     full.iter().map(problem).collect()
 }
 
-/// The grid of defaults, what the draft gives, and replications.
+/// The grid of the defaults, the factors of the draft, and its replications.
 fn grid(draft: &SweepDraft, defaults: Vec<Factor>) -> Result<Grid, Problem> {
     let n_defaults = defaults.len();
     let replications = draft
@@ -173,7 +192,7 @@ fn without_places(factor: &DraftFactor) -> Factor {
     }
 }
 
-/// Where in the factors that were `given` the grid has an error.
+/// Place of an error of the grid in the factors that were `given`.
 fn place<'d>(
     error: &GridError,
     given: impl Fn(usize) -> Option<&'d DraftFactor>,

@@ -12,19 +12,17 @@ use crate::hardware::platform::Platform;
 use crate::scenario::Scenario;
 use crate::sweep::grid::Factor;
 
-use super::super::conditions::Conditions;
-use super::super::costs::{self, CostChoice};
-use super::super::message::Failure;
+use super::super::keys::{EDITIONS, SEMANTICS};
 use super::super::programs;
-use super::keys::SEMANTICS;
+use super::super::{ExperimentError, NamedCostModel, Settings};
 
 /// Files that points refer to. All are read when the sweep is checked, and come from memory later.
 pub struct Inputs {
     /// By [`Edition`].
     catalogs: [Catalog; 2],
-    /// Cost models by how they were asked for.
-    costs: Vec<(Box<str>, Arc<CostChoice>)>,
-    /// Files that external policies are made of.
+    /// Cost models by the names that points have for them.
+    costs: Vec<(Box<str>, Arc<NamedCostModel>)>,
+    /// Files of external schedulers.
     programs: Vec<InputFile>,
 }
 
@@ -36,28 +34,28 @@ impl Inputs {
         Self { catalogs, costs: Vec::new(), programs: Vec::new() }
     }
 
-    /// Every file that was read, of both editions, and those of external policies.
+    /// Every file that was read, of both editions, and those of external schedulers.
     pub fn files(&self) -> impl Iterator<Item = InputFile> {
         self.catalogs.iter().flat_map(Catalog::inputs).chain(self.programs.iter().cloned())
     }
 
-    /// Where those files are that do not come with the program.
+    /// Paths of those files that do not come with the program.
     pub fn paths(&self) -> impl Iterator<Item = PathBuf> {
         let programs = self.programs.iter().map(|program| PathBuf::from(&program.name));
         self.catalogs.iter().flat_map(Catalog::opened).chain(programs)
     }
 
     /// Every cost model of the sweep.
-    pub fn cost_models(&self) -> Vec<Arc<CostChoice>> {
-        self.costs.iter().map(|(_, choice)| Arc::clone(choice)).collect()
+    pub fn cost_models(&self) -> Vec<Arc<NamedCostModel>> {
+        self.costs.iter().map(|(_, cost_model)| Arc::clone(cost_model)).collect()
     }
 
-    /// What runs by default.
+    /// Scenarios, systems and PEs that run by default.
     ///
     /// # Errors
     ///
-    /// None for the embedded suite that the tests have seen.
-    pub fn suite(&mut self) -> Result<Suite, Failure> {
+    /// Returns no error: the tests read the embedded suite.
+    pub fn suite(&mut self) -> Result<Suite, ExperimentError> {
         Ok(self.catalogs[0].suite()?)
     }
 
@@ -65,13 +63,13 @@ impl Inputs {
     ///
     /// # Errors
     ///
-    /// If it cannot be read.
+    /// [`ExperimentError::Config`] if it cannot be read.
     pub fn scenario(
         &mut self,
         name: &str,
         networks: Edition,
         edition: Edition,
-    ) -> Result<Arc<Scenario>, Failure> {
+    ) -> Result<Arc<Scenario>, ExperimentError> {
         Ok(self.catalogs[networks as usize].scenario(name, edition)?)
     }
 
@@ -79,8 +77,8 @@ impl Inputs {
     ///
     /// # Errors
     ///
-    /// If it cannot be read.
-    pub fn hardware(&mut self, name: &str) -> Result<Hardware, Failure> {
+    /// [`ExperimentError::Config`] if it cannot be read.
+    pub fn hardware(&mut self, name: &str) -> Result<Hardware, ExperimentError> {
         Ok(self.catalogs[0].hardware(name)?)
     }
 
@@ -88,27 +86,27 @@ impl Inputs {
     ///
     /// # Errors
     ///
-    /// If it cannot be read.
-    pub fn platform(&mut self, name: &str) -> Result<Arc<Platform>, Failure> {
+    /// [`ExperimentError::Config`] if it cannot be read.
+    pub fn platform(&mut self, name: &str) -> Result<Arc<Platform>, ExperimentError> {
         Ok(self.catalogs[0].platform(name)?)
     }
 
-    /// Index and name in results of the cost model that was asked for as `name`.
+    /// Index, and name in results, of the cost model that points call `name`.
     pub fn cost_model(&self, name: &str) -> Option<(usize, &str)> {
         let index = self.costs.iter().position(|(known, _)| **known == *name)?;
         Some((index, &self.costs[index].1.name))
     }
 
-    /// Systems of the draft that are not styles; names that lead nowhere are problems.
+    /// Systems of the draft that are not styles; unknown names are problems.
     ///
     /// # Errors
     ///
-    /// That of a file that cannot be used.
+    /// [`ExperimentError::Config`] for a file that cannot be used.
     pub fn full_systems<'d>(
         &mut self,
         draft: &'d SweepDraft,
         problems: &mut Vec<Problem>,
-    ) -> Result<Vec<&'d At<Box<str>>>, Failure> {
+    ) -> Result<Vec<&'d At<Box<str>>>, ExperimentError> {
         let systems = draft.values("system");
         let lookup = |name: &str| self.catalogs[0].hardware(name);
         let Some(found) = resolve(systems.iter().copied(), lookup, problems)? else {
@@ -135,40 +133,40 @@ impl Inputs {
         Ok(full)
     }
 
-    /// Reads everything that a point of the draft or of its `defaults` may refer to; names that lead
-    /// nowhere are problems.
+    /// Reads every file that a point of the draft or of its `defaults` may refer to; unknown names are
+    /// problems.
     ///
     /// # Errors
     ///
-    /// That of a file that cannot be used.
+    /// [`ExperimentError::Config`] for a file that cannot be used.
     pub fn read(
         &mut self,
         draft: &SweepDraft,
         defaults: &[Factor],
         problems: &mut Vec<Problem>,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), ExperimentError> {
         let default = |key: &str| {
             let found = defaults.iter().find(|factor| *factor.keys[0] == *key);
             found.map(|factor| factor.rows.iter().flatten().flatten()).into_iter().flatten()
         };
         let scenarios = draft.values("scenario");
         let n_problems = problems.len();
-        for conditions in all_conditions(draft) {
-            let edition = conditions.edition();
-            let catalog = &mut self.catalogs[conditions.networks() as usize];
+        for settings in all_settings(draft) {
+            let edition = settings.edition();
+            let catalog = &mut self.catalogs[settings.networks() as usize];
             let mut lookup = |name: &str| catalog.scenario(name, edition);
             let named = resolve(scenarios.iter().copied(), &mut lookup, problems)?;
             let names = named.iter().flatten().map(|scenario| scenario.name());
             refuse_same(&scenarios, names, problems);
             default("scenario").try_for_each(|name| lookup(name).map(drop))?;
             if problems.len() > n_problems {
-                break; // which all other conditions would have too
+                break; // the same problems follow under all other settings
             }
             if draft.leaves_out("platform") {
-                self.catalogs[0].platform(conditions.platform())?;
+                self.catalogs[0].platform(settings.platform())?;
             }
             if draft.leaves_out("cost_model") {
-                self.read_costs(conditions.cost_model())?;
+                self.read_costs(settings.cost_model())?;
             }
         }
         default("system").try_for_each(|name| self.catalogs[0].hardware(name).map(drop))?;
@@ -184,41 +182,40 @@ impl Inputs {
         &mut self,
         names: &[&At<Box<str>>],
         problems: &mut Vec<Problem>,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), ExperimentError> {
         for name in names {
             match self.read_costs(&name.value) {
                 Ok(()) => {}
-                Err(Failure::Input(error)) => {
+                Err(ExperimentError::Config(error)) => {
                     let error = |_: &str| Err::<(), ConfigError>((*error).clone());
                     resolve(std::iter::once(*name), error, problems)?;
                 }
-                Err(Failure::Argument(message)) => {
-                    problems.push(Problem::new(name.span.clone(), message));
+                Err(other) => {
+                    problems.push(Problem::new(name.span.clone(), other.to_string()));
                 }
-                Err(other) => return Err(other),
             }
         }
         Ok(())
     }
 
-    fn read_costs(&mut self, name: &str) -> Result<(), Failure> {
+    fn read_costs(&mut self, name: &str) -> Result<(), ExperimentError> {
         if self.cost_model(name).is_none() {
-            let choice = costs::choose(&mut self.catalogs[0], name)?;
-            self.costs.push((name.into(), Arc::new(choice)));
+            let cost_model = NamedCostModel::find(&mut self.catalogs[0], name)?;
+            self.costs.push((name.into(), Arc::new(cost_model)));
         }
         Ok(())
     }
 }
 
-/// Conditions with every pair of semantics and networks of the draft, and no more.
-fn all_conditions(draft: &SweepDraft) -> Vec<Conditions<'static>> {
+/// Settings with every pair of semantics and networks of the draft, and nothing else.
+fn all_settings(draft: &SweepDraft) -> Vec<Settings> {
     let semantics = choices(draft, "semantics", &SEMANTICS);
-    let networks = choices(draft, "networks", &Edition::ALL.map(|(it, name)| (name, it)));
+    let networks = choices(draft, "networks", &EDITIONS);
     let pairs = semantics.iter().flat_map(|semantics| {
-        networks.iter().map(|&networks| Conditions {
+        networks.iter().map(|&networks| Settings {
             semantics: semantics.unwrap_or_default(),
             networks,
-            ..Conditions::default()
+            ..Settings::default()
         })
     });
     pairs.collect()

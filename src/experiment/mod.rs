@@ -1,0 +1,50 @@
+//! Experiments: scenarios, systems, a cost model, schedulers and settings in; scores, traces and tables
+//! out.
+//!
+//! [`Experiment`] describes runs by name or by value. [`Experiment::run`] makes all of them;
+//! [`Experiment::prepare`] only reads and checks, for callers that take results one by one.
+//!
+//! ```
+//! use xrsim::Experiment;
+//!
+//! let runs = Experiment::new()
+//!     .scenario("AR_gaming")
+//!     .system("J")
+//!     .pes(4096)
+//!     .schedulers(["latency-greedy", "edf"])
+//!     .run()?;
+//! for run in &runs {
+//!     println!("{} {:.3}", run.label().scheduler, run.scorecard()?.total.score);
+//! }
+//! # Ok::<(), xrsim::ExperimentError>(())
+//! ```
+//!
+//! [`Settings`] has the value of every key in [`KEYS`], the one table that also feeds the command line,
+//! sweep files and records. [`sweep`] makes grids of points from sweep files.
+
+mod builder;
+mod cost_model;
+mod error;
+mod keys;
+mod prepared;
+pub mod programs;
+mod runs;
+mod schedulers;
+mod settings;
+mod source;
+pub mod sweep;
+mod systems;
+mod values;
+
+pub use builder::{Experiment, MAX_RUNS};
+pub use cost_model::NamedCostModel;
+pub use error::ExperimentError;
+pub use keys::{Allowed, KEYS, Key, KeyOption, RENAMED, Several};
+pub use prepared::Prepared;
+pub use runs::{Run, Runs};
+pub use schedulers::{scheduler, schedulers};
+pub use settings::Settings;
+pub use source::Source;
+pub use systems::{full_system, paired_system, style_system};
+
+pub(crate) use schedulers::scheduler_names;

@@ -1,0 +1,189 @@
+//! Runs of an experiment, read and checked but not made.
+
+use std::path::PathBuf;
+
+use crate::config::{Catalog, Edition, InputFile};
+use crate::hardware::System;
+use crate::renamed::Renamed;
+use crate::schedule::Policy;
+use crate::sweep::comparison::{Comparison, Triggers};
+use crate::sweep::{self, RunError, RunResult, RunSpec, Semantics};
+
+use super::builder::name_with_pes;
+use super::{ExperimentError, NamedCostModel, Run, Runs, Settings};
+
+/// Runs of an experiment, read and checked but not made.
+#[derive(Debug)]
+pub struct Prepared {
+    /// Settings that all runs have in common.
+    pub settings: Settings,
+    /// Hints for names up to version 0.1.
+    pub hints: Vec<Renamed>,
+    /// Warnings about inputs.
+    pub warnings: Vec<String>,
+    groups: Vec<Group>,
+    /// By [`Edition`] of the networks.
+    catalogs: [Catalog; 2],
+}
+
+/// Successive runs of one cost model.
+#[derive(Debug)]
+pub(super) struct Group {
+    pub(super) cost_model: NamedCostModel,
+    pub(super) networks: Edition,
+    pub(super) specs: Vec<RunSpec>,
+}
+
+impl Prepared {
+    pub(super) fn new(settings: Settings, hints: Vec<Renamed>) -> Self {
+        let catalogs = Edition::ALL.map(|(edition, _)| Catalog::with_networks(edition));
+        Self { settings, hints, warnings: Vec::new(), groups: Vec::new(), catalogs }
+    }
+
+    pub(super) fn catalog(&mut self, networks: Edition) -> &mut Catalog {
+        &mut self.catalogs[networks as usize]
+    }
+
+    /// Adds runs. Those of a named cost model join the group before them if that has the same.
+    pub(super) fn add(&mut self, group: Group) {
+        let Group { cost_model, networks, specs } = group;
+        self.hints.extend(cost_model.renamed);
+        match self.groups.last_mut() {
+            Some(last) if last.cost_model.is_same(&cost_model) && last.networks == networks => {
+                last.specs.extend(specs);
+            }
+            _ => self.groups.push(Group { cost_model, networks, specs }),
+        }
+    }
+
+    /// Collects the warnings of tables of measurements.
+    pub(super) fn note_warnings(&mut self) {
+        for Group { cost_model, networks, specs } in &self.groups {
+            let models = specs.iter().flat_map(|spec| spec.plan.scenario.models());
+            let names = models.map(|model| model.unit.network.name());
+            let systems = distinct_systems(specs).into_iter();
+            let accelerators = systems.flat_map(System::accelerators);
+            let catalog = &self.catalogs[*networks as usize];
+            self.warnings.extend(cost_model.warnings(catalog, names, accelerators));
+        }
+    }
+
+    /// Number of runs.
+    pub fn n_runs(&self) -> usize {
+        self.groups.iter().map(|group| group.specs.len()).sum()
+    }
+
+    /// Every run, in the order of the results.
+    pub fn specs(&self) -> impl Iterator<Item = &RunSpec> {
+        self.groups.iter().flat_map(|group| &group.specs)
+    }
+
+    /// The cost model of the first run.
+    pub fn cost_model(&self) -> &NamedCostModel {
+        &self.groups[0].cost_model
+    }
+
+    /// Memory that the runs take at least while they are made \[byte\].
+    pub fn memory(&self) -> u64 {
+        let of_group = |group: &Group| sweep::memory(&group.specs);
+        self.groups.iter().map(of_group).max().unwrap_or(0)
+    }
+
+    /// Every file that was read.
+    pub fn inputs(&self) -> impl Iterator<Item = InputFile> {
+        self.catalogs.iter().flat_map(Catalog::inputs)
+    }
+
+    /// Every file that was read and does not come with the program.
+    pub fn opened(&self) -> impl Iterator<Item = PathBuf> {
+        self.catalogs.iter().flat_map(Catalog::opened)
+    }
+
+    /// Names of the systems with their PEs, such as `J@4096`, in order of first use.
+    pub fn system_names(&self) -> Vec<String> {
+        distinct(self.specs().map(|spec| name_with_pes(&spec.plan.system)))
+    }
+
+    /// Names of the scenarios, in order of first use.
+    pub fn scenario_names(&self) -> Vec<String> {
+        distinct(self.specs().map(|spec| spec.plan.scenario.name().to_string()))
+    }
+
+    /// Makes all runs in parallel and hands each result to `consume`, in order, with the index of the
+    /// run, the run, and the name of its cost model. Memory does not grow with the number of runs.
+    ///
+    /// # Errors
+    ///
+    /// The first error of `consume`.
+    pub fn run_each<E>(
+        &self,
+        mut consume: impl FnMut(usize, &RunSpec, &str, Result<RunResult, RunError>) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let mut before = 0;
+        for Group { cost_model, specs, .. } in &self.groups {
+            sweep::run_all(specs, &*cost_model.model, |index, spec, result| {
+                consume(before + index, spec, &cost_model.name, result)
+            })?;
+            before += specs.len();
+        }
+        Ok(())
+    }
+
+    /// Makes all runs in parallel and keeps every result.
+    pub fn run(&self) -> Runs {
+        let mut runs = Vec::with_capacity(self.n_runs());
+        let kept = self.run_each(|_, spec, cost_model, result| {
+            let cost_model = cost_model.into();
+            runs.push(Run { spec: spec.clone(), cost_model, result });
+            Ok::<_, std::convert::Infallible>(())
+        });
+        let Ok(()) = kept;
+        Runs::new(runs)
+    }
+
+    /// Compares `schedulers` on these runs, whose own scheduler does not count. No replication is made
+    /// yet.
+    ///
+    /// # Errors
+    ///
+    /// [`ExperimentError::Conflict`] with several cost models, or under `mlsys2023` semantics, which
+    /// have one scheduler only.
+    pub fn compare(
+        &self,
+        schedulers: Vec<Policy>,
+        triggers: Triggers,
+    ) -> Result<Comparison, ExperimentError> {
+        let [Group { cost_model, specs, .. }] = &self.groups[..] else {
+            let message = "a comparison takes one cost model";
+            return Err(ExperimentError::Conflict(message.into()));
+        };
+        if specs.iter().any(|spec| spec.semantics == Semantics::Mlsys2023) {
+            let message = "--semantics mlsys2023 has the dispatch of the published artifact and no other \
+                           scheduler to compare it with; choose --semantics principled";
+            return Err(ExperimentError::Conflict(message.into()));
+        }
+        Ok(Comparison::new(specs.clone(), schedulers, triggers, &*cost_model.model))
+    }
+}
+
+/// Every system once.
+fn distinct_systems(specs: &[RunSpec]) -> Vec<&System> {
+    let mut systems: Vec<&System> = Vec::new();
+    for spec in specs {
+        if !systems.iter().any(|known| std::ptr::eq(*known, &*spec.plan.system)) {
+            systems.push(&spec.plan.system);
+        }
+    }
+    systems
+}
+
+/// Names in order of first use.
+fn distinct(names: impl Iterator<Item = String>) -> Vec<String> {
+    let mut seen = Vec::new();
+    for name in names {
+        if !seen.contains(&name) {
+            seen.push(name);
+        }
+    }
+    seen
+}

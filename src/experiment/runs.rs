@@ -1,0 +1,126 @@
+//! Runs that were made.
+
+use std::fs::{self, File};
+use std::io::{self, BufWriter};
+use std::ops::Deref;
+use std::path::Path;
+
+use crate::report::RunLabel;
+use crate::report::csv::Table;
+use crate::score::Scorecard;
+use crate::sweep::{RunError, RunResult, RunSpec};
+use crate::trace::Trace;
+
+use super::ExperimentError;
+
+/// A run that was made.
+#[derive(Debug, Clone)]
+pub struct Run {
+    /// Scenario, system and settings.
+    pub spec: RunSpec,
+    /// Name of the cost model.
+    pub cost_model: Box<str>,
+    /// Scores, trace and costs, or the reason that there are none.
+    pub result: Result<RunResult, RunError>,
+}
+
+impl Run {
+    /// Label in results: scenario, system, scheduler and so on.
+    pub fn label(&self) -> RunLabel<'_> {
+        RunLabel::of(&self.spec, &self.cost_model)
+    }
+
+    /// Scores, trace and costs.
+    ///
+    /// # Errors
+    ///
+    /// [`ExperimentError::Run`] if the run could not be made.
+    pub fn result(&self) -> Result<&RunResult, ExperimentError> {
+        self.result.as_ref().map_err(|error| error.clone().into())
+    }
+
+    /// Scores of the run and of each of its models.
+    ///
+    /// # Errors
+    ///
+    /// [`ExperimentError::Run`] if the run could not be made.
+    pub fn scorecard(&self) -> Result<&Scorecard, ExperimentError> {
+        self.result().map(|result| &result.scorecard)
+    }
+
+    /// Outcome of every request.
+    ///
+    /// # Errors
+    ///
+    /// [`ExperimentError::Run`] if the run could not be made.
+    pub fn trace(&self) -> Result<&Trace, ExperimentError> {
+        self.result().map(|result| &result.trace)
+    }
+}
+
+/// All runs of an experiment, in order.
+#[derive(Debug, Clone, Default)]
+pub struct Runs(Vec<Run>);
+
+impl Runs {
+    pub(super) fn new(runs: Vec<Run>) -> Self {
+        Self(runs)
+    }
+
+    /// Writes `scores.csv` (a row per run), `models.csv` (a row per model of a run) and `inferences.csv`
+    /// (a row per request) into `folder`, which is made if it does not exist. Runs without scores have no
+    /// rows.
+    ///
+    /// # Errors
+    ///
+    /// [`ExperimentError::Output`] if a file cannot be written.
+    pub fn write_tables(&self, folder: impl AsRef<Path>) -> Result<(), ExperimentError> {
+        let folder = folder.as_ref();
+        self.write(folder).map_err(|error| ExperimentError::Output {
+            path: folder.display().to_string(),
+            reason: error.to_string(),
+        })
+    }
+
+    fn write(&self, folder: &Path) -> io::Result<()> {
+        fs::create_dir_all(folder)?;
+        let file = |name: &str| File::create(folder.join(name)).map(BufWriter::new);
+        let mut scores = Table::scores(file("scores.csv")?)?;
+        let mut models = Table::models(file("models.csv")?)?;
+        let mut inferences = Table::inferences(file("inferences.csv")?)?;
+        for run in &self.0 {
+            let Ok(result) = &run.result else { continue };
+            let label = run.label();
+            scores.scores_row(&label, &result.scorecard)?;
+            models.models_rows(&run.spec, &label, &result.scorecard)?;
+            inferences.inferences_rows(&run.spec, &label, result)?;
+        }
+        [scores, models, inferences].into_iter().try_for_each(|table| table.finish().map(drop))
+    }
+}
+
+impl Deref for Runs {
+    type Target = [Run];
+
+    fn deref(&self) -> &[Run] {
+        &self.0
+    }
+}
+
+impl IntoIterator for Runs {
+    type Item = Run;
+    type IntoIter = std::vec::IntoIter<Run>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.0.into_iter()
+    }
+}
+
+impl<'a> IntoIterator for &'a Runs {
+    type Item = &'a Run;
+    type IntoIter = std::slice::Iter<'a, Run>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.0.iter()
+    }
+}

@@ -1,0 +1,87 @@
+//! Inputs of an experiment by name or by value.
+
+use std::sync::Arc;
+
+use crate::config::Hardware;
+use crate::cost::CostModel;
+use crate::hardware::{Style, System};
+use crate::scenario::Scenario;
+use crate::schedule::Policy;
+
+use super::NamedCostModel;
+
+/// An input of an experiment.
+#[derive(Debug, Clone)]
+pub enum Source<T> {
+    /// Name or file, as on the command line.
+    Named(String),
+    /// The input itself.
+    Given(T),
+}
+
+impl<T> From<&str> for Source<T> {
+    fn from(name: &str) -> Self {
+        Self::Named(name.into())
+    }
+}
+
+impl<T> From<String> for Source<T> {
+    fn from(name: String) -> Self {
+        Self::Named(name)
+    }
+}
+
+impl<T> From<&String> for Source<T> {
+    fn from(name: &String) -> Self {
+        Self::Named(name.clone())
+    }
+}
+
+impl From<Scenario> for Source<Arc<Scenario>> {
+    fn from(scenario: Scenario) -> Self {
+        Self::Given(Arc::new(scenario))
+    }
+}
+
+impl From<Arc<Scenario>> for Source<Arc<Scenario>> {
+    fn from(scenario: Arc<Scenario>) -> Self {
+        Self::Given(scenario)
+    }
+}
+
+impl From<System> for Source<Hardware> {
+    fn from(system: System) -> Self {
+        Self::Given(Hardware::System(Arc::new(system)))
+    }
+}
+
+impl From<Arc<System>> for Source<Hardware> {
+    fn from(system: Arc<System>) -> Self {
+        Self::Given(Hardware::System(system))
+    }
+}
+
+impl From<Style> for Source<Hardware> {
+    fn from(style: Style) -> Self {
+        Self::Given(Hardware::Style(style))
+    }
+}
+
+impl From<Policy> for Source<Policy> {
+    fn from(scheduler: Policy) -> Self {
+        Self::Given(scheduler)
+    }
+}
+
+impl From<NamedCostModel> for Source<NamedCostModel> {
+    fn from(cost_model: NamedCostModel) -> Self {
+        Self::Given(cost_model)
+    }
+}
+
+/// A cost model of the caller's, called `own` in results.
+impl<M: CostModel + 'static> From<M> for Source<NamedCostModel> {
+    fn from(cost_model: M) -> Self {
+        Self::Given(NamedCostModel::own("own", cost_model))
+    }
+}

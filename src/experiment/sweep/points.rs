@@ -1,0 +1,156 @@
+//! Points as runs.
+
+use std::sync::Arc;
+
+use crate::config::Hardware;
+use crate::report::RunLabel;
+use crate::scenario::Scenario;
+use crate::score::Scorecard;
+use crate::sweep::grid::Point;
+use crate::sweep::{RunError, RunSpec, Scorer};
+use crate::text;
+
+use super::super::systems::{full_system, style_system};
+use super::super::{ExperimentError, Settings};
+use super::inputs::Inputs;
+
+/// A point with its run, if the point has one.
+pub struct Candidate<'g> {
+    /// The point.
+    pub point: Point<'g>,
+    /// Identity, see [`Point::id`].
+    pub id: String,
+    /// The run, or the reason that there is none.
+    spec: Result<RunSpec, String>,
+    /// Index of the cost model, and its name.
+    cost_model: usize,
+    cost_model_name: Box<str>,
+    scenario: Box<str>,
+    system: Box<str>,
+    pes: u64,
+    semantics: &'static str,
+    scheduler: Box<str>,
+    seed: u64,
+    replication: u64,
+}
+
+/// Result of a point.
+pub enum Outcome {
+    /// Scores, or the reason that there can be none: a row.
+    Row(Result<Scorecard, String>),
+    /// A failure of the machine: no row, and another start may succeed.
+    Missing(String),
+}
+
+impl Candidate<'_> {
+    /// Label in results.
+    pub fn label(&self) -> RunLabel<'_> {
+        RunLabel {
+            scenario: &self.scenario,
+            system: &self.system,
+            pes: self.pes,
+            semantics: self.semantics,
+            cost_model: &self.cost_model_name,
+            scheduler: &self.scheduler,
+            seed: self.seed,
+            replication: self.replication,
+        }
+    }
+}
+
+impl<'g> Candidate<'g> {
+    /// The run of `point`. An error that `xrsim run` would have is the reason that there is no run.
+    ///
+    /// # Errors
+    ///
+    /// Returns no error for points of the grid that `inputs` were read for.
+    pub fn of(point: Point<'g>, inputs: &mut Inputs) -> Result<Self, ExperimentError> {
+        let unknown = || {
+            let message = format!("point {} cannot be read", point.index());
+            ExperimentError::Conflict(message)
+        };
+        let mut settings = Settings::default();
+        for (key, value) in point.settings() {
+            settings.set(key, value).map_err(|_| unknown())?;
+        }
+        let (edition, networks) = (settings.edition(), settings.networks());
+        let name = settings.scenario.as_deref().unwrap_or_default();
+        let scenario = inputs.scenario(name, networks, edition)?;
+        let hardware = inputs.hardware(settings.system.as_deref().unwrap_or_default())?;
+        let (system, pes) = match &hardware {
+            Hardware::Style(style) => (style.name.clone(), settings.pes.unwrap_or(0).into()),
+            Hardware::System(system) => (system.name().into(), system.pes()),
+            Hardware::Instances(_) => return Err(unknown()),
+        };
+        let (cost_model, name) = inputs.cost_model(settings.cost_model()).ok_or_else(unknown)?;
+        let cost_model_name = name.into();
+        let spec = spec(&settings, &scenario, hardware, inputs).map_err(in_one_line);
+        Ok(Self {
+            id: point.id(),
+            spec,
+            cost_model,
+            cost_model_name,
+            scenario: scenario.name().into(),
+            system,
+            pes,
+            semantics: settings.semantics.name(),
+            scheduler: settings.semantics.scheduler_name(&settings.scheduler).into(),
+            seed: settings.load.seed,
+            replication: settings.load.replication,
+            point,
+        })
+    }
+}
+
+fn spec(
+    settings: &Settings,
+    scenario: &Arc<Scenario>,
+    hardware: Hardware,
+    inputs: &mut Inputs,
+) -> Result<RunSpec, ExperimentError> {
+    settings.check()?;
+    let name = settings.system.as_deref().unwrap_or_default();
+    let system = match (hardware, settings.pes) {
+        (Hardware::Style(style), Some(pes)) => {
+            let platform = inputs.platform(settings.platform())?;
+            style_system(&style, pes, &platform, settings)?
+        }
+        (Hardware::System(system), None) => full_system(system, settings)?,
+        (Hardware::Style(_), None) => {
+            return Err(ExperimentError::Conflict(format!("style {name} needs `pes`")));
+        }
+        _ => {
+            return Err(ExperimentError::Conflict(format!("system {name} fixes its own PEs")));
+        }
+    };
+    Ok(settings.run(scenario, &system))
+}
+
+/// An error as a reason in a row.
+fn in_one_line(error: impl ToString) -> String {
+    error.to_string().replace(text::is_unfit_in_line, " ")
+}
+
+/// Scores of every candidate, in their order; those of one cost model are made together.
+pub fn score(candidates: &[Candidate<'_>], scorers: &mut [Scorer<'_>]) -> Vec<Outcome> {
+    let refused = |candidate: &Candidate<'_>| {
+        let reason = candidate.spec.as_ref().err().cloned();
+        Outcome::Row(Err(reason.unwrap_or_default()))
+    };
+    let mut outcomes: Vec<Outcome> = candidates.iter().map(refused).collect();
+    for (index, scorer) in scorers.iter_mut().enumerate() {
+        let of_scorer = candidates.iter().zip(&mut outcomes);
+        let of_scorer = of_scorer.filter(|(candidate, _)| candidate.cost_model == index);
+        let (specs, places): (Vec<_>, Vec<_>) = of_scorer
+            .filter_map(|(candidate, at)| Some((candidate.spec.as_ref().ok()?, at)))
+            .unzip();
+        for (place, result) in places.into_iter().zip(scorer.score(&specs)) {
+            let reason = |error: RunError| in_one_line(error);
+            *place = match result {
+                Err(error) if error.is_transient() => Outcome::Missing(reason(error)),
+                result => Outcome::Row(result.map_err(reason)),
+            };
+        }
+    }
+    outcomes
+}

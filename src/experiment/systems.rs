@@ -1,0 +1,92 @@
+//! Systems: styles with their PEs, systems in full, and accelerators with their dataflows.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use crate::dataflow::Dataflow;
+use crate::hardware::platform::{Instance, Platform};
+use crate::hardware::{Style, System};
+use crate::text;
+
+use super::{ExperimentError, Settings};
+
+/// The system that `style` makes of `pes` PEs on `platform`, with the changes of the settings.
+///
+/// # Errors
+///
+/// [`ExperimentError::Hardware`] if the style cannot have that many PEs, or the platform cannot be
+/// changed.
+pub fn style_system(
+    style: &Style,
+    pes: u32,
+    platform: &Platform,
+    settings: &Settings,
+) -> Result<Arc<System>, ExperimentError> {
+    let platform = platform.with(&settings.budget)?;
+    let system = style.instantiate(pes, &platform)?;
+    with_clock(Arc::new(system), settings)
+}
+
+/// A system in full, with the changes of the settings.
+///
+/// # Errors
+///
+/// [`ExperimentError::Conflict`] if they change the resources of a whole chip, which it does not have.
+pub fn full_system(
+    system: Arc<System>,
+    settings: &Settings,
+) -> Result<Arc<System>, ExperimentError> {
+    if !settings.budget.is_none() {
+        return Err(ExperimentError::Conflict(format!(
+            "bandwidth and memory are set for styles such as A to M; system `{}` fixes its own",
+            system.name()
+        )));
+    }
+    with_clock(system, settings)
+}
+
+/// The system with the clock of `hardware.clock_mhz`.
+fn with_clock(system: Arc<System>, settings: &Settings) -> Result<Arc<System>, ExperimentError> {
+    let Some(clock) = settings.clock else {
+        return Ok(system);
+    };
+    let mut accelerators = system.accelerators().to_vec();
+    for accelerator in &mut accelerators {
+        accelerator.clock = clock;
+    }
+    Ok(Arc::new(System::new(system.name(), accelerators)?))
+}
+
+/// The system of `instances`, the i-th with the i-th dataflow, and with the clock and energy of the
+/// platform. Instances after the last dataflow stay unused, as in the published artifact.
+///
+/// # Errors
+///
+/// [`ExperimentError::Conflict`] without dataflows, with more dataflows than instances, or if the file
+/// cannot name a system; [`ExperimentError::Hardware`] if the accelerators make no system.
+pub fn paired_system(
+    name: &str,
+    instances: &[Instance],
+    dataflows: &[Arc<Dataflow>],
+    platform: &Platform,
+) -> Result<System, ExperimentError> {
+    if dataflows.is_empty() || dataflows.len() > instances.len() {
+        return Err(ExperimentError::Conflict(format!(
+            "{name} has {} accelerators and is given {} dataflows; each runs one dataflow (--dataflow, \
+             in order)",
+            instances.len(),
+            dataflows.len()
+        )));
+    }
+    let accelerators = instances
+        .iter()
+        .zip(dataflows)
+        .map(|(instance, dataflow)| instance.with(instance.name.clone(), dataflow, platform))
+        .collect();
+    let stem = Path::new(name).file_stem().map_or(name.into(), |stem| stem.to_string_lossy());
+    if !text::is_name(&stem) {
+        let message = format!("{name}: the system has the name of its file; {}", text::NAME_RULE);
+        return Err(ExperimentError::Conflict(message));
+    }
+    Ok(System::new(stem, accelerators)?)
+}

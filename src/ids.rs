@@ -46,3 +46,14 @@ index!(
     /// A request of a run, in order of arrival.
     RequestId
 );
+index!(
+    /// What a request runs: a model with a batch size, a row of a
+    /// [`CostTable`](crate::cost::CostTable). A [`ModelId`] stands for a batch of one sample.
+    WorkId
+);
+
+impl From<ModelId> for WorkId {
+    fn from(model: ModelId) -> Self {
+        Self(model.0)
+    }
+}

@@ -62,17 +62,17 @@ impl Route {
     ) -> Self {
         let visits = |layers: &Range<u32>| {
             let visit = |&accelerator: &AccelId| {
-                let time_ms = costs.time_of(model, accelerator, layers.clone()).as_ms();
+                let time_ms = costs.on(model, accelerator).time_of(layers.clone()).as_ms();
                 Visit { accelerator: accelerator.index(), time_ms }
             };
             accelerators.iter().map(visit).collect()
         };
         let shortest = |layers: &Range<u32>| {
-            let times = accelerators.iter().map(|&it| costs.time_of(model, it, layers.clone()));
+            let times = accelerators.iter().map(|&it| costs.on(model, it).time_of(layers.clone()));
             times.min().unwrap_or(SimSpan::ZERO)
         };
         let least = |layers: &Range<u32>| {
-            let of = |&it: &AccelId| costs.energy_of(model, it, layers.clone()).get();
+            let of = |&it: &AccelId| costs.on(model, it).energy_of(layers.clone()).get();
             accelerators.iter().map(of).fold(f64::INFINITY, f64::min)
         };
         let energy_mj = layers.iter().map(least).sum();

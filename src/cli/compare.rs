@@ -211,7 +211,7 @@ fn replicate(comparison: &mut Comparison, args: &CompareArgs, measure: Measure) 
     };
     let rule = Sequential::to(half_width);
     let mut widest = Default::default();
-    while let statistics::Progress::Until(n) = rule.progress(&widest) {
+    while let statistics::Stopping::Until(n) = rule.decide(&widest) {
         match play(n) {
             Some(next) => widest = next,
             None => return,

@@ -78,16 +78,16 @@ struct Run<'a> {
     now_ms: f32,
     /// Number of ticks that have passed.
     ticks: u32,
-    /// Progress of every model, indexed by [`ModelId`].
-    progress: Vec<Progress>,
+    /// State of every model, indexed by [`ModelId`].
+    states: Vec<ModelState>,
     /// Request that runs on each accelerator, with its completion time \[ms\]; indexed by [`AccelId`].
     running: Vec<Option<(RequestId, f32)>>,
     history: History,
 }
 
-/// Progress of a model.
+/// State of a model in the loop.
 #[derive(Default)]
-struct Progress {
+struct ModelState {
     /// Number of frames that were considered for injection, which is the number of the next frame.
     n_injected: u32,
     /// Number of completed frames, which the artifact compares with frame numbers (rule R8).
@@ -105,7 +105,7 @@ impl<'a> Run<'a> {
             rand: Rand::new(seed),
             now_ms: 0.0,
             ticks: 0,
-            progress: inputs.models.iter().map(|_| Progress::default()).collect(),
+            states: inputs.models.iter().map(|_| ModelState::default()).collect(),
             running: vec![None; inputs.n_accelerators],
             history: History {
                 requests: Vec::with_capacity(n_requests as usize),
@@ -115,14 +115,14 @@ impl<'a> Run<'a> {
     }
 
     fn frames_remain(&self) -> bool {
-        let mut models = self.inputs.models.iter().zip(&self.progress);
-        models.any(|(model, progress)| progress.n_injected < model.n_frames)
+        let mut models = self.inputs.models.iter().zip(&self.states);
+        models.any(|(model, state)| state.n_injected < model.n_frames)
     }
 
     /// Whether any request runs or waits.
     fn is_busy(&self) -> bool {
-        let waits = |progress: &Progress| !progress.waiting.is_empty();
-        self.running.iter().any(Option::is_some) || self.progress.iter().any(waits)
+        let waits = |state: &ModelState| !state.waiting.is_empty();
+        self.running.iter().any(Option::is_some) || self.states.iter().any(waits)
     }
 
     /// Injects at most one frame of each model (rule R5).
@@ -130,9 +130,9 @@ impl<'a> Run<'a> {
         for (index, model) in self.inputs.models.iter().enumerate() {
             // The draw of the jitter is never used.
             self.rand.unit();
-            let frame = self.progress[index].n_injected;
+            let frame = self.states[index].n_injected;
             if frame < model.n_frames && model.frame_start_ms(frame) <= self.now_ms {
-                self.progress[index].n_injected += 1;
+                self.states[index].n_injected += 1;
                 let drawn = model.probability > self.rand.unit();
                 let triggered = model.triggers(frame).unwrap_or(drawn);
                 self.admit(ModelId::new(index), frame, triggered);
@@ -143,7 +143,7 @@ impl<'a> Run<'a> {
     fn admit(&mut self, model: ModelId, frame: u32, triggered: bool) {
         let id = RequestId::new(self.history.requests.len());
         let fate = if triggered {
-            self.progress[model.index()].waiting.push_back(id);
+            self.states[model.index()].waiting.push_back(id);
             Fate::Waiting
         } else {
             Fate::NotTriggered
@@ -169,9 +169,9 @@ impl<'a> Run<'a> {
                 if let Fate::Running(execution) = request.fate {
                     request.fate = Fate::Executed(execution);
                 }
-                let progress = &mut self.progress[request.model.index()];
-                progress.n_completed += 1;
-                progress.completed.push(request.frame);
+                let state = &mut self.states[request.model.index()];
+                state.n_completed += 1;
+                state.completed.push(request.frame);
                 self.history.log.push(id);
             }
         }
@@ -197,7 +197,7 @@ impl<'a> Run<'a> {
             return Cow::Borrowed(by_name);
         }
         let deadline_ms = |model: &ModelId| {
-            let head = self.progress[model.index()].waiting.front();
+            let head = self.states[model.index()].waiting.front();
             head.map_or(f32::INFINITY, |id| self.history.requests[id.index()].deadline_ms)
         };
         let mut models = by_name.to_vec();
@@ -206,7 +206,7 @@ impl<'a> Run<'a> {
     }
 
     fn drop_head_if_expired(&mut self, model: ModelId) -> bool {
-        let queue = &mut self.progress[model.index()].waiting;
+        let queue = &mut self.states[model.index()].waiting;
         let Some(&id) = queue.front() else {
             return false;
         };
@@ -239,7 +239,7 @@ impl<'a> Run<'a> {
     }
 
     fn dispatch_head_if_ready(&mut self, model: ModelId) -> bool {
-        let Some(&id) = self.progress[model.index()].waiting.front() else {
+        let Some(&id) = self.states[model.index()].waiting.front() else {
             return false;
         };
         if !self.dependencies_met(id) {
@@ -249,7 +249,7 @@ impl<'a> Run<'a> {
             return false;
         };
         let completion_ms = self.now_ms + self.inputs.cost(model, accelerator).latency_ms;
-        self.progress[model.index()].waiting.pop_front();
+        self.states[model.index()].waiting.pop_front();
         self.running[accelerator.index()] = Some((id, completion_ms));
         self.history.requests[id.index()].fate =
             Fate::Running(Execution { accelerator, dispatch_ms: self.now_ms, completion_ms });
@@ -264,10 +264,10 @@ impl<'a> Run<'a> {
         let mut dependencies = model.dependencies.iter();
         let by_frame = self.inputs.without.completion_count;
         dependencies.all(|upstream| {
-            let progress = &self.progress[upstream.index()];
+            let state = &self.states[upstream.index()];
             match by_frame {
-                true => progress.completed.contains(&request.frame),
-                false => progress.n_completed > request.frame,
+                true => state.completed.contains(&request.frame),
+                false => state.n_completed > request.frame,
             }
         })
     }
@@ -303,15 +303,15 @@ impl<'a> Run<'a> {
 impl Run<'_> {
     /// Nominal starts of the next frames after now \[ms\].
     fn frame_starts(&self) -> impl Iterator<Item = f32> {
-        let models = self.inputs.models.iter().zip(&self.progress);
-        let next = models.filter(|(model, progress)| progress.n_injected < model.n_frames);
-        let starts = next.map(|(model, progress)| model.frame_start_ms(progress.n_injected));
+        let models = self.inputs.models.iter().zip(&self.states);
+        let next = models.filter(|(model, state)| state.n_injected < model.n_frames);
+        let starts = next.map(|(model, state)| model.frame_start_ms(state.n_injected));
         starts.filter(|&start_ms| start_ms > self.now_ms)
     }
 
     /// Deadlines of waiting frames after now \[ms\].
     fn deadlines(&self) -> impl Iterator<Item = f32> {
-        let waiting = self.progress.iter().flat_map(|progress| &progress.waiting);
+        let waiting = self.states.iter().flat_map(|state| &state.waiting);
         let deadlines = waiting.map(|id| self.history.requests[id.index()].deadline_ms);
         deadlines.filter(|&deadline_ms| deadline_ms > self.now_ms)
     }

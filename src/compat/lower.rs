@@ -257,7 +257,7 @@ fn lower_costs(plan: &Plan, table: &CostTable, end_ms: f32) -> Result<Vec<Cost>,
     let mut costs = Vec::with_capacity(plan.scenario.models().len() * accelerators.len());
     for model in plan.scenario.model_ids() {
         for (index, accelerator) in accelerators.iter().enumerate() {
-            let network = table.network(model, AccelId::new(index));
+            let network = table.on(model, AccelId::new(index)).network();
             let cost = Cost::new(network.cycles, network.energy_nj);
             if end_ms + cost.latency_ms == end_ms {
                 return Err(CompatError::Latency {

@@ -4,25 +4,41 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use crate::hardware::Accelerator;
-use crate::ids::{AccelId, ModelId};
+use crate::ids::{AccelId, ModelId, WorkId};
 use crate::units::{Millijoules, SimSpan};
 
 use super::timetable::{Sums, Timetable};
 use super::{LayerCost, NetworkCost};
 
-/// Latency and energy of every model of a scenario on every accelerator of a system; row-major
-/// `[model][accelerator]`.
+/// Latency and energy of everything that requests of a scenario run, on every accelerator of a
+/// system; row-major `[work][accelerator]`.
 ///
-/// A model whose layers are known on every accelerator can be preempted between any two of them. A model
-/// that is known only as a whole on some accelerator counts as a single layer on all of them.
+/// A row is a model with a batch size ([`WorkId`]). The first rows are the models with a batch of one
+/// sample each, in the order of [`ModelId`]. Larger batches follow, where there are any.
+///
+/// A row whose layers are known on every accelerator can be cut between any two of them. A row that
+/// some accelerator knows as a whole only counts as a single layer on all of them.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CostTable {
     n_accelerators: usize,
     latencies: Vec<SimSpan>,
     energies: Vec<Millijoules>,
-    /// Layers of every model, indexed by [`ModelId`].
+    /// Layers of every row, indexed by [`WorkId`].
     n_layers: Vec<u32>,
     cells: Vec<Cell>,
+    /// Model and batch size of every row, indexed by [`WorkId`].
+    rows: Vec<(ModelId, u32)>,
+    /// Indexed by [`ModelId`].
+    batches: Vec<Batches>,
+}
+
+/// Batch sizes of a model.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Batches {
+    /// Row of the batch of two samples.
+    second: usize,
+    /// Samples of the largest batch.
+    max: u32,
 }
 
 /// Cost of a network on an accelerator, with running sums over its layers.
@@ -46,7 +62,7 @@ impl Cell {
 }
 
 impl CostTable {
-    /// Table of `networks`, row-major `[model][accelerator]`.
+    /// Table of `networks`, row-major `[model][accelerator]`, each with a batch of one sample.
     ///
     /// # Panics
     ///
@@ -55,27 +71,76 @@ impl CostTable {
         Self::of_cells(networks.into_iter().map(Cell::new).collect(), n_accelerators)
     }
 
-    /// Table of networks whose timetables are known.
+    /// Table of networks whose timetables are known, each with a batch of one sample.
     ///
     /// # Panics
     ///
     /// If the rows are ragged.
     pub(super) fn of_cells(cells: Vec<Cell>, n_accelerators: usize) -> Self {
-        assert!(
-            n_accelerators > 0 && cells.len().is_multiple_of(n_accelerators),
-            "rows are equally long"
-        );
-        Self {
+        assert!(n_accelerators > 0, "a table has columns");
+        let batches = vec![Batches { second: 0, max: 1 }; cells.len() / n_accelerators];
+        let empty = Self {
             n_accelerators,
-            latencies: cells.iter().map(|cell| cell.network.latency).collect(),
-            energies: cells.iter().map(|cell| cell.network.energy()).collect(),
-            n_layers: cells.chunks(n_accelerators).map(n_layers).collect(),
-            cells,
-        }
+            latencies: Vec::new(),
+            energies: Vec::new(),
+            n_layers: Vec::new(),
+            cells: Vec::new(),
+            rows: (0..batches.len()).map(|model| (ModelId::new(model), 1)).collect(),
+            batches,
+        };
+        empty.with_cells(cells)
     }
 
-    /// Number of models (rows).
+    /// Adds the costs of rows.
+    ///
+    /// # Panics
+    ///
+    /// If the rows are ragged.
+    fn with_cells(mut self, cells: Vec<Cell>) -> Self {
+        assert!(cells.len().is_multiple_of(self.n_accelerators), "rows are equally long");
+        self.latencies.extend(cells.iter().map(|cell| cell.network.latency));
+        self.energies.extend(cells.iter().map(|cell| cell.network.energy()));
+        self.n_layers.extend(cells.chunks(self.n_accelerators).map(n_layers));
+        self.cells.extend(cells);
+        self
+    }
+
+    /// The same table with batches of 2, 3, ... samples of `model`, whose costs are `networks`,
+    /// row-major `[samples - 2][accelerator]`.
+    ///
+    /// # Panics
+    ///
+    /// If the rows are ragged, or if the table already has batches of `model`.
+    pub fn with_batches(mut self, model: ModelId, networks: Vec<Arc<NetworkCost>>) -> Self {
+        let second = self.n_layers.len();
+        let batches = &mut self.batches[model.index()];
+        assert_eq!(batches.max, 1, "the batches of a model are added once");
+        *batches = Batches { second, max: 1 + (networks.len() / self.n_accelerators) as u32 };
+        self.rows.extend((2..=batches.max).map(|batch| (model, batch)));
+        self.with_cells(networks.into_iter().map(Cell::new).collect())
+    }
+
+    /// The same rows with other costs.
+    fn replaced(&self, cells: Vec<Cell>) -> Self {
+        let rows = Self {
+            n_accelerators: self.n_accelerators,
+            latencies: Vec::new(),
+            energies: Vec::new(),
+            n_layers: Vec::new(),
+            cells: Vec::new(),
+            rows: self.rows.clone(),
+            batches: self.batches.clone(),
+        };
+        rows.with_cells(cells)
+    }
+
+    /// Number of models.
     pub fn n_models(&self) -> usize {
+        self.batches.len()
+    }
+
+    /// Number of rows: of models and their batch sizes.
+    pub fn n_works(&self) -> usize {
         self.n_layers.len()
     }
 
@@ -84,42 +149,61 @@ impl CostTable {
         self.n_accelerators
     }
 
-    /// Latency of `model` alone and uninterrupted on `accelerator`.
-    pub fn latency(&self, model: ModelId, accelerator: AccelId) -> SimSpan {
-        self.latencies[self.index(model, accelerator)]
+    /// Samples of the largest batch of `model`.
+    pub fn max_batch(&self, model: ModelId) -> u32 {
+        self.batches[model.index()].max
     }
 
-    /// Energy of one inference of `model` on `accelerator`.
-    pub fn energy(&self, model: ModelId, accelerator: AccelId) -> Millijoules {
-        self.energies[self.index(model, accelerator)]
+    /// Row of `model` with `batch` samples; `None` if the table has no such batch.
+    pub fn work(&self, model: ModelId, batch: u32) -> Option<WorkId> {
+        let Batches { second, max } = self.batches[model.index()];
+        match batch {
+            1 => Some(model.into()),
+            2.. if batch <= max => Some(WorkId::new(second + batch as usize - 2)),
+            _ => None,
+        }
     }
 
-    /// Cost of `model` on `accelerator`, with its layers.
-    pub fn network(&self, model: ModelId, accelerator: AccelId) -> &NetworkCost {
-        &self.cell(model, accelerator).network
+    /// Model of a row.
+    pub fn model_of(&self, work: WorkId) -> ModelId {
+        self.rows[work.index()].0
     }
 
-    /// Costs of all pairs, row-major `[model][accelerator]`.
+    /// Samples of the batch of a row.
+    pub fn batch_of(&self, work: WorkId) -> u32 {
+        self.rows[work.index()].1
+    }
+
+    /// Costs of `work`, which may be a model with a batch of one sample, on `accelerator`.
+    #[inline]
+    pub fn on(&self, work: impl Into<WorkId>, accelerator: AccelId) -> Execution<'_> {
+        Execution { costs: self, work: work.into(), accelerator }
+    }
+
+    /// Costs of every row, row-major `[work][accelerator]`.
     pub fn into_networks(self) -> impl Iterator<Item = Arc<NetworkCost>> {
         self.cells.into_iter().map(|cell| cell.network)
     }
 
-    /// Shortest latency of `model` on any accelerator.
+    /// Shortest latency of one sample of `model` on any accelerator.
     pub fn best_latency(&self, model: ModelId) -> SimSpan {
         let row = model.index() * self.n_accelerators;
         let row = &self.latencies[row..row + self.n_accelerators];
         *row.iter().min().expect("a table has at least one accelerator")
     }
 
-    /// Table in which `model` takes `percent` of its time on every accelerator, rounded up. Energy and
-    /// traffic stay.
+    /// Table in which `model` takes `percent` of its time on every accelerator, rounded up, with every
+    /// batch. Energy and traffic stay.
     pub fn with_latency_percent(&self, model: ModelId, percent: u32) -> Self {
-        let row = model.index() * self.n_accelerators;
         let mut cells = self.cells.clone();
-        for cell in &mut cells[row..row + self.n_accelerators] {
-            *cell = Cell::new(Arc::new(cell.network.with_latency_percent(percent)));
+        for batch in 1..=self.max_batch(model) {
+            let row = self.work(model, batch).expect("the batch is one of the table").index();
+            let first = row * self.n_accelerators;
+            for cell in &mut cells[first..first + self.n_accelerators] {
+                *cell = Cell::new(Arc::new(cell.network.with_latency_percent(percent)));
+            }
         }
-        Self::of_cells(cells, self.n_accelerators)
+        self.replaced(cells)
     }
 
     /// Table in which the longer one of computation and DRAM transfer of a layer hides all but `fraction`
@@ -135,83 +219,113 @@ impl CostTable {
         let cell = |(cell, accelerator): (&Cell, _)| {
             Cell::new(Arc::new(cell.network.with_non_overlapped(fraction, accelerator)))
         };
-        Self::of_cells(cells.map(cell).collect(), self.n_accelerators)
+        self.replaced(cells.map(cell).collect())
     }
 
-    /// Number of layers between which `model` can be preempted; 1 if it cannot be.
-    pub fn n_layers(&self, model: ModelId) -> u32 {
-        self.n_layers[model.index()]
+    /// Layers between which `work` can be cut; 1 if it cannot.
+    #[inline]
+    pub fn n_layers(&self, work: impl Into<WorkId>) -> u32 {
+        self.n_layers[work.into().index()]
+    }
+}
+
+/// Number of layers of a row if all of its cells agree on it; otherwise 1.
+fn n_layers(row: &[Cell]) -> u32 {
+    let n_layers = row[0].timetable.n_layers();
+    let agreed = row.iter().all(|cell| cell.timetable.n_layers() == n_layers);
+    if agreed { n_layers.max(1) } else { 1 }
+}
+
+/// Costs of one row of a [`CostTable`] on one accelerator: time and energy of the whole, of the rest
+/// from a layer on, and of any range of layers, each alone and uninterrupted.
+///
+/// Whoever simulates, schedules or bounds requests asks for costs here and nowhere else. A property of
+/// the accelerator that changes costs during a run, such as its operating point, belongs here.
+///
+/// Layers are counted from 0. A layer index is at most [`Execution::n_layers`], which stands for the
+/// end.
+#[derive(Debug, Clone, Copy)]
+pub struct Execution<'a> {
+    costs: &'a CostTable,
+    work: WorkId,
+    accelerator: AccelId,
+}
+
+impl<'a> Execution<'a> {
+    /// Time of the whole.
+    #[inline]
+    pub fn latency(self) -> SimSpan {
+        self.costs.latencies[self.index()]
     }
 
-    /// Cost of `layer` of `model` on `accelerator`; `None` if the model counts as a single layer.
-    pub fn layer(&self, model: ModelId, accelerator: AccelId, layer: u32) -> Option<&LayerCost> {
-        match self.n_layers(model) {
-            1 => None,
-            _ => self.network(model, accelerator).layers.get(layer as usize),
+    /// Energy of the whole.
+    #[inline]
+    pub fn energy(self) -> Millijoules {
+        self.costs.energies[self.index()]
+    }
+
+    /// Time from the start of `layer` to the end.
+    #[inline]
+    pub fn remaining(self, layer: u32) -> SimSpan {
+        match layer {
+            0 => self.latency(),
+            _ => self.time_of(layer..self.n_layers()),
         }
     }
 
-    /// Traffic of `layer` of `model` on `accelerator`: bytes to and from DRAM, and bytes over the outermost
-    /// NoC level. For a model that counts as a single layer, the traffic of all layers that are known.
-    pub fn traffic_of(&self, model: ModelId, accelerator: AccelId, layer: u32) -> [u64; 2] {
-        let layers = &self.network(model, accelerator).layers;
-        let layers = match self.n_layers(model) {
-            1 => &layers[..],
-            _ => &layers[layer as usize..=layer as usize],
-        };
-        layers.iter().fold([0u64; 2], |[dram, noc], layer| {
-            [dram.saturating_add(layer.dram_bytes), noc.saturating_add(layer.noc_bytes)]
-        })
+    /// Energy from the start of `layer` to the end.
+    #[inline]
+    pub fn remaining_energy(self, layer: u32) -> Millijoules {
+        match layer {
+            0 => self.energy(),
+            _ => self.energy_of(layer..self.n_layers()),
+        }
     }
 
-    /// Start of `layer`, counted from the start of `model` on `accelerator`; for `n_layers` it is the
-    /// latency. The spans between consecutive starts add up to the latency exactly.
-    pub fn start_of(&self, model: ModelId, accelerator: AccelId, layer: u32) -> SimSpan {
-        self.before(model, accelerator, layer).time
+    /// Time of `layer`.
+    #[inline]
+    pub fn layer_time(self, layer: u32) -> SimSpan {
+        self.time_of(layer..layer + 1)
     }
 
-    /// Time of these layers of `model` on `accelerator`, alone and uninterrupted.
-    pub fn time_of(&self, model: ModelId, accelerator: AccelId, layers: Range<u32>) -> SimSpan {
-        self.start_of(model, accelerator, layers.end)
-            - self.start_of(model, accelerator, layers.start)
+    /// Energy of `layer`.
+    #[inline]
+    pub fn layer_energy(self, layer: u32) -> Millijoules {
+        self.energy_of(layer..layer + 1)
     }
 
-    /// Energy of these layers of `model` on `accelerator`.
-    pub fn energy_of(
-        &self,
-        model: ModelId,
-        accelerator: AccelId,
-        layers: Range<u32>,
-    ) -> Millijoules {
-        let before = |layer| self.before(model, accelerator, layer).energy_nj;
+    /// Time of a range of layers.
+    #[inline]
+    pub fn time_of(self, layers: Range<u32>) -> SimSpan {
+        self.start_of(layers.end) - self.start_of(layers.start)
+    }
+
+    /// Energy of a range of layers.
+    #[inline]
+    pub fn energy_of(self, layers: Range<u32>) -> Millijoules {
+        let before = |layer| self.before(layer).energy_nj;
         Millijoules::from_nj(before(layers.end) - before(layers.start))
     }
 
-    /// Time of `model` on `accelerator` from `layer` to its end.
-    pub fn remaining(&self, model: ModelId, accelerator: AccelId, layer: u32) -> SimSpan {
-        match layer {
-            0 => self.latency(model, accelerator),
-            _ => self.time_of(model, accelerator, layer..self.n_layers(model)),
+    /// Time from the start of the first layer to the start of `layer`. The times of all layers add up
+    /// to the latency exactly.
+    #[inline]
+    pub fn start_of(self, layer: u32) -> SimSpan {
+        self.before(layer).time
+    }
+
+    /// Index after the first layer that ends when `span` has passed since the start of `layer`, or
+    /// later: the first boundary at which a run can be cut then. At least `layer + 1`, at most the end.
+    pub fn end_after(self, layer: u32, span: SimSpan) -> u32 {
+        match self.n_layers() {
+            1 => 1,
+            _ => self.cell().timetable.end_after(layer, span),
         }
     }
 
-    /// Energy of `model` on `accelerator` from `layer` to its end.
-    pub fn remaining_energy(
-        &self,
-        model: ModelId,
-        accelerator: AccelId,
-        layer: u32,
-    ) -> Millijoules {
-        match layer {
-            0 => self.energy(model, accelerator),
-            _ => self.energy_of(model, accelerator, layer..self.n_layers(model)),
-        }
-    }
-
-    /// Sum of energy times latency over the layers of `model` from `layer` to the end, on `accelerator`
-    /// [nJ·cycle].
-    pub fn energy_delay_by_layer(&self, model: ModelId, accelerator: AccelId, layer: u32) -> f64 {
-        let Cell { network, timetable } = self.cell(model, accelerator);
+    /// Sum over the layers from `layer` on of energy times latency [nJ·cycle].
+    pub fn energy_delay_by_layer(self, layer: u32) -> f64 {
+        let Cell { network, timetable } = self.cell();
         match timetable.n_layers() {
             0 => network.energy_nj * network.cycles.get() as f64,
             n_layers => {
@@ -221,27 +335,45 @@ impl CostTable {
         }
     }
 
-    /// First layer before which `model` can be preempted after it has run for `span` from the start of
-    /// `layer`. It is at least `layer + 1` and at most `n_layers`.
-    pub fn cut_after(
-        &self,
-        model: ModelId,
-        accelerator: AccelId,
-        layer: u32,
-        span: SimSpan,
-    ) -> u32 {
-        match self.n_layers(model) {
-            1 => 1,
-            _ => self.cell(model, accelerator).timetable.end_after(layer, span),
+    /// Bytes that `layer` moves. A row that cannot be cut moves the bytes of all layers that are known.
+    pub fn traffic_of(self, layer: u32) -> Traffic {
+        let layers = &self.network().layers;
+        let layers = match self.n_layers() {
+            1 => &layers[..],
+            _ => &layers[layer as usize..=layer as usize],
+        };
+        layers.iter().fold(Traffic::default(), |sum, layer| Traffic {
+            dram_bytes: sum.dram_bytes.saturating_add(layer.dram_bytes),
+            noc_bytes: sum.noc_bytes.saturating_add(layer.noc_bytes),
+        })
+    }
+
+    /// Layers between which a run can be cut; 1 if it cannot.
+    #[inline]
+    pub fn n_layers(self) -> u32 {
+        self.costs.n_layers(self.work)
+    }
+
+    /// Cost of `layer`; `None` if the row cannot be cut.
+    pub fn layer(self, layer: u32) -> Option<&'a LayerCost> {
+        match self.n_layers() {
+            1 => None,
+            _ => self.network().layers.get(layer as usize),
         }
     }
 
-    /// Sums over the layers before `layer`, which is at most `n_layers`.
-    fn before(&self, model: ModelId, accelerator: AccelId, layer: u32) -> Sums {
-        let Cell { network, timetable } = self.cell(model, accelerator);
+    /// Everything that is known of the row on the accelerator.
+    pub fn network(self) -> &'a NetworkCost {
+        &self.cell().network
+    }
+
+    /// Sums before `layer`.
+    #[inline]
+    fn before(self, layer: u32) -> Sums {
+        let Cell { network, timetable } = self.cell();
         if layer == 0 {
             Sums::default()
-        } else if layer < self.n_layers(model) {
+        } else if layer < self.n_layers() {
             *timetable.before(layer)
         } else {
             let energy_nj = network.energy_nj;
@@ -249,19 +381,23 @@ impl CostTable {
         }
     }
 
-    fn cell(&self, model: ModelId, accelerator: AccelId) -> &Cell {
-        &self.cells[self.index(model, accelerator)]
+    #[inline]
+    fn cell(self) -> &'a Cell {
+        &self.costs.cells[self.index()]
     }
 
-    fn index(&self, model: ModelId, accelerator: AccelId) -> usize {
-        debug_assert!(accelerator.index() < self.n_accelerators);
-        model.index() * self.n_accelerators + accelerator.index()
+    #[inline]
+    fn index(self) -> usize {
+        debug_assert!(self.accelerator.index() < self.costs.n_accelerators);
+        self.work.index() * self.costs.n_accelerators + self.accelerator.index()
     }
 }
 
-/// Number of layers of a model if all of its cells agree on it; otherwise 1.
-fn n_layers(row: &[Cell]) -> u32 {
-    let n_layers = row[0].timetable.n_layers();
-    let agreed = row.iter().all(|cell| cell.timetable.n_layers() == n_layers);
-    if agreed { n_layers.max(1) } else { 1 }
+/// Bytes that a layer moves.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Traffic {
+    /// To and from DRAM.
+    pub dram_bytes: u64,
+    /// Over the outermost level of the on-chip network.
+    pub noc_bytes: u64,
 }

@@ -23,7 +23,7 @@ use crate::units::{Cycles, Millijoules, SimSpan};
 
 pub use dominant::Dominant;
 pub use infeasible::{CostError, Infeasible, PairNames};
-pub use matrix::CostTable;
+pub use matrix::{CostTable, Execution, Traffic};
 
 /// Cost of one layer.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]

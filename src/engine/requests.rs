@@ -105,6 +105,11 @@ impl<'a> Requests<'a> {
         self.submitted_mut(id).request.model = model;
     }
 
+    /// Changes the samples of a submitted request.
+    pub(super) fn set_batch(&mut self, id: RequestId, batch: u32) {
+        self.submitted_mut(id).request.batch = batch;
+    }
+
     /// Where a request of the load is.
     pub(super) fn stage(&self, id: RequestId) -> Stage {
         self.stages[id.index()]
@@ -140,11 +145,16 @@ impl<'a> Requests<'a> {
         if self.is_submitted(id) { &[] } else { self.load.downstream(id) }
     }
 
-    /// What became of every request that is not forgotten.
-    pub(super) fn into_records(self) -> Vec<Record> {
+    /// What became of every request that is not forgotten, and the samples of each; without entries if
+    /// each has one.
+    pub(super) fn into_records(self) -> (Vec<Record>, Vec<u32>) {
         let mut records = self.records;
         records.extend(self.submitted.iter().map(|it| record(&it.request, it.outcome)));
-        records
+        let submitted = self.submitted.iter().map(|it| &it.request);
+        let batches = self.load.requests().iter().chain(submitted).map(|it| it.batch);
+        let batches =
+            if batches.clone().all(|batch| batch == 1) { Vec::new() } else { batches.collect() };
+        (records, batches)
     }
 }
 

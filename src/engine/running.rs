@@ -1,79 +1,84 @@
 //! Layers of a job that run one after another on an accelerator.
 
-use crate::cost::CostTable;
+use crate::cost::{CostTable, Execution};
 use crate::ids::AccelId;
-use crate::schedule::{Granularity, Job};
+use crate::schedule::{Dispatch, Granularity, Job};
 use crate::trace::Segment;
 use crate::units::{Millijoules, SimSpan, SimTime};
 
-/// Layers of a job on an accelerator.
+/// A segment of a job that runs, or ran last, on an accelerator.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct RunningSegment {
-    /// The job as the policy saw it; the first layer is its next one.
+    /// The job as the scheduler saw it. Its next layer is the first one of the segment.
     pub(super) job: Job,
-    /// The layer behind the last.
+    /// Where it runs.
+    pub(super) accelerator: AccelId,
+    /// Index after the last layer.
     pub(super) end_layer: u32,
-    /// Start, of moving its data if that has to be done first.
+    /// Start of the first layer, or of the data transfer before it.
     pub(super) start: SimTime,
-    /// How long data is moved before its first layer.
+    /// Duration of the data transfer before the first layer.
     pub(super) moving: SimSpan,
-    /// Whether it goes on from the segment before, of the same job at the same place, at once.
+    /// Whether it directly continues the segment before it: same job, same accelerator, no gap.
     pub(super) continues: bool,
 }
 
 impl RunningSegment {
-    /// So much of `job` on `accelerator` from `now` on.
-    pub(super) fn new(
-        job: Job,
-        accelerator: AccelId,
-        extent: Granularity,
-        costs: &CostTable,
-        now: SimTime,
-    ) -> Self {
-        let Job { model, next_layer, .. } = job;
-        let end_layer = match extent {
-            Granularity::Model => costs.n_layers(model),
+    /// The segment of `job` that `dispatch` starts at `now`.
+    pub(super) fn new(job: Job, dispatch: &Dispatch, costs: &CostTable, now: SimTime) -> Self {
+        let Dispatch { accelerator, granularity, .. } = *dispatch;
+        let next_layer = job.next_layer;
+        let end_layer = match granularity {
+            Granularity::Model => costs.n_layers(job.work),
             Granularity::Layer => next_layer + 1,
-            Granularity::Block(span) => costs.cut_after(model, accelerator, next_layer, span),
+            Granularity::Block(span) => costs.on(job.work, accelerator).end_after(next_layer, span),
         };
-        Self { job, end_layer, start: now, moving: SimSpan::ZERO, continues: false }
+        Self { job, accelerator, end_layer, start: now, moving: SimSpan::ZERO, continues: false }
     }
 
-    /// When it ends if nothing interferes.
-    pub(super) fn end(&self, accelerator: AccelId, costs: &CostTable) -> SimTime {
-        let Job { model, next_layer, .. } = self.job;
-        let time = match self.end_layer == costs.n_layers(model) {
-            true => costs.remaining(model, accelerator, next_layer),
-            false => costs.time_of(model, accelerator, next_layer..self.end_layer),
-        };
-        self.start + self.moving + time
+    /// Costs of its job where it runs.
+    #[inline]
+    pub(super) fn execution<'a>(&self, costs: &'a CostTable) -> Execution<'a> {
+        costs.on(self.job.work, self.accelerator)
     }
 
-    /// Whether it is a whole request that moves no data first.
+    /// Start of its first layer.
+    fn first_layer_start(&self) -> SimTime {
+        self.start + self.moving
+    }
+
+    /// Its end if nothing interferes.
+    pub(super) fn end(&self, costs: &CostTable) -> SimTime {
+        let execution = self.execution(costs);
+        let first = self.job.next_layer;
+        let time = match self.end_layer == execution.n_layers() {
+            true => execution.remaining(first),
+            false => execution.time_of(first..self.end_layer),
+        };
+        self.first_layer_start() + time
+    }
+
+    /// Whether it is a whole request without a data transfer.
     pub(super) fn is_plain(&self, costs: &CostTable) -> bool {
         self.job.next_layer == 0
-            && self.end_layer == costs.n_layers(self.job.model)
+            && self.end_layer == costs.n_layers(self.job.work)
             && self.moving == SimSpan::ZERO
     }
 
-    /// The first layer before which it can be cut from `now` on, and when that is.
-    pub(super) fn cut(
-        &self,
-        accelerator: AccelId,
-        costs: &CostTable,
-        now: SimTime,
-    ) -> (u32, SimTime) {
-        let Job { model, next_layer, .. } = self.job;
-        let first = self.start + self.moving;
-        let cut = costs.cut_after(model, accelerator, next_layer, now.saturating_since(first));
-        (cut, first + costs.time_of(model, accelerator, next_layer..cut))
+    /// Index after the layer under way at `now`, before which the segment can be cut, and the time of
+    /// that cut.
+    pub(super) fn next_cut(&self, costs: &CostTable, now: SimTime) -> (u32, SimTime) {
+        let execution = self.execution(costs);
+        let (first, start) = (self.job.next_layer, self.first_layer_start());
+        let cut = execution.end_after(first, now.saturating_since(start));
+        (cut, start + execution.time_of(first..cut))
     }
 
-    /// The segment that it is if it ends at `now`, without energy.
-    pub(super) fn segment(&self, accelerator: AccelId, now: SimTime) -> Segment {
+    /// Its record in the trace if it ends at `now`, without energy.
+    pub(super) fn segment(&self, now: SimTime) -> Segment {
         Segment {
             request: self.job.request,
-            accelerator,
+            accelerator: self.accelerator,
             start: self.start,
             moving: self.moving.min(now - self.start),
             end: now,
@@ -83,24 +88,18 @@ impl RunningSegment {
         }
     }
 
-    /// How far it has come when it is broken off at `now`: the layer under way, behind those that have
-    /// ended, and the share of it that has run.
-    pub(super) fn reached(
-        &self,
-        accelerator: AccelId,
-        costs: &CostTable,
-        now: SimTime,
-    ) -> (u32, f64) {
-        let Job { model, next_layer, .. } = self.job;
-        let first = self.start + self.moving;
-        if now < first {
-            return (next_layer, 0.0);
+    /// The layer under way at `now`, and the fraction of that layer that has run.
+    pub(super) fn reached(&self, costs: &CostTable, now: SimTime) -> (u32, f64) {
+        let (first, start) = (self.job.next_layer, self.first_layer_start());
+        if now < start {
+            return (first, 0.0);
         }
-        let ran = now - first;
-        let cut = costs.cut_after(model, accelerator, next_layer, ran);
+        let execution = self.execution(costs);
+        let ran = now - start;
+        let cut = execution.end_after(first, ran);
         let layer = cut - 1;
-        let before = costs.time_of(model, accelerator, next_layer..layer);
-        let takes = costs.time_of(model, accelerator, layer..cut);
+        let before = execution.time_of(first..layer);
+        let takes = execution.layer_time(layer);
         match ran < before + takes {
             true => (layer, (ran - before).ns() as f64 / takes.ns() as f64),
             false => (cut, 0.0),

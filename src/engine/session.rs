@@ -1,7 +1,7 @@
 //! Runs whose requests are not all known before: a load generator submits them as it goes.
 
 use crate::cost::CostTable;
-use crate::ids::{AccelId, FrameId, ModelId, RequestId};
+use crate::ids::{AccelId, ModelId, RequestId};
 use crate::load::{Request, RequestStream};
 use crate::plan::Plan;
 use crate::schedule::PolicyFailure;
@@ -57,16 +57,21 @@ impl<'a> Session<'a> {
     /// Adds a request at `now`, the time of the last [`Session::play`] or later but not later than
     /// [`Session::next_event`], which is `now` afterwards if something can come of it, as when an
     /// accelerator is idle. It counts as released at `arrival`, which may be earlier.
-    pub fn submit(
-        &mut self,
-        model: ModelId,
-        frame: FrameId,
-        arrival: SimTime,
-        deadline: SimTime,
-        now: SimTime,
-    ) -> RequestId {
-        let request = Request { model, frame, arrival: arrival, deadline, triggered: true };
+    ///
+    /// # Panics
+    ///
+    /// If the costs have no batch of that size.
+    pub fn submit(&mut self, request: Request, now: SimTime) -> RequestId {
         self.0.submit(request, now)
+    }
+
+    /// Changes the batch of a submitted request that has not started to `batch` samples.
+    ///
+    /// # Panics
+    ///
+    /// If the costs have no batch of that size.
+    pub fn set_batch(&mut self, request: RequestId, batch: u32) {
+        self.0.set_batch(request, batch);
     }
 
     /// Turns a submitted request that has not started into one of another model.

@@ -5,7 +5,7 @@
 //! bandwidth that is whole numbers, and every layer ends exactly when it does in the plain model. The
 //! end of a layer that was slowed down is rounded up to the next ns.
 
-use crate::cost::CostTable;
+use crate::cost::{CostTable, Traffic};
 use crate::ids::AccelId;
 use crate::plan::{Division as Rule, Plan, SharedBandwidth};
 use crate::schedule::{BandwidthDemand, Job, Scheduler};
@@ -55,9 +55,10 @@ struct Load {
 
 impl Load {
     /// Something that takes `time` at full speed and moves so many bytes.
-    fn new(job: Job, layer: u32, time: SimSpan, bytes: [u64; 2], now: SimTime) -> Self {
+    fn new(job: Job, layer: u32, time: SimSpan, traffic: Traffic, now: SimTime) -> Self {
         let ns = time.ns() as f64;
-        let wanted = bytes.map(|bytes| if ns > 0.0 { bytes as f64 / ns } else { 0.0 });
+        let wanted = [traffic.dram_bytes, traffic.noc_bytes]
+            .map(|bytes| if ns > 0.0 { bytes as f64 / ns } else { 0.0 });
         Self { job, layer, is_moving: false, wanted, time: ns, left: ns, since: now, rate: 0.0 }
     }
 
@@ -75,12 +76,12 @@ impl Load {
         costs: &CostTable,
         now: SimTime,
     ) -> BandwidthDemand {
-        let Job { request, model, deadline, .. } = self.job;
+        let Job { request, model, work, deadline, .. } = self.job;
         BandwidthDemand {
             accelerator,
             request,
             model,
-            remaining: costs.remaining(model, accelerator, self.layer),
+            remaining: costs.on(work, accelerator).remaining(self.layer),
             slack: deadline.saturating_since(now),
             wanted,
         }
@@ -128,8 +129,8 @@ impl<'a> Sharing<'a> {
         let load = match moved.time {
             SimSpan::ZERO => self.layer(job, job.next_layer, accelerator, start),
             time => {
-                let bytes = [moved.dram_bytes, moved.noc_bytes];
-                Load { is_moving: true, ..Load::new(job, job.next_layer, time, bytes, start) }
+                let load = Load::new(job, job.next_layer, time, moved.traffic, start);
+                Load { is_moving: true, ..load }
             }
         };
         self.loads[accelerator.index()] = Some(load);
@@ -206,13 +207,13 @@ impl<'a> Sharing<'a> {
     }
 
     fn time_of(&self, job: &Job, accelerator: AccelId, layer: u32) -> SimSpan {
-        self.costs.time_of(job.model, accelerator, layer..layer + 1)
+        self.costs.on(job.work, accelerator).layer_time(layer)
     }
 
     fn layer(&self, job: Job, layer: u32, accelerator: AccelId, now: SimTime) -> Load {
         let time = self.time_of(&job, accelerator, layer);
-        let bytes = self.costs.traffic_of(job.model, accelerator, layer);
-        Load::new(job, layer, time, bytes, now)
+        let traffic = self.costs.on(job.work, accelerator).traffic_of(layer);
+        Load::new(job, layer, time, traffic, now)
     }
 
     /// Divides bandwidth anew if something started or ended, and moves the ends of what runs.

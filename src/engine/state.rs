@@ -1,7 +1,7 @@
 //! The state that policies see: what waits, what the accelerators do, what became of the rest.
 
 use crate::cost::CostTable;
-use crate::ids::{AccelId, ModelId, RequestId};
+use crate::ids::{AccelId, ModelId, RequestId, WorkId};
 use crate::scenario::Scenario;
 use crate::schedule::{AcceleratorState, Activity, History, Job, Ready, View};
 use crate::trace::Outcome;
@@ -69,9 +69,9 @@ impl State {
         self.ready.add(job);
     }
 
-    /// Turns a ready job into one of another model, if it is there.
-    pub(super) fn change_model(&mut self, request: RequestId, model: ModelId) {
-        self.ready.change(request, |job| job.model = model);
+    /// Gives a ready job other work, if it is there.
+    pub(super) fn change_work(&mut self, request: RequestId, model: ModelId, work: WorkId) {
+        self.ready.change(request, |job| (job.model, job.work) = (model, work));
     }
 
     /// Takes a ready job away; `None` if it is not ready.
@@ -92,11 +92,11 @@ impl State {
     /// # Panics
     ///
     /// If the accelerator is not idle.
-    pub(super) fn start(&mut self, running: RunningSegment, accelerator: AccelId, end: SimTime) {
+    pub(super) fn start(&mut self, running: RunningSegment, end: SimTime) {
+        let RunningSegment { job, accelerator, start, .. } = running;
         let place = self.idle.binary_search(&accelerator);
         self.idle
             .remove(place.expect("a policy answers with an idle accelerator that it was shown"));
-        let RunningSegment { job, start, .. } = running;
         self.accelerators[accelerator.index()] = AcceleratorState {
             activity: Activity::Running {
                 request: job.request,

@@ -1,14 +1,14 @@
 //! One instant of a run.
 
 use crate::cost::CostTable;
-use crate::ids::{AccelId, ModelId, RequestId};
+use crate::ids::{AccelId, ModelId, RequestId, WorkId};
 use crate::load::{Request, RequestStream};
 use crate::plan::{DeadlineMiss, EngineSettings, Plan};
 use crate::schedule::{
-    Decision, Granularity, Job, KnownRequest, Policy, PolicyFailure, Preemption, Scheduler, Setup,
+    Decision, Dispatch, Job, KnownRequest, Policy, PolicyFailure, Preemption, Scheduler, Setup,
 };
 use crate::trace::{Attempt, DropReason, Outcome, Segment, Trace};
-use crate::units::{Millijoules, SimSpan, SimTime};
+use crate::units::{Millijoules, SimTime};
 
 use super::Run;
 use super::agenda::{Arrivals, Completions, Expiries};
@@ -67,8 +67,10 @@ impl<'a> Engine<'a> {
         forgets: bool,
     ) -> Result<Self, PolicyFailure> {
         let n_accelerators = plan.system.accelerators().len();
-        let known_requests =
-            if plan.scheduler.is_clairvoyant() { known_requests(requests) } else { Vec::new() };
+        let known_requests = match plan.scheduler.is_clairvoyant() {
+            true => known_requests(requests, costs),
+            false => Vec::new(),
+        };
         let setup = Setup {
             scenario: &plan.scenario,
             costs,
@@ -107,10 +109,10 @@ impl<'a> Engine<'a> {
 
     /// What happened.
     pub(super) fn into_run(self) -> Run {
-        let records = self.requests.into_records();
+        let (records, batches) = self.requests.into_records();
         let mut segments = self.segments.into_segments();
         segments.retain(|segment| segment.request.index() < records.len());
-        let trace = Trace::with_segments(records, segments);
+        let trace = Trace::with_segments(records, segments).with_batches(batches);
         Run { trace, events: self.events }
     }
 
@@ -156,13 +158,13 @@ impl<'a> Engine<'a> {
             }
             self.events += 1;
             let running = self.state.stop(accelerator, now);
-            let RunningSegment { job: Job { request, model, .. }, end_layer, start, .. } = *running;
-            if end_layer < self.costs.n_layers(model) {
+            let RunningSegment { job: Job { request, work, .. }, end_layer, start, .. } = *running;
+            if end_layer < self.costs.n_layers(work) {
                 self.suspend(accelerator, now);
                 continue;
             }
             let (start, energy) = match running.is_plain(self.costs) {
-                true => (start, self.costs.energy(model, accelerator)),
+                true => (start, running.execution(self.costs).energy()),
                 false => self.close_segments(accelerator, now),
             };
             self.end(request, Outcome::Executed { accelerator, start, end: now, energy });
@@ -181,7 +183,7 @@ impl<'a> Engine<'a> {
     /// Start and energy of the request whose last segment has just ended on `accelerator`.
     fn close_segments(&mut self, accelerator: AccelId, now: SimTime) -> (SimTime, Millijoules) {
         let running = *self.state.last_segment(accelerator);
-        self.add_segment(&running, accelerator, now);
+        self.add_segment(&running, now);
         let begun = self.segments.close(running.job.request, now);
         let begun = begun.expect("the segments before were added");
         (begun.start, begun.energy())
@@ -190,7 +192,7 @@ impl<'a> Engine<'a> {
     /// Puts the request that was just cut on `accelerator` back among the ready ones.
     fn suspend(&mut self, accelerator: AccelId, now: SimTime) {
         let running = *self.state.last_segment(accelerator);
-        self.add_segment(&running, accelerator, now);
+        self.add_segment(&running, now);
         if let Some(switching) = &mut self.switching {
             switching.suspend(&running, accelerator);
         }
@@ -205,12 +207,10 @@ impl<'a> Engine<'a> {
         });
     }
 
-    fn add_segment(&mut self, running: &RunningSegment, accelerator: AccelId, now: SimTime) {
-        let (model, costs) = (running.job.model, self.costs);
-        let energy_of = |segment: &Segment| {
-            costs.energy_of(model, accelerator, segment.first_layer..segment.end_layer)
-        };
-        self.keep(running, running.segment(accelerator, now), energy_of);
+    fn add_segment(&mut self, running: &RunningSegment, now: SimTime) {
+        let execution = running.execution(self.costs);
+        let energy_of = |it: &Segment| execution.energy_of(it.first_layer..it.end_layer);
+        self.keep(running, running.segment(now), energy_of);
     }
 
     /// Keeps a segment of a request, to whose energy is added that of what was moved for it.
@@ -255,7 +255,18 @@ impl<'a> Engine<'a> {
     /// Turns a submitted request that waits into one of another model.
     pub(super) fn change_model(&mut self, id: RequestId, model: ModelId) {
         self.requests.change_model(id, model);
-        self.state.change_model(id, model);
+        self.change_work(id);
+    }
+
+    /// Changes the samples of a submitted request that has not started.
+    pub(super) fn set_batch(&mut self, id: RequestId, batch: u32) {
+        self.requests.set_batch(id, batch);
+        self.change_work(id);
+    }
+
+    fn change_work(&mut self, id: RequestId) {
+        let request = self.requests.request(id);
+        self.state.change_work(id, request.model, work_of(request, self.costs));
     }
 
     /// Gives what submitted requests did since the last call, for an empty list.
@@ -291,9 +302,9 @@ impl<'a> Engine<'a> {
     fn dispatch_ready(&mut self, now: SimTime) -> Result<(), PolicyFailure> {
         while let Some(view) = self.state.view(now, self.costs) {
             match self.scheduler.decide(&view) {
-                Decision::Dispatch { request, accelerator, extent } => {
-                    let job = self.take_shown(request);
-                    self.start(job, accelerator, extent, now);
+                Decision::Dispatch(dispatch) => {
+                    let job = self.take_shown(dispatch.request);
+                    self.start(job, &dispatch, now);
                 }
                 Decision::Drop(request) => {
                     self.take_shown(request);
@@ -312,16 +323,17 @@ impl<'a> Engine<'a> {
         job.expect("a policy answers with a ready request that it was shown")
     }
 
-    fn start(&mut self, job: Job, accelerator: AccelId, extent: Granularity, now: SimTime) {
-        let mut running = RunningSegment::new(job, accelerator, extent, self.costs, now);
+    fn start(&mut self, job: Job, dispatch: &Dispatch, now: SimTime) {
+        let accelerator = dispatch.accelerator;
+        let mut running = RunningSegment::new(job, dispatch, self.costs, now);
         running.continues = job.last_accelerator == Some(accelerator)
             && job.ready_since == now
             && self.state.last_segment(accelerator).job.request == job.request;
         let switching = self.switching.as_mut();
         let moved = switching.map_or(Transfer::default(), |it| it.load(&job, accelerator));
         running.moving = moved.time;
-        let end = running.end(accelerator, self.costs);
-        self.state.start(running, accelerator, end);
+        let end = running.end(self.costs);
+        self.state.start(running, end);
         match &mut self.sharing {
             None => self.completions.set(accelerator, end),
             Some(sharing) => sharing.start(&running, &moved, accelerator),
@@ -337,7 +349,7 @@ impl<'a> Engine<'a> {
         for accelerator in (0..self.costs.n_accelerators()).map(AccelId::new) {
             let Some(running) = self.state.running(accelerator) else { continue };
             let (cut, end) = match &self.sharing {
-                None => running.cut(accelerator, self.costs, now),
+                None => running.next_cut(self.costs, now),
                 Some(sharing) => sharing.cut(running, accelerator, now),
             };
             if cut < running.end_layer {
@@ -373,18 +385,17 @@ impl<'a> Engine<'a> {
         let accelerator = self.state.accelerator_of(request);
         let accelerator = accelerator.expect("a running request is on an accelerator");
         let running = *self.state.last_segment(accelerator);
-        let (model, costs) = (running.job.model, self.costs);
         let (layer, share) = match &self.sharing {
-            None => running.reached(accelerator, costs, now),
+            None => running.reached(self.costs, now),
             Some(sharing) => sharing.reached(&running, accelerator, now),
         };
         self.halt(accelerator, now);
+        let execution = running.execution(self.costs);
         let energy_of = |segment: &Segment| {
-            let energy = |layers| costs.energy_of(model, accelerator, layers);
-            let broken_off = if share > 0.0 { energy(layer..layer + 1).get() } else { 0.0 };
-            energy(segment.first_layer..layer) + Millijoules::new(share * broken_off)
+            let cut_off = if share > 0.0 { execution.layer_energy(layer).get() } else { 0.0 };
+            execution.energy_of(segment.first_layer..layer) + Millijoules::new(share * cut_off)
         };
-        let segment = Segment { end_layer: layer, ..running.segment(accelerator, now) };
+        let segment = Segment { end_layer: layer, ..running.segment(now) };
         self.keep(&running, segment, energy_of);
         self.give_up(request, DropReason::Aborted, now);
     }
@@ -474,18 +485,9 @@ impl<'a> Engine<'a> {
     /// Puts a request among those that wait for an accelerator, as it does since `since`.
     fn ready(&mut self, id: RequestId, since: SimTime, now: SimTime) {
         let request = *self.requests.request(id);
+        let work = work_of(&request, self.costs);
         self.enter(id, Stage::Ready);
-        self.state.add(Job {
-            request: id,
-            model: request.model,
-            frame: request.frame,
-            next_layer: 0,
-            arrival: request.arrival,
-            deadline: request.deadline,
-            ready_since: since,
-            waited: SimSpan::ZERO,
-            last_accelerator: None,
-        });
+        self.state.add(Job { ready_since: since, ..Job::new(id, &request, work) });
         if self.settings.replace_by_newer
             && let Some(older) = self.state.outdated(request.model)
         {
@@ -498,17 +500,24 @@ impl<'a> Engine<'a> {
     }
 }
 
+/// The row of `costs` that a request runs.
+fn work_of(request: &Request, costs: &CostTable) -> WorkId {
+    let work = costs.work(request.model, request.batch);
+    work.expect("the costs have a batch of that size")
+}
+
 /// What an offline reference knows before the run.
-fn known_requests(requests: &RequestStream) -> Vec<KnownRequest> {
-    let known_requests = |(index, request): (usize, &Request)| KnownRequest {
+fn known_requests(requests: &RequestStream, costs: &CostTable) -> Vec<KnownRequest> {
+    let known_request = |(index, request): (usize, &Request)| KnownRequest {
         model: request.model,
+        work: work_of(request, costs),
         frame: request.frame,
         arrival: request.arrival,
         deadline: request.deadline,
         upstream: requests.upstream(RequestId::new(index)).into(),
         triggered: request.triggered,
     };
-    requests.requests().iter().enumerate().map(known_requests).collect()
+    requests.requests().iter().enumerate().map(known_request).collect()
 }
 
 /// The earlier one of those that there are.

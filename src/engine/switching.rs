@@ -1,6 +1,7 @@
 //! What is in the memory of every accelerator, and what has to be moved before a request runs there:
 //! context switches and migration.
 
+use crate::cost::Traffic;
 use crate::hardware::Accelerator;
 use crate::ids::{AccelId, ModelId, RequestId};
 use crate::model::Network;
@@ -51,10 +52,8 @@ pub(super) struct Transfer {
     pub(super) time: SimSpan,
     /// Energy.
     pub(super) energy: Millijoules,
-    /// To and from DRAM.
-    pub(super) dram_bytes: u64,
-    /// From accelerator to accelerator.
-    pub(super) noc_bytes: u64,
+    /// Bytes to and from DRAM, and over the NoC from accelerator to accelerator.
+    pub(super) traffic: Traffic,
 }
 
 impl<'a> ContextSwitches<'a> {
@@ -147,8 +146,7 @@ impl<'a> ContextSwitches<'a> {
         Transfer {
             time: self.effects.switch.fixed + cycles.at(*clock),
             energy: self.effects.switch.energy(dram_bytes),
-            dram_bytes,
-            noc_bytes: 0,
+            traffic: Traffic { dram_bytes, noc_bytes: 0 },
         }
     }
 
@@ -164,8 +162,7 @@ impl<'a> ContextSwitches<'a> {
         Transfer {
             time: migration.hop + from.max(to),
             energy: Millijoules::from_nj(noc_bytes as f64 * nj_per_byte),
-            dram_bytes: 0,
-            noc_bytes,
+            traffic: Traffic { dram_bytes: 0, noc_bytes },
         }
     }
 
@@ -197,8 +194,10 @@ impl Transfer {
         Self {
             time: self.time + other.time,
             energy: self.energy + other.energy,
-            dram_bytes: self.dram_bytes.saturating_add(other.dram_bytes),
-            noc_bytes: self.noc_bytes.saturating_add(other.noc_bytes),
+            traffic: Traffic {
+                dram_bytes: self.traffic.dram_bytes.saturating_add(other.traffic.dram_bytes),
+                noc_bytes: self.traffic.noc_bytes.saturating_add(other.traffic.noc_bytes),
+            },
         }
     }
 }

@@ -7,7 +7,8 @@ use serde::{Deserialize, Serialize};
 use crate::ids::{AccelId, ModelId, RequestId};
 use crate::scenario::{ActiveModel, DependencyKind};
 use crate::schedule::{
-    AcceleratorState, Activity, Breakdown, Decision, Granularity, History, Job, Setup, View,
+    AcceleratorState, Activity, Breakdown, Decision, Dispatch, Granularity, History, Job, Setup,
+    View,
 };
 use crate::text;
 use crate::units::{SimSpan, SimTime};
@@ -106,10 +107,10 @@ pub(super) fn setup(setup: &Setup<'_>) -> String {
         models: setup.scenario.models().iter().map(model).collect(),
         n_accelerators: costs.n_accelerators(),
         latency_ns: models()
-            .map(|model| accelerators().map(|at| costs.latency(model, at).ns()).collect())
+            .map(|model| accelerators().map(|at| costs.on(model, at).latency().ns()).collect())
             .collect(),
         energy_mj: models()
-            .map(|model| accelerators().map(|at| costs.energy(model, at).get()).collect())
+            .map(|model| accelerators().map(|at| costs.on(model, at).energy().get()).collect())
             .collect(),
         layer_latency_ns: models()
             .map(|model| accelerators().map(|at| layer_latencies(setup, model, at)).collect())
@@ -125,12 +126,12 @@ pub(super) fn setup(setup: &Setup<'_>) -> String {
 
 fn layer_latencies(setup: &Setup<'_>, model: ModelId, at: AccelId) -> Vec<u64> {
     layers(setup, model)
-        .map(|layer| setup.costs.time_of(model, at, layer..layer + 1).ns())
+        .map(|layer| setup.costs.on(model, at).time_of(layer..layer + 1).ns())
         .collect()
 }
 
 fn layer_energies(setup: &Setup<'_>, model: ModelId, at: AccelId) -> Vec<f64> {
-    let energy = |layer: u32| setup.costs.energy_of(model, at, layer..layer + 1).get();
+    let energy = |layer: u32| setup.costs.on(model, at).energy_of(layer..layer + 1).get();
     layers(setup, model).map(energy).collect()
 }
 
@@ -265,14 +266,13 @@ impl Answer {
     pub(super) fn decision(
         &self,
         view: &View<'_>,
-        default_extent: Granularity,
+        default: Granularity,
     ) -> Result<Decision, String> {
         match self.action {
-            Action::Dispatch => Ok(Decision::Dispatch {
-                request: self.request(view)?,
-                accelerator: self.accelerator(view)?,
-                extent: self.extent(default_extent)?,
-            }),
+            Action::Dispatch => {
+                let dispatch = Dispatch::new(self.request(view)?, self.accelerator(view)?);
+                Ok(dispatch.with_granularity(self.granularity(default)?).into())
+            }
             Action::Drop => Ok(Decision::Drop(self.request(view)?)),
             Action::Wait => Ok(Decision::Wait),
             Action::Fail => {
@@ -293,7 +293,7 @@ impl Answer {
         shown.ok_or_else(|| format!("accelerator {accelerator} is not idle"))
     }
 
-    fn extent(&self, default: Granularity) -> Result<Granularity, String> {
+    fn granularity(&self, default: Granularity) -> Result<Granularity, String> {
         match (&self.extent, self.block_ms) {
             (None, None) => Ok(default),
             (Some(Extent::Model), None) => Ok(Granularity::Model),

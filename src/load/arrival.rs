@@ -211,6 +211,7 @@ fn arrivals(grid: &Grid<'_>, settings: &LoadSettings, triggered: &[bool]) -> Vec
             requests.push(Request {
                 model: id,
                 frame: FrameId::new(frame),
+                batch: 1,
                 arrival: arrival(model, &inputs, frame as u64),
                 deadline: deadline(model, &inputs, frame as u64),
                 triggered: triggered[grid.slot(id, frame)],

@@ -101,11 +101,14 @@ pub enum LoadError {
 
 /// One request IR (Definition 6), with its times and draws.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Request {
     /// Model μ.
     pub model: ModelId,
     /// Frame of the model.
     pub frame: FrameId,
+    /// Samples that run as one request; at least 1. Frames of a scenario are batches of one sample.
+    pub batch: u32,
     /// T_req: all inputs have arrived (Definition 7).
     pub arrival: SimTime,
     /// T_dl (Definition 8).
@@ -116,6 +119,18 @@ pub struct Request {
     /// on, by data or control, is itself triggered: where nothing was asked for there is no result
     /// to go on from.
     pub triggered: bool,
+}
+
+impl Request {
+    /// A triggered request with a batch of one sample.
+    pub fn new(model: ModelId, frame: FrameId, arrival: SimTime, deadline: SimTime) -> Self {
+        Self { model, frame, batch: 1, arrival, deadline, triggered: true }
+    }
+
+    /// The same request with `batch` samples.
+    pub fn with_batch(self, batch: u32) -> Self {
+        Self { batch, ..self }
+    }
 }
 
 /// All requests of a run in order of (arrival, deadline, model, frame), with their dependencies in

@@ -127,7 +127,7 @@ fn uxcost(costs: &CostTable, models: &[(ModelId, &ModelMetrics)]) -> f64 {
         let missed = model.service.missed() as f64;
         violations += if missed > 0.0 { missed } else { 0.5 } / requests;
         let accelerators = (0..costs.n_accelerators()).map(AccelId::new);
-        let largest = accelerators.map(|it| costs.energy(*id, it).get()).fold(0.0, f64::max);
+        let largest = accelerators.map(|it| costs.on(*id, it).energy().get()).fold(0.0, f64::max);
         energies += per(model.energy.get(), requests * largest).unwrap_or(0.0);
     }
     violations * energies

@@ -44,11 +44,12 @@ impl DominantLayers {
 
     fn take_model(&mut self, spec: &RunSpec, result: &RunResult, model: ModelId, name: &str) {
         let accelerators = (0..result.costs.n_accelerators()).map(AccelId::new);
-        let Some(fastest) = accelerators.min_by_key(|&id| result.costs.latency(model, id)) else {
+        let Some(fastest) = accelerators.min_by_key(|&id| result.costs.on(model, id).latency())
+        else {
             return;
         };
         let active = spec.plan.scenario.model(model);
-        let (network, cost) = (&active.unit.network, result.costs.network(model, fastest));
+        let (network, cost) = (&active.unit.network, result.costs.on(model, fastest).network());
         let accelerator = &spec.plan.system.accelerators()[fastest.index()];
         let Some(Dominant { layer, share, passes }) = Dominant::of(network, cost, accelerator)
         else {

@@ -1,7 +1,7 @@
 //! How long jobs take before it is known where they run.
 
 use crate::cost::CostTable;
-use crate::ids::{AccelId, ModelId};
+use crate::ids::{AccelId, WorkId};
 use crate::units::SimSpan;
 
 use super::{Granularity, Job, Options, Setup, View};
@@ -16,9 +16,9 @@ pub(super) enum Over {
 }
 
 impl Over {
-    fn remaining(self, costs: &CostTable, model: ModelId, layer: u32) -> SimSpan {
+    fn remaining(self, costs: &CostTable, work: WorkId, layer: u32) -> SimSpan {
         let accelerators = (0..costs.n_accelerators()).map(AccelId::new);
-        let spans = accelerators.map(|at| costs.remaining(model, at, layer));
+        let spans = accelerators.map(|at| costs.on(work, at).remaining(layer));
         match self {
             Self::Best => spans.min().expect("a system has accelerators"),
             Self::Mean => {
@@ -32,26 +32,27 @@ impl Over {
 /// Estimates of the time that jobs take, those of whole models at hand.
 pub(super) struct Remaining {
     over: Over,
-    /// Indexed by [`ModelId`].
+    /// Indexed by [`WorkId`].
     whole: Box<[SimSpan]>,
 }
 
 impl Remaining {
     pub(super) fn new(over: Over, setup: &Setup<'_>) -> Self {
-        let whole = setup.scenario.model_ids().map(|id| over.remaining(setup.costs, id, 0));
+        let works = (0..setup.costs.n_works()).map(WorkId::new);
+        let whole = works.map(|work| over.remaining(setup.costs, work, 0));
         Self { over, whole: whole.collect() }
     }
 
-    /// Estimate of a whole run of `model`.
-    pub(super) fn whole(&self, model: ModelId) -> SimSpan {
-        self.whole[model.index()]
+    /// Estimate of the whole of `work`.
+    pub(super) fn whole(&self, work: impl Into<WorkId>) -> SimSpan {
+        self.whole[work.into().index()]
     }
 
     /// Estimate of what is left of `job`.
     pub(super) fn of(&self, job: &Job, view: &View<'_>) -> SimSpan {
         match job.next_layer {
-            0 => self.whole(job.model),
-            layer => self.over.remaining(view.costs, job.model, layer),
+            0 => self.whole(job.work),
+            layer => self.over.remaining(view.costs, job.work, layer),
         }
     }
 }

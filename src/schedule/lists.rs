@@ -3,7 +3,7 @@
 use crate::ids::{AccelId, RequestId};
 
 use super::ranked::tie;
-use super::{Activity, Decision, Granularity, Job, KnownRequest, Scheduler, View};
+use super::{Activity, Decision, Dispatch, Granularity, Job, KnownRequest, Scheduler, View};
 
 /// A segment of work on a list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -37,18 +37,26 @@ pub(super) struct Replay {
     done: Vec<usize>,
     known_requests: Vec<KnownRequest>,
     has_begun: Vec<bool>,
-    extent: Granularity,
+    granularity: Granularity,
 }
 
 impl Replay {
-    pub(super) fn new(lists: Lists, known_requests: &[KnownRequest], extent: Granularity) -> Self {
+    pub(super) fn new(
+        lists: Lists,
+        known_requests: &[KnownRequest],
+        granularity: Granularity,
+    ) -> Self {
         Self {
             done: vec![0; lists.len()],
             lists,
             known_requests: known_requests.to_vec(),
             has_begun: vec![false; known_requests.len()],
-            extent,
+            granularity,
         }
+    }
+
+    fn dispatch(&self, request: RequestId, accelerator: AccelId) -> Decision {
+        Dispatch::new(request, accelerator).with_granularity(self.granularity).into()
     }
 
     fn stage(&self, request: RequestId, view: &View<'_>) -> Stage {
@@ -100,16 +108,11 @@ impl Scheduler for Replay {
             if let Some(job) = self.next(accelerator, view) {
                 self.done[accelerator.index()] += 1;
                 self.has_begun[job.request.index()] = true;
-                let extent = self.extent;
-                return Decision::Dispatch { request: job.request, accelerator, extent };
+                return self.dispatch(job.request, accelerator);
             }
         }
         match self.stranger(view) {
-            Some(job) => Decision::Dispatch {
-                request: job.request,
-                accelerator: view.fastest_idle(job),
-                extent: self.extent,
-            },
+            Some(job) => self.dispatch(job.request, view.fastest_idle(job)),
             None => Decision::Wait,
         }
     }

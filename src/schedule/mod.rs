@@ -35,21 +35,44 @@ pub use view::{AcceleratorState, Activity, History, Job, KnownRequest, Setup, Vi
 /// What a policy answers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Decision {
-    /// Start this ready request on this idle accelerator.
-    Dispatch {
-        /// A request of [`View::ready`].
-        request: RequestId,
-        /// An accelerator of [`View::idle`].
-        accelerator: AccelId,
-        /// How much of it; cut earlier by preemption.
-        extent: Granularity,
-    },
+    /// Start a ready request on an idle accelerator.
+    Dispatch(Dispatch),
     /// Give up this ready request.
     Drop(RequestId),
     /// Do nothing until the next event.
     Wait,
     /// The policy cannot go on, and the run with it.
     Fail(Breakdown),
+}
+
+/// The start of a ready request on an idle accelerator.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Dispatch {
+    /// A request of [`View::ready`].
+    pub request: RequestId,
+    /// An accelerator of [`View::idle`].
+    pub accelerator: AccelId,
+    /// How much of the request runs before the scheduler decides again. Preemption may end it earlier.
+    pub granularity: Granularity,
+}
+
+impl Dispatch {
+    /// Starts the rest of `request` on `accelerator`.
+    pub fn new(request: RequestId, accelerator: AccelId) -> Self {
+        Self { request, accelerator, granularity: Granularity::Model }
+    }
+
+    /// The same dispatch of as much of the request as `granularity` says.
+    pub fn with_granularity(self, granularity: Granularity) -> Self {
+        Self { granularity, ..self }
+    }
+}
+
+impl From<Dispatch> for Decision {
+    fn from(dispatch: Dispatch) -> Self {
+        Self::Dispatch(dispatch)
+    }
 }
 
 /// A scheduling policy.

@@ -3,7 +3,7 @@
 use crate::ids::AccelId;
 
 use super::ranked::tie;
-use super::{Decision, Granularity, Job, Scheduler, Setup, View};
+use super::{Decision, Dispatch, Granularity, Job, Scheduler, Setup, View};
 
 /// What it is utility to run a job on an accelerator.
 pub trait Utility: Send {
@@ -25,13 +25,13 @@ pub(super) fn largest(view: &View<'_>, utility: impl Fn(AccelId) -> f64) -> (f64
 /// The policy that takes the pair of the largest [`Utility`].
 pub struct Paired<W> {
     utility: W,
-    extent: Granularity,
+    granularity: Granularity,
 }
 
 impl<W: Utility> Paired<W> {
     /// The policy of `utility` with the options of the run.
     pub fn new(utility: W, setup: &Setup<'_>) -> Self {
-        Self { utility, extent: setup.options.granularity }
+        Self { utility, granularity: setup.options.granularity }
     }
 }
 
@@ -45,6 +45,6 @@ impl<W: Utility> Scheduler for Paired<W> {
             if utility > most || (utility == most && tie(job) < tie(first)) { next } else { best }
         });
         let ((_, accelerator), job) = best.expect("a policy is asked only with something ready");
-        Decision::Dispatch { request: job.request, accelerator, extent: self.extent }
+        Dispatch::new(job.request, accelerator).with_granularity(self.granularity).into()
     }
 }

@@ -20,7 +20,7 @@ pub fn place(placement: Placement, job: &Job, view: &View<'_>) -> Option<AccelId
         Placement::EnergyDelay => least(&|at| energy(at) * latency(at)),
         Placement::EnergyDelaySquared => least(&|at| energy(at) * latency(at) * latency(at)),
         Placement::EnergyDelayByLayer => {
-            least(&|at| view.costs.energy_delay_by_layer(job.model, at, job.next_layer))
+            least(&|at| view.execution(job, at).energy_delay_by_layer(job.next_layer))
         }
         Placement::EarliestFinish => earliest_finish(job, view),
         Placement::DeadlineEnergy { guard } => {

@@ -6,7 +6,9 @@ use crate::ids::{AccelId, FrameId, ModelId, RequestId};
 use crate::units::SimTime;
 
 use super::queue::Queue;
-use super::{Decision, Granularity, Job, Options, Placement, Scheduler, Setup, View, placement};
+use super::{
+    Decision, Dispatch, Granularity, Job, Options, Placement, Scheduler, Setup, View, placement,
+};
 
 /// An order of requests.
 pub trait Rank: Send {
@@ -29,8 +31,13 @@ pub trait Rank: Send {
         true
     }
 
-    /// How much of `job` runs; the user's choice unless the policy has its own.
-    fn extent(&self, _job: &Job, _accelerator: AccelId, _view: &View<'_>) -> Option<Granularity> {
+    /// How much of `job` runs; `None` leaves it to the user's choice.
+    fn granularity(
+        &self,
+        _job: &Job,
+        _accelerator: AccelId,
+        _view: &View<'_>,
+    ) -> Option<Granularity> {
         None
     }
 
@@ -91,9 +98,10 @@ impl<R: Rank> Ranked<R> {
 
     fn dispatch(&mut self, job: &Job, view: &View<'_>) -> Option<Decision> {
         let accelerator = placement::place(self.options.placement, job, view)?;
-        let extent = self.rank.extent(job, accelerator, view).unwrap_or(self.options.granularity);
+        let own = self.rank.granularity(job, accelerator, view);
+        let granularity = own.unwrap_or(self.options.granularity);
         self.rank.dispatched(job, view);
-        Some(Decision::Dispatch { request: job.request, accelerator, extent })
+        Some(Dispatch::new(job.request, accelerator).with_granularity(granularity).into())
     }
 
     /// The first job, in order of rank, that does not rather wait for a busy accelerator.

@@ -238,20 +238,13 @@ impl Ready {
 mod tests {
     use super::*;
     use crate::ids::{FrameId, ModelId};
-    use crate::units::{SimSpan, SimTime};
+    use crate::load::Request;
+    use crate::units::SimTime;
 
     fn job(request: usize) -> Job {
-        Job {
-            request: RequestId::new(request),
-            model: ModelId::new(0),
-            frame: FrameId::new(request),
-            next_layer: 0,
-            arrival: SimTime::ZERO,
-            deadline: SimTime::ZERO,
-            ready_since: SimTime::ZERO,
-            waited: SimSpan::ZERO,
-            last_accelerator: None,
-        }
+        let model = ModelId::new(0);
+        let made = Request::new(model, FrameId::new(request), SimTime::ZERO, SimTime::ZERO);
+        Job::new(RequestId::new(request), &made, model.into())
     }
 
     fn requests(ready: &Ready) -> Vec<usize> {

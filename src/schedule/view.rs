@@ -1,7 +1,8 @@
 //! What a policy is shown.
 
-use crate::cost::CostTable;
-use crate::ids::{AccelId, FrameId, ModelId, RequestId};
+use crate::cost::{CostTable, Execution};
+use crate::ids::{AccelId, FrameId, ModelId, RequestId, WorkId};
+use crate::load::Request;
 use crate::scenario::Scenario;
 use crate::score::ScoreSettings;
 use crate::units::{Millijoules, SimSpan, SimTime};
@@ -29,6 +30,8 @@ pub struct Setup<'a> {
 pub struct KnownRequest {
     /// Its model.
     pub model: ModelId,
+    /// Its model and batch size, as a row of the costs.
+    pub work: WorkId,
     /// Its frame.
     pub frame: FrameId,
     /// T_req.
@@ -43,11 +46,14 @@ pub struct KnownRequest {
 
 /// A request that could start now: its inputs have arrived and its upstream results are there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Job {
     /// The request.
     pub request: RequestId,
     /// Its model.
     pub model: ModelId,
+    /// Its model and batch size, as a row of the costs.
+    pub work: WorkId,
     /// Its frame.
     pub frame: FrameId,
     /// Next layer to run: 0 unless it was cut at a layer boundary before.
@@ -62,6 +68,24 @@ pub struct Job {
     pub waited: SimSpan,
     /// Where its last segment ran; `None` if none has.
     pub last_accelerator: Option<AccelId>,
+}
+
+impl Job {
+    /// The job of `id`, a request that runs `work` and has been ready since its arrival.
+    pub fn new(id: RequestId, request: &Request, work: WorkId) -> Self {
+        Self {
+            request: id,
+            model: request.model,
+            work,
+            frame: request.frame,
+            next_layer: 0,
+            arrival: request.arrival,
+            deadline: request.deadline,
+            ready_since: request.arrival,
+            waited: SimSpan::ZERO,
+            last_accelerator: None,
+        }
+    }
 }
 
 /// What an accelerator is doing.
@@ -151,9 +175,16 @@ impl View<'_> {
         matches!(state.activity, Activity::Idle { .. })
     }
 
-    /// Time that what is left of `job` takes on `accelerator`, alone and uninterrupted.
+    /// Costs of `job` on `accelerator`, of all its layers.
+    #[inline]
+    pub fn execution(&self, job: &Job, accelerator: AccelId) -> Execution<'_> {
+        self.costs.on(job.work, accelerator)
+    }
+
+    /// Time that the rest of `job` takes on `accelerator`, alone and uninterrupted.
+    #[inline]
     pub fn remaining(&self, job: &Job, accelerator: AccelId) -> SimSpan {
-        self.costs.remaining(job.model, accelerator, job.next_layer)
+        self.execution(job, accelerator).remaining(job.next_layer)
     }
 
     /// The idle accelerator that runs what is left of `job` in the shortest time; the lowest id of
@@ -166,17 +197,22 @@ impl View<'_> {
 
     /// Time that the next layer of `job` takes on `accelerator`; all of it if it cannot be cut.
     pub fn next_layer(&self, job: &Job, accelerator: AccelId) -> SimSpan {
-        self.costs.time_of(job.model, accelerator, job.next_layer..job.next_layer + 1)
+        self.execution(job, accelerator).layer_time(job.next_layer)
     }
 
     /// Energy that what is left of `job` takes on `accelerator`.
     pub fn remaining_energy(&self, job: &Job, accelerator: AccelId) -> Millijoules {
-        self.costs.remaining_energy(job.model, accelerator, job.next_layer)
+        self.execution(job, accelerator).remaining_energy(job.next_layer)
     }
 
     /// Energy that the next layer of `job` takes on `accelerator`; all of it if it cannot be cut.
     pub fn next_layer_energy(&self, job: &Job, accelerator: AccelId) -> Millijoules {
-        self.costs.energy_of(job.model, accelerator, job.next_layer..job.next_layer + 1)
+        self.execution(job, accelerator).layer_energy(job.next_layer)
+    }
+
+    /// Samples of `job`.
+    pub fn batch(&self, job: &Job) -> u32 {
+        self.costs.batch_of(job.work)
     }
 
     /// Time that `job` has waited since it became ready for the first time.

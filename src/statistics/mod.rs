@@ -13,7 +13,7 @@ mod summary;
 pub use early_stopping::EarlyStopping;
 pub use paired::{PairedDifference, holm};
 pub use percentile::{percentile, percentile_index};
-pub use sequential::{Progress, Sequential};
+pub use sequential::{Sequential, Stopping};
 pub use summary::{Interval, Summary};
 
 /// A fraction strictly between 0 and 1: a level of confidence, or the rank of a percentile.

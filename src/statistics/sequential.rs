@@ -22,7 +22,7 @@ pub struct Sequential {
 
 /// Decision of a [`Sequential`] rule after some replications.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Progress {
+pub enum Stopping {
     /// The interval is narrow enough.
     Reached,
     /// The interval is too wide, but the cap is reached.
@@ -38,16 +38,16 @@ impl Sequential {
     }
 
     /// Decision after the replications `so_far`.
-    pub fn progress(&self, so_far: &Summary) -> Progress {
+    pub fn decide(&self, so_far: &Summary) -> Stopping {
         let pilot = self.pilot.max(2);
         match so_far.half_width(self.level) {
-            Some(half) if so_far.n >= pilot && half <= self.half_width => Progress::Reached,
-            _ if so_far.n >= self.cap => Progress::Capped,
+            Some(half) if so_far.n >= pilot && half <= self.half_width => Stopping::Reached,
+            _ if so_far.n >= self.cap => Stopping::Capped,
             Some(half) if so_far.n >= pilot => {
                 let wanted = so_far.n as f64 * (half / self.half_width).powi(2);
-                Progress::Until((wanted.ceil() as u64).max(so_far.n + 1).min(self.cap))
+                Stopping::Until((wanted.ceil() as u64).max(so_far.n + 1).min(self.cap))
             }
-            _ => Progress::Until(pilot.min(self.cap)),
+            _ => Stopping::Until(pilot.min(self.cap)),
         }
     }
 }
@@ -63,45 +63,45 @@ mod tests {
     #[test]
     fn the_pilot_comes_first() {
         let rule = Sequential::to(0.5);
-        assert_eq!(rule.progress(&of(0, 0.0)), Progress::Until(30));
-        assert_eq!(rule.progress(&of(29, 0.0)), Progress::Until(30));
-        assert_eq!(rule.progress(&of(30, 0.0)), Progress::Reached);
+        assert_eq!(rule.decide(&of(0, 0.0)), Stopping::Until(30));
+        assert_eq!(rule.decide(&of(29, 0.0)), Stopping::Until(30));
+        assert_eq!(rule.decide(&of(30, 0.0)), Stopping::Reached);
     }
 
     /// t(29, 0.975)·3 = 6.1357, and (6.1357/0.5)² = 150.6.
     #[test]
     fn the_spread_of_the_pilot_says_how_many_more() {
-        assert_eq!(Sequential::to(0.5).progress(&of(30, 3.0)), Progress::Until(151));
+        assert_eq!(Sequential::to(0.5).decide(&of(30, 3.0)), Stopping::Until(151));
     }
 
     /// t(150, 0.975) = 1.9759. A half width of 3.11·1.9759/√151 = 0.50009 is just too wide; 3.10 gives
     /// 0.49848.
     #[test]
     fn a_width_that_is_just_missed_asks_for_at_least_one_more() {
-        assert_eq!(Sequential::to(0.5).progress(&of(151, 3.11)), Progress::Until(152));
-        assert_eq!(Sequential::to(0.5).progress(&of(151, 3.10)), Progress::Reached);
+        assert_eq!(Sequential::to(0.5).decide(&of(151, 3.11)), Stopping::Until(152));
+        assert_eq!(Sequential::to(0.5).decide(&of(151, 3.10)), Stopping::Reached);
     }
 
     #[test]
     fn the_cap_ends_everything() {
         let rule = Sequential::to(0.5);
-        assert_eq!(rule.progress(&of(30, 30.0)), Progress::Until(1000));
-        assert_eq!(rule.progress(&of(1000, 30.0)), Progress::Capped);
-        assert_eq!(rule.progress(&of(1000, 3.0)), Progress::Reached);
+        assert_eq!(rule.decide(&of(30, 30.0)), Stopping::Until(1000));
+        assert_eq!(rule.decide(&of(1000, 30.0)), Stopping::Capped);
+        assert_eq!(rule.decide(&of(1000, 3.0)), Stopping::Reached);
     }
 
     /// The pilot needs 10 replications, but only 5 are allowed.
     #[test]
     fn a_cap_below_the_pilot_holds() {
         let rule = Sequential { pilot: 10, cap: 5, ..Sequential::to(0.5) };
-        assert_eq!(rule.progress(&of(0, 0.0)), Progress::Until(5));
-        assert_eq!(rule.progress(&of(5, 0.0)), Progress::Capped);
+        assert_eq!(rule.decide(&of(0, 0.0)), Stopping::Until(5));
+        assert_eq!(rule.decide(&of(5, 0.0)), Stopping::Capped);
     }
 
     #[test]
     fn a_width_of_zero_is_reached_by_the_cap_only() {
         let rule = Sequential::to(0.0);
-        assert_eq!(rule.progress(&of(30, 1.0)), Progress::Until(1000));
-        assert_eq!(rule.progress(&of(30, 0.0)), Progress::Reached);
+        assert_eq!(rule.decide(&of(30, 1.0)), Stopping::Until(1000));
+        assert_eq!(rule.decide(&of(30, 0.0)), Stopping::Reached);
     }
 }

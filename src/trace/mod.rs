@@ -101,6 +101,8 @@ pub struct Trace {
     records: Vec<Record>,
     /// In order of request and start.
     segments: Vec<Segment>,
+    /// Samples of every request; empty if each has one.
+    batches: Vec<u32>,
 }
 
 impl Trace {
@@ -112,7 +114,18 @@ impl Trace {
     /// A trace of `records` in order of arrival, with segments of some in any order.
     pub fn with_segments(records: Vec<Record>, mut segments: Vec<Segment>) -> Self {
         segments.sort_by_key(|segment| (segment.request, segment.start, segment.first_layer));
-        Self { records, segments }
+        Self { records, segments, batches: Vec::new() }
+    }
+
+    /// The same trace of requests with these samples each, indexed by [`RequestId`]; none if each has
+    /// one.
+    pub fn with_batches(self, batches: Vec<u32>) -> Self {
+        Self { batches, ..self }
+    }
+
+    /// Samples of a request.
+    pub fn batch_of(&self, id: RequestId) -> u32 {
+        self.batches.get(id.index()).copied().unwrap_or(1)
     }
 
     /// Records in order of arrival.

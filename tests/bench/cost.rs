@@ -1,12 +1,12 @@
-//! Time of one layer cost over the whole published study: 328 shapes on 19 accelerators.
+//! Time to cost one layer with `maestro`, over the whole published study: 328 shapes on 19 accelerators.
 //!
 //! ```text
 //! cargo bench --bench cost
 //! ```
 //!
-//! Without the `--bench` that cargo adds, everything is evaluated once and nothing is timed, for
-//! counting instructions: `valgrind --tool=callgrind target/release/deps/cost-<hash>`; inclusive
-//! cost of `Maestro::network` divided by 6232.
+//! `cargo bench` adds the argument `--bench`. Without it, everything is evaluated once and not timed. That
+//! serves to count instructions: run `valgrind --tool=callgrind target/release/deps/cost-<hash>` and divide
+//! the inclusive cost of `Maestro::network` by 6232.
 
 #[allow(dead_code)]
 #[path = "../it/support/mod.rs"]
@@ -20,10 +20,10 @@ use xrsim::cost::CostModel;
 use xrsim::cost::maestro::Maestro;
 use xrsim::model::{ConvShape, Layer, Network};
 
-/// Evaluations that are timed together; a single one is near the resolution of the clock.
+/// Evaluations that are timed together, because a single one is near the resolution of the clock.
 const BATCH: u32 = 16;
 
-/// Batches, of which the fastest counts: the others were disturbed.
+/// Number of batches. The fastest one counts, because it was disturbed the least.
 const BATCHES: usize = 7;
 
 fn main() {
@@ -70,13 +70,13 @@ fn report(what: &str, mut ns: Vec<f64>) {
     );
 }
 
-/// Time of one evaluation in the fastest batch [ns].
+/// Mean time of an evaluation in the fastest batch [ns].
 fn fastest(evaluate: &dyn Fn()) -> f64 {
     let batches = (0..BATCHES).map(|_| mean(BATCH, evaluate));
     batches.fold(f64::INFINITY, f64::min)
 }
 
-/// Evaluates once.
+/// Time of a single evaluation [ns].
 fn once(evaluate: &dyn Fn()) -> f64 {
     mean(1, evaluate)
 }

@@ -410,11 +410,11 @@ impl<'a> AllSchedules<'a> {
                 if start >= (request.deadline + self.plan.engine.grace).max(request.arrival) {
                     continue;
                 }
-                let end = start + self.plan.costs.latency(request.model, accelerator);
+                let end = start + self.plan.costs.on(request.model, accelerator).latency();
                 self.free[accelerator.index()] = end;
                 self.ends[id.index()] = Some(end);
                 let settings = &self.plan.score;
-                let spent = self.plan.costs.energy(request.model, accelerator);
+                let spent = self.plan.costs.on(request.model, accelerator).energy();
                 let value = realtime(end, request.deadline, settings.k_per_ms)
                     * energy(spent, settings.energy_max);
                 best = best.max(self.weights[id.index()] * value + self.extend());

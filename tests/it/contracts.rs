@@ -15,7 +15,7 @@ use situations::*;
 use xrsim::engine;
 use xrsim::ids::{AccelId, RequestId};
 use xrsim::schedule::{
-    self, Activity, Breakdown, Decision, Granularity, History, Job, OPTIONS, Options, Policy,
+    self, Activity, Breakdown, Decision, Dispatch, History, Job, OPTIONS, Options, Policy,
     Scheduler, View,
 };
 use xrsim::trace::{DropReason, Outcome, Record};
@@ -63,7 +63,7 @@ proptest! {
     ) {
         for policy in policies(&picks).filter(Policy::is_work_conserving) {
             for decision in decisions(&world, &policy, &situations) {
-                let does = matches!(decision, Decision::Dispatch { .. } | Decision::Drop(_));
+                let does = matches!(decision, Decision::Dispatch(_) | Decision::Drop(_));
                 prop_assert!(does, "{policy:?}: {decision:?}");
             }
         }
@@ -110,7 +110,7 @@ proptest! {
             };
             let hopeless = situation.ready.iter().find(|job| {
                 let accelerators = (0..N_ACCELERATORS).map(AccelId::new);
-                let times = accelerators.map(|at| world.costs.remaining(job.model, at, job.next_layer));
+                let times = accelerators.map(|at| world.costs.on(job.model, at).remaining(job.next_layer));
                 situation.now() + times.min().expect("there are four") > job.deadline
             });
             if let Some(job) = hopeless {
@@ -189,7 +189,7 @@ fn every_policy_brings_a_busy_scenario_to_its_end() {
 fn every_policy_keeps_to_the_rules_of_pieces() {
     let whole = six_models_table();
     let of_model = |model| {
-        let fifth = |at| layers::layer(whole.latency(model, at).ns() / 5);
+        let fifth = |at| layers::layer(whole.on(model, at).latency().ns() / 5);
         (0..4).map(|at| vec![fifth(AccelId::new(at)); 5]).collect()
     };
     let costs: Vec<_> = six_models().model_ids().map(of_model).collect();
@@ -226,7 +226,7 @@ fn made(decide: fn(&View<'_>) -> Decision) -> Policy {
 
 /// Starts all that is left of `job`.
 fn start(job: &Job, accelerator: AccelId) -> Decision {
-    Decision::Dispatch { request: job.request, accelerator, extent: Granularity::Model }
+    Dispatch::new(job.request, accelerator).into()
 }
 
 fn outcomes(scheduler: Policy) -> Vec<Outcome> {
@@ -272,7 +272,7 @@ fn a_policy_that_cannot_go_on_ends_the_run_and_says_why() {
 fn a_policy_that_makes_up_a_request_is_a_bug() {
     outcomes(made(|view| {
         let request = RequestId::new(view.ready[0].request.index() + 1);
-        start(&Job { request, ..view.ready[0] }, view.idle[0])
+        Dispatch::new(request, view.idle[0]).into()
     }));
 }
 
@@ -297,7 +297,7 @@ fn inspect(view: &View<'_>) -> Decision {
             Activity::Running { model, since, predicted_end, .. } => {
                 assert!(!shown_idle && since <= view.now && view.now <= predicted_end);
                 assert_eq!(state.resident, Some(model));
-                let latency = view.costs.latency(model, AccelId::new(index));
+                let latency = view.costs.on(model, AccelId::new(index)).latency();
                 assert_eq!(predicted_end, since + latency);
             }
         }

@@ -12,15 +12,15 @@ use layers::{
     any_arrivals, any_options, busy_intervals, check_segments, fixed_priorities, layer, requests,
     stream, table, table_ns,
 };
-use xrsim::cost::{CostTable, LayerCost};
+use xrsim::cost::{CostTable, LayerCost, Traffic};
 use xrsim::engine;
 use xrsim::ids::{AccelId, ModelId, RequestId};
 use xrsim::load::RequestStream;
 use xrsim::model::{ConvShape, Layer, Network};
 use xrsim::plan::{DeadlineMiss, Division, Migration, SharedBandwidth, Switch};
 use xrsim::schedule::{
-    Admission, BandwidthDemand, Decision, Granularity, Options, Placement, Policy, Preemption,
-    Scheduler, Setup, View,
+    Admission, BandwidthDemand, Decision, Dispatch, Granularity, Options, Placement, Policy,
+    Preemption, Scheduler, Setup, View,
 };
 use xrsim::trace::{Outcome, Segment, Trace};
 use xrsim::units::SimSpan;
@@ -272,7 +272,7 @@ struct Generous(Arc<Mutex<Vec<Asked>>>);
 impl Scheduler for Generous {
     fn decide(&mut self, view: &View<'_>) -> Decision {
         let (request, accelerator) = (view.ready[0].request, view.fastest_idle(&view.ready[0]));
-        Decision::Dispatch { request, accelerator, extent: Granularity::Model }
+        Dispatch::new(request, accelerator).into()
     }
 
     fn grant(&mut self, demands: &[BandwidthDemand], capacity: f64, grants: &mut [f64]) -> bool {
@@ -327,7 +327,7 @@ fn what_is_not_hidden_takes_time() {
     let system = runs::system(1);
     let cycles = |share: f64| {
         let exposed = costs.with_non_overlapped(share, system.accelerators());
-        let network = exposed.network(ModelId::new(0), AccelId::new(0)).clone();
+        let network = exposed.on(ModelId::new(0), AccelId::new(0)).network().clone();
         assert_eq!(network.latency.ns(), network.cycles.get());
         network.layers.iter().map(|layer| layer.cycles).collect::<Vec<_>>()
     };
@@ -388,12 +388,12 @@ fn executed_segments(trace: &Trace) -> impl Iterator<Item = &Segment> {
 /// Time that the layers of a segment take alone.
 fn alone(plan: &runs::Case, trace: &Trace, segment: &Segment) -> SimSpan {
     let model = trace.record(segment.request).model;
-    plan.costs.time_of(model, segment.accelerator, segment.first_layer..segment.end_layer)
+    plan.costs.on(model, segment.accelerator).time_of(segment.first_layer..segment.end_layer)
 }
 
 /// In no span of time are more bytes moved for layers than the bandwidth allows: of every stretch that
 /// lies in it as a whole.
-fn check_budget(plan: &runs::Case, trace: &Trace, resource: usize, capacity: f64) {
+fn check_budget(plan: &runs::Case, trace: &Trace, bytes_of: fn(Traffic) -> u64, capacity: f64) {
     let bytes = |id: RequestId| {
         let record = trace.record(id);
         let Outcome::Executed { accelerator, start, end, .. } = record.outcome else {
@@ -401,8 +401,8 @@ fn check_budget(plan: &runs::Case, trace: &Trace, resource: usize, capacity: f64
         };
         let layers = 0..plan.costs.n_layers(record.model);
         let of = |accelerator, layers: std::ops::Range<u32>| {
-            let of_layer = |it| plan.costs.traffic_of(record.model, accelerator, it)[resource];
-            layers.map(of_layer).sum::<u64>()
+            let execution = plan.costs.on(record.model, accelerator);
+            layers.map(|layer| bytes_of(execution.traffic_of(layer))).sum::<u64>()
         };
         match trace.segments_of(id) {
             [] => vec![(start, end, of(accelerator, layers))],
@@ -450,8 +450,8 @@ proptest! {
     ) {
         let shared = sharing(Some(dram), Some(noc), division, plan);
         let trace = play(&shared, &requests);
-        check_budget(&shared, &trace, 0, dram);
-        check_budget(&shared, &trace, 1, noc);
+        check_budget(&shared, &trace, |it| it.dram_bytes, dram);
+        check_budget(&shared, &trace, |it| it.noc_bytes, noc);
         for segment in executed_segments(&trace) {
             prop_assert!(segment.end - segment.start >= alone(&shared, &trace, segment));
         }
@@ -466,7 +466,7 @@ proptest! {
             let layers = segment.first_layer..segment.end_layer;
             let model = trace.record(segment.request).model;
             prop_assert_eq!(segment.end - segment.start, segment.moving + alone(&plan, &trace, segment));
-            let computing = plan.costs.energy_of(model, segment.accelerator, layers);
+            let computing = plan.costs.on(model, segment.accelerator).energy_of(layers);
             let moved = segment.energy.get() - computing.get();
             // Something is moved just where it takes time; sums of numbers near 1e-4.
             prop_assert_eq!(moved > 1e-15, segment.moving > SimSpan::ZERO, "{:?}", segment);

@@ -2,6 +2,7 @@
 
 mod architecture;
 mod backlog;
+mod batch_requests;
 mod batches;
 mod bounds;
 mod citations;

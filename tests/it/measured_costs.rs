@@ -1,5 +1,5 @@
-//! Tables of measured costs on the command line: what is read back from what was written, and what of a
-//! table is warned of.
+//! Tables of measured costs on the command line: reading back of written costs, and warnings about
+//! tables.
 
 use crate::support::binary;
 
@@ -17,7 +17,7 @@ fn folder(rows: &str) -> TempDir {
     folder
 }
 
-/// Status and messages of a run with the table of `folder`.
+/// Whether a run with the table of `folder` succeeds, and its messages.
 fn run(folder: &TempDir, more: &[&str]) -> (Option<i32>, String) {
     let (scenario, table) = (path(folder, "mine.yaml"), path(folder, "t.csv"));
     let base = ["run", "--scenario", &scenario, "--system", "A", "--pes", "4096"];
@@ -30,8 +30,8 @@ const NETWORKS: [&str; 2] = [KD, HT];
 const KD: &str = "KD_res8_narrow_101x40";
 const HT: &str = "HT_handgcn_128x128";
 
-/// Whatever costs a run accepts, the page of its results can be made; the longest keep a queue of frames
-/// busy for centuries.
+/// The page of results can be made for all costs that a run accepts. The largest costs keep a queue of
+/// frames busy for centuries.
 #[test]
 fn what_a_run_writes_is_read_back_at_both_ends_of_the_range() {
     for cycles in ["0", "1", "9007199254000000"] {
@@ -75,7 +75,8 @@ fn a_cost_out_of_range_is_refused_with_its_line() {
     );
 }
 
-/// The name counts; that the other row does not is said with both lines, once, as are names that are none.
+/// The row with the name of the accelerator counts. One warning gives the lines of both rows, and unknown
+/// names are warned of once.
 #[test]
 fn rows_that_say_nothing_are_warned_of() {
     let rows = format!(

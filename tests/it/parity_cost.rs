@@ -1,5 +1,5 @@
-//! Layer costs equal to those of the published artifact, row by row: from the golden files, and in
-//! full where the folder of reference data lies beside this checkout.
+//! Layer costs of `maestro` against those of the published artifact, row by row: a part from the golden
+//! files, and all rows if the folder of reference data lies beside the checkout.
 
 use crate::support;
 
@@ -12,7 +12,7 @@ use xrsim::cost::{CostModel, Explanation, Quantity};
 use xrsim::hardware::Accelerator;
 use xrsim::model::ConvKind;
 
-/// Columns of the reference tables before those that the model reports.
+/// Number of columns of the reference tables before those that the model reports.
 const INPUT_COLUMNS: usize = 13;
 
 fn number<T: std::str::FromStr>(text: &str) -> T {
@@ -24,8 +24,8 @@ fn accelerator(dataflow: &str, pes: u32, bandwidth: &[u64]) -> Accelerator {
     support::accelerator(&support::published_dataflow(dataflow), pes, bandwidth)
 }
 
-/// Compares one row of a reference table with what the model explains, column by column: integers
-/// and texts as they are written, energies to the last bit.
+/// Compares one row of a reference table with the explanation of the model, column by column: integers and
+/// texts as they are written, energies to the last bit.
 fn check_row(header: &StringRecord, row: &StringRecord) {
     let bandwidth = [number(&row[2]), number(&row[3])];
     let accelerator = accelerator(&row[0], number(&row[1]), &bandwidth);
@@ -81,7 +81,7 @@ fn check_pairs(
     compared.count()
 }
 
-/// Cycles and energy from the third column on.
+/// Pairs of cycles and energy, from the third column on.
 fn pairs(row: &StringRecord) -> impl Iterator<Item = (u64, f64)> {
     let cells: Vec<&str> = row.iter().skip(2).collect();
     let pairs: Vec<_> = cells.chunks(2).map(|pair| (number(pair[0]), number(pair[1]))).collect();
@@ -115,8 +115,8 @@ fn cycles_and_energy_of_all_252_network_totals_are_equal() {
     assert_eq!(totals.sum::<usize>(), 252);
 }
 
-/// The layer of the worked examples: the second one of the keyword-detection network, on
-/// 1024 PEs and a bandwidth of 128.
+/// Explanation of the layer of the worked examples in docs/cost-model-maestro.md: the second one of the
+/// keyword detection network, on 1024 PEs with a bandwidth of 128.
 fn worked_example(dataflow: &str) -> Explanation {
     let shape = support::shape(ConvKind::Conv, [19, 19, 24, 13, 3, 3]);
     Maestro

@@ -1,8 +1,8 @@
 //! The `mlsys2023` semantics against the published artifact: every schedule and summary of its 182
 //! runs byte for byte, and the deterministic bars of its Figure 5.
 //!
-//! `tests/golden/` holds what is needed to decide it; the artifact's own files are read as well where
-//! they are at hand.
+//! `tests/golden/` holds the expected digests. If the files of the artifact lie beside the checkout, they
+//! are compared as well.
 
 use crate::support::runs;
 
@@ -26,8 +26,8 @@ use xrsim::scenario::{ActiveModel, Scenario};
 use xrsim::trace::Outcome;
 use xrsim::units::{Bytes, ClockRate};
 
-/// A model of a scenario: name in the artifact, FPS, and the model it waits for with the probability
-/// that it is triggered (data dependencies: 1).
+/// A model of a scenario: name in the artifact, FPS, and its upstream model with the probability of the
+/// trigger (1 for data dependencies).
 type Model = (&'static str, f64, Option<(usize, f64)>);
 
 /// The usage scenarios of Table 2 as the artifact runs them (rule R2), in the order of its files.
@@ -191,7 +191,8 @@ fn scenario(name: &str) -> Scenario {
     Scenario::new(name, Vec::new(), models.iter().map(model).collect()).expect("a scenario")
 }
 
-/// The accelerators of a run by PEs, bandwidth and the name of a dataflow that does nothing.
+/// Accelerators of a run with their PEs and bandwidth. Of the dataflow only the name matters, because the
+/// costs are given.
 fn system(run: &Run) -> System {
     let (_, instances) =
         HARDWARE.iter().find(|(known, _)| *known == run.hardware).expect("one of the ten");
@@ -287,7 +288,7 @@ fn the_104_deterministic_points_of_figure_5_are_the_published_ones() {
         let found = [card.total.realtime, card.total.energy, card.total.qoe, card.total.score];
         for (found, published) in found.iter().zip(&point[3..]) {
             let published: f64 = published.parse().expect("a number");
-            // The figure's numbers have five digits behind the point.
+            // The numbers of the figure have five decimals.
             assert!((found - published).abs() <= 5e-5, "{}: {found} {published}", run.config);
         }
     }
@@ -347,7 +348,7 @@ fn jobs_overlap_where_the_artifact_retires_early_and_nowhere_else() {
     assert!(overlaps_ns.iter().all(|&ns| ns <= 6_900), "{overlaps_ns:?}");
 }
 
-/// The artifact's folder, where it is at hand.
+/// Folder of the artifact, if it lies beside the checkout.
 fn artifact() -> Option<PathBuf> {
     let folder = "../shared/reference/xrbench-mlsys2023";
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join(folder);
@@ -366,7 +367,7 @@ fn accept<T>(path: &Path, parsed: Result<T, Vec<Problem>>) -> T {
     parsed.unwrap_or_else(|problems| panic!("{}: {problems:?}", path.display()))
 }
 
-/// What the artifact fixes in its source.
+/// Constants in the source of the artifact.
 fn artifact_platform() -> Platform {
     Platform::new("artifact", ClockRate::GHZ, EnergyTable::ARTIFACT, Resources::Tables(vec![]))
 }
@@ -441,7 +442,7 @@ fn truncated_files_of_the_artifact_are_read_to_the_end() {
     ] {
         let source = read(&folder.join(file));
         let text = source.text();
-        // Every byte of the small files, about a thousand places of the large one.
+        // Cut at every byte of the small files, and at about a thousand places of the large one.
         for end in (0..text.len()).step_by(text.len() / 1000 + 1) {
             let source = Source::new(file, &text[..end]);
             let results = [

@@ -273,8 +273,8 @@ proptest! {
             match record.outcome {
                 Outcome::Executed { accelerator, start, end, energy } => {
                     prop_assert!(ready_at(&requests, &trace, id) <= start && start < expiry);
-                    prop_assert_eq!(end - start, plan.costs.latency(record.model, accelerator));
-                    prop_assert_eq!(energy, plan.costs.energy(record.model, accelerator));
+                    prop_assert_eq!(end - start, plan.costs.on(record.model, accelerator).latency());
+                    prop_assert_eq!(energy, plan.costs.on(record.model, accelerator).energy());
                     prop_assert!(plan.engine.deadline_miss == DeadlineMiss::Finish || end <= expiry);
                 }
                 Outcome::Dropped { at, reason, energy, attempt } => {

@@ -229,7 +229,7 @@ fn check_times(plan: &Case, trace: &Trace) {
         let record = trace.record(segment.request);
         if matches!(record.outcome, Outcome::Executed { .. }) {
             let layers = segment.first_layer..segment.end_layer;
-            let took = plan.costs.time_of(record.model, segment.accelerator, layers);
+            let took = plan.costs.on(record.model, segment.accelerator).time_of(layers);
             assert_eq!(segment.end - segment.start, took, "{segment:?}");
         }
     }
@@ -238,8 +238,8 @@ fn check_times(plan: &Case, trace: &Trace) {
         if let Outcome::Executed { accelerator, start, end, energy } = record.outcome
             && uncut
         {
-            assert_eq!(end - start, plan.costs.latency(record.model, accelerator));
-            assert_eq!(energy, plan.costs.energy(record.model, accelerator));
+            assert_eq!(end - start, plan.costs.on(record.model, accelerator).latency());
+            assert_eq!(energy, plan.costs.on(record.model, accelerator).energy());
         }
     }
 }
@@ -257,7 +257,7 @@ fn check_extents(plan: &Case, options: Options, trace: &Trace) {
         }
         assert_eq!(options.preemption, Preemption::LayerBoundary, "{segment:?}");
         let layer = segment.end_layer - 1..segment.end_layer;
-        let longest = plan.costs.time_of(model, segment.accelerator, layer);
+        let longest = plan.costs.on(model, segment.accelerator).time_of(layer);
         let arrived = |ready: SimTime| ready <= segment.end && segment.end - ready <= longest;
         assert!(trace.records().iter().any(|it| arrived(it.arrival)), "{segment:?}");
     }

@@ -1,4 +1,5 @@
-//! What is random says so: marks and feet of tables of runs, intervals, and where a best is named.
+//! Marking of random results: marks and footnotes in tables of runs, confidence intervals, and statements
+//! about the best.
 
 use crate::support::binary;
 
@@ -7,7 +8,7 @@ use std::fs;
 use binary::{output, path};
 use tempfile::tempdir;
 
-/// Sixteen runs or more, so that they are printed as a matrix.
+/// Options with at least sixteen runs, which are printed as a matrix.
 const MANY: [&str; 5] = ["run", "--scenario", "outdoor_activity_A", "--scenario", "AR_gaming"];
 
 fn with<'a>(first: &[&'a str], more: &[&'a str]) -> Vec<&'a str> {
@@ -40,7 +41,8 @@ fn without_draws_the_best_is_named_and_the_scores_are_exact() {
     assert!(!header(&table).contains("AR_gaming~"), "the artifact never uses its jitter: {table}");
 }
 
-/// The interval of the differences is that of `compare`: t(n − 1) times the standard error.
+/// The confidence interval of the differences equals that of `compare`: t(n − 1) times the standard
+/// error.
 #[test]
 fn plus_minus_is_half_of_the_interval_of_the_mean() {
     let run = ["run", "--scenario", "outdoor_activity_A", "--system", "C", "--pes", "4096"];
@@ -78,7 +80,7 @@ fn equal_values_have_no_spread() {
     assert!(table.contains("no spread") && !table.contains("+-"), "{table}");
 }
 
-/// An own scenario on its own sensor, as one run.
+/// Output of one run of a scenario of the user with its own sensor.
 fn own(jitter_ms: &str, probability: &str, more: &[&str]) -> String {
     let folder = tempdir().expect("a folder can be made");
     let text = format!(
@@ -92,7 +94,7 @@ fn own(jitter_ms: &str, probability: &str, more: &[&str]) -> String {
     output(&with(&run, more))
 }
 
-/// The rule goes by what is drawn, not by names.
+/// The rule depends on the draws, not on names.
 #[test]
 fn a_run_is_random_where_something_of_it_is_drawn() {
     let phase = ["--set", "load.random_phase=true"];
@@ -133,7 +135,7 @@ fn a_comparison_of_one_draw_says_so_and_explains_its_columns() {
     );
 }
 
-/// One layer of PD decides all of AR_gaming under the dataflows of the styles.
+/// A single layer of PD dominates AR_gaming under the dataflows of the styles.
 #[test]
 fn a_score_that_hangs_on_one_layer_says_so() {
     let table = output(&["run", "--scenario", "AR_gaming", "--pes", "4096"]);
@@ -146,7 +148,7 @@ fn a_score_that_hangs_on_one_layer_says_so() {
     assert!(!output(&small).contains(" of PD takes "));
 }
 
-/// A front of more designs than a picture holds is thinned, not refused.
+/// A front with more designs than a figure can show is thinned and not refused.
 #[test]
 fn a_front_of_very_many_designs_is_drawn() {
     let folder = tempdir().expect("a folder can be made");

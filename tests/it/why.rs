@@ -17,7 +17,7 @@ use xrsim::cost::{CostModel, CostTable, NetworkCost};
 use xrsim::ids::{AccelId, FrameId, ModelId, RequestId};
 use xrsim::plan::{DeadlineMiss, Plan};
 use xrsim::report::why::{Account, Cause, Part, Played, Why};
-use xrsim::schedule::{self, Decision, Granularity, Policy, Scheduler, View};
+use xrsim::schedule::{self, Decision, Dispatch, Policy, Scheduler, View};
 use xrsim::sweep::what_if::{self, LATENCY_PERCENTS, Target};
 use xrsim::sweep::{self, RunResult, RunSpec, Semantics, run_at_costs};
 use xrsim::trace::{DropReason, Outcome};
@@ -196,11 +196,7 @@ impl Scheduler for Late {
         if view.now < at_ms(60.0) {
             return Decision::Wait;
         }
-        Decision::Dispatch {
-            request: view.ready[0].request,
-            accelerator: view.idle[0],
-            extent: Granularity::Model,
-        }
+        Dispatch::new(view.ready[0].request, view.idle[0]).into()
     }
 }
 
@@ -427,7 +423,7 @@ fn scaled(costs: &CostTable, model: ModelId, percent: u64) -> CostTable {
     let models = (0..costs.n_models()).map(ModelId::new);
     let cells = models.flat_map(|row| {
         (0..costs.n_accelerators()).map(move |column| {
-            let cost = costs.network(row, AccelId::new(column));
+            let cost = costs.on(row, AccelId::new(column)).network();
             let ns = cost.latency.ns();
             let ns = if row == model { (ns * percent).div_ceil(100) } else { ns };
             let latency = SimSpan::from_ns(ns);

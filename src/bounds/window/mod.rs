@@ -177,7 +177,7 @@ impl<'a> Windows<'a> {
     fn ways(&self, model: ModelId) -> Vec<Way> {
         let accelerators = 0..self.costs.n_accelerators();
         let way = |accelerator| {
-            let duration = self.costs.latency(model, AccelId::new(accelerator)).ns();
+            let duration = self.costs.on(model, AccelId::new(accelerator)).latency().ns();
             Way { accelerator, duration }
         };
         accelerators.map(way).collect()
@@ -198,7 +198,7 @@ impl<'a> Windows<'a> {
     fn worth(&self, id: RequestId, accelerator: AccelId, end: SimTime) -> f64 {
         let request = self.requests.request(id);
         let weight = self.weights.of(request.model, request.frame.index());
-        let spent = self.costs.energy(request.model, accelerator);
+        let spent = self.costs.on(request.model, accelerator).energy();
         weight
             * realtime(end, request.deadline, self.settings.k_per_ms)
             * energy(spent, self.settings.energy_max)
@@ -210,7 +210,7 @@ impl<'a> Windows<'a> {
         let end = self.behind(request.deadline) + SimSpan::from_ns(1);
         let accelerators = (0..self.costs.n_accelerators()).map(AccelId::new);
         let worth = |accelerator| {
-            let latest = self.expiry(request) + self.costs.latency(request.model, accelerator);
+            let latest = self.expiry(request) + self.costs.on(request.model, accelerator).latency();
             if latest > end { self.worth(id, accelerator, end) } else { 0.0 }
         };
         accelerators.map(worth).fold(0.0, f64::max)

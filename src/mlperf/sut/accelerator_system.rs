@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 
 use crate::engine::{RequestEvent, Run, Session, Traced};
 use crate::ids::{FrameId, RequestId};
-use crate::load::RequestStream;
+use crate::load::{Request, RequestStream};
 use crate::schedule::PolicyFailure;
 use crate::units::{Millijoules, SimTime};
 
@@ -135,8 +135,9 @@ impl<'a> AcceleratorSystem<'a> {
             {
                 let frame = FrameId::new(queue.n_batches);
                 let model = self.workload.row(tenant, size);
-                let request =
-                    self.session.submit(model, frame, arrival, arrival + relative_deadline, now);
+                let request = self
+                    .session
+                    .submit(Request::new(model, frame, arrival, arrival + relative_deadline), now);
                 queue.open = Some((request, size));
                 queue.n_batches += 1;
                 self.session_next = self.session.next_event();

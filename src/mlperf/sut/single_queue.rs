@@ -76,12 +76,12 @@ impl<'a> SingleQueueSystem<'a> {
         let model = ModelId::new(self.first_row + n - 1);
         let accelerators = (0..self.free.len()).map(AccelId::new);
         let idle = accelerators.filter(|at| self.free[at.index()] <= now);
-        let fastest = idle.min_by_key(|&at| self.costs.latency(model, at));
+        let fastest = idle.min_by_key(|&at| self.costs.on(model, at).latency());
         let at = fastest.expect("a batch begins when an accelerator is free");
-        let done = now + self.costs.latency(model, at);
+        let done = now + self.costs.on(model, at).latency();
         self.free[at.index()] = done;
         self.next_free = self.free.iter().copied().min().unwrap_or(done);
-        self.energy += self.costs.energy(model, at);
+        self.energy += self.costs.on(model, at).energy();
         done
     }
 }

@@ -181,7 +181,7 @@ impl Workload {
     pub(crate) fn capacity_per_s(&self, tenant: usize) -> f64 {
         let max = self.tenant(tenant).batching.max;
         let model = self.row(tenant, max);
-        self.accelerators().map(|at| rate(max, self.costs.latency(model, at))).sum()
+        self.accelerators().map(|at| rate(max, self.costs.on(model, at).latency())).sum()
     }
 
     /// Upper bound of the throughput of a tenant, in batches of any size \[samples/s\]. A scheduler that
@@ -191,7 +191,9 @@ impl Workload {
         let in_batches = |samples: u32| -> f64 {
             let model = self.row(tenant, samples);
             match scheduler.is_first_come_on_fastest() {
-                true => self.accelerators().map(|at| rate(samples, costs.latency(model, at))).sum(),
+                true => {
+                    self.accelerators().map(|at| rate(samples, costs.on(model, at).latency())).sum()
+                }
                 false => costs.n_accelerators() as f64 * rate(samples, self.shortest(model)),
             }
         };
@@ -201,7 +203,7 @@ impl Workload {
     /// Latency of a model with every layer on the accelerator that is fastest at it.
     fn shortest(&self, model: ModelId) -> SimSpan {
         let (costs, system) = (&self.costs, &self.plan.system);
-        let layers = |at: AccelId| &costs.network(model, at).layers;
+        let layers = |at: AccelId| &costs.on(model, at).network().layers;
         let n_layers = self.accelerators().map(|at| layers(at).len()).min().unwrap_or(0);
         let fastest = |layer: usize| {
             let of = |at: AccelId| {
@@ -212,7 +214,7 @@ impl Workload {
         };
         let by_layer = (0..n_layers).map(fastest).fold(SimSpan::ZERO, SimSpan::saturating_add);
         let whole =
-            self.accelerators().map(|at| costs.latency(model, at)).min().unwrap_or_default();
+            self.accelerators().map(|at| costs.on(model, at).latency()).min().unwrap_or_default();
         if n_layers == 0 { whole } else { whole.min(by_layer) }
     }
 

@@ -63,9 +63,9 @@ impl<'a> Played<'a> {
     /// Time that `model` takes on `accelerator`. The published artifact has a clock of 1 GHz built in.
     fn latency(&self, model: ModelId, accelerator: AccelId) -> SimSpan {
         match self.semantics {
-            Semantics::Principled => self.costs.latency(model, accelerator),
+            Semantics::Principled => self.costs.on(model, accelerator).latency(),
             Semantics::Mlsys2023 => {
-                self.costs.network(model, accelerator).cycles.at(ClockRate::GHZ)
+                self.costs.on(model, accelerator).network().cycles.at(ClockRate::GHZ)
             }
         }
     }
@@ -343,7 +343,7 @@ impl<'a> Why<'a> {
             }
             (segments, _) => segments.iter().fold(SimSpan::ZERO, |sum, it| {
                 let layers = it.first_layer..it.end_layer;
-                sum + run.costs.time_of(model, it.accelerator, layers)
+                sum + run.costs.on(model, it.accelerator).time_of(layers)
             }),
         };
         [ran, alone.min(ran)]
@@ -357,7 +357,7 @@ impl<'a> Why<'a> {
             let last = run.trace.busy_intervals_of(id).last();
             return [last.map_or(ran, |it| run.latency(model, it.accelerator)); 2];
         };
-        let left = run.costs.remaining(model, last.accelerator, last.end_layer);
+        let left = run.costs.on(model, last.accelerator).remaining(last.end_layer);
         [ran + left, alone + left]
     }
 

@@ -39,7 +39,7 @@ impl Rank for Dysta {
     /// request has waited since it last ran; T_iso, its whole time; n, the number of ready requests.
     fn key(&self, job: &Job, view: &View<'_>) -> f64 {
         let rest_ms = self.remaining.of(job, view).as_ms();
-        let whole_ns = self.remaining.whole(job.model).ns().max(1) as f64;
+        let whole_ns = self.remaining.whole(job.work).ns().max(1) as f64;
         let idle_ns = view.now.saturating_since(job.ready_since).ns() as f64;
         let waiting = idle_ns / whole_ns / view.ready.len() as f64;
         rest_ms + self.beta * ((view.slack_ms(job) - rest_ms).max(0.0) + waiting)

@@ -6,7 +6,8 @@ use crate::ids::{AccelId, RequestId};
 use crate::schedule::estimate::NextSegment;
 use crate::schedule::ready::Change;
 use crate::schedule::{
-    Arguments, Decision, Entry, Granularity, Job, Parameter, Scheduler, Setup, Value, View,
+    Arguments, Decision, Dispatch, Entry, Granularity, Job, Parameter, Scheduler, Setup, Value,
+    View,
 };
 
 pub(super) const ENTRY: Entry = Entry {
@@ -116,7 +117,7 @@ type Turn = (u32, RequestId);
 struct Herald {
     balancer: Balancer,
     segment: NextSegment,
-    extent: Granularity,
+    granularity: Granularity,
     breadth_first: bool,
     assigned: BTreeMap<RequestId, Assigned>,
     /// The same for every accelerator, in the order in which they run there.
@@ -134,7 +135,7 @@ impl Herald {
         Self {
             balancer: Balancer::new(setup, arguments),
             segment: NextSegment::of(&setup.options),
-            extent: setup.options.granularity,
+            granularity: setup.options.granularity,
             breadth_first: arguments.name("order") == "breadth",
             assigned: BTreeMap::new(),
             turns: vec![BTreeSet::new(); setup.costs.n_accelerators()].into(),
@@ -214,6 +215,6 @@ impl Scheduler for Herald {
         let request = turn.1;
         self.turns[accelerator.index()].remove(&turn);
         self.assigned.remove(&request);
-        Decision::Dispatch { request, accelerator, extent: self.extent }
+        Dispatch::new(request, accelerator).with_granularity(self.granularity).into()
     }
 }

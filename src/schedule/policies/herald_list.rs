@@ -65,15 +65,14 @@ impl Plan {
         let mut slots = vec![Vec::new(); setup.costs.n_accelerators()];
         let mut ends = vec![SimTime::ZERO; setup.known_requests.len()];
         for (.., request, layer) in places(setup, arguments) {
-            let known_requests = &setup.known_requests[request.index()];
-            let accelerator =
-                balancer.assign(|at| layer_cost(setup.costs, known_requests, at, layer));
+            let known = &setup.known_requests[request.index()];
+            let accelerator = balancer.assign(|at| layer_cost(setup.costs, known, at, layer));
             let list: &mut Vec<Slot> = &mut slots[accelerator.index()];
-            let needed = known_requests.upstream.iter().map(|up| ends[up.index()]);
-            let first = needed.fold(known_requests.arrival, SimTime::max);
+            let needed = known.upstream.iter().map(|up| ends[up.index()]);
+            let first = needed.fold(known.arrival, SimTime::max);
             let ready = if layer == 0 { first } else { ends[request.index()] };
             let start = list.last().map_or(ready, |last| ready.max(last.end()));
-            let time = setup.costs.time_of(known_requests.model, accelerator, layer..layer + 1);
+            let time = setup.costs.on(known.work, accelerator).layer_time(layer);
             list.push(Slot { segment: Segment { request, layer }, time, ready, start });
             ends[request.index()] = start + time;
         }
@@ -127,7 +126,7 @@ fn places(setup: &Setup<'_>, arguments: &Arguments) -> Vec<Place> {
         let request = &setup.known_requests[id.index()];
         let needed = request.upstream.iter().map(|up| behind[up.index()]);
         let (window, level) = needed.fold((request.arrival.ns() / window_ns, 0), Ord::max);
-        let n_layers = setup.costs.n_layers(request.model);
+        let n_layers = setup.costs.n_layers(request.work);
         let step = |layer: u32| if breadth_first { u64::from(layer) } else { 0 };
         places.extend((0..n_layers).map(|layer| (window, level + step(layer), id, layer)));
         behind[id.index()] = (window, level + step(n_layers).max(1));
@@ -151,9 +150,8 @@ fn by_depth(setup: &Setup<'_>) -> Vec<RequestId> {
 
 /// Time \[ns\] and energy \[nJ\] of a layer.
 fn layer_cost(costs: &CostTable, request: &KnownRequest, at: AccelId, layer: u32) -> (f64, f64) {
-    let layers = layer..layer + 1;
-    let time = costs.time_of(request.model, at, layers.clone());
-    (time.ns() as f64, costs.energy_of(request.model, at, layers).get() * 1e6)
+    let execution = costs.on(request.work, at);
+    (execution.layer_time(layer).ns() as f64, execution.layer_energy(layer).get() * 1e6)
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use rand::{RngExt as _, SeedableRng as _};
 use rand_chacha::ChaCha8Rng;
 
-use crate::ids::{AccelId, RequestId};
+use crate::ids::{AccelId, RequestId, WorkId};
 use crate::schedule::lists::{Lists, Replay, Segment};
 use crate::schedule::{Entry, Granularity, KnownRequest, Parameter, Setup};
 use crate::score::{accuracy, energy, realtime};
@@ -72,7 +72,7 @@ struct Instance<'a> {
     depths: Vec<u32>,
     /// Those that will be asked for, every one behind what it needs.
     order: Vec<RequestId>,
-    /// Time, and utility apart from the real-time score, `[model][accelerator]`.
+    /// Time, and utility apart from the real-time score, `[work][accelerator]`.
     costs: Vec<Vec<(SimSpan, f64)>>,
     k_per_ms: f64,
 }
@@ -88,7 +88,7 @@ impl<'a> Instance<'a> {
     }
 
     fn cost(&self, id: RequestId, accelerator: AccelId) -> (SimSpan, f64) {
-        self.costs[self.requests[id.index()].model.index()][accelerator.index()]
+        self.costs[self.requests[id.index()].work.index()][accelerator.index()]
     }
 
     /// Requests in the order of their keys, each behind what it needs.
@@ -186,19 +186,20 @@ fn depths(setup: &Setup<'_>) -> Vec<u32> {
 
 fn costs(setup: &Setup<'_>) -> Vec<Vec<(SimSpan, f64)>> {
     let accelerators = || (0..setup.costs.n_accelerators()).map(AccelId::new);
-    let row = |model| {
+    let row = |work| {
+        let model = setup.costs.model_of(work);
         let frames =
             setup.known_requests.iter().filter(|it| it.model == model && it.triggered).count();
         let quality = &setup.scenario.model(model).unit.quality;
         let accuracy = accuracy::accuracy(quality, setup.score.epsilon);
         let cell = |at| {
-            let spent = setup.costs.energy(model, at);
-            let utility = accuracy * energy::energy(spent, setup.score.energy_max);
-            (setup.costs.latency(model, at), utility / frames.max(1) as f64)
+            let execution = setup.costs.on(work, at);
+            let utility = accuracy * energy::energy(execution.energy(), setup.score.energy_max);
+            (execution.latency(), utility / frames.max(1) as f64)
         };
         accelerators().map(cell).collect()
     };
-    setup.scenario.model_ids().map(row).collect()
+    (0..setup.costs.n_works()).map(WorkId::new).map(row).collect()
 }
 
 /// A search in progress.

@@ -45,7 +45,7 @@ impl Rank for Dispatch {
     type Key = f64;
 
     fn key(&self, job: &Job, view: &View<'_>) -> f64 {
-        let expected_ns = self.remaining.whole(job.model).ns().max(1) as f64;
+        let expected_ns = self.remaining.whole(job.work).ns().max(1) as f64;
         let waited_ns = view.now.saturating_since(job.arrival).ns() as f64;
         -(self.priorities[job.model.index()] + waited_ns / expected_ns)
     }

@@ -2,7 +2,7 @@
 
 use crate::schedule::estimate::{Over, Remaining};
 use crate::schedule::{
-    Decision, Entry, Job, Parameter, Rank, Ranked, Scheduler, Setup, Value, View,
+    Decision, Dispatch, Entry, Job, Parameter, Rank, Ranked, Scheduler, Setup, Value, View,
 };
 use crate::units::{SimSpan, SimTime};
 
@@ -58,7 +58,7 @@ struct Tokens {
 impl Tokens {
     /// The priority, and as much again for each time that the request has waited as long as it takes.
     fn of(&self, job: &Job, view: &View<'_>) -> f64 {
-        let whole_ns = self.remaining.whole(job.model).ns().max(1) as f64;
+        let whole_ns = self.remaining.whole(job.work).ns().max(1) as f64;
         let waited = view.waited(job).ns() as f64 / whole_ns;
         self.priorities[job.model.index()] * (1.0 + waited)
     }
@@ -93,7 +93,7 @@ impl Dynamic {
 
     /// How many times its own whole time `job` would wait for `other`.
     fn delay(&self, job: &Job, other: &Job, view: &View<'_>) -> f64 {
-        let whole_ns = self.remaining.whole(job.model).ns().max(1) as f64;
+        let whole_ns = self.remaining.whole(job.work).ns().max(1) as f64;
         self.remaining.of(other, view).ns() as f64 / whole_ns
     }
 }
@@ -101,17 +101,18 @@ impl Dynamic {
 impl Scheduler for Dynamic {
     fn decide(&mut self, view: &View<'_>) -> Decision {
         let decision = self.queue.decide(view);
-        let Decision::Dispatch { request, accelerator, extent } = decision else {
+        let Decision::Dispatch(dispatch) = decision else {
             return decision;
         };
-        let was_here =
-            |job: &&Job| view.was_cut_now(job) && job.last_accelerator == Some(accelerator);
-        let chosen = view.ready.get(request);
+        let was_here = |job: &&Job| {
+            view.was_cut_now(job) && job.last_accelerator == Some(dispatch.accelerator)
+        };
+        let chosen = view.ready.get(dispatch.request);
         let (Some(cut), Some(chosen)) = (view.ready.iter().find(was_here), chosen) else {
             return decision;
         };
         let drains = self.delay(cut, chosen, view) > self.delay(chosen, cut, view);
-        let request = if drains { cut.request } else { request };
-        Decision::Dispatch { request, accelerator, extent }
+        let request = if drains { cut.request } else { dispatch.request };
+        Dispatch { request, ..dispatch }.into()
     }
 }

@@ -32,7 +32,7 @@ impl Rank for ShortestJob {
     type Key = SimSpan;
 
     fn key(&self, job: &Job, _: &View<'_>) -> SimSpan {
-        self.0.whole(job.model)
+        self.0.whole(job.work)
     }
 }
 

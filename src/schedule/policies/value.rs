@@ -31,7 +31,7 @@ impl ValueDensity {
     fn density(&self, job: &Job, accelerator: AccelId, view: &View<'_>) -> f64 {
         let time = view.remaining(job, accelerator);
         let in_time = realtime::realtime(view.now + time, job.deadline, self.score.k_per_ms);
-        let spent = view.costs.energy(job.model, accelerator);
+        let spent = view.execution(job, accelerator).energy();
         let value = in_time * energy::energy(spent, self.score.energy_max);
         value / (time.ns().max(1) as f64 * self.rates[job.model.index()])
     }

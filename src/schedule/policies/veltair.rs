@@ -48,7 +48,7 @@ impl Blocks {
     /// The time of the whole model, divided by the number of ready requests; not below the shortest
     /// block.
     fn length(&self, job: &Job, accelerator: AccelId, view: &View<'_>) -> SimSpan {
-        let whole = view.costs.latency(job.model, accelerator);
+        let whole = view.execution(job, accelerator).latency();
         SimSpan::from_ns(whole.ns() / view.ready.len() as u64).max(self.shortest)
     }
 
@@ -57,8 +57,8 @@ impl Blocks {
     fn cut(&self, job: &Job, accelerator: AccelId, view: &View<'_>) -> Option<SimSpan> {
         let length = self.length(job, accelerator, view);
         let all = view.remaining(job, accelerator);
-        let layers = job.next_layer + 1..view.costs.n_layers(job.model);
-        let until = |&layer: &u32| all - view.costs.remaining(job.model, accelerator, layer);
+        let layers = job.next_layer + 1..view.costs.n_layers(job.work);
+        let until = |&layer: &u32| all - view.execution(job, accelerator).remaining(layer);
         let live = &self.live[job.model.index()];
         let cuts = layers.map(|layer| (until(&layer), layer));
         cuts.skip_while(|(time, _)| *time < length)
@@ -77,7 +77,7 @@ impl Rank for Blocks {
         if self.by_deadline { job.deadline } else { job.arrival }
     }
 
-    fn extent(&self, job: &Job, accelerator: AccelId, view: &View<'_>) -> Option<Granularity> {
+    fn granularity(&self, job: &Job, accelerator: AccelId, view: &View<'_>) -> Option<Granularity> {
         let cut = self.cut(job, accelerator, view);
         Some(cut.map_or(Granularity::Model, Granularity::Block))
     }

@@ -1,5 +1,5 @@
-//! The roofline and the table of measurements, and the library that evaluates cost models once for
-//! many runs.
+//! The roofline, the table of measurements, and the library that evaluates a cost model once for many
+//! runs.
 
 use std::sync::Arc;
 
@@ -113,8 +113,8 @@ fn measured_layers_add_up_in_execution_order() {
     // Layer `a` runs twice: 2000 ns at 500 MHz are 1000 cycles.
     let net = network("net", &["a", "b", "a"]);
     let cost = table.network(&net, &slow).unwrap();
-    // Nothing says what is moved, so every tensor once: input 19*24*13 = 5928, weight 19*19*9 = 3249,
-    // output 19*22*11 = 4598 bytes.
+    // The table has no traffic, so every tensor counts once: input 19*24*13 = 5928, weight
+    // 19*19*9 = 3249, output 19*22*11 = 4598 bytes.
     let (dram_bytes, noc_bytes) = (13_775, 13_775);
     let layer = |cycles, mj: f64| {
         let energy_nj = mj * 1e6;
@@ -261,7 +261,7 @@ net,x,1,1,a
     );
 }
 
-/// 2^53 ns and more have no exact number of milliseconds, and 2^64 ns no number at all.
+/// Spans from 2^53 ns on have no exact number of milliseconds, and 2^64 ns do not fit into a span.
 #[test]
 fn costs_beyond_every_time_are_refused_where_they_stand() {
     let of = |column: &str, value: &str| {
@@ -310,12 +310,12 @@ fn accelerators_of_one_make_are_costed_once_unless_names_matter() {
     let (model, first, second) = (ModelId::new(0), AccelId::new(0), AccelId::new(1));
 
     let computed = table(&Maestro);
-    let shared = |accelerator| std::ptr::from_ref(computed.network(model, accelerator));
+    let shared = |accelerator| std::ptr::from_ref(computed.on(model, accelerator).network());
     assert_eq!(shared(first), shared(second));
 
     let records = vec![record("WS-0", None, 1.0, 1.0), record("WS-1", None, 2.0, 1.0)];
     let measured = table(&CostRecords::new(records).unwrap());
-    assert_eq!(measured.latency(model, first).as_ms(), 1.0);
-    assert_eq!(measured.latency(model, second).as_ms(), 2.0);
+    assert_eq!(measured.on(model, first).latency().as_ms(), 1.0);
+    assert_eq!(measured.on(model, second).latency().as_ms(), 2.0);
     assert_eq!(measured.best_latency(model).as_ms(), 1.0);
 }

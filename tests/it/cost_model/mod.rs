@@ -1,5 +1,5 @@
-//! Cost models as a whole: the artifact's quirks by hand, the roofline and measured tables, and all
-//! of them on random input.
+//! Cost models: quirks of `maestro` computed by hand, the roofline and measured tables, and all models on
+//! random input.
 
 mod measured_and_roofline;
 mod properties;

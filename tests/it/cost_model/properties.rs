@@ -14,7 +14,7 @@ use xrsim::dataflow::{Axis, ClusterLevel, Dataflow, Directive, Size};
 use xrsim::hardware::Accelerator;
 use xrsim::model::{ConvKind, ConvShape, Layer, Network, Operator};
 
-/// The same cases on every machine and in every run.
+/// Settings that give the same cases on every machine and in every run.
 fn config(cases: u32) -> ProptestConfig {
     ProptestConfig {
         cases,
@@ -24,7 +24,7 @@ fn config(cases: u32) -> ProptestConfig {
     }
 }
 
-/// The sizes of a test: which map sizes, offsets and extents occur.
+/// Ranges of map sizes, offsets and extents in a test.
 #[derive(Clone, Copy)]
 struct Sizes {
     maps: &'static [u32],
@@ -33,7 +33,7 @@ struct Sizes {
     units: &'static [u32],
 }
 
-/// Sizes around those of the published dataflows, with odd ones between.
+/// Ranges around the sizes of the published dataflows, with odd sizes between them.
 const USUAL: Sizes = Sizes {
     maps: &[1, 1, 1, 2, 3, 4, 4, 7, 16, 64, 4000],
     offsets: &[1, 1, 1, 2, 3, 4, 5, 16],
@@ -41,7 +41,7 @@ const USUAL: Sizes = Sizes {
     units: &[1, 2, 3, 4, 16],
 };
 
-/// The largest that inputs may have, so that most counts exceed 64 bits.
+/// The largest ranges that inputs allow, so that most counts exceed 64 bits.
 const HUGE: Sizes = Sizes {
     maps: &[1, 3, 1 << 12, Dataflow::MAX_SIZE],
     offsets: &[1, 7, Dataflow::MAX_SIZE],
@@ -49,7 +49,7 @@ const HUGE: Sizes = Sizes {
     units: &[1, 16, 1 << 12],
 };
 
-/// One level: some axes in any order, window axes by input or by output, one or two spatial maps.
+/// A level: some axes in any order, window axes as input or as output axes, one or two spatial maps.
 fn directives(sizes: Sizes) -> impl Strategy<Value = Vec<Directive>> {
     let step = (prop::sample::select(sizes.maps), prop::sample::select(sizes.offsets));
     (
@@ -88,7 +88,7 @@ fn dataflow(sizes: Sizes) -> impl Strategy<Value = Arc<Dataflow>> {
     })
 }
 
-/// An accelerator with enough PEs for one to 64 outermost units, or some more.
+/// An accelerator with enough PEs for 1 to 64 outermost units, and sometimes a few more.
 fn accelerator(sizes: Sizes) -> impl Strategy<Value = Accelerator> {
     let bandwidth = prop::sample::select(&[1u64, 3, 16, 128, 256][..]);
     (dataflow(sizes), 1u64..=64, 0u64..1000, prop::collection::vec(bandwidth, 1..=3)).prop_map(
@@ -111,7 +111,7 @@ fn shape(sizes: Sizes) -> impl Strategy<Value = ConvShape> {
         .prop_filter("a legal layer", |shape| Operator::Conv(*shape).check().is_ok())
 }
 
-/// Pieces of a table of measured costs, well-formed and not.
+/// Parts of tables of measured costs, well-formed and malformed.
 const CELLS: &[&str] = &[
     ",",
     ",",
@@ -135,7 +135,8 @@ const CELLS: &[&str] = &[
     "\nnet,x,a,1,1",
 ];
 
-/// What [`Maestro`] says of a layer, in the form of the reference: numbers, energy, runtimes.
+/// Quantities that [`Maestro`] reports of a layer, in the form of the reference: counts, energy,
+/// runtimes.
 fn explained(columns: &[(&str, Quantity)]) -> (Vec<i128>, f64, String) {
     let mut counts = Vec::new();
     let (mut energy, mut runtimes) = (f64::NAN, String::new());
@@ -171,7 +172,7 @@ proptest! {
                 prop_assert_eq!(explained(&columns), expected(&counts));
             }
             (Err(Infeasible::TooManyLevels { .. }), None) => {}
-            // Refused by a bound, not by the counts themselves: the bound must not be far off.
+            // The model refuses by a bound and not by the counts themselves; the bound must be close.
             (Err(Infeasible::Overflow), Some(counts)) => {
                 prop_assert!(counts.peak > 1 << 56, "{:?}", counts);
             }

@@ -1,5 +1,4 @@
-//! The quirks of the published artifact's cost model where they show in its results, on layers small
-//! enough to be counted by hand.
+//! Quirks of `maestro` that show in its results, on layers that are small enough to be counted by hand.
 
 use crate::support;
 use xrsim::cost::maestro::Maestro;
@@ -11,7 +10,7 @@ fn conv(extents: [u32; 6]) -> ConvShape {
     support::shape(ConvKind::Conv, extents)
 }
 
-/// An accelerator of one-letter maps as in [`support::dataflow`], with ample bandwidth.
+/// An accelerator with a dataflow in the notation of [`support::dataflow`] and ample bandwidth.
 fn accelerator(dataflow: &str, pes: u32) -> Accelerator {
     support::accelerator(&support::dataflow("hand", dataflow), pes, &[1 << 20])
 }
@@ -38,8 +37,8 @@ fn runtimes(columns: &[(&str, Quantity)]) -> String {
 
 #[test]
 fn quirk_2_bandwidths_are_used_from_the_wrong_end() {
-    // Inner level: 4 inputs and 4 weights in one case. Outer level: K takes 4 steps, of 4 inputs
-    // and 4 weights first, of 4 weights after.
+    // Inner level: 4 inputs and 4 weights in one case. Outer level: K takes 4 steps. The first one loads 4
+    // inputs and 4 weights, the others load 4 weights each.
     let dataflow = support::dataflow("hand", "S(1,1)K | 4: S(1,1)C");
     let layer = conv([4, 4, 1, 1, 1, 1]);
     let of = |bandwidth: &[u64]| {
@@ -115,8 +114,8 @@ fn quirk_7_pes_beyond_a_whole_number_of_units_are_idle() {
 
 #[test]
 fn quirk_9_a_kernel_larger_than_its_window_is_evaluated_all_the_same() {
-    // E(Y) = 2 - 5 + 1 = -2: -2 trips, hence -3 steady ones. Each of the -2 occurrences computes
-    // max(1, 1 - 5 + 1) * 5 partial sums.
+    // E(Y) = 2 - 5 + 1 = -2 gives -2 trips, and hence a steady count of -3. Each of the -2 occurrences
+    // computes max(1, 1 - 5 + 1) * 5 partial sums.
     let expected = [("runtime_cycles", -10), ("num_psums", -10), ("l2_wr_output", -2)];
     check("T(1,1)Y S(1,1)K", 1, [1, 1, 2, 1, 5, 1], &expected);
 }
@@ -132,32 +131,32 @@ fn a_negative_latency_is_no_cost() {
 
 #[test]
 fn quirk_14_a_map_larger_than_its_axis_is_loaded_for_free() {
-    // C: 3 mod 1 = 0 channels are loaded, of both tensors; 2 * 3 partial sums are computed.
+    // Of both tensors, 3 mod 1 = 0 channels are loaded; 2 * 3 partial sums are computed.
     let expected = [("l2_rd_input", 0), ("l2_rd_weight", 0), ("num_psums", 6)];
     check("T(5,1)C S(1,1)K", 2, [2, 3, 1, 1, 1, 1], &expected);
-    // 3 mod 4 = 3 channels: then it is right.
+    // With an offset of 4, 3 mod 4 = 3 channels are loaded, which is right.
     let expected = [("l2_rd_input", 3), ("l2_rd_weight", 6)];
     check("T(5,4)C S(1,1)K", 2, [2, 3, 1, 1, 1, 1], &expected);
 }
 
 #[test]
 fn quirk_15_what_restarts_inside_is_not_fetched_again() {
-    // Of the 8 steps of C, K, Y, those at which K advances and Y restarts fetch no input: 6 are left.
+    // C, K and Y take 8 steps. The 2 steps at which K advances and Y restarts fetch no input; 6 are left.
     let dataflow = "T(1,1)C T(1,1)K T(1,1)Y S(1,1)X";
     check(dataflow, 1, [2, 2, 2, 1, 1, 1], &[("l2_rd_input", 6)]);
 }
 
 #[test]
 fn quirk_16_a_sliding_window_is_kept_though_the_channels_inside_restart() {
-    // 3 window positions of 2 channels. First position: 2 rows of each channel. Two further ones: 1
-    // new row of the first channel, 2 rows of the second. 4 + 2 * (1 + 2).
+    // 3 window positions of 2 channels. The first position loads 2 rows of each channel. The two others
+    // load 1 new row of the first channel and 2 rows of the second: 4 + 2 * (1 + 2).
     check("T(2,1)Y T(1,1)C S(1,1)K", 1, [1, 2, 3, 1, 1, 1], &[("l2_rd_input", 10)]);
 }
 
 #[test]
 fn quirk_17_multicast_and_halo_forwarding_are_free() {
-    // 4 units with 3 columns each at distance 1: the first loads 3, the others 1 new one each; the
-    // weight is sent once to all. L1 is charged for what every unit receives.
+    // 4 units with 3 columns each at distance 1: the first one loads 3, each other one loads 1 new column.
+    // The weight is sent once to all. L1 is charged for the elements that every unit receives.
     let expected =
         [("l2_rd_input", 6), ("l1_wr_input", 12), ("l2_rd_weight", 1), ("l1_wr_weight", 4)];
     check("S(3,1)X", 4, [1, 1, 1, 4, 1, 1], &expected);
@@ -165,14 +164,14 @@ fn quirk_17_multicast_and_halo_forwarding_are_free() {
 
 #[test]
 fn quirk_19_outputs_under_overlapping_windows_are_computed_again() {
-    // 5 positions of a window of 3 rows under a 1x1 kernel: 15 partial sums for 5 outputs.
+    // 5 positions of a window of 3 rows with a 1x1 kernel: 15 partial sums for 5 outputs.
     check("T(3,1)Y S(1,1)K", 1, [1, 1, 5, 1, 1, 1], &[("num_psums", 15)]);
 }
 
 #[test]
 fn quirk_23_an_inner_runtime_wraps_at_32_bits() {
-    // The inner level computes 2^20 channels times 2^11 kernel rows in 2^31 cycles. The outer level
-    // takes them for -2^31 and waits for its operands only: 2^32 elements at 2^32 a cycle.
+    // The inner level computes 2^20 channels times 2^11 kernel rows in 2^31 cycles. The outer level reads
+    // them as -2^31 and waits only for its operands: 2^32 elements at 2^32 per cycle.
     let dataflow = support::dataflow("hand", "S(1,1)K | 1: S(1,1)K");
     let accelerator = support::accelerator(&dataflow, 1, &[1 << 32]);
     let columns = explain(&conv([1, 1 << 20, 1 << 11, 1, 1 << 11, 1]), &accelerator);
@@ -188,8 +187,8 @@ fn quirk_24_output_counters_leave_out_all_units_but_one() {
 
 #[test]
 fn quirk_26_capacities_are_of_the_first_case_and_count_input_windows_as_outputs() {
-    // Double buffers. Up: one row of 4 columns, 3 weights, 4 - 3 + 1 outputs. Down: the same, with 4
-    // columns in the place of outputs.
+    // Double buffers. Upstream: one row of 4 columns, 3 weights, 4 - 3 + 1 outputs. Downstream: the same,
+    // with 4 columns in place of the outputs.
     let expected = [
         ("l2_req_input", 8),
         ("l2_req_weight", 6),

@@ -6,14 +6,14 @@ use super::layered;
 use crate::support::runs::*;
 use xrsim::cost::CostTable;
 use xrsim::ids::{AccelId, FrameId, ModelId, RequestId};
+use xrsim::load::Request;
 use xrsim::model::{Layer, Network, Operator, VectorOp, VectorShape};
 use xrsim::scenario::Scenario;
 use xrsim::schedule::{
-    AcceleratorState, Activity, BandwidthDemand, Decision, Granularity, History, Job, Policy,
-    Scheduler, Setup, View,
+    AcceleratorState, Activity, BandwidthDemand, Decision, Dispatch, Granularity, History, Job,
+    Policy, Scheduler, Setup, View,
 };
 use xrsim::score::ScoreSettings;
-use xrsim::units::SimSpan;
 
 /// What a policy is shown, of one accelerator, at 100 ms.
 struct Scene {
@@ -54,34 +54,29 @@ impl Scene {
             blocked: &vec![0; self.history.len()],
         };
         match self.build(scheduler).decide(&view) {
-            Decision::Dispatch { request, extent, .. } => {
+            Decision::Dispatch(Dispatch { request, granularity, .. }) => {
                 let job = self.ready.iter().find(|job| job.request == request);
-                (job.expect("it was shown").model.index(), extent)
+                (job.expect("it was shown").model.index(), granularity)
             }
             other => panic!("{other:?}"),
         }
     }
 }
 
-/// A job of `model` that is released at 90 and due at `deadline_ms`.
+/// A job of `model` that arrives at 90 and is due at `deadline_ms`.
 fn waiting(model: usize, deadline_ms: f64) -> Job {
-    Job {
-        request: RequestId::new(model),
-        model: ModelId::new(model),
-        frame: FrameId::new(0),
-        next_layer: 0,
-        arrival: at_ms(90.0),
-        deadline: at_ms(deadline_ms),
-        ready_since: at_ms(90.0),
-        waited: SimSpan::ZERO,
-        last_accelerator: None,
-    }
+    let id = RequestId::new(model);
+    let model = ModelId::new(model);
+    let request = Request::new(model, FrameId::new(0), at_ms(90.0), at_ms(deadline_ms));
+    Job::new(id, &request, model.into())
 }
 
 /// The same, cut before `next_layer` just now.
-fn cut(next_layer: u32, job: Job) -> Job {
-    let last_accelerator = Some(AccelId::new(0));
-    Job { next_layer, ready_since: at_ms(100.0), last_accelerator, ..job }
+fn cut(next_layer: u32, mut job: Job) -> Job {
+    job.next_layer = next_layer;
+    job.ready_since = at_ms(100.0);
+    job.last_accelerator = Some(AccelId::new(0));
+    job
 }
 
 fn two_models(fps: [f64; 2]) -> Scenario {
@@ -131,7 +126,8 @@ fn prema_can_let_a_request_finish_that_is_nearly_done() {
 #[test]
 fn prema_remembers_how_long_a_request_waited_before_it_was_cut() {
     let costs = layered(&[&[&[(1.0, 1.0), (9.0, 1.0)]], &[&[(8.0, 1.0)]]]);
-    let before = Job { ready_since: at_ms(90.0), ..cut(1, waiting(0, 150.0)) };
+    let mut before = cut(1, waiting(0, 150.0));
+    before.ready_since = at_ms(90.0);
     let mut scene = Scene::new(two_models([10.0; 2]), costs, vec![before, waiting(1, 150.0)]);
     assert_eq!(scene.next("prema").0, 1);
     scene.ready[0].waited = span_ms(10.0);

@@ -48,13 +48,9 @@ pub fn stream(requests: &[(usize, u64, u64)]) -> RequestStream {
     let mut n_frames = vec![0; 1 + requests.iter().map(|request| request.0).max().unwrap_or(0)];
     let request = |(model, arrival, deadline): (usize, u64, u64)| {
         n_frames[model] += 1;
-        Request {
-            model: ModelId::new(model),
-            frame: FrameId::new(n_frames[model] - 1),
-            arrival: SimTime::from_ns(arrival),
-            deadline: SimTime::from_ns(deadline),
-            triggered: true,
-        }
+        let frame = FrameId::new(n_frames[model] - 1);
+        let [arrival, deadline] = [arrival, deadline].map(SimTime::from_ns);
+        Request::new(ModelId::new(model), frame, arrival, deadline)
     };
     RequestStream::new(requests.into_iter().map(request).collect(), &[])
 }

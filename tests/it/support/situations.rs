@@ -7,10 +7,11 @@ use proptest::sample::{Index, subsequence};
 
 use xrsim::cost::{CostTable, LayerCost, NetworkCost};
 use xrsim::ids::{AccelId, FrameId, ModelId, RequestId};
+use xrsim::load::Request;
 use xrsim::scenario::Scenario;
 use xrsim::schedule::{
-    AcceleratorState, Activity, Allowed, Decision, Entry, Granularity, History, Job, OPTIONS,
-    Parameter, Policy, Scheduler, Setup, Value, View,
+    AcceleratorState, Activity, Allowed, Decision, Dispatch, Entry, Granularity, History, Job,
+    OPTIONS, Parameter, Policy, Scheduler, Setup, Value, View,
 };
 use xrsim::score::ScoreSettings;
 use xrsim::units::{Cycles, Millijoules, SimSpan, SimTime};
@@ -97,8 +98,8 @@ impl Situation {
     /// Error of a decision in this situation, if there is one.
     pub fn check(&self, decision: &Decision) -> Result<(), String> {
         match *decision {
-            Decision::Dispatch { request, accelerator, extent } => {
-                let block = matches!(extent, Granularity::Block(SimSpan::ZERO));
+            Decision::Dispatch(Dispatch { request, accelerator, granularity, .. }) => {
+                let block = matches!(granularity, Granularity::Block(SimSpan::ZERO));
                 match self.shows(request) && self.idle.contains(&accelerator) && !block {
                     true => Ok(()),
                     false => Err(format!("{decision:?}")),
@@ -116,7 +117,7 @@ prop_compose! {
     fn any_job()(
         model in 0..N_MODELS,
         frame in 0..3usize,
-        release in 0u64..4,
+        arrival in 0u64..4,
         slack in 0u64..8,
         next_layer in 0..N_LAYERS as u32,
         waited in 0u64..4,
@@ -124,17 +125,17 @@ prop_compose! {
         last in 0..N_ACCELERATORS,
     ) -> Job {
         let is_cut = next_layer > 0;
-        Job {
-            request: RequestId::new(0),
-            model: ModelId::new(model),
-            frame: FrameId::new(frame),
-            next_layer,
-            arrival: SimTime::from_ns(release),
-            deadline: SimTime::from_ns(NOW - 2 + slack),
-            ready_since: SimTime::from_ns(if is_cut && cut_now { NOW } else { release }),
-            waited: SimSpan::from_ns(if is_cut { waited } else { 0 }),
-            last_accelerator: is_cut.then(|| AccelId::new(last)),
+        let [arrival, deadline] = [arrival, NOW - 2 + slack].map(SimTime::from_ns);
+        let model = ModelId::new(model);
+        let request = Request::new(model, FrameId::new(frame), arrival, deadline);
+        let mut job = Job::new(RequestId::new(0), &request, model.into());
+        if is_cut {
+            job.next_layer = next_layer;
+            job.ready_since = if cut_now { SimTime::from_ns(NOW) } else { arrival };
+            job.waited = SimSpan::from_ns(waited);
+            job.last_accelerator = Some(AccelId::new(last));
         }
+        job
     }
 }
 
@@ -197,10 +198,9 @@ prop_compose! {
         mut situations in prop::collection::vec(any_situation(), 1..6),
     ) -> (World, Vec<Situation>) {
         let whole = (ModelId::new(0), AccelId::new(0));
-        if world.costs.network(whole.0, whole.1).layers.is_empty() {
+        if world.costs.on(whole.0, whole.1).network().layers.is_empty() {
             for job in situations.iter_mut().flat_map(|situation| &mut situation.ready) {
-                let (next_layer, waited) = (0, SimSpan::ZERO);
-                *job = Job { next_layer, waited, last_accelerator: None, ..*job };
+                (job.next_layer, job.waited, job.last_accelerator) = (0, SimSpan::ZERO, None);
             }
         }
         (world, situations)

@@ -133,14 +133,14 @@ impl SlowEngine<'_> {
         (0..n_accelerators)
             .map(AccelId::new)
             .filter(|&id| !busy(id))
-            .min_by_key(|&id| (self.plan.costs.latency(model, id), id))
+            .min_by_key(|&id| (self.plan.costs.on(model, id).latency(), id))
     }
 
     fn start(&mut self, id: RequestId, accelerator: AccelId, now: SimTime) {
         let model = self.requests.request(id).model;
-        let end = now + self.plan.costs.latency(model, accelerator);
+        let end = now + self.plan.costs.on(model, accelerator).latency();
         self.instants.insert(end);
-        let energy = self.plan.costs.energy(model, accelerator);
+        let energy = self.plan.costs.on(model, accelerator).energy();
         let run = Outcome::Executed { accelerator, start: now, end, energy };
         self.started[id.index()] = Some(run);
     }

@@ -4,6 +4,35 @@
 //! on thirteen accelerator styles, and scores for real time, energy, accuracy and quality of
 //! experience. This crate replays the load, schedules it, costs it and scores it.
 //!
+//! # First steps
+//!
+//! An [`Experiment`] runs scenarios on systems, by name or by value. Here the scheduler is one of the
+//! caller's:
+//!
+//! ```
+//! use xrsim::{Decision, Dispatch, Experiment, Scheduler, View};
+//!
+//! /// Starts the request with the earliest deadline on its fastest idle accelerator.
+//! struct EarliestDeadline;
+//!
+//! impl Scheduler for EarliestDeadline {
+//!     fn decide(&mut self, view: &View<'_>) -> Decision {
+//!         let job = view.ready.iter().min_by_key(|job| job.deadline).expect("one is ready");
+//!         Dispatch::new(job.request, view.fastest_idle(job)).into()
+//!     }
+//! }
+//!
+//! let experiment = Experiment::new().scenario("AR_gaming").system("J").pes(4096);
+//! let runs = experiment.own_scheduler("mine", |_| EarliestDeadline).run()?;
+//! let total = &runs[0].scorecard()?.total;
+//! println!("score {:.3}, {} frames late", total.score, total.counts.late);
+//! # assert!(total.score > 0.0 && total.score < 1.0);
+//! # Ok::<(), xrsim::ExperimentError>(())
+//! ```
+//!
+//! The folder `examples/` has a cost model of one's own, a sweep, a scenario with its figure, and a load
+//! test of MLPerf. Keys of [`Experiment::set`] are in [`experiment::KEYS`].
+//!
 //! # The flow
 //!
 //! ```text
@@ -26,6 +55,8 @@
 //! # The order of layers
 //!
 //! A module names only modules above it in this page; `tests/it/architecture.rs` holds the table.
+
+#![warn(missing_docs)]
 
 // What everything is measured in and indexed by.
 pub mod units;
@@ -102,16 +133,17 @@ pub mod validate;
 
 pub mod cli;
 
-pub use config::Catalog;
+pub use config::{Catalog, Edition};
 pub use cost::{CostModel, CostTable, Infeasible, LayerCost};
-pub use experiment::{Experiment, ExperimentError, NamedCostModel, Run, Runs, Settings};
+pub use experiment::{Experiment, ExperimentError, Input, NamedCostModel, Run, Runs, Settings};
 pub use hardware::{Accelerator, Style, System};
 pub use ids::{AccelId, FrameId, ModelId, RequestId};
 pub use model::{Network, Operator};
 pub use plan::Plan;
 pub use scenario::Scenario;
-pub use schedule::{Decision, Policy, Scheduler, View};
+pub use schedule::{Decision, Dispatch, Granularity, Job, Policy, Scheduler, Setup, View};
 pub use score::{Score, Scorecard};
-pub use sweep::{RunResult, RunSpec, Semantics};
-pub use trace::{Outcome, Trace};
-pub use units::{SimSpan, SimTime};
+pub use sweep::comparison::{Comparison, Triggers};
+pub use sweep::{RunError, RunResult, RunSpec, Semantics};
+pub use trace::{Outcome, Record, Trace};
+pub use units::{Cycles, Millijoules, SimSpan, SimTime};

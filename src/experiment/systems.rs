@@ -3,12 +3,35 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use crate::config::{Catalog, Hardware};
 use crate::dataflow::Dataflow;
 use crate::hardware::platform::{Instance, Platform};
 use crate::hardware::{Style, System};
 use crate::text;
 
 use super::{ExperimentError, Settings};
+
+/// The system called `name`: a style with `pes` PEs on the platform of the paper, or a file of a system
+/// with its own PEs.
+///
+/// # Errors
+///
+/// [`ExperimentError::Config`] if there is no such system, [`ExperimentError::Hardware`] if the style
+/// cannot have that many PEs, [`ExperimentError::Conflict`] for a hardware file without dataflows.
+pub fn system(name: &str, pes: u32) -> Result<Arc<System>, ExperimentError> {
+    let (mut catalog, settings) = (Catalog::new(), Settings::default());
+    match catalog.hardware(name)? {
+        Hardware::Style(style) => {
+            let platform = catalog.platform(settings.platform())?;
+            style_system(&style, pes, &platform, &settings)
+        }
+        Hardware::System(system) => Ok(system),
+        Hardware::Instances(instances) => {
+            let platform = catalog.platform(settings.platform())?;
+            paired_system(name, &instances, &[], &platform).map(Arc::new)
+        }
+    }
+}
 
 /// The system that `style` makes of `pes` PEs on `platform`, with the changes of the settings.
 ///

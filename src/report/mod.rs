@@ -13,6 +13,7 @@ pub mod points;
 pub mod rows;
 pub mod scores;
 pub mod table;
+pub mod timeline;
 pub mod trace_events;
 pub mod why;
 

@@ -133,6 +133,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "units",
         ],
     ),
+    (
         "reproduce",
         &[
             "units",

@@ -19,7 +19,6 @@ use crate::schedule::Policy;
 use crate::schedule::tuning::tune;
 use crate::statistics::{self, Sequential};
 use crate::sweep::comparison::{Comparison, Sample, Triggers};
-use crate::sweep::means::MeanMetrics;
 
 use super::experiment::{RunOptions, prepare};
 use super::message::{Failure, hint, say};
@@ -156,10 +155,11 @@ fn tuned(text: &str, prepared: &Prepared) -> Result<String, Failure> {
 
 /// UXCost of the first policy, mean over the configurations that have one; NaN without.
 fn mean_uxcost(comparison: &Comparison) -> f64 {
-    let column = MeanMetrics::run_columns().position(|name| name == "uxcost");
-    let of_run = |metrics: &MeanMetrics| metrics.run.values().nth(column?)?;
-    let found: Vec<f64> =
-        comparison.configurations().iter().filter_map(|it| of_run(&it.metrics[0])).collect();
+    let found: Vec<f64> = comparison
+        .configurations()
+        .iter()
+        .filter_map(|it| it.metrics[0].of_run("uxcost"))
+        .collect();
     found.iter().sum::<f64>() / found.len() as f64
 }
 
@@ -190,7 +190,8 @@ fn policies(given: &[String]) -> Result<Vec<Policy>, Failure> {
 fn measure(name: &str) -> Result<Measure, Failure> {
     let (name, renamed) = renamed::current(&column::RENAMED, name);
     renamed.into_iter().for_each(hint);
-    Measure::named(name).ok_or_else(|| super::unknown("column", name, Sample::COLUMNS.into_iter()))
+    Measure::named(name)
+        .ok_or_else(|| super::unknown("column", name, Sample::columns().map(|column| column.name)))
 }
 
 /// Plays as many replications as are asked for, or as the interval needs.

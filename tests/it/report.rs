@@ -75,10 +75,10 @@ fn requests(data: &Value) -> Vec<BTreeMap<String, Value>> {
                 ("segments", name(&requests["segments"][at])),
                 ("counted", name(&requests["counted"][at])),
                 ("energy_mj", number(&requests["energy"][at])),
-                ("realtime", number(&requests["scores"][0][at])),
-                ("energy", number(&requests["scores"][1][at])),
-                ("accuracy", number(&requests["scores"][2][at])),
-                ("inference", number(&requests["scores"][3][at])),
+                ("realtime", number(&requests["scores"]["realtime"][at])),
+                ("energy", number(&requests["scores"]["energy"][at])),
+                ("accuracy", number(&requests["scores"]["accuracy"][at])),
+                ("inference", number(&requests["scores"]["inference"][at])),
             ]
             .map(|(name, value)| (name.to_string(), value))
             .into();

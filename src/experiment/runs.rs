@@ -17,6 +17,7 @@ use super::ExperimentError;
 
 /// A run that was made.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct Run {
     /// Scenario, system and settings.
     pub spec: RunSpec,

@@ -39,7 +39,7 @@ pub fn system(name: &str, pes: u32) -> Result<Arc<System>, ExperimentError> {
 ///
 /// [`ExperimentError::Hardware`] if the style cannot have that many PEs, or the platform cannot be
 /// changed.
-pub fn style_system(
+pub(super) fn style_system(
     style: &Style,
     pes: u32,
     platform: &Platform,
@@ -55,7 +55,7 @@ pub fn style_system(
 /// # Errors
 ///
 /// [`ExperimentError::Conflict`] if they change the resources of a whole chip, which it does not have.
-pub fn full_system(
+pub(super) fn full_system(
     system: Arc<System>,
     settings: &Settings,
 ) -> Result<Arc<System>, ExperimentError> {
@@ -87,7 +87,7 @@ fn with_clock(system: Arc<System>, settings: &Settings) -> Result<Arc<System>, E
 ///
 /// [`ExperimentError::Conflict`] without dataflows, with more dataflows than instances, or if the file
 /// cannot name a system; [`ExperimentError::Hardware`] if the accelerators make no system.
-pub fn paired_system(
+pub(super) fn paired_system(
     name: &str,
     instances: &[Instance],
     dataflows: &[Arc<Dataflow>],

@@ -129,7 +129,7 @@ pub fn model_names(scenario: &Scenario) -> Vec<&str> {
         .map(|model| {
             let task = &*model.unit.task;
             let twice = scenario.models().iter().filter(|other| &*other.unit.task == task).count();
-            if twice > 1 { &*model.artifact_name } else { task }
+            if twice > 1 { model.unit.network.name() } else { task }
         })
         .collect()
 }

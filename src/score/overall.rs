@@ -4,7 +4,7 @@
 //! Score_scn = 1/|θ| · sum over models μ of  sum over requests of Score_inf / NumFrm(μ) · QoEScore(μ)
 //! ```
 //!
-//! Deviation: the paper prints no sum over the models. Its text (section 3.7) takes the mean over
+//! Deviation: the paper prints no sum over the models. Its text (XRBench section 3.7) takes the mean over
 //! *processed* frames before the product with QoE, where the print divides by NumFrm and so counts a
 //! drop twice. Both are in the table.
 
@@ -21,7 +21,7 @@ pub(super) const PRINTED: ModelScore = ModelScore {
     of: |tally, so_far| tally.mean_over_requests(tally.sums.inference) * so_far.qoe,
 };
 
-/// The reading of section 3.7.
+/// The reading of section 3.7 of the paper.
 pub(super) const EXECUTED_MEAN: ModelScore = ModelScore {
     heading: "executed mean",
     label: "Score by executed mean",

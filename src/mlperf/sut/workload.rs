@@ -243,7 +243,6 @@ fn batch(tenant: &Tenant, number: usize, samples: u32) -> ActiveModel {
                 measured: None,
             },
         },
-        artifact_name: name,
         rate: FrameRate::from_fps(1.0).expect("one is a rate"),
         inputs: Vec::new(),
         dependencies: Vec::new(),

@@ -11,7 +11,7 @@ impl CostReport {
     pub(super) fn one_variant(&self, network: &Network, variant: &Variant, style: Style) -> String {
         let cell = self.cell(0, 0);
         let bounded =
-            cell.layers().first().is_some_and(|layer| real(layer, "dram_cycles").is_some());
+            cell.layers().first().is_some_and(|layer| real(layer, "dram_rd_i_bytes").is_some());
         let mut header =
             vec!["layer", "type", "K", "C", "Y", "X", "R", "S", "MMAC", "cycles", "MAC/PE/cycle"];
         if bounded {

@@ -253,7 +253,7 @@ fn a_file_goes_on_only_with_what_it_began_with() {
 
     fs::write(study.path("my.yaml"), scenario.replace("fps: 60", "fps: 30")).expect("written");
     let message = study.refused(&again);
-    assert!(message.contains("my.yaml has changed; --restart begins it anew"), "{message}");
+    assert!(message.contains("my.yaml has changed; --restart begins it again"), "{message}");
     assert_eq!(study.read("rows.csv"), whole);
     fs::write(study.path("my.yaml"), &scenario).expect("a file can be written");
 

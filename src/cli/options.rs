@@ -9,10 +9,10 @@ use crate::sweep::Semantics;
 /// Output format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
 pub enum Format {
-    /// For people.
+    /// Table for a terminal.
     #[default]
     Table,
-    /// Comma-separated, a row a run (or layer).
+    /// CSV with one row per run (or layer).
     Csv,
     /// One JSON document.
     Json,
@@ -25,8 +25,8 @@ impl ValueEnum for Semantics {
 
     fn to_possible_value(&self) -> Option<PossibleValue> {
         let help = match self {
-            Self::Principled => "what the paper means",
-            Self::Mlsys2023 => "what the published artifact did, to the last digit",
+            Self::Principled => "as the paper means it, with its contradictions resolved",
+            Self::Mlsys2023 => "as the published artifact ran, to the last digit",
         };
         Some(PossibleValue::new(self.name()).help(help))
     }
@@ -39,8 +39,8 @@ impl ValueEnum for Edition {
 
     fn to_possible_value(&self) -> Option<PossibleValue> {
         let help = match self {
-            Self::Reference => "true operators: strides, padding, groups, attention",
-            Self::Artifact => "dense convolutions, as in the published artifact",
+            Self::Reference => "the true operators: strides, padding, groups, attention",
+            Self::Artifact => "as in the published artifact: dense convolutions only",
         };
         Some(PossibleValue::new(self.name()).help(help))
     }

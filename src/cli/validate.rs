@@ -11,7 +11,7 @@ use crate::validate::eyeriss::{CASES, Eyeriss};
 use crate::validate::loadgen::{self, ASPECTS, CaseReport, Report};
 use crate::validate::{self, Tally, ValidateError};
 
-use super::message::Failure;
+use super::message::{AndCheck as _, Failure};
 use super::{output, table_style};
 
 /// Compare the simulator with reference data: that of the program, or tables of your own.
@@ -71,8 +71,8 @@ fn compare_all() -> Result<(), Failure> {
         table.add_row([&it.what, it.with, &it.result, &it.verdict.to_string()]);
     }
     let chip = eyeriss_to_text(&all.eyeriss, table_style());
-    output::print_text(&format!("{}\n{chip}", render(&table)))?;
-    check(all.n_different(), "comparisons")
+    let printed = output::print_text(&format!("{}\n{chip}", render(&table)));
+    printed.and_check(check(all.n_different(), "comparisons"))
 }
 
 /// Fails if anything differs.
@@ -111,7 +111,7 @@ fn eyeriss_to_text(eyeriss: &Eyeriss, style: Style) -> String {
 /// Compares the loop-nest cost model with tables of cases. Prints the number of equal rows, and the first
 /// row that differs.
 fn compare_costs(tables: &[PathBuf]) -> Result<(), Failure> {
-    let mut n_different = 0;
+    let (mut n_different, mut printed) = (0, Ok(()));
     for path in tables {
         let source = Source::read(path)?;
         let report = validate::cost_table(&source)?;
@@ -123,22 +123,23 @@ fn compare_costs(tables: &[PathBuf]) -> Result<(), Failure> {
                 it.column, it.expected, it.found
             );
         }
-        output::print_text(&text)?;
+        printed = printed.and_then(|()| output::print_text(&text));
         n_different += report.n_different;
     }
-    check(n_different, "rows")
+    printed.and_check(check(n_different, "rows"))
 }
 
 /// Compares folders of cases. Prints a table for each, and the first difference of every case.
 fn compare_loadgen(folders: &[PathBuf]) -> Result<(), Failure> {
-    let mut n_different = 0;
+    let (mut n_different, mut printed) = (0, Ok(()));
     for folder in folders {
         let cases = Cases::read(folder)?;
         let report = loadgen::compare(&cases)?;
-        output::print_text(&loadgen_to_text(cases.source.name(), &report))?;
+        let text = loadgen_to_text(cases.source.name(), &report);
+        printed = printed.and_then(|()| output::print_text(&text));
         n_different += report.n_different();
     }
-    check(n_different, "cases")
+    printed.and_check(check(n_different, "cases"))
 }
 
 fn loadgen_to_text(name: &str, report: &Report) -> String {

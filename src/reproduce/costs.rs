@@ -5,16 +5,15 @@ use crate::config::{Catalog, Edition, Kind};
 use crate::cost::loop_nest::LoopNest;
 use crate::cost::maestro::Maestro;
 use crate::cost::{CostError, CostModel};
-use crate::hardware::platform::{Budget, Instance, Platform, Resources};
-use crate::hardware::{Accelerator, System, sram_pj_per_byte};
+use crate::experiment::{DEFAULT_PES, DEFAULT_PLATFORM, whole_chip};
+use crate::hardware::platform::Platform;
+use crate::hardware::{Accelerator, sram_pj_per_byte};
 use crate::model::Network;
 use crate::units::Bytes;
 
 use super::{ReproduceError, Table};
 
 const DATAFLOWS: [&str; 3] = ["WS", "OS", "RS"];
-const PLATFORM: &str = "paper";
-const PES: u32 = 4096;
 
 /// Bandwidth that never limits [byte/cycle].
 const UNLIMITED_BANDWIDTH: u64 = 1 << 32;
@@ -123,12 +122,13 @@ pub fn means(all: &[CostSteps]) -> Vec<MeanFactors> {
 pub fn compare() -> Result<Vec<CostSteps>, ReproduceError> {
     let mut published = Catalog::with_networks(Edition::Artifact);
     let mut reference = Catalog::with_networks(Edition::Reference);
-    let platform = published.platform(PLATFORM)?;
+    let platform = published.platform(DEFAULT_PLATFORM)?;
     let mut all = Vec::new();
     for task in published.names(Kind::Network) {
         let (before, after) = (published.network(&task)?, reference.network(&task)?);
         for dataflow in DATAFLOWS {
-            let actual = accelerator(&mut published, dataflow, &platform)?;
+            let directives = published.dataflow(dataflow)?;
+            let actual = whole_chip(&mut published, DEFAULT_PLATFORM, &directives, DEFAULT_PES)?;
             let ideal = idealised(&actual, &platform);
             let steps = [
                 cost(&Maestro, &before, &actual)?,
@@ -150,26 +150,6 @@ fn cost(
     let cost = model.network(network, accelerator);
     let cost = cost.map_err(|reason| CostError::new(network.name(), accelerator, reason))?;
     Ok(CyclesAndEnergy { cycles: cost.cycles.get() as f64, energy_nj: cost.energy_nj })
-}
-
-/// The accelerator with `dataflow` that has the whole budget of `platform`.
-fn accelerator(
-    catalog: &mut Catalog,
-    dataflow: &'static str,
-    platform: &Platform,
-) -> Result<Accelerator, ReproduceError> {
-    let Resources::Budget(budget) = &platform.resources else {
-        return Err(ReproduceError::NoBudget(PLATFORM));
-    };
-    let Budget { noc, memory, .. } = (**budget).clone();
-    let instance = Instance { name: dataflow.into(), pes: PES, noc, memory };
-    let accelerator = instance.with(dataflow.into(), &catalog.dataflow(dataflow)?, platform);
-    checked(accelerator)
-}
-
-fn checked(accelerator: Accelerator) -> Result<Accelerator, ReproduceError> {
-    let system = System::new("study", vec![accelerator])?;
-    Ok(system.accelerators()[0].clone())
 }
 
 /// The same accelerator under the assumptions of the published cost model.

@@ -21,6 +21,7 @@ use thiserror::Error;
 
 use crate::config::{ConfigError, Edition};
 use crate::cost::CostError;
+use crate::experiment::ExperimentError;
 use crate::figures::Figure;
 use crate::hardware::HardwareError;
 use crate::sweep::RunError;
@@ -124,7 +125,7 @@ pub enum ReproduceError {
         /// PEs that were asked for.
         pes: u64,
     },
-    /// A platform lists accelerators in tables where a budget to divide is needed.
-    #[error("platform {0} lists its accelerators; a budget is needed")]
-    NoBudget(&'static str),
+    /// An accelerator cannot be made.
+    #[error(transparent)]
+    Accelerator(#[from] ExperimentError),
 }

@@ -9,8 +9,8 @@
 use crate::config::Catalog;
 use crate::cost::CostError;
 use crate::cost::loop_nest::LayerReport;
-use crate::hardware::platform::{Budget, Instance, Resources};
-use crate::hardware::{Accelerator, System};
+use crate::experiment::whole_chip;
+use crate::hardware::Accelerator;
 use crate::units::Cycles;
 
 use super::{Comparison, ValidateError, Verdict};
@@ -119,14 +119,6 @@ impl Eyeriss {
 
 /// The chip with the mapping of one layer.
 fn accelerator(catalog: &mut Catalog, layer: &str) -> Result<Accelerator, ValidateError> {
-    let platform = catalog.platform(PLATFORM)?;
     let dataflow = catalog.dataflow(&format!("eyeriss/{layer}"))?;
-    let Resources::Budget(budget) = &platform.resources else {
-        return Err(ValidateError::NoBudget(PLATFORM));
-    };
-    let Budget { noc, memory, .. } = (**budget).clone();
-    let instance = Instance { name: "Eyeriss".into(), pes: PES, noc, memory };
-    let accelerator = instance.with(instance.name.clone(), &dataflow, &platform);
-    let system = System::new("Eyeriss", vec![accelerator])?;
-    Ok(system.accelerators()[0].clone())
+    Ok(whole_chip(catalog, PLATFORM, &dataflow, PES)?)
 }

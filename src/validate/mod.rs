@@ -18,7 +18,7 @@ use thiserror::Error;
 use crate::config::cost_cases::{self, Difference};
 use crate::config::{ConfigError, Source};
 use crate::cost::CostError;
-use crate::hardware::HardwareError;
+use crate::experiment::ExperimentError;
 use crate::mlperf::run::RunError;
 use crate::reproduce::ReproduceError;
 
@@ -154,9 +154,9 @@ pub enum ValidateError {
     /// An input file is invalid.
     #[error(transparent)]
     Input(#[from] ConfigError),
-    /// A measured chip cannot be built.
+    /// A measured chip cannot be made.
     #[error(transparent)]
-    Hardware(#[from] HardwareError),
+    Chip(#[from] ExperimentError),
     /// A layer cannot run on a measured chip.
     #[error(transparent)]
     Cost(#[from] CostError),
@@ -175,7 +175,4 @@ pub enum ValidateError {
         /// Error of the load test.
         error: RunError,
     },
-    /// A platform lists accelerators in tables where a budget is needed.
-    #[error("platform {0} lists its accelerators; a budget is needed")]
-    NoBudget(&'static str),
 }

@@ -8,7 +8,7 @@ use crate::config::{Catalog, Kind};
 use crate::experiment::feasibility;
 use crate::model::Connections;
 
-use super::message::{AndCheck as _, Failure};
+use super::message::{AndCheck as _, Failure, input_hints};
 use super::{cost, output, sweep};
 
 /// Check input files and report every problem in them.
@@ -41,6 +41,7 @@ pub fn run(args: &CheckArgs) -> Result<(), Failure> {
             }
         }
     }
+    input_hints(catalog.old_names());
     printed.and_check(match n_bad {
         0 => Ok(()),
         _ => Err(Failure::Check(format!("{n_bad} of {} files have problems", args.files.len()))),

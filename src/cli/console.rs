@@ -5,8 +5,6 @@ use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;
 use std::io::{self, IsTerminal as _, Write};
 
-use crate::renamed::Renamed;
-
 /// Stream that a command writes to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stream {
@@ -31,8 +29,8 @@ thread_local! {
     /// Text of the command of this thread, if it writes to memory.
     static MEMORY: RefCell<Option<Written>> = const { RefCell::new(None) };
 
-    /// Old names for which the command of this thread has printed a hint.
-    static HINTS: RefCell<BTreeSet<Renamed>> = const { RefCell::new(BTreeSet::new()) };
+    /// Hints that the command of this thread has printed.
+    static HINTS: RefCell<BTreeSet<String>> = const { RefCell::new(BTreeSet::new()) };
 }
 
 /// Sets whether the command of this thread prints no notes and no progress.
@@ -45,9 +43,9 @@ pub fn is_quiet() -> bool {
     QUIET.get()
 }
 
-/// Whether the command of this thread has not printed a hint for `renamed` yet.
-pub fn is_first_hint(renamed: Renamed) -> bool {
-    HINTS.with_borrow_mut(|hints| hints.insert(renamed))
+/// Whether the command of this thread has not printed this hint yet.
+pub fn is_first_hint(hint: &str) -> bool {
+    HINTS.with_borrow_mut(|hints| hints.insert(hint.to_string()))
 }
 
 /// Runs `command`, which writes on this thread, and returns its result and its text.

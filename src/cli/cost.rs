@@ -14,8 +14,8 @@ use crate::model::Network;
 use crate::report::cost::{BatchReport, CostReport, Report, Variant, explain_layer};
 
 use super::costs;
-use super::message::{Failure, warn};
-use super::options::Format;
+use super::message::{Failure, input_hints, warn};
+use super::options::{Format, edition};
 use super::output::Complete;
 use super::places::Places;
 use super::{figure, output, table_style};
@@ -39,7 +39,7 @@ pub struct CostArgs {
     #[arg(long, value_name = "N|FILE")]
     pub network: Vec<String>,
     /// Layers of the networks: the true operators, or those of the published artifact.
-    #[arg(long, value_name = "EDITION", default_value = "reference")]
+    #[arg(long, value_name = "EDITION", default_value = "reference", value_parser = edition())]
     pub networks: Edition,
     /// Print this layer only.
     #[arg(long, value_name = "NAME")]
@@ -104,6 +104,7 @@ pub fn run(args: &CostArgs) -> Result<(), Failure> {
     let choices = cost_models(args, &mut catalog)?;
     let networks = networks(args, &mut catalog)?;
     let accelerators = accelerators(args, &mut catalog)?;
+    input_hints(catalog.old_names());
     for choice in &choices {
         let names = networks.iter().map(|network| network.name());
         costs::warn(choice, &catalog, names, accelerators.iter());

@@ -326,10 +326,10 @@ def check_round_live(options, python, version, folder):
     for load in LOADS:
         ours = messages(place / load / "mlperf_log_detail.txt")
         record(python, case_of(ours, load), folder / f"live_{version}")
-        expected = messages(folder / f"live_{version}" / "detail" / f"{load}.txt")
-        keys = [it["key"] for it in expected if it["key"] != "num_errors" or round_name != "v5.0"]
+        of_loadgen = messages(folder / f"live_{version}" / "detail" / f"{load}.txt")
+        keys = [it["key"] for it in of_loadgen if it["key"] != "num_errors" or round_name != "v5.0"]
         tally.check([it["key"] for it in ours] == keys, f"{load}: keys {set(keys) ^ {it['key'] for it in ours}}")
-        for one, other in zip(ours, [it for it in expected if it["key"] in keys]):
+        for one, other in zip(ours, [it for it in of_loadgen if it["key"] in keys]):
             if OWN.match(one["key"]):
                 own += 1
             elif not one["key"].startswith(("result_", "early_stopping_")):

@@ -58,25 +58,24 @@
 
 #![warn(missing_docs)]
 
-// What everything is measured in and indexed by.
+// Units and indices.
 pub mod units;
 
 pub mod ids;
 
-// Numbers about numbers; knows nothing of the rest.
+// Statistics and text, without knowledge of the domain.
 pub mod statistics;
 
 pub mod text;
 
-// Names that changed since the last version.
+// Checksums, names that changed, and columns of results.
 mod digest;
 
 pub mod renamed;
 
-// Columns of results.
 pub mod column;
 
-// The domain: what is computed, how it is mapped, what it runs on, who asks, what happened.
+// The domain: networks, dataflows, hardware, scenarios and traces.
 pub mod model;
 
 pub mod dataflow;
@@ -87,34 +86,34 @@ pub mod scenario;
 
 pub mod trace;
 
-// Functions of the domain that know nothing of each other.
+// Functions of the domain, independent of each other.
 pub mod cost;
 
 pub mod load;
 
 pub mod score;
 
-// What no policy exceeds, and what else there is to say of a run.
+// Upper bounds and metrics of runs.
 pub mod bounds;
 
 pub mod metrics;
 
-// Policies, those of the user's in other processes, and everything joined.
+// Schedulers, external schedulers in other processes, and plans of runs.
 pub mod schedule;
 
 pub mod external;
 
 pub mod plan;
 
-// Two runtimes that know nothing of each other.
+// Two runtimes, independent of each other.
 pub mod engine;
 
 pub mod compat;
 
-// Load scenarios of MLPerf, against any system.
+// Load tests of MLPerf on any system.
 pub mod mlperf;
 
-// Many runs; what is printed; what is read; what a user types.
+// Many runs, figures and reports, and input files.
 pub mod sweep;
 
 pub mod figures;
@@ -123,7 +122,7 @@ pub mod report;
 
 pub mod config;
 
-// Experiments as a library user or a command describes them.
+// Experiments, as a library user or a command describes them.
 pub mod experiment;
 
 pub mod cli;

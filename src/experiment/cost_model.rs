@@ -24,7 +24,7 @@ pub struct NamedCostModel {
     pub model: Arc<dyn CostModel>,
     /// Hint if it was asked for by a name up to version 0.1.
     pub(crate) renamed: Option<Renamed>,
-    /// The table behind a model of measurements.
+    /// Table of a cost model of measurements.
     table: Option<Arc<Table>>,
 }
 

@@ -7,6 +7,7 @@ use std::fmt;
 
 use serde_json::{Value, json};
 
+use crate::column::RENAMED_KEYS;
 use crate::compat::Ablation;
 use crate::config::{Edition, nearest};
 use crate::cost;
@@ -275,7 +276,7 @@ pub const KEYS: &[Key] = &[
         allowed: Allowed::Word(&EDITION_NAMES),
         option: Some(KeyOption { long: "networks", placeholder: "EDITION", ..OPTION }),
         default: Some("reference; artifact with mlsys2023 semantics"),
-        renamed: &[Renamed { kind: "edition of networks", old: "mlsys2023", new: "artifact" }],
+        renamed: &Edition::RENAMED,
         in_mlsys2023: true,
         set: Set::Named(|s, text| {
             s.networks = Some(named("edition of networks", &EDITIONS, text)?);
@@ -643,23 +644,6 @@ pub const KEYS: &[Key] = &[
     },
 ];
 
-/// Names of keys that changed with version 0.2.
-const RENAMED: [Renamed; 6] = [
-    key_renamed("engine.late", "engine.deadline_miss"),
-    key_renamed("effects.exposed", "effects.non_overlapped"),
-    key_renamed("hardware.noc_undivided", "hardware.noc_unpartitioned"),
-    key_renamed("hardware.offchip_undivided", "hardware.dram_unpartitioned"),
-    key_renamed(
-        "hardware.offchip_bandwidth_bytes_per_cycle",
-        "hardware.dram_bandwidth_bytes_per_cycle",
-    ),
-    key_renamed("hardware.local_memory_kib", "hardware.scratchpad_kib"),
-];
-
-const fn key_renamed(old: &'static str, new: &'static str) -> Renamed {
-    Renamed { kind: "", old, new }
-}
-
 /// `value`, or `platform` where the platform decides.
 fn or<T: serde::Serialize>(value: Option<T>) -> Value {
     value.map_or(json!("platform"), |value| json!(value))
@@ -690,7 +674,7 @@ fn without(text: &str) -> Result<Ablation, Slip> {
 impl Key {
     /// The key called `name`, which may be a name up to version 0.1.
     pub(crate) fn find(name: &str) -> Result<(&'static Self, Option<Renamed>), Slip> {
-        let (name, renamed) = renamed::current(&RENAMED, name);
+        let (name, renamed) = renamed::current(&RENAMED_KEYS, name);
         match KEYS.iter().find(|key| key.name == name) {
             Some(key) => Ok((key, renamed)),
             None => Err(Slip::Key { nearest: nearest(name, KEYS.iter().map(|key| key.name)) }),
@@ -830,7 +814,7 @@ mod tests {
 
     #[test]
     fn every_old_name_leads_to_a_key() {
-        for renamed in RENAMED {
+        for renamed in RENAMED_KEYS {
             let (key, hint) = Key::find(renamed.old).expect("it is read");
             assert_eq!((key.name, hint), (renamed.new, Some(renamed)));
         }

@@ -148,7 +148,7 @@ fn both_semantics_replications_warm_up_and_large_seeds_go_into_a_page() {
         &["--semantics", "mlsys2023", "--pes", "4096"][..],
         &["--scenario", "AR_Assistant", "--replications", "3", "--seed", "18446744073709551615"],
         &["--scenario", "VR_gaming", "--set", "score.warm_up_ms=500"],
-        &["--scenario", "AR_gaming", "--set", "engine.late=abort"],
+        &["--scenario", "AR_gaming", "--set", "engine.deadline_miss=abort"],
     ] {
         let (html, files) = run_and_report(arguments);
         check_round_trip(&html, &files);

@@ -10,8 +10,8 @@ const COSTS: [&str; 6] = [
     "hardware.clock_mhz",
     "hardware.noc_bandwidth_bytes_per_cycle",
     "hardware.shared_memory_kib",
-    "hardware.local_memory_kib",
-    "hardware.offchip_bandwidth_bytes_per_cycle",
+    "hardware.scratchpad_kib",
+    "hardware.dram_bandwidth_bytes_per_cycle",
 ];
 
 /// Which values of a column are better, if that is known.

@@ -3,7 +3,7 @@
 
 use std::collections::VecDeque;
 
-use crate::ids::{ModelId, RequestId};
+use crate::ids::RequestId;
 use crate::load::{Request, RequestStream};
 use crate::trace::{Outcome, Record};
 
@@ -98,11 +98,6 @@ impl<'a> Requests<'a> {
             true => &self.submitted(id).request,
             false => self.load.request(id),
         }
-    }
-
-    /// Turns a submitted request into one of another model.
-    pub(super) fn change_model(&mut self, id: RequestId, model: ModelId) {
-        self.submitted_mut(id).request.model = model;
     }
 
     /// Changes the samples of a submitted request.

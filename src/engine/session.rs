@@ -1,7 +1,7 @@
 //! Runs whose requests are not all known before: a load generator submits them as it goes.
 
 use crate::cost::CostTable;
-use crate::ids::{AccelId, ModelId, RequestId};
+use crate::ids::{AccelId, RequestId};
 use crate::load::{Request, RequestStream};
 use crate::plan::Plan;
 use crate::schedule::PolicyFailure;
@@ -72,11 +72,6 @@ impl<'a> Session<'a> {
     /// If the costs have no batch of that size.
     pub fn set_batch(&mut self, request: RequestId, batch: u32) {
         self.0.set_batch(request, batch);
-    }
-
-    /// Turns a submitted request that has not started into one of another model.
-    pub fn change_model(&mut self, request: RequestId, model: ModelId) {
-        self.0.change_model(request, model);
     }
 
     /// When something happens next; `None` if everything has ended.

@@ -1,7 +1,7 @@
 //! One instant of a run.
 
 use crate::cost::CostTable;
-use crate::ids::{AccelId, ModelId, RequestId, WorkId};
+use crate::ids::{AccelId, RequestId, WorkId};
 use crate::load::{Request, RequestStream};
 use crate::plan::{DeadlineMiss, EngineSettings, Plan};
 use crate::schedule::{
@@ -250,12 +250,6 @@ impl<'a> Engine<'a> {
         let id = self.requests.submit(request);
         self.submissions.push((id, now));
         id
-    }
-
-    /// Turns a submitted request that waits into one of another model.
-    pub(super) fn change_model(&mut self, id: RequestId, model: ModelId) {
-        self.requests.change_model(id, model);
-        self.change_work(id);
     }
 
     /// Changes the samples of a submitted request that has not started.

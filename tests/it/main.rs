@@ -14,6 +14,8 @@ mod cost_model;
 mod determinism;
 mod effects;
 mod enumeration;
+mod examples;
+mod experiment;
 mod import;
 mod inputs;
 mod loadgen;

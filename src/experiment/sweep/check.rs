@@ -12,13 +12,13 @@ use super::super::{ExperimentError, Settings};
 use super::inputs::Inputs;
 
 /// A checked sweep.
-pub struct Sweep {
+pub(crate) struct Sweep {
     /// Points.
-    pub grid: Grid,
+    pub(crate) grid: Grid,
     /// Files that the points refer to.
-    pub inputs: Inputs,
+    pub(crate) inputs: Inputs,
     /// Hints for names up to version 0.1.
-    pub hints: Vec<Renamed>,
+    pub(crate) hints: Vec<Renamed>,
 }
 
 impl Sweep {
@@ -28,7 +28,7 @@ impl Sweep {
     ///
     /// [`ExperimentError::Config`] with every problem of the draft, or with those of a file that it
     /// refers to.
-    pub fn of(draft: &SweepDraft) -> Result<Self, ExperimentError> {
+    pub(crate) fn of(draft: &SweepDraft) -> Result<Self, ExperimentError> {
         let (draft, hints) = with_current_names(draft);
         let draft = &draft;
         let mut problems = [&draft.problems[..], &slips(draft)].concat();

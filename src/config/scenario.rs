@@ -5,6 +5,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use crate::ids::{ModelId, StreamId};
+use crate::renamed::Renamed;
 use crate::scenario::{
     ActiveModel, Dependency, DependencyKind, InputStream, JitterDistribution, Scenario,
     ScenarioError, UnitModel,
@@ -22,6 +23,13 @@ use super::yaml::{Fields, Node, Value};
 
 /// Most models of a scenario.
 const MAX_MODELS: usize = 1000;
+
+/// Old keys of a model.
+const OLD_KEYS: [Renamed; 3] = [
+    Renamed { kind: "key", old: "model", new: "network" },
+    Renamed { kind: "key", old: "deadline_ms", new: "relative_deadline_ms" },
+    Renamed { kind: "key", old: "artifact_name", new: "network_name" },
+];
 
 /// A `scenario:` file whose models and sensors are still names.
 pub(super) struct RawScenario {
@@ -51,7 +59,7 @@ pub(super) fn read(node: &Node<'_>, problems: &mut Problems) -> Option<RawScenar
 }
 
 fn model(node: &Node<'_>, problems: &mut Problems) -> Option<RawModel> {
-    let mut fields = Fields::of(node, "a model of a scenario", problems)?;
+    let mut fields = Fields::of(node, "a model of a scenario", problems)?.with_renamed(&OLD_KEYS);
     let reference = fields.required("network", at(text));
     let task = fields.optional("task", proper_name);
     let network_name = fields.optional("network_name", proper_name);

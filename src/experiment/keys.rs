@@ -276,7 +276,7 @@ pub const KEYS: &[Key] = &[
         allowed: Allowed::Word(&EDITION_NAMES),
         option: Some(KeyOption { long: "networks", placeholder: "EDITION", ..OPTION }),
         default: Some("reference; artifact with mlsys2023 semantics"),
-        renamed: &[Renamed { kind: "edition of networks", old: "mlsys2023", new: "artifact" }],
+        renamed: &Edition::RENAMED,
         in_mlsys2023: true,
         set: Set::Named(|s, text| {
             s.networks = Some(named("edition of networks", &EDITIONS, text)?);

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use crate::config::{Catalog, Edition, InputFile};
+use crate::config::{Catalog, Edition, InputFile, OldName};
 use crate::hardware::System;
 use crate::renamed::Renamed;
 use crate::schedule::Policy;
@@ -92,6 +92,11 @@ impl Prepared {
     /// Every file that was read.
     pub(crate) fn inputs(&self) -> impl Iterator<Item = InputFile> {
         self.catalogs.iter().flat_map(Catalog::inputs)
+    }
+
+    /// Old names that the files use.
+    pub fn old_names(&self) -> impl Iterator<Item = OldName> {
+        self.catalogs.iter().flat_map(Catalog::old_names)
     }
 
     /// Every file that was read and does not come with the program.

@@ -161,7 +161,7 @@ fn a_usage_scenario_without_a_frame_has_no_score_and_says_why() {
     let file = folder.path().join("late.yaml");
     let late = "scenario:\n  name: late\n  sensors:\n    \
                 camera: {rate_fps: 60, initial_latency_ms: 60000}\n  models:\n    \
-                - {model: HT, fps: 45, inputs: [camera]}\n";
+                - {network: HT, fps: 45, inputs: [camera]}\n";
     fs::write(&file, late).expect("written");
     let file = file.to_str().expect("the path is UTF-8");
     let reason =

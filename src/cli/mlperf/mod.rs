@@ -21,7 +21,7 @@ use crate::mlperf::rules::{Benchmark, Load, ROUNDS, Round, Suite, Test};
 use crate::mlperf::settings::MAX_SAMPLES;
 use crate::units::SimSpan;
 
-use super::message::Failure;
+use super::message::{Failure, input_hints};
 use super::output::OutputSet;
 use super::places::Places;
 use super::trace::CompleteTrace;
@@ -45,6 +45,7 @@ pub fn run(args: &MlperfArgs) -> Result<(), Failure> {
     let tests = tests(args, &suite)?;
     trace::check(args, &tests)?;
     let target = Target::new(args, &mut catalog)?;
+    input_hints(catalog.old_names());
     target.warn(&catalog, tests.iter().map(|test| test.task.network.name()));
     places(args, &catalog).folder(args.out.as_deref(), results::files(&tests)).check()?;
     let inputs = inputs(args, &catalog)?;

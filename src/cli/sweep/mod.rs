@@ -21,7 +21,7 @@ use crate::score::Scorecard;
 use crate::sweep::Scorer;
 use crate::sweep::grid::{Grid, Shard};
 
-use super::message::{Failure, hint, say};
+use super::message::{Failure, hint, input_hints, say};
 use super::output::OutputFile;
 use super::places::Places;
 use super::progress::Progress;
@@ -112,6 +112,7 @@ impl Pace {
 pub fn check(path: &Path) -> Result<(), Failure> {
     let draft = Catalog::new().sweep(&path.display().to_string())?;
     let sweep = Sweep::of(&draft)?;
+    input_hints(sweep.inputs.old_names());
     sweep.hints.into_iter().for_each(hint);
     Ok(())
 }

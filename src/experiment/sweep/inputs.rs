@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::config::{
-    At, Catalog, ConfigError, Edition, Hardware, InputFile, Problem, Suite, SweepDraft, printable,
-    resolve,
+    At, Catalog, ConfigError, Edition, Hardware, InputFile, OldName, Problem, Suite, SweepDraft,
+    printable, resolve,
 };
 use crate::hardware::platform::Platform;
 use crate::scenario::Scenario;
@@ -37,6 +37,11 @@ impl Inputs {
     /// Every file that was read, of both editions, and those of external schedulers.
     pub(crate) fn files(&self) -> impl Iterator<Item = InputFile> {
         self.catalogs.iter().flat_map(Catalog::inputs).chain(self.programs.iter().cloned())
+    }
+
+    /// Old names that those files use.
+    pub fn old_names(&self) -> impl Iterator<Item = OldName> {
+        self.catalogs.iter().flat_map(Catalog::old_names)
     }
 
     /// Paths of those files that do not come with the program.

@@ -6,7 +6,6 @@ use super::layered;
 use crate::support::runs::*;
 use xrsim::cost::CostTable;
 use xrsim::ids::{AccelId, FrameId, ModelId, RequestId};
-use xrsim::load::Request;
 use xrsim::model::{Layer, Network, Operator, VectorOp, VectorShape};
 use xrsim::scenario::Scenario;
 use xrsim::schedule::{
@@ -65,10 +64,8 @@ impl Scene {
 
 /// A job of `model` that arrives at 90 and is due at `deadline_ms`.
 fn waiting(model: usize, deadline_ms: f64) -> Job {
-    let id = RequestId::new(model);
-    let model = ModelId::new(model);
-    let request = Request::new(model, FrameId::new(0), at_ms(90.0), at_ms(deadline_ms));
-    Job::new(id, &request, model.into())
+    let (request, model) = (RequestId::new(model), ModelId::new(model));
+    Job::new(request, model, FrameId::new(0), at_ms(90.0), at_ms(deadline_ms))
 }
 
 /// The same, cut before `next_layer` just now.

@@ -3,6 +3,8 @@
 //! A [`Column`] belongs to a type of results, such as the scores of a run. The tables of columns lie
 //! beside those types; CSV, JSON, terminal tables, plots, pages and comparisons are made from them.
 
+use std::fmt;
+
 use crate::renamed::{self, Renamed};
 
 /// Which values of a column are better.
@@ -43,8 +45,7 @@ pub enum Kind {
 }
 
 /// A column of results of type `T`.
-#[derive(Debug)]
-pub struct Column<T: ?Sized> {
+pub struct Column<T> {
     /// Name in CSV, JSON and options; it ends in the unit of the values.
     pub name: &'static str,
     /// Heading in tables of a terminal.
@@ -63,7 +64,67 @@ pub struct Column<T: ?Sized> {
     pub value: fn(&T) -> Option<f64>,
 }
 
-impl<T: ?Sized> Column<T> {
+impl<T> Clone for Column<T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T> Copy for Column<T> {}
+
+impl<T> fmt::Debug for Column<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Column").field(&self.name).finish()
+    }
+}
+
+impl<T> Column<T> {
+    /// A column of numbers in a unit. Its heading is its name.
+    pub const fn quantity(
+        name: &'static str,
+        unit: &'static str,
+        better: Better,
+        label: &'static str,
+        help: &'static str,
+        value: fn(&T) -> Option<f64>,
+    ) -> Self {
+        Self { name, heading: name, label, help, kind: Kind::Quantity, unit, better, value }
+    }
+
+    /// A column of whole numbers. Its heading is its name.
+    pub const fn count(
+        name: &'static str,
+        better: Better,
+        label: &'static str,
+        help: &'static str,
+        value: fn(&T) -> Option<f64>,
+    ) -> Self {
+        let kind = Kind::Count;
+        Self { name, heading: name, label, help, kind, unit: "", better, value }
+    }
+
+    /// A column of shares from 0 to 1. Its heading is its name.
+    pub const fn share(
+        name: &'static str,
+        better: Better,
+        label: &'static str,
+        help: &'static str,
+        value: fn(&T) -> Option<f64>,
+    ) -> Self {
+        let kind = Kind::Score;
+        Self { name, heading: name, label, help, kind, unit: "", better, value }
+    }
+
+    /// The same column with another heading.
+    pub const fn headed(self, heading: &'static str) -> Self {
+        Self { heading, ..self }
+    }
+
+    /// The value of `of`; `None` where it has none.
+    pub fn of(&self, of: &T) -> Option<f64> {
+        (self.value)(of)
+    }
+
     /// Unit without its prefix, and the factor that converts values to it: `J` and 0.001 for `mJ`.
     pub fn base_unit(&self) -> (&'static str, f64) {
         match self.unit {
@@ -80,11 +141,31 @@ impl<T: ?Sized> Column<T> {
     }
 }
 
+/// Keys of experiments, which are also columns of sweeps, whose names changed with version 0.2.
+pub const RENAMED_KEYS: [Renamed; 6] = [
+    key("engine.late", "engine.deadline_miss"),
+    key("effects.exposed", "effects.non_overlapped"),
+    key("hardware.noc_undivided", "hardware.noc_unpartitioned"),
+    key("hardware.offchip_undivided", "hardware.dram_unpartitioned"),
+    key("hardware.offchip_bandwidth_bytes_per_cycle", "hardware.dram_bandwidth_bytes_per_cycle"),
+    key("hardware.local_memory_kib", "hardware.scratchpad_kib"),
+];
+
+const fn key(old: &'static str, new: &'static str) -> Renamed {
+    Renamed { kind: "", old, new }
+}
+
 /// Names of columns that changed.
-pub const RENAMED: [Renamed; 3] = [
+pub const RENAMED: [Renamed; 9] = [
     Renamed { kind: "column", old: "released", new: "requests" },
     Renamed { kind: "column", old: "deadline_misses", new: "late" },
     Renamed { kind: "column", old: "pieces", new: "segments" },
+    RENAMED_KEYS[0],
+    RENAMED_KEYS[1],
+    RENAMED_KEYS[2],
+    RENAMED_KEYS[3],
+    RENAMED_KEYS[4],
+    RENAMED_KEYS[5],
 ];
 
 /// The name in use for a column, whose name may be an old one.

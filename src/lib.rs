@@ -4,6 +4,35 @@
 //! on thirteen accelerator styles, and scores for real time, energy, accuracy and quality of
 //! experience. This crate replays the load, schedules it, costs it and scores it.
 //!
+//! # First steps
+//!
+//! An [`Experiment`] runs scenarios on systems, by name or by value. Here the scheduler is one of the
+//! caller's:
+//!
+//! ```
+//! use xrsim::{Decision, Dispatch, Experiment, Scheduler, View};
+//!
+//! /// Starts the request with the earliest deadline on its fastest idle accelerator.
+//! struct EarliestDeadline;
+//!
+//! impl Scheduler for EarliestDeadline {
+//!     fn decide(&mut self, view: &View<'_>) -> Decision {
+//!         let job = view.ready.iter().min_by_key(|job| job.deadline).expect("one is ready");
+//!         Dispatch::new(job.request, view.fastest_idle(job)).into()
+//!     }
+//! }
+//!
+//! let experiment = Experiment::new().scenario("AR_gaming").system("J").pes(4096);
+//! let runs = experiment.own_scheduler("mine", |_| EarliestDeadline).run()?;
+//! let total = &runs[0].scorecard()?.total;
+//! println!("score {:.3}, {} frames late", total.score, total.counts.late);
+//! # assert!(total.score > 0.0 && total.score < 1.0);
+//! # Ok::<(), xrsim::ExperimentError>(())
+//! ```
+//!
+//! The folder `examples/` has a cost model of one's own, a sweep, a scenario with its figure, and a load
+//! test of MLPerf. Keys of [`Experiment::set`] are in [`experiment::KEYS`].
+//!
 //! # The flow
 //!
 //! ```text
@@ -27,25 +56,26 @@
 //!
 //! A module names only modules above it in this page; `tests/it/architecture.rs` holds the table.
 
-// What everything is measured in and indexed by.
+#![warn(missing_docs)]
+
+// Units and indices.
 pub mod units;
 
 pub mod ids;
 
-// Numbers about numbers; knows nothing of the rest.
+// Statistics and text, without knowledge of the domain.
 pub mod statistics;
 
 pub mod text;
 
-// Names that changed since the last version.
+// Checksums, names that changed, and columns of results.
 mod digest;
 
 pub mod renamed;
 
-// Columns of results.
 pub mod column;
 
-// The domain: what is computed, how it is mapped, what it runs on, who asks, what happened.
+// The domain: networks, dataflows, hardware, scenarios and traces.
 pub mod model;
 
 pub mod dataflow;
@@ -56,34 +86,34 @@ pub mod scenario;
 
 pub mod trace;
 
-// Functions of the domain that know nothing of each other.
+// Functions of the domain, independent of each other.
 pub mod cost;
 
 pub mod load;
 
 pub mod score;
 
-// What no policy exceeds, and what else there is to say of a run.
+// Upper bounds and metrics of runs.
 pub mod bounds;
 
 pub mod metrics;
 
-// Policies, those of the user's in other processes, and everything joined.
+// Schedulers, external schedulers in other processes, and plans of runs.
 pub mod schedule;
 
 pub mod external;
 
 pub mod plan;
 
-// Two runtimes that know nothing of each other.
+// Two runtimes, independent of each other.
 pub mod engine;
 
 pub mod compat;
 
-// Load scenarios of MLPerf, against any system.
+// Load tests of MLPerf on any system.
 pub mod mlperf;
 
-// Many runs; what is printed; what is read; what a user types.
+// Many runs, figures and reports, and input files.
 pub mod sweep;
 
 pub mod figures;
@@ -92,21 +122,22 @@ pub mod report;
 
 pub mod config;
 
-// Experiments as a library user or a command describes them.
+// Experiments, as a library user or a command describes them.
 pub mod experiment;
 
 pub mod cli;
 
-pub use config::Catalog;
+pub use config::{Catalog, Edition};
 pub use cost::{CostModel, CostTable, Infeasible, LayerCost};
-pub use experiment::{Experiment, ExperimentError, NamedCostModel, Run, Runs, Settings};
+pub use experiment::{Experiment, ExperimentError, Input, NamedCostModel, Run, Runs, Settings};
 pub use hardware::{Accelerator, Style, System};
 pub use ids::{AccelId, FrameId, ModelId, RequestId};
 pub use model::{Network, Operator};
 pub use plan::Plan;
 pub use scenario::Scenario;
-pub use schedule::{Decision, Policy, Scheduler, View};
+pub use schedule::{Decision, Dispatch, Granularity, Job, Policy, Scheduler, Setup, View};
 pub use score::{Score, Scorecard};
-pub use sweep::{RunResult, RunSpec, Semantics};
-pub use trace::{Outcome, Trace};
-pub use units::{SimSpan, SimTime};
+pub use sweep::comparison::{Comparison, Triggers};
+pub use sweep::{RunError, RunResult, RunSpec, Semantics};
+pub use trace::{Outcome, Record, Trace};
+pub use units::{Cycles, Millijoules, SimSpan, SimTime};

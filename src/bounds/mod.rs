@@ -41,6 +41,7 @@ mod program;
 pub mod window;
 mod work;
 
+use crate::column::{Better, Column};
 use crate::cost::CostTable;
 use crate::load::RequestStream;
 use crate::scenario::Scenario;
@@ -106,8 +107,30 @@ pub struct Bounds {
 }
 
 impl Bounds {
-    /// Names of [`Bounds::values`] in every output.
-    pub const COLUMNS: [&str; 3] = ["ub1_isolation", "ub2_pooled_capacity", "ub3_linear_program"];
+    /// The bounds as columns, in the order of [`Bound::ALL`].
+    pub const COLUMNS: &[Column<Self>] = &[
+        Column::share(
+            "ub1_isolation",
+            Better::Higher,
+            "Bound by isolation",
+            "upper bound: every frame as if it were alone",
+            |it| Some(it.isolation),
+        ),
+        Column::share(
+            "ub2_pooled_capacity",
+            Better::Higher,
+            "Bound by pooled capacity",
+            "upper bound: the accelerators pooled into one",
+            |it| Some(it.pooled_capacity),
+        ),
+        Column::share(
+            "ub3_linear_program",
+            Better::Higher,
+            "Bound by linear program",
+            "upper bound: a linear program that shares frames between accelerators",
+            |it| Some(it.linear_program),
+        ),
+    ];
 
     /// Bounds of the runs of `requests` of `scenario` at `costs`, scored by `settings`.
     ///
@@ -137,7 +160,7 @@ impl Bounds {
         }
     }
 
-    /// The bounds, in the order of [`Bounds::COLUMNS`] and [`Bound::ALL`].
+    /// The bounds, in the order of [`Bound::ALL`].
     pub fn values(&self) -> [f64; 3] {
         let Self { isolation, pooled_capacity, linear_program } = *self;
         [isolation, pooled_capacity, linear_program]

@@ -7,7 +7,7 @@ use clap::Args;
 use crate::config::{Catalog, Kind};
 use crate::model::Connections;
 
-use super::message::Failure;
+use super::message::{Failure, input_hints};
 use super::{output, probe, sweep};
 
 /// Check input files and report every problem in them.
@@ -39,6 +39,7 @@ pub fn run(args: &CheckArgs) -> Result<(), Failure> {
             }
         }
     }
+    input_hints(catalog.old_names());
     match n_bad {
         0 => Ok(()),
         _ => Err(Failure::Check(format!("{n_bad} of {} files have problems", args.files.len()))),

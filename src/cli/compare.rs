@@ -19,7 +19,6 @@ use crate::schedule::Policy;
 use crate::schedule::tuning::tune;
 use crate::statistics::{self, Sequential};
 use crate::sweep::comparison::{Comparison, Sample, Triggers};
-use crate::sweep::means::MeanMetrics;
 
 use super::experiment::{RunOptions, prepare};
 use super::message::{Failure, hint, say};
@@ -31,8 +30,8 @@ use super::{figure, output, table_style};
 /// Compare schedulers on equal draws, with intervals.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Every scheduler plays the same requests, replication by replication, so that what is random cancels \
-    out of their differences. Without --scenario, --system and --pes: the whole benchmark, 182 \
+    after_help = "Every scheduler runs the same requests in each replication (common random numbers), so that their \
+    differences have little noise. Without --scenario, --system and --pes: the whole benchmark, 182 \
     configurations. Ties between requests go by the order of models in the scenario, which can decide \
     a comparison (schedulers/README.md).\n\n\
     Examples:\n  \
@@ -43,32 +42,32 @@ use super::{figure, output, table_style};
 pub struct CompareArgs {
     #[command(flatten)]
     pub options: RunOptions,
-    /// Scheduling policy, with its parameters; repeat for each.
+    /// Scheduler, with its parameters; repeat for each.
     #[arg(long, value_name = "P[:KEY=VALUE,..]", required = true)]
     pub scheduler: Vec<String>,
     /// Independent replications of every configuration.
     #[arg(long, value_name = "N", default_value_t = 30, value_parser = clap::value_parser!(u64).range(1..=10_000))]
     pub replications: u64,
-    /// Replicate until the 95 % interval of every scheduler's mean is at most this much to either side
-    /// (30 replications at least, 1000 at most).
+    /// Replicate until half of the 95 % interval of the mean of every scheduler is at most X (30
+    /// replications at least, 1000 at most).
     #[arg(long, value_name = "X", conflicts_with = "replications", value_parser = positive)]
     pub half_width: Option<f64>,
-    /// What to rank by: a column of scores, `missed` or `energy_mj`.
+    /// Column to rank by: a score, `missed` or `energy_mj`.
     #[arg(long, value_name = "COLUMN", default_value = "score_executed_mean")]
     pub by: String,
-    /// Count every pattern of triggers with its probability in place of draws, where they are few.
+    /// Use every pattern of triggers with its probability instead of draws, where there are few patterns.
     #[arg(long)]
     pub enumerate: bool,
-    /// Also bound the score by exact optima of windows of N frames of the first replication, which takes
-    /// up to seconds a window; for policies at model granularity.
+    /// Also bound the score by exact optima of windows of N frames of the first replication, which take up
+    /// to seconds each; for schedulers with model granularity.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=MAX_FRAMES as u64))]
     pub window: Option<u64>,
     /// Search alpha and beta of every `dream` given, as its authors do, for the least UXCost of the first
     /// replication.
     #[arg(long)]
     pub tune: bool,
-    /// The steady state in place of a cold start: ten seconds at random sensor phases, of which the
-    /// first is not counted.
+    /// Steady state instead of a cold start: ten seconds at random sensor phases, with one second of
+    /// warm-up.
     #[arg(long)]
     pub steady: bool,
     /// Folder for policies.csv, configurations.csv, metrics.csv (of models and chains) and the figure.
@@ -81,11 +80,11 @@ fn positive(text: &str) -> Result<f64, String> {
     number.ok_or_else(|| "allowed is a number > 0".into())
 }
 
-/// Compares what `args` name.
+/// Compares the schedulers and prints their ranking.
 ///
 /// # Errors
 ///
-/// Bad input, output that cannot be written, or no run that is feasible.
+/// Returns a failure for bad input, output that cannot be written, or if no run is feasible.
 pub fn run(args: &CompareArgs) -> Result<(), Failure> {
     let measure = measure(&args.by)?;
     let prepared = prepare(&options(args).experiment([])?)?;
@@ -132,8 +131,8 @@ pub fn run(args: &CompareArgs) -> Result<(), Failure> {
     }
 }
 
-/// `text`, if it names DREAM with the parameters that its search finds for the first replication of
-/// these runs: those with the least mean UXCost.
+/// For DREAM: `text` with the parameters that its search finds for the first replication of these runs,
+/// those with the least mean UXCost. Other schedulers stay as they are.
 fn tuned(text: &str, prepared: &Prepared) -> Result<String, Failure> {
     if text.split(':').next() != Some("dream") {
         return Ok(text.into());
@@ -154,17 +153,18 @@ fn tuned(text: &str, prepared: &Prepared) -> Result<String, Failure> {
     Ok(label)
 }
 
-/// UXCost of the first policy, mean over the configurations that have one; NaN without.
+/// Mean UXCost of the first scheduler over the configurations that have one; NaN without any.
 fn mean_uxcost(comparison: &Comparison) -> f64 {
-    let column = MeanMetrics::run_columns().position(|name| name == "uxcost");
-    let of_run = |metrics: &MeanMetrics| metrics.run.values().nth(column?)?;
-    let found: Vec<f64> =
-        comparison.configurations().iter().filter_map(|it| of_run(&it.metrics[0])).collect();
+    let found: Vec<f64> = comparison
+        .configurations()
+        .iter()
+        .filter_map(|it| it.metrics[0].of_run("uxcost"))
+        .collect();
     found.iter().sum::<f64>() / found.len() as f64
 }
 
-/// The options of the runs; `--steady` gives ten seconds at random phases, of which the first is not
-/// counted, unless they are given.
+/// Options of the runs. `--steady` sets a duration of ten seconds, random phases and a warm-up of one
+/// second, unless they are given.
 fn options(args: &CompareArgs) -> RunOptions {
     let mut options = args.options.clone();
     if args.steady {
@@ -190,10 +190,11 @@ fn policies(given: &[String]) -> Result<Vec<Policy>, Failure> {
 fn measure(name: &str) -> Result<Measure, Failure> {
     let (name, renamed) = renamed::current(&column::RENAMED, name);
     renamed.into_iter().for_each(hint);
-    Measure::named(name).ok_or_else(|| super::unknown("column", name, Sample::COLUMNS.into_iter()))
+    Measure::named(name)
+        .ok_or_else(|| super::unknown("column", name, Sample::columns().map(|column| column.name)))
 }
 
-/// Plays as many replications as are asked for, or as the interval needs.
+/// Runs as many replications as are asked for, or as the interval needs.
 fn replicate(comparison: &mut Comparison, args: &CompareArgs, measure: Measure) {
     let runs_each = (comparison.configurations().len() * comparison.policies().len()) as u64;
     let mut play = |n_replications: u64| {
@@ -219,7 +220,11 @@ fn replicate(comparison: &mut Comparison, args: &CompareArgs, measure: Measure) 
     }
 }
 
-/// Says which configurations cannot be compared, and gives how many of them began and broke off.
+/// Prints which configurations cannot be compared. Returns the number of them that started and failed.
+///
+/// # Errors
+///
+/// Returns a failure if there is no configuration to compare.
 fn report_infeasible(comparison: &Comparison) -> Result<usize, Failure> {
     let (mut n, mut n_failed) = (0, 0);
     for configuration in comparison.configurations() {
@@ -242,7 +247,7 @@ fn report_infeasible(comparison: &Comparison) -> Result<usize, Failure> {
     Ok(n_failed)
 }
 
-/// A line on the bound from exact optima of windows.
+/// A line about the bound from exact optima of windows.
 fn window_bound(comparison: &Comparison, n_frames: usize) -> Result<String, Failure> {
     if !comparison.runs_whole() {
         let message =
@@ -256,10 +261,10 @@ fn window_bound(comparison: &Comparison, n_frames: usize) -> Result<String, Fail
     ))
 }
 
-/// The record of the folder.
+/// Name of the record in the folder.
 const RECORD: &str = "compare.json";
 
-/// Every file of the folder.
+/// Names of the files in the folder.
 const FILES: [&str; 7] = [
     "policies.csv",
     "configurations.csv",
@@ -270,7 +275,7 @@ const FILES: [&str; 7] = [
     RECORD,
 ];
 
-/// The files of `--out DIR`.
+/// Writes the files of `--out DIR`.
 fn write(
     mut set: OutputSet,
     comparison: &Comparison,
@@ -289,8 +294,8 @@ fn write(
     Ok(())
 }
 
-/// Record that makes the comparison repeatable; `tuned` are the schedulers with the parameters that were
-/// found.
+/// Record with which the comparison can be repeated. `tuned` has the schedulers with the parameters that
+/// were found.
 fn record(
     args: &CompareArgs,
     tuned: Option<Vec<String>>,

@@ -5,8 +5,6 @@ use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::io::{self, IsTerminal as _, Write};
 
-use crate::renamed::Renamed;
-
 /// Where a command writes to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stream {
@@ -29,13 +27,13 @@ thread_local! {
     /// What the command of this thread wrote, if it writes into memory.
     static MEMORY: RefCell<Option<Written>> = const { RefCell::new(None) };
 
-    /// Old names that the command of this thread has given a hint for.
-    static HINTS: RefCell<BTreeSet<Renamed>> = const { RefCell::new(BTreeSet::new()) };
+    /// Hints that the command of this thread has given.
+    static HINTS: RefCell<BTreeSet<String>> = const { RefCell::new(BTreeSet::new()) };
 }
 
-/// Whether the command of this thread has given no hint for `renamed` yet.
-pub fn is_first_hint(renamed: Renamed) -> bool {
-    HINTS.with_borrow_mut(|hints| hints.insert(renamed))
+/// Whether the command of this thread has not given this hint yet.
+pub fn is_first_hint(hint: &str) -> bool {
+    HINTS.with_borrow_mut(|hints| hints.insert(hint.to_string()))
 }
 
 /// Does `command`, which writes on this thread, and gives what it wrote.

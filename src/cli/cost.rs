@@ -16,8 +16,8 @@ use crate::model::Network;
 use crate::report::cost::{BatchReport, CostReport, Report, Variant, explain_layer};
 
 use super::costs;
-use super::message::Failure;
-use super::options::Format;
+use super::message::{Failure, input_hints};
+use super::options::{Format, edition};
 use super::output::Complete;
 use super::places::Places;
 use super::{figure, output, table_style};
@@ -41,7 +41,7 @@ pub struct CostArgs {
     #[arg(long, value_name = "N|FILE")]
     pub network: Vec<String>,
     /// Layers of the networks: their true operators, or those of the published artifact.
-    #[arg(long, value_name = "EDITION", default_value = "reference")]
+    #[arg(long, value_name = "EDITION", default_value = "reference", value_parser = edition())]
     pub networks: Edition,
     /// One layer only.
     #[arg(long, value_name = "NAME")]
@@ -108,6 +108,7 @@ pub fn run(args: &CostArgs) -> Result<(), Failure> {
     let choices = cost_models(args, &mut catalog)?;
     let networks = networks(args, &mut catalog)?;
     let accelerators = accelerators(args, &mut catalog)?;
+    input_hints(catalog.old_names());
     for choice in &choices {
         let names = networks.iter().map(|network| network.name());
         costs::warn(choice, &catalog, names, accelerators.iter());

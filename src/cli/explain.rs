@@ -39,7 +39,8 @@ pub struct ExplainArgs {
 ///
 /// # Errors
 ///
-/// Bad input, more than one run, a run that is not feasible, or a frame that it does not have.
+/// Returns a failure for bad input, more than one run, a run that is infeasible, or a frame that does not
+/// exist.
 pub fn run(args: &ExplainArgs) -> Result<(), Failure> {
     let replication = args.replication;
     let experiment = args.options.experiment(args.scheduler.0.as_ref())?;
@@ -142,7 +143,8 @@ fn no_such_frame(spec: &RunSpec, result: &RunResult, target: Target) -> Failure 
     })
 }
 
-/// The smallest shorter latency of one model that is enough; if none is, the one with the best score.
+/// The smallest reduction of the latency of one model with which the frame meets its deadline. Without
+/// one, the reduction with the best score.
 fn shorter(spec: &RunSpec, result: &RunResult, model: ModelId, target: Target) -> Option<Change> {
     let [least, .., most] = LATENCY_PERCENTS;
     let trials = what_if::latencies(spec, &result.costs, model, target);
@@ -157,7 +159,7 @@ fn shorter(spec: &RunSpec, result: &RunResult, model: ModelId, target: Target) -
     Some(Change { what, fate: Fate::MissedByAll, score: best.score })
 }
 
-/// More PEs, for a system that is a style.
+/// Changes of the number of PEs, for a system that is a style.
 fn more_pes(
     options: &RunOptions,
     spec: &RunSpec,

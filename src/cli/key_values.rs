@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 
 use super::message::Failure;
 
-/// The values of `text` by key, as `option` gives them. Every key is one of `known`, and comes once.
+/// Values of `text` by key. `text` is the value of `option`. Every key is one of `known` and occurs once.
 ///
 /// # Errors
 ///
-/// What has no `=`, or has an unknown or repeated key.
+/// Returns a failure for a part without `=`, and for an unknown or a repeated key.
 pub fn parse<'a>(
     option: &str,
     text: &'a str,
@@ -30,11 +30,11 @@ pub fn parse<'a>(
     Ok(values)
 }
 
-/// The number of `key`, if it is given.
+/// The number that is given for `key`, if there is one.
 ///
 /// # Errors
 ///
-/// If it is no number.
+/// Returns a failure if the value is not a number.
 pub fn number(
     option: &str,
     values: &BTreeMap<&'static str, &str>,

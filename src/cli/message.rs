@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
 
-use crate::config::{ConfigError, Problem, Source};
+use crate::config::{ConfigError, OldName, Problem, Source};
 use crate::experiment::ExperimentError;
 use crate::renamed::Renamed;
 use crate::text;
@@ -81,8 +81,17 @@ pub fn say(line: fmt::Arguments<'_>) {
 
 /// Prints the hint for an old name, once in a command however often the name was given.
 pub fn hint(renamed: Renamed) {
-    if console::is_first_hint(renamed) {
-        say(format_args!("note: {renamed}"));
+    print_hint(&renamed.to_string());
+}
+
+/// Prints the hints for old names in inputs, each once in a command.
+pub fn input_hints(names: impl IntoIterator<Item = OldName>) {
+    names.into_iter().for_each(|name| print_hint(&name.to_string()));
+}
+
+fn print_hint(hint: &str) {
+    if console::is_first_hint(hint) {
+        say(format_args!("note: {hint}"));
     }
 }
 

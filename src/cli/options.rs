@@ -1,10 +1,13 @@
 //! Values of options that several commands have in common.
 
 use clap::ValueEnum;
-use clap::builder::PossibleValue;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 
 use crate::config::Edition;
+use crate::renamed;
 use crate::sweep::Semantics;
+
+use super::message::hint;
 
 /// Output format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
@@ -32,16 +35,19 @@ impl ValueEnum for Semantics {
     }
 }
 
-impl ValueEnum for Edition {
-    fn value_variants<'a>() -> &'a [Self] {
-        &[Self::Reference, Self::Artifact]
-    }
-
-    fn to_possible_value(&self) -> Option<PossibleValue> {
-        let help = match self {
-            Self::Reference => "true operators: strides, padding, groups, attention",
-            Self::Artifact => "dense convolutions, as in the published artifact",
+/// Parser of an edition. Its name in version 0.1 gives a hint.
+pub fn edition() -> impl TypedValueParser<Value = Edition> {
+    let values = Edition::ALL.map(|(edition, name)| {
+        let help = match edition {
+            Edition::Reference => "true operators: strides, padding, groups, attention",
+            Edition::Artifact => "dense convolutions, as in the published artifact",
         };
-        Some(PossibleValue::new(self.name()).help(help))
-    }
+        let old = Edition::RENAMED.iter().filter(|it| it.new == name).map(|it| it.old);
+        PossibleValue::new(name).help(help).aliases(old)
+    });
+    PossibleValuesParser::new(values).map(|text| {
+        let (name, renamed) = renamed::current(&Edition::RENAMED, &text);
+        renamed.into_iter().for_each(hint);
+        Edition::named(name).unwrap_or_default()
+    })
 }

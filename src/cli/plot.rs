@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 
-use crate::column;
+use crate::column::{self, Better};
 use crate::config::read_bounded;
 use crate::renamed;
-use crate::report::points::{Best, Better, Front, Objective, PointTable, PointsError, heat_map};
+use crate::report::points::{Best, Front, Objective, PointTable, PointsError, heat_map};
 use crate::report::rows::Checked;
 use crate::report::table;
 

@@ -1,5 +1,5 @@
-//! Whether hardware can run any network, for `xrsim check`: what a dataflow maps depends on the layer,
-//! so that only trying tells.
+//! Whether hardware can run any network, for `xrsim check`. Whether a dataflow maps a layer depends on
+//! the layer, so that every network is tried.
 
 use std::path::Path;
 
@@ -11,13 +11,13 @@ use crate::model::Network;
 use super::message::Failure;
 use super::{cost, costs};
 
-/// Prices the networks that `xrsim cost` prices by default on the hardware that the file at `path`
-/// describes, and says how many of them can run there. Says nothing of files of another `kind`, nor
-/// of accelerators without a dataflow.
+/// Costs the networks of `xrsim cost` on the hardware in the file at `path`. Returns a remark on how many
+/// of them can run there, if not all can. `None` for files of another `kind`, and for accelerators
+/// without a dataflow.
 ///
 /// # Errors
 ///
-/// If none can run, and why.
+/// Returns a failure with a reason if no network can run.
 pub fn check(kind: Kind, path: &Path) -> Result<Option<String>, Failure> {
     let mut catalog = Catalog::new();
     let accelerators = accelerators(kind, path, &mut catalog)?;

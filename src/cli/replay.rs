@@ -45,7 +45,7 @@ pub struct ReplayArgs {
 ///
 /// # Errors
 ///
-/// Files that are wrong or do not fit, or output that cannot be written.
+/// Returns a failure for files that are wrong or do not fit together, or output that cannot be written.
 pub fn run(args: &ReplayArgs) -> Result<(), Failure> {
     let inputs = [&args.model_file, &args.dataflow_file, &args.hw_file];
     Places::default()
@@ -69,7 +69,7 @@ pub fn run(args: &ReplayArgs) -> Result<(), Failure> {
     }
 }
 
-/// A file of this content, complete but not in its place.
+/// Writes `content` completely, but does not rename the file to its place.
 fn stage(
     path: &Path,
     content: impl FnOnce(&mut dyn Write) -> io::Result<()>,

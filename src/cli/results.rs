@@ -11,7 +11,7 @@ use crate::report::csv::Table;
 use crate::report::dominant::DominantLayers;
 use crate::report::scores::{self, ScoreRow};
 use crate::report::{RunLabel, json};
-use crate::score::{Counts, Score};
+use crate::score::Score;
 use crate::sweep::{RunError, RunResult, RunSpec};
 
 use super::console::Stream;
@@ -282,8 +282,8 @@ struct Average {
     system: String,
     pes: u64,
     drawn: Drawn,
-    /// Sums of the ten printed columns, in the order of [`Average::values`].
-    sums: [f64; 10],
+    /// Sums over the replications, in the order of [`Score::columns`].
+    sums: Vec<f64>,
     /// Score of every replication, in their order; `None` where it has none.
     draws: Vec<Option<f64>>,
     /// Why the first of those without a score has none.
@@ -297,7 +297,7 @@ impl Average {
             system: label.system.into(),
             pes: label.pes,
             drawn: spec.drawn(),
-            sums: [0.0; 10],
+            sums: Score::columns().map(|_| 0.0).collect(),
             draws: Vec::new(),
             infeasible: None,
         }
@@ -312,8 +312,8 @@ impl Average {
 
     fn add(&mut self, total: &Score) {
         self.draws.push(Some(total.score));
-        for (sum, value) in self.sums.iter_mut().zip(Self::values(total)) {
-            *sum += value;
+        for (sum, column) in self.sums.iter_mut().zip(Score::columns()) {
+            *sum += column.of(total).unwrap_or(0.0);
         }
     }
 
@@ -322,27 +322,15 @@ impl Average {
         self.infeasible.get_or_insert_with(|| error.to_string());
     }
 
-    fn values(total: &Score) -> [f64; 10] {
-        let [a, b, c, d, e, f] = total.values();
-        let Counts { executed, requests, late, energy, .. } = total.counts;
-        let [executed, requests, late] = [executed, requests, late].map(|n| n as f64);
-        [a, b, c, d, e, f, executed, requests, late, energy.get()]
-    }
-
     fn row(&self) -> ScoreRow {
         let n_scores = self.draws.iter().flatten().count();
-        let mean = self.sums.map(|sum| sum / n_scores.max(1) as f64);
         ScoreRow {
             scenario: self.scenario.clone(),
             system: self.system.clone(),
             pes: self.pes,
             drawn: self.drawn,
-            scores: [mean[0], mean[1], mean[2], mean[3], mean[4], mean[5]],
+            means: self.sums.iter().map(|sum| sum / n_scores.max(1) as f64).collect(),
             draws: self.draws.clone(),
-            executed: mean[6],
-            requests: mean[7],
-            late: mean[8],
-            energy_mj: mean[9],
             infeasible: self.infeasible.clone().filter(|_| n_scores == 0),
         }
     }

@@ -54,7 +54,7 @@ pub struct RunArgs {
 ///
 /// # Errors
 ///
-/// Bad input, output that cannot be written, or no run that is feasible.
+/// Returns a failure for bad input, output that cannot be written, or if no run is feasible.
 pub fn run(args: &RunArgs) -> Result<(), Failure> {
     let scheduler = args.scheduler.0.as_ref();
     let experiment = args.options.experiment(scheduler)?.replications(args.replications);

@@ -1,4 +1,4 @@
-//! Schedulers as lists and pages show them.
+//! Schedulers in lists and on pages.
 
 use crate::experiment::schedulers;
 use crate::external;
@@ -7,7 +7,7 @@ use crate::schedule::{Entry, OPTIONS, Parameter};
 
 use super::table_style;
 
-/// An example of a policy in a process of its own.
+/// Example of an external scheduler.
 const EXAMPLE: &str = include_str!("../../schedulers/edf.py");
 
 /// The scheduler called `name`.
@@ -15,7 +15,7 @@ pub fn find(name: &str) -> Option<&'static Entry> {
     schedulers().find(|entry| entry.name == name)
 }
 
-/// The rows of `xrsim list schedulers`.
+/// Header and rows of `xrsim list schedulers`.
 pub fn list() -> (Vec<&'static str>, Vec<Vec<String>>) {
     let row = |entry: &Entry| {
         let parameters = entry.parameters.iter().map(|it| format!("{}={}", it.name, it.default));
@@ -27,7 +27,7 @@ pub fn list() -> (Vec<&'static str>, Vec<Vec<String>>) {
     (vec!["scheduler", "what it does", "parameters", "source"], schedulers().map(row).collect())
 }
 
-/// Where it is defined, and a mark if not all of it could be checked.
+/// Source of the scheduler, with a mark if parts of it are unverified.
 fn source(entry: &Entry) -> String {
     match entry.unverified {
         Some(_) => format!("{} [unverified in part]", entry.source),
@@ -35,25 +35,25 @@ fn source(entry: &Entry) -> String {
     }
 }
 
-/// The page of a scheduler: what it does, where it is from, and what it takes.
+/// Page of a scheduler: meaning, source and parameters.
 pub fn describe(entry: &Entry) -> String {
     let mut text = format!("{}: {}\nsource: {}\n", entry.name, entry.help, entry.source);
-    if let Some(what) = entry.unverified {
-        text += &format!("[unverified] {what}\n");
+    if let Some(part) = entry.unverified {
+        text += &format!("[unverified] {part}\n");
     }
     if entry.is_clairvoyant {
-        text += "It knows every request before the run, which no scheduler on a device does.\n";
+        text += "It is clairvoyant: it knows every request before the run, which no scheduler on a device does.\n";
     }
     if !entry.work_conserving {
         text += "It may leave an accelerator idle while requests wait.\n";
     }
     if entry.name != external::ENTRY.name && !entry.is_clairvoyant {
-        text += "Between requests that it holds equal: the earlier deadline, the earlier release, the model \
-                 that the scenario names first, the earlier frame; between accelerators the first.\n";
+        text += "Ties between requests are decided by the earlier deadline, then the earlier arrival, the model \
+                 that the scenario names first, and the earlier frame; ties between accelerators by the first one.\n";
     }
     if entry.looks_at_all {
-        text += "Every decision looks at all requests that wait: where they pile up, time grows with the \
-                 square of a run's length.\n";
+        text += "Every decision looks at all requests that wait. Where they pile up, the time of a run grows with \
+                 the square of its duration.\n";
     }
     text += "\n";
     text += &parameters(entry);
@@ -64,7 +64,7 @@ pub fn describe(entry: &Entry) -> String {
     text
 }
 
-/// The table of its parameters, its own first.
+/// Table of its parameters, its own first.
 fn parameters(entry: &Entry) -> String {
     let header = ["parameter", "default", "allowed", "what it is"];
     let mut table = table::new_table(table_style(), &header, header.len());

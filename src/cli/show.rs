@@ -5,7 +5,7 @@ use clap::Args;
 use crate::config::{Catalog, Model};
 use crate::report::network::Facts;
 
-use super::message::Failure;
+use super::message::{Failure, input_hints};
 use super::{output, schedulers};
 
 /// Print an input file (the YAML of a scenario, system, dataflow, network, platform or sweep), or
@@ -31,6 +31,7 @@ pub fn run(args: &ShowArgs) -> Result<(), Failure> {
     if let Ok(model) = catalog.model(&args.name) {
         text += &facts(&model).to_comments();
     }
+    input_hints(catalog.old_names());
     output::print(&text)
 }
 

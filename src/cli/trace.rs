@@ -12,10 +12,10 @@ use super::output::{Complete, OutputFile};
 /// Bytes of a trace for each request, measured on whole runs.
 const BYTES_PER_REQUEST: u64 = 870;
 
-/// Size of a trace from which on it is worth a warning \[MB\].
+/// Size of a trace from which a warning is printed \[MB\].
 const LARGE_MB: u64 = 100;
 
-/// What to say before a large trace is written.
+/// Warning before a large trace is written.
 fn warning(n_requests: u64) -> Option<String> {
     let megabytes = n_requests.saturating_mul(BYTES_PER_REQUEST) / 1_000_000;
     (megabytes >= LARGE_MB).then(|| {
@@ -26,15 +26,15 @@ fn warning(n_requests: u64) -> Option<String> {
     })
 }
 
-/// The trace of the one run of a command, on its way out.
+/// The file for the trace of the one run of a command.
 pub struct TraceFile {
     path: PathBuf,
     file: OutputFile,
-    /// Of the run, once it is made.
+    /// Summary of the trace, after it was written.
     summary: Option<Summary>,
 }
 
-/// A trace of which every byte is written, but not yet in its place.
+/// A trace that is written completely, but not renamed to its place.
 pub struct CompleteTrace {
     path: PathBuf,
     file: Complete,
@@ -42,11 +42,11 @@ pub struct CompleteTrace {
 }
 
 impl TraceFile {
-    /// Starts the file, before anything is computed.
+    /// Opens the file before the run starts.
     ///
     /// # Errors
     ///
-    /// More than one run, or a file that cannot be written.
+    /// Returns a failure if there is not exactly one run, or if the file cannot be written.
     pub fn create(path: &Path, n_runs: usize) -> Result<Self, Failure> {
         if n_runs != 1 {
             return Err(Failure::Argument(format!(
@@ -57,11 +57,11 @@ impl TraceFile {
         Ok(Self { path: path.into(), file: OutputFile::create(path)?, summary: None })
     }
 
-    /// Writes the run.
+    /// Writes the trace of the run.
     ///
     /// # Errors
     ///
-    /// If the file cannot be written.
+    /// Returns a failure if the file cannot be written.
     pub fn write(
         &mut self,
         spec: &RunSpec,
@@ -78,11 +78,11 @@ impl TraceFile {
         Ok(())
     }
 
-    /// Writes the rest; an infeasible run leaves nothing.
+    /// Completes the file; `None` if the run was infeasible.
     ///
     /// # Errors
     ///
-    /// If the file cannot be written.
+    /// Returns a failure if the file cannot be written.
     pub fn complete(self) -> Result<Option<CompleteTrace>, Failure> {
         let Some(summary) = self.summary else {
             return Ok(None);
@@ -92,11 +92,11 @@ impl TraceFile {
 }
 
 impl CompleteTrace {
-    /// Puts the file in its place and says what is in it.
+    /// Renames the file to its place and prints a summary of it.
     ///
     /// # Errors
     ///
-    /// If the file cannot be renamed.
+    /// Returns a failure if the file cannot be renamed.
     pub fn rename(self) -> Result<(), Failure> {
         self.file.rename()?;
         let Summary { slices, arrows, instants, samples, bytes } = self.summary;

@@ -51,13 +51,13 @@ pub enum CompatError {
         /// Number of its control dependencies.
         found: usize,
     },
-    /// Two models have the same name.
+    /// The networks of two models have the same name.
     #[error(
         "two models are called `{name}`; the published artifact (semantics mlsys2023) tells models \
          apart by name"
     )]
     SameName {
-        /// The name, see [`ActiveModel::artifact_name`].
+        /// Name of their networks.
         name: Box<str>,
     },
     /// The latency vanishes in single precision, where the artifact would stop on an assertion (rule R9).
@@ -241,7 +241,7 @@ fn probability(active: &ActiveModel, trigger: Option<f64>) -> Result<f32, Compat
 }
 
 fn byte_order(scenario: &Scenario) -> Result<Vec<ModelId>, CompatError> {
-    let name = |id: ModelId| &*scenario.model(id).artifact_name;
+    let name = |id: ModelId| scenario.model(id).unit.network.name();
     let mut ids: Vec<_> = scenario.model_ids().collect();
     ids.sort_by_key(|&id| name(id).as_bytes());
     match ids.windows(2).find(|pair| name(pair[0]) == name(pair[1])) {

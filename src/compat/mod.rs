@@ -271,7 +271,7 @@ mod fixture {
     pub(super) fn story(replay: &Replay) -> Vec<String> {
         let trace = replay.trace();
         let line = |record: &Record| {
-            let name = &replay.scenario.model(record.model).artifact_name;
+            let name = replay.scenario.model(record.model).unit.network.name();
             let frame = record.frame.index();
             let (arrival, deadline) = (record.arrival.as_ms(), record.deadline.as_ms());
             let fate = match record.outcome {

@@ -171,7 +171,7 @@ pub const ALL: &[Quirk] = &[
         name: "unused-hardware",
         rule: "cost model, section 2.6",
         clause: "section 4.1",
-        effect: "NoC latency, multicast, off-chip bandwidth and memory sizes have no effect",
+        effect: "NoC latency, multicast, DRAM bandwidth and memory sizes have no effect",
         test: "costs_ignore_latency_multicast_and_memories",
     },
     Quirk {

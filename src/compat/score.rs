@@ -29,6 +29,7 @@ fn energy(energy_mj: f32) -> f32 {
 }
 
 /// Unit scores of one execution. The artifact has no accuracy score, so its models meet their goals.
+#[expect(clippy::needless_update, reason = "a score that the artifact does not have is 0")]
 pub(super) fn inference(inputs: &Inputs, request: &Request) -> Option<InferenceScore> {
     let (realtime, energy) = unit_scores(inputs, request)?;
     Some(InferenceScore {
@@ -36,6 +37,7 @@ pub(super) fn inference(inputs: &Inputs, request: &Request) -> Option<InferenceS
         energy: energy.into(),
         accuracy: 1.0,
         inference: (realtime * energy).into(),
+        ..InferenceScore::default()
     })
 }
 
@@ -122,7 +124,7 @@ impl Tally {
             qoe,
             score: self.score(false).into(),
             score_executed_mean: mean(self.inference.into(), self.n_executed) * qoe,
-            counts: Counts::default(),
+            ..Score::default()
         }
     }
 }
@@ -166,7 +168,7 @@ impl Tallies {
     /// Scores as the figures of the artifact show them (rule R14): plain means over all models of the
     /// scenario, where a model without logged requests counts 0.
     ///
-    /// Deviation: [`Score::score`] excludes the lost requests from NumFrm, and [`Counts::released`] includes
+    /// Deviation: [`Score::score`] excludes the lost requests from NumFrm, and [`Counts::requests`] includes
     /// them.
     pub(super) fn scorecard(&self, inputs: &Inputs, history: &History) -> Scorecard {
         let mut models: Vec<_> = self.models.iter().map(Tally::model_score).collect();

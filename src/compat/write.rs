@@ -31,7 +31,7 @@ pub(super) fn schedule(
                     out,
                     "{},{},{},{:.6},{:.6},{:.6},{:.6},{:.6},{:.6}",
                     accelerator.index(),
-                    scenario.model(request.model).artifact_name,
+                    scenario.model(request.model).unit.network.name(),
                     request.frame,
                     request.injection_ms,
                     execution.dispatch_ms,
@@ -61,7 +61,7 @@ pub(super) fn summary(
             writeln!(
                 out,
                 "{},{:.6},{:.6},{:.6}",
-                scenario.model(model).artifact_name,
+                scenario.model(model).unit.network.name(),
                 tally.mean_realtime(),
                 tally.mean_energy(),
                 tally.qoe(),

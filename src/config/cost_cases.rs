@@ -1,10 +1,9 @@
-//! Tables of cases for the loop-nest cost model, as CSV: layer, mapping and machine of every case
-//! and what the model must say about it.
+//! Tables of cases for the loop-nest cost model, as CSV: layer, mapping and machine of every case, and
+//! the expected results (docs/cost-model-loop-nest.md, section 11).
 //!
-//! The header says what a table holds. One with a column `dataflow` has dense layers on the machine
-//! of the published study; any other has mappings as text. Columns of inputs may be left out where
-//! they have defaults; every other column is compared, whichever are there. Lists are joined by
-//! `;`, levels outermost first.
+//! The header decides the kind of a table. A table with a column `dataflow` has dense layers on the
+//! machine of the published study; any other table has mappings as text. Columns of inputs with defaults
+//! are optional. Every other column is compared. Lists are joined by `;`, outermost level first.
 
 mod inputs;
 mod mapping;
@@ -20,7 +19,7 @@ pub use mapping::parse_mapping;
 use inputs::{CASE_INPUTS, Cells, STUDY_INPUTS};
 use outputs::{Case, Column};
 
-/// A case of a table and what came of it.
+/// Result of the comparison of one case.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Verdict {
     /// Line of the case, counted from 1.
@@ -29,24 +28,25 @@ pub struct Verdict {
     pub difference: Option<Difference>,
 }
 
-/// A column with another value than the table says.
+/// A column whose value differs from the table.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Difference {
-    /// The column.
+    /// Name of the column.
     pub column: String,
-    /// What the table says.
+    /// Value in the table.
     pub expected: String,
-    /// What the model says.
+    /// Value of the model.
     pub found: String,
 }
 
-/// Evaluates every case of a table. Whole numbers must be equal, energies within 1e-9.
+/// Evaluates and compares every case of a table. Whole numbers must be equal, energies within 1e-9
+/// relatively.
 ///
 /// # Errors
 ///
-/// [`ConfigError::Invalid`] with every problem of the header, or if that is right of the inputs of
-/// all rows. An illegal mapping is no problem of the table but a difference, unless the column
-/// `legal` expects it.
+/// [`ConfigError::Invalid`] with every problem of the header, or with every problem of the inputs of all
+/// rows if the header is right. An illegal mapping is no error but a difference, unless the column `legal`
+/// expects it.
 pub fn check(source: &Arc<Source>) -> Result<Vec<Verdict>, ConfigError> {
     check_text(source.text()).map_err(|mut problems| {
         problems.sort_by_key(|problem| problem.span.start);
@@ -78,7 +78,7 @@ fn check_text(text: &str) -> Result<Vec<Verdict>, Vec<Problem>> {
     if problems.is_empty() { Ok(verdicts) } else { Err(problems) }
 }
 
-/// Counts lines forward.
+/// Line numbers of increasing byte offsets.
 pub(super) struct Lines<'a> {
     text: &'a str,
     at: usize,
@@ -91,7 +91,7 @@ impl<'a> Lines<'a> {
         Self { text, at: 0, line: 1 }
     }
 
-    /// The line, counted from 1, of byte `offset`, which is not before the one asked for last.
+    /// Line, counted from 1, of byte `offset`. Offsets must not decrease from call to call.
     pub(super) fn at(&mut self, offset: usize) -> usize {
         self.line += self.text[self.at..offset].matches('\n').count();
         self.at = offset;
@@ -103,7 +103,7 @@ impl<'a> Lines<'a> {
 struct Table {
     /// Names of all columns, in order.
     names: Vec<String>,
-    /// Columns that are compared, with their position.
+    /// Compared columns with their positions.
     outputs: Vec<(usize, Column)>,
     /// Whether layers are those of the published study.
     is_study: bool,
@@ -146,7 +146,7 @@ impl Table {
         cells.finish(inputs).map(Case::new)
     }
 
-    /// The first output of a row that the model finds different.
+    /// The first output of a row that differs from the model.
     fn compare(&self, row: &Row<'_>, case: &Case) -> Option<Difference> {
         self.outputs.iter().find_map(|(index, column)| {
             let expected = &row.cells[*index];

@@ -3,10 +3,12 @@
 use std::fmt;
 use std::ops::Range;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use ordered_float::OrderedFloat;
 use thiserror::Error;
+
+use crate::renamed::Renamed;
 
 use super::{At, Source};
 
@@ -44,7 +46,42 @@ impl Problem {
     }
 }
 
-/// An input that cannot be used.
+/// An old name that an input uses. Displays as the hint for the user.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OldName {
+    /// File and line of its first use, if it is in a file.
+    pub place: Option<(String, usize)>,
+    /// The name and the one that took its place.
+    pub renamed: Renamed,
+}
+
+/// Old names that the inputs of a catalog use, each once, in order of first use.
+#[derive(Debug, Clone, Default)]
+pub(super) struct OldNames(Arc<Mutex<Vec<OldName>>>);
+
+impl OldNames {
+    pub(super) fn add(&self, name: OldName) {
+        let mut names = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+
+    pub(super) fn to_vec(&self) -> Vec<OldName> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
+impl fmt::Display for OldName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some((file, line)) = &self.place {
+            write!(f, "{file}:{line}: ")?;
+        }
+        self.renamed.fmt(f)
+    }
+}
+
+/// Errors of inputs that cannot be used.
 #[derive(Debug, Clone, Error)]
 #[non_exhaustive]
 pub enum ConfigError {

@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use super::yaml::read::{At, Problems, unknown_name};
 use super::yaml::{self, Node};
-use super::{ConfigError, Kind, Problem, Source, kind};
+use super::{ConfigError, Kind, OldName, OldNames, Problem, Source, kind};
+use crate::renamed::Renamed;
 
 /// Problems of one file that are reported.
 const MAX_PROBLEMS: usize = 100;
@@ -17,6 +18,8 @@ pub(super) struct Document {
     pub source: Arc<Source>,
     /// Folder that paths in the file are relative to; none for embedded files.
     pub folder: Option<PathBuf>,
+    /// Receives the old names that the file uses.
+    pub old_names: OldNames,
 }
 
 impl Document {
@@ -38,7 +41,7 @@ impl Document {
         kind: Kind,
         read: impl FnOnce(&Node<'_>, &mut Problems) -> Option<T>,
     ) -> Result<T, ConfigError> {
-        let mut problems = Vec::new();
+        let mut problems = Problems::default();
         let value = self.draft(kind, read, &mut problems);
         self.finish(value, problems)
     }
@@ -56,7 +59,20 @@ impl Document {
             problems.push(wrong_kind(found, &[kind]));
             return None;
         }
-        read(body, problems)
+        let value = read(body, problems);
+        self.report_old_keys(problems.old_keys());
+        value
+    }
+
+    /// Reports every old name of a key once, with the line of its first use.
+    fn report_old_keys(&self, keys: &[At<Renamed>]) {
+        for (index, At { span, value: renamed }) in keys.iter().enumerate() {
+            if keys[..index].iter().all(|earlier| earlier.value != *renamed) {
+                let (line, _) = self.source.position(span.start);
+                let place = Some((self.source.name().to_string(), line));
+                self.old_names.add(OldName { place, renamed: *renamed });
+            }
+        }
     }
 
     /// The kind of a YAML file, which is one of `allowed`.
@@ -68,7 +84,7 @@ impl Document {
         if let Some(kind) = kind.filter(|kind| allowed.contains(kind)) {
             return Ok(kind);
         }
-        let mut problems = Vec::new();
+        let mut problems = Problems::default();
         let root = yaml::parse(self.source.text(), &mut problems);
         let found = root.as_ref().and_then(|root| kind::body(root, &mut problems));
         let found = found.map(|(kind, _)| kind);
@@ -81,12 +97,12 @@ impl Document {
     pub(super) fn finish<T>(&self, value: Option<T>, problems: Problems) -> Result<T, ConfigError> {
         match value {
             Some(value) if problems.is_empty() => Ok(value),
-            _ => Err(self.invalid(problems)),
+            _ => Err(self.invalid(problems.into_vec())),
         }
     }
 
     /// The error that `problems` are, in order of position.
-    pub(super) fn invalid(&self, mut problems: Problems) -> ConfigError {
+    pub(super) fn invalid(&self, mut problems: Vec<Problem>) -> ConfigError {
         problems.sort_by_key(|problem| problem.span.start);
         let n_more = problems.len().saturating_sub(MAX_PROBLEMS);
         if n_more > 0 {
@@ -114,7 +130,7 @@ fn wrong_kind(found: Kind, allowed: &[Kind]) -> Problem {
 pub fn resolve<'a, T>(
     names: impl Iterator<Item = &'a At<Box<str>>>,
     mut lookup: impl FnMut(&str) -> Result<T, ConfigError>,
-    problems: &mut Problems,
+    problems: &mut Vec<Problem>,
 ) -> Result<Option<Vec<T>>, ConfigError> {
     let mut found = Vec::new();
     for name in names {

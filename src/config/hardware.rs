@@ -8,6 +8,7 @@ use crate::hardware::{
     Accelerator, ByteEnergy, Datapath, EnergyTable, Memory, Noc, Share, Style, System, Widths,
 };
 use crate::model::PerTensor;
+use crate::renamed::Renamed;
 use crate::units::{Bytes, ClockRate};
 
 use super::Problem;
@@ -24,6 +25,28 @@ pub(super) const MAX_LATENCY: u64 = 1 << 20;
 const MAX_BYTES: f64 = 281_474_976_710_656.0;
 /// Largest share of the PEs.
 const MAX_SHARE: u32 = 1024;
+
+const fn key(old: &'static str, new: &'static str) -> Renamed {
+    Renamed { kind: "key", old, new }
+}
+
+/// Old keys of accelerators, instances and budgets.
+const OLD_RESOURCES: [Renamed; 3] = [
+    key("local_memory_kib", "scratchpad_kib"),
+    key("offchip_bandwidth_bytes_per_cycle", "dram_bandwidth_bytes_per_cycle"),
+    key("offchip_latency_cycles", "dram_latency_cycles"),
+];
+/// Old keys of an accelerator of a style.
+const OLD_SHARES: [Renamed; 1] = [key("offchip_share", "dram_share")];
+/// Old keys of `energy`.
+const OLD_ENERGY: [Renamed; 2] =
+    [key("l1_per_mac", "scratchpad_per_mac"), key("l2_per_mac", "shared_memory_per_mac")];
+/// Old keys of `energy_pj`.
+const OLD_BYTE_ENERGY: [Renamed; 3] = [
+    key("l1_per_byte", "scratchpad_per_byte"),
+    key("l2_per_byte", "shared_memory_per_byte"),
+    key("network_per_byte", "noc_per_byte"),
+];
 
 /// A `style:` file whose dataflows are still names.
 pub(super) struct RawStyle {
@@ -68,7 +91,8 @@ pub(super) fn read_style(node: &Node<'_>, problems: &mut Problems) -> Option<Raw
 }
 
 fn share(node: &Node<'_>, problems: &mut Problems) -> Option<RawShare> {
-    let mut fields = Fields::of(node, "an accelerator of a style", problems)?;
+    let mut fields =
+        Fields::of(node, "an accelerator of a style", problems)?.with_renamed(&OLD_SHARES);
     let share = || number(1..=MAX_SHARE);
     let dataflow = fields.required("dataflow", at(text));
     let pes = fields.required("pe_share", share());
@@ -137,7 +161,7 @@ fn accelerator(
     shared: &Shared,
     problems: &mut Problems,
 ) -> Option<RawAccelerator> {
-    let mut fields = Fields::of(node, "an accelerator", problems)?;
+    let mut fields = Fields::of(node, "an accelerator", problems)?.with_renamed(&OLD_RESOURCES);
     let clock = fields.or("clock_mhz", shared.clock, clock);
     let energy = fields.or("energy", shared.energy, energy);
     let datapath = fields.optional("datapath", datapath).unwrap_or(shared.datapath);
@@ -218,7 +242,7 @@ fn budget(node: &Node<'_>, problems: &mut Problems) -> Option<Resources> {
 }
 
 fn resources_only(node: &Node<'_>, problems: &mut Problems) -> Option<(Noc, Memory)> {
-    let mut fields = Fields::of(node, "a set of resources", problems)?;
+    let mut fields = Fields::of(node, "a set of resources", problems)?.with_renamed(&OLD_RESOURCES);
     let resources = resources(&mut fields, None);
     fields.finish();
     resources
@@ -243,7 +267,7 @@ fn instance(
     each_is_wrong: bool,
     problems: &mut Problems,
 ) -> Option<Instance> {
-    let mut fields = Fields::of(node, "an instance", problems)?;
+    let mut fields = Fields::of(node, "an instance", problems)?.with_renamed(&OLD_RESOURCES);
     let resources = resources(&mut fields, each);
     if each_is_wrong {
         fields.forgive_missing();
@@ -353,7 +377,7 @@ fn clock(node: &Node<'_>, problems: &mut Problems) -> Option<ClockRate> {
 }
 
 fn energy(node: &Node<'_>, problems: &mut Problems) -> Option<EnergyTable> {
-    let mut fields = Fields::of(node, "an energy table", problems)?;
+    let mut fields = Fields::of(node, "an energy table", problems)?.with_renamed(&OLD_ENERGY);
     let mac_nj = fields.required("mac_nj", number(0.0..=1e6));
     let scratchpad_per_mac = fields.required("scratchpad_per_mac", number(0.0..=1e6));
     let shared_memory_per_mac = fields.required("shared_memory_per_mac", number(0.0..=1e6));
@@ -389,7 +413,8 @@ fn datapath(node: &Node<'_>, problems: &mut Problems) -> Option<Datapath> {
 /// Reads energies in pJ; what is not given follows from widths and sizes of memories.
 fn byte_energy(node: &Node<'_>, problems: &mut Problems) -> Option<ByteEnergy> {
     let default = ByteEnergy::default();
-    let mut fields = Fields::of(node, "an energy table in pJ", problems)?;
+    let mut fields =
+        Fields::of(node, "an energy table in pJ", problems)?.with_renamed(&OLD_BYTE_ENERGY);
     let mut energy = |key| fields.optional(key, number(0.0..=1e9));
     let table = ByteEnergy {
         mac: energy("mac"),

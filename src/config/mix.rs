@@ -1,4 +1,4 @@
-//! Styles written in place: `WS:3 + OS:1` is what a `style:` file would say.
+//! Styles written in place: `WS:3 + OS:1` stands for a `style:` file.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -12,23 +12,23 @@ use super::yaml::read::printable;
 /// Largest share of the PEs, as in `style:` files.
 const MAX_SHARE: u32 = 1024;
 
-/// One accelerator of a mix: its dataflow, and its share of everything.
+/// Accelerator of a mix: its dataflow, and its share of all resources.
 pub(super) struct Part<'t> {
     pub(super) dataflow: &'t str,
     share: u32,
 }
 
-/// Whether `reference` is a mix: parts joined by `+`, each a dataflow, or `dataflow:share`.
+/// Whether `reference` is a mix: parts joined by `+`, each `dataflow` or `dataflow:share`.
 pub(super) fn is_mix(reference: &str) -> bool {
     let file = names_a_file(reference) || has_extension(Path::new(reference), &["csv"]);
     reference.contains(" + ") || !file && reference.contains(['+', ':'])
 }
 
-/// The parts of the mix written `text`.
+/// Parts of the mix `text`.
 ///
 /// # Errors
 ///
-/// What is wrong with the first part that is none.
+/// A message about the first invalid part.
 pub(super) fn parse(text: &str) -> Result<Vec<Part<'_>>, String> {
     let parts: Vec<_> = text.split('+').map(part).collect::<Result<_, _>>()?;
     if parts.len() > System::MAX_ACCELERATORS {
@@ -52,7 +52,7 @@ fn part(piece: &str) -> Result<Part<'_>, String> {
     }
 }
 
-/// The style of `parts`, whose dataflows these are, named as it would be written.
+/// Style of `parts` with their `dataflows`; its name is the mix as it would be written.
 pub(super) fn style(parts: &[Part<'_>], dataflows: Vec<Arc<Dataflow>>) -> Style {
     let name = |part: &Part<'_>| format!("{}:{}", part.dataflow, part.share);
     let name = parts.iter().map(name).collect::<Vec<_>>().join(" + ");
@@ -82,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn mixes_are_told_from_names_and_files() {
+    fn mixes_are_distinguished_from_names_and_files() {
         for mix in
             ["WS:3 + OS:1", "WS:3+OS:1", "WS+OS", "WS:1", "my/flow.yaml:3", "a.yaml + b.yaml"]
         {
@@ -94,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn parts_have_a_share_of_one_unless_they_say_so() {
+    fn parts_have_a_share_of_one_by_default() {
         assert_eq!(shares("WS:3 + OS"), "WS=3 OS=1");
         assert_eq!(shares("my/flow.yaml:1024"), "my/flow.yaml=1024");
         let expected =

@@ -1,4 +1,4 @@
-//! `mlperf:` files: the tasks of a suite of MLPerf, and what a run of each has to do.
+//! `mlperf:` files: the tasks of a suite of MLPerf and the tests of each.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -15,14 +15,14 @@ use super::yaml::read::{
 };
 use super::yaml::{Fields, Node};
 
-/// Most tasks of a suite.
+/// Largest number of tasks of a suite.
 const MAX_TASKS: usize = 1000;
-/// Most queries or samples of a test.
+/// Largest number of queries or samples of a test.
 const MAX_COUNT: u64 = 1 << 32;
-/// Most runs of a test.
+/// Largest number of runs of a test.
 const MAX_RUNS: u32 = 1000;
 
-/// A load, as a key of `loads`; in the order of [`Load::NAMES`].
+/// Load as a key of `loads`, in the order of [`Load::NAMES`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Key {
     SingleStream,
@@ -34,7 +34,7 @@ enum Key {
 impl Key {
     const ALL: [Self; 4] = [Self::SingleStream, Self::MultiStream, Self::Server, Self::Offline];
 
-    /// In a file.
+    /// Name in a file.
     fn text(self) -> &'static str {
         ["single_stream", "multi_stream", "server", "offline"][self as usize]
     }
@@ -63,7 +63,7 @@ struct RawTask {
     demands: [Option<Demand>; 4],
 }
 
-/// What a task asks of a run under one load.
+/// Requirements of a task under one load.
 #[derive(Clone, Copy)]
 struct Demand {
     load: Load,
@@ -80,7 +80,7 @@ struct RawTest {
     load: At<Key>,
 }
 
-/// Keys of a load; what a task does not say, its suite says.
+/// Keys of a load; the suite supplies those that a task omits.
 #[derive(Clone, Copy, Default)]
 struct RawLoad {
     percentile: Option<f64>,
@@ -157,7 +157,7 @@ fn loads(node: &Node<'_>, problems: &mut Problems) -> Option<RawLoads> {
     Some(loads)
 }
 
-/// Reads what is said of the load `key`.
+/// Reads the load `key`.
 fn raw_load(key: Key, node: &Node<'_>, problems: &mut Problems) -> Option<RawLoad> {
     let mut fields = Fields::of(node, "a load", problems)?;
     let mut load = RawLoad::default();
@@ -182,20 +182,20 @@ fn raw_load(key: Key, node: &Node<'_>, problems: &mut Problems) -> Option<RawLoa
     Some(load)
 }
 
-/// Longest name of a task: file systems take 255 bytes, of which the number of a tenant takes some.
+/// Longest name of a task: file systems allow 255 bytes, some of which the number of a tenant takes.
 const MAX_TASK_NAME: usize = 200;
 
-/// A name of a task, which also names a folder of results.
+/// Reads the name of a task, which is also that of a folder of results.
 fn task_name(node: &Node<'_>, problems: &mut Problems) -> Option<At<Box<str>>> {
     let name = at(text)(node, problems)?;
     let Some(allowed) = task_name_needs(&name.value) else { return Some(name) };
-    let message = format!("`{}` is no name of a task", printable(&name.value));
+    let message = format!("`{}` is not a valid name of a task", printable(&name.value));
     problems.push(Problem::new(name.span.clone(), message).help(allowed));
     None
 }
 
-/// What is asked of names of tasks, if `name` has it not. File systems that ignore case, and those that
-/// drop points at the end of a name, count.
+/// Rule for names of tasks that `name` breaks, if any. The rules allow for file systems that ignore case or
+/// drop points at the end of a name.
 fn task_name_needs(name: &str) -> Option<String> {
     let is_allowed = |c: char| c.is_ascii_alphanumeric() || "_-.".contains(c);
     if !name.chars().all(is_allowed) || name.starts_with('.') || name.ends_with('.') {
@@ -254,7 +254,7 @@ fn quality(node: &Node<'_>, problems: &mut Problems) -> Option<Quality> {
     Some(Quality { metric: metric?, unit, target: target? })
 }
 
-/// What a task asks of every load that it has; `None` if any lacks something.
+/// Requirements of a task under each of its loads; `None` if a load lacks a key.
 fn demands(
     own: &RawLoads,
     shared: &RawLoads,
@@ -283,7 +283,7 @@ fn demands(
 }
 
 impl RawLoad {
-    /// This load, with what it lacks taken from another one.
+    /// This load with missing keys taken from `other`.
     fn or(&self, other: &Self) -> Self {
         Self {
             percentile: self.percentile.or(other.percentile),
@@ -297,7 +297,7 @@ impl RawLoad {
         }
     }
 
-    /// What the load `key` asks for.
+    /// Requirements of the load `key`.
     ///
     /// # Errors
     ///
@@ -343,7 +343,7 @@ fn test(node: &Node<'_>, problems: &mut Problems) -> Option<RawTest> {
     Some(RawTest { span: node.span.clone(), task: task?, load: load? })
 }
 
-/// Tasks are told apart by their names; `None` if they cannot be.
+/// Refuses tasks whose names differ in case only or not at all; `None` if there are any.
 fn refuse_namesakes(tasks: &[RawTask], problems: &mut Problems) -> Option<()> {
     let n_before = problems.len();
     for (index, task) in tasks.iter().enumerate() {
@@ -368,7 +368,7 @@ impl RawSuite {
         self.tasks.iter().map(|task| &task.network)
     }
 
-    /// The suite with these `networks`, one for each task.
+    /// Suite with `networks`, one for each task.
     pub(super) fn resolve(
         self,
         networks: Vec<Arc<Network>>,
@@ -421,7 +421,7 @@ impl Demand {
     }
 }
 
-/// Task and load of every test: task by task, as they are written.
+/// Task and load of every test, task by task in the order of the file.
 fn every_test(tasks: &[RawTask]) -> Vec<(usize, Key)> {
     let of_task = |(index, task): (usize, &RawTask)| {
         let given = Key::ALL.into_iter().filter(|&key| task.demands[key as usize].is_some());
@@ -430,7 +430,7 @@ fn every_test(tasks: &[RawTask]) -> Vec<(usize, Key)> {
     tasks.iter().enumerate().flat_map(of_task).collect()
 }
 
-/// Task and load of every test in this order; `None` unless it has every one once.
+/// Task and load of every test in the given order; `None` unless it has every test once.
 fn checked_order(
     order: &[RawTest],
     tasks: &[RawTask],

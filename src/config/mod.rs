@@ -29,7 +29,8 @@ mod scenario;
 mod yaml;
 
 pub use catalog::{Catalog, Edition, Hardware, InputFile};
-pub use diagnostic::{ConfigError, Problem, nearest};
+use diagnostic::OldNames;
+pub use diagnostic::{ConfigError, OldName, Problem, nearest};
 pub use document::resolve;
 pub use files::{Source, read_bounded};
 pub use kind::Kind;

@@ -5,6 +5,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use crate::ids::{ModelId, StreamId};
+use crate::renamed::Renamed;
 use crate::scenario::{
     ActiveModel, Dependency, DependencyKind, InputStream, JitterDistribution, Scenario,
     ScenarioError, UnitModel,
@@ -23,6 +24,12 @@ use super::yaml::{Fields, Node, Value};
 /// Most models of a scenario.
 const MAX_MODELS: usize = 1000;
 
+/// Old keys of a model.
+const OLD_KEYS: [Renamed; 2] = [
+    Renamed { kind: "key", old: "model", new: "network" },
+    Renamed { kind: "key", old: "deadline_ms", new: "relative_deadline_ms" },
+];
+
 /// A `scenario:` file whose models and sensors are still names.
 pub(super) struct RawScenario {
     name: Box<str>,
@@ -33,7 +40,7 @@ pub(super) struct RawScenario {
 struct RawModel {
     reference: At<Box<str>>,
     task: Option<Box<str>>,
-    artifact_name: Option<Box<str>>,
+    network_name: Option<Box<str>>,
     rate: At<FrameRate>,
     inputs: Option<Vec<At<Box<str>>>>,
     dependencies: Vec<(At<Box<str>>, DependencyKind)>,
@@ -51,10 +58,10 @@ pub(super) fn read(node: &Node<'_>, problems: &mut Problems) -> Option<RawScenar
 }
 
 fn model(node: &Node<'_>, problems: &mut Problems) -> Option<RawModel> {
-    let mut fields = Fields::of(node, "a model of a scenario", problems)?;
+    let mut fields = Fields::of(node, "a model of a scenario", problems)?.with_renamed(&OLD_KEYS);
     let reference = fields.required("network", at(text));
     let task = fields.optional("task", proper_name);
-    let artifact_name = fields.optional("artifact_name", proper_name);
+    let network_name = fields.optional("network_name", proper_name);
     let rate = fields.required("fps", at(rate));
     let inputs = fields.optional("inputs", list("sensors", at(text)));
     let dependencies = fields.optional("depends_on", named("models", dependency));
@@ -62,7 +69,7 @@ fn model(node: &Node<'_>, problems: &mut Problems) -> Option<RawModel> {
     fields.finish();
     let dependencies = dependencies.unwrap_or_default();
     let (reference, rate) = (reference?, rate?);
-    Some(RawModel { reference, task, artifact_name, rate, inputs, dependencies, deadline })
+    Some(RawModel { reference, task, network_name, rate, inputs, dependencies, deadline })
 }
 
 fn rate(node: &Node<'_>, problems: &mut Problems) -> Option<FrameRate> {
@@ -155,14 +162,14 @@ impl RawScenario {
         let pairs = self.models.iter().zip(models).enumerate();
         let active: Vec<_> = pairs
             .map(|(index, (raw, model))| {
-                let mut unit =
-                    UnitModel::new(names.tasks[index].clone(), Arc::clone(&model.network));
+                let network = match &raw.network_name {
+                    None => Arc::clone(&model.network),
+                    Some(name) => Arc::new((*model.network).clone().with_name(name.clone())),
+                };
+                let mut unit = UnitModel::new(names.tasks[index].clone(), network);
                 unit.dataset.clone_from(&model.dataset);
                 unit.quality.clone_from(&model.quality);
                 let mut active = ActiveModel::new(unit, raw.rate.value);
-                if let Some(name) = &raw.artifact_name {
-                    active.artifact_name.clone_from(name);
-                }
                 let inputs = names.inputs[index].iter();
                 active.inputs = inputs.filter_map(|name| stream(name, &streams)).collect();
                 active.dependencies = names.dependencies(raw);

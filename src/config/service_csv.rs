@@ -6,11 +6,11 @@
 //! image_classification_heavy,8,9.6
 //! ```
 //!
-//! Columns come in any order. Without `task`, or where it is empty, a row holds for every task that has
-//! no row of its own. With `batch` a row is the time of so many samples at once, from 1 on; between two
-//! sizes it grows evenly. With `sample` it is the time of a sample of the data set, numbered from 0
-//! without a gap, over and over. Without either every sample takes the same time. Lines that are empty or
-//! start with `#` are skipped.
+//! Columns may be in any order. A row without `task`, or with an empty one, applies to every task that has
+//! no row of its own. With the column `batch`, a row is the time of a batch of that many samples, from 1 on;
+//! times between two sizes are interpolated linearly. With the column `sample`, a row is the time of a sample
+//! of the data set, numbered from 0 without a gap; larger numbers repeat the list. Without either column,
+//! every sample takes the same time. Empty lines and lines that begin with `#` are skipped.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -24,18 +24,18 @@ use super::{ConfigError, Problem, Source};
 
 const COLUMNS: [&str; 4] = ["task", "batch", "sample", "latency_ms"];
 
-/// Most samples of a batch, or of the data set.
+/// Largest number of samples of a batch, or of the data set.
 const MAX_INDEX: u32 = 1 << 20;
 
 /// Service times by task.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ServiceTables {
-    /// The empty name is that of all other tasks.
+    /// Times by task; the empty name stands for all other tasks.
     tables: BTreeMap<Box<str>, ServiceTime>,
 }
 
 impl ServiceTables {
-    /// The same for all tasks.
+    /// The same times for all tasks.
     pub fn of_all(time: ServiceTime) -> Self {
         Self { tables: BTreeMap::from([("".into(), time)]) }
     }
@@ -50,7 +50,7 @@ impl ServiceTables {
 ///
 /// # Errors
 ///
-/// [`ConfigError::Invalid`] with every problem of the header, or if that is right of the rows.
+/// [`ConfigError::Invalid`] with every problem of the header or, if the header is valid, of the rows.
 pub fn parse(source: &Arc<Source>) -> Result<ServiceTables, ConfigError> {
     read(source.text())
         .map_err(|problems| ConfigError::Invalid { file: Arc::clone(source), problems })
@@ -90,13 +90,13 @@ fn read(text: &str) -> Result<ServiceTables, Vec<Problem>> {
     if problems.is_empty() { Ok(ServiceTables { tables }) } else { Err(problems) }
 }
 
-/// One row of a task.
+/// Row of a task.
 struct Entry {
     latency: SimSpan,
     line: Range<usize>,
 }
 
-/// What rows are numbered by.
+/// Column that numbers the rows.
 #[derive(Clone, Copy)]
 enum Index {
     None,
@@ -144,7 +144,7 @@ impl Columns {
             let text = &row.cells[column];
             let number = text.parse().ok().filter(|number| (first..=MAX_INDEX).contains(number));
             number.ok_or_else(|| {
-                row.problem(column, format!("`{text}` is no number of samples"))
+                row.problem(column, format!("`{text}` is not a number of samples"))
                     .help(format!("a whole number from {first} to {MAX_INDEX}"))
             })
         };
@@ -155,13 +155,13 @@ impl Columns {
         };
         let text = &row.cells[self.latency];
         let latency = text.parse().ok().and_then(SimSpan::from_ms).ok_or_else(|| {
-            row.problem(self.latency, format!("`{text}` is no latency"))
+            row.problem(self.latency, format!("`{text}` is not a latency"))
                 .help("milliseconds, from 0 to 9007199254")
         })?;
         Ok((task.into(), index, Entry { latency, line: row.line() }))
     }
 
-    /// The service time of the rows of a task, at least one.
+    /// Service time of the rows of a task, at least one.
     fn service_time(&self, entries: &BTreeMap<u32, Entry>) -> Result<ServiceTime, Problem> {
         let (&first, entry) = entries.first_key_value().expect("a task has a row");
         match self.index {
@@ -182,7 +182,7 @@ impl Columns {
     }
 }
 
-/// Times of 1, 2, ... samples from those of some numbers, of which 1 is the first.
+/// Times of 1, 2, ... samples, interpolated between the rows, the first of which is that of 1 sample.
 fn interpolated(entries: &BTreeMap<u32, Entry>) -> Vec<SimSpan> {
     let mut spans: Vec<SimSpan> = Vec::new();
     for (&size, entry) in entries {
@@ -241,8 +241,8 @@ mod tests {
         assert_eq!(
             problems("batch,latency_ms\n0,1\n2,x\n3,1\n3,1\n4\n"),
             [
-                "`0` is no number of samples",
-                "`x` is no latency",
+                "`0` is not a number of samples",
+                "`x` is not a latency",
                 "the same row as one before",
                 "1 cells under 2 columns",
                 "there is no batch of 1 before it"

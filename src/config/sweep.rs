@@ -12,7 +12,7 @@ use super::range;
 use super::yaml::read::{At, Problems, at_most, list, named, number, printable, text};
 use super::yaml::tree::Entry;
 use super::yaml::{Fields, Node, Value};
-use super::{ConfigError, Kind, Problem, Source};
+use super::{ConfigError, Kind, OldNames, Problem, Source};
 
 /// Text and where it was written.
 type Text = At<Box<str>>;
@@ -80,7 +80,8 @@ impl SweepDraft {
 
     /// The error that `problems` of what was written are.
     pub fn invalid(&self, problems: Vec<Problem>) -> ConfigError {
-        let document = Document { source: Arc::clone(&self.source), folder: None };
+        let source = Arc::clone(&self.source);
+        let document = Document { source, folder: None, old_names: OldNames::default() };
         document.invalid(problems)
     }
 
@@ -90,8 +91,10 @@ impl SweepDraft {
     ///
     /// If the file is not of this kind at all.
     pub(super) fn read(file: &Document) -> Result<Self, ConfigError> {
-        let mut problems = Vec::new();
-        let Some((factors, replications)) = file.draft(Kind::Sweep, read, &mut problems) else {
+        let mut problems = Problems::default();
+        let read = file.draft(Kind::Sweep, read, &mut problems);
+        let problems = problems.into_vec();
+        let Some((factors, replications)) = read else {
             return Err(file.invalid(problems));
         };
         let (source, folder) = (Arc::clone(&file.source), file.folder.clone());
@@ -324,6 +327,7 @@ impl SweepOptions {
     pub fn draft(self, replications: Option<u64>) -> SweepDraft {
         let Self { text, factors, problems, .. } = self;
         let source = Source::new("command line", text);
+        let problems = problems.into_vec();
         SweepDraft { source, folder: None, factors, replications, problems }
     }
 }

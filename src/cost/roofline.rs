@@ -20,7 +20,7 @@ use super::{CostModel, Entry, Explanation, Infeasible, LayerCost, Quantity};
 /// Registry entry.
 pub(super) const ENTRY: Entry = Entry {
     name: "roofline",
-    help: "lower bound: peak compute, on-chip and off-chip bandwidth, compulsory traffic",
+    help: "lower bound: peak compute, NoC and DRAM bandwidth, compulsory traffic",
     source: "Williams et al., Roofline (CACM 2009), with a bandwidth per interface",
     build: Some(|| Box::new(Roofline)),
 };
@@ -40,7 +40,7 @@ struct Roofs {
     elements: u64,
     compute_cycles: u64,
     noc_cycles: u64,
-    offchip_cycles: u64,
+    dram_cycles: u64,
 }
 
 impl Roofs {
@@ -53,12 +53,12 @@ impl Roofs {
             elements,
             compute_cycles: macs.div_ceil(accelerator.pes.into()),
             noc_cycles: bytes.div_ceil(accelerator.noc.levels()[0].bandwidth),
-            offchip_cycles: bytes.div_ceil(accelerator.memory.dram_bandwidth),
+            dram_cycles: bytes.div_ceil(accelerator.memory.dram_bandwidth),
         }
     }
 
     /// ```text
-    /// cycles = max( MACs / PEs, bytes / NoC bandwidth, bytes / off-chip bandwidth )
+    /// cycles = max( MACs / PEs, bytes / NoC bandwidth, bytes / DRAM bandwidth )
     /// energy = e_MAC * ( MACs + elements * (L2 + DRAM) )
     /// ```
     ///
@@ -69,22 +69,22 @@ impl Roofs {
         let on_chip = self.compute_cycles.max(self.noc_cycles);
         let bytes = self.elements * BYTES_PER_ELEMENT;
         LayerCost {
-            cycles: on_chip.max(self.offchip_cycles),
+            cycles: on_chip.max(self.dram_cycles),
             energy_nj: table.mac_nj * (self.macs as f64 + self.elements as f64 * per_element),
             dram_bytes: bytes,
             noc_bytes: bytes,
-            hidden_cycles: on_chip.min(self.offchip_cycles),
+            hidden_cycles: on_chip.min(self.dram_cycles),
         }
     }
 
     /// Name of the highest roof; the first one of equals.
     fn bound(&self) -> &'static str {
-        if self.compute_cycles >= self.noc_cycles.max(self.offchip_cycles) {
+        if self.compute_cycles >= self.noc_cycles.max(self.dram_cycles) {
             "compute"
-        } else if self.noc_cycles >= self.offchip_cycles {
+        } else if self.noc_cycles >= self.dram_cycles {
             "noc"
         } else {
-            "offchip"
+            "dram"
         }
     }
 }
@@ -116,7 +116,7 @@ impl CostModel for Roofline {
             ("energy_nJ", Quantity::Real(cost.energy_nj)),
             ("compute_cycles", count(roofs.compute_cycles)),
             ("noc_cycles", count(roofs.noc_cycles)),
-            ("offchip_cycles", count(roofs.offchip_cycles)),
+            ("dram_cycles", count(roofs.dram_cycles)),
             ("macs", count(roofs.macs)),
             ("compulsory_elements", count(roofs.elements)),
             ("bound", Quantity::Text(roofs.bound().into())),

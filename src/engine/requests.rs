@@ -3,7 +3,7 @@
 
 use std::collections::VecDeque;
 
-use crate::ids::{ModelId, RequestId};
+use crate::ids::RequestId;
 use crate::load::{Request, RequestStream};
 use crate::trace::{Outcome, Record};
 
@@ -99,11 +99,6 @@ impl<'a> Requests<'a> {
             true => &self.submitted(id).request,
             false => self.load.request(id),
         }
-    }
-
-    /// Changes the model of a submitted request.
-    pub(super) fn change_model(&mut self, id: RequestId, model: ModelId) {
-        self.submitted_mut(id).request.model = model;
     }
 
     /// Changes the number of samples of a submitted request.

@@ -1,7 +1,7 @@
 //! Runs whose requests are not all known in advance: a load generator submits requests during the run.
 
 use crate::cost::CostTable;
-use crate::ids::{ModelId, RequestId};
+use crate::ids::RequestId;
 use crate::load::{Request, RequestStream};
 use crate::plan::Plan;
 use crate::schedule::PolicyFailure;
@@ -64,11 +64,6 @@ impl<'a> Session<'a> {
     /// If the costs have no batch of that size.
     pub fn set_batch(&mut self, request: RequestId, batch: u32) {
         self.0.set_batch(request, batch);
-    }
-
-    /// Changes the model of a submitted request that has not started.
-    pub fn change_model(&mut self, request: RequestId, model: ModelId) {
-        self.0.change_model(request, model);
     }
 
     /// Time of the next event; `None` if everything has ended.

@@ -71,8 +71,8 @@ impl State {
     }
 
     /// Changes the work of a job if it is ready.
-    pub(super) fn change_work(&mut self, request: RequestId, model: ModelId, work: WorkId) {
-        self.ready.change(request, |job| (job.model, job.work) = (model, work));
+    pub(super) fn set_work(&mut self, request: RequestId, work: WorkId) {
+        self.ready.change(request, |job| job.work = work);
     }
 
     /// Removes a ready job; `None` if it is not ready.

@@ -1,7 +1,7 @@
 //! One instant of a run.
 
 use crate::cost::CostTable;
-use crate::ids::{AccelId, ModelId, RequestId, WorkId};
+use crate::ids::{AccelId, RequestId, WorkId};
 use crate::load::{Request, RequestStream};
 use crate::plan::{DeadlineMiss, EngineSettings, Plan};
 use crate::schedule::{
@@ -237,21 +237,11 @@ impl<'a> Engine<'a> {
         id
     }
 
-    /// Changes the model of a submitted request that has not started.
-    pub(super) fn change_model(&mut self, id: RequestId, model: ModelId) {
-        self.requests.change_model(id, model);
-        self.change_work(id);
-    }
-
     /// Changes the number of samples of a submitted request that has not started.
     pub(super) fn set_batch(&mut self, id: RequestId, batch: u32) {
         self.requests.set_batch(id, batch);
-        self.change_work(id);
-    }
-
-    fn change_work(&mut self, id: RequestId) {
-        let request = self.requests.request(id);
-        self.state.change_work(id, request.model, work_of(request, self.costs));
+        let work = work_of(self.requests.request(id), self.costs);
+        self.state.set_work(id, work);
     }
 
     /// Swaps the events of submitted requests since the last call for an empty list.

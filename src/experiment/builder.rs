@@ -13,9 +13,9 @@ use crate::schedule::{Options, Policy, Scheduler, Setup};
 use crate::sweep::comparison::{Comparison, Triggers};
 use crate::sweep::grid::{Factor, Grid};
 
+use super::input::Input;
 use super::keys::Key;
 use super::prepared::{Group, Prepared};
-use super::source::Source;
 use super::systems::{full_system, paired_system, style_system};
 use super::{ExperimentError, NamedCostModel, Runs, Settings, scheduler};
 
@@ -34,8 +34,8 @@ pub const MAX_RUNS: u64 = 1_000_000;
 #[must_use]
 pub struct Experiment {
     settings: Settings,
-    scenarios: Vec<Source<Arc<Scenario>>>,
-    systems: Vec<Source<Hardware>>,
+    scenarios: Vec<Input<Arc<Scenario>>>,
+    systems: Vec<Input<Hardware>>,
     pes: Vec<u32>,
     dataflows: Vec<String>,
     schedulers: Vec<Policy>,
@@ -53,13 +53,13 @@ impl Experiment {
     }
 
     /// Adds a scenario: a name, a file, or a [`Scenario`].
-    pub fn scenario(mut self, scenario: impl Into<Source<Arc<Scenario>>>) -> Self {
+    pub fn scenario(mut self, scenario: impl Into<Input<Arc<Scenario>>>) -> Self {
         self.scenarios.push(scenario.into());
         self
     }
 
     /// Adds scenarios, see [`Experiment::scenario`].
-    pub fn scenarios<S: Into<Source<Arc<Scenario>>>>(
+    pub fn scenarios<S: Into<Input<Arc<Scenario>>>>(
         self,
         scenarios: impl IntoIterator<Item = S>,
     ) -> Self {
@@ -68,13 +68,13 @@ impl Experiment {
 
     /// Adds a system: a style (`J`), a style spelt out (`WS:3 + OS:1`), a file, a
     /// [`Style`](crate::hardware::Style) or a [`System`].
-    pub fn system(mut self, system: impl Into<Source<Hardware>>) -> Self {
+    pub fn system(mut self, system: impl Into<Input<Hardware>>) -> Self {
         self.systems.push(system.into());
         self
     }
 
     /// Adds systems, see [`Experiment::system`].
-    pub fn systems<S: Into<Source<Hardware>>>(self, systems: impl IntoIterator<Item = S>) -> Self {
+    pub fn systems<S: Into<Input<Hardware>>>(self, systems: impl IntoIterator<Item = S>) -> Self {
         systems.into_iter().fold(self, Self::system)
     }
 
@@ -96,14 +96,15 @@ impl Experiment {
     }
 
     /// Adds a scheduler: a name with its parameters, such as `dream:alpha=0.5`, or a [`Policy`].
-    pub fn scheduler(mut self, source: impl Into<Source<Policy>>) -> Self {
+    pub fn scheduler(mut self, policy: impl Into<Input<Policy>>) -> Self {
         self.note_given("scheduler");
-        let found = match source.into() {
-            Source::Named(text) => scheduler(&text),
-            Source::Given(policy) => Ok(policy),
+        let found = match policy.into() {
+            Input::Named(text) => scheduler(&text),
+            Input::Given(policy) => Ok(policy),
         };
         match found {
             Ok(policy) => {
+                self.hints.extend(policy.renamed());
                 self.schedulers.push(policy);
                 self
             }
@@ -112,7 +113,7 @@ impl Experiment {
     }
 
     /// Adds schedulers, see [`Experiment::scheduler`].
-    pub fn schedulers<S: Into<Source<Policy>>>(
+    pub fn schedulers<S: Into<Input<Policy>>>(
         self,
         schedulers: impl IntoIterator<Item = S>,
     ) -> Self {
@@ -131,13 +132,13 @@ impl Experiment {
 
     /// Takes this cost model: a name, a CSV file of measurements, a `CostModel` of the caller's, or a
     /// [`NamedCostModel`].
-    pub fn cost_model(mut self, cost_model: impl Into<Source<NamedCostModel>>) -> Self {
+    pub fn cost_model(mut self, cost_model: impl Into<Input<NamedCostModel>>) -> Self {
         match cost_model.into() {
-            Source::Named(name) => {
+            Input::Named(name) => {
                 self.cost_model = None;
                 self.set("cost_model", name)
             }
-            Source::Given(model) => {
+            Input::Given(model) => {
                 self.cost_model = Some(model);
                 self
             }
@@ -321,9 +322,9 @@ impl Experiment {
             let names = suite.scenarios.iter();
             return names.map(|name| Ok(catalog.scenario(name, edition)?)).collect();
         }
-        let find = |source: &Source<Arc<Scenario>>| match source {
-            Source::Named(name) => Ok(catalog.scenario(name, edition)?),
-            Source::Given(scenario) => Ok(Arc::clone(scenario)),
+        let find = |input: &Input<Arc<Scenario>>| match input {
+            Input::Named(name) => Ok(catalog.scenario(name, edition)?),
+            Input::Given(scenario) => Ok(Arc::clone(scenario)),
         };
         self.scenarios.iter().map(find).collect()
     }
@@ -376,9 +377,9 @@ impl Experiment {
         if self.systems.is_empty() {
             return suite.systems.iter().map(|name| find(name)).collect();
         }
-        let find = |source: &Source<Hardware>| match source {
-            Source::Named(name) => find(name),
-            Source::Given(hardware) => Ok((String::new(), hardware.clone())),
+        let find = |input: &Input<Hardware>| match input {
+            Input::Named(name) => find(name),
+            Input::Given(hardware) => Ok((String::new(), hardware.clone())),
         };
         self.systems.iter().map(find).collect()
     }

@@ -23,8 +23,8 @@ pub struct NamedCostModel {
     /// Cost model.
     pub model: Arc<dyn CostModel>,
     /// Hint if it was asked for by a name up to version 0.1.
-    pub renamed: Option<Renamed>,
-    /// The table behind a model of measurements.
+    pub(crate) renamed: Option<Renamed>,
+    /// Table of a cost model of measurements.
     table: Option<Arc<Table>>,
 }
 
@@ -93,7 +93,7 @@ impl NamedCostModel {
 
     /// Warnings about rows of a table of measurements that match none of these networks and
     /// accelerators, where that looks like a slip: unknown names, and accelerators named twice.
-    pub fn warnings<'n, 'a>(
+    pub(crate) fn warnings<'n, 'a>(
         &self,
         catalog: &Catalog,
         networks: impl Iterator<Item = &'n str>,

@@ -1,8 +1,12 @@
 //! Errors of experiments.
 
+use std::io;
+use std::path::Path;
+
 use thiserror::Error;
 
 use crate::config::{ConfigError, nearest};
+use crate::figures::FigureError;
 use crate::hardware::HardwareError;
 use crate::schedule::PolicyError;
 use crate::sweep::RunError;
@@ -69,6 +73,9 @@ pub enum ExperimentError {
     /// A run cannot be made.
     #[error(transparent)]
     Run(#[from] RunError),
+    /// A figure cannot be drawn.
+    #[error(transparent)]
+    Figure(#[from] FigureError),
     /// A file cannot be read.
     #[error("{path}: {reason}")]
     Unreadable {
@@ -98,6 +105,11 @@ impl From<ConfigError> for ExperimentError {
 }
 
 impl ExperimentError {
+    /// A file or folder that cannot be written.
+    pub(super) fn output(path: &Path, error: &io::Error) -> Self {
+        Self::Output { path: path.display().to_string(), reason: error.to_string() }
+    }
+
     /// A name that is not among `known`.
     pub(crate) fn unknown<'a>(
         kind: &'static str,

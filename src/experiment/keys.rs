@@ -7,6 +7,7 @@ use std::fmt;
 
 use serde_json::{Value, json};
 
+use crate::column::RENAMED_KEYS;
 use crate::compat::Ablation;
 use crate::config::{Edition, nearest};
 use crate::cost;
@@ -40,7 +41,7 @@ pub struct Key {
     /// Value unless one is given, in words, where [`Key::value`] has none to show.
     default: Option<&'static str>,
     /// Option of the command line.
-    pub option: Option<KeyOption>,
+    pub(crate) option: Option<KeyOption>,
     /// Values whose names changed with version 0.2.
     renamed: &'static [Renamed],
     /// Whether `mlsys2023` semantics follows it too; the artifact fixes everything else.
@@ -76,12 +77,12 @@ impl fmt::Display for Allowed {
 
 impl Allowed {
     /// Whether values are numbers.
-    pub fn is_number(self) -> bool {
+    pub(crate) fn is_number(self) -> bool {
         matches!(self, Self::Number(_) | Self::Whole(_))
     }
 
     /// `text` as JSON: a number where values are numbers.
-    pub fn json(self, text: &str) -> Value {
+    pub(crate) fn json(self, text: &str) -> Value {
         let number = match self {
             Self::Whole(_) => text.trim().parse::<u64>().ok().map(|it| json!(it)),
             Self::Number(_) => text.trim().parse::<f64>().ok().map(|it| json!(it)),
@@ -93,20 +94,20 @@ impl Allowed {
 
 /// Option of the command line for a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct KeyOption {
+pub(crate) struct KeyOption {
     /// Name without the dashes.
-    pub long: &'static str,
+    pub(crate) long: &'static str,
     /// Placeholder of its value in help texts.
-    pub placeholder: &'static str,
+    pub(crate) placeholder: &'static str,
     /// Value that a command takes if the option is left out, and records.
-    pub default: Option<&'static str>,
+    pub(crate) default: Option<&'static str>,
     /// Meaning of further values.
-    pub several: Several,
+    pub(crate) several: Several,
 }
 
 /// Meaning of several values of an option.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Several {
+pub(crate) enum Several {
     /// Not allowed in one run.
     No,
     /// A run for each of them.
@@ -275,7 +276,7 @@ pub const KEYS: &[Key] = &[
         allowed: Allowed::Word(&EDITION_NAMES),
         option: Some(KeyOption { long: "networks", placeholder: "EDITION", ..OPTION }),
         default: Some("reference; artifact with mlsys2023 semantics"),
-        renamed: &[Renamed { kind: "edition of networks", old: "mlsys2023", new: "artifact" }],
+        renamed: &Edition::RENAMED,
         in_mlsys2023: true,
         set: Set::Named(|s, text| {
             s.networks = Some(named("edition of networks", &EDITIONS, text)?);
@@ -643,23 +644,6 @@ pub const KEYS: &[Key] = &[
     },
 ];
 
-/// Names of keys that changed with version 0.2.
-pub const RENAMED: [Renamed; 6] = [
-    key_renamed("engine.late", "engine.deadline_miss"),
-    key_renamed("effects.exposed", "effects.non_overlapped"),
-    key_renamed("hardware.noc_undivided", "hardware.noc_unpartitioned"),
-    key_renamed("hardware.offchip_undivided", "hardware.dram_unpartitioned"),
-    key_renamed(
-        "hardware.offchip_bandwidth_bytes_per_cycle",
-        "hardware.dram_bandwidth_bytes_per_cycle",
-    ),
-    key_renamed("hardware.local_memory_kib", "hardware.scratchpad_kib"),
-];
-
-const fn key_renamed(old: &'static str, new: &'static str) -> Renamed {
-    Renamed { kind: "", old, new }
-}
-
 /// `value`, or `platform` where the platform decides.
 fn or<T: serde::Serialize>(value: Option<T>) -> Value {
     value.map_or(json!("platform"), |value| json!(value))
@@ -690,7 +674,7 @@ fn without(text: &str) -> Result<Ablation, Slip> {
 impl Key {
     /// The key called `name`, which may be a name up to version 0.1.
     pub(crate) fn find(name: &str) -> Result<(&'static Self, Option<Renamed>), Slip> {
-        let (name, renamed) = renamed::current(&RENAMED, name);
+        let (name, renamed) = renamed::current(&RENAMED_KEYS, name);
         match KEYS.iter().find(|key| key.name == name) {
             Some(key) => Ok((key, renamed)),
             None => Err(Slip::Key { nearest: nearest(name, KEYS.iter().map(|key| key.name)) }),
@@ -717,7 +701,7 @@ impl Key {
     }
 
     /// Names of values up to version 0.1.
-    pub fn old_values(&self) -> impl Iterator<Item = &'static str> {
+    pub(crate) fn old_values(&self) -> impl Iterator<Item = &'static str> {
         self.renamed.iter().map(|renamed| renamed.old)
     }
 
@@ -752,6 +736,7 @@ mod tests {
     use std::collections::HashSet;
 
     use super::*;
+    use crate::report::RunLabel;
 
     fn key(name: &str) -> &'static Key {
         Key::find(name).expect("there is such a key").0
@@ -763,6 +748,13 @@ mod tests {
         for key in KEYS {
             assert!(seen.insert(key.name), "{key:?}");
             assert!(!(key.is_setting() && key.option.is_some()), "{key:?}");
+        }
+    }
+
+    #[test]
+    fn every_column_of_a_label_is_a_key() {
+        for name in RunLabel::NAMES {
+            assert_eq!(key(name).name, name);
         }
     }
 
@@ -822,7 +814,7 @@ mod tests {
 
     #[test]
     fn every_old_name_leads_to_a_key() {
-        for renamed in RENAMED {
+        for renamed in RENAMED_KEYS {
             let (key, hint) = Key::find(renamed.old).expect("it is read");
             assert_eq!((key.name, hint), (renamed.new, Some(renamed)));
         }

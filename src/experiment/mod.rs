@@ -20,31 +20,32 @@
 //! ```
 //!
 //! [`Settings`] has the value of every key in [`KEYS`], the one table that also feeds the command line,
-//! sweep files and records. [`sweep`] makes grids of points from sweep files.
+//! sweep files and records.
 
 mod builder;
 mod cost_model;
 mod error;
+mod input;
 mod keys;
 mod prepared;
-pub mod programs;
+pub(crate) mod programs;
 mod runs;
 mod schedulers;
 mod settings;
-mod source;
-pub mod sweep;
+pub(crate) mod sweep;
 mod systems;
 mod values;
 
 pub use builder::{Experiment, MAX_RUNS};
 pub use cost_model::NamedCostModel;
 pub use error::ExperimentError;
-pub use keys::{Allowed, KEYS, Key, KeyOption, RENAMED, Several};
+pub use input::Input;
+pub use keys::{Allowed, KEYS, Key};
 pub use prepared::Prepared;
 pub use runs::{Run, Runs};
 pub use schedulers::{scheduler, schedulers};
 pub use settings::Settings;
-pub use source::Source;
-pub use systems::{full_system, paired_system, style_system};
+pub use systems::system;
 
+pub(crate) use keys::{KeyOption, Several};
 pub(crate) use schedulers::scheduler_names;

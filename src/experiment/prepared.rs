@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use crate::config::{Catalog, Edition, InputFile};
+use crate::config::{Catalog, Edition, InputFile, OldName};
 use crate::hardware::System;
 use crate::renamed::Renamed;
 use crate::schedule::Policy;
@@ -84,28 +84,33 @@ impl Prepared {
     }
 
     /// Memory that the runs take at least while they are made \[byte\].
-    pub fn memory(&self) -> u64 {
+    pub(crate) fn memory(&self) -> u64 {
         let of_group = |group: &Group| sweep::memory(&group.specs);
         self.groups.iter().map(of_group).max().unwrap_or(0)
     }
 
     /// Every file that was read.
-    pub fn inputs(&self) -> impl Iterator<Item = InputFile> {
+    pub(crate) fn inputs(&self) -> impl Iterator<Item = InputFile> {
         self.catalogs.iter().flat_map(Catalog::inputs)
     }
 
+    /// Old names that the files use.
+    pub fn old_names(&self) -> impl Iterator<Item = OldName> {
+        self.catalogs.iter().flat_map(Catalog::old_names)
+    }
+
     /// Every file that was read and does not come with the program.
-    pub fn opened(&self) -> impl Iterator<Item = PathBuf> {
+    pub(crate) fn opened(&self) -> impl Iterator<Item = PathBuf> {
         self.catalogs.iter().flat_map(Catalog::opened)
     }
 
     /// Names of the systems with their PEs, such as `J@4096`, in order of first use.
-    pub fn system_names(&self) -> Vec<String> {
+    pub(crate) fn system_names(&self) -> Vec<String> {
         distinct(self.specs().map(|spec| name_with_pes(&spec.plan.system)))
     }
 
     /// Names of the scenarios, in order of first use.
-    pub fn scenario_names(&self) -> Vec<String> {
+    pub(crate) fn scenario_names(&self) -> Vec<String> {
         distinct(self.specs().map(|spec| spec.plan.scenario.name().to_string()))
     }
 

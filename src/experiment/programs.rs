@@ -14,7 +14,7 @@ use super::ExperimentError;
 /// Files that the command of the external scheduler `text` names: words that are paths of files, also
 /// after the `=` of a word such as `--model=net.bin`. Programs that the system looks up are not among
 /// them, and neither are files that the program imports or reads by itself.
-pub fn files(text: &str) -> Vec<PathBuf> {
+pub(crate) fn files(text: &str) -> Vec<PathBuf> {
     let words = external::command(text).unwrap_or_default();
     let paths = words.iter().flat_map(|word| {
         let value = word.split_once('=').map(|(_, value)| value);
@@ -28,7 +28,7 @@ pub fn files(text: &str) -> Vec<PathBuf> {
 /// # Errors
 ///
 /// [`ExperimentError::Unreadable`] if one cannot be read.
-pub fn inputs(text: &str) -> Result<Vec<InputFile>, ExperimentError> {
+pub(crate) fn inputs(text: &str) -> Result<Vec<InputFile>, ExperimentError> {
     let input = |path: PathBuf| {
         let name = path.display().to_string();
         let unreadable = |error: io::Error| ExperimentError::Unreadable {
@@ -47,7 +47,7 @@ pub fn inputs(text: &str) -> Result<Vec<InputFile>, ExperimentError> {
 /// # Errors
 ///
 /// [`ExperimentError::Unreadable`] if one cannot be read.
-pub fn sha256_of_inputs<'a>(
+pub(crate) fn sha256_of_inputs<'a>(
     inputs_read: impl IntoIterator<Item = InputFile>,
     schedulers: impl IntoIterator<Item = &'a str>,
 ) -> Result<Map<String, Value>, ExperimentError> {

@@ -5,8 +5,10 @@ use std::io::{self, BufWriter};
 use std::ops::Deref;
 use std::path::Path;
 
+use crate::figures::{self, Caption, Format, Timeline};
 use crate::report::RunLabel;
 use crate::report::csv::Table;
+use crate::report::timeline::timeline;
 use crate::score::Scorecard;
 use crate::sweep::{RunError, RunResult, RunSpec};
 use crate::trace::Trace;
@@ -15,6 +17,7 @@ use super::ExperimentError;
 
 /// A run that was made.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct Run {
     /// Scenario, system and settings.
     pub spec: RunSpec,
@@ -48,6 +51,33 @@ impl Run {
         self.result().map(|result| &result.scorecard)
     }
 
+    /// The timeline of the run as a figure: executions on every accelerator, and drops.
+    ///
+    /// # Errors
+    ///
+    /// [`ExperimentError::Run`] if the run could not be made.
+    pub fn timeline(&self) -> Result<Timeline, ExperimentError> {
+        let label = self.label();
+        let title = format!("{} on {}, {}", label.scenario, label.system, label.scheduler);
+        let subtitle = "hatched: ended late; crosses: dropped".into();
+        let caption = Caption { subtitle, ..Caption::titled(title) };
+        Ok(timeline(caption, &[(&self.spec, self.result()?)]))
+    }
+
+    /// Draws the timeline of the run into a file, as PNG if its name ends in `.png`, else as SVG.
+    ///
+    /// # Errors
+    ///
+    /// [`ExperimentError::Run`] if the run could not be made, [`ExperimentError::Figure`] if it has too
+    /// many models or accelerators to draw, [`ExperimentError::Output`] if the file cannot be written.
+    pub fn write_timeline(&self, path: impl AsRef<Path>) -> Result<(), ExperimentError> {
+        let path = path.as_ref();
+        let is_png = path.extension().is_some_and(|extension| extension == "png");
+        let format = if is_png { Format::Png } else { Format::Svg };
+        let bytes = figures::render(&self.timeline()?, format)?;
+        fs::write(path, bytes).map_err(|error| ExperimentError::output(path, &error))
+    }
+
     /// Outcome of every request.
     ///
     /// # Errors
@@ -76,10 +106,7 @@ impl Runs {
     /// [`ExperimentError::Output`] if a file cannot be written.
     pub fn write_tables(&self, folder: impl AsRef<Path>) -> Result<(), ExperimentError> {
         let folder = folder.as_ref();
-        self.write(folder).map_err(|error| ExperimentError::Output {
-            path: folder.display().to_string(),
-            reason: error.to_string(),
-        })
+        self.write(folder).map_err(|error| ExperimentError::output(folder, &error))
     }
 
     fn write(&self, folder: &Path) -> io::Result<()> {

@@ -76,7 +76,7 @@ impl Settings {
     /// # Errors
     ///
     /// As [`Settings::set`], but for the key.
-    pub fn assign(
+    pub(super) fn assign(
         &mut self,
         key: &'static Key,
         text: &str,
@@ -189,7 +189,7 @@ impl Settings {
     /// # Errors
     ///
     /// [`ExperimentError::Conflict`] if it would.
-    pub fn check_seed(&self, last_replication: u64) -> Result<(), ExperimentError> {
+    pub(super) fn check_seed(&self, last_replication: u64) -> Result<(), ExperimentError> {
         let last = self.load.seed.checked_add(last_replication);
         let fits = last.is_some_and(|last| u32::try_from(last).is_ok());
         if fits || self.semantics == Semantics::Principled {

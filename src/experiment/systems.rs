@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use crate::config::{Catalog, Hardware};
 use crate::dataflow::Dataflow;
 use crate::hardware::platform::{Instance, Platform};
 use crate::hardware::{Style, System};
@@ -10,13 +11,35 @@ use crate::text;
 
 use super::{ExperimentError, Settings};
 
+/// The system called `name`: a style with `pes` PEs on the platform of the paper, or a file of a system
+/// with its own PEs.
+///
+/// # Errors
+///
+/// [`ExperimentError::Config`] if there is no such system, [`ExperimentError::Hardware`] if the style
+/// cannot have that many PEs, [`ExperimentError::Conflict`] for a hardware file without dataflows.
+pub fn system(name: &str, pes: u32) -> Result<Arc<System>, ExperimentError> {
+    let (mut catalog, settings) = (Catalog::new(), Settings::default());
+    match catalog.hardware(name)? {
+        Hardware::Style(style) => {
+            let platform = catalog.platform(settings.platform())?;
+            style_system(&style, pes, &platform, &settings)
+        }
+        Hardware::System(system) => Ok(system),
+        Hardware::Instances(instances) => {
+            let platform = catalog.platform(settings.platform())?;
+            paired_system(name, &instances, &[], &platform).map(Arc::new)
+        }
+    }
+}
+
 /// The system that `style` makes of `pes` PEs on `platform`, with the changes of the settings.
 ///
 /// # Errors
 ///
 /// [`ExperimentError::Hardware`] if the style cannot have that many PEs, or the platform cannot be
 /// changed.
-pub fn style_system(
+pub(super) fn style_system(
     style: &Style,
     pes: u32,
     platform: &Platform,
@@ -32,7 +55,7 @@ pub fn style_system(
 /// # Errors
 ///
 /// [`ExperimentError::Conflict`] if they change the resources of a whole chip, which it does not have.
-pub fn full_system(
+pub(super) fn full_system(
     system: Arc<System>,
     settings: &Settings,
 ) -> Result<Arc<System>, ExperimentError> {
@@ -64,7 +87,7 @@ fn with_clock(system: Arc<System>, settings: &Settings) -> Result<Arc<System>, E
 ///
 /// [`ExperimentError::Conflict`] without dataflows, with more dataflows than instances, or if the file
 /// cannot name a system; [`ExperimentError::Hardware`] if the accelerators make no system.
-pub fn paired_system(
+pub(super) fn paired_system(
     name: &str,
     instances: &[Instance],
     dataflows: &[Arc<Dataflow>],

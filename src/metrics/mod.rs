@@ -10,6 +10,7 @@ mod chain;
 mod run;
 mod service;
 
+use crate::column::{Better, Column};
 use crate::cost::CostTable;
 use crate::ids::{FrameId, ModelId};
 use crate::scenario::Scenario;
@@ -75,8 +76,39 @@ pub struct ModelMetrics {
 }
 
 impl ModelMetrics {
-    /// Names of [`ModelMetrics::values`] behind those of [`Service::COLUMNS`] and [`Drops::COLUMNS`].
-    pub const COLUMNS: [&str; 2] = ["energy_mj", "energy_per_frame_mj"];
+    /// Columns of the energy of a model, beside those of [`Service`] and [`Drops`].
+    pub const ENERGY: &[Column<Self>] = &[
+        Column::quantity(
+            "energy_mj",
+            "mJ",
+            Better::Lower,
+            "Energy",
+            "energy of all executions",
+            |it| Some(it.energy.get()),
+        ),
+        Column::quantity(
+            "energy_per_frame_mj",
+            "mJ",
+            Better::Lower,
+            "Energy per frame",
+            "energy of all executions for each executed request",
+            Self::energy_per_frame_mj,
+        ),
+    ];
+
+    /// Names of [`ModelMetrics::values`].
+    pub fn names() -> impl Iterator<Item = &'static str> {
+        let service = Service::COLUMNS.iter().map(|column| column.name);
+        let drops = Drops::COLUMNS.iter().map(|column| column.name);
+        service.chain(drops).chain(Self::ENERGY.iter().map(|column| column.name))
+    }
+
+    /// Values of all columns of a model: service, drops and energy. `None` where there is none.
+    pub fn values(&self) -> impl Iterator<Item = Option<f64>> {
+        let service = Service::COLUMNS.iter().map(|column| column.of(&self.service));
+        let drops = Drops::COLUMNS.iter().map(|column| column.of(&self.drops));
+        service.chain(drops).chain(Self::ENERGY.iter().map(|column| column.of(self)))
+    }
 
     fn of(scenario: &Scenario, frames: &Frames<'_>, model: ModelId, firm: Firm) -> Self {
         let records = || frames.counted(model).iter();
@@ -93,11 +125,6 @@ impl ModelMetrics {
     /// without.
     pub fn energy_per_frame_mj(&self) -> Option<f64> {
         per(self.energy.get(), self.service.executed as f64)
-    }
-
-    /// The values, in the order of [`ModelMetrics::COLUMNS`]; `None` where there is none.
-    pub fn values(&self) -> [Option<f64>; 2] {
-        [Some(self.energy.get()), self.energy_per_frame_mj()]
     }
 }
 
@@ -117,13 +144,43 @@ pub struct Drops {
 }
 
 impl Drops {
-    /// Names of [`Drops::values`].
-    pub const COLUMNS: [&str; 5] = [
-        "dropped_deadline",
-        "dropped_upstream",
-        "dropped_aborted",
-        "dropped_replaced",
-        "dropped_scheduler",
+    /// The counts as columns.
+    pub const COLUMNS: &[Column<Self>] = &[
+        Column::count(
+            "dropped_deadline",
+            Better::Lower,
+            "Dropped: deadline",
+            "requests that waited until their deadline",
+            |it| Some(it.deadline as f64),
+        ),
+        Column::count(
+            "dropped_upstream",
+            Better::Lower,
+            "Dropped: upstream",
+            "requests whose upstream request was dropped",
+            |it| Some(it.upstream as f64),
+        ),
+        Column::count(
+            "dropped_aborted",
+            Better::Lower,
+            "Dropped: aborted",
+            "requests that were stopped at their deadline",
+            |it| Some(it.aborted as f64),
+        ),
+        Column::count(
+            "dropped_replaced",
+            Better::Lower,
+            "Dropped: replaced",
+            "requests in whose place a newer frame could start",
+            |it| Some(it.replaced as f64),
+        ),
+        Column::count(
+            "dropped_scheduler",
+            Better::Lower,
+            "Dropped: scheduler",
+            "requests that the scheduler gave up",
+            |it| Some(it.scheduler as f64),
+        ),
     ];
 
     fn of(outcomes: impl Iterator<Item = Outcome>) -> Self {
@@ -144,12 +201,6 @@ impl Drops {
             DropReason::Replaced => &mut self.replaced,
             DropReason::Scheduler => &mut self.scheduler,
         }
-    }
-
-    /// The counts, in the order of [`Drops::COLUMNS`].
-    pub fn values(&self) -> [u64; 5] {
-        let Self { deadline, upstream, aborted, replaced, scheduler } = *self;
-        [deadline, upstream, aborted, replaced, scheduler]
     }
 }
 

@@ -1,5 +1,6 @@
 //! Metrics of a run as a whole.
 
+use crate::column::{Better, Column};
 use crate::cost::CostTable;
 use crate::ids::{AccelId, ModelId};
 use crate::scenario::Scenario;
@@ -47,17 +48,77 @@ pub struct RunMetrics {
 }
 
 impl RunMetrics {
-    /// Names of [`RunMetrics::values`].
-    pub const COLUMNS: [&str; 9] = [
-        "span_ms",
-        "utilisation",
-        "miss_ratio",
-        "fairness",
-        "antt",
-        "stp",
-        "energy_per_frame_mj",
-        "power_mw",
-        "uxcost",
+    /// The metrics as columns; utilisation is the mean over the accelerators.
+    pub const COLUMNS: &[Column<Self>] = &[
+        Column::quantity(
+            "span_ms",
+            "ms",
+            Better::Lower,
+            "Span",
+            "time 0 to the last deadline or end",
+            |it| Some(it.span_ms),
+        ),
+        Column::share(
+            "utilisation",
+            Better::Higher,
+            "Utilisation",
+            "busy share of the span, mean over the accelerators",
+            |it| Some(it.mean_utilisation()),
+        ),
+        Column::share(
+            "miss_ratio",
+            Better::Lower,
+            "Miss ratio",
+            "requests that were late or did not end, over all requests",
+            |it| Some(it.miss_ratio),
+        ),
+        Column::share(
+            "fairness",
+            Better::Higher,
+            "Fairness",
+            "Jain's index of the QoE scores of the models",
+            |it| it.fairness,
+        ),
+        Column::quantity(
+            "antt",
+            "",
+            Better::Lower,
+            "Normalised turnaround time",
+            "response time over the shortest latency, mean over the models",
+            |it| it.antt,
+        ),
+        Column::quantity(
+            "stp",
+            "",
+            Better::Higher,
+            "System throughput",
+            "shortest latency over response time, sum over the models",
+            |it| Some(it.stp),
+        ),
+        Column::quantity(
+            "energy_per_frame_mj",
+            "mJ",
+            Better::Lower,
+            "Energy per frame",
+            "energy of all executions for each executed request",
+            |it| it.energy_per_frame_mj,
+        ),
+        Column::quantity(
+            "power_mw",
+            "mW",
+            Better::Lower,
+            "Power",
+            "energy of the run over its span",
+            |it| Some(it.power_mw),
+        ),
+        Column::quantity(
+            "uxcost",
+            "",
+            Better::Lower,
+            "UXCost",
+            "cost of user experience of DREAM: deadline violations times energy",
+            |it| Some(it.uxcost),
+        ),
     ];
 
     pub(super) fn of(
@@ -96,22 +157,6 @@ impl RunMetrics {
     /// Mean over the accelerators of their utilisation.
     pub fn mean_utilisation(&self) -> f64 {
         per(self.utilisation.iter().sum(), self.utilisation.len() as f64).unwrap_or(0.0)
-    }
-
-    /// The values, in the order of [`RunMetrics::COLUMNS`]; utilisation is the mean over the
-    /// accelerators. `None` where there is none.
-    pub fn values(&self) -> [Option<f64>; 9] {
-        [
-            Some(self.span_ms),
-            Some(self.mean_utilisation()),
-            Some(self.miss_ratio),
-            self.fairness,
-            self.antt,
-            Some(self.stp),
-            self.energy_per_frame_mj,
-            Some(self.power_mw),
-            Some(self.uxcost),
-        ]
     }
 }
 

@@ -1,5 +1,6 @@
 //! How a sequence of frames was served: in time, late or not at all.
 
+use crate::column::{Better, Column};
 use crate::statistics::{Fraction, Summary, percentile};
 use crate::units::{FrameRate, SimTime};
 
@@ -123,22 +124,113 @@ pub struct Service {
 }
 
 impl Service {
-    /// Names of [`Service::values`].
-    pub const COLUMNS: [&str; 14] = [
-        "requests",
-        "executed",
-        "late",
-        "missed",
-        "miss_ratio",
-        "mean_ms",
-        "p50_ms",
-        "p95_ms",
-        "p99_ms",
-        "max_ms",
-        "longest_misses",
-        "firm_violations",
-        "achieved_fps",
-        "jitter_ms",
+    /// The service as columns.
+    pub const COLUMNS: &[Column<Self>] = &[
+        Column::count(
+            "requests",
+            Better::Higher,
+            "Requests",
+            "requests that the sensors asked for",
+            |it| Some(it.requests as f64),
+        ),
+        Column::count(
+            "executed",
+            Better::Higher,
+            "Executed",
+            "requests that ran to their end, on time or late",
+            |it| Some(it.executed as f64),
+        ),
+        Column::count(
+            "late",
+            Better::Lower,
+            "Late",
+            "executed requests that ended after their deadline",
+            |it| Some(it.late as f64),
+        ),
+        Column::count(
+            "missed",
+            Better::Lower,
+            "Missed",
+            "requests that were late or did not end",
+            |it| Some(it.missed() as f64),
+        ),
+        Column::share(
+            "miss_ratio",
+            Better::Lower,
+            "Miss ratio",
+            "missed requests over all requests",
+            |it| Some(it.miss_ratio()),
+        ),
+        Column::quantity(
+            "mean_ms",
+            "ms",
+            Better::Lower,
+            "Mean response time",
+            "mean response time of executed requests",
+            |it| it.latencies.map(|times| times.mean_ms),
+        ),
+        Column::quantity(
+            "p50_ms",
+            "ms",
+            Better::Lower,
+            "Median response time",
+            "median response time of executed requests",
+            |it| it.latencies.map(|times| times.p50_ms),
+        ),
+        Column::quantity(
+            "p95_ms",
+            "ms",
+            Better::Lower,
+            "95th percentile",
+            "95th percentile of the response time",
+            |it| it.latencies.map(|times| times.p95_ms),
+        ),
+        Column::quantity(
+            "p99_ms",
+            "ms",
+            Better::Lower,
+            "99th percentile",
+            "99th percentile of the response time",
+            |it| it.latencies.map(|times| times.p99_ms),
+        ),
+        Column::quantity(
+            "max_ms",
+            "ms",
+            Better::Lower,
+            "Largest response time",
+            "largest response time of an executed request",
+            |it| it.latencies.map(|times| times.max_ms),
+        ),
+        Column::count(
+            "longest_misses",
+            Better::Lower,
+            "Longest run of misses",
+            "most consecutive requests that were missed",
+            |it| Some(it.longest_misses as f64),
+        ),
+        Column::count(
+            "firm_violations",
+            Better::Lower,
+            "Violations of (m, k)",
+            "windows of consecutive requests with too many misses",
+            |it| Some(it.firm_violations as f64),
+        ),
+        Column::quantity(
+            "achieved_fps",
+            "1/s",
+            Better::Higher,
+            "Achieved rate",
+            "executed requests per second",
+            |it| Some(it.achieved_fps),
+        ),
+        Column::quantity(
+            "jitter_ms",
+            "ms",
+            Better::Lower,
+            "Jitter",
+            "standard deviation of the times between completions",
+            |it| it.jitter_ms,
+        ),
     ];
 
     /// Service of the requested frames `served`, in order, of `n_frames` frames at `rate`.
@@ -173,28 +265,6 @@ impl Service {
     /// The part of the requested frames that was missed; 0 if none was released.
     pub fn miss_ratio(&self) -> f64 {
         per(self.missed() as f64, self.requests as f64).unwrap_or(0.0)
-    }
-
-    /// The values, in the order of [`Service::COLUMNS`]; `None` where there is none.
-    pub fn values(&self) -> [Option<f64>; 14] {
-        let latency = |of: fn(&Latencies) -> f64| self.latencies.as_ref().map(of);
-        let count = |n: u64| Some(n as f64);
-        [
-            count(self.requests),
-            count(self.executed),
-            count(self.late),
-            count(self.missed()),
-            Some(self.miss_ratio()),
-            latency(|it| it.mean_ms),
-            latency(|it| it.p50_ms),
-            latency(|it| it.p95_ms),
-            latency(|it| it.p99_ms),
-            latency(|it| it.max_ms),
-            count(self.longest_misses),
-            count(self.firm_violations),
-            Some(self.achieved_fps),
-            self.jitter_ms,
-        ]
     }
 }
 
@@ -263,7 +333,6 @@ mod tests {
         let service = service(&[], Firm::new(1, 1).unwrap());
         assert_eq!((service.miss_ratio(), service.latencies), (0.0, None));
         assert_eq!((service.achieved_fps, service.longest_misses), (0.0, 0));
-        assert_eq!(Service::COLUMNS.len(), service.values().len());
     }
 
     /// Hits 1 1 0 1 0 0 1: windows of three have 2 2 1 1 1 of them.

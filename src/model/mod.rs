@@ -234,6 +234,12 @@ impl Network {
         &self.name
     }
 
+    /// The same network under another name.
+    #[must_use]
+    pub fn with_name(self, name: impl Into<Box<str>>) -> Self {
+        Self { name: name.into(), ..self }
+    }
+
     /// Layers in execution order.
     pub fn layers(&self) -> &[Layer] {
         &self.layers

@@ -1,62 +1,62 @@
-//! Device effects: time and energy that requests cost each other beyond the costs of their layers. Each
-//! effect is off by default. Further effects on a scheduled request (voltage and frequency, temperature,
-//! battery) belong here too.
+//! Effects between requests that layer costs do not contain. Each is off by default, and without effects
+//! the model is the plain one. Other effects on a scheduled request (voltage and frequency, temperature,
+//! battery) belong into this module.
 
 use crate::units::{Millijoules, SimSpan};
 
-/// Device effects of a run.
+/// Effects of a system.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Effects {
-    /// Context switch to another model or request.
+    /// Context switches.
     pub switch: Switch,
-    /// Migration of a request to another accelerator.
+    /// Migrations of requests to another accelerator.
     pub migration: Migration,
-    /// Bandwidth shared by all accelerators.
+    /// Bandwidth that all accelerators share.
     pub bandwidth: SharedBandwidth,
-    /// Non-overlapped fraction o: fraction of the shorter one of computation and DRAM transfer of a layer
-    /// that the longer one does not hide, from 0 to 1:
+    /// Fraction o of the shorter of computation C and DRAM transfer M of a layer that the longer one does
+    /// not hide, from 0 to 1:
     ///
     /// ```text
     /// T = max(C, M) + o · min(C, M)
     /// ```
     ///
-    /// The cost models assume 0, full overlap; MoCA (Kim et al., HPCA 2023) takes 0.5. The fraction changes
-    /// the costs of every layer before the run, so that policies and bounds include it.
+    /// The cost models assume 0, full overlap; MoCA (Kim et al., HPCA 2023) assumes 0.5. The fraction
+    /// changes the costs of every layer before the run, so that schedulers and bounds know it.
     pub non_overlapped: f64,
 }
 
 impl Effects {
-    /// Whether data is moved before a request runs.
+    /// Whether data may be moved before a request runs.
     pub fn moves_data(&self) -> bool {
         self.switch.enabled || self.migration.enabled
     }
 
-    /// Whether any effect is on.
+    /// Whether there is any effect.
     pub fn any(&self) -> bool {
         self.moves_data() || self.bandwidth.is_limited() || self.non_overlapped > 0.0
     }
 }
 
-/// Context switch. Before a request runs on an accelerator, these are moved to or from DRAM: the live
-/// activations of another request that was interrupted there, the weights of the model if it is not
-/// resident, and the live activations of the request if an earlier switch moved them to DRAM.
+/// Context switches. Before a request runs on an accelerator, the live activations of another request
+/// that was preempted there move to DRAM. The weights of the model, if they are not resident, and the
+/// live activations of the request, if an earlier switch moved them away, come from DRAM.
 ///
 /// ```text
 /// t = fixed + bytes / DRAM bandwidth,   E = bytes · energy per byte
 /// ```
 ///
-/// Both are zero if nothing is moved because the model ran there last. The bandwidth is that of the
-/// accelerator.
+/// Takes no time if nothing moves, because the model is the one that ran there last. The bandwidth is
+/// that of the accelerator.
 ///
-/// These weights are added to the weights that layer costs include. A cost model that fetches every
-/// weight in every inference, as `loop-nest` does, counts them twice.
+/// These weights are in addition to those in layer costs. Cost models that fetch every weight in every
+/// inference, such as `loop-nest`, count them twice.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Switch {
-    /// Whether it takes time and energy.
+    /// Whether context switches take time and energy.
     pub enabled: bool,
-    /// Fixed part of its time. The default of 5 us has no source.
+    /// Fixed part of the time. The default of 5 us is a choice without source.
     pub fixed: SimSpan,
-    /// Energy of DRAM [pJ/bit]. The default of 14.8 is that of a 28 nm multi-chip module (SCAR, MICRO
+    /// Energy of DRAM \[pJ/bit\]. The default of 14.8 is that of a 28 nm multi-chip module (SCAR, MICRO
     /// 2024).
     pub dram_pj_per_bit: f64,
 }
@@ -68,27 +68,27 @@ impl Default for Switch {
 }
 
 impl Switch {
-    /// Energy of moving `bytes` to or from DRAM.
+    /// Energy to move `bytes` to or from DRAM.
     pub fn energy(&self, bytes: u64) -> Millijoules {
         Millijoules::from_nj(bytes as f64 * 8.0 * self.dram_pj_per_bit / 1e3)
     }
 }
 
-/// Migration: an interrupted request continues on another accelerator, and its live activations move
-/// there over the NoC, as SCAR (MICRO 2024) moves them between chiplets.
+/// Migrations. A request that was preempted continues on another accelerator, and its live activations
+/// move there over the NoC, as SCAR (MICRO 2024) moves them between chiplets.
 ///
 /// ```text
 /// t = bytes / NoC bandwidth + hop,   E = bytes · energy per byte
 /// ```
 ///
 /// Any two accelerators are one hop apart. The bandwidth is the smaller one of the outermost NoC levels
-/// of both accelerators. The energy is that of the NoC of the second one. Activations that a context
-/// switch moved to DRAM are loaded from DRAM instead.
+/// of both, and the energy is that of the NoC of the second accelerator. Activations that a context
+/// switch moved to DRAM come from DRAM instead.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Migration {
-    /// Whether it takes time and energy.
+    /// Whether migrations take time and energy.
     pub enabled: bool,
-    /// Latency of the hop. The default of 35 ns is that of a package in SCAR \[unverified\].
+    /// Latency of the hop. The default of 35 ns is that of a package, from SCAR \[unverified\].
     pub hop: SimSpan,
 }
 
@@ -98,26 +98,26 @@ impl Default for Migration {
     }
 }
 
-/// Bandwidth shared by the accelerators of a system.
+/// Bandwidth that the accelerators of a system share.
 ///
-/// A layer with Q bytes that takes T alone demands Q / T. While the sum of demands exceeds the budget,
-/// the budget is divided, and a layer runs at the fraction of its speed that equals the granted fraction
-/// of its demand. Grants change whenever a layer starts or ends. If both budgets are exceeded, DRAM is
-/// divided first; layers that this slows down demand less of the NoC.
+/// A layer of Q bytes with the latency T alone demands Q / T. While the sum of all demands exceeds the
+/// capacity, the capacity is divided, and a layer that gets a fraction of its demand runs at that
+/// fraction of its speed. Shares change whenever a layer starts or ends. Where both capacities are
+/// exceeded, DRAM is divided first, and layers that DRAM slows demand less of the NoC.
 ///
-/// The time of a layer alone is that of the costs, with the bandwidth of its own accelerator: sharing
-/// can only slow it down. To let an accelerator use the whole budget while the others leave it, give
-/// each accelerator the whole bandwidth ([`Unpartitioned`](crate::hardware::platform::Unpartitioned)).
+/// The latency alone is that of the layer costs, with the bandwidth of the accelerator: sharing only
+/// slows layers. For an accelerator that may use the whole capacity while the others do not, give each
+/// accelerator the whole of it ([`Unpartitioned`](crate::hardware::platform::Unpartitioned)).
 ///
-/// A network whose layers are not known, because it was measured as a whole, demands nothing.
+/// A network with costs as a whole and not of its layers demands no bandwidth.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct SharedBandwidth {
-    /// Budget of DRAM [byte/ns = GB/s], above 0; `None` for no limit. LPDDR class: 64.
+    /// DRAM bandwidth \[byte/ns = GB/s\], above 0; `None`: unlimited. LPDDR-class: 64.
     pub dram: Option<f64>,
-    /// Budget of the outermost NoC levels of all accelerators together [byte/ns = GB/s], above 0; `None`
-    /// for no limit.
+    /// Bandwidth of the outermost NoC levels of all accelerators together \[byte/ns = GB/s\], above 0;
+    /// `None`: unlimited.
     pub noc: Option<f64>,
-    /// Division of the budget, unless the scheduler divides it.
+    /// Division of the bandwidth unless the scheduler divides it.
     pub division: Division,
 }
 
@@ -128,11 +128,11 @@ impl SharedBandwidth {
     }
 }
 
-/// Division of bandwidth among demands that exceed it.
+/// Division of bandwidth among layers that demand more than the capacity.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Division {
-    /// Max-min fairness: a demand below an equal part is granted in full, and the other demands divide the
-    /// rest equally.
+    /// Max-min fair: a layer that demands less than an equal share gets its demand, and the others
+    /// divide the rest equally.
     #[default]
     MaxMin,
     /// In proportion to the demands (MAGMA, Kao & Krishna, HPCA 2022).

@@ -17,28 +17,29 @@ use crate::units::SimSpan;
 
 pub use effects::{Division, Effects, Migration, SharedBandwidth, Switch};
 
-/// What happens to a run that is still going at its deadline.
+/// Policy for a request that still runs, or was preempted and waits, at its deadline.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum DeadlineMiss {
-    /// It finishes; its result counts as executed and scores close to zero.
+    /// The request finishes. It counts as executed, with a real-time score close to 0.
     #[default]
     Finish,
-    /// It is aborted when a waiting request would be dropped, and counts as dropped; the energy
-    /// spent so far is lost. So is one that was cut and waits to go on.
+    /// The request is aborted at the instant at which a waiting request would be dropped. It counts as
+    /// dropped, and the energy spent so far is lost.
     Abort,
 }
 
-/// Rules of the run that are neither load nor policy.
+/// Rules of a run that belong neither to its load nor to its scheduler.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
+#[non_exhaustive]
 pub struct EngineSettings {
-    /// Runs that are late.
+    /// Policy for requests that run past their deadline.
     pub deadline_miss: DeadlineMiss,
-    /// How long after its deadline a waiting request is kept.
+    /// Time after its deadline for which a waiting request is kept.
     pub grace: SimSpan,
-    /// Whether a frame that could start drops an older frame of the same model that still waits to.
-    /// Equal to the default where the deadline is the next arrival.
+    /// Whether a frame that becomes ready drops an older ready frame of its model. Changes nothing where
+    /// the deadline of a frame is the arrival of the next one.
     pub replace_by_newer: bool,
-    /// What requests do to each other beside waiting.
+    /// Effects between requests other than waiting.
     pub effects: Effects,
 }
 

@@ -8,31 +8,29 @@ use std::fmt::Write as _;
 use std::io::{self, Write};
 
 use crate::ids::{AccelId, RequestId};
-use crate::score::{Counted, Counts, Score, Scorecard};
+use crate::score::{Counted, InferenceScore, Score, Scorecard};
 use crate::sweep::{RunResult, RunSpec};
 use crate::trace::{Attempt, Outcome, Record, Segment};
 use crate::units::SimTime;
 
 use super::rows::{CHECK, RowCheck};
 use super::why::{Played, Why};
-use super::{RunLabel, model_names};
+use super::{LabelValue, RunLabel, model_names};
 
-/// Columns that every file starts with.
-pub(super) const LABEL: [&str; 8] =
-    ["scenario", "system", "pes", "semantics", "cost_model", "scheduler", "seed", "replication"];
+/// Columns at the start of every file.
+pub(super) const LABEL: [&str; RunLabel::NAMES.len()] = RunLabel::NAMES;
 
-/// Numbers below this are written with an exponent, which is shorter than their zeros.
+/// Numbers below this are written with an exponent, which is shorter than leading zeros.
 const SHORT: f64 = 1e-5;
 
-/// The column behind scores and counts.
-const ENERGY: &[&str] = &["energy_mj"];
+/// Columns of a sweep before the label.
+const POINT: [&str; 2] = ["point", "id"];
 
-/// Columns of a sweep before the label, and behind everything.
-const POINT: &[&str] = &["point", "id"];
-const REASON: &[&str] = &["reason", CHECK];
+/// Columns of a sweep after the scores.
+const REASON: [&str; 2] = ["reason", CHECK];
 
-/// Columns of `inferences.csv` after the label.
-const INFERENCE: &[&str] = &[
+/// Columns of `inferences.csv` between the label and the scores of a request.
+const REQUEST: [&str; 11] = [
     "model",
     "network",
     "frame",
@@ -44,25 +42,24 @@ const INFERENCE: &[&str] = &[
     "outcome",
     "reason",
     "energy_mj",
-    "realtime",
-    "energy",
-    "accuracy",
-    "inference",
-    "cause",
-    "segments",
-    "counted",
 ];
 
-/// Those of `keys` that the label of a run does not show.
+/// Columns of `inferences.csv` after the scores of a request.
+const REST: [&str; 3] = ["cause", "segments", "counted"];
+
+/// Names of the scores, counts and energy of runs and models.
+fn results() -> Vec<&'static str> {
+    Score::columns().map(|column| column.name).collect()
+}
+
+/// The `keys` that the label of a run does not have.
 pub fn beside_label<'a>(keys: impl Iterator<Item = &'a str>) -> impl Iterator<Item = &'a str> {
     keys.filter(|key| !LABEL.contains(key))
 }
 
-/// First line of the file of a sweep, whose rows have columns for `settings` behind the label.
+/// First line of the file of a sweep, whose rows have columns for `settings` after the label.
 pub fn sweep_header(settings: &[&str]) -> String {
-    let columns =
-        [POINT, &LABEL, settings, &Score::COLUMNS, &Counts::COLUMNS, ENERGY, REASON].concat();
-    columns.join(",") + "\n"
+    [&POINT[..], &LABEL, settings, &results(), &REASON].concat().join(",") + "\n"
 }
 
 /// Writes the rows of one file; the header is written on creation.
@@ -73,7 +70,7 @@ pub struct Table<W> {
     row: String,
     /// The label columns of the current run, ending with a comma.
     label: String,
-    /// Of the rows of a sweep.
+    /// Check of the rows of a sweep.
     check: Option<RowCheck>,
 }
 
@@ -87,42 +84,42 @@ impl<W: Write> Table<W> {
     ///
     /// # Errors
     ///
-    /// What the writer says.
+    /// The error of the writer.
     pub fn scores(out: W) -> io::Result<Self> {
-        Self::new(out, &[&LABEL, &Score::COLUMNS, &Counts::COLUMNS, ENERGY])
+        Self::new(out, &[&LABEL, &results()])
     }
 
     /// `models.csv`.
     ///
     /// # Errors
     ///
-    /// What the writer says.
+    /// The error of the writer.
     pub fn models(out: W) -> io::Result<Self> {
-        let model = &["model", "network"];
-        Self::new(out, &[&LABEL, model, &Score::COLUMNS, &Counts::COLUMNS, ENERGY])
+        Self::new(out, &[&LABEL, &["model", "network"], &results()])
     }
 
     /// `inferences.csv`.
     ///
     /// # Errors
     ///
-    /// What the writer says.
+    /// The error of the writer.
     pub fn inferences(out: W) -> io::Result<Self> {
-        Self::new(out, &[&LABEL, INFERENCE])
+        let scores: Vec<_> = InferenceScore::SCORES.iter().map(|column| column.name).collect();
+        Self::new(out, &[&LABEL, &REQUEST, &scores, &REST])
     }
 
-    /// Rows of a sweep, after a `header` that is there already.
+    /// Rows of a sweep, whose `header` is in the file already.
     pub fn sweep_rows(out: W, header: &str) -> Self {
         let check = Some(RowCheck::below(header.as_bytes()));
         Self { out, row: String::new(), label: String::new(), check }
     }
 
-    /// The row of a point: its place and identity, its run, the values of its settings in the order
-    /// of the columns, and its scores or why it has none.
+    /// Writes the row of a point: its index and identity, its run, the values of its settings in the
+    /// order of the columns, and its scores, or the reason why it has none.
     ///
     /// # Errors
     ///
-    /// What the writer says.
+    /// The error of the writer.
     pub fn sweep_row<'a>(
         &mut self,
         (index, id): (u64, &str),
@@ -142,12 +139,11 @@ impl<W: Write> Table<W> {
                 self.row.push(',');
             }
             Err(reason) => {
-                let n_empty = Score::COLUMNS.len() + Counts::COLUMNS.len() + ENERGY.len();
-                self.row.extend(std::iter::repeat_n(',', n_empty));
+                self.row.extend(Score::columns().map(|_| ','));
                 self.text(reason);
             }
         }
-        // A row is a line, whatever names say.
+        // A row is one line, even where a name has line breaks.
         if self.row.contains(['\n', '\r']) {
             self.row = self.row.replace(['\n', '\r'], " ");
         }
@@ -156,30 +152,30 @@ impl<W: Write> Table<W> {
         self.end_row()
     }
 
-    /// Hands on what is buffered.
+    /// Flushes the writer.
     ///
     /// # Errors
     ///
-    /// What the writer says.
+    /// The error of the writer.
     pub fn flush(&mut self) -> io::Result<()> {
         self.out.flush()
     }
 
-    /// Gives the writer back, flushed.
+    /// Returns the writer, flushed.
     ///
     /// # Errors
     ///
-    /// What the writer says.
+    /// The error of the writer.
     pub fn finish(mut self) -> io::Result<W> {
         self.out.flush()?;
         Ok(self.out)
     }
 
-    /// The row of one run in `scores.csv`.
+    /// Writes the row of one run of `scores.csv`.
     ///
     /// # Errors
     ///
-    /// What the writer says.
+    /// The error of the writer.
     pub fn scores_row(&mut self, label: &RunLabel<'_>, scorecard: &Scorecard) -> io::Result<()> {
         self.start_run(label);
         self.start_row();
@@ -187,11 +183,11 @@ impl<W: Write> Table<W> {
         self.end_row()
     }
 
-    /// The rows of one run in `models.csv`, in scenario order.
+    /// Writes the rows of one run of `models.csv`, in the order of the scenario.
     ///
     /// # Errors
     ///
-    /// What the writer says.
+    /// The error of the writer.
     pub fn models_rows(
         &mut self,
         spec: &RunSpec,
@@ -212,11 +208,11 @@ impl<W: Write> Table<W> {
         Ok(())
     }
 
-    /// The rows of one run in `inferences.csv`, in order of arrival.
+    /// Writes the rows of one run of `inferences.csv`, in order of arrival.
     ///
     /// # Errors
     ///
-    /// What the writer says.
+    /// The error of the writer.
     pub fn inferences_rows(
         &mut self,
         spec: &RunSpec,
@@ -237,13 +233,8 @@ impl<W: Write> Table<W> {
             self.time(Some(record.arrival));
             self.time(Some(record.deadline));
             self.outcome(spec, record);
-            match score {
-                Some(score) => {
-                    for value in [score.realtime, score.energy, score.accuracy, score.inference] {
-                        self.number(value);
-                    }
-                }
-                None => self.row.push_str(",,,,"),
+            for column in InferenceScore::SCORES {
+                self.optional(score.as_ref().and_then(|score| column.of(score)));
             }
             let id = RequestId::new(index);
             self.text(&why.short(id).unwrap_or_default());
@@ -286,25 +277,20 @@ impl<W: Write> Table<W> {
         }
     }
 
-    /// Where an attempt was made, if one was.
+    /// Accelerator of an attempt; empty without an attempt.
     fn place(&mut self, spec: &RunSpec, attempt: Option<Attempt>) {
         let name = attempt.map(|attempt| name_of(spec, attempt.accelerator));
         self.text(name.unwrap_or_default());
     }
 
     fn start_run(&mut self, label: &RunLabel<'_>) {
-        let RunLabel { scenario, system, pes, semantics, cost_model, scheduler, seed, replication } =
-            label;
         self.row.clear();
-        for text in [scenario, system] {
-            self.text(text);
+        for column in RunLabel::COLUMNS {
+            match column.of(label) {
+                LabelValue::Text(text) => self.text(text),
+                LabelValue::Number(number) => self.display(number),
+            }
         }
-        self.display(pes);
-        for text in [semantics, cost_model, scheduler] {
-            self.text(text);
-        }
-        self.display(seed);
-        self.display(replication);
         std::mem::swap(&mut self.label, &mut self.row);
     }
 
@@ -320,9 +306,15 @@ impl<W: Write> Table<W> {
     }
 
     fn score(&mut self, score: &Score) {
-        score.values().into_iter().for_each(|value| self.number(value));
-        score.counts.values().into_iter().for_each(|count| self.display(count));
-        self.number(score.counts.energy.get());
+        Score::columns().for_each(|column| self.optional(column.of(score)));
+    }
+
+    /// A number, or an empty cell.
+    fn optional(&mut self, value: Option<f64>) {
+        match value {
+            Some(value) => self.number(value),
+            None => self.row.push(','),
+        }
     }
 
     fn display(&mut self, value: impl std::fmt::Display) {
@@ -360,7 +352,7 @@ impl<W: Write> Table<W> {
     }
 }
 
-/// When and where the segments of a request ran: `0.000000-1.500000 WS-0; 2.000000-2.250000 OS-1`, in ms.
+/// Start, end and accelerator of the segments of a request: `0.000000-1.500000 WS-0; 2.000000-2.250000 OS-1`, in ms.
 fn segments(spec: &RunSpec, segments: &[Segment]) -> String {
     let ms = |time: SimTime| format!("{}.{:06}", time.ns() / 1_000_000, time.ns() % 1_000_000);
     let segment =

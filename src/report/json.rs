@@ -2,12 +2,13 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::score::{Counts, Score, Scorecard};
+use crate::column::{Column, Kind};
+use crate::score::{Score, Scorecard};
 use crate::sweep::RunSpec;
 
-use super::{RunLabel, model_names};
+use super::{LabelColumn, LabelValue, RunLabel, model_names};
 
-/// One run as a JSON object: label, scores, counts and the same for every model.
+/// One run as a JSON object: label, scores and counts of the run and of every model.
 pub fn run(spec: &RunSpec, label: &RunLabel<'_>, scorecard: &Scorecard) -> Value {
     let mut object = self::label(label);
     add_score(&mut object, &scorecard.total);
@@ -26,24 +27,22 @@ pub fn run(spec: &RunSpec, label: &RunLabel<'_>, scorecard: &Scorecard) -> Value
 
 /// The label of a run as a JSON object.
 pub fn label(label: &RunLabel<'_>) -> Map<String, Value> {
-    let RunLabel { scenario, system, pes, semantics, cost_model, scheduler, seed, replication } =
-        label;
-    let value = json!({
-        "scenario": scenario, "system": system, "pes": pes, "semantics": semantics,
-        "cost_model": cost_model, "scheduler": scheduler, "seed": seed, "replication": replication,
-    });
-    match value {
-        Value::Object(object) => object,
-        _ => unreachable!("the literal above is an object"),
-    }
+    let value = |column: LabelColumn| match column.of(label) {
+        LabelValue::Text(text) => json!(text),
+        LabelValue::Number(number) => json!(number),
+    };
+    RunLabel::COLUMNS.map(|column| (column.name.to_string(), value(column))).into_iter().collect()
 }
 
 fn add_score(object: &mut Map<String, Value>, score: &Score) {
-    for (name, value) in Score::COLUMNS.into_iter().zip(score.values()) {
-        object.insert(name.into(), json!(value));
+    let columns = Score::columns();
+    object.extend(columns.map(|column| (column.name.to_string(), value(column, score))));
+}
+
+/// The value of a column; counts are integers.
+pub(super) fn value<T>(column: &Column<T>, of: &T) -> Value {
+    match (column.kind, column.of(of)) {
+        (Kind::Count, Some(count)) => json!(count as u64),
+        (_, value) => json!(value),
     }
-    for (name, count) in Counts::COLUMNS.into_iter().zip(score.counts.values()) {
-        object.insert(name.into(), json!(count));
-    }
-    object.insert("energy_mj".into(), json!(score.counts.energy.get()));
 }

@@ -1,5 +1,5 @@
-//! Figures of load tests, from plain numbers: of a command that measured them and of a page that reads them
-//! back.
+//! Columns and figures of MLPerf results, for the command that measures them and for the page that reads
+//! them back.
 
 use thiserror::Error;
 
@@ -7,29 +7,83 @@ use crate::figures::{
     Axis, Bar, Caption, GroupPanel, GroupedBars, Line, LinePanel, LinePoint, Lines, Spacing,
 };
 
-/// What a server did at one rate.
+/// Latency of a server at one rate.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct RatePoint {
-    /// Queries per second that were asked for.
+    /// Target rate \[queries/s\].
     pub rate_per_s: f64,
-    /// 50th, 90th, 97th and 99th percentile of latency \[ms\]; the last two are those that rounds judge
-    /// servers by.
+    /// 50th, 90th, 97th and 99th percentile of latency \[ms\]; rounds judge servers by the last two.
     pub percentiles_ms: [f64; 4],
 }
 
-/// The constraint of a server.
+/// Latency constraint of a server.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct LatencyBound {
-    /// Longest latency that is no violation \[ms\].
+    /// Latency bound \[ms\].
     pub latency_ms: f64,
-    /// Share of queries that must keep it, in 0 to 1.
+    /// Fraction of queries that must meet the bound, in 0 to 1.
     pub percentile: f64,
+}
+
+/// Columns of `suite.csv`: the tests of a suite.
+pub const SUITE_COLUMNS: [&str; 16] = [
+    "task",
+    "load",
+    "metric",
+    "value",
+    "unit",
+    "verdict",
+    "p50_ms",
+    "p90_ms",
+    "p99_ms",
+    "energy_mj_per_sample",
+    "energy_mj_per_stream",
+    "mean_power_w",
+    "queries",
+    "trials",
+    "beside_score",
+    "beside_score_alone",
+];
+
+/// Columns of `tenants.csv`: tenants at once.
+pub const TENANT_COLUMNS: [&str; 12] = [
+    "tenant",
+    "task",
+    "verdict",
+    "scheduled_qps",
+    "completed_qps",
+    "p50_ms",
+    "p90_ms",
+    "p99_ms",
+    "bound_ms",
+    "late_percent",
+    "energy_mj_per_sample",
+    "queries",
+];
+
+/// Columns of `curve.csv`: a server at several rates.
+pub const CURVE_COLUMNS: [&str; 10] = [
+    "target_qps",
+    "scheduled_qps",
+    "completed_qps",
+    "p50_ms",
+    "p90_ms",
+    "p97_ms",
+    "p99_ms",
+    "p99_9_ms",
+    "late_percent",
+    "within_bound",
+];
+
+/// Verdict on a result in tables.
+pub fn verdict(is_valid: bool) -> &'static str {
+    if is_valid { "VALID" } else { "INVALID" }
 }
 
 const PERCENTILES: [&str; 4] =
     ["50th percentile", "90th percentile", "97th percentile", "99th percentile"];
 
-/// Percentiles of the latency of `task` over the rate, with the bound where it is known.
+/// Percentiles of the latency of `task` over the rate, with the bound if it is known.
 pub fn latency_over_rate(
     (task, system): (&str, &str),
     bound: Option<LatencyBound>,
@@ -75,34 +129,34 @@ fn subtitle(system: &str, bound: Option<LatencyBound>) -> String {
     }
 }
 
-/// Result of a test that is a rate.
+/// Rate as the result of a test.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct RateResult {
-    /// Samples per second, if there is such a rate.
+    /// Rate \[samples/s\], if it is defined.
     pub per_s: Option<f64>,
-    /// Whether it counts.
+    /// Whether the result is valid.
     pub is_valid: bool,
 }
 
-/// Why a server is not compared with offline.
+/// Reason why a server result is not compared with offline.
 #[derive(Debug, Clone, Copy, PartialEq, Error)]
 #[non_exhaustive]
 pub enum NoShare {
-    /// A result that does not count is no result.
+    /// A result is invalid.
     #[error("{0} is INVALID")]
     Invalid(&'static str),
-    /// There is nothing to divide.
+    /// A rate is undefined.
     #[error("{0} has no rate")]
     NoRate(&'static str),
-    /// Offline is what a system does without a bound, so that one of the tests says little.
+    /// The server rate exceeds the offline rate, which has no latency bound, so that a test is too short.
     #[error(
         "the server's {server:.6} per second exceed the {offline:.6} of offline, so that at least one of the \
          tests is too short"
     )]
     Above {
-        /// Queries per second.
+        /// Server rate \[1/s\].
         server: f64,
-        /// Samples per second.
+        /// Offline rate \[1/s\].
         offline: f64,
     },
 }
@@ -111,7 +165,7 @@ pub enum NoShare {
 ///
 /// # Errors
 ///
-/// [`NoShare`], where the two do not go together.
+/// [`NoShare`] if a result is invalid or undefined, or the server exceeds offline.
 pub fn server_share(server: RateResult, offline: RateResult) -> Result<f64, NoShare> {
     let result = |name, it: RateResult| match it {
         RateResult { is_valid: false, .. } => Err(NoShare::Invalid(name)),
@@ -123,7 +177,7 @@ pub fn server_share(server: RateResult, offline: RateResult) -> Result<f64, NoSh
     if server > offline { Err(NoShare::Above { server, offline }) } else { Ok(server / offline) }
 }
 
-/// Server rate over offline rate of every task (ISCA 2020, Figure 6).
+/// Figure of the server rate over the offline rate of every task (ISCA 2020, Figure 6).
 pub fn server_to_offline(shares: &[(&str, f64)], system: &str) -> GroupedBars {
     let bar = |&(_, share): &(&str, f64)| Some(Bar::plain(share));
     GroupedBars {

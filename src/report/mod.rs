@@ -1,5 +1,6 @@
-//! What is printed and written: CSV and JSON for programs, tables for people. Writes into what it is
-//! handed; knows no paths and computes no scores.
+//! Reports of results: CSV and JSON for programs, tables, traces and pages for people.
+//!
+//! A report writes to the writer that it is given. It knows no paths and computes no scores.
 
 pub mod comparison;
 pub mod cost;
@@ -13,13 +14,14 @@ pub mod points;
 pub mod rows;
 pub mod scores;
 pub mod table;
+pub mod timeline;
 pub mod trace_events;
 pub mod why;
 
 use crate::scenario::Scenario;
 use crate::sweep::RunSpec;
 
-/// What identifies a run in every output.
+/// Identity of a run in every output.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RunLabel<'a> {
     /// Scenario.
@@ -32,12 +34,75 @@ pub struct RunLabel<'a> {
     pub semantics: &'static str,
     /// Cost model.
     pub cost_model: &'a str,
-    /// Policy.
+    /// Scheduler.
     pub scheduler: &'a str,
     /// Seed.
     pub seed: u64,
     /// Replication.
     pub replication: u64,
+}
+
+/// Columns of the label of a run.
+const N_LABELS: usize = 8;
+
+/// A column of the label of a run.
+#[derive(Debug, Clone, Copy)]
+pub struct LabelColumn {
+    /// Name in CSV and JSON.
+    pub name: &'static str,
+    /// Heading in pages.
+    pub label: &'static str,
+    /// Reads its value.
+    value: for<'l> fn(&'l RunLabel<'_>) -> LabelValue<'l>,
+}
+
+/// A value in the label of a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LabelValue<'a> {
+    /// A name.
+    Text(&'a str),
+    /// A whole number.
+    Number(u64),
+}
+
+impl LabelColumn {
+    const fn new(
+        name: &'static str,
+        label: &'static str,
+        value: for<'l> fn(&'l RunLabel<'_>) -> LabelValue<'l>,
+    ) -> Self {
+        Self { name, label, value }
+    }
+
+    /// The value in `label`.
+    pub fn of<'l>(&self, label: &'l RunLabel<'_>) -> LabelValue<'l> {
+        (self.value)(label)
+    }
+}
+
+impl RunLabel<'_> {
+    /// The columns, in the order of every output.
+    pub const COLUMNS: [LabelColumn; N_LABELS] = [
+        LabelColumn::new("scenario", "Scenario", |it| LabelValue::Text(it.scenario)),
+        LabelColumn::new("system", "System", |it| LabelValue::Text(it.system)),
+        LabelColumn::new("pes", "PEs", |it| LabelValue::Number(it.pes)),
+        LabelColumn::new("semantics", "Semantics", |it| LabelValue::Text(it.semantics)),
+        LabelColumn::new("cost_model", "Cost model", |it| LabelValue::Text(it.cost_model)),
+        LabelColumn::new("scheduler", "Scheduler", |it| LabelValue::Text(it.scheduler)),
+        LabelColumn::new("seed", "Seed", |it| LabelValue::Number(it.seed)),
+        LabelColumn::new("replication", "Replication", |it| LabelValue::Number(it.replication)),
+    ];
+
+    /// Names of the columns.
+    pub const NAMES: [&'static str; N_LABELS] = {
+        let mut names = [""; N_LABELS];
+        let mut at = 0;
+        while at < names.len() {
+            names[at] = Self::COLUMNS[at].name;
+            at += 1;
+        }
+        names
+    };
 }
 
 impl<'a> RunLabel<'a> {
@@ -64,7 +129,7 @@ pub fn model_names(scenario: &Scenario) -> Vec<&str> {
         .map(|model| {
             let task = &*model.unit.task;
             let twice = scenario.models().iter().filter(|other| &*other.unit.task == task).count();
-            if twice > 1 { &*model.artifact_name } else { task }
+            if twice > 1 { model.unit.network.name() } else { task }
         })
         .collect()
 }

@@ -1,19 +1,20 @@
 //! Scores of runs for people: every run with its breakdown, or a matrix of scenarios and systems.
 //!
-//! What is random is said: a score that was drawn once is marked, and no best is named among such.
+//! A score of a single random draw is marked, and no best score is named among such scores.
 
 use comfy_table::{Cell, Table};
 
+use crate::column::{Column, Kind};
 use crate::load::Drawn;
-use crate::score::benchmark_score;
+use crate::score::{Score, benchmark_score};
 use crate::statistics::{PairedDifference, Summary, holm};
 
 use super::table::{Style, emphasised, new_table, render, with_half_width};
 
-/// Mark of what was drawn once.
+/// Mark of a score of a single random draw.
 const ONCE: char = '~';
 
-/// Chance of naming a best that is none.
+/// Chance of naming a best score that is not the best.
 const SIGNIFICANCE: f64 = 0.05;
 
 /// One score of a table of runs, already averaged over replications.
@@ -25,26 +26,18 @@ pub struct ScoreRow {
     pub system: String,
     /// PEs of the system.
     pub pes: u64,
-    /// What of the run is random.
+    /// Random parts of the run.
     pub drawn: Drawn,
-    /// Columns of the detail table: real-time, energy, accuracy, QoE, score, mean over executed.
-    pub scores: [f64; 6],
+    /// Means over the replications, in the order of [`Score::columns`].
+    pub means: Vec<f64>,
     /// Score of every replication, in their order; `None` where it failed.
     pub draws: Vec<Option<f64>>,
-    /// Executed, released and late requests, means over replications.
-    pub executed: f64,
-    /// NumFrm.
-    pub requests: f64,
-    /// Executed after their deadline.
-    pub late: f64,
-    /// Energy \[mJ\].
-    pub energy_mj: f64,
-    /// Why there is no score.
+    /// Reason why there is no score.
     pub infeasible: Option<String>,
 }
 
 impl ScoreRow {
-    /// The scenario, marked if it is random and was played once.
+    /// The scenario, marked if it is random and was run once.
     fn marked_scenario(&self) -> String {
         marked(&self.scenario, self.drawn.any() && self.draws.len() == 1)
     }
@@ -54,29 +47,24 @@ fn marked(name: &str, once: bool) -> String {
     if once { format!("{name}{ONCE}") } else { name.into() }
 }
 
+/// Columns that the table leaves out, as it is wide already.
+const LEFT_OUT: [&str; 2] = ["dropped", "not_triggered"];
+
+/// Columns of the table, with their places in [`ScoreRow::means`].
+fn shown() -> impl Iterator<Item = (usize, &'static Column<Score>)> {
+    Score::columns().enumerate().filter(|(_, column)| !LEFT_OUT.contains(&column.name))
+}
+
 /// Scores of one run each, with their breakdown; `-` where there is none.
 pub fn detail(rows: &[ScoreRow], seed: u64, style: Style) -> String {
-    let header = [
-        "scenario",
-        "system",
-        "PEs",
-        "realtime",
-        "energy",
-        "accuracy",
-        "QoE",
-        "score",
-        "executed mean",
-        "executed",
-        "requests",
-        "late",
-        "energy mJ",
-    ];
+    let mut header = vec!["scenario", "system", "PEs"];
+    header.extend(shown().map(|(_, column)| column.heading));
     let mut table = new_table(style, &header, 2);
     for row in rows {
         let mut cells = vec![row.marked_scenario(), row.system.clone(), row.pes.to_string()];
         match &row.infeasible {
             Some(_) => cells.resize(header.len(), "-".into()),
-            None => cells.extend(row.cells(style)),
+            None => cells.extend(shown().map(|(at, column)| row.cell(at, column, style))),
         }
         table.add_row(cells);
     }
@@ -84,17 +72,16 @@ pub fn detail(rows: &[ScoreRow], seed: u64, style: Style) -> String {
 }
 
 impl ScoreRow {
-    fn cells(&self, style: Style) -> impl Iterator<Item = String> {
-        let score = with_half_width(&Summary::of(self.draws.iter().flatten().copied()), 3, style);
-        let scores = self.scores.iter().enumerate().map(move |(index, value)| match index {
-            4 => score.clone(),
-            _ => format!("{value:.3}"),
-        });
-        let counts = [self.executed, self.requests, self.late, self.energy_mj];
-        scores.chain(counts.map(|value| match value.fract() == 0.0 {
-            true => format!("{value:.0}"),
-            false => format!("{value:.1}"),
-        }))
+    fn cell(&self, at: usize, column: &Column<Score>, style: Style) -> String {
+        let mean = self.means[at];
+        match column.kind {
+            Kind::Overall => {
+                with_half_width(&Summary::of(self.draws.iter().flatten().copied()), 3, style)
+            }
+            Kind::Score => format!("{mean:.3}"),
+            Kind::Count | Kind::Quantity if mean.fract() == 0.0 => format!("{mean:.0}"),
+            Kind::Count | Kind::Quantity => format!("{mean:.1}"),
+        }
     }
 }
 
@@ -102,9 +89,9 @@ impl ScoreRow {
 /// (Definition 16) last; means with the half-widths of their 95 % intervals where there are
 /// replications.
 ///
-/// The best system of a column, for each number of PEs, is marked with `*`: where nothing is random,
-/// or where its paired differences to all others say so. What cannot be told apart from the best is
-/// marked with `?`.
+/// For each number of PEs, the best system of a column is marked with `*` where nothing is random, or
+/// where it differs significantly from all others in paired differences. Systems that do not differ
+/// significantly from the best are marked with `?`.
 pub fn matrix(rows: &[ScoreRow], seed: u64, style: Style) -> String {
     let matrix = Matrix::new(rows);
     let mut header = vec!["PEs".to_string(), "system".into()];
@@ -189,8 +176,8 @@ impl<'a> Matrix<'a> {
         self.random(column) && self.of_column(column).all(|row| row.draws.len() <= 1)
     }
 
-    /// Scores of a cell by replication; of the last column the means over the scenarios, where all have
-    /// a score.
+    /// Scores of a cell by replication. The last column has the means over the scenarios where all of
+    /// them have a score.
     fn draws(&self, column: usize, (pes, system): (u64, &str)) -> Option<Draws> {
         let here = |row: &&ScoreRow| row.pes == pes && row.system == system;
         let rows: Vec<_> = self.of_column(column).filter(here).collect();
@@ -246,11 +233,10 @@ fn cell(draws: Option<&[Option<f64>]>, mark: Mark, style: Style) -> Cell {
 
 /// Marks the best of several systems, each with its scores by replication.
 ///
-/// The one with the highest mean, if it differs from every other: t-tests of the paired differences,
-/// adjusted for their number. Only replications in which both have a score make a pair. Systems that equal
-/// it in every pair share the mark. If others
-/// cannot be told apart from it, nothing is the best, and they are all open. Of one random draw nothing
-/// is said.
+/// The best is the system with the highest mean, if it differs from every other in t-tests of the
+/// paired differences, adjusted for their number. A pair is a replication in which both systems have
+/// a score. Systems that equal the best in every pair share its mark. If some system does not differ
+/// significantly from it, there is no best, and both are open. A single random draw gives no marks.
 fn marks(draws: &[Option<Draws>], random: bool) -> Vec<Mark> {
     let mut marks = vec![Mark::None; draws.len()];
     let scores = |index: usize| draws[index].iter().flatten().copied();
@@ -267,7 +253,7 @@ fn marks(draws: &[Option<Draws>], random: bool) -> Vec<Mark> {
     let equal = |it: &PairedDifference| it.difference.n > 0 && it.wins == 0 && it.losses == 0;
     let (same, others): (Vec<usize>, Vec<usize>) =
         present.into_iter().partition(|index| equal(&difference(index)));
-    // Two numbers that are exact differ or do not; less than two draws tell nothing.
+    // Exact numbers differ or are equal; fewer than two random draws prove nothing.
     let untested = if random { 1.0 } else { 0.0 };
     let p_value = |index| difference(index).p_value().unwrap_or(untested);
     let adjusted = holm(&others.iter().map(p_value).collect::<Vec<_>>());
@@ -278,7 +264,7 @@ fn marks(draws: &[Option<Draws>], random: bool) -> Vec<Mark> {
     marks
 }
 
-/// What the numbers are uncertain by, in a line; nothing where nothing is random.
+/// A line on the uncertainty of the numbers.
 fn uncertainty(rows: &[ScoreRow], seed: u64) -> String {
     let drawn = rows.iter().map(|row| row.drawn).fold(Drawn::default(), Drawn::or);
     let n = rows.iter().map(|row| row.draws.len()).max().unwrap_or(0);
@@ -308,7 +294,8 @@ mod tests {
         Some(scores.iter().map(|score| score.is_finite().then_some(*score)).collect())
     }
 
-    /// In every replication but the failed one A is better by 0.1 to 0.12; by position B would be.
+    /// In every replication but the failed one A is better by 0.1 to 0.12. Pairs by position would
+    /// make B better.
     #[test]
     fn replications_are_paired_by_number_where_one_failed() {
         let failed = f64::NAN;

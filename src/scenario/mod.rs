@@ -128,9 +128,6 @@ pub struct Dependency {
 pub struct ActiveModel {
     /// Unit model.
     pub unit: UnitModel,
-    /// Name of the model in the files of the published artifact; by default the name of its network.
-    /// It orders models under `mlsys2023` semantics.
-    pub artifact_name: Box<str>,
     /// Target processing rate FPS_model.
     pub rate: FrameRate,
     /// Streams that it reads, the primary one first. Without streams, frames arrive at their nominal
@@ -146,14 +143,7 @@ impl ActiveModel {
     /// A model that reads no stream, depends on no model, and has its period as relative deadline.
     /// Fields that differ are set afterwards.
     pub fn new(unit: UnitModel, rate: FrameRate) -> Self {
-        Self {
-            artifact_name: unit.network.name().into(),
-            unit,
-            rate,
-            inputs: Vec::new(),
-            dependencies: Vec::new(),
-            relative_deadline: None,
-        }
+        Self { unit, rate, inputs: Vec::new(), dependencies: Vec::new(), relative_deadline: None }
     }
 
     /// The same model with this relative deadline.

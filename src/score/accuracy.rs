@@ -1,6 +1,9 @@
 //! Accuracy score: is the model as good as it should be?
 
+use crate::column::Kind;
 use crate::scenario::{Better, QualityGoal};
+
+use super::table::{ModelScore, RequestScore};
 
 /// Accuracy score of a model (XRBench Definition 12).
 ///
@@ -24,6 +27,24 @@ pub fn accuracy(goal: &QualityGoal, epsilon: f64) -> f64 {
     };
     raw.clamp(0.0, 1.0)
 }
+
+/// The score of an executed request.
+pub(super) const OF_REQUEST: RequestScore = RequestScore {
+    heading: "accuracy",
+    label: "Accuracy score",
+    help: "Definition 12",
+    kind: Kind::Score,
+    of: |it, _| accuracy(&it.model.unit.quality, it.settings.epsilon),
+};
+
+/// Mean over the executed requests of a model.
+pub(super) const OF_MODEL: ModelScore = ModelScore {
+    heading: "accuracy",
+    label: "Accuracy score",
+    help: "Definition 12, mean over executed requests",
+    kind: Kind::Score,
+    of: |tally, _| tally.mean_over_executed(tally.sums.accuracy),
+};
 
 #[cfg(test)]
 mod tests {

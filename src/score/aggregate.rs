@@ -5,11 +5,10 @@ use crate::scenario::{ActiveModel, Scenario};
 use crate::trace::{Outcome, Record, Trace};
 use crate::units::SimSpan;
 
-use super::accuracy::accuracy;
-use super::energy::energy;
-use super::qoe::qoe;
-use super::realtime::realtime;
-use super::{Counts, InferenceScore, NeverTriggered, Score, ScoreSettings, Scorecard};
+use super::table::mean;
+use super::{
+    Counts, Executed, InferenceScore, NeverTriggered, Score, ScoreSettings, Scorecard, Tally,
+};
 
 /// Scores of one request (XRBench Definition 14); `None` unless it was executed.
 ///
@@ -21,13 +20,11 @@ pub fn inference(
     record: &Record,
     settings: &ScoreSettings,
 ) -> Option<InferenceScore> {
-    let Outcome::Executed { end, energy: spent, .. } = record.outcome else {
+    let Outcome::Executed { end, energy, .. } = record.outcome else {
         return None;
     };
-    let realtime = realtime(end, record.deadline, settings.k_per_ms);
-    let energy = energy(spent, settings.energy_max);
-    let accuracy = accuracy(&model.unit.quality, settings.epsilon);
-    Some(InferenceScore { realtime, energy, accuracy, inference: realtime * energy * accuracy })
+    let deadline = record.deadline;
+    Some(InferenceScore::compute(&Executed { model, deadline, end, energy, settings }))
 }
 
 /// Scores of every request of a trace, indexed by [`RequestId`](crate::ids::RequestId); `None` where
@@ -96,43 +93,19 @@ pub fn benchmark_score(scenarios: &[f64]) -> f64 {
     mean(scenarios.iter().sum(), scenarios.len() as u64)
 }
 
-/// Sums over the requests of one model.
-#[derive(Debug, Clone, Copy, Default)]
-struct Tally {
-    realtime: f64,
-    energy: f64,
-    accuracy: f64,
-    inference: f64,
-    counts: Counts,
-}
-
 impl Tally {
     fn add(&mut self, model: &ActiveModel, record: &Record, settings: &ScoreSettings) {
         self.counts.count(record);
         if let Some(score) = inference(model, record, settings) {
-            self.realtime += score.realtime;
-            self.energy += score.energy;
-            self.accuracy += score.accuracy;
-            self.inference += score.inference;
+            self.sums.add_scores(&score);
         }
     }
 
     fn score(&self, never_triggered: NeverTriggered) -> Score {
-        let Counts { requests, executed, .. } = self.counts;
-        if requests == 0 {
-            let uniform = never_triggered.score().unwrap_or(0.0);
-            return Score::of_values([uniform; 6], self.counts);
+        if self.counts.requests == 0 {
+            return Score::uniform(never_triggered.score().unwrap_or(0.0), self.counts);
         }
-        let qoe = qoe(executed, requests);
-        Score {
-            realtime: mean(self.realtime, executed),
-            energy: mean(self.energy, executed),
-            accuracy: mean(self.accuracy, executed),
-            qoe,
-            score: mean(self.inference, requests) * qoe,
-            score_executed_mean: mean(self.inference, executed) * qoe,
-            counts: self.counts,
-        }
+        Score { counts: self.counts, ..Score::compute(self) }
     }
 }
 
@@ -163,12 +136,5 @@ impl Scorecard {
         // A model that is in no mean may still have untriggered requests.
         let counts = models.iter().map(|model| model.counts).sum();
         Self { total: Score { counts, ..means }, models }
-    }
-}
-
-fn mean(sum: f64, n: u64) -> f64 {
-    match n {
-        0 => 0.0,
-        _ => sum / n as f64,
     }
 }

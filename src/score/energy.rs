@@ -1,6 +1,9 @@
 //! Energy score: how much of the allowed energy was left?
 
+use crate::column::Kind;
 use crate::units::Millijoules;
+
+use super::table::{ModelScore, RequestScore};
 
 /// Energy score of one inference (XRBench Definition 11).
 ///
@@ -18,6 +21,24 @@ pub fn energy(energy: Millijoules, max: Millijoules) -> f64 {
     }
     (max.get() - energy.get()) / max.get()
 }
+
+/// The score of an executed request.
+pub(super) const OF_REQUEST: RequestScore = RequestScore {
+    heading: "energy",
+    label: "Energy score",
+    help: "Definition 11",
+    kind: Kind::Score,
+    of: |it, _| energy(it.energy, it.settings.energy_max),
+};
+
+/// Mean over the executed requests of a model.
+pub(super) const OF_MODEL: ModelScore = ModelScore {
+    heading: "energy",
+    label: "Energy score",
+    help: "Definition 11, mean over executed requests",
+    kind: Kind::Score,
+    of: |tally, _| tally.mean_over_executed(tally.sums.energy),
+};
 
 #[cfg(test)]
 mod tests {

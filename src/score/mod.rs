@@ -6,10 +6,14 @@
 pub mod accuracy;
 mod aggregate;
 pub mod energy;
+mod inference;
+mod overall;
 pub mod qoe;
 pub mod realtime;
+mod table;
 
 pub use aggregate::{Counted, benchmark_score, inference, inferences, score};
+pub use table::{ENERGY, Executed, InferenceScore, REQUESTS, Score, Tally};
 
 use std::iter::Sum;
 use std::ops::Add;
@@ -67,19 +71,6 @@ impl Default for ScoreSettings {
     }
 }
 
-/// Unit scores of one executed inference, each in [0, 1].
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct InferenceScore {
-    /// Definition 10.
-    pub realtime: f64,
-    /// Definition 11.
-    pub energy: f64,
-    /// Definition 12.
-    pub accuracy: f64,
-    /// Definition 14: their product.
-    pub inference: f64,
-}
-
 /// What became of the requests of a model or scenario.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Counts {
@@ -95,17 +86,6 @@ pub struct Counts {
     pub late: u64,
     /// Energy of all executions, finished or aborted.
     pub energy: Millijoules,
-}
-
-impl Counts {
-    /// Names of [`Counts::values`] in every output.
-    pub const COLUMNS: [&str; 5] = ["requests", "executed", "dropped", "not_triggered", "late"];
-
-    /// The counts, in the order of [`Counts::COLUMNS`].
-    pub fn values(&self) -> [u64; 5] {
-        let Self { requests, executed, dropped, not_triggered, late, energy: _ } = *self;
-        [requests, executed, dropped, not_triggered, late]
-    }
 }
 
 impl Add for Counts {
@@ -125,56 +105,6 @@ impl Add for Counts {
 impl Sum for Counts {
     fn sum<I: Iterator<Item = Self>>(counts: I) -> Self {
         counts.fold(Self::default(), Add::add)
-    }
-}
-
-/// Scores and counts of one model, or of a run: means and sums over its models.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub struct Score {
-    /// Mean real-time score over executed inferences; 0 if none.
-    pub realtime: f64,
-    /// Mean energy score over executed inferences; 0 if none.
-    pub energy: f64,
-    /// Mean accuracy score over executed inferences; 0 if none.
-    pub accuracy: f64,
-    /// Definition 13.
-    pub qoe: f64,
-    /// Definition 15 as printed: sum of inference scores over NumFrm, times QoE.
-    pub score: f64,
-    /// The reading of section 3.7 of the paper: mean of inference scores over *executed* frames, times QoE.
-    pub score_executed_mean: f64,
-    /// Counts.
-    pub counts: Counts,
-}
-
-impl Score {
-    /// Names of [`Score::values`] in every output.
-    pub const COLUMNS: [&str; 6] =
-        ["realtime", "energy", "accuracy", "qoe", "score", "score_executed_mean"];
-
-    /// The scores, in the order of [`Score::COLUMNS`].
-    pub fn values(&self) -> [f64; 6] {
-        let Self { realtime, energy, accuracy, qoe, score, score_executed_mean, counts: _ } = *self;
-        [realtime, energy, accuracy, qoe, score, score_executed_mean]
-    }
-
-    /// Scores of these values, in the order of [`Score::COLUMNS`].
-    pub fn of_values(values: [f64; 6], counts: Counts) -> Self {
-        let [realtime, energy, accuracy, qoe, score, score_executed_mean] = values;
-        Self { realtime, energy, accuracy, qoe, score, score_executed_mean, counts }
-    }
-
-    /// Mean of the scores and sum of the counts; 0 without.
-    pub fn mean<'a>(scores: impl Iterator<Item = &'a Self>) -> Self {
-        let mut sums = [0.0; 6];
-        let mut counts = Counts::default();
-        let mut n = 0.0;
-        for score in scores {
-            n += 1.0;
-            counts = counts + score.counts;
-            sums.iter_mut().zip(score.values()).for_each(|(sum, value)| *sum += value);
-        }
-        Self::of_values(sums.map(|sum| if n > 0.0 { sum / n } else { 0.0 }), counts)
     }
 }
 

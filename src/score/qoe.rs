@@ -1,5 +1,9 @@
 //! Quality of experience: how many of the frames were processed at all?
 
+use crate::column::Kind;
+
+use super::table::ModelScore;
+
 /// QoE score of a model over a run (XRBench Definition 13).
 ///
 /// ```text
@@ -17,6 +21,15 @@ pub fn qoe(executed: u64, requests: u64) -> f64 {
         _ => executed as f64 / requests as f64,
     }
 }
+
+/// The score of a model.
+pub(super) const OF_MODEL: ModelScore = ModelScore {
+    heading: "QoE",
+    label: "QoE score",
+    help: "Definition 13, executed share of the requests",
+    kind: Kind::Score,
+    of: |tally, _| qoe(tally.counts.executed, tally.counts.requests),
+};
 
 #[cfg(test)]
 mod tests {

@@ -1,6 +1,9 @@
 //! Real-time score: was the result there in time?
 
+use crate::column::Kind;
 use crate::units::SimTime;
+
+use super::table::{ModelScore, RequestScore};
 
 /// Real-time score of one inference (XRBench Definition 10).
 ///
@@ -23,6 +26,24 @@ pub fn realtime(end: SimTime, deadline: SimTime, k_per_ms: f64) -> f64 {
     }
     1.0 / (1.0 + (k_per_ms * lateness_ms).exp())
 }
+
+/// The score of an executed request.
+pub(super) const OF_REQUEST: RequestScore = RequestScore {
+    heading: "realtime",
+    label: "Real-time score",
+    help: "Definition 10",
+    kind: Kind::Score,
+    of: |it, _| realtime(it.end, it.deadline, it.settings.k_per_ms),
+};
+
+/// Mean over the executed requests of a model.
+pub(super) const OF_MODEL: ModelScore = ModelScore {
+    heading: "realtime",
+    label: "Real-time score",
+    help: "Definition 10, mean over executed requests",
+    kind: Kind::Score,
+    of: |tally, _| tally.mean_over_executed(tally.sums.realtime),
+};
 
 #[cfg(test)]
 mod tests {

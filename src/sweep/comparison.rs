@@ -7,6 +7,7 @@ use rayon::prelude::*;
 
 use crate::bounds::window::{WindowError, Windows};
 use crate::bounds::{Bounds, Migration};
+use crate::column::{Better, Column};
 use crate::cost::library::CostLibrary;
 use crate::cost::{CostModel, CostTable};
 use crate::engine;
@@ -15,7 +16,7 @@ use crate::load::RequestStream;
 use crate::metrics::Metrics;
 use crate::plan::Plan;
 use crate::schedule::{Granularity, Policy, Preemption};
-use crate::score::Score;
+use crate::score::{self, Score};
 
 use super::enumeration::{Pattern, patterns};
 use super::means::MeanMetrics;
@@ -31,46 +32,41 @@ pub enum Triggers {
     Enumerated,
 }
 
-/// What one policy made of one replication of one configuration; expectations where triggers are
+/// Results of one policy in one replication of one configuration; expectations where triggers are
 /// enumerated.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub struct Sample([f64; Sample::COLUMNS.len()]);
+pub struct Sample([f64; Score::SCORES.len() + OTHERS.len()]);
+
+/// Requests that missed their deadline.
+const MISSED: Column<Score> = Column::count(
+    "missed",
+    Better::Lower,
+    "Missed",
+    "requests that ended after their deadline or were dropped",
+    |it| Some((it.counts.late + it.counts.dropped) as f64),
+);
+
+/// Columns of samples after the scores.
+const OTHERS: [Column<Score>; 3] = [score::REQUESTS, MISSED, score::ENERGY];
 
 impl Sample {
-    /// Names of [`Sample::values`]: scores (means over the models of the run), requests that were due,
-    /// those that were late or dropped, and energy \[mJ\].
-    pub const COLUMNS: [&str; 9] = [
-        "realtime",
-        "energy",
-        "accuracy",
-        "qoe",
-        "score",
-        "score_executed_mean",
-        "requests",
-        "missed",
-        "energy_mj",
-    ];
-
-    fn new(total: &Score) -> Self {
-        let [realtime, energy, accuracy, qoe, score, executed_mean] = total.values();
-        let counts = &total.counts;
-        let missed = counts.late + counts.dropped;
-        Self([
-            realtime,
-            energy,
-            accuracy,
-            qoe,
-            score,
-            executed_mean,
-            counts.requests as f64,
-            missed as f64,
-            counts.energy.get(),
-        ])
+    /// Columns of samples: the scores (means over the models of the run), the number of requests,
+    /// those that were late or dropped, and the energy \[mJ\].
+    pub fn columns() -> impl Iterator<Item = &'static Column<Score>> {
+        Score::SCORES.iter().chain(&OTHERS)
     }
 
-    /// In the order of [`Sample::COLUMNS`].
-    pub fn values(&self) -> [f64; Self::COLUMNS.len()] {
-        self.0
+    fn new(total: &Score) -> Self {
+        let mut sample = Self::default();
+        for (value, column) in sample.0.iter_mut().zip(Self::columns()) {
+            *value = column.of(total).unwrap_or(0.0);
+        }
+        sample
+    }
+
+    /// The values, in the order of [`Sample::columns`].
+    pub fn values(&self) -> &[f64] {
+        &self.0
     }
 
     fn add(&mut self, other: &Self, weight: f64) {

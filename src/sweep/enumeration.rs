@@ -1,5 +1,5 @@
-//! Every outcome of the triggers of a run, with its probability, where they are few: an expectation
-//! without error in place of a sample.
+//! Every pattern of the triggers of a run with its probability, where there are few: an exact
+//! expectation instead of a sample.
 
 use crate::cost::library::CostLibrary;
 use crate::ids::ModelId;
@@ -8,25 +8,25 @@ use crate::scenario::{DependencyKind, Scenario};
 
 use super::{RunError, RunResult, RunSpec, run};
 
-/// Most frames whose triggers are enumerated: 2^12 runs.
+/// Maximum number of frames whose triggers are enumerated: 2^12 runs.
 pub const MAX_FRAMES: usize = 12;
 
-/// One pattern of triggers and what comes of it.
+/// One pattern of triggers and its result.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Possibility {
-    /// How likely it is; all add up to 1.
+    /// Probability of the pattern. Those of all patterns add up to 1.
     pub probability: f64,
     /// Scores and trace.
     pub result: RunResult,
 }
 
-/// Every pattern of the triggers of `spec`, whose costs `library` has; a run without random triggers
-/// has one. `None` if there are more than [`MAX_FRAMES`] frames to draw for. Whatever else is random,
-/// such as jitter, is as in `spec`.
+/// Results of `spec` under every pattern of its triggers, with the costs in `library`. A run without
+/// random triggers has one pattern. `None` if more than [`MAX_FRAMES`] frames have random triggers.
+/// Other random parts, such as jitter, are as in `spec`.
 ///
 /// # Errors
 ///
-/// What a run of `spec` says.
+/// [`RunError`] if the run cannot be made.
 pub fn possibilities(
     spec: &RunSpec,
     library: &CostLibrary,
@@ -44,17 +44,17 @@ pub fn possibilities(
     all.collect::<Result<_, _>>().map(Some)
 }
 
-/// A load whose triggers are not drawn.
+/// A load with fixed triggers.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Pattern {
-    /// How likely these triggers are.
+    /// Probability of these triggers.
     pub probability: f64,
     /// `load` with these triggers.
     pub load: LoadSettings,
 }
 
-/// Every pattern of the triggers of `load` where each model has `frames` frames, triggered or not.
-/// `None` if there are more than [`MAX_FRAMES`] to draw for.
+/// Every pattern of the triggers of `load`, where `frames` gives the number of frames of a model,
+/// triggered or not. `None` if more than [`MAX_FRAMES`] frames have random triggers.
 pub fn patterns(
     scenario: &Scenario,
     load: &LoadSettings,
@@ -84,7 +84,7 @@ pub fn patterns(
     Some((0..1u64 << n_frames).map(pattern).collect())
 }
 
-/// Chance of the control dependency of a model, if it is neither certain nor impossible.
+/// Probability that the control dependencies of a model trigger it, if it is neither 0 nor 1.
 fn probability(scenario: &Scenario, load: &LoadSettings, id: ModelId) -> Option<f64> {
     let chances = scenario.model(id).dependencies.iter().filter_map(|it| match it.kind {
         DependencyKind::Control { probability } => Some(probability),

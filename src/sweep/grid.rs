@@ -1,6 +1,6 @@
-//! Grids: which points a sweep has, in which order, and what identifies each.
+//! Grids: the points of a sweep, their order and their identities.
 //!
-//! A point is a list of settings, key and value as text; what they mean is not known here.
+//! A point is a list of settings: keys and values as text, without their meaning.
 
 use std::collections::HashSet;
 use std::fmt;
@@ -9,39 +9,39 @@ use std::ops::Range;
 use sha2::{Digest as _, Sha256};
 use thiserror::Error;
 
-/// Settings that vary together: a column a key, a row a choice. An axis of a product has one column;
-/// a list of points has several, and may leave cells empty.
+/// Settings that vary together, as a table: a column for each key, a row for each choice. An axis of a
+/// product has one column. A list of points has several, and cells may be empty.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Factor {
+pub(crate) struct Factor {
     /// Keys of the columns.
-    pub keys: Vec<Box<str>>,
+    pub(crate) keys: Vec<Box<str>>,
     /// Values, `[row][column]`; `None` where the row does not set the key.
-    pub rows: Vec<Vec<Option<Box<str>>>>,
+    pub(crate) rows: Vec<Vec<Option<Box<str>>>>,
 }
 
 impl Factor {
-    /// The axis of one `key` with these values.
-    pub fn axis<T: Into<Box<str>>>(key: &str, values: impl IntoIterator<Item = T>) -> Self {
+    /// The axis of `key` with these values.
+    pub(crate) fn axis<T: Into<Box<str>>>(key: &str, values: impl IntoIterator<Item = T>) -> Self {
         let rows = values.into_iter().map(|value| vec![Some(value.into())]).collect();
         Self { keys: vec![key.into()], rows }
     }
 }
 
-/// The product of factors: every row of each with every row of the others. The first factor varies
-/// slowest.
+/// The product of factors: every row of each factor with every row of the others. The first factor
+/// varies slowest.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Grid {
+pub(crate) struct Grid {
     factors: Vec<Factor>,
     keys: Vec<Box<str>>,
-    /// Columns in the order of their keys' bytes.
+    /// Columns in byte order of their keys.
     by_key: Vec<usize>,
     n_points: u64,
 }
 
-/// Factors that make no grid. Factors and rows count from 0 in the order given.
+/// Factors that do not make a grid. Factors and rows count from 0 in the order given.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
-pub enum GridError {
+pub(crate) enum GridError {
     /// A key is set by two columns.
     #[error("`{key}` is given twice")]
     RepeatedKey {
@@ -50,7 +50,7 @@ pub enum GridError {
         /// The key.
         key: Box<str>,
     },
-    /// Two rows of a factor are equal, so that points could not be told apart.
+    /// Two rows of a factor are equal, so that points could not be distinguished.
     #[error("given twice")]
     RepeatedRow {
         /// The factor.
@@ -58,24 +58,24 @@ pub enum GridError {
         /// The second of the rows.
         row: usize,
     },
-    /// More points than anyone can wait for.
+    /// There are more points than allowed.
     #[error("{points} points; at most {} are allowed", Grid::MAX_POINTS)]
     TooManyPoints {
-        /// How many there would be; 2^128 - 1 stands for more.
+        /// Number of points; 2^128 - 1 stands for more.
         points: u128,
     },
 }
 
 impl Grid {
-    /// Most points of a grid: half a day's work at 2,000 points a second.
-    pub const MAX_POINTS: u64 = 100_000_000;
+    /// Maximum number of points: half a day at 2,000 points per second.
+    pub(crate) const MAX_POINTS: u64 = 100_000_000;
 
-    /// The product of `factors`; a factor without rows leaves no point.
+    /// The product of `factors`, which is empty if a factor has no rows.
     ///
     /// # Errors
     ///
-    /// [`GridError`].
-    pub fn new(factors: Vec<Factor>) -> Result<Self, GridError> {
+    /// [`GridError`] if a key or a row is repeated, or if there are too many points.
+    pub(crate) fn new(factors: Vec<Factor>) -> Result<Self, GridError> {
         let mut keys: Vec<Box<str>> = Vec::new();
         let mut points = 1u128;
         for (index, factor) in factors.iter().enumerate() {
@@ -99,31 +99,22 @@ impl Grid {
     }
 
     /// Number of points.
-    pub fn n_points(&self) -> u64 {
+    pub(crate) fn n_points(&self) -> u64 {
         self.n_points
     }
 
-    /// Its factors, the slowest first.
-    pub fn factors(&self) -> &[Factor] {
+    /// Factors, the slowest first.
+    pub(crate) fn factors(&self) -> &[Factor] {
         &self.factors
     }
 
     /// Keys of all columns, in the order of the factors.
-    pub fn keys(&self) -> &[Box<str>] {
+    pub(crate) fn keys(&self) -> &[Box<str>] {
         &self.keys
     }
 
-    /// Every value that `key` takes somewhere.
-    pub fn values(&self, key: &str) -> impl Iterator<Item = &str> {
-        let column = |factor: &Factor| factor.keys.iter().position(|known| **known == *key);
-        let found = self.factors.iter().find_map(|factor| Some((factor, column(factor)?)));
-        let rows = found.map(|(factor, column)| (factor.rows.iter(), column));
-        rows.into_iter()
-            .flat_map(|(rows, column)| rows.filter_map(move |row| row[column].as_deref()))
-    }
-
     /// The point at `index`, below [`Grid::n_points`].
-    pub fn point(&self, index: u64) -> Point<'_> {
+    pub(crate) fn point(&self, index: u64) -> Point<'_> {
         let mut left = index;
         let mut rows = Vec::with_capacity(self.factors.len());
         for factor in self.factors.iter().rev() {
@@ -136,7 +127,7 @@ impl Grid {
     }
 
     /// SHA-256 of all keys and values in their order, 64 hexadecimal digits: equal for equal grids.
-    pub fn digest(&self) -> String {
+    pub(crate) fn digest(&self) -> String {
         let mut hash = Sha256::new();
         let mut text = |text: &str| {
             hash.update((text.len() as u64).to_le_bytes());
@@ -158,32 +149,32 @@ impl Grid {
 
 /// One point of a grid.
 #[derive(Debug, Clone)]
-pub struct Point<'g> {
+pub(crate) struct Point<'g> {
     grid: &'g Grid,
     index: u64,
     cells: Vec<Option<&'g str>>,
 }
 
 impl<'g> Point<'g> {
-    /// Its place in the order of points, from 0.
-    pub fn index(&self) -> u64 {
+    /// Index in the order of points, from 0.
+    pub(crate) fn index(&self) -> u64 {
         self.index
     }
 
-    /// Keys and values of what it sets, in the order of [`Grid::keys`].
-    pub fn settings(&self) -> impl Iterator<Item = (&'g str, &'g str)> {
+    /// Keys and values that the point sets, in the order of [`Grid::keys`].
+    pub(crate) fn settings(&self) -> impl Iterator<Item = (&'g str, &'g str)> {
         let keys = self.grid.keys.iter().map(|key| &**key);
         keys.zip(&self.cells).filter_map(|(key, cell)| cell.map(|value| (key, value)))
     }
 
-    /// Its value of `key`, if it sets one.
-    pub fn get(&self, key: &str) -> Option<&'g str> {
+    /// Value of `key`, if the point sets it.
+    pub(crate) fn get(&self, key: &str) -> Option<&'g str> {
         self.settings().find(|(known, _)| *known == key).map(|(_, value)| value)
     }
 
-    /// What identifies it wherever it stands: the first 16 hexadecimal digits of the SHA-256 of its
-    /// lines `key=value`, in the order of the keys' bytes.
-    pub fn id(&self) -> String {
+    /// Identity that does not depend on the grid: the first 16 hexadecimal digits of the SHA-256 of the
+    /// lines `key=value`, in byte order of the keys.
+    pub(crate) fn id(&self) -> String {
         let mut hash = Sha256::new();
         for &column in &self.grid.by_key {
             if let Some(value) = self.cells[column] {
@@ -199,24 +190,24 @@ impl<'g> Point<'g> {
     }
 }
 
-/// One of the equal parts that a sweep is cut into: a run of its points.
+/// One of the equal parts of a sweep: a range of successive points.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Shard {
+pub(crate) struct Shard {
     index: u64,
     count: u64,
 }
 
 impl Shard {
     /// All points.
-    pub const WHOLE: Self = Self { index: 0, count: 1 };
+    pub(crate) const WHOLE: Self = Self { index: 0, count: 1 };
 
-    /// Part `number`, from 1, of `count`; `None` if there is none.
-    pub fn new(number: u64, count: u64) -> Option<Self> {
+    /// Part `number` of `count`, counted from 1; `None` if there is no such part.
+    pub(crate) fn new(number: u64, count: u64) -> Option<Self> {
         (1..=count).contains(&number).then(|| Self { index: number - 1, count })
     }
 
-    /// Indices of its points; parts differ by at most one in their length.
-    pub fn points(self, n_points: u64) -> Range<u64> {
+    /// Indices of the points of this part. The lengths of parts differ by at most one.
+    pub(crate) fn points(self, n_points: u64) -> Range<u64> {
         let start = |part: u64| {
             let start = u128::from(n_points) * u128::from(part) / u128::from(self.count);
             u64::try_from(start).expect("a part of 64 bits fits into 64 bits")
@@ -263,7 +254,6 @@ mod tests {
             ]
         );
         assert_eq!(grid.keys(), [Box::from("system"), "pes".into(), "seed".into()]);
-        assert_eq!(grid.values("pes").collect::<Vec<_>>(), ["1024"]);
         assert_eq!(grid.point(5).get("pes"), None);
     }
 
@@ -281,7 +271,7 @@ mod tests {
     }
 
     #[test]
-    fn what_could_not_be_told_apart_is_refused() {
+    fn repeated_rows_and_keys_are_refused() {
         let seeds = || Factor::axis("seed", ["7", "8", "7"]);
         assert_eq!(Grid::new(vec![seeds()]), Err(GridError::RepeatedRow { factor: 0, row: 2 }));
         let again = vec![listed(), Factor::axis("pes", ["1"])];
@@ -290,7 +280,7 @@ mod tests {
     }
 
     #[test]
-    fn a_product_beyond_all_bounds_is_refused_with_its_number() {
+    fn a_product_of_too_many_points_is_refused_with_their_number() {
         let axis = |key: &str| Factor::axis(key, (0..10_000u32).map(|value| value.to_string()));
         let grid = |n: usize| Grid::new(["a", "b", "c"][..n].iter().map(|key| axis(key)).collect());
         assert_eq!(grid(2).unwrap().n_points(), Grid::MAX_POINTS);

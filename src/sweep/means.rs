@@ -1,11 +1,11 @@
-//! Metrics of many runs of one configuration, averaged as they come.
+//! Means of the metrics of many runs of one configuration, accumulated run by run.
 
-use crate::metrics::{Drops, Metrics, ModelMetrics, RunMetrics, Service};
+use crate::metrics::{Metrics, RunMetrics, Service};
 
-/// Weighted means of quantities that not every run has: of each over the runs that have it.
+/// Weighted means of quantities, each over the runs that have it.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Means {
-    /// Weighted sum and weight of each.
+    /// Weighted sum and weight of each quantity.
     sums: Vec<(f64, f64)>,
 }
 
@@ -32,38 +32,32 @@ impl Means {
 /// Mean metrics of the runs of one policy on one configuration.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct MeanMetrics {
-    /// Of the run, in the order of [`RunMetrics::COLUMNS`].
+    /// Means of the run, in the order of [`RunMetrics::COLUMNS`].
     pub run: Means,
-    /// Of every model, in the order of [`MeanMetrics::model_columns`].
+    /// Means of every model, in the order of [`ModelMetrics::names`](crate::metrics::ModelMetrics::names).
     pub models: Vec<Means>,
-    /// Of every chain, in the order of [`Service::COLUMNS`].
+    /// Means of every chain, in the order of [`Service::COLUMNS`].
     pub chains: Vec<Means>,
 }
 
 impl MeanMetrics {
-    /// Names of the means of a model.
-    pub fn model_columns() -> impl Iterator<Item = &'static str> {
-        Service::COLUMNS.into_iter().chain(Drops::COLUMNS).chain(ModelMetrics::COLUMNS)
-    }
-
-    /// Names of the means of a run.
-    pub fn run_columns() -> impl Iterator<Item = &'static str> {
-        RunMetrics::COLUMNS.into_iter()
-    }
-
     /// Adds a run with a weight.
     pub(super) fn add(&mut self, metrics: &Metrics, weight: f64) {
         self.models.resize_with(metrics.models.len(), Means::default);
         self.chains.resize_with(metrics.chains.len(), Means::default);
-        self.run.add(metrics.run.values().into_iter(), weight);
+        self.run.add(RunMetrics::COLUMNS.iter().map(|column| column.of(&metrics.run)), weight);
         for (means, model) in self.models.iter_mut().zip(&metrics.models) {
-            let drops = model.drops.values().into_iter().map(|count| Some(count as f64));
-            let service = model.service.values().into_iter();
-            means.add(service.chain(drops).chain(model.values()), weight);
+            means.add(model.values(), weight);
         }
         for (means, chain) in self.chains.iter_mut().zip(&metrics.chains) {
-            means.add(chain.service.values().into_iter(), weight);
+            means.add(Service::COLUMNS.iter().map(|column| column.of(&chain.service)), weight);
         }
+    }
+
+    /// Mean of the metric of the run called `name`; `None` without such a metric or value.
+    pub fn of_run(&self, name: &str) -> Option<f64> {
+        let at = RunMetrics::COLUMNS.iter().position(|column| column.name == name)?;
+        self.run.values().nth(at)?
     }
 }
 

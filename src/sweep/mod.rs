@@ -1,13 +1,13 @@
-//! Many runs: costs once for all of them, runs in parallel, results in order.
+//! Many runs: every cost computed once, runs in parallel, results in order.
 //!
-//! Results reach the caller in the order of the runs whatever the number of threads, a block at a
-//! time, so that memory does not grow with the number of runs.
+//! Results reach the caller in the order of the runs for every number of threads. They come in blocks,
+//! so that memory does not grow with the number of runs.
 
 pub mod comparison;
 pub mod enumeration;
-pub mod grid;
+pub(crate) mod grid;
 pub mod means;
-pub mod pareto;
+pub(crate) mod pareto;
 pub mod what_if;
 
 use std::fmt;
@@ -30,18 +30,18 @@ use crate::score::{self, InferenceScore, Scorecard};
 use crate::trace::Trace;
 use crate::units::SimSpan;
 
-/// Which runtime a run follows.
+/// Rules that a run follows, see `docs/terms.md`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Semantics {
-    /// What the paper means, its contradictions resolved.
+    /// The rules that the paper means, with its contradictions resolved.
     #[default]
     Principled,
-    /// What the published artifact did, to the last digit.
+    /// The rules of the published artifact, to the last digit.
     Mlsys2023,
 }
 
 impl Semantics {
-    /// Spelling on the command line and in results.
+    /// Name on the command line and in results.
     pub fn name(self) -> &'static str {
         match self {
             Self::Principled => "principled",
@@ -49,8 +49,8 @@ impl Semantics {
         }
     }
 
-    /// Name of `scheduler` in results: the artifact's dispatch, the only one of `mlsys2023`, has a
-    /// name of its own.
+    /// Name of `scheduler` in results. The dispatch of the artifact, the only scheduler under
+    /// `mlsys2023`, is called `artifact`.
     pub fn scheduler_name(self, scheduler: &Policy) -> &str {
         match self {
             Self::Principled => scheduler.label(),
@@ -67,12 +67,13 @@ impl fmt::Display for Semantics {
 
 /// One run to be made: a plan, and the runtime that follows it.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct RunSpec {
     /// Scenario, system, load, rules, scheduler and scores. `mlsys2023` takes scenario and system,
     /// seed + replication as the seed of the C library, and the trigger probability if one is set;
     /// it has its own rules, scheduler and score parameters.
     pub plan: Plan,
-    /// Which runtime.
+    /// Rules of the run.
     pub semantics: Semantics,
     /// Quirks of the published artifact that a run with `mlsys2023` semantics leaves out.
     pub without: Ablation,
@@ -121,69 +122,70 @@ impl RunSpec {
     }
 }
 
-/// What a run produced.
+/// Result of a run.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct RunResult {
-    /// Scores.
+    /// Scores of the run and of each model.
     pub scorecard: Scorecard,
-    /// What happened to every request.
+    /// Outcome of every request.
     pub trace: Trace,
     /// Unit scores of every request of the trace; `None` where it was not executed.
     pub inferences: Vec<Option<InferenceScore>>,
-    /// What every model costs on every accelerator.
+    /// Costs of every model on every accelerator.
     pub costs: Arc<CostTable>,
 }
 
-/// Why a run could not be made. A value: the other runs go on.
+/// Reason for which a run could not be made. It is a value: the other runs are made.
 #[derive(Debug, Clone, PartialEq, Error)]
 #[non_exhaustive]
 pub enum RunError {
     /// A network cannot run on an accelerator.
     #[error(transparent)]
     Cost(#[from] CostError),
-    /// The load is too large.
+    /// The run has too many requests.
     #[error(transparent)]
     Load(#[from] LoadError),
     /// The artifact cannot express the scenario.
     #[error(transparent)]
     Compat(#[from] compat::CompatError),
-    /// The policy broke off.
+    /// The scheduler failed.
     #[error(transparent)]
     Policy(#[from] PolicyFailure),
-    /// No frame counts, so there is nothing to score.
+    /// No frame is scored, so the run has no score.
     #[error(
         "no frame is counted: every frame starts before score.warm_up_ms or after the end of the run, \
-         or was not asked for"
+         or was not triggered"
     )]
     NothingCounted,
 }
 
 impl RunError {
-    /// Whether the error lies in the machine, such as a policy that could not be started, and not in the
-    /// run, which may do without it at another time. Such a run has not been made.
+    /// Whether the cause is the machine and not the run, such as a scheduler that could not be started.
+    /// The same run may succeed at another time.
     pub fn is_transient(&self) -> bool {
         matches!(self, Self::Policy(failure) if failure.is_transient)
     }
 
-    /// Whether the run began and broke off. The other errors are properties of what is asked for, such
-    /// as a network that does not fit.
+    /// Whether the run started and failed. The other errors are properties of the run, such as a network
+    /// that does not fit.
     pub fn is_failure(&self) -> bool {
         matches!(self, Self::Policy(_))
     }
 }
 
-/// Most runs that are computed together before their results are handed on.
+/// Maximum number of runs in a block.
 const BLOCK_RUNS: usize = 1024;
 
-/// Most requests of the runs of a block, unless a single run has more.
+/// Maximum number of requests of the runs of a block, unless a single run has more.
 const BLOCK_REQUESTS: u64 = 1 << 21;
 
-/// Memory that a run takes for each of its requests, with its result \[byte\]; more where requests run
-/// in pieces.
+/// Memory that a run takes for each of its requests, with its result \[byte\]. Requests that run in
+/// several segments take more.
 const BYTES_PER_REQUEST: u64 = 150;
 
-/// Memory that runs take at least while they are made, from the number of their requests \[byte\].
-pub fn memory(specs: &[RunSpec]) -> u64 {
+/// Least memory that the runs take while they are made, from the number of their requests \[byte\].
+pub(crate) fn memory(specs: &[RunSpec]) -> u64 {
     let allowed = |requests: &u64| *requests <= RequestStream::MAX_REQUESTS;
     let requests = || specs.iter().map(n_requests).filter(allowed);
     let together = requests().fold(0, u64::saturating_add).min(BLOCK_REQUESTS);
@@ -194,7 +196,7 @@ pub fn memory(specs: &[RunSpec]) -> u64 {
 ///
 /// # Errors
 ///
-/// The first error of `consume`, e.g. a full disk; nothing is computed after the block it is in.
+/// The first error of `consume`, such as a full disk. No block is computed after it.
 pub fn run_all<E>(
     specs: &[RunSpec],
     cost_model: &dyn CostModel,
@@ -213,25 +215,25 @@ pub fn run_all<E>(
     Ok(())
 }
 
-/// What costs are needed for.
+/// Scenarios and systems that costs are needed for.
 fn pairs<'a>(
     specs: impl IntoIterator<Item = &'a RunSpec>,
 ) -> impl Iterator<Item = (&'a Scenario, &'a System)> {
     specs.into_iter().map(|spec| (&*spec.plan.scenario, &*spec.plan.system))
 }
 
-/// Scores runs, block after block, with one cost model that is asked once for every pair of network
-/// and accelerator however many blocks need it (twice if some runs need layers and others do not).
-pub struct Scorer<'m> {
+/// Scores runs in blocks with one cost model. Every pair of network and accelerator is evaluated once
+/// for all blocks, or twice if some runs need layers and others do not.
+pub(crate) struct Scorer<'m> {
     cost_model: &'m dyn CostModel,
-    /// For runs that ask for no layers, which are most.
+    /// Costs for runs that need no layers, which are most runs.
     totals: CostLibrary,
     layers: CostLibrary,
 }
 
 impl<'m> Scorer<'m> {
-    /// A scorer that has asked `cost_model` for nothing yet.
-    pub fn new(cost_model: &'m dyn CostModel) -> Self {
+    /// A scorer that has not evaluated `cost_model` yet.
+    pub(crate) fn new(cost_model: &'m dyn CostModel) -> Self {
         Self {
             cost_model,
             totals: CostLibrary::totals(cost_model),
@@ -239,8 +241,8 @@ impl<'m> Scorer<'m> {
         }
     }
 
-    /// Scores of every run, in their order, made in parallel.
-    pub fn score(&mut self, specs: &[&RunSpec]) -> Vec<Result<Scorecard, RunError>> {
+    /// Makes the runs in parallel and returns their scores in order.
+    pub(crate) fn score(&mut self, specs: &[&RunSpec]) -> Vec<Result<Scorecard, RunError>> {
         let with = |layers| specs.iter().copied().filter(move |it| it.needs_layers() == layers);
         self.totals.extend(self.cost_model, pairs(with(false)));
         self.layers.extend(self.cost_model, pairs(with(true)));
@@ -250,7 +252,7 @@ impl<'m> Scorer<'m> {
     }
 }
 
-/// How many of the next runs make a block, at least one.
+/// Number of the next runs that make a block, at least one.
 fn block_len(specs: &[RunSpec]) -> usize {
     let mut requests = 0u64;
     let fits = specs.iter().take(BLOCK_RUNS).take_while(|spec| {
@@ -260,18 +262,19 @@ fn block_len(specs: &[RunSpec]) -> usize {
     fits.count().max(1)
 }
 
-/// Requests of a run; in `mlsys2023` semantics, whose duration is fixed, an upper bound.
+/// Number of requests of a run. This is an upper bound under `mlsys2023` semantics, which fix the
+/// duration.
 fn n_requests(spec: &RunSpec) -> u64 {
     let Plan { scenario, load, .. } = &spec.plan;
     let frames = scenario.models().iter().map(|model| model.rate.frames_before(load.duration));
     frames.fold(0, u64::saturating_add)
 }
 
-/// Makes one run, whose costs `library` has.
+/// Makes one run with the costs in `library`.
 ///
 /// # Errors
 ///
-/// [`RunError`].
+/// [`RunError`] if the run cannot be made.
 ///
 /// # Panics
 ///
@@ -280,11 +283,11 @@ pub fn run(spec: &RunSpec, library: &CostLibrary) -> Result<RunResult, RunError>
     run_at_costs(spec, costs(spec, library)?)
 }
 
-/// Makes one run at given costs.
+/// Makes one run with `costs`.
 ///
 /// # Errors
 ///
-/// [`RunError`].
+/// [`RunError`] if the run cannot be made.
 ///
 /// # Panics
 ///

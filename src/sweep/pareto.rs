@@ -1,18 +1,18 @@
-//! The Pareto front: designs that no other beats.
+//! The Pareto front.
 
 use std::collections::BTreeMap;
 
 use ordered_float::OrderedFloat;
 
-/// Which of `designs` are on the front, in their order. Smaller is better in each of the three
-/// measures; a measure that does not count is the same number for all.
+/// Whether each of `designs` is Pareto-optimal, in their order. Smaller is better in each of the three
+/// objectives. An objective that does not matter has the same value for all designs.
 ///
-/// A design is on the front unless another one is at least as good in every measure and better in
-/// one; of equal designs all are or none is. Measures are numbers: NaN counts as the largest.
+/// A design is Pareto-optimal unless another one dominates it: is at least as good in every objective
+/// and better in one. Equal designs have equal results. NaN is the worst value of an objective.
 ///
-/// Takes O(n log n) time: in the order of the measures a design is beaten only by one before it, and
-/// of those the staircase of second and third measure is kept.
-pub fn front(designs: &[[f64; 3]]) -> Vec<bool> {
+/// Takes O(n log n) time: designs are sorted by their objectives, so that a design is dominated only by
+/// one before it. Of those before it, the staircase of second and third objective is kept.
+pub(crate) fn front(designs: &[[f64; 3]]) -> Vec<bool> {
     let key = |index: usize| designs[index].map(OrderedFloat);
     let mut order: Vec<_> = (0..designs.len()).collect();
     order.sort_by_key(|&index| key(index));
@@ -29,12 +29,13 @@ pub fn front(designs: &[[f64; 3]]) -> Vec<bool> {
 
 type Measure = OrderedFloat<f64>;
 
-/// Pairs none of which is at least as good as another in both: the second falls as the first rises.
+/// Pairs of which none is at least as good as another one in both values: the second value falls as the
+/// first one rises.
 #[derive(Default)]
 struct Staircase(BTreeMap<Measure, Measure>);
 
 impl Staircase {
-    /// Adds a pair; `false` if one that is there is at least as good in both.
+    /// Adds a pair; `false` if a pair of the staircase is at least as good in both values.
     fn insert(&mut self, first: Measure, second: Measure) -> bool {
         let below = self.0.range(..=first).next_back();
         if below.is_some_and(|(_, &best)| best <= second) {

@@ -1,4 +1,4 @@
-//! One change to a run at a time, to see whether a frame would have met its deadline.
+//! Changes to a run, one at a time, to see whether a frame would have met its deadline.
 
 use std::sync::Arc;
 
@@ -8,13 +8,13 @@ use crate::trace::{Outcome, Trace};
 
 use super::{RunResult, RunSpec, run_at_costs};
 
-/// Latencies that are tried, in percent of what they are, the smallest change first.
+/// Latencies that are tried, in percent of the actual latency, the smallest change first.
 pub const LATENCY_PERCENTS: [u32; 9] = [90, 80, 70, 60, 50, 40, 30, 20, 10];
 
 /// Multiples of the PEs that are tried, the smallest change first.
 pub const PE_FACTORS: [u32; 3] = [2, 4, 8];
 
-/// A frame of a model, whatever its place in the order of arrival, which changes from run to run.
+/// A frame of a model. Its index in the order of arrival may differ from run to run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Target {
     /// Model.
@@ -24,14 +24,14 @@ pub struct Target {
 }
 
 impl Target {
-    /// The request in the order of arrival of `trace`.
+    /// The request of the frame in `trace`, if there is one.
     pub fn find(self, trace: &Trace) -> Option<RequestId> {
         let mut records = trace.records().iter();
         let found = records.position(|it| it.model == self.model && it.frame == self.frame);
         found.map(RequestId::new)
     }
 
-    /// Milliseconds between its end and its deadline if it met it in `trace`.
+    /// Time from the end of the frame to its deadline in `trace` \[ms\]; `None` if it missed its deadline.
     pub fn margin_ms(self, trace: &Trace) -> Option<f64> {
         let record = trace.record(self.find(trace)?);
         match record.outcome {
@@ -43,7 +43,7 @@ impl Target {
     }
 }
 
-/// A change that was tried, by running again.
+/// A change that was tried with a further run.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Trial {
     /// Latency in percent, or multiple of PEs.
@@ -55,19 +55,19 @@ pub struct Trial {
 }
 
 impl Trial {
-    /// What `change` made of the run.
+    /// The trial of `change`, from the result of its run.
     pub fn of(change: u32, target: Target, result: &RunResult) -> Self {
         let score = result.scorecard.total.score;
         Self { change, margin_ms: target.margin_ms(&result.trace), score }
     }
 }
 
-/// Every one of [`LATENCY_PERCENTS`] up to the first at which `target` meets its deadline, as
-/// [`latency`] tries them.
+/// Trials of [`LATENCY_PERCENTS`] up to the first one with which `target` meets its deadline, see
+/// [`latency`].
 ///
 /// # Panics
 ///
-/// As [`latency`].
+/// If `costs` are not of the scenario and system of the run.
 pub fn latencies(spec: &RunSpec, costs: &CostTable, model: ModelId, target: Target) -> Vec<Trial> {
     let mut trials = Vec::new();
     for change in LATENCY_PERCENTS {
@@ -81,7 +81,7 @@ pub fn latencies(spec: &RunSpec, costs: &CostTable, model: ModelId, target: Targ
     trials
 }
 
-/// A change that is enough, and the margin that it leaves.
+/// A change with which the frame meets its deadline.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Remedy {
     /// Latency in percent, or multiple of PEs.
@@ -90,13 +90,13 @@ pub struct Remedy {
     pub margin_ms: f64,
 }
 
-/// The first of [`LATENCY_PERCENTS`] at which `target` meets its deadline if `model`, its own or one
-/// that it waits for, takes that part of its time on every accelerator. The run is made again with the
-/// same seed; a latency with which it cannot be made is not enough.
+/// The first of [`LATENCY_PERCENTS`] with which `target` meets its deadline, where `model` takes that
+/// part of its time on every accelerator. `model` is that of the frame or one that it waits for. The run
+/// is made again with the same seed. A latency with which it cannot be made does not count.
 ///
 /// # Panics
 ///
-/// If `costs` are not of the run's scenario and system.
+/// If `costs` are not of the scenario and system of the run.
 pub fn latency(
     spec: &RunSpec,
     costs: &CostTable,

@@ -1,14 +1,14 @@
-//! Time of one layer evaluation of the loop-nest cost model: every distinct layer shape of the
-//! embedded networks under the three published dataflows, mapping elaborated, walk, DRAM and energy
-//! included.
+//! Time to evaluate one layer with the loop-nest cost model: every distinct layer shape of the embedded
+//! networks under the three published dataflows, from the elaboration of the mapping to walk, DRAM and
+//! energy.
 //!
 //! ```text
 //! cargo bench --bench loop_nest
 //! ```
 //!
-//! Without the `--bench` that cargo adds, everything is evaluated once and nothing is timed, for
-//! counting instructions: `valgrind --tool=callgrind target/release/deps/loop_nest-<hash>`;
-//! inclusive cost of `loop_nest::evaluate_once` divided by the number of evaluations printed.
+//! Without the option `--bench`, which cargo adds, every layer is evaluated once and nothing is timed.
+//! This counts instructions: run `valgrind --tool=callgrind target/release/deps/loop_nest-<hash>` and
+//! divide the inclusive cost of `loop_nest::evaluate_once` by the printed number of evaluations.
 
 use std::collections::BTreeSet;
 use std::hint::black_box;
@@ -20,11 +20,12 @@ use xrsim::cost::loop_nest::{
 };
 use xrsim::dataflow::ClusterLevel;
 
-/// Rounds over all evaluations; of each evaluation the fastest counts: the others were disturbed.
-/// No evaluation follows itself, so caches and branches are not trained on it.
+/// Number of rounds over all evaluations. The fastest round of each evaluation counts, because the
+/// others were disturbed. No evaluation follows itself, so that it finds caches and branch predictors
+/// untrained.
 const ROUNDS: usize = 31;
 
-/// A layer and how it is mapped.
+/// A layer and its mapping.
 struct Case {
     nest: Nest,
     levels: Vec<ClusterLevel>,
@@ -41,7 +42,7 @@ fn main() {
     }
 }
 
-/// 4096 PEs under networks of 256 B/cycle, an L2 of 8 MiB and DRAM of 128 B/cycle.
+/// 4096 PEs with 256 byte/cycle on every NoC level, 8 MiB of shared memory and DRAM of 128 byte/cycle.
 fn machine() -> Machine {
     let bandwidth = |bytes_per_cycle| Bandwidth::new(bytes_per_cycle).expect("not 0");
     let down = bandwidth(256);
@@ -68,7 +69,7 @@ fn cases() -> Vec<Case> {
     pairs.map(|(levels, nest)| Case { nest: nest.clone(), levels: levels.clone() }).collect()
 }
 
-/// The distinct operators of the embedded networks, as loop nests.
+/// Loop nests of the distinct operators of the embedded networks.
 fn nests() -> Vec<Nest> {
     let mut catalog = Catalog::new();
     let names = catalog.names(Kind::Network);
@@ -80,7 +81,7 @@ fn nests() -> Vec<Nest> {
     operators.iter().flat_map(|operator| lower::lower(operator).expect("it is small")).collect()
 }
 
-/// Elaborates the mapping and evaluates the layer.
+/// Elaborates the mapping and evaluates the layer. Not inlined, so that profiles show it.
 #[inline(never)]
 fn evaluate_once(case: &Case, machine: &Machine) {
     let Case { nest, levels } = black_box(case);

@@ -238,7 +238,7 @@ export function checkAnswers(harness, pages) {
       values.join(),
     );
     const axis = () => tab.locator(".u-legend .u-label").first().textContent();
-    assert.equal(await axis(), "Latency [% of the slack]");
+    assert.equal(await axis(), "Response time [% of the slack]");
     await tab.getByLabel("distance to the deadline").check();
     assert.equal(await axis(), "End after the deadline [ms]");
     await tab.locator("#latency").getByLabel("all runs listed above").check();

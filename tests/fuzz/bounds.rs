@@ -22,7 +22,7 @@ fn problems(text: &str) -> Vec<String> {
 /// A reader that searched all keys again for every unknown key would take quadratic time.
 #[test]
 fn of_many_unknown_keys_some_are_named_and_the_others_counted() {
-    let mut text = String::from("scenario:\n  name: many\n  models: [{model: HT, fps: 1}]\n");
+    let mut text = String::from("scenario:\n  name: many\n  models: [{network: HT, fps: 1}]\n");
     (0..100_000).for_each(|key| writeln!(text, "  k{key}: 0").expect("text grows"));
     let problems = problems(&text);
     assert_eq!(problems.len(), 51);

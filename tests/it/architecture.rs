@@ -68,6 +68,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "renamed",
             "column",
             "units",
+            "mlperf",
             "ids",
             "model",
             "hardware",

@@ -14,7 +14,7 @@ use xrsim::cost::{CostTable, LayerCost, NetworkCost};
 use xrsim::engine;
 use xrsim::ids::RequestId;
 use xrsim::load::{Request, RequestStream};
-use xrsim::plan::{DeadlineMiss, EngineSettings};
+use xrsim::plan::DeadlineMiss;
 use xrsim::scenario::{ActiveModel, InputStream, Scenario};
 use xrsim::schedule::{self, Granularity, Options, Policy, Preemption};
 use xrsim::score::energy::energy;
@@ -199,12 +199,10 @@ fn random_plan(draws: &mut ChaCha8Rng) -> Case {
             [draws.random_range(0..3)],
         ..ScoreSettings::default()
     };
-    plan.engine = EngineSettings {
-        deadline_miss: [DeadlineMiss::Finish, DeadlineMiss::Abort][draws.random_range(0..2)],
-        grace: span_ms(pick(&[0.0, 0.0, 20.0], draws)),
-        replace_by_newer: draws.random_bool(0.2),
-        ..EngineSettings::default()
-    };
+    plan.engine.deadline_miss =
+        [DeadlineMiss::Finish, DeadlineMiss::Abort][draws.random_range(0..2)];
+    plan.engine.grace = span_ms(pick(&[0.0, 0.0, 20.0], draws));
+    plan.engine.replace_by_newer = draws.random_bool(0.2);
     plan
 }
 

@@ -189,14 +189,11 @@ fn dead_documents(path: &Path, paragraph: &Paragraph) -> Vec<String> {
 
 #[test]
 fn every_citation_of_a_comment_leads_somewhere() {
-    let (written, missing): (Vec<_>, Vec<_>) =
-        CHAPTERS.iter().partition(|(_, document)| root().join(document).exists());
-    let chapters: Vec<_> = written
+    let chapters: Vec<_> = CHAPTERS
         .iter()
         .map(|(folder, document)| (root().join(folder), marks(&read(&root().join(document)))))
         .collect();
-    let is_open = |path: &PathBuf| !missing.iter().any(|(it, _)| path.starts_with(root().join(it)));
-    let sources = files(&root().join("src"), "rs").into_iter().filter(is_open);
+    let sources = files(&root().join("src"), "rs").into_iter();
     let dead = sources.flat_map(|path| {
         let chapter = chapters.iter().find(|(folder, _)| path.starts_with(folder));
         let shown = path.strip_prefix(root()).expect("it lies in the repository").to_owned();

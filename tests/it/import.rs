@@ -229,7 +229,7 @@ fn same_scenario(source: &Source, path: &Path, name: &str) {
     let facts = |scenario: &Scenario| {
         let models = scenario.models().iter().map(|model| {
             let network = model.unit.network.as_ref().clone();
-            (model.artifact_name.clone(), network, model.rate, model.dependencies.clone())
+            (network, model.rate, model.dependencies.clone())
         });
         models.collect::<Vec<_>>()
     };

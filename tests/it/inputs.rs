@@ -77,7 +77,7 @@ fn what_ends_in_yaml_is_never_an_embedded_file() {
     catalog.scenario("scenarios/AR_gaming", Edition::Reference).unwrap();
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("AR_gaming.yaml");
-    std::fs::write(&path, "scenario: {name: mine, models: [{model: HT, fps: 1}]}\n").unwrap();
+    std::fs::write(&path, "scenario: {name: mine, models: [{network: HT, fps: 1}]}\n").unwrap();
     let scenario = catalog.scenario(path.to_str().unwrap(), Edition::Reference).unwrap();
     assert_eq!(scenario.name(), "mine");
 }
@@ -325,7 +325,7 @@ fn platforms_with_wrong_units() {
     noc_bandwidth: 256
     shared_memory_mib: 8
     scratchpad_kib: 0.0001
-    offchip_bandwidth_gb_per_s: 128
+    dram_bandwidth_gb_per_s: 128
 "
         ),
         &[
@@ -334,8 +334,8 @@ fn platforms_with_wrong_units() {
              `noc_bandwidth_bytes_per_cycle`)",
             "7:5: a set of resources has no key `shared_memory_mib` (give the value as \
              `shared_memory_kib`)",
-            "8:23: expected a size in KiB, above 0 and a whole number of bytes, found `0.0001`",
-            "9:5: a set of resources has no key `offchip_bandwidth_gb_per_s` (give the value as \
+            "8:21: expected a size in KiB, above 0 and a whole number of bytes, found `0.0001`",
+            "9:5: a set of resources has no key `dram_bandwidth_gb_per_s` (give the value as \
              `dram_bandwidth_bytes_per_cycle`)",
         ],
     );
@@ -416,50 +416,50 @@ fn scenarios() {
         "scenario:
   name: S
   models:
-    - {model: HT, fps: 90}
-    - {model: KD, fps: 3, depends_on: {KD: data}}
-    - {model: GE, fps: 60, depends_on: {SE: data}}
+    - {network: HT, fps: 90}
+    - {network: KD, fps: 3, depends_on: {KD: data}}
+    - {network: GE, fps: 60, depends_on: {SE: data}}
 ",
         &[
-            "4:24: HT asks for 90 FPS but its input `camera` delivers only 60 FPS",
-            "5:40: KD depends on itself",
-            "6:41: no model in this scenario named `SE` (known: HT, KD, GE)",
+            "4:26: HT asks for 90 FPS but its input `camera` delivers only 60 FPS",
+            "5:42: KD depends on itself",
+            "6:43: no model in this scenario named `SE` (known: HT, KD, GE)",
         ],
     );
     check(
         "scenario:
   name: S
   models:
-    - {model: ES, fps: 60, depends_on: {GE: data}}
-    - {model: HT, fps: 60}
-    - {model: GE, fps: 60, depends_on: {ES: data}}
+    - {network: ES, fps: 60, depends_on: {GE: data}}
+    - {network: HT, fps: 60}
+    - {network: GE, fps: 60, depends_on: {ES: data}}
 ",
-        &["4:41: these models wait for each other: ES -> GE"],
+        &["4:43: these models wait for each other: ES -> GE"],
     );
     check(
         "scenario:
   name: S
   models:
-    - {model: ES, fps: 0, deadline_ms: -1}
-    - {model: XY, fps: 60, depends_on: {ES: {control: {probability: 1.5}}}}
-    - {model: GE, fps: 60, depends_on: {ES: maybe}, inputs: []}
+    - {network: ES, fps: 0, relative_deadline_ms: -1}
+    - {network: XY, fps: 60, depends_on: {ES: {control: {probability: 1.5}}}}
+    - {network: GE, fps: 60, depends_on: {ES: maybe}, inputs: []}
 ",
         &[
-            "4:24: expected a rate from 0.001 to 1000000 FPS, found `0`",
-            "4:40: expected a time from 0.000001 to 9007199254 ms, found `-1`",
-            "5:69: expected a number from 0 to 1, found `1.5`",
-            "6:45: expected `data` or `{control: {probability: P}}`, found `maybe`",
-            "6:61: this list of sensors is empty",
+            "4:26: expected a rate from 0.001 to 1000000 FPS, found `0`",
+            "4:51: expected a time from 0.000001 to 9007199254 ms, found `-1`",
+            "5:71: expected a number from 0 to 1, found `1.5`",
+            "6:47: expected `data` or `{control: {probability: P}}`, found `maybe`",
+            "6:63: this list of sensors is empty",
         ],
     );
     check(
         "scenario:
   name: S
   models:
-    - {model: XY, fps: 1}
-    - {model: HT, fps: 1}
+    - {network: XY, fps: 1}
+    - {network: HT, fps: 1}
 ",
-        &["4:15: no network named `XY` (known: AS, DE, DR, ES, GE, HT, KD, OD, PD, SR, SS, \
+        &["4:17: no network named `XY` (known: AS, DE, DR, ES, GE, HT, KD, OD, PD, SR, SS, \
            deeplabv3plus, edsr, gnmt, mobilebert, mobiledet, mobilenet_edgetpu, mobilenet_v1, mosaic, \
            resnet50, ssd_mobilenet_v1, ssd_mobilenet_v2, ssd_mobilenet_v2_quant, ssd_resnet34)"],
     );
@@ -468,13 +468,13 @@ fn scenarios() {
   name: S
   sensors: {eye: {rate_fps: 30}}
   models:
-    - {model: ES, fps: 30, inputs: [eyes]}
-    - {model: ES, fps: 30}
+    - {network: ES, fps: 30, inputs: [eyes]}
+    - {network: ES, fps: 30}
 ",
         &[
-            "5:37: no sensor named `eyes` (did you mean `eye`?)",
-            "6:15: a second model is called `ES` (give one of them another name with `task`)",
-            "6:15: no sensor named `camera` (known: eye)",
+            "5:39: no sensor named `eyes` (did you mean `eye`?)",
+            "6:17: a second model is called `ES` (give one of them another name with `task`)",
+            "6:17: no sensor named `camera` (known: eye)",
         ],
     );
     check("scenario: {name: S, models: []}\n", &["1:29: this list of models is empty"]);
@@ -597,7 +597,7 @@ fn a_file_may_refer_to_others_beside_it() {
     let write = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).unwrap();
     write("net.yaml", "network: {name: tiny, layers: [fc: {k: 2, c: 3}]}\n");
     write("flow.yaml", "dataflow: {name: F, directives: [SpatialMap(1 1) K]}\n");
-    write("use.yaml", "scenario: {name: S, models: [{model: ./net.yaml, fps: 7.5}]}\n");
+    write("use.yaml", "scenario: {name: S, models: [{network: ./net.yaml, fps: 7.5}]}\n");
     write(
         "style.yaml",
         "style: {name: T, class: FDA, accelerators: [{dataflow: flow.yaml, pe_share: 1}]}\n",

@@ -14,6 +14,7 @@ mod cost_model;
 mod determinism;
 mod effects;
 mod enumeration;
+mod examples;
 mod import;
 mod inputs;
 mod loadgen;

@@ -11,7 +11,8 @@ use tempfile::{TempDir, tempdir};
 /// A folder with a scenario of two models and a table of costs for it.
 fn folder(rows: &str) -> TempDir {
     let folder = tempdir().expect("a folder can be made");
-    let scenario = "scenario: {name: mine, models: [{model: KD, fps: 3}, {model: HT, fps: 45}]}\n";
+    let scenario =
+        "scenario: {name: mine, models: [{network: KD, fps: 3}, {network: HT, fps: 45}]}\n";
     fs::write(folder.path().join("mine.yaml"), scenario).expect("written");
     fs::write(folder.path().join("t.csv"), rows).expect("written");
     folder
@@ -41,7 +42,7 @@ fn what_a_run_writes_is_read_back_at_both_ends_of_the_range() {
             let folder = folder(&(header.to_string() + &rows.concat()));
             let (out, page) = (path(&folder, "out"), path(&folder, "page.html"));
             for (settings, duration) in
-                [("engine.late=finish", "1000"), ("engine.grace_ms=9007199254", "60000")]
+                [("engine.deadline_miss=finish", "1000"), ("engine.grace_ms=9007199254", "60000")]
             {
                 let more = ["--out", &out, "--set", settings, "--duration", duration];
                 let (status, messages) = run(&folder, &more);

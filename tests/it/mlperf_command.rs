@@ -161,7 +161,7 @@ fn a_usage_scenario_without_a_frame_has_no_score_and_says_why() {
     let file = folder.path().join("late.yaml");
     let late = "scenario:\n  name: late\n  sensors:\n    \
                 camera: {rate_fps: 60, initial_latency_ms: 60000}\n  models:\n    \
-                - {model: HT, fps: 45, inputs: [camera]}\n";
+                - {network: HT, fps: 45, inputs: [camera]}\n";
     fs::write(&file, late).expect("written");
     let file = file.to_str().expect("the path is UTF-8");
     let reason =
@@ -279,7 +279,7 @@ fn a_suite_file_cannot_write_elsewhere() {
     let renamed = suite.replace("name: super_resolution", "name: ../../evil");
     fs::write(&hostile, renamed).expect("written");
     let message = refusal(&["mobile", "--suite", hostile.to_str().expect("the path is UTF-8")]);
-    assert!(message.contains("is no name of a task"), "{message}");
+    assert!(message.contains("is not a valid name of a task"), "{message}");
     let message = refusal(&["mobile", "--suite", "inference_v0.5"]);
     assert!(message.contains("a suite of the other benchmark"), "{message}");
 }
@@ -517,8 +517,8 @@ fn a_task_named_like_a_file_of_results_is_refused_at_once() {
         fs::write(path, suite.replace("super_resolution", name)).expect("written");
         let check = xrsim(&["check", path]).assert().code(1);
         let said = stdout(&check) + &stderr(&check);
-        assert!(said.contains("is no name of a task"), "{name}: {said}");
+        assert!(said.contains("is not a valid name of a task"), "{name}: {said}");
         let message = refusal(&["mobile", "--suite", path]);
-        assert!(message.contains("is no name of a task"), "{message}");
+        assert!(message.contains("is not a valid name of a task"), "{message}");
     }
 }

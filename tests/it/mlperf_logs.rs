@@ -286,7 +286,7 @@ fn power_markers_are_dates_of_simulated_time() {
         (790 * DAY_MS, "03-01-1972 00:00:00.000"),
     ] {
         let done = SimTime::from_ns(ms * 1_000_000);
-        let pass = LoggedRun { done, ..LoggedRun::of(&settings, &measurement) };
+        let pass = LoggedRun { completed: done, ..LoggedRun::of(&settings, &measurement) };
         let log = DetailLog::of_run(&settings, &pass, &measurement.performance, "a system");
         let end = log.records.iter().find(|record| record.key == "power_end").expect("it is there");
         assert_eq!(end.value.to_string(), format!("\"{expected}\""));

@@ -232,7 +232,7 @@ fn names_that_no_folder_can_have_are_refused() {
         "a/b",
     ] {
         let error = read(&named(name)).unwrap_err();
-        assert!(error.contains("is no name of a task"), "{name}: {error}");
+        assert!(error.contains("is not a valid name of a task"), "{name}: {error}");
     }
     let long = "t".repeat(201);
     let error = read(&named(&long)).unwrap_err();

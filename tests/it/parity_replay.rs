@@ -218,7 +218,7 @@ fn cost_table(scenario: &Scenario, system: &System, costs: &Costs) -> CostTable 
         accelerators.iter().map(|accelerator| {
             let dataflow = accelerator.dataflow.name().to_owned();
             let bandwidth = accelerator.noc.level(0).bandwidth;
-            let key = (model.artifact_name.to_string(), dataflow, accelerator.pes, bandwidth);
+            let key = (model.unit.network.name().to_string(), dataflow, accelerator.pes, bandwidth);
             let (cycles, energy_nj) = costs[&key];
             let whole = vec![LayerCost { cycles, energy_nj, ..LayerCost::default() }];
             Arc::new(NetworkCost::of_layers(whole, accelerator))

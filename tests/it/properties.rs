@@ -124,7 +124,10 @@ prop_compose! {
         grace_ms in select(&[0.0, 0.0, 25.0]),
         replace_by_newer in prop::bool::weighted(0.3),
     ) -> EngineSettings {
-        EngineSettings { deadline_miss, grace: span_ms(grace_ms), replace_by_newer, ..EngineSettings::default() }
+        let mut engine = EngineSettings::default();
+        (engine.deadline_miss, engine.grace) = (deadline_miss, span_ms(grace_ms));
+        engine.replace_by_newer = replace_by_newer;
+        engine
     }
 }
 
@@ -192,7 +195,6 @@ fn renamed(scenario: &Scenario) -> Scenario {
         let name = format!("{}", 99 - index);
         let mut renamed = active.clone();
         renamed.unit = model(&name, 1.0).unit;
-        renamed.artifact_name = name.into();
         renamed
     };
     Scenario::new("renamed", scenario.streams().to_vec(), models.map(rename).collect())

@@ -75,10 +75,10 @@ fn requests(data: &Value) -> Vec<BTreeMap<String, Value>> {
                 ("segments", name(&requests["segments"][at])),
                 ("counted", name(&requests["counted"][at])),
                 ("energy_mj", number(&requests["energy"][at])),
-                ("realtime", number(&requests["scores"][0][at])),
-                ("energy", number(&requests["scores"][1][at])),
-                ("accuracy", number(&requests["scores"][2][at])),
-                ("inference", number(&requests["scores"][3][at])),
+                ("realtime", number(&requests["scores"]["realtime"][at])),
+                ("energy", number(&requests["scores"]["energy"][at])),
+                ("accuracy", number(&requests["scores"]["accuracy"][at])),
+                ("inference", number(&requests["scores"]["inference"][at])),
             ]
             .map(|(name, value)| (name.to_string(), value))
             .into();
@@ -148,7 +148,7 @@ fn both_semantics_replications_warm_up_and_large_seeds_go_into_a_page() {
         &["--semantics", "mlsys2023", "--pes", "4096"][..],
         &["--scenario", "AR_Assistant", "--replications", "3", "--seed", "18446744073709551615"],
         &["--scenario", "VR_gaming", "--set", "score.warm_up_ms=500"],
-        &["--scenario", "AR_gaming", "--set", "engine.late=abort"],
+        &["--scenario", "AR_gaming", "--set", "engine.deadline_miss=abort"],
     ] {
         let (html, files) = run_and_report(arguments);
         check_round_trip(&html, &files);

@@ -375,7 +375,7 @@ fn check_cost_and_run_accept_the_same_networks() {
     cases.push((write(&folder, "good.m", BLOCK), true));
     cases.push((write(&folder, "bad.m", &BLOCK.replace("K 4 C 9", "K 0 C 9")), false));
     for (network, good) in cases {
-        let scenario = format!("scenario: {{name: S, models: [{{model: {network}, fps: 3}}]}}\n");
+        let scenario = format!("scenario: {{name: S, models: [{{network: {network}, fps: 3}}]}}\n");
         let scenario = write(&folder, "scenario.yaml", &scenario);
         let run = ["run", "--scenario", &scenario, "--system", "A", "--pes", "4096"];
         let verdicts = [

@@ -280,10 +280,11 @@ fn equal_references_share_one_value() {
     // Object detection: one network, two names in the artifact.
     let (in_a, in_b) = (&a.models()[3], &b.models()[2]);
     assert_eq!(
-        (&*in_a.artifact_name, &*in_b.artifact_name),
+        (in_a.unit.network.name(), in_b.unit.network.name()),
         ("OD_D2go_FasterRCNN", "D2go_FastRCNN")
     );
-    assert!(Arc::ptr_eq(&in_a.unit.network, &in_b.unit.network));
+    assert_eq!(in_a.unit.network.layers(), in_b.unit.network.layers());
+    assert!(Arc::ptr_eq(&a.models()[0].unit.network, &b.models()[0].unit.network));
     let j = style(&mut catalog, "J");
     let m = style(&mut catalog, "M");
     assert!(Arc::ptr_eq(&j.shares[0].dataflow, &m.shares[2].dataflow));
@@ -314,7 +315,7 @@ fn artifact_networks() -> BTreeMap<String, Arc<Network>> {
     for name in catalog.suite().unwrap().scenarios {
         let scenario = catalog.scenario(&name, Edition::Artifact).unwrap();
         for model in scenario.models() {
-            networks.insert(model.artifact_name.to_string(), Arc::clone(&model.unit.network));
+            networks.insert(model.unit.network.name().to_string(), Arc::clone(&model.unit.network));
         }
     }
     networks
@@ -414,7 +415,7 @@ fn scenarios_of_the_artifacts_edition_are_its_files() {
         let ours = scenario(&name, Edition::Artifact);
         assert_eq!(ours.models().len(), artifact.models().len(), "{name}");
         for (ours, artifact) in ours.models().iter().zip(artifact.models()) {
-            assert_eq!(ours.artifact_name, artifact.artifact_name);
+            assert_eq!(ours.unit.network.name(), artifact.unit.network.name());
             assert_eq!(ours.unit.network.layers(), artifact.unit.network.layers());
             assert_eq!(ours.rate, artifact.rate);
             let upstream = |model: &xrsim::scenario::ActiveModel| {

@@ -85,7 +85,7 @@ fn own(jitter_ms: &str, probability: &str, more: &[&str]) -> String {
     let folder = tempdir().expect("a folder can be made");
     let text = format!(
         "scenario:\n  name: own\n  sensors:\n    s: {{rate_fps: 30, max_jitter_ms: {jitter_ms}}}\n  \
-         models:\n    - {{model: KD, fps: 3, inputs: [s]}}\n    - {{model: SR, fps: 3, inputs: [s], \
+         models:\n    - {{network: KD, fps: 3, inputs: [s]}}\n    - {{network: SR, fps: 3, inputs: [s], \
          depends_on: {{KD: {{control: {{probability: {probability}}}}}}}}}\n"
     );
     let file = path(&folder, "own.yaml");

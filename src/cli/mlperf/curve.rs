@@ -1,4 +1,4 @@
-//! Latency over rate: what a server does below its peak and beyond.
+//! Latency over rate: a server below and above its peak.
 
 use rayon::prelude::*;
 
@@ -6,7 +6,7 @@ use crate::figures::Lines;
 use crate::mlperf::benchmark::{TestBed, TestError, TestResult};
 use crate::mlperf::results::Performance;
 use crate::mlperf::settings::EffectiveSettings;
-use crate::report::mlperf::{LatencyBound, RatePoint, latency_over_rate};
+use crate::report::mlperf::{CURVE_COLUMNS, LatencyBound, RatePoint, latency_over_rate};
 use crate::statistics::Fraction;
 use crate::units::SimSpan;
 
@@ -14,28 +14,26 @@ use crate::units::SimSpan;
 pub struct Curve {
     bound: SimSpan,
     percentile: Fraction,
-    /// Rate that was asked for \[1/s\], and what came of it.
+    /// Target rate \[1/s\] with the performance at it.
     points: Vec<(f64, Performance)>,
 }
 
-/// The highest rate, as a multiple of that of the result and of what can be served at all; the larger of
-/// both.
+/// Highest rate as multiples of the rate of the result and of the capacity; the larger one counts.
 const BEYOND: [f64; 2] = [1.25, 0.95];
 
 impl Curve {
-    /// `n` rates in equal steps, up to beyond that of `outcome` and close to what can be served at all, with
-    /// its settings otherwise.
+    /// Runs at `n` rates in equal steps, up to the highest one, with the settings of `result`.
     ///
     /// # Errors
     ///
-    /// [`TestError`].
-    pub fn of(outcome: &TestResult, n: u32, bed: &dyn TestBed) -> Result<Self, TestError> {
-        let EffectiveSettings { target_qps, target_latency, percentile, .. } = outcome.settings;
+    /// [`TestError`] if a run fails.
+    pub fn of(result: &TestResult, n: u32, bed: &dyn TestBed) -> Result<Self, TestError> {
+        let EffectiveSettings { target_qps, target_latency, percentile, .. } = result.settings;
         let [of_result, of_capacity] = BEYOND;
         let highest = (of_result * target_qps).max(of_capacity * bed.capacity_per_s());
         let point = |step: u32| {
             let rate = highest * f64::from(step) / f64::from(n);
-            let measured = bed.measure(&outcome.settings.with_rate(rate)?)?;
+            let measured = bed.measure(&result.settings.with_rate(rate)?)?;
             Ok::<_, TestError>((rate, measured.measurement.performance))
         };
         let points: Vec<_> = (1..=n).into_par_iter().map(point).collect();
@@ -43,23 +41,11 @@ impl Curve {
         Ok(Self { bound: target_latency, percentile, points })
     }
 
-    /// A row a rate.
+    /// Columns, and a row for each rate.
     pub fn rows(&self) -> (Vec<String>, Vec<Vec<String>>) {
-        let header = [
-            "target_qps",
-            "scheduled_qps",
-            "completed_qps",
-            "p50_ms",
-            "p90_ms",
-            "p97_ms",
-            "p99_ms",
-            "p99_9_ms",
-            "late_percent",
-            "within_bound",
-        ];
         let row = |(rate, it): &(f64, Performance)| {
             let [p50, p90, _, p97, p99, p99_9] = it.latency.percentiles.map(SimSpan::as_ms);
-            let late = 100.0 * it.late as f64 / it.queries as f64;
+            let late = 100.0 * it.overlatency as f64 / it.queries as f64;
             let (scheduled, completed) = (it.scheduled_rate(), it.completed_rate());
             let numbers = [Some(*rate), scheduled, completed].into_iter();
             let numbers = numbers.chain([p50, p90, p97, p99, p99_9, late].map(Some));
@@ -68,10 +54,10 @@ impl Curve {
             cells.push((it.validity.performance == Some(true)).to_string());
             cells
         };
-        (header.map(String::from).to_vec(), self.points.iter().map(row).collect())
+        (CURVE_COLUMNS.map(String::from).to_vec(), self.points.iter().map(row).collect())
     }
 
-    /// Percentiles over the rate, with the bound.
+    /// Figure of the percentiles over the rate, with the bound.
     pub fn draw(&self, task: &str, system: &str) -> Lines {
         let point = |(rate, it): &(f64, Performance)| {
             let [p50, p90, _, p97, p99, _] = it.latency.percentiles.map(SimSpan::as_ms);

@@ -2,26 +2,15 @@
 
 use std::io::Write as _;
 
-use crate::mlperf::logs::{ACCURACY_LOG, DetailLog, LoggedRun, render_summary};
+use crate::mlperf::logs::{ACCURACY_LOG, DetailLog, LoggedRun, files, render_summary};
 use crate::mlperf::results::Performance;
-use crate::mlperf::run::Ending;
 use crate::mlperf::settings::EffectiveSettings;
 
 use super::super::message::Failure;
 use super::super::output::OutputSet;
 
-const SUMMARY: &str = "mlperf_log_summary.txt";
-const DETAIL: &str = "mlperf_log_detail.txt";
-const ACCURACY: &str = "mlperf_log_accuracy.json";
-
-/// Name of the table of queries.
-pub const QUERIES: &str = "queries.csv";
-
-/// Names of the files.
-pub const FILES: [&str; 3] = [SUMMARY, DETAIL, ACCURACY];
-
-/// Adds LoadGen's files of a run of the system called `system` to `set`, each under the name that
-/// `place` gives it: the run with `settings`, which made `pass` and says `performance`.
+/// Adds LoadGen's files of a run of the system called `system` to `set`, each under the path that `place`
+/// gives its name.
 ///
 /// # Errors
 ///
@@ -30,20 +19,19 @@ pub fn write(
     set: &mut OutputSet,
     place: impl Fn(&str) -> String,
     settings: &EffectiveSettings,
-    pass: &LoggedRun,
+    run: &LoggedRun,
     performance: &Performance,
     system: &str,
 ) -> Result<(), Failure> {
-    let errors = pass.endings.iter().filter(|ending: &&Ending| ending.is_error()).count();
-    let text = render_summary(settings, performance, system, errors);
-    set.bytes(&place(SUMMARY), text.as_bytes())?;
-    let name = place(DETAIL);
+    let text = render_summary(settings, performance, system, run.n_errors());
+    set.bytes(&place(files::SUMMARY), text.as_bytes())?;
+    let name = place(files::DETAIL);
     let mut file = set.file(&name)?;
     let failure = |error| Failure::writing(&set.folder().join(&name).display(), &error);
-    let log = DetailLog::of_run(settings, pass, performance, system);
+    let log = DetailLog::of_run(settings, run, performance, system);
     log.write(&mut file).map_err(failure)?;
     set.add(&name, file)?;
-    set.bytes(&place(ACCURACY), ACCURACY_LOG.as_bytes())
+    set.bytes(&place(files::ACCURACY), ACCURACY_LOG.as_bytes())
 }
 
 /// Adds the table of queries called `name`, a row of numbers each, to `set`.

@@ -1,4 +1,4 @@
-//! `xrsim mlperf`: what LoadGen would measure of a simulated system.
+//! `xrsim mlperf`: measurements that LoadGen would make on a simulated system.
 
 mod curve;
 mod logs;
@@ -21,40 +21,40 @@ use crate::mlperf::rules::{Benchmark, Load, ROUNDS, Round, Suite, Test};
 use crate::mlperf::settings::MAX_SAMPLES;
 use crate::units::SimSpan;
 
-use super::message::Failure;
+use super::message::{Failure, input_hints};
 use super::output::OutputSet;
 use super::places::Places;
 use super::trace::CompleteTrace;
 
-pub use crate::mlperf::logs::files::RECORD;
 use curve::Curve;
 use options::{MlperfArgs, MlperfBenchmark};
 use results::Results;
 use target::Target;
 
-/// Measures what `args` name.
+/// Runs the tests or tenants of `args`.
 ///
 /// # Errors
 ///
 /// Bad input, a network that cannot run on the system, or output that cannot be written.
 pub fn run(args: &MlperfArgs) -> Result<(), Failure> {
     let mut catalog = Catalog::new();
-    let (suite, rules) = suite_and_rules(args, &mut catalog)?;
+    let (suite, options) = suite_and_options(args, &mut catalog)?;
     if !args.tenant.is_empty() {
-        return tenants::run(args, &mut catalog, &suite, &rules);
+        return tenants::run(args, &mut catalog, &suite, &options);
     }
     let tests = tests(args, &suite)?;
     trace::check(args, &tests)?;
     let target = Target::new(args, &mut catalog)?;
+    input_hints(catalog.old_names());
     target.warn(&catalog, tests.iter().map(|test| test.task.network.name()));
     places(args, &catalog).folder(args.out.as_deref(), results::files(&tests)).check()?;
     let inputs = inputs(args, &catalog)?;
     let set = args.out.as_deref().map(OutputSet::create).transpose()?;
-    // A test that cannot be made leaves the others alone.
+    // The other tests run even if one fails.
     let kept = args.out.is_some().then(Kept::default);
     let made: Vec<_> = tests
         .par_iter()
-        .map(|test| make(test, &rules, &target, args.curve, kept.as_ref()))
+        .map(|test| make(test, &options, &target, args.curve, kept.as_ref()))
         .collect();
     if kept.is_some_and(|kept| kept.is_too_much()) {
         return Err(too_many_queries());
@@ -66,7 +66,7 @@ pub fn run(args: &MlperfArgs) -> Result<(), Failure> {
     if made.is_empty() {
         return failed.map_or(Ok(()), Err);
     }
-    let results = Results { suite: &suite, round: rules.round, target: &target, inputs, made };
+    let results = Results { suite: &suite, round: options.round, target: &target, inputs, made };
     let trace = args.trace.as_deref().map(|path| trace::write(path, &target, &results.made[0]));
     let trace = trace.transpose()?.flatten();
     if let Some(set) = set {
@@ -77,19 +77,19 @@ pub fn run(args: &MlperfArgs) -> Result<(), Failure> {
     failed.map_or(Ok(()), Err)
 }
 
-/// What a command reads and writes, but for the files of its folder.
+/// Files that a command reads and writes, except those of its output folder.
 fn places(args: &MlperfArgs, catalog: &Catalog) -> Places {
     let scripts = args.scheduler.as_deref().map_or(Vec::new(), programs::files);
     Places::default().reading(catalog.opened()).reading(scripts).writing(&args.trace)
 }
 
-/// SHA-256 of what a command reads, as it is before a policy runs.
+/// SHA-256 of the files that a command reads, before a scheduler runs.
 fn inputs(args: &MlperfArgs, catalog: &Catalog) -> Result<Map<String, Value>, Failure> {
     Ok(programs::sha256_of_inputs(catalog.inputs(), args.scheduler.as_deref())?)
 }
 
-/// The suite that is asked for, and its rules.
-fn suite_and_rules(
+/// Requested suite, and the options of its tests.
+fn suite_and_options(
     args: &MlperfArgs,
     catalog: &mut Catalog,
 ) -> Result<(Arc<Suite>, TestOptions), Failure> {
@@ -109,7 +109,7 @@ fn suite_and_rules(
         }
         None => suite_of_round(args, catalog)?,
     };
-    let rules = TestOptions {
+    let options = TestOptions {
         round,
         counts_of_round,
         target_qps: args.qps,
@@ -118,7 +118,7 @@ fn suite_and_rules(
         min_duration: args.min_duration.map(min_duration).transpose()?,
         min_queries: args.min_queries,
     };
-    Ok((suite.into(), rules))
+    Ok((suite.into(), options))
 }
 
 fn round(name: &str) -> Result<&'static Round, Failure> {
@@ -126,7 +126,7 @@ fn round(name: &str) -> Result<&'static Round, Failure> {
         .ok_or_else(|| super::unknown("round", name, ROUNDS.iter().map(|round| round.name)))
 }
 
-/// The suite of a round. One of which there is none has the tasks of the oldest one, with its own counts
+/// Suite of a round. A round without a suite of its own has the tasks of the oldest one with its own counts
 /// and durations.
 fn suite_of_round(
     args: &MlperfArgs,
@@ -162,7 +162,7 @@ fn min_duration(seconds: f64) -> Result<SimSpan, Failure> {
     })
 }
 
-/// The tests that are asked for, in the order of the suite.
+/// Requested tests, in the order of the suite.
 fn tests<'a>(args: &MlperfArgs, suite: &'a Suite) -> Result<Vec<&'a Test>, Failure> {
     args.task.iter().try_for_each(|name| known_task(suite, name).map(drop))?;
     for name in &args.load {
@@ -202,7 +202,7 @@ fn known_task<'a>(suite: &'a Suite, name: &str) -> Result<&'a Test, Failure> {
     })
 }
 
-/// Queries that are kept for files.
+/// Number of queries that are kept for files.
 #[derive(Default)]
 struct Kept(AtomicU64);
 
@@ -212,8 +212,8 @@ impl Kept {
         self.0.fetch_add(queries, Ordering::Relaxed);
     }
 
-    /// Whether all tests so far have more than a single one may have. Where that is so, no order of the tests
-    /// and no number of threads would have changed it.
+    /// Whether all tests together have more queries than one test may have. The order of the tests and the
+    /// number of threads do not matter.
     fn is_too_much(&self) -> bool {
         self.0.load(Ordering::Relaxed) > MAX_SAMPLES
     }
@@ -226,25 +226,25 @@ fn too_many_queries() -> Failure {
     ))
 }
 
-/// Counts the queries of a test among those `kept` for files; without files they are forgotten.
+/// Counts the queries of a test among those `kept` for files; frees them without files.
 ///
 /// # Errors
 ///
-/// If there are too many.
-fn keep(outcome: &mut TestResult, kept: Option<&Kept>) -> Result<(), Failure> {
+/// Too many queries.
+fn keep(result: &mut TestResult, kept: Option<&Kept>) -> Result<(), Failure> {
     let Some(kept) = kept else {
-        outcome.measurement.clear_queries();
+        result.measurement.clear_queries();
         return Ok(());
     };
-    kept.add(outcome.performance().queries);
+    kept.add(result.performance().queries);
     room(Some(kept))
 }
 
-/// Whether there is room for a further test.
+/// Checks that a further test may keep its queries.
 ///
 /// # Errors
 ///
-/// If there are too many queries already; the command fails then, whatever comes of its other tests.
+/// Too many queries of the tests so far. The command fails then, even if its other tests succeed.
 fn room(kept: Option<&Kept>) -> Result<(), Failure> {
     match kept.is_some_and(Kept::is_too_much) {
         true => Err(too_many_queries()),
@@ -252,17 +252,17 @@ fn room(kept: Option<&Kept>) -> Result<(), Failure> {
     }
 }
 
-/// A test that was made.
+/// Test with its result.
 struct Made<'a> {
     test: &'a Test,
-    outcome: TestResult,
-    /// Latency over rate, if that is asked for and the test is of a server.
+    result: TestResult,
+    /// Latency over rate, if it is requested and the test is one of a server.
     curve: Option<Curve>,
 }
 
 fn make<'a>(
     test: &'a Test,
-    rules: &TestOptions,
+    options: &TestOptions,
     target: &Target,
     curve: Option<u32>,
     kept: Option<&Kept>,
@@ -272,11 +272,11 @@ fn make<'a>(
     let failure = |error: TestError| {
         Failure::Argument(format!("{}, {}: {error}", test.task.name, test.load.name()))
     };
-    let mut outcome = run_test(test, rules, &*bed).map_err(failure)?;
-    keep(&mut outcome, kept)?;
+    let mut result = run_test(test, options, &*bed).map_err(failure)?;
+    keep(&mut result, kept)?;
     let points = curve.filter(|_| matches!(test.load, Load::Server { .. }));
-    let curve = points.map(|points| Curve::of(&outcome, points, &*bed)).transpose();
-    Ok(Made { test, outcome, curve: curve.map_err(failure)? })
+    let curve = points.map(|points| Curve::of(&result, points, &*bed)).transpose();
+    Ok(Made { test, result, curve: curve.map_err(failure)? })
 }
 
 #[cfg(test)]

@@ -12,11 +12,11 @@ use super::super::options::Format;
 /// Predict what MLPerf's load generator would measure of a simulated system.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Rates of servers and numbers of streams are searched for, unless --qps or --streams is given. Seeds, \
-    counts and durations are those of the round.\n\n\
-    A tenant is a task with a load of its own, beside the others: rate, bound (that of the task unless \
-    given) and batches, or bursts of burst_qps for burst_ms every period_ms with qps between them. A service \
-    is what was measured of a system: latency_ms by batch or by sample.\n\n\
+    after_help = "The highest rate of a server and the largest number of streams are searched for, unless --qps or --streams \
+    is given. Seeds, counts and durations are those of the round.\n\n\
+    A tenant is a task with a load of its own that runs at the same time as the others: rate, latency bound \
+    (by default that of the task) and batches, or bursts of burst_qps for burst_ms every period_ms with qps \
+    between them. A service is a table of measured latencies: latency_ms by batch or by sample.\n\n\
     Examples:\n  \
     xrsim mlperf inference                              five tasks, four loads\n  \
     xrsim mlperf inference --task machine_translation --load server --system M --max-batch 8\n  \

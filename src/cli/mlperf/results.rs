@@ -8,7 +8,9 @@ use crate::mlperf::logs::{LoggedRun, files};
 use crate::mlperf::results::{Metric, Performance, Unsustained};
 use crate::mlperf::rules::{Cooldown, Load, Round, Suite, Test};
 use crate::mlperf::settings::{EffectiveSettings, LoadScenario};
-use crate::report::mlperf::{NoShare, RateResult, server_share, server_to_offline};
+use crate::report::mlperf::{
+    NoShare, RateResult, SUITE_COLUMNS, server_share, server_to_offline, verdict,
+};
 use crate::report::table;
 use crate::units::{Millijoules, SimSpan, SimTime};
 
@@ -20,7 +22,7 @@ use super::Made;
 use super::logs;
 use super::target::Target;
 
-/// Tests that were made.
+/// Results of all tests.
 pub struct Results<'a> {
     pub suite: &'a Suite,
     pub round: &'a Round,
@@ -38,43 +40,24 @@ fn file(test: &Test, name: &str) -> String {
     format!("{}/{}/{name}", test.task.name, test.load.name())
 }
 
-/// Every file of `--out` for these tests that there may be.
+/// Every file that `--out` may have for these tests.
 pub fn files(tests: &[&Test]) -> Vec<String> {
     let of_test = |test: &&Test| {
-        let own = [logs::QUERIES, "curve.svg", "curve.csv"].into_iter();
-        logs::FILES.into_iter().chain(own).map(|name| file(test, name)).collect::<Vec<_>>()
+        let own = [files::QUERIES, files::CURVE_FIGURE, files::CURVE].into_iter();
+        files::LOGS.into_iter().chain(own).map(|name| file(test, name)).collect::<Vec<_>>()
     };
     let whole = [files::SUITE].into_iter().chain(files::OF_SERVER_TO_OFFLINE);
     let whole = whole.chain([files::RECORD]).map(String::from);
     tests.iter().flat_map(of_test).chain(whole).collect()
 }
 
-const COLUMNS: [&str; 16] = [
-    "task",
-    "load",
-    "metric",
-    "value",
-    "unit",
-    "verdict",
-    "p50_ms",
-    "p90_ms",
-    "p99_ms",
-    "energy_mj_per_sample",
-    "energy_mj_per_stream",
-    "mean_power_w",
-    "queries",
-    "trials",
-    "beside_score",
-    "beside_score_alone",
-];
-
 /// Column of the result.
 const VALUE: usize = 3;
 
-/// Columns of the usage scenario beside.
+/// Columns of the usage scenario in the background.
 const BESIDE: [usize; 2] = [14, 15];
 
-/// Columns of the table for people, which has the other ones where there is something in them.
+/// Number of columns that the printed table always has; it has the others if they are not empty.
 const ALWAYS: usize = 10;
 
 impl Results<'_> {
@@ -82,7 +65,7 @@ impl Results<'_> {
     ///
     /// # Errors
     ///
-    /// If they cannot be printed.
+    /// Output that cannot be printed.
     pub fn print(&self, format: Format) -> Result<(), Failure> {
         match format {
             Format::Table => output::print_text(&self.text()),
@@ -106,8 +89,8 @@ impl Results<'_> {
             *column < ALWAYS
                 || rows.iter().any(|row| !row[*column].is_empty() && row[*column] != "0")
         };
-        let shown: Vec<usize> = (0..COLUMNS.len()).filter(is_shown).collect();
-        let header: Vec<_> = shown.iter().map(|&it| COLUMNS[it].replace('_', " ")).collect();
+        let shown: Vec<usize> = (0..SUITE_COLUMNS.len()).filter(is_shown).collect();
+        let header: Vec<_> = shown.iter().map(|&it| SUITE_COLUMNS[it].replace('_', " ")).collect();
         let header: Vec<&str> = header.iter().map(String::as_str).collect();
         let mut lines = table::new_table(table_style(), &header, 3);
         for row in &rows {
@@ -122,16 +105,16 @@ impl Results<'_> {
             self.target.batching.max,
             table::render(&lines)
         );
-        for made in self.made.iter().filter(|made| !made.outcome.is_valid()) {
-            let Made { test, outcome, .. } = made;
+        for made in self.made.iter().filter(|made| !made.result.is_valid()) {
+            let Made { test, result, .. } = made;
             text.push_str(&format!(
                 "{}, {}: {}\n",
                 test.task.name,
                 test.load.name(),
-                reason_of(outcome)
+                reason_of(result)
             ));
         }
-        for made in self.made.iter().filter(|made| made.outcome.background.is_none()) {
+        for made in self.made.iter().filter(|made| made.result.background.is_none()) {
             let (task, load) = (&made.test.task.name, made.test.load.name());
             text.push_str(
                 &beside.map_or(String::new(), |it| format!("{task}, {load}: {}", unscored(it))),
@@ -146,15 +129,15 @@ impl Results<'_> {
         if let Some(cooldown) = &self.suite.cooldown {
             text.push_str(&self.timeline(cooldown));
         }
-        let settings = self.made.iter().map(|made| &made.outcome.settings);
+        let settings = self.made.iter().map(|made| &made.result.settings);
         text + &once(settings, self.round)
     }
 
-    /// How long the tests take one after another, as the rules of a suite with pauses have it.
+    /// Duration of all tests one after another, by the rules of a suite with pauses.
     fn timeline(&self, cooldown: &Cooldown) -> String {
         let n = self.made.len();
         let minutes = |span: SimSpan| span.as_ms() / 60_000.0;
-        let tests: f64 = self.made.iter().map(|made| minutes(duration(&made.outcome))).sum();
+        let tests: f64 = self.made.iter().map(|made| minutes(made.result.duration())).sum();
         let pauses = (n - 1) as f64 * minutes(cooldown.between_tests);
         format!(
             "in this order: {tests:.1} min of tests and {} pauses of {:.0} min to cool down (0 to {:.0} \
@@ -167,11 +150,11 @@ impl Results<'_> {
         )
     }
 
-    /// Server rate over offline rate, of every task that has both, or why it has none.
+    /// Server rate over offline rate of every task that has both, or the reason why it has none.
     fn degradations(&self) -> Vec<(&str, Result<f64, NoShare>)> {
         let result = |made: &Made<'_>| RateResult {
-            per_s: metric(&made.outcome).1,
-            is_valid: made.outcome.is_valid(),
+            per_s: metric(&made.result).1,
+            is_valid: made.result.is_valid(),
         };
         let of_load = |task: &str, load: &str| {
             let of_test =
@@ -189,7 +172,7 @@ impl Results<'_> {
 
     fn csv(&self) -> String {
         let rows = self.made.iter().map(|made| cells(made, crate::figures::cell));
-        output::csv_text(&COLUMNS, &rows.collect::<Vec<_>>())
+        output::csv_text(&SUITE_COLUMNS, &rows.collect::<Vec<_>>())
     }
 
     fn json(&self) -> Map<String, Value> {
@@ -212,27 +195,27 @@ impl Results<'_> {
         output::object(document)
     }
 
-    /// The files of `--out DIR`: a folder a test, the suite as a table, and figures.
+    /// Writes the files of `--out DIR`: a folder for each test, the table of the suite, and figures.
     ///
     /// # Errors
     ///
-    /// If a file cannot be written.
+    /// A file that cannot be written.
     pub fn write(&self, mut set: OutputSet) -> Result<(), Failure> {
         let system = self.target.name();
-        for Made { test, outcome, curve } in &self.made {
+        for Made { test, result, curve } in &self.made {
             let place = |name: &str| file(test, name);
-            let pass = LoggedRun::of(&outcome.settings, &outcome.measurement);
-            logs::write(&mut set, place, &outcome.settings, &pass, outcome.performance(), &system)?;
-            let queries = outcome.measurement.run.queries.iter().map(|query| {
+            let run = LoggedRun::of(&result.settings, &result.measurement);
+            logs::write(&mut set, place, &result.settings, &run, result.performance(), &system)?;
+            let queries = result.measurement.run.queries.iter().map(|query| {
                 let times = [query.scheduled, query.issued, query.completed].map(SimTime::ns);
                 let [scheduled, issued, completed] = times;
                 [query.index as u64, scheduled, issued, completed, query.latency().ns()]
             });
-            logs::write_queries(&mut set, &place(logs::QUERIES), QUERY_COLUMNS, queries)?;
+            logs::write_queries(&mut set, &place(files::QUERIES), QUERY_COLUMNS, queries)?;
             if let Some(curve) = curve {
                 let figure = curve.draw(&test.task.title, &system);
-                set.bytes(&place("curve.svg"), &figure::drawn(&figure, Picture::Svg)?)?;
-                set.csv(&place("curve.csv"), curve.rows())?;
+                set.bytes(&place(files::CURVE_FIGURE), &figure::drawn(&figure, Picture::Svg)?)?;
+                set.csv(&place(files::CURVE), curve.rows())?;
             }
         }
         set.bytes(files::SUITE, self.csv().as_bytes())?;
@@ -249,7 +232,7 @@ impl Results<'_> {
     }
 }
 
-/// What of tests is random and was drawn once, in a line; nothing where no arrivals are drawn.
+/// Line about the single draw of random arrivals; empty without a server.
 pub fn once<'a>(settings: impl Iterator<Item = &'a EffectiveSettings>, round: &Round) -> String {
     let server = settings.into_iter().find(|it| it.scenario == LoadScenario::Server);
     server.map_or(String::new(), |server| {
@@ -261,23 +244,18 @@ pub fn once<'a>(settings: impl Iterator<Item = &'a EffectiveSettings>, round: &R
     })
 }
 
-/// Why the usage scenario beside has no score, in a line.
+/// Line about a usage scenario in the background that has no score.
 pub fn unscored(scenario: &str) -> String {
     format!(
         "{scenario} beside has no score: no frame that counts came until the last query was done\n"
     )
 }
 
-/// From the start until the last sample is done.
-fn duration(outcome: &TestResult) -> SimSpan {
-    outcome.measurement.end() - SimTime::ZERO
+fn reason_of(result: &TestResult) -> String {
+    reason(&result.settings, result.performance(), result.unsustained.as_ref())
 }
 
-fn reason_of(outcome: &TestResult) -> String {
-    reason(&outcome.settings, outcome.performance(), outcome.unsustained.as_ref())
-}
-
-/// Why a result does not count.
+/// Reason why a result is invalid.
 pub fn reason(
     settings: &EffectiveSettings,
     performance: &Performance,
@@ -300,10 +278,10 @@ pub fn reason(
     }
 }
 
-/// What the result is, its value and its unit.
-fn metric(outcome: &TestResult) -> (String, Option<f64>, &'static str) {
-    let percentile = outcome.settings.percentile.get() * 100.0;
-    match outcome.metric() {
+/// Name, value and unit of the result.
+fn metric(result: &TestResult) -> (String, Option<f64>, &'static str) {
+    let percentile = result.settings.percentile.get() * 100.0;
+    match result.metric() {
         Metric::Latency(latency) => {
             (format!("{percentile:.0}th percentile latency"), Some(latency.as_ms()), "ms")
         }
@@ -313,41 +291,37 @@ fn metric(outcome: &TestResult) -> (String, Option<f64>, &'static str) {
     }
 }
 
-/// The cells of [`COLUMNS`].
+/// The cells of [`SUITE_COLUMNS`].
 fn cells(made: &Made<'_>, number: impl Fn(f64) -> String) -> Vec<String> {
-    let Made { test, outcome, .. } = made;
-    let (name, value, unit) = metric(outcome);
+    let Made { test, result, .. } = made;
+    let (name, value, unit) = metric(result);
     // 50, 90, 95, 97, 99 and 99.9.
-    let percentiles = outcome.performance().latency.percentiles;
+    let percentiles = result.performance().latency.percentiles;
     let [p50, p90, _, _, p99, _] = percentiles.map(|it| number(it.as_ms()));
     let known = |value: Option<f64>| value.map_or(String::new(), &number);
     let energy = |energy: Option<Millijoules>| known(energy.map(Millijoules::get));
-    let beside = |of: fn(&BackgroundScores) -> f64| known(outcome.background.as_ref().map(of));
+    let beside = |of: fn(&BackgroundScores) -> f64| known(result.background.as_ref().map(of));
     vec![
         test.task.name.to_string(),
         test.load.name().into(),
         name,
         known(value),
         unit.into(),
-        verdict(outcome).into(),
+        verdict(result.is_valid()).into(),
         p50,
         p90,
         p99,
-        energy(outcome.energy_per_sample()),
-        energy(outcome.energy_per_stream()),
-        known(outcome.mean_power_w()),
-        outcome.performance().queries.to_string(),
-        outcome.trials.len().to_string(),
+        energy(result.energy_per_sample()),
+        energy(result.energy_per_stream()),
+        known(result.mean_power_w()),
+        result.performance().queries.to_string(),
+        result.trials.len().to_string(),
         beside(|it| it.with_queries.score_executed_mean),
         beside(|it| it.alone.score_executed_mean),
     ]
 }
 
-fn verdict(outcome: &TestResult) -> &'static str {
-    if outcome.is_valid() { "VALID" } else { "INVALID" }
-}
-
-/// Four significant digits.
+/// Number with about four significant digits.
 pub fn short(value: f64) -> String {
     let decimals = match value.abs() {
         large if large >= 1000.0 => 0,
@@ -359,8 +333,8 @@ pub fn short(value: f64) -> String {
 }
 
 fn document(made: &Made<'_>) -> Value {
-    let Made { test, outcome, .. } = made;
-    let (name, value, unit) = metric(outcome);
+    let Made { test, result, .. } = made;
+    let (name, value, unit) = metric(result);
     let trial = |trial: &Trial| json!({"value": trial.value, "passes": trial.passes});
     let quality = &test.task.quality;
     let bound = match test.load {
@@ -369,18 +343,18 @@ fn document(made: &Made<'_>) -> Value {
     };
     json!({
         "task": test.task.name, "load": test.load.name(), "metric": name, "value": value,
-        "unit": unit, "verdict": verdict(outcome),
-        "reason": (!outcome.is_valid()).then(|| reason_of(outcome)),
+        "unit": unit, "verdict": verdict(result.is_valid()),
+        "reason": (!result.is_valid()).then(|| reason_of(result)),
         "dataset": test.task.dataset,
         "quality": {"metric": quality.metric, "unit": quality.unit, "target": quality.target.value()},
-        "percentile": outcome.settings.percentile.get(), "bound_ms": bound,
-        "queries": outcome.performance().queries, "runs": outcome.runs,
-        "duration_s": duration(outcome).as_ms() / 1e3,
-        "energy_mj_per_sample": outcome.energy_per_sample().map(Millijoules::get),
-        "energy_mj_per_stream": outcome.energy_per_stream().map(Millijoules::get),
-        "mean_power_w": outcome.mean_power_w(),
-        "beside_score": outcome.background.map(|it| it.with_queries.score_executed_mean),
-        "beside_score_alone": outcome.background.map(|it| it.alone.score_executed_mean),
-        "trials": outcome.trials.iter().map(trial).collect::<Vec<_>>(),
+        "percentile": result.settings.percentile.get(), "bound_ms": bound,
+        "queries": result.performance().queries, "runs": result.runs,
+        "duration_s": result.duration().as_ms() / 1e3,
+        "energy_mj_per_sample": result.energy_per_sample().map(Millijoules::get),
+        "energy_mj_per_stream": result.energy_per_stream().map(Millijoules::get),
+        "mean_power_w": result.mean_power_w(),
+        "beside_score": result.background.map(|it| it.with_queries.score_executed_mean),
+        "beside_score_alone": result.background.map(|it| it.alone.score_executed_mean),
+        "trials": result.trials.iter().map(trial).collect::<Vec<_>>(),
     })
 }

@@ -1,4 +1,4 @@
-//! What is measured: an accelerator system, or servers of a known service time.
+//! System under test: accelerators with a scheduler, or servers of a known service time.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -13,29 +13,29 @@ use crate::schedule::Policy;
 use crate::units::SimSpan;
 
 use super::super::costs::{self, warn};
-use super::super::message::Failure;
+use super::super::message::{Failure, hint};
 use super::options::MlperfArgs;
 
-/// What is measured, and how its samples are joined.
+/// System under test with its batching.
 pub struct Target {
     pub kind: Kind,
     pub batching: Batching,
 }
 
-/// What is measured.
+/// Kind of a system under test.
 pub enum Kind {
-    /// Accelerators under a scheduler.
+    /// Accelerators with a scheduler.
     Accelerators(Box<Accelerators>),
     /// Servers of a known service time, by task.
     Servers {
-        /// What the user called them.
+        /// Name that the user gave.
         name: String,
         tables: ServiceTables,
         servers: u32,
     },
 }
 
-/// Accelerators under a scheduler.
+/// Accelerators with a scheduler.
 pub struct Accelerators {
     pub system: Arc<System>,
     pub costs: NamedCostModel,
@@ -44,7 +44,7 @@ pub struct Accelerators {
 }
 
 impl Target {
-    /// What `args` name.
+    /// The system that `args` name.
     ///
     /// # Errors
     ///
@@ -63,23 +63,23 @@ impl Target {
         Ok(Self { kind, batching })
     }
 
-    /// Warns of rows of a table of costs that look like slips.
+    /// Warns of rows of a table of costs that look like mistakes.
     pub fn warn<'a>(&self, catalog: &Catalog, networks: impl Iterator<Item = &'a str>) {
         if let Kind::Accelerators(it) = &self.kind {
             warn(&it.costs, catalog, networks, it.system.accelerators().iter());
         }
     }
 
-    /// The bed of a test.
+    /// Test bed of a test.
     ///
     /// # Errors
     ///
-    /// A network that cannot run on the system, or a task that was not measured.
+    /// A network that cannot run on the system, or a task without measured times.
     pub fn bed(&self, test: &Test) -> Result<Box<dyn TestBed>, Failure> {
         match &self.kind {
             Kind::Accelerators(accelerators) => {
                 let tenant = Tenant::of_test(test, self.batching);
-                Ok(Box::new(accelerators.bench(vec![tenant])?))
+                Ok(Box::new(accelerators.bed(vec![tenant])?))
             }
             Kind::Servers { name, tables, servers } => {
                 let time = tables.of(&test.task.name).ok_or_else(|| {
@@ -100,7 +100,7 @@ impl Target {
         }
     }
 
-    /// What results call the system.
+    /// Name of the system in results.
     pub fn name(&self) -> String {
         match &self.kind {
             Kind::Accelerators(it) => format!("{}@{}", it.system.name(), it.system.pes()),
@@ -109,7 +109,7 @@ impl Target {
         }
     }
 
-    /// What results call the cost model and the scheduler.
+    /// Names of the cost model and the scheduler in results.
     pub fn model_and_scheduler(&self) -> (&str, &str) {
         match &self.kind {
             Kind::Accelerators(it) => (&it.costs.name, it.scheduler.label()),
@@ -117,7 +117,7 @@ impl Target {
         }
     }
 
-    /// Name of the usage scenario beside the queries.
+    /// Name of the usage scenario in the background.
     pub fn beside(&self) -> Option<&str> {
         match &self.kind {
             Kind::Accelerators(it) => it.beside(),
@@ -127,12 +127,12 @@ impl Target {
 }
 
 impl Accelerators {
-    /// Name of the usage scenario beside the queries.
+    /// Name of the usage scenario in the background.
     pub fn beside(&self) -> Option<&str> {
         self.background.as_ref().map(|it| it.scenario.name())
     }
 
-    /// What `args` name.
+    /// The system that `args` name.
     ///
     /// # Errors
     ///
@@ -155,6 +155,7 @@ impl Accelerators {
             Ok::<_, Failure>(Background::new(scenario, args.seed))
         });
         let scheduler = experiment::scheduler(args.scheduler.as_deref().unwrap_or("fcfs"))?;
+        scheduler.renamed().iter().copied().for_each(hint);
         AcceleratorBed::check_scheduler(&scheduler).map_err(super::super::argument)?;
         Ok(Self {
             system,
@@ -164,12 +165,12 @@ impl Accelerators {
         })
     }
 
-    /// The bench of `tenants`.
+    /// Test bed of `tenants`.
     ///
     /// # Errors
     ///
     /// A network that cannot run on the system.
-    pub fn bench(&self, tenants: Vec<Tenant>) -> Result<AcceleratorBed, Failure> {
+    pub fn bed(&self, tenants: Vec<Tenant>) -> Result<AcceleratorBed, Failure> {
         AcceleratorBed::builder(Arc::clone(&self.system), &*self.costs.model)
             .tenants(tenants)
             .background(self.background.clone())
@@ -179,20 +180,20 @@ impl Accelerators {
     }
 }
 
-/// What [`wait`] allows.
+/// Range of [`wait`].
 const WAIT: &str = "a number of ms from 0 to 9007199254";
 
 /// A time in milliseconds, as `option` gives it.
 ///
 /// # Errors
 ///
-/// If it is negative or no number.
+/// A negative time, or text that is not a number.
 pub fn wait(option: &str, ms: f64) -> Result<SimSpan, Failure> {
     SimSpan::from_ms(ms)
         .ok_or_else(|| Failure::Argument(format!("{option} is {ms}; allowed is {WAIT}")))
 }
 
-/// The service times that `text` names.
+/// Service times that `text` names.
 fn tables(text: &str, catalog: &mut Catalog) -> Result<ServiceTables, Failure> {
     if Path::new(text).extension().is_some_and(|extension| extension.eq_ignore_ascii_case("csv")) {
         let source = catalog.read(Path::new(text))?;

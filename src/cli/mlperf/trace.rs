@@ -1,4 +1,4 @@
-//! `xrsim mlperf --trace`: the run that counts, for a trace viewer.
+//! `xrsim mlperf --trace`: the run of the result, for a trace viewer.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -15,14 +15,14 @@ use super::Made;
 use super::options::MlperfArgs;
 use super::target::{Kind, Target};
 
-/// Most samples of a trace, which makes some 300 MB.
+/// Largest number of samples of a trace, about 300 MB.
 const MAX_SAMPLES: u64 = 1_000_000;
 
-/// Whether there is one test to trace, if that is asked for.
+/// Checks that there is one test if a trace is requested.
 ///
 /// # Errors
 ///
-/// If there are several.
+/// Several tests.
 pub fn check(args: &MlperfArgs, tests: &[&Test]) -> Result<(), Failure> {
     if args.trace.is_some() && tests.len() != 1 {
         return Err(Failure::Argument(format!(
@@ -33,12 +33,12 @@ pub fn check(args: &MlperfArgs, tests: &[&Test]) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Plays the run of `made` once more and writes what happened on the accelerators; the file is
-/// complete, but not yet in its place.
+/// Repeats the run of `made` and writes the trace of the accelerators; the file is complete, but not yet
+/// in its place.
 ///
 /// # Errors
 ///
-/// If the file cannot be written.
+/// A file that cannot be written, or a run without accelerators or with too many samples.
 pub fn write(
     path: &Path,
     target: &Target,
@@ -47,8 +47,8 @@ pub fn write(
     let Kind::Accelerators(accelerators) = &target.kind else {
         return Err(Failure::Argument("--trace is of accelerators, not of a --service".into()));
     };
-    let performance = made.outcome.performance();
-    let samples = performance.queries.saturating_mul(made.outcome.settings.samples_per_query);
+    let performance = made.result.performance();
+    let samples = performance.queries.saturating_mul(made.result.settings.samples_per_query);
     if samples > MAX_SAMPLES {
         return Err(Failure::Argument(format!(
             "a trace of {samples} samples would be too large; at most {MAX_SAMPLES} are traced \
@@ -56,15 +56,15 @@ pub fn write(
         )));
     }
     let tenant = Tenant::of_test(made.test, target.batching);
-    let bench = accelerators.bench(vec![tenant])?;
-    let played = bench.run(&made.outcome.settings, Traced::All).map_err(super::super::argument)?;
-    let plan = bench.plan();
+    let bed = accelerators.bed(vec![tenant])?;
+    let run = bed.run(&made.result.settings, Traced::All).map_err(super::super::argument)?;
+    let plan = bed.plan();
     let spec = RunSpec::new(plan.clone(), Semantics::Principled);
-    let trace = played.run.trace;
+    let trace = run.run.trace;
     let result = RunResult {
         scorecard: score(&plan.scenario, &trace, &plan.score),
         inferences: inferences(&plan.scenario, &trace, &plan.score),
-        costs: Arc::clone(bench.costs()),
+        costs: Arc::clone(bed.costs()),
         trace,
     };
     let mut file = TraceFile::create(path, 1)?;

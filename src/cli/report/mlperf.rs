@@ -1,24 +1,24 @@
-//! Pages of what `xrsim mlperf --out` wrote.
+//! Pages of the results of `xrsim mlperf --out`.
 
 use std::path::{Path, PathBuf};
 
 use crate::figures::counted;
+use crate::mlperf::logs::files;
 use crate::report::html::mlperf::{Files, Header, Kind, Place, Tests};
 
 use super::super::argument;
 use super::super::message::Failure;
-use super::super::mlperf::RECORD;
 use super::super::record::Recorded;
 use super::{Made, Text, read};
 
-/// Most of all files of a folder together \[byte\]: a browser holds what the page shows of them.
+/// Largest total size of the files of a folder \[byte\]; a browser holds the part that the page shows.
 const MAX_BYTES: u64 = 64 << 20;
 
 /// The page of the tests of a folder.
 ///
 /// # Errors
 ///
-/// A file that is absent, wrong, or of other tests than the rest; files that are too large.
+/// A file that is absent, invalid or of other tests than the rest, or files that are too large.
 pub fn page(mut reader: Reader<'_>, kind: Kind) -> Result<Made, Failure> {
     reader.recorded.iter().for_each(Recorded::warn);
     let header = reader.header.take();
@@ -43,18 +43,18 @@ impl TestTexts {
     }
 }
 
-/// Reads files as long as they are not too large together.
+/// Reader of files up to a total size.
 pub struct Reader<'a> {
     folder: &'a Path,
     left: u64,
     /// The record of the tests, if there is one.
     header: Option<Text>,
-    /// What the folder has to hold, if that is known.
+    /// Files that the folder has to have, if they are recorded.
     recorded: Option<Recorded>,
 }
 
 impl<'a> Reader<'a> {
-    /// A reader of `folder`, which may have other results than tests.
+    /// Reader of `folder`, which may have other results than tests.
     ///
     /// # Errors
     ///
@@ -64,17 +64,17 @@ impl<'a> Reader<'a> {
         if !Kind::ALL.into_iter().any(|kind| reader.has(kind.file())) {
             return Ok(reader);
         }
-        reader.header = reader.text_if_any(RECORD)?;
-        let recorded = |header: &Text| Recorded::of(&folder.join(RECORD), &header.text);
+        reader.header = reader.text_if_any(files::RECORD)?;
+        let recorded = |header: &Text| Recorded::of(&folder.join(files::RECORD), &header.text);
         reader.recorded = reader.header.as_ref().map(recorded).transpose()?;
         Ok(reader)
     }
 
     fn test(&mut self, place: &Place) -> Result<TestTexts, Failure> {
         let file = |name: &str| format!("{}/{name}", place.folder);
-        let summary = self.text(&file("mlperf_log_summary.txt"))?;
+        let summary = self.text(&file(files::SUMMARY))?;
         let curve = match place.may_have_curve {
-            true => self.text_if_any(&file("curve.csv"))?,
+            true => self.text_if_any(&file(files::CURVE))?,
             false => None,
         };
         Ok(TestTexts { summary, curve })
@@ -97,7 +97,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Whether there is a file called `name` that is not what another command left there.
+    /// Whether the tests have a file called `name`; files of other commands do not count.
     pub fn has(&self, name: &str) -> bool {
         let is_of_tests = self.recorded.as_ref().is_none_or(|recorded| recorded.has(name));
         is_of_tests && self.folder.join(name).exists()

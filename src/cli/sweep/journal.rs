@@ -1,7 +1,7 @@
-//! The file of a sweep: rows, each with a check, appended as they come. Whatever stops the program,
-//! what is whole in the file is right, and the next start makes what is not: points that were not
-//! reached, that failed for reasons of the moment, or whose rows are damaged. In the end the rows are in
-//! the order of the points.
+//! The file of a sweep: rows, each with a checksum, appended as they are made. If the program stops for
+//! any reason, the whole rows in the file are right. The next start makes the other rows: those of points
+//! that were not reached or that failed because of the machine, and damaged ones. In the end the rows are
+//! in the order of the points.
 
 use std::fs::{File, TryLockError};
 use std::io::{self, BufRead, BufReader, BufWriter, Read as _, Seek as _, SeekFrom, Write};
@@ -13,7 +13,7 @@ use crate::report::rows::{Line, Lines, RowCheck};
 use super::super::message::Failure;
 use super::super::output::OutputFile;
 
-/// Times that a file is opened which another process puts in its place meanwhile.
+/// Maximum number of attempts to open a file that other processes replace in the meantime.
 const ATTEMPTS: usize = 16;
 
 /// Rows of successive points, one after another in the file.
@@ -23,20 +23,21 @@ struct Run {
     bytes: Range<u64>,
 }
 
-/// What is in a file of a sweep.
+/// Contents of the file of a sweep.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Found {
-    /// In the order of the file.
+    /// Rows, in the order of the file.
     runs: Vec<Run>,
-    /// Number of damaged lines, and the first of them.
+    /// Number of damaged lines.
     pub damaged: u64,
+    /// Number of the first damaged line, from 1.
     pub first_damaged: u64,
-    /// Bytes of whole lines.
+    /// Length of the whole lines \[byte\].
     length: u64,
 }
 
 impl Found {
-    /// Whether there is no line but the header, and perhaps not even that.
+    /// Whether there is no line except the header, which may also be missing.
     pub fn is_nothing(&self) -> bool {
         self.runs.is_empty() && self.damaged == 0
     }
@@ -46,7 +47,7 @@ impl Found {
         self.runs.iter().map(|run| run.points.end - run.points.start).sum()
     }
 
-    /// Those of `points` that have no row, in order.
+    /// Points of `points` without a row, in order.
     pub fn missing(&self, points: &Range<u64>) -> Vec<Range<u64>> {
         let mut missing = Vec::new();
         let mut next = points.start;
@@ -95,11 +96,11 @@ impl Found {
     }
 }
 
-/// Looks through the rows of `points` in `input`, which begin with their place and `id`.
+/// Finds the rows of `points` in `input`. Every row begins with the index and the `id` of its point.
 ///
 /// # Errors
 ///
-/// What the reader says, or that this is another file.
+/// The error of the reader, or an error if this is not the file of these points.
 pub fn find(
     input: impl BufRead,
     header: &str,
@@ -147,7 +148,11 @@ fn other_header() -> io::Error {
     io::Error::other("its first line is not that of this sweep")
 }
 
-/// The point of an undamaged row, which is one of `points`.
+/// The point of an undamaged row.
+///
+/// # Errors
+///
+/// An error if it is not one of `points`.
 fn point(
     line: &[u8],
     number: u64,
@@ -163,15 +168,15 @@ fn point(
     point.filter(is_known).ok_or_else(other)
 }
 
-/// Opens the file at `path`, which is made if it is not there, for this process alone.
+/// Opens the file at `path` for this process alone. The file is made if it does not exist.
 ///
 /// # Errors
 ///
-/// If it cannot be written to, or another sweep writes to it.
+/// Returns a failure if the file cannot be written, or if another sweep writes to it.
 pub fn open(path: &Path) -> Result<File, Failure> {
     let failure = |error: io::Error| Failure::writing(&path.display(), &error);
     if path.metadata().is_ok_and(|metadata| !metadata.is_file()) {
-        return Err(failure(io::Error::other("not a file, which a sweep could go on with")));
+        return Err(failure(io::Error::other("not a file, which a sweep could continue")));
     }
     for _ in 0..ATTEMPTS {
         let file = File::options().read(true).write(true).create(true).truncate(false).open(path);
@@ -180,7 +185,7 @@ pub fn open(path: &Path) -> Result<File, Failure> {
             Err(TryLockError::WouldBlock) => break,
             // Some file systems have no locks.
             Ok(()) | Err(TryLockError::Error(_)) if is_at(&file, path) => return Ok(file),
-            // The process that had it until now put another one in its place.
+            // The process that had locked it put another file in its place.
             Ok(()) | Err(TryLockError::Error(_)) => {}
         }
     }
@@ -202,18 +207,18 @@ fn is_at(file: &File, path: &Path) -> bool {
     }
 }
 
-/// What is in `file`, from its beginning.
+/// A reader of `file` from its beginning.
 pub fn reader(mut file: &File) -> io::Result<impl BufRead + use<'_>> {
     file.seek(SeekFrom::Start(0))?;
     Ok(BufReader::with_capacity(1 << 16, file))
 }
 
-/// Cuts off what follows the whole lines of `file`, to go on there.
+/// Removes everything after the whole lines of `file`, to continue there.
 ///
 /// # Errors
 ///
-/// What the system says.
-pub fn go_on(file: File, found: &Found) -> io::Result<BufWriter<File>> {
+/// The error of the system.
+pub fn continue_after(file: File, found: &Found) -> io::Result<BufWriter<File>> {
     cut(file, found.length)
 }
 
@@ -223,11 +228,11 @@ fn cut(mut file: File, length: u64) -> io::Result<BufWriter<File>> {
     Ok(BufWriter::with_capacity(1 << 16, file))
 }
 
-/// Begins `file` anew with `header`.
+/// Empties `file` and writes `header`.
 ///
 /// # Errors
 ///
-/// What the system says.
+/// The error of the system.
 pub fn begin(file: File, header: &str) -> io::Result<BufWriter<File>> {
     let mut file = cut(file, 0)?;
     file.write_all(header.as_bytes())?;
@@ -235,11 +240,12 @@ pub fn begin(file: File, header: &str) -> io::Result<BufWriter<File>> {
     Ok(file)
 }
 
-/// Puts a file with the rows of `file`, which `found` describes, in the order of the points at `path`.
+/// Replaces the file at `path` by one with the rows of `file`, which `found` describes, in the order of
+/// the points.
 ///
 /// # Errors
 ///
-/// If it cannot be written; the rows stay where they are.
+/// Returns a failure if the file cannot be written. The rows of `file` stay.
 pub fn put_in_order(
     mut file: &File,
     found: &Found,
@@ -267,12 +273,12 @@ mod tests {
         format!("id{point}")
     }
 
-    /// What is found in `text`, a file of the points 10 to 12.
+    /// Contents of `text` as the file of the points 10 to 12.
     fn found(text: &[u8]) -> Result<Found, String> {
         find(text, HEADER, &(10..13), id).map_err(|error| error.to_string())
     }
 
-    /// A row as it is written.
+    /// A row with its checksum.
     fn row(cells: &str) -> String {
         let check = RowCheck::below(HEADER.as_bytes());
         format!("{cells},{}\n", check.digits(format!("{cells},").as_bytes()))
@@ -283,7 +289,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_ends_anywhere_goes_on_behind_its_last_whole_row() {
+    fn a_file_that_ends_anywhere_continues_after_its_last_whole_row() {
         let text = format!("{HEADER}{}", rows().concat());
         let length = rows()[0].len();
         for end in 0..=text.len() {
@@ -354,7 +360,7 @@ mod tests {
     }
 
     #[test]
-    fn zeros_that_a_crash_left_behind_the_last_row_are_cut_off() {
+    fn zeros_that_a_crash_left_after_the_last_row_are_cut_off() {
         let first = row("10,id10,0.1");
         let mut text = format!("{HEADER}{first}").into_bytes();
         text.extend([0; 100]);

@@ -1,4 +1,5 @@
-//! What the file of a sweep was made from, beside it: a file goes on only with what it began with.
+//! Record of the inputs of a sweep, beside the file of its rows: a file is continued only with the inputs
+//! that it began with.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -23,17 +24,17 @@ use super::super::record;
 pub struct Manifest {
     program: String,
     version: String,
-    /// SHA-256 of keys and values.
+    /// SHA-256 of all keys and values.
     grid_sha256: String,
     /// SHA-256 of every file that was read.
     inputs_sha256: BTreeMap<String, String>,
-    /// Points of the whole sweep.
+    /// Number of points of the whole sweep.
     n_points: u64,
-    /// The first point of this file and the one behind its last.
+    /// First point of this file, and the point after its last one.
     points: [u64; 2],
-    /// Keys and values: for every factor its keys and rows.
+    /// Keys and values: the keys and rows of every factor.
     grid: Value,
-    /// Of all this; the text of the record has it.
+    /// Checksum of the record, which only its text has.
     #[serde(default, skip_serializing)]
     record_sha256: String,
 }
@@ -58,7 +59,8 @@ impl Manifest {
     ///
     /// # Errors
     ///
-    /// If it is not the record of a sweep, or of another version of the program.
+    /// Returns a failure if the file is not the record of a sweep, or if another version of the program
+    /// wrote it.
     pub fn beside(path: &Path) -> Result<Option<Self>, Failure> {
         let place = place(path);
         if !place.exists() {
@@ -90,7 +92,7 @@ impl Manifest {
     ///
     /// # Errors
     ///
-    /// If the record was changed.
+    /// Returns a failure if the record was changed.
     pub fn known_beside(path: &Path) -> Result<Option<Self>, Failure> {
         let place = place(path);
         let Ok(source) = Source::read(&place) else { return Ok(None) };
@@ -109,16 +111,16 @@ impl Manifest {
     ///
     /// # Errors
     ///
-    /// If it cannot be written.
+    /// Returns a failure if the record cannot be written.
     pub fn write_beside(&self, path: &Path) -> Result<(), Failure> {
         self.stage_beside(path)?.rename()
     }
 
-    /// The record for the place beside the file at `path`, complete but not there yet.
+    /// Writes the record completely, but does not rename it to its place beside the file at `path` yet.
     ///
     /// # Errors
     ///
-    /// If it cannot be written.
+    /// Returns a failure if the record cannot be written.
     pub fn stage_beside(&self, path: &Path) -> Result<Complete, Failure> {
         let place = place(path);
         let record = serde_json::to_value(self).expect("strings and numbers serialise");
@@ -129,7 +131,7 @@ impl Manifest {
         file.complete()
     }
 
-    /// The first line of the file.
+    /// First line of the file of rows.
     pub fn header(&self) -> String {
         let factors = self.grid.as_array().into_iter().flatten();
         let keys = factors.flat_map(|factor| factor["keys"].as_array().into_iter().flatten());
@@ -137,7 +139,7 @@ impl Manifest {
         csv::sweep_header(&csv::beside_label(keys.into_iter()).collect::<Vec<_>>())
     }
 
-    /// What has changed from `earlier` to this; `None` if nothing has.
+    /// Difference between `earlier` and this record, in words; `None` if there is none.
     pub fn difference(&self, earlier: &Self) -> Option<String> {
         if self.grid_sha256 != earlier.grid_sha256 {
             return Some("the keys or values of the sweep have changed".into());
@@ -151,7 +153,7 @@ impl Manifest {
             hashes.sort();
             hashes
         };
-        // By contents: the same file may have another path elsewhere.
+        // Compares contents, because the same file may have another path on another machine.
         if hashes(self) == hashes(earlier) {
             return None;
         }
@@ -163,7 +165,7 @@ impl Manifest {
         Some(format!("{name} has changed"))
     }
 
-    /// Points of the whole sweep.
+    /// Number of points of the whole sweep.
     pub fn n_points(&self) -> u64 {
         self.n_points
     }
@@ -179,7 +181,7 @@ impl Manifest {
     }
 }
 
-/// What is wrong with a record whose seal does not hold.
+/// Reason to refuse a record whose checksum is wrong.
 const CHANGED: &str = "it was changed after it was written";
 
 fn refusal(place: &Path, reason: &str) -> Failure {

@@ -1,4 +1,4 @@
-//! `xrsim merge`: parts of a sweep joined to the file that the whole would have been.
+//! `xrsim merge`: joins the parts of a sweep to the file that the whole sweep would have written.
 
 use std::fs::{self, File};
 use std::io::{self, BufReader, Write as _};
@@ -13,7 +13,7 @@ use super::super::output::OutputFile;
 use super::super::places::Places;
 use super::manifest::{self, Manifest};
 
-/// Join the parts of a sweep to the file that the whole would have been.
+/// Join the parts of a sweep to the file that the whole sweep would have written.
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  xrsim merge mine.*-of-5.csv --out mine.csv")]
 pub struct MergeArgs {
@@ -35,8 +35,8 @@ struct Part {
 ///
 /// # Errors
 ///
-/// Files of different sweeps, points that are missing or there twice, or output that cannot be
-/// written.
+/// Returns a failure for files of different sweeps, points that are missing or in two files, or output
+/// that cannot be written.
 pub fn merge(args: &MergeArgs) -> Result<(), Failure> {
     let mut parts = args.files.iter().map(|path| part(path)).collect::<Result<Vec<_>, _>>()?;
     parts.sort_by_key(|part| (part.manifest.points().start, part.manifest.points().end));
@@ -54,7 +54,7 @@ pub fn merge(args: &MergeArgs) -> Result<(), Failure> {
         append(part, &header, &mut out)?;
     }
     let (out, new) = (out.complete()?, whole.stage_beside(&args.out)?);
-    // An earlier record would be one of other rows if this ended between the two.
+    // Removed first: it would belong to other rows if the program stopped between the renames.
     if record.exists() {
         fs::remove_file(&record).map_err(|error| Failure::writing(&record.display(), &error))?;
     }
@@ -72,7 +72,7 @@ fn part(path: &Path) -> Result<Part, Failure> {
     Ok(Part { path: path.into(), manifest })
 }
 
-/// Refuses files of sweeps that differ.
+/// Refuses files of different sweeps.
 fn refuse_others(parts: &[Part], whole: &Manifest) -> Result<(), Failure> {
     for part in parts {
         if let Some(difference) = part.manifest.of_whole().difference(whole) {
@@ -86,7 +86,7 @@ fn refuse_others(parts: &[Part], whole: &Manifest) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Refuses points in no file, or in two.
+/// Refuses points that are in no file or in two.
 fn refuse_gaps(parts: &[Part], whole: &Manifest) -> Result<(), Failure> {
     let mut end = 0;
     for part in parts.iter().filter(|part| !part.manifest.points().is_empty()) {
@@ -108,7 +108,7 @@ fn missing(first: u64, end: u64) -> Failure {
     Failure::Argument(format!("points {first} to {} are in none of the files", end - 1))
 }
 
-/// Appends the rows of `part`, which has this header and has been checked for gaps.
+/// Appends the rows of `part`, which must have this header and one row for each of its points.
 fn append(part: &Part, header: &str, out: &mut OutputFile) -> Result<(), Failure> {
     let refuse = |reason: &str| Failure::Argument(format!("{}: {reason}", part.path.display()));
     let unreadable = |error: io::Error| refuse(&error.to_string());

@@ -1,4 +1,4 @@
-//! `xrsim sweep`: many runs, a row each, in a file that outlives the program.
+//! `xrsim sweep`: many runs, one row each, in a file that outlives the program.
 
 mod journal;
 mod manifest;
@@ -21,7 +21,7 @@ use crate::score::Scorecard;
 use crate::sweep::Scorer;
 use crate::sweep::grid::{Grid, Shard};
 
-use super::message::{Failure, hint, say};
+use super::message::{Failure, hint, input_hints, say};
 use super::output::OutputFile;
 use super::places::Places;
 use super::progress::Progress;
@@ -32,12 +32,12 @@ pub use manifest::place as record_of;
 pub use merge::merge;
 pub use options::SweepArgs;
 
-/// Makes the points that `args` ask for and the file does not have.
+/// Makes the runs of all points that have no row in the file yet.
 ///
 /// # Errors
 ///
-/// Bad input, a file of another sweep, output that cannot be written, or points that are still missing;
-/// rows that are written stay.
+/// Returns a failure for bad input, a file of another sweep, output that cannot be written, or points
+/// that are still missing. Rows that were written stay.
 pub fn run(args: &SweepArgs) -> Result<(), Failure> {
     let (draft, spec) = draft(args)?;
     let Sweep { grid, mut inputs, hints } = Sweep::of(&draft)?;
@@ -73,22 +73,21 @@ pub fn run(args: &SweepArgs) -> Result<(), Failure> {
     rows.finish(&points)
 }
 
-/// How many points are computed before their rows are written: so many that it happens about once a
-/// second.
+/// Number of points that are computed before their rows are written, about once per second.
 struct Pace {
     points: u64,
 }
 
 impl Pace {
-    /// Most points.
+    /// Maximum number of points.
     const MAX: u64 = 512;
 
-    /// As many as are made at once.
+    /// Starts with as many points as there are threads.
     fn new() -> Self {
         Self { points: (rayon::current_num_threads() as u64).clamp(1, Self::MAX) }
     }
 
-    /// Does the `work` of so many points and learns how long they take.
+    /// Does the `work` of this number of points, and adapts the number to the time that it took.
     fn time<T>(&mut self, work: impl FnOnce() -> T) -> T {
         let start = Instant::now();
         let result = work();
@@ -109,10 +108,11 @@ impl Pace {
 ///
 /// # Errors
 ///
-/// Every problem of the sweep.
+/// Returns a failure with every problem of the sweep.
 pub fn check(path: &Path) -> Result<(), Failure> {
     let draft = Catalog::new().sweep(&path.display().to_string())?;
     let sweep = Sweep::of(&draft)?;
+    input_hints(sweep.inputs.old_names());
     sweep.hints.into_iter().for_each(hint);
     Ok(())
 }
@@ -142,27 +142,30 @@ fn draft(args: &SweepArgs) -> Result<(SweepDraft, Vec<PathBuf>), Failure> {
     Ok((options.draft(args.replications), Vec::new()))
 }
 
-/// Rows on their way into the file.
+/// The file of a sweep, to which rows are added.
 struct Rows<'g> {
     path: PathBuf,
     grid: &'g Grid,
     header: String,
-    /// Keys with columns of their own.
+    /// Keys that have a column after the label.
     settings: Vec<Box<str>>,
     table: Table<BufWriter<File>>,
-    /// Points that had rows at the start, and those that had not.
+    /// Number of points that had a row at the start.
     n_held: u64,
+    /// Points without a row.
     to_make: Vec<Range<u64>>,
-    /// Whether rows are added after those of later points, or between damaged ones.
+    /// Whether the rows will not be in the order of the points, because earlier rows were missing or
+    /// damaged.
     is_out_of_order: bool,
     n_infeasible: u64,
-    /// Points that failed for the moment, in order, and why the first of them did.
+    /// Points that failed because of the machine, in order.
     missing: Vec<Range<u64>>,
+    /// Reason for which the first of them failed.
     reason: Option<String>,
 }
 
 impl<'g> Rows<'g> {
-    /// Opens the file of `points` at `path`, to add the rows that it does not have.
+    /// Opens the file of `points` at `path` to add the missing rows.
     fn open(
         path: PathBuf,
         restart: bool,
@@ -186,7 +189,7 @@ impl<'g> Rows<'g> {
             manifest.write_beside(&path)?;
             journal::begin(file, &header)
         } else {
-            journal::go_on(file, &found)
+            journal::continue_after(file, &found)
         };
         note_damage(&path, &found);
         let to_make = found.missing(points);
@@ -210,7 +213,7 @@ impl<'g> Rows<'g> {
     fn add(&mut self, candidates: &[Candidate<'_>], outcomes: Vec<Outcome>) -> Result<(), Failure> {
         self.write(candidates, outcomes).map_err(|error| {
             Failure::Output(format!(
-                "cannot write {}: {error}; whole rows are kept, and the same command goes on after \
+                "cannot write {}: {error}; whole rows are kept, and the same command continues after \
                  them",
                 self.path.display()
             ))
@@ -250,11 +253,11 @@ impl<'g> Rows<'g> {
         }
     }
 
-    /// Puts the rows in order and says what is in the file now.
+    /// Puts the rows in order and prints a summary of the file.
     ///
     /// # Errors
     ///
-    /// If that cannot be written, or points are missing.
+    /// Returns a failure if the file cannot be written, or if points are missing.
     fn finish(self, points: &Range<u64>) -> Result<(), Failure> {
         let Self { path, grid, header, table, is_out_of_order, missing, reason, .. } = self;
         let failure = |error: io::Error| Failure::writing(&path.display(), &error);
@@ -288,7 +291,7 @@ impl<'g> Rows<'g> {
     }
 }
 
-/// Says which lines are damaged.
+/// Prints a note on damaged lines.
 fn note_damage(path: &Path, found: &Found) {
     let path = path.display();
     let first = found.first_damaged;
@@ -301,7 +304,7 @@ fn note_damage(path: &Path, found: &Found) {
     }
 }
 
-/// Most ranges of points that a message lists.
+/// Maximum number of ranges of points in a message.
 const MAX_LISTED: usize = 8;
 
 /// Ranges of points in words: `3, 5 to 7`.
@@ -317,12 +320,12 @@ fn listed(points: &[Range<u64>]) -> String {
     names.join(", ")
 }
 
-/// Refuses the file of a sweep whose first line is not that of its record, and gives the number of points
-/// that the record has. `None` without a record, or with one of another version.
+/// Number of points in the record of the file of a sweep, whose first line must be that of the record.
+/// `None` without a record, or with a record of another version.
 ///
 /// # Errors
 ///
-/// If the first line or the record was changed.
+/// Returns a failure if the first line or the record was changed.
 pub fn check_header(path: &Path) -> Result<Option<u64>, Failure> {
     let Some(manifest) = Manifest::known_beside(path)? else { return Ok(None) };
     let failure = |error: io::Error| Failure::Argument(format!("{}: {error}", path.display()));
@@ -340,7 +343,11 @@ pub fn check_header(path: &Path) -> Result<Option<u64>, Failure> {
     }
 }
 
-/// What `file`, at `path`, has of the sweep of `manifest`.
+/// Rows that `file`, at `path`, has of the sweep of `manifest`.
+///
+/// # Errors
+///
+/// Returns a failure if it is the file of another sweep.
 fn found(
     path: &Path,
     file: &File,
@@ -350,7 +357,7 @@ fn found(
 ) -> Result<Found, Failure> {
     let refuse = |reason: String| {
         Failure::Argument(format!(
-            "{} cannot go on: {reason}; --restart begins it anew, --out names another file",
+            "{} cannot be continued: {reason}; --restart begins it again, --out names another file",
             path.display()
         ))
     };
@@ -361,7 +368,7 @@ fn found(
         return Err(refuse("it is not the file of a sweep".into()));
     };
     if let Some(difference) = manifest.difference(&earlier) {
-        // A file without rows has nothing to lose.
+        // A file without rows can be overwritten.
         return if has_no_row(file) { Ok(Found::default()) } else { Err(refuse(difference)) };
     }
     let found = journal::reader(file)
@@ -369,14 +376,15 @@ fn found(
     found.map_err(|error| refuse(error.to_string()))
 }
 
-/// Whether there is nothing below the first line of `file`.
+/// Whether `file` has nothing after its first line.
 fn has_no_row(file: &File) -> bool {
     let Ok(reader) = journal::reader(file) else { return false };
     let mut lines = Lines::of(reader);
     matches!(lines.next_line(), Ok(Line::Whole(_))) && matches!(lines.next_line(), Ok(Line::End))
 }
 
-/// The name of the sweep's file, with its part, ending in `.csv`, in the working directory.
+/// Path of the rows unless one is given: the name of the sweep and of the part, ending in `.csv`, in
+/// the working directory.
 fn default_path(args: &SweepArgs) -> PathBuf {
     let stem = args.spec.as_deref().and_then(|spec| Path::new(spec).file_stem());
     let mut name = stem.map_or_else(|| OsString::from("sweep"), OsString::from);

@@ -20,8 +20,9 @@ use super::embedded::{self, Embedded};
 use super::network::Model;
 use super::suite::Suite;
 use super::yaml::read::printable;
-use super::{ConfigError, Kind, Source, SweepDraft};
+use super::{ConfigError, Kind, OldName, OldNames, Source, SweepDraft};
 use super::{mix, nearest};
+use crate::renamed::{self, Renamed};
 
 /// Version of scenarios and layer tables, where the published artifact differs from the paper.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -35,9 +36,18 @@ pub enum Edition {
 }
 
 impl Edition {
+    /// Names of version 0.1.
+    pub const RENAMED: [Renamed; 1] =
+        [Renamed { kind: "edition of networks", old: "mlsys2023", new: "artifact" }];
+
     /// Every edition with its name on the command line.
     pub const ALL: [(Self, &'static str); 2] =
         [(Self::Reference, "reference"), (Self::Artifact, "artifact")];
+
+    /// The edition of this name.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.iter().find(|(_, known)| *known == name).map(|&(edition, _)| edition)
+    }
 
     /// Name on the command line.
     pub fn name(self) -> &'static str {
@@ -81,6 +91,13 @@ pub struct InputFile {
     pub sha256: String,
 }
 
+/// Names of platforms in version 0.1.
+const OLD_PLATFORMS: [Renamed; 1] =
+    [Renamed { kind: "platform", old: "mlsys2023", new: "artifact" }];
+
+/// Folders of version 0.1 that references begin with.
+const OLD_FOLDERS: [Renamed; 1] = [Renamed { kind: "folder", old: "mlsys2023", new: "artifact" }];
+
 /// Resolves references and remembers what they led to, so that equal references share one value.
 ///
 /// A reference that ends in `.yaml`, `.yml` or `.m` is a path. Anything else is the name of an
@@ -90,6 +107,7 @@ pub struct Catalog {
     networks_of: Edition,
     /// Folder of paths that are in no file; the working directory if there is none.
     folder: Option<PathBuf>,
+    old_names: OldNames,
     used: BTreeMap<String, Arc<Source>>,
     /// Those of them that do not come with the program.
     opened: BTreeSet<PathBuf>,
@@ -353,6 +371,11 @@ impl Catalog {
         self.used.iter().map(file).collect()
     }
 
+    /// Old names that references and files used so far, in order of first use.
+    pub fn old_names(&self) -> Vec<OldName> {
+        self.old_names.to_vec()
+    }
+
     /// Every file of the user's that was used so far.
     pub fn opened(&self) -> impl Iterator<Item = PathBuf> {
         self.opened.iter().cloned()
@@ -381,6 +404,12 @@ impl Catalog {
         if let Some(file) = kinds.iter().find_map(find) {
             return Ok(self.embedded(file));
         }
+        if let Some((current, renamed)) = current_reference(kinds, reference)
+            && !path.exists()
+        {
+            self.old_names.add(OldName { place: None, renamed });
+            return self.locate(kinds, &current, edition, None);
+        }
         if path.exists() {
             return self.open(path);
         }
@@ -399,14 +428,26 @@ impl Catalog {
     fn embedded(&mut self, file: &Embedded) -> Document {
         let entry = self.used.entry(file.path.into());
         let source = entry.or_insert_with(|| Source::new(file.path, file.text));
-        Document { source: Arc::clone(source), folder: None }
+        Document { source: Arc::clone(source), folder: None, old_names: self.old_names.clone() }
     }
 
     fn open(&mut self, path: PathBuf) -> Result<Document, ConfigError> {
         let source = self.read_from(&path)?;
         let folder = path.parent().unwrap_or(Path::new("")).into();
-        Ok(Document { source, folder: Some(folder) })
+        Ok(Document { source, folder: Some(folder), old_names: self.old_names.clone() })
     }
+}
+
+/// The reference that took the place of an old one, if `reference` is one.
+fn current_reference(kinds: &[Kind], reference: &str) -> Option<(String, Renamed)> {
+    let platform = renamed::find(&OLD_PLATFORMS, reference).filter(|_| kinds == [Kind::Platform]);
+    if let Some(renamed) = platform {
+        return Some((renamed.new.into(), renamed));
+    }
+    let (folder, name) = reference.split_once('/')?;
+    let renamed = renamed::find(&OLD_FOLDERS, folder)?;
+    let has_editions = |kind: &Kind| matches!(kind, Kind::Network | Kind::Scenario);
+    kinds.iter().any(has_editions).then(|| (format!("{}/{name}", renamed.new), renamed))
 }
 
 /// Bare names of the embedded files of `kind` that [`Catalog::names`] leaves out.

@@ -8,7 +8,7 @@ use crate::config::embedded;
 use crate::config::maestro::{self, NetworkBlock};
 use crate::config::network::Model;
 use crate::config::suite::{RawSuite, Suite};
-use crate::config::yaml::read::unknown_name;
+use crate::config::yaml::read::{Problems, unknown_name};
 use crate::config::{ConfigError, Kind, Problem};
 use crate::config::{dataflow, hardware, mlperf, nearest, network, scenario, suite};
 use crate::dataflow::Dataflow;
@@ -52,13 +52,13 @@ impl Catalog {
     }
 
     fn read_scenario(&mut self, file: &Document) -> Result<Scenario, ConfigError> {
-        let mut problems = Vec::new();
+        let mut problems = Problems::default();
         let Some(raw) = file.draft(Kind::Scenario, scenario::read, &mut problems) else {
-            return Err(file.invalid(problems));
+            return Err(file.invalid(problems.into_vec()));
         };
         let lookup = |name: &str| self.model_from(name, file.folder.as_deref());
         let Some(models) = resolve(raw.references(), lookup, &mut problems)? else {
-            return Err(file.invalid(problems));
+            return Err(file.invalid(problems.into_vec()));
         };
         let sensors = match raw.sensors() {
             Some(own) => own.into(),
@@ -163,7 +163,7 @@ impl Catalog {
         if let Some(style) = self.styles.get(file) {
             return Ok(style);
         }
-        let mut problems = Vec::new();
+        let mut problems = Problems::default();
         let raw = file.draft(Kind::Style, hardware::read_style, &mut problems);
         let style = match raw {
             Some(raw) => {
@@ -181,7 +181,7 @@ impl Catalog {
         if let Some(system) = self.systems.get(file) {
             return Ok(system);
         }
-        let mut problems = Vec::new();
+        let mut problems = Problems::default();
         let raw = file.draft(Kind::System, hardware::read_system, &mut problems);
         let system = match raw {
             Some(raw) => {
@@ -196,7 +196,7 @@ impl Catalog {
     }
 
     pub(super) fn mlperf_suite_of(&mut self, file: &Document) -> Result<MlperfSuite, ConfigError> {
-        let mut problems = Vec::new();
+        let mut problems = Problems::default();
         let suite = match file.draft(Kind::Mlperf, mlperf::read, &mut problems) {
             Some(raw) => {
                 let lookup = |name: &str| self.model_from(name, file.folder.as_deref());

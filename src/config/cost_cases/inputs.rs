@@ -1,4 +1,4 @@
-//! Cells of a row to layer, mapping and machine.
+//! Input columns: layer, mapping and machine of a row.
 
 use std::str::FromStr;
 
@@ -12,7 +12,7 @@ use crate::model::PerTensor;
 
 use super::mapping::parse_mapping;
 
-/// Names of input columns: all, and those without a default.
+/// Names of input columns: all of them, and those without a default.
 type Names = (&'static [&'static str], &'static [&'static str]);
 
 /// Inputs of a case with a mapping.
@@ -57,7 +57,7 @@ pub(super) const CASE_INPUTS: Names = (
     &["N", "G", "K", "C", "Yo", "Xo", "R", "S", "mapping", "pes"],
 );
 
-/// Inputs of a case of the published study, with what the artifact says about it.
+/// Inputs of a case of the published study, with the results of the artifact.
 pub(super) const STUDY_INPUTS: Names = (
     &["dataflow", "shape_id", "K", "C", "Y", "X", "R", "S", "pub_cycles", "pub_energy_pj"],
     &["dataflow", "K", "C", "Y", "X", "R", "S"],
@@ -65,14 +65,14 @@ pub(super) const STUDY_INPUTS: Names = (
 
 /// PEs of the published study's largest accelerator.
 const STUDY_PES: u32 = 4096;
-/// Its network bandwidth on every level \[byte/cycle\].
+/// Bandwidth of each of its NoC levels \[byte/cycle\].
 const STUDY_BANDWIDTH: u64 = 256;
 /// DRAM of a whole system around it: bandwidth \[byte/cycle\] and latency \[cycle\].
 const FULL_DRAM: (u64, u32) = (128, 100);
 /// Shared memory of that system \[byte\].
 const FULL_SHARED_BYTES: u64 = 8 << 20;
 
-/// What a case is about.
+/// Inputs of a case.
 pub(super) struct Inputs {
     pub nest: Result<Nest, Illegal>,
     pub levels: Vec<ClusterLevel>,
@@ -100,13 +100,13 @@ impl<'a> Cells<'a> {
         if self.problems.is_empty() { Ok(value) } else { Err(self.problems) }
     }
 
-    /// Position and text of a column, if it is there and the cell is not empty.
+    /// Position and text of a cell; `None` if the column is absent or the cell empty.
     fn cell(&self, name: &str) -> Option<(usize, &'a str)> {
         let index = self.names.iter().position(|known| known == name)?;
         Some((index, &self.row.cells[index])).filter(|(_, text)| !text.is_empty())
     }
 
-    /// Values of a column joined by `;`; none if it is empty or not there.
+    /// Values of a cell, which are joined by `;`; empty if the column is absent or the cell empty.
     fn list<T: FromStr>(&mut self, name: &str) -> Vec<T> {
         let Some((index, text)) = self.cell(name) else {
             return Vec::new();
@@ -133,7 +133,7 @@ impl<'a> Cells<'a> {
         self.number::<u8>(name).is_some_and(|flag| flag != 0)
     }
 
-    /// As many values as the array has; `default` if the cell is empty.
+    /// `N` values of a cell; `default` if it is empty or has another number of values.
     fn array<T: FromStr + Copy, const N: usize>(&mut self, name: &str, default: [T; N]) -> [T; N] {
         let values = self.list(name);
         let count = values.len();
@@ -146,7 +146,7 @@ impl<'a> Cells<'a> {
         })
     }
 
-    /// An extent; 1 for an empty cell, 0, which no layer has, for a wrong one.
+    /// An extent: 1 for an empty cell, and 0, which no layer has, for a wrong one.
     fn extent(&mut self, name: &str) -> u32 {
         if self.cell(name).is_none() { 1 } else { self.number(name).unwrap_or(0) }
     }
@@ -209,7 +209,7 @@ impl<'a> Cells<'a> {
         }
     }
 
-    /// Networks of as many levels as the longest list has; shorter lists end in their last value.
+    /// NoC levels, as many as the longest list has. Shorter lists continue with their last value.
     fn noc_levels(&mut self) -> Vec<NocLevel> {
         let bandwidths = ["bw_in", "bw_out", "bw_w"].map(|name| self.list::<u64>(name));
         let latencies = self.list::<u32>("lat");
@@ -238,7 +238,7 @@ impl<'a> Cells<'a> {
         (0..levels).map(noc).collect()
     }
 
-    /// A dense layer of the published study; one smaller than its kernel is padded to one output.
+    /// A dense layer of the published study. A layer smaller than its kernel is padded to one output.
     pub(super) fn study(&mut self) -> Inputs {
         let [k, c, rows, columns, r, s] =
             ["K", "C", "Y", "X", "R", "S"].map(|name| self.extent(name));
@@ -277,7 +277,7 @@ impl<'a> Cells<'a> {
     }
 }
 
-/// The machine with wide partial sums, latency, a finite L2 and DRAM.
+/// The machine with wide partial sums, latency, finite shared memory and DRAM.
 fn in_system(machine: &Machine) -> Machine {
     let delayed = |noc: &NocLevel| NocLevel { latency: 1, ..*noc };
     Machine {
@@ -290,7 +290,7 @@ fn in_system(machine: &Machine) -> Machine {
     }
 }
 
-/// A bandwidth; 0 stands for none that limits.
+/// A bandwidth, where 0 stands for infinite.
 fn bandwidth(bytes_per_cycle: u64) -> Bandwidth {
     Bandwidth::new(bytes_per_cycle).unwrap_or(Bandwidth::INFINITE)
 }

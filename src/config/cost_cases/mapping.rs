@@ -1,5 +1,5 @@
-//! Mappings as text: directives with a semicolon behind each.
-//! Text from `//` to the end of its line is skipped.
+//! Mappings as text: directives, each followed by a semicolon. Text from `//` to the end of the line is a
+//! comment.
 
 use std::ops::Range;
 
@@ -7,7 +7,7 @@ use crate::config::Problem;
 use crate::config::maestro::{DirectiveOrCluster, Notation, parse_directive};
 use crate::dataflow::ClusterLevel;
 
-/// Reads the levels of a mapping; there is at least one, and it may have no directives.
+/// Reads the levels of a mapping. There is at least one level, which may have no directives.
 ///
 /// # Errors
 ///
@@ -40,7 +40,7 @@ pub fn parse_mapping(text: &str) -> Result<Vec<ClusterLevel>, Vec<Problem>> {
     if problems.is_empty() { Ok(levels) } else { Err(problems) }
 }
 
-/// The text with every byte of a comment as a space, so that positions stay.
+/// `text` with comments replaced by spaces, so that byte positions stay the same.
 fn without_comments(text: &str) -> String {
     let line = |line: &str| match line.find("//") {
         Some(at) => {
@@ -52,7 +52,7 @@ fn without_comments(text: &str) -> String {
     text.split_inclusive('\n').map(line).collect()
 }
 
-/// Bytes of `words`, which start at `start`, without the blanks around them.
+/// Byte range of `words`, which start at `start`, without the white space around them.
 fn trimmed(words: &str, start: usize) -> Range<usize> {
     let from = start + words.len() - words.trim_start().len();
     from..from + words.trim().len()

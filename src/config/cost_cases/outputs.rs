@@ -1,4 +1,4 @@
-//! Columns that are compared, and what the model says in each.
+//! Output columns: the values of the model that are compared.
 
 use crate::cost::loop_nest::{
     Evaluation, Illegal, Level, LevelCounts, Loop, Machine, Mapping, Nest, evaluate,
@@ -6,7 +6,7 @@ use crate::cost::loop_nest::{
 
 use super::inputs::Inputs;
 
-/// Energies may differ by this much, relatively: sums may be taken in another order.
+/// Relative tolerance of energies, because sums may be taken in another order.
 const TOLERANCE: f64 = 1e-9;
 
 /// A value of the model.
@@ -20,22 +20,22 @@ use Value::{Count, Real, Text};
 
 type Of<T> = fn(&T) -> Value;
 
-/// What a column says.
+/// Meaning of a column.
 #[derive(Clone, Copy)]
 pub(super) enum Column {
-    /// Of the evaluation.
+    /// Value of the evaluation.
     Whole(Of<Evaluation>),
-    /// Of a level; empty if it does not exist.
+    /// Value of a level; empty if the level does not exist.
     Level(usize, Of<LevelCounts>),
-    /// Of the evaluation in a whole system.
+    /// Value of the evaluation in a whole system.
     Full(Of<Evaluation>),
-    /// Of the case and the evaluation.
+    /// Value of the case and the evaluation.
     Case(fn(&Case, &Evaluation) -> Value),
-    /// Elaborated levels, or their number.
+    /// Elaborated levels as text, or their number.
     Levels,
     /// Whether the mapping is legal.
     Legal,
-    /// Why it is not.
+    /// Class of the error of an illegal mapping.
     Error,
 }
 
@@ -86,7 +86,7 @@ const LEVEL: [(&str, Of<LevelCounts>); 12] = [
     ("accum", |l| Count(l.accumulated)),
 ];
 
-/// Columns of the published study; its energies leave DRAM out.
+/// Columns of tables of the published study, whose energies do not include DRAM.
 const STUDY: [(&str, Column); 9] = [
     ("utilization", Column::Case(Case::utilisation)),
     ("energy_pj", Column::Whole(|e| Real(chip_pj(e)))),
@@ -99,7 +99,7 @@ const STUDY: [(&str, Column); 9] = [
     ("full_energy_pj", Column::Full(|e| Real(e.energy.total()))),
 ];
 
-/// Columns about the mapping rather than what comes of it.
+/// Columns about the mapping.
 const MAPPING: [(&str, Column); 3] =
     [("levels", Column::Levels), ("legal", Column::Legal), ("error", Column::Error)];
 
@@ -108,14 +108,14 @@ fn chip_pj(evaluation: &Evaluation) -> f64 {
     evaluation.energy.total() - evaluation.energy.dram
 }
 
-/// Names of columns, those of levels as of the first.
+/// Names of columns without the columns of levels.
 pub(super) fn names() -> impl Iterator<Item = &'static str> {
     let whole = WHOLE.iter().map(|(name, _)| *name);
     whole.chain(STUDY.iter().chain(&MAPPING).map(|(name, _)| *name))
 }
 
 impl Column {
-    /// The column called `name`; some are of the published study only.
+    /// The column called `name`. Some columns exist only in tables of the published study.
     pub(super) fn parse(name: &str, is_study: bool) -> Option<Self> {
         let others: &[(&str, Self)] = if is_study { &STUDY } else { &MAPPING };
         if let Some((_, column)) = others.iter().find(|(known, _)| *known == name) {
@@ -132,7 +132,8 @@ impl Column {
 }
 
 impl Value {
-    /// Whether the text of a cell says the same: whole numbers and texts exactly, real ones nearly.
+    /// Whether a cell has this value: exactly for whole numbers and text, within the tolerance for real
+    /// numbers.
     fn is(&self, expected: &str) -> bool {
         match self {
             Count(count) => expected.parse() == Ok(*count),
@@ -190,14 +191,14 @@ impl Case {
         }
     }
 
-    /// With four digits behind the point, as tables have it.
+    /// Utilisation with four decimals, as in the tables.
     fn utilisation(&self, evaluation: &Evaluation) -> Value {
         Text(format!("{:.4}", evaluation.utilisation(self.pes, self.rate)))
     }
 
-    /// Energy by the constants of the published artifact \[pJ\]: 2.88 pJ for a MAC, 6 times that
-    /// for an element that the L2 sends or exchanges with DRAM, where every tensor moves once, and
-    /// 0.55 times that for one that a PE receives and for each of four accesses of a MAC.
+    /// Energy by the constants of the published artifact \[pJ\]: 2.88 pJ for a MAC; 6 times that for an
+    /// element that the shared memory sends or exchanges with DRAM, where every tensor moves once; and
+    /// 0.55 times that for an element that a PE receives, and for each of four accesses of a MAC.
     fn published_pj(&self, evaluation: &Evaluation) -> f64 {
         let levels = evaluation.levels();
         let shared = levels[0].sent.sum() + self.elements;
@@ -206,7 +207,7 @@ impl Case {
         2.88 * (6.0 * shared as f64 + 0.55 * scratchpad as f64 + macs as f64)
     }
 
-    /// What the model says in a column, if it is not what is `expected`.
+    /// Value of the model in a column, if it differs from `expected`.
     pub(super) fn differs(&self, column: &Column, expected: &str) -> Option<String> {
         match (column, &self.mapping) {
             (Column::Legal, mapping) => differs(&Count(mapping.is_ok().into()), expected),
@@ -251,12 +252,12 @@ fn differs(value: &Value, expected: &str) -> Option<String> {
     (!value.is(expected)).then(|| value.text())
 }
 
-/// What kind of error a text reports; the wording is free.
+/// Class of the error in a text: any, under-cover, over-cover. The wording does not matter.
 fn class(error: &str) -> [bool; 3] {
     [!error.is_empty(), error.contains("under-cover"), error.contains("over-cover")]
 }
 
-/// Levels as tables write them, e.g. `[U=4 T(1,1)Y S(1,1)X, U=16 ]`.
+/// Levels in the notation of the tables, e.g. `[U=4 T(1,1)Y S(1,1)X, U=16 ]`.
 fn levels(mapping: &Mapping) -> String {
     let level = |level: &Level| {
         let loops: Vec<_> = level.loops().iter().map(Loop::to_string).collect();

@@ -45,7 +45,7 @@ pub(super) fn whole(
 ) -> impl Fn(&Node<'_>, &mut Problems) -> Option<u64> {
     move |node, problems| {
         let integral = |value: f64| value >= 0.0 && value.fract() == 0.0 && value < 2f64.powi(53);
-        let mut ignored = Vec::new();
+        let mut ignored = Problems::default();
         let plain = number(0.0..=f64::MAX)(node, &mut ignored).filter(|&value| integral(value));
         match number(0..=u64::MAX)(node, &mut ignored).or(plain.map(|value| value as u64)) {
             Some(value) if allowed.contains(&value) => Some(value),

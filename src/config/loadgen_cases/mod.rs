@@ -92,9 +92,9 @@ impl Cases {
         vectors: Option<Arc<Source>>,
         files: impl Fn(&str) -> Result<CaseFiles, ConfigError>,
     ) -> Result<Self, ConfigError> {
-        let mut problems = Vec::new();
+        let mut problems = Problems::default();
         let mut cases = parse_cases(&source, &mut problems);
-        finish(&source, problems)?;
+        finish(&source, problems.into_vec())?;
         for case in &mut cases {
             let CaseFiles { log, summary, detail } = files(&case.id)?;
             case.log = log.map(|source| QueryLog::parse(&source, &case.settings)).transpose()?;
@@ -124,7 +124,7 @@ fn optional(path: &Path) -> Result<Option<Arc<Source>>, ConfigError> {
 }
 
 /// The error that `problems` of `source` are, if there are any.
-fn finish(source: &Arc<Source>, mut problems: Problems) -> Result<(), ConfigError> {
+fn finish(source: &Arc<Source>, mut problems: Vec<Problem>) -> Result<(), ConfigError> {
     if problems.is_empty() {
         return Ok(());
     }

@@ -49,9 +49,9 @@ pub struct Vectors {
 impl Vectors {
     /// Reads a file of draws. Keys that are not known are passed over.
     pub(super) fn parse(source: &Arc<Source>) -> Result<Self, ConfigError> {
-        let mut problems = Vec::new();
+        let mut problems = Problems::default();
         let vectors = read(source, &mut problems);
-        finish(source, problems)?;
+        finish(source, problems.into_vec())?;
         Ok(vectors.unwrap_or_default())
     }
 }

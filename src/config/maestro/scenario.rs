@@ -75,7 +75,6 @@ impl<'a> Resolver<'a> {
         let dependencies = self.dependencies(block);
         let unit = UnitModel::new(block.name.clone(), Arc::new(block.network.clone()));
         let mut model = ActiveModel::new(unit, rate?);
-        model.artifact_name.clone_from(&block.name);
         model.dependencies = dependencies;
         Some(model)
     }
@@ -217,7 +216,7 @@ mod tests {
         ]);
         let scenario = scenario(&source, "s").unwrap();
         let [b, a, c] = scenario.models() else { panic!() };
-        assert_eq!((&*b.artifact_name, &*b.unit.task), ("b", "b"));
+        assert_eq!((b.unit.network.name(), &*b.unit.task), ("b", "b"));
         let control = DependencyKind::Control { probability: 0.2 };
         let of = |upstream, kind| Dependency { upstream: ModelId::new(upstream), kind };
         assert_eq!(b.dependencies, [of(1, control), of(2, DependencyKind::Data)]);

@@ -2,10 +2,11 @@
 //! problems of the file and gives `None`; reading goes on with the next key either way.
 
 use std::fmt::Display;
-use std::ops::{Range, RangeInclusive};
+use std::ops::{Deref, DerefMut, Range, RangeInclusive};
 use std::str::FromStr;
 
 use crate::config::{Problem, nearest};
+use crate::renamed::{self, Renamed};
 use crate::text::{NAME_RULE, is_name, is_obeyed};
 
 use super::tree::{Entry, Node, Value};
@@ -13,8 +14,37 @@ use super::tree::{Entry, Node, Value};
 /// Keys that a mapping has not which are reported one by one.
 const MAX_UNKNOWN: usize = 50;
 
-/// What is wrong with the file so far.
-pub type Problems = Vec<Problem>;
+/// Problems of one file found so far, a list, and the old names of keys that were met.
+#[derive(Debug, Default)]
+pub struct Problems {
+    found: Vec<Problem>,
+    old_keys: Vec<At<Renamed>>,
+}
+
+impl Problems {
+    /// Keys that the file gives under an old name, in the order of reading.
+    pub fn old_keys(&self) -> &[At<Renamed>] {
+        &self.old_keys
+    }
+
+    /// The problems alone.
+    pub fn into_vec(self) -> Vec<Problem> {
+        self.found
+    }
+}
+
+impl Deref for Problems {
+    type Target = Vec<Problem>;
+    fn deref(&self) -> &Vec<Problem> {
+        &self.found
+    }
+}
+
+impl DerefMut for Problems {
+    fn deref_mut(&mut self) -> &mut Vec<Problem> {
+        &mut self.found
+    }
+}
 
 /// A value with the bytes that it was read from.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -31,6 +61,8 @@ pub struct Fields<'n, 's, 'p> {
     what: &'static str,
     span: Range<usize>,
     entries: &'n [Entry<'s>],
+    /// Keys that changed their name and are still read under the old one.
+    renamed: &'static [Renamed],
     asked: Vec<&'static str>,
     missing: Vec<&'static str>,
     problems: &'p mut Problems,
@@ -44,7 +76,14 @@ impl<'n, 's, 'p> Fields<'n, 's, 'p> {
             return None;
         };
         let span = node.span.clone();
-        Some(Self { what, span, entries, asked: Vec::new(), missing: Vec::new(), problems })
+        let (asked, missing) = (Vec::new(), Vec::new());
+        Some(Self { what, span, entries, renamed: &[], asked, missing, problems })
+    }
+
+    /// The same keys, of which those in `renamed` are also read under their old names.
+    #[must_use]
+    pub fn with_renamed(self, renamed: &'static [Renamed]) -> Self {
+        Self { renamed, ..self }
     }
 
     /// The value of `key`; its absence is a problem.
@@ -67,8 +106,11 @@ impl<'n, 's, 'p> Fields<'n, 's, 'p> {
         read: impl FnOnce(&Node<'_>, &mut Problems) -> Option<T>,
     ) -> Option<T> {
         self.asked.push(key);
-        let node = &self.get(key)?.value;
-        read(node, self.problems)
+        let entry = self.get(key)?;
+        if let Some(renamed) = renamed::find(self.renamed, &entry.key) {
+            self.problems.old_keys.push(At { span: entry.key_span.clone(), value: renamed });
+        }
+        read(&entry.value, self.problems)
     }
 
     /// The value of `key` or, if it is absent, of `default`; required unless there is a default.
@@ -107,10 +149,10 @@ impl<'n, 's, 'p> Fields<'n, 's, 'p> {
     /// Reports keys that are not known and keys that are missing. A missing key whose misspelling
     /// was reported is not reported again.
     pub fn finish(mut self) {
-        let asked = &self.asked;
-        let unknown = self.entries.iter().filter(|entry| !asked.iter().any(|it| *it == entry.key));
-        let unknown: Vec<_> = unknown.collect();
-        let free: Vec<_> = asked.iter().copied().filter(|key| !self.given(key)).collect();
+        let known: Vec<_> = self.asked.iter().filter_map(|key| self.get(key)).collect();
+        let is_known = |entry: &Entry<'_>| known.iter().any(|it| it.key_span == entry.key_span);
+        let unknown: Vec<_> = self.entries.iter().filter(|entry| !is_known(entry)).collect();
+        let free: Vec<_> = self.asked.iter().copied().filter(|key| !self.given(key)).collect();
         for entry in unknown.iter().take(MAX_UNKNOWN) {
             self.unknown(entry, &free);
         }
@@ -133,6 +175,12 @@ impl<'n, 's, 'p> Fields<'n, 's, 'p> {
 
     /// Reports `entry`, which is none of the keys that were asked for; those in `free` are not given.
     fn unknown(&mut self, entry: &Entry<'_>, free: &[&'static str]) {
+        if let Some(Renamed { old, new, .. }) = renamed::find(self.renamed, &entry.key) {
+            let message = format!("`{old}` beside `{new}`, which is its name since 0.2");
+            let problem = Problem::new(entry.key_span.clone(), message);
+            self.problems.push(problem.help("remove one of the two"));
+            return;
+        }
         let (meant, help) = match unit_slip(&entry.key, free) {
             Some(key) => (Some(key), format!("give the value as `{key}`")),
             None => match nearest(&entry.key, free.iter().copied()) {
@@ -145,8 +193,11 @@ impl<'n, 's, 'p> Fields<'n, 's, 'p> {
         self.problems.push(Problem::new(entry.key_span.clone(), message).help(help));
     }
 
+    /// The entry of `key`, or else of its old name.
     fn get(&self, key: &str) -> Option<&'n Entry<'s>> {
-        self.entries.iter().find(|entry| entry.key == key)
+        let named = |name: &str| self.entries.iter().find(|entry| entry.key == name);
+        let old = || self.renamed.iter().filter(|it| it.new == key).find_map(|it| named(it.old));
+        named(key).or_else(old)
     }
 }
 
@@ -387,7 +438,7 @@ mod tests {
 
     /// Reads `text` as `{clock_mhz: number, name: text}` and gives the messages.
     fn messages(text: &str) -> Vec<String> {
-        let mut problems = Vec::new();
+        let mut problems = Problems::default();
         let root = parse(text, &mut problems).unwrap();
         if let Some(mut fields) = Fields::of(&root, "a chip", &mut problems) {
             fields.required("clock_mhz", number(1.0..=1000.0));
@@ -398,7 +449,7 @@ mod tests {
             Some(help) => format!("{} ({help})", problem.message),
             None => problem.message,
         };
-        problems.into_iter().map(message).collect()
+        problems.into_vec().into_iter().map(message).collect()
     }
 
     #[test]

@@ -1,53 +1,53 @@
-//! Classes of equal steps, for explaining a layer: what 5.3 counts, level by level.
+//! Classes of equal steps by level, for explaining a layer (docs/cost-model-loop-nest.md, section 5.3).
 
 use crate::model::PerOperand;
 
 use super::context::{Context, Phase};
 use super::egress::egress;
-use super::ingress::{Movement, ingress};
+use super::ingress::{Transfer, ingress};
 use super::machine::Machine;
 use super::mapping::Mapping;
 use super::nest::{N_AXES, Nest, macs};
 use super::transition::{Cluster, Transition, Trips, each_child, each_transition};
 
-/// Most contexts of a level that are told apart; those beyond are left out.
+/// Upper limit of the number of contexts of a level. Further contexts are left out.
 const MAX_CONTEXTS: usize = 4096;
 
-/// What a cluster does before a step.
+/// Situation of a cluster at a step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Start {
-    /// Nothing yet: the first fill is exposed.
+    /// The cluster works for the first time: the fill is exposed.
     First,
-    /// It worked on another box.
+    /// The cluster worked before.
     Next,
-    /// It ends: partial sums leave.
+    /// The cluster falls idle: partial sums leave.
     Flush,
 }
 
-/// Equal steps of a level.
+/// A class of equal steps of a level.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct StepClass {
-    /// Level, counted from the outermost.
+    /// Level, counted from 0, outermost first.
     pub level: usize,
-    /// What happened before.
+    /// Situation of the cluster.
     pub start: Start,
-    /// How many steps of all clusters of the level.
+    /// Number of such steps, over all clusters of the level.
     pub times: u64,
-    /// Units that work in each.
+    /// Number of units that work in each step.
     pub units: u32,
-    /// Inputs and weights that the network of a cluster brings in each.
+    /// Inputs and weights that the NoC level of one cluster sends in each step \[element\].
     pub sent: PerOperand<u64>,
-    /// Partial sums that it takes away in each.
+    /// Partial sums that arrive above in each step \[element\].
     pub arrived: u64,
-    /// Cycles of the NoC level for inputs and weights in each, without latency.
+    /// Cycles of the NoC level for inputs and weights in each step, without latency.
     pub down_cycles: u64,
-    /// Cycles of the NoC level for partial sums in each, without latency.
+    /// Cycles of the NoC level for partial sums in each step, without latency.
     pub up_cycles: u64,
-    /// Cycles of the slowest PE in each; 0 where units are clusters.
+    /// Cycles of the slowest PE in each step; 0 where units are clusters.
     pub pe_cycles: u64,
 }
 
-/// Every class of steps of a layer, outermost level first, the most frequent of a level first.
+/// All classes of steps of a layer: outermost level first, within a level the most frequent class first.
 pub fn step_classes(nest: &Nest, mapping: &Mapping, machine: &Machine) -> Vec<StepClass> {
     let mut largest = *nest.extents();
     let mut contexts = vec![(Context::cold(&largest), 1), (Context::flush(&largest), 1)];
@@ -85,7 +85,7 @@ fn visit(contexts: &mut Vec<(Context, u64)>, context: &Context, visits: u64) {
     }
 }
 
-/// Adds steps to those that are alike.
+/// Adds a class to the equal one that is known, if there is one.
 fn add(classes: &mut Vec<StepClass>, class: StepClass) {
     let alike = |known: &&mut StepClass| StepClass { times: class.times, ..**known } == class;
     match classes.iter_mut().find(alike) {
@@ -101,13 +101,13 @@ fn class(
     step: &Transition,
     level: usize,
     times: u64,
-    of_pes: bool,
+    units_are_pes: bool,
 ) -> StepClass {
     let (noc, spatial) = (cluster.noc(), cluster.spatial());
     let works = step.unit.phase != Phase::Flush;
     let moved = match works {
         true => ingress(nest, noc, step, spatial),
-        false => PerOperand::<Movement>::default(),
+        false => PerOperand::<Transfer>::default(),
     };
     let sent = moved.map(|tensor| tensor.sent);
     let arrived = egress(step, spatial, noc.reduce).arrived;
@@ -132,11 +132,11 @@ fn class(
         arrived,
         down_cycles,
         up_cycles,
-        pe_cycles: if of_pes && works { pe_cycles(machine, cluster, step) } else { 0 },
+        pe_cycles: if units_are_pes && works { pe_cycles(machine, cluster, step) } else { 0 },
     }
 }
 
-/// Cycles of the PE with most MACs (4.1).
+/// Cycles of the PE with the most MACs (section 4.1).
 fn pe_cycles(machine: &Machine, cluster: &Cluster<'_>, step: &Transition) -> u64 {
     if step.units == 0 {
         return 0;

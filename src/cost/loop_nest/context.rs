@@ -1,108 +1,110 @@
-//! What a cluster did before and does now (5.1), and what of it overlaps.
+//! Contexts: the previous and the present box of a cluster, and their overlap
+//! (docs/cost-model-loop-nest.md, section 5.1).
 
 use super::nest::{Axis, Extents, N_AXES, Steps};
 
-/// One axis of the boxes before and now.
+/// Intervals of the previous and the present box along one axis.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Span {
-    /// Extent now.
+    /// Extent of the present interval.
     pub now: u32,
-    /// Start now less start before.
+    /// Start of the present interval minus start of the previous one.
     pub shift: i32,
-    /// Extent before; 0 marks a ghost: the unit was idle for lack of work along this axis.
+    /// Extent of the previous interval. 0 marks a ghost: the unit was idle for lack of work along this
+    /// axis.
     pub before: u32,
 }
 
 impl Span {
-    /// Whether the interval is another one now.
-    pub fn moves(self) -> bool {
+    /// Whether the two intervals differ.
+    pub fn changes(self) -> bool {
         (self.before ^ self.now) | self.shift as u32 != 0
     }
 
-    /// The same interval of this extent before and now.
-    pub fn still(extent: u32) -> Self {
+    /// Two equal intervals of this extent.
+    pub fn unchanged(extent: u32) -> Self {
         Self { before: extent, now: extent, shift: 0 }
     }
 
-    /// Positions now that were there before (5.1). Extents and distances are less than 2^29, so
-    /// that neither difference overflows.
+    /// Number of positions in both intervals (5.1). Extents and distances are less than 2^29, so that
+    /// neither difference overflows.
     pub fn kept(self) -> u32 {
         let end = (self.now as i32).min(self.before as i32 - self.shift);
         (end - (-self.shift).max(0)).max(0) as u32
     }
 }
 
-/// Common part of an interval of extent `now` and one of extent `before` that starts `shift`
-/// positions earlier (5.1).
+/// Number of positions in both an interval of extent `now` and one of extent `before` that starts
+/// `shift` positions earlier (5.1).
 pub fn overlap(before: i64, now: i64, shift: i64) -> u64 {
     let end = now.min(before - shift);
     (end - (-shift).max(0)).max(0) as u64
 }
 
-/// Input rows (or columns) now and how many of them were there before; an empty extent on either
-/// axis leaves none.
+/// Number of input rows (or columns) of the present box, and of those among them that the previous box
+/// had. An empty extent on either axis leaves none.
 pub fn window_overlap(steps: Steps, output: Span, kernel: Span) -> (u64, u64) {
     let now = steps.reach(output.now, kernel.now);
     let before = steps.reach(output.before, kernel.before);
     (now, overlap(before as i64, now as i64, window_shift(steps, output.shift, kernel.shift)))
 }
 
-/// Shift of input rows (or columns) that follows from those of output and kernel.
+/// Shift of input rows (or columns) from the shifts of output and kernel positions.
 pub fn window_shift(steps: Steps, output: i32, kernel: i32) -> i64 {
     i64::from(output) * i64::from(steps.stride) + i64::from(kernel) * i64::from(steps.dilation)
 }
 
-/// Why a cluster is at a transition.
+/// Phase of a cluster: whether it works now, and whether it worked before (section 5.1).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Phase {
-    /// It works for the first time.
+    /// The cluster works for the first time.
     Cold,
-    /// It works and worked, or kept step, before.
+    /// The cluster works, and worked or kept step before.
     Warm,
-    /// It worked before and falls idle.
+    /// The cluster worked before and falls idle.
     Flush,
 }
 
-/// The boxes of a cluster before and now, relative to each other (5.1).
+/// The previous and the present box of a cluster, relative to each other (section 5.1).
 ///
-/// Nothing that does not matter differs: cold contexts have no extents before, flushes none now,
-/// and neither have shifts.
+/// Contexts with the same effect are equal: cold contexts have no previous extents, flushes have no
+/// present extents, and neither have shifts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Context {
-    /// Axes of the boxes, indexed by [`Axis`].
+    /// Intervals, indexed by [`Axis`].
     pub spans: [Span; N_AXES],
-    /// Why it is evaluated.
+    /// Phase.
     pub phase: Phase,
-    /// Whether the owner's output box changes in this step (5.4).
+    /// Whether the output box of the owner changes in this step (section 5.4).
     pub leaves: bool,
 }
 
 impl Context {
-    /// The first work of all.
+    /// Context of the first box.
     pub fn cold(extents: &Extents) -> Self {
         let spans = extents.map(|now| Span { before: 0, now, shift: 0 });
         Self { phase: Phase::Cold, leaves: false, spans }
     }
 
-    /// Idle after a box of these extents.
+    /// Context of a cluster that falls idle after a box of these extents.
     pub fn flush(extents: &Extents) -> Self {
         let spans = extents.map(|before| Span { before, now: 0, shift: 0 });
         Self { phase: Phase::Flush, leaves: false, spans }
     }
 
-    /// Whether the cluster was idle before.
+    /// Whether the cluster was idle before (section 5.1).
     pub fn is_ghost(&self) -> bool {
         self.phase != Phase::Cold && self.spans.iter().any(|span| span.before == 0)
     }
 
-    /// Whether it works on other outputs than it worked on before.
+    /// Whether the output box differs from the previous one.
     pub fn changes_outputs(&self) -> bool {
-        let moves = Axis::OUTPUT.map(|axis| self.spans[axis as usize].moves());
-        self.phase == Phase::Warm && moves.into_iter().fold(false, |any, moves| any | moves)
+        let changes = Axis::OUTPUT.map(|axis| self.spans[axis as usize].changes());
+        self.phase == Phase::Warm && changes.into_iter().fold(false, |any, changes| any | changes)
     }
 
-    /// A number that few other contexts of a level share. Boxes before differ rarely where those now
-    /// and shifts do not.
+    /// Hash of phase, present extents and shifts. Previous extents are left out: contexts of a level
+    /// that agree in everything else rarely differ in them.
     pub fn hash(&self) -> u64 {
         let mut hash = self.phase as u64 * 2 + u64::from(self.leaves);
         for (span, factor) in self.spans.iter().zip(&FACTORS) {
@@ -113,7 +115,7 @@ impl Context {
     }
 }
 
-/// Odd powers of the golden ratio.
+/// Odd multipliers: powers of the golden ratio in 64-bit fixed point.
 const FACTORS: [u64; N_AXES] = {
     let mut factors = [0x9e37_79b9_7f4a_7c15u64; N_AXES];
     let mut at = 1;
@@ -147,8 +149,8 @@ mod tests {
     fn a_row_of_outputs_keeps_all_but_the_new_row_of_its_window() {
         // Kernel of 3 rows, one output row, one row down: rows 1..4 after rows 0..3.
         let steps = Steps { stride: 1, dilation: 1 };
-        let output = Span { shift: 1, ..Span::still(1) };
-        let kernel = Span::still(3);
+        let output = Span { shift: 1, ..Span::unchanged(1) };
+        let kernel = Span::unchanged(3);
         assert_eq!(window_overlap(steps, output, kernel), (3, 2));
         let ghost = Span { before: 0, ..kernel };
         assert_eq!(window_overlap(steps, output, ghost), (3, 0));

@@ -1,4 +1,5 @@
-//! What the L2 holds, and what DRAM has to bring because of that (section 6).
+//! Tiles in shared memory, and the DRAM traffic that follows from them (docs/cost-model-loop-nest.md,
+//! section 6).
 
 use std::cmp::Ordering;
 use std::ops::AddAssign;
@@ -25,7 +26,7 @@ pub struct DramTraffic {
 }
 
 impl DramTraffic {
-    /// Bytes read and written.
+    /// Total traffic, read and written \[byte\].
     pub fn total_bytes(&self) -> u64 {
         self.inputs_read + self.weights_read + self.partial_sums_read + self.outputs_written
     }
@@ -54,24 +55,24 @@ pub struct SharedMemoryPlan {
     pub depths: PerTensor<usize>,
 }
 
-/// Holding one tensor at one depth.
+/// One tensor held at one depth.
 #[derive(Debug, Clone, Copy, Default)]
 struct Hold {
     depth: usize,
-    /// L2 taken up \[byte\].
+    /// Shared memory in use \[byte\].
     shared_bytes: u64,
-    /// Bytes read and written.
+    /// DRAM traffic, read and written \[byte\].
     moved: u64,
 }
 
 impl Hold {
-    /// Whether this is no worse than `other` in every choice; depths are compared by the caller.
-    fn replaces(&self, other: &Self) -> bool {
+    /// Whether this needs no more shared memory and moves no more bytes than `other`.
+    fn dominates(&self, other: &Self) -> bool {
         self.shared_bytes <= other.shared_bytes && self.moved <= other.moved
     }
 }
 
-/// Depths of one tensor that are worth a look.
+/// Depths of one tensor that no other depth dominates.
 #[derive(Debug, Clone, Copy, Default)]
 struct HoldCandidates {
     holds: [Hold; N_AXES + 1],
@@ -83,19 +84,19 @@ impl HoldCandidates {
         &self.holds[..self.count]
     }
 
-    /// The one that moves least; no two move the same.
+    /// The candidate with the least traffic. No two candidates have the same traffic.
     fn cheapest(&self) -> Hold {
         self.as_slice().iter().copied().min_by_key(|hold| hold.moved).unwrap_or_default()
     }
 
-    /// Adds a hold that is deeper than all so far, unless one of them does as well.
+    /// Adds a hold that is deeper than all so far, unless one of them dominates it.
     fn add(&mut self, hold: Hold) {
-        if self.as_slice().iter().any(|known| known.replaces(&hold)) {
+        if self.as_slice().iter().any(|known| known.dominates(&hold)) {
             return;
         }
         let mut kept = 0;
         for index in 0..self.count {
-            if !hold.replaces(&self.holds[index]) {
+            if !hold.dominates(&self.holds[index]) {
                 self.holds[kept] = self.holds[index];
                 kept += 1;
             }
@@ -105,14 +106,15 @@ impl HoldCandidates {
     }
 }
 
-/// Level 0 with its folds as steps of time (6.1).
+/// Level 0 with its folds as iterations in time (section 6.1).
 struct OuterLevel<'a> {
     nest: &'a Nest,
     machine: &'a Machine,
     trips: [Trips; N_AXES],
     n_loops: usize,
-    /// Input elements with padding, and those that are stored and touched.
+    /// Number of input elements, padding included.
     padded: u64,
+    /// Number of input elements that are stored and that a MAC touches.
     stored: u64,
 }
 
@@ -202,8 +204,8 @@ impl<'a> OuterLevel<'a> {
         Self { nest, machine, trips, n_loops: level.loops().len(), padded, stored }
     }
 
-    /// Adds the depths at which to hold a tensor. A loop of one step, or along an axis that the
-    /// tensor lacks, makes no difference.
+    /// Adds the depths at which a tensor can be held. Loops of one iteration, and loops along an axis that
+    /// the tensor does not depend on, make no difference.
     fn add_candidates(&self, tensor: TensorRole, holds: &mut HoldCandidates) {
         let copies = self.machine.shared_copies[tensor];
         let mut tile = *self.nest.extents();
@@ -219,7 +221,7 @@ impl<'a> OuterLevel<'a> {
         }
     }
 
-    /// Holding a tensor at a depth, where `tile` is the first tile and the largest (6.1 to 6.3).
+    /// The hold of a tensor at a depth, where `tile` is the first and largest tile (sections 6.1 to 6.3).
     fn hold(&self, tensor: TensorRole, depth: usize, tile: &Extents, copies: u32) -> Hold {
         let widths = &self.machine.widths;
         let (size, width) = match tensor {
@@ -240,13 +242,13 @@ impl<'a> OuterLevel<'a> {
         Hold { depth, shared_bytes: size * u64::from(copies) * width, moved }
     }
 
-    /// Bytes of all outputs.
+    /// Bytes of all outputs at their final width.
     fn output_bytes(&self) -> u64 {
         outputs(self.nest.extents()) * u64::from(self.machine.widths.output)
     }
 
-    /// Input elements to read for such a `traffic`: padding is not stored, so it scales by the
-    /// stored share (6.3).
+    /// Number of input elements that DRAM reads for a `traffic` that includes padding: it is scaled by the
+    /// share of stored elements (section 6.3).
     fn stored_share(&self, traffic: u64) -> u64 {
         if self.stored == self.padded {
             return traffic.max(self.stored);
@@ -256,7 +258,8 @@ impl<'a> OuterLevel<'a> {
         self.stored.max(u64::try_from(scaled).unwrap_or(u64::MAX))
     }
 
-    /// Elements of the `first` tile and what all later ones at this depth add (6.2).
+    /// Traffic at a depth \[element\]: the `first` tile, and the new elements of all later ones (section
+    /// 6.2).
     fn traffic(&self, tensor: TensorRole, depth: usize, first: u64) -> u64 {
         let trips = &self.trips[..depth];
         let advancing = (0..depth).filter(|&index| trips[index].count > 1);
@@ -264,8 +267,8 @@ impl<'a> OuterLevel<'a> {
         first + added * self.unsplit(tensor, trips)
     }
 
-    /// Extent of tiles along all coordinates that no loop of `trips` splits, input rows and columns
-    /// left out.
+    /// Product of the extents along the coordinates of a tensor that no loop of `trips` splits, without
+    /// input rows and columns.
     fn unsplit(&self, tensor: TensorRole, trips: &[Trips]) -> u64 {
         let mut extents = *self.nest.extents();
         for trips in trips {
@@ -280,9 +283,10 @@ impl<'a> OuterLevel<'a> {
         }
     }
 
-    /// What tiles add when loop `advancing` of `trips` goes on, in all, apart from what is unsplit.
+    /// Traffic added over all advances of loop `advancing` of `trips`, divided by
+    /// [`OuterLevel::unsplit`].
     ///
-    /// Loops on different coordinates go through their chunks independently of each other, so that
+    /// Loops on different coordinates iterate over their chunks independently of each other, so that
     /// sums over tiles are products of sums over chunks.
     fn added(&self, tensor: TensorRole, trips: &[Trips], advancing: usize) -> u64 {
         let mut sum = Sum::ONE;
@@ -299,7 +303,7 @@ impl<'a> OuterLevel<'a> {
         sum.now - sum.kept
     }
 
-    /// Input rows (or columns).
+    /// Sums over input rows (direction 0) or columns (1).
     fn window(&self, window: usize, trips: &[Trips], advancing: usize) -> Sum {
         let steps = self.nest.compact()[window];
         let [output, kernel] = Axis::WINDOWS[window];
@@ -318,7 +322,7 @@ impl<'a> OuterLevel<'a> {
         Sum { now: output.times * full.now + last.now, kept: output.times * full.kept + last.kept }
     }
 
-    /// Chunks of an axis.
+    /// Transitions of the chunks of an axis.
     fn run(&self, axis: Axis, trips: &[Trips], advancing: usize) -> Run {
         match trips.iter().position(|trips| trips.axis == axis) {
             Some(index) => Run::new(&trips[index], index.cmp(&advancing)),
@@ -327,7 +331,7 @@ impl<'a> OuterLevel<'a> {
     }
 }
 
-/// Positions in all of some tiles, and of them those that the tile before had.
+/// Number of positions, summed over tiles, and the part of them that the previous tile had.
 #[derive(Debug, Clone, Copy)]
 struct Sum {
     now: u64,
@@ -342,7 +346,7 @@ impl Sum {
     }
 }
 
-/// Chunks of a loop before and now: the same so many `times`, and another one.
+/// Transitions of the chunk of a loop: `times` equal ones, and a last one.
 #[derive(Debug, Clone, Copy)]
 struct Run {
     times: u64,
@@ -351,40 +355,40 @@ struct Run {
 }
 
 impl Run {
-    /// The one chunk of an axis that is not split.
+    /// The transition of an axis that is not split: its one chunk stays.
     fn whole(extent: u32) -> Self {
-        Self { times: 0, full: Span::still(extent), last: Span::still(extent) }
+        Self { times: 0, full: Span::unchanged(extent), last: Span::unchanged(extent) }
     }
 
-    /// Those of a loop outside the one that advances (`Less`), of that loop, or of one inside it,
-    /// which rewinds.
+    /// Transitions of a loop by its position relative to the loop that advances: `Less` for a loop
+    /// outside it, which stays, `Equal` for the loop itself, `Greater` for one inside it, which rewinds.
     fn new(trips: &Trips, position: Ordering) -> Self {
         let [full, last] = [trips.full.edge, trips.last.edge];
         let to = |now, shift| Span { before: full, now, shift };
         match position {
             Ordering::Less => Self {
                 times: u64::from(trips.count) - 1,
-                full: Span::still(full),
-                last: Span::still(last),
+                full: Span::unchanged(full),
+                last: Span::unchanged(last),
             },
             Ordering::Equal => Self {
                 times: u64::from(trips.count) - 2,
-                full: to(full, trips.advance),
-                last: to(last, trips.advance),
+                full: to(full, trips.stride),
+                last: to(last, trips.stride),
             },
             Ordering::Greater => Self {
                 times: 0,
-                full: Span::still(full),
+                full: Span::unchanged(full),
                 last: Span { before: last, now: trips.first().edge, shift: -trips.length() },
             },
         }
     }
 
-    /// Its positions along `axis`, or the number of its chunks if the tensor lacks it. Outputs of
-    /// other chunks are of no use.
+    /// Number of positions along `axis`, or number of chunks if the tensor does not depend on it. Outputs
+    /// are not kept from one chunk to another.
     fn positions(&self, tensor: TensorRole, axis: Axis) -> Sum {
         let kept = |span: Span| match tensor {
-            TensorRole::Output if span.moves() => 0,
+            TensorRole::Output if span.changes() => 0,
             TensorRole::Output => span.now,
             _ => span.kept(),
         };

@@ -1,21 +1,21 @@
-//! Partial sums that units send up in a step (4.5, 5.6).
+//! Partial sums that units send up in a step (docs/cost-model-loop-nest.md, sections 4.5 and 5.6).
 
 use super::context::Phase;
 use super::mapping::Loop;
 use super::nest::Axis;
 use super::transition::Transition;
 
-/// Partial sums of a step.
+/// Partial sums that move up in a step \[element\].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Egress {
-    /// Sent by the units.
+    /// Partial sums that leave the units.
     pub left: u64,
-    /// Received by the buffer above, after additions on the way.
+    /// Partial sums that arrive in the buffer above, after reduction on the way.
     pub arrived: u64,
 }
 
-/// Partial sums that leave the units in a step; `reduce` adds them on the way (5.3). `spatial` is
-/// the loop over the units.
+/// Partial sums that leave the units in a step (5.3). `spatial` is the loop over the units; `reduce`
+/// adds sums of one output on the way.
 pub fn egress(step: &Transition, spatial: Option<&Loop>, reduce: bool) -> Egress {
     if step.unit.phase == Phase::Cold || step.ghost {
         return Egress::default();
@@ -25,25 +25,26 @@ pub fn egress(step: &Transition, spatial: Option<&Loop>, reduce: bool) -> Egress
     for axis in Axis::OUTPUT {
         let span = step.span(axis);
         let differs = spatial.is_some_and(|map| map.axis == axis);
-        changed |= !differs & span.moves();
+        changed |= !differs & span.changes();
         sums *= if differs { 1 } else { u64::from(span.before) };
     }
     let (left, arrived) = match spatial.filter(|map| !map.axis.is_reduction()) {
-        Some(map) => side_by_side(step, map, changed),
-        None => alike(step, changed),
+        Some(map) => of_distinct_outputs(step, map, changed),
+        None => of_same_outputs(step, changed),
     };
     Egress { left: sums * left, arrived: sums * if reduce { arrived } else { left } }
 }
 
-/// Units with sums of the same outputs: how many leave, and whether any does.
-fn alike(step: &Transition, changed: bool) -> (u64, u64) {
+/// Units with sums of the same outputs: the number of units that leave, and 1 if any does.
+fn of_same_outputs(step: &Transition, changed: bool) -> (u64, u64) {
     let stay = if changed { 0 } else { step.units };
     let leaving = u64::from(step.units_before.saturating_sub(stay));
     (leaving, leaving.min(1))
 }
 
-/// Units with sums of neighbouring outputs: extents of those that leave, and of their union.
-fn side_by_side(step: &Transition, map: &Loop, changed: bool) -> (u64, u64) {
+/// Units with sums of neighbouring outputs: the total extent of the units that leave, and the extent of
+/// their union.
+fn of_distinct_outputs(step: &Transition, map: &Loop, changed: bool) -> (u64, u64) {
     let units = u64::from(step.units_before);
     let staying = u64::from(if changed { 0 } else { staying(step, map) });
     if staying >= units {
@@ -57,7 +58,7 @@ fn side_by_side(step: &Transition, map: &Loop, changed: bool) -> (u64, u64) {
     (others * size + edge, union)
 }
 
-/// How many units, from the first on, have the same interval as before.
+/// Number of units, from the first, whose interval is the same as before.
 fn staying(step: &Transition, map: &Loop) -> u32 {
     let span = step.span(map.axis);
     if span.shift != 0 {

@@ -1,37 +1,38 @@
-//! Energy: counts times a table (section 7).
+//! Energy: counts times a table (docs/cost-model-loop-nest.md, section 7).
 
 use crate::hardware::sram_pj_per_byte;
 use crate::model::PerOperand;
 
-use super::{Evaluation, Machine};
+use super::{Evaluation, LevelCounts, Machine};
 
-/// Energy of operations \[pJ\] and of bytes moved \[pJ/byte\].
+/// Energy table: per operation \[pJ\] and per byte \[pJ/byte\].
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Energies {
-    /// A MAC.
+    /// Energy of a MAC \[pJ\].
     pub mac: f64,
-    /// A byte of a register.
+    /// Energy per byte of a register.
     pub register: f64,
-    /// A byte of a PE's scratchpad.
+    /// Energy per byte of the scratchpad of a PE.
     pub scratchpad: f64,
-    /// A byte of the buffer of a cluster; 0 if clusters have none.
+    /// Energy per byte of the buffer of a cluster; 0 if clusters have none.
     pub cluster: f64,
-    /// A byte of the L2.
+    /// Energy per byte of the shared memory.
     pub shared: f64,
-    /// A byte delivered or collected by a network.
+    /// Energy per byte that the NoC delivers or collects.
     pub noc: f64,
-    /// A byte that a neighbour forwards.
+    /// Energy per byte that a neighbour forwards.
     pub forward: f64,
-    /// A byte of DRAM.
+    /// Energy per byte of DRAM.
     pub dram: f64,
     /// Leakage \[pJ/cycle\].
     pub leakage: f64,
 }
 
 impl Energies {
-    /// 45 nm-class logic of 8 bits with an L2 of `shared_bytes`: MACs and SRAM from Horowitz, ISSCC
-    /// 2014; scratchpads of 0.5 KiB and cluster buffers of 8 KiB by its law of SRAM sizes; networks
-    /// from the relative costs of Eyeriss, ISCA 2016. Registers are a choice without source.
+    /// Table of 45 nm-class 8-bit logic with a shared memory of `shared_bytes`. MACs and SRAM are from
+    /// Horowitz, ISSCC 2014. Scratchpads of 0.5 KiB and cluster buffers of 8 KiB follow from its law of
+    /// SRAM sizes. The NoC is from the relative costs of Eyeriss, ISCA 2016. Registers are a choice
+    /// without source.
     pub fn with_shared_memory(shared_bytes: f64) -> Self {
         Self {
             mac: 0.3,
@@ -57,17 +58,17 @@ impl Default for Energies {
 /// Energy of a layer by component \[pJ\] (7.1).
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct EnergyPj {
-    /// MACs.
+    /// MACs, or operations of operators without MACs.
     pub mac: f64,
     /// Registers of the PEs.
     pub register: f64,
     /// Scratchpads of the PEs.
     pub scratchpad: f64,
-    /// Buffers of the clusters between PEs and L2.
+    /// Buffers of the clusters between PEs and shared memory.
     pub cluster: f64,
-    /// L2.
+    /// Shared memory.
     pub shared: f64,
-    /// Networks of all levels.
+    /// All NoC levels.
     pub noc: f64,
     /// DRAM.
     pub dram: f64,
@@ -83,7 +84,7 @@ impl EnergyPj {
         on_chip + self.dram + self.leakage
     }
 
-    /// Energy of what `evaluation` counts (7.1).
+    /// Energy of the counts of `evaluation` (7.1).
     pub(super) fn of(evaluation: &Evaluation, machine: &Machine) -> Self {
         let (widths, table) = (&machine.widths, &machine.energies);
         let [input, weight, sum] = [widths.input, widths.weight, widths.partial_sum].map(f64::from);
@@ -100,13 +101,13 @@ impl EnergyPj {
             + operands(last.delivered)
             + operands(last.forwarded)
             + sums(last.left);
-        let cluster = |pair: &[super::LevelCounts]| {
+        let cluster = |pair: &[LevelCounts]| {
             operands(pair[0].delivered)
                 + operands(pair[0].forwarded)
                 + operands(pair[1].sent)
                 + sums(pair[1].arrived + pair[1].accumulated + pair[0].left)
         };
-        let noc = |level: &super::LevelCounts| {
+        let noc = |level: &LevelCounts| {
             let forwarded = operands(level.forwarded);
             let moved = operands(level.delivered) - forwarded + sums(level.left);
             moved * table.noc + forwarded * table.forward

@@ -1,4 +1,5 @@
-//! Inputs and weights that a step brings to the units (4.4, 5.5).
+//! Inputs and weights that a step moves to the units (docs/cost-model-loop-nest.md, sections 4.4 and
+//! 5.5).
 
 use crate::model::{PerOperand, TensorRole};
 
@@ -6,29 +7,29 @@ use super::context::{Span, window_overlap, window_shift};
 use super::machine::NocLevel;
 use super::mapping::Loop;
 use super::nest::{Axis, Nest};
-use super::overlap::Row;
+use super::overlap::UnitIntervals;
 use super::transition::Transition;
 
-/// Elements of one tensor that the network of a level moves in a step (4.1).
+/// Elements of one operand that a NoC level moves in a step (4.1).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Movement {
-    /// Read from the buffer above and put on the network.
+pub struct Transfer {
+    /// Elements read from the buffer above and sent on the NoC.
     pub sent: u64,
-    /// Written into the buffers of the units.
+    /// Elements written into the buffers of the units.
     pub delivered: u64,
-    /// Of these, taken from a neighbour.
+    /// Delivered elements that come from a neighbour.
     pub forwarded: u64,
 }
 
-/// Footprint of a tensor along all coordinates that do not differ between units: Q now, and V of it
-/// that was there before (5.5).
+/// Footprint of a tensor along the coordinates that are equal for all units (section 5.5): its present
+/// size Q, and the part V that overlaps with the previous one.
 #[derive(Clone, Copy)]
-struct Common {
+struct CommonFootprint {
     now: u64,
     kept: u64,
 }
 
-impl Common {
+impl CommonFootprint {
     const ONE: Self = Self { now: 1, kept: 1 };
 
     fn of(span: Span) -> Self {
@@ -40,47 +41,48 @@ impl Common {
     }
 }
 
-/// Inputs and weights that a step moves; `spatial` is the loop over the units.
+/// Transfers of inputs and weights in a step. `spatial` is the loop over the units.
 pub fn ingress(
     nest: &Nest,
     noc: &NocLevel,
     step: &Transition,
     spatial: Option<&Loop>,
-) -> PerOperand<Movement> {
-    let mut along = step.unit.spans.map(Common::of);
+) -> PerOperand<Transfer> {
+    let mut along = step.unit.spans.map(CommonFootprint::of);
     if let Some(map) = spatial {
-        along[map.axis as usize] = Common::ONE;
+        along[map.axis as usize] = CommonFootprint::ONE;
     }
-    let over =
-        |axes: &[Axis]| axes.iter().fold(Common::ONE, |all, &axis| all.times(along[axis as usize]));
+    let over = |axes: &[Axis]| {
+        axes.iter().fold(CommonFootprint::ONE, |all, &axis| all.times(along[axis as usize]))
+    };
     let depends = |tensor: TensorRole| spatial.filter(|map| map.axis.indexes(tensor));
     let special = spatial.and_then(|map| map.axis.window());
     let window = |at: usize| {
-        if special == Some(at) { Common::ONE } else { common_window(nest, step, at) }
+        if special == Some(at) { CommonFootprint::ONE } else { common_window(nest, step, at) }
     };
     let inputs = over(&Axis::INPUT).times(window(0)).times(window(1));
-    let input_row = depends(TensorRole::Input).map(|map| match special {
-        Some(window) => window_row(nest, step, map, window),
-        None => plain_row(step, map),
+    let input_intervals = depends(TensorRole::Input).map(|map| match special {
+        Some(window) => window_intervals(nest, step, map, window),
+        None => plain_intervals(step, map),
     });
-    let weight_row = depends(TensorRole::Weight).map(|map| plain_row(step, map));
+    let weight_intervals = depends(TensorRole::Weight).map(|map| plain_intervals(step, map));
     PerOperand {
-        input: movement(noc, step.units, inputs, input_row.as_ref()),
-        weight: movement(noc, step.units, over(&Axis::WEIGHT), weight_row.as_ref()),
+        input: transfer(noc, step.units, inputs, input_intervals.as_ref()),
+        weight: transfer(noc, step.units, over(&Axis::WEIGHT), weight_intervals.as_ref()),
     }
 }
 
-/// Input rows (or columns) that do not differ between units.
-fn common_window(nest: &Nest, step: &Transition, window: usize) -> Common {
+/// Input rows (or columns) that are equal for all units.
+fn common_window(nest: &Nest, step: &Transition, window: usize) -> CommonFootprint {
     let [output, kernel] = Axis::WINDOWS[window].map(|axis| step.span(axis));
     let (now, kept) = window_overlap(nest.compact()[window], output, kernel);
-    Common { now, kept }
+    CommonFootprint { now, kept }
 }
 
-/// The units along an axis that is a coordinate of the tensor.
-fn plain_row(step: &Transition, map: &Loop) -> Row {
+/// Intervals of the units along a spatial axis that is itself a coordinate of the tensor.
+fn plain_intervals(step: &Transition, map: &Loop) -> UnitIntervals {
     let span = step.span(map.axis);
-    Row {
+    UnitIntervals {
         units: step.units,
         units_before: step.units_before,
         pitch: i64::from(map.offset),
@@ -92,8 +94,8 @@ fn plain_row(step: &Transition, map: &Loop) -> Row {
     }
 }
 
-/// The units along input rows (or columns), spread over output rows or kernel rows.
-fn window_row(nest: &Nest, step: &Transition, map: &Loop, window: usize) -> Row {
+/// Intervals of the units along input rows (or columns), for a spatial axis of outputs or kernel.
+fn window_intervals(nest: &Nest, step: &Transition, map: &Loop, window: usize) -> UnitIntervals {
     let steps = nest.compact()[window];
     let [output, kernel] = Axis::WINDOWS[window].map(|axis| step.span(axis));
     let on_output = map.axis == Axis::WINDOWS[window][0];
@@ -105,7 +107,7 @@ fn window_row(nest: &Nest, step: &Transition, map: &Loop, window: usize) -> Row 
         let reach = if on_output { steps.reach(own, other) } else { steps.reach(other, own) };
         reach as i64
     };
-    Row {
+    UnitIntervals {
         units: step.units,
         units_before: if other.before == 0 { 0 } else { step.units_before },
         pitch: i64::from(map.offset) * i64::from(pace),
@@ -117,24 +119,30 @@ fn window_row(nest: &Nest, step: &Transition, map: &Loop, window: usize) -> Row 
     }
 }
 
-/// What is moved (5.2); `row` is along the coordinate that differs between units, if one does.
-fn movement(noc: &NocLevel, units: u32, common: Common, row: Option<&Row>) -> Movement {
-    let Common { now, kept } = common;
-    let Some(row) = row else {
+/// Transfers of one operand (5.2). `intervals` are those along the coordinate that differs between
+/// units; `None` if the units need the same elements.
+fn transfer(
+    noc: &NocLevel,
+    units: u32,
+    common: CommonFootprint,
+    intervals: Option<&UnitIntervals>,
+) -> Transfer {
+    let CommonFootprint { now, kept } = common;
+    let Some(row) = intervals else {
         let (fresh, units) = (now - kept, u64::from(units));
         let sent = if noc.multicast { fresh } else { fresh * units };
-        return Movement { sent, delivered: fresh * units, forwarded: 0 };
+        return Transfer { sent, delivered: fresh * units, forwarded: 0 };
     };
-    let keeps = |count: fn(&Row) -> u64| if kept == 0 { 0 } else { kept * count(row) };
-    let had = keeps(Row::kept);
-    let delivered = now * row.needed() - had;
-    let near = if noc.forward { keeps(Row::near) } else { 0 };
+    let keeps = |count: fn(&UnitIntervals) -> u64| if kept == 0 { 0 } else { kept * count(row) };
+    let own = keeps(UnitIntervals::kept);
+    let delivered = now * row.needed() - own;
+    let held = if noc.forward { keeps(UnitIntervals::held_by_any) } else { 0 };
     let sent = match (noc.multicast, noc.forward) {
-        (true, false) => (now - kept) * row.needed_by_any() + keeps(Row::fresh_for_any),
-        (true, true) => now * row.needed_by_any() - keeps(Row::kept_by_any),
+        (true, false) => (now - kept) * row.needed_by_any() + keeps(UnitIntervals::fresh_for_any),
+        (true, true) => now * row.needed_by_any() - keeps(UnitIntervals::kept_by_any),
         (false, false) => delivered,
-        (false, true) => now * row.needed() - near,
+        (false, true) => now * row.needed() - held,
     };
-    let forwarded = if noc.forward { near - had } else { 0 };
-    Movement { sent, delivered, forwarded }
+    let forwarded = if noc.forward { held - own } else { 0 };
+    Transfer { sent, delivered, forwarded }
 }

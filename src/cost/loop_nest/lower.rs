@@ -1,19 +1,20 @@
-//! Operators as loop nests (1.3); the core knows nothing else.
+//! Lowering of operators to loop nests, the only thing that the core of the model knows
+//! (docs/cost-model-loop-nest.md, section 1.3).
 
 use crate::model::{ConvKind, ConvShape, MatmulShape, Operator, Phase};
 
 use super::Illegal;
 use super::nest::{Nest, Window};
 
-/// The loop nests that an operator runs one after another; none for operators without MACs.
+/// Loop nests of an operator, which run one after another; empty for operators without MACs.
 ///
-/// A transposed convolution is one nest for each phase of its outputs, so that only the (output,
-/// kernel element) pairs that exist are executed; one on an input with zeros inserted is the dense
-/// convolution that its extents say.
+/// A transposed convolution has one nest for each phase of its outputs, so that only the (output, tap)
+/// pairs that exist are executed. A machine that inserts zeros is modelled by a dense convolution on the
+/// input with zeros.
 ///
 /// # Errors
 ///
-/// [`Illegal::Extent`] and [`Illegal::Overflow`] as of [`Nest::new`].
+/// [`Illegal::Extent`] and [`Illegal::Overflow`] as in [`Nest::new`].
 pub fn lower(operator: &Operator) -> Result<Vec<Nest>, Illegal> {
     match operator {
         Operator::Conv(shape) if shape.kind == ConvKind::Transposed => {
@@ -25,8 +26,8 @@ pub fn lower(operator: &Operator) -> Result<Vec<Nest>, Illegal> {
     }
 }
 
-/// A convolution as it is. Where the kernel exceeds the input, which the published tables have four
-/// times, the input is padded to one output.
+/// A convolution with its extents. Where the kernel is larger than the input, as in four layers of the
+/// published tables, the input is padded to one output.
 fn convolution(shape: &ConvShape) -> Result<Nest, Illegal> {
     let [rows, columns] = [shape.output_rows(), shape.output_columns()];
     let window = |stride, dilation, stored, padding| Window { stride, dilation, stored, padding };
@@ -40,7 +41,7 @@ fn convolution(shape: &ConvShape) -> Result<Nest, Illegal> {
     nest(shape, [rows, columns, shape.r, shape.s], windows)
 }
 
-/// A phase of a transposed convolution, rows and columns.
+/// One phase of a transposed convolution, given by its rows and columns.
 fn transposed(shape: &ConvShape, [rows, columns]: [Phase; 2]) -> Result<Nest, Illegal> {
     let window = |phase: Phase| Window {
         stride: 1,
@@ -52,7 +53,7 @@ fn transposed(shape: &ConvShape, [rows, columns]: [Phase; 2]) -> Result<Nest, Il
     nest(shape, extents, [window(rows), window(columns)])
 }
 
-/// The nest of a convolution with these output rows and columns and kernel rows and columns.
+/// Nest of a convolution. `positions` are output rows, output columns, kernel rows and kernel columns.
 fn nest(shape: &ConvShape, positions: [u32; 4], windows: [Window; 2]) -> Result<Nest, Illegal> {
     let [rows, columns, r, s] = positions;
     let (groups, k, c) = (shape.n_groups(), shape.group_outputs(), shape.group_inputs());
@@ -60,8 +61,8 @@ fn nest(shape: &ConvShape, positions: [u32; 4], windows: [Window; 2]) -> Result<
     Nest::new([shape.n, groups, k, c, rows, columns, r, s], windows, depthwise)
 }
 
-/// Rows M are output rows, columns N output channels, the reduction K input channels; instances are
-/// groups.
+/// Nest of a matrix product: rows M become output rows, columns N output channels, the reduction K input
+/// channels, and instances groups.
 fn matmul(shape: &MatmulShape) -> Result<Nest, Illegal> {
     let MatmulShape { instances, rows, k, c, .. } = *shape;
     let windows = [Window::new(rows, 1, rows), Window::new(1, 1, 1)];

@@ -1,5 +1,6 @@
 //! The cost model of layers and networks: operators are lowered to loop nests, which run one after
-//! another, and tensors stay in shared memory from layer to layer where they fit (section 6.6).
+//! another, and tensors stay in shared memory from layer to layer where they fit
+//! (docs/cost-model-loop-nest.md, section 6.6).
 
 use std::collections::HashMap;
 
@@ -444,7 +445,8 @@ impl EnergyPj {
     }
 }
 
-/// Checks that two of the largest tiles of every tensor fit into the scratchpad of a PE (4.10).
+/// Checks that two of the largest tiles of every tensor fit into the scratchpad of a PE (section
+/// 4.10).
 fn fits_scratchpad(nest: &PreparedNest, accelerator: &Accelerator) -> Result<(), Infeasible> {
     let needed = nest.walk.pe_bytes(&nest.mapping);
     let available = accelerator.memory.scratchpad.get();

@@ -1,32 +1,32 @@
-//! What a row of units needs and already has along the coordinate that differs between them: the
-//! six numbers of 5.5.
+//! Overlaps of the intervals of units along the coordinate that differs between them: the six numbers
+//! of section 5.5 (docs/cost-model-loop-nest.md).
 
 use super::context::overlap;
 
-/// Intervals of the units of a cluster along one coordinate: unit u needs `width` positions from
-/// `u * pitch` on and had `width_before` from `u * pitch - shift` on; the last units have `edge`
-/// and `edge_before`. No edge is wider than the others.
+/// Intervals of the units of a cluster along one coordinate. Unit u needs the `width` positions that
+/// start at `u * pitch`, and had the `width_before` positions that start at `u * pitch - shift`. The
+/// last units have the widths `edge` and `edge_before`, which are no larger than the others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Row {
-    /// Working units, A.
+pub struct UnitIntervals {
+    /// Number of units that work now, A.
     pub units: u32,
-    /// Units that worked before, A'.
+    /// Number of units that worked before, A'.
     pub units_before: u32,
-    /// Distance of neighbouring units, d; at least 1.
+    /// Distance of the starts of neighbouring units, d; at least 1.
     pub pitch: i64,
-    /// Positions that a unit needs, w.
+    /// Number of positions that a unit needs, w.
     pub width: i64,
-    /// Positions that the last unit needs, w_e.
+    /// Number of positions that the last unit needs, w_e.
     pub edge: i64,
-    /// Positions that a unit had, w'.
+    /// Number of positions that a unit had, w'.
     pub width_before: i64,
-    /// Positions that the last unit had, w'_e.
+    /// Number of positions that the last unit had, w'_e.
     pub edge_before: i64,
-    /// Start now less start before, s.
+    /// Start of the present interval minus start of the previous one, s.
     pub shift: i64,
 }
 
-impl Row {
+impl UnitIntervals {
     fn width_of(&self, unit: i64) -> i64 {
         let units = i64::from(self.units);
         if unit >= units {
@@ -49,12 +49,12 @@ impl Row {
         }
     }
 
-    /// n1: positions that units need, each for itself.
+    /// n1: positions that units need, summed over the units.
     pub fn needed(&self) -> u64 {
         total(self.units, self.width, self.edge)
     }
 
-    /// n2: positions that units need and had themselves.
+    /// n2: positions that units need and had themselves, summed over the units.
     pub fn kept(&self) -> u64 {
         let both = i64::from(self.units.min(self.units_before));
         if both == 0 {
@@ -65,12 +65,12 @@ impl Row {
         (both - 1) as u64 * kept(self.width, self.width_before) + last
     }
 
-    /// n3: positions that any unit needs.
+    /// n3: positions that at least one unit needs.
     pub fn needed_by_any(&self) -> u64 {
         covered(self.units, self.pitch, self.width, self.edge)
     }
 
-    /// n4: positions that any unit needs and did not have itself.
+    /// n4: positions that are new to at least one unit that needs them.
     pub fn fresh_for_any(&self) -> u64 {
         let (needed, kept) = (self.needed(), self.kept());
         if kept == needed || self.width <= self.pitch {
@@ -95,7 +95,7 @@ impl Row {
         length_of_union(&fresh, self.pitch)
     }
 
-    /// Where units differ from the one before them, in order, and the number of units.
+    /// Ends of the runs of units with equal widths, in ascending order.
     fn cuts(&self) -> [i64; MAX_COMBS / 2] {
         let (units, before) = (i64::from(self.units), i64::from(self.units_before));
         let mut cuts = [units - 1, before - 1, before, units].map(|cut| cut.clamp(0, units));
@@ -103,19 +103,19 @@ impl Row {
         cuts
     }
 
-    /// What a unit needs and did not have: from where to where in front of what it had and behind,
-    /// relative to its first position.
+    /// Intervals that are new to a unit: the one before its previous interval and the one after it, each
+    /// from start to end, relative to the first position of the unit.
     fn fresh_of(&self, unit: i64) -> [[i64; 2]; 2] {
         let (width, before) = (self.width_of(unit), self.width_before_of(unit));
         if before == 0 {
             return [[0, width], [width, width]];
         }
         let front = (-self.shift).clamp(0, width);
-        let behind = (before - self.shift).clamp(front, width);
-        [[0, front], [behind, width]]
+        let after = (before - self.shift).clamp(front, width);
+        [[0, front], [after, width]]
     }
 
-    /// n5: positions that any unit needs and any unit had.
+    /// n5: positions that at least one unit needs and at least one unit had.
     pub fn kept_by_any(&self) -> u64 {
         let needed = self.needed_by_any();
         let had = covered(self.units_before, self.pitch, self.width_before, self.edge_before);
@@ -127,37 +127,37 @@ impl Row {
         needed + had - length_of_union(&either, self.pitch)
     }
 
-    /// n6: positions that units need, each for itself, and any unit had.
-    pub fn near(&self) -> u64 {
+    /// n6: positions that units need and at least one unit had, summed over the units.
+    pub fn held_by_any(&self) -> u64 {
         if self.width <= self.pitch {
             return self.kept_by_any();
         }
         let [needing, having] = [self.intervals(), self.intervals_before()];
         let all = [needing[0], needing[1], having[0], having[1]];
-        let mut near = 0;
+        let mut held = 0;
         each_residue(&all, self.pitch, |residue, residues| {
             let needing = needing.map(|comb| comb.blocks(residue, self.pitch));
             each_run(&having, residue, self.pitch, |from, to| {
                 let times: i64 = needing.iter().map(|it| it.below(to) - it.below(from)).sum();
-                near += times * residues;
+                held += times * residues;
             });
         });
-        near as u64
+        held as u64
     }
 
-    /// What units need: all but the last, and the last.
+    /// Present intervals: those of all units but the last, and that of the last.
     fn intervals(&self) -> [Comb; 2] {
         Comb::of_units(self.units, self.pitch, self.width, self.edge, 0)
     }
 
-    /// What units had.
+    /// Previous intervals: those of all units but the last, and that of the last.
     fn intervals_before(&self) -> [Comb; 2] {
         let (width, edge) = (self.width_before, self.edge_before);
         Comb::of_units(self.units_before, self.pitch, width, edge, -self.shift)
     }
 }
 
-/// Sum of the widths of `units` of which the last has `edge`.
+/// Sum of the widths of `units` units, of which the last has `edge`.
 fn total(units: u32, width: i64, edge: i64) -> u64 {
     match units {
         0 => 0,
@@ -165,7 +165,7 @@ fn total(units: u32, width: i64, edge: i64) -> u64 {
     }
 }
 
-/// Positions within any of `units` intervals of which the last has `edge`.
+/// Number of positions in the union of `units` intervals, of which the last has `edge`.
 fn covered(units: u32, pitch: i64, width: i64, edge: i64) -> u64 {
     if units < 2 || width <= pitch {
         return total(units, width, edge);
@@ -174,14 +174,14 @@ fn covered(units: u32, pitch: i64, width: i64, edge: i64) -> u64 {
     end(units - 2, width).max(end(units - 1, edge)) as u64
 }
 
-/// Most combs that are looked at together: two for every run of units with equal widths.
+/// Largest number of combs in one count: two for each of the four runs of units with equal widths.
 const MAX_COMBS: usize = 8;
 
-/// `count` intervals of one length at the pitch of the row.
+/// `count` intervals of equal length whose starts are one pitch apart.
 ///
-/// Numbers of combs are found residue by residue: position `block * pitch + residue` is in an
-/// interval of the comb for a range of blocks without gaps, whether intervals overlap or not, and
-/// all residues between two neighbouring ends of intervals have the same ranges.
+/// Positions of combs are counted residue by residue. For one residue, position
+/// `block * pitch + residue` lies in the comb for a contiguous range of blocks, whether intervals
+/// overlap or not. All residues between two neighbouring ends of intervals have the same ranges.
 #[derive(Debug, Clone, Copy)]
 struct Comb {
     start: i64,
@@ -211,7 +211,8 @@ impl Comb {
     }
 }
 
-/// Blocks at which a residue is in a comb: `count` intervals, each one block behind the one before.
+/// Blocks at which a residue lies in a comb: `count` ranges of `length` blocks, each of which starts one
+/// block after the previous one.
 #[derive(Debug, Clone, Copy)]
 struct Blocks {
     start: i64,
@@ -220,16 +221,16 @@ struct Blocks {
 }
 
 impl Blocks {
-    /// The blocks of all intervals together.
+    /// Union of the ranges, from start to end.
     fn run(&self) -> [i64; 2] {
         let is_empty = self.length == 0 || self.count == 0;
         let length = if is_empty { 0 } else { self.length + self.count - 1 };
         [self.start, self.start + length]
     }
 
-    /// Sum over all intervals of their blocks below `end`.
+    /// Number of blocks below `end`, summed over the ranges.
     fn below(&self, end: i64) -> i64 {
-        // Intervals 0, 1, .. have min(end - start, length), min(end - start - 1, length), .. each.
+        // Range i has min(end - start - i, length) blocks below `end`, but at least 0.
         let from_first = |reached: i64| {
             let rising = reached.clamp(0, self.length);
             rising * (rising + 1) / 2 + (reached - rising).max(0) * self.length
@@ -238,7 +239,7 @@ impl Blocks {
     }
 }
 
-/// Calls `visit` with a residue out of every group whose residues are in the same intervals of all
+/// Calls `visit` with one residue of every group of residues that lie in the same intervals of all
 /// `combs`, and with the size of the group.
 fn each_residue(combs: &[Comb], pitch: i64, mut visit: impl FnMut(i64, i64)) {
     let mut cuts = [pitch; 2 * MAX_COMBS];
@@ -256,8 +257,8 @@ fn each_residue(combs: &[Comb], pitch: i64, mut visit: impl FnMut(i64, i64)) {
     }
 }
 
-/// Calls `visit` with the runs of blocks, from the first to behind the last, at which a residue is
-/// in any of `combs`. Runs may touch but not overlap.
+/// Calls `visit` with start and end of every run of blocks at which a residue lies in any of `combs`.
+/// Runs may touch but do not overlap.
 fn each_run(combs: &[Comb], residue: i64, pitch: i64, mut visit: impl FnMut(i64, i64)) {
     let mut runs = [[0; 2]; MAX_COMBS];
     let runs = &mut runs[..combs.len()];
@@ -274,7 +275,7 @@ fn each_run(combs: &[Comb], residue: i64, pitch: i64, mut visit: impl FnMut(i64,
     }
 }
 
-/// Number of positions in any of `combs`.
+/// Number of positions in the union of `combs`.
 fn length_of_union(combs: &[Comb], pitch: i64) -> u64 {
     let mut length = 0;
     each_residue(combs, pitch, |residue, residues| {
@@ -295,8 +296,8 @@ mod tests {
         sets.iter().flatten().copied().collect()
     }
 
-    /// The six numbers by their definition.
-    fn one_by_one(row: &Row) -> [u64; 6] {
+    /// The six numbers by their definition as sets.
+    fn one_by_one(row: &UnitIntervals) -> [u64; 6] {
         let units = 0..i64::from(row.units);
         let before = 0..i64::from(row.units_before);
         let need = units.map(|u| (u * row.pitch..u * row.pitch + row.width_of(u)).collect());
@@ -335,7 +336,7 @@ mod tests {
         };
         for _ in 0..20_000 {
             let (width, width_before) = (1 + draw(9), 1 + draw(9));
-            let row = Row {
+            let row = UnitIntervals {
                 units: draw(6) as u32,
                 units_before: draw(6) as u32,
                 pitch: 1 + draw(5),
@@ -351,7 +352,7 @@ mod tests {
                 row.needed_by_any(),
                 row.fresh_for_any(),
                 row.kept_by_any(),
-                row.near(),
+                row.held_by_any(),
             ];
             assert_eq!(found, one_by_one(&row), "{row:?}");
         }

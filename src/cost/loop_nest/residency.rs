@@ -1,4 +1,5 @@
-//! Tensors that stay in shared memory between the layers of a network (section 6.6).
+//! Tensors that stay in shared memory between the layers of a network
+//! (docs/cost-model-loop-nest.md, section 6.6).
 //!
 //! The output of a layer may stay in shared memory from the layer that writes it to the last layer
 //! that reads it. It occupies memory during every layer in between, and each of these must retain
@@ -67,7 +68,7 @@ pub(super) fn plan(network: &Network, needs: &[SharedMemoryNeed], capacity: u64)
     plans
 }
 
-/// The sources of `layer` that are the output of `writer`, as bits of [`Residency::sources`].
+/// Sources of `layer` that are the output of `writer`, as bits of [`Residency::sources`].
 fn sources_from(network: &Network, layer: usize, writer: usize) -> u32 {
     let back = Source::Back((layer - writer) as u32);
     let sources = network.layers()[layer].sources.iter().take(32).enumerate();

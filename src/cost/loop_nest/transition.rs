@@ -1,54 +1,54 @@
-//! The steps of a cluster on one box, in classes of equal steps (5.2, 5.3), and what the units of
-//! the cluster do in each (5.7).
+//! Transitions: the steps of a cluster on one box in classes of equal steps, and the contexts of its
+//! units in each class (docs/cost-model-loop-nest.md, sections 5.2, 5.3 and 5.7).
 
 use super::context::{Context, Phase, Span};
 use super::machine::NocLevel;
 use super::mapping::{Level, Loop};
 use super::nest::{Axis, Extents, N_AXES};
 
-/// The chunk at which a loop is: `units` working units of which the last has extent `edge` and the
-/// others the size of the map. Temporal loops have one unit.
+/// State of a loop (section 5.2): `units` units work, the last of them on a chunk of extent `edge`, the
+/// others on chunks of the size of the map. Temporal loops have one unit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Chunk {
-    /// Working units; 0 in a ghost.
+pub struct LoopState {
+    /// Number of working units; 0 in a ghost.
     pub units: u32,
-    /// Extent of the last of them.
+    /// Extent of the chunk of the last working unit.
     pub edge: u32,
 }
 
-impl Chunk {
+impl LoopState {
     const NONE: Self = Self { units: 0, edge: 0 };
 }
 
-/// The two kinds of chunks of a loop in a box (5.2).
+/// Iterations of a loop in a box: their number, stride, and two states (section 5.2).
 #[derive(Debug, Clone, Copy)]
 pub struct Trips {
-    /// The axis.
+    /// Axis.
     pub axis: Axis,
-    /// Whether the chunks are folds over units.
+    /// Whether the loop is spatial: its iterations are folds over the units.
     pub spatial: bool,
-    /// Number of steps of this loop, T; at least 1.
+    /// Number of iterations, T; at least 1.
     pub count: u32,
-    /// Positions from one step to the next; 0 if there is one step only.
-    pub advance: i32,
-    /// Every chunk but the last.
-    pub full: Chunk,
-    /// The last chunk.
-    pub last: Chunk,
+    /// Stride per iteration, adv; 0 if there is only one iteration.
+    pub stride: i32,
+    /// State in every iteration but the last.
+    pub full: LoopState,
+    /// State in the last iteration.
+    pub last: LoopState,
 }
 
 impl Trips {
-    /// A loop of one step without work.
+    /// A loop of one iteration without work.
     pub const NONE: Self = Self {
         axis: Axis::N,
         spatial: false,
         count: 1,
-        advance: 0,
-        full: Chunk::NONE,
-        last: Chunk::NONE,
+        stride: 0,
+        full: LoopState::NONE,
+        last: LoopState::NONE,
     };
 
-    /// Chunks of `map` over `units` in an extent, which is 0 in a ghost.
+    /// Iterations of `map` over `units` units in an extent, which is 0 in a ghost.
     pub fn new(map: &Loop, units: u32, extent: u32) -> Self {
         let &Loop { axis, size, offset, spatial } = map;
         if extent == 0 {
@@ -56,36 +56,36 @@ impl Trips {
         }
         let chunks = map.chunks(extent);
         let edge = extent - (chunks - 1) * offset;
-        let side_by_side = if spatial { units } else { 1 };
-        let count = chunks.div_ceil(side_by_side);
+        let parallel = if spatial { units } else { 1 };
+        let count = chunks.div_ceil(parallel);
         Self {
             axis,
             spatial,
             count,
-            advance: if count > 1 { (side_by_side * offset) as i32 } else { 0 },
-            full: Chunk { units: side_by_side, edge: size },
-            last: Chunk { units: chunks - (count - 1) * side_by_side, edge },
+            stride: if count > 1 { (parallel * offset) as i32 } else { 0 },
+            full: LoopState { units: parallel, edge: size },
+            last: LoopState { units: chunks - (count - 1) * parallel, edge },
         }
     }
 
-    /// The first chunk.
-    pub fn first(&self) -> Chunk {
+    /// State in the first iteration.
+    pub fn first(&self) -> LoopState {
         if self.count > 1 { self.full } else { self.last }
     }
 
-    /// Positions from the first chunk to the last.
+    /// Distance from the first iteration to the last \[position\].
     pub fn length(&self) -> i32 {
-        (self.count - 1) as i32 * self.advance
+        (self.count - 1) as i32 * self.stride
     }
 
-    /// Whether its chunks are of two kinds.
+    /// Whether iterations are of both states.
     fn is_mixed(&self) -> bool {
         self.count > 1 && self.full != self.last
     }
 }
 
-/// The clusters of a level: loops, units, and the trips of the loops in the largest box, where
-/// they mostly are.
+/// The clusters of a level: loops and units. Iterations of the loops in the largest box, which most
+/// boxes equal, are computed once.
 pub struct Cluster<'a> {
     noc: &'a NocLevel,
     loops: &'a [Loop],
@@ -106,17 +106,17 @@ impl<'a> Cluster<'a> {
         Self { noc, loops, spatial, units, largest, trips }
     }
 
-    /// What feeds the units.
+    /// NoC level that connects the units to the buffer above.
     pub fn noc(&self) -> &'a NocLevel {
         self.noc
     }
 
-    /// The loop over the units.
+    /// Loop over the units, if there is one.
     pub fn spatial(&self) -> Option<&'a Loop> {
         self.spatial
     }
 
-    /// Trips of a loop in a box of this extent.
+    /// Iterations of a loop in a box of this extent.
     fn trips(&self, index: usize, extent: u32) -> Trips {
         let map = &self.loops[index];
         if extent == self.largest[map.axis as usize] {
@@ -127,24 +127,24 @@ impl<'a> Cluster<'a> {
     }
 }
 
-/// A class of equal steps: each has the same boxes before and now, and follows the same shift.
+/// A class of equal steps: previous box, present box and shift are the same in each (section 5.3).
 #[derive(Debug, Clone, Copy)]
 pub struct Transition {
-    /// What the last working unit does; other units differ on the spatial axis only. `leaves` is
-    /// that of the cluster (5.4).
+    /// Context of the last working unit. Other units differ on the spatial axis only. The flag `leaves`
+    /// is that of the cluster (section 5.4).
     pub unit: Context,
     /// Whether the cluster was idle before.
     pub ghost: bool,
-    /// How many such steps there are.
+    /// Number of such steps in one visit of the box.
     pub times: u64,
-    /// Units that work, A.
+    /// Number of units that work now, A.
     pub units: u32,
-    /// Units that worked before, A'.
+    /// Number of units that worked before, A'.
     pub units_before: u32,
 }
 
 impl Transition {
-    /// The step of a cluster without loops.
+    /// The only step of a cluster without loops.
     pub fn whole(context: &Context) -> Self {
         Self {
             unit: *context,
@@ -155,8 +155,8 @@ impl Transition {
         }
     }
 
-    /// From the boxes of the cluster to those of its units in the step into the box (5.3 i); `trips`
-    /// become those of the box.
+    /// Narrows the boxes of the cluster to those of its last working unit in the entry step (section
+    /// 5.3). Sets `trips` to the iterations in the present box.
     fn enter(&mut self, cluster: &Cluster, trips: &mut [Trips]) {
         for (index, trips) in trips.iter_mut().enumerate() {
             let Span { before, now, shift } = self.span(cluster.loops[index].axis);
@@ -166,39 +166,39 @@ impl Transition {
         }
     }
 
-    fn set(&mut self, trips: &Trips, before: Chunk, now: Chunk, shift: i32) {
+    fn set(&mut self, trips: &Trips, before: LoopState, now: LoopState, shift: i32) {
         self.unit.spans[trips.axis as usize] = Span { before: before.edge, now: now.edge, shift };
         if trips.spatial {
             (self.units_before, self.units) = (before.units, now.units);
         }
     }
 
-    /// Loop `trips` as in a step in which loops outside it advance: from its last chunk to its first.
+    /// Sets a loop to rewind, from its last state to its first: a loop outside it advances.
     fn rewind(&mut self, trips: &Trips) {
         self.set(trips, trips.last, trips.first(), -trips.length());
     }
 
-    /// Between steps within the box that the step into it leads to.
-    fn settle(&mut self, cluster: &Cluster) {
+    /// Prepares for the steps after the entry, which stay within the box.
+    fn start_advances(&mut self, cluster: &Cluster) {
         self.unit.phase = Phase::Warm;
         (self.unit.leaves, self.ghost) = (false, false);
-        // Axes that no loop of the level maps do not change.
+        // Axes without a loop on this level do not change within the box.
         for span in &mut self.unit.spans {
-            *span = Span::still(span.now);
+            *span = Span::unchanged(span.now);
         }
         if cluster.spatial.is_none() {
             (self.units, self.units_before) = (1, 1);
         }
     }
 
-    /// One axis of the boxes of the last working unit.
+    /// Intervals of the last working unit along one axis.
     pub fn span(&self, axis: Axis) -> Span {
         self.unit.spans[axis as usize]
     }
 }
 
-/// Calls `visit` with every class of steps of a cluster (5.3), of which `transition` is the one of a
-/// cluster without loops. `trips` becomes those of the box.
+/// Calls `visit` with every class of steps of a cluster (section 5.3). `transition` is the step of a
+/// cluster without loops. Sets `trips` to the iterations in the present box.
 pub fn each_transition(
     cluster: &Cluster,
     mut transition: Transition,
@@ -209,13 +209,13 @@ pub fn each_transition(
     transition.enter(cluster, trips);
     visit(&mut transition);
     if trips.iter().any(|trips| trips.count > 1) {
-        transition.settle(cluster);
+        transition.start_advances(cluster);
         each_advance(trips, &mut transition, visit);
     }
 }
 
-/// Calls `visit` with every class of steps in which one of `trips`, loops of one box from the
-/// outermost to the innermost, advances (5.3 ii). `transition` gives all other axes.
+/// Calls `visit` with every class of steps in which one of the loops `trips`, outermost first, advances
+/// (section 5.3). `transition` gives the axes without a loop.
 fn each_advance(
     trips: &[Trips],
     transition: &mut Transition,
@@ -226,61 +226,61 @@ fn each_advance(
         inner.iter().for_each(|trips| transition.rewind(trips));
         let mixed = outer.iter().filter(|trips| trips.is_mixed()).count();
         for at_last in 0..1u32 << mixed {
-            let stays = stay(outer, transition, at_last);
-            each_step_of(advancing, transition, |transition, times| {
-                transition.times = stays * times;
+            let ways = keep_outer(outer, transition, at_last);
+            each_advance_of(advancing, transition, |transition, times| {
+                transition.times = ways * times;
                 visit(transition);
             });
         }
     }
 }
 
-/// Calls `visit` with the kinds of steps of one loop and how many there are.
-fn each_step_of(
+/// Calls `visit` with the transitions of one loop as it advances, and with the number of each.
+fn each_advance_of(
     trips: &Trips,
     transition: &mut Transition,
     mut visit: impl FnMut(&mut Transition, u64),
 ) {
-    let &Trips { full, last, advance, count, .. } = trips;
+    let &Trips { full, last, stride, count, .. } = trips;
     let to_full = count - 1 - u32::from(full != last);
     if to_full > 0 {
-        transition.set(trips, full, full, advance);
+        transition.set(trips, full, full, stride);
         visit(transition, u64::from(to_full));
     }
     if full != last {
-        transition.set(trips, full, last, advance);
+        transition.set(trips, full, last, stride);
         visit(transition, 1);
     }
 }
 
-/// Puts the loops `outer` where they stay: those with two kinds of chunks at the last one if their
-/// bit of `at_last` is set, in order. Gives the number of ways.
-fn stay(outer: &[Trips], transition: &mut Transition, at_last: u32) -> u64 {
+/// Sets the loops `outer` to stay in one state. Of the loops with two states, number i is in its last
+/// state if bit i of `at_last` is set, and in its full state otherwise. Returns the number of ways.
+fn keep_outer(outer: &[Trips], transition: &mut Transition, at_last: u32) -> u64 {
     let mut bits = at_last;
     let mut ways = 1;
     for trips in outer {
-        let (chunk, count) = if !trips.is_mixed() {
+        let (state, count) = if !trips.is_mixed() {
             (trips.last, trips.count)
         } else {
             let is_last = bits & 1 == 1;
             bits >>= 1;
             if is_last { (trips.last, 1) } else { (trips.full, trips.count - 1) }
         };
-        transition.set(trips, chunk, chunk, 0);
+        transition.set(trips, state, state, 0);
         ways *= u64::from(count);
     }
     ways
 }
 
-/// Calls `visit` with the context of every class of units of a step and its number of units (5.7).
-/// In the end, `step` is what it was.
+/// Calls `visit` with the number of units and the context of every class of units in a step (section
+/// 5.7). Restores `step` before it returns.
 pub fn each_child(cluster: &Cluster, step: &mut Transition, mut visit: impl FnMut(u64, &Context)) {
     let Transition { units, units_before: before, .. } = *step;
     let last = cluster.spatial.map(|map| (map, step.span(map.axis)));
     let leaves = step.unit.leaves;
     let (fewer, more) = (units.min(before), units.max(before));
     let mut start = 0;
-    // Where units differ from the one before them; an end before its start bounds no class.
+    // Ends of the classes, along the index of units. An end before its start bounds no class.
     for end in [fewer.saturating_sub(1), fewer, more.saturating_sub(1), more] {
         if end <= start {
             continue;
@@ -305,7 +305,7 @@ pub fn each_child(cluster: &Cluster, step: &mut Transition, mut visit: impl FnMu
     }
 }
 
-/// Extent of a unit along the spatial axis; 0 if it is idle.
+/// Extent of the chunk of a unit along the spatial axis; 0 if the unit is idle.
 fn extent_of(unit: u32, units: u32, edge: u32, size: u32) -> u32 {
     match (unit + 1).cmp(&units) {
         std::cmp::Ordering::Less => size,

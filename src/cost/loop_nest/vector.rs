@@ -1,4 +1,5 @@
-//! Operators without multiply-accumulates, by bandwidth (1.6).
+//! Operators without MACs: roofline of vector lanes, shared memory and DRAM
+//! (docs/cost-model-loop-nest.md, section 1.6).
 
 use crate::hardware::Accelerator;
 use crate::model::VectorShape;
@@ -6,29 +7,29 @@ use crate::model::VectorShape;
 use super::machine::Machine;
 use super::{Bound, DramTraffic, EnergyPj};
 
-/// What such an operator takes.
+/// Time, traffic and energy of an operator without MACs.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct VectorCost {
     /// Cycles of the vector lanes.
     pub compute_cycles: u64,
-    /// Cycles of the L2.
+    /// Cycles of the outermost NoC level.
     pub shared_cycles: u64,
     /// Cycles of DRAM.
     pub dram_cycles: u64,
-    /// The most of them: they overlap.
+    /// Latency: the largest of the three, which overlap.
     pub cycles: u64,
-    /// Bytes read from the L2 and written to it.
+    /// Bytes read from shared memory and written to it.
     pub shared_bytes: u64,
     /// Traffic of DRAM; outputs count as written, inputs as read.
     pub dram: DramTraffic,
-    /// What takes most; of equal ones the first of DRAM, L2, lanes.
+    /// Resource that takes longest; of equal ones the first of DRAM, NoC, lanes.
     pub bound: Bound,
-    /// Energy by component: an operation counts as a multiply-accumulate, the L2 as in (7.1).
+    /// Energy by component. An operation counts as a MAC, and shared memory as in (7.1).
     pub energy: EnergyPj,
 }
 
-/// Evaluates an operator of which DRAM brings a share of the inputs (`from_dram` of 0 to 1) and takes
-/// the outputs if `to_dram` (1.3).
+/// Evaluates an operator (1.3). DRAM supplies the share `from_dram` of the inputs, from 0 to 1, and
+/// receives the outputs if `to_dram`.
 pub(super) fn evaluate(
     shape: &VectorShape,
     accelerator: &Accelerator,

@@ -1,8 +1,8 @@
-//! The closed form of the walk (5.9): every distinct context of every level once, how often it
-//! occurs, what it moves, and how long it takes.
+//! The closed form of the walk (docs/cost-model-loop-nest.md, section 5.9): every distinct context of
+//! every level is evaluated once, with the number of its occurrences, its traffic and its time.
 //!
-//! Contexts are expanded level by level from the outermost. All occurrences of a context are known
-//! before it is expanded, so that counts are sums of products; times are then folded back from the
+//! Contexts are expanded level by level, from the outermost. All occurrences of a context are known
+//! before it is expanded, so that counts are sums of products. Times are then folded back from the
 //! innermost level.
 
 use std::cell::RefCell;
@@ -13,7 +13,7 @@ use crate::model::{PerOperand, PerTensor};
 
 use super::context::{Context, Phase};
 use super::egress::{Egress, egress};
-use super::ingress::{Movement, ingress};
+use super::ingress::{Transfer, ingress};
 use super::machine::{Bandwidth, Machine, NocLevel};
 use super::mapping::Mapping;
 use super::nest::{N_AXES, Nest, macs, outputs};
@@ -23,10 +23,10 @@ use super::{Illegal, LevelCounts, Walk};
 /// A distinct context of a level.
 struct Node {
     visits: u64,
-    /// Its steps among those of all nodes; none if units are PEs.
+    /// Range of its steps in [`Workspace::steps`]; empty if units are PEs.
     steps: Range<u32>,
     time: Time,
-    /// The next node of the same bucket.
+    /// Next node of the same bucket.
     next: u32,
 }
 
@@ -34,30 +34,30 @@ struct Node {
 struct Step {
     times: u64,
     noc: TransferTime,
-    /// Nodes of the level below that the units are at, among the children of all steps.
+    /// Range in [`Workspace::children`] of the nodes that are the contexts of its units.
     children: Range<u32>,
 }
 
-/// Time of a context, and the same with networks that take none \[cycle\].
+/// Time of a context \[cycle\], and the same if transfers took no time.
 #[derive(Debug, Clone, Copy, Default)]
 struct Time {
     chip: u64,
     compute: u64,
 }
 
-/// What networks add to the work of the units in a step \[cycle\] (4.3).
+/// Time of the NoC in a step \[cycle\] (4.3).
 #[derive(Debug, Clone, Copy)]
 struct TransferTime {
-    /// What nothing hides.
-    alone: u64,
-    /// What goes on beside the work.
-    beside: u64,
+    /// Part that is exposed.
+    exposed: u64,
+    /// Part that overlaps with the work of the units.
+    overlapped: u64,
 }
 
 impl TransferTime {
-    /// Time of `times` steps in which units work for `work`.
+    /// Time of `times` steps in which the slowest unit works for `work`.
     fn with(self, work: Time, times: u64) -> Time {
-        let chip = self.alone + self.beside.max(work.chip);
+        let chip = self.exposed + self.overlapped.max(work.chip);
         Time { chip: times * chip, compute: times * work.compute }
     }
 }
@@ -72,7 +72,7 @@ impl Time {
     }
 }
 
-/// Lists of nodes by the hash of their contexts.
+/// Hash table of nodes: heads of linked lists by the hash of the context.
 struct Buckets([u32; 1 << Self::BITS]);
 
 impl Buckets {
@@ -86,18 +86,18 @@ impl Buckets {
     }
 }
 
-/// Everything that was found so far.
+/// Nodes, steps and children of one evaluation.
 #[derive(Default)]
-struct Findings {
+struct Workspace {
     nodes: Vec<Node>,
-    /// Contexts of the nodes.
+    /// Context of every node.
     contexts: Vec<Context>,
     steps: Vec<Step>,
     children: Vec<u32>,
 }
 
-impl Findings {
-    /// Nothing, and no more memory than many layers take.
+impl Workspace {
+    /// Empties the workspace and releases memory beyond the use of most layers.
     fn clear(&mut self) {
         const MANY: usize = 1024;
         self.nodes.clear();
@@ -112,46 +112,46 @@ impl Findings {
 }
 
 thread_local! {
-    /// Memory that evaluations leave to the next one, which takes about as much.
-    static FINDINGS: RefCell<Findings> = RefCell::default();
+    /// Workspace of the thread: evaluations reuse its buffers.
+    static WORKSPACE: RefCell<Workspace> = RefCell::default();
 }
 
-/// A walk under way.
-struct Census<'a> {
+/// The expansion of contexts in progress.
+struct Expansion<'a> {
     nest: &'a Nest,
     machine: &'a Machine,
-    found: &'a mut Findings,
-    /// Nodes of the level below the one that is expanded.
+    work: &'a mut Workspace,
+    /// Nodes of the level below the one in expansion.
     buckets: Buckets,
-    /// Counts of the level that is expanded.
+    /// Counts of the level in expansion.
     counts: LevelCounts,
     walk: &'a mut Walk,
 }
 
-/// Most classes of steps that are told apart; a layer of XRBench under WS, OS or RS has 70.
+/// Upper limit of the number of classes of steps. Layers of XRBench under WS, OS and RS have at most 70.
 pub(super) const MAX_TRANSITIONS: u64 = 1 << 16;
 
 impl Walk {
-    /// Walks the layer and flushes at its end (4.1 to 4.9).
+    /// Walks through the layer and flushes at its end (sections 4.1 to 4.9).
     ///
     /// # Errors
     ///
-    /// [`Illegal::TooVaried`] from [`MAX_TRANSITIONS`] on.
+    /// [`Illegal::TooVaried`] if there are more than [`MAX_TRANSITIONS`] classes of steps.
     pub(super) fn run(
         &mut self,
         nest: &Nest,
         mapping: &Mapping,
         machine: &Machine,
     ) -> Result<(), Illegal> {
-        FINDINGS.with_borrow_mut(|found| {
-            found.clear();
+        WORKSPACE.with_borrow_mut(|work| {
+            work.clear();
             let (buckets, counts) = (Buckets::EMPTY, LevelCounts::default());
-            Census { nest, machine, found, buckets, counts, walk: self }.run(mapping)
+            Expansion { nest, machine, work, buckets, counts, walk: self }.run(mapping)
         })
     }
 }
 
-impl Census<'_> {
+impl Expansion<'_> {
     fn run(&mut self, mapping: &Mapping) -> Result<(), Illegal> {
         let mut largest = *self.nest.extents();
         let start = self.add(&Context::cold(&largest), 1);
@@ -159,12 +159,12 @@ impl Census<'_> {
         let mut of_level = 0..0;
         let mut trips = [Trips::NONE; N_AXES];
         for (index, level) in mapping.levels().iter().enumerate() {
-            of_level = of_level.end..self.found.nodes.len();
+            of_level = of_level.end..self.work.nodes.len();
             self.buckets = Buckets::EMPTY;
             let cluster = Cluster::new(level, self.machine.noc_level(index), &largest);
-            let of_pes = index + 1 == mapping.levels().len();
+            let units_are_pes = index + 1 == mapping.levels().len();
             for node in of_level.clone() {
-                self.expand(node, &cluster, &mut trips, of_pes);
+                self.expand(node, &cluster, &mut trips, units_are_pes);
                 if self.walk.transitions > MAX_TRANSITIONS {
                     return Err(Illegal::TooVaried);
                 }
@@ -173,66 +173,68 @@ impl Census<'_> {
             largest = level.unit_extents(&largest);
         }
         self.fold_times(of_level.start);
-        let [start, end] = [start, end].map(|node| self.found.nodes[node as usize].time);
+        let [start, end] = [start, end].map(|node| self.work.nodes[node as usize].time);
         let time = start.plus(end);
         (self.walk.chip_cycles, self.walk.compute_cycles) = (time.chip, time.compute);
         Ok(())
     }
 
-    /// Counts `visits` of a context of the level below the one that is expanded.
+    /// Adds `visits` occurrences of a context of the level below the one in expansion, and returns its
+    /// node.
     fn add(&mut self, context: &Context, visits: u64) -> u32 {
         let bucket = self.buckets.of(context);
         let mut at = *bucket;
-        while let Some(node) = self.found.nodes.get_mut(at as usize) {
-            if self.found.contexts[at as usize] == *context {
+        while let Some(node) = self.work.nodes.get_mut(at as usize) {
+            if self.work.contexts[at as usize] == *context {
                 node.visits += visits;
                 return at;
             }
             at = node.next;
         }
-        let new = self.found.nodes.len() as u32;
+        let new = self.work.nodes.len() as u32;
         let next = std::mem::replace(bucket, new);
-        self.found.contexts.push(*context);
-        self.found.nodes.push(Node { visits, steps: 0..0, time: Time::default(), next });
+        self.work.contexts.push(*context);
+        self.work.nodes.push(Node { visits, steps: 0..0, time: Time::default(), next });
         new
     }
 
-    /// Finds the steps of a node of a level, whose units are PEs or the clusters of the level below.
+    /// Expands a node into its steps. `units_are_pes` on the innermost level; otherwise units are the
+    /// clusters of the level below.
     fn expand(
         &mut self,
         node: usize,
         cluster: &Cluster,
         trips: &mut [Trips; N_AXES],
-        of_pes: bool,
+        units_are_pes: bool,
     ) {
-        let visits = self.found.nodes[node].visits;
-        let whole = Transition::whole(&self.found.contexts[node]);
-        let first = self.found.steps.len() as u32;
+        let visits = self.work.nodes[node].visits;
+        let whole = Transition::whole(&self.work.contexts[node]);
+        let first = self.work.steps.len() as u32;
         let mut time = Time::default();
         each_transition(cluster, whole, trips, |transition| {
             let visits = visits * transition.times;
             let noc = self.count(transition, visits, cluster);
-            if of_pes {
-                let work = self.work(transition, visits, cluster);
+            if units_are_pes {
+                let work = self.execute(transition, visits, cluster);
                 time = time.plus(noc.with(work, transition.times));
             } else {
                 let children = self.descend(transition, visits, cluster);
-                self.found.steps.push(Step { times: transition.times, noc, children });
+                self.work.steps.push(Step { times: transition.times, noc, children });
             }
         });
-        let steps = first..self.found.steps.len() as u32;
-        let node = &mut self.found.nodes[node];
+        let steps = first..self.work.steps.len() as u32;
+        let node = &mut self.work.nodes[node];
         (node.steps, node.time) = (steps, time);
     }
 
-    /// Adds what `visits` steps of a class move; gives how long that takes.
+    /// Counts the transfers of `visits` steps of a class, and returns their time in one step.
     fn count(&mut self, step: &Transition, visits: u64, cluster: &Cluster) -> TransferTime {
         let (noc, spatial) = (cluster.noc(), cluster.spatial());
         let works = step.unit.phase != Phase::Flush;
         let moved = if works {
             ingress(self.nest, noc, step, spatial)
         } else {
-            PerOperand::<Movement>::default()
+            PerOperand::<Transfer>::default()
         };
         let sums = egress(step, spatial, noc.reduce);
         let counts = &mut self.counts;
@@ -248,8 +250,8 @@ impl Census<'_> {
         transfer_time(noc, &self.machine.widths, step.unit.phase, sent, sums)
     }
 
-    /// Counts the work of PEs; gives the time of the slowest one (4.7).
-    fn work(&mut self, step: &Transition, visits: u64, cluster: &Cluster) -> Time {
+    /// Counts the work of PEs, and returns the time of the slowest one (section 4.7).
+    fn execute(&mut self, step: &Transition, visits: u64, cluster: &Cluster) -> Time {
         if step.units == 0 {
             return Time::default();
         }
@@ -267,36 +269,37 @@ impl Census<'_> {
         Time { chip: cycles, compute: cycles }
     }
 
-    /// Counts what the clusters below do in `visits` steps of a class.
+    /// Adds the contexts of the units in `visits` steps of a class to the level below.
     fn descend(&mut self, step: &mut Transition, visits: u64, cluster: &Cluster) -> Range<u32> {
-        let first = self.found.children.len() as u32;
+        let first = self.work.children.len() as u32;
         each_child(cluster, step, |units, context| {
             let child = self.add(context, visits * units);
-            self.found.children.push(child);
+            self.work.children.push(child);
         });
-        first..self.found.children.len() as u32
+        first..self.work.children.len() as u32
     }
 
-    /// Finds the times of all nodes before `end`, whose units are clusters; these come behind.
+    /// Computes the times of all nodes before `end`, whose units are clusters. Every node comes after the
+    /// nodes that contain it.
     fn fold_times(&mut self, end: usize) {
         for index in (0..end).rev() {
-            let Range { start, end } = self.found.nodes[index].steps;
-            let steps = &self.found.steps[start as usize..end as usize];
+            let Range { start, end } = self.work.nodes[index].steps;
+            let steps = &self.work.steps[start as usize..end as usize];
             let times = steps.iter().map(|step| step.noc.with(self.slowest(step), step.times));
-            self.found.nodes[index].time = times.fold(Time::default(), Time::plus);
+            self.work.nodes[index].time = times.fold(Time::default(), Time::plus);
         }
     }
 
     /// Time of the slowest unit in a step.
     fn slowest(&self, step: &Step) -> Time {
         let Range { start, end } = step.children;
-        let children = &self.found.children[start as usize..end as usize];
-        let times = children.iter().map(|&child| self.found.nodes[child as usize].time);
+        let children = &self.work.children[start as usize..end as usize];
+        let times = children.iter().map(|&child| self.work.nodes[child as usize].time);
         times.fold(Time::default(), Time::max)
     }
 }
 
-/// Time of the network in a step that sends so many inputs and weights (4.8, 4.9).
+/// Time of a NoC level in a step that sends `sent` elements (sections 4.8 and 4.9).
 fn transfer_time(
     noc: &NocLevel,
     widths: &Widths,
@@ -325,14 +328,15 @@ fn transfer_time(
     };
     let drain = delay(sums.arrived * u64::from(widths.partial_sum), noc.up);
     match phase {
-        Phase::Cold => TransferTime { alone: exposed + fill, beside: 0 },
-        Phase::Warm => TransferTime { alone: exposed, beside: fill.max(drain) },
-        Phase::Flush => TransferTime { alone: drain, beside: 0 },
+        Phase::Cold => TransferTime { exposed: exposed + fill, overlapped: 0 },
+        Phase::Warm => TransferTime { exposed, overlapped: fill.max(drain) },
+        Phase::Flush => TransferTime { exposed: drain, overlapped: 0 },
     }
 }
 
 impl Walk {
-    /// Accumulate reads and buffer requirements follow from the rest (4.10, 5.8).
+    /// Derives reads for accumulation and buffer requirements from the other counts (sections 4.10 and
+    /// 5.8).
     pub(super) fn derive(&mut self, nest: &Nest, mapping: &Mapping, machine: &Machine) {
         let mut above = outputs(nest.extents());
         let mut extents = *nest.extents();
@@ -354,8 +358,8 @@ fn bytes(elements: PerTensor<u64>, widths: &Widths) -> u64 {
         + elements.output * u64::from(widths.partial_sum)
 }
 
-/// Whether 64 bits hold every count and time of a mapping: no step of a unit moves more than its
-/// MACs times the width of an element and the hull of a window, or waits longer than that and the
+/// Whether 64 bits hold every count and time of a mapping. The bound: a step of a unit moves at most its
+/// MACs times the largest width and the hull of the windows, and waits at most for these bytes and the
 /// latencies.
 pub(super) fn is_countable(nest: &Nest, mapping: &Mapping, machine: &Machine) -> bool {
     let hulls = nest.compact().iter().map(|steps| u128::from(steps.stride.max(steps.dilation)));

@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use crate::config::sweep::DraftFactor;
 use crate::config::{At, Problem, SweepDraft, printable, unknown_name};
+use crate::external;
 use crate::renamed::Renamed;
 use crate::sweep::grid::{Factor, Grid, GridError};
 
@@ -12,13 +13,13 @@ use super::super::{ExperimentError, Settings};
 use super::inputs::Inputs;
 
 /// A checked sweep.
-pub struct Sweep {
+pub(crate) struct Sweep {
     /// Points.
-    pub grid: Grid,
+    pub(crate) grid: Grid,
     /// Files that the points refer to.
-    pub inputs: Inputs,
+    pub(crate) inputs: Inputs,
     /// Hints for names up to version 0.1.
-    pub hints: Vec<Renamed>,
+    pub(crate) hints: Vec<Renamed>,
 }
 
 impl Sweep {
@@ -28,7 +29,7 @@ impl Sweep {
     ///
     /// [`ExperimentError::Config`] with every problem of the draft, or with those of a file that it
     /// refers to.
-    pub fn of(draft: &SweepDraft) -> Result<Self, ExperimentError> {
+    pub(crate) fn of(draft: &SweepDraft) -> Result<Self, ExperimentError> {
         let (draft, hints) = with_current_names(draft);
         let draft = &draft;
         let mut problems = [&draft.problems[..], &slips(draft)].concat();
@@ -59,6 +60,11 @@ fn with_current_names(draft: &SweepDraft) -> (SweepDraft, Vec<Renamed>) {
             hints.extend(renamed);
             name.value = key.name.into();
             for value in factor.rows.iter_mut().filter_map(|row| row[column].as_mut()) {
+                if key.name == "scheduler"
+                    && let Ok(policy) = external::policy(&value.value)
+                {
+                    hints.extend(policy.renamed());
+                }
                 if let (current, Some(renamed)) = key.current(&value.value) {
                     value.value = current.into();
                     hints.push(renamed);

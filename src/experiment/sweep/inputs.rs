@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::config::{
-    At, Catalog, ConfigError, Edition, Hardware, InputFile, Problem, Suite, SweepDraft, printable,
-    resolve,
+    At, Catalog, ConfigError, Edition, Hardware, InputFile, OldName, Problem, Suite, SweepDraft,
+    printable, resolve,
 };
 use crate::hardware::platform::Platform;
 use crate::scenario::Scenario;
@@ -17,7 +17,7 @@ use super::super::programs;
 use super::super::{ExperimentError, NamedCostModel, Settings};
 
 /// Files that points refer to. All are read when the sweep is checked, and come from memory later.
-pub struct Inputs {
+pub(crate) struct Inputs {
     /// By [`Edition`].
     catalogs: [Catalog; 2],
     /// Cost models by the names that points have for them.
@@ -28,25 +28,30 @@ pub struct Inputs {
 
 impl Inputs {
     /// Inputs of a sweep whose paths are relative to `folder`.
-    pub fn new(folder: Option<PathBuf>) -> Self {
+    pub(crate) fn new(folder: Option<PathBuf>) -> Self {
         let catalogs = Edition::ALL
             .map(|(edition, _)| Catalog::with_networks(edition).in_folder(folder.clone()));
         Self { catalogs, costs: Vec::new(), programs: Vec::new() }
     }
 
     /// Every file that was read, of both editions, and those of external schedulers.
-    pub fn files(&self) -> impl Iterator<Item = InputFile> {
+    pub(crate) fn files(&self) -> impl Iterator<Item = InputFile> {
         self.catalogs.iter().flat_map(Catalog::inputs).chain(self.programs.iter().cloned())
     }
 
+    /// Old names that those files use.
+    pub fn old_names(&self) -> impl Iterator<Item = OldName> {
+        self.catalogs.iter().flat_map(Catalog::old_names)
+    }
+
     /// Paths of those files that do not come with the program.
-    pub fn paths(&self) -> impl Iterator<Item = PathBuf> {
+    pub(crate) fn paths(&self) -> impl Iterator<Item = PathBuf> {
         let programs = self.programs.iter().map(|program| PathBuf::from(&program.name));
         self.catalogs.iter().flat_map(Catalog::opened).chain(programs)
     }
 
     /// Every cost model of the sweep.
-    pub fn cost_models(&self) -> Vec<Arc<NamedCostModel>> {
+    pub(crate) fn cost_models(&self) -> Vec<Arc<NamedCostModel>> {
         self.costs.iter().map(|(_, cost_model)| Arc::clone(cost_model)).collect()
     }
 
@@ -55,7 +60,7 @@ impl Inputs {
     /// # Errors
     ///
     /// Returns no error: the tests read the embedded suite.
-    pub fn suite(&mut self) -> Result<Suite, ExperimentError> {
+    pub(crate) fn suite(&mut self) -> Result<Suite, ExperimentError> {
         Ok(self.catalogs[0].suite()?)
     }
 
@@ -64,7 +69,7 @@ impl Inputs {
     /// # Errors
     ///
     /// [`ExperimentError::Config`] if it cannot be read.
-    pub fn scenario(
+    pub(crate) fn scenario(
         &mut self,
         name: &str,
         networks: Edition,
@@ -78,7 +83,7 @@ impl Inputs {
     /// # Errors
     ///
     /// [`ExperimentError::Config`] if it cannot be read.
-    pub fn hardware(&mut self, name: &str) -> Result<Hardware, ExperimentError> {
+    pub(crate) fn hardware(&mut self, name: &str) -> Result<Hardware, ExperimentError> {
         Ok(self.catalogs[0].hardware(name)?)
     }
 
@@ -87,12 +92,12 @@ impl Inputs {
     /// # Errors
     ///
     /// [`ExperimentError::Config`] if it cannot be read.
-    pub fn platform(&mut self, name: &str) -> Result<Arc<Platform>, ExperimentError> {
+    pub(crate) fn platform(&mut self, name: &str) -> Result<Arc<Platform>, ExperimentError> {
         Ok(self.catalogs[0].platform(name)?)
     }
 
     /// Index, and name in results, of the cost model that points call `name`.
-    pub fn cost_model(&self, name: &str) -> Option<(usize, &str)> {
+    pub(crate) fn cost_model(&self, name: &str) -> Option<(usize, &str)> {
         let index = self.costs.iter().position(|(known, _)| **known == *name)?;
         Some((index, &self.costs[index].1.name))
     }
@@ -102,7 +107,7 @@ impl Inputs {
     /// # Errors
     ///
     /// [`ExperimentError::Config`] for a file that cannot be used.
-    pub fn full_systems<'d>(
+    pub(crate) fn full_systems<'d>(
         &mut self,
         draft: &'d SweepDraft,
         problems: &mut Vec<Problem>,
@@ -139,7 +144,7 @@ impl Inputs {
     /// # Errors
     ///
     /// [`ExperimentError::Config`] for a file that cannot be used.
-    pub fn read(
+    pub(crate) fn read(
         &mut self,
         draft: &SweepDraft,
         defaults: &[Factor],

@@ -4,6 +4,6 @@ mod check;
 mod inputs;
 mod points;
 
-pub use check::Sweep;
-pub use inputs::Inputs;
-pub use points::{Candidate, Outcome, score};
+pub(crate) use check::Sweep;
+pub(crate) use inputs::Inputs;
+pub(crate) use points::{Candidate, Outcome, score};

@@ -15,11 +15,11 @@ use super::super::{ExperimentError, Settings};
 use super::inputs::Inputs;
 
 /// A point with its run, if the point has one.
-pub struct Candidate<'g> {
+pub(crate) struct Candidate<'g> {
     /// The point.
-    pub point: Point<'g>,
+    pub(crate) point: Point<'g>,
     /// Identity, see [`Point::id`].
-    pub id: String,
+    pub(crate) id: String,
     /// The run, or the reason that there is none.
     spec: Result<RunSpec, String>,
     /// Index of the cost model, and its name.
@@ -35,7 +35,7 @@ pub struct Candidate<'g> {
 }
 
 /// Result of a point.
-pub enum Outcome {
+pub(crate) enum Outcome {
     /// Scores, or the reason that there can be none: a row.
     Row(Result<Scorecard, String>),
     /// A failure of the machine: no row, and another start may succeed.
@@ -44,7 +44,7 @@ pub enum Outcome {
 
 impl Candidate<'_> {
     /// Label in results.
-    pub fn label(&self) -> RunLabel<'_> {
+    pub(crate) fn label(&self) -> RunLabel<'_> {
         RunLabel {
             scenario: &self.scenario,
             system: &self.system,
@@ -64,7 +64,7 @@ impl<'g> Candidate<'g> {
     /// # Errors
     ///
     /// Returns no error for points of the grid that `inputs` were read for.
-    pub fn of(point: Point<'g>, inputs: &mut Inputs) -> Result<Self, ExperimentError> {
+    pub(crate) fn of(point: Point<'g>, inputs: &mut Inputs) -> Result<Self, ExperimentError> {
         let unknown = || {
             let message = format!("point {} cannot be read", point.index());
             ExperimentError::Conflict(message)
@@ -132,7 +132,7 @@ fn in_one_line(error: impl ToString) -> String {
 }
 
 /// Scores of every candidate, in their order; those of one cost model are made together.
-pub fn score(candidates: &[Candidate<'_>], scorers: &mut [Scorer<'_>]) -> Vec<Outcome> {
+pub(crate) fn score(candidates: &[Candidate<'_>], scorers: &mut [Scorer<'_>]) -> Vec<Outcome> {
     let refused = |candidate: &Candidate<'_>| {
         let reason = candidate.spec.as_ref().err().cloned();
         Outcome::Row(Err(reason.unwrap_or_default()))

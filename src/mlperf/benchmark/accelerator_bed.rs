@@ -126,7 +126,7 @@ impl AcceleratorBed {
         check_scheduler(scheduler)
     }
 
-    /// Plan that the engine runs: models of the background, then those of the tenants.
+    /// Plan that the engine runs: models of the background, then one for each tenant.
     pub fn plan(&self) -> &Plan {
         self.workload.plan()
     }
@@ -217,8 +217,8 @@ impl AcceleratorBed {
         let is_plain = self.background.is_none()
             && *engine == EngineSettings::default()
             && scheduler.is_first_come_on_fastest();
-        let (first_row, tenant) = self.workload.only_tenant().filter(|_| is_plain)?;
-        Some(SingleQueueSystem::new(self.costs(), first_row, tenant.batching))
+        let (model, tenant) = self.workload.only_tenant().filter(|_| is_plain)?;
+        Some(SingleQueueSystem::new(self.costs(), model, tenant.batching))
     }
 
     /// Frames of the background in a run of length `duration`.

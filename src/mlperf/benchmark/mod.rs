@@ -1,5 +1,9 @@
 //! The benchmark: measurements on test beds, tests of a suite, the search for the peak, and several
-//! models at once.
+//! tenants at once.
+//!
+//! [`measure()`] makes one run of a [`SystemUnderTest`](crate::mlperf::SystemUnderTest). A [`TestBed`] makes
+//! any number of them: [`AcceleratorBed`] on simulated accelerators, [`ServerBed`] on servers of a known
+//! service time. [`run_test`] runs a test of a suite on a bed, and [`run_tenant_test`] several tenants.
 
 mod accelerator_bed;
 mod measure;
@@ -11,11 +15,11 @@ mod test_bed;
 
 pub use accelerator_bed::{AcceleratorBed, AcceleratorBedBuilder, AcceleratorRun};
 pub use measure::{Measurement, measure};
-pub use peak_search::{PeakSearch, Precision, SearchMethod, Trial, find_peak, search_messages};
+pub use peak_search::{PeakSearch, Trial, find_peak, search_messages};
 pub use server_bed::ServerBed;
 pub use suite_test::{BackgroundScores, TestOptions, TestResult, effective_settings, run_test};
 pub use tenants::{
-    TenantQuery, TenantResult, TenantStream, TenantTest, find_factor, run_tenants, tenant_queries,
-    tenant_seed,
+    MultiTenantResult, SlowTenant, TenantResult, TenantTest, extend_to_queries, find_factor,
+    run_tenant_test, run_tenants,
 };
 pub use test_bed::{IdleQuery, TestBed, TestError, TestRun};

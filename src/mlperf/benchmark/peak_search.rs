@@ -1,37 +1,37 @@
-//! The search for the peak: the largest rate of Server, or number of streams of a fixed interval, whose
-//! run passes the test of its latencies.
+//! Search for the peak: the highest rate of Server, or the largest number of streams of a fixed interval,
+//! whose run meets the latency constraint.
 //!
-//! Nothing but that test counts in the search, neither duration nor early stopping. Every trial has the
+//! LoadGen's search checks the constraint alone, neither duration nor early stopping. Every trial has the
 //! same seeds, so that the gaps between arrivals only scale with the rate.
 
 use rayon::prelude::*;
 
 use crate::mlperf::settings::{EffectiveSettings, LoadScenario, SettingsError};
 
-/// A run of the search.
+/// Trial of a search.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Trial {
     /// Rate \[1/s\], or number of streams.
     pub value: f64,
-    /// Whether its latencies passed.
+    /// Whether the trial passed.
     pub passes: bool,
 }
 
-/// What a search did, and what it found.
+/// Trials and result of a search.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PeakSearch<T> {
-    /// Every run, in order.
+    /// Trials, in order.
     pub trials: Vec<Trial>,
-    /// The peak, and what came of its run; `None` if not even the first trial passed.
+    /// Peak with the result of its trial; `None` if no trial passed.
     pub peak: Option<(f64, T)>,
 }
 
-/// Searches from `settings` on. `trial` makes a run and gives whether its latencies pass, and what is
-/// kept of the run at the peak.
+/// Runs LoadGen's search, from the rate or number of streams of `settings` on. `trial` makes a run and
+/// returns whether it passes, and the result to keep of the run at the peak.
 ///
 /// # Errors
 ///
-/// That of `trial`, and [`SettingsError`] if a value is out of range, as when any rate passes.
+/// Errors of `trial`, and [`SettingsError`] if a value is out of range, as happens if every rate passes.
 pub fn find_peak<T, E: From<SettingsError>>(
     settings: &EffectiveSettings,
     mut trial: impl FnMut(&EffectiveSettings) -> Result<(bool, T), E>,
@@ -46,40 +46,40 @@ pub fn find_peak<T, E: From<SettingsError>>(
     })
 }
 
-/// How a search goes: the value is raised by the step until it fails, then the gap to the last value that
-/// passed is halved until they do not differ in the decimals that are asked for.
+/// Method of a search: the value is multiplied by a factor until it fails; then the gap to the last value
+/// that passed is halved until both ends agree in the requested precision.
 ///
-/// Deviation: LoadGen would search for ever where the numbers have fewer decimals than it wants; this
+/// Deviation: LoadGen does not end if floating-point numbers have fewer decimals than requested; this
 /// search ends at two neighbouring numbers.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct SearchMethod {
-    /// Where it starts.
+pub(super) struct SearchMethod {
+    /// First value.
     pub start: f64,
-    /// Factor by which it goes up.
+    /// Factor by which the value is raised.
     pub factor: f64,
-    /// How fine it is.
+    /// Precision of the result.
     pub precision: Precision,
-    /// The largest value that is tried.
+    /// Largest value that is tried.
     pub largest: f64,
 }
 
-/// When a search is fine enough.
+/// Precision at which a search ends.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Precision {
-    /// When both ends agree in so many decimals.
+pub(super) enum Precision {
+    /// Both ends agree in this number of decimals.
     Decimals(i32),
-    /// When both ends differ by a thousandth of the lower one.
+    /// Both ends differ by at most a thousandth of the lower one.
     Thousandth,
-    /// When both ends are neighbouring whole numbers.
+    /// Both ends are neighbouring whole numbers.
     Whole,
 }
 
 impl SearchMethod {
-    /// The search for the peak of `settings`. The number of streams is doubled, and found exactly.
+    /// LoadGen's method for `settings`. Numbers of streams are doubled and found exactly.
     ///
     /// # Errors
     ///
-    /// [`SettingsError::NoPeak`].
+    /// [`SettingsError::NoPeak`] if the scenario has neither a rate nor streams to search for.
     pub fn of(settings: &EffectiveSettings) -> Result<Self, SettingsError> {
         match settings.scenario {
             LoadScenario::Server => Ok(Self {
@@ -98,12 +98,12 @@ impl SearchMethod {
         }
     }
 
-    /// A search from `start` on that is as fine as a thousandth of that.
+    /// Doubling from `start` on, to a precision of a thousandth.
     fn to_a_thousandth(start: f64) -> Self {
         Self { start, factor: 2.0, precision: Precision::Thousandth, largest: f64::MAX }
     }
 
-    /// The middle, if the search is not at its end.
+    /// Middle of `low` and `high`; `None` if the search ends.
     fn middle(&self, low: f64, high: f64) -> Option<f64> {
         let agree = |unit: f64| (low * unit).floor() + 1.0 >= (high * unit).floor();
         let middle = low + (high - low) / 2.0;
@@ -116,17 +116,17 @@ impl SearchMethod {
     }
 }
 
-/// Starts that are tried before it is said that nothing passes: a quarter each time. At a thousandth of
-/// what can be served, queries hardly meet.
+/// Number of first values that are tried before no value is said to pass, each a quarter of the one
+/// before. At a thousandth of the capacity, queries hardly overlap.
 const MAX_STARTS: usize = 5;
 
-/// The highest rate or load that passes, as fine as a thousandth of it, from wherever on: a start that
-/// does not pass is quartered.
+/// Searches for the highest value that passes, to a precision of a thousandth. If `start` does not pass, the
+/// search starts again from a quarter of it.
 ///
 /// # Errors
 ///
-/// That of `trial`.
-pub fn find_highest<T, E>(
+/// Errors of `trial`.
+pub(super) fn find_highest<T, E>(
     start: f64,
     mut trial: impl FnMut(f64) -> Result<Option<T>, E>,
 ) -> Result<PeakSearch<T>, E> {
@@ -144,14 +144,14 @@ pub fn find_highest<T, E>(
     }
 }
 
-/// Likewise the highest value that passes all of `n` tests, at least one. `passes` makes test number so
-/// much at a value; a test that passes at one value is taken to do so below, so that not all are made
-/// everywhere. At the value that is found all have been made.
+/// Searches for the highest value that passes all of `n` tests, at least one, to a precision of a
+/// thousandth. `passes(value, test)` makes one test. A test that passes at one value is assumed to pass at
+/// lower ones, so that not every test is made at every value; at the result all have been made.
 ///
 /// # Errors
 ///
-/// That of `passes`.
-pub fn find_common<E: Send>(
+/// Errors of `passes`.
+pub(super) fn find_common<E: Send>(
     start: f64,
     n: usize,
     passes: impl Fn(f64, usize) -> Result<bool, E> + Sync,
@@ -166,13 +166,13 @@ pub fn find_common<E: Send>(
         let verdicts = verdicts.collect::<Result<Vec<_>, E>>()?;
         let Some(&(harder, _)) = verdicts.iter().find(|(_, passes)| !passes) else { break };
         hardest = harder;
-        search = descend(search.trials, peak, |value| trial(value, hardest))?;
+        search = search_downward(search.trials, peak, |value| trial(value, hardest))?;
     }
     Ok(search)
 }
 
-/// Goes on below a peak of `trials` that is none: from the next lower value that has passed so far.
-fn descend<E>(
+/// Continues a search below `peak`, which failed another test: from the next lower value that has passed.
+fn search_downward<E>(
     mut trials: Vec<Trial>,
     peak: f64,
     mut trial: impl FnMut(f64) -> Result<Option<()>, E>,
@@ -184,7 +184,7 @@ fn descend<E>(
     lower.dedup();
     let mut high = peak;
     while let Some(low) = lower.pop() {
-        let found = climb_between(&SearchMethod::to_a_thousandth(low), high, &mut trial)?;
+        let found = search_between(&SearchMethod::to_a_thousandth(low), high, &mut trial)?;
         trials.extend(found.trials);
         if found.peak.is_some() {
             return Ok(PeakSearch { trials, peak: found.peak });
@@ -196,49 +196,50 @@ fn descend<E>(
     Ok(PeakSearch { trials, peak: found.peak })
 }
 
-/// Searches for the largest value that passes: `trial` gives what is kept of a run that does.
+/// Searches for the largest value that passes by `method`. `trial` returns the result to keep of a value
+/// that passes.
 ///
 /// # Errors
 ///
-/// That of `trial`.
-pub fn search_upward<T, E>(
+/// Errors of `trial`.
+pub(super) fn search_upward<T, E>(
     method: &SearchMethod,
     mut trial: impl FnMut(f64) -> Result<Option<T>, E>,
 ) -> Result<PeakSearch<T>, E> {
-    let mut search = Steps::new(&mut trial);
+    let mut search = SearchState::new(&mut trial);
     let (mut low, mut high) = (method.start, method.start);
     while high <= method.largest && search.step(high)? {
         low = high;
         high = low * method.factor;
     }
-    // What is beyond the most counts as failed; the search ends with the most.
+    // Values above the largest one count as failed; the search ends at the largest one.
     search.halve(method, low, high.min(method.largest + 1.0))
 }
 
-/// Likewise between the start, which is tried, and `high`, which is known to fail.
-fn climb_between<T, E>(
+/// Searches between the first value of `method`, which is tried, and `high`, which is known to fail.
+fn search_between<T, E>(
     method: &SearchMethod,
     high: f64,
     trial: &mut impl FnMut(f64) -> Result<Option<T>, E>,
 ) -> Result<PeakSearch<T>, E> {
-    let mut search = Steps::new(trial);
+    let mut search = SearchState::new(trial);
     search.step(method.start)?;
     search.halve(method, method.start, high)
 }
 
-/// A search in progress.
-struct Steps<'a, T, F> {
+/// State of a search.
+struct SearchState<'a, T, F> {
     trial: &'a mut F,
     trials: Vec<Trial>,
     peak: Option<(f64, T)>,
 }
 
-impl<'a, T, E, F: FnMut(f64) -> Result<Option<T>, E>> Steps<'a, T, F> {
+impl<'a, T, E, F: FnMut(f64) -> Result<Option<T>, E>> SearchState<'a, T, F> {
     fn new(trial: &'a mut F) -> Self {
         Self { trial, trials: Vec::new(), peak: None }
     }
 
-    /// Tries a value above the peak so far; whether it is the new one.
+    /// Tries a value above the peak so far; returns whether it is the new peak.
     fn step(&mut self, value: f64) -> Result<bool, E> {
         let kept = (self.trial)(value)?;
         let passes = kept.is_some();
@@ -249,7 +250,7 @@ impl<'a, T, E, F: FnMut(f64) -> Result<Option<T>, E>> Steps<'a, T, F> {
         Ok(passes)
     }
 
-    /// Halves the gap between a peak and a value that fails.
+    /// Halves the gap between the peak and a value that fails until the search ends.
     fn halve(
         mut self,
         method: &SearchMethod,
@@ -266,8 +267,8 @@ impl<'a, T, E, F: FnMut(f64) -> Result<Option<T>, E>> Steps<'a, T, F> {
     }
 }
 
-/// What LoadGen's detailed log says of a search for a rate from its second trial on; nothing if not
-/// even the first one passed.
+/// Messages of LoadGen's detailed log about a search for a rate, from its second trial on; none if the
+/// first trial failed.
 pub fn search_messages<T>(search: &PeakSearch<T>) -> Vec<String> {
     let mut trials = search.trials.iter();
     let (Some(first), Some((peak, _))) = (trials.next(), &search.peak) else { return Vec::new() };
@@ -314,8 +315,8 @@ mod tests {
         search.trials.iter().map(|trial| trial.value).collect()
     }
 
-    /// From 50 with a peak at 62.9: 100 fails, 75 fails, 62.5 passes, 68.75, 65.625, 64.0625 and
-    /// 63.28125 fail; then both ends have 62 or 63 before the point and the search is over.
+    /// The search starts at 50 with a peak at 62.9: 100 and 75 fail, 62.5 passes, 68.75, 65.625, 64.0625
+    /// and 63.28125 fail. Then the ends have 62 and 63 before the point, and the search ends.
     #[test]
     fn a_rate_is_doubled_and_then_halved() {
         let requested = TestSettings {
@@ -338,7 +339,7 @@ mod tests {
         );
     }
 
-    /// 3 doubles to 6 and 12, which fails; 9 passes, 10 passes, 11 fails.
+    /// 3 is doubled to 6 and 12, which fails; 9 and 10 pass, 11 fails.
     #[test]
     fn streams_are_found_exactly() {
         let requested = TestSettings {
@@ -358,7 +359,7 @@ mod tests {
         assert_eq!(search_messages(&found), Vec::<String>::new());
     }
 
-    /// 100 and 25 fail, 6.25 passes; the thousandth of 9 is 0.009.
+    /// 100 and 25 fail, 6.25 passes; a thousandth of 9 is 0.009.
     #[test]
     fn a_start_that_fails_is_quartered() {
         let trial = |value: f64| Ok::<_, SettingsError>((value <= 9.0).then_some(()));
@@ -371,7 +372,8 @@ mod tests {
         assert_eq!((nothing.trials.len(), nothing.peak), (5, None));
     }
 
-    /// Five tests pass up to 100, 70.3, 99, 70.2 and 80. Each is made at the end, few before.
+    /// Five tests pass up to 100, 70.3, 99, 70.2 and 80. Every test is made at the result, few at other
+    /// values.
     #[test]
     fn the_hardest_test_decides() {
         let limits = [100.0, 70.3, 99.0, 70.2, 80.0];

@@ -1,4 +1,4 @@
-//! Servers of a known service time as a test bed: for a system that was measured, not costed.
+//! Servers of a known service time as a test bed, for systems that were measured.
 
 use crate::units::{SimSpan, SimTime};
 
@@ -13,27 +13,27 @@ use super::test_bed::{IdleQuery, TestBed, TestError, TestRun};
 /// Equal servers with one queue.
 #[derive(Debug, Clone)]
 pub struct ServerBed {
-    /// What a batch takes.
+    /// Service time of a batch.
     time: ServiceTime,
     servers: usize,
     batching: Batching,
 }
 
 impl ServerBed {
-    /// Most servers.
+    /// Largest number of servers.
     pub const MAX: u32 = 4096;
 
-    /// So many servers of a service time.
+    /// A bed of `servers` servers with the service time `time`.
     ///
     /// # Panics
     ///
-    /// If there is no server, or batches have no size.
+    /// If there is no server, or the largest batch is 0.
     pub fn new(time: ServiceTime, servers: usize, batching: Batching) -> Self {
-        assert!(servers > 0 && batching.max > 0, "somebody serves something");
+        assert!(servers > 0 && batching.max > 0, "there are servers and batches");
         Self { time, servers, batching }
     }
 
-    /// The servers with nothing to do.
+    /// The servers without work, for one run.
     fn idle(&self) -> ServerSystem {
         let discipline = match self.batching {
             Batching { max: 1, .. } => Discipline::Fifo,
@@ -44,7 +44,7 @@ impl ServerBed {
         ServerSystem::new(self.time.clone(), discipline, vec![1.0; self.servers])
     }
 
-    /// Mean service time of batches of a size, over the samples of one round of a table.
+    /// Mean service time of batches of `batch` samples \[ns\], over the distinct samples.
     fn mean_ns(&self, batch: u32) -> f64 {
         let n = match &self.time {
             ServiceTime::Samples(spans) => spans.len() as u32,
@@ -57,7 +57,7 @@ impl ServerBed {
         (0..n).map(of).sum::<f64>() / f64::from(n)
     }
 
-    /// Samples per second in batches of a size. Nothing is faster than the clock.
+    /// Throughput in batches of `batch` samples, which take at least 1 ns \[samples/s\].
     fn rate_in(&self, batch: u32) -> f64 {
         self.servers as f64 * f64::from(batch) * 1e9 / self.mean_ns(batch).max(1.0)
     }

@@ -1,45 +1,44 @@
-//! Several models at once on one system, each with a load and a latency bound of its own.
+//! Several tenants at once on one system, each with a load and a latency bound of its own.
+
+use thiserror::Error;
 
 use crate::engine::Traced;
-use crate::units::{Millijoules, SimSpan, SimTime};
-
 use crate::mlperf::load::{Arrivals, LATEST};
-use crate::mlperf::logs::LoggedRun;
 use crate::mlperf::results::{Observations, Performance, Unsustained, sustains_rate};
 use crate::mlperf::run::RunError;
 use crate::mlperf::settings::{EffectiveSettings, MAX_SAMPLES, SettingsError};
 use crate::mlperf::sut::{AcceleratorSystem, Completions, Sample, SystemUnderTest};
+use crate::units::{Millijoules, SimSpan, SimTime};
 
 use super::accelerator_bed::{AcceleratorBed, AcceleratorRun};
-use super::peak_search::{PeakSearch, find_highest};
-use super::test_bed::TestError;
+use super::peak_search::{PeakSearch, Trial, find_highest};
+use super::suite_test::BackgroundScores;
+use super::test_bed::{TestBed, TestError};
 
-/// The stream of a tenant's queries.
+/// Stream of the queries of a tenant.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct TenantStream {
-    /// When its queries are due.
-    pub arrivals: Arrivals,
-    /// Seed of its stream.
-    pub seed: u64,
-    /// Fewest queries.
-    pub min_queries: u64,
+struct TenantStream {
+    arrivals: Arrivals,
+    seed: u64,
+    /// Minimum number of queries.
+    min_queries: u64,
 }
 
-/// A query of a tenant.
+/// Query of a tenant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct TenantQuery {
-    /// When it is due.
-    pub at: SimTime,
-    /// Whose it is, by position in the list of tenants.
-    pub tenant: usize,
-    /// Which of that tenant's queries it is, counted from 0.
-    pub query: usize,
+struct TenantQuery {
+    /// Instant at which the query is due.
+    at: SimTime,
+    /// Position of the tenant in the list of tenants.
+    tenant: usize,
+    /// Number of the query among those of the tenant, from 0.
+    query: usize,
 }
 
-/// Seed of tenant `tenant` of a system with `seed`: that seed itself for the first one, which thus has
-/// LoadGen's schedule, and a number that has nothing to do with it for every other (SplitMix64, Steele
-/// et al., OOPSLA 2014).
-pub fn tenant_seed(seed: u64, tenant: usize) -> u64 {
+/// Seed of the stream of tenant `tenant`, counted from 0, in a test with the schedule seed `seed`. The
+/// first tenant has `seed` itself and thus LoadGen's schedule; the others have numbers that are
+/// independent of it (SplitMix64, Steele et al., OOPSLA 2014).
+fn tenant_seed(seed: u64, tenant: usize) -> u64 {
     if tenant == 0 {
         return seed;
     }
@@ -49,12 +48,12 @@ pub fn tenant_seed(seed: u64, tenant: usize) -> u64 {
     mixed ^ mixed >> 31
 }
 
-/// The queries of all `tenants`, in order of time and, at equal times, of tenant. Each tenant's queries
-/// end as those of LoadGen's Server do: with the first one at or after `least` that leaves it with
-/// enough. What a tenant does depends on no other.
+/// Queries of all `tenants`, sorted by time and, at equal times, by tenant. The queries of a tenant end
+/// as those of LoadGen's Server do: with the first query at or after `least` that completes the minimum
+/// number. The queries of one tenant do not depend on the other tenants.
 ///
-/// `None` if there would be more than [`MAX_SAMPLES`] queries in all.
-pub fn tenant_queries(tenants: &[TenantStream], least: SimTime) -> Option<Vec<TenantQuery>> {
+/// `None` if there would be more than [`MAX_SAMPLES`] queries in total.
+fn tenant_queries(tenants: &[TenantStream], least: SimTime) -> Option<Vec<TenantQuery>> {
     let mut all = Vec::new();
     for (tenant, TenantStream { arrivals, seed, min_queries }) in tenants.iter().enumerate() {
         let most = MAX_SAMPLES as usize - all.len();
@@ -66,82 +65,156 @@ pub fn tenant_queries(tenants: &[TenantStream], least: SimTime) -> Option<Vec<Te
     Some(all)
 }
 
-/// What is asked of the tenants of a bench, in their order.
+/// Load of one tenant of a bed.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TenantTest {
-    /// When queries are due.
+    /// Arrivals of the queries.
     pub arrivals: Arrivals,
-    /// Server settings with the bound, the percentile and what LoadGen asks of a run.
+    /// Server settings with the latency bound, the percentile and LoadGen's rules of a run.
     pub settings: EffectiveSettings,
 }
 
-/// What a tenant got.
+/// A tenant whose queries are too rare for the minimum number of queries.
+#[derive(Debug, Clone, Copy, PartialEq, Error)]
+#[error(
+    "{rate} queries per second take more than a hundred years for {min_queries} queries; \
+     allowed are rates from {min_rate:.3e} on (--min-queries asks for fewer queries)"
+)]
+pub struct SlowTenant {
+    /// Position of the tenant.
+    pub tenant: usize,
+    /// Mean rate of its queries \[1/s\].
+    pub rate: f64,
+    /// Lowest allowed rate \[1/s\].
+    pub min_rate: f64,
+    /// Minimum number of queries.
+    pub min_queries: f64,
+}
+
+/// Raises the minimum duration of every test to the time in which the slowest tenant has `min_queries`
+/// queries on average.
+///
+/// # Errors
+///
+/// [`SlowTenant`] for the first tenant whose queries would take more than a hundred years.
+pub fn extend_to_queries(tests: &mut [TenantTest], min_queries: f64) -> Result<(), SlowTenant> {
+    const HUNDRED_YEARS_S: f64 = 100.0 * 365.0 * 86_400.0;
+    let min_rate = min_queries / HUNDRED_YEARS_S;
+    for (tenant, test) in tests.iter().enumerate() {
+        let rate = test.arrivals.mean_rate();
+        if rate < min_rate {
+            return Err(SlowTenant { tenant, rate, min_rate, min_queries });
+        }
+    }
+    let slowest = tests.iter().map(|it| it.arrivals.mean_rate()).fold(f64::INFINITY, f64::min);
+    let duration = SimSpan::from_ms(min_queries / slowest * 1e3).unwrap_or(SimSpan::MAX);
+    for test in tests {
+        test.settings.min_duration = test.settings.min_duration.max(duration);
+    }
+    Ok(())
+}
+
+/// Result of one tenant.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct TenantResult {
-    /// Settings with the rate and the duration that were played.
+    /// Settings with the rate and the duration of the run.
     pub settings: EffectiveSettings,
-    /// What its queries say.
+    /// Statistics and validity of its queries.
     pub performance: Performance,
-    /// When each was due, and when it was done.
+    /// Scheduled instant and completion of every query.
     pub queries: Vec<(SimTime, SimTime)>,
-    /// When a further one would have been due.
+    /// Instant at which a further query would have been due.
     pub next_due: SimTime,
-    /// Energy of all of them.
+    /// Energy of all queries.
     pub energy: Millijoules,
-    /// Why its rate is none that the system sustains, whatever LoadGen says.
+    /// Reason why the system does not sustain the rate, which LoadGen does not check.
     pub unsustained: Option<Unsustained>,
-    /// Queries per second that the system could complete at most if it did nothing else.
-    most_per_s: f64,
+    /// Throughput bound of the tenant alone on the system \[queries/s\].
+    max_queries_per_s: f64,
 }
 
 impl TenantResult {
-    /// What the detailed log says of its run.
-    pub fn pass(&self) -> LoggedRun {
-        let done = self.queries.iter().map(|&(_, done)| done).max();
-        LoggedRun {
-            queries: self.performance.queries,
-            samples_per_query: 1,
-            next_due: self.next_due,
-            endings: Vec::new(),
-            last_issued: self.performance.last_issued,
-            done: done.unwrap_or(SimTime::ZERO),
-        }
+    /// Whether the tenant meets its latency constraint at a rate that the system sustains.
+    pub fn meets_constraint(&self) -> bool {
+        sustains_rate(&self.settings, &self.performance, self.max_queries_per_s)
     }
 
-    /// Whether it holds its bound at a rate that can be completed.
-    pub fn holds(&self) -> bool {
-        sustains_rate(&self.settings, &self.performance, self.most_per_s)
-    }
-
-    /// Whether it counts: by LoadGen's rules, and as a rate that the system sustains.
+    /// Whether the result is valid by LoadGen's rules and the system sustains the rate.
     pub fn is_valid(&self) -> bool {
         self.performance.validity.is_valid() && self.unsustained.is_none()
     }
 }
 
-/// Plays `tests` beside each other on `bench`, whose tenants they belong to, for the longest of their least
-/// durations. Each has a random stream of its own, from the first one's seed. Every tenant's rate is
-/// `factor` times what it asks for; below 1 the test lasts longer by as much, so that there are no fewer
-/// queries.
+/// Result of a test of several tenants at once.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct MultiTenantResult {
+    /// Factor by which all rates were multiplied.
+    pub factor: f64,
+    /// Trials of the search for the largest factor; empty without a search.
+    pub trials: Vec<Trial>,
+    /// Result of every tenant.
+    pub tenants: Vec<TenantResult>,
+    /// Scores of the usage scenario in the background; `None` without one, or if no frame is scored.
+    pub background: Option<BackgroundScores>,
+}
+
+/// Runs `tests` at once on `bed`, whose tenants they belong to, at the given rates or, if `finds_peak`,
+/// at the largest multiple of them at which every tenant meets its latency constraint (1 if there is
+/// none).
 ///
 /// # Errors
 ///
-/// [`TestError`].
+/// [`TestError`] if the settings are out of range or a run fails.
 ///
 /// # Panics
 ///
-/// If there are not as many tests as tenants.
+/// If the numbers of tests and tenants differ.
+pub fn run_tenant_test(
+    tests: &[TenantTest],
+    finds_peak: bool,
+    bed: &AcceleratorBed,
+) -> Result<MultiTenantResult, TestError> {
+    let (factor, trials) = match finds_peak {
+        true => {
+            let search = find_factor(tests, bed)?;
+            (search.peak.map_or(1.0, |(factor, ())| factor), search.trials)
+        }
+        false => (1.0, Vec::new()),
+    };
+    let run = run_tenants(tests, factor, bed, Traced::Load)?;
+    let completions = run.queries.iter().flat_map(|it| it.queries.iter().map(|&(_, at)| at));
+    let end = completions.max().unwrap_or(SimTime::ZERO);
+    let alone = bed.background_alone(end - SimTime::ZERO)?;
+    let scores = run.background.zip(alone);
+    let background = scores.map(|(with_queries, alone)| BackgroundScores { with_queries, alone });
+    Ok(MultiTenantResult { factor, trials, tenants: run.queries, background })
+}
+
+/// Runs `tests` at once on `bed`, whose tenants they belong to, for the longest of their minimum
+/// durations. Every tenant has a random stream of its own, derived from the seed of the first one.
+/// Every rate is multiplied by `factor`; a factor below 1 lengthens the run accordingly, so that the
+/// number of queries does not shrink.
+///
+/// # Errors
+///
+/// [`TestError`] if the settings are out of range or the run fails.
+///
+/// # Panics
+///
+/// If the numbers of tests and tenants differ.
 pub fn run_tenants(
     tests: &[TenantTest],
     factor: f64,
-    bench: &AcceleratorBed,
+    bed: &AcceleratorBed,
     traced: Traced,
 ) -> Result<AcceleratorRun<Vec<TenantResult>>, TestError> {
-    assert_eq!(tests.len(), bench.n_tenants(), "a test is of a tenant");
+    assert_eq!(tests.len(), bed.n_tenants(), "every tenant has a test");
     let settings = &tests[0].settings;
     let stream = |(tenant, test): (usize, &TenantTest)| {
         Ok(TenantStream {
-            arrivals: test.arrivals.times_as_fast(factor)?,
+            arrivals: test.arrivals.scaled(factor)?,
             seed: tenant_seed(settings.seeds.schedule, tenant),
             min_queries: 1,
         })
@@ -153,88 +226,92 @@ pub fn run_tenants(
     let duration = SimSpan::from_ns((longest / factor.min(1.0)) as u64);
     let queries = tenant_queries(&streams, SimTime::ZERO + duration)
         .ok_or_else(|| settings.too_many_samples())?;
-    if let Some(late) = queries.last().filter(|query| query.at > LATEST) {
-        return Err(tests[late.tenant].settings.too_slow().into());
+    if let Some(last) = queries.last().filter(|query| query.at > LATEST) {
+        return Err(tests[last.tenant].settings.too_slow().into());
     }
-    let played = bench.run_with_background(duration, traced, |system| {
-        let done = issue(&queries, system)?;
+    let run = bed.run_with_background(duration, traced, |system| {
+        let completed = issue(&queries, system)?;
         let energies: Vec<_> = (0..tests.len()).map(|it| system.energy_of(it)).collect();
-        Ok(((done.clone(), energies), done))
+        Ok(((completed.clone(), energies), completed))
     })?;
-    let (done, energies) = played.queries;
-    let outcome = |(tenant, (test, energy)): (usize, (&TenantTest, Millijoules))| {
+    let (completed, energies) = run.queries;
+    let result = |(tenant, (test, energy)): (usize, (&TenantTest, Millijoules))| {
         let rate = streams[tenant].arrivals.mean_rate();
         let settings =
             EffectiveSettings { min_duration: duration, ..test.settings.with_rate(rate)? };
-        let own = queries.iter().zip(&done).filter(|(query, _)| query.tenant == tenant);
-        let own = own.map(|(query, &done)| (query.at, done)).collect();
-        Ok(outcome_of(&streams[tenant], settings, energy, own, bench.max_samples_per_s_of(tenant)))
+        let own = queries.iter().zip(&completed).filter(|(query, _)| query.tenant == tenant);
+        let own = own.map(|(query, &completed)| (query.at, completed)).collect();
+        let max_queries_per_s = bed.max_samples_per_s_of(tenant);
+        Ok(tenant_result(&streams[tenant], settings, energy, own, max_queries_per_s))
     };
-    let outcomes = tests.iter().zip(energies).enumerate().map(outcome);
-    let outcomes = outcomes.collect::<Result<_, TestError>>()?;
-    Ok(AcceleratorRun {
-        queries: outcomes,
-        energy: played.energy,
-        background: played.background,
-        run: played.run,
-    })
+    let results = tests.iter().zip(energies).enumerate().map(result);
+    let queries = results.collect::<Result<_, TestError>>()?;
+    Ok(AcceleratorRun { queries, energy: run.energy, background: run.background, run: run.run })
 }
 
-/// Issues every query when it is due, and waits for all; when each is done.
+/// Issues every query when it is due and waits for all of them; returns their completions.
 fn issue(
     queries: &[TenantQuery],
     system: &mut AcceleratorSystem<'_>,
 ) -> Result<Vec<SimTime>, RunError> {
     let mut completions = Completions::new(queries.len(), false);
     for (id, query) in queries.iter().enumerate() {
-        system.play(query.at, false, &mut completions);
+        system.run_until(query.at, false, &mut completions);
         let sample = Sample { id: id as u32, index: 0 };
         system.arrive(query.tenant, &[sample], query.at);
     }
     for sample in 0..queries.len() as u32 {
         while completions.at(sample).is_none() {
             let next = system.next_event().ok_or(RunError::NeverDone { sample })?;
-            system.play(next, true, &mut completions);
+            system.run_until(next, true, &mut completions);
         }
     }
     Ok(completions.into_first(queries.len()))
 }
 
-fn outcome_of(
+fn tenant_result(
     stream: &TenantStream,
     settings: EffectiveSettings,
     energy: Millijoules,
     queries: Vec<(SimTime, SimTime)>,
-    most_per_s: f64,
+    max_queries_per_s: f64,
 ) -> TenantResult {
-    let &(last, last_done) = queries.last().expect("every tenant has a query");
-    let seen = Observations {
-        sample_latencies: queries.iter().map(|&(due, done)| done - due).collect(),
+    let &(last, last_completed) = queries.last().expect("every tenant has a query");
+    let observed = Observations {
+        sample_latencies: queries.iter().map(|&(due, completed)| completed - due).collect(),
         query_latencies: Vec::new(),
         intervals: Vec::new(),
         queries: queries.len() as u64,
         last_scheduled: last,
         last_issued: last,
-        last_completed: last_done,
+        last_completed,
     };
-    let performance = Performance::of(&settings, seen).expect("there is a latency");
+    let performance = Performance::of(&settings, observed).expect("there is a latency");
     let next_due = stream.arrivals.times(stream.seed).nth(queries.len()).unwrap_or(last);
-    let unsustained = Unsustained::of(&settings, &performance, most_per_s);
-    TenantResult { settings, performance, queries, next_due, energy, unsustained, most_per_s }
+    let unsustained = Unsustained::of(&settings, &performance, max_queries_per_s);
+    TenantResult {
+        settings,
+        performance,
+        queries,
+        next_due,
+        energy,
+        unsustained,
+        max_queries_per_s,
+    }
 }
 
-/// The largest factor of all rates at which every tenant keeps its bound.
+/// Searches for the largest factor of all rates at which every tenant meets its latency constraint.
 ///
 /// # Errors
 ///
-/// [`TestError`].
+/// [`TestError`] if the settings are out of range or a run fails.
 pub fn find_factor(
     tests: &[TenantTest],
-    bench: &AcceleratorBed,
+    bed: &AcceleratorBed,
 ) -> Result<PeakSearch<()>, TestError> {
     find_highest(1.0, |factor| {
-        let outcomes = run_tenants(tests, factor, bench, Traced::Load)?.queries;
-        Ok(outcomes.iter().all(TenantResult::holds).then_some(()))
+        let results = run_tenants(tests, factor, bed, Traced::Load)?.queries;
+        Ok(results.iter().all(TenantResult::meets_constraint).then_some(()))
     })
 }
 
@@ -263,7 +340,7 @@ mod tests {
             .collect()
     }
 
-    fn of(all: &[TenantQuery], tenant: usize) -> Vec<SimTime> {
+    fn times_of(all: &[TenantQuery], tenant: usize) -> Vec<SimTime> {
         all.iter().filter(|query| query.tenant == tenant).map(|query| query.at).collect()
     }
 
@@ -271,10 +348,10 @@ mod tests {
     fn streams_are_merged_in_order_of_time() {
         let all = tenant_queries(&tenants(), SECOND).unwrap();
         assert!(all.windows(2).all(|pair| pair[0] < pair[1]));
-        // Everybody's first query is due at the start.
+        // The first query of every tenant is due at the start.
         assert!(all[..3].iter().map(|query| query.tenant).eq([0, 1, 2]));
         for tenant in 0..3 {
-            let times = of(&all, tenant);
+            let times = times_of(&all, tenant);
             let (last, before) = times.split_last().unwrap();
             assert!(*last >= SECOND && before.iter().all(|at| *at < SECOND));
         }
@@ -286,9 +363,13 @@ mod tests {
         let together = tenant_queries(&tenants, SECOND).unwrap();
         for (index, tenant) in tenants.iter().enumerate() {
             let alone = tenant_queries(std::slice::from_ref(tenant), SECOND).unwrap();
-            assert_eq!(of(&alone, 0), of(&together, index));
+            assert_eq!(times_of(&alone, 0), times_of(&together, index));
         }
-        assert_ne!(of(&together, 0), of(&together, 1), "each has a stream of its own");
+        assert_ne!(
+            times_of(&together, 0),
+            times_of(&together, 1),
+            "tenants have different streams"
+        );
     }
 
     #[test]
@@ -303,13 +384,13 @@ mod tests {
         let library = QuerySampleLibrary { performance_samples: 1, total_samples: 1 };
         let settings = EffectiveSettings::new(&requested, library, LoadGenVersion::V6_0).unwrap();
         let schedule = QuerySchedule::generate(&settings).unwrap();
-        assert_eq!(of(&tenant_queries(&tenants(), SECOND).unwrap(), 0), schedule.offsets);
+        assert_eq!(times_of(&tenant_queries(&tenants(), SECOND).unwrap(), 0), schedule.offsets);
     }
 
     #[test]
     fn too_many_queries_are_refused() {
-        let hasty =
+        let fast =
             TenantStream { arrivals: Arrivals::Poisson(1e9), seed: 1, min_queries: u64::MAX };
-        assert_eq!(tenant_queries(&[hasty], SimTime::ZERO), None);
+        assert_eq!(tenant_queries(&[fast], SimTime::ZERO), None);
     }
 }

@@ -1,8 +1,8 @@
-//! When queries are due: at a fixed period, as a Poisson process, or in bursts.
+//! Arrivals of queries: periodic, as a Poisson process, or in bursts.
 //!
-//! LoadGen has the first two. Bursts are a Poisson process whose rate changes, with the same draws: each
-//! arrival takes one exponential number of expected arrivals, whatever time that is at the rates of the
-//! moment. Rates that do not change give LoadGen's own schedule but for the last nanosecond.
+//! LoadGen has the first two. Bursts are a Poisson process whose rate changes, with the same draws: the
+//! number of expected arrivals between two arrivals is exponential, and the current rates turn it into a
+//! span. Constant rates give LoadGen's own schedule up to rounding to nanoseconds.
 
 use thiserror::Error;
 
@@ -12,17 +12,17 @@ use crate::mlperf::settings::{MAX_RATE, SettingsError};
 
 use super::random::MersenneTwister;
 
-/// Longest burst cycle.
+/// Longest period of bursts: a day.
 const MAX_PERIOD: SimSpan = SimSpan::from_ns(86_400_000_000_000);
 
-/// Bursts that cannot be.
+/// Reason why bursts are invalid.
 #[derive(Debug, Clone, Copy, PartialEq, Error)]
 #[non_exhaustive]
 pub enum BurstError {
-    /// A rate is negative, too high or no number.
+    /// A rate is negative, too high or not a number.
     #[error("a rate of {0} queries per second; allowed is a number from 0 to {MAX_RATE}")]
     Rate(f64),
-    /// No query ever comes.
+    /// Queries never arrive.
     #[error("both rates are 0, or that of bursts which have no length; no query would ever come")]
     Silent,
     /// The period is zero or longer than a day, or shorter than the burst in it.
@@ -32,18 +32,18 @@ pub enum BurstError {
         .period.as_ms()
     )]
     Period {
-        /// From the begin of a burst to that of the next.
+        /// Span from the begin of a burst to that of the next.
         period: SimSpan,
-        /// Of a burst.
+        /// Length of a burst.
         length: SimSpan,
     },
-    /// Nobody comes together.
+    /// A group has no query.
     #[error("groups of 0 queries; allowed is 1 or more")]
     Group,
 }
 
-/// A load that comes in bursts: a rate within them and another between them. The first burst begins
-/// with the run.
+/// A load with bursts: one rate within a burst and another between bursts. The first burst begins with
+/// the run.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Bursts {
     period: SimSpan,
@@ -54,13 +54,13 @@ pub struct Bursts {
 }
 
 impl Bursts {
-    /// Bursts of `length`, one every `period`, in which `rates[0]` queries come per second; between
-    /// bursts `rates[1]` do. They come in groups of `group` at the same time, so that there are fewer
-    /// arrivals by that factor.
+    /// Bursts of `length`, one in each `period`, with the rate `rates[0]`; between bursts the rate is
+    /// `rates[1]` \[1/s\]. Groups of `group` queries arrive at the same time, which divides the number of
+    /// arrivals by `group`.
     ///
     /// # Errors
     ///
-    /// [`BurstError`], for the first thing that is wrong.
+    /// [`BurstError`] for the first invalid argument.
     pub fn new(
         period: SimSpan,
         length: SimSpan,
@@ -77,7 +77,7 @@ impl Bursts {
             return Err(BurstError::Group);
         }
         let bursts = Self { period, length, rates, group };
-        // Less than one query in thirty years is none.
+        // A rate below one query in thirty years counts as none.
         if bursts.mean_rate() < 1e-9 {
             return Err(BurstError::Silent);
         }
@@ -94,14 +94,14 @@ impl Bursts {
         self.rates[0] * seconds(self.length) + self.rates[1] * seconds(between)
     }
 
-    /// The time at which `queries` more are expected to have come than at `from`.
+    /// Instant up to which `queries` arrivals are expected after `from`.
     fn after(&self, from: SimTime, queries: f64) -> SimTime {
         let per_period = self.queries_per_period();
         let periods = (queries / per_period).floor();
         let mut left = (queries - periods * per_period).max(0.0);
         let skipped = SimSpan::from_ns((periods * self.period.ns() as f64) as u64);
         let mut at = from + skipped;
-        // Within one period there are at most three more changes of the rate.
+        // The rate changes at most three more times within one period.
         for _ in 0..4 {
             let phase = at.ns() % self.period.ns();
             let (rate, end) = match phase < self.length.ns() {
@@ -124,14 +124,14 @@ fn seconds(span: SimSpan) -> f64 {
     span.ns() as f64 / 1e9
 }
 
-/// When queries are due.
+/// Arrival process of queries.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Arrivals {
-    /// One every so often, the first at the start.
+    /// One query in each period, the first at the start.
     Periodic(SimSpan),
     /// A Poisson process of this rate \[1/s\], the first query at the start.
     Poisson(f64),
-    /// In bursts, the first query at the start.
+    /// Bursts, the first query at the start.
     Bursts(Bursts),
 }
 
@@ -145,12 +145,12 @@ impl Arrivals {
         }
     }
 
-    /// As many times as many queries; bursts come as often as before.
+    /// These arrivals with all rates multiplied by `factor`; the period of bursts stays.
     ///
     /// # Errors
     ///
-    /// If a rate is out of range.
-    pub fn times_as_fast(self, factor: f64) -> Result<Self, SettingsError> {
+    /// [`SettingsError::OutOfRange`] if a rate is out of range.
+    pub fn scaled(self, factor: f64) -> Result<Self, SettingsError> {
         let rate = |rate: f64| match rate * factor {
             allowed if (0.0..=MAX_RATE).contains(&allowed) => Ok(allowed),
             other => Err(SettingsError::OutOfRange {
@@ -171,7 +171,7 @@ impl Arrivals {
         })
     }
 
-    /// Every arrival, without end, ascending, with the draws of `seed`.
+    /// Endless arrivals in ascending order, with the draws of `seed`.
     pub fn times(self, seed: u64) -> ArrivalTimes {
         let group = match self {
             Self::Bursts(bursts) => bursts.group,
@@ -181,8 +181,8 @@ impl Arrivals {
         ArrivalTimes { arrivals: self, stream, next: SimTime::ZERO, group, left: group }
     }
 
-    /// Arrivals until the last one is at or after `least` and there are `min_queries`, at least one;
-    /// and the one after that. `None` if there would be more than `most`.
+    /// Arrivals until the last one is at or after `least` and there are `min_queries` (at least one), with
+    /// the arrival after them. `None` if there would be more than `most`.
     pub fn until(
         self,
         seed: u64,
@@ -205,14 +205,14 @@ impl Arrivals {
     }
 }
 
-/// Arrivals, one after the other.
+/// Iterator over arrivals.
 #[derive(Debug, Clone)]
 pub struct ArrivalTimes {
     arrivals: Arrivals,
     stream: MersenneTwister,
     next: SimTime,
     group: u32,
-    /// Queries that still come at `next`.
+    /// Number of queries that still arrive at `next`.
     left: u32,
 }
 
@@ -250,7 +250,7 @@ mod tests {
         SimTime::from_ns(ms * MS)
     }
 
-    /// Bursts of 20 ms every 100 ms, 1000 queries per second within, 100 between: 20 + 8 queries a
+    /// Bursts of 20 ms every 100 ms with 1000 queries per second, 100 between them: 20 + 8 queries in a
     /// period.
     fn bursts(group: u32) -> Bursts {
         Bursts::new(ms(100), ms(20), [1000.0, 100.0], group).unwrap()
@@ -260,7 +260,7 @@ mod tests {
     fn expected_queries_become_time() {
         let bursts = bursts(1);
         assert_eq!(bursts.mean_rate(), 280.0);
-        // 5 in 5 ms of the burst; 20 until its end and 4 in 40 ms behind it; 28 a period.
+        // 5 in 5 ms of the burst; 20 until its end and 4 in the 40 ms after it; 28 in a period.
         assert_eq!(bursts.after(at(0), 5.0), at(5));
         assert_eq!(bursts.after(at(0), 24.0), at(60));
         assert_eq!(bursts.after(at(0), 28.0 * 3.0 + 5.0), at(305));
@@ -270,9 +270,9 @@ mod tests {
         assert_eq!(bursts.after(at(10), 21.0), at(103));
     }
 
-    /// Without queries between bursts, what is left over waits for the next one.
+    /// Without a rate between bursts, expected queries are left for the next burst.
     #[test]
-    fn nothing_comes_between_bursts_without_a_rate() {
+    fn without_a_rate_no_query_arrives_between_bursts() {
         let bursts = Bursts::new(ms(100), ms(20), [1000.0, 0.0], 1).unwrap();
         assert_eq!(bursts.after(at(15), 7.0), at(102));
         let times = Arrivals::Bursts(bursts).times(1).take(10_000);
@@ -285,13 +285,13 @@ mod tests {
         let bursts = Arrivals::Bursts(constant).times(12_345).take(10_000);
         let poisson = Arrivals::Poisson(100.0).times(12_345).take(10_000);
         for (index, (found, expected)) in bursts.zip(poisson).enumerate() {
-            // Gaps are cut to nanoseconds one by one.
+            // Every gap is cut to nanoseconds.
             assert!(found.ns().abs_diff(expected.ns()) <= index as u64 + 1);
         }
     }
 
     #[test]
-    fn groups_come_together() {
+    fn the_queries_of_a_group_arrive_together() {
         let times: Vec<_> = Arrivals::Bursts(bursts(4)).times(1).take(4000).collect();
         for group in times.chunks(4) {
             assert!(group.iter().all(|&at| at == group[0]));
@@ -299,8 +299,8 @@ mod tests {
         assert!(times.windows(2).all(|pair| pair[0] <= pair[1]));
     }
 
-    /// Some 280 queries per second, whatever the group: 28,000 in 100 s, within four deviations of
-    /// √(28,000 · group), since groups of g queries have g times the variance.
+    /// The rate is 280 queries per second for every group size: 28,000 in 100 s, within four standard
+    /// deviations √(28,000 · group), because groups of g queries have g times the variance.
     #[test]
     fn the_mean_rate_is_kept() {
         for group in [1, 4, 16] {
@@ -322,7 +322,7 @@ mod tests {
     }
 
     #[test]
-    fn bursts_that_cannot_be_are_refused() {
+    fn invalid_bursts_are_refused() {
         let new = |period, length, rates, group| Bursts::new(ms(period), ms(length), rates, group);
         assert_eq!(new(1, 1, [-1.0, 1.0], 1), Err(BurstError::Rate(-1.0)));
         assert!(matches!(new(1, 1, [1.0, f64::NAN], 1), Err(BurstError::Rate(_))));

@@ -1,4 +1,4 @@
-//! Load generation: arrivals of queries and the samples of each, all made before the run.
+//! Load generation: arrivals of queries and the samples of each, all generated before the run.
 
 mod arrivals;
 mod random;

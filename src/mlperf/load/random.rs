@@ -11,12 +11,12 @@ use crate::units::SimSpan;
 /// 2^32, the number of values of a draw.
 const WORDS: f64 = 4_294_967_296.0;
 
-/// One stream of random numbers: `std::mt19937`.
+/// Stream of random numbers: `std::mt19937`.
 #[derive(Debug, Clone)]
 pub struct MersenneTwister(Mt);
 
 impl MersenneTwister {
-    /// The stream of `seed`, of which only the lower 32 bits count, as in `std::mt19937(uint64_t)`.
+    /// Stream of `seed`, of which only the lower 32 bits matter, as in `std::mt19937(uint64_t)`.
     pub fn new(seed: u64) -> Self {
         Self(Mt::new(seed as u32))
     }
@@ -32,7 +32,7 @@ impl MersenneTwister {
         if u < 1.0 { u } else { 1.0f64.next_down() }
     }
 
-    /// Exponential number of mean 1: `−ln(1 − u)`.
+    /// Exponential number with mean 1: `−ln(1 − u)`.
     pub fn exponential(&mut self) -> f64 {
         -(1.0 - self.canonical()).ln()
     }

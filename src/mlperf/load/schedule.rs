@@ -1,4 +1,4 @@
-//! The queries of a run, all made before it: when each is due and which samples it has.
+//! Schedule of the queries of a run, generated before it: the scheduled instant and the samples of each.
 
 use crate::units::{SimSpan, SimTime};
 
@@ -7,40 +7,42 @@ use crate::mlperf::settings::{EffectiveSettings, LoadScenario, MAX_SAMPLES, Sett
 use super::arrivals::Arrivals;
 use super::random::MersenneTwister;
 
-/// Every query of a run.
+/// Schedule of all queries of a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct QuerySchedule {
-    /// When each query is due, since the start of the run. Only Server goes by it; otherwise it is
-    /// what the expected latency says.
+    /// Instant at which each query is due. Only Server issues queries by it; in the other scenarios it
+    /// follows from the expected latency.
     pub offsets: Vec<SimTime>,
-    /// When a further query would be due.
+    /// Instant at which a further query would be due.
     pub end: SimTime,
-    /// Samples of a query.
+    /// Number of samples of a query.
     samples_per_query: usize,
-    /// Samples of the performance set, in the order in which queries go through it, over and over.
+    /// Samples of the performance set, in the order in which queries cycle through it.
     order: Vec<u32>,
     /// Position in `order` at which each query begins.
     first: Vec<u32>,
 }
 
 impl QuerySchedule {
-    /// Makes the queries of `settings`: one every 1/qps, exponential gaps in Server, until the last
-    /// one is due at or after the least duration (twice that but for Server, since the system may be
-    /// faster than expected) and there are enough.
+    /// Generates the queries of `settings`, one every 1/qps, or with exponential gaps in Server, until
+    /// there are enough and the last one is due at or after the minimum duration. Except in Server that
+    /// duration is doubled, because the system may be faster than expected.
     ///
     /// # Errors
     ///
-    /// [`SettingsError::TooManySamples`].
+    /// [`SettingsError::TooManySamples`] if there would be too many, and [`SettingsError::OutOfRange`] if
+    /// the queries take more than a hundred years.
     pub fn generate(settings: &EffectiveSettings) -> Result<Self, SettingsError> {
         let (offsets, end) = due_times(settings)?;
         Ok(Self::at(settings, offsets, end))
     }
 
-    /// The same queries, but all of the first sample: for a system to which samples are all the same.
+    /// Generates the same queries, all with the first sample, for a system to which all samples are equal.
     ///
     /// # Errors
     ///
-    /// [`SettingsError::TooManySamples`].
+    /// [`SettingsError::TooManySamples`] if there would be too many, and [`SettingsError::OutOfRange`] if
+    /// the queries take more than a hundred years.
     pub fn without_samples(settings: &EffectiveSettings) -> Result<Self, SettingsError> {
         let (offsets, end) = due_times(settings)?;
         let first = vec![0; offsets.len()];
@@ -48,8 +50,8 @@ impl QuerySchedule {
         Ok(Self { offsets, end, samples_per_query, order: vec![0], first })
     }
 
-    /// The same samples for queries that are due at other times: `offsets`, ascending, and `end` for a
-    /// further query.
+    /// Schedule of queries that are due at `offsets`, ascending, with a further query at `end` and the
+    /// samples that `settings` give.
     pub fn at(settings: &EffectiveSettings, offsets: Vec<SimTime>, end: SimTime) -> Self {
         let set = performance_set(settings);
         let mut stream = MersenneTwister::new(settings.seeds.sample_index);
@@ -79,28 +81,28 @@ impl QuerySchedule {
         self.samples_per_query
     }
 
-    /// Samples of query `query`, as numbers of the data set. Those of multi-stream follow one another
-    /// in the performance set, whose end is followed by its begin.
+    /// Samples of query `query`, as numbers in the data set. In multi-stream they are contiguous in the
+    /// performance set, which wraps around.
     pub fn samples(&self, query: usize) -> impl Iterator<Item = u32> + '_ {
         let first = self.first[query] as usize;
         let repetitions = self.order[first..].iter().chain(self.order.iter().cycle());
         repetitions.take(self.samples_per_query).copied()
     }
 
-    /// The first sample of query `query`.
+    /// First sample of query `query`.
     pub fn first_sample(&self, query: usize) -> u32 {
         self.order[self.first[query] as usize]
     }
 }
 
 impl QuerySchedule {
-    /// Forgets every query.
+    /// Frees the memory of all queries.
     pub(crate) fn clear(&mut self) {
         (self.offsets, self.order, self.first) = Default::default();
     }
 }
 
-/// The performance set, permuted.
+/// Permuted performance set.
 fn performance_set(settings: &EffectiveSettings) -> Vec<u32> {
     let size = settings.library.performance_samples;
     let drawn_from = match settings.loadgen.draws_from_all_samples() {
@@ -113,8 +115,8 @@ fn performance_set(settings: &EffectiveSettings) -> Vec<u32> {
     samples
 }
 
-/// The performance set as it is loaded: in multi-stream followed by its first samples, so that queries can wrap
-/// around.
+/// Performance set as it is loaded: in multi-stream followed by its first samples, so that queries can
+/// wrap around.
 pub(crate) fn loaded_set(settings: &EffectiveSettings) -> Vec<u32> {
     let set = performance_set(settings);
     let padding = match settings.scenario {
@@ -124,7 +126,7 @@ pub(crate) fn loaded_set(settings: &EffectiveSettings) -> Vec<u32> {
     set.iter().cycle().take(set.len() + padding).copied().collect()
 }
 
-/// LoadGen permutes the set for uses that a performance run may not have, and so moves the stream
+/// Discards the permutations that LoadGen draws for modes that a run may not use; they advance the stream
 /// that the samples are drawn from.
 fn discard_permutations(
     settings: &EffectiveSettings,
@@ -137,7 +139,7 @@ fn discard_permutations(
     };
     stream.shuffle(&mut vec![(); set_size.div_ceil(stride)]);
     if settings.loadgen.draws_equal_issue() {
-        // In multi-stream the set is followed by its first samples, so that it can wrap around.
+        // In multi-stream the set is followed by its first samples, so that queries can wrap around.
         let mut padded = vec![(); set_size + stride - 1];
         for _ in 0..settings.min_query_count.div_ceil(padded.len() as u64) {
             stream.shuffle(&mut padded);
@@ -145,7 +147,7 @@ fn discard_permutations(
     }
 }
 
-/// The set over and over until there are `n` samples, permuted further each time.
+/// Repetitions of the set up to `n` samples, each a further permutation.
 fn permutations(set: &[u32], n: usize, stream: &mut MersenneTwister) -> Vec<u32> {
     let mut all = Vec::with_capacity(n);
     for _ in 0..n / set.len() {
@@ -156,10 +158,10 @@ fn permutations(set: &[u32], n: usize, stream: &mut MersenneTwister) -> Vec<u32>
     all
 }
 
-/// The latest that a query may be due, a hundred years on: long before the clock ends.
+/// Latest instant at which a query may be due: a hundred years, long before the end of the clock.
 pub(crate) const LATEST: SimTime = SimTime::from_ns(100 * 366 * 86_400 * 1_000_000_000);
 
-/// How queries arrive, and until when at least.
+/// Arrival process and the instant that the last arrival reaches.
 fn arrivals(settings: &EffectiveSettings) -> (Arrivals, SimTime) {
     let rate = settings.target_qps;
     let least = SimTime::ZERO + settings.min_duration;
@@ -173,20 +175,20 @@ fn arrivals(settings: &EffectiveSettings) -> (Arrivals, SimTime) {
     }
 }
 
-/// Samples that [`QuerySchedule::generate`] makes, by the mean rate.
+/// Expected number of samples of [`QuerySchedule::generate`], from the mean rate.
 pub(crate) fn expected_samples(settings: &EffectiveSettings) -> u64 {
     let (_, end) = arrivals(settings);
     let queries = (end.as_ms() / 1e3 * settings.target_qps) as u64;
     queries.max(settings.min_query_count).saturating_mul(settings.samples_per_query)
 }
 
-/// When each query is due, and when the next one would be.
+/// Instant at which each query is due, and that of a further query.
 fn due_times(settings: &EffectiveSettings) -> Result<(Vec<SimTime>, SimTime), SettingsError> {
     let (arrivals, end) = arrivals(settings);
     let most = (MAX_SAMPLES / settings.samples_per_query) as usize;
-    // An early answer where the count is hopeless; that of Poisson arrivals is not known before.
-    let is_hopeless = end.as_ms() / 1e3 * settings.target_qps > 2.0 * most as f64;
-    if is_hopeless {
+    // Refuses counts far too large at once; the exact count of Poisson arrivals is not known in advance.
+    let is_far_too_many = end.as_ms() / 1e3 * settings.target_qps > 2.0 * most as f64;
+    if is_far_too_many {
         return Err(settings.too_many_samples());
     }
     let times = arrivals.until(settings.seeds.schedule, end, settings.min_query_count, most);
@@ -267,7 +269,7 @@ mod tests {
         assert_eq!((server.n_queries(), server.end.ns()), (1458, 10_009_613_709));
     }
 
-    /// A query that begins with the last sample of the set goes on with the first.
+    /// A query that begins with the last sample of the set continues with the first.
     #[test]
     fn contiguous_samples_wrap_around() {
         let multi = requested(LoadScenario::MultiStream);
@@ -309,8 +311,8 @@ mod tests {
         }
     }
 
-    /// Up to v5.1 the set is drawn from the whole library; v2.0 began to draw permutations ahead of
-    /// the samples. The arrivals never changed.
+    /// Up to v5.1 the set is drawn from the whole library. From v2.0 on, permutations are drawn before the
+    /// samples. The arrivals never changed.
     #[test]
     fn releases_differ_in_samples_only() {
         let server = requested(LoadScenario::Server);
@@ -325,7 +327,7 @@ mod tests {
         assert_eq!((&old.offsets, &middle.offsets), (&new.offsets, &new.offsets));
     }
 
-    /// The last query is the first one at or after the least duration, or the last of the fewest.
+    /// The last query is the first one at or after the minimum duration, or completes the minimum number.
     #[test]
     fn generation_ends_with_duration_and_count() {
         let server = TestSettings { server_target_qps: 100.0, ..requested(LoadScenario::Server) };
@@ -344,7 +346,7 @@ mod tests {
     }
 
     #[test]
-    fn hopeless_settings_are_refused_at_once() {
+    fn far_too_many_queries_are_refused_at_once() {
         let server = TestSettings {
             server_target_qps: 1e9,
             min_duration_ms: 1_000_000,

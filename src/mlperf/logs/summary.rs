@@ -1,8 +1,10 @@
-//! The summary of a run in the layout of LoadGen's `mlperf_log_summary.txt`.
+//! Summary of a run in the layout of LoadGen's `mlperf_log_summary.txt`.
 
 use std::fmt::Write as _;
 
 use crate::units::SimSpan;
+
+use super::number::six_digits;
 
 use crate::mlperf::results::{
     EXITED_EARLY, EarlyStoppingOutcome, Estimate, LatencyStatistics, PERCENTILES, Performance,
@@ -11,16 +13,15 @@ use crate::mlperf::settings::{EffectiveSettings, LoadGenVersion, LoadScenario};
 
 const RULE: &str = "================================================";
 
-/// What LoadGen says of repetitions that are permuted anew, which make the number of samples whole sets.
+/// LoadGen's warning that repetitions are permuted anew, which rounds the number of samples up to whole sets.
 const CONCATENATED: &str = "WARNING: sample_concatenate_permutation was set to true. \nGenerated samples per query \
 might be different as the one in the setting.\nCheck the generated_samples_per_query line in the detailed log for \
 the real\nsamples_per_query value";
 
-/// The summary of a run of the system called `system`, of which LoadGen would have logged `errors`
-/// errors.
+/// Summary of a run of the system called `system`, for which LoadGen would have logged `errors` errors.
 ///
-/// Layouts are those of LoadGen v0.7, v2.0 and 6.0.17, for the rounds from v0.5, v2.0 and v4.1 on;
-/// what differs between these within a span of rounds is \[unverified\].
+/// The layouts are those of LoadGen v0.7, v2.0 and 6.0.17, for the rounds from v0.5, v2.0 and v4.1 on.
+/// Differences within these spans of rounds are \[unverified\].
 pub fn render_summary(
     settings: &EffectiveSettings,
     performance: &Performance,
@@ -66,7 +67,7 @@ impl Summary<'_> {
         self.title(title);
     }
 
-    /// A percentile as the headline and the estimates have it.
+    /// A percentile in words, as in the headline and the estimates.
     fn ordinal(&self, percentile: f64) -> String {
         let decimals = self.settings.loadgen.percentile_decimals();
         format!("{:.decimals$}th percentile", percentile * 100.0)
@@ -168,7 +169,7 @@ impl Summary<'_> {
         }
     }
 
-    /// Statistics of a fixed interval, up to the title of those of its samples.
+    /// Statistics of a fixed interval, up to the title of the latencies of samples.
     fn intervals(&mut self) {
         let Self { settings, performance, .. } = *self;
         let qps = six_digits(settings.target_qps);
@@ -194,7 +195,7 @@ impl Summary<'_> {
         let flag = if settings.loadgen >= LoadGenVersion::V2_0 { "0" } else { "false" };
         let mut parameters = String::new();
         let mut add = |name: &str, value: String| {
-            writeln!(parameters, "{name}: {value}").expect("text takes all there is");
+            writeln!(parameters, "{name}: {value}").expect("writing to text does not fail");
         };
         add("samples_per_query ", settings.samples_per_query.to_string());
         add("target_qps ", six_digits(settings.target_qps));
@@ -241,14 +242,14 @@ fn hundredths(rate: f64) -> String {
     format!("{rate:.2}")
 }
 
-/// A rate as `print` has it.
+/// A rate, printed by `print`.
 ///
-/// Deviation: where there is no rate, LoadGen divides by zero and prints `nan` or `inf`.
+/// Deviation: without a rate LoadGen divides by zero and prints `nan` or `inf`.
 fn known(rate: Option<f64>, print: impl Fn(f64) -> String) -> String {
     rate.map_or("n/a".into(), print)
 }
 
-/// What LoadGen says of early stopping, without its title; `None` in Offline.
+/// LoadGen's text about early stopping, without its title; `None` in Offline.
 pub fn early_stopping_text(
     settings: &EffectiveSettings,
     early_stopping: &EarlyStoppingOutcome,
@@ -304,26 +305,6 @@ fn inferred_text(estimate: &Estimate, decimals: usize) -> String {
             format!("\n * Early stopping {percentile} estimate: {}", latency.ns())
         }
     }
-}
-
-/// `value` as C++ streams print it: six significant digits, without zeros at the end.
-pub fn six_digits(value: f64) -> String {
-    if value == 0.0 || !value.is_finite() {
-        return format!("{value}");
-    }
-    let scientific = format!("{value:.5e}");
-    let (digits, exponent) = scientific.split_once('e').unwrap_or((&scientific, "0"));
-    let exponent: i32 = exponent.parse().unwrap_or(0);
-    let without_zeros = |text: &str| match text.contains('.') {
-        true => text.trim_end_matches('0').trim_end_matches('.').to_owned(),
-        false => text.to_owned(),
-    };
-    if (-4..6).contains(&exponent) {
-        let decimals = (5 - exponent) as usize;
-        return without_zeros(&format!("{value:.decimals$}"));
-    }
-    let sign = if exponent < 0 { '-' } else { '+' };
-    format!("{}e{sign}{:02}", without_zeros(digits), exponent.abs())
 }
 
 #[cfg(test)]
@@ -470,23 +451,5 @@ mod tests {
                 "1 ERROR encountered. See detailed log.",
             ],
         );
-    }
-
-    #[test]
-    fn numbers_are_printed_as_by_streams() {
-        for (value, text) in [
-            (200.0, "200"),
-            (62.5, "62.5"),
-            (7616.2588, "7616.26"),
-            (150.29296875, "150.293"),
-            (999_999.6, "1e+06"),
-            (123_456.4, "123456"),
-            (1e9, "1e+09"),
-            (0.0001, "0.0001"),
-            (0.000_012_345_67, "1.23457e-05"),
-            (0.0, "0"),
-        ] {
-            assert_eq!(six_digits(value), text);
-        }
     }
 }

@@ -1,4 +1,4 @@
-//! What a run says: statistics, rates and validity, each as LoadGen computes it.
+//! Performance of a run: statistics, rates and validity, each as LoadGen computes it.
 
 use crate::statistics::Fraction;
 use crate::units::{SimSpan, SimTime};
@@ -9,29 +9,28 @@ use crate::mlperf::settings::{EffectiveSettings, LoadScenario};
 use super::statistics::{LatencyStatistics, count_over_bound, percentiles};
 use super::validity::{EarlyStoppingOutcome, Estimate, INFERRED_PERCENTILE, Validity};
 
-/// What was seen of a run, simulated or recorded.
+/// Latencies and instants of a run, simulated or recorded.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Observations {
     /// Latency of every sample, in any order; not empty.
     pub sample_latencies: Vec<SimSpan>,
-    /// Multi-stream: latency of every query, in the order of issue. Empty otherwise.
+    /// Multi-stream: latency of every query, in the order of issue. Empty in other scenarios.
     pub query_latencies: Vec<SimSpan>,
-    /// Fixed interval: ticks from the query before to each query, in the order of issue. Empty
-    /// otherwise.
+    /// Fixed interval: ticks from the query before to each query, in the order of issue. Empty in
+    /// other scenarios.
     pub intervals: Vec<u64>,
-    /// Queries that were issued.
+    /// Number of queries that were issued.
     pub queries: u64,
-    /// When the last query was due, since the start.
+    /// Instant at which the last query was due.
     pub last_scheduled: SimTime,
-    /// When it was issued.
+    /// Instant at which the last query was issued.
     pub last_issued: SimTime,
-    /// When it was done.
+    /// Instant at which the last query was done.
     pub last_completed: SimTime,
 }
 
 impl Observations {
-    /// What was seen of a simulated run; of settings with which the run was made. `None` if no query
-    /// was issued.
+    /// Observations of a simulated run that was made with `settings`; `None` if no query was issued.
     pub fn of(settings: &EffectiveSettings, run: &Run) -> Option<Self> {
         let last = run.queries.last()?;
         let of_queries = settings.scenario == LoadScenario::MultiStream;
@@ -51,75 +50,75 @@ impl Observations {
     }
 }
 
-/// Intervals that queries took up, of a fixed interval.
+/// Numbers of intervals that queries with a fixed interval took up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Intervals {
     /// Percentiles, in the order of [`PERCENTILES`](crate::mlperf::results::PERCENTILES).
     pub percentiles: [u64; 6],
-    /// The percentile that the run is judged by: at most 1 if it passes.
+    /// Percentile that the run is judged by: at most 1 if it passes.
     pub target: u64,
 }
 
-/// The number that a scenario is about.
+/// Metric of a scenario.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Metric {
-    /// Percentile of the latency, or its estimate by early stopping; less is better.
+    /// Percentile of the latency, or its estimate by early stopping; smaller is better.
     Latency(SimSpan),
-    /// Streams N that the interval has room for.
+    /// Number of streams that the interval has room for.
     Streams(u64),
-    /// Queries per second; `None` where there is no such rate.
+    /// Rate of queries \[1/s\]; `None` if it is undefined.
     Rate(Option<f64>),
-    /// Samples per second; likewise.
+    /// Rate of samples \[1/s\]; `None` if it is undefined.
     Throughput(Option<f64>),
 }
 
-/// What a run says.
+/// Statistics, rates and validity of a run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Performance {
-    /// Of queries in multi-stream, of samples elsewhere.
+    /// Latency of queries in multi-stream, of samples in other scenarios.
     pub latency: LatencyStatistics,
-    /// Of samples.
+    /// Latency of samples.
     pub sample_latency: LatencyStatistics,
-    /// Fixed interval: intervals that each query took up.
+    /// Fixed interval: numbers of intervals that queries took up.
     pub intervals: Option<Intervals>,
-    /// Server: queries above the latency bound. 0 elsewhere.
-    pub late: u64,
-    /// Queries that were issued.
+    /// Server: number of queries above the latency bound. 0 in other scenarios.
+    pub overlatency: u64,
+    /// Number of queries that were issued.
     pub queries: u64,
-    /// When the last query was due.
+    /// Instant at which the last query was due.
     pub last_scheduled: SimTime,
-    /// When it was issued.
+    /// Instant at which the last query was issued.
     pub last_issued: SimTime,
-    /// When it was done.
+    /// Instant at which the last query was done.
     pub last_completed: SimTime,
-    /// Whether the run counts.
+    /// Conditions of a valid run.
     pub validity: Validity,
 }
 
 impl Performance {
-    /// What a simulated run says, and how it ended. `None` if no query was issued.
+    /// Performance of a simulated run; `None` if no query was issued.
     pub fn of_run(settings: &EffectiveSettings, run: &Run) -> Option<Self> {
         Self::of(settings, Observations::of(settings, run)?)
     }
 
-    /// What `seen` says of a run with `settings`. `None` without a latency.
-    pub fn of(settings: &EffectiveSettings, mut seen: Observations) -> Option<Self> {
-        let late = match settings.scenario {
+    /// Performance of a run with `settings`; `None` without a latency.
+    pub fn of(settings: &EffectiveSettings, mut observed: Observations) -> Option<Self> {
+        let overlatency = match settings.scenario {
             LoadScenario::Server => {
-                count_over_bound(&seen.sample_latencies, settings.target_latency)
+                count_over_bound(&observed.sample_latencies, settings.target_latency)
             }
             _ => 0,
         };
-        let intervals = intervals(settings, &seen);
-        let of_queries = !seen.query_latencies.is_empty();
+        let intervals = intervals(settings, &observed);
+        let of_queries = !observed.query_latencies.is_empty();
         let judged =
-            if of_queries { &mut seen.query_latencies } else { &mut seen.sample_latencies };
+            if of_queries { &mut observed.query_latencies } else { &mut observed.sample_latencies };
         let percentile = settings.percentile;
         let ranks = estimate_ranks(settings.scenario, judged.len(), percentile);
         let latency = LatencyStatistics::of(judged, percentile, &ranks)?;
-        let early_stopping = early_stopping(settings, judged, late);
+        let early_stopping = early_stopping(settings, judged, overlatency);
         let sample_latency = match of_queries {
-            true => LatencyStatistics::of(&mut seen.sample_latencies, percentile, &[])?,
+            true => LatencyStatistics::of(&mut observed.sample_latencies, percentile, &[])?,
             false => latency,
         };
         let performance = match settings.scenario {
@@ -127,18 +126,18 @@ impl Performance {
             LoadScenario::MultiStream => intervals.map(|intervals| intervals.target < 2),
             LoadScenario::SingleStream | LoadScenario::Offline => None,
         };
-        let min_duration = elapsed(settings.scenario, &seen, &latency) >= settings.min_duration;
-        let min_queries = seen.queries >= settings.min_query_count
+        let min_duration = elapsed(settings.scenario, &observed, &latency) >= settings.min_duration;
+        let min_queries = observed.queries >= settings.min_query_count
             && sample_latency.count as u64 >= settings.min_sample_count;
         Some(Self {
             latency,
             sample_latency,
             intervals,
-            late,
-            queries: seen.queries,
-            last_scheduled: seen.last_scheduled,
-            last_issued: seen.last_issued,
-            last_completed: seen.last_completed,
+            overlatency,
+            queries: observed.queries,
+            last_scheduled: observed.last_scheduled,
+            last_issued: observed.last_issued,
+            last_completed: observed.last_completed,
             validity: Validity::new(
                 settings,
                 performance,
@@ -149,35 +148,36 @@ impl Performance {
         })
     }
 
-    /// Whether the latencies pass, or nothing is asked of them.
+    /// Whether the latencies meet the constraint of the scenario; true without a constraint.
     pub fn meets_constraint(&self) -> bool {
         self.validity.performance != Some(false)
     }
 
-    /// Server: rate of the schedule \[1/s\]: all queries but the last, over the time at which that
-    /// one was due. `None` of a single query, or of queries that are all due at once.
+    /// Server: scheduled rate \[1/s\]: all queries but the last, over the time at which the last query
+    /// was due. `None` for a single query, or for queries that are all due at once.
     pub fn scheduled_rate(&self) -> Option<f64> {
         self.rate_until(self.last_scheduled)
     }
 
-    /// Server: likewise over the time at which the last query was done.
+    /// Server: completed rate \[1/s\]: all queries but the last, over the time at which the last query
+    /// was done. `None` for a single query.
     pub fn completed_rate(&self) -> Option<f64> {
         self.rate_until(self.last_completed)
     }
 
-    /// Single-stream: likewise over the time at which it was issued, with whatever passes between two
-    /// queries.
+    /// Single-stream: all queries but the last, over the time at which the last query was issued, which
+    /// includes the time between queries \[1/s\].
     pub fn rate_with_overhead(&self) -> Option<f64> {
         self.rate_until(self.last_issued)
     }
 
-    /// Single-stream: queries per second if nothing passed between two queries, 1 / mean latency.
-    /// `None` of queries that take no time.
+    /// Single-stream: rate of queries without time between them, 1 / mean latency \[1/s\]. `None` for
+    /// queries that take no time.
     pub fn rate_without_overhead(&self) -> Option<f64> {
         rate(1, self.sample_latency.mean)
     }
 
-    /// Offline: samples per second until the last one is done. `None` of samples that take no time.
+    /// Offline: rate of samples until the last one is done \[1/s\]. `None` for samples that take no time.
     pub fn throughput(&self) -> Option<f64> {
         rate(self.sample_latency.count, self.sample_latency.max)
     }
@@ -186,7 +186,7 @@ impl Performance {
         rate(self.sample_latency.count.saturating_sub(1), end - SimTime::ZERO)
     }
 
-    /// The number that the scenario of `settings` is about. The run must also be valid to count.
+    /// Metric of the scenario of `settings`. It counts only if the run is valid.
     pub fn metric(&self, settings: &EffectiveSettings) -> Metric {
         let latency = match self.validity.early_stopping {
             Some(EarlyStoppingOutcome::Estimates { target, .. }) => {
@@ -208,22 +208,28 @@ impl Performance {
     }
 }
 
-/// So many in a time, per second: always a number above 0. Nothing, and no time, have no rate.
+/// Rate of `count` in `span` \[1/s\], above 0; `None` if either is 0.
 fn rate(count: usize, span: SimSpan) -> Option<f64> {
     let is_known = count > 0 && span > SimSpan::ZERO;
     is_known.then(|| count as f64 / (span.ns() as f64 / 1e9))
 }
 
-/// What the least duration is held against.
-fn elapsed(scenario: LoadScenario, seen: &Observations, latency: &LatencyStatistics) -> SimSpan {
+/// Time that is compared with the minimum duration.
+fn elapsed(
+    scenario: LoadScenario,
+    observed: &Observations,
+    latency: &LatencyStatistics,
+) -> SimSpan {
     match scenario {
-        LoadScenario::SingleStream | LoadScenario::MultiStream => seen.last_issued - SimTime::ZERO,
-        LoadScenario::Server => seen.last_scheduled - SimTime::ZERO,
+        LoadScenario::SingleStream | LoadScenario::MultiStream => {
+            observed.last_issued - SimTime::ZERO
+        }
+        LoadScenario::Server => observed.last_scheduled - SimTime::ZERO,
         LoadScenario::Offline => latency.max,
     }
 }
 
-/// Percentiles that are estimated.
+/// Percentiles that early stopping estimates.
 fn estimated(scenario: LoadScenario, percentile: Fraction) -> Vec<Fraction> {
     match scenario {
         LoadScenario::SingleStream => vec![percentile, INFERRED_PERCENTILE],
@@ -240,31 +246,31 @@ fn estimate_ranks(scenario: LoadScenario, n: usize, percentile: Fraction) -> Vec
 fn early_stopping(
     settings: &EffectiveSettings,
     latencies: &[SimSpan],
-    late: u64,
+    overlatency: u64,
 ) -> EarlyStoppingOutcome {
     let percentile = settings.percentile;
     let mut estimates = estimated(settings.scenario, percentile).into_iter();
     let mut estimate = || estimates.next().map(|percentile| Estimate::of(latencies, percentile));
     match (settings.scenario, estimate()) {
         (LoadScenario::Server, _) => {
-            EarlyStoppingOutcome::of_bound(latencies.len() as u64, late, percentile)
+            EarlyStoppingOutcome::of_bound(latencies.len() as u64, overlatency, percentile)
         }
         (_, Some(target)) => EarlyStoppingOutcome::Estimates { target, inferred: estimate() },
         (_, None) => EarlyStoppingOutcome::NotNeeded,
     }
 }
 
-/// The intervals that are charged to each query: those up to the query that waited for it, which is
-/// as many queries later as may be outstanding. The last queries, which none waited for, took up as
-/// many as their latency covers.
-fn intervals(settings: &EffectiveSettings, seen: &Observations) -> Option<Intervals> {
-    let n = seen.intervals.len();
+/// Intervals that are charged to each query: those up to the query that waited for it, which is as many
+/// queries later as may be outstanding. The last queries, for which no query waited, are charged the
+/// intervals that their latency covers.
+fn intervals(settings: &EffectiveSettings, observed: &Observations) -> Option<Intervals> {
+    let n = observed.intervals.len();
     if n == 0 {
         return None;
     }
     let outstanding = (settings.max_async_queries as usize).min(n);
-    let mut charged = seen.intervals[outstanding..].to_vec();
-    let last = seen.query_latencies.iter().skip(n - outstanding);
+    let mut charged = observed.intervals[outstanding..].to_vec();
+    let last = observed.query_latencies.iter().skip(n - outstanding);
     charged
         .extend(last.map(|&latency| (settings.target_qps * (latency.as_ms() / 1e3)).ceil() as u64));
     let (percentiles, target) = percentiles(&mut charged, settings.percentile, &[])?;
@@ -283,8 +289,8 @@ mod tests {
         EffectiveSettings::new(requested, library, loadgen).unwrap()
     }
 
-    /// `n` latencies of 1 ms up to `n` ms, the last query due at `last_ms` and done after its latency.
-    fn seen(n: u64, last_ms: u64) -> Observations {
+    /// Latencies of 1 ms to `n` ms; the last query is due at `last_ms` and done after its latency.
+    fn observed(n: u64, last_ms: u64) -> Observations {
         let at = |ms: u64| SimTime::from_ns(ms * MS);
         Observations {
             sample_latencies: (1..=n).map(|ms| SimSpan::from_ns(ms * MS)).collect(),
@@ -304,20 +310,20 @@ mod tests {
         }
     }
 
-    /// Of 1000 latencies the 99th percentile is the 991st, 991 ms: at most the bound or not. 9 late
-    /// queries need 1302 + ..., more than 1000 in any case.
+    /// The 99th percentile of 1000 latencies is the 991st, 991 ms, which is compared with the bound.
+    /// 9 queries above the bound need 1302 + ..., more than 1000.
     #[test]
-    fn a_server_run_is_held_against_its_bound() {
+    fn a_server_run_is_compared_with_its_bound() {
         for (bound_ms, holds, late) in [(991, true, 9), (990, false, 10)] {
             let settings = settings(&server(bound_ms), LoadGenVersion::V6_0);
-            let found = Performance::of(&settings, seen(1000, 20_000)).unwrap();
+            let found = Performance::of(&settings, observed(1000, 20_000)).unwrap();
             assert_eq!(found.validity.performance, Some(holds));
-            assert_eq!(found.late, late);
+            assert_eq!(found.overlatency, late);
             assert!(found.validity.min_duration && found.validity.min_queries);
             assert!(!found.validity.is_valid(), "too short for its tail");
         }
         let old = settings(&server(991), LoadGenVersion::V0_5);
-        assert!(Performance::of(&old, seen(1000, 20_000)).unwrap().validity.is_valid());
+        assert!(Performance::of(&old, observed(1000, 20_000)).unwrap().validity.is_valid());
     }
 
     /// 999 queries in 20 s, and in 21 s.
@@ -326,7 +332,7 @@ mod tests {
         let requested = server(1000);
         let of = |loadgen| {
             let settings = settings(&requested, loadgen);
-            Performance::of(&settings, seen(1000, 20_000)).unwrap().metric(&settings)
+            Performance::of(&settings, observed(1000, 20_000)).unwrap().metric(&settings)
         };
         assert_eq!(of(LoadGenVersion::V2_0), Metric::Rate(Some(999.0 / 20.0)));
         assert_eq!(of(LoadGenVersion::V4_1), Metric::Rate(Some(999.0 / 21.0)));
@@ -338,7 +344,7 @@ mod tests {
         let requested = TestSettings::new(LoadScenario::SingleStream);
         let of = |loadgen| {
             let settings = settings(&requested, loadgen);
-            Performance::of(&settings, seen(1024, 20_000)).unwrap().metric(&settings)
+            Performance::of(&settings, observed(1024, 20_000)).unwrap().metric(&settings)
         };
         assert_eq!(of(LoadGenVersion::V0_5), Metric::Latency(SimSpan::from_ns(922 * MS)));
         assert_eq!(of(LoadGenVersion::V2_0), Metric::Latency(SimSpan::from_ns(945 * MS)));
@@ -353,16 +359,17 @@ mod tests {
         };
         let settings = settings(&requested, LoadGenVersion::V6_0);
         let found =
-            Performance::of(&settings, Observations { queries: 1, ..seen(500, 0) }).unwrap();
+            Performance::of(&settings, Observations { queries: 1, ..observed(500, 0) }).unwrap();
         assert_eq!(found.metric(&settings), Metric::Throughput(Some(1000.0)));
         assert!(found.validity.is_valid());
-        let short = Observations { queries: 1, ..seen(499, 0) };
+        let short = Observations { queries: 1, ..observed(499, 0) };
         let short = Performance::of(&settings, short).unwrap().validity;
         assert!(!short.min_duration && !short.min_queries);
     }
 
-    /// Ticks of 10 ms with one query outstanding: query j is charged what query j + 1 had to wait; the
-    /// last one ceil(100/s · 25 ms) = 3. At 60 % of 5 queries rank 3 of 1, 1, 1, 2, 3 counts: 2.
+    /// Ticks come every 10 ms and one query may be outstanding. Query j is charged the intervals that
+    /// query j + 1 waited; the last query is charged ceil(100/s · 25 ms) = 3. At 60 % of 5 queries, rank 3
+    /// of 1, 1, 1, 2, 3 counts: 2.
     #[test]
     fn intervals_are_charged_to_the_query_that_caused_them() {
         let requested = |percentile| TestSettings {
@@ -371,14 +378,14 @@ mod tests {
             multi_stream_target_latency_percentile: percentile,
             ..TestSettings::new(LoadScenario::MultiStream)
         };
-        let seen = Observations {
+        let observed = Observations {
             query_latencies: vec![SimSpan::from_ns(25 * MS); 5],
             intervals: vec![9, 1, 2, 1, 1],
-            ..seen(5, 20_000)
+            ..observed(5, 20_000)
         };
         let judge = |percentile| {
             let settings = settings(&requested(percentile), LoadGenVersion::V0_5);
-            Performance::of(&settings, seen.clone()).unwrap()
+            Performance::of(&settings, observed.clone()).unwrap()
         };
         let strict = judge(0.6);
         assert_eq!(strict.intervals.map(|intervals| intervals.target), Some(2));
@@ -388,22 +395,22 @@ mod tests {
         assert_eq!(strict.validity.recommendations()[0], reason);
     }
 
-    /// Queries one after another, since v2.0, take up no intervals and break no bound.
+    /// Since v2.0 queries are issued one after another, take up no intervals and have no bound.
     #[test]
-    fn without_an_interval_a_stream_is_not_held_against_one() {
+    fn a_stream_without_an_interval_is_not_compared_with_one() {
         let settings =
             settings(&TestSettings::new(LoadScenario::MultiStream), LoadGenVersion::V2_0);
-        let query_latencies = seen(662, 0).sample_latencies;
-        let seen = Observations { query_latencies, ..seen(662, 20_000) };
-        let found = Performance::of(&settings, seen).unwrap();
+        let query_latencies = observed(662, 0).sample_latencies;
+        let observed = Observations { query_latencies, ..observed(662, 20_000) };
+        let found = Performance::of(&settings, observed).unwrap();
         assert_eq!((found.intervals, found.validity.performance), (None, None));
         assert_eq!(found.metric(&settings), Metric::Latency(SimSpan::from_ns(662 * MS)));
     }
 
     #[test]
-    fn nothing_seen_says_nothing() {
+    fn a_run_without_a_latency_has_no_performance() {
         let settings = settings(&server(1), LoadGenVersion::V6_0);
-        let nothing = Observations { sample_latencies: Vec::new(), ..seen(1, 1) };
+        let nothing = Observations { sample_latencies: Vec::new(), ..observed(1, 1) };
         assert_eq!(Performance::of(&settings, nothing), None);
     }
 }

@@ -1,33 +1,33 @@
-//! What LoadGen says of a list of latencies: order statistics without interpolation.
+//! LoadGen's statistics of a list of latencies: order statistics without interpolation.
 
 use crate::statistics::{Fraction, percentile_index};
 use crate::units::SimSpan;
 
-/// Percentiles that every summary lists.
+/// Percentiles of every summary.
 pub const PERCENTILES: [Fraction; 6] =
     [Fraction::P50, Fraction::P90, Fraction::P95, Fraction::P97, Fraction::P99, Fraction::P999];
 
 /// Statistics of a list of latencies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LatencyStatistics {
-    /// How many there are.
+    /// Number of latencies.
     pub count: usize,
-    /// The least one.
+    /// Smallest latency.
     pub min: SimSpan,
-    /// The largest one.
+    /// Largest latency.
     pub max: SimSpan,
     /// Mean, cut to whole nanoseconds.
     pub mean: SimSpan,
     /// Percentiles, in the order of [`PERCENTILES`].
     pub percentiles: [SimSpan; 6],
-    /// The percentile that the run is judged by.
+    /// Percentile that the run is judged by.
     pub target: SimSpan,
 }
 
 impl LatencyStatistics {
-    /// Statistics of `latencies`, which are put into an order in which those of the ranks of the
-    /// percentiles and of `ranks` stand where a sorted list has them. Ranks beyond the end are
-    /// ignored. `None` of an empty list.
+    /// Statistics of `latencies`; `None` for an empty list. The list is reordered so that the ranks of
+    /// the percentiles and `ranks` hold the values that they hold in a sorted list. Ranks beyond the
+    /// end are ignored.
     pub fn of(latencies: &mut [SimSpan], target: Fraction, ranks: &[usize]) -> Option<Self> {
         let count = latencies.len();
         let (min, max) = (*latencies.iter().min()?, *latencies.iter().max()?);
@@ -39,7 +39,7 @@ impl LatencyStatistics {
 }
 
 impl LatencyStatistics {
-    /// Statistics of `latencies`, each of which there is `times` times. `None` of an empty list.
+    /// Statistics of the list that has each of `latencies` `times` times; `None` for an empty list.
     pub(crate) fn of_repeated(
         mut latencies: Vec<SimSpan>,
         times: usize,
@@ -61,9 +61,9 @@ impl LatencyStatistics {
     }
 }
 
-/// The values of [`PERCENTILES`] and of `target`. `values` are put into an order in which these and
-/// those of `ranks` stand where a sorted list has them; ranks beyond the end are ignored. `None`
-/// without values.
+/// Values of [`PERCENTILES`] and of `target`; `None` without values. `values` are reordered so that the
+/// ranks of these and `ranks` hold the values that they hold in a sorted list. Ranks beyond the end are
+/// ignored.
 pub(crate) fn percentiles<T: Copy + Ord>(
     values: &mut [T],
     target: Fraction,
@@ -86,8 +86,8 @@ pub fn count_over_bound(latencies: &[SimSpan], bound: SimSpan) -> u64 {
     latencies.iter().filter(|&&latency| latency > bound).count() as u64
 }
 
-/// Puts the values of `ranks` (ascending, distinct) where a sorted list has them. `values` begin at
-/// rank `first` of that list.
+/// Reorders `values` so that `ranks` (ascending, distinct) hold the values that they hold in a sorted
+/// list. `values` begin at rank `first` of that list.
 fn place<T: Ord>(values: &mut [T], ranks: &[usize], first: usize) {
     let middle = ranks.len() / 2;
     let Some(&rank) = ranks.get(middle) else { return };
@@ -104,8 +104,8 @@ mod tests {
         values.map(SimSpan::from_ns).collect()
     }
 
-    /// 0, 1, ..., 999 in another order (7 is prime to 1000): the value of a rank is the rank, and the
-    /// mean 499.5 is cut.
+    /// The list has 0 to 999 in another order (7 is coprime to 1000): the value of a rank is the rank, and
+    /// the mean of 499.5 is cut.
     #[test]
     fn statistics_are_order_statistics() {
         let mut latencies = spans((0..1000).map(|index| index * 7 % 1000));

@@ -1,9 +1,10 @@
-//! Whether a run shows a rate that the system can go on with.
+//! Sustained rates: whether a run shows a rate that the system can keep up.
 //!
-//! LoadGen judges a server by latencies alone, and those of a run that ends before a queue has grown keep
-//! their bound at any rate: 64 queries of 3 ms that all come at once are done after 192 ms, within a bound
-//! of 250 ms. LoadGen calls such a run valid, and so does its summary here. What is said of a system beyond
-//! that summary holds a rate against what the system can complete, and a run against its bound.
+//! LoadGen judges a server by latencies alone. The latencies of a run that ends before a queue has grown
+//! meet the bound at any rate: 64 queries of 3 ms that arrive at once are done after 192 ms, within a
+//! bound of 250 ms. LoadGen calls such a run valid, and so does its summary here. Results of this program
+//! also compare the rate with the throughput bound of the system, and the length of a run with its
+//! latency bound.
 
 use thiserror::Error;
 
@@ -13,15 +14,15 @@ use crate::mlperf::settings::{EffectiveSettings, LoadScenario};
 
 use super::performance::{Metric, Performance};
 
-/// Times the bound that a server run lasts at least. While a system falls behind by a share of the time,
-/// the latency grows by that share of the run; in ten bounds a tenth too much exceeds the bound.
+/// Minimum length of a server run in latency bounds. If a system is too slow by some fraction, latency
+/// grows by that fraction of the run; over ten bounds, a tenth too much load exceeds the bound.
 const MIN_BOUNDS: u64 = 10;
 
-/// Why the rate of a run is none that the system sustains.
+/// Reason why the system does not sustain the rate of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Error)]
 #[non_exhaustive]
 pub enum Unsustained {
-    /// A single query, or queries that take no time.
+    /// There is a single query, or queries take no time.
     #[error(
         "there is no rate of {queries} quer{} within {} ms; --min-queries and --min-duration make a test \
          longer",
@@ -29,20 +30,20 @@ pub enum Unsustained {
         .lasted.as_ms()
     )]
     NoRate {
-        /// Queries that were issued.
+        /// Number of queries that were issued.
         queries: u64,
-        /// What a rate would be over.
+        /// Span of the run.
         lasted: SimSpan,
     },
-    /// The system cannot complete as many.
+    /// The rate exceeds the throughput bound of the system.
     #[error("{rate:.6} queries per second came, and the system completes at most {most:.6}")]
     TooFast {
-        /// Queries per second.
+        /// Rate of the queries \[1/s\].
         rate: f64,
-        /// What the system completes at most \[1/s\].
+        /// Throughput bound of the system \[1/s\].
         most: f64,
     },
-    /// A queue would not show.
+    /// The run is too short for a queue to show.
     #[error(
         "the run is too short to show a queue: its last query is due after {} ms, and the bound is {} ms; \
          --min-duration {} is long enough",
@@ -51,7 +52,7 @@ pub enum Unsustained {
         least(*bound).as_ms() / 1e3
     )]
     TooShort {
-        /// Until the last query was due.
+        /// Span until the last query was due.
         lasted: SimSpan,
         /// Latency bound.
         bound: SimSpan,
@@ -59,12 +60,12 @@ pub enum Unsustained {
 }
 
 impl Unsustained {
-    /// What speaks against the rate of a run on a system that completes `most_per_s` samples per second at
-    /// most; nothing against results that are no rates.
+    /// Reason against the rate of a run on a system whose throughput bound is `max_samples_per_s`; `None` if
+    /// there is none, or if the result is not a rate.
     pub fn of(
         settings: &EffectiveSettings,
         performance: &Performance,
-        most_per_s: f64,
+        max_samples_per_s: f64,
     ) -> Option<Self> {
         let queries = performance.queries;
         let (rate, lasted) = match performance.metric(settings) {
@@ -80,32 +81,34 @@ impl Unsustained {
         if is_server && lasted < least(bound) {
             return Some(Self::TooShort { lasted, bound });
         }
-        (is_server && rate > most_per_s).then_some(Self::TooFast { rate, most: most_per_s })
+        (is_server && rate > max_samples_per_s)
+            .then_some(Self::TooFast { rate, most: max_samples_per_s })
     }
 }
 
-/// How long a server run with this bound lasts at least.
+/// Minimum length of a server run with this latency bound.
 fn least(bound: SimSpan) -> SimSpan {
     SimSpan::from_ns(bound.ns().saturating_mul(MIN_BOUNDS))
 }
 
-/// Whether a run holds what is asked of its latencies at a rate that a system can complete which completes
-/// `most_per_s` samples per second at most: what a search for the highest rate goes by. Where queries have
-/// no rate, the one that was asked for counts.
+/// Whether a run meets its latency constraint at a rate that a system with the throughput bound
+/// `max_samples_per_s` sustains. A search for the highest rate uses this criterion. If the queries have no
+/// rate, the target rate counts.
 pub fn sustains_rate(
     settings: &EffectiveSettings,
     performance: &Performance,
-    most_per_s: f64,
+    max_samples_per_s: f64,
 ) -> bool {
-    performance.validity.holds() && !exceeds_capacity(settings, performance, most_per_s)
+    performance.validity.meets_constraint()
+        && !exceeds_capacity(settings, performance, max_samples_per_s)
 }
 
-/// Whether queries come to a server faster than `most_per_s`.
+/// Whether queries arrive at a server faster than `max_samples_per_s`.
 pub(crate) fn exceeds_capacity(
     settings: &EffectiveSettings,
     performance: &Performance,
-    most_per_s: f64,
+    max_samples_per_s: f64,
 ) -> bool {
     let rate = || performance.scheduled_rate().unwrap_or(settings.target_qps);
-    settings.scenario == LoadScenario::Server && rate() > most_per_s
+    settings.scenario == LoadScenario::Server && rate() > max_samples_per_s
 }

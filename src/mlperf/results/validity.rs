@@ -1,33 +1,35 @@
-//! Whether a run counts, with LoadGen's reasons.
+//! Validity of a run, with LoadGen's reasons.
 
 use crate::statistics::{EarlyStopping, Fraction};
 use crate::units::SimSpan;
 
 use crate::mlperf::settings::{EffectiveSettings, LoadScenario};
 
-/// Percentile of multi-stream that a single-stream run gives an estimate of as well.
+/// Percentile of multi-stream that a single-stream run estimates too.
 pub const INFERRED_PERCENTILE: Fraction = Fraction::P99;
 
-/// An estimate of a percentile from above, by [`EarlyStopping`].
+/// Upper estimate of a percentile by [`EarlyStopping`].
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Estimate {
     /// Percentile.
     pub percentile: Fraction,
-    /// Fewest queries for an estimate.
+    /// Minimum number of queries for an estimate.
     pub needed: u64,
-    /// Queries of the run.
+    /// Number of queries of the run.
     pub queries: u64,
-    /// Largest latencies that could be late, at least 1, and the estimate; `None` of too few queries.
+    /// Number of the largest latencies that could exceed the percentile, at least 1, and the estimate;
+    /// `None` with too few queries.
     pub found: Option<(u64, SimSpan)>,
 }
 
 impl Estimate {
-    /// Rank of the estimate among the latencies of `n` queries, counted from 0.
+    /// Rank of the estimate among the latencies of `n` queries, from 0.
     pub(crate) fn rank(n: usize, percentile: Fraction) -> Option<usize> {
         EarlyStopping::at(percentile).estimate(n as u64).map(|rank| rank as usize)
     }
 
-    /// The estimate from `latencies` of queries, which hold at [`Self::rank`] what a sorted list does.
+    /// Estimate from `latencies` of queries, which hold at [`Self::rank`] the value that a sorted list
+    /// holds there.
     pub(crate) fn of(latencies: &[SimSpan], percentile: Fraction) -> Self {
         let n = latencies.len();
         let found = Self::rank(n, percentile).map(|rank| ((n - rank) as u64, latencies[rank]));
@@ -35,42 +37,43 @@ impl Estimate {
         Self { percentile, needed, queries: n as u64, found }
     }
 
-    /// The estimated latency; zero, as LoadGen reports it, if there is none.
+    /// Estimated latency; zero, as LoadGen reports it, without an estimate.
     pub fn latency(&self) -> SimSpan {
         self.found.map_or(SimSpan::ZERO, |(_, latency)| latency)
     }
 }
 
-/// What [`EarlyStopping`] says of a run.
+/// Outcome of [`EarlyStopping`] for a run.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum EarlyStoppingOutcome {
-    /// Offline: nothing is asked for.
+    /// Offline: early stopping does not apply.
     NotNeeded,
-    /// Server: the bound holds if there are enough queries for as many late ones.
+    /// Server: the bound holds if there are enough queries for the number of those above it.
     Bound {
-        /// Queries of the run.
+        /// Number of queries of the run.
         queries: u64,
-        /// Of which above the bound.
-        late: u64,
-        /// Queries that are enough if no further one is late.
+        /// Number of queries above the bound.
+        overlatency: u64,
+        /// Number of queries that is enough if no further query exceeds the bound.
         required: u64,
     },
-    /// Single-stream and multi-stream: an estimate of the percentile can be made.
+    /// Single-stream and multi-stream: the percentile is estimated.
     Estimates {
-        /// Of the percentile of the result.
+        /// Estimate of the percentile of the result.
         target: Estimate,
-        /// Single-stream: of the percentile of multi-stream.
+        /// Single-stream: estimate of the percentile of multi-stream.
         inferred: Option<Estimate>,
     },
 }
 
 impl EarlyStoppingOutcome {
-    /// Server: what `late` queries of `queries` above the bound mean.
-    pub fn of_bound(queries: u64, late: u64, percentile: Fraction) -> Self {
-        Self::Bound { queries, late, required: EarlyStopping::at(percentile).queries(late) }
+    /// Server: outcome for `overlatency` of `queries` queries above the bound.
+    pub fn of_bound(queries: u64, overlatency: u64, percentile: Fraction) -> Self {
+        let required = EarlyStopping::at(percentile).queries(overlatency);
+        Self::Bound { queries, overlatency, required }
     }
 
-    /// Whether the run is long enough.
+    /// Whether the run is long enough for its percentile.
     pub fn is_satisfied(&self) -> bool {
         match self {
             Self::NotNeeded => true,
@@ -80,18 +83,18 @@ impl EarlyStoppingOutcome {
     }
 }
 
-/// Each condition of a valid run.
+/// Conditions of a valid run.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Validity {
     scenario: LoadScenario,
     fixed_interval: bool,
-    /// The latency bound of Server, or the skipped intervals; `None` in scenarios without.
+    /// Whether the latency bound of Server, or the interval, holds; `None` in other scenarios.
     pub performance: Option<bool>,
-    /// Whether the run was long enough.
+    /// Whether the minimum duration was reached.
     pub min_duration: bool,
-    /// Whether it had enough queries and samples.
+    /// Whether the minimum numbers of queries and samples were reached.
     pub min_queries: bool,
-    /// Whether its length suits its tail; `None` before LoadGen v2.0.
+    /// Outcome of early stopping; `None` before LoadGen v2.0.
     pub early_stopping: Option<EarlyStoppingOutcome>,
 }
 
@@ -113,19 +116,19 @@ impl Validity {
         }
     }
 
-    /// Whether the run counts: every condition holds.
+    /// Whether every condition holds.
     pub fn is_valid(&self) -> bool {
-        self.holds() && self.min_duration && self.min_queries
+        self.meets_constraint() && self.min_duration && self.min_queries
     }
 
-    /// Whether what is asked of the latencies holds, and there are enough of them to say so.
-    pub fn holds(&self) -> bool {
+    /// Whether the latency constraint holds, with enough queries for early stopping.
+    pub fn meets_constraint(&self) -> bool {
         self.performance != Some(false)
             && self.early_stopping.is_none_or(|early_stopping| early_stopping.is_satisfied())
     }
 
-    /// What LoadGen recommends for each condition that does not hold, but for early stopping, of
-    /// which it says more in its own words.
+    /// LoadGen's recommendation for each condition that does not hold, except early stopping, which has a
+    /// text of its own.
     pub fn recommendations(&self) -> Vec<&'static str> {
         let latency = (self.performance == Some(false)).then_some(self.lower_the_load());
         let duration = (!self.min_duration).then_some(self.make_more_queries());
@@ -133,7 +136,7 @@ impl Validity {
         latency.into_iter().chain(duration).chain(queries).collect()
     }
 
-    /// The same as LoadGen's detailed log has it under `result_invalid_reason`.
+    /// These recommendations as LoadGen's detailed log has them under `result_invalid_reason`.
     pub fn invalid_reason(&self) -> String {
         let spaced =
             |text: &str| if text == EXITED_EARLY { text.into() } else { format!("{text} ") };
@@ -165,7 +168,7 @@ impl Validity {
     }
 }
 
-/// What LoadGen says of too few queries.
+/// LoadGen's message about too few queries.
 pub(crate) const EXITED_EARLY: &str = "The test exited early, before enough queries were issued.";
 
 #[cfg(test)]
@@ -191,7 +194,10 @@ mod tests {
             assert!(!validity(LoadScenario::Server, LoadGenVersion::V6_0, holds).is_valid());
         }
         let short = EarlyStoppingOutcome::of_bound(236, 0, Fraction::P99);
-        assert_eq!(short, EarlyStoppingOutcome::Bound { queries: 236, late: 0, required: 459 });
+        assert_eq!(
+            short,
+            EarlyStoppingOutcome::Bound { queries: 236, overlatency: 0, required: 459 }
+        );
         let mut server = validity(LoadScenario::Server, LoadGenVersion::V6_0, [true; 3]);
         server.early_stopping = Some(short);
         assert!(!server.is_valid());
@@ -213,7 +219,7 @@ mod tests {
         assert_eq!(single.invalid_reason(), "");
     }
 
-    /// 64 latencies of 0 to 63: t* = 1, so that the estimate is the largest; 63 are too few.
+    /// 64 latencies of 0 to 63 give t* = 1, so that the estimate is the largest; 63 are too few.
     #[test]
     fn estimates_are_order_statistics() {
         let latencies: Vec<_> = (0..64).map(SimSpan::from_ns).collect();

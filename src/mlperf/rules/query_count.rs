@@ -1,7 +1,7 @@
-//! How many queries a percentile needs (Reddi et al., MLPerf Inference Benchmark, ISCA 2020,
+//! Number of queries for a percentile (Reddi et al., MLPerf Inference Benchmark, ISCA 2020,
 //! section III-D).
 
-/// Confidence of the count.
+/// Confidence of the number of queries.
 const CONFIDENCE: f64 = 0.99;
 
 /// `NORMSINV((1 − 0.99) / 2)`: the standard normal is below with probability 0.005.
@@ -10,16 +10,16 @@ const Z: f64 = -2.575_829_303_548_9;
 /// Counts are rounded up to a multiple of this, the next power of two of the paper.
 const MULTIPLE: u64 = 1 << 13;
 
-/// What a tail-latency percentile asks of a run: a row of Table IV.
+/// Number of queries for a percentile of tail latency: a row of Table IV.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct QueryCount {
     /// Percentile, as a fraction in (0, 1).
     pub percentile: f64,
     /// Confidence that the measured percentile is within the margin.
     pub confidence: f64,
-    /// Margin (equation 1): a twentieth of the tail.
+    /// Margin of error (equation 1): a twentieth of the tail.
     pub margin: f64,
-    /// Queries (equation 2), rounded to the nearest whole number.
+    /// Number of queries (equation 2), rounded to the nearest whole number.
     ///
     /// Deviation: the table prints 50,425 for the 95th percentile where equation 2 gives 50,425.21;
     /// rounding to the nearest, not up, reproduces every row.
@@ -29,7 +29,7 @@ pub struct QueryCount {
 }
 
 impl QueryCount {
-    /// The count of `percentile`, a fraction in (0, 1):
+    /// Number of queries for `percentile`, a fraction in (0, 1):
     ///
     /// ```text
     /// margin     = (1 − p) / 20
@@ -42,11 +42,6 @@ impl QueryCount {
         let rounded = inferences.div_ceil(MULTIPLE).saturating_mul(MULTIPLE);
         Self { percentile, confidence: CONFIDENCE, margin, inferences, rounded }
     }
-
-    /// Table IV: the 90th, 95th and 99th percentile.
-    pub fn table_iv() -> [Self; 3] {
-        [0.90, 0.95, 0.99].map(Self::of)
-    }
 }
 
 #[cfg(test)]
@@ -57,7 +52,7 @@ mod tests {
     /// for translation: 11 · 8192 = 90,112.
     #[test]
     fn table_iv_is_reproduced() {
-        let rows = QueryCount::table_iv();
+        let rows = [0.90, 0.95, 0.99].map(QueryCount::of);
         assert_eq!(rows.map(|row| row.inferences), [23_886, 50_425, 262_742]);
         assert_eq!(rows.map(|row| row.rounded / 8192), [3, 7, 33]);
         assert_eq!(rows.map(|row| row.rounded), [24_576, 57_344, 270_336]);

@@ -1,5 +1,5 @@
-//! The rounds of MLPerf Inference, v0.5 to v5.1: query counts, durations and seeds that their rules and
-//! configurations ask for.
+//! Rounds of MLPerf Inference, v0.5 to v5.1: query counts, durations and seeds of their rules and
+//! configurations.
 //!
 //! Sources: Reddi et al. (ISCA 2020), Table V; the configurations (`mlperf.conf`), rules and submission
 //! checkers of github.com/mlcommons/inference and inference_policies; the seeds of v1.1 as issue 56 of
@@ -9,39 +9,39 @@ use crate::mlperf::settings::{LoadGenVersion, LoadScenario, Seeds, TestSettings}
 
 use super::query_count::QueryCount;
 
-/// Offline samples, unless the data set is smaller and the round allows for that.
+/// Minimum number of samples in Offline, unless the data set is smaller and the round accepts that.
 const OFFLINE_SAMPLES: u64 = 24_576;
 
-/// How many queries a tail-latency percentile needs, in multi-stream and Server.
+/// Minimum number of queries for a percentile of tail latency, in multi-stream and Server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TailQueries {
     /// The statistical count of the percentile: 270,336 at 99 %, 90,112 at 97 % (translation).
     Statistical,
-    /// As many as early stopping finds enough; the configuration asks for this number in multi-stream
-    /// and for none in Server.
+    /// The number that early stopping requires. The configuration demands this number in multi-stream and
+    /// none in Server.
     EarlyStopping {
-        /// 662, the fewest that early stopping gives an estimate of the 99th percentile for.
+        /// 662, the smallest number with which early stopping estimates the 99th percentile.
         multi_stream: u64,
     },
 }
 
-/// A round.
+/// Round of submissions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Round {
-    /// Its name, e.g. `v0.7`.
+    /// Name, e.g. `v0.7`.
     pub name: &'static str,
-    /// LoadGen's behaviour: the definition of multi-stream, early stopping, the reported rate.
+    /// Version of LoadGen: definition of multi-stream, early stopping, reported rate.
     pub loadgen: LoadGenVersion,
-    /// Fewest queries of single-stream; `None` if the configuration has none, which leaves LoadGen's
-    /// 100 and early stopping's 64.
+    /// Minimum number of queries in single-stream; `None` if the configuration has none, which leaves
+    /// LoadGen's 100 and the 64 of early stopping.
     pub single_stream_queries: Option<u64>,
-    /// Queries of multi-stream and Server.
+    /// Minimum number of queries in multi-stream and Server.
     pub tail_queries: TailQueries,
-    /// Whether a data set of fewer than 24,576 samples makes do with as many in Offline.
+    /// Whether the size of a data set of fewer than 24,576 samples is enough in Offline.
     pub small_data_sets: bool,
-    /// Least duration \[ms\].
+    /// Minimum duration \[ms\].
     pub min_duration_ms: u64,
-    /// Server runs, the least result of which counts.
+    /// Number of server runs, the lowest result of which counts.
     ///
     /// The rules went from five to one on 2020-09-23; the submission checker asks for five in v0.5 and
     /// v0.7.
@@ -50,7 +50,7 @@ pub struct Round {
     pub seeds: Seeds,
 }
 
-/// What rounds have in common with those before them.
+/// First round, from which the later ones differ in some values.
 const V0_5: Round = Round {
     name: "v0.5",
     loadgen: LoadGenVersion::V0_5,
@@ -168,7 +168,7 @@ const fn seeds(qsl: u64, sample_index: u64, schedule: u64) -> Seeds {
 }
 
 impl Round {
-    /// The round called `name`; the `v` and a `.0` may be left out, as in `v5` or `5`.
+    /// Round called `name`; the `v` and a `.0` may be omitted, as in `v5` or `5`.
     pub fn find(name: &str) -> Option<&'static Self> {
         let bare = |name: &str| {
             let name = name.strip_prefix('v').unwrap_or(name);
@@ -177,8 +177,8 @@ impl Round {
         ROUNDS.iter().find(|round| bare(round.name) == bare(name))
     }
 
-    /// Fewest queries of `scenario` at `percentile`, a fraction; `None` if the round's configuration
-    /// has none, and in Offline, where samples count ([`Self::offline_samples`]).
+    /// Minimum number of queries of `scenario` at `percentile`, a fraction; `None` if the configuration has
+    /// none, and in Offline, which counts samples ([`Self::offline_samples`]).
     pub fn queries(&self, scenario: LoadScenario, percentile: f64) -> Option<u64> {
         match (scenario, self.tail_queries) {
             (LoadScenario::SingleStream, _) => self.single_stream_queries,
@@ -191,7 +191,7 @@ impl Round {
         }
     }
 
-    /// Fewest samples of Offline with a data set of `data_set` samples.
+    /// Minimum number of samples in Offline with a data set of `data_set` samples.
     pub fn offline_samples(&self, data_set: u64) -> u64 {
         match self.small_data_sets {
             true => data_set.min(OFFLINE_SAMPLES),
@@ -199,9 +199,9 @@ impl Round {
         }
     }
 
-    /// Settings of `scenario` in this round, for a task that is judged at `percentile`, a fraction in
-    /// (0, 1), and has `data_set` samples. Rates, expected latencies, intervals and bounds are the
-    /// task's or the submitter's, and have LoadGen's defaults.
+    /// Requested settings of `scenario` in this round, for a task that is judged at `percentile`, a
+    /// fraction in (0, 1), with a data set of `data_set` samples. Rates, expected latencies, intervals and
+    /// bounds depend on the task and the submitter; they have LoadGen's defaults.
     pub fn settings(&self, scenario: LoadScenario, percentile: f64, data_set: u64) -> TestSettings {
         let defaults = TestSettings::new(scenario);
         let least = match scenario {

@@ -9,7 +9,7 @@ use crate::mlperf::settings::LoadScenario;
 use crate::model::Network;
 use crate::units::SimSpan;
 
-/// Which benchmark a suite belongs to.
+/// Benchmark of a suite.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Benchmark {
     /// MLPerf Inference.
@@ -18,7 +18,7 @@ pub enum Benchmark {
     Mobile,
 }
 
-/// The tests of one round of a benchmark.
+/// Tests of one round of a benchmark.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Suite {
     /// Name, e.g. `inference_v0.5`.
@@ -29,31 +29,31 @@ pub struct Suite {
     pub round: Box<str>,
     /// Tests, in the order in which they run.
     pub tests: Vec<Test>,
-    /// Pauses in which the system cools down, if the rules have any.
+    /// Pauses in which the system cools down, if the rules have them.
     pub cooldown: Option<Cooldown>,
-    /// A statement each: what deviates from what was published, and what is not verified.
+    /// Statements about deviations from the publication and about unverified values.
     pub deviations: Vec<Box<str>>,
 }
 
-/// One task under one load.
+/// Test: one task under one load.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Test {
-    /// What is computed; tests of one task share it.
+    /// Task; all tests of one task share it.
     pub task: Arc<Task>,
-    /// How queries come, with what constrains their latency.
+    /// Load scenario with its latency constraint.
     pub load: Load,
-    /// Percentile that the result is of or that the constraint holds for, as a fraction in (0, 1):
-    /// percent times 0.01, as LoadGen computes it. `None` of [`Load::Offline`].
+    /// Percentile of the result or of the constraint, as a fraction in (0, 1): percent times 0.01, as
+    /// LoadGen computes it. `None` for [`Load::Offline`].
     pub percentile: Option<f64>,
-    /// Fewest queries; of [`Load::Offline`], which has one query, fewest samples. At least 1.
+    /// Minimum number of queries; of samples for [`Load::Offline`], which has one query. At least 1.
     pub min_count: u64,
-    /// Least duration.
+    /// Minimum duration.
     pub min_duration: SimSpan,
-    /// Whether a submission may leave it out.
+    /// Whether a submission may omit the test.
     pub is_optional: bool,
 }
 
-/// What is computed, on what, and how well (ISCA 2020, Table I).
+/// Task: network, data set and quality target (ISCA 2020, Table I).
 #[derive(Debug, Clone, PartialEq)]
 pub struct Task {
     /// Name, e.g. `image_classification_heavy`.
@@ -68,37 +68,37 @@ pub struct Task {
     pub input: Box<str>,
     /// Quality target.
     pub quality: Quality,
-    /// Samples that are in memory during a test and that queries draw from; at least 1.
+    /// Number of samples in memory during a test, which queries draw from; at least 1.
     pub performance_samples: u64,
 }
 
-/// Quality that a submission has to reach; higher is better in every metric of MLPerf.
+/// Quality target of a submission; higher is better in every metric of MLPerf.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Quality {
     /// Metric, e.g. `mAP`.
     pub metric: Box<str>,
     /// Unit of its values, e.g. `%`; empty for plain numbers.
     pub unit: Box<str>,
-    /// What is asked for.
+    /// Required value.
     pub target: QualityTarget,
 }
 
 /// Value of a quality metric.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum QualityTarget {
-    /// A share of what the reference model reaches in 32-bit floating point.
+    /// A share of the value of the reference model in 32-bit floating point.
     OfFp32 {
         /// Value of the reference model, above 0.
         fp32: f64,
         /// Share \[%\], above 0.
         percent: f64,
     },
-    /// The value itself, above 0.
+    /// An absolute value, above 0.
     Absolute(f64),
 }
 
 impl QualityTarget {
-    /// The value that has to be reached.
+    /// Value that has to be reached.
     pub fn value(self) -> f64 {
         match self {
             Self::OfFp32 { fp32, percent } => fp32 * percent / 100.0,
@@ -110,22 +110,22 @@ impl QualityTarget {
 /// Load scenario (ISCA 2020, Table II) with its constraint on latency (Table III).
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Load {
-    /// One sample at a time, each when the one before is done.
+    /// One sample a query; the next query is issued when the one before is done.
     SingleStream,
-    /// Several samples a query, a query each interval.
+    /// Several samples a query, one query in each interval.
     MultiStream {
         /// Interval and latency bound.
         ///
         /// Deviation: Table III prints 66 ms where LoadGen's configuration has 15 queries a second.
         interval: SimSpan,
-        /// Queries a second, from which LoadGen computes its ticks.
+        /// Rate from which LoadGen computes its ticks \[1/s\].
         queries_per_s: f64,
     },
-    /// Poisson arrivals of single samples.
+    /// Poisson arrivals of queries of one sample.
     Server {
         /// Latency bound.
         bound: SimSpan,
-        /// Runs whose minimum is the result.
+        /// Number of runs, the lowest result of which counts.
         runs: u32,
     },
     /// All samples in one query.
@@ -143,7 +143,7 @@ impl Load {
         }
     }
 
-    /// Every load by name, in the order of the paper.
+    /// Names of all loads, in the order of the paper.
     pub const NAMES: [&str; 4] = ["single-stream", "multi-stream", "server", "offline"];
 
     /// Name.
@@ -161,11 +161,11 @@ impl Load {
 /// Pauses between tests (MLPerf Mobile, section 6.1).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Cooldown {
-    /// Between two tests.
+    /// Pause between two tests.
     pub between_tests: SimSpan,
-    /// The longest that may be chosen in its place.
+    /// Longest pause that may be chosen instead.
     pub max_between_tests: SimSpan,
-    /// Recommended between two runs of the suite.
+    /// Recommended pause between two runs of the suite.
     pub between_runs: SimSpan,
 }
 
@@ -176,7 +176,7 @@ impl Suite {
         self.tests.iter().find(is_asked)
     }
 
-    /// Tasks, in order of their first test.
+    /// Tasks in the order of their first tests.
     pub fn tasks(&self) -> Vec<&Arc<Task>> {
         let mut tasks: Vec<&Arc<Task>> = Vec::new();
         for test in &self.tests {
@@ -200,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn loads_are_named_whatever_constrains_them() {
+    fn names_of_loads_do_not_depend_on_their_constraints() {
         let loads = [
             Load::SingleStream,
             Load::MultiStream { interval: SimSpan::ZERO, queries_per_s: 1.0 },

@@ -1,5 +1,5 @@
-//! A measurement on an accelerator system: queries wait in one queue a tenant, are joined into batches,
-//! and run on the project's engine under one of its schedulers.
+//! Accelerators under test: samples wait in one queue for each tenant, are joined into batches, and run on
+//! the engine under one of its schedulers.
 
 use std::collections::VecDeque;
 
@@ -13,35 +13,35 @@ use super::system_under_test::{Completions, Sample, SystemUnderTest};
 use super::tenant::Tenant;
 use super::workload::Workload;
 
-/// Samples of one tenant that wait.
+/// Waiting samples of one tenant.
 #[derive(Debug, Default)]
 struct Queue {
-    /// Samples with their arrival.
+    /// Samples with their arrivals.
     waiting: VecDeque<(u32, SimTime)>,
-    /// The request of the next batch, which has not started, with its size.
+    /// Request of the next batch, which has not started, with its size.
     open: Option<(RequestId, u32)>,
-    /// Batches so far.
+    /// Number of batches so far.
     n_batches: usize,
-    /// Energy of those that have ended.
+    /// Energy of the batches that have ended.
     energy: Millijoules,
 }
 
-/// A batch that was submitted.
+/// Batch that was submitted.
 #[derive(Debug)]
 struct Batch {
     tenant: usize,
-    /// Its samples; none before it starts, nor after it has ended.
+    /// Samples, from the start of the batch to its end; empty before and after.
     samples: Vec<u32>,
     has_ended: bool,
 }
 
-/// Batches by request, from the first one on that has not ended.
+/// Batches by request, from the first one that has not ended.
 #[derive(Debug, Default)]
 struct Batches {
     batches: VecDeque<Batch>,
-    /// Request of the first one.
+    /// Request of the first batch.
     first: usize,
-    /// Lists of samples that nothing uses.
+    /// Unused lists of samples, kept for later batches.
     spare: Vec<Vec<u32>>,
 }
 
@@ -55,7 +55,7 @@ impl Batches {
         &mut self.batches[request.index() - self.first]
     }
 
-    /// Ends a batch, whose samples go to `complete`.
+    /// Ends a batch and passes its samples to `complete`.
     fn end(&mut self, request: RequestId, complete: impl FnMut(u32)) {
         let batch = self.of(request);
         batch.has_ended = true;
@@ -69,24 +69,25 @@ impl Batches {
     }
 }
 
-/// A measurement in progress.
+/// Accelerators under test; one run.
 pub struct AcceleratorSystem<'a> {
     workload: &'a Workload,
     session: Session<'a>,
     queues: Vec<Queue>,
     batches: Batches,
-    /// When something happens next: on the accelerators, and at all.
+    /// Instant of the next event of the engine.
     session_next: Option<SimTime>,
+    /// Instant of the next event of the engine or of a queue.
     next: Option<SimTime>,
-    /// Whether some tenant holds samples back.
+    /// Whether a tenant holds samples back.
     holds_back: bool,
     /// Scratch space.
-    progress: Vec<RequestEvent>,
+    events: Vec<RequestEvent>,
     failure: Option<PolicyFailure>,
 }
 
 impl<'a> AcceleratorSystem<'a> {
-    /// A measurement from time 0 on, with nothing in the queues, beside `frames` of the usage scenario.
+    /// A run of `workload` from time 0 with empty queues and the `frames` of the background.
     pub(crate) fn new(
         workload: &'a Workload,
         frames: &'a RequestStream,
@@ -103,12 +104,12 @@ impl<'a> AcceleratorSystem<'a> {
             session_next: next,
             next,
             holds_back: tenants.clone().any(Tenant::holds_samples_back),
-            progress: Vec::new(),
+            events: Vec::new(),
             failure: None,
         })
     }
 
-    /// Samples of a tenant arrive at `now`.
+    /// Adds samples of a tenant that arrive at `now`.
     pub fn arrive(&mut self, tenant: usize, samples: &[Sample], now: SimTime) {
         if self.failure.is_some() {
             return;
@@ -120,7 +121,7 @@ impl<'a> AcceleratorSystem<'a> {
         self.next = self.next_instant();
     }
 
-    /// Opens the next batch of a tenant, or lets an open one grow.
+    /// Opens the next batch of a tenant, or enlarges the open one.
     fn open_batch(&mut self, tenant: usize, now: SimTime) {
         let &Tenant { batching, relative_deadline, .. } = self.workload.tenant(tenant);
         let queue = &mut self.queues[tenant];
@@ -128,16 +129,16 @@ impl<'a> AcceleratorSystem<'a> {
         match (&mut queue.open, queue.waiting.front()) {
             (Some((request, open)), _) if *open < size => {
                 *open = size;
-                self.session.change_model(*request, self.workload.row(tenant, size));
+                self.session.set_batch(*request, size);
             }
             (None, Some(&(_, arrival)))
                 if size == batching.max || arrival + batching.wait <= now =>
             {
                 let frame = FrameId::new(queue.n_batches);
-                let model = self.workload.row(tenant, size);
-                let request = self
-                    .session
-                    .submit(Request::new(model, frame, arrival, arrival + relative_deadline), now);
+                let model = self.workload.model(tenant);
+                let deadline = arrival + relative_deadline;
+                let batch = Request::new(model, frame, arrival, deadline).with_batch(size);
+                let request = self.session.submit(batch, now);
                 queue.open = Some((request, size));
                 queue.n_batches += 1;
                 self.session_next = self.session.next_event();
@@ -147,7 +148,7 @@ impl<'a> AcceleratorSystem<'a> {
         }
     }
 
-    /// When the first sample that is held back has waited long enough.
+    /// Instant at which the first sample that is held back has waited long enough, with its tenant.
     fn next_timeout(&self) -> Option<(SimTime, usize)> {
         let timeout = |(tenant, queue): (usize, &Queue)| match (queue.open, queue.waiting.front()) {
             (None, Some(&(_, arrival))) => {
@@ -169,8 +170,8 @@ impl<'a> AcceleratorSystem<'a> {
         [timeout, self.session_next].into_iter().flatten().min()
     }
 
-    /// Plays what happens up to `until`, before it or at it as `included` says.
-    pub fn play(&mut self, until: SimTime, included: bool, completions: &mut Completions) {
+    /// Runs all events before `until`, or also those at it if `included`.
+    pub fn run_until(&mut self, until: SimTime, included: bool, completions: &mut Completions) {
         while let Some(now) = self.next
             && (now < until || (now == until && included))
         {
@@ -178,7 +179,7 @@ impl<'a> AcceleratorSystem<'a> {
                 self.open_overdue(now);
             }
             if self.session_next == Some(now) {
-                self.play_instant(now, completions);
+                self.run_instant(now, completions);
             }
             self.next = self.next_instant();
         }
@@ -192,13 +193,13 @@ impl<'a> AcceleratorSystem<'a> {
         }
     }
 
-    fn play_instant(&mut self, now: SimTime, completions: &mut Completions) {
-        let mut progress = std::mem::take(&mut self.progress);
-        if let Err(failure) = self.session.play(now, &mut progress) {
+    fn run_instant(&mut self, now: SimTime, completions: &mut Completions) {
+        let mut events = std::mem::take(&mut self.events);
+        if let Err(failure) = self.session.play(now, &mut events) {
             self.failure = Some(failure);
         }
         self.session_next = self.session.next_event();
-        for it in progress.drain(..) {
+        for it in events.drain(..) {
             match it {
                 RequestEvent::Started(request, _) => self.start(request, now),
                 RequestEvent::Executed(request, energy) => {
@@ -209,10 +210,10 @@ impl<'a> AcceleratorSystem<'a> {
                 RequestEvent::Dropped(_) => self.failure = Some(self.workload.dropped_query()),
             }
         }
-        self.progress = progress;
+        self.events = events;
     }
 
-    /// Closes a batch that has started, and opens the next one.
+    /// Closes a batch that has started and opens the next one.
     fn start(&mut self, request: RequestId, now: SimTime) {
         let Batch { tenant, samples, .. } = self.batches.of(request);
         let tenant = *tenant;
@@ -225,27 +226,27 @@ impl<'a> AcceleratorSystem<'a> {
         self.open_batch(tenant, now);
     }
 
-    /// Lets everything that is under way end.
+    /// Runs until everything has ended.
     pub fn drain(&mut self, completions: &mut Completions) {
-        self.play(SimTime::MAX, true, completions);
+        self.run_until(SimTime::MAX, true, completions);
     }
 
-    /// What the scheduler failed with.
+    /// Failure of the scheduler.
     pub fn failure(&self) -> Option<&PolicyFailure> {
         self.failure.as_ref()
     }
 
-    /// Energy of every batch that has run.
+    /// Energy of all batches that have ended.
     pub fn energy(&self) -> Millijoules {
         self.queues.iter().map(|queue| queue.energy).fold(Millijoules::ZERO, |sum, it| sum + it)
     }
 
-    /// Energy of every batch of a tenant that has run.
+    /// Energy of all batches of a tenant that have ended.
     pub fn energy_of(&self, tenant: usize) -> Millijoules {
         self.queues[tenant].energy
     }
 
-    /// What happened on the accelerators: frames of the usage scenario, then batches if they are traced.
+    /// Run of the engine. Its trace has the frames of the background, then the batches if they are traced.
     pub fn finish(self) -> Run {
         self.session.finish()
     }
@@ -253,7 +254,7 @@ impl<'a> AcceleratorSystem<'a> {
 
 impl SystemUnderTest for AcceleratorSystem<'_> {
     fn issue(&mut self, now: SimTime, query: &[Sample], completions: &mut Completions) -> SimTime {
-        self.play(now, false, completions);
+        self.run_until(now, false, completions);
         self.arrive(0, query, now);
         now
     }
@@ -263,6 +264,6 @@ impl SystemUnderTest for AcceleratorSystem<'_> {
     }
 
     fn advance(&mut self, until: SimTime, completions: &mut Completions) {
-        self.play(until, true, completions);
+        self.run_until(until, true, completions);
     }
 }

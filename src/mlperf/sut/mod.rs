@@ -5,8 +5,10 @@
 //! built by an [`AcceleratorBed`](crate::mlperf::benchmark::AcceleratorBed).
 
 mod accelerator_system;
+mod batch_queue;
 mod batching;
 mod server_system;
+mod service_time;
 mod single_queue;
 mod system_under_test;
 mod tenant;
@@ -14,7 +16,8 @@ mod workload;
 
 pub(crate) use accelerator_system::AcceleratorSystem;
 pub use batching::Batching;
-pub use server_system::{Discipline, ServerSystem, ServiceTime};
+pub use server_system::{Discipline, ServerSystem};
+pub use service_time::ServiceTime;
 pub(crate) use single_queue::SingleQueueSystem;
 pub use system_under_test::{Completions, Sample, SystemUnderTest};
 pub use tenant::{Background, Tenant};

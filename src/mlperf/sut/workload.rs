@@ -1,7 +1,6 @@
-//! Workload of accelerators under test: the batches of every tenant with their costs, the models of the
+//! Workload of accelerators under test: tenants with the costs of their batches, the models of the
 //! background, and a scheduler, as one plan of the engine.
 
-use std::ops::Range;
 use std::sync::Arc;
 
 use crate::cost::CostError;
@@ -9,7 +8,7 @@ use crate::cost::batch::BatchCosts;
 use crate::cost::library::CostLibrary;
 use crate::cost::{CostModel, CostTable, NetworkCost};
 use crate::hardware::{Accelerator, System};
-use crate::ids::{AccelId, ModelId};
+use crate::ids::{AccelId, ModelId, WorkId};
 use crate::load::LoadSettings;
 use crate::plan::{EngineSettings, Plan};
 use crate::scenario::{ActiveModel, Better, QualityGoal, Scenario, ScenarioError, UnitModel};
@@ -55,12 +54,12 @@ pub enum WorkloadError {
 /// Everything that runs on a system, as the engine runs it.
 #[derive(Debug, Clone)]
 pub(crate) struct Workload {
-    /// Models of the background, then the batches of every tenant.
+    /// Models of the background, then one for each tenant.
     plan: Plan,
     /// Costs of those models.
     costs: Arc<CostTable>,
-    /// Rows of the cost table of every tenant: batches of 1, 2, ... samples.
-    tenants: Vec<(Range<usize>, Tenant)>,
+    /// Tenants with their models.
+    tenants: Vec<(ModelId, Tenant)>,
 }
 
 /// Checks that `scheduler` can assign accelerators to queries.
@@ -111,24 +110,27 @@ impl Workload {
         let usage = background.map(|it| &*it.scenario);
         let mut models = usage.map_or(Vec::new(), |it| it.models().to_vec());
         let streams = usage.map_or(Vec::new(), |it| it.streams().to_vec());
-        let mut rows = Vec::with_capacity(tenants.len());
-        for tenant in tenants {
-            let first = models.len();
-            let number = rows.len() + 1;
-            models.extend((1..=tenant.batching.max).map(|samples| batch(&tenant, number, samples)));
-            rows.push((first..models.len(), tenant));
-        }
+        let first = models.len();
+        models.extend(tenants.iter().enumerate().map(|(index, it)| active_model(index + 1, it)));
         let scenario =
             Scenario::new("queries", streams, models).map_err(WorkloadError::Scenario)?;
-        let mut cells = Vec::with_capacity(scenario.models().len() * system.accelerators().len());
+        let n_accelerators = system.accelerators().len();
+        let mut single = Vec::with_capacity(scenario.models().len() * n_accelerators);
         if let Some(usage) = usage {
             let library = CostLibrary::evaluate(cost_model, [(usage, &*system)]);
-            cells.extend(library.table(usage, &system)?.into_networks());
+            single.extend(library.table(usage, &system)?.into_networks());
         }
-        for (_, tenant) in &rows {
-            cells.extend(batch_costs(tenant, &system, cost_model)?);
+        let mut larger = Vec::with_capacity(tenants.len());
+        for tenant in &tenants {
+            let mut batches = batch_costs(tenant, &system, cost_model)?;
+            larger.push(batches.split_off(n_accelerators));
+            single.extend(batches);
         }
-        let costs = CostTable::new(cells, system.accelerators().len());
+        let tenants: Vec<_> = (first..).map(ModelId::new).zip(tenants).collect();
+        let mut costs = CostTable::new(single, n_accelerators);
+        for (&(model, _), batches) in tenants.iter().zip(larger) {
+            costs = costs.with_batches(model, batches);
+        }
         let plan = Plan {
             scenario: Arc::new(scenario),
             system,
@@ -137,18 +139,18 @@ impl Workload {
             scheduler,
             score: ScoreSettings::default(),
         };
-        Ok(Self { plan, costs: Arc::new(costs), tenants: rows })
+        Ok(Self { plan, costs: Arc::new(costs), tenants })
     }
 
-    /// Plan of the engine: models of the background, then the batches of every tenant.
+    /// Plan of the engine: models of the background, then one for each tenant.
     pub(crate) fn plan(&self) -> &Plan {
         &self.plan
     }
 
-    /// Row of a tenant's batch of one sample, and the tenant, if it is the only one.
-    pub(crate) fn only_tenant(&self) -> Option<(usize, &Tenant)> {
+    /// The tenant with its model, if there is only one.
+    pub(crate) fn only_tenant(&self) -> Option<(ModelId, &Tenant)> {
         match &self.tenants[..] {
-            [(rows, tenant)] => Some((rows.start, tenant)),
+            [(model, tenant)] => Some((*model, tenant)),
             _ => None,
         }
     }
@@ -166,9 +168,15 @@ impl Workload {
         &self.tenants[tenant].1
     }
 
-    /// Model that stands for a batch of `samples` samples.
-    pub(crate) fn row(&self, tenant: usize, samples: u32) -> ModelId {
-        ModelId::new(self.tenants[tenant].0.start + samples as usize - 1)
+    /// Model of a tenant.
+    pub(crate) fn model(&self, tenant: usize) -> ModelId {
+        self.tenants[tenant].0
+    }
+
+    /// Row of the costs of a tenant's batch of `samples` samples.
+    fn work(&self, tenant: usize, samples: u32) -> WorkId {
+        let work = self.costs.work(self.model(tenant), samples);
+        work.expect("every batch of a tenant has costs")
     }
 
     /// Failure of a scheduler that drops a query.
@@ -180,8 +188,8 @@ impl Workload {
     /// Throughput of a tenant in full batches, with every accelerator in use \[samples/s\].
     pub(crate) fn capacity_per_s(&self, tenant: usize) -> f64 {
         let max = self.tenant(tenant).batching.max;
-        let model = self.row(tenant, max);
-        self.accelerators().map(|at| rate(max, self.costs.on(model, at).latency())).sum()
+        let work = self.work(tenant, max);
+        self.accelerators().map(|at| rate(max, self.costs.on(work, at).latency())).sum()
     }
 
     /// Upper bound of the throughput of a tenant, in batches of any size \[samples/s\]. A scheduler that
@@ -189,21 +197,21 @@ impl Workload {
     pub(crate) fn max_samples_per_s(&self, tenant: usize) -> f64 {
         let (costs, scheduler) = (&self.costs, &self.plan.scheduler);
         let in_batches = |samples: u32| -> f64 {
-            let model = self.row(tenant, samples);
+            let work = self.work(tenant, samples);
             match scheduler.is_first_come_on_fastest() {
                 true => {
-                    self.accelerators().map(|at| rate(samples, costs.on(model, at).latency())).sum()
+                    self.accelerators().map(|at| rate(samples, costs.on(work, at).latency())).sum()
                 }
-                false => costs.n_accelerators() as f64 * rate(samples, self.shortest(model)),
+                false => costs.n_accelerators() as f64 * rate(samples, self.shortest(work)),
             }
         };
         (1..=self.tenant(tenant).batching.max).map(in_batches).fold(0.0, f64::max)
     }
 
-    /// Latency of a model with every layer on the accelerator that is fastest at it.
-    fn shortest(&self, model: ModelId) -> SimSpan {
+    /// Latency of a batch with every layer on the accelerator that is fastest at it.
+    fn shortest(&self, work: WorkId) -> SimSpan {
         let (costs, system) = (&self.costs, &self.plan.system);
-        let layers = |at: AccelId| &costs.on(model, at).network().layers;
+        let layers = |at: AccelId| &costs.on(work, at).network().layers;
         let n_layers = self.accelerators().map(|at| layers(at).len()).min().unwrap_or(0);
         let fastest = |layer: usize| {
             let of = |at: AccelId| {
@@ -214,7 +222,7 @@ impl Workload {
         };
         let by_layer = (0..n_layers).map(fastest).fold(SimSpan::ZERO, SimSpan::saturating_add);
         let whole =
-            self.accelerators().map(|at| costs.on(model, at).latency()).min().unwrap_or_default();
+            self.accelerators().map(|at| costs.on(work, at).latency()).min().unwrap_or_default();
         if n_layers == 0 { whole } else { whole.min(by_layer) }
     }
 
@@ -228,9 +236,10 @@ fn rate(samples: u32, latency: SimSpan) -> f64 {
     f64::from(samples) * 1e9 / latency.ns().max(1) as f64
 }
 
-/// A batch of tenant `number` as a model of its own.
-fn batch(tenant: &Tenant, number: usize, samples: u32) -> ActiveModel {
-    let name: Box<str> = format!("{number}: {} x{samples}", tenant.network.name()).into();
+/// Model of tenant `number`, counted from 1. Its requests are submitted while the engine runs, so that its
+/// frame rate and its quality goal are not used.
+fn active_model(number: usize, tenant: &Tenant) -> ActiveModel {
+    let name: Box<str> = format!("{number}: {}", tenant.network.name()).into();
     ActiveModel {
         unit: UnitModel {
             task: name.clone(),
@@ -243,7 +252,6 @@ fn batch(tenant: &Tenant, number: usize, samples: u32) -> ActiveModel {
                 measured: None,
             },
         },
-        artifact_name: name,
         rate: FrameRate::from_fps(1.0).expect("one is a rate"),
         inputs: Vec::new(),
         dependencies: Vec::new(),
@@ -251,8 +259,8 @@ fn batch(tenant: &Tenant, number: usize, samples: u32) -> ActiveModel {
     }
 }
 
-/// Costs of the batches of a tenant, row-major `[samples - 1][accelerator]`. Accelerators that differ in
-/// name only are evaluated once, unless names matter to the model.
+/// Costs of the batches of a tenant, row-major `[samples - 1][accelerator]`. Accelerators with equal costs
+/// are evaluated once.
 fn batch_costs(
     tenant: &Tenant,
     system: &System,

@@ -1,19 +1,19 @@
 //! A comparison for programs: tables as header and rows.
 
 use crate::bounds::Bounds;
+use crate::column::Column;
 use crate::figures::cell;
-use crate::metrics::chains;
+use crate::metrics::{ModelMetrics, RunMetrics, chains};
 use crate::report::model_names;
 use crate::statistics::{Fraction, Summary};
 use crate::sweep::comparison::{Comparison, Configuration, Replication, Sample};
-use crate::sweep::means::MeanMetrics;
 
 use super::{Measure, Ranking};
 
 /// A header and rows of as many cells.
 pub type Rows = (Vec<String>, Vec<Vec<String>>);
 
-/// A row a policy, the best first: the columns of the printed table, intervals of 95 %.
+/// A row for each policy, the best first: the columns of the printed table, with intervals of 95 %.
 pub fn policies_csv(ranking: &Ranking) -> Rows {
     let measure = ranking.measure.name();
     let header = [
@@ -32,14 +32,14 @@ pub fn policies_csv(ranking: &Ranking) -> Rows {
         "wins",
     ];
     let rows = ranking.standings.iter().map(|standing| {
-        let behind = standing.behind.map(|behind| behind.difference);
+        let difference = standing.difference.map(|it| it.difference);
         let mut row = vec![
             standing.policy.to_string(),
             ranking.n_replications.to_string(),
             ranking.n_configurations.to_string(),
         ];
         row.extend(mean_and_half_width(Some(standing.measure)));
-        row.extend(mean_and_half_width(behind));
+        row.extend(mean_and_half_width(difference));
         row.push(number(standing.p_value));
         row.extend([standing.miss_ratio, standing.energy_mj, standing.gap].map(cell));
         row.push(ranking.bound.0.name().into());
@@ -54,10 +54,10 @@ pub fn policies_csv(ranking: &Ranking) -> Rows {
 pub fn configurations_csv(comparison: &Comparison, measure: Measure) -> Rows {
     let mut header: Vec<String> =
         ["scenario", "system", "pes", "scheduler", "replications"].map(String::from).into();
-    header.extend(Sample::COLUMNS.map(String::from));
+    header.extend(Sample::columns().map(|column| column.name.to_string()));
     header.push(format!("{}_half_width", measure.name()));
-    header.extend(Bounds::COLUMNS.map(String::from));
-    header.extend(MeanMetrics::run_columns().map(String::from));
+    header.extend(Bounds::COLUMNS.iter().map(|column| column.name.to_string()));
+    header.extend(RunMetrics::COLUMNS.iter().map(|column| column.name.to_string()));
     let mut rows = Vec::new();
     for (Configuration { spec, metrics, .. }, runs) in feasible(comparison) {
         for (index, policy) in comparison.policies().iter().enumerate() {
@@ -71,10 +71,12 @@ pub fn configurations_csv(comparison: &Comparison, measure: Measure) -> Rows {
                 policy.label().to_string(),
                 runs.len().to_string(),
             ];
-            row.extend((0..Sample::COLUMNS.len()).map(|at| cell(column(at).mean)));
-            row.push(number(column(measure.column).half_width(Fraction::P95)));
-            let bound = |at: usize| Summary::of(runs.iter().map(|it| it.bounds.values()[at])).mean;
-            row.extend((0..Bounds::COLUMNS.len()).map(|at| cell(bound(at))));
+            row.extend(Sample::columns().enumerate().map(|(at, _)| cell(column(at).mean)));
+            row.push(number(column(measure.at).half_width(Fraction::P95)));
+            let bound = |bound: &Column<Bounds>| {
+                Summary::of(runs.iter().filter_map(|it| bound.of(&it.bounds))).mean
+            };
+            row.extend(Bounds::COLUMNS.iter().map(|column| cell(bound(column))));
             row.extend(metrics[index].run.values().map(number));
             rows.push(row);
         }
@@ -90,11 +92,12 @@ fn feasible(comparison: &Comparison) -> impl Iterator<Item = (&Configuration, &[
 }
 
 /// A row for each model and each chain of dependent models under each policy on each configuration
-/// that could run: means of its metrics over the replications. What a chain does not have is empty.
+/// that could run: means of its metrics over the replications. Cells that a chain does not have are
+/// empty.
 pub fn metrics_csv(comparison: &Comparison) -> Rows {
     let mut header: Vec<String> =
         ["scenario", "system", "pes", "scheduler", "of", "name"].map(String::from).into();
-    header.extend(MeanMetrics::model_columns().map(String::from));
+    header.extend(ModelMetrics::names().map(String::from));
     let mut rows = Vec::new();
     for (Configuration { spec, metrics, .. }, _) in feasible(comparison) {
         let names = model_names(&spec.plan.scenario);
@@ -131,7 +134,7 @@ fn mean_and_half_width(summary: Option<Summary>) -> [String; 2] {
     [number(summary.map(|summary| summary.mean)), number(half_width)]
 }
 
-/// Empty where there is none.
+/// The number, or an empty cell.
 fn number(value: Option<f64>) -> String {
     value.map(cell).unwrap_or_default()
 }

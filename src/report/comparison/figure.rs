@@ -1,4 +1,4 @@
-//! A comparison as a picture.
+//! Figure of a comparison.
 
 use crate::figures::{Axis, Bar, Caption, GroupPanel, GroupedBars};
 use crate::statistics::{Fraction, Summary};
@@ -7,8 +7,8 @@ use crate::sweep::comparison::{Comparison, Replication};
 
 use super::Measure;
 
-/// A panel a scenario, and one of all: a bar a policy, with the 95 % interval of its mean over the
-/// systems.
+/// A panel for each scenario, and one for all: a bar for each policy, with the 95 % interval of its
+/// mean over the systems.
 pub fn figure(comparison: &Comparison, measure: Measure) -> GroupedBars {
     let mut scenarios: Vec<&str> = Vec::new();
     for (spec, _) in comparison.feasible() {

@@ -1,4 +1,4 @@
-//! What a comparison of policies says: who is best, by how much, and whether that is chance.
+//! Report of a comparison of policies: their ranking, the differences, and their significance.
 
 mod csv;
 mod figure;
@@ -7,7 +7,9 @@ mod table;
 use std::sync::Arc;
 
 use crate::bounds::{Bound, Bounds, gap};
+use crate::column::{Better, Column};
 use crate::load::Drawn;
+use crate::score::Score;
 use crate::statistics::{PairedDifference, Summary, holm};
 use crate::sweep::comparison::{Comparison, Replication, Sample};
 
@@ -15,69 +17,62 @@ pub use csv::{configurations_csv, metrics_csv, policies_csv};
 pub use figure::figure;
 pub use table::table;
 
-/// What policies are ranked by: a column of [`Sample`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// The column of [`Sample`] that policies are ranked by.
+#[derive(Debug, Clone, Copy)]
 pub struct Measure {
-    column: usize,
-    /// Whether a smaller value is better.
-    smaller: bool,
+    /// Place in [`Sample::values`].
+    at: usize,
+    column: &'static Column<Score>,
 }
 
 impl Measure {
-    /// The measure called `name`; `None` unless it is one of [`Sample::COLUMNS`].
+    /// The measure called `name`; `None` unless [`Sample`] has a column of this name.
     pub fn named(name: &str) -> Option<Self> {
-        let column = Sample::COLUMNS.iter().position(|column| *column == name)?;
-        Some(Self { column, smaller: ["missed", "energy_mj"].contains(&name) })
+        let mut columns = Sample::columns().enumerate();
+        columns.find(|(_, column)| column.name == name).map(|(at, column)| Self { at, column })
     }
 
     /// Its name.
     pub fn name(self) -> &'static str {
-        Sample::COLUMNS[self.column]
+        self.column.name
     }
 
     fn of(self, sample: &Sample) -> f64 {
-        sample.values()[self.column]
-    }
-
-    /// Whether `a` is better than `b`.
-    fn better(self, a: f64, b: f64) -> bool {
-        if self.smaller { a < b } else { a > b }
+        sample.values()[self.at]
     }
 
     fn best(self, values: impl Iterator<Item = f64>) -> f64 {
-        values
-            .reduce(|best, value| if self.better(value, best) { value } else { best })
-            .unwrap_or(0.0)
+        self.column.better.best(values).unwrap_or(0.0)
     }
 }
 
-/// What a comparison says of one policy.
+/// Results of one policy in a comparison.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Standing {
-    /// Its label.
+    /// Label of the policy.
     pub policy: Arc<str>,
-    /// The measure: mean over configurations, a value a replication.
+    /// The measure: mean over the configurations, one value for each replication.
     pub measure: Summary,
-    /// What it is less that of the best policy, replication by replication; `None` for the best.
-    pub behind: Option<PairedDifference>,
+    /// Difference to the best policy, replication by replication; `None` for the best.
+    pub difference: Option<PairedDifference>,
     /// p-value of that difference, adjusted by Holm for the number of policies.
     pub p_value: Option<f64>,
-    /// Late and dropped requests over those that were due: mean over configurations with any.
+    /// Late and dropped requests over all requests: mean over the configurations with any requests.
     pub miss_ratio: f64,
     /// Energy of a run \[mJ\]: mean over configurations.
     pub energy_mj: f64,
-    /// What is missing from the mean score to the upper bound, as a share of it.
+    /// Difference of the upper bound and the mean score, as a share of the bound.
     pub gap: f64,
-    /// Configurations in which no policy is better, equals included.
+    /// Configurations in which no policy is better, ties included.
     pub wins: usize,
 }
 
-/// What a comparison says of all policies.
-#[derive(Debug, Clone, PartialEq)]
+/// Ranking of all policies of a comparison.
+#[derive(Debug, Clone)]
 pub struct Ranking {
-    /// What they are ranked by.
+    /// The measure that policies are ranked by.
     pub measure: Measure,
-    /// The best policy first; of equals the one given first.
+    /// The best policy first; of equal ones the one that was given first.
     pub standings: Vec<Standing>,
     /// Mean over the configurations of the measure of the policy that is best there.
     pub best_of_each: f64,
@@ -87,12 +82,12 @@ pub struct Ranking {
     pub n_configurations: usize,
     /// Replications of each.
     pub n_replications: u64,
-    /// What of the runs is random.
+    /// Random parts of the runs.
     pub drawn: Drawn,
 }
 
 impl Ranking {
-    /// What `comparison` says by `measure`.
+    /// Ranks the policies of `comparison` by `measure`.
     pub fn of(comparison: &Comparison, measure: Measure) -> Self {
         let all: Vec<&[Replication]> = comparison.feasible().map(|(_, runs)| runs).collect();
         let n_policies = comparison.policies().len();
@@ -102,12 +97,15 @@ impl Ranking {
         let mut order: Vec<_> = (0..n_policies).collect();
         order.sort_by(|&a, &b| {
             let (a, b) = (summaries[a].mean, summaries[b].mean);
-            if measure.smaller { a.total_cmp(&b) } else { b.total_cmp(&a) }
+            match measure.column.better {
+                Better::Higher => b.total_cmp(&a),
+                Better::Lower => a.total_cmp(&b),
+            }
         });
         let means: Vec<Vec<f64>> = all.iter().map(|it| means(it, n_policies, measure)).collect();
         let best = means.iter().map(|it| measure.best(it.iter().copied()));
         let best: Vec<f64> = best.collect();
-        let behind: Vec<_> = order
+        let difference: Vec<_> = order
             .iter()
             .skip(1)
             .map(|&policy| {
@@ -115,13 +113,13 @@ impl Ranking {
                 PairedDifference::of(pairs)
             })
             .collect();
-        let p_values: Vec<_> = behind.iter().filter_map(PairedDifference::p_value).collect();
+        let p_values: Vec<_> = difference.iter().filter_map(PairedDifference::p_value).collect();
         let adjusted = holm(&p_values);
         let bound = tightest(&all);
         let standing = |(rank, &policy): (usize, &usize)| Standing {
             policy: Arc::clone(comparison.policies()[policy].label()),
             measure: summaries[policy],
-            behind: rank.checked_sub(1).map(|rank| behind[rank]),
+            difference: rank.checked_sub(1).map(|rank| difference[rank]),
             p_value: rank.checked_sub(1).and_then(|rank| adjusted.get(rank).copied()),
             miss_ratio: miss_ratio(&all, policy),
             energy_mj: mean_of(&all, policy, "energy_mj"),
@@ -142,14 +140,14 @@ impl Ranking {
         }
     }
 
-    /// The widest half width that any policy's interval has; `None` below two replications.
+    /// The measure with the widest interval; `None` without policies.
     pub fn widest(&self) -> Option<Summary> {
         let measures = self.standings.iter().map(|standing| standing.measure);
         measures.max_by(|a, b| a.sd.total_cmp(&b.sd))
     }
 }
 
-/// Mean over the configurations, a value a replication.
+/// Mean over the configurations, one value for each replication.
 fn series(all: &[&[Replication]], n: u64, policy: usize, measure: Measure) -> Vec<f64> {
     let mean = |replication: u64| {
         let here = all.iter().map(|runs| measure.of(&runs[replication as usize].samples[policy]));
@@ -158,7 +156,7 @@ fn series(all: &[&[Replication]], n: u64, policy: usize, measure: Measure) -> Ve
     (0..n).map(mean).collect()
 }
 
-/// Mean over the replications of one configuration, a value a policy.
+/// Mean over the replications of one configuration, one value for each policy.
 fn means(runs: &[Replication], n_policies: usize, measure: Measure) -> Vec<f64> {
     let mean =
         |policy: usize| Summary::of(runs.iter().map(|it| measure.of(&it.samples[policy]))).mean;
@@ -185,14 +183,16 @@ fn mean_of(all: &[&[Replication]], policy: usize, column: &str) -> f64 {
     Summary::of(all.iter().map(mean)).mean
 }
 
-/// The bound with the smallest mean; of equals the simplest.
+/// The bound with the smallest mean; of equal ones the simplest.
 fn tightest(all: &[&[Replication]]) -> (Bound, f64) {
-    let mean = |index: usize| {
-        let runs = all
-            .iter()
-            .map(|runs| Summary::of(runs.iter().map(|it| it.bounds.values()[index])).mean);
+    let mean = |of: fn(&Bounds) -> f64| {
+        let runs = all.iter().map(|runs| Summary::of(runs.iter().map(|it| of(&it.bounds))).mean);
         Summary::of(runs).mean
     };
-    let means = Bounds { isolation: mean(0), pooled_capacity: mean(1), linear_program: mean(2) };
+    let means = Bounds {
+        isolation: mean(|it| it.isolation),
+        pooled_capacity: mean(|it| it.pooled_capacity),
+        linear_program: mean(|it| it.linear_program),
+    };
     means.tightest()
 }

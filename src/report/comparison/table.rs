@@ -5,8 +5,8 @@ use crate::report::table::{Style, new_table, render, with_half_width};
 
 use super::{Ranking, Standing};
 
-/// A row a policy, the best first: measure and difference to the best with 95 % intervals, p-value
-/// adjusted for the number of policies, miss ratio, energy, gap to the upper bound and wins.
+/// A row for each policy, the best first: measure and difference to the best with 95 % intervals,
+/// p-value adjusted for the number of policies, miss ratio, energy, gap to the upper bound and wins.
 pub fn table(ranking: &Ranking, style: Style) -> String {
     let measure = ranking.measure.name();
     let header =
@@ -26,13 +26,13 @@ pub fn table(ranking: &Ranking, style: Style) -> String {
     )
 }
 
-/// What the columns are.
+/// Explanation of the columns.
 const LEGEND: &str = "\
     +- half of the 95 % interval over replications; difference: to the best scheduler\n\
     p: paired t-test against the best scheduler, adjusted by Holm\n\
     gap: share of the bound that is missing; wins: configurations with the highest mean, ties included\n";
 
-/// What was played, and whether once.
+/// Numbers of configurations and replications; a single random draw is named.
 fn counts(ranking: &Ranking) -> String {
     let Ranking { n_configurations, n_replications, drawn, .. } = ranking;
     let text = format!(
@@ -47,11 +47,12 @@ fn counts(ranking: &Ranking) -> String {
 }
 
 fn cells(standing: &Standing, style: Style) -> Vec<String> {
-    let Standing { policy, measure, behind, p_value, miss_ratio, energy_mj, gap, wins } = standing;
+    let Standing { policy, measure, difference, p_value, miss_ratio, energy_mj, gap, wins } =
+        standing;
     vec![
         policy.to_string(),
         with_half_width(measure, 4, style),
-        behind.map_or_else(|| "-".into(), |behind| with_half_width(&behind.difference, 4, style)),
+        difference.map_or_else(|| "-".into(), |it| with_half_width(&it.difference, 4, style)),
         p_value.map_or_else(|| "-".into(), p_text),
         format!("{miss_ratio:.4}"),
         format!("{energy_mj:.1}"),
@@ -60,7 +61,7 @@ fn cells(standing: &Standing, style: Style) -> Vec<String> {
     ]
 }
 
-/// A share in percent; what rounds to zero has no sign.
+/// A share in percent; a value that rounds to zero has no sign.
 fn percent(share: f64) -> String {
     let tenths = (1000.0 * share).round() + 0.0;
     format!("{:.1} %", tenths / 10.0)

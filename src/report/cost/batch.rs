@@ -12,8 +12,8 @@ use crate::report::table::{Style, new_table, render};
 
 use super::{Pair, Report, Variant, in_words, object, plain, write_csv};
 
-/// Columns: what runs on what; inputs of a batch; the parts that it is fastest in, one after the other;
-/// and the time and energy of all of them.
+/// Columns: network, accelerator and cost model; number of inputs in the batch; the sequence of smaller
+/// batches into which it is divided for the lowest latency; latency and energy of the whole.
 const COLUMNS: [&str; 10] = [
     "network",
     "dataflow",
@@ -27,11 +27,11 @@ const COLUMNS: [&str; 10] = [
     "energy_mj_per_input",
 ];
 
-/// The same for people, the first two of them text.
+/// Headers of the table for people. The first two columns are text.
 const HEADER: [&str; 10] =
     ["network", "dataflow", "PEs", "model", "batch", "parts", "ms", "mJ", "1/s", "mJ each"];
 
-/// Costs of every network by every variant in batches of some sizes.
+/// Costs of every network by every variant in batches of several sizes.
 pub struct BatchReport {
     /// Cells of every batch, in the order of [`COLUMNS`].
     rows: Vec<[Quantity; COLUMNS.len()]>,
@@ -39,8 +39,8 @@ pub struct BatchReport {
 }
 
 impl BatchReport {
-    /// Evaluates every network by every variant, whose model is at the same place of `models`, in
-    /// batches of these `sizes`.
+    /// Evaluates every network by every variant in batches of these `sizes`. `models` has the cost model of
+    /// each variant, in the same order.
     ///
     /// # Panics
     ///
@@ -76,7 +76,7 @@ impl Report for BatchReport {
         self.rows.is_empty()
     }
 
-    /// A row a batch.
+    /// One row per batch.
     fn to_table(&self, style: Style) -> String {
         let mut table = new_table(style, &HEADER, 2);
         for row in &self.rows {
@@ -88,12 +88,12 @@ impl Report for BatchReport {
         render(&table)
     }
 
-    /// A row a batch.
+    /// One row per batch.
     fn write_csv(&self, out: &mut dyn Write) -> io::Result<()> {
         write_csv(out, &COLUMNS, self.rows.iter())
     }
 
-    /// Batches, and pairs that cannot run.
+    /// Object with batches and with pairs that cannot run.
     fn to_json(&self) -> Value {
         let infeasible = |(network, variant, reason): &(Arc<Network>, Variant, Infeasible)| {
             json!({
@@ -111,7 +111,7 @@ impl Report for BatchReport {
     }
 }
 
-/// One batch, in the order of [`COLUMNS`].
+/// Cells of one batch, in the order of [`COLUMNS`].
 fn row(
     network: &Network,
     variant: &Variant,
@@ -135,7 +135,7 @@ fn row(
     ]
 }
 
-/// The parts of a batch, such as `8`, or `2x8+4` for 20 inputs.
+/// Division of a batch into smaller ones, e.g. `8`, or `2x8+4` for 20 inputs.
 fn parts(costs: &BatchCosts, size: u32) -> String {
     let parts: Vec<_> = costs.parts(size).collect();
     let run = |run: &[u32]| match run {

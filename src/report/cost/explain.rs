@@ -1,4 +1,5 @@
-//! Where the cost of one layer comes from, by the loop-nest model.
+//! Explanation of the cost of one layer by the loop-nest model: loops, traffic, classes of steps, shared
+//! memory, time and energy.
 
 use std::fmt::Write as _;
 
@@ -11,14 +12,15 @@ use crate::hardware::Accelerator;
 use crate::model::{Network, PerTensor, TensorRole};
 use crate::report::table::{Style, new_table, render};
 
-/// Classes of steps of a level that are shown, the most frequent ones.
+/// Number of classes of steps that are shown for a level, the most frequent first.
 const MAX_CLASSES: usize = 8;
 
-/// Levels, tiles, traffic, time and energy of layer number `layer` of a network, in its place.
+/// Text with levels, tiles, traffic, time and energy of layer number `layer`, from 0, in the context of its
+/// network.
 ///
 /// # Errors
 ///
-/// [`Infeasible`] where the network cannot run.
+/// [`Infeasible`] if a layer of the network cannot run on the accelerator.
 ///
 /// # Panics
 ///
@@ -40,7 +42,7 @@ pub fn explain_layer(
         operator.macs()
     );
     if nests.is_empty() {
-        text += "No multiply-accumulates: the vector lanes, the L2 or DRAM bound it (see the table of layers).\n";
+        text += "No multiply-accumulates: the vector lanes, the shared memory or DRAM limit it (see the table of layers).\n";
     }
     for (index, nest) in nests.iter().enumerate() {
         if nests.len() > 1 {
@@ -64,7 +66,7 @@ fn explain_nest(report: &NestReport, style: Style) -> String {
     sections.map(|section| format!("\n{section}")).concat()
 }
 
-/// The loop nest: extents, windows, sizes of the tensors.
+/// Lines about the loop nest: extents, windows, sizes of the tensors.
 fn extents(report: &NestReport) -> String {
     let nest = &report.nest;
     let extents: Vec<_> =
@@ -90,7 +92,7 @@ fn extents(report: &NestReport) -> String {
     )
 }
 
-/// What every level does: its loops and the boxes that it hands to its units.
+/// Table of levels: loops, unit boxes, units, steps, buffers.
 fn levels(report: &NestReport, style: Style) -> String {
     let header = [
         "level",
@@ -138,7 +140,7 @@ fn levels(report: &NestReport, style: Style) -> String {
     render(&table)
 }
 
-/// What the networks of every level move, and the cycles that one of them needs for its part.
+/// Table of the traffic of every NoC level, and the cycles that one cluster needs for its share.
 fn traffic(report: &NestReport, style: Style) -> String {
     let header = [
         "level",
@@ -178,7 +180,7 @@ fn traffic(report: &NestReport, style: Style) -> String {
     render(&table)
 }
 
-/// Cycles of a network that moves what all those of a level do, downward and upward.
+/// Cycles of the traffic of a level if one cluster moved it all: down, and up.
 fn network_cycles(report: &NestReport, level: usize, counts: &LevelCounts) -> [u64; 2] {
     let network = report.machine.noc_level(level);
     let widths = &report.machine.widths;
@@ -191,7 +193,7 @@ fn network_cycles(report: &NestReport, level: usize, counts: &LevelCounts) -> [u
     [down, network.up.cycles(counts.arrived * u64::from(widths.partial_sum))]
 }
 
-/// Classes of equal steps: how often each occurs, and what a step of it moves and takes.
+/// Table of the classes of equal steps: their number, and traffic and cycles of one step.
 fn steps(report: &NestReport, style: Style) -> String {
     let header = [
         "level",
@@ -241,7 +243,7 @@ fn step_row(class: &StepClass) -> Vec<String> {
     row
 }
 
-/// What the L2 holds, and what DRAM moves because of that.
+/// Lines about tiles in shared memory and DRAM traffic.
 fn memory(report: &NestReport) -> String {
     let plan = &report.evaluation.memory;
     let dram = &plan.dram;
@@ -264,7 +266,7 @@ fn memory(report: &NestReport) -> String {
     let capacity = report.machine.shared_bytes.map_or("any".into(), |bytes| bytes.to_string());
     let fits = if plan.fits { "" } else { "; it does NOT fit" };
     format!(
-        "L2          {} of {capacity} bytes: {}{fits}\n\
+        "shared      {} of {capacity} bytes: {}{fits}\n\
          DRAM        {} bytes of inputs, {} of weights, {} of partial sums read; {} written\n",
         plan.shared_bytes,
         holds.join(", "),
@@ -280,9 +282,8 @@ fn time(report: &NestReport) -> String {
         report.evaluation;
     let utilisation = report.evaluation.utilisation(report.machine.pes, report.machine.rate);
     format!(
-        "cycles      {compute_cycles} if nothing had to be moved, {chip_cycles} with the networks, DRAM \
-         alone {dram_cycles}\n            = {cycles}, bound by {bound}; the PEs do {:.1} % of what they \
-         could\n",
+        "cycles      {compute_cycles} if transfers took no time, {chip_cycles} with the NoC, DRAM \
+         alone {dram_cycles}\n            = {cycles}, bound by {bound}; the PEs are utilised to {:.1} %\n",
         100.0 * utilisation
     )
 }

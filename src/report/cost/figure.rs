@@ -1,4 +1,4 @@
-//! Costs as figures.
+//! Costs as figures: stacked bars and rooflines.
 
 use crate::cost::Explanation;
 use crate::figures::{
@@ -8,10 +8,10 @@ use crate::model::Network;
 
 use super::{Cell, CostReport, Variant, real};
 
-/// Layers of a network whose names stand in a roofline: those that take longest.
+/// Number of layers of a network that a roofline labels: those that take longest.
 const N_LABELLED: usize = 4;
 
-/// Part of a bar: a name, and how much of a layer it is in the unit of the axis.
+/// Part of a bar: its name, and its height for a layer in the unit of the axis.
 type Part = (&'static str, fn(&Explanation) -> f64);
 
 /// Energy by component \[J\].
@@ -26,7 +26,7 @@ const ENERGY: [Part; 8] = [
     ("leakage", |it| joules(it, "energy_leak_pJ")),
 ];
 
-/// Cycles by what they are spent on.
+/// Cycles by resource.
 const CYCLES: [Part; 3] = [
     ("compute", |it| number(it, "compute_cycles")),
     ("network", |it| number(it, "chip_cycles") - number(it, "compute_cycles")),
@@ -42,8 +42,8 @@ fn number(layer: &Explanation, name: &str) -> f64 {
 }
 
 impl CostReport {
-    /// Energy of every layer of one network, or of every network, stacked by component; a panel for
-    /// each variant. Cost models without components have one.
+    /// Energy of every layer of one network, or of every network, stacked by component, with a panel for
+    /// each variant. Cost models without components have a single part.
     pub fn energy_bars(&self) -> StackedBars {
         let parts: Vec<Part> = if self.reported().contains(&"energy_mac_pJ") {
             ENERGY.to_vec()
@@ -53,8 +53,8 @@ impl CostReport {
         self.bars("Energy", "J", &parts)
     }
 
-    /// Cycles likewise, stacked by what bounds them: computing, then what the networks add to it, and
-    /// what DRAM adds to that.
+    /// Cycles of every layer of one network, or of every network: computation, the cycles that the NoC adds,
+    /// and the cycles that DRAM adds, with a panel for each variant.
     pub fn cycle_bars(&self) -> StackedBars {
         let parts: Vec<Part> = if self.reported().contains(&"chip_cycles") {
             CYCLES.to_vec()
@@ -94,7 +94,7 @@ impl CostReport {
         self.shown(network).map(|layer| network.layers()[layer].name.to_string()).collect()
     }
 
-    /// A part of every layer of one network, or its sum over each network.
+    /// Height of a part for every layer of one network, or its sum over every network.
     fn heights(&self, variant: usize, part: fn(&Explanation) -> f64) -> Vec<f64> {
         let of = |network: usize| {
             let layers = self.cell(network, variant).layers();
@@ -107,8 +107,8 @@ impl CostReport {
         }
     }
 
-    /// Every layer under the roofs of its accelerator: MACs for each byte of DRAM traffic, and MACs
-    /// for each cycle. Layers that DRAM does not see are left out.
+    /// Roofline of all layers: MACs per byte of DRAM traffic, and MACs per cycle, under the roofs of their
+    /// accelerators. Layers without DRAM traffic are left out.
     pub fn roofline(&self) -> Roofline {
         let mut peaks: Vec<Ceiling> = Vec::new();
         let mut bandwidths: Vec<Ceiling> = Vec::new();
@@ -168,7 +168,7 @@ fn add(ceilings: &mut Vec<Ceiling>, name: &str, value: f64) {
     }
 }
 
-/// Drops the series that are zero throughout.
+/// Drops the series that are zero everywhere.
 fn drop_empty(series: &mut Vec<String>, panels: &mut [StackPanel]) {
     let is_used = |index: usize| {
         panels.iter().any(|panel| panel.values[index].iter().any(|&height| height > 0.0))

@@ -1,5 +1,5 @@
-//! Costs of layers, networks and batches on one or several accelerators and by one or several cost models: as
-//! table, CSV, JSON and figures.
+//! Costs of layers, networks and batches on one or several accelerators and by one or several cost
+//! models: as table, CSV, JSON and figures.
 
 mod batch;
 mod explain;
@@ -19,7 +19,7 @@ use crate::report::table::Style;
 pub use batch::BatchReport;
 pub use explain::explain_layer;
 
-/// What costs are asked for: a cost model and an accelerator.
+/// A cost model and an accelerator, for which costs are reported.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Variant {
     /// Name of the cost model.
@@ -28,7 +28,7 @@ pub struct Variant {
     pub accelerator: Accelerator,
 }
 
-/// A network that cannot run by a variant, and why.
+/// A network, a variant that cannot run it, and the reason.
 pub type Pair<'a> = (&'a Network, &'a Variant, &'a Infeasible);
 
 /// The reason for which `network` cannot run by `variant`, with the names of both.
@@ -44,17 +44,17 @@ pub trait Report {
     /// Whether no pair can run.
     fn is_infeasible(&self) -> bool;
 
-    /// As a table for people.
+    /// Table for people.
     fn to_table(&self, style: Style) -> String;
 
-    /// As CSV.
+    /// Writes CSV.
     ///
     /// # Errors
     ///
-    /// What the writer says.
+    /// The error of the writer, if writing fails.
     fn write_csv(&self, out: &mut dyn Write) -> io::Result<()>;
 
-    /// As one JSON object.
+    /// One JSON object.
     fn to_json(&self) -> Value;
 }
 
@@ -64,15 +64,15 @@ pub struct CostReport {
     variants: Vec<Variant>,
     /// Row-major `[network][variant]`.
     cells: Vec<Cell>,
-    /// The layer that is asked for alone.
+    /// Name of the only layer to report, if there is one.
     only: Option<String>,
 }
 
-/// One network by one variant.
+/// Cost of one network by one variant.
 struct Cell {
-    /// A total may be impossible where every layer can be explained.
+    /// Total; it may be impossible even if every layer can be explained.
     total: Result<NetworkCost, Infeasible>,
-    /// What the model says of every layer, in execution order; empty if it only knows networks.
+    /// Explanation of every layer, in execution order; empty if the model knows only whole networks.
     layers: Result<Vec<Explanation>, Infeasible>,
 }
 
@@ -82,7 +82,7 @@ impl Cell {
         Self { total: model.network(network, accelerator), layers }
     }
 
-    /// Why there is nothing to show.
+    /// Reason for which there is nothing to show.
     fn infeasible(&self) -> Option<&Infeasible> {
         match (&self.layers, &self.total) {
             (Err(reason), _) => Some(reason),
@@ -97,7 +97,8 @@ impl Cell {
 }
 
 impl CostReport {
-    /// Evaluates every network by every variant, whose model is at the same place of `models`.
+    /// Evaluates every network by every variant. `models` has the cost model of each variant, in the same
+    /// order.
     pub fn new(
         networks: Vec<Arc<Network>>,
         variants: Vec<Variant>,
@@ -115,7 +116,7 @@ impl CostReport {
         Self { networks, variants, cells, only: None }
     }
 
-    /// The same for one layer of every network that has it.
+    /// The same report, restricted to the layer called `layer`.
     #[must_use]
     pub fn only(self, layer: &str) -> Self {
         Self { only: Some(layer.into()), ..self }
@@ -141,7 +142,7 @@ impl CostReport {
         (0..network.layers().len()).filter(wanted)
     }
 
-    /// Names of what the models report: of one model all it says, of several what all of them say.
+    /// Names of the reported quantities: all of a single model, those in common of several models.
     fn reported(&self) -> Vec<&'static str> {
         let mut explained = self.cells.iter().filter_map(|cell| cell.layers().first());
         let first = explained.next().map(|columns| columns.iter().map(|(name, _)| *name));
@@ -152,9 +153,9 @@ impl CostReport {
         names
     }
 
-    /// Column names: the layer, what it runs on, its extents, what the models report, and in the end
-    /// network and cost model. From the second to the last but two they are those of the published
-    /// artifact's layer costs; `shape_id` counts the distinct operators of the network from 0.
+    /// Column names: layer, accelerator, extents, reported quantities, network, cost model. Without the
+    /// first and the last two columns, they are those of the layer costs of the published artifact.
+    /// `shape_id` numbers the distinct operators of the network from 0.
     fn columns(&self) -> Vec<&'static str> {
         let mut columns = vec![
             "layer",
@@ -206,9 +207,9 @@ impl Report for CostReport {
         self.cells.iter().all(|cell| cell.infeasible().is_some())
     }
 
-    /// What an architect looks at first. One network by one variant: a row a layer. One network by
-    /// several: a row a layer, cycles and energy side by side. Several networks: a row for each on
-    /// each accelerator, cost models side by side.
+    /// Overview. One network by one variant: a row per layer. One network by several variants: a row per
+    /// layer, with cycles and energy side by side. Several networks: a row per network and accelerator,
+    /// with cost models side by side.
     fn to_table(&self, style: Style) -> String {
         match (&self.networks[..], &self.variants[..]) {
             ([network], [variant]) => self.one_variant(network, variant, style),
@@ -217,12 +218,12 @@ impl Report for CostReport {
         }
     }
 
-    /// One row a layer.
+    /// Writes one row per layer.
     fn write_csv(&self, out: &mut dyn Write) -> io::Result<()> {
         write_csv(out, &self.columns(), self.rows())
     }
 
-    /// Layers and totals.
+    /// Object with layers and totals.
     fn to_json(&self) -> Value {
         let columns = self.columns();
         let layers: Vec<_> = self.rows().map(|row| object(&columns, row)).collect();
@@ -269,7 +270,7 @@ fn object(columns: &[&str], row: Vec<Quantity>) -> Value {
     Value::Object(named.collect())
 }
 
-/// What identifies a layer: the cells in front of those that the models report.
+/// Cells that identify a layer, before those that the models report.
 fn head(network: &Network, variant: &Variant, layer: usize) -> Vec<Quantity> {
     let accelerator = &variant.accelerator;
     let [top, column] = [0, 1].map(|level| accelerator.noc.level(level).bandwidth);
@@ -289,7 +290,7 @@ fn head(network: &Network, variant: &Variant, layer: usize) -> Vec<Quantity> {
     cells
 }
 
-/// N, K, C, Y, X, R and S; empty for operators without them.
+/// N, K, C, Y, X, R and S, where Y and X are input rows and columns; empty for operators without extents.
 fn extents(operator: &Operator) -> [Quantity; 7] {
     match operator.extents() {
         Some(extents) => extents.map(|extent| Quantity::Count(extent.into())),
@@ -297,13 +298,13 @@ fn extents(operator: &Operator) -> [Quantity; 7] {
     }
 }
 
-/// The quantity called `name`; empty if there is none.
+/// The quantity called `name`; empty text if the model does not report it.
 fn value(explanation: &Explanation, name: &str) -> Quantity {
     let found = explanation.iter().find(|(known, _)| *known == name);
     found.map_or(Quantity::Text(String::new()), |(_, value)| value.clone())
 }
 
-/// The quantity called `name` as a number.
+/// The quantity called `name` as a number; `None` if it is absent or text.
 fn real(explanation: &Explanation, name: &str) -> Option<f64> {
     match explanation.iter().find(|(known, _)| *known == name)?.1 {
         Quantity::Count(count) => Some(count as f64),

@@ -7,15 +7,15 @@ use crate::report::table::{Style, new_table, render};
 use super::{CostReport, Variant, extents, in_words, plain, real, value};
 
 impl CostReport {
-    /// A row a layer of one network by one variant.
+    /// One row per layer, of one network by one variant.
     pub(super) fn one_variant(&self, network: &Network, variant: &Variant, style: Style) -> String {
         let cell = self.cell(0, 0);
         let bounded =
-            cell.layers().first().is_some_and(|layer| real(layer, "dram_cycles").is_some());
+            cell.layers().first().is_some_and(|layer| real(layer, "dram_rd_i_bytes").is_some());
         let mut header =
             vec!["layer", "type", "K", "C", "Y", "X", "R", "S", "MMAC", "cycles", "MAC/PE/cycle"];
         if bounded {
-            header.extend(["bound", "shared KiB", "DRAM KiB", "energy uJ", "of it DRAM"]);
+            header.extend(["bound", "shared KiB", "DRAM KiB", "energy uJ", "DRAM share"]);
         } else {
             header.push("energy uJ");
         }
@@ -50,7 +50,7 @@ impl CostReport {
         render(&table)
     }
 
-    /// A row a layer of one network, variants side by side.
+    /// One row per layer of one network, variants side by side.
     pub(super) fn side_by_side(&self, network: &Network, style: Style) -> String {
         let mut header = vec!["layer".to_string(), "type".into(), "MMAC".into()];
         for variant in &self.variants {
@@ -93,8 +93,8 @@ impl CostReport {
         render(&table)
     }
 
-    /// A row for each network on each accelerator; of several cost models the first one divided by
-    /// each of the others.
+    /// One row per network and accelerator. Of several cost models, the ratios of the first one to each of
+    /// the others follow.
     pub(super) fn totals(&self, style: Style) -> String {
         let models = self.models();
         let mut header =
@@ -120,14 +120,14 @@ impl CostReport {
         render(&table)
     }
 
-    /// Cost models, of which every accelerator has the same.
+    /// Names of the cost models, which are the same for every accelerator.
     fn models(&self) -> Vec<&str> {
         let first = &self.variants[0].accelerator;
         let of_first = self.variants.iter().take_while(|variant| variant.accelerator == *first);
         of_first.map(|variant| variant.cost_model.as_str()).collect()
     }
 
-    /// What tells a variant from the others.
+    /// Label of a variant: the accelerator, with the cost model if variants differ in it.
     pub(super) fn label(&self, variant: &Variant) -> String {
         let name = variant.accelerator.name.to_string();
         let differ = self.variants.iter().any(|other| other.cost_model != variant.cost_model);
@@ -182,14 +182,14 @@ fn cycles_of(explanation: &Explanation) -> f64 {
     real(explanation, "runtime_cycles").unwrap_or(0.0)
 }
 
-/// Millions of multiply-accumulates, cycles, and the first by the second and the PEs.
+/// Millions of MACs, cycles, and MACs per PE and cycle.
 fn work(macs: u64, cycles: f64, variant: &Variant) -> [String; 3] {
     let utilisation = macs as f64 / (cycles * f64::from(variant.accelerator.pes));
     let utilisation = if macs == 0 { "-".into() } else { format!("{utilisation:.3}") };
     [format!("{:.3}", macs as f64 / 1e6), format!("{cycles:.0}"), utilisation]
 }
 
-/// What bounds a layer, and what leaves the L2 and DRAM.
+/// Limiting resource of a layer, KiB that the shared memory sends, and KiB of DRAM traffic.
 fn memory(explanation: &Explanation) -> Vec<String> {
     let first = |name| match value(explanation, name) {
         crate::cost::Quantity::Text(list) => {

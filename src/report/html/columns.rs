@@ -1,90 +1,129 @@
-//! Headings of the tables of a page. The page carries them beside its data, so that what it shows and what
-//! it has cannot drift apart: a key without a heading is shown under its own name.
+//! Columns of the tables of a page. The page carries them beside its data, so that its program needs no
+//! copies of names, headings and meanings.
 
 use serde::Serialize;
 
-/// How the page writes the cells of a column, and how it sorts them.
+use crate::column::{self, Better};
+use crate::report::RunLabel;
+use crate::score::{InferenceScore, Score};
+
+use super::provenance::REASON;
+
+/// Writing and sorting of the cells of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 enum Kind {
-    /// As they are.
+    /// Words.
     Word,
     /// Numbers to four digits.
     Number,
     /// Whole numbers.
     Count,
-    /// Shares of 1, as they are.
+    /// Shares of 1, as decimal numbers.
     Score,
-    /// The same over a bar.
+    /// Shares of 1, as decimal numbers over a bar.
     Bar,
     /// Shares of 1, in percent.
     Percent,
     /// Energies.
     Millijoules,
-    /// `VALID` or not, with a sign.
+    /// `VALID` or `INVALID`, with a sign.
     Verdict,
-    /// With its unit, which is in `unit`.
+    /// A metric with its unit, which is in the column `unit`.
     Metric,
-    /// No column of its own: another shows it.
+    /// Part of another column, without one of its own.
     Part,
-    /// Words or numbers, whatever the data has.
+    /// Words or numbers.
     Any,
 }
 
 /// A column of a table.
-#[derive(Debug, Clone, Copy, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(super) struct Column {
-    /// Of the data.
+    /// Key in the data.
     key: &'static str,
     /// Text of the heading.
+    label: String,
+    /// Meaning.
+    title: Option<&'static str>,
+    kind: Kind,
+    /// Which values are better: `higher` or `lower`.
+    better: Option<&'static str>,
+}
+
+impl Column {
+    /// A column without a meaning or direction.
+    fn plain(key: &'static str, label: &str, kind: Kind) -> Self {
+        Self { key, label: label.into(), title: None, kind, better: None }
+    }
+
+    /// A column of results.
+    fn of<T>(column: &column::Column<T>) -> Self {
+        let kind = match (column.kind, column.unit) {
+            (column::Kind::Overall, _) => Kind::Bar,
+            (column::Kind::Score, _) => Kind::Score,
+            (column::Kind::Count, _) => Kind::Count,
+            (column::Kind::Quantity, "mJ") => Kind::Millijoules,
+            (column::Kind::Quantity, _) => Kind::Number,
+        };
+        let label = match column.unit {
+            "" => column.label.to_string(),
+            unit => format!("{} [{unit}]", column.label),
+        };
+        let better = match column.better {
+            Better::Higher => "higher",
+            Better::Lower => "lower",
+        };
+        Self { key: column.name, label, title: Some(column.help), kind, better: Some(better) }
+    }
+}
+
+/// Columns of the label of a run.
+pub(super) fn label() -> Vec<Column> {
+    let column = |it: crate::report::LabelColumn| Column::plain(it.name, it.label, Kind::Word);
+    RunLabel::COLUMNS.map(column).into()
+}
+
+/// Columns of runs that could not be made.
+pub(super) fn infeasible() -> Vec<Column> {
+    let mut columns = label();
+    columns.push(Column::plain(REASON, "Reason", Kind::Word));
+    columns
+}
+
+/// Columns of the results of runs and models, the overall score first.
+pub(super) fn results() -> Vec<Column> {
+    let mut columns: Vec<_> = Score::columns().collect();
+    columns.sort_by_key(|column| column.kind != column::Kind::Overall);
+    columns.into_iter().map(Column::of).collect()
+}
+
+/// Columns of the scores of a request.
+pub(super) fn scores() -> Vec<Column> {
+    InferenceScore::SCORES.iter().map(Column::of).collect()
+}
+
+/// Heading of a column of load tests.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Heading {
+    key: &'static str,
     label: &'static str,
-    /// What the column means.
     title: Option<&'static str>,
     kind: Kind,
 }
 
-const fn column(key: &'static str, label: &'static str, kind: Kind) -> Column {
-    Column { key, label, title: None, kind }
+const fn column(key: &'static str, label: &'static str, kind: Kind) -> Heading {
+    Heading { key, label, title: None, kind }
 }
 
-impl Column {
+impl Heading {
     const fn means(self, title: &'static str) -> Self {
         Self { title: Some(title), ..self }
     }
 }
 
-/// Of runs and their models.
-pub(super) const RUNS: &[Column] = &[
-    column("scenario", "Scenario", Kind::Word),
-    column("system", "System", Kind::Word),
-    column("pes", "PEs", Kind::Word),
-    column("semantics", "Semantics", Kind::Word),
-    column("cost_model", "Cost model", Kind::Word),
-    column("scheduler", "Scheduler", Kind::Word),
-    column("seed", "Seed", Kind::Word),
-    column("replication", "Replication", Kind::Word),
-    column("score", "Score", Kind::Bar)
-        .means("Definition 15: sum of inference scores over requested frames, times QoE"),
-    column("realtime", "Real time", Kind::Score)
-        .means("Definition 10, mean over executed requests"),
-    column("energy", "Energy", Kind::Score).means("Definition 11, mean over executed requests"),
-    column("accuracy", "Accuracy", Kind::Score).means("Definition 12, mean over executed requests"),
-    column("qoe", "QoE", Kind::Score).means("Definition 13: executed part of the requested frames"),
-    column("score_executed_mean", "Score, executed mean", Kind::Score)
-        .means("Section 3.7: mean over executed frames, times QoE"),
-    column("requests", "Requests", Kind::Count).means("Requests that the sensors asked for"),
-    column("executed", "Executed", Kind::Count)
-        .means("Requests that ran to completion, on time or late"),
-    column("dropped", "Dropped", Kind::Count).means("Requests that never finished"),
-    column("late", "Late", Kind::Count).means("Executed requests that ended after their deadline"),
-    column("not_triggered", "Not triggered", Kind::Count)
-        .means("Requests that their upstream result did not ask for"),
-    column("energy_mj", "Energy [mJ]", Kind::Millijoules).means("Energy of all executions"),
-    column("reason", "Reason", Kind::Word),
-];
-
-/// Of load tests and their curves.
-pub(super) const TESTS: &[Column] = &[
+/// Headings of load tests and their curves.
+pub(super) const TESTS: &[Heading] = &[
     column("tenant", "Tenant", Kind::Word),
     column("task", "Task", Kind::Word),
     column("load", "Load", Kind::Word),
@@ -124,11 +163,15 @@ pub(super) const TESTS: &[Column] = &[
     column("share", "Server / offline", Kind::Percent),
 ];
 
-/// The columns of `keys`: in the order of `headings`, and at the end those that have none there.
-pub(super) fn of(keys: &[&'static str], headings: &[Column]) -> Vec<Column> {
-    let headed = headings.iter().filter(|heading| keys.contains(&heading.key)).copied();
+/// The columns of `keys`: in the order of `headings`, then those without a heading under their names.
+pub(super) fn of(keys: &[&'static str], headings: &[Heading]) -> Vec<Column> {
+    let headed = headings
+        .iter()
+        .filter(|heading| keys.contains(&heading.key))
+        .map(|it| Column { title: it.title, ..Column::plain(it.key, it.label, it.kind) });
     let is_new = |key: &&&'static str| headings.iter().all(|heading| heading.key != **key);
-    headed.chain(keys.iter().filter(is_new).map(|key| column(key, key, Kind::Any))).collect()
+    let new = keys.iter().filter(is_new).map(|key| Column::plain(key, key, Kind::Any));
+    headed.chain(new).collect()
 }
 
 #[cfg(test)]
@@ -138,7 +181,7 @@ mod tests {
     #[test]
     fn every_key_is_a_column_once_and_those_without_a_heading_come_last_by_name() {
         let columns = of(&["new", "queries", "task"], TESTS);
-        let labels: Vec<_> = columns.iter().map(|column| column.label).collect();
+        let labels: Vec<_> = columns.iter().map(|column| column.label.as_str()).collect();
         assert_eq!(labels, ["Task", "Queries", "new"]);
     }
 }

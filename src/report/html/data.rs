@@ -1,26 +1,29 @@
 //! Results as the page carries them: columns of small numbers, deflated, in base64.
 //!
-//! A column of one kind of number compresses far better than rows. Texts, energies and scores stand
-//! for themselves once and are indices elsewhere. Times are whole nanoseconds: the arrival since the
-//! arrival of the request before, the others since their own arrival. `app/data.js` is the inverse.
+//! Columns of similar numbers compress far better than rows. Every text, energy and score is stored
+//! once, and columns have its index. Times are whole nanoseconds: an arrival counts from the arrival of
+//! the request before, other times from the arrival of their request. `app/data.js` is the inverse.
+
+use std::collections::BTreeMap;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde::Serialize;
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value, json as to_json};
 
 use crate::report::csv::LABEL;
-use crate::score::{Counts, Score};
+use crate::report::json;
+use crate::score::{InferenceScore, Score};
 use crate::units::SimTime;
 
 use super::columns::{self, Column};
-use super::provenance::{Provenance, REASON};
-use super::results::{Request, Results, Run, summary_columns};
+use super::provenance::Provenance;
+use super::results::{Request, Results, Run};
 
-/// Effort of the compressor, from 0 to 10.
+/// Level of the compressor, from 0 to 10.
 const LEVEL: u8 = 9;
 
-/// The document that the page decodes.
+/// Document that the page decodes.
 #[derive(Serialize)]
 struct Document<'a> {
     provenance: &'a Provenance,
@@ -35,15 +38,17 @@ struct Document<'a> {
 /// Headings of the tables.
 #[derive(Serialize)]
 struct Columns {
-    /// Of the label of a run.
+    /// Columns of the label of a run.
     label: Vec<Column>,
-    /// Of scores, counts and energy, which runs and models share.
+    /// Scores, counts and energy, which runs and models share.
     summary: Vec<Column>,
-    /// Of runs that could not be made.
+    /// Scores of a request.
+    scores: Vec<Column>,
+    /// Columns of runs that could not be made.
     infeasible: Vec<Column>,
 }
 
-/// A column for every field of a request, those of all runs one behind the other.
+/// A column for every field of a request, with the requests of all runs one after another.
 #[derive(Serialize)]
 struct Requests {
     model: Vec<usize>,
@@ -59,10 +64,11 @@ struct Requests {
     segments: Vec<u32>,
     counted: Vec<u32>,
     energy: Vec<u32>,
-    scores: [Vec<Option<u32>>; 4],
+    /// By the name of the score.
+    scores: BTreeMap<&'static str, Vec<Option<u32>>>,
 }
 
-/// The text that the page carries; of letters, digits, `+`, `/` and `=` only.
+/// Text that the page carries, made of letters, digits, `+`, `/` and `=` only.
 pub(super) fn pack(results: &Results, provenance: &Provenance) -> String {
     let document = Document {
         provenance,
@@ -84,19 +90,22 @@ pub(super) fn deflated(document: &impl Serialize) -> String {
 
 impl Columns {
     fn new() -> Self {
-        let of = |keys: &[&'static str]| columns::of(keys, columns::RUNS);
-        let infeasible = [&LABEL[..], &[REASON]].concat();
-        Self { label: of(&LABEL), summary: of(&summary_columns()), infeasible: of(&infeasible) }
+        Self {
+            label: columns::label(),
+            summary: columns::results(),
+            scores: columns::scores(),
+            infeasible: columns::infeasible(),
+        }
     }
 }
 
 fn runs(runs: &[Run]) -> Map<String, Value> {
     let mut columns = scores(runs.iter().map(|run| &run.score));
-    for (index, name) in LABEL.into_iter().enumerate() {
-        columns.insert(name.into(), runs.iter().map(|run| json!(run.label[index])).collect());
+    for (index, name) in LABEL.iter().enumerate() {
+        columns.insert((*name).into(), runs.iter().map(|run| to_json!(run.label[index])).collect());
     }
     let mut count = |name: &str, count: fn(&Run) -> usize| {
-        columns.insert(name.into(), runs.iter().map(|run| json!(count(run))).collect());
+        columns.insert(name.into(), runs.iter().map(|run| to_json!(count(run))).collect());
     };
     count("n_models", |run| run.models.len());
     count("n_requests", |run| run.requests.len());
@@ -106,24 +115,14 @@ fn runs(runs: &[Run]) -> Map<String, Value> {
 fn models(runs: &[Run]) -> Map<String, Value> {
     let models = || runs.iter().flat_map(|run| &run.models);
     let mut columns = scores(models().map(|model| &model.score));
-    columns.insert("model".into(), models().map(|model| json!(model.name)).collect());
-    columns.insert("network".into(), models().map(|model| json!(model.network)).collect());
+    columns.insert("model".into(), models().map(|model| to_json!(model.name)).collect());
+    columns.insert("network".into(), models().map(|model| to_json!(model.network)).collect());
     columns
 }
 
 fn scores<'a>(scores: impl Iterator<Item = &'a Score> + Clone) -> Map<String, Value> {
-    let mut columns = Map::new();
-    for (index, name) in Score::COLUMNS.into_iter().enumerate() {
-        let column = scores.clone().map(|score| json!(score.values()[index]));
-        columns.insert(name.into(), column.collect());
-    }
-    for (index, name) in Counts::COLUMNS.into_iter().enumerate() {
-        let column = scores.clone().map(|score| json!(score.counts.values()[index]));
-        columns.insert(name.into(), column.collect());
-    }
-    let energies = scores.map(|score| json!(score.counts.energy.get()));
-    columns.insert("energy_mj".into(), energies.collect());
-    columns
+    let values = |column| scores.clone().map(|score| json::value(column, score)).collect();
+    Score::columns().map(|column| (column.name.to_string(), values(column))).collect()
 }
 
 fn requests(runs: &[Run]) -> Requests {
@@ -143,10 +142,17 @@ fn requests(runs: &[Run]) -> Requests {
         segments: all.iter().map(|request| request.segments).collect(),
         counted: all.iter().map(|request| request.counted).collect(),
         energy: all.iter().map(|request| request.energy).collect(),
-        scores: [0, 1, 2, 3].map(|index| {
-            all.iter().map(|request| request.scores.map(|scores| scores[index])).collect()
-        }),
+        scores: scores_of(&all),
     }
+}
+
+fn scores_of(requests: &[&Request]) -> BTreeMap<&'static str, Vec<Option<u32>>> {
+    let values = |index: usize| {
+        let score = |request: &&Request| request.scores.as_ref().map(|scores| scores[index]);
+        requests.iter().map(score).collect()
+    };
+    let scores = InferenceScore::SCORES.iter().enumerate();
+    scores.map(|(index, column)| (column.name, values(index))).collect()
 }
 
 /// Time from every arrival to the next, the first from the start of the run.
@@ -155,7 +161,7 @@ fn gaps(requests: &[Request]) -> impl Iterator<Item = i64> {
     before.zip(requests).map(|(before, request)| ns_between(before, request.arrival))
 }
 
-/// Signed time from `a` to `b` \[ns\], as far as it fits; a page shows those below 2^53 ns exactly.
+/// Signed time from `a` to `b` \[ns\], clamped to 64 bits. A page shows times below 2^53 ns exactly.
 fn ns_between(a: SimTime, b: SimTime) -> i64 {
     let ns = i128::from(b.ns()) - i128::from(a.ns());
     i64::try_from(ns).unwrap_or(if ns < 0 { i64::MIN } else { i64::MAX })

@@ -87,6 +87,6 @@ pub(super) fn text(value: &Value) -> String {
 }
 
 fn refused_run(run: &Value) -> Map<String, Value> {
-    let columns = LABEL.into_iter().chain([REASON]);
-    columns.map(|column| (column.into(), text(&run[column]).into())).collect()
+    let columns = LABEL.iter().chain([&REASON]);
+    columns.map(|&column| (column.into(), text(&run[column]).into())).collect()
 }

@@ -1,23 +1,26 @@
-//! What the files of a results folder say, checked against each other.
+//! Contents of the files of a results folder, checked against each other.
 
 use std::collections::HashMap;
 use std::hash::Hash;
 
-use crate::column;
+use crate::column::{self, Kind};
 use crate::renamed::Renamed;
 use crate::report::csv::LABEL;
-use crate::score::{Counts, Score};
-use crate::units::{Millijoules, SimTime};
+use crate::score::{InferenceScore, Score};
+use crate::units::SimTime;
 
 use super::provenance::Provenance;
 use super::rows::{self, Row, problem_at_end};
 use super::{Folder, ReadError, Source};
 
-/// Most requests of a page: a browser holds them all.
+/// Number of scores of a request.
+const N_SCORES: usize = InferenceScore::SCORES.len();
+
+/// Most requests of a page, which a browser holds all at once.
 const MAX_REQUESTS: usize = 1_000_000;
 
-/// Columns of a request.
-const REQUEST: [&str; 15] = [
+/// Columns of a request, beside its scores.
+const REQUEST: [&str; 11] = [
     "model",
     "frame",
     "arrival_ms",
@@ -28,24 +31,15 @@ const REQUEST: [&str; 15] = [
     "outcome",
     "reason",
     "energy_mj",
-    "realtime",
-    "energy",
-    "accuracy",
-    "inference",
     "cause",
 ];
 
-/// Columns of scores, counts and energy, which runs and models share.
-pub(super) fn summary_columns() -> Vec<&'static str> {
-    [&Score::COLUMNS[..], &Counts::COLUMNS, &["energy_mj"]].concat()
-}
-
-/// The same after the label.
+/// Columns of a run or model: its label, scores, counts and energy.
 fn score_columns() -> Vec<&'static str> {
-    [&LABEL[..], &summary_columns()].concat()
+    LABEL.into_iter().chain(Score::columns().map(|column| column.name)).collect()
 }
 
-/// Which run a row belongs to.
+/// The label of the run of a row.
 fn label<'a>(row: &Row<'a>) -> [&'a str; LABEL.len()] {
     LABEL.map(|column| row.text(column))
 }
@@ -54,7 +48,7 @@ fn label<'a>(row: &Row<'a>) -> [&'a str; LABEL.len()] {
 const SEGMENTS: &str = "segments";
 const COUNTED: &str = "counted";
 
-/// Everything, runs in the order of `scores.csv`.
+/// All results; the runs are in the order of `scores.csv`.
 pub(super) struct Results {
     pub(super) runs: Vec<Run>,
     /// Accelerators, outcomes, reasons, causes, segments and whether a request counts.
@@ -106,8 +100,8 @@ pub(super) struct Request {
     pub(super) counted: u32,
     /// Index into the numbers \[mJ\].
     pub(super) energy: u32,
-    /// Indices into the numbers: real time, energy, accuracy, inference.
-    pub(super) scores: Option<[u32; 4]>,
+    /// Indices into the numbers, in the order of [`InferenceScore::SCORES`].
+    pub(super) scores: Option<[u32; N_SCORES]>,
 }
 
 /// Values in order of first use, each once.
@@ -142,14 +136,14 @@ impl Results {
     }
 }
 
-/// Results on the way in.
+/// Results while they are read.
 struct Reading {
     results: Results,
     /// Index of every run.
     by_label: HashMap<[Box<str>; LABEL.len()], usize>,
     /// Index of every model of every run.
     by_name: Vec<HashMap<Box<str>, usize>>,
-    /// The run of the last row, which the next row most likely continues.
+    /// Index of the run of the last row; the next row is most likely of the same run.
     last: usize,
 }
 
@@ -220,7 +214,8 @@ impl Reading {
         let header = source.text.lines().next().unwrap_or_default();
         let has = |name: &&str| header.split(',').any(|column| column::current(column) == *name);
         let later: Vec<_> = [SEGMENTS, COUNTED].into_iter().filter(has).collect();
-        let columns = [&LABEL[..], &REQUEST, &later].concat();
+        let scores: Vec<_> = InferenceScore::SCORES.iter().map(|column| column.name).collect();
+        let columns = [&LABEL[..], &REQUEST, &scores, &later].concat();
         let renamed = rows::each(source, &columns, |row| {
             n_requests += 1;
             if n_requests > MAX_REQUESTS {
@@ -294,18 +289,22 @@ impl Reading {
             segments: names.index(segments.into()),
             counted: names.index(counted.into()),
             energy: numbers.index(row.number("energy_mj")?.to_bits()),
-            scores: scores.map(|scores| scores.map(|score| numbers.index(score.to_bits()))),
+            scores: scores.map(|scores| {
+                std::array::from_fn(|at| {
+                    let value = InferenceScore::SCORES[at].of(&scores);
+                    numbers.index(value.unwrap_or(f64::NAN).to_bits())
+                })
+            }),
         })
     }
 }
 
-/// What is there of a request depends on how it ended.
+/// Times and scores of a request, which depend on its outcome.
 #[derive(Default)]
 struct Ending {
     start: Option<SimTime>,
     end: Option<SimTime>,
-    /// Real time, energy, accuracy, inference.
-    scores: Option<[f64; 4]>,
+    scores: Option<InferenceScore>,
 }
 
 fn ending(row: &Row<'_>) -> Result<Ending, ReadError> {
@@ -338,7 +337,7 @@ fn counted<'a>(row: &Row<'a>) -> Result<&'a str, ReadError> {
     }
 }
 
-/// Segments such as `0.0-1.5 WS-0; 2.0-2.25 OS-1`, checked to be that.
+/// Segments such as `0.0-1.5 WS-0; 2.0-2.25 OS-1`, checked for this form.
 fn segments<'a>(row: &Row<'a>) -> Result<&'a str, ReadError> {
     let is_time = |text: &str| text.parse().is_ok_and(|ms: f64| ms.is_finite());
     let is_segment = |segment: &str| {
@@ -357,32 +356,18 @@ fn executed(row: &Row<'_>) -> Result<Ending, ReadError> {
     if end < start {
         return Err(row.problem("the request ends before it starts"));
     }
-    let scores = [
-        row.number("realtime")?,
-        row.number("energy")?,
-        row.number("accuracy")?,
-        row.number("inference")?,
-    ];
+    let scores = InferenceScore::read_scores(|column| row.number(column.name))?;
     Ok(Ending { start: Some(start), end: Some(end), scores: Some(scores) })
 }
 
 fn score(row: &Row<'_>) -> Result<Score, ReadError> {
-    let mut values = [0.0; Score::COLUMNS.len()];
-    for (value, column) in values.iter_mut().zip(Score::COLUMNS) {
-        *value = row.number(column)?;
-    }
-    let counts = Counts {
-        requests: row.count("requests")?,
-        executed: row.count("executed")?,
-        dropped: row.count("dropped")?,
-        not_triggered: row.count("not_triggered")?,
-        late: row.count("late")?,
-        energy: Millijoules::new(row.number("energy_mj")?),
-    };
-    Ok(Score::of_values(values, counts))
+    Score::read(|column| match column.kind {
+        Kind::Count => row.count(column.name).map(|count| count as f64),
+        _ => row.number(column.name),
+    })
 }
 
-/// A run as messages name it.
+/// Name of a run in messages.
 fn spoken<T: AsRef<str>>(label: &[T]) -> String {
     let cells: Vec<_> = label.iter().map(AsRef::as_ref).collect();
     format!("`{}`", cells.join(","))

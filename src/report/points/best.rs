@@ -1,9 +1,10 @@
 //! The best design of every scenario.
 
+use crate::column::Better;
 use crate::figures::cell;
 
 use super::measure::better;
-use super::{Better, Objective, PointTable, PointsError, over_scenarios};
+use super::{Objective, PointTable, PointsError, over_scenarios};
 
 /// The best design of every scenario and of all together.
 pub struct Best {

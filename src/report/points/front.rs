@@ -1,10 +1,11 @@
 //! The Pareto front of designs in two or three columns.
 
+use crate::column::Better;
 use crate::figures::{Caption, Scatter, ScatterPoint, ScatterSeries, Spacing, cell};
 use crate::sweep::pareto;
 
 use super::measure::{axis, better};
-use super::{Better, PointTable, PointsError, Setting, over_scenarios};
+use super::{PointTable, PointsError, Setting, over_scenarios};
 
 /// Most points of a picture, and most series.
 const MAX_POINTS: usize = 20_000;

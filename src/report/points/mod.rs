@@ -14,15 +14,15 @@ mod rows;
 pub use best::Best;
 pub use front::{Front, Objective};
 pub use heat_map::heat_map;
-pub use measure::{Better, MEASURES, Measure};
 
 use std::collections::HashMap;
 use std::io::Read;
 
 use thiserror::Error;
 
-use crate::column;
+use crate::column::{self, Column};
 use crate::renamed::Renamed;
+use crate::score::Score;
 
 use super::rows::CHECK;
 
@@ -39,7 +39,7 @@ const AVERAGED: [&str; 3] = ["scenario", "seed", "replication"];
 #[derive(Debug, Clone)]
 pub struct PointTable {
     settings: Vec<Setting>,
-    measures: Vec<(&'static Measure, Vec<f64>)>,
+    measures: Vec<(&'static Column<Score>, Vec<f64>)>,
     n_rows: usize,
     /// Design of every row.
     design_of: Vec<usize>,
@@ -219,7 +219,7 @@ impl PointTable {
 
     fn columns(&self) -> impl Iterator<Item = &str> {
         let settings = self.settings.iter().map(|setting| setting.name.as_str());
-        settings.chain(self.measures.iter().map(|(measure, _)| measure.column))
+        settings.chain(self.measures.iter().map(|(column, _)| column.name))
     }
 
     fn no_column(&self, name: &str) -> PointsError {
@@ -228,7 +228,7 @@ impl PointTable {
 
     /// Values of a measure, or of a setting that is a number, row by row; NaN where there is none.
     fn numbers(&self, column: &str) -> Result<Vec<f64>, PointsError> {
-        if let Some((_, values)) = self.measures.iter().find(|(it, _)| it.column == column) {
+        if let Some((_, values)) = self.measures.iter().find(|(it, _)| it.name == column) {
             return Ok(values.clone());
         }
         let setting = self.setting(column).ok_or_else(|| self.no_column(column))?;
@@ -291,7 +291,7 @@ fn position(header: &csv::StringRecord, name: &str) -> Result<usize, PointsError
 /// Columns that are being read, with their places in the file.
 struct Columns {
     settings: Vec<(usize, Setting)>,
-    measures: Vec<(usize, &'static Measure, Vec<f64>)>,
+    measures: Vec<(usize, &'static Column<Score>, Vec<f64>)>,
     n_rows: usize,
     /// Bytes of distinct settings.
     n_text: usize,
@@ -301,7 +301,7 @@ impl Columns {
     fn of(header: &csv::StringRecord) -> Self {
         let mut columns = Self { settings: Vec::new(), measures: Vec::new(), n_rows: 0, n_text: 0 };
         for (at, name) in header.iter().enumerate() {
-            match Measure::of_column(name) {
+            match Score::column(name) {
                 Some(measure) => columns.measures.push((at, measure, Vec::new())),
                 None if NEITHER.contains(&name) => {}
                 None => columns.settings.push((at, Setting::named(name))),
@@ -326,7 +326,7 @@ impl Columns {
             let number = if found.is_empty() { Some(f64::NAN) } else { finite(found) };
             values.push(number.ok_or_else(|| PointsError::Number {
                 line: record.position().map_or(0, csv::Position::line),
-                column: measure.column.into(),
+                column: measure.name.into(),
                 found: found.into(),
             })?);
         }
@@ -367,6 +367,7 @@ fn finite(text: &str) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::column::Better;
 
     /// Two scenarios, seeds 0 and 1 averaged; designs A@10, A@20 and B@10, the last without scores in
     /// one scenario.

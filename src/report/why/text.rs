@@ -6,10 +6,15 @@ use crate::trace::Outcome;
 use super::{Account, Cause, Job, Part, Why, missed};
 
 impl Why<'_> {
-    /// Model and frame of a request, e.g. `HT:12`.
+    /// Model and frame of a request, e.g. `HT:12`; with its number of samples if it is a larger batch,
+    /// e.g. `HT x4:12`.
     pub fn name(&self, id: RequestId) -> String {
         let record = self.run.trace.record(id);
-        format!("{}:{}", self.names[record.model.index()], record.frame.index())
+        let batch = match self.run.trace.batch_of(id) {
+            1 => String::new(),
+            samples => format!(" x{samples}"),
+        };
+        format!("{}{batch}:{}", self.names[record.model.index()], record.frame.index())
     }
 
     /// Name of an accelerator.

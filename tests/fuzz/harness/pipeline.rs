@@ -297,7 +297,7 @@ fn scenario_of(file: &str) -> String {
     let sensors =
         "sensors: {camera: {rate_fps: 60}, microphone: {rate_fps: 60}, lidar: {rate_fps: 60}}";
     format!(
-        "scenario:\n  name: own\n  models: [{{model: {file}, task: OWN, fps: 30}}]\n  {sensors}\n"
+        "scenario:\n  name: own\n  models: [{{network: {file}, task: OWN, fps: 30}}]\n  {sensors}\n"
     )
 }
 

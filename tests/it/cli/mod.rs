@@ -475,8 +475,8 @@ fn names_that_a_terminal_or_a_spreadsheet_would_obey_are_refused() {
         r#""a\u202eb""#,
     ] {
         let texts = [
-            format!("scenario: {{name: {name}, models: [{{model: KD, fps: 3}}]}}\n"),
-            format!("scenario: {{name: s, models: [{{model: KD, task: {name}, fps: 3}}]}}\n"),
+            format!("scenario: {{name: {name}, models: [{{network: KD, fps: 3}}]}}\n"),
+            format!("scenario: {{name: s, models: [{{network: KD, task: {name}, fps: 3}}]}}\n"),
             format!("network: {{name: {name}, layers: [{{matmul: {{rows: 1, n: 1, c: 1}}}}]}}\n"),
         ];
         for text in texts {
@@ -489,7 +489,7 @@ fn names_that_a_terminal_or_a_spreadsheet_would_obey_are_refused() {
             assert!(!message.contains('\u{1b}') && !message.contains('\u{202e}'), "{message:?}");
         }
     }
-    let text = "scenario: {name: Größe-日本, models: [{model: KD, fps: 3}]}\n";
+    let text = "scenario: {name: Größe-日本, models: [{network: KD, fps: 3}]}\n";
     fs::write(&file, text).expect("the file can be written");
     output(&["check", &file]);
 }

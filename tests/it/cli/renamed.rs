@@ -50,3 +50,83 @@ fn a_layer_is_explained_under_either_name() {
     let old = output(&[&layer[..], &["--cost-model", "principled"]].concat());
     assert_eq!(old, output(&layer));
 }
+
+#[test]
+fn editions_platforms_and_folders_are_read_under_their_old_names() {
+    let networks = ["cost", "--network", "KD", "--format", "csv", "--networks"];
+    let platform = ["cost", "--network", "KD", "--pes", "4096", "--format", "csv", "--platform"];
+    for (command, kind) in [(&networks[..], "edition of networks"), (&platform[..], "platform")] {
+        let run = |name| xrsim(&[command, &[name]].concat()).assert().success();
+        let (before, after) = (run("mlsys2023"), run("artifact"));
+        assert_eq!(stdout(&before), stdout(&after));
+        let note = format!(
+            "note: {kind} `mlsys2023` is called `artifact` since 0.2; the old name will be refused in \
+             0.3\n"
+        );
+        assert_eq!(stderr(&before), note);
+    }
+    let show = |name| xrsim(&["show", name]).assert().success();
+    let (before, after) = (show("mlsys2023/KD"), show("artifact/KD"));
+    assert_eq!(stdout(&before), stdout(&after));
+    assert!(stderr(&before).contains("folder `mlsys2023` is called `artifact`"));
+}
+
+#[test]
+fn keys_of_input_files_are_read_under_their_old_names() {
+    let folder = tempdir().expect("a folder can be made");
+    let write = |name: &str, text: &str| {
+        let file = path(&folder, name);
+        fs::write(&file, text).expect("the file is written");
+        file
+    };
+    let system = "system:
+  name: S
+  clock_mhz: 1000
+  energy: {mac_nj: 1, l1_per_mac: 1, l2_per_mac: 6, dram_per_mac: 75}
+  energy_pj: {l1_per_byte: 1, l2_per_byte: 2, network_per_byte: 3}
+  accelerators:
+    - name: a
+      dataflow: WS
+      pes: 1024
+      noc_bandwidth_bytes_per_cycle: 8
+      shared_memory_kib: 512
+      local_memory_kib: 1
+      offchip_bandwidth_bytes_per_cycle: 16
+      offchip_latency_cycles: 100
+";
+    let scenario = "scenario:
+  name: S
+  models:
+    - {model: KD, fps: 3, deadline_ms: 50}
+    - {model: HT, fps: 30}
+";
+    let new_system = system
+        .replace("l1_per", "scratchpad_per")
+        .replace("l2_per", "shared_memory_per")
+        .replace("network_per", "noc_per")
+        .replace("local_memory", "scratchpad")
+        .replace("offchip", "dram");
+    let new_scenario =
+        scenario.replace("deadline_ms", "relative_deadline_ms").replace("model:", "network:");
+    let run = |name: &str, scenario: &str, system: &str| {
+        let system = write(&format!("system{name}.yaml"), system);
+        let scenario = write(&format!("scenario{name}.yaml"), scenario);
+        let run = ["run", "--scenario", &scenario, "--system", &system, "--format", "csv"];
+        let done = xrsim(&run).assert().success();
+        (stdout(&done), stderr(&done))
+    };
+    let (after, silence) = run("-new", &new_scenario, &new_system);
+    assert!(!silence.contains("note:"), "{silence}");
+    let (before, said) = run("-old", scenario, system);
+    assert_eq!(before, after);
+    let notes: Vec<_> = said.lines().filter(|line| line.starts_with("note:")).collect();
+    assert_eq!(notes.len(), 10, "{said}");
+    let first = "scenario-old.yaml:4: key `model` is called `network` since 0.2; the old name will be \
+                 refused in 0.3";
+    assert!(notes.iter().any(|note| note.ends_with(first)), "{said}");
+    assert!(said.contains("system-old.yaml:13: key `offchip_bandwidth_bytes_per_cycle`"), "{said}");
+
+    let both = write("both.yaml", &scenario.replace("model: HT", "model: HT, network: HT"));
+    let refused = stderr(&xrsim(&["check", &both]).assert().failure());
+    assert!(refused.contains("5:8: `model` beside `network`"), "{refused}");
+}

@@ -41,17 +41,17 @@ fn the_roofline_is_the_slowest_of_computing_and_two_interfaces() {
     // 0.00288 nJ * (324 + 126 * (6 + 75)).
     let energy = Quantity::Real(0.00288 * 10_530.0);
     let expected = |cycles: [i64; 4], bound: &str| {
-        let [cycles, compute, noc, offchip] = cycles.map(Quantity::Count);
+        let [cycles, compute, noc, dram] = cycles.map(Quantity::Count);
         let (macs, elements) = (Quantity::Count(324), Quantity::Count(126));
         let bound = Quantity::Text(bound.into());
-        vec![cycles, energy.clone(), compute, noc, offchip, macs, elements, bound]
+        vec![cycles, energy.clone(), compute, noc, dram, macs, elements, bound]
     };
     let mut accelerator = accelerator("a", 10, 4);
     assert_eq!(roofs(&shape, &accelerator), expected([33, 33, 32, 1], "compute"));
     accelerator.noc.set(&[3, 1000], |level, bandwidth| level.bandwidth = bandwidth);
     assert_eq!(roofs(&shape, &accelerator), expected([42, 33, 42, 1], "noc"));
     accelerator.memory.dram_bandwidth = 2;
-    assert_eq!(roofs(&shape, &accelerator), expected([63, 33, 42, 63], "offchip"));
+    assert_eq!(roofs(&shape, &accelerator), expected([63, 33, 42, 63], "dram"));
 }
 
 #[test]

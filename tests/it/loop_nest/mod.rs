@@ -1,5 +1,5 @@
-//! The cost model `loop-nest`: its reference tables, an enumeration of its semantics, invariants, and
-//! whole networks.
+//! The cost model `loop-nest` (docs/cost-model-loop-nest.md): reference tables and worked examples, an
+//! enumeration of its execution, invariants, and whole networks.
 
 mod cases;
 mod enumerator;

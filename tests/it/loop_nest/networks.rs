@@ -1,4 +1,4 @@
-//! The loop-nest cost model on networks: both editions, every published dataflow.
+//! The loop-nest cost model on whole networks: both editions, every published dataflow.
 
 use std::sync::Arc;
 
@@ -20,7 +20,7 @@ fn networks(edition: Edition) -> Vec<Arc<Network>> {
     names.iter().map(|name| catalog.network(name).expect("it is embedded")).collect()
 }
 
-/// The accelerators of A, B and C (WS, OS and RS) with so many PEs on the chip of the paper.
+/// Accelerators of the styles A, B and C (WS, OS and RS) with `pes` PEs on the platform of the paper.
 fn accelerators(pes: u32) -> Vec<Accelerator> {
     let mut catalog = Catalog::new();
     let platform = catalog.platform("paper").expect("it is embedded");
@@ -93,8 +93,8 @@ fn a_network_costs_what_its_layers_report_in_place() {
 
 #[test]
 fn residency_never_moves_more_than_layers_by_themselves() {
-    // What stays in the L2 saves its own traffic; what it takes from others can cost more only where
-    // they reload, which no network of the suite does on the chip of the paper.
+    // A resident tensor saves its own traffic. It could cost more only by taking memory from tiles that
+    // are then reloaded, which happens in no network of the suite on the platform of the paper.
     for accelerator in accelerators(4096) {
         for network in networks(Edition::Reference) {
             let in_place = LayerReport::of_network(&network, &accelerator).expect("it is legal");
@@ -118,9 +118,9 @@ fn small() -> ConvShape {
 }
 
 #[test]
-fn outputs_stay_in_the_l2_until_they_are_read_last() {
-    // conv1 is read by conv2 and, two layers on, by the sum; conv3 feeds the sum alone. Only what
-    // comes from outside (128 bytes), the weights (64 each) and the result (128) cross the pins.
+fn outputs_stay_in_shared_memory_until_they_are_read_last() {
+    // conv2 reads conv1, and so does the sum two layers later; conv3 feeds the sum only. DRAM moves the
+    // input of the network (128 bytes), the weights (64 each) and the result (128).
     let mut sum = Layer::new(
         "sum",
         xrsim::model::Operator::Vector(VectorShape::new(VectorOp::Add, 256, 128, 1)),
@@ -142,9 +142,9 @@ fn outputs_stay_in_the_l2_until_they_are_read_last() {
 }
 
 #[test]
-fn what_has_no_room_goes_off_chip() {
-    // 700 bytes: a layer holds 64 weights and its smallest tiles, but not 128 inputs and 128 partial
-    // sums of 4 bytes beside them.
+fn tensors_without_room_move_through_dram() {
+    // 500 bytes hold the 64 weights and the smallest tiles of a layer, but not 128 inputs and 128 partial
+    // sums of 4 bytes with them.
     let layers = vec![Layer::new("a", small()), Layer::new("b", small())];
     let network = Network::new("chain", layers).expect("a network");
     let mut accelerator = accelerators(1024)[0].clone();
@@ -161,14 +161,14 @@ fn a_tile_larger_than_a_scratchpad_is_a_reason_and_not_an_error() {
     let conv = Layer::new("conv", ConvShape { y: 9, x: 9, r: 3, s: 3, ..small() });
     let network = Network::new("one", vec![conv]).expect("a network");
     let reason = LoopNest.network(&network, &accelerator).expect_err("it does not fit");
-    // Two of 9 inputs, 9 weights and one partial sum of 4 bytes.
+    // Twice 9 inputs, 9 weights and one partial sum of 4 bytes.
     assert!(reason.to_string().contains("needs 44 bytes in every PE"), "{reason}");
 }
 
 #[test]
-fn operators_without_macs_take_what_lanes_l2_or_dram_take() {
-    // A sum of two tensors of 1,024 elements on 1,024 lanes: 1 cycle; 3,072 bytes at 256 bytes per
-    // cycle: 12; from DRAM at 128: 24.
+fn operators_without_macs_take_the_longest_of_lanes_shared_memory_and_dram() {
+    // The sum of two tensors of 1,024 elements takes 1 cycle on 1,024 lanes. Its 3,072 bytes take 12
+    // cycles at 256 bytes per cycle, and 24 cycles of DRAM at 128 (section 1.6).
     let sum = VectorShape::new(VectorOp::Add, 2048, 1024, 1);
     let accelerator = &accelerators(1024)[0];
     let operator = xrsim::model::Operator::Vector(sum);

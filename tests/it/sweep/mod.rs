@@ -253,7 +253,7 @@ fn a_file_goes_on_only_with_what_it_began_with() {
 
     fs::write(study.path("my.yaml"), scenario.replace("fps: 60", "fps: 30")).expect("written");
     let message = study.refused(&again);
-    assert!(message.contains("my.yaml has changed; --restart begins it anew"), "{message}");
+    assert!(message.contains("my.yaml has changed; --restart begins it again"), "{message}");
     assert_eq!(study.read("rows.csv"), whole);
     fs::write(study.path("my.yaml"), &scenario).expect("a file can be written");
 
@@ -292,7 +292,7 @@ fn files_that_are_no_rows_are_left_alone() {
     assert!(message.contains("it is not the file of a sweep"), "{message}");
     assert_eq!(study.read("mine.csv"), "important\n");
     let message = study.refused(&["sweep", "spec.yaml", "--out", "/dev/null"]);
-    assert!(message.contains("not a file, which a sweep could go on with"), "{message}");
+    assert!(message.contains("not a file, which a sweep could continue"), "{message}");
     let message = study.refused(&["sweep", "spec.yaml", "--out", "absent/rows.csv"]);
     assert!(message.contains("cannot write absent/rows.csv"), "{message}");
 }
@@ -304,7 +304,7 @@ fn bandwidth_and_memory_of_the_chip_are_swept_and_run_alike() {
     let keys = [
         "hardware.noc_bandwidth_bytes_per_cycle=128,256",
         "hardware.shared_memory_kib=1024,8192",
-        "hardware.offchip_bandwidth_bytes_per_cycle=32,128",
+        "hardware.dram_bandwidth_bytes_per_cycle=32,128",
         "hardware.clock_mhz=500,1000",
     ];
     for key in keys {

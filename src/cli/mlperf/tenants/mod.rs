@@ -4,14 +4,9 @@ mod option;
 mod results;
 
 use crate::config::Catalog;
-use crate::engine::Traced;
-use crate::mlperf::benchmark::{
-    AcceleratorBed, BackgroundScores, TenantResult, TenantTest, TestBed as _, TestOptions, Trial,
-    find_factor, run_tenants,
-};
+use crate::mlperf::benchmark::{TenantTest, TestOptions, extend_to_queries, run_tenant_test};
 use crate::mlperf::rules::{Suite, Test};
 use crate::mlperf::sut::Tenant;
-use crate::units::{SimSpan, SimTime};
 
 use super::super::message::Failure;
 use super::super::output::OutputSet;
@@ -21,14 +16,14 @@ use super::target::Accelerators;
 use option::TenantOption;
 use results::Results;
 
-/// A tenant that is asked for.
+/// Requested tenant.
 struct Asked<'a> {
     test: &'a Test,
     tenant: Tenant,
     load: TenantTest,
 }
 
-/// Plays the tenants of `args` at once.
+/// Runs the tenants of `args` at once.
 ///
 /// # Errors
 ///
@@ -37,10 +32,13 @@ pub fn run(
     args: &MlperfArgs,
     catalog: &mut Catalog,
     suite: &Suite,
-    rules: &TestOptions,
+    options: &TestOptions,
 ) -> Result<(), Failure> {
-    let asked: Result<Vec<_>, Failure> =
-        args.tenant.iter().map(|it| TenantOption::new(it, args, suite, rules)?.tenant()).collect();
+    let asked: Result<Vec<_>, Failure> = args
+        .tenant
+        .iter()
+        .map(|it| TenantOption::new(it, args, suite, options)?.tenant())
+        .collect();
     let asked = asked?;
     let accelerators = Accelerators::new(args, catalog)?;
     let networks = asked.iter().map(|it| it.tenant.network.name());
@@ -50,15 +48,15 @@ pub fn run(
     places.check()?;
     let inputs = super::inputs(args, catalog)?;
     let set = args.out.as_deref().map(OutputSet::create).transpose()?;
-    let bench = accelerators.bench(asked.iter().map(|it| it.tenant.clone()).collect())?;
-    let loads = loads(&asked, rules)?;
+    let bed = accelerators.bed(asked.iter().map(|it| it.tenant.clone()).collect())?;
+    let loads = loads(&asked, options)?;
     let results = Results {
         system: format!("{}@{}", accelerators.system.name(), accelerators.system.pes()),
         accelerators: &accelerators,
-        rules,
+        options,
         inputs,
         asked: &asked,
-        played: Played::new(&loads, args.find_peak, &bench)?,
+        measured: run_tenant_test(&loads, args.find_peak, &bed).map_err(super::super::argument)?,
     };
     if let Some(set) = set {
         results.write(set)?;
@@ -66,73 +64,25 @@ pub fn run(
     results.print(args.format)
 }
 
-/// Queries that the slowest tenant is given time for unless others are asked for: as many as those of
-/// single-stream.
+/// Queries that the slowest tenant has time for by default: as many as single-stream has.
 const MIN_QUERIES: f64 = 1024.0;
 
-/// A hundred years \[s\].
-const LONGEST_S: f64 = 100.0 * 365.0 * 86_400.0;
-
-/// What is asked of the tenants, who all last equally long: for the duration that is given or that of the
-/// round, but long enough for the queries of the slowest.
+/// Loads of the tenants, which all last equally long: for the given duration or that of the round, and
+/// long enough for the queries of the slowest tenant.
 ///
 /// # Errors
 ///
-/// A tenant that would take too long for its queries.
-fn loads(asked: &[Asked<'_>], rules: &TestOptions) -> Result<Vec<TenantTest>, Failure> {
+/// A tenant whose queries would take too long.
+fn loads(asked: &[Asked<'_>], options: &TestOptions) -> Result<Vec<TenantTest>, Failure> {
     let mut loads: Vec<_> = asked.iter().map(|it| it.load.clone()).collect();
-    let queries = match (rules.min_queries, rules.min_duration) {
+    let queries = match (options.min_queries, options.min_duration) {
         (Some(queries), _) => queries as f64,
         (None, None) => MIN_QUERIES,
         (None, Some(_)) => 0.0,
     };
-    for Asked { test, load, .. } in asked {
-        let (rate, least) = (load.arrivals.mean_rate(), queries / LONGEST_S);
-        if rate < least {
-            return Err(Failure::Argument(format!(
-                "--tenant {}: {rate} queries per second take more than a hundred years for {queries} queries; \
-                 allowed are rates from {least:.3e} on (--min-queries asks for fewer queries)",
-                test.task.name
-            )));
-        }
-    }
-    let slowest = loads.iter().map(|it| it.arrivals.mean_rate()).fold(f64::INFINITY, f64::min);
-    let longest = SimSpan::from_ms(queries / slowest * 1e3).unwrap_or(SimSpan::MAX);
-    for load in &mut loads {
-        load.settings.min_duration = load.settings.min_duration.max(longest);
-    }
+    extend_to_queries(&mut loads, queries).map_err(|error| {
+        let task = &asked[error.tenant].test.task.name;
+        Failure::Argument(format!("--tenant {task}: {error}"))
+    })?;
     Ok(loads)
-}
-
-/// What came of the tenants.
-struct Played {
-    /// What all rates are multiplied by.
-    factor: f64,
-    trials: Vec<Trial>,
-    outcomes: Vec<TenantResult>,
-    beside: Option<BackgroundScores>,
-}
-
-impl Played {
-    fn new(
-        loads: &[TenantTest],
-        finds_peak: bool,
-        bench: &AcceleratorBed,
-    ) -> Result<Self, Failure> {
-        let (factor, trials) = match finds_peak {
-            true => {
-                let search = find_factor(loads, bench).map_err(super::super::argument)?;
-                (search.peak.map_or(1.0, |(factor, ())| factor), search.trials)
-            }
-            false => (1.0, Vec::new()),
-        };
-        let played =
-            run_tenants(loads, factor, bench, Traced::Load).map_err(super::super::argument)?;
-        let done = played.queries.iter().flat_map(|it| it.queries.iter().map(|&(_, done)| done));
-        let end = done.max().unwrap_or(SimTime::ZERO);
-        let alone = bench.background_alone(end - SimTime::ZERO).map_err(super::super::argument)?;
-        let pair = played.background.zip(alone);
-        let beside = pair.map(|(with_queries, alone)| BackgroundScores { with_queries, alone });
-        Ok(Self { factor, trials, outcomes: played.queries, beside })
-    }
 }

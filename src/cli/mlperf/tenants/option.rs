@@ -1,4 +1,4 @@
-//! One `--tenant TASK:KEY=VALUE,..`.
+//! The option `--tenant TASK:KEY=VALUE,..`.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -30,17 +30,17 @@ const KEYS: [&str; 10] = [
     "batch_wait_ms",
 ];
 
-/// One such option.
+/// Option of one tenant.
 pub(super) struct TenantOption<'a> {
     option: String,
     test: &'a Test,
     values: BTreeMap<&'static str, &'a str>,
     args: &'a MlperfArgs,
-    rules: &'a TestOptions,
+    options: &'a TestOptions,
 }
 
 impl<'a> TenantOption<'a> {
-    /// What `text` says.
+    /// Reads `text`.
     ///
     /// # Errors
     ///
@@ -49,7 +49,7 @@ impl<'a> TenantOption<'a> {
         text: &'a str,
         args: &'a MlperfArgs,
         suite: &'a Suite,
-        rules: &'a TestOptions,
+        options: &'a TestOptions,
     ) -> Result<Self, Failure> {
         let (task, values) = text.split_once(':').unwrap_or((text, ""));
         let of_task = |test: &&Test| *test.task.name == *task;
@@ -58,7 +58,7 @@ impl<'a> TenantOption<'a> {
         let test = server.map_or_else(|| known_task(suite, task), Ok)?;
         let option = format!("--tenant {task}");
         let values = key_values::parse(&option, values, &KEYS)?;
-        Ok(Self { option, test, values, args, rules })
+        Ok(Self { option, test, values, args, options })
     }
 
     fn number(&self, key: &str) -> Result<Option<f64>, Failure> {
@@ -123,7 +123,7 @@ impl<'a> TenantOption<'a> {
         }
     }
 
-    /// The bound that is given, or that of the task as a server.
+    /// Given latency bound, or that of the server test of the task.
     fn bound(&self) -> Result<SimSpan, Failure> {
         match (self.ms("bound_ms")?, self.test.load) {
             (Some(bound), _) => Ok(bound),
@@ -134,11 +134,11 @@ impl<'a> TenantOption<'a> {
         }
     }
 
-    /// The tenant that is asked for.
+    /// Requested tenant.
     ///
     /// # Errors
     ///
-    /// A value that is wrong or missing.
+    /// An invalid or missing value.
     pub(super) fn tenant(&self) -> Result<Asked<'a>, Failure> {
         let bound = self.bound()?;
         let wait = self.ms("batch_wait_ms")?;
@@ -150,31 +150,31 @@ impl<'a> TenantOption<'a> {
         Ok(Asked { test: self.test, tenant, load })
     }
 
-    /// LoadGen's settings of a server with this bound. All tenants last equally long, so that there is no
-    /// least number of queries but by that.
+    /// LoadGen's settings of a server with this latency bound. All tenants last equally long, which replaces
+    /// a minimum number of queries.
     fn settings(&self, bound: SimSpan) -> Result<EffectiveSettings, Failure> {
-        let Self { test, rules, .. } = self;
+        let Self { test, options, .. } = self;
         let percentile = match (self.number("percentile")?, test.load) {
             (Some(percent), _) => percent * 0.01,
             (None, Load::Server { .. }) => test.percentile.unwrap_or(0.99),
             _ => 0.99,
         };
         let samples = test.task.performance_samples;
-        let mut requested = rules.round.settings(LoadScenario::Server, percentile, samples);
+        let mut requested = options.round.settings(LoadScenario::Server, percentile, samples);
         requested.server_target_qps = self.arrivals()?.mean_rate();
         requested.server_target_latency_ns = bound.ns();
         requested.min_query_count = 1;
-        if let Some(duration) = rules.min_duration {
+        if let Some(duration) = options.min_duration {
             requested.min_duration_ms = duration.ns() / 1_000_000;
-        } else if !rules.counts_of_round {
+        } else if !options.counts_of_round {
             requested.min_duration_ms = test.min_duration.ns() / 1_000_000;
         }
-        if requested.min_duration_ms == 0 && rules.min_queries.is_none() {
+        if requested.min_duration_ms == 0 && options.min_queries.is_none() {
             let message = "tenants play for a time; --min-duration must be at least 0.001 s";
             return Err(Failure::Argument(message.into()));
         }
         let library = QuerySampleLibrary { performance_samples: samples, total_samples: samples };
-        EffectiveSettings::new(&requested, library, rules.round.loadgen)
+        EffectiveSettings::new(&requested, library, options.round.loadgen)
             .map_err(|error| Failure::Argument(format!("{}: {error}", self.option)))
     }
 }

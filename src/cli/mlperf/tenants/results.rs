@@ -2,8 +2,9 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::mlperf::benchmark::{TenantResult, TestOptions, Trial};
-use crate::mlperf::logs::files;
+use crate::mlperf::benchmark::{MultiTenantResult, TenantResult, TestOptions, Trial};
+use crate::mlperf::logs::{LoggedRun, files};
+use crate::report::mlperf::{TENANT_COLUMNS, verdict};
 use crate::report::table;
 
 use super::super::super::message::{Failure, say};
@@ -13,23 +14,23 @@ use super::super::super::table_style;
 use super::super::logs;
 use super::super::results::{once, reason, short, unscored};
 use super::super::target::Accelerators;
-use super::{Asked, Played};
+use super::Asked;
 
-/// Tenants that were played.
+/// Results of all tenants.
 pub(super) struct Results<'a> {
     pub(super) system: String,
     pub(super) accelerators: &'a Accelerators,
-    pub(super) rules: &'a TestOptions,
+    pub(super) options: &'a TestOptions,
     /// SHA-256 of the files that were read.
     pub(super) inputs: Map<String, Value>,
     pub(super) asked: &'a [Asked<'a>],
-    pub(super) played: Played,
+    pub(super) measured: MultiTenantResult,
 }
 
 /// Columns of the queries of a tenant.
 const QUERY_COLUMNS: &str = "query,scheduled_ns,completed_ns,latency_ns";
 
-/// Path in `--out` of a file of a tenant, the first of which is 1.
+/// Path in `--out` of a file of a tenant, counted from 1.
 fn file(tenant: usize, asked: &Asked<'_>, name: &str) -> String {
     format!("{tenant}_{}/{name}", asked.test.task.name)
 }
@@ -37,34 +38,19 @@ fn file(tenant: usize, asked: &Asked<'_>, name: &str) -> String {
 /// Every file of `--out` for these tenants.
 pub(super) fn files(asked: &[Asked<'_>]) -> Vec<String> {
     let of_tenant = |(index, asked)| {
-        let names = logs::FILES.into_iter().chain([logs::QUERIES]);
+        let names = files::LOGS.into_iter().chain([files::QUERIES]);
         names.map(|name| file(index + 1, asked, name)).collect::<Vec<_>>()
     };
     let tenants = asked.iter().enumerate().flat_map(of_tenant);
     tenants.chain([files::TENANTS, files::RECORD].map(String::from)).collect()
 }
 
-const COLUMNS: [&str; 12] = [
-    "tenant",
-    "task",
-    "verdict",
-    "scheduled_qps",
-    "completed_qps",
-    "p50_ms",
-    "p90_ms",
-    "p99_ms",
-    "bound_ms",
-    "late_percent",
-    "energy_mj_per_sample",
-    "queries",
-];
-
 impl Results<'_> {
     /// Prints all results.
     ///
     /// # Errors
     ///
-    /// If they cannot be printed.
+    /// Output that cannot be printed.
     pub(super) fn print(&self, format: Format) -> Result<(), Failure> {
         match format {
             Format::Table => output::print_text(&self.text()),
@@ -74,28 +60,28 @@ impl Results<'_> {
     }
 
     fn rows(&self) -> impl Iterator<Item = (usize, &Asked<'_>, &TenantResult)> {
-        let pairs = self.asked.iter().zip(&self.played.outcomes).enumerate();
-        pairs.map(|(index, (asked, outcome))| (index + 1, asked, outcome))
+        let pairs = self.asked.iter().zip(&self.measured.tenants).enumerate();
+        pairs.map(|(index, (asked, result))| (index + 1, asked, result))
     }
 
-    /// The cells of [`COLUMNS`].
+    /// The cells of [`TENANT_COLUMNS`].
     fn cells(&self, number: impl Fn(f64) -> String) -> Vec<Vec<String>> {
-        let row = |(tenant, asked, outcome): (usize, &Asked<'_>, &TenantResult)| {
-            let it = &outcome.performance;
+        let row = |(tenant, asked, result): (usize, &Asked<'_>, &TenantResult)| {
+            let it = &result.performance;
             let [p50, p90, _, _, p99, _] = it.latency.percentiles.map(|it| number(it.as_ms()));
             let queries = it.queries as f64;
             vec![
                 tenant.to_string(),
                 asked.test.task.name.to_string(),
-                verdict(outcome).into(),
+                verdict(result.is_valid()).into(),
                 it.scheduled_rate().map_or(String::new(), &number),
                 it.completed_rate().map_or(String::new(), &number),
                 p50,
                 p90,
                 p99,
                 number(asked.tenant.relative_deadline.as_ms()),
-                number(100.0 * it.late as f64 / queries),
-                number(outcome.energy.get() / queries),
+                number(100.0 * it.overlatency as f64 / queries),
+                number(result.energy.get() / queries),
                 it.queries.to_string(),
             ]
         };
@@ -103,7 +89,7 @@ impl Results<'_> {
     }
 
     fn text(&self) -> String {
-        let header = COLUMNS.map(|column| column.replace('_', " "));
+        let header = TENANT_COLUMNS.map(|column| column.replace('_', " "));
         let header: Vec<&str> = header.iter().map(String::as_str).collect();
         let mut lines = table::new_table(table_style(), &header, 3);
         for row in self.cells(short) {
@@ -112,23 +98,27 @@ impl Results<'_> {
         let scheduler = self.accelerators.scheduler.label();
         let mut text = format!(
             "tenants at once under the rules of {} on {}, {scheduler}\n{}",
-            self.rules.round.name,
+            self.options.round.name,
             self.system,
             table::render(&lines)
         );
-        if !self.played.trials.is_empty() {
-            let factor = short(self.played.factor);
-            text.push_str(&match self.played.outcomes.iter().all(TenantResult::holds) {
-                true => format!("all bounds hold at up to {factor} times the rates given\n"),
-                false => format!("not all bounds hold even at {factor} times the rates given\n"),
-            });
+        if !self.measured.trials.is_empty() {
+            let factor = short(self.measured.factor);
+            text.push_str(
+                &match self.measured.tenants.iter().all(TenantResult::meets_constraint) {
+                    true => format!("all bounds hold at up to {factor} times the rates given\n"),
+                    false => {
+                        format!("not all bounds hold even at {factor} times the rates given\n")
+                    }
+                },
+            );
         }
-        for (tenant, asked, outcome) in self.rows().filter(|(.., outcome)| !outcome.is_valid()) {
-            let reason = reason_of(outcome);
+        for (tenant, asked, result) in self.rows().filter(|(.., result)| !result.is_valid()) {
+            let reason = reason_of(result);
             text.push_str(&format!("{tenant}, {}: {reason}\n", asked.test.task.name));
         }
         if let Some(scenario) = self.accelerators.beside() {
-            text.push_str(&match &self.played.beside {
+            text.push_str(&match &self.measured.background {
                 Some(beside) => format!(
                     "{scenario} beside scores {:.3}, {:.3} without the tenants\n",
                     beside.with_queries.score_executed_mean, beside.alone.score_executed_mean
@@ -136,24 +126,24 @@ impl Results<'_> {
                 None => unscored(scenario),
             });
         }
-        let settings = self.played.outcomes.iter().map(|outcome| &outcome.settings);
-        text + &once(settings, self.rules.round)
+        let settings = self.measured.tenants.iter().map(|result| &result.settings);
+        text + &once(settings, self.options.round)
     }
 
     fn csv(&self) -> String {
-        output::csv_text(&COLUMNS, &self.cells(crate::figures::cell))
+        output::csv_text(&TENANT_COLUMNS, &self.cells(crate::figures::cell))
     }
 
     fn json(&self) -> Map<String, Value> {
-        let tenants = self.rows().map(|(tenant, asked, outcome)| {
-            let it = &outcome.performance;
+        let tenants = self.rows().map(|(tenant, asked, result)| {
+            let it = &result.performance;
             json!({
-                "tenant": tenant, "task": asked.test.task.name, "verdict": verdict(outcome),
-                "reason": (!outcome.is_valid()).then(|| reason_of(outcome)),
+                "tenant": tenant, "task": asked.test.task.name, "verdict": verdict(result.is_valid()),
+                "reason": (!result.is_valid()).then(|| reason_of(result)),
                 "scheduled_qps": it.scheduled_rate(), "completed_qps": it.completed_rate(),
                 "percentile": asked.load.settings.percentile.get(),
                 "latency_ms": it.latency.target.as_ms(), "bound_ms": asked.tenant.relative_deadline.as_ms(),
-                "late": it.late, "queries": it.queries, "energy_mj": outcome.energy.get(),
+                "late": it.overlatency, "queries": it.queries, "energy_mj": result.energy.get(),
                 "max_batch": asked.tenant.batching.max,
                 "batch_wait_ms": asked.tenant.batching.wait.as_ms(),
             })
@@ -161,32 +151,39 @@ impl Results<'_> {
         let trial = |trial: &Trial| json!({"factor": trial.value, "passes": trial.passes});
         let document = json!({
             "program": "xrsim", "version": env!("CARGO_PKG_VERSION"),
-            "round": self.rules.round.name, "system": self.system,
+            "round": self.options.round.name, "system": self.system,
             "cost_model": self.accelerators.costs.name,
             "scheduler": &**self.accelerators.scheduler.label(),
-            "factor": self.played.factor,
-            "trials": self.played.trials.iter().map(trial).collect::<Vec<_>>(),
-            "beside_score": self.played.beside.map(|it| it.with_queries.score_executed_mean),
-            "beside_score_alone": self.played.beside.map(|it| it.alone.score_executed_mean),
+            "factor": self.measured.factor,
+            "trials": self.measured.trials.iter().map(trial).collect::<Vec<_>>(),
+            "beside_score": self.measured.background.map(|it| it.with_queries.score_executed_mean),
+            "beside_score_alone": self.measured.background.map(|it| it.alone.score_executed_mean),
             "inputs_sha256": self.inputs, "tenants": tenants.collect::<Vec<Value>>(),
         });
         output::object(document)
     }
 
-    /// A folder a tenant, and all of them as a table.
+    /// Writes a folder for each tenant and the table of all tenants.
     ///
     /// # Errors
     ///
-    /// If a file cannot be written.
+    /// A file that cannot be written.
     pub(super) fn write(&self, mut set: OutputSet) -> Result<(), Failure> {
-        for (tenant, asked, outcome) in self.rows() {
+        for (tenant, asked, result) in self.rows() {
             let place = |name: &str| file(tenant, asked, name);
-            let (settings, performance) = (&outcome.settings, &outcome.performance);
-            logs::write(&mut set, place, settings, &outcome.pass(), performance, &self.system)?;
-            let queries = outcome.queries.iter().enumerate().map(|(query, (due, done))| {
+            let (settings, performance) = (&result.settings, &result.performance);
+            logs::write(
+                &mut set,
+                place,
+                settings,
+                &LoggedRun::of_tenant(result),
+                performance,
+                &self.system,
+            )?;
+            let queries = result.queries.iter().enumerate().map(|(query, (due, done))| {
                 [query as u64, due.ns(), done.ns(), done.saturating_since(*due).ns()]
             });
-            logs::write_queries(&mut set, &place(logs::QUERIES), QUERY_COLUMNS, queries)?;
+            logs::write_queries(&mut set, &place(files::QUERIES), QUERY_COLUMNS, queries)?;
         }
         set.bytes(files::TENANTS, self.csv().as_bytes())?;
         let folder = set.folder().display().to_string();
@@ -196,10 +193,6 @@ impl Results<'_> {
     }
 }
 
-fn reason_of(outcome: &TenantResult) -> String {
-    reason(&outcome.settings, &outcome.performance, outcome.unsustained.as_ref())
-}
-
-fn verdict(outcome: &TenantResult) -> &'static str {
-    if outcome.is_valid() { "VALID" } else { "INVALID" }
+fn reason_of(result: &TenantResult) -> String {
+    reason(&result.settings, &result.performance, result.unsustained.as_ref())
 }

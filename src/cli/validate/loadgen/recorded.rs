@@ -123,7 +123,7 @@ pub fn statistics_of(case: &Case, performance: &Performance, tally: &mut Tally) 
             printed("result_scheduled_samples_per_sec", told.scheduled_rate, found);
             let found = performance.completed_rate();
             printed("result_completed_samples_per_sec", told.completed_rate, found);
-            tally.equal_if("result_overlatency_query_count", told.late, performance.late);
+            tally.equal_if("result_overlatency_query_count", told.late, performance.overlatency);
         }
         LoadScenario::Offline => {
             printed("result_samples_per_second", told.throughput, performance.throughput());
@@ -142,7 +142,7 @@ pub fn early_stopping(case: &Case, performance: &Performance, tally: &mut Tally)
     tally.equal_if("early_stopping_text", case.expected.early_stopping_text.clone(), text);
     match *found {
         EarlyStoppingOutcome::NotNeeded => {}
-        EarlyStoppingOutcome::Bound { late, required, .. } => {
+        EarlyStoppingOutcome::Bound { overlatency: late, required, .. } => {
             tally.equal_if("es_overlatency", told.early_stopping_late, late);
             tally.equal_if("es_required_queries", told.early_stopping_required, required);
         }

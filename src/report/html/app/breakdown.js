@@ -1,4 +1,4 @@
-// What the score of every run is made of.
+// Losses of the score of every run, by cause.
 
 const PARTS = [
   ["score", "Score"],
@@ -13,7 +13,8 @@ const MOST_BARS = 40;
 
 /**
  * Shares of 1 of one model. Its score is QoE² · mean of (real time · energy · accuracy) over executed
- * requests; what is below QoE² · mean real time is divided by how far the two others are from 1.
+ * requests. The loss below QoE² · mean real time is divided between energy and accuracy in proportion to
+ * their distances from 1.
  */
 function modelParts({ qoe, realtime, energy, accuracy, score }) {
   const ran = qoe * qoe;
@@ -31,8 +32,8 @@ function modelParts({ qoe, realtime, energy, accuracy, score }) {
 }
 
 /**
- * Means over the models that count: those that had something to do, or all where the settings say so
- * and in the published artifact.
+ * Means over the models that count: those with requests. All models count in the published artifact, and
+ * where the settings give a score to models that were never triggered.
  */
 function runParts(run, countsUntriggered) {
   const countsAll = countsUntriggered || run.semantics === "mlsys2023";
@@ -77,7 +78,7 @@ class Breakdown {
     const more = runs.length - MOST_BARS;
     const note =
       more > 0
-        ? [h("p", { class: "note" }, `and ${plural(more, "more run")}: filter or sort the table to see them`)]
+        ? [h("p", { class: "note" }, `and ${plural(more, "more run")}; filter or sort the table to see them`)]
         : [];
     return h("div", { class: "panel" }, h("h3", {}, scenario), bars, ...note);
   }

@@ -1,6 +1,6 @@
-// Columns as the data describes them: their keys, their headings, and how cells are written.
+// Columns as the data describes them: keys, headings, and the writing of cells.
 
-/** Decimals as the size of a number asks for them: four digits. */
+/** A number with four digits. */
 function short(value) {
   const size = Math.abs(value);
   if (size > 0 && size < 0.001) return value.toExponential(2);
@@ -16,7 +16,7 @@ function scoreBar(value) {
   return cell;
 }
 
-/** A word with a sign before it. */
+/** A verdict after its sign. */
 function verdictMark(verdict) {
   const isValid = verdict === "VALID";
   const sign = h("span", { "aria-hidden": "true" }, isValid ? "✓ " : "✗ ");
@@ -27,22 +27,29 @@ function metricWithUnit(metric, { unit }) {
   return unit ? `${metric} [${unit}]` : metric;
 }
 
-/** What a cell of a number shows, by the kinds of columns.rs. */
+/** Writes the cells of numbers, by the kinds of columns.rs. */
 const NUMBER_KINDS = { number: short, count, score, bar: scoreBar, percent, millijoules };
 
-/** The same for words. */
+/** Writes the cells of words. */
 const WORD_KINDS = { word: String, verdict: verdictMark, metric: metricWithUnit, any: String };
 
-/** A column of a table, of the description that the data has of it. */
-function columnOf({ key, label, title, kind }) {
-  const value = (row) => row[key] ?? null;
+/** Title of a heading: the meaning of its column, and which values are better. */
+function titleOfColumn({ title, better }) {
+  return better ? `${title}; ${better} is better` : title;
+}
+
+/** A column of a table from its description in the data; `record` gets what has the value of a row. */
+function columnOf(described, record = (row) => row) {
+  const { key, label, kind } = described;
+  const title = titleOfColumn(described);
+  const value = (row) => record(row)[key] ?? null;
   const isText = kind in WORD_KINDS;
   const write = (isText ? WORD_KINDS : NUMBER_KINDS)[kind];
-  const text = (row) => (value(row) === null ? NOTHING : write(value(row), row));
+  const text = (row) => (value(row) === null ? NOTHING : write(value(row), record(row)));
   return { key, label, title, isText, value, text };
 }
 
-/** Columns of a table; those that are part of another are left out. */
+/** Columns of a table; columns that are part of another one are left out. */
 function columnsOf(described) {
-  return described.filter(({ kind }) => kind !== "part").map(columnOf);
+  return described.filter(({ kind }) => kind !== "part").map((column) => columnOf(column));
 }

@@ -1,27 +1,27 @@
-// The results that the page carries; the inverse of data.rs.
+// The results that the page carries, unpacked; the inverse of data.rs.
 
-/** One request. Times are in nanoseconds since the start of the run; what is not there is null. */
+/** One request. Times are in nanoseconds since the start of the run; missing values are null. */
 class Request {
-  /** T_sl: what the deadline leaves from the arrival on. */
+  /** Slack at the arrival (T_sl): from arrival to deadline. */
   get slack() {
     return this.deadline - this.arrival;
   }
 
-  /** L_inf: from arrival to end, waiting included. */
-  get latency() {
+  /** From arrival to end, waiting included. */
+  get responseTime() {
     return this.isExecuted ? this.end - this.arrival : null;
   }
 
   get waiting() {
-    return this.isExecuted ? this.latency - this.execution : null;
+    return this.isExecuted ? this.responseTime - this.execution : null;
   }
 
   get execution() {
-    return this.isExecuted ? sum(this.stretches.map((stretch) => stretch.end - stretch.start)) : null;
+    return this.isExecuted ? sum(this.parts.map((part) => part.end - part.start)) : null;
   }
 
-  /** The request as it ran without interruption: itself, or one of it for each of its segments. */
-  get stretches() {
+  /** The segments of the request, each as a request of its own; the request itself if it ran as one. */
+  get parts() {
     if (!this.segments) return [this];
     return this.segments.split("; ").map((segment) => {
       const [, start, end, accelerator] = segment.match(/^([^-]*)-([^ ]*) (.*)$/);
@@ -30,7 +30,7 @@ class Request {
     });
   }
 
-  /** What was left at the end; below zero if late. */
+  /** From end to deadline; below zero if late. */
   get margin() {
     return this.isExecuted ? this.deadline - this.end : null;
   }
@@ -70,7 +70,7 @@ class Run {
     this.#slices ??= Map.groupBy(
       this.requests
         .filter((request) => request.isExecuted)
-        .flatMap((request) => request.stretches)
+        .flatMap((request) => request.parts)
         .sort((a, b) => a.start - b.start),
       (request) => request.accelerator,
     );
@@ -90,7 +90,10 @@ class Run {
   #request(at, arrival) {
     const { requests, names, numbers } = this.#packed;
     const since = (column) => (column[at] === null ? null : arrival + column[at]);
-    const score = (index) => numbers[requests.scores[index][at]] ?? null;
+    const scores = this.#packed.columns.scores.map(({ key }) => [
+      key,
+      numbers[requests.scores[key][at]] ?? null,
+    ]);
     return Object.assign(new Request(), {
       run: this,
       model: this.models[requests.model[at]],
@@ -106,10 +109,7 @@ class Run {
       segments: names[requests.segments[at]],
       counted: names[requests.counted[at]],
       energy_mj: numbers[requests.energy[at]],
-      realtime: score(0),
-      energy: score(1),
-      accuracy: score(2),
-      inference: score(3),
+      scores: Object.fromEntries(scores),
     });
   }
 }
@@ -127,6 +127,7 @@ function unpackRuns(packed) {
   let firstRequest = 0;
   return runs.score.map((_, at) => {
     const run = new Run(packed, firstRequest);
+    run.columns = packed.columns;
     Object.assign(run, row(runs, [...label, ...summary, "n_requests"], at));
     run.models = Array.from({ length: runs.n_models[at] }, (_, index) => ({
       run,

@@ -41,7 +41,7 @@ function radios(label, options, onchange) {
   return h("fieldset", { class: "radios" }, h("legend", {}, label), ...buttons);
 }
 
-/** One stop of the tab key for all `button`s in `list`; arrow keys, Home and End move among them. */
+/** Makes all `button`s in `list` one stop of the tab key; arrow keys, Home and End move among them. */
 function rove(list) {
   const buttons = () => [...list.querySelectorAll("button")];
   const enter = (button) => {
@@ -60,7 +60,7 @@ function rove(list) {
   return () => enter(buttons().find((button) => button.matches("[aria-pressed=true]")) ?? buttons()[0]);
 }
 
-/** What a colour of the style sheet is in the current theme. */
+/** A colour of the style sheet in the current theme. */
 function colour(name) {
   const probe = document.getElementById("theme");
   probe.style.color = `var(--${name})`;
@@ -69,10 +69,10 @@ function colour(name) {
   return color;
 }
 
-/** Names of models, whose order gives them their colours. */
+/** Names of models, in the order of their colours. */
 const modelOrder = [];
 
-/** How many colours and dashes there are before they repeat. */
+/** Number of colours, and the dashes, before they repeat. */
 const N_COLOURS = 18;
 const DASHES = [[], [7, 3], [2, 2], [9, 3, 2, 3]];
 
@@ -80,7 +80,7 @@ function modelColour(name) {
   return `series-${modelOrder.indexOf(name) % N_COLOURS}`;
 }
 
-/** A dash that differs wherever the colour is the same, and between neighbours. */
+/** A dash that differs between neighbours, and between models of the same colour. */
 function modelDash(name) {
   const at = modelOrder.indexOf(name);
   return DASHES[(at + Math.floor(at / N_COLOURS)) % DASHES.length];

@@ -1,14 +1,14 @@
-// How the timeline of a run looks: a lane for every accelerator and every model.
+// Drawing of the timeline of a run: a lane for every accelerator and every model.
 
 const LANE = 26;
 const AXIS = 24;
 const BAR = 14;
-/** Room at the right for the last label of the axis. */
+/** Space at the right for the last label of the axis [px]. */
 const MARGIN = 12;
-/** How near a pointer must come to a mark [px]. */
+/** Largest distance of a pointer from the mark that it selects [px]. */
 const REACH = 5;
 
-/** Steps of an axis: 1, 2 or 5 times a power of ten, about `wanted` of them. */
+/** Step of an axis: 1, 2 or 5 times a power of ten, for about `wanted` steps. */
 function niceStep(length, wanted) {
   const rough = length / wanted;
   const power = 10 ** Math.floor(Math.log10(rough));
@@ -20,7 +20,7 @@ function lastTime(request) {
   return Math.max(request.deadline, request.end ?? 0, request.arrival);
 }
 
-/** What is on the canvas, and where. */
+/** Contents of the canvas and their positions. */
 class Drawing {
   constructor(canvas, run) {
     Object.assign(this, { canvas, run, focus: null });
@@ -45,7 +45,7 @@ class Drawing {
     }));
   }
 
-  /** Draws everything, as wide as the canvas is. */
+  /** Draws everything in the width of the canvas. */
   draw() {
     this.width = this.canvas.clientWidth;
     if (this.width === 0) return;
@@ -151,7 +151,7 @@ class Drawing {
     this.#drawFocus(pen, request, from, to, top);
   }
 
-  /** The name in its bar, if it fits. */
+  /** Writes the name into its bar if it fits. */
   #drawName(pen, request, from, to, top) {
     const left = Math.max(from, this.left);
     if (to - left < 24) return;
@@ -185,8 +185,8 @@ class Drawing {
     const [from, to] = [this.x(request.start), this.x(request.end)];
     pen.fillStyle = ink;
     pen.fillRect(from, middle - 1.5, to - from, 3);
-    for (const stretch of request.stretches) {
-      const [left, right] = [this.x(stretch.start), this.x(stretch.end)];
+    for (const part of request.parts) {
+      const [left, right] = [this.x(part.start), this.x(part.end)];
       pen.fillStyle = ink;
       pen.fillRect(left, middle - BAR / 2, Math.max(right - left - 0.5, 1), BAR);
       this.#drawName(pen, request, left, right, middle - BAR / 2);
@@ -218,7 +218,7 @@ class Drawing {
     } else {
       pen.rect(x - 3.5, middle - 3.5, 7, 7);
     }
-    // A rim of paper keeps the mark apart from bars that it lies on.
+    // A rim in the colour of the page separates the mark from bars below it.
     for (const [ink, width] of [
       ["paper", 4],
       ["text", 1.5],
@@ -240,7 +240,7 @@ class Drawing {
     for (const request of this.lanes[lane].requests) {
       const [from, to] = this.extent({ request, lane }).map((time) => this.x(time));
       const away = Math.max(from - x, x - to, 0) - this.#runsAt(request, x);
-      // Of requests that overlap, the pointer means the one that runs there, or else the later.
+      // Where requests overlap, the one that runs there is selected, otherwise the later one.
       if (away <= REACH && (best === null || away <= best.away)) best = { request, lane, away };
     }
     return best && { request: best.request, lane };
@@ -251,7 +251,7 @@ class Drawing {
     return request.isExecuted && this.x(request.start) <= x && x <= this.x(request.end) ? 1 : 0;
   }
 
-  /** From when to when a request has marks in a lane. */
+  /** First and last time of the marks of a request in a lane. */
   extent({ request, lane }) {
     if (this.lanes[lane].accelerator !== undefined) return [request.start, request.end];
     return [request.arrival, request.end ?? request.arrival];

@@ -1,17 +1,17 @@
-// How latencies of executed requests lie against their deadlines, by model.
+// Response times of executed requests against their deadlines, by model.
 
-/** Points of a curve; latencies are rounded up to this part of what is visible. */
+/** Points of a curve; response times are rounded up to this part of the visible range. */
 const N_STEPS = 1500;
 
 /**
- * The axes to choose from: what is measured, where the deadline lies, and what is visible at first,
- * as stragglers must not flatten all others.
+ * The axes to choose from: quantity, position of the deadline, and the range that is visible at first.
+ * The range is limited, as otherwise a few late requests would flatten the curves.
  */
 const MEASURES = {
   share: {
-    label: "Latency [% of the slack]",
+    label: "Response time [% of the slack]",
     deadline: 100,
-    of: (request) => (request.slack > 0 ? (100 * request.latency) / request.slack : null),
+    of: (request) => (request.slack > 0 ? (100 * request.responseTime) / request.slack : null),
     first: [0, 300],
   },
   margin: {
@@ -26,11 +26,11 @@ const MEASURES = {
 function curves(requests, models, measure, { from, length }) {
   const step = length / N_STEPS;
   const done = new Map(models.map((name) => [name, new Float64Array(N_STEPS + 1)]));
-  const requests = new Map(models.map((name) => [name, 0]));
+  const counts = new Map(models.map((name) => [name, 0]));
   for (const request of requests) {
     const name = request.model.model;
     if (request.outcome === "not_triggered") continue;
-    requests.set(name, requests.get(name) + 1);
+    counts.set(name, counts.get(name) + 1);
     const value = request.isExecuted ? measure.of(request) : null;
     const at = value === null ? Infinity : Math.max(0, Math.ceil((value - from) / step - 1e-9));
     if (at <= N_STEPS) done.get(name)[at] += 1;
@@ -38,18 +38,18 @@ function curves(requests, models, measure, { from, length }) {
   const x = Float64Array.from({ length: N_STEPS + 1 }, (_, index) => from + index * step);
   const shares = models.map((name) => {
     let total = 0;
-    return Float64Array.from(done.get(name), (n) => (100 * (total += n)) / Math.max(requests.get(name), 1));
+    return Float64Array.from(done.get(name), (n) => (100 * (total += n)) / Math.max(counts.get(name), 1));
   });
   return [x, ...shares];
 }
 
-/** Everything that is measured, sorted. */
+/** The measured values, sorted. */
 function measured(requests, measure) {
   const values = requests.filter((request) => request.isExecuted).map(measure.of);
   return Float64Array.from(values.filter((value) => value !== null)).sort();
 }
 
-class Latency {
+class ResponseTimes {
   constructor() {
     this.measure = MEASURES.share;
     this.only = true;
@@ -66,7 +66,7 @@ class Latency {
       },
     );
     const axis = radios(
-      "Latency as",
+      "Response time as",
       [
         ["share", "share of the slack"],
         ["margin", "distance to the deadline"],
@@ -83,7 +83,7 @@ class Latency {
       this.#act(VIEW_KEYS[event.key]);
     });
     const help =
-      "Drag to zoom in, or use + and −; a click on a name hides its curve. Percentiles stand in the table of models.";
+      "Drag to zoom in, or use + and −; a click on a name hides its curve. The table of models has percentiles.";
     this.beyond = h("span");
     const buttons = viewButtons("distribution", (act) => this.#act(act));
     this.element = h(
@@ -136,19 +136,19 @@ class Latency {
     return view;
   }
 
-  /** Says how many latencies lie to the right of what is visible. */
+  /** Shows how many response times lie to the right of the visible range. */
   #count() {
     const beyond = this.values.length - 1 - this.values.findLastIndex((value) => value <= this.view.to);
     this.beyond.textContent =
-      beyond > 0 ? ` ${plural(beyond, "request")} took longer than is visible: zoom out.` : "";
+      beyond > 0 ? ` ${plural(beyond, "request")} took longer than the visible range: zoom out.` : "";
   }
 
   #spoken(requests) {
-    const requests = requests.filter((request) => request.outcome !== "not_triggered");
-    const inTime = requests.filter((request) => request.isExecuted && !request.isLate).length;
-    const late = requests.filter((request) => request.isLate).length;
-    const share = (n) => percent(requests.length > 0 ? n / requests.length : 0);
-    return `Cumulative distribution of latency against the deadline. Of ${plural(requests.length, "request")}, ${share(inTime)} ended in time, ${share(late)} late, ${share(requests.length - inTime - late)} never.`;
+    const triggered = requests.filter((request) => request.outcome !== "not_triggered");
+    const inTime = triggered.filter((request) => request.isExecuted && !request.isLate).length;
+    const late = triggered.filter((request) => request.isLate).length;
+    const share = (n) => percent(triggered.length > 0 ? n / triggered.length : 0);
+    return `Cumulative distribution of response times against the deadline. Of ${plural(triggered.length, "request")}, ${share(inTime)} ended in time, ${share(late)} late, ${share(triggered.length - inTime - late)} never.`;
   }
 
   #options(models) {

@@ -1,4 +1,4 @@
-// The page of runs: its sections, and who tells whom what was chosen.
+// The page of runs: its sections, and how a choice in one changes the others.
 
 function summarise({ runs, provenance }) {
   const facts = new Map(provenance.facts);
@@ -34,9 +34,9 @@ function showProvenance(section, provenance, columns) {
   const { facts, effective, requested, inputs } = provenance;
   section.append(
     infeasible(provenance.infeasible, columns.infeasible),
-    pairs("Program and seed", ["What", "Value"], facts, true),
+    pairs("Program and seed", ["Key", "Value"], facts, true),
     pairs("Settings that applied", ["Setting", "Value"], effective, false),
-    pairs("What was asked for", ["Option", "Value"], requested, false),
+    pairs("Settings that were requested", ["Option", "Value"], requested, false),
     pairs("Input files", ["File", "SHA-256"], inputs, false),
   );
 }
@@ -53,13 +53,13 @@ function start({ runs, provenance, columns }) {
   const naming = label.filter((key) => NAMING.includes(key) || varying.includes(key));
   const nameOf = (run) => runName(run, naming);
   const timeline = new Timeline();
-  const requests = requestTable((request) => {
+  const requests = requestTable(columns.scores, (request) => {
     requests.pick(request);
     timeline.reveal(request);
     timeline.element.scrollIntoView({ block: "nearest" });
   });
   const models = new Models({ varying, summary: columns.summary });
-  const latency = new Latency();
+  const responseTimes = new ResponseTimes();
   const names = ["models", "timeline", "latency"].map((id) => {
     const name = h("p", { class: "chosen" });
     section(id).querySelector("h2").after(name);
@@ -75,23 +75,23 @@ function start({ runs, provenance, columns }) {
     models.pick(run);
     timeline.show(run);
     requests.setRows(run.requests);
-    latency.pick(run);
+    responseTimes.pick(run);
   };
   const breakdown = new Breakdown({ varying, countsUntriggered, onpick: pick });
   const list = (listed) =>
-    [breakdown, models, latency].forEach((view) => (view.show ?? view.list).call(view, listed));
+    [breakdown, models, responseTimes].forEach((view) => (view.show ?? view.list).call(view, listed));
   const scores = new Scores(runs, columns, { onlist: list, onpick: pick });
   section("scores").append(scores.element);
   section("breakdown").append(breakdown.element);
   section("models").append(models.element);
   section("timeline").append(timeline.element, requests.element);
-  section("latency").append(latency.element);
+  section("latency").append(responseTimes.element);
   showProvenance(section("provenance"), provenance, columns);
   document.querySelector("main").hidden = false;
   pick(runs[0]);
   installTheme(() => {
     timeline.draw();
-    latency.draw();
+    responseTimes.draw();
   });
 }
 

@@ -1,21 +1,21 @@
-// Scores and latencies of models.
+// Scores and response times of models.
 
-/** The value below which a share of sorted numbers lies (nearest rank); null without numbers. */
+/** Quantile of sorted numbers (nearest rank); null without numbers. */
 function quantile(sorted, share) {
   return sorted.length > 0 ? sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)] : null;
 }
 
-/** Latencies of the executed requests of a model as shares of their slack, sorted. */
-function relativeLatencies(model) {
-  model.relativeLatencies ??= model.run.requests
+/** Response times of the executed requests of a model as shares of their slack, sorted. */
+function relativeResponseTimes(model) {
+  model.relativeResponseTimes ??= model.run.requests
     .filter((request) => request.model === model && request.isExecuted && request.slack > 0)
-    .map((request) => request.latency / request.slack)
+    .map((request) => request.responseTime / request.slack)
     .sort((a, b) => a - b);
-  return model.relativeLatencies;
+  return model.relativeResponseTimes;
 }
 
-function latencyColumn(label, title, share) {
-  const value = (model) => quantile(relativeLatencies(model), share);
+function responseTimeColumn(label, title, share) {
+  const value = (model) => quantile(relativeResponseTimes(model), share);
   return { label, title, value, text: (model) => percent(value(model)) };
 }
 
@@ -30,9 +30,9 @@ class Models {
       text("Model", (model) => model.model),
       text("Network", (model) => model.network),
       ...columnsOf(summary),
-      latencyColumn("Latency, median", "Median latency of executed requests, as a share of their slack", 0.5),
-      latencyColumn("Latency, 95 %", "95 of 100 executed requests took no larger share of their slack", 0.95),
-      latencyColumn("Latency, most", "Largest latency of an executed request, as a share of its slack", 1),
+      responseTimeColumn("Response time, median", "Median response time of executed requests, as a share of their slack", 0.5),
+      responseTimeColumn("Response time, 95 %", "95 of 100 executed requests took at most this share of their slack", 0.95),
+      responseTimeColumn("Response time, largest", "Largest response time of an executed request, as a share of its slack", 1),
     ];
     const name = text("Run", (model) => runName(model.run, varying));
     const table = (columns) => new Table({ caption: "Scores of models", columns, pageSize: 100 });

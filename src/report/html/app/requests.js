@@ -4,7 +4,7 @@ function segmentText({ start, end, accelerator }) {
   return `${ms(start)} to ${ms(end)} ms on ${accelerator}`;
 }
 
-/** What a reader learns of a request: terms and values. */
+/** Facts about a request: pairs of term and value. */
 function facts(request) {
   const pairs = [
     ["Request", `${request.name} (${request.model.network})`],
@@ -17,18 +17,15 @@ function facts(request) {
     ["Slack", `${ms(request.slack)} ms from arrival to deadline`],
   ];
   if (request.isExecuted) {
-    const { realtime, energy, accuracy, inference } = request;
+    const scores = request.run.columns.scores.map(({ key, label }) => `${label} ${score(request.scores[key])}`);
     pairs.push(
       [
-        "Latency",
-        `${ms(request.latency)} ms: ${ms(request.waiting)} waiting, ${ms(request.execution)} running`,
+        "Response time",
+        `${ms(request.responseTime)} ms: ${ms(request.waiting)} waiting, ${ms(request.execution)} running`,
       ],
       ["Accelerator", request.accelerator],
-      ...(request.segments ? [["Segments", request.stretches.map(segmentText).join("; ")]] : []),
-      [
-        "Scores",
-        `real time ${score(realtime)}, energy ${score(energy)}, accuracy ${score(accuracy)}; product ${score(inference)}`,
-      ],
+      ...(request.segments ? [["Segments", request.parts.map(segmentText).join("; ")]] : []),
+      ["Scores", scores.join(", ")],
     );
   }
   if (request.counted === "no") pairs.push(["Counted", "no: it belongs to the warm-up"]);
@@ -37,7 +34,7 @@ function facts(request) {
 }
 
 /** The requests of the chosen run as a table. */
-function requestTable(onpick) {
+function requestTable(columns, onpick) {
   const text = (label, value) => ({ label, value, isText: true });
   const time = (label, title, value) => ({
     label: `${label} [ms]`,
@@ -55,9 +52,9 @@ function requestTable(onpick) {
       time("Arrival", "Arrival of the input data", (request) => request.arrival),
       time("Deadline", "Nominal deadline", (request) => request.deadline),
       time("Start", "Start of execution", (request) => request.start),
-      time("End", "End of execution, or when it was given up", (request) => request.end),
+      time("End", "End of execution, or time at which the request was given up", (request) => request.end),
       time("Slack", "From arrival to deadline", (request) => request.slack),
-      time("Latency", "From arrival to end, waiting included", (request) => request.latency),
+      time("Response time", "From arrival to end, waiting included", (request) => request.responseTime),
       time("Left", "From end to deadline; below zero if late", (request) => request.margin),
       text("Accelerator", (request) => request.accelerator),
       {
@@ -65,12 +62,7 @@ function requestTable(onpick) {
         value: (request) => request.energy_mj,
         text: (request) => millijoules(request.energy_mj),
       },
-      {
-        label: "Inference score",
-        title: "Definition 14",
-        value: (request) => request.inference,
-        text: (request) => score(request.inference),
-      },
+      ...columns.filter(({ key }) => key === "inference").map((column) => columnOf(column, (request) => request.scores)),
       { ...text("Why", why), isProse: true },
     ],
   });

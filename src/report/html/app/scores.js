@@ -1,16 +1,16 @@
 // The table of all runs, with filters.
 
-/** Name of a run without what all runs share. */
+/** Name of a run: the values of the columns `varying`. */
 function runName(run, varying) {
   return varying.map((key) => (key === "pes" ? `${run.pes} PEs` : run[key])).join(", ");
 }
 
-/** Columns that name a run even where all runs share them. */
+/** Columns that name a run even if their values are the same for all runs. */
 const NAMING = ["scenario", "system", "pes"];
 
 /**
- * Table and filters, with `columns` as the data describes them; `onlist` gets the visible runs in their
- * order, `onpick` the chosen one.
+ * Table and filters, with `columns` as the data describes them. `onlist` gets the visible runs in their
+ * order; `onpick` gets the chosen run.
  */
 class Scores {
   constructor(runs, columns, { onlist, onpick }) {

@@ -1,8 +1,8 @@
-// What every page has: a theme, the results that it carries, and what it says where they cannot be shown.
+// Parts of every page: the theme, the results that it carries, and the message where they cannot be shown.
 
 const root = document.documentElement;
 
-/** Light or dark, as the system is set until the reader chooses. */
+/** Light or dark theme: that of the system until the reader chooses. */
 function installTheme(onchange) {
   const button = document.getElementById("theme");
   const system = matchMedia("(prefers-color-scheme: dark)");
@@ -32,7 +32,7 @@ function pairs(title, [key, value], entries, isOpen) {
   return h("details", { open: isOpen }, h("summary", {}, `${title} (${entries.length})`), table.element);
 }
 
-/** An object that refuses to be asked for what it does not have, as that would be shown as nothing. */
+/** An object that throws on missing keys, which would be shown as empty cells otherwise. */
 function strict(object) {
   const get = (target, key) => {
     if (typeof key === "string" && !(key in target)) throw new Error(`the data has no “${key}”`);
@@ -41,7 +41,7 @@ function strict(object) {
   return new Proxy(object, { get });
 }
 
-/** What the page carries, as text. */
+/** The data of the page, as text. */
 async function unpack() {
   const text = document.getElementById("results").textContent;
   const bytes = Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
@@ -49,13 +49,13 @@ async function unpack() {
   return new Response(inflated).text();
 }
 
-/** The data of a text; its objects are strict. */
+/** Parses the data; its objects are strict. */
 function parse(text) {
   const isObject = (value) => value !== null && typeof value === "object" && !Array.isArray(value);
   return JSON.parse(text, (_, value) => (isObject(value) ? strict(value) : value));
 }
 
-/** Hands the results to `start`, which fills the page and returns a summary of it. */
+/** Passes the results to `start`, which fills the page and returns a summary. */
 async function show(start) {
   const summary = document.getElementById("summary");
   try {

@@ -1,9 +1,9 @@
 // Tables that sort and turn pages.
 
-/** Where text may go on in another line: after a sign that joins words, and within words without end. */
+/** Places where a line may break: after a sign that joins words, and within very long words. */
 const BREAKS = /(?<=[_:=,/|-])(?=\p{L})|(?<=[^\s_:=,/|-]{14})(?=[^\s_:=,/|-]{14})/u;
 
-/** What a cell shows, with places to break. */
+/** Content of a cell, with places where lines may break. */
 function breakable(content) {
   if (typeof content !== "string") return [content];
   return content.split(BREAKS).flatMap((part, at) => (at > 0 ? [h("wbr"), part] : [part]));
@@ -15,7 +15,7 @@ function classOf({ isText, isProse }) {
 
 /**
  * A table of `columns`: `label`, `value(row)` to sort by, and optionally `text(row)` to show (text or
- * element), `title` (what the column means), `isText`, `isProse` (whole sentences). The button in the first column calls `onpick`.
+ * element), `title` (meaning of the column), `isText`, `isProse` (whole sentences). The button in the first column calls `onpick`.
  */
 class Table {
   constructor({ caption, columns, pageSize = 250, sortBy = null, onpick = null, onsort = () => {} }) {
@@ -60,7 +60,7 @@ class Table {
     this.#show();
   }
 
-  /** First as it reads best, numbers from the top; then the other way; then as it came. */
+  /** Sorts words upwards and numbers downwards, at the second click the other way; the third restores the order. */
   #sortBy(column) {
     const first = column.isText ? 1 : -1;
     const direction = this.order?.column === column ? this.order.direction : 0;
@@ -70,7 +70,7 @@ class Table {
     this.onsort(this.rows);
   }
 
-  /** Shows other rows, in the chosen order. */
+  /** Shows `rows` in the chosen order. */
   setRows(rows) {
     this.given = rows;
     this.page = 0;
@@ -99,7 +99,7 @@ class Table {
     return keyed.map(([, row]) => row);
   }
 
-  /** Marks a row as chosen, and turns to its page. */
+  /** Marks a row as chosen, and shows its page. */
   pick(row) {
     this.picked = row;
     const at = this.rows.indexOf(row);

@@ -1,6 +1,6 @@
 // The page of load tests: suites, or tenants at once.
 
-/** Folded parts are open where there are no more of them. */
+/** Most parts that are shown open. */
 const MAX_OPEN = 6;
 
 /** A table of rows in their order. */
@@ -10,13 +10,13 @@ function tableOf(caption, columns, rows) {
   return table.element;
 }
 
-/** A drawing of the program, which is an image by its role and has a title. */
+/** A drawing of the program; its role is `img`, and it has a title. */
 function drawing(svg) {
   const parsed = new DOMParser().parseFromString(svg, "image/svg+xml");
   return document.importNode(parsed.documentElement, true);
 }
 
-/** A part that is filled when it is first opened. */
+/** A folded part, which is filled when it is first opened. */
 function folded(title, isOpen, fill) {
   const part = h("details", {}, h("summary", {}, title));
   part.addEventListener("toggle", () => part.append(fill()), { once: true });
@@ -24,18 +24,18 @@ function folded(title, isOpen, fill) {
   return part;
 }
 
-/** A name that tells a test from all others. */
+/** A name that identifies a test. */
 function testName({ kind }, test) {
   return kind === "suite" ? `${test.task}, ${test.load}` : `Tenant ${test.tenant}, ${test.task}`;
 }
 
-/** Takes away a section that has nothing to show. */
+/** Removes a section that has nothing to show. */
 function drop(id) {
   document.getElementById(id).remove();
   document.querySelector(`nav a[href="#${id}"]`).remove();
 }
 
-/** The table of all tests, without columns that no test has anything in. */
+/** The table of all tests, without columns that are empty for every test. */
 function showTests(section, results) {
   const isThere = ({ key }) => results.tests.some((test) => ![null, "", 0].includes(test[key]));
   const columns = results.columns.tests.filter(isThere);
@@ -85,21 +85,21 @@ function showSummaries(section, results) {
 
 function showOrigin(section, { facts, deviations }) {
   if (facts.length === 0)
-    section.append(h("p", { class: "note" }, "The folder has no mlperf.json, which says that."));
-  section.append(pairs("What was measured", ["What", "Value"], facts, true));
+    section.append(h("p", { class: "note" }, "The folder has no mlperf.json, which would describe the measurement."));
+  section.append(pairs("Measurement", ["Key", "Value"], facts, true));
   if (deviations.length === 0) return;
   const items = deviations.map((deviation) => h("li", {}, deviation));
   section.append(
     h(
       "details",
       {},
-      h("summary", {}, `What deviates from what was published (${items.length})`),
+      h("summary", {}, `Deviations from the published rules (${items.length})`),
       h("ul", {}, ...items),
     ),
   );
 }
 
-/** Words for what was measured, as far as that is known. */
+/** Title of the page, as far as suite and system are known. */
 function titleOf({ kind, suite, system }) {
   const what = kind === "suite" ? (suite ?? "suite") : "tenants";
   return `MLPerf ${what}${system ? ` on ${system}` : ""}`;

@@ -1,12 +1,12 @@
-// The timeline of the chosen run: what pointer and keys do with its drawing.
+// The timeline of the chosen run: pointer and keys.
 
-/** Lanes and requests that the arrow keys go. */
+/** Steps of the arrow keys: lanes and requests. */
 const ARROWS = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0] };
 
-/** Pixels that a pointer may stray in a click. */
+/** Largest movement of a pointer during a click [px]. */
 const STRAY = 4;
 
-/** The request that a mark of the timeline belongs to. */
+/** The request of a mark of the timeline. */
 function whole({ request }) {
   return request.whole ?? request;
 }
@@ -62,7 +62,7 @@ class Timeline {
     this.#explain({ request, lane });
   }
 
-  /** Brings a request into view, and shows and speaks what there is to know of it; null hides that. */
+  /** Brings a request into view, and shows and speaks the facts about it; null hides them. */
   #explain(found) {
     if (found) this.drawing.view.reveal(...this.drawing.extent(found));
     this.#point(found);
@@ -70,7 +70,7 @@ class Timeline {
     this.spoken.textContent = sentences.join(". ");
   }
 
-  /** Marks a request and shows its facts beside pixel `x`, or where it begins. */
+  /** Marks a request and shows its facts beside pixel `x`, or at its first mark. */
   #point(found, x = null) {
     this.drawing.focus = found;
     this.draw();
@@ -100,7 +100,7 @@ class Timeline {
     on("pointermove", (event) => (this.pressed ? this.#drag(event) : this.#hover(event)));
     on("pointerup", (event) => this.#release(event));
     on("pointercancel", () => this.#letGo());
-    // A finger leaves with every tap; what it asked for stays.
+    // A finger leaves with every tap; the facts stay.
     on("pointerleave", (event) => event.pointerType === "touch" || this.#point(null));
   }
 
@@ -169,7 +169,7 @@ class Timeline {
     this.canvas.setPointerCapture(event.pointerId);
   }
 
-  /** A finger moves the view, a mouse marks what to zoom into. */
+  /** A finger moves the view; a mouse marks the range to zoom into. */
   #drag(event) {
     const { pressed, drawing } = this;
     pressed.isDrag ||= Math.abs(event.offsetX - pressed.x) > STRAY;

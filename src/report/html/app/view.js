@@ -1,6 +1,6 @@
 // The visible part of an axis.
 
-/** From `from` to `to`, within limits. */
+/** A range from `from` to `to`, within limits. */
 class View {
   constructor(from, to, smallest) {
     this.limits = { from, to, smallest };
@@ -26,12 +26,12 @@ class View {
     return this.from === this.limits.from && this.to === this.limits.to;
   }
 
-  /** Shows `1 / factor` as much, with `at` staying where it is. */
+  /** Divides the length by `factor`; `at` keeps its position. */
   zoom(factor, at = (this.from + this.to) / 2) {
     this.set(at - (at - this.from) / factor, at + (this.to - at) / factor);
   }
 
-  /** Moves by a share of what is visible. */
+  /** Moves by a share of the visible length. */
   pan(share) {
     const by = this.length * share;
     const { limits } = this;
@@ -39,7 +39,7 @@ class View {
     this.set(from, from + this.length);
   }
 
-  /** Moves as little as shows `from` to `to`, wider if it must. */
+  /** Moves, and widens if needed, so that `from` to `to` is visible. */
   reveal(from, to) {
     if (from >= this.from && to <= this.to) return;
     const length = Math.max(this.length, (to - from) * 1.5);
@@ -48,7 +48,7 @@ class View {
   }
 }
 
-/** What keys and buttons do to a view, by key. */
+/** Actions of keys and buttons on a view, by key. */
 const VIEW_KEYS = {
   "+": (view) => view.zoom(2),
   "=": (view) => view.zoom(2),

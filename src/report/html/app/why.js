@@ -1,8 +1,8 @@
-// Why a request ended as it did, in words.
+// Reasons for the outcome of a request, in words.
 
 const DROPPED = new Map([
   ["upstream", "a request that it depends on was dropped"],
-  ["aborted", "it was still running at its deadline, and late runs are aborted"],
+  ["aborted", "it was still running at its deadline, and late requests are aborted"],
   ["replaced", "a newer frame of the same model could start in its place"],
   ["scheduler", "the scheduler gave it up"],
 ]);
@@ -13,7 +13,7 @@ function outcomeOf(request) {
   return request.outcome.replace("_", " ");
 }
 
-/** A sentence on what decided the outcome. */
+/** The reason for the outcome, in a sentence. */
 function why(request) {
   switch (request.outcome) {
     case "executed":
@@ -25,7 +25,7 @@ function why(request) {
         ? `still waiting at its deadline, ${ms(request.end - request.arrival)} ms after its arrival; ${request.cause}`
         : (DROPPED.get(request.reason) ?? request.reason);
     case "not_triggered":
-      return "its upstream result did not ask for it";
+      return "its upstream result did not trigger it";
     default:
       return request.reason;
   }

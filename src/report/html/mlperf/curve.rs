@@ -1,43 +1,24 @@
-//! `curve.csv`: latency over rate, and the figure of it.
+//! `curve.csv`: latency over rate, and its figure.
 
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use crate::report::mlperf::{LatencyBound, RatePoint, latency_over_rate};
+use crate::report::mlperf::{CURVE_COLUMNS, LatencyBound, RatePoint, latency_over_rate};
 
 use super::super::rows::{self, Row, problem_at_end};
 use super::super::{ReadError, Source};
 
-const TARGET: &str = "target_qps";
-
-const NUMBERS: [&str; 9] = [
-    TARGET,
-    "scheduled_qps",
-    "completed_qps",
-    "p50_ms",
-    "p90_ms",
-    "p97_ms",
-    "p99_ms",
-    "p99_9_ms",
-    "late_percent",
-];
-
-/// Columns that are empty where there is no rate.
+/// Columns that are empty if a rate is undefined.
 const RATES: [&str; 2] = ["scheduled_qps", "completed_qps"];
 
 const WITHIN_BOUND: &str = "within_bound";
-
-/// Columns of the table.
-pub(super) fn keys() -> Vec<&'static str> {
-    [&NUMBERS[..], &[WITHIN_BOUND]].concat()
-}
 
 /// Server tests of a task at several rates.
 #[derive(Serialize)]
 pub(super) struct Curve<'a> {
     task: &'a str,
     svg: String,
-    /// By column.
+    /// Cells by column.
     points: Vec<Map<String, Value>>,
 }
 
@@ -46,16 +27,16 @@ impl<'a> Curve<'a> {
     ///
     /// # Errors
     ///
-    /// A table of another kind, and what cannot be drawn.
+    /// A table of another kind, or numbers that cannot be drawn.
     pub(super) fn read(
         source: Source<'_>,
         (task, system): (&'a str, &str),
         bound: Option<LatencyBound>,
     ) -> Result<Self, ReadError> {
         let (mut points, mut drawn) = (Vec::new(), Vec::new());
-        rows::each(source, &keys(), |row| {
+        rows::each(source, &CURVE_COLUMNS, |row| {
             drawn.push(RatePoint {
-                rate_per_s: row.number(TARGET)?,
+                rate_per_s: row.number("target_qps")?,
                 percentiles_ms: [
                     row.number("p50_ms")?,
                     row.number("p90_ms")?,
@@ -74,7 +55,7 @@ impl<'a> Curve<'a> {
 
 fn cells(row: &Row<'_>) -> Result<Map<String, Value>, ReadError> {
     let mut cells = Map::new();
-    for column in NUMBERS {
+    for column in CURVE_COLUMNS.into_iter().filter(|column| *column != WITHIN_BOUND) {
         let number = match RATES.contains(&column) {
             true => row.number_if_any(column)?.into(),
             false => row.number(column)?.into(),

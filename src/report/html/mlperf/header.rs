@@ -1,4 +1,4 @@
-//! `mlperf.json`: what was measured, and what the table does not say of a test.
+//! `mlperf.json`: the measured system, and facts about tests that the table does not have.
 
 use serde::Deserialize;
 use serde_json::Value;
@@ -10,21 +10,21 @@ use super::super::rows::problem_at_end;
 use super::super::{ReadError, Source};
 use super::table::Test;
 
-/// What was measured.
+/// Facts about the measurement.
 #[derive(Debug)]
 pub struct Header {
-    /// Name of the suite, if it is one.
+    /// Name of the suite; `None` for tenants.
     pub(super) suite: Option<String>,
     pub(super) system: String,
     /// Version of the program that wrote the folder.
     pub(super) version: String,
     pub(super) facts: Vec<Pair>,
-    /// What deviates from what was published.
+    /// Deviations from the publication.
     pub(super) deviations: Vec<String>,
     tests: Vec<Known>,
 }
 
-/// The document; what is not named here is shown as it is.
+/// The document; other keys are shown as they are.
 #[derive(Deserialize)]
 struct Document {
     suite: Option<String>,
@@ -37,13 +37,13 @@ struct Document {
     tenants: Vec<Known>,
 }
 
-/// What is known of a test beside its row.
+/// Facts about a test besides its row.
 #[derive(Debug, Deserialize)]
 struct Known {
     task: String,
     load: Option<String>,
     tenant: Option<u64>,
-    /// Why it is not valid.
+    /// Reason why the result is invalid.
     reason: Option<String>,
     bound_ms: Option<f64>,
     percentile: Option<f64>,
@@ -81,11 +81,11 @@ impl Header {
         Ok(Self { suite, system, version, facts: facts(&value), deviations, tests })
     }
 
-    /// Whether the table is of the same tests.
+    /// Checks that the table has the same tests.
     ///
     /// # Errors
     ///
-    /// If it is not.
+    /// A table of other tests.
     pub(super) fn check(&self, source: Source<'_>, tests: &[Test]) -> Result<(), ReadError> {
         if tests.iter().map(Test::key).eq(self.tests.iter().map(Known::key)) {
             return Ok(());
@@ -98,19 +98,19 @@ impl Header {
         Err(problem_at_end(source, message))
     }
 
-    /// Why a test is not valid.
+    /// Reason why a test is invalid.
     pub(super) fn reason(&self, test: usize) -> Option<&str> {
         self.tests[test].reason.as_deref()
     }
 
-    /// The constraint of a server.
+    /// Latency constraint of a server.
     pub(super) fn bound(&self, test: usize) -> Option<LatencyBound> {
         let Known { bound_ms, percentile, .. } = &self.tests[test];
         Some(LatencyBound { latency_ms: (*bound_ms)?, percentile: (*percentile)? })
     }
 }
 
-/// All that is not of a single test, as text; what there is none of is left out.
+/// Facts that do not belong to a single test, as text, without null values.
 fn facts(document: &Value) -> Vec<Pair> {
     let mut facts = document.as_object().map(provenance::scalars).unwrap_or_default();
     facts.retain(|(_, value)| value != "null");

@@ -1,4 +1,4 @@
-//! One HTML page of load tests, made of what `xrsim mlperf --out` leaves.
+//! HTML page of load tests, from the files of `xrsim mlperf --out`.
 //!
 //! ```text
 //! mlperf.json ──────────────── header ─┐
@@ -7,8 +7,9 @@
 //! TASK/server/curve.csv ────── curve ──┘
 //! ```
 //!
-//! [`Tests::read`] checks the table and says by [`Tests::places`] in which folders the rest lies;
-//! [`Tests::page`] takes it. Figures are drawn here, from the numbers; no picture of the folder is used.
+//! [`Tests::read`] checks the table, [`Tests::places`] gives the folders of the other files, and
+//! [`Tests::page`] takes their texts. Figures are drawn here from the numbers; pictures in the folder are not
+//! used.
 
 mod curve;
 mod header;
@@ -20,7 +21,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use crate::figures::{Figure, FigureError, Format, render};
-use crate::report::mlperf::{RateResult, server_share, server_to_offline};
+use crate::report::mlperf::{CURVE_COLUMNS, RateResult, server_share, server_to_offline};
 
 use super::columns::{self, Column};
 use super::provenance::Pair;
@@ -40,12 +41,12 @@ pub struct Tests {
     tests: Vec<Test>,
 }
 
-/// Where the files of a test lie.
+/// Place of the files of a test.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Place {
-    /// Folder below that of all tests, with `/`; it never leads out of that.
+    /// Path below the folder of all tests, with `/`; it never leads out of that folder.
     pub folder: String,
-    /// Whether there may be a curve.
+    /// Whether the test may have a curve.
     pub may_have_curve: bool,
 }
 
@@ -58,7 +59,7 @@ pub struct Files<'a> {
     pub curve: Option<Source<'a>>,
 }
 
-/// What the page carries.
+/// Data of the page.
 #[derive(Serialize)]
 struct Document<'a> {
     kind: &'static str,
@@ -73,7 +74,7 @@ struct Document<'a> {
     curves: Vec<Curve<'a>>,
 }
 
-/// Those of its tables.
+/// Columns of the tables of the page.
 #[derive(Serialize)]
 struct Columns {
     tests: Vec<Column>,
@@ -81,7 +82,7 @@ struct Columns {
     curves: Vec<Column>,
 }
 
-/// Throughput of a task under two loads \[1/s\].
+/// Throughput of a task under two loads \[1/s\], and their ratio.
 #[derive(Serialize)]
 struct Share<'a> {
     task: &'a str,
@@ -97,7 +98,7 @@ impl Share<'_> {
 impl Columns {
     fn of(kind: Kind) -> Self {
         let of = |keys: &[&'static str]| columns::of(keys, columns::TESTS);
-        Self { tests: of(&kind.keys()), shares: of(&Share::KEYS), curves: of(&curve::keys()) }
+        Self { tests: of(kind.keys()), shares: of(&Share::KEYS), curves: of(&CURVE_COLUMNS) }
     }
 }
 
@@ -106,8 +107,8 @@ impl Tests {
     ///
     /// # Errors
     ///
-    /// The first place where the table is not what `xrsim mlperf --out` writes, or is of other tests than
-    /// the header.
+    /// The first place at which the table differs from those of `xrsim mlperf --out`, or tests that are not
+    /// those of the header.
     pub fn read(kind: Kind, source: Source<'_>, header: Option<Header>) -> Result<Self, ReadError> {
         let tests = table::read(kind, source).and_then(|tests| match &header {
             Some(header) => header.check(source, &tests).map(|()| tests),
@@ -122,11 +123,11 @@ impl Tests {
         self.tests.iter().map(|test| test.place())
     }
 
-    /// The page; `files` are those of the tests in their order. The same files give the same bytes.
+    /// Page of the tests with `files`, in their order. Equal files give equal bytes.
     ///
     /// # Errors
     ///
-    /// A curve that is not what `xrsim mlperf --out` writes.
+    /// The first place at which a curve differs from those of `xrsim mlperf --out`.
     ///
     /// # Panics
     ///
@@ -150,7 +151,7 @@ impl Tests {
         Ok(page::TESTS.fill(&data::deflated(&document)))
     }
 
-    /// How many there are.
+    /// Number of tests.
     pub fn count(&self) -> usize {
         self.tests.len()
     }
@@ -178,7 +179,7 @@ impl Tests {
         Curve::read(source, (self.tests[index].task(), self.system()), bound)
     }
 
-    /// Every task that has both loads, with results that count.
+    /// Shares of every task that has both loads, with valid results.
     fn shares(&self) -> Vec<Share<'_>> {
         let of_load = |load: &'static str| {
             let tests = self.tests.iter().filter(move |test| test.load() == Some(load));
@@ -194,7 +195,7 @@ impl Tests {
             .collect()
     }
 
-    /// The shares as a picture, if there are any and one holds as many.
+    /// Figure of the shares, if there are any and a figure holds that many.
     fn draw(&self, shares: &[Share<'_>]) -> Option<String> {
         let pairs: Vec<_> = shares.iter().map(|it| (it.task, it.share)).collect();
         svg(&server_to_offline(&pairs, self.system())).ok()
@@ -206,7 +207,7 @@ fn svg(figure: &dyn Figure) -> Result<String, FigureError> {
     String::from_utf8(bytes).map_err(|error| FigureError::Encode(error.to_string()))
 }
 
-/// The same error; where the folder is of another version of the program, it says so.
+/// The error with a hint if another version of the program wrote the folder.
 fn explained(error: ReadError, header: Option<&Header>) -> ReadError {
     match header {
         Some(header) => error.in_folder_of(&header.version),

@@ -4,7 +4,9 @@ use std::collections::HashSet;
 
 use serde_json::{Map, Value};
 
-use crate::report::mlperf::RateResult;
+use crate::mlperf::logs::files;
+use crate::mlperf::rules::Load;
+use crate::report::mlperf::{RateResult, SUITE_COLUMNS, TENANT_COLUMNS, verdict};
 
 use super::super::rows::{self, Row, problem_at_end};
 use super::super::{ReadError, Source};
@@ -13,11 +15,7 @@ use super::Place;
 /// Most tests of a page: those of the largest suite, 1,000 tasks under four loads.
 pub const MAX_TESTS: usize = 4000;
 
-const LOADS: [&str; 4] = ["single-stream", "multi-stream", "server", "offline"];
-
-const VALID: &str = "VALID";
-
-/// What a folder holds.
+/// Kind of the tests of a folder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     /// Tests one after another.
@@ -26,7 +24,7 @@ pub enum Kind {
     Tenants,
 }
 
-/// What a cell may be.
+/// Allowed values of a cell.
 #[derive(Debug, Clone, Copy)]
 enum Cell {
     Text,
@@ -34,44 +32,10 @@ enum Cell {
     Load,
     Verdict,
     Number,
-    /// Empty where there is none.
+    /// A number, or an empty cell.
     NumberIfAny,
     Count,
 }
-
-const SUITE: [(&str, Cell); 16] = [
-    ("task", Cell::Task),
-    ("load", Cell::Load),
-    ("metric", Cell::Text),
-    ("value", Cell::NumberIfAny),
-    ("unit", Cell::Text),
-    ("verdict", Cell::Verdict),
-    ("p50_ms", Cell::Number),
-    ("p90_ms", Cell::Number),
-    ("p99_ms", Cell::Number),
-    ("energy_mj_per_sample", Cell::NumberIfAny),
-    ("energy_mj_per_stream", Cell::NumberIfAny),
-    ("mean_power_w", Cell::NumberIfAny),
-    ("queries", Cell::Count),
-    ("trials", Cell::Count),
-    ("beside_score", Cell::NumberIfAny),
-    ("beside_score_alone", Cell::NumberIfAny),
-];
-
-const TENANTS: [(&str, Cell); 12] = [
-    ("tenant", Cell::Count),
-    ("task", Cell::Task),
-    ("verdict", Cell::Verdict),
-    ("scheduled_qps", Cell::NumberIfAny),
-    ("completed_qps", Cell::NumberIfAny),
-    ("p50_ms", Cell::Number),
-    ("p90_ms", Cell::Number),
-    ("p99_ms", Cell::Number),
-    ("bound_ms", Cell::Number),
-    ("late_percent", Cell::Number),
-    ("energy_mj_per_sample", Cell::Number),
-    ("queries", Cell::Count),
-];
 
 impl Kind {
     /// Every kind.
@@ -80,8 +44,8 @@ impl Kind {
     /// File of the table.
     pub fn file(self) -> &'static str {
         match self {
-            Self::Suite => "suite.csv",
-            Self::Tenants => "tenants.csv",
+            Self::Suite => files::SUITE,
+            Self::Tenants => files::TENANTS,
         }
     }
 
@@ -94,14 +58,25 @@ impl Kind {
     }
 
     /// Columns of the table.
-    pub(super) fn keys(self) -> Vec<&'static str> {
-        self.columns().iter().map(|(key, _)| *key).collect()
+    pub(super) fn keys(self) -> &'static [&'static str] {
+        match self {
+            Self::Suite => &SUITE_COLUMNS,
+            Self::Tenants => &TENANT_COLUMNS,
+        }
     }
 
-    fn columns(self) -> &'static [(&'static str, Cell)] {
-        match self {
-            Self::Suite => &SUITE,
-            Self::Tenants => &TENANTS,
+    /// Allowed values of a column.
+    fn cell(self, column: &str) -> Cell {
+        match (column, self) {
+            ("task", _) => Cell::Task,
+            ("load", _) => Cell::Load,
+            ("verdict", _) => Cell::Verdict,
+            ("metric" | "unit", _) => Cell::Text,
+            ("tenant" | "queries" | "trials", _) => Cell::Count,
+            ("value" | "scheduled_qps" | "completed_qps", _)
+            | ("beside_score" | "beside_score_alone" | "mean_power_w", _)
+            | ("energy_mj_per_sample" | "energy_mj_per_stream", Self::Suite) => Cell::NumberIfAny,
+            _ => Cell::Number,
         }
     }
 }
@@ -109,7 +84,7 @@ impl Kind {
 /// A row, checked.
 #[derive(Debug)]
 pub(super) struct Test {
-    /// By column.
+    /// Cells by column.
     pub(super) cells: Map<String, Value>,
 }
 
@@ -126,10 +101,10 @@ impl Test {
     /// Result of a test of a suite, as a rate.
     pub(super) fn rate(&self) -> RateResult {
         let per_s = self.cells.get("value").and_then(Value::as_f64);
-        RateResult { per_s, is_valid: self.cells["verdict"] == VALID }
+        RateResult { per_s, is_valid: self.cells["verdict"] == verdict(true) }
     }
 
-    /// What tells it from all others: task and load, or number and task.
+    /// Key that identifies the test: task and load, or number and task.
     pub(super) fn key(&self) -> (String, String) {
         match self.load() {
             Some(load) => (self.task().into(), load.into()),
@@ -150,13 +125,13 @@ impl Test {
 /// The tests of a table.
 pub(super) fn read(kind: Kind, source: Source<'_>) -> Result<Vec<Test>, ReadError> {
     let (mut tests, mut known) = (Vec::new(), HashSet::new());
-    rows::each(source, &kind.keys(), |row| {
+    rows::each(source, kind.keys(), |row| {
         if tests.len() == MAX_TESTS {
             let message = format!("more than {MAX_TESTS} tests; make a page of fewer");
             return Err(row.problem(message));
         }
         let cells =
-            kind.columns().iter().map(|&(name, cell)| Ok((name.into(), value(row, name, cell)?)));
+            kind.keys().iter().map(|&name| Ok((name.into(), value(row, name, kind.cell(name))?)));
         let test = Test { cells: cells.collect::<Result<_, ReadError>>()? };
         if !known.insert(test.key()) {
             let (first, second) = test.key();
@@ -177,9 +152,9 @@ fn value(row: &Row<'_>, column: &'static str, cell: Cell) -> Result<Value, ReadE
         Cell::Text => Ok(text.into()),
         Cell::Task if is_folder(text) => Ok(text.into()),
         Cell::Task => Err(row.refusal(column, "task, whose name is that of a folder")),
-        Cell::Load if LOADS.contains(&text) => Ok(text.into()),
-        Cell::Load => Err(row.refusal(column, &format!("load; known: {}", LOADS.join(", ")))),
-        Cell::Verdict if [VALID, "INVALID"].contains(&text) => Ok(text.into()),
+        Cell::Load if Load::NAMES.contains(&text) => Ok(text.into()),
+        Cell::Load => Err(row.refusal(column, &format!("load; known: {}", Load::NAMES.join(", ")))),
+        Cell::Verdict if [true, false].map(verdict).contains(&text) => Ok(text.into()),
         Cell::Verdict => Err(row.refusal(column, "verdict; known: VALID, INVALID")),
         Cell::Number => row.number(column).map(Value::from),
         Cell::NumberIfAny => row.number_if_any(column).map(Value::from),
@@ -187,7 +162,7 @@ fn value(row: &Row<'_>, column: &'static str, cell: Cell) -> Result<Value, ReadE
     }
 }
 
-/// Whether `name` is that of a folder in any folder, and leads nowhere else.
+/// Whether `name` is a single part of a path that stays within a folder.
 fn is_folder(name: &str) -> bool {
     let leads_away = |c: char| matches!(c, '/' | '\\' | ':') || c.is_control();
     !["", ".", ".."].contains(&name) && !name.contains(leads_away)

@@ -1,4 +1,4 @@
-//! Random small layers with legal mappings on random machines.
+//! Random small layers with legal mappings on random machine models.
 
 use xrsim::cost::loop_nest::{
     Axis, Bandwidth, Evaluation, Extents, Machine, Mapping, Nest, NocLevel, Widths, Window,
@@ -17,7 +17,7 @@ impl Random {
         mixed ^ (mixed >> 31)
     }
 
-    /// From `low` to `high`, both included.
+    /// A number from `low` to `high`, both included.
     fn within(&mut self, low: u32, high: u32) -> u32 {
         low + (self.next() % u64::from(high - low + 1)) as u32
     }
@@ -28,7 +28,7 @@ impl Random {
     }
 }
 
-/// A conv, grouped, depthwise or GEMM-like layer of at most 600 MACs.
+/// A dense, grouped or depthwise convolution or a matrix product of at most 600 MACs.
 fn random_nest(random: &mut Random) -> Nest {
     loop {
         let kind = random.within(0, 3);
@@ -95,7 +95,7 @@ fn map(spatial: bool, size: u32, offset: u32, axis: MapAxis) -> Directive {
     map(size, offset, axis)
 }
 
-/// How directives name an axis of the nest.
+/// The axis of directives for an axis of the nest.
 fn written(axis: Axis) -> MapAxis {
     match axis {
         Axis::N => MapAxis::N,
@@ -109,7 +109,7 @@ fn written(axis: Axis) -> MapAxis {
     }
 }
 
-/// Directives of one level in random order, and the extents that they leave for the next.
+/// Directives of one level in random order. Reduces `left` to the extents that enter the next level.
 fn random_level(
     random: &mut Random,
     nest: &Nest,
@@ -145,7 +145,7 @@ fn random_level(
     lines
 }
 
-/// Input and kernel positions spread over the units together (3.6), on rows or on columns.
+/// A diagonal (section 3.6) on rows (0) or columns (1): its direction and its two directives.
 fn random_diagonal(
     random: &mut Random,
     nest: &Nest,
@@ -170,7 +170,7 @@ pub struct Case {
 }
 
 impl Case {
-    /// `None` if the directives turn out to be illegal.
+    /// The case of a seed; `None` if its directives are illegal.
     fn new(seed: u64) -> Option<Self> {
         let random = &mut Random(seed);
         let nest = random_nest(random);
@@ -188,7 +188,7 @@ impl Case {
         Some(Self { nest, mapping, machine })
     }
 
-    /// What the model says of the case on a machine with other networks.
+    /// Result of the model with changed NoC levels.
     pub fn with(&self, change: impl Fn(&mut NocLevel)) -> Evaluation {
         let mut machine = self.machine.clone();
         if machine.noc_levels.is_empty() {
@@ -199,7 +199,7 @@ impl Case {
     }
 }
 
-/// How many cases to check, and the seed of the first.
+/// Legal cases with their seeds. Environment variables set their number and the first seed.
 pub fn cases() -> impl Iterator<Item = (u64, Case)> {
     let number = |name: &str, default: u64| {
         let text = std::env::var(name).ok();

@@ -1,8 +1,8 @@
-//! Sets of elements, boxes, and which elements of its tensors a box of a layer touches.
+//! Sets of elements, boxes of the iteration space, and the elements of tensors that a box touches.
 
 use xrsim::cost::loop_nest::{Nest, Window};
 
-/// A set of small numbers, one bit each.
+/// A set of small numbers as bits.
 #[derive(Clone, Default, PartialEq)]
 pub struct Set(Vec<u64>);
 
@@ -42,7 +42,7 @@ impl Set {
     }
 }
 
-/// From the first position to behind the last.
+/// Half-open interval: first position, and the position after the last.
 pub type Interval = (usize, usize);
 
 /// A box of the iteration space: an interval per axis.
@@ -56,7 +56,7 @@ pub fn points(space: &[Interval]) -> u64 {
     space.iter().map(|(start, end)| (end - start) as u64).product()
 }
 
-/// The elements of an array of these extents that lie in a box, numbered in row-major order.
+/// Elements of an array of these extents that lie in a box, numbered in row-major order.
 pub fn elements(space: &[Interval], extents: &[usize]) -> Set {
     let mut numbers = vec![0];
     for (&(start, end), extent) in space.iter().zip(extents) {
@@ -68,11 +68,11 @@ pub fn elements(space: &[Interval], extents: &[usize]) -> Set {
     set
 }
 
-/// A layer: which elements of its tensors a box touches (1.2, 1.5).
+/// A layer, which maps boxes to the elements of its tensors (sections 1.2 and 1.5).
 pub struct Layer {
     /// Extents of the axes, in the order of [`Axis`](xrsim::cost::loop_nest::Axis).
     pub extents: [usize; 8],
-    /// Stride and dilation of rows and of columns, without positions that nothing touches (1.4).
+    /// Stride and dilation of rows and columns after compaction (section 1.4).
     pub steps: [(usize, usize); 2],
 }
 
@@ -115,7 +115,7 @@ impl Layer {
         elements(&output_box(space), &[ns, gs, ks, ys, xs])
     }
 
-    /// Inputs that at least one MAC touches, padding included.
+    /// Number of inputs that at least one MAC touches, padding included.
     pub fn touched(&self) -> u64 {
         let [n, g, _, c, y, x, r, s] = self.extents;
         let touched = |at: usize, output: usize, kernel: usize| {
@@ -129,7 +129,7 @@ impl Layer {
     }
 }
 
-/// Stride and dilation once rows that no MAC touches are left out (1.1).
+/// Stride and dilation after compaction (1.1).
 fn compact(stride: usize, dilation: usize, output: usize, kernel: usize) -> (usize, usize) {
     if output == 1 || kernel == 1 {
         return (1, 1);

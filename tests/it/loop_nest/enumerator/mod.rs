@@ -1,12 +1,12 @@
-//! The loop-nest cost model against an enumeration of what it means: random small layers are walked
-//! step by step, unit by unit, with explicit sets of elements in every buffer, and every count and
-//! cycle must be equal to that of the closed form.
+//! The loop-nest cost model against an enumeration of its execution: random small layers are walked step
+//! by step and unit by unit, with explicit sets of elements in every buffer. Every count and every cycle
+//! must be equal to that of the closed form.
 //!
-//! The enumerator knows no formula of the model beyond its execution semantics (section 4) and
-//! shares no code with it: it takes the elaborated loops of a mapping and the machine as they are.
+//! The enumerator implements section 4 of docs/cost-model-loop-nest.md and no other formula of the model.
+//! It shares no code with it: the elaborated loops of a mapping and the machine are its inputs.
 //!
 //! `cargo test` compares 2,000 cases; `XRSIM_CASES=1000000 cargo test --release --test it
-//! loop_nest::enumerator` compares a million. A failure names the case, which is its seed, so that
+//! loop_nest::enumerator` compares a million. A failure names the case, whose number is its seed:
 //! `XRSIM_FIRST=<case> XRSIM_CASES=1` repeats it.
 
 pub mod cases;
@@ -20,7 +20,7 @@ use layer::Layer;
 use walk::{Time, enumerate};
 use xrsim::cost::loop_nest::{Axis, Level, Loop, Nest, evaluate};
 
-/// Fails with the whole case unless both are equal.
+/// Panics with the whole case unless both values are equal.
 fn assert_same<T: PartialEq + Debug>(found: T, walked: T, what: &str, seed: u64, case: &Case) {
     let Case { nest, mapping, machine } = case;
     let levels: Vec<_> = mapping.levels().iter().map(|level| format!("[{level}]")).collect();

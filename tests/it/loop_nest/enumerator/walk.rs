@@ -1,4 +1,5 @@
-//! The walk: clusters, units and the elements in their buffers, step by step (section 4).
+//! The walk: clusters, units and the elements in their buffers, step by step
+//! (docs/cost-model-loop-nest.md, section 4).
 
 use xrsim::cost::loop_nest::{
     Bandwidth, Level, LevelCounts, Loop, Machine, Mapping, Nest, NocLevel, Widths,
@@ -8,15 +9,15 @@ use xrsim::model::PerOperand;
 
 use super::layer::{Interval, Layer, Set, Space, elements, output_box, points, whole};
 
-/// What one unit does in one step: its box, of which the interval on the spatial axis is empty if
-/// there is no work for it (4.3).
+/// Box of one unit in one step. Its interval on the spatial axis is empty if the unit is idle (section
+/// 4.3).
 #[derive(Clone)]
 struct Place {
     space: Space,
     works: bool,
 }
 
-/// The part of an interval that a chunk of a loop covers (3.7); `None` if there is no such chunk.
+/// Interval of chunk `index` of a loop (section 3.7); `None` if there is no such chunk.
 fn chunk((start, end): Interval, map: &Loop, index: usize) -> Option<Interval> {
     let (size, offset) = (map.size as usize, map.offset as usize);
     let exists = index == 0 || start + (index - 1) * offset + size < end;
@@ -24,7 +25,7 @@ fn chunk((start, end): Interval, map: &Loop, index: usize) -> Option<Interval> {
     exists.then(|| (from, (from + size).min(end)))
 }
 
-/// All steps of a cluster on a box, each with the place of every unit (4.1).
+/// All steps of a cluster on a box, each with the place of every unit (section 4.1).
 fn steps(level: &Level, space: &Space) -> Vec<Vec<Place>> {
     let units = if level.spatial().is_some() { level.units() as usize } else { 1 };
     let mut steps = vec![vec![Place { space: *space, works: true }; units]];
@@ -50,7 +51,7 @@ fn trips(map: &Loop, space: &Space, step: &[Place]) -> Vec<Vec<Place>> {
     trips.map(|trip| (0..step.len()).map(|unit| place(trip, unit)).collect()).collect()
 }
 
-/// Cycles, and cycles if networks took no time.
+/// Cycles, and cycles if transfers took no time.
 #[derive(Clone, Copy, Default, Debug, PartialEq)]
 pub struct Time {
     pub chip: u64,
@@ -63,29 +64,29 @@ impl Time {
     }
 }
 
-/// What the walk counts.
+/// Counts of the walk.
 pub struct Tally<'a> {
     layer: Layer,
     levels: &'a [Level],
     machine: &'a Machine,
     pub counts: Vec<LevelCounts>,
-    /// Points of the iteration space that were executed.
+    /// Executed points of the iteration space.
     pub executed: Set,
     pub macs: u64,
     pub pe_outputs: u64,
     pub pe_accumulations: u64,
 }
 
-/// A unit of a cluster. All it remembers is the step before.
+/// A unit of a cluster. It remembers the previous step and nothing older.
 #[derive(Default)]
 struct Unit {
     /// Inputs and weights in its buffer.
     held: [Set; 2],
-    /// Whether it had a chunk.
+    /// Whether it had a chunk in the previous step.
     had_chunk: bool,
-    /// Box of the outputs of which it has partial sums; `None` if it was idle.
+    /// Box of the outputs whose partial sums it holds; `None` if it was idle.
     sums: Option<[Interval; 5]>,
-    /// These outputs.
+    /// Outputs in that box.
     outputs: Set,
     /// Its own sub-units; `None` for a PE.
     cluster: Option<Box<Cluster>>,
@@ -95,9 +96,9 @@ struct Unit {
 struct Cluster {
     level: usize,
     units: Vec<Unit>,
-    /// Outputs that have a partial sum in the buffer above, in the current visit of its unit.
+    /// Outputs with a partial sum in the buffer above, in the present visit of its unit.
     above: Set,
-    /// Whether it has worked, or kept step with others that did.
+    /// Whether it has worked or kept step.
     started: bool,
 }
 
@@ -112,7 +113,7 @@ impl Cluster {
         Self { level, units, above: Set::default(), started: false }
     }
 
-    /// Works on a box; `leaves` tells that the unit above leaves its outputs for it.
+    /// Works on a box. `leaves` if the unit that owns the cluster leaves its previous output box.
     fn walk(&mut self, space: &Space, leaves: bool, tally: &mut Tally) -> Time {
         let mut time = Time::default();
         for (index, places) in steps(&tally.levels[self.level], space).iter().enumerate() {
@@ -123,7 +124,7 @@ impl Cluster {
         time
     }
 
-    /// One step (4.9).
+    /// Executes one step (section 4.9).
     fn step(&mut self, places: &[Place], leaves: bool, tally: &mut Tally) -> Time {
         let noc = *tally.machine.noc_level(self.level);
         let widths = tally.machine.widths;
@@ -158,7 +159,7 @@ impl Cluster {
         Time { chip: exposed + overlapped, compute: work.compute }
     }
 
-    /// Brings every working unit what it lacks (4.4); gives the inputs and weights sent.
+    /// Fetches the elements that working units lack (section 4.4); returns the elements sent.
     fn fetch(&mut self, places: &[Place], noc: &NocLevel, tally: &mut Tally) -> PerOperand<u64> {
         let transfers = [0, 1].map(|tensor| {
             let worked = self.units.iter().filter(|unit| unit.had_chunk);
@@ -178,7 +179,8 @@ impl Cluster {
         sent
     }
 
-    /// Lets all units hold what their places need; gives what is new to each that works.
+    /// Replaces the contents of all buffers by the elements that the places need; returns the new elements
+    /// of each working unit.
     fn replace(&mut self, tensor: usize, places: &[Place], tally: &Tally) -> Vec<Set> {
         let mut fresh = Vec::new();
         for (unit, place) in self.units.iter_mut().zip(places) {
@@ -191,8 +193,8 @@ impl Cluster {
         fresh
     }
 
-    /// Takes the partial sums of the leaving units up (4.5); gives how many arrive. `ends` tells
-    /// that the visit of the buffer above ends with that.
+    /// Sends up the partial sums of the leaving units (section 4.5); returns the number that arrives.
+    /// `ends` if the visit of the buffer above ends with them.
     fn drain(&mut self, leaving: &[bool], ends: bool, noc: &NocLevel, tally: &mut Tally) -> u64 {
         let counts = &mut tally.counts[self.level];
         let leaving = self.units.iter_mut().zip(leaving).filter(|(_, leaves)| **leaves);
@@ -217,7 +219,7 @@ impl Cluster {
         arrived
     }
 
-    /// Sends up all partial sums (4.6).
+    /// Sends up all partial sums (section 4.6).
     fn flush(&mut self, tally: &mut Tally) -> Time {
         let noc = *tally.machine.noc_level(self.level);
         let leaving: Vec<bool> = self.units.iter().map(|unit| unit.sums.is_some()).collect();
@@ -231,8 +233,8 @@ impl Cluster {
         time
     }
 
-    /// Keeps step on a box that is empty: afterwards units hold what they would after working on it
-    /// (4.3). They have no partial sums: they were flushed when they fell idle.
+    /// Keeps step on an empty box: afterwards units hold the elements that they would hold after working
+    /// on it (section 4.3). They have no partial sums: these were flushed when the units fell idle.
     fn keep_step(&mut self, space: &Space, tally: &Tally) {
         self.started = true;
         let steps = steps(&tally.levels[self.level], space);
@@ -247,13 +249,13 @@ impl Cluster {
 }
 
 impl Unit {
-    /// Whether it sends up its partial sums in a step (4.5).
+    /// Whether it sends up its partial sums in a step (section 4.5).
     fn leaves(&self, place: &Place, cluster_leaves: bool) -> bool {
         let stays = !cluster_leaves && place.works && self.sums == Some(output_box(&place.space));
         self.sums.is_some() && !stays
     }
 
-    /// Its work in a step: a walk of its sub-units, MACs of a PE, or the flush as it falls idle.
+    /// Works in a step: a walk of its sub-units, MACs of a PE, or a flush if it falls idle.
     fn work(&mut self, place: &Place, leaving: bool, tally: &mut Tally) -> Time {
         if !place.works {
             let flush = match &mut self.cluster {
@@ -281,12 +283,12 @@ impl Unit {
 }
 
 impl Tally<'_> {
-    /// The inputs (0) or weights (1) of a box.
+    /// Inputs (0) or weights (1) of a box.
     fn need(&self, tensor: usize, space: &Space) -> Set {
         if tensor == 0 { self.layer.inputs(space) } else { self.layer.weights(space) }
     }
 
-    /// A step of a PE (4.7); `continues` tells that it has sums of these outputs already.
+    /// Executes a step of a PE (section 4.7). `continues` if it holds sums of these outputs already.
     fn execute(&mut self, space: &Space, outputs: u64, continues: bool) -> Time {
         self.executed.add(&elements(space, &self.layer.extents));
         self.macs += points(space);
@@ -317,12 +319,12 @@ fn send(mut fresh: Vec<Set>, neighbours: &Set, noc: &NocLevel) -> Transfer {
     Transfer { sent, delivered, forwarded }
 }
 
-/// Cycles for so many bytes (4.8).
+/// Cycles of a transfer (section 4.8).
 fn delay(bytes: u64, latency: u64, bandwidth: Bandwidth) -> u64 {
     if bytes == 0 { 0 } else { latency + bandwidth.cycles(bytes) }
 }
 
-/// Walks a layer to its end, flush included (4.6, 4.9).
+/// Walks through a layer, flush included (sections 4.6 and 4.9).
 pub fn enumerate<'a>(nest: &Nest, mapping: &'a Mapping, machine: &'a Machine) -> (Tally<'a>, Time) {
     let levels = mapping.levels();
     let mut tally = Tally {
@@ -344,7 +346,7 @@ pub fn enumerate<'a>(nest: &Nest, mapping: &'a Mapping, machine: &'a Machine) ->
 }
 
 impl Tally<'_> {
-    /// Buffers for two of the largest boxes, those of full chunks (4.10).
+    /// Computes buffer requirements: twice the box of full chunks (section 4.10).
     fn require(&mut self) {
         let mut space = whole(self.layer.extents);
         for (level, counts) in self.levels.iter().zip(&mut self.counts) {

@@ -1,4 +1,4 @@
-//! MACs, steps, elements and partial sums.
+//! Counts: MACs, steps, elements and partial sums.
 
 use xrsim::cost::loop_nest::{Axis, Evaluation, Level, Loop, Machine, Mapping, Nest};
 
@@ -21,15 +21,15 @@ fn chunks(map: &Loop, extent: u32) -> Vec<u32> {
     }
 }
 
-/// What happens along one axis on one level.
+/// Tiles and iterations along one axis on one level.
 struct Along {
     /// Extents of the tiles of all clusters.
     tiles: Vec<u32>,
-    /// Trips of the loop over the axis, in all clusters.
+    /// Iterations of the loop over the axis, in all clusters.
     trips: u64,
 }
 
-/// Cuts the tiles of the level above; an axis without loop is passed on.
+/// Cuts the tiles of the level above. An axis without a loop is passed on.
 fn along(level: &Level, axis: Axis, above: &[u32]) -> Along {
     let Some(map) = level.loops().iter().find(|map| map.axis == axis) else {
         return Along { tiles: above.to_vec(), trips: above.len() as u64 };
@@ -122,7 +122,7 @@ fn the_l2_sends_and_receives_every_element_at_least_once() {
     }
 }
 
-/// Invariant 7: no visit of a buffer ends with fewer sums than arrived there.
+/// Invariant 7: every arriving sum is the first of its output in a visit of the buffer, or is accumulated.
 #[test]
 fn every_partial_sum_that_arrives_is_the_first_of_its_output_or_added_to_it() {
     for (name, case) in all() {
@@ -136,8 +136,8 @@ fn every_partial_sum_that_arrives_is_the_first_of_its_output_or_added_to_it() {
     }
 }
 
-/// What is new in the buffer of a unit is new to its sub-units. Of inputs that is so unless there
-/// are gaps in their windows.
+/// An element that is new in the buffer of a unit is new to its sub-units. For inputs, this holds only if
+/// windows have no gaps.
 #[test]
 fn what_enters_a_buffer_is_passed_on() {
     let mut without_gaps = 0;
@@ -154,7 +154,7 @@ fn what_enters_a_buffer_is_passed_on() {
     assert_enough("windows without gaps", without_gaps);
 }
 
-/// What the order of the loops of a level does not change.
+/// Counts that do not depend on the order of the loops of a level.
 fn unordered(found: &Evaluation) -> (Vec<[u64; 3]>, [u64; 3]) {
     let levels =
         found.levels().iter().map(|counts| [counts.steps, counts.active, counts.unit_bytes]);
@@ -188,7 +188,8 @@ fn clone(case: &Case) -> Case {
     Case { nest: case.nest.clone(), mapping: case.mapping, machine: case.machine.clone() }
 }
 
-/// The loops of level 0 on one unit and in time, those over axes of a tensor outside the others.
+/// Result with the loops of level 0 on one unit and in time, where loops over axes of the tensor are
+/// outermost.
 fn on_one_unit(case: &Case, tensor: TensorRole) -> Evaluation {
     let machine = Machine { pes: 1, ..case.machine.clone() };
     let mut level = drafts(&case.mapping).swap_remove(0);
@@ -198,7 +199,7 @@ fn on_one_unit(case: &Case, tensor: TensorRole) -> Evaluation {
     run(&Case { nest: case.nest.clone(), mapping, machine })
 }
 
-/// Whether level 0 has loops both over axes of a tensor and over others, and repeats no outputs.
+/// Whether level 0 has loops over axes of a tensor as well as over other axes, and repeats no outputs.
 fn reuses(case: &Case, tensor: TensorRole) -> bool {
     let of_tensor = |map: &Loop| map.axis.indexes(tensor);
     let loops = case.mapping.levels()[0].loops();

@@ -1,4 +1,4 @@
-//! Energy as the sum of its parts (7.1).
+//! Energy as the sum of its components (7.1).
 
 use xrsim::cost::loop_nest::{Energies, EnergyPj, Evaluation, LevelCounts, Machine};
 
@@ -6,7 +6,7 @@ use xrsim::model::PerOperand;
 
 use super::population::*;
 
-/// A table of small distinct whole numbers: sums of products with counts are exact.
+/// A table of small distinct whole numbers, so that sums of products with counts are exact.
 const TABLE: Energies = Energies {
     mac: 3.0,
     register: 5.0,
@@ -44,12 +44,12 @@ impl Bytes {
         }
     }
 
-    /// Reads and writes of the buffer above its units.
+    /// Accesses to the buffer above the units.
     fn above(&self) -> u64 {
         self.sent + self.arrived + self.accumulated
     }
 
-    /// Reads and writes of the buffers of its units from and to their network.
+    /// Accesses to the buffers of the units from their NoC level.
     fn in_units(&self) -> u64 {
         self.delivered + self.forwarded + self.left
     }

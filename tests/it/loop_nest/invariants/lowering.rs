@@ -1,4 +1,4 @@
-//! Transposed convolutions as the convolutions of their phases (1.3).
+//! Transposed convolutions as convolutions of their phases (section 1.3).
 
 use std::collections::BTreeSet;
 
@@ -14,7 +14,7 @@ struct Line {
     inputs: u32,
     kernel: u32,
     stride: u32,
-    /// Outputs cut off at both ends.
+    /// Outputs that are cut off in front and at the end.
     crop: [u32; 2],
 }
 
@@ -23,8 +23,8 @@ impl Line {
         (self.inputs - 1) * self.stride + self.kernel - self.crop[0] - self.crop[1]
     }
 
-    /// (output, kernel element) pairs on the grid of inputs, and the input that each reads, which
-    /// may lie beyond either end: input i adds to outputs i * stride + r - crop.
+    /// (Output, tap) pairs on the grid of inputs with the input that each reads, which may lie outside the
+    /// stored inputs: input i adds to outputs i * stride + r - crop.
     fn pairs(&self) -> Vec<(u32, u32, i64)> {
         let all = (0..self.outputs()).flat_map(|y| (0..self.kernel).map(move |r| (y, r)));
         let read = |y: u32, r: u32| {
@@ -36,7 +36,7 @@ impl Line {
     }
 }
 
-/// All lines of up to 5 inputs and kernel elements, strides up to 4 and crops up to 2.
+/// All lines with up to 5 inputs, up to 5 taps, strides to 4 and crops to 2.
 fn lines() -> Vec<Line> {
     let mut lines = Vec::new();
     for code in 0..5 * 5 * 4 * 3 * 3u32 {
@@ -49,8 +49,7 @@ fn lines() -> Vec<Line> {
     lines
 }
 
-/// The nests of a transposed convolution of 2 images, 3 input and 4 output channels in these rows
-/// and columns.
+/// Nests of a transposed convolution with these rows and columns, 2 images, 3 input and 4 output channels.
 fn lowered(rows: Line, columns: Line) -> Vec<Nest> {
     let [top, bottom] = rows.crop;
     let [left, right] = columns.crop;
@@ -84,8 +83,8 @@ fn phases_execute_the_pairs_of_outputs_and_kernel_elements_on_the_grid() {
     assert_enough("transposed convolutions", lines.len());
 }
 
-/// The outputs, kernel elements and stored inputs of every phase, of which a phase is all that
-/// share the remainder of their kernel elements.
+/// Outputs, taps and stored inputs of every phase. The taps of a phase have the same remainder modulo the
+/// stride.
 #[test]
 fn phases_have_the_outputs_weights_and_inputs_of_their_pairs() {
     let one = Line { inputs: 1, kernel: 1, stride: 1, crop: [0; 2] };

@@ -1,4 +1,4 @@
-//! Directives: windows of input rows, units, and what is read into them.
+//! Directives: windows of input rows, units, and groups (section 3).
 
 use xrsim::cost::loop_nest::{Axis, Level, Loop, Machine, Nest, Window};
 
@@ -33,7 +33,7 @@ fn window_layers() -> impl Iterator<Item = (usize, Nest)> {
     })
 }
 
-/// The loop over output positions; `None` if they are held whole.
+/// The loop over output positions; `None` if one chunk holds them all.
 fn over_outputs(level: &Level, at: usize) -> Option<Loop> {
     level.loops().iter().find(|map| map.axis == Axis::WINDOWS[at][0]).copied()
 }
@@ -59,7 +59,7 @@ fn the_rows_of_the_kernel_are_one_output_row() {
     assert!(whole > 0, "no window is as large as the input");
 }
 
-/// Invariant 12 below the outermost level, where the kernel is what enters it.
+/// Invariant 12 on an inner level, for the part of the kernel that enters it.
 #[test]
 fn the_rows_of_the_kernel_that_enter_a_level_are_one_output_row() {
     let mut cut = 0;
@@ -81,9 +81,9 @@ fn the_rows_of_the_kernel_that_enter_a_level_are_one_output_row() {
     assert_enough("cut kernels", cut);
 }
 
-/// A unit that holds the rows under so many outputs holds these outputs, below a level that cuts
-/// the kernel too. Rows that do not fill one more stride and offsets that do not fill the last
-/// change nothing.
+/// A unit that holds the input rows under some outputs holds these outputs, also on a level below one
+/// that cuts the kernel. Additional rows of less than a stride, and an offset that is short of a multiple
+/// of the stride, make no difference.
 #[test]
 fn input_rows_hold_the_outputs_whose_windows_they_contain() {
     let mut seen = [0; 2];
@@ -112,7 +112,7 @@ fn input_rows_hold_the_outputs_whose_windows_they_contain() {
     seen.into_iter().for_each(|count| assert_enough("windows", count));
 }
 
-/// Depthwise layers without directives on groups divide groups where C is named (3.4).
+/// In depthwise layers without directives on G, directives on C divide groups (section 3.4).
 #[test]
 fn channels_of_depthwise_layers_are_their_groups() {
     let mut seen = 0;
@@ -131,7 +131,7 @@ fn channels_of_depthwise_layers_are_their_groups() {
     assert_enough("groups", seen);
 }
 
-/// All PEs that make whole clusters, up to the limit of the array (3.2).
+/// Level 0 has as many units as the PEs form whole clusters, up to the units limit (section 3.2).
 #[test]
 fn the_outermost_level_has_as_many_units_as_there_are_clusters() {
     let mut limited = 0;

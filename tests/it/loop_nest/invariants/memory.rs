@@ -1,4 +1,4 @@
-//! What the L2 holds and what DRAM moves (section 6).
+//! Tiles in shared memory and DRAM traffic (docs/cost-model-loop-nest.md, section 6).
 
 use std::collections::BTreeSet;
 
@@ -8,10 +8,10 @@ use xrsim::model::{PerTensor, TensorRole};
 use super::population::*;
 use crate::loop_nest::enumerator::cases::Case;
 
-/// From the first position to behind the last.
+/// Half-open interval: first position, and the position after the last.
 type Interval = (u64, u64);
 
-/// The elements of a tensor, which has five axes, that a tile touches.
+/// Elements of a tensor, which has five axes, as a product of intervals.
 type Region = [Interval; 5];
 
 fn volume(region: &Region) -> u64 {
@@ -39,7 +39,7 @@ fn region(nest: &Nest, tensor: TensorRole, tile: &[Interval; 8]) -> Region {
     }
 }
 
-/// Size and distance of the chunks of a loop of level 0 if its units are steps of time (6.1).
+/// Size and offset of a loop of level 0 with folds as iterations in time (section 6.1).
 fn in_time(case: &Case, map: &Loop) -> [u64; 2] {
     let units = if map.spatial { u64::from(case.mapping.levels()[0].units()) } else { 1 };
     let [size, offset] = [map.size, map.offset].map(u64::from);
@@ -50,7 +50,7 @@ fn divides(case: &Case, map: &Loop) -> bool {
     in_time(case, map)[0] < u64::from(case.nest.extent(map.axis))
 }
 
-/// The tiles inside the first `depth` loops of level 0, one after another.
+/// Sequence of the tiles inside the first `depth` loops of level 0.
 fn tiles(case: &Case, depth: usize) -> Vec<[Interval; 8]> {
     let mut tiles = vec![case.nest.extents().map(|extent| (0, u64::from(extent)))];
     for map in &case.mapping.levels()[0].loops()[..depth] {
@@ -72,7 +72,8 @@ fn tiles(case: &Case, depth: usize) -> Vec<[Interval; 8]> {
     tiles
 }
 
-/// Elements that enter the L2 in the course of the tiles; outputs as often as their tile changes.
+/// Elements that enter the shared memory over a sequence of tiles. Outputs count whenever their tile
+/// changes.
 fn traffic(regions: &[Region], tensor: TensorRole) -> u64 {
     let added = |pair: &[Region]| match tensor {
         TensorRole::Output if pair[0] == pair[1] => 0,
@@ -82,7 +83,7 @@ fn traffic(regions: &[Region], tensor: TensorRole) -> u64 {
     volume(&regions[0]) + regions.windows(2).map(added).sum::<u64>()
 }
 
-/// Stored rows (0) or columns (1) that MACs touch: one by one.
+/// Number of stored rows (0) or columns (1) that MACs touch, by enumeration.
 fn stored(nest: &Nest, at: usize) -> u64 {
     let [outputs, kernel] = Axis::WINDOWS[at].map(|axis| i64::from(nest.extent(axis)));
     let window = nest.windows()[at];
@@ -111,7 +112,7 @@ fn on_chip(widths: &Widths) -> PerTensor<u32> {
     PerTensor { input: widths.input, weight: widths.weight, output: widths.partial_sum }
 }
 
-/// One way to hold one tensor.
+/// One tensor held at one depth.
 #[derive(Clone, Copy)]
 struct Hold {
     depth: usize,
@@ -120,14 +121,14 @@ struct Hold {
     written: u64,
 }
 
-/// All ways to hold a tensor (6.1).
+/// A tensor held at every depth (section 6.1).
 fn holds(case: &Case, tensor: TensorRole) -> Vec<Hold> {
     let loops = case.mapping.levels()[0].loops();
     let deepest = if case.machine.resident[tensor] { 0 } else { loops.len() };
     (0..=deepest).map(|depth| hold(case, tensor, depth)).collect()
 }
 
-/// Tiles of one depth: room for the first one, and bytes moved (6.1 to 6.3).
+/// A tensor held at one depth: memory for the first tile, and DRAM traffic (sections 6.1 to 6.3).
 fn hold(case: &Case, tensor: TensorRole, depth: usize) -> Hold {
     let Machine { widths, shared_copies, resident, .. } = &case.machine;
     let width = u64::from(on_chip(widths)[tensor]);
@@ -149,7 +150,7 @@ fn hold(case: &Case, tensor: TensorRole, depth: usize) -> Hold {
     Hold { depth, shared_bytes: volume(&regions[0]) * copies * width, read, written }
 }
 
-/// The best of all choices (6.4).
+/// The best of all combinations (section 6.4).
 fn choice(holds: &PerTensor<Vec<Hold>>, capacity: Option<u64>) -> SharedMemoryPlan {
     let PerTensor { input: inputs, weight: weights, output: outputs } = holds;
     let pairs = inputs.iter().flat_map(|input| weights.iter().map(move |weight| (input, weight)));
@@ -176,7 +177,7 @@ fn choice(holds: &PerTensor<Vec<Hold>>, capacity: Option<u64>) -> SharedMemoryPl
     traffic.min_by_key(key).expect("there is a choice")
 }
 
-/// Cases with copies and resident tensors of every kind.
+/// The case with numbers of copies and resident tensors that vary with `index`.
 fn varied(index: usize, case: Case) -> Case {
     let copies = [[2, 2, 2], [1, 1, 1], [1, 3, 2]][index % 3];
     let resident = [1, 2, 4].map(|bit| index.is_multiple_of(4) && (index / 4) & bit > 0);
@@ -189,8 +190,8 @@ fn with_shared_memory(case: &Case, bytes: Option<u64>) -> SharedMemoryPlan {
     run_on(case, |machine| machine.shared_bytes = bytes).memory
 }
 
-/// All that can be chosen, from the L2 that needs no DRAM traffic beyond the compulsory to the
-/// least that works: each time with one byte less than was used.
+/// All plans that some capacity selects, from infinite shared memory to the smallest that fits. Each
+/// plan is the choice under one byte less than the previous one uses.
 fn choices(case: &Case) -> Vec<SharedMemoryPlan> {
     let next = |found: &SharedMemoryPlan| {
         let found = with_shared_memory(case, Some(found.shared_bytes.checked_sub(1)?));
@@ -215,7 +216,7 @@ fn dram_moves_what_the_best_choice_of_tiles_needs() {
     }
 }
 
-/// Whether level 0 has at most so many steps in time.
+/// Whether level 0 has at most `most` iterations in time.
 fn tiles_at_most(case: &Case, most: u64) -> bool {
     let steps = |map: &Loop| {
         let [size, offset] = in_time(case, map);
@@ -224,9 +225,9 @@ fn tiles_at_most(case: &Case, most: u64) -> bool {
     case.mapping.levels()[0].loops().iter().map(steps).product::<u64>() <= most
 }
 
-/// Invariant 8: a tensor that DRAM moves, it moves at least once, and exactly once if there is room.
+/// Invariant 8: DRAM moves a tensor that is not resident at least once, and exactly once if there is room.
 #[test]
-fn dram_moves_every_element_at_least_once_and_no_more_if_the_l2_has_room() {
+fn dram_moves_every_element_at_least_once_and_no_more_if_there_is_room() {
     for (index, (name, case)) in all().enumerate() {
         let case = varied(index, case);
         let widths = &case.machine.widths;
@@ -249,10 +250,10 @@ fn dram_moves_every_element_at_least_once_and_no_more_if_the_l2_has_room() {
     }
 }
 
-/// Invariant 8. The use that is reported is the least for its traffic, so that one byte less costs
-/// traffic; the last choice is what is left if nothing fits.
+/// Invariant 8. The reported use is the smallest for its traffic, so that one byte less costs traffic.
+/// The last plan remains if no plan fits.
 #[test]
-fn every_byte_of_l2_that_is_used_saves_traffic() {
+fn every_byte_of_shared_memory_in_use_saves_traffic() {
     let mut trades = 0;
     for (index, (name, case)) in all().enumerate() {
         let case = varied(index, case);
@@ -274,7 +275,7 @@ fn every_byte_of_l2_that_is_used_saves_traffic() {
 
 /// Invariant 8.
 #[test]
-fn more_copies_never_save_l2_or_traffic() {
+fn more_copies_never_save_memory_or_traffic() {
     let mut matters = 0;
     for (index, (name, case)) in all().enumerate() {
         let case = varied(index, case);
@@ -306,7 +307,7 @@ fn moved(plan: &SharedMemoryPlan) -> PerTensor<u64> {
     PerTensor { input: dram.inputs_read, weight: dram.weights_read, output: dram.outputs_written }
 }
 
-/// A tensor that is resident takes the L2 up whole and leaves DRAM alone.
+/// A resident tensor occupies shared memory as a whole and causes no DRAM traffic.
 #[test]
 fn resident_tensors_are_held_whole_and_never_moved() {
     for (name, case) in all() {

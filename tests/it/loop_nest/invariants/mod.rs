@@ -1,25 +1,23 @@
-//! What holds of the loop-nest cost model for every layer, mapping and machine, whatever the
-//! numbers are.
+//! Properties of the loop-nest cost model that hold for every layer, mapping and machine.
 //!
-//! Every case of the enumeration is checked three times: as it is, with its loops on a layer and a
-//! machine that are too large to enumerate, and with units spread on every level of that. A property
-//! that fewer than 500 cases are of the kind for fails, as does one of a change that makes no
-//! difference in 500 cases. `XRSIM_CASES=40000 cargo test --release --test it loop_nest::invariants`
-//! checks 120,000.
+//! Every case of the enumeration is checked in three forms: unchanged, enlarged beyond what can be
+//! enumerated, and enlarged with a spatial loop on every level. A test also fails if fewer than 500 cases
+//! are of its kind, or if its change makes a difference in fewer than 500 cases.
+//! `XRSIM_CASES=40000 cargo test --release --test it loop_nest::invariants` checks 120,000 cases.
 //!
-//! Invariants are numbered as in section 8 of the specification.
+//! Invariants are numbered as in section 8 of docs/cost-model-loop-nest.md.
 //!
 //! | invariant | module |
 //! |---|---|
 //! | 1 MACs, 2 peak, 7 least traffic and accumulate reads, 9 order of loops, 10 one unit | [`counts`] |
 //! | 3 compute, 4 and 5 multicast, forwarding and reduction | [`switches`] |
-//! | 2 to 6 in time: rooflines, monotony, latency | [`times`] |
-//! | 8 DRAM; each choice of what to hold against its tiles one by one | [`memory`] |
+//! | 2 to 6 for times: rooflines, monotonicity, latency | [`times`] |
+//! | 8 DRAM; the choice of tiles in shared memory against an enumeration of the tiles | [`memory`] |
 //! | 11 transposed convolutions | [`lowering`] |
 //! | 12 windows | [`mappings`] |
-//! | what neighbours share, in every small case | [`neighbours`] |
+//! | elements that neighbouring units share, in every small case | [`neighbours`] |
 //! | energy as the sum of its parts | [`energy`] |
-//! | rows and columns, inputs and weights, bytes, levels and PEs that do nothing | [`symmetries`] |
+//! | symmetries: rows and columns, inputs and weights, widths, levels and PEs without effect | [`symmetries`] |
 
 mod counts;
 mod energy;

@@ -1,5 +1,5 @@
-//! Units side by side along a window, where what one has is what another needs: every small case
-//! against the walk step by step.
+//! Neighbouring units along a window, of which one holds elements that another needs: every small case
+//! against the enumeration.
 
 use xrsim::cost::loop_nest::{Axis, Loop, Machine, Nest, NocLevel, Window};
 
@@ -23,8 +23,8 @@ fn chunks(axis: Axis, size: u32, spatial: bool) -> Loop {
     Loop { axis, size, offset: size, spatial }
 }
 
-/// Loops over output channels, of which inputs know nothing, and over output and kernel rows in
-/// both orders, one of them in space.
+/// Loops over output channels, on which inputs do not depend, and over output and kernel rows in both
+/// orders. The loop over `spatial` is spatial.
 fn loops(sizes: [u32; 2], spatial: Axis) -> [Vec<Loop>; 3] {
     let channels = chunks(Axis::K, 1, false);
     let outputs = chunks(Axis::OutputY, sizes[0], spatial == Axis::OutputY);

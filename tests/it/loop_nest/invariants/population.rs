@@ -1,4 +1,4 @@
-//! The cases that properties are checked on, and ways to change them.
+//! Cases on which properties are checked, and changes of cases.
 
 use xrsim::config::cost_cases::parse_mapping;
 use xrsim::cost::loop_nest::{
@@ -7,7 +7,7 @@ use xrsim::cost::loop_nest::{
 
 use crate::loop_nest::enumerator::cases::{Case, cases};
 
-/// Every case with its name: as it is, enlarged, and enlarged with units spread on every level.
+/// Every case with its name: unchanged, enlarged, and enlarged with a spatial loop on every level.
 pub fn all() -> impl Iterator<Item = (String, Case)> {
     cases().flat_map(|(seed, case)| {
         let enlarged = enlarged(seed, &case);
@@ -20,21 +20,21 @@ pub fn all() -> impl Iterator<Item = (String, Case)> {
     })
 }
 
-/// The cases of a kind, of which there must be enough.
+/// All cases of a kind. Panics if there are too few.
 pub fn of_kind(kind: &str, is: impl Fn(&Case) -> bool) -> Vec<(String, Case)> {
     let cases: Vec<_> = all().filter(|(_, case)| is(case)).collect();
     assert_enough(kind, cases.len());
     cases
 }
 
-/// Fails if something was seen in fewer than 500 cases, unless less was asked for.
+/// Panics if `what` was seen in fewer than 500 cases, unless the user set the number of cases.
 pub fn assert_enough(what: &str, seen: usize) {
     let is_full_run = std::env::var_os("XRSIM_CASES").is_none();
     assert!(seen >= 500 || !is_full_run, "{what}: only {seen} cases");
 }
 
-/// The loops of a case on a layer of which every axis is longer by a factor of up to 4, with thrice
-/// the units on every level.
+/// The loops of a case on a layer whose axes are longer by factors from 1 to 4, with three times the units
+/// on every level.
 fn enlarged(seed: u64, case: &Case) -> Case {
     let factors = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15).to_le_bytes();
     let mut extents = *case.nest.extents();
@@ -58,8 +58,8 @@ fn enlarged(seed: u64, case: &Case) -> Case {
     Case { mapping: mapping(&levels, &nest, &machine), nest, machine }
 }
 
-/// The same case with a spatial loop on every level that has loops; every other such case repeats
-/// outputs along all axes that it divides.
+/// The same case with a spatial loop on every level that has loops. For even seeds, maps repeat outputs
+/// along all axes that they divide.
 fn spread(seed: u64, case: &Case) -> Case {
     let machine = Machine { allow_overlap: seed.is_multiple_of(2), ..case.machine.clone() };
     let mut levels = drafts(&case.mapping);
@@ -75,13 +75,13 @@ fn spread(seed: u64, case: &Case) -> Case {
     Case { mapping: mapping(&levels, &case.nest, &machine), nest: case.nest.clone(), machine }
 }
 
-/// Input rows (0) or columns (1), padding included, under a layer of these extents.
+/// Number of input rows (0) or columns (1) under these extents, padding included.
 fn reach(nest: &Nest, at: usize, extents: &[u32; 8]) -> u32 {
     let [output, kernel] = Axis::WINDOWS[at].map(|axis| extents[axis as usize]);
     nest.windows()[at].reach(output, kernel)
 }
 
-/// One level of a mapping, to be changed.
+/// One level of a mapping, for changes.
 #[derive(Clone)]
 pub struct Draft {
     /// Size of its clusters; that of the outermost level follows from the machine.
@@ -94,19 +94,19 @@ pub fn drafts(mapping: &Mapping) -> Vec<Draft> {
     mapping.levels().iter().map(draft).collect()
 }
 
-/// The mapping of these levels, which is legal.
+/// The mapping with these levels. Panics if it is illegal.
 pub fn mapping(levels: &[Draft], nest: &Nest, machine: &Machine) -> Mapping {
     written(&text(levels, nest), nest, machine)
 }
 
-/// The mapping that a text means, which is legal.
+/// The mapping with these directives. Panics if it is illegal.
 pub fn written(text: &str, nest: &Nest, machine: &Machine) -> Mapping {
     let directives = parse_mapping(text).expect("it is well formed");
     Mapping::new(&directives, nest, machine).unwrap_or_else(|error| panic!("{text}: {error}"))
 }
 
-/// Levels as text. Batch and groups that level 0 does not divide are held whole: they would be
-/// divided if no level mapped them.
+/// Levels as text. Level 0 maps batch and groups as a whole if it does not divide them, because they would
+/// be divided if no level mapped them (section 3.4).
 fn text(levels: &[Draft], nest: &Nest) -> String {
     let mut text = String::new();
     for axis in [Axis::N, Axis::G] {
@@ -130,19 +130,19 @@ fn line(map: &Loop) -> String {
     format!("{kind}({size},{offset}) {axis}; ")
 }
 
-/// What the model says of a case.
+/// Result of the model for a case.
 pub fn run(case: &Case) -> Evaluation {
     evaluate(&case.nest, &case.mapping, &case.machine).expect("the layer is small")
 }
 
-/// What the model says of a case on a changed machine.
+/// Result of the model for a case on a changed machine.
 pub fn run_on(case: &Case, change: impl FnOnce(&mut Machine)) -> Evaluation {
     let mut machine = case.machine.clone();
     change(&mut machine);
     evaluate(&case.nest, &case.mapping, &machine).expect("the layer is small")
 }
 
-/// What the model says of a case if one level has a changed network.
+/// Result of the model for a case with one changed NoC level.
 pub fn run_with(case: &Case, level: usize, change: impl FnOnce(&mut NocLevel)) -> Evaluation {
     run_on(case, |machine| {
         machine.noc_levels = noc_levels(case);
@@ -150,12 +150,12 @@ pub fn run_with(case: &Case, level: usize, change: impl FnOnce(&mut NocLevel)) -
     })
 }
 
-/// The network of every level.
+/// NoC level of every level of the mapping.
 pub fn noc_levels(case: &Case) -> Vec<NocLevel> {
     (0..case.mapping.levels().len()).map(|level| *case.machine.noc_level(level)).collect()
 }
 
-/// Units of a cluster that can work at once.
+/// Number of units of a cluster that can work at the same time.
 pub fn working_units(level: &Level) -> u64 {
     if level.spatial().is_some() { u64::from(level.units()) } else { 1 }
 }

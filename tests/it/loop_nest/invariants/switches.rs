@@ -1,4 +1,4 @@
-//! Multicast, forwarding and reduction.
+//! Switches of NoC levels: multicast, forwarding and reduction.
 
 use xrsim::cost::loop_nest::{Evaluation, LevelCounts};
 
@@ -7,10 +7,10 @@ use xrsim::model::PerOperand;
 use super::population::*;
 use crate::loop_nest::enumerator::cases::Case;
 
-/// Multicast, forwarding and reduction of all networks.
+/// Values of multicast, forwarding and reduction for all NoC levels.
 type Switches = [bool; 3];
 
-/// All ways to set three switches, in binary order: the last switch has the least place.
+/// All combinations of three switches, in binary order. The last switch is the least significant bit.
 fn all_switches() -> impl Iterator<Item = Switches> {
     (0..8u8).map(|code| [4, 2, 1].map(|place| code & place > 0))
 }
@@ -19,7 +19,7 @@ fn switched(case: &Case, switches: Switches) -> Evaluation {
     case.with(|it| [it.multicast, it.forward, it.reduce] = switches)
 }
 
-/// Elements on the networks of every level, and cycles.
+/// Elements on every NoC level, and cycles.
 fn traffic(found: &Evaluation) -> Vec<u64> {
     let levels = found.levels().iter().flat_map(|it| [it.sent.input, it.sent.weight, it.arrived]);
     levels.chain([found.chip_cycles, found.cycles]).collect()
@@ -44,12 +44,12 @@ fn no_switch_ever_costs_traffic_or_time() {
     saving.into_iter().for_each(|cases| assert_enough("a switch that saves", cases));
 }
 
-/// What does not depend on how elements travel.
+/// Counts that do not depend on the switches.
 fn invariable(counts: &LevelCounts) -> (PerOperand<u64>, [u64; 4]) {
     (counts.delivered, [counts.left, counts.steps, counts.active, counts.unit_bytes])
 }
 
-/// Invariant 5, for everything that is counted.
+/// Invariant 5, for all counts.
 #[test]
 fn no_switch_changes_what_units_receive_and_give() {
     for (name, case) in all() {
@@ -67,8 +67,7 @@ fn no_switch_changes_what_units_receive_and_give() {
     }
 }
 
-/// Invariant 5: what is delivered was sent or forwarded; a multicast is sent once for at most all
-/// units.
+/// Invariant 5: every delivered element was sent or forwarded. A multicast send serves at most all units.
 #[test]
 fn deliveries_are_sends_and_forwards() {
     for (name, case) in all() {

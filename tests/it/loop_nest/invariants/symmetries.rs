@@ -1,4 +1,4 @@
-//! Changes that change nothing, or only names.
+//! Symmetries: changes of a case that change no result, or only the names in it.
 
 use xrsim::cost::loop_nest::{
     Axis, Bandwidth, DramTraffic, Evaluation, Extents, LevelCounts, Machine, Nest, NocLevel,
@@ -9,7 +9,7 @@ use xrsim::model::{PerOperand, PerTensor};
 use super::population::*;
 use crate::loop_nest::enumerator::cases::Case;
 
-/// A case whose axes bear other names; `windows` are its rows and columns.
+/// A case with renamed axes. `windows` are its rows and columns.
 fn renamed(case: &Case, name: impl Fn(Axis) -> Axis, windows: [Window; 2]) -> Case {
     let mut extents: Extents = [1; 8];
     for axis in Axis::ALL {
@@ -54,8 +54,8 @@ fn with_steps(case: &Case, steps: impl Fn(Window, [u32; 2]) -> [u32; 2]) -> Case
     renamed(case, |axis| axis, windows)
 }
 
-/// Rows between those that windows touch: by a common factor of stride and dilation, by a stride
-/// beyond the kernel, by a dilation beyond the outputs.
+/// Rows that no window touches are left out: those between multiples of a common factor of stride and
+/// dilation, those of a stride beyond the kernel, and those of a dilation beyond the outputs.
 #[test]
 fn rows_that_no_mac_touches_change_nothing() {
     for (name, case) in all() {
@@ -69,8 +69,8 @@ fn rows_that_no_mac_touches_change_nothing() {
     }
 }
 
-/// What is left of a case as a product of matrices: groups of Y' x C inputs times C x K weights.
-/// Networks treat inputs and weights alike.
+/// A case reduced to matrix products: groups of Y' x C inputs times C x K weights. NoC levels treat inputs
+/// and weights alike.
 fn as_product(case: &Case) -> Case {
     let is_left = |axis: Axis| matches!(axis, Axis::G | Axis::K | Axis::C | Axis::OutputY);
     let extents = Axis::ALL.map(|axis| if is_left(axis) { case.nest.extent(axis) } else { 1 });
@@ -88,7 +88,7 @@ fn product_windows(extents: &Extents) -> [Window; 2] {
     [Window::new(rows, 1, rows), Window::new(1, 1, 1)]
 }
 
-/// The same product with its factors exchanged: the rows of the one are the columns of the other.
+/// The same products with exchanged factors: rows of one become columns of the other.
 fn exchanged(case: &Case) -> Case {
     let exchange = |axis: Axis| match axis {
         Axis::K => Axis::OutputY,
@@ -126,7 +126,7 @@ fn exchanged_plan(plan: &SharedMemoryPlan) -> SharedMemoryPlan {
     }
 }
 
-/// Everything of the chip as a whole.
+/// Totals of the chip.
 fn of_chip(found: &Evaluation) -> [u64; 5] {
     let Evaluation { macs_executed, pe_outputs, pe_accumulations, .. } = *found;
     [macs_executed, pe_outputs, pe_accumulations, found.chip_cycles, found.compute_cycles]
@@ -149,8 +149,7 @@ fn the_factors_of_a_product_are_alike() {
     assert_enough("products in tiles", tiled);
 }
 
-/// A case of which every element, every cycle of every memory and the L2 have so many times as many
-/// bytes.
+/// Result with `factor` times the bytes per element, bandwidth of NoC and DRAM, and shared memory.
 fn in_bytes(case: &Case, factor: u32) -> Evaluation {
     let bandwidth = |bytes: u64| Bandwidth::new(bytes * u64::from(factor)).expect("not 0");
     run_on(case, |machine| {
@@ -193,7 +192,7 @@ fn larger_bytes_on_wider_networks_take_the_same_time() {
     }
 }
 
-/// A case with a level of one unit in place `at`, fed by an ideal network, that has the first
+/// A case with an additional level of one unit at index `at`, with an ideal NoC level. It takes the first
 /// `count` loops of the level that was there.
 fn with_level(case: &Case, at: usize, count: usize) -> Case {
     let mut levels = drafts(&case.mapping);
@@ -205,7 +204,7 @@ fn with_level(case: &Case, at: usize, count: usize) -> Case {
     Case { mapping: mapping(&levels, &case.nest, &machine), nest: case.nest.clone(), machine }
 }
 
-/// What a level that divides nothing counts: all that its owners get, it passes on.
+/// Counts of a level without loops: it passes on all elements that its owners receive.
 fn passed_on(above: &LevelCounts) -> LevelCounts {
     LevelCounts {
         sent: above.delivered,
@@ -232,8 +231,8 @@ fn a_level_of_one_unit_passes_everything_on() {
     }
 }
 
-/// A buffer for everything above all others is filled once, as is the L2, and the rest is as it
-/// was.
+/// An additional outermost buffer that holds all tensors is filled once, as is the shared memory. Inner
+/// levels do not change.
 #[test]
 fn a_unit_that_holds_everything_hides_all_traffic_below() {
     let is_unlimited = |case: &Case| case.machine.units_limit.is_none();
@@ -254,8 +253,8 @@ fn a_unit_that_holds_everything_hides_all_traffic_below() {
     }
 }
 
-/// Outer loops in time can be those of a level above: units see the same boxes one after another,
-/// across the visits of their cluster.
+/// Outer temporal loops can move to an additional level above: units work on the same sequence of boxes,
+/// which continues across the visits of their cluster.
 #[test]
 fn outer_loops_on_a_level_of_their_own_leave_units_alone() {
     let mut moved = 0;
@@ -278,8 +277,8 @@ fn outer_loops_on_a_level_of_their_own_leave_units_alone() {
     assert_enough("moved loops", moved);
 }
 
-/// Twice the units on a level where all chunks find a unit already, and where there are none to
-/// spread.
+/// Twice the units make no difference on a level where every chunk has a unit already, or without a
+/// spatial loop.
 #[test]
 fn units_without_work_change_nothing() {
     let mut idle = 0;

@@ -1,4 +1,4 @@
-//! Cycles: rooflines, monotony, and what is exposed.
+//! Cycles: rooflines, monotonicity, and exposed transfers.
 
 use xrsim::cost::loop_nest::{Bandwidth, Bound, Evaluation, LevelCounts, Mapping, NocLevel};
 
@@ -11,14 +11,14 @@ fn bandwidth(bytes_per_cycle: u64) -> Bandwidth {
     Bandwidth::new(bytes_per_cycle).expect("not 0")
 }
 
-/// Inputs, weights and partial sums on the network of a level \[byte\].
+/// Inputs, weights and partial sums on the NoC of a level \[byte\].
 fn bytes(case: &Case, counts: &LevelCounts) -> [u64; 3] {
     let widths = &case.machine.widths;
     let [input, weight, sum] = [widths.input, widths.weight, widths.partial_sum].map(u64::from);
     [counts.sent.input * input, counts.sent.weight * weight, counts.arrived * sum]
 }
 
-/// Cycles that the network of a level takes for all it moves: down, and up.
+/// Cycles of the NoC of a level for all its transfers: down, and up.
 fn busy(noc: &NocLevel, [inputs, weights, sums]: [u64; 3]) -> [u64; 2] {
     let down = match (noc.weights, noc.single_weights) {
         (Some(own), true) => noc.down.cycles(inputs) + own.cycles(weights),
@@ -28,7 +28,7 @@ fn busy(noc: &NocLevel, [inputs, weights, sums]: [u64; 3]) -> [u64; 2] {
     [down, noc.up.cycles(sums)]
 }
 
-/// Clusters of every level, which work at the same time.
+/// Number of clusters of every level, which work at the same time.
 fn clusters(mapping: &Mapping) -> Vec<u64> {
     let above = mapping.levels().iter().scan(1, |clusters, level| {
         let above = *clusters;
@@ -38,7 +38,7 @@ fn clusters(mapping: &Mapping) -> Vec<u64> {
     above.collect()
 }
 
-/// Invariant 3, and the rooflines of all networks and of DRAM.
+/// Invariant 3, and the rooflines of all NoC levels and of DRAM.
 #[test]
 fn nothing_is_faster_than_its_slowest_resource() {
     let mut bounds = [0; 3];
@@ -86,7 +86,7 @@ fn networks_that_take_no_time_leave_the_time_of_the_macs() {
     }
 }
 
-/// Checks that cycles never grow from one of `runs` to the next; gives 1 if they ever change.
+/// Checks that cycles never grow from one of `runs` to the next; returns 1 if they change, otherwise 0.
 fn shrinks(runs: impl IntoIterator<Item = Evaluation>, name: &str) -> usize {
     let cycles: Vec<_> = runs.into_iter().map(|found| [found.chip_cycles, found.cycles]).collect();
     let never_grows = |pair: &[[u64; 2]]| pair[0][0] >= pair[1][0] && pair[0][1] >= pair[1][1];
@@ -94,7 +94,7 @@ fn shrinks(runs: impl IntoIterator<Item = Evaluation>, name: &str) -> usize {
     usize::from(cycles.first() != cycles.last())
 }
 
-/// Checks a list of ever faster networks on every level of every case.
+/// Checks NoC levels of increasing speed on every level of every case.
 fn check_faster<T: Copy>(what: &str, values: &[T], set: impl Fn(&mut NocLevel, T)) {
     let mut matters = 0;
     for (name, case) in all() {
@@ -106,7 +106,7 @@ fn check_faster<T: Copy>(what: &str, values: &[T], set: impl Fn(&mut NocLevel, T
     assert_enough(what, matters);
 }
 
-/// Ever larger bandwidths.
+/// Increasing bandwidths.
 fn bandwidths() -> [Bandwidth; 4] {
     [bandwidth(1), bandwidth(2), bandwidth(5), Bandwidth::INFINITE]
 }
@@ -127,7 +127,7 @@ fn less_latency_is_never_slower() {
     check_faster("step latency", &[true, false], |noc, on| noc.step_latency = on);
 }
 
-/// Invariant 6; a network of the same bandwidth for weights alone is as good as double buffers.
+/// Invariant 6. A separate network of the same bandwidth for weights is never slower either.
 #[test]
 fn room_for_weights_is_never_slower() {
     check_faster("double buffers", &[true, false], |noc, on| noc.single_weights = on);
@@ -152,7 +152,7 @@ fn faster_pes_and_dram_are_never_slower() {
     matters.into_iter().for_each(|count| assert_enough("speed of PEs and DRAM", count));
 }
 
-/// A case that is worked on in one step, and everything in it: no level has loops.
+/// A case in one step on every level: no level has loops.
 fn in_one_step(case: &Case) -> Case {
     let mut levels = drafts(&case.mapping);
     levels.iter_mut().for_each(|level| level.loops.clear());
@@ -160,7 +160,7 @@ fn in_one_step(case: &Case) -> Case {
     Case { nest: case.nest.clone(), mapping, machine: case.machine.clone() }
 }
 
-/// Each level is filled with the whole layer from above, then the PE works, then each is drained.
+/// The levels are filled with the whole layer, outermost first; then the PE works; then they are drained.
 #[test]
 fn a_layer_in_one_step_is_filled_computed_and_drained_in_turn() {
     for (name, case) in all() {
@@ -182,8 +182,8 @@ fn a_layer_in_one_step_is_filled_computed_and_drained_in_turn() {
     }
 }
 
-/// The same as [`busy`] for one fill and one drain, which are not empty, latency included. Weights
-/// that are single-buffered are a transfer of their own.
+/// As [`busy`], for one fill and one drain that are not empty, with latency. Single-buffered weights are a
+/// separate transfer.
 fn busy_once(noc: &NocLevel, all @ [inputs, weights, _]: [u64; 3]) -> [u64; 2] {
     let latency = u64::from(noc.latency);
     let [down, up] = busy(noc, all);
@@ -195,7 +195,7 @@ fn busy_once(noc: &NocLevel, all @ [inputs, weights, _]: [u64; 3]) -> [u64; 2] {
     [latency + down, latency + up]
 }
 
-/// At a byte per cycle and without latency, no transfer is rounded up.
+/// At 1 byte per cycle and without latency, no transfer is rounded up.
 #[test]
 fn nothing_takes_longer_than_all_its_parts_in_turn() {
     for (name, case) in all() {
@@ -220,7 +220,8 @@ fn loads_of_single_buffered_weights_are_not_hidden() {
     }
 }
 
-/// Networks of unlimited bandwidth and of these latencies, outermost first, the last for the rest.
+/// Result with infinite bandwidth and these latencies, outermost first; the last one is for all deeper
+/// levels.
 fn run_late(case: &Case, latencies: &[u32], step_latency: bool) -> Evaluation {
     run_on(case, |machine| {
         machine.noc_levels = noc_levels(case);
@@ -233,14 +234,14 @@ fn run_late(case: &Case, latencies: &[u32], step_latency: bool) -> Evaluation {
     })
 }
 
-/// Whether units of the innermost level alone can fall idle: a cluster that does is drained in the
-/// middle of the layer.
+/// Whether only units of the innermost level can fall idle. A cluster that falls idle is drained before
+/// the end of the layer.
 fn clusters_never_idle(case: &Case) -> bool {
     let levels = case.mapping.levels();
     levels[..levels.len() - 1].iter().all(|level| level.spatial().is_none())
 }
 
-/// Every level once on the way in and once on the way out.
+/// Every level pays its latency once in the first fill and once in the last drain.
 #[test]
 fn latency_is_exposed_in_the_first_fill_and_the_last_drain_alone() {
     let mut exact = 0;
@@ -259,8 +260,8 @@ fn latency_is_exposed_in_the_first_fill_and_the_last_drain_alone() {
     assert_enough("clusters that never fall idle", exact);
 }
 
-/// Every step of a mapping that repeats nothing moves something. If that takes longer than any
-/// work, it hides all but the work of the first step, which is on the largest box.
+/// Every step of a mapping without repetition moves an element. If a transfer takes longer than any work,
+/// it hides all work but that of the first step, which is on the largest box.
 #[test]
 fn step_latency_is_charged_once_in_every_step() {
     let kind = |case: &Case| case.mapping.levels().len() == 1 && !case.machine.allow_overlap;

@@ -12,75 +12,75 @@ use super::NamedCostModel;
 
 /// An input of an experiment.
 #[derive(Debug, Clone)]
-pub enum Source<T> {
+pub enum Input<T> {
     /// Name or file, as on the command line.
     Named(String),
     /// The input itself.
     Given(T),
 }
 
-impl<T> From<&str> for Source<T> {
+impl<T> From<&str> for Input<T> {
     fn from(name: &str) -> Self {
         Self::Named(name.into())
     }
 }
 
-impl<T> From<String> for Source<T> {
+impl<T> From<String> for Input<T> {
     fn from(name: String) -> Self {
         Self::Named(name)
     }
 }
 
-impl<T> From<&String> for Source<T> {
+impl<T> From<&String> for Input<T> {
     fn from(name: &String) -> Self {
         Self::Named(name.clone())
     }
 }
 
-impl From<Scenario> for Source<Arc<Scenario>> {
+impl From<Scenario> for Input<Arc<Scenario>> {
     fn from(scenario: Scenario) -> Self {
         Self::Given(Arc::new(scenario))
     }
 }
 
-impl From<Arc<Scenario>> for Source<Arc<Scenario>> {
+impl From<Arc<Scenario>> for Input<Arc<Scenario>> {
     fn from(scenario: Arc<Scenario>) -> Self {
         Self::Given(scenario)
     }
 }
 
-impl From<System> for Source<Hardware> {
+impl From<System> for Input<Hardware> {
     fn from(system: System) -> Self {
         Self::Given(Hardware::System(Arc::new(system)))
     }
 }
 
-impl From<Arc<System>> for Source<Hardware> {
+impl From<Arc<System>> for Input<Hardware> {
     fn from(system: Arc<System>) -> Self {
         Self::Given(Hardware::System(system))
     }
 }
 
-impl From<Style> for Source<Hardware> {
+impl From<Style> for Input<Hardware> {
     fn from(style: Style) -> Self {
         Self::Given(Hardware::Style(style))
     }
 }
 
-impl From<Policy> for Source<Policy> {
+impl From<Policy> for Input<Policy> {
     fn from(scheduler: Policy) -> Self {
         Self::Given(scheduler)
     }
 }
 
-impl From<NamedCostModel> for Source<NamedCostModel> {
+impl From<NamedCostModel> for Input<NamedCostModel> {
     fn from(cost_model: NamedCostModel) -> Self {
         Self::Given(cost_model)
     }
 }
 
 /// A cost model of the caller's, called `own` in results.
-impl<M: CostModel + 'static> From<M> for Source<NamedCostModel> {
+impl<M: CostModel + 'static> From<M> for Input<NamedCostModel> {
     fn from(cost_model: M) -> Self {
         Self::Given(NamedCostModel::own("own", cost_model))
     }

@@ -15,6 +15,7 @@ mod determinism;
 mod effects;
 mod enumeration;
 mod examples;
+mod experiment;
 mod import;
 mod inputs;
 mod loadgen;

@@ -345,6 +345,8 @@ fn options_that_would_change_nothing_or_repeat_themselves_are_refused() {
     assert!(message.contains("nothing would be scored"), "{message}");
     let message = refused(&["run", "--semantics", "mlsys2023", "--seed", "4294967296"]);
     assert!(message.contains("below 2^32"), "{message}");
+    let message = refused(&["run", "--set", "seed=3"]);
+    assert!(message.contains("`seed` has an option of its own: --seed"), "{message}");
 }
 
 #[test]

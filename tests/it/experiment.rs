@@ -1,0 +1,126 @@
+//! Experiments as a library user describes them.
+
+use std::fs;
+
+use crate::support::binary::output;
+
+use tempfile::tempdir;
+use xrsim::experiment::{KEYS, Prepared};
+use xrsim::{
+    Catalog, Decision, Dispatch, Edition, Experiment, ExperimentError, Scheduler, Triggers, View,
+    experiment,
+};
+
+fn ar_gaming() -> Experiment {
+    Experiment::new().scenario("AR_gaming").system("J").pes(4096)
+}
+
+fn refused(experiment: &Experiment) -> String {
+    experiment.prepare().expect_err("it is wrong").to_string()
+}
+
+/// Values of a key in every run, and the systems, in order.
+fn order(prepared: &Prepared) -> Vec<String> {
+    let specs = prepared.specs();
+    let text = specs.map(|it| format!("{} {}", it.plan.score.k_per_ms, it.plan.system.name()));
+    text.collect()
+}
+
+#[test]
+fn runs_by_name_and_by_value_are_equal() {
+    let scenario = Catalog::new().scenario("AR_gaming", Edition::Reference).expect("it exists");
+    let system = experiment::system("J", 4096).expect("it is legal");
+    let by_value = Experiment::new().scenario(scenario).system(system).run().expect("it runs");
+    let by_name = ar_gaming().run().expect("it runs");
+    assert_eq!((by_value.len(), by_name.len()), (1, 1));
+    assert_eq!(by_value[0].label(), by_name[0].label());
+    assert_eq!(by_value[0].result, by_name[0].result);
+}
+
+#[test]
+fn tables_are_those_of_the_command() {
+    let folder = tempdir().expect("a folder can be made");
+    let [library, command] = ["library", "command"].map(|name| folder.path().join(name));
+    let runs = ar_gaming().scheduler("edf").replications(2).seed(3).set("score.k_per_ms", 5);
+    runs.run().expect("it runs").write_tables(&library).expect("they are written");
+    let scope = ["run", "--scenario", "AR_gaming", "--system", "J", "--pes", "4096"];
+    let how = ["--scheduler", "edf", "--replications", "2", "--seed", "3"];
+    let out = command.display().to_string();
+    output(&[&scope[..], &how, &["--set", "score.k_per_ms=5", "--out", &out]].concat());
+    for file in ["scores.csv", "models.csv", "inferences.csv"] {
+        let read = |folder: &std::path::Path| fs::read_to_string(folder.join(file)).expect(file);
+        assert_eq!(read(&library), read(&command), "{file}");
+    }
+}
+
+#[test]
+fn varied_keys_are_slower_than_systems() {
+    let experiment = ar_gaming().system("A").vary("score.k_per_ms", [5, 15]);
+    let prepared = experiment.prepare().expect("it is right");
+    assert_eq!(order(&prepared), ["5 J", "5 A", "15 J", "15 A"]);
+}
+
+#[test]
+fn the_first_mistake_is_the_error() {
+    let unknown = refused(&ar_gaming().set("score.k_pre_ms", 3).scheduler("edff"));
+    assert!(unknown.contains("did you mean `score.k_per_ms`?"), "{unknown}");
+    let scheduler = refused(&ar_gaming().scheduler("edff"));
+    assert!(scheduler.contains("no scheduler named `edff`"), "{scheduler}");
+    let pes = refused(&ar_gaming().pes(0));
+    assert!(pes.contains("pes is `0`; allowed is a whole number from 1"), "{pes}");
+    let twice = refused(&ar_gaming().system("J"));
+    assert!(twice.contains("system `J@4096` is given twice"), "{twice}");
+    let none = refused(&ar_gaming().vary("score.k_per_ms", [0; 0]));
+    assert!(none.contains("has no values"), "{none}");
+    let fixed = refused(&ar_gaming().set("semantics", "mlsys2023").scheduler("edf"));
+    assert!(fixed.contains("scheduler has no effect"), "{fixed}");
+}
+
+#[test]
+fn a_run_that_does_not_fit_is_an_error_of_its_own() {
+    let runs = Experiment::new().scenario("AR_gaming").system("WS:1").pes(96).run();
+    let runs = runs.expect("the description is right");
+    assert!(matches!(runs[0].scorecard(), Err(ExperimentError::Run(_))));
+}
+
+/// Gives up every request.
+struct Idle;
+
+impl Scheduler for Idle {
+    fn decide(&mut self, view: &View<'_>) -> Decision {
+        Decision::Drop(view.ready[0].request)
+    }
+}
+
+/// Starts the first request.
+struct First;
+
+impl Scheduler for First {
+    fn decide(&mut self, view: &View<'_>) -> Decision {
+        let job = &view.ready[0];
+        Dispatch::new(job.request, view.fastest_idle(job)).into()
+    }
+}
+
+#[test]
+fn schedulers_of_the_caller_are_compared_on_equal_draws() {
+    let experiment = ar_gaming().own_scheduler("idle", |_| Idle).own_scheduler("first", |_| First);
+    let comparison = experiment.replications(3).compare(Triggers::Drawn).expect("it is right");
+    assert_eq!(comparison.n_replications(), 3);
+    let (_, replications) = comparison.feasible().next().expect("it can run");
+    let labels: Vec<_> = comparison.policies().iter().map(|it| it.label().to_string()).collect();
+    assert_eq!(labels, ["idle", "first"]);
+    assert_eq!(replications.len(), 3);
+}
+
+#[test]
+fn every_key_is_listed_with_its_default_and_range() {
+    let listed = output(&["list", "settings"]);
+    for key in KEYS {
+        let line = listed.lines().find(|line| line.split_whitespace().next() == Some(key.name));
+        let line = line.unwrap_or_else(|| panic!("{key:?} is not listed"));
+        for cell in [key.default_text(), key.allowed.to_string()] {
+            assert!(line.contains(&cell), "{line} lacks {cell}");
+        }
+    }
+}

@@ -1,4 +1,4 @@
-//! Every shipped file loads, and says what the paper and the published artifact say.
+//! Every shipped file loads and agrees with the paper and the published artifact.
 //!
 //! Facts of the paper are written out here; those of the artifact are held by a digest, and compared
 //! one by one where `../shared` is present.
@@ -419,7 +419,7 @@ fn scenarios_of_the_artifacts_edition_are_its_files() {
             assert_eq!(ours.unit.network.layers(), artifact.unit.network.layers());
             assert_eq!(ours.rate, artifact.rate);
             let upstream = |model: &xrsim::scenario::ActiveModel| {
-                // A certain trigger is what the paper calls a data dependency (section 4.1).
+                // The paper calls a certain trigger a data dependency (section 4.1).
                 let chance = |kind| match kind {
                     DependencyKind::Data => 1.0,
                     DependencyKind::Control { probability } => probability,

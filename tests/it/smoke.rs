@@ -419,7 +419,7 @@ fn scenarios_of_the_artifacts_edition_are_its_files() {
             assert_eq!(ours.unit.network.layers(), artifact.unit.network.layers());
             assert_eq!(ours.rate, artifact.rate);
             let upstream = |model: &xrsim::scenario::ActiveModel| {
-                // A certain trigger is what the paper calls a data dependency (section 4.1).
+                // The paper calls a certain trigger a data dependency (section 4.1).
                 let chance = |kind| match kind {
                     DependencyKind::Data => 1.0,
                     DependencyKind::Control { probability } => probability,

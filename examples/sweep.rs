@@ -8,7 +8,7 @@ const REPLICATIONS: usize = 5;
 
 fn main() -> Result<(), ExperimentError> {
     let runs = Experiment::new()
-        .scenario("social_interaction_A")
+        .scenario("social_interactionA")
         .system("J")
         .scheduler("edf")
         .vary("score.k_per_ms", [1, 15])

@@ -25,9 +25,10 @@ use super::yaml::{Fields, Node, Value};
 const MAX_MODELS: usize = 1000;
 
 /// Old keys of a model.
-const OLD_KEYS: [Renamed; 2] = [
+const OLD_KEYS: [Renamed; 3] = [
     Renamed { kind: "key", old: "model", new: "network" },
     Renamed { kind: "key", old: "deadline_ms", new: "relative_deadline_ms" },
+    Renamed { kind: "key", old: "artifact_name", new: "network_name" },
 ];
 
 /// A `scenario:` file whose models and sensors are still names.

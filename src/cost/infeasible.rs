@@ -191,7 +191,7 @@ impl fmt::Display for Message<'_> {
         match self.reason {
             Infeasible::TooManyLevels { levels, available } => write!(
                 f,
-                "{dataflow} has {levels} levels, but the network of {accelerator} has {available}"
+                "{dataflow} has {levels} levels, but the NoC of {accelerator} has {available}"
             ),
             Infeasible::UnsupportedDataflow { why } => {
                 write!(f, "this cost model does not know {dataflow}: {why}")
@@ -259,8 +259,8 @@ mod tests {
     fn a_reason_can_be_said_with_and_without_names() {
         check(
             &Infeasible::TooManyLevels { levels: 5, available: 4 },
-            "the dataflow has 5 levels, but the network of the accelerator has 4",
-            "dataflow WS has 5 levels, but the network of `WS-0` has 4",
+            "the dataflow has 5 levels, but the NoC of the accelerator has 4",
+            "dataflow WS has 5 levels, but the NoC of `WS-0` has 4",
         );
         check(
             &Infeasible::TileTooLarge { needed: 44, available: 8 },

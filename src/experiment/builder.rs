@@ -104,6 +104,7 @@ impl Experiment {
         };
         match found {
             Ok(policy) => {
+                self.hints.extend(policy.renamed());
                 self.schedulers.push(policy);
                 self
             }
@@ -176,6 +177,10 @@ impl Experiment {
             Ok((key, hint)) => {
                 self.hints.extend(hint);
                 let values: Vec<_> = values.into_iter().map(|value| value.to_string()).collect();
+                if values.is_empty() {
+                    let message = format!("`{}` varies, but has no values", key.name);
+                    return self.keep_error(Err(ExperimentError::Conflict(message)));
+                }
                 let current = values.iter().map(|value| key.current(value));
                 self.hints.extend(current.clone().filter_map(|(_, renamed)| renamed));
                 self.factors.push(Factor::axis(key.name, current.map(|(value, _)| value)));
@@ -185,7 +190,7 @@ impl Experiment {
         }
     }
 
-    /// Seeds every random draw. The seed is 0 unless it is given.
+    /// Sets the seed of every random draw. It is 0 unless it is set.
     pub fn seed(self, seed: u64) -> Self {
         self.set("seed", seed)
     }

@@ -8,7 +8,7 @@
 //!     └──────────── benchmark ─────┘
 //! ```
 //!
-//! [`settings`] checks what LoadGen is asked for ([`TestSettings`]) and derives what it does
+//! [`settings`] checks requested settings ([`TestSettings`]) and derives the effective ones
 //! ([`EffectiveSettings`]). [`load`] generates every query before the run: the schedule equals
 //! LoadGen's to the nanosecond, from the same random streams. [`sut`] holds the interface of a
 //! [`SystemUnderTest`] and three implementations: accelerators with a scheduler, the same as a single

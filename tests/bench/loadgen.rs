@@ -1,12 +1,12 @@
-//! Speed of the load scenarios of MLPerf: a server run of 270,336 queries, step by step, of a service model
-//! and of accelerators.
+//! Speed of the load scenarios of MLPerf: a server run of 270,336 queries, step by step, with a service model
+//! and with accelerators.
 //!
 //! ```text
 //! cargo bench --bench loadgen
 //! ```
 //!
-//! Queries of 2 ms arrive at 400 per second at one server, whose latencies are held against 15 ms. The
-//! best of seven runs counts: what a busy machine adds is not the generator's.
+//! Queries of 2 ms arrive at one server at 400 per second, with a latency bound of 15 ms. The best of seven
+//! runs counts, which excludes the delays of a busy machine.
 
 use std::time::{Duration, Instant};
 
@@ -60,8 +60,8 @@ fn main() {
     accelerators(&settings);
 }
 
-/// MobileNet on style A, first as the one queue that it is, then event by event on the engine, which is what
-/// other schedulers, several tenants and usage scenarios need.
+/// MobileNet on style A, first as a single queue, then event by event on the engine, which other schedulers,
+/// several tenants and usage scenarios require.
 fn accelerators(settings: &EffectiveSettings) {
     let bench = mobilenet();
     let (queue, _) = best_of_seven(|| bench.measure(settings).expect("it ends"));

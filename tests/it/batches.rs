@@ -1,4 +1,4 @@
-//! Batches of networks: what scales with them and what does not.
+//! Batches of networks: quantities that scale with the batch size, and quantities that do not.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use xrsim::hardware::Accelerator;
 use xrsim::model::{ConvShape, Layer, MatmulShape, ModelError, Network, Operator};
 use xrsim::model::{VectorOp, VectorShape};
 
-/// The accelerators of A, B and C (WS, OS and RS) with 4096 PEs on the chip of the paper.
+/// Accelerators of A, B and C (WS, OS and RS) with 4096 PEs on the chip of the paper.
 fn accelerators() -> Vec<Accelerator> {
     let mut catalog = Catalog::new();
     let platform = catalog.platform("paper").unwrap();
@@ -56,7 +56,7 @@ fn work_is_that_of_the_inputs_and_weights_are_those_of_one() {
     }
 }
 
-/// The network of these operators.
+/// Network of these operators.
 fn network(operators: impl IntoIterator<Item = Operator>) -> Network {
     let layers = operators.into_iter().map(|operator| Layer::new("layer", operator));
     Network::new("some", layers.collect()).unwrap()
@@ -135,7 +135,7 @@ fn weights_that_fit_cross_the_pins_once_for_the_whole_batch() {
     }
 }
 
-/// Every layer of ResNet-50 has a place for its weights in 8 MiB beside the smallest tiles of the rest.
+/// The weights of every layer of ResNet-50 fit into 8 MiB together with the smallest tiles of the other tensors.
 #[test]
 fn weights_of_a_network_are_read_once_for_a_batch() {
     let mut catalog = Catalog::new();
@@ -171,8 +171,8 @@ fn a_batch_takes_no_longer_than_its_parts_and_a_larger_one_no_less() {
     }
 }
 
-/// Every time step reads the weights of its layer from DRAM, a step of a batch those of all its
-/// sentences at once. That counts where DRAM bounds the steps, which it does not under RS.
+/// Every time step reads the weights of its layer from DRAM; a step of a batch reads them once for all its
+/// sentences. This matters if DRAM bounds the steps, which is not the case under RS.
 #[test]
 fn a_recurrent_network_gains_from_batches() {
     let network = Catalog::new().network("gnmt").unwrap();

@@ -2,7 +2,7 @@
 //!
 //! The rule: a folder with a chapter in `docs/` cites its sections, equations, rules and quirks by
 //! number alone. Every other citation of a section says right before or after it of what:
-//! `XRBench section 4.1`, `section 4.1 of the paper`, `section 4.1 of docs/cost-model-maestro.md`.
+//! `XRBench section 4.1`, `section 4.1 of the paper`, `docs/cost-model-maestro.md, section 4.1`.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -108,6 +108,8 @@ fn paragraphs(source: &str) -> Vec<Paragraph> {
 struct Citation {
     mark: String,
     has_source: bool,
+    /// Document in `docs/` that is the source.
+    document: Option<String>,
 }
 
 /// Citations of a paragraph: `section 4.1`, `sections 4.1 and 4.2`, `Quirk 4`, `quirks 21 to 23`; and if
@@ -137,16 +139,23 @@ fn citations(text: &str, all: bool) -> Vec<Citation> {
             continue;
         }
         let before = at.checked_sub(1).map(|index| words[index].trim_matches([',', '(', ';']));
-        let has_source = words.get(end) == Some(&"of")
-            && !words[end - 1].ends_with(['.', ')', ','])
-            || before.is_some_and(|word| SOURCES.contains(&word));
+        let has_of = words.get(end) == Some(&"of") && !words[end - 1].ends_with(['.', ')', ',']);
+        let after = words.get(end + 1).filter(|_| has_of).copied();
+        let document = [before, after].into_iter().flatten().find_map(document);
+        let has_source = has_of || before.is_some_and(|word| SOURCES.contains(&word));
         found.extend(marks.into_iter().map(|mark| {
             let mark = if mark.starts_with('R') { mark } else { format!("{prefix}{mark}") };
-            Citation { mark, has_source }
+            Citation { mark, has_source, document: document.clone() }
         }));
         at = end.max(at + 1);
     }
     found
+}
+
+/// The document that a word is, as `docs/name.md`.
+fn document(word: &str) -> Option<String> {
+    let word = word.trim_matches(['(', ')', ',', ';', ':', '`']).trim_end_matches('.');
+    (word.starts_with("docs/") && word.ends_with(".md")).then(|| word.into())
 }
 
 /// The mark that a word is: a number after a word like `section`; `(4.1)` or `R7` anywhere if `all`.
@@ -166,15 +175,24 @@ fn mark(word: &str, in_list: bool, all: bool) -> Option<String> {
 fn dead_citations(path: &Path, source: &str, chapter: Option<&BTreeSet<String>>) -> Vec<String> {
     let mut dead = Vec::new();
     for paragraph in paragraphs(source) {
-        for Citation { mark, has_source } in citations(&paragraph.text, chapter.is_some()) {
-            let is_known = chapter.is_some_and(|marks| marks.contains(&mark));
-            if !has_source && !is_known {
+        for citation in citations(&paragraph.text, chapter.is_some()) {
+            let Citation { mark, has_source, document } = citation;
+            let is_known = match document {
+                Some(document) => has_mark(&document, &mark),
+                None => has_source || chapter.is_some_and(|marks| marks.contains(&mark)),
+            };
+            if !is_known {
                 dead.push(format!("{}:{}: {mark}", path.display(), paragraph.line));
             }
         }
         dead.extend(dead_documents(path, &paragraph));
     }
     dead
+}
+
+/// Whether the document at this path of the repository has a mark.
+fn has_mark(document: &str, mark: &str) -> bool {
+    fs::read_to_string(root().join(document)).is_ok_and(|text| marks(&text).contains(mark))
 }
 
 /// Documents that a paragraph names and that do not exist.

@@ -70,6 +70,8 @@ fn the_first_mistake_is_the_error() {
     assert!(pes.contains("pes is `0`; allowed is a whole number from 1"), "{pes}");
     let twice = refused(&ar_gaming().system("J"));
     assert!(twice.contains("system `J@4096` is given twice"), "{twice}");
+    let none = refused(&ar_gaming().vary("score.k_per_ms", [0; 0]));
+    assert!(none.contains("has no values"), "{none}");
     let fixed = refused(&ar_gaming().set("semantics", "mlsys2023").scheduler("edf"));
     assert!(fixed.contains("scheduler has no effect"), "{fixed}");
 }

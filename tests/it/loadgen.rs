@@ -1,5 +1,5 @@
-//! The load scenarios of MLPerf equal to runs of the real LoadGen: through the command line, from the
-//! cases that come with the program, and in full where the folder of reference data lies beside this
+//! Load scenarios of MLPerf compared with runs of the real LoadGen: through the command line, with the
+//! cases that come with the program, and with all cases if the folder of reference data lies beside this
 //! checkout.
 
 use crate::support;
@@ -18,12 +18,12 @@ use xrsim::mlperf::results::Performance;
 use xrsim::mlperf::run::RunError;
 use xrsim::mlperf::settings::TestMode;
 
-/// The cases that come with the program.
+/// Cases that come with the program.
 fn shipped() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("validation/loadgen")
 }
 
-/// What `xrsim validate loadgen` says of a folder: status, standard output and error.
+/// Status, standard output and standard error of `xrsim validate loadgen` for a folder.
 fn validate(folder: &Path) -> (Option<i32>, String, String) {
     let assert = xrsim(&["validate", "loadgen", "--cases"]).arg(folder).assert();
     (assert.get_output().status.code(), stdout(&assert), stderr(&assert))
@@ -64,7 +64,7 @@ fn detailed_logs_have_the_keys_and_values_of_loadgen() {
     }
 }
 
-/// What is asked for, what is made of it, a message of the search, an error and a result.
+/// A requested setting, an effective one, a message of the search, an error and a result.
 #[test]
 fn a_key_of_a_detailed_log_that_differs_is_found() {
     for (case, from, to, said) in [
@@ -102,7 +102,7 @@ fn a_key_of_a_detailed_log_that_differs_is_found() {
     }
 }
 
-/// Both forms: a table, and the lines of LoadGen.
+/// Both formats are read: a table, and the lines of LoadGen.
 #[test]
 fn detailed_logs_that_are_broken_are_refused_with_their_place() {
     let table = "detail/ms_pairs.csv";
@@ -126,7 +126,7 @@ fn detailed_logs_that_are_broken_are_refused_with_their_place() {
     }
 }
 
-/// What a case says when it is simulated; at its peak if it searches for one.
+/// Performance of a simulated case; at its peak if it searches for one.
 fn simulate(case: &Case) -> Performance {
     match case.settings.mode {
         TestMode::PerformanceOnly => {
@@ -142,7 +142,7 @@ fn simulate(case: &Case) -> Performance {
     }
 }
 
-/// The reference data hold another simulation of every case, which has no overhead either.
+/// The reference data have another simulation of every case, also without overhead.
 #[test]
 fn simulations_are_equal_to_those_of_others_to_the_nanosecond() {
     let Some(folder) = support::reference("loadgen") else { return };
@@ -159,7 +159,7 @@ fn simulations_are_equal_to_those_of_others_to_the_nanosecond() {
     assert_eq!(compared, 31);
 }
 
-/// A copy of a folder of cases, with summaries where the reference data are at hand.
+/// Copy of a folder of cases, with summaries if the reference data are available.
 fn copy_of(folder: &Path) -> TempDir {
     let copy = TempDir::new().unwrap();
     for part in ["", "queries", "summary", "detail"] {
@@ -173,7 +173,7 @@ fn copy_of(folder: &Path) -> TempDir {
     copy
 }
 
-/// The report of a copy of `folder` in whose file `name` the only `from` became `to`.
+/// Report of a copy of `folder` in whose file `name` the only `from` was replaced by `to`.
 fn with(folder: &Path, name: &str, from: &str, to: &str) -> (Option<i32>, String, String) {
     let copy = copy_of(folder);
     let path = copy.path().join(name);
@@ -183,7 +183,7 @@ fn with(folder: &Path, name: &str, from: &str, to: &str) -> (Option<i32>, String
     validate(copy.path())
 }
 
-/// A nanosecond, a sample, a verdict: each change is found, and said where it is.
+/// Changes of a nanosecond, a sample and a verdict are each reported with their place.
 #[test]
 fn a_difference_of_a_digit_is_found() {
     let cases = "cases.json";
@@ -227,7 +227,7 @@ fn a_line_of_a_summary_that_differs_is_found() {
     assert!(report.contains("sv_md1_q140_p97.txt:25: expected `Scheduled"), "{report}");
 }
 
-/// A random draw and a count of early stopping.
+/// Changes of a random draw and of a count of early stopping are reported.
 #[test]
 fn a_draw_that_differs_is_found() {
     for (from, to) in [("951, 911", "951, 912"), ("\"50\": 6848", "\"50\": 6849")] {
@@ -237,8 +237,7 @@ fn a_draw_that_differs_is_found() {
     }
 }
 
-/// Settings that no run can have, and files that are broken: a message with file and line, and the
-/// status of bad input.
+/// Invalid settings and broken files give a message with file and line, and the status of bad input.
 #[test]
 fn damaged_input_is_refused_with_its_place() {
     let cases = "cases.json";

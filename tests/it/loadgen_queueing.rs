@@ -1,9 +1,8 @@
 //! Server runs against queueing theory: Poisson arrivals, and waiting times of one server.
 //!
-//! Latencies of one run depend on one another. Their error is therefore taken from the means of 64
-//! stretches of the run, each of which is many busy periods long. Seeds are fixed: a check that holds
-//! holds always. Tolerances are four standard errors, which a right generator exceeds with one seed in
-//! 16,000.
+//! Latencies of one run are correlated. Their error is therefore computed from the means of 64 stretches
+//! of the run, each of which is many busy periods long. Seeds are fixed, so that results never vary.
+//! Tolerances are four standard errors, which a correct generator exceeds with one seed in 16,000.
 
 use xrsim::mlperf::benchmark::{Measurement, measure};
 use xrsim::mlperf::settings::{
@@ -17,7 +16,7 @@ const QUERIES: u64 = 270_336;
 /// Service time D \[s\].
 const SERVICE: f64 = 0.005;
 
-/// A run of one server that takes `time`, with queries at `rate` per second.
+/// Run of one server with the service time `time` and queries at `rate` per second.
 fn served(rate: f64, time: &ServiceTime, seed: u64) -> Measurement {
     let requested = TestSettings {
         server_target_qps: rate,
@@ -135,7 +134,7 @@ fn gaps_have_the_moments_of_their_distribution() {
     }
 }
 
-/// Kolmogorov-Smirnov: of n gaps the largest distance of the empirical distribution from 1 − e^{−λg} is
+/// Kolmogorov-Smirnov test: for n gaps the largest distance of the empirical distribution from 1 − e^{−λg} is
 /// below 1.63/√n with probability 0.99.
 #[test]
 fn gaps_are_exponential() {

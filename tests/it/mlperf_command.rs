@@ -1,4 +1,4 @@
-//! `xrsim mlperf`: what it prints, writes and refuses.
+//! `xrsim mlperf`: its output, its files and its refusals.
 
 use crate::support::binary;
 
@@ -84,7 +84,7 @@ fn column(csv: &str, name: &str) -> Vec<String> {
     rows[1..].iter().map(|row| row[index].clone()).collect()
 }
 
-/// Constant service of 4 ms: 250 samples per second offline, and a 90th percentile of 4 ms.
+/// A constant service time of 4 ms gives 250 samples per second offline and a 90th percentile of 4 ms.
 #[test]
 fn a_constant_service_says_what_it_is() {
     let csv = printed(&["mobile", "--service", "constant:ms=4", "--format", "csv"]);
@@ -95,8 +95,8 @@ fn a_constant_service_says_what_it_is() {
     assert!(column(&csv, "energy_mj_per_sample").iter().all(String::is_empty), "{csv}");
 }
 
-/// One sample takes 2 ms and eight take 8 ms, so that batches of eight make 1000 a second of one server,
-/// 2000 of two.
+/// One sample takes 2 ms and eight take 8 ms, so that one server with batches of eight completes 1000
+/// samples per second, and two servers 2000.
 #[test]
 fn measured_batches_serve_a_task() {
     let folder = tempdir().expect("a folder can be made");
@@ -154,7 +154,7 @@ fn a_curve_rises_and_is_drawn() {
     assert!(fs::read_to_string(place.join("curve.svg")).expect("written").starts_with("<svg"));
 }
 
-/// The first frame comes a minute after the last query.
+/// The first frame arrives a minute after the last query.
 #[test]
 fn a_usage_scenario_without_a_frame_has_no_score_and_says_why() {
     let folder = tempdir().expect("a folder can be made");
@@ -205,7 +205,7 @@ fn a_trace_has_every_batch() {
     assert!(message.contains("--trace takes one test"), "{message}");
 }
 
-/// The search of LoadGen goes on from the rate that is given, and says what it tried.
+/// LoadGen's search starts at the given rate and lists its trials.
 #[test]
 fn a_search_starts_where_it_is_told() {
     let arguments = ["inference", "--task", "image_classification_heavy", "--load", "server"];
@@ -218,7 +218,7 @@ fn a_search_starts_where_it_is_told() {
     assert_eq!(document["tests"][0]["verdict"], "VALID");
 }
 
-/// From v2.0 on early stopping is part of what a rate has to hold, so that what is found is valid.
+/// From v2.0 on early stopping is part of the constraint, so that the rate found is valid.
 #[test]
 fn what_a_search_finds_is_valid() {
     for round in ["v2.0", "v4.1"] {
@@ -231,7 +231,7 @@ fn what_a_search_finds_is_valid() {
     }
 }
 
-/// A service of a second never keeps 15 ms: that is said of the first rate, a quarter of one a second.
+/// A service time of a second never meets a bound of 15 ms; the message names the first rate, 0.25 per second.
 #[test]
 fn a_bound_that_cannot_be_kept_is_invalid() {
     let service = ["--service", "constant:ms=1000", "--load", "server", "--format", "csv"];
@@ -245,7 +245,7 @@ fn a_bound_that_cannot_be_kept_is_invalid() {
     assert!(text.contains(reason), "{text}");
 }
 
-/// 50 ms are 12 samples of 4 ms; the samples of a query are done after 4, 8, ... 48 ms.
+/// 12 samples of 4 ms fit into 50 ms; the samples of a query are done after 4, 8, ... 48 ms.
 #[test]
 fn the_samples_of_a_stream_are_done_one_by_one() {
     let folder = tempdir().expect("a folder can be made");
@@ -259,7 +259,7 @@ fn the_samples_of_a_stream_are_done_one_by_one() {
     assert!(summary.contains("4000000") && summary.contains("48000000"), "{summary}");
 }
 
-/// Rounds from v4.0 on make do with a small data set; what is not known to be small is not.
+/// Rounds from v4.0 on accept a small data set; a data set of unknown size counts as large.
 #[test]
 fn offline_asks_for_enough_samples() {
     for round in ["v0.5", "v5.0"] {
@@ -284,7 +284,7 @@ fn a_suite_file_cannot_write_elsewhere() {
     assert!(message.contains("a suite of the other benchmark"), "{message}");
 }
 
-/// A scheduler that gives up a query ends the test; so does one that never comes to the queries.
+/// A scheduler that drops a query ends the test, and so does one that never runs the queries.
 #[test]
 fn schedulers_that_do_not_serve_are_named() {
     let light = "image_classification_light:qps=300,max_batch=4,batch_wait_ms=1,bound_ms=0.1";
@@ -300,7 +300,7 @@ fn schedulers_that_do_not_serve_are_named() {
     assert!(message.contains("queries starve beside"), "{message}");
 }
 
-/// Since v2.0 so few queries say nothing of the tail; LoadGen's reason is given.
+/// Since v2.0 too few queries give no estimate of the tail; the message has LoadGen's reason.
 #[test]
 fn too_few_queries_are_invalid() {
     let arguments = ["inference", "--task", "image_classification_heavy", "--round", "v3.1"];
@@ -319,8 +319,8 @@ fn mobile_has_an_order_and_pauses() {
     assert_eq!(stream, sample, "a stream of single samples");
 }
 
-/// A service of 3 ms completes 333.3 queries a second. 64 of them that come at once are done within the
-/// bound of translation, so that LoadGen passes any rate; the search must not.
+/// A service time of 3 ms completes 333.3 queries per second. 64 queries that arrive at once are done within
+/// the bound of translation, so that LoadGen passes any rate; the search must not.
 #[test]
 fn no_rate_is_claimed_that_cannot_be_served() {
     let base = ["inference", "--task", "machine_translation", "--service", "constant:ms=3"];
@@ -359,7 +359,7 @@ fn no_rate_is_claimed_that_cannot_be_served() {
     assert!(summary.contains("Result is : VALID"), "LoadGen says so: {summary}");
 }
 
-/// One result that does not count, or a server above offline, makes no ratio.
+/// There is no ratio with an invalid result, or with a server above offline.
 #[test]
 fn a_server_is_compared_with_offline_only_where_that_means_something() {
     let base = ["inference", "--task", "machine_translation", "--service", "constant:ms=3"];
@@ -379,7 +379,7 @@ fn a_server_is_compared_with_offline_only_where_that_means_something() {
     assert!(text.contains("machine_translation: server reaches 9"), "{text}");
 }
 
-/// One query, queries at one time and samples that take no time have no rate; nothing divides by zero.
+/// A single query, simultaneous queries and samples that take no time have no rate; nothing divides by zero.
 #[test]
 fn what_has_no_rate_is_left_empty_with_the_reason() {
     let folder = tempdir().expect("a folder can be made");
@@ -443,22 +443,22 @@ fn what_has_no_rate_is_left_empty_with_the_reason() {
     }
 }
 
-/// Every file below a folder.
+/// All files below a folder.
 fn files(folder: &Path) -> Vec<std::path::PathBuf> {
     let entries = fs::read_dir(folder).expect("the folder can be listed");
     let below = |path: std::path::PathBuf| if path.is_dir() { files(&path) } else { vec![path] };
     entries.flat_map(|entry| below(entry.expect("it can be read").path())).collect()
 }
 
-/// No word of `text` is a number that is none.
+/// Checks that no word of `text` is `NaN` or `inf`.
 fn no_odd_number(text: &str) {
     let mut words = text.split(|c: char| !c.is_alphanumeric());
     let odd = words.find(|it| ["nan", "inf", "infinity"].contains(&&*it.to_ascii_lowercase()));
     assert_eq!(odd, None, "{text}");
 }
 
-/// Queries of a load that waits for the system never last as long as they must if they take no time; the
-/// other loads go by their own clock.
+/// If queries take no time, loads that wait for the system never reach the minimum duration; the other
+/// loads issue queries by the clock.
 #[test]
 fn a_load_that_waits_for_nothing_is_refused() {
     let free = ["--service", "constant:ms=0", "--min-queries", "16", "--min-duration", "0.01"];
@@ -482,7 +482,7 @@ fn a_load_that_waits_for_nothing_is_refused() {
     assert!(refusal(&long).contains("more than 33554432 samples"));
 }
 
-/// The clock has 584 years; rates that need more are refused with the lowest that does not.
+/// The clock ends after 584 years; rates that need more are refused with the lowest allowed rate.
 #[test]
 fn tenants_that_take_centuries_are_refused() {
     let tenant = |rate: &str| format!("image_classification_heavy:qps={rate}");
@@ -506,7 +506,7 @@ fn tenants_that_take_centuries_are_refused() {
     assert!(message.contains("is not done within the 584 years of the clock"), "{message}");
 }
 
-/// `check` says it before anything runs.
+/// `check` reports it before anything runs.
 #[test]
 fn a_task_named_like_a_file_of_results_is_refused_at_once() {
     let folder = tempdir().expect("a folder can be made");

@@ -1,4 +1,4 @@
-//! The logs that `xrsim mlperf --out` leaves: what MLPerf's own tools read of them, for every load and round.
+//! Logs of `xrsim mlperf --out`: the keys that MLPerf's own tools read, for every load and round.
 
 use crate::support::binary;
 
@@ -21,7 +21,7 @@ use xrsim::units::{SimSpan, SimTime};
 const TASK: &str = "image_classification_light";
 const LOADS: [&str; 4] = ["single-stream", "multi-stream", "server", "offline"];
 
-/// Short tests of all loads by the rules of a round, on a system that takes 2 ms for a sample.
+/// Short tests of all loads by the rules of a round, on a system that takes 2 ms a sample.
 fn tests_of(round: &str, more: &[&str]) -> TempDir {
     let folder = tempdir().expect("a folder can be made");
     let out = folder.path().to_str().expect("the path is UTF-8");
@@ -36,7 +36,7 @@ fn file(folder: &Path, load: &str, name: &str) -> String {
     fs::read_to_string(folder.join(TASK).join(load).join(name)).expect("the file is written")
 }
 
-/// Lines of a detailed log as MLPerf's log parser reads them: the marker, and JSON.
+/// Lines of a detailed log as MLPerf's log parser reads them: a marker and JSON.
 fn messages(text: &str) -> Vec<Value> {
     let json = |line: &str| {
         let json = line.strip_prefix(":::MLLOG").expect("every line has the marker");
@@ -45,7 +45,7 @@ fn messages(text: &str) -> Vec<Value> {
     text.lines().map(json).collect()
 }
 
-/// The value of a key, of which there must be one.
+/// Value of a key that occurs exactly once.
 fn value<'a>(messages: &'a [Value], key: &str) -> Option<&'a Value> {
     let mut found = messages.iter().filter(|message| message["key"] == key);
     let value = found.next().map(|message| &message["value"]);
@@ -53,7 +53,7 @@ fn value<'a>(messages: &'a [Value], key: &str) -> Option<&'a Value> {
     value
 }
 
-/// Keys that the submission checkers of all rounds ask for.
+/// Keys that the submission checkers of all rounds require.
 const ALWAYS: [&str; 17] = [
     "result_validity",
     "effective_scenario",
@@ -74,7 +74,7 @@ const ALWAYS: [&str; 17] = [
     "sut_name",
 ];
 
-/// Keys that the checker of `round` asks for of a load, and those that its LoadGen did not have yet.
+/// Keys that the checker of `round` requires of a load, and keys that its LoadGen did not have yet.
 fn keys_of(round: &Round, load: &str) -> (Vec<&'static str>, Vec<&'static str>) {
     let (mut keys, mut absent) = (ALWAYS.to_vec(), Vec::new());
     let loadgen = round.loadgen;
@@ -231,7 +231,7 @@ fn tenants_leave_the_same_logs() {
     }
 }
 
-/// A server run of one query, and its settings.
+/// Server run of one query, with its settings.
 fn one_query(requested: TestSettings) -> (EffectiveSettings, Measurement) {
     let library = QuerySampleLibrary { performance_samples: 4, total_samples: 8 };
     let settings = EffectiveSettings::new(&requested, library, LoadGenVersion::V5_1)
@@ -240,13 +240,13 @@ fn one_query(requested: TestSettings) -> (EffectiveSettings, Measurement) {
     (settings, measurement)
 }
 
-/// A system that takes 2 ms for a sample.
+/// System that takes 2 ms a sample.
 fn service() -> ServerSystem {
     let time = ServiceTime::Constant(SimSpan::from_ns(2_000_000));
     ServerSystem::new(time, Discipline::Fifo, vec![1.0])
 }
 
-/// The rate of a schedule of one query is 0 / 0, which JSON has no number for.
+/// The rate of a schedule of one query is 0 / 0, which is not a number in JSON.
 #[test]
 fn what_is_no_number_and_what_is_quoted_stay_json() {
     let requested = TestSettings {
@@ -293,7 +293,7 @@ fn power_markers_are_dates_of_simulated_time() {
     }
 }
 
-/// 500 samples of a set of 48 are 528; LoadGen says so since v5.1.
+/// 500 samples of a set of 48 become 528; LoadGen warns of this since v5.1.
 #[test]
 fn a_summary_warns_of_samples_that_fill_up_the_last_set() {
     let requested = TestSettings {
@@ -314,7 +314,7 @@ fn a_summary_warns_of_samples_that_fill_up_the_last_set() {
     }
 }
 
-/// Ten queries are asked for at least, and five allowed.
+/// The minimum is ten queries and the maximum five.
 #[test]
 fn errors_are_flagged_and_counted() {
     let (settings, measurement) = one_query(TestSettings {

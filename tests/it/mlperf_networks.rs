@@ -1,4 +1,4 @@
-//! The networks of MLPerf: their sizes, their graph, their operators one by one, and that they run.
+//! Networks of MLPerf: sizes, graphs, every operator, and runs.
 
 use crate::support;
 
@@ -13,7 +13,7 @@ use xrsim::cost::loop_nest::LoopNest;
 use xrsim::hardware::Accelerator;
 use xrsim::model::{ConvKind, ConvShape, Operator, Padding, Source, VectorOp};
 
-/// A row of the table of totals.
+/// Row of the table of totals.
 #[derive(Debug, serde::Deserialize)]
 struct Size {
     network: String,
@@ -96,7 +96,7 @@ fn deviations_from_published_sizes_are_the_known_ones() {
     }
 }
 
-/// What could not be resolved is said in the file, which `xrsim show` prints.
+/// The files state unresolved differences, which `xrsim show` prints.
 #[test]
 fn unresolved_deviations_are_stated() {
     let unresolved = ["ssd_resnet34", "deeplabv3plus", "mobilebert", "mosaic"];
@@ -140,8 +140,8 @@ fn networks_go_by_file_or_declared_name_in_any_case() {
     assert!(error.contains("did you mean `resnet50`?"), "{error}");
 }
 
-/// Batch normalisations follow convolutions without bias: all but those that give boxes and classes.
-/// Of these and of classifiers the biases are the rest of the parameters.
+/// Batch normalisations follow convolutions without bias, which are all except those of boxes and classes.
+/// The biases of the latter and of classifiers are the rest of the parameters.
 #[test]
 fn normalised_channels_are_those_of_convolutions_inside_the_network() {
     for size in sizes().iter().filter(|size| size.parameters != size.parameters_folded) {
@@ -172,7 +172,7 @@ fn normalised_channels_are_those_of_convolutions_inside_the_network() {
     }
 }
 
-/// GNMT's tensors of a sentence, of all steps, pass through DRAM.
+/// The tensors of all steps of a sentence of GNMT pass through DRAM.
 #[test]
 fn every_layer_but_the_outputs_is_read() {
     for size in sizes() {
@@ -192,7 +192,7 @@ fn every_layer_but_the_outputs_is_read() {
     }
 }
 
-/// Where layers read other than what their sources give: network, class, how, how many layers.
+/// Layers whose input differs from the outputs of their sources: network, class, relation, number of layers.
 const DIFFERENCES: &[(&str, &str, Reads, usize)] = &[
     // Of four gates of a cell 1,024 states: the encoder's five LSTMs in their last 24 steps, the
     // query and the words of 25 steps.
@@ -214,7 +214,7 @@ fn layers_read_what_their_sources_give() {
     }
 }
 
-/// The accelerators of A, B and C (WS, OS and RS) with so many PEs on the chip of the paper.
+/// Accelerators of A, B and C (WS, OS and RS) with `pes` PEs on the chip of the paper.
 fn accelerators(pes: u32) -> Vec<Accelerator> {
     let mut catalog = Catalog::new();
     let platform = catalog.platform("paper").unwrap();
@@ -257,7 +257,7 @@ const TABLES: [&str; 13] = [
     "edsr_f32b5_540x960",
 ];
 
-/// The convolution of a row.
+/// Convolution of a row.
 fn conv(row: &Row, kind: ConvKind) -> ConvShape {
     let [top, bottom, left, right] =
         ["pad_t", "pad_b", "pad_l", "pad_r"].map(|column| row.extent(column));
@@ -282,7 +282,7 @@ fn conv(row: &Row, kind: ConvKind) -> ConvShape {
     }
 }
 
-/// Whether `operator` is that of a row, one of `count` alike.
+/// Whether `operator` is that of a row, one of `count` equal ones.
 fn is_of(operator: &Operator, row: &Row) -> bool {
     match *operator {
         Operator::Conv(shape) => shape == conv(row, shape.kind),
@@ -294,18 +294,18 @@ fn is_of(operator: &Operator, row: &Row) -> bool {
     }
 }
 
-/// The table of a network, if it is here.
+/// Table of a network, if it is available.
 fn table(file: &str) -> Option<Vec<Row>> {
     operators::table(&format!("mlperf-models/{file}.csv"))
 }
 
-/// Rows with multiply-accumulates of `file`, if it is here, one for each step of GNMT.
+/// Rows with multiply-accumulates of `file`, if it is available, one for each step of GNMT.
 fn rows(file: &str) -> Option<Vec<Row>> {
     let rows = table(file)?.into_iter().filter(|row| row.text("macs") != "0").collect();
     Some(if file.starts_with("gnmt") { steps(rows) } else { rows })
 }
 
-/// The rows of GNMT in order of execution: the encoder row by row, the decoder step by step.
+/// Rows of GNMT in the order of execution: the encoder row by row, the decoder step by step.
 fn steps(rows: Vec<Row>) -> Vec<Row> {
     let keys = rows.iter().position(|row| row.text("name") == "attn_memory_layer").unwrap();
     let steps = |row: &Row| vec![row.clone(); row.extent("count") as usize];
@@ -347,7 +347,8 @@ const CLASSES: [(&str, &str); 9] = [
     ("SOFTMAX", "softmax"),
 ];
 
-/// In order, and with outputs of the same size. Language models have layers that their tables lack.
+/// The operators are in order and have outputs of equal size. Language models have layers that their tables
+/// lack.
 #[test]
 fn every_other_layer_of_vision_models_is_that_of_the_table() {
     for (size, file) in sizes().iter().zip(TABLES) {

@@ -1,4 +1,4 @@
-//! `xrsim report` of what `xrsim mlperf --out` wrote: what the page holds, and what it refuses.
+//! `xrsim report` of results of `xrsim mlperf --out`: contents of the page, and refusals.
 
 use crate::support::binary;
 use crate::support::page as page_data;
@@ -18,7 +18,7 @@ fn read(path: impl AsRef<Path>) -> String {
     fs::read_to_string(path).expect("the file was written")
 }
 
-/// The page of `xrsim mlperf` with these arguments, and the folder that it was made of.
+/// Page of `xrsim mlperf` with these arguments, and the folder of its files.
 fn test_and_report(arguments: &[&str]) -> (String, TempDir) {
     let folder = tempdir().expect("a folder can be made");
     let (results, html) = (path(&folder, "results"), path(&folder, "page.html"));
@@ -117,7 +117,7 @@ fn tenants_are_a_page_with_the_reason_of_a_verdict_and_the_score_beside() {
     assert_eq!(page["shares"], json!([]));
 }
 
-/// Every column of the table is described once, and every row has a value for it.
+/// The page describes every column of the table once, and every row has a value for it.
 fn check_columns(columns: &Value, rows: &Value, csv: &str) {
     let mut reader = csv::Reader::from_reader(csv.as_bytes());
     let mut expected: Vec<_> = reader.headers().expect("a header").iter().collect();
@@ -199,7 +199,7 @@ impl Example {
         Self::of_task(TASK)
     }
 
-    /// The same with a task of another name.
+    /// The folder with a task of another name.
     fn of_task(task: &str) -> Self {
         let example = Self { folder: tempdir().expect("a folder can be made") };
         let cell = format!("\"{}\"", task.replace('"', "\"\""));
@@ -235,7 +235,7 @@ impl Example {
         message
     }
 
-    /// The message after `from` in `file` was replaced by `to`.
+    /// Message after `from` in `file` is replaced by `to`.
     fn broken(file: &str, from: &str, to: &str) -> String {
         let example = Self::new();
         let text = read(example.folder.path().join(file));
@@ -254,7 +254,7 @@ fn the_example_has_two_tests_and_a_curve_of_two_rates() {
     assert!(!page["facts"].to_string().contains("cooldown"), "there is none");
 }
 
-/// 50 of 200 per second; a result that does not count makes no share, nor does one that is none.
+/// The share is 50 of 200 per second; an invalid or undefined result has no share.
 #[test]
 fn only_results_that_count_make_a_share() {
     let example = Example::new();

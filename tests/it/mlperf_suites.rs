@@ -1,4 +1,4 @@
-//! Suites of MLPerf: the tables of the papers, and what the reader says of wrong files.
+//! Suites of MLPerf: the tables of the papers, and messages about invalid files.
 
 use xrsim::config::Catalog;
 use xrsim::mlperf::rules::{Benchmark, Load, QualityTarget, Suite, Test};
@@ -12,7 +12,7 @@ fn ms(ms: f64) -> SimSpan {
     SimSpan::from_ms(ms).unwrap()
 }
 
-/// Tests in a line each: task and load.
+/// Task and load of every test, one in a line.
 fn names(suite: &Suite) -> Vec<String> {
     let name = |test: &Test| format!("{} {}", test.task.name, test.load.name());
     suite.tests.iter().map(name).collect()
@@ -110,7 +110,7 @@ fn mobile_is_that_of_the_paper_and_the_page() {
     assert_eq!((v07.tests[1].task.quality.target.value() * 10.0).round() / 10.0, 22.7);
 }
 
-/// Classification runs offline, too, behind all other tests.
+/// Classification runs offline, too, after all other tests.
 #[test]
 fn offline_classification_is_the_last_test_and_optional() {
     for name in ["mobile_v0.7", "mobile_v1.0", "mobile_v2.0", "mobile_v3.0"] {
@@ -152,7 +152,7 @@ fn every_suite_goes_by_name_and_says_what_is_not_verified() {
     );
 }
 
-/// A suite of one task with these lines for its loads, and more keys.
+/// Suite of one task with these lines for its loads, and more keys.
 fn file(loads: &str, task: &str, more: &str) -> String {
     format!(
         "mlperf:
@@ -211,7 +211,7 @@ fn refused(text: &str, at: &str, message: &str) {
     assert!(error.contains(&place), "{place} is not in\n{error}");
 }
 
-/// Results have a folder a task, beside files of their own.
+/// Results have a folder for each task besides files of their own.
 #[test]
 fn names_that_no_folder_can_have_are_refused() {
     let named = |name: &str| {
@@ -276,7 +276,7 @@ fn tasks_that_lead_nowhere_or_cannot_be_told_apart_are_refused() {
 ";
     let lacking = format!("{good}{second}");
     refused(&lacking, "{metric: F1", "a quality target lacks the key `percent_of_fp32`");
-    // The first `one` is a good name; the second stands behind a title.
+    // The first `one` is a valid name; the second follows a title.
     let twice = lacking.replace("fp32: 1", "target: 1").replacen("name: one\n", "name:  one\n", 1);
     refused(&twice, "one\n      title: One\n      network: edsr", "a second task named `one`");
 }

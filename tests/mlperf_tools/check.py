@@ -1,20 +1,20 @@
 #!/usr/bin/env python3
-"""Holds the logs of `xrsim mlperf --out` against MLPerf's own tools.
+"""Checks the logs of `xrsim mlperf --out` with MLPerf's own tools.
 
     python3 tests/mlperf_tools/check.py --xrsim target/release/xrsim --inference DIR --python PYTHON ...
 
 --inference DIR   a clone of github.com/mlcommons/inference, with its tags and branches. For every round and load, at the counts
                   and durations of the round, the newest `tools/submission/log_parser.py` has to load the log, and the
                   submission checker of the round (of its tag or branch) must accept the result; every key that its source
-                  asks of a log has to be there, and the keys have to be those in the source of that LoadGen.
+                  requires has to be in the log, and the keys have to be those in the source of that LoadGen.
 --python PYTHON   an interpreter that has the package `mlcommons-loadgen`; repeat for several versions. Of LoadGen 6
                   every case of `--cases` is run for real and compared key by key by `xrsim validate loadgen`. Of
                   LoadGen 4.1 to 5.1 every load is run for real with the settings that xrsim logged for that round;
                   keys, their order, settings, samples and counts of queries have to be equal.
 --cases FILE      cases for that, as `xrsim validate loadgen` reads them; by default those that come with the program.
---case ID         only this one; repeat for several.
+--case ID         only this case; repeat for several.
 
-Nothing is installed, and nothing of LoadGen is kept. What is not given is skipped, and said to be.
+Nothing is installed, and no file of LoadGen is kept. Checks without their option are skipped with a message.
 """
 
 import argparse
@@ -36,14 +36,14 @@ LOADS = ["single-stream", "multi-stream", "server", "offline"]
 TASK = "image_classification_heavy"
 MODEL = "resnet"
 
-# Rounds, and the tags or branches of their checkers. A checker reads older rounds as
-# well; that of v0.7 stops at single-stream logs of its own round, and so that of v1.0 has to do.
+# Rounds, and the tags or branches of their checkers. A checker reads older rounds, too. The checker of v0.7
+# stops at single-stream logs of its own round, so that the checker of v1.0 replaces it.
 ROUNDS = {
     "v0.5": "v0.7", "v0.7": "v1.0.1", "v1.0": "v1.0.1", "v1.1": "r1.1", "v2.0": "v2.0", "v2.1": "v2.1",
     "v3.0": "v3.0", "v3.1": "v3.1", "v4.0": "v4.0", "v4.1": "v4.1", "v5.0": "v5.0.1", "v5.1": "v5.1",
 }  # fmt: skip
 
-# Keys that checkers ask for of other runs than those of xrsim.
+# Keys that checkers require of kinds of runs that xrsim does not make.
 OF_OTHER_RUNS = {
     "accuracy_score": "accuracy runs",
     "effective_accuracy_sample_count": "accuracy runs of LoadGen 6",
@@ -70,12 +70,12 @@ OF_LOADS = {
     "result_samples_per_second": ["offline"],
 }
 
-# Keys of LoadGen's own build, clock and threads, and names that its user gave.
+# Keys of LoadGen's own build, clock and threads, and names that its user gives.
 OWN = re.compile(r"loadgen_|logger_|power_|test_datetime|get_sut_name_duration_ns|sut_name|qsl_name")
 
 
 class Tally:
-    """Comparisons, of which the first that differ are printed."""
+    """Comparisons; the first differences are printed."""
 
     def __init__(self):
         self.compared = 0
@@ -95,7 +95,7 @@ class Tally:
 
 
 def run_round(xrsim, folder, round_name, *more):
-    """Tests of one round; the folder of its loads."""
+    """Runs the tests of one round; returns the folder of its loads."""
     out = folder / round_name
     command = [xrsim, "mlperf", "inference", "--round", round_name, "--task", TASK, "--out", out, *more]
     subprocess.run([str(it) for it in command], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
@@ -108,7 +108,7 @@ def messages(path):
 
 
 class Tools:
-    """`tools/submission` of a clone, as it was at a tag or on a branch."""
+    """`tools/submission` of a clone at a tag or on a branch."""
 
     def __init__(self, clone, tag, folder):
         self.folder = folder / tag
@@ -123,7 +123,7 @@ class Tools:
                 target.write_text(git(clone, "show", f"{tag}:{name}"))
 
     def module(self, *names):
-        """The first module of these names that there is."""
+        """The first module of these names that exists."""
         path = next(path for path in (self.folder / f"{name}.py" for name in names) if path.exists())
         sys.path.insert(0, str(self.folder))
         sys.modules.pop("log_parser", None)
@@ -142,13 +142,13 @@ def git(clone, *arguments):
 
 
 def ref(clone, name):
-    """A tag or branch, which in a fresh clone is one of `origin`."""
+    """A tag or branch; in a fresh clone a branch is one of `origin`."""
     known = subprocess.run(["git", "-C", str(clone), "rev-parse", "-q", "--verify", name], capture_output=True)
     return name if known.returncode == 0 else f"origin/{name}"
 
 
 def asked_keys(source, version, load):
-    """Keys that a checker asks of a log, by its source: those in brackets, and that of the result."""
+    """Keys that a checker requires of a log, from its source: those in brackets, and that of the result."""
     keys = set(re.findall(r"(?:mlperf_log|perf_log)\[\s*\"([a-z_0-9.]+)\"\s*\]", source))
     keys |= set(re.findall(r"\"([a-z_0-9.]+)\" in mlperf_log", source))
     table = re.search(r"^RESULT_FIELD_NEW = (\{.*?^\})", source, re.MULTILINE | re.DOTALL)
@@ -169,15 +169,15 @@ def asked_keys(source, version, load):
     return {key for key in keys if is_of(key)}
 
 
-# A run that is INVALID, and says why.
+# A key of invalid runs, with the reason.
 INVALID = ["--load", "server", "--service", "constant:ms=2", "--qps", "600", "--min-duration", "1"]
 
-# Keys that LoadGen has for errors, and for runs that xrsim does not make.
+# Keys of errors, and of kinds of runs that xrsim does not make.
 OF_OTHER_LOGS = re.compile(r"error_|warning_|.*token|.*_ttft_|.*_tpot_|.*_time_per_output")
 
 
 def loadgen_keys(clone, tag):
-    """Every key in the source of LoadGen; what is put together has `*` for what is not text."""
+    """Every key in the source of LoadGen; composed keys have `*` for the parts that are not text."""
     files = git(clone, "ls-tree", "--name-only", ref(clone, tag), "loadgen/").split()
     source = "".join(git(clone, "show", f"{ref(clone, tag)}:{name}") for name in files if name.endswith(".cc"))
     call = r"MLPERF_LOG(?:_[A-Z]+)*\(\s*(?:detail|GlobalLogger\(\)),\s*((?:\"[^\"]*\"|[^,\"])+),"
@@ -189,16 +189,16 @@ def loadgen_keys(clone, tag):
 
 
 def check_keys(options, round_name, tag, logs, tally):
-    """The keys of a round against those in the source of its LoadGen."""
+    """Compares the keys of a round with those in the source of its LoadGen."""
     ours = {re.sub(r"\d+\.\d+", "*", it["key"]) for log in logs for it in log}
-    theirs = {key for key in loadgen_keys(options.inference, tag) if not OF_OTHER_LOGS.match(key)}
-    for key in sorted(ours | theirs):
+    expected = {key for key in loadgen_keys(options.inference, tag) if not OF_OTHER_LOGS.match(key)}
+    for key in sorted(ours | expected):
         where = "only here" if key in ours else "missing"
-        tally.check(key in ours and key in theirs, f"{round_name}: {key} {where}")
+        tally.check(key in ours and key in expected, f"{round_name}: {key} {where}")
 
 
 def verdict(checker, version, place, load):
-    """What the checker of a round says of a folder: whether it is valid, and the result."""
+    """Verdict of the checker of a round on a folder: whether it is valid, and the result."""
     # Before v1.0 there was no map of names of models.
     takes_models = "extra_model_benchmark_map" in checker.Config.__init__.__code__.co_varnames
     config = checker.Config(version, {}) if takes_models else checker.Config(version)
@@ -214,7 +214,7 @@ def verdict(checker, version, place, load):
 
 
 def check_rounds(options, folder):
-    """Every load of every round, by the log parser and by the round's own checker."""
+    """Checks every load of every round with the log parser and with the round's own checker."""
     loads, keys, verdicts, of_source = Tally(), Tally(), Tally(), Tally()
     newest, _ = Tools(options.inference, "HEAD", folder / "tools").module("log_parser")
     for version, tag in ROUNDS.items():
@@ -262,7 +262,7 @@ def version_of(python):
 
 
 def record(python, case, folder):
-    """Runs LoadGen for real; what it has to say of the case."""
+    """Runs the real LoadGen; returns its results of the case."""
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / "case.json"
     path.write_text(json.dumps(case))
@@ -277,7 +277,7 @@ SETTINGS = ["id", "scenario", "mode", "sut", "settings", "qsl_perf_count", "qsl_
 
 
 def check_cases(options, python, version, folder):
-    """Cases run for real, then compared by xrsim."""
+    """Runs cases with the real LoadGen and compares them by xrsim."""
     out = folder / f"cases_{version}"
     cases = json.loads(pathlib.Path(options.cases).read_text())
     chosen = [case for case in cases if not options.case or case["id"] in options.case]
@@ -297,7 +297,7 @@ def check_cases(options, python, version, folder):
 
 
 def case_of(log, load):
-    """A case with the settings that a log says were asked for."""
+    """A case with the requested settings of a log."""
     asked = {it["key"]: it["value"] for it in log}
     # What is 0 or false is so by default, and not every version lets Python set it.
     settings = {
@@ -314,7 +314,7 @@ def case_of(log, load):
 
 
 def check_round_live(options, python, version, folder):
-    """Short tests of a round against the LoadGen of that round with the same settings.
+    """Compares short tests of a round with the LoadGen of that round and the same settings.
 
     The package 4.1 was built with a compiler before GCC 11, whose library permutes samples otherwise: of those that
     are loaded only the set is compared. The package 5.0 counts errors, which LoadGen at the tag of v5.0 did not.
@@ -326,10 +326,10 @@ def check_round_live(options, python, version, folder):
     for load in LOADS:
         ours = messages(place / load / "mlperf_log_detail.txt")
         record(python, case_of(ours, load), folder / f"live_{version}")
-        theirs = messages(folder / f"live_{version}" / "detail" / f"{load}.txt")
-        keys = [it["key"] for it in theirs if it["key"] != "num_errors" or round_name != "v5.0"]
+        of_loadgen = messages(folder / f"live_{version}" / "detail" / f"{load}.txt")
+        keys = [it["key"] for it in of_loadgen if it["key"] != "num_errors" or round_name != "v5.0"]
         tally.check([it["key"] for it in ours] == keys, f"{load}: keys {set(keys) ^ {it['key'] for it in ours}}")
-        for one, other in zip(ours, [it for it in theirs if it["key"] in keys]):
+        for one, other in zip(ours, [it for it in of_loadgen if it["key"] in keys]):
             if OWN.match(one["key"]):
                 own += 1
             elif not one["key"].startswith(("result_", "early_stopping_")):

@@ -2,12 +2,12 @@
 
 CASE.json is an entry of a file of cases as `xrsim validate loadgen --cases` reads them: scenario, mode, settings,
 number of samples and the system (`sut`). DIR gets `detail/ID.txt` and `summary/ID.txt`, LoadGen's own logs, and
-`queries/ID.csv`, a row a sample. What the case has to say of Offline, whose rows are thinned, is printed as JSON.
+`queries/ID.csv`, with a row for each sample. The results of Offline, whose rows are thinned, are printed as JSON.
 
 With `--table`, a table of the keys of the detailed log, `detail/ID.csv`, takes the place of both logs; keys of
-LoadGen's own build, clock and threads are left out.
+LoadGen's own build, clock and threads are omitted.
 
-Needs the package `mlcommons-loadgen`. One process a run, since LoadGen keeps its state in the process.
+Requires the package `mlcommons-loadgen`. Every run needs a process of its own, because LoadGen keeps its state in the process.
 """
 
 import csv
@@ -87,7 +87,7 @@ class System:
             self.changed.notify()
 
     def batch(self, now):
-        """The next batch of what is queued."""
+        """The next batch of the queue."""
         size = self.sut["max_batch"]
         samples, self.queued = self.queued[:size], self.queued[size:]
         if samples:
@@ -131,7 +131,7 @@ def run(case, folder):
     loadgen.StartTestWithLogSettings(sut, library, settings, logs, "")
 
 
-# The trace is no JSON where it quotes other text; its lines of samples are.
+# The trace is not JSON where it quotes other text; its lines of samples are JSON.
 SAMPLE = re.compile(
     r'"name":"Sample".*"ph":"b".*"ts":(\d+)\.(\d{3}),"args":\{"sample_seq":(\d+),"query_seq":(\d+),'
     r'"sample_idx":(\d+),"issue_start_ns":(-?\d+),"complete_ns":(\d+)\}'
@@ -152,7 +152,7 @@ def samples(trace):
 
 
 def measured(latencies):
-    """Statistics as LoadGen has them."""
+    """Statistics as LoadGen computes them."""
     latencies = sorted(latencies)
     n = len(latencies)
     found = {name: latencies[int(n * p)] for name, p in PERCENTILES.items()}
@@ -187,7 +187,7 @@ def write_table(log, path):
 
 
 def real_time():
-    """Runs ahead of other processes where the host allows for it, so that there are fewer stalls."""
+    """Raises the priority of the process if the host allows it, so that there are fewer stalls."""
     try:
         os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(50))
     except (AttributeError, PermissionError):

@@ -9,7 +9,7 @@ use crate::mlperf::sut::Batching;
 
 use super::super::options::Format;
 
-/// Predict what MLPerf's load generator would measure of a simulated system.
+/// Predict the results that MLPerf's load generator would measure on a simulated system.
 #[derive(Debug, Args)]
 #[command(
     after_help = "The highest rate of a server and the largest number of streams are searched for, unless --qps or --streams \
@@ -31,12 +31,12 @@ use super::super::options::Format;
 pub struct MlperfArgs {
     /// Benchmark.
     pub benchmark: MlperfBenchmark,
-    /// Round, which has LoadGen's rules, counts, durations and seeds [default: v0.5 of inference,
+    /// Round, with its LoadGen version, counts, durations and seeds [default: v0.5 of inference,
     /// v3.0 of mobile].
     #[arg(long, value_name = "R")]
     pub round: Option<String>,
-    /// Tasks and tests in place of the round's: a suite, see mlperf/README.md; the round is its own unless
-    /// given.
+    /// Suite with tasks and tests in place of those of the round, see mlperf/README.md; the round is that of
+    /// the suite by default.
     #[arg(long, value_name = "NAME|FILE")]
     pub suite: Option<String>,
     /// Task; repeat for several.
@@ -64,49 +64,50 @@ pub struct MlperfArgs {
     /// samples), or a table with the columns latency_ms, batch or sample, and task.
     #[arg(long, value_name = "MODEL|FILE.csv", conflicts_with_all = ["system", "pes", "platform", "cost_model", "scheduler", "beside", "tenant", "trace"])]
     pub service: Option<String>,
-    /// How many such servers there are.
+    /// Number of servers of a --service.
     #[arg(long, value_name = "N", default_value_t = 1, requires = "service", value_parser = clap::value_parser!(u32).range(1..=i64::from(ServerBed::MAX)))]
     pub servers: u32,
-    /// Most samples that are joined into a batch.
+    /// Largest number of samples of a batch.
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=i64::from(Batching::MAX)))]
     pub max_batch: u32,
-    /// How long a sample waits for others to fill its batch (ms).
+    /// Longest wait of a sample while its batch is not full (ms).
     #[arg(long, value_name = "MS", default_value_t = 0.0, allow_negative_numbers = true)]
     pub batch_wait: f64,
-    /// Rate of a server in place of a search for the highest that is valid.
+    /// Rate of a server in place of a search for the highest valid rate.
     #[arg(long, value_name = "1/S", allow_negative_numbers = true)]
     pub qps: Option<f64>,
-    /// Streams of multi-stream in place of a search for the most that are valid; from v2.0 on samples of a
-    /// query in place of 8.
+    /// Number of streams of multi-stream in place of a search for the largest valid number; from v2.0 on
+    /// samples of a query in place of 8.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub streams: Option<u64>,
-    /// Search from --qps or --streams on, as LoadGen does; of tenants, for the highest factor of all rates.
+    /// Search from --qps or --streams on, as LoadGen does; with tenants, for the largest factor of all rates.
     #[arg(long)]
     pub find_peak: bool,
-    /// Least duration of a test in place of the round's (s).
+    /// Minimum duration of a test in place of that of the round (s).
     #[arg(long, value_name = "S", allow_negative_numbers = true)]
     pub min_duration: Option<f64>,
-    /// Fewest queries of a test in place of the round's; of samples in offline.
+    /// Minimum number of queries of a test in place of that of the round; of samples in offline.
     #[arg(long, value_name = "N")]
     pub min_queries: Option<u64>,
-    /// A task with a load of its own, for the least duration beside all others; repeat for each. Keys: qps,
+    /// Task with a load of its own, at the same time as all other tenants; repeat for each. Keys: qps,
     /// arrivals (poisson or periodic), burst_qps, burst_ms, period_ms, group, bound_ms, percentile, max_batch,
     /// batch_wait_ms.
     #[arg(long, value_name = "TASK:KEY=VALUE,..", conflicts_with_all = ["task", "load", "qps", "streams", "curve"])]
     pub tenant: Vec<String>,
-    /// Usage scenario whose frames run on the same system for as long as a test takes.
+    /// Usage scenario in the background: its frames run on the same system during the test.
     #[arg(long, value_name = "S")]
     pub beside: Option<String>,
-    /// Seed of the frames beside.
+    /// Seed of the frames of --beside.
     #[arg(long, value_name = "N", default_value_t = 0, requires = "beside")]
     pub seed: u64,
-    /// Latency at N rates up to beyond the peak of every server test, as curve.csv and a figure in --out.
+    /// Measure the latency at N rates below and above the peak of every server test; --out has it as
+    /// curve.csv and a figure.
     #[arg(long, value_name = "N", requires = "out", value_parser = clap::value_parser!(u32).range(2..=1000))]
     pub curve: Option<u32>,
-    /// Trace of the run that counts, of one test, for Perfetto or chrome://tracing.
+    /// File for a trace of the run of one test, for Perfetto or chrome://tracing.
     #[arg(long, value_name = "FILE.json", conflicts_with = "tenant")]
     pub trace: Option<PathBuf>,
-    /// What to print.
+    /// Format of the printed results.
     #[arg(long, value_name = "FORMAT", default_value = "table")]
     pub format: Format,
     /// Folder for LoadGen's logs and queries.csv of every test, suite.csv and figures.

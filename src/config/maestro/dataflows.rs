@@ -113,7 +113,7 @@ fn single_line(
     Some(line)
 }
 
-/// Reads what follows `word` in a file, where a cluster has a type: one word, whatever it is.
+/// Reads the rest of a directive after `word` in a file, where a cluster has a type of any one word.
 fn whole_line(parser: &mut Parser<'_>, word: Token<'_>) -> Option<DirectiveOrCluster> {
     let line = line(parser, word, Notation::Artifact)?;
     if let DirectiveOrCluster::Cluster(_) = line {
@@ -122,7 +122,7 @@ fn whole_line(parser: &mut Parser<'_>, word: Token<'_>) -> Option<DirectiveOrClu
     Some(line)
 }
 
-/// Reads what follows `word`, except for the type of a cluster.
+/// Reads the rest of a directive after `word`, except for the type of a cluster.
 fn line(
     parser: &mut Parser<'_>,
     word: Token<'_>,
@@ -157,7 +157,7 @@ fn number(parser: &mut Parser<'_>, what: &str) -> Option<u32> {
     u32::try_from(number).ok()
 }
 
-/// What is added to the size of an axis: `+1`, `- 1`, or nothing.
+/// Number that is added to the size of an axis: `+1`, `- 1`, or nothing.
 fn added(parser: &mut Parser<'_>) -> Option<i32> {
     let Some(token) = parser.peek().filter(|token| token.text.starts_with(['+', '-'])) else {
         return Some(0);

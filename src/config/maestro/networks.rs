@@ -63,7 +63,7 @@ pub fn parse_networks(source: &Source) -> Result<Vec<NetworkBlock>, Vec<Problem>
     parser.finish(networks)
 }
 
-/// What a network holds so far.
+/// Items of a network so far.
 #[derive(Default)]
 struct Items {
     fps: Option<(u32, Range<usize>)>,

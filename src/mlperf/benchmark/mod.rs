@@ -15,7 +15,8 @@ mod test_bed;
 
 pub use accelerator_bed::{AcceleratorBed, AcceleratorBedBuilder, AcceleratorRun};
 pub use measure::{Measurement, measure};
-pub use peak_search::{PeakSearch, Trial, find_peak, search_messages};
+pub(crate) use peak_search::search_messages;
+pub use peak_search::{PeakSearch, Trial, find_peak};
 pub use server_bed::ServerBed;
 pub use suite_test::{BackgroundScores, TestOptions, TestResult, effective_settings, run_test};
 pub use tenants::{

@@ -133,7 +133,7 @@ impl TestResult {
 }
 
 /// Runs `test` with `options` on `bed`. The highest rate of a server and the largest number of streams
-/// are searched for unless they are given; every run of a server that the round asks for has to pass.
+/// are searched for unless they are given; every server run that the round demands has to pass.
 ///
 /// # Errors
 ///

@@ -132,7 +132,7 @@ mod tests {
     }
 
     /// 65,536² does not fit into a draw, so that each exchange takes a draw of its own: the first
-    /// one swaps items 0 and 1 or nothing, as `below(2)` says.
+    /// one swaps items 0 and 1 or nothing, by `below(2)`.
     #[test]
     fn long_lists_are_shuffled_with_a_draw_an_exchange() {
         let mut items: Vec<u32> = (0..65_536).collect();

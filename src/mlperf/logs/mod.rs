@@ -1,15 +1,16 @@
 //! LoadGen's logs of a run: summary, detailed log and accuracy log.
 
 mod detail;
-pub mod files;
+pub(crate) mod files;
 mod logged_run;
 mod number;
 mod summary;
 
 pub use detail::{DetailLog, LogRecord, LogValue};
 pub use logged_run::LoggedRun;
-pub use number::six_digits;
-pub use summary::{early_stopping_text, render_summary};
+pub(crate) use number::six_digits;
+pub(crate) use summary::early_stopping_text;
+pub use summary::render_summary;
 
 /// Accuracy log of a run in performance mode, `mlperf_log_accuracy.json`: an empty list.
 ///

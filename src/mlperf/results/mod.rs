@@ -7,7 +7,7 @@ mod sustained;
 mod validity;
 
 pub use performance::{Intervals, Metric, Observations, Performance};
-pub use statistics::{LatencyStatistics, PERCENTILES, count_over_bound};
+pub use statistics::{LatencyStatistics, PERCENTILES};
 pub(crate) use sustained::exceeds_capacity;
 pub use sustained::{Unsustained, sustains_rate};
 pub(crate) use validity::EXITED_EARLY;

@@ -16,7 +16,7 @@ pub enum RunError {
     Settings(#[from] SettingsError),
     /// The system has nothing left to do but did not complete a sample before the end of the clock.
     #[error(
-        "sample {sample} is not done within the 584 years of the clock: the system is too slow for so many \
+        "sample {sample} is not done within the 584 years of the clock: the system is too slow for these \
          queries"
     )]
     NeverDone {

@@ -3,11 +3,9 @@
 use crate::statistics::Fraction;
 use crate::units::SimSpan;
 
+use super::check::{expected_rate, fraction, milliseconds, peak_step, rate, whole};
 use super::error::SettingsError;
-use super::limits::{
-    MAX_DURATION_MS, MAX_SAMPLES, MAX_THREADS, expected_rate, fraction, milliseconds, peak_step,
-    rate, whole,
-};
+use super::limits::{MAX_DURATION_MS, MAX_SAMPLES, MAX_THREADS};
 use super::requested::{QuerySampleLibrary, Requested, Seeds, TestSettings};
 use super::scenario::{LoadScenario, TestMode};
 use super::version::LoadGenVersion;

@@ -3,6 +3,7 @@
 //! Fields have LoadGen's names. [`TestSettings`] are LoadGen's `TestSettings`, and
 //! [`EffectiveSettings`] its `TestSettingsInternal`, checked and reduced to one scenario.
 
+mod check;
 mod effective;
 mod error;
 mod limits;

@@ -1,5 +1,4 @@
-//! What runs on accelerators under test: tenants, which queries are issued for, and a usage scenario in
-//! the background.
+//! Tenants, which queries are issued for, and a usage scenario in the background.
 
 use std::sync::Arc;
 

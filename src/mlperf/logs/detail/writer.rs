@@ -39,8 +39,9 @@ impl DetailLog {
         writer.finish()
     }
 
-    /// The log of a search for a rate from that of `settings` on: `messages` as
-    /// [`messages`](crate::mlperf::benchmark::search_messages) has them, what each of its runs made, and what the one at the peak says.
+    /// Log of a search for the highest rate, from that of `settings` on: the `messages` of
+    /// [`search_messages`](crate::mlperf::benchmark::search_messages), the counts of each run, and the
+    /// `performance` of the run at the peak.
     pub fn of_search(
         settings: &EffectiveSettings,
         messages: &[String],

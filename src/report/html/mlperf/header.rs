@@ -64,7 +64,7 @@ impl Header {
     ///
     /// # Errors
     ///
-    /// Text that is no JSON, or not what `xrsim mlperf` writes.
+    /// Text that is not JSON, or not the record of `xrsim mlperf`.
     pub fn read(source: Source<'_>) -> Result<Self, ReadError> {
         let problem = |line, message: String| ReadError { file: source.name.into(), line, message };
         let of_json = |error: serde_json::Error| problem(error.line().max(1), error.to_string());

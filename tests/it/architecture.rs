@@ -26,8 +26,8 @@ const ALLOWED: &[(&str, &[&str])] = &[
         "metrics",
         &["column", "units", "ids", "statistics", "scenario", "trace", "cost", "load", "score"],
     ),
-    ("schedule", &["units", "ids", "scenario", "cost", "score"]),
-    ("external", &["text", "units", "ids", "scenario", "cost", "schedule"]),
+    ("schedule", &["renamed", "units", "ids", "scenario", "cost", "score"]),
+    ("external", &["text", "renamed", "units", "ids", "scenario", "cost", "schedule"]),
     ("plan", &["units", "hardware", "scenario", "cost", "load", "schedule", "score", "trace"]),
     (
         "engine",

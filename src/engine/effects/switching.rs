@@ -1,5 +1,4 @@
-//! What is in the memory of every accelerator, and what has to be moved before a request runs there:
-//! context switches and migration.
+//! Data that is moved before a segment starts: context switches and migration.
 
 use crate::cost::Traffic;
 use crate::hardware::Accelerator;
@@ -9,19 +8,19 @@ use crate::plan::{Effects, Plan};
 use crate::schedule::Job;
 use crate::units::{Cycles, Millijoules, SimSpan};
 
-use super::running::RunningSegment;
+use super::super::running::RunningSegment;
 
-/// The switching of all accelerators.
-pub(super) struct ContextSwitches<'a> {
+/// Contents of the memories of all accelerators, and the transfers that they cause.
+pub(super) struct DataMoves<'a> {
     effects: Effects,
     accelerators: &'a [Accelerator],
     /// Indexed by [`ModelId`].
     footprints: Vec<Footprint>,
     /// Indexed by [`AccelId`].
-    states: Vec<LocalMemory>,
+    memories: Vec<Memory>,
 }
 
-/// Elements of a network.
+/// Sizes of the data of a network, in elements.
 struct Footprint {
     weights: u64,
     /// Live activations before every layer.
@@ -34,30 +33,36 @@ impl Footprint {
     }
 }
 
-/// The memory of one accelerator.
+/// Content of the memory of one accelerator.
 #[derive(Debug, Clone, Copy, Default)]
-struct LocalMemory {
+struct Memory {
     /// The model whose weights are there.
     resident: Option<ModelId>,
-    /// The request that was cut there and whose activations are there still: model and next layer.
-    suspended: Option<(RequestId, ModelId, u32)>,
-    /// What was moved for what runs there, or ran last.
-    moved: Transfer,
+    /// The request that was cut there and whose activations are still there.
+    suspended: Option<Suspended>,
+    /// Transfer before the segment that runs there, or ran last.
+    last_transfer: Transfer,
 }
 
-/// What is moved before a request runs.
+/// A request that was cut, with its next layer.
+#[derive(Debug, Clone, Copy)]
+struct Suspended {
+    request: RequestId,
+    model: ModelId,
+    next_layer: u32,
+}
+
+/// A data transfer before a segment starts.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Transfer {
-    /// Time.
     pub(super) time: SimSpan,
-    /// Energy.
     pub(super) energy: Millijoules,
-    /// Bytes to and from DRAM, and over the NoC from accelerator to accelerator.
+    /// Bytes to and from DRAM, and bytes between accelerators over the NoC.
     pub(super) traffic: Traffic,
 }
 
-impl<'a> ContextSwitches<'a> {
-    /// Empty ones; `None` if nothing that happens in them takes anything.
+impl<'a> DataMoves<'a> {
+    /// Empty memories; `None` if no transfer takes time or energy.
     pub(super) fn new(plan: &'a Plan) -> Option<Self> {
         let effects = plan.engine.effects;
         let accelerators = plan.system.accelerators();
@@ -66,73 +71,73 @@ impl<'a> ContextSwitches<'a> {
             effects,
             accelerators,
             footprints: networks.map(Footprint::of).collect(),
-            states: vec![LocalMemory::default(); accelerators.len()],
+            memories: vec![Memory::default(); accelerators.len()],
         })
     }
 
-    /// Brings `job` to `accelerator`.
+    /// Loads the weights and activations of `job` into the memory of `accelerator`.
     pub(super) fn load(&mut self, job: &Job, accelerator: AccelId) -> Transfer {
-        let comes_from = self.activations_of(job);
+        let activations = self.take_activations(job);
         let mut dram_bytes = 0;
         let mut switches = false;
         if self.effects.switch.enabled {
-            let LocalMemory { resident, suspended, .. } = self.states[accelerator.index()];
+            let Memory { resident, suspended, .. } = self.memories[accelerator.index()];
             if resident != Some(job.model) {
                 switches = true;
                 dram_bytes += self.weight_bytes(job.model, accelerator);
             }
-            if let Some((request, model, layer)) = suspended
-                && request != job.request
+            if let Some(other) = suspended
+                && other.request != job.request
             {
                 switches = true;
-                dram_bytes += self.live_bytes(model, layer, accelerator);
+                dram_bytes += self.live_bytes(other.model, other.next_layer, accelerator);
             }
         }
         let live_bytes = self.live_bytes(job.model, job.next_layer, accelerator);
-        let mut moved = Transfer::default();
-        match comes_from {
+        let mut transfer = Transfer::default();
+        match activations {
             Activations::None => {}
             Activations::Dram => {
                 switches = true;
                 dram_bytes += live_bytes;
             }
             Activations::At(other) if other == accelerator => {}
-            Activations::At(other) => moved = self.migration(live_bytes, other, accelerator),
+            Activations::At(other) => transfer = self.migration(live_bytes, other, accelerator),
         }
         if switches {
-            moved = moved.plus(&self.switch(dram_bytes, accelerator));
+            transfer = transfer.plus(&self.switch(dram_bytes, accelerator));
         }
-        let suspended = None;
-        self.states[accelerator.index()] =
-            LocalMemory { resident: Some(job.model), suspended, moved };
-        moved
+        self.memories[accelerator.index()] =
+            Memory { resident: Some(job.model), suspended: None, last_transfer: transfer };
+        transfer
     }
 
-    /// A job was cut on `accelerator`.
-    pub(super) fn suspend(&mut self, running: &RunningSegment, accelerator: AccelId) {
-        let cut = (running.job.request, running.job.model, running.end_layer);
-        self.states[accelerator.index()].suspended = Some(cut);
+    /// Leaves the activations of the job of `running`, which was cut, where it ran.
+    pub(super) fn suspend(&mut self, running: &RunningSegment) {
+        let Job { request, model, .. } = running.job;
+        let suspended = Suspended { request, model, next_layer: running.end_layer };
+        self.memories[running.accelerator.index()].suspended = Some(suspended);
     }
 
-    /// A request has ended that was cut: nothing of it is needed any more.
-    pub(super) fn forget(&mut self, request: RequestId) {
-        for state in &mut self.states {
-            state.suspended = state.suspended.filter(|(other, ..)| *other != request);
+    /// Discards the activations of a request that ended while it was suspended.
+    pub(super) fn discard(&mut self, request: RequestId) {
+        for memory in &mut self.memories {
+            memory.suspended = memory.suspended.filter(|other| other.request != request);
         }
     }
 
-    /// What was moved for what runs on `accelerator`, or ran there last.
-    pub(super) fn moved(&self, accelerator: AccelId) -> &Transfer {
-        &self.states[accelerator.index()].moved
+    /// Transfer before the segment that runs, or ran last, on `accelerator`.
+    pub(super) fn last_transfer(&self, accelerator: AccelId) -> &Transfer {
+        &self.memories[accelerator.index()].last_transfer
     }
 
-    /// Where the activations of a job are, which leave there.
-    fn activations_of(&mut self, job: &Job) -> Activations {
+    /// Takes the activations of a job from where they are.
+    fn take_activations(&mut self, job: &Job) -> Activations {
         let Some(last) = job.last_accelerator else { return Activations::None };
-        let state = &mut self.states[last.index()];
-        let is_there = state.suspended.is_some_and(|(request, ..)| request == job.request);
+        let memory = &mut self.memories[last.index()];
+        let is_there = memory.suspended.is_some_and(|it| it.request == job.request);
         if is_there {
-            state.suspended = None;
+            memory.suspended = None;
         }
         match is_there || !self.effects.switch.enabled {
             true => Activations::At(last),
@@ -178,25 +183,26 @@ impl<'a> ContextSwitches<'a> {
     }
 }
 
-/// Where the live activations of a request are.
+/// Place of the live activations of a request.
 enum Activations {
-    /// It has not run.
+    /// Nowhere: it has not run.
     None,
-    /// A context switch took them there.
+    /// In DRAM, where a context switch moved them.
     Dram,
-    /// Where it was cut.
+    /// In the memory of the accelerator where it was cut.
     At(AccelId),
 }
 
 impl Transfer {
-    /// One after the other.
+    /// This transfer and then the other one.
     fn plus(&self, other: &Self) -> Self {
+        let sum = |of: fn(&Traffic) -> u64| of(&self.traffic).saturating_add(of(&other.traffic));
         Self {
             time: self.time + other.time,
             energy: self.energy + other.energy,
             traffic: Traffic {
-                dram_bytes: self.traffic.dram_bytes.saturating_add(other.traffic.dram_bytes),
-                noc_bytes: self.traffic.noc_bytes.saturating_add(other.traffic.noc_bytes),
+                dram_bytes: sum(|it| it.dram_bytes),
+                noc_bytes: sum(|it| it.noc_bytes),
             },
         }
     }

@@ -1,15 +1,13 @@
-//! Figure 6: execution timelines of AR gaming on J, 4K and 8K PEs, and what section 4.2.2 of the
-//! paper quotes of them.
+//! Figure 6: execution timelines of AR gaming on J with 4K and 8K PEs, and the numbers that XRBench section 4.2.2
+//! quotes of them.
 
 use crate::figures::{Caption, Instant, InstantKind, Slice, Timeline, TimelinePanel};
 use crate::ids::RequestId;
 use crate::sweep::{self, RunResult, RunSpec};
 use crate::trace::{DropReason, Outcome};
 
-use super::super::argument;
-use super::super::message::Failure;
-use super::super::study::{Study, once, scores};
-use super::deviations::Deviation;
+use super::study::{MeanScores, Study, draw_note};
+use super::{Deviation, FigureEntry, ReproduceError, Reproduction};
 
 const SCENARIO: &str = "AR_gaming";
 const SYSTEM: &str = "J";
@@ -17,31 +15,39 @@ const SYSTEM: &str = "J";
 /// Drop rate, QoE score and overall score that the paper quotes, for 4K and 8K PEs.
 const QUOTED: [(u64, [f64; 3]); 2] = [(4096, [0.471, 0.53, 0.0]), (8192, [0.023, 0.97, 0.51])];
 
-/// Both runs.
-pub(super) struct Runs(Vec<(RunSpec, RunResult)>);
+pub(super) const ENTRY: FigureEntry = FigureEntry {
+    number: 6,
+    depends_on_semantics: true,
+    reproduce: |study: &Study| {
+        let runs = Runs::make(study)?;
+        let semantics = study.semantics.name();
+        Ok(Reproduction {
+            deviations: runs.deviations(semantics),
+            drawing: Box::new(runs.draw(semantics)),
+        })
+    },
+};
 
-/// Makes both runs.
-///
-/// # Errors
-///
-/// None for the embedded files that the tests have seen.
-pub(super) fn run(study: &Study) -> Result<Runs, Failure> {
-    let run = |(pes, _): (u64, _)| {
-        let (spec, library) = study.one(SCENARIO, SYSTEM, pes)?;
-        let result = sweep::run(&spec, &library).map_err(argument)?;
-        Ok((spec, result))
-    };
-    QUOTED.into_iter().map(run).collect::<Result<_, Failure>>().map(Runs)
-}
+/// The runs of both sizes.
+struct Runs(Vec<(RunSpec, RunResult)>);
 
 impl Runs {
-    /// The figure: a panel for each size, a row for each accelerator.
-    pub(super) fn draw(&self, semantics: &str) -> Timeline {
+    fn make(study: &Study) -> Result<Self, ReproduceError> {
+        let make = |(pes, _): (u64, _)| {
+            let (spec, library) = study.run_of(SCENARIO, SYSTEM, pes)?;
+            let result = sweep::run(&spec, &library)?;
+            Ok((spec, result))
+        };
+        QUOTED.into_iter().map(make).collect::<Result<_, ReproduceError>>().map(Self)
+    }
+
+    /// Draws a panel for each size with a row for each accelerator.
+    fn draw(&self, semantics: &str) -> Timeline {
         let models = self.0[0].0.plan.scenario.models();
         Timeline {
             caption: Caption {
                 subtitle: "hatched: ended late; crosses: dropped".into(),
-                note: once(self.0.iter().map(|(spec, _)| spec.drawn())),
+                note: draw_note(self.0.iter().map(|(spec, _)| spec.drawn())),
                 ..Caption::titled(format!(
                     "Figure 6: {SCENARIO} on {SYSTEM}, semantics {semantics}"
                 ))
@@ -52,7 +58,7 @@ impl Runs {
         }
     }
 
-    /// When the last execution of both ends, on a whole tenth of a second \[ms\].
+    /// End of the last execution of both runs, rounded up to a tenth of a second \[ms\].
     fn end_ms(&self) -> f64 {
         let records = self.0.iter().flat_map(|(_, result)| result.trace.records());
         let ends = records.filter_map(|record| match record.outcome {
@@ -62,19 +68,19 @@ impl Runs {
         (ends.fold(1.0, f64::max) / 100.0).ceil() * 100.0
     }
 
-    /// What the paper quotes beside what was found.
-    pub(super) fn deviations(&self, semantics: &str) -> Vec<Deviation> {
+    /// Compares the numbers that the paper quotes.
+    fn deviations(&self, semantics: &str) -> Vec<Deviation> {
         let mut deviations = Vec::new();
         for ((pes, quoted), (spec, result)) in QUOTED.iter().zip(&self.0) {
-            let [_, _, qoe, score] = scores(result);
+            let MeanScores { qoe, overall, .. } = MeanScores::of(result);
             // The quoted rate is a mean over models, not over frames.
             let names = ["frames not executed, mean over models", "QoE score", "overall score"];
             for ((name, quoted), found) in
-                names.into_iter().zip(quoted).zip([1.0 - qoe, qoe, score])
+                names.into_iter().zip(quoted).zip([1.0 - qoe, qoe, overall])
             {
                 let what = format!("{SCENARIO} on {SYSTEM}, {pes} PEs: {name}");
                 let found = Deviation::of_numbers("6", semantics, &what, *quoted, found);
-                deviations.push(found.remarking(&once(std::iter::once(spec.drawn()))));
+                deviations.push(found.with_remark(&draw_note(std::iter::once(spec.drawn()))));
             }
         }
         deviations

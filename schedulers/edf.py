@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Earliest deadline first, as a policy of its own process:
+"""Earliest deadline first, as a scheduler in its own process:
 
     xrsim run --scheduler 'external:python3 schedulers/edf.py'
 """
@@ -12,8 +12,8 @@ latency_ns = setup["latency_ns"]  # [model][accelerator]
 
 for line in sys.stdin:
     view = json.loads(line)
-    # Ties as everywhere in xrsim: deadline, release, model, frame; then the lowest accelerator.
-    key = lambda job: (job["deadline_ns"], job["release_ns"], job["model"], job["frame"])
+    # Ties as everywhere in xrsim: deadline, arrival, model, frame; then the lowest accelerator.
+    key = lambda job: (job["deadline_ns"], job["arrival_ns"], job["model"], job["frame"])
     job = min(view["ready"], key=key)
     accelerator = min(view["idle"], key=lambda a: latency_ns[job["model"]][a])
     answer = {"id": view["id"], "do": "dispatch", "request": job["request"], "accelerator": accelerator}

@@ -18,7 +18,7 @@ pub fn is_unfit_in_line(c: char) -> bool {
     is_obeyed(c) || c == '\n' || c == '\t'
 }
 
-/// `text` with what a terminal would obey written out: `\u{1b}`. Letters of every script stay.
+/// `text` with terminal control characters escaped: `\u{1b}`. Letters of every script stay.
 pub fn shown(text: &str) -> Cow<'_, str> {
     if !text.contains(is_obeyed) {
         return text.into();

@@ -78,7 +78,7 @@ impl SimSpan {
         (0.0..=Self::MAX_MS).contains(&ms).then(|| Self((ms * 1e6).round() as u64))
     }
 
-    /// Likewise from a nanosecond on.
+    /// A span of `ms` milliseconds like [`SimSpan::from_ms`], but at least a nanosecond.
     pub fn from_positive_ms(ms: f64) -> Option<Self> {
         Self::from_ms(ms).filter(|_| ms >= 1e-6)
     }

@@ -287,7 +287,7 @@ fn in_shell(script: &str, parameters: &str) -> Option<Policy> {
     cfg!(unix).then(|| with_patience(&format!("external:sh -c '{script}'"), parameters))
 }
 
-/// Its output closes before, with, or after its end, or never because of what it has left behind; it
+/// Its output closes before, with, or after its end, or never because of a process that it has started; it
 /// reads all, some or nothing of what it is sent.
 fn one_message() {
     for script in [

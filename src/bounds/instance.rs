@@ -1,5 +1,5 @@
-//! What every run of some requests has in common: its frames, what each can score, and how much time
-//! there is.
+//! Properties that all runs of some requests share: frames, their largest scores, and the available
+//! time.
 
 use crate::cost::CostTable;
 use crate::ids::{ModelId, RequestId};
@@ -13,7 +13,7 @@ use crate::units::{SimSpan, SimTime};
 use super::Migration;
 use super::work::{Route, routes};
 
-/// `k` times the margin behind a deadline. What ends later scores at most 1/(1 + e^7.5) = 0.00055.
+/// `k` times the margin after a deadline. A frame that ends later scores at most 1/(1 + e^7.5) = 0.00055.
 const MARGIN: f64 = 7.5;
 
 /// A request that was asked for.
@@ -22,7 +22,7 @@ pub(super) struct Frame {
     pub(super) model: ModelId,
     /// Index of its first worth.
     first: usize,
-    /// What it scores without any time of the horizon, or more.
+    /// Score of the frame without any time of the horizon, or an upper bound of it.
     pub(super) late: f64,
 }
 
@@ -33,7 +33,7 @@ pub(super) struct Instance<'a> {
     /// Indexed by [`ModelId`].
     pub(super) routes: Vec<Vec<Route>>,
     pub(super) frames: Vec<Frame>,
-    /// What each frame scores on each of its routes at the most, frame by frame.
+    /// Largest score of each frame on each of its routes, frame by frame.
     worths: Vec<f64>,
     /// Time that each accelerator has for what is not late \[ms\].
     pub(super) horizon_ms: f64,
@@ -71,12 +71,12 @@ impl<'a> Instance<'a> {
             let weight = weights.of(request.model, request.frame.index());
             let in_time =
                 |end: SimTime| weight * realtime(end, request.deadline, settings.k_per_ms);
-            let behind = request.deadline + margin.unwrap_or(SimSpan::MAX);
+            let late_after = request.deadline + margin.unwrap_or(SimSpan::MAX);
             first = first.min(request.arrival);
             if weight > 0.0 {
-                last = last.max(behind);
+                last = last.max(late_after);
             }
-            instance.push(RequestId::new(index), request.model, starts[index], behind, in_time);
+            instance.push(RequestId::new(index), request.model, starts[index], late_after, in_time);
         }
         instance.horizon_ms = match margin {
             Some(_) => last.saturating_since(first).as_ms(),
@@ -85,26 +85,26 @@ impl<'a> Instance<'a> {
         instance
     }
 
-    /// Adds a frame that starts at `start` at the earliest, is late `behind` that and worth
+    /// Adds a frame whose earliest start is `start`, which is late after `late_after`, and which scores
     /// `in_time` of its end.
     fn push(
         &mut self,
         request: RequestId,
         model: ModelId,
         start: SimTime,
-        behind: SimTime,
+        late_after: SimTime,
         in_time: impl Fn(SimTime) -> f64,
     ) {
         let first = self.worths.len();
         let routes = &self.routes[model.index()];
         self.worths.extend(routes.iter().map(|it| in_time(start + it.shortest) * it.energy));
         let energy = routes.iter().map(|route| route.energy).fold(0.0, f64::max);
-        let behind = in_time(behind + SimSpan::from_ns(1)) * energy;
+        let late = in_time(late_after + SimSpan::from_ns(1)) * energy;
         let best = self.worths[first..].iter().copied().fold(0.0, f64::max);
-        self.frames.push(Frame { request, model, first, late: behind.min(best) });
+        self.frames.push(Frame { request, model, first, late: late.min(best) });
     }
 
-    /// What a frame scores on each of its routes at the most.
+    /// Largest score of a frame on each of its routes.
     pub(super) fn worths(&self, frame: &Frame) -> &[f64] {
         &self.worths[frame.first..frame.first + self.routes[frame.model.index()].len()]
     }
@@ -118,7 +118,7 @@ impl<'a> Instance<'a> {
         self.worths(frame).iter().copied().fold(0.0, f64::max)
     }
 
-    /// UB1: the sum of the best that every frame can score.
+    /// UB1: the sum of the largest scores of all frames.
     pub(super) fn isolation(&self) -> f64 {
         self.constant + self.frames.iter().map(|frame| self.best(frame)).sum::<f64>()
     }
@@ -152,7 +152,7 @@ fn knapsack(mut items: Vec<(f64, f64)>, capacity: f64) -> f64 {
     total
 }
 
-/// What one perfect frame of each model adds to the total score.
+/// Contribution of one perfect frame of each model to the total score.
 pub(super) struct Weights {
     /// Indexed by [`ModelId`]: first frame that counts, and the weight of it and all later ones.
     models: Vec<(u64, f64)>,
@@ -188,7 +188,7 @@ impl Weights {
         Self { models: firsts.into_iter().zip(weights).collect(), constant }
     }
 
-    /// What a perfect `frame` of `model` scores; 0 in the warm-up.
+    /// Score of a perfect `frame` of `model`; 0 in the warm-up.
     pub(super) fn of(&self, model: ModelId, frame: usize) -> f64 {
         let (first, weight) = self.models[model.index()];
         if frame as u64 >= first { weight } else { 0.0 }

@@ -1,4 +1,4 @@
-//! How good a run could be at best: upper bounds of a scenario's score that no policy exceeds.
+//! Upper bounds of the score of a scenario, which no scheduler exceeds.
 //!
 //! # What is bounded
 //!
@@ -19,10 +19,10 @@
 //! - No frame ends before its data, its upstream results and the shortest time on any accelerator
 //!   have passed, all from the real arrivals; its value is that of its energy and of this lateness,
 //!   or less.
-//! - An accelerator does one thing at a time. Let the *horizon* end a margin behind the last deadline
-//!   (7.5/k: 0.5 ms at k = 15). What ends behind it is so late that it scores less than 0.06 % of a
+//! - An accelerator does one thing at a time. Let the *horizon* end a margin after the last deadline
+//!   (7.5/k: 0.5 ms at k = 15). A frame that ends after it is so late that it scores less than 0.06 % of a
 //!   frame: that much is granted to every frame for nothing. All else was done within the horizon, for
-//!   which each accelerator has so many milliseconds.
+//!   which each accelerator has a limited time.
 //! - A frame within the horizon has its upstream frames within it.
 //!
 //! Nothing else is used. The bounds hold for every policy, admission and order; with and without
@@ -76,7 +76,7 @@ impl Bound {
     /// All bounds, in the order of [`Bounds::values`].
     pub const ALL: [Self; 3] = [Self::Isolation, Self::PooledCapacity, Self::LinearProgram];
 
-    /// What it is, in a few words.
+    /// Meaning in a few words.
     pub fn meaning(self) -> &'static str {
         match self {
             Self::Isolation => "every frame as if it were alone",
@@ -190,7 +190,7 @@ fn outward(bound: f64, n_frames: usize) -> f64 {
     bound + bound * (n_frames + FRAME_OPERATIONS) as f64 * f64::EPSILON
 }
 
-/// What is missing from a score to its upper `bound`, as a share of the bound:
+/// Gap between a score and its upper `bound`, relative to the bound:
 /// `(bound − score) / bound`; 0 where nothing could be reached.
 pub fn gap(bound: f64, score: f64) -> f64 {
     if bound > 0.0 { (bound - score) / bound } else { 0.0 }

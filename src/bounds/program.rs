@@ -84,7 +84,7 @@ fn bound_at(instance: &Instance<'_>, prices: &Prices) -> f64 {
     instance.constant + capacity + instance.frames.iter().map(of_frame).sum::<f64>()
 }
 
-/// What a frame is paid by the frames that depend on it, less what it pays to those that it depends
+/// Payments that a frame receives from the frames that depend on it, less those to the frames that it depends
 /// on.
 fn bonus(instance: &Instance<'_>, prices: &Prices, frame: &Frame) -> f64 {
     let n_models = instance.routes.len();

@@ -1,4 +1,4 @@
-//! What a frame of a model needs: time on accelerators, along one of several routes.
+//! Work of a frame: time on accelerators along one of several routes.
 
 use std::ops::{Add, Range};
 

@@ -1,4 +1,4 @@
-//! What is wrong with an input file, and where.
+//! Problems of input files, with their places.
 
 use std::fmt;
 use std::ops::Range;
@@ -17,11 +17,11 @@ use super::{At, Source};
 pub struct Problem {
     /// Bytes of the source text that are wrong; empty ranges point between two characters.
     pub span: Range<usize>,
-    /// What was found there, in lower case and without a full stop.
+    /// Message, in lower case and without a full stop.
     pub message: String,
-    /// What is allowed, or the nearest known name.
+    /// Allowed values, or the nearest known name.
     pub help: Option<String>,
-    /// Other places of the file that have a part in it, and what part.
+    /// Other places of the file that are involved, with their roles.
     pub places: Vec<At<String>>,
 }
 
@@ -38,7 +38,7 @@ impl Problem {
         self
     }
 
-    /// The same problem, in which another place has this part.
+    /// The same problem with another place that is involved, in this role.
     #[must_use]
     pub fn place(mut self, span: Range<usize>, part: impl Into<String>) -> Self {
         self.places.push(At { span, value: part.into() });
@@ -101,18 +101,18 @@ pub enum ConfigError {
         /// Why.
         reason: String,
     },
-    /// What is spelt out in place of a file is wrong, e.g. a style.
+    /// Text that stands in place of a file, e.g. a style, is wrong.
     #[error("`{text}`: {reason}")]
     Malformed {
-        /// What was written.
+        /// The text.
         text: String,
-        /// What is wrong, and what is allowed.
+        /// The problem, and the allowed values.
         reason: String,
     },
     /// A name that is neither an embedded file nor a path.
     #[error("no {kind} named `{name}`{}", Suggestion(.nearest.as_deref(), .known))]
     Unknown {
-        /// What was looked for, e.g. `scenario`.
+        /// Kind of the file, e.g. `scenario`.
         kind: &'static str,
         /// The name.
         name: String,
@@ -183,8 +183,8 @@ pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) ->
         .map(|(_, candidate)| candidate)
 }
 
-/// Whether less than all of a word was mistyped, or one is the other's beginning: what must be written anew
-/// from the first letter to the last was meant to be something else.
+/// Whether part of `name` matches `known`, or one begins with the other. A word that differs in every
+/// letter was meant to be another one.
 fn is_slip(name: &str, known: &str) -> bool {
     let distance = strsim::damerau_levenshtein(name, known);
     let shorter = name.chars().count().min(known.chars().count());

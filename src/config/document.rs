@@ -35,7 +35,7 @@ impl Document {
         stem.map_or_else(|| name.into(), |stem| stem.to_string_lossy().into())
     }
 
-    /// What a YAML file of `kind` describes.
+    /// Value that a YAML file of `kind` describes.
     pub(super) fn load<T>(
         &self,
         kind: Kind,
@@ -46,7 +46,7 @@ impl Document {
         self.finish(value, problems)
     }
 
-    /// What a YAML file of `kind` describes, with names of other files still unresolved.
+    /// Value that a YAML file of `kind` describes, with names of other files still unresolved.
     pub(super) fn draft<T>(
         &self,
         kind: Kind,
@@ -77,7 +77,7 @@ impl Document {
 
     /// The kind of a YAML file, which is one of `allowed`.
     pub(super) fn kind(&self, allowed: &[Kind]) -> Result<Kind, ConfigError> {
-        // The first line that says something tells the kind of all but unusual files.
+        // The first line that is no comment shows the kind of all but unusual files.
         let mut lines = self.source.text().lines();
         let key = lines.find(|line| !line.is_empty() && !line.starts_with('#'));
         let kind = key.and_then(|line| Kind::of_key(line.trim_end().strip_suffix(':')?));
@@ -120,13 +120,13 @@ fn wrong_kind(found: Kind, allowed: &[Kind]) -> Problem {
     Problem::new(0..0, format!("this is a `{found}` file; a {needed} file is needed here"))
 }
 
-/// What every name of a file leads to, `None` if one leads nowhere, which is a problem of this file.
-/// What is wrong with the file that a name leads to is an error of that one, and waits until this one
-/// has no problems.
+/// Values of the names in a file; `None` if a name is unknown, which is a problem of this file. A problem
+/// of a file that a name refers to is an error of that file, and is returned only if this file has no
+/// problems.
 ///
 /// # Errors
 ///
-/// That error.
+/// Returns the error of the first file that cannot be used.
 pub fn resolve<'a, T>(
     names: impl Iterator<Item = &'a At<Box<str>>>,
     mut lookup: impl FnMut(&str) -> Result<T, ConfigError>,

@@ -18,7 +18,7 @@ pub(super) struct Embedded {
     pub path: &'static str,
     /// Contents.
     pub text: &'static str,
-    /// What it describes.
+    /// Kind of the file.
     pub kind: Kind,
 }
 
@@ -29,7 +29,7 @@ impl Embedded {
         inner.strip_suffix(".yaml").unwrap_or(inner)
     }
 
-    /// The name that the file gives to what it describes.
+    /// Name that the file declares.
     pub(super) fn declared_name(&self) -> Option<&'static str> {
         lines(self.text).nth(1)?.trim_start().strip_prefix("name: ")
     }

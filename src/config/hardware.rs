@@ -1,4 +1,4 @@
-//! `style:`, `system:` and `platform:` files: what runs.
+//! `style:`, `system:` and `platform:` files: hardware.
 
 use std::sync::Arc;
 
@@ -17,9 +17,9 @@ use super::yaml::read::{
 };
 use super::yaml::{Fields, Node, Value};
 
-/// Most bytes per cycle of a network or memory.
+/// Largest bandwidth of a NoC level or memory [byte/cycle].
 pub(super) const MAX_BANDWIDTH: u64 = 1 << 32;
-/// Most cycles of latency of a network.
+/// Largest latency of a NoC level or DRAM [cycle].
 pub(super) const MAX_LATENCY: u64 = 1 << 20;
 /// Largest memory \[byte\]: 256 TiB, below which numbers of KiB are exact.
 const MAX_BYTES: f64 = 281_474_976_710_656.0;
@@ -146,7 +146,7 @@ pub(super) fn read_system(node: &Node<'_>, problems: &mut Problems) -> Option<Ra
     Some(RawSystem { name: name?, accelerators: accelerators? })
 }
 
-/// What a system says for those of its accelerators that say nothing themselves.
+/// Values of a system that its accelerators inherit.
 struct Shared {
     clock: Option<ClockRate>,
     energy: Option<EnergyTable>,
@@ -186,7 +186,7 @@ impl RawSystem {
         self.accelerators.iter().map(|accelerator| &accelerator.dataflow)
     }
 
-    /// The system of these `dataflows`, one for each name. What [`System::new`] finds is reported at
+    /// The system of these `dataflows`, one for each name. An error of [`System::new`] is reported at
     /// the PEs of the accelerator, for each accelerator by itself.
     pub(super) fn resolve(
         self,
@@ -279,7 +279,7 @@ fn instance(
     Some(Instance { name: name?, pes: pes?, noc, memory })
 }
 
-/// Reads bandwidth and memories; what is not given is as in `default`.
+/// Reads bandwidths and memories; missing keys have the values of `default`.
 fn resources(
     fields: &mut Fields<'_, '_, '_>,
     default: Option<&(Noc, Memory)>,
@@ -391,7 +391,7 @@ fn energy(node: &Node<'_>, problems: &mut Problems) -> Option<EnergyTable> {
     })
 }
 
-/// Reads what PEs do and on what operands.
+/// Reads the operations of PEs and the widths of operands.
 fn datapath(node: &Node<'_>, problems: &mut Problems) -> Option<Datapath> {
     let default = Datapath::default();
     let mut fields = Fields::of(node, "a datapath", problems)?;
@@ -410,7 +410,7 @@ fn datapath(node: &Node<'_>, problems: &mut Problems) -> Option<Datapath> {
     Some(Datapath { macs_per_pe_cycle, vector_lanes, units_limit, widths })
 }
 
-/// Reads energies in pJ; what is not given follows from widths and sizes of memories.
+/// Reads energies in pJ; missing ones follow from widths and sizes of memories.
 fn byte_energy(node: &Node<'_>, problems: &mut Problems) -> Option<ByteEnergy> {
     let default = ByteEnergy::default();
     let mut fields =

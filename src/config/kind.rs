@@ -1,4 +1,4 @@
-//! What an input file describes, as its only top-level key says.
+//! Kinds of input files, which their only top-level key names.
 
 use std::fmt;
 
@@ -7,28 +7,28 @@ use super::nearest;
 use super::yaml::read::{Problems, printable};
 use super::yaml::{Node, Value};
 
-/// What a file describes.
+/// Kind of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Kind {
-    /// A network with what it is for.
+    /// A network with its task and quality goal.
     Network,
-    /// A mapping of layers onto PEs.
+    /// A dataflow.
     Dataflow,
     /// Dataflows and their shares of the PEs.
     Style,
-    /// Everything about the hardware but dataflows and PE counts.
+    /// Clock, energy, bandwidths and memories of a chip.
     Platform,
-    /// Accelerators in full.
+    /// Complete accelerators.
     System,
     /// Models with rates and dependencies.
     Scenario,
     /// Input sources.
     Sensors,
-    /// What runs by default.
+    /// Default of a run.
     Suite,
-    /// What many runs vary.
+    /// Settings that many runs vary.
     Sweep,
-    /// Tasks of MLPerf, and what a run of each has to do.
+    /// Tasks of MLPerf with the requirements of a run of each.
     Mlperf,
 }
 

@@ -1,4 +1,4 @@
-//! `network:` files: what a model computes, and what it is for.
+//! `network:` files: layers of a network, its task and its quality goal.
 
 mod operator;
 mod shapes;
@@ -18,7 +18,7 @@ use super::yaml::{Fields, Node, Value};
 
 pub(super) use operator::{Class, labels, usual_operations};
 
-/// A network with what it is for (XRBench Table 1).
+/// A network with its task and quality goal (XRBench Table 1).
 #[derive(Debug, Clone, PartialEq)]
 pub struct Model {
     /// Task, e.g. `HT`; the network's name if the file gives none.
@@ -40,19 +40,19 @@ pub struct Model {
     pub batch_norm_channels: u64,
     /// Size that was published, if any was found for this input and head.
     pub published: Option<Published>,
-    /// A statement each: what deviates from what was published, what is not confirmed, and what was
-    /// chosen where XRBench leaves a choice, with the alternatives.
+    /// Statements: deviations from the published network, unconfirmed points, and choices that XRBench
+    /// leaves open, with the alternatives.
     pub deviations: Vec<Box<str>>,
 }
 
-/// What others say of the size of a network.
+/// Published size of a network.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Published {
     /// Parameters.
     pub parameters: Option<u64>,
     /// Multiply-accumulates.
     pub macs: Option<u64>,
-    /// Who says so.
+    /// Source of the numbers.
     pub source: Box<str>,
 }
 
@@ -220,7 +220,7 @@ fn views(node: &Node<'_>, problems: &mut Problems) -> Option<Vec<View>> {
     }
 }
 
-/// The views of so many sources: one for each, or one for all.
+/// Views of `n_sources` sources: one for each, or one for all.
 fn views_of(
     n_sources: usize,
     views: At<Vec<View>>,

@@ -4,7 +4,7 @@
 
 use std::fmt;
 
-/// Most digits behind the point.
+/// Most digits after the point.
 const MAX_SCALE: u32 = 30;
 
 /// The values of the range written `text`, ends included and at most `max`; `None` if it is not a
@@ -12,7 +12,7 @@ const MAX_SCALE: u32 = 30;
 ///
 /// # Errors
 ///
-/// What is wrong with it.
+/// Returns the problem of the range.
 pub(super) fn values(text: &str, max: usize) -> Option<Result<Vec<String>, String>> {
     let (first, rest) = text.split_once("..")?;
     let first: Decimal = Decimal::parse(first.trim())?;
@@ -89,7 +89,7 @@ impl Range {
     }
 }
 
-/// `digits` times 10 to the power of minus `scale`, without trailing zeros behind the point.
+/// `digits` times 10 to the power of minus `scale`, without trailing zeros after the point.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Decimal {
     digits: i128,

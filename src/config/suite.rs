@@ -1,4 +1,4 @@
-//! The `suite:` file: what a run without arguments runs.
+//! The `suite:` file: scenarios and systems of a run without arguments.
 
 use crate::hardware::Accelerator;
 

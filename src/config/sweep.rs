@@ -1,5 +1,5 @@
 //! `sweep:` files, and the same on the command line: keys and values of many runs, as text with its
-//! places. What keys there are and what values they take is not known here.
+//! places. This module does not know the keys and their allowed values.
 
 use std::cell::Cell;
 use std::path::PathBuf;
@@ -23,7 +23,7 @@ const MAX_VALUES: usize = 100_000;
 /// Most keys.
 const MAX_KEYS: usize = 32;
 
-/// What a sweep varies, as it was written.
+/// Settings that a sweep varies, as they were written.
 #[derive(Debug, Clone)]
 pub struct SweepDraft {
     /// Where it was written.
@@ -35,7 +35,7 @@ pub struct SweepDraft {
     pub factors: Vec<DraftFactor>,
     /// Independent replications of every point, if a number is given.
     pub replications: Option<u64>,
-    /// What is wrong with its form. The draft is then of everything else, so that more can be found.
+    /// Problems of its form. The draft then holds the rest, so that further problems can be found.
     pub problems: Vec<Problem>,
 }
 
@@ -78,7 +78,7 @@ impl SweepDraft {
         self.factors.iter().find_map(|factor| Some((factor, factor.column(key)?)))
     }
 
-    /// The error that `problems` of what was written are.
+    /// The error with these `problems` of the text.
     pub fn invalid(&self, problems: Vec<Problem>) -> ConfigError {
         let source = Arc::clone(&self.source);
         let document = Document { source, folder: None, old_names: OldNames::default() };
@@ -139,7 +139,7 @@ fn axis(entry: &Entry<'_>, room: &Room, problems: &mut Problems) -> DraftFactor 
     DraftFactor::axis(key(entry), with_parameters(values.unwrap_or_default()))
 }
 
-/// Whether a piece of a list is a parameter of the one before: `beta=2` behind `dream:alpha=1`.
+/// Whether a piece of a list is a parameter of the one before: `beta=2` after `dream:alpha=1`.
 fn is_parameter(piece: &str) -> bool {
     let in_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
     let name = piece.split_once('=').map_or("", |(name, _)| name.trim());
@@ -196,7 +196,7 @@ impl Default for Room {
 }
 
 impl Room {
-    /// The values of a range, or the one value that is none.
+    /// Values of a range, or the single value if the text is not a range.
     fn expand(&self, written: Text, problems: &mut Problems) -> Option<Vec<Text>> {
         let At { span, value } = written;
         let values = match range::values(&value, self.left.get()) {
@@ -323,7 +323,7 @@ impl SweepOptions {
         self.factors.is_empty()
     }
 
-    /// What the options say, in a source called `command line`.
+    /// The draft of the options, in a source called `command line`.
     pub fn draft(self, replications: Option<u64>) -> SweepDraft {
         let Self { text, factors, problems, .. } = self;
         let source = Source::new("command line", text);

@@ -1,12 +1,13 @@
-//! How a layer is mapped: data-centric directives, split into cluster levels (MAESTRO, MICRO'19).
+//! Dataflows: data-centric directives, split into cluster levels (MAESTRO, MICRO'19).
 //!
-//! Knows nothing of layer extents or hardware; a dataflow is legal or not by itself.
+//! This module does not know layer extents and hardware; a dataflow is legal or not by itself.
 
 use std::fmt;
 
 use thiserror::Error;
 
-/// An axis that a directive maps. `Y`, `X` are input rows and columns, `OutputY`, `OutputX` (written
+/// An axis that a directive maps. In directives `Y` and `X` are input rows and columns (in the loop nest of
+/// the cost model `loop-nest` they are output rows and columns); `OutputY`, `OutputX` (written
 /// `Y'`, `X'`) output rows and columns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Axis {
@@ -85,7 +86,7 @@ pub enum Size {
     Extent {
         /// Axis of which the extent is meant.
         axis: Axis,
-        /// What is added.
+        /// Number that is added.
         plus: i32,
     },
 }
@@ -149,20 +150,20 @@ impl fmt::Display for Directive {
 /// The directives between two cluster directives.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct ClusterLevel {
-    /// Units of this level; `None` at the outermost, which takes what the PEs allow.
+    /// Units of this level; `None` at the outermost, which has as many as the PEs allow.
     pub units: Option<Size>,
     /// Maps, outer loop first.
     pub directives: Vec<Directive>,
 }
 
-/// A mapping of layers onto PEs: cluster levels, outermost first.
+/// A dataflow: cluster levels, outermost first.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Dataflow {
     name: Box<str>,
     levels: Vec<ClusterLevel>,
 }
 
-/// A dataflow that says something impossible. `level` counts from 0, outermost first.
+/// Reasons why a dataflow is impossible. `level` counts from 0, outermost first.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum DataflowError {
@@ -177,14 +178,14 @@ pub enum DataflowError {
         /// Axis.
         axis: &'static str,
     },
-    /// A size is zero or absurd.
+    /// A size is 0 or too large.
     #[error("level {level}: {what} is {found}; allowed are 1 to {}", Dataflow::MAX_SIZE)]
     Size {
         /// Level.
         level: usize,
-        /// Which size.
+        /// Name of the size.
         what: &'static str,
-        /// What was given.
+        /// Given size.
         found: u32,
     },
     /// Units given at the outermost level, or missing at an inner one.
@@ -196,7 +197,7 @@ pub enum DataflowError {
     /// Too many cluster levels.
     #[error("{found} levels; at most {} are allowed", Dataflow::MAX_LEVELS)]
     TooManyLevels {
-        /// How many there are.
+        /// Number of levels.
         found: usize,
     },
 }

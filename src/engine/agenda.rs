@@ -1,11 +1,10 @@
-//! What happens next: three sources of events, merged by time.
+//! Sources of events: arrivals, expiries and completions, each in order of time.
 //!
-//! Arrivals and expiries are known before the run, so they are sorted once and read in order: an
-//! event costs a comparison and touches memory in sequence, where a heap of all events would cost
-//! its depth in cache misses. Only completions come and go with the decisions of the policy. There is
-//! at most one for each accelerator, and a tournament over the accelerators lets a time be set,
-//! moved or withdrawn in `O(log accelerators)`, whatever a later rule (preemption at layer ends,
-//! shared bandwidth) makes of it. Arrivals that depend on completions would be a fourth source.
+//! Arrivals and expiries are known before the run. They are sorted once and read in order: an event
+//! costs a comparison and accesses memory in sequence, where a heap of all events would cost its depth
+//! in cache misses. Only completions depend on the decisions of the scheduler. There is at most one for
+//! each accelerator. A tournament tree over the accelerators sets, moves or clears a completion in
+//! `O(log accelerators)`, which preemption and shared bandwidth need.
 
 use crate::ids::{AccelId, RequestId};
 use crate::load::{Request, RequestStream};
@@ -38,17 +37,17 @@ impl<'a> Arrivals<'a> {
     }
 }
 
-/// Expiries: when each request is given up unless it has started (or finished).
+/// Expiries: the time at which each request is given up unless it has started.
 pub(super) struct Expiries {
-    /// In order of (time, depth of the model in the dependency graph, request): at equal times the
-    /// upstream requests expire first, so that what depends on them is dropped because of them,
-    /// whatever the order of the scenario file.
+    /// In order of (time, depth of the model in the dependency graph, request). At equal times upstream
+    /// requests expire first, so that their dependants are dropped because of them, for every order of
+    /// models in the scenario file.
     timers: Vec<(SimTime, u32, RequestId)>,
     next: usize,
 }
 
 impl Expiries {
-    /// Timers at deadline plus `grace`, but not before the arrival.
+    /// Timers at deadline plus `grace`, or at the arrival if that is later.
     pub(super) fn new(scenario: &Scenario, requests: &RequestStream, grace: SimSpan) -> Self {
         let depths = depths(scenario);
         let timer = |(index, request): (usize, &Request)| {
@@ -60,10 +59,10 @@ impl Expiries {
         Self { timers, next: 0 }
     }
 
-    /// Time of the next timer among those that `matter`; the others before it are discarded.
-    pub(super) fn peek(&mut self, matters: impl Fn(RequestId) -> bool) -> Option<SimTime> {
+    /// Time of the next timer of a request for which `is_pending` holds. Discards the timers before it.
+    pub(super) fn peek(&mut self, is_pending: impl Fn(RequestId) -> bool) -> Option<SimTime> {
         while let Some(&(time, _, id)) = self.timers.get(self.next) {
-            if matters(id) {
+            if is_pending(id) {
                 return Some(time);
             }
             self.next += 1;
@@ -81,7 +80,7 @@ impl Expiries {
     }
 }
 
-/// Length of the longest chain of dependencies above each model.
+/// Length of the longest chain of upstream models of each model.
 fn depths(scenario: &Scenario) -> Vec<u32> {
     let mut depths = vec![0; scenario.models().len()];
     for &id in scenario.topological() {
@@ -92,11 +91,11 @@ fn depths(scenario: &Scenario) -> Vec<u32> {
     depths
 }
 
-/// When each busy accelerator completes: a tournament whose root is the earliest, the lowest id of
-/// equals.
+/// Completion time of each busy accelerator: a tournament tree whose root is the earliest completion;
+/// of equal times, the one with the lowest id.
 pub(super) struct Completions {
-    /// Complete binary tree: node `i` holds the smaller of nodes `2i` and `2i + 1`; accelerator `a`
-    /// is the leaf `width + a`.
+    /// Complete binary tree: node `i` is the smaller one of nodes `2i` and `2i + 1`, and accelerator `a`
+    /// is leaf `width + a`.
     nodes: Vec<Entrant>,
     width: usize,
 }
@@ -106,18 +105,18 @@ type Entrant = (SimTime, AccelId);
 impl Completions {
     pub(super) fn new(n_accelerators: usize) -> Self {
         let width = n_accelerators.next_power_of_two();
-        Self { nodes: vec![Self::nobody(); 2 * width], width }
+        Self { nodes: vec![Self::none(); 2 * width], width }
     }
 
-    /// Later than every completion, even one at the end of time.
-    fn nobody() -> Entrant {
+    /// An entrant after every completion, even one at the largest time.
+    fn none() -> Entrant {
         (SimTime::MAX, AccelId::new(u32::MAX as usize))
     }
 
     /// Time of the next completion.
     pub(super) fn peek(&self) -> Option<SimTime> {
         let root = self.nodes[1];
-        (root != Self::nobody()).then_some(root.0)
+        (root != Self::none()).then_some(root.0)
     }
 
     /// Takes the next completion that is due at `now`.
@@ -130,14 +129,14 @@ impl Completions {
         })
     }
 
-    /// `accelerator` completes at `time`, whatever was set before.
+    /// Sets the completion of `accelerator`, in place of an earlier one.
     pub(super) fn set(&mut self, accelerator: AccelId, time: SimTime) {
         self.enter(accelerator, (time, accelerator));
     }
 
-    /// `accelerator` completes nothing.
+    /// Removes the completion of `accelerator`.
     pub(super) fn clear(&mut self, accelerator: AccelId) {
-        self.enter(accelerator, Self::nobody());
+        self.enter(accelerator, Self::none());
     }
 
     fn enter(&mut self, accelerator: AccelId, entrant: Entrant) {
@@ -159,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn completions_come_in_order_of_time_then_accelerator() {
+    fn completions_are_in_order_of_time_then_accelerator() {
         let mut completions = Completions::new(5);
         for (accelerator, time) in [(4, 7), (2, 9), (3, 7), (0, 9)] {
             completions.set(AccelId::new(accelerator), at(time));
@@ -183,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn a_completion_at_the_end_of_time_is_not_forgotten() {
+    fn a_completion_at_the_largest_time_is_kept() {
         let mut completions = Completions::new(1);
         completions.set(AccelId::new(0), SimTime::MAX);
         assert_eq!(completions.peek(), Some(SimTime::MAX));

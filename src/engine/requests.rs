@@ -1,5 +1,5 @@
-//! The requests of a run and where each is on its way: those of its load, and those that come as it
-//! goes.
+//! Requests of a run and their stages: requests of the load, which are known in advance, and submitted
+//! requests.
 
 use std::collections::VecDeque;
 
@@ -7,38 +7,39 @@ use crate::ids::RequestId;
 use crate::load::{Request, RequestStream};
 use crate::trace::{Outcome, Record};
 
-/// Where a request is on its way; it moves down this list to one of the last two, back and forth
-/// between running and being suspended.
+/// Stage of a request. A request moves down this list to one of the last two stages, and back and forth
+/// between running and suspended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Stage {
-    /// Its input data is not there yet.
+    /// Its input data has not arrived.
     Expected,
     /// It waits for results of other requests.
     Blocked,
     /// It waits for an accelerator.
     Ready,
-    /// It is on an accelerator.
+    /// It runs on an accelerator.
     Running,
-    /// It was cut and waits for an accelerator to go on.
+    /// It was cut and waits for an accelerator.
     Suspended,
     /// It ran to completion.
     Executed,
-    /// It ended without a result: dropped, or not asked for.
+    /// It ended without a result: dropped, or not triggered.
     Cancelled,
 }
 
-/// The requests of a run. Submitted ones are numbered behind those of the load, and depend on nothing.
+/// Requests of a run. Submitted requests are numbered after those of the load, and have no
+/// dependencies.
 pub(super) struct Requests<'a> {
     load: &'a RequestStream,
-    /// Of the load, indexed by [`RequestId`].
+    /// Stages of the load, indexed by [`RequestId`].
     stages: Vec<Stage>,
-    /// Likewise; [`Outcome::Lost`] until the request ends.
+    /// Records of the load, indexed by [`RequestId`]; [`Outcome::Lost`] until the request ends.
     records: Vec<Record>,
     submitted: VecDeque<Submitted>,
-    /// Submitted requests that are forgotten: the first ones, all of which have ended.
-    n_forgotten: usize,
-    /// Whether submitted requests are forgotten at all.
-    forgets: bool,
+    /// Number of submitted requests that were recycled. They are the first ones, and all have ended.
+    n_recycled: usize,
+    /// Whether submitted requests are recycled.
+    recycles: bool,
 }
 
 /// A submitted request.
@@ -55,27 +56,27 @@ impl Submitted {
 }
 
 impl<'a> Requests<'a> {
-    /// Those of `load`; submitted ones are not kept for longer than they last if it `forgets`.
-    pub(super) fn new(load: &'a RequestStream, forgets: bool) -> Self {
+    /// Requests of `load`. If `recycles`, submitted requests are recycled after completion.
+    pub(super) fn new(load: &'a RequestStream, recycles: bool) -> Self {
         Self {
             load,
             stages: vec![Stage::Expected; load.requests().len()],
             records: load.requests().iter().map(|it| record(it, UNFINISHED)).collect(),
             submitted: VecDeque::new(),
-            n_forgotten: 0,
-            forgets,
+            n_recycled: 0,
+            recycles,
         }
     }
 
-    /// Adds a request.
+    /// Adds a submitted request.
     pub(super) fn submit(&mut self, request: Request) -> RequestId {
         self.submitted.push_back(Submitted { request, outcome: UNFINISHED });
         RequestId::new(self.first_kept() + self.submitted.len() - 1)
     }
 
-    /// Index of the first submitted request that is kept.
+    /// Index of the first submitted request that was not recycled.
     fn first_kept(&self) -> usize {
-        self.stages.len() + self.n_forgotten
+        self.stages.len() + self.n_recycled
     }
 
     /// Whether a request was submitted.
@@ -100,18 +101,18 @@ impl<'a> Requests<'a> {
         }
     }
 
-    /// Changes the samples of a submitted request.
+    /// Changes the number of samples of a submitted request.
     pub(super) fn set_batch(&mut self, id: RequestId, batch: u32) {
         self.submitted_mut(id).request.batch = batch;
     }
 
-    /// Where a request of the load is.
+    /// Stage of a request of the load.
     pub(super) fn stage(&self, id: RequestId) -> Stage {
         self.stages[id.index()]
     }
 
-    /// Moves a request to another stage, and gives where it was; `None` of submitted ones, which neither
-    /// wait for others nor expire.
+    /// Moves a request to another stage, and returns the old one; `None` for submitted requests, which
+    /// neither wait for others nor expire.
     pub(super) fn enter(&mut self, id: RequestId, stage: Stage) -> Option<Stage> {
         let place = self.stages.get_mut(id.index())?;
         Some(std::mem::replace(place, stage))
@@ -124,9 +125,9 @@ impl<'a> Requests<'a> {
             return;
         }
         self.submitted_mut(id).outcome = outcome;
-        while self.forgets && self.submitted.front().is_some_and(Submitted::has_ended) {
+        while self.recycles && self.submitted.front().is_some_and(Submitted::has_ended) {
             self.submitted.pop_front();
-            self.n_forgotten += 1;
+            self.n_recycled += 1;
         }
     }
 
@@ -140,16 +141,15 @@ impl<'a> Requests<'a> {
         if self.is_submitted(id) { &[] } else { self.load.downstream(id) }
     }
 
-    /// What became of every request that is not forgotten, and the samples of each; without entries if
-    /// each has one.
+    /// Records of all requests that were not recycled, and the number of samples of each. The second
+    /// list is empty if every request has one sample.
     pub(super) fn into_records(self) -> (Vec<Record>, Vec<u32>) {
         let mut records = self.records;
         records.extend(self.submitted.iter().map(|it| record(&it.request, it.outcome)));
         let submitted = self.submitted.iter().map(|it| &it.request);
-        let batches = self.load.requests().iter().chain(submitted).map(|it| it.batch);
-        let batches =
-            if batches.clone().all(|batch| batch == 1) { Vec::new() } else { batches.collect() };
-        (records, batches)
+        let batches = || self.load.requests().iter().chain(submitted.clone()).map(|it| it.batch);
+        let is_batched = batches().any(|batch| batch != 1);
+        (records, if is_batched { batches().collect() } else { Vec::new() })
     }
 }
 

@@ -1,35 +1,36 @@
-//! What has become so far of requests that run in several segments.
+//! Progress of requests that run in several segments.
 
 use crate::ids::{AccelId, RequestId};
 use crate::trace::Segment;
 use crate::units::{Millijoules, SimSpan, SimTime};
 
-/// The segments of all requests.
+/// Segments of all requests.
 #[derive(Default)]
 pub(super) struct Segments {
-    /// Indexed by [`RequestId`]; empty until the first request is cut.
+    /// Requests that have begun, indexed by [`RequestId`]; empty until the first request is cut.
     begun: Vec<Option<Begun>>,
-    /// In order of their ends.
+    /// Segments that are complete, in order of their ends.
     done: Vec<Segment>,
 }
 
-/// What a request has done so far.
+/// Progress of a request.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Begun {
-    /// When its first segment started.
+    /// Start of its first segment.
     pub(super) start: SimTime,
     /// Energy of the segments before the last one.
     earlier: Millijoules,
-    /// Whether there were any, or data was moved for the last one.
-    is_kept: bool,
-    /// The last segment, which may go on.
+    /// Whether its segments are part of the trace: there are several, or data was moved for the only
+    /// one.
+    is_traced: bool,
+    /// The last segment, which another one may continue.
     last: Segment,
-    /// Energy of moving data for that one.
-    moved: Millijoules,
+    /// Energy of the data transfer before the last segment.
+    transfer: Millijoules,
 }
 
 impl Begun {
-    /// Where its last segment ran.
+    /// Accelerator of its last segment.
     pub(super) fn accelerator(&self) -> AccelId {
         self.last.accelerator
     }
@@ -41,18 +42,18 @@ impl Begun {
 }
 
 impl Segments {
-    /// Lengthens the last segment of a request by one that went on at once, at its place, with nothing
-    /// else in between. `energy_of` gives the energy of a segment without what was moved for it.
-    pub(super) fn lengthen(&mut self, next: &Segment, energy_of: impl Fn(&Segment) -> Millijoules) {
-        let begun = self.begun(next.request).expect("the segment that it goes on from was added");
+    /// Extends the last segment of a request by `next`, which continues it at once on the same
+    /// accelerator. `energy_of` gives the energy of a segment without its data transfer.
+    pub(super) fn extend(&mut self, next: &Segment, energy_of: impl Fn(&Segment) -> Millijoules) {
+        let begun = self.begun(next.request).expect("the segment that it continues was added");
         let last = &mut begun.last;
         (last.end, last.end_layer) = (next.end, next.end_layer);
-        // Anew from the first layer on, so that it does not matter where it could have been cut.
-        last.energy = begun.moved + energy_of(last);
+        // Computed from the first layer, so that the result does not depend on possible cuts.
+        last.energy = begun.transfer + energy_of(last);
     }
 
-    /// Adds a segment; of its energy `moved` went into moving data.
-    pub(super) fn add(&mut self, segment: Segment, moved: Millijoules) {
+    /// Adds a segment, whose energy includes that of its data `transfer`.
+    pub(super) fn add(&mut self, segment: Segment, transfer: Millijoules) {
         let index = segment.request.index();
         if self.begun.len() <= index {
             self.begun.resize(index + 1, None);
@@ -60,13 +61,13 @@ impl Segments {
         let last = segment;
         self.begun[index] = Some(match self.begun[index] {
             None => {
-                let (earlier, is_kept) = (Millijoules::ZERO, segment.moving > SimSpan::ZERO);
-                Begun { start: segment.start, earlier, is_kept, last, moved }
+                let (earlier, is_traced) = (Millijoules::ZERO, segment.moving > SimSpan::ZERO);
+                Begun { start: segment.start, earlier, is_traced, last, transfer }
             }
             Some(begun) => {
                 self.done.push(begun.last);
                 let earlier = begun.energy();
-                Begun { start: begun.start, earlier, is_kept: true, last, moved }
+                Begun { start: begun.start, earlier, is_traced: true, last, transfer }
             }
         });
     }
@@ -75,17 +76,18 @@ impl Segments {
         self.begun.get_mut(request.index())?.as_mut()
     }
 
-    /// What a request that ends has done, whose last segment ends with it at `now` unless it was waiting
-    /// to go on; `None` if it never ran, or only in a segment that was not added.
+    /// Completes the last segment of a request that ends at `now`, and returns its progress. `None` if
+    /// the request never ran, or only in a segment that was not added.
     pub(super) fn close(&mut self, request: RequestId, now: SimTime) -> Option<Begun> {
         let begun = *self.begun(request)?;
-        if begun.is_kept || begun.last.end != now {
+        let was_suspended = begun.last.end != now;
+        if begun.is_traced || was_suspended {
             self.done.push(begun.last);
         }
         Some(begun)
     }
 
-    /// All segments that are more than their outcome says.
+    /// Segments that tell more than the outcome of their request.
     pub(super) fn into_segments(self) -> Vec<Segment> {
         self.done
     }

@@ -1,45 +1,35 @@
-//! Runs whose requests are not all known before: a load generator submits them as it goes.
+//! Runs whose requests are not all known in advance: a load generator submits requests during the run.
 
 use crate::cost::CostTable;
-use crate::ids::{AccelId, RequestId};
+use crate::ids::RequestId;
 use crate::load::{Request, RequestStream};
 use crate::plan::Plan;
 use crate::schedule::PolicyFailure;
-use crate::units::{Millijoules, SimTime};
+use crate::units::SimTime;
 
 use super::Run;
+use super::event::RequestEvent;
 use super::step::Engine;
 
-/// What a submitted request did.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum RequestEvent {
-    /// Its first layer started there.
-    Started(RequestId, AccelId),
-    /// It ran to its end, and took that much.
-    Executed(RequestId, Millijoules),
-    /// The policy gave it up.
-    Dropped(RequestId),
-}
-
-/// Which requests the trace of a session has.
+/// Requests that the trace of a session contains.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Traced {
-    /// Those of the load, then the submitted ones.
+    /// Requests of the load, then submitted requests.
     All,
-    /// Those of the load; the memory of the others is theirs who come after them.
+    /// Requests of the load; submitted requests are recycled after completion.
     Load,
 }
 
-/// A run in request_events. Beside the requests of its load, which play as in [`run`](super::run), others
-/// are submitted; they are ready at once and wait for as long as it takes.
+/// A run in progress. The requests of its load play as in [`run`](super::run). Submitted requests are
+/// ready at once, and wait without limit.
 pub struct Session<'a>(Engine<'a>);
 
 impl<'a> Session<'a> {
-    /// Starts a run of `requests`, of which there may be none, to leave a trace of those `traced`.
+    /// Starts a run of `requests`, which may be empty. Its trace contains the requests in `traced`.
     ///
     /// # Errors
     ///
-    /// If the policy does not come.
+    /// [`PolicyFailure`] if the scheduler cannot be constructed.
     ///
     /// # Panics
     ///
@@ -54,9 +44,11 @@ impl<'a> Session<'a> {
         Engine::new(plan, costs, requests, traced == Traced::Load).map(Self)
     }
 
-    /// Adds a request at `now`, the time of the last [`Session::play`] or later but not later than
-    /// [`Session::next_event`], which is `now` afterwards if something can come of it, as when an
-    /// accelerator is idle. It counts as released at `arrival`, which may be earlier.
+    /// Submits a request at `now`. The arrival of the request may be earlier.
+    ///
+    /// `now` is the time of the last [`Session::play`] or later, and not after [`Session::next_event`].
+    /// The next event is then at `now` if the request can have an effect there, for example because an
+    /// accelerator is idle.
     ///
     /// # Panics
     ///
@@ -74,29 +66,29 @@ impl<'a> Session<'a> {
         self.0.set_batch(request, batch);
     }
 
-    /// When something happens next; `None` if everything has ended.
+    /// Time of the next event; `None` if everything has ended.
     pub fn next_event(&mut self) -> Option<SimTime> {
         self.0.next_instant()
     }
 
-    /// Plays everything that happens at `now`, which is [`Session::next_event`]. What submitted requests
-    /// did then replaces what `request_events` held.
+    /// Plays all events at `now`, which is [`Session::next_event`]. The events of submitted requests
+    /// since the last call replace the content of `events`.
     ///
     /// # Errors
     ///
-    /// If the policy breaks off.
+    /// [`PolicyFailure`] if the scheduler fails.
     pub fn play(
         &mut self,
         now: SimTime,
-        request_events: &mut Vec<RequestEvent>,
+        events: &mut Vec<RequestEvent>,
     ) -> Result<(), PolicyFailure> {
-        request_events.clear();
+        events.clear();
         let result = self.0.step(now);
-        self.0.swap_request_events(request_events);
+        self.0.swap_request_events(events);
         result
     }
 
-    /// What happened, of the requests that are traced.
+    /// Trace of the run so far, and the number of its events.
     pub fn finish(self) -> Run {
         self.0.into_run()
     }

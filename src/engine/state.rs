@@ -1,4 +1,4 @@
-//! The state that policies see: what waits, what the accelerators do, what became of the rest.
+//! State that schedulers see: ready requests, accelerators, and the history of every model.
 
 use crate::cost::CostTable;
 use crate::ids::{AccelId, ModelId, RequestId, WorkId};
@@ -9,23 +9,24 @@ use crate::units::SimTime;
 
 use super::running::RunningSegment;
 
-/// The state that policies see.
+/// State that schedulers see.
 pub(super) struct State {
-    /// In order of request: those of the load in order of (arrival, deadline, model, frame), then those
-    /// submitted to the run, in order of submission.
+    /// In order of request: requests of the load in order of (arrival, deadline, model, frame), then
+    /// submitted requests in order of submission.
     ready: Ready,
     accelerators: Vec<AcceleratorState>,
-    /// What they do, or did last, in more detail than policies see; indexed by [`AccelId`].
+    /// The segment that runs, or ran last, on every accelerator; indexed by [`AccelId`].
     segments: Vec<Option<RunningSegment>>,
-    /// Lowest id first.
+    /// Idle accelerators, lowest id first.
     idle: Vec<AccelId>,
-    /// Indexed by [`ModelId`].
+    /// Number of blocked requests, indexed by [`ModelId`].
     blocked: Vec<u32>,
+    /// Indexed by [`ModelId`].
     history: Vec<History>,
 }
 
 impl State {
-    /// Nothing ready, everything idle.
+    /// Nothing ready, every accelerator idle.
     pub(super) fn new(scenario: &Scenario, n_accelerators: usize) -> Self {
         let idle =
             AcceleratorState { activity: Activity::Idle { since: SimTime::ZERO }, resident: None };
@@ -39,10 +40,10 @@ impl State {
         }
     }
 
-    /// What a policy sees at `now`; `None` if there is nothing to decide.
+    /// View of the state at `now`; `None` if there is nothing to decide.
     pub(super) fn view<'a>(&'a self, now: SimTime, costs: &'a CostTable) -> Option<View<'a>> {
-        let something = !self.ready.is_empty() && !self.idle.is_empty();
-        something.then_some(View {
+        let can_dispatch = !self.ready.is_empty() && !self.idle.is_empty();
+        can_dispatch.then_some(View {
             now,
             ready: &self.ready,
             accelerators: &self.accelerators,
@@ -58,10 +59,10 @@ impl State {
         !self.idle.is_empty()
     }
 
-    /// One request more of `model`, or one fewer, waits for an upstream result.
-    pub(super) fn block(&mut self, model: ModelId, blocked: bool) {
+    /// Counts one more blocked request of `model`, or one fewer.
+    pub(super) fn count_blocked(&mut self, model: ModelId, is_blocked: bool) {
         let count = &mut self.blocked[model.index()];
-        *count = if blocked { *count + 1 } else { *count - 1 };
+        *count = if is_blocked { *count + 1 } else { *count - 1 };
     }
 
     /// Adds a ready job.
@@ -69,17 +70,17 @@ impl State {
         self.ready.add(job);
     }
 
-    /// Gives a ready job other work, if it is there.
-    pub(super) fn change_work(&mut self, request: RequestId, model: ModelId, work: WorkId) {
-        self.ready.change(request, |job| (job.model, job.work) = (model, work));
+    /// Changes the work of a job if it is ready.
+    pub(super) fn set_work(&mut self, request: RequestId, work: WorkId) {
+        self.ready.change(request, |job| job.work = work);
     }
 
-    /// Takes a ready job away; `None` if it is not ready.
+    /// Removes a ready job; `None` if it is not ready.
     pub(super) fn take(&mut self, request: RequestId) -> Option<Job> {
         self.ready.take(request)
     }
 
-    /// Of two jobs of `model` that have not started the one with the older frame.
+    /// The job with the older frame, if two jobs of `model` have not started.
     pub(super) fn outdated(&self, model: ModelId) -> Option<RequestId> {
         let waiting = |job: &&Job| job.model == model && job.last_accelerator.is_none();
         let of_model = || self.ready.iter().filter(waiting);
@@ -87,7 +88,7 @@ impl State {
         (of_model().count() > 1).then_some(oldest.request)
     }
 
-    /// Puts a job on an idle accelerator, until `end`.
+    /// Starts a segment, which is expected to end at `end`, on its accelerator.
     ///
     /// # Panics
     ///
@@ -110,11 +111,11 @@ impl State {
         self.history[job.model.index()].last_start = Some(start);
     }
 
-    /// Takes the job off a busy accelerator.
+    /// Makes a busy accelerator idle, and returns the segment that ran there.
     ///
     /// # Panics
     ///
-    /// If the accelerator is idle.
+    /// If the accelerator never ran anything.
     pub(super) fn stop(&mut self, accelerator: AccelId, now: SimTime) -> &RunningSegment {
         self.accelerators[accelerator.index()].activity = Activity::Idle { since: now };
         let place = self.idle.partition_point(|&other| other < accelerator);
@@ -122,16 +123,16 @@ impl State {
         self.last_segment(accelerator)
     }
 
-    /// What an accelerator does, or did last.
+    /// The segment that runs, or ran last, on an accelerator.
     ///
     /// # Panics
     ///
-    /// If it never did anything.
+    /// If the accelerator never ran anything.
     pub(super) fn last_segment(&self, accelerator: AccelId) -> &RunningSegment {
         self.segments[accelerator.index()].as_ref().expect("only a busy accelerator stops")
     }
 
-    /// What an accelerator does; `None` if it is idle.
+    /// The segment that runs on an accelerator; `None` if the accelerator is idle.
     pub(super) fn running(&self, accelerator: AccelId) -> Option<&RunningSegment> {
         match self.accelerators[accelerator.index()].activity {
             Activity::Idle { .. } => None,
@@ -139,7 +140,7 @@ impl State {
         }
     }
 
-    /// Ends the segment of a busy accelerator earlier: before layer `end_layer`, at `end`.
+    /// Shortens the segment of a busy accelerator: it ends before layer `end_layer`, at `end`.
     pub(super) fn shorten(&mut self, accelerator: AccelId, end_layer: u32, end: SimTime) {
         if let Some(running) = &mut self.segments[accelerator.index()] {
             running.end_layer = end_layer;
@@ -151,14 +152,14 @@ impl State {
         }
     }
 
-    /// Where `request` runs.
+    /// Accelerator on which `request` runs.
     pub(super) fn accelerator_of(&self, request: RequestId) -> Option<AccelId> {
         let runs = |state: &AcceleratorState| matches!(state.activity, Activity::Running { request: id, .. } if id == request);
         self.accelerators.iter().position(runs).map(AccelId::new)
     }
 
-    /// Enters an outcome into the history of its model.
-    pub(super) fn remember(&mut self, model: ModelId, deadline: SimTime, outcome: &Outcome) {
+    /// Adds an outcome to the history of its model.
+    pub(super) fn add_outcome(&mut self, model: ModelId, deadline: SimTime, outcome: &Outcome) {
         let history = &mut self.history[model.index()];
         match *outcome {
             Outcome::Executed { end, energy, .. } => {

@@ -12,59 +12,55 @@ use crate::units::{Millijoules, SimTime};
 
 use super::Run;
 use super::agenda::{Arrivals, Completions, Expiries};
+use super::effects::DeviceEffects;
+use super::event::RequestEvent;
 use super::requests::{Requests, Stage};
 use super::running::RunningSegment;
 use super::segments::Segments;
-use super::session::RequestEvent;
-use super::sharing::Sharing;
 use super::state::State;
-use super::switching::{ContextSwitches, Transfer};
 
-/// What the requests that a request depends on mean for it.
+/// State of the requests that a request depends on, taken together.
 enum Upstream {
     /// All results are there.
     Done,
-    /// Some are still to come.
+    /// Some results are still to come.
     Pending,
-    /// One will never come.
+    /// Some result will never come.
     Cancelled,
 }
 
-/// A run in request_events.
+/// A run in progress.
 pub(super) struct Engine<'a> {
     requests: Requests<'a>,
     costs: &'a CostTable,
     settings: EngineSettings,
     scheduler: Box<dyn Scheduler>,
     policy: &'a Policy,
-    /// Whether a request that becomes ready cuts what runs.
+    /// Whether a request that becomes ready preempts what runs.
     preempts: bool,
     arrivals: Arrivals<'a>,
     expiries: Expiries,
     completions: Completions,
     state: State,
     segments: Segments,
-    /// What happens in them; `None` if that takes nothing.
-    switching: Option<ContextSwitches<'a>>,
-    /// How bandwidth is shared; `None` if there is enough.
-    sharing: Option<Sharing<'a>>,
-    /// Requests that have ended and whose dependants have not been told.
+    effects: DeviceEffects<'a>,
+    /// Requests that have ended and whose dependants have not been notified.
     ended: Vec<RequestId>,
-    /// Submitted requests that are not let in yet, in order of when they are due to be.
+    /// Submitted requests that are not admitted yet, with the time of submission, in that order.
     submissions: Vec<(RequestId, SimTime)>,
-    /// What submitted requests did.
+    /// Events of submitted requests since the caller last took them.
     request_events: Vec<RequestEvent>,
     events: u64,
 }
 
 impl<'a> Engine<'a> {
-    /// A run of `requests`, to which others are submitted; those are not kept for longer than they last
-    /// if it `forgets`.
+    /// A run of `requests`, to which others can be submitted. If `recycles`, submitted requests are
+    /// recycled after completion.
     pub(super) fn new(
         plan: &'a Plan,
         costs: &'a CostTable,
         requests: &'a RequestStream,
-        forgets: bool,
+        recycles: bool,
     ) -> Result<Self, PolicyFailure> {
         let n_accelerators = plan.system.accelerators().len();
         let known_requests = match plan.scheduler.is_clairvoyant() {
@@ -79,7 +75,7 @@ impl<'a> Engine<'a> {
             known_requests: &known_requests,
         };
         Ok(Self {
-            requests: Requests::new(requests, forgets),
+            requests: Requests::new(requests, recycles),
             costs,
             settings: plan.engine,
             scheduler: plan.scheduler.build(&setup)?,
@@ -90,8 +86,7 @@ impl<'a> Engine<'a> {
             completions: Completions::new(n_accelerators),
             state: State::new(&plan.scenario, n_accelerators),
             segments: Segments::default(),
-            switching: ContextSwitches::new(plan),
-            sharing: Sharing::new(plan, costs),
+            effects: DeviceEffects::new(plan, costs),
             ended: Vec::new(),
             submissions: Vec::new(),
             request_events: Vec::new(),
@@ -99,7 +94,7 @@ impl<'a> Engine<'a> {
         })
     }
 
-    /// Plays until nothing is left to happen.
+    /// Plays until no event is left.
     pub(super) fn play_all(mut self) -> Result<Run, PolicyFailure> {
         while let Some(now) = self.next_instant() {
             self.step(now)?;
@@ -107,7 +102,7 @@ impl<'a> Engine<'a> {
         Ok(self.into_run())
     }
 
-    /// What happened.
+    /// Trace of the run so far, and the number of its events.
     pub(super) fn into_run(self) -> Run {
         let (records, batches) = self.requests.into_records();
         let mut segments = self.segments.into_segments();
@@ -116,7 +111,7 @@ impl<'a> Engine<'a> {
         Run { trace, events: self.events }
     }
 
-    /// When something happens next.
+    /// Time of the next event.
     pub(super) fn next_instant(&mut self) -> Option<SimTime> {
         let aborts = self.settings.deadline_miss == DeadlineMiss::Abort;
         let requests = &self.requests;
@@ -126,34 +121,34 @@ impl<'a> Engine<'a> {
             Stage::Executed | Stage::Cancelled => false,
         });
         let submitted =
-            self.submissions.first().filter(|_| self.acts_on_ready()).map(|&(_, due)| due);
+            self.submissions.first().filter(|_| self.acts_on_ready()).map(|&(_, at)| at);
         let known = earlier(self.arrivals.peek(), expiry);
         earlier(earlier(submitted, self.completions.peek()), known)
     }
 
-    /// Whether something can happen because a request becomes ready. If not, submitted ones are let in
-    /// with the next event.
+    /// Whether a request that becomes ready can have an effect at once. If not, submitted requests are
+    /// admitted with the next event.
     fn acts_on_ready(&self) -> bool {
         self.state.has_idle() || self.preempts || self.settings.replace_by_newer
     }
 
-    /// Plays everything that happens at `now`.
+    /// Plays all events at `now`.
     pub(super) fn step(&mut self, now: SimTime) -> Result<(), PolicyFailure> {
         self.complete_finished(now);
         self.admit_arrivals(now);
         self.drop_expired(now);
         self.dispatch_ready(now)?;
-        if let Some(sharing) = &mut self.sharing {
-            sharing.divide(&mut *self.scheduler, &mut self.completions, now);
-        }
+        self.effects.settle(&mut *self.scheduler, &mut self.completions, now);
         Ok(())
     }
 
-    /// Frees the accelerators whose segment is done. If that was the last one of its request, the
-    /// dependants are told; if not, the request waits to go on.
+    /// Makes accelerators idle whose segment has ended. After the last segment of a request its
+    /// dependants are notified; after any other segment the request waits for an accelerator.
     fn complete_finished(&mut self, now: SimTime) {
         while let Some(accelerator) = self.completions.pop(now) {
-            if self.continues(accelerator, now) {
+            if self.effects.set_completions()
+                && self.effects.continues(self.state.last_segment(accelerator), now)
+            {
                 continue;
             }
             self.events += 1;
@@ -172,30 +167,20 @@ impl<'a> Engine<'a> {
         }
     }
 
-    /// Whether what has just ended on an accelerator is a layer, and another one of its segment follows.
-    /// Only where bandwidth is shared do layers end one by one.
-    fn continues(&mut self, accelerator: AccelId, now: SimTime) -> bool {
-        let Some(sharing) = &mut self.sharing else { return false };
-        let end_layer = self.state.last_segment(accelerator).end_layer;
-        sharing.continues(accelerator, end_layer, now)
-    }
-
     /// Start and energy of the request whose last segment has just ended on `accelerator`.
     fn close_segments(&mut self, accelerator: AccelId, now: SimTime) -> (SimTime, Millijoules) {
         let running = *self.state.last_segment(accelerator);
         self.add_segment(&running, now);
         let begun = self.segments.close(running.job.request, now);
-        let begun = begun.expect("the segments before were added");
+        let begun = begun.expect("its segments were added");
         (begun.start, begun.energy())
     }
 
-    /// Puts the request that was just cut on `accelerator` back among the ready ones.
+    /// Returns the request that was just cut on `accelerator` to the ready ones.
     fn suspend(&mut self, accelerator: AccelId, now: SimTime) {
         let running = *self.state.last_segment(accelerator);
         self.add_segment(&running, now);
-        if let Some(switching) = &mut self.switching {
-            switching.suspend(&running, accelerator);
-        }
+        self.effects.suspend(&running);
         self.enter(running.job.request, Stage::Suspended);
         let waited = running.job.waited + (running.start - running.job.ready_since);
         self.state.add(Job {
@@ -207,13 +192,14 @@ impl<'a> Engine<'a> {
         });
     }
 
+    /// Adds a segment that ends at `now` with its last layer.
     fn add_segment(&mut self, running: &RunningSegment, now: SimTime) {
         let execution = running.execution(self.costs);
         let energy_of = |it: &Segment| execution.energy_of(it.first_layer..it.end_layer);
         self.keep(running, running.segment(now), energy_of);
     }
 
-    /// Keeps a segment of a request, to whose energy is added that of what was moved for it.
+    /// Keeps a segment of a request; adds the energy of the data transfer before it.
     fn keep(
         &mut self,
         running: &RunningSegment,
@@ -221,15 +207,14 @@ impl<'a> Engine<'a> {
         energy_of: impl Fn(&Segment) -> Millijoules,
     ) {
         if running.continues {
-            return self.segments.lengthen(&segment, energy_of);
+            return self.segments.extend(&segment, energy_of);
         }
-        let switching = self.switching.as_ref();
-        let moved = switching.map_or(Millijoules::ZERO, |it| it.moved(segment.accelerator).energy);
-        let energy = moved + energy_of(&segment);
-        self.segments.add(Segment { energy, ..segment }, moved);
+        let transfer = self.effects.transfer_energy(segment.accelerator);
+        let energy = transfer + energy_of(&segment);
+        self.segments.add(Segment { energy, ..segment }, transfer);
     }
 
-    /// Lets in the requests whose input data is there.
+    /// Admits requests whose input data has arrived, and submitted requests.
     fn admit_arrivals(&mut self, now: SimTime) {
         while let Some(request) = self.arrivals.pop(now) {
             self.events += 1;
@@ -239,36 +224,32 @@ impl<'a> Engine<'a> {
         }
         for index in 0..self.submissions.len() {
             self.events += 1;
-            let (request, due) = self.submissions[index];
-            self.ready(request, due, now);
+            let (request, submitted_at) = self.submissions[index];
+            self.make_ready(request, submitted_at, now);
         }
         self.submissions.clear();
     }
 
-    /// Adds a request that is ready from `now` on, before which nothing is played any more.
+    /// Submits a request that is ready at `now`. No event before `now` may be played afterwards.
     pub(super) fn submit(&mut self, request: Request, now: SimTime) -> RequestId {
         let id = self.requests.submit(request);
         self.submissions.push((id, now));
         id
     }
 
-    /// Changes the samples of a submitted request that has not started.
+    /// Changes the number of samples of a submitted request that has not started.
     pub(super) fn set_batch(&mut self, id: RequestId, batch: u32) {
         self.requests.set_batch(id, batch);
-        self.change_work(id);
+        let work = work_of(self.requests.request(id), self.costs);
+        self.state.set_work(id, work);
     }
 
-    fn change_work(&mut self, id: RequestId) {
-        let request = self.requests.request(id);
-        self.state.change_work(id, request.model, work_of(request, self.costs));
-    }
-
-    /// Gives what submitted requests did since the last call, for an empty list.
+    /// Swaps the events of submitted requests since the last call for an empty list.
     pub(super) fn swap_request_events(&mut self, empty: &mut Vec<RequestEvent>) {
         std::mem::swap(&mut self.request_events, empty);
     }
 
-    /// Gives up the requests whose time is over, upstream ones first.
+    /// Gives up requests that have expired, upstream ones first.
     fn drop_expired(&mut self, now: SimTime) {
         while let Some(request) = self.expiries.pop(now) {
             match self.requests.stage(request) {
@@ -291,8 +272,8 @@ impl<'a> Engine<'a> {
         }
     }
 
-    /// Asks the policy until it waits, or nothing is ready or idle. Every answer but waiting takes a
-    /// request out of the ready ones, so this ends.
+    /// Asks the scheduler until it waits, or nothing is ready or idle. The loop ends, because every
+    /// decision except waiting removes a ready request.
     fn dispatch_ready(&mut self, now: SimTime) -> Result<(), PolicyFailure> {
         while let Some(view) = self.state.view(now, self.costs) {
             match self.scheduler.decide(&view) {
@@ -317,20 +298,17 @@ impl<'a> Engine<'a> {
         job.expect("a policy answers with a ready request that it was shown")
     }
 
+    /// Starts a segment of `job`.
     fn start(&mut self, job: Job, dispatch: &Dispatch, now: SimTime) {
         let accelerator = dispatch.accelerator;
         let mut running = RunningSegment::new(job, dispatch, self.costs, now);
         running.continues = job.last_accelerator == Some(accelerator)
             && job.ready_since == now
             && self.state.last_segment(accelerator).job.request == job.request;
-        let switching = self.switching.as_mut();
-        let moved = switching.map_or(Transfer::default(), |it| it.load(&job, accelerator));
-        running.moving = moved.time;
-        let end = running.end(self.costs);
+        let end = self.effects.start(&mut running);
         self.state.start(running, end);
-        match &mut self.sharing {
-            None => self.completions.set(accelerator, end),
-            Some(sharing) => sharing.start(&running, &moved, accelerator),
+        if !self.effects.set_completions() {
+            self.completions.set(accelerator, end);
         }
         self.enter(job.request, Stage::Running);
         if job.next_layer == 0 && self.requests.is_submitted(job.request) {
@@ -338,73 +316,64 @@ impl<'a> Engine<'a> {
         }
     }
 
-    /// Lets everything that runs end with its current layer. A layer that has just ended is one.
-    fn cut_running(&mut self, now: SimTime) {
+    /// Ends all running segments with their current layers. A layer that has just ended counts as
+    /// current.
+    fn preempt_running(&mut self, now: SimTime) {
         for accelerator in (0..self.costs.n_accelerators()).map(AccelId::new) {
             let Some(running) = self.state.running(accelerator) else { continue };
-            let (cut, end) = match &self.sharing {
-                None => running.next_cut(self.costs, now),
-                Some(sharing) => sharing.cut(running, accelerator, now),
-            };
+            let (cut, end) = self.effects.next_cut(running, now);
             if cut < running.end_layer {
                 self.cut(accelerator, cut, end, now);
             }
         }
     }
 
-    /// Cuts what runs on an accelerator before a layer, at `end` if it goes on at full speed.
+    /// Cuts the segment on an accelerator before `layer`, which starts at `end` at full speed.
     fn cut(&mut self, accelerator: AccelId, layer: u32, end: SimTime, now: SimTime) {
         self.state.shorten(accelerator, layer, end);
         if end <= now {
             self.events += 1;
-            self.halt(accelerator, now);
+            self.stop(accelerator, now);
             self.suspend(accelerator, now);
-        } else if self.sharing.is_none() {
+        } else if !self.effects.set_completions() {
             self.completions.set(accelerator, end);
         }
     }
 
-    /// Takes what runs off an accelerator.
-    fn halt(&mut self, accelerator: AccelId, now: SimTime) {
+    /// Makes an accelerator idle before its segment has ended.
+    fn stop(&mut self, accelerator: AccelId, now: SimTime) {
         self.completions.clear(accelerator);
-        if let Some(sharing) = &mut self.sharing {
-            sharing.stop(accelerator);
-        }
+        self.effects.stop(accelerator);
         self.state.stop(accelerator, now);
     }
 
-    /// Takes a running request off its accelerator. The energy is that of the layers that ran, and a
-    /// share of the one under way.
+    /// Aborts a running request. Its energy is that of the layers that ran, and a fraction of that of
+    /// the layer under way.
     fn abort(&mut self, request: RequestId, now: SimTime) {
         let accelerator = self.state.accelerator_of(request);
         let accelerator = accelerator.expect("a running request is on an accelerator");
         let running = *self.state.last_segment(accelerator);
-        let (layer, share) = match &self.sharing {
-            None => running.reached(self.costs, now),
-            Some(sharing) => sharing.reached(&running, accelerator, now),
-        };
-        self.halt(accelerator, now);
+        let (layer, fraction) = self.effects.reached(&running, now);
+        self.stop(accelerator, now);
         let execution = running.execution(self.costs);
         let energy_of = |segment: &Segment| {
-            let cut_off = if share > 0.0 { execution.layer_energy(layer).get() } else { 0.0 };
-            execution.energy_of(segment.first_layer..layer) + Millijoules::new(share * cut_off)
+            let under_way = if fraction > 0.0 { execution.layer_energy(layer).get() } else { 0.0 };
+            execution.energy_of(segment.first_layer..layer) + Millijoules::new(fraction * under_way)
         };
         let segment = Segment { end_layer: layer, ..running.segment(now) };
         self.keep(&running, segment, energy_of);
         self.give_up(request, DropReason::Aborted, now);
     }
 
-    /// Ends a request that does not run, with what it spent if it had begun. If nothing asked for it,
-    /// it counts as that and not as dropped: the same coin decides whether or not its upstream result
-    /// ever came.
+    /// Ends a request that does not run, with the energy that it took if it had begun. A request that
+    /// was not triggered counts as such and not as dropped: whether its upstream result ever came makes
+    /// no difference.
     fn give_up(&mut self, request: RequestId, reason: DropReason, now: SimTime) {
         if !self.requests.request(request).triggered {
             return self.end(request, Outcome::NotTriggered);
         }
         let begun = self.segments.close(request, now);
-        if let Some(switching) = &mut self.switching {
-            switching.forget(request);
-        }
+        self.effects.discard(request);
         let energy = begun.map_or(Millijoules::ZERO, |it| it.energy());
         let attempt = begun.map(|it| Attempt { accelerator: it.accelerator(), start: it.start });
         self.end(request, Outcome::Dropped { at: now, reason, energy, attempt });
@@ -412,7 +381,7 @@ impl<'a> Engine<'a> {
 
     fn end(&mut self, id: RequestId, outcome: Outcome) {
         let request = *self.requests.request(id);
-        self.state.remember(request.model, request.deadline, &outcome);
+        self.state.add_outcome(request.model, request.deadline, &outcome);
         self.enter(
             id,
             match outcome {
@@ -431,16 +400,16 @@ impl<'a> Engine<'a> {
         }
     }
 
-    /// Moves a request to its next stage; the state counts those that are blocked.
+    /// Moves a request to its next stage, and counts blocked requests.
     fn enter(&mut self, request: RequestId, stage: Stage) {
         let Some(old) = self.requests.enter(request, stage) else { return };
         if (old == Stage::Blocked) != (stage == Stage::Blocked) {
             let model = self.requests.request(request).model;
-            self.state.block(model, stage == Stage::Blocked);
+            self.state.count_blocked(model, stage == Stage::Blocked);
         }
     }
 
-    /// Tells dependants what became of the requests that they need, theirs in turn, and so on.
+    /// Notifies dependants of requests that have ended, and their dependants in turn.
     fn notify_dependants(&mut self, now: SimTime) {
         while let Some(ended) = self.ended.pop() {
             for &dependant in self.requests.downstream(ended) {
@@ -451,11 +420,11 @@ impl<'a> Engine<'a> {
         }
     }
 
-    /// Decides what a blocked request does now.
+    /// Decides whether a blocked request becomes ready, ends, or stays blocked.
     fn reconsider(&mut self, request: RequestId, now: SimTime) {
         match self.upstream_of(request) {
             Upstream::Done if self.requests.request(request).triggered => {
-                self.ready(request, now, now)
+                self.make_ready(request, now, now)
             }
             Upstream::Done | Upstream::Cancelled => {
                 self.give_up(request, DropReason::Upstream, now)
@@ -476,12 +445,14 @@ impl<'a> Engine<'a> {
         upstream
     }
 
-    /// Puts a request among those that wait for an accelerator, as it does since `since`.
-    fn ready(&mut self, id: RequestId, since: SimTime, now: SimTime) {
+    /// Makes a request ready that has waited for an accelerator since `since`.
+    fn make_ready(&mut self, id: RequestId, since: SimTime, now: SimTime) {
         let request = *self.requests.request(id);
         let work = work_of(&request, self.costs);
         self.enter(id, Stage::Ready);
-        self.state.add(Job { ready_since: since, ..Job::new(id, &request, work) });
+        let Request { model, frame, arrival, deadline, .. } = request;
+        let job = Job::new(id, model, frame, arrival, deadline);
+        self.state.add(Job { work, ready_since: since, ..job });
         if self.settings.replace_by_newer
             && let Some(older) = self.state.outdated(request.model)
         {
@@ -489,18 +460,18 @@ impl<'a> Engine<'a> {
             self.give_up(older, DropReason::Replaced, now);
         }
         if self.preempts {
-            self.cut_running(now);
+            self.preempt_running(now);
         }
     }
 }
 
-/// The row of `costs` that a request runs.
+/// Row of `costs` that a request runs.
 fn work_of(request: &Request, costs: &CostTable) -> WorkId {
     let work = costs.work(request.model, request.batch);
     work.expect("the costs have a batch of that size")
 }
 
-/// What an offline reference knows before the run.
+/// Requests as a clairvoyant reference knows them before the run.
 fn known_requests(requests: &RequestStream, costs: &CostTable) -> Vec<KnownRequest> {
     let known_request = |(index, request): (usize, &Request)| KnownRequest {
         model: request.model,
@@ -514,7 +485,7 @@ fn known_requests(requests: &RequestStream, costs: &CostTable) -> Vec<KnownReque
     requests.requests().iter().enumerate().map(known_request).collect()
 }
 
-/// The earlier one of those that there are.
+/// The earlier one of two times of which either may be absent.
 fn earlier(one: Option<SimTime>, other: Option<SimTime>) -> Option<SimTime> {
     match (one, other) {
         (Some(one), Some(other)) => Some(one.min(other)),

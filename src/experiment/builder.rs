@@ -104,6 +104,7 @@ impl Experiment {
         };
         match found {
             Ok(policy) => {
+                self.hints.extend(policy.renamed());
                 self.schedulers.push(policy);
                 self
             }

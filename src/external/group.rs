@@ -1,4 +1,4 @@
-//! The processes of a policy: the one that is started and all that it starts in turn.
+//! Processes of a policy: the one that is started, and every process that it starts.
 
 use std::io;
 use std::process::{Child, ChildStdin, Command, Stdio};
@@ -17,12 +17,12 @@ pub(super) struct Group {
     leash: Option<ChildStdin>,
 }
 
-/// What the guard does. A policy may end or stop its own group politely (`kill 0`), but not the guard.
+/// Script of the guard. A policy may end or stop its own group politely (`kill 0`), but not the guard.
 #[cfg(unix)]
 const SCRIPT: &str =
     "trap '' HUP INT QUIT TERM TSTP TTIN TTOU; while read -r line; do :; done; kill -KILL 0";
 
-/// What is done in place of a guard that a policy has stopped (`kill -STOP 0`).
+/// Script that replaces a guard that a policy has stopped (`kill -STOP 0`).
 #[cfg(unix)]
 const STAND_IN: &str = "kill -s KILL -- \"-$0\"";
 

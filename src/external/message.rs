@@ -1,4 +1,4 @@
-//! The lines of the protocol.
+//! Lines of the protocol.
 
 use std::ops::Range;
 
@@ -25,10 +25,10 @@ struct SetupLine<'a> {
     scenario: &'a str,
     models: Vec<ModelLine<'a>>,
     n_accelerators: usize,
-    /// `[model][accelerator]`.
+    /// `[model][accelerator]`, for one sample.
     latency_ns: Vec<Vec<u64>>,
     energy_mj: Vec<Vec<f64>>,
-    /// `[model][accelerator][layer]`; one layer where only the whole is known.
+    /// `[model][accelerator][layer]`, for one sample; one layer if only the whole is known.
     layer_latency_ns: Vec<Vec<Vec<u64>>>,
     layer_energy_mj: Vec<Vec<Vec<f64>>>,
     k_per_ms: f64,
@@ -46,7 +46,7 @@ struct ModelLine<'a> {
 #[derive(Serialize)]
 struct DependencyLine {
     model: usize,
-    /// Absent if it needs the result; else how likely the result asks for it.
+    /// Probability of a trigger; absent for a data dependency.
     #[serde(skip_serializing_if = "Option::is_none")]
     probability: Option<f64>,
 }
@@ -67,7 +67,10 @@ struct JobLine {
     request: usize,
     model: usize,
     frame: usize,
+    batch: u32,
     next_layer: u32,
+    arrival_ns: u64,
+    /// `arrival_ns` under its name up to version 0.1; gone with 0.3.
     release_ns: u64,
     deadline_ns: u64,
     ready_since_ns: u64,
@@ -96,7 +99,7 @@ struct HistoryLine {
     energy_mj: f64,
 }
 
-/// The first line that a policy is sent.
+/// First line that is sent to a policy.
 pub(super) fn setup(setup: &Setup<'_>) -> String {
     let models = || setup.scenario.model_ids();
     let accelerators = || (0..setup.costs.n_accelerators()).map(AccelId::new);
@@ -125,17 +128,15 @@ pub(super) fn setup(setup: &Setup<'_>) -> String {
 }
 
 fn layer_latencies(setup: &Setup<'_>, model: ModelId, at: AccelId) -> Vec<u64> {
-    layers(setup, model)
-        .map(|layer| setup.costs.on(model, at).time_of(layer..layer + 1).ns())
-        .collect()
+    layers(setup, model).map(|layer| setup.costs.on(model, at).layer_time(layer).ns()).collect()
 }
 
 fn layer_energies(setup: &Setup<'_>, model: ModelId, at: AccelId) -> Vec<f64> {
-    let energy = |layer: u32| setup.costs.on(model, at).energy_of(layer..layer + 1).get();
+    let energy = |layer: u32| setup.costs.on(model, at).layer_energy(layer).get();
     layers(setup, model).map(energy).collect()
 }
 
-/// Layers between which `model` can be cut; one if it cannot.
+/// Layers of `model`; one if they are not known.
 fn layers(setup: &Setup<'_>, model: ModelId) -> Range<u32> {
     0..setup.costs.n_layers(model)
 }
@@ -156,12 +157,12 @@ fn model(model: &ActiveModel) -> ModelLine<'_> {
     }
 }
 
-/// The line that asks for decision `id`.
+/// Line that asks for decision `id`.
 pub(super) fn view(id: u64, view: &View<'_>) -> String {
     to_json(&ViewLine {
         id,
         now_ns: view.now.ns(),
-        ready: view.ready.iter().map(job).collect(),
+        ready: view.ready.iter().map(|it| job(it, view)).collect(),
         idle: view.idle.iter().map(|at| at.index()).collect(),
         accelerators: view.accelerators.iter().map(accelerator).collect(),
         history: view.history.iter().map(history).collect(),
@@ -173,12 +174,14 @@ fn to_json(line: &impl Serialize) -> String {
     serde_json::to_string(line).expect("plain numbers and text are JSON")
 }
 
-fn job(job: &Job) -> JobLine {
+fn job(job: &Job, view: &View<'_>) -> JobLine {
     JobLine {
         request: job.request.index(),
         model: job.model.index(),
         frame: job.frame.index(),
+        batch: view.batch(job),
         next_layer: job.next_layer,
+        arrival_ns: job.arrival.ns(),
         release_ns: job.arrival.ns(),
         deadline_ns: job.deadline.ns(),
         ready_since_ns: job.ready_since.ns(),
@@ -221,7 +224,7 @@ fn history(history: &History) -> HistoryLine {
     }
 }
 
-/// What a policy answers.
+/// Answer of a policy.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Answer {
@@ -230,7 +233,9 @@ pub(super) struct Answer {
     action: Action,
     request: Option<usize>,
     accelerator: Option<usize>,
-    extent: Option<Extent>,
+    /// Called `extent` up to version 0.1; that name is refused from 0.3.
+    #[serde(alias = "extent")]
+    granularity: Option<GranularityName>,
     block_ms: Option<f64>,
     message: Option<String>,
 }
@@ -246,14 +251,14 @@ enum Action {
 
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "lowercase")]
-enum Extent {
+enum GranularityName {
     Model,
     Block,
     Layer,
 }
 
 impl Answer {
-    /// The answer of a line, to decision `asked`.
+    /// Parses a line as the answer to decision `asked`.
     pub(super) fn parse(line: &str, asked: u64) -> Result<Self, String> {
         let answer: Self = serde_json::from_str(line).map_err(|error| error.to_string())?;
         match answer.id == asked {
@@ -262,7 +267,7 @@ impl Answer {
         }
     }
 
-    /// The decision that it is in `view`, or what is wrong with it.
+    /// Decision in `view`; an error message if the view does not allow it.
     pub(super) fn decision(
         &self,
         view: &View<'_>,
@@ -294,20 +299,20 @@ impl Answer {
     }
 
     fn granularity(&self, default: Granularity) -> Result<Granularity, String> {
-        match (&self.extent, self.block_ms) {
+        match (&self.granularity, self.block_ms) {
             (None, None) => Ok(default),
-            (Some(Extent::Model), None) => Ok(Granularity::Model),
-            (Some(Extent::Layer), None) => Ok(Granularity::Layer),
-            (Some(Extent::Block), Some(ms)) => {
+            (Some(GranularityName::Model), None) => Ok(Granularity::Model),
+            (Some(GranularityName::Layer), None) => Ok(Granularity::Layer),
+            (Some(GranularityName::Block), Some(ms)) => {
                 let span = SimSpan::from_ms(ms).filter(|span| *span > SimSpan::ZERO);
                 span.map(Granularity::Block).ok_or_else(|| format!("a block of {ms} ms"))
             }
-            _ => Err("block_ms belongs to extent block, and to nothing else".into()),
+            _ => Err("block_ms belongs to granularity block, and to nothing else".into()),
         }
     }
 }
 
-/// A line as part of a message: printable, and not too long.
+/// A line as part of a message: printable and of limited length.
 pub(super) fn quoted(line: &str) -> String {
     let start: String = line.chars().take(MAX_QUOTE).collect();
     let more = if start.len() < line.len() { "..." } else { "" };
@@ -326,7 +331,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_read_is_no_answer() {
+    fn an_answer_that_cannot_be_read_is_refused() {
         let refused = |line: &str| Answer::parse(line, 7).unwrap_err();
         assert!(refused("").starts_with("EOF while parsing"));
         assert!(refused("{\"id\":7}").starts_with("missing field `do`"));

@@ -1,9 +1,8 @@
-//! Policies of the user's, in processes of their own that speak JSON lines on their standard input and
-//! output: `external:COMMAND`. `schedulers/README.md` describes the protocol.
+//! Policies in processes of the user, which exchange lines of JSON over standard input and output:
+//! `external:COMMAND`. `schedulers/README.md` describes the protocol.
 //!
-//! This is input and output, so it stands outside of [`schedule`](crate::schedule); to an engine it is
-//! a policy like any other. Whatever the process answers, the worst that follows is
-//! [`Decision::Fail`].
+//! This module does input and output and is therefore not part of [`schedule`](crate::schedule). To an
+//! engine it is a policy like any other. The worst effect of an answer is [`Decision::Fail`].
 
 mod group;
 mod message;
@@ -12,25 +11,26 @@ mod process;
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::renamed;
 use crate::schedule::{
     Arguments, Breakdown, Decision, Entry, OPTIONS, Options, Parameter, Policy, PolicyError,
-    Scheduler, Setup, View,
+    RENAMED, Scheduler, Setup, View,
 };
 use crate::text::is_unfit_in_line;
 
 use message::Answer;
 use process::Process;
 
-/// What [`policy`] makes, without a command.
+/// Entry of policies in other processes, without a command.
 pub const ENTRY: Entry = Entry {
     name: "external",
-    help: "a program of yours, external:COMMAND, which speaks JSON lines on its standard input and \
-           output",
+    help: "your own program, external:COMMAND, which reads and writes lines of JSON on its standard \
+           input and output",
     source: "schedulers/README.md",
     work_conserving: false,
     parameters: &[Parameter::whole(
         "timeout_ms",
-        "longest time to an answer, after which the run fails",
+        "longest time to an answer; the run fails after it",
         10_000,
         [1, 3_600_000],
     )],
@@ -39,16 +39,17 @@ pub const ENTRY: Entry = Entry {
     ..Entry::new(|_, _| Box::new(NoCommand))
 };
 
-/// What begins the name of an external policy.
+/// Prefix of the name of an external policy.
 const PREFIX: &str = "external:";
 
-/// The policy that `text` names, of this program ([`Policy::parse`]) or of the user's:
-/// `external:COMMAND`, with parameters behind it as in `external:python3 edf.py,timeout_ms=500`. The
-/// command is split into words like in a shell, which it is not given to.
+/// The policy that `text` describes: a built-in one ([`Policy::parse`]), or `external:COMMAND`, with
+/// parameters after the command as in `external:python3 edf.py,timeout_ms=500`. The command is split
+/// into words as in a shell, but no shell runs it.
 ///
 /// # Errors
 ///
-/// [`PolicyError`].
+/// [`PolicyError`] as for [`Policy::parse`]; also if the command is empty, has a quote that is not
+/// closed, or contains control characters.
 pub fn policy(text: &str) -> Result<Policy, PolicyError> {
     let Some(text) = text.trim().strip_prefix(PREFIX) else {
         return Policy::parse(text);
@@ -72,29 +73,31 @@ pub fn policy(text: &str) -> Result<Policy, PolicyError> {
             Err(breakdown) => Err(breakdown.of(&label)),
         }
     };
-    Ok(Policy::new(label, options, ENTRY.work_conserving, Arc::new(build)))
+    let policy = Policy::new(label, options, ENTRY.work_conserving, Arc::new(build));
+    Ok(policy.with_renamed(arguments.renamed()))
 }
 
-/// The words of the command of the external policy that `text` names; `None` for other policies.
+/// Words of the command of the external policy that `text` describes; `None` for other policies.
 pub fn command(text: &str) -> Option<Vec<String>> {
     let (command, _) = split(text.trim().strip_prefix(PREFIX)?);
     shlex::split(command)
 }
 
-/// The command, and the parameters behind it.
+/// The command, and the parameters after it.
 fn split(text: &str) -> (&str, Vec<&str>) {
     let known = || ENTRY.parameters.iter().chain(OPTIONS).map(|parameter| parameter.name);
-    let is_parameter = |piece: &str| {
-        let name = piece.split_once('=').map(|(name, _)| name.trim());
-        name.is_some_and(|name| name == "accelerator" || known().any(|known| known == name))
+    let is_parameter = |part: &str| {
+        let name = part.split_once('=').map(|(name, _)| name.trim());
+        name.map(|name| renamed::current(&RENAMED, name).0)
+            .is_some_and(|name| known().any(|known| known == name))
     };
     let mut command = text;
     let mut assignments = Vec::new();
-    while let Some((head, piece)) = command.rsplit_once(',')
-        && is_parameter(piece)
+    while let Some((head, part)) = command.rsplit_once(',')
+        && is_parameter(part)
     {
         command = head;
-        assignments.insert(0, piece);
+        assignments.insert(0, part);
     }
     (command.trim(), assignments)
 }
@@ -103,7 +106,7 @@ fn split(text: &str) -> (&str, Vec<&str>) {
 struct External {
     process: Process,
     options: Options,
-    /// Decisions asked for so far.
+    /// Number of decisions asked for so far.
     asked: u64,
 }
 
@@ -131,7 +134,7 @@ impl Scheduler for External {
     }
 }
 
-/// The policy that [`ENTRY`] stands for where no command is given.
+/// Policy of [`ENTRY`], which has no command.
 struct NoCommand;
 
 impl Scheduler for NoCommand {
@@ -145,7 +148,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn parameters_stand_behind_the_command() {
+    fn parameters_follow_the_command() {
         let check = |text: &str, label: &str| assert_eq!(&**policy(text).unwrap().label(), label);
         check("external:python3 a.py", "external:python3 a.py");
         check("external: a --k=1,b=2 , timeout_ms=10000", "external:a --k=1,b=2");
@@ -157,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_with_an_external_policy_is_said() {
+    fn mistakes_in_an_external_policy_are_explained() {
         let refused = |text: &str| policy(text).unwrap_err().to_string();
         assert_eq!(refused("external:"), "external: needs a command, with its quotes closed");
         assert_eq!(refused("external:a 'b"), "external: needs a command, with its quotes closed");

@@ -76,7 +76,7 @@ impl Process {
                 Err(RecvTimeoutError::Disconnected) => return Err(self.silence(left)),
                 Err(RecvTimeoutError::Timeout) => {}
             }
-            // A process that it has left behind may keep its output open.
+            // A process that it has started may keep its output open.
             if let Ok(Some(status)) = self.child.try_wait() {
                 let answer = self.answers.recv_timeout(FAREWELL).map_err(|_| ended(status));
                 return answer.and_then(|answer| answer.map_err(Breakdown::new));
@@ -128,7 +128,7 @@ fn ended(status: ExitStatus) -> Breakdown {
     }
 }
 
-/// Lets the process end by itself, and makes it end if it does not; then all that it has left behind.
+/// Lets the process end by itself, or ends it; then ends every process that it has started.
 impl Drop for Process {
     fn drop(&mut self) {
         self.lines = None;
@@ -168,7 +168,7 @@ fn read_lines(stdout: ChildStdout, answers: &SyncSender<Result<String, String>>)
     }
 }
 
-/// The next line without its end; `None` behind the last one.
+/// The next line without its end; `None` after the last one.
 fn next_line(reader: &mut impl BufRead) -> Result<Option<String>, String> {
     let mut line = Vec::new();
     let read = reader.take(MAX_LINE + 1).read_until(b'\n', &mut line);

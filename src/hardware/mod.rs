@@ -14,7 +14,7 @@ use crate::dataflow::Dataflow;
 use crate::model::PerTensor;
 use crate::units::{Bytes, ClockRate};
 
-/// One level of an on-chip network: what connects one unit, or the shared memory, to its sub-units.
+/// One level of an on-chip network: the connection of one unit, or of the shared memory, to its sub-units.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct NocLevel {

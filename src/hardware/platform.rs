@@ -61,7 +61,7 @@ impl Budget {
 }
 
 /// Bandwidths of a chip that are not split by shares: every accelerator may use the whole of them. Two
-/// accelerators at once then have more than the chip has, unless the run limits what they share.
+/// accelerators at once then have more than the chip has, unless the run limits the shared bandwidth.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Unpartitioned {
     /// Bandwidth of the on-chip network.

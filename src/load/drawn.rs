@@ -1,4 +1,4 @@
-//! What of a load is random.
+//! Random parts of a load.
 
 use crate::ids::StreamId;
 use crate::scenario::{ActiveModel, DependencyKind, Scenario};
@@ -6,21 +6,21 @@ use crate::units::SimSpan;
 
 use super::LoadSettings;
 
-/// Which draws decide about the requests of a run. Without any of them every seed and replication
-/// gives the same.
+/// Draws on which the requests of a run depend. Without any, every seed and replication gives the same
+/// requests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Drawn {
-    /// Whether upstream results ask for a frame.
+    /// Whether upstream results trigger a frame.
     pub triggers: bool,
-    /// When sensor frames arrive.
+    /// Arrival times of sensor frames.
     pub jitter: bool,
-    /// Where in their period sensors start.
+    /// Phases of sensors in their period.
     pub phases: bool,
 }
 
 impl Drawn {
-    /// What `settings` draw for `scenario`. A coin that always falls on one side, jitter of a width of zero and
-    /// a sensor that no model reads are no draws.
+    /// Draws that `settings` make for `scenario`. A probability of 0 or 1, jitter of zero width and a sensor
+    /// that no model reads are not draws.
     pub fn of(scenario: &Scenario, settings: &LoadSettings) -> Self {
         let models = || scenario.models().iter();
         let read = || models().flat_map(|model| &model.inputs);
@@ -53,7 +53,7 @@ impl Drawn {
         self != Self::default()
     }
 
-    /// What either draws.
+    /// Union of both.
     pub fn or(self, other: Self) -> Self {
         Self {
             triggers: self.triggers || other.triggers,
@@ -62,7 +62,7 @@ impl Drawn {
         }
     }
 
-    /// Names of what is drawn.
+    /// Names of the draws.
     pub fn names(self) -> Vec<&'static str> {
         let all = [(self.triggers, "triggers"), (self.jitter, "jitter"), (self.phases, "phases")];
         all.into_iter().filter_map(|(drawn, name)| drawn.then_some(name)).collect()

@@ -1,5 +1,5 @@
-//! Load: every request of a run, made before the run. All random draws of the program happen here,
-//! from streams addressed by (seed, replication, purpose, source, frame), so that no result depends
+//! Load: every request of a run, generated before the run. All random draws of a run are made here, from
+//! streams addressed by (seed, replication, purpose, source, frame), so that no result depends
 //! on hardware, scheduler, thread count or the number of draws made elsewhere.
 
 mod arrival;
@@ -46,14 +46,14 @@ pub struct LoadSettings {
     pub random_phase: bool,
     /// Trigger probability of every control dependency in place of the scenario's.
     pub trigger_probability: Option<f64>,
-    /// What the control dependencies of each model say in place of draws: bit `f` of entry `m` is
+    /// Fixed results of the control dependencies of each model in place of draws: bit `f` of entry `m` is
     /// whether frame `f` of model `m` is asked for; frames from 64 on are not. `None`, and models
     /// beyond the end, draw.
     pub fixed_triggers: Vec<Option<u64>>,
 }
 
 impl LoadSettings {
-    /// What the control dependencies of `frame` of `model` say if nothing is drawn.
+    /// Fixed result of the control dependencies of `frame` of `model`; `None` if it is drawn.
     pub fn fixed_trigger(&self, model: ModelId, frame: usize) -> Option<bool> {
         let bits = (*self.fixed_triggers.get(model.index())?)?;
         Some(frame < 64 && bits >> frame & 1 == 1)
@@ -113,11 +113,10 @@ pub struct Request {
     pub arrival: SimTime,
     /// T_dl (Definition 8).
     pub deadline: SimTime,
-    /// Whether the upstream results ask for it; drawn in advance, acted on when they are there.
+    /// Whether the upstream results trigger it; drawn in advance, with effect when they are there.
     ///
-    /// True if the coins of all its control dependencies say so and every request that it depends
-    /// on, by data or control, is itself triggered: where nothing was asked for there is no result
-    /// to go on from.
+    /// True if all its control dependencies trigger it and every request that it depends on, by data or
+    /// control, is itself triggered: a request that is not triggered has no result.
     pub triggered: bool,
 }
 

@@ -14,7 +14,7 @@ use crate::units::SimSpan;
 
 use super::LoadSettings;
 
-/// What a draw is for. Draws for different purposes are independent.
+/// Purpose of a draw. Draws for different purposes are independent.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Purpose {
     /// Jitter of a sensor frame; the source is the sensor's name.

@@ -1,4 +1,4 @@
-//! What users and schedulers' authors ask of a run beside its scores: latencies, misses, fairness,
+//! Run metrics besides the scores: latencies, misses, fairness,
 //! throughput, energy; for every model, every chain of dependent models, and the run.
 //!
 //! Frames of the warm-up are left out, as in the scores; where a metric is of the accelerators and not
@@ -226,7 +226,7 @@ impl<'a> Frames<'a> {
         Self { warm_up: warm_up.collect(), records }
     }
 
-    /// The records behind the warm-up.
+    /// Records after the warm-up.
     fn counted(&self, model: ModelId) -> &[&'a Record] {
         &self.records[model.index()][self.warm_up[model.index()]..]
     }

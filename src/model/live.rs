@@ -3,10 +3,10 @@
 use super::{Network, Source};
 
 impl Network {
-    /// Elements that are alive before every layer, indexed by layer: what a network that is cut there
-    /// needs to go on. Before layer 0 the input of that layer; before layer l the outputs of the
-    /// layers before it that l or a later one reads. What comes from outside later, and what nothing
-    /// reads, is elsewhere.
+    /// Elements that are alive before every layer, indexed by layer. A network that is interrupted there
+    /// needs them to continue. Before layer 0 they are the input of that layer. Before layer l they are
+    /// the outputs of earlier layers that layer l or a later one reads. Later inputs from outside, and
+    /// outputs that no layer reads, are not counted.
     pub fn live_activations(&self) -> Vec<u64> {
         let layers = self.layers();
         let mut last_reader = vec![0; layers.len()];
@@ -17,7 +17,7 @@ impl Network {
                 }
             }
         }
-        // An output comes to life behind its writer and ends behind its last reader.
+        // An output is alive from the end of its writer to the end of its last reader.
         let mut live = vec![0u64; layers.len()];
         let mut ends = vec![0u64; layers.len()];
         let mut alive = 0u64;

@@ -1,6 +1,6 @@
-//! What is computed: networks as ordered lists of layers.
+//! Networks as ordered lists of layers.
 //!
-//! Knows nothing of hardware, mappings, rates or files.
+//! This module does not know hardware, mappings, rates or files.
 
 mod live;
 mod operator;
@@ -28,7 +28,7 @@ pub enum ModelError {
     Extent {
         /// Name of the axis.
         axis: &'static str,
-        /// What was given.
+        /// Given extent.
         found: u32,
     },
     /// The product of the extents exceeds [`Operator::MAX_MACS`].
@@ -92,7 +92,7 @@ pub enum ModelError {
 pub enum Source {
     /// From outside of the network: a sensor, another network, or state of an earlier frame.
     Outside,
-    /// From the layer so many places before; at least 1.
+    /// From the layer this many places earlier; at least 1.
     Back(u32),
 }
 
@@ -101,7 +101,7 @@ pub enum Source {
 pub struct Layer {
     /// Name, unique within the network in the shipped tables.
     pub name: Box<str>,
-    /// What it computes.
+    /// Operator that it computes.
     pub operator: Operator,
     /// Where its inputs come from; of a product of activations first A, then B.
     pub sources: Vec<Source>,
@@ -168,8 +168,9 @@ impl Network {
     ///
     /// # Errors
     ///
-    /// [`ModelError::Empty`] without layers, [`ModelError::TooManyLayers`], [`ModelError::Source`],
-    /// otherwise what [`Operator::check`] says of the first bad one.
+    /// Returns [`ModelError::Empty`] without layers, [`ModelError::TooManyLayers`] above
+    /// [`Network::MAX_LAYERS`], [`ModelError::Source`] for a source that does not exist, and the error of
+    /// [`Operator::check`] for the first invalid operator.
     pub fn new(name: impl Into<Box<str>>, mut layers: Vec<Layer>) -> Result<Self, ModelError> {
         let name = name.into();
         let Some(first) = layers.first_mut() else {
@@ -196,8 +197,8 @@ impl Network {
         Ok(Self { name, layers, operators, operator_of, connections: Connections::default() })
     }
 
-    /// This network on `n` inputs at once, layer by layer: what follows from the inputs is `n` times as
-    /// much, weights stay. Its name says so, `KD_res8_narrow x8`, unless `n` is 1.
+    /// This network on a batch of `n` inputs: activations grow `n`-fold, weights stay. The batch is part of
+    /// the name, `KD_res8_narrow x8`, unless `n` is 1.
     ///
     /// # Errors
     ///

@@ -1,4 +1,4 @@
-//! Operators: what a layer computes, with the extents that its cost depends on.
+//! Operators of layers, with the extents that their costs depend on.
 
 use super::ModelError;
 
@@ -59,15 +59,15 @@ pub struct ConvShape {
     pub kind: ConvKind,
     /// Batch.
     pub n: u32,
-    /// Groups; divides K and C. Depthwise layers have as many as channels, whatever is said here.
+    /// Groups; divides K and C. Depthwise layers have as many groups as channels; this field is ignored.
     pub groups: u32,
     /// Output channels of all groups; without meaning for depthwise layers.
     pub k: u32,
     /// Input channels of all groups.
     pub c: u32,
-    /// Input rows, padding included (none is in a transposed convolution).
+    /// Input rows, padding included (a transposed convolution has none).
     pub y: u32,
-    /// Input columns, likewise.
+    /// Input columns, padding included (a transposed convolution has none).
     pub x: u32,
     /// Kernel rows.
     pub r: u32,
@@ -351,7 +351,7 @@ impl MatmulShape {
 /// An operator without multiply-accumulates, computed by vector lanes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct VectorShape {
-    /// What it does.
+    /// Operation.
     pub op: VectorOp,
     /// Elements of all inputs.
     pub inputs: u64,
@@ -384,14 +384,14 @@ impl VectorShape {
     }
 }
 
-/// What an operator without multiply-accumulates does.
+/// Operations of operators without multiply-accumulates.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum VectorOp {
     /// Sum of tensors.
     Add,
     /// Product of tensors, or of a tensor and one factor a channel.
     Mul,
-    /// Tensors behind each other, or a copy.
+    /// Concatenation of tensors, or a copy.
     Concat,
     /// Largest of each window.
     MaxPool,
@@ -454,7 +454,7 @@ impl VectorOp {
     }
 }
 
-/// What a layer computes. Equal operators have equal costs.
+/// Operator of a layer. Equal operators have equal costs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Operator {
     /// A convolution.
@@ -479,7 +479,7 @@ impl Operator {
     ///
     /// # Errors
     ///
-    /// What is wrong with the first extent that is wrong. Whether the kernel of a convolution fits
+    /// Returns the error of the first invalid extent. Whether the kernel of a convolution fits
     /// is asked separately by [`ConvShape::kernel_fits`], because the published tables hold four
     /// layers whose kernel does not.
     pub fn check(&self) -> Result<(), ModelError> {
@@ -495,7 +495,7 @@ impl Operator {
     }
 
     /// The same on `n` times as many inputs: images of a convolution, rows of a product with weights,
-    /// pairs of activations. What is too large for [`Operator::check`] stays so.
+    /// pairs of activations. An operator that is too large for [`Operator::check`] stays too large.
     pub(super) fn batched(self, n: u32) -> Self {
         match self {
             Self::Conv(shape) => Self::Conv(ConvShape { n: shape.n.saturating_mul(n), ..shape }),

@@ -74,8 +74,8 @@ impl VectorForm {
         }
     }
 
-    /// Sizes of `op` with so many sources and, if it is a product with a sparse matrix, nonzeros.
-    /// Whatever chooses its inputs by their values reads as much as it writes here.
+    /// Sizes of `op` with `n_sources` sources and, for a product with a sparse matrix, `nonzeros`. An
+    /// operator that chooses its inputs by their values is taken to read as much as it writes.
     pub fn sizes(&self, op: VectorOp, n_sources: usize, nonzeros: u64) -> VectorShape {
         let tensor = self.read();
         let [read, written] = [tensor.elements(), self.written(op).elements()];

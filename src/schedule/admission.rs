@@ -1,4 +1,4 @@
-//! What is given up before a policy sees it.
+//! Admission: requests that are given up before a policy sees them.
 
 use std::collections::BTreeSet;
 
@@ -9,32 +9,32 @@ use super::estimate::{Over, Remaining};
 use super::queue::Queue;
 use super::{BandwidthDemand, Decision, Job, Rank, Scheduler, Setup, View};
 
-/// A policy that gives up requests without hope, the first one first, and decides by another policy
-/// when none is left ([`Admission::SkipHopeless`](super::Admission::SkipHopeless)).
+/// Policy that gives up hopeless requests, the first one first, and decides by another policy when none
+/// is left ([`Admission::SkipHopeless`](super::Admission::SkipHopeless)).
 pub(super) struct Admitting {
     policy: Box<dyn Scheduler>,
     hope: Hope,
-    /// Many ready jobs in the order in which they lose hope.
+    /// Order in which many ready jobs become hopeless.
     queue: Option<Queue<i128>>,
-    /// Those that have lost it.
+    /// Requests that are hopeless.
     hopeless: BTreeSet<RequestId>,
 }
 
-/// How long there is hope.
+/// Time until which a job is not hopeless.
 struct Hope {
     tolerance: SimSpan,
     shortest: Remaining,
 }
 
 impl Rank for Hope {
-    /// The last start that is not hopeless \[ns\].
+    /// Latest start that is not hopeless \[ns\].
     type Key = i128;
 
     const IS_FIXED: bool = true;
 
     fn key(&self, job: &Job, view: &View<'_>) -> i128 {
         match job.deadline + self.tolerance {
-            // Without a deadline there is hope for ever.
+            // A job without a deadline is never hopeless.
             SimTime::MAX => i128::MAX,
             end => i128::from(end.ns()) - i128::from(self.shortest.of(job, view).ns()),
         }
@@ -47,7 +47,7 @@ impl Admitting {
         Self { policy, hope, queue: None, hopeless: BTreeSet::new() }
     }
 
-    /// The first request without hope.
+    /// The first hopeless request.
     fn first_hopeless(&mut self, view: &View<'_>) -> Option<RequestId> {
         let now = i128::from(view.now.ns());
         let Some(queue) = Queue::up_to_date(&mut self.queue, &self.hope, view) else {

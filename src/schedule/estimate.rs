@@ -1,4 +1,4 @@
-//! How long jobs take before it is known where they run.
+//! Estimates of the time of jobs whose accelerator is not known yet.
 
 use crate::cost::CostTable;
 use crate::ids::{AccelId, WorkId};
@@ -6,12 +6,12 @@ use crate::units::SimSpan;
 
 use super::{Granularity, Job, Options, Setup, View};
 
-/// Which accelerators an estimate is made of.
+/// Accelerators of an estimate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Over {
-    /// The fastest of all, busy or idle.
+    /// The fastest accelerator, busy or idle.
     Best,
-    /// All, in the mean.
+    /// The mean over all accelerators.
     Mean,
 }
 
@@ -29,7 +29,7 @@ impl Over {
     }
 }
 
-/// Estimates of the time that jobs take, those of whole models at hand.
+/// Estimates of the time of jobs. Those of whole requests are computed once.
 pub(super) struct Remaining {
     over: Over,
     /// Indexed by [`WorkId`].
@@ -48,7 +48,7 @@ impl Remaining {
         self.whole[work.into().index()]
     }
 
-    /// Estimate of what is left of `job`.
+    /// Estimate of the rest of `job`.
     pub(super) fn of(&self, job: &Job, view: &View<'_>) -> SimSpan {
         match job.next_layer {
             0 => self.whole(job.work),
@@ -57,17 +57,17 @@ impl Remaining {
     }
 }
 
-/// What runs next of a job, for policies that look no further.
+/// Next segment of a job, for policies that consider nothing beyond it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum NextSegment {
     /// Its next layer.
     Layer,
-    /// All that is left of it.
+    /// The rest of the job.
     Rest,
 }
 
 impl NextSegment {
-    /// A layer where policies are asked after every layer.
+    /// A layer if the scheduler decides after every layer, otherwise the rest.
     pub(super) fn of(options: &Options) -> Self {
         match options.granularity {
             Granularity::Layer => Self::Layer,
@@ -75,7 +75,7 @@ impl NextSegment {
         }
     }
 
-    /// Its time on `accelerator` \[ns\], at least 1.
+    /// Time on `accelerator` \[ns\], at least 1.
     pub(super) fn ns(self, job: &Job, accelerator: AccelId, view: &View<'_>) -> f64 {
         let span = match self {
             Self::Layer => view.next_layer(job, accelerator),
@@ -84,7 +84,7 @@ impl NextSegment {
         span.ns().max(1) as f64
     }
 
-    /// Its energy on `accelerator` \[nJ\], at least 10^-6.
+    /// Energy on `accelerator` \[nJ\], at least 10^-6.
     pub(super) fn nj(self, job: &Job, accelerator: AccelId, view: &View<'_>) -> f64 {
         let energy = match self {
             Self::Layer => view.next_layer_energy(job, accelerator),
@@ -93,7 +93,7 @@ impl NextSegment {
         (energy.get() * 1e6).max(1e-6)
     }
 
-    /// Mean of its times over all accelerators \[ns\].
+    /// Mean time over all accelerators \[ns\].
     pub(super) fn mean_ns(self, job: &Job, view: &View<'_>) -> f64 {
         let sum: f64 = view.accelerator_ids().map(|at| self.ns(job, at, view)).sum();
         sum / view.accelerators.len() as f64

@@ -1,42 +1,42 @@
-//! Schedules that are made before the run, and the policy that follows them.
+//! Schedules made before the run, and the policy that follows them.
 
 use crate::ids::{AccelId, RequestId};
 
 use super::ranked::tie;
 use super::{Activity, Decision, Dispatch, Granularity, Job, KnownRequest, Scheduler, View};
 
-/// A segment of work on a list.
+/// Entry of a list: a segment of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Segment {
+pub(super) struct ListedSegment {
     pub(super) request: RequestId,
-    /// Where the segment begins; it is that layer, or all that is left.
+    /// First layer. The segment is this layer, or the rest of the request.
     pub(super) layer: u32,
 }
 
-/// What every accelerator does, in order; indexed by [`AccelId`].
-pub(super) type Lists = Vec<Vec<Segment>>;
+/// Segments of every accelerator, in order; indexed by [`AccelId`].
+pub(super) type Lists = Vec<Vec<ListedSegment>>;
 
-/// What became of a request as far as it can be seen.
+/// Stage of a request as far as the view shows it.
 enum Stage {
     /// It is ready.
     Ready(Job),
     /// It runs, or may still come.
     Expected,
-    /// It has ended, or its deadline passed before it began.
+    /// It has ended, or its deadline passed before it started.
     Gone,
 }
 
-/// Follows lists: every accelerator waits for the first segment of its own that may still come. What the
-/// lists leave out does not run.
+/// Policy that follows lists: every accelerator waits for the first segment of its list that may still
+/// come. Requests that are on no list do not run.
 ///
-/// The lists are kept whatever happens. Where it goes otherwise than they expect, because of effects
-/// that they do not know, a frame whose deadline has passed before it could begin is passed over.
+/// The lists never change. If the run deviates from them because of effects that they ignore, a frame
+/// whose deadline has passed before it could start is skipped.
 pub(super) struct Replay {
     lists: Lists,
-    /// Segments of every list that are done with.
+    /// Number of entries of every list that have run or were skipped.
     done: Vec<usize>,
     known_requests: Vec<KnownRequest>,
-    has_begun: Vec<bool>,
+    has_started: Vec<bool>,
     granularity: Granularity,
 }
 
@@ -50,7 +50,7 @@ impl Replay {
             done: vec![0; lists.len()],
             lists,
             known_requests: known_requests.to_vec(),
-            has_begun: vec![false; known_requests.len()],
+            has_started: vec![false; known_requests.len()],
             granularity,
         }
     }
@@ -69,18 +69,18 @@ impl Replay {
         if runs || self.may_come(request, view) { Stage::Expected } else { Stage::Gone }
     }
 
-    /// Whether a request that is neither ready nor running may still become ready: its inputs are to
-    /// arrive, or something that it needs is not over. If not, there may be no event to wait for.
+    /// Whether a request that is neither ready nor running may still become ready: its inputs have not
+    /// arrived, or a request that it needs has not ended. Otherwise there may be no event to wait for.
     fn may_come(&self, request: RequestId, view: &View<'_>) -> bool {
         let KnownRequest { arrival, deadline, upstream, .. } =
             &self.known_requests[request.index()];
         let mut needed = upstream.iter().map(|up| self.stage(*up, view));
-        !self.has_begun[request.index()]
+        !self.has_started[request.index()]
             && view.now < *deadline
             && (view.now < *arrival || needed.any(|stage| !matches!(stage, Stage::Gone)))
     }
 
-    /// What `accelerator` starts now.
+    /// Job that `accelerator` starts now.
     fn next(&mut self, accelerator: AccelId, view: &View<'_>) -> Option<Job> {
         let at = accelerator.index();
         while let Some(segment) = self.lists[at].get(self.done[at]) {
@@ -95,8 +95,9 @@ impl Replay {
         None
     }
 
-    /// A request that was not known_requests, which only a made-up run has: the first that is due.
-    fn stranger<'v>(&self, view: &View<'v>) -> Option<&'v Job> {
+    /// The ready request with the earliest deadline that was not known before the run. Only tests have
+    /// such requests.
+    fn unknown_request<'v>(&self, view: &View<'v>) -> Option<&'v Job> {
         let unknown = view.ready.from(RequestId::new(self.known_requests.len()));
         unknown.min_by_key(|job| tie(job))
     }
@@ -107,11 +108,11 @@ impl Scheduler for Replay {
         for &accelerator in view.idle {
             if let Some(job) = self.next(accelerator, view) {
                 self.done[accelerator.index()] += 1;
-                self.has_begun[job.request.index()] = true;
+                self.has_started[job.request.index()] = true;
                 return self.dispatch(job.request, accelerator);
             }
         }
-        match self.stranger(view) {
+        match self.unknown_request(view) {
             Some(job) => self.dispatch(job.request, view.fastest_idle(job)),
             None => Decision::Wait,
         }

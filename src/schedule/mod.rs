@@ -1,5 +1,6 @@
-//! Schedulers: which waiting request runs next, where, and how much of it. The trait, what it is
-//! shown, the choices that every policy is combined with, and the policies in [`ALL`].
+//! Schedulers: which waiting request runs next, on which accelerator, and how much of it. The trait,
+//! the view that it decides by, the options that every policy is combined with, and the policies in
+//! [`ALL`].
 //!
 //! A policy sees a [`View`], never the engine.
 
@@ -25,23 +26,23 @@ use crate::units::SimSpan;
 
 pub use options::{Admission, Granularity, OPTIONS, Options, Placement, Preemption};
 pub use paired::{Paired, Utility};
-pub use parameter::{Allowed, Arguments, Parameter, Value};
+pub use parameter::{Allowed, Arguments, Parameter, RENAMED, Value};
 pub use policies::ALL;
 pub use policy::{Breakdown, Policy, PolicyError, PolicyFailure};
 pub use ranked::{Rank, Ranked};
 pub use ready::Ready;
 pub use view::{AcceleratorState, Activity, History, Job, KnownRequest, Setup, View};
 
-/// What a policy answers.
+/// Decision of a scheduler.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Decision {
     /// Start a ready request on an idle accelerator.
     Dispatch(Dispatch),
-    /// Give up this ready request.
+    /// Give up a ready request.
     Drop(RequestId),
     /// Do nothing until the next event.
     Wait,
-    /// The policy cannot go on, and the run with it.
+    /// The policy has failed; the run ends.
     Fail(Breakdown),
 }
 
@@ -63,7 +64,7 @@ impl Dispatch {
         Self { request, accelerator, granularity: Granularity::Model }
     }
 
-    /// The same dispatch of as much of the request as `granularity` says.
+    /// The same dispatch with another granularity.
     pub fn with_granularity(self, granularity: Granularity) -> Self {
         Self { granularity, ..self }
     }
@@ -78,81 +79,81 @@ impl From<Dispatch> for Decision {
 /// A scheduling policy.
 ///
 /// Contract:
-/// - It is asked only with something ready and something idle, at every arrival, completion of a
-///   segment and drop, and again after each decision until it waits or nothing is left.
-/// - It answers from what it was shown: a request of [`View::ready`], an accelerator of
-///   [`View::idle`].
-/// - It is a pure function of its own state and the view: no clock, no random draws, no I/O. (A
-///   policy in another process is asked over a pipe, and bound to the same. A search before the run
-///   draws from a generator with a fixed seed.)
-/// - Ties are decided by a total order: the policy's key, then earlier deadline, earlier arrival,
-///   lower model id (scenario order), lower frame; between accelerators the lower id. Model names
-///   play no part.
+/// - The engine asks only when a request is ready and an accelerator is idle: at every arrival, end of
+///   a segment and drop, and again after each decision until the policy waits or nothing is left.
+/// - The policy answers with a request of [`View::ready`] and an accelerator of [`View::idle`].
+/// - A decision depends on the state of the policy and on the view only: no clock, no random draws, no
+///   I/O. (A policy in another process is asked over a pipe and has the same contract. A search before
+///   the run draws from a generator with a fixed seed.)
+/// - Ties are decided by a total order: the key of the policy, then earlier deadline, earlier arrival,
+///   lower model id (scenario order), lower frame; between accelerators the lower id. Names of models
+///   have no influence.
 pub trait Scheduler: Send {
-    /// The next decision.
+    /// Makes the next decision.
     fn decide(&mut self, view: &View<'_>) -> Decision;
 
-    /// Divides shared bandwidth among what runs: fills `grants`, which belong to `demands` one by one
-    /// \[byte/ns\]. Asked, where bandwidth is shared, whenever a layer starts or ends. `false`: the
-    /// policy leaves it to max-min fairness, and `grants` are not read.
+    /// Divides shared bandwidth among running layers: sets one grant for each demand \[byte/ns\].
+    /// Called whenever a layer starts or ends, if bandwidth is shared. Returns `false` if the policy does
+    /// not divide bandwidth; `grants` are then not read.
     ///
-    /// Contract: a grant is at least 0 and at most what its demand wants, and all together at most
+    /// Contract: a grant is at least 0 and at most its demand. The sum of all grants is at most
     /// `capacity` \[byte/ns\].
     fn grant(&mut self, _demands: &[BandwidthDemand], _capacity: f64, _grants: &mut [f64]) -> bool {
         false
     }
 }
 
-/// What a running layer asks of shared bandwidth.
+/// Demand of a running layer for shared bandwidth.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct BandwidthDemand {
-    /// Where it runs.
+    /// Accelerator on which the layer runs.
     pub accelerator: AccelId,
-    /// The request that it belongs to.
+    /// Request to which the layer belongs.
     pub request: RequestId,
-    /// The model of that.
+    /// Model of the request.
     pub model: ModelId,
-    /// Time that what is left of the request takes alone, this layer included.
+    /// Time that the rest of the request takes alone, this layer included.
     pub remaining: SimSpan,
-    /// Time to its deadline; zero behind it.
+    /// Time to the deadline of the request; zero after it.
     pub slack: SimSpan,
-    /// What the layer takes if it gets all that it wants, above 0 \[byte/ns\].
+    /// Bandwidth with which the layer runs at full speed, above 0 \[byte/ns\].
     pub wanted: f64,
 }
 
-/// A policy of this program.
+/// A built-in policy.
 pub struct Entry {
     /// Name on the command line.
     pub name: &'static str,
-    /// One line for lists.
+    /// Summary in one line.
     pub help: &'static str,
-    /// Where it is defined.
+    /// Publication or code that defines it.
     pub source: &'static str,
-    /// What of it could not be checked against its source, if anything.
+    /// Parts that could not be checked against the source, if any.
     pub unverified: Option<&'static str>,
-    /// Whether it starts or gives up something whenever something is ready and something is idle.
+    /// Whether it never leaves an accelerator idle while a request is ready.
     pub work_conserving: bool,
-    /// Its own parameters.
+    /// Parameters of its own.
     pub parameters: &'static [Parameter],
     /// Defaults of [`OPTIONS`] that differ for this policy.
     pub options: &'static [(&'static str, Value)],
-    /// Those of [`OPTIONS`] that it decides itself, so that a user cannot.
+    /// Names in [`OPTIONS`] that the policy decides itself. A user cannot set them.
     pub fixes: &'static [&'static str],
-    /// Whether it is an offline reference, which knows every request of the run beforehand.
+    /// Whether it knows every request before the run; such a policy is a reference.
     pub is_clairvoyant: bool,
-    /// Says which values do not go together, if any.
+    /// Returns an error for values that contradict each other.
     pub check: fn(&Arguments) -> Result<(), &'static str>,
-    /// Whether a decision looks at all requests that wait, because their order changes with time or with
-    /// what has run. The others keep an order, and a decision costs the logarithm of their number.
+    /// Whether a decision looks at all waiting requests, because their order changes with time or with
+    /// the progress of requests. Otherwise the order is kept, and a decision costs the logarithm of the
+    /// number of requests.
     pub looks_at_all: bool,
     /// Whether it takes requests in order of arrival, each on the accelerator of its placement.
     pub first_come: bool,
-    /// Builds it for one run.
+    /// Builds the policy for one run.
     pub build: fn(&Setup<'_>, &Arguments) -> Box<dyn Scheduler>,
 }
 
 impl Entry {
-    /// What most policies have in common; name, help and source are each one's own.
+    /// An entry with the properties of most policies. Name, help and source are empty.
     pub const fn new(build: fn(&Setup<'_>, &Arguments) -> Box<dyn Scheduler>) -> Self {
         Self {
             name: "",
@@ -178,7 +179,7 @@ impl fmt::Debug for Entry {
     }
 }
 
-/// The policy called `name`.
+/// The built-in policy called `name`.
 pub fn find(name: &str) -> Option<&'static Entry> {
     ALL.iter().find(|entry| entry.name == name)
 }

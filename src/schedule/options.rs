@@ -1,105 +1,102 @@
-//! Choices that every policy is combined with: what is admitted, where it runs, in what segments, and
-//! whether it can be interrupted.
+//! Options that every policy is combined with: admission, placement, granularity and preemption.
 
 use crate::units::SimSpan;
 
 use super::{Arguments, Parameter};
 
-/// Which ready requests are given up rather than run.
+/// Ready requests that are given up without being run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Admission {
-    /// None: whatever waits is dropped by its deadline alone.
+    /// None: a waiting request is dropped at its deadline only.
     #[default]
     All,
-    /// All but those that would end later than their deadline plus `tolerance` even if they started at
-    /// once on their fastest accelerator.
+    /// Requests that would end later than their deadline plus `tolerance` even if they started at once
+    /// on their fastest accelerator.
     SkipHopeless {
-        /// How late a frame may end and still be worth running. With k = 15/ms a frame that is
-        /// 0.3 ms late has a real-time score of 1.1 % (Definition 10).
+        /// Largest lateness with which a frame is still run. With k = 15/ms a frame that is 0.3 ms late
+        /// has a real-time score of 1.1 % (Definition 10).
         tolerance: SimSpan,
     },
 }
 
-/// On which accelerator a chosen request runs. Of equals the lowest id.
+/// Accelerator for a chosen request. Of equals, the one with the lowest id.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Placement {
-    /// The idle one that needs the least time.
+    /// The idle accelerator with the least latency of the rest of the request.
     #[default]
     Latency,
-    /// The first idle one.
+    /// The first idle accelerator.
     FirstIdle,
-    /// The idle one that needs the least energy.
+    /// The idle accelerator with the least energy.
     Energy,
-    /// The idle one with the least product of energy and latency, both of the whole rest.
+    /// The idle accelerator with the least product of energy and latency, both of the whole rest.
     EnergyDelay,
-    /// The idle one with the least sum over the layers of energy times latency, as the published
-    /// artifact's processor assignment has it. Not the same as [`Placement::EnergyDelay`].
+    /// The idle accelerator with the least sum over the layers of energy times latency, as in the
+    /// processor assignment of the published artifact. It differs from [`Placement::EnergyDelay`].
     EnergyDelayByLayer,
-    /// The idle one with the least product of energy and squared latency.
+    /// The idle accelerator with the least product of energy and squared latency.
     EnergyDelaySquared,
-    /// The one where it would end first, busy ones included; if that one is busy, it waits.
+    /// The accelerator where the request would end first, busy ones included. The request waits if that
+    /// accelerator is busy.
     EarliestFinish,
-    /// Of the idle ones where it meets its deadline the one that needs the least energy; if there is
-    /// none, the one that needs the least time.
+    /// The idle accelerator with the least energy among those where the request meets its deadline; if
+    /// there is none, the idle accelerator with the least latency.
     DeadlineEnergy {
-        /// How long before the deadline it must end to meet it.
+        /// Span before the deadline by which the request must end to meet it.
         guard: SimSpan,
     },
 }
 
-/// How much of a request runs before the policy is asked again.
+/// How much of a request runs before the scheduler decides again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Granularity {
-    /// All that is left of it.
+    /// The rest of the request.
     #[default]
     Model,
-    /// As few whole layers as take this long, or all that is left.
+    /// The smallest number of whole layers that take at least this long, or the rest.
     Block(SimSpan),
     /// One layer.
     Layer,
 }
 
-/// Whether what runs can be interrupted before the end of its segment.
+/// Whether a running segment can end early.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Preemption {
     /// It cannot.
     #[default]
     None,
-    /// When a request becomes ready, every running segment ends with its current layer, and the policy
-    /// is asked again.
+    /// When a request becomes ready, every running segment ends with its current layer, and the
+    /// scheduler decides again.
     LayerBoundary,
 }
 
-/// All of these.
+/// Options that a policy is combined with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Options {
-    /// What is admitted.
+    /// Requests that are given up.
     pub admission: Admission,
-    /// Where it runs.
+    /// Accelerator of a request.
     pub placement: Placement,
-    /// In what segments.
+    /// Length of segments.
     pub granularity: Granularity,
-    /// Whether it can be interrupted.
+    /// Whether segments can end early.
     pub preemption: Preemption,
 }
 
-/// Parameters that every policy has, unless it decides one of them itself.
+/// Parameters of all policies. A policy may decide some of them itself ([`Entry::fixes`]).
+///
+/// [`Entry::fixes`]: super::Entry::fixes
 pub const OPTIONS: &[Parameter] = &[
     Parameter::choice(
         "admission",
-        "whether requests are given up that would be late even on their fastest accelerator",
+        "whether to give up requests that would be late even on their fastest accelerator",
         &["none", "hopeless"],
     ),
-    Parameter::number(
-        "epsilon_ms",
-        "how late a frame may be before it is hopeless",
-        0.3,
-        [0.0, 1e6],
-    )
-    .only_with("admission", "hopeless"),
+    Parameter::number("epsilon_ms", "lateness from which a frame is hopeless", 0.3, [0.0, 1e6])
+        .only_with("admission", "hopeless"),
     Parameter::choice(
         "placement",
-        "where a chosen request runs",
+        "accelerator on which a chosen request runs",
         &[
             "latency",
             "first-idle",
@@ -113,27 +110,27 @@ pub const OPTIONS: &[Parameter] = &[
     ),
     Parameter::number(
         "guard_ms",
-        "how long before its deadline a request must end to meet it",
+        "time before its deadline by which a request must end to meet it",
         0.0,
         [0.0, 1e6],
     )
     .only_with("placement", "deadline-energy"),
     Parameter::choice(
         "granularity",
-        "how much of a request runs before the policy is asked again",
+        "how much of a request runs before the scheduler decides again",
         &["model", "block", "layer"],
     ),
     Parameter::number("block_ms", "shortest block of whole layers", 1.0, [1e-3, 1e6])
         .only_with("granularity", "block"),
     Parameter::choice(
         "preemption",
-        "whether a request that becomes ready cuts what runs at the end of its layer",
+        "whether running requests are interrupted at the end of a layer when another one becomes ready",
         &["none", "layer-boundary"],
     ),
 ];
 
 impl Options {
-    /// The values of [`OPTIONS`] in `arguments`.
+    /// Options with the values of [`OPTIONS`] in `arguments`.
     pub fn of(arguments: &Arguments) -> Self {
         let span =
             |name| SimSpan::from_ms(arguments.number(name)).expect("the allowed times are times");

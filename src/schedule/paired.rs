@@ -5,31 +5,31 @@ use crate::ids::AccelId;
 use super::ranked::tie;
 use super::{Decision, Dispatch, Granularity, Job, Scheduler, Setup, View};
 
-/// What it is utility to run a job on an accelerator.
+/// Utility of running a job on an accelerator.
 pub trait Utility: Send {
-    /// Looks at all that is ready, before it is asked what that is utility.
+    /// Looks at all ready jobs before the utilities of a decision are computed.
     fn observe(&mut self, _view: &View<'_>) {}
 
-    /// The idle accelerator where it is utility most to run `job` now, the lowest id of equals, and how
-    /// much. Never NaN.
+    /// Largest utility of running `job` now, with its idle accelerator; of equals, the one with the lowest
+    /// id. Never NaN.
     fn best(&self, job: &Job, view: &View<'_>) -> (f64, AccelId);
 }
 
-/// The idle accelerator with the largest `utility`, the lowest id of equals.
+/// Largest `utility`, with its idle accelerator; of equals, the one with the lowest id.
 pub(super) fn largest(view: &View<'_>, utility: impl Fn(AccelId) -> f64) -> (f64, AccelId) {
     let pairs = view.idle.iter().map(|&at| (utility(at), at));
     let best = pairs.reduce(|best, next| if next.0 > best.0 { next } else { best });
     best.expect("a policy is asked only with something idle")
 }
 
-/// The policy that takes the pair of the largest [`Utility`].
+/// Policy that takes the pair of job and accelerator with the largest [`Utility`].
 pub struct Paired<W> {
     utility: W,
     granularity: Granularity,
 }
 
 impl<W: Utility> Paired<W> {
-    /// The policy of `utility` with the options of the run.
+    /// Policy of `utility` with the options of the run.
     pub fn new(utility: W, setup: &Setup<'_>) -> Self {
         Self { utility, granularity: setup.options.granularity }
     }

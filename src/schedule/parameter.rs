@@ -1,8 +1,14 @@
-//! Parameters of policies: what they may be, and what they are.
+//! Parameters of policies: allowed values and given values.
 
 use std::fmt;
 
+use crate::renamed::{self, Renamed};
+
 use super::{Entry, OPTIONS, PolicyError};
+
+/// Parameters whose names changed.
+pub const RENAMED: [Renamed; 1] =
+    [Renamed { kind: "scheduler parameter", old: "accelerator", new: "placement" }];
 
 /// A value of a parameter.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -22,12 +28,12 @@ impl fmt::Display for Value {
     }
 }
 
-/// What a parameter may be.
+/// Allowed values of a parameter.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Allowed {
-    /// A number from the first to the second.
+    /// A number between these limits, inclusive.
     Number(f64, f64),
-    /// A whole number from the first to the second.
+    /// A whole number between these limits, inclusive.
     Whole(u32, u32),
     /// One of these names.
     Names(&'static [&'static str]),
@@ -46,7 +52,7 @@ impl fmt::Display for Allowed {
 impl Allowed {
     fn value(self, text: &str) -> Option<Value> {
         let number = |min, max| {
-            // Adding zero turns -0 into 0, which has one label only.
+            // Adding zero turns -0 into 0, so that both have the same label.
             let number = text.parse::<f64>().ok()? + 0.0;
             (min <= number && number <= max).then_some(Value::Number(number))
         };
@@ -67,18 +73,18 @@ impl Allowed {
 pub struct Parameter {
     /// Name, with its unit.
     pub name: &'static str,
-    /// One line for lists.
+    /// Summary in one line.
     pub help: &'static str,
-    /// What it is unless it is given.
+    /// Value unless one is given.
     pub default: Value,
-    /// What it may be.
+    /// Allowed values.
     pub allowed: Allowed,
-    /// The only value of another parameter with which it has an effect, if there is one.
+    /// Another parameter and the only value of it with which this one has an effect, if there is one.
     pub only_with: Option<(&'static str, &'static str)>,
 }
 
 impl Parameter {
-    /// A number in a range.
+    /// A parameter with a number in a range.
     pub const fn number(
         name: &'static str,
         help: &'static str,
@@ -89,7 +95,7 @@ impl Parameter {
         Self { name, help, default: Value::Number(default), allowed, only_with: None }
     }
 
-    /// A whole number in a range.
+    /// A parameter with a whole number in a range.
     pub const fn whole(
         name: &'static str,
         help: &'static str,
@@ -100,7 +106,7 @@ impl Parameter {
         Self { name, help, default: Value::Number(default as f64), allowed, only_with: None }
     }
 
-    /// One of several names, the first by default.
+    /// A parameter with one of several names, the first by default.
     pub const fn choice(
         name: &'static str,
         help: &'static str,
@@ -110,20 +116,23 @@ impl Parameter {
         Self { name, help, default: Value::Name(names[0]), allowed, only_with: None }
     }
 
-    /// The same parameter, which has an effect only where another one has this value.
+    /// The same parameter with an effect only if another one has this value.
     pub const fn only_with(self, name: &'static str, value: &'static str) -> Self {
         Self { only_with: Some((name, value)), ..self }
     }
 }
 
-/// The parameters of one policy, its own and those of all policies, with their values.
+/// Parameters of one policy, its own and those of all policies, with their values.
 #[derive(Debug, Clone)]
-pub struct Arguments(Vec<Argument>);
+pub struct Arguments {
+    all: Vec<Argument>,
+    renamed: Vec<Renamed>,
+}
 
 #[derive(Debug, Clone)]
 struct Argument {
     parameter: &'static Parameter,
-    /// That of the policy.
+    /// Default of the policy.
     default: Value,
     value: Value,
     given: bool,
@@ -138,14 +147,15 @@ impl Arguments {
             let default = own.map_or(parameter.default, |(_, value)| *value);
             Argument { parameter, default, value: default, given: false }
         };
-        Self(all.map(argument).collect())
+        Self { all: all.map(argument).collect(), renamed: Vec::new() }
     }
 
-    /// The defaults of `entry` and what `assignments`, each `name=value`, change.
+    /// The defaults of `entry`, changed by `assignments` of the form `name=value`.
     ///
     /// # Errors
     ///
-    /// [`PolicyError`].
+    /// [`PolicyError`] if a parameter is unknown, fixed, given twice or without effect, if its value is
+    /// not allowed, or if values contradict each other.
     pub fn parse<'a>(
         entry: &Entry,
         assignments: impl IntoIterator<Item = &'a str>,
@@ -164,8 +174,9 @@ impl Arguments {
             .split_once('=')
             .map(|(name, value)| (name.trim(), value.trim()))
             .ok_or_else(|| PolicyError::Form(assignment.into()))?;
-        let name = if name == "placement" { "placement" } else { name };
-        let known = self.0.iter_mut().find(|argument| argument.parameter.name == name);
+        let (name, renamed) = renamed::current(&RENAMED, name);
+        self.renamed.extend(renamed);
+        let known = self.all.iter_mut().find(|argument| argument.parameter.name == name);
         let Some(argument) = known else {
             return Err(self.unknown(entry, name));
         };
@@ -186,14 +197,14 @@ impl Arguments {
     }
 
     fn unknown(&self, entry: &Entry, name: &str) -> PolicyError {
-        let names = self.0.iter().map(|argument| argument.parameter.name);
+        let names = self.all.iter().map(|argument| argument.parameter.name);
         let known = names.filter(|name| !entry.fixes.contains(name)).collect();
         PolicyError::Parameter { policy: entry.name, name: name.into(), known }
     }
 
-    /// Refuses what was given without effect, and what contradicts each other.
+    /// Refuses parameters that have no effect, and values that contradict each other.
     fn check(&self, entry: &Entry) -> Result<(), PolicyError> {
-        for argument in self.0.iter().filter(|argument| argument.given) {
+        for argument in self.all.iter().filter(|argument| argument.given) {
             if let Some((other, value)) = argument.parameter.only_with
                 && self.value(other) != Value::Name(value)
             {
@@ -205,15 +216,15 @@ impl Arguments {
     }
 
     fn value(&self, name: &str) -> Value {
-        let found = self.0.iter().find(|argument| argument.parameter.name == name);
+        let found = self.all.iter().find(|argument| argument.parameter.name == name);
         found.expect("a policy asks for parameters that its entry lists").value
     }
 
-    /// The number called `name`.
+    /// Value of the number called `name`.
     ///
     /// # Panics
     ///
-    /// If the entry lists none.
+    /// If the entry lists no such number.
     pub fn number(&self, name: &str) -> f64 {
         match self.value(name) {
             Value::Number(number) => number,
@@ -221,20 +232,20 @@ impl Arguments {
         }
     }
 
-    /// The whole number called `name`.
+    /// Value of the whole number called `name`.
     ///
     /// # Panics
     ///
-    /// If the entry lists none.
+    /// If the entry lists no such number.
     pub fn whole(&self, name: &str) -> u32 {
         self.number(name) as u32
     }
 
-    /// The name that `name` has for a value.
+    /// Value of the choice called `name`.
     ///
     /// # Panics
     ///
-    /// If the entry lists none.
+    /// If the entry lists no such choice.
     pub fn name(&self, name: &str) -> &'static str {
         match self.value(name) {
             Value::Name(value) => value,
@@ -246,15 +257,20 @@ impl Arguments {
     ///
     /// # Panics
     ///
-    /// If the entry lists none.
+    /// If the entry lists no such choice.
     pub fn is_on(&self, name: &str) -> bool {
         self.name(name) == "on"
     }
 
-    /// `name` with every parameter that is not the default, in the order of lists. Behind a `:`, or
-    /// behind a `,` if there is a `:` in the name.
+    /// Old names among the given parameters.
+    pub(crate) fn renamed(&self) -> &[Renamed] {
+        &self.renamed
+    }
+
+    /// `name` with every parameter that differs from its default, in the order of lists. The first one
+    /// follows a `:`, or a `,` if the name contains a `:`.
     pub fn label(&self, name: &str) -> String {
-        let changed = self.0.iter().filter(|argument| argument.value != argument.default);
+        let changed = self.all.iter().filter(|argument| argument.value != argument.default);
         changed.fold(name.to_string(), |label, it| {
             let separator = if label.contains(':') { ',' } else { ':' };
             format!("{label}{separator}{}={}", it.parameter.name, it.value)

@@ -1,11 +1,12 @@
-//! Where a chosen job runs.
+//! Placement: the accelerator of a chosen job.
 
 use crate::ids::AccelId;
 use crate::units::SimTime;
 
 use super::{Job, Placement, View};
 
-/// The accelerator for `job`, the lowest id of equals; `None` if it rather waits for a busy one.
+/// Accelerator for `job`; of equals, the one with the lowest id. `None` if the job waits for a busy
+/// accelerator.
 pub fn place(placement: Placement, job: &Job, view: &View<'_>) -> Option<AccelId> {
     let least = |cost: &dyn Fn(AccelId) -> f64| {
         let idle = view.idle.iter().copied();
@@ -33,7 +34,7 @@ pub fn place(placement: Placement, job: &Job, view: &View<'_>) -> Option<AccelId
     }
 }
 
-/// The accelerator where `job` would end first, if it is idle.
+/// Accelerator where `job` would end first; `None` if it is busy.
 fn earliest_finish(job: &Job, view: &View<'_>) -> Option<AccelId> {
     let end = |at: AccelId| -> SimTime { view.available(at) + view.remaining(job, at) };
     let best = view.accelerator_ids().min_by_key(|&at| end(at));

@@ -5,32 +5,34 @@ use std::sync::Arc;
 
 use thiserror::Error;
 
+use crate::renamed::Renamed;
+
 use super::admission::Admitting;
 use super::{
     ALL, Admission, Arguments, Entry, Granularity, Options, Placement, Preemption, Scheduler, Setup,
 };
 
-/// A policy that does not exist, or not so.
+/// Error of a policy name or its parameters.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum PolicyError {
-    /// No such name.
+    /// No policy has this name.
     #[error("no scheduler named `{0}`")]
     Name(String),
-    /// Not of the form `name=value`.
+    /// An assignment is not of the form `name=value`.
     #[error("`{0}` is no parameter; write name=value, several of them between commas")]
     Form(String),
-    /// No such parameter.
+    /// The policy has no such parameter.
     #[error("{policy} has no parameter `{name}` (known: {})", known.join(", "))]
     Parameter {
         /// Policy.
         policy: &'static str,
-        /// What was given.
+        /// The given text.
         name: String,
-        /// Its own, then those of all policies.
+        /// Known parameters: its own, then those of all policies.
         known: Vec<&'static str>,
     },
-    /// A choice that the policy makes itself.
+    /// The policy decides this parameter itself.
     #[error("{policy} decides `{name}` itself; leave it out")]
     Fixed {
         /// Policy.
@@ -38,20 +40,20 @@ pub enum PolicyError {
         /// Parameter.
         name: &'static str,
     },
-    /// A value that is not allowed.
+    /// The value is not allowed.
     #[error("{name} is `{found}`; allowed is {allowed}")]
     Value {
         /// Parameter.
         name: &'static str,
-        /// What was given.
+        /// The given text.
         found: String,
-        /// What is allowed.
+        /// Allowed values.
         allowed: String,
     },
-    /// A parameter twice.
+    /// The parameter is given twice.
     #[error("{0} is given twice")]
     Twice(&'static str),
-    /// A parameter that another one switches off.
+    /// The parameter has no effect, because of the value of another one.
     #[error("{name} has no effect without {other}={value}")]
     NoEffect {
         /// Parameter.
@@ -61,24 +63,24 @@ pub enum PolicyError {
         /// Its only value with which `name` has an effect.
         value: &'static str,
     },
-    /// Values that do not go together.
+    /// The values contradict each other.
     #[error("{0}")]
     Together(&'static str),
 }
 
-/// Why a policy cannot go on: an external one ended, or answered what it must not.
+/// Failure of a policy in a run: an external one ended, or gave an answer that is not allowed.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("scheduler {policy}: {message}")]
 pub struct PolicyFailure {
     /// Label of the policy.
     pub policy: Box<str>,
-    /// What happened.
+    /// Description of the failure.
     pub message: Box<str>,
-    /// As in [`Breakdown::is_transient`].
+    /// See [`Breakdown::is_transient`].
     pub is_transient: bool,
 }
 
-/// What keeps a policy from going on.
+/// Reason for the failure of a policy.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Breakdown {
     message: Box<str>,
@@ -86,38 +88,38 @@ pub struct Breakdown {
 }
 
 impl Breakdown {
-    /// One that the same run meets again.
+    /// A reason that the same run meets again.
     pub fn new(message: impl Into<Box<str>>) -> Self {
         Self { message: message.into(), is_transient: false }
     }
 
-    /// One that lies in the machine, such as a process that cannot be started, or not in time: the same
-    /// run may do without it.
+    /// A reason that depends on the machine, such as a process that does not start or answer in time. The
+    /// same run may succeed at another time.
     pub fn transient(message: impl Into<Box<str>>) -> Self {
         Self { message: message.into(), is_transient: true }
     }
 
-    /// Whether the same run may do without it at another time.
+    /// Whether the same run may succeed at another time.
     pub fn is_transient(&self) -> bool {
         self.is_transient
     }
 
-    /// What happened.
+    /// Description of the reason.
     pub fn message(&self) -> &str {
         &self.message
     }
 
-    /// The breakdown of the policy of this label.
+    /// Failure of the policy with this label.
     pub fn of(self, policy: &str) -> PolicyFailure {
         let Self { message, is_transient } = self;
         PolicyFailure { policy: policy.into(), message, is_transient }
     }
 }
 
-/// Makes the policy for one run.
+/// Builds the policy for one run.
 type Build = dyn Fn(&Setup<'_>) -> Result<Box<dyn Scheduler>, PolicyFailure> + Send + Sync;
 
-/// A policy with its parameters and options, to be built anew for every run.
+/// A policy with its parameters and options. It is built for every run.
 #[derive(Clone)]
 pub struct Policy {
     label: Arc<str>,
@@ -125,6 +127,8 @@ pub struct Policy {
     work_conserving: bool,
     is_clairvoyant: bool,
     first_come: bool,
+    /// Old names among the given parameters.
+    renamed: Box<[Renamed]>,
     build: Arc<Build>,
 }
 
@@ -134,7 +138,7 @@ impl fmt::Debug for Policy {
     }
 }
 
-/// Policies of one label are one policy.
+/// Policies are equal if their labels are.
 impl PartialEq for Policy {
     fn eq(&self, other: &Self) -> bool {
         self.label == other.label
@@ -150,12 +154,13 @@ impl Default for Policy {
 }
 
 impl Policy {
-    /// The policy of `entry` with all its defaults.
+    /// The built-in policy `entry` with its defaults.
     pub fn of(entry: &'static Entry) -> Self {
         Self::with(entry, Arguments::of(entry))
     }
 
-    /// A policy from elsewhere, e.g. another process.
+    /// A policy that is not built in, such as one in another process. Policies with one label are taken
+    /// for the same policy.
     pub fn new(
         label: impl Into<Arc<str>>,
         options: Options,
@@ -168,15 +173,22 @@ impl Policy {
             work_conserving,
             is_clairvoyant: false,
             first_come: false,
+            renamed: Box::default(),
             build,
         }
     }
 
-    /// The policy that `text` names: `name` or `name:parameter=value,parameter=value`.
+    /// The same policy, given with these old names.
+    pub(crate) fn with_renamed(self, renamed: &[Renamed]) -> Self {
+        Self { renamed: renamed.into(), ..self }
+    }
+
+    /// The built-in policy that `text` describes: `name` or `name:parameter=value,parameter=value`.
     ///
     /// # Errors
     ///
-    /// [`PolicyError`].
+    /// [`PolicyError`] if no policy has this name, or if a parameter is unknown or has a value that is not
+    /// allowed.
     pub fn parse(text: &str) -> Result<Self, PolicyError> {
         let (name, parameters) = text.split_once(':').unwrap_or((text, ""));
         let name = name.trim();
@@ -194,27 +206,33 @@ impl Policy {
             work_conserving: entry.work_conserving && !waits,
             is_clairvoyant: entry.is_clairvoyant,
             first_come: entry.first_come,
+            renamed: arguments.renamed().into(),
             build: Arc::new(move |setup| Ok((entry.build)(setup, &arguments))),
         }
     }
 
-    /// Its name with every parameter that is not the default, in a fixed order.
+    /// Name with every parameter that differs from its default, in a fixed order.
     pub fn label(&self) -> &Arc<str> {
         &self.label
     }
 
-    /// What it is combined with.
+    /// Old names among the given parameters, for hints to the user.
+    pub fn renamed(&self) -> &[Renamed] {
+        &self.renamed
+    }
+
+    /// Options that the policy is combined with.
     pub fn options(&self) -> Options {
         self.options
     }
 
-    /// Whether it starts or gives up something whenever something is ready and something is idle.
+    /// Whether it never leaves an accelerator idle while a request is ready.
     pub fn is_work_conserving(&self) -> bool {
         self.work_conserving
     }
 
-    /// Whether it takes whole requests in order of arrival, each on the idle accelerator that runs it in
-    /// the shortest time, the lowest id of equals, as soon as there is one.
+    /// Whether it takes whole requests in order of arrival, each as soon as an accelerator is idle, on the
+    /// idle accelerator that runs it in the shortest time (of equals, the one with the lowest id).
     pub fn is_first_come_on_fastest(&self) -> bool {
         let Options { admission, placement, granularity, preemption } = self.options;
         self.first_come
@@ -224,17 +242,16 @@ impl Policy {
             && preemption == Preemption::None
     }
 
-    /// Whether it is an offline reference, which is shown every request of the run in
-    /// [`Setup::known_requests`].
+    /// Whether it knows every request before the run ([`Setup::known_requests`]).
     pub fn is_clairvoyant(&self) -> bool {
         self.is_clairvoyant
     }
 
-    /// Makes it for one run.
+    /// Builds the policy for one run.
     ///
     /// # Errors
     ///
-    /// [`PolicyFailure`] if it comes from elsewhere and does not come.
+    /// [`PolicyFailure`] if the policy cannot be constructed, such as a process that does not start.
     pub fn build(&self, setup: &Setup<'_>) -> Result<Box<dyn Scheduler>, PolicyFailure> {
         let policy = (self.build)(setup)?;
         Ok(match self.options.admission {
@@ -271,7 +288,23 @@ mod tests {
     }
 
     #[test]
-    fn slips_are_answered_with_what_is_allowed() {
+    fn old_names_of_parameters_are_read_with_a_hint() {
+        let policy = Policy::parse("edf:accelerator=edp").unwrap();
+        assert_eq!(&**policy.label(), "edf:placement=edp");
+        let hints: Vec<_> = policy.renamed().iter().map(ToString::to_string).collect();
+        assert_eq!(
+            hints,
+            [
+                "scheduler parameter `accelerator` is called `placement` since 0.2; the old name will be \
+              refused in 0.3"
+            ]
+        );
+        assert!(Policy::parse("edf:placement=edp").unwrap().renamed().is_empty());
+        assert_eq!(refused("edf:accelerator=edp,placement=edp"), "placement is given twice");
+    }
+
+    #[test]
+    fn mistakes_are_answered_with_what_is_allowed() {
         assert_eq!(refused("lst"), "no scheduler named `lst`");
         assert_eq!(
             refused("edf:hopeless"),
@@ -279,7 +312,7 @@ mod tests {
         );
         assert_eq!(
             refused("edf:alpha=1"),
-            "edf has no parameter `alpha` (known: admission, epsilon_ms, accelerator, guard_ms, granularity, block_ms, preemption)"
+            "edf has no parameter `alpha` (known: admission, epsilon_ms, placement, guard_ms, granularity, block_ms, preemption)"
         );
         assert_eq!(refused("edf:admission=some"), "admission is `some`; allowed is none, hopeless");
         for number in ["-1", "NaN", "inf", "1e7", ""] {

@@ -1,4 +1,4 @@
-//! An order of many ready jobs, kept from one decision to the next.
+//! Order of many ready jobs, kept from one decision to the next.
 
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
@@ -9,20 +9,20 @@ use super::ranked::{Tie, tie};
 use super::ready::{Change, FEW};
 use super::{Job, Rank, View};
 
-/// From so many ready jobs on an order is kept; until there are few again.
+/// Number of ready jobs above which an order is kept, until there are at most [`FEW`].
 const MANY: usize = 2 * FEW;
 
-/// Ready jobs in the order of a [`Rank`] whose order is fixed. A decision costs the logarithm of
-/// their number, where looking at all of them costs their number.
+/// Ready jobs in the order of a [`Rank`] whose order is fixed. A decision costs the logarithm of their
+/// number, where a scan costs their number.
 pub(super) struct Queue<K> {
     order: BTreeSet<Place<K>>,
-    /// Jobs whose place is not final yet.
+    /// Jobs whose key can still change.
     unsettled: Vec<RequestId>,
-    /// Number of the first change that it does not know.
+    /// Number of the first change that is not applied yet.
     next_change: u64,
 }
 
-/// The place of a job in an order.
+/// Place of a job in an order.
 #[derive(Clone, Copy)]
 pub(super) struct Place<K> {
     pub(super) key: K,
@@ -56,7 +56,8 @@ fn place<R: Rank>(rank: &R, job: &Job, view: &View<'_>) -> Place<R::Key> {
 }
 
 impl<K: PartialOrd + Copy> Queue<K> {
-    /// The order in `queue`, brought up to date; `None`, and none is kept, where jobs are few.
+    /// Updates the order in `queue` and returns it; discards it and returns `None` if there are few jobs.
+    #[inline]
     pub(super) fn up_to_date<'q, R: Rank<Key = K>>(
         queue: &'q mut Option<Self>,
         rank: &R,
@@ -64,10 +65,20 @@ impl<K: PartialOrd + Copy> Queue<K> {
     ) -> Option<&'q mut Self> {
         let enough = if queue.is_some() { FEW } else { MANY };
         if view.ready.len() <= enough {
-            *queue = None;
+            if queue.is_some() {
+                *queue = None;
+            }
             return None;
         }
-        if !queue.as_mut().is_some_and(|known| known.follow(rank, view)) {
+        Self::updated(queue, rank, view)
+    }
+
+    fn updated<'q, R: Rank<Key = K>>(
+        queue: &'q mut Option<Self>,
+        rank: &R,
+        view: &View<'_>,
+    ) -> Option<&'q mut Self> {
+        if !queue.as_mut().is_some_and(|known| known.update(rank, view)) {
             *queue = Some(Self::of_all(rank, view));
         }
         queue.as_mut()
@@ -80,8 +91,8 @@ impl<K: PartialOrd + Copy> Queue<K> {
         queue
     }
 
-    /// Does what was done to the ready jobs; `false` if that is not known any more.
-    fn follow<R: Rank<Key = K>>(&mut self, rank: &R, view: &View<'_>) -> bool {
+    /// Applies the changes of the ready jobs; `false` if some of them are not logged any more.
+    fn update<R: Rank<Key = K>>(&mut self, rank: &R, view: &View<'_>) -> bool {
         let Some(changes) = view.ready.changes_since(self.next_change) else { return false };
         for change in changes {
             self.apply(rank, change, view);
@@ -92,13 +103,13 @@ impl<K: PartialOrd + Copy> Queue<K> {
     }
 
     fn apply<R: Rank<Key = K>>(&mut self, rank: &R, change: &Change, view: &View<'_>) {
-        if let Some(old) = change.leaving() {
+        if let Some(old) = change.removed() {
             match self.unsettled.iter().position(|request| *request == old.request) {
                 Some(index) => drop(self.unsettled.swap_remove(index)),
                 None => drop(self.order.remove(&place(rank, old, view))),
             }
         }
-        if let Some(new) = change.coming() {
+        if let Some(new) = change.added() {
             self.add(rank, new, view);
         }
     }
@@ -110,7 +121,7 @@ impl<K: PartialOrd + Copy> Queue<K> {
         }
     }
 
-    /// Gives their places to jobs that have got them since.
+    /// Inserts jobs whose key has become final.
     fn settle<R: Rank<Key = K>>(&mut self, rank: &R, view: &View<'_>) {
         for request in std::mem::take(&mut self.unsettled) {
             if let Some(job) = view.ready.get(request) {
@@ -119,7 +130,7 @@ impl<K: PartialOrd + Copy> Queue<K> {
         }
     }
 
-    /// Takes the first job out of the order, if its key is below `limit`.
+    /// Removes the first job from the order if its key is below `limit`.
     pub(super) fn pop_below(&mut self, limit: K) -> Option<RequestId> {
         let place = self.order.first().filter(|place| place.key < limit)?;
         let request = place.request;
@@ -127,7 +138,7 @@ impl<K: PartialOrd + Copy> Queue<K> {
         Some(request)
     }
 
-    /// The first job; `None` only if there is none.
+    /// The first job; `None` if there are no jobs.
     pub(super) fn first<R: Rank<Key = K>>(&self, rank: &R, view: &View<'_>) -> Option<Place<K>> {
         let unsettled = self.unsettled.iter().filter_map(|request| view.ready.get(*request));
         let unsettled = unsettled.map(|job| place(rank, job, view));

@@ -12,21 +12,21 @@ use super::{
 
 /// An order of requests.
 pub trait Rank: Send {
-    /// What decides; the smallest comes first.
+    /// Key of a job; the smallest comes first.
     type Key: PartialOrd + Copy + Send;
 
-    /// Whether the order of two jobs stays the same for as long as both are ready, so that it is kept
-    /// from one decision to the next where there are many.
+    /// Whether the order of two jobs never changes while both are ready. The order of many jobs is then
+    /// kept from one decision to the next.
     const IS_FIXED: bool = false;
 
-    /// Looks at all that is ready, before it is asked for keys.
+    /// Looks at all ready jobs before the keys of a decision are computed.
     fn observe(&mut self, _view: &View<'_>) {}
 
-    /// The key of a ready job. Never NaN.
+    /// Key of a ready job. Never NaN.
     fn key(&self, job: &Job, view: &View<'_>) -> Self::Key;
 
-    /// Whether the key of a ready job is the same from now on, where the order is fixed. Until it is, the
-    /// job is looked at for every decision.
+    /// Whether the key of a ready job is final, for an order that is fixed. Until it is, every decision
+    /// looks at the job.
     fn is_settled(&self, _job: &Job, _view: &View<'_>) -> bool {
         true
     }
@@ -41,30 +41,30 @@ pub trait Rank: Send {
         None
     }
 
-    /// Learns that `job` is dispatched.
+    /// Notes that `job` is dispatched.
     fn dispatched(&mut self, _job: &Job, _view: &View<'_>) {}
 }
 
-/// The policy that takes jobs in order of a [`Rank`].
+/// Policy that takes jobs in order of a [`Rank`].
 pub struct Ranked<R: Rank> {
     rank: R,
     options: Options,
-    /// The ready jobs while they are sorted.
+    /// Buffer for sorting the ready jobs.
     order: Vec<(R::Key, Tie, RequestId)>,
-    /// The order of many ready jobs, if it is fixed.
+    /// Order of many ready jobs, if it is fixed.
     queue: Option<Queue<R::Key>>,
 }
 
-/// What decides between equal keys: earlier deadline, earlier arrival, scenario order, lower frame.
+/// Order of jobs with equal keys: earlier deadline, earlier arrival, scenario order, lower frame.
 pub(super) type Tie = (SimTime, SimTime, ModelId, FrameId);
 
-/// Tie order of a job.
+/// Place of a job among jobs with equal keys.
 pub(super) fn tie(job: &Job) -> Tie {
     (job.deadline, job.arrival, job.model, job.frame)
 }
 
 impl<R: Rank> Ranked<R> {
-    /// The policy of `rank` with the options of the run.
+    /// Policy of `rank` with the options of the run.
     pub fn new(rank: R, setup: &Setup<'_>) -> Self {
         Self { rank, options: setup.options, order: Vec::new(), queue: None }
     }
@@ -79,7 +79,7 @@ impl<R: Rank> Ranked<R> {
         self.least(view).expect("a policy is asked only with something ready")
     }
 
-    /// The first of all jobs, which are looked at one by one.
+    /// The first job, found by a scan.
     fn least<'v>(&self, view: &View<'v>) -> Option<&'v Job> {
         let mut first: Option<(R::Key, &Job)> = None;
         for chunk in view.ready.chunks() {
@@ -104,7 +104,7 @@ impl<R: Rank> Ranked<R> {
         Some(Dispatch::new(job.request, accelerator).with_granularity(granularity).into())
     }
 
-    /// The first job, in order of rank, that does not rather wait for a busy accelerator.
+    /// The first job, in order of rank, whose placement is an idle accelerator.
     fn first_that_runs(&mut self, view: &View<'_>) -> Decision {
         let mut order = std::mem::take(&mut self.order);
         order.clear();

@@ -1,4 +1,4 @@
-//! The requests that could start, however many they are.
+//! Ready requests.
 
 use std::cell::Cell;
 use std::ops::Index;
@@ -7,60 +7,59 @@ use crate::ids::RequestId;
 
 use super::Job;
 
-/// Most jobs of a chunk.
+/// Largest number of jobs in a chunk.
 const CHUNK: usize = 128;
 
-/// So few jobs are looked through faster than an order of them is kept; their changes are not kept
-/// either.
+/// Number of jobs up to which a scan is faster than to keep an order. Changes are not logged then.
 pub(super) const FEW: usize = 64;
 
 /// Ready jobs in order of request.
 ///
-/// Adding and taking one moves no more than a chunk of them. Policies that keep an order of their own
-/// learn what has changed, so that a decision need not look at all of them.
+/// To add or take a job moves at most one chunk of jobs. A log of changes lets policies update an order
+/// of their own, so that a decision need not look at all jobs.
 #[derive(Debug)]
 pub struct Ready {
-    /// None is empty, but that there may be a single one that is.
+    /// None is empty, unless it is the only one.
     chunks: Vec<Vec<Job>>,
     len: usize,
     /// The newest changes, oldest first.
     changes: Vec<Change>,
-    /// Number of the first of them, counted from the first change of all.
+    /// Number of the first change in `changes`, counted from the first change of the run.
     first_change: u64,
-    /// Whether `changes` tell the whole story.
+    /// Whether changes are logged from the beginning.
     is_logged: bool,
     looked_at: Cell<u64>,
 }
 
-/// What happened to a ready job.
+/// A change of the ready jobs.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Change {
-    /// It came.
+    /// The job became ready.
     Added(Job),
-    /// It went.
+    /// The job is not ready any more.
     Taken(Job),
-    /// It stays as another one of the same request.
+    /// The job was replaced by another one of the same request.
     Replaced(Job, Job),
 }
 
 impl Change {
-    /// Its request.
+    /// Request of the job.
     pub(super) fn request(&self) -> RequestId {
         match self {
             Self::Added(job) | Self::Taken(job) | Self::Replaced(job, _) => job.request,
         }
     }
 
-    /// The job that is ready no more.
-    pub(super) fn leaving(&self) -> Option<&Job> {
+    /// The job that is not ready any more.
+    pub(super) fn removed(&self) -> Option<&Job> {
         match self {
             Self::Added(_) => None,
             Self::Taken(old) | Self::Replaced(old, _) => Some(old),
         }
     }
 
-    /// The job that has become ready.
-    pub(super) fn coming(&self) -> Option<&Job> {
+    /// The job that became ready.
+    pub(super) fn added(&self) -> Option<&Job> {
         match self {
             Self::Taken(_) => None,
             Self::Added(new) | Self::Replaced(_, new) => Some(new),
@@ -81,7 +80,7 @@ impl Default for Ready {
     }
 }
 
-/// Jobs whose past is not known.
+/// Jobs without a log of changes.
 impl FromIterator<Job> for Ready {
     fn from_iter<I: IntoIterator<Item = Job>>(jobs: I) -> Self {
         let mut ready = Self { is_logged: false, ..Self::default() };
@@ -90,22 +89,22 @@ impl FromIterator<Job> for Ready {
     }
 }
 
-/// The job at a place.
+/// The job at an index in order of request.
 impl Index<usize> for Ready {
     type Output = Job;
 
     fn index(&self, place: usize) -> &Job {
-        self.iter().nth(place).expect("the place is one of a job")
+        self.iter().nth(place).expect("the index is below the number of jobs")
     }
 }
 
 impl Ready {
-    /// How many there are.
+    /// Number of jobs.
     pub fn len(&self) -> usize {
         self.len
     }
 
-    /// Whether there is none.
+    /// Whether there are no jobs.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
@@ -115,13 +114,13 @@ impl Ready {
         self.chunks().flatten()
     }
 
-    /// The same in chunks, of which none is empty unless all are.
+    /// All jobs in order of request, in chunks. No chunk is empty unless there are no jobs.
     pub fn chunks(&self) -> impl Iterator<Item = &[Job]> + Clone {
         self.looked_at.set(self.looked_at.get() + self.len as u64);
         self.chunks.iter().map(Vec::as_slice)
     }
 
-    /// How many jobs were looked at so far one by one. Tells how the work of a policy grows.
+    /// Number of jobs that scans have looked at so far: a measure of the work of a policy.
     pub fn looked_at(&self) -> u64 {
         self.looked_at.get()
     }
@@ -133,14 +132,14 @@ impl Ready {
         Some(&chunk[place])
     }
 
-    /// Jobs of `request` and of those after it.
+    /// Jobs of `request` and of later requests.
     pub fn from(&self, request: RequestId) -> impl Iterator<Item = &Job> {
         let first = self.chunk_of(request);
         let start = self.chunks[first].partition_point(|job| job.request < request);
         self.chunks[first][start..].iter().chain(self.chunks[first + 1..].iter().flatten())
     }
 
-    /// The chunk that has a request, or would have it.
+    /// Index of the chunk to which a request belongs.
     fn chunk_of(&self, request: RequestId) -> usize {
         match self.chunks.len() {
             1 => 0,
@@ -158,18 +157,18 @@ impl Ready {
         if self.chunks[index].len() > CHUNK {
             self.split(index);
         }
-        self.log(Change::Added(job));
+        self.log(|| Change::Added(job));
     }
 
-    /// Halves a chunk; of the last one, after which most jobs come, little.
+    /// Splits a chunk in half. The last chunk, to which most jobs are added, stays nearly full.
     fn split(&mut self, index: usize) {
         let is_last = index + 1 == self.chunks.len();
         let at = if is_last { CHUNK } else { CHUNK / 2 };
-        let behind = self.chunks[index].split_off(at);
-        self.chunks.insert(index + 1, behind);
+        let upper = self.chunks[index].split_off(at);
+        self.chunks.insert(index + 1, upper);
     }
 
-    /// Takes the job of a request away; `None` if it is not ready.
+    /// Removes the job of a request; `None` if it is not ready.
     pub(crate) fn take(&mut self, request: RequestId) -> Option<Job> {
         let index = self.chunk_of(request);
         let chunk = &mut self.chunks[index];
@@ -179,18 +178,18 @@ impl Ready {
         if self.chunks.len() > 1 {
             self.join(index);
         }
-        self.log(Change::Taken(job));
+        self.log(|| Change::Taken(job));
         Some(job)
     }
 
-    /// Removes a chunk that is empty, and joins a small one with the next.
+    /// Removes a chunk if it is empty; merges it with the next chunk if both are small.
     fn join(&mut self, index: usize) {
         let next = self.chunks.get(index + 1).map_or(CHUNK, Vec::len);
         if self.chunks[index].is_empty() {
             self.chunks.remove(index);
         } else if self.chunks[index].len() + next <= CHUNK / 2 {
-            let behind = self.chunks.remove(index + 1);
-            self.chunks[index].extend(behind);
+            let next = self.chunks.remove(index + 1);
+            self.chunks[index].extend(next);
         }
     }
 
@@ -202,17 +201,23 @@ impl Ready {
             let old = chunk[place];
             change(&mut chunk[place]);
             let new = chunk[place];
-            self.log(Change::Replaced(old, new));
+            self.log(|| Change::Replaced(old, new));
         }
     }
 
-    /// Keeps a change, of so many that a reader who misses some has no more work than they made.
-    fn log(&mut self, change: Change) {
+    /// Logs a change. The log holds at most twice as many changes as there are jobs: whoever missed more
+    /// has less work with a scan.
+    #[inline]
+    fn log(&mut self, change: impl FnOnce() -> Change) {
         if self.len <= FEW {
             self.first_change += self.changes.len() as u64 + 1;
             self.changes.clear();
-            return;
+        } else {
+            self.push_change(change());
         }
+    }
+
+    fn push_change(&mut self, change: Change) {
         self.changes.push(change);
         if self.changes.len() > 2 * self.len {
             let n_old = self.changes.len() / 2;
@@ -221,13 +226,12 @@ impl Ready {
         }
     }
 
-    /// Number of the next change.
+    /// Number that the next change will have.
     pub(super) fn next_change(&self) -> u64 {
         self.first_change + self.changes.len() as u64
     }
 
-    /// What has changed since the change of a number was the next; `None` if that is not known any
-    /// more.
+    /// Changes from number `number`; `None` if some of them are not logged any more.
     pub(super) fn changes_since(&self, number: u64) -> Option<&[Change]> {
         let index = number.checked_sub(self.first_change).filter(|_| self.is_logged)?;
         self.changes.get(usize::try_from(index).ok()?..)
@@ -238,22 +242,21 @@ impl Ready {
 mod tests {
     use super::*;
     use crate::ids::{FrameId, ModelId};
-    use crate::load::Request;
     use crate::units::SimTime;
 
     fn job(request: usize) -> Job {
         let model = ModelId::new(0);
-        let made = Request::new(model, FrameId::new(request), SimTime::ZERO, SimTime::ZERO);
-        Job::new(RequestId::new(request), &made, model.into())
+        let (id, frame) = (RequestId::new(request), FrameId::new(request));
+        Job::new(id, model, frame, SimTime::ZERO, SimTime::ZERO)
     }
 
     fn requests(ready: &Ready) -> Vec<usize> {
         ready.iter().map(|job| job.request.index()).collect()
     }
 
-    /// Steps of 7 among 1,009 places reach all of them in another order.
+    /// Steps of 7 modulo 1,009, a prime, reach every number in another order.
     #[test]
-    fn jobs_stay_in_order_of_request_however_they_come_and_go() {
+    fn jobs_stay_in_order_of_request() {
         let mut ready = Ready::default();
         let places = || (0..1009usize).map(|step| step * 7 % 1009);
         places().for_each(|request| ready.add(job(request)));
@@ -271,17 +274,17 @@ mod tests {
     }
 
     #[test]
-    fn changes_are_told_to_whoever_has_not_missed_too_many() {
+    fn changes_are_known_unless_too_many_were_missed() {
         let mut ready = Ready::default();
         (0..FEW).for_each(|request| ready.add(job(request)));
         let few = ready.next_change();
         (FEW..2 * FEW).for_each(|request| ready.add(job(request)));
-        let told = ready.changes_since(few).expect("none was missed");
+        let told = ready.changes_since(few).expect("all are logged");
         assert_eq!(told.len(), FEW);
         let seen = ready.next_change();
         ready.take(RequestId::new(5));
         ready.change(RequestId::new(6), |job| job.next_layer = 1);
-        let told = ready.changes_since(seen).expect("none was missed");
+        let told = ready.changes_since(seen).expect("all are logged");
         assert!(matches!(told, [Change::Taken(_), Change::Replaced(..)]));
         for _ in 0..4 * FEW {
             ready.add(job(5));

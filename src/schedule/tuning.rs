@@ -1,42 +1,43 @@
-//! DREAM's search for its parameters.
+//! Parameter search of DREAM.
 //!
-//! Online the search runs beside the workload; here every candidate is a run of its own. Whoever
-//! evaluates them takes the same requests for each (common random numbers), so that they differ in
-//! nothing but the parameters.
+//! In DREAM the search runs online beside the workload. Here every candidate is a separate run. The
+//! caller evaluates all candidates with the same requests (common random numbers), so that they differ
+//! in the parameters only.
 
 /// First step in alpha and beta.
 const FIRST_STEP: f64 = 0.5;
-/// A search ends before a smaller step.
+/// Smallest step.
 const LAST_STEP: f64 = 0.05;
-/// Most steps.
+/// Largest number of steps.
 const MAX_STEPS: u32 = 5;
 /// Range of alpha and beta.
 const RANGE: [f64; 2] = [0.0, 2.0];
 
-/// Parameters that a search found.
+/// Result of a search.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Tuned {
     /// Weight of starvation.
     pub alpha: f64,
     /// Weight of energy.
     pub beta: f64,
-    /// What they cost.
+    /// Cost of these parameters.
     pub cost: f64,
-    /// Candidates that were evaluated.
+    /// Number of evaluated candidates.
     pub evaluations: u32,
 }
 
-/// Searches alpha and beta of DREAM's MapScore with the least `cost`, e.g. UXCost: from (1, 1) to the
-/// best of the four neighbours that are a step away, or nowhere if none is better; then with half the
-/// step, from 0.5 on, until it is below 0.05 or five steps are made. Candidates lie in \[0, 2\]; of
-/// equals the first. NaN is worse than everything.
+/// Searches alpha and beta of the MapScore of DREAM with the least `cost`, e.g. UXCost.
 ///
-/// Source: Kim et al. (DREAM), ASPLOS 2024, whose text says that a search like gradient descent
-/// converges within five steps; neighbours, step and end \[unverified\].
+/// The search starts at (1, 1) with a step of 0.5. It moves to the best of the four neighbours at the
+/// distance of a step, if that is better, and halves the step. It ends after five steps or before a step
+/// below 0.05. Candidates lie in \[0, 2\]. Of equal costs the first counts; NaN is worse than any number.
+///
+/// Source: Kim et al. (DREAM), ASPLOS 2024, which states that a search like gradient descent converges
+/// within five steps; neighbours, step and end \[unverified\].
 ///
 /// # Errors
 ///
-/// The first error of `cost`.
+/// The first error that `cost` returns.
 pub fn tune<E>(mut cost: impl FnMut(f64, f64) -> Result<f64, E>) -> Result<Tuned, E> {
     let mut best = Tuned { alpha: 1.0, beta: 1.0, cost: cost(1.0, 1.0)?, evaluations: 1 };
     let mut step = FIRST_STEP;
@@ -93,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_equal_or_not_a_number_changes_nothing() {
+    fn equal_costs_and_nan_change_nothing() {
         assert_eq!(tuned(|_, _| 7.0), Tuned { alpha: 1.0, beta: 1.0, cost: 7.0, evaluations: 17 });
         let found = tuned(|alpha, _| if alpha > 1.2 { 1.0 } else { f64::NAN });
         assert_eq!((found.alpha, found.cost), (1.5, 1.0));

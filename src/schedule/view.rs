@@ -1,31 +1,30 @@
-//! What a policy is shown.
+//! View of the run that a policy decides by.
 
 use crate::cost::{CostTable, Execution};
 use crate::ids::{AccelId, FrameId, ModelId, RequestId, WorkId};
-use crate::load::Request;
 use crate::scenario::Scenario;
 use crate::score::ScoreSettings;
 use crate::units::{Millijoules, SimSpan, SimTime};
 
 use super::{Options, Ready};
 
-/// What does not change during a run.
+/// Constants of a run.
 #[derive(Debug, Clone, Copy)]
 pub struct Setup<'a> {
-    /// What is asked.
+    /// Models, sensors and dependencies.
     pub scenario: &'a Scenario,
-    /// What everything costs.
+    /// Latency and energy of every model, with every batch size, on every accelerator.
     pub costs: &'a CostTable,
-    /// What it is utility.
+    /// Parameters of the scores.
     pub score: &'a ScoreSettings,
-    /// Choices that the policy is combined with.
+    /// Options that the policy is combined with.
     pub options: Options,
-    /// Every request of the run, indexed by [`RequestId`]; empty but for offline references
+    /// Every request of the run, indexed by [`RequestId`]; empty unless the policy is clairvoyant
     /// ([`Policy::is_clairvoyant`](super::Policy::is_clairvoyant)).
     pub known_requests: &'a [KnownRequest],
 }
 
-/// A request as an offline reference knows it before the run.
+/// A request as a clairvoyant reference knows it before the run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KnownRequest {
     /// Its model.
@@ -40,11 +39,11 @@ pub struct KnownRequest {
     pub deadline: SimTime,
     /// Requests whose results it needs.
     pub upstream: Box<[RequestId]>,
-    /// Whether its upstream results will ask for it.
+    /// Whether its upstream results will trigger it.
     pub triggered: bool,
 }
 
-/// A request that could start now: its inputs have arrived and its upstream results are there.
+/// A ready request: its inputs have arrived and its upstream results are there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Job {
@@ -56,55 +55,61 @@ pub struct Job {
     pub work: WorkId,
     /// Its frame.
     pub frame: FrameId,
-    /// Next layer to run: 0 unless it was cut at a layer boundary before.
+    /// Next layer to run; 0 unless it has run before.
     pub next_layer: u32,
     /// T_req.
     pub arrival: SimTime,
     /// T_dl.
     pub deadline: SimTime,
-    /// Since when it waits: its inputs and upstream results were there, or its last segment ended.
+    /// Start of the current wait: its inputs and upstream results were there, or its last segment ended.
     pub ready_since: SimTime,
-    /// How long it waited before each of its earlier segments, together.
+    /// Sum of the waits before its earlier segments.
     pub waited: SimSpan,
-    /// Where its last segment ran; `None` if none has.
+    /// Accelerator of its last segment; `None` if it has not run.
     pub last_accelerator: Option<AccelId>,
 }
 
 impl Job {
-    /// The job of `id`, a request that runs `work` and has been ready since its arrival.
-    pub fn new(id: RequestId, request: &Request, work: WorkId) -> Self {
+    /// The job of a request with one sample that has been ready since its arrival.
+    pub fn new(
+        request: RequestId,
+        model: ModelId,
+        frame: FrameId,
+        arrival: SimTime,
+        deadline: SimTime,
+    ) -> Self {
         Self {
-            request: id,
-            model: request.model,
-            work,
-            frame: request.frame,
+            request,
+            model,
+            work: model.into(),
+            frame,
             next_layer: 0,
-            arrival: request.arrival,
-            deadline: request.deadline,
-            ready_since: request.arrival,
+            arrival,
+            deadline,
+            ready_since: arrival,
             waited: SimSpan::ZERO,
             last_accelerator: None,
         }
     }
 }
 
-/// What an accelerator is doing.
+/// Activity of an accelerator.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Activity {
-    /// Nothing, since that instant.
+    /// Runs nothing.
     Idle {
-        /// End of its last job, or the start of the run.
+        /// End of its last segment, or the start of the run.
         since: SimTime,
     },
-    /// Running a job.
+    /// Runs a segment of a request.
     Running {
         /// The request.
         request: RequestId,
-        /// Its model.
+        /// Model of the request.
         model: ModelId,
-        /// When it started.
+        /// Start of the segment.
         since: SimTime,
-        /// When it will be done if nothing interferes.
+        /// End of the segment if nothing interferes.
         predicted_end: SimTime,
     },
 }
@@ -112,28 +117,29 @@ pub enum Activity {
 /// One accelerator as a policy sees it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AcceleratorState {
-    /// What it is doing.
+    /// Current activity.
     pub activity: Activity,
-    /// The model that it ran last, whose weights it may still hold.
+    /// The model that it ran last. Its weights may still be in its memory.
     pub resident: Option<ModelId>,
 }
 
-/// What became of the requests of one model so far.
+/// Outcomes of the requests of one model so far.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct History {
-    /// Requests finished by their deadline.
+    /// Requests that ended by their deadline.
     pub on_time: u32,
-    /// Requests finished after their deadline.
+    /// Requests that ended after their deadline.
     pub late: u32,
-    /// Requests dropped.
+    /// Dropped requests.
     pub dropped: u32,
-    /// The last 64 of these in order of their end, the newest in bit 0: 1 if late or dropped.
+    /// Deadline misses of the last 64 requests in order of their end, the newest in bit 0: 1 if late or
+    /// dropped.
     pub misses: u64,
-    /// Likewise: 1 if dropped.
+    /// Drops of the last 64 requests in order of their end, the newest in bit 0: 1 if dropped.
     pub drops: u64,
-    /// When a job of this model last started.
+    /// Start of the last segment of this model.
     pub last_start: Option<SimTime>,
-    /// Energy spent on them.
+    /// Energy of these requests.
     pub energy: Millijoules,
 }
 
@@ -144,22 +150,22 @@ impl History {
     }
 }
 
-/// Everything a policy may base a decision on. Tables are indexed by [`ModelId`] and [`AccelId`].
+/// State of the run at a decision. Tables are indexed by [`ModelId`] and [`AccelId`].
 #[derive(Debug, Clone, Copy)]
 pub struct View<'a> {
     /// Current time.
     pub now: SimTime,
-    /// Requests that could start, in order of (arrival, deadline, model, frame). Never empty.
+    /// Ready requests, in order of (arrival, deadline, model, frame). Never empty.
     pub ready: &'a Ready,
     /// All accelerators.
     pub accelerators: &'a [AcceleratorState],
-    /// The idle ones, lowest id first. Never empty.
+    /// Idle accelerators, lowest id first. Never empty.
     pub idle: &'a [AccelId],
-    /// Latency and energy of every model on every accelerator.
+    /// Latency and energy of every model, with every batch size, on every accelerator.
     pub costs: &'a CostTable,
-    /// What became of every model's requests.
+    /// Outcomes of the requests of every model.
     pub history: &'a [History],
-    /// Requests that have arrived and wait for the result of an upstream request, by model.
+    /// Number of requests of every model that have arrived and wait for an upstream result.
     pub blocked: &'a [u32],
 }
 
@@ -175,62 +181,64 @@ impl View<'_> {
         matches!(state.activity, Activity::Idle { .. })
     }
 
-    /// Costs of `job` on `accelerator`, of all its layers.
+    /// Costs of all layers of `job` on `accelerator`.
     #[inline]
     pub fn execution(&self, job: &Job, accelerator: AccelId) -> Execution<'_> {
         self.costs.on(job.work, accelerator)
     }
 
-    /// Time that the rest of `job` takes on `accelerator`, alone and uninterrupted.
+    /// Time of the rest of `job` on `accelerator`, alone and uninterrupted.
     #[inline]
     pub fn remaining(&self, job: &Job, accelerator: AccelId) -> SimSpan {
         self.execution(job, accelerator).remaining(job.next_layer)
     }
 
-    /// The idle accelerator that runs what is left of `job` in the shortest time; the lowest id of
-    /// equals.
+    /// The idle accelerator that runs the rest of `job` in the shortest time; of equals, the one with the
+    /// lowest id.
+    #[inline]
     pub fn fastest_idle(&self, job: &Job) -> AccelId {
         let idle = self.idle.iter().copied();
         idle.min_by_key(|&accelerator| self.remaining(job, accelerator))
             .expect("a policy is asked only with something idle")
     }
 
-    /// Time that the next layer of `job` takes on `accelerator`; all of it if it cannot be cut.
+    /// Time of the next layer of `job` on `accelerator`; time of the whole if layers are not known.
+    #[inline]
     pub fn next_layer(&self, job: &Job, accelerator: AccelId) -> SimSpan {
         self.execution(job, accelerator).layer_time(job.next_layer)
     }
 
-    /// Energy that what is left of `job` takes on `accelerator`.
+    /// Energy of the rest of `job` on `accelerator`.
     pub fn remaining_energy(&self, job: &Job, accelerator: AccelId) -> Millijoules {
         self.execution(job, accelerator).remaining_energy(job.next_layer)
     }
 
-    /// Energy that the next layer of `job` takes on `accelerator`; all of it if it cannot be cut.
+    /// Energy of the next layer of `job` on `accelerator`; energy of the whole if layers are not known.
     pub fn next_layer_energy(&self, job: &Job, accelerator: AccelId) -> Millijoules {
         self.execution(job, accelerator).layer_energy(job.next_layer)
     }
 
-    /// Samples of `job`.
+    /// Number of samples of `job`.
     pub fn batch(&self, job: &Job) -> u32 {
         self.costs.batch_of(job.work)
     }
 
-    /// Time that `job` has waited since it became ready for the first time.
+    /// Time that `job` has spent waiting since it became ready for the first time.
     pub fn waited(&self, job: &Job) -> SimSpan {
         job.waited + self.now.saturating_since(job.ready_since)
     }
 
-    /// Time to the deadline of `job` \[ms\]; negative behind it.
+    /// Time to the deadline of `job` \[ms\]; negative after it.
     pub fn slack_ms(&self, job: &Job) -> f64 {
         job.deadline.ms_after(self.now)
     }
 
-    /// Whether `job` ran until now and was cut at the end of a layer.
+    /// Whether a segment of `job` has ended just now.
     pub fn was_cut_now(&self, job: &Job) -> bool {
         job.next_layer > 0 && job.ready_since == self.now
     }
 
-    /// When `accelerator` is free: now if it is idle.
+    /// Time at which `accelerator` becomes idle; now if it is idle.
     pub fn available(&self, accelerator: AccelId) -> SimTime {
         match self.accelerators[accelerator.index()].activity {
             Activity::Idle { .. } => self.now,

@@ -1,6 +1,6 @@
-//! What happened: one record for every request of a run, and the segments of those that did not just
-//! run from start to end.
-//! Written by the engines, read by scores, reports and figures; can be kept and scored again later.
+//! Trace of a run: one record for every request, and the segments of requests that did not run from
+//! start to end without interruption. Engines write it; scores, reports and figures read it. It can be
+//! kept and scored again.
 
 mod segment;
 
@@ -9,23 +9,23 @@ use crate::units::{Millijoules, SimTime};
 
 pub use segment::{BusyInterval, Segment};
 
-/// Why a request was dropped.
+/// Reason for which a request was dropped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum DropReason {
-    /// Still waiting at its deadline.
+    /// It still waited at its deadline.
     Deadline,
-    /// A request it depends on was dropped.
+    /// A request that it depends on was dropped.
     Upstream,
-    /// Begun but not done at its deadline, and late runs are aborted.
+    /// It had begun but not ended at its deadline, and late requests are aborted.
     Aborted,
-    /// A newer frame of the same model could start, and newer frames replace waiting ones.
+    /// A newer frame of the same model became ready, and newer frames replace waiting ones.
     Replaced,
     /// The scheduler gave it up.
     Scheduler,
 }
 
 impl DropReason {
-    /// Spelling in reports.
+    /// Name in reports.
     pub fn name(self) -> &'static str {
         match self {
             Self::Deadline => "deadline",
@@ -37,50 +37,50 @@ impl DropReason {
     }
 }
 
-/// A run that did not finish.
+/// Execution of a request that did not end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Attempt {
-    /// Where; of several places the last.
+    /// Accelerator; of several, the last.
     pub accelerator: AccelId,
-    /// Start of execution.
+    /// Start of its first segment.
     pub start: SimTime,
 }
 
-/// How a request ended. Every request ends in exactly one way.
+/// Outcome of a request. Every request has exactly one.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Outcome {
-    /// Ran to completion.
+    /// It ran to completion.
     Executed {
-        /// Where; of several places the last.
+        /// Accelerator; of several, the last.
         accelerator: AccelId,
-        /// Start of execution; of its first segment if it was cut.
+        /// Start of its first segment.
         start: SimTime,
-        /// End of execution; of its last segment if it was cut.
+        /// End of its last segment.
         end: SimTime,
-        /// Energy spent, on switching and migration too.
+        /// Energy, that of data transfers included.
         energy: Millijoules,
     },
-    /// Never finished.
+    /// It was given up.
     Dropped {
-        /// When it was given up.
+        /// Time of the drop.
         at: SimTime,
-        /// Why.
+        /// Reason of the drop.
         reason: DropReason,
-        /// Energy spent in vain: above zero only where it had begun.
+        /// Energy; zero if it had not begun.
         energy: Millijoules,
-        /// The run that was given up; `None` if it never started.
+        /// Execution so far; `None` if it never started.
         attempt: Option<Attempt>,
     },
-    /// The upstream result did not ask for it.
+    /// The upstream result did not trigger it.
     NotTriggered,
-    /// Lost at the end of a run that does not drain (`mlsys2023` only): released, but in no score.
+    /// The end of the run cut it off (`mlsys2023` semantics only). It has arrived, but is in no score.
     Lost {
-        /// The run that the end cut off; `None` if it was waiting.
+        /// Execution so far; `None` if it was waiting.
         attempt: Option<Attempt>,
     },
 }
 
-/// One request IR = (μ, frame) and what became of it (Definitions 6 to 9).
+/// One request IR = (μ, frame) and its outcome (Definitions 6 to 9).
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Record {
     /// Model μ.
@@ -91,7 +91,7 @@ pub struct Record {
     pub arrival: SimTime,
     /// T_dl.
     pub deadline: SimTime,
-    /// How it ended.
+    /// Outcome.
     pub outcome: Outcome,
 }
 
@@ -101,29 +101,29 @@ pub struct Trace {
     records: Vec<Record>,
     /// In order of request and start.
     segments: Vec<Segment>,
-    /// Samples of every request; empty if each has one.
+    /// Number of samples of every request; empty if each has one.
     batches: Vec<u32>,
 }
 
 impl Trace {
-    /// A trace of `records` in order of arrival without segments.
+    /// A trace of `records`, in order of arrival, without segments.
     pub fn new(records: Vec<Record>) -> Self {
         Self::with_segments(records, Vec::new())
     }
 
-    /// A trace of `records` in order of arrival, with segments of some in any order.
+    /// A trace of `records`, in order of arrival, with the segments of some requests in any order.
     pub fn with_segments(records: Vec<Record>, mut segments: Vec<Segment>) -> Self {
         segments.sort_by_key(|segment| (segment.request, segment.start, segment.first_layer));
         Self { records, segments, batches: Vec::new() }
     }
 
-    /// The same trace of requests with these samples each, indexed by [`RequestId`]; none if each has
-    /// one.
+    /// The same trace with the number of samples of every request, indexed by [`RequestId`]. The list is
+    /// empty if every request has one sample.
     pub fn with_batches(self, batches: Vec<u32>) -> Self {
         Self { batches, ..self }
     }
 
-    /// Samples of a request.
+    /// Number of samples of a request.
     pub fn batch_of(&self, id: RequestId) -> u32 {
         self.batches.get(id.index()).copied().unwrap_or(1)
     }
@@ -138,14 +138,14 @@ impl Trace {
         &self.records[id.index()]
     }
 
-    /// The segments of every request that was cut or had data moved first, in order of request and start;
-    /// nothing of the others.
+    /// Segments of every request that was interrupted or whose data was moved first, in order of request
+    /// and start. Other requests have none.
     pub fn segments(&self) -> &[Segment] {
         &self.segments
     }
 
-    /// The segments of one request, in order of time; empty if it ran from start to end without moving
-    /// data.
+    /// Segments of one request, in order of time; empty if it ran from start to end without interruption
+    /// and without a data transfer.
     pub fn segments_of(&self, id: RequestId) -> &[Segment] {
         let from = self.segments.partition_point(|segment| segment.request < id);
         let n_segments = self.segments[from..].partition_point(|segment| segment.request == id);

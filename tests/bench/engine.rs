@@ -60,7 +60,7 @@ fn of_events() {
     println!("scoring: {:.2} million requests/s", per_us(n_requests as u64, scoring));
 }
 
-/// What it costs to run layer by layer, and to share bandwidth.
+/// Cost of running layer by layer, and of shared bandwidth.
 #[inline(never)]
 fn of_layers() {
     const SECONDS: f64 = 20.0;
@@ -87,7 +87,7 @@ fn of_layers() {
     }
 }
 
-/// What a backlog costs: how time grows when a run, and so the backlog, is twice as long.
+/// Cost of a backlog: growth of the time if a run, and so the backlog, is twice as long.
 #[inline(never)]
 fn of_backlogs() {
     println!("AR_gaming on J, 4096 PEs, nothing is ever dropped:");

@@ -74,7 +74,7 @@ impl Scheduler for Watched {
     }
 }
 
-/// What the policy of `text` makes of a plan, and what was seen of it.
+/// Trace of a plan under the policy `text`, with the observations of the watch.
 fn watched(text: &str, plan: &Case, forgets: bool) -> (Trace, Arc<Watch>) {
     let watch = Arc::new(Watch::default());
     let inner = Policy::parse(text).expect("it exists");

@@ -33,7 +33,7 @@ fn close(found: f64, expected: f64) {
 /// Energy of 1 mJ of 1500: the value of a frame that is in time by far.
 const VALUE: f64 = 1499.0 / 1500.0;
 
-/// What a late frame is granted: RtScore half a millisecond, and a nanosecond, behind the deadline.
+/// Score granted to a late frame: RtScore half a millisecond and a nanosecond after the deadline.
 fn late() -> f64 {
     VALUE / (1.0 + (15.0f64 * 0.500_001).exp())
 }
@@ -330,7 +330,7 @@ fn the_better_of_two_frames_runs() {
     assert_eq!(runs, [(1, at_ms(6.0))]);
 }
 
-/// A and B, 5 ms each and due at 10 ms, and C, 1 ms behind A: on two accelerators all are done in
+/// A and B, 5 ms each and due at 10 ms, and C, 1 ms after A: on two accelerators all are done in
 /// time, whichever is where.
 #[test]
 fn frames_run_behind_what_they_need_and_beside_what_they_do_not() {
@@ -365,7 +365,7 @@ fn a_window_that_is_too_large_says_so() {
 struct AllSchedules<'a> {
     plan: &'a Case,
     requests: &'a RequestStream,
-    /// What frame and model of one request add to the score if RtScore, EnScore and AccScore are 1.
+    /// Contribution of one request to the score if RtScore, EnScore and AccScore are 1.
     weights: Vec<f64>,
     ends: Vec<Option<SimTime>>,
     free: Vec<SimTime>,

@@ -31,7 +31,7 @@ impl Task {
         self.layers.iter().sum()
     }
 
-    /// What it keeps to itself at most once it has begun.
+    /// Longest part of it that cannot be interrupted.
     fn longest_layer(&self) -> u64 {
         self.layers.iter().copied().max().unwrap_or(0)
     }
@@ -99,7 +99,7 @@ impl Random {
         layers
     }
 
-    /// Tasks in order of period, of about a utilisation, cut into up to so many layers; deadlines are
+    /// Tasks in order of period, of about this utilisation, with up to this many layers; deadlines are
     /// periods, or shorter where `constrained`.
     fn tasks(&mut self, total: f64, most_layers: u64, constrained: bool) -> Vec<Task> {
         let n = self.between(2, 5) as usize;
@@ -192,7 +192,7 @@ fn fixed_point(start: u64, most: u64, next: impl Fn(u64) -> u64) -> Option<u64> 
 /// Exact worst response of a task under fixed priorities with preemption between layers, whole tasks
 /// being without preemption (George, Rivierre & Spuri 1996 for these; Bril, Lukkien & Verhaegh 2009 for
 /// deferred preemption). With B the longest layer of lower priority less one unit, l the last layer,
-/// and so many requests q of its own before in the busy period L = B + sum over j <= i of
+/// and the requests q of its own before in the busy period L = B + sum over j <= i of
 /// ceil(L/T_j)·C_j:
 ///
 /// ```text

@@ -210,7 +210,7 @@ fn every_policy_keeps_to_the_rules_of_pieces() {
     }
 }
 
-/// What a policy that is made up by a test does.
+/// Behaviour of a policy made up by a test.
 struct Made(fn(&View<'_>) -> Decision);
 
 impl Scheduler for Made {

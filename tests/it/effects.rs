@@ -1,4 +1,4 @@
-//! What requests do to each other beside waiting: context switches, migration, shared bandwidth.
+//! Device effects between requests: context switches, migration, shared bandwidth.
 
 use crate::support::layers;
 use crate::support::runs;
@@ -157,7 +157,7 @@ fn what_was_given_up_is_not_taken_away() {
     assert_eq!([brought(100), brought(90)], [[117], [110]]);
 }
 
-/// Accelerator 0 is twice as fast. Request 1 starts on accelerator 1 and goes on with 7 live bytes on
+/// Accelerator 0 is twice as fast. Request 1 starts on accelerator 1 and continues with 7 live bytes on
 /// accelerator 0.
 #[test]
 fn activations_move_when_a_request_goes_on_elsewhere() {
@@ -172,7 +172,7 @@ fn activations_move_when_a_request_goes_on_elsewhere() {
     assert_nj(&trace, 1, 40.0 + 20.0 + 7.0 * 0.6e-3);
 }
 
-/// Two accelerators, each with a layer of 100 ns and so many bytes.
+/// Two accelerators, each with a layer of 100 ns and a number of bytes.
 fn two_layers(bytes: [u64; 2], times: [u64; 2]) -> runs::Case {
     let cost = |index: usize| {
         let never = layer(1_000_000);
@@ -391,7 +391,7 @@ fn alone(plan: &runs::Case, trace: &Trace, segment: &Segment) -> SimSpan {
     plan.costs.on(model, segment.accelerator).time_of(segment.first_layer..segment.end_layer)
 }
 
-/// In no span of time are more bytes moved for layers than the bandwidth allows: of every stretch that
+/// In no span of time are more bytes moved for layers than the bandwidth allows: of every segment that
 /// lies in it as a whole.
 fn check_budget(plan: &runs::Case, trace: &Trace, bytes_of: fn(Traffic) -> u64, capacity: f64) {
     let bytes = |id: RequestId| {

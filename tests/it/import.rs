@@ -1,4 +1,4 @@
-//! What `xrsim import` writes says what was read: name by name and shape by shape.
+//! Output of `xrsim import` equals its input, name by name and shape by shape.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -97,7 +97,7 @@ fn strange_names_strides_and_kinds_survive_a_round_trip() {
     assert_eq!(*network_again(&network), network);
 }
 
-/// What files call an operator.
+/// Label of an operator in files.
 fn label(operator: &Operator) -> &'static str {
     match operator {
         Operator::Conv(shape) => match shape.kind {
@@ -220,7 +220,7 @@ fn a_scenario_of_the_artifact_becomes_files_that_refer_to_each_other() {
     same_scenario(&source, &paths[2], "Pair");
 }
 
-/// Holds the imported scenario at `path` to the one that the artifact's format says.
+/// Compares the imported scenario at `path` with the one in the artifact's format.
 fn same_scenario(source: &Source, path: &Path, name: &str) {
     let expected = maestro::scenario(source, name).unwrap();
     let mut catalog = Catalog::new();

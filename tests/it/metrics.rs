@@ -131,7 +131,7 @@ fn the_warm_up_is_left_out() {
 }
 
 /// A takes four layers of 10 ms within 90 ms; B, 2 ms within 19 ms every 20 ms, runs first or cuts in
-/// behind the layer under way. 40 + 5 · 2 ms of work until the last deadline, at 99 ms, while A is on
+/// after the layer under way. 40 + 5 · 2 ms of work until the last deadline, at 99 ms, while A is on
 /// its way for 44 ms or more.
 #[test]
 fn an_interrupted_run_is_busy_only_in_its_pieces() {

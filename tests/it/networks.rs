@@ -153,7 +153,7 @@ fn every_layer_but_the_outputs_is_read() {
     }
 }
 
-/// Where layers read other than what their sources give: task, class, how, how many layers.
+/// Views of sources that differ from `whole`: task, class, view, number of layers.
 const DIFFERENCES: &[(&str, &str, Reads, usize)] = &[
     // The largest channel, by which the other source is divided on the way in.
     ("AS", "GEMM", Reads::Part, 1),
@@ -161,7 +161,7 @@ const DIFFERENCES: &[(&str, &str, Reads, usize)] = &[
     ("AS", "resize", Reads::Part, 1),
     // The Laplacian is part of the network.
     ("HT", "sparse_product", Reads::More, 16),
-    // The depth decoder crops what it takes from the pyramid, and what it has.
+    // The depth decoder crops its inputs from the pyramid and its own features.
     ("PD", "CONV", Reads::Part, 3),
     ("PD", "concat", Reads::Part, 2),
     // 5 of 8 classes of mask; depth, image and plane are the same for all 10 detections.
@@ -173,7 +173,7 @@ const DIFFERENCES: &[(&str, &str, Reads, usize)] = &[
     ("SR", "GEMM", Reads::Part, 1),
     // Queries, keys and values are one tensor, and windows of 7 lines leave a rest unread.
     ("SS", "BMM", Reads::Part, 140),
-    // What was added to fill the windows is cut off again.
+    // The padding of the windows is cut off again.
     ("SS", "concat", Reads::Part, 24),
     // One half of the channels, or the values out of queries, keys and values.
     ("SS", "DSCONV", Reads::Part, 105),
@@ -356,7 +356,7 @@ fn read(layers: &str) -> Arc<Network> {
     read_body(&format!("  layers:\n{layers}"))
 }
 
-/// The network with these lines behind its name.
+/// The network with these lines after its name.
 fn read_body(body: &str) -> Arc<Network> {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("network.yaml");
@@ -364,7 +364,7 @@ fn read_body(body: &str) -> Arc<Network> {
     Catalog::new().network(path.to_str().unwrap()).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// Checks that `entry` says `expected`, whatever is before it.
+/// Checks that `entry` means `expected`, independent of earlier layers.
 fn check(entry: &str, expected: impl Into<Operator>) {
     let network = read_body(&format!(
         "  connections: incomplete\n  layers:\n    - repeat: 3\n      layers: [fc: {{k: 1, c: 1}}]\n    \

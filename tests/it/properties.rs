@@ -1,4 +1,4 @@
-//! What must hold for every run: random scenarios, systems, rules and seeds.
+//! Properties of every run: random scenarios, systems, rules and seeds.
 
 use crate::support::runs;
 use crate::support::slow_engine;
@@ -37,7 +37,7 @@ prop_compose! {
     }
 }
 
-/// What a model is made of before it is known among which streams and models it stands.
+/// Draft of a model before its scenario is known.
 #[derive(Debug, Clone)]
 struct Draft {
     fps: Index,

@@ -109,7 +109,7 @@ fn a_block_is_as_few_whole_layers_as_take_its_time() {
     assert_eq!(busy_intervals(&trace, 0), [(0, 0, 12)], "the rest is shorter than a block");
 }
 
-/// What was cut goes back among the ready requests; if that cut what runs, everything would go on
+/// A preempted request becomes ready again. If that preempted the running ones, all would continue
 /// layer by layer.
 #[test]
 fn what_was_cut_cuts_nothing() {
@@ -125,7 +125,7 @@ fn what_was_cut_cuts_nothing() {
 }
 
 /// The first accelerator is twice as fast. Request 1 starts on the second, is asked again after its
-/// first layer when the first is idle, and goes on there.
+/// first layer when the first is idle, and continues there.
 #[test]
 fn a_request_may_go_on_elsewhere() {
     let costs = table_ns(&[vec![vec![2, 2, 2], vec![4, 4, 4]]]);
@@ -140,7 +140,7 @@ fn a_request_may_go_on_elsewhere() {
 #[test]
 fn a_request_that_has_begun_is_not_dropped_at_its_deadline() {
     let plan = prioritised(PREEMPTIVE, short_and_long());
-    // At 9 ns, its deadline, the long request waits behind the short one.
+    // At 9 ns, its deadline, the long request waits for the short one.
     let trace = play(&plan, &stream(&[(1, 0, 9), (0, 5, 1000)]));
     assert_eq!(busy_intervals(&trace, 0), [(0, 0, 8), (0, 10, 14)]);
 }
@@ -223,7 +223,7 @@ fn costs() -> impl Strategy<Value = Vec<Vec<Vec<u64>>>> {
     (1usize..4).prop_flat_map(move |n| prop::collection::vec(model(n), 1..6))
 }
 
-/// What an executed request took: the time that its layers take where each segment ran.
+/// Duration of an executed request: the time of its layers where each segment ran.
 fn check_times(plan: &Case, trace: &Trace) {
     for segment in trace.segments() {
         let record = trace.record(segment.request);
@@ -245,7 +245,7 @@ fn check_times(plan: &Case, trace: &Trace) {
 }
 
 /// Without preemption a segment is as long as was asked; with it, it may end at the first boundary
-/// behind the arrival of some request.
+/// after the arrival of some request.
 fn check_extents(plan: &Case, options: Options, trace: &Trace) {
     for segment in trace.segments() {
         let record = trace.record(segment.request);
@@ -300,7 +300,7 @@ proptest! {
     }
 
     /// Nothing interrupts the requests of one model on one accelerator: under any order that a request
-    /// keeps to, the one that has begun goes on.
+    /// keeps to, the one that has begun continues.
     #[test]
     fn with_one_model_it_does_not_matter_where_it_may_be_cut(
         layers in prop::collection::vec(0u64..30, 1..8),

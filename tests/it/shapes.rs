@@ -1,4 +1,4 @@
-//! Shapes between the layers of networks: what is refused, with which words, and that every command
+//! Shapes between the layers of networks: refused networks, the messages, and that every command
 //! refuses the same.
 
 use std::collections::BTreeMap;
@@ -12,7 +12,7 @@ use xrsim::model::{Connections, Layer, Network, Source, View};
 
 use crate::support::binary::{output, path, stderr, xrsim};
 
-/// What reading a network of these lines of `layers:` says, a problem a line, without the path.
+/// Problems of a network with these lines of `layers:`, one per line, without the path.
 fn problems(layers: &str) -> Vec<String> {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("network.yaml");
@@ -26,7 +26,7 @@ fn problems(layers: &str) -> Vec<String> {
     }
 }
 
-/// Checks that an entry behind a 3x3 convolution to 32 channels of 112x112 is refused with `expected`,
+/// Checks that an entry after a 3x3 convolution to 32 channels of 112x112 is refused with `expected`,
 /// or fits if that is empty.
 fn after_conv(entry: &str, expected: &str) {
     let first = "    - conv: {k: 32, c: 3, y: 224, x: 224, r: 3, s: 3, stride: 2, pad: 1}\n";
@@ -110,7 +110,7 @@ fn shapes_that_need_no_word() {
     }
 }
 
-/// Entries that fit with the view, each beside one beyond what it allows.
+/// Entries that fit with the view, each beside one that exceeds it.
 #[test]
 fn views_are_held_to_what_they_say() {
     for (view, fits, beyond) in [

@@ -15,7 +15,7 @@
 //! optimum of the program is an upper bound throughout, and the true worth of the schedule a lower
 //! one; they meet.
 //!
-//! What makes the program quick to solve are cuts that are implied by the whole: in any interval an
+//! Cuts that follow from the program make it quick to solve: in any interval an
 //! accelerator has so much time, of which every task takes at least what sticks out of its own
 //! window neither to the left nor to the right (energetic reasoning, Baptiste, Le Pape & Nuijten).
 
@@ -36,12 +36,12 @@ const TOLERANCE: f64 = 1e-10;
 /// A task, times in nanoseconds.
 #[derive(Debug, Clone)]
 pub(super) struct Task {
-    pub(super) release: u64,
+    pub(super) earliest_start: u64,
     /// The last instant at which it may start.
-    pub(super) last_start: u64,
+    pub(super) latest_start: u64,
     /// In how many ways it may run: on which accelerator for how long.
     pub(super) ways: Vec<Way>,
-    /// Ends at which its worth is cut into levels, ascending; behind the last it is worth nothing.
+    /// Ends at which its worth is cut into levels, ascending; after the last it has no value.
     pub(super) steps: Vec<u64>,
     /// Tasks that must have ended before it starts.
     pub(super) upstream: Vec<usize>,
@@ -68,7 +68,7 @@ pub(super) struct Placed {
 pub(super) struct Optimum {
     /// No schedule is worth more.
     pub(super) upper: f64,
-    /// What this one is worth.
+    /// Value of this schedule.
     pub(super) reached: f64,
     /// Indexed like the tasks; `None` for those that do not run.
     pub(super) schedule: Vec<Option<Placed>>,
@@ -103,10 +103,10 @@ pub(super) fn optimum(tasks: &[Task], worth: &Worth<'_>) -> Option<Optimum> {
     Some(Optimum { upper: best.upper.max(best.reached), ..best })
 }
 
-/// What a task is worth in a way with an end.
+/// Value of a task in a way with an end.
 pub(super) type Worth<'a> = dyn Fn(usize, usize, u64) -> f64 + 'a;
 
-/// What a task is worth at the most if it ends by an instant.
+/// Largest value of a task that ends by an instant.
 #[derive(Debug, Clone, Copy)]
 struct Level {
     by: u64,
@@ -124,12 +124,12 @@ impl Levels {
     fn new(tasks: &[Task], worth: &Worth<'_>) -> Self {
         let limits = limits(tasks);
         let of_way = |task: usize, way: usize| {
-            let Task { release, last_start, ways, steps, .. } = &tasks[task];
+            let Task { earliest_start, latest_start, ways, steps, .. } = &tasks[task];
             let duration = ways[way].duration;
-            let earliest = release.saturating_add(duration);
-            let (mut from, latest) = (earliest, last_start.saturating_add(duration));
+            let earliest = earliest_start.saturating_add(duration);
+            let (mut from, latest) = (earliest, latest_start.saturating_add(duration));
             let mut levels = Vec::new();
-            if release > last_start {
+            if earliest_start > latest_start {
                 return levels;
             }
             for &step in steps.iter().filter(|&&step| step >= earliest) {
@@ -205,7 +205,7 @@ struct Started {
     way: usize,
 }
 
-/// The program, times in milliseconds from the first release.
+/// The program, times in milliseconds from the first earliest start.
 struct Program<'a> {
     tasks: &'a [Task],
     origin: u64,
@@ -221,7 +221,7 @@ struct Program<'a> {
 
 impl<'a> Program<'a> {
     fn new(tasks: &'a [Task], levels: &Levels) -> Self {
-        let origin = tasks.iter().map(|task| task.release).min().unwrap_or(0);
+        let origin = tasks.iter().map(|task| task.earliest_start).min().unwrap_or(0);
         let mut program = Self {
             tasks,
             origin,
@@ -236,7 +236,10 @@ impl<'a> Program<'a> {
             for (way, levels) in ways.iter().enumerate() {
                 levels.iter().for_each(|level| program.add_choice(task, way, level));
             }
-            let [from, to] = [tasks[task].release, tasks[task].last_start.max(tasks[task].release)];
+            let [from, to] = [
+                tasks[task].earliest_start,
+                tasks[task].latest_start.max(tasks[task].earliest_start),
+            ];
             let to = program.ms(to).min(program.latest(task)).max(program.ms(from));
             let start = variable().min(program.ms(from)).max(to);
             program.starts.push(program.variables.add(start));
@@ -256,7 +259,7 @@ impl<'a> Program<'a> {
     fn add_orders(&mut self) {
         for first in 0..self.tasks.len() {
             for second in first + 1..self.tasks.len() {
-                let meet = |a: usize, b: usize| self.latest(a) > self.release(b);
+                let meet = |a: usize, b: usize| self.latest(a) > self.earliest_start(b);
                 let compete = self.shared(first, second).next().is_some();
                 if compete && meet(first, second) && meet(second, first) {
                     let order = self.variables.add(variable().binary());
@@ -270,8 +273,8 @@ impl<'a> Program<'a> {
         ns.saturating_sub(self.origin) as f64 / 1e6
     }
 
-    fn release(&self, task: usize) -> f64 {
-        self.ms(self.tasks[task].release)
+    fn earliest_start(&self, task: usize) -> f64 {
+        self.ms(self.tasks[task].earliest_start)
     }
 
     fn of_task(&self, task: usize) -> impl Iterator<Item = &Choice> {
@@ -280,7 +283,7 @@ impl<'a> Program<'a> {
 
     /// The latest end of a task.
     fn latest(&self, task: usize) -> f64 {
-        self.of_task(task).map(|choice| choice.by).fold(self.release(task), f64::max)
+        self.of_task(task).map(|choice| choice.by).fold(self.earliest_start(task), f64::max)
     }
 
     /// Accelerators on which both tasks may run, with the duration of each there.
@@ -343,12 +346,12 @@ impl<'a> Program<'a> {
             .collect()
     }
 
-    /// A task runs behind those that it depends on, and only with them.
+    /// A task runs after those that it depends on, and only if they run.
     fn dependencies(&self) -> Vec<Constraint> {
         let pair = |task: usize, upstream: usize| {
-            let far = (self.latest(upstream) - self.release(task)).max(0.0);
-            let behind = self.end(upstream) - self.starts[task] + far * self.runs(task);
-            [(self.runs(task) - self.runs(upstream)).leq(0.0), behind.leq(far)]
+            let far = (self.latest(upstream) - self.earliest_start(task)).max(0.0);
+            let after = self.end(upstream) - self.starts[task] + far * self.runs(task);
+            [(self.runs(task) - self.runs(upstream)).leq(0.0), after.leq(far)]
         };
         let tasks = self.tasks.iter().enumerate();
         tasks
@@ -363,16 +366,16 @@ impl<'a> Program<'a> {
             for (accelerator, before, after) in self.shared(first, second) {
                 let both = self.runs_on(first, accelerator) + self.runs_on(second, accelerator);
                 let work = before + after;
-                let fits = |a: usize, b: usize| self.release(a) + work <= self.latest(b);
+                let fits = |a: usize, b: usize| self.earliest_start(a) + work <= self.latest(b);
                 let (forth, back) = (fits(first, second), fits(second, first));
                 // Where one order is impossible the other needs no variable.
                 let is_first = if back { Expression::from(order) } else { 1.0.into() };
                 let is_second = if forth { 1.0 - Expression::from(order) } else { 1.0.into() };
                 if forth {
-                    constraints.push(self.behind(first, second, before, is_first, &both));
+                    constraints.push(self.in_order(first, second, before, is_first, &both));
                 }
                 if back {
-                    constraints.push(self.behind(second, first, after, is_second, &both));
+                    constraints.push(self.in_order(second, first, after, is_second, &both));
                 }
                 constraints.extend(self.clashes(first, second, accelerator));
             }
@@ -380,8 +383,8 @@ impl<'a> Program<'a> {
         constraints
     }
 
-    /// `second` starts behind `first`, of that `duration`, if `both` run there (2) and `is_first` (1).
-    fn behind(
+    /// `second` starts after `first`, of that `duration`, if `both` run there (2) and `is_first` (1).
+    fn in_order(
         &self,
         first: usize,
         second: usize,
@@ -389,7 +392,7 @@ impl<'a> Program<'a> {
         is_first: Expression,
         both: &Expression,
     ) -> Constraint {
-        let far = self.latest(first) + duration - self.release(second);
+        let far = self.latest(first) + duration - self.earliest_start(second);
         let gap = self.starts[first] + duration - self.starts[second];
         (gap + far * is_first + far * both.clone()).leq(3.0 * far)
     }
@@ -400,7 +403,8 @@ impl<'a> Program<'a> {
             let choices = self.of_task(task).filter(|it| it.accelerator == accelerator);
             choices.collect::<Vec<_>>()
         });
-        let fits = |a: &Choice, b: &Choice| self.release(a.task) + a.duration + b.duration <= b.by;
+        let fits =
+            |a: &Choice, b: &Choice| self.earliest_start(a.task) + a.duration + b.duration <= b.by;
         let clash = |at: usize, with: usize| match (first.get(at), second.get(with)) {
             (Some(a), Some(b)) => !fits(a, b) && !fits(b, a),
             _ => false,
@@ -419,17 +423,17 @@ impl<'a> Program<'a> {
         constraints
     }
 
-    /// What tasks need of an accelerator within an interval does not exceed it.
+    /// The time that tasks need on an accelerator within an interval does not exceed the interval.
     fn energies(&self) -> Vec<Constraint> {
         let instants = |ms: fn(&Self, &Choice) -> f64| -> BTreeSet<OrderedFloat<f64>> {
             self.choices.iter().map(|choice| OrderedFloat(ms(self, choice))).collect()
         };
-        let releases = instants(|program, choice| program.release(choice.task));
+        let earliest_starts = instants(|program, choice| program.earliest_start(choice.task));
         let limits = instants(|_, choice| choice.by);
         let accelerators: BTreeSet<_> = self.choices.iter().map(|it| it.accelerator).collect();
         let mut constraints = Vec::new();
         for &accelerator in &accelerators {
-            for &OrderedFloat(from) in &releases {
+            for &OrderedFloat(from) in &earliest_starts {
                 for &OrderedFloat(to) in limits.range(OrderedFloat(from)..) {
                     constraints.extend(self.energy(accelerator, from, to));
                 }
@@ -438,11 +442,11 @@ impl<'a> Program<'a> {
         constraints
     }
 
-    /// What tasks need of an accelerator between two instants; `None` if all fit at once.
+    /// Time that tasks need on an accelerator between two instants; `None` if all fit at once.
     fn energy(&self, accelerator: usize, from: f64, to: f64) -> Option<Constraint> {
         let (mut needed, mut total) = (Expression::from(0.0), 0.0);
         for choice in self.choices.iter().filter(|choice| choice.accelerator == accelerator) {
-            let left = (from - self.release(choice.task)).max(0.0);
+            let left = (from - self.earliest_start(choice.task)).max(0.0);
             let right = (choice.by - to).max(0.0);
             let inside = (choice.duration - left.max(right)).min(to - from);
             if inside > 0.0 {
@@ -467,8 +471,8 @@ fn left_shifted(tasks: &[Task], mut order: Vec<Started>) -> Vec<Option<Placed>> 
         let ends: Option<Vec<_>> = task.upstream.iter().map(end_of).collect();
         let idle = free.entry(accelerator).or_insert(0);
         let Some(ends) = ends else { continue };
-        let start = ends.into_iter().fold(task.release.max(*idle), u64::max);
-        if start <= task.last_start {
+        let start = ends.into_iter().fold(task.earliest_start.max(*idle), u64::max);
+        if start <= task.latest_start {
             let end = start.saturating_add(duration);
             *idle = end;
             schedule[index] = Some(Placed { way, start, end });

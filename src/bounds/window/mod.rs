@@ -2,7 +2,7 @@
 //! frames alone scores more.
 //!
 //! The frames of a window have the system for themselves, follow the rules of a run at model
-//! granularity (each on one accelerator without interruption, behind its data and its upstream frames,
+//! granularity (each on one accelerator without interruption, after its data and its upstream frames,
 //! started before it would be dropped) and are scored as in a run, late ones included. What a frame
 //! needs from outside the window is there as early as it ever could be. So the optima of windows that
 //! share no frame add up to an upper bound of every such run.
@@ -31,7 +31,7 @@ use exact::{Task, Way};
 /// every one more about doubles that; many that are equal take longer.
 pub const MAX_FRAMES: usize = 12;
 
-/// `k` times the time behind a deadline after which a frame is worth nothing: 1/(1 + e^25) = 10^-11.
+/// `k` times the lateness after which a frame is worth nothing: 1/(1 + e^25) = 10^-11.
 const MARGIN: f64 = 25.0;
 
 /// Why a window has no optimum.
@@ -55,9 +55,9 @@ pub enum WindowError {
 /// The best schedule of the frames of a window.
 #[derive(Debug, Clone, PartialEq)]
 pub struct WindowOptimum {
-    /// No schedule scores more.
+    /// Upper bound of the score of every schedule.
     pub upper: f64,
-    /// What this schedule scores: the optimum, where the two are equal but for rounding (10^-9 of a
+    /// Score of this schedule: the optimum, if the two are equal except for rounding (10^-9 of a
     /// frame).
     pub reached: f64,
     /// The frames that run.
@@ -90,7 +90,7 @@ pub struct Windows<'a> {
 
 impl<'a> Windows<'a> {
     /// Runs of `requests` of `scenario` at `costs`, scored by `settings`; a waiting request is dropped
-    /// `grace` behind its deadline.
+    /// `grace` after its deadline.
     ///
     /// # Panics
     ///
@@ -163,11 +163,11 @@ impl<'a> Windows<'a> {
             let request = self.requests.request(id);
             let upstream = self.requests.upstream(id).iter();
             Task {
-                release: self.starts[id.index()].ns(),
+                earliest_start: self.starts[id.index()].ns(),
                 // A request that could start when it is dropped does not.
-                last_start: self.expiry(request).ns().saturating_sub(1),
+                latest_start: self.expiry(request).ns().saturating_sub(1),
                 ways: self.ways(request.model),
-                steps: vec![request.deadline.ns(), self.behind(request.deadline).ns()],
+                steps: vec![request.deadline.ns(), self.worthless_after(request.deadline).ns()],
                 upstream: upstream.filter_map(|id| places.get(id).copied()).collect(),
             }
         };
@@ -183,8 +183,8 @@ impl<'a> Windows<'a> {
         accelerators.map(way).collect()
     }
 
-    /// The end behind which nothing counts.
-    fn behind(&self, deadline: SimTime) -> SimTime {
+    /// Time after which an end scores nothing.
+    fn worthless_after(&self, deadline: SimTime) -> SimTime {
         let margin = SimSpan::from_ms(MARGIN / self.settings.k_per_ms);
         deadline + margin.unwrap_or(SimSpan::MAX)
     }
@@ -194,7 +194,7 @@ impl<'a> Windows<'a> {
         (request.deadline + self.grace).max(request.arrival)
     }
 
-    /// What a frame adds to the score that ends at `end` on `accelerator`.
+    /// Score that a frame adds if it ends at `end` on `accelerator`.
     fn worth(&self, id: RequestId, accelerator: AccelId, end: SimTime) -> f64 {
         let request = self.requests.request(id);
         let weight = self.weights.of(request.model, request.frame.index());
@@ -204,10 +204,10 @@ impl<'a> Windows<'a> {
             * energy(spent, self.settings.energy_max)
     }
 
-    /// What a frame adds at the most that ends behind everything that counts; 0 if it cannot.
+    /// Largest score of a frame that ends after that time; 0 if it cannot end so late.
     fn late(&self, id: RequestId) -> f64 {
         let request = self.requests.request(id);
-        let end = self.behind(request.deadline) + SimSpan::from_ns(1);
+        let end = self.worthless_after(request.deadline) + SimSpan::from_ns(1);
         let accelerators = (0..self.costs.n_accelerators()).map(AccelId::new);
         let worth = |accelerator| {
             let latest = self.expiry(request) + self.costs.on(request.model, accelerator).latency();

@@ -13,7 +13,7 @@ use crate::schedule::Policy;
 use crate::units::SimSpan;
 
 use super::super::costs::{self, warn};
-use super::super::message::Failure;
+use super::super::message::{Failure, hint};
 use super::options::MlperfArgs;
 
 /// System under test with its batching.
@@ -155,6 +155,7 @@ impl Accelerators {
             Ok::<_, Failure>(Background::new(scenario, args.seed))
         });
         let scheduler = experiment::scheduler(args.scheduler.as_deref().unwrap_or("fcfs"))?;
+        scheduler.renamed().iter().copied().for_each(hint);
         AcceleratorBed::check_scheduler(&scheduler).map_err(super::super::argument)?;
         Ok(Self {
             system,

@@ -71,7 +71,7 @@ impl Edition {
     }
 }
 
-/// What a reference to hardware leads to.
+/// Hardware that a reference names.
 #[derive(Debug, Clone)]
 pub enum Hardware {
     /// A style, to be instantiated at a number of PEs on a platform.
@@ -98,18 +98,18 @@ const OLD_PLATFORMS: [Renamed; 1] =
 /// Folders of version 0.1 that references begin with.
 const OLD_FOLDERS: [Renamed; 1] = [Renamed { kind: "folder", old: "mlsys2023", new: "artifact" }];
 
-/// Resolves references and remembers what they led to, so that equal references share one value.
+/// Resolves references and caches the values, so that equal references share one value.
 ///
 /// A reference that ends in `.yaml`, `.yml` or `.m` is a path. Anything else is the name of an
 /// embedded file, in any case, or else a path. Paths inside a file are relative to it.
 #[derive(Debug, Default)]
 pub struct Catalog {
     networks_of: Edition,
-    /// Folder of paths that are in no file; the working directory if there is none.
+    /// Folder of paths that are not in a file; `None`: the working directory.
     folder: Option<PathBuf>,
     old_names: OldNames,
     used: BTreeMap<String, Arc<Source>>,
-    /// Those of them that do not come with the program.
+    /// Used files that do not come with the program.
     opened: BTreeSet<PathBuf>,
     models: HashMap<String, Arc<Model>>,
     networks: HashMap<Box<str>, Vec<Arc<Network>>>,
@@ -121,7 +121,7 @@ pub struct Catalog {
     sensors: Cache<Arc<[InputStream]>>,
 }
 
-/// What was read from each file, by its name.
+/// Values read from files, by file name.
 #[derive(Debug)]
 struct Cache<T>(HashMap<String, T>);
 
@@ -169,7 +169,7 @@ impl Catalog {
         self.networks_of
     }
 
-    /// What runs by default.
+    /// The default suite of runs.
     ///
     /// # Errors
     ///
@@ -193,7 +193,7 @@ impl Catalog {
         self.scenario_of(&file)
     }
 
-    /// The network called `reference`, with what it is for: by task (`HT`), by the artifact's name,
+    /// The network called `reference`, with its task and quality goal: by task (`HT`), by the artifact's name,
     /// or by path; `FILE.m#NAME` picks one of several networks.
     ///
     /// # Errors
@@ -311,7 +311,7 @@ impl Catalog {
         Ok(source)
     }
 
-    /// Checks the file at `path`, and those that it refers to, and says what it describes. Of a
+    /// Checks the file at `path`, and those that it refers to, and returns its kind. Of a
     /// sweep, whose keys and values are not known here, only that it is one.
     ///
     /// # Errors
@@ -352,7 +352,7 @@ impl Catalog {
         further_names(Kind::Network)
     }
 
-    /// The file called `reference`, whatever it describes.
+    /// The file called `reference`, of any kind.
     ///
     /// # Errors
     ///

@@ -1,4 +1,4 @@
-//! What the files of each kind say, with those that they refer to.
+//! Reading of files of each kind, with the files that they refer to.
 
 use std::path::Path;
 use std::sync::Arc;

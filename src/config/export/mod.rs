@@ -169,7 +169,7 @@ pub fn scenario(scenario: &Scenario, files: &[String]) -> String {
     document("scenario", Body { name: scenario.name(), models })
 }
 
-/// The YAML files that say what a file of the artifact says: name and text of each. A file of
+/// YAML files with the content of a file of the artifact: name and text of each. A file of
 /// networks becomes a file for each network and, if they have rates, one for the scenario.
 ///
 /// # Errors

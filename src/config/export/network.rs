@@ -72,7 +72,7 @@ fn labelled(layers: &[Layer]) -> Vec<Labelled<'_>> {
     layers.iter().enumerate().map(one).collect()
 }
 
-/// A label of `layer`, and whether it explains its name after so many layers of each label.
+/// A label of `layer`, and whether it explains its name, given the number of earlier layers per label.
 fn label(layer: &Layer, counts: &HashMap<&str, u32>) -> (&'static str, Class, bool) {
     let candidates = || labels().filter(|(_, class)| class.can_say(&layer.operator));
     let explains = |label: &str| {
@@ -85,7 +85,7 @@ fn label(layer: &Layer, counts: &HashMap<&str, u32>) -> (&'static str, Class, bo
     (label, class, explaining.is_some())
 }
 
-/// Whether extents and elements read say what `operator` is.
+/// Whether extents and elements read determine `operator`.
 fn says(form: &VectorForm, n_sources: usize, operator: &Operator) -> bool {
     let Operator::Vector(shape) = operator else {
         return false;

@@ -18,7 +18,7 @@ pub struct Part {
     pub len: usize,
     /// Number of copies.
     pub times: usize,
-    /// What one copy is made of; empty for a single item.
+    /// Parts of one copy; empty for a single item.
     pub parts: Rc<[Part]>,
 }
 
@@ -39,7 +39,7 @@ struct Listing {
     parts: Rc<[Part]>,
 }
 
-/// What is made small: first the lines, then the blocks.
+/// Size to be minimised: first the lines, then the blocks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 struct Size {
     lines: usize,
@@ -82,7 +82,7 @@ impl Finder<'_> {
 }
 
 impl Size {
-    /// Size of a block of this size with its header, and of the `rest` behind it.
+    /// Size of a block of this size with its header, and of the `rest` after it.
     fn repeated_before(self, rest: Self) -> Self {
         Self {
             lines: HEADER_LINES + self.lines + rest.lines,

@@ -107,13 +107,13 @@ fn single_line(
         parser.take_word();
     }
     if let Some(rest) = parser.take() {
-        let message = format!("{} behind the end of the directive", quote(rest.text));
+        let message = format!("{} after the end of the directive", quote(rest.text));
         parser.report(Problem::new(rest.span(), message));
     }
     Some(line)
 }
 
-/// Reads what follows `word` in a file, where a cluster has a type: one word, whatever it is.
+/// Reads the rest of a directive after `word` in a file, where a cluster has a type of any one word.
 fn whole_line(parser: &mut Parser<'_>, word: Token<'_>) -> Option<DirectiveOrCluster> {
     let line = line(parser, word, Notation::Artifact)?;
     if let DirectiveOrCluster::Cluster(_) = line {
@@ -122,7 +122,7 @@ fn whole_line(parser: &mut Parser<'_>, word: Token<'_>) -> Option<DirectiveOrClu
     Some(line)
 }
 
-/// Reads what follows `word`, except for the type of a cluster.
+/// Reads the rest of a directive after `word`, except for the type of a cluster.
 fn line(
     parser: &mut Parser<'_>,
     word: Token<'_>,
@@ -157,7 +157,7 @@ fn number(parser: &mut Parser<'_>, what: &str) -> Option<u32> {
     u32::try_from(number).ok()
 }
 
-/// What is added to the size of an axis: `+1`, `- 1`, or nothing.
+/// Number that is added to the size of an axis: `+1`, `- 1`, or nothing.
 fn added(parser: &mut Parser<'_>) -> Option<i32> {
     let Some(token) = parser.peek().filter(|token| token.text.starts_with(['+', '-'])) else {
         return Some(0);
@@ -272,8 +272,8 @@ mod tests {
         check_line("TemporalMap(16,0) C", "15..16 the map offset is `0`");
         check_line("SpatialMap(1,1) Z", "16..17 axis `Z` is not known");
         check_line("SpatialMap(1,1)", "15..15 the axis is missing");
-        check_line("SpatialMap(1,1) K C", "18..19 `C` behind the end of the directive");
-        check_line("Cluster(16,P) K", "14..15 `K` behind the end of the directive");
+        check_line("SpatialMap(1,1) K C", "18..19 `C` after the end of the directive");
+        check_line("Cluster(16,P) K", "14..15 `K` after the end of the directive");
         check_line("TemporlMap(1,1) K", "0..10 `TemporlMap` is not a directive");
         check_line("{ }", "0..1 `{` is not a directive");
         check_line("", "0..0 no directive");

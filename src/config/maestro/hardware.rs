@@ -46,7 +46,7 @@ const SCRATCHPAD: Bytes = Bytes::new(8 << 10);
 ///
 /// Bandwidths and latencies of the on-chip network keep the order of the file, `top` and `col` alike
 /// (normally top, then col). Latency is 1 cycle where the file gives none. An accelerator has
-/// multicast if the file says so of either network; only `True` can be said.
+/// multicast if the file gives it for either network; the only value is `True`.
 ///
 /// # Errors
 ///
@@ -83,7 +83,7 @@ struct Given<'a>(Vec<(&'a str, u64)>);
 impl<'a> Given<'a> {
     fn read(&mut self, parser: &mut Parser<'a>, key: Token<'a>) {
         parser.refuse_second(key, self.get(key.text).is_some());
-        // A wrong value is reported, so that it does not matter what stands for it.
+        // A wrong value is reported, so its substitute does not matter.
         let value = read_value(parser, key.text).unwrap_or(1);
         self.0.push((key.text, value));
     }

@@ -24,7 +24,7 @@ const AXES: [&str; 9] = ["N", "K", "C", "Y", "X", "R", "S", "Y'", "X'"];
 /// Ignored axes that are remembered for a hint.
 const MAX_IGNORED: usize = 8;
 
-/// Reads a layer behind its opening brace. `None` if something is wrong with it, and reported.
+/// Reads a layer after its opening brace. `None` if it has a problem, which is reported.
 pub(super) fn layer<'a>(parser: &mut Parser<'a>, header: &Header<'a>) -> Option<Layer> {
     let mut items = Items::default();
     parser.block(header, &LAYER, |parser, word| match word.text {
@@ -48,7 +48,7 @@ fn layer_kind(parser: &mut Parser<'_>) -> Option<ConvKind> {
     known.map(|&(kind, _)| kind)
 }
 
-/// What a layer holds so far. `Some(None)` stands for what is given but wrong, and reported.
+/// Items of a layer so far. `Some(None)` is a wrong item, which is reported.
 #[derive(Default)]
 struct Items {
     kind: Option<Option<ConvKind>>,
@@ -68,7 +68,7 @@ impl Items {
         parser.refuse_second(word, self.strides.is_some());
         self.refuse_late(parser, word);
         let strides = Extents::read(parser, word, &STRIDE).unwrap_or_default();
-        // A wrong number is reported, so that it does not matter what stands for it.
+        // A wrong number is reported, so its substitute does not matter.
         let stride = |axis| strides.or_one(axis).unwrap_or(1);
         self.strides = Some((stride("Y"), stride("X")));
     }

@@ -43,7 +43,7 @@ impl Notation {
         self.axes().iter().find(|(_, known)| *known == name).map(|&(axis, _)| axis)
     }
 
-    /// What is wrong with a level beyond what is wrong with it everywhere.
+    /// Problem of a level that only this notation has.
     fn check(self, level: &Level, index: usize) -> Option<Problem> {
         let maps = level.directives.iter();
         let found = maps.filter(|(map, _)| map.mapping == Mapping::Spatial).count();
@@ -85,7 +85,7 @@ pub fn assemble(
 
 /// A level with the places of its lines.
 struct Level {
-    /// What opens it: the dataflow or a cluster.
+    /// Bytes of the word that opens it: the dataflow or a cluster.
     opening: Range<usize>,
     units: Option<Size>,
     directives: Vec<(Directive, Range<usize>)>,
@@ -118,7 +118,7 @@ fn split(opening: Range<usize>, lines: Vec<(DirectiveOrCluster, Range<usize>)>) 
     levels
 }
 
-/// The bytes that `error` is about: the second map of an axis, or what opens the level.
+/// The bytes that `error` is about: the second map of an axis, or the word that opens the level.
 fn place(error: &DataflowError, levels: &[Level]) -> Range<usize> {
     let level = match *error {
         DataflowError::AxisTwice { level, .. } | DataflowError::Size { level, .. } => level,

@@ -1,8 +1,8 @@
 //! The published artifact's own text format: networks, dataflows and hardware in `.m` files.
 //!
 //! Words are separated by blanks, line ends and any of `, - > ( ) : ;`; braces stand alone; a word
-//! that starts with `//` begins a comment. What the artifact accepts and then gets wrong in silence
-//! (unknown words, missing braces, keys given twice, sizes of zero) is an error here.
+//! that starts with `//` begins a comment. The artifact accepts unknown words, missing braces, keys given twice and sizes of
+//! zero, and silently misreads them; they are errors here.
 
 mod dataflows;
 mod hardware;
@@ -48,7 +48,7 @@ impl Kind {
 ///
 /// # Errors
 ///
-/// If that word is none of the three keywords, or there is none.
+/// Returns a problem if that word is not one of the three keywords, or if the file is empty.
 pub fn detect(source: &Source) -> Result<Kind, Problem> {
     let words = Kind::ALL.map(|(_, word)| word);
     let Some(first) = Tokens::new(source.text()).next() else {

@@ -1,4 +1,4 @@
-//! What the three grammars share: reading ahead by one token, blocks, numbers, and going on after a
+//! Common part of the three grammars: reading ahead by one token, blocks, numbers, and recovery after a
 //! mistake.
 
 use std::ops::{Range, RangeInclusive};
@@ -36,7 +36,7 @@ pub(super) struct Header<'a> {
     pub start: usize,
 }
 
-/// What a block may hold.
+/// Contents of a block.
 pub(super) struct Contents {
     /// For messages, e.g. "a layer".
     pub what: &'static str,
@@ -172,7 +172,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// The name and opening brace behind `keyword`. Of several words before the brace the last one
+    /// The name and opening brace after `keyword`. Of several words before the brace the last one
     /// is the name; a keyword that starts a new line means that the brace is missing.
     pub(super) fn named_header(&mut self, keyword: Token<'a>) -> Option<Header<'a>> {
         let mut name = None;
@@ -209,7 +209,7 @@ impl<'a> Parser<'a> {
         })
     }
 
-    /// The opening brace behind `keyword`.
+    /// The opening brace after `keyword`.
     pub(super) fn header(&mut self, keyword: Token<'a>) -> Option<Header<'a>> {
         match self.next {
             Some(token) if token.text == "{" => {
@@ -225,7 +225,7 @@ impl<'a> Parser<'a> {
 
     /// Reads the items of a block and its closing brace; gives the bytes from keyword to brace.
     ///
-    /// `item` reads what follows the word that it is given.
+    /// `item` reads the tokens after the word that it is given.
     pub(super) fn block(
         &mut self,
         header: &Header<'a>,
@@ -313,7 +313,7 @@ impl<'a> Parser<'a> {
     }
 
     fn missing_brace(&mut self, keyword: Token<'a>) {
-        let message = format!("`{{` is missing behind `{}`", keyword.text);
+        let message = format!("`{{` is missing after `{}`", keyword.text);
         self.report(Problem::new(self.peek_span(), message));
     }
 

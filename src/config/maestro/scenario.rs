@@ -115,7 +115,7 @@ impl<'a> Resolver<'a> {
         dependencies
     }
 
-    /// The model called `name`, or what is wrong with it and a hint.
+    /// The model called `name`, or the problem with it and a hint.
     fn upstream(
         &self,
         block: &NetworkBlock,

@@ -1,4 +1,4 @@
-//! What entries of `layers:` call operators, and the keys of each.
+//! Labels of operators in entries of `layers:`, and their keys.
 
 use std::ops::Range;
 
@@ -10,7 +10,7 @@ use crate::model::{
     VectorShape,
 };
 
-/// What a label stands for.
+/// Class of operators that a label names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Class {
     /// A convolution.
@@ -27,7 +27,7 @@ pub enum Class {
 }
 
 impl Class {
-    /// Whether an entry of this class can say what `operator` is.
+    /// Whether an entry of this class can describe `operator`.
     pub fn can_say(self, operator: &Operator) -> bool {
         match (self, operator) {
             (Self::Conv(kind), Operator::Conv(shape)) => shape.kind == kind,
@@ -53,7 +53,7 @@ const LABELS: [(&str, Class); 8] = [
     ("batched_matmul", Class::Matmul { activations: true }),
 ];
 
-/// Every label with what it stands for.
+/// Every label with its class.
 pub fn labels() -> impl Iterator<Item = (&'static str, Class)> {
     let vector = VectorOp::ALL.map(|(op, name, ..)| (name, Class::Vector(op)));
     LABELS.into_iter().chain(vector)
@@ -146,7 +146,7 @@ fn pad(fields: &mut Fields<'_, '_, '_>) -> Padding {
     fields.optional("pad", padding).unwrap_or_default()
 }
 
-/// What is cut off the output of a transposed convolution: `pad` but for `output_pad`.
+/// Crop of the output of a transposed convolution: `pad` without `output_pad`.
 fn crop(fields: &mut Fields<'_, '_, '_>) -> Padding {
     let padding = pad(fields);
     let kept = fields.optional("output_pad", at(side())).map(|kept| (kept.value, kept.span));

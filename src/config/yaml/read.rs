@@ -1,5 +1,5 @@
-//! Typed reading of a tree. A reader takes a node and gives a value, or adds what is wrong to the
-//! problems of the file and gives `None`; reading goes on with the next key either way.
+//! Typed reading of a tree. A reader takes a node and returns a value, or adds a problem of the file and
+//! returns `None`. Reading continues with the next key in both cases.
 
 use std::fmt::Display;
 use std::ops::{Deref, DerefMut, Range, RangeInclusive};
@@ -11,7 +11,7 @@ use crate::text::{NAME_RULE, is_name, is_obeyed};
 
 use super::tree::{Entry, Node, Value};
 
-/// Keys that a mapping has not which are reported one by one.
+/// Most unknown keys of a mapping that are reported one by one.
 const MAX_UNKNOWN: usize = 50;
 
 /// Problems of one file found so far, a list, and the old names of keys that were met.
@@ -57,7 +57,7 @@ pub struct At<T> {
 
 /// The keys of a mapping, read one by one; [`Fields::finish`] reports those that nobody asked for.
 pub struct Fields<'n, 's, 'p> {
-    /// What the mapping describes, with its article, e.g. `a layer`.
+    /// Kind of the described thing, with its article, e.g. `a layer`.
     what: &'static str,
     span: Range<usize>,
     entries: &'n [Entry<'s>],
@@ -167,13 +167,13 @@ impl<'n, 's, 'p> Fields<'n, 's, 'p> {
         }
     }
 
-    /// Reports keys that are missing; those that are not known are none of the reader's business.
+    /// Reports keys that are missing; unknown keys are ignored.
     pub fn finish_open(mut self) {
         self.entries = &[];
         self.finish();
     }
 
-    /// Reports `entry`, which is none of the keys that were asked for; those in `free` are not given.
+    /// Reports `entry`, whose key was not asked for; the keys in `free` are not given.
     fn unknown(&mut self, entry: &Entry<'_>, free: &[&'static str]) {
         if let Some(Renamed { old, new, .. }) = renamed::find(self.renamed, &entry.key) {
             let message = format!("`{old}` beside `{new}`, which is its name since 0.2");
@@ -201,7 +201,7 @@ impl<'n, 's, 'p> Fields<'n, 's, 'p> {
     }
 }
 
-/// Units that keys end in; one that is the end of another stands behind it.
+/// Units that keys end in; a unit that is the end of another one stands after it.
 const UNITS: &str = "bytes_per_cycle bytes_per_second bytes_per_s gb_per_s gib_per_s per_mac seconds \
                      cycles hertz bytes gbps khz mhz ghz fps kib mib gib hz ns us ms kb mb gb pj nj uj \
                      mj s";
@@ -219,7 +219,7 @@ fn without_unit(key: &str) -> &str {
 }
 
 impl Node<'_> {
-    /// The problem that this node is not what was expected.
+    /// The problem that this node is not of the expected form.
     pub fn mismatch(&self, expected: &dyn Display) -> Problem {
         let found = match &self.value {
             Value::Null => "nothing".into(),
@@ -258,7 +258,7 @@ pub fn printable(text: &str) -> String {
 
 /// Types that [`number`] reads.
 pub trait Number: FromStr + PartialOrd + Display {
-    /// What a message calls a value.
+    /// Noun for a value in messages.
     const NOUN: &'static str;
 }
 
@@ -290,7 +290,7 @@ pub fn number<T: Number>(
     }
 }
 
-/// Reads a number that `convert` accepts; `expected` says which ones that are.
+/// Reads a number that `convert` accepts; `expected` describes such numbers.
 pub fn quantity<T>(
     expected: &'static str,
     convert: impl Fn(f64) -> Option<T>,
@@ -315,7 +315,7 @@ pub fn text(node: &Node<'_>, problems: &mut Problems) -> Option<Box<str>> {
     }
 }
 
-/// Reads what the user calls something.
+/// Reads a name that the user gives.
 pub fn proper_name(node: &Node<'_>, problems: &mut Problems) -> Option<Box<str>> {
     let name = text(node, problems)?;
     if is_name(&name) {
@@ -371,7 +371,7 @@ pub fn list<T>(
     }
 }
 
-/// Reads what `read` does unless it is longer than `max`.
+/// Reads the same list as `read`, of at most `max` entries.
 pub fn at_most<T>(
     max: usize,
     read: impl Fn(&Node<'_>, &mut Problems) -> Option<Vec<T>>,
@@ -410,7 +410,7 @@ pub fn named<T>(
     }
 }
 
-/// Reads what `read` does and keeps the place.
+/// Reads the same value as `read` and keeps its place.
 pub fn at<T>(
     read: impl Fn(&Node<'_>, &mut Problems) -> Option<T>,
 ) -> impl Fn(&Node<'_>, &mut Problems) -> Option<At<T>> {

@@ -34,7 +34,7 @@ pub struct Node<'s> {
     pub value: Value<'s>,
 }
 
-/// What a node holds.
+/// Value of a node.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Value<'s> {
     /// Nothing, `~` or `null`.
@@ -63,7 +63,7 @@ pub struct Entry<'s> {
     pub value: Node<'s>,
 }
 
-/// The tree of the only document in `text`, or `None` if the syntax is broken; what is wrong is
+/// The tree of the only document in `text`, or `None` if the syntax is broken; problems are
 /// added to `problems`.
 pub fn parse<'s>(text: &'s str, problems: &mut Vec<Problem>) -> Option<Node<'s>> {
     let mut options = granit_parser::options! {

@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use crate::config::sweep::DraftFactor;
 use crate::config::{At, Problem, SweepDraft, printable, unknown_name};
+use crate::external;
 use crate::renamed::Renamed;
 use crate::sweep::grid::{Factor, Grid, GridError};
 
@@ -59,6 +60,11 @@ fn with_current_names(draft: &SweepDraft) -> (SweepDraft, Vec<Renamed>) {
             hints.extend(renamed);
             name.value = key.name.into();
             for value in factor.rows.iter_mut().filter_map(|row| row[column].as_mut()) {
+                if key.name == "scheduler"
+                    && let Ok(policy) = external::policy(&value.value)
+                {
+                    hints.extend(policy.renamed());
+                }
                 if let (current, Some(renamed)) = key.current(&value.value) {
                     value.value = current.into();
                     hints.push(renamed);

@@ -1,7 +1,6 @@
-//! Shapes between layers: what every layer gives and expects of its sources, and where the two do
-//! not fit.
+//! Shapes between layers: output shapes, expected input shapes, and mismatches between them.
 //!
-//! A source fits if it can be read as what is expected in one of a few ways that need no word
+//! A source fits if it can be read in the expected shape in one of a few ways that need no view
 //! ([`Port::readings`]). Changes of shape are no layers; any other of them is stated by a [`View`].
 
 mod port;
@@ -22,8 +21,7 @@ const MANY_SOURCES: usize = 16;
 pub struct ShapeCheck {
     /// Layers that cannot read a source, in order.
     pub misfits: Vec<Misfit>,
-    /// Layers, each with the index of its first source whose view says nothing that does not hold
-    /// anyway.
+    /// Layers, each with the index of its first source whose view is redundant.
     pub needless: Vec<(usize, usize)>,
 }
 
@@ -36,7 +34,7 @@ pub struct Misfit {
     pub sources: Vec<usize>,
 }
 
-/// Both sides of a [`Misfit`], and what may have been meant.
+/// Both sides of a [`Misfit`], and possible corrections.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Explanation {
     /// Key of the extent that differs.
@@ -52,7 +50,7 @@ pub struct Explanation {
 }
 
 impl Network {
-    /// Checks what every layer reads, unless connections are incomplete.
+    /// Checks the sources of every layer, unless connections are incomplete.
     pub fn check_shapes(&self) -> ShapeCheck {
         let mut check = ShapeCheck::default();
         if self.connections() == Connections::Incomplete {
@@ -281,7 +279,7 @@ fn is_sum(parts: &[[u64; 2]], free: u64, whole: u64) -> bool {
     (least..=most).contains(&whole)
 }
 
-/// Whether sources have so many elements in all; with constants among them at most so many.
+/// Whether sources have this number of elements in total; with constants among them, at most this number.
 fn counts(sources: &[(Given, View)], elements: u64, constants: bool) -> bool {
     let known = sources.iter().filter_map(|(given, view)| Some((given.elements()?, *view)));
     let ranges: Option<Vec<_>> = known.map(|(given, view)| view.range(given)).collect();

@@ -44,7 +44,7 @@ pub enum Ports {
     Broadcast(Port),
     /// The first source is the first matrix, the rest are the second, in one of two orders.
     Matrices(Port, [Port; 2]),
-    /// So many elements in all.
+    /// A number of elements in total.
     Count {
         /// How many.
         elements: u64,
@@ -120,7 +120,7 @@ fn tells(op: VectorOp, form: &VectorForm, layer: &Layer) -> bool {
 pub enum Given {
     /// Anything: it lies outside of the network.
     Outside,
-    /// So many elements of unknown extents.
+    /// A number of elements of unknown extents.
     Count(u64),
     /// A tensor.
     Tensor {
@@ -183,7 +183,7 @@ fn write(f: &mut fmt::Formatter<'_>, tensor: &Tensor, keys: &Keys, matrix: bool)
     if matrix { Ok(()) } else { write!(f, ", {} {x}", keys[3]) }
 }
 
-/// An axis, or several in one, of what is given beside that of what is expected.
+/// Given and expected extent of an axis, or of several axes combined.
 #[derive(Debug, Clone, Copy)]
 pub struct Pair {
     /// Its key in the entry of who expects it.

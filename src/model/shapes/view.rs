@@ -8,7 +8,7 @@ pub enum View {
     Whole,
     /// All of it, in another shape.
     Reshape,
-    /// A part of it along one axis or several, or what element-wise operators make of parts.
+    /// A part of it along one axis or several, or the result of element-wise operators on parts.
     Slice,
     /// All of it several times, or one value for many.
     Repeat,

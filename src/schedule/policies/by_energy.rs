@@ -3,7 +3,7 @@
 use crate::schedule::{Entry, Ranked, Value};
 
 use super::edf::EarliestDeadline;
-use super::latency_greedy::FirstReleased;
+use super::latency_greedy::FirstArrived;
 
 /// Least energy.
 pub(super) const ENERGY_GREEDY: Entry = Entry {
@@ -11,7 +11,7 @@ pub(super) const ENERGY_GREEDY: Entry = Entry {
     help: "first released request onto the idle accelerator that needs the least energy",
     source: "the published artifact's processor assignment",
     options: &[("placement", Value::Name("energy"))],
-    ..first_released()
+    ..first_arrived()
 };
 
 /// Least energy-delay product.
@@ -21,7 +21,7 @@ pub(super) const EDP_GREEDY: Entry = Entry {
            (placement=edp-by-layer: the artifact's sum over layers)",
     source: "the published artifact's processor assignment, with the product of the sums",
     options: &[("placement", Value::Name("edp"))],
-    ..first_released()
+    ..first_arrived()
 };
 
 /// Least energy-delay-squared product.
@@ -30,7 +30,7 @@ pub(super) const ED2P_GREEDY: Entry = Entry {
     help: "first released request onto the idle accelerator with the least energy x latency^2",
     source: "the published artifact's processor assignment, with the product of the sums",
     options: &[("placement", Value::Name("ed2p"))],
-    ..first_released()
+    ..first_arrived()
 };
 
 /// Least energy among those in time.
@@ -42,6 +42,6 @@ pub(super) const DEADLINE_ENERGY: Entry = Entry {
     ..Entry::new(|setup, _| Box::new(Ranked::new(EarliestDeadline, setup)))
 };
 
-const fn first_released() -> Entry {
-    Entry::new(|setup, _| Box::new(Ranked::new(FirstReleased, setup)))
+const fn first_arrived() -> Entry {
+    Entry::new(|setup, _| Box::new(Ranked::new(FirstArrived, setup)))
 }

@@ -16,7 +16,7 @@ pub(super) const ENTRY: Entry = Entry {
              policy does not know",
     parameters: &[Parameter::choice(
         "order",
-        "by the longest chain of work ahead, or by the deadline less the chain behind the request",
+        "by the longest chain of work ahead, or by the deadline less the chain after the request",
         &["rank", "deadline"],
     )],
     options: &[("placement", Value::Name("earliest-finish"))],
@@ -34,32 +34,32 @@ pub(super) const ENTRY: Entry = Entry {
 struct Chains {
     remaining: Remaining,
     /// Longest chain of what depends on every model, without the model itself.
-    behind: Box<[SimSpan]>,
+    downstream: Box<[SimSpan]>,
 }
 
 impl Chains {
     fn new(setup: &Setup<'_>) -> Self {
         let remaining = Remaining::new(Over::Mean, setup);
-        let behind = behind(setup.scenario, &remaining);
-        Self { remaining, behind }
+        let downstream = downstream(setup.scenario, &remaining);
+        Self { remaining, downstream }
     }
 
-    fn behind(&self, job: &Job) -> SimSpan {
-        self.behind[job.model.index()]
+    fn downstream(&self, job: &Job) -> SimSpan {
+        self.downstream[job.model.index()]
     }
 }
 
 /// Largest upward rank of the dependants of every model; rank_u(i) = mean time of i + that of i.
-fn behind(scenario: &Scenario, remaining: &Remaining) -> Box<[SimSpan]> {
-    let mut behind = vec![SimSpan::ZERO; scenario.models().len()];
+fn downstream(scenario: &Scenario, remaining: &Remaining) -> Box<[SimSpan]> {
+    let mut downstream = vec![SimSpan::ZERO; scenario.models().len()];
     for &id in scenario.topological().iter().rev() {
-        let rank = remaining.whole(id) + behind[id.index()];
+        let rank = remaining.whole(id) + downstream[id.index()];
         for dependency in &scenario.model(id).dependencies {
-            let upstream = &mut behind[dependency.upstream.index()];
+            let upstream = &mut downstream[dependency.upstream.index()];
             *upstream = rank.max(*upstream);
         }
     }
-    behind.into()
+    downstream.into()
 }
 
 struct UpwardRank(Chains);
@@ -71,7 +71,7 @@ impl Rank for UpwardRank {
 
     fn key(&self, job: &Job, view: &View<'_>) -> Self::Key {
         let Self(chains) = self;
-        (Reverse(chains.remaining.of(job, view) + chains.behind(job)), job.arrival)
+        (Reverse(chains.remaining.of(job, view) + chains.downstream(job)), job.arrival)
     }
 }
 
@@ -84,6 +84,6 @@ impl Rank for SubDeadline {
     type Key = i128;
 
     fn key(&self, job: &Job, _: &View<'_>) -> i128 {
-        i128::from(job.deadline.ns()) - i128::from(self.0.behind(job).ns())
+        i128::from(job.deadline.ns()) - i128::from(self.0.downstream(job).ns())
     }
 }

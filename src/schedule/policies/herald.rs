@@ -48,7 +48,7 @@ pub(super) const PARAMETERS: &[Parameter] = &[
     ),
 ];
 
-/// What is best for a layer.
+/// Metric by which the best accelerator for a layer is chosen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Metric {
     EnergyDelay,
@@ -61,7 +61,7 @@ enum Metric {
 pub(super) struct Balancer {
     metric: Metric,
     balance: f64,
-    /// Time of what every accelerator was assigned \[ns\].
+    /// Time of the work assigned to every accelerator \[ns\].
     loads_ns: Box<[f64]>,
 }
 
@@ -104,7 +104,7 @@ impl Balancer {
     }
 }
 
-/// A layer that is ready, and where it will run.
+/// A ready layer with its accelerator.
 struct Assigned {
     layer: u32,
     accelerator: AccelId,
@@ -120,13 +120,13 @@ struct Herald {
     granularity: Granularity,
     breadth_first: bool,
     assigned: BTreeMap<RequestId, Assigned>,
-    /// The same for every accelerator, in the order in which they run there.
+    /// The assigned layers of every accelerator, in the order in which they run there.
     turns: Box<[BTreeSet<Turn>]>,
-    /// Number of the first change to the ready jobs that it does not know.
+    /// Number of the first change of the ready jobs that is not applied yet.
     next_change: u64,
     /// Requests that may have changed.
     touched: Vec<RequestId>,
-    /// Those that are to be assigned.
+    /// Layers to be assigned.
     new: Vec<Turn>,
 }
 
@@ -149,7 +149,7 @@ impl Herald {
         (if self.breadth_first { layer } else { 0 }, request)
     }
 
-    /// Notes which requests may have changed: those that are told, or else all.
+    /// Collects the requests that may have changed: those in the log of changes, or all.
     fn touch(&mut self, view: &View<'_>) {
         self.touched.clear();
         match view.ready.changes_since(self.next_change) {
@@ -164,8 +164,8 @@ impl Herald {
         self.touched.dedup();
     }
 
-    /// Forgets, with their load, layers that are ready no more without having run, and assigns those
-    /// that are ready for the first time, whether or not they run now.
+    /// Removes layers, with their load, that are not ready any more although they did not run, and assigns
+    /// layers that are ready for the first time, whether or not they run now.
     fn follow(&mut self, view: &View<'_>) {
         self.touch(view);
         self.new.clear();

@@ -1,14 +1,14 @@
-//! Herald's lists of layers, made before the run.
+//! Lists of layers of Herald, made before the run.
 
 use crate::cost::CostTable;
 use crate::ids::{AccelId, RequestId};
-use crate::schedule::lists::{Lists, Replay, Segment};
+use crate::schedule::lists::{ListedSegment, Lists, Replay};
 use crate::schedule::{Arguments, Entry, Granularity, KnownRequest, Parameter, Setup, Value};
 use crate::units::{SimSpan, SimTime};
 
 use super::herald::{Balancer, PARAMETERS as HERALD};
 
-/// It plans as if nothing were ever dropped, and is not made anew when something is.
+/// The lists assume that no request is dropped, and do not change when one is.
 pub(super) const ENTRY: Entry = Entry {
     name: "herald-list",
     help: "offline reference: herald's assignment of all layers of a window, moved into gaps by \
@@ -20,8 +20,18 @@ pub(super) const ENTRY: Entry = Entry {
         HERALD[0],
         HERALD[1],
         HERALD[2],
-        Parameter::number("window_ms", "requests that are ordered together", 100.0, [1.0, 1e6]),
-        Parameter::whole("look_ahead", "entries behind a gap that may fill it", 4, [0, 1000]),
+        Parameter::number(
+            "window_ms",
+            "span whose requests are ordered together",
+            100.0,
+            [1.0, 1e6],
+        ),
+        Parameter::whole(
+            "look_ahead",
+            "number of entries after a gap that may fill it",
+            4,
+            [0, 1000],
+        ),
     ],
     options: &[("granularity", Value::Name("layer"))],
     fixes: &["placement", "granularity", "preemption"],
@@ -36,9 +46,9 @@ pub(super) const ENTRY: Entry = Entry {
 /// A layer on the list of an accelerator.
 #[derive(Debug, Clone, Copy)]
 struct Slot {
-    segment: Segment,
+    segment: ListedSegment,
     time: SimSpan,
-    /// When what it needs is there: its inputs, the layer before it, or other requests.
+    /// Time at which its inputs, the layer before it and upstream results are there.
     ready: SimTime,
     start: SimTime,
 }
@@ -49,17 +59,17 @@ impl Slot {
     }
 }
 
-/// Every layer on its accelerator.
+/// All layers, each on its accelerator.
 struct Plan {
     /// In order of start, indexed by [`AccelId`].
     slots: Vec<Vec<Slot>>,
 }
 
-/// Where a layer stands in the order: window, level, request, layer.
+/// Place of a layer in the order: window, level, request, layer.
 type Place = (u64, u64, RequestId, u32);
 
 impl Plan {
-    /// Assigns every layer in order, and starts each as soon as it can behind those before it.
+    /// Assigns every layer in order. Each starts as soon as possible after the layers before it.
     fn new(setup: &Setup<'_>, arguments: &Arguments) -> Self {
         let mut balancer = Balancer::new(setup, arguments);
         let mut slots = vec![Vec::new(); setup.costs.n_accelerators()];
@@ -73,14 +83,14 @@ impl Plan {
             let ready = if layer == 0 { first } else { ends[request.index()] };
             let start = list.last().map_or(ready, |last| ready.max(last.end()));
             let time = setup.costs.on(known.work, accelerator).layer_time(layer);
-            list.push(Slot { segment: Segment { request, layer }, time, ready, start });
+            list.push(Slot { segment: ListedSegment { request, layer }, time, ready, start });
             ends[request.index()] = start + time;
         }
         Self { slots }
     }
 
-    /// Moves into every gap the first of the next `n` layers of its list that fits there without
-    /// delaying another, until none does. Each move makes a layer start earlier, so this ends.
+    /// Fills every gap with the first of the next `n` layers of its list that fits there without delaying
+    /// another one, until none fits. The loop ends, because each move makes a layer start earlier.
     fn look_ahead(&mut self, n: usize) {
         for list in &mut self.slots {
             while fill_gaps(list, n) {}
@@ -93,7 +103,7 @@ impl Plan {
     }
 }
 
-/// Looks once at every gap of a list; whether something moved. What stood behind moves up.
+/// Fills the gaps of a list once; returns whether a layer moved. Later layers move up.
 fn fill_gaps(list: &mut [Slot], n: usize) -> bool {
     let mut moved = false;
     let mut free = SimTime::ZERO;
@@ -115,27 +125,27 @@ fn fill_gaps(list: &mut [Slot], n: usize) -> bool {
     moved
 }
 
-/// Every layer that will be asked for, in the order in which it is assigned.
+/// Every layer of triggered requests, in the order of assignment.
 fn places(setup: &Setup<'_>, arguments: &Arguments) -> Vec<Place> {
     let breadth_first = arguments.name("order") == "breadth";
     let window_ns = (arguments.number("window_ms") * 1e6) as u64;
-    // Window of every request, and the level behind it there, where what needs it may begin.
-    let mut behind: Vec<(u64, u64)> = vec![(0, 0); setup.known_requests.len()];
+    // Window of every request, and the first level there for requests that need its result.
+    let mut next_level: Vec<(u64, u64)> = vec![(0, 0); setup.known_requests.len()];
     let mut places = Vec::new();
     for id in by_depth(setup) {
         let request = &setup.known_requests[id.index()];
-        let needed = request.upstream.iter().map(|up| behind[up.index()]);
+        let needed = request.upstream.iter().map(|up| next_level[up.index()]);
         let (window, level) = needed.fold((request.arrival.ns() / window_ns, 0), Ord::max);
         let n_layers = setup.costs.n_layers(request.work);
         let step = |layer: u32| if breadth_first { u64::from(layer) } else { 0 };
         places.extend((0..n_layers).map(|layer| (window, level + step(layer), id, layer)));
-        behind[id.index()] = (window, level + step(n_layers).max(1));
+        next_level[id.index()] = (window, level + step(n_layers).max(1));
     }
     places.sort_unstable();
     places
 }
 
-/// Requests that will be asked for, each behind what it needs.
+/// Triggered requests, each after its upstream requests.
 fn by_depth(setup: &Setup<'_>) -> Vec<RequestId> {
     let mut rank = vec![0; setup.scenario.models().len()];
     for (index, id) in setup.scenario.topological().iter().enumerate() {
@@ -160,20 +170,21 @@ mod tests {
 
     fn slot(request: usize, ready: u64, start: u64, end: u64) -> Slot {
         Slot {
-            segment: Segment { request: RequestId::new(request), layer: 0 },
+            segment: ListedSegment { request: RequestId::new(request), layer: 0 },
             time: SimSpan::from_ns(end - start),
             ready: SimTime::from_ns(ready),
             start: SimTime::from_ns(start),
         }
     }
 
-    /// Who starts when after looking `n` entries ahead.
+    /// Request and start of every slot after looking `n` entries ahead.
     fn filled(mut list: Vec<Slot>, n: usize) -> Vec<(usize, u64)> {
         while fill_gaps(&mut list, n) {}
         list.iter().map(|slot| (slot.segment.request.index(), slot.start.ns())).collect()
     }
 
-    /// Request 1 waits until 10 for what it needs. 2, of 3, and 4, of 2, fit before it; 3, of 9, does not.
+    /// Request 1 waits for its inputs until 10. Requests 2, of length 3, and 4, of length 2, fit before it;
+    /// request 3, of length 9, does not.
     fn with_a_gap() -> Vec<Slot> {
         let long = slot(3, 1, 14, 23);
         vec![slot(0, 0, 0, 1), slot(1, 10, 10, 11), slot(2, 2, 11, 14), long, slot(4, 6, 23, 25)]
@@ -186,9 +197,9 @@ mod tests {
         assert_eq!(filled(with_a_gap(), 0).iter().map(|it| it.1).collect::<Vec<_>>(), unmoved);
     }
 
-    /// With a view of one entry 2 fills the gap before 1, and then nothing else is next to one.
+    /// With one entry, request 2 fills the gap before 1; no other request is next to a gap then.
     #[test]
-    fn the_look_ahead_is_as_far_as_it_is_told() {
+    fn the_look_ahead_is_limited() {
         assert_eq!(filled(with_a_gap(), 1), [(0, 0), (2, 2), (1, 10), (3, 11), (4, 20)]);
     }
 }

@@ -10,13 +10,14 @@ pub(super) const ENTRY: Entry = Entry {
     source: "XRBench sections 3.5 and D.2; order of requests resolved as (arrival, deadline, \
              scenario order, frame)",
     first_come: true,
-    ..Entry::new(|setup, _| Box::new(Ranked::new(FirstReleased, setup)))
+    ..Entry::new(|setup, _| Box::new(Ranked::new(FirstArrived, setup)))
 };
 
-/// By arrival. Those of a load are numbered in order of (arrival, deadline, scenario order, frame).
-pub(super) struct FirstReleased;
+/// Order of arrival. Requests of a load are numbered in order of (arrival, deadline, scenario order,
+/// frame).
+pub(super) struct FirstArrived;
 
-impl Rank for FirstReleased {
+impl Rank for FirstArrived {
     const IS_FIXED: bool = true;
 
     type Key = (SimTime, RequestId);

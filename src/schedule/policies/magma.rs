@@ -1,15 +1,15 @@
-//! MAGMA's genetic search for a whole schedule.
+//! Genetic search of MAGMA for a whole schedule.
 
 use rand::{RngExt as _, SeedableRng as _};
 use rand_chacha::ChaCha8Rng;
 
 use crate::ids::{AccelId, RequestId, WorkId};
-use crate::schedule::lists::{Lists, Replay, Segment};
+use crate::schedule::lists::{ListedSegment, Lists, Replay};
 use crate::schedule::{Entry, Granularity, KnownRequest, Parameter, Setup};
 use crate::score::{accuracy, energy, realtime};
 use crate::units::{SimSpan, SimTime};
 
-/// Its simulation has no shared bandwidth and no switching costs; the run may.
+/// The search ignores shared bandwidth and switching costs, which the run may have.
 pub(super) const ENTRY: Entry = Entry {
     name: "magma",
     help: "offline reference: the best schedule that a genetic search finds, all requests known \
@@ -44,33 +44,33 @@ pub(super) const ENTRY: Entry = Entry {
     })
 };
 
-/// Part of a generation that survives, that has children, and chances of every operator
-/// (MAGMA's published code).
+/// Fraction of a generation that survives, fraction that has children, and probabilities of the
+/// operators (published code of MAGMA).
 const ELITE: f64 = 0.05;
 const PARENTS: f64 = 0.1;
 const ROW_CROSSOVER: f64 = 0.9;
 const RANGE_CROSSOVER: f64 = 0.1;
 const ACCELERATOR_CROSSOVER: f64 = 0.1;
 
-/// How late a frame may end in a schedule; one that would be later does not run.
+/// Largest lateness of a frame in a schedule. A frame that would be later does not run.
 const TOLERANCE: SimSpan = SimSpan::from_ns(300_000);
 
-/// What a schedule decides of one request.
+/// Decision of a schedule for one request.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Gene {
     accelerator: AccelId,
-    /// Its place in the order of requests: 0 as if due for it at its arrival, 1 at its deadline.
+    /// Place in the order of requests: 0 stands for its arrival, 1 for its deadline.
     key: f64,
 }
 
 type Genome = Vec<Gene>;
 
-/// The requests of a run and what every schedule of them is utility.
+/// Requests of a run, with all that the utility of a schedule depends on.
 struct Instance<'a> {
     requests: &'a [KnownRequest],
-    /// Depth of each request below those that it needs nothing from.
+    /// Length of the longest chain of upstream models of each request.
     depths: Vec<u32>,
-    /// Those that will be asked for, every one behind what it needs.
+    /// Triggered requests, each after its upstream requests.
     order: Vec<RequestId>,
     /// Time, and utility apart from the real-time score, `[work][accelerator]`.
     costs: Vec<Vec<(SimSpan, f64)>>,
@@ -91,7 +91,7 @@ impl<'a> Instance<'a> {
         self.costs[self.requests[id.index()].work.index()][accelerator.index()]
     }
 
-    /// Requests in the order of their keys, each behind what it needs.
+    /// Requests in the order of their keys, each after its upstream requests.
     fn sequence(&self, genome: &Genome) -> Vec<RequestId> {
         let mut places = vec![0.0f64; self.requests.len()];
         for id in &self.order {
@@ -110,9 +110,9 @@ impl<'a> Instance<'a> {
         sequence
     }
 
-    /// Plays a schedule: every request starts as soon as its inputs, what it needs and its
-    /// accelerator are there, in sequence; not at its deadline, and not if it would be much too late.
-    /// `choose` says where.
+    /// Plays a schedule in sequence: every request starts as soon as its inputs, its upstream results and
+    /// its accelerator are there. It does not start at its deadline or later, nor if it would end too
+    /// late. `choose` returns the accelerator.
     fn play(
         &self,
         sequence: &[RequestId],
@@ -136,7 +136,7 @@ impl<'a> Instance<'a> {
             available[accelerator.index()] = end;
             ends[id.index()] = Some(end);
             played.utility += utility * realtime::realtime(end, request.deadline, self.k_per_ms);
-            played.lists[accelerator.index()].push(Segment { request: id, layer: 0 });
+            played.lists[accelerator.index()].push(ListedSegment { request: id, layer: 0 });
         }
         played
     }
@@ -165,7 +165,7 @@ impl<'a> Instance<'a> {
     }
 }
 
-/// What came of a schedule.
+/// Result of a schedule.
 struct Played {
     /// Sum over the models of the mean over their frames of RtScore · EnScore · AccScore: the score
     /// of the scenario times its models, without its factor QoE.
@@ -231,7 +231,7 @@ impl Search<'_> {
         self.instance.decode(&generation[0].1).lists
     }
 
-    /// How many schedules of a generation `part` is, at least one.
+    /// Number of schedules in `part` of a generation, at least one.
     fn part(&self, part: f64) -> usize {
         ((self.population as f64 * part) as usize).max(1)
     }
@@ -266,7 +266,7 @@ impl Search<'_> {
         rated
     }
 
-    /// Children of a whole generation, for all places but those of the survivors.
+    /// Children of a generation, for all places except those of the survivors.
     fn children(&mut self, generation: &[(f64, Genome)]) -> Vec<Genome> {
         let parents = &generation[..self.part(PARENTS).max(2)];
         let n_children = self.population - self.part(ELITE);
@@ -293,7 +293,7 @@ impl Search<'_> {
         self.random.random::<f64>() < chance
     }
 
-    /// A parent, the likelier the fitter it is.
+    /// A random parent; its probability is proportional to its fitness.
     fn parent<'g>(&mut self, parents: &'g [(f64, Genome)]) -> &'g Genome {
         let sum: f64 = parents.iter().map(|(fitness, _)| fitness).sum();
         let mut left = self.random.random::<f64>() * sum;
@@ -308,7 +308,7 @@ impl Search<'_> {
         self.random.random_range(0..self.instance.requests.len() as u32) as usize
     }
 
-    /// Takes all accelerators or all keys behind a place from `other`.
+    /// Takes all accelerators or all keys from a random place to the end from `other`.
     fn cross_row(&mut self, child: &mut Genome, other: &Genome) {
         let (place, keys) = (self.place(), self.happens(0.5));
         for (gene, other) in child[place..].iter_mut().zip(&other[place..]) {
@@ -326,7 +326,8 @@ impl Search<'_> {
         child[range.clone()].copy_from_slice(&other[range]);
     }
 
-    /// Takes what runs on one accelerator in `other`; what else ran there goes anywhere.
+    /// Takes the requests of one accelerator in `other`. Other requests that ran there move to random
+    /// accelerators.
     fn cross_accelerator(&mut self, child: &mut Genome, other: &Genome) {
         let accelerator = self.accelerator();
         for (gene, other) in child.iter_mut().zip(other) {

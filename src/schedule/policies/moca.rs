@@ -41,7 +41,7 @@ struct Dispatch {
 }
 
 impl Rank for Dispatch {
-    /// Priority + time since arrival / expected time; the largest first.
+    /// Priority + time since arrival / expected time; the largest is first.
     type Key = f64;
 
     fn key(&self, job: &Job, view: &View<'_>) -> f64 {
@@ -66,8 +66,8 @@ impl Moca {
         (1.0 + self.priorities[demand.model.index()]) / 4.0 + urgency
     }
 
-    /// What a layer wants, less its part of the excess: that of all others in the sum of score times
-    /// want. At least the floor.
+    /// Demand of a layer less its part of the excess, at least the floor. The part is the fraction of all
+    /// other layers in the sum of score times demand.
     fn share(&self, demand: &BandwidthDemand, excess: f64, weights: f64, capacity: f64) -> f64 {
         let own = self.score(demand) * demand.wanted;
         let granted = demand.wanted - excess * (weights - own) / weights;

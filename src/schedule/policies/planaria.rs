@@ -26,7 +26,7 @@ struct Planaria {
 }
 
 impl Rank for Planaria {
-    /// Slack per priority \[ms\], infinite behind the deadline; then first come, first served.
+    /// Slack per priority \[ms\], infinite after the deadline; then first come, first served.
     type Key = (f64, SimTime);
 
     fn key(&self, job: &Job, view: &View<'_>) -> Self::Key {

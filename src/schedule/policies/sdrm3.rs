@@ -32,8 +32,9 @@ impl MapScore {
     /// min(1, T_togo / slack) + alpha · (now − T_last) / T_next
     /// ```
     ///
-    /// T_togo, the mean time left, against `slack`, the time to the deadline, 1 behind it; T_last,
-    /// when the request last ran or became ready; T_next, the mean time of what runs next.
+    /// T_togo is the mean time left, and `slack` the time to the deadline; the fraction is 1 after the
+    /// deadline. T_last is the time at which the request last ran or became ready. T_next is the mean time
+    /// of its next segment.
     fn of(&self, job: &Job, view: &View<'_>) -> f64 {
         let slack_ms = view.slack_ms(job);
         let urgency = match slack_ms > 0.0 {

@@ -1,4 +1,4 @@
-//! What a policy answers when it is shown a scene.
+//! Decisions of policies in single situations.
 
 use std::sync::Arc;
 
@@ -6,7 +6,6 @@ use super::layered;
 use crate::support::runs::*;
 use xrsim::cost::CostTable;
 use xrsim::ids::{AccelId, FrameId, ModelId, RequestId};
-use xrsim::load::Request;
 use xrsim::model::{Layer, Network, Operator, VectorOp, VectorShape};
 use xrsim::scenario::Scenario;
 use xrsim::schedule::{
@@ -15,7 +14,7 @@ use xrsim::schedule::{
 };
 use xrsim::score::ScoreSettings;
 
-/// What a policy is shown, of one accelerator, at 100 ms.
+/// Situation of one accelerator at 100 ms.
 struct Scene {
     scenario: Scenario,
     costs: CostTable,
@@ -65,10 +64,8 @@ impl Scene {
 
 /// A job of `model` that arrives at 90 and is due at `deadline_ms`.
 fn waiting(model: usize, deadline_ms: f64) -> Job {
-    let id = RequestId::new(model);
-    let model = ModelId::new(model);
-    let request = Request::new(model, FrameId::new(0), at_ms(90.0), at_ms(deadline_ms));
-    Job::new(id, &request, model.into())
+    let (request, model) = (RequestId::new(model), ModelId::new(model));
+    Job::new(request, model, FrameId::new(0), at_ms(90.0), at_ms(deadline_ms))
 }
 
 /// The same, cut before `next_layer` just now.
@@ -156,7 +153,7 @@ fn network_of(outputs: [u64; 10]) -> Arc<Network> {
 }
 
 /// Ten layers of 1 ms. With another request ready a block has 10/2 = 5 ms; of the cuts from 5 to 10
-/// ms the one behind layer 6, at 7 ms, has the fewest live activations. Alone it runs to its end.
+/// ms the one after layer 6, at 7 ms, has the fewest live activations. Alone it runs to its end.
 #[test]
 fn veltair_cuts_blocks_where_few_activations_are_alive() {
     let mut models = vec![model("A", 10.0), model("B", 10.0)];

@@ -1,4 +1,4 @@
-//! What runs first, and where, in runs of a few requests.
+//! Order and placement in runs of a few requests.
 
 use std::sync::Arc;
 
@@ -42,7 +42,7 @@ impl Tasks {
         trace(&by(scheduler, plan))
     }
 
-    /// What ran, in order of start: `A0` is A on accelerator 0.
+    /// Executed requests, in order of start: `A0` is A on accelerator 0.
     fn order(&self, scheduler: &str, costs: CostTable) -> String {
         let trace = self.run(scheduler, costs);
         let mut ran: Vec<_> = trace
@@ -294,7 +294,7 @@ fn magma_leaves_an_accelerator_idle_for_what_it_knows_will_come() {
 }
 
 /// Its lists are followed to the nanosecond: nothing that they do not leave out is dropped or late.
-/// What it maximises is the mean of the scores over executed frames times QoE.
+/// It maximises the mean of the scores over executed frames times QoE.
 #[test]
 fn magma_keeps_to_its_plan_and_finds_more_than_any_other_policy() {
     let plan = plan(six_models(), six_models_table());

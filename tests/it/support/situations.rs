@@ -7,7 +7,6 @@ use proptest::sample::{Index, subsequence};
 
 use xrsim::cost::{CostTable, LayerCost, NetworkCost};
 use xrsim::ids::{AccelId, FrameId, ModelId, RequestId};
-use xrsim::load::Request;
 use xrsim::scenario::Scenario;
 use xrsim::schedule::{
     AcceleratorState, Activity, Allowed, Decision, Dispatch, Entry, Granularity, History, Job,
@@ -127,8 +126,8 @@ prop_compose! {
         let is_cut = next_layer > 0;
         let [arrival, deadline] = [arrival, NOW - 2 + slack].map(SimTime::from_ns);
         let model = ModelId::new(model);
-        let request = Request::new(model, FrameId::new(frame), arrival, deadline);
-        let mut job = Job::new(RequestId::new(0), &request, model.into());
+        let (request, frame) = (RequestId::new(0), FrameId::new(frame));
+        let mut job = Job::new(request, model, frame, arrival, deadline);
         if is_cut {
             job.next_layer = next_layer;
             job.ready_since = if cut_now { SimTime::from_ns(NOW) } else { arrival };

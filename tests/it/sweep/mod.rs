@@ -343,7 +343,7 @@ fn plots_are_drawn_from_a_sweep_and_never_in_its_place() {
         assert!(study.path(&name).with_extension("csv").exists());
         let message =
             study.refused(&[&["plot", "rows.csv", "--out", "rows.svg"], &kind[..]].concat());
-        assert!(message.contains("would take the place of rows.csv"), "{message}");
+        assert!(message.contains("would overwrite rows.csv"), "{message}");
     }
     assert_eq!(study.read("rows.csv"), rows);
     let (best, _) = study.done(&["plot", "rows.csv", "--kind", "best"]);

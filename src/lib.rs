@@ -125,6 +125,11 @@ pub mod config;
 // Experiments, as a library user or a command describes them.
 pub mod experiment;
 
+// The published study again, and comparisons with reference data.
+pub mod reproduce;
+
+pub mod validate;
+
 pub mod cli;
 
 pub use config::{Catalog, Edition};

@@ -5,10 +5,11 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 
 use crate::config::{Catalog, Kind};
+use crate::experiment::feasibility;
 use crate::model::Connections;
 
-use super::message::{Failure, input_hints};
-use super::{output, probe, sweep};
+use super::message::{AndCheck as _, Failure, input_hints};
+use super::{cost, output, sweep};
 
 /// Check input files and report every problem in them.
 #[derive(Debug, Args)]
@@ -25,13 +26,14 @@ pub struct CheckArgs {
 /// Returns a failure if a file has a problem.
 pub fn run(args: &CheckArgs) -> Result<(), Failure> {
     let mut catalog = Catalog::new();
-    let mut n_bad = 0;
+    let (mut n_bad, mut printed) = (0, Ok(()));
     for path in &args.files {
         let kind = catalog.check(path).map_err(Failure::from);
         match kind.and_then(|kind| Ok((kind, check_further(kind, path, &mut catalog)?))) {
             Ok((kind, remark)) => {
                 let remark = remark.map_or(String::new(), |remark| format!("; {remark}"));
-                output::print_text(&format!("{}: {kind}, no problems{remark}\n", path.display()))?;
+                let line = format!("{}: {kind}, no problems{remark}\n", path.display());
+                printed = printed.and_then(|()| output::print_text(&line));
             }
             Err(failure) => {
                 n_bad += 1;
@@ -40,10 +42,10 @@ pub fn run(args: &CheckArgs) -> Result<(), Failure> {
         }
     }
     input_hints(catalog.old_names());
-    match n_bad {
+    printed.and_check(match n_bad {
         0 => Ok(()),
         _ => Err(Failure::Check(format!("{n_bad} of {} files have problems", args.files.len()))),
-    }
+    })
 }
 
 /// Checks the keys of a sweep, or whether hardware can run any network. Returns a remark on what is
@@ -56,7 +58,7 @@ fn check_further(
     match kind {
         Kind::Sweep => sweep::check(path).map(|()| None),
         Kind::Network => Ok(unchecked_shapes(path, catalog)),
-        _ => probe::check(kind, path),
+        _ => feasible_networks(kind, path),
     }
 }
 
@@ -66,4 +68,22 @@ fn unchecked_shapes(path: &Path, catalog: &mut Catalog) -> Option<String> {
     let model = catalog.model(&path.to_string_lossy());
     let complete = model.is_ok_and(|model| model.network.connections() == Connections::Complete);
     (!complete).then(|| "connections are incomplete: shapes between layers not checked".into())
+}
+
+/// Remark on the networks that cannot run on the hardware of a file. Fails if none can.
+fn feasible_networks(kind: Kind, path: &Path) -> Result<Option<String>, Failure> {
+    let Some(found) = feasibility(kind, path, cost::COST_MODEL)? else { return Ok(None) };
+    let Some(first) = found.infeasible.first() else { return Ok(None) };
+    let (n, first) =
+        (found.n_networks, format!("{}: {}", first.names.network, first.reason.of(&first.names)));
+    match n - found.infeasible.len() {
+        0 => Err(Failure::Argument(format!(
+            "{}: the cost model `{}` can run none of the {n} networks with this {kind}, e.g. {first}",
+            path.display(),
+            cost::COST_MODEL
+        ))),
+        feasible => {
+            Ok(Some(format!("it runs {feasible} of the {n} networks, but not e.g. {first}")))
+        }
+    }
 }

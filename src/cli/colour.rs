@@ -1,4 +1,4 @@
-//! Whether output is coloured or bold, and drawn with lines: `--color`, then what the environment says.
+//! Choice of colours, bold type and lines, from `--color` and the environment.
 
 use std::env;
 use std::io;
@@ -9,7 +9,7 @@ use crate::report::table::Style;
 
 use super::console::Stream;
 
-/// Takes over what `--color` says.
+/// Sets the choice of `--color`.
 pub fn choose(choice: clap::ColorChoice) {
     match choice {
         clap::ColorChoice::Auto => ColorChoice::Auto,
@@ -19,8 +19,9 @@ pub fn choose(choice: clap::ColorChoice) {
     .write_global();
 }
 
-/// Whether `stream` takes colours and bold type: `--color`; without it `NO_COLOR`, `CLICOLOR_FORCE`,
-/// `CLICOLOR` and `TERM`, in this order, and whether it is a terminal. Memory takes none.
+/// Whether `stream` takes colours and bold type. This depends on `--color`; without it on `NO_COLOR`,
+/// `CLICOLOR_FORCE`, `CLICOLOR` and `TERM`, in this order, and on whether `stream` is a terminal. Memory
+/// takes none.
 pub fn wanted(stream: Stream) -> bool {
     let choice = match stream {
         _ if stream.is_captured() => ColorChoice::Never,
@@ -30,12 +31,12 @@ pub fn wanted(stream: Stream) -> bool {
     choice != ColorChoice::Never
 }
 
-/// Whether the terminal can only print one line after another.
+/// Whether the terminal can only append lines.
 pub fn is_dumb() -> bool {
     env::var_os("TERM").is_some_and(|term| term == "dumb")
 }
 
-/// Lines and bold type where a person looks, plain text where a program reads.
+/// Returns the style of tables: lines and bold type on a terminal, plain text elsewhere.
 pub fn table_style() -> Style {
     match (wanted(Stream::Out), Stream::Out.is_terminal() && !is_dumb()) {
         (true, _) => Style::Terminal,

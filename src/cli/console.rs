@@ -1,11 +1,11 @@
 //! Standard output and standard error of a command: those of the process or, for a caller in the same
 //! process, memory.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;
 use std::io::{self, IsTerminal as _, Write};
 
-/// Where a command writes to.
+/// Stream that a command writes to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stream {
     /// Standard output.
@@ -14,31 +14,43 @@ pub enum Stream {
     Err,
 }
 
-/// What a command wrote.
+/// Text that a command wrote.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Written {
-    /// On standard output.
+    /// Text on standard output.
     pub out: Vec<u8>,
-    /// On standard error.
+    /// Text on standard error.
     pub err: Vec<u8>,
 }
 
 thread_local! {
-    /// What the command of this thread wrote, if it writes into memory.
+    /// Whether the command of this thread prints no notes and no progress.
+    static QUIET: Cell<bool> = const { Cell::new(false) };
+    /// Text of the command of this thread, if it writes to memory.
     static MEMORY: RefCell<Option<Written>> = const { RefCell::new(None) };
 
-    /// Hints that the command of this thread has given.
+    /// Hints that the command of this thread has printed.
     static HINTS: RefCell<BTreeSet<String>> = const { RefCell::new(BTreeSet::new()) };
 }
 
-/// Whether the command of this thread has not given this hint yet.
+/// Sets whether the command of this thread prints no notes and no progress.
+pub fn set_quiet(is_quiet: bool) {
+    QUIET.set(is_quiet);
+}
+
+/// Whether the command of this thread prints no notes and no progress.
+pub fn is_quiet() -> bool {
+    QUIET.get()
+}
+
+/// Whether the command of this thread has not printed this hint yet.
 pub fn is_first_hint(hint: &str) -> bool {
     HINTS.with_borrow_mut(|hints| hints.insert(hint.to_string()))
 }
 
-/// Does `command`, which writes on this thread, and gives what it wrote.
+/// Runs `command`, which writes on this thread, and returns its result and its text.
 pub fn captured<T>(command: impl FnOnce() -> T) -> (T, Written) {
-    /// Ends the capture, also where `command` panics.
+    /// Ends the capture, also if `command` panics.
     struct Capture;
     impl Drop for Capture {
         fn drop(&mut self) {
@@ -55,12 +67,12 @@ pub fn captured<T>(command: impl FnOnce() -> T) -> (T, Written) {
 }
 
 impl Stream {
-    /// Whether it is memory.
+    /// Whether the stream is memory.
     pub fn is_captured(self) -> bool {
         MEMORY.with_borrow(Option::is_some)
     }
 
-    /// Whether a person reads it.
+    /// Whether the stream is a terminal.
     pub fn is_terminal(self) -> bool {
         !self.is_captured()
             && match self {

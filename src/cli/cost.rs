@@ -1,4 +1,4 @@
-//! `xrsim cost`: what layers, networks and batches cost on one or several accelerators.
+//! `xrsim cost`: costs of layers, networks and batches on one accelerator or more.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -8,25 +8,23 @@ use clap::Args;
 use crate::config::{Catalog, Edition};
 use crate::cost::batch::BatchCosts;
 use crate::cost::{CostError, CostModel, PairNames};
-use crate::dataflow::Dataflow;
-use crate::experiment::NamedCostModel;
-use crate::hardware::platform::{Instance, Platform, Resources};
-use crate::hardware::{Accelerator, Memory, Noc, System};
+use crate::experiment::{DEFAULT_PES, DEFAULT_PLATFORM, NamedCostModel, whole_chip};
+use crate::hardware::Accelerator;
 use crate::model::Network;
 use crate::report::cost::{BatchReport, CostReport, Report, Variant, explain_layer};
 
 use super::costs;
-use super::message::{Failure, input_hints};
+use super::message::{Failure, input_hints, warn};
 use super::options::{Format, edition};
 use super::output::Complete;
 use super::places::Places;
 use super::{figure, output, table_style};
 
-/// Cost every layer of a network on one accelerator.
+/// Compute cycles and energy of every layer of a network on one accelerator or more.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Without --network: all networks of the suite. Several of --dataflow, --pes or --cost-model stand \
-    side by side.\n\n\
+    after_help = "Without --network: all networks of the suite. Several values of --dataflow, --pes or --cost-model are \
+    compared side by side.\n\n\
     Examples:\n  \
     xrsim cost                                              every network on WS, OS and RS\n  \
     xrsim cost --network KD --dataflow WS --pes 1024\n  \
@@ -37,33 +35,32 @@ use super::{figure, output, table_style};
     xrsim cost --network mine.yaml --dataflow RS --noc-bandwidth 256,128 --format csv"
 )]
 pub struct CostArgs {
-    /// Network: a task, a network name, or a file; repeat for several.
+    /// Network: a task, the name of a network, or a file; repeat for more.
     #[arg(long, value_name = "N|FILE")]
     pub network: Vec<String>,
-    /// Layers of the networks: their true operators, or those of the published artifact.
+    /// Layers of the networks: the true operators, or those of the published artifact.
     #[arg(long, value_name = "EDITION", default_value = "reference", value_parser = edition())]
     pub networks: Edition,
-    /// One layer only.
+    /// Print this layer only.
     #[arg(long, value_name = "NAME")]
     pub layer: Option<String>,
-    /// Dataflow: a name or a file; repeat for several [default: WS, OS, RS].
+    /// Dataflow: a name or a file; repeat for more [default: WS, OS, RS].
     #[arg(long, value_name = "D|FILE")]
     pub dataflow: Vec<String>,
-    /// Processing elements; repeat for several [default: 4096].
+    /// Number of PEs (processing elements); repeat for more [default: 4096].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub pes: Vec<u32>,
-    /// Bandwidth of the on-chip network's levels, outermost first [byte/cycle; default: the
-    /// platform's].
+    /// Bandwidth of every NoC level, outermost first [byte/cycle; default: that of the platform].
     #[arg(long, value_name = "TOP,COL", value_delimiter = ',', num_args = 1)]
     pub noc_bandwidth: Vec<u64>,
-    /// Cost model, or a CSV file of measurements; repeat for several [default: loop-nest].
+    /// Cost model, or a CSV file of measurements; repeat for more [default: loop-nest].
     #[arg(long, value_name = "M|FILE.csv")]
     pub cost_model: Vec<String>,
-    /// Clock, memories and energy.
-    #[arg(long, value_name = "P|FILE", default_value = "paper")]
+    /// Platform, which has the clock, the memories and the energies.
+    #[arg(long, value_name = "P|FILE", default_value = DEFAULT_PLATFORM)]
     pub platform: String,
-    /// Inputs of a batch in place of one input: its time and energy, and the parts that it is fastest
-    /// in; repeat for several.
+    /// Batch size: print time and energy of the batch, and the split into smaller batches that is fastest;
+    /// repeat for more.
     #[arg(
         long,
         value_name = "N",
@@ -71,38 +68,37 @@ pub struct CostArgs {
         conflicts_with_all = ["layer", "explain", "plot", "plot_cycles", "roofline"]
     )]
     pub batch: Vec<u32>,
-    /// Explain the one layer of --layer: levels, tiles, traffic and what bounds it.
+    /// Explain the layer of --layer: its levels, tiles, traffic and bottleneck.
     #[arg(long, requires = "layer", conflicts_with_all = ["format", "plot", "plot_cycles", "roofline"])]
     pub explain: bool,
-    /// Draw energy by component, one bar a layer or network, as .svg or .png; the data goes beside
+    /// Draw the energy by component, one bar per layer or network, as .svg or .png, with the data beside
     /// it as .csv.
     #[arg(long, value_name = "FILE")]
     pub plot: Option<PathBuf>,
-    /// Draw cycles by what they are spent on likewise.
+    /// Draw the cycles by their use, one bar per layer or network, as --plot does.
     #[arg(long, value_name = "FILE")]
     pub plot_cycles: Option<PathBuf>,
-    /// Draw every layer under the roofs of its accelerator likewise.
+    /// Draw the roofline of every accelerator with its layers, as --plot does.
     #[arg(long, value_name = "FILE")]
     pub roofline: Option<PathBuf>,
-    /// What to print.
+    /// Output format.
     #[arg(long, value_name = "FORMAT", default_value = "table")]
     pub format: Format,
 }
 
-/// Dataflows, PEs and cost model where none are given.
+/// Defaults of the options.
 const DATAFLOWS: [&str; 3] = ["WS", "OS", "RS"];
-const PES: u32 = 4096;
 pub(super) const COST_MODEL: &str = "loop-nest";
-const PLATFORM: &str = "paper";
 
-/// Most pairs of network and variant; each keeps everything that is known of every layer.
+/// Most pairs of network and variant. Each pair takes memory for every layer.
 const MAX_PAIRS: usize = 10_000;
 
-/// Prints and draws what `args` ask for.
+/// Prints and draws the costs.
 ///
 /// # Errors
 ///
-/// Bad input, no accelerator that any network can run on, or a file that cannot be written.
+/// Returns a failure if an input is invalid, if no network can run on any accelerator, or if a file
+/// cannot be written.
 pub fn run(args: &CostArgs) -> Result<(), Failure> {
     let mut catalog = Catalog::with_networks(args.networks);
     let choices = cost_models(args, &mut catalog)?;
@@ -147,14 +143,14 @@ pub fn run(args: &CostArgs) -> Result<(), Failure> {
         accelerators.iter().flat_map(|_| choices.iter().map(|choice| &*choice.model)).collect();
     if !args.batch.is_empty() {
         let report = BatchReport::new(&networks, &variants, &models, &args.batch);
-        complain(&report)?;
+        warn_of_infeasible(&report)?;
         return print(args.format, &report);
     }
     let mut report = CostReport::new(networks, variants, &models);
     if let Some(layer) = &args.layer {
         report = report.only(layer);
     }
-    complain(&report)?;
+    warn_of_infeasible(&report)?;
     draw(args, &report)?;
     print(args.format, &report)
 }
@@ -185,8 +181,8 @@ fn draw(args: &CostArgs, report: &CostReport) -> Result<(), Failure> {
     files.into_iter().try_for_each(Complete::rename)
 }
 
-/// Says which networks cannot run where; a failure if none can anywhere.
-fn complain(report: &dyn Report) -> Result<(), Failure> {
+/// Warns of every network that cannot run on an accelerator. Fails if no network can run on any.
+fn warn_of_infeasible(report: &dyn Report) -> Result<(), Failure> {
     let infeasible = report.infeasible().into_iter();
     let reasons = infeasible.map(|(network, variant, reason)| {
         CostError::new(network.name(), &variant.accelerator, reason.clone()).to_string()
@@ -195,7 +191,7 @@ fn complain(report: &dyn Report) -> Result<(), Failure> {
     if report.is_infeasible() {
         return Err(Failure::Argument(reasons.join("\n")));
     }
-    reasons.iter().for_each(|reason| super::message::say(format_args!("warning: {reason}")));
+    reasons.iter().for_each(|reason| warn(format_args!("{reason}")));
     Ok(())
 }
 
@@ -253,69 +249,22 @@ fn networks(args: &CostArgs, catalog: &mut Catalog) -> Result<Vec<Arc<Network>>,
     Ok(networks.collect::<Result<_, _>>()?)
 }
 
-/// Every dataflow with every number of PEs.
+/// Makes an accelerator for every dataflow and number of PEs.
 fn accelerators(args: &CostArgs, catalog: &mut Catalog) -> Result<Vec<Accelerator>, Failure> {
-    let platform = catalog.platform(&args.platform)?;
     let dataflows: Vec<_> = match args.dataflow.is_empty() {
         true => DATAFLOWS.map(String::from).to_vec(),
         false => args.dataflow.clone(),
     };
-    let sizes = if args.pes.is_empty() { &[PES][..] } else { &args.pes };
+    let sizes = if args.pes.is_empty() { &[DEFAULT_PES][..] } else { &args.pes };
     let mut accelerators = Vec::new();
     for &pes in sizes {
         for name in &dataflows {
             let dataflow = catalog.dataflow(name)?;
-            let (mut noc, memory) = chip(&args.platform, pes, &platform)?;
+            let mut accelerator = whole_chip(catalog, &args.platform, &dataflow, pes)?;
+            let noc = &mut accelerator.noc;
             noc.set(&args.noc_bandwidth, |level, bandwidth| level.bandwidth = bandwidth);
-            accelerators.push(accelerator(&dataflow, pes, (noc, memory), &platform)?);
+            accelerators.push(accelerator);
         }
     }
     Ok(accelerators)
-}
-
-/// One accelerator that is the whole chip.
-fn accelerator(
-    dataflow: &Arc<Dataflow>,
-    pes: u32,
-    (noc, memory): (Noc, Memory),
-    platform: &Platform,
-) -> Result<Accelerator, Failure> {
-    let name = format!("{}@{pes}", dataflow.name()).into();
-    let instance = Instance { name, pes, noc, memory };
-    let accelerator = instance.with(instance.name.clone(), dataflow, platform);
-    let system = System::new(dataflow.name(), vec![accelerator]).map_err(super::argument)?;
-    Ok(system.accelerators()[0].clone())
-}
-
-/// The accelerator on which `xrsim cost` prices with `dataflow` unless told otherwise, or the smallest
-/// that holds one unit of it.
-///
-/// # Errors
-///
-/// If there is no such accelerator.
-pub(super) fn default_accelerator(
-    dataflow: &Arc<Dataflow>,
-    catalog: &mut Catalog,
-) -> Result<Accelerator, Failure> {
-    let platform = catalog.platform(PLATFORM)?;
-    let unit = u32::try_from(dataflow.pes_per_unit()).unwrap_or(u32::MAX);
-    let pes = PES.max(unit);
-    accelerator(dataflow, pes, chip(PLATFORM, pes, &platform)?, &platform)
-}
-
-/// Network and memories: of the whole chip, or of the table with just these PEs.
-fn chip(name: &str, pes: u32, platform: &Platform) -> Result<(Noc, Memory), Failure> {
-    match &platform.resources {
-        Resources::Budget(budget) => Ok((budget.noc.clone(), budget.memory.clone())),
-        Resources::Tables(tables) => {
-            let mut instances = tables.iter().flat_map(|table| &table.instances);
-            let found = instances.find(|instance| instance.pes == pes).ok_or_else(|| {
-                Failure::Argument(format!(
-                    "platform `{name}` has no accelerator of {pes} PEs; choose a listed size or \
-                     --platform paper"
-                ))
-            })?;
-            Ok((found.noc.clone(), found.memory.clone()))
-        }
-    }
 }

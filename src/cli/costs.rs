@@ -4,7 +4,7 @@ use crate::config::Catalog;
 use crate::experiment::NamedCostModel;
 use crate::hardware::Accelerator;
 
-use super::message::{Failure, hint, say};
+use super::message::{self, Failure, hint};
 
 /// The cost model called `text`, or the table of measurements in the CSV file `text`. Prints the hint
 /// for an old name.
@@ -26,6 +26,6 @@ pub fn warn<'n, 'a>(
     accelerators: impl Iterator<Item = &'a Accelerator>,
 ) {
     for warning in cost_model.warnings(catalog, networks, accelerators) {
-        say(format_args!("warning: {warning}"));
+        message::warn(format_args!("{warning}"));
     }
 }

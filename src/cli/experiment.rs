@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 
 use crate::experiment::{Allowed, Experiment, KEYS, Key, KeyOption, Prepared, Several};
 
-use super::message::{Failure, hint, input_hints, say};
+use super::message::{Failure, hint, input_hints, say, warn};
 
 /// Memory above which a user is told before it is taken \[byte\].
 const MUCH_MEMORY: u64 = 1 << 30;
@@ -120,7 +120,7 @@ pub fn prepare(experiment: &Experiment) -> Result<Prepared, Failure> {
     let prepared = experiment.prepare()?;
     prepared.hints.iter().copied().for_each(hint);
     input_hints(prepared.old_names());
-    prepared.warnings.iter().for_each(|warning| say(format_args!("warning: {warning}")));
+    prepared.warnings.iter().for_each(|warning| warn(format_args!("{warning}")));
     let memory = prepared.memory();
     if memory > MUCH_MEMORY {
         say(format_args!(

@@ -1,4 +1,4 @@
-//! Figures as files: a picture, and the data that it was drawn from beside it.
+//! Figures as files: a picture, and beside it the data of the picture.
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -8,25 +8,26 @@ use crate::figures::{Figure, Format, render};
 use super::message::Failure;
 use super::output::{self, Complete, OutputFile, OutputSet};
 
-/// The files of a figure at `path`: the picture, and its data in the same name ending in `.csv`.
+/// Returns the files of a figure at `path`: the picture, and its data with the ending `.csv`.
 pub fn files(path: &Path) -> [PathBuf; 2] {
     [path.into(), path.with_extension("csv")]
 }
 
-/// Writes `figure` to `path`, as its ending says, and its data beside it.
+/// Writes `figure` to `path` in the format of its ending, and its data beside it.
 ///
 /// # Errors
 ///
-/// Another ending, data that cannot be drawn, or a file that cannot be written.
+/// Returns a failure if the ending is unknown, if the data cannot be drawn, or if a file cannot be
+/// written.
 pub fn write(path: &Path, figure: &dyn Figure) -> Result<(), Failure> {
     stage(path, figure)?.into_iter().try_for_each(Complete::rename)
 }
 
-/// The files of `figure`, complete but not in their places.
+/// Writes the files of `figure` completely, but does not move them to their places.
 ///
 /// # Errors
 ///
-/// As [`write`].
+/// Returns a failure as [`write`] does.
 pub fn stage(path: &Path, figure: &dyn Figure) -> Result<[Complete; 2], Failure> {
     let picture = drawn(figure, format(path)?)?;
     let [place, beside] = files(path);
@@ -36,11 +37,11 @@ pub fn stage(path: &Path, figure: &dyn Figure) -> Result<[Complete; 2], Failure>
     Ok([file.complete()?, data.complete()?])
 }
 
-/// Adds `figure` to `set` in every format, called `stem`, and its data.
+/// Adds `figure` to `set` in every format under the name `stem`, and its data.
 ///
 /// # Errors
 ///
-/// Data that cannot be drawn, or a file that cannot be written.
+/// Returns a failure if the data cannot be drawn, or if a file cannot be written.
 pub fn add(
     set: &mut OutputSet,
     stem: &str,
@@ -53,11 +54,11 @@ pub fn add(
     set.csv(&format!("{stem}.csv"), data(figure))
 }
 
-/// The picture.
+/// Draws the picture.
 ///
 /// # Errors
 ///
-/// Data that cannot be drawn.
+/// Returns a failure if the data cannot be drawn.
 pub fn drawn(figure: &dyn Figure, format: Format) -> Result<Vec<u8>, Failure> {
     render(figure, format).map_err(super::argument)
 }
@@ -67,7 +68,7 @@ fn data(figure: &dyn Figure) -> (Vec<String>, Vec<Vec<String>>) {
     (rows.header.iter().map(|name| (*name).to_string()).collect(), rows.rows)
 }
 
-/// The format that the ending of `path` stands for.
+/// Returns the format for the ending of `path`.
 fn format(path: &Path) -> Result<Format, Failure> {
     let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
     let format = Format::ALL.iter().find(|format| format.extension().eq_ignore_ascii_case(ending));

@@ -1,4 +1,4 @@
-//! What a user reads when something is wrong, and the exit status that goes with it.
+//! Messages on standard error, and the exit status of a failure.
 
 use std::fmt;
 use std::io::{self, Write as _};
@@ -15,23 +15,23 @@ use super::colour;
 use super::console::{self, Stream};
 use super::progress::out_of_the_way;
 
-/// A command that did not do what was asked.
+/// Reason for which a command failed.
 #[derive(Debug)]
 pub enum Failure {
-    /// The input is wrong: exit status 2.
+    /// An input file is invalid: exit status 2.
     Input(Box<ConfigError>),
-    /// An argument is wrong: exit status 2.
+    /// An argument is invalid: exit status 2.
     Argument(String),
-    /// A check said no: exit status 1.
+    /// A check failed: exit status 1.
     Check(String),
-    /// The system refused: output cannot be written. Exit status 2.
+    /// The system refused, e.g. to write output: exit status 2.
     Output(String),
-    /// The reader of standard output went away; nothing to say.
+    /// The reader of standard output closed it. There is no message, and the exit status is 0.
     BrokenPipe,
 }
 
 impl Failure {
-    /// A failure to write `what`.
+    /// Makes a failure to write `what`.
     pub fn writing(what: &dyn fmt::Display, error: &io::Error) -> Self {
         if error.kind() == io::ErrorKind::BrokenPipe {
             return Self::BrokenPipe;
@@ -39,12 +39,12 @@ impl Failure {
         Self::Output(format!("cannot write {what}: {error}"))
     }
 
-    /// Both failures as one.
+    /// Joins two failures.
     pub fn and(self, other: &Self) -> Self {
         Self::Argument(format!("{}\nerror: {}", self.reason(), other.reason()))
     }
 
-    /// What is wrong, in one line.
+    /// Returns the message in one line.
     pub fn reason(&self) -> String {
         let reason = match self {
             Self::Input(error) => error.to_string(),
@@ -56,15 +56,15 @@ impl Failure {
         reason.replace(text::is_unfit_in_line, " ")
     }
 
-    /// Prints the message on standard error and gives the exit status.
+    /// Prints the message on standard error and returns the exit status.
     pub fn report(&self) -> u8 {
         match self {
             Self::Input(error) => report_config(error),
             Self::Argument(message) | Self::Output(message) => {
-                say(format_args!("error: {message}"))
+                print(format_args!("error: {message}"))
             }
             Self::Check(message) => {
-                say(format_args!("{message}"));
+                print(format_args!("{message}"));
                 return 1;
             }
             Self::BrokenPipe => return 0,
@@ -73,13 +73,25 @@ impl Failure {
     }
 }
 
-/// Prints a line on standard error, and nothing in it that a terminal would obey. Where that is closed
-/// or full nobody can be told, and the exit status still stands (`eprintln!` would panic).
+/// Prints a note on standard error, unless `--quiet` is given.
 pub fn say(line: fmt::Arguments<'_>) {
+    if !console::is_quiet() {
+        print(line);
+    }
+}
+
+/// Prints a warning on standard error.
+pub fn warn(line: fmt::Arguments<'_>) {
+    print(format_args!("warning: {line}"));
+}
+
+/// Prints a line on standard error with escape sequences written out. If standard error is closed or
+/// full, the line is lost and the exit status stays the same (`eprintln!` would panic).
+fn print(line: fmt::Arguments<'_>) {
     say_drawn(&text::shown(&line.to_string()));
 }
 
-/// Prints the hint for an old name, once in a command however often the name was given.
+/// Prints the hint for an old name, once per command.
 pub fn hint(renamed: Renamed) {
     print_hint(&renamed.to_string());
 }
@@ -95,7 +107,7 @@ fn print_hint(hint: &str) {
     }
 }
 
-/// Prints what is already fit for a terminal.
+/// Prints lines that contain no input text, or only text that is written out.
 pub fn say_drawn(lines: &str) {
     let _ = out_of_the_way(|| Stream::Err.write_all(format!("{lines}\n").as_bytes()));
 }
@@ -109,14 +121,30 @@ impl From<ExperimentError> for Failure {
     }
 }
 
+/// Printing, followed by the result of a check.
+pub trait AndCheck {
+    /// Returns the result of `check` after printing. A failed check counts even if the reader closed
+    /// standard output.
+    fn and_check(self, check: Result<(), Failure>) -> Result<(), Failure>;
+}
+
+impl AndCheck for Result<(), Failure> {
+    fn and_check(self, check: Result<(), Failure>) -> Result<(), Failure> {
+        match self {
+            Ok(()) | Err(Failure::BrokenPipe) => check,
+            Err(failure) => Err(failure),
+        }
+    }
+}
+
 impl From<ConfigError> for Failure {
     fn from(error: ConfigError) -> Self {
         Self::Input(Box::new(error))
     }
 }
 
-/// Prints an input error: with the lines in question in a terminal, `file:line:column: message` a
-/// line where programs read it.
+/// Prints an input error: with the lines of the file in a terminal, else one line
+/// `file:line:column: message` per problem.
 fn report_config(error: &ConfigError) {
     match error {
         ConfigError::Invalid { file, problems } if Stream::Err.is_terminal() => {
@@ -124,11 +152,11 @@ fn report_config(error: &ConfigError) {
                 say_drawn(&(drawn(file, problem) + "\n"));
             }
         }
-        _ => say(format_args!("error: {error}")),
+        _ => print(format_args!("error: {error}")),
     }
 }
 
-/// The problem with the line that it is in, the place underlined.
+/// Draws a problem with its line, and underlines the place.
 fn drawn(file: &Source, problem: &Problem) -> String {
     let source = drawable(file.text());
     let drawn_span = |span: &Range<usize>| {
@@ -151,12 +179,12 @@ fn drawn(file: &Source, problem: &Problem) -> String {
     renderer.render(&[report])
 }
 
-/// The text of a file as it can be drawn: what a terminal would obey is written out.
+/// Returns the text of a file for a drawing, with escape sequences written out.
 fn drawable(text: &str) -> String {
     text::shown(&text.replace("\r\n", "\n")).into_owned()
 }
 
-/// Where the byte at `place` of `text` is in its [`drawable`] form.
+/// Returns the position in the [`drawable`] form of the byte at `place` of `text`.
 fn drawn_place(text: &str, place: usize) -> usize {
     let (before, after) = text.split_at(text.floor_char_boundary(place));
     let before =
@@ -169,7 +197,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_drawn_problem_has_no_orders_and_its_caret_is_at_its_place() {
+    fn a_drawn_problem_has_no_escape_sequences_and_its_caret_is_at_its_place() {
         let text = "a: 1\r\nb: \u{1b}[31m\u{200f} wrong\n";
         let file = Source::new("no\u{1b}]0;t\u{7}.yaml", text.to_string());
         let start = text.find("wrong").expect("it is there");

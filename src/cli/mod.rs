@@ -1,5 +1,5 @@
-//! The command line: arguments in, files and text out. The only module that prints, reads the
-//! environment or decides an exit status.
+//! The command line: arguments in, files and text out. Only this module prints, reads the environment or
+//! decides the exit status. It computes nothing: commands call the library and format its results.
 
 mod check;
 mod colour;
@@ -21,7 +21,6 @@ mod options;
 mod output;
 mod places;
 mod plot;
-mod probe;
 mod progress;
 mod record;
 mod replay;
@@ -31,7 +30,6 @@ mod results;
 mod run;
 mod schedulers;
 mod show;
-mod study;
 mod sweep;
 mod threads;
 mod trace;
@@ -55,7 +53,7 @@ use progress::Progress;
 pub use console::Written;
 
 /// Stack of the thread that a command runs on \[byte\]. Input is nested at most a few dozen levels deep,
-/// which a hundredth of it holds.
+/// which takes less than a hundredth of it.
 const STACK: usize = 8 << 20;
 
 /// Simulate real-time multi-network XR workloads on DNN accelerators (XRBench).
@@ -76,6 +74,9 @@ struct Global {
     /// CLICOLOR_FORCE, CLICOLOR and TERM.
     #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
     color: ColorChoice,
+    /// Print only errors and warnings on standard error: no notes and no progress.
+    #[arg(long, short, global = true)]
+    quiet: bool,
 }
 
 /// Every command, in the order of the help text.
@@ -187,6 +188,7 @@ fn dispatch(
     matches: &ArgMatches,
     start_threads: fn() -> Result<(), Failure>,
 ) -> Result<(), Failure> {
+    console::set_quiet(global(matches).quiet);
     let (name, arguments) = matches.subcommand().expect("the parser requires a command");
     let commands = commands();
     let command = commands.iter().find(|it| it.name == name).expect("every command is an entry");
@@ -197,7 +199,7 @@ fn dispatch(
     (command.run)(arguments)
 }
 
-/// Says what the argument parser has to say, which may be a help text.
+/// Prints the message of the argument parser, which may be a help text, and returns the exit status.
 fn refuse(error: &clap::Error) -> u8 {
     if error.use_stderr() {
         message::say_drawn(said(error, colour::wanted(Stream::Err)).trim_end());
@@ -206,8 +208,8 @@ fn refuse(error: &clap::Error) -> u8 {
     status_of(output::print(&said(error, colour::wanted(Stream::Out))))
 }
 
-/// The text of `error`. A help text is the program's own and may have styles; all else repeats
-/// arguments, in which nothing stays that a terminal would obey: the plain form drops escape sequences.
+/// Returns the text of `error`. A help text may have styles. Other messages repeat arguments, so that they
+/// are plain text without escape sequences.
 fn said(error: &clap::Error, with_styles: bool) -> String {
     use clap::error::ErrorKind;
     let is_help = matches!(
@@ -224,8 +226,8 @@ fn status_of(result: Result<(), Failure>) -> u8 {
     result.map_or_else(|failure| failure.report(), |()| 0)
 }
 
-/// Runs `command` on a thread with a stack of its own, so that a small one of the process
-/// (`ulimit -s`) is enough; on that of the process where no thread can be had.
+/// Runs `command` on a thread with its own stack, so that the process may have a small one (`ulimit -s`).
+/// If no thread can be started, it runs on the thread of the process.
 fn on_own_stack(command: fn() -> u8) -> u8 {
     let name = thread::current().name().unwrap_or("main").to_string();
     match thread::Builder::new().name(name).stack_size(STACK).spawn(command) {
@@ -234,12 +236,12 @@ fn on_own_stack(command: fn() -> u8) -> u8 {
     }
 }
 
-/// An argument that the domain refuses.
+/// Makes a failure of an argument that the library refuses.
 fn argument(error: impl Error) -> Failure {
     Failure::Argument(error.to_string())
 }
 
-/// A name that is not in a list, with the nearest one that is.
+/// Makes a failure of a name that is not in a list, with the nearest name that is.
 fn unknown<'a>(kind: &'static str, name: &str, known: impl Iterator<Item = &'a str>) -> Failure {
     let known: Vec<_> = known.collect();
     Failure::from(ConfigError::Unknown {
@@ -260,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn a_refusal_of_arguments_gives_a_terminal_no_orders() {
+    fn a_refusal_of_arguments_has_no_escape_sequences() {
         let bad: [&[&str]; 3] = [
             &["run", "--sc\u{1b}[31mx"],
             &["list", "sc\u{1b}[31m\u{202e}"],

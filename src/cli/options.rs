@@ -12,10 +12,10 @@ use super::message::hint;
 /// Output format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
 pub enum Format {
-    /// For people.
+    /// Table for a terminal.
     #[default]
     Table,
-    /// Comma-separated, a row a run (or layer).
+    /// CSV with one row per run (or layer).
     Csv,
     /// One JSON document.
     Json,
@@ -28,8 +28,8 @@ impl ValueEnum for Semantics {
 
     fn to_possible_value(&self) -> Option<PossibleValue> {
         let help = match self {
-            Self::Principled => "what the paper means",
-            Self::Mlsys2023 => "what the published artifact did, to the last digit",
+            Self::Principled => "as the paper means it, with its contradictions resolved",
+            Self::Mlsys2023 => "as the published artifact ran, to the last digit",
         };
         Some(PossibleValue::new(self.name()).help(help))
     }
@@ -39,8 +39,8 @@ impl ValueEnum for Semantics {
 pub fn edition() -> impl TypedValueParser<Value = Edition> {
     let values = Edition::ALL.map(|(edition, name)| {
         let help = match edition {
-            Edition::Reference => "true operators: strides, padding, groups, attention",
-            Edition::Artifact => "dense convolutions, as in the published artifact",
+            Edition::Reference => "the true operators: strides, padding, groups, attention",
+            Edition::Artifact => "as in the published artifact: dense convolutions only",
         };
         let old = Edition::RENAMED.iter().filter(|it| it.new == name).map(|it| it.old);
         PossibleValue::new(name).help(help).aliases(old)

@@ -1,5 +1,5 @@
-//! Output files: written aside, renamed when complete, so that no run leaves half a file and no
-//! failed run replaces a good one.
+//! Output files. They are written under another name and renamed when complete, so that no run leaves half
+//! a file and no failed run replaces a good one.
 
 mod part;
 mod set;
@@ -21,48 +21,48 @@ use crate::digest::Digest;
 use part::Part;
 pub use set::OutputSet;
 
-/// A file that appears under its name only when complete.
+/// A file that gets its name when it is complete.
 pub struct OutputFile {
     path: PathBuf,
     out: BufWriter<Target>,
 }
 
-/// Where the bytes go.
+/// Destination of the bytes.
 struct Target {
     sink: Sink,
-    /// Of the bytes, where it is wanted.
+    /// Digest of the bytes, for files of a set.
     digest: Option<Digest>,
 }
 
 enum Sink {
-    /// Into a file beside its place, renamed in the end. Links are followed first and stay links.
+    /// A file beside the destination, renamed in the end. Links are followed and stay links.
     Aside(Part),
-    /// Straight in: a device or a pipe is written to, not replaced.
+    /// A device or a pipe, which is written to and not replaced.
     Direct(File),
 }
 
-/// A file of which every byte is written, but not yet in its place.
+/// A file that is complete but does not have its name yet.
 pub struct Complete {
     path: PathBuf,
     target: Target,
 }
 
 impl OutputFile {
-    /// Starts a file that will be `path`; its folder must exist.
+    /// Starts the file `path`. Its folder must exist.
     ///
     /// # Errors
     ///
-    /// If the folder cannot be written to or `path` is a folder.
+    /// Returns a failure if the folder cannot be written to, or if `path` is a folder.
     pub fn create(path: &Path) -> Result<Self, Failure> {
         Self::open(path, beside, None)
     }
 
-    /// Starts a file of a set, which is kept in `folder` until the set is complete.
+    /// Starts a file of a set. It is kept in `folder` until the set is complete.
     fn staged(path: &Path, folder: &Path) -> Result<Self, Failure> {
         Self::open(path, |place| set::staging(place, folder), Some(Digest::default()))
     }
 
-    /// Removes what writers of `path` that were killed left beside it.
+    /// Removes the part files that killed writers of `path` left beside it.
     pub fn tidy(path: &Path) {
         let place = fs::canonicalize(path).unwrap_or(path.into());
         part::remove_abandoned(&beside(&place));
@@ -82,20 +82,20 @@ impl OutputFile {
         Ok(Self { path: path.into(), out: BufWriter::with_capacity(1 << 16, target) })
     }
 
-    /// Puts the file in its place, replacing an older one.
+    /// Completes the file and renames it; an older file is replaced.
     ///
     /// # Errors
     ///
-    /// If the rest cannot be written or the file cannot be renamed.
+    /// Returns a failure if the rest cannot be written, or if the file cannot be renamed.
     pub fn finish(self) -> Result<(), Failure> {
         self.complete()?.rename()
     }
 
-    /// Writes the rest.
+    /// Writes the rest of the file.
     ///
     /// # Errors
     ///
-    /// If that is impossible.
+    /// Returns a failure if the rest cannot be written.
     pub fn complete(self) -> Result<Complete, Failure> {
         let path = self.path;
         match self.out.into_inner() {
@@ -105,18 +105,18 @@ impl OutputFile {
     }
 }
 
-/// The folder of a file.
+/// Returns the folder of a file.
 fn beside(place: &Path) -> PathBuf {
     let folder = place.parent().filter(|folder| !folder.as_os_str().is_empty());
     folder.unwrap_or(Path::new(".")).into()
 }
 
 impl Complete {
-    /// Makes the folder of the file, and refuses a place that a folder has.
+    /// Makes the folder of the file, and checks that no folder has its name.
     ///
     /// # Errors
     ///
-    /// If the file cannot be there.
+    /// Returns a failure if the file cannot be there.
     fn make_way(&self) -> Result<(), Failure> {
         if let Some(folder) = self.path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
             create_folder(folder)?;
@@ -127,11 +127,11 @@ impl Complete {
         }
     }
 
-    /// Puts the file in its place, replacing an older one.
+    /// Renames the file; an older file is replaced.
     ///
     /// # Errors
     ///
-    /// If it cannot be renamed.
+    /// Returns a failure if the file cannot be renamed.
     pub fn rename(self) -> Result<(), Failure> {
         let path = self.path;
         match self.target.sink {
@@ -142,7 +142,7 @@ impl Complete {
         }
     }
 
-    /// Length and SHA-256 of the bytes of a file of a set.
+    /// Returns length and SHA-256 of a file of a set.
     fn digest(&self) -> (u64, String) {
         let digest = self.target.digest.clone().unwrap_or_default();
         (digest.bytes(), digest.hex())
@@ -198,27 +198,27 @@ impl io::Write for OutputFile {
 ///
 /// # Errors
 ///
-/// If that is impossible, e.g. because a file is in the way.
+/// Returns a failure if they cannot be created, e.g. because a file has the name.
 pub fn create_folder(folder: &Path) -> Result<(), Failure> {
     fs::create_dir_all(folder).map_err(|error| Failure::writing(&folder.display(), &error))
 }
 
-/// Writes `text` to `path` in one piece.
+/// Writes `text` to `path`.
 ///
 /// # Errors
 ///
-/// As [`OutputFile::create`] and [`OutputFile::finish`].
+/// Returns a failure as [`OutputFile::create`] and [`OutputFile::finish`] do.
 pub fn write_text(path: &Path, text: &str) -> Result<(), Failure> {
     let mut file = OutputFile::create(path)?;
     file.write_all(text.as_bytes()).map_err(|error| Failure::writing(&path.display(), &error))?;
     file.finish()
 }
 
-/// Writes a table, header first, to `path` as CSV in one piece.
+/// Writes a table, header first, to `path` as CSV.
 ///
 /// # Errors
 ///
-/// As [`OutputFile::create`] and [`OutputFile::finish`].
+/// Returns a failure as [`OutputFile::create`] and [`OutputFile::finish`] do.
 pub fn write_csv(path: &Path, table: (Vec<String>, Vec<Vec<String>>)) -> Result<(), Failure> {
     write_csv_to(OutputFile::create(path)?, table)?.finish()
 }
@@ -227,7 +227,7 @@ pub fn write_csv(path: &Path, table: (Vec<String>, Vec<Vec<String>>)) -> Result<
 ///
 /// # Errors
 ///
-/// If it cannot be written.
+/// Returns a failure if the table cannot be written.
 pub fn write_csv_to(
     file: OutputFile,
     (header, rows): (Vec<String>, Vec<Vec<String>>),
@@ -242,7 +242,7 @@ pub fn write_csv_to(
     table.into_inner().map_err(|error| failure(error.error()))
 }
 
-/// A table, header first, as CSV; cells are quoted where a name needs it.
+/// Formats a table, header first, as CSV. Cells are quoted where necessary.
 pub fn csv_text(header: &[&str], rows: &[Vec<String>]) -> String {
     let mut table = csv::Writer::from_writer(Vec::new());
     let written = "writing to memory cannot fail, and all rows are as long as the header";
@@ -251,7 +251,7 @@ pub fn csv_text(header: &[&str], rows: &[Vec<String>]) -> String {
     String::from_utf8(table.into_inner().expect(written)).expect("cells are text")
 }
 
-/// The members of an object that `json!` made.
+/// Returns the members of an object that `json!` made.
 pub fn object(value: Value) -> Map<String, Value> {
     match value {
         Value::Object(members) => members,
@@ -263,27 +263,27 @@ pub fn object(value: Value) -> Map<String, Value> {
 ///
 /// # Errors
 ///
-/// As [`print`].
+/// Returns a failure as [`print`] does.
 pub fn print_json(document: &impl serde::Serialize) -> Result<(), Failure> {
     let text = serde_json::to_string_pretty(document);
     print(&(text.expect("strings and numbers serialise") + "\n"))
 }
 
-/// Prints `text` for a person on standard output, and nothing in it that a terminal would obey but for
-/// the bold type of tables. Documents for programs go through [`print`].
+/// Prints `text` for a person on standard output. Escape sequences are written out, except for the bold
+/// type of tables. Documents for programs are printed by [`print`].
 ///
 /// # Errors
 ///
-/// As [`print`].
+/// Returns a failure as [`print`] does.
 pub fn print_text(text: &str) -> Result<(), Failure> {
     print(&text::shown_styled(text))
 }
 
-/// Prints `text` on standard output as it is.
+/// Prints `text` on standard output unchanged.
 ///
 /// # Errors
 ///
-/// If it is closed or full.
+/// Returns a failure if standard output is closed or full.
 pub fn print(text: &str) -> Result<(), Failure> {
     let write = || Stream::Out.write_all(text.as_bytes()).and_then(|()| Stream::Out.flush());
     out_of_the_way(write).map_err(|error| Failure::writing(&"standard output", &error))

@@ -1,5 +1,5 @@
-//! The one rule for files of a command: none that is written takes the place of one that is read, or
-//! of another that is written, whatever the names that lead to them.
+//! The rule for the files of a command: no output overwrites an input or another output, by whatever path
+//! they are named.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -9,7 +9,7 @@ use std::path::{Component, Path, PathBuf};
 use super::figure;
 use super::message::Failure;
 
-/// What a command reads and writes.
+/// Files that a command reads and writes.
 #[derive(Debug, Default)]
 pub struct Places {
     inputs: Vec<PathBuf>,
@@ -20,7 +20,7 @@ pub struct Places {
 #[derive(Debug)]
 struct Output {
     path: PathBuf,
-    /// The figure whose data it is.
+    /// The figure, if this file has its data.
     figure: Option<PathBuf>,
 }
 
@@ -33,33 +33,33 @@ impl fmt::Display for Output {
     }
 }
 
-/// What a path leads to, by whatever name.
+/// Identity of a file, independent of the path that names it.
 #[derive(Debug, PartialEq, Eq, Hash)]
 enum Place {
-    /// A file that is there: device and number, which hard links share.
+    /// An existing file: device and inode number, which hard links share.
     #[cfg(unix)]
     File(u64, u64),
-    /// A path without links. The name of a file that is to be made is in lower case: some file systems
-    /// make no difference.
+    /// A path without links. The name of a file that does not exist yet is in lower case, because some
+    /// file systems ignore case.
     Path(PathBuf),
 }
 
 impl Places {
-    /// Adds files that are read.
+    /// Adds inputs.
     #[must_use]
     pub fn reading(mut self, paths: impl IntoIterator<Item = PathBuf>) -> Self {
         self.inputs.extend(paths);
         self
     }
 
-    /// Adds files that are written.
+    /// Adds outputs.
     #[must_use]
     pub fn writing<'a>(mut self, paths: impl IntoIterator<Item = &'a PathBuf>) -> Self {
         self.outputs.extend(paths.into_iter().map(|path| Output::of(path.clone())));
         self
     }
 
-    /// Adds figures that are written, each with its data beside it, or tables in place of figures.
+    /// Adds figures, each with its data beside it, or tables in their place.
     #[must_use]
     pub fn drawing<'a>(mut self, paths: impl IntoIterator<Item = &'a PathBuf>) -> Self {
         for path in paths {
@@ -72,7 +72,7 @@ impl Places {
         self
     }
 
-    /// Adds the files `names` of a folder that is written, if one is.
+    /// Adds the outputs `names` in `folder`, if it is given.
     #[must_use]
     pub fn folder<S: AsRef<str>>(
         mut self,
@@ -86,11 +86,11 @@ impl Places {
         self
     }
 
-    /// Refuses what would be lost.
+    /// Checks that no file would be lost.
     ///
     /// # Errors
     ///
-    /// The first output that is an input, or another output.
+    /// Returns a failure for the first output that is an input or another output.
     pub fn check(&self) -> Result<(), Failure> {
         let mut inputs = HashMap::new();
         for input in &self.inputs {
@@ -101,13 +101,13 @@ impl Places {
             let place = Place::of(&output.path);
             if let Some(input) = inputs.get(&place) {
                 return Err(refuse(&format!(
-                    "{output} would take the place of {}, which this command reads",
+                    "{output} would overwrite {}, which this command reads",
                     input.display()
                 )));
             }
             if let Some(earlier) = outputs.insert(place, output) {
                 return Err(refuse(&format!(
-                    "{output} would take the place of {earlier}, which this command writes too"
+                    "{output} would overwrite {earlier}, which this command writes too"
                 )));
             }
         }
@@ -119,7 +119,7 @@ fn refuse(message: &str) -> Failure {
     Failure::Argument(format!("{message}; choose another name"))
 }
 
-/// A device or a pipe, which keeps nothing.
+/// Whether `path` is a device or a pipe, which keeps no content.
 fn is_special(path: &Path) -> bool {
     path.metadata().is_ok_and(|metadata| !metadata.is_file() && !metadata.is_dir())
 }
@@ -141,7 +141,7 @@ impl Place {
     }
 }
 
-/// `path` without links, as far as it is there, and what is not there in lower case.
+/// Resolves the links of the existing part of `path`, and turns the rest to lower case.
 fn resolved(path: &Path) -> PathBuf {
     if let Ok(path) = fs::canonicalize(path) {
         return path;

@@ -1,4 +1,4 @@
-//! `xrsim plot`: what a sweep found, as pictures and tables.
+//! `xrsim plot`: results of a sweep as pictures and tables.
 
 use std::fs::File;
 use std::io::{self, BufReader};
@@ -20,13 +20,13 @@ use super::results::RECORD;
 use super::{figure, output, sweep, table_style};
 use crate::digest::Digest;
 
-/// Draw what a sweep found: Pareto front, best designs, heat map.
+/// Draw the results of a sweep: Pareto front, best designs or heat map.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "A design is everything that a sweep varies but scenario, seed and replication; its numbers are means over \
-    those, first over seeds and replications, then over scenarios. Designs without scores are left out.\n\n\
-    Columns are those of the file. More is better of scores and of executed frames, less of energy, drops, late frames, \
-    PEs and hardware; COLUMN:max and COLUMN:min say otherwise.\n\n\
+    after_help = "A design is everything that a sweep varies except scenario, seed and replication. Its numbers are means, \
+    first over seeds and replications, then over scenarios. Designs without scores are left out.\n\n\
+    Columns are those of the file. Higher is better for scores and executed frames; lower is better for energy, \
+    drops, deadline misses, PEs and hardware. COLUMN:max and COLUMN:min choose the direction.\n\n\
     Examples:\n  \
     xrsim plot pe_scaling.csv --kind pareto --out front.svg           energy_mj against score\n  \
     xrsim plot pe_scaling.csv --kind pareto --x pes --y qoe --z energy_mj\n  \
@@ -37,42 +37,42 @@ pub struct PlotArgs {
     /// Rows of a sweep, or the scores.csv of a run.
     #[arg(value_name = "FILE.csv")]
     pub file: PathBuf,
-    /// What to make of them.
+    /// Kind of plot.
     #[arg(long, value_name = "KIND")]
     pub kind: PlotKind,
-    /// First objective [default: energy_mj], or what the columns of a heat map are [default: pes].
+    /// First objective [default: energy_mj], or columns of a heat map [default: pes].
     #[arg(long, value_name = "COLUMN")]
     pub x: Option<String>,
-    /// Second objective [default: score], or what the rows of a heat map are [default: system].
+    /// Second objective [default: score], or rows of a heat map [default: system].
     #[arg(long, value_name = "COLUMN")]
     pub y: Option<String>,
-    /// Third objective, what is best, or what the colours of a heat map measure [default: score].
+    /// Third objective, objective of the best designs, or colours of a heat map [default: score].
     #[arg(long, value_name = "COLUMN")]
     pub z: Option<String>,
-    /// Take only rows with this value in this column; repeat for more conditions.
+    /// Use only rows with this value in this column; repeat for more conditions.
     #[arg(long = "where", value_name = "COLUMN=VALUE")]
     pub conditions: Vec<String>,
-    /// Picture as .svg or .png, with its data beside it as .csv; tables as .csv.
+    /// File to write: a picture as .svg or .png with its data beside it as .csv, or a table as .csv.
     #[arg(long, short, value_name = "FILE")]
     pub out: Option<PathBuf>,
 }
 
-/// `xrsim plot --kind`.
+/// Kind of plot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum PlotKind {
-    /// Designs that no other beats in two columns, as a picture and a table, or in three, as a table.
+    /// Pareto-optimal designs: of two objectives as a picture and a table, of three as a table.
     Pareto,
     /// The best design of every scenario, as a table.
     Best,
-    /// One column over two settings.
+    /// One column over two settings, as a picture.
     Heatmap,
 }
 
-/// Draws or prints what `args` ask for.
+/// Draws or prints the plot.
 ///
 /// # Errors
 ///
-/// A file that is no result of a sweep, columns that it does not have, or output that cannot be
+/// Returns a failure if the file is not a result of a sweep or lacks a column, or if the output cannot be
 /// written.
 pub fn run(args: &PlotArgs) -> Result<(), Failure> {
     let path = &args.file;
@@ -108,7 +108,7 @@ pub fn run(args: &PlotArgs) -> Result<(), Failure> {
     }
 }
 
-/// Refuses a file of a results folder that is not the one that the record there is of.
+/// Refuses a file of a results folder that differs from the record of the folder.
 fn check_folder(path: &Path) -> Result<(), Failure> {
     let record = path.with_file_name(RECORD);
     let name = path.file_name().unwrap_or_default().to_string_lossy();
@@ -171,14 +171,14 @@ fn heatmap(args: &PlotArgs, points: &PointTable) -> Result<(), Failure> {
     figure::write(out, &heat_map(points, x, y, value).map_err(super::argument)?)
 }
 
-/// The name in use for a column, with a hint for an old one.
+/// Returns the current name of a column, with a hint for an old name.
 fn column_name(name: &str) -> &str {
     let (name, renamed) = renamed::current(&column::RENAMED, name);
     renamed.into_iter().for_each(hint);
     name
 }
 
-/// `COLUMN`, `COLUMN:max` or `COLUMN:min`.
+/// Reads `COLUMN`, `COLUMN:max` or `COLUMN:min`.
 fn objective(text: &str) -> Objective {
     let (column, better) = match text.rsplit_once(':') {
         Some((column, "max")) => (column, Some(Better::Higher)),
@@ -196,9 +196,9 @@ fn is_csv(path: &Path) -> bool {
 struct Text {
     header: Vec<String>,
     rows: Vec<Vec<String>>,
-    /// Columns that are not numbers.
+    /// Number of columns of text, which come first.
     n_text: usize,
-    /// Remark on draws.
+    /// Remark on random draws.
     draws: String,
 }
 
@@ -213,7 +213,7 @@ impl Text {
         output::print_text(&format!("{}{}\n", table::render(&table), self.draws))
     }
 
-    /// As a CSV file.
+    /// Writes the table as a CSV file.
     fn write(&self, path: &Path) -> Result<(), Failure> {
         if !is_csv(path) {
             let message = format!("{}: a table ends in .csv", path.display());
@@ -223,7 +223,7 @@ impl Text {
     }
 }
 
-/// A number for people: whole, or with four decimals, or with one if it is large.
+/// Shortens a number for a table: a whole number stays, others have four decimals, or one from 100 on.
 fn short(cell: &str) -> String {
     match cell.parse::<f64>() {
         Ok(number) if number.fract() == 0.0 => cell.into(),

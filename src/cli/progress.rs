@@ -1,4 +1,4 @@
-//! Progress that a person who waits sees after a second: a bar, or that work goes on.
+//! Progress of a command on a terminal, shown after one second: a bar, or a message.
 
 use std::sync::mpsc::{self, RecvTimeoutError, Sender};
 use std::sync::{Mutex, PoisonError};
@@ -8,31 +8,31 @@ use std::time::Duration;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::colour;
-use super::console::Stream;
+use super::console::{self, Stream};
 
-/// Work shorter than this shows nothing.
-const QUIET: Duration = Duration::from_secs(1);
+/// Time before progress is shown.
+const DELAY: Duration = Duration::from_secs(1);
 
-/// Between two looks at the time.
+/// Time between two updates.
 const TICK: Duration = Duration::from_millis(200);
 
-/// The bar that is there; one is at a time. Output makes room for itself.
+/// The current bar; there is at most one. Output hides it for a moment.
 static SHOWN: Mutex<Option<ProgressBar>> = Mutex::new(None);
 
-/// A bar on standard error, with rate and time left; only where a person watches.
+/// A bar on standard error with rate and remaining time, shown on terminals only.
 pub struct Progress {
     bar: ProgressBar,
-    /// Ends the wait for the first second, and who waits.
+    /// The thread that waits before it shows the bar, and the channel that ends its wait.
     watch: Option<(Sender<()>, JoinHandle<()>)>,
 }
 
 impl Progress {
-    /// A bar for `n_runs` runs, hidden at first.
+    /// Makes a bar for `n_runs` runs, hidden at first.
     pub fn new(n_runs: u64) -> Self {
         Self::resumed(n_runs, 0)
     }
 
-    /// A bar for `n_runs` runs of which `done` were done before, which says nothing of the rate.
+    /// Makes a bar for `n_runs` runs, `done` of which were made before and do not count for the rate.
     pub fn resumed(n_runs: u64, done: u64) -> Self {
         let bar = ProgressBar::with_draw_target(Some(n_runs), ProgressDrawTarget::hidden());
         bar.set_position(done);
@@ -40,7 +40,7 @@ impl Progress {
         Self::watched(bar, "{bar:40} {pos}/{len} runs, {per_sec}, {eta} left, {elapsed} so far")
     }
 
-    /// Says that `what` goes on, and for how long it has.
+    /// Shows the message `what` and the elapsed time.
     pub fn of_unknown_length(what: &'static str) -> Self {
         let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden());
         bar.set_message(what);
@@ -49,11 +49,12 @@ impl Progress {
 
     fn watched(bar: ProgressBar, template: &str) -> Self {
         bar.set_style(ProgressStyle::with_template(template).expect("the template is valid"));
-        let watch = (Stream::Err.is_terminal() && !colour::is_dumb()).then(|| watch(&bar));
+        let is_shown = Stream::Err.is_terminal() && !colour::is_dumb() && !console::is_quiet();
+        let watch = is_shown.then(|| watch(&bar));
         Self { bar, watch: watch.flatten() }
     }
 
-    /// `done` runs are done.
+    /// Sets the number of runs that are done.
     pub fn set(&self, done: u64) {
         self.bar.set_position(done);
     }
@@ -75,13 +76,13 @@ impl Drop for Progress {
     }
 }
 
-/// Shows `bar` once it is time; `None` where no thread can be had, and then there is no bar.
+/// Shows `bar` after the delay. Returns `None`, and shows no bar, if no thread can be started.
 fn watch(bar: &ProgressBar) -> Option<(Sender<()>, JoinHandle<()>)> {
     let (stop, stopped) = mpsc::channel::<()>();
     *shown() = Some(bar.clone());
     let bar = bar.clone();
     let reveal = move || {
-        if stopped.recv_timeout(QUIET) == Err(RecvTimeoutError::Timeout) {
+        if stopped.recv_timeout(DELAY) == Err(RecvTimeoutError::Timeout) {
             bar.set_draw_target(ProgressDrawTarget::stderr());
             bar.enable_steady_tick(TICK);
         }
@@ -93,7 +94,7 @@ fn shown() -> std::sync::MutexGuard<'static, Option<ProgressBar>> {
     SHOWN.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Does what writes to the terminal with the bar out of the way.
+/// Calls `write`, which writes to the terminal, while the bar is hidden.
 pub fn out_of_the_way<T>(write: impl FnOnce() -> T) -> T {
     let bar = shown().clone();
     match bar.filter(|bar| !bar.is_hidden()) {

@@ -1,28 +1,28 @@
-//! Records beside results, in JSON: sealed, so that a changed byte shows, and with length and SHA-256
-//! of the files that they are of.
+//! Records beside results, in JSON. A record has the length and SHA-256 of every file of the results, and
+//! a seal that shows any change of the record itself.
 
 use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value};
 
-use super::message::{Failure, say};
+use super::message::{Failure, warn};
 use crate::digest::Digest;
 
-/// The key with the files of a record.
+/// Key of the files of a record.
 pub const FILES: &str = "files";
 
-/// The key with the SHA-256 of the record itself, made with zeros in the place of its digits.
+/// Key of the seal: the SHA-256 of the record itself with zeros in place of these digits.
 const SEAL: &str = "record_sha256";
 
 /// Hexadecimal digits of a SHA-256.
 const DIGITS: usize = 64;
 
-/// `record` in a line, sealed.
+/// Returns `record` in one line, sealed.
 pub fn sealed(record: Map<String, Value>) -> String {
     seal(Value::from(with_zeros(record)).to_string())
 }
 
-/// `record` for people, sealed.
+/// Returns `record` with line breaks, sealed.
 pub fn sealed_pretty(record: Map<String, Value>) -> String {
     let text = serde_json::to_string_pretty(&with_zeros(record));
     seal(text.expect("strings and numbers serialise"))
@@ -41,8 +41,7 @@ fn seal(mut text: String) -> String {
     text
 }
 
-/// Where the digits of the seal are. Quotes within strings are escaped, so the key is found nowhere
-/// else.
+/// Finds the digits of the seal. Quotes within strings are escaped, so the key occurs nowhere else.
 fn digits(text: &str) -> Option<std::ops::Range<usize>> {
     let key = format!("\"{SEAL}\":");
     let after = text.find(&key)? + key.len();
@@ -51,7 +50,7 @@ fn digits(text: &str) -> Option<std::ops::Range<usize>> {
     text.get(range.clone()).is_some().then_some(range)
 }
 
-/// Whether the seal of `text` holds; `None` if it has none.
+/// Whether the seal of `text` matches its content; `None` if it has no seal.
 pub fn is_whole(text: &str) -> Option<bool> {
     let digits = digits(text)?;
     let zeros = "0".repeat(DIGITS);
@@ -59,20 +58,20 @@ pub fn is_whole(text: &str) -> Option<bool> {
     Some(Digest::of(opened.as_bytes()).hex() == text[digits])
 }
 
-/// What the record of a folder says of its files.
+/// The record of a folder, with the digests of its files.
 pub struct Recorded {
     path: PathBuf,
-    /// `None` if it says nothing.
+    /// `None` if the record lists no files.
     files: Option<Map<String, Value>>,
 }
 
 impl Recorded {
-    /// What `text`, the record at `path`, says. Records that were made by hand, or by versions before
-    /// there were seals, say nothing.
+    /// Reads `text`, the record at `path`. A record that was written by hand, or by a version without
+    /// seals, lists no files.
     ///
     /// # Errors
     ///
-    /// If it was changed.
+    /// Returns a failure if the record was changed after it was written.
     pub fn of(path: &Path, text: &str) -> Result<Self, Failure> {
         let whole = is_whole(text);
         let value: Value = serde_json::from_str(text).unwrap_or_default();
@@ -81,38 +80,38 @@ impl Recorded {
             (None, None) => Ok(Self { path: path.into(), files: None }),
             (Some(true), Some(files)) => Ok(Self { path: path.into(), files: Some(files) }),
             _ => Err(Failure::Argument(format!(
-                "{} was changed after it was written; make the results again",
+                "{} was changed after it was written; run the command again",
                 path.display()
             ))),
         }
     }
 
-    /// Says that nothing is known of the files, if that is so.
+    /// Warns if the record lists no files.
     pub fn warn(&self) {
         if self.files.is_none() {
-            say(format_args!(
-                "warning: {} does not say which files belong to it; whether they are those of one \
-                 command is not checked",
+            warn(format_args!(
+                "{} does not list its files; the program cannot check that they come from one \
+                 command",
                 self.path.display()
             ));
         }
     }
 
-    /// Whether the file called `name` is one of those of the record, as far as it says.
+    /// Whether the record lists the file called `name`, or lists no files at all.
     pub fn has(&self, name: &str) -> bool {
         self.files.as_ref().is_none_or(|files| files.contains_key(name))
     }
 
-    /// Whether the record says so of the file called `name`.
+    /// Whether the record lists the file called `name`.
     pub fn names(&self, name: &str) -> bool {
         self.files.as_ref().is_some_and(|files| files.contains_key(name))
     }
 
-    /// Refuses `digest` for the file called `name`, at `path`, if it is not that of the record.
+    /// Compares `digest`, of the file called `name` at `path`, with the record.
     ///
     /// # Errors
     ///
-    /// If the file is another one.
+    /// Returns a failure if the file differs.
     pub fn check(&self, name: &str, path: &Path, digest: Digest) -> Result<(), Failure> {
         let Some(files) = &self.files else { return Ok(()) };
         let known = files.get(name);
@@ -122,8 +121,8 @@ impl Recorded {
             return Ok(());
         }
         Err(Failure::Argument(format!(
-            "{} is not the file that {} was written with: it was changed, or the command that wrote \
-             the folder was interrupted; make the results again",
+            "{} is not the file that {} lists: it was changed, or the command that wrote the folder was \
+             interrupted; run the command again",
             path.display(),
             self.path.display()
         )))
@@ -161,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn records_without_seal_and_files_say_nothing() {
+    fn records_without_a_seal_list_no_files() {
         let recorded = Recorded::of(Path::new("r"), "{\"program\": \"xrsim\"}").expect("read");
         assert!(recorded.has("anything"));
         assert!(recorded.check("a", Path::new("a"), Digest::of(b"1")).is_ok());

@@ -1,8 +1,9 @@
-//! Results of `xrsim run` on their way out: files, tables, CSV or JSON on standard output.
+//! Output of `xrsim run`: files, and a table, CSV or JSON on standard output.
 
 use std::io::{self, BufWriter};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
+use clap::Args;
 use serde_json::{Map, Value, json};
 
 use crate::experiment::Prepared;
@@ -13,26 +14,40 @@ use crate::report::scores::{self, ScoreRow};
 use crate::report::{RunLabel, json};
 use crate::score::Score;
 use crate::sweep::{RunError, RunResult, RunSpec};
+use crate::text;
 
 use super::console::Stream;
-use super::message::{Failure, say};
+use super::message::{AndCheck as _, Failure, say};
 use super::options::Format;
 use super::output::{self, OutputFile, OutputSet};
-use super::run::RunArgs;
 use super::table_style;
 use super::trace::CompleteTrace;
 
-/// Most rows that are printed with their breakdown unless `--detail` asks for more.
+/// Options of the output of runs.
+#[derive(Debug, Args)]
+pub struct OutputOptions {
+    /// Folder for scores.csv, models.csv, inferences.csv and run.json.
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+    /// Form of the printed results.
+    #[arg(long, value_name = "FORMAT", default_value = "table")]
+    pub format: Format,
+    /// Print a row per run with the breakdown of its scores, however many there are.
+    #[arg(long)]
+    pub detail: bool,
+}
+
+/// Most rows that are printed with their breakdown without `--detail`.
 const MOST_DETAIL_ROWS: usize = 14;
 
-/// Takes results in order and puts them where they belong.
+/// Takes the results of runs in order and writes them to every output.
 pub struct Results {
     cost_model: String,
     seed: u64,
     format: Format,
     detail: bool,
     folder: Option<Folder>,
-    /// Whether files are wanted, whoever reads standard output.
+    /// Whether files are written, even if standard output is closed.
     has_files: bool,
     stdout_csv: Option<Table<BufWriter<Stream>>>,
     json_runs: Vec<Value>,
@@ -42,15 +57,17 @@ pub struct Results {
     replications: u64,
     /// Runs that have no score.
     infeasible: Vec<Value>,
-    /// Those of them that began and broke off.
+    /// Number of those that began and failed.
     n_failed: usize,
 }
 
-/// Names of the tables of `--out DIR`, and of the record of them.
+/// Files of `--out DIR`: the tables and their record.
 pub const FILES: [&str; 4] = ["scores.csv", "models.csv", "inferences.csv", RECORD];
+
+/// Record of the tables.
 pub const RECORD: &str = "run.json";
 
-/// The files of `--out DIR`, none of which appears before all are complete.
+/// The files of `--out DIR`. They appear when all are complete.
 struct Folder {
     set: OutputSet,
     scores: Table<OutputFile>,
@@ -90,12 +107,17 @@ impl Folder {
 }
 
 impl Results {
-    /// Opens what `args` name, before anything is computed.
+    /// Opens the outputs of `args`, before anything is computed.
     ///
     /// # Errors
     ///
-    /// If the output folder cannot be written to.
-    pub fn new(args: &RunArgs, prepared: &Prepared) -> Result<Self, Failure> {
+    /// Returns a failure if the output folder cannot be written to.
+    pub fn new(
+        args: &OutputOptions,
+        replications: u64,
+        has_trace: bool,
+        prepared: &Prepared,
+    ) -> Result<Self, Failure> {
         let folder = args.out.as_deref().map(Folder::create).transpose()?;
         let stdout_csv = match args.format {
             Format::Csv => {
@@ -108,14 +130,14 @@ impl Results {
             seed: prepared.settings.load.seed,
             format: args.format,
             detail: args.detail,
-            has_files: folder.is_some() || args.trace.is_some(),
+            has_files: folder.is_some() || has_trace,
             folder,
             stdout_csv,
             json_runs: Vec::new(),
             rows: Vec::new(),
             dominant: DominantLayers::default(),
             n_runs: 0,
-            replications: args.replications,
+            replications,
             infeasible: Vec::new(),
             n_failed: 0,
         })
@@ -125,7 +147,7 @@ impl Results {
     ///
     /// # Errors
     ///
-    /// If an output cannot be written.
+    /// Returns a failure if an output cannot be written.
     pub fn take(
         &mut self,
         spec: &RunSpec,
@@ -162,7 +184,7 @@ impl Results {
         }
         if let Some(csv) = &mut self.stdout_csv {
             match csv.scores_row(label, &result.scorecard).map_err(stdout_failure) {
-                // The files are wanted whether or not anyone reads on.
+                // The files are written even if nobody reads standard output.
                 Err(Failure::BrokenPipe) if self.has_files => self.stdout_csv = None,
                 printed => printed?,
             }
@@ -180,7 +202,7 @@ impl Results {
         Ok(())
     }
 
-    /// The row that averages the replications of this run.
+    /// Returns the row with the means over the replications of this run.
     fn average(&mut self, spec: &RunSpec, label: &RunLabel<'_>) -> &mut Average {
         let is_same = self.rows.last().is_some_and(|row| row.is_of(label));
         if !is_same {
@@ -189,19 +211,19 @@ impl Results {
         self.rows.last_mut().expect("a row was just made sure of")
     }
 
-    /// Completes every output, files first, `trace` among them; `provenance` is asked only where it is
-    /// written.
+    /// Completes every output, first the files with `trace`, then standard output. `provenance` is called
+    /// only if a record is written.
     ///
     /// # Errors
     ///
-    /// If an output cannot be written, or if no run was feasible: then no file is, so that earlier
-    /// results stay.
+    /// Returns a failure if an output cannot be written, or if no run was feasible. In the second case no
+    /// file is written, so that earlier results stay.
     pub fn finish(
         mut self,
         trace: Option<CompleteTrace>,
         provenance: impl FnOnce() -> Map<String, Value>,
     ) -> Result<(), Failure> {
-        self.say_infeasible();
+        self.note_infeasible();
         let Self { folder, infeasible, n_runs, n_failed, .. } = &self;
         let (n_runs, n_failed) = (*n_runs, *n_failed);
         let all_infeasible = infeasible.len() == n_runs;
@@ -216,20 +238,18 @@ impl Results {
             folder.finish(record.clone())?;
         }
         trace.map_or(Ok(()), CompleteTrace::rename)?;
-        self.print(record)?;
-        if all_infeasible {
-            return Err(Failure::Argument("no run was feasible".into()));
-        }
-        match n_failed {
+        let check = match n_failed {
+            _ if all_infeasible => Err(Failure::Argument("no run was feasible".into())),
             0 => Ok(()),
             _ => Err(Failure::Check(format!(
-                "error: {n_failed} of {n_runs} runs failed; means are those of the others"
+                "error: {n_failed} of {n_runs} runs failed; means are over the others"
             ))),
-        }
+        };
+        self.print(record).and_check(check)
     }
 
-    /// Says which runs have no score, and why.
-    fn say_infeasible(&self) {
+    /// Prints which runs have no score, and the reasons.
+    fn note_infeasible(&self) {
         for entry in self.infeasible.iter().take(3) {
             let text = |key: &str| entry[key].as_str().unwrap_or_default();
             let replication = match self.replications {
@@ -240,7 +260,7 @@ impl Results {
                 "note: no score for {} on {}{replication}: {}",
                 text("scenario"),
                 text("system"),
-                text("reason")
+                text::in_line(text("reason"))
             ));
         }
         if self.infeasible.len() > 3 {
@@ -276,7 +296,7 @@ fn stdout_failure(error: io::Error) -> Failure {
     Failure::writing(&"standard output", &error)
 }
 
-/// Replications of one scenario on one system, averaged.
+/// Means over the replications of one scenario on one system.
 struct Average {
     scenario: String,
     system: String,
@@ -286,7 +306,7 @@ struct Average {
     sums: Vec<f64>,
     /// Score of every replication, in their order; `None` where it has none.
     draws: Vec<Option<f64>>,
-    /// Why the first of those without a score has none.
+    /// Reason for the first replication without a score.
     infeasible: Option<String>,
 }
 

@@ -10,10 +10,9 @@ use crate::sweep::RunSpec;
 
 use super::experiment::{RunOptions, SchedulerOption, prepare};
 use super::message::Failure;
-use super::options::Format;
 use super::places::Places;
 use super::progress::Progress;
-use super::results::{self, Results};
+use super::results::{self, OutputOptions, Results};
 use super::trace::TraceFile;
 
 /// Run scenarios on systems and print their scores.
@@ -36,15 +35,8 @@ pub struct RunArgs {
     /// Independent replications of every run.
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
     pub replications: u64,
-    /// Folder for scores.csv, models.csv, inferences.csv and run.json.
-    #[arg(long, value_name = "DIR")]
-    pub out: Option<PathBuf>,
-    /// Form of the printed results.
-    #[arg(long, value_name = "FORMAT", default_value = "table")]
-    pub format: Format,
-    /// Print a row per run with the breakdown of its scores, however many there are.
-    #[arg(long)]
-    pub detail: bool,
+    #[command(flatten)]
+    pub output: OutputOptions,
     /// Write the one run as a trace for Perfetto (ui.perfetto.dev) or chrome://tracing.
     #[arg(long, value_name = "FILE.json")]
     pub trace: Option<PathBuf>,
@@ -63,14 +55,15 @@ pub fn run(args: &RunArgs) -> Result<(), Failure> {
     Places::default()
         .reading(prepared.opened())
         .reading(schedulers().map_or(Vec::new(), programs::files))
-        .folder(args.out.as_deref(), results::FILES)
+        .folder(args.output.out.as_deref(), results::FILES)
         .writing(&args.trace)
         .check()?;
     let mut trace =
         args.trace.as_deref().map(|path| TraceFile::create(path, prepared.n_runs())).transpose()?;
     // Before a scheduler runs, which might change its files.
     let inputs = programs::sha256_of_inputs(prepared.inputs(), schedulers())?;
-    let mut results = Results::new(args, &prepared)?;
+    let mut results =
+        Results::new(&args.output, args.replications, args.trace.is_some(), &prepared)?;
     let progress = Progress::new(prepared.n_runs() as u64);
     prepared.run_each(|index, spec, cost_model, result| {
         progress.set(index as u64 + 1);

@@ -2,8 +2,8 @@
 
 use clap::Args;
 
-use crate::config::{Catalog, Model};
-use crate::report::network::Facts;
+use crate::config::Catalog;
+use crate::validate::networks::facts;
 
 use super::message::{Failure, input_hints};
 use super::{output, schedulers};
@@ -33,16 +33,4 @@ pub fn run(args: &ShowArgs) -> Result<(), Failure> {
     }
     input_hints(catalog.old_names());
     output::print(&text)
-}
-
-/// Size of the network of `model`, computed from its layers and as published.
-pub(super) fn facts(model: &Model) -> Facts<'_> {
-    let published = model.published.as_ref();
-    Facts {
-        network: &model.network,
-        other_parameters: model.other_parameters,
-        batch_norm_channels: model.batch_norm_channels,
-        published_parameters: published.and_then(|published| published.parameters),
-        published_macs: published.and_then(|published| published.macs),
-    }
 }

@@ -1,4 +1,4 @@
-//! Threads that runs are made on: one a core, or as many as `RAYON_NUM_THREADS` says.
+//! Threads of runs: one per core, or the number in `RAYON_NUM_THREADS`.
 
 use std::env;
 
@@ -8,23 +8,24 @@ use crate::text;
 
 use super::message::Failure;
 
-/// Sets the number of threads.
+/// Environment variable with the number of threads.
 const VARIABLE: &str = "RAYON_NUM_THREADS";
 
-/// Most threads. Results do not depend on their number, and more of them than cores gain nothing.
+/// Most threads. Results do not depend on their number, and more threads than cores gain nothing.
 const MOST: usize = 1024;
 
-/// Starts the threads, before anything is read or computed.
+/// Starts the threads. A command calls this before it reads or computes anything.
 ///
 /// # Errors
 ///
-/// A number that is not allowed, or one that the system does not give.
+/// Returns a failure if the number is not allowed, or if the system cannot start so many threads.
 pub fn start() -> Result<(), Failure> {
     let text = env::var_os(VARIABLE).unwrap_or_default();
     let n_threads = number(&text.to_string_lossy()).map_err(Failure::Argument)?;
     let started = ThreadPoolBuilder::new().num_threads(n_threads).build_global();
     started.map_err(|error| {
-        let n_threads = if n_threads == 0 { "one thread a core".into() } else { count(n_threads) };
+        let n_threads =
+            if n_threads == 0 { "one thread per core".into() } else { count(n_threads) };
         Failure::Output(format!(
             "cannot start {n_threads}: {error}; set {VARIABLE} to a smaller number"
         ))
@@ -35,7 +36,7 @@ fn count(n_threads: usize) -> String {
     format!("{n_threads} thread{}", if n_threads == 1 { "" } else { "s" })
 }
 
-/// The number of threads that `text` means; 0, one a core, if it is empty.
+/// Reads the number of threads in `text`. An empty text means 0, one thread per core.
 fn number(text: &str) -> Result<usize, String> {
     if text.is_empty() {
         return Ok(0);
@@ -43,7 +44,7 @@ fn number(text: &str) -> Result<usize, String> {
     let number = text.trim().parse().ok().filter(|number| *number <= MOST);
     number.ok_or_else(|| {
         format!(
-            "{VARIABLE} is `{}`; allowed is a whole number from 1 to {MOST}, or 0 for one thread a core",
+            "{VARIABLE} is `{}`; allowed is a whole number from 1 to {MOST}, or 0 for one thread per core",
             text::in_line(text)
         )
     })
@@ -61,7 +62,7 @@ mod tests {
         for text in ["1025", "20000", "-1", "2.0", "two", "99999999999999999999"] {
             let expected = format!(
                 "RAYON_NUM_THREADS is `{text}`; allowed is a whole number from 1 to 1024, or 0 for one \
-                 thread a core"
+                 thread per core"
             );
             assert_eq!(number(text), Err(expected));
         }

@@ -6,7 +6,7 @@ use crate::report::RunLabel;
 use crate::report::trace_events::{self, Summary};
 use crate::sweep::{RunResult, RunSpec};
 
-use super::message::{Failure, say};
+use super::message::{Failure, say, warn};
 use super::output::{Complete, OutputFile};
 
 /// Bytes of a trace for each request, measured on whole runs.
@@ -20,7 +20,7 @@ fn warning(n_requests: u64) -> Option<String> {
     let megabytes = n_requests.saturating_mul(BYTES_PER_REQUEST) / 1_000_000;
     (megabytes >= LARGE_MB).then(|| {
         format!(
-            "warning: a trace of {n_requests} requests has about {megabytes} MB; a shorter run \
+            "a trace of {n_requests} requests has about {megabytes} MB; a shorter run \
              (--duration) makes a smaller one"
         )
     })
@@ -69,7 +69,7 @@ impl TraceFile {
         result: &RunResult,
     ) -> Result<(), Failure> {
         if let Some(warning) = warning(result.trace.records().len() as u64) {
-            say(format_args!("{warning}"));
+            warn(format_args!("{warning}"));
         }
         let label = RunLabel::of(spec, cost_model);
         let summary = trace_events::write(&mut self.file, spec, &label, result)

@@ -22,6 +22,7 @@
 //! [`Settings`] has the value of every key in [`KEYS`], the one table that also feeds the command line,
 //! sweep files and records.
 
+mod accelerators;
 mod builder;
 mod cost_model;
 mod error;
@@ -36,6 +37,7 @@ pub(crate) mod sweep;
 mod systems;
 mod values;
 
+pub use accelerators::{DEFAULT_PES, DEFAULT_PLATFORM, Feasibility, feasibility, whole_chip};
 pub use builder::{Experiment, MAX_RUNS};
 pub use cost_model::NamedCostModel;
 pub use error::ExperimentError;

@@ -1,12 +1,12 @@
-//! Bad input files: what is wrong, where (`line:column`), and what is allowed. Every case must be
-//! refused with exactly these messages, all of them.
+//! Messages for bad input files: the problem, its place (`line:column`) and the allowed values. Every case
+//! must be refused with exactly these messages.
 
 use std::path::Path;
 use std::sync::Arc;
 
 use xrsim::config::{Catalog, ConfigError, Edition, Kind};
 
-/// What `xrsim check` says of a file with these bytes, without the path.
+/// Messages of `xrsim check` for a file with these bytes, without the path.
 fn messages(bytes: &[u8]) -> Vec<String> {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("bad.yaml");

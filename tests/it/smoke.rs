@@ -1,7 +1,7 @@
 //! Every shipped file loads and agrees with the paper and the published artifact.
 //!
-//! Facts of the paper are written out here; those of the artifact are held by a digest, and compared
-//! one by one where `../shared` is present.
+//! Facts of the paper are written out here. Facts of the artifact are checked by a digest, and compared one
+//! by one if `../shared` is present.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -20,7 +20,7 @@ fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
-/// The published artifact's inputs and layer tables, if they are here.
+/// Inputs and layer tables of the published artifact, if they are present.
 fn reference() -> Option<PathBuf> {
     let folder = root().join("../shared/reference/xrbench-mlsys2023");
     if !folder.exists() {
@@ -277,7 +277,7 @@ fn equal_references_share_one_value() {
     let mut catalog = catalog_of_artifact();
     let a = catalog.scenario("outdoor_activity_A", Edition::Artifact).unwrap();
     let b = catalog.scenario("outdoor_activity_B", Edition::Artifact).unwrap();
-    // Object detection: one network, two names in the artifact.
+    // Object detection is one network with two names in the artifact.
     let (in_a, in_b) = (&a.models()[3], &b.models()[2]);
     assert_eq!(
         (in_a.unit.network.name(), in_b.unit.network.name()),
@@ -308,7 +308,7 @@ fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// The artifact's networks by its names, of which two stand for one network.
+/// The networks of the artifact by its names. Two names mean one network.
 fn artifact_networks() -> BTreeMap<String, Arc<Network>> {
     let mut catalog = catalog_of_artifact();
     let mut networks = BTreeMap::new();
@@ -321,7 +321,7 @@ fn artifact_networks() -> BTreeMap<String, Arc<Network>> {
     networks
 }
 
-/// A layer as the artifact's tables have it: name, type, N, K, C, Y, X, R, S.
+/// A row of the tables of the artifact: name, type, N, K, C, Y, X, R, S.
 fn row(layer: &Layer) -> String {
     let extents = layer.operator.extents().expect("the artifact knows convolutions only");
     let extents = extents.map(|extent| extent.to_string()).join(",");
@@ -342,7 +342,7 @@ fn the_networks_are_the_artifacts_by_count_and_digest() {
     assert_eq!(shapes.len(), 328);
     let unfit = shapes.iter().filter(|operator| !fits(operator)).count();
     assert_eq!(unfit, 4);
-    // SHA-256 of the same rows written from the artifact's tables, networks in order of name.
+    // SHA-256 of the same rows from the tables of the artifact, with the networks in order of name.
     let rows = networks.iter().flat_map(|(name, network)| {
         network.layers().iter().map(move |layer| format!("{name},{}\n", row(layer)))
     });

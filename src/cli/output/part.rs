@@ -1,5 +1,5 @@
-//! Part files: what is written beside its place until it is complete. Their writer holds a lock on
-//! them, so that those of a writer that was killed can be told from others, and removed.
+//! Part files: files under another name until they are complete. The writer of a part file holds a lock on
+//! it, so that the part files of killed writers can be recognized and removed.
 
 use std::fs::{self, File, Metadata, TryLockError};
 use std::io;
@@ -7,21 +7,23 @@ use std::path::{Path, PathBuf};
 
 use tempfile::NamedTempFile;
 
-/// How the names of part files begin and end.
+/// Begin of the name of a part file.
 const PREFIX: &str = ".xrsim-";
+
+/// End of the name of a part file.
 const SUFFIX: &str = ".part";
 
-/// How often a part file is made anew because another process has just removed it.
+/// Attempts to make a part file. Another process may remove it before it is locked.
 const ATTEMPTS: usize = 16;
 
-/// A file beside its place.
+/// A part file, and the place that it will have.
 pub struct Part {
     file: NamedTempFile,
     place: PathBuf,
 }
 
 impl Part {
-    /// A part file in `folder` that will be `place`. Those that killed writers left in `folder` are
+    /// Makes a part file in `folder` that will be `place`. Part files of killed writers in `folder` are
     /// removed.
     pub fn create(folder: &Path, place: PathBuf) -> io::Result<Self> {
         remove_abandoned(folder);
@@ -32,10 +34,10 @@ impl Part {
                 return Ok(Self { file, place });
             }
         }
-        Err(io::Error::other("another process removes every file that is made"))
+        Err(io::Error::other("another process removes the temporary files"))
     }
 
-    /// Puts the file in its place, with the permissions and the owner of the one that was there.
+    /// Moves the file to its place, with permissions and owner of the file that it replaces.
     pub fn persist(self) -> io::Result<()> {
         if let Ok(earlier) = self.place.metadata() {
             keep_owner(self.file.as_file(), &earlier)?;
@@ -43,21 +45,21 @@ impl Part {
         self.file.persist(&self.place).map(drop).map_err(|error| error.error)
     }
 
-    /// The file.
+    /// Returns the file.
     pub fn file(&mut self) -> &mut NamedTempFile {
         &mut self.file
     }
 }
 
-/// Locks a part file that was just made; false if another process, which may have found it before, is
-/// about to remove it or has done so. Some file systems have no locks.
+/// Locks a new part file. Returns false if another process found the file first and removes it. Some file
+/// systems have no locks.
 fn is_held(file: &NamedTempFile) -> bool {
     let is_taken = matches!(file.as_file().try_lock(), Err(TryLockError::WouldBlock));
     !is_taken && file.path().exists()
 }
 
-/// A builder whose files have the permissions of the `earlier` file, or those of any file that a
-/// program creates (temporary files are private otherwise); the user's umask applies.
+/// Returns a builder of files with the permissions of the `earlier` file, or the usual ones of a new file;
+/// temporary files are private otherwise. The umask of the user applies.
 fn builder(earlier: Option<&Metadata>) -> tempfile::Builder<'static, 'static> {
     let mut builder = tempfile::Builder::new();
     builder.prefix(PREFIX).suffix(SUFFIX);
@@ -72,8 +74,8 @@ fn builder(earlier: Option<&Metadata>) -> tempfile::Builder<'static, 'static> {
     builder
 }
 
-/// Gives `file` owner, group and permissions of the `earlier` one. Where the owner cannot be given,
-/// the writer keeps the file, as with any file that is saved anew.
+/// Gives `file` the owner, group and permissions of the `earlier` file. If the owner cannot be changed,
+/// the writer owns the file.
 fn keep_owner(file: &File, earlier: &Metadata) -> io::Result<()> {
     #[cfg(unix)]
     {
@@ -86,7 +88,7 @@ fn keep_owner(file: &File, earlier: &Metadata) -> io::Result<()> {
     file.set_permissions(earlier.permissions())
 }
 
-/// Removes the part files in `folder` whose writers are dead. One that cannot be removed does no
+/// Removes the part files in `folder` whose writers were killed. A file that cannot be removed does no
 /// harm.
 pub fn remove_abandoned(folder: &Path) {
     let Ok(entries) = fs::read_dir(folder) else { return };
@@ -135,7 +137,7 @@ mod tests {
             [(); 2].map(|()| builder(None).tempfile_in(folder.path()).expect("it can be made"));
         let remover = File::open(found.path()).expect("it can be opened");
         remover.try_lock().expect("nobody else has it");
-        assert!(!is_held(&found), "the remover goes on to remove it");
+        assert!(!is_held(&found), "the other process removes it");
         assert!(is_held(&free));
     }
 }

@@ -1,6 +1,6 @@
-//! Files of one command that belong together: staged until all are complete, then renamed, with a
-//! record of length and SHA-256 of every one last. Whatever stops the program, a reader of the record
-//! tells the old set, the new set and a mixture apart.
+//! Files of one command that belong together. They are staged until all are complete, then renamed; last
+//! comes a record with the length and SHA-256 of each. A reader of the record can distinguish the old set,
+//! the new set and a mixture, whenever the program was stopped.
 
 use std::fs::{self, File, TryLockError};
 use std::io::{self, Write as _};
@@ -12,20 +12,20 @@ use super::super::message::Failure;
 use super::super::record;
 use super::{Complete, OutputFile, create_folder, part, write_csv_to};
 
-/// The files of `--out DIR` on their way into it.
+/// The files of `--out DIR` before they are in their places.
 pub struct OutputSet {
     folder: PathBuf,
     files: Vec<(String, Complete)>,
-    /// Held until all is done; the system frees it whatever happens.
+    /// Held until the set is complete; the system releases it when the process ends.
     _lock: Option<File>,
 }
 
 impl OutputSet {
-    /// Starts the set of `folder`, which is made if it is not there, for this process alone.
+    /// Starts the set of `folder` for this process alone. The folder is made if it does not exist.
     ///
     /// # Errors
     ///
-    /// If it cannot be made, or another process is writing to it.
+    /// Returns a failure if the folder cannot be made, or if another process is writing to it.
     pub fn create(folder: &Path) -> Result<Self, Failure> {
         create_folder(folder)?;
         let lock = lock(folder)?;
@@ -33,7 +33,7 @@ impl OutputSet {
         Ok(Self { folder: folder.into(), files: Vec::new(), _lock: lock })
     }
 
-    /// The folder.
+    /// Returns the folder.
     pub fn folder(&self) -> &Path {
         &self.folder
     }
@@ -42,26 +42,26 @@ impl OutputSet {
     ///
     /// # Errors
     ///
-    /// As [`OutputFile::create`].
+    /// Returns a failure as [`OutputFile::create`] does.
     pub fn file(&self, name: &str) -> Result<OutputFile, Failure> {
         OutputFile::staged(&self.folder.join(name), &self.folder)
     }
 
-    /// Takes a complete file back.
+    /// Adds a file that was started by [`OutputSet::file`].
     ///
     /// # Errors
     ///
-    /// If the rest of it cannot be written.
+    /// Returns a failure if the rest of the file cannot be written.
     pub fn add(&mut self, name: &str, file: OutputFile) -> Result<(), Failure> {
         self.files.push((name.into(), file.complete()?));
         Ok(())
     }
 
-    /// Adds a file of these bytes.
+    /// Adds a file with these bytes.
     ///
     /// # Errors
     ///
-    /// If it cannot be written.
+    /// Returns a failure if the file cannot be written.
     pub fn bytes(&mut self, name: &str, bytes: &[u8]) -> Result<(), Failure> {
         let mut file = self.file(name)?;
         let failure = |error| Failure::writing(&self.folder.join(name).display(), &error);
@@ -73,7 +73,7 @@ impl OutputSet {
     ///
     /// # Errors
     ///
-    /// If it cannot be written.
+    /// Returns a failure if the file cannot be written.
     pub fn csv(
         &mut self,
         name: &str,
@@ -83,12 +83,12 @@ impl OutputSet {
         self.add(name, file)
     }
 
-    /// Puts all files in their places and, after them, `record` in the file `name`, with what it
-    /// takes to tell whether they are still those of the record.
+    /// Moves all files to their places, and after them `record`, with the digest of every file, to the file
+    /// `name`.
     ///
     /// # Errors
     ///
-    /// If anything cannot be written. Unless that is a rename, the folder is as it was.
+    /// Returns a failure if a file cannot be written. The folder is then unchanged, unless a rename failed.
     pub fn commit(mut self, name: &str, mut record: Map<String, Value>) -> Result<(), Failure> {
         let entry = |(name, file): &(String, Complete)| {
             let (bytes, sha256) = file.digest();
@@ -100,11 +100,11 @@ impl OutputSet {
         self.rename()
     }
 
-    /// Puts all files in their places, in their order.
+    /// Moves all files to their places, in order.
     ///
     /// # Errors
     ///
-    /// As [`OutputSet::commit`].
+    /// Returns a failure as [`OutputSet::commit`] does.
     pub fn rename(self) -> Result<(), Failure> {
         for (_, file) in &self.files {
             file.make_way()?;
@@ -113,7 +113,7 @@ impl OutputSet {
     }
 }
 
-/// A lock on the folder itself, which leaves nothing in it. Some systems have none.
+/// Locks the folder itself, which leaves no file in it. Some systems have no locks.
 fn lock(folder: &Path) -> Result<Option<File>, Failure> {
     let Ok(file) = File::open(folder) else { return Ok(None) };
     match file.try_lock() {
@@ -126,8 +126,8 @@ fn lock(folder: &Path) -> Result<Option<File>, Failure> {
     }
 }
 
-/// Where the part file of `path` is kept: in `folder` if `path` is below it, else beside what a link
-/// leads to, because files are renamed within one file system only.
+/// Returns the folder of the part file of `place`: `folder` if `place` is below it, else the folder that a
+/// link leads to, because files can be renamed within one file system only.
 pub(super) fn staging(place: &Path, folder: &Path) -> PathBuf {
     let parent = place.parent().and_then(|parent| fs::canonicalize(parent).ok());
     let root = fs::canonicalize(folder).ok();

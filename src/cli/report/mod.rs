@@ -1,4 +1,4 @@
-//! `xrsim report`: the results of runs, or of load tests, as one HTML page.
+//! `xrsim report`: results of runs or load tests as one HTML page.
 
 mod mlperf;
 
@@ -20,12 +20,12 @@ use super::record::Recorded;
 use super::results::RECORD;
 use crate::digest::Digest;
 
-/// Turn the results of runs or load tests into one HTML page that opens without a network.
+/// Write the results of runs or load tests as one HTML page that needs no internet connection.
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  \
     xrsim run --out results && xrsim report results -o report.html")]
 pub struct ReportArgs {
-    /// Folder that `xrsim run --out` or `xrsim mlperf --out` wrote.
+    /// Folder written by `xrsim run --out` or `xrsim mlperf --out`.
     #[arg(value_name = "DIR")]
     pub folder: PathBuf,
     /// Page to write.
@@ -33,10 +33,10 @@ pub struct ReportArgs {
     pub out: PathBuf,
 }
 
-/// Largest file that is read \[byte\]: more than the most requests of a page need.
+/// Largest file that is read \[byte\]. The most requests of a page need less.
 const MAX_BYTES: u64 = 512 << 20;
 
-/// The tables of runs, the first of which a folder of runs is known by, and the record.
+/// Tables of runs. A folder with the first one is a folder of runs.
 const SCORES: &str = "scores.csv";
 const MODELS: &str = "models.csv";
 const INFERENCES: &str = "inferences.csv";
@@ -47,7 +47,7 @@ struct Text {
     text: String,
 }
 
-/// A page, and in words what is in it.
+/// A page, and a description of its contents.
 struct Made {
     html: String,
     contents: String,
@@ -57,7 +57,8 @@ struct Made {
 ///
 /// # Errors
 ///
-/// A file that is absent, wrong, or of other results than the rest; output that cannot be written.
+/// Returns a failure if a file is missing, invalid or of other results than the rest, or if the page
+/// cannot be written.
 pub fn run(args: &ReportArgs) -> Result<(), Failure> {
     refuse_to_overwrite(args)?;
     let tests = mlperf::Reader::of(&args.folder)?;
@@ -71,7 +72,7 @@ pub fn run(args: &ReportArgs) -> Result<(), Failure> {
     Ok(())
 }
 
-/// What kind of tests a folder holds, `None` for runs.
+/// Returns the kind of load tests in a folder, or `None` for runs.
 fn kind(folder: &Path, tests: &mlperf::Reader<'_>) -> Result<Option<Kind>, Failure> {
     let runs = folder.join(SCORES).exists().then_some((SCORES, None));
     let tests = Kind::ALL.into_iter().filter(|it| tests.has(it.file()));
@@ -80,13 +81,13 @@ fn kind(folder: &Path, tests: &mlperf::Reader<'_>) -> Result<Option<Kind>, Failu
         [] => Ok(None),
         [(_, kind)] => Ok(kind),
         [(first, _), (second, _), ..] => Err(Failure::Argument(format!(
-            "{} has both {first} and {second}; a page is of one of them, in a folder of its own",
+            "{} has both {first} and {second}; a page shows one of them; move one to a folder of its own",
             folder.display()
         ))),
     }
 }
 
-/// The page of runs.
+/// Makes the page of runs.
 fn runs(folder: &Path) -> Result<Made, Failure> {
     let read = |name: &str| read(&folder.join(name), MAX_BYTES, None);
     let [scores, models, inferences, provenance] =
@@ -110,10 +111,13 @@ fn runs(folder: &Path) -> Result<Made, Failure> {
     Ok(Made { html, contents })
 }
 
-/// Refuses a page that would take the place of results.
+/// Refuses a page that would overwrite results.
 fn refuse_to_overwrite(args: &ReportArgs) -> Result<(), Failure> {
     if is_result(&args.out) {
-        let message = format!("{}: the report is a page; name it .html", args.out.display());
+        let message = format!(
+            "{}: the report is an HTML page; use a name that ends in .html",
+            args.out.display()
+        );
         return Err(Failure::Argument(message));
     }
     let mut results = Vec::new();
@@ -121,16 +125,16 @@ fn refuse_to_overwrite(args: &ReportArgs) -> Result<(), Failure> {
     Places::default().reading(results).writing([&args.out]).check()
 }
 
-/// Folders within a folder of results, itself counted.
+/// Depth of a folder of results, counted from the folder itself.
 const DEPTH: usize = 3;
 
-/// Whether a file ends as results do.
+/// Whether a file has an ending of results.
 fn is_result(path: &Path) -> bool {
     let ending = path.extension().unwrap_or_default();
     ["csv", "json", "svg", "png", "txt"].iter().any(|it| ending.eq_ignore_ascii_case(it))
 }
 
-/// The results in `folder`, and in those within it down to `depth`.
+/// Collects the results in `folder` and its subfolders down to `depth`.
 fn find_results(folder: &Path, depth: usize, found: &mut Vec<PathBuf>) {
     let Ok(entries) = fs::read_dir(folder) else { return };
     for path in entries.flatten().map(|entry| entry.path()) {
@@ -142,8 +146,7 @@ fn find_results(folder: &Path, depth: usize, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// A file of at most `max` bytes; `too_large` says of larger ones what is too large, if it is not the
-/// file.
+/// Reads a file of at most `max` bytes. The message for a larger file is `too_large`, if given.
 fn read(path: &Path, max: u64, too_large: Option<&str>) -> Result<Text, Failure> {
     let name = path.display().to_string();
     let bytes = read_bounded(path, max).map_err(|error| {
@@ -151,8 +154,8 @@ fn read(path: &Path, max: u64, too_large: Option<&str>) -> Result<Text, Failure>
         let own = error.to_string();
         let error = too_large.filter(|_| is_too_large).unwrap_or(&own);
         Failure::Argument(format!(
-            "{name}: {error}; `xrsim run --out DIR` or `xrsim mlperf .. --out DIR` writes what a \
-             report needs"
+            "{name}: {error}; `xrsim run --out DIR` and `xrsim mlperf .. --out DIR` write the files \
+             of a report"
         ))
     })?;
     let text = String::from_utf8(bytes).map_err(|error| {
@@ -164,7 +167,7 @@ fn read(path: &Path, max: u64, too_large: Option<&str>) -> Result<Text, Failure>
 }
 
 impl Text {
-    /// Refuses the text if it is not what the record says of the file called `name`.
+    /// Refuses the text if it differs from the record of the file called `name`.
     fn check(&self, name: &str, recorded: &Recorded) -> Result<(), Failure> {
         recorded.check(name, Path::new(&self.name), Digest::of(self.text.as_bytes()))
     }

@@ -1,4 +1,4 @@
-//! LoadGen's detailed log: its own lines, or a table of their keys and values.
+//! Detailed log of LoadGen: its lines, or a table of their keys and values.
 
 use std::sync::Arc;
 
@@ -11,18 +11,18 @@ use crate::config::{ConfigError, Problem, Source};
 
 use super::{MAX_PROBLEMS, finish};
 
-/// What every line of a log begins with.
+/// Begin of every line of a log.
 const MARKER: &str = ":::MLLOG";
 
 /// Columns of a table.
 const COLUMNS: [&str; 3] = ["key", "is_error", "value"];
 
-/// What LoadGen logged of a run.
+/// Detailed log of a run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Detail {
     /// The file.
     pub source: Arc<Source>,
-    /// Its lines, in order; not empty.
+    /// Lines in order; at least one.
     pub rows: Vec<DetailRow>,
 }
 
@@ -35,7 +35,7 @@ pub struct DetailRow {
     pub key: String,
     /// Value.
     pub value: Value,
-    /// Whether it tells of an error.
+    /// Whether the line reports an error.
     pub is_error: bool,
 }
 
@@ -44,7 +44,7 @@ impl Detail {
     ///
     /// # Errors
     ///
-    /// [`ConfigError::Invalid`] if it has no lines, or one of another form.
+    /// [`ConfigError::Invalid`] if the file has no lines, or a line of another form.
     pub(super) fn parse(source: &Arc<Source>) -> Result<Self, ConfigError> {
         let mut problems = Vec::new();
         let found = match source.text().starts_with(MARKER) {
@@ -71,7 +71,7 @@ struct Metadata {
     is_error: bool,
 }
 
-/// Reads the lines of a log; other programs may have written lines between.
+/// Reads the lines of a log. Lines that other programs wrote between them are skipped.
 fn log(text: &str, problems: &mut Vec<Problem>) -> Vec<DetailRow> {
     let mut found = Vec::new();
     let mut start = 0;

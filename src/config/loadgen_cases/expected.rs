@@ -1,4 +1,4 @@
-//! What LoadGen said of a case. Every part may be absent.
+//! Results of LoadGen for a case. Every part may be absent.
 
 use crate::config::yaml::read::{Problems, list, number, text};
 use crate::config::yaml::{Fields, Node, Value};
@@ -6,24 +6,24 @@ use crate::units::SimSpan;
 
 use super::inputs::whole;
 
-/// What LoadGen said of a run.
+/// Results of LoadGen for a run.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Expected {
-    /// Valid or not, and why.
+    /// Validity, with its conditions.
     pub verdict: Verdict,
-    /// `early_stopping_text`: what it said of early stopping, without the title.
+    /// `early_stopping_text`: message about early stopping, without the title.
     pub early_stopping_text: Option<String>,
     /// `result_invalid_reason`.
     pub invalid_reason: Option<String>,
-    /// Numbers that it logged.
+    /// Numbers of its log.
     pub told: Told,
-    /// `measured`: statistics of the recorded latencies; of queries in multi-stream.
+    /// `measured`: statistics of the recorded latencies; of those of queries in multi-stream.
     pub measured: Option<Percentiles>,
-    /// `ideal`: statistics of a simulation of the same run by others.
+    /// `ideal`: statistics of a reference simulation of the same run.
     pub ideal: Option<Percentiles>,
-    /// `loadgen_search_path` and its like: the search for the peak.
+    /// Search for the peak.
     pub sought: Sought,
-    /// `errors` that it logged.
+    /// `errors` of its log.
     pub errors: Option<Vec<Box<str>>>,
 }
 
@@ -42,7 +42,7 @@ pub struct Verdict {
     pub early_stopping: Option<bool>,
 }
 
-/// Numbers that LoadGen logged, by the keys of its detailed log, and what was computed from them.
+/// Numbers that LoadGen logged, by the keys of its detailed log, and numbers computed from them.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Told {
     /// `generated_query_count`.
@@ -69,13 +69,13 @@ pub struct Told {
     pub single_stream_estimate_ns: Option<u64>,
     /// `early_stopping_latency_ms` \[ns\]; 0 if there is none.
     pub multi_stream_estimate_ns: Option<u64>,
-    /// `es_overlatency`: late queries as early stopping counts them.
+    /// `es_overlatency`: late queries, as early stopping counts them.
     pub early_stopping_late: Option<u64>,
     /// `es_required_queries`.
     pub early_stopping_required: Option<u64>,
     /// `es_discard_t`: largest latencies that may be late.
     pub discarded: Option<u64>,
-    /// `es_discard_t_p99`: likewise at the 99th percentile.
+    /// `es_discard_t_p99`: largest latencies that may be late at the 99th percentile.
     pub discarded_inferred: Option<u64>,
     /// `num_errors`.
     pub errors: Option<u64>,
@@ -86,34 +86,34 @@ pub struct Told {
 pub struct Percentiles {
     /// Number of latencies.
     pub count: u64,
-    /// In the order of [`crate::mlperf::results::PERCENTILES`].
+    /// Percentiles in the order of [`crate::mlperf::results::PERCENTILES`].
     pub percentiles: [SimSpan; 6],
-    /// The least.
+    /// Least latency.
     pub min: SimSpan,
-    /// The largest.
+    /// Largest latency.
     pub max: SimSpan,
-    /// The mean.
+    /// Mean latency.
     pub mean: SimSpan,
 }
 
 /// The search for the peak.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Sought {
-    /// `loadgen_search_path`: LoadGen's messages.
+    /// `loadgen_search_path`: messages of LoadGen.
     pub messages: Option<Vec<Box<str>>>,
-    /// `ideal_search_path`: rates and whether they pass.
+    /// `ideal_search_path`: rates, each with whether it passes.
     pub trials: Option<Vec<(f64, bool)>>,
-    /// `passes`: runs that were made.
+    /// `passes`: number of runs.
     pub runs: Option<u64>,
-    /// `ideal_peak_qps`: what was found.
+    /// `ideal_peak_qps`: the peak.
     pub peak: Option<f64>,
-    /// `final_target_qps`: the same, or where the search began if nothing was found, with the six
-    /// digits of the summary.
+    /// `final_target_qps`: the peak, or the first rate if no peak was found, with the six digits of the
+    /// summary.
     pub printed_peak: Option<f64>,
 }
 
 impl Expected {
-    /// Reads what a case has of all this.
+    /// Reads the results that a case has.
     pub(super) fn read(fields: &mut Fields<'_, '_, '_>) -> Self {
         Self {
             verdict: fields.optional("result", Verdict::read).unwrap_or_default(),
@@ -203,7 +203,7 @@ impl Sought {
     }
 }
 
-/// Reads what `read` does, or nothing.
+/// Reads a value with `read`, or `null`.
 fn or_null<T>(
     read: impl Fn(&Node<'_>, &mut Problems) -> Option<T>,
 ) -> impl Fn(&Node<'_>, &mut Problems) -> Option<Option<T>> {
@@ -213,7 +213,7 @@ fn or_null<T>(
     }
 }
 
-/// Reads text that may be empty, or nothing.
+/// Reads text that may be empty, or `null`.
 fn words(node: &Node<'_>, problems: &mut Problems) -> Option<Option<String>> {
     match &node.value {
         Value::Scalar { text, .. } => Some(Some(text.to_string())),
@@ -225,7 +225,7 @@ fn words(node: &Node<'_>, problems: &mut Problems) -> Option<Option<String>> {
     }
 }
 
-/// Reads a list of texts, which may be empty.
+/// Reads a list of texts. The list may be empty.
 fn texts(node: &Node<'_>, problems: &mut Problems) -> Option<Vec<Box<str>>> {
     match &node.value {
         Value::List(items) => items.iter().map(|item| text(item, problems)).collect(),

@@ -1,4 +1,4 @@
-//! What a case asks for: settings, by LoadGen's names, and the system that answers.
+//! Inputs of a case: settings by the names of LoadGen, and the system under test.
 
 use std::ops::RangeInclusive;
 
@@ -32,14 +32,14 @@ const MODES: &[(&str, TestMode)] = &[
     ("FindPeakPerformance", TestMode::FindPeakPerformance),
 ];
 
-/// Reads a word in quotes, as JSON has all words.
+/// Reads a word in quotes. JSON has all words in quotes.
 fn word<T: Copy>(
     words: &'static [(&'static str, T)],
 ) -> impl Fn(&Node<'_>, &mut Problems) -> Option<T> {
     move |node, problems| one_of(words)(&node.unquoted(), problems)
 }
 
-/// Reads a whole number, which JSON may write with a point.
+/// Reads a whole number, which JSON may write with a decimal point.
 pub(super) fn whole(
     allowed: RangeInclusive<u64>,
 ) -> impl Fn(&Node<'_>, &mut Problems) -> Option<u64> {
@@ -75,7 +75,7 @@ pub(super) fn settings(fields: &mut Fields<'_, '_, '_>) -> Option<EffectiveSetti
     }
 }
 
-/// Reads settings with LoadGen's defaults.
+/// Reads settings, with the defaults of LoadGen.
 fn test_settings(
     node: &Node<'_>,
     scenario: LoadScenario,
@@ -149,7 +149,7 @@ fn flags(settings: &mut TestSettings) -> [(&'static str, &mut bool); 2] {
     ]
 }
 
-/// How a case's system takes up work; see [`Discipline`].
+/// How the system of a case takes queries; see [`Discipline`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum ModeOfService {
     Fifo,
@@ -242,7 +242,7 @@ fn discipline(mode: ModeOfService, fields: &mut Fields<'_, '_, '_>) -> Option<Di
     })
 }
 
-/// How many servers there are, and how much slower than the service time each is.
+/// Number of servers, and the factor of the service time of each.
 fn slowness(fields: &mut Fields<'_, '_, '_>) -> Option<Vec<f64>> {
     let speed = at_most(MAX_SERVERS as usize, list("speeds", number(1e-6..=1e6)));
     let speed = match fields.given("speed") {

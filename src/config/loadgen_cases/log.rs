@@ -1,4 +1,4 @@
-//! What LoadGen logged of every sample, as CSV.
+//! Log of LoadGen for every sample, as CSV.
 
 use std::sync::Arc;
 
@@ -14,32 +14,32 @@ const OF_SAMPLES: [&str; 6] =
 
 const OF_CURVE: [&str; 2] = ["sample_seq", "complete_ns"];
 
-/// A sample that was done.
+/// A completed sample.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LogRow {
     /// Line of the file, counted from 1.
     pub line: usize,
-    /// Its number in the data set.
+    /// Index in the data set.
     pub index: u64,
-    /// When its query was due, since the first one.
+    /// Time at which its query was due, from the first query on.
     pub scheduled: SimTime,
-    /// From then until the query was issued.
+    /// Delay from that time until the query was issued.
     pub issue_delay: SimSpan,
-    /// From then until the sample was done.
+    /// Latency from that time until the sample was completed.
     pub latency: SimSpan,
 }
 
-/// What was logged of a run.
+/// Log of a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum QueryLog {
     /// Every sample, query by query.
     Samples {
         /// The file.
         source: Arc<Source>,
-        /// The samples; not empty.
+        /// The samples; at least one.
         rows: Vec<LogRow>,
     },
-    /// Offline: when some of the samples were done, as (position, time).
+    /// Offline: completion times of some of the samples, as (position, time).
     Curve(Vec<(u64, SimTime)>),
 }
 
@@ -48,8 +48,7 @@ impl QueryLog {
     ///
     /// # Errors
     ///
-    /// [`ConfigError::Invalid`] if columns are missing, a cell is not a number or rows do not follow
-    /// one another.
+    /// [`ConfigError::Invalid`] if columns are missing, a cell is not a number, or rows are missing.
     pub(super) fn parse(
         source: &Arc<Source>,
         settings: &EffectiveSettings,
@@ -68,7 +67,7 @@ impl QueryLog {
     }
 }
 
-/// Rows of numbers under `columns`; `None` if there are none, or with problems.
+/// Reads rows of numbers under `columns`. Returns `None` if there are no rows, or if they have problems.
 fn table<const N: usize>(
     source: &Source,
     columns: [&str; N],
@@ -150,7 +149,7 @@ fn curve(source: &Source, problems: &mut Vec<Problem>) -> Option<Vec<(u64, SimTi
     let mut curve: Vec<(u64, SimTime)> = Vec::new();
     table(source, OF_CURVE, problems, |row, _, [sample, completed]| {
         if curve.last().is_some_and(|&(before, _)| before >= sample) {
-            return Err(row.problem(0, format!("sample {sample} is not behind the one before")));
+            return Err(row.problem(0, format!("sample {sample} is not after the one before")));
         }
         curve.push((sample, SimTime::from_ns(completed)));
         Ok(())

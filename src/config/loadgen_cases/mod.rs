@@ -1,10 +1,10 @@
-//! Runs of the real LoadGen: what was asked for, what it logged and what it said.
+//! Runs of the real LoadGen: settings, logs and results.
 //!
 //! A folder of such runs holds `cases.json`, a list of cases; `queries/<id>.csv` with a row for every
 //! sample of a case; `summary/<id>.txt`, LoadGen's summary; `detail/<id>.txt`, its detailed log, or
 //! `detail/<id>.csv`, a table of the keys and values of that; and `rng_vectors.json`, draws of its random
-//! numbers. All but the first may be absent. What is asked for must be known, key by key; of what
-//! LoadGen said, a case gives as much as it likes.
+//! numbers. All but the first may be absent. Every key of the settings must be known; a case gives any part
+//! of the results of LoadGen.
 
 mod detail;
 mod expected;
@@ -31,21 +31,21 @@ pub use vectors::{EarlyStoppingVector, Vector, Vectors};
 /// A run of LoadGen.
 #[derive(Debug, Clone)]
 pub struct Case {
-    /// Its name.
+    /// Name.
     pub id: Box<str>,
-    /// Line of the file of cases that it begins in, counted from 1.
+    /// Line of the file of cases in which the case begins, counted from 1.
     pub line: usize,
-    /// What was asked for.
+    /// Settings.
     pub settings: EffectiveSettings,
     /// The system that was measured.
     pub service: ServerSystem,
-    /// What LoadGen said.
+    /// Results of LoadGen.
     pub expected: Expected,
-    /// What it logged of every sample.
+    /// Log of every sample.
     pub log: Option<QueryLog>,
-    /// Its summary.
+    /// Summary.
     pub summary: Option<Arc<Source>>,
-    /// Its detailed log.
+    /// Detailed log.
     pub detail: Option<Detail>,
 }
 
@@ -81,12 +81,11 @@ impl Cases {
         })
     }
 
-    /// Reads the text of a file of cases, and of one of draws; `files` gives the files
-    /// of a case.
+    /// Reads the text of a file of cases and of a file of draws. `files` returns the files of a case.
     ///
     /// # Errors
     ///
-    /// As [`Cases::read`].
+    /// The errors of [`Cases::read`].
     pub fn parse(
         source: Arc<Source>,
         vectors: Option<Arc<Source>>,
@@ -107,23 +106,23 @@ impl Cases {
     }
 }
 
-/// Files of a case, where they are.
+/// Files of a case, as far as it has them.
 #[derive(Debug, Clone, Default)]
 pub struct CaseFiles {
     /// A row for every sample.
     pub log: Option<Arc<Source>>,
-    /// LoadGen's summary.
+    /// Summary.
     pub summary: Option<Arc<Source>>,
-    /// Its detailed log, or a table of that.
+    /// Detailed log, or a table of its keys and values.
     pub detail: Option<Arc<Source>>,
 }
 
-/// The file at `path` unless there is none.
+/// Reads the file at `path`, if it exists.
 fn optional(path: &Path) -> Result<Option<Arc<Source>>, ConfigError> {
     if path.symlink_metadata().is_err() { Ok(None) } else { Source::read(path).map(Some) }
 }
 
-/// The error that `problems` of `source` are, if there are any.
+/// Returns an error with the `problems` of `source`, if there are any.
 fn finish(source: &Arc<Source>, mut problems: Vec<Problem>) -> Result<(), ConfigError> {
     if problems.is_empty() {
         return Ok(());
@@ -133,7 +132,7 @@ fn finish(source: &Arc<Source>, mut problems: Vec<Problem>) -> Result<(), Config
     Err(ConfigError::Invalid { file: Arc::clone(source), problems })
 }
 
-/// Problems of one file that are reported.
+/// Most problems of one file that are reported.
 const MAX_PROBLEMS: usize = 20;
 
 fn parse_cases(source: &Source, problems: &mut Problems) -> Vec<Case> {
@@ -170,7 +169,7 @@ fn parse_case(source: &Source, node: &Node<'_>, problems: &mut Problems) -> Opti
     Some(Case { id, line, settings, service, expected, log: None, summary: None, detail: None })
 }
 
-/// Reads a name that is fit for a file.
+/// Reads a name that can be the name of a file.
 fn file_name(node: &Node<'_>, problems: &mut Problems) -> Option<Box<str>> {
     let name = read::text(node, problems)?;
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "_-.".contains(c);

@@ -1,4 +1,4 @@
-//! Draws of LoadGen's random numbers, by seed, and counts of its early stopping.
+//! Random draws of LoadGen by seed, and counts of its early stopping.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use crate::statistics::Fraction;
 use super::finish;
 use super::inputs::whole;
 
-/// Draws of one seed. Each list is as long as the file has it.
+/// Draws of one seed. Each list has the length that it has in the file.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Vector {
     /// The seed.
@@ -31,23 +31,23 @@ pub struct Vector {
 pub struct EarlyStoppingVector {
     /// Percentile.
     pub percentile: Fraction,
-    /// Late queries, and queries within the bound that make up for them.
+    /// Late queries, and the queries within the bound that they require.
     pub within_bound: Vec<(u64, u64)>,
-    /// Queries, and late ones that they make up for; `None` of too few.
+    /// Queries, and the late queries that they allow; `None` for too few queries.
     pub discardable: Vec<(u64, Option<u64>)>,
 }
 
-/// All of a file.
+/// Draws and counts of a file.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Vectors {
-    /// By seed.
+    /// Draws by seed.
     pub draws: Vec<Vector>,
-    /// By percentile.
+    /// Counts by percentile.
     pub early_stopping: Vec<EarlyStoppingVector>,
 }
 
 impl Vectors {
-    /// Reads a file of draws. Keys that are not known are passed over.
+    /// Reads a file of draws. Unknown keys are skipped.
     pub(super) fn parse(source: &Arc<Source>) -> Result<Self, ConfigError> {
         let mut problems = Problems::default();
         let vectors = read(source, &mut problems);
@@ -115,7 +115,7 @@ fn count_or_null(node: &Node<'_>, problems: &mut Problems) -> Option<Option<u64>
     }
 }
 
-/// Pairs of a count, the key, and what `read` takes, under `p=<percentile>`.
+/// Reads pairs of a count, which is the key, and a value of `read`, under `p=<percentile>`.
 #[allow(clippy::type_complexity)]
 fn by_percentile<T>(
     node: &Node<'_>,

@@ -50,7 +50,7 @@ fn batch(size: u32) -> ([f64; 3], String) {
     ([6, 7, 8].map(|column| row[column].parse().expect("a number")), row[5].into())
 }
 
-/// Two images are faster at once, and seven in parts of two.
+/// Two images are faster as a batch, and seven as batches of two.
 #[test]
 fn batches_cost_what_their_parts_cost() {
     let one = output(&["cost", "--network", "resnet50", "--dataflow", "WS", "--format", "json"]);
@@ -62,7 +62,7 @@ fn batches_cost_what_their_parts_cost() {
     assert!(parts == "2" && two[0] < 2.0 * latency && two[2] > rate, "{two:?}");
     let (seven, parts) = batch(7);
     assert_eq!(parts, "3x2+1");
-    // Sums of decimals of a nanosecond and of energies, rounded.
+    // Rounded sums of fractions of a nanosecond and of energies.
     let near = |found: f64, expected: f64| (found / expected - 1.0).abs() < 1e-12;
     assert!(near(seven[0], 3.0 * two[0] + latency) && near(seven[1], 3.0 * two[1] + energy));
     assert!(near(seven[2], 7e3 / seven[0]), "{seven:?}");
@@ -105,7 +105,7 @@ fn batches_are_printed_alike_and_refused_where_they_mean_nothing() {
 
 #[test]
 fn cost_stands_networks_dataflows_and_models_side_by_side() {
-    // One layer on two dataflows: its row alone.
+    // One layer on two dataflows: only its row.
     let one = output(&[
         "cost",
         "--network",
@@ -120,7 +120,7 @@ fn cost_stands_networks_dataflows_and_models_side_by_side() {
     let lines: Vec<_> = one.lines().collect();
     assert_eq!(lines.len(), 2, "{one}");
     assert!(lines[0].contains("WS@4096 cycles") && lines[0].contains("RS@4096 uJ"), "{one}");
-    // All networks on three dataflows: a row each, and of two models their ratio.
+    // All networks on three dataflows: one row each, with the ratio of two models.
     let models = ["--cost-model", "loop-nest", "--cost-model", "maestro"];
     let all = output(&[&["cost", "--networks", "artifact"], &models[..]].concat());
     assert_eq!(all.lines().count(), 1 + 11 * 3, "{all}");
@@ -166,7 +166,7 @@ fn cost_draws_what_it_prints() {
     let text = fs::read_to_string(&svg).expect("it was drawn");
     assert!(text.starts_with("<svg") && text.contains("Energy of KD_res8_narrow_101x40"));
     assert!(fs::read(&png).expect("it was drawn").starts_with(b"\x89PNG"));
-    // The data beside it: components of 19 layers.
+    // The data beside the figure: components of 19 layers.
     let data = fs::read_to_string(path("energy.csv")).expect("it was written");
     let layers = data.lines().filter(|line| line.contains("DRAM")).count();
     assert_eq!(layers, 19, "{data}");

@@ -1,4 +1,4 @@
-//! The binary as a user meets it: commands, messages, exit status, files.
+//! The binary as a user sees it: commands, messages, exit status, files.
 
 use crate::support::binary;
 mod cost;
@@ -53,7 +53,7 @@ fn out_writes_the_four_files_with_the_documented_columns() {
     assert_eq!(record["requested"]["system"][0], "J");
     assert!(record["inputs_sha256"].as_object().is_some_and(|inputs| inputs.len() > 5));
     let names: Vec<_> = fs::read_dir(&out).expect("the folder can be read").collect();
-    assert_eq!(names.len(), 4, "nothing else is left behind");
+    assert_eq!(names.len(), 4, "nothing else is left");
 }
 
 #[test]
@@ -144,7 +144,7 @@ fn quirks_of_the_artifact_can_be_left_out_one_by_one() {
         let score: f64 = lines.next().expect("a run")[at].parse().expect("a number");
         format!("{:.1}", 100.0 * score)
     };
-    // Overall scores that an independent replay gave with and without each quirk.
+    // Overall scores from an independent replay, with and without each quirk.
     for (scenario, system, quirk, before, after) in [
         ("social_interactionB", "H", "integer-period", "73.5", "98.5"),
         ("VR_gaming", "E", "injection-at-events", "67.1", "94.8"),
@@ -161,7 +161,7 @@ fn quirks_of_the_artifact_can_be_left_out_one_by_one() {
 }
 
 #[test]
-fn reproduce_says_what_changes() {
+fn reproduce_compares_figures_conclusions_quirks_and_costs() {
     let folder = tempfile::tempdir().expect("a folder can be made");
     let text = output(&["reproduce", "--out", &path(&folder, "")]);
     assert!(text.contains("principled, true operators") && text.contains("geometric mean"));
@@ -176,8 +176,8 @@ fn reproduce_says_what_changes() {
             ["svg", "png", "csv"].map(|kind| folder.path().join(format!("{figure}.{kind}")));
         assert!(kinds.iter().all(|path| path.exists()), "{figure}");
     }
-    // Every random point of Figure 5 is one of the possible outcomes, every other one is equal; what
-    // is quoted of Figure 6 is found; the means of Figure 7 agree within their noise.
+    // Every random point of Figure 5 is one of the possible outcomes, and every other point is equal. The
+    // numbers that the paper quotes of Figure 6 are found. The means of Figure 7 agree within their noise.
     let deviations = fs::read_to_string(folder.path().join("deviations.csv")).expect("it is there");
     let published = deviations.lines().filter(|line| line.starts_with("5,mlsys2023"));
     assert!(published.clone().all(|line| line.contains(",26,26,")), "{deviations}");
@@ -191,9 +191,9 @@ fn reproduce_says_what_changes() {
         let line = deviations.lines().find_map(|line| line.strip_prefix(&*start));
         line.and_then(|rest| rest.split(',').next()?.parse().ok()).expect("a number")
     };
-    // Half widths of the 95 % intervals are up to 0.026 on B and 0.007 on J; both sides have one.
+    // Half widths of the 95 % intervals are up to 0.026 on B and 0.007 on J, on both sides.
     assert!(distance("B") < 0.04 && distance("J") < 0.01, "{deviations}");
-    // What the paper concludes from its own figure about AR gaming holds of that figure.
+    // The conclusion of the paper about AR gaming holds for its own figure.
     let conclusions =
         fs::read_to_string(folder.path().join("conclusions.csv")).expect("it is there");
     let gaming =
@@ -283,7 +283,7 @@ fn a_scheduler_takes_parameters_or_says_what_is_wrong_with_them() {
     assert!(message.contains("m and m_fast are at most k"), "{message}");
 }
 
-/// A policy that ends at once, and one that is not there.
+/// A scheduler whose program does not exist.
 #[test]
 fn a_run_whose_policy_breaks_off_says_so() {
     let run = |scheduler: &str| {
@@ -355,7 +355,7 @@ fn more_runs_than_memory_holds_are_refused_before_they_are_made() {
     assert!(message.contains("at most 1000000 runs"), "{message}");
 }
 
-/// 15 runs of 165,000 requests are more than one block of runs holds.
+/// 15 runs of 165,000 requests exceed one block of runs.
 #[test]
 fn long_runs_come_in_order_across_blocks() {
     let scope = ["--scenario", "VR_gaming", "--system", "A", "--pes", "8192"];
@@ -424,6 +424,25 @@ mod unix {
         }
     }
 
+    /// Nobody reads the output, yet the exit status reports the failed check.
+    #[test]
+    fn a_failed_check_counts_although_nobody_reads_the_output() {
+        let folder = tempdir().expect("a folder can be made");
+        let table = folder.path().join("wrong.csv");
+        let header = "N,G,K,C,Yo,Xo,R,S,pes,mapping,macs_executed\n";
+        let row = "1,1,2,3,1,1,1,1,2,\"SpatialMap(1,1) K;\",";
+        fs::write(&table, format!("{header}{row}7\n")).expect("a file can be written");
+        let table = table.to_str().expect("the path is UTF-8");
+        let good = concat!(env!("CARGO_MANIFEST_DIR"), "/dataflows/WS.yaml");
+        for (arguments, expected) in
+            [(&["validate", "cost", "--cases", table][..], 1), (&["check", good], 0)]
+        {
+            let (reader, writer) = std::io::pipe().expect("a pipe can be made");
+            drop(reader);
+            assert_eq!(status(arguments, writer, Stdio::null()), expected, "{arguments:?}");
+        }
+    }
+
     #[test]
     fn devices_are_written_to_and_links_followed_instead_of_replaced() {
         let folder = tempdir().expect("a folder can be made");
@@ -461,7 +480,7 @@ fn networks_of_mlperf_are_listed_apart_and_shown_against_what_was_published() {
     assert!(refused(&["cost", "--network", "resnet5"]).contains("did you mean `resnet50`?"));
 }
 
-/// Names reach terminals and spreadsheets with every result.
+/// Names are printed in terminals and written to tables that spreadsheets open.
 #[test]
 fn names_that_a_terminal_or_a_spreadsheet_would_obey_are_refused() {
     let folder = tempdir().expect("a folder can be made");
@@ -555,4 +574,16 @@ fn a_run_takes_lists_with_commas() {
     let run = ["run", "--scenario", "AR_gaming,VR_gaming", "--system", "A,WS:3 + OS:1"];
     let text = output(&[&run[..], &["--pes", "4096,8192", "--format", "csv"]].concat());
     assert_eq!(text.lines().count(), 1 + 2 * 2 * 2, "{text}");
+}
+
+#[test]
+fn quiet_leaves_out_notes_but_no_warnings_and_errors() {
+    let folder = tempdir().expect("a folder can be made");
+    let run = ["run", "--system", "A", "--pes", "4096", "--out", &path(&folder, "")];
+    let loud = xrsim(&run).assert().success();
+    assert!(stderr(&loud).contains("wrote scores.csv"));
+    let quiet = xrsim(&[&run[..], &["--quiet"]].concat()).assert().success();
+    assert_eq!(stderr(&quiet), "");
+    let refused = xrsim(&["-q", "show", "nothing"]).assert().code(2);
+    assert!(stderr(&refused).contains("error: "));
 }

@@ -1,4 +1,4 @@
-//! Files that commands write: whole, of one command, and never in the place of what is read.
+//! Files that commands write: complete, from one command, and never over an input.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -119,7 +119,7 @@ fn a_record_without_hashes_is_read_with_a_warning() {
     assert!(said.contains("whether they are those of one command is not checked"), "{said}");
 }
 
-/// What a load test without a curve says is not joined by a curve of an earlier one.
+/// The page of a load test without a curve does not show the curve of an earlier test.
 #[test]
 fn files_of_an_earlier_command_are_no_part_of_a_page() {
     let folder = tempdir().expect("a folder can be made");
@@ -242,7 +242,7 @@ fn no_command_writes_where_it_reads_or_writes_twice() {
     for (arguments, named) in calls {
         let mut command = xrsim(&arguments);
         let message = stderr(&command.current_dir(folder.path()).assert().code(2));
-        assert!(message.contains("would take the place of"), "{arguments:?}: {message}");
+        assert!(message.contains("would overwrite"), "{arguments:?}: {message}");
         assert!(message.contains(named), "{arguments:?}: {message}");
     }
     for name in ["link.yaml", "hard.yaml"] {
@@ -251,7 +251,7 @@ fn no_command_writes_where_it_reads_or_writes_twice() {
     assert_eq!(files(folder.path()), before);
 }
 
-/// Runs the command with a standard output that nobody reads.
+/// Runs the command with a closed standard output.
 fn unread(arguments: &[&str]) {
     let (reader, writer) = std::io::pipe().expect("a pipe can be made");
     drop(reader);

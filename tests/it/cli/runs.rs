@@ -1,4 +1,4 @@
-//! `xrsim run` where something does not count, does not run, or is too much.
+//! `xrsim run` with frames that do not count, runs that fail, and too many threads or requests.
 
 use std::fs;
 
@@ -15,7 +15,7 @@ fn words(arguments: &[String]) -> Vec<&str> {
     arguments.iter().map(String::as_str).collect()
 }
 
-/// Frames start every 16.7 ms or slower, the last one 983.3 ms after the first.
+/// Frames start every 16.7 ms or more, the last one 983.3 ms after the first.
 #[test]
 fn a_run_without_a_frame_that_counts_has_no_score() {
     let message = refused(&words(&run(&["--set", "score.warm_up_ms=999"])));
@@ -45,7 +45,7 @@ fn frames_of_the_warm_up_are_marked() {
     output(&["report", &out, "--out", &path(&folder, "page.html")]);
 }
 
-/// A policy that gives everything up but for its first process, which ends unasked.
+/// A scheduler that gives up every request, except that its first process ends by itself.
 #[cfg(unix)]
 #[test]
 fn a_replication_that_fails_does_not_hide_the_others_and_is_told_by_the_exit_status() {
@@ -61,10 +61,7 @@ fn a_replication_that_fails_does_not_hide_the_others_and_is_told_by_the_exit_sta
     assert!(table.contains("0.000 no spread"), "{table}");
     assert!(message.contains(" of 0 to 2: scheduler external:"), "{message}");
     assert!(message.contains("ended without an answer (exit status: 3)"), "{message}");
-    assert!(
-        message.contains("error: 1 of 3 runs failed; means are those of the others"),
-        "{message}"
-    );
+    assert!(message.contains("error: 1 of 3 runs failed; means are over the others"), "{message}");
 }
 
 #[test]
@@ -73,13 +70,13 @@ fn a_number_of_threads_that_cannot_be_is_refused() {
         let assert = xrsim(&RUN).env("RAYON_NUM_THREADS", threads).assert().code(2);
         let expected = format!(
             "error: RAYON_NUM_THREADS is `{threads}`; allowed is a whole number from 1 to 1024, or 0 \
-             for one thread a core\n"
+             for one thread per core\n"
         );
         assert_eq!(stderr(&assert), expected);
     }
 }
 
-/// 256 stacks do not fit; where a shell cannot limit memory there is nothing to see.
+/// 256 stacks do not fit. If the shell cannot limit memory, the test checks nothing.
 #[cfg(target_os = "linux")]
 #[test]
 fn threads_that_cannot_be_started_are_an_error_and_no_panic() {
@@ -92,7 +89,7 @@ fn threads_that_cannot_be_started_are_an_error_and_no_panic() {
     assert_eq!(message.lines().count(), 1, "{message}");
 }
 
-/// Half a day of 165 requests a second. The output cannot be written, so nothing is played.
+/// Half a day with 165 requests per second. The output cannot be written, so nothing is run.
 #[test]
 fn memory_is_told_before_it_is_taken() {
     let folder = tempdir().expect("a folder can be made");

@@ -124,12 +124,12 @@ fn a_damaged_record_refuses_to_go_on() {
 fn a_sweep_takes_the_place_of_nothing_that_it_reads() {
     let study = Study::of(SPEC);
     let message = study.refused(&["sweep", "spec.yaml", "--out", "./spec.yaml", "--restart"]);
-    assert!(message.contains("./spec.yaml would take the place of spec.yaml"), "{message}");
+    assert!(message.contains("./spec.yaml would overwrite spec.yaml"), "{message}");
     assert_eq!(study.read("spec.yaml"), SPEC);
     study.done(&["sweep", "spec.yaml", "--shard", "1/1"]);
     let part = study.read("spec.1-of-1.csv");
     let message = study.refused(&["merge", "spec.1-of-1.csv", "--out", "spec.1-of-1.csv"]);
-    assert!(message.contains("would take the place of spec.1-of-1.csv"), "{message}");
+    assert!(message.contains("would overwrite spec.1-of-1.csv"), "{message}");
     assert_eq!(study.read("spec.1-of-1.csv"), part);
 }
 

@@ -75,6 +75,6 @@ fn a_changed_policy_is_another_sweep() {
     let message = study.refused(&["sweep", "spec.yaml", "--out", "rows.csv"]);
     assert!(message.contains("./policy.sh has changed"), "{message}");
     let message = study.refused(&["sweep", "spec.yaml", "--out", "policy.sh"]);
-    assert!(message.contains("policy.sh would take the place of ./policy.sh"), "{message}");
+    assert!(message.contains("policy.sh would overwrite ./policy.sh"), "{message}");
     assert_eq!(study.read("rows.csv"), rows);
 }

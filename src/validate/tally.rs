@@ -1,19 +1,19 @@
-//! How many values of one kind were compared, and the first that differed.
+//! Count of the values of one kind that were compared, with the first that differed.
 
 use std::fmt;
 
-/// A value that is not as it must be.
-#[derive(Debug, Clone)]
-pub struct Difference {
-    /// What, and where it stands if not in the file of cases.
+/// A value that differs from the reference.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Mismatch {
+    /// Name of the value, and its file and line if it is not in the file of cases.
     pub what: String,
-    /// What LoadGen said.
+    /// Value of the reference.
     pub expected: String,
-    /// What came out here.
+    /// Value of the simulator.
     pub found: String,
 }
 
-impl fmt::Display for Difference {
+impl fmt::Display for Mismatch {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { what, expected, found } = self;
         write!(f, "{what}: expected {expected}, found {found}")
@@ -21,34 +21,34 @@ impl fmt::Display for Difference {
 }
 
 /// Comparisons of one kind.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Tally {
     compared: usize,
     differing: usize,
     /// The first difference.
-    pub first: Option<Difference>,
+    pub first: Option<Mismatch>,
     /// Largest relative deviation among values that need only be near.
     pub largest: Option<f64>,
 }
 
 impl Tally {
     /// Compares two values that must be equal.
-    pub fn equal<T: PartialEq + fmt::Display>(
+    pub(super) fn equal<T: PartialEq + fmt::Display>(
         &mut self,
         what: impl fmt::Display,
         expected: T,
         found: T,
     ) {
         let equal = expected == found;
-        self.add(equal, || Difference {
+        self.add(equal, || Mismatch {
             what: what.to_string(),
             expected: expected.to_string(),
             found: found.to_string(),
         });
     }
 
-    /// Likewise if there is anything to compare with.
-    pub fn equal_if<T: PartialEq + fmt::Display>(
+    /// Compares two values that must be equal, if the reference has one.
+    pub(super) fn equal_if<T: PartialEq + fmt::Display>(
         &mut self,
         what: impl fmt::Display,
         expected: Option<T>,
@@ -59,9 +59,9 @@ impl Tally {
         }
     }
 
-    /// Compares two rates of which the second may deviate by `tolerance` of the first. Where there is
-    /// no rate, LoadGen has 0.
-    pub fn near_if(
+    /// Compares two rates, if the reference has one. The second may deviate by `tolerance`, as a fraction
+    /// of the first. LoadGen prints 0 where there is no rate.
+    pub(super) fn near_if(
         &mut self,
         what: &str,
         expected: Option<f64>,
@@ -77,15 +77,21 @@ impl Tally {
         self.deviation(what, [expected, found], deviation, deviation <= tolerance);
     }
 
-    /// Adds a comparison of `[expected, found]` with its relative deviation and whether that is
-    /// allowed.
-    pub fn deviation(&mut self, what: &str, values: [f64; 2], deviation: f64, allowed: bool) {
+    /// Adds a comparison of `[expected, found]` with its relative deviation; `allowed` says whether the
+    /// deviation is within the tolerance.
+    pub(super) fn deviation(
+        &mut self,
+        what: &str,
+        values: [f64; 2],
+        deviation: f64,
+        allowed: bool,
+    ) {
         self.largest = Some(self.largest.unwrap_or(0.0).max(deviation));
         let [expected, found] = values.map(|value| value.to_string());
-        self.add(allowed, || Difference { what: what.into(), expected, found });
+        self.add(allowed, || Mismatch { what: what.into(), expected, found });
     }
 
-    fn add(&mut self, equal: bool, difference: impl FnOnce() -> Difference) {
+    fn add(&mut self, equal: bool, difference: impl FnOnce() -> Mismatch) {
         self.compared += 1;
         if !equal {
             self.differing += 1;
@@ -94,7 +100,7 @@ impl Tally {
     }
 
     /// Adds the comparisons of `other`.
-    pub fn extend(&mut self, other: &Self) {
+    pub(super) fn extend(&mut self, other: &Self) {
         self.compared += other.compared;
         self.differing += other.differing;
         self.first = self.first.take().or_else(|| other.first.clone());

@@ -1,5 +1,5 @@
-//! What follows exactly from the recorded run: its schedule and samples from the seeds, its statistics
-//! and verdict from its latencies.
+//! Exact consequences of the recorded run: its schedule and samples follow from the seeds, its
+//! statistics and verdict from its latencies.
 
 use std::sync::Arc;
 
@@ -12,19 +12,19 @@ use crate::mlperf::results::{
 };
 use crate::mlperf::settings::LoadScenario;
 use crate::units::{SimSpan, SimTime};
+use crate::validate::Tally;
 
 use super::place;
 use super::simulated::Simulated;
-use super::tally::Tally;
 
-/// Time before the first query of a stream, which the log does not tell. It was below 5 us in every
+/// Most time before the first query of a stream, which the log does not give. It was below 5 us in every
 /// case that prints it.
 const START: SimSpan = SimSpan::from_ns(100_000);
 
-/// What single-stream rates may differ by for that time, and its print with six digits.
+/// Relative tolerance of single-stream rates, for this time and for six printed digits.
 const START_TOLERANCE: f64 = 1e-4;
 
-/// Compares the log with the schedule: when queries were due (Server), and their samples.
+/// Compares the log with the schedule: the due times of queries (Server) and their samples.
 pub fn schedule(case: &Case, schedule: &QuerySchedule, tallies: [&mut Tally; 2]) {
     let Some(QueryLog::Samples { source, rows }) = &case.log else { return };
     let [due, samples] = tallies;
@@ -47,8 +47,8 @@ pub fn schedule(case: &Case, schedule: &QuerySchedule, tallies: [&mut Tally; 2])
     }
 }
 
-/// What the recorded latencies say. Offline logs too few of them: its recorded statistics stand for
-/// them.
+/// Performance that follows from the recorded latencies. Offline logs too few latencies, so that its
+/// recorded statistics are used instead.
 pub fn performance(case: &Case, simulated: &Simulated) -> Option<Performance> {
     match (&case.log, &case.expected.measured) {
         (Some(QueryLog::Samples { rows, .. }), _) => {
@@ -134,7 +134,7 @@ pub fn statistics_of(case: &Case, performance: &Performance, tally: &mut Tally) 
     }
 }
 
-/// Compares what early stopping says.
+/// Compares the results of early stopping.
 pub fn early_stopping(case: &Case, performance: &Performance, tally: &mut Tally) {
     let Some(found) = &performance.validity.early_stopping else { return };
     let told = &case.expected.told;
@@ -165,7 +165,7 @@ pub fn early_stopping(case: &Case, performance: &Performance, tally: &mut Tally)
     }
 }
 
-/// Compares the conditions of a valid run, and the reasons why it is none.
+/// Compares the conditions of a valid run, and the reasons for an invalid one.
 pub fn verdict(case: &Case, performance: &Performance, tally: &mut Tally) {
     let (expected, validity) = (&case.expected.verdict, &performance.validity);
     if let Some(found) = validity.performance {
@@ -184,7 +184,7 @@ pub fn verdict(case: &Case, performance: &Performance, tally: &mut Tally) {
     tally.equal_if("result_invalid_reason", reason, found);
 }
 
-/// Whether the time before the first query of a stream cannot have made the run long enough.
+/// Whether the time before the first query of a stream cannot decide if the run was long enough.
 pub fn duration_is_certain(case: &Case, performance: &Performance) -> bool {
     let elapsed = performance.last_issued - SimTime::ZERO;
     let is_stream =
@@ -193,7 +193,7 @@ pub fn duration_is_certain(case: &Case, performance: &Performance) -> bool {
     !is_stream || elapsed >= least || elapsed + START < least
 }
 
-/// Where a line of a summary stands.
+/// File and line of the line of a summary at `index`.
 pub fn summary_place(source: &Arc<Source>, index: usize) -> String {
     place(source, index + 1)
 }

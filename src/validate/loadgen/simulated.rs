@@ -1,4 +1,4 @@
-//! A case simulated, and how near that is to the recorded run.
+//! The simulation of a case, and its distance from the recorded run.
 
 use crate::config::loadgen_cases::{Case, Percentiles, Told, Verdict};
 use crate::mlperf::benchmark::{Measurement, PeakSearch, find_peak, measure, search_messages};
@@ -9,8 +9,7 @@ use crate::mlperf::settings::{EffectiveSettings, LoadScenario, TestMode};
 use crate::mlperf::sut::{Discipline, ServerSystem};
 use crate::statistics::percentile_index;
 use crate::units::{SimSpan, SimTime};
-
-use super::tally::Tally;
+use crate::validate::Tally;
 
 /// Latencies may differ by this or by [`TOLERANCE`] of the simulated one, whichever is more.
 const TOLERANCE_NS: u64 = 150_000;
@@ -18,28 +17,28 @@ const TOLERANCE_NS: u64 = 150_000;
 /// See [`TOLERANCE_NS`].
 const TOLERANCE: f64 = 0.04;
 
-/// Most that LoadGen, the system in Python and their host add to a query.
+/// Most time that LoadGen, the system in Python and their host add to a query.
 const OVERHEAD: SimSpan = SimSpan::from_ns(200_000);
 
-/// Rates may differ by so much: of the schedule, which is printed with six digits; of completion; of
-/// samples in Offline, in which the host's start counts.
+/// Relative tolerances of rates: of the schedule, which is printed with six digits; of completion; of
+/// samples in Offline, which includes the start of the host.
 const RATE_TOLERANCES: [f64; 3] = [1e-5, 2e-4, 1e-3];
 
-/// What the system is called, which no comparison depends on.
+/// Name of the system. No comparison depends on it.
 const SYSTEM: &str = "simulated";
 
 /// A case, simulated.
 pub struct Simulated {
-    /// Settings of the run that was reported: those of the case, or of the peak.
+    /// Settings of the reported run: those of the case, or of the peak.
     pub settings: EffectiveSettings,
-    /// The run that was reported.
+    /// The reported run.
     pub measurement: Measurement,
-    /// The search for the peak that led there.
+    /// The search for the peak that led to it.
     search: Option<PeakSearch<()>>,
-    /// What every run made, in order; of a search the last one is not the one that was reported.
+    /// Every run in order. The last run of a search is not the reported one.
     passes: Vec<LoggedRun>,
-    /// Percentiles if every call took [`OVERHEAD`] more; of systems that keep their caller waiting, for
-    /// which this adds up.
+    /// Percentiles if every call took [`OVERHEAD`] longer, for systems that block their caller: their
+    /// overhead accumulates.
     with_overhead: Option<[SimSpan; 6]>,
 }
 
@@ -48,7 +47,7 @@ impl Simulated {
     ///
     /// # Errors
     ///
-    /// If its settings make too large a run.
+    /// [`RunError`] if its settings make too large a run.
     pub fn of(case: &Case) -> Result<Self, RunError> {
         match case.settings.mode {
             TestMode::PerformanceOnly => Self::of_run(&case.settings, &case.service),
@@ -85,7 +84,7 @@ impl Simulated {
         Ok(Self { settings, measurement, search, passes, with_overhead: None })
     }
 
-    /// Compares what was made ahead of the run, and how it ended.
+    /// Compares the schedule that was made before the run, and the number of queries at its end.
     pub fn schedule(&self, told: &Told, tally: &mut Tally) {
         if let Some(last) = self.passes.last() {
             tally.equal_if("generated_query_count", told.generated_queries, last.queries);
@@ -100,7 +99,7 @@ impl Simulated {
         }
     }
 
-    /// Whether the number of queries does not depend on what the host added to each.
+    /// Whether the number of queries is independent of the overhead of the host.
     fn count_is_certain(&self) -> bool {
         let ending = self.measurement.run.endings.first();
         match (self.settings.scenario, ending) {
@@ -113,7 +112,7 @@ impl Simulated {
         }
     }
 
-    /// Compares the conditions of a valid run, where the host cannot have decided them.
+    /// Compares the conditions of a valid run, as far as the host cannot have decided them.
     pub fn verdict(&self, expected: &Verdict, told: &Told, tally: &mut Tally) {
         let performance = &self.measurement.performance;
         let validity = &performance.validity;
@@ -137,7 +136,7 @@ impl Simulated {
         }
     }
 
-    /// Compares why the run ended before its time, of what LoadGen logged as errors.
+    /// Compares the reasons for an early end of the run, which LoadGen logs as errors.
     pub fn endings(&self, errors: &[Box<str>], tally: &mut Tally) {
         let endings = errors.iter().filter(|error| error.contains("Ending early: "));
         let reason = |text: &str| {
@@ -152,12 +151,12 @@ impl Simulated {
         }
     }
 
-    /// Whether the host cannot have had a part in why the run ended.
+    /// Whether the host cannot have influenced the end of the run.
     pub fn endings_are_certain(&self) -> bool {
         self.duration_is_certain()
     }
 
-    /// The detailed log of `case`, whose reported run says `performance`.
+    /// The detailed log of `case`, whose reported run has `performance`.
     pub fn detail_log(&self, case: &Case, performance: &Performance) -> DetailLog {
         let settings = &case.settings;
         match (&self.search, &self.passes[..]) {
@@ -169,7 +168,7 @@ impl Simulated {
         }
     }
 
-    /// Whether what the host adds to every query cannot make a short run long enough.
+    /// Whether the overhead of the host cannot make a short run long enough.
     fn duration_is_certain(&self) -> bool {
         let performance = &self.measurement.performance;
         let least = self.settings.min_duration;
@@ -189,7 +188,7 @@ impl Simulated {
         elapsed >= least || elapsed + slack < least
     }
 
-    /// Whether no count that matters lies between the queries simulated and recorded.
+    /// Whether no limit on the number of queries lies between the simulated and the recorded number.
     fn queries_are_certain(&self, told: &Told) -> bool {
         let Some(recorded) = told.queries else { return true };
         let performance = &self.measurement.performance;
@@ -234,8 +233,8 @@ impl Simulated {
 
     /// Compares latencies and rates, which must be near.
     ///
-    /// No oracle are the 99.9th percentile and the largest latency, which show stalls of the host, and
-    /// so any percentile that is the largest latency because there are few.
+    /// The 99.9th percentile and the largest latency show stalls of the host and are not compared, nor is
+    /// any percentile that is the largest latency because there are few queries.
     pub fn latencies(&self, case: &Case, tally: &mut Tally) {
         let performance = &self.measurement.performance;
         if let Some(measured) = &case.expected.measured {
@@ -278,7 +277,7 @@ impl Simulated {
         tally.deviation(&what, values, deviation, is_near || is_explained);
     }
 
-    /// Whether the simulation by others has the same statistics to the nanosecond.
+    /// Whether the reference simulation has the same statistics to the nanosecond.
     pub fn equals_ideal(&self, ideal: &Percentiles) -> bool {
         let found = &self.measurement.performance.latency;
         let found = Percentiles {

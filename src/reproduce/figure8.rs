@@ -4,16 +4,23 @@ use crate::figures::{Axis, Caption, Line, LinePanel, LinePoint, Lines, Spacing};
 use crate::score::realtime::realtime;
 use crate::units::{SimSpan, SimTime};
 
-/// Time from request to deadline \[ms\]: one second, as in the paper's example.
+use super::{FigureEntry, Reproduction};
+
+/// Slack \[ms\]: one second from request to deadline, as in the example of the paper.
 const SLACK_MS: f64 = 1000.0;
 const POINTS: u32 = 400;
 
-/// k \[1/s\]: the figure has seconds, so that its curves can be told apart; the benchmark's 15 is per
-/// millisecond.
+/// Sensitivity k \[1/s\]. The figure uses seconds, so that the curves can be distinguished; the 15 of
+/// the benchmark is per millisecond.
 const SENSITIVITIES_PER_S: [f64; 6] = [0.0, 1.0, 5.0, 15.0, 50.0, f64::INFINITY];
 
-/// The figure.
-pub(super) fn draw() -> Lines {
+pub(super) const ENTRY: FigureEntry = FigureEntry {
+    number: 8,
+    depends_on_semantics: false,
+    reproduce: |_| Ok(Reproduction { drawing: Box::new(draw()), deviations: Vec::new() }),
+};
+
+fn draw() -> Lines {
     let line = |&k: &f64| Line {
         points: (0..=POINTS).map(|index| point(index, k)).collect(),
         published: Vec::new(),

@@ -1,61 +1,78 @@
-//! What the paper concludes from its Figure 5 (XRBench sections 4.2 to 4.4), and whether it holds of other
-//! scores.
+//! Conclusions that the paper draws from its Figure 5 (XRBench sections 4.2 to 4.4), checked on any scores of
+//! the study.
 
-use crate::report::table::{Style, new_table, render};
-
-use super::super::study::Bars;
+use super::Table;
+use super::study::{MeanScores, Point};
 
 /// Accelerators with one dataflow on one array.
 const SINGLE: [&str; 3] = ["A", "B", "C"];
 
-/// Scores of a study: of every scenario on every system at both sizes.
-pub(super) struct Scores {
-    /// Where they come from.
+/// Sizes of the study \[PE\].
+const SIZES: [u64; 2] = [4096, 8192];
+
+/// Scores of the study: of every scenario on every system at both sizes.
+#[derive(Debug, Clone, PartialEq)]
+pub struct StudyScores {
+    /// Source of the scores, for the header of a table.
     pub name: String,
-    /// All of them.
-    pub bars: Vec<Bars>,
+    /// Every point.
+    pub points: Vec<Point>,
 }
 
-/// A conclusion of the paper, and how to look for it.
-struct Conclusion {
-    section: &'static str,
-    statement: &'static str,
-    find: fn(&Scores) -> Option<Finding>,
+/// A conclusion of the paper and the check of it.
+pub struct Conclusion {
+    /// Section of the paper.
+    pub section: &'static str,
+    /// The conclusion.
+    pub statement: &'static str,
+    find: fn(&StudyScores) -> Option<Finding>,
 }
 
-/// What was found of a conclusion.
-struct Finding {
-    text: String,
-    holds: bool,
+/// Result of the check of a conclusion.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Finding {
+    /// Whether the conclusion holds.
+    pub holds: bool,
+    /// Numbers that decide it.
+    pub text: String,
 }
 
 impl Finding {
     fn new(holds: bool, text: String) -> Option<Self> {
-        Some(Self { text, holds })
+        Some(Self { holds, text })
     }
 }
 
-const CONCLUSIONS: &[Conclusion] = &[
+impl Conclusion {
+    /// Checks the conclusion on `scores`. Returns `None` if they lack a point that it is about.
+    pub fn check(&self, scores: &StudyScores) -> Option<Finding> {
+        (self.find)(scores)
+    }
+}
+
+/// Every conclusion that is checked, in the order of the paper.
+pub const CONCLUSIONS: &[Conclusion] = &[
     Conclusion {
         section: "4.2.1",
-        statement: "outdoor B, 8K: A is in time (RT over 0.99), yet far from the best overall",
+        statement: "outdoor B, 8K: A is in time (RT over 0.99), but far below the best overall score",
         find: |scores| {
             let a = scores.of("outdoor_activity_B", 8192, "A")?;
             let (best, top) = scores.best("outdoor_activity_B", 8192)?;
-            let gap = 100.0 * (1.0 - a[3] / top);
-            let text = format!("RT {:.2}, score {:.2}, {gap:.1} % below {best}", a[0], a[3]);
-            Finding::new(a[0] > 0.99 && gap > 20.0, text)
+            let gap = 100.0 * (1.0 - a.overall / top);
+            let text =
+                format!("RT {:.2}, score {:.2}, {gap:.1} % below {best}", a.realtime, a.overall);
+            Finding::new(a.realtime > 0.99 && gap > 20.0, text)
         },
     },
     Conclusion {
         section: "4.2.1",
-        statement: "AR gaming, 4K: G has the highest QoE, and no score since it is never in time",
+        statement: "AR gaming, 4K: G has the highest QoE but scores 0, because it is never in time",
         find: |scores| {
             let g = scores.of("AR_gaming", 4096, "G")?;
-            let others = scores.column("AR_gaming", 4096).map(|bars| bars.scores[2]);
+            let others = scores.column("AR_gaming", 4096).map(|point| point.scores.qoe);
             let highest = others.fold(0.0, f64::max);
-            let text = format!("QoE {:.2} (highest {highest:.2}), score {:.2}", g[2], g[3]);
-            Finding::new(g[2] >= highest && g[3] < 0.005, text)
+            let text = format!("QoE {:.2} (highest {highest:.2}), score {:.2}", g.qoe, g.overall);
+            Finding::new(g.qoe >= highest && g.overall < 0.005, text)
         },
     },
     Conclusion {
@@ -66,9 +83,9 @@ const CONCLUSIONS: &[Conclusion] = &[
                 [scores.of("AR_gaming", 4096, "J")?, scores.of("AR_gaming", 8192, "J")?];
             let text = format!(
                 "QoE {:.2} and {:.2}, score {:.2} and {:.2}",
-                small[2], large[2], small[3], large[3]
+                small.qoe, large.qoe, small.overall, large.overall
             );
-            Finding::new(small[2] < 0.6 && large[2] > 0.9 && small[3] < large[3], text)
+            Finding::new(small.qoe < 0.6 && large.qoe > 0.9 && small.overall < large.overall, text)
         },
     },
     Conclusion {
@@ -82,9 +99,9 @@ const CONCLUSIONS: &[Conclusion] = &[
     },
     Conclusion {
         section: "4.4, 1",
-        statement: "4K: every scenario has another best system",
+        statement: "4K: every scenario has a different best system",
         find: |scores| {
-            let best = scores.winners(4096);
+            let best = scores.best_systems(4096);
             let mut distinct: Vec<_> = best.iter().map(|(_, system)| system).collect();
             distinct.sort();
             distinct.dedup();
@@ -114,7 +131,7 @@ const CONCLUSIONS: &[Conclusion] = &[
         section: "4.4, 2",
         statement: "the best system depends on the size of the chip",
         find: |scores| {
-            let (small, large) = (scores.winners(4096), scores.winners(8192));
+            let (small, large) = (scores.best_systems(4096), scores.best_systems(8192));
             let changed = small.iter().zip(&large).filter(|(small, large)| small.1 != large.1);
             let changed = changed.count();
             let text = format!("changes in {changed} of {} scenarios", small.len());
@@ -156,66 +173,65 @@ const CONCLUSIONS: &[Conclusion] = &[
     },
 ];
 
-impl Scores {
-    fn column<'a>(&'a self, scenario: &str, pes: u64) -> impl Iterator<Item = &'a Bars> {
-        self.bars.iter().filter(move |bars| bars.scenario == scenario && bars.pes == pes)
+impl StudyScores {
+    fn column<'a>(&'a self, scenario: &str, pes: u64) -> impl Iterator<Item = &'a Point> {
+        self.points.iter().filter(move |point| point.scenario == scenario && point.pes == pes)
     }
 
-    /// Real-time, energy, QoE and overall score.
-    fn of(&self, scenario: &str, pes: u64, system: &str) -> Option<[f64; 4]> {
-        self.column(scenario, pes).find(|bars| bars.system == system).map(|bars| bars.scores)
+    fn of(&self, scenario: &str, pes: u64, system: &str) -> Option<MeanScores> {
+        self.points.iter().find(|it| it.is_at(scenario, pes, system)).map(|it| it.scores)
     }
 
-    /// The best system and its overall score; the first of equal ones.
-    fn best<'a>(&'a self, scenario: &str, pes: u64) -> Option<(&'a str, f64)> {
-        let scores = self.column(scenario, pes).map(|bars| bars.scores[3]);
+    /// Returns the best system and its overall score; of equal systems the first.
+    pub fn best<'a>(&'a self, scenario: &str, pes: u64) -> Option<(&'a str, f64)> {
+        let scores = self.column(scenario, pes).map(|point| point.scores.overall);
         let top = scores.fold(f64::MIN, f64::max);
-        let best = self.column(scenario, pes).find(|bars| bars.scores[3] == top)?;
+        let best = self.column(scenario, pes).find(|point| point.scores.overall == top)?;
         Some((&best.system, top))
     }
 
-    /// Best overall score of one accelerator and of several.
+    /// Returns the best overall score of systems with one accelerator, and with several.
     fn best_of_kinds(&self, scenario: &str, pes: u64) -> Option<[f64; 2]> {
         let best = |single: bool| {
-            let kind = self
+            let of_kind = self
                 .column(scenario, pes)
-                .filter(|bars| SINGLE.contains(&bars.system.as_str()) == single);
-            kind.map(|bars| bars.scores[3]).reduce(f64::max)
+                .filter(|point| SINGLE.contains(&point.system.as_str()) == single);
+            of_kind.map(|point| point.scores.overall).reduce(f64::max)
         };
         Some([best(true)?, best(false)?])
     }
 
-    /// Place of a system by overall score, from 1.
+    /// Returns the rank of a system by overall score, from 1.
     fn rank(&self, scenario: &str, pes: u64, system: &str) -> Option<usize> {
-        let score = self.of(scenario, pes, system)?[3];
-        Some(1 + self.column(scenario, pes).filter(|bars| bars.scores[3] > score).count())
+        let score = self.of(scenario, pes, system)?.overall;
+        let better = self.column(scenario, pes).filter(|point| point.scores.overall > score);
+        Some(1 + better.count())
     }
 
-    /// Scenarios in order of first use.
+    /// Returns the scenarios in order of first use.
     fn scenarios(&self) -> Vec<&str> {
         let mut scenarios: Vec<&str> = Vec::new();
-        for bars in &self.bars {
-            if !scenarios.contains(&bars.scenario.as_str()) {
-                scenarios.push(&bars.scenario);
+        for point in &self.points {
+            if !scenarios.contains(&point.scenario.as_str()) {
+                scenarios.push(&point.scenario);
             }
         }
         scenarios
     }
 
-    /// The best system of every scenario.
-    fn winners(&self, pes: u64) -> Vec<(&str, &str)> {
+    /// Returns every scenario with its best system.
+    fn best_systems(&self, pes: u64) -> Vec<(&str, &str)> {
         let best = |scenario| Some((scenario, self.best(scenario, pes)?.0));
         self.scenarios().into_iter().filter_map(best).collect()
     }
 }
 
-/// Header and rows: section, statement, and of each study whether it holds and what was found.
-pub(super) fn rows(studies: &[Scores]) -> (Vec<String>, Vec<Vec<String>>) {
-    let mut header = vec!["section".to_string(), "conclusion".into()];
-    header.extend(studies.iter().map(|study| study.name.clone()));
+/// Returns a table with a row for every conclusion and a column for each of `studies`: whether it holds,
+/// with the numbers that decide it.
+pub fn findings(studies: &[StudyScores]) -> Table {
     let row = |conclusion: &Conclusion| {
         let mut row = vec![conclusion.section.to_string(), conclusion.statement.into()];
-        row.extend(studies.iter().map(|study| match (conclusion.find)(study) {
+        row.extend(studies.iter().map(|study| match conclusion.check(study) {
             Some(Finding { holds, text }) => {
                 format!("{}: {text}", if holds { "holds" } else { "NO" })
             }
@@ -223,16 +239,16 @@ pub(super) fn rows(studies: &[Scores]) -> (Vec<String>, Vec<Vec<String>>) {
         }));
         row
     };
-    (header, CONCLUSIONS.iter().map(row).collect())
+    let header = header(["section", "conclusion"], studies);
+    Table { header, rows: CONCLUSIONS.iter().map(row).collect() }
 }
 
-/// Header and rows: scenario, PEs, and of each study the best system with its score.
-pub(super) fn best(studies: &[Scores]) -> (Vec<String>, Vec<Vec<String>>) {
-    let mut header = vec!["scenario".to_string(), "PEs".into()];
-    header.extend(studies.iter().map(|study| study.name.clone()));
+/// Returns a table with a row for every scenario at each size and a column for each of `studies`: the
+/// best system with its overall score.
+pub fn best_systems(studies: &[StudyScores]) -> Table {
     let mut rows = Vec::new();
-    for scenario in studies.first().map(Scores::scenarios).unwrap_or_default() {
-        for pes in [4096, 8192] {
+    for scenario in studies.first().map(StudyScores::scenarios).unwrap_or_default() {
+        for pes in SIZES {
             let mut row = vec![scenario.to_string(), pes.to_string()];
             row.extend(studies.iter().map(|study| match study.best(scenario, pes) {
                 Some((_, 0.0)) => "none scores".into(),
@@ -242,21 +258,10 @@ pub(super) fn best(studies: &[Scores]) -> (Vec<String>, Vec<Vec<String>>) {
             rows.push(row);
         }
     }
-    (header, rows)
+    Table { header: header(["scenario", "PEs"], studies), rows }
 }
 
-/// The two tables for people.
-pub(super) fn to_text(studies: &[Scores], style: Style) -> String {
-    [rows(studies), best(studies)]
-        .map(|(header, rows)| {
-            let names: Vec<_> = header.iter().map(String::as_str).collect();
-            let mut table = new_table(style, &names, header.len());
-            for row in rows {
-                table.add_row(row);
-            }
-            render(&table)
-        })
-        .join("\n")
-        + "scores of Figure 5 are one draw; the others expectations over the triggers, and one draw \
-           (seed 0) of jitter where it has an effect\n"
+fn header(first: [&str; 2], studies: &[StudyScores]) -> Vec<String> {
+    let names = studies.iter().map(|study| study.name.clone());
+    first.map(String::from).into_iter().chain(names).collect()
 }

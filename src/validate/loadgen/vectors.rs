@@ -1,10 +1,9 @@
-//! Draws of random numbers and counts of early stopping, against the raw ones.
+//! Random draws and counts of early stopping, against those of LoadGen.
 
 use crate::config::loadgen_cases::{EarlyStoppingVector, Vector, Vectors};
 use crate::mlperf::load::MersenneTwister;
 use crate::statistics::EarlyStopping;
-
-use super::tally::Tally;
+use crate::validate::Tally;
 
 /// Compares everything in `vectors`.
 pub fn compare(vectors: &Vectors) -> Tally {

@@ -1,4 +1,4 @@
-//! LoadGen's detailed log, key by key.
+//! The detailed log of LoadGen, key by key.
 
 use std::collections::BTreeMap;
 
@@ -7,15 +7,15 @@ use serde_json::Value;
 use crate::config::loadgen_cases::{Case, Detail};
 use crate::mlperf::logs::DetailLog;
 use crate::mlperf::results::Performance;
+use crate::validate::Tally;
 
 use super::place;
 use super::recorded::duration_is_certain;
 use super::simulated::Simulated;
 use super::summary::Latencies;
-use super::tally::Tally;
 
-/// Keys whose values are LoadGen's own: its build, the clock of its host, its threads, and the names that its user
-/// gave.
+/// Keys that depend on LoadGen itself: its build, the clock of its host, its threads, and the names that
+/// its user gave.
 const OWN: [&str; 19] = [
     "loadgen_version",
     "loadgen_build_date_local",
@@ -38,24 +38,24 @@ const OWN: [&str; 19] = [
     "power_end",
 ];
 
-/// Keys that follow from how the run ended, which the host may have decided.
+/// Keys that depend on the end of the run, which the host may have decided.
 const OF_ENDING: [&str; 3] = ["generic_message", "error_runtime", "num_errors"];
 
-/// Keys that follow from the duration, to which the start of the host adds.
+/// Keys that depend on the duration, which includes the start of the host.
 const OF_DURATION: [&str; 3] =
     ["result_validity", "result_min_duration_met", "result_invalid_reason"];
 
-/// A rate to which the start of the host adds.
+/// A rate that includes the start of the host.
 const WITH_OVERHEAD: &str = "result_qps_with_loadgen_overhead";
 
-/// Relative tolerance of that.
+/// Relative tolerance of this rate.
 const TOLERANCE: f64 = 1e-4;
 
-/// Values of every key, in order, and where the first stands.
+/// Values of every key in order, each with its kind, and the place of the first.
 type ByKey = BTreeMap<String, (String, Vec<(Value, bool)>)>;
 
-/// Compares the log of `case` with that of `performance`, whose latencies are recorded or simulated: the keys,
-/// and the value and kind of every line.
+/// Compares the log of `case` with the log of `performance`, whose latencies are recorded or simulated:
+/// the keys, and the value and kind of every line.
 pub fn compare(
     case: &Case,
     simulated: &Simulated,
@@ -88,12 +88,12 @@ pub fn compare(
     }
 }
 
-/// Whether a value follows from latencies.
+/// Whether a value depends on latencies.
 fn key_has_latency(key: &str) -> bool {
     key.starts_with("result_") || key.starts_with("early_stopping_")
 }
 
-/// Values, of which those of errors are told apart.
+/// Lists values and marks errors.
 fn listing(key: &str, values: &[(Value, bool)]) -> String {
     let one = |(value, is_error): &(Value, bool)| {
         let value = match value.as_str().filter(|_| key == "error_runtime") {
@@ -105,7 +105,7 @@ fn listing(key: &str, values: &[(Value, bool)]) -> String {
     values.iter().map(one).collect::<Vec<_>>().join("; ")
 }
 
-/// An error without the numbers that the host had a part in.
+/// An error message without the numbers that the host influences.
 fn reason(text: &str) -> String {
     let numbers = ["issued ", "duration_ns "];
     let end = numbers.iter().filter_map(|number| text.find(number)).min();
@@ -115,7 +115,7 @@ fn reason(text: &str) -> String {
 fn of_file(detail: &Detail) -> ByKey {
     let mut all = ByKey::new();
     for row in &detail.rows {
-        // Threads say so when they begin.
+        // Every thread logs its start.
         if row.value.as_str().is_some_and(|text| text.starts_with("Registered IssueQueryThread")) {
             continue;
         }

@@ -1,26 +1,26 @@
-//! LoadGen's summary, line by line.
+//! The summary of LoadGen, line by line.
 
 use crate::config::loadgen_cases::Case;
 use crate::mlperf::logs::render_summary;
 use crate::mlperf::results::Performance;
 use crate::mlperf::settings::EffectiveSettings;
+use crate::validate::Tally;
 
 use super::recorded::summary_place;
-use super::tally::Tally;
 
-/// Relative tolerance of numbers that depend on when the host began.
+/// Relative tolerance of numbers that depend on the start of the host.
 const TOLERANCE: f64 = 1e-4;
 
-/// Whose latencies a summary is made from here.
+/// Source of the latencies of a summary.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Latencies {
-    /// The recorded ones: every line must be equal.
+    /// The recorded run: every line must be equal.
     Recorded,
-    /// Simulated ones, because none were recorded: lines with latencies are passed over.
+    /// The simulated run, because no latencies were recorded: lines with latencies are not compared.
     Simulated,
 }
 
-/// Compares the summary of `case` with that of `performance`, a run with `settings`.
+/// Compares the summary of `case` with the summary of `performance`, a run with `settings`.
 pub fn compare(
     case: &Case,
     settings: &EffectiveSettings,
@@ -53,7 +53,7 @@ fn has_latency(line: &str) -> bool {
     line.contains(" latency (ns) ") || line.starts_with("Completed samples per second")
 }
 
-/// The numbers of two lines that depend on when the host began, which no log tells.
+/// Numbers of two lines that depend on the start of the host, which no log gives.
 fn numbers_from_start(expected: &str, found: &str) -> Option<[f64; 2]> {
     let number = |line: &str| line.strip_prefix("QPS w/ loadgen overhead         : ")?.parse().ok();
     Some([number(expected)?, number(found)?])

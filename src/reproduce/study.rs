@@ -1,0 +1,281 @@
+//! Runs of the published study: every scenario of the suite on every system at both sizes.
+
+use std::sync::Arc;
+
+use rayon::prelude::*;
+
+use crate::compat::Ablation;
+use crate::config::{Catalog, Edition, Hardware};
+use crate::cost::CostModel;
+use crate::cost::library::CostLibrary;
+use crate::cost::loop_nest::LoopNest;
+use crate::cost::maestro::Maestro;
+use crate::load::Drawn;
+use crate::plan::Plan;
+use crate::score::Score;
+use crate::sweep::enumeration::{Possibility, possibilities};
+use crate::sweep::{self, RunResult, RunSpec, Semantics};
+
+use super::ReproduceError;
+
+/// Bars of Figure 5 as published: mean scores and overall score of every scenario on every system.
+const FIGURE_5: &str = include_str!("../../validation/figure5_published.csv");
+
+/// Scores of a run as Figure 5 shows them, each in [0, 1].
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct MeanScores {
+    /// Real-time score, mean over the models.
+    pub realtime: f64,
+    /// Energy score, mean over the models.
+    pub energy: f64,
+    /// Quality-of-experience score, mean over the models.
+    pub qoe: f64,
+    /// Overall score of the scenario (Definition 15).
+    pub overall: f64,
+}
+
+impl MeanScores {
+    /// Names of the values for legends, in the order of [`MeanScores::values`].
+    pub const NAMES: [&str; 4] = ["real-time", "energy", "QoE", "overall"];
+
+    /// Real-time, energy, QoE and overall score.
+    pub fn values(&self) -> [f64; 4] {
+        [self.realtime, self.energy, self.qoe, self.overall]
+    }
+
+    /// Scores in the order of [`MeanScores::values`].
+    pub(super) fn of_values([realtime, energy, qoe, overall]: [f64; 4]) -> Self {
+        Self { realtime, energy, qoe, overall }
+    }
+
+    /// Scores of `result`.
+    pub fn of(result: &RunResult) -> Self {
+        let Score { realtime, energy, qoe, score, .. } = result.scorecard.total;
+        Self { realtime, energy, qoe, overall: score }
+    }
+
+    /// Largest absolute difference between a score here and in `other`.
+    pub fn distance(&self, other: &Self) -> f64 {
+        let pairs = self.values().into_iter().zip(other.values());
+        pairs.map(|(one, other)| (one - other).abs()).fold(0.0, f64::max)
+    }
+}
+
+/// Scores of one scenario on one system: a group of bars of Figure 5.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Point {
+    /// Scenario.
+    pub scenario: String,
+    /// PEs of the system.
+    pub pes: u64,
+    /// System, `A` to `M`.
+    pub system: String,
+    /// Scores.
+    pub scores: MeanScores,
+}
+
+/// Every point of Figure 5 as published, without the means over scenarios of panel h.
+pub fn published() -> Vec<Point> {
+    let points = FIGURE_5.lines().skip(1).filter_map(|line| {
+        let mut cells = line.split(',');
+        let scenario = cells.next()?.to_string();
+        let pes = if cells.next()? == "4K" { 4096 } else { 8192 };
+        let system = cells.next()?.to_string();
+        let mut score = || cells.next()?.parse().ok();
+        let scores = MeanScores::of_values([score()?, score()?, score()?, score()?]);
+        Some(Point { scenario, pes, system, scores })
+    });
+    points.filter(|point| point.scenario != "gross_average").collect()
+}
+
+impl Point {
+    fn new(spec: &RunSpec, scores: MeanScores) -> Self {
+        Self {
+            scenario: spec.plan.scenario.name().into(),
+            pes: spec.plan.system.pes(),
+            system: spec.plan.system.name().into(),
+            scores,
+        }
+    }
+
+    /// Whether this is the point of `scenario` on `system` with `pes` PEs.
+    pub fn is_at(&self, scenario: &str, pes: u64, system: &str) -> bool {
+        self.scenario == scenario && self.pes == pes && self.system == system
+    }
+}
+
+/// A point with every outcome that the triggers of its scenario can have.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Outcomes {
+    /// Expected value of every score over the outcomes.
+    pub mean: Point,
+    /// Scores of every possible outcome.
+    pub possible: Vec<MeanScores>,
+    /// Other random parts of the run, which were drawn once.
+    pub drawn: Drawn,
+}
+
+impl Outcomes {
+    fn new(spec: &RunSpec, possibilities: &[Possibility]) -> Self {
+        let mut mean = [0.0; 4];
+        let mut possible = Vec::with_capacity(possibilities.len());
+        for Possibility { probability, result, .. } in possibilities {
+            let scores = MeanScores::of(result);
+            let values = mean.iter_mut().zip(scores.values());
+            values.for_each(|(sum, value)| *sum += probability * value);
+            possible.push(scores);
+        }
+        let drawn = Drawn { triggers: false, ..spec.drawn() };
+        Self { mean: Point::new(spec, MeanScores::of_values(mean)), possible, drawn }
+    }
+
+    /// Least and largest value of the score at `index` of [`MeanScores::values`].
+    pub(super) fn range(&self, index: usize) -> (f64, f64) {
+        let values = self.possible.iter().map(|scores| scores.values()[index]);
+        values.fold((f64::INFINITY, f64::NEG_INFINITY), |(least, most), value| {
+            (least.min(value), most.max(value))
+        })
+    }
+}
+
+/// Note on the random parts of runs that were drawn once, for a figure or a table; empty where nothing
+/// is random.
+pub(super) fn draw_note(drawn: impl Iterator<Item = Drawn>) -> String {
+    let drawn = drawn.fold(Drawn::default(), Drawn::or);
+    match drawn.any() {
+        true => format!("one draw (seed 0) of {}", drawn.names().join(", ")),
+        false => String::new(),
+    }
+}
+
+/// Rules under which the study is made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Study {
+    /// Rules of a run. They also decide the cost model, the platform and the scenarios.
+    pub semantics: Semantics,
+    /// Layers of the networks.
+    pub networks: Edition,
+    /// Quirks of the published artifact that runs with `mlsys2023` semantics leave out.
+    pub without: Ablation,
+}
+
+impl Study {
+    /// The study under `semantics`, with the networks that belong to them.
+    pub fn of(semantics: Semantics) -> Self {
+        match semantics {
+            Semantics::Principled => Self::principled(Edition::Reference),
+            Semantics::Mlsys2023 => Self::mlsys2023(),
+        }
+    }
+
+    /// The study as the published artifact made it.
+    pub fn mlsys2023() -> Self {
+        let without = Ablation::default();
+        Self { semantics: Semantics::Mlsys2023, networks: Edition::Artifact, without }
+    }
+
+    /// The study as the paper means it, with the layers of `networks`.
+    pub fn principled(networks: Edition) -> Self {
+        Self { semantics: Semantics::Principled, networks, without: Ablation::default() }
+    }
+
+    /// The same study without some quirks of the published artifact.
+    #[must_use]
+    pub fn leaving_out(self, without: Ablation) -> Self {
+        Self { without, ..self }
+    }
+
+    /// Makes every run, in order of scenario, PEs and system. A run that cannot be made is left out.
+    ///
+    /// # Errors
+    ///
+    /// [`ReproduceError`] if an embedded input file is invalid.
+    pub fn points(&self) -> Result<Vec<Point>, ReproduceError> {
+        let specs = self.specs()?;
+        let mut points = Vec::with_capacity(specs.len());
+        sweep::run_all(&specs, &*self.cost_model(), |_, spec, result| {
+            points.extend(result.ok().map(|result| Point::new(spec, MeanScores::of(&result))));
+            Ok::<_, ReproduceError>(())
+        })?;
+        Ok(points)
+    }
+
+    /// Makes every run with all outcomes that its triggers can have, in order of scenario, PEs and
+    /// system. A run that cannot be made is left out.
+    ///
+    /// # Errors
+    ///
+    /// [`ReproduceError`] if an embedded input file is invalid.
+    pub fn outcomes(&self) -> Result<Vec<Outcomes>, ReproduceError> {
+        let specs = self.specs()?;
+        let pairs = specs.iter().map(|spec| (&*spec.plan.scenario, &*spec.plan.system));
+        let library = CostLibrary::evaluate(&*self.cost_model(), pairs);
+        let outcomes = specs.par_iter().filter_map(|spec| {
+            let possibilities = possibilities(spec, &library).ok()??;
+            Some(Outcomes::new(spec, &possibilities))
+        });
+        Ok(outcomes.collect())
+    }
+
+    /// The run of `scenario` on `system` with `pes` PEs, and the costs of both.
+    ///
+    /// # Errors
+    ///
+    /// [`ReproduceError::NoSuchPoint`] if the study has no such run, and any other if an embedded input
+    /// file is invalid.
+    pub fn run_of(
+        &self,
+        scenario: &str,
+        system: &str,
+        pes: u64,
+    ) -> Result<(RunSpec, CostLibrary), ReproduceError> {
+        let is_wanted = |spec: &RunSpec| {
+            spec.plan.scenario.name() == scenario
+                && spec.plan.system.name() == system
+                && spec.plan.system.pes() == pes
+        };
+        let spec = self.specs()?.into_iter().find(is_wanted);
+        let spec = spec.ok_or_else(|| ReproduceError::NoSuchPoint {
+            scenario: scenario.into(),
+            system: system.into(),
+            pes,
+        })?;
+        let pair = (&*spec.plan.scenario, &*spec.plan.system);
+        let library = CostLibrary::evaluate(&*self.cost_model(), [pair]);
+        Ok((spec, library))
+    }
+
+    fn cost_model(&self) -> Box<dyn CostModel> {
+        match self.semantics {
+            Semantics::Principled => Box::new(LoopNest),
+            Semantics::Mlsys2023 => Box::new(Maestro),
+        }
+    }
+
+    /// Every run, in order of scenario, PEs and system.
+    fn specs(&self) -> Result<Vec<RunSpec>, ReproduceError> {
+        let (platform, edition) = match self.semantics {
+            Semantics::Principled => ("paper", Edition::Reference),
+            Semantics::Mlsys2023 => ("artifact", Edition::Artifact),
+        };
+        let mut catalog = Catalog::with_networks(self.networks);
+        let suite = catalog.suite()?;
+        let platform = catalog.platform(platform)?;
+        let mut specs = Vec::new();
+        for name in &suite.scenarios {
+            let scenario = catalog.scenario(name, edition)?;
+            for &pes in &suite.pes {
+                for system in &suite.systems {
+                    let Hardware::Style(style) = catalog.hardware(system)? else { continue };
+                    let system = style.instantiate(pes, &platform)?;
+                    let plan = Plan::new(Arc::clone(&scenario), Arc::new(system));
+                    let mut spec = RunSpec::new(plan, self.semantics);
+                    spec.without = self.without;
+                    specs.push(spec);
+                }
+            }
+        }
+        Ok(specs)
+    }
+}

@@ -1,0 +1,178 @@
+//! Comparisons of the simulator with reference data: cases in, comparisons out.
+//!
+//! [`all`] makes every comparison whose reference data comes with the program. [`cost_table`] and
+//! [`loadgen::compare`] compare with tables of the user. Everything here is data: it prints nothing and
+//! writes no file.
+
+pub mod eyeriss;
+mod figure5;
+pub mod loadgen;
+pub mod networks;
+mod tally;
+
+use std::fmt;
+use std::sync::Arc;
+
+use thiserror::Error;
+
+use crate::config::cost_cases::{self, Difference};
+use crate::config::{ConfigError, Source};
+use crate::cost::CostError;
+use crate::experiment::ExperimentError;
+use crate::mlperf::run::RunError;
+use crate::reproduce::ReproduceError;
+
+use eyeriss::Eyeriss;
+
+pub use tally::{Mismatch, Tally};
+
+/// Tables of cases that come with the program.
+const CASES: [(&str, &str); 4] = [
+    ("random small layers", include_str!("../../validation/loop_nest_cases.csv")),
+    ("random larger layers", include_str!("../../validation/loop_nest_cases_big.csv")),
+    ("legal and illegal mappings", include_str!("../../validation/loop_nest_legality.csv")),
+    ("layers of the published study", include_str!("../../validation/loop_nest_xrbench.csv")),
+];
+
+/// Comparison of one part of the simulator with one set of reference data.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Comparison {
+    /// Part of the simulator that is compared.
+    pub what: String,
+    /// Reference data.
+    pub with: &'static str,
+    /// Result in words.
+    pub result: String,
+    /// Verdict.
+    pub verdict: Verdict,
+}
+
+/// Verdict of a comparison.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Verdict {
+    /// Equal to the reference, within the tolerance of the comparison.
+    Equal,
+    /// Different from the reference, which is an error of the simulator.
+    Differs,
+    /// A difference that is stated without a requirement.
+    Stated,
+}
+
+impl Verdict {
+    fn of(is_equal: bool) -> Self {
+        if is_equal { Self::Equal } else { Self::Differs }
+    }
+}
+
+impl fmt::Display for Verdict {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Equal => "equal",
+            Self::Differs => "DIFFERS",
+            Self::Stated => "stated",
+        })
+    }
+}
+
+/// Every comparison whose reference data comes with the program.
+#[derive(Debug, Clone)]
+pub struct Comparisons {
+    /// The comparisons.
+    pub comparisons: Vec<Comparison>,
+    /// The comparison with a measured chip, layer by layer.
+    pub eyeriss: Eyeriss,
+}
+
+impl Comparisons {
+    /// Number of comparisons that must be equal and differ.
+    pub fn n_different(&self) -> usize {
+        self.comparisons.iter().filter(|it| it.verdict == Verdict::Differs).count()
+    }
+}
+
+/// Makes every comparison whose reference data comes with the program.
+///
+/// # Errors
+///
+/// [`ValidateError`] if an embedded input file is invalid or cannot run. The tests make every comparison.
+pub fn all() -> Result<Comparisons, ValidateError> {
+    let eyeriss = Eyeriss::compare()?;
+    let mut comparisons = Vec::new();
+    for (what, text) in CASES {
+        let table = cost_table(&Source::new(what, text))?;
+        comparisons.push(Comparison {
+            what: format!("loop-nest model, {what}"),
+            with: "enumeration step by step",
+            result: format!("{} of {} rows equal", table.n_equal(), table.n_rows),
+            verdict: Verdict::of(table.n_different == 0),
+        });
+    }
+    comparisons.extend(eyeriss.comparisons());
+    comparisons.push(figure5::compare()?);
+    comparisons.extend(networks::compare()?);
+    comparisons.extend(loadgen::compare_embedded()?);
+    Ok(Comparisons { comparisons, eyeriss })
+}
+
+/// Comparison of the loop-nest cost model with a table of cases.
+#[derive(Debug, Clone)]
+pub struct CostTableReport {
+    /// Rows of the table.
+    pub n_rows: usize,
+    /// Rows that differ.
+    pub n_different: usize,
+    /// Line and first difference of the first row that differs.
+    pub first: Option<(usize, Difference)>,
+}
+
+impl CostTableReport {
+    /// Number of rows that are equal.
+    pub fn n_equal(&self) -> usize {
+        self.n_rows - self.n_different
+    }
+}
+
+/// Compares the loop-nest cost model with the cases of `table`.
+///
+/// # Errors
+///
+/// [`ConfigError::Invalid`] with every problem of the table.
+pub fn cost_table(table: &Arc<Source>) -> Result<CostTableReport, ConfigError> {
+    let verdicts = cost_cases::check(table)?;
+    let n_rows = verdicts.len();
+    let mut different =
+        verdicts.into_iter().filter_map(|it| it.difference.map(|difference| (it.line, difference)));
+    let first = different.next();
+    let n_different = usize::from(first.is_some()) + different.count();
+    Ok(CostTableReport { n_rows, n_different, first })
+}
+
+/// Reason for which a comparison cannot be made.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum ValidateError {
+    /// An input file is invalid.
+    #[error(transparent)]
+    Input(#[from] ConfigError),
+    /// A measured chip cannot be made.
+    #[error(transparent)]
+    Chip(#[from] ExperimentError),
+    /// A layer cannot run on a measured chip.
+    #[error(transparent)]
+    Cost(#[from] CostError),
+    /// The published study cannot be made.
+    #[error(transparent)]
+    Study(#[from] ReproduceError),
+    /// A load test of the user is too large.
+    #[error("{file}:{line}: case `{id}`: {error}")]
+    Case {
+        /// File of the case.
+        file: String,
+        /// Line in which the case begins, counted from 1.
+        line: usize,
+        /// Name of the case.
+        id: Box<str>,
+        /// Error of the load test.
+        error: RunError,
+    },
+}

@@ -1,0 +1,39 @@
+//! Sizes of the reference networks against published sizes.
+
+use crate::config::{Catalog, ConfigError, Edition, Kind, Model};
+use crate::report::network::Facts;
+
+use super::{Comparison, Verdict};
+
+/// Size of the network of `model`, computed from its layers and as published.
+pub fn facts(model: &Model) -> Facts<'_> {
+    let published = model.published.as_ref();
+    Facts {
+        network: &model.network,
+        other_parameters: model.other_parameters,
+        batch_norm_channels: model.batch_norm_channels,
+        published_parameters: published.and_then(|published| published.parameters),
+        published_macs: published.and_then(|published| published.macs),
+    }
+}
+
+/// Compares parameters and multiply-accumulates of every reference network with the published numbers.
+///
+/// # Errors
+///
+/// [`ConfigError`] if an embedded network is invalid.
+pub(super) fn compare() -> Result<Vec<Comparison>, ConfigError> {
+    let mut catalog = Catalog::with_networks(Edition::Reference);
+    let mut comparisons = Vec::new();
+    for name in [catalog.names(Kind::Network), catalog.mlperf_networks()].concat() {
+        let model = catalog.model(&name)?;
+        let is_published = model.published.is_some();
+        comparisons.push(Comparison {
+            what: format!("network {name}"),
+            with: if is_published { "published size" } else { "nothing published" },
+            result: facts(&model).summary(),
+            verdict: Verdict::Stated,
+        });
+    }
+    Ok(comparisons)
+}

@@ -426,6 +426,6 @@ fn a_page_never_takes_the_place_of_the_results() {
     for name in ["suite.csv", "mlperf.json", "server_to_offline.svg", "mlperf_log_summary.txt"] {
         let message =
             refused(&["report", &path(&example.folder, ""), "-o", &path(&example.folder, name)]);
-        assert!(message.contains("name it .html"), "{message}");
+        assert!(message.contains("use a name that ends in .html"), "{message}");
     }
 }

@@ -514,7 +514,7 @@ fn a_page_never_takes_the_place_of_the_results() {
     let results = path(&folder, "");
     for name in FILES {
         let message = refused(&["report", &results, "-o", &path(&folder, name)]);
-        assert!(message.contains("name it .html"), "{message}");
+        assert!(message.contains("use a name that ends in .html"), "{message}");
     }
     output(&["report", &results, "-o", &path(&folder, "page.html")]);
 }

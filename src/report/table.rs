@@ -1,7 +1,8 @@
 //! Tables for people: box-drawn in a terminal, aligned plain text when piped.
 
+pub use comfy_table::Table;
 use comfy_table::{
-    Attribute, Cell, CellAlignment, ColumnConstraint, ContentArrangement, Table, Width, presets,
+    Attribute, Cell, CellAlignment, ColumnConstraint, ContentArrangement, Width, presets,
 };
 
 use crate::statistics::{Fraction, Summary};
@@ -19,7 +20,7 @@ pub enum Style {
 }
 
 /// An empty table in `style` with a header. The first `text_columns` are left-aligned, the others
-/// right-aligned.
+/// right-aligned. A row is added with `add_row`, which takes anything that iterates over texts.
 pub fn new_table(style: Style, header: &[&str], text_columns: usize) -> Table {
     let mut table = Table::new();
     match style {

@@ -1,4 +1,4 @@
-//! Columns of results: how they are called, what they mean, and how their values are read.
+//! Columns of results: names, meanings, directions, and functions that read the values.
 //!
 //! A [`Column`] belongs to a type of results, such as the scores of a run. The tables of columns lie
 //! beside those types; CSV, JSON, terminal tables, plots, pages and comparisons are made from them.
@@ -45,6 +45,7 @@ pub enum Kind {
 }
 
 /// A column of results of type `T`.
+#[non_exhaustive]
 pub struct Column<T> {
     /// Name in CSV, JSON and options; it ends in the unit of the values.
     pub name: &'static str,
@@ -133,11 +134,6 @@ impl<T> Column<T> {
             "ms" => ("s", 1e-3),
             unit => (unit, 1.0),
         }
-    }
-
-    /// The column called `name`.
-    pub fn named<'c>(columns: &'c [Self], name: &str) -> Option<&'c Self> {
-        columns.iter().find(|column| column.name == name)
     }
 }
 

@@ -47,7 +47,7 @@ index!(
     RequestId
 );
 index!(
-    /// What a request runs: a model with a batch size, a row of a
+    /// Variant that a request runs: a model with a batch size, a row of a
     /// [`CostTable`](crate::cost::CostTable). A [`ModelId`] stands for a batch of one sample.
     WorkId
 );

@@ -8,7 +8,7 @@ use crate::cost::library::CostLibrary;
 use crate::experiment;
 use crate::ids::{FrameId, ModelId};
 use crate::report::model_names;
-use crate::report::why::{Change, Fate, Played, Why, story};
+use crate::report::why::{Change, Fate, FinishedRun, Why, story};
 use crate::scenario::Scenario;
 use crate::sweep::what_if::{self, LATENCY_PERCENTS, PE_FACTORS, Target};
 use crate::sweep::{self, RunResult, RunSpec, Semantics};
@@ -59,7 +59,7 @@ pub fn run(args: &ExplainArgs) -> Result<(), Failure> {
     let Some(id) = target.find(&result.trace) else {
         return Err(no_such_frame(spec, &result, target));
     };
-    let why = Why::new(Played::new(spec, &result));
+    let why = Why::new(FinishedRun::new(spec, &result));
     let mut changes = Vec::new();
     if why.account(id).is_some_and(|account| account.missed) {
         let models = why.involved(id);

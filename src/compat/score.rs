@@ -29,7 +29,6 @@ fn energy(energy_mj: f32) -> f32 {
 }
 
 /// Unit scores of one execution. The artifact has no accuracy score, so its models meet their goals.
-#[expect(clippy::needless_update, reason = "a score that the artifact does not have is 0")]
 pub(super) fn inference(inputs: &Inputs, request: &Request) -> Option<InferenceScore> {
     let (realtime, energy) = unit_scores(inputs, request)?;
     Some(InferenceScore {

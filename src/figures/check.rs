@@ -1,17 +1,17 @@
-//! What figures demand of their data.
+//! Checks of the data of figures.
 
 use super::{FigureError, Spacing};
 
-/// Numbers above this cannot be told from infinity once they are added up and scaled.
+/// Largest number: sums and scales of larger ones may reach infinity.
 const LARGEST: f64 = 1e100;
 
-/// Numbers below this have no place on a logarithmic axis.
+/// Smallest number on a logarithmic axis.
 const SMALLEST: f64 = 1e-100;
 
-/// Which numbers have a place on an axis.
+/// Numbers that have a place on an axis.
 #[derive(Clone, Copy)]
 pub(super) enum Allowed {
-    /// Every number but NaN and what is close to infinity.
+    /// Numbers from -1e100 to 1e100.
     Finite,
     /// Zero and above: lengths of bars.
     NonNegative,
@@ -20,7 +20,7 @@ pub(super) enum Allowed {
 }
 
 impl Allowed {
-    /// What an axis of this spacing has a place for.
+    /// Numbers that have a place on an axis of this spacing.
     pub fn on(spacing: Spacing) -> Self {
         match spacing {
             Spacing::Linear => Self::Finite,
@@ -45,7 +45,7 @@ impl Allowed {
     }
 }
 
-/// `value` has a place on its axis; `what` names it if not.
+/// Checks that `value` has a place on its axis; `what` names it in the error.
 pub(super) fn number(
     value: f64,
     allowed: Allowed,
@@ -57,7 +57,35 @@ pub(super) fn number(
     Err(FigureError::Value { what: what(), value, allowed: allowed.text() })
 }
 
-/// There is something, and not too much of it.
+/// Checks every count: above zero, and at most the number beside it.
+pub(super) fn amounts(counts: &[(usize, usize, &'static str)]) -> Result<(), FigureError> {
+    counts.iter().try_for_each(|&(found, max, what)| amount(found, max, what))
+}
+
+/// Checks a matrix: a list for each row, a cell for each column, and every number of every cell.
+///
+/// Errors name cells by row and column, lists by `cells`, and the matrix by `title` if it has one.
+pub(super) fn matrix<T, N: IntoIterator<Item = f64>>(
+    matrix: &[Vec<T>],
+    (rows, columns): (&[String], &[String]),
+    (cells, title): (&str, Option<&str>),
+    numbers: impl Fn(&T) -> N,
+    allowed: Allowed,
+) -> Result<(), FigureError> {
+    let place = title.map_or_else(String::new, |title| format!(" in `{title}`"));
+    length(matrix.len(), rows.len(), || format!("lists of {cells}{place}"))?;
+    for (row, list) in rows.iter().zip(matrix) {
+        length(list.len(), columns.len(), || format!("{cells} of `{row}`{place}"))?;
+        for (column, cell) in columns.iter().zip(list) {
+            for value in numbers(cell) {
+                number(value, allowed, || format!("`{row}` of `{column}`{place}"))?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Checks that there is something, and at most `max`.
 pub(super) fn amount(found: usize, max: usize, what: &'static str) -> Result<(), FigureError> {
     match found {
         0 => Err(FigureError::Empty(what)),
@@ -65,12 +93,12 @@ pub(super) fn amount(found: usize, max: usize, what: &'static str) -> Result<(),
     }
 }
 
-/// There is not too much of something that may be missing.
+/// Checks that there is at most `max` of something that may be missing.
 pub(super) fn at_most(found: usize, max: usize, what: &'static str) -> Result<(), FigureError> {
     if found > max { Err(FigureError::TooMany { what, found, max }) } else { Ok(()) }
 }
 
-/// A list has the length of the one it belongs to; `what` names it if not.
+/// Checks that a list has the expected length; `what` names it in the error.
 pub(super) fn length(
     found: usize,
     expected: usize,
@@ -82,7 +110,7 @@ pub(super) fn length(
     Err(FigureError::Count { what: what(), found, expected })
 }
 
-/// An index is below `count`; `what` names it if not.
+/// Checks that an index is below `count`; `what` names it in the error.
 pub(super) fn reference(
     found: usize,
     count: usize,

@@ -8,7 +8,7 @@ use super::text::fit;
 /// Space right of a panel, before the labels of the next \[px\].
 const GUTTER_PX: f64 = 0.0;
 
-/// Where the panels of a chart lie: all of one size, row by row.
+/// Places of the panels of a chart: all of one size, row by row.
 pub(super) struct Grid {
     columns: usize,
     /// Left end of the data of the first column \[px\].
@@ -21,7 +21,7 @@ pub(super) struct Grid {
 }
 
 impl Grid {
-    /// Panels with data `height` high in `columns`, each with room for the labels of these y axes.
+    /// Panels with data of this height in `columns`, with space for the labels of these y axes.
     pub fn new<'a>(
         scales: impl IntoIterator<Item = &'a Scale>,
         columns: usize,
@@ -39,8 +39,8 @@ impl Grid {
         Self { columns: 1, left, pitch: width, width, height }
     }
 
-    /// Writes the titles of the panels down the page and gives the areas of their data. The page is
-    /// left free for `between_px` below every row, and for `below_px` below the last.
+    /// Writes the titles of the panels down the page and returns the areas of their data. There is a space
+    /// of `between_px` below every row, and of `below_px` below the last.
     pub fn areas(
         &self,
         page: &mut Page,

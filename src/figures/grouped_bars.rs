@@ -1,5 +1,6 @@
 //! Grouped bars: a few quantities of many things, in a grid of panels.
 
+use super::chart::{self, Chart};
 use super::check::{self, Allowed};
 use super::grid::Grid;
 use super::marker::Marker;
@@ -7,46 +8,46 @@ use super::number::counted;
 use super::page::{Categories, Entry, Page, base_line, y_axis};
 use super::scale::Scale;
 use super::scene::{Point, Rect, Scene};
-use super::{Axis, Caption, Figure, FigureError, Ink, Rows, cell};
+use super::{Axis, Caption, FigureError, Ink, Rows, cell};
 
 /// Bars side by side in groups, in a grid of panels: scores of accelerators, a panel a scenario.
 #[derive(Debug, Clone, PartialEq)]
 pub struct GroupedBars {
-    /// What is written around it.
+    /// Texts around the data.
     pub caption: Caption,
-    /// What the groups are.
+    /// Kind of the groups.
     pub group_axis: String,
-    /// What the bars measure.
+    /// Quantity of the bars.
     pub value_axis: Axis,
     /// Names along the x axis of every panel: 1 to 100.
     pub groups: Vec<String>,
-    /// What the bars of a group are: 1 to 9.
+    /// Names of the bars of a group: 1 to 9.
     pub series: Vec<String>,
     /// Panels side by side: 1 to 4.
     pub columns: usize,
     /// The panels, row by row: 1 to 32.
     pub panels: Vec<GroupPanel>,
-    /// Whether all panels have the scale of the highest bar of all.
+    /// Whether all panels have one scale, that of the highest bar.
     pub shared_scale: bool,
-    /// What the open diamonds are, if there are any: the source of the published values.
+    /// Source of the published values, which are open diamonds. May be empty.
     pub published: String,
 }
 
 /// One panel of [`GroupedBars`].
 #[derive(Debug, Clone, PartialEq)]
 pub struct GroupPanel {
-    /// What this panel shows. May be empty.
+    /// Title of the panel. May be empty.
     pub title: String,
     /// The bars, `[series][group]`; `None` where there is no result, which is marked by a cross.
     pub bars: Vec<Vec<Option<Bar>>>,
 }
 
-/// One bar, from zero up or down to its value.
+/// One bar, from zero to its value.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Bar {
     /// Its length.
     pub value: f64,
-    /// Least and largest of what the value summarises, drawn as a whisker.
+    /// Least and largest of the values that the bar summarises, drawn as a whisker.
     pub range: Option<(f64, f64)>,
     /// A value published elsewhere, drawn as an open diamond.
     pub published: Option<f64>,
@@ -77,40 +78,6 @@ impl Bar {
 }
 
 impl GroupedBars {
-    fn check(&self) -> Result<(), FigureError> {
-        check::amount(self.groups.len(), MAX_GROUPS, "groups")?;
-        check::amount(self.series.len(), MAX_SERIES, "series")?;
-        check::amount(self.columns, MAX_COLUMNS, "columns")?;
-        check::amount(self.panels.len(), MAX_PANELS, "panels")?;
-        self.panels.iter().try_for_each(|panel| self.check_panel(panel))
-    }
-
-    fn check_panel(&self, panel: &GroupPanel) -> Result<(), FigureError> {
-        let title = &panel.title;
-        check::length(panel.bars.len(), self.series.len(), || format!("series of `{title}`"))?;
-        for (series, bars) in self.series.iter().zip(&panel.bars) {
-            let what = || format!("bars of `{series}` in `{title}`");
-            check::length(bars.len(), self.groups.len(), what)?;
-            for (bar, group) in bars.iter().zip(&self.groups) {
-                let what = || format!("`{series}` of `{group}` in `{title}`");
-                let mut values = bar.iter().flat_map(Bar::values);
-                values.try_for_each(|value| check::number(value, Allowed::Finite, what))?;
-            }
-        }
-        Ok(())
-    }
-
-    fn description(&self) -> String {
-        format!(
-            "Grouped bars of {}: {} ({}) in {}; the bars of a group: {}.",
-            self.value_axis.title(),
-            counted(self.groups.len(), "group"),
-            self.group_axis,
-            counted(self.panels.len(), "panel"),
-            self.series.join(", "),
-        )
-    }
-
     /// Height of the data of a panel \[px\].
     fn panel_height(&self) -> f64 {
         match self.panels.len().div_ceil(self.columns) {
@@ -136,22 +103,6 @@ impl GroupedBars {
         let mut bars = self.panels.iter().flat_map(GroupPanel::bars);
         bars.any(|bar| bar.is_some_and(|bar| bar.published.is_some()))
     }
-
-    fn legend(&self) -> Vec<Entry> {
-        let series = self.series.iter().enumerate();
-        let mut entries: Vec<_> =
-            series.map(|(index, name)| Entry::fill(name, Ink::series(index))).collect();
-        let bars = || self.panels.iter().flat_map(GroupPanel::bars);
-        if self.has_published() {
-            entries.push(Entry::published(&self.published));
-        }
-        if bars().any(|bar| bar.is_none()) {
-            entries.push(Entry::new("no result", |scene, key| {
-                draw_missing(scene, (key.centre_x(), key.centre_y()));
-            }));
-        }
-        entries
-    }
 }
 
 impl GroupPanel {
@@ -165,7 +116,7 @@ impl GroupPanel {
         values.fold((0.0, 0.0), |(low, high), value| (low.min(value), high.max(value)))
     }
 
-    /// Every bar with its series and where it stands: left edge and width \[px\].
+    /// Every bar with its series, left edge and width \[px\].
     fn placed(&self, area: Rect) -> impl Iterator<Item = (usize, (f64, f64), &Option<Bar>)> {
         let slot = area.width / self.bars.first().map_or(0, Vec::len) as f64;
         let width = (FILLED * slot / self.bars.len() as f64).min(MAX_BAR_PX);
@@ -178,7 +129,7 @@ impl GroupPanel {
         })
     }
 
-    /// Draws all bars, then what may reach over their neighbours.
+    /// Draws all bars, then the marks that may overlap neighbours.
     fn draw(&self, scene: &mut Scene, area: &Rect, scale: &Scale) {
         for (series, (left, width), bar) in self.placed(*area) {
             let value = bar.map_or(0.0, |bar| bar.value);
@@ -221,18 +172,59 @@ fn draw_missing(scene: &mut Scene, at: Point) {
     Marker::Cross.draw(scene, at, 2.6, Ink::AXIS);
 }
 
-impl Figure for GroupedBars {
-    fn scene(&self) -> Result<Scene, FigureError> {
-        self.check()?;
-        let mut page = Page::new(&self.caption, self.description());
-        page.legend(self.legend());
+impl Chart for GroupedBars {
+    fn caption(&self) -> &Caption {
+        &self.caption
+    }
+
+    fn check(&self) -> Result<(), FigureError> {
+        check::amounts(&[
+            (self.groups.len(), MAX_GROUPS, "groups"),
+            (self.series.len(), MAX_SERIES, "series"),
+            (self.columns, MAX_COLUMNS, "columns"),
+            (self.panels.len(), MAX_PANELS, "panels"),
+        ])?;
+        let names = (&*self.series, &*self.groups);
+        let values = |bar: &Option<Bar>| bar.iter().flat_map(Bar::values).collect::<Vec<_>>();
+        self.panels.iter().try_for_each(|panel| {
+            let title = ("bars", Some(&*panel.title));
+            check::matrix(&panel.bars, names, title, values, Allowed::Finite)
+        })
+    }
+
+    fn description(&self) -> String {
+        format!(
+            "Grouped bars of {}: {} ({}) in {}; the bars of a group: {}.",
+            self.value_axis.title(),
+            counted(self.groups.len(), "group"),
+            self.group_axis,
+            counted(self.panels.len(), "panel"),
+            self.series.join(", "),
+        )
+    }
+
+    fn legend(&self) -> Vec<Entry> {
+        let mut entries = chart::areas(&self.series);
+        let bars = || self.panels.iter().flat_map(GroupPanel::bars);
+        if self.has_published() {
+            entries.push(Entry::published(&self.published));
+        }
+        if bars().any(|bar| bar.is_none()) {
+            entries.push(Entry::new("no result", |scene, key| {
+                draw_missing(scene, (key.centre_x(), key.centre_y()));
+            }));
+        }
+        entries
+    }
+
+    fn draw(&self, page: &mut Page) {
         let scales = self.scales();
         let grid = Grid::new(&scales, self.columns, self.panel_height());
         let names = Categories::new(&self.groups, grid.width);
         let between = if names.are_level() { names.depth_px() + 2.0 } else { 8.0 };
         let titles: Vec<_> = self.panels.iter().map(|panel| panel.title.as_str()).collect();
         let top = page.top;
-        let areas = grid.areas(&mut page, &titles, between, names.depth_px());
+        let areas = grid.areas(page, &titles, between, names.depth_px());
         for (index, ((panel, scale), area)) in
             self.panels.iter().zip(&scales).zip(&areas).enumerate()
         {
@@ -249,12 +241,11 @@ impl Figure for GroupedBars {
         }
         page.y_title(&self.value_axis.title(), top, areas[areas.len() - 1].bottom());
         page.x_title(&self.group_axis, grid.left);
-        Ok(page.finish(&self.caption.note))
     }
 
-    /// `panel,group,series,value,low,high,published`, a row a bar; what is missing is empty, and the last
-    /// column is left out where nothing was published.
-    fn rows(&self) -> Rows {
+    /// `panel,group,series,value,low,high,published`, a row for each bar. Missing values are empty, and the
+    /// last column is left out if nothing was published.
+    fn table(&self) -> Rows {
         let mut header = vec!["panel", "group", "series", "value", "low", "high", "published"];
         if !self.has_published() {
             header.pop();
@@ -270,7 +261,7 @@ impl Figure for GroupedBars {
                 }
             }
         }
-        Rows { header, rows }
+        Rows::new(header, rows)
     }
 }
 
@@ -283,6 +274,7 @@ fn bar_cells(bar: Option<&Bar>) -> [String; 4] {
 
 #[cfg(test)]
 mod tests {
+    use super::super::Figure as _;
     use super::super::tests::{rects, strokes};
     use super::*;
 

@@ -1,5 +1,6 @@
 //! Heat maps: one quantity over two others.
 
+use super::chart::Chart;
 use super::check::{self, Allowed};
 use super::grid::Grid;
 use super::marker::Marker;
@@ -8,20 +9,20 @@ use super::page::{Categories, GAP_PX, KEY_PX, Page, SIDE_PX};
 use super::scale::{Scale, Spacing, extent};
 use super::scene::{Align, HALF_CAPITAL, LABEL_PX, Rect, Scene, Text};
 use super::text::{fit, width_px};
-use super::{Axis, Caption, Figure, FigureError, Ink, Rows, cell};
+use super::{Axis, Caption, FigureError, Ink, Rows, cell};
 
-/// A table of numbers as colours, with the numbers where there is room.
+/// A table of numbers as colours, with the numbers if there is space.
 #[derive(Debug, Clone, PartialEq)]
 pub struct HeatMap {
-    /// What is written around it.
+    /// Texts around the data.
     pub caption: Caption,
-    /// What the columns are.
+    /// Kind of the columns.
     pub column_axis: String,
-    /// What the rows are.
+    /// Kind of the rows.
     pub row_axis: String,
-    /// What the colours measure.
+    /// Quantity of the colours.
     pub value_axis: Axis,
-    /// How it is spread over the colours.
+    /// Spacing of the values over the colours.
     pub spacing: Spacing,
     /// Names of the columns, from the left: 1 to 200.
     pub columns: Vec<String>,
@@ -34,10 +35,10 @@ pub struct HeatMap {
 const MAX_COLUMNS: usize = 200;
 const MAX_ROWS: usize = 100;
 
-/// Highest and lowest row \[px\]; the lower still holds its name.
+/// Least and largest height of a row \[px\]; the least has space for a name.
 const ROW_PX: (f64, f64) = (13.0, 30.0);
 
-/// Height that rows share, if that makes neither too high nor too low \[px\].
+/// Height of all rows, within the limits of a single row \[px\].
 const HEIGHT_PX: f64 = 480.0;
 
 /// Widest name of a row \[px\].
@@ -46,42 +47,13 @@ const MAX_NAME_PX: f64 = 150.0;
 /// Rectangles that the scale of colours is drawn with.
 const STEPS: usize = 100;
 
-/// Where the scale of colours lies \[px\].
+/// Size of the scale of colours \[px\].
 const SCALE_WIDTH_PX: f64 = 240.0;
 const SCALE_HEIGHT_PX: f64 = 10.0;
 
 impl HeatMap {
-    fn check(&self) -> Result<(), FigureError> {
-        check::amount(self.columns.len(), MAX_COLUMNS, "columns")?;
-        check::amount(self.rows.len(), MAX_ROWS, "rows")?;
-        check::length(self.values.len(), self.rows.len(), || "rows of values".to_owned())?;
-        for (row, values) in self.rows.iter().zip(&self.values) {
-            check::length(values.len(), self.columns.len(), || format!("values of `{row}`"))?;
-            for (column, value) in self.columns.iter().zip(values) {
-                let what = || format!("value of `{row}`, `{column}`");
-                let allowed = Allowed::on(self.spacing);
-                value.map_or(Ok(()), |value| check::number(value, allowed, what))?;
-            }
-        }
-        Ok(())
-    }
-
     fn present(&self) -> impl Iterator<Item = f64> {
         self.values.iter().flatten().flatten().copied()
-    }
-
-    fn description(&self) -> String {
-        let (low, high) = extent(self.present());
-        format!(
-            "Heat map of {} from {} to {}: {} ({}) by {} ({}).",
-            self.value_axis.title(),
-            short(low),
-            short(high),
-            counted(self.rows.len(), "row"),
-            self.row_axis,
-            counted(self.columns.len(), "column"),
-            self.column_axis,
-        )
     }
 
     /// The scale of colours: all values, to round ends.
@@ -94,13 +66,13 @@ impl HeatMap {
         (HEIGHT_PX / self.rows.len() as f64).clamp(ROW_PX.0, ROW_PX.1)
     }
 
-    /// Where cells start, right of the names of rows \[px\].
+    /// Left end of the cells, to the right of the names of rows \[px\].
     fn left(&self) -> f64 {
         let widths = self.rows.iter().map(|name| width_px(&row_name(name), LABEL_PX, false));
         SIDE_PX + 14.0 + widths.fold(0.0, f64::max) + GAP_PX
     }
 
-    /// What colours mean: a strip with ticks, and the sign of a missing result.
+    /// Draws the meaning of the colours: a strip with ticks, and the sign of a missing result.
     fn draw_key(&self, page: &mut Page, scale: &Scale) {
         let title = format!("{}:", self.value_axis.title());
         let title = fit(&title, LABEL_PX, false, 260.0);
@@ -174,16 +146,41 @@ fn draw_missing(scene: &mut Scene, cell: &Rect) {
     Marker::Cross.draw(scene, (cell.centre_x(), cell.centre_y()), radius, Ink::AXIS);
 }
 
-impl Figure for HeatMap {
-    fn scene(&self) -> Result<Scene, FigureError> {
-        self.check()?;
-        let mut page = Page::new(&self.caption, self.description());
+impl Chart for HeatMap {
+    fn caption(&self) -> &Caption {
+        &self.caption
+    }
+
+    fn check(&self) -> Result<(), FigureError> {
+        check::amounts(&[
+            (self.columns.len(), MAX_COLUMNS, "columns"),
+            (self.rows.len(), MAX_ROWS, "rows"),
+        ])?;
+        let names = (&*self.rows, &*self.columns);
+        check::matrix(&self.values, names, ("values", None), |it| *it, Allowed::on(self.spacing))
+    }
+
+    fn description(&self) -> String {
+        let (low, high) = extent(self.present());
+        format!(
+            "Heat map of {} from {} to {}: {} ({}) by {} ({}).",
+            self.value_axis.title(),
+            short(low),
+            short(high),
+            counted(self.rows.len(), "row"),
+            self.row_axis,
+            counted(self.columns.len(), "column"),
+            self.column_axis,
+        )
+    }
+
+    fn draw(&self, page: &mut Page) {
         let scale = self.scale();
-        self.draw_key(&mut page, &scale);
+        self.draw_key(page, &scale);
         let height = self.row_height() * self.rows.len() as f64;
         let grid = Grid::starting_at(self.left(), height);
         let names = Categories::new(&self.columns, grid.width);
-        let area = grid.areas(&mut page, &[""], 0.0, names.depth_px())[0];
+        let area = grid.areas(page, &[""], 0.0, names.depth_px())[0];
         self.draw_cells(&mut page.scene, &area, &scale);
         for (row, name) in self.rows.iter().enumerate() {
             let y = area.y + (row as f64 + 0.5) * self.row_height();
@@ -193,22 +190,22 @@ impl Figure for HeatMap {
         names.draw(&mut page.scene, &area);
         page.y_title(&self.row_axis, area.y, area.bottom());
         page.x_title(&self.column_axis, grid.left);
-        Ok(page.finish(&self.caption.note))
     }
 
-    /// `row,column,value`, a row a cell; the value of a missing result is empty.
-    fn rows(&self) -> Rows {
+    /// `row,column,value`, a row for each cell; the value of a missing result is empty.
+    fn table(&self) -> Rows {
         let rows = self.rows.iter().zip(&self.values).flat_map(|(row, values)| {
             self.columns.iter().zip(values).map(move |(column, value)| {
                 vec![row.clone(), column.clone(), value.map_or_else(String::new, cell)]
             })
         });
-        Rows { header: vec!["row", "column", "value"], rows: rows.collect() }
+        Rows::new(["row", "column", "value"], rows)
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::Figure as _;
     use super::super::tests::rects;
     use super::*;
 

@@ -1,50 +1,51 @@
-//! Lines: how quantities change with another, and how sure that is.
+//! Lines: quantities over another quantity, with their uncertainty.
 
+use super::chart::{Chart, Frame};
 use super::check::{self, Allowed};
 use super::grid::Grid;
 use super::marker::{Marker, RADIUS_PX};
 use super::number::counted;
-use super::page::{Entry, Page, X_AXIS_PX, base_line, x_axis, x_grid, y_axis};
+use super::page::{Entry, Page, X_AXIS_PX};
 use super::scale::{Scale, Spacing, extent};
-use super::scene::{Point, Rect, Scene};
-use super::{Axis, Caption, Figure, FigureError, Ink, Rows, cell};
+use super::scene::{Point, Scene};
+use super::{Axis, Caption, FigureError, Ink, Rows, cell};
 
 /// Lines with bands of uncertainty and published values, in a grid of panels.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Lines {
-    /// What is written around it.
+    /// Texts around the data.
     pub caption: Caption,
-    /// What is varied.
+    /// Quantity of the x axis.
     pub x_axis: Axis,
-    /// How it is spread.
+    /// Spacing of its values.
     pub x_spacing: Spacing,
-    /// What is measured.
+    /// Quantity of the y axis.
     pub y_axis: Axis,
-    /// How it is spread.
+    /// Spacing of its values.
     pub y_spacing: Spacing,
-    /// What the lines of every panel are: 1 to 27.
+    /// Names of the lines of every panel: 1 to 27.
     pub series: Vec<String>,
     /// Panels side by side: 1 to 4.
     pub columns: usize,
     /// The panels, row by row, all with the same scales: 1 to 16.
     pub panels: Vec<LinePanel>,
-    /// What the open diamonds are, if there are any: the source of the published values.
+    /// Source of the published values, which are open diamonds. May be empty.
     pub published: String,
 }
 
 /// One panel of [`Lines`].
 #[derive(Debug, Clone, PartialEq)]
 pub struct LinePanel {
-    /// What this panel shows. May be empty.
+    /// Title of the panel. May be empty.
     pub title: String,
-    /// A line for every series; one without points is not there.
+    /// A line for every series; a line without points is not drawn.
     pub lines: Vec<Line>,
 }
 
 /// One line.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Line {
-    /// What it goes through, in order; at most 20 000 in all panels.
+    /// Points of the line in order; at most 20 000 in all panels.
     pub points: Vec<LinePoint>,
     /// Values (x, y) published elsewhere, drawn as open diamonds.
     pub published: Vec<(f64, f64)>,
@@ -53,9 +54,9 @@ pub struct Line {
 /// A point of a line.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct LinePoint {
-    /// What is varied.
+    /// Quantity of the x axis.
     pub x: f64,
-    /// What is measured there, in the mean.
+    /// Mean of the measured values.
     pub mean: f64,
     /// Ends of its interval, drawn as a band.
     pub interval: Option<(f64, f64)>,
@@ -120,35 +121,8 @@ impl Line {
 }
 
 impl Lines {
-    fn check(&self) -> Result<(), FigureError> {
-        check::amount(self.series.len(), MAX_SERIES, "series")?;
-        check::amount(self.columns, MAX_COLUMNS, "columns")?;
-        check::amount(self.panels.len(), MAX_PANELS, "panels")?;
-        for panel in &self.panels {
-            let what = || format!("lines of `{}`", panel.title);
-            check::length(panel.lines.len(), self.series.len(), what)?;
-        }
-        check::amount(self.lines().flat_map(Line::xs).count(), MAX_POINTS, "points")?;
-        let (x, y) = (Allowed::on(self.x_spacing), Allowed::on(self.y_spacing));
-        for line in self.lines() {
-            line.xs().try_for_each(|value| check::number(value, x, || self.x_axis.title()))?;
-            line.ys().try_for_each(|value| check::number(value, y, || self.y_axis.title()))?;
-        }
-        Ok(())
-    }
-
     fn lines(&self) -> impl Iterator<Item = &Line> {
         self.panels.iter().flat_map(|panel| &panel.lines)
-    }
-
-    fn description(&self) -> String {
-        format!(
-            "Lines of {} over {} in {}: {}.",
-            self.y_axis.title(),
-            self.x_axis.title(),
-            counted(self.panels.len(), "panel"),
-            self.series.join(", "),
-        )
     }
 
     /// Height of the data of a panel \[px\].
@@ -166,6 +140,58 @@ impl Lines {
         let (low, high) = extent(self.lines().flat_map(Line::ys));
         let x = Scale::spaced(self.x_spacing, left, right, 8 / self.columns);
         (x, Scale::spaced(self.y_spacing, low, high, (self.panel_height() / 45.0) as usize))
+    }
+}
+
+impl LinePanel {
+    fn draw(&self, scene: &mut Scene, frame: &Frame) {
+        let scales = (&frame.x, &frame.y);
+        frame.draw_grid(scene);
+        for (index, line) in self.lines.iter().enumerate() {
+            line.draw_band(scene, index, scales);
+        }
+        for (index, line) in self.lines.iter().enumerate() {
+            line.draw(scene, index, scales);
+        }
+        for &(x, y) in self.lines.iter().flat_map(|line| &line.published) {
+            Marker::published(scene, frame.at(x, y), 4.5);
+        }
+        frame.draw_x_axis(scene);
+    }
+}
+
+impl Chart for Lines {
+    fn caption(&self) -> &Caption {
+        &self.caption
+    }
+
+    fn check(&self) -> Result<(), FigureError> {
+        check::amounts(&[
+            (self.series.len(), MAX_SERIES, "series"),
+            (self.columns, MAX_COLUMNS, "columns"),
+            (self.panels.len(), MAX_PANELS, "panels"),
+        ])?;
+        for panel in &self.panels {
+            let what = || format!("lines of `{}`", panel.title);
+            check::length(panel.lines.len(), self.series.len(), what)?;
+        }
+        check::amount(self.lines().flat_map(Line::xs).count(), MAX_POINTS, "points")?;
+        let (x, y) = (Allowed::on(self.x_spacing), Allowed::on(self.y_spacing));
+        for line in self.lines() {
+            line.xs().try_for_each(|value| check::number(value, x, || self.x_axis.title()))?;
+            line.ys().try_for_each(|value| check::number(value, y, || self.y_axis.title()))?;
+        }
+        Ok(())
+    }
+
+    fn description(&self) -> String {
+        format!(
+            "Lines of {} over {} in {}: {}.",
+            self.y_axis.title(),
+            self.x_axis.title(),
+            counted(self.panels.len(), "panel"),
+            self.series.join(", "),
+        )
     }
 
     fn legend(&self) -> Vec<Entry> {
@@ -185,47 +211,22 @@ impl Lines {
         }
         entries
     }
-}
 
-impl LinePanel {
-    fn draw(&self, scene: &mut Scene, area: &Rect, (x, y): (&Scale, &Scale)) {
-        let scales = (&x.onto(area.x, area.right()), &y.onto(area.bottom(), area.y));
-        x_grid(scene, area, scales.0);
-        y_axis(scene, area, scales.1);
-        for (index, line) in self.lines.iter().enumerate() {
-            line.draw_band(scene, index, scales);
-        }
-        for (index, line) in self.lines.iter().enumerate() {
-            line.draw(scene, index, scales);
-        }
-        for &(x, y) in self.lines.iter().flat_map(|line| &line.published) {
-            Marker::published(scene, (scales.0.at(x), scales.1.at(y)), 4.5);
-        }
-        base_line(scene, area, area.bottom());
-        x_axis(scene, area, scales.0);
-    }
-}
-
-impl Figure for Lines {
-    fn scene(&self) -> Result<Scene, FigureError> {
-        self.check()?;
-        let mut page = Page::new(&self.caption, self.description());
-        page.legend(self.legend());
+    fn draw(&self, page: &mut Page) {
         let (x, y) = self.scales();
         let grid = Grid::new([&y], self.columns, self.panel_height());
         let titles: Vec<_> = self.panels.iter().map(|panel| panel.title.as_str()).collect();
         let top = page.top;
-        let areas = grid.areas(&mut page, &titles, X_AXIS_PX + 2.0, X_AXIS_PX);
+        let areas = grid.areas(page, &titles, X_AXIS_PX + 2.0, X_AXIS_PX);
         for (panel, area) in self.panels.iter().zip(&areas) {
-            panel.draw(&mut page.scene, area, (&x, &y));
+            panel.draw(&mut page.scene, &Frame::on(*area, (&x, &y)));
         }
         page.y_title(&self.y_axis.title(), top, areas[areas.len() - 1].bottom());
         page.x_title(&self.x_axis.title(), grid.left);
-        Ok(page.finish(&self.caption.note))
     }
 
-    /// `panel,series,kind,x,mean,low,high`, a row a point; `kind` is `point` or `published`.
-    fn rows(&self) -> Rows {
+    /// `panel,series,kind,x,mean,low,high`, a row for each point; `kind` is `point` or `published`.
+    fn table(&self) -> Rows {
         let mut rows = Vec::new();
         for panel in &self.panels {
             for (series, line) in self.series.iter().zip(&panel.lines) {
@@ -240,14 +241,14 @@ impl Figure for Lines {
                 rows.extend(line.published.iter().map(|&(x, y)| row("published", x, y, None)));
             }
         }
-        Rows { header: vec!["panel", "series", "kind", "x", "mean", "low", "high"], rows }
+        Rows::new(["panel", "series", "kind", "x", "mean", "low", "high"], rows)
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::Shape;
     use super::super::tests::strokes;
+    use super::super::{Figure as _, Shape};
     use super::*;
 
     fn chart(points: Vec<LinePoint>) -> Lines {
@@ -314,7 +315,7 @@ mod tests {
         chart.panels[0].lines[0].published = vec![(1.0, 0.5)];
         let scene = chart.scene().expect("the chart can be drawn");
         let diamond = strokes(&scene, Ink::BLACK).pop().expect("the published value is drawn");
-        let line = &strokes(&scene, Ink::series(0))[1]; // behind its key
+        let line = &strokes(&scene, Ink::series(0))[1]; // after its key
         assert_eq!(diamond[0].0, line[1].0);
         assert_eq!((diamond[0].1 + diamond[2].1) / 2.0, (line[0].1 + line[1].1) / 2.0);
         assert_eq!(chart.rows().rows[2], ["", "overall", "published", "1", "0.5", "", ""]);

@@ -51,7 +51,7 @@ impl Marker {
         self.fill(scene, at, (radius_px, BAR_PX), ink);
     }
 
-    /// Draws the edge of a diamond, the sign of published values. Inside it what is below shows.
+    /// Draws the edge of a diamond, the sign of published values. Marks below it stay visible inside.
     pub fn published(scene: &mut Scene, at: Point, radius_px: f64) {
         let mut around = diamond(at, radius_px);
         around.push(around[0]);

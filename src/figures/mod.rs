@@ -1,9 +1,12 @@
-//! Pictures of results, as SVG and PNG, drawn from plain data.
+//! Figures of results, as SVG and PNG, drawn from plain data.
 //!
-//! A chart is a struct of titles, names and values, and knows nothing of what is simulated. It
-//! answers two questions: [`Figure::scene`] says where every mark lies on the page, and
-//! [`Figure::rows`] gives the same data as a table, so that a picture is never without its numbers.
-//! [`render`] turns the scene into bytes; nothing here reads or writes a file.
+//! A chart is a struct of titles, names and values, and knows nothing about simulations.
+//! [`Figure::scene`] gives the position of every mark on the page, and [`Figure::rows`] gives the same
+//! data as a table, so that every figure comes with its numbers. [`render`] turns the scene into
+//! bytes; nothing here reads or writes a file.
+//!
+//! A new chart is a module with an implementation of `Chart` (its check, description, legend, marks
+//! and table), and a line in the list of modules below.
 //!
 //! ```
 //! use xrsim::figures::{Axis, Caption, Format, StackPanel, StackedBars, render};
@@ -25,18 +28,21 @@
 //! # Ok::<(), xrsim::figures::FigureError>(())
 //! ```
 //!
-//! # What all charts share
+//! # Common properties of charts
 //!
-//! A page is 720 px wide and as high as its content; type is 11 px, titles 13 px. Colours are those
-//! of Okabe and Ito, which readers with any common colour blindness tell apart; series of points
-//! differ in shape too. The legend stands above the data. The same data gives the same bytes: no
+//! A page is 720 px wide and as high as its content; text is 11 px, titles are 13 px. Colours are
+//! those of Okabe and Ito, which readers with common colour blindness can distinguish; series of
+//! points differ in shape too. The legend is above the data. The same data give the same bytes: no
 //! clock, no font of the machine, no hash order.
-//! The font compiled in has Latin-1, Greek and common signs; a PNG shows others as boxes.
+//! The font that is compiled in has Latin-1, Greek and common signs; a PNG shows other signs as boxes.
 //!
-//! Every chart refuses, with a [`FigureError`], what it cannot draw faithfully: no data, NaN and
-//! infinities, matrices of the wrong shape, more marks than a picture can hold.
+//! Every chart refuses data that it cannot draw faithfully with a [`FigureError`]: no data, NaN and
+//! infinities, matrices of the wrong shape, too many marks.
 
+mod bitmap;
+mod chart;
 mod check;
+mod decimal;
 mod grid;
 mod ink;
 mod marker;
@@ -46,6 +52,7 @@ mod page;
 mod placement;
 mod scale;
 mod scene;
+mod svg;
 mod text;
 
 mod grouped_bars;
@@ -77,23 +84,23 @@ pub trait Figure {
     ///
     /// # Errors
     ///
-    /// What in the data cannot be drawn.
+    /// The first part of the data that cannot be drawn.
     fn scene(&self) -> Result<Scene, FigureError>;
 
-    /// The data that is drawn, for a CSV file beside the picture.
+    /// The data that are drawn, for a CSV file beside the picture.
     fn rows(&self) -> Rows;
 }
 
-/// Draws a figure in one of the formats; a PNG has two pixels for a pixel of the page.
+/// Draws a figure in one of the formats. A PNG has two pixels for a pixel of the page along each side.
 ///
 /// # Errors
 ///
-/// What in the data cannot be drawn.
+/// The first part of the data that cannot be drawn.
 pub fn render(figure: &dyn Figure, format: Format) -> Result<Vec<u8>, FigureError> {
     format.encode(&figure.scene()?)
 }
 
-/// A table of text: the data of a figure, a row a mark.
+/// A table of text: the data of a figure, a row for each mark.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Rows {
     /// Names of the columns.
@@ -102,10 +109,20 @@ pub struct Rows {
     pub rows: Vec<Vec<String>>,
 }
 
-/// What is written around the data.
+impl Rows {
+    /// A table of these columns.
+    fn new(
+        header: impl IntoIterator<Item = &'static str>,
+        rows: impl IntoIterator<Item = Vec<String>>,
+    ) -> Self {
+        Self { header: header.into_iter().collect(), rows: rows.into_iter().collect() }
+    }
+}
+
+/// Texts around the data.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Caption {
-    /// What the picture shows.
+    /// Subject of the picture.
     pub title: String,
     /// Below the title: settings, units, how to read it. May be empty.
     pub subtitle: String,
@@ -120,7 +137,7 @@ impl Caption {
     }
 }
 
-/// What an axis measures.
+/// Quantity of an axis.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Axis {
     /// The quantity.
@@ -150,23 +167,23 @@ impl Axis {
 #[derive(Debug, Clone, PartialEq, Error)]
 #[non_exhaustive]
 pub enum FigureError {
-    /// There is none of something that a figure needs.
+    /// Something that a figure needs is missing.
     #[error("nothing to draw: the figure has no {0}")]
     Empty(&'static str),
     /// A number that has no place on the axis.
     #[error("{what} is {value}; allowed: {allowed}")]
     Value {
-        /// Which number.
+        /// Name of the number.
         what: String,
         /// The number.
         value: f64,
-        /// What numbers have a place.
+        /// Numbers that have a place.
         allowed: &'static str,
     },
     /// Two lists that belong together differ in length.
     #[error("{what}: {found} given, {expected} expected")]
     Count {
-        /// Which list.
+        /// Name of the list.
         what: String,
         /// Its length.
         found: usize,
@@ -176,24 +193,24 @@ pub enum FigureError {
     /// More of something than a picture can hold.
     #[error("{found} {what}: a figure holds at most {max}")]
     TooMany {
-        /// Of what.
+        /// Kind of the things.
         what: &'static str,
-        /// How many.
+        /// Number of them.
         found: usize,
-        /// How many there may be.
+        /// Largest number.
         max: usize,
     },
-    /// A mark belongs to something that is not there.
+    /// A mark refers to something that does not exist.
     #[error("{what} is number {found} of {count}")]
     Reference {
-        /// Of which mark, and to what.
+        /// The mark and the reference.
         what: String,
         /// The index given, from 0.
         found: usize,
-        /// How many there are.
+        /// Number of things that it may refer to.
         count: usize,
     },
-    /// An encoder or a back end failed, which valid scenes do not bring about.
+    /// An encoder or a back end failed. Valid scenes do not cause this.
     #[error("the picture could not be encoded: {0}")]
     Encode(String),
 }

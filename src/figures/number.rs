@@ -1,6 +1,6 @@
 //! Numbers as text: for people with an SI prefix, for files in full.
 
-use super::scale::{decade, exponent};
+use super::decimal::{decade, exponent};
 
 /// SI prefixes from 10^-24 to 10^24, a thousand apart.
 const PREFIXES: [&str; 17] =
@@ -37,7 +37,7 @@ pub(super) fn short(value: f64) -> String {
     let decimals = (2 - before_point).clamp(0, 5) as usize;
     let digits = prefixed(value, thousands, decimals);
     if digits.contains('e') {
-        return digits; // beyond all prefixes
+        return digits; // There is no prefix for it.
     }
     let end = digits.trim_end_matches(|c: char| c.is_alphabetic()).len();
     let (number, prefix) = digits.split_at(end);
@@ -48,13 +48,13 @@ pub(super) fn short(value: f64) -> String {
     format!("{number}{prefix}")
 }
 
-/// How many there are of something: `1 panel`, `2 panels`.
+/// A count with its noun: `1 panel`, `2 panels`.
 pub fn counted(count: usize, noun: &str) -> String {
     let plural = if count == 1 { "" } else { "s" };
     format!("{count} {noun}{plural}")
 }
 
-/// `value` for a file: the shortest text that reads back to it.
+/// `value` for a file: the shortest text that reads back to the same value.
 pub fn cell(value: f64) -> String {
     let plain = value == 0.0 || (1e-5..1e15).contains(&value.abs());
     if plain { format!("{value}") } else { format!("{value:e}") }

@@ -1,7 +1,8 @@
 //! The page around the data: caption, legend, axes.
 
+use super::decimal::round_up;
 use super::marker::Marker;
-use super::scale::{Scale, round_up};
+use super::scale::Scale;
 use super::scene::{Align, HALF_CAPITAL, LABEL_PX, Rect, Scene, Text, WIDTH_PX};
 use super::text::{fit, width_px, wrap};
 use super::{Caption, Ink};
@@ -9,7 +10,7 @@ use super::{Caption, Ink};
 /// Margin of the page \[px\].
 pub(super) const SIDE_PX: f64 = 12.0;
 
-/// Right end of what is drawn \[px\].
+/// Right end of the drawing \[px\].
 pub(super) const RIGHT_PX: f64 = WIDTH_PX - SIDE_PX;
 
 /// Height of a line of labels \[px\].
@@ -23,7 +24,7 @@ const TICK_PX: f64 = 4.0;
 /// Space between an axis and its labels \[px\].
 pub(super) const GAP_PX: f64 = 6.0;
 
-/// Entries that a legend names; more are counted.
+/// Most entries of a legend; further ones are counted.
 const MAX_ENTRIES: usize = 40;
 
 /// Lines that a title, a subtitle and a note may take.
@@ -31,9 +32,9 @@ const MAX_LINES: usize = 6;
 
 /// A page that is filled from the top.
 pub(super) struct Page {
-    /// What is drawn so far.
+    /// Marks drawn so far.
     pub scene: Scene,
-    /// How far down the page is filled \[px\].
+    /// Lower end of the filled part \[px\].
     pub top: f64,
 }
 
@@ -59,7 +60,7 @@ impl Page {
         }
     }
 
-    /// The legend, in as many rows as it needs.
+    /// Draws the legend, in as many rows as it needs.
     pub fn legend(&mut self, entries: Vec<Entry>) {
         if entries.is_empty() {
             return;
@@ -95,7 +96,7 @@ impl Page {
         self.scene.text(Text::label(text, (x, self.top + 7.5)).centred());
     }
 
-    /// The title of an x axis below everything so far, centred under data that start at `left`.
+    /// Writes the title of an x axis below the filled part, centred under data that start at `left`.
     pub fn x_title(&mut self, title: &str, left: f64) {
         if title.is_empty() {
             return;
@@ -106,14 +107,14 @@ impl Page {
         self.top += 18.0;
     }
 
-    /// The title of a y axis along the left margin, centred between two heights.
+    /// Writes the title of a y axis along the left margin, centred between two heights.
     pub fn y_title(&mut self, title: &str, from_px: f64, to_px: f64) {
         let title = fit(title, LABEL_PX, false, (to_px - from_px).abs() + 40.0);
         let at = (SIDE_PX + 4.0, (from_px + to_px) / 2.0);
         self.scene.text(Text::label(title, at).upwards().aligned(Align::Middle).centred());
     }
 
-    /// The note, and the end of the page.
+    /// Writes the note and ends the page.
     pub fn finish(mut self, note: &str) -> Scene {
         self.top += 4.0;
         self.paragraph(note, false);
@@ -125,13 +126,13 @@ impl Page {
 /// Width of the key of a legend entry \[px\].
 pub(super) const KEY_PX: f64 = 14.0;
 
-/// What a colour or shape stands for.
+/// Meaning of a colour or shape.
 pub(super) struct Entry {
     name: String,
     draw: Box<Key>,
 }
 
-/// Draws the key of an entry where it is told to.
+/// Draws the key of an entry in a rectangle.
 type Key = dyn Fn(&mut Scene, Rect);
 
 impl Entry {
@@ -153,7 +154,7 @@ impl Entry {
     }
 }
 
-/// Where the data of charts with these y axes start: after title, labels and ticks \[px\].
+/// Left end of the data of charts with these y axes, after title, labels and ticks \[px\].
 pub(super) fn left_px<'a>(scales: impl IntoIterator<Item = &'a Scale>) -> f64 {
     let labels = scales.into_iter().flat_map(|scale| &scale.ticks);
     let widest = labels.map(|tick| width_px(&tick.label, LABEL_PX, false)).fold(0.0, f64::max);
@@ -207,13 +208,13 @@ pub(super) fn base_line(scene: &mut Scene, area: &Rect, y: f64) {
     scene.segment((area.x, y), (area.right(), y), 1.0, Ink::AXIS);
 }
 
-/// Names along an x axis that gives each the same width.
+/// Names along an x axis, with the same width for each.
 pub(super) struct Categories {
-    /// The names as they are written; every one, though not all may be shown.
+    /// All names as they are written; not all of them may be shown.
     names: Vec<String>,
-    /// Whether they run upwards.
+    /// Whether they are written upwards.
     upwards: bool,
-    /// One in so many is shown.
+    /// One in this many is shown.
     every: usize,
     /// Height that they take below the axis \[px\].
     depth_px: f64,
@@ -223,8 +224,8 @@ pub(super) struct Categories {
 const MAX_NAME_PX: f64 = 150.0;
 
 impl Categories {
-    /// Level names if all fit side by side, or if they are so short that it is enough to thin them
-    /// out; else upright ones, thinned out as needed.
+    /// Horizontal names if all fit side by side, or if they are short enough to be thinned out; otherwise
+    /// upright names, thinned out as needed.
     pub fn new(names: &[String], width: f64) -> Self {
         let slot = width / names.len().max(1) as f64;
         let names: Vec<_> =
@@ -243,7 +244,7 @@ impl Categories {
         self.depth_px
     }
 
-    /// Whether names are level, so that they take little height.
+    /// Whether names are horizontal, so that they take little height.
     pub fn are_level(&self) -> bool {
         !self.upwards
     }
@@ -264,7 +265,7 @@ impl Categories {
         }
     }
 
-    /// Marks below `area` where names would stand.
+    /// Draws marks below `area` at the places of names.
     pub fn ticks(&self, scene: &mut Scene, area: &Rect) {
         let slot = area.width / self.names.len() as f64;
         for index in (0..self.names.len()).step_by(self.every) {

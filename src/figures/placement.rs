@@ -1,23 +1,23 @@
-//! Where labels beside points find room.
+//! Placement of labels beside points.
 
 use super::scene::{Align, LABEL_PX, Point, Rect, Scene, Text};
 use super::text::{fit, width_px};
 
-/// The labels of a chart, which keep clear of each other and of points.
+/// Labels of a chart, which do not overlap each other or points.
 pub(super) struct Placement {
     bounds: Rect,
     taken: Vec<Rect>,
-    /// How many points may still be named.
+    /// Number of points that may still be named.
     left: usize,
 }
 
-/// Points that are named at most: more are not read, and every one is compared with all marks.
+/// Most points with names. Every label is compared with all marks, and nobody reads more.
 const MAX_NAMES: usize = 200;
 
 /// Widest name of a point \[px\].
 const MAX_NAME_PX: f64 = 160.0;
 
-/// Where a label may stand, and which end of it.
+/// Possible place of a label, and the end of the label that is there.
 pub(super) type Place = (Point, Align);
 
 /// Half the height that a label takes \[px\].
@@ -45,8 +45,8 @@ impl Placement {
         }
     }
 
-    /// Writes `text` at the first of `places` with room; a place is the middle of its first or last
-    /// letter. Whether one had room.
+    /// Writes `text` at the first free place of `places`, and returns whether there was one. A place is the
+    /// middle of the height of the first or last letter.
     pub fn write(&mut self, scene: &mut Scene, text: &str, places: &[Place]) -> bool {
         let width = width_px(text, LABEL_PX, false);
         let free = |place: &&Place| {
@@ -59,7 +59,7 @@ impl Placement {
         true
     }
 
-    /// Writes `text` at the first of `places` with room, or else at the first.
+    /// Writes `text` at the first free place of `places`, or at the first one if none is free.
     pub fn write_surely(&mut self, scene: &mut Scene, text: &str, places: &[Place]) {
         if !self.write(scene, text, places)
             && let Some(&(at, align)) = places.first()
@@ -68,7 +68,7 @@ impl Placement {
         }
     }
 
-    /// Names a point right, left, above or below of it, if there is room.
+    /// Writes the name of a point to its right, left, above or below it, if there is space.
     pub fn name(&mut self, scene: &mut Scene, name: &str, (x, y): Point) {
         if self.left == 0 {
             return;
@@ -90,7 +90,7 @@ impl Placement {
     }
 }
 
-/// What a label of `width` covers.
+/// Area of a label of this width.
 fn covered(((x, y), align): Place, width: f64) -> Rect {
     let left = match align {
         Align::Start => x,
@@ -115,7 +115,7 @@ mod tests {
 
     const BOUNDS: Rect = Rect { x: 0.0, y: 0.0, width: 200.0, height: 100.0 };
 
-    /// Where the names of points were written, and how aligned.
+    /// Places and alignments of the names of points.
     fn named(points: &[Point]) -> Vec<Place> {
         let mut placement = Placement::within(BOUNDS);
         let mut scene = tests::blank();
@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_stands_right_of_its_point_or_where_there_is_room() {
+    fn a_name_is_right_of_its_point_or_where_there_is_space() {
         let aligned =
             |points: &[Point]| named(points).iter().map(|place| place.1).collect::<Vec<_>>();
         assert_eq!(aligned(&[(50.0, 50.0)]), [Align::Start]);
@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn names_without_room_are_left_out() {
+    fn names_without_space_are_left_out() {
         let crowd: Vec<Point> =
             (0..400).map(|i| (f64::from(i % 20) * 10.0, f64::from(i / 20) * 5.0)).collect();
         assert!(named(&crowd).is_empty());
@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn what_must_be_named_is_named_over_other_marks() {
+    fn a_label_that_is_required_is_written_over_other_marks() {
         let mut placement = Placement::within(BOUNDS);
         placement.keep_clear((50.0, 50.0), 40.0);
         let mut scene = tests::blank();

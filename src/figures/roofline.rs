@@ -1,20 +1,20 @@
-//! The roofline: what bounds the speed of a layer, computing or moving data.
+//! The roofline: bounds of the speed of layers by computation and by bandwidth.
 
+use super::chart::{self, Chart, Frame};
 use super::check::{self, Allowed};
-use super::grid::Grid;
 use super::marker::{Marker, RADIUS_PX};
 use super::number::{counted, short};
-use super::page::{Entry, Page, X_AXIS_PX, base_line, x_axis, x_grid, y_axis};
+use super::page::{Entry, Page};
 use super::placement::{Place, Placement};
 use super::scale::{Scale, extent};
-use super::scene::{Align, Point, Rect, Scene};
-use super::{Axis, Caption, Figure, FigureError, Ink, Rows, cell};
+use super::scene::{Align, Point, Scene};
+use super::{Axis, Caption, FigureError, Ink, Rows, cell};
 
 /// Points under roofs, both axes logarithmic (Williams et al., CACM 2009): performance over
 /// arithmetic intensity.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Roofline {
-    /// What is written around it.
+    /// Texts around the data.
     pub caption: Caption,
     /// Arithmetic intensity, such as \[MAC/byte\].
     pub intensity_axis: Axis,
@@ -32,7 +32,7 @@ pub struct Roofline {
 /// A limit of a machine.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Ceiling {
-    /// What limits.
+    /// Name of the limit.
     pub name: String,
     /// The limit, above zero.
     pub value: f64,
@@ -41,7 +41,7 @@ pub struct Ceiling {
 /// Points of one colour and shape.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PointSeries {
-    /// What the points have in common, such as their dataflow.
+    /// Name of the series, such as a dataflow.
     pub name: String,
     /// The points.
     pub points: Vec<RooflinePoint>,
@@ -50,22 +50,19 @@ pub struct PointSeries {
 /// A layer under the roofs.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RooflinePoint {
-    /// What it is.
+    /// Name of the layer.
     pub name: String,
     /// Arithmetic intensity, above zero.
     pub intensity: f64,
     /// Performance, above zero.
     pub performance: f64,
-    /// Whether its name is written beside it, if there is room; at most 200 are.
+    /// Whether its name is written beside it if there is space, 200 at most.
     pub labelled: bool,
 }
 
 const MAX_CEILINGS: usize = 8;
 const MAX_SERIES: usize = 24;
 const MAX_POINTS: usize = 20_000;
-
-/// Height of the data \[px\].
-const HEIGHT_PX: f64 = 380.0;
 
 /// Width of the line of a roof \[px\].
 const ROOF_PX: f64 = 1.6;
@@ -76,31 +73,7 @@ const DASHES: [(f64, f64); 4] = [(1.0, 0.0), (7.0, 3.0), (2.5, 2.5), (1.2, 3.6)]
 /// The ends of a roof on the page \[px\].
 type Line = (Point, Point);
 
-/// Where the axes of a drawn roofline lie.
-struct Frame {
-    area: Rect,
-    x: Scale,
-    y: Scale,
-}
-
 impl Roofline {
-    fn check(&self) -> Result<(), FigureError> {
-        check::amount(self.peaks.len(), MAX_CEILINGS, "peaks")?;
-        check::at_most(self.bandwidths.len(), MAX_CEILINGS, "bandwidths")?;
-        check::at_most(self.series.len(), MAX_SERIES, "series")?;
-        check::at_most(self.points().count(), MAX_POINTS, "points")?;
-        for ceiling in self.peaks.iter().chain(&self.bandwidths) {
-            check::number(ceiling.value, Allowed::Positive, || format!("`{}`", ceiling.name))?;
-        }
-        for point in self.points() {
-            let name = &point.name;
-            let positive = Allowed::Positive;
-            check::number(point.intensity, positive, || format!("intensity of `{name}`"))?;
-            check::number(point.performance, positive, || format!("performance of `{name}`"))?;
-        }
-        Ok(())
-    }
-
     fn points(&self) -> impl Iterator<Item = &RooflinePoint> {
         self.series.iter().flat_map(|series| &series.points)
     }
@@ -109,45 +82,18 @@ impl Roofline {
         self.peaks.iter().map(|peak| peak.value).fold(0.0, f64::max)
     }
 
-    /// Intensity from which on a bandwidth no longer limits.
+    /// Intensity above which a bandwidth does not limit the performance.
     fn ridge(&self, bandwidth: &Ceiling) -> f64 {
         self.highest_peak() / bandwidth.value
     }
 
-    fn description(&self) -> String {
-        format!(
-            "Roofline: {} over {}, both logarithmic; {} in {} series under {}.",
-            self.performance_axis.title(),
-            self.intensity_axis.title(),
-            counted(self.points().count(), "point"),
-            self.series.len(),
-            counted(self.peaks.len() + self.bandwidths.len(), "roof"),
-        )
-    }
-
-    /// Scales that hold all points, all peaks and all ridges, with room for labels above.
+    /// Scales that contain all points, peaks and ridges, with space for labels above.
     fn scales(&self) -> (Scale, Scale) {
         let ridges = self.bandwidths.iter().map(|bandwidth| self.ridge(bandwidth));
         let (x_low, x_high) = extent(self.points().map(|point| point.intensity).chain(ridges));
         let peaks = self.peaks.iter().map(|peak| peak.value);
         let (y_low, y_high) = extent(self.points().map(|point| point.performance).chain(peaks));
         (Scale::log(x_low / 1.5, x_high * 1.5), Scale::log(y_low / 1.5, y_high * 1.8))
-    }
-
-    fn legend(&self) -> Vec<Entry> {
-        let series = self.series.iter().enumerate().map(|(index, series)| {
-            Entry::new(&series.name, move |scene, key| {
-                let at = (key.centre_x(), key.centre_y());
-                Marker::series(index).draw(scene, at, RADIUS_PX + 0.4, Ink::series(index));
-            })
-        });
-        let roofs = self.bandwidths.iter().enumerate().map(|(index, bandwidth)| {
-            Entry::new(bandwidth.text(&self.bandwidth_unit()), move |scene, key| {
-                let y = key.centre_y();
-                draw_slant(scene, index, ((key.x, y), (key.right(), y)));
-            })
-        });
-        series.chain(roofs).collect()
     }
 
     /// The ends of every roof on the page: of the peaks, then of the bandwidths.
@@ -159,14 +105,14 @@ impl Roofline {
             let y = frame.y.at(ceiling.value);
             ((frame.x.at(start), y), (frame.area.right(), y))
         };
-        let slant = |bandwidth: &Ceiling| frame.slant(bandwidth.value, peak);
+        let slant = |bandwidth: &Ceiling| self::slant(frame, bandwidth.value, peak);
         (self.peaks.iter().map(level).collect(), self.bandwidths.iter().map(slant).collect())
     }
 
     fn draw_points(&self, scene: &mut Scene, frame: &Frame) {
         for (index, series) in self.series.iter().enumerate() {
             for point in &series.points {
-                let at = frame.at(point);
+                let at = frame.at(point.intensity, point.performance);
                 Marker::series(index).draw(scene, at, RADIUS_PX, Ink::series(index));
             }
         }
@@ -181,7 +127,7 @@ impl Roofline {
         }
     }
 
-    /// Names the peaks, over points if need be, then the points where there is room.
+    /// Names the peaks, over points if necessary, then the points if there is space.
     fn draw_labels(
         &self,
         scene: &mut Scene,
@@ -189,14 +135,16 @@ impl Roofline {
         (peaks, slants): &(Vec<Line>, Vec<Line>),
     ) {
         let mut placement = Placement::within(frame.area);
-        self.points().for_each(|point| placement.keep_clear(frame.at(point), RADIUS_PX));
+        self.points().for_each(|point| {
+            placement.keep_clear(frame.at(point.intensity, point.performance), RADIUS_PX)
+        });
         peaks.iter().chain(slants).for_each(|&(from, to)| placement.keep_clear_of_line(from, to));
         for (ceiling, line) in self.peaks.iter().zip(peaks) {
             let text = ceiling.text(&self.performance_axis.unit);
             placement.write_surely(scene, &text, &beside_peak(*line));
         }
         for point in self.points().filter(|point| point.labelled) {
-            placement.name(scene, &point.name, frame.at(point));
+            placement.name(scene, &point.name, frame.at(point.intensity, point.performance));
         }
     }
 
@@ -216,7 +164,7 @@ impl Ceiling {
     }
 }
 
-/// Places above and below a level roof, from its right end on.
+/// Places above and below a level roof, starting at its right end.
 fn beside_peak((from, to): Line) -> Vec<Place> {
     (0..8)
         .map(|eighth| to.0 - 4.0 + (from.0 - to.0) * f64::from(eighth) / 8.0)
@@ -224,7 +172,7 @@ fn beside_peak((from, to): Line) -> Vec<Place> {
         .collect()
 }
 
-/// Draws the slanted roof at `index`, which differ in their dashes.
+/// Draws the slanted roof at `index`; slanted roofs differ in their dashes.
 fn draw_slant(scene: &mut Scene, index: usize, (from, to): Line) {
     let ink = if index < DASHES.len() { Ink::TEXT } else { Ink::AXIS };
     match DASHES[index % DASHES.len()] {
@@ -233,45 +181,70 @@ fn draw_slant(scene: &mut Scene, index: usize, (from, to): Line) {
     }
 }
 
-impl Frame {
-    fn at(&self, point: &RooflinePoint) -> (f64, f64) {
-        (self.x.at(point.intensity), self.y.at(point.performance))
-    }
-
-    /// The ends of the roof of a bandwidth: where it enters the area, and its ridge at `peak`.
-    fn slant(&self, bandwidth: f64, peak: f64) -> Line {
-        let start = self.x.ends().0.max(self.y.ends().0 / bandwidth);
-        let end = peak / bandwidth;
-        ((self.x.at(start), self.y.at(start * bandwidth)), (self.x.at(end), self.y.at(peak)))
-    }
+/// The ends of the roof of a bandwidth: where it enters the area, and its ridge at `peak`.
+fn slant(frame: &Frame, bandwidth: f64, peak: f64) -> Line {
+    let start = frame.x.ends().0.max(frame.y.ends().0 / bandwidth);
+    (frame.at(start, start * bandwidth), frame.at(peak / bandwidth, peak))
 }
 
-impl Figure for Roofline {
-    fn scene(&self) -> Result<Scene, FigureError> {
-        self.check()?;
-        let mut page = Page::new(&self.caption, self.description());
-        page.legend(self.legend());
+impl Chart for Roofline {
+    fn caption(&self) -> &Caption {
+        &self.caption
+    }
+
+    fn check(&self) -> Result<(), FigureError> {
+        check::amount(self.peaks.len(), MAX_CEILINGS, "peaks")?;
+        check::at_most(self.bandwidths.len(), MAX_CEILINGS, "bandwidths")?;
+        check::at_most(self.series.len(), MAX_SERIES, "series")?;
+        check::at_most(self.points().count(), MAX_POINTS, "points")?;
+        for ceiling in self.peaks.iter().chain(&self.bandwidths) {
+            check::number(ceiling.value, Allowed::Positive, || format!("`{}`", ceiling.name))?;
+        }
+        for point in self.points() {
+            let name = &point.name;
+            let positive = Allowed::Positive;
+            check::number(point.intensity, positive, || format!("intensity of `{name}`"))?;
+            check::number(point.performance, positive, || format!("performance of `{name}`"))?;
+        }
+        Ok(())
+    }
+
+    fn description(&self) -> String {
+        format!(
+            "Roofline: {} over {}, both logarithmic; {} in {} series under {}.",
+            self.performance_axis.title(),
+            self.intensity_axis.title(),
+            counted(self.points().count(), "point"),
+            self.series.len(),
+            counted(self.peaks.len() + self.bandwidths.len(), "roof"),
+        )
+    }
+
+    fn legend(&self) -> Vec<Entry> {
+        let mut entries = chart::points(self.series.iter().map(|series| &series.name));
+        let roofs = self.bandwidths.iter().enumerate().map(|(index, bandwidth)| {
+            Entry::new(bandwidth.text(&self.bandwidth_unit()), move |scene, key| {
+                let y = key.centre_y();
+                draw_slant(scene, index, ((key.x, y), (key.right(), y)));
+            })
+        });
+        entries.extend(roofs);
+        entries
+    }
+
+    fn draw(&self, page: &mut Page) {
         let (x, y) = self.scales();
-        let grid = Grid::new([&y], 1, HEIGHT_PX);
-        let area = grid.areas(&mut page, &[""], 0.0, X_AXIS_PX)[0];
-        let (x, y) = (x.onto(area.x, area.right()), y.onto(area.bottom(), area.y));
-        let frame = Frame { area, x, y };
-        x_grid(&mut page.scene, &area, &frame.x);
-        y_axis(&mut page.scene, &area, &frame.y);
-        base_line(&mut page.scene, &area, area.bottom());
-        x_axis(&mut page.scene, &area, &frame.x);
+        let axes = (&self.intensity_axis, &self.performance_axis);
+        let frame = Frame::of_page(page, (&x, &y), axes);
         let roofs = self.roofs(&frame);
         self.draw_roofs(&mut page.scene, &roofs);
         self.draw_points(&mut page.scene, &frame);
         self.draw_labels(&mut page.scene, &frame, &roofs);
-        page.y_title(&self.performance_axis.title(), area.y, area.bottom());
-        page.x_title(&self.intensity_axis.title(), grid.left);
-        Ok(page.finish(&self.caption.note))
     }
 
     /// `kind,series,name,intensity,performance`; roofs have a value in the column they limit, and
     /// the value of a bandwidth is its performance at an intensity of 1.
-    fn rows(&self) -> Rows {
+    fn table(&self) -> Rows {
         let row = |kind: &str, series: &str, name: &str, x: String, y: f64| {
             vec![kind.to_owned(), series.to_owned(), name.to_owned(), x, cell(y)]
         };
@@ -283,13 +256,14 @@ impl Figure for Roofline {
                 row("point", &series.name, &point.name, cell(point.intensity), point.performance)
             })
         });
-        let rows = peaks.chain(slants).chain(points).collect();
-        Rows { header: vec!["kind", "series", "name", "intensity", "performance"], rows }
+        let header = ["kind", "series", "name", "intensity", "performance"];
+        Rows::new(header, peaks.chain(slants).chain(points))
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::Figure as _;
     use super::super::tests::strokes;
     use super::*;
 
@@ -311,7 +285,7 @@ mod tests {
         }
     }
 
-    /// The centres of the points, behind that of the key.
+    /// The centres of the points, without that of the key.
     fn centres(scene: &Scene) -> Vec<Point> {
         let centre = |shape: &super::super::Shape| match shape {
             super::super::Shape::Disc { centre, ink, .. } if *ink == Ink::series(0) => {

@@ -1,8 +1,9 @@
 //! From values to pixels: scales and their ticks.
 
+use super::decimal::{decade, exponent, round_down, round_up};
 use super::number::{prefixed, short, thousands};
 
-/// How values are spread along an axis.
+/// Spacing of values along an axis.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Spacing {
     /// Equal steps for equal differences.
@@ -26,7 +27,7 @@ pub(super) struct Scale {
     high: f64,
     from_px: f64,
     to_px: f64,
-    /// What is marked, in ascending order, all within `low` and `high`.
+    /// Marked values in ascending order, from `low` to `high`.
     pub ticks: Vec<Tick>,
 }
 
@@ -90,12 +91,12 @@ impl Scale {
         Self { from_px, to_px, ..self.clone() }
     }
 
-    /// Where a value lies \[px\]; beyond the ends, at the end.
+    /// Position of a value \[px\]; values beyond an end are at the end.
     pub fn at(&self, value: f64) -> f64 {
         self.from_px + self.share(value) * (self.to_px - self.from_px)
     }
 
-    /// Where a value lies between the ends, 0 to 1.
+    /// Position of a value between the ends, 0 to 1.
     pub fn share(&self, value: f64) -> f64 {
         let value = value.clamp(self.low, self.high);
         match self.spacing {
@@ -134,8 +135,7 @@ impl Step {
     }
 }
 
-/// A range that has a length: one that has none, or none that its numbers can express, is opened
-/// around its value.
+/// A range of some length. A range without length, or too short for its numbers, is extended to zero.
 fn widened(low: f64, high: f64) -> (f64, f64) {
     let (low, high) = (low.min(high), low.max(high));
     let largest = low.abs().max(high.abs());
@@ -156,40 +156,6 @@ pub(super) fn extent(values: impl Iterator<Item = f64>) -> (f64, f64) {
         Some(ends.map_or((value, value), |(low, high)| (low.min(value), high.max(value))))
     });
     ends.unwrap_or((1.0, 1.0))
-}
-
-/// The power of ten at or below `value`, which is above zero; -100 for less than that.
-pub(super) fn exponent(value: f64) -> i32 {
-    if value < 1e-100 {
-        return -100;
-    }
-    let guess = value.log10().floor() as i32;
-    // The logarithm may be off by one unit in its last place, on either side of a power.
-    if decade(guess + 1) <= value {
-        guess + 1
-    } else if decade(guess) > value {
-        guess - 1
-    } else {
-        guess
-    }
-}
-
-/// Ten to a power, correctly rounded on every machine.
-pub(super) fn decade(power: i32) -> f64 {
-    format!("1e{power}").parse().expect("an integer exponent makes a number")
-}
-
-/// The largest of 1, 2 and 5 times powers of ten that is not above `value`.
-fn round_down(value: f64) -> f64 {
-    let power = exponent(value);
-    [5.0, 2.0].map(|m| m * decade(power)).into_iter().find(|&v| v <= value).unwrap_or(decade(power))
-}
-
-/// The least of 1, 2 and 5 times powers of ten that is not below `value`.
-pub(super) fn round_up(value: f64) -> f64 {
-    let power = exponent(value);
-    let candidates = [decade(power), 2.0 * decade(power), 5.0 * decade(power)];
-    candidates.into_iter().find(|&v| v >= value).unwrap_or(decade(power + 1))
 }
 
 #[cfg(test)]
@@ -239,13 +205,6 @@ mod tests {
                     assert!(log.at(low).is_finite() && !log.ticks.is_empty(), "{low} {high}");
                 }
             }
-        }
-    }
-
-    #[test]
-    fn powers_of_ten_are_exact() {
-        for power in -99..=100 {
-            assert_eq!(exponent(decade(power)), power);
         }
     }
 }

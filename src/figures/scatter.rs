@@ -1,36 +1,36 @@
-//! Scatter plots of designs, with those that no other beats.
+//! Scatter plots of designs, with the Pareto front.
 
+use super::chart::{self, Chart, Frame};
 use super::check::{self, Allowed};
-use super::grid::Grid;
 use super::marker::{Marker, RADIUS_PX};
 use super::number::counted;
-use super::page::{Entry, Page, X_AXIS_PX, base_line, x_axis, x_grid, y_axis};
+use super::page::{Entry, Page};
 use super::placement::Placement;
 use super::scale::{Scale, Spacing, extent};
 use super::scene::{Point, Rect, Scene};
-use super::{Axis, Caption, Figure, FigureError, Ink, Rows, cell};
+use super::{Axis, Caption, FigureError, Ink, Rows, cell};
 
 /// Points in two quantities; those on the Pareto front are joined, the others faint.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Scatter {
-    /// What is written around it.
+    /// Texts around the data.
     pub caption: Caption,
     /// The quantity to the right.
     pub x_axis: Axis,
-    /// How it is spread.
+    /// Spacing of its values.
     pub x_spacing: Spacing,
     /// The quantity upwards.
     pub y_axis: Axis,
-    /// How it is spread.
+    /// Spacing of its values.
     pub y_spacing: Spacing,
-    /// The points by what they have in common: 1 to 27 series of 20 000 points in all.
+    /// The points by series: 1 to 27 series of 20 000 points in all.
     pub series: Vec<ScatterSeries>,
 }
 
 /// Points of one colour and shape.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ScatterSeries {
-    /// What they have in common.
+    /// Name of the series.
     pub name: String,
     /// The points.
     pub points: Vec<ScatterPoint>,
@@ -39,55 +39,30 @@ pub struct ScatterSeries {
 /// One design.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ScatterPoint {
-    /// What it is.
+    /// Name of the design.
     pub name: String,
     /// Its value to the right.
     pub x: f64,
     /// Its value upwards.
     pub y: f64,
-    /// Whether it is on the Pareto front. If so its name is written beside it, if there is room; at
-    /// most 200 are.
+    /// Whether it is on the Pareto front. Names of designs on the front are written beside them if there
+    /// is space, 200 at most.
     pub front: bool,
 }
 
 const MAX_SERIES: usize = 27;
 const MAX_POINTS: usize = 20_000;
 
-/// Height of the data \[px\].
-const HEIGHT_PX: f64 = 380.0;
-
 /// Share of white in points off the front.
 const FAINT: f64 = 0.6;
 
 impl Scatter {
-    fn check(&self) -> Result<(), FigureError> {
-        check::amount(self.series.len(), MAX_SERIES, "series")?;
-        check::amount(self.points().count(), MAX_POINTS, "points")?;
-        let (x, y) = (Allowed::on(self.x_spacing), Allowed::on(self.y_spacing));
-        for point in self.points() {
-            let named = |axis: &Axis| format!("{} of `{}`", axis.title(), point.name);
-            check::number(point.x, x, || named(&self.x_axis))?;
-            check::number(point.y, y, || named(&self.y_axis))?;
-        }
-        Ok(())
-    }
-
     fn points(&self) -> impl Iterator<Item = &ScatterPoint> {
         self.series.iter().flat_map(|series| &series.points)
     }
 
     fn has_front(&self) -> bool {
         self.points().any(|point| point.front)
-    }
-
-    fn description(&self) -> String {
-        format!(
-            "Scatter plot of {} over {}: {}, {} of them on the Pareto front.",
-            self.y_axis.title(),
-            self.x_axis.title(),
-            counted(self.points().count(), "point"),
-            self.points().filter(|point| point.front).count(),
-        )
     }
 
     fn scales(&self) -> (Scale, Scale) {
@@ -97,24 +72,7 @@ impl Scatter {
         (x, Scale::spaced(self.y_spacing, low, high, 7))
     }
 
-    fn legend(&self) -> Vec<Entry> {
-        let entry = |(index, series): (usize, &ScatterSeries)| {
-            Entry::new(&series.name, move |scene, key| {
-                let at = (key.centre_x(), key.centre_y());
-                Marker::series(index).draw(scene, at, RADIUS_PX, Ink::series(index));
-            })
-        };
-        let mut entries: Vec<_> = self.series.iter().enumerate().map(entry).collect();
-        if self.has_front() {
-            entries.push(Entry::new("Pareto front", |scene, key| {
-                let y = key.centre_y();
-                scene.segment((key.x, y), (key.right(), y), 1.2, Ink::TEXT);
-            }));
-        }
-        entries
-    }
-
-    /// Draws the points that are on the front or those that are not.
+    /// Draws the points on the front, or the points off the front.
     fn draw_points(&self, scene: &mut Scene, at: &impl Fn(&ScatterPoint) -> Point, front: bool) {
         for (index, series) in self.series.iter().enumerate() {
             let ink = Ink::series(index);
@@ -145,44 +103,73 @@ impl Scatter {
     }
 }
 
-impl Figure for Scatter {
-    fn scene(&self) -> Result<Scene, FigureError> {
-        self.check()?;
-        let mut page = Page::new(&self.caption, self.description());
-        page.legend(self.legend());
+impl Chart for Scatter {
+    fn caption(&self) -> &Caption {
+        &self.caption
+    }
+
+    fn check(&self) -> Result<(), FigureError> {
+        check::amounts(&[
+            (self.series.len(), MAX_SERIES, "series"),
+            (self.points().count(), MAX_POINTS, "points"),
+        ])?;
+        let (x, y) = (Allowed::on(self.x_spacing), Allowed::on(self.y_spacing));
+        for point in self.points() {
+            let named = |axis: &Axis| format!("{} of `{}`", axis.title(), point.name);
+            check::number(point.x, x, || named(&self.x_axis))?;
+            check::number(point.y, y, || named(&self.y_axis))?;
+        }
+        Ok(())
+    }
+
+    fn description(&self) -> String {
+        format!(
+            "Scatter plot of {} over {}: {}, {} of them on the Pareto front.",
+            self.y_axis.title(),
+            self.x_axis.title(),
+            counted(self.points().count(), "point"),
+            self.points().filter(|point| point.front).count(),
+        )
+    }
+
+    fn legend(&self) -> Vec<Entry> {
+        let mut entries = chart::points(self.series.iter().map(|series| &series.name));
+        if self.has_front() {
+            entries.push(Entry::new("Pareto front", |scene, key| {
+                let y = key.centre_y();
+                scene.segment((key.x, y), (key.right(), y), 1.2, Ink::TEXT);
+            }));
+        }
+        entries
+    }
+
+    fn draw(&self, page: &mut Page) {
         let (x, y) = self.scales();
-        let grid = Grid::new([&y], 1, HEIGHT_PX);
-        let area = grid.areas(&mut page, &[""], 0.0, X_AXIS_PX)[0];
-        let (x, y) = (x.onto(area.x, area.right()), y.onto(area.bottom(), area.y));
+        let frame = Frame::of_page(page, (&x, &y), (&self.x_axis, &self.y_axis));
+        let at = |point: &ScatterPoint| frame.at(point.x, point.y);
         let scene = &mut page.scene;
-        x_grid(scene, &area, &x);
-        y_axis(scene, &area, &y);
-        base_line(scene, &area, area.bottom());
-        x_axis(scene, &area, &x);
-        let at = |point: &ScatterPoint| (x.at(point.x), y.at(point.y));
         self.draw_points(scene, &at, false);
         self.draw_front(scene, &at);
         self.draw_points(scene, &at, true);
-        self.draw_names(scene, area, &at);
-        page.y_title(&self.y_axis.title(), area.y, area.bottom());
-        page.x_title(&self.x_axis.title(), grid.left);
-        Ok(page.finish(&self.caption.note))
+        self.draw_names(scene, frame.area, &at);
     }
 
-    /// `series,name,x,y,front`, a row a point.
-    fn rows(&self) -> Rows {
+    /// `series,name,x,y,front`, a row for each point.
+    fn table(&self) -> Rows {
         let rows = self.series.iter().flat_map(|series| {
             series.points.iter().map(move |point| {
                 let (x, y) = (cell(point.x), cell(point.y));
                 vec![series.name.clone(), point.name.clone(), x, y, point.front.to_string()]
             })
         });
-        Rows { header: vec!["series", "name", "x", "y", "front"], rows: rows.collect() }
+        Rows::new(["series", "name", "x", "y", "front"], rows)
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::Figure as _;
+    use super::super::chart::PLOT_PX;
     use super::super::tests::strokes;
     use super::*;
 
@@ -208,7 +195,7 @@ mod tests {
         // y from 1 to 4 over 380 px; the points lie at x = 1, 2, 3.
         assert_eq!(front.len(), 3);
         assert!((front[1].0 - front[0].0 - (front[2].0 - front[1].0)).abs() < 1e-9);
-        assert!((front[2].1 - front[0].1 - HEIGHT_PX).abs() < 1e-9);
+        assert!((front[2].1 - front[0].1 - PLOT_PX).abs() < 1e-9);
         let named: Vec<_> =
             scene.texts().filter(|text| ["1", "2", "3", "4"].contains(&text.as_str())).collect();
         assert!(named.len() >= 3, "{named:?}");

@@ -1,4 +1,4 @@
-//! The geometry of a page: what is drawn where, before any format.
+//! The geometry of a page: marks and their places, before any format.
 //!
 //! Coordinates are pixels of a page 720 px wide, x to the right and y down from the upper left
 //! corner.
@@ -57,7 +57,7 @@ impl Rect {
     }
 }
 
-/// Which end of a text lies on its point.
+/// End of a text that is at its point.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Align {
     /// The first letter.
@@ -68,7 +68,7 @@ pub enum Align {
     End,
 }
 
-/// Which way a text runs.
+/// Direction of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Turn {
     /// To the right.
@@ -80,15 +80,15 @@ pub enum Turn {
 /// A line of text.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Text {
-    /// What is written.
+    /// The text.
     pub text: String,
     /// A point of the baseline \[px\].
     pub at: Point,
     /// Size of the em \[px\].
     pub size_px: f64,
-    /// Which end lies on `at`.
+    /// End of the text that is at `at`.
     pub align: Align,
-    /// Which way it runs.
+    /// Direction.
     pub turn: Turn,
     /// Bold or regular.
     pub bold: bool,
@@ -99,7 +99,7 @@ pub struct Text {
 /// Size of labels \[px\].
 pub(super) const LABEL_PX: f64 = 11.0;
 
-/// Half the height of a capital, as a share of the em: what a baseline lies below the middle.
+/// Half the height of a capital, as a share of the em: the distance of the baseline from the middle.
 pub(super) const HALF_CAPITAL: f64 = 0.3645;
 
 impl Text {
@@ -136,7 +136,7 @@ impl Text {
         self
     }
 
-    /// Moves the baseline so that capitals have `at` in the middle of their height.
+    /// Moves the baseline so that `at` is in the middle of the height of capitals.
     pub(super) fn centred(mut self) -> Self {
         let down = HALF_CAPITAL * self.size_px;
         match self.turn {
@@ -146,7 +146,7 @@ impl Text {
         self
     }
 
-    /// Runs upwards.
+    /// Turns the text upwards.
     pub(super) fn upwards(mut self) -> Self {
         self.turn = Turn::Up;
         self
@@ -158,7 +158,7 @@ impl Text {
 pub enum Shape {
     /// A filled rectangle.
     Rect {
-        /// Where.
+        /// Its place.
         rect: Rect,
         /// Its fill.
         ink: Ink,
@@ -197,9 +197,9 @@ pub enum Shape {
 pub struct Scene {
     /// Height of the page \[px\].
     pub height_px: f64,
-    /// What the picture shows, for readers who do not see it.
+    /// Title, for readers who do not see the picture.
     pub title: String,
-    /// What is in it, likewise.
+    /// Description, for the same readers.
     pub description: String,
     /// The marks.
     pub shapes: Vec<Shape>,
@@ -226,7 +226,7 @@ impl Scene {
         self.line(vec![from, to], width_px, ink);
     }
 
-    /// A straight line in dashes; `dash` is the length of a dash and of the space behind it \[px\].
+    /// Draws a straight line in dashes, with the lengths of a dash and of the space after it \[px\].
     pub(super) fn dashed(
         &mut self,
         from: Point,

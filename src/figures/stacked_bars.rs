@@ -1,38 +1,39 @@
-//! Stacked bars: what a quantity is made of, for many things side by side.
+//! Stacked bars: the parts of a quantity for many things side by side.
 
+use super::chart::{self, Chart};
 use super::check::{self, Allowed};
 use super::grid::Grid;
 use super::number::counted;
 use super::page::{Categories, Entry, Page, base_line, y_axis};
 use super::scale::Scale;
 use super::scene::{Rect, Scene};
-use super::{Axis, Caption, Figure, FigureError, Ink, Rows, cell};
+use super::{Axis, Caption, FigureError, Ink, Rows, cell};
 
 /// A bar for every category, stacked from series, in panels below each other: energy by component
 /// or cycles by bound, layer by layer and a panel a dataflow.
 #[derive(Debug, Clone, PartialEq)]
 pub struct StackedBars {
-    /// What is written around it.
+    /// Texts around the data.
     pub caption: Caption,
-    /// What the categories are.
+    /// Kind of the categories.
     pub category_axis: String,
-    /// What the bars measure.
+    /// Quantity of the bars.
     pub value_axis: Axis,
-    /// Names along the x axis, which all panels share: 1 to 2000. They are thinned out where there
-    /// is no room for all.
+    /// Names along the x axis of all panels: 1 to 2000. They are thinned out if there is no space for
+    /// all of them.
     pub categories: Vec<String>,
-    /// What bars are stacked from, from the foot up: 1 to 16.
+    /// Parts of the bars, from the bottom up: 1 to 16.
     pub series: Vec<String>,
     /// The panels, from the top down: 1 to 12, with at most 100 000 parts of bars in all.
     pub panels: Vec<StackPanel>,
-    /// Whether all panels have the scale of the highest bar of all.
+    /// Whether all panels have one scale, that of the highest bar.
     pub shared_scale: bool,
 }
 
 /// One panel of [`StackedBars`].
 #[derive(Debug, Clone, PartialEq)]
 pub struct StackPanel {
-    /// What this panel shows. May be empty.
+    /// Title of the panel. May be empty.
     pub title: String,
     /// Heights, `[series][category]`, none negative.
     pub values: Vec<Vec<f64>>,
@@ -43,47 +44,13 @@ const MAX_SERIES: usize = 16;
 const MAX_PANELS: usize = 12;
 const MAX_PARTS: usize = 100_000;
 
-/// Bars with more room than this stand apart; narrower ones touch \[px\].
+/// Least width of a category for bars with gaps; narrower bars touch \[px\].
 const MIN_SLOT_PX: f64 = 5.0;
 
 /// Widest bar \[px\].
 const MAX_BAR_PX: f64 = 60.0;
 
 impl StackedBars {
-    fn check(&self) -> Result<(), FigureError> {
-        check::amount(self.categories.len(), MAX_CATEGORIES, "categories")?;
-        check::amount(self.series.len(), MAX_SERIES, "series")?;
-        check::amount(self.panels.len(), MAX_PANELS, "panels")?;
-        let parts = self.categories.len() * self.series.len() * self.panels.len();
-        check::at_most(parts, MAX_PARTS, "parts of bars")?;
-        self.panels.iter().try_for_each(|panel| self.check_panel(panel))
-    }
-
-    fn check_panel(&self, panel: &StackPanel) -> Result<(), FigureError> {
-        let title = &panel.title;
-        check::length(panel.values.len(), self.series.len(), || format!("series of `{title}`"))?;
-        for (name, values) in self.series.iter().zip(&panel.values) {
-            let what = || format!("values of `{name}` in `{title}`");
-            check::length(values.len(), self.categories.len(), what)?;
-            for (value, category) in values.iter().zip(&self.categories) {
-                let what = || format!("`{name}` of `{category}` in `{title}`");
-                check::number(*value, Allowed::NonNegative, what)?;
-            }
-        }
-        Ok(())
-    }
-
-    fn description(&self) -> String {
-        format!(
-            "Stacked bars of {}: {} ({}) in {}; from the foot up: {}.",
-            self.value_axis.title(),
-            counted(self.categories.len(), "bar"),
-            self.category_axis,
-            counted(self.panels.len(), "panel"),
-            self.series.join(", "),
-        )
-    }
-
     /// A scale for each panel.
     fn scales(&self) -> Vec<Scale> {
         let highest: Vec<f64> = self.panels.iter().map(StackPanel::highest).collect();
@@ -102,11 +69,6 @@ impl StackedBars {
             2 => 200.0,
             _ => 140.0,
         }
-    }
-
-    fn legend(&self) -> Vec<Entry> {
-        let entry = |(index, name): (usize, &String)| Entry::fill(name, Ink::series(index));
-        self.series.iter().enumerate().map(entry).collect()
     }
 }
 
@@ -137,17 +99,48 @@ impl StackPanel {
     }
 }
 
-impl Figure for StackedBars {
-    fn scene(&self) -> Result<Scene, FigureError> {
-        self.check()?;
-        let mut page = Page::new(&self.caption, self.description());
-        page.legend(self.legend());
+impl Chart for StackedBars {
+    fn caption(&self) -> &Caption {
+        &self.caption
+    }
+
+    fn check(&self) -> Result<(), FigureError> {
+        let parts = self.categories.len() * self.series.len() * self.panels.len();
+        check::amounts(&[
+            (self.categories.len(), MAX_CATEGORIES, "categories"),
+            (self.series.len(), MAX_SERIES, "series"),
+            (self.panels.len(), MAX_PANELS, "panels"),
+            (parts, MAX_PARTS, "parts of bars"),
+        ])?;
+        let names = (&*self.series, &*self.categories);
+        self.panels.iter().try_for_each(|panel| {
+            let title = ("values", Some(&*panel.title));
+            check::matrix(&panel.values, names, title, |value| [*value], Allowed::NonNegative)
+        })
+    }
+
+    fn description(&self) -> String {
+        format!(
+            "Stacked bars of {}: {} ({}) in {}; from the foot up: {}.",
+            self.value_axis.title(),
+            counted(self.categories.len(), "bar"),
+            self.category_axis,
+            counted(self.panels.len(), "panel"),
+            self.series.join(", "),
+        )
+    }
+
+    fn legend(&self) -> Vec<Entry> {
+        chart::areas(&self.series)
+    }
+
+    fn draw(&self, page: &mut Page) {
         let scales = self.scales();
         let grid = Grid::new(&scales, 1, self.panel_height());
         let names = Categories::new(&self.categories, grid.width);
         let titles: Vec<_> = self.panels.iter().map(|panel| panel.title.as_str()).collect();
         let top = page.top;
-        let areas = grid.areas(&mut page, &titles, 8.0, names.depth_px());
+        let areas = grid.areas(page, &titles, 8.0, names.depth_px());
         for ((panel, scale), area) in self.panels.iter().zip(&scales).zip(&areas) {
             let scale = scale.onto(area.bottom(), area.y);
             y_axis(&mut page.scene, area, &scale);
@@ -159,11 +152,10 @@ impl Figure for StackedBars {
         names.draw(&mut page.scene, &last);
         page.y_title(&self.value_axis.title(), top, last.bottom());
         page.x_title(&self.category_axis, grid.left);
-        Ok(page.finish(&self.caption.note))
     }
 
-    /// `panel,category,series,value`, a row a part of a bar.
-    fn rows(&self) -> Rows {
+    /// `panel,category,series,value`, a row for each part of a bar.
+    fn table(&self) -> Rows {
         let mut rows = Vec::new();
         for panel in &self.panels {
             for (series, values) in self.series.iter().zip(&panel.values) {
@@ -177,12 +169,13 @@ impl Figure for StackedBars {
                 }
             }
         }
-        Rows { header: vec!["panel", "category", "series", "value"], rows }
+        Rows::new(["panel", "category", "series", "value"], rows)
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::Figure as _;
     use super::super::tests::{rects, strokes};
     use super::*;
 

@@ -1,8 +1,8 @@
-//! What every chart must do, and what the tests of one chart share.
+//! Tests of every chart, and functions that the tests of single charts share.
 
 use super::*;
 
-/// A number of a sample that takes a place on both axes of most charts.
+/// A number of the sample that has a place on both axes of most charts.
 const VALUE: f64 = 2.5;
 
 fn caption() -> Caption {
@@ -155,7 +155,7 @@ fn svg(figure: &dyn Figure) -> String {
         .expect("an SVG is UTF-8")
 }
 
-/// The tags of `xml` are closed in order, its attributes quoted and its text escaped.
+/// Checks that tags are closed in order, attributes are quoted and text is escaped.
 fn assert_well_formed(xml: &str) {
     let mut open = Vec::new();
     for part in xml.split('<').skip(1) {
@@ -172,13 +172,13 @@ fn assert_well_formed(xml: &str) {
             (false, false) => open.push(name.expect("a tag has a name")),
         }
         if open.is_empty() {
-            assert_eq!(text.trim(), "", "text behind the document");
+            assert_eq!(text.trim(), "", "text after the document");
         }
     }
     assert!(open.is_empty(), "left open: {open:?}");
 }
 
-/// The texts of an SVG, with the signs of XML as they were written.
+/// The texts of an SVG without escapes.
 fn texts(svg: &str) -> Vec<String> {
     let bodies = svg.split("<text ").skip(1).map(|part| {
         let body = part.split_once('>').expect("a tag ends").1;

@@ -1,16 +1,12 @@
-//! The font: how wide text is, and its glyphs as pixels.
+//! The font: widths of text, and glyphs as pixels.
 //!
-//! Layout needs the width of text before anything is drawn, and a bitmap needs its glyphs; both
-//! come from the font compiled in, so neither depends on the machine.
+//! Layout needs the width of text before anything is drawn, and a bitmap needs its glyphs. Both come
+//! from the font that is compiled in, so neither depends on the machine.
 
-use std::convert::Infallible;
 use std::sync::LazyLock;
 
-use ab_glyph::{Font, FontRef, Glyph, OutlinedGlyph, ScaleFont, point};
-use plotters_backend::text_anchor::{HPos, Pos, VPos};
-use plotters_backend::{
-    BackendColor, BackendCoord, BackendTextStyle, FontFamily, FontStyle, FontTransform,
-};
+use ab_glyph::{Font, FontRef, Glyph, ScaleFont, point};
+use plotters_backend::{BackendColor, DrawingBackend, DrawingErrorKind};
 
 use super::scene::{Align, Text, Turn};
 
@@ -44,20 +40,20 @@ pub(super) fn width_px(text: &str, size_px: f64, bold: bool) -> f64 {
     text.chars().map(|c| f64::from(font.h_advance(font.glyph_id(c)))).sum()
 }
 
-/// Whether `text` is at most `max_px` wide, found without measuring what is much too long.
+/// Whether `text` is at most `max_px` wide. Very long text is not measured.
 pub(super) fn fits(text: &str, size_px: f64, bold: bool, max_px: f64) -> bool {
     text.chars().nth(most_letters(size_px, max_px)).is_none()
         && width_px(text, size_px, bold) <= max_px
 }
 
-/// A number of letters that is wider than `max_px`: none is narrower than a tenth of the em.
+/// A number of letters that is wider than `max_px`: no letter is narrower than a tenth of the em.
 fn most_letters(size_px: f64, max_px: f64) -> usize {
     (max_px.max(0.0) * 10.0 / size_px) as usize + 1
 }
 
 /// `text` if it is at most `max_px` wide, else its beginning and end around an ellipsis.
 ///
-/// Names of layers and runs tend to share how they begin, so that most of the end is kept.
+/// Most of the end is kept, as names of layers and runs often begin alike.
 pub(super) fn fit(text: &str, size_px: f64, bold: bool, max_px: f64) -> String {
     if fits(text, size_px, bold, max_px) {
         return text.to_owned();
@@ -79,7 +75,7 @@ pub(super) fn fit(text: &str, size_px: f64, bold: bool, max_px: f64) -> String {
     }
 }
 
-/// Breaks text into at most `lines` lines of at most `max_px`; what remains is shortened.
+/// Breaks text into at most `lines` lines of at most `max_px`. The last line is shortened if needed.
 pub(super) fn wrap(text: &str, size_px: f64, bold: bool, max_px: f64, lines: usize) -> Vec<String> {
     let mut wrapped: Vec<String> = Vec::new();
     for word in text.split_whitespace() {
@@ -89,7 +85,7 @@ pub(super) fn wrap(text: &str, size_px: f64, bold: bool, max_px: f64, lines: usi
                 line.push(' ');
                 line.push_str(word);
             }
-            // What does not fit is shortened below; it is kept to a length that can be measured.
+            // The last line is shortened below; one more word is enough for that.
             Some(line) if full => {
                 line.push(' ');
                 line.push_str(word);
@@ -101,111 +97,83 @@ pub(super) fn wrap(text: &str, size_px: f64, bold: bool, max_px: f64, lines: usi
     wrapped.iter().map(|line| fit(line, size_px, bold, max_px)).collect()
 }
 
-/// Text in the units of a back end.
-pub(super) struct Lettering<'a> {
-    text: &'a Text,
-    /// Size of the em in units of the back end.
-    em: f64,
+/// Text without control characters, most of which XML forbids.
+pub(super) fn legible(text: &str) -> String {
+    let forbidden = |c: char| c.is_control() || matches!(c, '\u{FFFE}' | '\u{FFFF}');
+    text.chars().map(|c| if forbidden(c) { '\u{FFFD}' } else { c }).collect()
 }
 
-/// Where the baseline lies below the top that back ends place, in ems: the `dy` of their SVG.
-const TOP_TO_BASELINE: f64 = 0.76;
+/// Distance from the top of a line of text to its baseline [em].
+pub(super) const TOP_TO_BASELINE: f64 = 0.76;
 
-/// What the SVG back end divides the size by.
-const SVG_SIZE: f64 = 1.24;
-
-impl<'a> Lettering<'a> {
-    /// `text` where a pixel of the page has `scale` units of the back end.
-    pub(super) fn new(text: &'a Text, scale: f64) -> Self {
-        Self { text, em: text.size_px * scale }
-    }
-
-    /// Where the back end must place the text so that its baseline is where the page has it.
-    pub(super) fn position(&self, scale: f64) -> BackendCoord {
-        let (x, y) = (self.text.at.0 * scale, self.text.at.1 * scale);
-        let up = TOP_TO_BASELINE * self.em;
-        match self.text.turn {
-            Turn::Level => (x.round() as i32, (y - up).round() as i32),
-            Turn::Up => ((x - up).round() as i32, y.round() as i32),
-        }
-    }
-
-    /// The outlines of the glyphs, the first starting at x = 0 with its baseline at `baseline`.
-    fn outlines(&self, baseline: f32) -> impl Iterator<Item = OutlinedGlyph> {
-        let font = scaled(self.em, self.text.bold);
-        let mut x = 0.0;
-        self.text.text.chars().filter_map(move |c| {
-            let id = font.glyph_id(c);
-            let glyph = Glyph { id, scale: font.scale(), position: point(x, baseline) };
-            x += font.h_advance(id);
-            font.outline_glyph(glyph)
-        })
+/// Position of the top of a text, at the end that is aligned, where a pixel of the page has `scale`
+/// units.
+pub(super) fn top(text: &Text, scale: f64) -> (i32, i32) {
+    let (x, y) = (text.at.0 * scale, text.at.1 * scale);
+    let up = TOP_TO_BASELINE * text.size_px * scale;
+    match text.turn {
+        Turn::Level => (x.round() as i32, (y - up).round() as i32),
+        Turn::Up => ((x - up).round() as i32, y.round() as i32),
     }
 }
 
-/// How the back ends see text.
+/// Draws the glyphs of a text on a back end that has `scale` units for a pixel of the page.
 ///
-/// The crate `plotters` has an implementation of its own, which is not used: it places glyphs
-/// without their side bearings, and letters bitmaps 6.5 % larger than SVGs.
-impl BackendTextStyle for Lettering<'_> {
-    type FontError = Infallible;
-
-    fn color(&self) -> BackendColor {
-        BackendColor { rgb: self.text.ink.rgb, alpha: self.text.ink.opacity }
-    }
-
-    fn size(&self) -> f64 {
-        self.em * SVG_SIZE
-    }
-
-    fn transform(&self) -> FontTransform {
-        match self.text.turn {
-            Turn::Level => FontTransform::None,
-            Turn::Up => FontTransform::Rotate270,
-        }
-    }
-
-    fn style(&self) -> FontStyle {
-        if self.text.bold { FontStyle::Bold } else { FontStyle::Normal }
-    }
-
-    fn anchor(&self) -> Pos {
-        let horizontal = match self.text.align {
-            Align::Start => HPos::Left,
-            Align::Middle => HPos::Center,
-            Align::End => HPos::Right,
+/// The lettering of the crate `plotters` is not used: it places glyphs without their side bearings.
+///
+/// # Errors
+///
+/// The error of the back end.
+pub(super) fn draw_glyphs<B: DrawingBackend>(
+    backend: &mut B,
+    text: &Text,
+    scale: f64,
+) -> Result<(), DrawingErrorKind<B::ErrorType>> {
+    let letters = legible(&text.text);
+    let (left, top) = top(text, scale);
+    let em = text.size_px * scale;
+    let width = width_px(&letters, em, text.bold).round() as i32;
+    let before = match text.align {
+        Align::Start => 0,
+        Align::Middle => width / 2,
+        Align::End => width,
+    };
+    let page = backend.get_size();
+    let mut result = Ok(());
+    each_sample(&letters, em, text.bold, |x, y, coverage| {
+        let (along, down) = (x - before, y);
+        let (x, y) = match text.turn {
+            Turn::Level => (left + along, top + down),
+            Turn::Up => (left + down, top - along),
         };
-        Pos::new(horizontal, VPos::Top)
-    }
-
-    fn family(&self) -> FontFamily<'_> {
-        FontFamily::Name(FAMILIES)
-    }
-
-    fn layout_box(&self, text: &str) -> Result<(BackendCoord, BackendCoord), Infallible> {
-        let width = width_px(text, self.em, self.text.bold).round() as i32;
-        Ok(((0, 0), (width, self.em.round() as i32)))
-    }
-
-    fn draw<E, DrawFunc: FnMut(i32, i32, BackendColor) -> Result<(), E>>(
-        &self,
-        _text: &str,
-        (left, top): BackendCoord,
-        mut draw: DrawFunc,
-    ) -> Result<Result<(), E>, Infallible> {
-        let ink = self.color();
-        let mut result = Ok(());
-        for glyph in self.outlines((TOP_TO_BASELINE * self.em).round() as f32) {
-            let bounds = glyph.px_bounds();
-            let (x0, y0) = (left + bounds.min.x as i32, top + bounds.min.y as i32);
-            glyph.draw(|x, y, coverage| {
-                let alpha = ink.alpha * f64::from(coverage.clamp(0.0, 1.0));
-                if alpha > 0.0 && result.is_ok() {
-                    result = draw(x0 + x as i32, y0 + y as i32, BackendColor { alpha, ..ink });
-                }
-            });
+        let inside = (0..page.0 as i32).contains(&x) && (0..page.1 as i32).contains(&y);
+        if inside && result.is_ok() {
+            let alpha = text.ink.opacity * coverage;
+            result = backend.draw_pixel((x, y), BackendColor { rgb: text.ink.rgb, alpha });
         }
-        Ok(result)
+    });
+    result
+}
+
+/// Calls `sample` with the position and coverage of every sample that the glyphs cover, from the top
+/// left of the text.
+fn each_sample(letters: &str, em: f64, bold: bool, mut sample: impl FnMut(i32, i32, f64)) {
+    let font = scaled(em, bold);
+    let baseline = (TOP_TO_BASELINE * em).round() as f32;
+    let mut x = 0.0;
+    for c in letters.chars() {
+        let id = font.glyph_id(c);
+        let glyph = Glyph { id, scale: font.scale(), position: point(x, baseline) };
+        x += font.h_advance(id);
+        let Some(outline) = font.outline_glyph(glyph) else { continue };
+        let bounds = outline.px_bounds();
+        let (x0, y0) = (bounds.min.x as i32, bounds.min.y as i32);
+        outline.draw(|x, y, coverage| {
+            let coverage = f64::from(coverage.clamp(0.0, 1.0));
+            if coverage > 0.0 {
+                sample(x0 + x as i32, y0 + y as i32, coverage);
+            }
+        });
     }
 }
 
@@ -233,14 +201,8 @@ mod tests {
 
     #[test]
     fn a_glyph_is_drawn_with_its_side_bearing() {
-        let text = Text::label("l", (0.0, 0.0)).sized(100.0);
         let mut left = i32::MAX;
-        let drawn: Result<Result<(), Infallible>, _> =
-            Lettering::new(&text, 1.0).draw("l", (0, 0), |x, _, _| {
-                left = left.min(x);
-                Ok(())
-            });
-        assert!(drawn.is_ok());
+        each_sample("l", 100.0, false, |x, _, _| left = left.min(x));
         // The stem of DejaVu's l starts 193 of 2048 units right of its origin: 9.4 px.
         assert_eq!(left, 9);
     }

@@ -1,5 +1,6 @@
-//! Timelines: what ran where, when, and what came too late or not at all.
+//! Timelines: executions on accelerators over time, with late and dropped requests.
 
+use super::chart::{self, Chart};
 use super::check::{self, Allowed};
 use super::grid::Grid;
 use super::marker::Marker;
@@ -8,13 +9,13 @@ use super::page::{Entry, GAP_PX, Page, RIGHT_PX, SIDE_PX, X_AXIS_PX, base_line, 
 use super::scale::Scale;
 use super::scene::{Align, LABEL_PX, Point, Rect, Scene, Text};
 use super::text::{fit, fits, width_px};
-use super::{Caption, Figure, FigureError, Ink, Rows, cell};
+use super::{Caption, FigureError, Ink, Rows, cell};
 
 /// Slices of time in rows, coloured by model: execution on the accelerators of a system, a panel a
 /// system.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Timeline {
-    /// What is written around it.
+    /// Texts around the data.
     pub caption: Caption,
     /// The models, which have the colours: 1 to 27.
     pub models: Vec<String>,
@@ -27,10 +28,10 @@ pub struct Timeline {
 /// One panel of [`Timeline`].
 #[derive(Debug, Clone, PartialEq)]
 pub struct TimelinePanel {
-    /// What this panel shows. May be empty.
+    /// Title of the panel. May be empty.
     pub title: String,
-    /// Names of the rows, from the top down: 1 to 32. Every panel has as much room as that with the
-    /// most rows.
+    /// Names of the rows, from the top down: 1 to 32. Every panel has the height of the one with the most
+    /// rows.
     pub rows: Vec<String>,
     /// Executions.
     pub slices: Vec<Slice>,
@@ -60,23 +61,23 @@ pub struct Instant {
     pub row: usize,
     /// Index of its model.
     pub model: usize,
-    /// When \[ms\].
+    /// Time \[ms\].
     pub time_ms: f64,
-    /// What happens.
+    /// Kind of event.
     pub kind: InstantKind,
 }
 
-/// What happens at an [`Instant`].
+/// Event of an [`Instant`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum InstantKind {
-    /// A request must be finished: a tick above the slices.
+    /// The deadline of a request: a tick above the slices.
     Deadline,
-    /// A request is given up: a cross.
+    /// A request is dropped: a cross.
     Drop,
 }
 
 impl InstantKind {
-    /// What it is called in the table of a figure.
+    /// Name in the table of a figure.
     fn name(self) -> &'static str {
         match self {
             Self::Deadline => "deadline",
@@ -99,23 +100,13 @@ const SLICE_PX: f64 = 15.0;
 /// Height of the tick of a deadline \[px\].
 const DEADLINE_PX: f64 = 5.0;
 
-/// What a slice is drawn wide at least, so that none vanishes \[px\].
+/// Least width of a slice, so that none vanishes \[px\].
 const MIN_SLICE_PX: f64 = 0.5;
 
 /// Widest name of a row \[px\].
 const MAX_NAME_PX: f64 = 150.0;
 
 impl Timeline {
-    fn check(&self) -> Result<(), FigureError> {
-        check::amount(self.models.len(), MAX_MODELS, "models")?;
-        check::amount(self.panels.len(), MAX_PANELS, "panels")?;
-        check::number(self.window_ms.0, Allowed::Finite, || "first time shown".to_owned())?;
-        check::number(self.window_ms.1, Allowed::Finite, || "last time shown".to_owned())?;
-        let marks = self.panels.iter().map(|panel| panel.slices.len() + panel.instants.len());
-        check::at_most(marks.sum(), MAX_MARKS, "slices and instants")?;
-        self.panels.iter().try_for_each(|panel| self.check_panel(panel))
-    }
-
     fn check_panel(&self, panel: &TimelinePanel) -> Result<(), FigureError> {
         check::amount(panel.rows.len(), MAX_ROWS, "rows")?;
         let belongs = |mark: &str, row, model| {
@@ -136,35 +127,6 @@ impl Timeline {
         Ok(())
     }
 
-    fn description(&self) -> String {
-        let slices: usize = self.panels.iter().map(|panel| panel.slices.len()).sum();
-        let titles: Vec<_> = self.panels.iter().map(|panel| panel.title.as_str()).collect();
-        format!("Timeline of {}: {}.", counted(slices, "execution"), titles.join("; "))
-    }
-
-    fn legend(&self) -> Vec<Entry> {
-        let models = self.models.iter().enumerate();
-        let mut entries: Vec<_> =
-            models.map(|(index, name)| Entry::fill(name, Ink::series(index))).collect();
-        if self.panels.iter().flat_map(|panel| &panel.slices).any(|slice| slice.late) {
-            entries.push(Entry::new("late", |scene, key| {
-                scene.rect(key, Ink::GRID);
-                hatch(scene, &key, Ink::TEXT);
-            }));
-        }
-        if self.has(InstantKind::Deadline) {
-            entries.push(Entry::new("deadline", |scene, key| {
-                draw_deadline(scene, (key.centre_x(), key.bottom()), Ink::TEXT);
-            }));
-        }
-        if self.has(InstantKind::Drop) {
-            entries.push(Entry::new("dropped", |scene, key| {
-                draw_drop(scene, (key.centre_x(), key.centre_y()), Ink::WHITE);
-            }));
-        }
-        entries
-    }
-
     fn has(&self, kind: InstantKind) -> bool {
         let mut instants = self.panels.iter().flat_map(|panel| &panel.instants);
         instants.any(|instant| instant.kind == kind)
@@ -176,7 +138,7 @@ impl Timeline {
         rows as f64 * ROW_PX + 6.0
     }
 
-    /// Where data start, right of the names of rows \[px\].
+    /// Left end of the data, to the right of the names of rows \[px\].
     fn left(&self) -> f64 {
         let names = self.panels.iter().flat_map(|panel| &panel.rows);
         let widths = names.map(|name| width_px(&row_name(name), LABEL_PX, false));
@@ -223,7 +185,7 @@ fn slices_top(area: &Rect, row: usize) -> f64 {
     area.y + row as f64 * ROW_PX + ROW_PX - SLICE_PX
 }
 
-/// Writes the name of a model on its slice, over any hatching, if there is room.
+/// Writes the name of a model on its slice and over hatching, if there is space.
 fn label_slice(scene: &mut Scene, rect: &Rect, name: &str, (ink, hatched): (Ink, bool)) {
     if !fits(name, LABEL_PX, false, rect.width - 6.0) {
         return;
@@ -279,16 +241,56 @@ fn draw_drop(scene: &mut Scene, at: Point, ink: Ink) {
     Marker::Cross.draw_edged(scene, at, 4.0, ink, Ink::TEXT);
 }
 
-impl Figure for Timeline {
-    fn scene(&self) -> Result<Scene, FigureError> {
-        self.check()?;
-        let mut page = Page::new(&self.caption, self.description());
-        page.legend(self.legend());
+impl Chart for Timeline {
+    fn caption(&self) -> &Caption {
+        &self.caption
+    }
+
+    fn check(&self) -> Result<(), FigureError> {
+        check::amounts(&[
+            (self.models.len(), MAX_MODELS, "models"),
+            (self.panels.len(), MAX_PANELS, "panels"),
+        ])?;
+        check::number(self.window_ms.0, Allowed::Finite, || "first time shown".to_owned())?;
+        check::number(self.window_ms.1, Allowed::Finite, || "last time shown".to_owned())?;
+        let marks = self.panels.iter().map(|panel| panel.slices.len() + panel.instants.len());
+        check::at_most(marks.sum(), MAX_MARKS, "slices and instants")?;
+        self.panels.iter().try_for_each(|panel| self.check_panel(panel))
+    }
+
+    fn description(&self) -> String {
+        let slices: usize = self.panels.iter().map(|panel| panel.slices.len()).sum();
+        let titles: Vec<_> = self.panels.iter().map(|panel| panel.title.as_str()).collect();
+        format!("Timeline of {}: {}.", counted(slices, "execution"), titles.join("; "))
+    }
+
+    fn legend(&self) -> Vec<Entry> {
+        let mut entries = chart::areas(&self.models);
+        if self.panels.iter().flat_map(|panel| &panel.slices).any(|slice| slice.late) {
+            entries.push(Entry::new("late", |scene, key| {
+                scene.rect(key, Ink::GRID);
+                hatch(scene, &key, Ink::TEXT);
+            }));
+        }
+        if self.has(InstantKind::Deadline) {
+            entries.push(Entry::new("deadline", |scene, key| {
+                draw_deadline(scene, (key.centre_x(), key.bottom()), Ink::TEXT);
+            }));
+        }
+        if self.has(InstantKind::Drop) {
+            entries.push(Entry::new("dropped", |scene, key| {
+                draw_drop(scene, (key.centre_x(), key.centre_y()), Ink::WHITE);
+            }));
+        }
+        entries
+    }
+
+    fn draw(&self, page: &mut Page) {
         let grid = Grid::starting_at(self.left(), self.panel_height());
         let (first, last) = self.window_ms;
         let time = Scale::exact(first, last, 10).onto(grid.left, RIGHT_PX);
         let titles: Vec<_> = self.panels.iter().map(|panel| panel.title.as_str()).collect();
-        let areas = grid.areas(&mut page, &titles, X_AXIS_PX, X_AXIS_PX);
+        let areas = grid.areas(page, &titles, X_AXIS_PX, X_AXIS_PX);
         for (panel, area) in self.panels.iter().zip(&areas) {
             x_grid(&mut page.scene, area, &time);
             self.draw_panel(&mut page.scene, panel, area, &time);
@@ -296,12 +298,11 @@ impl Figure for Timeline {
             x_axis(&mut page.scene, area, &time);
         }
         page.x_title("Time [ms]", grid.left);
-        Ok(page.finish(&self.caption.note))
     }
 
-    /// `panel,row,model,kind,start_ms,end_ms,late`, a row a slice or instant, also where outside
+    /// `panel,row,model,kind,start_ms,end_ms,late`, a row for each slice or instant, also where outside
     /// the window; an instant has no end.
-    fn rows(&self) -> Rows {
+    fn table(&self) -> Rows {
         let name = |names: &[String], index: usize| names.get(index).cloned().unwrap_or_default();
         let mut rows = Vec::new();
         for panel in &self.panels {
@@ -320,12 +321,13 @@ impl Figure for Timeline {
                 row
             }));
         }
-        Rows { header: vec!["panel", "row", "model", "kind", "start_ms", "end_ms", "late"], rows }
+        Rows::new(["panel", "row", "model", "kind", "start_ms", "end_ms", "late"], rows)
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::Figure as _;
     use super::super::tests::{blank, rects, strokes};
     use super::*;
 

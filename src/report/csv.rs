@@ -1,8 +1,9 @@
-//! The three CSV files of a set of runs: `scores.csv` (a row a run), `models.csv` (a row a model of
-//! a run) and `inferences.csv` (a row a request); and the file of a sweep (a row a point).
+//! The three CSV files of a set of runs: `scores.csv` (a row for each run), `models.csv` (a row for each
+//! model of a run) and `inferences.csv` (a row for each request). The file of a sweep has a row for each
+//! point.
 //!
-//! Numbers are printed so that they read back to the same value: scores and energies in the shortest
-//! such form, times in milliseconds with all six decimals of a nanosecond.
+//! Numbers read back to the same value: scores and energies are written in the shortest such form, times
+//! in milliseconds with all six decimals of a nanosecond.
 
 use std::fmt::Write as _;
 use std::io::{self, Write};
@@ -14,7 +15,7 @@ use crate::trace::{Attempt, Outcome, Record, Segment};
 use crate::units::SimTime;
 
 use super::rows::{CHECK, RowCheck};
-use super::why::{Played, Why};
+use super::why::{FinishedRun, Why};
 use super::{LabelValue, RunLabel, model_names};
 
 /// Columns at the start of every file.
@@ -30,7 +31,7 @@ const POINT: [&str; 2] = ["point", "id"];
 const REASON: [&str; 2] = ["reason", CHECK];
 
 /// Columns of `inferences.csv` between the label and the scores of a request.
-const REQUEST: [&str; 11] = [
+pub(super) const REQUEST: [&str; 11] = [
     "model",
     "network",
     "frame",
@@ -221,7 +222,7 @@ impl<W: Write> Table<W> {
     ) -> io::Result<()> {
         self.start_run(label);
         let names = model_names(&spec.plan.scenario);
-        let why = Why::new(Played::new(spec, result));
+        let why = Why::new(FinishedRun::new(spec, result));
         let counted = Counted::new(&spec.plan.scenario, spec.warm_up());
         let requests = result.trace.records().iter().zip(&result.inferences);
         for (index, (record, score)) in requests.enumerate() {

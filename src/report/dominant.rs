@@ -1,4 +1,5 @@
-//! Layers that decide the scores of a table: a score may say more of one mapping than of a system.
+//! Layers that dominate the scores of a table: such a score depends on one mapping more than on the
+//! system.
 
 use crate::cost::Dominant;
 use crate::ids::{AccelId, ModelId};
@@ -6,11 +7,10 @@ use crate::sweep::{RunResult, RunSpec};
 
 use super::model_names;
 
-/// Part of the time of an accelerator that a layer takes at the rate of its model, below which it is
-/// not worth a line.
+/// Smallest share of the time of an accelerator that a named layer takes at the rate of its model.
 const LEAST_LOAD: f64 = 0.25;
 
-/// Most layers that are named.
+/// Largest number of named layers.
 const MOST_LINES: usize = 2;
 
 /// Layers that dominate their networks in the runs of a table.
@@ -29,12 +29,12 @@ struct Found {
     share: [f64; 2],
     /// Smallest and largest number of passes through DRAM.
     passes: [f64; 2],
-    /// Part of an accelerator's time, the largest.
+    /// Largest share of the time of an accelerator.
     load: f64,
 }
 
 impl DominantLayers {
-    /// Looks at a run: every model on its fastest accelerator.
+    /// Adds a run, with every model on its fastest accelerator.
     pub fn take(&mut self, spec: &RunSpec, result: &RunResult) {
         let names = model_names(&spec.plan.scenario);
         for (model, name) in spec.plan.scenario.model_ids().zip(names) {
@@ -84,7 +84,7 @@ impl DominantLayers {
         }
     }
 
-    /// A line for each layer that takes most, the worst first; empty without any.
+    /// A line for each of the most dominant layers, the worst first; empty without any.
     pub fn notes(&self) -> String {
         let mut order: Vec<&Found> = self.0.iter().collect();
         order.sort_by(|a, b| b.load.total_cmp(&a.load));
@@ -128,14 +128,14 @@ fn range([low, high]: [f64; 2]) -> String {
     if low == high { low } else { format!("{low} to {high}") }
 }
 
-/// Adds `name` to those that are known.
+/// Adds `name` unless it is known.
 fn remember(known: &mut Vec<String>, name: &str) {
     if !known.iter().any(|it| it == name) {
         known.push(name.into());
     }
 }
 
-/// All names where they are few, else how many `things` there are.
+/// All names if they are few, otherwise the number of `things`.
 fn listed(names: &[String], things: &str) -> String {
     match names {
         [first, .., last] if names.len() > 4 => {

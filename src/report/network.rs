@@ -1,17 +1,17 @@
-//! What follows from the layers of a network and is not written in its file.
+//! Facts that follow from the layers of a network and are not in its file.
 
 use std::fmt::Write as _;
 
 use crate::model::{Connections, Network};
 
-/// A network, and what was published of its size.
+/// A network and its published size.
 #[derive(Debug, Clone, Copy)]
 pub struct Facts<'a> {
     /// The network.
     pub network: &'a Network,
-    /// Parameters that are no weights of a layer.
+    /// Parameters that are not weights of a layer.
     pub other_parameters: u64,
-    /// Of these, how many go when batch normalisations are folded into the layers before.
+    /// Number of them that vanish if batch normalisations are folded into the layers before.
     pub batch_norm_channels: u64,
     /// Published parameters.
     pub published_parameters: Option<u64>,
@@ -22,8 +22,8 @@ pub struct Facts<'a> {
 impl Facts<'_> {
     /// Lines of comments in YAML: layers by class in order of first use, weights with their size at 8
     /// bit, parameters without batch normalisations if those fold away, parameters, and
-    /// multiply-accumulates. A published figure stands behind the computed one, with the deviation of
-    /// the computed one from it.
+    /// multiply-accumulates. A published number follows the computed one, with the deviation of the
+    /// computed one from it.
     pub fn to_comments(&self) -> String {
         let weights = self.network.weights();
         let mebibytes = weights as f64 / f64::from(1 << 20);
@@ -73,12 +73,12 @@ impl Facts<'_> {
     }
 }
 
-/// A figure beside the published one.
+/// A computed number, followed by the published one.
 fn against(found: u64, published: Option<u64>) -> String {
     let mut text = grouped(found);
     if let Some(published) = published {
         let deviation = found as f64 / published as f64 - 1.0;
-        // Adding zero takes the sign off a negative zero.
+        // Adding zero removes the sign of a negative zero.
         let deviation_percent = (deviation * 1000.0).round() / 10.0 + 0.0;
         let published = grouped(published);
         write!(text, "; published {published}, deviation {deviation_percent:+.1} %")

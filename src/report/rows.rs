@@ -1,8 +1,8 @@
-//! Lines of a file of rows, and the column that tells whether they are as they were written.
+//! Lines of a file of rows, and the column of checks, which shows whether a row is unchanged.
 //!
 //! The last cell of a row, in the column [`CHECK`], is the CRC-32 of the header and of the row up to
-//! there, in eight hexadecimal digits. The place of a point is in its row, so that neither a changed
-//! byte nor a row of another place or under another header passes.
+//! there, in eight hexadecimal digits. The index of a point is in its row, so that a changed byte, a row
+//! of another point, or a row under another header does not pass.
 
 use std::io::{self, BufRead, Read};
 
@@ -14,7 +14,7 @@ pub const CHECK: &str = "check";
 /// Longest row \[byte\], its line ends and quotes included; those of sweeps have a few hundred.
 pub const MAX_ROW: usize = 1 << 20;
 
-/// What is said of a longer one.
+/// Error for a longer row.
 pub fn too_long() -> io::Error {
     io::Error::other(format!("a row is longer than {} MiB", MAX_ROW >> 20))
 }
@@ -24,7 +24,7 @@ pub fn too_long() -> io::Error {
 pub enum Line<'l> {
     /// A line with its end.
     Whole(&'l [u8]),
-    /// The last line, whose end was not written.
+    /// The last line, if its end was not written.
     Torn(&'l [u8]),
     /// The end of the file.
     End,
@@ -46,7 +46,7 @@ impl<R: BufRead> Lines<R> {
     ///
     /// # Errors
     ///
-    /// What the reader says, or a line of a length that no row has.
+    /// The error of the reader, or a line that is longer than any row.
     pub fn next_line(&mut self) -> io::Result<Line<'_>> {
         self.line.clear();
         self.input.by_ref().take(MAX_ROW as u64).read_until(b'\n', &mut self.line)?;
@@ -74,7 +74,7 @@ impl RowCheck {
         Self { header: hasher }
     }
 
-    /// The check of a row: of its cells before the last one, with the comma after them.
+    /// The check of a row: the digits of its cells before the last one, with the comma after them.
     pub fn digits(&self, cells: &[u8]) -> String {
         let mut hasher = self.header.clone();
         hasher.update(cells);
@@ -91,15 +91,15 @@ impl RowCheck {
     }
 }
 
-/// Hands on a CSV file, each row after a look at its check if there is such a column at the end.
+/// Reads a CSV file and checks each row before it is passed on, if the last column has checks.
 pub struct Checked<R> {
     lines: Lines<R>,
     check: Option<RowCheck>,
-    /// Number of the line that is handed on, from 1; no line yet if it is 0.
+    /// Number of the current line, from 1; 0 before the first.
     number: u64,
-    /// Bytes of the line that are handed on already.
+    /// Bytes of the line that were passed on already.
     taken: usize,
-    /// Rows that hold.
+    /// Number of rows that passed.
     n_rows: u64,
 }
 
@@ -109,7 +109,7 @@ impl<R: BufRead> Checked<R> {
         Self { lines: Lines::of(input), check: None, number: 0, taken: 0, n_rows: 0 }
     }
 
-    /// Number of rows so far that are as they were written.
+    /// Number of rows so far that passed.
     pub fn n_rows(&self) -> u64 {
         self.n_rows
     }
@@ -123,12 +123,14 @@ impl<R: BufRead> Checked<R> {
         let line = self.lines.next_line()?;
         match (&self.check, line) {
             (Some(_), Line::Torn(_)) => {
-                return wrong("the row ends too soon; the command that wrote it makes the rest");
+                return wrong(
+                    "the row ends too soon; run the command that wrote it again to complete it",
+                );
             }
             (Some(check), Line::Whole(row)) if !check.holds(row) => {
                 return wrong(
-                    "the row is not as it was written, its `check` says; the command that wrote it \
-                     makes it again",
+                    "the row does not match its `check`; run the command that wrote it again to \
+                     replace it",
                 );
             }
             (Some(_), Line::Whole(_)) => self.n_rows += 1,
@@ -180,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn whatever_changes_in_a_checked_file_shows() {
+    fn every_change_of_a_checked_file_is_found() {
         let file = file();
         assert_eq!(read(file.as_bytes()).unwrap(), file);
         let rows = file.find('\n').unwrap() + 1;
@@ -188,7 +190,7 @@ mod tests {
             for flip in (0..8).map(|bit| 1 << bit) {
                 let mut bytes = file.clone().into_bytes();
                 bytes[at] ^= flip;
-                // The name of the column and the comma before it tell that there are checks.
+                // Without the name of the column and the comma before it there are no checks.
                 let name = rows - 2 - CHECK.len()..rows;
                 let is_other_file = name.contains(&at) || bytes[at] == b'\n' && at < rows;
                 assert!(is_other_file || read(&bytes).is_err(), "byte {at}, {flip}");
@@ -200,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn files_without_checks_are_handed_on_as_they_are() {
+    fn files_without_checks_are_passed_on_unchanged() {
         for text in ["", "a", "a,b\n1,2", "a,check,b\n1,2,3\n4,5,6\n"] {
             assert_eq!(read(text.as_bytes()).unwrap(), text);
         }

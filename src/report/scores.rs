@@ -47,7 +47,7 @@ fn marked(name: &str, once: bool) -> String {
     if once { format!("{name}{ONCE}") } else { name.into() }
 }
 
-/// Columns that the table leaves out, as it is wide already.
+/// Columns that the table leaves out because of its width.
 const LEFT_OUT: [&str; 2] = ["dropped", "not_triggered"];
 
 /// Columns of the table, with their places in [`ScoreRow::means`].
@@ -85,7 +85,7 @@ impl ScoreRow {
     }
 }
 
-/// Overall scores as a matrix: a row a system, a column a scenario, and the benchmark score
+/// Overall scores as a matrix: a row for each system, a column for each scenario, and the benchmark score
 /// (Definition 16) last; means with the half-widths of their 95 % intervals where there are
 /// replications.
 ///

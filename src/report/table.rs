@@ -7,18 +7,18 @@ use comfy_table::{
 use crate::statistics::{Fraction, Summary};
 use crate::text::shown_styled;
 
-/// How tables look.
+/// Appearance of tables.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Style {
     /// Lines and bold type, within the width of the terminal.
     Terminal,
-    /// The same without bold type.
+    /// Lines within the width of the terminal, without bold type.
     Lines,
-    /// Spaces only, every character ASCII where the data is.
+    /// Spaces only; every character is ASCII if the data are.
     Plain,
 }
 
-/// An empty table in `style` with a header; the first `text_columns` are left-aligned, the rest
+/// An empty table in `style` with a header. The first `text_columns` are left-aligned, the others
 /// right-aligned.
 pub fn new_table(style: Style, header: &[&str], text_columns: usize) -> Table {
     let mut table = Table::new();
@@ -70,11 +70,11 @@ pub fn render(table: &Table) -> String {
     text
 }
 
-/// Longest word of a cell that is kept in one piece.
+/// Longest word of a cell that is not broken.
 const MAX_WORD: u16 = 24;
 
-/// Makes a table of the width of the terminal keep numbers and short words in one piece: columns are at
-/// least as wide as the longest of theirs, with less space between them where that is too wide.
+/// Keeps numbers and short words of a table unbroken in the width of the terminal: a column is at least
+/// as wide as its longest word. If the table is too wide then, there is less space between columns.
 fn fit(table: &mut Table, width: u16) {
     if !matches!(table.content_arrangement(), ContentArrangement::Dynamic) {
         return;
@@ -99,8 +99,8 @@ fn longest_word(text: &str) -> u16 {
     lengths.max().map_or(0, |longest| longest.min(usize::from(MAX_WORD)) as u16)
 }
 
-/// A mean with half the width of its 95 % interval, `0.389 +- 0.073`. That is what `+-` means in every
-/// table. Where all values are equal it is `0.389 no spread`; below two values it is the mean alone.
+/// A mean with half the width of its 95 % interval, `0.389 +- 0.073`; `+-` means this in every table.
+/// If all values are equal the text is `0.389 no spread`. For fewer than two values it is the mean.
 pub fn with_half_width(summary: &Summary, decimals: usize, style: Style) -> String {
     let mean = format!("{:.decimals$}", summary.mean);
     let Some(half) = summary.half_width(Fraction::P95) else {
@@ -122,7 +122,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_stay_in_one_piece_in_a_narrow_terminal() {
+    fn numbers_are_not_broken_in_a_narrow_terminal() {
         let header = ["scenario", "executed mean", "energy mJ"].repeat(4);
         let mut table = new_table(Style::Lines, &header, 1);
         table.set_width(80).add_row(["AR_gaming~", "0.136", "23796.4"].repeat(4));

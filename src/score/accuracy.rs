@@ -1,9 +1,9 @@
-//! Accuracy score: is the model as good as it should be?
+//! Accuracy score: the quality of a model relative to its goal.
 
 use crate::column::Kind;
 use crate::scenario::{Better, QualityGoal};
 
-use super::table::{ModelScore, RequestScore};
+use super::{ModelScore, RequestScore};
 
 /// Accuracy score of a model (XRBench Definition 12).
 ///

@@ -44,8 +44,8 @@ pub fn inferences(
 /// Score_scn = 1/|θ| · sum over models μ of  sum over frames of Score_inf / NumFrm(μ) · QoEScore(μ)
 /// ```
 ///
-/// |θ| counts the models with requested frames. One that executed none of them scores 0; one that had
-/// none, because it was never triggered, has no part in any mean ([`NeverTriggered`]).
+/// |θ| counts the models with requests. A model that executed none of them scores 0. A model without
+/// requests, because it was never triggered, is in no mean ([`NeverTriggered`]).
 ///
 /// Deviation: the paper prints no sum over the models. Its text (XRBench section 3.7) takes the mean over
 /// *processed* frames before the product with QoE, where the print divides by NumFrm and so counts a
@@ -64,7 +64,7 @@ pub fn score(scenario: &Scenario, trace: &Trace, settings: &ScoreSettings) -> Sc
     Scorecard::of_models(scores.collect(), settings.never_triggered)
 }
 
-/// Which requests count: those of the frames whose nominal start is after the warm-up.
+/// The requests that count: those of frames whose nominal start is after the warm-up.
 #[derive(Debug, Clone)]
 pub struct Counted {
     /// First frame that counts of every model.
@@ -72,7 +72,7 @@ pub struct Counted {
 }
 
 impl Counted {
-    /// Those of `scenario` after `warm_up`.
+    /// The requests of `scenario` after `warm_up`.
     pub fn new(scenario: &Scenario, warm_up: SimSpan) -> Self {
         let first = scenario.models().iter().map(|model| model.rate.frames_before(warm_up));
         Self { first_frames: first.collect() }
@@ -133,7 +133,7 @@ impl Scorecard {
         let every_model = never_triggered.score().is_some();
         let counted = models.iter().filter(|m| every_model || m.counts.requests > 0);
         let means = Score::mean(counted);
-        // A model that is in no mean may still have untriggered requests.
+        // A model that is in no mean may still have requests that were not triggered.
         let counts = models.iter().map(|model| model.counts).sum();
         Self { total: Score { counts, ..means }, models }
     }

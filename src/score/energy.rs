@@ -1,9 +1,9 @@
-//! Energy score: how much of the allowed energy was left?
+//! Energy score: the unused share of the allowed energy.
 
 use crate::column::Kind;
 use crate::units::Millijoules;
 
-use super::table::{ModelScore, RequestScore};
+use super::{ModelScore, RequestScore};
 
 /// Energy score of one inference (XRBench Definition 11).
 ///

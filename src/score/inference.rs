@@ -2,7 +2,7 @@
 
 use crate::column::Kind;
 
-use super::table::RequestScore;
+use super::RequestScore;
 
 /// Inference score (XRBench Definition 14).
 ///

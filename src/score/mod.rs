@@ -13,20 +13,22 @@ pub mod realtime;
 mod table;
 
 pub use aggregate::{Counted, benchmark_score, inference, inferences, score};
-pub use table::{ENERGY, Executed, InferenceScore, REQUESTS, Score, Tally};
+pub use table::{ENERGY, InferenceScore, REQUESTS, Score};
+
+use table::{Executed, ModelScore, RequestScore, Tally};
 
 use std::iter::Sum;
 use std::ops::Add;
 
 use crate::units::{Millijoules, SimSpan};
 
-/// What a model scores that no upstream result ever asked for, so that nothing was released.
+/// Score of a model that was never triggered, so that it has no requests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum NeverTriggered {
-    /// It has no part in the means over models.
+    /// The model is in no mean over models.
     #[default]
     Excluded,
-    /// 1 in every score: it did all that was asked.
+    /// 1 in every score, as all its requests were executed.
     One,
     /// 0 in every score.
     Zero,
@@ -51,10 +53,10 @@ pub struct ScoreSettings {
     pub energy_max: Millijoules,
     /// ε of Definition 12.
     pub epsilon: f64,
-    /// Frames whose nominal start lies before this are played but not counted, so that the scores
-    /// show the steady state. Zero counts everything, as the paper does.
+    /// Frames with an earlier nominal start run but do not count, so that the scores show the steady
+    /// state. With zero all frames count, as in the paper.
     pub warm_up: SimSpan,
-    /// Models without requested frames.
+    /// Score of models without requests.
     pub never_triggered: NeverTriggered,
 }
 
@@ -71,16 +73,16 @@ impl Default for ScoreSettings {
     }
 }
 
-/// What became of the requests of a model or scenario.
+/// Outcomes of the requests of a model or scenario.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Counts {
-    /// NumFrm: requests that were due, i.e. executed, dropped or lost; not the untriggered ones.
+    /// NumFrm: requests that the sensors asked for: executed, dropped or lost, but not untriggered ones.
     pub requests: u64,
     /// Executed, on time or late.
     pub executed: u64,
     /// Dropped for any reason.
     pub dropped: u64,
-    /// Not asked for by their upstream result.
+    /// Not triggered by their upstream result.
     pub not_triggered: u64,
     /// Executed requests that ended after their deadline.
     pub late: u64,
@@ -113,13 +115,13 @@ impl Sum for Counts {
 pub struct Scorecard {
     /// Indexed by [`crate::ids::ModelId`].
     pub models: Vec<Score>,
-    /// Means over the models that had something to do; counts of all.
+    /// Means over the models with requests; counts of all.
     pub total: Score,
 }
 
 impl Scorecard {
-    /// Whether no model is in the means, because none has a released frame that counts. The run has no
-    /// score then; the zeros of [`Scorecard::total`] stand for nothing.
+    /// Whether no model is in the means, because none has a request that counts. The run has no score
+    /// then, and the zeros of [`Scorecard::total`] have no meaning.
     pub fn is_empty(&self, settings: &ScoreSettings) -> bool {
         self.total.counts.requests == 0 && settings.never_triggered.score().is_none()
     }

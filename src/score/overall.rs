@@ -10,7 +10,7 @@
 
 use crate::column::Kind;
 
-use super::table::ModelScore;
+use super::ModelScore;
 
 /// Definition 15 as printed.
 pub(super) const PRINTED: ModelScore = ModelScore {

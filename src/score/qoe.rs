@@ -1,8 +1,8 @@
-//! Quality of experience: how many of the frames were processed at all?
+//! QoE score: the executed share of the requests.
 
 use crate::column::Kind;
 
-use super::table::ModelScore;
+use super::ModelScore;
 
 /// QoE score of a model over a run (XRBench Definition 13).
 ///
@@ -10,11 +10,11 @@ use super::table::ModelScore;
 /// QoEScore = NumFrm_exec / NumFrm
 /// ```
 ///
-/// `executed` counts the frames that ran to completion, late ones included, and `released` those
-/// that were due. The result lies in [0, 1]; 0 if nothing was due.
+/// `executed` counts the requests that ran to their end, late ones included; `requests` counts all. The
+/// result is in [0, 1]; it is 0 without requests.
 ///
-/// Deviation: frames that a control dependency did not ask for are not in NumFrm. The paper counts
-/// streamed frames and says nothing of them.
+/// Deviation: requests that a control dependency did not trigger are not in NumFrm. The paper counts
+/// streamed frames and does not mention untriggered ones.
 pub fn qoe(executed: u64, requests: u64) -> f64 {
     match requests {
         0 => 0.0,

@@ -1,9 +1,9 @@
-//! Real-time score: was the result there in time?
+//! Real-time score: the end of a request relative to its deadline.
 
 use crate::column::Kind;
 use crate::units::SimTime;
 
-use super::table::{ModelScore, RequestScore};
+use super::{ModelScore, RequestScore};
 
 /// Real-time score of one inference (XRBench Definition 10).
 ///
@@ -11,8 +11,8 @@ use super::table::{ModelScore, RequestScore};
 /// RtScore = 1 / (1 + exp(k · (L_inf − T_sl)))
 /// ```
 ///
-/// `L_inf = end − T_req` is the latency from end to end, waiting included, and `T_sl = T_dl − T_req`
-/// the slack (Definition 9). T_req cancels: the exponent is `k` times the lateness `end − T_dl` in
+/// `L_inf = end − T_req` is the response time, waiting included, and `T_sl = T_dl − T_req` is the slack
+/// (Definition 9). T_req cancels: the exponent is `k` times the lateness `end − T_dl` in
 /// milliseconds. The result lies in [0, 1]: exactly 1/2 on the deadline, for every `k_per_ms` from 0
 /// (always 1/2) to infinity (a step), and exactly 0 or 1 where the exponential saturates.
 ///

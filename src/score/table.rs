@@ -10,7 +10,7 @@ use super::{Counts, ScoreSettings, accuracy, energy, inference, overall, qoe, re
 
 /// An executed request, as unit scores see it.
 #[derive(Debug, Clone, Copy)]
-pub struct Executed<'a> {
+pub(super) struct Executed<'a> {
     /// Model of the request.
     pub model: &'a ActiveModel,
     /// Deadline (T_dl).
@@ -25,14 +25,14 @@ pub struct Executed<'a> {
 
 /// Sums over the requests of one model, from which the scores of the model are computed.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Tally {
+pub(super) struct Tally {
     /// Sums of the scores of executed requests.
     pub sums: InferenceScore,
     /// Counts of requests.
     pub counts: Counts,
 }
 
-/// Definition of a score: how it is called, what it means, and how it is computed.
+/// Definition of a score: its names, its meaning and its computation.
 ///
 /// `F` is `fn(&Executed, &InferenceScore) -> f64` for scores of a request, and
 /// `fn(&Tally, &Score) -> f64` for scores of a model. The second argument has the scores of the
@@ -76,6 +76,7 @@ macro_rules! table {
     ) => {
         $(#[$meta])*
         #[derive(Debug, Clone, Copy, PartialEq, Default)]
+        #[non_exhaustive]
         pub struct $Record {
             $($(#[$doc])* pub $field: f64,)*
             $($(#[$rest_doc])* pub $rest: $Rest,)?
@@ -280,7 +281,7 @@ impl Score {
     }
 }
 
-/// The error of what cannot fail.
+/// The error of functions that cannot fail.
 type Never = std::convert::Infallible;
 
 #[cfg(test)]

@@ -1,5 +1,5 @@
-//! Policies side by side: every policy on the same requests of the same configurations, replication
-//! by replication, so that what is random cancels out of their differences.
+//! Comparison of policies: every policy runs the same requests of the same configurations in every
+//! replication, so that random effects cancel out of their differences (common random numbers).
 
 use std::ops::Range;
 
@@ -22,13 +22,13 @@ use super::enumeration::{Pattern, patterns};
 use super::means::MeanMetrics;
 use super::{RunError, RunSpec, pairs};
 
-/// Where triggers come from.
+/// Source of triggers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Triggers {
-    /// They are drawn.
+    /// Triggers are drawn.
     #[default]
     Drawn,
-    /// Every pattern counts with its probability, where they are few; elsewhere they are drawn.
+    /// Every pattern of triggers counts with its probability if there are few; otherwise they are drawn.
     Enumerated,
 }
 
@@ -77,9 +77,9 @@ impl Sample {
 /// One replication of one configuration.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Replication {
-    /// What the policies made of it, in their order.
+    /// Results of the policies, in their order.
     pub samples: Box<[Sample]>,
-    /// What no policy could have exceeded; expectations where triggers are enumerated.
+    /// Upper bounds for all policies; expectations if triggers are enumerated.
     pub bounds: Bounds,
 }
 
@@ -104,7 +104,7 @@ pub struct Comparison {
 }
 
 impl Comparison {
-    /// Costs the configurations; nothing is played yet.
+    /// Computes the costs of the configurations; nothing is run yet.
     pub fn new(
         specs: Vec<RunSpec>,
         policies: Vec<Policy>,
@@ -143,8 +143,8 @@ impl Comparison {
             .map(|it| (&it.spec, it.replications.as_deref().unwrap_or_default()))
     }
 
-    /// Plays more replications, up to `n_replications` in all, in parallel. `done` is told how many
-    /// runs have ended, from any thread.
+    /// Runs further replications in parallel, up to `n_replications` in all. `done` gets the number of
+    /// runs that have ended, on any thread.
     pub fn extend(&mut self, n_replications: u64, done: impl Fn(u64) + Sync) {
         let range = self.n_replications..n_replications;
         let (library, policies, triggers) = (&self.library, &self.policies, self.triggers);
@@ -152,7 +152,7 @@ impl Comparison {
             let Ok(replications) = &mut configuration.replications else { return };
             let metrics = &mut configuration.metrics;
             let spec = &configuration.spec;
-            match play(spec, library, policies, triggers, range.clone(), metrics, &done) {
+            match run_all(spec, library, policies, triggers, range.clone(), metrics, &done) {
                 Ok(more) => replications.extend(more),
                 Err(error) => configuration.replications = Err(error),
             }
@@ -185,11 +185,11 @@ impl Comparison {
 
     /// Whether every policy runs requests whole, so that [`Comparison::window_bound`] holds for all.
     pub fn runs_whole(&self) -> bool {
-        !self.policies.iter().any(cuts)
+        !self.policies.iter().any(preempts)
     }
 }
 
-fn play(
+fn run_all(
     spec: &RunSpec,
     library: &CostLibrary,
     policies: &[Policy],
@@ -209,7 +209,7 @@ fn play(
     range.map(replication).collect()
 }
 
-/// Every policy on the same requests.
+/// Runs every policy on the same requests.
 fn replicate(
     plan: Plan,
     costs: &CostTable,
@@ -239,15 +239,15 @@ fn replicate(
     Ok(Replication { samples: expected.into(), bounds: bound })
 }
 
-/// Whether a policy runs requests in pieces.
-fn cuts(policy: &Policy) -> bool {
+/// Whether a policy runs requests in segments.
+fn preempts(policy: &Policy) -> bool {
     let options = policy.options();
     options.granularity != Granularity::Model || options.preemption != Preemption::None
 }
 
-/// Bounds of all policies together: where one of them cuts requests, they may migrate.
+/// Bounds for all policies: if one of them preempts requests, requests may migrate.
 fn bounds(plan: &Plan, costs: &CostTable, requests: &RequestStream, policies: &[Policy]) -> Bounds {
-    let migration = match policies.iter().any(cuts) {
+    let migration = match policies.iter().any(preempts) {
         true => Migration::LayerBoundary,
         false => Migration::None,
     };

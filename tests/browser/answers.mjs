@@ -1,4 +1,4 @@
-// What pages answer to pointer and keys, and whether what they show is right.
+// Reactions of pages to pointer and keys, and correctness of their contents.
 
 import assert from "node:assert/strict";
 import { statSync } from "node:fs";

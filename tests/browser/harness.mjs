@@ -1,4 +1,4 @@
-// A browser, pages in it, and what became of the checks.
+// A browser, its pages, and the results of the checks.
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
@@ -16,7 +16,7 @@ const FLAGS = [
   "--disable-sync",
 ];
 
-/** Milliseconds until a page that does not answer is given up; machines may be slow. */
+/** Time limit for a page [ms]; machines may be slow. */
 const PATIENCE = 300_000;
 
 /** Opens a page, which must show its results. */
@@ -54,13 +54,13 @@ export class Harness {
     return this.#browser.close();
   }
 
-  /** Takes up what is to hold, if it is wanted. */
+  /** Adds a check if it is wanted. */
   check(title, act) {
     if (this.#words.length > 0 && !this.#words.some((word) => title.includes(word))) return;
     this.#checks.push([title, act]);
   }
 
-  /** Runs all checks, in their order, as many at once as there are processors. */
+  /** Runs all checks in order, as many at once as there are processors. */
   async run() {
     const left = this.#checks.values();
     const work = async () => {
@@ -81,7 +81,7 @@ export class Harness {
     }
   }
 
-  /** Hands a new tab to `act`; the noise that it makes is collected. */
+  /** Passes a new tab to `act` and collects its messages and requests. */
   async tab(context, act) {
     const own = await this.#browser.newContext({ viewport: { width: 1280, height: 900 }, ...context });
     own.setDefaultTimeout(PATIENCE);
@@ -97,7 +97,7 @@ export class Harness {
     }
   }
 
-  /** Opens a page of the program: it must show its results, say nothing, and ask for itself alone. */
+  /** Opens a page of the program: it must show its results without messages, and load nothing else. */
   open(path, context, act) {
     return this.tab(context, async (tab, noise) => {
       await showsResults(tab, path);

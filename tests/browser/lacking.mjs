@@ -1,5 +1,5 @@
-// Whether these checks see what is missing: every key of the data of every page is taken away once, and the page
-// must fail. A key whose absence nobody sees is one that nobody shows.
+// Sensitivity of the checks: every key of the data of every page is removed once, and the page must fail. A page
+// that does not fail without a key does not show it.
 
 import assert from "node:assert/strict";
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -48,7 +48,7 @@ async function holds(tab, noise, path) {
   }
 }
 
-/** Takes away key after key of a page; the page as it was holds before and after. */
+/** Removes key after key of a page; the original page passes before and after. */
 async function checkKeys(harness, path) {
   const html = readFileSync(path, "utf8");
   const lacking = path.replace(/\.html$/, "-lacking.html");

@@ -1,10 +1,10 @@
-// Every kind of page that the program makes.
+// All kinds of pages of the program.
 
 import { execFileSync } from "node:child_process";
 import { cpSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
-/** Names that mean something to somebody: to HTML, to a terminal, to a spreadsheet, to the eye. */
+/** Names with a meaning for HTML, a terminal, a spreadsheet, or the eye. */
 export const HOSTILE = [
   `</script><script>window.hacked=1</script><img src=x onerror="window.hacked=1">'`,
   `=cmd|' /C calc'!A0`,
@@ -13,7 +13,7 @@ export const HOSTILE = [
   "\u001b[31mred\u001b[0m &amp; {{data}} --> ${1} %s",
 ];
 
-/** A system of which no layer fits into the memory of a unit. */
+/** A system on which no layer fits into the memory of a PE. */
 const tight = (yaml) =>
   yaml.replace(/local_memory_kib: .*/g, "local_memory_kib: 0.125").replace(/name: three_unequal/, "name: tight");
 
@@ -56,7 +56,7 @@ export class Pages {
       "one run": this.page("one", ...one),
       replications: this.page("replications", ...one, "--replications", "3"),
       "infeasible runs": this.page("infeasible", ...one, "--system", "tight.yaml"),
-      pieces: this.page("pieces", "run", "--scenario", "VR_gaming", "--system", "M", ...layers),
+      segments: this.page("segments", "run", "--scenario", "VR_gaming", "--system", "M", ...layers),
       "one load test": this.page("test", "mlperf", "inference", ...task, "--load", "single-stream"),
       "load tests": this.page("suite", "mlperf", "inference", ...task),
       curves: this.page("curves", "mlperf", "inference", "--curve", "3", "--min-duration", "1"),
@@ -89,7 +89,7 @@ export class Pages {
     return this.report(folder);
   }
 
-  /** Makes a record one that knows nothing of its files, so that they may be changed. */
+  /** Removes the digests of files from a record, so that the files may be changed. */
   unseal(folder, record) {
     const path = join(this.folder, folder, record);
     const { files, record_sha256, ...rest } = JSON.parse(readFileSync(path, "utf8"));
@@ -119,5 +119,5 @@ export class Pages {
   }
 }
 
-/** Hostile names without what no folder may have. */
+/** Hostile names without characters that folders cannot have. */
 export const HOSTILE_FOLDERS = HOSTILE.map((name) => name.replaceAll(/[/\\:\u0000-\u001f]/g, "").slice(0, 200));

@@ -1,4 +1,4 @@
-// Traces of `xrsim run --trace` in Perfetto: what its trace processor found is what the trace holds.
+// Traces of `xrsim run --trace` in Perfetto: its trace processor must find all events of a trace.
 
 import assert from "node:assert/strict";
 import { createReadStream, existsSync, readFileSync, statSync } from "node:fs";
@@ -7,7 +7,7 @@ import { extname, join, normalize } from "node:path";
 
 const TYPES = { ".html": "text/html", ".js": "text/javascript", ".css": "text/css", ".json": "application/json", ".wasm": "application/wasm", ".svg": "image/svg+xml" };
 
-// What Perfetto could not use, and what it found; ns and counts.
+// Events that Perfetto could not use, and events that it found; ns and counts.
 const QUERIES = {
   complaints:
     "select group_concat(name || ' ' || value) from stats where value > 0 and severity != 'info'",
@@ -21,7 +21,7 @@ const QUERIES = {
     "select count(distinct upid || ' ' || thread.name) from thread_track join thread using (utid) where thread.name is not null",
 };
 
-/** What a trace holds, by the names of QUERIES. */
+/** Contents of a trace, by the names of QUERIES. */
 function expected(path) {
   const events = JSON.parse(readFileSync(path, "utf8")).traceEvents;
   const count = (kind) => String(events.filter((event) => event.ph === kind).length);
@@ -55,13 +55,13 @@ async function serve(folder, trace) {
   return server;
 }
 
-/** What Perfetto finds in a trace. */
+/** Contents of a trace according to Perfetto. */
 async function load(harness, folder, trace, picture) {
   const server = await serve(folder, trace);
   const here = `http://127.0.0.1:${server.address().port}/`;
   try {
     return await harness.tab({ viewport: { width: 1600, height: 1100 } }, async (tab) => {
-      // The interface asks its makers for news; it gets none.
+      // The interface asks its makers for updates; the request is blocked.
       await tab.route(/^https?:/, (route) => (route.request().url().startsWith(here) ? route.continue() : route.abort()));
       await tab.goto(here);
       await tab.waitForFunction(() => typeof app !== "undefined" && app.trace);
@@ -85,11 +85,11 @@ async function query(queries) {
   return found;
 }
 
-/** Checks of traces of a plain run, of one that is cut into pieces, and of replications of many models. */
+/** Checks of traces of a plain run, of one in segments, and of replications of many models. */
 export function checkTraces(harness, pages, { perfetto, pictures }) {
   const traces = {
     "a run": ["--scenario", "AR_gaming", "--system", "J", "--pes", "4096"],
-    "a run in pieces": ["--scenario", "VR_gaming", "--system", "M", "--pes", "4096", "--scheduler", "edf:granularity=layer", "--set", "effects.switch=true"],
+    "a run in segments": ["--scenario", "VR_gaming", "--system", "M", "--pes", "4096", "--scheduler", "edf:granularity=layer", "--set", "effects.switch=true"],
     "the published semantics": ["--scenario", "outdoor_activity_A", "--system", "K", "--pes", "8192", "--semantics", "mlsys2023"],
   };
   for (const [title, command] of Object.entries(traces)) {

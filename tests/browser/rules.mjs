@@ -1,24 +1,24 @@
-// What holds for every page of the program, whatever it shows.
+// Rules for every page of the program.
 
 import assert from "node:assert/strict";
 
 export const WIDE = 1280;
 export const NARROW = 390;
 
-/** Opens every fold, and those that they hold. */
+/** Opens all folds, including nested ones. */
 export async function unfold(tab) {
   await tab.evaluate(async () => {
     for (let closed; (closed = document.querySelector("details:not([open])")); ) {
       closed.open = true;
       await new Promise((done) => setTimeout(done));
     }
-    // Folds are filled when they say that they opened.
+    // Folds are filled by the event of their opening.
     await new Promise((done) => setTimeout(done, 50));
   });
   if ((await tab.locator("details:not([open])").count()) > 0) await unfold(tab);
 }
 
-/** What a page must not show: gaps, and what a program says of values that it did not expect. */
+/** Texts that a page must not show: gaps, and the forms of unexpected values. */
 async function shows(tab) {
   const wrong = await tab.evaluate(() => {
     const wrong = [];
@@ -46,7 +46,7 @@ async function shows(tab) {
   assert.deepEqual(wrong, []);
 }
 
-/** Nothing hangs over the edges of the window; tables that are wider scroll by themselves, and only in narrow windows. */
+/** Nothing extends beyond the window; wider tables scroll by themselves, and only in narrow windows. */
 async function fits(tab, width) {
   const found = await tab.evaluate(() => ({
     page: document.documentElement.scrollWidth,
@@ -69,7 +69,7 @@ async function fits(tab, width) {
   if (width === WIDE) assert.deepEqual(found.tables, [], "no column is cut off");
 }
 
-/** No cell runs over its neighbours. */
+/** No cell overlaps its neighbours. */
 async function keepsToCells(tab) {
   const over = await tab.evaluate(() =>
     [...document.querySelectorAll("main td, main th")]
@@ -79,7 +79,7 @@ async function keepsToCells(tab) {
   assert.deepEqual(over.slice(0, 3), []);
 }
 
-/** Rows of a table that are looked at for accessibility; all are made alike, and there are hundreds. */
+/** Rows of a table that are checked for accessibility; hundreds of rows have the same form. */
 const ROWS = 20;
 
 async function isAccessible(tab, axe) {
@@ -94,7 +94,7 @@ async function isAccessible(tab, axe) {
   );
 }
 
-/** Everything, in one tab. */
+/** All rules, in one tab. */
 export async function holdsAllRules(tab, axe, width) {
   await unfold(tab);
   await shows(tab);

@@ -1,5 +1,5 @@
-//! Comparisons of schedulers: every policy on the same requests, what is said of their differences,
-//! and the command as a user meets it.
+//! Comparisons of schedulers: every policy on the same requests, the differences between them, and the
+//! command.
 
 use crate::support::binary;
 
@@ -195,7 +195,7 @@ fn replications_go_on_until_the_interval_is_narrow() {
     assert!((31..1000).contains(&n), "{printed}");
 }
 
-/// Windows of one frame each are frames in isolation; larger ones see that frames contend.
+/// Windows of one frame are frames in isolation; in larger windows frames compete for accelerators.
 #[test]
 fn exact_optima_of_windows_bound_every_policy() {
     let comparison = compare(vec![spec("VR_gaming", "D")], Triggers::Drawn, 1);
@@ -207,7 +207,7 @@ fn exact_optima_of_windows_bound_every_policy() {
     assert!(comparison.runs_whole());
 }
 
-/// The search of DREAM ends with parameters that are in the label, and says what it found.
+/// The search of DREAM puts its parameters into the label and prints the cost that it found.
 #[test]
 fn dream_is_tuned_to_the_runs() {
     let tuned = [&SMALL[..5], &["--scheduler", "dream", "--tune"], &SMALL[5..]].concat();

@@ -78,7 +78,7 @@ fn the_first_mistake_is_the_error() {
 
 #[test]
 fn a_run_that_does_not_fit_is_an_error_of_its_own() {
-    let runs = Experiment::new().scenario("AR_gaming").system("WS:1").pes(96).run();
+    let runs = ar_gaming().set("hardware.scratchpad_kib", 0.0009765625).run();
     let runs = runs.expect("the description is right");
     assert!(matches!(runs[0].scorecard(), Err(ExperimentError::Run(_))));
 }

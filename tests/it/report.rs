@@ -1,5 +1,5 @@
-//! `xrsim report`: what the page holds, what it does not, and what it refuses. What it does in a
-//! browser is in `tests/browser`.
+//! `xrsim report`: contents of the page, and folders that it refuses. Tests in a browser are in
+//! `tests/browser`.
 
 use crate::support::binary;
 use crate::support::page as page_data;
@@ -18,13 +18,13 @@ use sha2::{Digest as _, Sha256};
 use tempfile::tempdir;
 use xrsim::report::html::{Folder, Page, ReadError, Source, page};
 
-/// Columns that say which run a row belongs to.
+/// Columns of the label of a run.
 const LABEL: [&str; 8] =
     ["scenario", "system", "pes", "semantics", "cost_model", "scheduler", "seed", "replication"];
 
 const FILES: [&str; 4] = ["scores.csv", "models.csv", "inferences.csv", "run.json"];
 
-/// The page of `xrsim run` with these arguments, and the files that it was made of.
+/// The page of `xrsim run` with these arguments, and the files that it was made from.
 fn run_and_report(arguments: &[&str]) -> (String, BTreeMap<&'static str, String>) {
     let folder = tempdir().expect("a folder can be made");
     let (results, html) = (path(&folder, "results"), path(&folder, "page.html"));
@@ -155,7 +155,7 @@ fn both_semantics_replications_warm_up_and_large_seeds_go_into_a_page() {
     }
 }
 
-/// Requests of VR gaming on four accelerators, cut between layers, with weights moved before them.
+/// Requests of VR gaming on four accelerators, split between layers, with weights moved before them.
 #[test]
 fn segments_go_into_a_page() {
     let (html, files) = run_and_report(&[
@@ -210,7 +210,7 @@ fn the_page_refers_to_nothing_outside_of_itself() {
     assert!(html.contains("Permission is hereby granted"), "the licence of uPlot");
 }
 
-/// The policy names the digests of the page's own scripts and style, so that no other one runs.
+/// The policy names the digests of the scripts and the style of the page, so that no others run.
 #[test]
 fn the_content_security_policy_admits_the_scripts_of_the_page_and_no_other() {
     let html = example().page().expect("the example is good").html;
@@ -240,10 +240,10 @@ fn hostile_names_are_data_and_never_markup() {
     let quoted = format!("\"{}\"", hostile.replace('"', "\"\""));
     let mut example = example();
     for text in &mut example.texts[..3] {
-        for name in ["gaming", "KD_res8", "J,", "WS-0", ",late,"] {
+        for name in ["gaming", "KD_res8", "J,", "WS-0", ",late,2,"] {
             let place = match name {
                 "J," => format!("{quoted},"),
-                ",late," => format!(",{quoted},"),
+                ",late,2," => format!(",{quoted},2,"),
                 _ => quoted.clone(),
             };
             *text = text.replace(name, &place);

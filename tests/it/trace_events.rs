@@ -1,5 +1,5 @@
-//! Traces in the trace-event format, read back as a viewer reads them. Every reading also checks what
-//! the format asks for: slices of a track nest, arrows start and end in slices, tracks have names.
+//! Traces in the trace-event format, read back as a viewer reads them. Every reading also checks the rules
+//! of the format: slices of a track nest, arrows start and end in slices, tracks have names.
 
 use crate::support::binary;
 use crate::support::layers;
@@ -32,10 +32,10 @@ struct Span {
     args: Value,
 }
 
-/// What a viewer makes of a document.
+/// A document as a viewer sees it.
 struct View {
     slices: Vec<Span>,
-    /// Of no length.
+    /// Events without length.
     instants: Vec<Span>,
     /// Kind, and the names of the slices at both ends.
     arrows: Vec<(String, String, String)>,
@@ -126,7 +126,7 @@ fn text_of(value: &Value) -> String {
     value.as_str().expect("text").to_string()
 }
 
-/// Microseconds with three decimals as nanoseconds; checked to be that.
+/// Microseconds with three decimals as nanoseconds; other numbers fail.
 fn to_ns(us: f64) -> u64 {
     let ns = (us * 1e3).round();
     assert_eq!(ns / 1e3, us, "a whole number of nanoseconds");
@@ -144,7 +144,7 @@ fn place(event: &Value) -> Place {
     (number("pid"), number("tid"))
 }
 
-/// Names of all tracks, in the order that they ask for and by number.
+/// Names of all tracks, in their order and by number.
 fn tracks(events: &[Value]) -> (Vec<String>, HashMap<Place, String>) {
     let meta = |name: &'static str| {
         events.iter().filter(move |event| event["ph"] == "M" && event["name"] == name)
@@ -196,7 +196,7 @@ fn arrows<'a>(
     arrows
 }
 
-/// A run, its document and what a viewer makes of that.
+/// A run, its document and the view of it.
 struct Made {
     result: RunResult,
     summary: Summary,
@@ -249,7 +249,7 @@ fn executions_waits_deadlines_and_power_are_where_they_belong() {
     assert_eq!((&late.args["energy_mj"], &late.args["end_ms"]), (&1.0.into(), &110.0.into()));
 }
 
-/// A runs until 30 ms, is cut for B, and goes on at 80.
+/// A runs until 30 ms, is preempted by B, and continues at 80.
 #[test]
 fn a_request_that_was_cut_shows_its_pieces_and_waits_in_between() {
     let view = made(&layers::preempted()).view;
@@ -257,14 +257,14 @@ fn a_request_that_was_cut_shows_its_pieces_and_waits_in_between() {
     assert_eq!(view.on("accelerators/accelerator 0"), ran);
     assert_eq!(view.on("model queues/A"), [("A:0", 30.0, 80.0)]);
     assert_eq!(view.counter_ms("A waiting requests"), [(0.0, 0.0), (30.0, 1.0), (80.0, 0.0)]);
-    let pieces: Vec<_> = view.slices.iter().filter(|it| it.name == "A:0 (late)").collect();
+    let segments: Vec<_> = view.slices.iter().filter(|it| it.name == "A:0 (late)").collect();
     assert_eq!(
-        (&pieces[0].args["piece"], &pieces[0].args["layers"]),
+        (&segments[0].args["segment"], &segments[0].args["layers"]),
         (&"1 of 2".into(), &"0..1".into())
     );
     // 30 ms at 1 nJ/ns in each.
     assert_eq!(
-        pieces.iter().map(|it| it.args["energy_mj"].as_f64()).collect::<Vec<_>>(),
+        segments.iter().map(|it| it.args["energy_mj"].as_f64()).collect::<Vec<_>>(),
         [Some(30.0); 2]
     );
 }
@@ -280,7 +280,7 @@ fn arrows_go_from_results_to_what_used_them() {
     assert_eq!(arrows, [arrow("control", "C:0"), arrow("data", "D:0")]);
 }
 
-/// X keeps the accelerator, A is dropped at 100 ms and takes B along.
+/// X keeps the accelerator; A is dropped at 100 ms, and B with it.
 #[test]
 fn arrows_go_from_drops_to_what_they_took_along() {
     let models = vec![model("X", 10.0), model("A", 10.0), after(1, model("B", 10.0))];
@@ -293,7 +293,7 @@ fn arrows_go_from_drops_to_what_they_took_along() {
     assert_eq!(view.marks("model queues/B"), [("B:0 dropped: upstream", just_before)]);
 }
 
-/// Of 150 ms and 1 mJ the run has had 100 at its deadline.
+/// At its deadline the run has used 100 of 150 ms, and as much of 1 mJ.
 #[test]
 fn aborted_runs_are_on_their_accelerator() {
     let mut plan = plan(scenario(vec![], vec![model("A", 10.0)]), table_ms(&[[150.0]]));
@@ -304,7 +304,7 @@ fn aborted_runs_are_on_their_accelerator() {
     assert!((energy_mj - 2.0 / 3.0).abs() < 1e-12, "{energy_mj}: sums and products of three");
 }
 
-/// Deadlines of 400 ms; three frames wait behind X at the same time.
+/// Deadlines of 400 ms; three frames wait for X at the same time.
 #[test]
 fn frames_that_wait_together_are_on_lanes_of_their_own() {
     let due = |ms, model: ActiveModel| model.with_relative_deadline(span_ms(ms));
@@ -365,7 +365,7 @@ fn executed(trace: &Trace, id: RequestId) -> bool {
     matches!(trace.record(id).outcome, Outcome::Executed { .. })
 }
 
-/// The artifact overlaps jobs by up to 0.01 ms and loses what is unfinished at the end; [`View`]
+/// The artifact overlaps jobs by up to 0.01 ms and loses unfinished requests at the end; [`View`]
 /// refuses overlaps and arrows to the past.
 #[test]
 fn runs_of_the_artifact_are_drawn_without_overlaps() {

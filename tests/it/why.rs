@@ -1,5 +1,5 @@
-//! Why requests are late or dropped: cases whose cause is known, accounts that add up over the whole
-//! suite, and changes that really meet the deadline.
+//! Explanations of late and dropped requests: cases with a known cause, breakdowns that add up over the
+//! whole suite, and proposed changes that meet the deadline.
 
 use crate::support::binary;
 use crate::support::layers;
@@ -16,14 +16,14 @@ use xrsim::cost::maestro::Maestro;
 use xrsim::cost::{CostModel, CostTable, NetworkCost};
 use xrsim::ids::{AccelId, FrameId, ModelId, RequestId};
 use xrsim::plan::{DeadlineMiss, Plan};
-use xrsim::report::why::{Account, Cause, Part, Played, Why};
+use xrsim::report::why::{Account, Cause, FinishedRun, Part, Why};
 use xrsim::schedule::{self, Decision, Dispatch, Policy, Scheduler, View};
 use xrsim::sweep::what_if::{self, LATENCY_PERCENTS, Target};
 use xrsim::sweep::{self, RunResult, RunSpec, Semantics, run_at_costs};
 use xrsim::trace::{DropReason, Outcome};
 use xrsim::units::SimSpan;
 
-/// A run that was made.
+/// A finished run.
 struct Made {
     spec: RunSpec,
     result: RunResult,
@@ -41,7 +41,7 @@ impl Made {
     }
 
     fn why(&self) -> Why<'_> {
-        Why::new(Played::new(&self.spec, &self.result))
+        Why::new(FinishedRun::new(&self.spec, &self.result))
     }
 
     fn id(&self, model: usize, frame: usize) -> RequestId {
@@ -59,7 +59,7 @@ impl Made {
     }
 }
 
-/// One accelerator, 10 FPS: frame 0 of a model of 150 ms ends 50 ms late whatever else happens.
+/// One accelerator, 10 FPS: frame 0 of a model of 150 ms ends 50 ms late in every case.
 #[test]
 fn a_model_that_needs_more_than_its_period_has_itself_to_blame() {
     let made = Made::new(&lasting_ms(
@@ -68,7 +68,7 @@ fn a_model_that_needs_more_than_its_period_has_itself_to_blame() {
     ));
     let blame = "own latency: 150.000 of 100.000 ms".to_string();
     assert_eq!(made.account(0, 0), ([0.0, 0.0, 0.0, 0.0, 150.0], blame.clone()));
-    // Frame 1 waits for frame 0 until 150 ms, and would have been late without.
+    // Frame 1 waits for frame 0 until 150 ms, and would be late without the wait.
     assert_eq!(made.account(0, 1), ([0.0, 0.0, 50.0, 0.0, 150.0], blame));
 }
 
@@ -98,7 +98,7 @@ fn a_request_behind_a_slow_upstream_names_it_and_what_it_took() {
     assert_eq!(made.account(1, 0), ([0.0, 80.0, 0.0, 0.0, 50.0], blame));
 }
 
-/// C runs for 300 ms, so A never starts; its drop at 100 ms takes B along.
+/// C runs for 300 ms, so A never starts; B is dropped with A at 100 ms.
 #[test]
 fn a_drop_that_takes_others_along_is_followed_to_its_own_cause() {
     let models = vec![model("C", 10.0), model("A", 10.0), after(1, model("B", 10.0))];
@@ -116,7 +116,7 @@ fn a_drop_that_takes_others_along_is_followed_to_its_own_cause() {
     );
 }
 
-/// B has the deadline of A, which runs for 120 ms: B is given up while A goes on.
+/// B has the deadline of A, which runs for 120 ms: B is dropped while A continues.
 #[test]
 fn a_request_that_expires_before_its_upstream_result_blames_that_one() {
     let models = vec![model("A", 10.0), after(0, model("B", 10.0))];
@@ -163,7 +163,7 @@ fn a_request_that_was_cut_blames_what_ran_in_between() {
     assert_eq!(account.parts.ms(Part::Accelerator), 20.0);
 }
 
-/// Deadlines of 250 ms; A:1 arrives at 100 ms and replaces A:0, which waits behind X.
+/// Deadlines of 250 ms; A:1 arrives at 100 ms and replaces A:0, which waits for X.
 #[test]
 fn a_replaced_frame_blames_what_it_waited_for() {
     let patient = model("A", 10.0).with_relative_deadline(span_ms(250.0));
@@ -173,12 +173,12 @@ fn a_replaced_frame_blames_what_it_waited_for() {
     let made = Made::new(&lasting_ms(150.0, plan));
     let blame = "accelerator: 100.000 ms behind X:0 on accelerator 0".to_string();
     assert_eq!(made.account(1, 0), ([0.0, 0.0, 100.0, 0.0, 10.0], blame));
-    // 100 + 10 ms of 250: it was not its deadline that decided.
+    // 100 + 10 ms of 250: the deadline is not the reason.
     let account = made.why().account(made.id(1, 0)).expect("it was dropped");
     assert_eq!(account.lateness_ns, -140_000_000);
 }
 
-/// Aborted at 100 ms, it would have ended at 150.
+/// The request is aborted at 100 ms; it would have ended at 150.
 #[test]
 fn an_aborted_run_counts_with_the_time_that_it_would_have_taken() {
     let mut plan = plan(scenario(vec![], vec![model("A", 10.0)]), table_ms(&[[150.0]]));
@@ -188,7 +188,7 @@ fn an_aborted_run_counts_with_the_time_that_it_would_have_taken() {
     assert_eq!(made.account(0, 0), ([0.0, 0.0, 0.0, 0.0, 150.0], blame));
 }
 
-/// Starts nothing before 60 ms.
+/// A policy that starts nothing before 60 ms.
 struct Late;
 
 impl Scheduler for Late {
@@ -229,8 +229,8 @@ fn what_nothing_asked_for_has_no_account() {
 }
 
 /// The artifact: 60 FPS is 16 ms. B:0 waits for one completion of A, which takes 20 ms; the name of
-/// A comes first. A:0 from 0 to 20, B:0 (due at 16) given up at the event at 20 ms; A:1, due at 32,
-/// from 20 to 40; and so on, every frame late.
+/// A comes first. A:0 runs from 0 to 20; B:0, due at 16, is dropped at the event at 20 ms; A:1, due at
+/// 32, runs from 20 to 40. Every frame is late.
 #[test]
 fn under_the_artifacts_rules_a_frame_waits_for_completions() {
     let models = vec![model("A", 60.0), after(0, model("B", 60.0))];
@@ -241,7 +241,7 @@ fn under_the_artifacts_rules_a_frame_waits_for_completions() {
     assert_eq!(need.served_by, Some(made.id(0, 0)));
     let blame = "upstream: 20.000 ms for A:0 (late) <- own latency: 20.000 of 16.000 ms";
     assert_eq!(made.account(1, 0), ([0.0, 20.0, 0.0, 0.0, 5.0], blame.into()));
-    // From the first drop of A on B counts completions of later frames.
+    // After the first drop of A, B counts completions of later frames.
     let dropped = |frame: usize| {
         let record = made.result.trace.record(made.id(0, frame));
         matches!(record.outcome, Outcome::Dropped { .. })
@@ -252,7 +252,7 @@ fn under_the_artifacts_rules_a_frame_waits_for_completions() {
     assert_ne!(need.served_by, need.decided_by);
 }
 
-/// 45 FPS is 22 ms, whatever 1000 / 45 is.
+/// 45 FPS is 22 ms in the artifact, not 1000 / 45.
 #[test]
 fn under_the_artifacts_rules_frames_start_at_whole_milliseconds() {
     let plan = plan(scenario(vec![], vec![model("A", 45.0)]), table_ms(&[[5.0]]));
@@ -261,7 +261,7 @@ fn under_the_artifacts_rules_frames_start_at_whole_milliseconds() {
     assert_eq!(account.nominal_start, at_ms(7.0 * 22.0));
 }
 
-/// Everything that must hold for the account of a request.
+/// Checks the breakdown of a request.
 fn check(made: &Made, why: &Why<'_>, id: RequestId) {
     let record = made.result.trace.record(id);
     let name = why.name(id);
@@ -322,7 +322,7 @@ fn check_cause(made: &Made, why: &Why<'_>, id: RequestId, account: &Account) {
     }
 }
 
-/// Runs of the whole suite under `semantics`, handed to `take`.
+/// Passes the runs of the whole suite under `semantics` to `take`.
 fn suite(semantics: Semantics, change: impl Fn(&mut RunSpec), mut take: impl FnMut(&Made)) {
     let mut catalog = Catalog::with_networks(Edition::Artifact);
     let suite = catalog.suite().expect("the suite is embedded");
@@ -400,7 +400,7 @@ fn accounts_add_up_under_every_rule_of_the_run() {
     }
 }
 
-/// The engine's own table of dependencies is another way to know them.
+/// The table of dependencies of the engine is an independent source.
 #[test]
 fn needs_are_the_dependencies_of_the_load() {
     suite(
@@ -418,7 +418,7 @@ fn needs_are_the_dependencies_of_the_load() {
     );
 }
 
-/// The same costs, but with those of one model scaled by hand.
+/// The costs, with those of one model scaled by hand.
 fn scaled(costs: &CostTable, model: ModelId, percent: u64) -> CostTable {
     let models = (0..costs.n_models()).map(ModelId::new);
     let cells = models.flat_map(|row| {
@@ -485,7 +485,7 @@ fn inferences(arguments: &[&str]) -> HashMap<String, (f64, Option<f64>, String)>
 /// The published study: with 4096 PEs all 62 frames are late or dropped, with 8192 it is 26.
 const AR_ON_J: [&str; 6] = ["--scenario", "AR_gaming", "--system", "J", "--semantics", "mlsys2023"];
 
-/// What `explain` proposes about PEs is what `run` gives on so many.
+/// The score that `explain` predicts for a number of PEs is the score of `run`.
 #[test]
 fn proposed_pes_meet_the_deadline_when_they_are_asked_for() {
     let pes = |pes: &'static str| [&AR_ON_J[..], &["--pes", pes]].concat();
@@ -555,12 +555,12 @@ fn explain_names_what_held_the_accelerators_and_what_every_change_does_to_the_sc
         first.contains("PD:0") && first.contains("it held WS-0") && first.contains("275."),
         "{text}"
     );
-    // The parts of the execution have no place in time.
+    // The parts of the execution have no start and end of their own.
     let line =
         |name: &str| text.lines().find(|line| line.starts_with(name)).expect(name).to_string();
     assert!(line("execution").contains("84.663  100.421"), "{text}");
     assert!(!line("- own latency").contains("100.421"), "{text}");
-    // What every change does to the score is what the run gives.
+    // The effect of every change on the score is that of the run.
     let score = |more: &[&str]| {
         let csv = output(&[&["run", "--format", "csv"], more].concat());
         let mut rows = csv::Reader::from_reader(csv.as_bytes());

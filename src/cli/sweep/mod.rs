@@ -12,6 +12,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use crate::column;
 use crate::config::sweep::SweepOptions;
 use crate::config::{Catalog, SweepDraft};
 use crate::experiment::sweep::{Candidate, Inputs, Outcome, Sweep, score};
@@ -331,7 +332,7 @@ pub fn check_header(path: &Path) -> Result<Option<u64>, Failure> {
     let failure = |error: io::Error| Failure::Argument(format!("{}: {error}", path.display()));
     let mut lines = Lines::of(BufReader::new(File::open(path).map_err(failure)?));
     match lines.next_line().map_err(failure)? {
-        Line::Whole(line) if line == manifest.header().as_bytes() => {
+        Line::Whole(line) if present(line) == manifest.header().into_bytes() => {
             let points = manifest.points();
             Ok(Some(points.end - points.start))
         }
@@ -341,6 +342,12 @@ pub fn check_header(path: &Path) -> Result<Option<u64>, Failure> {
             manifest::place(path).display()
         ))),
     }
+}
+
+/// A header with the names of columns that are in use.
+fn present(header: &[u8]) -> Vec<u8> {
+    let header = String::from_utf8_lossy(header);
+    header.split(',').map(column::current).collect::<Vec<_>>().join(",").into_bytes()
 }
 
 /// Rows that `file`, at `path`, has of the sweep of `manifest`.

@@ -107,7 +107,7 @@ fn single_line(
         parser.take_word();
     }
     if let Some(rest) = parser.take() {
-        let message = format!("{} behind the end of the directive", quote(rest.text));
+        let message = format!("{} after the end of the directive", quote(rest.text));
         parser.report(Problem::new(rest.span(), message));
     }
     Some(line)
@@ -272,8 +272,8 @@ mod tests {
         check_line("TemporalMap(16,0) C", "15..16 the map offset is `0`");
         check_line("SpatialMap(1,1) Z", "16..17 axis `Z` is not known");
         check_line("SpatialMap(1,1)", "15..15 the axis is missing");
-        check_line("SpatialMap(1,1) K C", "18..19 `C` behind the end of the directive");
-        check_line("Cluster(16,P) K", "14..15 `K` behind the end of the directive");
+        check_line("SpatialMap(1,1) K C", "18..19 `C` after the end of the directive");
+        check_line("Cluster(16,P) K", "14..15 `K` after the end of the directive");
         check_line("TemporlMap(1,1) K", "0..10 `TemporlMap` is not a directive");
         check_line("{ }", "0..1 `{` is not a directive");
         check_line("", "0..0 no directive");

@@ -356,7 +356,7 @@ mod tests {
             &format!("Network a {{\n{layer}\n"),
             &["1:9 a network is not closed: `}` is missing before the end of the file (-)"],
         );
-        check(&format!("Network a\n{layer}\n}}"), &["2:1 `{` is missing behind `Network` (-)"]);
+        check(&format!("Network a\n{layer}\n}}"), &["2:1 `{` is missing after `Network` (-)"]);
         check(
             &format!("Network a {{\n{layer}}}"),
             &["2:60 `}` runs into a brace (braces stand alone: put a space on either side)"],

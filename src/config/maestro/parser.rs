@@ -313,7 +313,7 @@ impl<'a> Parser<'a> {
     }
 
     fn missing_brace(&mut self, keyword: Token<'a>) {
-        let message = format!("`{{` is missing behind `{}`", keyword.text);
+        let message = format!("`{{` is missing after `{}`", keyword.text);
         self.report(Problem::new(self.peek_span(), message));
     }
 

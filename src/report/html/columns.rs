@@ -47,7 +47,7 @@ pub(super) struct Column {
     /// Meaning.
     title: Option<&'static str>,
     kind: Kind,
-    /// Which values are better: `higher` or `lower`.
+    /// Which values are better: `higher` or `lower`; `None` for counts of which more is not a merit.
     better: Option<&'static str>,
 }
 
@@ -71,10 +71,11 @@ impl Column {
             unit => format!("{} [{unit}]", column.label),
         };
         let better = match column.better {
-            Better::Higher => "higher",
-            Better::Lower => "lower",
+            Better::Higher if kind == Kind::Count => None,
+            Better::Higher => Some("higher"),
+            Better::Lower => Some("lower"),
         };
-        Self { key: column.name, label, title: Some(column.help), kind, better: Some(better) }
+        Self { key: column.name, label, title: Some(column.help), kind, better }
     }
 }
 

@@ -1,5 +1,5 @@
-//! One HTML page of a set of runs, made of the four files that `xrsim run --out` leaves. That of load tests is
-//! in [`mlperf`].
+//! One HTML page for a set of runs, made from the four files that `xrsim run --out` writes. The page of
+//! load tests is in [`mlperf`].
 //!
 //! ```text
 //! scores.csv ─────┐
@@ -8,10 +8,10 @@
 //! run.json ─────────────── provenance ─┘
 //! ```
 //!
-//! `results` reads the files and checks them against each other, `data` packs what they say into a few
-//! hundred kilobytes, with the headings that `columns` knows, and `page` puts it into a template with the
-//! program that draws it (`app/*.js`) and uPlot. The page loads nothing and needs no server. What users named reaches it as data only,
-//! never as markup, and its content security policy admits the program's own scripts alone.
+//! `results` reads the files and checks them against each other. `data` packs them into a few hundred
+//! kilobytes, with the columns of `columns`. `page` puts the data into a template with the program that
+//! draws them (`app/*.js`) and uPlot. The page loads nothing and needs no server. Names given by users
+//! are data and never markup, and the content security policy admits only the program's own scripts.
 
 pub mod mlperf;
 
@@ -40,17 +40,17 @@ pub struct Source<'a> {
 /// The files of a results folder.
 #[derive(Debug, Clone, Copy)]
 pub struct Folder<'a> {
-    /// A row a run.
+    /// A row for each run.
     pub scores: Source<'a>,
-    /// A row a model of a run.
+    /// A row for each model of a run.
     pub models: Source<'a>,
-    /// A row a request.
+    /// A row for each request.
     pub inferences: Source<'a>,
     /// Version, settings, seed and inputs.
     pub provenance: Source<'a>,
 }
 
-/// What is wrong with a file, and where.
+/// A problem of a file, with its place.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("{file}:{line}: {message}")]
 pub struct ReadError {
@@ -58,11 +58,11 @@ pub struct ReadError {
     pub file: String,
     /// Line, from 1.
     pub line: usize,
-    /// What was found there, in lower case and without a full stop.
+    /// The problem, in lower case and without a full stop.
     pub message: String,
 }
 
-/// A page and what is in it.
+/// A page and its contents.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Page {
     /// The whole document.
@@ -76,7 +76,7 @@ pub struct Page {
 }
 
 impl ReadError {
-    /// The same error; where the folder is of another `version` of the program, it says so.
+    /// The same error, which names the `version` of the folder if it is another one.
     fn in_folder_of(mut self, version: &str) -> Self {
         let this = env!("CARGO_PKG_VERSION");
         if version != this {
@@ -90,8 +90,8 @@ impl ReadError {
 ///
 /// # Errors
 ///
-/// The first place where a file is not what `xrsim run --out` writes, or does not belong to the
-/// others: a missing column, a broken row, an unknown run, a file that was cut off.
+/// The first place where a file differs from what `xrsim run --out` writes, or does not belong to the
+/// others: a missing column, a broken row, an unknown run, or an incomplete file.
 pub fn page(folder: &Folder<'_>) -> Result<Page, ReadError> {
     let provenance = provenance::read(folder.provenance)?;
     let results = Results::read(folder, &provenance)

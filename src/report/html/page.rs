@@ -1,4 +1,4 @@
-//! The document: a template, and what its places are filled with.
+//! The document: a template and the contents of its places.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -9,16 +9,16 @@ const TEMPLATE: &str = include_str!("page.html");
 
 const UPLOT_LICENCE: &str = include_str!("../../../assets/uplot/LICENSE");
 
-/// What makes a page one of its kind.
+/// Parts of a kind of page.
 pub(super) struct Kind {
-    /// Its first section, which readers may skip to.
+    /// Its first section, the target of the skip link.
     first: &'static str,
     /// Links and sections.
     body: &'static str,
     style: &'static [&'static str],
     /// The script that draws charts, if any.
     uplot: Option<&'static str>,
-    /// The program of the page, one module; its start comes last.
+    /// The program of the page, one module; its start is the last file.
     app: &'static [&'static str],
 }
 

@@ -1,5 +1,5 @@
-//! What `run.json` says of where results come from, as pairs of text: readers want to see all of it,
-//! and no number that a browser would round.
+//! Provenance of results from `run.json`, as pairs of text: a page shows all of it, and a browser must
+//! not round its numbers.
 
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -11,23 +11,23 @@ use super::{ReadError, Source};
 /// Key and value.
 pub(super) type Pair = (String, String);
 
-/// Column of why a run could not be made.
+/// Column of the reason why a run could not be made.
 pub(super) const REASON: &str = "reason";
 
-/// Where results come from.
+/// Provenance of results.
 #[derive(Serialize)]
 pub(super) struct Provenance {
     /// Program, version, seed.
     facts: Vec<Pair>,
     /// Settings that applied.
     effective: Vec<Pair>,
-    /// What the command line asked for.
+    /// Settings of the command line.
     requested: Vec<Pair>,
     /// Every file that was read, with its SHA-256.
     inputs: Vec<Pair>,
     /// Runs that could not be made: label and [`REASON`], by column.
     infeasible: Vec<Map<String, Value>>,
-    /// Runs that could.
+    /// Number of runs that could be made.
     #[serde(skip)]
     pub(super) n_feasible: u64,
     /// Version of the program that wrote the folder.
@@ -39,7 +39,7 @@ pub(super) struct Provenance {
 ///
 /// # Errors
 ///
-/// Text that is no JSON, or not what `xrsim run` writes.
+/// Text that is not JSON, or that `xrsim run` did not write.
 pub(super) fn read(source: Source<'_>) -> Result<Provenance, ReadError> {
     let problem = |line, message: String| ReadError { file: source.name.into(), line, message };
     let value: Value = serde_json::from_str(source.text)
@@ -77,7 +77,7 @@ pub(super) fn pairs(object: &Value) -> Vec<Pair> {
     entries.map(|(key, value)| (key.clone(), text(value))).collect()
 }
 
-/// Strings as they are, lists with commas, the rest as JSON.
+/// Strings without quotes, lists with commas, other values as JSON.
 pub(super) fn text(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),

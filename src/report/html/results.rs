@@ -5,7 +5,7 @@ use std::hash::Hash;
 
 use crate::column::{self, Kind};
 use crate::renamed::Renamed;
-use crate::report::csv::LABEL;
+use crate::report::csv::{LABEL, REQUEST};
 use crate::score::{InferenceScore, Score};
 use crate::units::SimTime;
 
@@ -18,21 +18,6 @@ const N_SCORES: usize = InferenceScore::SCORES.len();
 
 /// Most requests of a page, which a browser holds all at once.
 const MAX_REQUESTS: usize = 1_000_000;
-
-/// Columns of a request, beside its scores.
-const REQUEST: [&str; 11] = [
-    "model",
-    "frame",
-    "arrival_ms",
-    "deadline_ms",
-    "start_ms",
-    "end_ms",
-    "accelerator",
-    "outcome",
-    "reason",
-    "energy_mj",
-    "cause",
-];
 
 /// Columns of a run or model: its label, scores, counts and energy.
 fn score_columns() -> Vec<&'static str> {
@@ -215,7 +200,7 @@ impl Reading {
         let has = |name: &&str| header.split(',').any(|column| column::current(column) == *name);
         let later: Vec<_> = [SEGMENTS, COUNTED].into_iter().filter(has).collect();
         let scores: Vec<_> = InferenceScore::SCORES.iter().map(|column| column.name).collect();
-        let columns = [&LABEL[..], &REQUEST, &scores, &later].concat();
+        let columns = [&LABEL[..], &REQUEST, &scores, &["cause"], &later].concat();
         let renamed = rows::each(source, &columns, |row| {
             n_requests += 1;
             if n_requests > MAX_REQUESTS {

@@ -1,4 +1,4 @@
-//! CSV tables by the names of their columns, with the line of every problem.
+//! CSV tables by the names of their columns. Every problem has its line.
 
 use csv::StringRecord;
 
@@ -12,10 +12,10 @@ use super::{ReadError, Source};
 /// One row of a table.
 pub(super) struct Row<'a> {
     cells: &'a StringRecord,
-    /// Columns that were asked for, each with its position.
+    /// Requested columns, each with its position.
     columns: &'a [(&'static str, usize)],
     source: Source<'a>,
-    /// Byte at which the reader stood before the row.
+    /// Position of the reader before the row \[byte\].
     before: usize,
 }
 
@@ -24,7 +24,7 @@ pub(super) struct Row<'a> {
 ///
 /// # Errors
 ///
-/// A missing column, a row of another length, a last line without an end, and what `take` refuses.
+/// A missing column, a row of another length, a last line without an end, or an error of `take`.
 pub(super) fn each(
     source: Source<'_>,
     columns: &[&'static str],
@@ -75,7 +75,7 @@ fn positions(
     Ok((positions, renamed))
 }
 
-/// A problem in the first line from `byte` on that is not empty.
+/// A problem in the first line after `byte` that is not empty.
 fn problem(source: Source<'_>, byte: usize, message: impl Into<String>) -> ReadError {
     let (before, rest) = source.text.as_bytes().split_at(byte);
     let blank = rest.iter().take_while(|byte| matches!(byte, b'\r' | b'\n'));
@@ -90,7 +90,7 @@ pub(super) fn problem_at_end(source: Source<'_>, message: impl Into<String>) -> 
 }
 
 impl<'a> Row<'a> {
-    /// The cell in a column that was asked for.
+    /// The cell in a requested column.
     pub(super) fn text(&self, column: &str) -> &'a str {
         let found = self.columns.iter().find(|(name, _)| *name == column);
         let (_, position) = found.expect("the column was asked for");
@@ -102,7 +102,7 @@ impl<'a> Row<'a> {
         problem(self.source, self.before, message)
     }
 
-    /// A problem of one cell: what it is not.
+    /// A problem of one cell: it is not `what`.
     pub(super) fn refusal(&self, column: &str, what: &str) -> ReadError {
         self.problem(format!("column `{column}`: `{}` is no {what}", self.text(column)))
     }
@@ -121,13 +121,13 @@ impl<'a> Row<'a> {
         }
     }
 
-    /// A whole number that a page holds exactly.
+    /// A whole number that a page stores exactly.
     pub(super) fn count(&self, column: &str) -> Result<u64, ReadError> {
         let count = self.text(column).parse().ok().filter(|count| *count < 1 << 53);
         count.ok_or_else(|| self.refusal(column, "whole number below 2^53"))
     }
 
-    /// A time in milliseconds: every one that a run can write, and any other number of its range.
+    /// A time in milliseconds: every time that a run can write, and any other number in its range.
     pub(super) fn time(&self, column: &str) -> Result<SimTime, ReadError> {
         let text = self.text(column);
         let rounded = || Some(SimTime::ZERO + text.parse().ok().and_then(SimSpan::from_ms)?);

@@ -8,21 +8,22 @@ use super::{Objective, PointTable, PointsError, over_scenarios};
 
 /// The best design of every scenario and of all together.
 pub struct Best {
-    /// `scenario`, what tells designs apart, the column, and how many other designs are equally good.
+    /// `scenario`, the settings in which designs differ, the column, and the number of other designs
+    /// that are equally good.
     pub header: Vec<String>,
-    /// A row a scenario, in the order of the table; last that of the mean over all, if there are
-    /// several.
+    /// A row for each scenario, in the order of the table; if there are several, a last row for the mean
+    /// over all.
     pub rows: Vec<Vec<String>>,
-    /// Columns that are text.
+    /// Number of columns that are text.
     pub n_text: usize,
 }
 
 impl Best {
-    /// Looks for the best designs of `table` in one column.
+    /// Finds the best designs of `table` in one column.
     ///
     /// # Errors
     ///
-    /// A column that is not there, has no numbers, or of which nobody knows what is better.
+    /// A column that is missing, has no numbers, or whose direction is not known.
     pub fn of(table: &PointTable, objective: &Objective) -> Result<Self, PointsError> {
         let column = objective.column.as_str();
         let means = table.means(&table.numbers(column)?);
@@ -58,7 +59,7 @@ impl Best {
     }
 }
 
-/// The first of the best designs, its value, and how many have that.
+/// The first of the best designs, its value, and the number of designs with this value.
 fn best(values: &[Option<f64>], direction: Better) -> Option<(usize, f64, usize)> {
     let present = values.iter().flatten().copied();
     let value = match direction {

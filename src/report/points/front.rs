@@ -11,16 +11,16 @@ use super::{PointTable, PointsError, Setting, over_scenarios};
 const MAX_POINTS: usize = 20_000;
 const MAX_SERIES: usize = 9;
 
-/// What designs are compared in.
+/// A column in which designs are compared.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Objective {
     /// Column of results.
     pub column: String,
-    /// Which values are better; `None`: as everyone knows.
+    /// Which values are better; `None` for the known direction of the column.
     pub better: Option<Better>,
 }
 
-/// Designs, and which of them no other beats.
+/// Designs, and which of them are Pareto-optimal.
 pub struct Front<'t> {
     table: &'t PointTable,
     objectives: Vec<(&'t str, Better)>,
@@ -36,7 +36,7 @@ impl<'t> Front<'t> {
     ///
     /// # Errors
     ///
-    /// A column that is not there or has no numbers, or no design with numbers in all.
+    /// A column that is missing or has no numbers, or no design with numbers in all columns.
     pub fn of(table: &'t PointTable, objectives: &'t [Objective]) -> Result<Self, PointsError> {
         let mut columns = Vec::new();
         for objective in objectives {
@@ -65,8 +65,8 @@ impl<'t> Front<'t> {
         Ok(Self { table, objectives, designs, values, on_front })
     }
 
-    /// Header and rows of the front, best in the first objective first: what tells the designs apart,
-    /// and their numbers.
+    /// Header and rows of the front, best in the first objective first: the settings in which designs
+    /// differ, and their numbers.
     pub fn rows(&self) -> (Vec<String>, Vec<Vec<String>>) {
         let settings: Vec<_> = self.settings().collect();
         let mut header: Vec<_> = settings.iter().map(|setting| setting.name.clone()).collect();
@@ -82,19 +82,19 @@ impl<'t> Front<'t> {
         (header, front.into_iter().map(row).collect())
     }
 
-    /// Columns of [`Front::rows`] that are text.
+    /// Number of columns of [`Front::rows`] that are text.
     pub fn n_settings(&self) -> usize {
         self.settings().count()
     }
 
-    /// What tells designs apart and is no objective.
+    /// Settings in which designs differ, without the objectives.
     fn settings(&self) -> impl Iterator<Item = &'t Setting> {
         let is_objective = |name: &str| self.objectives.iter().any(|(column, _)| *column == name);
         self.table.design_settings().filter(move |setting| !is_objective(&setting.name))
     }
 
-    /// The first two objectives as a picture. Of more designs than it holds every n-th is drawn, of
-    /// those on the front only where they alone are too many, which the note says.
+    /// A figure of the first two objectives. If there are too many designs, one in n is drawn, and the
+    /// note says so; designs on the front are thinned only if they alone are too many.
     pub fn scatter(&self) -> Scatter {
         let thinning = Thinning::of(self.designs.len(), self.n_front());
         let mut seen = [0usize; 2];
@@ -139,17 +139,17 @@ impl<'t> Front<'t> {
         let thinned = match thinning {
             Thinning { front: 1, others: 1 } => String::new(),
             Thinning { front: 1, others } => {
-                format!("One in {others} of those off the front is drawn.")
+                format!("One in {others} designs off the front is drawn.")
             }
             Thinning { front, others } => {
-                format!("One in {front} on the front and one in {others} off it is drawn.")
+                format!("One in {front} designs on the front and one in {others} off it is drawn.")
             }
         };
         let (n_front, n_designs) = (self.n_front(), self.designs.len());
         Caption {
             title: format!("{y} over {x}: the Pareto front"),
             subtitle: format!(
-                "{n_front} of {n_designs} designs, none beaten in {better}; {over}; {}",
+                "{n_front} of {n_designs} designs, Pareto-optimal in {better}; {over}; {}",
                 table.draws()
             ),
             note: format!("{left_out}{thinned}").trim().into(),
@@ -160,7 +160,7 @@ impl<'t> Front<'t> {
         self.on_front.iter().filter(|on_front| **on_front).count()
     }
 
-    /// The drawn designs by system, or all together if there are many.
+    /// The drawn designs by system, or as one series if there are many systems.
     fn series(&self, drawn: &[usize], scale: [f64; 2]) -> Vec<ScatterSeries> {
         let system = self.table.setting("system");
         let system = system.filter(|it| (2..=MAX_SERIES).contains(&it.values.len()));
@@ -183,7 +183,7 @@ impl<'t> Front<'t> {
     }
 }
 
-/// Of how many designs one is drawn.
+/// Thinning of designs: one in this many is drawn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Thinning {
     /// On the front.
@@ -193,7 +193,8 @@ struct Thinning {
 }
 
 impl Thinning {
-    /// So that of `n_designs`, `n_front` of them on the front, at most [`MAX_POINTS`] are drawn.
+    /// A thinning by which at most [`MAX_POINTS`] of `n_designs` are drawn, of which `n_front` are on the
+    /// front.
     fn of(n_designs: usize, n_front: usize) -> Self {
         let n_others = n_designs - n_front;
         let room = match n_others {
@@ -206,7 +207,7 @@ impl Thinning {
     }
 }
 
-/// What is smaller for better designs, three for each.
+/// Values that are smaller for better designs, three for each.
 fn costs(objectives: &[(&str, Better)], values: &[Vec<f64>]) -> Vec<[f64; 3]> {
     let cost = |row: &Vec<f64>| {
         let mut costs = [0.0; 3];

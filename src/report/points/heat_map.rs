@@ -1,4 +1,4 @@
-//! One column over two settings, as colours.
+//! A column over two settings, as colours.
 
 use crate::figures::{Caption, HeatMap};
 
@@ -6,12 +6,12 @@ use super::front::spacing;
 use super::measure::axis;
 use super::{PointTable, PointsError, Setting};
 
-/// Means of `value` for all values of the settings `x`, from the left, and `y`, from the bottom up
-/// where they are numbers. A cell without scores is empty.
+/// Means of `value` for all values of the settings `x` (from the left) and `y` (from the bottom up if
+/// they are numbers). A cell without scores is empty.
 ///
 /// # Errors
 ///
-/// Columns that are not there, or a `value` without numbers.
+/// A column that is missing, or a `value` without numbers.
 pub fn heat_map(table: &PointTable, x: &str, y: &str, value: &str) -> Result<HeatMap, PointsError> {
     let setting = |name: &str| table.setting(name).ok_or_else(|| table.no_column(name));
     let (across, up) = (setting(x)?, setting(y)?);
@@ -71,7 +71,7 @@ fn is_numeric(setting: &Setting) -> bool {
     setting.values.iter().all(|value| value.parse::<f64>().is_ok_and(f64::is_finite))
 }
 
-/// Values of a setting: numbers from the smallest, others as they come.
+/// Order of the values of a setting: numbers ascending, others as they come.
 fn order(setting: &Setting) -> Vec<usize> {
     let mut order: Vec<_> = (0..setting.values.len()).collect();
     if is_numeric(setting) {

@@ -1,9 +1,8 @@
-//! What a sweep found: its rows read back, the designs in them, and what is drawn and printed of
-//! those.
+//! Results of a sweep: its rows are read back, and their designs are drawn and printed.
 //!
-//! A row belongs to a scenario and a *design*: everything that it sets beside scenario, seed and
-//! replication. Numbers of a design are means over seeds and replications, then over scenarios, so
-//! that its `score` is the XRBench score (Definition 16) where the rows are those of the suite.
+//! A row belongs to a scenario and a *design*: all its settings but scenario, seed and replication.
+//! Numbers of a design are means over seeds and replications, then over scenarios. The `score` of a
+//! design is therefore the XRBench score (Definition 16) if the rows are those of the suite.
 
 mod best;
 mod front;
@@ -26,7 +25,7 @@ use crate::score::Score;
 
 use super::rows::CHECK;
 
-/// Columns that say nothing about a run.
+/// Columns that are neither settings nor results.
 const NEITHER: [&str; 4] = ["point", "id", "reason", CHECK];
 
 /// Most text of distinct settings \[byte\].
@@ -66,7 +65,7 @@ impl Setting {
         Self { name, values: Vec::new(), of_row: Vec::new(), places: HashMap::new() }
     }
 
-    /// Takes the value of the next row and gives the bytes that are kept of it.
+    /// Adds the value of the next row, and returns the number of bytes that it takes.
     fn push(&mut self, value: &str) -> usize {
         if let Some(&place) = self.places.get(value) {
             self.of_row.push(place);
@@ -84,7 +83,7 @@ impl Setting {
     }
 }
 
-/// A file that is no result of a sweep, or a question that it does not answer.
+/// A file that is not the result of a sweep, or a request that it cannot fulfil.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum PointsError {
@@ -101,21 +100,21 @@ pub enum PointsError {
         /// The cell.
         found: String,
     },
-    /// Settings of more text than is taken in.
+    /// Settings with too much text.
     #[error("the settings are more than {} MiB of text; leave rows out with --where", MAX_TEXT >> 20)]
     TooMuchText,
-    /// More rows than are taken in.
+    /// Too many rows.
     #[error("more than {} rows; leave some out with --where", PointTable::MAX_ROWS)]
     TooManyRows,
-    /// No rows at all.
+    /// No rows.
     #[error("no rows{0}")]
     Empty(&'static str),
-    /// A column that is not there.
+    /// A column that is missing.
     #[error("no column `{name}`; known: {}", .known.join(", "))]
     NoColumn {
         /// The column.
         name: String,
-        /// What there is.
+        /// Existing columns.
         known: Vec<String>,
     },
     /// A column whose values are not numbers.
@@ -126,15 +125,15 @@ pub enum PointsError {
         /// Its first such value.
         found: String,
     },
-    /// A column of which nobody knows what is better.
+    /// A column without a known direction.
     #[error("whether more or less of `{0}` is better is not known; say {0}:max or {0}:min")]
     Direction(String),
-    /// No design has all that was asked for.
+    /// No design has numbers in every scenario.
     #[error("no design has scores in every scenario")]
     Infeasible,
 }
 
-/// A column and a value that rows must have in it.
+/// A column, and the value that rows must have there.
 pub type Condition<'a> = (&'a str, &'a str);
 
 impl PointTable {
@@ -181,8 +180,7 @@ impl PointTable {
         self.n_rows
     }
 
-    /// How many draws, by seed and replication, every number of a design and scenario is the mean of;
-    /// `None` if they differ.
+    /// Number of draws (seeds and replications) for every design and scenario; `None` if it differs.
     fn n_draws(&self) -> Option<usize> {
         let scenario = self.scenario();
         let mut counts: HashMap<(usize, u32), usize> = HashMap::new();
@@ -194,7 +192,7 @@ impl PointTable {
         counts.all(|n| n == first).then_some(first)
     }
 
-    /// What is to be said of draws: one of each run, or means.
+    /// Remark on the number of draws.
     pub fn draws(&self) -> String {
         match self.n_draws() {
             Some(1) => "one draw of each run; what is random has no interval".into(),
@@ -226,7 +224,7 @@ impl PointTable {
         PointsError::NoColumn { name: name.into(), known: self.columns().map(Into::into).collect() }
     }
 
-    /// Values of a measure, or of a setting that is a number, row by row; NaN where there is none.
+    /// Values of a measure or of a numeric setting, row by row; NaN where there is none.
     fn numbers(&self, column: &str) -> Result<Vec<f64>, PointsError> {
         if let Some((_, values)) = self.measures.iter().find(|(it, _)| it.name == column) {
             return Ok(values.clone());
@@ -255,13 +253,13 @@ impl PointTable {
         sums.iter().map(|scenarios| scenarios.iter().map(mean).collect()).collect()
     }
 
-    /// Settings that tell designs apart.
+    /// Settings in which designs differ.
     fn design_settings(&self) -> impl Iterator<Item = &Setting> {
         let varied = |setting: &&Setting| setting.values.len() > 1;
         self.settings.iter().filter(|it| !AVERAGED.contains(&it.name.as_str())).filter(varied)
     }
 
-    /// What tells a design from others but for the setting `known`.
+    /// Name of a design: the settings in which designs differ, without the setting `known`.
     fn name(&self, design: usize, known: &str) -> String {
         let row = self.designs[design];
         let others = self.design_settings().filter(|setting| setting.name != known);
@@ -288,7 +286,7 @@ fn position(header: &csv::StringRecord, name: &str) -> Result<usize, PointsError
     })
 }
 
-/// Columns that are being read, with their places in the file.
+/// Columns while they are read, with their places in the file.
 struct Columns {
     settings: Vec<(usize, Setting)>,
     measures: Vec<(usize, &'static Column<Score>, Vec<f64>)>,

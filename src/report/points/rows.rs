@@ -1,4 +1,4 @@
-//! Rows of a CSV file, each read with bounded memory, whatever the file is.
+//! Rows of a CSV file, each read with bounded memory for any file.
 
 use std::cell::Cell;
 use std::io::{self, Read};
@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 use crate::report::rows::{MAX_ROW, too_long};
 
-/// Reads rows, the header among them, which all have as many cells.
+/// Reads rows, including the header, which must all have the same number of cells.
 pub struct Rows<R> {
     reader: csv::Reader<Rationed<R>>,
     row: csv::StringRecord,
@@ -26,7 +26,7 @@ impl<R: Read> Rows<R> {
     ///
     /// # Errors
     ///
-    /// What the reader says, e.g. that this row has more cells than the first, or is too long.
+    /// The error of the reader: for instance, the row has more cells than the first one, or is too long.
     pub fn next_row(&mut self) -> csv::Result<Option<&csv::StringRecord>> {
         self.left.set(MAX_ROW);
         let is_row = self.reader.read_record(&mut self.row)?;
@@ -34,7 +34,7 @@ impl<R: Read> Rows<R> {
     }
 }
 
-/// Gives at most `left` bytes.
+/// Passes on at most `left` bytes.
 struct Rationed<R> {
     input: R,
     left: Rc<Cell<usize>>,

@@ -1,14 +1,14 @@
-//! What rises and falls: requests in the queues, power of the accelerators.
+//! Counters: lengths of the queues, power of the accelerators.
 
 use crate::ids::{AccelId, ModelId};
 use crate::units::SimTime;
 
 use super::layout::{Execution, Layout, Wait};
 
-/// A value from an instant on, until the next one.
+/// A value that holds from an instant until the next sample.
 pub(super) type Sample<V> = (SimTime, V);
 
-/// A value over time, starting at zero at the start of the run; equal neighbours are one.
+/// A value over time that starts at zero; equal neighbours are merged.
 struct Steps<V> {
     samples: Vec<Sample<V>>,
 }
@@ -18,7 +18,7 @@ impl<V: Copy + Default + PartialEq> Steps<V> {
         Self { samples: vec![(SimTime::ZERO, V::default())] }
     }
 
-    /// The value from `time` on; times do not decrease, and the last word on one counts.
+    /// Sets the value at `time`. Times do not decrease; the last value of an instant counts.
     fn set(&mut self, time: SimTime, value: V) {
         if self.samples.last().is_some_and(|last| last.0 == time) {
             self.samples.pop();
@@ -29,7 +29,7 @@ impl<V: Copy + Default + PartialEq> Steps<V> {
     }
 }
 
-/// Requests of `model` whose data is there and which have not started.
+/// Requests of `model` whose data have arrived and which have not started.
 pub(super) fn queue(layout: &Layout, model: ModelId) -> Vec<Sample<i64>> {
     let waits = layout.waits.iter().filter(|wait| wait.model == model);
     let ends = |wait: &Wait| [(wait.start, 1), (wait.end, -1)];
@@ -68,7 +68,7 @@ pub(super) fn total_power(each: &[Vec<Sample<f64>>]) -> Vec<Sample<f64>> {
     let mut now = vec![0.0; each.len()];
     for (time, index, watts) in changes {
         now[index] = watts;
-        // Summed anew, so that it is exactly zero where every accelerator is idle.
+        // Summed from the start, so that the sum is exactly zero if every accelerator is idle.
         steps.set(time, now.iter().sum());
     }
     steps.samples

@@ -10,7 +10,7 @@ use crate::units::SimTime;
 /// One event. Fields that are `None` are left out.
 #[derive(Debug, Default, Serialize)]
 pub(super) struct Event<'a> {
-    /// What a viewer shows.
+    /// Name in the viewer.
     pub(super) name: &'a str,
     /// Kind: `X` slice, `i` instant, `s` and `f` ends of an arrow, `C` counter, `M` metadata.
     pub(super) ph: &'static str,
@@ -27,7 +27,7 @@ pub(super) struct Event<'a> {
     /// Length \[us\].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) dur: Option<f64>,
-    /// What the two ends of an arrow have in common.
+    /// Number that the two ends of an arrow share.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) id: Option<u64>,
     /// `e`: the arrow points to the slice around its end, not to the next one.
@@ -45,7 +45,7 @@ pub(super) fn us(time: SimTime) -> f64 {
     time.ns() as f64 / 1e3
 }
 
-/// The document on its way out, an event a line.
+/// Writer of the document, with one event in each line.
 pub(super) struct Sink<W> {
     out: W,
     /// One event, reused.
@@ -75,7 +75,7 @@ impl<W: Write> Sink<W> {
         self.flush_line()
     }
 
-    /// Ends the document and gives its length \[byte\].
+    /// Ends the document and returns its length \[byte\].
     pub(super) fn finish(mut self) -> io::Result<u64> {
         self.line.extend_from_slice(b"\n]}\n");
         self.flush_line()?;

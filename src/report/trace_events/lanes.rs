@@ -1,5 +1,5 @@
-//! Overlapping spans on as few lanes as they need, so that no two of a lane overlap: a track of the
-//! trace-event format holds slices that nest, and nothing else.
+//! Overlapping spans on as few lanes as possible, so that spans on one lane do not overlap. In the
+//! trace-event format, slices of a track must nest.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap};
@@ -9,14 +9,14 @@ use crate::units::SimTime;
 /// Lanes of one queue.
 #[derive(Default)]
 pub(super) struct Lanes {
-    /// Lanes in use, with the end of the span on each, the earliest first.
+    /// Lanes in use with the ends of their spans, the earliest first.
     busy: BinaryHeap<Reverse<(SimTime, usize)>>,
     free: BTreeSet<usize>,
     n_lanes: usize,
 }
 
 impl Lanes {
-    /// The first free lane for a span; spans come in order of start.
+    /// Places a span on the first free lane. Spans come in order of start.
     pub(super) fn place(&mut self, start: SimTime, end: SimTime) -> usize {
         while let Some(&Reverse((ended, lane))) = self.busy.peek()
             && ended <= start
@@ -28,13 +28,13 @@ impl Lanes {
             self.n_lanes += 1;
             self.n_lanes - 1
         });
-        // A span of no length is still an event of its instant.
+        // A span without length takes its instant.
         let end = end.max(SimTime::from_ns(start.ns().saturating_add(1)));
         self.busy.push(Reverse((end, lane)));
         lane
     }
 
-    /// How many there are.
+    /// Number of lanes.
     pub(super) fn len(&self) -> usize {
         self.n_lanes
     }

@@ -1,4 +1,4 @@
-//! Which track holds what: executions on accelerators, waits in queues.
+//! Contents of the tracks: executions on accelerators, waits in queues.
 
 use crate::ids::{AccelId, ModelId, RequestId};
 use crate::trace::{BusyInterval, DropReason, Outcome, Trace};
@@ -6,18 +6,18 @@ use crate::units::{Millijoules, SimTime};
 
 use super::lanes::Lanes;
 
-/// A request on an accelerator, or a piece of it.
+/// A request, or one of its segments, on an accelerator.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Execution {
     pub(super) request: RequestId,
     pub(super) accelerator: AccelId,
     pub(super) start: SimTime,
     pub(super) end: SimTime,
-    /// Which of the pieces of the request it is, counted from 0; `None` if it was not cut.
-    pub(super) piece: Option<usize>,
+    /// Number of the segment from 0; `None` if the request ran as one.
+    pub(super) segment: Option<usize>,
     pub(super) energy: Millijoules,
-    /// Where the slice ends: with the execution, or where the next one starts. The published artifact
-    /// starts it up to 0.01 ms early.
+    /// End of the slice: that of the execution, or the start of the next one, which the published
+    /// artifact starts up to 0.01 ms early.
     pub(super) drawn_end: SimTime,
     /// Energy over time \[W\]; `None` for an execution that took no time.
     pub(super) watts: Option<f64>,
@@ -28,17 +28,17 @@ pub(super) struct Execution {
 pub(super) struct Wait {
     pub(super) request: RequestId,
     pub(super) model: ModelId,
-    /// From the arrival of its data, or from when it was cut.
+    /// Arrival of its data, or time of its preemption.
     pub(super) start: SimTime,
-    /// To when it started or went on, or was given up.
+    /// Time at which it started, continued or was dropped.
     pub(super) end: SimTime,
-    /// Whether it was given up.
+    /// Whether it was dropped or lost at the end of the wait.
     pub(super) given_up: bool,
-    /// Frames that wait at the same time are on different ones.
+    /// Frames that wait at the same time are on different lanes.
     pub(super) lane: usize,
 }
 
-/// Everything that a trace shows as slices.
+/// Slices of a trace.
 pub(super) struct Layout {
     /// In order of accelerator and start.
     pub(super) executions: Vec<Execution>,
@@ -46,9 +46,9 @@ pub(super) struct Layout {
     pub(super) waits: Vec<Wait>,
     /// Number of lanes of every model, at least one; indexed by [`ModelId`].
     pub(super) n_lanes: Vec<usize>,
-    /// Indexed by [`RequestId`]: index into the executions, of the first one in time and the last.
+    /// Indices of the first and the last execution, indexed by [`RequestId`].
     executions_of: Vec<Option<[u32; 2]>>,
-    /// Indexed by [`RequestId`]: index into the waits, of the last one in time.
+    /// Index of the last wait, indexed by [`RequestId`].
     wait_of: Vec<Option<u32>>,
 }
 
@@ -77,23 +77,23 @@ impl Layout {
     }
 }
 
-/// Where the first and the last execution of each request are in a list.
+/// Indices of the first and the last execution of each request in a list.
 fn ends(n_requests: usize, executions: &[Execution]) -> Vec<Option<[u32; 2]>> {
     let mut ends = vec![None; n_requests];
     for (index, execution) in (0..).zip(executions) {
         let [first, last] = ends[execution.request.index()].get_or_insert([index; 2]);
-        let piece = |index: u32| executions[index as usize].piece;
-        if execution.piece < piece(*first) {
+        let segment = |index: u32| executions[index as usize].segment;
+        if execution.segment < segment(*first) {
             *first = index;
         }
-        if execution.piece > piece(*last) {
+        if execution.segment > segment(*last) {
             *last = index;
         }
     }
     ends
 }
 
-/// Where each request is in a list, the last time.
+/// Index of the last occurrence of each request in a list.
 fn indices(n_requests: usize, list: impl Iterator<Item = RequestId>) -> Vec<Option<u32>> {
     let mut indices = vec![None; n_requests];
     for (index, request) in (0..).zip(list) {
@@ -110,10 +110,10 @@ fn executions(trace: &Trace) -> Vec<Execution> {
     let run_end = run_end(trace);
     let mut executions = Vec::new();
     for id in ids(trace) {
-        let is_cut = !trace.segments_of(id).is_empty();
+        let is_split = !trace.segments_of(id).is_empty();
         let busy_intervals = trace.busy_intervals_of(id).enumerate();
         executions.extend(
-            busy_intervals.map(|(index, it)| execution(&it, is_cut.then_some(index), run_end)),
+            busy_intervals.map(|(index, it)| execution(&it, is_split.then_some(index), run_end)),
         );
     }
     executions.sort_by_key(|it| (it.accelerator, it.start, it.drawn_end));
@@ -126,12 +126,12 @@ fn executions(trace: &Trace) -> Vec<Execution> {
     executions
 }
 
-fn execution(interval: &BusyInterval, piece: Option<usize>, run_end: SimTime) -> Execution {
+fn execution(interval: &BusyInterval, segment: Option<usize>, run_end: SimTime) -> Execution {
     let BusyInterval { request, accelerator, start, end, energy } = *interval;
     let end = end.unwrap_or(run_end);
     let ms = end.ms_after(start);
     let watts = (ms > 0.0).then(|| energy.get() / ms);
-    Execution { request, accelerator, start, end, piece, energy, drawn_end: end, watts }
+    Execution { request, accelerator, start, end, segment, energy, drawn_end: end, watts }
 }
 
 fn waits(trace: &Trace, lanes: &mut [Lanes]) -> Vec<Wait> {
@@ -144,13 +144,13 @@ fn waits(trace: &Trace, lanes: &mut [Lanes]) -> Vec<Wait> {
     waits
 }
 
-/// From the arrival to the first start, from piece to piece, and from there to when it was given up.
+/// Waits from the arrival to the first start, between segments, and from the last one to a drop.
 fn waits_of(trace: &Trace, request: RequestId, run_end: SimTime) -> Vec<Wait> {
     let record = trace.record(request);
     let mut waits = Vec::new();
     let mut since = record.arrival;
     let mut wait = |start: SimTime, end: SimTime, given_up| {
-        // What starts at once did not wait; what is given up at once is still to be seen.
+        // A request that starts at once did not wait. One that is dropped at once is still shown.
         if end > start || given_up {
             let (model, end) = (record.model, end.max(start));
             waits.push(Wait { request, model, start, end, given_up, lane: 0 });
@@ -170,7 +170,7 @@ fn waits_of(trace: &Trace, request: RequestId, run_end: SimTime) -> Vec<Wait> {
     waits
 }
 
-/// When the last thing happened.
+/// Time of the last event of a run.
 fn run_end(trace: &Trace) -> SimTime {
     let times = trace.records().iter().map(|record| match record.outcome {
         Outcome::Executed { end, .. } => end,

@@ -1,10 +1,10 @@
-//! A run in the trace-event format, which Perfetto, `chrome://tracing` and speedscope show: a track an
-//! accelerator with what it ran, a track a model's queue with what waited, a track a model's deadlines,
-//! arrows along dependencies and along drops that took others with them, and counters of queue lengths
-//! and power.
+//! A run in the trace-event format, which Perfetto, `chrome://tracing` and speedscope show. There is a
+//! track for each accelerator with its executions, one for the queue of each model with its waiting
+//! requests, and one for the deadlines of each model. Arrows show dependencies and the drops that they
+//! cause. Counters show queue lengths and power.
 //!
 //! Times are microseconds with the three decimals of a nanosecond. Groups (`pid`) and tracks (`tid`)
-//! carry names and an order; the numbers themselves mean nothing.
+//! have names and an order; their numbers have no meaning.
 
 mod counters;
 mod event;
@@ -21,28 +21,28 @@ use crate::sweep::{RunResult, RunSpec};
 use crate::trace::{DropReason, Outcome, Record, Segment};
 use crate::units::SimTime;
 
-use super::why::{Need, Played, Why};
+use super::why::{FinishedRun, Need, Why};
 use super::{RunLabel, json, model_names};
 use counters::Sample;
 use event::{Event, Sink, us};
 use layout::{Execution, Layout, Wait};
 
-/// Groups of tracks, in order; Perfetto has them in the order of their names, which is the same.
+/// Groups of tracks in order. Perfetto sorts them by name, which gives the same order.
 const GROUPS: [(u32, &str); 3] =
     [(ACCELERATORS, "accelerators"), (QUEUES, "model queues"), (DEADLINES, "request deadlines")];
 const ACCELERATORS: u32 = 1;
 const QUEUES: u32 = 2;
 const DEADLINES: u32 = 3;
 
-/// The lowest number of a track. A viewer takes a track of its group's number for the main one.
+/// Lowest number of a track. A viewer shows a track with the number of its group as the main track.
 const FIRST_TRACK: u32 = 10;
 
-/// What was written.
+/// Counts of the written events.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Summary {
     /// Executions and waits.
     pub slices: u64,
-    /// Dependencies and drops that took others along.
+    /// Dependencies, and drops that caused other drops.
     pub arrows: u64,
     /// Drops and deadlines.
     pub instants: u64,
@@ -54,13 +54,13 @@ pub struct Summary {
 
 /// Writes the trace of one run.
 ///
-/// An arrow goes from the end of a result to the start of what used it. Under `mlsys2023` that is the
-/// completion that a frame waited for, whose number need not be its own, and it is left out where the
-/// frame started up to 0.01 ms before it.
+/// An arrow leads from the end of an upstream request to the start of the request that used its result.
+/// Under `mlsys2023` it starts at the completion that a frame waited for, which may be that of a frame
+/// with another number. It is left out if the frame started up to 0.01 ms before that completion.
 ///
 /// # Errors
 ///
-/// What `out` says.
+/// The error of `out`.
 pub fn write(
     out: impl Write,
     spec: &RunSpec,
@@ -76,7 +76,7 @@ pub fn write(
         spec,
         result,
         names: model_names(&spec.plan.scenario),
-        why: Why::new(Played::new(spec, result)),
+        why: Why::new(FinishedRun::new(spec, result)),
         tracks: Tracks::new(spec, &layout),
         layout: &layout,
         summary: Summary::default(),
@@ -94,7 +94,7 @@ pub fn write(
 
 /// Numbers of the tracks, unique over all groups.
 struct Tracks {
-    /// Of every model's first lane; indexed by [`ModelId`].
+    /// Track of the first lane of every model, indexed by [`ModelId`].
     queues: Vec<u32>,
     deadlines: u32,
 }
@@ -187,10 +187,10 @@ impl<W: Write> Writer<'_, W> {
         args["end_ms"] = json!(end.as_ms());
         args["energy_mj"] = json!(energy.get());
         args["power_w"] = json!(watts);
-        if let Some(index) = execution.piece {
-            let pieces = self.result.trace.segments_of(request);
-            let Segment { first_layer, end_layer, moving, .. } = pieces[index];
-            args["piece"] = json!(format!("{} of {}", index + 1, pieces.len()));
+        if let Some(index) = execution.segment {
+            let segments = self.result.trace.segments_of(request);
+            let Segment { first_layer, end_layer, moving, .. } = segments[index];
+            args["segment"] = json!(format!("{} of {}", index + 1, segments.len()));
             args["layers"] = json!(format!("{first_layer}..{end_layer}"));
             args["moving_data_ms"] = json!(moving.as_ms());
         }
@@ -214,7 +214,7 @@ impl<W: Write> Writer<'_, W> {
         self.instant(&format!("{name} dropped: {given_up}"), "drop", (QUEUES, tid), at)
     }
 
-    /// What a viewer shows of a request that is clicked.
+    /// Facts that a viewer shows for a selected request.
     fn about(&self, id: RequestId, record: &Record) -> Value {
         let mut about = json!({
             "arrival_ms": record.arrival.as_ms(),
@@ -242,7 +242,7 @@ impl<W: Write> Writer<'_, W> {
     /// Arrows to a request.
     fn arrows(&mut self, id: RequestId) -> io::Result<()> {
         let needs: Vec<Need> = self.why.needs(id).collect();
-        let taken_along = matches!(
+        let is_dropped_along = matches!(
             self.result.trace.record(id).outcome,
             Outcome::Dropped { reason: DropReason::Upstream, .. }
         );
@@ -253,14 +253,14 @@ impl<W: Write> Writer<'_, W> {
             };
             if let Some((from, to)) = self.use_of_result(id, &need) {
                 self.arrow(kind, from, to)?;
-            } else if taken_along && let Some((from, to)) = self.drop_along(id, &need) {
+            } else if is_dropped_along && let Some((from, to)) = self.drop_along(id, &need) {
                 self.arrow("drop", from, to)?;
             }
         }
         Ok(())
     }
 
-    /// From the end of an upstream execution to the start of `id`.
+    /// Arrow from the end of an upstream execution to the start of `id`.
     fn use_of_result(&self, id: RequestId, need: &Need) -> Option<(End, End)> {
         let to = self.layout.first_execution(id)?;
         let from = self.layout.last_execution(need.served_by?)?;
@@ -273,7 +273,7 @@ impl<W: Write> Writer<'_, W> {
         })
     }
 
-    /// From an upstream request that was dropped to `id`, which was dropped because of it.
+    /// Arrow from a dropped upstream request to `id`, which was dropped because of it.
     fn drop_along(&self, id: RequestId, need: &Need) -> Option<(End, End)> {
         let upstream = need.decided_by.filter(|_| need.served_by.is_none())?;
         let given_up = self.layout.wait(upstream).filter(|wait| wait.given_up);

@@ -1,33 +1,33 @@
-//! What every accelerator ran, and when.
+//! Jobs of every accelerator over time.
 
 use crate::ids::{AccelId, RequestId};
 use crate::trace::{BusyInterval, Trace};
 use crate::units::{SimSpan, SimTime};
 
-/// Most jobs of an accelerator that one request is told to have waited for. It is the last ones that
-/// count; beyond them a run of `n` requests would take time in proportion to `n`².
+/// Most jobs of an accelerator that one request counts as its wait; they are the last ones. Without a
+/// limit a run of `n` requests would take time in proportion to `n`².
 const MAX_JOBS: usize = 64;
 
-/// A job in the way of a request.
+/// A job that a request waited for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Job {
-    /// What ran.
+    /// Request of the job.
     pub request: RequestId,
-    /// Where.
+    /// Its accelerator.
     pub accelerator: AccelId,
-    /// How much of the wait it ran.
+    /// Part of the wait in which it ran.
     pub overlap: SimSpan,
-    /// When it took the accelerator.
+    /// Start of the job.
     pub start: SimTime,
-    /// When it left it; [`SimTime::MAX`] if that was after the run.
+    /// End of the job; [`SimTime::MAX`] if that was after the run.
     pub end: SimTime,
 }
 
 /// Jobs of every accelerator, indexed by [`AccelId`], in order of start.
-pub(super) struct Occupancy(Vec<Vec<Shift>>);
+pub(super) struct Occupancy(Vec<Vec<Occupation>>);
 
 /// A job on its accelerator.
-struct Shift {
+struct Occupation {
     start: SimTime,
     end: SimTime,
     request: RequestId,
@@ -35,13 +35,13 @@ struct Shift {
 
 impl Occupancy {
     pub(super) fn new(trace: &Trace, n_accelerators: usize) -> Self {
-        let mut shifts: Vec<Vec<Shift>> = (0..n_accelerators).map(|_| Vec::new()).collect();
+        let mut jobs: Vec<Vec<Occupation>> = (0..n_accelerators).map(|_| Vec::new()).collect();
         for BusyInterval { request, accelerator, start, end, .. } in trace.busy_intervals() {
             let end = end.unwrap_or(SimTime::MAX);
-            shifts[accelerator.index()].push(Shift { start, end, request });
+            jobs[accelerator.index()].push(Occupation { start, end, request });
         }
-        shifts.iter_mut().for_each(|shifts| shifts.sort_by_key(|shift| (shift.start, shift.end)));
-        Self(shifts)
+        jobs.iter_mut().for_each(|jobs| jobs.sort_by_key(|job| (job.start, job.end)));
+        Self(jobs)
     }
 
     /// Jobs that ran on `accelerator` between two instants, the last one first; at most
@@ -53,28 +53,27 @@ impl Occupancy {
         to: SimTime,
     ) -> impl Iterator<Item = Job> {
         let before = self.started_before(accelerator, to).iter().rev().take(MAX_JOBS);
-        let relevant = before.take_while(move |shift| shift.end > from);
-        relevant.map(move |shift| Job {
-            request: shift.request,
+        let relevant = before.take_while(move |job| job.end > from);
+        relevant.map(move |job| Job {
+            request: job.request,
             accelerator,
-            overlap: shift.end.min(to).saturating_since(shift.start.max(from)),
-            start: shift.start,
-            end: shift.end,
+            overlap: job.end.min(to).saturating_since(job.start.max(from)),
+            start: job.start,
+            end: job.end,
         })
     }
 
-    /// The job that `accelerator` runs from `now` on, whether it starts then or goes on, with what is
-    /// left of it.
+    /// The job that `accelerator` runs at `now`, with its remaining time as the overlap.
     pub(super) fn at(&self, accelerator: AccelId, now: SimTime) -> Option<Job> {
         let next_instant = now + SimSpan::from_ns(1);
         let last = self.started_before(accelerator, next_instant).last()?;
         let overlap = last.end.saturating_since(now);
-        let Shift { start, end, request } = *last;
+        let Occupation { start, end, request } = *last;
         (overlap > SimSpan::ZERO).then_some(Job { request, accelerator, overlap, start, end })
     }
 
-    fn started_before(&self, accelerator: AccelId, end: SimTime) -> &[Shift] {
-        let shifts = &self.0[accelerator.index()];
-        &shifts[..shifts.partition_point(|shift| shift.start < end)]
+    fn started_before(&self, accelerator: AccelId, end: SimTime) -> &[Occupation] {
+        let jobs = &self.0[accelerator.index()];
+        &jobs[..jobs.partition_point(|job| job.start < end)]
     }
 }

@@ -1,8 +1,8 @@
-//! Why a request ended when it did: its way from the nominal start of its frame to its end in parts,
-//! and which of them decided that it was late or dropped.
+//! Explanation of the end of a request: the time from the nominal start of its frame to its end, in
+//! parts, and the part that made it late or dropped it.
 //!
-//! Knows what happened and what everything costs, nothing of how it was decided: what a policy could
-//! have done otherwise shows only when the run is made again.
+//! The explanation knows the trace and the costs, and nothing about the decisions of the policy. The
+//! effect of another decision shows only in another run.
 
 mod jobs;
 mod story;
@@ -26,24 +26,24 @@ pub use jobs::Job;
 pub use story::{Change, Fate, story};
 pub use upstream::{Awaits, Need};
 
-/// A run that was made, with what it was made of.
+/// A finished run with its inputs.
 #[derive(Debug, Clone, Copy)]
-pub struct Played<'a> {
-    /// What was asked.
+pub struct FinishedRun<'a> {
+    /// Scenario.
     pub scenario: &'a Scenario,
-    /// What it ran on.
+    /// System.
     pub system: &'a System,
-    /// By which rules.
+    /// Rules of the run.
     pub semantics: Semantics,
-    /// What frames waited for.
+    /// Rule by which frames wait for upstream frames.
     pub awaits: Awaits,
-    /// What every model costs on every accelerator.
+    /// Cost of every model on every accelerator.
     pub costs: &'a CostTable,
-    /// What happened.
+    /// Outcomes of the requests.
     pub trace: &'a Trace,
 }
 
-impl<'a> Played<'a> {
+impl<'a> FinishedRun<'a> {
     /// The run of `spec` that gave `result`.
     pub fn new(spec: &'a RunSpec, result: &'a RunResult) -> Self {
         Self {
@@ -70,16 +70,16 @@ impl<'a> Played<'a> {
         }
     }
 
-    /// The accelerator that runs `model` in the shortest time, the first of equals, and that time.
+    /// The accelerator that runs `model` in the shortest time, the first of equal ones, and that time.
     fn fastest(&self, model: ModelId) -> (AccelId, SimSpan) {
         let accelerators = (0..self.costs.n_accelerators()).map(AccelId::new);
         let latencies = accelerators.map(|id| (id, self.latency(model, id)));
         latencies.min_by_key(|&(_, latency)| latency).expect("a system has accelerators")
     }
 
-    /// When the frame of a request should have had its data: its deadline less the time that it is
-    /// given, which is a period unless the model says otherwise. Initial latencies and phases of
-    /// sensors move both alike.
+    /// Nominal start of the frame of a request: its deadline minus its relative deadline, which is a
+    /// period unless the model has its own. Initial latencies and phases of sensors move both instants
+    /// equally.
     fn nominal_start(&self, record: &Record) -> SimTime {
         let model = self.scenario.model(record.model);
         let frame = record.frame.index() as u64;
@@ -94,28 +94,28 @@ impl<'a> Played<'a> {
     }
 }
 
-/// A part of the way of a request.
+/// A part of the time from the nominal start of a frame to the end of its request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Part {
     /// From the nominal start of the frame to the arrival of its input data. Negative where the newest
     /// sensor frame is older than the frame, or jitter made it early.
     Sensor,
-    /// From there until the last result that it depends on.
+    /// From the arrival to the last result that the request depends on.
     Upstream,
-    /// From there to the start.
+    /// From then to the start.
     Accelerator,
-    /// Between its segments, if it was cut; for one that was given up, up to then.
+    /// Between the segments of a preempted request, up to its end or drop.
     Preempted,
-    /// What switching, migration and shared bandwidth added to its execution.
+    /// Execution time added by context switches, migration and shared bandwidth.
     Interference,
-    /// What execution took beyond the latency on the fastest accelerator.
+    /// Execution time beyond the latency on the fastest accelerator.
     Placement,
     /// Latency on the fastest accelerator.
     Latency,
 }
 
 impl Part {
-    /// All parts, in order of time; of a request that was cut, those of its execution in sum.
+    /// All parts in order of time. The execution of a preempted request is summed over its segments.
     pub const ALL: [Self; 7] = [
         Self::Sensor,
         Self::Upstream,
@@ -126,10 +126,10 @@ impl Part {
         Self::Latency,
     ];
 
-    /// Place in [`Part::ALL`] from which on parts are of the execution.
+    /// Index in [`Part::ALL`] of the first part of the execution.
     const EXECUTION: usize = 3;
 
-    /// What another run or another system could have spared the request. Of equals the first counts.
+    /// Parts that another schedule or another system could avoid. Of equal parts the first counts.
     const WAITS: [Self; 6] = [
         Self::Accelerator,
         Self::Upstream,
@@ -140,14 +140,14 @@ impl Part {
     ];
 }
 
-/// How long each part took.
+/// Durations of the parts.
 ///
-/// They add up to the time from the nominal start to the end of execution. For a request that was
-/// dropped the end is what it would have been from the moment at which it was given up, on its fastest
-/// accelerator; for one that was aborted, what it would have been without.
+/// They add up to the time from the nominal start to the end of execution. A dropped request counts as
+/// if it had started on its fastest accelerator when it was dropped. An aborted request counts as if
+/// it had run to its end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Parts {
-    /// In the order of [`Part::ALL`] \[ns\]; wide enough for the sum of any.
+    /// Durations in the order of [`Part::ALL`] \[ns\]; 128 bits hold every sum.
     ns: [i128; Part::ALL.len()],
 }
 
@@ -162,63 +162,63 @@ impl Parts {
         self.ns(part) as f64 / 1e6
     }
 
-    /// All of them \[ns\].
+    /// Sum of the parts \[ns\].
     pub fn total_ns(&self) -> i128 {
         self.ns.iter().sum()
     }
 
-    /// The longest of `parts`, the first of equals.
+    /// The longest of `parts`; of equal ones the first.
     fn longest(&self, parts: &[Part]) -> Part {
         let longest = parts.iter().min_by_key(|part| Reverse(self.ns(**part)));
         *longest.expect("some parts are compared")
     }
 }
 
-/// What decided when a request ended.
+/// Cause of the time at which a request ended.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Cause {
     /// Its input data came late.
     Sensor,
     /// A result that it depends on came late or never.
     Upstream(Need),
-    /// It waited for an accelerator on which it could have been in time: the job that took most of the
-    /// wait. `None`: something was idle, and the policy held it back.
+    /// It waited for an accelerator on which it could have met its deadline. The job took most of the
+    /// wait; `None` if an accelerator was idle and the policy held the request back.
     Accelerator(Option<Job>),
-    /// It was cut and waited to go on: the job that it waited for longest. `None`: something was idle,
-    /// and the policy held it back.
+    /// It was preempted and waited to continue. The job took most of the wait; `None` if an accelerator
+    /// was idle and the policy held the request back.
     Preempted(Option<Job>),
     /// Its data was moved, or it had to share bandwidth.
     Interference,
-    /// It ran on a slower accelerator than its fastest, which was busy with a job. `None`: it was
-    /// idle, and the policy chose the slower one.
+    /// It ran on a slower accelerator than its fastest, which was busy with a job. The job is `None` if
+    /// the fastest accelerator was idle and the policy chose the slower one.
     Placement {
         /// The fastest accelerator.
         fastest: AccelId,
-        /// What that one ran.
+        /// The job that this accelerator ran.
         job: Option<Job>,
     },
     /// Its own latency.
     Latency,
 }
 
-/// The way of one request.
+/// Breakdown of the time of one request.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Account {
     /// Nominal start of the frame.
     pub nominal_start: SimTime,
-    /// How long each part took from there on.
+    /// Durations of the parts after the nominal start.
     pub parts: Parts,
-    /// From the deadline to the end of the parts \[ns\]; negative if that is earlier.
+    /// From the deadline to the end of the parts \[ns\]; negative if the end is earlier.
     pub lateness_ns: i128,
     /// Whether it was late or dropped.
     pub missed: bool,
-    /// What decided that; what took longest if it was neither.
+    /// Cause of the miss; the longest part if nothing was missed.
     pub cause: Cause,
 }
 
 impl Account {
-    /// Whether the request would have met its deadline had this part taken no time and all others as
-    /// long as they did.
+    /// Whether the request would have met its deadline if this part had taken no time and the other
+    /// parts had not changed.
     pub fn in_time_without(&self, part: Part) -> bool {
         self.lateness_ns <= self.parts.ns(part).max(0)
     }
@@ -229,42 +229,42 @@ impl Account {
     }
 }
 
-/// How far a request came, and when.
+/// Instants and places of a request.
 struct Course {
-    /// When all that it depends on was there, or it was given up before that.
+    /// Time at which all results that it depends on were there, or at which it was dropped.
     ready: SimTime,
-    /// When it started or was given up.
+    /// Time at which it started or was dropped.
     left_queue: SimTime,
-    /// Where it ran; of several places the first.
+    /// First accelerator that it ran on.
     accelerator: Option<AccelId>,
     /// Times without execution after its start.
     gaps: Vec<Gap>,
-    /// How long it ran or would have.
+    /// Execution time, or the expected one if it did not run to its end.
     execution: SimSpan,
-    /// How long that takes alone, where it ran.
+    /// Execution time without interference, on the accelerators where it ran.
     alone: SimSpan,
 }
 
-/// A time in which a request that was cut waited.
+/// A wait of a preempted request.
 #[derive(Debug, Clone, Copy)]
 struct Gap {
     from: SimTime,
     to: SimTime,
-    /// Where it went on; `None` if it was given up.
+    /// Accelerator on which it continued; `None` if it was dropped.
     accelerator: Option<AccelId>,
 }
 
-/// Answers why, for every request of a run.
+/// Explains the end of every request of a run.
 pub struct Why<'a> {
-    run: Played<'a>,
+    run: FinishedRun<'a>,
     names: Vec<&'a str>,
     dependencies: Dependencies<'a>,
     occupancy: Occupancy,
 }
 
 impl<'a> Why<'a> {
-    /// Prepares the answers for a run.
-    pub fn new(run: Played<'a>) -> Self {
+    /// Prepares the explanations of a run.
+    pub fn new(run: FinishedRun<'a>) -> Self {
         Self {
             run,
             names: super::model_names(run.scenario),
@@ -273,16 +273,17 @@ impl<'a> Why<'a> {
         }
     }
 
-    /// The way of a request; `None` if nothing asked for it, or if it was lost at the end of the run.
+    /// Breakdown of the time of a request; `None` if it was not triggered, or lost at the end of the
+    /// run.
     ///
     /// The cause of a missed deadline is
     ///
-    /// - the upstream request, if the drop of that one took it along;
-    /// - its own latency, if that exceeds the time between its data, or the nominal start if that is
-    ///   earlier, and the deadline;
-    /// - otherwise the longest of the waits: sensor, upstream, accelerator, between its segments, for data
-    ///   and bandwidth, and what a slower accelerator took longer. If any of them alone would have been
-    ///   enough, this one is.
+    /// - the upstream request, if the request was dropped because of it;
+    /// - its own latency, if the latency exceeds the time from the arrival of its data, or from the
+    ///   nominal start if that is earlier, to the deadline;
+    /// - otherwise the longest of the other parts: sensor, upstream, accelerator, waits between its
+    ///   segments, interference, and the additional time on a slower accelerator. If any single part
+    ///   is enough to miss the deadline, the longest one is.
     pub fn account(&self, id: RequestId) -> Option<Account> {
         let record = self.run.trace.record(id);
         let need = self.dependencies.last(record);
@@ -295,7 +296,7 @@ impl<'a> Why<'a> {
         Some(Account { nominal_start, parts, lateness_ns, missed: missed(record), cause })
     }
 
-    /// What `id` depends on, whether or not it came.
+    /// Dependencies of `id`, fulfilled or not.
     pub fn needs(&self, id: RequestId) -> impl Iterator<Item = Need> {
         self.dependencies.of(self.run.trace.record(id))
     }
@@ -328,13 +329,13 @@ impl<'a> Why<'a> {
         })
     }
 
-    /// How long a request ran, and how long that takes alone.
+    /// Execution time of a request, and the same without interference.
     fn executed(&self, id: RequestId) -> [SimSpan; 2] {
         let (run, model) = (&self.run, self.run.trace.record(id).model);
         let ran = run.trace.busy_intervals_of(id).map(|it| length(it.start, it.end));
         let ran = ran.fold(SimSpan::ZERO, SimSpan::saturating_add);
         let alone = match (run.trace.segments_of(id), run.semantics) {
-            // The published artifact completes up to 0.01 ms early; it has nothing that interferes.
+            // The published artifact completes up to 0.01 ms early, and has no interference.
             ([], Semantics::Mlsys2023) => ran,
             ([], Semantics::Principled) => {
                 let places =
@@ -349,7 +350,8 @@ impl<'a> Why<'a> {
         [ran, alone.min(ran)]
     }
 
-    /// How long a request that was given up would have run, had it gone on where it ran last.
+    /// Execution time of a dropped request if it had continued on the accelerator where it ran last, and
+    /// the same without interference.
     fn attempted(&self, id: RequestId) -> [SimSpan; 2] {
         let (run, model) = (&self.run, self.run.trace.record(id).model);
         let [ran, alone] = self.executed(id);
@@ -361,7 +363,7 @@ impl<'a> Why<'a> {
         [ran + left, alone + left]
     }
 
-    /// Times in which a request waited after its start, up to `given_up` at most.
+    /// Waits of a request after its start, until `given_up` at most.
     fn gaps(&self, id: RequestId, given_up: SimTime) -> Vec<Gap> {
         let segments = self.run.trace.segments_of(id);
         let next = segments.iter().skip(1).map(|it| (it.start, Some(it.accelerator)));
@@ -416,20 +418,20 @@ impl<'a> Why<'a> {
         }
     }
 
-    /// The job that kept a request waiting longest before it started.
+    /// The job that took most of the wait before the start of a request.
     fn blocker(&self, record: &Record, course: &Course) -> Option<Job> {
         longest(self.blockers(record, course).into_iter())
     }
 
-    /// Jobs that ran while a request waited for its start, where it waited for.
+    /// Jobs on the accelerators that a request waited for, before its start.
     fn blockers(&self, record: &Record, course: &Course) -> Vec<Job> {
         let places = self.places(record, course);
         let between = |&id: &AccelId| self.occupancy.between(id, course.ready, course.left_queue);
         places.iter().flat_map(between).collect()
     }
 
-    /// The accelerators that a request waited for: those on which it would have ended in time, had it
-    /// started when it was ready. If there is none, the one where it then ran; if it never did, all.
+    /// The accelerators that a request waited for: all on which it would have met its deadline if it had
+    /// started when it was ready. If there are none, the one on which it ran; if it never ran, all.
     fn places(&self, record: &Record, course: &Course) -> Vec<AccelId> {
         let all = (0..self.run.costs.n_accelerators()).map(AccelId::new);
         let time = record.deadline.saturating_since(course.ready);
@@ -442,12 +444,13 @@ impl<'a> Why<'a> {
         }
     }
 
-    /// The same of a request that was cut, where it went on.
+    /// The job that took most of the waits of a preempted request, on the accelerators where it
+    /// continued.
     fn blocker_of_gaps(&self, course: &Course) -> Option<Job> {
         longest(course.gaps.iter().flat_map(|gap| self.jobs_of(*gap)))
     }
 
-    /// Jobs in the way of a request that waited.
+    /// Jobs that ran during a wait of a preempted request.
     fn jobs_of(&self, gap: Gap) -> impl Iterator<Item = Job> {
         let accelerators = match gap.accelerator {
             Some(accelerator) => accelerator.index()..accelerator.index() + 1,
@@ -463,19 +466,19 @@ impl<'a> Why<'a> {
     }
 }
 
-/// The job that took most of a wait; of equals the one that lasted longest in all, then that of the
-/// lowest accelerator and request.
+/// The job that took most of a wait; of equal ones the longest job, then the one with the lowest
+/// accelerator and request.
 fn longest(jobs: impl Iterator<Item = Job>) -> Option<Job> {
     jobs.min_by_key(rank)
 }
 
-/// Order of jobs in the way, the worst first.
+/// Order of jobs that a request waited for, the longest wait first.
 fn rank(job: &Job) -> (Reverse<SimSpan>, Reverse<SimSpan>, AccelId, RequestId) {
     let held = job.end.saturating_since(job.start);
     (Reverse(job.overlap), Reverse(held), job.accelerator, job.request)
 }
 
-/// From `start` to `end`; none for what has no end.
+/// From `start` to `end`; zero without an end.
 fn length(start: SimTime, end: Option<SimTime>) -> SimSpan {
     end.map_or(SimSpan::ZERO, |end| end.saturating_since(start))
 }

@@ -1,4 +1,4 @@
-//! The way of one request as a page of text.
+//! Explanation of one request as a page of text.
 
 use std::cmp::Reverse;
 
@@ -27,18 +27,18 @@ pub struct Change {
 pub enum Fate {
     /// It met its deadline, with a margin \[ms\].
     InTime(f64),
-    /// It did not.
+    /// It missed its deadline.
     Missed,
-    /// It did not under any change of a row of them: they change the schedule, and others get in its
-    /// way.
+    /// It missed its deadline under every change of a series. The changes also change the schedule, so
+    /// that other requests delay it.
     MissedByAll,
 }
 
-/// Jobs of an accelerator that a line lists at most.
+/// Most jobs of an accelerator in a line.
 const MAX_LISTED: usize = 3;
 
-/// The story of a request: what became of it, how long each part of its way took, the cause, what was
-/// in its way, and what `changes` would have made of it and of the score of the run, which is `score`.
+/// Explanation of a request: its outcome, the durations of its parts, the cause, the jobs that it waited
+/// for, and the effect of `changes` on it and on the score of the run, which is `score`.
 pub fn story(why: &Why<'_>, id: RequestId, score: f64, changes: &[Change], style: Style) -> String {
     let record = why.run.trace.record(id);
     let mut text = format!("{}: {}\n", why.name(id), fate(why, record));
@@ -59,7 +59,7 @@ pub fn story(why: &Why<'_>, id: RequestId, score: f64, changes: &[Change], style
     text
 }
 
-/// What became of a request.
+/// Outcome of a request.
 fn fate(why: &Why<'_>, record: &Record) -> String {
     let deadline = record.deadline;
     match record.outcome {
@@ -74,10 +74,10 @@ fn fate(why: &Why<'_>, record: &Record) -> String {
         Outcome::Dropped { at, reason, .. } => {
             format!("dropped at {:.3} ms, reason: {}", at.as_ms(), reason.name())
         }
-        Outcome::NotTriggered => "not triggered: its upstream result did not ask for it".into(),
+        Outcome::NotTriggered => "not triggered by its upstream result".into(),
         Outcome::Lost { attempt } => {
             let state = if attempt.is_some() { "running" } else { "waiting" };
-            format!("{state} when the run ended, and in no count")
+            format!("{state} when the run ended, so it counts nowhere")
         }
     }
 }
@@ -91,8 +91,8 @@ struct Way<'a> {
 }
 
 impl Way<'_> {
-    /// A line for every part that took time. Parts of the execution have no place in time of their
-    /// own, unless one of them is all of it.
+    /// A line for every part that took time. Parts of the execution have no start and end of their own,
+    /// unless there is only one.
     fn table(&self, account: &Account, style: Style) -> String {
         let header = ["part", "from ms", "to ms", "took ms", "without it", "what happened"];
         let mut table = new_table(style, &header, 1);
@@ -125,7 +125,7 @@ impl Way<'_> {
         render(&table)
     }
 
-    /// The line of a part, from one instant to another if it has a place in time.
+    /// The line of a part, with start and end if it has them.
     fn row(&self, account: &Account, part: Part, interval: Option<[i128; 2]>) -> [String; 6] {
         let took_ns = account.parts.ns(part);
         let without = match account.in_time_without(part) {
@@ -140,7 +140,7 @@ impl Way<'_> {
         [name, from, to, ms(took_ns), without.into(), self.happened(part)]
     }
 
-    /// Where that ends.
+    /// End of the request relative to its deadline.
     fn end(&self, account: &Account) -> String {
         let verb = match self.record.outcome {
             Outcome::Executed { .. } => "ended",
@@ -152,7 +152,7 @@ impl Way<'_> {
         format!("{verb} {:.3} ms {side} its deadline at {deadline_ms:.3} ms", late_ms.abs())
     }
 
-    /// Who or what a part was spent on.
+    /// Reason for the duration of a part.
     fn happened(&self, part: Part) -> String {
         let Self { why, course, .. } = self;
         let (fastest, _) = why.run.fastest(self.record.model);
@@ -164,8 +164,8 @@ impl Way<'_> {
             },
             Part::Accelerator => self.queue(),
             Part::Preempted => match why.blocker_of_gaps(course) {
-                Some(job) => format!("longest behind {}", why.name(job.request)),
-                None => "beside an idle accelerator".into(),
+                Some(job) => format!("longest wait for {}", why.name(job.request)),
+                None => "although an accelerator was idle".into(),
             },
             Part::Interference => "context switches, migration, shared bandwidth".into(),
             Part::Placement => match why.occupancy.at(fastest, course.left_queue) {
@@ -174,29 +174,29 @@ impl Way<'_> {
             },
             Part::Latency => match course.accelerator {
                 Some(place) if place != fastest => {
-                    format!("on {}, where it takes least", why.accelerator(fastest))
+                    format!("on {}, its fastest accelerator", why.accelerator(fastest))
                 }
                 _ => self.place(),
             },
         }
     }
 
-    /// Where it ran.
+    /// Accelerator on which it ran.
     fn place(&self) -> String {
         let (fastest, _) = self.why.run.fastest(self.record.model);
         match self.course.accelerator {
             Some(place) => format!("on {}", self.why.accelerator(place)),
-            None => format!("had it then started on {}", self.why.accelerator(fastest)),
+            None => format!("if it had started then on {}", self.why.accelerator(fastest)),
         }
     }
 
-    /// Jobs that the accelerators that it waited for ran meanwhile.
+    /// Jobs of the accelerators that it waited for, during the wait.
     fn queue(&self) -> String {
         let places = self.why.places(self.record, &self.course);
         places.into_iter().map(|place| self.jobs(place)).collect::<Vec<_>>().join("; ")
     }
 
-    /// What one accelerator ran meanwhile, the longest jobs first.
+    /// Jobs of one accelerator during the wait, the longest first.
     fn jobs(&self, place: AccelId) -> String {
         let (why, from, to) = (self.why, self.course.ready, self.course.left_queue);
         let mut jobs: Vec<_> = why.occupancy.between(place, from, to).collect();
@@ -230,7 +230,7 @@ fn label(part: Part) -> &'static str {
 }
 
 impl Why<'_> {
-    /// Jobs in the way of a request, or of the upstream request that decided, the worst first.
+    /// Jobs that a request, or the upstream request that is its cause, waited for; the longest first.
     fn in_the_way(&self, id: RequestId, account: Account) -> String {
         let Some((id, account)) = self.chain(id, account).last() else { return String::new() };
         let record = self.run.trace.record(id);
@@ -264,7 +264,7 @@ fn ms(ns: i128) -> String {
     format!("{:.3}", ns as f64 / 1e6)
 }
 
-/// Scores that are closer than this are the same.
+/// Scores with a smaller difference count as equal.
 const SAME_SCORE: f64 = 5e-7;
 
 /// Effects of the changes on the request and on the score, the best score first.

@@ -22,8 +22,8 @@ impl Why<'_> {
         &self.run.system.accelerators()[id.index()].name
     }
 
-    /// The cause of a missed deadline; `None` for every other request. Where an upstream request is the
-    /// cause, its own follows behind an arrow, and so on:
+    /// The cause of a missed deadline; `None` for every other request. If an upstream request is the
+    /// cause, the cause of that request follows after an arrow:
     ///
     /// ```text
     /// upstream: 9.100 ms for ES:12 (dropped) <- accelerator: 7.310 ms behind PD:3 on WS-0
@@ -35,13 +35,13 @@ impl Why<'_> {
         Some(links.join(" <- "))
     }
 
-    /// A request and the upstream requests that were the cause of its end, of theirs, and so on.
+    /// A request and the chain of upstream requests that caused its end.
     pub(super) fn chain(
         &self,
         id: RequestId,
         account: Account,
     ) -> impl Iterator<Item = (RequestId, Account)> {
-        // Every link goes to another model further up an acyclic graph.
+        // Every link leads to an upstream model of an acyclic graph.
         std::iter::successors(Some((id, account)), |(_, account)| match account.cause {
             Cause::Upstream(need) => {
                 let upstream = need.decided_by?;
@@ -51,7 +51,7 @@ impl Why<'_> {
         })
     }
 
-    /// The model of a request and those that the cause of its end names, each once.
+    /// The model of a request and the models in the cause of its end, each once.
     pub fn involved(&self, id: RequestId) -> Vec<ModelId> {
         let mut models = Vec::new();
         let mut name = |id: RequestId| {
@@ -116,7 +116,7 @@ impl Why<'_> {
         format!("{} on {}", self.name(job.request), self.accelerator(job.accelerator))
     }
 
-    /// How a request ended, in a word or two.
+    /// Outcome of a request, in one or two words.
     pub(super) fn state(&self, id: RequestId) -> &'static str {
         let record = self.run.trace.record(id);
         match record.outcome {

@@ -1,4 +1,4 @@
-//! Which requests every request depends on, by the rules of the run.
+//! Dependencies between the requests of a run.
 
 use std::cmp::Reverse;
 
@@ -8,33 +8,32 @@ use crate::scenario::{Dependency, DependencyKind, Scenario};
 use crate::trace::{Outcome, Record, Trace};
 use crate::units::SimTime;
 
-/// One thing that a request depends on.
+/// A dependency of a request.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Need {
-    /// The model.
+    /// Upstream model.
     pub model: ModelId,
     /// Data or control.
     pub kind: DependencyKind,
-    /// The request whose completion was, or would have been, what was waited for; `None` if it never
-    /// came.
+    /// The completed request that fulfilled the dependency; `None` if there was none.
     pub served_by: Option<RequestId>,
-    /// The request to look at for the reason: the same, or the one that is missing. `None` if the
-    /// upstream model has no frames.
+    /// The request that explains the wait: the same, or the one that is missing. `None` if the upstream
+    /// model has no frames.
     pub decided_by: Option<RequestId>,
 }
 
-/// What a frame waits for, of a model that its own depends on.
+/// Rule by which a frame waits for frames of an upstream model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Awaits {
-    /// The newest frame at its own nominal start ([`load::upstream_frame`]): `principled`.
+    /// It waits for the newest frame at its own nominal start ([`load::upstream_frame`]): `principled`.
     Newest,
-    /// The frame of its own number: `mlsys2023` without the quirk `completion-count`.
+    /// It waits for the frame with its own number: `mlsys2023` without the quirk `completion-count`.
     Same,
-    /// As many completions as its number plus one, of whichever frames: `mlsys2023`.
+    /// It waits for as many completions of any frames as its number plus one: `mlsys2023`.
     Completions,
 }
 
-/// Answers what a request depends on.
+/// Finds the dependencies of requests.
 pub(super) struct Dependencies<'a> {
     scenario: &'a Scenario,
     awaits: Awaits,
@@ -60,7 +59,7 @@ impl<'a> Dependencies<'a> {
         Self { scenario, awaits, trace, frames, completions, first_missing }
     }
 
-    /// All that a request depends on, in the order of the scenario file.
+    /// Dependencies of a request, in the order of the scenario file.
     pub(super) fn of(&self, record: &Record) -> impl Iterator<Item = Need> {
         let (model, frame) = (record.model, record.frame);
         let dependencies = self.scenario.model(model).dependencies.iter();
@@ -75,7 +74,7 @@ impl<'a> Dependencies<'a> {
         })
     }
 
-    /// The one that came last; if some never came, the one that was given up first.
+    /// The dependency that was fulfilled last; if some never were, the one that was dropped first.
     pub(super) fn last(&self, record: &Record) -> Option<Need> {
         self.of(record).max_by_key(|need| match self.end(*need) {
             Some(end) => (false, Some(end), Reverse(SimTime::ZERO)),
@@ -83,7 +82,7 @@ impl<'a> Dependencies<'a> {
         })
     }
 
-    /// When what was waited for came.
+    /// Time at which a dependency was fulfilled.
     pub(super) fn end(&self, need: Need) -> Option<SimTime> {
         end(self.trace, need.served_by?)
     }
@@ -105,8 +104,8 @@ impl<'a> Dependencies<'a> {
         }
     }
 
-    /// What served `frame` is the completion of its number; what it lacked, if frames up to its own
-    /// never completed, the first of those.
+    /// A dependency by counts: the completion with the number of `frame` fulfils it. If a frame up to
+    /// its own never completed, the first such frame explains the wait.
     fn by_count(&self, frame: FrameId, dependency: &Dependency) -> Need {
         let upstream = dependency.upstream;
         let served_by = self.completions[upstream.index()].get(frame.index()).copied();
@@ -145,7 +144,7 @@ fn completions(frames: &[Option<RequestId>], trace: &Trace) -> Vec<RequestId> {
     ended.into_iter().map(|(_, id)| id).collect()
 }
 
-/// When a request completed.
+/// Time at which a request completed.
 fn end(trace: &Trace, id: RequestId) -> Option<SimTime> {
     match trace.record(id).outcome {
         Outcome::Executed { end, .. } => Some(end),

@@ -307,9 +307,8 @@ fn bandwidth_and_memory_of_the_chip_are_swept_and_run_alike() {
         "hardware.dram_bandwidth_bytes_per_cycle=32,128",
         "hardware.clock_mhz=500,1000",
     ];
-    for key in keys {
-        let rows =
-            study.sweep(&format!("{}.csv", key.len()), &[&scope[..], &["--set", key]].concat());
+    for (index, key) in keys.into_iter().enumerate() {
+        let rows = study.sweep(&format!("{index}.csv"), &[&scope[..], &["--set", key]].concat());
         let (name, values) = key.split_once('=').expect("a key has values");
         let (first, platform) = values.split_once(',').expect("there are two");
         for (row, value) in rows.lines().skip(1).zip([first, platform]) {

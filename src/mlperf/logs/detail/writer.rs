@@ -39,9 +39,8 @@ impl DetailLog {
         writer.finish()
     }
 
-    /// Log of a search for the highest rate, from that of `settings` on: the `messages` of
-    /// [`search_messages`](crate::mlperf::benchmark::search_messages), the counts of each run, and the
-    /// `performance` of the run at the peak.
+    /// Log of a search for the highest rate, from that of `settings` on: the `messages` of the search, the
+    /// counts of each run, and the `performance` of the run at the peak.
     pub fn of_search(
         settings: &EffectiveSettings,
         messages: &[String],

@@ -41,6 +41,15 @@ function radios(label, options, onchange) {
   return h("fieldset", { class: "radios" }, h("legend", {}, label), ...buttons);
 }
 
+/** A choice between the chosen run and all listed runs; `onchange` gets whether it is the chosen one. */
+function scopeOf(things, onchange) {
+  const options = [
+    ["run", "the chosen run"],
+    ["listed", "all runs listed above"],
+  ];
+  return radios(`${things} of`, options, (value) => onchange(value === "run"));
+}
+
 /** Makes all `button`s in `list` one stop of the tab key; arrow keys, Home and End move among them. */
 function rove(list) {
   const buttons = () => [...list.querySelectorAll("button")];

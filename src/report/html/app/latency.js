@@ -54,17 +54,10 @@ class ResponseTimes {
     this.measure = MEASURES.share;
     this.only = true;
     this.runs = [];
-    const scope = radios(
-      "Requests of",
-      [
-        ["run", "the chosen run"],
-        ["listed", "all runs listed above"],
-      ],
-      (value) => {
-        this.only = value === "run";
-        this.draw();
-      },
-    );
+    const scope = scopeOf("Requests", (only) => {
+      this.only = only;
+      this.draw();
+    });
     const axis = radios(
       "Response time as",
       [

@@ -39,17 +39,10 @@ class Models {
     this.ofOne = table(columns);
     this.ofAll = table(varying.length === 0 ? columns : columns.toSpliced(2, 0, name));
     this.place = h("div");
-    const scope = radios(
-      "Models of",
-      [
-        ["run", "the chosen run"],
-        ["listed", "all runs listed above"],
-      ],
-      (value) => {
-        this.only = value === "run";
-        this.#show();
-      },
-    );
+    const scope = scopeOf("Models", (only) => {
+      this.only = only;
+      this.#show();
+    });
     this.element = h("div", {}, scope, this.place);
   }
 

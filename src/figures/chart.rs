@@ -1,0 +1,113 @@
+//! The parts of a chart, and the way in which they make a page.
+
+use super::grid::Grid;
+use super::marker::{Marker, RADIUS_PX};
+use super::page::{Entry, Page, X_AXIS_PX, base_line, x_axis, x_grid, y_axis};
+use super::scale::Scale;
+use super::scene::{Point, Rect, Scene};
+use super::{Axis, Caption, Figure, FigureError, Ink, Rows};
+
+/// A chart by its parts. Every chart is a [`Figure`].
+pub(super) trait Chart {
+    /// Title, subtitle and note.
+    fn caption(&self) -> &Caption;
+
+    /// Checks the data.
+    ///
+    /// # Errors
+    ///
+    /// The first part of the data that cannot be drawn.
+    fn check(&self) -> Result<(), FigureError>;
+
+    /// A sentence for readers who do not see the picture.
+    fn description(&self) -> String;
+
+    /// Meanings of colours and shapes; none by default.
+    fn legend(&self) -> Vec<Entry> {
+        Vec::new()
+    }
+
+    /// Draws the data, which have been checked, below caption and legend.
+    fn draw(&self, page: &mut Page);
+
+    /// The data as a table, a row for each mark.
+    fn table(&self) -> Rows;
+}
+
+impl<C: Chart> Figure for C {
+    fn scene(&self) -> Result<Scene, FigureError> {
+        self.check()?;
+        let caption = self.caption();
+        let mut page = Page::new(caption, self.description());
+        page.legend(self.legend());
+        self.draw(&mut page);
+        Ok(page.finish(&caption.note))
+    }
+
+    fn rows(&self) -> Rows {
+        self.table()
+    }
+}
+
+/// Entries of the legend for series of areas.
+pub(super) fn areas(series: &[String]) -> Vec<Entry> {
+    let entry = |(index, name): (usize, &String)| Entry::fill(name, Ink::series(index));
+    series.iter().enumerate().map(entry).collect()
+}
+
+/// Entries of the legend for series of points.
+pub(super) fn points<'a>(series: impl Iterator<Item = &'a String>) -> Vec<Entry> {
+    let entry = |(index, name): (usize, &String)| {
+        Entry::new(name, move |scene, key| {
+            let at = (key.centre_x(), key.centre_y());
+            Marker::series(index).draw(scene, at, RADIUS_PX, Ink::series(index));
+        })
+    };
+    series.enumerate().map(entry).collect()
+}
+
+/// Height of the data of a plot of one panel \[px\].
+pub(super) const PLOT_PX: f64 = 380.0;
+
+/// The area of the data between two axes.
+pub(super) struct Frame {
+    pub area: Rect,
+    pub x: Scale,
+    pub y: Scale,
+}
+
+impl Frame {
+    /// The scales on an area of the page.
+    pub fn on(area: Rect, (x, y): (&Scale, &Scale)) -> Self {
+        Self { area, x: x.onto(area.x, area.right()), y: y.onto(area.bottom(), area.y) }
+    }
+
+    /// The only panel of a page, [`PLOT_PX`] high, with its grid, axes and titles.
+    pub fn of_page(page: &mut Page, scales: (&Scale, &Scale), (x, y): (&Axis, &Axis)) -> Self {
+        let grid = Grid::new([scales.1], 1, PLOT_PX);
+        let area = grid.areas(page, &[""], 0.0, X_AXIS_PX)[0];
+        let frame = Self::on(area, scales);
+        frame.draw_grid(&mut page.scene);
+        frame.draw_x_axis(&mut page.scene);
+        page.y_title(&y.title(), area.y, area.bottom());
+        page.x_title(&x.title(), grid.left);
+        frame
+    }
+
+    /// Draws grid lines and the labels of the y axis.
+    pub fn draw_grid(&self, scene: &mut Scene) {
+        x_grid(scene, &self.area, &self.x);
+        y_axis(scene, &self.area, &self.y);
+    }
+
+    /// Draws the line, the ticks and the labels of the x axis.
+    pub fn draw_x_axis(&self, scene: &mut Scene) {
+        base_line(scene, &self.area, self.area.bottom());
+        x_axis(scene, &self.area, &self.x);
+    }
+
+    /// Position of a point \[px\].
+    pub fn at(&self, x: f64, y: f64) -> Point {
+        (self.x.at(x), self.y.at(y))
+    }
+}

@@ -25,7 +25,7 @@ impl Digest {
     ///
     /// # Errors
     ///
-    /// What the system says.
+    /// Message of the system.
     pub fn of_file(path: &Path) -> io::Result<Self> {
         let mut digest = Self::default();
         io::copy(&mut File::open(path)?, &mut digest)?;

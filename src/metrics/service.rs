@@ -65,7 +65,7 @@ impl Served {
     }
 }
 
-/// Percentiles of latencies, each the latency of one frame ([`percentile`]).
+/// Percentiles of response times, each that of one frame ([`percentile`]).
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Latencies {
     /// Mean \[ms\].
@@ -74,19 +74,19 @@ pub struct Latencies {
     pub p50_ms: f64,
     /// 95th percentile \[ms\].
     pub p95_ms: f64,
-    /// 99th percentile \[ms\]; the largest latency below 100 frames, and no statement about more than
-    /// this run below [`Latencies::P99_SAMPLES`].
+    /// 99th percentile \[ms\]; the largest response time below 100 frames, and no statement about more
+    /// than this run below [`Latencies::P99_SAMPLES`].
     pub p99_ms: f64,
     /// Largest \[ms\].
     pub max_ms: f64,
 }
 
 impl Latencies {
-    /// Frames from which on the largest latency is, with 99 % confidence, not below the true 99th
-    /// percentile: 0.99^459 < 0.01 ([`EarlyStopping`](crate::statistics::EarlyStopping)).
+    /// Frames from which on the largest response time is, with 99 % confidence, not below the true
+    /// 99th percentile: 0.99^459 < 0.01 ([`EarlyStopping`](crate::statistics::EarlyStopping)).
     pub const P99_SAMPLES: u64 = 459;
 
-    /// `None` without latencies.
+    /// `None` without response times.
     fn of(mut latencies_ms: Vec<f64>) -> Option<Self> {
         latencies_ms.sort_by(f64::total_cmp);
         let at = |p| percentile(&latencies_ms, p);
@@ -109,8 +109,8 @@ pub struct Service {
     pub executed: u64,
     /// Frames that ended late.
     pub late: u64,
-    /// Latencies of the executed frames from the arrival of their data to their end, waiting for other
-    /// models included; `None` without.
+    /// Response times of the executed frames, from the arrival of their data to their end, waiting for
+    /// other models included; `None` without.
     pub latencies: Option<Latencies>,
     /// Most consecutive requested frames that were missed.
     pub longest_misses: u64,

@@ -20,7 +20,9 @@ use crate::units::Millijoules;
 
 pub use chain::{ChainMetrics, MAX_CHAINS, chains};
 pub use run::RunMetrics;
-pub use service::{Firm, Latencies, Service};
+pub use service::Service;
+pub use service::Firm;
+pub use service::Latencies;
 
 use service::Served;
 

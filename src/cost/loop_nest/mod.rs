@@ -26,12 +26,12 @@
 //! | 1.3, 1.6 | [`lower`], `vector` | lowering of operators, operators without MACs |
 //! | 6.6 | [`model`], `residency` | networks: tensors that stay in shared memory between layers |
 
-pub mod energy;
+pub(crate) mod energy;
 pub mod lower;
-pub mod machine;
-pub mod mapping;
-pub mod model;
-pub mod nest;
+pub(crate) mod machine;
+pub(crate) mod mapping;
+pub(crate) mod model;
+pub(crate) mod nest;
 
 mod classes;
 mod context;
@@ -51,12 +51,14 @@ use thiserror::Error;
 use crate::model::PerOperand;
 
 pub use crate::hardware::Widths;
-pub use classes::{Start, StepClass, step_classes};
+pub use classes::{Start, step_classes};
+pub use classes::StepClass;
 pub use dram::{DramTraffic, SharedMemoryPlan};
 pub use energy::{Energies, EnergyPj};
 pub use machine::{Bandwidth, Machine, NocLevel};
 pub use mapping::{Level, Loop, Mapping};
-pub use model::{LayerReport, LoopNest, NestReport, nests_of_layer};
+pub use model::{LayerReport, LoopNest, nests_of_layer};
+pub use model::NestReport;
 pub use nest::{Axis, Extents, Nest, Window};
 
 /// Counts of one level, summed over all its clusters and steps (5.9). Units are elements unless noted.
@@ -356,16 +358,4 @@ pub enum Illegal {
         /// Extent of the axis.
         extent: u32,
     },
-}
-
-impl Illegal {
-    /// Whether a part of the layer is not computed.
-    pub fn is_under_cover(&self) -> bool {
-        matches!(self, Self::Diagonal { .. } | Self::SpatialLoops { .. } | Self::UnderCover { .. })
-    }
-
-    /// Whether a part of the layer is computed more than once.
-    pub fn is_over_cover(&self) -> bool {
-        matches!(self, Self::OverCover { .. })
-    }
 }

@@ -13,14 +13,20 @@ mod suite_test;
 mod tenants;
 mod test_bed;
 
-pub use accelerator_bed::{AcceleratorBed, AcceleratorBedBuilder, AcceleratorRun};
+pub use accelerator_bed::{AcceleratorBed, AcceleratorRun};
+pub use accelerator_bed::AcceleratorBedBuilder;
 pub use measure::{Measurement, measure};
 pub(crate) use peak_search::search_messages;
-pub use peak_search::{PeakSearch, Trial, find_peak};
-pub use server_bed::ServerBed;
-pub use suite_test::{BackgroundScores, TestOptions, TestResult, effective_settings, run_test};
-pub use tenants::{
-    MultiTenantResult, SlowTenant, TenantResult, TenantTest, extend_to_queries, find_factor,
-    run_tenant_test, run_tenants,
-};
-pub use test_bed::{IdleQuery, TestBed, TestError, TestRun};
+pub use peak_search::find_peak;
+pub use peak_search::PeakSearch;
+pub use peak_search::Trial;
+pub(crate) use server_bed::ServerBed;
+pub use suite_test::{TestOptions, run_test};
+pub use suite_test::TestResult;
+pub use suite_test::BackgroundScores;
+pub use tenants::{TenantResult, TenantTest, find_factor, run_tenants};
+pub(crate) use tenants::{MultiTenantResult, extend_to_queries, run_tenant_test};
+pub use test_bed::TestBed;
+pub use test_bed::TestError;
+pub use test_bed::TestRun;
+pub use test_bed::IdleQuery;

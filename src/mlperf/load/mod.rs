@@ -4,7 +4,9 @@ mod arrivals;
 mod random;
 mod schedule;
 
-pub use arrivals::{ArrivalTimes, Arrivals, BurstError, Bursts};
-pub use random::MersenneTwister;
+pub use arrivals::Arrivals;
+pub use arrivals::Bursts;
+pub use arrivals::ArrivalTimes;
+pub(crate) use random::MersenneTwister;
 pub use schedule::QuerySchedule;
 pub(crate) use schedule::{LATEST, expected_samples, loaded_set};

@@ -6,7 +6,8 @@ mod logged_run;
 mod number;
 mod summary;
 
-pub use detail::{DetailLog, LogRecord, LogValue};
+pub use detail::DetailLog;
+pub use detail::LogRecord;
 pub use logged_run::LoggedRun;
 pub(crate) use number::six_digits;
 pub(crate) use summary::early_stopping_text;
@@ -16,4 +17,4 @@ pub use summary::render_summary;
 ///
 /// LoadGen logs responses of such a run only if a share of them is requested, which no round's
 /// configuration does.
-pub const ACCURACY_LOG: &str = "[\n]\n";
+pub(crate) const ACCURACY_LOG: &str = "[\n]\n";

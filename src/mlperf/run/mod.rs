@@ -5,5 +5,6 @@ mod issued;
 mod issuer;
 
 pub use ending::Ending;
-pub use issued::{Query, Run, RunError};
+pub use issued::{Run, RunError};
+pub use issued::Query;
 pub use issuer::run_queries;

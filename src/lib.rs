@@ -56,7 +56,7 @@
 //!
 //! A module names only modules above it in this page; `tests/it/architecture.rs` holds the table.
 
-#![warn(missing_docs)]
+#![warn(missing_docs, unreachable_pub)]
 
 // Units and indices.
 pub mod units;

@@ -219,7 +219,10 @@ pub(super) fn write_text(path: &Path, text: &str) -> Result<(), Failure> {
 /// # Errors
 ///
 /// Returns a failure as [`OutputFile::create`] and [`OutputFile::finish`] do.
-pub(super) fn write_csv(path: &Path, table: (Vec<String>, Vec<Vec<String>>)) -> Result<(), Failure> {
+pub(super) fn write_csv(
+    path: &Path,
+    table: (Vec<String>, Vec<Vec<String>>),
+) -> Result<(), Failure> {
     write_csv_to(OutputFile::create(path)?, table)?.finish()
 }
 

@@ -167,7 +167,10 @@ const MAX_COMPARED: usize = 64;
 
 /// The candidate most similar to `name` without regard to case, if one is similar enough to be a
 /// likely slip.
-pub(crate) fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+pub(crate) fn nearest<'a>(
+    name: &str,
+    candidates: impl IntoIterator<Item = &'a str>,
+) -> Option<&'a str> {
     if name.len() > MAX_COMPARED {
         return None;
     }

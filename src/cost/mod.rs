@@ -23,8 +23,7 @@ use crate::units::{Cycles, Millijoules, SimSpan};
 
 pub(crate) use dominant::Dominant;
 pub use infeasible::{CostError, Infeasible, PairNames};
-pub use matrix::{CostTable, Traffic};
-pub use matrix::Execution;
+pub use matrix::{CostTable, Execution, Traffic};
 
 /// Cost of one layer.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]

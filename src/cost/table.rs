@@ -197,7 +197,11 @@ impl CostRecords {
 
     /// Indices of the first records of a network on an accelerator that the table names twice: by its own
     /// name, and by dataflow and PEs, in this order.
-    pub(crate) fn named_twice(&self, network: &str, accelerator: &Accelerator) -> Option<[usize; 2]> {
+    pub(crate) fn named_twice(
+        &self,
+        network: &str,
+        accelerator: &Accelerator,
+    ) -> Option<[usize; 2]> {
         let pairs = self.networks.get(network)?;
         let by_name = pairs.get(&accelerator.name)?;
         let by_style = pairs.get(&*style(accelerator))?;

@@ -83,7 +83,11 @@ impl Frame {
     }
 
     /// The only panel of a page, [`PLOT_PX`] high, with its grid, axes and titles.
-    pub(crate) fn of_page(page: &mut Page, scales: (&Scale, &Scale), (x, y): (&Axis, &Axis)) -> Self {
+    pub(crate) fn of_page(
+        page: &mut Page,
+        scales: (&Scale, &Scale),
+        (x, y): (&Axis, &Axis),
+    ) -> Self {
         let grid = Grid::new([scales.1], 1, PLOT_PX);
         let area = grid.areas(page, &[""], 0.0, X_AXIS_PX)[0];
         let frame = Self::on(area, scales);

@@ -46,7 +46,14 @@ impl Marker {
     }
 
     /// Draws the point with an edge.
-    pub(crate) fn draw_edged(self, scene: &mut Scene, at: Point, radius_px: f64, ink: Ink, edge: Ink) {
+    pub(crate) fn draw_edged(
+        self,
+        scene: &mut Scene,
+        at: Point,
+        radius_px: f64,
+        ink: Ink,
+        edge: Ink,
+    ) {
         self.fill(scene, at, (radius_px + EDGE_PX, BAR_PX + 2.0 * EDGE_PX), edge);
         self.fill(scene, at, (radius_px, BAR_PX), ink);
     }

@@ -65,34 +65,18 @@ mod timeline;
 
 use thiserror::Error;
 
-pub use grouped_bars::GroupedBars;
-pub use grouped_bars::GroupPanel;
-pub use grouped_bars::Bar;
+pub use grouped_bars::{Bar, GroupPanel, GroupedBars};
 pub use heat_map::HeatMap;
 pub use ink::Ink;
-pub use lines::{Line, Lines};
-pub use lines::LinePanel;
-pub use lines::LinePoint;
+pub use lines::{Line, LinePanel, LinePoint, Lines};
 pub use number::{cell, counted};
 pub use output::Format;
-pub use roofline::Roofline;
-pub use roofline::Ceiling;
-pub use roofline::PointSeries;
-pub use roofline::RooflinePoint;
+pub use roofline::{Ceiling, PointSeries, Roofline, RooflinePoint};
 pub use scale::Spacing;
-pub use scatter::Scatter;
-pub use scatter::ScatterSeries;
-pub use scatter::ScatterPoint;
-pub use scene::{Scene, Text};
-pub use scene::Align;
-pub use scene::Turn;
-pub use scene::Shape;
+pub use scatter::{Scatter, ScatterPoint, ScatterSeries};
+pub use scene::{Align, Rect, Scene, Shape, Text, Turn};
 pub use stacked_bars::{StackPanel, StackedBars};
-pub use timeline::Instant;
-pub use timeline::InstantKind;
-pub use timeline::Timeline;
-pub use timeline::TimelinePanel;
-pub use timeline::Slice;
+pub use timeline::{Instant, InstantKind, Slice, Timeline, TimelinePanel};
 
 /// A chart that can be drawn.
 pub trait Figure {

@@ -4,8 +4,8 @@
 mod energy;
 pub mod platform;
 
-pub use energy::{ByteEnergy, EnergyTable};
 pub(crate) use energy::sram_pj_per_byte;
+pub use energy::{ByteEnergy, EnergyTable};
 
 use std::sync::Arc;
 

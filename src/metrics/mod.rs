@@ -20,9 +20,7 @@ use crate::units::Millijoules;
 
 pub use chain::{ChainMetrics, MAX_CHAINS, chains};
 pub use run::RunMetrics;
-pub use service::Service;
-pub use service::Firm;
-pub use service::Latencies;
+pub use service::{Firm, Latencies, Service};
 
 use service::Served;
 

@@ -76,10 +76,10 @@ pub mod logs;
 
 pub use benchmark::{Measurement, measure};
 pub use load::QuerySchedule;
-pub use results::Performance;
-pub use results::Metric;
+pub use results::{Metric, Performance};
 pub use run::{Run, RunError};
-pub use settings::{EffectiveSettings, LoadGenVersion, LoadScenario, QuerySampleLibrary, Seeds, TestMode, TestSettings};
-pub use settings::SettingsError;
-pub use sut::{Sample, SystemUnderTest};
-pub use sut::Completions;
+pub use settings::{
+    EffectiveSettings, LoadGenVersion, LoadScenario, QuerySampleLibrary, Seeds, SettingsError,
+    TestMode, TestSettings,
+};
+pub use sut::{Completions, Sample, SystemUnderTest};

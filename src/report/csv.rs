@@ -54,7 +54,9 @@ fn results() -> Vec<&'static str> {
 }
 
 /// The `keys` that the label of a run does not have.
-pub(crate) fn beside_label<'a>(keys: impl Iterator<Item = &'a str>) -> impl Iterator<Item = &'a str> {
+pub(crate) fn beside_label<'a>(
+    keys: impl Iterator<Item = &'a str>,
+) -> impl Iterator<Item = &'a str> {
     keys.filter(|key| !LABEL.contains(key))
 }
 
@@ -177,7 +179,11 @@ impl<W: Write> Table<W> {
     /// # Errors
     ///
     /// The error of the writer.
-    pub(crate) fn scores_row(&mut self, label: &RunLabel<'_>, scorecard: &Scorecard) -> io::Result<()> {
+    pub(crate) fn scores_row(
+        &mut self,
+        label: &RunLabel<'_>,
+        scorecard: &Scorecard,
+    ) -> io::Result<()> {
         self.start_run(label);
         self.start_row();
         self.score(&scorecard.total);

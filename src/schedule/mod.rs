@@ -26,8 +26,8 @@ use crate::units::SimSpan;
 
 pub use options::{Admission, Granularity, OPTIONS, Options, Placement, Preemption};
 pub(crate) use paired::{Paired, Utility};
-pub use parameter::{Allowed, Arguments, Parameter, Value};
 pub(crate) use parameter::RENAMED;
+pub use parameter::{Allowed, Arguments, Parameter, Value};
 pub use policies::ALL;
 pub use policy::{Breakdown, Policy, PolicyError, PolicyFailure};
 pub use ranked::{Rank, Ranked};

@@ -13,8 +13,8 @@ pub mod realtime;
 mod table;
 
 pub use aggregate::{Counted, benchmark_score, inference, inferences, score};
-pub use table::{ENERGY, InferenceScore, Score};
 pub(crate) use table::REQUESTS;
+pub use table::{ENERGY, InferenceScore, Score};
 
 use table::{Executed, ModelScore, RequestScore, Tally};
 

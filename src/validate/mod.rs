@@ -24,8 +24,7 @@ use crate::reproduce::ReproduceError;
 
 use eyeriss::Eyeriss;
 
-pub(crate) use tally::Tally;
-pub(crate) use tally::Mismatch;
+pub(crate) use tally::{Mismatch, Tally};
 
 /// Tables of cases that come with the program.
 const CASES: [(&str, &str); 4] = [

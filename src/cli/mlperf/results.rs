@@ -233,7 +233,10 @@ impl Results<'_> {
 }
 
 /// Line about the single draw of random arrivals; empty without a server.
-pub(super) fn once<'a>(settings: impl Iterator<Item = &'a EffectiveSettings>, round: &Round) -> String {
+pub(super) fn once<'a>(
+    settings: impl Iterator<Item = &'a EffectiveSettings>,
+    round: &Round,
+) -> String {
     let server = settings.into_iter().find(|it| it.scenario == LoadScenario::Server);
     server.map_or(String::new(), |server| {
         format!(

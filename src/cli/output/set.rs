@@ -89,7 +89,11 @@ impl OutputSet {
     /// # Errors
     ///
     /// Returns a failure if a file cannot be written. The folder is then unchanged, unless a rename failed.
-    pub(crate) fn commit(mut self, name: &str, mut record: Map<String, Value>) -> Result<(), Failure> {
+    pub(crate) fn commit(
+        mut self,
+        name: &str,
+        mut record: Map<String, Value>,
+    ) -> Result<(), Failure> {
         let entry = |(name, file): &(String, Complete)| {
             let (bytes, sha256) = file.digest();
             (name.clone(), json!({"bytes": bytes, "sha256": sha256}))

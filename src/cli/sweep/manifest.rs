@@ -41,7 +41,11 @@ pub(super) struct Manifest {
 
 impl Manifest {
     /// The record of the part `points` of `grid`, which refers to `inputs`.
-    pub(super) fn of(grid: &Grid, inputs: impl Iterator<Item = InputFile>, points: &Range<u64>) -> Self {
+    pub(super) fn of(
+        grid: &Grid,
+        inputs: impl Iterator<Item = InputFile>,
+        points: &Range<u64>,
+    ) -> Self {
         let factor = |factor: &crate::sweep::grid::Factor| serde_json::json!({ "keys": factor.keys, "rows": factor.rows });
         Self {
             program: "xrsim".into(),

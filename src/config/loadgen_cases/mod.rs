@@ -24,15 +24,9 @@ use super::yaml::{self, Fields, Node, Value};
 use super::{ConfigError, Problem, Source};
 
 pub use detail::Detail;
-pub use expected::Verdict;
-pub use expected::Expected;
-pub use expected::Told;
-pub use expected::Percentiles;
-pub use log::QueryLog;
-pub use log::LogRow;
-pub use vectors::Vector;
-pub use vectors::Vectors;
-pub use vectors::EarlyStoppingVector;
+pub use expected::{Expected, Percentiles, Told, Verdict};
+pub use log::{LogRow, QueryLog};
+pub use vectors::{EarlyStoppingVector, Vector, Vectors};
 
 /// A run of LoadGen.
 #[derive(Debug, Clone)]

@@ -16,9 +16,7 @@ mod token;
 pub use dataflows::parse_dataflows;
 pub(crate) use dataflows::parse_directive;
 pub use hardware::parse_hardware;
-pub use levels::assemble;
-pub use levels::DirectiveOrCluster;
-pub use levels::Notation;
+pub use levels::{DirectiveOrCluster, Notation, assemble};
 pub(crate) use networks::{NetworkBlock, parse_networks};
 pub use scenario::scenario;
 

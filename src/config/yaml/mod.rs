@@ -5,5 +5,5 @@ pub(crate) mod read;
 pub(crate) mod tree;
 
 pub(crate) use read::Fields;
-pub(super) use tree::{Value, parse};
 pub(crate) use tree::Node;
+pub(super) use tree::{Value, parse};

@@ -70,7 +70,11 @@ pub(crate) struct Fields<'n, 's, 'p> {
 
 impl<'n, 's, 'p> Fields<'n, 's, 'p> {
     /// The keys of `node`, which describes `what`; a problem unless it is a mapping.
-    pub(crate) fn of(node: &'n Node<'s>, what: &'static str, problems: &'p mut Problems) -> Option<Self> {
+    pub(crate) fn of(
+        node: &'n Node<'s>,
+        what: &'static str,
+        problems: &'p mut Problems,
+    ) -> Option<Self> {
         let Value::Mapping(entries) = &node.value else {
             problems.push(node.mismatch(&format_args!("the keys of {what}")));
             return None;

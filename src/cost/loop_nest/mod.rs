@@ -51,14 +51,12 @@ use thiserror::Error;
 use crate::model::PerOperand;
 
 pub use crate::hardware::Widths;
-pub use classes::{Start, step_classes};
-pub use classes::StepClass;
+pub use classes::{Start, StepClass, step_classes};
 pub use dram::{DramTraffic, SharedMemoryPlan};
 pub use energy::{Energies, EnergyPj};
 pub use machine::{Bandwidth, Machine, NocLevel};
 pub use mapping::{Level, Loop, Mapping};
-pub use model::{LayerReport, LoopNest, nests_of_layer};
-pub use model::NestReport;
+pub use model::{LayerReport, LoopNest, NestReport, nests_of_layer};
 pub use nest::{Axis, Extents, Nest, Window};
 
 /// Counts of one level, summed over all its clusters and steps (5.9). Units are elements unless noted.

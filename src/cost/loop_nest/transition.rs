@@ -274,7 +274,11 @@ fn keep_outer(outer: &[Trips], transition: &mut Transition, at_last: u32) -> u64
 
 /// Calls `visit` with the number of units and the context of every class of units in a step (section
 /// 5.7). Restores `step` before it returns.
-pub(crate) fn each_child(cluster: &Cluster, step: &mut Transition, mut visit: impl FnMut(u64, &Context)) {
+pub(crate) fn each_child(
+    cluster: &Cluster,
+    step: &mut Transition,
+    mut visit: impl FnMut(u64, &Context),
+) {
     let Transition { units, units_before: before, .. } = *step;
     let last = cluster.spatial.map(|map| (map, step.span(map.axis)));
     let leaves = step.unit.leaves;

@@ -97,7 +97,10 @@ pub(crate) struct SlowTenant {
 /// # Errors
 ///
 /// [`SlowTenant`] for the first tenant whose queries would take more than a hundred years.
-pub(crate) fn extend_to_queries(tests: &mut [TenantTest], min_queries: f64) -> Result<(), SlowTenant> {
+pub(crate) fn extend_to_queries(
+    tests: &mut [TenantTest],
+    min_queries: f64,
+) -> Result<(), SlowTenant> {
     const HUNDRED_YEARS_S: f64 = 100.0 * 365.0 * 86_400.0;
     let min_rate = min_queries / HUNDRED_YEARS_S;
     for (tenant, test) in tests.iter().enumerate() {

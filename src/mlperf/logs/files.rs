@@ -9,7 +9,8 @@ pub(crate) const RECORD: &str = "mlperf.json";
 /// Figure of server over offline throughput, without its extension.
 pub(crate) const SERVER_TO_OFFLINE: &str = "server_to_offline";
 /// Files of that figure.
-pub(crate) const OF_SERVER_TO_OFFLINE: [&str; 2] = ["server_to_offline.svg", "server_to_offline.csv"];
+pub(crate) const OF_SERVER_TO_OFFLINE: [&str; 2] =
+    ["server_to_offline.svg", "server_to_offline.csv"];
 
 /// Summary of a test, in LoadGen's format.
 pub(crate) const SUMMARY: &str = "mlperf_log_summary.txt";

@@ -6,8 +6,7 @@ mod logged_run;
 mod number;
 mod summary;
 
-pub use detail::DetailLog;
-pub use detail::LogRecord;
+pub use detail::{DetailLog, LogRecord, LogValue};
 pub use logged_run::LoggedRun;
 pub(crate) use number::six_digits;
 pub(crate) use summary::early_stopping_text;

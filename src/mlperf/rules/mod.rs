@@ -5,8 +5,5 @@ mod round;
 mod suite;
 
 pub use query_count::QueryCount;
-pub use round::{ROUNDS, Round};
-pub use round::TailQueries;
-pub use suite::{Benchmark, Load, QualityTarget, Suite, Task, Test};
-pub use suite::Cooldown;
-pub use suite::Quality;
+pub use round::{ROUNDS, Round, TailQueries};
+pub use suite::{Benchmark, Cooldown, Load, Quality, QualityTarget, Suite, Task, Test};

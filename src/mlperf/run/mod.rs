@@ -5,6 +5,5 @@ mod issued;
 mod issuer;
 
 pub use ending::Ending;
-pub use issued::{Run, RunError};
-pub use issued::Query;
+pub use issued::{Query, Run, RunError};
 pub use issuer::run_queries;

@@ -226,7 +226,10 @@ impl EffectiveSettings {
     /// # Errors
     ///
     /// [`SettingsError::TooManySamples`] if the minimum number of samples is too large.
-    pub(crate) fn with_samples_per_query(&self, samples_per_query: u64) -> Result<Self, SettingsError> {
+    pub(crate) fn with_samples_per_query(
+        &self,
+        samples_per_query: u64,
+    ) -> Result<Self, SettingsError> {
         let min_sample_count = self.min_query_count.saturating_mul(samples_per_query);
         if min_sample_count.max(samples_per_query) > MAX_SAMPLES {
             return Err(self.too_many_samples());

@@ -171,7 +171,12 @@ impl<'a> AcceleratorSystem<'a> {
     }
 
     /// Runs all events before `until`, or also those at it if `included`.
-    pub(crate) fn run_until(&mut self, until: SimTime, included: bool, completions: &mut Completions) {
+    pub(crate) fn run_until(
+        &mut self,
+        until: SimTime,
+        included: bool,
+        completions: &mut Completions,
+    ) {
         while let Some(now) = self.next
             && (now < until || (now == until && included))
         {

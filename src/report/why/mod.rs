@@ -23,11 +23,8 @@ use jobs::Occupancy;
 use upstream::Dependencies;
 
 pub use jobs::Job;
-pub use story::story;
-pub use story::Change;
-pub use story::Fate;
-pub use upstream::Awaits;
-pub use upstream::Need;
+pub use story::{Change, Fate, story};
+pub use upstream::{Awaits, Need};
 
 /// A finished run with its inputs.
 #[derive(Debug, Clone, Copy)]

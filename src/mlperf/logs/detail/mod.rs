@@ -15,6 +15,6 @@ mod keys;
 mod record;
 mod writer;
 
-pub use record::LogRecord;
-pub(super) use record::LogValue;
+pub use record::{LogRecord, LogValue};
+
 pub use writer::DetailLog;

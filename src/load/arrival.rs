@@ -18,8 +18,9 @@ use super::{FrameMapping, LoadError, LoadSettings, Request, RequestStream};
 /// T_dl(j)  = L_init(primary) + (j + 1)/F
 /// ```
 ///
-/// A model without inputs arrives on its own grid, `T_req = j/F`. Both are whole nanoseconds; no
-/// arrival lies before 0. [`ActiveModel::relative_deadline`] takes the place of the period in `T_dl`.
+/// A random phase of a sensor, if there is one, is added to its L_init. A model without inputs arrives
+/// on its own grid, `T_req = j/F`. Both are whole nanoseconds; no arrival lies before 0.
+/// [`ActiveModel::relative_deadline`] takes the place of the period in `T_dl`.
 ///
 /// Deviation: Definition 7 prints one jitter stream seeded by the product of source and frame, which
 /// collides (2·3 = 3·2, and frame 0 of every source). Here each sensor has its own stream, shared by

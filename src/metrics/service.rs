@@ -65,7 +65,7 @@ impl Served {
     }
 }
 
-/// Percentiles of latencies, each the latency of one frame ([`percentile`]).
+/// Percentiles of response times, each that of one frame ([`percentile`]).
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Latencies {
     /// Mean \[ms\].
@@ -74,16 +74,16 @@ pub struct Latencies {
     pub p50_ms: f64,
     /// 95th percentile \[ms\].
     pub p95_ms: f64,
-    /// 99th percentile \[ms\]; the largest latency below 100 frames, and no statement about more than
-    /// this run below 459 frames: from there on it is, with 99 % confidence, not below the true 99th
-    /// percentile (0.99^459 < 0.01).
+    /// 99th percentile \[ms\]; the largest response time below 100 frames, and no statement about more
+    /// than this run below 459 frames: from there on it is, with 99 % confidence, not below the true
+    /// 99th percentile (0.99^459 < 0.01).
     pub p99_ms: f64,
     /// Largest \[ms\].
     pub max_ms: f64,
 }
 
 impl Latencies {
-    /// `None` without latencies.
+    /// `None` without response times.
     fn of(mut latencies_ms: Vec<f64>) -> Option<Self> {
         latencies_ms.sort_by(f64::total_cmp);
         let at = |p| percentile(&latencies_ms, p);
@@ -106,8 +106,8 @@ pub struct Service {
     pub executed: u64,
     /// Frames that ended late.
     pub late: u64,
-    /// Latencies of the executed frames from the arrival of their data to their end, waiting for other
-    /// models included; `None` without.
+    /// Response times of the executed frames, from the arrival of their data to their end, waiting for
+    /// other models included; `None` without.
     pub latencies: Option<Latencies>,
     /// Most consecutive requested frames that were missed.
     pub longest_misses: u64,

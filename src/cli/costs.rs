@@ -12,14 +12,14 @@ use super::message::{self, Failure, hint};
 /// # Errors
 ///
 /// See [`NamedCostModel::find`].
-pub fn choose(catalog: &mut Catalog, text: &str) -> Result<NamedCostModel, Failure> {
+pub(super) fn choose(catalog: &mut Catalog, text: &str) -> Result<NamedCostModel, Failure> {
     let cost_model = NamedCostModel::find(catalog, text)?;
     cost_model.renamed.into_iter().for_each(hint);
     Ok(cost_model)
 }
 
 /// Prints the warnings about rows of a table of measurements, see [`NamedCostModel::warnings`].
-pub fn warn<'n, 'a>(
+pub(super) fn warn<'n, 'a>(
     cost_model: &NamedCostModel,
     catalog: &Catalog,
     networks: impl Iterator<Item = &'n str>,

@@ -48,7 +48,7 @@ impl Problem {
 
 /// An old name that an input uses. Displays as the hint for the user.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct OldName {
+pub(crate) struct OldName {
     /// File and line of its first use, if it is in a file.
     pub place: Option<(String, usize)>,
     /// The name and the one that took its place.
@@ -167,7 +167,10 @@ const MAX_COMPARED: usize = 64;
 
 /// The candidate most similar to `name` without regard to case, if one is similar enough to be a
 /// likely slip.
-pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+pub(crate) fn nearest<'a>(
+    name: &str,
+    candidates: impl IntoIterator<Item = &'a str>,
+) -> Option<&'a str> {
     if name.len() > MAX_COMPARED {
         return None;
     }

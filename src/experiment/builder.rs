@@ -20,7 +20,7 @@ use super::systems::{full_system, paired_system, style_system};
 use super::{ExperimentError, NamedCostModel, Runs, Settings, scheduler};
 
 /// Most runs of one experiment; each takes memory before the first is made.
-pub const MAX_RUNS: u64 = 1_000_000;
+pub(crate) const MAX_RUNS: u64 = 1_000_000;
 
 /// Description of runs: every scenario on every system under every scheduler, in independent
 /// replications.

@@ -105,7 +105,7 @@ impl Prepared {
     }
 
     /// Old names that the files use.
-    pub fn old_names(&self) -> impl Iterator<Item = OldName> {
+    pub(crate) fn old_names(&self) -> impl Iterator<Item = OldName> {
         self.catalogs.iter().flat_map(Catalog::old_names)
     }
 
@@ -130,7 +130,7 @@ impl Prepared {
     /// # Errors
     ///
     /// The first error of `consume`.
-    pub fn run_each<E>(
+    pub(crate) fn run_each<E>(
         &self,
         mut consume: impl FnMut(usize, &RunSpec, &str, Result<RunResult, RunError>) -> Result<(), E>,
     ) -> Result<(), E> {

@@ -91,7 +91,7 @@ impl<'a> Grid<'a> {
 /// The frame of an upstream model at `upstream_rate` that `frame` of a model at `rate` depends on: the
 /// newest one whose nominal start is not later, `floor(frame·upstream_rate/rate)`. At equal rates that
 /// is the same frame.
-pub fn upstream_frame(frame: FrameId, rate: FrameRate, upstream_rate: FrameRate) -> FrameId {
+pub(crate) fn upstream_frame(frame: FrameId, rate: FrameRate, upstream_rate: FrameRate) -> FrameId {
     FrameId::new(newest(frame.index() as u64, rate, upstream_rate) as usize)
 }
 

@@ -266,7 +266,7 @@ impl Network {
     }
 
     /// Index into [`Network::operators`] of every layer, in execution order.
-    pub fn operator_of(&self) -> &[u32] {
+    pub(crate) fn operator_of(&self) -> &[u32] {
         &self.layers.operator_of
     }
 

@@ -54,19 +54,21 @@ fn results() -> Vec<&'static str> {
 }
 
 /// The `keys` that the label of a run does not have.
-pub fn beside_label<'a>(keys: impl Iterator<Item = &'a str>) -> impl Iterator<Item = &'a str> {
+pub(crate) fn beside_label<'a>(
+    keys: impl Iterator<Item = &'a str>,
+) -> impl Iterator<Item = &'a str> {
     keys.filter(|key| !LABEL.contains(key))
 }
 
 /// First line of the file of a sweep, whose rows have columns for `settings` after the label.
-pub fn sweep_header(settings: &[&str]) -> String {
+pub(crate) fn sweep_header(settings: &[&str]) -> String {
     [&POINT[..], &LABEL, settings, &results(), &REASON].concat().join(",") + "\n"
 }
 
 /// Writes the rows of one file; the header is written on creation.
 ///
 /// A row is assembled in one reused buffer: millions of rows cost no allocation.
-pub struct Table<W> {
+pub(crate) struct Table<W> {
     out: W,
     row: String,
     /// The label columns of the current run, ending with a comma.
@@ -90,7 +92,7 @@ impl<W: Write> Table<W> {
     /// # Errors
     ///
     /// The error of the writer.
-    pub fn scores(out: W, settings: &[&str]) -> io::Result<Self> {
+    pub(crate) fn scores(out: W, settings: &[&str]) -> io::Result<Self> {
         Self::new(out, settings, &[&results()])
     }
 
@@ -99,7 +101,7 @@ impl<W: Write> Table<W> {
     /// # Errors
     ///
     /// The error of the writer.
-    pub fn models(out: W, settings: &[&str]) -> io::Result<Self> {
+    pub(crate) fn models(out: W, settings: &[&str]) -> io::Result<Self> {
         Self::new(out, settings, &[&["model", "network"], &results()])
     }
 
@@ -108,20 +110,20 @@ impl<W: Write> Table<W> {
     /// # Errors
     ///
     /// The error of the writer.
-    pub fn inferences(out: W, settings: &[&str]) -> io::Result<Self> {
+    pub(crate) fn inferences(out: W, settings: &[&str]) -> io::Result<Self> {
         let scores: Vec<_> = InferenceScore::SCORES.iter().map(|column| column.name).collect();
         Self::new(out, settings, &[&REQUEST, &scores, &REST])
     }
 
     /// Rows of a sweep, whose `header` is in the file already.
-    pub fn sweep_rows(out: W, header: &str) -> Self {
+    pub(crate) fn sweep_rows(out: W, header: &str) -> Self {
         let check = Some(RowCheck::below(header.as_bytes()));
         let (row, label, settings) = (String::new(), String::new(), String::new());
         Self { out, row, label, settings, check }
     }
 
     /// Sets the values of the columns of settings, in their order, for the rows that follow.
-    pub fn set_settings<'a>(&mut self, values: impl Iterator<Item = &'a str>) {
+    pub(crate) fn set_settings<'a>(&mut self, values: impl Iterator<Item = &'a str>) {
         self.row.clear();
         values.for_each(|value| self.text(value));
         std::mem::swap(&mut self.settings, &mut self.row);
@@ -133,7 +135,7 @@ impl<W: Write> Table<W> {
     /// # Errors
     ///
     /// The error of the writer.
-    pub fn sweep_row<'a>(
+    pub(crate) fn sweep_row<'a>(
         &mut self,
         (index, id): (u64, &str),
         label: &RunLabel<'_>,
@@ -170,7 +172,7 @@ impl<W: Write> Table<W> {
     /// # Errors
     ///
     /// The error of the writer.
-    pub fn flush(&mut self) -> io::Result<()> {
+    pub(crate) fn flush(&mut self) -> io::Result<()> {
         self.out.flush()
     }
 
@@ -179,7 +181,7 @@ impl<W: Write> Table<W> {
     /// # Errors
     ///
     /// The error of the writer.
-    pub fn finish(mut self) -> io::Result<W> {
+    pub(crate) fn finish(mut self) -> io::Result<W> {
         self.out.flush()?;
         Ok(self.out)
     }
@@ -189,7 +191,11 @@ impl<W: Write> Table<W> {
     /// # Errors
     ///
     /// The error of the writer.
-    pub fn scores_row(&mut self, label: &RunLabel<'_>, scorecard: &Scorecard) -> io::Result<()> {
+    pub(crate) fn scores_row(
+        &mut self,
+        label: &RunLabel<'_>,
+        scorecard: &Scorecard,
+    ) -> io::Result<()> {
         self.start_run(label);
         self.start_row();
         self.score(&scorecard.total);
@@ -201,7 +207,7 @@ impl<W: Write> Table<W> {
     /// # Errors
     ///
     /// The error of the writer.
-    pub fn models_rows(
+    pub(crate) fn models_rows(
         &mut self,
         spec: &RunSpec,
         label: &RunLabel<'_>,
@@ -226,7 +232,7 @@ impl<W: Write> Table<W> {
     /// # Errors
     ///
     /// The error of the writer.
-    pub fn inferences_rows(
+    pub(crate) fn inferences_rows(
         &mut self,
         spec: &RunSpec,
         label: &RunLabel<'_>,

@@ -300,7 +300,7 @@ impl Scenario {
 
     /// Ids in an order in which every model follows the models that it depends on; file order breaks
     /// ties.
-    pub fn topological(&self) -> &[ModelId] {
+    pub(crate) fn topological(&self) -> &[ModelId] {
         &self.topological
     }
 }

@@ -13,10 +13,11 @@ mod parser;
 mod scenario;
 mod token;
 
-pub use dataflows::{parse_dataflows, parse_directive};
+pub use dataflows::parse_dataflows;
+pub(crate) use dataflows::parse_directive;
 pub use hardware::parse_hardware;
 pub use levels::{DirectiveOrCluster, Notation, assemble};
-pub use networks::{NetworkBlock, parse_networks};
+pub(crate) use networks::{NetworkBlock, parse_networks};
 pub use scenario::scenario;
 
 use super::{Problem, Source};
@@ -49,7 +50,7 @@ impl Kind {
 /// # Errors
 ///
 /// Returns a problem if that word is not one of the three keywords, or if the file is empty.
-pub fn detect(source: &Source) -> Result<Kind, Problem> {
+pub(crate) fn detect(source: &Source) -> Result<Kind, Problem> {
     let words = Kind::ALL.map(|(_, word)| word);
     let Some(first) = Tokens::new(source.text()).next() else {
         let end = source.text().len();

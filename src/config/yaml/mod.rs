@@ -1,8 +1,9 @@
 //! Reading YAML: a tree with positions ([`tree`]), and typed reading of it that collects every
 //! problem ([`read`]).
 
-pub mod read;
-pub mod tree;
+pub(crate) mod read;
+pub(crate) mod tree;
 
-pub use read::Fields;
-pub use tree::{Node, Value, parse};
+pub(crate) use read::Fields;
+pub(crate) use tree::Node;
+pub(super) use tree::{Value, parse};

@@ -27,12 +27,12 @@
 //! | 1.3, 1.6 | [`lower`], `vector` | lowering of operators, operators without MACs |
 //! | 6.6 | [`model`], `residency` | networks: tensors that stay in shared memory between layers |
 
-pub mod energy;
+pub(crate) mod energy;
 pub mod lower;
-pub mod machine;
-pub mod mapping;
-pub mod model;
-pub mod nest;
+pub(crate) mod machine;
+pub(crate) mod mapping;
+pub(crate) mod model;
+pub(crate) mod nest;
 
 mod classes;
 mod context;
@@ -357,16 +357,4 @@ pub enum Illegal {
         /// Extent of the axis.
         extent: u32,
     },
-}
-
-impl Illegal {
-    /// Whether a part of the layer is not computed.
-    pub fn is_under_cover(&self) -> bool {
-        matches!(self, Self::Diagonal { .. } | Self::SpatialLoops { .. } | Self::UnderCover { .. })
-    }
-
-    /// Whether a part of the layer is computed more than once.
-    pub fn is_over_cover(&self) -> bool {
-        matches!(self, Self::OverCover { .. })
-    }
 }

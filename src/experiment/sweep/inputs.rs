@@ -40,7 +40,7 @@ impl Inputs {
     }
 
     /// Old names that those files use.
-    pub fn old_names(&self) -> impl Iterator<Item = OldName> {
+    pub(crate) fn old_names(&self) -> impl Iterator<Item = OldName> {
         self.catalogs.iter().flat_map(Catalog::old_names)
     }
 

@@ -17,7 +17,7 @@
 //!     Directive::temporal(1, 1, Axis::OutputX),
 //! ];
 //! let own = Dataflow::new("own", vec![ClusterLevel { units: None, directives }])?;
-//! let memory = Memory::new(Bytes::new(4 << 20), Bytes::new(1024), 16);
+//! let memory = Memory::new(Bytes::new(4 << 20), Bytes::new(4096), 16);
 //! let noc = Noc::uniform(NocLevel::new(64));
 //! let system = System::new(
 //!     "mine",

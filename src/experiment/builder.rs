@@ -10,6 +10,7 @@ use crate::hardware::System;
 use crate::renamed::Renamed;
 use crate::scenario::Scenario;
 use crate::schedule::{Options, Policy, Scheduler, Setup};
+#[cfg(feature = "bounds")]
 use crate::sweep::comparison::{Comparison, Triggers};
 use crate::sweep::grid::{Factor, Grid};
 
@@ -236,6 +237,7 @@ impl Experiment {
     ///
     /// See [`Experiment::prepare`]; [`ExperimentError::Conflict`] if more than the scheduler varies
     /// with the cost model, or under `mlsys2023` semantics, which have one scheduler only.
+    #[cfg(feature = "bounds")]
     pub fn compare(&self, triggers: Triggers) -> Result<Comparison, ExperimentError> {
         let (schedulers, n) = (self.schedulers.clone(), self.replications.clone());
         let each = Self { schedulers: Vec::new(), replications: Some(0..1), ..self.clone() };

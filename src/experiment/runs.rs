@@ -5,9 +5,11 @@ use std::io::{self, BufWriter};
 use std::ops::Deref;
 use std::path::Path;
 
+#[cfg(feature = "figures")]
 use crate::figures::{self, Caption, Format, Timeline};
 use crate::report::RunLabel;
 use crate::report::csv::Table;
+#[cfg(feature = "figures")]
 use crate::report::timeline::timeline;
 use crate::score::Scorecard;
 use crate::sweep::{RunError, RunResult, RunSpec};
@@ -56,6 +58,7 @@ impl Run {
     /// # Errors
     ///
     /// [`ExperimentError::Run`] if the run could not be made.
+    #[cfg(feature = "figures")]
     pub fn timeline(&self) -> Result<Timeline, ExperimentError> {
         let label = self.label();
         let title = format!("{} on {}, {}", label.scenario, label.system, label.scheduler);
@@ -70,6 +73,7 @@ impl Run {
     ///
     /// [`ExperimentError::Run`] if the run could not be made, [`ExperimentError::Figure`] if it has too
     /// many models or accelerators to draw, [`ExperimentError::Output`] if the file cannot be written.
+    #[cfg(feature = "figures")]
     pub fn write_timeline(&self, path: impl AsRef<Path>) -> Result<(), ExperimentError> {
         let path = path.as_ref();
         let is_png = path.extension().is_some_and(|extension| extension == "png");

@@ -7,6 +7,7 @@ use crate::config::{Catalog, Edition, InputFile, OldName};
 use crate::hardware::System;
 use crate::renamed::Renamed;
 use crate::schedule::Policy;
+#[cfg(feature = "bounds")]
 use crate::sweep::comparison::{Comparison, Triggers};
 use crate::sweep::{self, RunError, RunResult, RunSpec, Semantics};
 
@@ -165,6 +166,7 @@ impl Prepared {
     ///
     /// [`ExperimentError::Conflict`] with several cost models, or under `mlsys2023` semantics, which
     /// have one scheduler only.
+    #[cfg(feature = "bounds")]
     pub fn compare(
         &self,
         schedulers: Vec<Policy>,

@@ -17,7 +17,7 @@ use crate::sweep::grid::{Factor, Grid};
 use super::input::Input;
 use super::keys::Key;
 use super::prepared::{Group, Prepared};
-use super::systems::{full_system, paired_system, style_system};
+use super::systems::{full_system, name_with_pes, paired_system, style_system};
 use super::{ExperimentError, NamedCostModel, Runs, Settings, scheduler};
 
 /// Most runs of one experiment; each takes memory before the first is made.
@@ -461,8 +461,4 @@ fn refuse_repeated(
         }
     }
     Ok(())
-}
-
-pub(super) fn name_with_pes(system: &System) -> String {
-    format!("{}@{}", system.name(), system.pes())
 }

@@ -11,7 +11,7 @@ use crate::schedule::Policy;
 use crate::sweep::comparison::{Comparison, Triggers};
 use crate::sweep::{self, RunError, RunResult, RunSpec, Semantics};
 
-use super::builder::name_with_pes;
+use super::systems::name_with_pes;
 use super::{ExperimentError, NamedCostModel, Run, Runs, Settings};
 
 /// Runs of an experiment, read and checked but not made.

@@ -55,10 +55,17 @@ pub(super) struct RawStyle {
     shares: Vec<RawShare>,
 }
 
-/// Shares of one accelerator: of PEs, on-chip bandwidth, shared memory and off-chip bandwidth.
+/// Shares of one accelerator.
 struct RawShare {
     dataflow: At<Box<str>>,
-    shares: [u32; 4],
+    /// Share of the PEs.
+    pes: u32,
+    /// Share of the bandwidth of the NoC.
+    noc: u32,
+    /// Share of the shared memory.
+    shared_memory: u32,
+    /// Share of the DRAM bandwidth.
+    dram: u32,
 }
 
 /// A `system:` file whose dataflows are still names.
@@ -96,13 +103,18 @@ fn share(node: &Node<'_>, problems: &mut Problems) -> Option<RawShare> {
     let share = || number(1..=MAX_SHARE);
     let dataflow = fields.required("dataflow", at(text));
     let pes = fields.required("pe_share", share());
-    let keys = ["noc_share", "shared_memory_share", "dram_share"];
-    let [noc, memory, dram] = keys.map(|key| fields.optional(key, share()));
+    let noc = fields.optional("noc_share", share());
+    let shared_memory = fields.optional("shared_memory_share", share());
+    let dram = fields.optional("dram_share", share());
     fields.finish();
     let pes = pes?;
-    let or_pes = |share: Option<u32>| share.unwrap_or(pes);
-    let shares = [pes, or_pes(noc), or_pes(memory), or_pes(dram)];
-    Some(RawShare { dataflow: dataflow?, shares })
+    Some(RawShare {
+        dataflow: dataflow?,
+        pes,
+        noc: noc.unwrap_or(pes),
+        shared_memory: shared_memory.unwrap_or(pes),
+        dram: dram.unwrap_or(pes),
+    })
 }
 
 /// Reads a list of accelerators.
@@ -121,7 +133,7 @@ impl RawStyle {
     /// The style of these `dataflows`, one for each name.
     pub(super) fn resolve(self, dataflows: Vec<Arc<Dataflow>>) -> Style {
         let share = |(dataflow, raw): (_, RawShare)| {
-            let [pes, noc, shared_memory, dram] = raw.shares;
+            let RawShare { pes, noc, shared_memory, dram, .. } = raw;
             Share { dataflow, pes, noc, shared_memory, dram }
         };
         let shares = dataflows.into_iter().zip(self.shares).map(share).collect();

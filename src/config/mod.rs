@@ -1,4 +1,4 @@
-//! Input files: the only module that knows YAML, the artifact's text format, and paths.
+//! Input files: the only module that knows their formats, and paths.
 //!
 //! Every file is read with bounded memory, parsed, checked once and turned into domain types. All
 //! problems of a file are reported together, each with its line and column. [`Catalog`] is the way
@@ -10,6 +10,7 @@ pub mod cost_csv;
 pub mod diagnostic;
 pub mod export;
 pub mod files;
+pub mod formats;
 pub mod kind;
 pub mod loadgen_cases;
 pub mod maestro;
@@ -21,6 +22,7 @@ pub mod sweep;
 mod dataflow;
 mod document;
 mod embedded;
+mod format;
 mod hardware;
 mod mix;
 mod mlperf;
@@ -29,10 +31,10 @@ mod scenario;
 mod yaml;
 
 pub use catalog::{Catalog, Edition, Hardware, InputFile};
-use diagnostic::OldNames;
-pub use diagnostic::{ConfigError, OldName, Problem, nearest};
+pub use diagnostic::{ConfigError, OldName, OldNames, Problem, nearest};
 pub use document::resolve;
 pub use files::{Source, read_bounded};
+pub use format::Format;
 pub use kind::Kind;
 pub use network::Model;
 pub use service_csv::ServiceTables;

@@ -2,9 +2,8 @@
 
 use std::path::PathBuf;
 
-use crate::config::{Catalog, Edition, InputFile, OldName};
+use crate::config::{Catalog, Edition, InputFile, OldName, OldNames};
 use crate::hardware::System;
-use crate::renamed::Renamed;
 use crate::schedule::Policy;
 use crate::sweep::comparison::{Comparison, Triggers};
 use crate::sweep::{self, RunError, RunResult, RunSpec, Semantics};
@@ -17,11 +16,11 @@ use super::{ExperimentError, NamedCostModel, Run, Runs, Settings};
 pub struct Prepared {
     /// Settings that all runs have in common.
     pub settings: Settings,
-    /// Hints for names up to version 0.1.
-    pub hints: Vec<Renamed>,
     /// Warnings about inputs.
     pub warnings: Vec<String>,
     groups: Vec<Group>,
+    /// Old names that the settings and the files use.
+    old_names: OldNames,
     /// By [`Edition`] of the networks.
     catalogs: [Catalog; 2],
 }
@@ -35,9 +34,10 @@ pub(super) struct Group {
 }
 
 impl Prepared {
-    pub(super) fn new(settings: Settings, hints: Vec<Renamed>) -> Self {
-        let catalogs = Edition::ALL.map(|(edition, _)| Catalog::with_networks(edition));
-        Self { settings, hints, warnings: Vec::new(), groups: Vec::new(), catalogs }
+    pub(super) fn new(settings: Settings, old_names: OldNames) -> Self {
+        let catalog = |edition| Catalog::with_networks(edition).noting(old_names.clone());
+        let catalogs = Edition::ALL.map(|(edition, _)| catalog(edition));
+        Self { settings, old_names, warnings: Vec::new(), groups: Vec::new(), catalogs }
     }
 
     pub(super) fn catalog(&mut self, networks: Edition) -> &mut Catalog {
@@ -47,7 +47,6 @@ impl Prepared {
     /// Adds runs. Those of a named cost model join the group before them if that has the same.
     pub(super) fn add(&mut self, group: Group) {
         let Group { cost_model, networks, specs } = group;
-        self.hints.extend(cost_model.renamed);
         match self.groups.last_mut() {
             Some(last) if last.cost_model.is_same(&cost_model) && last.networks == networks => {
                 last.specs.extend(specs);
@@ -94,9 +93,9 @@ impl Prepared {
         self.catalogs.iter().flat_map(Catalog::inputs)
     }
 
-    /// Old names that the files use.
-    pub fn old_names(&self) -> impl Iterator<Item = OldName> {
-        self.catalogs.iter().flat_map(Catalog::old_names)
+    /// Old names that the settings and the files use, in order of first use.
+    pub fn old_names(&self) -> Vec<OldName> {
+        self.old_names.to_vec()
     }
 
     /// Every file that was read and does not come with the program.

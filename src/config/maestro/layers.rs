@@ -3,10 +3,12 @@
 use crate::config::{Problem, nearest};
 use crate::model::{ConvKind, ConvShape, Layer, Operator};
 
-use super::networks::KEYWORDS;
 use super::parser::{Contents, Header, Parser, advice, quote};
 use super::token::Token;
 
+/// Keywords of a file of networks.
+pub(super) const KEYWORDS: &[&str] =
+    &["Network", "FPS", "Probability", "Dependency", "Layer", "Type", "Stride", "Dimensions"];
 const LAYER: Contents = Contents {
     what: "a layer",
     items: &["Type", "Stride", "Dimensions"],

@@ -13,7 +13,7 @@ use std::ops::Range;
 use crate::config::{Problem, Source};
 use crate::model::{Connections, Layer, Network};
 
-use super::layers::layer;
+use super::layers::{KEYWORDS, layer};
 use super::parser::{Contents, Parser, quote};
 use super::token::Token;
 
@@ -37,8 +37,6 @@ pub struct NetworkBlock {
     pub span: Range<usize>,
 }
 
-pub(super) const KEYWORDS: &[&str] =
-    &["Network", "FPS", "Probability", "Dependency", "Layer", "Type", "Stride", "Dimensions"];
 const NETWORK: Contents = Contents {
     what: "a network",
     items: &["FPS", "Probability", "Dependency", "Layer"],

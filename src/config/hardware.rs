@@ -86,6 +86,12 @@ struct RawAccelerator {
     memory: Memory,
 }
 
+/// Bandwidths and memories of an accelerator or a chip.
+struct RawResources {
+    noc: Noc,
+    memory: Memory,
+}
+
 /// Reads the body of a `style:` file.
 pub(super) fn read_style(node: &Node<'_>, problems: &mut Problems) -> Option<RawStyle> {
     let mut fields = Fields::of(node, "a style", problems)?;
@@ -186,7 +192,7 @@ fn accelerator(
     let pes = fields.required("pes", at(number(1..=Accelerator::MAX_PES)));
     let resources = resources(&mut fields, None);
     fields.finish();
-    let (noc, memory) = resources?;
+    let RawResources { noc, memory } = resources?;
     let (name, dataflow, pes) = (name?, dataflow?, pes?);
     let (clock, energy) = (clock?, energy?);
     Some(RawAccelerator { name, dataflow, pes, clock, datapath, energy, byte_energy, noc, memory })
@@ -249,11 +255,11 @@ pub(super) fn read_platform(node: &Node<'_>, problems: &mut Problems) -> Option<
 }
 
 fn budget(node: &Node<'_>, problems: &mut Problems) -> Option<Resources> {
-    let (noc, memory) = resources_only(node, problems)?;
+    let RawResources { noc, memory } = resources_only(node, problems)?;
     Some(Resources::Budget(Box::new(Budget::new(noc, memory))))
 }
 
-fn resources_only(node: &Node<'_>, problems: &mut Problems) -> Option<(Noc, Memory)> {
+fn resources_only(node: &Node<'_>, problems: &mut Problems) -> Option<RawResources> {
     let mut fields = Fields::of(node, "a set of resources", problems)?.with_renamed(&OLD_RESOURCES);
     let resources = resources(&mut fields, None);
     fields.finish();
@@ -275,7 +281,7 @@ fn table(node: &Node<'_>, problems: &mut Problems) -> Option<Table> {
 /// Reads an instance of a table, which has the resources of `each` but for those that it gives.
 fn instance(
     node: &Node<'_>,
-    each: Option<&(Noc, Memory)>,
+    each: Option<&RawResources>,
     each_is_wrong: bool,
     problems: &mut Problems,
 ) -> Option<Instance> {
@@ -287,18 +293,18 @@ fn instance(
     let name = fields.required("name", proper_name);
     let pes = fields.required("pes", number(1..=Accelerator::MAX_PES));
     fields.finish();
-    let (noc, memory) = resources?;
+    let RawResources { noc, memory } = resources?;
     Some(Instance { name: name?, pes: pes?, noc, memory })
 }
 
 /// Reads bandwidths and memories; missing keys have the values of `default`.
 fn resources(
     fields: &mut Fields<'_, '_, '_>,
-    default: Option<&(Noc, Memory)>,
-) -> Option<(Noc, Memory)> {
-    let noc = noc(fields, default.map(|(noc, _)| noc));
-    let memory = memory(fields, default.map(|(_, memory)| memory));
-    Some((noc?, memory?))
+    default: Option<&RawResources>,
+) -> Option<RawResources> {
+    let noc = noc(fields, default.map(|it| &it.noc));
+    let memory = memory(fields, default.map(|it| &it.memory));
+    Some(RawResources { noc: noc?, memory: memory? })
 }
 
 fn noc(fields: &mut Fields<'_, '_, '_>, default: Option<&Noc>) -> Option<Noc> {
@@ -340,19 +346,19 @@ fn memory(fields: &mut Fields<'_, '_, '_>, default: Option<&Memory>) -> Option<M
     let default = default.unwrap_or(&memory);
     Some(Memory {
         dram_latency: latency.unwrap_or(default.dram_latency),
-        shared_copies: copies.map_or(default.shared_copies, PerTensor::from),
+        shared_copies: copies.unwrap_or(default.shared_copies),
         ..memory
     })
 }
 
 /// Reads copies of inputs, weights and outputs.
-fn copies(node: &Node<'_>, problems: &mut Problems) -> Option<[u32; 3]> {
+fn copies(node: &Node<'_>, problems: &mut Problems) -> Option<PerTensor<u32>> {
     let copies = list("copies", number(1..=16))(node, problems)?;
     let three = <[u32; 3]>::try_from(copies).ok();
     if three.is_none() {
         problems.push(node.mismatch(&"three numbers: copies of inputs, weights and outputs"));
     }
-    three
+    three.map(PerTensor::from)
 }
 
 /// Reads one value for all levels of a network, or a list with one for each, outermost first.

@@ -127,7 +127,7 @@ impl<T> Column<T> {
     }
 
     /// Unit without its prefix, and the factor that converts values to it: `J` and 0.001 for `mJ`.
-    pub fn base_unit(&self) -> (&'static str, f64) {
+    pub(crate) fn base_unit(&self) -> (&'static str, f64) {
         match self.unit {
             "mJ" => ("J", 1e-3),
             "mW" => ("W", 1e-3),
@@ -138,7 +138,7 @@ impl<T> Column<T> {
 }
 
 /// Keys of experiments, which are also columns of sweeps, whose names changed with version 0.2.
-pub const RENAMED_KEYS: [Renamed; 6] = [
+pub(crate) const RENAMED_KEYS: [Renamed; 6] = [
     key("engine.late", "engine.deadline_miss"),
     key("effects.exposed", "effects.non_overlapped"),
     key("hardware.noc_undivided", "hardware.noc_unpartitioned"),
@@ -152,7 +152,7 @@ const fn key(old: &'static str, new: &'static str) -> Renamed {
 }
 
 /// Names of columns that changed.
-pub const RENAMED: [Renamed; 9] = [
+pub(crate) const RENAMED: [Renamed; 9] = [
     Renamed { kind: "column", old: "released", new: "requests" },
     Renamed { kind: "column", old: "deadline_misses", new: "late" },
     Renamed { kind: "column", old: "pieces", new: "segments" },
@@ -165,16 +165,16 @@ pub const RENAMED: [Renamed; 9] = [
 ];
 
 /// The name in use for a column, whose name may be an old one.
-pub fn current(name: &str) -> &str {
+pub(crate) fn current(name: &str) -> &str {
     renamed::current(&RENAMED, name).0
 }
 
 /// The change that gave a column its name.
-pub fn change_to(name: &str) -> Option<Renamed> {
+pub(crate) fn change_to(name: &str) -> Option<Renamed> {
     RENAMED.into_iter().find(|renamed| renamed.new == name)
 }
 
 /// The changed columns among those of a file.
-pub fn changes<'a>(names: impl Iterator<Item = &'a str>) -> Vec<Renamed> {
+pub(crate) fn changes<'a>(names: impl Iterator<Item = &'a str>) -> Vec<Renamed> {
     names.filter_map(|name| renamed::find(&RENAMED, name)).collect()
 }

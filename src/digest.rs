@@ -8,14 +8,14 @@ use sha2::{Digest as _, Sha256};
 
 /// Length and SHA-256 of what was written to it.
 #[derive(Debug, Clone, Default)]
-pub struct Digest {
+pub(crate) struct Digest {
     bytes: u64,
     sha256: Sha256,
 }
 
 impl Digest {
     /// The digest of `bytes`.
-    pub fn of(bytes: &[u8]) -> Self {
+    pub(crate) fn of(bytes: &[u8]) -> Self {
         let mut digest = Self::default();
         digest.update(bytes);
         digest
@@ -25,26 +25,26 @@ impl Digest {
     ///
     /// # Errors
     ///
-    /// What the system says.
-    pub fn of_file(path: &Path) -> io::Result<Self> {
+    /// Message of the system.
+    pub(crate) fn of_file(path: &Path) -> io::Result<Self> {
         let mut digest = Self::default();
         io::copy(&mut File::open(path)?, &mut digest)?;
         Ok(digest)
     }
 
     /// Takes further bytes.
-    pub fn update(&mut self, bytes: &[u8]) {
+    pub(crate) fn update(&mut self, bytes: &[u8]) {
         self.bytes += bytes.len() as u64;
         self.sha256.update(bytes);
     }
 
     /// Number of bytes.
-    pub fn bytes(&self) -> u64 {
+    pub(crate) fn bytes(&self) -> u64 {
         self.bytes
     }
 
     /// 64 hexadecimal digits.
-    pub fn hex(self) -> String {
+    pub(crate) fn hex(self) -> String {
         self.sha256.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
     }
 }

@@ -56,7 +56,7 @@
 //!
 //! A module names only modules above it in this page; `tests/it/architecture.rs` holds the table.
 
-#![warn(missing_docs)]
+#![warn(missing_docs, unreachable_pub)]
 
 // Units and indices.
 pub mod units;
@@ -71,9 +71,9 @@ pub mod text;
 // Checksums, names that changed, and columns of results.
 mod digest;
 
-pub mod renamed;
+mod renamed;
 
-pub mod column;
+mod column;
 
 // The domain: networks, dataflows, hardware, scenarios and traces.
 pub mod model;
@@ -126,9 +126,9 @@ pub mod config;
 pub mod experiment;
 
 // The published study again, and comparisons with reference data.
-pub mod reproduce;
+mod reproduce;
 
-pub mod validate;
+mod validate;
 
 pub mod cli;
 

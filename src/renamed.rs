@@ -29,12 +29,12 @@ impl fmt::Display for Renamed {
 }
 
 /// The entry of `names` whose old name is `name`.
-pub fn find(names: &[Renamed], name: &str) -> Option<Renamed> {
+pub(crate) fn find(names: &[Renamed], name: &str) -> Option<Renamed> {
     names.iter().find(|renamed| renamed.old == name).copied()
 }
 
 /// The name in use for `name`, which may be an old one of `names`, and the entry if it is.
-pub fn current<'a>(names: &[Renamed], name: &'a str) -> (&'a str, Option<Renamed>) {
+pub(crate) fn current<'a>(names: &[Renamed], name: &'a str) -> (&'a str, Option<Renamed>) {
     match find(names, name) {
         Some(renamed) => (renamed.new, Some(renamed)),
         None => (name, None),

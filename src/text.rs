@@ -14,7 +14,7 @@ pub fn is_obeyed(c: char) -> bool {
 }
 
 /// Whether `c` has no place within a line of text: [`is_obeyed`], line breaks and tabs.
-pub fn is_unfit_in_line(c: char) -> bool {
+pub(crate) fn is_unfit_in_line(c: char) -> bool {
     is_obeyed(c) || c == '\n' || c == '\t'
 }
 
@@ -42,7 +42,7 @@ pub fn in_line(text: &str) -> String {
 const STYLES: [&str; 2] = ["\u{1b}[1m", "\u{1b}[0m"];
 
 /// `text` with everything that a terminal would obey written out, but for bold type.
-pub fn shown_styled(text: &str) -> String {
+pub(crate) fn shown_styled(text: &str) -> String {
     let mut parts = vec![text];
     for style in STYLES {
         parts = parts.into_iter().flat_map(|part| part.split_inclusive(style)).collect();
@@ -62,7 +62,7 @@ pub fn is_name(text: &str) -> bool {
 }
 
 /// Rule of [`is_name`], for messages.
-pub const NAME_RULE: &str =
+pub(crate) const NAME_RULE: &str =
     "a name has no control characters or marks of direction and does not begin with =, +, - or @";
 
 #[cfg(test)]

@@ -49,7 +49,7 @@ impl SimTime {
     }
 
     /// This instant moved by `offset_ns` in either direction; never before the start of the run.
-    pub const fn offset_by(self, offset_ns: i64) -> Self {
+    pub(crate) const fn offset_by(self, offset_ns: i64) -> Self {
         Self(self.0.saturating_add_signed(offset_ns))
     }
 }
@@ -67,10 +67,10 @@ impl SimSpan {
 
     /// The longest span that is read from a number \[ms\], 104 days: in nanoseconds numbers are exact up
     /// to 2^53.
-    pub const MAX_MS: f64 = 9_007_199_254.0;
+    pub(crate) const MAX_MS: f64 = 9_007_199_254.0;
 
     /// The longest span that is read from a number.
-    pub const LONGEST: Self = Self(9_007_199_254_000_000);
+    pub(crate) const LONGEST: Self = Self(9_007_199_254_000_000);
 
     /// A span of `ms` milliseconds, rounded to the nearest nanosecond; `None` unless `ms` is a number
     /// from 0 to [`SimSpan::MAX_MS`].
@@ -223,17 +223,17 @@ impl FrameRate {
     }
 
     /// Thousandths of a frame per second.
-    pub const fn millihertz(self) -> u64 {
+    pub(crate) const fn millihertz(self) -> u64 {
         self.millihertz
     }
 
     /// Frames per second if that is a whole number.
-    pub const fn whole_fps(self) -> Option<u64> {
+    pub(crate) const fn whole_fps(self) -> Option<u64> {
         if self.millihertz.is_multiple_of(1000) { Some(self.millihertz / 1000) } else { None }
     }
 
     /// Nominal start of frame `index`: `floor(index / fps)` in nanoseconds.
-    pub fn frame_start(self, index: u64) -> SimTime {
+    pub(crate) fn frame_start(self, index: u64) -> SimTime {
         let ns = u128::from(index) * u128::from(NS_PER_S) * 1000 / u128::from(self.millihertz);
         SimTime(u64::try_from(ns).unwrap_or(u64::MAX))
     }

@@ -250,7 +250,7 @@ fn wrong_answers() {
     check("unknown-request", "\"request\":123456}`: request 123456 is not ready");
     check("busy-accelerator", "`: accelerator 99 is not idle");
     check("no-request", "answered `{\"do\":\"drop\",\"id\":1}`: it names no request");
-    check("no-length", "block_ms belongs to extent block");
+    check("no-length", "block_ms belongs to granularity block");
     check("late-answer", "the id of the question was 1");
     check("no-json", "answered `dispatch 3`: expected value");
     check("long", "answered a line of more than 65536 bytes");

@@ -77,7 +77,7 @@ impl Bound {
     pub const ALL: [Self; 3] = [Self::Isolation, Self::PooledCapacity, Self::LinearProgram];
 
     /// Meaning in a few words.
-    pub fn meaning(self) -> &'static str {
+    pub(crate) fn meaning(self) -> &'static str {
         match self {
             Self::Isolation => "every frame as if it were alone",
             Self::PooledCapacity => "the accelerators pooled into one, frames cut at will",

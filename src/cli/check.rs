@@ -13,7 +13,7 @@ use super::{cost, output, sweep};
 
 /// Check input files and report every problem in them.
 #[derive(Debug, Args)]
-pub struct CheckArgs {
+pub(super) struct CheckArgs {
     /// Files: YAML, or the artifact's format (.m).
     #[arg(required = true)]
     files: Vec<PathBuf>,
@@ -24,7 +24,7 @@ pub struct CheckArgs {
 /// # Errors
 ///
 /// Returns a failure if a file has a problem.
-pub fn run(args: &CheckArgs) -> Result<(), Failure> {
+pub(super) fn run(args: &CheckArgs) -> Result<(), Failure> {
     let mut catalog = Catalog::new();
     let (mut n_bad, mut printed) = (0, Ok(()));
     for path in &args.files {

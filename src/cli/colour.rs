@@ -10,7 +10,7 @@ use crate::report::table::Style;
 use super::console::Stream;
 
 /// Sets the choice of `--color`.
-pub fn choose(choice: clap::ColorChoice) {
+pub(super) fn choose(choice: clap::ColorChoice) {
     match choice {
         clap::ColorChoice::Auto => ColorChoice::Auto,
         clap::ColorChoice::Always => ColorChoice::Always,
@@ -22,7 +22,7 @@ pub fn choose(choice: clap::ColorChoice) {
 /// Whether `stream` takes colours and bold type. This depends on `--color`; without it on `NO_COLOR`,
 /// `CLICOLOR_FORCE`, `CLICOLOR` and `TERM`, in this order, and on whether `stream` is a terminal. Memory
 /// takes none.
-pub fn wanted(stream: Stream) -> bool {
+pub(super) fn wanted(stream: Stream) -> bool {
     let choice = match stream {
         _ if stream.is_captured() => ColorChoice::Never,
         Stream::Out => AutoStream::choice(&io::stdout()),
@@ -32,12 +32,12 @@ pub fn wanted(stream: Stream) -> bool {
 }
 
 /// Whether the terminal can only append lines.
-pub fn is_dumb() -> bool {
+pub(super) fn is_dumb() -> bool {
     env::var_os("TERM").is_some_and(|term| term == "dumb")
 }
 
 /// Returns the style of tables: lines and bold type on a terminal, plain text elsewhere.
-pub fn table_style() -> Style {
+pub(super) fn table_style() -> Style {
     match (wanted(Stream::Out), Stream::Out.is_terminal() && !is_dumb()) {
         (true, _) => Style::Terminal,
         (false, true) => Style::Lines,

@@ -39,7 +39,7 @@ use super::{figure, output, table_style};
     xrsim compare --scheduler edf --scheduler sjf --scenario AR_gaming --half-width 0.005\n  \
     xrsim compare --scheduler edf --scheduler dream --replications 30 --out comparison"
 )]
-pub struct CompareArgs {
+pub(super) struct CompareArgs {
     #[command(flatten)]
     pub options: RunOptions,
     /// Scheduler, with its parameters; repeat for each.
@@ -85,7 +85,7 @@ fn positive(text: &str) -> Result<f64, String> {
 /// # Errors
 ///
 /// Returns a failure for bad input, output that cannot be written, or if no run is feasible.
-pub fn run(args: &CompareArgs) -> Result<(), Failure> {
+pub(super) fn run(args: &CompareArgs) -> Result<(), Failure> {
     let measure = measure(&args.by)?;
     let prepared = prepare(&options(args).experiment([])?)?;
     let triggers = if args.enumerate { Triggers::Enumerated } else { Triggers::Drawn };

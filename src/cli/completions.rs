@@ -7,7 +7,7 @@ use super::output;
 
 /// Print a completion script for a shell.
 #[derive(Debug, Args)]
-pub struct CompletionsArgs {
+pub(super) struct CompletionsArgs {
     /// Shell.
     shell: clap_complete::Shell,
 }
@@ -17,7 +17,7 @@ pub struct CompletionsArgs {
 /// # Errors
 ///
 /// Returns a failure if standard output cannot be written.
-pub fn run(args: &CompletionsArgs) -> Result<(), Failure> {
+pub(super) fn run(args: &CompletionsArgs) -> Result<(), Failure> {
     let mut text = Vec::new();
     clap_complete::generate(args.shell, &mut super::program(), "xrsim", &mut text);
     output::print(&String::from_utf8_lossy(&text))

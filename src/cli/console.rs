@@ -7,7 +7,7 @@ use std::io::{self, IsTerminal as _, Write};
 
 /// Stream that a command writes to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Stream {
+pub(super) enum Stream {
     /// Standard output.
     Out,
     /// Standard error.
@@ -34,22 +34,22 @@ thread_local! {
 }
 
 /// Sets whether the command of this thread prints no notes and no progress.
-pub fn set_quiet(is_quiet: bool) {
+pub(super) fn set_quiet(is_quiet: bool) {
     QUIET.set(is_quiet);
 }
 
 /// Whether the command of this thread prints no notes and no progress.
-pub fn is_quiet() -> bool {
+pub(super) fn is_quiet() -> bool {
     QUIET.get()
 }
 
 /// Whether the command of this thread has not printed this hint yet.
-pub fn is_first_hint(hint: &str) -> bool {
+pub(super) fn is_first_hint(hint: &str) -> bool {
     HINTS.with_borrow_mut(|hints| hints.insert(hint.to_string()))
 }
 
 /// Runs `command`, which writes on this thread, and returns its result and its text.
-pub fn captured<T>(command: impl FnOnce() -> T) -> (T, Written) {
+pub(super) fn captured<T>(command: impl FnOnce() -> T) -> (T, Written) {
     /// Ends the capture, also if `command` panics.
     struct Capture;
     impl Drop for Capture {
@@ -68,12 +68,12 @@ pub fn captured<T>(command: impl FnOnce() -> T) -> (T, Written) {
 
 impl Stream {
     /// Whether the stream is memory.
-    pub fn is_captured(self) -> bool {
+    pub(super) fn is_captured(self) -> bool {
         MEMORY.with_borrow(Option::is_some)
     }
 
     /// Whether the stream is a terminal.
-    pub fn is_terminal(self) -> bool {
+    pub(super) fn is_terminal(self) -> bool {
         !self.is_captured()
             && match self {
                 Self::Out => io::stdout().is_terminal(),

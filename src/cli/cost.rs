@@ -34,7 +34,7 @@ use super::{figure, output, table_style};
     xrsim cost --networks artifact --cost-model loop-nest --cost-model maestro\n  \
     xrsim cost --network mine.yaml --dataflow RS --noc-bandwidth 256,128 --format csv"
 )]
-pub struct CostArgs {
+pub(super) struct CostArgs {
     /// Network: a task, the name of a network, or a file; repeat for more.
     #[arg(long, value_name = "N|FILE")]
     pub network: Vec<String>,
@@ -99,7 +99,7 @@ const MAX_PAIRS: usize = 10_000;
 ///
 /// Returns a failure if an input is invalid, if no network can run on any accelerator, or if a file
 /// cannot be written.
-pub fn run(args: &CostArgs) -> Result<(), Failure> {
+pub(super) fn run(args: &CostArgs) -> Result<(), Failure> {
     let inputs = with_hints(|old_names| Inputs::read(args, old_names))?;
     let Inputs { catalog, choices, networks, accelerators } = inputs;
     for choice in &choices {

@@ -7,7 +7,7 @@ use crate::hardware::Accelerator;
 use super::message;
 
 /// Prints the warnings about rows of a table of measurements, see [`NamedCostModel::warnings`].
-pub fn warn<'n, 'a>(
+pub(super) fn warn<'n, 'a>(
     cost_model: &NamedCostModel,
     catalog: &Catalog,
     networks: impl Iterator<Item = &'n str>,

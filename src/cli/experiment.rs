@@ -14,7 +14,7 @@ const MUCH_MEMORY: u64 = 1 << 30;
 
 /// Options that describe runs.
 #[derive(Debug, Clone, Args)]
-pub struct RunOptions {
+pub(super) struct RunOptions {
     #[command(flatten)]
     keys: KeyOptions,
     /// Dataflow of a hardware file (.m); repeat for each accelerator.
@@ -31,7 +31,7 @@ impl RunOptions {
     /// # Errors
     ///
     /// [`Failure::Argument`] if `--set` has no `=`, or a key with an option of its own.
-    pub fn experiment<'a>(
+    pub(super) fn experiment<'a>(
         &self,
         schedulers: impl IntoIterator<Item = &'a String>,
     ) -> Result<Experiment, Failure> {
@@ -55,13 +55,13 @@ impl RunOptions {
     }
 
     /// Values of the key called `name`, as given.
-    pub fn values(&self, name: &str) -> &[String] {
+    pub(super) fn values(&self, name: &str) -> &[String] {
         let found = self.keys.0.iter().find(|(key, ..)| key.name == name);
         found.map_or(&[], |(.., values)| values)
     }
 
     /// The same options with other values of the key called `name`, which has an option.
-    pub fn with(mut self, name: &str, values: Vec<String>) -> Self {
+    pub(super) fn with(mut self, name: &str, values: Vec<String>) -> Self {
         self.keys.0.retain(|(key, ..)| key.name != name);
         let found = with_option().find(|(key, _)| key.name == name);
         self.keys.0.extend(found.map(|(key, option)| (key, option, values)));
@@ -69,14 +69,14 @@ impl RunOptions {
     }
 
     /// The same options after these settings, which they may set again.
-    pub fn after(mut self, settings: &[&str]) -> Self {
+    pub(super) fn after(mut self, settings: &[&str]) -> Self {
         let before = settings.iter().map(|it| it.to_string());
         self.set = before.chain(self.set).collect();
         self
     }
 
     /// Values by option, for a record. Options that were left out have none.
-    pub fn requested(&self) -> Map<String, Value> {
+    pub(super) fn requested(&self) -> Map<String, Value> {
         let mut requested = Map::new();
         for (key, option, values) in &self.keys.0 {
             let values = values.iter().map(|value| key.allowed.json(value));
@@ -116,7 +116,7 @@ fn split(assignment: &str) -> Result<(&str, &str), Failure> {
 /// # Errors
 ///
 /// The mistake of the experiment.
-pub fn prepare(experiment: &Experiment) -> Result<Prepared, Failure> {
+pub(super) fn prepare(experiment: &Experiment) -> Result<Prepared, Failure> {
     let prepared = with_hints(|old_names| experiment.prepare_noting(old_names))?;
     prepared.warnings.iter().for_each(|warning| warn(format_args!("{warning}")));
     let memory = prepared.memory();
@@ -241,7 +241,7 @@ impl Args for KeyOptions {
 
 /// The option of one scheduler.
 #[derive(Debug, Clone, Default)]
-pub struct SchedulerOption(pub Option<String>);
+pub(super) struct SchedulerOption(pub Option<String>);
 
 impl SchedulerOption {
     fn has(key: &Key) -> bool {
@@ -273,16 +273,16 @@ impl Args for SchedulerOption {
 
 /// Options of keys that a sweep varies.
 #[derive(Debug, Clone, Default)]
-pub struct AxisOptions(Given);
+pub(super) struct AxisOptions(Given);
 
 impl AxisOptions {
     /// Names of the options.
-    pub fn names() -> Vec<&'static str> {
+    pub(super) fn names() -> Vec<&'static str> {
         with_option().map(|(_, option)| option.long).collect()
     }
 
     /// Every option that was given: its name with dashes, its key, and its values.
-    pub fn axes(&self) -> impl Iterator<Item = (String, &'static str, &[String])> {
+    pub(super) fn axes(&self) -> impl Iterator<Item = (String, &'static str, &[String])> {
         let axes = self.0.iter();
         axes.map(|(key, option, values)| (format!("--{}", option.long), key.name, &values[..]))
     }
@@ -310,7 +310,7 @@ impl Args for AxisOptions {
 }
 
 /// Name, default, unit, range and meaning of every key, for `xrsim list settings`.
-pub fn list() -> (Vec<&'static str>, Vec<Vec<String>>) {
+pub(super) fn list() -> (Vec<&'static str>, Vec<Vec<String>>) {
     let row = |key: &Key| {
         let unit = if key.unit.is_empty() { "-" } else { key.unit };
         let option = match key.option {

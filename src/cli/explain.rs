@@ -22,7 +22,7 @@ use super::{output, table_style};
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  \
     xrsim explain --scenario AR_gaming --system J --pes 4096 HT:12")]
-pub struct ExplainArgs {
+pub(super) struct ExplainArgs {
     #[command(flatten)]
     pub options: RunOptions,
     #[command(flatten)]
@@ -41,7 +41,7 @@ pub struct ExplainArgs {
 ///
 /// Returns a failure for bad input, more than one run, a run that is infeasible, or a frame that does not
 /// exist.
-pub fn run(args: &ExplainArgs) -> Result<(), Failure> {
+pub(super) fn run(args: &ExplainArgs) -> Result<(), Failure> {
     let replication = args.replication;
     let experiment = args.options.experiment(args.scheduler.0.as_ref())?;
     let prepared = prepare(&experiment.only_replications(replication..replication + 1))?;

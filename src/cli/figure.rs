@@ -9,7 +9,7 @@ use super::message::Failure;
 use super::output::{self, Complete, OutputFile, OutputSet};
 
 /// Returns the files of a figure at `path`: the picture, and its data with the ending `.csv`.
-pub fn files(path: &Path) -> [PathBuf; 2] {
+pub(super) fn files(path: &Path) -> [PathBuf; 2] {
     [path.into(), path.with_extension("csv")]
 }
 
@@ -19,7 +19,7 @@ pub fn files(path: &Path) -> [PathBuf; 2] {
 ///
 /// Returns a failure if the ending is unknown, if the data cannot be drawn, or if a file cannot be
 /// written.
-pub fn write(path: &Path, figure: &dyn Figure) -> Result<(), Failure> {
+pub(super) fn write(path: &Path, figure: &dyn Figure) -> Result<(), Failure> {
     stage(path, figure)?.into_iter().try_for_each(Complete::rename)
 }
 
@@ -28,7 +28,7 @@ pub fn write(path: &Path, figure: &dyn Figure) -> Result<(), Failure> {
 /// # Errors
 ///
 /// Returns a failure as [`write`] does.
-pub fn stage(path: &Path, figure: &dyn Figure) -> Result<[Complete; 2], Failure> {
+pub(super) fn stage(path: &Path, figure: &dyn Figure) -> Result<[Complete; 2], Failure> {
     let picture = drawn(figure, format(path)?)?;
     let [place, beside] = files(path);
     let mut file = OutputFile::create(&place)?;
@@ -42,7 +42,7 @@ pub fn stage(path: &Path, figure: &dyn Figure) -> Result<[Complete; 2], Failure>
 /// # Errors
 ///
 /// Returns a failure if the data cannot be drawn, or if a file cannot be written.
-pub fn add(
+pub(super) fn add(
     set: &mut OutputSet,
     stem: &str,
     formats: &[Format],
@@ -59,7 +59,7 @@ pub fn add(
 /// # Errors
 ///
 /// Returns a failure if the data cannot be drawn.
-pub fn drawn(figure: &dyn Figure, format: Format) -> Result<Vec<u8>, Failure> {
+pub(super) fn drawn(figure: &dyn Figure, format: Format) -> Result<Vec<u8>, Failure> {
     render(figure, format).map_err(super::argument)
 }
 

@@ -15,7 +15,7 @@ use super::places::Places;
 #[command(after_help = "Examples:\n  \
     xrsim import WS_OS.m                 print the YAML\n  \
     xrsim import AR_gaming.m --out my/   one YAML file per network, and the scenario")]
-pub struct ImportArgs {
+pub(super) struct ImportArgs {
     /// File to convert.
     file: PathBuf,
     /// Folder to write to, one file per network, scenario or dataflow [default: standard output].
@@ -28,7 +28,7 @@ pub struct ImportArgs {
 /// # Errors
 ///
 /// Returns a failure if the file is invalid, or if the folder cannot be written to.
-pub fn run(args: &ImportArgs) -> Result<(), Failure> {
+pub(super) fn run(args: &ImportArgs) -> Result<(), Failure> {
     let source = Source::read(&args.file)?;
     let files = export::import(&source)?;
     let Some(folder) = &args.out else {

@@ -9,7 +9,7 @@ use super::message::Failure;
 /// # Errors
 ///
 /// Returns a failure for a part without `=`, and for an unknown or a repeated key.
-pub fn parse<'a>(
+pub(super) fn parse<'a>(
     option: &str,
     text: &'a str,
     known: &[&'static str],
@@ -35,7 +35,7 @@ pub fn parse<'a>(
 /// # Errors
 ///
 /// Returns a failure if the value is not a number.
-pub fn number(
+pub(super) fn number(
     option: &str,
     values: &BTreeMap<&'static str, &str>,
     key: &str,

@@ -16,7 +16,7 @@ use super::{experiment, output, schedulers, table_style};
 
 /// List what is available: models, scenarios, systems, schedulers, settings and more.
 #[derive(Debug, Args)]
-pub struct ListArgs {
+pub(super) struct ListArgs {
     /// What to list.
     #[arg(value_parser = listings())]
     what: String,
@@ -89,7 +89,7 @@ fn listings() -> PossibleValuesParser {
 /// # Errors
 ///
 /// Returns a failure if standard output cannot be written.
-pub fn run(args: &ListArgs) -> Result<(), Failure> {
+pub(super) fn run(args: &ListArgs) -> Result<(), Failure> {
     let listing = LISTINGS.iter().find(|it| it.name == args.what);
     let listing = listing.expect("the argument parser takes names of lists only");
     let tables = (listing.tables)()?;

@@ -10,7 +10,7 @@ use super::output;
 
 /// Print the manual page (roff), or write the pages of all commands.
 #[derive(Debug, Args)]
-pub struct ManArgs {
+pub(super) struct ManArgs {
     /// Folder to write to: one page for the program, and one for each command.
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
@@ -21,7 +21,7 @@ pub struct ManArgs {
 /// # Errors
 ///
 /// Returns a failure if the pages cannot be written.
-pub fn run(args: &ManArgs) -> Result<(), Failure> {
+pub(super) fn run(args: &ManArgs) -> Result<(), Failure> {
     let mut program = super::program().disable_help_subcommand(true);
     program.build();
     let Some(folder) = &args.out else {

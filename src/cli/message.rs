@@ -17,7 +17,7 @@ use super::progress::out_of_the_way;
 
 /// Reason for which a command failed.
 #[derive(Debug)]
-pub enum Failure {
+pub(super) enum Failure {
     /// An input file is invalid: exit status 2.
     Input(Box<ConfigError>),
     /// An argument is invalid: exit status 2.
@@ -32,7 +32,7 @@ pub enum Failure {
 
 impl Failure {
     /// Makes a failure to write `what`.
-    pub fn writing(what: &dyn fmt::Display, error: &io::Error) -> Self {
+    pub(super) fn writing(what: &dyn fmt::Display, error: &io::Error) -> Self {
         if error.kind() == io::ErrorKind::BrokenPipe {
             return Self::BrokenPipe;
         }
@@ -40,12 +40,12 @@ impl Failure {
     }
 
     /// Joins two failures.
-    pub fn and(self, other: &Self) -> Self {
+    pub(super) fn and(self, other: &Self) -> Self {
         Self::Argument(format!("{}\nerror: {}", self.reason(), other.reason()))
     }
 
     /// Returns the message in one line.
-    pub fn reason(&self) -> String {
+    pub(super) fn reason(&self) -> String {
         let reason = match self {
             Self::Input(error) => error.to_string(),
             Self::Argument(message) | Self::Check(message) | Self::Output(message) => {
@@ -57,7 +57,7 @@ impl Failure {
     }
 
     /// Prints the message on standard error and returns the exit status.
-    pub fn report(&self) -> u8 {
+    pub(super) fn report(&self) -> u8 {
         match self {
             Self::Input(error) => report_config(error),
             Self::Argument(message) | Self::Output(message) => {
@@ -74,14 +74,14 @@ impl Failure {
 }
 
 /// Prints a note on standard error, unless `--quiet` is given.
-pub fn say(line: fmt::Arguments<'_>) {
+pub(super) fn say(line: fmt::Arguments<'_>) {
     if !console::is_quiet() {
         print(line);
     }
 }
 
 /// Prints a warning on standard error.
-pub fn warn(line: fmt::Arguments<'_>) {
+pub(super) fn warn(line: fmt::Arguments<'_>) {
     print(format_args!("warning: {line}"));
 }
 
@@ -92,17 +92,17 @@ fn print(line: fmt::Arguments<'_>) {
 }
 
 /// Prints the hint for an old name, once per command.
-pub fn hint(renamed: Renamed) {
+pub(super) fn hint(renamed: Renamed) {
     print_hint(&renamed.to_string());
 }
 
 /// Prints the hints for old names in inputs, each once in a command.
-pub fn input_hints(names: impl IntoIterator<Item = OldName>) {
+pub(super) fn input_hints(names: impl IntoIterator<Item = OldName>) {
     names.into_iter().for_each(|name| print_hint(&name.to_string()));
 }
 
 /// Reads inputs with `read`, and prints the hints for the old names that it adds, even if it fails.
-pub fn with_hints<T, E>(read: impl FnOnce(&OldNames) -> Result<T, E>) -> Result<T, E> {
+pub(super) fn with_hints<T, E>(read: impl FnOnce(&OldNames) -> Result<T, E>) -> Result<T, E> {
     let old_names = OldNames::default();
     let result = read(&old_names);
     input_hints(old_names.to_vec());
@@ -116,7 +116,7 @@ fn print_hint(hint: &str) {
 }
 
 /// Prints lines that contain no input text, or only text that is written out.
-pub fn say_drawn(lines: &str) {
+pub(super) fn say_drawn(lines: &str) {
     let _ = out_of_the_way(|| Stream::Err.write_all(format!("{lines}\n").as_bytes()));
 }
 
@@ -130,7 +130,7 @@ impl From<ExperimentError> for Failure {
 }
 
 /// Printing, followed by the result of a check.
-pub trait AndCheck {
+pub(super) trait AndCheck {
     /// Returns the result of `check` after printing. A failed check counts even if the reader closed
     /// standard output.
     fn and_check(self, check: Result<(), Failure>) -> Result<(), Failure>;

@@ -11,7 +11,7 @@ use super::message::hint;
 
 /// Output format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
-pub enum Format {
+pub(super) enum Format {
     /// Table for a terminal.
     #[default]
     Table,
@@ -36,7 +36,7 @@ impl ValueEnum for Semantics {
 }
 
 /// Parser of an edition. Its name in version 0.1 gives a hint.
-pub fn edition() -> impl TypedValueParser<Value = Edition> {
+pub(super) fn edition() -> impl TypedValueParser<Value = Edition> {
     let values = Edition::ALL.map(|(edition, name)| {
         let help = match edition {
             Edition::Reference => "the true operators: strides, padding, groups, attention",

@@ -19,10 +19,10 @@ use super::progress::out_of_the_way;
 use crate::digest::Digest;
 
 use part::Part;
-pub use set::OutputSet;
+pub(super) use set::OutputSet;
 
 /// A file that gets its name when it is complete.
-pub struct OutputFile {
+pub(super) struct OutputFile {
     path: PathBuf,
     out: BufWriter<Target>,
 }
@@ -42,7 +42,7 @@ enum Sink {
 }
 
 /// A file that is complete but does not have its name yet.
-pub struct Complete {
+pub(super) struct Complete {
     path: PathBuf,
     target: Target,
 }
@@ -53,7 +53,7 @@ impl OutputFile {
     /// # Errors
     ///
     /// Returns a failure if the folder cannot be written to, or if `path` is a folder.
-    pub fn create(path: &Path) -> Result<Self, Failure> {
+    pub(super) fn create(path: &Path) -> Result<Self, Failure> {
         Self::open(path, beside, None)
     }
 
@@ -63,7 +63,7 @@ impl OutputFile {
     }
 
     /// Removes the part files that killed writers of `path` left beside it.
-    pub fn tidy(path: &Path) {
+    pub(super) fn tidy(path: &Path) {
         let place = fs::canonicalize(path).unwrap_or(path.into());
         part::remove_abandoned(&beside(&place));
     }
@@ -87,7 +87,7 @@ impl OutputFile {
     /// # Errors
     ///
     /// Returns a failure if the rest cannot be written, or if the file cannot be renamed.
-    pub fn finish(self) -> Result<(), Failure> {
+    pub(super) fn finish(self) -> Result<(), Failure> {
         self.complete()?.rename()
     }
 
@@ -96,7 +96,7 @@ impl OutputFile {
     /// # Errors
     ///
     /// Returns a failure if the rest cannot be written.
-    pub fn complete(self) -> Result<Complete, Failure> {
+    pub(super) fn complete(self) -> Result<Complete, Failure> {
         let path = self.path;
         match self.out.into_inner() {
             Ok(target) => Ok(Complete { path, target }),
@@ -132,7 +132,7 @@ impl Complete {
     /// # Errors
     ///
     /// Returns a failure if the file cannot be renamed.
-    pub fn rename(self) -> Result<(), Failure> {
+    pub(super) fn rename(self) -> Result<(), Failure> {
         let path = self.path;
         match self.target.sink {
             Sink::Aside(part) => {
@@ -199,7 +199,7 @@ impl io::Write for OutputFile {
 /// # Errors
 ///
 /// Returns a failure if they cannot be created, e.g. because a file has the name.
-pub fn create_folder(folder: &Path) -> Result<(), Failure> {
+pub(super) fn create_folder(folder: &Path) -> Result<(), Failure> {
     fs::create_dir_all(folder).map_err(|error| Failure::writing(&folder.display(), &error))
 }
 
@@ -208,7 +208,7 @@ pub fn create_folder(folder: &Path) -> Result<(), Failure> {
 /// # Errors
 ///
 /// Returns a failure as [`OutputFile::create`] and [`OutputFile::finish`] do.
-pub fn write_text(path: &Path, text: &str) -> Result<(), Failure> {
+pub(super) fn write_text(path: &Path, text: &str) -> Result<(), Failure> {
     let mut file = OutputFile::create(path)?;
     file.write_all(text.as_bytes()).map_err(|error| Failure::writing(&path.display(), &error))?;
     file.finish()
@@ -219,7 +219,10 @@ pub fn write_text(path: &Path, text: &str) -> Result<(), Failure> {
 /// # Errors
 ///
 /// Returns a failure as [`OutputFile::create`] and [`OutputFile::finish`] do.
-pub fn write_csv(path: &Path, table: (Vec<String>, Vec<Vec<String>>)) -> Result<(), Failure> {
+pub(super) fn write_csv(
+    path: &Path,
+    table: (Vec<String>, Vec<Vec<String>>),
+) -> Result<(), Failure> {
     write_csv_to(OutputFile::create(path)?, table)?.finish()
 }
 
@@ -228,7 +231,7 @@ pub fn write_csv(path: &Path, table: (Vec<String>, Vec<Vec<String>>)) -> Result<
 /// # Errors
 ///
 /// Returns a failure if the table cannot be written.
-pub fn write_csv_to(
+pub(super) fn write_csv_to(
     file: OutputFile,
     (header, rows): (Vec<String>, Vec<Vec<String>>),
 ) -> Result<OutputFile, Failure> {
@@ -243,7 +246,7 @@ pub fn write_csv_to(
 }
 
 /// Formats a table, header first, as CSV. Cells are quoted where necessary.
-pub fn csv_text(header: &[&str], rows: &[Vec<String>]) -> String {
+pub(super) fn csv_text(header: &[&str], rows: &[Vec<String>]) -> String {
     let mut table = csv::Writer::from_writer(Vec::new());
     let written = "writing to memory cannot fail, and all rows are as long as the header";
     table.write_record(header).expect(written);
@@ -252,7 +255,7 @@ pub fn csv_text(header: &[&str], rows: &[Vec<String>]) -> String {
 }
 
 /// Returns the members of an object that `json!` made.
-pub fn object(value: Value) -> Map<String, Value> {
+pub(super) fn object(value: Value) -> Map<String, Value> {
     match value {
         Value::Object(members) => members,
         _ => Map::new(),
@@ -264,7 +267,7 @@ pub fn object(value: Value) -> Map<String, Value> {
 /// # Errors
 ///
 /// Returns a failure as [`print`] does.
-pub fn print_json(document: &impl serde::Serialize) -> Result<(), Failure> {
+pub(super) fn print_json(document: &impl serde::Serialize) -> Result<(), Failure> {
     let text = serde_json::to_string_pretty(document);
     print(&(text.expect("strings and numbers serialise") + "\n"))
 }
@@ -275,7 +278,7 @@ pub fn print_json(document: &impl serde::Serialize) -> Result<(), Failure> {
 /// # Errors
 ///
 /// Returns a failure as [`print`] does.
-pub fn print_text(text: &str) -> Result<(), Failure> {
+pub(super) fn print_text(text: &str) -> Result<(), Failure> {
     print(&text::shown_styled(text))
 }
 
@@ -284,7 +287,7 @@ pub fn print_text(text: &str) -> Result<(), Failure> {
 /// # Errors
 ///
 /// Returns a failure if standard output is closed or full.
-pub fn print(text: &str) -> Result<(), Failure> {
+pub(super) fn print(text: &str) -> Result<(), Failure> {
     let write = || Stream::Out.write_all(text.as_bytes()).and_then(|()| Stream::Out.flush());
     out_of_the_way(write).map_err(|error| Failure::writing(&"standard output", &error))
 }

@@ -11,7 +11,7 @@ use super::message::Failure;
 
 /// Files that a command reads and writes.
 #[derive(Debug, Default)]
-pub struct Places {
+pub(super) struct Places {
     inputs: Vec<PathBuf>,
     outputs: Vec<Output>,
 }
@@ -47,21 +47,21 @@ enum Place {
 impl Places {
     /// Adds inputs.
     #[must_use]
-    pub fn reading(mut self, paths: impl IntoIterator<Item = PathBuf>) -> Self {
+    pub(super) fn reading(mut self, paths: impl IntoIterator<Item = PathBuf>) -> Self {
         self.inputs.extend(paths);
         self
     }
 
     /// Adds outputs.
     #[must_use]
-    pub fn writing<'a>(mut self, paths: impl IntoIterator<Item = &'a PathBuf>) -> Self {
+    pub(super) fn writing<'a>(mut self, paths: impl IntoIterator<Item = &'a PathBuf>) -> Self {
         self.outputs.extend(paths.into_iter().map(|path| Output::of(path.clone())));
         self
     }
 
     /// Adds figures, each with its data beside it, or tables in their place.
     #[must_use]
-    pub fn drawing<'a>(mut self, paths: impl IntoIterator<Item = &'a PathBuf>) -> Self {
+    pub(super) fn drawing<'a>(mut self, paths: impl IntoIterator<Item = &'a PathBuf>) -> Self {
         for path in paths {
             let [picture, data] = figure::files(path);
             let is_table = path.extension().is_some_and(|it| it.eq_ignore_ascii_case("csv"));
@@ -74,7 +74,7 @@ impl Places {
 
     /// Adds the outputs `names` in `folder`, if it is given.
     #[must_use]
-    pub fn folder<S: AsRef<str>>(
+    pub(super) fn folder<S: AsRef<str>>(
         mut self,
         folder: Option<&Path>,
         names: impl IntoIterator<Item = S>,
@@ -91,7 +91,7 @@ impl Places {
     /// # Errors
     ///
     /// Returns a failure for the first output that is an input or another output.
-    pub fn check(&self) -> Result<(), Failure> {
+    pub(super) fn check(&self) -> Result<(), Failure> {
         let mut inputs = HashMap::new();
         for input in &self.inputs {
             inputs.insert(Place::of(input), input);

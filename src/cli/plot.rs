@@ -33,7 +33,7 @@ use crate::digest::Digest;
     xrsim plot pe_scaling.csv --kind best\n  \
     xrsim plot pe_scaling.csv --kind heatmap --x pes --y system --where scheduler=edf --out map.png"
 )]
-pub struct PlotArgs {
+pub(super) struct PlotArgs {
     /// Rows of a sweep, or the scores.csv of a run.
     #[arg(value_name = "FILE.csv")]
     pub file: PathBuf,
@@ -59,7 +59,7 @@ pub struct PlotArgs {
 
 /// Kind of plot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum PlotKind {
+pub(super) enum PlotKind {
     /// Pareto-optimal designs: of two objectives as a picture and a table, of three as a table.
     Pareto,
     /// The best design of every scenario, as a table.
@@ -74,7 +74,7 @@ pub enum PlotKind {
 ///
 /// Returns a failure if the file is not a result of a sweep or lacks a column, or if the output cannot be
 /// written.
-pub fn run(args: &PlotArgs) -> Result<(), Failure> {
+pub(super) fn run(args: &PlotArgs) -> Result<(), Failure> {
     let path = &args.file;
     let failure = |error: PointsError| Failure::Argument(format!("{}: {error}", path.display()));
     let conditions = args.conditions.iter().map(|condition| {

@@ -20,7 +20,7 @@ const TICK: Duration = Duration::from_millis(200);
 static SHOWN: Mutex<Option<ProgressBar>> = Mutex::new(None);
 
 /// A bar on standard error with rate and remaining time, shown on terminals only.
-pub struct Progress {
+pub(super) struct Progress {
     bar: ProgressBar,
     /// The thread that waits before it shows the bar, and the channel that ends its wait.
     watch: Option<(Sender<()>, JoinHandle<()>)>,
@@ -28,12 +28,12 @@ pub struct Progress {
 
 impl Progress {
     /// Makes a bar for `n_runs` runs, hidden at first.
-    pub fn new(n_runs: u64) -> Self {
+    pub(super) fn new(n_runs: u64) -> Self {
         Self::resumed(n_runs, 0)
     }
 
     /// Makes a bar for `n_runs` runs, `done` of which were made before and do not count for the rate.
-    pub fn resumed(n_runs: u64, done: u64) -> Self {
+    pub(super) fn resumed(n_runs: u64, done: u64) -> Self {
         let bar = ProgressBar::with_draw_target(Some(n_runs), ProgressDrawTarget::hidden());
         bar.set_position(done);
         bar.reset_eta();
@@ -41,7 +41,7 @@ impl Progress {
     }
 
     /// Shows the message `what` and the elapsed time.
-    pub fn of_unknown_length(what: &'static str) -> Self {
+    pub(super) fn of_unknown_length(what: &'static str) -> Self {
         let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden());
         bar.set_message(what);
         Self::watched(bar, "{spinner} {msg}, {elapsed} so far")
@@ -55,12 +55,12 @@ impl Progress {
     }
 
     /// Sets the number of runs that are done.
-    pub fn set(&self, done: u64) {
+    pub(super) fn set(&self, done: u64) {
         self.bar.set_position(done);
     }
 
     /// Removes the bar.
-    pub fn finish(self) {
+    pub(super) fn finish(self) {
         drop(self);
     }
 }
@@ -95,7 +95,7 @@ fn shown() -> std::sync::MutexGuard<'static, Option<ProgressBar>> {
 }
 
 /// Calls `write`, which writes to the terminal, while the bar is hidden.
-pub fn out_of_the_way<T>(write: impl FnOnce() -> T) -> T {
+pub(super) fn out_of_the_way<T>(write: impl FnOnce() -> T) -> T {
     let bar = shown().clone();
     match bar.filter(|bar| !bar.is_hidden()) {
         Some(bar) => bar.suspend(write),

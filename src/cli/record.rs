@@ -9,7 +9,7 @@ use super::message::{Failure, warn};
 use crate::digest::Digest;
 
 /// Key of the files of a record.
-pub const FILES: &str = "files";
+pub(super) const FILES: &str = "files";
 
 /// Key of the seal: the SHA-256 of the record itself with zeros in place of these digits.
 const SEAL: &str = "record_sha256";
@@ -18,12 +18,12 @@ const SEAL: &str = "record_sha256";
 const DIGITS: usize = 64;
 
 /// Returns `record` in one line, sealed.
-pub fn sealed(record: Map<String, Value>) -> String {
+pub(super) fn sealed(record: Map<String, Value>) -> String {
     seal(Value::from(with_zeros(record)).to_string())
 }
 
 /// Returns `record` with line breaks, sealed.
-pub fn sealed_pretty(record: Map<String, Value>) -> String {
+pub(super) fn sealed_pretty(record: Map<String, Value>) -> String {
     let text = serde_json::to_string_pretty(&with_zeros(record));
     seal(text.expect("strings and numbers serialise"))
 }
@@ -51,7 +51,7 @@ fn digits(text: &str) -> Option<std::ops::Range<usize>> {
 }
 
 /// Whether the seal of `text` matches its content; `None` if it has no seal.
-pub fn is_whole(text: &str) -> Option<bool> {
+pub(super) fn is_whole(text: &str) -> Option<bool> {
     let digits = digits(text)?;
     let zeros = "0".repeat(DIGITS);
     let opened = [&text[..digits.start], &zeros, &text[digits.end..]].concat();
@@ -59,7 +59,7 @@ pub fn is_whole(text: &str) -> Option<bool> {
 }
 
 /// The record of a folder, with the digests of its files.
-pub struct Recorded {
+pub(super) struct Recorded {
     path: PathBuf,
     /// `None` if the record lists no files.
     files: Option<Map<String, Value>>,
@@ -72,7 +72,7 @@ impl Recorded {
     /// # Errors
     ///
     /// Returns a failure if the record was changed after it was written.
-    pub fn of(path: &Path, text: &str) -> Result<Self, Failure> {
+    pub(super) fn of(path: &Path, text: &str) -> Result<Self, Failure> {
         let whole = is_whole(text);
         let value: Value = serde_json::from_str(text).unwrap_or_default();
         let files = value.get(FILES).and_then(Value::as_object).cloned();
@@ -87,7 +87,7 @@ impl Recorded {
     }
 
     /// Warns if the record lists no files.
-    pub fn warn(&self) {
+    pub(super) fn warn(&self) {
         if self.files.is_none() {
             warn(format_args!(
                 "{} does not list its files; the program cannot check that they come from one \
@@ -98,12 +98,12 @@ impl Recorded {
     }
 
     /// Whether the record lists the file called `name`, or lists no files at all.
-    pub fn has(&self, name: &str) -> bool {
+    pub(super) fn has(&self, name: &str) -> bool {
         self.files.as_ref().is_none_or(|files| files.contains_key(name))
     }
 
     /// Whether the record lists the file called `name`.
-    pub fn names(&self, name: &str) -> bool {
+    pub(super) fn names(&self, name: &str) -> bool {
         self.files.as_ref().is_some_and(|files| files.contains_key(name))
     }
 
@@ -112,7 +112,7 @@ impl Recorded {
     /// # Errors
     ///
     /// Returns a failure if the file differs.
-    pub fn check(&self, name: &str, path: &Path, digest: Digest) -> Result<(), Failure> {
+    pub(super) fn check(&self, name: &str, path: &Path, digest: Digest) -> Result<(), Failure> {
         let Some(files) = &self.files else { return Ok(()) };
         let known = files.get(name);
         let expected = known.map(|file| (file["bytes"].as_u64(), file["sha256"].as_str()));

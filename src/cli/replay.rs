@@ -20,7 +20,7 @@ use super::places::Places;
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  \
     xrsim replay --model-file AR_gaming.m --dataflow-file WS_OS.m --hw-file Dual_4K.m")]
-pub struct ReplayArgs {
+pub(super) struct ReplayArgs {
     /// Networks and their rates, in the artifact's format.
     #[arg(long, value_name = "F.m")]
     pub model_file: PathBuf,
@@ -46,7 +46,7 @@ pub struct ReplayArgs {
 /// # Errors
 ///
 /// Returns a failure for files that are wrong or do not fit together, or output that cannot be written.
-pub fn run(args: &ReplayArgs) -> Result<(), Failure> {
+pub(super) fn run(args: &ReplayArgs) -> Result<(), Failure> {
     let inputs = [&args.model_file, &args.dataflow_file, &args.hw_file];
     Places::default()
         .reading(inputs.map(Clone::clone))

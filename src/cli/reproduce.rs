@@ -28,7 +28,7 @@ use super::{figure, output, table_style};
     xrsim reproduce --out plots\n  \
     xrsim reproduce --figure 5 --semantics mlsys2023 --out plots"
 )]
-pub struct ReproduceArgs {
+pub(super) struct ReproduceArgs {
     /// Figure of the paper; repeat for more.
     #[arg(long, value_name = "5|6|7|8", value_parser = clap::value_parser!(u8).range(5..=8))]
     figure: Vec<u8>,
@@ -49,7 +49,7 @@ const RECORD: &str = "reproduce.json";
 /// # Errors
 ///
 /// Returns a failure if the folder cannot be written to.
-pub fn run(args: &ReproduceArgs) -> Result<(), Failure> {
+pub(super) fn run(args: &ReproduceArgs) -> Result<(), Failure> {
     let mut set = args.out.as_deref().map(OutputSet::create).transpose()?;
     let figures: Vec<&FigureEntry> = match &args.figure[..] {
         [] => FIGURES.iter().collect(),

@@ -25,7 +25,7 @@ use super::trace::CompleteTrace;
 
 /// Options of the output of runs.
 #[derive(Debug, Args)]
-pub struct OutputOptions {
+pub(super) struct OutputOptions {
     /// Folder for scores.csv, models.csv, inferences.csv and run.json.
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
@@ -41,7 +41,7 @@ pub struct OutputOptions {
 const MOST_DETAIL_ROWS: usize = 14;
 
 /// Takes the results of runs in order and writes them to every output.
-pub struct Results {
+pub(super) struct Results {
     cost_model: String,
     seed: u64,
     format: Format,
@@ -62,10 +62,10 @@ pub struct Results {
 }
 
 /// Files of `--out DIR`: the tables and their record.
-pub const FILES: [&str; 4] = ["scores.csv", "models.csv", "inferences.csv", RECORD];
+pub(super) const FILES: [&str; 4] = ["scores.csv", "models.csv", "inferences.csv", RECORD];
 
 /// Record of the tables.
-pub const RECORD: &str = "run.json";
+pub(super) const RECORD: &str = "run.json";
 
 /// The files of `--out DIR`. They appear when all are complete.
 struct Folder {
@@ -112,7 +112,7 @@ impl Results {
     /// # Errors
     ///
     /// Returns a failure if the output folder cannot be written to.
-    pub fn new(
+    pub(super) fn new(
         args: &OutputOptions,
         replications: u64,
         has_trace: bool,
@@ -148,7 +148,7 @@ impl Results {
     /// # Errors
     ///
     /// Returns a failure if an output cannot be written.
-    pub fn take(
+    pub(super) fn take(
         &mut self,
         spec: &RunSpec,
         result: Result<RunResult, RunError>,
@@ -218,7 +218,7 @@ impl Results {
     ///
     /// Returns a failure if an output cannot be written, or if no run was feasible. In the second case no
     /// file is written, so that earlier results stay.
-    pub fn finish(
+    pub(super) fn finish(
         mut self,
         trace: Option<CompleteTrace>,
         provenance: impl FnOnce() -> Map<String, Value>,

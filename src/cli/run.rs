@@ -27,7 +27,7 @@ use super::trace::TraceFile;
     xrsim run --semantics mlsys2023 --without name-order\n  \
     xrsim run --scenario AR_gaming --system J --pes 4096 --trace run.json"
 )]
-pub struct RunArgs {
+pub(super) struct RunArgs {
     #[command(flatten)]
     pub options: RunOptions,
     #[command(flatten)]
@@ -47,7 +47,7 @@ pub struct RunArgs {
 /// # Errors
 ///
 /// Returns a failure for bad input, output that cannot be written, or if no run is feasible.
-pub fn run(args: &RunArgs) -> Result<(), Failure> {
+pub(super) fn run(args: &RunArgs) -> Result<(), Failure> {
     let scheduler = args.scheduler.0.as_ref();
     let experiment = args.options.experiment(scheduler)?.replications(args.replications);
     let prepared = prepare(&experiment)?;

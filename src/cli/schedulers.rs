@@ -11,12 +11,12 @@ use super::table_style;
 const EXAMPLE: &str = include_str!("../../schedulers/edf.py");
 
 /// The scheduler called `name`.
-pub fn find(name: &str) -> Option<&'static Entry> {
+pub(super) fn find(name: &str) -> Option<&'static Entry> {
     schedulers().find(|entry| entry.name == name)
 }
 
 /// Header and rows of `xrsim list schedulers`.
-pub fn list() -> (Vec<&'static str>, Vec<Vec<String>>) {
+pub(super) fn list() -> (Vec<&'static str>, Vec<Vec<String>>) {
     let row = |entry: &Entry| {
         let parameters = entry.parameters.iter().map(|it| format!("{}={}", it.name, it.default));
         let options = entry.options.iter().filter(|(name, _)| !entry.fixes.contains(name));
@@ -36,7 +36,7 @@ fn source(entry: &Entry) -> String {
 }
 
 /// Page of a scheduler: meaning, source and parameters.
-pub fn describe(entry: &Entry) -> String {
+pub(super) fn describe(entry: &Entry) -> String {
     let mut text = format!("{}: {}\nsource: {}\n", entry.name, entry.help, entry.source);
     if let Some(part) = entry.unverified {
         text += &format!("[unverified] {part}\n");

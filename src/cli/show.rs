@@ -11,7 +11,7 @@ use super::{output, schedulers};
 /// Print an input file (the YAML of a scenario, system, dataflow, network, platform or sweep), or
 /// describe a scheduler and its parameters.
 #[derive(Debug, Args)]
-pub struct ShowArgs {
+pub(super) struct ShowArgs {
     /// Name, e.g. `AR_gaming`, `J`, `WS`, `KD`, `edf`.
     name: String,
 }
@@ -22,7 +22,7 @@ pub struct ShowArgs {
 /// # Errors
 ///
 /// Returns a failure if there is no such file.
-pub fn run(args: &ShowArgs) -> Result<(), Failure> {
+pub(super) fn run(args: &ShowArgs) -> Result<(), Failure> {
     if let Some(scheduler) = schedulers::find(&args.name) {
         return output::print(&schedulers::describe(scheduler));
     }

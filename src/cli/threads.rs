@@ -19,7 +19,7 @@ const MOST: usize = 1024;
 /// # Errors
 ///
 /// Returns a failure if the number is not allowed, or if the system cannot start so many threads.
-pub fn start() -> Result<(), Failure> {
+pub(super) fn start() -> Result<(), Failure> {
     let text = env::var_os(VARIABLE).unwrap_or_default();
     let n_threads = number(&text.to_string_lossy()).map_err(Failure::Argument)?;
     let started = ThreadPoolBuilder::new().num_threads(n_threads).build_global();

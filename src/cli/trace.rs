@@ -27,7 +27,7 @@ fn warning(n_requests: u64) -> Option<String> {
 }
 
 /// The file for the trace of the one run of a command.
-pub struct TraceFile {
+pub(super) struct TraceFile {
     path: PathBuf,
     file: OutputFile,
     /// Summary of the trace, after it was written.
@@ -35,7 +35,7 @@ pub struct TraceFile {
 }
 
 /// A trace that is written completely, but not renamed to its place.
-pub struct CompleteTrace {
+pub(super) struct CompleteTrace {
     path: PathBuf,
     file: Complete,
     summary: Summary,
@@ -47,7 +47,7 @@ impl TraceFile {
     /// # Errors
     ///
     /// Returns a failure if there is not exactly one run, or if the file cannot be written.
-    pub fn create(path: &Path, n_runs: usize) -> Result<Self, Failure> {
+    pub(super) fn create(path: &Path, n_runs: usize) -> Result<Self, Failure> {
         if n_runs != 1 {
             return Err(Failure::Argument(format!(
                 "--trace takes one run, and this command makes {n_runs}; choose one with --scenario, \
@@ -62,7 +62,7 @@ impl TraceFile {
     /// # Errors
     ///
     /// Returns a failure if the file cannot be written.
-    pub fn write(
+    pub(super) fn write(
         &mut self,
         spec: &RunSpec,
         cost_model: &str,
@@ -83,7 +83,7 @@ impl TraceFile {
     /// # Errors
     ///
     /// Returns a failure if the file cannot be written.
-    pub fn complete(self) -> Result<Option<CompleteTrace>, Failure> {
+    pub(super) fn complete(self) -> Result<Option<CompleteTrace>, Failure> {
         let Some(summary) = self.summary else {
             return Ok(None);
         };
@@ -97,7 +97,7 @@ impl CompleteTrace {
     /// # Errors
     ///
     /// Returns a failure if the file cannot be renamed.
-    pub fn rename(self) -> Result<(), Failure> {
+    pub(super) fn rename(self) -> Result<(), Failure> {
         self.file.rename()?;
         let Summary { slices, arrows, instants, samples, bytes } = self.summary;
         say(format_args!(

@@ -16,7 +16,7 @@ use super::{output, table_style};
 
 /// Compare the simulator with reference data: that of the program, or tables of your own.
 #[derive(Debug, Args)]
-pub struct ValidateArgs {
+pub(super) struct ValidateArgs {
     /// Tables of your own.
     #[command(subcommand)]
     tables: Option<Tables>,
@@ -45,7 +45,7 @@ enum Tables {
 /// # Errors
 ///
 /// Returns a failure if a comparison that must be equal differs, or if a table cannot be read.
-pub fn run(args: &ValidateArgs) -> Result<(), Failure> {
+pub(super) fn run(args: &ValidateArgs) -> Result<(), Failure> {
     match &args.tables {
         None => compare_all(),
         Some(Tables::Cost { cases }) => compare_costs(cases),

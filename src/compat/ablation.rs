@@ -28,7 +28,7 @@ pub struct Ablation {
 }
 
 /// Leaves one quirk out.
-pub type LeaveOut = fn(&mut Ablation);
+pub(crate) type LeaveOut = fn(&mut Ablation);
 
 impl Ablation {
     /// Every quirk that can be left out, by name, with the way to do so.

@@ -32,7 +32,7 @@ use engine::{Execution, Fate, History, Request};
 use lower::Inputs;
 use score::Tallies;
 
-pub use ablation::{Ablation, LeaveOut};
+pub use ablation::Ablation;
 pub use lower::CompatError;
 
 /// Replays `plan` as the artifact would have run it with `srand(seed)`. The artifact itself takes the time

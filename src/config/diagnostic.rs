@@ -48,7 +48,7 @@ impl Problem {
 
 /// An old name that an input uses. Displays as the hint for the user.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct OldName {
+pub(crate) struct OldName {
     /// File and line of its first use, if it is in a file.
     pub place: Option<(String, usize)>,
     /// The name and the one that took its place.
@@ -64,11 +64,11 @@ impl From<Renamed> for OldName {
 /// Old names that inputs use, each once, in order of first use. Clones share one list, which is there even
 /// if an input cannot be read.
 #[derive(Debug, Clone, Default)]
-pub struct OldNames(Arc<Mutex<Vec<OldName>>>);
+pub(crate) struct OldNames(Arc<Mutex<Vec<OldName>>>);
 
 impl OldNames {
     /// Adds a name that is not in the list yet.
-    pub fn add(&self, name: impl Into<OldName>) {
+    pub(crate) fn add(&self, name: impl Into<OldName>) {
         let name = name.into();
         let mut names = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if !names.contains(&name) {
@@ -77,7 +77,7 @@ impl OldNames {
     }
 
     /// Every name so far.
-    pub fn to_vec(&self) -> Vec<OldName> {
+    pub(crate) fn to_vec(&self) -> Vec<OldName> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 }
@@ -177,7 +177,10 @@ const MAX_COMPARED: usize = 64;
 
 /// The candidate most similar to `name` without regard to case, if one is similar enough to be a
 /// likely slip.
-pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+pub(crate) fn nearest<'a>(
+    name: &str,
+    candidates: impl IntoIterator<Item = &'a str>,
+) -> Option<&'a str> {
     if name.len() > MAX_COMPARED {
         return None;
     }

@@ -128,7 +128,7 @@ pub(super) fn wrong_kind(found: Kind, allowed: &[Kind]) -> Problem {
 /// # Errors
 ///
 /// Returns the error of the first file that cannot be used.
-pub fn resolve<'a, T>(
+pub(crate) fn resolve<'a, T>(
     names: impl Iterator<Item = &'a At<Box<str>>>,
     mut lookup: impl FnMut(&str) -> Result<T, ConfigError>,
     problems: &mut Vec<Problem>,

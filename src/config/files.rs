@@ -65,7 +65,7 @@ impl Source {
 ///
 /// If it cannot be read, is a directory, or has more than `max` bytes
 /// ([`io::ErrorKind::FileTooLarge`]).
-pub fn read_bounded(path: &Path, max: u64) -> io::Result<Vec<u8>> {
+pub(crate) fn read_bounded(path: &Path, max: u64) -> io::Result<Vec<u8>> {
     let file = File::open(path)?;
     let metadata = file.metadata()?;
     if metadata.is_dir() {

@@ -4,20 +4,20 @@
 //! problems of a file are reported together, each with its line and column. [`Catalog`] is the way
 //! in; [`export`] is the way back.
 
-pub mod catalog;
+pub(crate) mod catalog;
 pub mod cost_cases;
 pub mod cost_csv;
-pub mod diagnostic;
+pub(crate) mod diagnostic;
 pub mod export;
-pub mod files;
+pub(crate) mod files;
 pub mod formats;
-pub mod kind;
+pub(crate) mod kind;
 pub mod loadgen_cases;
 pub mod maestro;
-pub mod network;
+pub(crate) mod network;
 pub mod service_csv;
-pub mod suite;
-pub mod sweep;
+pub(crate) mod suite;
+pub(crate) mod sweep;
 
 mod dataflow;
 mod document;
@@ -31,13 +31,16 @@ mod scenario;
 mod yaml;
 
 pub use catalog::{Catalog, Edition, Hardware, InputFile};
-pub use diagnostic::{ConfigError, OldName, OldNames, Problem, nearest};
-pub use document::resolve;
-pub use files::{Source, read_bounded};
+pub use diagnostic::{ConfigError, Problem};
+pub(crate) use diagnostic::{OldName, OldNames, nearest};
+pub(crate) use document::resolve;
+pub use files::Source;
+pub(crate) use files::read_bounded;
 pub use format::Format;
 pub use kind::Kind;
 pub use network::Model;
 pub use service_csv::ServiceTables;
 pub use suite::Suite;
 pub use sweep::SweepDraft;
-pub use yaml::read::{At, printable, unknown_name};
+pub use yaml::read::At;
+pub(crate) use yaml::read::{printable, unknown_name};

@@ -36,7 +36,7 @@ pub struct ServiceTables {
 
 impl ServiceTables {
     /// The same times for all tasks.
-    pub fn of_all(time: ServiceTime) -> Self {
+    pub(crate) fn of_all(time: ServiceTime) -> Self {
         Self { tables: BTreeMap::from([("".into(), time)]) }
     }
 

@@ -50,7 +50,7 @@ pub struct DraftFactor {
 
 impl SweepDraft {
     /// Most replications of a point.
-    pub const MAX_REPLICATIONS: u64 = MAX_VALUES as u64;
+    pub(crate) const MAX_REPLICATIONS: u64 = MAX_VALUES as u64;
 
     /// Whether some point gives `key`.
     pub fn gives(&self, key: &str) -> bool {
@@ -58,7 +58,7 @@ impl SweepDraft {
     }
 
     /// Whether some point does not give `key`.
-    pub fn leaves_out(&self, key: &str) -> bool {
+    pub(crate) fn leaves_out(&self, key: &str) -> bool {
         let complete = |(factor, column): (&DraftFactor, usize)| {
             factor.rows.iter().all(|row| row[column].is_some())
         };
@@ -74,7 +74,7 @@ impl SweepDraft {
     }
 
     /// The first factor that gives `key`, and in which column.
-    pub fn factor_of(&self, key: &str) -> Option<(&DraftFactor, usize)> {
+    pub(crate) fn factor_of(&self, key: &str) -> Option<(&DraftFactor, usize)> {
         self.factors.iter().find_map(|factor| Some((factor, factor.column(key)?)))
     }
 
@@ -254,7 +254,7 @@ impl DraftFactor {
     }
 
     /// The column of `key`, if it has one.
-    pub fn column(&self, key: &str) -> Option<usize> {
+    pub(crate) fn column(&self, key: &str) -> Option<usize> {
         self.keys.iter().position(|known| *known.value == *key)
     }
 
@@ -269,7 +269,7 @@ impl DraftFactor {
 
 /// A sweep that is written as options of a command, one after another.
 #[derive(Default)]
-pub struct SweepOptions {
+pub(crate) struct SweepOptions {
     text: String,
     factors: Vec<DraftFactor>,
     room: Room,
@@ -280,7 +280,7 @@ impl SweepOptions {
     /// Adds an option: `option` as it is written, the `key` that it means, and its values between
     /// commas. A piece `name=value` is a parameter of the value before. An option that is given again
     /// adds to its values.
-    pub fn add(&mut self, option: &str, key: &str, values: &str) {
+    pub(crate) fn add(&mut self, option: &str, key: &str, values: &str) {
         if !self.text.is_empty() {
             self.text.push(' ');
         }
@@ -317,12 +317,12 @@ impl SweepOptions {
     }
 
     /// Whether there is no option.
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.factors.is_empty()
     }
 
     /// The draft of the options, in a source called `command line`.
-    pub fn draft(self, replications: Option<u64>) -> SweepDraft {
+    pub(crate) fn draft(self, replications: Option<u64>) -> SweepDraft {
         let Self { text, factors, problems, .. } = self;
         let source = Source::new("command line", text);
         let problems = problems.into_vec();

@@ -8,7 +8,7 @@ use super::{NetworkCost, compulsory_bytes};
 /// A layer that takes most of the time of its network, or a large part of it while its mapping moves its
 /// tensors many times.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Dominant {
+pub(crate) struct Dominant {
     /// Index of the layer in the network.
     pub layer: usize,
     /// Fraction of the cycles of the network that the layer takes, from 0 to 1.
@@ -27,7 +27,11 @@ impl Dominant {
 
     /// The layer of `network` that dominates its `cost` on `accelerator`; the longest if several do. `None`
     /// if no layer does, if the layers are not known, or if there is only one.
-    pub fn of(network: &Network, cost: &NetworkCost, accelerator: &Accelerator) -> Option<Self> {
+    pub(crate) fn of(
+        network: &Network,
+        cost: &NetworkCost,
+        accelerator: &Accelerator,
+    ) -> Option<Self> {
         if cost.layers.len() < 2 || cost.layers.len() != network.layers().len() {
             return None;
         }

@@ -151,7 +151,7 @@ impl CostLibrary {
     }
 
     fn intern_network(&mut self, network: &Arc<Network>) -> usize {
-        self.networks.iter().position(|known| Arc::ptr_eq(known, network)).unwrap_or_else(|| {
+        self.position_of_network(network).unwrap_or_else(|| {
             self.networks.push(Arc::clone(network));
             self.networks.len() - 1
         })
@@ -168,8 +168,13 @@ impl CostLibrary {
     }
 
     fn find_network(&self, network: &Arc<Network>) -> usize {
-        let found = self.networks.iter().position(|known| Arc::ptr_eq(known, network));
-        found.expect("the network was evaluated")
+        self.position_of_network(network).expect("the network was evaluated")
+    }
+
+    /// Index of a network with the same costs.
+    fn position_of_network(&self, network: &Arc<Network>) -> Option<usize> {
+        let is_same_name = |known: &Network| !self.by_name || known.name() == network.name();
+        self.networks.iter().position(|known| known.shares_layers(network) && is_same_name(known))
     }
 
     fn find_accelerator(&self, accelerator: &Accelerator) -> usize {

@@ -181,7 +181,7 @@ impl CostTable {
     }
 
     /// Costs of every row, row-major `[work][accelerator]`.
-    pub fn into_networks(self) -> impl Iterator<Item = Arc<NetworkCost>> {
+    pub(crate) fn into_networks(self) -> impl Iterator<Item = Arc<NetworkCost>> {
         self.cells.into_iter().map(|cell| cell.network)
     }
 
@@ -275,7 +275,7 @@ impl<'a> Execution<'a> {
 
     /// Energy from the start of `layer` to the end.
     #[inline]
-    pub fn remaining_energy(self, layer: u32) -> Millijoules {
+    pub(crate) fn remaining_energy(self, layer: u32) -> Millijoules {
         match layer {
             0 => self.energy(),
             _ => self.energy_of(layer..self.n_layers()),
@@ -284,13 +284,13 @@ impl<'a> Execution<'a> {
 
     /// Time of `layer`.
     #[inline]
-    pub fn layer_time(self, layer: u32) -> SimSpan {
+    pub(crate) fn layer_time(self, layer: u32) -> SimSpan {
         self.time_of(layer..layer + 1)
     }
 
     /// Energy of `layer`.
     #[inline]
-    pub fn layer_energy(self, layer: u32) -> Millijoules {
+    pub(crate) fn layer_energy(self, layer: u32) -> Millijoules {
         self.energy_of(layer..layer + 1)
     }
 
@@ -310,13 +310,13 @@ impl<'a> Execution<'a> {
     /// Time from the start of the first layer to the start of `layer`. The times of all layers add up
     /// to the latency exactly.
     #[inline]
-    pub fn start_of(self, layer: u32) -> SimSpan {
+    pub(crate) fn start_of(self, layer: u32) -> SimSpan {
         self.before(layer).time
     }
 
     /// Index after the first layer that ends when `span` has passed since the start of `layer`, or
     /// later: the first boundary at which a run can be cut then. At least `layer + 1`, at most the end.
-    pub fn end_after(self, layer: u32, span: SimSpan) -> u32 {
+    pub(crate) fn end_after(self, layer: u32, span: SimSpan) -> u32 {
         match self.n_layers() {
             1 => 1,
             _ => self.cell().timetable.end_after(layer, span),
@@ -324,7 +324,7 @@ impl<'a> Execution<'a> {
     }
 
     /// Sum over the layers from `layer` on of energy times latency [nJ·cycle].
-    pub fn energy_delay_by_layer(self, layer: u32) -> f64 {
+    pub(crate) fn energy_delay_by_layer(self, layer: u32) -> f64 {
         let Cell { network, timetable } = self.cell();
         match timetable.n_layers() {
             0 => network.energy_nj * network.cycles.get() as f64,

@@ -21,7 +21,7 @@ use crate::model::{Network, Operator};
 use crate::renamed::Renamed;
 use crate::units::{Cycles, Millijoules, SimSpan};
 
-pub use dominant::Dominant;
+pub(crate) use dominant::Dominant;
 pub use infeasible::{CostError, Infeasible, PairNames};
 pub use matrix::{CostTable, Execution, Traffic};
 
@@ -256,7 +256,7 @@ pub struct Entry {
 }
 
 /// Cost models that had another name up to version 0.1.
-pub const RENAMED: [Renamed; 2] = [
+pub(crate) const RENAMED: [Renamed; 2] = [
     Renamed { kind: "cost model", old: "principled", new: "loop-nest" },
     Renamed { kind: "cost model", old: "mlsys2023", new: "maestro" },
 ];

@@ -49,9 +49,9 @@ pub struct CostRecord {
 
 impl CostRecord {
     /// Largest energy of one record: a megajoule. It keeps the sums of a run finite.
-    pub const MAX_ENERGY: Millijoules = Millijoules::new(1e9);
+    pub(crate) const MAX_ENERGY: Millijoules = Millijoules::new(1e9);
     /// Most cycles of one record: those of [`SimSpan::LONGEST`] at 1 GHz.
-    pub const MAX_CYCLES: Cycles = Cycles::new(SimSpan::LONGEST.ns());
+    pub(crate) const MAX_CYCLES: Cycles = Cycles::new(SimSpan::LONGEST.ns());
 }
 
 /// A record that is out of range or contradicts an earlier one. Records are numbered from 0 in the order
@@ -197,7 +197,11 @@ impl CostRecords {
 
     /// Indices of the first records of a network on an accelerator that the table names twice: by its own
     /// name, and by dataflow and PEs, in this order.
-    pub fn named_twice(&self, network: &str, accelerator: &Accelerator) -> Option<[usize; 2]> {
+    pub(crate) fn named_twice(
+        &self,
+        network: &str,
+        accelerator: &Accelerator,
+    ) -> Option<[usize; 2]> {
         let pairs = self.networks.get(network)?;
         let by_name = pairs.get(&accelerator.name)?;
         let by_style = pairs.get(&*style(accelerator))?;

@@ -59,7 +59,7 @@ impl Axis {
     }
 
     /// The input axis that this one constrains: `Y'` and `X'` count as `Y` and `X`.
-    pub fn input_axis(self) -> Self {
+    pub(crate) fn input_axis(self) -> Self {
         match self {
             Self::OutputX => Self::X,
             Self::OutputY => Self::Y,
@@ -206,7 +206,7 @@ impl Dataflow {
     /// Largest map size, offset or cluster size.
     pub const MAX_SIZE: u32 = 1 << 24;
     /// Most levels of a dataflow.
-    pub const MAX_LEVELS: usize = 8;
+    pub(crate) const MAX_LEVELS: usize = 8;
 
     /// A dataflow of `levels`, outermost first.
     ///

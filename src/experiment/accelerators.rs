@@ -14,10 +14,10 @@ use crate::model::Network;
 use super::{ExperimentError, NamedCostModel};
 
 /// PEs of an accelerator unless they are given.
-pub const DEFAULT_PES: u32 = 4096;
+pub(crate) const DEFAULT_PES: u32 = 4096;
 
 /// Platform of an accelerator unless it is given.
-pub const DEFAULT_PLATFORM: &str = "paper";
+pub(crate) const DEFAULT_PLATFORM: &str = "paper";
 
 /// The accelerator with `dataflow` and `pes` PEs that has all resources of `platform`, or those of the
 /// accelerator with as many PEs in its tables. Its name is the dataflow with the PEs, e.g. `WS@4096`.
@@ -26,7 +26,7 @@ pub const DEFAULT_PLATFORM: &str = "paper";
 ///
 /// [`ExperimentError::Config`] if there is no such platform, [`ExperimentError::Conflict`] if its tables
 /// have no accelerator with `pes` PEs, [`ExperimentError::Hardware`] if it is too small for the dataflow.
-pub fn whole_chip(
+pub(crate) fn whole_chip(
     catalog: &mut Catalog,
     platform: &str,
     dataflow: &Arc<Dataflow>,
@@ -66,7 +66,7 @@ fn default_chip(
 
 /// Networks that can run on the hardware of a file.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Feasibility {
+pub(crate) struct Feasibility {
     /// Number of networks.
     pub n_networks: usize,
     /// Networks that cannot run, each with the reason on the first accelerator.
@@ -80,7 +80,7 @@ pub struct Feasibility {
 /// # Errors
 ///
 /// [`ExperimentError`] if the file is invalid or its accelerators cannot be built.
-pub fn feasibility(
+pub(crate) fn feasibility(
     kind: Kind,
     path: &Path,
     cost_model: &str,

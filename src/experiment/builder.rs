@@ -20,7 +20,7 @@ use super::systems::{full_system, paired_system, style_system};
 use super::{ExperimentError, NamedCostModel, Runs, Settings, scheduler};
 
 /// Most runs of one experiment; each takes memory before the first is made.
-pub const MAX_RUNS: u64 = 1_000_000;
+pub(crate) const MAX_RUNS: u64 = 1_000_000;
 
 /// Description of runs: every scenario on every system under every scheduler, in independent
 /// replications.
@@ -260,7 +260,7 @@ impl Experiment {
     /// # Errors
     ///
     /// Those of [`Experiment::prepare`].
-    pub fn prepare_noting(&self, old_names: &OldNames) -> Result<Prepared, ExperimentError> {
+    pub(crate) fn prepare_noting(&self, old_names: &OldNames) -> Result<Prepared, ExperimentError> {
         self.hints.iter().for_each(|&renamed| old_names.add(renamed));
         if let Some(error) = &self.error {
             return Err(error.clone());
@@ -268,7 +268,7 @@ impl Experiment {
         let replications = self.replications.clone().unwrap_or(0..1);
         let grid = Grid::new(self.factors.clone());
         let grid = grid.map_err(|error| ExperimentError::Conflict(error.to_string()))?;
-        let mut prepared = Prepared::new(self.settings.clone(), old_names.clone());
+        let mut prepared = Prepared::new(self.settings.clone(), old_names);
         for point in (0..grid.n_points()).map(|index| grid.point(index)) {
             let mut settings = self.settings.clone();
             for (key, value) in point.settings() {

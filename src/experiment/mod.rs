@@ -37,8 +37,9 @@ pub(crate) mod sweep;
 mod systems;
 mod values;
 
-pub use accelerators::{DEFAULT_PES, DEFAULT_PLATFORM, Feasibility, feasibility, whole_chip};
-pub use builder::{Experiment, MAX_RUNS};
+pub(crate) use accelerators::{DEFAULT_PES, DEFAULT_PLATFORM, feasibility, whole_chip};
+pub use builder::Experiment;
+pub(crate) use builder::MAX_RUNS;
 pub use cost_model::NamedCostModel;
 pub use error::ExperimentError;
 pub use input::Input;

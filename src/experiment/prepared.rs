@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use crate::config::{Catalog, Edition, InputFile, OldName, OldNames};
+use crate::config::{Catalog, Edition, InputFile, OldNames};
 use crate::hardware::System;
 use crate::schedule::Policy;
 use crate::sweep::comparison::{Comparison, Triggers};
@@ -19,8 +19,6 @@ pub struct Prepared {
     /// Warnings about inputs.
     pub warnings: Vec<String>,
     groups: Vec<Group>,
-    /// Old names that the settings and the files use.
-    old_names: OldNames,
     /// By [`Edition`] of the networks.
     catalogs: [Catalog; 2],
 }
@@ -34,10 +32,10 @@ pub(super) struct Group {
 }
 
 impl Prepared {
-    pub(super) fn new(settings: Settings, old_names: OldNames) -> Self {
+    pub(super) fn new(settings: Settings, old_names: &OldNames) -> Self {
         let catalog = |edition| Catalog::with_networks(edition).noting(old_names.clone());
         let catalogs = Edition::ALL.map(|(edition, _)| catalog(edition));
-        Self { settings, old_names, warnings: Vec::new(), groups: Vec::new(), catalogs }
+        Self { settings, warnings: Vec::new(), groups: Vec::new(), catalogs }
     }
 
     pub(super) fn catalog(&mut self, networks: Edition) -> &mut Catalog {
@@ -93,11 +91,6 @@ impl Prepared {
         self.catalogs.iter().flat_map(Catalog::inputs)
     }
 
-    /// Old names that the settings and the files use, in order of first use.
-    pub fn old_names(&self) -> Vec<OldName> {
-        self.old_names.to_vec()
-    }
-
     /// Every file that was read and does not come with the program.
     pub(crate) fn opened(&self) -> impl Iterator<Item = PathBuf> {
         self.catalogs.iter().flat_map(Catalog::opened)
@@ -119,7 +112,7 @@ impl Prepared {
     /// # Errors
     ///
     /// The first error of `consume`.
-    pub fn run_each<E>(
+    pub(crate) fn run_each<E>(
         &self,
         mut consume: impl FnMut(usize, &RunSpec, &str, Result<RunResult, RunError>) -> Result<(), E>,
     ) -> Result<(), E> {

@@ -22,7 +22,7 @@ use message::Answer;
 use process::Process;
 
 /// Entry of policies in other processes, without a command.
-pub const ENTRY: Entry = Entry {
+pub(crate) const ENTRY: Entry = Entry {
     name: "external",
     help: "your own program, external:COMMAND, which reads and writes lines of JSON on its standard \
            input and output",

@@ -78,12 +78,16 @@ pub(super) struct Frame {
 
 impl Frame {
     /// The scales on an area of the page.
-    pub fn on(area: Rect, (x, y): (&Scale, &Scale)) -> Self {
+    pub(super) fn on(area: Rect, (x, y): (&Scale, &Scale)) -> Self {
         Self { area, x: x.onto(area.x, area.right()), y: y.onto(area.bottom(), area.y) }
     }
 
     /// The only panel of a page, [`PLOT_PX`] high, with its grid, axes and titles.
-    pub fn of_page(page: &mut Page, scales: (&Scale, &Scale), (x, y): (&Axis, &Axis)) -> Self {
+    pub(crate) fn of_page(
+        page: &mut Page,
+        scales: (&Scale, &Scale),
+        (x, y): (&Axis, &Axis),
+    ) -> Self {
         let grid = Grid::new([scales.1], 1, PLOT_PX);
         let area = grid.areas(page, &[""], 0.0, X_AXIS_PX)[0];
         let frame = Self::on(area, scales);
@@ -95,19 +99,19 @@ impl Frame {
     }
 
     /// Draws grid lines and the labels of the y axis.
-    pub fn draw_grid(&self, scene: &mut Scene) {
+    pub(crate) fn draw_grid(&self, scene: &mut Scene) {
         x_grid(scene, &self.area, &self.x);
         y_axis(scene, &self.area, &self.y);
     }
 
     /// Draws the line, the ticks and the labels of the x axis.
-    pub fn draw_x_axis(&self, scene: &mut Scene) {
+    pub(crate) fn draw_x_axis(&self, scene: &mut Scene) {
         base_line(scene, &self.area, self.area.bottom());
         x_axis(scene, &self.area, &self.x);
     }
 
     /// Position of a point \[px\].
-    pub fn at(&self, x: f64, y: f64) -> Point {
+    pub(super) fn at(&self, x: f64, y: f64) -> Point {
         (self.x.at(x), self.y.at(y))
     }
 }

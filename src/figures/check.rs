@@ -21,7 +21,7 @@ pub(super) enum Allowed {
 
 impl Allowed {
     /// Numbers that have a place on an axis of this spacing.
-    pub fn on(spacing: Spacing) -> Self {
+    pub(super) fn on(spacing: Spacing) -> Self {
         match spacing {
             Spacing::Linear => Self::Finite,
             Spacing::Log => Self::Positive,

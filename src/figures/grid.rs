@@ -22,7 +22,7 @@ pub(super) struct Grid {
 
 impl Grid {
     /// Panels with data of this height in `columns`, with space for the labels of these y axes.
-    pub fn new<'a>(
+    pub(super) fn new<'a>(
         scales: impl IntoIterator<Item = &'a Scale>,
         columns: usize,
         height: f64,
@@ -34,14 +34,14 @@ impl Grid {
     }
 
     /// One column of panels with data from `left` on.
-    pub fn starting_at(left: f64, height: f64) -> Self {
+    pub(crate) fn starting_at(left: f64, height: f64) -> Self {
         let width = RIGHT_PX - left;
         Self { columns: 1, left, pitch: width, width, height }
     }
 
     /// Writes the titles of the panels down the page and returns the areas of their data. There is a space
     /// of `between_px` below every row, and of `below_px` below the last.
-    pub fn areas(
+    pub(crate) fn areas(
         &self,
         page: &mut Page,
         titles: &[&str],

@@ -66,7 +66,7 @@ const MAX_BAR_PX: f64 = 40.0;
 
 impl Bar {
     /// A bar without range and published value.
-    pub fn plain(value: f64) -> Self {
+    pub(crate) fn plain(value: f64) -> Self {
         Self { value, range: None, published: None }
     }
 

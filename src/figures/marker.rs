@@ -36,23 +36,30 @@ const SHAPES: [Marker; 7] = [
 
 impl Marker {
     /// The shape of the series at `index`. Seven shapes and eight hues make 56 pairs.
-    pub fn series(index: usize) -> Self {
+    pub(super) fn series(index: usize) -> Self {
         SHAPES[index % SHAPES.len()]
     }
 
     /// Draws the point with a white edge, so that points that overlap stay apart.
-    pub fn draw(self, scene: &mut Scene, at: Point, radius_px: f64, ink: Ink) {
+    pub(super) fn draw(self, scene: &mut Scene, at: Point, radius_px: f64, ink: Ink) {
         self.draw_edged(scene, at, radius_px, ink, Ink::WHITE);
     }
 
     /// Draws the point with an edge.
-    pub fn draw_edged(self, scene: &mut Scene, at: Point, radius_px: f64, ink: Ink, edge: Ink) {
+    pub(crate) fn draw_edged(
+        self,
+        scene: &mut Scene,
+        at: Point,
+        radius_px: f64,
+        ink: Ink,
+        edge: Ink,
+    ) {
         self.fill(scene, at, (radius_px + EDGE_PX, BAR_PX + 2.0 * EDGE_PX), edge);
         self.fill(scene, at, (radius_px, BAR_PX), ink);
     }
 
     /// Draws the edge of a diamond, the sign of published values. Marks below it stay visible inside.
-    pub fn published(scene: &mut Scene, at: Point, radius_px: f64) {
+    pub(super) fn published(scene: &mut Scene, at: Point, radius_px: f64) {
         let mut around = diamond(at, radius_px);
         around.push(around[0]);
         scene.line(around.clone(), 2.6, Ink::WHITE);

@@ -74,7 +74,7 @@ pub use output::Format;
 pub use roofline::{Ceiling, PointSeries, Roofline, RooflinePoint};
 pub use scale::Spacing;
 pub use scatter::{Scatter, ScatterPoint, ScatterSeries};
-pub use scene::{Align, Rect, Scene, Shape, Text, Turn, WIDTH_PX};
+pub use scene::{Align, Rect, Scene, Shape, Text, Turn};
 pub use stacked_bars::{StackPanel, StackedBars};
 pub use timeline::{Instant, InstantKind, Slice, Timeline, TimelinePanel};
 

@@ -40,7 +40,7 @@ pub(super) struct Page {
 
 impl Page {
     /// A page with title and subtitle.
-    pub fn new(caption: &Caption, description: String) -> Self {
+    pub(super) fn new(caption: &Caption, description: String) -> Self {
         let scene =
             Scene { height_px: 0.0, title: caption.title.clone(), description, shapes: Vec::new() };
         let mut page = Self { scene, top: SIDE_PX - 2.0 };
@@ -61,7 +61,7 @@ impl Page {
     }
 
     /// Draws the legend, in as many rows as it needs.
-    pub fn legend(&mut self, entries: Vec<Entry>) {
+    pub(crate) fn legend(&mut self, entries: Vec<Entry>) {
         if entries.is_empty() {
             return;
         }
@@ -97,7 +97,7 @@ impl Page {
     }
 
     /// Writes the title of an x axis below the filled part, centred under data that start at `left`.
-    pub fn x_title(&mut self, title: &str, left: f64) {
+    pub(crate) fn x_title(&mut self, title: &str, left: f64) {
         if title.is_empty() {
             return;
         }
@@ -108,14 +108,14 @@ impl Page {
     }
 
     /// Writes the title of a y axis along the left margin, centred between two heights.
-    pub fn y_title(&mut self, title: &str, from_px: f64, to_px: f64) {
+    pub(crate) fn y_title(&mut self, title: &str, from_px: f64, to_px: f64) {
         let title = fit(title, LABEL_PX, false, (to_px - from_px).abs() + 40.0);
         let at = (SIDE_PX + 4.0, (from_px + to_px) / 2.0);
         self.scene.text(Text::label(title, at).upwards().aligned(Align::Middle).centred());
     }
 
     /// Writes the note and ends the page.
-    pub fn finish(mut self, note: &str) -> Scene {
+    pub(super) fn finish(mut self, note: &str) -> Scene {
         self.top += 4.0;
         self.paragraph(note, false);
         self.scene.height_px = self.top + SIDE_PX - 4.0;
@@ -137,17 +137,17 @@ type Key = dyn Fn(&mut Scene, Rect);
 
 impl Entry {
     /// An entry whose key is drawn by `draw`.
-    pub fn new(name: impl Into<String>, draw: impl Fn(&mut Scene, Rect) + 'static) -> Self {
+    pub(super) fn new(name: impl Into<String>, draw: impl Fn(&mut Scene, Rect) + 'static) -> Self {
         Self { name: name.into(), draw: Box::new(draw) }
     }
 
     /// An entry for an area of one colour.
-    pub fn fill(name: impl Into<String>, ink: Ink) -> Self {
+    pub(crate) fn fill(name: impl Into<String>, ink: Ink) -> Self {
         Self::new(name, move |scene, key| scene.rect(key, ink))
     }
 
     /// An entry for published values.
-    pub fn published(name: &str) -> Self {
+    pub(super) fn published(name: &str) -> Self {
         Self::new(if name.is_empty() { "published" } else { name }, |scene, key| {
             Marker::published(scene, (key.centre_x(), key.centre_y()), 4.5);
         })
@@ -226,7 +226,7 @@ const MAX_NAME_PX: f64 = 150.0;
 impl Categories {
     /// Horizontal names if all fit side by side, or if they are short enough to be thinned out; otherwise
     /// upright names, thinned out as needed.
-    pub fn new(names: &[String], width: f64) -> Self {
+    pub(super) fn new(names: &[String], width: f64) -> Self {
         let slot = width / names.len().max(1) as f64;
         let names: Vec<_> =
             names.iter().map(|name| fit(name, LABEL_PX, false, MAX_NAME_PX)).collect();
@@ -240,17 +240,17 @@ impl Categories {
     }
 
     /// Height that the names take below the axis \[px\].
-    pub fn depth_px(&self) -> f64 {
+    pub(crate) fn depth_px(&self) -> f64 {
         self.depth_px
     }
 
     /// Whether names are horizontal, so that they take little height.
-    pub fn are_level(&self) -> bool {
+    pub(crate) fn are_level(&self) -> bool {
         !self.upwards
     }
 
     /// Writes the names below `area`.
-    pub fn draw(&self, scene: &mut Scene, area: &Rect) {
+    pub(super) fn draw(&self, scene: &mut Scene, area: &Rect) {
         let slot = area.width / self.names.len() as f64;
         for (index, name) in self.names.iter().enumerate().step_by(self.every) {
             let x = area.x + (index as f64 + 0.5) * slot;
@@ -266,7 +266,7 @@ impl Categories {
     }
 
     /// Draws marks below `area` at the places of names.
-    pub fn ticks(&self, scene: &mut Scene, area: &Rect) {
+    pub(crate) fn ticks(&self, scene: &mut Scene, area: &Rect) {
         let slot = area.width / self.names.len() as f64;
         for index in (0..self.names.len()).step_by(self.every) {
             x_tick(scene, area, area.x + (index as f64 + 0.5) * slot);

@@ -25,18 +25,18 @@ const HALF_PX: f64 = 6.0;
 
 impl Placement {
     /// Labels within `bounds`.
-    pub fn within(bounds: Rect) -> Self {
+    pub(super) fn within(bounds: Rect) -> Self {
         Self { bounds, taken: Vec::new(), left: MAX_NAMES }
     }
 
     /// Keeps labels off a point.
-    pub fn keep_clear(&mut self, (x, y): Point, radius_px: f64) {
+    pub(crate) fn keep_clear(&mut self, (x, y): Point, radius_px: f64) {
         let r = radius_px;
         self.taken.push(Rect::between((x - r, y - r), (x + r, y + r)));
     }
 
     /// Keeps labels off a straight line.
-    pub fn keep_clear_of_line(&mut self, from: Point, to: Point) {
+    pub(crate) fn keep_clear_of_line(&mut self, from: Point, to: Point) {
         let (dx, dy) = (to.0 - from.0, to.1 - from.1);
         let steps = (dx.hypot(dy) / 3.0).ceil().max(1.0);
         for step in 0..=steps as usize {
@@ -47,7 +47,7 @@ impl Placement {
 
     /// Writes `text` at the first free place of `places`, and returns whether there was one. A place is the
     /// middle of the height of the first or last letter.
-    pub fn write(&mut self, scene: &mut Scene, text: &str, places: &[Place]) -> bool {
+    pub(super) fn write(&mut self, scene: &mut Scene, text: &str, places: &[Place]) -> bool {
         let width = width_px(text, LABEL_PX, false);
         let free = |place: &&Place| {
             let area = covered(**place, width);
@@ -60,7 +60,7 @@ impl Placement {
     }
 
     /// Writes `text` at the first free place of `places`, or at the first one if none is free.
-    pub fn write_surely(&mut self, scene: &mut Scene, text: &str, places: &[Place]) {
+    pub(crate) fn write_surely(&mut self, scene: &mut Scene, text: &str, places: &[Place]) {
         if !self.write(scene, text, places)
             && let Some(&(at, align)) = places.first()
         {
@@ -69,7 +69,7 @@ impl Placement {
     }
 
     /// Writes the name of a point to its right, left, above or below it, if there is space.
-    pub fn name(&mut self, scene: &mut Scene, name: &str, (x, y): Point) {
+    pub(super) fn name(&mut self, scene: &mut Scene, name: &str, (x, y): Point) {
         if self.left == 0 {
             return;
         }

@@ -34,7 +34,7 @@ pub(super) struct Scale {
 impl Scale {
     /// A linear scale that begins and ends with a tick, has about `count` steps and holds all from
     /// `low` to `high`.
-    pub fn linear(low: f64, high: f64, count: usize) -> Self {
+    pub(super) fn linear(low: f64, high: f64, count: usize) -> Self {
         let (low, high) = widened(low, high);
         let step = Step::of((high - low) / count.max(1) as f64);
         let (first, last) = ((low / step.size()).floor(), (high / step.size()).ceil());
@@ -42,7 +42,7 @@ impl Scale {
     }
 
     /// A linear scale from exactly `low` to `high`, with about `count` steps.
-    pub fn exact(low: f64, high: f64, count: usize) -> Self {
+    pub(super) fn exact(low: f64, high: f64, count: usize) -> Self {
         let (low, high) = widened(low, high);
         Self::stepped(low, high, Step::of((high - low) / count.max(1) as f64))
     }
@@ -63,7 +63,7 @@ impl Scale {
 
     /// A logarithmic scale that holds all from `low` to `high`, both above zero, and ends on a 1, 2
     /// or 5 times a power of ten on either side.
-    pub fn log(low: f64, high: f64) -> Self {
+    pub(super) fn log(low: f64, high: f64) -> Self {
         let (low, high) = (round_down(low.min(high)), round_up(high.max(low)));
         let (low, high) = if low < high { (low, high) } else { (low / 10.0, high * 10.0) };
         let (first, last) = (exponent(low), exponent(high));
@@ -79,7 +79,7 @@ impl Scale {
     }
 
     /// A scale of the given spacing that holds all from `low` to `high`.
-    pub fn spaced(spacing: Spacing, low: f64, high: f64, count: usize) -> Self {
+    pub(crate) fn spaced(spacing: Spacing, low: f64, high: f64, count: usize) -> Self {
         match spacing {
             Spacing::Linear => Self::linear(low, high, count),
             Spacing::Log => Self::log(low, high),
@@ -87,17 +87,17 @@ impl Scale {
     }
 
     /// The same values on the stretch of the page from `from_px` (least) to `to_px` (most).
-    pub fn onto(&self, from_px: f64, to_px: f64) -> Self {
+    pub(crate) fn onto(&self, from_px: f64, to_px: f64) -> Self {
         Self { from_px, to_px, ..self.clone() }
     }
 
     /// Position of a value \[px\]; values beyond an end are at the end.
-    pub fn at(&self, value: f64) -> f64 {
+    pub(super) fn at(&self, value: f64) -> f64 {
         self.from_px + self.share(value) * (self.to_px - self.from_px)
     }
 
     /// Position of a value between the ends, 0 to 1.
-    pub fn share(&self, value: f64) -> f64 {
+    pub(super) fn share(&self, value: f64) -> f64 {
         let value = value.clamp(self.low, self.high);
         match self.spacing {
             Spacing::Linear => (value - self.low) / (self.high - self.low),
@@ -106,7 +106,7 @@ impl Scale {
     }
 
     /// Least and largest value.
-    pub fn ends(&self) -> (f64, f64) {
+    pub(super) fn ends(&self) -> (f64, f64) {
         (self.low, self.high)
     }
 }

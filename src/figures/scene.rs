@@ -6,10 +6,10 @@
 use super::Ink;
 
 /// Width of every page \[px\].
-pub const WIDTH_PX: f64 = 720.0;
+pub(crate) const WIDTH_PX: f64 = 720.0;
 
 /// A point (x, y) \[px\].
-pub type Point = (f64, f64);
+pub(crate) type Point = (f64, f64);
 
 /// An upright rectangle \[px\].
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -31,12 +31,12 @@ impl Rect {
     }
 
     /// Right edge.
-    pub fn right(&self) -> f64 {
+    pub(crate) fn right(&self) -> f64 {
         self.x + self.width
     }
 
     /// Lower edge.
-    pub fn bottom(&self) -> f64 {
+    pub(crate) fn bottom(&self) -> f64 {
         self.y + self.height
     }
 

@@ -70,7 +70,7 @@ impl ByteEnergy {
     /// Energy of a multiply-accumulate \[pJ\] of operands of these widths \[byte\]. An 8-bit
     /// multiplication takes 0.2 pJ and grows with the product of the widths (32 bits: 3.2, measured 3.1).
     /// A 32-bit addition takes 0.1 pJ and grows with the width (Horowitz, ISSCC 2014).
-    pub fn mac_pj(input: u32, weight: u32, partial_sum: u32) -> f64 {
+    pub(crate) fn mac_pj(input: u32, weight: u32, partial_sum: u32) -> f64 {
         0.2 * f64::from(input) * f64::from(weight) + 0.1 * f64::from(partial_sum) / 4.0
     }
 }
@@ -78,7 +78,7 @@ impl ByteEnergy {
 /// Energy per byte of an SRAM \[pJ/byte\]: 1.25 at 8 KiB, 2.5 at 32 KiB and 12.5 at 1 MiB (Horowitz,
 /// ISSCC 2014: 10, 20 and 100 pJ per 64 bits), by a power law between and beyond these sizes, at least
 /// 0.06. `bytes` is the size of the memory.
-pub fn sram_pj_per_byte(bytes: f64) -> f64 {
+pub(crate) fn sram_pj_per_byte(bytes: f64) -> f64 {
     let ratio = bytes / (32.0 * 1024.0);
     let exponent = if ratio < 1.0 { 0.5 } else { 5f64.ln() / 32f64.ln() };
     (2.5 * ratio.powf(exponent)).max(0.06)

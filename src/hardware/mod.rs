@@ -4,7 +4,8 @@
 mod energy;
 pub mod platform;
 
-pub use energy::{ByteEnergy, EnergyTable, sram_pj_per_byte};
+pub(crate) use energy::sram_pj_per_byte;
+pub use energy::{ByteEnergy, EnergyTable};
 
 use std::sync::Arc;
 
@@ -66,7 +67,7 @@ pub struct Noc {
 
 impl Noc {
     /// Most levels of a network.
-    pub const MAX_LEVELS: usize = Dataflow::MAX_LEVELS;
+    pub(crate) const MAX_LEVELS: usize = Dataflow::MAX_LEVELS;
 
     /// A network whose levels all equal `level`.
     pub fn uniform(level: NocLevel) -> Self {
@@ -90,7 +91,7 @@ impl Noc {
     }
 
     /// Levels, outermost first; at least one.
-    pub fn levels_mut(&mut self) -> &mut [NocLevel] {
+    pub(crate) fn levels_mut(&mut self) -> &mut [NocLevel] {
         &mut self.levels
     }
 
@@ -237,7 +238,7 @@ impl Accelerator {
     }
 
     /// Whether every layer costs the same on `other`: they are equal in all but their names.
-    pub fn costs_as(&self, other: &Self) -> bool {
+    pub(crate) fn costs_as(&self, other: &Self) -> bool {
         self.pes == other.pes
             && (Arc::ptr_eq(&self.dataflow, &other.dataflow)
                 || self.dataflow.levels() == other.dataflow.levels())
@@ -342,7 +343,7 @@ pub enum HardwareError {
 
 impl System {
     /// Most accelerators of a system.
-    pub const MAX_ACCELERATORS: usize = 1024;
+    pub(crate) const MAX_ACCELERATORS: usize = 1024;
 
     /// A system of `accelerators`, each of which is checked.
     ///

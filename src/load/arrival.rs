@@ -18,8 +18,9 @@ use super::{FrameMapping, LoadError, LoadSettings, Request, RequestStream};
 /// T_dl(j)  = L_init(primary) + (j + 1)/F
 /// ```
 ///
-/// A model without inputs arrives on its own grid, `T_req = j/F`. Both are whole nanoseconds; no
-/// arrival lies before 0. [`ActiveModel::relative_deadline`] takes the place of the period in `T_dl`.
+/// A random phase of a sensor, if there is one, is added to its L_init. A model without inputs arrives
+/// on its own grid, `T_req = j/F`. Both are whole nanoseconds; no arrival lies before 0.
+/// [`ActiveModel::relative_deadline`] takes the place of the period in `T_dl`.
 ///
 /// Deviation: Definition 7 prints one jitter stream seeded by the product of source and frame, which
 /// collides (2·3 = 3·2, and frame 0 of every source). Here each sensor has its own stream, shared by
@@ -90,7 +91,7 @@ impl<'a> Grid<'a> {
 /// The frame of an upstream model at `upstream_rate` that `frame` of a model at `rate` depends on: the
 /// newest one whose nominal start is not later, `floor(frame·upstream_rate/rate)`. At equal rates that
 /// is the same frame.
-pub fn upstream_frame(frame: FrameId, rate: FrameRate, upstream_rate: FrameRate) -> FrameId {
+pub(crate) fn upstream_frame(frame: FrameId, rate: FrameRate, upstream_rate: FrameRate) -> FrameId {
     FrameId::new(newest(frame.index() as u64, rate, upstream_rate) as usize)
 }
 

@@ -6,7 +6,8 @@ mod arrival;
 mod drawn;
 mod random;
 
-pub use arrival::{generate, upstream_frame};
+pub use arrival::generate;
+pub(crate) use arrival::upstream_frame;
 pub use drawn::Drawn;
 
 use thiserror::Error;
@@ -54,7 +55,7 @@ pub struct LoadSettings {
 
 impl LoadSettings {
     /// Fixed result of the control dependencies of `frame` of `model`; `None` if it is drawn.
-    pub fn fixed_trigger(&self, model: ModelId, frame: usize) -> Option<bool> {
+    pub(crate) fn fixed_trigger(&self, model: ModelId, frame: usize) -> Option<bool> {
         let bits = (*self.fixed_triggers.get(model.index())?)?;
         Some(frame < 64 && bits >> frame & 1 == 1)
     }
@@ -179,9 +180,9 @@ impl Rows {
 
 impl RequestStream {
     /// Most requests of one run.
-    pub const MAX_REQUESTS: u64 = 20_000_000;
+    pub(crate) const MAX_REQUESTS: u64 = 20_000_000;
     /// Most dependencies between the requests of one run.
-    pub const MAX_DEPENDENCIES: u64 = 2 * Self::MAX_REQUESTS;
+    pub(crate) const MAX_DEPENDENCIES: u64 = 2 * Self::MAX_REQUESTS;
 
     /// A stream of `requests`, already in order, with `edges` from upstream to downstream request.
     ///

@@ -155,7 +155,7 @@ impl RunMetrics {
     }
 
     /// Mean over the accelerators of their utilisation.
-    pub fn mean_utilisation(&self) -> f64 {
+    pub(crate) fn mean_utilisation(&self) -> f64 {
         per(self.utilisation.iter().sum(), self.utilisation.len() as f64).unwrap_or(0.0)
     }
 }

@@ -21,7 +21,7 @@ impl Firm {
     }
 
     /// 9 of 10 from 45 FPS on, where misses are seen at once, and 8 of 10 below.
-    pub fn of_rate(rate: FrameRate) -> Self {
+    pub(crate) fn of_rate(rate: FrameRate) -> Self {
         Self { m: if rate.as_fps() >= 45.0 { 9 } else { 8 }, k: 10 }
     }
 
@@ -65,7 +65,7 @@ impl Served {
     }
 }
 
-/// Percentiles of latencies, each the latency of one frame ([`percentile`]).
+/// Percentiles of response times, each that of one frame ([`percentile`]).
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Latencies {
     /// Mean \[ms\].
@@ -74,19 +74,16 @@ pub struct Latencies {
     pub p50_ms: f64,
     /// 95th percentile \[ms\].
     pub p95_ms: f64,
-    /// 99th percentile \[ms\]; the largest latency below 100 frames, and no statement about more than
-    /// this run below [`Latencies::P99_SAMPLES`].
+    /// 99th percentile \[ms\]; the largest response time below 100 frames, and no statement about more
+    /// than this run below 459 frames: from there on it is, with 99 % confidence, not below the true
+    /// 99th percentile (0.99^459 < 0.01).
     pub p99_ms: f64,
     /// Largest \[ms\].
     pub max_ms: f64,
 }
 
 impl Latencies {
-    /// Frames from which on the largest latency is, with 99 % confidence, not below the true 99th
-    /// percentile: 0.99^459 < 0.01 ([`EarlyStopping`](crate::statistics::EarlyStopping)).
-    pub const P99_SAMPLES: u64 = 459;
-
-    /// `None` without latencies.
+    /// `None` without response times.
     fn of(mut latencies_ms: Vec<f64>) -> Option<Self> {
         latencies_ms.sort_by(f64::total_cmp);
         let at = |p| percentile(&latencies_ms, p);
@@ -109,8 +106,8 @@ pub struct Service {
     pub executed: u64,
     /// Frames that ended late.
     pub late: u64,
-    /// Latencies of the executed frames from the arrival of their data to their end, waiting for other
-    /// models included; `None` without.
+    /// Response times of the executed frames, from the arrival of their data to their end, waiting for
+    /// other models included; `None` without.
     pub latencies: Option<Latencies>,
     /// Most consecutive requested frames that were missed.
     pub longest_misses: u64,
@@ -356,6 +353,6 @@ mod tests {
     #[test]
     fn the_samples_of_a_percentile_are_those_of_early_stopping() {
         let rule = EarlyStopping::at(Fraction::P99);
-        assert_eq!(rule.queries(0), Latencies::P99_SAMPLES);
+        assert_eq!(rule.queries(0), 459);
     }
 }

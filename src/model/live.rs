@@ -7,7 +7,7 @@ impl Network {
     /// needs them to continue. Before layer 0 they are the input of that layer. Before layer l they are
     /// the outputs of earlier layers that layer l or a later one reads. Later inputs from outside, and
     /// outputs that no layer reads, are not counted.
-    pub fn live_activations(&self) -> Vec<u64> {
+    pub(crate) fn live_activations(&self) -> Vec<u64> {
         let layers = self.layers();
         let mut last_reader = vec![0; layers.len()];
         for (reader, layer) in layers.iter().enumerate() {

@@ -9,6 +9,7 @@ mod shapes;
 mod tensor;
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use thiserror::Error;
 
@@ -136,12 +137,18 @@ impl Layer {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Network {
     name: Box<str>,
+    /// Shared by all networks that differ in name only.
+    layers: Arc<Layers>,
+    connections: Connections,
+}
+
+#[derive(Debug, PartialEq, Eq)]
+struct Layers {
     layers: Vec<Layer>,
     /// Distinct operators in order of first use.
     operators: Vec<Operator>,
     /// Index into `operators` for every layer.
     operator_of: Vec<u32>,
-    connections: Connections,
 }
 
 /// Whether the layers of a network and their sources are all that lies between its tensors.
@@ -194,7 +201,8 @@ impl Network {
             });
             operator_of.push(at);
         }
-        Ok(Self { name, layers, operators, operator_of, connections: Connections::default() })
+        let layers = Arc::new(Layers { layers, operators, operator_of });
+        Ok(Self { name, layers, connections: Connections::default() })
     }
 
     /// This network on a batch of `n` inputs: activations grow `n`-fold, weights stay. The batch is part of
@@ -214,7 +222,7 @@ impl Network {
             form: layer.form.map(|form| form.batched(n)),
             ..layer.clone()
         };
-        let layers = self.layers.iter().map(layer).collect();
+        let layers = self.layers().iter().map(layer).collect();
         let batched = Self::new(format!("{} x{n}", self.name), layers)?;
         Ok(batched.connected(self.connections))
     }
@@ -241,29 +249,35 @@ impl Network {
         Self { name: name.into(), ..self }
     }
 
+    /// Whether `other` was made from this network, or this one from it, by a change of name. Equal layers
+    /// that were read twice do not count.
+    pub(crate) fn shares_layers(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.layers, &other.layers)
+    }
+
     /// Layers in execution order.
     pub fn layers(&self) -> &[Layer] {
-        &self.layers
+        &self.layers.layers
     }
 
     /// Distinct operators in order of first use.
     pub fn operators(&self) -> &[Operator] {
-        &self.operators
+        &self.layers.operators
     }
 
     /// Index into [`Network::operators`] of every layer, in execution order.
-    pub fn operator_of(&self) -> &[u32] {
-        &self.operator_of
+    pub(crate) fn operator_of(&self) -> &[u32] {
+        &self.layers.operator_of
     }
 
     /// Multiply-accumulates of all layers.
     pub fn macs(&self) -> u64 {
-        self.layers.iter().map(|layer| layer.operator.macs()).sum()
+        self.layers().iter().map(|layer| layer.operator.macs()).sum()
     }
 
     /// Weights of all layers, shared ones once.
     pub fn weights(&self) -> u64 {
-        let own = self.layers.iter().filter(|layer| !layer.shares_weights);
+        let own = self.layers().iter().filter(|layer| !layer.shares_weights);
         own.map(|layer| layer.operator.weights()).sum()
     }
 }

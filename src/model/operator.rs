@@ -105,17 +105,17 @@ impl ConvShape {
     };
 
     /// Groups, as the kind has them.
-    pub fn n_groups(&self) -> u32 {
+    pub(crate) fn n_groups(&self) -> u32 {
         if self.kind == ConvKind::Depthwise { self.c } else { self.groups }
     }
 
     /// Output channels of one group.
-    pub fn group_outputs(&self) -> u32 {
+    pub(crate) fn group_outputs(&self) -> u32 {
         if self.kind == ConvKind::Depthwise { 1 } else { self.k / self.groups }
     }
 
     /// Input channels of one group.
-    pub fn group_inputs(&self) -> u32 {
+    pub(crate) fn group_inputs(&self) -> u32 {
         self.c / self.n_groups()
     }
 
@@ -131,7 +131,7 @@ impl ConvShape {
     }
 
     /// Output columns, at least 1.
-    pub fn output_columns(&self) -> u32 {
+    pub(crate) fn output_columns(&self) -> u32 {
         let Padding { left, right, .. } = self.padding;
         self.output(self.x, self.s, self.stride_x, self.dilation_x, left + right)
     }
@@ -146,12 +146,12 @@ impl ConvShape {
     }
 
     /// Input rows that memory holds.
-    pub fn stored_rows(&self) -> u32 {
+    pub(crate) fn stored_rows(&self) -> u32 {
         self.stored(self.y, self.padding.top + self.padding.bottom)
     }
 
     /// Input columns that memory holds.
-    pub fn stored_columns(&self) -> u32 {
+    pub(crate) fn stored_columns(&self) -> u32 {
         self.stored(self.x, self.padding.left + self.padding.right)
     }
 
@@ -473,7 +473,7 @@ impl From<ConvShape> for Operator {
 
 impl Operator {
     /// Largest product of extents; keeps every counter of the cost models far from overflow.
-    pub const MAX_MACS: u64 = 1 << 48;
+    pub(crate) const MAX_MACS: u64 = 1 << 48;
 
     /// Checks extents and their product.
     ///

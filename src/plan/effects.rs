@@ -27,7 +27,7 @@ pub struct Effects {
 
 impl Effects {
     /// Whether data may be moved before a request runs.
-    pub fn moves_data(&self) -> bool {
+    pub(crate) fn moves_data(&self) -> bool {
         self.switch.enabled || self.migration.enabled
     }
 
@@ -123,7 +123,7 @@ pub struct SharedBandwidth {
 
 impl SharedBandwidth {
     /// Whether there is a limit.
-    pub fn is_limited(&self) -> bool {
+    pub(crate) fn is_limited(&self) -> bool {
         self.dram.is_some() || self.noc.is_some()
     }
 }

@@ -34,10 +34,11 @@ pub enum DeadlineMiss {
 pub struct EngineSettings {
     /// Policy for requests that run past their deadline.
     pub deadline_miss: DeadlineMiss,
-    /// Time after its deadline for which a waiting request is kept.
+    /// Time after its deadline for which a waiting request is kept. A request that arrives later than
+    /// that is dropped at its arrival.
     pub grace: SimSpan,
-    /// Whether a frame that becomes ready drops an older ready frame of its model. Changes nothing where
-    /// the deadline of a frame is the arrival of the next one.
+    /// Whether the older frame is dropped as soon as two frames of a model are ready and neither has
+    /// started. Changes nothing where the deadline of a frame is the arrival of the next one.
     pub replace_by_newer: bool,
     /// Effects between requests other than waiting.
     pub effects: Effects,

@@ -54,19 +54,21 @@ fn results() -> Vec<&'static str> {
 }
 
 /// The `keys` that the label of a run does not have.
-pub fn beside_label<'a>(keys: impl Iterator<Item = &'a str>) -> impl Iterator<Item = &'a str> {
+pub(crate) fn beside_label<'a>(
+    keys: impl Iterator<Item = &'a str>,
+) -> impl Iterator<Item = &'a str> {
     keys.filter(|key| !LABEL.contains(key))
 }
 
 /// First line of the file of a sweep, whose rows have columns for `settings` after the label.
-pub fn sweep_header(settings: &[&str]) -> String {
+pub(crate) fn sweep_header(settings: &[&str]) -> String {
     [&POINT[..], &LABEL, settings, &results(), &REASON].concat().join(",") + "\n"
 }
 
 /// Writes the rows of one file; the header is written on creation.
 ///
 /// A row is assembled in one reused buffer: millions of rows cost no allocation.
-pub struct Table<W> {
+pub(crate) struct Table<W> {
     out: W,
     row: String,
     /// The label columns of the current run, ending with a comma.
@@ -86,7 +88,7 @@ impl<W: Write> Table<W> {
     /// # Errors
     ///
     /// The error of the writer.
-    pub fn scores(out: W) -> io::Result<Self> {
+    pub(crate) fn scores(out: W) -> io::Result<Self> {
         Self::new(out, &[&LABEL, &results()])
     }
 
@@ -95,7 +97,7 @@ impl<W: Write> Table<W> {
     /// # Errors
     ///
     /// The error of the writer.
-    pub fn models(out: W) -> io::Result<Self> {
+    pub(crate) fn models(out: W) -> io::Result<Self> {
         Self::new(out, &[&LABEL, &["model", "network"], &results()])
     }
 
@@ -104,13 +106,13 @@ impl<W: Write> Table<W> {
     /// # Errors
     ///
     /// The error of the writer.
-    pub fn inferences(out: W) -> io::Result<Self> {
+    pub(crate) fn inferences(out: W) -> io::Result<Self> {
         let scores: Vec<_> = InferenceScore::SCORES.iter().map(|column| column.name).collect();
         Self::new(out, &[&LABEL, &REQUEST, &scores, &REST])
     }
 
     /// Rows of a sweep, whose `header` is in the file already.
-    pub fn sweep_rows(out: W, header: &str) -> Self {
+    pub(crate) fn sweep_rows(out: W, header: &str) -> Self {
         let check = Some(RowCheck::below(header.as_bytes()));
         Self { out, row: String::new(), label: String::new(), check }
     }
@@ -121,7 +123,7 @@ impl<W: Write> Table<W> {
     /// # Errors
     ///
     /// The error of the writer.
-    pub fn sweep_row<'a>(
+    pub(crate) fn sweep_row<'a>(
         &mut self,
         (index, id): (u64, &str),
         label: &RunLabel<'_>,
@@ -158,7 +160,7 @@ impl<W: Write> Table<W> {
     /// # Errors
     ///
     /// The error of the writer.
-    pub fn flush(&mut self) -> io::Result<()> {
+    pub(crate) fn flush(&mut self) -> io::Result<()> {
         self.out.flush()
     }
 
@@ -167,7 +169,7 @@ impl<W: Write> Table<W> {
     /// # Errors
     ///
     /// The error of the writer.
-    pub fn finish(mut self) -> io::Result<W> {
+    pub(crate) fn finish(mut self) -> io::Result<W> {
         self.out.flush()?;
         Ok(self.out)
     }
@@ -177,7 +179,11 @@ impl<W: Write> Table<W> {
     /// # Errors
     ///
     /// The error of the writer.
-    pub fn scores_row(&mut self, label: &RunLabel<'_>, scorecard: &Scorecard) -> io::Result<()> {
+    pub(crate) fn scores_row(
+        &mut self,
+        label: &RunLabel<'_>,
+        scorecard: &Scorecard,
+    ) -> io::Result<()> {
         self.start_run(label);
         self.start_row();
         self.score(&scorecard.total);
@@ -189,7 +195,7 @@ impl<W: Write> Table<W> {
     /// # Errors
     ///
     /// The error of the writer.
-    pub fn models_rows(
+    pub(crate) fn models_rows(
         &mut self,
         spec: &RunSpec,
         label: &RunLabel<'_>,
@@ -214,7 +220,7 @@ impl<W: Write> Table<W> {
     /// # Errors
     ///
     /// The error of the writer.
-    pub fn inferences_rows(
+    pub(crate) fn inferences_rows(
         &mut self,
         spec: &RunSpec,
         label: &RunLabel<'_>,

@@ -15,7 +15,7 @@ const MOST_LINES: usize = 2;
 
 /// Layers that dominate their networks in the runs of a table.
 #[derive(Debug, Default)]
-pub struct DominantLayers(Vec<Found>);
+pub(crate) struct DominantLayers(Vec<Found>);
 
 /// One layer, over all systems.
 #[derive(Debug)]
@@ -35,7 +35,7 @@ struct Found {
 
 impl DominantLayers {
     /// Adds a run, with every model on its fastest accelerator.
-    pub fn take(&mut self, spec: &RunSpec, result: &RunResult) {
+    pub(crate) fn take(&mut self, spec: &RunSpec, result: &RunResult) {
         let names = model_names(&spec.plan.scenario);
         for (model, name) in spec.plan.scenario.model_ids().zip(names) {
             self.take_model(spec, result, model, name);
@@ -85,7 +85,7 @@ impl DominantLayers {
     }
 
     /// A line for each of the most dominant layers, the worst first; empty without any.
-    pub fn notes(&self) -> String {
+    pub(crate) fn notes(&self) -> String {
         let mut order: Vec<&Found> = self.0.iter().collect();
         order.sort_by(|a, b| b.load.total_cmp(&a.load));
         let lines: String = order.iter().take(MOST_LINES).map(|found| found.line()).collect();

@@ -9,7 +9,7 @@ use crate::sweep::RunSpec;
 use super::{LabelColumn, LabelValue, RunLabel, model_names};
 
 /// One run as a JSON object: label, scores and counts of the run and of every model.
-pub fn run(spec: &RunSpec, label: &RunLabel<'_>, scorecard: &Scorecard) -> Value {
+pub(crate) fn run(spec: &RunSpec, label: &RunLabel<'_>, scorecard: &Scorecard) -> Value {
     let mut object = self::label(label);
     add_score(&mut object, &scorecard.total);
     let names = model_names(&spec.plan.scenario);
@@ -26,7 +26,7 @@ pub fn run(spec: &RunSpec, label: &RunLabel<'_>, scorecard: &Scorecard) -> Value
 }
 
 /// The label of a run as a JSON object.
-pub fn label(label: &RunLabel<'_>) -> Map<String, Value> {
+pub(crate) fn label(label: &RunLabel<'_>) -> Map<String, Value> {
     let value = |column: LabelColumn| match column.of(label) {
         LabelValue::Text(text) => json!(text),
         LabelValue::Number(number) => json!(number),

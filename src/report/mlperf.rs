@@ -9,7 +9,7 @@ use crate::figures::{
 
 /// Latency of a server at one rate.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct RatePoint {
+pub(crate) struct RatePoint {
     /// Target rate \[queries/s\].
     pub rate_per_s: f64,
     /// 50th, 90th, 97th and 99th percentile of latency \[ms\]; rounds judge servers by the last two.
@@ -18,7 +18,7 @@ pub struct RatePoint {
 
 /// Latency constraint of a server.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct LatencyBound {
+pub(crate) struct LatencyBound {
     /// Latency bound \[ms\].
     pub latency_ms: f64,
     /// Fraction of queries that must meet the bound, in 0 to 1.
@@ -26,7 +26,7 @@ pub struct LatencyBound {
 }
 
 /// Columns of `suite.csv`: the tests of a suite.
-pub const SUITE_COLUMNS: [&str; 16] = [
+pub(crate) const SUITE_COLUMNS: [&str; 16] = [
     "task",
     "load",
     "metric",
@@ -46,7 +46,7 @@ pub const SUITE_COLUMNS: [&str; 16] = [
 ];
 
 /// Columns of `tenants.csv`: tenants at once.
-pub const TENANT_COLUMNS: [&str; 12] = [
+pub(crate) const TENANT_COLUMNS: [&str; 12] = [
     "tenant",
     "task",
     "verdict",
@@ -62,7 +62,7 @@ pub const TENANT_COLUMNS: [&str; 12] = [
 ];
 
 /// Columns of `curve.csv`: a server at several rates.
-pub const CURVE_COLUMNS: [&str; 10] = [
+pub(crate) const CURVE_COLUMNS: [&str; 10] = [
     "target_qps",
     "scheduled_qps",
     "completed_qps",
@@ -76,7 +76,7 @@ pub const CURVE_COLUMNS: [&str; 10] = [
 ];
 
 /// Verdict on a result in tables.
-pub fn verdict(is_valid: bool) -> &'static str {
+pub(crate) fn verdict(is_valid: bool) -> &'static str {
     if is_valid { "VALID" } else { "INVALID" }
 }
 
@@ -84,7 +84,7 @@ const PERCENTILES: [&str; 4] =
     ["50th percentile", "90th percentile", "97th percentile", "99th percentile"];
 
 /// Percentiles of the latency of `task` over the rate, with the bound if it is known.
-pub fn latency_over_rate(
+pub(crate) fn latency_over_rate(
     (task, system): (&str, &str),
     bound: Option<LatencyBound>,
     points: &[RatePoint],
@@ -131,7 +131,7 @@ fn subtitle(system: &str, bound: Option<LatencyBound>) -> String {
 
 /// Rate as the result of a test.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct RateResult {
+pub(crate) struct RateResult {
     /// Rate \[samples/s\], if it is defined.
     pub per_s: Option<f64>,
     /// Whether the result is valid.
@@ -141,7 +141,7 @@ pub struct RateResult {
 /// Reason why a server result is not compared with offline.
 #[derive(Debug, Clone, Copy, PartialEq, Error)]
 #[non_exhaustive]
-pub enum NoShare {
+pub(crate) enum NoShare {
     /// A result is invalid.
     #[error("{0} is INVALID")]
     Invalid(&'static str),
@@ -166,7 +166,7 @@ pub enum NoShare {
 /// # Errors
 ///
 /// [`NoShare`] if a result is invalid or undefined, or the server exceeds offline.
-pub fn server_share(server: RateResult, offline: RateResult) -> Result<f64, NoShare> {
+pub(crate) fn server_share(server: RateResult, offline: RateResult) -> Result<f64, NoShare> {
     let result = |name, it: RateResult| match it {
         RateResult { is_valid: false, .. } => Err(NoShare::Invalid(name)),
         RateResult { per_s, .. } => {
@@ -178,7 +178,7 @@ pub fn server_share(server: RateResult, offline: RateResult) -> Result<f64, NoSh
 }
 
 /// Figure of the server rate over the offline rate of every task (ISCA 2020, Figure 6).
-pub fn server_to_offline(shares: &[(&str, f64)], system: &str) -> GroupedBars {
+pub(crate) fn server_to_offline(shares: &[(&str, f64)], system: &str) -> GroupedBars {
     let bar = |&(_, share): &(&str, f64)| Some(Bar::plain(share));
     GroupedBars {
         caption: Caption {

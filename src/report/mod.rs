@@ -3,18 +3,18 @@
 //! A report writes to the writer that it is given. It knows no paths and computes no scores.
 
 pub mod comparison;
-pub mod cost;
-pub mod csv;
-pub mod dominant;
+pub(crate) mod cost;
+pub(crate) mod csv;
+pub(crate) mod dominant;
 pub mod html;
-pub mod json;
-pub mod mlperf;
-pub mod network;
+pub(crate) mod json;
+pub(crate) mod mlperf;
+pub(crate) mod network;
 pub mod points;
-pub mod rows;
-pub mod scores;
-pub mod table;
-pub mod timeline;
+pub(crate) mod rows;
+pub(crate) mod scores;
+pub(crate) mod table;
+pub(crate) mod timeline;
 pub mod trace_events;
 pub mod why;
 
@@ -122,7 +122,7 @@ impl<'a> RunLabel<'a> {
 }
 
 /// Name of every model of a scenario in outputs: its task, or its network where a task occurs twice.
-pub fn model_names(scenario: &Scenario) -> Vec<&str> {
+pub(crate) fn model_names(scenario: &Scenario) -> Vec<&str> {
     scenario
         .models()
         .iter()

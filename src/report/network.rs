@@ -6,7 +6,7 @@ use crate::model::{Connections, Network};
 
 /// A network and its published size.
 #[derive(Debug, Clone, Copy)]
-pub struct Facts<'a> {
+pub(crate) struct Facts<'a> {
     /// The network.
     pub network: &'a Network,
     /// Parameters that are not weights of a layer.
@@ -24,7 +24,7 @@ impl Facts<'_> {
     /// bit, parameters without batch normalisations if those fold away, parameters, and
     /// multiply-accumulates. A published number follows the computed one, with the deviation of the
     /// computed one from it.
-    pub fn to_comments(&self) -> String {
+    pub(crate) fn to_comments(&self) -> String {
         let weights = self.network.weights();
         let mebibytes = weights as f64 / f64::from(1 << 20);
         let mut text = format!(
@@ -51,7 +51,7 @@ impl Facts<'_> {
     }
 
     /// Parameters and multiply-accumulates in one line, with their deviations.
-    pub fn summary(&self) -> String {
+    pub(crate) fn summary(&self) -> String {
         format!(
             "{} parameters; {} MACs",
             against(self.parameters(), self.published_parameters),

@@ -9,19 +9,19 @@ use std::io::{self, BufRead, Read};
 use crc32fast::Hasher;
 
 /// The column of checks.
-pub const CHECK: &str = "check";
+pub(crate) const CHECK: &str = "check";
 
 /// Longest row \[byte\], its line ends and quotes included; those of sweeps have a few hundred.
-pub const MAX_ROW: usize = 1 << 20;
+pub(crate) const MAX_ROW: usize = 1 << 20;
 
 /// Error for a longer row.
-pub fn too_long() -> io::Error {
+pub(crate) fn too_long() -> io::Error {
     io::Error::other(format!("a row is longer than {} MiB", MAX_ROW >> 20))
 }
 
 /// A line of a file.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Line<'l> {
+pub(crate) enum Line<'l> {
     /// A line with its end.
     Whole(&'l [u8]),
     /// The last line, if its end was not written.
@@ -31,14 +31,14 @@ pub enum Line<'l> {
 }
 
 /// Reads the lines of a file of rows.
-pub struct Lines<R> {
+pub(crate) struct Lines<R> {
     input: R,
     line: Vec<u8>,
 }
 
 impl<R: BufRead> Lines<R> {
     /// The lines of `input`.
-    pub fn of(input: R) -> Self {
+    pub(crate) fn of(input: R) -> Self {
         Self { input, line: Vec::new() }
     }
 
@@ -47,7 +47,7 @@ impl<R: BufRead> Lines<R> {
     /// # Errors
     ///
     /// The error of the reader, or a line that is longer than any row.
-    pub fn next_line(&mut self) -> io::Result<Line<'_>> {
+    pub(crate) fn next_line(&mut self) -> io::Result<Line<'_>> {
         self.line.clear();
         self.input.by_ref().take(MAX_ROW as u64).read_until(b'\n', &mut self.line)?;
         match self.line.last() {
@@ -61,13 +61,13 @@ impl<R: BufRead> Lines<R> {
 
 /// Makes the checks of the rows of one header.
 #[derive(Debug, Clone)]
-pub struct RowCheck {
+pub(crate) struct RowCheck {
     header: Hasher,
 }
 
 impl RowCheck {
     /// The checks below `header`, a line with or without its end.
-    pub fn below(header: &[u8]) -> Self {
+    pub(crate) fn below(header: &[u8]) -> Self {
         let mut hasher = Hasher::new();
         hasher.update(header.trim_ascii_end());
         hasher.update(b"\n");
@@ -75,14 +75,14 @@ impl RowCheck {
     }
 
     /// The check of a row: the digits of its cells before the last one, with the comma after them.
-    pub fn digits(&self, cells: &[u8]) -> String {
+    pub(crate) fn digits(&self, cells: &[u8]) -> String {
         let mut hasher = self.header.clone();
         hasher.update(cells);
         format!("{:08x}", hasher.finalize())
     }
 
     /// Whether the last cell of `line`, with or without its end, is the check of the others.
-    pub fn holds(&self, line: &[u8]) -> bool {
+    pub(crate) fn holds(&self, line: &[u8]) -> bool {
         let line = line.strip_suffix(b"\n").unwrap_or(line);
         let line = line.strip_suffix(b"\r").unwrap_or(line);
         let Some(comma) = line.iter().rposition(|byte| *byte == b',') else { return false };
@@ -92,7 +92,7 @@ impl RowCheck {
 }
 
 /// Reads a CSV file and checks each row before it is passed on, if the last column has checks.
-pub struct Checked<R> {
+pub(crate) struct Checked<R> {
     lines: Lines<R>,
     check: Option<RowCheck>,
     /// Number of the current line, from 1; 0 before the first.
@@ -105,12 +105,12 @@ pub struct Checked<R> {
 
 impl<R: BufRead> Checked<R> {
     /// The rows of `input`.
-    pub fn of(input: R) -> Self {
+    pub(crate) fn of(input: R) -> Self {
         Self { lines: Lines::of(input), check: None, number: 0, taken: 0, n_rows: 0 }
     }
 
     /// Number of rows so far that passed.
-    pub fn n_rows(&self) -> u64 {
+    pub(crate) fn n_rows(&self) -> u64 {
         self.n_rows
     }
 

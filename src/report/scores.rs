@@ -19,7 +19,7 @@ const SIGNIFICANCE: f64 = 0.05;
 
 /// One score of a table of runs, already averaged over replications.
 #[derive(Debug, Clone, PartialEq)]
-pub struct ScoreRow {
+pub(crate) struct ScoreRow {
     /// Scenario.
     pub scenario: String,
     /// System.
@@ -56,7 +56,7 @@ fn shown() -> impl Iterator<Item = (usize, &'static Column<Score>)> {
 }
 
 /// Scores of one run each, with their breakdown; `-` where there is none.
-pub fn detail(rows: &[ScoreRow], seed: u64, style: Style) -> String {
+pub(crate) fn detail(rows: &[ScoreRow], seed: u64, style: Style) -> String {
     let mut header = vec!["scenario", "system", "PEs"];
     header.extend(shown().map(|(_, column)| column.heading));
     let mut table = new_table(style, &header, 2);
@@ -92,7 +92,7 @@ impl ScoreRow {
 /// For each number of PEs, the best system of a column is marked with `*` where nothing is random, or
 /// where it differs significantly from all others in paired differences. Systems that do not differ
 /// significantly from the best are marked with `?`.
-pub fn matrix(rows: &[ScoreRow], seed: u64, style: Style) -> String {
+pub(crate) fn matrix(rows: &[ScoreRow], seed: u64, style: Style) -> String {
     let matrix = Matrix::new(rows);
     let mut header = vec!["PEs".to_string(), "system".into()];
     let names = matrix.scenarios.iter().copied().chain(["XRBench score"]);

@@ -20,7 +20,7 @@ pub enum Style {
 
 /// An empty table in `style` with a header. The first `text_columns` are left-aligned, the others
 /// right-aligned.
-pub fn new_table(style: Style, header: &[&str], text_columns: usize) -> Table {
+pub(crate) fn new_table(style: Style, header: &[&str], text_columns: usize) -> Table {
     let mut table = Table::new();
     match style {
         Style::Terminal | Style::Lines => {
@@ -57,7 +57,7 @@ pub(super) fn emphasised(text: &str, style: Style) -> Cell {
 }
 
 /// Renders `table` without trailing blanks, ending with a line break.
-pub fn render(table: &Table) -> String {
+pub(crate) fn render(table: &Table) -> String {
     let mut table = table.clone();
     if let Some(width) = table.width() {
         fit(&mut table, width);
@@ -101,7 +101,7 @@ fn longest_word(text: &str) -> u16 {
 
 /// A mean with half the width of its 95 % interval, `0.389 +- 0.073`; `+-` means this in every table.
 /// If all values are equal the text is `0.389 no spread`. For fewer than two values it is the mean.
-pub fn with_half_width(summary: &Summary, decimals: usize, style: Style) -> String {
+pub(crate) fn with_half_width(summary: &Summary, decimals: usize, style: Style) -> String {
     let mean = format!("{:.decimals$}", summary.mean);
     let Some(half) = summary.half_width(Fraction::P95) else {
         return mean;

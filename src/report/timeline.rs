@@ -9,7 +9,7 @@ use super::model_names;
 
 /// The timeline of runs of one scenario: a panel for each run, with a row for each accelerator and one
 /// for drops. It ends with the last execution, rounded up to a tenth of a second.
-pub fn timeline(caption: Caption, runs: &[(&RunSpec, &RunResult)]) -> Timeline {
+pub(crate) fn timeline(caption: Caption, runs: &[(&RunSpec, &RunResult)]) -> Timeline {
     let names = runs.first().map(|(spec, _)| model_names(&spec.plan.scenario));
     Timeline {
         caption,

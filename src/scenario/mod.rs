@@ -135,7 +135,8 @@ pub struct ActiveModel {
     pub inputs: Vec<StreamId>,
     /// Models that it depends on.
     pub dependencies: Vec<Dependency>,
-    /// Span from the nominal arrival to the deadline; `None`: the period of `rate`.
+    /// Span from the nominal start of a frame, with the initial latency of the primary stream, to the
+    /// deadline; `None`: the period of `rate`.
     pub relative_deadline: Option<SimSpan>,
 }
 
@@ -271,7 +272,7 @@ impl Scenario {
 
     /// Ids in an order in which every model follows the models that it depends on; file order breaks
     /// ties.
-    pub fn topological(&self) -> &[ModelId] {
+    pub(crate) fn topological(&self) -> &[ModelId] {
         &self.topological
     }
 }

@@ -16,7 +16,7 @@ mod policy;
 mod queue;
 mod ranked;
 mod ready;
-pub mod tuning;
+pub(crate) mod tuning;
 mod view;
 
 use std::fmt;
@@ -25,8 +25,9 @@ use crate::ids::{AccelId, ModelId, RequestId};
 use crate::units::SimSpan;
 
 pub use options::{Admission, Granularity, OPTIONS, Options, Placement, Preemption};
-pub use paired::{Paired, Utility};
-pub use parameter::{Allowed, Arguments, Parameter, RENAMED, Value};
+pub(crate) use paired::{Paired, Utility};
+pub(crate) use parameter::RENAMED;
+pub use parameter::{Allowed, Arguments, Parameter, Value};
 pub use policies::ALL;
 pub use policy::{Breakdown, Policy, PolicyError, PolicyFailure};
 pub use ranked::{Rank, Ranked};

@@ -6,7 +6,7 @@ use super::ranked::tie;
 use super::{Decision, Dispatch, Granularity, Job, Scheduler, Setup, View};
 
 /// Utility of running a job on an accelerator.
-pub trait Utility: Send {
+pub(crate) trait Utility: Send {
     /// Looks at all ready jobs before the utilities of a decision are computed.
     fn observe(&mut self, _view: &View<'_>) {}
 
@@ -23,14 +23,14 @@ pub(super) fn largest(view: &View<'_>, utility: impl Fn(AccelId) -> f64) -> (f64
 }
 
 /// Policy that takes the pair of job and accelerator with the largest [`Utility`].
-pub struct Paired<W> {
+pub(crate) struct Paired<W> {
     utility: W,
     granularity: Granularity,
 }
 
 impl<W: Utility> Paired<W> {
     /// Policy of `utility` with the options of the run.
-    pub fn new(utility: W, setup: &Setup<'_>) -> Self {
+    pub(crate) fn new(utility: W, setup: &Setup<'_>) -> Self {
         Self { utility, granularity: setup.options.granularity }
     }
 }

@@ -7,7 +7,7 @@ use crate::renamed::{self, Renamed};
 use super::{Entry, OPTIONS, PolicyError};
 
 /// Parameters whose names changed.
-pub const RENAMED: [Renamed; 1] =
+pub(crate) const RENAMED: [Renamed; 1] =
     [Renamed { kind: "scheduler parameter", old: "accelerator", new: "placement" }];
 
 /// A value of a parameter.
@@ -258,7 +258,7 @@ impl Arguments {
     /// # Panics
     ///
     /// If the entry lists no such choice.
-    pub fn is_on(&self, name: &str) -> bool {
+    pub(crate) fn is_on(&self, name: &str) -> bool {
         self.name(name) == "on"
     }
 

@@ -7,7 +7,7 @@ use super::{Job, Placement, View};
 
 /// Accelerator for `job`; of equals, the one with the lowest id. `None` if the job waits for a busy
 /// accelerator.
-pub fn place(placement: Placement, job: &Job, view: &View<'_>) -> Option<AccelId> {
+pub(super) fn place(placement: Placement, job: &Job, view: &View<'_>) -> Option<AccelId> {
     let least = |cost: &dyn Fn(AccelId) -> f64| {
         let idle = view.idle.iter().copied();
         idle.min_by(|&a, &b| cost(a).total_cmp(&cost(b)))

@@ -233,7 +233,7 @@ impl Policy {
 
     /// Whether it takes whole requests in order of arrival, each as soon as an accelerator is idle, on the
     /// idle accelerator that runs it in the shortest time (of equals, the one with the lowest id).
-    pub fn is_first_come_on_fastest(&self) -> bool {
+    pub(crate) fn is_first_come_on_fastest(&self) -> bool {
         let Options { admission, placement, granularity, preemption } = self.options;
         self.first_come
             && admission == Admission::All

@@ -15,7 +15,7 @@ const RANGE: [f64; 2] = [0.0, 2.0];
 
 /// Result of a search.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Tuned {
+pub(crate) struct Tuned {
     /// Weight of starvation.
     pub alpha: f64,
     /// Weight of energy.
@@ -38,7 +38,7 @@ pub struct Tuned {
 /// # Errors
 ///
 /// The first error that `cost` returns.
-pub fn tune<E>(mut cost: impl FnMut(f64, f64) -> Result<f64, E>) -> Result<Tuned, E> {
+pub(crate) fn tune<E>(mut cost: impl FnMut(f64, f64) -> Result<f64, E>) -> Result<Tuned, E> {
     let mut best = Tuned { alpha: 1.0, beta: 1.0, cost: cost(1.0, 1.0)?, evaluations: 1 };
     let mut step = FIRST_STEP;
     for _ in 0..MAX_STEPS {

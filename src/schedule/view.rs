@@ -155,7 +155,8 @@ impl History {
 pub struct View<'a> {
     /// Current time.
     pub now: SimTime,
-    /// Ready requests, in order of (arrival, deadline, model, frame). Never empty.
+    /// Ready requests, in order of (arrival, deadline, model, frame); then submitted ones, in order of
+    /// submission. Never empty.
     pub ready: &'a Ready,
     /// All accelerators.
     pub accelerators: &'a [AcceleratorState],

@@ -19,7 +19,7 @@ use super::{ModelScore, RequestScore};
 ///
 /// Deviation: the paper prints `max(1, raw)`, never below 1, under a text that promises [0, 1]; and
 /// `QM_measured / (QM_measured + ε)` for lower-is-better metrics, about 1 however bad the model is.
-pub fn accuracy(goal: &QualityGoal, epsilon: f64) -> f64 {
+pub(crate) fn accuracy(goal: &QualityGoal, epsilon: f64) -> f64 {
     let raw = match (goal.measured, goal.better) {
         (None, _) => return 1.0,
         (Some(measured), Better::Higher) => measured / goal.target,

@@ -64,7 +64,7 @@ pub fn score(scenario: &Scenario, trace: &Trace, settings: &ScoreSettings) -> Sc
     Scorecard::of_models(scores.collect(), settings.never_triggered)
 }
 
-/// The requests that count: those of frames whose nominal start is after the warm-up.
+/// The requests that count: those of frames whose nominal start is not before the end of the warm-up.
 #[derive(Debug, Clone)]
 pub struct Counted {
     /// First frame that counts of every model.

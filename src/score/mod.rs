@@ -3,17 +3,18 @@
 //!
 //! Reads scenario and trace, never an engine.
 
-pub mod accuracy;
+pub(crate) mod accuracy;
 mod aggregate;
 pub mod energy;
 mod inference;
 mod overall;
-pub mod qoe;
+pub(crate) mod qoe;
 pub mod realtime;
 mod table;
 
 pub use aggregate::{Counted, benchmark_score, inference, inferences, score};
-pub use table::{ENERGY, InferenceScore, REQUESTS, Score};
+pub(crate) use table::REQUESTS;
+pub use table::{ENERGY, InferenceScore, Score};
 
 use table::{Executed, ModelScore, RequestScore, Tally};
 

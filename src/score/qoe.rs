@@ -15,7 +15,7 @@ use super::ModelScore;
 ///
 /// Deviation: requests that a control dependency did not trigger are not in NumFrm. The paper counts
 /// streamed frames and does not mention untriggered ones.
-pub fn qoe(executed: u64, requests: u64) -> f64 {
+pub(crate) fn qoe(executed: u64, requests: u64) -> f64 {
     match requests {
         0 => 0.0,
         _ => executed as f64 / requests as f64,

@@ -175,7 +175,7 @@ pub(super) fn mean(sum: f64, n: u64) -> f64 {
 }
 
 /// Number of requests.
-pub const REQUESTS: Column<Score> = Column::count(
+pub(crate) const REQUESTS: Column<Score> = Column::count(
     "requests",
     Better::Higher,
     "Requests",
@@ -196,7 +196,7 @@ pub const ENERGY: Column<Score> = Column::quantity(
 
 impl Score {
     /// Counts and energy, in the order of every output, after the scores.
-    pub const COUNTS: &[Column<Self>] = &[
+    pub(crate) const COUNTS: &[Column<Self>] = &[
         REQUESTS,
         Column::count(
             "executed",

@@ -12,7 +12,8 @@ mod summary;
 
 pub use early_stopping::EarlyStopping;
 pub use paired::{PairedDifference, holm};
-pub use percentile::{percentile, percentile_index};
+pub use percentile::percentile;
+pub(crate) use percentile::percentile_index;
 pub use sequential::{Sequential, Stopping};
 pub use summary::{Interval, Summary};
 

@@ -4,7 +4,7 @@ use super::Fraction;
 
 /// Index, from 0, of the `p` percentile among `n` values in ascending order: `trunc(n·p)`, as in LoadGen of
 /// MLPerf. Values are never averaged. `None` without values.
-pub fn percentile_index(n: usize, p: Fraction) -> Option<usize> {
+pub(crate) fn percentile_index(n: usize, p: Fraction) -> Option<usize> {
     let index = (n as f64 * p.get()) as usize;
     Some(index.min(n.checked_sub(1)?))
 }

@@ -46,7 +46,7 @@ pub fn possibilities(
 
 /// A load with fixed triggers.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Pattern {
+pub(crate) struct Pattern {
     /// Probability of these triggers.
     pub probability: f64,
     /// `load` with these triggers.
@@ -55,7 +55,7 @@ pub struct Pattern {
 
 /// Every pattern of the triggers of `load`, where `frames` gives the number of frames of a model,
 /// triggered or not. `None` if more than [`MAX_FRAMES`] frames have random triggers.
-pub fn patterns(
+pub(crate) fn patterns(
     scenario: &Scenario,
     load: &LoadSettings,
     frames: impl Fn(ModelId) -> usize,

@@ -24,7 +24,7 @@ impl Means {
     }
 
     /// The means; `None` where no run had a value.
-    pub fn values(&self) -> impl Iterator<Item = Option<f64>> {
+    pub(crate) fn values(&self) -> impl Iterator<Item = Option<f64>> {
         self.sums.iter().map(|&(sum, weight)| (weight > 0.0).then(|| sum / weight))
     }
 }
@@ -55,7 +55,7 @@ impl MeanMetrics {
     }
 
     /// Mean of the metric of the run called `name`; `None` without such a metric or value.
-    pub fn of_run(&self, name: &str) -> Option<f64> {
+    pub(crate) fn of_run(&self, name: &str) -> Option<f64> {
         let at = RunMetrics::COLUMNS.iter().position(|column| column.name == name)?;
         self.run.values().nth(at)?
     }

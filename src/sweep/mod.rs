@@ -6,7 +6,7 @@
 pub mod comparison;
 pub mod enumeration;
 pub(crate) mod grid;
-pub mod means;
+pub(crate) mod means;
 pub(crate) mod pareto;
 pub mod what_if;
 

@@ -12,7 +12,7 @@ use super::{RunResult, RunSpec, run_at_costs};
 pub const LATENCY_PERCENTS: [u32; 9] = [90, 80, 70, 60, 50, 40, 30, 20, 10];
 
 /// Multiples of the PEs that are tried, the smallest change first.
-pub const PE_FACTORS: [u32; 3] = [2, 4, 8];
+pub(crate) const PE_FACTORS: [u32; 3] = [2, 4, 8];
 
 /// A frame of a model. Its index in the order of arrival may differ from run to run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

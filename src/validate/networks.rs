@@ -6,7 +6,7 @@ use crate::report::network::Facts;
 use super::{Comparison, Verdict};
 
 /// Size of the network of `model`, computed from its layers and as published.
-pub fn facts(model: &Model) -> Facts<'_> {
+pub(crate) fn facts(model: &Model) -> Facts<'_> {
     let published = model.published.as_ref();
     Facts {
         network: &model.network,

@@ -179,7 +179,7 @@ vision,offline,samples,200,1/s,VALID,20,30,40,1.5,,0.25,1,0,,
 ";
 
 const HEADER: &str = r#"{
-  "program": "xrsim", "version": "0.1.0", "suite": "mine", "system": "A@4096", "cooldown": null,
+  "program": "xrsim", "version": "0.2.0", "suite": "mine", "system": "A@4096", "cooldown": null,
   "cost_model": "loop-nest",
   "tests": [
     {"task": "vision", "load": "server", "bound_ms": 10.0, "percentile": 0.99},
@@ -382,12 +382,12 @@ fn what_is_wrong_in_a_file_is_named_with_its_line() {
 #[test]
 fn a_folder_of_another_version_that_does_not_fit_says_so() {
     let example = Example::new();
-    example.write("mlperf.json", &HEADER.replace("0.1.0", "9.9.9"));
+    example.write("mlperf.json", &HEADER.replace("0.2.0", "9.9.9"));
     example.page();
     fs::remove_file(path(&example.folder, "page.html")).expect("it was written");
     example.write("suite.csv", &SUITE.replace("verdict", "result"));
     let message = example.refusal();
-    assert!(message.contains("the folder is of xrsim 9.9.9, this is 0.1.0"), "{message}");
+    assert!(message.contains("the folder is of xrsim 9.9.9, this is 0.2.0"), "{message}");
 }
 
 #[test]
@@ -426,6 +426,6 @@ fn a_page_never_takes_the_place_of_the_results() {
     for name in ["suite.csv", "mlperf.json", "server_to_offline.svg", "mlperf_log_summary.txt"] {
         let message =
             refused(&["report", &path(&example.folder, ""), "-o", &path(&example.folder, name)]);
-        assert!(message.contains("name it .html"), "{message}");
+        assert!(message.contains("use a name that ends in .html"), "{message}");
     }
 }

@@ -249,7 +249,7 @@ fn hostile_names_are_data_and_never_markup() {
             *text = text.replace(name, &place);
         }
     }
-    example.texts[3] = example.texts[3].replace("0.1.0", &json!(hostile).to_string()[1..][..8]);
+    example.texts[3] = example.texts[3].replace("0.2.0", &json!(hostile).to_string()[1..][..8]);
     let html = example.page().expect("names may be anything").html;
     assert!(!html.contains("alert("), "only the packed data knows the name");
     let data = data(&html);
@@ -286,7 +286,7 @@ gaming,J,8192,principled,loop-nest,edf,0,0,KD,KD_res8,0,0.000000,10.000000,0.000
 ";
     let record = "\
 {
-  \"program\": \"xrsim\", \"version\": \"0.1.0\", \"seed\": 0, \"n_runs\": 2, \"infeasible\": [],
+  \"program\": \"xrsim\", \"version\": \"0.2.0\", \"seed\": 0, \"n_runs\": 2, \"infeasible\": [],
   \"effective\": {}, \"requested\": {}, \"inputs_sha256\": {\"a.yaml\": \"00\"}
 }
 ";
@@ -455,11 +455,11 @@ fn what_is_wrong_in_the_record_is_named_with_its_line() {
 #[test]
 fn a_folder_of_another_version_that_does_not_fit_says_so() {
     let mut example = example();
-    example.texts[3] = example.texts[3].replace("0.1.0", "9.9.9");
+    example.texts[3] = example.texts[3].replace("0.2.0", "9.9.9");
     example.page().expect("another version may write the same");
     example.texts[0] = example.texts[0].replace("qoe", "quality");
     let message = example.page().expect_err("a column is missing").to_string();
-    assert!(message.ends_with("the folder is of xrsim 9.9.9, this is 0.1.0"), "{message}");
+    assert!(message.ends_with("the folder is of xrsim 9.9.9, this is 0.2.0"), "{message}");
 }
 
 proptest! {
@@ -514,7 +514,7 @@ fn a_page_never_takes_the_place_of_the_results() {
     let results = path(&folder, "");
     for name in FILES {
         let message = refused(&["report", &results, "-o", &path(&folder, name)]);
-        assert!(message.contains("name it .html"), "{message}");
+        assert!(message.contains("use a name that ends in .html"), "{message}");
     }
     output(&["report", &results, "-o", &path(&folder, "page.html")]);
 }

@@ -11,7 +11,7 @@ use crate::statistics::Fraction;
 use crate::units::SimSpan;
 
 /// Server runs of one system at several rates.
-pub struct Curve {
+pub(super) struct Curve {
     bound: SimSpan,
     percentile: Fraction,
     /// Target rate \[1/s\] with the performance at it.
@@ -27,7 +27,7 @@ impl Curve {
     /// # Errors
     ///
     /// [`TestError`] if a run fails.
-    pub fn of(result: &TestResult, n: u32, bed: &dyn TestBed) -> Result<Self, TestError> {
+    pub(super) fn of(result: &TestResult, n: u32, bed: &dyn TestBed) -> Result<Self, TestError> {
         let EffectiveSettings { target_qps, target_latency, percentile, .. } = result.settings;
         let [of_result, of_capacity] = BEYOND;
         let highest = (of_result * target_qps).max(of_capacity * bed.capacity_per_s());
@@ -42,7 +42,7 @@ impl Curve {
     }
 
     /// Columns, and a row for each rate.
-    pub fn rows(&self) -> (Vec<String>, Vec<Vec<String>>) {
+    pub(super) fn rows(&self) -> (Vec<String>, Vec<Vec<String>>) {
         let row = |(rate, it): &(f64, Performance)| {
             let [p50, p90, _, p97, p99, p99_9] = it.latency.percentiles.map(SimSpan::as_ms);
             let late = 100.0 * it.overlatency as f64 / it.queries as f64;
@@ -58,7 +58,7 @@ impl Curve {
     }
 
     /// Figure of the percentiles over the rate, with the bound.
-    pub fn draw(&self, task: &str, system: &str) -> Lines {
+    pub(super) fn draw(&self, task: &str, system: &str) -> Lines {
         let point = |(rate, it): &(f64, Performance)| {
             let [p50, p90, _, p97, p99, _] = it.latency.percentiles.map(SimSpan::as_ms);
             RatePoint { rate_per_s: *rate, percentiles_ms: [p50, p90, p97, p99] }

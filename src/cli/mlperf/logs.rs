@@ -15,7 +15,7 @@ use super::super::output::OutputSet;
 /// # Errors
 ///
 /// If a file cannot be written.
-pub fn write(
+pub(super) fn write(
     set: &mut OutputSet,
     place: impl Fn(&str) -> String,
     settings: &EffectiveSettings,
@@ -39,7 +39,7 @@ pub fn write(
 /// # Errors
 ///
 /// If it cannot be written.
-pub fn write_queries<R: IntoIterator<Item = u64>>(
+pub(super) fn write_queries<R: IntoIterator<Item = u64>>(
     set: &mut OutputSet,
     name: &str,
     columns: &str,

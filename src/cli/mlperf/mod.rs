@@ -36,7 +36,7 @@ use target::Target;
 /// # Errors
 ///
 /// Bad input, a network that cannot run on the system, or output that cannot be written.
-pub fn run(args: &MlperfArgs) -> Result<(), Failure> {
+pub(super) fn run(args: &MlperfArgs) -> Result<(), Failure> {
     let mut catalog = Catalog::new();
     let result = run_with(args, &mut catalog);
     // Old names that were read before an error.

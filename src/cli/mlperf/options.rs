@@ -28,7 +28,7 @@ use super::super::options::Format;
     xrsim mlperf inference --tenant image_classification_light:qps=50,burst_qps=900,burst_ms=20,period_ms=500\n  \
     xrsim mlperf mobile --service measured.csv"
 )]
-pub struct MlperfArgs {
+pub(crate) struct MlperfArgs {
     /// Benchmark.
     pub benchmark: MlperfBenchmark,
     /// Round, with its LoadGen version, counts, durations and seeds [default: v0.5 of inference,
@@ -117,7 +117,7 @@ pub struct MlperfArgs {
 
 /// Benchmark of MLPerf.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum MlperfBenchmark {
+pub(crate) enum MlperfBenchmark {
     /// MLPerf Inference.
     Inference,
     /// MLPerf Mobile.

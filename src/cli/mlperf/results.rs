@@ -23,7 +23,7 @@ use super::logs;
 use super::target::Target;
 
 /// Results of all tests.
-pub struct Results<'a> {
+pub(super) struct Results<'a> {
     pub suite: &'a Suite,
     pub round: &'a Round,
     pub target: &'a Target,
@@ -41,7 +41,7 @@ fn file(test: &Test, name: &str) -> String {
 }
 
 /// Every file that `--out` may have for these tests.
-pub fn files(tests: &[&Test]) -> Vec<String> {
+pub(super) fn files(tests: &[&Test]) -> Vec<String> {
     let of_test = |test: &&Test| {
         let own = [files::QUERIES, files::CURVE_FIGURE, files::CURVE].into_iter();
         files::LOGS.into_iter().chain(own).map(|name| file(test, name)).collect::<Vec<_>>()
@@ -66,7 +66,7 @@ impl Results<'_> {
     /// # Errors
     ///
     /// Output that cannot be printed.
-    pub fn print(&self, format: Format) -> Result<(), Failure> {
+    pub(super) fn print(&self, format: Format) -> Result<(), Failure> {
         match format {
             Format::Table => output::print_text(&self.text()),
             Format::Csv => output::print(&self.csv()),
@@ -200,7 +200,7 @@ impl Results<'_> {
     /// # Errors
     ///
     /// A file that cannot be written.
-    pub fn write(&self, mut set: OutputSet) -> Result<(), Failure> {
+    pub(super) fn write(&self, mut set: OutputSet) -> Result<(), Failure> {
         let system = self.target.name();
         for Made { test, result, curve } in &self.made {
             let place = |name: &str| file(test, name);
@@ -233,7 +233,10 @@ impl Results<'_> {
 }
 
 /// Line about the single draw of random arrivals; empty without a server.
-pub fn once<'a>(settings: impl Iterator<Item = &'a EffectiveSettings>, round: &Round) -> String {
+pub(super) fn once<'a>(
+    settings: impl Iterator<Item = &'a EffectiveSettings>,
+    round: &Round,
+) -> String {
     let server = settings.into_iter().find(|it| it.scenario == LoadScenario::Server);
     server.map_or(String::new(), |server| {
         format!(
@@ -245,7 +248,7 @@ pub fn once<'a>(settings: impl Iterator<Item = &'a EffectiveSettings>, round: &R
 }
 
 /// Line about a usage scenario in the background that has no score.
-pub fn unscored(scenario: &str) -> String {
+pub(super) fn unscored(scenario: &str) -> String {
     format!(
         "{scenario} beside has no score: no frame that counts came until the last query was done\n"
     )
@@ -256,7 +259,7 @@ fn reason_of(result: &TestResult) -> String {
 }
 
 /// Reason why a result is invalid.
-pub fn reason(
+pub(super) fn reason(
     settings: &EffectiveSettings,
     performance: &Performance,
     unsustained: Option<&Unsustained>,
@@ -322,7 +325,7 @@ fn cells(made: &Made<'_>, number: impl Fn(f64) -> String) -> Vec<String> {
 }
 
 /// Number with about four significant digits.
-pub fn short(value: f64) -> String {
+pub(super) fn short(value: f64) -> String {
     let decimals = match value.abs() {
         large if large >= 1000.0 => 0,
         large if large >= 100.0 => 1,

@@ -17,13 +17,13 @@ use super::super::message::{Failure, hint};
 use super::options::MlperfArgs;
 
 /// System under test with its batching.
-pub struct Target {
+pub(super) struct Target {
     pub kind: Kind,
     pub batching: Batching,
 }
 
 /// Kind of a system under test.
-pub enum Kind {
+pub(super) enum Kind {
     /// Accelerators with a scheduler.
     Accelerators(Box<Accelerators>),
     /// Servers of a known service time, by task.
@@ -36,7 +36,7 @@ pub enum Kind {
 }
 
 /// Accelerators with a scheduler.
-pub struct Accelerators {
+pub(super) struct Accelerators {
     pub system: Arc<System>,
     pub costs: NamedCostModel,
     pub scheduler: Policy,
@@ -49,7 +49,7 @@ impl Target {
     /// # Errors
     ///
     /// Unknown names and bad values.
-    pub fn new(args: &MlperfArgs, catalog: &mut Catalog) -> Result<Self, Failure> {
+    pub(super) fn new(args: &MlperfArgs, catalog: &mut Catalog) -> Result<Self, Failure> {
         let batching =
             Batching { max: args.max_batch, wait: wait("--batch-wait", args.batch_wait)? };
         let kind = match &args.service {
@@ -64,7 +64,7 @@ impl Target {
     }
 
     /// Warns of rows of a table of costs that look like mistakes.
-    pub fn warn<'a>(&self, catalog: &Catalog, networks: impl Iterator<Item = &'a str>) {
+    pub(super) fn warn<'a>(&self, catalog: &Catalog, networks: impl Iterator<Item = &'a str>) {
         if let Kind::Accelerators(it) = &self.kind {
             warn(&it.costs, catalog, networks, it.system.accelerators().iter());
         }
@@ -75,7 +75,7 @@ impl Target {
     /// # Errors
     ///
     /// A network that cannot run on the system, or a task without measured times.
-    pub fn bed(&self, test: &Test) -> Result<Box<dyn TestBed>, Failure> {
+    pub(super) fn bed(&self, test: &Test) -> Result<Box<dyn TestBed>, Failure> {
         match &self.kind {
             Kind::Accelerators(accelerators) => {
                 let tenant = Tenant::of_test(test, self.batching);
@@ -101,7 +101,7 @@ impl Target {
     }
 
     /// Name of the system in results.
-    pub fn name(&self) -> String {
+    pub(super) fn name(&self) -> String {
         match &self.kind {
             Kind::Accelerators(it) => format!("{}@{}", it.system.name(), it.system.pes()),
             Kind::Servers { name, servers: 1, .. } => name.clone(),
@@ -110,7 +110,7 @@ impl Target {
     }
 
     /// Names of the cost model and the scheduler in results.
-    pub fn model_and_scheduler(&self) -> (&str, &str) {
+    pub(super) fn model_and_scheduler(&self) -> (&str, &str) {
         match &self.kind {
             Kind::Accelerators(it) => (&it.costs.name, it.scheduler.label()),
             Kind::Servers { .. } => ("service", "first come, first served"),
@@ -118,7 +118,7 @@ impl Target {
     }
 
     /// Name of the usage scenario in the background.
-    pub fn beside(&self) -> Option<&str> {
+    pub(super) fn beside(&self) -> Option<&str> {
         match &self.kind {
             Kind::Accelerators(it) => it.beside(),
             Kind::Servers { .. } => None,
@@ -128,7 +128,7 @@ impl Target {
 
 impl Accelerators {
     /// Name of the usage scenario in the background.
-    pub fn beside(&self) -> Option<&str> {
+    pub(super) fn beside(&self) -> Option<&str> {
         self.background.as_ref().map(|it| it.scenario.name())
     }
 
@@ -137,7 +137,7 @@ impl Accelerators {
     /// # Errors
     ///
     /// Unknown names and bad values.
-    pub fn new(args: &MlperfArgs, catalog: &mut Catalog) -> Result<Self, Failure> {
+    pub(super) fn new(args: &MlperfArgs, catalog: &mut Catalog) -> Result<Self, Failure> {
         let platform = catalog.platform(args.platform.as_deref().unwrap_or("paper"))?;
         let system = match catalog.hardware(&args.system)? {
             Hardware::Style(style) => {
@@ -173,7 +173,7 @@ impl Accelerators {
     /// # Errors
     ///
     /// A network that cannot run on the system.
-    pub fn bed(&self, tenants: Vec<Tenant>) -> Result<AcceleratorBed, Failure> {
+    pub(super) fn bed(&self, tenants: Vec<Tenant>) -> Result<AcceleratorBed, Failure> {
         AcceleratorBed::builder(Arc::clone(&self.system), &*self.costs.model)
             .tenants(tenants)
             .background(self.background.clone())
@@ -191,7 +191,7 @@ const WAIT: &str = "a number of ms from 0 to 9007199254";
 /// # Errors
 ///
 /// A negative time, or text that is not a number.
-pub fn wait(option: &str, ms: f64) -> Result<SimSpan, Failure> {
+pub(super) fn wait(option: &str, ms: f64) -> Result<SimSpan, Failure> {
     SimSpan::from_ms(ms)
         .ok_or_else(|| Failure::Argument(format!("{option} is {ms}; allowed is {WAIT}")))
 }

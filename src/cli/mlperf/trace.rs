@@ -23,7 +23,7 @@ const MAX_SAMPLES: u64 = 1_000_000;
 /// # Errors
 ///
 /// Several tests.
-pub fn check(args: &MlperfArgs, tests: &[&Test]) -> Result<(), Failure> {
+pub(super) fn check(args: &MlperfArgs, tests: &[&Test]) -> Result<(), Failure> {
     if args.trace.is_some() && tests.len() != 1 {
         return Err(Failure::Argument(format!(
             "--trace takes one test, and this command makes {}; choose one with --task and --load",
@@ -39,7 +39,7 @@ pub fn check(args: &MlperfArgs, tests: &[&Test]) -> Result<(), Failure> {
 /// # Errors
 ///
 /// A file that cannot be written, or a run without accelerators or with too many samples.
-pub fn write(
+pub(super) fn write(
     path: &Path,
     target: &Target,
     made: &Made<'_>,

@@ -17,7 +17,7 @@ const SUFFIX: &str = ".part";
 const ATTEMPTS: usize = 16;
 
 /// A part file, and the place that it will have.
-pub struct Part {
+pub(super) struct Part {
     file: NamedTempFile,
     place: PathBuf,
 }
@@ -25,7 +25,7 @@ pub struct Part {
 impl Part {
     /// Makes a part file in `folder` that will be `place`. Part files of killed writers in `folder` are
     /// removed.
-    pub fn create(folder: &Path, place: PathBuf) -> io::Result<Self> {
+    pub(super) fn create(folder: &Path, place: PathBuf) -> io::Result<Self> {
         remove_abandoned(folder);
         let builder = builder(place.metadata().ok().as_ref());
         for _ in 0..ATTEMPTS {
@@ -38,7 +38,7 @@ impl Part {
     }
 
     /// Moves the file to its place, with permissions and owner of the file that it replaces.
-    pub fn persist(self) -> io::Result<()> {
+    pub(super) fn persist(self) -> io::Result<()> {
         if let Ok(earlier) = self.place.metadata() {
             keep_owner(self.file.as_file(), &earlier)?;
         }
@@ -46,7 +46,7 @@ impl Part {
     }
 
     /// Returns the file.
-    pub fn file(&mut self) -> &mut NamedTempFile {
+    pub(super) fn file(&mut self) -> &mut NamedTempFile {
         &mut self.file
     }
 }
@@ -90,7 +90,7 @@ fn keep_owner(file: &File, earlier: &Metadata) -> io::Result<()> {
 
 /// Removes the part files in `folder` whose writers were killed. A file that cannot be removed does no
 /// harm.
-pub fn remove_abandoned(folder: &Path) {
+pub(super) fn remove_abandoned(folder: &Path) {
     let Ok(entries) = fs::read_dir(folder) else { return };
     for entry in entries.flatten().filter(|entry| is_part(&entry.file_name().to_string_lossy())) {
         if entry.file_type().is_ok_and(|kind| kind.is_file()) {

@@ -13,7 +13,7 @@ use super::super::record;
 use super::{Complete, OutputFile, create_folder, part, write_csv_to};
 
 /// The files of `--out DIR` before they are in their places.
-pub struct OutputSet {
+pub(crate) struct OutputSet {
     folder: PathBuf,
     files: Vec<(String, Complete)>,
     /// Held until the set is complete; the system releases it when the process ends.
@@ -26,7 +26,7 @@ impl OutputSet {
     /// # Errors
     ///
     /// Returns a failure if the folder cannot be made, or if another process is writing to it.
-    pub fn create(folder: &Path) -> Result<Self, Failure> {
+    pub(crate) fn create(folder: &Path) -> Result<Self, Failure> {
         create_folder(folder)?;
         let lock = lock(folder)?;
         part::remove_abandoned(folder);
@@ -34,7 +34,7 @@ impl OutputSet {
     }
 
     /// Returns the folder.
-    pub fn folder(&self) -> &Path {
+    pub(crate) fn folder(&self) -> &Path {
         &self.folder
     }
 
@@ -43,7 +43,7 @@ impl OutputSet {
     /// # Errors
     ///
     /// Returns a failure as [`OutputFile::create`] does.
-    pub fn file(&self, name: &str) -> Result<OutputFile, Failure> {
+    pub(crate) fn file(&self, name: &str) -> Result<OutputFile, Failure> {
         OutputFile::staged(&self.folder.join(name), &self.folder)
     }
 
@@ -52,7 +52,7 @@ impl OutputSet {
     /// # Errors
     ///
     /// Returns a failure if the rest of the file cannot be written.
-    pub fn add(&mut self, name: &str, file: OutputFile) -> Result<(), Failure> {
+    pub(crate) fn add(&mut self, name: &str, file: OutputFile) -> Result<(), Failure> {
         self.files.push((name.into(), file.complete()?));
         Ok(())
     }
@@ -62,7 +62,7 @@ impl OutputSet {
     /// # Errors
     ///
     /// Returns a failure if the file cannot be written.
-    pub fn bytes(&mut self, name: &str, bytes: &[u8]) -> Result<(), Failure> {
+    pub(crate) fn bytes(&mut self, name: &str, bytes: &[u8]) -> Result<(), Failure> {
         let mut file = self.file(name)?;
         let failure = |error| Failure::writing(&self.folder.join(name).display(), &error);
         file.write_all(bytes).map_err(failure)?;
@@ -74,7 +74,7 @@ impl OutputSet {
     /// # Errors
     ///
     /// Returns a failure if the file cannot be written.
-    pub fn csv(
+    pub(crate) fn csv(
         &mut self,
         name: &str,
         table: (Vec<String>, Vec<Vec<String>>),
@@ -89,7 +89,11 @@ impl OutputSet {
     /// # Errors
     ///
     /// Returns a failure if a file cannot be written. The folder is then unchanged, unless a rename failed.
-    pub fn commit(mut self, name: &str, mut record: Map<String, Value>) -> Result<(), Failure> {
+    pub(crate) fn commit(
+        mut self,
+        name: &str,
+        mut record: Map<String, Value>,
+    ) -> Result<(), Failure> {
         let entry = |(name, file): &(String, Complete)| {
             let (bytes, sha256) = file.digest();
             (name.clone(), json!({"bytes": bytes, "sha256": sha256}))
@@ -105,7 +109,7 @@ impl OutputSet {
     /// # Errors
     ///
     /// Returns a failure as [`OutputSet::commit`] does.
-    pub fn rename(self) -> Result<(), Failure> {
+    pub(crate) fn rename(self) -> Result<(), Failure> {
         for (_, file) in &self.files {
             file.make_way()?;
         }

@@ -19,7 +19,7 @@ const MAX_BYTES: u64 = 64 << 20;
 /// # Errors
 ///
 /// A file that is absent, invalid or of other tests than the rest, or files that are too large.
-pub fn page(mut reader: Reader<'_>, kind: Kind) -> Result<Made, Failure> {
+pub(super) fn page(mut reader: Reader<'_>, kind: Kind) -> Result<Made, Failure> {
     reader.recorded.iter().for_each(Recorded::warn);
     let header = reader.header.take();
     let header = header.map(|it| Header::read(it.source())).transpose().map_err(argument)?;
@@ -44,7 +44,7 @@ impl TestTexts {
 }
 
 /// Reader of files up to a total size.
-pub struct Reader<'a> {
+pub(super) struct Reader<'a> {
     folder: &'a Path,
     left: u64,
     /// The record of the tests, if there is one.
@@ -59,7 +59,7 @@ impl<'a> Reader<'a> {
     /// # Errors
     ///
     /// A record of tests that cannot be read or was changed.
-    pub fn of(folder: &'a Path) -> Result<Self, Failure> {
+    pub(super) fn of(folder: &'a Path) -> Result<Self, Failure> {
         let mut reader = Self { folder, left: MAX_BYTES, header: None, recorded: None };
         if !Kind::ALL.into_iter().any(|kind| reader.has(kind.file())) {
             return Ok(reader);
@@ -98,7 +98,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Whether the tests have a file called `name`; files of other commands do not count.
-    pub fn has(&self, name: &str) -> bool {
+    pub(super) fn has(&self, name: &str) -> bool {
         let is_of_tests = self.recorded.as_ref().is_none_or(|recorded| recorded.has(name));
         is_of_tests && self.folder.join(name).exists()
     }

@@ -24,7 +24,7 @@ use crate::digest::Digest;
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  \
     xrsim run --out results && xrsim report results -o report.html")]
-pub struct ReportArgs {
+pub(super) struct ReportArgs {
     /// Folder written by `xrsim run --out` or `xrsim mlperf --out`.
     #[arg(value_name = "DIR")]
     pub folder: PathBuf,
@@ -59,7 +59,7 @@ struct Made {
 ///
 /// Returns a failure if a file is missing, invalid or of other results than the rest, or if the page
 /// cannot be written.
-pub fn run(args: &ReportArgs) -> Result<(), Failure> {
+pub(super) fn run(args: &ReportArgs) -> Result<(), Failure> {
     refuse_to_overwrite(args)?;
     let tests = mlperf::Reader::of(&args.folder)?;
     let made = match kind(&args.folder, &tests)? {

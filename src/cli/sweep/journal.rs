@@ -25,7 +25,7 @@ struct Run {
 
 /// Contents of the file of a sweep.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub struct Found {
+pub(super) struct Found {
     /// Rows, in the order of the file.
     runs: Vec<Run>,
     /// Number of damaged lines.
@@ -38,17 +38,17 @@ pub struct Found {
 
 impl Found {
     /// Whether there is no line except the header, which may also be missing.
-    pub fn is_nothing(&self) -> bool {
+    pub(super) fn is_nothing(&self) -> bool {
         self.runs.is_empty() && self.damaged == 0
     }
 
     /// Number of points that have rows.
-    pub fn n_rows(&self) -> u64 {
+    pub(super) fn n_rows(&self) -> u64 {
         self.runs.iter().map(|run| run.points.end - run.points.start).sum()
     }
 
     /// Points of `points` without a row, in order.
-    pub fn missing(&self, points: &Range<u64>) -> Vec<Range<u64>> {
+    pub(super) fn missing(&self, points: &Range<u64>) -> Vec<Range<u64>> {
         let mut missing = Vec::new();
         let mut next = points.start;
         for run in self.in_order() {
@@ -61,12 +61,12 @@ impl Found {
     }
 
     /// The point after the last one that has a row.
-    pub fn end(&self) -> u64 {
+    pub(super) fn end(&self) -> u64 {
         self.runs.iter().map(|run| run.points.end).max().unwrap_or(0)
     }
 
     /// Whether every line is a row, in the order of the points.
-    pub fn is_in_order(&self) -> bool {
+    pub(super) fn is_in_order(&self) -> bool {
         let ascends = |runs: &[Run]| runs[0].points.end <= runs[1].points.start;
         self.damaged == 0 && self.runs.windows(2).all(ascends)
     }
@@ -101,7 +101,7 @@ impl Found {
 /// # Errors
 ///
 /// The error of the reader, or an error if this is not the file of these points.
-pub fn find(
+pub(super) fn find(
     input: impl BufRead,
     header: &str,
     points: &Range<u64>,
@@ -173,7 +173,7 @@ fn point(
 /// # Errors
 ///
 /// Returns a failure if the file cannot be written, or if another sweep writes to it.
-pub fn open(path: &Path) -> Result<File, Failure> {
+pub(super) fn open(path: &Path) -> Result<File, Failure> {
     let failure = |error: io::Error| Failure::writing(&path.display(), &error);
     if path.metadata().is_ok_and(|metadata| !metadata.is_file()) {
         return Err(failure(io::Error::other("not a file, which a sweep could continue")));
@@ -208,7 +208,7 @@ fn is_at(file: &File, path: &Path) -> bool {
 }
 
 /// A reader of `file` from its beginning.
-pub fn reader(mut file: &File) -> io::Result<impl BufRead + use<'_>> {
+pub(super) fn reader(mut file: &File) -> io::Result<impl BufRead + use<'_>> {
     file.seek(SeekFrom::Start(0))?;
     Ok(BufReader::with_capacity(1 << 16, file))
 }
@@ -218,7 +218,7 @@ pub fn reader(mut file: &File) -> io::Result<impl BufRead + use<'_>> {
 /// # Errors
 ///
 /// The error of the system.
-pub fn continue_after(file: File, found: &Found) -> io::Result<BufWriter<File>> {
+pub(super) fn continue_after(file: File, found: &Found) -> io::Result<BufWriter<File>> {
     cut(file, found.length)
 }
 
@@ -233,7 +233,7 @@ fn cut(mut file: File, length: u64) -> io::Result<BufWriter<File>> {
 /// # Errors
 ///
 /// The error of the system.
-pub fn begin(file: File, header: &str) -> io::Result<BufWriter<File>> {
+pub(super) fn begin(file: File, header: &str) -> io::Result<BufWriter<File>> {
     let mut file = cut(file, 0)?;
     file.write_all(header.as_bytes())?;
     file.flush()?;
@@ -246,7 +246,7 @@ pub fn begin(file: File, header: &str) -> io::Result<BufWriter<File>> {
 /// # Errors
 ///
 /// Returns a failure if the file cannot be written. The rows of `file` stay.
-pub fn put_in_order(
+pub(super) fn put_in_order(
     mut file: &File,
     found: &Found,
     header: &str,

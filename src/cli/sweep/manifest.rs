@@ -21,7 +21,7 @@ use super::super::record;
 /// The record beside `FILE.csv`, in `FILE.csv.json`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Manifest {
+pub(super) struct Manifest {
     program: String,
     version: String,
     /// SHA-256 of all keys and values.
@@ -41,7 +41,11 @@ pub struct Manifest {
 
 impl Manifest {
     /// The record of the part `points` of `grid`, which refers to `inputs`.
-    pub fn of(grid: &Grid, inputs: impl Iterator<Item = InputFile>, points: &Range<u64>) -> Self {
+    pub(super) fn of(
+        grid: &Grid,
+        inputs: impl Iterator<Item = InputFile>,
+        points: &Range<u64>,
+    ) -> Self {
         let factor = |factor: &crate::sweep::grid::Factor| serde_json::json!({ "keys": factor.keys, "rows": factor.rows });
         Self {
             program: "xrsim".into(),
@@ -61,7 +65,7 @@ impl Manifest {
     ///
     /// Returns a failure if the file is not the record of a sweep, or if another version of the program
     /// wrote it.
-    pub fn beside(path: &Path) -> Result<Option<Self>, Failure> {
+    pub(super) fn beside(path: &Path) -> Result<Option<Self>, Failure> {
         let place = place(path);
         if !place.exists() {
             return Ok(None);
@@ -93,7 +97,7 @@ impl Manifest {
     /// # Errors
     ///
     /// Returns a failure if the record was changed.
-    pub fn known_beside(path: &Path) -> Result<Option<Self>, Failure> {
+    pub(super) fn known_beside(path: &Path) -> Result<Option<Self>, Failure> {
         let place = place(path);
         let Ok(source) = Source::read(&place) else { return Ok(None) };
         match record::is_whole(source.text()) {
@@ -112,7 +116,7 @@ impl Manifest {
     /// # Errors
     ///
     /// Returns a failure if the record cannot be written.
-    pub fn write_beside(&self, path: &Path) -> Result<(), Failure> {
+    pub(super) fn write_beside(&self, path: &Path) -> Result<(), Failure> {
         self.stage_beside(path)?.rename()
     }
 
@@ -121,7 +125,7 @@ impl Manifest {
     /// # Errors
     ///
     /// Returns a failure if the record cannot be written.
-    pub fn stage_beside(&self, path: &Path) -> Result<Complete, Failure> {
+    pub(super) fn stage_beside(&self, path: &Path) -> Result<Complete, Failure> {
         let place = place(path);
         let record = serde_json::to_value(self).expect("strings and numbers serialise");
         let text = record::sealed(output::object(record));
@@ -132,7 +136,7 @@ impl Manifest {
     }
 
     /// First line of the file of rows.
-    pub fn header(&self) -> String {
+    pub(super) fn header(&self) -> String {
         let factors = self.grid.as_array().into_iter().flatten();
         let keys = factors.flat_map(|factor| factor["keys"].as_array().into_iter().flatten());
         let keys: Vec<_> = keys.filter_map(Value::as_str).collect();
@@ -140,7 +144,7 @@ impl Manifest {
     }
 
     /// Difference between `earlier` and this record, in words; `None` if there is none.
-    pub fn difference(&self, earlier: &Self) -> Option<String> {
+    pub(super) fn difference(&self, earlier: &Self) -> Option<String> {
         if self.grid_sha256 != earlier.grid_sha256 {
             return Some("the keys or values of the sweep have changed".into());
         }
@@ -166,17 +170,17 @@ impl Manifest {
     }
 
     /// Number of points of the whole sweep.
-    pub fn n_points(&self) -> u64 {
+    pub(super) fn n_points(&self) -> u64 {
         self.n_points
     }
 
     /// Points of the file.
-    pub fn points(&self) -> Range<u64> {
+    pub(super) fn points(&self) -> Range<u64> {
         self.points[0]..self.points[1]
     }
 
     /// The record of all points.
-    pub fn of_whole(&self) -> Self {
+    pub(super) fn of_whole(&self) -> Self {
         Self { points: [0, self.n_points], ..self.clone() }
     }
 }
@@ -189,7 +193,7 @@ fn refusal(place: &Path, reason: &str) -> Failure {
 }
 
 /// `FILE.csv.json` of `FILE.csv`.
-pub fn place(path: &Path) -> PathBuf {
+pub(crate) fn place(path: &Path) -> PathBuf {
     let mut name = OsString::from(path);
     name.push(".json");
     name.into()

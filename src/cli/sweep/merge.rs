@@ -16,7 +16,7 @@ use super::manifest::{self, Manifest};
 /// Join the parts of a sweep to the file that the whole sweep would have written.
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  xrsim merge mine.*-of-5.csv --out mine.csv")]
-pub struct MergeArgs {
+pub(crate) struct MergeArgs {
     /// Files that `xrsim sweep --shard` wrote, in any order, each with its .json beside it.
     #[arg(value_name = "FILE.csv", required = true)]
     pub files: Vec<PathBuf>,
@@ -37,7 +37,7 @@ struct Part {
 ///
 /// Returns a failure for files of different sweeps, points that are missing or in two files, or output
 /// that cannot be written.
-pub fn merge(args: &MergeArgs) -> Result<(), Failure> {
+pub(crate) fn merge(args: &MergeArgs) -> Result<(), Failure> {
     let mut parts = args.files.iter().map(|path| part(path)).collect::<Result<Vec<_>, _>>()?;
     parts.sort_by_key(|part| (part.manifest.points().start, part.manifest.points().end));
     let whole = parts[0].manifest.of_whole();

@@ -29,9 +29,9 @@ use super::progress::Progress;
 use journal::Found;
 use manifest::Manifest;
 
-pub use manifest::place as record_of;
-pub use merge::merge;
-pub use options::SweepArgs;
+pub(super) use manifest::place as record_of;
+pub(super) use merge::merge;
+pub(super) use options::SweepArgs;
 
 /// Makes the runs of all points that have no row in the file yet.
 ///
@@ -39,7 +39,7 @@ pub use options::SweepArgs;
 ///
 /// Returns a failure for bad input, a file of another sweep, output that cannot be written, or points
 /// that are still missing. Rows that were written stay.
-pub fn run(args: &SweepArgs) -> Result<(), Failure> {
+pub(super) fn run(args: &SweepArgs) -> Result<(), Failure> {
     let (draft, spec) = draft(args)?;
     let Sweep { grid, mut inputs } = with_hints(|old_names| Sweep::of(&draft, old_names))?;
     let points = args.shard.unwrap_or(Shard::WHOLE).points(grid.n_points());
@@ -109,7 +109,7 @@ impl Pace {
 /// # Errors
 ///
 /// Returns a failure with every problem of the sweep.
-pub fn check(path: &Path) -> Result<(), Failure> {
+pub(super) fn check(path: &Path) -> Result<(), Failure> {
     let draft = Catalog::new().sweep(&path.display().to_string())?;
     with_hints(|old_names| Sweep::of(&draft, old_names))?;
     Ok(())
@@ -324,7 +324,7 @@ fn listed(points: &[Range<u64>]) -> String {
 /// # Errors
 ///
 /// Returns a failure if the first line or the record was changed.
-pub fn check_header(path: &Path) -> Result<Option<u64>, Failure> {
+pub(super) fn check_header(path: &Path) -> Result<Option<u64>, Failure> {
     let Some(manifest) = Manifest::known_beside(path)? else { return Ok(None) };
     let failure = |error: io::Error| Failure::Argument(format!("{}: {error}", path.display()));
     let mut lines = Lines::of(BufReader::new(File::open(path).map_err(failure)?));

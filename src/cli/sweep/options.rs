@@ -23,7 +23,7 @@ use super::super::experiment::AxisOptions;
     xrsim sweep --scenario AR_gaming --pes '1024..16384 step x2' --system 'J,WS:3 + OS:1' \\\n              \
     --set score.k_per_ms=5,15 --out mine.csv"
 )]
-pub struct SweepArgs {
+pub(crate) struct SweepArgs {
     /// Sweep: a file, or the name of one that comes with the program.
     #[arg(value_name = "SWEEP|FILE", conflicts_with_all = conflicting())]
     pub spec: Option<String>,

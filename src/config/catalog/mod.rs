@@ -38,7 +38,7 @@ pub enum Edition {
 
 impl Edition {
     /// Names of version 0.1.
-    pub const RENAMED: [Renamed; 1] =
+    pub(crate) const RENAMED: [Renamed; 1] =
         [Renamed { kind: "edition of networks", old: "mlsys2023", new: "artifact" }];
 
     /// Every edition with its name on the command line.
@@ -137,7 +137,7 @@ impl Catalog {
 
     /// The same catalog, which adds old names to `old_names`.
     #[must_use]
-    pub fn noting(self, old_names: OldNames) -> Self {
+    pub(crate) fn noting(self, old_names: OldNames) -> Self {
         Self { old_names, ..self }
     }
 
@@ -149,11 +149,6 @@ impl Catalog {
     /// Takes `source` for the file of its name, which then need not be there.
     pub fn provide(&mut self, source: Arc<Source>) {
         self.used.insert(source.name().into(), source);
-    }
-
-    /// The edition that names of networks mean.
-    pub fn network_edition(&self) -> Edition {
-        self.networks_of
     }
 
     /// The default suite of runs.
@@ -356,7 +351,7 @@ impl Catalog {
     }
 
     /// Old names that references and files used so far, in order of first use.
-    pub fn old_names(&self) -> Vec<OldName> {
+    pub(crate) fn old_names(&self) -> Vec<OldName> {
         self.old_names.to_vec()
     }
 

@@ -11,7 +11,7 @@ const HEADER_LINES: usize = 2;
 /// A part of the written list: `times` copies of the `len` items from `start` on. Items that are not
 /// repeated are parts of one item, once.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Part {
+pub(super) struct Part {
     /// First item.
     pub start: usize,
     /// Items of one copy.
@@ -23,7 +23,7 @@ pub struct Part {
 }
 
 /// The shortest way to write `items`, counted in lines, as items and repeated blocks of blocks.
-pub fn find(items: &[usize]) -> Rc<[Part]> {
+pub(super) fn find(items: &[usize]) -> Rc<[Part]> {
     Finder { items, known: HashMap::new() }.shortest(0, items.len()).parts
 }
 

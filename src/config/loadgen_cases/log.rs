@@ -149,7 +149,7 @@ fn curve(source: &Source, problems: &mut Vec<Problem>) -> Option<Vec<(u64, SimTi
     let mut curve: Vec<(u64, SimTime)> = Vec::new();
     table(source, OF_CURVE, problems, |row, _, [sample, completed]| {
         if curve.last().is_some_and(|&(before, _)| before >= sample) {
-            return Err(row.problem(0, format!("sample {sample} is not behind the one before")));
+            return Err(row.problem(0, format!("sample {sample} is not after the one before")));
         }
         curve.push((sample, SimTime::from_ns(completed)));
         Ok(())

@@ -23,8 +23,8 @@ use super::yaml::read::{self, Problems};
 use super::yaml::{self, Fields, Node, Value};
 use super::{ConfigError, Problem, Source};
 
-pub use detail::{Detail, DetailRow};
-pub use expected::{Expected, Percentiles, Sought, Told, Verdict};
+pub use detail::Detail;
+pub use expected::{Expected, Percentiles, Told, Verdict};
 pub use log::{LogRow, QueryLog};
 pub use vectors::{EarlyStoppingVector, Vector, Vectors};
 

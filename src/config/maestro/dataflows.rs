@@ -81,7 +81,10 @@ fn block<'a>(parser: &mut Parser<'a>, keyword: Token<'a>) -> Option<Block> {
 /// # Errors
 ///
 /// The first problem, with its bytes in `text`.
-pub fn parse_directive(text: &str, notation: Notation) -> Result<DirectiveOrCluster, Problem> {
+pub(crate) fn parse_directive(
+    text: &str,
+    notation: Notation,
+) -> Result<DirectiveOrCluster, Problem> {
     let mut parser = Parser::with_signs(text, KEYWORDS);
     let line = parser.take().and_then(|word| single_line(&mut parser, word, notation));
     match parser.finish(line) {

@@ -10,7 +10,7 @@ use crate::config::{ConfigError, Kind, Problem};
 use super::{Blocks, detect, parse_dataflows, parse_hardware, parse_networks, scenario};
 
 /// The published artifact's own text format.
-pub const FORMAT: Format = Format {
+pub(in crate::config) const FORMAT: Format = Format {
     name: "MAESTRO",
     extensions: &["m"],
     kinds: KINDS,

@@ -14,11 +14,12 @@ mod parser;
 mod scenario;
 mod token;
 
-pub use dataflows::{parse_dataflows, parse_directive};
-pub use format::FORMAT;
+pub use dataflows::parse_dataflows;
+pub(crate) use dataflows::parse_directive;
+pub(super) use format::FORMAT;
 pub use hardware::parse_hardware;
 pub use levels::{DirectiveOrCluster, Notation, assemble};
-pub use networks::{NetworkBlock, parse_networks};
+pub(crate) use networks::parse_networks;
 pub use scenario::scenario;
 
 use super::{Problem, Source};
@@ -51,7 +52,7 @@ impl Blocks {
 /// # Errors
 ///
 /// Returns a problem if that word is not one of the three keywords, or if the file is empty.
-pub fn detect(source: &Source) -> Result<Blocks, Problem> {
+pub(crate) fn detect(source: &Source) -> Result<Blocks, Problem> {
     let words = Blocks::ALL.map(|(_, word)| word);
     let Some(first) = Tokens::new(source.text()).next() else {
         let end = source.text().len();

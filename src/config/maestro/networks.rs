@@ -19,7 +19,7 @@ use super::token::Token;
 
 /// One `Network` block.
 #[derive(Debug, Clone, PartialEq)]
-pub struct NetworkBlock {
+pub(crate) struct NetworkBlock {
     /// Name; not unique by itself.
     pub name: Box<str>,
     /// Bytes of the name.
@@ -52,7 +52,7 @@ pub(super) const MAX_MODELS: usize = 1024;
 /// # Errors
 ///
 /// Every problem of the file in order of position, at most a hundred.
-pub fn parse_networks(source: &Source) -> Result<Vec<NetworkBlock>, Vec<Problem>> {
+pub(crate) fn parse_networks(source: &Source) -> Result<Vec<NetworkBlock>, Vec<Problem>> {
     let mut networks = Vec::new();
     let mut parser = Parser::new(source.text(), KEYWORDS);
     parser.file("Network", |parser, keyword| {

@@ -288,7 +288,7 @@ impl<'a> Parser<'a> {
         is_near && token.text != "}" && !self.is_keyword(token)
     }
 
-    /// Behind the brace that closes the open group, or to the next block of the file.
+    /// Moves after the brace that closes the open group, or to the next block of the file.
     fn skip_group(&mut self) {
         let mut depth = 1;
         while let Some(token) = self.next.filter(|token| token.text != self.keywords[0]) {

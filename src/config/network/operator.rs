@@ -12,7 +12,7 @@ use crate::model::{
 
 /// Class of operators that a label names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Class {
+pub(crate) enum Class {
     /// A convolution.
     Conv(ConvKind),
     /// A dense convolution whose missing extents are 1.
@@ -28,7 +28,7 @@ pub enum Class {
 
 impl Class {
     /// Whether an entry of this class can describe `operator`.
-    pub fn can_say(self, operator: &Operator) -> bool {
+    pub(crate) fn can_say(self, operator: &Operator) -> bool {
         match (self, operator) {
             (Self::Conv(kind), Operator::Conv(shape)) => shape.kind == kind,
             (Self::FullyConnected, Operator::Conv(shape)) => shape.kind == ConvKind::Conv,
@@ -54,14 +54,14 @@ const LABELS: [(&str, Class); 8] = [
 ];
 
 /// Every label with its class.
-pub fn labels() -> impl Iterator<Item = (&'static str, Class)> {
+pub(crate) fn labels() -> impl Iterator<Item = (&'static str, Class)> {
     let vector = VectorOp::ALL.map(|(op, name, ..)| (name, Class::Vector(op)));
     LABELS.into_iter().chain(vector)
 }
 
 /// Reads the operator that `node`, with these `fields`, describes, with its extents if it is a vector
 /// operator that gives them; it has `n_sources` inputs.
-pub fn read(
+pub(super) fn read(
     class: Class,
     n_sources: usize,
     node: &Node<'_>,
@@ -220,7 +220,7 @@ fn sizes(op: VectorOp, fields: &mut Fields<'_, '_, '_>) -> Option<Operator> {
 
 /// Operations of an operator that says nothing of them: those that it takes for an output or, where
 /// that depends on its window, one for an input.
-pub fn usual_operations(op: VectorOp, inputs: u64, outputs: u64) -> u64 {
+pub(crate) fn usual_operations(op: VectorOp, inputs: u64, outputs: u64) -> u64 {
     op.operations().map_or(inputs, |each| outputs.saturating_mul(each))
 }
 

@@ -17,7 +17,7 @@ const MAX_NAMED: usize = 4;
 
 /// Checks the shapes of a network that was read from `node`, layer by layer from these entries of
 /// `items`. An entry that stands for several layers is reported once, for the first of them.
-pub fn check(
+pub(super) fn check(
     network: &Network,
     node: &Node<'_>,
     entries: &[&Entry],

@@ -15,7 +15,7 @@ use crate::scenario::Scenario;
 use super::read::{Problems, unknown_name};
 
 /// YAML, with the kind of a file as its top-level key.
-pub const FORMAT: Format = Format {
+pub(in crate::config) const FORMAT: Format = Format {
     name: "YAML",
     extensions: &["yaml", "yml"],
     kinds: &Kind::EVERY,

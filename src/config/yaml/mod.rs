@@ -2,9 +2,10 @@
 //! ([`read`]), and files of each kind ([`FORMAT`]).
 
 mod format;
-pub mod read;
-pub mod tree;
+pub(crate) mod read;
+pub(crate) mod tree;
 
-pub use format::FORMAT;
-pub use read::Fields;
-pub use tree::{Node, Value, parse};
+pub(super) use format::FORMAT;
+pub(crate) use read::Fields;
+pub(crate) use tree::Node;
+pub(super) use tree::{Value, parse};

@@ -16,19 +16,19 @@ const MAX_UNKNOWN: usize = 50;
 
 /// Problems of one file found so far, a list, and the old names of keys that were met.
 #[derive(Debug, Default)]
-pub struct Problems {
+pub(crate) struct Problems {
     found: Vec<Problem>,
     old_keys: Vec<At<Renamed>>,
 }
 
 impl Problems {
     /// Keys that the file gives under an old name, in the order of reading.
-    pub fn old_keys(&self) -> &[At<Renamed>] {
+    pub(crate) fn old_keys(&self) -> &[At<Renamed>] {
         &self.old_keys
     }
 
     /// The problems alone.
-    pub fn into_vec(self) -> Vec<Problem> {
+    pub(crate) fn into_vec(self) -> Vec<Problem> {
         self.found
     }
 }
@@ -56,7 +56,7 @@ pub struct At<T> {
 }
 
 /// The keys of a mapping, read one by one; [`Fields::finish`] reports those that nobody asked for.
-pub struct Fields<'n, 's, 'p> {
+pub(crate) struct Fields<'n, 's, 'p> {
     /// Kind of the described thing, with its article, e.g. `a layer`.
     what: &'static str,
     span: Range<usize>,
@@ -70,7 +70,11 @@ pub struct Fields<'n, 's, 'p> {
 
 impl<'n, 's, 'p> Fields<'n, 's, 'p> {
     /// The keys of `node`, which describes `what`; a problem unless it is a mapping.
-    pub fn of(node: &'n Node<'s>, what: &'static str, problems: &'p mut Problems) -> Option<Self> {
+    pub(crate) fn of(
+        node: &'n Node<'s>,
+        what: &'static str,
+        problems: &'p mut Problems,
+    ) -> Option<Self> {
         let Value::Mapping(entries) = &node.value else {
             problems.push(node.mismatch(&format_args!("the keys of {what}")));
             return None;
@@ -82,12 +86,12 @@ impl<'n, 's, 'p> Fields<'n, 's, 'p> {
 
     /// The same keys, of which those in `renamed` are also read under their old names.
     #[must_use]
-    pub fn with_renamed(self, renamed: &'static [Renamed]) -> Self {
+    pub(crate) fn with_renamed(self, renamed: &'static [Renamed]) -> Self {
         Self { renamed, ..self }
     }
 
     /// The value of `key`; its absence is a problem.
-    pub fn required<T>(
+    pub(crate) fn required<T>(
         &mut self,
         key: &'static str,
         read: impl FnOnce(&Node<'_>, &mut Problems) -> Option<T>,
@@ -100,7 +104,7 @@ impl<'n, 's, 'p> Fields<'n, 's, 'p> {
     }
 
     /// The value of `key`, `None` if it is absent (or wrong, which is a problem).
-    pub fn optional<T>(
+    pub(crate) fn optional<T>(
         &mut self,
         key: &'static str,
         read: impl FnOnce(&Node<'_>, &mut Problems) -> Option<T>,
@@ -114,7 +118,7 @@ impl<'n, 's, 'p> Fields<'n, 's, 'p> {
     }
 
     /// The value of `key` or, if it is absent, of `default`; required unless there is a default.
-    pub fn or<T>(
+    pub(crate) fn or<T>(
         &mut self,
         key: &'static str,
         default: Option<T>,
@@ -127,28 +131,28 @@ impl<'n, 's, 'p> Fields<'n, 's, 'p> {
     }
 
     /// Bytes of the value of `key`, of the mapping's begin if it is absent.
-    pub fn span_of(&self, key: &str) -> Range<usize> {
+    pub(crate) fn span_of(&self, key: &str) -> Range<usize> {
         self.get(key).map_or(self.span.clone(), |entry| entry.value.span.clone())
     }
 
     /// Whether `key` is given, rightly or wrongly.
-    pub fn given(&self, key: &str) -> bool {
+    pub(crate) fn given(&self, key: &str) -> bool {
         self.get(key).is_some()
     }
 
     /// Forgets missing keys, because the place that they would be inherited from is wrong itself.
-    pub fn forgive_missing(&mut self) {
+    pub(crate) fn forgive_missing(&mut self) {
         self.missing.clear();
     }
 
     /// Adds a problem.
-    pub fn problem(&mut self, problem: Problem) {
+    pub(crate) fn problem(&mut self, problem: Problem) {
         self.problems.push(problem);
     }
 
     /// Reports keys that are not known and keys that are missing. A missing key whose misspelling
     /// was reported is not reported again.
-    pub fn finish(mut self) {
+    pub(crate) fn finish(mut self) {
         let known: Vec<_> = self.asked.iter().filter_map(|key| self.get(key)).collect();
         let is_known = |entry: &Entry<'_>| known.iter().any(|it| it.key_span == entry.key_span);
         let unknown: Vec<_> = self.entries.iter().filter(|entry| !is_known(entry)).collect();
@@ -168,7 +172,7 @@ impl<'n, 's, 'p> Fields<'n, 's, 'p> {
     }
 
     /// Reports keys that are missing; unknown keys are ignored.
-    pub fn finish_open(mut self) {
+    pub(crate) fn finish_open(mut self) {
         self.entries = &[];
         self.finish();
     }
@@ -220,7 +224,7 @@ fn without_unit(key: &str) -> &str {
 
 impl Node<'_> {
     /// The problem that this node is not of the expected form.
-    pub fn mismatch(&self, expected: &dyn Display) -> Problem {
+    pub(crate) fn mismatch(&self, expected: &dyn Display) -> Problem {
         let found = match &self.value {
             Value::Null => "nothing".into(),
             Value::Scalar { text, quoted: true } => format!("the text \"{}\"", printable(text)),
@@ -232,7 +236,7 @@ impl Node<'_> {
     }
 
     /// The same node, text without its quotes: JSON has words in quotes, and sometimes numbers.
-    pub fn unquoted(&self) -> Self {
+    pub(crate) fn unquoted(&self) -> Self {
         let mut node = self.clone();
         if let Value::Scalar { quoted, .. } = &mut node.value {
             *quoted = false;
@@ -250,14 +254,14 @@ impl Node<'_> {
 }
 
 /// At most 40 characters of `text`, fit for a terminal.
-pub fn printable(text: &str) -> String {
+pub(crate) fn printable(text: &str) -> String {
     let visible = |c: char| if c.is_control() || is_obeyed(c) { '\u{fffd}' } else { c };
     let short: String = text.chars().take(40).map(visible).collect();
     if text.chars().nth(40).is_some() { short + "..." } else { short }
 }
 
 /// Types that [`number`] reads.
-pub trait Number: FromStr + PartialOrd + Display {
+pub(crate) trait Number: FromStr + PartialOrd + Display {
     /// Noun for a value in messages.
     const NOUN: &'static str;
 }
@@ -275,7 +279,7 @@ impl Number for f64 {
 }
 
 /// Reads a number within `allowed`.
-pub fn number<T: Number>(
+pub(crate) fn number<T: Number>(
     allowed: RangeInclusive<T>,
 ) -> impl Fn(&Node<'_>, &mut Problems) -> Option<T> {
     move |node, problems| {
@@ -291,7 +295,7 @@ pub fn number<T: Number>(
 }
 
 /// Reads a number that `convert` accepts; `expected` describes such numbers.
-pub fn quantity<T>(
+pub(crate) fn quantity<T>(
     expected: &'static str,
     convert: impl Fn(f64) -> Option<T>,
 ) -> impl Fn(&Node<'_>, &mut Problems) -> Option<T> {
@@ -305,7 +309,7 @@ pub fn quantity<T>(
 }
 
 /// Reads text that is not empty.
-pub fn text(node: &Node<'_>, problems: &mut Problems) -> Option<Box<str>> {
+pub(crate) fn text(node: &Node<'_>, problems: &mut Problems) -> Option<Box<str>> {
     match &node.value {
         Value::Scalar { text, .. } if !text.trim().is_empty() => Some((&**text).into()),
         _ => {
@@ -316,7 +320,7 @@ pub fn text(node: &Node<'_>, problems: &mut Problems) -> Option<Box<str>> {
 }
 
 /// Reads a name that the user gives.
-pub fn proper_name(node: &Node<'_>, problems: &mut Problems) -> Option<Box<str>> {
+pub(crate) fn proper_name(node: &Node<'_>, problems: &mut Problems) -> Option<Box<str>> {
     let name = text(node, problems)?;
     if is_name(&name) {
         return Some(name);
@@ -327,7 +331,7 @@ pub fn proper_name(node: &Node<'_>, problems: &mut Problems) -> Option<Box<str>>
 }
 
 /// Reads `true` or `false`.
-pub fn flag(node: &Node<'_>, problems: &mut Problems) -> Option<bool> {
+pub(crate) fn flag(node: &Node<'_>, problems: &mut Problems) -> Option<bool> {
     let value = node.plain().and_then(|text| text.parse().ok());
     if value.is_none() {
         problems.push(node.mismatch(&"true or false"));
@@ -336,7 +340,7 @@ pub fn flag(node: &Node<'_>, problems: &mut Problems) -> Option<bool> {
 }
 
 /// Reads one of a few words.
-pub fn one_of<T: Copy>(
+pub(crate) fn one_of<T: Copy>(
     words: &'static [(&'static str, T)],
 ) -> impl Fn(&Node<'_>, &mut Problems) -> Option<T> {
     move |node, problems| {
@@ -351,7 +355,7 @@ pub fn one_of<T: Copy>(
 }
 
 /// Reads a list of at least one `what`; `None` if any item is wrong.
-pub fn list<T>(
+pub(crate) fn list<T>(
     what: &'static str,
     read: impl Fn(&Node<'_>, &mut Problems) -> Option<T>,
 ) -> impl Fn(&Node<'_>, &mut Problems) -> Option<Vec<T>> {
@@ -372,7 +376,7 @@ pub fn list<T>(
 }
 
 /// Reads the same list as `read`, of at most `max` entries.
-pub fn at_most<T>(
+pub(crate) fn at_most<T>(
     max: usize,
     read: impl Fn(&Node<'_>, &mut Problems) -> Option<Vec<T>>,
 ) -> impl Fn(&Node<'_>, &mut Problems) -> Option<Vec<T>> {
@@ -389,7 +393,7 @@ pub fn at_most<T>(
 
 /// Reads a mapping whose keys are names of the user's, each with a value that `read` takes; `None`
 /// if any is wrong.
-pub fn named<T>(
+pub(crate) fn named<T>(
     what: &'static str,
     read: impl Fn(&Entry<'_>, &mut Problems) -> Option<T>,
 ) -> impl Fn(&Node<'_>, &mut Problems) -> Option<Vec<T>> {
@@ -411,14 +415,14 @@ pub fn named<T>(
 }
 
 /// Reads the same value as `read` and keeps its place.
-pub fn at<T>(
+pub(crate) fn at<T>(
     read: impl Fn(&Node<'_>, &mut Problems) -> Option<T>,
 ) -> impl Fn(&Node<'_>, &mut Problems) -> Option<At<T>> {
     move |node, problems| read(node, problems).map(|value| At { span: node.span.clone(), value })
 }
 
 /// The problem that there is no `what` of this name, with the nearest known one.
-pub fn unknown_name<'a>(
+pub(crate) fn unknown_name<'a>(
     what: &str,
     name: &At<Box<str>>,
     known: impl Iterator<Item = &'a str> + Clone,

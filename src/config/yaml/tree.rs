@@ -27,7 +27,7 @@ const SMALL_MAPPING: usize = 16;
 
 /// A value and its place.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Node<'s> {
+pub(crate) struct Node<'s> {
     /// Bytes of the source text; empty, at the first character, for lists and mappings.
     pub span: Range<usize>,
     /// The value.
@@ -36,7 +36,7 @@ pub struct Node<'s> {
 
 /// Value of a node.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Value<'s> {
+pub(crate) enum Value<'s> {
     /// Nothing, `~` or `null`.
     Null,
     /// Text; words and numbers are told apart by who reads them.
@@ -54,7 +54,7 @@ pub enum Value<'s> {
 
 /// One key of a mapping with its value.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Entry<'s> {
+pub(crate) struct Entry<'s> {
     /// The key.
     pub key: Cow<'s, str>,
     /// Bytes of the key.
@@ -65,7 +65,7 @@ pub struct Entry<'s> {
 
 /// The tree of the only document in `text`, or `None` if the syntax is broken; problems are
 /// added to `problems`.
-pub fn parse<'s>(text: &'s str, problems: &mut Vec<Problem>) -> Option<Node<'s>> {
+pub(crate) fn parse<'s>(text: &'s str, problems: &mut Vec<Problem>) -> Option<Node<'s>> {
     let mut options = granit_parser::options! {
         flow_nesting_limit: MAX_DEPTH,
         block_nesting_limit: MAX_DEPTH,

@@ -5,7 +5,7 @@ use super::nest::{Axis, Extents, N_AXES, Steps};
 
 /// Intervals of the previous and the present box along one axis.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Span {
+pub(super) struct Span {
     /// Extent of the present interval.
     pub now: u32,
     /// Start of the present interval minus start of the previous one.
@@ -17,18 +17,18 @@ pub struct Span {
 
 impl Span {
     /// Whether the two intervals differ.
-    pub fn changes(self) -> bool {
+    pub(super) fn changes(self) -> bool {
         (self.before ^ self.now) | self.shift as u32 != 0
     }
 
     /// Two equal intervals of this extent.
-    pub fn unchanged(extent: u32) -> Self {
+    pub(crate) fn unchanged(extent: u32) -> Self {
         Self { before: extent, now: extent, shift: 0 }
     }
 
     /// Number of positions in both intervals (5.1). Extents and distances are less than 2^29, so that
     /// neither difference overflows.
-    pub fn kept(self) -> u32 {
+    pub(super) fn kept(self) -> u32 {
         let end = (self.now as i32).min(self.before as i32 - self.shift);
         (end - (-self.shift).max(0)).max(0) as u32
     }
@@ -36,27 +36,27 @@ impl Span {
 
 /// Number of positions in both an interval of extent `now` and one of extent `before` that starts
 /// `shift` positions earlier (5.1).
-pub fn overlap(before: i64, now: i64, shift: i64) -> u64 {
+pub(super) fn overlap(before: i64, now: i64, shift: i64) -> u64 {
     let end = now.min(before - shift);
     (end - (-shift).max(0)).max(0) as u64
 }
 
 /// Number of input rows (or columns) of the present box, and of those among them that the previous box
 /// had. An empty extent on either axis leaves none.
-pub fn window_overlap(steps: Steps, output: Span, kernel: Span) -> (u64, u64) {
+pub(crate) fn window_overlap(steps: Steps, output: Span, kernel: Span) -> (u64, u64) {
     let now = steps.reach(output.now, kernel.now);
     let before = steps.reach(output.before, kernel.before);
     (now, overlap(before as i64, now as i64, window_shift(steps, output.shift, kernel.shift)))
 }
 
 /// Shift of input rows (or columns) from the shifts of output and kernel positions.
-pub fn window_shift(steps: Steps, output: i32, kernel: i32) -> i64 {
+pub(crate) fn window_shift(steps: Steps, output: i32, kernel: i32) -> i64 {
     i64::from(output) * i64::from(steps.stride) + i64::from(kernel) * i64::from(steps.dilation)
 }
 
 /// Phase of a cluster: whether it works now, and whether it worked before (section 5.1).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Phase {
+pub(crate) enum Phase {
     /// The cluster works for the first time.
     Cold,
     /// The cluster works, and worked or kept step before.
@@ -70,7 +70,7 @@ pub enum Phase {
 /// Contexts with the same effect are equal: cold contexts have no previous extents, flushes have no
 /// present extents, and neither have shifts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Context {
+pub(crate) struct Context {
     /// Intervals, indexed by [`Axis`].
     pub spans: [Span; N_AXES],
     /// Phase.
@@ -81,31 +81,31 @@ pub struct Context {
 
 impl Context {
     /// Context of the first box.
-    pub fn cold(extents: &Extents) -> Self {
+    pub(crate) fn cold(extents: &Extents) -> Self {
         let spans = extents.map(|now| Span { before: 0, now, shift: 0 });
         Self { phase: Phase::Cold, leaves: false, spans }
     }
 
     /// Context of a cluster that falls idle after a box of these extents.
-    pub fn flush(extents: &Extents) -> Self {
+    pub(super) fn flush(extents: &Extents) -> Self {
         let spans = extents.map(|before| Span { before, now: 0, shift: 0 });
         Self { phase: Phase::Flush, leaves: false, spans }
     }
 
     /// Whether the cluster was idle before (section 5.1).
-    pub fn is_ghost(&self) -> bool {
+    pub(crate) fn is_ghost(&self) -> bool {
         self.phase != Phase::Cold && self.spans.iter().any(|span| span.before == 0)
     }
 
     /// Whether the output box differs from the previous one.
-    pub fn changes_outputs(&self) -> bool {
+    pub(crate) fn changes_outputs(&self) -> bool {
         let changes = Axis::OUTPUT.map(|axis| self.spans[axis as usize].changes());
         self.phase == Phase::Warm && changes.into_iter().fold(false, |any, changes| any | changes)
     }
 
     /// Hash of phase, present extents and shifts. Previous extents are left out: contexts of a level
     /// that agree in everything else rarely differ in them.
-    pub fn hash(&self) -> u64 {
+    pub(super) fn hash(&self) -> u64 {
         let mut hash = self.phase as u64 * 2 + u64::from(self.leaves);
         for (span, factor) in self.spans.iter().zip(&FACTORS) {
             let word = u64::from(span.shift as u32) << 32 | u64::from(span.now);

@@ -7,7 +7,7 @@ use super::transition::Transition;
 
 /// Partial sums that move up in a step \[element\].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Egress {
+pub(crate) struct Egress {
     /// Partial sums that leave the units.
     pub left: u64,
     /// Partial sums that arrive in the buffer above, after reduction on the way.
@@ -16,7 +16,7 @@ pub struct Egress {
 
 /// Partial sums that leave the units in a step (5.3). `spatial` is the loop over the units; `reduce`
 /// adds sums of one output on the way.
-pub fn egress(step: &Transition, spatial: Option<&Loop>, reduce: bool) -> Egress {
+pub(crate) fn egress(step: &Transition, spatial: Option<&Loop>, reduce: bool) -> Egress {
     if step.unit.phase == Phase::Cold || step.ghost {
         return Egress::default();
     }

@@ -12,7 +12,7 @@ use super::transition::Transition;
 
 /// Elements of one operand that a NoC level moves in a step (4.1).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Transfer {
+pub(super) struct Transfer {
     /// Elements read from the buffer above and sent on the NoC.
     pub sent: u64,
     /// Elements written into the buffers of the units.
@@ -42,7 +42,7 @@ impl CommonFootprint {
 }
 
 /// Transfers of inputs and weights in a step. `spatial` is the loop over the units.
-pub fn ingress(
+pub(super) fn ingress(
     nest: &Nest,
     noc: &NocLevel,
     step: &Transition,

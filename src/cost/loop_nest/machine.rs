@@ -31,17 +31,20 @@ impl Bandwidth {
 /// [`hardware::NocLevel`] that the model computes with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct NocLevel {
-    /// Bandwidth of inputs and weights, toward the PEs.
+    /// Bandwidth of inputs and weights, toward the PEs: `bw_in`.
     pub down: Bandwidth,
-    /// Bandwidth of partial sums, toward the shared memory.
+    /// Bandwidth of partial sums, toward the shared memory: `bw_out`.
     pub up: Bandwidth,
-    /// Bandwidth of a separate network for weights; `None` if they share `down` with inputs.
+    /// Bandwidth of a separate network for weights, `bw_w`; `None` if they share `down` with inputs (no
+    /// split).
     pub weights: Option<Bandwidth>,
-    /// Whether units hold a single copy of their weights, so that loading weights is exposed (4.9).
+    /// Whether units hold a single copy of their weights, so that loading weights is exposed:
+    /// `single_w` (4.9).
     pub single_weights: bool,
-    /// Latency \[cycle\].
+    /// Latency, `lat` \[cycle\].
     pub latency: u32,
-    /// Whether every step pays the latency; otherwise only the first fill and flushes do (4.8).
+    /// Whether every step pays the latency, `step_lat`; otherwise only the first fill and flushes do
+    /// (4.8).
     pub step_latency: bool,
     /// Whether one send serves every unit of the cluster that needs the element in this step.
     pub multicast: bool,

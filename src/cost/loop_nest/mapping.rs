@@ -123,7 +123,7 @@ pub struct Mapping {
 
 impl Mapping {
     /// Upper limit of the number of levels.
-    pub const MAX_LEVELS: usize = Dataflow::MAX_LEVELS;
+    pub(crate) const MAX_LEVELS: usize = Dataflow::MAX_LEVELS;
 
     /// Levels, outermost first. There is at least one.
     pub fn levels(&self) -> &[Level] {

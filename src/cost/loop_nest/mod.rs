@@ -16,22 +16,23 @@
 //! | 1 | [`nest`] | axes, tensors, footprints |
 //! | 2 | [`machine`] | machine model: PEs, NoC levels, memories |
 //! | 3 | [`mapping`] | elaboration of directives to loops, legality |
-//! | 5.1 | `context` | previous and present box of a cluster |
+//! | 5.1, 5.4 | `context` | previous and present box of a cluster |
 //! | 5.2, 5.3, 5.7 | `transition` | classes of equal steps |
 //! | 5.5 | `ingress`, `overlap` | inputs and weights sent to the units |
 //! | 5.6 | `egress` | partial sums sent up |
-//! | 4.8, 4.9, 5.8, 5.9 | `walk` | counts and times of all levels |
+//! | 4.7 to 4.10, 5.8, 5.9 | `walk` | counts and times of all levels |
+//! | 5.3 | `classes` | classes of steps of a layer, for `xrsim cost --explain` |
 //! | 6 | `dram` | tiles in shared memory, DRAM traffic |
 //! | 7 | [`energy`] | counts times a table |
 //! | 1.3, 1.6 | [`lower`], `vector` | lowering of operators, operators without MACs |
 //! | 6.6 | [`model`], `residency` | networks: tensors that stay in shared memory between layers |
 
-pub mod energy;
+pub(crate) mod energy;
 pub mod lower;
-pub mod machine;
-pub mod mapping;
-pub mod model;
-pub mod nest;
+pub(crate) mod machine;
+pub(crate) mod mapping;
+pub(crate) mod model;
+pub(crate) mod nest;
 
 mod classes;
 mod context;
@@ -62,17 +63,17 @@ pub use nest::{Axis, Extents, Nest, Window};
 /// Counts of one level, summed over all its clusters and steps (5.9). Units are elements unless noted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct LevelCounts {
-    /// Elements read from the buffer above and sent on the NoC; a multicast element counts once.
+    /// Sends: elements read from the buffer above and sent on the NoC; a multicast element counts once.
     pub sent: PerOperand<u64>,
-    /// Elements written into the buffers of the units.
+    /// Deliveries: elements written into the buffers of the units.
     pub delivered: PerOperand<u64>,
-    /// Delivered elements that come from a neighbour.
+    /// Forwards: delivered elements that come from a neighbour.
     pub forwarded: PerOperand<u64>,
-    /// Partial sums that arrive in the buffer above, after reduction on the way.
+    /// `arrive`: partial sums that arrive in the buffer above, after reduction on the way.
     pub arrived: u64,
-    /// Partial sums that leave the units.
+    /// `leave`: partial sums that leave the units.
     pub left: u64,
-    /// Partial sums read from the buffer above to add arriving ones to them.
+    /// `accum`: partial sums read from the buffer above to add arriving ones to them.
     pub accumulated: u64,
     /// Number of steps of the clusters of this level.
     pub steps: u64,
@@ -356,16 +357,4 @@ pub enum Illegal {
         /// Extent of the axis.
         extent: u32,
     },
-}
-
-impl Illegal {
-    /// Whether a part of the layer is not computed.
-    pub fn is_under_cover(&self) -> bool {
-        matches!(self, Self::Diagonal { .. } | Self::SpatialLoops { .. } | Self::UnderCover { .. })
-    }
-
-    /// Whether a part of the layer is computed more than once.
-    pub fn is_over_cover(&self) -> bool {
-        matches!(self, Self::OverCover { .. })
-    }
 }

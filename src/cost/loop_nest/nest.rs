@@ -7,7 +7,7 @@ use crate::model::{PerTensor, TensorRole};
 use super::Illegal;
 
 /// Number of axes of the iteration space.
-pub const N_AXES: usize = 8;
+pub(crate) const N_AXES: usize = 8;
 
 /// An axis of the iteration space (section 1.1). Input rows and columns are no axes: they follow from
 /// output and kernel positions. In [`dataflow::Axis`](crate::dataflow::Axis), in contrast, Y and X are
@@ -71,7 +71,7 @@ impl Axis {
     }
 
     /// Letter without the prime of output rows and columns.
-    pub const fn letter(self) -> char {
+    pub(crate) const fn letter(self) -> char {
         match self {
             Self::N => 'N',
             Self::G => 'G',
@@ -97,17 +97,17 @@ impl fmt::Display for Axis {
 pub type Extents = [u32; N_AXES];
 
 /// Number of MACs in a box.
-pub fn macs(extents: &Extents) -> u64 {
+pub(crate) fn macs(extents: &Extents) -> u64 {
     extents.iter().map(|&extent| u64::from(extent)).product()
 }
 
 /// Output footprint of a box \[element\].
-pub fn outputs(extents: &Extents) -> u64 {
+pub(crate) fn outputs(extents: &Extents) -> u64 {
     product(extents, &Axis::OUTPUT)
 }
 
 /// Weight footprint of a box \[element\].
-pub fn weights(extents: &Extents) -> u64 {
+pub(crate) fn weights(extents: &Extents) -> u64 {
     product(extents, &Axis::WEIGHT)
 }
 

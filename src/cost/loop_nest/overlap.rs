@@ -7,7 +7,7 @@ use super::context::overlap;
 /// start at `u * pitch`, and had the `width_before` positions that start at `u * pitch - shift`. The
 /// last units have the widths `edge` and `edge_before`, which are no larger than the others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct UnitIntervals {
+pub(crate) struct UnitIntervals {
     /// Number of units that work now, A.
     pub units: u32,
     /// Number of units that worked before, A'.
@@ -50,12 +50,12 @@ impl UnitIntervals {
     }
 
     /// n1: positions that units need, summed over the units.
-    pub fn needed(&self) -> u64 {
+    pub(super) fn needed(&self) -> u64 {
         total(self.units, self.width, self.edge)
     }
 
     /// n2: positions that units need and had themselves, summed over the units.
-    pub fn kept(&self) -> u64 {
+    pub(super) fn kept(&self) -> u64 {
         let both = i64::from(self.units.min(self.units_before));
         if both == 0 {
             return 0;
@@ -66,12 +66,12 @@ impl UnitIntervals {
     }
 
     /// n3: positions that at least one unit needs.
-    pub fn needed_by_any(&self) -> u64 {
+    pub(crate) fn needed_by_any(&self) -> u64 {
         covered(self.units, self.pitch, self.width, self.edge)
     }
 
     /// n4: positions that are new to at least one unit that needs them.
-    pub fn fresh_for_any(&self) -> u64 {
+    pub(crate) fn fresh_for_any(&self) -> u64 {
         let (needed, kept) = (self.needed(), self.kept());
         if kept == needed || self.width <= self.pitch {
             return needed - kept;
@@ -116,7 +116,7 @@ impl UnitIntervals {
     }
 
     /// n5: positions that at least one unit needs and at least one unit had.
-    pub fn kept_by_any(&self) -> u64 {
+    pub(crate) fn kept_by_any(&self) -> u64 {
         let needed = self.needed_by_any();
         let had = covered(self.units_before, self.pitch, self.width_before, self.edge_before);
         if self.width >= self.pitch && self.width_before >= self.pitch {
@@ -128,7 +128,7 @@ impl UnitIntervals {
     }
 
     /// n6: positions that units need and at least one unit had, summed over the units.
-    pub fn held_by_any(&self) -> u64 {
+    pub(crate) fn held_by_any(&self) -> u64 {
         if self.width <= self.pitch {
             return self.kept_by_any();
         }

@@ -38,7 +38,7 @@ pub(super) struct Residency {
 
 impl Residency {
     /// Whether source number `index`, from 0, is resident.
-    pub fn source(&self, index: usize) -> bool {
+    pub(super) fn source(&self, index: usize) -> bool {
         index < 32 && self.sources >> index & 1 == 1
     }
 }

@@ -9,7 +9,7 @@ use super::nest::{Axis, Extents, N_AXES};
 /// State of a loop (section 5.2): `units` units work, the last of them on a chunk of extent `edge`, the
 /// others on chunks of the size of the map. Temporal loops have one unit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct LoopState {
+pub(crate) struct LoopState {
     /// Number of working units; 0 in a ghost.
     pub units: u32,
     /// Extent of the chunk of the last working unit.
@@ -22,7 +22,7 @@ impl LoopState {
 
 /// Iterations of a loop in a box: their number, stride, and two states (section 5.2).
 #[derive(Debug, Clone, Copy)]
-pub struct Trips {
+pub(crate) struct Trips {
     /// Axis.
     pub axis: Axis,
     /// Whether the loop is spatial: its iterations are folds over the units.
@@ -39,7 +39,7 @@ pub struct Trips {
 
 impl Trips {
     /// A loop of one iteration without work.
-    pub const NONE: Self = Self {
+    pub(super) const NONE: Self = Self {
         axis: Axis::N,
         spatial: false,
         count: 1,
@@ -49,7 +49,7 @@ impl Trips {
     };
 
     /// Iterations of `map` over `units` units in an extent, which is 0 in a ghost.
-    pub fn new(map: &Loop, units: u32, extent: u32) -> Self {
+    pub(super) fn new(map: &Loop, units: u32, extent: u32) -> Self {
         let &Loop { axis, size, offset, spatial } = map;
         if extent == 0 {
             return Self { axis, spatial, ..Self::NONE };
@@ -69,12 +69,12 @@ impl Trips {
     }
 
     /// State in the first iteration.
-    pub fn first(&self) -> LoopState {
+    pub(super) fn first(&self) -> LoopState {
         if self.count > 1 { self.full } else { self.last }
     }
 
     /// Distance from the first iteration to the last \[position\].
-    pub fn length(&self) -> i32 {
+    pub(super) fn length(&self) -> i32 {
         (self.count - 1) as i32 * self.stride
     }
 
@@ -86,7 +86,7 @@ impl Trips {
 
 /// The clusters of a level: loops and units. Iterations of the loops in the largest box, which most
 /// boxes equal, are computed once.
-pub struct Cluster<'a> {
+pub(super) struct Cluster<'a> {
     noc: &'a NocLevel,
     loops: &'a [Loop],
     spatial: Option<&'a Loop>,
@@ -97,7 +97,7 @@ pub struct Cluster<'a> {
 
 impl<'a> Cluster<'a> {
     /// The clusters of `level`, whose boxes have at most the extents `largest`.
-    pub fn new(level: &'a Level, noc: &'a NocLevel, largest: &'a Extents) -> Self {
+    pub(super) fn new(level: &'a Level, noc: &'a NocLevel, largest: &'a Extents) -> Self {
         let (loops, spatial, units) = (level.loops(), level.spatial(), level.units());
         let mut trips = [Trips::NONE; N_AXES];
         for (trips, map) in trips.iter_mut().zip(loops) {
@@ -107,12 +107,12 @@ impl<'a> Cluster<'a> {
     }
 
     /// NoC level that connects the units to the buffer above.
-    pub fn noc(&self) -> &'a NocLevel {
+    pub(super) fn noc(&self) -> &'a NocLevel {
         self.noc
     }
 
     /// Loop over the units, if there is one.
-    pub fn spatial(&self) -> Option<&'a Loop> {
+    pub(super) fn spatial(&self) -> Option<&'a Loop> {
         self.spatial
     }
 
@@ -129,7 +129,7 @@ impl<'a> Cluster<'a> {
 
 /// A class of equal steps: previous box, present box and shift are the same in each (section 5.3).
 #[derive(Debug, Clone, Copy)]
-pub struct Transition {
+pub(crate) struct Transition {
     /// Context of the last working unit. Other units differ on the spatial axis only. The flag `leaves`
     /// is that of the cluster (section 5.4).
     pub unit: Context,
@@ -145,7 +145,7 @@ pub struct Transition {
 
 impl Transition {
     /// The only step of a cluster without loops.
-    pub fn whole(context: &Context) -> Self {
+    pub(super) fn whole(context: &Context) -> Self {
         Self {
             unit: *context,
             ghost: context.is_ghost(),
@@ -192,14 +192,14 @@ impl Transition {
     }
 
     /// Intervals of the last working unit along one axis.
-    pub fn span(&self, axis: Axis) -> Span {
+    pub(super) fn span(&self, axis: Axis) -> Span {
         self.unit.spans[axis as usize]
     }
 }
 
 /// Calls `visit` with every class of steps of a cluster (section 5.3). `transition` is the step of a
 /// cluster without loops. Sets `trips` to the iterations in the present box.
-pub fn each_transition(
+pub(crate) fn each_transition(
     cluster: &Cluster,
     mut transition: Transition,
     trips: &mut [Trips; N_AXES],
@@ -274,7 +274,11 @@ fn keep_outer(outer: &[Trips], transition: &mut Transition, at_last: u32) -> u64
 
 /// Calls `visit` with the number of units and the context of every class of units in a step (section
 /// 5.7). Restores `step` before it returns.
-pub fn each_child(cluster: &Cluster, step: &mut Transition, mut visit: impl FnMut(u64, &Context)) {
+pub(crate) fn each_child(
+    cluster: &Cluster,
+    step: &mut Transition,
+    mut visit: impl FnMut(u64, &Context),
+) {
     let Transition { units, units_before: before, .. } = *step;
     let last = cluster.spatial.map(|map| (map, step.span(map.axis)));
     let leaves = step.unit.leaves;

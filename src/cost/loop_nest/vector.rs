@@ -9,7 +9,7 @@ use super::{Bound, DramTraffic, EnergyPj};
 
 /// Time, traffic and energy of an operator without MACs.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct VectorCost {
+pub(crate) struct VectorCost {
     /// Cycles of the vector lanes.
     pub compute_cycles: u64,
     /// Cycles of the outermost NoC level.

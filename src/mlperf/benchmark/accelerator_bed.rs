@@ -122,7 +122,7 @@ impl AcceleratorBed {
     /// # Errors
     ///
     /// [`WorkloadError::Clairvoyant`] if it has to know all requests before the run.
-    pub fn check_scheduler(scheduler: &Policy) -> Result<(), WorkloadError> {
+    pub(crate) fn check_scheduler(scheduler: &Policy) -> Result<(), WorkloadError> {
         check_scheduler(scheduler)
     }
 
@@ -143,7 +143,7 @@ impl AcceleratorBed {
 
     /// Throughput bound of a tenant that has the accelerators to itself \[samples/s\]; see
     /// [`TestBed::max_samples_per_s`].
-    pub fn max_samples_per_s_of(&self, tenant: usize) -> f64 {
+    pub(crate) fn max_samples_per_s_of(&self, tenant: usize) -> f64 {
         self.workload.max_samples_per_s(tenant)
     }
 

@@ -29,7 +29,7 @@ impl Measurement {
 
     /// Frees the memory of all queries, which is most of a result. The performance and
     /// [`Measurement::end`] stay.
-    pub fn clear_queries(&mut self) {
+    pub(crate) fn clear_queries(&mut self) {
         self.run.completed = vec![self.end()];
         self.run.queries = Vec::new();
         self.schedule.clear();

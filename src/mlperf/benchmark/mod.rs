@@ -17,10 +17,8 @@ pub use accelerator_bed::{AcceleratorBed, AcceleratorBedBuilder, AcceleratorRun}
 pub use measure::{Measurement, measure};
 pub(crate) use peak_search::search_messages;
 pub use peak_search::{PeakSearch, Trial, find_peak};
-pub use server_bed::ServerBed;
-pub use suite_test::{BackgroundScores, TestOptions, TestResult, effective_settings, run_test};
-pub use tenants::{
-    MultiTenantResult, SlowTenant, TenantResult, TenantTest, extend_to_queries, find_factor,
-    run_tenant_test, run_tenants,
-};
+pub(crate) use server_bed::ServerBed;
+pub use suite_test::{BackgroundScores, TestOptions, TestResult, run_test};
+pub(crate) use tenants::{MultiTenantResult, extend_to_queries, run_tenant_test};
+pub use tenants::{TenantResult, TenantTest, find_factor, run_tenants};
 pub use test_bed::{IdleQuery, TestBed, TestError, TestRun};

@@ -80,7 +80,7 @@ impl SearchMethod {
     /// # Errors
     ///
     /// [`SettingsError::NoPeak`] if the scenario has neither a rate nor streams to search for.
-    pub fn of(settings: &EffectiveSettings) -> Result<Self, SettingsError> {
+    pub(super) fn of(settings: &EffectiveSettings) -> Result<Self, SettingsError> {
         match settings.scenario {
             LoadScenario::Server => Ok(Self {
                 start: settings.target_qps,
@@ -269,7 +269,7 @@ impl<'a, T, E, F: FnMut(f64) -> Result<Option<T>, E>> SearchState<'a, T, F> {
 
 /// Messages of LoadGen's detailed log about a search for a rate, from its second trial on; none if the
 /// first trial failed.
-pub fn search_messages<T>(search: &PeakSearch<T>) -> Vec<String> {
+pub(crate) fn search_messages<T>(search: &PeakSearch<T>) -> Vec<String> {
     let mut trials = search.trials.iter();
     let (Some(first), Some((peak, _))) = (trials.next(), &search.peak) else { return Vec::new() };
     let (mut low, mut high) = (first.value, first.value);

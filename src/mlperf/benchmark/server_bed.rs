@@ -12,7 +12,7 @@ use super::test_bed::{IdleQuery, TestBed, TestError, TestRun};
 
 /// Equal servers with one queue.
 #[derive(Debug, Clone)]
-pub struct ServerBed {
+pub(crate) struct ServerBed {
     /// Service time of a batch.
     time: ServiceTime,
     servers: usize,
@@ -21,14 +21,14 @@ pub struct ServerBed {
 
 impl ServerBed {
     /// Largest number of servers.
-    pub const MAX: u32 = 4096;
+    pub(crate) const MAX: u32 = 4096;
 
     /// A bed of `servers` servers with the service time `time`.
     ///
     /// # Panics
     ///
     /// If there is no server, or the largest batch is 0.
-    pub fn new(time: ServiceTime, servers: usize, batching: Batching) -> Self {
+    pub(crate) fn new(time: ServiceTime, servers: usize, batching: Batching) -> Self {
         assert!(servers > 0 && batching.max > 0, "there are servers and batches");
         Self { time, servers, batching }
     }

@@ -96,7 +96,7 @@ impl TestResult {
     }
 
     /// Whether the result is valid by LoadGen's rules and the system sustains the rate.
-    pub fn is_valid(&self) -> bool {
+    pub(crate) fn is_valid(&self) -> bool {
         self.performance().validity.is_valid() && self.unsustained.is_none()
     }
 
@@ -106,7 +106,7 @@ impl TestResult {
     }
 
     /// Mean energy of a sample.
-    pub fn energy_per_sample(&self) -> Option<Millijoules> {
+    pub(crate) fn energy_per_sample(&self) -> Option<Millijoules> {
         let performance = self.performance();
         let samples = performance.queries * self.settings.samples_per_query;
         Some(Millijoules::new(self.energy?.get() / samples.max(1) as f64))
@@ -114,7 +114,7 @@ impl TestResult {
 
     /// Single-stream and multi-stream: mean energy of a query, which MLPerf's power measurements
     /// report as energy per stream.
-    pub fn energy_per_stream(&self) -> Option<Millijoules> {
+    pub(crate) fn energy_per_stream(&self) -> Option<Millijoules> {
         let is_stream = matches!(
             self.settings.scenario,
             LoadScenario::SingleStream | LoadScenario::MultiStream
@@ -183,7 +183,7 @@ fn takes_no_time(bed: &dyn TestBed) -> Result<bool, TestError> {
 ///
 /// [`TestError`] if the settings are out of range, the scheduler fails, or queries that take no time
 /// would have to fill a duration.
-pub fn effective_settings(
+pub(crate) fn effective_settings(
     test: &Test,
     options: &TestOptions,
     bed: &dyn TestBed,

@@ -80,7 +80,7 @@ pub struct TenantTest {
     "{rate} queries per second take more than a hundred years for {min_queries} queries; \
      allowed are rates from {min_rate:.3e} on (--min-queries asks for fewer queries)"
 )]
-pub struct SlowTenant {
+pub(crate) struct SlowTenant {
     /// Position of the tenant.
     pub tenant: usize,
     /// Mean rate of its queries \[1/s\].
@@ -97,7 +97,10 @@ pub struct SlowTenant {
 /// # Errors
 ///
 /// [`SlowTenant`] for the first tenant whose queries would take more than a hundred years.
-pub fn extend_to_queries(tests: &mut [TenantTest], min_queries: f64) -> Result<(), SlowTenant> {
+pub(crate) fn extend_to_queries(
+    tests: &mut [TenantTest],
+    min_queries: f64,
+) -> Result<(), SlowTenant> {
     const HUNDRED_YEARS_S: f64 = 100.0 * 365.0 * 86_400.0;
     let min_rate = min_queries / HUNDRED_YEARS_S;
     for (tenant, test) in tests.iter().enumerate() {
@@ -141,7 +144,7 @@ impl TenantResult {
     }
 
     /// Whether the result is valid by LoadGen's rules and the system sustains the rate.
-    pub fn is_valid(&self) -> bool {
+    pub(crate) fn is_valid(&self) -> bool {
         self.performance.validity.is_valid() && self.unsustained.is_none()
     }
 }
@@ -149,7 +152,7 @@ impl TenantResult {
 /// Result of a test of several tenants at once.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
-pub struct MultiTenantResult {
+pub(crate) struct MultiTenantResult {
     /// Factor by which all rates were multiplied.
     pub factor: f64,
     /// Trials of the search for the largest factor; empty without a search.
@@ -171,7 +174,7 @@ pub struct MultiTenantResult {
 /// # Panics
 ///
 /// If the numbers of tests and tenants differ.
-pub fn run_tenant_test(
+pub(crate) fn run_tenant_test(
     tests: &[TenantTest],
     finds_peak: bool,
     bed: &AcceleratorBed,

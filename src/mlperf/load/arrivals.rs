@@ -85,7 +85,7 @@ impl Bursts {
     }
 
     /// Mean rate \[1/s\].
-    pub fn mean_rate(&self) -> f64 {
+    pub(crate) fn mean_rate(&self) -> f64 {
         self.queries_per_period() / seconds(self.period)
     }
 
@@ -137,7 +137,7 @@ pub enum Arrivals {
 
 impl Arrivals {
     /// Mean rate \[1/s\].
-    pub fn mean_rate(self) -> f64 {
+    pub(crate) fn mean_rate(self) -> f64 {
         match self {
             Self::Periodic(period) => 1.0 / seconds(period),
             Self::Poisson(rate) => rate,

@@ -13,11 +13,11 @@ const WORDS: f64 = 4_294_967_296.0;
 
 /// Stream of random numbers: `std::mt19937`.
 #[derive(Debug, Clone)]
-pub struct MersenneTwister(Mt);
+pub(crate) struct MersenneTwister(Mt);
 
 impl MersenneTwister {
     /// Stream of `seed`, of which only the lower 32 bits matter, as in `std::mt19937(uint64_t)`.
-    pub fn new(seed: u64) -> Self {
+    pub(crate) fn new(seed: u64) -> Self {
         Self(Mt::new(seed as u32))
     }
 
@@ -26,14 +26,14 @@ impl MersenneTwister {
     /// ```text
     /// u = (a + b · 2^32) / 2^64
     /// ```
-    pub fn canonical(&mut self) -> f64 {
+    pub(crate) fn canonical(&mut self) -> f64 {
         let (low, high) = (self.0.next_u32(), self.0.next_u32());
         let u = (f64::from(low) + f64::from(high) * WORDS) / (WORDS * WORDS);
         if u < 1.0 { u } else { 1.0f64.next_down() }
     }
 
     /// Exponential number with mean 1: `−ln(1 − u)`.
-    pub fn exponential(&mut self) -> f64 {
+    pub(crate) fn exponential(&mut self) -> f64 {
         -(1.0 - self.canonical()).ln()
     }
 
@@ -43,13 +43,13 @@ impl MersenneTwister {
     /// ```text
     /// gap = −ln(1 − u) / rate
     /// ```
-    pub fn exponential_gap(&mut self, rate: f64) -> SimSpan {
+    pub(crate) fn exponential_gap(&mut self, rate: f64) -> SimSpan {
         SimSpan::from_ns((self.exponential() / rate * 1e9) as u64)
     }
 
     /// Uniform whole number in [0, `end`), `end` ≥ 1 (`std::uniform_int_distribution`: Lemire,
     /// Fast Random Integer Generation in an Interval, TOMACS 2019, on 32-bit draws).
-    pub fn below(&mut self, end: u32) -> u32 {
+    pub(crate) fn below(&mut self, end: u32) -> u32 {
         let mut product = u64::from(self.0.next_u32()) * u64::from(end);
         if (product as u32) < end {
             let threshold = end.wrapping_neg() % end;
@@ -62,7 +62,7 @@ impl MersenneTwister {
 
     /// Permutes `items`, fewer than 2^32 of them (`std::shuffle`): while two positions fit into one
     /// draw, one draw serves two exchanges.
-    pub fn shuffle<T>(&mut self, items: &mut [T]) {
+    pub(crate) fn shuffle<T>(&mut self, items: &mut [T]) {
         let Ok(n) = u32::try_from(items.len()) else { return };
         if n == 0 {
             return;

@@ -43,7 +43,7 @@ impl QuerySchedule {
     ///
     /// [`SettingsError::TooManySamples`] if there would be too many, and [`SettingsError::OutOfRange`] if
     /// the queries take more than a hundred years.
-    pub fn without_samples(settings: &EffectiveSettings) -> Result<Self, SettingsError> {
+    pub(crate) fn without_samples(settings: &EffectiveSettings) -> Result<Self, SettingsError> {
         let (offsets, end) = due_times(settings)?;
         let first = vec![0; offsets.len()];
         let samples_per_query = settings.samples_per_query as usize;
@@ -72,7 +72,7 @@ impl QuerySchedule {
     }
 
     /// Number of queries.
-    pub fn n_queries(&self) -> usize {
+    pub(crate) fn n_queries(&self) -> usize {
         self.first.len()
     }
 
@@ -90,7 +90,7 @@ impl QuerySchedule {
     }
 
     /// First sample of query `query`.
-    pub fn first_sample(&self, query: usize) -> u32 {
+    pub(crate) fn first_sample(&self, query: usize) -> u32 {
         self.order[self.first[query] as usize]
     }
 }

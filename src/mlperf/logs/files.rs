@@ -1,33 +1,34 @@
 //! Names of the files of results.
 
 /// Table of the tests of a suite.
-pub const SUITE: &str = "suite.csv";
+pub(crate) const SUITE: &str = "suite.csv";
 /// Table of the tenants.
-pub const TENANTS: &str = "tenants.csv";
+pub(crate) const TENANTS: &str = "tenants.csv";
 /// Record of the results and their provenance.
-pub const RECORD: &str = "mlperf.json";
+pub(crate) const RECORD: &str = "mlperf.json";
 /// Figure of server over offline throughput, without its extension.
-pub const SERVER_TO_OFFLINE: &str = "server_to_offline";
+pub(crate) const SERVER_TO_OFFLINE: &str = "server_to_offline";
 /// Files of that figure.
-pub const OF_SERVER_TO_OFFLINE: [&str; 2] = ["server_to_offline.svg", "server_to_offline.csv"];
+pub(crate) const OF_SERVER_TO_OFFLINE: [&str; 2] =
+    ["server_to_offline.svg", "server_to_offline.csv"];
 
 /// Summary of a test, in LoadGen's format.
-pub const SUMMARY: &str = "mlperf_log_summary.txt";
+pub(crate) const SUMMARY: &str = "mlperf_log_summary.txt";
 /// Detailed log of a test, in LoadGen's format.
-pub const DETAIL: &str = "mlperf_log_detail.txt";
+pub(crate) const DETAIL: &str = "mlperf_log_detail.txt";
 /// Accuracy log of a test, in LoadGen's format.
-pub const ACCURACY: &str = "mlperf_log_accuracy.json";
+pub(crate) const ACCURACY: &str = "mlperf_log_accuracy.json";
 /// LoadGen's files of a test.
-pub const LOGS: [&str; 3] = [SUMMARY, DETAIL, ACCURACY];
+pub(crate) const LOGS: [&str; 3] = [SUMMARY, DETAIL, ACCURACY];
 /// Table of the queries of a test.
-pub const QUERIES: &str = "queries.csv";
+pub(crate) const QUERIES: &str = "queries.csv";
 /// Table of latency over rate of a server.
-pub const CURVE: &str = "curve.csv";
+pub(crate) const CURVE: &str = "curve.csv";
 /// Figure of latency over rate of a server.
-pub const CURVE_FIGURE: &str = "curve.svg";
+pub(crate) const CURVE_FIGURE: &str = "curve.svg";
 
 /// Files beside the folders of the tasks; no folder of a task may have such a name.
-pub const ALL: [&str; 5] =
+pub(crate) const ALL: [&str; 5] =
     [SUITE, TENANTS, RECORD, OF_SERVER_TO_OFFLINE[0], OF_SERVER_TO_OFFLINE[1]];
 
 #[cfg(test)]

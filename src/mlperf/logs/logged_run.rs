@@ -42,7 +42,7 @@ impl LoggedRun {
     }
 
     /// The run of a tenant.
-    pub fn of_tenant(result: &TenantResult) -> Self {
+    pub(crate) fn of_tenant(result: &TenantResult) -> Self {
         let completed = result.queries.iter().map(|&(_, completed)| completed).max();
         Self {
             queries: result.performance.queries,
@@ -55,7 +55,7 @@ impl LoggedRun {
     }
 
     /// Number of errors that LoadGen logs.
-    pub fn n_errors(&self) -> usize {
+    pub(crate) fn n_errors(&self) -> usize {
         self.endings.iter().filter(|ending| ending.is_error()).count()
     }
 }

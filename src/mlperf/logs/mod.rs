@@ -16,4 +16,4 @@ pub use summary::render_summary;
 ///
 /// LoadGen logs responses of such a run only if a share of them is requested, which no round's
 /// configuration does.
-pub const ACCURACY_LOG: &str = "[\n]\n";
+pub(crate) const ACCURACY_LOG: &str = "[\n]\n";

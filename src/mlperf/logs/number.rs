@@ -1,7 +1,7 @@
 //! Numbers as LoadGen prints them.
 
 /// `value` as C++ streams print it: with six significant digits and without trailing zeros.
-pub fn six_digits(value: f64) -> String {
+pub(crate) fn six_digits(value: f64) -> String {
     if value == 0.0 || !value.is_finite() {
         return format!("{value}");
     }

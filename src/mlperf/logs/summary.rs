@@ -250,7 +250,7 @@ fn known(rate: Option<f64>, print: impl Fn(f64) -> String) -> String {
 }
 
 /// LoadGen's text about early stopping, without its title; `None` in Offline.
-pub fn early_stopping_text(
+pub(crate) fn early_stopping_text(
     settings: &EffectiveSettings,
     early_stopping: &EarlyStoppingOutcome,
 ) -> Option<String> {

@@ -7,8 +7,9 @@ mod sustained;
 mod validity;
 
 pub use performance::{Intervals, Metric, Observations, Performance};
-pub use statistics::{LatencyStatistics, PERCENTILES};
-pub(crate) use sustained::exceeds_capacity;
-pub use sustained::{Unsustained, sustains_rate};
+pub use statistics::LatencyStatistics;
+pub(crate) use statistics::PERCENTILES;
+pub use sustained::Unsustained;
+pub(crate) use sustained::{exceeds_capacity, sustains_rate};
 pub(crate) use validity::EXITED_EARLY;
-pub use validity::{EarlyStoppingOutcome, Estimate, INFERRED_PERCENTILE, Validity};
+pub use validity::{EarlyStoppingOutcome, Estimate, Validity};

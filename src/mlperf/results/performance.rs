@@ -155,30 +155,30 @@ impl Performance {
 
     /// Server: scheduled rate \[1/s\]: all queries but the last, over the time at which the last query
     /// was due. `None` for a single query, or for queries that are all due at once.
-    pub fn scheduled_rate(&self) -> Option<f64> {
+    pub(crate) fn scheduled_rate(&self) -> Option<f64> {
         self.rate_until(self.last_scheduled)
     }
 
     /// Server: completed rate \[1/s\]: all queries but the last, over the time at which the last query
     /// was done. `None` for a single query.
-    pub fn completed_rate(&self) -> Option<f64> {
+    pub(crate) fn completed_rate(&self) -> Option<f64> {
         self.rate_until(self.last_completed)
     }
 
     /// Single-stream: all queries but the last, over the time at which the last query was issued, which
     /// includes the time between queries \[1/s\].
-    pub fn rate_with_overhead(&self) -> Option<f64> {
+    pub(crate) fn rate_with_overhead(&self) -> Option<f64> {
         self.rate_until(self.last_issued)
     }
 
     /// Single-stream: rate of queries without time between them, 1 / mean latency \[1/s\]. `None` for
     /// queries that take no time.
-    pub fn rate_without_overhead(&self) -> Option<f64> {
+    pub(crate) fn rate_without_overhead(&self) -> Option<f64> {
         rate(1, self.sample_latency.mean)
     }
 
     /// Offline: rate of samples until the last one is done \[1/s\]. `None` for samples that take no time.
-    pub fn throughput(&self) -> Option<f64> {
+    pub(crate) fn throughput(&self) -> Option<f64> {
         rate(self.sample_latency.count, self.sample_latency.max)
     }
 

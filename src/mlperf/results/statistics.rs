@@ -4,7 +4,7 @@ use crate::statistics::{Fraction, percentile_index};
 use crate::units::SimSpan;
 
 /// Percentiles of every summary.
-pub const PERCENTILES: [Fraction; 6] =
+pub(crate) const PERCENTILES: [Fraction; 6] =
     [Fraction::P50, Fraction::P90, Fraction::P95, Fraction::P97, Fraction::P99, Fraction::P999];
 
 /// Statistics of a list of latencies.
@@ -82,7 +82,7 @@ pub(crate) fn percentiles<T: Copy + Ord>(
 }
 
 /// Number of `latencies` above `bound`.
-pub fn count_over_bound(latencies: &[SimSpan], bound: SimSpan) -> u64 {
+pub(crate) fn count_over_bound(latencies: &[SimSpan], bound: SimSpan) -> u64 {
     latencies.iter().filter(|&&latency| latency > bound).count() as u64
 }
 

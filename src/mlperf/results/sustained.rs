@@ -94,7 +94,7 @@ fn least(bound: SimSpan) -> SimSpan {
 /// Whether a run meets its latency constraint at a rate that a system with the throughput bound
 /// `max_samples_per_s` sustains. A search for the highest rate uses this criterion. If the queries have no
 /// rate, the target rate counts.
-pub fn sustains_rate(
+pub(crate) fn sustains_rate(
     settings: &EffectiveSettings,
     performance: &Performance,
     max_samples_per_s: f64,

@@ -6,7 +6,7 @@ use crate::units::SimSpan;
 use crate::mlperf::settings::{EffectiveSettings, LoadScenario};
 
 /// Percentile of multi-stream that a single-stream run estimates too.
-pub const INFERRED_PERCENTILE: Fraction = Fraction::P99;
+pub(crate) const INFERRED_PERCENTILE: Fraction = Fraction::P99;
 
 /// Upper estimate of a percentile by [`EarlyStopping`].
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -38,7 +38,7 @@ impl Estimate {
     }
 
     /// Estimated latency; zero, as LoadGen reports it, without an estimate.
-    pub fn latency(&self) -> SimSpan {
+    pub(crate) fn latency(&self) -> SimSpan {
         self.found.map_or(SimSpan::ZERO, |(_, latency)| latency)
     }
 }
@@ -68,13 +68,13 @@ pub enum EarlyStoppingOutcome {
 
 impl EarlyStoppingOutcome {
     /// Server: outcome for `overlatency` of `queries` queries above the bound.
-    pub fn of_bound(queries: u64, overlatency: u64, percentile: Fraction) -> Self {
+    pub(crate) fn of_bound(queries: u64, overlatency: u64, percentile: Fraction) -> Self {
         let required = EarlyStopping::at(percentile).queries(overlatency);
         Self::Bound { queries, overlatency, required }
     }
 
     /// Whether the run is long enough for its percentile.
-    pub fn is_satisfied(&self) -> bool {
+    pub(crate) fn is_satisfied(&self) -> bool {
         match self {
             Self::NotNeeded => true,
             Self::Bound { queries, required, .. } => queries >= required,
@@ -117,7 +117,7 @@ impl Validity {
     }
 
     /// Whether every condition holds.
-    pub fn is_valid(&self) -> bool {
+    pub(crate) fn is_valid(&self) -> bool {
         self.meets_constraint() && self.min_duration && self.min_queries
     }
 
@@ -129,7 +129,7 @@ impl Validity {
 
     /// LoadGen's recommendation for each condition that does not hold, except early stopping, which has a
     /// text of its own.
-    pub fn recommendations(&self) -> Vec<&'static str> {
+    pub(crate) fn recommendations(&self) -> Vec<&'static str> {
         let latency = (self.performance == Some(false)).then_some(self.lower_the_load());
         let duration = (!self.min_duration).then_some(self.make_more_queries());
         let queries = (!self.min_queries).then_some(EXITED_EARLY);
@@ -137,7 +137,7 @@ impl Validity {
     }
 
     /// These recommendations as LoadGen's detailed log has them under `result_invalid_reason`.
-    pub fn invalid_reason(&self) -> String {
+    pub(crate) fn invalid_reason(&self) -> String {
         let spaced =
             |text: &str| if text == EXITED_EARLY { text.into() } else { format!("{text} ") };
         self.recommendations().into_iter().map(spaced).collect()

@@ -192,7 +192,7 @@ impl Round {
     }
 
     /// Minimum number of samples in Offline with a data set of `data_set` samples.
-    pub fn offline_samples(&self, data_set: u64) -> u64 {
+    pub(crate) fn offline_samples(&self, data_set: u64) -> u64 {
         match self.small_data_sets {
             true => data_set.min(OFFLINE_SAMPLES),
             false => OFFLINE_SAMPLES,

@@ -69,7 +69,7 @@ impl Run {
     }
 
     /// Latency of every sample, in the order of the schedule.
-    pub fn sample_latencies(&self) -> Vec<SimSpan> {
+    pub(crate) fn sample_latencies(&self) -> Vec<SimSpan> {
         let mut latencies = Vec::with_capacity(self.completed.len());
         for (query, samples) in
             self.queries.iter().zip(self.completed.chunks(self.samples_per_query))

@@ -198,7 +198,7 @@ impl EffectiveSettings {
 
     /// Requested settings that make LoadGen run with exactly these effective ones, which may have another
     /// rate, duration, seed or number of streams than the original request.
-    pub fn as_requested(&self) -> TestSettings {
+    pub(crate) fn as_requested(&self) -> TestSettings {
         let mut requested = self.requested.settings;
         requested.seeds = self.seeds;
         requested.min_duration_ms = self.min_duration.ns() / 1_000_000;
@@ -217,7 +217,7 @@ impl EffectiveSettings {
     /// # Errors
     ///
     /// [`SettingsError::OutOfRange`] if the rate is not positive or too high.
-    pub fn with_rate(&self, target_qps: f64) -> Result<Self, SettingsError> {
+    pub(crate) fn with_rate(&self, target_qps: f64) -> Result<Self, SettingsError> {
         Ok(Self { target_qps: rate("server_target_qps", target_qps)?, ..self.clone() })
     }
 
@@ -226,7 +226,10 @@ impl EffectiveSettings {
     /// # Errors
     ///
     /// [`SettingsError::TooManySamples`] if the minimum number of samples is too large.
-    pub fn with_samples_per_query(&self, samples_per_query: u64) -> Result<Self, SettingsError> {
+    pub(crate) fn with_samples_per_query(
+        &self,
+        samples_per_query: u64,
+    ) -> Result<Self, SettingsError> {
         let min_sample_count = self.min_query_count.saturating_mul(samples_per_query);
         if min_sample_count.max(samples_per_query) > MAX_SAMPLES {
             return Err(self.too_many_samples());

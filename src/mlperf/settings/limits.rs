@@ -1,7 +1,7 @@
 //! Limits of settings.
 
 /// Largest number of samples of a run, issued or not.
-pub const MAX_SAMPLES: u64 = 1 << 25;
+pub(crate) const MAX_SAMPLES: u64 = 1 << 25;
 
 /// Highest rate \[1/s\]: one query in each nanosecond, the tick of the clock.
 pub(crate) const MAX_RATE: f64 = 1e9;

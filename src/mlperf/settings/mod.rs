@@ -13,8 +13,7 @@ mod version;
 
 pub use effective::EffectiveSettings;
 pub use error::SettingsError;
-pub(crate) use limits::MAX_RATE;
-pub use limits::MAX_SAMPLES;
+pub(crate) use limits::{MAX_RATE, MAX_SAMPLES};
 pub use requested::{QuerySampleLibrary, Requested, Seeds, TestSettings};
 pub use scenario::{LoadScenario, TestMode};
 pub use version::LoadGenVersion;

@@ -23,7 +23,7 @@ pub enum LoadGenVersion {
 impl LoadGenVersion {
     /// Whether multi-stream queries have a fixed interval, which is skipped while too many queries are
     /// outstanding. Otherwise the next query is issued on completion.
-    pub fn has_fixed_interval(self) -> bool {
+    pub(crate) fn has_fixed_interval(self) -> bool {
         self < Self::V2_0
     }
 
@@ -33,7 +33,7 @@ impl LoadGenVersion {
     }
 
     /// Whether the server result is the rate of completion instead of the scheduled rate.
-    pub fn reports_completion(self) -> bool {
+    pub(crate) fn reports_completion(self) -> bool {
         self >= Self::V4_1
     }
 

@@ -70,7 +70,7 @@ impl Batches {
 }
 
 /// Accelerators under test; one run.
-pub struct AcceleratorSystem<'a> {
+pub(crate) struct AcceleratorSystem<'a> {
     workload: &'a Workload,
     session: Session<'a>,
     queues: Vec<Queue>,
@@ -110,7 +110,7 @@ impl<'a> AcceleratorSystem<'a> {
     }
 
     /// Adds samples of a tenant that arrive at `now`.
-    pub fn arrive(&mut self, tenant: usize, samples: &[Sample], now: SimTime) {
+    pub(crate) fn arrive(&mut self, tenant: usize, samples: &[Sample], now: SimTime) {
         if self.failure.is_some() {
             return;
         }
@@ -171,7 +171,12 @@ impl<'a> AcceleratorSystem<'a> {
     }
 
     /// Runs all events before `until`, or also those at it if `included`.
-    pub fn run_until(&mut self, until: SimTime, included: bool, completions: &mut Completions) {
+    pub(crate) fn run_until(
+        &mut self,
+        until: SimTime,
+        included: bool,
+        completions: &mut Completions,
+    ) {
         while let Some(now) = self.next
             && (now < until || (now == until && included))
         {
@@ -227,27 +232,27 @@ impl<'a> AcceleratorSystem<'a> {
     }
 
     /// Runs until everything has ended.
-    pub fn drain(&mut self, completions: &mut Completions) {
+    pub(crate) fn drain(&mut self, completions: &mut Completions) {
         self.run_until(SimTime::MAX, true, completions);
     }
 
     /// Failure of the scheduler.
-    pub fn failure(&self) -> Option<&PolicyFailure> {
+    pub(crate) fn failure(&self) -> Option<&PolicyFailure> {
         self.failure.as_ref()
     }
 
     /// Energy of all batches that have ended.
-    pub fn energy(&self) -> Millijoules {
+    pub(crate) fn energy(&self) -> Millijoules {
         self.queues.iter().map(|queue| queue.energy).fold(Millijoules::ZERO, |sum, it| sum + it)
     }
 
     /// Energy of all batches of a tenant that have ended.
-    pub fn energy_of(&self, tenant: usize) -> Millijoules {
+    pub(crate) fn energy_of(&self, tenant: usize) -> Millijoules {
         self.queues[tenant].energy
     }
 
     /// Run of the engine. Its trace has the frames of the background, then the batches if they are traced.
-    pub fn finish(self) -> Run {
+    pub(crate) fn finish(self) -> Run {
         self.session.finish()
     }
 }

@@ -110,7 +110,7 @@ impl ServerSystem {
 
     /// The same servers, idle, with `more` added to every piece of work.
     #[must_use]
-    pub fn slowed(&self, more: SimSpan) -> Self {
+    pub(crate) fn slowed(&self, more: SimSpan) -> Self {
         let Servers { time, slowness, .. } = &self.servers;
         Self::new(time.slowed(more), self.discipline, slowness.clone())
     }

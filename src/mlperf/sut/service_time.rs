@@ -72,7 +72,7 @@ impl ServiceTime {
 
     /// Service time with `more` added to every piece of work.
     #[must_use]
-    pub fn slowed(&self, more: SimSpan) -> Self {
+    pub(crate) fn slowed(&self, more: SimSpan) -> Self {
         let all = |spans: &[SimSpan]| spans.iter().map(|&span| span + more).collect();
         match *self {
             Self::Constant(span) => Self::Constant(span + more),
@@ -91,7 +91,7 @@ impl ServiceTime {
     }
 
     /// Whether the time depends on the number of the sample.
-    pub fn depends_on_sample(&self) -> bool {
+    pub(crate) fn depends_on_sample(&self) -> bool {
         match self {
             Self::Bimodal { .. } | Self::Steps { .. } | Self::Samples(_) => true,
             Self::Constant(_) | Self::Batch { .. } | Self::Batches(_) => false,

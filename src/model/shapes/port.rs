@@ -8,7 +8,7 @@ use crate::model::{ConvKind, Layer, MatmulShape, Operator, Tensor, VectorForm, V
 use super::View;
 
 /// Keys of the axes of a tensor in files: batch, channels, rows and columns.
-pub type Keys = [&'static str; 4];
+pub(super) type Keys = [&'static str; 4];
 
 const CONV: Keys = ["n", "c", "y", "x"];
 const VECTOR: Keys = ["n", "k", "y", "x"];
@@ -20,7 +20,7 @@ const TRANSPOSED: Keys = ["instances", "c", "k", "x"];
 
 /// A tensor that an operator reads.
 #[derive(Debug, Clone, Copy)]
-pub struct Port {
+pub(super) struct Port {
     /// Its extents.
     pub tensor: Tensor,
     /// How files call them.
@@ -35,7 +35,7 @@ pub struct Port {
 
 /// The tensors that a layer expects of its sources.
 #[derive(Debug, Clone)]
-pub enum Ports {
+pub(super) enum Ports {
     /// One tensor, which each of the sources is, or which they are together along the channels.
     One(Port),
     /// One tensor, which the sources are together along any axis.
@@ -55,7 +55,7 @@ pub enum Ports {
 
 impl Ports {
     /// Ports of `layer`.
-    pub fn of(layer: &Layer) -> Self {
+    pub(super) fn of(layer: &Layer) -> Self {
         match &layer.operator {
             Operator::Conv(shape) => {
                 let tensor = stored(shape);
@@ -117,7 +117,7 @@ fn tells(op: VectorOp, form: &VectorForm, layer: &Layer) -> bool {
 
 /// Elements that a source gives.
 #[derive(Debug, Clone, Copy)]
-pub enum Given {
+pub(super) enum Given {
     /// Anything: it lies outside of the network.
     Outside,
     /// A number of elements of unknown extents.
@@ -135,7 +135,7 @@ pub enum Given {
 
 impl Given {
     /// Elements that `layer` gives.
-    pub fn of(layer: &Layer) -> Self {
+    pub(super) fn of(layer: &Layer) -> Self {
         let Some(tensor) = layer.written() else {
             return Self::Count(layer.operator.outputs());
         };
@@ -148,7 +148,7 @@ impl Given {
     }
 
     /// Number of elements, unless it is unknown.
-    pub fn elements(&self) -> Option<u64> {
+    pub(super) fn elements(&self) -> Option<u64> {
         match self {
             Self::Outside => None,
             Self::Count(elements) => Some(*elements),
@@ -185,7 +185,7 @@ fn write(f: &mut fmt::Formatter<'_>, tensor: &Tensor, keys: &Keys, matrix: bool)
 
 /// Given and expected extent of an axis, or of several axes combined.
 #[derive(Debug, Clone, Copy)]
-pub struct Pair {
+pub(super) struct Pair {
     /// Its key in the entry of who expects it.
     pub key: &'static str,
     /// Which of batch, channels, rows and columns it stands for, a bit each.
@@ -199,15 +199,15 @@ const CHANNELS: u8 = 2;
 const ROWS: u8 = 4;
 const COLUMNS: u8 = 8;
 /// All that a broadcast has to cover.
-pub const ALL_AXES: u8 = BATCH | CHANNELS | ROWS | COLUMNS;
+pub(crate) const ALL_AXES: u8 = BATCH | CHANNELS | ROWS | COLUMNS;
 
 /// One way to read a tensor as another: axis beside axis.
-pub type Reading = Vec<Pair>;
+pub(super) type Reading = Vec<Pair>;
 
 impl Port {
     /// The ways in which a tensor can be read as this one without a word about it: axis by axis; as a
     /// matrix whose rows are all positions; flattened; heads taken together or apart.
-    pub fn readings(&self, given: Tensor, given_matrix: bool) -> Vec<Reading> {
+    pub(crate) fn readings(&self, given: Tensor, given_matrix: bool) -> Vec<Reading> {
         let mut readings = vec![self.direct(given)];
         if given_matrix && given.n == 1 {
             readings.push(self.direct(Tensor { n: given.y, y: 1, ..given }));
@@ -267,7 +267,7 @@ impl Port {
     }
 
     /// Whether a source that is read in this way fits by itself.
-    pub fn takes(&self, given: &Given, view: View) -> bool {
+    pub(super) fn takes(&self, given: &Given, view: View) -> bool {
         match *given {
             Given::Outside => true,
             Given::Count(elements) => view.relates(elements, self.tensor.elements()),
@@ -285,7 +285,7 @@ impl Port {
 
     /// Parts that a source can add to the axis of `key` if others stand beside it there: the extent of the
     /// whole that this is a part of, and the least and the most that it is.
-    pub fn parts(&self, given: &Given, view: View, key: &'static str) -> Vec<Part> {
+    pub(super) fn parts(&self, given: &Given, view: View, key: &'static str) -> Vec<Part> {
         match *given {
             Given::Tensor { tensor, matrix, .. } if view != View::Reshape => {
                 let readings = self.readings(tensor, matrix).into_iter();
@@ -308,7 +308,7 @@ impl Port {
     }
 
     /// Rows and columns that a tensor lacks of this one, if that can be padding.
-    pub fn padding(&self, given: &Given) -> Option<[u32; 2]> {
+    pub(super) fn padding(&self, given: &Given) -> Option<[u32; 2]> {
         let &Given::Tensor { tensor: Tensor { n, k, y, x }, .. } = given else {
             return None;
         };
@@ -318,7 +318,7 @@ impl Port {
     }
 
     /// The key of the first extent that differs in the reading in which the fewest do.
-    pub fn worst(&self, given: &Given) -> &'static str {
+    pub(crate) fn worst(&self, given: &Given) -> &'static str {
         let &Given::Tensor { tensor, matrix, .. } = given else {
             return self.keys[1];
         };
@@ -333,7 +333,7 @@ impl Port {
 }
 
 /// A part of an axis: extent of the whole, least and most of the part.
-pub type Part = (u64, [u64; 2]);
+pub(super) type Part = (u64, [u64; 2]);
 
 fn part(reading: &Reading, view: View, key: &'static str) -> Option<Part> {
     let joined = reading.iter().find(|pair| pair.key == key)?;

@@ -11,10 +11,10 @@ use crate::sweep::comparison::{Comparison, Configuration, Replication, Sample};
 use super::{Measure, Ranking};
 
 /// A header and rows of as many cells.
-pub type Rows = (Vec<String>, Vec<Vec<String>>);
+pub(super) type Rows = (Vec<String>, Vec<Vec<String>>);
 
 /// A row for each policy, the best first: the columns of the printed table, with intervals of 95 %.
-pub fn policies_csv(ranking: &Ranking) -> Rows {
+pub(crate) fn policies_csv(ranking: &Ranking) -> Rows {
     let measure = ranking.measure.name();
     let header = [
         "scheduler",
@@ -51,7 +51,7 @@ pub fn policies_csv(ranking: &Ranking) -> Rows {
 
 /// A row for each policy on each configuration that could run: means over the replications of every
 /// column of [`Sample`], half the width of the 95 % interval of the measure, bounds, and metrics.
-pub fn configurations_csv(comparison: &Comparison, measure: Measure) -> Rows {
+pub(crate) fn configurations_csv(comparison: &Comparison, measure: Measure) -> Rows {
     let mut header: Vec<String> =
         ["scenario", "system", "pes", "scheduler", "replications"].map(String::from).into();
     header.extend(Sample::columns().map(|column| column.name.to_string()));
@@ -94,7 +94,7 @@ fn feasible(comparison: &Comparison) -> impl Iterator<Item = (&Configuration, &[
 /// A row for each model and each chain of dependent models under each policy on each configuration
 /// that could run: means of its metrics over the replications. Cells that a chain does not have are
 /// empty.
-pub fn metrics_csv(comparison: &Comparison) -> Rows {
+pub(crate) fn metrics_csv(comparison: &Comparison) -> Rows {
     let mut header: Vec<String> =
         ["scenario", "system", "pes", "scheduler", "of", "name"].map(String::from).into();
     header.extend(ModelMetrics::names().map(String::from));

@@ -13,7 +13,7 @@ use crate::score::Score;
 use crate::statistics::{PairedDifference, Summary, holm};
 use crate::sweep::comparison::{Comparison, Replication, Sample};
 
-pub use csv::{configurations_csv, metrics_csv, policies_csv};
+pub(crate) use csv::{configurations_csv, metrics_csv, policies_csv};
 pub use figure::figure;
 pub use table::table;
 
@@ -141,7 +141,7 @@ impl Ranking {
     }
 
     /// The measure with the widest interval; `None` without policies.
-    pub fn widest(&self) -> Option<Summary> {
+    pub(crate) fn widest(&self) -> Option<Summary> {
         let measures = self.standings.iter().map(|standing| standing.measure);
         measures.max_by(|a, b| a.sd.total_cmp(&b.sd))
     }

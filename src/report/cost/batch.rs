@@ -32,7 +32,7 @@ const HEADER: [&str; 10] =
     ["network", "dataflow", "PEs", "model", "batch", "parts", "ms", "mJ", "1/s", "mJ each"];
 
 /// Costs of every network by every variant in batches of several sizes.
-pub struct BatchReport {
+pub(crate) struct BatchReport {
     /// Cells of every batch, in the order of [`COLUMNS`].
     rows: Vec<[Quantity; COLUMNS.len()]>,
     infeasible: Vec<(Arc<Network>, Variant, Infeasible)>,
@@ -45,7 +45,7 @@ impl BatchReport {
     /// # Panics
     ///
     /// If a size is 0 or larger than [`BatchCosts::MAX_BATCH`].
-    pub fn new(
+    pub(crate) fn new(
         networks: &[Arc<Network>],
         variants: &[Variant],
         models: &[&dyn CostModel],

@@ -25,7 +25,7 @@ const MAX_CLASSES: usize = 8;
 /// # Panics
 ///
 /// If the network has no such layer.
-pub fn explain_layer(
+pub(crate) fn explain_layer(
     network: &Network,
     layer: usize,
     accelerator: &Accelerator,

@@ -44,7 +44,7 @@ fn number(layer: &Explanation, name: &str) -> f64 {
 impl CostReport {
     /// Energy of every layer of one network, or of every network, stacked by component, with a panel for
     /// each variant. Cost models without components have a single part.
-    pub fn energy_bars(&self) -> StackedBars {
+    pub(crate) fn energy_bars(&self) -> StackedBars {
         let parts: Vec<Part> = if self.reported().contains(&"energy_mac_pJ") {
             ENERGY.to_vec()
         } else {
@@ -55,7 +55,7 @@ impl CostReport {
 
     /// Cycles of every layer of one network, or of every network: computation, the cycles that the NoC adds,
     /// and the cycles that DRAM adds, with a panel for each variant.
-    pub fn cycle_bars(&self) -> StackedBars {
+    pub(crate) fn cycle_bars(&self) -> StackedBars {
         let parts: Vec<Part> = if self.reported().contains(&"chip_cycles") {
             CYCLES.to_vec()
         } else {
@@ -109,7 +109,7 @@ impl CostReport {
 
     /// Roofline of all layers: MACs per byte of DRAM traffic, and MACs per cycle, under the roofs of their
     /// accelerators. Layers without DRAM traffic are left out.
-    pub fn roofline(&self) -> Roofline {
+    pub(crate) fn roofline(&self) -> Roofline {
         let mut peaks: Vec<Ceiling> = Vec::new();
         let mut bandwidths: Vec<Ceiling> = Vec::new();
         for Variant { accelerator, .. } in &self.variants {

@@ -16,12 +16,12 @@ use crate::hardware::Accelerator;
 use crate::model::{Network, Operator};
 use crate::report::table::Style;
 
-pub use batch::BatchReport;
-pub use explain::explain_layer;
+pub(crate) use batch::BatchReport;
+pub(crate) use explain::explain_layer;
 
 /// A cost model and an accelerator, for which costs are reported.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Variant {
+pub(crate) struct Variant {
     /// Name of the cost model.
     pub cost_model: String,
     /// Accelerator.
@@ -29,7 +29,7 @@ pub struct Variant {
 }
 
 /// A network, a variant that cannot run it, and the reason.
-pub type Pair<'a> = (&'a Network, &'a Variant, &'a Infeasible);
+pub(crate) type Pair<'a> = (&'a Network, &'a Variant, &'a Infeasible);
 
 /// The reason for which `network` cannot run by `variant`, with the names of both.
 fn in_words(network: &Network, variant: &Variant, reason: &Infeasible) -> String {
@@ -37,7 +37,7 @@ fn in_words(network: &Network, variant: &Variant, reason: &Infeasible) -> String
 }
 
 /// Costs that can be printed.
-pub trait Report {
+pub(crate) trait Report {
     /// Pairs of network and variant that cannot run.
     fn infeasible(&self) -> Vec<Pair<'_>>;
 
@@ -59,7 +59,7 @@ pub trait Report {
 }
 
 /// Costs of every network by every variant.
-pub struct CostReport {
+pub(crate) struct CostReport {
     networks: Vec<Arc<Network>>,
     variants: Vec<Variant>,
     /// Row-major `[network][variant]`.
@@ -99,7 +99,7 @@ impl Cell {
 impl CostReport {
     /// Evaluates every network by every variant. `models` has the cost model of each variant, in the same
     /// order.
-    pub fn new(
+    pub(crate) fn new(
         networks: Vec<Arc<Network>>,
         variants: Vec<Variant>,
         models: &[&dyn CostModel],
@@ -118,7 +118,7 @@ impl CostReport {
 
     /// The same report, restricted to the layer called `layer`.
     #[must_use]
-    pub fn only(self, layer: &str) -> Self {
+    pub(crate) fn only(self, layer: &str) -> Self {
         Self { only: Some(layer.into()), ..self }
     }
 

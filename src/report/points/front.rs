@@ -83,7 +83,7 @@ impl<'t> Front<'t> {
     }
 
     /// Number of columns of [`Front::rows`] that are text.
-    pub fn n_settings(&self) -> usize {
+    pub(crate) fn n_settings(&self) -> usize {
         self.settings().count()
     }
 

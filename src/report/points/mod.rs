@@ -134,11 +134,11 @@ pub enum PointsError {
 }
 
 /// A column, and the value that rows must have there.
-pub type Condition<'a> = (&'a str, &'a str);
+pub(crate) type Condition<'a> = (&'a str, &'a str);
 
 impl PointTable {
     /// Most rows.
-    pub const MAX_ROWS: usize = 2_000_000;
+    pub(crate) const MAX_ROWS: usize = 2_000_000;
 
     /// Reads the rows of `input` that meet all `conditions`.
     ///

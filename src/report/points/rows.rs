@@ -7,7 +7,7 @@ use std::rc::Rc;
 use crate::report::rows::{MAX_ROW, too_long};
 
 /// Reads rows, including the header, which must all have the same number of cells.
-pub struct Rows<R> {
+pub(super) struct Rows<R> {
     reader: csv::Reader<Rationed<R>>,
     row: csv::StringRecord,
     left: Rc<Cell<usize>>,
@@ -15,7 +15,7 @@ pub struct Rows<R> {
 
 impl<R: Read> Rows<R> {
     /// The rows of `input`.
-    pub fn of(input: R) -> Self {
+    pub(super) fn of(input: R) -> Self {
         let left = Rc::new(Cell::new(0));
         let input = Rationed { input, left: Rc::clone(&left) };
         let reader = csv::ReaderBuilder::new().has_headers(false).from_reader(input);
@@ -27,7 +27,7 @@ impl<R: Read> Rows<R> {
     /// # Errors
     ///
     /// The error of the reader: for instance, the row has more cells than the first one, or is too long.
-    pub fn next_row(&mut self) -> csv::Result<Option<&csv::StringRecord>> {
+    pub(crate) fn next_row(&mut self) -> csv::Result<Option<&csv::StringRecord>> {
         self.left.set(MAX_ROW);
         let is_row = self.reader.read_record(&mut self.row)?;
         Ok(is_row.then_some(&self.row))

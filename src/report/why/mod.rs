@@ -77,9 +77,9 @@ impl<'a> FinishedRun<'a> {
         latencies.min_by_key(|&(_, latency)| latency).expect("a system has accelerators")
     }
 
-    /// Nominal start of the frame of a request: its deadline minus its relative deadline, which is a
-    /// period unless the model has its own. Initial latencies and phases of sensors move both instants
-    /// equally.
+    /// Nominal start of the frame of a request, with the initial latency of its primary sensor: its
+    /// deadline minus its relative deadline, which is a period unless the model has its own. Initial
+    /// latencies and phases of sensors move both instants equally.
     fn nominal_start(&self, record: &Record) -> SimTime {
         let model = self.scenario.model(record.model);
         let frame = record.frame.index() as u64;

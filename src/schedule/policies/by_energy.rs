@@ -8,7 +8,7 @@ use super::latency_greedy::FirstArrived;
 /// Least energy.
 pub(super) const ENERGY_GREEDY: Entry = Entry {
     name: "energy-greedy",
-    help: "first released request onto the idle accelerator that needs the least energy",
+    help: "first request to arrive onto the idle accelerator that needs the least energy",
     source: "the published artifact's processor assignment",
     options: &[("placement", Value::Name("energy"))],
     ..first_arrived()
@@ -17,7 +17,7 @@ pub(super) const ENERGY_GREEDY: Entry = Entry {
 /// Least energy-delay product.
 pub(super) const EDP_GREEDY: Entry = Entry {
     name: "edp-greedy",
-    help: "first released request onto the idle accelerator with the least energy x latency \
+    help: "first request to arrive onto the idle accelerator with the least energy x latency \
            (placement=edp-by-layer: the artifact's sum over layers)",
     source: "the published artifact's processor assignment, with the product of the sums",
     options: &[("placement", Value::Name("edp"))],
@@ -27,7 +27,7 @@ pub(super) const EDP_GREEDY: Entry = Entry {
 /// Least energy-delay-squared product.
 pub(super) const ED2P_GREEDY: Entry = Entry {
     name: "ed2p-greedy",
-    help: "first released request onto the idle accelerator with the least energy x latency^2",
+    help: "first request to arrive onto the idle accelerator with the least energy x latency^2",
     source: "the published artifact's processor assignment, with the product of the sums",
     options: &[("placement", Value::Name("ed2p"))],
     ..first_arrived()

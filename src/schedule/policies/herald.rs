@@ -43,7 +43,7 @@ pub(super) const PARAMETERS: &[Parameter] = &[
     Parameter::choice(
         "order",
         "which layers come first: those nearest to the start of their model, or those of the \
-         first released request",
+         request that arrived first",
         &["breadth", "depth"],
     ),
 ];

@@ -6,7 +6,7 @@ use crate::units::SimTime;
 
 pub(super) const ENTRY: Entry = Entry {
     name: "latency-greedy",
-    help: "first released request onto the idle accelerator that runs it in the shortest time",
+    help: "first request to arrive onto the idle accelerator that runs it in the shortest time",
     source: "XRBench sections 3.5 and D.2; order of requests resolved as (arrival, deadline, \
              scenario order, frame)",
     first_come: true,

@@ -56,7 +56,7 @@ type ByKey = BTreeMap<String, (String, Vec<(Value, bool)>)>;
 
 /// Compares the log of `case` with the log of `performance`, whose latencies are recorded or simulated:
 /// the keys, and the value and kind of every line.
-pub fn compare(
+pub(super) fn compare(
     case: &Case,
     simulated: &Simulated,
     performance: &Performance,

@@ -25,7 +25,7 @@ const START: SimSpan = SimSpan::from_ns(100_000);
 const START_TOLERANCE: f64 = 1e-4;
 
 /// Compares the log with the schedule: the due times of queries (Server) and their samples.
-pub fn schedule(case: &Case, schedule: &QuerySchedule, tallies: [&mut Tally; 2]) {
+pub(super) fn schedule(case: &Case, schedule: &QuerySchedule, tallies: [&mut Tally; 2]) {
     let Some(QueryLog::Samples { source, rows }) = &case.log else { return };
     let [due, samples] = tallies;
     let n = schedule.samples_per_query();
@@ -49,7 +49,7 @@ pub fn schedule(case: &Case, schedule: &QuerySchedule, tallies: [&mut Tally; 2])
 
 /// Performance that follows from the recorded latencies. Offline logs too few latencies, so that its
 /// recorded statistics are used instead.
-pub fn performance(case: &Case, simulated: &Simulated) -> Option<Performance> {
+pub(super) fn performance(case: &Case, simulated: &Simulated) -> Option<Performance> {
     match (&case.log, &case.expected.measured) {
         (Some(QueryLog::Samples { rows, .. }), _) => {
             Performance::of(&case.settings, observations(case, rows)?)
@@ -92,7 +92,7 @@ fn observations(case: &Case, rows: &[LogRow]) -> Option<Observations> {
 }
 
 /// Compares statistics and rates.
-pub fn statistics_of(case: &Case, performance: &Performance, tally: &mut Tally) {
+pub(crate) fn statistics_of(case: &Case, performance: &Performance, tally: &mut Tally) {
     let told = &case.expected.told;
     if let Some(measured) = &case.expected.measured {
         let found = &performance.latency;
@@ -135,7 +135,7 @@ pub fn statistics_of(case: &Case, performance: &Performance, tally: &mut Tally) 
 }
 
 /// Compares the results of early stopping.
-pub fn early_stopping(case: &Case, performance: &Performance, tally: &mut Tally) {
+pub(crate) fn early_stopping(case: &Case, performance: &Performance, tally: &mut Tally) {
     let Some(found) = &performance.validity.early_stopping else { return };
     let told = &case.expected.told;
     let text = early_stopping_text(&case.settings, found).unwrap_or_default();
@@ -166,7 +166,7 @@ pub fn early_stopping(case: &Case, performance: &Performance, tally: &mut Tally)
 }
 
 /// Compares the conditions of a valid run, and the reasons for an invalid one.
-pub fn verdict(case: &Case, performance: &Performance, tally: &mut Tally) {
+pub(super) fn verdict(case: &Case, performance: &Performance, tally: &mut Tally) {
     let (expected, validity) = (&case.expected.verdict, &performance.validity);
     if let Some(found) = validity.performance {
         tally.equal_if("Performance constraints satisfied", expected.performance, found);
@@ -185,7 +185,7 @@ pub fn verdict(case: &Case, performance: &Performance, tally: &mut Tally) {
 }
 
 /// Whether the time before the first query of a stream cannot decide if the run was long enough.
-pub fn duration_is_certain(case: &Case, performance: &Performance) -> bool {
+pub(crate) fn duration_is_certain(case: &Case, performance: &Performance) -> bool {
     let elapsed = performance.last_issued - SimTime::ZERO;
     let is_stream =
         matches!(case.settings.scenario, LoadScenario::SingleStream | LoadScenario::MultiStream);
@@ -194,6 +194,6 @@ pub fn duration_is_certain(case: &Case, performance: &Performance) -> bool {
 }
 
 /// File and line of the line of a summary at `index`.
-pub fn summary_place(source: &Arc<Source>, index: usize) -> String {
+pub(crate) fn summary_place(source: &Arc<Source>, index: usize) -> String {
     place(source, index + 1)
 }

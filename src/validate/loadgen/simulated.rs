@@ -28,7 +28,7 @@ const RATE_TOLERANCES: [f64; 3] = [1e-5, 2e-4, 1e-3];
 const SYSTEM: &str = "simulated";
 
 /// A case, simulated.
-pub struct Simulated {
+pub(super) struct Simulated {
     /// Settings of the reported run: those of the case, or of the peak.
     pub settings: EffectiveSettings,
     /// The reported run.
@@ -48,7 +48,7 @@ impl Simulated {
     /// # Errors
     ///
     /// [`RunError`] if its settings make too large a run.
-    pub fn of(case: &Case) -> Result<Self, RunError> {
+    pub(super) fn of(case: &Case) -> Result<Self, RunError> {
         match case.settings.mode {
             TestMode::PerformanceOnly => Self::of_run(&case.settings, &case.service),
             TestMode::FindPeakPerformance => Self::of_search(&case.settings, &case.service),
@@ -85,7 +85,7 @@ impl Simulated {
     }
 
     /// Compares the schedule that was made before the run, and the number of queries at its end.
-    pub fn schedule(&self, told: &Told, tally: &mut Tally) {
+    pub(super) fn schedule(&self, told: &Told, tally: &mut Tally) {
         if let Some(last) = self.passes.last() {
             tally.equal_if("generated_query_count", told.generated_queries, last.queries);
             let (expected, found) = (told.generated_samples_per_query, last.samples_per_query);
@@ -113,7 +113,7 @@ impl Simulated {
     }
 
     /// Compares the conditions of a valid run, as far as the host cannot have decided them.
-    pub fn verdict(&self, expected: &Verdict, told: &Told, tally: &mut Tally) {
+    pub(super) fn verdict(&self, expected: &Verdict, told: &Told, tally: &mut Tally) {
         let performance = &self.measurement.performance;
         let validity = &performance.validity;
         let what = |name: &str| format!("{name} (simulated)");
@@ -137,7 +137,7 @@ impl Simulated {
     }
 
     /// Compares the reasons for an early end of the run, which LoadGen logs as errors.
-    pub fn endings(&self, errors: &[Box<str>], tally: &mut Tally) {
+    pub(crate) fn endings(&self, errors: &[Box<str>], tally: &mut Tally) {
         let endings = errors.iter().filter(|error| error.contains("Ending early: "));
         let reason = |text: &str| {
             let (_, reason) = text.split_once("Ending early: ").unwrap_or(("", text));
@@ -152,12 +152,12 @@ impl Simulated {
     }
 
     /// Whether the host cannot have influenced the end of the run.
-    pub fn endings_are_certain(&self) -> bool {
+    pub(crate) fn endings_are_certain(&self) -> bool {
         self.duration_is_certain()
     }
 
     /// The detailed log of `case`, whose reported run has `performance`.
-    pub fn detail_log(&self, case: &Case, performance: &Performance) -> DetailLog {
+    pub(crate) fn detail_log(&self, case: &Case, performance: &Performance) -> DetailLog {
         let settings = &case.settings;
         match (&self.search, &self.passes[..]) {
             (None, [pass]) => DetailLog::of_run(settings, pass, performance, SYSTEM),
@@ -202,7 +202,7 @@ impl Simulated {
     }
 
     /// Compares the search for the peak.
-    pub fn peak(&self, case: &Case, tally: &mut Tally) {
+    pub(super) fn peak(&self, case: &Case, tally: &mut Tally) {
         let Some(search) = &self.search else { return };
         let sought = &case.expected.sought;
         if let Some(expected) = &sought.messages {
@@ -235,7 +235,7 @@ impl Simulated {
     ///
     /// The 99.9th percentile and the largest latency show stalls of the host and are not compared, nor is
     /// any percentile that is the largest latency because there are few queries.
-    pub fn latencies(&self, case: &Case, tally: &mut Tally) {
+    pub(super) fn latencies(&self, case: &Case, tally: &mut Tally) {
         let performance = &self.measurement.performance;
         if let Some(measured) = &case.expected.measured {
             let shorter = measured.count.min(performance.latency.count as u64) as usize;
@@ -278,7 +278,7 @@ impl Simulated {
     }
 
     /// Whether the reference simulation has the same statistics to the nanosecond.
-    pub fn equals_ideal(&self, ideal: &Percentiles) -> bool {
+    pub(crate) fn equals_ideal(&self, ideal: &Percentiles) -> bool {
         let found = &self.measurement.performance.latency;
         let found = Percentiles {
             count: found.count as u64,

@@ -13,7 +13,7 @@ const TOLERANCE: f64 = 1e-4;
 
 /// Source of the latencies of a summary.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Latencies {
+pub(crate) enum Latencies {
     /// The recorded run: every line must be equal.
     Recorded,
     /// The simulated run, because no latencies were recorded: lines with latencies are not compared.
@@ -21,7 +21,7 @@ pub enum Latencies {
 }
 
 /// Compares the summary of `case` with the summary of `performance`, a run with `settings`.
-pub fn compare(
+pub(super) fn compare(
     case: &Case,
     settings: &EffectiveSettings,
     performance: &Performance,

@@ -6,7 +6,7 @@ use crate::statistics::EarlyStopping;
 use crate::validate::Tally;
 
 /// Compares everything in `vectors`.
-pub fn compare(vectors: &Vectors) -> Tally {
+pub(super) fn compare(vectors: &Vectors) -> Tally {
     let mut tally = Tally::default();
     vectors.draws.iter().for_each(|draws| compare_draws(draws, &mut tally));
     vectors.early_stopping.iter().for_each(|counts| compare_counts(counts, &mut tally));

@@ -53,7 +53,7 @@ fn out_writes_the_four_files_with_the_documented_columns() {
     assert_eq!(record["requested"]["system"][0], "J");
     assert!(record["inputs_sha256"].as_object().is_some_and(|inputs| inputs.len() > 5));
     let names: Vec<_> = fs::read_dir(&out).expect("the folder can be read").collect();
-    assert_eq!(names.len(), 4, "nothing else is left behind");
+    assert_eq!(names.len(), 4, "nothing else is left");
 }
 
 #[test]

@@ -116,7 +116,7 @@ fn a_record_without_hashes_is_read_with_a_warning() {
     members.remove("record_sha256").expect("it is sealed");
     fs::write(&record, json.to_string()).expect("it can be written");
     let said = stderr(&xrsim(&["report", &results, "-o", &page]).assert().success());
-    assert!(said.contains("whether they are those of one command is not checked"), "{said}");
+    assert!(said.contains("the program cannot check that they come from one command"), "{said}");
 }
 
 /// The page of a load test without a curve does not show the curve of an earlier test.

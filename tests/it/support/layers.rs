@@ -127,7 +127,7 @@ pub fn busy_intervals(trace: &Trace, id: usize) -> Vec<(usize, u64, u64)> {
     trace.busy_intervals_of(RequestId::new(id)).map(plain).collect()
 }
 
-/// Layers of every segment of a request: first one, and the one behind the last.
+/// Layers of every segment of a request: the first one, and the one after the last.
 pub fn layers(trace: &Trace, id: usize) -> Vec<(u32, u32)> {
     let segments = trace.segments_of(RequestId::new(id)).iter();
     segments.map(|segment| (segment.first_layer, segment.end_layer)).collect()

@@ -69,7 +69,7 @@ fn cut_cells_and_missing_columns_are_damage_to_every_reader() {
         let merged = study.refused(&["merge", parts[0], parts[1], "--out", "all.csv"]);
         assert!(merged.contains("line 3 is not the row of point 4 as it was written"), "{merged}");
         let plotted = study.refused(&["plot", parts[1], "--kind", "best"]);
-        assert!(plotted.contains("line 3: the row is not as it was written"), "{plotted}");
+        assert!(plotted.contains("line 3: the row does not match its `check`"), "{plotted}");
         study.done(&["sweep", "spec.yaml", "--shard", "2/2"]);
         assert_eq!(study.read(parts[1]), whole);
     }

@@ -28,7 +28,7 @@ struct Asked<'a> {
 /// # Errors
 ///
 /// Bad input, a network that cannot run on the system, or output that cannot be written.
-pub fn run(
+pub(super) fn run(
     args: &MlperfArgs,
     catalog: &mut Catalog,
     suite: &Suite,

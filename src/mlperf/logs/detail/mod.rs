@@ -16,4 +16,5 @@ mod record;
 mod writer;
 
 pub use record::{LogRecord, LogValue};
+
 pub use writer::DetailLog;

@@ -41,7 +41,7 @@ impl DetailLog {
 
     /// Log of a search for the highest rate, from that of `settings` on: the `messages` of the search, the
     /// counts of each run, and the `performance` of the run at the peak.
-    pub fn of_search(
+    pub(crate) fn of_search(
         settings: &EffectiveSettings,
         messages: &[String],
         runs: &[LoggedRun],

@@ -48,7 +48,7 @@ class Request {
   }
 }
 
-/** One run. Its requests are made when first asked for. */
+/** One run. Its list of requests, `inferences`, is unpacked at the first use; `requests` is their number. */
 class Run {
   #packed;
   #first;
@@ -60,7 +60,7 @@ class Run {
     this.#first = first;
   }
 
-  get requests() {
+  get inferences() {
     this.#requests ??= this.#unpacked();
     return this.#requests;
   }
@@ -68,7 +68,7 @@ class Run {
   /** Executed requests, or their segments, in order of start, by accelerator. */
   get slices() {
     this.#slices ??= Map.groupBy(
-      this.requests
+      this.inferences
         .filter((request) => request.isExecuted)
         .flatMap((request) => request.parts)
         .sort((a, b) => a.start - b.start),

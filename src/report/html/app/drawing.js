@@ -25,7 +25,7 @@ class Drawing {
   constructor(canvas, run) {
     Object.assign(this, { canvas, run, focus: null });
     this.lanes = [...this.#acceleratorLanes(), ...this.#modelLanes()];
-    const last = run.requests.reduce((last, request) => Math.max(last, lastTime(request)), 1);
+    const last = run.inferences.reduce((last, request) => Math.max(last, lastTime(request)), 1);
     this.view = new View(0, last, 1000);
   }
 
@@ -39,7 +39,7 @@ class Drawing {
     return this.run.models.map((model) => ({
       label: model.model,
       model,
-      requests: this.run.requests
+      requests: this.run.inferences
         .filter((request) => request.model === model)
         .sort((a, b) => a.arrival - b.arrival),
     }));

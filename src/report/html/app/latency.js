@@ -103,7 +103,7 @@ class ResponseTimes {
     this.plot?.destroy();
     this.plot = null;
     const runs = this.only ? [this.run] : this.runs;
-    const requests = runs.flatMap((run) => run.requests);
+    const requests = runs.flatMap((run) => run.inferences);
     this.values = measured(requests, this.measure);
     this.chart.setAttribute("aria-label", this.#spoken(requests));
     this.chart.replaceChildren();

@@ -74,7 +74,7 @@ function start({ runs, provenance, columns }) {
     scores.table.pick(run);
     models.pick(run);
     timeline.show(run);
-    requests.setRows(run.requests);
+    requests.setRows(run.inferences);
     responseTimes.pick(run);
   };
   const breakdown = new Breakdown({ varying, countsUntriggered, onpick: pick });

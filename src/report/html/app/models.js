@@ -7,7 +7,7 @@ function quantile(sorted, share) {
 
 /** Response times of the executed requests of a model as shares of their slack, sorted. */
 function relativeResponseTimes(model) {
-  model.relativeResponseTimes ??= model.run.requests
+  model.relativeResponseTimes ??= model.run.inferences
     .filter((request) => request.model === model && request.isExecuted && request.slack > 0)
     .map((request) => request.responseTime / request.slack)
     .sort((a, b) => a - b);

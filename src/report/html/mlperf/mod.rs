@@ -28,7 +28,7 @@ use super::provenance::Pair;
 use super::{ReadError, Source, data, page};
 
 pub use header::Header;
-pub use table::{Kind, MAX_TESTS};
+pub use table::Kind;
 
 use curve::Curve;
 use table::Test;

@@ -13,7 +13,7 @@ use super::super::{ReadError, Source};
 use super::Place;
 
 /// Most tests of a page: those of the largest suite, 1,000 tasks under four loads.
-pub const MAX_TESTS: usize = 4000;
+pub(crate) const MAX_TESTS: usize = 4000;
 
 /// Kind of the tests of a folder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

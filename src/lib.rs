@@ -31,7 +31,12 @@
 //! ```
 //!
 //! The folder `examples/` has a cost model of one's own, a sweep, a scenario with its figure, and a load
-//! test of MLPerf. Keys of [`Experiment::set`] are in [`experiment::KEYS`].
+//! test of MLPerf. Keys of [`Experiment::set`] are in [`experiment::KEYS`]. There are examples of
+//!
+//! - schedulers on equal draws, with the interval of their difference: [`Experiment::compare`];
+//! - a metric of one's own: [`trace`];
+//! - a scenario and a system as values: [`scenario`], [`hardware`]; a network: [`model::ConvShape::UNIT`];
+//! - a figure: [`figures`]; a server of MLPerf: [`mlperf`].
 //!
 //! # The flow
 //!

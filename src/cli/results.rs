@@ -81,9 +81,9 @@ impl Folder {
         let failure = |error| Failure::writing(&path.display(), &error);
         let [scores, models, inferences, _] = FILES.map(|name| set.file(name));
         Ok(Self {
-            scores: Table::scores(scores?).map_err(failure)?,
-            models: Table::models(models?).map_err(failure)?,
-            inferences: Table::inferences(inferences?).map_err(failure)?,
+            scores: Table::scores(scores?, &[]).map_err(failure)?,
+            models: Table::models(models?, &[]).map_err(failure)?,
+            inferences: Table::inferences(inferences?, &[]).map_err(failure)?,
             set,
         })
     }
@@ -121,7 +121,7 @@ impl Results {
         let folder = args.out.as_deref().map(Folder::create).transpose()?;
         let stdout_csv = match args.format {
             Format::Csv => {
-                Some(Table::scores(BufWriter::new(Stream::Out)).map_err(stdout_failure)?)
+                Some(Table::scores(BufWriter::new(Stream::Out), &[]).map_err(stdout_failure)?)
             }
             Format::Table | Format::Json => None,
         };

@@ -1,6 +1,8 @@
 //! Dataflows: data-centric directives, split into cluster levels (MAESTRO, MICRO'19).
 //!
 //! This module does not know layer extents and hardware; a dataflow is legal or not by itself.
+//! Whether a layer fits shows when it is costed: an axis without a directive is held whole, so that
+//! most dataflows map `OutputY` and `OutputX`. [`hardware`](crate::hardware) has an example.
 
 use std::fmt;
 

@@ -145,7 +145,8 @@ impl Experiment {
         }
     }
 
-    /// Sets a key of [`KEYS`](super::KEYS) in all runs, such as `score.k_per_ms` or `duration_ms`.
+    /// Sets a key of [`KEYS`](super::KEYS) in all runs, such as `score.k_per_ms` or `duration_ms`. The keys
+    /// `scenario`, `system`, `pes` and `scheduler` add one more, as the methods of these names do.
     pub fn set(mut self, key: &str, value: impl ToString) -> Self {
         let value = value.to_string();
         let set = match key {
@@ -168,7 +169,11 @@ impl Experiment {
     }
 
     /// Runs everything under each of these values of a key. Keys vary in the order of the calls, the
-    /// first one slowest, and all of them slower than scenarios.
+    /// first one slowest, and all of them slower than scenarios. [`Run::varied`](super::Run::varied) has the
+    /// value of a run.
+    ///
+    /// The keys `scenario`, `system`, `pes` and `scheduler` add their values, as the methods of these names
+    /// do; their place in the order of runs is that of [`Experiment::run`].
     pub fn vary<V: ToString>(mut self, key: &str, values: impl IntoIterator<Item = V>) -> Self {
         if ["scenario", "system", "pes", "scheduler"].contains(&key) {
             return values.into_iter().fold(self, |it, value| it.set(key, value));
@@ -230,14 +235,46 @@ impl Experiment {
     }
 
     /// Compares the schedulers on equal draws. `triggers` are drawn, or all their patterns count with
-    /// their probabilities.
+    /// their probabilities. Results are in the order in which the schedulers were added;
+    /// [`report::comparison`](crate::report::comparison) ranks them.
+    ///
+    /// The difference of two schedulers in one configuration, with its 95 % interval:
+    ///
+    /// ```
+    /// use xrsim::statistics::{Fraction, PairedDifference};
+    /// use xrsim::{Experiment, Triggers};
+    ///
+    /// let comparison = Experiment::new()
+    ///     .scenario("AR_gaming")
+    ///     .system("J")
+    ///     .pes(4096)
+    ///     .schedulers(["edf:admission=hopeless", "edf"])
+    ///     .replications(10)
+    ///     .compare(Triggers::Drawn)?;
+    /// for (spec, replications) in comparison.feasible() {
+    ///     let pairs = replications.iter().filter_map(|it| {
+    ///         let [first, second] = [0, 1].map(|at| it.samples[at].value("score_executed_mean"));
+    ///         first.zip(second)
+    ///     });
+    ///     let difference = PairedDifference::of(pairs);
+    ///     let interval = difference.interval(Fraction::P95).expect("there are ten pairs");
+    ///     let (scenario, mean) = (spec.plan.scenario.name(), difference.difference.mean);
+    ///     println!("{scenario} {mean:+.4} [{:+.4}, {:+.4}]", interval.low, interval.high);
+    /// }
+    /// # Ok::<(), xrsim::ExperimentError>(())
+    /// ```
     ///
     /// # Errors
     ///
-    /// See [`Experiment::prepare`]; [`ExperimentError::Conflict`] if more than the scheduler varies
-    /// with the cost model, or under `mlsys2023` semantics, which have one scheduler only.
+    /// See [`Experiment::prepare`]; [`ExperimentError::Conflict`] with several cost models, with
+    /// [`Experiment::only_replications`] that do not begin with 0, or under `mlsys2023` semantics, which
+    /// have one scheduler only.
     pub fn compare(&self, triggers: Triggers) -> Result<Comparison, ExperimentError> {
         let (schedulers, n) = (self.schedulers.clone(), self.replications.clone());
+        if n.as_ref().is_some_and(|replications| replications.start > 0) {
+            let message = "a comparison makes the replications from 0 on";
+            return Err(ExperimentError::Conflict(message.into()));
+        }
         let each = Self { schedulers: Vec::new(), replications: Some(0..1), ..self.clone() };
         let mut comparison = each.prepare()?.compare(schedulers, triggers)?;
         comparison.extend(n.map_or(1, |replications| replications.end), |_| {});
@@ -277,6 +314,7 @@ impl Experiment {
             settings.check()?;
             settings.check_seed(replications.end.saturating_sub(1))?;
             self.add_runs(&settings, &replications, &mut prepared)?;
+            prepared.end_point(point.settings());
         }
         prepared.note_warnings();
         Ok(prepared)

@@ -1,6 +1,7 @@
 //! Runs of an experiment, read and checked but not made.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use crate::config::{Catalog, Edition, InputFile, OldNames};
 use crate::hardware::System;
@@ -19,6 +20,8 @@ pub struct Prepared {
     /// Warnings about inputs.
     pub warnings: Vec<String>,
     groups: Vec<Group>,
+    /// Keys that vary, with their values, and the index after the last run that has them.
+    points: Vec<(Arc<[(Box<str>, Box<str>)]>, usize)>,
     /// By [`Edition`] of the networks.
     catalogs: [Catalog; 2],
 }
@@ -35,7 +38,14 @@ impl Prepared {
     pub(super) fn new(settings: Settings, old_names: &OldNames) -> Self {
         let catalog = |edition| Catalog::with_networks(edition).noting(old_names.clone());
         let catalogs = Edition::ALL.map(|(edition, _)| catalog(edition));
-        Self { settings, warnings: Vec::new(), groups: Vec::new(), catalogs }
+        let (warnings, groups, points) = (Vec::new(), Vec::new(), Vec::new());
+        Self { settings, warnings, groups, points, catalogs }
+    }
+
+    /// Notes that all runs added since the last call have these values of the keys that vary.
+    pub(super) fn end_point<'a>(&mut self, varied: impl Iterator<Item = (&'a str, &'a str)>) {
+        let varied = varied.map(|(key, value)| (key.into(), value.into())).collect();
+        self.points.push((varied, self.n_runs()));
     }
 
     pub(super) fn catalog(&mut self, networks: Edition) -> &mut Catalog {
@@ -129,9 +139,11 @@ impl Prepared {
     /// Makes all runs in parallel and keeps every result.
     pub fn run(&self) -> Runs {
         let mut runs = Vec::with_capacity(self.n_runs());
-        let kept = self.run_each(|_, spec, cost_model, result| {
+        let kept = self.run_each(|index, spec, cost_model, result| {
             let cost_model = cost_model.into();
-            runs.push(Run { spec: spec.clone(), cost_model, result });
+            let point = self.points.partition_point(|(_, end)| *end <= index);
+            let varied = Arc::clone(&self.points[point].0);
+            runs.push(Run { spec: spec.clone(), cost_model, varied, result });
             Ok::<_, std::convert::Infallible>(())
         });
         let Ok(()) = kept;

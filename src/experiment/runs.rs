@@ -4,10 +4,11 @@ use std::fs::{self, File};
 use std::io::{self, BufWriter};
 use std::ops::Deref;
 use std::path::Path;
+use std::sync::Arc;
 
 use crate::figures::{self, Caption, Format, Timeline};
 use crate::report::RunLabel;
-use crate::report::csv::Table;
+use crate::report::csv::{Table, beside_label};
 use crate::report::timeline::timeline;
 use crate::score::Scorecard;
 use crate::sweep::{RunError, RunResult, RunSpec};
@@ -23,6 +24,9 @@ pub struct Run {
     pub spec: RunSpec,
     /// Name of the cost model.
     pub cost_model: Box<str>,
+    /// Keys that vary ([`Experiment::vary`](super::Experiment::vary)), in the order of the calls, with
+    /// their values in this run.
+    pub varied: Arc<[(Box<str>, Box<str>)]>,
     /// Scores, trace and costs, or the reason that there are none.
     pub result: Result<RunResult, RunError>,
 }
@@ -31,6 +35,12 @@ impl Run {
     /// Label in results: scenario, system, scheduler and so on.
     pub fn label(&self) -> RunLabel<'_> {
         RunLabel::of(&self.spec, &self.cost_model)
+    }
+
+    /// Value of a key that varies, as text; `None` if `key` does not vary.
+    pub fn varied(&self, key: &str) -> Option<&str> {
+        let found = self.varied.iter().find(|(known, _)| **known == *key);
+        found.map(|(_, value)| &**value)
     }
 
     /// Scores, trace and costs.
@@ -98,8 +108,8 @@ impl Runs {
     }
 
     /// Writes `scores.csv` (a row per run), `models.csv` (a row per model of a run) and `inferences.csv`
-    /// (a row per request) into `folder`, which is made if it does not exist. Runs without scores have no
-    /// rows.
+    /// (a row per request) into `folder`, which is made if it does not exist. Keys that vary have a column
+    /// each, after the label of the run. Runs without scores have no rows.
     ///
     /// # Errors
     ///
@@ -112,12 +122,18 @@ impl Runs {
     fn write(&self, folder: &Path) -> io::Result<()> {
         fs::create_dir_all(folder)?;
         let file = |name: &str| File::create(folder.join(name)).map(BufWriter::new);
-        let mut scores = Table::scores(file("scores.csv")?)?;
-        let mut models = Table::models(file("models.csv")?)?;
-        let mut inferences = Table::inferences(file("inferences.csv")?)?;
+        let keys = self.0.first().map_or(&[][..], |run| &run.varied);
+        let keys: Vec<&str> = beside_label(keys.iter().map(|(key, _)| &**key)).collect();
+        let mut scores = Table::scores(file("scores.csv")?, &keys)?;
+        let mut models = Table::models(file("models.csv")?, &keys)?;
+        let mut inferences = Table::inferences(file("inferences.csv")?, &keys)?;
         for run in &self.0 {
             let Ok(result) = &run.result else { continue };
             let label = run.label();
+            let values = || keys.iter().filter_map(|key| run.varied(key));
+            scores.set_settings(values());
+            models.set_settings(values());
+            inferences.set_settings(values());
             scores.scores_row(&label, &result.scorecard)?;
             models.models_rows(&run.spec, &label, &result.scorecard)?;
             inferences.inferences_rows(&run.spec, &label, result)?;

@@ -1,5 +1,36 @@
 //! Hardware: accelerators, systems of accelerators, and the styles of XRBench Table 5, which become
 //! systems of any number of PEs.
+//!
+//! A system of the caller's, with a dataflow of its own beside one of the paper:
+//!
+//! ```
+//! use xrsim::dataflow::{Axis, ClusterLevel, Dataflow, Directive};
+//! use xrsim::hardware::{Accelerator, Memory, Noc, NocLevel};
+//! use xrsim::units::Bytes;
+//! use xrsim::{Catalog, Experiment, System};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let directives = vec![
+//!     Directive::spatial(1, 1, Axis::K),
+//!     Directive::temporal(16, 16, Axis::C),
+//!     Directive::temporal(1, 1, Axis::OutputY),
+//!     Directive::temporal(1, 1, Axis::OutputX),
+//! ];
+//! let own = Dataflow::new("own", vec![ClusterLevel { units: None, directives }])?;
+//! let memory = Memory::new(Bytes::new(4 << 20), Bytes::new(1024), 16);
+//! let noc = Noc::uniform(NocLevel::new(64));
+//! let system = System::new(
+//!     "mine",
+//!     vec![
+//!         Accelerator::new("own-0", own.into(), 64, noc.clone(), memory.clone()),
+//!         Accelerator::new("WS-1", Catalog::new().dataflow("WS")?, 1024, noc, memory),
+//!     ],
+//! )?;
+//! let runs = Experiment::new().scenario("VR_gaming").system(system).run()?;
+//! assert!(runs[0].scorecard()?.total.score > 0.0);
+//! # Ok(())
+//! # }
+//! ```
 
 mod energy;
 pub mod platform;

@@ -24,8 +24,9 @@
 //! A server test on a simulated system:
 //!
 //! ```
-//! use xrsim::config::{Catalog, Hardware};
+//! use xrsim::Catalog;
 //! use xrsim::cost::loop_nest::LoopNest;
+//! use xrsim::experiment::system;
 //! use xrsim::mlperf::benchmark::{AcceleratorBed, TestOptions, run_test};
 //! use xrsim::mlperf::logs::render_summary;
 //! use xrsim::mlperf::rules::Round;
@@ -33,26 +34,24 @@
 //! use xrsim::mlperf::sut::{Batching, Tenant};
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! let mut catalog = Catalog::new();
-//! let suite = catalog.mlperf_suite("inference_v0.5")?;
+//! let suite = Catalog::new().mlperf_suite("inference_v0.5")?;
 //! let test = suite
 //!     .test("image_classification_light", LoadScenario::Server)
 //!     .ok_or("the suite has no such test")?;
-//! let platform = catalog.platform("paper")?;
-//! let Hardware::Style(style) = catalog.hardware("J")? else { return Err("not a style".into()) };
-//! let system = style.instantiate(4096, &platform)?.into();
-//!
-//! let bed = AcceleratorBed::builder(system, &LoopNest)
-//!     .tenant(Tenant::of_test(test, Batching::NONE))
+//! let bed = AcceleratorBed::builder(system("J", 4096)?, &LoopNest)
+//!     .tenant(Tenant::of_test(test, Batching::up_to(4)))
 //!     .build()?;
 //! let mut options = TestOptions::new(Round::find("v0.5").ok_or("no such round")?);
-//! options.target_qps = Some(100.0);
+//! options.target_qps = Some(100.0); // `None` searches for the highest rate
 //! let result = run_test(test, &options, &bed)?;
 //! assert!(result.is_valid());
 //! println!("{}", render_summary(&result.settings, result.performance(), "J@4096", 0));
 //! # Ok(())
 //! # }
 //! ```
+//!
+//! The rate of the run that counts is `result.settings.target_qps`. A bed takes the scheduler that
+//! [`experiment::scheduler`](crate::experiment::scheduler) returns.
 //!
 //! Sources: Reddi et al., MLPerf Inference Benchmark (ISCA 2020), and LoadGen v0.7 to 6.0.17
 //! (github.com/mlcommons/inference). The time that LoadGen itself takes between two queries is not

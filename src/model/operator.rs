@@ -86,7 +86,17 @@ pub struct ConvShape {
 }
 
 impl ConvShape {
-    /// One multiply-accumulate; the rest of a shape is written as changes to it.
+    /// One multiply-accumulate. A shape is written as changes to it:
+    ///
+    /// ```
+    /// use xrsim::model::{ConvShape, Layer, Network};
+    ///
+    /// let conv = |k, c| ConvShape { k, c, y: 128, x: 128, r: 3, s: 3, ..ConvShape::UNIT };
+    /// let layers = vec![Layer::new("conv1", conv(32, 3)), Layer::new("conv2", conv(64, 32))];
+    /// let network = Network::new("mine", layers)?;
+    /// assert_eq!(network.layers().len(), 2);
+    /// # Ok::<(), xrsim::model::ModelError>(())
+    /// ```
     pub const UNIT: Self = Self {
         kind: ConvKind::Conv,
         n: 1,

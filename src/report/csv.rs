@@ -73,48 +73,60 @@ pub(crate) struct Table<W> {
     row: String,
     /// The label columns of the current run, ending with a comma.
     label: String,
+    /// The columns of settings after the label, each ending with a comma.
+    settings: String,
     /// Check of the rows of a sweep.
     check: Option<RowCheck>,
 }
 
 impl<W: Write> Table<W> {
-    fn new(mut out: W, columns: &[&[&str]]) -> io::Result<Self> {
-        writeln!(out, "{}", columns.concat().join(","))?;
-        Ok(Self { out, row: String::new(), label: String::new(), check: None })
+    fn new(mut out: W, settings: &[&str], columns: &[&[&str]]) -> io::Result<Self> {
+        let first = [&LABEL[..], settings].concat();
+        writeln!(out, "{}", [first, columns.concat()].concat().join(","))?;
+        let (row, label, settings) = (String::new(), String::new(), String::new());
+        Ok(Self { out, row, label, settings, check: None })
     }
 
-    /// `scores.csv`.
+    /// `scores.csv`, with columns for `settings` after the label.
     ///
     /// # Errors
     ///
     /// The error of the writer.
-    pub(crate) fn scores(out: W) -> io::Result<Self> {
-        Self::new(out, &[&LABEL, &results()])
+    pub(crate) fn scores(out: W, settings: &[&str]) -> io::Result<Self> {
+        Self::new(out, settings, &[&results()])
     }
 
-    /// `models.csv`.
+    /// `models.csv`, with columns for `settings` after the label.
     ///
     /// # Errors
     ///
     /// The error of the writer.
-    pub(crate) fn models(out: W) -> io::Result<Self> {
-        Self::new(out, &[&LABEL, &["model", "network"], &results()])
+    pub(crate) fn models(out: W, settings: &[&str]) -> io::Result<Self> {
+        Self::new(out, settings, &[&["model", "network"], &results()])
     }
 
-    /// `inferences.csv`.
+    /// `inferences.csv`, with columns for `settings` after the label.
     ///
     /// # Errors
     ///
     /// The error of the writer.
-    pub(crate) fn inferences(out: W) -> io::Result<Self> {
+    pub(crate) fn inferences(out: W, settings: &[&str]) -> io::Result<Self> {
         let scores: Vec<_> = InferenceScore::SCORES.iter().map(|column| column.name).collect();
-        Self::new(out, &[&LABEL, &REQUEST, &scores, &REST])
+        Self::new(out, settings, &[&REQUEST, &scores, &REST])
     }
 
     /// Rows of a sweep, whose `header` is in the file already.
     pub(crate) fn sweep_rows(out: W, header: &str) -> Self {
         let check = Some(RowCheck::below(header.as_bytes()));
-        Self { out, row: String::new(), label: String::new(), check }
+        let (row, label, settings) = (String::new(), String::new(), String::new());
+        Self { out, row, label, settings, check }
+    }
+
+    /// Sets the values of the columns of settings, in their order, for the rows that follow.
+    pub(crate) fn set_settings<'a>(&mut self, values: impl Iterator<Item = &'a str>) {
+        self.row.clear();
+        values.for_each(|value| self.text(value));
+        std::mem::swap(&mut self.settings, &mut self.row);
     }
 
     /// Writes the row of a point: its index and identity, its run, the values of its settings in the
@@ -298,6 +310,7 @@ impl<W: Write> Table<W> {
                 LabelValue::Number(number) => self.display(number),
             }
         }
+        self.row.push_str(&self.settings);
         std::mem::swap(&mut self.label, &mut self.row);
     }
 

@@ -122,7 +122,7 @@ impl<'a> RunLabel<'a> {
 }
 
 /// Name of every model of a scenario in outputs: its task, or its network where a task occurs twice.
-pub(crate) fn model_names(scenario: &Scenario) -> Vec<&str> {
+pub fn model_names(scenario: &Scenario) -> Vec<&str> {
     scenario
         .models()
         .iter()

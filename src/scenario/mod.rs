@@ -1,6 +1,34 @@
 //! Workloads: input streams, unit models, dependencies and usage scenarios (XRBench Definitions 1 to 5).
 //!
 //! This module does not know hardware, costs or arrival times.
+//!
+//! A scenario of the caller's, whose second model runs if the result of the first one triggers it:
+//!
+//! ```
+//! use xrsim::ids::{ModelId, StreamId};
+//! use xrsim::scenario::{ActiveModel, Dependency, DependencyKind, InputStream, UnitModel};
+//! use xrsim::units::{FrameRate, SimSpan};
+//! use xrsim::{Catalog, Experiment, Scenario};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let rate = FrameRate::from_fps(30.0).ok_or("not a rate")?;
+//! let mut camera = InputStream::new("camera", rate);
+//! camera.max_jitter = SimSpan::from_ms(0.5).ok_or("not a span")?;
+//!
+//! let mut catalog = Catalog::new();
+//! let mut keyword = ActiveModel::new(UnitModel::new("KD", catalog.network("KD")?), rate);
+//! keyword.inputs = vec![StreamId::new(0)];
+//! let mut speech = ActiveModel::new(UnitModel::new("SR", catalog.network("SR")?), rate);
+//! let kind = DependencyKind::Control { probability: 0.3 };
+//! speech.dependencies = vec![Dependency { upstream: ModelId::new(0), kind }];
+//! let scenario = Scenario::new("mine", vec![camera], vec![keyword, speech]);
+//! let scenario = scenario.map_err(|errors| errors[0].clone())?;
+//!
+//! let runs = Experiment::new().scenario(scenario).system("J").pes(4096).run()?;
+//! assert_eq!(runs[0].label().scenario, "mine");
+//! # Ok(())
+//! # }
+//! ```
 
 use std::sync::Arc;
 

@@ -69,6 +69,12 @@ impl Sample {
         &self.0
     }
 
+    /// The value in the column called `name`; `None` if there is no such column.
+    pub fn value(&self, name: &str) -> Option<f64> {
+        let at = Self::columns().position(|column| column.name == name)?;
+        Some(self.0[at])
+    }
+
     fn add(&mut self, other: &Self, weight: f64) {
         self.0.iter_mut().zip(other.0).for_each(|(sum, value)| *sum += weight * value);
     }

@@ -1,6 +1,28 @@
 //! Trace of a run: one record for every request, and the segments of requests that did not run from
 //! start to end without interruption. Engines write it; scores, reports and figures read it. It can be
 //! kept and scored again.
+//!
+//! A metric of the caller's, the mean lateness of late frames of each model:
+//!
+//! ```
+//! use xrsim::report::model_names;
+//! use xrsim::statistics::Summary;
+//! use xrsim::{Experiment, Outcome};
+//!
+//! let runs = Experiment::new().scenario("AR_gaming").system("J").pes(4096).run()?;
+//! let (scenario, trace) = (&runs[0].spec.plan.scenario, runs[0].trace()?);
+//! for (model, name) in scenario.model_ids().zip(model_names(scenario)) {
+//!     let of_model = trace.records().iter().filter(|record| record.model == model);
+//!     let lateness_ms = of_model.filter_map(|record| match record.outcome {
+//!         Outcome::Executed { end, .. } => Some(end.ms_after(record.deadline)),
+//!         _ => None,
+//!     });
+//!     let late = Summary::of(lateness_ms.filter(|&ms| ms > 0.0));
+//!     let realtime = runs[0].scorecard()?.models[model.index()].realtime;
+//!     println!("{name}: {} late, {:.3} ms on average, realtime {realtime:.3}", late.n, late.mean);
+//! }
+//! # Ok::<(), xrsim::ExperimentError>(())
+//! ```
 
 mod segment;
 

@@ -61,6 +61,26 @@ fn varied_keys_are_slower_than_systems() {
 }
 
 #[test]
+fn varied_keys_are_columns_of_the_tables() {
+    let folder = tempdir().expect("a folder can be made");
+    let experiment = ar_gaming().system("A").vary("score.k_per_ms", [5, 15]).vary("seed", [1, 2]);
+    let runs = experiment.run().expect("it runs");
+    let values: Vec<_> = runs.iter().filter_map(|run| run.varied("score.k_per_ms")).collect();
+    assert_eq!(values, ["5", "5", "5", "5", "15", "15", "15", "15"]);
+    assert_eq!((runs[7].varied("seed"), runs[7].varied("duration_ms")), (Some("2"), None));
+    runs.write_tables(folder.path()).expect("they are written");
+    for file in ["scores.csv", "models.csv", "inferences.csv"] {
+        let text = fs::read_to_string(folder.path().join(file)).expect(file);
+        let (header, rows) = text.split_once('\n').expect("it has a header");
+        assert!(header.contains(",seed,replication,score.k_per_ms,"), "{header}");
+        assert_eq!(header.matches("seed").count(), 1, "{header}");
+        let at = header.split(',').position(|name| name == "score.k_per_ms").expect("a column");
+        let last = rows.lines().last().expect("it has rows");
+        assert_eq!(last.split(',').nth(at), Some("15"), "{last}");
+    }
+}
+
+#[test]
 fn the_first_mistake_is_the_error() {
     let unknown = refused(&ar_gaming().set("score.k_pre_ms", 3).scheduler("edff"));
     assert!(unknown.contains("did you mean `score.k_per_ms`?"), "{unknown}");
@@ -70,6 +90,8 @@ fn the_first_mistake_is_the_error() {
     assert!(pes.contains("pes is `0`; allowed is a whole number from 1"), "{pes}");
     let twice = refused(&ar_gaming().system("J"));
     assert!(twice.contains("system `J@4096` is given twice"), "{twice}");
+    let part = ar_gaming().only_replications(5..10).compare(Triggers::Drawn);
+    assert!(part.err().is_some_and(|it| it.to_string().contains("from 0 on")));
     let none = refused(&ar_gaming().vary("score.k_per_ms", [0; 0]));
     assert!(none.contains("has no values"), "{none}");
     let fixed = refused(&ar_gaming().set("semantics", "mlsys2023").scheduler("edf"));

@@ -18,4 +18,9 @@ impl Batching {
 
     /// Every sample is a batch.
     pub const NONE: Self = Self { max: 1, wait: SimSpan::ZERO };
+
+    /// Batches of up to `max` samples; no sample is held back.
+    pub const fn up_to(max: u32) -> Self {
+        Self { max, wait: SimSpan::ZERO }
+    }
 }

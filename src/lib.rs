@@ -57,11 +57,19 @@
 //!
 //! [`compat`] stands beside the engine: the runtime of the published artifact, rule by rule.
 //!
+//! # Features
+//!
+//! The default feature `cli` is the program `xrsim`; it includes all others. A library needs less: without
+//! default features the crate reads files, makes experiments and writes CSV. `bounds` adds upper bounds of
+//! scores and comparisons of schedulers, `figures` adds charts, and `pages` adds pages of results.
+//!
 //! # The order of layers
 //!
 //! A module names only modules above it in this page; `tests/it/architecture.rs` holds the table.
 
 #![warn(missing_docs, unreachable_pub)]
+// Without the program, functions of the crate that only commands use are left over.
+#![cfg_attr(not(feature = "cli"), allow(dead_code, unused_imports))]
 
 // Units and indices.
 pub mod units;
@@ -99,6 +107,7 @@ pub mod load;
 pub mod score;
 
 // Upper bounds and metrics of runs.
+#[cfg(feature = "bounds")]
 pub mod bounds;
 
 pub mod metrics;
@@ -121,6 +130,7 @@ pub mod mlperf;
 // Many runs, figures and reports, and input files.
 pub mod sweep;
 
+#[cfg(feature = "figures")]
 pub mod figures;
 
 pub mod report;
@@ -131,10 +141,13 @@ pub mod config;
 pub mod experiment;
 
 // The published study again, and comparisons with reference data.
+#[cfg(feature = "cli")]
 mod reproduce;
 
+#[cfg(feature = "cli")]
 mod validate;
 
+#[cfg(feature = "cli")]
 pub mod cli;
 
 pub use config::{Catalog, Edition};
@@ -147,6 +160,7 @@ pub use plan::Plan;
 pub use scenario::Scenario;
 pub use schedule::{Decision, Dispatch, Granularity, Job, Policy, Scheduler, Setup, View};
 pub use score::{Score, Scorecard};
+#[cfg(feature = "bounds")]
 pub use sweep::comparison::{Comparison, Triggers};
 pub use sweep::{RunError, RunResult, RunSpec, Semantics};
 pub use trace::{Outcome, Record, Trace};

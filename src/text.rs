@@ -1,4 +1,4 @@
-//! Text of users on its way to a terminal or a spreadsheet.
+//! Text of users on its way to a terminal or a spreadsheet, and numbers as text.
 
 use std::borrow::Cow;
 
@@ -65,6 +65,18 @@ pub fn is_name(text: &str) -> bool {
 pub(crate) const NAME_RULE: &str =
     "a name has no control characters or marks of direction and does not begin with =, +, - or @";
 
+/// A count with its noun: `1 panel`, `2 panels`.
+pub(crate) fn counted(count: usize, noun: &str) -> String {
+    let plural = if count == 1 { "" } else { "s" };
+    format!("{count} {noun}{plural}")
+}
+
+/// `value` for a file: the shortest text that reads back to the same value.
+pub(crate) fn cell(value: f64) -> String {
+    let plain = value == 0.0 || (1e-5..1e15).contains(&value.abs());
+    if plain { format!("{value}") } else { format!("{value:e}") }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -92,6 +104,13 @@ mod tests {
         }
         for text in ["", "=1+1", "+x", "-x", "@x", "\tx", "\rx", "a\nb", "a\u{1b}b", "a\u{202e}b"] {
             assert!(!is_name(text), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn a_cell_reads_back_to_the_same_number() {
+        for value in [0.0, 0.1, -3.5, 1e-7, 1.0 / 3.0, 6.02e23, f64::MIN_POSITIVE] {
+            assert_eq!(cell(value).parse(), Ok(value));
         }
     }
 }

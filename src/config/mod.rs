@@ -8,6 +8,7 @@ pub(crate) mod catalog;
 pub mod cost_cases;
 pub mod cost_csv;
 pub(crate) mod diagnostic;
+#[cfg(feature = "cli")]
 pub mod export;
 pub(crate) mod files;
 pub mod formats;

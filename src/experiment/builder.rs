@@ -10,6 +10,7 @@ use crate::hardware::System;
 use crate::renamed::Renamed;
 use crate::scenario::Scenario;
 use crate::schedule::{Options, Policy, Scheduler, Setup};
+#[cfg(feature = "bounds")]
 use crate::sweep::comparison::{Comparison, Triggers};
 use crate::sweep::grid::{Factor, Grid};
 
@@ -269,6 +270,7 @@ impl Experiment {
     /// See [`Experiment::prepare`]; [`ExperimentError::Conflict`] with several cost models, with
     /// [`Experiment::only_replications`] that do not begin with 0, or under `mlsys2023` semantics, which
     /// have one scheduler only.
+    #[cfg(feature = "bounds")]
     pub fn compare(&self, triggers: Triggers) -> Result<Comparison, ExperimentError> {
         let (schedulers, n) = (self.schedulers.clone(), self.replications.clone());
         if n.as_ref().is_some_and(|replications| replications.start > 0) {

@@ -8,10 +8,10 @@ use std::sync::Arc;
 use crate::config::{Catalog, Kind, cost_csv, nearest};
 use crate::cost::table::{CostRecords, Pair, style};
 use crate::cost::{self, CostModel};
-use crate::figures::counted;
 use crate::hardware::Accelerator;
 use crate::renamed;
 use crate::text;
+use crate::text::counted;
 
 use super::ExperimentError;
 

@@ -6,6 +6,7 @@ use std::path::Path;
 use thiserror::Error;
 
 use crate::config::{ConfigError, nearest};
+#[cfg(feature = "figures")]
 use crate::figures::FigureError;
 use crate::hardware::HardwareError;
 use crate::schedule::PolicyError;
@@ -74,6 +75,7 @@ pub enum ExperimentError {
     #[error(transparent)]
     Run(#[from] RunError),
     /// A figure cannot be drawn.
+    #[cfg(feature = "figures")]
     #[error(transparent)]
     Figure(#[from] FigureError),
     /// A file cannot be read.

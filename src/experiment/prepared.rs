@@ -6,6 +6,7 @@ use std::sync::Arc;
 use crate::config::{Catalog, Edition, InputFile, OldNames};
 use crate::hardware::System;
 use crate::schedule::Policy;
+#[cfg(feature = "bounds")]
 use crate::sweep::comparison::{Comparison, Triggers};
 use crate::sweep::{self, RunError, RunResult, RunSpec, Semantics};
 
@@ -157,6 +158,7 @@ impl Prepared {
     ///
     /// [`ExperimentError::Conflict`] with several cost models, or under `mlsys2023` semantics, which
     /// have one scheduler only.
+    #[cfg(feature = "bounds")]
     pub fn compare(
         &self,
         schedulers: Vec<Policy>,

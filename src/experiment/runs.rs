@@ -6,9 +6,11 @@ use std::ops::Deref;
 use std::path::Path;
 use std::sync::Arc;
 
+#[cfg(feature = "figures")]
 use crate::figures::{self, Caption, Format, Timeline};
 use crate::report::RunLabel;
 use crate::report::csv::{Table, beside_label};
+#[cfg(feature = "figures")]
 use crate::report::timeline::timeline;
 use crate::score::Scorecard;
 use crate::sweep::{RunError, RunResult, RunSpec};
@@ -66,6 +68,7 @@ impl Run {
     /// # Errors
     ///
     /// [`ExperimentError::Run`] if the run could not be made.
+    #[cfg(feature = "figures")]
     pub fn timeline(&self) -> Result<Timeline, ExperimentError> {
         let label = self.label();
         let title = format!("{} on {}, {}", label.scenario, label.system, label.scheduler);
@@ -80,6 +83,7 @@ impl Run {
     ///
     /// [`ExperimentError::Run`] if the run could not be made, [`ExperimentError::Figure`] if it has too
     /// many models or accelerators to draw, [`ExperimentError::Output`] if the file cannot be written.
+    #[cfg(feature = "figures")]
     pub fn write_timeline(&self, path: impl AsRef<Path>) -> Result<(), ExperimentError> {
         let path = path.as_ref();
         let is_png = path.extension().is_some_and(|extension| extension == "png");

@@ -4,11 +4,11 @@ use super::chart::{self, Chart};
 use super::check::{self, Allowed};
 use super::grid::Grid;
 use super::marker::Marker;
-use super::number::counted;
 use super::page::{Categories, Entry, Page, base_line, y_axis};
 use super::scale::Scale;
 use super::scene::{Point, Rect, Scene};
-use super::{Axis, Caption, FigureError, Ink, Rows, cell};
+use super::{Axis, Caption, FigureError, Ink, Rows};
+use crate::text::{cell, counted};
 
 /// Bars side by side in groups, in a grid of panels: scores of accelerators, a panel a scenario.
 #[derive(Debug, Clone, PartialEq)]

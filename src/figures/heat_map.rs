@@ -4,12 +4,14 @@ use super::chart::Chart;
 use super::check::{self, Allowed};
 use super::grid::Grid;
 use super::marker::Marker;
-use super::number::{counted, short};
+use crate::text::{cell, counted};
+
+use super::number::short;
 use super::page::{Categories, GAP_PX, KEY_PX, Page, SIDE_PX};
 use super::scale::{Scale, Spacing, extent};
 use super::scene::{Align, HALF_CAPITAL, LABEL_PX, Rect, Scene, Text};
 use super::text::{fit, width_px};
-use super::{Axis, Caption, FigureError, Ink, Rows, cell};
+use super::{Axis, Caption, FigureError, Ink, Rows};
 
 /// A table of numbers as colours, with the numbers if there is space.
 #[derive(Debug, Clone, PartialEq)]

@@ -4,11 +4,11 @@ use super::chart::{Chart, Frame};
 use super::check::{self, Allowed};
 use super::grid::Grid;
 use super::marker::{Marker, RADIUS_PX};
-use super::number::counted;
 use super::page::{Entry, Page, X_AXIS_PX};
 use super::scale::{Scale, Spacing, extent};
 use super::scene::{Point, Scene};
-use super::{Axis, Caption, FigureError, Ink, Rows, cell};
+use super::{Axis, Caption, FigureError, Ink, Rows};
+use crate::text::{cell, counted};
 
 /// Lines with bands of uncertainty and published values, in a grid of panels.
 #[derive(Debug, Clone, PartialEq)]

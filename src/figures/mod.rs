@@ -69,7 +69,6 @@ pub use grouped_bars::{Bar, GroupPanel, GroupedBars};
 pub use heat_map::HeatMap;
 pub use ink::Ink;
 pub use lines::{Line, LinePanel, LinePoint, Lines};
-pub use number::{cell, counted};
 pub use output::Format;
 pub use roofline::{Ceiling, PointSeries, Roofline, RooflinePoint};
 pub use scale::Spacing;

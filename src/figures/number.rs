@@ -1,4 +1,4 @@
-//! Numbers as text: for people with an SI prefix, for files in full.
+//! Numbers as text: three significant digits and an SI prefix.
 
 use super::decimal::{decade, exponent};
 
@@ -48,18 +48,6 @@ pub(super) fn short(value: f64) -> String {
     format!("{number}{prefix}")
 }
 
-/// A count with its noun: `1 panel`, `2 panels`.
-pub fn counted(count: usize, noun: &str) -> String {
-    let plural = if count == 1 { "" } else { "s" };
-    format!("{count} {noun}{plural}")
-}
-
-/// `value` for a file: the shortest text that reads back to the same value.
-pub fn cell(value: f64) -> String {
-    let plain = value == 0.0 || (1e-5..1e15).contains(&value.abs());
-    if plain { format!("{value}") } else { format!("{value:e}") }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -80,13 +68,6 @@ mod tests {
         ];
         for (value, text) in cases {
             assert_eq!(short(value), text);
-        }
-    }
-
-    #[test]
-    fn a_cell_reads_back_to_the_same_number() {
-        for value in [0.0, 0.1, -3.5, 1e-7, 1.0 / 3.0, 6.02e23, f64::MIN_POSITIVE] {
-            assert_eq!(cell(value).parse(), Ok(value));
         }
     }
 }

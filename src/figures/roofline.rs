@@ -3,12 +3,14 @@
 use super::chart::{self, Chart, Frame};
 use super::check::{self, Allowed};
 use super::marker::{Marker, RADIUS_PX};
-use super::number::{counted, short};
+use crate::text::{cell, counted};
+
+use super::number::short;
 use super::page::{Entry, Page};
 use super::placement::{Place, Placement};
 use super::scale::{Scale, extent};
 use super::scene::{Align, Point, Scene};
-use super::{Axis, Caption, FigureError, Ink, Rows, cell};
+use super::{Axis, Caption, FigureError, Ink, Rows};
 
 /// Points under roofs, both axes logarithmic (Williams et al., CACM 2009): performance over
 /// arithmetic intensity.

@@ -3,12 +3,12 @@
 use super::chart::{self, Chart, Frame};
 use super::check::{self, Allowed};
 use super::marker::{Marker, RADIUS_PX};
-use super::number::counted;
 use super::page::{Entry, Page};
 use super::placement::Placement;
 use super::scale::{Scale, Spacing, extent};
 use super::scene::{Point, Rect, Scene};
-use super::{Axis, Caption, FigureError, Ink, Rows, cell};
+use super::{Axis, Caption, FigureError, Ink, Rows};
+use crate::text::{cell, counted};
 
 /// Points in two quantities; those on the Pareto front are joined, the others faint.
 #[derive(Debug, Clone, PartialEq)]

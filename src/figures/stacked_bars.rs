@@ -3,11 +3,11 @@
 use super::chart::{self, Chart};
 use super::check::{self, Allowed};
 use super::grid::Grid;
-use super::number::counted;
 use super::page::{Categories, Entry, Page, base_line, y_axis};
 use super::scale::Scale;
 use super::scene::{Rect, Scene};
-use super::{Axis, Caption, FigureError, Ink, Rows, cell};
+use super::{Axis, Caption, FigureError, Ink, Rows};
+use crate::text::{cell, counted};
 
 /// A bar for every category, stacked from series, in panels below each other: energy by component
 /// or cycles by bound, layer by layer and a panel a dataflow.

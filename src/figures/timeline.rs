@@ -4,12 +4,12 @@ use super::chart::{self, Chart};
 use super::check::{self, Allowed};
 use super::grid::Grid;
 use super::marker::Marker;
-use super::number::counted;
 use super::page::{Entry, GAP_PX, Page, RIGHT_PX, SIDE_PX, X_AXIS_PX, base_line, x_axis, x_grid};
 use super::scale::Scale;
 use super::scene::{Align, LABEL_PX, Point, Rect, Scene, Text};
 use super::text::{fit, fits, width_px};
-use super::{Caption, FigureError, Ink, Rows, cell};
+use super::{Caption, FigureError, Ink, Rows};
+use crate::text::{cell, counted};
 
 /// Slices of time in rows, coloured by model: execution on the accelerators of a system, a panel a
 /// system.

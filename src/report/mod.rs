@@ -2,18 +2,28 @@
 //!
 //! A report writes to the writer that it is given. It knows no paths and computes no scores.
 
+#[cfg(feature = "cli")]
 pub mod comparison;
+#[cfg(feature = "cli")]
 pub(crate) mod cost;
 pub(crate) mod csv;
+#[cfg(feature = "cli")]
 pub(crate) mod dominant;
+#[cfg(feature = "pages")]
 pub mod html;
 pub(crate) mod json;
+#[cfg(feature = "figures")]
 pub(crate) mod mlperf;
+#[cfg(feature = "cli")]
 pub(crate) mod network;
+#[cfg(feature = "figures")]
 pub mod points;
 pub(crate) mod rows;
+#[cfg(feature = "cli")]
 pub(crate) mod scores;
+#[cfg(feature = "cli")]
 pub(crate) mod table;
+#[cfg(feature = "figures")]
 pub(crate) mod timeline;
 pub mod trace_events;
 pub mod why;

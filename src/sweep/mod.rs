@@ -3,9 +3,11 @@
 //! Results reach the caller in the order of the runs for every number of threads. They come in blocks,
 //! so that memory does not grow with the number of runs.
 
+#[cfg(feature = "bounds")]
 pub mod comparison;
 pub mod enumeration;
 pub(crate) mod grid;
+#[cfg(feature = "bounds")]
 pub(crate) mod means;
 pub(crate) mod pareto;
 pub mod what_if;

@@ -86,7 +86,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "text",
         ],
     ),
-    ("figures", &[]),
+    ("figures", &["text"]),
     (
         "config",
         &[

@@ -49,7 +49,7 @@ impl Curve {
             let (scheduled, completed) = (it.scheduled_rate(), it.completed_rate());
             let numbers = [Some(*rate), scheduled, completed].into_iter();
             let numbers = numbers.chain([p50, p90, p97, p99, p99_9, late].map(Some));
-            let cell = |number: Option<f64>| number.map_or(String::new(), crate::figures::cell);
+            let cell = |number: Option<f64>| number.map_or(String::new(), crate::text::cell);
             let mut cells: Vec<_> = numbers.map(cell).collect();
             cells.push((it.validity.performance == Some(true)).to_string());
             cells

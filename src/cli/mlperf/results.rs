@@ -171,7 +171,7 @@ impl Results<'_> {
     }
 
     fn csv(&self) -> String {
-        let rows = self.made.iter().map(|made| cells(made, crate::figures::cell));
+        let rows = self.made.iter().map(|made| cells(made, crate::text::cell));
         output::csv_text(&SUITE_COLUMNS, &rows.collect::<Vec<_>>())
     }
 

@@ -2,9 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::figures::counted;
 use crate::mlperf::logs::files;
 use crate::report::html::mlperf::{Files, Header, Kind, Place, Tests};
+use crate::text::counted;
 
 use super::super::argument;
 use super::super::message::Failure;

@@ -9,9 +9,9 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 
 use crate::config::read_bounded;
-use crate::figures::counted;
 use crate::report::html::mlperf::Kind;
 use crate::report::html::{self, Folder, Page, Source};
+use crate::text::counted;
 
 use super::message::{Failure, hint, say};
 use super::output;

@@ -8,7 +8,7 @@ use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
-use serde_saphyr::granit_parser::{self, ErrorKind, Event, Parser, ScalarStyle, ScanError, Span};
+use granit_parser::{ErrorKind, Event, Parser, ScalarStyle, ScanError, Span};
 
 use crate::config::Problem;
 

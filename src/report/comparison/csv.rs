@@ -2,11 +2,11 @@
 
 use crate::bounds::Bounds;
 use crate::column::Column;
-use crate::figures::cell;
 use crate::metrics::{ModelMetrics, RunMetrics, chains};
 use crate::report::model_names;
 use crate::statistics::{Fraction, Summary};
 use crate::sweep::comparison::{Comparison, Configuration, Replication, Sample};
+use crate::text::cell;
 
 use super::{Measure, Ranking};
 

@@ -1,7 +1,7 @@
 //! A comparison for people.
 
-use crate::figures::counted;
 use crate::report::table::{Style, new_table, render, with_half_width};
+use crate::text::counted;
 
 use super::{Ranking, Standing};
 

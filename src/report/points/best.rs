@@ -1,7 +1,7 @@
 //! The best design of every scenario.
 
 use crate::column::Better;
-use crate::figures::cell;
+use crate::text::cell;
 
 use super::measure::better;
 use super::{Objective, PointTable, PointsError, over_scenarios};

@@ -1,8 +1,9 @@
 //! The Pareto front of designs in two or three columns.
 
 use crate::column::Better;
-use crate::figures::{Caption, Scatter, ScatterPoint, ScatterSeries, Spacing, cell};
+use crate::figures::{Caption, Scatter, ScatterPoint, ScatterSeries, Spacing};
 use crate::sweep::pareto;
+use crate::text::cell;
 
 use super::measure::{axis, better};
 use super::{PointTable, PointsError, Setting, over_scenarios};

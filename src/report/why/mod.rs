@@ -5,6 +5,7 @@
 //! effect of another decision shows only in another run.
 
 mod jobs;
+#[cfg(feature = "cli")]
 mod story;
 mod text;
 mod upstream;
@@ -23,6 +24,7 @@ use jobs::Occupancy;
 use upstream::Dependencies;
 
 pub use jobs::Job;
+#[cfg(feature = "cli")]
 pub use story::{Change, Fate, story};
 pub use upstream::{Awaits, Need};
 

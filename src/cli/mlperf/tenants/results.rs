@@ -131,7 +131,7 @@ impl Results<'_> {
     }
 
     fn csv(&self) -> String {
-        output::csv_text(&TENANT_COLUMNS, &self.cells(crate::figures::cell))
+        output::csv_text(&TENANT_COLUMNS, &self.cells(crate::text::cell))
     }
 
     fn json(&self) -> Map<String, Value> {

@@ -24,7 +24,7 @@ const MAX_COMPARED: usize = 64;
 ///
 /// # Errors
 ///
-/// Every problem of the file: those of [`parse_networks`], or else a missing `FPS`, a name used
+/// Every problem of the file: those of its networks, or else a missing `FPS`, a name used
 /// twice, a dependency on an unknown model, on itself or twice on the same one, a probability below 1
 /// without a dependency, and models that wait for each other.
 pub fn scenario(source: &Source, name: &str) -> Result<Scenario, Vec<Problem>> {

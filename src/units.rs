@@ -67,7 +67,7 @@ impl SimSpan {
 
     /// The longest span that is read from a number \[ms\], 104 days: in nanoseconds numbers are exact up
     /// to 2^53.
-    pub(crate) const MAX_MS: f64 = 9_007_199_254.0;
+    pub const MAX_MS: f64 = 9_007_199_254.0;
 
     /// The longest span that is read from a number.
     pub(crate) const LONGEST: Self = Self(9_007_199_254_000_000);

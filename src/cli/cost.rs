@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use clap::Args;
 
-use crate::config::{Catalog, Edition};
+use crate::config::{Catalog, Edition, OldNames};
 use crate::cost::batch::BatchCosts;
 use crate::cost::{CostError, CostModel, PairNames};
 use crate::experiment::{DEFAULT_PES, DEFAULT_PLATFORM, NamedCostModel, whole_chip};
@@ -14,7 +14,7 @@ use crate::model::Network;
 use crate::report::cost::{BatchReport, CostReport, Report, Variant, explain_layer};
 
 use super::costs;
-use super::message::{Failure, input_hints, warn};
+use super::message::{Failure, warn, with_hints};
 use super::options::{Format, edition};
 use super::output::Complete;
 use super::places::Places;
@@ -100,11 +100,8 @@ const MAX_PAIRS: usize = 10_000;
 /// Returns a failure if an input is invalid, if no network can run on any accelerator, or if a file
 /// cannot be written.
 pub(super) fn run(args: &CostArgs) -> Result<(), Failure> {
-    let mut catalog = Catalog::with_networks(args.networks);
-    let choices = cost_models(args, &mut catalog)?;
-    let networks = networks(args, &mut catalog)?;
-    let accelerators = accelerators(args, &mut catalog)?;
-    input_hints(catalog.old_names());
+    let inputs = with_hints(|old_names| Inputs::read(args, old_names))?;
+    let Inputs { catalog, choices, networks, accelerators } = inputs;
     for choice in &choices {
         let names = networks.iter().map(|network| network.name());
         costs::warn(choice, &catalog, names, accelerators.iter());
@@ -153,6 +150,24 @@ pub(super) fn run(args: &CostArgs) -> Result<(), Failure> {
     warn_of_infeasible(&report)?;
     draw(args, &report)?;
     print(args.format, &report)
+}
+
+/// Inputs of the command.
+struct Inputs {
+    catalog: Catalog,
+    choices: Vec<NamedCostModel>,
+    networks: Vec<Arc<Network>>,
+    accelerators: Vec<Accelerator>,
+}
+
+impl Inputs {
+    fn read(args: &CostArgs, old_names: &OldNames) -> Result<Self, Failure> {
+        let mut catalog = Catalog::with_networks(args.networks).noting(old_names.clone());
+        let choices = cost_models(args, &mut catalog)?;
+        let networks = networks(args, &mut catalog)?;
+        let accelerators = accelerators(args, &mut catalog)?;
+        Ok(Self { catalog, choices, networks, accelerators })
+    }
 }
 
 fn print(format: Format, report: &dyn Report) -> Result<(), Failure> {
@@ -235,9 +250,10 @@ fn refuse_unknown_layer(layer: &str, networks: &[Arc<Network>]) -> Result<(), Fa
 
 fn cost_models(args: &CostArgs, catalog: &mut Catalog) -> Result<Vec<NamedCostModel>, Failure> {
     if args.cost_model.is_empty() {
-        return Ok(vec![costs::choose(catalog, COST_MODEL)?]);
+        return Ok(vec![NamedCostModel::find(catalog, COST_MODEL)?]);
     }
-    args.cost_model.iter().map(|name| costs::choose(catalog, name)).collect()
+    let models = args.cost_model.iter().map(|name| NamedCostModel::find(catalog, name));
+    Ok(models.collect::<Result<_, _>>()?)
 }
 
 fn networks(args: &CostArgs, catalog: &mut Catalog) -> Result<Vec<Arc<Network>>, Failure> {

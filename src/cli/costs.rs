@@ -4,19 +4,7 @@ use crate::config::Catalog;
 use crate::experiment::NamedCostModel;
 use crate::hardware::Accelerator;
 
-use super::message::{self, Failure, hint};
-
-/// The cost model called `text`, or the table of measurements in the CSV file `text`. Prints the hint
-/// for an old name.
-///
-/// # Errors
-///
-/// See [`NamedCostModel::find`].
-pub(super) fn choose(catalog: &mut Catalog, text: &str) -> Result<NamedCostModel, Failure> {
-    let cost_model = NamedCostModel::find(catalog, text)?;
-    cost_model.renamed.into_iter().for_each(hint);
-    Ok(cost_model)
-}
+use super::message;
 
 /// Prints the warnings about rows of a table of measurements, see [`NamedCostModel::warnings`].
 pub(super) fn warn<'n, 'a>(

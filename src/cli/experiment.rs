@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 
 use crate::experiment::{Allowed, Experiment, KEYS, Key, KeyOption, Prepared, Several};
 
-use super::message::{Failure, hint, input_hints, say, warn};
+use super::message::{Failure, say, warn, with_hints};
 
 /// Memory above which a user is told before it is taken \[byte\].
 const MUCH_MEMORY: u64 = 1 << 30;
@@ -117,9 +117,7 @@ fn split(assignment: &str) -> Result<(&str, &str), Failure> {
 ///
 /// The mistake of the experiment.
 pub(super) fn prepare(experiment: &Experiment) -> Result<Prepared, Failure> {
-    let prepared = experiment.prepare()?;
-    prepared.hints.iter().copied().for_each(hint);
-    input_hints(prepared.old_names());
+    let prepared = with_hints(|old_names| experiment.prepare_noting(old_names))?;
     prepared.warnings.iter().for_each(|warning| warn(format_args!("{warning}")));
     let memory = prepared.memory();
     if memory > MUCH_MEMORY {

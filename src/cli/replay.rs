@@ -12,7 +12,7 @@ use crate::experiment::Experiment;
 use crate::plan::Plan;
 use crate::sweep::Semantics;
 
-use super::message::Failure;
+use super::message::{Failure, with_hints};
 use super::output::{self, Complete, OutputFile};
 use super::places::Places;
 
@@ -81,12 +81,12 @@ fn stage(
 
 /// The run that the files describe, and its costs.
 fn plan(args: &ReplayArgs) -> Result<(Plan, CostTable), Failure> {
-    let prepared = Experiment::new()
+    let experiment = Experiment::new()
         .set("semantics", Semantics::Mlsys2023)
         .scenario(args.model_file.to_string_lossy().into_owned())
         .system(args.hw_file.to_string_lossy().into_owned())
-        .dataflow(args.dataflow_file.to_string_lossy())
-        .prepare()?;
+        .dataflow(args.dataflow_file.to_string_lossy());
+    let prepared = with_hints(|old_names| experiment.prepare_noting(old_names))?;
     let plan = prepared.specs().next().expect("there is one run").plan.clone();
     let model = &*prepared.cost_model().model;
     let library = CostLibrary::evaluate(model, [(&*plan.scenario, &*plan.system)]);

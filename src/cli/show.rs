@@ -5,7 +5,7 @@ use clap::Args;
 use crate::config::Catalog;
 use crate::validate::networks::facts;
 
-use super::message::{Failure, input_hints};
+use super::message::{Failure, with_hints};
 use super::{output, schedulers};
 
 /// Print an input file (the YAML of a scenario, system, dataflow, network, platform or sweep), or
@@ -26,11 +26,15 @@ pub(super) fn run(args: &ShowArgs) -> Result<(), Failure> {
     if let Some(scheduler) = schedulers::find(&args.name) {
         return output::print(&schedulers::describe(scheduler));
     }
-    let mut catalog = Catalog::new();
-    let mut text = catalog.text(&args.name)?.text().to_string();
-    if let Ok(model) = catalog.model(&args.name) {
+    let text = with_hints(|old_names| text(&args.name, Catalog::new().noting(old_names.clone())))?;
+    output::print(&text)
+}
+
+/// Text of the file called `name`, with facts about the network that it describes, if any.
+fn text(name: &str, mut catalog: Catalog) -> Result<String, Failure> {
+    let mut text = catalog.text(name)?.text().to_string();
+    if let Ok(model) = catalog.model(name) {
         text += &facts(&model).to_comments();
     }
-    input_hints(catalog.old_names());
-    output::print(&text)
+    Ok(text)
 }

@@ -17,8 +17,8 @@ pub(super) fn read(node: &Node<'_>, problems: &mut Problems) -> Option<Dataflow>
     let line = |node: &Node<'_>, problems: &mut Problems| line(node, notation, problems);
     let lines = fields.required("directives", list("directives", at(line)));
     fields.finish();
-    let lines: Vec<_> = lines?.into_iter().map(|line| (line.value, line.span)).collect();
-    let opening = lines.first().map_or(0..0, |(_, span)| span.clone());
+    let lines = lines?;
+    let opening = lines.first().map_or(0..0, |line| line.span.clone());
     match assemble(name?, opening, lines, notation) {
         Ok(dataflow) => Some(dataflow),
         Err(found) => {

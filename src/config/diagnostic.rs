@@ -55,19 +55,29 @@ pub(crate) struct OldName {
     pub renamed: Renamed,
 }
 
-/// Old names that the inputs of a catalog use, each once, in order of first use.
+impl From<Renamed> for OldName {
+    fn from(renamed: Renamed) -> Self {
+        Self { place: None, renamed }
+    }
+}
+
+/// Old names that inputs use, each once, in order of first use. Clones share one list, which is there even
+/// if an input cannot be read.
 #[derive(Debug, Clone, Default)]
-pub(super) struct OldNames(Arc<Mutex<Vec<OldName>>>);
+pub(crate) struct OldNames(Arc<Mutex<Vec<OldName>>>);
 
 impl OldNames {
-    pub(super) fn add(&self, name: OldName) {
+    /// Adds a name that is not in the list yet.
+    pub(crate) fn add(&self, name: impl Into<OldName>) {
+        let name = name.into();
         let mut names = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if !names.contains(&name) {
             names.push(name);
         }
     }
 
-    pub(super) fn to_vec(&self) -> Vec<OldName> {
+    /// Every name so far.
+    pub(crate) fn to_vec(&self) -> Vec<OldName> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 }

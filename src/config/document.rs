@@ -23,9 +23,9 @@ pub(super) struct Document {
 }
 
 impl Document {
-    /// Whether it is in the artifact's text format.
-    pub(super) fn is_maestro(&self) -> bool {
-        has_extension(Path::new(self.source.name()), &["m"])
+    /// A file that is read without those that it refers to.
+    pub(super) fn alone(source: Arc<Source>) -> Self {
+        Self { source, folder: None, old_names: OldNames::default() }
     }
 
     /// File name without folder and extension.
@@ -114,7 +114,8 @@ impl Document {
     }
 }
 
-fn wrong_kind(found: Kind, allowed: &[Kind]) -> Problem {
+/// Problem of a file of the kind `found` where one of the `allowed` kinds is needed.
+pub(super) fn wrong_kind(found: Kind, allowed: &[Kind]) -> Problem {
     let allowed: Vec<_> = allowed.iter().map(|kind| format!("`{kind}`")).collect();
     let needed = allowed.join(" or ");
     Problem::new(0..0, format!("this is a `{found}` file; a {needed} file is needed here"))
@@ -149,15 +150,4 @@ pub(crate) fn resolve<'a, T>(
         });
     }
     Ok(found.into_iter().collect())
-}
-
-/// Whether `reference` ends as input files do.
-pub(super) fn names_a_file(reference: &str) -> bool {
-    has_extension(Path::new(reference), &["yaml", "yml", "m"])
-}
-
-/// Whether `path` ends in one of `extensions`, in any case.
-pub(super) fn has_extension(path: &Path, extensions: &[&str]) -> bool {
-    let extension = path.extension().unwrap_or_default();
-    extensions.iter().any(|known| extension.eq_ignore_ascii_case(known))
 }

@@ -55,10 +55,17 @@ pub(super) struct RawStyle {
     shares: Vec<RawShare>,
 }
 
-/// Shares of one accelerator: of PEs, on-chip bandwidth, shared memory and off-chip bandwidth.
+/// Shares of one accelerator.
 struct RawShare {
     dataflow: At<Box<str>>,
-    shares: [u32; 4],
+    /// Share of the PEs.
+    pes: u32,
+    /// Share of the bandwidth of the NoC.
+    noc: u32,
+    /// Share of the shared memory.
+    shared_memory: u32,
+    /// Share of the DRAM bandwidth.
+    dram: u32,
 }
 
 /// A `system:` file whose dataflows are still names.
@@ -75,6 +82,12 @@ struct RawAccelerator {
     datapath: Datapath,
     energy: EnergyTable,
     byte_energy: ByteEnergy,
+    noc: Noc,
+    memory: Memory,
+}
+
+/// Bandwidths and memories of an accelerator or a chip.
+struct RawResources {
     noc: Noc,
     memory: Memory,
 }
@@ -96,13 +109,18 @@ fn share(node: &Node<'_>, problems: &mut Problems) -> Option<RawShare> {
     let share = || number(1..=MAX_SHARE);
     let dataflow = fields.required("dataflow", at(text));
     let pes = fields.required("pe_share", share());
-    let keys = ["noc_share", "shared_memory_share", "dram_share"];
-    let [noc, memory, dram] = keys.map(|key| fields.optional(key, share()));
+    let noc = fields.optional("noc_share", share());
+    let shared_memory = fields.optional("shared_memory_share", share());
+    let dram = fields.optional("dram_share", share());
     fields.finish();
     let pes = pes?;
-    let or_pes = |share: Option<u32>| share.unwrap_or(pes);
-    let shares = [pes, or_pes(noc), or_pes(memory), or_pes(dram)];
-    Some(RawShare { dataflow: dataflow?, shares })
+    Some(RawShare {
+        dataflow: dataflow?,
+        pes,
+        noc: noc.unwrap_or(pes),
+        shared_memory: shared_memory.unwrap_or(pes),
+        dram: dram.unwrap_or(pes),
+    })
 }
 
 /// Reads a list of accelerators.
@@ -121,7 +139,7 @@ impl RawStyle {
     /// The style of these `dataflows`, one for each name.
     pub(super) fn resolve(self, dataflows: Vec<Arc<Dataflow>>) -> Style {
         let share = |(dataflow, raw): (_, RawShare)| {
-            let [pes, noc, shared_memory, dram] = raw.shares;
+            let RawShare { pes, noc, shared_memory, dram, .. } = raw;
             Share { dataflow, pes, noc, shared_memory, dram }
         };
         let shares = dataflows.into_iter().zip(self.shares).map(share).collect();
@@ -174,7 +192,7 @@ fn accelerator(
     let pes = fields.required("pes", at(number(1..=Accelerator::MAX_PES)));
     let resources = resources(&mut fields, None);
     fields.finish();
-    let (noc, memory) = resources?;
+    let RawResources { noc, memory } = resources?;
     let (name, dataflow, pes) = (name?, dataflow?, pes?);
     let (clock, energy) = (clock?, energy?);
     Some(RawAccelerator { name, dataflow, pes, clock, datapath, energy, byte_energy, noc, memory })
@@ -237,11 +255,11 @@ pub(super) fn read_platform(node: &Node<'_>, problems: &mut Problems) -> Option<
 }
 
 fn budget(node: &Node<'_>, problems: &mut Problems) -> Option<Resources> {
-    let (noc, memory) = resources_only(node, problems)?;
+    let RawResources { noc, memory } = resources_only(node, problems)?;
     Some(Resources::Budget(Box::new(Budget::new(noc, memory))))
 }
 
-fn resources_only(node: &Node<'_>, problems: &mut Problems) -> Option<(Noc, Memory)> {
+fn resources_only(node: &Node<'_>, problems: &mut Problems) -> Option<RawResources> {
     let mut fields = Fields::of(node, "a set of resources", problems)?.with_renamed(&OLD_RESOURCES);
     let resources = resources(&mut fields, None);
     fields.finish();
@@ -263,7 +281,7 @@ fn table(node: &Node<'_>, problems: &mut Problems) -> Option<Table> {
 /// Reads an instance of a table, which has the resources of `each` but for those that it gives.
 fn instance(
     node: &Node<'_>,
-    each: Option<&(Noc, Memory)>,
+    each: Option<&RawResources>,
     each_is_wrong: bool,
     problems: &mut Problems,
 ) -> Option<Instance> {
@@ -275,18 +293,18 @@ fn instance(
     let name = fields.required("name", proper_name);
     let pes = fields.required("pes", number(1..=Accelerator::MAX_PES));
     fields.finish();
-    let (noc, memory) = resources?;
+    let RawResources { noc, memory } = resources?;
     Some(Instance { name: name?, pes: pes?, noc, memory })
 }
 
 /// Reads bandwidths and memories; missing keys have the values of `default`.
 fn resources(
     fields: &mut Fields<'_, '_, '_>,
-    default: Option<&(Noc, Memory)>,
-) -> Option<(Noc, Memory)> {
-    let noc = noc(fields, default.map(|(noc, _)| noc));
-    let memory = memory(fields, default.map(|(_, memory)| memory));
-    Some((noc?, memory?))
+    default: Option<&RawResources>,
+) -> Option<RawResources> {
+    let noc = noc(fields, default.map(|it| &it.noc));
+    let memory = memory(fields, default.map(|it| &it.memory));
+    Some(RawResources { noc: noc?, memory: memory? })
 }
 
 fn noc(fields: &mut Fields<'_, '_, '_>, default: Option<&Noc>) -> Option<Noc> {
@@ -328,19 +346,19 @@ fn memory(fields: &mut Fields<'_, '_, '_>, default: Option<&Memory>) -> Option<M
     let default = default.unwrap_or(&memory);
     Some(Memory {
         dram_latency: latency.unwrap_or(default.dram_latency),
-        shared_copies: copies.map_or(default.shared_copies, PerTensor::from),
+        shared_copies: copies.unwrap_or(default.shared_copies),
         ..memory
     })
 }
 
 /// Reads copies of inputs, weights and outputs.
-fn copies(node: &Node<'_>, problems: &mut Problems) -> Option<[u32; 3]> {
+fn copies(node: &Node<'_>, problems: &mut Problems) -> Option<PerTensor<u32>> {
     let copies = list("copies", number(1..=16))(node, problems)?;
     let three = <[u32; 3]>::try_from(copies).ok();
     if three.is_none() {
         problems.push(node.mismatch(&"three numbers: copies of inputs, weights and outputs"));
     }
-    three
+    three.map(PerTensor::from)
 }
 
 /// Reads one value for all levels of a network, or a list with one for each, outermost first.

@@ -47,6 +47,17 @@ impl Kind {
         (Self::Mlperf, "mlperf"),
     ];
 
+    /// Every kind.
+    pub const EVERY: [Self; Self::ALL.len()] = {
+        let mut kinds = [Self::Network; Self::ALL.len()];
+        let mut index = 0;
+        while index < kinds.len() {
+            kinds[index] = Self::ALL[index].0;
+            index += 1;
+        }
+        kinds
+    };
+
     /// Top-level key.
     pub fn key(self) -> &'static str {
         Self::ALL[self as usize].1

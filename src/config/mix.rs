@@ -1,12 +1,11 @@
 //! Styles written in place: `WS:3 + OS:1` stands for a `style:` file.
 
-use std::path::Path;
 use std::sync::Arc;
 
 use crate::dataflow::Dataflow;
 use crate::hardware::{Share, Style, System};
 
-use super::document::{has_extension, names_a_file};
+use super::formats::{has_extension, names_a_file};
 use super::yaml::read::printable;
 
 /// Largest share of the PEs, as in `style:` files.
@@ -20,7 +19,7 @@ pub(super) struct Part<'t> {
 
 /// Whether `reference` is a mix: parts joined by `+`, each `dataflow` or `dataflow:share`.
 pub(super) fn is_mix(reference: &str) -> bool {
-    let file = names_a_file(reference) || has_extension(Path::new(reference), &["csv"]);
+    let file = names_a_file(reference) || has_extension(reference, &["csv"]);
     reference.contains(" + ") || !file && reference.contains(['+', ':'])
 }
 

@@ -1,4 +1,4 @@
-//! Input files: the only module that knows YAML, the artifact's text format, and paths.
+//! Input files: the only module that knows their formats, and paths.
 //!
 //! Every file is read with bounded memory, parsed, checked once and turned into domain types. All
 //! problems of a file are reported together, each with its line and column. [`Catalog`] is the way
@@ -11,6 +11,7 @@ pub(crate) mod diagnostic;
 #[cfg(feature = "cli")]
 pub mod export;
 pub(crate) mod files;
+pub mod formats;
 pub(crate) mod kind;
 pub mod loadgen_cases;
 pub mod maestro;
@@ -22,6 +23,7 @@ pub(crate) mod sweep;
 mod dataflow;
 mod document;
 mod embedded;
+mod format;
 mod hardware;
 mod mix;
 mod mlperf;
@@ -30,12 +32,12 @@ mod scenario;
 mod yaml;
 
 pub use catalog::{Catalog, Edition, Hardware, InputFile};
-use diagnostic::OldNames;
 pub use diagnostic::{ConfigError, Problem};
-pub(crate) use diagnostic::{OldName, nearest};
+pub(crate) use diagnostic::{OldName, OldNames, nearest};
 pub(crate) use document::resolve;
 pub use files::Source;
 pub(crate) use files::read_bounded;
+pub use format::Format;
 pub use kind::Kind;
 pub use network::Model;
 pub use service_csv::ServiceTables;

@@ -12,7 +12,7 @@ use super::range;
 use super::yaml::read::{At, Problems, at_most, list, named, number, printable, text};
 use super::yaml::tree::Entry;
 use super::yaml::{Fields, Node, Value};
-use super::{ConfigError, Kind, OldNames, Problem, Source};
+use super::{ConfigError, Kind, Problem, Source};
 
 /// Text and where it was written.
 type Text = At<Box<str>>;
@@ -80,9 +80,7 @@ impl SweepDraft {
 
     /// The error with these `problems` of the text.
     pub fn invalid(&self, problems: Vec<Problem>) -> ConfigError {
-        let source = Arc::clone(&self.source);
-        let document = Document { source, folder: None, old_names: OldNames::default() };
-        document.invalid(problems)
+        Document::alone(Arc::clone(&self.source)).invalid(problems)
     }
 
     /// The draft in `file`.

@@ -42,7 +42,7 @@ pub struct BatchCosts {
 
 impl BatchCosts {
     /// Largest batch.
-    pub(crate) const MAX_BATCH: u32 = 4096;
+    pub const MAX_BATCH: u32 = 4096;
 
     /// Evaluates the batches of 1 to `max_batch` inputs in parallel. Sizes that are too large for the
     /// model are split.

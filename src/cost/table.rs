@@ -49,7 +49,7 @@ pub struct CostRecord {
 
 impl CostRecord {
     /// Largest energy of one record: a megajoule. It keeps the sums of a run finite.
-    pub(crate) const MAX_ENERGY: Millijoules = Millijoules::new(1e9);
+    pub const MAX_ENERGY: Millijoules = Millijoules::new(1e9);
     /// Most cycles of one record: those of [`SimSpan::LONGEST`] at 1 GHz.
     pub(crate) const MAX_CYCLES: Cycles = Cycles::new(SimSpan::LONGEST.ns());
 }

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::ops::Range;
 use std::sync::Arc;
 
-use crate::config::{Catalog, Edition, Hardware, Suite};
+use crate::config::{Catalog, Edition, Hardware, OldNames, Suite};
 use crate::dataflow::Dataflow;
 use crate::hardware::System;
 use crate::renamed::Renamed;
@@ -17,7 +17,7 @@ use crate::sweep::grid::{Factor, Grid};
 use super::input::Input;
 use super::keys::Key;
 use super::prepared::{Group, Prepared};
-use super::systems::{full_system, paired_system, style_system};
+use super::systems::{full_system, name_with_pes, paired_system, style_system};
 use super::{ExperimentError, NamedCostModel, Runs, Settings, scheduler};
 
 /// Most runs of one experiment; each takes memory before the first is made.
@@ -290,13 +290,24 @@ impl Experiment {
     /// The first mistake of the description; [`ExperimentError::Config`] for a name or a file that is
     /// wrong; other variants for settings, systems and names that do not go together.
     pub fn prepare(&self) -> Result<Prepared, ExperimentError> {
+        self.prepare_noting(&OldNames::default())
+    }
+
+    /// Reads and checks the experiment as [`Experiment::prepare`] does, and adds the old names of settings
+    /// and files to `old_names`, even if it fails.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Experiment::prepare`].
+    pub(crate) fn prepare_noting(&self, old_names: &OldNames) -> Result<Prepared, ExperimentError> {
+        self.hints.iter().for_each(|&renamed| old_names.add(renamed));
         if let Some(error) = &self.error {
             return Err(error.clone());
         }
         let replications = self.replications.clone().unwrap_or(0..1);
         let grid = Grid::new(self.factors.clone());
         let grid = grid.map_err(|error| ExperimentError::Conflict(error.to_string()))?;
-        let mut prepared = Prepared::new(self.settings.clone(), self.hints.clone());
+        let mut prepared = Prepared::new(self.settings.clone(), old_names);
         for point in (0..grid.n_points()).map(|index| grid.point(index)) {
             let mut settings = self.settings.clone();
             for (key, value) in point.settings() {
@@ -461,8 +472,4 @@ fn refuse_repeated(
         }
     }
     Ok(())
-}
-
-pub(super) fn name_with_pes(system: &System) -> String {
-    format!("{}@{}", system.name(), system.pes())
 }

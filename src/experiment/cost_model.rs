@@ -9,7 +9,7 @@ use crate::config::{Catalog, Kind, cost_csv, nearest};
 use crate::cost::table::{CostRecords, Pair, style};
 use crate::cost::{self, CostModel};
 use crate::hardware::Accelerator;
-use crate::renamed::{self, Renamed};
+use crate::renamed;
 use crate::text;
 use crate::text::counted;
 
@@ -22,8 +22,6 @@ pub struct NamedCostModel {
     pub name: String,
     /// Cost model.
     pub model: Arc<dyn CostModel>,
-    /// Hint if it was asked for by a name up to version 0.1.
-    pub(crate) renamed: Option<Renamed>,
     /// Table of a cost model of measurements.
     table: Option<Arc<Table>>,
 }
@@ -45,10 +43,11 @@ struct Table {
 impl NamedCostModel {
     /// A cost model of the caller's, called `name` in results.
     pub fn own(name: impl Into<String>, model: impl CostModel + 'static) -> Self {
-        Self { name: name.into(), model: Arc::new(model), renamed: None, table: None }
+        Self { name: name.into(), model: Arc::new(model), table: None }
     }
 
-    /// The cost model called `text`, or the table of measurements in the CSV file `text`.
+    /// The cost model called `text`, or the table of measurements in the CSV file `text`. Adds an old name
+    /// to those of `catalog`.
     ///
     /// # Errors
     ///
@@ -56,12 +55,13 @@ impl NamedCostModel {
     /// [`ExperimentError::Conflict`] if the model needs a file.
     pub fn find(catalog: &mut Catalog, text: &str) -> Result<Self, ExperimentError> {
         let (text, renamed) = renamed::current(&cost::RENAMED, text);
+        renamed.into_iter().for_each(|renamed| catalog.note(renamed));
         if let Some(entry) = cost::ALL.iter().find(|entry| entry.name == text) {
             let Some(build) = entry.build else {
                 let message = format!("cost model `{text}` needs data: give the CSV file instead");
                 return Err(ExperimentError::Conflict(message));
             };
-            return Ok(Self { name: text.into(), model: build().into(), renamed, table: None });
+            return Ok(Self { name: text.into(), model: build().into(), table: None });
         }
         let path = Path::new(text);
         if path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("csv")) {
@@ -80,7 +80,6 @@ impl NamedCostModel {
         Ok(Self {
             name: format!("table:{name}"),
             model: Arc::new(records),
-            renamed: None,
             table: Some(Arc::new(table)),
         })
     }

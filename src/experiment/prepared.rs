@@ -3,15 +3,14 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use crate::config::{Catalog, Edition, InputFile, OldName};
+use crate::config::{Catalog, Edition, InputFile, OldNames};
 use crate::hardware::System;
-use crate::renamed::Renamed;
 use crate::schedule::Policy;
 #[cfg(feature = "bounds")]
 use crate::sweep::comparison::{Comparison, Triggers};
 use crate::sweep::{self, RunError, RunResult, RunSpec, Semantics};
 
-use super::builder::name_with_pes;
+use super::systems::name_with_pes;
 use super::{ExperimentError, NamedCostModel, Run, Runs, Settings};
 
 /// Runs of an experiment, read and checked but not made.
@@ -19,8 +18,6 @@ use super::{ExperimentError, NamedCostModel, Run, Runs, Settings};
 pub struct Prepared {
     /// Settings that all runs have in common.
     pub settings: Settings,
-    /// Hints for names up to version 0.1.
-    pub hints: Vec<Renamed>,
     /// Warnings about inputs.
     pub warnings: Vec<String>,
     groups: Vec<Group>,
@@ -39,10 +36,11 @@ pub(super) struct Group {
 }
 
 impl Prepared {
-    pub(super) fn new(settings: Settings, hints: Vec<Renamed>) -> Self {
-        let catalogs = Edition::ALL.map(|(edition, _)| Catalog::with_networks(edition));
+    pub(super) fn new(settings: Settings, old_names: &OldNames) -> Self {
+        let catalog = |edition| Catalog::with_networks(edition).noting(old_names.clone());
+        let catalogs = Edition::ALL.map(|(edition, _)| catalog(edition));
         let (warnings, groups, points) = (Vec::new(), Vec::new(), Vec::new());
-        Self { settings, hints, warnings, groups, points, catalogs }
+        Self { settings, warnings, groups, points, catalogs }
     }
 
     /// Notes that all runs added since the last call have these values of the keys that vary.
@@ -58,7 +56,6 @@ impl Prepared {
     /// Adds runs. Those of a named cost model join the group before them if that has the same.
     pub(super) fn add(&mut self, group: Group) {
         let Group { cost_model, networks, specs } = group;
-        self.hints.extend(cost_model.renamed);
         match self.groups.last_mut() {
             Some(last) if last.cost_model.is_same(&cost_model) && last.networks == networks => {
                 last.specs.extend(specs);
@@ -103,11 +100,6 @@ impl Prepared {
     /// Every file that was read.
     pub(crate) fn inputs(&self) -> impl Iterator<Item = InputFile> {
         self.catalogs.iter().flat_map(Catalog::inputs)
-    }
-
-    /// Old names that the files use.
-    pub(crate) fn old_names(&self) -> impl Iterator<Item = OldName> {
-        self.catalogs.iter().flat_map(Catalog::old_names)
     }
 
     /// Every file that was read and does not come with the program.

@@ -113,3 +113,8 @@ pub(super) fn paired_system(
     }
     Ok(System::new(stem, accelerators)?)
 }
+
+/// Name of a system with its PEs, e.g. `J@4096`.
+pub(super) fn name_with_pes(system: &System) -> String {
+    format!("{}@{}", system.name(), system.pes())
+}

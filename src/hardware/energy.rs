@@ -70,7 +70,7 @@ impl ByteEnergy {
     /// Energy of a multiply-accumulate \[pJ\] of operands of these widths \[byte\]. An 8-bit
     /// multiplication takes 0.2 pJ and grows with the product of the widths (32 bits: 3.2, measured 3.1).
     /// A 32-bit addition takes 0.1 pJ and grows with the width (Horowitz, ISSCC 2014).
-    pub(crate) fn mac_pj(input: u32, weight: u32, partial_sum: u32) -> f64 {
+    pub fn mac_pj(input: u32, weight: u32, partial_sum: u32) -> f64 {
         0.2 * f64::from(input) * f64::from(weight) + 0.1 * f64::from(partial_sum) / 4.0
     }
 }

@@ -374,7 +374,7 @@ pub enum HardwareError {
 
 impl System {
     /// Most accelerators of a system.
-    pub(crate) const MAX_ACCELERATORS: usize = 1024;
+    pub const MAX_ACCELERATORS: usize = 1024;
 
     /// A system of `accelerators`, each of which is checked.
     ///

@@ -36,8 +36,8 @@ pub struct Metrics {
 }
 
 impl Metrics {
-    /// Metrics of `trace`, a run of `scenario` at `costs`. `firm` takes the place of the rule by rate,
-    /// [`Firm::of_rate`], for all models and chains. Of `score` only the warm-up counts.
+    /// Metrics of `trace`, a run of `scenario` at `costs`. `firm` takes the place of the rule that
+    /// follows from the rate, for all models and chains. Of `score` only the warm-up counts.
     ///
     /// # Panics
     ///

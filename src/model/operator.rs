@@ -483,7 +483,7 @@ impl From<ConvShape> for Operator {
 
 impl Operator {
     /// Largest product of extents; keeps every counter of the cost models far from overflow.
-    pub(crate) const MAX_MACS: u64 = 1 << 48;
+    pub const MAX_MACS: u64 = 1 << 48;
 
     /// Checks extents and their product.
     ///

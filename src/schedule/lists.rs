@@ -2,7 +2,7 @@
 
 use crate::ids::{AccelId, RequestId};
 
-use super::ranked::tie;
+use super::rank::tie;
 use super::{Activity, Decision, Dispatch, Granularity, Job, KnownRequest, Scheduler, View};
 
 /// Entry of a list: a segment of a request.

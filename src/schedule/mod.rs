@@ -14,6 +14,7 @@ mod placement;
 mod policies;
 mod policy;
 mod queue;
+mod rank;
 mod ranked;
 mod ready;
 pub(crate) mod tuning;
@@ -30,7 +31,8 @@ pub(crate) use parameter::RENAMED;
 pub use parameter::{Allowed, Arguments, Parameter, Value};
 pub use policies::ALL;
 pub use policy::{Breakdown, Policy, PolicyError, PolicyFailure};
-pub use ranked::{Rank, Ranked};
+pub use rank::Rank;
+pub use ranked::Ranked;
 pub use ready::Ready;
 pub use view::{AcceleratorState, Activity, History, Job, KnownRequest, Setup, View};
 

@@ -2,7 +2,7 @@
 
 use crate::ids::AccelId;
 
-use super::ranked::tie;
+use super::rank::tie;
 use super::{Decision, Dispatch, Granularity, Job, Scheduler, Setup, View};
 
 /// Utility of running a job on an accelerator.

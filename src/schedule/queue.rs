@@ -5,9 +5,9 @@ use std::collections::BTreeSet;
 
 use crate::ids::RequestId;
 
-use super::ranked::{Tie, tie};
+use super::rank::{Rank, Tie, tie};
 use super::ready::{Change, FEW};
-use super::{Job, Rank, View};
+use super::{Job, View};
 
 /// Number of ready jobs above which an order is kept, until there are at most [`FEW`].
 const MANY: usize = 2 * FEW;

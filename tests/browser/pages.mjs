@@ -15,7 +15,7 @@ export const HOSTILE = [
 
 /** A system on which no layer fits into the memory of a PE. */
 const tight = (yaml) =>
-  yaml.replace(/local_memory_kib: .*/g, "local_memory_kib: 0.125").replace(/name: three_unequal/, "name: tight");
+  yaml.replace(/scratchpad_kib: .*/g, "scratchpad_kib: 0.125").replace(/name: three_unequal/, "name: tight");
 
 const csvCell = (text) => `"${text.replaceAll('"', '""')}"`;
 

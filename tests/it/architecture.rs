@@ -169,7 +169,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "units",
         ],
     ),
-    // The command line names what it formats. It names neither the engine nor the cost of a layer.
+    // The command line names what it asks for and formats.
     (
         "cli",
         &[
@@ -291,13 +291,6 @@ fn every_import_follows_the_order_of_layers() {
     );
 }
 
-/// Circles between files that remain, each as two files of it. A test fails if one of them is gone.
-const KNOWN_CIRCLES: &[[&str; 2]] = &[
-    ["config/maestro/layers", "config/maestro/networks"],
-    ["experiment/builder", "experiment/prepared"],
-    ["schedule/queue", "schedule/ranked"],
-];
-
 /// Paths that `text` names from `crate`, `super` or `self` on, one for each item of a braced list.
 fn named_paths(text: &str) -> Vec<Vec<&str>> {
     let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == ':';
@@ -411,18 +404,7 @@ fn files_of_a_module_name_each_other_in_one_direction() {
             }
         }
     }
-    let is_known = |circle: &[String]| {
-        KNOWN_CIRCLES
-            .iter()
-            .any(|known| known.iter().all(|file| circle.iter().any(|it| it == file)))
-    };
-    let new: Vec<_> = circles.iter().filter(|circle| !is_known(circle)).collect();
-    assert!(new.is_empty(), "circles between files: {new:#?}");
-    let is_there = |known: &[&str; 2]| {
-        circles.iter().any(|circle| known.iter().all(|file| circle.iter().any(|it| it == file)))
-    };
-    let gone: Vec<_> = KNOWN_CIRCLES.iter().filter(|known| !is_there(known)).collect();
-    assert!(gone.is_empty(), "these circles are gone; delete them from the list: {gone:#?}");
+    assert!(circles.is_empty(), "circles between files: {circles:#?}");
 }
 
 #[test]

@@ -38,17 +38,25 @@ use target::Target;
 /// Bad input, a network that cannot run on the system, or output that cannot be written.
 pub(super) fn run(args: &MlperfArgs) -> Result<(), Failure> {
     let mut catalog = Catalog::new();
-    let (suite, options) = suite_and_options(args, &mut catalog)?;
+    let result = run_with(args, &mut catalog);
+    // Old names that were read before an error.
+    input_hints(catalog.old_names());
+    result
+}
+
+/// Runs the tests or tenants of `args`, with the inputs of `catalog`.
+fn run_with(args: &MlperfArgs, catalog: &mut Catalog) -> Result<(), Failure> {
+    let (suite, options) = suite_and_options(args, catalog)?;
     if !args.tenant.is_empty() {
-        return tenants::run(args, &mut catalog, &suite, &options);
+        return tenants::run(args, catalog, &suite, &options);
     }
     let tests = tests(args, &suite)?;
     trace::check(args, &tests)?;
-    let target = Target::new(args, &mut catalog)?;
+    let target = Target::new(args, catalog)?;
     input_hints(catalog.old_names());
-    target.warn(&catalog, tests.iter().map(|test| test.task.network.name()));
-    places(args, &catalog).folder(args.out.as_deref(), results::files(&tests)).check()?;
-    let inputs = inputs(args, &catalog)?;
+    target.warn(catalog, tests.iter().map(|test| test.task.network.name()));
+    places(args, catalog).folder(args.out.as_deref(), results::files(&tests)).check()?;
+    let inputs = inputs(args, catalog)?;
     let set = args.out.as_deref().map(OutputSet::create).transpose()?;
     // The other tests run even if one fails.
     let kept = args.out.is_some().then(Kept::default);

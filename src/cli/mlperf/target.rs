@@ -12,7 +12,7 @@ use crate::mlperf::sut::{Background, Batching, ServiceTime, Tenant};
 use crate::schedule::Policy;
 use crate::units::SimSpan;
 
-use super::super::costs::{self, warn};
+use super::super::costs::warn;
 use super::super::message::{Failure, hint};
 use super::options::MlperfArgs;
 
@@ -159,7 +159,10 @@ impl Accelerators {
         AcceleratorBed::check_scheduler(&scheduler).map_err(super::super::argument)?;
         Ok(Self {
             system,
-            costs: costs::choose(catalog, args.cost_model.as_deref().unwrap_or("loop-nest"))?,
+            costs: NamedCostModel::find(
+                catalog,
+                args.cost_model.as_deref().unwrap_or("loop-nest"),
+            )?,
             scheduler,
             background: background.transpose()?,
         })

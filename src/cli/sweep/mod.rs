@@ -22,7 +22,7 @@ use crate::score::Scorecard;
 use crate::sweep::Scorer;
 use crate::sweep::grid::{Grid, Shard};
 
-use super::message::{Failure, hint, input_hints, say};
+use super::message::{Failure, say, with_hints};
 use super::output::OutputFile;
 use super::places::Places;
 use super::progress::Progress;
@@ -41,8 +41,7 @@ pub(super) use options::SweepArgs;
 /// that are still missing. Rows that were written stay.
 pub(super) fn run(args: &SweepArgs) -> Result<(), Failure> {
     let (draft, spec) = draft(args)?;
-    let Sweep { grid, mut inputs, hints } = Sweep::of(&draft)?;
-    hints.into_iter().for_each(hint);
+    let Sweep { grid, mut inputs } = with_hints(|old_names| Sweep::of(&draft, old_names))?;
     let points = args.shard.unwrap_or(Shard::WHOLE).points(grid.n_points());
     let path = args.out.clone().unwrap_or_else(|| default_path(args));
     Places::default()
@@ -112,9 +111,7 @@ impl Pace {
 /// Returns a failure with every problem of the sweep.
 pub(super) fn check(path: &Path) -> Result<(), Failure> {
     let draft = Catalog::new().sweep(&path.display().to_string())?;
-    let sweep = Sweep::of(&draft)?;
-    input_hints(sweep.inputs.old_names());
-    sweep.hints.into_iter().for_each(hint);
+    with_hints(|old_names| Sweep::of(&draft, old_names))?;
     Ok(())
 }
 

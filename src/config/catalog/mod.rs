@@ -13,15 +13,16 @@ use crate::hardware::platform::{Instance, Platform};
 use crate::hardware::{Style, System};
 use crate::mlperf::rules::Suite as MlperfSuite;
 use crate::model::Network;
-use crate::scenario::{InputStream, Scenario};
+use crate::scenario::Scenario;
 
-use super::document::{Document, names_a_file};
+use super::document::{Document, wrong_kind};
 use super::embedded::{self, Embedded};
+use super::format::Contents;
 use super::network::Model;
 use super::suite::Suite;
 use super::yaml::read::printable;
 use super::{ConfigError, Kind, OldName, OldNames, Source, SweepDraft};
-use super::{mix, nearest};
+use super::{formats, mix, nearest};
 use crate::renamed::{self, Renamed};
 
 /// Version of scenarios and layer tables, where the published artifact differs from the paper.
@@ -100,7 +101,7 @@ const OLD_FOLDERS: [Renamed; 1] = [Renamed { kind: "folder", old: "mlsys2023", n
 
 /// Resolves references and caches the values, so that equal references share one value.
 ///
-/// A reference that ends in `.yaml`, `.yml` or `.m` is a path. Anything else is the name of an
+/// A reference that ends in an extension of a format ([`formats::ALL`]) is a path. Anything else is the name of an
 /// embedded file, in any case, or else a path. Paths inside a file are relative to it.
 #[derive(Debug, Default)]
 pub struct Catalog {
@@ -111,35 +112,10 @@ pub struct Catalog {
     used: BTreeMap<String, Arc<Source>>,
     /// Used files that do not come with the program.
     opened: BTreeSet<PathBuf>,
-    models: HashMap<String, Arc<Model>>,
+    /// Contents of files, by name and kind.
+    contents: HashMap<(String, Kind), Contents>,
+    /// Networks of those files, by name; equal ones are one value.
     networks: HashMap<Box<str>, Vec<Arc<Network>>>,
-    dataflows: Cache<Vec<Arc<Dataflow>>>,
-    styles: Cache<Style>,
-    systems: Cache<Arc<System>>,
-    platforms: Cache<Arc<Platform>>,
-    scenarios: Cache<Arc<Scenario>>,
-    sensors: Cache<Arc<[InputStream]>>,
-}
-
-/// Values read from files, by file name.
-#[derive(Debug)]
-struct Cache<T>(HashMap<String, T>);
-
-impl<T> Default for Cache<T> {
-    fn default() -> Self {
-        Self(HashMap::new())
-    }
-}
-
-impl<T: Clone> Cache<T> {
-    fn get(&self, file: &Document) -> Option<T> {
-        self.0.get(file.source.name()).cloned()
-    }
-
-    fn keep(&mut self, file: &Document, value: T) -> T {
-        self.0.insert(file.source.name().into(), value.clone());
-        value
-    }
 }
 
 impl Catalog {
@@ -159,6 +135,17 @@ impl Catalog {
         Self { folder, ..self }
     }
 
+    /// The same catalog, which adds old names to `old_names`.
+    #[must_use]
+    pub(crate) fn noting(self, old_names: OldNames) -> Self {
+        Self { old_names, ..self }
+    }
+
+    /// Adds an old name that a reference uses.
+    pub(crate) fn note(&self, renamed: Renamed) {
+        self.old_names.add(renamed);
+    }
+
     /// Takes `source` for the file of its name, which then need not be there.
     pub fn provide(&mut self, source: Arc<Source>) {
         self.used.insert(source.name().into(), source);
@@ -171,7 +158,10 @@ impl Catalog {
     /// None for the embedded suite that the tests have seen.
     pub fn suite(&mut self) -> Result<Suite, ConfigError> {
         let file = self.locate(&[Kind::Suite], "suite", "", None)?;
-        self.suite_of(&file)
+        self.only(&file, Kind::Suite, |contents| match contents {
+            Contents::Suite(suite) => Some(suite),
+            _ => None,
+        })
     }
 
     /// The scenario called `reference`, as it is in `edition`.
@@ -185,7 +175,10 @@ impl Catalog {
         edition: Edition,
     ) -> Result<Arc<Scenario>, ConfigError> {
         let file = self.locate(&[Kind::Scenario], reference, edition.scenarios(), None)?;
-        self.scenario_of(&file)
+        self.only(&file, Kind::Scenario, |contents| match contents {
+            Contents::Scenario(scenario) => Some(scenario),
+            _ => None,
+        })
     }
 
     /// The network called `reference`, with its task and quality goal: by task (`HT`), by the artifact's name,
@@ -238,12 +231,11 @@ impl Catalog {
         }
         let kinds = [Kind::Style, Kind::System];
         let file = self.locate(&kinds, reference, "", None)?;
-        if file.is_maestro() {
-            return read::instances_of(&file).map(Hardware::Instances);
-        }
-        match file.kind(&kinds)? {
-            Kind::Style => self.style_of(&file).map(Hardware::Style),
-            _ => self.system_of(&file).map(Hardware::System),
+        match self.contents_of(&file, &kinds)? {
+            Contents::Style(style) => Ok(Hardware::Style(style)),
+            Contents::System(system) => Ok(Hardware::System(system)),
+            Contents::Instances(instances) => Ok(Hardware::Instances(instances)),
+            other => Err(file.invalid(vec![wrong_kind(other.kind(), &kinds)])),
         }
     }
 
@@ -262,7 +254,10 @@ impl Catalog {
     /// [`ConfigError`].
     pub fn sweep(&mut self, reference: &str) -> Result<SweepDraft, ConfigError> {
         let file = self.locate(&[Kind::Sweep], reference, "", None)?;
-        SweepDraft::read(&file)
+        self.only(&file, Kind::Sweep, |contents| match contents {
+            Contents::Sweep(draft) => Some(draft),
+            _ => None,
+        })
     }
 
     /// The suite of MLPerf called `reference`, such as `inference_v0.5`.
@@ -272,7 +267,10 @@ impl Catalog {
     /// [`ConfigError`], also of the networks that it refers to.
     pub fn mlperf_suite(&mut self, reference: &str) -> Result<MlperfSuite, ConfigError> {
         let file = self.locate(&[Kind::Mlperf], reference, "", None)?;
-        self.mlperf_suite_of(&file)
+        self.only(&file, Kind::Mlperf, |contents| match contents {
+            Contents::Mlperf(suite) => Some(suite),
+            _ => None,
+        })
     }
 
     /// The platform called `reference`.
@@ -282,10 +280,13 @@ impl Catalog {
     /// [`ConfigError`].
     pub fn platform(&mut self, reference: &str) -> Result<Arc<Platform>, ConfigError> {
         let file = self.locate(&[Kind::Platform], reference, "", None)?;
-        self.platform_of(&file)
+        self.only(&file, Kind::Platform, |contents| match contents {
+            Contents::Platform(platform) => Some(platform),
+            _ => None,
+        })
     }
 
-    /// Reads a file of the user's that is neither YAML nor in the artifact's format, and counts it
+    /// Reads a file of the user's in none of the formats of input files, and counts it
     /// as used.
     ///
     /// # Errors
@@ -314,23 +315,7 @@ impl Catalog {
     /// [`ConfigError`].
     pub fn check(&mut self, path: &Path) -> Result<Kind, ConfigError> {
         let file = self.open(path.into())?;
-        if file.is_maestro() {
-            return read::check_maestro(&file);
-        }
-        let kind = file.kind(&Kind::ALL.map(|(kind, _)| kind))?;
-        match kind {
-            Kind::Network => drop(self.model_of(&file, None)?),
-            Kind::Dataflow => drop(self.dataflows_of(&file)?),
-            Kind::Style => drop(self.style_of(&file)?),
-            Kind::Platform => drop(self.platform_of(&file)?),
-            Kind::System => drop(self.system_of(&file)?),
-            Kind::Scenario => drop(self.scenario_of(&file)?),
-            Kind::Sensors => drop(self.sensors_of(&file)?),
-            Kind::Suite => drop(self.suite_of(&file)?),
-            Kind::Sweep => drop(SweepDraft::read(&file)?),
-            Kind::Mlperf => drop(self.mlperf_suite_of(&file)?),
-        }
-        Ok(kind)
+        Ok(self.contents_of(&file, &Kind::EVERY)?.kind())
     }
 
     /// Names of the embedded files of `kind`, in order; those that go by a path, such as other
@@ -353,8 +338,7 @@ impl Catalog {
     ///
     /// [`ConfigError::Unknown`] or [`ConfigError::Unreadable`].
     pub fn text(&mut self, reference: &str) -> Result<Arc<Source>, ConfigError> {
-        let kinds = Kind::ALL.map(|(kind, _)| kind);
-        self.locate(&kinds, reference, "", None).map(|file| file.source)
+        self.locate(&Kind::EVERY, reference, "", None).map(|file| file.source)
     }
 
     /// Every file that was used so far, in order of name.
@@ -393,7 +377,7 @@ impl Catalog {
         };
         let folder = folder.or(self.folder.as_deref()).unwrap_or(Path::new(""));
         let path = folder.join(reference);
-        if names_a_file(reference) {
+        if formats::names_a_file(reference) {
             return self.open(path);
         }
         if let Some(file) = kinds.iter().find_map(find) {
@@ -402,7 +386,7 @@ impl Catalog {
         if let Some((current, renamed)) = current_reference(kinds, reference)
             && !path.exists()
         {
-            self.old_names.add(OldName { place: None, renamed });
+            self.note(renamed);
             return self.locate(kinds, &current, edition, None);
         }
         if path.exists() {

@@ -1,4 +1,4 @@
-//! Domain types as YAML text, and the artifact's files rewritten as YAML.
+//! Domain types as YAML text, and files of other formats rewritten as YAML.
 
 mod network;
 mod repeats;
@@ -13,12 +13,14 @@ use serde_saphyr::{FlowMap, FlowSeq};
 use crate::dataflow::Dataflow;
 use crate::hardware::platform::Instance;
 use crate::hardware::{EnergyTable, NocLevel};
+use crate::model::Network;
 use crate::scenario::{ActiveModel, Dependency, DependencyKind, Scenario};
 use crate::units::{Bytes, ClockRate};
 
-use super::maestro;
+use super::document::{Document, wrong_kind};
+use super::format::Contents;
 use super::yaml::read::printable;
-use super::{ConfigError, Problem, Source};
+use super::{Catalog, ConfigError, Kind, Source, formats};
 
 pub use network::network;
 
@@ -169,7 +171,7 @@ pub fn scenario(scenario: &Scenario, files: &[String]) -> String {
     document("scenario", Body { name: scenario.name(), models })
 }
 
-/// YAML files with the content of a file of the artifact: name and text of each. A file of
+/// YAML files with the content of a file in another format: name and text of each. A file of
 /// networks becomes a file for each network and, if they have rates, one for the scenario.
 ///
 /// # Errors
@@ -177,38 +179,41 @@ pub fn scenario(scenario: &Scenario, files: &[String]) -> String {
 /// [`ConfigError::Invalid`] with every problem of the file.
 pub fn import(source: &Arc<Source>) -> Result<Vec<(String, String)>, ConfigError> {
     let path = Path::new(source.name());
-    let stem = path.file_stem().unwrap_or_default().to_string_lossy();
-    let invalid = |problems| ConfigError::Invalid { file: Arc::clone(source), problems };
-    let kind = maestro::detect(source).map_err(|problem| invalid(vec![problem]))?;
-    let mut names = FileNames::default();
-    let files = match kind {
-        maestro::Kind::Networks => networks(source, &stem, &mut names),
-        maestro::Kind::Dataflows => maestro::parse_dataflows(source).map(|dataflows| {
-            dataflows.iter().map(|flow| (names.of(flow.name()), dataflow(flow))).collect()
-        }),
-        maestro::Kind::Hardware => maestro::parse_hardware(source)
-            .map(|instances| vec![(names.of(&stem), platform(&stem, &instances))]),
-    };
+    let document = Document::alone(Arc::clone(source));
+    let format = formats::foreign(source.name());
+    let kind = (format.recognise)(&document, format.kinds)?;
+    let contents = (format.read)(&document, kind, &mut Catalog::new())?;
     let file = path.file_name().unwrap_or_default().to_string_lossy();
     let header = format!("# Imported from {} by `xrsim import`.\n", printable(&file));
-    let files = files.map_err(invalid)?.into_iter();
+    let files = texts(&contents, &document)?.into_iter();
     Ok(files.map(|(name, text)| (name, format!("{header}{text}"))).collect())
 }
 
-fn networks(
-    source: &Source,
-    stem: &str,
-    names: &mut FileNames,
-) -> Result<Vec<(String, String)>, Vec<Problem>> {
-    let blocks = maestro::parse_networks(source)?;
-    let mut files: Vec<_> =
-        blocks.iter().map(|block| (names.of(&block.name), network(&block.network))).collect();
-    if blocks.iter().any(|block| block.fps.is_some()) {
-        let parsed = maestro::scenario(source, stem)?;
-        let models: Vec<_> = files.iter().map(|(name, _)| name.clone()).collect();
-        files.push((names.of(stem), scenario(&parsed, &models)));
-    }
-    Ok(files)
+/// Name and text of the YAML files with `contents`, which `file` has in another format.
+fn texts(contents: &Contents, file: &Document) -> Result<Vec<(String, String)>, ConfigError> {
+    let stem = file.stem();
+    let mut names = FileNames::default();
+    let mut of_network = |it: &Network| (names.of(it.name()), network(it));
+    Ok(match contents {
+        Contents::Networks(models) => {
+            models.iter().map(|model| of_network(&model.network)).collect()
+        }
+        Contents::Scenario(it) => {
+            let networks = it.models().iter().map(|model| of_network(&model.unit.network));
+            let mut files: Vec<_> = networks.collect();
+            let models: Vec<_> = files.iter().map(|(name, _)| name.clone()).collect();
+            files.push((names.of(&stem), scenario(it, &models)));
+            files
+        }
+        Contents::Dataflows(flows) => {
+            flows.iter().map(|flow| (names.of(flow.name()), dataflow(flow))).collect()
+        }
+        Contents::Instances(instances) => vec![(names.of(&stem), platform(&stem, instances))],
+        other => {
+            let allowed = [Kind::Network, Kind::Scenario, Kind::Dataflow];
+            return Err(file.invalid(vec![wrong_kind(other.kind(), &allowed)]));
+        }
+    })
 }
 
 /// Gives out names of files that stay in their folder and differ from each other.

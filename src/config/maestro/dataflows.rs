@@ -15,7 +15,7 @@
 use std::ops::Range;
 use std::path::Path;
 
-use crate::config::{Problem, Source};
+use crate::config::{At, Problem, Source};
 use crate::dataflow::{Axis, Dataflow, Directive, Mapping, Size};
 use crate::text::is_name;
 
@@ -59,7 +59,7 @@ pub fn parse_dataflows(source: &Source) -> Result<Vec<Dataflow>, Vec<Problem>> {
 /// A `Dataflow` block whose directives are well formed.
 struct Block {
     opening: Range<usize>,
-    lines: Vec<(DirectiveOrCluster, Range<usize>)>,
+    lines: Vec<At<DirectiveOrCluster>>,
 }
 
 /// Reads a block. `None` if something is wrong with it, and reported.
@@ -68,7 +68,7 @@ fn block<'a>(parser: &mut Parser<'a>, keyword: Token<'a>) -> Option<Block> {
     let header = parser.header(keyword)?;
     let mut lines = Vec::new();
     parser.block(&header, &DATAFLOW, |parser, word| match whole_line(parser, word) {
-        Some(line) => lines.push((line, word.span())),
+        Some(line) => lines.push(At { span: word.span(), value: line }),
         None => parser.skip_item(word),
     });
     let opening = keyword.span();

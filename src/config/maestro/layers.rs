@@ -3,10 +3,12 @@
 use crate::config::{Problem, nearest};
 use crate::model::{ConvKind, ConvShape, Layer, Operator};
 
-use super::networks::KEYWORDS;
 use super::parser::{Contents, Header, Parser, advice, quote};
 use super::token::Token;
 
+/// Keywords of a file of networks.
+pub(super) const KEYWORDS: &[&str] =
+    &["Network", "FPS", "Probability", "Dependency", "Layer", "Type", "Stride", "Dimensions"];
 const LAYER: Contents = Contents {
     what: "a layer",
     items: &["Type", "Stride", "Dimensions"],
@@ -48,12 +50,20 @@ fn layer_kind(parser: &mut Parser<'_>) -> Option<ConvKind> {
     known.map(|&(kind, _)| kind)
 }
 
+/// Strides of a layer.
+#[derive(Clone, Copy)]
+struct Strides {
+    /// Vertical.
+    y: u32,
+    /// Horizontal.
+    x: u32,
+}
+
 /// Items of a layer so far. `Some(None)` is a wrong item, which is reported.
 #[derive(Default)]
 struct Items {
     kind: Option<Option<ConvKind>>,
-    /// Vertical and horizontal.
-    strides: Option<(u32, u32)>,
+    strides: Option<Strides>,
     shape: Option<Option<ConvShape>>,
 }
 
@@ -70,7 +80,7 @@ impl Items {
         let strides = Extents::read(parser, word, &STRIDE).unwrap_or_default();
         // A wrong number is reported, so its substitute does not matter.
         let stride = |axis| strides.or_one(axis).unwrap_or(1);
-        self.strides = Some((stride("Y"), stride("X")));
+        self.strides = Some(Strides { y: stride("Y"), x: stride("X") });
     }
 
     fn read_dimensions<'a>(&mut self, parser: &mut Parser<'a>, word: Token<'a>) {
@@ -88,7 +98,7 @@ impl Items {
     }
 
     fn shape(&self, extents: &Extents<'_>) -> Option<ConvShape> {
-        let (stride_y, stride_x) = self.strides.unwrap_or((1, 1));
+        let Strides { y: stride_y, x: stride_x } = self.strides.unwrap_or(Strides { y: 1, x: 1 });
         Some(ConvShape {
             // A missing type is reported elsewhere.
             kind: self.kind.flatten().unwrap_or(ConvKind::Conv),

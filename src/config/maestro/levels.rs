@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::config::Problem;
+use crate::config::{At, Problem};
 use crate::dataflow::{Axis, ClusterLevel, Dataflow, DataflowError, Directive, Mapping, Size};
 
 /// One line of a dataflow.
@@ -46,7 +46,7 @@ impl Notation {
     /// Problem of a level that only this notation has.
     fn check(self, level: &Level, index: usize) -> Option<Problem> {
         let maps = level.directives.iter();
-        let found = maps.filter(|(map, _)| map.mapping == Mapping::Spatial).count();
+        let found = maps.filter(|map| map.value.mapping == Mapping::Spatial).count();
         (self == Self::Artifact && !(1..=2).contains(&found)).then(|| {
             let message =
                 format!("level {index} has {found} spatial maps; a level needs one, at most two");
@@ -64,7 +64,7 @@ impl Notation {
 pub fn assemble(
     name: impl Into<Box<str>>,
     opening: Range<usize>,
-    lines: Vec<(DirectiveOrCluster, Range<usize>)>,
+    lines: Vec<At<DirectiveOrCluster>>,
     notation: Notation,
 ) -> Result<Dataflow, Vec<Problem>> {
     let levels = split(opening, lines);
@@ -88,7 +88,7 @@ struct Level {
     /// Bytes of the word that opens it: the dataflow or a cluster.
     opening: Range<usize>,
     units: Option<Size>,
-    directives: Vec<(Directive, Range<usize>)>,
+    directives: Vec<At<Directive>>,
 }
 
 impl Level {
@@ -97,18 +97,20 @@ impl Level {
     }
 
     fn to_domain(&self) -> ClusterLevel {
-        let directives = self.directives.iter().map(|&(directive, _)| directive).collect();
+        let directives = self.directives.iter().map(|directive| directive.value).collect();
         ClusterLevel { units: self.units, directives }
     }
 }
 
 /// Splits the lines at their clusters.
-fn split(opening: Range<usize>, lines: Vec<(DirectiveOrCluster, Range<usize>)>) -> Vec<Level> {
+fn split(opening: Range<usize>, lines: Vec<At<DirectiveOrCluster>>) -> Vec<Level> {
     let mut current = Level::new(opening, None);
     let mut levels = Vec::new();
-    for (line, span) in lines {
-        match line {
-            DirectiveOrCluster::Directive(directive) => current.directives.push((directive, span)),
+    for At { span, value } in lines {
+        match value {
+            DirectiveOrCluster::Directive(directive) => {
+                current.directives.push(At { span, value: directive })
+            }
             DirectiveOrCluster::Cluster(units) => {
                 levels.push(std::mem::replace(&mut current, Level::new(span, Some(units))));
             }
@@ -132,6 +134,7 @@ fn second_map(error: &DataflowError, level: &Level) -> Option<Range<usize>> {
     let DataflowError::AxisTwice { axis, .. } = error else {
         return None;
     };
-    let mut maps = level.directives.iter().filter(|(map, _)| map.axis.input_axis().name() == *axis);
-    maps.nth(1).map(|(_, span)| span.clone())
+    let mut maps =
+        level.directives.iter().filter(|map| map.value.axis.input_axis().name() == *axis);
+    maps.nth(1).map(|map| map.span.clone())
 }

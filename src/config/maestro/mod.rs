@@ -5,6 +5,7 @@
 //! zero, and silently misreads them; they are errors here.
 
 mod dataflows;
+mod format;
 mod hardware;
 mod layers;
 mod levels;
@@ -15,9 +16,10 @@ mod token;
 
 pub use dataflows::parse_dataflows;
 pub(crate) use dataflows::parse_directive;
+pub(super) use format::FORMAT;
 pub use hardware::parse_hardware;
 pub use levels::{DirectiveOrCluster, Notation, assemble};
-pub(crate) use networks::{NetworkBlock, parse_networks};
+pub(crate) use networks::parse_networks;
 pub use scenario::scenario;
 
 use super::{Problem, Source};
@@ -25,9 +27,9 @@ use super::{Problem, Source};
 use parser::{advice, quote};
 use token::Tokens;
 
-/// The three kinds of `.m` files.
+/// Blocks of a `.m` file, which all have one keyword.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Kind {
+pub enum Blocks {
     /// `Network` blocks: a usage scenario, or networks alone.
     Networks,
     /// `Dataflow` blocks.
@@ -36,8 +38,8 @@ pub enum Kind {
     Hardware,
 }
 
-impl Kind {
-    /// Every kind with the keyword of its blocks.
+impl Blocks {
+    /// All of them with the keyword of a block.
     pub const ALL: [(Self, &'static str); 3] = [
         (Self::Networks, "Network"),
         (Self::Dataflows, "Dataflow"),
@@ -45,19 +47,19 @@ impl Kind {
     ];
 }
 
-/// The kind of a file, by its first word.
+/// Blocks of a file, by its first word.
 ///
 /// # Errors
 ///
 /// Returns a problem if that word is not one of the three keywords, or if the file is empty.
-pub(crate) fn detect(source: &Source) -> Result<Kind, Problem> {
-    let words = Kind::ALL.map(|(_, word)| word);
+pub(crate) fn detect(source: &Source) -> Result<Blocks, Problem> {
+    let words = Blocks::ALL.map(|(_, word)| word);
     let Some(first) = Tokens::new(source.text()).next() else {
         let end = source.text().len();
         return Err(Problem::new(end..end, "the file is empty").help(advice("", &words)));
     };
-    let kind = Kind::ALL.iter().find(|(_, word)| *word == first.text);
-    kind.map(|&(kind, _)| kind).ok_or_else(|| {
+    let found = Blocks::ALL.iter().find(|(_, word)| *word == first.text);
+    found.map(|&(blocks, _)| blocks).ok_or_else(|| {
         let message = format!("the file starts with {}", quote(first.text));
         Problem::new(first.span(), message).help(advice(first.text, &words))
     })
@@ -112,14 +114,14 @@ mod tests {
     }
 
     #[test]
-    fn the_first_word_tells_the_kind() {
-        let kind = |text| detect(&Source::new("f.m", text));
-        assert_eq!(kind(NETWORKS), Ok(Kind::Networks));
-        assert_eq!(kind(DATAFLOWS), Ok(Kind::Dataflows));
-        assert_eq!(kind(HARDWARE), Ok(Kind::Hardware));
-        let problem = kind("\n// c\nDatflow {").unwrap_err();
+    fn the_first_word_tells_the_blocks() {
+        let blocks = |text| detect(&Source::new("f.m", text));
+        assert_eq!(blocks(NETWORKS), Ok(Blocks::Networks));
+        assert_eq!(blocks(DATAFLOWS), Ok(Blocks::Dataflows));
+        assert_eq!(blocks(HARDWARE), Ok(Blocks::Hardware));
+        let problem = blocks("\n// c\nDatflow {").unwrap_err();
         assert_eq!((problem.span, &*problem.message), (6..13, "the file starts with `Datflow`"));
-        assert_eq!(kind(" // only a comment").unwrap_err().message, "the file is empty");
+        assert_eq!(blocks(" // only a comment").unwrap_err().message, "the file is empty");
     }
 
     #[test]

@@ -10,10 +10,10 @@
 
 use std::ops::Range;
 
-use crate::config::{Problem, Source};
+use crate::config::{At, Problem, Source};
 use crate::model::{Connections, Layer, Network};
 
-use super::layers::layer;
+use super::layers::{KEYWORDS, layer};
 use super::parser::{Contents, Parser, quote};
 use super::token::Token;
 
@@ -27,18 +27,16 @@ pub(crate) struct NetworkBlock {
     /// The layers. Output extents (`Y'`, `X'`) have become input extents, `Y = Y' + R - 1`, whatever
     /// the stride. Kernels may exceed their input, as four of the published layers do.
     pub network: Network,
-    /// Rate [frames per second], at least 1, and its bytes.
-    pub fps: Option<(u32, Range<usize>)>,
+    /// Rate [frames per second], at least 1.
+    pub fps: Option<At<u32>>,
     /// Trigger probability in [0, 1] as the artifact reads it.
     pub probability: Option<f32>,
-    /// Names of the models that this one waits for, and their bytes.
-    pub dependencies: Vec<(String, Range<usize>)>,
+    /// Names of the models that this one waits for.
+    pub dependencies: Vec<At<String>>,
     /// Bytes of the block.
     pub span: Range<usize>,
 }
 
-pub(super) const KEYWORDS: &[&str] =
-    &["Network", "FPS", "Probability", "Dependency", "Layer", "Type", "Stride", "Dimensions"];
 const NETWORK: Contents = Contents {
     what: "a network",
     items: &["FPS", "Probability", "Dependency", "Layer"],
@@ -66,9 +64,9 @@ pub(crate) fn parse_networks(source: &Source) -> Result<Vec<NetworkBlock>, Vec<P
 /// Items of a network so far.
 #[derive(Default)]
 struct Items {
-    fps: Option<(u32, Range<usize>)>,
+    fps: Option<At<u32>>,
     probability: Option<f32>,
-    dependencies: Vec<(String, Range<usize>)>,
+    dependencies: Vec<At<String>>,
     layers: Vec<Layer>,
 }
 
@@ -105,7 +103,7 @@ impl Items {
         let span = parser.peek_span();
         let fps = parser.number("FPS", 1..=u32::MAX.into());
         let fps = fps.and_then(|fps| u32::try_from(fps).ok());
-        self.fps = fps.map(|fps| (fps, span));
+        self.fps = fps.map(|value| At { span, value });
     }
 
     fn probability(&mut self, parser: &mut Parser<'_>, word: Token<'_>) {
@@ -125,7 +123,7 @@ impl Items {
         if let Some(header) = parser.header(word) {
             parser.block(&header, &DEPENDENCY, |parser, name| {
                 if self.dependencies.len() < MAX_MODELS {
-                    self.dependencies.push((name.text.into(), name.span()));
+                    self.dependencies.push(At { span: name.span(), value: name.text.into() });
                 } else {
                     let message = format!("more than {MAX_MODELS} dependencies of one network");
                     parser.report(Problem::new(name.span(), message));
@@ -200,12 +198,12 @@ mod tests {
         assert_eq!(&SAMPLE[block.name_span.clone()], "net");
         assert!(SAMPLE[block.span.clone()].starts_with("Network my"));
         assert!(SAMPLE[block.span.clone()].ends_with("}\n}"));
-        let (fps, span) = block.fps.clone().unwrap();
+        let At { span, value: fps } = block.fps.clone().unwrap();
         assert_eq!((fps, &SAMPLE[span]), (60, "60"));
         assert_eq!(block.probability, Some(0.2f32));
-        let names: Vec<_> = block.dependencies.iter().map(|(name, _)| &**name).collect();
+        let names: Vec<_> = block.dependencies.iter().map(|name| &*name.value).collect();
         assert_eq!(names, ["first", "second"]);
-        assert_eq!(&SAMPLE[block.dependencies[1].1.clone()], "second");
+        assert_eq!(&SAMPLE[block.dependencies[1].span.clone()], "second");
         let layers = block.network.layers();
         assert_eq!((&*layers[0].name, &*layers[1].name), ("1", "1"));
         let Operator::Conv(shape) = layers[1].operator else { panic!() };

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use crate::config::{Problem, Source, nearest};
+use crate::config::{At, Problem, Source, nearest};
 use crate::ids::ModelId;
 use crate::scenario::{
     ActiveModel, Dependency, DependencyKind, Scenario, ScenarioError, UnitModel,
@@ -24,7 +24,7 @@ const MAX_COMPARED: usize = 64;
 ///
 /// # Errors
 ///
-/// Every problem of the file: those of [`parse_networks`], or else a missing `FPS`, a name used
+/// Every problem of the file: those of its networks, or else a missing `FPS`, a name used
 /// twice, a dependency on an unknown model, on itself or twice on the same one, a probability below 1
 /// without a dependency, and models that wait for each other.
 pub fn scenario(source: &Source, name: &str) -> Result<Scenario, Vec<Problem>> {
@@ -80,7 +80,7 @@ impl<'a> Resolver<'a> {
     }
 
     fn rate(&mut self, block: &NetworkBlock) -> Option<FrameRate> {
-        let Some((fps, span)) = &block.fps else {
+        let Some(At { span, value: fps }) = &block.fps else {
             let message = format!("network {} has no `FPS`", quote(&block.name));
             let problem = Problem::new(block.name_span.clone(), message);
             self.problems
@@ -97,7 +97,7 @@ impl<'a> Resolver<'a> {
 
     fn dependencies(&mut self, block: &NetworkBlock) -> Vec<Dependency> {
         let mut dependencies: Vec<Dependency> = Vec::new();
-        for (name, span) in &block.dependencies {
+        for At { span, value: name } in &block.dependencies {
             if self.problems.len() >= MAX_PROBLEMS {
                 break;
             }

@@ -13,9 +13,9 @@
 //!
 //! | section | module | content |
 //! |---|---|---|
-//! | 1 | [`nest`] | axes, tensors, footprints |
-//! | 2 | [`machine`] | machine model: PEs, NoC levels, memories |
-//! | 3 | [`mapping`] | elaboration of directives to loops, legality |
+//! | 1 | `nest` | axes, tensors, footprints |
+//! | 2 | `machine` | machine model: PEs, NoC levels, memories |
+//! | 3 | `mapping` | elaboration of directives to loops, legality |
 //! | 5.1, 5.4 | `context` | previous and present box of a cluster |
 //! | 5.2, 5.3, 5.7 | `transition` | classes of equal steps |
 //! | 5.5 | `ingress`, `overlap` | inputs and weights sent to the units |
@@ -23,9 +23,9 @@
 //! | 4.7 to 4.10, 5.8, 5.9 | `walk` | counts and times of all levels |
 //! | 5.3 | `classes` | classes of steps of a layer, for `xrsim cost --explain` |
 //! | 6 | `dram` | tiles in shared memory, DRAM traffic |
-//! | 7 | [`energy`] | counts times a table |
+//! | 7 | `energy` | counts times a table |
 //! | 1.3, 1.6 | [`lower`], `vector` | lowering of operators, operators without MACs |
-//! | 6.6 | [`model`], `residency` | networks: tensors that stay in shared memory between layers |
+//! | 6.6 | `model`, `residency` | networks: tensors that stay in shared memory between layers |
 
 pub(crate) mod energy;
 pub mod lower;

@@ -3,9 +3,8 @@
 use std::ops::Range;
 
 use crate::config::sweep::DraftFactor;
-use crate::config::{At, Problem, SweepDraft, printable, unknown_name};
+use crate::config::{At, OldNames, Problem, SweepDraft, printable, unknown_name};
 use crate::external;
-use crate::renamed::Renamed;
 use crate::sweep::grid::{Factor, Grid, GridError};
 
 use super::super::keys::{Key, Slip};
@@ -18,22 +17,20 @@ pub(crate) struct Sweep {
     pub(crate) grid: Grid,
     /// Files that the points refer to.
     pub(crate) inputs: Inputs,
-    /// Hints for names up to version 0.1.
-    pub(crate) hints: Vec<Renamed>,
 }
 
 impl Sweep {
-    /// The sweep that `draft` describes. Keys that it leaves out have their defaults.
+    /// The sweep that `draft` describes. Keys that it leaves out have their defaults. Old names of the draft
+    /// and of the files that it refers to are added to `old_names`, even if the sweep is wrong.
     ///
     /// # Errors
     ///
     /// [`ExperimentError::Config`] with every problem of the draft, or with those of a file that it
     /// refers to.
-    pub(crate) fn of(draft: &SweepDraft) -> Result<Self, ExperimentError> {
-        let (draft, hints) = with_current_names(draft);
-        let draft = &draft;
+    pub(crate) fn of(draft: &SweepDraft, old_names: &OldNames) -> Result<Self, ExperimentError> {
+        let draft = &with_current_names(draft, old_names);
         let mut problems = [&draft.problems[..], &slips(draft)].concat();
-        let mut inputs = Inputs::new(draft.folder.clone());
+        let mut inputs = Inputs::new(draft.folder.as_deref(), old_names);
         let full = inputs.full_systems(draft, &mut problems)?;
         let defaults = defaults(draft, &full, &mut inputs)?;
         inputs.read(draft, &defaults, &mut problems)?;
@@ -44,35 +41,34 @@ impl Sweep {
         }
         let grid = grid(draft, defaults).map_err(|problem| problems.push(problem));
         match grid {
-            Ok(grid) if problems.is_empty() => Ok(Self { grid, inputs, hints }),
+            Ok(grid) if problems.is_empty() => Ok(Self { grid, inputs }),
             _ => Err(draft.invalid(problems).into()),
         }
     }
 }
 
-/// The draft with the current names of its keys and values, and the hints for old ones.
-fn with_current_names(draft: &SweepDraft) -> (SweepDraft, Vec<Renamed>) {
+/// The draft with the current names of its keys and values. Old ones are added to `old_names`.
+fn with_current_names(draft: &SweepDraft, old_names: &OldNames) -> SweepDraft {
     let mut draft = draft.clone();
-    let mut hints = Vec::new();
     for factor in &mut draft.factors {
         for (column, name) in factor.keys.iter_mut().enumerate() {
             let Ok((key, renamed)) = Key::find(&name.value) else { continue };
-            hints.extend(renamed);
+            renamed.into_iter().for_each(|renamed| old_names.add(renamed));
             name.value = key.name.into();
             for value in factor.rows.iter_mut().filter_map(|row| row[column].as_mut()) {
                 if key.name == "scheduler"
                     && let Ok(policy) = external::policy(&value.value)
                 {
-                    hints.extend(policy.renamed());
+                    policy.renamed().iter().for_each(|&renamed| old_names.add(renamed));
                 }
                 if let (current, Some(renamed)) = key.current(&value.value) {
                     value.value = current.into();
-                    hints.push(renamed);
+                    old_names.add(renamed);
                 }
             }
         }
     }
-    (draft, hints)
+    draft
 }
 
 /// Problems of keys that are unknown and of values that are not allowed.

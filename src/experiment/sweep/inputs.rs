@@ -1,11 +1,11 @@
 //! The files that a sweep refers to.
 
 use std::collections::HashMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::config::{
-    At, Catalog, ConfigError, Edition, Hardware, InputFile, OldName, Problem, Suite, SweepDraft,
+    At, Catalog, ConfigError, Edition, Hardware, InputFile, OldNames, Problem, Suite, SweepDraft,
     printable, resolve,
 };
 use crate::hardware::platform::Platform;
@@ -27,21 +27,19 @@ pub(crate) struct Inputs {
 }
 
 impl Inputs {
-    /// Inputs of a sweep whose paths are relative to `folder`.
-    pub(crate) fn new(folder: Option<PathBuf>) -> Self {
-        let catalogs = Edition::ALL
-            .map(|(edition, _)| Catalog::with_networks(edition).in_folder(folder.clone()));
+    /// Inputs of a sweep whose paths are relative to `folder`. Old names are added to `old_names`.
+    pub(crate) fn new(folder: Option<&Path>, old_names: &OldNames) -> Self {
+        let catalog = |edition| {
+            let catalog = Catalog::with_networks(edition).noting(old_names.clone());
+            catalog.in_folder(folder.map(Into::into))
+        };
+        let catalogs = Edition::ALL.map(|(edition, _)| catalog(edition));
         Self { catalogs, costs: Vec::new(), programs: Vec::new() }
     }
 
     /// Every file that was read, of both editions, and those of external schedulers.
     pub(crate) fn files(&self) -> impl Iterator<Item = InputFile> {
         self.catalogs.iter().flat_map(Catalog::inputs).chain(self.programs.iter().cloned())
-    }
-
-    /// Old names that those files use.
-    pub(crate) fn old_names(&self) -> impl Iterator<Item = OldName> {
-        self.catalogs.iter().flat_map(Catalog::old_names)
     }
 
     /// Paths of those files that do not come with the program.

@@ -2,8 +2,8 @@
 //! tenants at once.
 //!
 //! [`measure()`] makes one run of a [`SystemUnderTest`](crate::mlperf::SystemUnderTest). A [`TestBed`] makes
-//! any number of them: [`AcceleratorBed`] on simulated accelerators, [`ServerBed`] on servers of a known
-//! service time. [`run_test`] runs a test of a suite on a bed, and [`run_tenant_test`] several tenants.
+//! any number of them: [`AcceleratorBed`] on simulated accelerators, other beds on servers of a known
+//! service time. [`run_test`] runs a test of a suite on a bed, and [`run_tenants`] several tenants.
 
 mod accelerator_bed;
 mod measure;

@@ -111,7 +111,7 @@ pub trait TestBed: Sync {
         Ok(self.sustains(settings, &self.measure(settings)?.measurement.performance))
     }
 
-    /// [`sustains_rate`] of a run on this bed.
+    /// Whether the system sustains the rate of a run on this bed.
     fn sustains(&self, settings: &EffectiveSettings, performance: &Performance) -> bool {
         sustains_rate(settings, performance, self.max_samples_per_s())
     }

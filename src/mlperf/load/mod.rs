@@ -4,7 +4,7 @@ mod arrivals;
 mod random;
 mod schedule;
 
-pub use arrivals::{ArrivalTimes, Arrivals, Bursts};
+pub use arrivals::{ArrivalTimes, Arrivals, BurstError, Bursts};
 pub(crate) use random::MersenneTwister;
 pub use schedule::QuerySchedule;
 pub(crate) use schedule::{LATEST, expected_samples, loaded_set};

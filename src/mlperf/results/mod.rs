@@ -7,8 +7,7 @@ mod sustained;
 mod validity;
 
 pub use performance::{Intervals, Metric, Observations, Performance};
-pub use statistics::LatencyStatistics;
-pub(crate) use statistics::PERCENTILES;
+pub use statistics::{LatencyStatistics, PERCENTILES};
 pub use sustained::Unsustained;
 pub(crate) use sustained::{exceeds_capacity, sustains_rate};
 pub(crate) use validity::EXITED_EARLY;

@@ -4,7 +4,7 @@ use crate::statistics::{Fraction, percentile_index};
 use crate::units::SimSpan;
 
 /// Percentiles of every summary.
-pub(crate) const PERCENTILES: [Fraction; 6] =
+pub const PERCENTILES: [Fraction; 6] =
     [Fraction::P50, Fraction::P90, Fraction::P95, Fraction::P97, Fraction::P99, Fraction::P999];
 
 /// Statistics of a list of latencies.

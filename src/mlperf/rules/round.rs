@@ -178,7 +178,7 @@ impl Round {
     }
 
     /// Minimum number of queries of `scenario` at `percentile`, a fraction; `None` if the configuration has
-    /// none, and in Offline, which counts samples ([`Self::offline_samples`]).
+    /// none, and in Offline, which counts samples.
     pub fn queries(&self, scenario: LoadScenario, percentile: f64) -> Option<u64> {
         match (scenario, self.tail_queries) {
             (LoadScenario::SingleStream, _) => self.single_stream_queries,

@@ -9,7 +9,7 @@ use super::version::LoadGenVersion;
 pub enum LoadScenario {
     /// One sample a query; the next query is issued when the one before is done.
     SingleStream,
-    /// Several samples a query. [`LoadGenVersion::has_fixed_interval`] tells when the next query is
+    /// Several samples a query. `LoadGenVersion::has_fixed_interval` tells when the next query is
     /// issued.
     MultiStream,
     /// Poisson arrivals of queries of one sample, under a latency bound.

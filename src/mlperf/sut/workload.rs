@@ -11,7 +11,7 @@ use crate::hardware::{Accelerator, System};
 use crate::ids::{AccelId, ModelId, WorkId};
 use crate::load::LoadSettings;
 use crate::plan::{EngineSettings, Plan};
-use crate::scenario::{ActiveModel, Better, QualityGoal, Scenario, ScenarioError, UnitModel};
+use crate::scenario::{ActiveModel, Scenario, ScenarioError, UnitModel};
 use crate::schedule::{Breakdown, Policy, PolicyFailure};
 use crate::score::ScoreSettings;
 use crate::units::{Cycles, FrameRate, SimSpan};
@@ -240,23 +240,9 @@ fn rate(samples: u32, latency: SimSpan) -> f64 {
 /// frame rate and its quality goal are not used.
 fn active_model(number: usize, tenant: &Tenant) -> ActiveModel {
     let name: Box<str> = format!("{number}: {}", tenant.network.name()).into();
-    ActiveModel {
-        unit: UnitModel {
-            task: name.clone(),
-            network: Arc::clone(&tenant.network),
-            dataset: "".into(),
-            quality: QualityGoal {
-                metric: "".into(),
-                target: 1.0,
-                better: Better::Higher,
-                measured: None,
-            },
-        },
-        rate: FrameRate::from_fps(1.0).expect("one is a rate"),
-        inputs: Vec::new(),
-        dependencies: Vec::new(),
-        relative_deadline: Some(tenant.relative_deadline),
-    }
+    let unit = UnitModel::new(name, Arc::clone(&tenant.network));
+    let rate = FrameRate::from_fps(1.0).expect("one is a rate");
+    ActiveModel::new(unit, rate).with_relative_deadline(tenant.relative_deadline)
 }
 
 /// Costs of the batches of a tenant, row-major `[samples - 1][accelerator]`. Accelerators with equal costs

@@ -25,7 +25,7 @@ pub struct Need {
 /// Rule by which a frame waits for frames of an upstream model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Awaits {
-    /// It waits for the newest frame at its own nominal start ([`load::upstream_frame`]): `principled`.
+    /// It waits for the newest frame at its own nominal start: `principled`.
     Newest,
     /// It waits for the frame with its own number: `mlsys2023` without the quirk `completion-count`.
     Same,

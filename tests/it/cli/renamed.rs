@@ -130,3 +130,59 @@ fn keys_of_input_files_are_read_under_their_old_names() {
     let refused = stderr(&xrsim(&["check", &both]).assert().failure());
     assert!(refused.contains("5:8: `model` beside `network`"), "{refused}");
 }
+
+/// Notes on standard error of a command, which ends with a failure or not.
+fn notes(arguments: &[&str]) -> Vec<String> {
+    let said = stderr(&xrsim(arguments).assert());
+    said.lines().filter(|line| line.starts_with("note:")).map(Into::into).collect()
+}
+
+#[test]
+fn mlperf_hints_at_old_names_with_and_without_tenants() {
+    let system = ["mlperf", "inference", "--system", "A", "--pes", "4096"];
+    let old = ["--platform", "mlsys2023", "--cost-model", "principled"];
+    let tests = ["--task", "image_classification_light", "--load", "single-stream"];
+    let tenants = ["--tenant", "image_classification_light:qps=50,bound_ms=15"];
+    for load in [&tests[..], &tenants] {
+        let found = notes(&[&system[..], load, &["--min-queries", "10"], &old].concat());
+        assert!(
+            found.iter().any(|note| note.contains("platform `mlsys2023`")),
+            "{load:?} {found:?}"
+        );
+        assert!(
+            found.iter().any(|note| note.contains("cost model `principled`")),
+            "{load:?} {found:?}"
+        );
+    }
+}
+
+#[test]
+fn old_names_are_hinted_at_when_reading_fails() {
+    let folder = tempdir().expect("a folder can be made");
+    let file = path(&folder, "old.yaml");
+    let text =
+        "scenario:\n  name: S\n  models:\n    - {model: KD, fps: 3}\n    - {model: HT, fps: 0}\n";
+    fs::write(&file, text).expect("the file is written");
+    let key = "key `model` is called `network`";
+    let platform = "platform `mlsys2023` is called `artifact`";
+    let cost_model = "cost model `principled` is called `loop-nest`";
+    let sweep = path(&folder, "sweep.yaml");
+    let grid = "{scenario: absent, system: A, pes: 4096, cost_model: principled}";
+    fs::write(&sweep, format!("sweep: {{name: s, grid: {grid}}}\n")).expect("the sweep is written");
+    let absent = path(&folder, "absent.yaml");
+    let failing: [(&[&str], &str); 8] = [
+        (&["check", &file], key),
+        (&["check", &sweep], cost_model),
+        (&["sweep", &sweep], cost_model),
+        (&["run", "--scenario", &file, "--system", "A"], key),
+        (&["run", "--scenario", &absent, "--cost-model", "principled"], cost_model),
+        (&["cost", "--network", &absent, "--cost-model", "principled"], cost_model),
+        (&["cost", "--network", "KD", "--pes", "1", "--platform", "mlsys2023"], platform),
+        (&["mlperf", "inference", "--platform", "mlsys2023", "--system", &absent], platform),
+    ];
+    for (command, expected) in failing {
+        let said = stderr(&xrsim(command).assert().failure());
+        assert!(said.starts_with("note: ") || said.contains("\nnote: "), "{command:?} {said}");
+        assert_eq!(said.matches(expected).count(), 1, "{command:?} {said}");
+    }
+}

@@ -8,7 +8,7 @@ use crate::mlperf::benchmark::{TenantTest, TestOptions, extend_to_queries, run_t
 use crate::mlperf::rules::{Suite, Test};
 use crate::mlperf::sut::Tenant;
 
-use super::super::message::Failure;
+use super::super::message::{Failure, input_hints};
 use super::super::output::OutputSet;
 use super::options::MlperfArgs;
 use super::target::Accelerators;
@@ -41,6 +41,7 @@ pub(super) fn run(
         .collect();
     let asked = asked?;
     let accelerators = Accelerators::new(args, catalog)?;
+    input_hints(catalog.old_names());
     let networks = asked.iter().map(|it| it.tenant.network.name());
     let on = accelerators.system.accelerators().iter();
     super::super::costs::warn(&accelerators.costs, catalog, networks, on);

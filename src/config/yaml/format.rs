@@ -1,0 +1,129 @@
+//! YAML as one of the formats of input files.
+
+use std::sync::Arc;
+
+use crate::config::document::{Document, resolve};
+use crate::config::embedded;
+use crate::config::format::{Contents, Format, References};
+use crate::config::suite::{RawSuite, Suite};
+use crate::config::{ConfigError, Kind, SweepDraft};
+use crate::config::{dataflow, hardware, mlperf, network, scenario, suite};
+use crate::hardware::{Style, System};
+use crate::mlperf::rules::Suite as MlperfSuite;
+use crate::scenario::Scenario;
+
+use super::read::{Problems, unknown_name};
+
+/// YAML, with the kind of a file as its top-level key.
+pub(in crate::config) const FORMAT: Format = Format {
+    name: "YAML",
+    extensions: &["yaml", "yml"],
+    kinds: &Kind::EVERY,
+    has_members: false,
+    recognise: Document::kind,
+    read,
+};
+
+fn read(
+    file: &Document,
+    kind: Kind,
+    references: &mut dyn References,
+) -> Result<Contents, ConfigError> {
+    Ok(match kind {
+        Kind::Network => {
+            Contents::Networks(vec![Arc::new(file.load(Kind::Network, network::read)?)])
+        }
+        Kind::Dataflow => {
+            Contents::Dataflows(vec![Arc::new(file.load(Kind::Dataflow, dataflow::read)?)])
+        }
+        Kind::Style => Contents::Style(style(file, references)?),
+        Kind::Platform => {
+            Contents::Platform(Arc::new(file.load(Kind::Platform, hardware::read_platform)?))
+        }
+        Kind::System => Contents::System(Arc::new(system(file, references)?)),
+        Kind::Scenario => Contents::Scenario(Arc::new(scenario_of(file, references)?)),
+        Kind::Sensors => {
+            Contents::Sensors(file.load(Kind::Sensors, scenario::read_sensors)?.into())
+        }
+        Kind::Suite => Contents::Suite(suite_of(file, references)?),
+        Kind::Sweep => Contents::Sweep(SweepDraft::read(file)?),
+        Kind::Mlperf => Contents::Mlperf(mlperf_suite(file, references)?),
+    })
+}
+
+fn suite_of(file: &Document, references: &dyn References) -> Result<Suite, ConfigError> {
+    file.load(Kind::Suite, |node, problems| {
+        let raw: RawSuite = suite::read(node, problems)?;
+        for (kind, names) in [(Kind::Scenario, &raw.scenarios), (Kind::Style, &raw.systems)] {
+            for name in names {
+                if embedded::find(kind, &name.value, "").is_none() {
+                    let known = references.names(kind);
+                    let known = known.iter().map(String::as_str);
+                    problems.push(unknown_name(kind.key(), name, known));
+                }
+            }
+        }
+        Some(raw.suite())
+    })
+}
+
+fn scenario_of(file: &Document, references: &mut dyn References) -> Result<Scenario, ConfigError> {
+    let mut problems = Problems::default();
+    let Some(raw) = file.draft(Kind::Scenario, scenario::read, &mut problems) else {
+        return Err(file.invalid(problems.into_vec()));
+    };
+    let lookup = |name: &str| references.model(name, file.folder.as_deref());
+    let Some(models) = resolve(raw.references(), lookup, &mut problems)? else {
+        return Err(file.invalid(problems.into_vec()));
+    };
+    let sensors = match raw.sensors() {
+        Some(own) => own.into(),
+        None => references.sensors()?,
+    };
+    let scenario = raw.resolve(&models, &sensors, &mut problems);
+    file.finish(scenario, problems)
+}
+
+fn style(file: &Document, references: &mut dyn References) -> Result<Style, ConfigError> {
+    let mut problems = Problems::default();
+    let style = match file.draft(Kind::Style, hardware::read_style, &mut problems) {
+        Some(raw) => {
+            let lookup = |name: &str| references.dataflow(name, file.folder.as_deref());
+            let dataflows = resolve(raw.dataflows(), lookup, &mut problems)?;
+            dataflows.map(|dataflows| raw.resolve(dataflows))
+        }
+        None => None,
+    };
+    file.finish(style, problems)
+}
+
+fn system(file: &Document, references: &mut dyn References) -> Result<System, ConfigError> {
+    let mut problems = Problems::default();
+    let system = match file.draft(Kind::System, hardware::read_system, &mut problems) {
+        Some(raw) => {
+            let lookup = |name: &str| references.dataflow(name, file.folder.as_deref());
+            let dataflows = resolve(raw.dataflows(), lookup, &mut problems)?;
+            dataflows.and_then(|dataflows| raw.resolve(dataflows, &mut problems))
+        }
+        None => None,
+    };
+    file.finish(system, problems)
+}
+
+fn mlperf_suite(
+    file: &Document,
+    references: &mut dyn References,
+) -> Result<MlperfSuite, ConfigError> {
+    let mut problems = Problems::default();
+    let suite = match file.draft(Kind::Mlperf, mlperf::read, &mut problems) {
+        Some(raw) => {
+            let lookup = |name: &str| references.model(name, file.folder.as_deref());
+            let models = resolve(raw.networks(), lookup, &mut problems)?;
+            let networks = models
+                .map(|models| models.iter().map(|model| Arc::clone(&model.network)).collect());
+            networks.and_then(|networks| raw.resolve(networks, &mut problems))
+        }
+        None => None,
+    };
+    file.finish(suite, problems)
+}

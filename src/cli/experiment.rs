@@ -79,9 +79,9 @@ impl RunOptions {
     pub(super) fn requested(&self) -> Map<String, Value> {
         let mut requested = Map::new();
         for (key, option, values) in &self.keys.0 {
-            let values = values.iter().map(|value| key.allowed.json(value));
+            let mut values = values.iter().map(|value| key.allowed.json(value));
             let value = match option.several {
-                Several::No => values.last().unwrap_or_default(),
+                Several::No => values.next_back().unwrap_or_default(),
                 Several::Runs | Several::Parts => values.collect(),
             };
             requested.insert(key.name.into(), value);

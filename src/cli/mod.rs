@@ -103,12 +103,15 @@ fn commands() -> [Entry; 18] {
     ]
 }
 
+/// Action of a command on its parsed arguments.
+type Action = dyn Fn(&ArgMatches) -> Result<(), Failure>;
+
 /// A command.
 struct Entry {
     name: &'static str,
     /// Adds help and arguments to a command of the argument parser.
     define: fn(Command) -> Command,
-    run: Box<dyn Fn(&ArgMatches) -> Result<(), Failure>>,
+    run: Box<Action>,
     /// Whether the command runs on several threads.
     is_parallel: bool,
     /// Message of a command that may take long without counting its progress.

@@ -13,6 +13,9 @@ use crate::sweep::{self, RunError, RunResult, RunSpec, Semantics};
 use super::systems::name_with_pes;
 use super::{ExperimentError, NamedCostModel, Run, Runs, Settings};
 
+/// Keys that vary, with the values of a run.
+type Varied = Arc<[(Box<str>, Box<str>)]>;
+
 /// Runs of an experiment, read and checked but not made.
 #[derive(Debug)]
 pub struct Prepared {
@@ -22,7 +25,7 @@ pub struct Prepared {
     pub warnings: Vec<String>,
     groups: Vec<Group>,
     /// Keys that vary, with their values, and the index after the last run that has them.
-    points: Vec<(Arc<[(Box<str>, Box<str>)]>, usize)>,
+    points: Vec<(Varied, usize)>,
     /// By [`Edition`] of the networks.
     catalogs: [Catalog; 2],
 }

@@ -24,7 +24,7 @@ impl Facts<'_> {
     /// bit, parameters without batch normalisations if those fold away, parameters, and
     /// multiply-accumulates. A published number follows the computed one, with the deviation of the
     /// computed one from it.
-    pub(crate) fn to_comments(&self) -> String {
+    pub(crate) fn to_comments(self) -> String {
         let weights = self.network.weights();
         let mebibytes = weights as f64 / f64::from(1 << 20);
         let mut text = format!(

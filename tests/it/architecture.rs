@@ -380,7 +380,7 @@ fn way(named: &BTreeMap<String, BTreeSet<String>>, start: &str, end: &str) -> Op
     let mut seen = BTreeSet::from([start.to_string()]);
     while let Some(way) = ways.pop_front() {
         for next in &named[way.last()?] {
-            let longer = [&way[..], &[next.clone()]].concat();
+            let longer = [&way[..], std::slice::from_ref(next)].concat();
             if next == end {
                 return Some(longer);
             }

@@ -177,7 +177,7 @@ impl Comparison {
     pub fn window_bound(&self, n_frames: usize) -> Result<f64, WindowError> {
         let bound = |spec: &RunSpec| {
             let plan = &spec.plan;
-            let costs = self.library.table(&plan.scenario, &plan.system).ok()?;
+            let costs = super::costs(spec, &self.library).ok()?;
             let requests = plan.requests().ok()?;
             let grace = plan.engine.grace;
             let windows = Windows::new(&plan.scenario, &costs, &requests, &plan.score, grace);
@@ -204,7 +204,7 @@ fn run_all(
     metrics: &mut [MeanMetrics],
     done: &(impl Fn(u64) + Sync),
 ) -> Result<Vec<Replication>, RunError> {
-    let costs = library.table(&spec.plan.scenario, &spec.plan.system)?;
+    let costs = super::costs(spec, library)?;
     let replication = |number: u64| {
         let mut plan = spec.plan.clone();
         plan.load.replication = number;

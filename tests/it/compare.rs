@@ -233,3 +233,24 @@ fn what_cannot_be_compared_is_refused() {
         assert!(message.contains(expected), "{arguments:?}: {message}");
     }
 }
+
+/// The effect changes the costs of layers, which a comparison takes from the same place as a run.
+#[test]
+fn a_comparison_has_the_costs_of_a_run_with_non_overlapped_transfers() {
+    let arguments = ["--scenario", "AR_gaming", "--system", "J", "--pes", "4096"];
+    let effect = ["--scheduler", "edf", "--set", "effects.non_overlapped=1", "--replications", "1"];
+    let run = output(&[&["run", "--format", "csv"], &arguments[..], &effect].concat());
+    let folder = tempdir().expect("a folder can be made");
+    let out = folder.path().join("compared");
+    let out = out.to_str().expect("the path is UTF-8");
+    let other = ["--scheduler", "fcfs", "--out", out];
+    output(&[&["compare"], &arguments[..], &effect, &other].concat());
+    let table = fs::read_to_string(Path::new(out).join("configurations.csv")).expect("it is there");
+    let energy_of_edf = |table: &str| {
+        let mut lines = table.lines().map(|line| line.split(',').collect::<Vec<_>>());
+        let header = lines.next().expect("a header");
+        let at = header.iter().position(|name| *name == "energy_mj").expect("a column");
+        lines.find(|cells| cells.contains(&"edf")).expect("a row")[at].to_string()
+    };
+    assert_eq!(energy_of_edf(&table), energy_of_edf(&run));
+}

@@ -681,11 +681,6 @@ impl Key {
         }
     }
 
-    /// Whether it is set with `--set` for want of an option of its own.
-    pub fn is_setting(&self) -> bool {
-        self.name.contains('.')
-    }
-
     /// Value unless one is given.
     pub fn default_text(&self) -> String {
         match (self.default, (self.get)(&Settings::default())) {

@@ -147,6 +147,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "load",
             "model",
             "plan",
+            "report",
             "scenario",
             "score",
             "statistics",

@@ -96,7 +96,7 @@ impl TestResult {
     }
 
     /// Whether the result is valid by LoadGen's rules and the system sustains the rate.
-    pub(crate) fn is_valid(&self) -> bool {
+    pub fn is_valid(&self) -> bool {
         self.performance().validity.is_valid() && self.unsustained.is_none()
     }
 

@@ -117,7 +117,7 @@ impl Validity {
     }
 
     /// Whether every condition holds.
-    pub(crate) fn is_valid(&self) -> bool {
+    pub fn is_valid(&self) -> bool {
         self.meets_constraint() && self.min_duration && self.min_queries
     }
 

@@ -49,13 +49,12 @@
 //!
 //! [`config`] turns files into checked domain types: [`scenario::Scenario`], [`hardware::System`],
 //! [`dataflow::Dataflow`], [`model::Network`]. [`cost`] evaluates every layer on every accelerator
-//! into a dense [`cost::CostTable`]. [`plan::Plan`] joins the pieces, the last place where anything
-//! can fail. [`load`] expands scenario and seed into every request of the run; all random draws are
-//! made there. [`engine`] plays the requests, asking a [`schedule::Scheduler`] at each decision, and
+//! into a dense [`cost::CostTable`]. [`plan::Plan`] describes one run. [`load`] expands scenario and
+//! seed into every request of the run, with all random draws of the workload. [`engine`] runs the requests, asking a [`schedule::Scheduler`] at each decision, and
 //! returns a [`trace::Trace`]. [`score`] reads scenario and trace. [`sweep`] does this many times in
 //! parallel, and [`report`] prints and [`figures`] draws what it is given. Every arrow is plain data.
 //!
-//! [`compat`] stands beside the engine: the runtime of the published artifact, rule by rule.
+//! [`compat`] stands beside the engine: the runtime of the published artifact.
 //!
 //! # Features
 //!
@@ -65,7 +64,8 @@
 //!
 //! # The order of layers
 //!
-//! A module names only modules above it in this page; `tests/it/architecture.rs` holds the table.
+//! `ARCHITECTURE.md` has the layers. `tests/it/architecture.rs` holds the table of the modules that each
+//! module may name.
 
 #![warn(missing_docs, unreachable_pub)]
 // Without the program, functions of the crate that only commands use are left over.

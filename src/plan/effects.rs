@@ -45,8 +45,9 @@ impl Effects {
 /// t = fixed + bytes / DRAM bandwidth,   E = bytes · energy per byte
 /// ```
 ///
-/// Takes no time if nothing moves, because the model is the one that ran there last. The bandwidth is
-/// that of the accelerator.
+/// There is no switch if the model is the one that ran there last and no activations move to or from
+/// DRAM. A change of the model takes the fixed time even if no byte moves. The bandwidth is that of the
+/// accelerator.
 ///
 /// These weights are in addition to those in layer costs. Cost models that fetch every weight in every
 /// inference, such as `loop-nest`, count them twice.

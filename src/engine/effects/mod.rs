@@ -1,9 +1,13 @@
 //! Device effects: time and energy that requests take beyond the cost table ([`plan::Effects`]).
 //!
-//! The engine calls the hooks of [`DeviceEffects`] and knows nothing else of effects. A further effect
-//! (voltage and frequency, temperature, battery) is a module of this folder, a field of
+//! The engine calls the hooks of [`DeviceEffects`] and knows nothing else of effects. An effect that
+//! depends on the course of the run (temperature, battery) is a module of this folder, a field of
 //! [`DeviceEffects`], and a line in every hook that it needs. An effect that is off costs a test of its
-//! field.
+//! field. An effect that is fixed before the run (a constant voltage and frequency) belongs into the cost
+//! table, where schedulers and bounds read it.
+//!
+//! Hooks of time do not combine: with shared bandwidth, that effect alone sets the ends of segments. No
+//! hook changes the energy of layers.
 //!
 //! [`plan::Effects`]: crate::plan::Effects
 

@@ -86,7 +86,7 @@ mod digest;
 
 mod renamed;
 
-mod column;
+pub mod column;
 
 // The domain: networks, dataflows, hardware, scenarios and traces.
 pub mod model;
@@ -142,10 +142,10 @@ pub mod experiment;
 
 // The published study again, and comparisons with reference data.
 #[cfg(feature = "cli")]
-mod reproduce;
+pub mod reproduce;
 
 #[cfg(feature = "cli")]
-mod validate;
+pub mod validate;
 
 #[cfg(feature = "cli")]
 pub mod cli;

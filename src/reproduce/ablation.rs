@@ -11,7 +11,7 @@ const NOTABLE: f64 = 0.5;
 
 /// The study without a quirk, beside the study as published.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct QuirkEffect {
+pub struct QuirkEffect {
     /// Name of the quirk that is left out, `nothing` or `all of them`.
     pub without: String,
     /// Mean overall score over the configurations \[points of 100\].
@@ -31,7 +31,7 @@ pub(crate) struct QuirkEffect {
 /// # Errors
 ///
 /// [`ReproduceError`] if an embedded input file is invalid.
-pub(crate) fn quirk_effects() -> Result<Vec<QuirkEffect>, ReproduceError> {
+pub fn quirk_effects() -> Result<Vec<QuirkEffect>, ReproduceError> {
     let study = Study::mlsys2023();
     let published = study.outcomes()?;
     let mut effects = vec![QuirkEffect::new("nothing", &published, &published)];
@@ -75,7 +75,7 @@ impl QuirkEffect {
     }
 
     /// The effects as a table, one row each.
-    pub(crate) fn table(effects: &[Self]) -> Table {
+    pub fn table(effects: &[Self]) -> Table {
         let header = [
             "without",
             "mean overall",

@@ -12,7 +12,7 @@ const SIZES: [u64; 2] = [4096, 8192];
 
 /// Scores of the study: of every scenario on every system at both sizes.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct StudyScores {
+pub struct StudyScores {
     /// Source of the scores, for the header of a table.
     pub name: String,
     /// Every point.
@@ -20,7 +20,7 @@ pub(crate) struct StudyScores {
 }
 
 /// A conclusion of the paper and the check of it.
-pub(crate) struct Conclusion {
+pub struct Conclusion {
     /// Section of the paper.
     pub section: &'static str,
     /// The conclusion.
@@ -30,7 +30,7 @@ pub(crate) struct Conclusion {
 
 /// Result of the check of a conclusion.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Finding {
+pub struct Finding {
     /// Whether the conclusion holds.
     pub holds: bool,
     /// Numbers that decide it.
@@ -45,13 +45,13 @@ impl Finding {
 
 impl Conclusion {
     /// Checks the conclusion on `scores`. Returns `None` if they lack a point that it is about.
-    pub(crate) fn check(&self, scores: &StudyScores) -> Option<Finding> {
+    pub fn check(&self, scores: &StudyScores) -> Option<Finding> {
         (self.find)(scores)
     }
 }
 
 /// Every conclusion that is checked, in the order of the paper.
-pub(crate) const CONCLUSIONS: &[Conclusion] = &[
+pub const CONCLUSIONS: &[Conclusion] = &[
     Conclusion {
         section: "4.2.1",
         statement: "outdoor B, 8K: A is in time (RT over 0.99), but far below the best overall score",
@@ -183,7 +183,7 @@ impl StudyScores {
     }
 
     /// Returns the best system and its overall score; of equal systems the first.
-    pub(crate) fn best<'a>(&'a self, scenario: &str, pes: u64) -> Option<(&'a str, f64)> {
+    pub fn best<'a>(&'a self, scenario: &str, pes: u64) -> Option<(&'a str, f64)> {
         let scores = self.column(scenario, pes).map(|point| point.scores.overall);
         let top = scores.fold(f64::MIN, f64::max);
         let best = self.column(scenario, pes).find(|point| point.scores.overall == top)?;
@@ -228,7 +228,7 @@ impl StudyScores {
 
 /// Returns a table with a row for every conclusion and a column for each of `studies`: whether it holds,
 /// with the numbers that decide it.
-pub(crate) fn findings(studies: &[StudyScores]) -> Table {
+pub fn findings(studies: &[StudyScores]) -> Table {
     let row = |conclusion: &Conclusion| {
         let mut row = vec![conclusion.section.to_string(), conclusion.statement.into()];
         row.extend(studies.iter().map(|study| match conclusion.check(study) {
@@ -245,7 +245,7 @@ pub(crate) fn findings(studies: &[StudyScores]) -> Table {
 
 /// Returns a table with a row for every scenario at each size and a column for each of `studies`: the
 /// best system with its overall score.
-pub(crate) fn best_systems(studies: &[StudyScores]) -> Table {
+pub fn best_systems(studies: &[StudyScores]) -> Table {
     let mut rows = Vec::new();
     for scenario in studies.first().map(StudyScores::scenarios).unwrap_or_default() {
         for pes in SIZES {

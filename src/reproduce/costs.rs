@@ -22,7 +22,7 @@ const UNLIMITED_BANDWIDTH: u64 = 1 << 32;
 const UNLIMITED_MEMORY: Bytes = Bytes::new(1 << 47);
 
 /// Meaning of the steps, for a legend below the table.
-pub(crate) const LEGEND: &str = "\
+pub const LEGEND: &str = "\
 published   cycles and energy of the published cost model on its own layers
 counting    the loop-nest model on the same layers and under the same assumptions (partial sums of 1 byte, no
             latency, no DRAM). It uses each kernel extent as it is (the published model takes 4 rows for 1 and
@@ -34,11 +34,11 @@ total       the product: loop-nest costs of the true operators over the publishe
 ";
 
 /// Names of the steps.
-pub(crate) const STEPS: [&str; 4] = ["published", "counting", "memory", "operators"];
+pub const STEPS: [&str; 4] = ["published", "counting", "memory", "operators"];
 
 /// Cycles and energy of a network.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct CyclesAndEnergy {
+pub struct CyclesAndEnergy {
     /// Latency \[cycle\].
     pub cycles: f64,
     /// Energy \[nJ\].
@@ -47,7 +47,7 @@ pub(crate) struct CyclesAndEnergy {
 
 /// Costs of one network on one dataflow after each step.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct CostSteps {
+pub struct CostSteps {
     /// Task of the network.
     pub task: String,
     /// Dataflow.
@@ -58,17 +58,17 @@ pub(crate) struct CostSteps {
 
 impl CostSteps {
     /// Factors of the cycles: of each step after the first, and of all.
-    pub(crate) fn cycle_factors(&self) -> [f64; 4] {
+    pub fn cycle_factors(&self) -> [f64; 4] {
         factors(self.steps.map(|step| step.cycles))
     }
 
     /// Factors of the energy: of each step after the first, and of all.
-    pub(crate) fn energy_factors(&self) -> [f64; 4] {
+    pub fn energy_factors(&self) -> [f64; 4] {
         factors(self.steps.map(|step| step.energy_nj))
     }
 
     /// The costs as a table, one row for each network and dataflow.
-    pub(crate) fn table(all: &[Self]) -> Table {
+    pub fn table(all: &[Self]) -> Table {
         let mut header = vec!["network".to_string(), "dataflow".into()];
         for quantity in ["cycles", "energy_nj"] {
             header.extend(STEPS.map(|step| format!("{quantity}_{step}")));
@@ -89,7 +89,7 @@ fn factors([published, counting, memory, operators]: [f64; 4]) -> [f64; 4] {
 
 /// Geometric mean of each factor over the networks on one dataflow.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct MeanFactors {
+pub struct MeanFactors {
     /// Dataflow.
     pub dataflow: &'static str,
     /// Means of [`CostSteps::cycle_factors`].
@@ -99,7 +99,7 @@ pub(crate) struct MeanFactors {
 }
 
 /// Means over the networks of `all`, for each dataflow.
-pub(crate) fn means(all: &[CostSteps]) -> Vec<MeanFactors> {
+pub fn means(all: &[CostSteps]) -> Vec<MeanFactors> {
     let of_dataflow = |dataflow: &'static str| {
         let of: Vec<_> = all.iter().filter(|it| it.dataflow == dataflow).collect();
         let mean = |factors: fn(&CostSteps) -> [f64; 4]| {
@@ -119,7 +119,7 @@ pub(crate) fn means(all: &[CostSteps]) -> Vec<MeanFactors> {
 /// # Errors
 ///
 /// [`ReproduceError::Cost`] if a layer cannot run, and any other if an embedded input file is invalid.
-pub(crate) fn compare() -> Result<Vec<CostSteps>, ReproduceError> {
+pub fn compare() -> Result<Vec<CostSteps>, ReproduceError> {
     let mut published = Catalog::with_networks(Edition::Artifact);
     let mut reference = Catalog::with_networks(Edition::Reference);
     let platform = published.platform(DEFAULT_PLATFORM)?;

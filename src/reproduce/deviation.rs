@@ -4,7 +4,7 @@ use super::Table;
 
 /// A published number or count beside the one that was found.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Deviation {
+pub struct Deviation {
     /// Figure of the paper.
     pub figure: &'static str,
     /// Semantics of the runs.
@@ -47,7 +47,7 @@ impl Deviation {
     }
 
     /// The deviations as a table, one row each.
-    pub(crate) fn table(deviations: &[Self]) -> Table {
+    pub fn table(deviations: &[Self]) -> Table {
         let header = ["figure", "semantics", "what", "published", "found", "remark"];
         let row = |it: &Self| {
             let Self { figure, semantics, what, published, found, remark } = it.clone();

@@ -7,15 +7,15 @@
 //! artifact, and [`costs`] compares the cost models. Everything here is data: it prints nothing and
 //! writes no file.
 
-pub(crate) mod ablation;
-pub(crate) mod conclusions;
-pub(crate) mod costs;
+pub mod ablation;
+pub mod conclusions;
+pub mod costs;
 mod deviation;
 mod figure5;
 mod figure6;
 mod figure7;
 mod figure8;
-pub(crate) mod study;
+pub mod study;
 
 use thiserror::Error;
 
@@ -26,12 +26,12 @@ use crate::figures::Figure;
 use crate::hardware::HardwareError;
 use crate::sweep::RunError;
 
-pub(crate) use conclusions::StudyScores;
-pub(crate) use deviation::Deviation;
-pub(crate) use study::{Study, published};
+pub use conclusions::StudyScores;
+pub use deviation::Deviation;
+pub use study::{Study, published};
 
 /// A figure of the paper that can be made again.
-pub(crate) struct FigureEntry {
+pub struct FigureEntry {
     /// Number in the paper.
     pub number: u8,
     /// Whether the figure depends on the semantics of runs. A formula does not.
@@ -40,11 +40,11 @@ pub(crate) struct FigureEntry {
 }
 
 /// Every figure that can be made again, in the order of the paper.
-pub(crate) const FIGURES: &[FigureEntry] =
+pub const FIGURES: &[FigureEntry] =
     &[figure5::ENTRY, figure6::ENTRY, figure7::ENTRY, figure8::ENTRY];
 
 /// A figure made again.
-pub(crate) struct Reproduction {
+pub struct Reproduction {
     /// The drawing with its data.
     pub drawing: Box<dyn Figure>,
     /// Every published number beside the one that was found.
@@ -58,12 +58,12 @@ impl FigureEntry {
     ///
     /// [`ReproduceError`] if an embedded input file is invalid or a run fails. The tests make every
     /// figure.
-    pub(crate) fn reproduce(&self, study: &Study) -> Result<Reproduction, ReproduceError> {
+    pub fn reproduce(&self, study: &Study) -> Result<Reproduction, ReproduceError> {
         (self.reproduce)(study)
     }
 
     /// Name of the figure in file names, e.g. `figure5_principled`.
-    pub(crate) fn file_stem(&self, study: &Study) -> String {
+    pub fn file_stem(&self, study: &Study) -> String {
         match self.depends_on_semantics {
             true => format!("figure{}_{}", self.number, study.semantics),
             false => format!("figure{}", self.number),
@@ -77,7 +77,7 @@ impl FigureEntry {
 /// # Errors
 ///
 /// [`ReproduceError`] if an embedded input file is invalid.
-pub(crate) fn all_studies() -> Result<Vec<StudyScores>, ReproduceError> {
+pub fn all_studies() -> Result<Vec<StudyScores>, ReproduceError> {
     let expected = |name: &str, study: Study| -> Result<StudyScores, ReproduceError> {
         let points = study.outcomes()?.into_iter().map(|it| it.mean).collect();
         Ok(StudyScores { name: name.into(), points })
@@ -92,7 +92,7 @@ pub(crate) fn all_studies() -> Result<Vec<StudyScores>, ReproduceError> {
 
 /// Header and rows of a table of text.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Table {
+pub struct Table {
     /// Names of the columns.
     pub header: Vec<String>,
     /// The rows, each as long as the header.
@@ -102,7 +102,7 @@ pub(crate) struct Table {
 /// Reason for which the study cannot be made.
 #[derive(Debug, Error)]
 #[non_exhaustive]
-pub(crate) enum ReproduceError {
+pub enum ReproduceError {
     /// An input file is invalid.
     #[error(transparent)]
     Input(#[from] ConfigError),

@@ -23,7 +23,7 @@ const FIGURE_5: &str = include_str!("../../validation/figure5_published.csv");
 
 /// Scores of a run as Figure 5 shows them, each in [0, 1].
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub(crate) struct MeanScores {
+pub struct MeanScores {
     /// Real-time score, mean over the models.
     pub realtime: f64,
     /// Energy score, mean over the models.
@@ -36,10 +36,10 @@ pub(crate) struct MeanScores {
 
 impl MeanScores {
     /// Names of the values for legends, in the order of [`MeanScores::values`].
-    pub(crate) const NAMES: [&str; 4] = ["real-time", "energy", "QoE", "overall"];
+    pub const NAMES: [&str; 4] = ["real-time", "energy", "QoE", "overall"];
 
     /// Real-time, energy, QoE and overall score.
-    pub(crate) fn values(&self) -> [f64; 4] {
+    pub fn values(&self) -> [f64; 4] {
         [self.realtime, self.energy, self.qoe, self.overall]
     }
 
@@ -49,13 +49,13 @@ impl MeanScores {
     }
 
     /// Scores of `result`.
-    pub(crate) fn of(result: &RunResult) -> Self {
+    pub fn of(result: &RunResult) -> Self {
         let Score { realtime, energy, qoe, score, .. } = result.scorecard.total;
         Self { realtime, energy, qoe, overall: score }
     }
 
     /// Largest absolute difference between a score here and in `other`.
-    pub(crate) fn distance(&self, other: &Self) -> f64 {
+    pub fn distance(&self, other: &Self) -> f64 {
         let pairs = self.values().into_iter().zip(other.values());
         pairs.map(|(one, other)| (one - other).abs()).fold(0.0, f64::max)
     }
@@ -63,7 +63,7 @@ impl MeanScores {
 
 /// Scores of one scenario on one system: a group of bars of Figure 5.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Point {
+pub struct Point {
     /// Scenario.
     pub scenario: String,
     /// PEs of the system.
@@ -75,7 +75,7 @@ pub(crate) struct Point {
 }
 
 /// Every point of Figure 5 as published, without the means over scenarios of panel h.
-pub(crate) fn published() -> Vec<Point> {
+pub fn published() -> Vec<Point> {
     let points = FIGURE_5.lines().skip(1).filter_map(|line| {
         let mut cells = line.split(',');
         let scenario = cells.next()?.to_string();
@@ -99,14 +99,14 @@ impl Point {
     }
 
     /// Whether this is the point of `scenario` on `system` with `pes` PEs.
-    pub(crate) fn is_at(&self, scenario: &str, pes: u64, system: &str) -> bool {
+    pub fn is_at(&self, scenario: &str, pes: u64, system: &str) -> bool {
         self.scenario == scenario && self.pes == pes && self.system == system
     }
 }
 
 /// A point with every outcome that the triggers of its scenario can have.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Outcomes {
+pub struct Outcomes {
     /// Expected value of every score over the outcomes.
     pub mean: Point,
     /// Scores of every possible outcome.
@@ -151,7 +151,7 @@ pub(super) fn draw_note(drawn: impl Iterator<Item = Drawn>) -> String {
 /// Rules under which the study is made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
-pub(crate) struct Study {
+pub struct Study {
     /// Rules of a run. They also decide the cost model, the platform and the scenarios.
     pub semantics: Semantics,
     /// Layers of the networks.
@@ -162,7 +162,7 @@ pub(crate) struct Study {
 
 impl Study {
     /// The study under `semantics`, with the networks that belong to them.
-    pub(crate) fn of(semantics: Semantics) -> Self {
+    pub fn of(semantics: Semantics) -> Self {
         match semantics {
             Semantics::Principled => Self::principled(Edition::Reference),
             Semantics::Mlsys2023 => Self::mlsys2023(),
@@ -170,19 +170,19 @@ impl Study {
     }
 
     /// The study as the published artifact made it.
-    pub(crate) fn mlsys2023() -> Self {
+    pub fn mlsys2023() -> Self {
         let without = Ablation::default();
         Self { semantics: Semantics::Mlsys2023, networks: Edition::Artifact, without }
     }
 
     /// The study as the paper means it, with the layers of `networks`.
-    pub(crate) fn principled(networks: Edition) -> Self {
+    pub fn principled(networks: Edition) -> Self {
         Self { semantics: Semantics::Principled, networks, without: Ablation::default() }
     }
 
     /// The same study without some quirks of the published artifact.
     #[must_use]
-    pub(crate) fn leaving_out(self, without: Ablation) -> Self {
+    pub fn leaving_out(self, without: Ablation) -> Self {
         Self { without, ..self }
     }
 
@@ -191,7 +191,7 @@ impl Study {
     /// # Errors
     ///
     /// [`ReproduceError`] if an embedded input file is invalid.
-    pub(crate) fn points(&self) -> Result<Vec<Point>, ReproduceError> {
+    pub fn points(&self) -> Result<Vec<Point>, ReproduceError> {
         let specs = self.specs()?;
         let mut points = Vec::with_capacity(specs.len());
         sweep::run_all(&specs, &*self.cost_model(), |_, spec, result| {
@@ -207,7 +207,7 @@ impl Study {
     /// # Errors
     ///
     /// [`ReproduceError`] if an embedded input file is invalid.
-    pub(crate) fn outcomes(&self) -> Result<Vec<Outcomes>, ReproduceError> {
+    pub fn outcomes(&self) -> Result<Vec<Outcomes>, ReproduceError> {
         let specs = self.specs()?;
         let pairs = specs.iter().map(|spec| (&*spec.plan.scenario, &*spec.plan.system));
         let library = CostLibrary::evaluate(&*self.cost_model(), pairs);
@@ -224,7 +224,7 @@ impl Study {
     ///
     /// [`ReproduceError::NoSuchPoint`] if the study has no such run, and any other if an embedded input
     /// file is invalid.
-    pub(crate) fn run_of(
+    pub fn run_of(
         &self,
         scenario: &str,
         system: &str,

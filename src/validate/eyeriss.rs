@@ -25,7 +25,7 @@ const SILICON: &str = include_str!("../../validation/eyeriss_silicon.csv");
 
 /// Latency of one layer, measured and modelled.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct LayerLatency {
+pub struct LayerLatency {
     /// Name of the layer.
     pub layer: String,
     /// Measured latency \[ms\].
@@ -37,11 +37,11 @@ pub(crate) struct LayerLatency {
 }
 
 /// Names of the modelled cases.
-pub(crate) const CASES: [&str; 3] = ["double-buffered", "weights single-buffered", "compute only"];
+pub const CASES: [&str; 3] = ["double-buffered", "weights single-buffered", "compute only"];
 
 /// Latencies of all layers.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Eyeriss {
+pub struct Eyeriss {
     /// Convolutional layers of AlexNet, in order.
     pub layers: Vec<LayerLatency>,
 }
@@ -80,13 +80,13 @@ impl Eyeriss {
     }
 
     /// Mean absolute error over the layers, of a case, as a fraction of the measured latency.
-    pub(crate) fn mean_error(&self, case: usize) -> f64 {
+    pub fn mean_error(&self, case: usize) -> f64 {
         let errors = self.layers.iter().map(|it| (it.model_ms[case] / it.silicon_ms - 1.0).abs());
         errors.sum::<f64>() / self.layers.len() as f64
     }
 
     /// Error of the sum over the layers, of a case, as a fraction of the measured sum.
-    pub(crate) fn total_error(&self, case: usize) -> f64 {
+    pub fn total_error(&self, case: usize) -> f64 {
         let total = |of: &dyn Fn(&LayerLatency) -> f64| self.layers.iter().map(of).sum::<f64>();
         total(&|it| it.model_ms[case]) / total(&|it| it.silicon_ms) - 1.0
     }

@@ -4,9 +4,9 @@
 //! [`loadgen::compare`] compare with tables of the user. Everything here is data: it prints nothing and
 //! writes no file.
 
-pub(crate) mod eyeriss;
+pub mod eyeriss;
 mod figure5;
-pub(crate) mod loadgen;
+pub mod loadgen;
 pub(crate) mod networks;
 mod tally;
 
@@ -24,7 +24,7 @@ use crate::reproduce::ReproduceError;
 
 use eyeriss::Eyeriss;
 
-pub(crate) use tally::{Mismatch, Tally};
+pub use tally::{Mismatch, Tally};
 
 /// Tables of cases that come with the program.
 const CASES: [(&str, &str); 4] = [
@@ -36,7 +36,7 @@ const CASES: [(&str, &str); 4] = [
 
 /// Comparison of one part of the simulator with one set of reference data.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Comparison {
+pub struct Comparison {
     /// Part of the simulator that is compared.
     pub what: String,
     /// Reference data.
@@ -49,7 +49,7 @@ pub(crate) struct Comparison {
 
 /// Verdict of a comparison.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Verdict {
+pub enum Verdict {
     /// Equal to the reference, within the tolerance of the comparison.
     Equal,
     /// Different from the reference, which is an error of the simulator.
@@ -76,7 +76,7 @@ impl fmt::Display for Verdict {
 
 /// Every comparison whose reference data comes with the program.
 #[derive(Debug, Clone)]
-pub(crate) struct Comparisons {
+pub struct Comparisons {
     /// The comparisons.
     pub comparisons: Vec<Comparison>,
     /// The comparison with a measured chip, layer by layer.
@@ -85,7 +85,7 @@ pub(crate) struct Comparisons {
 
 impl Comparisons {
     /// Number of comparisons that must be equal and differ.
-    pub(crate) fn n_different(&self) -> usize {
+    pub fn n_different(&self) -> usize {
         self.comparisons.iter().filter(|it| it.verdict == Verdict::Differs).count()
     }
 }
@@ -95,7 +95,7 @@ impl Comparisons {
 /// # Errors
 ///
 /// [`ValidateError`] if an embedded input file is invalid or cannot run. The tests make every comparison.
-pub(crate) fn all() -> Result<Comparisons, ValidateError> {
+pub fn all() -> Result<Comparisons, ValidateError> {
     let eyeriss = Eyeriss::compare()?;
     let mut comparisons = Vec::new();
     for (what, text) in CASES {
@@ -116,7 +116,7 @@ pub(crate) fn all() -> Result<Comparisons, ValidateError> {
 
 /// Comparison of the loop-nest cost model with a table of cases.
 #[derive(Debug, Clone)]
-pub(crate) struct CostTableReport {
+pub struct CostTableReport {
     /// Rows of the table.
     pub n_rows: usize,
     /// Rows that differ.
@@ -127,7 +127,7 @@ pub(crate) struct CostTableReport {
 
 impl CostTableReport {
     /// Number of rows that are equal.
-    pub(crate) fn n_equal(&self) -> usize {
+    pub fn n_equal(&self) -> usize {
         self.n_rows - self.n_different
     }
 }
@@ -137,7 +137,7 @@ impl CostTableReport {
 /// # Errors
 ///
 /// [`ConfigError::Invalid`] with every problem of the table.
-pub(crate) fn cost_table(table: &Arc<Source>) -> Result<CostTableReport, ConfigError> {
+pub fn cost_table(table: &Arc<Source>) -> Result<CostTableReport, ConfigError> {
     let verdicts = cost_cases::check(table)?;
     let n_rows = verdicts.len();
     let mut different =
@@ -150,7 +150,7 @@ pub(crate) fn cost_table(table: &Arc<Source>) -> Result<CostTableReport, ConfigE
 /// Reason for which a comparison cannot be made.
 #[derive(Debug, Error)]
 #[non_exhaustive]
-pub(crate) enum ValidateError {
+pub enum ValidateError {
     /// An input file is invalid.
     #[error(transparent)]
     Input(#[from] ConfigError),

@@ -4,7 +4,7 @@ use std::fmt;
 
 /// A value that differs from the reference.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Mismatch {
+pub struct Mismatch {
     /// Name of the value, and its file and line if it is not in the file of cases.
     pub what: String,
     /// Value of the reference.
@@ -22,7 +22,7 @@ impl fmt::Display for Mismatch {
 
 /// Comparisons of one kind.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub(crate) struct Tally {
+pub struct Tally {
     compared: usize,
     differing: usize,
     /// The first difference.
@@ -108,12 +108,12 @@ impl Tally {
     }
 
     /// Whether nothing differs.
-    pub(crate) fn is_equal(&self) -> bool {
+    pub fn is_equal(&self) -> bool {
         self.differing == 0
     }
 
     /// Whether anything was compared.
-    pub(crate) fn is_empty(&self) -> bool {
+    pub fn is_empty(&self) -> bool {
         self.compared == 0
     }
 }

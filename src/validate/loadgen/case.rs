@@ -9,7 +9,7 @@ use super::simulated::Simulated;
 use super::summary::{self, Latencies};
 
 /// Aspects of a case that are compared, each with a short name for a column and a long one.
-pub(crate) const ASPECTS: [(&str, &str); 9] = [
+pub const ASPECTS: [(&str, &str); 9] = [
     ("schedule", "schedules"),
     ("samples", "samples of queries"),
     ("statistics", "statistics of recorded latencies"),
@@ -26,7 +26,7 @@ const SIMULATED: usize = ASPECTS.len() - 1;
 
 /// The comparison of one case.
 #[derive(Debug, Clone)]
-pub(crate) struct CaseReport {
+pub struct CaseReport {
     /// Name of the case.
     pub id: Box<str>,
     /// Line in which the case begins, counted from 1.
@@ -83,12 +83,12 @@ impl CaseReport {
     }
 
     /// Whether nothing differs.
-    pub(crate) fn is_equal(&self) -> bool {
+    pub fn is_equal(&self) -> bool {
         self.tallies.iter().all(Tally::is_equal)
     }
 
     /// The first difference, if there is one.
-    pub(crate) fn first_mismatch(&self) -> Option<&Mismatch> {
+    pub fn first_mismatch(&self) -> Option<&Mismatch> {
         self.tallies.iter().find_map(|tally| tally.first.as_ref())
     }
 }

@@ -19,7 +19,7 @@ use super::{Comparison, Tally, ValidateError, Verdict};
 
 use simulated::Simulated;
 
-pub(crate) use case::{ASPECTS, CaseReport};
+pub use case::{ASPECTS, CaseReport};
 
 /// Cases that come with the program.
 const CASES: &str = include_str!("../../../validation/loadgen/cases.json");
@@ -44,7 +44,7 @@ const LOGS: [(&str, &str); 5] = [
 
 /// Comparison of a folder of cases.
 #[derive(Debug, Clone)]
-pub(crate) struct Report {
+pub struct Report {
     /// Comparison of each case, in order.
     pub cases: Vec<CaseReport>,
     /// Name of the file of random draws and their comparison, if the folder has one.
@@ -53,12 +53,12 @@ pub(crate) struct Report {
 
 impl Report {
     /// Number of cases that are equal.
-    pub(crate) fn n_equal(&self) -> usize {
+    pub fn n_equal(&self) -> usize {
         self.cases.iter().filter(|case| case.is_equal()).count()
     }
 
     /// Number of cases that differ; the file of random draws counts as one.
-    pub(crate) fn n_different(&self) -> usize {
+    pub fn n_different(&self) -> usize {
         let vectors = self.vectors.as_ref().is_some_and(|(_, tally)| !tally.is_equal());
         self.cases.len() - self.n_equal() + usize::from(vectors)
     }
@@ -69,7 +69,7 @@ impl Report {
 /// # Errors
 ///
 /// [`ValidateError::Case`] if the settings of a case make too large a run.
-pub(crate) fn compare(cases: &Cases) -> Result<Report, ValidateError> {
+pub fn compare(cases: &Cases) -> Result<Report, ValidateError> {
     let reports = cases.cases.iter().map(|case| {
         let simulated = Simulated::of(case).map_err(|error| ValidateError::Case {
             file: cases.source.name().into(),

@@ -92,7 +92,7 @@ fn observations(case: &Case, rows: &[LogRow]) -> Option<Observations> {
 }
 
 /// Compares statistics and rates.
-pub(crate) fn statistics_of(case: &Case, performance: &Performance, tally: &mut Tally) {
+pub(super) fn statistics_of(case: &Case, performance: &Performance, tally: &mut Tally) {
     let told = &case.expected.told;
     if let Some(measured) = &case.expected.measured {
         let found = &performance.latency;
@@ -135,7 +135,7 @@ pub(crate) fn statistics_of(case: &Case, performance: &Performance, tally: &mut 
 }
 
 /// Compares the results of early stopping.
-pub(crate) fn early_stopping(case: &Case, performance: &Performance, tally: &mut Tally) {
+pub(super) fn early_stopping(case: &Case, performance: &Performance, tally: &mut Tally) {
     let Some(found) = &performance.validity.early_stopping else { return };
     let told = &case.expected.told;
     let text = early_stopping_text(&case.settings, found).unwrap_or_default();
@@ -185,7 +185,7 @@ pub(super) fn verdict(case: &Case, performance: &Performance, tally: &mut Tally)
 }
 
 /// Whether the time before the first query of a stream cannot decide if the run was long enough.
-pub(crate) fn duration_is_certain(case: &Case, performance: &Performance) -> bool {
+pub(super) fn duration_is_certain(case: &Case, performance: &Performance) -> bool {
     let elapsed = performance.last_issued - SimTime::ZERO;
     let is_stream =
         matches!(case.settings.scenario, LoadScenario::SingleStream | LoadScenario::MultiStream);
@@ -194,6 +194,6 @@ pub(crate) fn duration_is_certain(case: &Case, performance: &Performance) -> boo
 }
 
 /// File and line of the line of a summary at `index`.
-pub(crate) fn summary_place(source: &Arc<Source>, index: usize) -> String {
+pub(super) fn summary_place(source: &Arc<Source>, index: usize) -> String {
     place(source, index + 1)
 }

@@ -137,7 +137,7 @@ impl Simulated {
     }
 
     /// Compares the reasons for an early end of the run, which LoadGen logs as errors.
-    pub(crate) fn endings(&self, errors: &[Box<str>], tally: &mut Tally) {
+    pub(super) fn endings(&self, errors: &[Box<str>], tally: &mut Tally) {
         let endings = errors.iter().filter(|error| error.contains("Ending early: "));
         let reason = |text: &str| {
             let (_, reason) = text.split_once("Ending early: ").unwrap_or(("", text));
@@ -152,12 +152,12 @@ impl Simulated {
     }
 
     /// Whether the host cannot have influenced the end of the run.
-    pub(crate) fn endings_are_certain(&self) -> bool {
+    pub(super) fn endings_are_certain(&self) -> bool {
         self.duration_is_certain()
     }
 
     /// The detailed log of `case`, whose reported run has `performance`.
-    pub(crate) fn detail_log(&self, case: &Case, performance: &Performance) -> DetailLog {
+    pub(super) fn detail_log(&self, case: &Case, performance: &Performance) -> DetailLog {
         let settings = &case.settings;
         match (&self.search, &self.passes[..]) {
             (None, [pass]) => DetailLog::of_run(settings, pass, performance, SYSTEM),
@@ -278,7 +278,7 @@ impl Simulated {
     }
 
     /// Whether the reference simulation has the same statistics to the nanosecond.
-    pub(crate) fn equals_ideal(&self, ideal: &Percentiles) -> bool {
+    pub(super) fn equals_ideal(&self, ideal: &Percentiles) -> bool {
         let found = &self.measurement.performance.latency;
         let found = Percentiles {
             count: found.count as u64,

@@ -13,7 +13,7 @@ const TOLERANCE: f64 = 1e-4;
 
 /// Source of the latencies of a summary.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Latencies {
+pub(super) enum Latencies {
     /// The recorded run: every line must be equal.
     Recorded,
     /// The simulated run, because no latencies were recorded: lines with latencies are not compared.

@@ -272,7 +272,7 @@ impl Accelerator {
     pub(crate) fn costs_as(&self, other: &Self) -> bool {
         self.pes == other.pes
             && (Arc::ptr_eq(&self.dataflow, &other.dataflow)
-                || self.dataflow.levels() == other.dataflow.levels())
+                || self.dataflow.directives() == other.dataflow.directives())
             && self.clock == other.clock
             && self.noc == other.noc
             && self.memory == other.memory

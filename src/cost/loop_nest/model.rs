@@ -14,7 +14,7 @@ use super::nest::{outputs, weights};
 use super::residency::{self, Residency, SharedMemoryNeed};
 use super::{
     Bound, DramTraffic, EnergyPj, Evaluation, Illegal, LevelCounts, Machine, Mapping, Nest, Walk,
-    dram, lower, vector,
+    dram, lower, off_chip, vector,
 };
 
 /// Registry entry.
@@ -76,7 +76,8 @@ pub struct LayerReport {
     pub compute_cycles: u64,
     /// Cycles of the PEs and all NoC levels, without DRAM.
     pub chip_cycles: u64,
-    /// Cycles of DRAM, which overlap with those of the chip.
+    /// Cycles of DRAM, which overlap with those of the chip: all of them, or with an off-chip level those
+    /// of each step.
     pub dram_cycles: u64,
     /// Executed MACs.
     pub macs: u64,
@@ -84,8 +85,10 @@ pub struct LayerReport {
     pub utilisation: f64,
     /// Limiting resource; that of the longest loop nest if there are several.
     pub bound: Bound,
-    /// Counts of every level, outermost first; empty for operators without MACs.
+    /// Counts of every level on chip, outermost first; empty for operators without MACs.
     pub levels: Vec<LevelCounts>,
+    /// Counts of the off-chip level, if the dataflow has one.
+    pub off_chip: Option<LevelCounts>,
     /// Traffic of DRAM.
     pub dram: DramTraffic,
     /// Bytes on the outermost NoC level: sent by the shared memory to the units, and partial sums
@@ -107,7 +110,8 @@ impl LayerReport {
     /// # Errors
     ///
     /// [`Infeasible`] if the dataflow does not compute the layer exactly once, a tile does not fit
-    /// into the scratchpad of a PE, or counts exceed 64 bits.
+    /// into the scratchpad of a PE, a box of the off-chip level does not fit into the shared memory, or
+    /// counts exceed 64 bits.
     pub fn new(operator: &Operator, accelerator: &Accelerator) -> Result<Self, Infeasible> {
         let mut prepared = PreparedOperator::new(operator, accelerator, &Machine::of(accelerator))?;
         Ok(prepared.report(&MemoryContext::default()))
@@ -136,11 +140,13 @@ impl LayerReport {
         }
     }
 
-    /// Every field as a column. Lists have an entry for each level, outermost first, joined by `;`.
+    /// Every field as a column. Lists have an entry for each level, outermost first, joined by `;`: that of
+    /// the off-chip level comes first if there is one.
     fn explanation(&self) -> Explanation {
         let count = |count: u64| Quantity::Count(i64::try_from(count).unwrap_or(i64::MAX));
         let list = |of: &dyn Fn(&LevelCounts) -> u64| {
-            let values: Vec<_> = self.levels.iter().map(|level| of(level).to_string()).collect();
+            let levels = self.off_chip.iter().chain(&self.levels);
+            let values: Vec<_> = levels.map(|level| of(level).to_string()).collect();
             Quantity::Text(values.join(";"))
         };
         let mut columns = self.cost().explanation();
@@ -257,7 +263,7 @@ impl<'a> PreparedOperator<'a> {
     ) -> Result<Self, Infeasible> {
         let illegal = |reason: Illegal| Infeasible::Illegal { reason: Box::new(reason) };
         let prepare = |nest: Nest| {
-            let mapping = Mapping::new(accelerator.dataflow.levels(), &nest, machine)?;
+            let mapping = Mapping::new(accelerator.dataflow.directives(), &nest, machine)?;
             let walk = Walk::new(&nest, &mapping, machine)?;
             Ok(PreparedNest { nest, mapping, walk })
         };
@@ -266,6 +272,7 @@ impl<'a> PreparedOperator<'a> {
             nests.into_iter().map(prepare).collect::<Result<_, _>>().map_err(illegal)?;
         for nest in &nests {
             fits_scratchpad(nest, accelerator)?;
+            fits_shared_memory(nest, machine, accelerator)?;
         }
         let vector = match operator {
             Operator::Vector(shape) => Some(*shape),
@@ -293,7 +300,11 @@ impl<'a> PreparedOperator<'a> {
             let second =
                 if has_two_activations { weights(extents) * u64::from(widths.weight) } else { 0 };
             let first = nest.inputs(extents) * u64::from(widths.input);
-            need.least = need.least.max(dram::plan(nest, mapping, &self.machine).shared_bytes);
+            let least = match mapping.off_chip() {
+                Some(level) => off_chip::shared_bytes(nest, level, &self.machine),
+                None => dram::plan(nest, mapping, &self.machine).shared_bytes,
+            };
+            need.least = need.least.max(least);
             need.operands.input = need.operands.input.max(first);
             need.operands.weight = need.operands.weight.max(second);
             need.computed += outputs(extents) * u64::from(widths.partial_sum);
@@ -362,6 +373,7 @@ impl LayerReport {
             utilisation: 0.0,
             bound: Bound::Compute,
             levels: Vec::new(),
+            off_chip: None,
             dram: DramTraffic::default(),
             noc_bytes: 0,
             shared_bytes: 0,
@@ -384,6 +396,9 @@ impl LayerReport {
         self.dram += memory.dram;
         self.noc_bytes += evaluation.levels()[0].bytes(widths);
         self.energy = self.energy.plus(&evaluation.energy);
+        if let Some(counts) = evaluation.off_chip() {
+            self.off_chip.get_or_insert_default().add(counts);
+        }
         if self.levels.is_empty() {
             self.levels = evaluation.levels().to_vec();
         } else {
@@ -454,6 +469,24 @@ fn fits_scratchpad(nest: &PreparedNest, accelerator: &Accelerator) -> Result<(),
         return Ok(());
     }
     Err(Infeasible::TileTooLarge { needed, available })
+}
+
+/// Checks that the box of the off-chip level fits into the shared memory while no tensor is resident (section
+/// 6.7).
+fn fits_shared_memory(
+    nest: &PreparedNest,
+    machine: &Machine,
+    accelerator: &Accelerator,
+) -> Result<(), Infeasible> {
+    let Some(level) = nest.mapping.off_chip() else {
+        return Ok(());
+    };
+    let needed = off_chip::shared_bytes(&nest.nest, level, machine);
+    let available = accelerator.memory.shared.get();
+    if needed <= available {
+        return Ok(());
+    }
+    Err(Infeasible::BoxTooLarge { needed, available })
 }
 
 /// A network on an accelerator: every operator prepared, and residency planned.

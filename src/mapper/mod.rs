@@ -1,0 +1,27 @@
+//! The mapper: the best mapping of a layer on an accelerator within a declared mapspace
+//! (docs/mapper.md).
+//!
+//! Mappings are evaluated by the loop-nest cost model itself, so that the value of the best one is what
+//! `xrsim cost` computes for it.
+
+mod bound;
+mod candidate;
+mod construct;
+mod exact;
+mod improve;
+mod objective;
+mod problem;
+mod search;
+mod sizes;
+mod space;
+
+pub use bound::of_machine as machine_bound;
+pub use exact::{Counts, Rules};
+pub use objective::{Objective, Value};
+pub use problem::Limits;
+pub use search::{Effort, Found, Search, Status};
+pub use sizes::Sizes;
+pub use space::{AxisSet, LevelSpace, Mapspace};
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,177 @@
+//! Tables of small mapspaces that were enumerated independently.
+
+use crate::cost::loop_nest::{
+    Bandwidth, Energies, Extents, Machine, Nest, NocLevel, Widths, Window,
+};
+
+use super::exact::{Exact, Incumbent};
+use super::problem::Problem;
+use super::*;
+
+/// Machine of the tables: B byte/cycle on every level and at DRAM, latency 1, multicast and reduction,
+/// partial sums of 4 bytes, a shared memory of 1 MiB.
+fn machine(pes: u32, shared: u64) -> Machine {
+    let bandwidth = Bandwidth::new(u64::from(pes)).expect("above 0");
+    let noc = NocLevel { down: bandwidth, up: bandwidth, latency: 1, ..NocLevel::IDEAL };
+    Machine {
+        noc_levels: vec![noc],
+        widths: Widths { input: 1, weight: 1, partial_sum: 4, output: 1 },
+        shared_bytes: Some(shared),
+        dram_bandwidth: bandwidth,
+        energies: Energies::with_shared_memory(shared as f64),
+        ..Machine::new(pes)
+    }
+}
+
+/// A layer with these extents of K, C, Y', X', R and S, stride 1, without padding.
+fn layer([k, c, y, x, r, s]: [u32; 6]) -> Nest {
+    let extents: Extents = [1, 1, k, c, y, x, r, s];
+    Nest::new(extents, [Window::new(y, r, y + r - 1), Window::new(x, s, x + s - 1)], false)
+        .expect("a layer")
+}
+
+/// One row of a table.
+struct Case {
+    extents: [u32; 6],
+    pes: u32,
+    shared: u64,
+    clusters: &'static [&'static [u32]],
+    scratchpad: Option<u64>,
+    /// Mappings, and those that exceed a capacity.
+    counts: [u64; 2],
+    /// Least cycles, energy and product, and how many mappings attain each.
+    cycles: (u64, u64),
+    energy: (f64, u64),
+    edp: (f64, u64),
+}
+
+const MIB: u64 = 1 << 20;
+
+const CASES: &[Case] = &[
+    Case {
+        extents: [4, 4, 4, 1, 1, 1],
+        pes: 4,
+        shared: MIB,
+        clusters: &[&[]],
+        scratchpad: None,
+        counts: [277, 0],
+        cycles: (24, 12),
+        energy: (9786.0, 5),
+        edp: (245_659.2, 6),
+    },
+    Case {
+        extents: [4, 4, 4, 1, 1, 1],
+        pes: 4,
+        shared: MIB,
+        clusters: &[&[]],
+        scratchpad: Some(48),
+        counts: [277, 55],
+        cycles: (24, 12),
+        energy: (9800.6, 4),
+        edp: (245_659.2, 6),
+    },
+    Case {
+        extents: [4, 4, 4, 1, 1, 1],
+        pes: 4,
+        shared: MIB,
+        clusters: &[&[], &[2]],
+        scratchpad: None,
+        counts: [6230, 0],
+        cycles: (24, 12),
+        energy: (9786.0, 5),
+        edp: (245_659.2, 6),
+    },
+    Case {
+        extents: [8, 8, 8, 1, 1, 1],
+        pes: 16,
+        shared: MIB,
+        clusters: &[&[]],
+        scratchpad: None,
+        counts: [1849, 0],
+        cycles: (68, 6),
+        energy: (39_457.6, 9),
+        edp: (2_910_247.2, 4),
+    },
+    Case {
+        extents: [8, 4, 8, 1, 1, 1],
+        pes: 16,
+        shared: MIB,
+        clusters: &[&[], &[4]],
+        scratchpad: None,
+        counts: [64_886, 0],
+        cycles: (26, 44),
+        energy: (27_085.6, 9),
+        edp: (788_247.2, 8),
+    },
+    Case {
+        extents: [16, 16, 16, 1, 1, 1],
+        pes: 16,
+        shared: MIB,
+        clusters: &[&[]],
+        scratchpad: None,
+        counts: [5869, 0],
+        cycles: (263, 6),
+        energy: (160_339.2, 13),
+        edp: (45_712_252.8, 4),
+    },
+    Case {
+        extents: [6, 5, 7, 1, 1, 1],
+        pes: 8,
+        shared: 4096,
+        clusters: &[&[], &[2], &[4]],
+        scratchpad: Some(64),
+        counts: [181_205, 18_833],
+        cycles: (41, 2),
+        energy: (18_242.32, 2),
+        edp: (753_359.95, 2),
+    },
+    Case {
+        extents: [4, 2, 4, 4, 3, 3],
+        pes: 8,
+        shared: MIB,
+        clusters: &[&[]],
+        scratchpad: None,
+        counts: [264_323, 0],
+        cycles: (293, 480),
+        energy: (43_256.2, 7),
+        edp: (13_415_315.4, 6),
+    },
+];
+
+fn search(case: &Case, objective: Objective, rules: Rules) -> (Value, Counts) {
+    let (nest, machine) = (layer(case.extents), machine(case.pes, case.shared));
+    let limits = Limits { scratchpad: case.scratchpad, ..Limits::default() };
+    let clusters = case.clusters.iter().map(|list| list.to_vec()).collect();
+    let space = Mapspace::free(clusters, Sizes::Balanced);
+    let problem =
+        Problem { nest: &nest, machine: &machine, limits: &limits, space: &space, objective };
+    let mut exact = Exact::new(&problem, rules, Incumbent::default(), u64::MAX);
+    exact.run().expect("no budget");
+    (*exact.incumbent.value().expect("a mapping runs"), exact.counts)
+}
+
+#[test]
+fn the_tables_are_met_without_rules() {
+    for case in CASES {
+        let (value, counts) = search(case, Objective::Cycles, Rules::NONE);
+        assert_eq!([counts.evaluated, counts.infeasible], case.counts, "{:?}", case.extents);
+        assert_eq!(value.cycles, case.cycles.0, "{:?}", case.extents);
+    }
+}
+
+#[test]
+fn every_rule_keeps_the_best_value() {
+    for case in CASES {
+        for rules in [Rules::ALL]
+            .into_iter()
+            .chain(Rules::NAMES.map(|it| Rules::ALL.without(it).expect("a name")))
+        {
+            let of = |objective| search(case, objective, rules).0;
+            assert_eq!(of(Objective::Cycles).cycles, case.cycles.0, "{:?} {rules:?}", case.extents);
+            let energy = of(Objective::Energy).energy_pj;
+            assert!((energy - case.energy.0).abs() <= 5e-3, "{:?} {energy}", case.extents);
+            let edp = of(Objective::Edp).edp();
+            assert!((edp - case.edp.0).abs() <= 5e-2, "{:?} {edp}", case.extents);
+        }
+    }
+}

@@ -6,22 +6,28 @@
 
 mod bound;
 mod candidate;
+mod chooser;
 mod construct;
 mod exact;
+mod forms;
 mod improve;
 mod objective;
 mod problem;
 mod search;
 mod sizes;
 mod space;
+mod store;
 
 pub use bound::of_machine as machine_bound;
+pub use chooser::{Chooser, space};
 pub use exact::{Counts, Rules};
+pub use forms::forms;
 pub use objective::{Objective, Value};
 pub use problem::Limits;
 pub use search::{Effort, Found, Search, Status};
 pub use sizes::Sizes;
 pub use space::{AxisSet, LevelSpace, Mapspace};
+pub use store::Store;
 
 #[cfg(test)]
 mod tests;

@@ -1,6 +1,7 @@
 //! A layer on a machine whose memories have limits: what a search evaluates mappings with.
 
 use crate::cost::loop_nest::{Axis, Evaluation, Extents, Machine, Mapping, Nest, Walk};
+use crate::hardware::Accelerator;
 use crate::model::TensorRole;
 
 use super::bound::{self, Skeleton};
@@ -20,6 +21,11 @@ pub struct Limits {
 }
 
 impl Limits {
+    /// Capacities of an accelerator.
+    pub fn of(accelerator: &Accelerator) -> Self {
+        Self::new(Some(accelerator.memory.scratchpad.get()), Vec::new())
+    }
+
     /// Capacities of the scratchpad of a PE and of the buffers of clusters, outermost first \[byte\].
     pub fn new(scratchpad: Option<u64>, clusters: Vec<u64>) -> Self {
         Self { scratchpad, clusters }

@@ -65,6 +65,13 @@ pub struct Found {
     pub counts: Counts,
 }
 
+impl Found {
+    /// Latency and energy of the best mapping.
+    pub fn value(&self) -> Value {
+        Value { cycles: self.evaluation.cycles, energy_pj: self.evaluation.energy.total() }
+    }
+}
+
 /// A search for the best mapping of one layer.
 #[derive(Debug, Clone)]
 pub struct Search<'a> {

@@ -77,6 +77,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "load",
             "score",
             "trace",
+            "plan",
             "sweep",
             "figures",
             "statistics",

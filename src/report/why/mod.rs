@@ -15,8 +15,9 @@ use std::cmp::Reverse;
 use crate::cost::CostTable;
 use crate::hardware::System;
 use crate::ids::{AccelId, ModelId, RequestId};
+use crate::plan::{Plan, Semantics};
 use crate::scenario::Scenario;
-use crate::sweep::{RunResult, RunSpec, Semantics};
+use crate::sweep::RunResult;
 use crate::trace::{DropReason, Outcome, Record, Trace};
 use crate::units::{ClockRate, SimSpan, SimTime};
 
@@ -46,15 +47,15 @@ pub struct FinishedRun<'a> {
 }
 
 impl<'a> FinishedRun<'a> {
-    /// The run of `spec` that gave `result`.
-    pub fn new(spec: &'a RunSpec, result: &'a RunResult) -> Self {
+    /// The run of `plan` that gave `result`.
+    pub fn new(plan: &'a Plan, result: &'a RunResult) -> Self {
         Self {
-            scenario: &spec.plan.scenario,
-            system: &spec.plan.system,
-            semantics: spec.semantics,
-            awaits: match spec.semantics {
+            scenario: &plan.scenario,
+            system: &plan.system,
+            semantics: plan.semantics,
+            awaits: match plan.semantics {
                 Semantics::Principled => Awaits::Newest,
-                Semantics::Mlsys2023 if spec.without.completion_count => Awaits::Same,
+                Semantics::Mlsys2023 if plan.without.completion_count => Awaits::Same,
                 Semantics::Mlsys2023 => Awaits::Completions,
             },
             costs: &result.costs,

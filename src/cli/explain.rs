@@ -9,7 +9,7 @@ use crate::experiment;
 use crate::ids::{FrameId, ModelId};
 use crate::plan::{Plan, Semantics};
 use crate::report::model_names;
-use crate::report::why::{Change, Fate, FinishedRun, Why, story};
+use crate::report::why::{Change, Fate, Why, story};
 use crate::scenario::Scenario;
 use crate::sweep::what_if::{self, LATENCY_PERCENTS, PE_FACTORS, Target};
 use crate::sweep::{self, RunResult};
@@ -60,7 +60,7 @@ pub(super) fn run(args: &ExplainArgs) -> Result<(), Failure> {
     let Some(id) = target.find(&result.trace) else {
         return Err(no_such_frame(plan, &result, target));
     };
-    let why = Why::new(FinishedRun::new(plan, &result));
+    let why = Why::new(plan, &result);
     let mut changes = Vec::new();
     if why.account(id).is_some_and(|account| account.missed) {
         let models = why.involved(id);

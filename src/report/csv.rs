@@ -16,7 +16,7 @@ use crate::trace::{Attempt, Outcome, Record, Segment};
 use crate::units::SimTime;
 
 use super::rows::{CHECK, RowCheck};
-use super::why::{FinishedRun, Why};
+use super::why::Why;
 use super::{LabelValue, RunLabel, model_names};
 
 /// Columns at the start of every file.
@@ -241,7 +241,7 @@ impl<W: Write> Table<W> {
     ) -> io::Result<()> {
         self.start_run(label);
         let names = model_names(&plan.scenario);
-        let why = Why::new(FinishedRun::new(plan, result));
+        let why = Why::new(plan, result);
         let counted = Counted::new(&plan.scenario, plan.warm_up());
         let requests = result.trace.records().iter().zip(&result.inferences);
         for (index, (record, score)) in requests.enumerate() {

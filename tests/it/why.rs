@@ -16,7 +16,7 @@ use xrsim::cost::maestro::Maestro;
 use xrsim::cost::{CostModel, CostTable, NetworkCost};
 use xrsim::ids::{AccelId, FrameId, ModelId, RequestId};
 use xrsim::plan::{DeadlineMiss, Plan, Semantics};
-use xrsim::report::why::{Account, Cause, FinishedRun, Part, Why};
+use xrsim::report::why::{Account, Cause, Part, Why};
 use xrsim::schedule::{self, Decision, Dispatch, Policy, Scheduler, View};
 use xrsim::sweep::what_if::{self, LATENCY_PERCENTS, Target};
 use xrsim::sweep::{self, RunResult, run_at_costs};
@@ -41,7 +41,7 @@ impl Made {
     }
 
     fn why(&self) -> Why<'_> {
-        Why::new(FinishedRun::new(&self.plan, &self.result))
+        Why::new(&self.plan, &self.result)
     }
 
     fn id(&self, model: usize, frame: usize) -> RequestId {

@@ -22,7 +22,7 @@ use crate::sweep::RunResult;
 use crate::trace::{DropReason, Outcome, Record, Segment};
 use crate::units::SimTime;
 
-use super::why::{FinishedRun, Need, Why};
+use super::why::{Need, Why};
 use super::{RunLabel, json, model_names};
 use counters::Sample;
 use event::{Event, Sink, us};
@@ -77,7 +77,7 @@ pub fn write(
         plan,
         result,
         names: model_names(&plan.scenario),
-        why: Why::new(FinishedRun::new(plan, result)),
+        why: Why::new(plan, result),
         tracks: Tracks::new(plan, &layout),
         layout: &layout,
         summary: Summary::default(),

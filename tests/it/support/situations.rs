@@ -1,8 +1,6 @@
 //! Artificial situations for schedulers, and schedulers with random parameters.
 
-use std::sync::LazyLock;
-
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use proptest::prelude::*;
 use proptest::sample::{Index, subsequence};

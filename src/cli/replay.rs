@@ -5,12 +5,11 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 
-use crate::compat::{self, Ablation};
+use crate::compat;
 use crate::cost::CostTable;
 use crate::cost::library::CostLibrary;
 use crate::experiment::Experiment;
-use crate::plan::Plan;
-use crate::sweep::Semantics;
+use crate::plan::{Plan, Semantics};
 
 use super::message::{Failure, with_hints};
 use super::output::{self, Complete, OutputFile};
@@ -53,8 +52,7 @@ pub(super) fn run(args: &ReplayArgs) -> Result<(), Failure> {
         .writing(args.timeline.iter().chain(&args.summary))
         .check()?;
     let (plan, costs) = plan(args)?;
-    let replay =
-        compat::run(&plan, &costs, Ablation::default(), args.libc_seed).map_err(super::argument)?;
+    let replay = compat::run(&plan, &costs, args.libc_seed).map_err(super::argument)?;
     let timeline = args.timeline.iter().map(|path| stage(path, |out| replay.write_schedule(out)));
     let summary = args.summary.iter().map(|path| stage(path, |out| replay.write_summary(out)));
     let files = timeline.chain(summary).collect::<Result<Vec<_>, _>>()?;
@@ -87,7 +85,7 @@ fn plan(args: &ReplayArgs) -> Result<(Plan, CostTable), Failure> {
         .system(args.hw_file.to_string_lossy().into_owned())
         .dataflow(args.dataflow_file.to_string_lossy());
     let prepared = with_hints(|old_names| experiment.prepare_noting(old_names))?;
-    let plan = prepared.specs().next().expect("there is one run").plan.clone();
+    let plan = prepared.plans().next().expect("there is one run").clone();
     let model = &*prepared.cost_model().model;
     let library = CostLibrary::evaluate(model, [(&*plan.scenario, &*plan.system)]);
     let costs = library.table(&plan.scenario, &plan.system).map_err(super::argument)?;

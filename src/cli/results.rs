@@ -8,12 +8,13 @@ use serde_json::{Map, Value, json};
 
 use crate::experiment::Prepared;
 use crate::load::Drawn;
+use crate::plan::Plan;
 use crate::report::csv::Table;
 use crate::report::dominant::DominantLayers;
 use crate::report::scores::{self, ScoreRow};
 use crate::report::{RunLabel, json};
 use crate::score::Score;
-use crate::sweep::{RunError, RunResult, RunSpec};
+use crate::sweep::{RunError, RunResult};
 use crate::text;
 
 use super::console::Stream;
@@ -88,10 +89,10 @@ impl Folder {
         })
     }
 
-    fn take(&mut self, spec: &RunSpec, label: &RunLabel<'_>, result: &RunResult) -> io::Result<()> {
+    fn take(&mut self, plan: &Plan, label: &RunLabel<'_>, result: &RunResult) -> io::Result<()> {
         self.scores.scores_row(label, &result.scorecard)?;
-        self.models.models_rows(spec, label, &result.scorecard)?;
-        self.inferences.inferences_rows(spec, label, result)
+        self.models.models_rows(plan, label, &result.scorecard)?;
+        self.inferences.inferences_rows(plan, label, result)
     }
 
     fn finish(self, record: Map<String, Value>) -> Result<(), Failure> {
@@ -150,20 +151,20 @@ impl Results {
     /// Returns a failure if an output cannot be written.
     pub(super) fn take(
         &mut self,
-        spec: &RunSpec,
+        plan: &Plan,
         result: Result<RunResult, RunError>,
     ) -> Result<(), Failure> {
         self.n_runs += 1;
         let cost_model = std::mem::take(&mut self.cost_model);
-        let label = RunLabel::of(spec, &cost_model);
+        let label = RunLabel::of(plan, &cost_model);
         let taken = match result {
-            Ok(result) => self.take_feasible(spec, &label, &result),
+            Ok(result) => self.take_feasible(plan, &label, &result),
             Err(error) => {
                 let mut object = json::label(&label);
                 object.insert("reason".into(), json!(error.to_string()));
                 self.infeasible.push(Value::Object(object));
                 self.n_failed += usize::from(error.is_failure());
-                self.average(spec, &label).refuse(&error);
+                self.average(plan, &label).refuse(&error);
                 Ok(())
             }
         };
@@ -173,13 +174,13 @@ impl Results {
 
     fn take_feasible(
         &mut self,
-        spec: &RunSpec,
+        plan: &Plan,
         label: &RunLabel<'_>,
         result: &RunResult,
     ) -> Result<(), Failure> {
         if let Some(folder) = &mut self.folder {
             folder
-                .take(spec, label, result)
+                .take(plan, label, result)
                 .map_err(|error| Failure::writing(&folder.set.folder().display(), &error))?;
         }
         if let Some(csv) = &mut self.stdout_csv {
@@ -190,11 +191,11 @@ impl Results {
             }
         }
         match self.format {
-            Format::Json => self.json_runs.push(json::run(spec, label, &result.scorecard)),
+            Format::Json => self.json_runs.push(json::run(plan, label, &result.scorecard)),
             Format::Table => {
-                self.average(spec, label).add(&result.scorecard.total);
+                self.average(plan, label).add(&result.scorecard.total);
                 if label.replication == 0 {
-                    self.dominant.take(spec, result);
+                    self.dominant.take(plan, result);
                 }
             }
             Format::Csv => {}
@@ -203,10 +204,10 @@ impl Results {
     }
 
     /// Returns the row with the means over the replications of this run.
-    fn average(&mut self, spec: &RunSpec, label: &RunLabel<'_>) -> &mut Average {
+    fn average(&mut self, plan: &Plan, label: &RunLabel<'_>) -> &mut Average {
         let is_same = self.rows.last().is_some_and(|row| row.is_of(label));
         if !is_same {
-            self.rows.push(Average::new(spec, label));
+            self.rows.push(Average::new(plan, label));
         }
         self.rows.last_mut().expect("a row was just made sure of")
     }
@@ -311,12 +312,12 @@ struct Average {
 }
 
 impl Average {
-    fn new(spec: &RunSpec, label: &RunLabel<'_>) -> Self {
+    fn new(plan: &Plan, label: &RunLabel<'_>) -> Self {
         Self {
             scenario: label.scenario.into(),
             system: label.system.into(),
             pes: label.pes,
-            drawn: spec.drawn(),
+            drawn: plan.drawn(),
             sums: Score::columns().map(|_| 0.0).collect(),
             draws: Vec::new(),
             infeasible: None,

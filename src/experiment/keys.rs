@@ -8,17 +8,15 @@ use std::fmt;
 use serde_json::{Value, json};
 
 use crate::column::RENAMED_KEYS;
-use crate::compat::Ablation;
 use crate::config::{Edition, nearest};
 use crate::cost;
 use crate::external;
 use crate::hardware::Accelerator;
 use crate::load::FrameMapping;
-use crate::plan::{DeadlineMiss, Division};
+use crate::plan::{Ablation, DeadlineMiss, Division, Semantics};
 use crate::renamed::{self, Renamed};
 use crate::schedule::PolicyError;
 use crate::score::NeverTriggered;
-use crate::sweep::Semantics;
 use crate::units::{ClockRate, Millijoules, SimSpan};
 
 use super::Settings;

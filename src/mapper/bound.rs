@@ -63,7 +63,7 @@ pub(super) struct Skeleton<'a> {
 impl Skeleton<'_> {
     /// Least cycles in which the PEs execute a box of these extents, where `sizes` are the unit boxes of
     /// the outermost levels (equation 3).
-    pub fn compute_cycles(&self, extents: &Extents, sizes: &[Extents], rate: u32) -> u64 {
+    pub(super) fn compute_cycles(&self, extents: &Extents, sizes: &[Extents], rate: u32) -> u64 {
         let along = |at: usize| u128::from(self.along(at, 0, extents[at], sizes));
         let steps: u128 = (0..N_AXES).map(along).product();
         u64::try_from(steps.div_ceil(u128::from(rate.max(1)))).unwrap_or(u64::MAX)

@@ -26,12 +26,12 @@ pub(super) struct Candidate {
 
 impl Candidate {
     /// Extents that enter a level.
-    pub fn entering<'a>(&'a self, nest: &'a Nest, level: usize) -> &'a Extents {
+    pub(super) fn entering<'a>(&'a self, nest: &'a Nest, level: usize) -> &'a Extents {
         if level == 0 { nest.extents() } else { &self.levels[level - 1].sizes }
     }
 
     /// Limits the sizes of every level to those of the level above.
-    pub fn clip(&mut self, nest: &Nest) {
+    pub(super) fn clip(&mut self, nest: &Nest) {
         let mut entering = *nest.extents();
         for level in &mut self.levels {
             for (size, limit) in level.sizes.iter_mut().zip(entering) {
@@ -42,7 +42,7 @@ impl Candidate {
     }
 
     /// Loops and units for the cost model.
-    pub fn mapping(&self, nest: &Nest) -> Mapping {
+    pub(super) fn mapping(&self, nest: &Nest) -> Mapping {
         let mut mapping = Mapping::whole(nest);
         for (index, level) in self.levels.iter().enumerate() {
             mapping.push_level(level.units, level.loops(self.entering(nest, index)));
@@ -51,7 +51,7 @@ impl Candidate {
     }
 
     /// The candidate that makes the loops of `mapping`.
-    pub fn of(mapping: &Mapping, nest: &Nest) -> Self {
+    pub(super) fn of(mapping: &Mapping, nest: &Nest) -> Self {
         let mut entering = *nest.extents();
         let choice = |level: &crate::cost::loop_nest::Level| {
             let sizes = level.unit_extents(&entering);
@@ -75,12 +75,12 @@ impl Candidate {
 
 impl LevelChoice {
     /// A level that splits nothing.
-    pub fn whole(units: u32, extents: &Extents) -> Self {
+    pub(super) fn whole(units: u32, extents: &Extents) -> Self {
         Self { units, spatial: None, sizes: *extents, order: Axis::ALL }
     }
 
     /// Loops with more than one chunk, outermost first.
-    pub fn loops<'a>(&'a self, entering: &'a Extents) -> impl Iterator<Item = Loop> + 'a {
+    pub(super) fn loops<'a>(&'a self, entering: &'a Extents) -> impl Iterator<Item = Loop> + 'a {
         let split = |axis: &&Axis| self.sizes[**axis as usize] < entering[**axis as usize];
         self.order.iter().filter(split).map(|&axis| {
             let size = self.sizes[axis as usize];

@@ -26,6 +26,13 @@ pub struct Chooser {
     store: Arc<Store>,
 }
 
+impl Default for Chooser {
+    /// A chooser of runs: quick searches for the least latency, kept for the whole process.
+    fn default() -> Self {
+        Self::new(Effort::QUICK, Objective::Cycles, Store::of_process())
+    }
+}
+
 impl Chooser {
     /// A chooser that keeps its choices in `store`.
     pub fn new(effort: Effort, objective: Objective, store: Arc<Store>) -> Self {

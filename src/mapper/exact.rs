@@ -84,7 +84,7 @@ pub(super) struct Incumbent {
 impl Incumbent {
     /// Takes `candidate` if it is better than the best one so far: runs where that does not, or exceeds
     /// capacities by less, or has a better value. Returns the order of the two.
-    pub fn offer(
+    pub(super) fn offer(
         &mut self,
         problem: &Problem,
         score: Score,
@@ -101,7 +101,7 @@ impl Incumbent {
     }
 
     /// Value of the best mapping that runs.
-    pub fn value(&self) -> Option<&Value> {
+    pub(super) fn value(&self) -> Option<&Value> {
         self.best.as_ref().filter(|(score, _)| score.excess == 0).map(|(score, _)| &score.value)
     }
 }
@@ -128,7 +128,12 @@ pub(super) struct Exact<'a> {
 pub(super) struct Unfinished;
 
 impl<'a> Exact<'a> {
-    pub fn new(problem: &'a Problem<'a>, rules: Rules, incumbent: Incumbent, budget: u64) -> Self {
+    pub(super) fn new(
+        problem: &'a Problem<'a>,
+        rules: Rules,
+        incumbent: Incumbent,
+        budget: u64,
+    ) -> Self {
         let floor = problem.machine_bound();
         Self {
             problem,
@@ -142,7 +147,7 @@ impl<'a> Exact<'a> {
     }
 
     /// Visits every mapping of the mapspace.
-    pub fn run(&mut self) -> Result<(), Unfinished> {
+    pub(super) fn run(&mut self) -> Result<(), Unfinished> {
         let mut skeletons = self.skeletons();
         if self.rules.skeleton_bounds {
             skeletons.sort_by_key(|it| it.2);

@@ -104,7 +104,17 @@ mod tests {
         let regions = ConvShape { n: 10, k: 4, c: 3, y: 7, x: 7, r: 7, s: 7, ..ConvShape::UNIT };
         let point = ConvShape { n: 2, k: 4, c: 3, y: 6, x: 8, ..ConvShape::UNIT };
         let padding = Padding { top: 1, bottom: 1, ..Padding::default() };
-        let conv = ConvShape { k: 2, c: 3, y: 9, x: 6, r: 3, s: 2, stride_x: 2, padding, ..ConvShape::UNIT };
+        let conv = ConvShape {
+            k: 2,
+            c: 3,
+            y: 9,
+            x: 6,
+            r: 3,
+            s: 2,
+            stride_x: 2,
+            padding,
+            ..ConvShape::UNIT
+        };
         let operators = [product.into(), regions.into(), point.into(), conv.into()];
         operators.iter().flat_map(|operator: &Operator| lower(operator).expect("small")).collect()
     }

@@ -26,13 +26,18 @@ pub(super) struct Improve<'a> {
 
 impl<'a> Improve<'a> {
     /// A search that begins with `incumbent`. Equal seeds make equal searches.
-    pub fn new(problem: &'a Problem<'a>, floor: Value, incumbent: Incumbent, seed: u64) -> Self {
+    pub(super) fn new(
+        problem: &'a Problem<'a>,
+        floor: Value,
+        incumbent: Incumbent,
+        seed: u64,
+    ) -> Self {
         let random = ChaCha8Rng::seed_from_u64(seed);
         Self { problem, random, sizes: HashMap::new(), floor, incumbent, evaluated: 0 }
     }
 
     /// Evaluates a candidate and offers it. `None` if it cannot be counted or is not in the mapspace.
-    pub fn offer(&mut self, candidate: &Candidate) -> Option<Score> {
+    pub(super) fn offer(&mut self, candidate: &Candidate) -> Option<Score> {
         self.evaluated += 1;
         if !self.problem.is_stationary(candidate) {
             return None;
@@ -43,7 +48,7 @@ impl<'a> Improve<'a> {
     }
 
     /// Whether the best mapping attains the bound.
-    pub fn is_done(&self) -> bool {
+    pub(super) fn is_done(&self) -> bool {
         let objective = self.problem.objective;
         self.incumbent.value().is_some_and(|best| objective.of(best) <= objective.of(&self.floor))
     }
@@ -51,7 +56,7 @@ impl<'a> Improve<'a> {
     /// Changes `from` step by step. A change to the worse is accepted with a probability that falls
     /// with its size and with the number of steps; with `heat` 0 none is. Ends after `budget`
     /// evaluations, or when the best mapping attains the bound.
-    pub fn anneal(&mut self, from: &Candidate, heat: f64, budget: u64) {
+    pub(super) fn anneal(&mut self, from: &Candidate, heat: f64, budget: u64) {
         let end = self.evaluated + budget;
         let Some(score) = self.offer(from) else { return };
         let (mut at, mut now) = (from.clone(), self.height(&score));

@@ -61,7 +61,7 @@ pub(super) struct Problem<'a> {
 
 impl Problem<'_> {
     /// Score of a candidate; `None` if 64 bits do not hold its counts.
-    pub fn score(&self, candidate: &Candidate) -> Option<Score> {
+    pub(super) fn score(&self, candidate: &Candidate) -> Option<Score> {
         let mapping = candidate.mapping(self.nest);
         let evaluation = self.evaluate(&mapping)?;
         let excess = self.excess(candidate) + self.shared_excess(&evaluation);
@@ -70,13 +70,13 @@ impl Problem<'_> {
     }
 
     /// Evaluation of a mapping by the cost model.
-    pub fn evaluate(&self, mapping: &Mapping) -> Option<Evaluation> {
+    pub(super) fn evaluate(&self, mapping: &Mapping) -> Option<Evaluation> {
         let walk = Walk::new(self.nest, mapping, self.machine).ok()?;
         Some(walk.with_memory(self.nest, mapping, self.machine))
     }
 
     /// Bytes that the units of a candidate need beyond their buffers, summed over levels.
-    pub fn excess(&self, candidate: &Candidate) -> u64 {
+    pub(super) fn excess(&self, candidate: &Candidate) -> u64 {
         let n_levels = candidate.levels.len();
         let of_level = |(level, choice): (usize, &super::candidate::LevelChoice)| {
             self.level_excess(level, n_levels, &choice.sizes)
@@ -85,7 +85,7 @@ impl Problem<'_> {
     }
 
     /// Bytes that a unit of `level` needs beyond its buffer for a unit box of these extents.
-    pub fn level_excess(&self, level: usize, n_levels: usize, sizes: &Extents) -> u64 {
+    pub(super) fn level_excess(&self, level: usize, n_levels: usize, sizes: &Extents) -> u64 {
         let Some(limit) = self.limits.of_level(level, n_levels) else { return 0 };
         let widths = &self.machine.widths;
         let footprints = self.nest.footprints(sizes);
@@ -104,7 +104,7 @@ impl Problem<'_> {
     /// Bound of all mappings whose outer levels are those of `outer`: the outer levels by the cost
     /// model, with units that execute their boxes at the full rate of their PEs, and the bounds of
     /// the machine and of `skeleton`.
-    pub fn partial_bound(
+    pub(super) fn partial_bound(
         &self,
         outer: &Candidate,
         skeleton: &Skeleton,
@@ -123,12 +123,12 @@ impl Problem<'_> {
     }
 
     /// Bound of the machine for every mapping.
-    pub fn machine_bound(&self) -> Value {
+    pub(super) fn machine_bound(&self) -> Value {
         bound::of_machine(self.nest, self.machine)
     }
 
     /// Whether a candidate keeps the stationary tensor of the mapspace in a PE from step to step.
-    pub fn is_stationary(&self, candidate: &Candidate) -> bool {
+    pub(super) fn is_stationary(&self, candidate: &Candidate) -> bool {
         let Some(tensor) = self.space.stationary else { return true };
         keeps(candidate, self.nest, tensor)
     }

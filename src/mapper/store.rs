@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::fmt::Write as _;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
 use crate::cost::loop_nest::{Choice, Machine, Nest};
 use crate::hardware::Accelerator;
@@ -17,7 +17,15 @@ pub struct Store {
     sections: Mutex<HashMap<Box<str>, Arc<Section>>>,
 }
 
+/// Choices of this process.
+static OF_PROCESS: LazyLock<Arc<Store>> = LazyLock::new(Arc::default);
+
 impl Store {
+    /// The store that all cost models of the process share.
+    pub fn of_process() -> Arc<Self> {
+        Arc::clone(&OF_PROCESS)
+    }
+
     /// The choices for an accelerator under an objective.
     pub(super) fn section(&self, accelerator: &Accelerator, objective: Objective) -> Arc<Section> {
         let key = section_key(accelerator, objective);
@@ -35,7 +43,7 @@ pub(super) struct Section {
 impl Section {
     /// The known choice of a layer, or that of `search`, which is kept. Two threads that ask for the same
     /// unknown layer at once both search, and find the same.
-    pub fn get_or_search(
+    pub(super) fn get_or_search(
         &self,
         key: LayerKey,
         search: impl FnOnce() -> Option<Choice>,
@@ -62,7 +70,7 @@ pub(super) struct LayerKey {
 
 impl LayerKey {
     /// The key of a layer on a machine with its resident tensors and free shared memory.
-    pub fn new(nest: &Nest, machine: &Machine) -> Self {
+    pub(super) fn new(nest: &Nest, machine: &Machine) -> Self {
         Self { nest: nest.clone(), resident: machine.resident, shared_bytes: machine.shared_bytes }
     }
 }
@@ -74,6 +82,7 @@ fn section_key(accelerator: &Accelerator, objective: Objective) -> Box<str> {
     let limits = Limits::of(accelerator);
     let flexibility = accelerator.flexibility;
     // Writing to a string does not fail.
-    let _ = write!(text, "{flexibility} {objective} {machine:?} {limits:?} {}", accelerator.dataflow);
+    let _ =
+        write!(text, "{flexibility} {objective} {machine:?} {limits:?} {}", accelerator.dataflow);
     text.into()
 }

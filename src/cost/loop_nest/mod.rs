@@ -34,6 +34,7 @@ pub(crate) mod mapping;
 pub(crate) mod model;
 pub(crate) mod nest;
 
+mod choose;
 mod classes;
 mod context;
 mod dram;
@@ -53,12 +54,13 @@ use thiserror::Error;
 use crate::model::PerOperand;
 
 pub use crate::hardware::Widths;
+pub use choose::{Choice, Choose, ChooseLayer};
 pub use classes::{Start, StepClass, step_classes};
 pub use dram::{DramTraffic, SharedMemoryPlan};
 pub use energy::{Energies, EnergyPj};
 pub use machine::{Bandwidth, Machine, NocLevel};
 pub use mapping::{Level, Loop, Mapping};
-pub use model::{LoopNest, NestReport, nests_of_layer};
+pub use model::{ChosenLoopNest, LoopNest, NestReport, nests_of_layer};
 pub use nest::{Axis, Extents, Nest, Window};
 pub use report::LayerReport;
 

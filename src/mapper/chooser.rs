@@ -39,7 +39,13 @@ impl Chooser {
         Self { effort, objective, store }
     }
 
-    fn search(&self, nest: &Nest, accelerator: &Accelerator, machine: &Machine) -> Option<Choice> {
+    fn search(
+        &self,
+        nest: &Nest,
+        accelerator: &Accelerator,
+        machine: &Machine,
+        less: Option<&Choice>,
+    ) -> Option<Choice> {
         let directives = |form: &Nest| {
             let mapping = Mapping::new(accelerator.dataflow.levels(), form, machine).ok()?;
             Some((mapping, form.clone()))
@@ -54,7 +60,8 @@ impl Chooser {
         let mut found: Vec<(Found, Nest)> = Vec::new();
         let first = Effort::new(self.effort.evaluations.min(FIRST), 0, self.effort.starts);
         for form in &forms {
-            found.extend(self.search_form(form, accelerator, machine, &limits, first));
+            let seed = less.filter(|less| less.nest == *form).map(|less| &less.mapping);
+            found.extend(self.search_form(form, accelerator, machine, &limits, first, seed));
         }
         found.sort_by(|a, b| order(&a.0, &b.0, self.objective));
         found.truncate(PROMISING);
@@ -77,11 +84,13 @@ impl Chooser {
         machine: &Machine,
         limits: &Limits,
         effort: Effort,
+        seed: Option<&Mapping>,
     ) -> Option<(Found, Nest)> {
         let space = space(accelerator, form, machine)?;
         let mut search = Search::new(form, machine, limits, &space).objective(self.objective);
-        if let Ok(seed) = Mapping::new(accelerator.dataflow.levels(), form, machine) {
-            search = search.seed(&seed);
+        let listed = Mapping::new(accelerator.dataflow.levels(), form, machine).ok();
+        for seed in listed.iter().chain(seed) {
+            search = search.seed(seed);
         }
         Some((search.effort(effort).run()?, form.clone()))
     }
@@ -95,26 +104,43 @@ const PROMISING: usize = 2;
 
 impl Choose for Chooser {
     fn on<'a>(&'a self, accelerator: &'a Accelerator) -> Option<Box<dyn ChooseLayer + 'a>> {
-        if accelerator.flexibility == Flexibility::None {
-            return None;
-        }
-        let section = self.store.section(accelerator, self.objective);
-        Some(Box::new(OnAccelerator { chooser: self, accelerator, section }))
+        let chooser = OnAccelerator::new(self, accelerator.clone())?;
+        Some(Box::new(chooser))
     }
 }
 
 /// A chooser on one accelerator.
 struct OnAccelerator<'a> {
     chooser: &'a Chooser,
-    accelerator: &'a Accelerator,
+    accelerator: Accelerator,
     section: Arc<Section>,
+    /// The same with less flexibility: its choice begins the search, so that more flexibility is never
+    /// worse.
+    less: Option<Box<Self>>,
+}
+
+impl<'a> OnAccelerator<'a> {
+    fn new(chooser: &'a Chooser, accelerator: Accelerator) -> Option<Self> {
+        let flexibility = match accelerator.flexibility {
+            Flexibility::None => return None,
+            Flexibility::Forms | Flexibility::Tiles => Flexibility::None,
+            Flexibility::Axes => Flexibility::Tiles,
+            Flexibility::Any => Flexibility::Axes,
+        };
+        let less = Self::new(chooser, Accelerator { flexibility, ..accelerator.clone() });
+        let section = chooser.store.section(&accelerator, chooser.objective);
+        Some(Self { chooser, accelerator, section, less: less.map(Box::new) })
+    }
 }
 
 impl ChooseLayer for OnAccelerator<'_> {
     fn choose(&self, nest: &Nest, machine: &Machine) -> Option<Choice> {
+        let search = || {
+            let less = self.less.as_ref().and_then(|less| less.choose(nest, machine));
+            self.chooser.search(nest, &self.accelerator, machine, less.as_ref())
+        };
         let key = LayerKey::new(nest, machine);
-        let search = || self.chooser.search(nest, self.accelerator, machine);
-        self.section.get_or_search(key, search)
+        self.section.get_or_search(key, self.chooser.effort.is_full(), search)
     }
 }
 

@@ -13,10 +13,12 @@ mod forms;
 mod improve;
 mod objective;
 mod problem;
+mod row;
 mod search;
 mod sizes;
 mod space;
 mod store;
+mod table;
 
 pub use bound::of_machine as machine_bound;
 pub use chooser::{Chooser, space};

@@ -29,6 +29,11 @@ impl Effort {
         Self { evaluations, exact, starts }
     }
 
+    /// Whether exact search or annealing take part.
+    pub(super) const fn is_full(self) -> bool {
+        self.exact > 0
+    }
+
     /// Effort of runs, sweeps and searches over systems.
     pub const QUICK: Self = Self { evaluations: 300, exact: 0, starts: 3 };
     /// Effort of `xrsim map`.
@@ -129,7 +134,9 @@ impl<'a> Search<'a> {
         let compute = starts.iter().map(|start| start.compute).min().unwrap_or(0);
         let bound = Value { cycles: floor.cycles.max(compute), ..floor };
         let mut improve = Improve::new(problem, bound, Incumbent::default(), self.stream());
-        self.seeds.iter().for_each(|seed| drop(improve.offer(seed)));
+        for seed in &self.seeds {
+            improve.offer(seed);
+        }
         let starts = &starts[..starts.len().min(self.effort.starts)];
         let share = self.effort.evaluations / (2 * starts.len().max(1)) as u64;
         for start in starts {

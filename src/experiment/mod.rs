@@ -35,7 +35,6 @@ mod schedulers;
 mod settings;
 pub(crate) mod sweep;
 mod systems;
-mod values;
 
 pub(crate) use accelerators::{DEFAULT_PES, DEFAULT_PLATFORM, feasibility, whole_chip};
 pub use builder::Experiment;

@@ -13,8 +13,8 @@ use super::super::{CostModel, Entry, Explanation, Infeasible, LayerCost, Network
 use super::nest::{outputs, weights};
 use super::residency::{self, Residency, SharedMemoryNeed};
 use super::{
-    Bound, DramTraffic, EnergyPj, Evaluation, Illegal, LevelCounts, Machine, Mapping, Nest, Walk,
-    dram, lower, vector,
+    DramTraffic, EnergyPj, Evaluation, Illegal, LayerBound, LevelCounts, Machine, Mapping, Nest,
+    Walk, dram, lower, vector,
 };
 
 /// Registry entry.
@@ -83,7 +83,7 @@ pub struct LayerReport {
     /// Executed MACs divided by those that all PEs could execute in the latency, from 0 to 1.
     pub utilisation: f64,
     /// Limiting resource; that of the longest loop nest if there are several.
-    pub bound: Bound,
+    pub bound: LayerBound,
     /// Counts of every level, outermost first; empty for operators without MACs.
     pub levels: Vec<LevelCounts>,
     /// Traffic of DRAM.
@@ -360,7 +360,7 @@ impl LayerReport {
             dram_cycles: 0,
             macs: 0,
             utilisation: 0.0,
-            bound: Bound::Compute,
+            bound: LayerBound::Compute,
             levels: Vec::new(),
             dram: DramTraffic::default(),
             noc_bytes: 0,

@@ -5,7 +5,7 @@ use crate::hardware::Accelerator;
 use crate::model::VectorShape;
 
 use super::machine::Machine;
-use super::{Bound, DramTraffic, EnergyPj};
+use super::{DramTraffic, EnergyPj, LayerBound};
 
 /// Time, traffic and energy of an operator without MACs.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -23,7 +23,7 @@ pub(crate) struct VectorCost {
     /// Traffic of DRAM; outputs count as written, inputs as read.
     pub dram: DramTraffic,
     /// Resource that takes longest; of equal ones the first of DRAM, NoC, lanes.
-    pub bound: Bound,
+    pub bound: LayerBound,
     /// Energy by component. An operation counts as a MAC, and shared memory as in (7.1).
     pub energy: EnergyPj,
 }
@@ -72,12 +72,12 @@ pub(super) fn evaluate(
     }
 }
 
-fn bound(cycles: u64, shared_cycles: u64, dram_cycles: u64) -> Bound {
+fn bound(cycles: u64, shared_cycles: u64, dram_cycles: u64) -> LayerBound {
     if dram_cycles == cycles {
-        Bound::Dram
+        LayerBound::Dram
     } else if shared_cycles == cycles {
-        Bound::Noc
+        LayerBound::Noc
     } else {
-        Bound::Compute
+        LayerBound::Compute
     }
 }

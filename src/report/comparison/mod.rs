@@ -148,8 +148,8 @@ impl Ranking {
 }
 
 /// Makes replications until the interval of `measure` of every policy is as narrow as `rule` asks, or their
-/// number is its cap. `extend` makes the replications up to the number that it is given. Without a
-/// configuration that can run, the first call of `extend` is the only one.
+/// number is its cap. `extend` makes the replications up to the number that it is given. Without
+/// policies, the first call of `extend` is the only one.
 pub fn replicate_until(
     rule: Sequential,
     comparison: &mut Comparison,

@@ -10,7 +10,7 @@ const MAX_JOBS: usize = 64;
 
 /// A job that a request waited for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Job {
+pub struct Blocker {
     /// Request of the job.
     pub request: RequestId,
     /// Its accelerator.
@@ -51,10 +51,10 @@ impl Occupancy {
         accelerator: AccelId,
         from: SimTime,
         to: SimTime,
-    ) -> impl Iterator<Item = Job> {
+    ) -> impl Iterator<Item = Blocker> {
         let before = self.started_before(accelerator, to).iter().rev().take(MAX_JOBS);
         let relevant = before.take_while(move |job| job.end > from);
-        relevant.map(move |job| Job {
+        relevant.map(move |job| Blocker {
             request: job.request,
             accelerator,
             overlap: job.end.min(to).saturating_since(job.start.max(from)),
@@ -64,12 +64,12 @@ impl Occupancy {
     }
 
     /// The job that `accelerator` runs at `now`, with its remaining time as the overlap.
-    pub(super) fn at(&self, accelerator: AccelId, now: SimTime) -> Option<Job> {
+    pub(super) fn at(&self, accelerator: AccelId, now: SimTime) -> Option<Blocker> {
         let next_instant = now + SimSpan::from_ns(1);
         let last = self.started_before(accelerator, next_instant).last()?;
         let overlap = last.end.saturating_since(now);
         let Occupation { start, end, request } = *last;
-        (overlap > SimSpan::ZERO).then_some(Job { request, accelerator, overlap, start, end })
+        (overlap > SimSpan::ZERO).then_some(Blocker { request, accelerator, overlap, start, end })
     }
 
     fn started_before(&self, accelerator: AccelId, end: SimTime) -> &[Occupation] {

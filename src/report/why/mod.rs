@@ -23,7 +23,7 @@ use crate::units::{ClockRate, SimSpan, SimTime};
 use jobs::Occupancy;
 use upstream::Dependencies;
 
-pub use jobs::Job;
+pub use jobs::Blocker;
 #[cfg(feature = "cli")]
 pub use story::{Change, Fate, story};
 pub use upstream::{Awaits, Need};
@@ -185,10 +185,10 @@ pub enum Cause {
     Upstream(Need),
     /// It waited for an accelerator on which it could have met its deadline. The job took most of the
     /// wait; `None` if an accelerator was idle and the policy held the request back.
-    Accelerator(Option<Job>),
+    Accelerator(Option<Blocker>),
     /// It was preempted and waited to continue. The job took most of the wait; `None` if an accelerator
     /// was idle and the policy held the request back.
-    Preempted(Option<Job>),
+    Preempted(Option<Blocker>),
     /// Its data was moved, or it had to share bandwidth.
     Interference,
     /// It ran on a slower accelerator than its fastest, which was busy with a job. The job is `None` if
@@ -197,7 +197,7 @@ pub enum Cause {
         /// The fastest accelerator.
         fastest: AccelId,
         /// The job that this accelerator ran.
-        job: Option<Job>,
+        job: Option<Blocker>,
     },
     /// Its own latency.
     Latency,
@@ -421,12 +421,12 @@ impl<'a> Why<'a> {
     }
 
     /// The job that took most of the wait before the start of a request.
-    fn blocker(&self, record: &Record, course: &Course) -> Option<Job> {
+    fn blocker(&self, record: &Record, course: &Course) -> Option<Blocker> {
         longest(self.blockers(record, course).into_iter())
     }
 
     /// Jobs on the accelerators that a request waited for, before its start.
-    fn blockers(&self, record: &Record, course: &Course) -> Vec<Job> {
+    fn blockers(&self, record: &Record, course: &Course) -> Vec<Blocker> {
         let places = self.places(record, course);
         let between = |&id: &AccelId| self.occupancy.between(id, course.ready, course.left_queue);
         places.iter().flat_map(between).collect()
@@ -448,12 +448,12 @@ impl<'a> Why<'a> {
 
     /// The job that took most of the waits of a preempted request, on the accelerators where it
     /// continued.
-    fn blocker_of_gaps(&self, course: &Course) -> Option<Job> {
+    fn blocker_of_gaps(&self, course: &Course) -> Option<Blocker> {
         longest(course.gaps.iter().flat_map(|gap| self.jobs_of(*gap)))
     }
 
     /// Jobs that ran during a wait of a preempted request.
-    fn jobs_of(&self, gap: Gap) -> impl Iterator<Item = Job> {
+    fn jobs_of(&self, gap: Gap) -> impl Iterator<Item = Blocker> {
         let accelerators = match gap.accelerator {
             Some(accelerator) => accelerator.index()..accelerator.index() + 1,
             None => 0..self.run.costs.n_accelerators(),
@@ -470,12 +470,12 @@ impl<'a> Why<'a> {
 
 /// The job that took most of a wait; of equal ones the longest job, then the one with the lowest
 /// accelerator and request.
-fn longest(jobs: impl Iterator<Item = Job>) -> Option<Job> {
+fn longest(jobs: impl Iterator<Item = Blocker>) -> Option<Blocker> {
     jobs.min_by_key(rank)
 }
 
 /// Order of jobs that a request waited for, the longest wait first.
-fn rank(job: &Job) -> (Reverse<SimSpan>, Reverse<SimSpan>, AccelId, RequestId) {
+fn rank(job: &Blocker) -> (Reverse<SimSpan>, Reverse<SimSpan>, AccelId, RequestId) {
     let held = job.end.saturating_since(job.start);
     (Reverse(job.overlap), Reverse(held), job.accelerator, job.request)
 }

@@ -3,7 +3,7 @@
 use crate::ids::{AccelId, ModelId, RequestId};
 use crate::trace::Outcome;
 
-use super::{Account, Cause, Job, Part, Why, missed};
+use super::{Account, Blocker, Cause, Part, Why, missed};
 
 impl Why<'_> {
     /// Model and frame of a request, e.g. `HT:12`; with its number of samples if it is a larger batch,
@@ -112,7 +112,7 @@ impl Why<'_> {
         }
     }
 
-    fn job(&self, job: Job) -> String {
+    fn job(&self, job: Blocker) -> String {
         format!("{} on {}", self.name(job.request), self.accelerator(job.accelerator))
     }
 

@@ -202,8 +202,8 @@ fn report_infeasible(comparison: &Comparison) -> Result<usize, Failure> {
     let (mut n, mut n_failed) = (0, 0);
     for configuration in comparison.configurations() {
         if let Err(error) = &configuration.replications {
-            let spec = &configuration.spec;
-            let (scenario, system) = (spec.plan.scenario.name(), spec.plan.system.name());
+            let plan = &configuration.plan;
+            let (scenario, system) = (plan.scenario.name(), plan.system.name());
             n += 1;
             n_failed += usize::from(error.is_failure());
             if n <= 3 {

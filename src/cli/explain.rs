@@ -5,11 +5,12 @@ use clap::Args;
 use crate::config::nearest;
 use crate::experiment::Changes;
 use crate::ids::{FrameId, ModelId};
+use crate::plan::Plan;
 use crate::report::model_names;
-use crate::report::why::{FinishedRun, Why, story};
+use crate::report::why::{Why, story};
 use crate::scenario::Scenario;
+use crate::sweep::RunResult;
 use crate::sweep::what_if::Target;
-use crate::sweep::{RunResult, RunSpec};
 use crate::trace::Record;
 
 use super::experiment::{RunOptions, SchedulerOption, prepare};
@@ -51,37 +52,37 @@ pub(super) fn run(args: &ExplainArgs) -> Result<(), Failure> {
             prepared.n_runs()
         )));
     }
-    let spec = prepared.specs().next().expect("there is one run");
-    let target = target(&spec.plan.scenario, &args.frame)?;
+    let plan = prepared.plans().next().expect("there is one run");
+    let target = target(&plan.scenario, &args.frame)?;
     let runs = prepared.run();
     let result = runs[0].result()?;
     let Some(id) = target.find(&result.trace) else {
-        return Err(no_such_frame(spec, result, target));
+        return Err(no_such_frame(plan, result, target));
     };
-    let why = Why::new(FinishedRun::new(spec, result));
+    let why = Why::new(plan, result);
     let mut tried = Vec::new();
     if why.account(id).is_some_and(|account| account.missed) {
         let cost_model = &*prepared.cost_model().model;
-        let changes = Changes { experiment: &experiment, spec, result, cost_model, target };
+        let changes = Changes { experiment: &experiment, plan, result, cost_model, target };
         tried = changes.all(why.involved(id));
     }
     let score = result.scorecard.total.score;
-    let text = heading(spec) + &story(&why, id, score, &tried, table_style());
+    let text = heading(plan) + &story(&why, id, score, &tried, table_style());
     output::print_text(&text)
 }
 
 /// First line: names the run.
-fn heading(spec: &RunSpec) -> String {
+fn heading(plan: &Plan) -> String {
     format!(
         "{} on {} with {} PEs, {}, {}, seed {}, replication {}{}\n",
-        spec.plan.scenario.name(),
-        spec.plan.system.name(),
-        spec.plan.system.pes(),
-        spec.semantics,
-        spec.scheduler_name(),
-        spec.plan.load.seed,
-        spec.plan.load.replication,
-        if spec.drawn().any() { ": one draw" } else { "" }
+        plan.scenario.name(),
+        plan.system.name(),
+        plan.system.pes(),
+        plan.semantics,
+        plan.scheduler_name(),
+        plan.load.seed,
+        plan.load.replication,
+        if plan.drawn().any() { ": one draw" } else { "" }
     )
 }
 
@@ -111,8 +112,8 @@ fn target(scenario: &Scenario, text: &str) -> Result<Target, Failure> {
     Ok(Target { model: ModelId::new(model), frame })
 }
 
-fn no_such_frame(spec: &RunSpec, result: &RunResult, target: Target) -> Failure {
-    let name = model_names(&spec.plan.scenario)[target.model.index()];
+fn no_such_frame(plan: &Plan, result: &RunResult, target: Target) -> Failure {
+    let name = model_names(&plan.scenario)[target.model.index()];
     let of_model = |record: &&Record| record.model == target.model;
     let n_frames = result.trace.records().iter().filter(of_model).count();
     Failure::Argument(match n_frames {

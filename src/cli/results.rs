@@ -7,12 +7,13 @@ use clap::Args;
 use serde_json::{Map, Value, json};
 
 use crate::experiment::Prepared;
+use crate::plan::Plan;
 use crate::report::csv::Table;
 use crate::report::dominant::DominantLayers;
 use crate::report::score_rows::{ScoreRow, ScoreRows};
 use crate::report::scores;
 use crate::report::{RunLabel, json};
-use crate::sweep::{RunError, RunResult, RunSpec};
+use crate::sweep::{RunError, RunResult};
 use crate::text;
 
 use super::console::Stream;
@@ -87,10 +88,10 @@ impl Folder {
         })
     }
 
-    fn take(&mut self, spec: &RunSpec, label: &RunLabel<'_>, result: &RunResult) -> io::Result<()> {
+    fn take(&mut self, plan: &Plan, label: &RunLabel<'_>, result: &RunResult) -> io::Result<()> {
         self.scores.scores_row(label, &result.scorecard)?;
-        self.models.models_rows(spec, label, &result.scorecard)?;
-        self.inferences.inferences_rows(spec, label, result)
+        self.models.models_rows(plan, label, &result.scorecard)?;
+        self.inferences.inferences_rows(plan, label, result)
     }
 
     fn finish(self, record: Map<String, Value>) -> Result<(), Failure> {
@@ -149,20 +150,20 @@ impl Results {
     /// Returns a failure if an output cannot be written.
     pub(super) fn take(
         &mut self,
-        spec: &RunSpec,
+        plan: &Plan,
         result: Result<RunResult, RunError>,
     ) -> Result<(), Failure> {
         self.n_runs += 1;
         let cost_model = std::mem::take(&mut self.cost_model);
-        let label = RunLabel::of(spec, &cost_model);
+        let label = RunLabel::of(plan, &cost_model);
         let taken = match result {
-            Ok(result) => self.take_feasible(spec, &label, &result),
+            Ok(result) => self.take_feasible(plan, &label, &result),
             Err(error) => {
                 let mut object = json::label(&label);
                 object.insert("reason".into(), json!(error.to_string()));
                 self.infeasible.push(Value::Object(object));
                 self.n_failed += usize::from(error.is_failure());
-                self.rows.refuse(spec, &label, &error);
+                self.rows.refuse(plan, &label, &error);
                 Ok(())
             }
         };
@@ -172,13 +173,13 @@ impl Results {
 
     fn take_feasible(
         &mut self,
-        spec: &RunSpec,
+        plan: &Plan,
         label: &RunLabel<'_>,
         result: &RunResult,
     ) -> Result<(), Failure> {
         if let Some(folder) = &mut self.folder {
             folder
-                .take(spec, label, result)
+                .take(plan, label, result)
                 .map_err(|error| Failure::writing(&folder.set.folder().display(), &error))?;
         }
         if let Some(csv) = &mut self.stdout_csv {
@@ -189,11 +190,11 @@ impl Results {
             }
         }
         match self.format {
-            Format::Json => self.json_runs.push(json::run(spec, label, &result.scorecard)),
+            Format::Json => self.json_runs.push(json::run(plan, label, &result.scorecard)),
             Format::Table => {
-                self.rows.add(spec, label, &result.scorecard.total);
+                self.rows.add(plan, label, &result.scorecard.total);
                 if label.replication == 0 {
-                    self.dominant.take(spec, result);
+                    self.dominant.take(plan, result);
                 }
             }
             Format::Csv => {}

@@ -2,9 +2,10 @@
 
 use std::path::Path;
 
-use crate::compat::{self, Ablation, Replay};
+use crate::compat::{self, Replay};
 use crate::config::OldNames;
-use crate::sweep::{RunError, Semantics};
+use crate::plan::Semantics;
+use crate::sweep::RunError;
 
 use super::{Experiment, ExperimentError};
 
@@ -38,10 +39,10 @@ impl ArtifactFiles<'_> {
             .system(self.hardware.to_string_lossy().into_owned())
             .dataflow(self.dataflows.to_string_lossy());
         let prepared = experiment.prepare_noting(old_names)?;
-        let plan = &prepared.specs().next().expect("there is one run").plan;
+        let plan = prepared.plans().next().expect("there is one run");
         let costs = prepared.library().table(&plan.scenario, &plan.system);
         let costs = costs.map_err(RunError::from)?;
-        let replay = compat::run(plan, &costs, Ablation::default(), libc_seed);
+        let replay = compat::run(plan, &costs, libc_seed);
         Ok(replay.map_err(RunError::from)?)
     }
 }

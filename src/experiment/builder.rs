@@ -4,10 +4,10 @@ use std::collections::HashSet;
 use std::ops::Range;
 use std::sync::Arc;
 
-use crate::compat::Ablation;
 use crate::config::{Catalog, Edition, Hardware, OldNames, Suite};
 use crate::dataflow::Dataflow;
 use crate::hardware::System;
+use crate::plan::Ablation;
 use crate::renamed::Renamed;
 use crate::scenario::Scenario;
 use crate::schedule::{Options, Policy, Scheduler, Setup};
@@ -273,14 +273,14 @@ impl Experiment {
     ///     .schedulers(["edf:admission=hopeless", "edf"])
     ///     .replications(10)
     ///     .compare(Triggers::Drawn)?;
-    /// for (spec, replications) in comparison.feasible() {
+    /// for (plan, replications) in comparison.feasible() {
     ///     let pairs = replications.iter().filter_map(|it| {
     ///         let [first, second] = [0, 1].map(|at| it.samples[at].value("score_executed_mean"));
     ///         first.zip(second)
     ///     });
     ///     let difference = PairedDifference::of(pairs);
     ///     let interval = difference.interval(Fraction::P95).expect("there are ten pairs");
-    ///     let (scenario, mean) = (spec.plan.scenario.name(), difference.difference.mean);
+    ///     let (scenario, mean) = (plan.scenario.name(), difference.difference.mean);
     ///     println!("{scenario} {mean:+.4} [{:+.4}, {:+.4}]", interval.low, interval.high);
     /// }
     /// # Ok::<(), xrsim::ExperimentError>(())
@@ -372,19 +372,19 @@ impl Experiment {
             return Err(ExperimentError::TooManyRuns { n_runs });
         }
         let mut settings = settings.clone();
-        let mut specs = Vec::new();
+        let mut plans = Vec::new();
         for scenario in &scenarios {
             for system in &systems {
                 for scheduler in schedulers {
                     settings.scheduler = scheduler.clone();
                     for replication in replications.clone() {
                         settings.load.replication = replication;
-                        specs.push(settings.run(scenario, system));
+                        plans.push(settings.plan(scenario, system));
                     }
                 }
             }
         }
-        prepared.add(Group { cost_model, networks: settings.networks(), specs });
+        prepared.add(Group { cost_model, networks: settings.networks(), plans });
         Ok(())
     }
 

@@ -3,10 +3,11 @@
 use crate::cost::CostModel;
 use crate::cost::library::CostLibrary;
 use crate::ids::ModelId;
+use crate::plan::{Plan, Semantics};
 use crate::report::model_names;
 use crate::report::why::{Change, Fate};
 use crate::sweep::what_if::{self, LATENCY_PERCENTS, PE_FACTORS, Target};
-use crate::sweep::{self, RunResult, RunSpec, Semantics};
+use crate::sweep::{self, RunResult};
 
 use super::{Experiment, scheduler};
 
@@ -25,7 +26,7 @@ pub(crate) struct Changes<'a> {
     /// Experiment of which this is a run.
     pub experiment: &'a Experiment,
     /// The run.
-    pub spec: &'a RunSpec,
+    pub plan: &'a Plan,
     /// Its result.
     pub result: &'a RunResult,
     /// Cost model of the run.
@@ -46,8 +47,8 @@ impl Changes<'_> {
     /// one, the reduction with the best score.
     fn shorter(&self, model: ModelId) -> Option<Change> {
         let [least, .., most] = LATENCY_PERCENTS;
-        let trials = what_if::latencies(self.spec, &self.result.costs, model, self.target);
-        let name = model_names(&self.spec.plan.scenario)[model.index()];
+        let trials = what_if::latencies(self.plan, &self.result.costs, model, self.target);
+        let name = model_names(&self.plan.scenario)[model.index()];
         let last = trials.last()?;
         if let Some(margin_ms) = last.margin_ms {
             let what = format!("latency of {name}: {} % of it", last.change);
@@ -64,39 +65,39 @@ impl Changes<'_> {
         let Some(pes) = self.experiment.first_pes() else { return Vec::new() };
         let change = |factor: u32| {
             let larger = self.on_pes(pes.checked_mul(factor)?)?;
-            let what = format!("PEs: {factor} times as many ({})", larger.plan.system.pes());
+            let what = format!("PEs: {factor} times as many ({})", larger.system.pes());
             self.tried(what, &larger)
         };
         PE_FACTORS.into_iter().filter_map(change).collect()
     }
 
     /// The same run on `pes` PEs, if the style can have as many.
-    fn on_pes(&self, pes: u32) -> Option<RunSpec> {
+    fn on_pes(&self, pes: u32) -> Option<Plan> {
         let prepared = self.experiment.on_pes(pes).prepare().ok()?;
-        let mut spec = self.spec.clone();
-        spec.plan.system = prepared.specs().next()?.plan.system.clone();
-        Some(spec)
+        let mut plan = self.plan.clone();
+        plan.system = prepared.plans().next()?.system.clone();
+        Some(plan)
     }
 
     /// Other schedulers, where the rules of the run leave a choice.
     fn other_schedulers(&self) -> Vec<Change> {
-        if self.spec.semantics == Semantics::Mlsys2023 {
+        if self.plan.semantics == Semantics::Mlsys2023 {
             return Vec::new();
         }
         let change = |text: &&str| {
-            let scheduler = scheduler(text).ok().filter(|it| *it != self.spec.plan.scheduler)?;
-            let mut spec = self.spec.clone();
-            spec.plan.scheduler = scheduler;
-            self.tried(format!("scheduler: {text}"), &spec)
+            let scheduler = scheduler(text).ok().filter(|it| *it != self.plan.scheduler)?;
+            let mut plan = self.plan.clone();
+            plan.scheduler = scheduler;
+            self.tried(format!("scheduler: {text}"), &plan)
         };
         SCHEDULERS.iter().filter_map(change).collect()
     }
 
     /// Fate of the frame and the score in a run; `None` if it cannot be made.
-    fn tried(&self, what: String, spec: &RunSpec) -> Option<Change> {
-        let pair = (&*spec.plan.scenario, &*spec.plan.system);
+    fn tried(&self, what: String, plan: &Plan) -> Option<Change> {
+        let pair = (&*plan.scenario, &*plan.system);
         let library = CostLibrary::evaluate(self.cost_model, [pair]);
-        let result = sweep::run(spec, &library).ok()?;
+        let result = sweep::run(plan, &library).ok()?;
         let fate = self.target.margin_ms(&result.trace).map_or(Fate::Missed, Fate::InTime);
         Some(Change { what, fate, score: result.scorecard.total.score })
     }

@@ -1,8 +1,9 @@
 //! Rows of a table of scores: means over the replications of one scenario on one system.
 
 use crate::load::Drawn;
+use crate::plan::Plan;
 use crate::score::Score;
-use crate::sweep::{RunError, RunSpec};
+use crate::sweep::RunError;
 
 use super::RunLabel;
 
@@ -31,13 +32,13 @@ pub(crate) struct ScoreRows(Vec<Average>);
 
 impl ScoreRows {
     /// Adds the scores of a run.
-    pub(crate) fn add(&mut self, spec: &RunSpec, label: &RunLabel<'_>, total: &Score) {
-        self.of(spec, label).add(total);
+    pub(crate) fn add(&mut self, plan: &Plan, label: &RunLabel<'_>, total: &Score) {
+        self.of(plan, label).add(total);
     }
 
     /// Adds a run that has no scores.
-    pub(crate) fn refuse(&mut self, spec: &RunSpec, label: &RunLabel<'_>, error: &RunError) {
-        self.of(spec, label).refuse(error);
+    pub(crate) fn refuse(&mut self, plan: &Plan, label: &RunLabel<'_>, error: &RunError) {
+        self.of(plan, label).refuse(error);
     }
 
     /// The rows, in the order of the runs.
@@ -46,10 +47,10 @@ impl ScoreRows {
     }
 
     /// The row of a run, which may be one more replication of the run before it.
-    fn of(&mut self, spec: &RunSpec, label: &RunLabel<'_>) -> &mut Average {
+    fn of(&mut self, plan: &Plan, label: &RunLabel<'_>) -> &mut Average {
         let is_same = self.0.last().is_some_and(|row| row.is_of(label));
         if !is_same {
-            self.0.push(Average::new(spec, label));
+            self.0.push(Average::new(plan, label));
         }
         self.0.last_mut().expect("a row was just made sure of")
     }
@@ -71,12 +72,12 @@ struct Average {
 }
 
 impl Average {
-    fn new(spec: &RunSpec, label: &RunLabel<'_>) -> Self {
+    fn new(plan: &Plan, label: &RunLabel<'_>) -> Self {
         Self {
             scenario: label.scenario.into(),
             system: label.system.into(),
             pes: label.pes,
-            drawn: spec.drawn(),
+            drawn: plan.drawn(),
             sums: Score::columns().map(|_| 0.0).collect(),
             draws: Vec::new(),
             infeasible: None,

@@ -67,14 +67,14 @@ fn published(system: &str, probability: f64) -> Option<[f64; 4]> {
 impl Curves {
     fn make(study: &Study) -> Result<Self, ReproduceError> {
         let of_system = |system: &str| {
-            let (mut spec, library) = study.run_of(SCENARIO, system, 4096)?;
-            spec.plan.scenario = Arc::new(cascaded(&spec.plan.scenario));
+            let (mut plan, library) = study.run_of(SCENARIO, system, 4096)?;
+            plan.scenario = Arc::new(cascaded(&plan.scenario));
             let at = |probability: f64| {
                 let replications = (0..REPLICATIONS).into_par_iter().filter_map(|replication| {
-                    let mut spec = spec.clone();
-                    spec.plan.load.replication = replication;
-                    spec.plan.load.trigger_probability = Some(probability);
-                    let result = sweep::run(&spec, &library).ok()?;
+                    let mut plan = plan.clone();
+                    plan.load.replication = replication;
+                    plan.load.trigger_probability = Some(probability);
+                    let result = sweep::run(&plan, &library).ok()?;
                     Some(MeanScores::of(&result).values())
                 });
                 let all: Vec<_> = replications.collect();

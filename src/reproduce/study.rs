@@ -4,14 +4,14 @@ use std::convert::Infallible;
 
 use rayon::prelude::*;
 
-use crate::compat::Ablation;
 use crate::config::Edition;
 use crate::cost::library::CostLibrary;
 use crate::experiment::{Experiment, Prepared};
 use crate::load::Drawn;
+use crate::plan::{Ablation, Plan, Semantics};
 use crate::score::Score;
+use crate::sweep::RunResult;
 use crate::sweep::enumeration::{Possibility, possibilities};
-use crate::sweep::{RunResult, RunSpec, Semantics};
 
 use super::ReproduceError;
 
@@ -86,11 +86,11 @@ pub fn published() -> Vec<Point> {
 }
 
 impl Point {
-    fn new(spec: &RunSpec, scores: MeanScores) -> Self {
+    fn new(plan: &Plan, scores: MeanScores) -> Self {
         Self {
-            scenario: spec.plan.scenario.name().into(),
-            pes: spec.plan.system.pes(),
-            system: spec.plan.system.name().into(),
+            scenario: plan.scenario.name().into(),
+            pes: plan.system.pes(),
+            system: plan.system.name().into(),
             scores,
         }
     }
@@ -113,7 +113,7 @@ pub struct Outcomes {
 }
 
 impl Outcomes {
-    fn new(spec: &RunSpec, possibilities: &[Possibility]) -> Self {
+    fn new(plan: &Plan, possibilities: &[Possibility]) -> Self {
         let mut mean = [0.0; 4];
         let mut possible = Vec::with_capacity(possibilities.len());
         for Possibility { probability, result, .. } in possibilities {
@@ -122,8 +122,8 @@ impl Outcomes {
             values.for_each(|(sum, value)| *sum += probability * value);
             possible.push(scores);
         }
-        let drawn = Drawn { triggers: false, ..spec.drawn() };
-        Self { mean: Point::new(spec, MeanScores::of_values(mean)), possible, drawn }
+        let drawn = Drawn { triggers: false, ..plan.drawn() };
+        Self { mean: Point::new(plan, MeanScores::of_values(mean)), possible, drawn }
     }
 
     /// Least and largest value of the score at `index` of [`MeanScores::values`].
@@ -191,8 +191,8 @@ impl Study {
     pub fn points(&self) -> Result<Vec<Point>, ReproduceError> {
         let prepared = self.prepare()?;
         let mut points = Vec::with_capacity(prepared.n_runs());
-        let made = prepared.run_each(|_, spec, _, result| {
-            points.extend(result.ok().map(|result| Point::new(spec, MeanScores::of(&result))));
+        let made = prepared.run_each(|_, plan, _, result| {
+            points.extend(result.ok().map(|result| Point::new(plan, MeanScores::of(&result))));
             Ok::<_, Infallible>(())
         });
         let Ok(()) = made;
@@ -207,11 +207,11 @@ impl Study {
     /// [`ReproduceError`] if an embedded input file is invalid.
     pub fn outcomes(&self) -> Result<Vec<Outcomes>, ReproduceError> {
         let prepared = self.prepare()?;
-        let specs: Vec<_> = prepared.specs().collect();
+        let plans: Vec<_> = prepared.plans().collect();
         let library = prepared.library();
-        let outcomes = specs.par_iter().filter_map(|spec| {
-            let possibilities = possibilities(spec, &library).ok()??;
-            Some(Outcomes::new(spec, &possibilities))
+        let outcomes = plans.par_iter().filter_map(|plan| {
+            let possibilities = possibilities(plan, &library).ok()??;
+            Some(Outcomes::new(plan, &possibilities))
         });
         Ok(outcomes.collect())
     }
@@ -227,22 +227,22 @@ impl Study {
         scenario: &str,
         system: &str,
         pes: u64,
-    ) -> Result<(RunSpec, CostLibrary), ReproduceError> {
-        let is_wanted = |spec: &&RunSpec| {
-            spec.plan.scenario.name() == scenario
-                && spec.plan.system.name() == system
-                && spec.plan.system.pes() == pes
+    ) -> Result<(Plan, CostLibrary), ReproduceError> {
+        let is_wanted = |plan: &&Plan| {
+            plan.scenario.name() == scenario
+                && plan.system.name() == system
+                && plan.system.pes() == pes
         };
         let prepared = self.prepare()?;
-        let spec = prepared.specs().find(is_wanted).cloned();
-        let spec = spec.ok_or_else(|| ReproduceError::NoSuchPoint {
+        let plan = prepared.plans().find(is_wanted).cloned();
+        let plan = plan.ok_or_else(|| ReproduceError::NoSuchPoint {
             scenario: scenario.into(),
             system: system.into(),
             pes,
         })?;
-        let pair = (&*spec.plan.scenario, &*spec.plan.system);
+        let pair = (&*plan.scenario, &*plan.system);
         let library = CostLibrary::evaluate(&*prepared.cost_model().model, [pair]);
-        Ok((spec, library))
+        Ok((plan, library))
     }
 
     /// Every run, in order of scenario, PEs and system.

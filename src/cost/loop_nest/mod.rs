@@ -40,6 +40,7 @@ mod dram;
 mod egress;
 mod ingress;
 mod overlap;
+mod report;
 mod residency;
 mod transition;
 mod vector;
@@ -57,8 +58,9 @@ pub use dram::{DramTraffic, SharedMemoryPlan};
 pub use energy::{Energies, EnergyPj};
 pub use machine::{Bandwidth, Machine, NocLevel};
 pub use mapping::{Level, Loop, Mapping};
-pub use model::{LayerReport, LoopNest, NestReport, nests_of_layer};
+pub use model::{LoopNest, NestReport, nests_of_layer};
 pub use nest::{Axis, Extents, Nest, Window};
+pub use report::LayerReport;
 
 /// Counts of one level, summed over all its clusters and steps (5.9). Units are elements unless noted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

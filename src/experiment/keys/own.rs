@@ -2,14 +2,13 @@
 
 use serde_json::json;
 
-use crate::compat::Ablation;
 use crate::config::Edition;
 use crate::cost;
 use crate::external;
 use crate::hardware::Accelerator;
+use crate::plan::{Ablation, Semantics};
 use crate::renamed::Renamed;
 use crate::schedule::PolicyError;
-use crate::sweep::Semantics;
 use crate::units::SimSpan;
 
 use super::values::{names, value};

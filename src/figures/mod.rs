@@ -9,7 +9,7 @@
 //! and table), its `mod` line, and a line in the table of charts below.
 //!
 //! ```
-//! use xrsim::figures::{Quantity, Caption, Format, StackPanel, StackedBars, render};
+//! use xrsim::figures::{Caption, Format, Quantity, StackPanel, StackedBars, render};
 //!
 //! let chart = StackedBars {
 //!     caption: Caption::titled("Energy of two layers"),

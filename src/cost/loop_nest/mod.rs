@@ -115,7 +115,7 @@ impl Default for Walk {
 
 /// Resource that limits the latency of a layer (6.5).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Bound {
+pub enum LayerBound {
     /// The PEs.
     #[default]
     Compute,
@@ -125,7 +125,7 @@ pub enum Bound {
     Dram,
 }
 
-impl fmt::Display for Bound {
+impl fmt::Display for LayerBound {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Compute => "compute",
@@ -159,7 +159,7 @@ pub struct Evaluation {
     /// Latency: the larger of chip and DRAM cycles.
     pub cycles: u64,
     /// Limiting resource.
-    pub bound: Bound,
+    pub bound: LayerBound,
     /// Energy by component.
     pub energy: EnergyPj,
 }
@@ -247,13 +247,13 @@ impl Walk {
     }
 
     /// Limiting resource (6.5).
-    fn bound(&self, dram_cycles: u64) -> Bound {
+    fn bound(&self, dram_cycles: u64) -> LayerBound {
         if dram_cycles > self.chip_cycles {
-            Bound::Dram
+            LayerBound::Dram
         } else if self.chip_cycles > 2 * self.compute_cycles {
-            Bound::Noc
+            LayerBound::Noc
         } else {
-            Bound::Compute
+            LayerBound::Compute
         }
     }
 }

@@ -23,22 +23,17 @@ pub enum Flexibility {
 
 impl Flexibility {
     /// Every value with its name, the least flexible first.
-    pub const ALL: [(Self, &'static str); 5] = [
-        (Self::None, "none"),
-        (Self::Forms, "forms"),
-        (Self::Tiles, "tiles"),
-        (Self::Axes, "axes"),
-        (Self::Any, "any"),
+    pub const ALL: [(&'static str, Self); 5] = [
+        ("none", Self::None),
+        ("forms", Self::Forms),
+        ("tiles", Self::Tiles),
+        ("axes", Self::Axes),
+        ("any", Self::Any),
     ];
-
-    /// The value with this name; `None` if there is none.
-    pub fn parse(name: &str) -> Option<Self> {
-        Self::ALL.iter().find(|(_, known)| *known == name).map(|&(value, _)| value)
-    }
 }
 
 impl fmt::Display for Flexibility {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(Self::ALL[*self as usize].1)
+        f.write_str(Self::ALL[*self as usize].0)
     }
 }

@@ -196,7 +196,7 @@ fn more_flexibility_is_never_slower() {
         let chooser = Chooser::new(Effort::new(40, 0, 2), Objective::Cycles, Arc::default());
         let model = ChosenLoopNest::new(Arc::new(chooser));
         let mut least = given.layers;
-        for (flexibility, name) in Flexibility::ALL {
+        for (name, flexibility) in Flexibility::ALL {
             accelerator.flexibility = flexibility;
             let cost = model.network(&network, &accelerator).expect("it runs");
             for (layer, before) in cost.layers.iter().zip(&least) {

@@ -115,8 +115,8 @@ mod tests {
             padding,
             ..ConvShape::UNIT
         };
-        let operators = [product.into(), regions.into(), point.into(), conv.into()];
-        operators.iter().flat_map(|operator: &Operator| lower(operator).expect("small")).collect()
+        let operators = [Operator::Matmul(product), regions.into(), point.into(), conv.into()];
+        operators.iter().flat_map(|operator| lower(operator).expect("small")).collect()
     }
 
     #[test]

@@ -24,7 +24,7 @@ fn main() -> Result<(), ExperimentError> {
             score += total.score / REPLICATIONS as f64;
             energy_mj += total.counts.energy.get() / REPLICATIONS as f64;
         }
-        let plan = &replications[0].spec.plan;
+        let plan = &replications[0].plan;
         let (k, pes) = (plan.score.k_per_ms, plan.system.pes());
         println!("{k:>8} {pes:>5}  {score:>17.3}  {energy_mj:>11.0}");
     }

@@ -101,6 +101,7 @@ pub mod trace;
 
 // Functions of the domain, independent of each other.
 pub mod cost;
+pub mod mapper;
 
 pub mod load;
 
@@ -156,12 +157,12 @@ pub use experiment::{Experiment, ExperimentError, Input, NamedCostModel, Run, Ru
 pub use hardware::{Accelerator, Style, System};
 pub use ids::{AccelId, FrameId, ModelId, RequestId};
 pub use model::{Network, Operator};
-pub use plan::Plan;
+pub use plan::{Plan, Semantics};
 pub use scenario::Scenario;
 pub use schedule::{Decision, Dispatch, Granularity, Job, Policy, Scheduler, Setup, View};
 pub use score::{Score, Scorecard};
 #[cfg(feature = "bounds")]
 pub use sweep::comparison::{Comparison, Triggers};
-pub use sweep::{RunError, RunResult, RunSpec, Semantics};
+pub use sweep::{RunError, RunResult};
 pub use trace::{Outcome, Record, Trace};
 pub use units::{Cycles, Millijoules, SimSpan, SimTime};

@@ -3,15 +3,14 @@
 use clap::Args;
 
 use crate::config::nearest;
-use crate::cost::CostModel;
-use crate::cost::library::CostLibrary;
-use crate::experiment;
+use crate::experiment::Changes;
 use crate::ids::{FrameId, ModelId};
+use crate::plan::Plan;
 use crate::report::model_names;
-use crate::report::why::{Change, Fate, FinishedRun, Why, story};
+use crate::report::why::{Why, story};
 use crate::scenario::Scenario;
-use crate::sweep::what_if::{self, LATENCY_PERCENTS, PE_FACTORS, Target};
-use crate::sweep::{self, RunResult, RunSpec, Semantics};
+use crate::sweep::RunResult;
+use crate::sweep::what_if::Target;
 use crate::trace::Record;
 
 use super::experiment::{RunOptions, SchedulerOption, prepare};
@@ -44,62 +43,46 @@ pub(super) struct ExplainArgs {
 pub(super) fn run(args: &ExplainArgs) -> Result<(), Failure> {
     let replication = args.replication;
     let experiment = args.options.experiment(args.scheduler.0.as_ref())?;
-    let prepared = prepare(&experiment.only_replications(replication..replication + 1))?;
-    let specs: Vec<_> = prepared.specs().collect();
-    let costs = prepared.cost_model();
-    let [spec] = specs[..] else {
+    let experiment = experiment.only_replications(replication..replication + 1);
+    let prepared = prepare(&experiment)?;
+    if prepared.n_runs() != 1 {
         return Err(Failure::Argument(format!(
             "explain takes one run, and these options make {}; choose one with --scenario, --system \
              and --pes",
-            specs.len()
+            prepared.n_runs()
         )));
-    };
-    let target = target(&spec.plan.scenario, &args.frame)?;
-    let result = make(spec, &*costs.model)?;
+    }
+    let plan = prepared.plans().next().expect("there is one run");
+    let target = target(&plan.scenario, &args.frame)?;
+    let runs = prepared.run();
+    let result = runs[0].result()?;
     let Some(id) = target.find(&result.trace) else {
-        return Err(no_such_frame(spec, &result, target));
+        return Err(no_such_frame(plan, result, target));
     };
-    let why = Why::new(FinishedRun::new(spec, &result));
-    let mut changes = Vec::new();
+    let why = Why::new(plan, result);
+    let mut tried = Vec::new();
     if why.account(id).is_some_and(|account| account.missed) {
-        let models = why.involved(id);
-        changes
-            .extend(models.into_iter().filter_map(|model| shorter(spec, &result, model, target)));
-        changes.extend(more_pes(&args.options, spec, target, &*costs.model));
-        changes.extend(other_schedulers(spec, target, &*costs.model));
+        let cost_model = &*prepared.cost_model().model;
+        let changes = Changes { experiment: &experiment, plan, result, cost_model, target };
+        tried = changes.all(why.involved(id));
     }
     let score = result.scorecard.total.score;
-    let text = heading(spec) + &story(&why, id, score, &changes, table_style());
+    let text = heading(plan) + &story(&why, id, score, &tried, table_style());
     output::print_text(&text)
 }
 
-/// Schedulers that are tried instead of that of the run.
-const SCHEDULERS: [&str; 6] = [
-    "latency-greedy",
-    "latency-greedy:admission=hopeless",
-    "edf",
-    "edf:admission=hopeless",
-    "value:admission=hopeless",
-    "rm",
-];
-
-fn make(spec: &RunSpec, model: &dyn CostModel) -> Result<RunResult, Failure> {
-    let library = CostLibrary::evaluate(model, [(&*spec.plan.scenario, &*spec.plan.system)]);
-    sweep::run(spec, &library).map_err(super::argument)
-}
-
 /// First line: names the run.
-fn heading(spec: &RunSpec) -> String {
+fn heading(plan: &Plan) -> String {
     format!(
         "{} on {} with {} PEs, {}, {}, seed {}, replication {}{}\n",
-        spec.plan.scenario.name(),
-        spec.plan.system.name(),
-        spec.plan.system.pes(),
-        spec.semantics,
-        spec.scheduler_name(),
-        spec.plan.load.seed,
-        spec.plan.load.replication,
-        if spec.drawn().any() { ": one draw" } else { "" }
+        plan.scenario.name(),
+        plan.system.name(),
+        plan.system.pes(),
+        plan.semantics,
+        plan.scheduler_name(),
+        plan.load.seed,
+        plan.load.replication,
+        if plan.drawn().any() { ": one draw" } else { "" }
     )
 }
 
@@ -129,8 +112,8 @@ fn target(scenario: &Scenario, text: &str) -> Result<Target, Failure> {
     Ok(Target { model: ModelId::new(model), frame })
 }
 
-fn no_such_frame(spec: &RunSpec, result: &RunResult, target: Target) -> Failure {
-    let name = model_names(&spec.plan.scenario)[target.model.index()];
+fn no_such_frame(plan: &Plan, result: &RunResult, target: Target) -> Failure {
+    let name = model_names(&plan.scenario)[target.model.index()];
     let of_model = |record: &&Record| record.model == target.model;
     let n_frames = result.trace.records().iter().filter(of_model).count();
     Failure::Argument(match n_frames {
@@ -141,69 +124,4 @@ fn no_such_frame(spec: &RunSpec, result: &RunResult, target: Target) -> Failure 
             target.frame.index()
         ),
     })
-}
-
-/// The smallest reduction of the latency of one model with which the frame meets its deadline. Without
-/// one, the reduction with the best score.
-fn shorter(spec: &RunSpec, result: &RunResult, model: ModelId, target: Target) -> Option<Change> {
-    let [least, .., most] = LATENCY_PERCENTS;
-    let trials = what_if::latencies(spec, &result.costs, model, target);
-    let name = model_names(&spec.plan.scenario)[model.index()];
-    let last = trials.last()?;
-    if let Some(margin_ms) = last.margin_ms {
-        let what = format!("latency of {name}: {} % of it", last.change);
-        return Some(Change { what, fate: Fate::InTime(margin_ms), score: last.score });
-    }
-    let best = trials.iter().rev().max_by(|a, b| a.score.total_cmp(&b.score))?;
-    let what = format!("latency of {name}: {least} % to {most} % of it, best {} %", best.change);
-    Some(Change { what, fate: Fate::MissedByAll, score: best.score })
-}
-
-/// Changes of the number of PEs, for a system that is a style.
-fn more_pes(
-    options: &RunOptions,
-    spec: &RunSpec,
-    target: Target,
-    model: &dyn CostModel,
-) -> Vec<Change> {
-    // Only styles are given PEs, or have a choice of them.
-    let Some(pes) = options.values("pes").first().and_then(|pes| pes.parse::<u32>().ok()) else {
-        return Vec::new();
-    };
-    let change = |factor: u32| {
-        let larger = larger(options, spec, pes.checked_mul(factor)?)?;
-        let what = format!("PEs: {factor} times as many ({})", larger.plan.system.pes());
-        tried(what, &larger, target, model)
-    };
-    PE_FACTORS.into_iter().filter_map(change).collect()
-}
-
-/// Other schedulers, where the rules of the run leave a choice.
-fn other_schedulers(spec: &RunSpec, target: Target, model: &dyn CostModel) -> Vec<Change> {
-    if spec.semantics == Semantics::Mlsys2023 {
-        return Vec::new();
-    }
-    let change = |text: &&str| {
-        let scheduler = experiment::scheduler(text).ok().filter(|it| *it != spec.plan.scheduler)?;
-        let mut spec = spec.clone();
-        spec.plan.scheduler = scheduler;
-        tried(format!("scheduler: {text}"), &spec, target, model)
-    };
-    SCHEDULERS.iter().filter_map(change).collect()
-}
-
-/// Fate of `target` and the score in a run; `None` if it cannot be made.
-fn tried(what: String, spec: &RunSpec, target: Target, model: &dyn CostModel) -> Option<Change> {
-    let result = make(spec, model).ok()?;
-    let fate = target.margin_ms(&result.trace).map_or(Fate::Missed, Fate::InTime);
-    Some(Change { what, fate, score: result.scorecard.total.score })
-}
-
-/// The same run on `pes` PEs, if the style can have as many.
-fn larger(options: &RunOptions, spec: &RunSpec, pes: u32) -> Option<RunSpec> {
-    let options = options.clone().with("pes", vec![pes.to_string()]);
-    let prepared = options.experiment([]).ok()?.prepare().ok()?;
-    let mut spec = spec.clone();
-    spec.plan.system = prepared.specs().next()?.plan.system.clone();
-    Some(spec)
 }

@@ -4,8 +4,8 @@ use clap::ValueEnum;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 
 use crate::config::Edition;
+use crate::plan::Semantics;
 use crate::renamed;
-use crate::sweep::Semantics;
 
 use super::message::hint;
 

@@ -7,13 +7,13 @@ use clap::Args;
 use serde_json::{Map, Value, json};
 
 use crate::figures::Format;
+use crate::plan::Semantics;
 use crate::report::table::{Style, new_table, render};
 use crate::reproduce::ablation::{QuirkEffect, quirk_effects};
 use crate::reproduce::costs::{self, CostSteps, MeanFactors};
 use crate::reproduce::{
     Deviation, FIGURES, FigureEntry, ReproduceError, Study, Table, all_studies, conclusions,
 };
-use crate::sweep::Semantics;
 
 use super::message::Failure;
 use super::output::OutputSet;

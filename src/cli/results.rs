@@ -7,13 +7,13 @@ use clap::Args;
 use serde_json::{Map, Value, json};
 
 use crate::experiment::Prepared;
-use crate::load::Drawn;
+use crate::plan::Plan;
 use crate::report::csv::Table;
 use crate::report::dominant::DominantLayers;
-use crate::report::scores::{self, ScoreRow};
+use crate::report::score_rows::{ScoreRow, ScoreRows};
+use crate::report::scores;
 use crate::report::{RunLabel, json};
-use crate::score::Score;
-use crate::sweep::{RunError, RunResult, RunSpec};
+use crate::sweep::{RunError, RunResult};
 use crate::text;
 
 use super::console::Stream;
@@ -51,7 +51,7 @@ pub(super) struct Results {
     has_files: bool,
     stdout_csv: Option<Table<BufWriter<Stream>>>,
     json_runs: Vec<Value>,
-    rows: Vec<Average>,
+    rows: ScoreRows,
     dominant: DominantLayers,
     n_runs: usize,
     replications: u64,
@@ -88,10 +88,10 @@ impl Folder {
         })
     }
 
-    fn take(&mut self, spec: &RunSpec, label: &RunLabel<'_>, result: &RunResult) -> io::Result<()> {
+    fn take(&mut self, plan: &Plan, label: &RunLabel<'_>, result: &RunResult) -> io::Result<()> {
         self.scores.scores_row(label, &result.scorecard)?;
-        self.models.models_rows(spec, label, &result.scorecard)?;
-        self.inferences.inferences_rows(spec, label, result)
+        self.models.models_rows(plan, label, &result.scorecard)?;
+        self.inferences.inferences_rows(plan, label, result)
     }
 
     fn finish(self, record: Map<String, Value>) -> Result<(), Failure> {
@@ -134,7 +134,7 @@ impl Results {
             folder,
             stdout_csv,
             json_runs: Vec::new(),
-            rows: Vec::new(),
+            rows: ScoreRows::default(),
             dominant: DominantLayers::default(),
             n_runs: 0,
             replications,
@@ -150,20 +150,20 @@ impl Results {
     /// Returns a failure if an output cannot be written.
     pub(super) fn take(
         &mut self,
-        spec: &RunSpec,
+        plan: &Plan,
         result: Result<RunResult, RunError>,
     ) -> Result<(), Failure> {
         self.n_runs += 1;
         let cost_model = std::mem::take(&mut self.cost_model);
-        let label = RunLabel::of(spec, &cost_model);
+        let label = RunLabel::of(plan, &cost_model);
         let taken = match result {
-            Ok(result) => self.take_feasible(spec, &label, &result),
+            Ok(result) => self.take_feasible(plan, &label, &result),
             Err(error) => {
                 let mut object = json::label(&label);
                 object.insert("reason".into(), json!(error.to_string()));
                 self.infeasible.push(Value::Object(object));
                 self.n_failed += usize::from(error.is_failure());
-                self.average(spec, &label).refuse(&error);
+                self.rows.refuse(plan, &label, &error);
                 Ok(())
             }
         };
@@ -173,13 +173,13 @@ impl Results {
 
     fn take_feasible(
         &mut self,
-        spec: &RunSpec,
+        plan: &Plan,
         label: &RunLabel<'_>,
         result: &RunResult,
     ) -> Result<(), Failure> {
         if let Some(folder) = &mut self.folder {
             folder
-                .take(spec, label, result)
+                .take(plan, label, result)
                 .map_err(|error| Failure::writing(&folder.set.folder().display(), &error))?;
         }
         if let Some(csv) = &mut self.stdout_csv {
@@ -190,25 +190,16 @@ impl Results {
             }
         }
         match self.format {
-            Format::Json => self.json_runs.push(json::run(spec, label, &result.scorecard)),
+            Format::Json => self.json_runs.push(json::run(plan, label, &result.scorecard)),
             Format::Table => {
-                self.average(spec, label).add(&result.scorecard.total);
+                self.rows.add(plan, label, &result.scorecard.total);
                 if label.replication == 0 {
-                    self.dominant.take(spec, result);
+                    self.dominant.take(plan, result);
                 }
             }
             Format::Csv => {}
         }
         Ok(())
-    }
-
-    /// Returns the row with the means over the replications of this run.
-    fn average(&mut self, spec: &RunSpec, label: &RunLabel<'_>) -> &mut Average {
-        let is_same = self.rows.last().is_some_and(|row| row.is_of(label));
-        if !is_same {
-            self.rows.push(Average::new(spec, label));
-        }
-        self.rows.last_mut().expect("a row was just made sure of")
     }
 
     /// Completes every output, first the files with `trace`, then standard output. `provenance` is called
@@ -284,7 +275,7 @@ impl Results {
     }
 
     fn table(&self) -> String {
-        let rows: Vec<ScoreRow> = self.rows.iter().map(Average::row).collect();
+        let rows: Vec<ScoreRow> = self.rows.rows().collect();
         if self.detail || rows.len() <= MOST_DETAIL_ROWS {
             return scores::detail(&rows, self.seed, table_style()) + &self.dominant.notes();
         }
@@ -294,64 +285,4 @@ impl Results {
 
 fn stdout_failure(error: io::Error) -> Failure {
     Failure::writing(&"standard output", &error)
-}
-
-/// Means over the replications of one scenario on one system.
-struct Average {
-    scenario: String,
-    system: String,
-    pes: u64,
-    drawn: Drawn,
-    /// Sums over the replications, in the order of [`Score::columns`].
-    sums: Vec<f64>,
-    /// Score of every replication, in their order; `None` where it has none.
-    draws: Vec<Option<f64>>,
-    /// Reason for the first replication without a score.
-    infeasible: Option<String>,
-}
-
-impl Average {
-    fn new(spec: &RunSpec, label: &RunLabel<'_>) -> Self {
-        Self {
-            scenario: label.scenario.into(),
-            system: label.system.into(),
-            pes: label.pes,
-            drawn: spec.drawn(),
-            sums: Score::columns().map(|_| 0.0).collect(),
-            draws: Vec::new(),
-            infeasible: None,
-        }
-    }
-
-    fn is_of(&self, label: &RunLabel<'_>) -> bool {
-        label.replication > 0
-            && self.scenario == label.scenario
-            && self.system == label.system
-            && self.pes == label.pes
-    }
-
-    fn add(&mut self, total: &Score) {
-        self.draws.push(Some(total.score));
-        for (sum, column) in self.sums.iter_mut().zip(Score::columns()) {
-            *sum += column.of(total).unwrap_or(0.0);
-        }
-    }
-
-    fn refuse(&mut self, error: &RunError) {
-        self.draws.push(None);
-        self.infeasible.get_or_insert_with(|| error.to_string());
-    }
-
-    fn row(&self) -> ScoreRow {
-        let n_scores = self.draws.iter().flatten().count();
-        ScoreRow {
-            scenario: self.scenario.clone(),
-            system: self.system.clone(),
-            pes: self.pes,
-            drawn: self.drawn,
-            means: self.sums.iter().map(|sum| sum / n_scores.max(1) as f64).collect(),
-            draws: self.draws.clone(),
-            infeasible: self.infeasible.clone().filter(|_| n_scores == 0),
-        }
-    }
 }

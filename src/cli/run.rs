@@ -6,7 +6,7 @@ use clap::Args;
 use serde_json::{Map, Value, json};
 
 use crate::experiment::{Prepared, programs};
-use crate::sweep::RunSpec;
+use crate::plan::Plan;
 
 use super::experiment::{RunOptions, SchedulerOption, prepare};
 use super::message::Failure;
@@ -65,12 +65,12 @@ pub(super) fn run(args: &RunArgs) -> Result<(), Failure> {
     let mut results =
         Results::new(&args.output, args.replications, args.trace.is_some(), &prepared)?;
     let progress = Progress::new(prepared.n_runs() as u64);
-    prepared.run_each(|index, spec, cost_model, result| {
+    prepared.run_each(|index, plan, cost_model, result| {
         progress.set(index as u64 + 1);
         if let (Some(trace), Ok(result)) = (&mut trace, &result) {
-            trace.write(spec, cost_model, result)?;
+            trace.write(plan, cost_model, result)?;
         }
-        results.take(spec, result)
+        results.take(plan, result)
     })?;
     progress.finish();
     let trace = trace.map(TraceFile::complete).transpose()?.flatten();
@@ -87,7 +87,7 @@ fn provenance(
     effective.insert("scenarios".into(), json!(prepared.scenario_names()));
     effective.insert("systems".into(), json!(prepared.system_names()));
     effective.insert("cost_model".into(), json!(prepared.cost_model().name));
-    let scheduler = prepared.specs().next().map(RunSpec::scheduler_name);
+    let scheduler = prepared.plans().next().map(Plan::scheduler_name);
     effective.insert("scheduler".into(), json!(scheduler));
     effective.insert("replications".into(), json!(args.replications));
     let mut requested = args.options.requested();

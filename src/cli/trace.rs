@@ -2,9 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::plan::Plan;
 use crate::report::RunLabel;
 use crate::report::trace_events::{self, Summary};
-use crate::sweep::{RunResult, RunSpec};
+use crate::sweep::RunResult;
 
 use super::message::{Failure, say, warn};
 use super::output::{Complete, OutputFile};
@@ -64,15 +65,15 @@ impl TraceFile {
     /// Returns a failure if the file cannot be written.
     pub(super) fn write(
         &mut self,
-        spec: &RunSpec,
+        plan: &Plan,
         cost_model: &str,
         result: &RunResult,
     ) -> Result<(), Failure> {
         if let Some(warning) = warning(result.trace.records().len() as u64) {
             warn(format_args!("{warning}"));
         }
-        let label = RunLabel::of(spec, cost_model);
-        let summary = trace_events::write(&mut self.file, spec, &label, result)
+        let label = RunLabel::of(plan, cost_model);
+        let summary = trace_events::write(&mut self.file, plan, &label, result)
             .map_err(|error| Failure::writing(&self.path.display(), &error))?;
         self.summary = Some(summary);
         Ok(())

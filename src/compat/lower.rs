@@ -5,11 +5,9 @@ use thiserror::Error;
 
 use crate::cost::CostTable;
 use crate::ids::{AccelId, ModelId};
-use crate::plan::Plan;
+use crate::plan::{Ablation, Plan};
 use crate::scenario::{ActiveModel, DependencyKind, Scenario};
 use crate::units::{Cycles, FrameRate, Millijoules};
-
-use super::ablation::Ablation;
 
 /// Frames are injected while their nominal start lies within the first 700 ms (rule R3).
 const WINDOW_MS: u32 = 700;
@@ -152,20 +150,16 @@ pub(super) struct Cost {
 }
 
 impl Inputs {
-    /// Lowers `plan` and its `costs` to the artifact's types, but for quirks in `without`.
-    pub(super) fn of(
-        plan: &Plan,
-        costs: &CostTable,
-        without: Ablation,
-    ) -> Result<Self, CompatError> {
-        let scenario = &plan.scenario;
+    /// Lowers `plan` and its `costs` to the artifact's types, but for quirks that the plan leaves out.
+    pub(super) fn of(plan: &Plan, costs: &CostTable) -> Result<Self, CompatError> {
+        let Plan { scenario, without, .. } = plan;
         let models = scenario
             .models()
             .iter()
             .enumerate()
             .map(|(index, active)| {
                 let fixed = plan.load.fixed_triggers.get(index).copied().flatten();
-                lower_model(active, plan.load.trigger_probability, fixed, &without)
+                lower_model(active, plan.load.trigger_probability, fixed, without)
             })
             .collect::<Result<Vec<_>, _>>()?;
         let periods = models.iter().map(|model| model.period);
@@ -175,9 +169,9 @@ impl Inputs {
             models,
             by_name: byte_order(scenario)?,
             tick,
-            without,
+            without: *without,
             n_accelerators: plan.system.accelerators().len(),
-            costs: lower_costs(plan, costs, window_ms(&without) as f32 + tick.times(1))?,
+            costs: lower_costs(plan, costs, window_ms(without) as f32 + tick.times(1))?,
         })
     }
 
@@ -290,7 +284,7 @@ mod tests {
     use crate::units::SimSpan;
 
     fn inputs((plan, costs): &(Plan, CostTable)) -> Result<Inputs, CompatError> {
-        Inputs::of(plan, costs, Ablation::default())
+        Inputs::of(plan, costs)
     }
 
     fn check(run: &(Plan, CostTable), expected: &str) {

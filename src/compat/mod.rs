@@ -8,7 +8,6 @@
 //!
 //! The module knows no files and no cost model; the caller passes the costs.
 
-mod ablation;
 mod engine;
 mod expf;
 mod lower;
@@ -32,26 +31,20 @@ use engine::{Execution, Fate, History, Request};
 use lower::Inputs;
 use score::Tallies;
 
-pub use ablation::Ablation;
 pub use lower::CompatError;
 
 /// Replays `plan` as the artifact would have run it with `srand(seed)`. The artifact itself takes the time
 /// of day as its seed.
 ///
-/// The scenario, the system and the trigger probability come from the plan. The rest of its load, its
-/// engine settings, scheduler and score parameters are ignored, because the artifact has its own. Quirks
-/// in `without` are left out.
+/// The scenario, the system, the trigger probability and the quirks that are left out come from the
+/// plan. The rest of its load, its engine settings, scheduler and score parameters are ignored, because
+/// the artifact has its own.
 ///
 /// # Errors
 ///
 /// [`CompatError`] if the artifact cannot express the scenario.
-pub fn run(
-    plan: &Plan,
-    costs: &CostTable,
-    without: Ablation,
-    seed: u32,
-) -> Result<Replay, CompatError> {
-    let inputs = Inputs::of(plan, costs, without)?;
+pub fn run(plan: &Plan, costs: &CostTable, seed: u32) -> Result<Replay, CompatError> {
+    let inputs = Inputs::of(plan, costs)?;
     let history = engine::replay(&inputs, seed);
     Ok(Replay {
         scenario: Arc::clone(&plan.scenario),
@@ -254,7 +247,7 @@ mod fixture {
 
     pub(super) fn replay(models: &[TestModel], seed: u32) -> Replay {
         let (plan, costs) = plan(models);
-        run(&plan, &costs, Ablation::default(), seed).unwrap()
+        run(&plan, &costs, seed).unwrap()
     }
 
     /// Accelerator, start and end of an executed request.

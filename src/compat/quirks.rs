@@ -188,7 +188,6 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use crate::compat::Ablation;
     use crate::compat::Replay;
     use crate::compat::fixture::{accelerator, execution, model, plan, replay, story};
     use crate::cost::{self, LayerCost};
@@ -222,7 +221,7 @@ mod tests {
         let slow =
             Accelerator { clock: ClockRate::from_mhz(500.0).unwrap(), ..accelerator("slow") };
         plan.system = Arc::new(crate::hardware::System::new("s", vec![slow]).unwrap());
-        let replay = crate::compat::run(&plan, &costs, Ablation::default(), 1).unwrap();
+        let replay = crate::compat::run(&plan, &costs, 1).unwrap();
         assert_eq!(execution(&records(&replay)[0]), Some((0, us(0), us(2000))));
     }
 
@@ -245,7 +244,7 @@ mod tests {
         let mut models = plan.scenario.models().to_vec();
         models[0].inputs.push(StreamId::new(0));
         plan.scenario = Arc::new(Scenario::new("s", vec![sensor], models).unwrap());
-        let replay = crate::compat::run(&plan, &costs, Ablation::default(), 1).unwrap();
+        let replay = crate::compat::run(&plan, &costs, 1).unwrap();
         let arrivals: Vec<_> = records(&replay)[..3].iter().map(|r| r.arrival).collect();
         // Frame 2 arrives at its own nominal time, 2 x 16 ms, not with the sensor's frame 2.
         assert_eq!(arrivals[0], us(0));
@@ -429,14 +428,10 @@ mod tests {
     #[test]
     fn scores_ignore_the_settings() {
         let (mut plan, costs) = plan(&[model("a", 60.0, &[16.0])]);
-        let expected =
-            crate::compat::run(&plan, &costs, Ablation::default(), 1).unwrap().scorecard();
+        let expected = crate::compat::run(&plan, &costs, 1).unwrap().scorecard();
         plan.score.k_per_ms = 1.0;
         plan.score.energy_max = Millijoules::new(1.0);
-        assert_eq!(
-            crate::compat::run(&plan, &costs, Ablation::default(), 1).unwrap().scorecard(),
-            expected
-        );
+        assert_eq!(crate::compat::run(&plan, &costs, 1).unwrap().scorecard(), expected);
         assert_eq!(expected.total.accuracy, 1.0);
     }
 

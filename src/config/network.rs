@@ -7,8 +7,8 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
 
-use crate::model::{Connections, Layer, ModelError, Network, Operator, Source, VectorForm, View};
-use crate::scenario::{Better, QualityGoal};
+use crate::model::{Connections, Layer, ModelError, Network, Operator, Source, View};
+use crate::scenario::{QualityDirection, QualityGoal};
 
 use super::Problem;
 use super::yaml::read::{
@@ -133,7 +133,8 @@ fn published(node: &Node<'_>, problems: &mut Problems) -> Option<Published> {
     Some(Published { parameters, macs, source: source? })
 }
 
-const DIRECTIONS: [(&str, Better); 2] = [("higher", Better::Higher), ("lower", Better::Lower)];
+const DIRECTIONS: [(&str, QualityDirection); 2] =
+    [("higher", QualityDirection::Higher), ("lower", QualityDirection::Lower)];
 
 fn quality(node: &Node<'_>, problems: &mut Problems) -> Option<QualityGoal> {
     let mut fields = Fields::of(node, "a quality goal", problems)?;
@@ -159,13 +160,12 @@ struct Entry {
     start: usize,
     /// By which layers without a name are called, with the running count of it in the network.
     label: &'static str,
-    name: Option<At<Box<str>>>,
-    operator: Operator,
-    form: Option<VectorForm>,
-    /// Default: the layer before.
-    sources: Option<At<Vec<Source>>>,
-    views: Vec<View>,
-    shares_weights: bool,
+    /// The layer; its name is empty if it has none in the file.
+    layer: Layer,
+    /// Place of its name, if it has one.
+    name: Option<Range<usize>>,
+    /// Place of its sources; `None` if it reads the layer before.
+    sources: Option<Range<usize>>,
 }
 
 fn item(node: &Node<'_>, problems: &mut Problems) -> Option<Item> {
@@ -208,8 +208,14 @@ fn entry(
     let operator = operator::read(class, n_sources, node, &mut fields);
     fields.finish();
     let (operator, form) = operator?;
+    let (name_span, name) = name.map_or((None, "".into()), |it| (Some(it.span), it.value));
+    let mut layer = Layer { form, views: views?, shares_weights, ..Layer::new(name, operator) };
+    let sources = sources.map(|it| {
+        layer.sources = it.value;
+        it.span
+    });
     let start = node.span.start;
-    Some(Entry { start, label, name, operator, form, sources, views: views?, shares_weights })
+    Some(Entry { start, label, layer, name: name_span, sources })
 }
 
 /// Reads one view or a list of them.
@@ -287,9 +293,7 @@ fn count(items: &[Item]) -> usize {
 
 fn repeated_name(items: &[Item], repeated: bool) -> Option<Range<usize>> {
     items.iter().find_map(|item| match item {
-        Item::Layer(entry) => {
-            entry.name.as_ref().filter(|_| repeated).map(|name| name.span.clone())
-        }
+        Item::Layer(entry) => entry.name.clone().filter(|_| repeated),
         Item::Repeat { times, items } => repeated_name(items, repeated || *times > 1),
     })
 }
@@ -319,29 +323,26 @@ impl<'i> Expansion<'i> {
     fn push(&mut self, entry: &'i Entry) {
         let count = self.counts.entry(entry.label).or_default();
         *count += 1;
-        let numbered = || format!("{}{count}", entry.label).into();
-        let name = entry.name.as_ref().map_or_else(numbered, |name| name.value.clone());
-        let mut layer = Layer::new(name, entry.operator);
-        layer.views.clone_from(&entry.views);
-        layer.form = entry.form;
-        layer.shares_weights = entry.shares_weights;
-        if let Some(sources) = &entry.sources {
-            self.check(sources);
-            layer.sources.clone_from(&sources.value);
+        let mut layer = entry.layer.clone();
+        if entry.name.is_none() {
+            layer.name = format!("{}{count}", entry.label).into();
+        }
+        if let Some(span) = &entry.sources {
+            self.check(&layer.sources, span);
         }
         self.layers.push(layer);
         self.entries.push(entry);
     }
 
-    /// Whether the next layer can have these sources.
-    fn check(&mut self, sources: &At<Vec<Source>>) {
+    /// Whether the next layer can have these sources, which the file gives at `span`.
+    fn check(&mut self, sources: &[Source], span: &Range<usize>) {
         let layer = self.layers.len();
-        for source in &sources.value {
+        for source in sources {
             if let &Source::Back(back) = source
                 && back as usize > layer
             {
                 let message = ModelError::Source { layer, back }.to_string();
-                self.problem.get_or_insert_with(|| Problem::new(sources.span.clone(), message));
+                self.problem.get_or_insert_with(|| Problem::new(span.clone(), message));
             }
         }
     }

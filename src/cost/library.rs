@@ -10,7 +10,7 @@ use crate::hardware::{Accelerator, System};
 use crate::model::Network;
 use crate::scenario::Scenario;
 
-use super::matrix::Cell;
+use super::timetable::Timetable;
 use super::{CostError, CostModel, CostTable, Infeasible};
 
 /// Cost of every pair of network and accelerator that some run needs. Accelerators that cost the same
@@ -30,7 +30,7 @@ pub struct CostLibrary {
     n_entries: usize,
 }
 
-type PairCost = Result<Cell, Box<Infeasible>>;
+type PairCost = Result<Timetable, Box<Infeasible>>;
 
 /// Largest number of pairs and layers that a library keeps, at about 0.1 kB each.
 const MAX_ENTRIES: usize = 1 << 20;
@@ -86,7 +86,7 @@ impl CostLibrary {
             .par_iter()
             .map(|&(accelerator, network)| self.evaluate_pair(model, accelerator, network))
             .collect();
-        let entries = |result: &PairCost| result.as_ref().map_or(1, Cell::n_entries);
+        let entries = |result: &PairCost| result.as_ref().map_or(1, Timetable::n_entries);
         self.n_entries += results.iter().map(entries).sum::<usize>();
         for ((accelerator, network), result) in pairs.into_iter().zip(results) {
             let row = &mut self.costs[accelerator];
@@ -147,7 +147,7 @@ impl CostLibrary {
         if !self.with_layers {
             cost.layers = Vec::new();
         }
-        Ok(Cell::new(Arc::new(cost)))
+        Ok(Timetable::new(Arc::new(cost)))
     }
 
     fn intern_network(&mut self, network: &Arc<Network>) -> usize {

@@ -25,7 +25,7 @@ pub struct CostTable {
     energies: Vec<Millijoules>,
     /// Layers of every row, indexed by [`WorkId`].
     n_layers: Vec<u32>,
-    cells: Vec<Cell>,
+    cells: Vec<Timetable>,
     /// Model and batch size of every row, indexed by [`WorkId`].
     rows: Vec<(ModelId, u32)>,
     /// Indexed by [`ModelId`].
@@ -41,26 +41,6 @@ struct Batches {
     max: u32,
 }
 
-/// Cost of a network on an accelerator, with running sums over its layers.
-#[derive(Debug, Clone, PartialEq)]
-pub(super) struct Cell {
-    network: Arc<NetworkCost>,
-    timetable: Arc<Timetable>,
-}
-
-impl Cell {
-    /// Cell of `network`; computes its timetable.
-    pub(super) fn new(network: Arc<NetworkCost>) -> Self {
-        let timetable = Arc::new(Timetable::of(&network));
-        Self { network, timetable }
-    }
-
-    /// Number of entries that it keeps in memory: one, and one for each layer.
-    pub(super) fn n_entries(&self) -> usize {
-        1 + self.network.layers.len()
-    }
-}
-
 impl CostTable {
     /// Table of `networks`, row-major `[model][accelerator]`, each with a batch of one sample.
     ///
@@ -68,15 +48,15 @@ impl CostTable {
     ///
     /// If the rows are ragged.
     pub fn new(networks: Vec<Arc<NetworkCost>>, n_accelerators: usize) -> Self {
-        Self::of_cells(networks.into_iter().map(Cell::new).collect(), n_accelerators)
+        Self::of_cells(networks.into_iter().map(Timetable::new).collect(), n_accelerators)
     }
 
-    /// Table of networks whose timetables are known, each with a batch of one sample.
+    /// Table of timetables, each with a batch of one sample.
     ///
     /// # Panics
     ///
     /// If the rows are ragged.
-    pub(super) fn of_cells(cells: Vec<Cell>, n_accelerators: usize) -> Self {
+    pub(super) fn of_cells(cells: Vec<Timetable>, n_accelerators: usize) -> Self {
         assert!(n_accelerators > 0, "a table has columns");
         let batches = vec![Batches { second: 0, max: 1 }; cells.len() / n_accelerators];
         let empty = Self {
@@ -96,7 +76,7 @@ impl CostTable {
     /// # Panics
     ///
     /// If the rows are ragged.
-    fn with_cells(mut self, cells: Vec<Cell>) -> Self {
+    fn with_cells(mut self, cells: Vec<Timetable>) -> Self {
         assert!(cells.len().is_multiple_of(self.n_accelerators), "rows are equally long");
         self.latencies.extend(cells.iter().map(|cell| cell.network.latency));
         self.energies.extend(cells.iter().map(|cell| cell.network.energy()));
@@ -117,11 +97,11 @@ impl CostTable {
         assert_eq!(batches.max, 1, "the batches of a model are added once");
         *batches = Batches { second, max: 1 + (networks.len() / self.n_accelerators) as u32 };
         self.rows.extend((2..=batches.max).map(|batch| (model, batch)));
-        self.with_cells(networks.into_iter().map(Cell::new).collect())
+        self.with_cells(networks.into_iter().map(Timetable::new).collect())
     }
 
     /// The same rows with other costs.
-    fn replaced(&self, cells: Vec<Cell>) -> Self {
+    fn replaced(&self, cells: Vec<Timetable>) -> Self {
         let rows = Self {
             n_accelerators: self.n_accelerators,
             latencies: Vec::new(),
@@ -200,7 +180,7 @@ impl CostTable {
             let row = self.work(model, batch).expect("the batch is one of the table").index();
             let first = row * self.n_accelerators;
             for cell in &mut cells[first..first + self.n_accelerators] {
-                *cell = Cell::new(Arc::new(cell.network.with_latency_percent(percent)));
+                *cell = Timetable::new(Arc::new(cell.network.with_latency_percent(percent)));
             }
         }
         self.replaced(cells)
@@ -216,8 +196,8 @@ impl CostTable {
     pub fn with_non_overlapped(&self, fraction: f64, accelerators: &[Accelerator]) -> Self {
         assert_eq!(accelerators.len(), self.n_accelerators, "every column has an accelerator");
         let cells = self.cells.iter().zip(accelerators.iter().cycle());
-        let cell = |(cell, accelerator): (&Cell, _)| {
-            Cell::new(Arc::new(cell.network.with_non_overlapped(fraction, accelerator)))
+        let cell = |(cell, accelerator): (&Timetable, _)| {
+            Timetable::new(Arc::new(cell.network.with_non_overlapped(fraction, accelerator)))
         };
         self.replaced(cells.map(cell).collect())
     }
@@ -230,9 +210,9 @@ impl CostTable {
 }
 
 /// Number of layers of a row if all of its cells agree on it; otherwise 1.
-fn n_layers(row: &[Cell]) -> u32 {
-    let n_layers = row[0].timetable.n_layers();
-    let agreed = row.iter().all(|cell| cell.timetable.n_layers() == n_layers);
+fn n_layers(row: &[Timetable]) -> u32 {
+    let n_layers = row[0].n_layers();
+    let agreed = row.iter().all(|cell| cell.n_layers() == n_layers);
     if agreed { n_layers.max(1) } else { 1 }
 }
 
@@ -319,17 +299,18 @@ impl<'a> Execution<'a> {
     pub(crate) fn end_after(self, layer: u32, span: SimSpan) -> u32 {
         match self.n_layers() {
             1 => 1,
-            _ => self.cell().timetable.end_after(layer, span),
+            _ => self.cell().end_after(layer, span),
         }
     }
 
     /// Sum over the layers from `layer` on of energy times latency [nJ·cycle].
     pub(crate) fn energy_delay_by_layer(self, layer: u32) -> f64 {
-        let Cell { network, timetable } = self.cell();
-        match timetable.n_layers() {
+        let cell = self.cell();
+        let network = &cell.network;
+        match cell.n_layers() {
             0 => network.energy_nj * network.cycles.get() as f64,
             n_layers => {
-                let [all, before] = [n_layers, layer].map(|layer| timetable.before(layer));
+                let [all, before] = [n_layers, layer].map(|layer| cell.before(layer));
                 all.energy_delay - before.energy_delay
             }
         }
@@ -370,19 +351,19 @@ impl<'a> Execution<'a> {
     /// Sums before `layer`.
     #[inline]
     fn before(self, layer: u32) -> Sums {
-        let Cell { network, timetable } = self.cell();
+        let cell = self.cell();
         if layer == 0 {
             Sums::default()
         } else if layer < self.n_layers() {
-            *timetable.before(layer)
+            *cell.before(layer)
         } else {
-            let energy_nj = network.energy_nj;
-            Sums { time: network.latency, energy_nj, ..Sums::default() }
+            let NetworkCost { latency: time, energy_nj, .. } = *cell.network;
+            Sums { time, energy_nj, ..Sums::default() }
         }
     }
 
     #[inline]
-    fn cell(self) -> &'a Cell {
+    fn cell(self) -> &'a Timetable {
         &self.costs.cells[self.index()]
     }
 

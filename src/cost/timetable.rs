@@ -1,15 +1,19 @@
 //! Start of every layer of a network, and the energy that is spent before it.
 
+use std::sync::Arc;
+
 use crate::units::SimSpan;
 
 use super::NetworkCost;
 
-/// Running sums over the layers of a network on an accelerator. With them, time and energy of any range of
-/// layers are two look-ups. The timetable is empty if the layers are not known.
-#[derive(Debug, Clone, PartialEq, Default)]
+/// Cost of a network on an accelerator, with running sums over its layers. With them, time and energy of
+/// any range of layers are two look-ups.
+#[derive(Debug, Clone, PartialEq)]
 pub(super) struct Timetable {
-    /// Sums before every layer, and those at the end.
-    sums: Box<[Sums]>,
+    /// The cost.
+    pub network: Arc<NetworkCost>,
+    /// Sums before every layer, and those at the end; empty if the layers are not known.
+    sums: Arc<[Sums]>,
 }
 
 /// Sums over the layers before a given one.
@@ -25,32 +29,18 @@ pub(super) struct Sums {
 
 impl Timetable {
     /// Timetable of `network`.
-    ///
-    /// A layer starts at the fraction of the latency that the cycles before it are of all cycles, rounded
-    /// down to whole nanoseconds. The layers therefore add up to the latency exactly, however it was
-    /// rounded.
-    pub(super) fn of(network: &NetworkCost) -> Self {
-        if network.layers.is_empty() {
-            return Self::default();
-        }
-        let total = network.layers.iter().fold(0u64, |sum, it| sum.saturating_add(it.cycles));
-        let mut sums = Vec::with_capacity(network.layers.len() + 1);
-        let mut cycles = 0u64;
-        let mut before = Sums::default();
-        for layer in &network.layers {
-            before.time = share(network.latency, cycles, total);
-            sums.push(before);
-            cycles = cycles.saturating_add(layer.cycles);
-            before.energy_nj += layer.energy_nj;
-            before.energy_delay += layer.energy_nj * layer.cycles as f64;
-        }
-        sums.push(Sums { time: network.latency, ..before });
-        Self { sums: sums.into() }
+    pub(super) fn new(network: Arc<NetworkCost>) -> Self {
+        Self { sums: sums(&network), network }
     }
 
     /// Number of layers; 0 if they are not known.
     pub(super) fn n_layers(&self) -> u32 {
         self.sums.len().saturating_sub(1) as u32
+    }
+
+    /// Number of entries that it keeps in memory: one, and one for each layer.
+    pub(super) fn n_entries(&self) -> usize {
+        1 + self.network.layers.len()
     }
 
     /// Sums before `layer`; those of the whole network for `layer = n_layers`.
@@ -72,6 +62,30 @@ impl Timetable {
     }
 }
 
+/// Sums before every layer, and those at the end; empty if the layers are not known.
+///
+/// A layer starts at the fraction of the latency that the cycles before it are of all cycles, rounded
+/// down to whole nanoseconds. The layers therefore add up to the latency exactly, however it was
+/// rounded.
+fn sums(network: &NetworkCost) -> Arc<[Sums]> {
+    if network.layers.is_empty() {
+        return Arc::default();
+    }
+    let total = network.layers.iter().fold(0u64, |sum, it| sum.saturating_add(it.cycles));
+    let mut sums = Vec::with_capacity(network.layers.len() + 1);
+    let mut cycles = 0u64;
+    let mut before = Sums::default();
+    for layer in &network.layers {
+        before.time = share(network.latency, cycles, total);
+        sums.push(before);
+        cycles = cycles.saturating_add(layer.cycles);
+        before.energy_nj += layer.energy_nj;
+        before.energy_delay += layer.energy_nj * layer.cycles as f64;
+    }
+    sums.push(Sums { time: network.latency, ..before });
+    sums.into()
+}
+
 /// `whole · part / total`, rounded down.
 fn share(whole: SimSpan, part: u64, total: u64) -> SimSpan {
     if whole.ns() == total {
@@ -90,12 +104,12 @@ mod tests {
     /// Timetable of a network whose layers take these cycles, and which takes `latency` ns as a whole.
     fn timetable(cycles: &[u64], latency: u64) -> Timetable {
         let layer = |&cycles| LayerCost { cycles, energy_nj: 2.0, ..LayerCost::default() };
-        Timetable::of(&NetworkCost {
+        Timetable::new(Arc::new(NetworkCost {
             layers: cycles.iter().map(layer).collect(),
             cycles: Cycles::new(cycles.iter().sum()),
             latency: SimSpan::from_ns(latency),
             energy_nj: 2.0 * cycles.len() as f64,
-        })
+        }))
     }
 
     fn times(timetable: &Timetable) -> Vec<u64> {
@@ -131,6 +145,6 @@ mod tests {
 
     #[test]
     fn a_network_without_layers_has_no_entries() {
-        assert_eq!(Timetable::of(&NetworkCost::default()).n_layers(), 0);
+        assert_eq!(Timetable::new(Arc::default()).n_layers(), 0);
     }
 }

@@ -5,7 +5,7 @@ use crate::ids::{AccelId, RequestId, WorkId};
 use crate::load::{Request, RequestStream};
 use crate::plan::{DeadlineMiss, EngineSettings, Plan};
 use crate::schedule::{
-    Decision, Dispatch, Job, KnownRequest, Policy, PolicyFailure, Preemption, Scheduler, Setup,
+    Decision, Dispatch, Job, Policy, PolicyFailure, Preemption, Scheduler, Setup,
 };
 use crate::trace::{Attempt, DropReason, Outcome, Segment, Trace};
 use crate::units::{Millijoules, SimTime};
@@ -63,16 +63,13 @@ impl<'a> Engine<'a> {
         recycles: bool,
     ) -> Result<Self, PolicyFailure> {
         let n_accelerators = plan.system.accelerators().len();
-        let known_requests = match plan.scheduler.is_clairvoyant() {
-            true => known_requests(requests, costs),
-            false => Vec::new(),
-        };
+        let unknown = RequestStream::default();
         let setup = Setup {
             scenario: &plan.scenario,
             costs,
             score: &plan.score,
             options: plan.scheduler.options(),
-            known_requests: &known_requests,
+            known_requests: if plan.scheduler.is_clairvoyant() { requests } else { &unknown },
         };
         Ok(Self {
             requests: Requests::new(requests, recycles),
@@ -469,20 +466,6 @@ impl<'a> Engine<'a> {
 fn work_of(request: &Request, costs: &CostTable) -> WorkId {
     let work = costs.work(request.model, request.batch);
     work.expect("the costs have a batch of that size")
-}
-
-/// Requests as a clairvoyant reference knows them before the run.
-fn known_requests(requests: &RequestStream, costs: &CostTable) -> Vec<KnownRequest> {
-    let known_request = |(index, request): (usize, &Request)| KnownRequest {
-        model: request.model,
-        work: work_of(request, costs),
-        frame: request.frame,
-        arrival: request.arrival,
-        deadline: request.deadline,
-        upstream: requests.upstream(RequestId::new(index)).into(),
-        triggered: request.triggered,
-    };
-    requests.requests().iter().enumerate().map(known_request).collect()
 }
 
 /// The earlier one of two times of which either may be absent.

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use crate::config::{Catalog, Edition, Hardware, OldNames, Suite};
 use crate::dataflow::Dataflow;
 use crate::hardware::System;
+use crate::plan::Ablation;
 use crate::renamed::Renamed;
 use crate::scenario::Scenario;
 use crate::schedule::{Options, Policy, Scheduler, Setup};
@@ -196,6 +197,13 @@ impl Experiment {
         }
     }
 
+    /// Leaves out quirks of the published artifact in all runs, which have `mlsys2023` semantics.
+    pub fn without(mut self, quirks: Ablation) -> Self {
+        self.note_given("without");
+        self.settings.without = quirks;
+        self
+    }
+
     /// Sets the seed of every random draw. It is 0 unless it is set.
     pub fn seed(self, seed: u64) -> Self {
         self.set("seed", seed)
@@ -210,6 +218,19 @@ impl Experiment {
     pub fn only_replications(mut self, replications: Range<u64>) -> Self {
         self.replications = Some(replications);
         self
+    }
+
+    /// The first number of PEs that was given.
+    #[cfg(feature = "cli")]
+    pub(super) fn first_pes(&self) -> Option<u32> {
+        self.pes.first().copied()
+    }
+
+    /// The same experiment with styles of `pes` PEs only, under the default scheduler and in one replication.
+    #[cfg(feature = "cli")]
+    pub(super) fn on_pes(&self, pes: u32) -> Self {
+        let (pes_before, schedulers) = (Vec::new(), Vec::new());
+        Self { pes: pes_before, schedulers, replications: None, ..self.clone() }.pes(pes)
     }
 
     fn note_given(&mut self, name: &str) {
@@ -252,14 +273,14 @@ impl Experiment {
     ///     .schedulers(["edf:admission=hopeless", "edf"])
     ///     .replications(10)
     ///     .compare(Triggers::Drawn)?;
-    /// for (spec, replications) in comparison.feasible() {
+    /// for (plan, replications) in comparison.feasible() {
     ///     let pairs = replications.iter().filter_map(|it| {
     ///         let [first, second] = [0, 1].map(|at| it.samples[at].value("score_executed_mean"));
     ///         first.zip(second)
     ///     });
     ///     let difference = PairedDifference::of(pairs);
     ///     let interval = difference.interval(Fraction::P95).expect("there are ten pairs");
-    ///     let (scenario, mean) = (spec.plan.scenario.name(), difference.difference.mean);
+    ///     let (scenario, mean) = (plan.scenario.name(), difference.difference.mean);
     ///     println!("{scenario} {mean:+.4} [{:+.4}, {:+.4}]", interval.low, interval.high);
     /// }
     /// # Ok::<(), xrsim::ExperimentError>(())
@@ -351,19 +372,19 @@ impl Experiment {
             return Err(ExperimentError::TooManyRuns { n_runs });
         }
         let mut settings = settings.clone();
-        let mut specs = Vec::new();
+        let mut plans = Vec::new();
         for scenario in &scenarios {
             for system in &systems {
                 for scheduler in schedulers {
                     settings.scheduler = scheduler.clone();
                     for replication in replications.clone() {
                         settings.load.replication = replication;
-                        specs.push(settings.run(scenario, system));
+                        plans.push(settings.plan(scenario, system));
                     }
                 }
             }
         }
-        prepared.add(Group { cost_model, networks: settings.networks(), specs });
+        prepared.add(Group { cost_model, networks: settings.networks(), plans });
         Ok(())
     }
 

@@ -4,11 +4,13 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::config::{Catalog, Edition, InputFile, OldNames};
+use crate::cost::library::CostLibrary;
 use crate::hardware::System;
+use crate::plan::{Plan, Semantics};
 use crate::schedule::Policy;
 #[cfg(feature = "bounds")]
 use crate::sweep::comparison::{Comparison, Triggers};
-use crate::sweep::{self, RunError, RunResult, RunSpec, Semantics};
+use crate::sweep::{self, RunError, RunResult};
 
 use super::systems::name_with_pes;
 use super::{ExperimentError, NamedCostModel, Run, Runs, Settings};
@@ -35,7 +37,7 @@ pub struct Prepared {
 pub(super) struct Group {
     pub(super) cost_model: NamedCostModel,
     pub(super) networks: Edition,
-    pub(super) specs: Vec<RunSpec>,
+    pub(super) plans: Vec<Plan>,
 }
 
 impl Prepared {
@@ -58,21 +60,21 @@ impl Prepared {
 
     /// Adds runs. Those of a named cost model join the group before them if that has the same.
     pub(super) fn add(&mut self, group: Group) {
-        let Group { cost_model, networks, specs } = group;
+        let Group { cost_model, networks, plans } = group;
         match self.groups.last_mut() {
             Some(last) if last.cost_model.is_same(&cost_model) && last.networks == networks => {
-                last.specs.extend(specs);
+                last.plans.extend(plans);
             }
-            _ => self.groups.push(Group { cost_model, networks, specs }),
+            _ => self.groups.push(Group { cost_model, networks, plans }),
         }
     }
 
     /// Collects the warnings of tables of measurements.
     pub(super) fn note_warnings(&mut self) {
-        for Group { cost_model, networks, specs } in &self.groups {
-            let models = specs.iter().flat_map(|spec| spec.plan.scenario.models());
+        for Group { cost_model, networks, plans } in &self.groups {
+            let models = plans.iter().flat_map(|plan| plan.scenario.models());
             let names = models.map(|model| model.unit.network.name());
-            let systems = distinct_systems(specs).into_iter();
+            let systems = distinct_systems(plans).into_iter();
             let accelerators = systems.flat_map(System::accelerators);
             let catalog = &self.catalogs[*networks as usize];
             self.warnings.extend(cost_model.warnings(catalog, names, accelerators));
@@ -81,12 +83,12 @@ impl Prepared {
 
     /// Number of runs.
     pub fn n_runs(&self) -> usize {
-        self.groups.iter().map(|group| group.specs.len()).sum()
+        self.groups.iter().map(|group| group.plans.len()).sum()
     }
 
     /// Every run, in the order of the results.
-    pub fn specs(&self) -> impl Iterator<Item = &RunSpec> {
-        self.groups.iter().flat_map(|group| &group.specs)
+    pub fn plans(&self) -> impl Iterator<Item = &Plan> {
+        self.groups.iter().flat_map(|group| &group.plans)
     }
 
     /// The cost model of the first run.
@@ -94,9 +96,15 @@ impl Prepared {
         &self.groups[0].cost_model
     }
 
+    /// Costs of every network on every accelerator of the runs, by the cost model of the first run.
+    pub(crate) fn library(&self) -> CostLibrary {
+        let pairs = self.plans().map(|plan| (&*plan.scenario, &*plan.system));
+        CostLibrary::evaluate(&*self.cost_model().model, pairs)
+    }
+
     /// Memory that the runs take at least while they are made \[byte\].
     pub(crate) fn memory(&self) -> u64 {
-        let of_group = |group: &Group| sweep::memory(&group.specs);
+        let of_group = |group: &Group| sweep::memory(&group.plans);
         self.groups.iter().map(of_group).max().unwrap_or(0)
     }
 
@@ -112,12 +120,12 @@ impl Prepared {
 
     /// Names of the systems with their PEs, such as `J@4096`, in order of first use.
     pub(crate) fn system_names(&self) -> Vec<String> {
-        distinct(self.specs().map(|spec| name_with_pes(&spec.plan.system)))
+        distinct(self.plans().map(|plan| name_with_pes(&plan.system)))
     }
 
     /// Names of the scenarios, in order of first use.
     pub(crate) fn scenario_names(&self) -> Vec<String> {
-        distinct(self.specs().map(|spec| spec.plan.scenario.name().to_string()))
+        distinct(self.plans().map(|plan| plan.scenario.name().to_string()))
     }
 
     /// Makes all runs in parallel and hands each result to `consume`, in order, with the index of the
@@ -128,14 +136,14 @@ impl Prepared {
     /// The first error of `consume`.
     pub(crate) fn run_each<E>(
         &self,
-        mut consume: impl FnMut(usize, &RunSpec, &str, Result<RunResult, RunError>) -> Result<(), E>,
+        mut consume: impl FnMut(usize, &Plan, &str, Result<RunResult, RunError>) -> Result<(), E>,
     ) -> Result<(), E> {
         let mut before = 0;
-        for Group { cost_model, specs, .. } in &self.groups {
-            sweep::run_all(specs, &*cost_model.model, |index, spec, result| {
-                consume(before + index, spec, &cost_model.name, result)
+        for Group { cost_model, plans, .. } in &self.groups {
+            sweep::run_all(plans, &*cost_model.model, |index, plan, result| {
+                consume(before + index, plan, &cost_model.name, result)
             })?;
-            before += specs.len();
+            before += plans.len();
         }
         Ok(())
     }
@@ -143,11 +151,11 @@ impl Prepared {
     /// Makes all runs in parallel and keeps every result.
     pub fn run(&self) -> Runs {
         let mut runs = Vec::with_capacity(self.n_runs());
-        let kept = self.run_each(|index, spec, cost_model, result| {
+        let kept = self.run_each(|index, plan, cost_model, result| {
             let cost_model = cost_model.into();
             let point = self.points.partition_point(|(_, end)| *end <= index);
             let varied = Arc::clone(&self.points[point].0);
-            runs.push(Run { spec: spec.clone(), cost_model, varied, result });
+            runs.push(Run { plan: plan.clone(), cost_model, varied, result });
             Ok::<_, std::convert::Infallible>(())
         });
         let Ok(()) = kept;
@@ -167,25 +175,25 @@ impl Prepared {
         schedulers: Vec<Policy>,
         triggers: Triggers,
     ) -> Result<Comparison, ExperimentError> {
-        let [Group { cost_model, specs, .. }] = &self.groups[..] else {
+        let [Group { cost_model, plans, .. }] = &self.groups[..] else {
             let message = "a comparison takes one cost model";
             return Err(ExperimentError::Conflict(message.into()));
         };
-        if specs.iter().any(|spec| spec.semantics == Semantics::Mlsys2023) {
+        if plans.iter().any(|plan| plan.semantics == Semantics::Mlsys2023) {
             let message = "--semantics mlsys2023 has the dispatch of the published artifact and no other \
                            scheduler to compare it with; choose --semantics principled";
             return Err(ExperimentError::Conflict(message.into()));
         }
-        Ok(Comparison::new(specs.clone(), schedulers, triggers, &*cost_model.model))
+        Ok(Comparison::new(plans.clone(), schedulers, triggers, &*cost_model.model))
     }
 }
 
 /// Every system once.
-fn distinct_systems(specs: &[RunSpec]) -> Vec<&System> {
+fn distinct_systems(plans: &[Plan]) -> Vec<&System> {
     let mut systems: Vec<&System> = Vec::new();
-    for spec in specs {
-        if !systems.iter().any(|known| std::ptr::eq(*known, &*spec.plan.system)) {
-            systems.push(&spec.plan.system);
+    for plan in plans {
+        if !systems.iter().any(|known| std::ptr::eq(*known, &*plan.system)) {
+            systems.push(&plan.system);
         }
     }
     systems

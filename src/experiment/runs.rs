@@ -6,14 +6,15 @@ use std::ops::Deref;
 use std::path::Path;
 use std::sync::Arc;
 
-#[cfg(feature = "figures")]
 use crate::figures::{self, Caption, Format, Timeline};
+#[cfg(feature = "figures")]
+use crate::plan::Plan;
 use crate::report::RunLabel;
 use crate::report::csv::{Table, beside_label};
 #[cfg(feature = "figures")]
 use crate::report::timeline::timeline;
 use crate::score::Scorecard;
-use crate::sweep::{RunError, RunResult, RunSpec};
+use crate::sweep::{RunError, RunResult};
 use crate::trace::Trace;
 
 use super::ExperimentError;
@@ -23,7 +24,7 @@ use super::ExperimentError;
 #[non_exhaustive]
 pub struct Run {
     /// Scenario, system and settings.
-    pub spec: RunSpec,
+    pub plan: Plan,
     /// Name of the cost model.
     pub cost_model: Box<str>,
     /// Keys that vary ([`Experiment::vary`](super::Experiment::vary)), in the order of the calls, with
@@ -36,7 +37,7 @@ pub struct Run {
 impl Run {
     /// Label in results: scenario, system, scheduler and so on.
     pub fn label(&self) -> RunLabel<'_> {
-        RunLabel::of(&self.spec, &self.cost_model)
+        RunLabel::of(&self.plan, &self.cost_model)
     }
 
     /// Value of a key that varies, as text; `None` if `key` does not vary.
@@ -74,7 +75,7 @@ impl Run {
         let title = format!("{} on {}, {}", label.scenario, label.system, label.scheduler);
         let subtitle = "hatched: ended late; crosses: dropped".into();
         let caption = Caption { subtitle, ..Caption::titled(title) };
-        Ok(timeline(caption, &[(&self.spec, self.result()?)]))
+        Ok(timeline(caption, &[(&self.plan, self.result()?)]))
     }
 
     /// Draws the timeline of the run into a file, as PNG if its name ends in `.png`, else as SVG.
@@ -139,8 +140,8 @@ impl Runs {
             models.set_settings(values());
             inferences.set_settings(values());
             scores.scores_row(&label, &result.scorecard)?;
-            models.models_rows(&run.spec, &label, &result.scorecard)?;
-            inferences.inferences_rows(&run.spec, &label, result)?;
+            models.models_rows(&run.plan, &label, &result.scorecard)?;
+            inferences.inferences_rows(&run.plan, &label, result)?;
         }
         [scores, models, inferences].into_iter().try_for_each(|table| table.finish().map(drop))
     }

@@ -4,17 +4,15 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
-use crate::compat::Ablation;
 use crate::config::Edition;
-use crate::hardware::System;
 use crate::hardware::platform::BudgetChange;
+use crate::hardware::{Flexibility, System};
 use crate::load::LoadSettings;
-use crate::plan::{EngineSettings, Plan};
+use crate::plan::{Ablation, EngineSettings, Plan, Semantics};
 use crate::renamed::Renamed;
 use crate::scenario::Scenario;
 use crate::schedule::Policy;
 use crate::score::ScoreSettings;
-use crate::sweep::{RunSpec, Semantics};
 use crate::units::ClockRate;
 
 use super::ExperimentError;
@@ -40,6 +38,8 @@ pub struct Settings {
     pub cost_model: Option<Box<str>>,
     /// Platform of styles.
     pub platform: Option<Box<str>>,
+    /// Choices of every accelerator for each layer, instead of those of the system.
+    pub flexibility: Option<Flexibility>,
     /// Scheduler.
     pub scheduler: Policy,
     /// Arrivals, seed and replication.
@@ -202,17 +202,18 @@ impl Settings {
         )))
     }
 
-    /// The run of `scenario` on `system` under these settings.
-    pub fn run(&self, scenario: &Arc<Scenario>, system: &Arc<System>) -> RunSpec {
-        let plan = Plan {
+    /// The plan of `scenario` on `system` under these settings.
+    pub fn plan(&self, scenario: &Arc<Scenario>, system: &Arc<System>) -> Plan {
+        Plan {
             scenario: Arc::clone(scenario),
             system: Arc::clone(system),
             load: self.load.clone(),
             engine: self.engine,
             scheduler: self.scheduler.clone(),
             score: self.score,
-        };
-        RunSpec { plan, semantics: self.semantics, without: self.without }
+            semantics: self.semantics,
+            without: self.without,
+        }
     }
 
     /// Value of every key that the semantics follow, but for those that each run has its own of.

@@ -3,6 +3,10 @@
 use super::decimal::{decade, exponent, round_down, round_up};
 use super::number::{prefixed, short, thousands};
 
+/// Share of a step by which a value may miss a tick: the rounding of sums and divisions. A mean of
+/// 1.0000000000000002 ends its axis at 1.
+const SLACK: f64 = 1e-9;
+
 /// Spacing of values along an axis.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Spacing {
@@ -37,7 +41,8 @@ impl Scale {
     pub(super) fn linear(low: f64, high: f64, count: usize) -> Self {
         let (low, high) = widened(low, high);
         let step = Step::of((high - low) / count.max(1) as f64);
-        let (first, last) = ((low / step.size()).floor(), (high / step.size()).ceil());
+        let first = (low / step.size() + SLACK).floor();
+        let last = (high / step.size() - SLACK).ceil();
         Self::stepped(first * step.size(), last * step.size(), step)
     }
 
@@ -48,9 +53,8 @@ impl Scale {
     }
 
     fn stepped(low: f64, high: f64, step: Step) -> Self {
-        let slack = 1e-9; // a tick on the end of an exact scale survives the division
-        let first = (low / step.size() - slack).ceil();
-        let last = (high / step.size() + slack).floor();
+        let first = (low / step.size() - SLACK).ceil();
+        let last = (high / step.size() + SLACK).floor();
         let largest = low.abs().max(high.abs());
         let thousands = thousands(largest);
         let decimals = (3 * thousands - step.power).clamp(0, 15) as usize;
@@ -172,6 +176,9 @@ mod tests {
         assert_eq!(labels(&Scale::linear(0.0, 13_000.0, 3)), ["0", "5k", "10k", "15k"]);
         assert_eq!(labels(&Scale::linear(0.0, 4.1e-5, 3)), ["0", "20µ", "40µ", "60µ"]);
         assert_eq!(labels(&Scale::linear(-1.0, 1.0, 2)), ["−1", "0", "1"]);
+        // A sum that rounding takes past a tick needs no further one.
+        let (low, high) = (-f64::EPSILON, 1.0 + f64::EPSILON);
+        assert_eq!(labels(&Scale::linear(low, high, 2)), ["0", "0.5", "1.0"]);
     }
 
     #[test]

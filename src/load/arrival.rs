@@ -32,17 +32,17 @@ use super::{FrameMapping, LoadError, LoadSettings, Request, RequestStream};
 /// [`LoadError`] if the run is too large; found before memory is taken.
 pub fn generate(scenario: &Scenario, settings: &LoadSettings) -> Result<RequestStream, LoadError> {
     let grid = Grid::new(scenario, settings.duration)?;
-    let triggered = triggers(&grid, settings);
-    let mut requests = arrivals(&grid, settings, &triggered);
+    let mut requests = frames(&grid, settings);
+    draw_triggers(&grid, settings, &mut requests);
     requests.sort_unstable_by_key(|r| (r.arrival, r.deadline, r.model, r.frame));
     let edges = edges(&grid, &requests);
     Ok(RequestStream::new(requests, &edges))
 }
 
-/// All frames of all models, numbered in one row: model after model, frame after frame.
+/// Places of requests that are in order of model and frame.
 struct Grid<'a> {
     scenario: &'a Scenario,
-    /// Slot of frame 0 of every model, and the number of slots at the end.
+    /// Place of frame 0 of every model, and the number of requests at the end.
     starts: Vec<usize>,
 }
 
@@ -67,7 +67,7 @@ impl<'a> Grid<'a> {
         Ok(Self { scenario, starts })
     }
 
-    fn n_slots(&self) -> usize {
+    fn n_requests(&self) -> usize {
         self.starts[self.starts.len() - 1]
     }
 
@@ -75,16 +75,16 @@ impl<'a> Grid<'a> {
         self.starts[model.index() + 1] - self.starts[model.index()]
     }
 
-    fn slot(&self, model: ModelId, frame: usize) -> usize {
+    fn place(&self, model: ModelId, frame: usize) -> usize {
         self.starts[model.index()] + frame
     }
 
-    /// Slot of the upstream frame that `frame` of `model` needs.
+    /// Place of the upstream frame that `frame` of `model` needs.
     fn upstream(&self, model: ModelId, frame: usize, dependency: &Dependency) -> usize {
         let rate = self.scenario.model(model).rate;
         let upstream_rate = self.scenario.model(dependency.upstream).rate;
         let frame = upstream_frame(FrameId::new(frame), rate, upstream_rate);
-        self.slot(dependency.upstream, frame.index())
+        self.place(dependency.upstream, frame.index())
     }
 }
 
@@ -137,14 +137,14 @@ impl Coin {
     }
 }
 
-/// Whether each slot is asked for: all its own coins say so, and so are all the frames it needs.
-fn triggers(grid: &Grid<'_>, settings: &LoadSettings) -> Vec<bool> {
-    let mut triggered = vec![true; grid.n_slots()];
+/// Draws whether each request is asked for: all its own coins say so, and so are all the frames it needs.
+fn draw_triggers(grid: &Grid<'_>, settings: &LoadSettings, requests: &mut [Request]) {
     for &id in grid.scenario.topological() {
         for (index, dependency) in grid.scenario.model(id).dependencies.iter().enumerate() {
             let coin = Coin::new(id, index, dependency.kind, settings);
             for frame in 0..grid.n_frames(id) {
-                triggered[grid.slot(id, frame)] &= triggered[grid.upstream(id, frame, dependency)]
+                let upstream = requests[grid.upstream(id, frame, dependency)].triggered;
+                requests[grid.place(id, frame)].triggered &= upstream
                     && coin.as_ref().is_none_or(|coin| {
                         let fixed = settings.fixed_trigger(id, frame);
                         fixed.unwrap_or_else(|| coin.asks_for(frame))
@@ -152,7 +152,6 @@ fn triggers(grid: &Grid<'_>, settings: &LoadSettings) -> Vec<bool> {
             }
         }
     }
-    triggered
 }
 
 /// A sensor of this run.
@@ -201,22 +200,18 @@ impl<'a> Sensor<'a> {
     }
 }
 
-fn arrivals(grid: &Grid<'_>, settings: &LoadSettings, triggered: &[bool]) -> Vec<Request> {
+/// Every request in order of model and frame, as if all were triggered.
+fn frames(grid: &Grid<'_>, settings: &LoadSettings) -> Vec<Request> {
     let streams = grid.scenario.streams().iter();
     let sensors: Vec<_> = streams.map(|stream| Sensor::new(stream, settings)).collect();
-    let mut requests = Vec::with_capacity(grid.n_slots());
+    let mut requests = Vec::with_capacity(grid.n_requests());
     for id in grid.scenario.model_ids() {
         let model = grid.scenario.model(id);
         let inputs: Vec<_> = model.inputs.iter().map(|input| &sensors[input.index()]).collect();
         for frame in 0..grid.n_frames(id) {
-            requests.push(Request {
-                model: id,
-                frame: FrameId::new(frame),
-                batch: 1,
-                arrival: arrival(model, &inputs, frame as u64),
-                deadline: deadline(model, &inputs, frame as u64),
-                triggered: triggered[grid.slot(id, frame)],
-            });
+            let arrival = arrival(model, &inputs, frame as u64);
+            let deadline = deadline(model, &inputs, frame as u64);
+            requests.push(Request::new(id, FrameId::new(frame), arrival, deadline));
         }
     }
     requests
@@ -241,9 +236,9 @@ fn deadline(model: &ActiveModel, inputs: &[&Sensor<'_>], frame: u64) -> SimTime 
 
 /// Pairs of (upstream, downstream) request, in order of the downstream ones.
 fn edges(grid: &Grid<'_>, requests: &[Request]) -> Vec<(RequestId, RequestId)> {
-    let mut ids = vec![RequestId::new(0); grid.n_slots()];
+    let mut ids = vec![RequestId::new(0); grid.n_requests()];
     for (index, request) in requests.iter().enumerate() {
-        ids[grid.slot(request.model, request.frame.index())] = RequestId::new(index);
+        ids[grid.place(request.model, request.frame.index())] = RequestId::new(index);
     }
     let mut edges = Vec::new();
     for (index, request) in requests.iter().enumerate() {

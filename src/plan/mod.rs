@@ -1,6 +1,8 @@
 //! Description of one run without its costs: scenario, system, load, rules, scheduler and scores.
 
+mod ablation;
 mod effects;
+mod semantics;
 
 use std::sync::Arc;
 
@@ -8,14 +10,16 @@ use thiserror::Error;
 
 use crate::cost::CostTable;
 use crate::hardware::System;
-use crate::load::{self, LoadError, LoadSettings, RequestStream};
+use crate::load::{self, Drawn, LoadError, LoadSettings, RequestStream};
 use crate::scenario::Scenario;
-use crate::schedule::Policy;
+use crate::schedule::{Granularity, Options, Placement, Policy, Preemption};
 use crate::score::{self, ScoreSettings, Scorecard};
 use crate::trace::Trace;
 use crate::units::SimSpan;
 
+pub use ablation::Ablation;
 pub use effects::{Division, Effects, Migration, SharedBandwidth, Switch};
+pub use semantics::Semantics;
 
 /// Policy for a request that still runs, or was preempted and waits, at its deadline.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -45,6 +49,9 @@ pub struct EngineSettings {
 }
 
 /// Description of one run. Its costs stand beside it, because many plans share them.
+///
+/// Of a run with `mlsys2023` semantics, only scenario and system, seed + replication as the seed of the C
+/// library, the trigger probability if one is set, and the quirks that are left out have an effect.
 #[derive(Debug, Clone)]
 pub struct Plan {
     /// Models, sensors and dependencies.
@@ -59,6 +66,10 @@ pub struct Plan {
     pub scheduler: Policy,
     /// Parameters of the scores.
     pub score: ScoreSettings,
+    /// Rules of the run.
+    pub semantics: Semantics,
+    /// Quirks of the published artifact that a run with `mlsys2023` semantics leaves out.
+    pub without: Ablation,
 }
 
 /// A plan and costs that do not fit.
@@ -85,6 +96,8 @@ impl Plan {
             engine: EngineSettings::default(),
             scheduler: Policy::default(),
             score: ScoreSettings::default(),
+            semantics: Semantics::default(),
+            without: Ablation::default(),
         }
     }
 
@@ -109,6 +122,41 @@ impl Plan {
     /// [`LoadError`] if there are too many.
     pub fn requests(&self) -> Result<RequestStream, LoadError> {
         load::generate(&self.scenario, &self.load)
+    }
+
+    /// Name of the scheduler in results.
+    pub fn scheduler_name(&self) -> &str {
+        self.semantics.scheduler_name(&self.scheduler)
+    }
+
+    /// First part of the duration, whose frames run but are not scored.
+    pub fn warm_up(&self) -> SimSpan {
+        match self.semantics {
+            Semantics::Principled => self.score.warm_up,
+            Semantics::Mlsys2023 => SimSpan::ZERO,
+        }
+    }
+
+    /// Random parts of the run. The artifact draws jitter, but never uses it.
+    pub fn drawn(&self) -> Drawn {
+        match self.semantics {
+            Semantics::Principled => Drawn::of(&self.scenario, &self.load),
+            Semantics::Mlsys2023 => {
+                let triggers = Drawn::triggers(&self.scenario, &self.load);
+                Drawn { triggers, ..Drawn::default() }
+            }
+        }
+    }
+
+    /// Whether the run may ask for the costs of single layers.
+    pub(crate) fn needs_layers(&self) -> bool {
+        let Options { granularity, preemption, placement, .. } = self.scheduler.options();
+        let whole = granularity == Granularity::Model
+            && preemption == Preemption::None
+            && placement != Placement::EnergyDelayByLayer
+            && self.engine.deadline_miss == DeadlineMiss::Finish
+            && !self.engine.effects.any();
+        self.semantics == Semantics::Principled && !whole
     }
 
     /// Scores of a run of this plan, from its trace.

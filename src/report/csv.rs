@@ -9,13 +9,14 @@ use std::fmt::Write as _;
 use std::io::{self, Write};
 
 use crate::ids::{AccelId, RequestId};
+use crate::plan::Plan;
 use crate::score::{Counted, InferenceScore, Score, Scorecard};
-use crate::sweep::{RunResult, RunSpec};
+use crate::sweep::RunResult;
 use crate::trace::{Attempt, Outcome, Record, Segment};
 use crate::units::SimTime;
 
 use super::rows::{CHECK, RowCheck};
-use super::why::{FinishedRun, Why};
+use super::why::Why;
 use super::{LabelValue, RunLabel, model_names};
 
 /// Columns at the start of every file.
@@ -209,14 +210,14 @@ impl<W: Write> Table<W> {
     /// The error of the writer.
     pub(crate) fn models_rows(
         &mut self,
-        spec: &RunSpec,
+        plan: &Plan,
         label: &RunLabel<'_>,
         scorecard: &Scorecard,
     ) -> io::Result<()> {
         self.start_run(label);
-        let names = model_names(&spec.plan.scenario);
+        let names = model_names(&plan.scenario);
         for ((active, name), model) in
-            spec.plan.scenario.models().iter().zip(names).zip(&scorecard.models)
+            plan.scenario.models().iter().zip(names).zip(&scorecard.models)
         {
             self.start_row();
             self.text(name);
@@ -234,30 +235,30 @@ impl<W: Write> Table<W> {
     /// The error of the writer.
     pub(crate) fn inferences_rows(
         &mut self,
-        spec: &RunSpec,
+        plan: &Plan,
         label: &RunLabel<'_>,
         result: &RunResult,
     ) -> io::Result<()> {
         self.start_run(label);
-        let names = model_names(&spec.plan.scenario);
-        let why = Why::new(FinishedRun::new(spec, result));
-        let counted = Counted::new(&spec.plan.scenario, spec.warm_up());
+        let names = model_names(&plan.scenario);
+        let why = Why::new(plan, result);
+        let counted = Counted::new(&plan.scenario, plan.warm_up());
         let requests = result.trace.records().iter().zip(&result.inferences);
         for (index, (record, score)) in requests.enumerate() {
-            let active = spec.plan.scenario.model(record.model);
+            let active = plan.scenario.model(record.model);
             self.start_row();
             self.text(names[record.model.index()]);
             self.text(active.unit.network.name());
             self.display(record.frame.index());
             self.time(Some(record.arrival));
             self.time(Some(record.deadline));
-            self.outcome(spec, record);
+            self.outcome(plan, record);
             for column in InferenceScore::SCORES {
                 self.optional(score.as_ref().and_then(|score| column.of(score)));
             }
             let id = RequestId::new(index);
             self.text(&why.short(id).unwrap_or_default());
-            self.text(&segments(spec, result.trace.segments_of(id)));
+            self.text(&segments(plan, result.trace.segments_of(id)));
             self.text(if counted.counts(record) { "yes" } else { "no" });
             self.end_row()?;
         }
@@ -265,12 +266,12 @@ impl<W: Write> Table<W> {
     }
 
     /// Start, end, accelerator, outcome, reason and energy.
-    fn outcome(&mut self, spec: &RunSpec, record: &Record) {
+    fn outcome(&mut self, plan: &Plan, record: &Record) {
         match record.outcome {
             Outcome::Executed { accelerator, start, end, energy } => {
                 self.time(Some(start));
                 self.time(Some(end));
-                self.text(name_of(spec, accelerator));
+                self.text(name_of(plan, accelerator));
                 self.text("executed");
                 self.text(if end > record.deadline { "late" } else { "" });
                 self.number(energy.get());
@@ -278,7 +279,7 @@ impl<W: Write> Table<W> {
             Outcome::Dropped { at, reason, energy, attempt } => {
                 self.time(attempt.map(|attempt| attempt.start));
                 self.time(Some(at));
-                self.place(spec, attempt);
+                self.place(plan, attempt);
                 self.text("dropped");
                 self.text(reason.name());
                 self.number(energy.get());
@@ -287,7 +288,7 @@ impl<W: Write> Table<W> {
             Outcome::Lost { attempt } => {
                 self.time(attempt.map(|attempt| attempt.start));
                 self.time(None);
-                self.place(spec, attempt);
+                self.place(plan, attempt);
                 self.text("lost");
                 let running = attempt.is_some();
                 self.text(if running { "running at the end" } else { "waiting at the end" });
@@ -297,8 +298,8 @@ impl<W: Write> Table<W> {
     }
 
     /// Accelerator of an attempt; empty without an attempt.
-    fn place(&mut self, spec: &RunSpec, attempt: Option<Attempt>) {
-        let name = attempt.map(|attempt| name_of(spec, attempt.accelerator));
+    fn place(&mut self, plan: &Plan, attempt: Option<Attempt>) {
+        let name = attempt.map(|attempt| name_of(plan, attempt.accelerator));
         self.text(name.unwrap_or_default());
     }
 
@@ -373,13 +374,13 @@ impl<W: Write> Table<W> {
 }
 
 /// Start, end and accelerator of the segments of a request: `0.000000-1.500000 WS-0; 2.000000-2.250000 OS-1`, in ms.
-fn segments(spec: &RunSpec, segments: &[Segment]) -> String {
+fn segments(plan: &Plan, segments: &[Segment]) -> String {
     let ms = |time: SimTime| format!("{}.{:06}", time.ns() / 1_000_000, time.ns() % 1_000_000);
     let segment =
-        |it: &Segment| format!("{}-{} {}", ms(it.start), ms(it.end), name_of(spec, it.accelerator));
+        |it: &Segment| format!("{}-{} {}", ms(it.start), ms(it.end), name_of(plan, it.accelerator));
     segments.iter().map(segment).collect::<Vec<_>>().join("; ")
 }
 
-fn name_of(spec: &RunSpec, accelerator: AccelId) -> &str {
-    &spec.plan.system.accelerators()[accelerator.index()].name
+fn name_of(plan: &Plan, accelerator: AccelId) -> &str {
+    &plan.system.accelerators()[accelerator.index()].name
 }

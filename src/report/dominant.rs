@@ -3,7 +3,8 @@
 
 use crate::cost::Dominant;
 use crate::ids::{AccelId, ModelId};
-use crate::sweep::{RunResult, RunSpec};
+use crate::plan::Plan;
+use crate::sweep::RunResult;
 
 use super::model_names;
 
@@ -35,22 +36,22 @@ struct Found {
 
 impl DominantLayers {
     /// Adds a run, with every model on its fastest accelerator.
-    pub(crate) fn take(&mut self, spec: &RunSpec, result: &RunResult) {
-        let names = model_names(&spec.plan.scenario);
-        for (model, name) in spec.plan.scenario.model_ids().zip(names) {
-            self.take_model(spec, result, model, name);
+    pub(crate) fn take(&mut self, plan: &Plan, result: &RunResult) {
+        let names = model_names(&plan.scenario);
+        for (model, name) in plan.scenario.model_ids().zip(names) {
+            self.take_model(plan, result, model, name);
         }
     }
 
-    fn take_model(&mut self, spec: &RunSpec, result: &RunResult, model: ModelId, name: &str) {
+    fn take_model(&mut self, plan: &Plan, result: &RunResult, model: ModelId, name: &str) {
         let accelerators = (0..result.costs.n_accelerators()).map(AccelId::new);
         let Some(fastest) = accelerators.min_by_key(|&id| result.costs.on(model, id).latency())
         else {
             return;
         };
-        let active = spec.plan.scenario.model(model);
+        let active = plan.scenario.model(model);
         let (network, cost) = (&active.unit.network, result.costs.on(model, fastest).network());
-        let accelerator = &spec.plan.system.accelerators()[fastest.index()];
+        let accelerator = &plan.system.accelerators()[fastest.index()];
         let Some(Dominant { layer, share, passes }) = Dominant::of(network, cost, accelerator)
         else {
             return;
@@ -60,9 +61,9 @@ impl DominantLayers {
             return;
         }
         let layer = &*network.layers()[layer].name;
-        let scenario = spec.plan.scenario.name();
+        let scenario = plan.scenario.name();
         let same = |it: &&mut Found| it.model == name && it.layer == layer;
-        let system = spec.plan.system.name();
+        let system = plan.system.name();
         match self.0.iter_mut().find(same) {
             Some(found) => {
                 remember(&mut found.scenarios, scenario);

@@ -3,17 +3,17 @@
 use serde_json::{Map, Value, json};
 
 use crate::column::{Column, Kind};
+use crate::plan::Plan;
 use crate::score::{Score, Scorecard};
-use crate::sweep::RunSpec;
 
 use super::{LabelColumn, LabelValue, RunLabel, model_names};
 
 /// One run as a JSON object: label, scores and counts of the run and of every model.
-pub(crate) fn run(spec: &RunSpec, label: &RunLabel<'_>, scorecard: &Scorecard) -> Value {
+pub(crate) fn run(plan: &Plan, label: &RunLabel<'_>, scorecard: &Scorecard) -> Value {
     let mut object = self::label(label);
     add_score(&mut object, &scorecard.total);
-    let names = model_names(&spec.plan.scenario);
-    let models = spec.plan.scenario.models().iter().zip(names).zip(&scorecard.models);
+    let names = model_names(&plan.scenario);
+    let models = plan.scenario.models().iter().zip(names).zip(&scorecard.models);
     let models = models.map(|((active, name), score)| {
         let mut object = Map::new();
         object.insert("model".into(), json!(name));

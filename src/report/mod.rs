@@ -20,6 +20,8 @@ pub(crate) mod network;
 pub mod points;
 pub(crate) mod rows;
 #[cfg(feature = "cli")]
+pub(crate) mod score_rows;
+#[cfg(feature = "cli")]
 pub(crate) mod scores;
 #[cfg(feature = "cli")]
 pub(crate) mod table;
@@ -28,8 +30,8 @@ pub(crate) mod timeline;
 pub mod trace_events;
 pub mod why;
 
+use crate::plan::Plan;
 use crate::scenario::Scenario;
-use crate::sweep::RunSpec;
 
 /// Identity of a run in every output.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -116,17 +118,17 @@ impl RunLabel<'_> {
 }
 
 impl<'a> RunLabel<'a> {
-    /// The label of `spec`, costed by `cost_model`.
-    pub fn of(spec: &'a RunSpec, cost_model: &'a str) -> Self {
+    /// The label of `plan`, costed by `cost_model`.
+    pub fn of(plan: &'a Plan, cost_model: &'a str) -> Self {
         Self {
-            scenario: spec.plan.scenario.name(),
-            system: spec.plan.system.name(),
-            pes: spec.plan.system.pes(),
-            semantics: spec.semantics.name(),
+            scenario: plan.scenario.name(),
+            system: plan.system.name(),
+            pes: plan.system.pes(),
+            semantics: plan.semantics.name(),
             cost_model,
-            scheduler: spec.scheduler_name(),
-            seed: spec.plan.load.seed,
-            replication: spec.plan.load.replication,
+            scheduler: plan.scheduler_name(),
+            seed: plan.load.seed,
+            replication: plan.load.replication,
         }
     }
 }

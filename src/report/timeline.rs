@@ -2,25 +2,26 @@
 
 use crate::figures::{Caption, Instant, InstantKind, Slice, Timeline, TimelinePanel};
 use crate::ids::RequestId;
-use crate::sweep::{RunResult, RunSpec};
+use crate::plan::Plan;
+use crate::sweep::RunResult;
 use crate::trace::{DropReason, Outcome};
 
 use super::model_names;
 
 /// The timeline of runs of one scenario: a panel for each run, with a row for each accelerator and one
 /// for drops. It ends with the last execution, rounded up to a tenth of a second.
-pub(crate) fn timeline(caption: Caption, runs: &[(&RunSpec, &RunResult)]) -> Timeline {
-    let names = runs.first().map(|(spec, _)| model_names(&spec.plan.scenario));
+pub(crate) fn timeline(caption: Caption, runs: &[(&Plan, &RunResult)]) -> Timeline {
+    let names = runs.first().map(|(plan, _)| model_names(&plan.scenario));
     Timeline {
         caption,
         models: names.into_iter().flatten().map(str::to_string).collect(),
         window_ms: (0.0, end_ms(runs)),
-        panels: runs.iter().map(|(spec, result)| panel(spec, result)).collect(),
+        panels: runs.iter().map(|(plan, result)| panel(plan, result)).collect(),
     }
 }
 
 /// End of the last execution, rounded up to a tenth of a second \[ms\].
-fn end_ms(runs: &[(&RunSpec, &RunResult)]) -> f64 {
+fn end_ms(runs: &[(&Plan, &RunResult)]) -> f64 {
     let records = runs.iter().flat_map(|(_, result)| result.trace.records());
     let ends = records.filter_map(|record| match record.outcome {
         Outcome::Executed { end, .. } => Some(end.as_ms()),
@@ -29,8 +30,8 @@ fn end_ms(runs: &[(&RunSpec, &RunResult)]) -> f64 {
     (ends.fold(1.0, f64::max) / 100.0).ceil() * 100.0
 }
 
-fn panel(spec: &RunSpec, result: &RunResult) -> TimelinePanel {
-    let accelerators = spec.plan.system.accelerators();
+fn panel(plan: &Plan, result: &RunResult) -> TimelinePanel {
+    let accelerators = plan.system.accelerators();
     let mut rows: Vec<String> = accelerators.iter().map(|it| it.name.to_string()).collect();
     rows.push("dropped".into());
     let (mut slices, mut instants) = (Vec::new(), Vec::new());
@@ -56,5 +57,5 @@ fn panel(spec: &RunSpec, result: &RunResult) -> TimelinePanel {
             _ => {}
         }
     }
-    TimelinePanel { title: format!("{} PEs", spec.plan.system.pes()), rows, slices, instants }
+    TimelinePanel { title: format!("{} PEs", plan.system.pes()), rows, slices, instants }
 }

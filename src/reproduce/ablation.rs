@@ -1,7 +1,7 @@
 //! Effect of each quirk of the published artifact on its scores: the study without one quirk at a time,
 //! and without all of them. The triggers are enumerated, so that nothing is random.
 
-use crate::compat::Ablation;
+use crate::plan::Ablation;
 
 use super::study::{Outcomes, Study};
 use super::{ReproduceError, Table};

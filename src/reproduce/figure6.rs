@@ -2,8 +2,9 @@
 //! quotes of them.
 
 use crate::figures::{Caption, Timeline};
+use crate::plan::Plan;
 use crate::report::timeline::timeline;
-use crate::sweep::{self, RunResult, RunSpec};
+use crate::sweep::{self, RunResult};
 
 use super::study::{MeanScores, Study, draw_note};
 use super::{Deviation, FigureEntry, ReproduceError, Reproduction};
@@ -28,14 +29,14 @@ pub(super) const ENTRY: FigureEntry = FigureEntry {
 };
 
 /// The runs of both sizes.
-struct Runs(Vec<(RunSpec, RunResult)>);
+struct Runs(Vec<(Plan, RunResult)>);
 
 impl Runs {
     fn make(study: &Study) -> Result<Self, ReproduceError> {
         let make = |(pes, _): (u64, _)| {
-            let (spec, library) = study.run_of(SCENARIO, SYSTEM, pes)?;
-            let result = sweep::run(&spec, &library)?;
-            Ok((spec, result))
+            let (plan, library) = study.run_of(SCENARIO, SYSTEM, pes)?;
+            let result = sweep::run(&plan, &library)?;
+            Ok((plan, result))
         };
         QUOTED.into_iter().map(make).collect::<Result<_, ReproduceError>>().map(Self)
     }
@@ -44,17 +45,17 @@ impl Runs {
     fn draw(&self, semantics: &str) -> Timeline {
         let caption = Caption {
             subtitle: "hatched: ended late; crosses: dropped".into(),
-            note: draw_note(self.0.iter().map(|(spec, _)| spec.drawn())),
+            note: draw_note(self.0.iter().map(|(plan, _)| plan.drawn())),
             ..Caption::titled(format!("Figure 6: {SCENARIO} on {SYSTEM}, semantics {semantics}"))
         };
-        let runs: Vec<_> = self.0.iter().map(|(spec, result)| (spec, result)).collect();
+        let runs: Vec<_> = self.0.iter().map(|(plan, result)| (plan, result)).collect();
         timeline(caption, &runs)
     }
 
     /// Compares the numbers that the paper quotes.
     fn deviations(&self, semantics: &str) -> Vec<Deviation> {
         let mut deviations = Vec::new();
-        for ((pes, quoted), (spec, result)) in QUOTED.iter().zip(&self.0) {
+        for ((pes, quoted), (plan, result)) in QUOTED.iter().zip(&self.0) {
             let MeanScores { qoe, overall, .. } = MeanScores::of(result);
             // The quoted rate is a mean over models, not over frames.
             let names = ["frames not executed, mean over models", "QoE score", "overall score"];
@@ -63,7 +64,7 @@ impl Runs {
             {
                 let what = format!("{SCENARIO} on {SYSTEM}, {pes} PEs: {name}");
                 let found = Deviation::of_numbers("6", semantics, &what, *quoted, found);
-                deviations.push(found.with_remark(&draw_note(std::iter::once(spec.drawn()))));
+                deviations.push(found.with_remark(&draw_note(std::iter::once(plan.drawn()))));
             }
         }
         deviations

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 
-use crate::figures::{Axis, Caption, Line, LinePanel, LinePoint, Lines, Spacing};
+use crate::figures::{Caption, Line, LinePanel, LinePoint, Lines, Quantity, Spacing};
 use crate::scenario::{DependencyKind, Scenario};
 use crate::statistics::{Fraction, Summary};
 use crate::sweep;
@@ -67,14 +67,14 @@ fn published(system: &str, probability: f64) -> Option<[f64; 4]> {
 impl Curves {
     fn make(study: &Study) -> Result<Self, ReproduceError> {
         let of_system = |system: &str| {
-            let (mut spec, library) = study.run_of(SCENARIO, system, 4096)?;
-            spec.plan.scenario = Arc::new(cascaded(&spec.plan.scenario));
+            let (mut plan, library) = study.run_of(SCENARIO, system, 4096)?;
+            plan.scenario = Arc::new(cascaded(&plan.scenario));
             let at = |probability: f64| {
                 let replications = (0..REPLICATIONS).into_par_iter().filter_map(|replication| {
-                    let mut spec = spec.clone();
-                    spec.plan.load.replication = replication;
-                    spec.plan.load.trigger_probability = Some(probability);
-                    let result = sweep::run(&spec, &library).ok()?;
+                    let mut plan = plan.clone();
+                    plan.load.replication = replication;
+                    plan.load.trigger_probability = Some(probability);
+                    let result = sweep::run(&plan, &library).ok()?;
                     Some(MeanScores::of(&result).values())
                 });
                 let all: Vec<_> = replications.collect();
@@ -111,9 +111,9 @@ impl Curves {
                 subtitle: format!("means of {REPLICATIONS} replications with 95 % intervals"),
                 ..Caption::titled(format!("Figure 7: {SCENARIO}, semantics {semantics}"))
             },
-            x_axis: Axis::new("Probability that gaze is triggered", ""),
+            x_axis: Quantity::new("Probability that gaze is triggered", ""),
             x_spacing: Spacing::Linear,
-            y_axis: Axis::new("Score", ""),
+            y_axis: Quantity::new("Score", ""),
             y_spacing: Spacing::Linear,
             series: MeanScores::NAMES.map(String::from).to_vec(),
             columns: 2,

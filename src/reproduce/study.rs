@@ -1,20 +1,17 @@
 //! Runs of the published study: every scenario of the suite on every system at both sizes.
 
-use std::sync::Arc;
+use std::convert::Infallible;
 
 use rayon::prelude::*;
 
-use crate::compat::Ablation;
-use crate::config::{Catalog, Edition, Hardware};
-use crate::cost::CostModel;
+use crate::config::Edition;
 use crate::cost::library::CostLibrary;
-use crate::cost::loop_nest::LoopNest;
-use crate::cost::maestro::Maestro;
+use crate::experiment::{Experiment, Prepared};
 use crate::load::Drawn;
-use crate::plan::Plan;
+use crate::plan::{Ablation, Plan, Semantics};
 use crate::score::Score;
+use crate::sweep::RunResult;
 use crate::sweep::enumeration::{Possibility, possibilities};
-use crate::sweep::{self, RunResult, RunSpec, Semantics};
 
 use super::ReproduceError;
 
@@ -89,11 +86,11 @@ pub fn published() -> Vec<Point> {
 }
 
 impl Point {
-    fn new(spec: &RunSpec, scores: MeanScores) -> Self {
+    fn new(plan: &Plan, scores: MeanScores) -> Self {
         Self {
-            scenario: spec.plan.scenario.name().into(),
-            pes: spec.plan.system.pes(),
-            system: spec.plan.system.name().into(),
+            scenario: plan.scenario.name().into(),
+            pes: plan.system.pes(),
+            system: plan.system.name().into(),
             scores,
         }
     }
@@ -116,7 +113,7 @@ pub struct Outcomes {
 }
 
 impl Outcomes {
-    fn new(spec: &RunSpec, possibilities: &[Possibility]) -> Self {
+    fn new(plan: &Plan, possibilities: &[Possibility]) -> Self {
         let mut mean = [0.0; 4];
         let mut possible = Vec::with_capacity(possibilities.len());
         for Possibility { probability, result, .. } in possibilities {
@@ -125,8 +122,8 @@ impl Outcomes {
             values.for_each(|(sum, value)| *sum += probability * value);
             possible.push(scores);
         }
-        let drawn = Drawn { triggers: false, ..spec.drawn() };
-        Self { mean: Point::new(spec, MeanScores::of_values(mean)), possible, drawn }
+        let drawn = Drawn { triggers: false, ..plan.drawn() };
+        Self { mean: Point::new(plan, MeanScores::of_values(mean)), possible, drawn }
     }
 
     /// Least and largest value of the score at `index` of [`MeanScores::values`].
@@ -192,12 +189,13 @@ impl Study {
     ///
     /// [`ReproduceError`] if an embedded input file is invalid.
     pub fn points(&self) -> Result<Vec<Point>, ReproduceError> {
-        let specs = self.specs()?;
-        let mut points = Vec::with_capacity(specs.len());
-        sweep::run_all(&specs, &*self.cost_model(), |_, spec, result| {
-            points.extend(result.ok().map(|result| Point::new(spec, MeanScores::of(&result))));
-            Ok::<_, ReproduceError>(())
-        })?;
+        let prepared = self.prepare()?;
+        let mut points = Vec::with_capacity(prepared.n_runs());
+        let made = prepared.run_each(|_, plan, _, result| {
+            points.extend(result.ok().map(|result| Point::new(plan, MeanScores::of(&result))));
+            Ok::<_, Infallible>(())
+        });
+        let Ok(()) = made;
         Ok(points)
     }
 
@@ -208,12 +206,12 @@ impl Study {
     ///
     /// [`ReproduceError`] if an embedded input file is invalid.
     pub fn outcomes(&self) -> Result<Vec<Outcomes>, ReproduceError> {
-        let specs = self.specs()?;
-        let pairs = specs.iter().map(|spec| (&*spec.plan.scenario, &*spec.plan.system));
-        let library = CostLibrary::evaluate(&*self.cost_model(), pairs);
-        let outcomes = specs.par_iter().filter_map(|spec| {
-            let possibilities = possibilities(spec, &library).ok()??;
-            Some(Outcomes::new(spec, &possibilities))
+        let prepared = self.prepare()?;
+        let plans: Vec<_> = prepared.plans().collect();
+        let library = prepared.library();
+        let outcomes = plans.par_iter().filter_map(|plan| {
+            let possibilities = possibilities(plan, &library).ok()??;
+            Some(Outcomes::new(plan, &possibilities))
         });
         Ok(outcomes.collect())
     }
@@ -229,53 +227,30 @@ impl Study {
         scenario: &str,
         system: &str,
         pes: u64,
-    ) -> Result<(RunSpec, CostLibrary), ReproduceError> {
-        let is_wanted = |spec: &RunSpec| {
-            spec.plan.scenario.name() == scenario
-                && spec.plan.system.name() == system
-                && spec.plan.system.pes() == pes
+    ) -> Result<(Plan, CostLibrary), ReproduceError> {
+        let is_wanted = |plan: &&Plan| {
+            plan.scenario.name() == scenario
+                && plan.system.name() == system
+                && plan.system.pes() == pes
         };
-        let spec = self.specs()?.into_iter().find(is_wanted);
-        let spec = spec.ok_or_else(|| ReproduceError::NoSuchPoint {
+        let prepared = self.prepare()?;
+        let plan = prepared.plans().find(is_wanted).cloned();
+        let plan = plan.ok_or_else(|| ReproduceError::NoSuchPoint {
             scenario: scenario.into(),
             system: system.into(),
             pes,
         })?;
-        let pair = (&*spec.plan.scenario, &*spec.plan.system);
-        let library = CostLibrary::evaluate(&*self.cost_model(), [pair]);
-        Ok((spec, library))
-    }
-
-    fn cost_model(&self) -> Box<dyn CostModel> {
-        match self.semantics {
-            Semantics::Principled => Box::new(LoopNest),
-            Semantics::Mlsys2023 => Box::new(Maestro),
-        }
+        let pair = (&*plan.scenario, &*plan.system);
+        let library = CostLibrary::evaluate(&*prepared.cost_model().model, [pair]);
+        Ok((plan, library))
     }
 
     /// Every run, in order of scenario, PEs and system.
-    fn specs(&self) -> Result<Vec<RunSpec>, ReproduceError> {
-        let (platform, edition) = match self.semantics {
-            Semantics::Principled => ("paper", Edition::Reference),
-            Semantics::Mlsys2023 => ("artifact", Edition::Artifact),
-        };
-        let mut catalog = Catalog::with_networks(self.networks);
-        let suite = catalog.suite()?;
-        let platform = catalog.platform(platform)?;
-        let mut specs = Vec::new();
-        for name in &suite.scenarios {
-            let scenario = catalog.scenario(name, edition)?;
-            for &pes in &suite.pes {
-                for system in &suite.systems {
-                    let Hardware::Style(style) = catalog.hardware(system)? else { continue };
-                    let system = style.instantiate(pes, &platform)?;
-                    let plan = Plan::new(Arc::clone(&scenario), Arc::new(system));
-                    let mut spec = RunSpec::new(plan, self.semantics);
-                    spec.without = self.without;
-                    specs.push(spec);
-                }
-            }
-        }
-        Ok(specs)
+    fn prepare(&self) -> Result<Prepared, ReproduceError> {
+        let experiment = Experiment::new()
+            .set("semantics", self.semantics)
+            .set("networks", self.networks.name())
+            .without(self.without);
+        Ok(experiment.prepare()?)
     }
 }

@@ -3,7 +3,9 @@
 use crate::ids::{AccelId, RequestId};
 
 use super::rank::tie;
-use super::{Activity, Decision, Dispatch, Granularity, Job, KnownRequest, Scheduler, View};
+use crate::load::{Request, RequestStream};
+
+use super::{Activity, Decision, Dispatch, Granularity, Job, Scheduler, View};
 
 /// Entry of a list: a segment of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,7 +37,7 @@ pub(super) struct Replay {
     lists: Lists,
     /// Number of entries of every list that have run or were skipped.
     done: Vec<usize>,
-    known_requests: Vec<KnownRequest>,
+    known_requests: RequestStream,
     has_started: Vec<bool>,
     granularity: Granularity,
 }
@@ -43,14 +45,14 @@ pub(super) struct Replay {
 impl Replay {
     pub(super) fn new(
         lists: Lists,
-        known_requests: &[KnownRequest],
+        known_requests: &RequestStream,
         granularity: Granularity,
     ) -> Self {
         Self {
             done: vec![0; lists.len()],
             lists,
-            known_requests: known_requests.to_vec(),
-            has_started: vec![false; known_requests.len()],
+            known_requests: known_requests.clone(),
+            has_started: vec![false; known_requests.requests().len()],
             granularity,
         }
     }
@@ -72,12 +74,12 @@ impl Replay {
     /// Whether a request that is neither ready nor running may still become ready: its inputs have not
     /// arrived, or a request that it needs has not ended. Otherwise there may be no event to wait for.
     fn may_come(&self, request: RequestId, view: &View<'_>) -> bool {
-        let KnownRequest { arrival, deadline, upstream, .. } =
-            &self.known_requests[request.index()];
-        let mut needed = upstream.iter().map(|up| self.stage(*up, view));
+        let Request { arrival, deadline, .. } = *self.known_requests.request(request);
+        let mut needed =
+            self.known_requests.upstream(request).iter().map(|up| self.stage(*up, view));
         !self.has_started[request.index()]
-            && view.now < *deadline
-            && (view.now < *arrival || needed.any(|stage| !matches!(stage, Stage::Gone)))
+            && view.now < deadline
+            && (view.now < arrival || needed.any(|stage| !matches!(stage, Stage::Gone)))
     }
 
     /// Job that `accelerator` starts now.
@@ -98,7 +100,7 @@ impl Replay {
     /// The ready request with the earliest deadline that was not known before the run. Only tests have
     /// such requests.
     fn unknown_request<'v>(&self, view: &View<'v>) -> Option<&'v Job> {
-        let unknown = view.ready.from(RequestId::new(self.known_requests.len()));
+        let unknown = view.ready.from(RequestId::new(self.known_requests.requests().len()));
         unknown.min_by_key(|job| tie(job))
     }
 }

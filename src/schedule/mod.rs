@@ -34,7 +34,7 @@ pub use policy::{Breakdown, Policy, PolicyError, PolicyFailure};
 pub use rank::Rank;
 pub use ranked::Ranked;
 pub use ready::Ready;
-pub use view::{AcceleratorState, Activity, History, Job, KnownRequest, Setup, View};
+pub use view::{AcceleratorState, Activity, History, Job, Setup, View};
 
 /// Decision of a scheduler.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -2,6 +2,7 @@
 
 use crate::cost::{CostTable, Execution};
 use crate::ids::{AccelId, FrameId, ModelId, RequestId, WorkId};
+use crate::load::RequestStream;
 use crate::scenario::Scenario;
 use crate::score::ScoreSettings;
 use crate::units::{Millijoules, SimSpan, SimTime};
@@ -19,28 +20,22 @@ pub struct Setup<'a> {
     pub score: &'a ScoreSettings,
     /// Options that the policy is combined with.
     pub options: Options,
-    /// Every request of the run, indexed by [`RequestId`]; empty unless the policy is clairvoyant
+    /// Every request of the run with its dependencies; empty unless the policy is clairvoyant
     /// ([`Policy::is_clairvoyant`](super::Policy::is_clairvoyant)).
-    pub known_requests: &'a [KnownRequest],
+    pub known_requests: &'a RequestStream,
 }
 
-/// A request as a clairvoyant reference knows it before the run.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct KnownRequest {
-    /// Its model.
-    pub model: ModelId,
-    /// Its model and batch size, as a row of the costs.
-    pub work: WorkId,
-    /// Its frame.
-    pub frame: FrameId,
-    /// T_req.
-    pub arrival: SimTime,
-    /// T_dl.
-    pub deadline: SimTime,
-    /// Requests whose results it needs.
-    pub upstream: Box<[RequestId]>,
-    /// Whether its upstream results will trigger it.
-    pub triggered: bool,
+impl Setup<'_> {
+    /// Row of the costs that a known request runs.
+    ///
+    /// # Panics
+    ///
+    /// If the costs have no batch of that size.
+    pub(super) fn work_of(&self, id: RequestId) -> WorkId {
+        let request = self.known_requests.request(id);
+        let work = self.costs.work(request.model, request.batch);
+        work.expect("the costs have a batch of that size")
+    }
 }
 
 /// A ready request: its inputs have arrived and its upstream results are there.

@@ -20,7 +20,7 @@ use crate::score::{self, Score};
 
 use super::enumeration::{Pattern, patterns};
 use super::means::MeanMetrics;
-use super::{RunError, RunSpec, pairs};
+use super::{RunError, pairs};
 
 /// Source of triggers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -93,7 +93,7 @@ pub struct Replication {
 #[derive(Clone)]
 pub struct Configuration {
     /// The run, whose policy and replication do not count.
-    pub spec: RunSpec,
+    pub plan: Plan,
     /// Replications so far, or why there are none.
     pub replications: Result<Vec<Replication>, RunError>,
     /// Metrics of every policy, means over the replications so far.
@@ -112,16 +112,16 @@ pub struct Comparison {
 impl Comparison {
     /// Computes the costs of the configurations; nothing is run yet.
     pub fn new(
-        specs: Vec<RunSpec>,
+        plans: Vec<Plan>,
         policies: Vec<Policy>,
         triggers: Triggers,
         cost_model: &dyn CostModel,
     ) -> Self {
-        let library = CostLibrary::evaluate(cost_model, pairs(&specs));
+        let library = CostLibrary::evaluate(cost_model, pairs(&plans));
         let metrics = vec![MeanMetrics::default(); policies.len()];
         let configuration =
-            |spec| Configuration { spec, replications: Ok(Vec::new()), metrics: metrics.clone() };
-        let configurations = specs.into_iter().map(configuration).collect();
+            |plan| Configuration { plan, replications: Ok(Vec::new()), metrics: metrics.clone() };
+        let configurations = plans.into_iter().map(configuration).collect();
         Self { policies, triggers, library, configurations, n_replications: 0 }
     }
 
@@ -141,12 +141,12 @@ impl Comparison {
     }
 
     /// Configurations that can run, with their replications.
-    pub fn feasible(&self) -> impl Iterator<Item = (&RunSpec, &[Replication])> {
+    pub fn feasible(&self) -> impl Iterator<Item = (&Plan, &[Replication])> {
         let feasible = |it: &'_ Configuration| it.replications.is_ok();
         self.configurations
             .iter()
             .filter(move |it| feasible(it))
-            .map(|it| (&it.spec, it.replications.as_deref().unwrap_or_default()))
+            .map(|it| (&it.plan, it.replications.as_deref().unwrap_or_default()))
     }
 
     /// Runs further replications in parallel, up to `n_replications` in all. `done` gets the number of
@@ -157,8 +157,8 @@ impl Comparison {
         self.configurations.par_iter_mut().for_each(|configuration| {
             let Ok(replications) = &mut configuration.replications else { return };
             let metrics = &mut configuration.metrics;
-            let spec = &configuration.spec;
-            match run_all(spec, library, policies, triggers, range.clone(), metrics, &done) {
+            let plan = &configuration.plan;
+            match run_all(plan, library, policies, triggers, range.clone(), metrics, &done) {
                 Ok(more) => replications.extend(more),
                 Err(error) => configuration.replications = Err(error),
             }
@@ -175,17 +175,16 @@ impl Comparison {
     ///
     /// Windows that are too large or not solved; configurations whose load cannot be made do not count.
     pub fn window_bound(&self, n_frames: usize) -> Result<f64, WindowError> {
-        let bound = |spec: &RunSpec| {
-            let plan = &spec.plan;
-            let costs = super::costs(spec, &self.library).ok()?;
+        let bound = |plan: &Plan| {
+            let costs = super::costs(plan, &self.library).ok()?;
             let requests = plan.requests().ok()?;
             let grace = plan.engine.grace;
             let windows = Windows::new(&plan.scenario, &costs, &requests, &plan.score, grace);
             Some(windows.bound(n_frames))
         };
-        let specs: Vec<&RunSpec> = self.feasible().map(|(spec, _)| spec).collect();
+        let plans: Vec<&Plan> = self.feasible().map(|(plan, _)| plan).collect();
         let bounds: Vec<f64> =
-            specs.par_iter().filter_map(|spec| bound(spec)).collect::<Result<_, _>>()?;
+            plans.par_iter().filter_map(|plan| bound(plan)).collect::<Result<_, _>>()?;
         Ok(bounds.iter().sum::<f64>() / bounds.len().max(1) as f64)
     }
 
@@ -196,7 +195,7 @@ impl Comparison {
 }
 
 fn run_all(
-    spec: &RunSpec,
+    plan: &Plan,
     library: &CostLibrary,
     policies: &[Policy],
     triggers: Triggers,
@@ -204,9 +203,9 @@ fn run_all(
     metrics: &mut [MeanMetrics],
     done: &(impl Fn(u64) + Sync),
 ) -> Result<Vec<Replication>, RunError> {
-    let costs = super::costs(spec, library)?;
+    let costs = super::costs(plan, library)?;
     let replication = |number: u64| {
-        let mut plan = spec.plan.clone();
+        let mut plan = plan.clone();
         plan.load.replication = number;
         let replication = replicate(plan, &costs, policies, triggers, metrics)?;
         done(policies.len() as u64);

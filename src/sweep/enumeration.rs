@@ -4,9 +4,10 @@
 use crate::cost::library::CostLibrary;
 use crate::ids::ModelId;
 use crate::load::LoadSettings;
+use crate::plan::Plan;
 use crate::scenario::{DependencyKind, Scenario};
 
-use super::{RunError, RunResult, RunSpec, run};
+use super::{RunError, RunResult, run};
 
 /// Maximum number of frames whose triggers are enumerated: 2^12 runs.
 pub const MAX_FRAMES: usize = 12;
@@ -20,26 +21,26 @@ pub struct Possibility {
     pub result: RunResult,
 }
 
-/// Results of `spec` under every pattern of its triggers, with the costs in `library`. A run without
+/// Results of `plan` under every pattern of its triggers, with the costs in `library`. A run without
 /// random triggers has one pattern. `None` if more than [`MAX_FRAMES`] frames have random triggers.
-/// Other random parts, such as jitter, are as in `spec`.
+/// Other random parts, such as jitter, are as in `plan`.
 ///
 /// # Errors
 ///
 /// [`RunError`] if the run cannot be made.
 pub fn possibilities(
-    spec: &RunSpec,
+    plan: &Plan,
     library: &CostLibrary,
 ) -> Result<Option<Vec<Possibility>>, RunError> {
-    let result = run(spec, library)?;
+    let result = run(plan, library)?;
     let frames = |id| result.trace.records().iter().filter(|record| record.model == id).count();
-    let Some(patterns) = patterns(&spec.plan.scenario, &spec.plan.load, frames) else {
+    let Some(patterns) = patterns(&plan.scenario, &plan.load, frames) else {
         return Ok(None);
     };
     let all = patterns.into_iter().map(|Pattern { probability, load }| {
-        let mut spec = spec.clone();
-        spec.plan.load = load;
-        run(&spec, library).map(|result| Possibility { probability, result })
+        let mut plan = plan.clone();
+        plan.load = load;
+        run(&plan, library).map(|result| Possibility { probability, result })
     });
     all.collect::<Result<_, _>>().map(Some)
 }

@@ -12,117 +12,23 @@ pub(crate) mod means;
 pub(crate) mod pareto;
 pub mod what_if;
 
-use std::fmt;
 use std::sync::Arc;
 
 use rayon::prelude::*;
 use thiserror::Error;
 
-use crate::compat::{self, Ablation};
+use crate::compat;
 use crate::cost::CostError;
 use crate::cost::library::CostLibrary;
 use crate::cost::{CostModel, CostTable};
 use crate::engine;
 use crate::hardware::System;
-use crate::load::{Drawn, LoadError, RequestStream};
-use crate::plan::{DeadlineMiss, Plan};
+use crate::load::{LoadError, RequestStream};
+use crate::plan::{Plan, Semantics};
 use crate::scenario::Scenario;
-use crate::schedule::{Granularity, Options, Placement, Policy, PolicyFailure, Preemption};
+use crate::schedule::PolicyFailure;
 use crate::score::{self, InferenceScore, Scorecard};
 use crate::trace::Trace;
-use crate::units::SimSpan;
-
-/// Rules that a run follows, see `docs/terms.md`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-pub enum Semantics {
-    /// The rules that the paper means, with its contradictions resolved.
-    #[default]
-    Principled,
-    /// The rules of the published artifact, to the last digit.
-    Mlsys2023,
-}
-
-impl Semantics {
-    /// Name on the command line and in results.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Principled => "principled",
-            Self::Mlsys2023 => "mlsys2023",
-        }
-    }
-
-    /// Name of `scheduler` in results. The dispatch of the artifact, the only scheduler under
-    /// `mlsys2023`, is called `artifact`.
-    pub fn scheduler_name(self, scheduler: &Policy) -> &str {
-        match self {
-            Self::Principled => scheduler.label(),
-            Self::Mlsys2023 => "artifact",
-        }
-    }
-}
-
-impl fmt::Display for Semantics {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
-}
-
-/// One run to be made: a plan, and the runtime that follows it.
-#[derive(Debug, Clone)]
-#[non_exhaustive]
-pub struct RunSpec {
-    /// Scenario, system, load, rules, scheduler and scores. `mlsys2023` takes scenario and system,
-    /// seed + replication as the seed of the C library, and the trigger probability if one is set;
-    /// it has its own rules, scheduler and score parameters.
-    pub plan: Plan,
-    /// Rules of the run.
-    pub semantics: Semantics,
-    /// Quirks of the published artifact that a run with `mlsys2023` semantics leaves out.
-    pub without: Ablation,
-}
-
-impl RunSpec {
-    /// A run of `plan` that leaves out no quirk.
-    pub fn new(plan: Plan, semantics: Semantics) -> Self {
-        Self { plan, semantics, without: Ablation::default() }
-    }
-
-    /// Name of the scheduler in results.
-    pub fn scheduler_name(&self) -> &str {
-        self.semantics.scheduler_name(&self.plan.scheduler)
-    }
-
-    /// First part of the duration, whose frames run but are not scored.
-    pub fn warm_up(&self) -> SimSpan {
-        match self.semantics {
-            Semantics::Principled => self.plan.score.warm_up,
-            Semantics::Mlsys2023 => SimSpan::ZERO,
-        }
-    }
-
-    /// Random parts of the run. The artifact draws jitter, but never uses it.
-    pub fn drawn(&self) -> Drawn {
-        match self.semantics {
-            Semantics::Principled => Drawn::of(&self.plan.scenario, &self.plan.load),
-            Semantics::Mlsys2023 => {
-                let triggers = Drawn::triggers(&self.plan.scenario, &self.plan.load);
-                Drawn { triggers, ..Drawn::default() }
-            }
-        }
-    }
-
-    /// Whether the run may ask for the costs of single layers.
-    fn needs_layers(&self) -> bool {
-        let Plan { scheduler, engine, .. } = &self.plan;
-        let Options { granularity, preemption, placement, .. } = scheduler.options();
-        let whole = granularity == Granularity::Model
-            && preemption == Preemption::None
-            && placement != Placement::EnergyDelayByLayer
-            && engine.deadline_miss == DeadlineMiss::Finish
-            && !engine.effects.any();
-        self.semantics == Semantics::Principled && !whole
-    }
-}
 
 /// Result of a run.
 #[derive(Debug, Clone, PartialEq)]
@@ -187,9 +93,9 @@ const BLOCK_REQUESTS: u64 = 1 << 21;
 const BYTES_PER_REQUEST: u64 = 150;
 
 /// Least memory that the runs take while they are made, from the number of their requests \[byte\].
-pub(crate) fn memory(specs: &[RunSpec]) -> u64 {
+pub(crate) fn memory(plans: &[Plan]) -> u64 {
     let allowed = |requests: &u64| *requests <= RequestStream::MAX_REQUESTS;
-    let requests = || specs.iter().map(n_requests).filter(allowed);
+    let requests = || plans.iter().map(n_requests).filter(allowed);
     let together = requests().fold(0, u64::saturating_add).min(BLOCK_REQUESTS);
     requests().fold(together, u64::max) * BYTES_PER_REQUEST
 }
@@ -200,17 +106,17 @@ pub(crate) fn memory(specs: &[RunSpec]) -> u64 {
 ///
 /// The first error of `consume`, such as a full disk. No block is computed after it.
 pub fn run_all<E>(
-    specs: &[RunSpec],
+    plans: &[Plan],
     cost_model: &dyn CostModel,
-    mut consume: impl FnMut(usize, &RunSpec, Result<RunResult, RunError>) -> Result<(), E>,
+    mut consume: impl FnMut(usize, &Plan, Result<RunResult, RunError>) -> Result<(), E>,
 ) -> Result<(), E> {
-    let library = CostLibrary::evaluate(cost_model, pairs(specs));
+    let library = CostLibrary::evaluate(cost_model, pairs(plans));
     let mut done = 0;
-    while done < specs.len() {
-        let block = &specs[done..done + block_len(&specs[done..])];
-        let results: Vec<_> = block.par_iter().map(|spec| run(spec, &library)).collect();
-        for (index, (spec, result)) in block.iter().zip(results).enumerate() {
-            consume(done + index, spec, result)?;
+    while done < plans.len() {
+        let block = &plans[done..done + block_len(&plans[done..])];
+        let results: Vec<_> = block.par_iter().map(|plan| run(plan, &library)).collect();
+        for (index, (plan, result)) in block.iter().zip(results).enumerate() {
+            consume(done + index, plan, result)?;
         }
         done += block.len();
     }
@@ -219,9 +125,9 @@ pub fn run_all<E>(
 
 /// Scenarios and systems that costs are needed for.
 fn pairs<'a>(
-    specs: impl IntoIterator<Item = &'a RunSpec>,
+    plans: impl IntoIterator<Item = &'a Plan>,
 ) -> impl Iterator<Item = (&'a Scenario, &'a System)> {
-    specs.into_iter().map(|spec| (&*spec.plan.scenario, &*spec.plan.system))
+    plans.into_iter().map(|plan| (&*plan.scenario, &*plan.system))
 }
 
 /// Scores runs in blocks with one cost model. Every pair of network and accelerator is evaluated once
@@ -244,21 +150,20 @@ impl<'m> Scorer<'m> {
     }
 
     /// Makes the runs in parallel and returns their scores in order.
-    pub(crate) fn score(&mut self, specs: &[&RunSpec]) -> Vec<Result<Scorecard, RunError>> {
-        let with = |layers| specs.iter().copied().filter(move |it| it.needs_layers() == layers);
+    pub(crate) fn score(&mut self, plans: &[&Plan]) -> Vec<Result<Scorecard, RunError>> {
+        let with = |layers| plans.iter().copied().filter(move |it| it.needs_layers() == layers);
         self.totals.extend(self.cost_model, pairs(with(false)));
         self.layers.extend(self.cost_model, pairs(with(true)));
-        let library =
-            |spec: &RunSpec| if spec.needs_layers() { &self.layers } else { &self.totals };
-        specs.par_iter().map(|spec| scorecard(spec, library(spec))).collect()
+        let library = |plan: &Plan| if plan.needs_layers() { &self.layers } else { &self.totals };
+        plans.par_iter().map(|plan| scorecard(plan, library(plan))).collect()
     }
 }
 
 /// Number of the next runs that make a block, at least one.
-fn block_len(specs: &[RunSpec]) -> usize {
+fn block_len(plans: &[Plan]) -> usize {
     let mut requests = 0u64;
-    let fits = specs.iter().take(BLOCK_RUNS).take_while(|spec| {
-        requests = requests.saturating_add(n_requests(spec));
+    let fits = plans.iter().take(BLOCK_RUNS).take_while(|plan| {
+        requests = requests.saturating_add(n_requests(plan));
         requests <= BLOCK_REQUESTS
     });
     fits.count().max(1)
@@ -266,9 +171,9 @@ fn block_len(specs: &[RunSpec]) -> usize {
 
 /// Number of requests of a run. This is an upper bound under `mlsys2023` semantics, which fix the
 /// duration.
-fn n_requests(spec: &RunSpec) -> u64 {
-    let Plan { scenario, load, .. } = &spec.plan;
-    let frames = scenario.models().iter().map(|model| model.rate.frames_before(load.duration));
+fn n_requests(plan: &Plan) -> u64 {
+    let models = plan.scenario.models().iter();
+    let frames = models.map(|model| model.rate.frames_before(plan.load.duration));
     frames.fold(0, u64::saturating_add)
 }
 
@@ -281,8 +186,8 @@ fn n_requests(spec: &RunSpec) -> u64 {
 /// # Panics
 ///
 /// If `library` was evaluated without the run's scenario and system.
-pub fn run(spec: &RunSpec, library: &CostLibrary) -> Result<RunResult, RunError> {
-    run_at_costs(spec, costs(spec, library)?)
+pub fn run(plan: &Plan, library: &CostLibrary) -> Result<RunResult, RunError> {
+    run_at_costs(plan, costs(plan, library)?)
 }
 
 /// Makes one run with `costs`.
@@ -294,11 +199,11 @@ pub fn run(spec: &RunSpec, library: &CostLibrary) -> Result<RunResult, RunError>
 /// # Panics
 ///
 /// If `costs` are not of the run's scenario and system.
-pub fn run_at_costs(spec: &RunSpec, costs: Arc<CostTable>) -> Result<RunResult, RunError> {
-    match spec.semantics {
-        Semantics::Principled => principled(&spec.plan, costs),
+pub fn run_at_costs(plan: &Plan, costs: Arc<CostTable>) -> Result<RunResult, RunError> {
+    match plan.semantics {
+        Semantics::Principled => principled(plan, costs),
         Semantics::Mlsys2023 => {
-            let replay = mlsys2023(spec, &costs)?;
+            let replay = mlsys2023(plan, &costs)?;
             Ok(RunResult {
                 scorecard: replay.scorecard(),
                 trace: replay.trace(),
@@ -310,19 +215,19 @@ pub fn run_at_costs(spec: &RunSpec, costs: Arc<CostTable>) -> Result<RunResult, 
 }
 
 /// Result of [`run`] without trace and inferences.
-fn scorecard(spec: &RunSpec, library: &CostLibrary) -> Result<Scorecard, RunError> {
-    let (plan, costs) = (&spec.plan, costs(spec, library)?);
-    match spec.semantics {
+fn scorecard(plan: &Plan, library: &CostLibrary) -> Result<Scorecard, RunError> {
+    let costs = costs(plan, library)?;
+    match plan.semantics {
         Semantics::Principled => score(plan, &engine::run(plan, &costs, &plan.requests()?)?.trace),
-        Semantics::Mlsys2023 => Ok(mlsys2023(spec, &costs)?.scorecard()),
+        Semantics::Mlsys2023 => Ok(mlsys2023(plan, &costs)?.scorecard()),
     }
 }
 
-fn costs(spec: &RunSpec, library: &CostLibrary) -> Result<Arc<CostTable>, RunError> {
-    let Plan { scenario, system, engine, .. } = &spec.plan;
+fn costs(plan: &Plan, library: &CostLibrary) -> Result<Arc<CostTable>, RunError> {
+    let Plan { scenario, system, engine, .. } = plan;
     let table = library.table(scenario, system)?;
     let exposed = engine.effects.non_overlapped;
-    Ok(Arc::new(match spec.semantics == Semantics::Principled && exposed > 0.0 {
+    Ok(Arc::new(match plan.semantics == Semantics::Principled && exposed > 0.0 {
         true => table.with_non_overlapped(exposed, system.accelerators()),
         false => table,
     }))
@@ -343,8 +248,7 @@ fn score(plan: &Plan, trace: &Trace) -> Result<Scorecard, RunError> {
     }
 }
 
-fn mlsys2023(spec: &RunSpec, costs: &CostTable) -> Result<compat::Replay, RunError> {
-    let RunSpec { plan, without, .. } = spec;
+fn mlsys2023(plan: &Plan, costs: &CostTable) -> Result<compat::Replay, RunError> {
     let libc_seed = plan.load.seed.wrapping_add(plan.load.replication) as u32;
-    Ok(compat::run(plan, costs, *without, libc_seed)?)
+    Ok(compat::run(plan, costs, libc_seed)?)
 }

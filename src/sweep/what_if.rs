@@ -4,9 +4,10 @@ use std::sync::Arc;
 
 use crate::cost::CostTable;
 use crate::ids::{FrameId, ModelId, RequestId};
+use crate::plan::Plan;
 use crate::trace::{Outcome, Trace};
 
-use super::{RunResult, RunSpec, run_at_costs};
+use super::{RunResult, run_at_costs};
 
 /// Latencies that are tried, in percent of the actual latency, the smallest change first.
 pub const LATENCY_PERCENTS: [u32; 9] = [90, 80, 70, 60, 50, 40, 30, 20, 10];
@@ -68,11 +69,11 @@ impl Trial {
 /// # Panics
 ///
 /// If `costs` are not of the scenario and system of the run.
-pub fn latencies(spec: &RunSpec, costs: &CostTable, model: ModelId, target: Target) -> Vec<Trial> {
+pub fn latencies(plan: &Plan, costs: &CostTable, model: ModelId, target: Target) -> Vec<Trial> {
     let mut trials = Vec::new();
     for change in LATENCY_PERCENTS {
         let costs = costs.with_latency_percent(model, change);
-        let Ok(result) = run_at_costs(spec, Arc::new(costs)) else { continue };
+        let Ok(result) = run_at_costs(plan, Arc::new(costs)) else { continue };
         trials.push(Trial::of(change, target, &result));
         if trials.last().is_some_and(|trial| trial.margin_ms.is_some()) {
             break;
@@ -97,12 +98,7 @@ pub struct Remedy {
 /// # Panics
 ///
 /// If `costs` are not of the scenario and system of the run.
-pub fn latency(
-    spec: &RunSpec,
-    costs: &CostTable,
-    model: ModelId,
-    target: Target,
-) -> Option<Remedy> {
-    let last = latencies(spec, costs, model, target).into_iter().last()?;
+pub fn latency(plan: &Plan, costs: &CostTable, model: ModelId, target: Target) -> Option<Remedy> {
+    let last = latencies(plan, costs, model, target).into_iter().last()?;
     last.margin_ms.map(|margin_ms| Remedy { change: last.change, margin_ms })
 }

@@ -10,7 +10,7 @@
 //! use xrsim::{Experiment, Outcome};
 //!
 //! let runs = Experiment::new().scenario("AR_gaming").system("J").pes(4096).run()?;
-//! let (scenario, trace) = (&runs[0].spec.plan.scenario, runs[0].trace()?);
+//! let (scenario, trace) = (&runs[0].plan.scenario, runs[0].trace()?);
 //! for (model, name) in scenario.model_ids().zip(model_names(scenario)) {
 //!     let of_model = trace.records().iter().filter(|record| record.model == model);
 //!     let lateness_ms = of_model.filter_map(|record| match record.outcome {

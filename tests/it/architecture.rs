@@ -26,7 +26,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
         "metrics",
         &["column", "units", "ids", "statistics", "scenario", "trace", "cost", "load", "score"],
     ),
-    ("schedule", &["renamed", "units", "ids", "scenario", "cost", "score"]),
+    ("schedule", &["renamed", "units", "ids", "scenario", "cost", "load", "score"]),
     ("external", &["text", "renamed", "units", "ids", "scenario", "cost", "schedule"]),
     ("plan", &["units", "hardware", "scenario", "cost", "load", "schedule", "score", "trace"]),
     (
@@ -77,6 +77,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "load",
             "score",
             "trace",
+            "plan",
             "sweep",
             "figures",
             "statistics",

@@ -8,7 +8,8 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use xrsim::compat::{Ablation, quirks};
+use xrsim::compat::quirks;
+use xrsim::plan::Ablation;
 
 /// Folders with a chapter of their own.
 const CHAPTERS: &[(&str, &str)] = &[

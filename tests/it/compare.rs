@@ -18,18 +18,18 @@ use xrsim::report::comparison::{Measure, Ranking};
 use xrsim::schedule::Policy;
 use xrsim::score::Score;
 use xrsim::statistics::Summary;
+use xrsim::sweep;
 use xrsim::sweep::comparison::{Comparison, Sample, Triggers};
 use xrsim::sweep::enumeration::possibilities;
-use xrsim::sweep::{self, RunSpec, Semantics};
 
 /// A principled run on a system of 4096 PEs with published layer costs.
-fn spec(scenario: &str, system: &str) -> RunSpec {
+fn plan(scenario: &str, system: &str) -> Plan {
     let mut catalog = Catalog::with_networks(Edition::Artifact);
     let platform = catalog.platform("artifact").expect("it is embedded");
     let Ok(Hardware::Style(style)) = catalog.hardware(system) else { panic!("{system}") };
     let scenario = catalog.scenario(scenario, Edition::Reference).expect("it is embedded");
     let system = style.instantiate(4096, &platform).expect("a system");
-    RunSpec::new(Plan::new(scenario, Arc::new(system)), Semantics::Principled)
+    Plan::new(scenario, Arc::new(system))
 }
 
 fn policies(names: &[&str]) -> Vec<Policy> {
@@ -38,8 +38,8 @@ fn policies(names: &[&str]) -> Vec<Policy> {
 
 const NAMES: [&str; 3] = ["edf", "round-robin", "edf:admission=hopeless"];
 
-fn compare(specs: Vec<RunSpec>, triggers: Triggers, n_replications: u64) -> Comparison {
-    let mut comparison = Comparison::new(specs, policies(&NAMES), triggers, &Maestro);
+fn compare(plans: Vec<Plan>, triggers: Triggers, n_replications: u64) -> Comparison {
+    let mut comparison = Comparison::new(plans, policies(&NAMES), triggers, &Maestro);
     comparison.extend(n_replications, |_| {});
     comparison
 }
@@ -51,16 +51,16 @@ fn column(sample: &Sample, name: &str) -> f64 {
 
 #[test]
 fn every_sample_is_that_of_the_run_by_itself() {
-    let spec = spec("outdoor_activity_A", "J");
-    let library = CostLibrary::evaluate(&Maestro, [(&*spec.plan.scenario, &*spec.plan.system)]);
-    let comparison = compare(vec![spec.clone()], Triggers::Drawn, 3);
+    let plan = plan("outdoor_activity_A", "J");
+    let library = CostLibrary::evaluate(&Maestro, [(&*plan.scenario, &*plan.system)]);
+    let comparison = compare(vec![plan.clone()], Triggers::Drawn, 3);
     let (_, replications) = comparison.feasible().next().expect("it can run");
     assert_eq!(replications.len(), 3);
     for (number, replication) in replications.iter().enumerate() {
         for (policy, sample) in comparison.policies().iter().zip(&replication.samples) {
-            let mut alone = spec.clone();
-            alone.plan.scheduler = policy.clone();
-            alone.plan.load.replication = number as u64;
+            let mut alone = plan.clone();
+            alone.scheduler = policy.clone();
+            alone.load.replication = number as u64;
             let total = sweep::run(&alone, &library).expect("it can run").scorecard.total;
             let missed = total.counts.late + total.counts.dropped;
             for (value, score) in sample.values().iter().zip(Score::SCORES) {
@@ -75,10 +75,10 @@ fn every_sample_is_that_of_the_run_by_itself() {
 
 #[test]
 fn replications_that_are_added_are_those_that_would_have_been_made_at_once() {
-    let specs = || vec![spec("AR_gaming", "J"), spec("VR_gaming", "A")];
-    let mut added = compare(specs(), Triggers::Drawn, 2);
+    let plans = || vec![plan("AR_gaming", "J"), plan("VR_gaming", "A")];
+    let mut added = compare(plans(), Triggers::Drawn, 2);
     added.extend(5, |_| {});
-    let at_once = compare(specs(), Triggers::Drawn, 5);
+    let at_once = compare(plans(), Triggers::Drawn, 5);
     for ((_, added), (_, at_once)) in added.feasible().zip(at_once.feasible()) {
         assert_eq!(added, at_once);
     }
@@ -88,13 +88,13 @@ fn replications_that_are_added_are_those_that_would_have_been_made_at_once() {
 /// order are equal.
 #[test]
 fn enumerated_triggers_give_the_expectation() {
-    let spec = spec("outdoor_activity_A", "J");
-    let library = CostLibrary::evaluate(&Maestro, [(&*spec.plan.scenario, &*spec.plan.system)]);
-    let comparison = compare(vec![spec.clone()], Triggers::Enumerated, 1);
+    let plan = plan("outdoor_activity_A", "J");
+    let library = CostLibrary::evaluate(&Maestro, [(&*plan.scenario, &*plan.system)]);
+    let comparison = compare(vec![plan.clone()], Triggers::Enumerated, 1);
     let (_, replications) = comparison.feasible().next().expect("it can run");
     for (policy, sample) in comparison.policies().iter().zip(&replications[0].samples) {
-        let mut alone = spec.clone();
-        alone.plan.scheduler = policy.clone();
+        let mut alone = plan.clone();
+        alone.scheduler = policy.clone();
         let all = possibilities(&alone, &library).expect("it can run").expect("they are few");
         assert_eq!(all.len(), 8);
         let mut expected = 0.0;
@@ -107,8 +107,8 @@ fn enumerated_triggers_give_the_expectation() {
 
 #[test]
 fn the_ranking_compares_with_the_best_and_counts_where_each_wins() {
-    let specs = vec![spec("AR_gaming", "J"), spec("AR_Assistant", "A"), spec("VR_gaming", "D")];
-    let comparison = compare(specs, Triggers::Drawn, 4);
+    let plans = vec![plan("AR_gaming", "J"), plan("AR_Assistant", "A"), plan("VR_gaming", "D")];
+    let comparison = compare(plans, Triggers::Drawn, 4);
     let measure = Measure::named("score_executed_mean").expect("a column");
     let ranking = Ranking::of(&comparison, measure);
     assert!(ranking.standings.is_sorted_by(|a, b| a.measure.mean >= b.measure.mean));
@@ -135,7 +135,7 @@ fn the_ranking_compares_with_the_best_and_counts_where_each_wins() {
 
 #[test]
 fn fewer_misses_and_less_energy_are_better() {
-    let comparison = compare(vec![spec("AR_gaming", "J")], Triggers::Drawn, 2);
+    let comparison = compare(vec![plan("AR_gaming", "J")], Triggers::Drawn, 2);
     for name in ["missed", "energy_mj"] {
         let ranking = Ranking::of(&comparison, Measure::named(name).expect("a column"));
         assert!(ranking.standings.is_sorted_by(|a, b| a.measure.mean <= b.measure.mean));
@@ -198,7 +198,7 @@ fn replications_go_on_until_the_interval_is_narrow() {
 /// Windows of one frame are frames in isolation; in larger windows frames compete for accelerators.
 #[test]
 fn exact_optima_of_windows_bound_every_policy() {
-    let comparison = compare(vec![spec("VR_gaming", "D")], Triggers::Drawn, 1);
+    let comparison = compare(vec![plan("VR_gaming", "D")], Triggers::Drawn, 1);
     let [one, four] = [1, 4].map(|n| comparison.window_bound(n).expect("it is solved"));
     assert!(four <= one + 1e-9, "{four} is above {one}");
     let ranking =

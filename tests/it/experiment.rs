@@ -21,8 +21,8 @@ fn refused(experiment: &Experiment) -> String {
 
 /// Values of a key in every run, and the systems, in order.
 fn order(prepared: &Prepared) -> Vec<String> {
-    let specs = prepared.specs();
-    let text = specs.map(|it| format!("{} {}", it.plan.score.k_per_ms, it.plan.system.name()));
+    let plans = prepared.plans();
+    let text = plans.map(|it| format!("{} {}", it.score.k_per_ms, it.system.name()));
     text.collect()
 }
 

@@ -12,7 +12,6 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use sha2::{Digest, Sha256};
-use xrsim::compat::Ablation;
 use xrsim::compat::{self, Replay};
 use xrsim::config::{Problem, Source, maestro};
 use xrsim::cost::library::CostLibrary;
@@ -229,8 +228,7 @@ fn cost_table(scenario: &Scenario, system: &System, costs: &Costs) -> CostTable 
 
 fn replay(scenario: Scenario, system: System, costs: CostTable, seed: u32) -> Replay {
     let plan = Plan::new(Arc::new(scenario), Arc::new(system));
-    compat::run(&plan, &costs, Ablation::default(), seed)
-        .expect("the artifact can express its own scenarios")
+    compat::run(&plan, &costs, seed).expect("the artifact can express its own scenarios")
 }
 
 fn golden_replay(run: &Run, costs: &Costs) -> Replay {

@@ -14,11 +14,11 @@ use binary::{path, stderr, xrsim};
 use runs::*;
 use serde_json::Value;
 use xrsim::ids::RequestId;
-use xrsim::plan::DeadlineMiss;
+use xrsim::plan::{DeadlineMiss, Semantics};
 use xrsim::report::RunLabel;
 use xrsim::report::trace_events::{self, Summary};
 use xrsim::scenario::ActiveModel;
-use xrsim::sweep::{RunResult, Semantics, run_at_costs};
+use xrsim::sweep::{RunResult, run_at_costs};
 use xrsim::trace::{Outcome, Trace};
 use xrsim::units::SimTime;
 
@@ -204,11 +204,12 @@ struct Made {
 }
 
 fn made_by(plan: &Case, semantics: Semantics) -> Made {
-    let spec = spec(plan, semantics);
-    let result = run_at_costs(&spec, Arc::clone(&plan.costs)).expect("the run is feasible");
+    let by_rules = under(semantics, plan);
+    let result = run_at_costs(&by_rules, Arc::clone(&plan.costs)).expect("the run is feasible");
     let mut text = Vec::new();
-    let label = RunLabel::of(&spec, "given");
-    let summary = trace_events::write(&mut text, &spec, &label, &result).expect("a vector grows");
+    let label = RunLabel::of(&by_rules, "given");
+    let summary =
+        trace_events::write(&mut text, &by_rules, &label, &result).expect("a vector grows");
     assert_eq!(summary.bytes, text.len() as u64);
     Made { result, summary, view: View::of(&text) }
 }

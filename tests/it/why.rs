@@ -15,17 +15,17 @@ use xrsim::cost::library::CostLibrary;
 use xrsim::cost::maestro::Maestro;
 use xrsim::cost::{CostModel, CostTable, NetworkCost};
 use xrsim::ids::{AccelId, FrameId, ModelId, RequestId};
-use xrsim::plan::{DeadlineMiss, Plan};
-use xrsim::report::why::{Account, Cause, FinishedRun, Part, Why};
+use xrsim::plan::{DeadlineMiss, Plan, Semantics};
+use xrsim::report::why::{Account, Cause, Part, Why};
 use xrsim::schedule::{self, Decision, Dispatch, Policy, Scheduler, View};
 use xrsim::sweep::what_if::{self, LATENCY_PERCENTS, Target};
-use xrsim::sweep::{self, RunResult, RunSpec, Semantics, run_at_costs};
+use xrsim::sweep::{self, RunResult, run_at_costs};
 use xrsim::trace::{DropReason, Outcome};
 use xrsim::units::SimSpan;
 
 /// A finished run.
 struct Made {
-    spec: RunSpec,
+    plan: Plan,
     result: RunResult,
 }
 
@@ -34,14 +34,14 @@ impl Made {
         Self::by(plan, Semantics::Principled)
     }
 
-    fn by(plan: &Case, semantics: Semantics) -> Self {
-        let spec = spec(plan, semantics);
-        let result = run_at_costs(&spec, Arc::clone(&plan.costs)).expect("the run is feasible");
-        Self { spec, result }
+    fn by(case: &Case, semantics: Semantics) -> Self {
+        let plan = under(semantics, case);
+        let result = run_at_costs(&plan, Arc::clone(&case.costs)).expect("the run is feasible");
+        Self { plan, result }
     }
 
     fn why(&self) -> Why<'_> {
-        Why::new(FinishedRun::new(&self.spec, &self.result))
+        Why::new(&self.plan, &self.result)
     }
 
     fn id(&self, model: usize, frame: usize) -> RequestId {
@@ -323,7 +323,7 @@ fn check_cause(made: &Made, why: &Why<'_>, id: RequestId, account: &Account) {
 }
 
 /// Passes the runs of the whole suite under `semantics` to `take`.
-fn suite(semantics: Semantics, change: impl Fn(&mut RunSpec), mut take: impl FnMut(&Made)) {
+fn suite(semantics: Semantics, change: impl Fn(&mut Plan), mut take: impl FnMut(&Made)) {
     let mut catalog = Catalog::with_networks(Edition::Artifact);
     let suite = catalog.suite().expect("the suite is embedded");
     let edition = match semantics {
@@ -331,7 +331,7 @@ fn suite(semantics: Semantics, change: impl Fn(&mut RunSpec), mut take: impl FnM
         Semantics::Mlsys2023 => Edition::Artifact,
     };
     let platform = catalog.platform("artifact").expect("it is embedded");
-    let mut specs = Vec::new();
+    let mut plans = Vec::new();
     for scenario in &suite.scenarios {
         let scenario = catalog.scenario(scenario, edition).expect("it is embedded");
         for name in &suite.systems {
@@ -339,18 +339,18 @@ fn suite(semantics: Semantics, change: impl Fn(&mut RunSpec), mut take: impl FnM
             for &pes in &suite.pes {
                 let system = Arc::new(style.instantiate(pes, &platform).expect("a system"));
                 let plan = Plan::new(Arc::clone(&scenario), system);
-                let mut spec = RunSpec::new(plan, semantics);
-                change(&mut spec);
-                specs.push(spec);
+                let mut plan = Plan { semantics, ..plan };
+                change(&mut plan);
+                plans.push(plan);
             }
         }
     }
     let model: &dyn CostModel = &Maestro;
-    let pairs = specs.iter().map(|spec| (&*spec.plan.scenario, &*spec.plan.system));
+    let pairs = plans.iter().map(|plan| (&*plan.scenario, &*plan.system));
     let library = CostLibrary::evaluate(model, pairs);
-    for spec in specs {
-        let result = sweep::run(&spec, &library).expect("the suite is feasible");
-        take(&Made { spec, result });
+    for plan in plans {
+        let result = sweep::run(&plan, &library).expect("the suite is feasible");
+        take(&Made { plan, result });
     }
 }
 
@@ -366,31 +366,29 @@ fn accounts_of_the_suite_add_up_and_every_miss_has_a_cause() {
     for semantics in [Semantics::Principled, Semantics::Mlsys2023] {
         suite(semantics, |_| {}, |made| n_requests += check_all(made));
     }
-    let by_frame = |spec: &mut RunSpec| spec.without.completion_count = true;
+    let by_frame = |plan: &mut Plan| plan.without.completion_count = true;
     suite(Semantics::Mlsys2023, by_frame, |made| n_requests += check_all(made));
     assert!(n_requests > 20_000, "{n_requests}");
 }
 
 #[test]
 fn accounts_add_up_under_every_rule_of_the_run() {
-    let rules: [fn(&mut RunSpec); 7] = [
-        |spec| spec.plan.scheduler = Policy::parse("edf:granularity=layer").expect("it exists"),
-        |spec| {
-            spec.plan.scheduler = Policy::parse("edf:preemption=layer-boundary").expect("it exists")
+    let rules: [fn(&mut Plan); 7] = [
+        |plan| plan.scheduler = Policy::parse("edf:granularity=layer").expect("it exists"),
+        |plan| plan.scheduler = Policy::parse("edf:preemption=layer-boundary").expect("it exists"),
+        |plan| {
+            plan.scheduler = Policy::parse("edf:granularity=layer").expect("it exists");
+            plan.engine.deadline_miss = DeadlineMiss::Abort;
         },
-        |spec| {
-            spec.plan.scheduler = Policy::parse("edf:granularity=layer").expect("it exists");
-            spec.plan.engine.deadline_miss = DeadlineMiss::Abort;
+        |plan| plan.engine.deadline_miss = DeadlineMiss::Abort,
+        |plan| plan.engine.grace = span_ms(40.0),
+        |plan| {
+            plan.engine.replace_by_newer = true;
+            plan.engine.grace = span_ms(40.0);
         },
-        |spec| spec.plan.engine.deadline_miss = DeadlineMiss::Abort,
-        |spec| spec.plan.engine.grace = span_ms(40.0),
-        |spec| {
-            spec.plan.engine.replace_by_newer = true;
-            spec.plan.engine.grace = span_ms(40.0);
-        },
-        |spec| {
-            spec.plan.load.random_phase = true;
-            spec.plan.scheduler = Policy::parse("edf").expect("it exists");
+        |plan| {
+            plan.load.random_phase = true;
+            plan.scheduler = Policy::parse("edf").expect("it exists");
         },
     ];
     for rule in rules {
@@ -407,7 +405,7 @@ fn needs_are_the_dependencies_of_the_load() {
         Semantics::Principled,
         |_| {},
         |made| {
-            let stream = xrsim::load::generate(&made.spec.plan.scenario, &made.spec.plan.load);
+            let stream = xrsim::load::generate(&made.plan.scenario, &made.plan.load);
             let stream = stream.expect("the load is small");
             let why = made.why();
             for id in (0..stream.requests().len()).map(RequestId::new) {
@@ -445,10 +443,10 @@ fn a_proposed_latency_meets_the_deadline_and_no_longer_one_does() {
         }
         let record = made.result.trace.record(id);
         let target = Target { model: record.model, frame: record.frame };
-        let remedy = what_if::latency(&made.spec, &plan.costs, record.model, target);
+        let remedy = what_if::latency(&made.plan, &plan.costs, record.model, target);
         for percent in LATENCY_PERCENTS {
             let costs = Arc::new(scaled(&plan.costs, record.model, percent.into()));
-            let again = run_at_costs(&made.spec, costs).expect("the run is feasible");
+            let again = run_at_costs(&made.plan, costs).expect("the run is feasible");
             let margin_ms = target.margin_ms(&again.trace);
             match remedy {
                 Some(remedy) if remedy.change == percent => {

@@ -7,7 +7,7 @@ use crate::engine::Traced;
 use crate::mlperf::rules::Test;
 use crate::mlperf::sut::Tenant;
 use crate::score::{inferences, score};
-use crate::sweep::{RunResult, RunSpec, Semantics};
+use crate::sweep::RunResult;
 
 use super::super::message::Failure;
 use super::super::trace::{CompleteTrace, TraceFile};
@@ -59,7 +59,6 @@ pub(super) fn write(
     let bed = accelerators.bed(vec![tenant])?;
     let run = bed.run(&made.result.settings, Traced::All).map_err(super::super::argument)?;
     let plan = bed.plan();
-    let spec = RunSpec::new(plan.clone(), Semantics::Principled);
     let trace = run.run.trace;
     let result = RunResult {
         scorecard: score(&plan.scenario, &trace, &plan.score),
@@ -68,6 +67,6 @@ pub(super) fn write(
         trace,
     };
     let mut file = TraceFile::create(path, 1)?;
-    file.write(&spec, &accelerators.costs.name, &result)?;
+    file.write(plan, &accelerators.costs.name, &result)?;
     file.complete()
 }

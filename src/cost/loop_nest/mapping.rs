@@ -106,9 +106,13 @@ impl Level {
             return Ok(());
         }
         check_cover(&map, level, extent, allow_overlap)?;
+        self.push(map);
+        Ok(())
+    }
+
+    fn push(&mut self, map: Loop) {
         self.loops[self.n_loops] = map;
         self.n_loops += 1;
-        Ok(())
     }
 
     /// Checks that at most one loop is spatial, where `extents` enter the level.
@@ -282,6 +286,22 @@ impl Mapping {
     /// Executed MACs: those of the layer, more if the mapping repeats outputs.
     pub fn macs(&self) -> u64 {
         self.macs
+    }
+
+    /// A mapping without levels yet, which executes every MAC of a layer once.
+    pub(crate) fn whole(nest: &Nest) -> Self {
+        let levels = [Level::UNUSED; Self::MAX_LEVELS];
+        Self { levels, n_levels: 0, n_off_chip: 0, macs: nest.macs() }
+    }
+
+    /// Adds a level on chip inside all others. The loops have more than one chunk, sizes equal to their
+    /// offsets, different axes, and at most one is spatial. Levels beyond [`Mapping::MAX_LEVELS`] are left
+    /// out.
+    pub(crate) fn push_level(&mut self, units: u32, loops: impl Iterator<Item = Loop>) {
+        let Some(level) = self.levels.get_mut(self.n_levels) else { return };
+        level.units = units;
+        loops.for_each(|map| level.push(map));
+        self.n_levels += 1;
     }
 
     /// Number of executed MACs; `None` if 64 bits do not hold it.

@@ -35,6 +35,7 @@ pub(crate) mod mapping;
 pub(crate) mod model;
 pub(crate) mod nest;
 
+mod choose;
 mod classes;
 mod context;
 mod dram;
@@ -43,6 +44,7 @@ mod elaboration;
 mod ingress;
 mod off_chip;
 mod overlap;
+mod report;
 mod residency;
 mod transition;
 mod vector;
@@ -56,13 +58,15 @@ use crate::dataflow::LevelId;
 use crate::model::PerOperand;
 
 pub use crate::hardware::Widths;
+pub use choose::{Choice, Choose, ChooseLayer};
 pub use classes::{Start, StepClass, step_classes};
 pub use dram::{DramTraffic, SharedMemoryPlan};
 pub use energy::{Energies, EnergyPj};
 pub use machine::{Bandwidth, Machine, NocLevel};
 pub use mapping::{Level, Loop, Mapping};
-pub use model::{LayerReport, LoopNest, NestReport, nests_of_layer};
+pub use model::{ChosenLoopNest, LoopNest, NestReport, nests_of_layer};
 pub use nest::{Axis, Extents, Nest, Window};
+pub use report::LayerReport;
 
 /// Counts of one level, summed over all its clusters and steps (5.9). Units are elements unless noted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -89,7 +93,7 @@ pub struct LevelCounts {
 
 /// Counts and times of the walk through one layer.
 #[derive(Debug, Clone)]
-struct Walk {
+pub(crate) struct Walk {
     /// Counts of all levels, the off-chip level first if there is one.
     levels: [LevelCounts; Mapping::MAX_LEVELS],
     /// Classes of steps of the off-chip level; empty if there is none.
@@ -119,7 +123,7 @@ impl Default for Walk {
 
 /// Resource that limits the latency of a layer (6.5).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Bound {
+pub enum LayerBound {
     /// The PEs.
     #[default]
     Compute,
@@ -129,7 +133,7 @@ pub enum Bound {
     Dram,
 }
 
-impl fmt::Display for Bound {
+impl fmt::Display for LayerBound {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Compute => "compute",
@@ -165,7 +169,7 @@ pub struct Evaluation {
     /// Latency: the larger of chip and DRAM cycles; with an off-chip level, the sum over its steps (6.8).
     pub cycles: u64,
     /// Limiting resource.
-    pub bound: Bound,
+    pub bound: LayerBound,
     /// Energy by component.
     pub energy: EnergyPj,
 }
@@ -208,7 +212,7 @@ impl Walk {
     ///
     /// [`Illegal::Overflow`] if 64 bits may not hold a count; [`Illegal::TooVaried`] if steps fall
     /// into too many classes.
-    fn new(nest: &Nest, mapping: &Mapping, machine: &Machine) -> Result<Self, Illegal> {
+    pub(crate) fn new(nest: &Nest, mapping: &Mapping, machine: &Machine) -> Result<Self, Illegal> {
         if !walk::is_countable(nest, mapping, machine) {
             return Err(Illegal::Overflow);
         }
@@ -218,6 +222,11 @@ impl Walk {
         Ok(walk)
     }
 
+    /// Cycles of the walk and the flush after it (4.9).
+    pub(crate) fn chip_cycles(&self) -> u64 {
+        self.chip_cycles
+    }
+
     /// Scratchpad that a PE needs \[byte\] (4.10).
     fn pe_bytes(&self, mapping: &Mapping) -> u64 {
         self.levels[mapping.all_levels().len() - 1].unit_bytes
@@ -225,7 +234,12 @@ impl Walk {
 
     /// Adds DRAM (section 6) and energy (section 7). `machine` is the one of [`Walk::new`] but for
     /// the size of the shared memory and the resident tensors.
-    fn with_memory(&self, nest: &Nest, mapping: &Mapping, machine: &Machine) -> Evaluation {
+    pub(crate) fn with_memory(
+        &self,
+        nest: &Nest,
+        mapping: &Mapping,
+        machine: &Machine,
+    ) -> Evaluation {
         let (memory, dram_cycles, cycles) = match mapping.off_chip() {
             None => {
                 let memory = dram::plan(nest, mapping, machine);
@@ -260,13 +274,13 @@ impl Walk {
     }
 
     /// Limiting resource (6.5).
-    fn bound(&self, dram_cycles: u64) -> Bound {
+    fn bound(&self, dram_cycles: u64) -> LayerBound {
         if dram_cycles > self.chip_cycles {
-            Bound::Dram
+            LayerBound::Dram
         } else if self.chip_cycles > 2 * self.compute_cycles {
-            Bound::Noc
+            LayerBound::Noc
         } else {
-            Bound::Compute
+            LayerBound::Compute
         }
     }
 }

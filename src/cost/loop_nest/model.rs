@@ -3,19 +3,17 @@
 //! (docs/cost-model-loop-nest.md, section 6.6).
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
-use crate::hardware::{Accelerator, Widths};
-use crate::model::{
-    Layer, MatmulShape, Network, Operator, PerOperand, PerTensor, TensorRole, VectorShape,
-};
+use crate::hardware::Accelerator;
+use crate::model::{Layer, MatmulShape, Network, Operator, PerOperand, PerTensor, VectorShape};
 
-use super::super::{CostModel, Entry, Explanation, Infeasible, LayerCost, NetworkCost, Quantity};
+use super::super::{CostModel, Entry, Explanation, Infeasible, LayerCost, NetworkCost};
+use super::choose::{Choice, Choose, ChooseLayer};
 use super::nest::{outputs, weights};
+use super::report::LayerReport;
 use super::residency::{self, Residency, SharedMemoryNeed};
-use super::{
-    Bound, DramTraffic, EnergyPj, Evaluation, Illegal, LevelCounts, Machine, Mapping, Nest, Walk,
-    dram, lower, off_chip, vector,
-};
+use super::{Evaluation, Illegal, Machine, Mapping, Nest, Walk, dram, lower, off_chip, vector};
 
 /// Registry entry.
 pub(in crate::cost) const ENTRY: Entry = Entry {
@@ -28,6 +26,60 @@ pub(in crate::cost) const ENTRY: Entry = Entry {
 /// The loop-nest cost model (docs/cost-model-loop-nest.md).
 #[derive(Debug, Clone, Copy, Default)]
 pub struct LoopNest;
+
+impl LoopNest {
+    /// Name of the model.
+    pub const NAME: &str = ENTRY.name;
+}
+
+/// The same model on accelerators that choose forms and mappings for every layer by a rule.
+#[derive(Debug, Clone)]
+pub struct ChosenLoopNest {
+    rule: Arc<dyn Choose>,
+}
+
+impl ChosenLoopNest {
+    /// The model with choices by `rule`.
+    pub fn new(rule: Arc<dyn Choose>) -> Self {
+        Self { rule }
+    }
+}
+
+impl CostModel for ChosenLoopNest {
+    fn layer(
+        &self,
+        operator: &Operator,
+        accelerator: &Accelerator,
+    ) -> Result<LayerCost, Infeasible> {
+        Ok(report(operator, accelerator, Some(&*self.rule))?.cost())
+    }
+
+    fn explain(
+        &self,
+        operator: &Operator,
+        accelerator: &Accelerator,
+    ) -> Result<Explanation, Infeasible> {
+        Ok(report(operator, accelerator, Some(&*self.rule))?.explanation())
+    }
+
+    fn network(
+        &self,
+        network: &Network,
+        accelerator: &Accelerator,
+    ) -> Result<NetworkCost, Infeasible> {
+        let rule = Some(&*self.rule);
+        let layers = for_each_layer(network, accelerator, rule, |layer| layer.cost())?;
+        Ok(NetworkCost::of_layers(layers, accelerator))
+    }
+
+    fn explain_network(
+        &self,
+        network: &Network,
+        accelerator: &Accelerator,
+    ) -> Result<Vec<Explanation>, Infeasible> {
+        for_each_layer(network, accelerator, Some(&*self.rule), LayerReport::explanation)
+    }
+}
 
 impl CostModel for LoopNest {
     /// Cost of a layer by itself: its inputs come from DRAM and its outputs go there.
@@ -54,7 +106,7 @@ impl CostModel for LoopNest {
         network: &Network,
         accelerator: &Accelerator,
     ) -> Result<NetworkCost, Infeasible> {
-        let layers = for_each_layer(network, accelerator, |layer| layer.cost())?;
+        let layers = for_each_layer(network, accelerator, None, |layer| layer.cost())?;
         Ok(NetworkCost::of_layers(layers, accelerator))
     }
 
@@ -63,45 +115,8 @@ impl CostModel for LoopNest {
         network: &Network,
         accelerator: &Accelerator,
     ) -> Result<Vec<Explanation>, Infeasible> {
-        for_each_layer(network, accelerator, LayerReport::explanation)
+        for_each_layer(network, accelerator, None, LayerReport::explanation)
     }
-}
-
-/// Counts, times and energy of one layer, summed over its loop nests.
-#[derive(Debug, Clone, PartialEq)]
-pub struct LayerReport {
-    /// Latency \[cycle\].
-    pub cycles: u64,
-    /// Cycles of the PEs or vector lanes if all transfers took no time.
-    pub compute_cycles: u64,
-    /// Cycles of the PEs and all NoC levels, without DRAM.
-    pub chip_cycles: u64,
-    /// Cycles of DRAM, which overlap with those of the chip: all of them, or with an off-chip level those
-    /// of each step.
-    pub dram_cycles: u64,
-    /// Executed MACs.
-    pub macs: u64,
-    /// Executed MACs divided by those that all PEs could execute in the latency, from 0 to 1.
-    pub utilisation: f64,
-    /// Limiting resource; that of the longest loop nest if there are several.
-    pub bound: Bound,
-    /// Counts of every level on chip, outermost first; empty for operators without MACs.
-    pub levels: Vec<LevelCounts>,
-    /// Counts of the off-chip level, if the dataflow has one.
-    pub off_chip: Option<LevelCounts>,
-    /// Traffic of DRAM.
-    pub dram: DramTraffic,
-    /// Bytes on the outermost NoC level: sent by the shared memory to the units, and partial sums
-    /// that arrive there. For operators without MACs: bytes read from and written to shared memory.
-    pub noc_bytes: u64,
-    /// Shared memory in use, the largest of the loop nests \[byte\].
-    pub shared_bytes: u64,
-    /// Whether that fits.
-    pub shared_fits: bool,
-    /// Whether each tensor stays in shared memory before or after the layer.
-    pub resident: PerTensor<bool>,
-    /// Energy by component.
-    pub energy: EnergyPj,
 }
 
 impl LayerReport {
@@ -113,8 +128,7 @@ impl LayerReport {
     /// into the scratchpad of a PE, a box of the off-chip level does not fit into the shared memory, or
     /// counts exceed 64 bits.
     pub fn new(operator: &Operator, accelerator: &Accelerator) -> Result<Self, Infeasible> {
-        let mut prepared = PreparedOperator::new(operator, accelerator, &Machine::of(accelerator))?;
-        Ok(prepared.report(&MemoryContext::default()))
+        report(operator, accelerator, None)
     }
 
     /// Reports of the layers of a network in their context, in execution order.
@@ -126,68 +140,20 @@ impl LayerReport {
         network: &Network,
         accelerator: &Accelerator,
     ) -> Result<Vec<Self>, Infeasible> {
-        for_each_layer(network, accelerator, Self::clone)
+        for_each_layer(network, accelerator, None, Self::clone)
     }
+}
 
-    /// Latency, energy and traffic.
-    pub fn cost(&self) -> LayerCost {
-        LayerCost {
-            cycles: self.cycles,
-            energy_nj: self.energy.total() / 1e3,
-            dram_bytes: self.dram.total_bytes(),
-            noc_bytes: self.noc_bytes,
-            hidden_cycles: self.chip_cycles + self.dram_cycles - self.cycles,
-        }
-    }
-
-    /// Every field as a column. Lists have an entry for each level, outermost first, joined by `;`: that of
-    /// the off-chip level comes first if there is one.
-    fn explanation(&self) -> Explanation {
-        let count = |count: u64| Quantity::Count(i64::try_from(count).unwrap_or(i64::MAX));
-        let list = |of: &dyn Fn(&LevelCounts) -> u64| {
-            let levels = self.off_chip.iter().chain(&self.levels);
-            let values: Vec<_> = levels.map(|level| of(level).to_string()).collect();
-            Quantity::Text(values.join(";"))
-        };
-        let mut columns = self.cost().explanation();
-        columns.extend([
-            ("macs", count(self.macs)),
-            ("utilisation", Quantity::Real(self.utilisation)),
-            ("bound", Quantity::Text(self.bound.to_string())),
-            ("compute_cycles", count(self.compute_cycles)),
-            ("chip_cycles", count(self.chip_cycles)),
-            ("dram_cycles", count(self.dram_cycles)),
-            ("resident", Quantity::Text(self.resident_letters())),
-            ("shared_bytes", count(self.shared_bytes)),
-            ("shared_fits", Quantity::Count(self.shared_fits.into())),
-            ("dram_rd_i_bytes", count(self.dram.inputs_read)),
-            ("dram_rd_w_bytes", count(self.dram.weights_read)),
-            ("dram_rd_psum_bytes", count(self.dram.partial_sums_read)),
-            ("dram_wr_o_bytes", count(self.dram.outputs_written)),
-            ("send_i", list(&|level| level.sent.input)),
-            ("send_w", list(&|level| level.sent.weight)),
-            ("deliver_i", list(&|level| level.delivered.input)),
-            ("deliver_w", list(&|level| level.delivered.weight)),
-            ("forward_i", list(&|level| level.forwarded.input)),
-            ("forward_w", list(&|level| level.forwarded.weight)),
-            ("arrive", list(&|level| level.arrived)),
-            ("leave", list(&|level| level.left)),
-            ("accum", list(&|level| level.accumulated)),
-            ("steps", list(&|level| level.steps)),
-            ("active", list(&|level| level.active)),
-            ("unit_bytes", list(&|level| level.unit_bytes)),
-        ]);
-        let energies = self.energy.components();
-        columns.extend(energies.map(|(name, energy)| (name, Quantity::Real(energy))));
-        columns
-    }
-
-    /// Letters of the tensors that stay in shared memory, e.g. `i;o`.
-    fn resident_letters(&self) -> String {
-        let letters = PerTensor { input: "i", weight: "w", output: "o" };
-        let resident = TensorRole::ALL.into_iter().filter(|&tensor| self.resident[tensor]);
-        resident.map(|tensor| letters[tensor]).collect::<Vec<_>>().join(";")
-    }
+/// Report of a layer by itself, with choices by `rule` if there is one.
+fn report(
+    operator: &Operator,
+    accelerator: &Accelerator,
+    rule: Option<&dyn Choose>,
+) -> Result<LayerReport, Infeasible> {
+    let chooser = rule.and_then(|rule| rule.on(accelerator));
+    let (machine, chooser) = (Machine::of(accelerator), chooser.as_deref());
+    let mut prepared = PreparedOperator::new(operator, accelerator, &machine, chooser)?;
+    Ok(prepared.report(&MemoryContext::default(), chooser))
 }
 
 /// Shared memory as a layer finds it: which of its tensors are resident, and how much other tensors
@@ -250,9 +216,36 @@ struct PreparedOperator<'a> {
 
 /// One loop nest of an operator, mapped and walked.
 struct PreparedNest {
+    /// Loop nest as it is lowered, if the accelerator chooses forms and mappings.
+    written: Option<Nest>,
     nest: Nest,
     mapping: Mapping,
     walk: Walk,
+}
+
+impl PreparedNest {
+    /// A loop nest under the directives of a dataflow.
+    fn listed(
+        nest: Nest,
+        accelerator: &Accelerator,
+        machine: &Machine,
+    ) -> Result<Self, Infeasible> {
+        let illegal = |reason: Illegal| Infeasible::Illegal { reason: Box::new(reason) };
+        let mapping =
+            Mapping::new(accelerator.dataflow.directives(), &nest, machine).map_err(illegal)?;
+        let walk = Walk::new(&nest, &mapping, machine).map_err(illegal)?;
+        let prepared = Self { written: None, nest, mapping, walk };
+        fits_scratchpad(&prepared, accelerator)?;
+        fits_shared_memory(&prepared, machine, accelerator)?;
+        Ok(prepared)
+    }
+
+    /// The loop nest `written` as `chooser` maps it on `machine`; `None` if no mapping runs.
+    fn chosen(written: &Nest, machine: &Machine, chooser: &dyn ChooseLayer) -> Option<Self> {
+        let Choice { nest, mapping } = chooser.choose(written, machine)?;
+        let walk = Walk::new(&nest, &mapping, machine).ok()?;
+        Some(Self { written: Some(written.clone()), nest, mapping, walk })
+    }
 }
 
 impl<'a> PreparedOperator<'a> {
@@ -260,20 +253,21 @@ impl<'a> PreparedOperator<'a> {
         operator: &Operator,
         accelerator: &'a Accelerator,
         machine: &Machine,
+        chooser: Option<&dyn ChooseLayer>,
     ) -> Result<Self, Infeasible> {
         let illegal = |reason: Illegal| Infeasible::Illegal { reason: Box::new(reason) };
+        // With choices, the directives still plan the shared memory of the network, where they can.
         let prepare = |nest: Nest| {
-            let mapping = Mapping::new(accelerator.dataflow.directives(), &nest, machine)?;
-            let walk = Walk::new(&nest, &mapping, machine)?;
-            Ok(PreparedNest { nest, mapping, walk })
+            let Some(chooser) = chooser else {
+                return PreparedNest::listed(nest, accelerator, machine);
+            };
+            match PreparedNest::listed(nest.clone(), accelerator, machine) {
+                Ok(listed) => Ok(PreparedNest { written: Some(nest), ..listed }),
+                Err(reason) => PreparedNest::chosen(&nest, machine, chooser).ok_or(reason),
+            }
         };
         let nests = lower::lower(operator).map_err(illegal)?;
-        let nests: Vec<_> =
-            nests.into_iter().map(prepare).collect::<Result<_, _>>().map_err(illegal)?;
-        for nest in &nests {
-            fits_scratchpad(nest, accelerator)?;
-            fits_shared_memory(nest, machine, accelerator)?;
-        }
+        let nests = nests.into_iter().map(prepare).collect::<Result<Vec<_>, _>>()?;
         let vector = match operator {
             Operator::Vector(shape) => Some(*shape),
             _ => None,
@@ -312,21 +306,39 @@ impl<'a> PreparedOperator<'a> {
         need
     }
 
-    fn report(&mut self, context: &MemoryContext) -> LayerReport {
+    fn report(
+        &mut self,
+        context: &MemoryContext,
+        chooser: Option<&dyn ChooseLayer>,
+    ) -> LayerReport {
         match self.vector {
-            Some(shape) => self.report_vector(&shape, context),
-            None => self.report_nests(context),
+            Some(shape) => {
+                let share = context.dram_share();
+                let resident = PerTensor { input: share == 0.0, weight: false, ..context.resident };
+                vector::report(&shape, self.accelerator, &self.machine, share, resident)
+            }
+            None => {
+                self.set_context(context, chooser);
+                self.report_nests(context)
+            }
         }
     }
 
-    fn set_context(&mut self, context: &MemoryContext) {
+    /// Sets the shared memory as the layer finds it, and chooses mappings for it.
+    fn set_context(&mut self, context: &MemoryContext, chooser: Option<&dyn ChooseLayer>) {
         let capacity = self.accelerator.memory.shared.get();
         self.machine.resident = context.resident;
         self.machine.shared_bytes = Some(capacity.saturating_sub(context.reserved));
+        let Some(chooser) = chooser else { return };
+        for prepared in &mut self.nests {
+            let written = prepared.written.as_ref().unwrap_or(&prepared.nest);
+            if let Some(chosen) = PreparedNest::chosen(written, &self.machine, chooser) {
+                *prepared = chosen;
+            }
+        }
     }
 
     fn report_nests(&mut self, context: &MemoryContext) -> LayerReport {
-        self.set_context(context);
         let Machine { pes, rate, .. } = self.machine;
         let evaluations =
             self.nests.iter().map(|it| it.walk.with_memory(&it.nest, &it.mapping, &self.machine));
@@ -341,122 +353,6 @@ impl<'a> PreparedOperator<'a> {
         let peak = report.cycles as f64 * f64::from(pes) * f64::from(rate.max(1));
         report.utilisation = if peak > 0.0 { report.macs as f64 / peak } else { 0.0 };
         report
-    }
-
-    fn report_vector(&self, shape: &VectorShape, context: &MemoryContext) -> LayerReport {
-        let output = context.resident.output;
-        let share = context.dram_share();
-        let cost = vector::evaluate(shape, self.accelerator, &self.machine, share, !output);
-        LayerReport {
-            cycles: cost.cycles,
-            compute_cycles: cost.compute_cycles,
-            chip_cycles: cost.compute_cycles.max(cost.shared_cycles),
-            dram_cycles: cost.dram_cycles,
-            macs: Operator::Vector(*shape).macs(),
-            bound: cost.bound,
-            dram: cost.dram,
-            noc_bytes: cost.shared_bytes,
-            energy: cost.energy,
-            ..LayerReport::empty(PerTensor { input: share == 0.0, weight: false, output })
-        }
-    }
-}
-
-impl LayerReport {
-    fn empty(resident: PerTensor<bool>) -> Self {
-        Self {
-            cycles: 0,
-            compute_cycles: 0,
-            chip_cycles: 0,
-            dram_cycles: 0,
-            macs: 0,
-            utilisation: 0.0,
-            bound: Bound::Compute,
-            levels: Vec::new(),
-            off_chip: None,
-            dram: DramTraffic::default(),
-            noc_bytes: 0,
-            shared_bytes: 0,
-            shared_fits: true,
-            resident,
-            energy: EnergyPj::default(),
-        }
-    }
-
-    /// Adds a loop nest that runs after those added before.
-    fn add(&mut self, evaluation: &Evaluation, widths: &Widths) {
-        let memory = &evaluation.memory;
-        self.cycles += evaluation.cycles;
-        self.compute_cycles += evaluation.compute_cycles;
-        self.chip_cycles += evaluation.chip_cycles;
-        self.dram_cycles += evaluation.dram_cycles;
-        self.macs += evaluation.macs_executed;
-        self.shared_bytes = self.shared_bytes.max(memory.shared_bytes);
-        self.shared_fits &= memory.fits;
-        self.dram += memory.dram;
-        self.noc_bytes += evaluation.levels()[0].bytes(widths);
-        self.energy = self.energy.plus(&evaluation.energy);
-        if let Some(counts) = evaluation.off_chip() {
-            self.off_chip.get_or_insert_default().add(counts);
-        }
-        if self.levels.is_empty() {
-            self.levels = evaluation.levels().to_vec();
-        } else {
-            self.levels.iter_mut().zip(evaluation.levels()).for_each(|(sum, it)| sum.add(it));
-        }
-    }
-}
-
-impl LevelCounts {
-    /// Bytes on the NoC level; a multicast element counts once.
-    fn bytes(&self, widths: &Widths) -> u64 {
-        self.sent.input * u64::from(widths.input)
-            + self.sent.weight * u64::from(widths.weight)
-            + self.arrived * u64::from(widths.partial_sum)
-    }
-
-    /// Adds the counts of a loop nest that runs after those added before. Buffers are reused, so
-    /// that the largest requirement counts.
-    fn add(&mut self, other: &Self) {
-        self.sent += other.sent;
-        self.delivered += other.delivered;
-        self.forwarded += other.forwarded;
-        self.arrived += other.arrived;
-        self.left += other.left;
-        self.accumulated += other.accumulated;
-        self.steps += other.steps;
-        self.active += other.active;
-        self.unit_bytes = self.unit_bytes.max(other.unit_bytes);
-    }
-}
-
-impl EnergyPj {
-    /// Components with the names of their columns \[pJ\].
-    pub fn components(&self) -> [(&'static str, f64); 8] {
-        [
-            ("energy_mac_pJ", self.mac),
-            ("energy_reg_pJ", self.register),
-            ("energy_scratchpad_pJ", self.scratchpad),
-            ("energy_cluster_pJ", self.cluster),
-            ("energy_shared_pJ", self.shared),
-            ("energy_noc_pJ", self.noc),
-            ("energy_dram_pJ", self.dram),
-            ("energy_leak_pJ", self.leakage),
-        ]
-    }
-
-    /// Sum, component by component.
-    fn plus(&self, other: &Self) -> Self {
-        Self {
-            mac: self.mac + other.mac,
-            register: self.register + other.register,
-            scratchpad: self.scratchpad + other.scratchpad,
-            cluster: self.cluster + other.cluster,
-            shared: self.shared + other.shared,
-            noc: self.noc + other.noc,
-            dram: self.dram + other.dram,
-            leakage: self.leakage + other.leakage,
-        }
     }
 }
 
@@ -497,9 +393,13 @@ struct PreparedNetwork<'a> {
 }
 
 impl<'a> PreparedNetwork<'a> {
-    fn new(network: &'a Network, accelerator: &'a Accelerator) -> Result<Self, Infeasible> {
+    fn new(
+        network: &'a Network,
+        accelerator: &'a Accelerator,
+        chooser: Option<&dyn ChooseLayer>,
+    ) -> Result<Self, Infeasible> {
         let machine = Machine::of(accelerator);
-        let prepare = |operator| PreparedOperator::new(operator, accelerator, &machine);
+        let prepare = |operator| PreparedOperator::new(operator, accelerator, &machine, chooser);
         let mut operators: Vec<_> =
             network.operators().iter().map(prepare).collect::<Result<_, _>>()?;
         let needs: Vec<_> = operators
@@ -525,14 +425,17 @@ impl<'a> PreparedNetwork<'a> {
 fn for_each_layer<T: Clone>(
     network: &Network,
     accelerator: &Accelerator,
+    rule: Option<&dyn Choose>,
     extract: impl Fn(&LayerReport) -> T,
 ) -> Result<Vec<T>, Infeasible> {
-    let mut prepared = PreparedNetwork::new(network, accelerator)?;
+    let chooser = rule.and_then(|rule| rule.on(accelerator));
+    let chooser = chooser.as_deref();
+    let mut prepared = PreparedNetwork::new(network, accelerator, chooser)?;
     let mut known = HashMap::new();
     let evaluate = |index: usize| {
         let (operator, context) = prepared.layer(index);
         let key = (network.operator_of()[index], context);
-        known.entry(key).or_insert_with(|| extract(&operator.report(&context))).clone()
+        known.entry(key).or_insert_with(|| extract(&operator.report(&context, chooser))).clone()
     };
     Ok((0..network.layers().len()).map(evaluate).collect())
 }
@@ -550,8 +453,8 @@ pub struct NestReport {
     pub evaluation: Evaluation,
 }
 
-/// The loop nests of layer number `layer` of a network, in the context of the network; empty for an
-/// operator without MACs.
+/// The loop nests of layer number `layer` of a network, in the context of the network, with choices by
+/// `rule` if there is one; empty for an operator without MACs.
 ///
 /// # Errors
 ///
@@ -564,10 +467,13 @@ pub fn nests_of_layer(
     network: &Network,
     layer: usize,
     accelerator: &Accelerator,
+    rule: Option<&dyn Choose>,
 ) -> Result<Vec<NestReport>, Infeasible> {
-    let mut prepared = PreparedNetwork::new(network, accelerator)?;
+    let chooser = rule.and_then(|rule| rule.on(accelerator));
+    let chooser = chooser.as_deref();
+    let mut prepared = PreparedNetwork::new(network, accelerator, chooser)?;
     let (operator, context) = prepared.layer(layer);
-    operator.set_context(&context);
+    operator.set_context(&context, chooser);
     let machine = &operator.machine;
     let report = |it: &PreparedNest| NestReport {
         nest: it.nest.clone(),

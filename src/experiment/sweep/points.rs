@@ -3,11 +3,12 @@
 use std::sync::Arc;
 
 use crate::config::Hardware;
+use crate::plan::Plan;
 use crate::report::RunLabel;
 use crate::scenario::Scenario;
 use crate::score::Scorecard;
 use crate::sweep::grid::Point;
-use crate::sweep::{RunError, RunSpec, Scorer};
+use crate::sweep::{RunError, Scorer};
 use crate::text;
 
 use super::super::systems::{full_system, style_system};
@@ -21,7 +22,7 @@ pub(crate) struct Candidate<'g> {
     /// Identity, see [`Point::id`].
     pub(crate) id: String,
     /// The run, or the reason that there is none.
-    spec: Result<RunSpec, String>,
+    plan: Result<Plan, String>,
     /// Index of the cost model, and its name.
     cost_model: usize,
     cost_model_name: Box<str>,
@@ -35,7 +36,7 @@ pub(crate) struct Candidate<'g> {
 }
 
 /// Result of a point.
-pub(crate) enum Outcome {
+pub(crate) enum PointResult {
     /// Scores, or the reason that there can be none: a row.
     Row(Result<Scorecard, String>),
     /// A failure of the machine: no row, and another start may succeed.
@@ -84,10 +85,10 @@ impl<'g> Candidate<'g> {
         };
         let (cost_model, name) = inputs.cost_model(settings.cost_model()).ok_or_else(unknown)?;
         let cost_model_name = name.into();
-        let spec = spec(&settings, &scenario, hardware, inputs).map_err(in_one_line);
+        let plan = plan(&settings, &scenario, hardware, inputs).map_err(in_one_line);
         Ok(Self {
             id: point.id(),
-            spec,
+            plan,
             cost_model,
             cost_model_name,
             scenario: scenario.name().into(),
@@ -102,12 +103,12 @@ impl<'g> Candidate<'g> {
     }
 }
 
-fn spec(
+fn plan(
     settings: &Settings,
     scenario: &Arc<Scenario>,
     hardware: Hardware,
     inputs: &mut Inputs,
-) -> Result<RunSpec, ExperimentError> {
+) -> Result<Plan, ExperimentError> {
     settings.check()?;
     let name = settings.system.as_deref().unwrap_or_default();
     let system = match (hardware, settings.pes) {
@@ -123,7 +124,7 @@ fn spec(
             return Err(ExperimentError::Conflict(format!("system {name} fixes its own PEs")));
         }
     };
-    Ok(settings.run(scenario, &system))
+    Ok(settings.plan(scenario, &system))
 }
 
 /// An error as a reason in a row.
@@ -132,23 +133,23 @@ fn in_one_line(error: impl ToString) -> String {
 }
 
 /// Scores of every candidate, in their order; those of one cost model are made together.
-pub(crate) fn score(candidates: &[Candidate<'_>], scorers: &mut [Scorer<'_>]) -> Vec<Outcome> {
+pub(crate) fn score(candidates: &[Candidate<'_>], scorers: &mut [Scorer<'_>]) -> Vec<PointResult> {
     let refused = |candidate: &Candidate<'_>| {
-        let reason = candidate.spec.as_ref().err().cloned();
-        Outcome::Row(Err(reason.unwrap_or_default()))
+        let reason = candidate.plan.as_ref().err().cloned();
+        PointResult::Row(Err(reason.unwrap_or_default()))
     };
-    let mut outcomes: Vec<Outcome> = candidates.iter().map(refused).collect();
+    let mut outcomes: Vec<PointResult> = candidates.iter().map(refused).collect();
     for (index, scorer) in scorers.iter_mut().enumerate() {
         let of_scorer = candidates.iter().zip(&mut outcomes);
         let of_scorer = of_scorer.filter(|(candidate, _)| candidate.cost_model == index);
-        let (specs, places): (Vec<_>, Vec<_>) = of_scorer
-            .filter_map(|(candidate, at)| Some((candidate.spec.as_ref().ok()?, at)))
+        let (plans, places): (Vec<_>, Vec<_>) = of_scorer
+            .filter_map(|(candidate, at)| Some((candidate.plan.as_ref().ok()?, at)))
             .unzip();
-        for (place, result) in places.into_iter().zip(scorer.score(&specs)) {
+        for (place, result) in places.into_iter().zip(scorer.score(&plans)) {
             let reason = |error: RunError| in_one_line(error);
             *place = match result {
-                Err(error) if error.is_transient() => Outcome::Missing(reason(error)),
-                result => Outcome::Row(result.map_err(reason)),
+                Err(error) if error.is_transient() => PointResult::Missing(reason(error)),
+                result => PointResult::Row(result.map_err(reason)),
             };
         }
     }

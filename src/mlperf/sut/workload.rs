@@ -13,7 +13,6 @@ use crate::load::LoadSettings;
 use crate::plan::{EngineSettings, Plan};
 use crate::scenario::{ActiveModel, Scenario, ScenarioError, UnitModel};
 use crate::schedule::{Breakdown, Policy, PolicyFailure};
-use crate::score::ScoreSettings;
 use crate::units::{Cycles, FrameRate, SimSpan};
 
 use super::batching::Batching;
@@ -132,12 +131,10 @@ impl Workload {
             costs = costs.with_batches(model, batches);
         }
         let plan = Plan {
-            scenario: Arc::new(scenario),
-            system,
             load: background.map_or_else(LoadSettings::default, |it| it.load.clone()),
             engine,
             scheduler,
-            score: ScoreSettings::default(),
+            ..Plan::new(Arc::new(scenario), system)
         };
         Ok(Self { plan, costs: Arc::new(costs), tenants })
     }

@@ -59,15 +59,15 @@ pub(crate) fn configurations_csv(comparison: &Comparison, measure: Measure) -> R
     header.extend(Bounds::COLUMNS.iter().map(|column| column.name.to_string()));
     header.extend(RunMetrics::COLUMNS.iter().map(|column| column.name.to_string()));
     let mut rows = Vec::new();
-    for (Configuration { spec, metrics, .. }, runs) in feasible(comparison) {
+    for (Configuration { plan, metrics, .. }, runs) in feasible(comparison) {
         for (index, policy) in comparison.policies().iter().enumerate() {
             let column = |column: usize| {
                 Summary::of(runs.iter().map(|run| run.samples[index].values()[column]))
             };
             let mut row = vec![
-                spec.plan.scenario.name().to_string(),
-                spec.plan.system.name().to_string(),
-                spec.plan.system.pes().to_string(),
+                plan.scenario.name().to_string(),
+                plan.system.name().to_string(),
+                plan.system.pes().to_string(),
                 policy.label().to_string(),
                 runs.len().to_string(),
             ];
@@ -99,9 +99,9 @@ pub(crate) fn metrics_csv(comparison: &Comparison) -> Rows {
         ["scenario", "system", "pes", "scheduler", "of", "name"].map(String::from).into();
     header.extend(ModelMetrics::names().map(String::from));
     let mut rows = Vec::new();
-    for (Configuration { spec, metrics, .. }, _) in feasible(comparison) {
-        let names = model_names(&spec.plan.scenario);
-        let chains = chains(&spec.plan.scenario).into_iter().map(|chain| {
+    for (Configuration { plan, metrics, .. }, _) in feasible(comparison) {
+        let names = model_names(&plan.scenario);
+        let chains = chains(&plan.scenario).into_iter().map(|chain| {
             let names: Vec<_> = chain.iter().map(|model| names[model.index()]).collect();
             names.join(" > ")
         });
@@ -113,9 +113,9 @@ pub(crate) fn metrics_csv(comparison: &Comparison) -> Rows {
             let chains = chains.map(|(name, means)| ("chain", name, means));
             for (of, name, means) in models.chain(chains) {
                 let mut row = vec![
-                    spec.plan.scenario.name().to_string(),
-                    spec.plan.system.name().to_string(),
-                    spec.plan.system.pes().to_string(),
+                    plan.scenario.name().to_string(),
+                    plan.system.name().to_string(),
+                    plan.system.pes().to_string(),
                     policy.label().to_string(),
                     of.to_string(),
                     name,

@@ -1,8 +1,8 @@
 //! Figure of a comparison.
 
-use crate::figures::{Axis, Bar, Caption, GroupPanel, GroupedBars};
+use crate::figures::{Bar, Caption, GroupPanel, GroupedBars, Quantity};
+use crate::plan::Plan;
 use crate::statistics::{Fraction, Summary};
-use crate::sweep::RunSpec;
 use crate::sweep::comparison::{Comparison, Replication};
 
 use super::Measure;
@@ -11,18 +11,18 @@ use super::Measure;
 /// mean over the systems.
 pub fn figure(comparison: &Comparison, measure: Measure) -> GroupedBars {
     let mut scenarios: Vec<&str> = Vec::new();
-    for (spec, _) in comparison.feasible() {
-        if !scenarios.contains(&spec.plan.scenario.name()) {
-            scenarios.push(spec.plan.scenario.name());
+    for (plan, _) in comparison.feasible() {
+        if !scenarios.contains(&plan.scenario.name()) {
+            scenarios.push(plan.scenario.name());
         }
     }
-    let panel = |title: &str, belongs: &dyn Fn(&RunSpec) -> bool| GroupPanel {
+    let panel = |title: &str, belongs: &dyn Fn(&Plan) -> bool| GroupPanel {
         title: title.into(),
         bars: vec![bars(comparison, measure, belongs)],
     };
     let mut panels: Vec<_> = scenarios
         .iter()
-        .map(|scenario| panel(scenario, &|spec| spec.plan.scenario.name() == *scenario))
+        .map(|scenario| panel(scenario, &|plan| plan.scenario.name() == *scenario))
         .collect();
     if scenarios.len() > 1 {
         panels.push(panel("all scenarios", &|_| true));
@@ -37,7 +37,7 @@ pub fn figure(comparison: &Comparison, measure: Measure) -> GroupedBars {
             ..Caption::titled("Schedulers on equal draws")
         },
         group_axis: "Scheduler".into(),
-        value_axis: Axis::new(measure.name(), ""),
+        value_axis: Quantity::new(measure.name(), ""),
         groups: comparison.policies().iter().map(label).collect(),
         series: vec![measure.name().into()],
         columns: if panels.len() > 1 { 2 } else { 1 },
@@ -50,9 +50,9 @@ pub fn figure(comparison: &Comparison, measure: Measure) -> GroupedBars {
 fn bars(
     comparison: &Comparison,
     measure: Measure,
-    belongs: &dyn Fn(&RunSpec) -> bool,
+    belongs: &dyn Fn(&Plan) -> bool,
 ) -> Vec<Option<Bar>> {
-    let here = comparison.feasible().filter(|(spec, _)| belongs(spec)).map(|(_, runs)| runs);
+    let here = comparison.feasible().filter(|(plan, _)| belongs(plan)).map(|(_, runs)| runs);
     let here: Vec<&[Replication]> = here.collect();
     let bar = |policy: usize| {
         let series = super::series(&here, comparison.n_replications(), policy, measure);

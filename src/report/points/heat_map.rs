@@ -61,7 +61,7 @@ fn caption(table: &PointTable, value: &str, across: &Setting, up: &Setting) -> C
         n => format!("{n} points without scores are left out."),
     };
     Caption {
-        title: format!("{value} by {} and {}", across.name, up.name),
+        title: format!("{value} by {} and {}", axis(&across.name).0.label, axis(&up.name).0.label),
         subtitle: format!("{} points in {n_cells} cells{over}", table.n_rows()),
         note,
     }

@@ -16,12 +16,13 @@ use std::io::{self, Write};
 use serde_json::{Value, json};
 
 use crate::ids::{AccelId, ModelId, RequestId};
+use crate::plan::Plan;
 use crate::scenario::DependencyKind;
-use crate::sweep::{RunResult, RunSpec};
+use crate::sweep::RunResult;
 use crate::trace::{DropReason, Outcome, Record, Segment};
 use crate::units::SimTime;
 
-use super::why::{FinishedRun, Need, Why};
+use super::why::{Need, Why};
 use super::{RunLabel, json, model_names};
 use counters::Sample;
 use event::{Event, Sink, us};
@@ -63,21 +64,21 @@ pub struct Summary {
 /// The error of `out`.
 pub fn write(
     out: impl Write,
-    spec: &RunSpec,
+    plan: &Plan,
     label: &RunLabel<'_>,
     result: &RunResult,
 ) -> io::Result<Summary> {
     let mut about = json::label(label);
     about.insert("program".into(), json!("xrsim"));
     about.insert("version".into(), json!(env!("CARGO_PKG_VERSION")));
-    let layout = Layout::new(&result.trace, spec.plan.scenario.models().len());
+    let layout = Layout::new(&result.trace, plan.scenario.models().len());
     let mut writer = Writer {
         sink: Sink::new(out, &about)?,
-        spec,
+        plan,
         result,
-        names: model_names(&spec.plan.scenario),
-        why: Why::new(FinishedRun::new(spec, result)),
-        tracks: Tracks::new(spec, &layout),
+        names: model_names(&plan.scenario),
+        why: Why::new(plan, result),
+        tracks: Tracks::new(plan, &layout),
         layout: &layout,
         summary: Summary::default(),
     };
@@ -100,8 +101,8 @@ struct Tracks {
 }
 
 impl Tracks {
-    fn new(spec: &RunSpec, layout: &Layout) -> Self {
-        let mut next = FIRST_TRACK + spec.plan.system.accelerators().len() as u32;
+    fn new(plan: &Plan, layout: &Layout) -> Self {
+        let mut next = FIRST_TRACK + plan.system.accelerators().len() as u32;
         let mut take = |n: usize| {
             next += n as u32;
             next - n as u32
@@ -128,7 +129,7 @@ type End = (u32, u32, SimTime);
 
 struct Writer<'a, W> {
     sink: Sink<W>,
-    spec: &'a RunSpec,
+    plan: &'a Plan,
     result: &'a RunResult,
     names: Vec<&'a str>,
     why: Why<'a>,
@@ -144,11 +145,11 @@ impl<W: Write> Writer<'_, W> {
             self.meta("process_name", pid, None, json!({ "name": name }))?;
             self.meta("process_sort_index", pid, None, json!({ "sort_index": pid }))?;
         }
-        for (index, accelerator) in self.spec.plan.system.accelerators().iter().enumerate() {
+        for (index, accelerator) in self.plan.system.accelerators().iter().enumerate() {
             let tid = self.tracks.accelerator(AccelId::new(index));
             self.track(ACCELERATORS, tid, &accelerator.name)?;
         }
-        for model in self.spec.plan.scenario.model_ids() {
+        for model in self.plan.scenario.model_ids() {
             let name = self.names[model.index()];
             self.track(DEADLINES, self.tracks.deadline(model), name)?;
             for lane in 0..self.layout.n_lanes[model.index()] {
@@ -294,12 +295,12 @@ impl<W: Write> Writer<'_, W> {
     }
 
     fn counters(&mut self) -> io::Result<()> {
-        for model in self.spec.plan.scenario.model_ids() {
+        for model in self.plan.scenario.model_ids() {
             let name = format!("{} waiting", self.names[model.index()]);
             let samples = counters::queue(self.layout, model);
             self.counter(QUEUES, &name, "requests", &samples)?;
         }
-        let accelerators = self.spec.plan.system.accelerators();
+        let accelerators = self.plan.system.accelerators();
         let power = |index| counters::power(self.layout, AccelId::new(index));
         let each: Vec<_> = (0..accelerators.len()).map(power).collect();
         self.counter(ACCELERATORS, "power of all", "W", &counters::total_power(&each))?;

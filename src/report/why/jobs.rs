@@ -8,9 +8,9 @@ use crate::units::{SimSpan, SimTime};
 /// limit a run of `n` requests would take time in proportion to `n`².
 const MAX_JOBS: usize = 64;
 
-/// A job that a request waited for.
+/// A job that a request waited for: a stay of another request on an accelerator.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Job {
+pub struct Blocker {
     /// Request of the job.
     pub request: RequestId,
     /// Its accelerator.
@@ -23,22 +23,17 @@ pub struct Job {
     pub end: SimTime,
 }
 
-/// Jobs of every accelerator, indexed by [`AccelId`], in order of start.
-pub(super) struct Occupancy(Vec<Vec<Occupation>>);
-
-/// A job on its accelerator.
-struct Occupation {
-    start: SimTime,
-    end: SimTime,
-    request: RequestId,
-}
+/// Jobs of every accelerator, indexed by [`AccelId`], in order of start, each with its whole length as the
+/// overlap.
+pub(super) struct Occupancy(Vec<Vec<Blocker>>);
 
 impl Occupancy {
     pub(super) fn new(trace: &Trace, n_accelerators: usize) -> Self {
-        let mut jobs: Vec<Vec<Occupation>> = (0..n_accelerators).map(|_| Vec::new()).collect();
+        let mut jobs: Vec<Vec<Blocker>> = (0..n_accelerators).map(|_| Vec::new()).collect();
         for BusyInterval { request, accelerator, start, end, .. } in trace.busy_intervals() {
             let end = end.unwrap_or(SimTime::MAX);
-            jobs[accelerator.index()].push(Occupation { start, end, request });
+            let overlap = end.saturating_since(start);
+            jobs[accelerator.index()].push(Blocker { request, accelerator, overlap, start, end });
         }
         jobs.iter_mut().for_each(|jobs| jobs.sort_by_key(|job| (job.start, job.end)));
         Self(jobs)
@@ -51,28 +46,24 @@ impl Occupancy {
         accelerator: AccelId,
         from: SimTime,
         to: SimTime,
-    ) -> impl Iterator<Item = Job> {
+    ) -> impl Iterator<Item = Blocker> {
         let before = self.started_before(accelerator, to).iter().rev().take(MAX_JOBS);
         let relevant = before.take_while(move |job| job.end > from);
-        relevant.map(move |job| Job {
-            request: job.request,
-            accelerator,
-            overlap: job.end.min(to).saturating_since(job.start.max(from)),
-            start: job.start,
-            end: job.end,
+        relevant.map(move |job| {
+            let overlap = job.end.min(to).saturating_since(job.start.max(from));
+            Blocker { overlap, ..*job }
         })
     }
 
     /// The job that `accelerator` runs at `now`, with its remaining time as the overlap.
-    pub(super) fn at(&self, accelerator: AccelId, now: SimTime) -> Option<Job> {
+    pub(super) fn at(&self, accelerator: AccelId, now: SimTime) -> Option<Blocker> {
         let next_instant = now + SimSpan::from_ns(1);
         let last = self.started_before(accelerator, next_instant).last()?;
         let overlap = last.end.saturating_since(now);
-        let Occupation { start, end, request } = *last;
-        (overlap > SimSpan::ZERO).then_some(Job { request, accelerator, overlap, start, end })
+        (overlap > SimSpan::ZERO).then_some(Blocker { overlap, ..*last })
     }
 
-    fn started_before(&self, accelerator: AccelId, end: SimTime) -> &[Occupation] {
+    fn started_before(&self, accelerator: AccelId, end: SimTime) -> &[Blocker] {
         let jobs = &self.0[accelerator.index()];
         &jobs[..jobs.partition_point(|job| job.start < end)]
     }

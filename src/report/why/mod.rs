@@ -13,88 +13,19 @@ mod upstream;
 use std::cmp::Reverse;
 
 use crate::cost::CostTable;
-use crate::hardware::System;
 use crate::ids::{AccelId, ModelId, RequestId};
-use crate::scenario::Scenario;
-use crate::sweep::{RunResult, RunSpec, Semantics};
+use crate::plan::{Plan, Semantics};
+use crate::sweep::RunResult;
 use crate::trace::{DropReason, Outcome, Record, Trace};
 use crate::units::{ClockRate, SimSpan, SimTime};
 
 use jobs::Occupancy;
 use upstream::Dependencies;
 
-pub use jobs::Job;
+pub use jobs::Blocker;
 #[cfg(feature = "cli")]
 pub use story::{Change, Fate, story};
 pub use upstream::{Awaits, Need};
-
-/// A finished run with its inputs.
-#[derive(Debug, Clone, Copy)]
-pub struct FinishedRun<'a> {
-    /// Scenario.
-    pub scenario: &'a Scenario,
-    /// System.
-    pub system: &'a System,
-    /// Rules of the run.
-    pub semantics: Semantics,
-    /// Rule by which frames wait for upstream frames.
-    pub awaits: Awaits,
-    /// Cost of every model on every accelerator.
-    pub costs: &'a CostTable,
-    /// Outcomes of the requests.
-    pub trace: &'a Trace,
-}
-
-impl<'a> FinishedRun<'a> {
-    /// The run of `spec` that gave `result`.
-    pub fn new(spec: &'a RunSpec, result: &'a RunResult) -> Self {
-        Self {
-            scenario: &spec.plan.scenario,
-            system: &spec.plan.system,
-            semantics: spec.semantics,
-            awaits: match spec.semantics {
-                Semantics::Principled => Awaits::Newest,
-                Semantics::Mlsys2023 if spec.without.completion_count => Awaits::Same,
-                Semantics::Mlsys2023 => Awaits::Completions,
-            },
-            costs: &result.costs,
-            trace: &result.trace,
-        }
-    }
-
-    /// Time that `model` takes on `accelerator`. The published artifact has a clock of 1 GHz built in.
-    fn latency(&self, model: ModelId, accelerator: AccelId) -> SimSpan {
-        match self.semantics {
-            Semantics::Principled => self.costs.on(model, accelerator).latency(),
-            Semantics::Mlsys2023 => {
-                self.costs.on(model, accelerator).network().cycles.at(ClockRate::GHZ)
-            }
-        }
-    }
-
-    /// The accelerator that runs `model` in the shortest time, the first of equal ones, and that time.
-    fn fastest(&self, model: ModelId) -> (AccelId, SimSpan) {
-        let accelerators = (0..self.costs.n_accelerators()).map(AccelId::new);
-        let latencies = accelerators.map(|id| (id, self.latency(model, id)));
-        latencies.min_by_key(|&(_, latency)| latency).expect("a system has accelerators")
-    }
-
-    /// Nominal start of the frame of a request, with the initial latency of its primary sensor: its
-    /// deadline minus its relative deadline, which is a period unless the model has its own. Initial
-    /// latencies and phases of sensors move both instants equally.
-    fn nominal_start(&self, record: &Record) -> SimTime {
-        let model = self.scenario.model(record.model);
-        let frame = record.frame.index() as u64;
-        let deadline = record.deadline.ns();
-        if self.semantics == Semantics::Mlsys2023 {
-            // The deadline is frame + 1 periods.
-            let start = u128::from(deadline) * u128::from(frame) / (u128::from(frame) + 1);
-            return SimTime::from_ns(start as u64);
-        }
-        let period = model.rate.frame_start(frame + 1) - model.rate.frame_start(frame);
-        SimTime::from_ns(deadline.saturating_sub(model.relative_deadline.unwrap_or(period).ns()))
-    }
-}
 
 /// A part of the time from the nominal start of a frame to the end of its request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -185,10 +116,10 @@ pub enum Cause {
     Upstream(Need),
     /// It waited for an accelerator on which it could have met its deadline. The job took most of the
     /// wait; `None` if an accelerator was idle and the policy held the request back.
-    Accelerator(Option<Job>),
+    Accelerator(Option<Blocker>),
     /// It was preempted and waited to continue. The job took most of the wait; `None` if an accelerator
     /// was idle and the policy held the request back.
-    Preempted(Option<Job>),
+    Preempted(Option<Blocker>),
     /// Its data was moved, or it had to share bandwidth.
     Interference,
     /// It ran on a slower accelerator than its fastest, which was busy with a job. The job is `None` if
@@ -197,7 +128,7 @@ pub enum Cause {
         /// The fastest accelerator.
         fastest: AccelId,
         /// The job that this accelerator ran.
-        job: Option<Job>,
+        job: Option<Blocker>,
     },
     /// Its own latency.
     Latency,
@@ -258,21 +189,64 @@ struct Gap {
 
 /// Explains the end of every request of a run.
 pub struct Why<'a> {
-    run: FinishedRun<'a>,
+    plan: &'a Plan,
+    costs: &'a CostTable,
+    trace: &'a Trace,
     names: Vec<&'a str>,
     dependencies: Dependencies<'a>,
     occupancy: Occupancy,
 }
 
 impl<'a> Why<'a> {
-    /// Prepares the explanations of a run.
-    pub fn new(run: FinishedRun<'a>) -> Self {
+    /// Prepares the explanations of the run of `plan` that gave `result`.
+    pub fn new(plan: &'a Plan, result: &'a RunResult) -> Self {
+        let RunResult { costs, trace, .. } = result;
+        let awaits = match plan.semantics {
+            Semantics::Principled => Awaits::Newest,
+            Semantics::Mlsys2023 if plan.without.completion_count => Awaits::Same,
+            Semantics::Mlsys2023 => Awaits::Completions,
+        };
         Self {
-            run,
-            names: super::model_names(run.scenario),
-            dependencies: Dependencies::new(run.scenario, run.awaits, run.trace),
-            occupancy: Occupancy::new(run.trace, run.costs.n_accelerators()),
+            plan,
+            costs,
+            trace,
+            names: super::model_names(&plan.scenario),
+            dependencies: Dependencies::new(&plan.scenario, awaits, trace),
+            occupancy: Occupancy::new(trace, costs.n_accelerators()),
         }
+    }
+
+    /// Time that `model` takes on `accelerator`. The published artifact has a clock of 1 GHz built in.
+    fn latency(&self, model: ModelId, accelerator: AccelId) -> SimSpan {
+        match self.plan.semantics {
+            Semantics::Principled => self.costs.on(model, accelerator).latency(),
+            Semantics::Mlsys2023 => {
+                self.costs.on(model, accelerator).network().cycles.at(ClockRate::GHZ)
+            }
+        }
+    }
+
+    /// The accelerator that runs `model` in the shortest time, the first of equal ones, and that time.
+    fn fastest(&self, model: ModelId) -> (AccelId, SimSpan) {
+        let accelerators = (0..self.costs.n_accelerators()).map(AccelId::new);
+        let latencies = accelerators.map(|id| (id, self.latency(model, id)));
+        latencies.min_by_key(|&(_, latency)| latency).expect("a system has accelerators")
+    }
+
+    /// Nominal start of the frame of a request, with the initial latency of its primary sensor: its
+    /// deadline minus its relative deadline, which is a period unless the model has its own. Initial
+    /// latencies and phases of sensors move both instants equally.
+    fn nominal_start(&self, record: &Record) -> SimTime {
+        let model = self.plan.scenario.model(record.model);
+        let frame = record.frame.index() as u64;
+        let deadline = record.deadline.ns();
+        if self.plan.semantics == Semantics::Mlsys2023 {
+            // The deadline is frame + 1 periods.
+            let start = u128::from(deadline) * u128::from(frame) / (u128::from(frame) + 1);
+            return SimTime::from_ns(start as u64);
+        }
+        let period = model.rate.frame_start(frame + 1) - model.rate.frame_start(frame);
+        SimTime::from_ns(deadline.saturating_sub(model.relative_deadline.unwrap_or(period).ns()))
     }
 
     /// Breakdown of the time of a request; `None` if it was not triggered, or lost at the end of the
@@ -287,10 +261,10 @@ impl<'a> Why<'a> {
     ///   segments, interference, and the additional time on a slower accelerator. If any single part
     ///   is enough to miss the deadline, the longest one is.
     pub fn account(&self, id: RequestId) -> Option<Account> {
-        let record = self.run.trace.record(id);
+        let record = self.trace.record(id);
         let need = self.dependencies.last(record);
         let course = self.course(id, need)?;
-        let nominal_start = self.run.nominal_start(record);
+        let nominal_start = self.nominal_start(record);
         let parts = self.parts(record, nominal_start, &course);
         let budget_ns = ns_between(nominal_start, record.deadline);
         let cause = self.cause(record, &course, need, &parts, budget_ns);
@@ -300,24 +274,24 @@ impl<'a> Why<'a> {
 
     /// Dependencies of `id`, fulfilled or not.
     pub fn needs(&self, id: RequestId) -> impl Iterator<Item = Need> {
-        self.dependencies.of(self.run.trace.record(id))
+        self.dependencies.of(self.trace.record(id))
     }
 
     fn course(&self, id: RequestId, need: Option<Need>) -> Option<Course> {
-        let record = self.run.trace.record(id);
+        let record = self.trace.record(id);
         let (given_up, executed) = match record.outcome {
             Outcome::Executed { end, .. } => (end, true),
             Outcome::Dropped { at, .. } => (at, false),
             Outcome::NotTriggered | Outcome::Lost { .. } => return None,
         };
-        let first = self.run.trace.busy_intervals_of(id).next();
+        let first = self.trace.busy_intervals_of(id).next();
         let left_queue = first.map_or(given_up, |it| it.start).max(record.arrival);
         let came = match need {
             None => record.arrival,
             Some(need) => self.dependencies.end(need).unwrap_or(left_queue),
         };
         let [execution, alone] = match first {
-            None => [self.run.fastest(record.model).1; 2],
+            None => [self.fastest(record.model).1; 2],
             Some(_) if executed => self.executed(id),
             Some(_) => self.attempted(id),
         };
@@ -333,20 +307,21 @@ impl<'a> Why<'a> {
 
     /// Execution time of a request, and the same without interference.
     fn executed(&self, id: RequestId) -> [SimSpan; 2] {
-        let (run, model) = (&self.run, self.run.trace.record(id).model);
-        let ran = run.trace.busy_intervals_of(id).map(|it| length(it.start, it.end));
+        let Self { costs, trace, .. } = self;
+        let model = trace.record(id).model;
+        let ran = trace.busy_intervals_of(id).map(|it| length(it.start, it.end));
         let ran = ran.fold(SimSpan::ZERO, SimSpan::saturating_add);
-        let alone = match (run.trace.segments_of(id), run.semantics) {
+        let alone = match (trace.segments_of(id), self.plan.semantics) {
             // The published artifact completes up to 0.01 ms early, and has no interference.
             ([], Semantics::Mlsys2023) => ran,
             ([], Semantics::Principled) => {
                 let places =
-                    run.trace.busy_intervals_of(id).map(|it| run.latency(model, it.accelerator));
+                    trace.busy_intervals_of(id).map(|it| self.latency(model, it.accelerator));
                 places.fold(SimSpan::ZERO, SimSpan::saturating_add)
             }
             (segments, _) => segments.iter().fold(SimSpan::ZERO, |sum, it| {
                 let layers = it.first_layer..it.end_layer;
-                sum + run.costs.on(model, it.accelerator).time_of(layers)
+                sum + costs.on(model, it.accelerator).time_of(layers)
             }),
         };
         [ran, alone.min(ran)]
@@ -355,19 +330,20 @@ impl<'a> Why<'a> {
     /// Execution time of a dropped request if it had continued on the accelerator where it ran last, and
     /// the same without interference.
     fn attempted(&self, id: RequestId) -> [SimSpan; 2] {
-        let (run, model) = (&self.run, self.run.trace.record(id).model);
+        let Self { costs, trace, .. } = self;
+        let model = trace.record(id).model;
         let [ran, alone] = self.executed(id);
-        let Some(last) = run.trace.segments_of(id).last() else {
-            let last = run.trace.busy_intervals_of(id).last();
-            return [last.map_or(ran, |it| run.latency(model, it.accelerator)); 2];
+        let Some(last) = trace.segments_of(id).last() else {
+            let last = trace.busy_intervals_of(id).last();
+            return [last.map_or(ran, |it| self.latency(model, it.accelerator)); 2];
         };
-        let left = run.costs.on(model, last.accelerator).remaining(last.end_layer);
+        let left = costs.on(model, last.accelerator).remaining(last.end_layer);
         [ran + left, alone + left]
     }
 
     /// Waits of a request after its start, until `given_up` at most.
     fn gaps(&self, id: RequestId, given_up: SimTime) -> Vec<Gap> {
-        let segments = self.run.trace.segments_of(id);
+        let segments = self.trace.segments_of(id);
         let next = segments.iter().skip(1).map(|it| (it.start, Some(it.accelerator)));
         let pairs = segments.iter().zip(next.chain([(given_up, None)]));
         let gaps =
@@ -376,7 +352,7 @@ impl<'a> Why<'a> {
     }
 
     fn parts(&self, record: &Record, nominal_start: SimTime, course: &Course) -> Parts {
-        let best = self.run.fastest(record.model).1.min(course.alone).ns();
+        let best = self.fastest(record.model).1.min(course.alone).ns();
         Parts {
             ns: [
                 ns_between(nominal_start, record.arrival),
@@ -421,12 +397,12 @@ impl<'a> Why<'a> {
     }
 
     /// The job that took most of the wait before the start of a request.
-    fn blocker(&self, record: &Record, course: &Course) -> Option<Job> {
+    fn blocker(&self, record: &Record, course: &Course) -> Option<Blocker> {
         longest(self.blockers(record, course).into_iter())
     }
 
     /// Jobs on the accelerators that a request waited for, before its start.
-    fn blockers(&self, record: &Record, course: &Course) -> Vec<Job> {
+    fn blockers(&self, record: &Record, course: &Course) -> Vec<Blocker> {
         let places = self.places(record, course);
         let between = |&id: &AccelId| self.occupancy.between(id, course.ready, course.left_queue);
         places.iter().flat_map(between).collect()
@@ -435,9 +411,9 @@ impl<'a> Why<'a> {
     /// The accelerators that a request waited for: all on which it would have met its deadline if it had
     /// started when it was ready. If there are none, the one on which it ran; if it never ran, all.
     fn places(&self, record: &Record, course: &Course) -> Vec<AccelId> {
-        let all = (0..self.run.costs.n_accelerators()).map(AccelId::new);
+        let all = (0..self.costs.n_accelerators()).map(AccelId::new);
         let time = record.deadline.saturating_since(course.ready);
-        let in_time = |id: &AccelId| self.run.latency(record.model, *id) <= time;
+        let in_time = |id: &AccelId| self.latency(record.model, *id) <= time;
         let places: Vec<_> = all.clone().filter(in_time).collect();
         match (places.is_empty(), course.accelerator) {
             (false, _) => places,
@@ -448,34 +424,34 @@ impl<'a> Why<'a> {
 
     /// The job that took most of the waits of a preempted request, on the accelerators where it
     /// continued.
-    fn blocker_of_gaps(&self, course: &Course) -> Option<Job> {
+    fn blocker_of_gaps(&self, course: &Course) -> Option<Blocker> {
         longest(course.gaps.iter().flat_map(|gap| self.jobs_of(*gap)))
     }
 
     /// Jobs that ran during a wait of a preempted request.
-    fn jobs_of(&self, gap: Gap) -> impl Iterator<Item = Job> {
+    fn jobs_of(&self, gap: Gap) -> impl Iterator<Item = Blocker> {
         let accelerators = match gap.accelerator {
             Some(accelerator) => accelerator.index()..accelerator.index() + 1,
-            None => 0..self.run.costs.n_accelerators(),
+            None => 0..self.costs.n_accelerators(),
         };
         let between = move |id| self.occupancy.between(AccelId::new(id), gap.from, gap.to);
         accelerators.flat_map(between)
     }
 
     fn placement(&self, model: ModelId, course: &Course) -> Cause {
-        let (fastest, _) = self.run.fastest(model);
+        let (fastest, _) = self.fastest(model);
         Cause::Placement { fastest, job: self.occupancy.at(fastest, course.left_queue) }
     }
 }
 
 /// The job that took most of a wait; of equal ones the longest job, then the one with the lowest
 /// accelerator and request.
-fn longest(jobs: impl Iterator<Item = Job>) -> Option<Job> {
+fn longest(jobs: impl Iterator<Item = Blocker>) -> Option<Blocker> {
     jobs.min_by_key(rank)
 }
 
 /// Order of jobs that a request waited for, the longest wait first.
-fn rank(job: &Job) -> (Reverse<SimSpan>, Reverse<SimSpan>, AccelId, RequestId) {
+fn rank(job: &Blocker) -> (Reverse<SimSpan>, Reverse<SimSpan>, AccelId, RequestId) {
     let held = job.end.saturating_since(job.start);
     (Reverse(job.overlap), Reverse(held), job.accelerator, job.request)
 }

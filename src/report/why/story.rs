@@ -40,7 +40,7 @@ const MAX_LISTED: usize = 3;
 /// Explanation of a request: its outcome, the durations of its parts, the cause, the jobs that it waited
 /// for, and the effect of `changes` on it and on the score of the run, which is `score`.
 pub fn story(why: &Why<'_>, id: RequestId, score: f64, changes: &[Change], style: Style) -> String {
-    let record = why.run.trace.record(id);
+    let record = why.trace.record(id);
     let mut text = format!("{}: {}\n", why.name(id), fate(why, record));
     let need = why.dependencies.last(record);
     let (Some(account), Some(course)) = (why.account(id), why.course(id, need)) else {
@@ -155,7 +155,7 @@ impl Way<'_> {
     /// Reason for the duration of a part.
     fn happened(&self, part: Part) -> String {
         let Self { why, course, .. } = self;
-        let (fastest, _) = why.run.fastest(self.record.model);
+        let (fastest, _) = why.fastest(self.record.model);
         match part {
             Part::Sensor => "arrival of its input data".into(),
             Part::Upstream => match self.need.and_then(|need| need.decided_by) {
@@ -183,7 +183,7 @@ impl Way<'_> {
 
     /// Accelerator on which it ran.
     fn place(&self) -> String {
-        let (fastest, _) = self.why.run.fastest(self.record.model);
+        let (fastest, _) = self.why.fastest(self.record.model);
         match self.course.accelerator {
             Some(place) => format!("on {}", self.why.accelerator(place)),
             None => format!("if it had started then on {}", self.why.accelerator(fastest)),
@@ -233,7 +233,7 @@ impl Why<'_> {
     /// Jobs that a request, or the upstream request that is its cause, waited for; the longest first.
     fn in_the_way(&self, id: RequestId, account: Account) -> String {
         let Some((id, account)) = self.chain(id, account).last() else { return String::new() };
-        let record = self.run.trace.record(id);
+        let record = self.trace.record(id);
         let course = self.course(id, self.dependencies.last(record));
         let waited = account.parts.ns(Part::Accelerator) > 0;
         let Some(course) = course.filter(|_| waited) else { return String::new() };

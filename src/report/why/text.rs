@@ -3,14 +3,14 @@
 use crate::ids::{AccelId, ModelId, RequestId};
 use crate::trace::Outcome;
 
-use super::{Account, Cause, Job, Part, Why, missed};
+use super::{Account, Blocker, Cause, Part, Why, missed};
 
 impl Why<'_> {
     /// Model and frame of a request, e.g. `HT:12`; with its number of samples if it is a larger batch,
     /// e.g. `HT x4:12`.
     pub fn name(&self, id: RequestId) -> String {
-        let record = self.run.trace.record(id);
-        let batch = match self.run.trace.batch_of(id) {
+        let record = self.trace.record(id);
+        let batch = match self.trace.batch_of(id) {
             1 => String::new(),
             samples => format!(" x{samples}"),
         };
@@ -19,7 +19,7 @@ impl Why<'_> {
 
     /// Name of an accelerator.
     pub fn accelerator(&self, id: AccelId) -> &str {
-        &self.run.system.accelerators()[id.index()].name
+        &self.plan.system.accelerators()[id.index()].name
     }
 
     /// The cause of a missed deadline; `None` for every other request. If an upstream request is the
@@ -29,7 +29,7 @@ impl Why<'_> {
     /// upstream: 9.100 ms for ES:12 (dropped) <- accelerator: 7.310 ms behind PD:3 on WS-0
     /// ```
     pub fn short(&self, id: RequestId) -> Option<String> {
-        let account = missed(self.run.trace.record(id)).then(|| self.account(id))??;
+        let account = missed(self.trace.record(id)).then(|| self.account(id))??;
         let links: Vec<_> =
             self.chain(id, account).map(|(_, account)| self.describe(&account)).collect();
         Some(links.join(" <- "))
@@ -55,7 +55,7 @@ impl Why<'_> {
     pub fn involved(&self, id: RequestId) -> Vec<ModelId> {
         let mut models = Vec::new();
         let mut name = |id: RequestId| {
-            let model = self.run.trace.record(id).model;
+            let model = self.trace.record(id).model;
             if !models.contains(&model) {
                 models.push(model);
             }
@@ -112,13 +112,13 @@ impl Why<'_> {
         }
     }
 
-    fn job(&self, job: Job) -> String {
+    fn job(&self, job: Blocker) -> String {
         format!("{} on {}", self.name(job.request), self.accelerator(job.accelerator))
     }
 
     /// Outcome of a request, in one or two words.
     pub(super) fn state(&self, id: RequestId) -> &'static str {
-        let record = self.run.trace.record(id);
+        let record = self.trace.record(id);
         match record.outcome {
             Outcome::Executed { end, .. } if end > record.deadline => "late",
             Outcome::Executed { .. } => "in time",

@@ -1,9 +1,9 @@
 //! Lists of layers of Herald, made before the run.
 
 use crate::cost::CostTable;
-use crate::ids::{AccelId, RequestId};
+use crate::ids::{AccelId, RequestId, WorkId};
 use crate::schedule::lists::{ListedSegment, Lists, Replay};
-use crate::schedule::{Arguments, Entry, Granularity, KnownRequest, Parameter, Setup, Value};
+use crate::schedule::{Arguments, Entry, Granularity, Parameter, Setup, Value};
 use crate::units::{SimSpan, SimTime};
 
 use super::herald::{Balancer, PARAMETERS as HERALD};
@@ -73,16 +73,16 @@ impl Plan {
     fn new(setup: &Setup<'_>, arguments: &Arguments) -> Self {
         let mut balancer = Balancer::new(setup, arguments);
         let mut slots = vec![Vec::new(); setup.costs.n_accelerators()];
-        let mut ends = vec![SimTime::ZERO; setup.known_requests.len()];
+        let mut ends = vec![SimTime::ZERO; setup.known_requests.requests().len()];
         for (.., request, layer) in places(setup, arguments) {
-            let known = &setup.known_requests[request.index()];
-            let accelerator = balancer.assign(|at| layer_cost(setup.costs, known, at, layer));
+            let work = setup.work_of(request);
+            let accelerator = balancer.assign(|at| layer_cost(setup.costs, work, at, layer));
             let list: &mut Vec<Slot> = &mut slots[accelerator.index()];
-            let needed = known.upstream.iter().map(|up| ends[up.index()]);
-            let first = needed.fold(known.arrival, SimTime::max);
+            let needed = setup.known_requests.upstream(request).iter().map(|up| ends[up.index()]);
+            let first = needed.fold(setup.known_requests.request(request).arrival, SimTime::max);
             let ready = if layer == 0 { first } else { ends[request.index()] };
             let start = list.last().map_or(ready, |last| ready.max(last.end()));
-            let time = setup.costs.on(known.work, accelerator).layer_time(layer);
+            let time = setup.costs.on(work, accelerator).layer_time(layer);
             list.push(Slot { segment: ListedSegment { request, layer }, time, ready, start });
             ends[request.index()] = start + time;
         }
@@ -130,13 +130,13 @@ fn places(setup: &Setup<'_>, arguments: &Arguments) -> Vec<Place> {
     let breadth_first = arguments.name("order") == "breadth";
     let window_ns = (arguments.number("window_ms") * 1e6) as u64;
     // Window of every request, and the first level there for requests that need its result.
-    let mut next_level: Vec<(u64, u64)> = vec![(0, 0); setup.known_requests.len()];
+    let mut next_level: Vec<(u64, u64)> = vec![(0, 0); setup.known_requests.requests().len()];
     let mut places = Vec::new();
     for id in by_depth(setup) {
-        let request = &setup.known_requests[id.index()];
-        let needed = request.upstream.iter().map(|up| next_level[up.index()]);
-        let (window, level) = needed.fold((request.arrival.ns() / window_ns, 0), Ord::max);
-        let n_layers = setup.costs.n_layers(request.work);
+        let arrival = setup.known_requests.request(id).arrival;
+        let needed = setup.known_requests.upstream(id).iter().map(|up| next_level[up.index()]);
+        let (window, level) = needed.fold((arrival.ns() / window_ns, 0), Ord::max);
+        let n_layers = setup.costs.n_layers(setup.work_of(id));
         let step = |layer: u32| if breadth_first { u64::from(layer) } else { 0 };
         places.extend((0..n_layers).map(|layer| (window, level + step(layer), id, layer)));
         next_level[id.index()] = (window, level + step(n_layers).max(1));
@@ -151,16 +151,16 @@ fn by_depth(setup: &Setup<'_>) -> Vec<RequestId> {
     for (index, id) in setup.scenario.topological().iter().enumerate() {
         rank[id.index()] = index;
     }
-    let ids = (0..setup.known_requests.len()).map(RequestId::new);
-    let asked = ids.filter(|id| setup.known_requests[id.index()].triggered);
+    let ids = (0..setup.known_requests.requests().len()).map(RequestId::new);
+    let asked = ids.filter(|id| setup.known_requests.request(*id).triggered);
     let mut ids: Vec<_> = asked.collect();
-    ids.sort_by_key(|id| rank[setup.known_requests[id.index()].model.index()]);
+    ids.sort_by_key(|id| rank[setup.known_requests.request(*id).model.index()]);
     ids
 }
 
 /// Time \[ns\] and energy \[nJ\] of a layer.
-fn layer_cost(costs: &CostTable, request: &KnownRequest, at: AccelId, layer: u32) -> (f64, f64) {
-    let execution = costs.on(request.work, at);
+fn layer_cost(costs: &CostTable, work: WorkId, at: AccelId, layer: u32) -> (f64, f64) {
+    let execution = costs.on(work, at);
     (execution.layer_time(layer).ns() as f64, execution.layer_energy(layer).get() * 1e6)
 }
 

@@ -4,8 +4,9 @@ use rand::{RngExt as _, SeedableRng as _};
 use rand_chacha::ChaCha8Rng;
 
 use crate::ids::{AccelId, RequestId, WorkId};
+use crate::load::RequestStream;
 use crate::schedule::lists::{ListedSegment, Lists, Replay};
-use crate::schedule::{Entry, Granularity, KnownRequest, Parameter, Setup};
+use crate::schedule::{Entry, Granularity, Parameter, Setup};
 use crate::score::{accuracy, energy, realtime};
 use crate::units::{SimSpan, SimTime};
 
@@ -67,7 +68,9 @@ type Genome = Vec<Gene>;
 
 /// Requests of a run, with all that the utility of a schedule depends on.
 struct Instance<'a> {
-    requests: &'a [KnownRequest],
+    requests: &'a RequestStream,
+    /// Row of the costs of every request.
+    works: Vec<WorkId>,
     /// Length of the longest chain of upstream models of each request.
     depths: Vec<u32>,
     /// Triggered requests, each after its upstream requests.
@@ -81,24 +84,25 @@ impl<'a> Instance<'a> {
     fn new(setup: &Setup<'a>) -> Self {
         let requests = setup.known_requests;
         let depths = depths(setup);
-        let asked = |index: &usize| requests[*index].triggered;
-        let mut order: Vec<_> = (0..requests.len()).filter(asked).map(RequestId::new).collect();
+        let ids = || (0..requests.requests().len()).map(RequestId::new);
+        let mut order: Vec<_> = ids().filter(|id| requests.request(*id).triggered).collect();
         order.sort_by_key(|id| (depths[id.index()], *id));
-        Self { requests, depths, order, costs: costs(setup), k_per_ms: setup.score.k_per_ms }
+        let works = ids().map(|id| setup.work_of(id)).collect();
+        Self { requests, works, depths, order, costs: costs(setup), k_per_ms: setup.score.k_per_ms }
     }
 
     fn cost(&self, id: RequestId, accelerator: AccelId) -> (SimSpan, f64) {
-        self.costs[self.requests[id.index()].work.index()][accelerator.index()]
+        self.costs[self.works[id.index()].index()][accelerator.index()]
     }
 
     /// Requests in the order of their keys, each after its upstream requests.
     fn sequence(&self, genome: &Genome) -> Vec<RequestId> {
-        let mut places = vec![0.0f64; self.requests.len()];
+        let mut places = vec![0.0f64; self.works.len()];
         for id in &self.order {
-            let request = &self.requests[id.index()];
+            let request = self.requests.request(*id);
             let window = request.deadline.saturating_since(request.arrival).ns() as f64;
             let own = request.arrival.ns() as f64 + genome[id.index()].key * window;
-            let needed = request.upstream.iter().map(|up| places[up.index()]);
+            let needed = self.requests.upstream(*id).iter().map(|up| places[up.index()]);
             places[id.index()] = needed.fold(own, f64::max);
         }
         let mut sequence = self.order.clone();
@@ -119,11 +123,11 @@ impl<'a> Instance<'a> {
         mut choose: impl FnMut(RequestId, &[SimTime], SimTime) -> AccelId,
     ) -> Played {
         let mut available = vec![SimTime::ZERO; self.n_accelerators()];
-        let mut ends = vec![None; self.requests.len()];
+        let mut ends = vec![None; self.works.len()];
         let mut played = Played { utility: 0.0, lists: vec![Vec::new(); available.len()] };
         for &id in sequence {
-            let request = &self.requests[id.index()];
-            let mut needed = request.upstream.iter().map(|up| ends[up.index()]);
+            let request = self.requests.request(id);
+            let mut needed = self.requests.upstream(id).iter().map(|up| ends[up.index()]);
             let ready = needed.try_fold(request.arrival, |ready, end| Some(ready.max(end?)));
             let Some(ready) = ready else { continue };
             let accelerator = choose(id, &available, ready);
@@ -148,7 +152,7 @@ impl<'a> Instance<'a> {
     /// The schedule of equal keys in which every request runs where it ends first.
     fn greedy(&self, key: f64) -> Genome {
         let first = Gene { accelerator: AccelId::new(0), key };
-        let mut genome = vec![first; self.requests.len()];
+        let mut genome = vec![first; self.works.len()];
         let sequence = self.sequence(&genome);
         self.play(&sequence, |id, available, ready| {
             let end = |at: &AccelId| available[at.index()].max(ready) + self.cost(id, *at).0;
@@ -181,15 +185,15 @@ fn depths(setup: &Setup<'_>) -> Vec<u32> {
         let above = upstream.map(|dependency| of_model[dependency.upstream.index()] + 1);
         of_model[id.index()] = above.max().unwrap_or(0);
     }
-    setup.known_requests.iter().map(|request| of_model[request.model.index()]).collect()
+    setup.known_requests.requests().iter().map(|request| of_model[request.model.index()]).collect()
 }
 
 fn costs(setup: &Setup<'_>) -> Vec<Vec<(SimSpan, f64)>> {
     let accelerators = || (0..setup.costs.n_accelerators()).map(AccelId::new);
     let row = |work| {
         let model = setup.costs.model_of(work);
-        let frames =
-            setup.known_requests.iter().filter(|it| it.model == model && it.triggered).count();
+        let requests = setup.known_requests.requests().iter();
+        let frames = requests.filter(|it| it.model == model && it.triggered).count();
         let quality = &setup.scenario.model(model).unit.quality;
         let accuracy = accuracy::accuracy(quality, setup.score.epsilon);
         let cell = |at| {
@@ -242,7 +246,7 @@ impl Search<'_> {
         match index {
             0 => self.instance.greedy(1.0),
             1 => self.instance.greedy(0.0),
-            _ => (0..self.instance.requests.len()).map(|_| self.gene()).collect(),
+            _ => (0..self.instance.works.len()).map(|_| self.gene()).collect(),
         }
     }
 
@@ -305,7 +309,7 @@ impl Search<'_> {
     }
 
     fn place(&mut self) -> usize {
-        self.random.random_range(0..self.instance.requests.len() as u32) as usize
+        self.random.random_range(0..self.instance.works.len() as u32) as usize
     }
 
     /// Takes all accelerators or all keys from a random place to the end from `other`.

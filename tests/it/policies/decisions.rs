@@ -6,6 +6,7 @@ use super::layered;
 use crate::support::runs::*;
 use xrsim::cost::CostTable;
 use xrsim::ids::{AccelId, FrameId, ModelId, RequestId};
+use xrsim::load::RequestStream;
 use xrsim::model::{Layer, Network, Operator, VectorOp, VectorShape};
 use xrsim::scenario::Scenario;
 use xrsim::schedule::{
@@ -35,7 +36,7 @@ impl Scene {
             costs: &self.costs,
             score: &ScoreSettings::default(),
             options: policy.options(),
-            known_requests: &[],
+            known_requests: &RequestStream::default(),
         };
         policy.build(&setup).expect("policies of this program come")
     }

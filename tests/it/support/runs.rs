@@ -13,10 +13,9 @@ use xrsim::hardware::{Accelerator, Memory, Noc, NocLevel, System};
 use xrsim::ids::{AccelId, FrameId, ModelId, StreamId};
 use xrsim::load::RequestStream;
 use xrsim::model::{ConvShape, Layer, Network};
-use xrsim::plan::Plan;
+use xrsim::plan::{Plan, Semantics};
 use xrsim::scenario::{ActiveModel, Dependency, DependencyKind, InputStream, Scenario, UnitModel};
 use xrsim::schedule::Policy;
-use xrsim::sweep::{RunSpec, Semantics};
 use xrsim::trace::{DropReason, Outcome, Record, Trace};
 use xrsim::units::{Bytes, Cycles, FrameRate, SimSpan, SimTime};
 
@@ -160,9 +159,9 @@ pub fn plan(scenario: Scenario, costs: CostTable) -> Case {
     Case { plan: Plan::new(Arc::new(scenario), Arc::new(system)), costs: Arc::new(costs) }
 }
 
-/// The run of a plan under these semantics.
-pub fn spec(plan: &Plan, semantics: Semantics) -> RunSpec {
-    RunSpec::new(plan.clone(), semantics)
+/// The same plan under these semantics.
+pub fn under(semantics: Semantics, plan: &Plan) -> Plan {
+    Plan { semantics, ..plan.clone() }
 }
 
 /// The same plan under another policy.

@@ -1,12 +1,13 @@
 //! Artificial situations for schedulers, and schedulers with random parameters.
 
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use proptest::prelude::*;
 use proptest::sample::{Index, subsequence};
 
 use xrsim::cost::{CostTable, LayerCost, NetworkCost};
 use xrsim::ids::{AccelId, FrameId, ModelId, RequestId};
+use xrsim::load::RequestStream;
 use xrsim::scenario::Scenario;
 use xrsim::schedule::{
     AcceleratorState, Activity, Allowed, Decision, Dispatch, Entry, Granularity, History, Job,
@@ -21,6 +22,9 @@ pub const N_MODELS: usize = 5;
 pub const N_ACCELERATORS: usize = 4;
 const N_LAYERS: usize = 3;
 const NOW: u64 = 100;
+
+/// No request is known before the run.
+static UNKNOWN: LazyLock<RequestStream> = LazyLock::new(RequestStream::default);
 
 /// Constant part of all situations.
 #[derive(Debug, Clone)]
@@ -41,7 +45,7 @@ impl World {
             costs: &self.costs,
             score: &self.score,
             options: policy.options(),
-            known_requests: &[],
+            known_requests: &UNKNOWN,
         }
     }
 }

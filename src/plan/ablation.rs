@@ -2,7 +2,7 @@
 
 /// Quirks of the published artifact that a run leaves out. All `false` is the artifact as it is.
 ///
-/// The names in [`Ablation::ALL`] are those of [`quirks::ALL`](super::quirks::ALL), except
+/// The names in [`Ablation::ALL`] are those of [`quirks::ALL`](crate::compat::quirks::ALL), except
 /// `printed-score`: that is no quirk but a reading of the paper.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct Ablation {

@@ -34,6 +34,7 @@ pub(crate) mod mapping;
 pub(crate) mod model;
 pub(crate) mod nest;
 
+mod choose;
 mod classes;
 mod context;
 mod dram;
@@ -53,12 +54,13 @@ use thiserror::Error;
 use crate::model::PerOperand;
 
 pub use crate::hardware::Widths;
+pub use choose::{Choice, Choose, ChooseLayer};
 pub use classes::{Start, StepClass, step_classes};
 pub use dram::{DramTraffic, SharedMemoryPlan};
 pub use energy::{Energies, EnergyPj};
 pub use machine::{Bandwidth, Machine, NocLevel};
 pub use mapping::{Level, Loop, Mapping};
-pub use model::{LoopNest, NestReport, nests_of_layer};
+pub use model::{ChosenLoopNest, LoopNest, NestReport, nests_of_layer};
 pub use nest::{Axis, Extents, Nest, Window};
 pub use report::LayerReport;
 
@@ -87,7 +89,7 @@ pub struct LevelCounts {
 
 /// Counts and times of the walk through one layer.
 #[derive(Debug, Clone, Copy)]
-struct Walk {
+pub(crate) struct Walk {
     levels: [LevelCounts; Mapping::MAX_LEVELS],
     macs_executed: u64,
     pe_outputs: u64,
@@ -195,7 +197,7 @@ impl Walk {
     ///
     /// [`Illegal::Overflow`] if 64 bits may not hold a count; [`Illegal::TooVaried`] if steps fall
     /// into too many classes.
-    fn new(nest: &Nest, mapping: &Mapping, machine: &Machine) -> Result<Self, Illegal> {
+    pub(crate) fn new(nest: &Nest, mapping: &Mapping, machine: &Machine) -> Result<Self, Illegal> {
         if !walk::is_countable(nest, mapping, machine) {
             return Err(Illegal::Overflow);
         }
@@ -205,6 +207,11 @@ impl Walk {
         Ok(walk)
     }
 
+    /// Cycles of the walk and the flush after it (4.9).
+    pub(crate) fn chip_cycles(&self) -> u64 {
+        self.chip_cycles
+    }
+
     /// Scratchpad that a PE needs \[byte\] (4.10).
     fn pe_bytes(&self, mapping: &Mapping) -> u64 {
         self.levels[mapping.levels().len() - 1].unit_bytes
@@ -212,7 +219,12 @@ impl Walk {
 
     /// Adds DRAM (section 6) and energy (section 7). `machine` is the one of [`Walk::new`] but for
     /// the size of the shared memory and the resident tensors.
-    fn with_memory(&self, nest: &Nest, mapping: &Mapping, machine: &Machine) -> Evaluation {
+    pub(crate) fn with_memory(
+        &self,
+        nest: &Nest,
+        mapping: &Mapping,
+        machine: &Machine,
+    ) -> Evaluation {
         let memory = dram::plan(nest, mapping, machine);
         let dram_cycles = machine.dram_cycles(memory.dram.total_bytes());
         let mut evaluation = Evaluation {

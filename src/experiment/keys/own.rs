@@ -5,7 +5,7 @@ use serde_json::json;
 use crate::config::Edition;
 use crate::cost;
 use crate::external;
-use crate::hardware::Accelerator;
+use crate::hardware::{Accelerator, Flexibility};
 use crate::plan::{Ablation, Semantics};
 use crate::renamed::Renamed;
 use crate::schedule::PolicyError;
@@ -125,6 +125,20 @@ pub(super) const KEYS: &[Key] = &[
         in_mlsys2023: true,
         set: Set::Value(|s, text| some(&mut s.platform, text)),
         get: |s| json!(s.platform()),
+        ..KEY
+    },
+    Key {
+        name: "flexibility",
+        help: "choices of every accelerator for each layer: forms, sizes and orders of loops, spread \
+               axes, clusters",
+        allowed: Allowed::Word(const { &names(&Flexibility::ALL) }),
+        option: Some(KeyOption { long: "flexibility", placeholder: "F", ..OPTION }),
+        default: Some("that of the system; none for styles"),
+        set: Set::Named(|s, text| {
+            s.flexibility = Some(named("flexibility", &Flexibility::ALL, text)?);
+            Ok(())
+        }),
+        get: |s| json!(s.flexibility.map_or("system".into(), |it| it.to_string())),
         ..KEY
     },
     Key {

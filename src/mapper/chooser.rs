@@ -7,12 +7,13 @@ use crate::cost::loop_nest::{Choice, Choose, ChooseLayer, Machine, Mapping, Nest
 use crate::hardware::{Accelerator, Flexibility};
 
 use super::forms::forms;
+use super::kept::LayerKey;
 use super::objective::Objective;
 use super::problem::Limits;
 use super::search::{Effort, Found, Search, Status};
 use super::sizes::Sizes;
 use super::space::Mapspace;
-use super::store::{LayerKey, Section, Store};
+use super::store::{Section, Store};
 
 /// Most levels of the mappings of accelerators that may change the sizes of their clusters.
 const MAX_LEVELS: usize = 3;

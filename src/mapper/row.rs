@@ -16,7 +16,7 @@ use std::fmt::Write as _;
 use crate::cost::loop_nest::{Axis, Choice, Extents, Loop, Mapping, Nest, Window};
 use crate::model::PerTensor;
 
-use super::store::{Kept, LayerKey};
+use super::kept::{Kept, LayerKey};
 
 /// The line of a choice.
 pub(super) fn write(key: &LayerKey, kept: &Kept) -> String {

@@ -105,10 +105,6 @@ const PROMISING: usize = 2;
 
 impl Choose for Chooser {
     fn on<'a>(&'a self, accelerator: &'a Accelerator) -> Option<Box<dyn ChooseLayer + 'a>> {
-        // The mapspaces have no loops above the shared memory. A list with such loops is kept as it is.
-        if !accelerator.dataflow.directives().off_chip.is_empty() {
-            return None;
-        }
         let chooser = OnAccelerator::new(self, accelerator.clone())?;
         Some(Box::new(chooser))
     }

@@ -9,9 +9,8 @@ use super::ingress::{Transfer, ingress};
 use super::machine::{Machine, NocLevel};
 use super::mapping::Mapping;
 use super::nest::{N_AXES, Nest, macs};
-use super::off_chip::{self, Dram, Kind, StepBytes};
+use super::off_chip::{self, Dram, Kind, Moved, StepBytes};
 use super::transition::{Cluster, Transition, Trips, each_child, each_class};
-use super::walk::Moved;
 
 /// Upper limit of the number of contexts of a level. Further contexts are left out.
 const MAX_CONTEXTS: usize = 4096;

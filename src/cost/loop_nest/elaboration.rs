@@ -23,16 +23,25 @@ fn nest_axis(axis: dataflow::Axis) -> (Axis, Option<usize>) {
     }
 }
 
+impl Mapping {
+    /// Elaborates `directives` for `nest` on the PEs of `machine` (sections 3.2 to 3.9). An empty list
+    /// of levels is one level without directives.
+    ///
+    /// # Errors
+    ///
+    /// [`Illegal`] for the outermost level that is not legal, for too few PEs, too many levels, or more
+    /// executed MACs than 64 bits hold.
+    pub fn new(directives: &Directives, nest: &Nest, machine: &Machine) -> Result<Self, Illegal> {
+        elaborate(directives, nest, machine)
+    }
+}
+
 /// Elaborates `directives` for `nest` on the PEs of `machine`.
 ///
 /// # Errors
 ///
 /// As [`Mapping::new`].
-pub(super) fn elaborate(
-    directives: &Directives,
-    nest: &Nest,
-    machine: &Machine,
-) -> Result<Mapping, Illegal> {
+fn elaborate(directives: &Directives, nest: &Nest, machine: &Machine) -> Result<Mapping, Illegal> {
     let Directives { off_chip, levels } = directives;
     let first = usize::from(!off_chip.is_empty());
     let mut mapping = Mapping::empty(first == 1, levels.len().max(1))?;

@@ -3,9 +3,8 @@
 
 use std::fmt;
 
-use crate::dataflow::{Dataflow, Directives, LevelId};
+use crate::dataflow::{Dataflow, LevelId};
 
-use super::elaboration;
 use super::nest::{Axis, Extents, N_AXES, Nest};
 use super::{Illegal, Machine};
 
@@ -26,7 +25,7 @@ impl Loop {
     pub(super) const UNUSED: Self = Self { axis: Axis::N, size: 1, offset: 1, spatial: false };
 
     /// A loop over disjoint chunks of extent `size`.
-    pub fn new(axis: Axis, size: u32, spatial: bool) -> Self {
+    pub const fn new(axis: Axis, size: u32, spatial: bool) -> Self {
         Self { axis, size, offset: size, spatial }
     }
 
@@ -172,17 +171,6 @@ impl Mapping {
     /// Upper limit of the number of levels, the off-chip level included.
     pub(crate) const MAX_LEVELS: usize = Dataflow::MAX_LEVELS;
 
-    /// Elaborates `directives` for `nest` on the PEs of `machine` (sections 3.2 to 3.9). An empty list
-    /// of levels is one level without directives.
-    ///
-    /// # Errors
-    ///
-    /// [`Illegal`] for the outermost level that is not legal, for too few PEs, too many levels, or more
-    /// executed MACs than 64 bits hold.
-    pub fn new(directives: &Directives, nest: &Nest, machine: &Machine) -> Result<Self, Illegal> {
-        elaboration::elaborate(directives, nest, machine)
-    }
-
     /// The mapping with these loops, without directives. `off_chip` are the loops above the shared memory,
     /// outermost first; `None` stands for no such level. `levels` are the units and loops of every level on
     /// chip, outermost first. Loops of one chunk are dropped. No axis is mapped unless a loop maps it: an
@@ -286,22 +274,6 @@ impl Mapping {
     /// Executed MACs: those of the layer, more if the mapping repeats outputs.
     pub fn macs(&self) -> u64 {
         self.macs
-    }
-
-    /// A mapping without levels yet, which executes every MAC of a layer once.
-    pub(crate) fn whole(nest: &Nest) -> Self {
-        let levels = [Level::UNUSED; Self::MAX_LEVELS];
-        Self { levels, n_levels: 0, n_off_chip: 0, macs: nest.macs() }
-    }
-
-    /// Adds a level on chip inside all others. The loops have more than one chunk, sizes equal to their
-    /// offsets, different axes, and at most one is spatial. Levels beyond [`Mapping::MAX_LEVELS`] are left
-    /// out.
-    pub(crate) fn push_level(&mut self, units: u32, loops: impl Iterator<Item = Loop>) {
-        let Some(level) = self.levels.get_mut(self.n_levels) else { return };
-        level.units = units;
-        loops.for_each(|map| level.push(map));
-        self.n_levels += 1;
     }
 
     /// Number of executed MACs; `None` if 64 bits do not hold it.

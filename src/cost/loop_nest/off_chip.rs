@@ -11,7 +11,15 @@ use super::machine::Machine;
 use super::mapping::{Level, Loop};
 use super::nest::{Nest, outputs};
 use super::transition::{Advance, Trips};
-use super::walk::Moved;
+
+/// Elements that a step moves between the units and the buffer above.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Moved {
+    /// Inputs and weights sent to the units.
+    pub sent: PerOperand<u64>,
+    /// Partial sums that arrive above.
+    pub arrived: u64,
+}
 
 /// Kind of the partial sums that arrive in DRAM in a step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -17,7 +17,7 @@ use super::ingress::{Transfer, ingress};
 use super::machine::{Bandwidth, Machine, NocLevel};
 use super::mapping::Mapping;
 use super::nest::{N_AXES, Nest, macs, outputs};
-use super::off_chip;
+use super::off_chip::{self, Moved};
 use super::transition::{Cluster, Transition, Trips, each_child, each_class, each_transition};
 use super::{Illegal, LevelCounts, Walk};
 
@@ -44,15 +44,6 @@ struct Step {
 struct Time {
     chip: u64,
     compute: u64,
-}
-
-/// Elements that a step moves between the units and the buffer above.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Moved {
-    /// Inputs and weights sent to the units.
-    pub sent: PerOperand<u64>,
-    /// Partial sums that arrive above.
-    pub arrived: u64,
 }
 
 /// Time of the NoC in a step \[cycle\] (4.3).

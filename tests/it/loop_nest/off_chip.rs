@@ -167,6 +167,15 @@ fn dram_traffic_is_that_of_timeloop() {
     }
 }
 
+/// Letter of the axis of a loop such as `P4`, whose rows and columns are called P and Q.
+fn letter_of_loop(text: &str) -> Option<char> {
+    text.chars().next().map(|letter| match letter {
+        'P' => 'Y',
+        'Q' => 'X',
+        other => other,
+    })
+}
+
 /// All rows of the table, where the folder of reference data lies beside this checkout.
 #[test]
 fn dram_traffic_is_that_of_timeloop_in_every_row() {
@@ -186,7 +195,18 @@ fn dram_traffic_is_that_of_timeloop_in_every_row() {
             record[index].to_string()
         };
         let number = |name: &str| cell(name).parse::<u64>().expect("a number");
-        let n_off_chip = cell("dram_loops").split(' ').count();
+        // The maps up to the innermost loop at DRAM; those in front that are no loops are one chunk.
+        let above: Vec<_> = cell("dram_loops").split(' ').map(letter_of_loop).collect();
+        let maps = cell("directives");
+        let is_above = |map: &str| above.contains(&map.trim_end_matches('\'').chars().last());
+        let n_off_chip = 1 + maps
+            .split(';')
+            .enumerate()
+            .filter(|(_, map)| is_above(map))
+            .take(above.len())
+            .map(|(index, _)| index)
+            .max()
+            .expect("a loop at DRAM");
         let case = TimeloopCase {
             extents: ["N", "G", "K", "C", "P", "Q", "R", "S"].map(|name| number(name) as u32),
             steps: ["stride", "dilation"].map(|name| number(name) as u32),

@@ -105,6 +105,9 @@ const PROMISING: usize = 2;
 
 impl Choose for Chooser {
     fn on<'a>(&'a self, accelerator: &'a Accelerator) -> Option<Box<dyn ChooseLayer + 'a>> {
+        if accelerator.flexibility == Flexibility::None {
+            return None;
+        }
         let chooser = OnAccelerator::new(self, accelerator.clone())?;
         Some(Box::new(chooser))
     }

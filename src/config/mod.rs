@@ -25,6 +25,7 @@ mod document;
 mod embedded;
 mod format;
 mod hardware;
+mod mapspace;
 mod mix;
 mod mlperf;
 mod range;

@@ -4,9 +4,13 @@
 //! Whether a layer fits shows when it is costed: an axis without a directive is held whole, so that
 //! most dataflows map `OutputY` and `OutputX`. [`hardware`](crate::hardware) has an example.
 
+mod layers;
+
 use std::fmt;
 
 use thiserror::Error;
+
+pub use layers::{LayerMapping, LayerMemory, LayerShape, LayerWindow};
 
 /// An axis that a directive maps. In directives `Y` and `X` are input rows and columns (in the loop nest of
 /// the cost model `loop-nest` they are output rows and columns); `OutputY`, `OutputX` (written
@@ -158,11 +162,44 @@ pub struct ClusterLevel {
     pub directives: Vec<Directive>,
 }
 
-/// A dataflow: cluster levels, outermost first.
+/// What a PE keeps from one step to the next in every mapping of a style, if its hardware may choose sizes
+/// and orders.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Stationary {
+    /// Its inputs.
+    Inputs,
+    /// Its weights.
+    Weights,
+    /// Its partial sums.
+    Outputs,
+    /// Rows of weights and of inputs: kernel columns are not split.
+    Rows,
+}
+
+impl Stationary {
+    /// Every value with its name.
+    pub const ALL: [(&'static str, Self); 4] = [
+        ("inputs", Self::Inputs),
+        ("weights", Self::Weights),
+        ("outputs", Self::Outputs),
+        ("rows", Self::Rows),
+    ];
+
+    /// Name.
+    pub fn name(self) -> &'static str {
+        Self::ALL[self as usize].0
+    }
+}
+
+/// A dataflow: cluster levels, outermost first, and directives for single layers.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Dataflow {
     name: Box<str>,
+    /// Directives for all layers; empty if there are only those for single layers.
     levels: Vec<ClusterLevel>,
+    layers: Vec<LayerMapping>,
+    stationary: Option<Stationary>,
 }
 
 /// Reasons why a dataflow is impossible. `level` counts from 0, outermost first.
@@ -219,19 +256,40 @@ impl Dataflow {
         name: impl Into<Box<str>>,
         levels: Vec<ClusterLevel>,
     ) -> Result<Self, DataflowError> {
-        if levels.iter().all(|level| level.directives.is_empty()) {
+        check(&levels)?;
+        Ok(Self { name: name.into(), levels, layers: Vec::new(), stationary: None })
+    }
+
+    /// A dataflow with directives for single layers only.
+    ///
+    /// # Errors
+    ///
+    /// [`DataflowError::Empty`] without layers; the first violated rule of their levels.
+    pub fn of_layers(
+        name: impl Into<Box<str>>,
+        layers: Vec<LayerMapping>,
+    ) -> Result<Self, DataflowError> {
+        if layers.is_empty() {
             return Err(DataflowError::Empty);
         }
-        if levels.len() > Self::MAX_LEVELS {
-            return Err(DataflowError::TooManyLevels { found: levels.len() });
-        }
-        for (index, level) in levels.iter().enumerate() {
-            if level.units.is_some() != (index > 0) {
-                return Err(DataflowError::Units { level: index });
-            }
-            level.check(index)?;
-        }
-        Ok(Self { name: name.into(), levels })
+        layers.iter().try_for_each(|layer| check(&layer.levels))?;
+        Ok(Self { name: name.into(), levels: Vec::new(), layers, stationary: None })
+    }
+
+    /// The same dataflow with directives for single layers, which count before those for all layers.
+    ///
+    /// # Errors
+    ///
+    /// The first violated rule of the levels of a layer.
+    pub fn with_layers(self, layers: Vec<LayerMapping>) -> Result<Self, DataflowError> {
+        layers.iter().try_for_each(|layer| check(&layer.levels))?;
+        Ok(Self { layers, ..self })
+    }
+
+    /// The same dataflow of a style whose PEs keep `stationary` in every mapping.
+    #[must_use]
+    pub fn keeping(self, stationary: Option<Stationary>) -> Self {
+        Self { stationary, ..self }
     }
 
     /// Name, e.g. `WS`.
@@ -239,17 +297,67 @@ impl Dataflow {
         &self.name
     }
 
-    /// Levels, outermost first.
+    /// Levels for all layers, outermost first; empty if the dataflow maps only single layers.
     pub fn levels(&self) -> &[ClusterLevel] {
         &self.levels
     }
 
-    /// PEs of one outermost unit: the product of all cluster sizes, saturating. Sizes that depend on
-    /// the layer count as 1, the least that they can be.
-    pub fn pes_per_unit(&self) -> u64 {
-        let units = self.levels.iter().filter_map(|level| level.units?.fixed());
-        units.fold(1, |product, units| product.saturating_mul(u64::from(units)))
+    /// Directives for single layers.
+    pub fn layers(&self) -> &[LayerMapping] {
+        &self.layers
     }
+
+    /// The directives for a layer of this shape, if there are any of its own: those that are meant for
+    /// the shared memory that it finds, or else others of its shape.
+    pub fn of_layer(&self, shape: &LayerShape, memory: &LayerMemory) -> Option<&LayerMapping> {
+        layers::find(&self.layers, shape, memory)
+    }
+
+    /// The directives for the single layer that is most like `shape`.
+    pub fn nearest_layer(&self, shape: &LayerShape) -> Option<&LayerMapping> {
+        layers::nearest(&self.layers, shape)
+    }
+
+    /// What PEs keep in every mapping of a style.
+    pub fn stationary(&self) -> Option<Stationary> {
+        self.stationary
+    }
+
+    /// Whether `other` maps every layer in the same way: it differs at most in its name.
+    pub fn maps_as(&self, other: &Self) -> bool {
+        self.levels == other.levels
+            && self.stationary == other.stationary
+            && self.layers == other.layers
+    }
+
+    /// PEs of one outermost unit: the product of all cluster sizes, saturating; the most of all layers
+    /// that have directives of their own. Sizes that depend on the layer count as 1, the least that they
+    /// can be.
+    pub fn pes_per_unit(&self) -> u64 {
+        let product = |levels: &[ClusterLevel]| {
+            let units = levels.iter().filter_map(|level| level.units?.fixed());
+            units.fold(1u64, |product, units| product.saturating_mul(u64::from(units)))
+        };
+        let layers = self.layers.iter().map(|layer| product(&layer.levels)).max();
+        product(&self.levels).max(layers.unwrap_or(1))
+    }
+}
+
+/// Whether these levels make sense, outermost first.
+fn check(levels: &[ClusterLevel]) -> Result<(), DataflowError> {
+    if levels.iter().all(|level| level.directives.is_empty()) {
+        return Err(DataflowError::Empty);
+    }
+    if levels.len() > Dataflow::MAX_LEVELS {
+        return Err(DataflowError::TooManyLevels { found: levels.len() });
+    }
+    for (index, level) in levels.iter().enumerate() {
+        if level.units.is_some() != (index > 0) {
+            return Err(DataflowError::Units { level: index });
+        }
+        level.check(index)?;
+    }
+    Ok(())
 }
 
 impl ClusterLevel {

@@ -138,6 +138,10 @@ impl Elaboration {
     /// - [`Infeasible::UnsupportedDataflow`] if the files of the artifact cannot express the dataflow.
     pub(super) fn new(accelerator: &Accelerator) -> Result<Self, Infeasible> {
         let dataflow = &accelerator.dataflow;
+        if !dataflow.layers().is_empty() {
+            let why = "it has directives for single layers";
+            return Err(Infeasible::UnsupportedDataflow { why });
+        }
         let bandwidths = level_bandwidths(accelerator)?;
         // Quirk 7: PEs beyond a whole number of outermost units are idle.
         let outermost = u64::from(accelerator.pes) / dataflow.pes_per_unit();

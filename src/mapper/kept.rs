@@ -1,0 +1,55 @@
+//! Choices as they are kept, and everything that they depend on.
+
+use crate::cost::loop_nest::{Choice, Machine, Nest};
+use crate::model::PerTensor;
+
+use super::layer::FoundForm;
+use super::objective::Value;
+use super::search::Status;
+
+/// A choice that is kept.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Kept {
+    /// Whether a full search found it.
+    pub full: bool,
+    /// What is known of it.
+    pub status: Status,
+    /// Latency and energy.
+    pub value: Value,
+    /// Latency and energy that no mapping is below.
+    pub bound: Value,
+    /// Form and mapping; those that exceed capacities least if no mapping runs.
+    pub choice: Choice,
+}
+
+impl Kept {
+    /// What is kept of the result of a search.
+    pub(super) fn of(found: FoundForm, full: bool) -> Self {
+        let FoundForm { nest, found } = found;
+        let (status, value, bound) = (found.status, found.value(), found.bound);
+        Self { full, status, value, bound, choice: Choice { nest, mapping: found.mapping } }
+    }
+
+    /// The choice; `None` if no mapping runs.
+    pub(super) fn into_choice(self) -> Option<Choice> {
+        (self.status != Status::NoLegalMapping).then_some(self.choice)
+    }
+}
+
+/// Everything of a layer that its choice depends on.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(super) struct LayerKey {
+    /// The layer as it is written.
+    pub nest: Nest,
+    /// Whether each tensor stays in shared memory.
+    pub resident: PerTensor<bool>,
+    /// Free shared memory \[byte\].
+    pub shared_bytes: Option<u64>,
+}
+
+impl LayerKey {
+    /// The key of a layer on a machine with its resident tensors and free shared memory.
+    pub(super) fn new(nest: &Nest, machine: &Machine) -> Self {
+        Self { nest: nest.clone(), resident: machine.resident, shared_bytes: machine.shared_bytes }
+    }
+}

@@ -6,7 +6,7 @@ mod line;
 use crate::dataflow::{Dataflow, LayerMapping, Stationary};
 
 use super::Problem;
-use super::maestro::{DirectiveOrCluster, Notation, assemble};
+use super::maestro::{Line, Notation, assemble};
 use super::yaml::read::{At, Problems, at, list, one_of, proper_name};
 use super::yaml::{Fields, Node};
 
@@ -50,7 +50,7 @@ pub(super) fn read(node: &Node<'_>, problems: &mut Problems) -> Option<Dataflow>
 /// The dataflow of directives for all layers, and of those for single layers.
 fn of_lines(
     name: Box<str>,
-    lines: Vec<At<DirectiveOrCluster>>,
+    lines: Vec<At<Line>>,
     layers: Vec<LayerMapping>,
     notation: Notation,
 ) -> Result<Dataflow, Vec<Problem>> {

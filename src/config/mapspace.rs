@@ -5,8 +5,8 @@ use crate::dataflow::{self, Dataflow, Mapping, Stationary};
 use crate::mapper::{AxisSet, DeclaredSpace, LevelSpace, Sizes, axis_of};
 
 use super::dataflow::read_directive;
-use super::maestro::{DirectiveOrCluster, Notation};
-use super::yaml::read::{At, Problems, at, at_most, list, number, one_of, proper_name, text};
+use super::maestro::{Line, Notation};
+use super::yaml::read::{At, Problems, at, at_most, flag, list, number, one_of, proper_name, text};
 use super::yaml::{Fields, Node, Value};
 use super::{Problem, nearest};
 
@@ -23,13 +23,14 @@ pub(super) fn read(
     let cluster = |node: &Node<'_>, problems: &mut Problems| cluster(node, problems);
     let clusters = fields.optional("clusters", at(at_most(MAX_CLUSTERS, list("clusters", cluster))));
     let sizes = fields.optional("sizes", sizes);
+    let off_chip = fields.optional("off_chip", flag);
     let stationary = fields.optional("stationary", one_of(&Stationary::ALL));
     let levels = fields.optional("levels", at_most(MAX_CLUSTERS + 1, list("levels", level)));
     let seeds = fields.optional("seeds", list("dataflows", at(text)));
-    let has = ["clusters", "sizes", "levels", "stationary", "seeds"].map(|key| fields.given(key));
+    let has = ["clusters", "sizes", "off_chip", "levels", "stationary", "seeds"].map(|key| fields.given(key));
     fields.finish();
     let was_read =
-        [clusters.is_some(), sizes.is_some(), levels.is_some(), stationary.is_some(), seeds.is_some()];
+        [clusters.is_some(), sizes.is_some(), off_chip.is_some(), levels.is_some(), stationary.is_some(), seeds.is_some()];
     if has != was_read {
         return None;
     }
@@ -46,6 +47,7 @@ pub(super) fn read(
     }
     space.sizes = sizes.unwrap_or_default();
     space.levels = levels.unwrap_or_default();
+    space.off_chip = off_chip.unwrap_or(false);
     space.stationary = stationary;
     Some((space, seeds.unwrap_or_default()))
 }
@@ -132,7 +134,7 @@ fn order(node: &Node<'_>, problems: &mut Problems) -> Option<Option<Vec<Axis>>> 
 fn fixed(node: &Node<'_>, problems: &mut Problems) -> Option<(Axis, bool, u32)> {
     let line = read_directive(node, Notation::Full, problems)?;
     let fixed = match line {
-        DirectiveOrCluster::Directive(it) if it.size == it.offset => {
+        Line::Directive(it) if it.size == it.offset => {
             let spread = it.mapping == Mapping::Spatial;
             it.size.fixed().map(|size| (axis_of(it.axis), spread, size))
         }

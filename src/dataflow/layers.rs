@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::ClusterLevel;
+use super::Directives;
 
 /// Input rows or columns of a layer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -91,8 +91,8 @@ pub struct LayerMapping {
     pub memory: Option<LayerMemory>,
     /// Form in which the layer is computed; `None`: as it is written.
     pub form: Option<LayerShape>,
-    /// Levels, outermost first.
-    pub levels: Vec<ClusterLevel>,
+    /// Directives of all levels.
+    pub directives: Directives,
 }
 
 /// The entry for a layer of this shape that finds shared memory like this: the one that is meant for
@@ -131,7 +131,7 @@ mod tests {
         let window = LayerWindow { stride: 1, dilation: 1, stored: 4, padding: 0 };
         let extents = [1, 1, k, 3, 4, 4, 1, 1];
         let shape = LayerShape { extents, windows: [window; 2], depthwise: false };
-        LayerMapping { layer: layer.into(), shape, memory, form: None, levels: Vec::new() }
+        LayerMapping { layer: layer.into(), shape, memory, form: None, directives: Directives::default() }
     }
 
     fn memory(inputs: bool, free: u64) -> LayerMemory {

@@ -192,17 +192,90 @@ impl Stationary {
     }
 }
 
-/// A dataflow: cluster levels, outermost first, and directives for single layers.
+/// Directives of all levels, unchecked.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
+pub struct Directives {
+    /// Temporal maps above the shared memory, outer loop first: the off-chip level. If there are none, no
+    /// such level exists.
+    pub off_chip: Vec<Directive>,
+    /// Levels on chip, outermost first.
+    pub levels: Vec<ClusterLevel>,
+}
+
+impl From<Vec<ClusterLevel>> for Directives {
+    /// These levels without an off-chip level.
+    fn from(levels: Vec<ClusterLevel>) -> Self {
+        Self { off_chip: Vec::new(), levels }
+    }
+}
+
+impl Directives {
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.off_chip.is_empty() && self.levels.iter().all(|level| level.directives.is_empty())
+    }
+
+    /// Whether these directives make a dataflow.
+    ///
+    /// # Errors
+    ///
+    /// The first violated rule of [`DataflowError`], outermost level first.
+    fn check(&self) -> Result<(), DataflowError> {
+        let Self { off_chip, levels } = self;
+        if self.is_empty() {
+            return Err(DataflowError::Empty);
+        }
+        let found = levels.len() + usize::from(!off_chip.is_empty());
+        if found > Dataflow::MAX_LEVELS {
+            return Err(DataflowError::TooManyLevels { found });
+        }
+        check_off_chip(off_chip)?;
+        for (index, level) in levels.iter().enumerate() {
+            if level.units.is_some() != (index > 0) {
+                return Err(DataflowError::Units { level: index });
+            }
+            level.check(index)?;
+        }
+        Ok(())
+    }
+
+    /// PEs of one outermost unit, saturating; sizes that depend on the layer count as 1.
+    fn pes_per_unit(&self) -> u64 {
+        let units = self.levels.iter().filter_map(|level| level.units?.fixed());
+        units.fold(1, |product, units| product.saturating_mul(u64::from(units)))
+    }
+}
+
+/// A dataflow: an optional off-chip level, and cluster levels, outermost first. It may have directives for
+/// single layers beside those for all layers, or instead of them.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Dataflow {
     name: Box<str>,
     /// Directives for all layers; empty if there are only those for single layers.
-    levels: Vec<ClusterLevel>,
+    directives: Directives,
     layers: Vec<LayerMapping>,
     stationary: Option<Stationary>,
 }
 
-/// Reasons why a dataflow is impossible. `level` counts from 0, outermost first.
+/// A level of a dataflow in messages.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum LevelId {
+    /// The level above the shared memory.
+    OffChip,
+    /// A level on chip, counted from 0, outermost first.
+    OnChip(usize),
+}
+
+impl fmt::Display for LevelId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::OffChip => f.write_str("the off-chip level"),
+            Self::OnChip(level) => write!(f, "level {level}"),
+        }
+    }
+}
+
+/// Reasons why a dataflow is impossible.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum DataflowError {
@@ -210,18 +283,18 @@ pub enum DataflowError {
     #[error("a dataflow needs at least one directive")]
     Empty,
     /// An axis is mapped twice in one level.
-    #[error("level {level} maps {axis} twice ({axis} and its output axis count as one)")]
+    #[error("{level} maps {axis} twice ({axis} and its output axis count as one)")]
     AxisTwice {
         /// Level.
-        level: usize,
+        level: LevelId,
         /// Axis.
         axis: &'static str,
     },
     /// A size is 0 or too large.
-    #[error("level {level}: {what} is {found}; allowed are 1 to {}", Dataflow::MAX_SIZE)]
+    #[error("{level}: {what} is {found}; allowed are 1 to {}", Dataflow::MAX_SIZE)]
     Size {
         /// Level.
-        level: usize,
+        level: LevelId,
         /// Name of the size.
         what: &'static str,
         /// Given size.
@@ -230,10 +303,16 @@ pub enum DataflowError {
     /// Units given at the outermost level, or missing at an inner one.
     #[error("level {level}: every level but the outermost needs a cluster size, and only those")]
     Units {
-        /// Level.
+        /// Level, counted from 0, outermost first.
         level: usize,
     },
-    /// Too many cluster levels.
+    /// A spatial map above the shared memory, which is one unit.
+    #[error("`{directive}` above the shared memory; only temporal maps stand before `OffChip`")]
+    SpatialOffChip {
+        /// The map.
+        directive: Directive,
+    },
+    /// Too many levels, the off-chip level included.
     #[error("{found} levels; at most {} are allowed", Dataflow::MAX_LEVELS)]
     TooManyLevels {
         /// Number of levels.
@@ -247,24 +326,25 @@ impl Dataflow {
     /// Most levels of a dataflow.
     pub(crate) const MAX_LEVELS: usize = 8;
 
-    /// A dataflow of `levels`, outermost first.
+    /// A dataflow of `directives`: levels, outermost first, or [`Directives`] with an off-chip level.
     ///
     /// # Errors
     ///
     /// The first violated rule of [`DataflowError`], outermost level first.
     pub fn new(
         name: impl Into<Box<str>>,
-        levels: Vec<ClusterLevel>,
+        directives: impl Into<Directives>,
     ) -> Result<Self, DataflowError> {
-        check(&levels)?;
-        Ok(Self { name: name.into(), levels, layers: Vec::new(), stationary: None })
+        let directives = directives.into();
+        directives.check()?;
+        Ok(Self { name: name.into(), directives, layers: Vec::new(), stationary: None })
     }
 
     /// A dataflow with directives for single layers only.
     ///
     /// # Errors
     ///
-    /// [`DataflowError::Empty`] without layers; the first violated rule of their levels.
+    /// [`DataflowError::Empty`] without layers; the first violated rule of their directives.
     pub fn of_layers(
         name: impl Into<Box<str>>,
         layers: Vec<LayerMapping>,
@@ -272,17 +352,18 @@ impl Dataflow {
         if layers.is_empty() {
             return Err(DataflowError::Empty);
         }
-        layers.iter().try_for_each(|layer| check(&layer.levels))?;
-        Ok(Self { name: name.into(), levels: Vec::new(), layers, stationary: None })
+        let none = Directives::default();
+        Self { name: name.into(), directives: none, layers: Vec::new(), stationary: None }
+            .with_layers(layers)
     }
 
     /// The same dataflow with directives for single layers, which count before those for all layers.
     ///
     /// # Errors
     ///
-    /// The first violated rule of the levels of a layer.
+    /// The first violated rule of the directives of a layer.
     pub fn with_layers(self, layers: Vec<LayerMapping>) -> Result<Self, DataflowError> {
-        layers.iter().try_for_each(|layer| check(&layer.levels))?;
+        layers.iter().try_for_each(|layer| layer.directives.check())?;
         Ok(Self { layers, ..self })
     }
 
@@ -297,9 +378,14 @@ impl Dataflow {
         &self.name
     }
 
-    /// Levels for all layers, outermost first; empty if the dataflow maps only single layers.
+    /// Directives for all layers; empty if the dataflow maps only single layers.
+    pub fn directives(&self) -> &Directives {
+        &self.directives
+    }
+
+    /// Levels on chip for all layers, outermost first.
     pub fn levels(&self) -> &[ClusterLevel] {
-        &self.levels
+        &self.directives.levels
     }
 
     /// Directives for single layers.
@@ -325,7 +411,7 @@ impl Dataflow {
 
     /// Whether `other` maps every layer in the same way: it differs at most in its name.
     pub fn maps_as(&self, other: &Self) -> bool {
-        self.levels == other.levels
+        self.directives == other.directives
             && self.stationary == other.stationary
             && self.layers == other.layers
     }
@@ -334,30 +420,9 @@ impl Dataflow {
     /// that have directives of their own. Sizes that depend on the layer count as 1, the least that they
     /// can be.
     pub fn pes_per_unit(&self) -> u64 {
-        let product = |levels: &[ClusterLevel]| {
-            let units = levels.iter().filter_map(|level| level.units?.fixed());
-            units.fold(1u64, |product, units| product.saturating_mul(u64::from(units)))
-        };
-        let layers = self.layers.iter().map(|layer| product(&layer.levels)).max();
-        product(&self.levels).max(layers.unwrap_or(1))
+        let layers = self.layers.iter().map(|layer| layer.directives.pes_per_unit()).max();
+        self.directives.pes_per_unit().max(layers.unwrap_or(1))
     }
-}
-
-/// Whether these levels make sense, outermost first.
-fn check(levels: &[ClusterLevel]) -> Result<(), DataflowError> {
-    if levels.iter().all(|level| level.directives.is_empty()) {
-        return Err(DataflowError::Empty);
-    }
-    if levels.len() > Dataflow::MAX_LEVELS {
-        return Err(DataflowError::TooManyLevels { found: levels.len() });
-    }
-    for (index, level) in levels.iter().enumerate() {
-        if level.units.is_some() != (index > 0) {
-            return Err(DataflowError::Units { level: index });
-        }
-        level.check(index)?;
-    }
-    Ok(())
 }
 
 impl ClusterLevel {
@@ -367,31 +432,67 @@ impl ClusterLevel {
     ///
     /// The first violated rule of [`DataflowError`].
     pub fn check(&self, level: usize) -> Result<(), DataflowError> {
-        let size = |what, size: Size| match size.fixed() {
-            Some(found) if found == 0 || found > Dataflow::MAX_SIZE => {
-                Err(DataflowError::Size { level, what, found })
-            }
-            _ => Ok(()),
-        };
+        let level = LevelId::OnChip(level);
         if let Some(units) = self.units {
-            size("the cluster size", units)?;
+            check_size(level, "the cluster size", units)?;
         }
-        for (index, directive) in self.directives.iter().enumerate() {
-            size("a map size", directive.size)?;
-            size("a map offset", directive.offset)?;
-            let axis = directive.axis.input_axis();
-            if self.directives[..index].iter().any(|other| other.axis.input_axis() == axis) {
-                return Err(DataflowError::AxisTwice { level, axis: axis.name() });
-            }
+        check_maps(level, &self.directives)
+    }
+}
+
+/// Whether these maps can stand above the shared memory.
+///
+/// # Errors
+///
+/// The first violated rule of [`DataflowError`].
+pub(crate) fn check_off_chip(directives: &[Directive]) -> Result<(), DataflowError> {
+    let spatial = directives.iter().find(|directive| directive.mapping == Mapping::Spatial);
+    if let Some(&directive) = spatial {
+        return Err(DataflowError::SpatialOffChip { directive });
+    }
+    check_maps(LevelId::OffChip, directives)
+}
+
+/// Whether the maps of a level have sizes in range and an axis each.
+fn check_maps(level: LevelId, directives: &[Directive]) -> Result<(), DataflowError> {
+    for (index, directive) in directives.iter().enumerate() {
+        check_size(level, "a map size", directive.size)?;
+        check_size(level, "a map offset", directive.offset)?;
+        let axis = directive.axis.input_axis();
+        if directives[..index].iter().any(|other| other.axis.input_axis() == axis) {
+            return Err(DataflowError::AxisTwice { level, axis: axis.name() });
         }
-        Ok(())
+    }
+    Ok(())
+}
+
+fn check_size(level: LevelId, what: &'static str, size: Size) -> Result<(), DataflowError> {
+    match size.fixed() {
+        Some(found) if found == 0 || found > Dataflow::MAX_SIZE => {
+            Err(DataflowError::Size { level, what, found })
+        }
+        _ => Ok(()),
     }
 }
 
 impl fmt::Display for Dataflow {
-    /// One directive a line, clusters indented, as in the files.
+    /// One directive a line, as in the files.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for level in &self.levels {
+        self.directives.fmt(f)
+    }
+}
+
+impl fmt::Display for Directives {
+    /// One directive a line, as in the files.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { off_chip, levels } = self;
+        for directive in off_chip {
+            writeln!(f, "{directive}")?;
+        }
+        if !off_chip.is_empty() {
+            writeln!(f, "OffChip")?;
+        }
+        for level in levels {
             if let Some(units) = level.units {
                 writeln!(f, "Cluster({units})")?;
             }

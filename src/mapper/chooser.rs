@@ -9,13 +9,13 @@ use crate::hardware::{Accelerator, Flexibility};
 use super::declared::{DeclaredSpace, MAX_LEVELS, clusters};
 use super::exact::Rules;
 use super::forms::forms;
+use super::kept::{Kept, LayerKey};
 use super::layer::{FormSearch, FoundForm};
 use super::objective::Objective;
 use super::problem::Limits;
 use super::search::{Effort, Search};
 use super::sizes::Sizes;
 use super::space::Mapspace;
-use super::kept::{Kept, LayerKey};
 use super::store::{Section, Store};
 
 /// Chooses a form and a mapping for every layer, within the flexibility of its accelerator: the one with
@@ -54,7 +54,7 @@ impl Chooser {
             let own = listed.of_layer.then(|| listed.nest.clone().into_owned());
             let forms = own.map_or_else(|| forms(nest), |form| vec![form]);
             seeds.extend(forms.into_iter().filter_map(|form| {
-                let mapping = Mapping::new(listed.levels, &form, machine).ok()?;
+                let mapping = Mapping::new(listed.directives, &form, machine).ok()?;
                 Some((form, mapping))
             }));
         }
@@ -62,13 +62,16 @@ impl Chooser {
             return best_of_forms(seeds, machine, &limits, self.objective);
         }
         seeds.extend(less.map(|less| (less.nest, less.mapping)));
-        let levels = listed.as_ref().map_or(&[][..], |listed| listed.levels);
+        let levels = listed.as_ref().map_or(&[][..], |listed| &listed.directives.levels);
         let style = DeclaredSpace::of_style(levels, accelerator.dataflow.stationary());
         let space = |form: &Nest| match accelerator.flexibility {
             Flexibility::None | Flexibility::Forms | Flexibility::Tiles => {
                 Some(style.as_ref()?.for_layer(form, machine))
             }
-            Flexibility::Axes => Some(Mapspace::free(vec![clusters(levels)?], Sizes::Balanced)),
+            Flexibility::Axes => {
+                let free = Mapspace::free(vec![clusters(levels)?], Sizes::Balanced);
+                Some(Mapspace { off_chip: true, ..free })
+            }
             Flexibility::Any => {
                 let mut space = Mapspace::any(machine.pes, MAX_LEVELS, Sizes::Balanced);
                 space.clusters.extend(clusters(levels));

@@ -25,6 +25,8 @@ pub struct DeclaredSpace {
     pub levels: Vec<LevelSpace>,
     /// Sizes of chunks.
     pub sizes: Sizes,
+    /// Whether loops above the shared memory are allowed.
+    pub off_chip: bool,
     /// What a PE keeps from one step to the next.
     pub stationary: Option<Stationary>,
     /// Dataflows that are always evaluated.
@@ -42,6 +44,7 @@ impl DeclaredSpace {
             clusters: None,
             levels: Vec::new(),
             sizes: Sizes::default(),
+            off_chip: false,
             stationary: None,
             seeds: Vec::new(),
         }
@@ -64,6 +67,7 @@ impl DeclaredSpace {
         Some(Self {
             clusters: Some(clusters.into_iter().map(|size| vec![size]).collect()),
             levels: levels.collect(),
+            off_chip: true,
             stationary,
             ..Self::free("")
         })
@@ -78,6 +82,7 @@ impl DeclaredSpace {
         if !self.levels.is_empty() {
             space.levels.clone_from(&self.levels);
         }
+        space.off_chip = self.off_chip;
         if nest.is_depthwise() {
             space.levels.iter_mut().for_each(channels_are_groups);
         }

@@ -241,7 +241,7 @@ impl NetworkMapper {
                         free: machine.shared_bytes.unwrap_or(u64::MAX),
                     }),
                     form: (form != *nest).then(|| shape(&form)),
-                    levels: directives(&mapping),
+                    directives: directives(&mapping),
                 };
                 let is_known = |it: &LayerMapping| {
                     it.shape == entry.shape && it.memory == entry.memory
@@ -254,8 +254,8 @@ impl NetworkMapper {
         let base = work.base.as_ref().filter(|_| only.is_some());
         match base {
             Some(base) => {
-                let levels = base.levels().to_vec();
-                Dataflow::new(self.name.clone(), levels).ok()?.with_layers(entries).ok()
+                let general = base.directives().clone();
+                Dataflow::new(self.name.clone(), general).ok()?.with_layers(entries).ok()
             }
             None => Dataflow::of_layers(self.name.clone(), entries).ok(),
         }
@@ -332,7 +332,7 @@ impl NetworkMapper {
     fn seeds(&self, nest: &Nest, machine: &Machine) -> Vec<(Nest, Mapping)> {
         let seed = |dataflow: &Arc<Dataflow>| {
             let listed = Listed::new(dataflow, nest, machine).ok()?;
-            let mapping = Mapping::new(listed.levels, &listed.nest, machine).ok()?;
+            let mapping = Mapping::new(listed.directives, &listed.nest, machine).ok()?;
             Some((listed.nest.into_owned(), mapping))
         };
         self.dataflows.iter().filter_map(seed).collect()
@@ -462,7 +462,7 @@ impl NetworkMapper {
         let space = Mapspace::free(Vec::new(), Sizes::default());
         let value = |dataflow: &Arc<Dataflow>| {
             let listed = Listed::new(dataflow, nest, machine).ok()?;
-            let mapping = Mapping::new(listed.levels, &listed.nest, machine).ok()?;
+            let mapping = Mapping::new(listed.directives, &listed.nest, machine).ok()?;
             let search = Search::new(&listed.nest, machine, &limits, &space).seed(&mapping);
             let found = search.effort(Effort::new(0, 0, 0)).run()?;
             let runs = found.status != Status::NoLegalMapping;
@@ -504,7 +504,7 @@ impl NetworkMapper {
         let Self { space, effort, rules, gap, .. } = self;
         let (machine, limits) = (Machine::of(&self.accelerator), Limits::of(&self.accelerator));
         let flows = self.dataflows.iter();
-        let flows: Vec<_> = flows.map(|it| (it.levels(), it.layers())).collect();
+        let flows: Vec<_> = flows.map(|it| (it.directives(), it.layers())).collect();
         let goal = self.goal.name();
         let key = format!(
             "{VERSION} map {goal} {effort:?} {rules:?} {gap} {space:?} {machine:?} {limits:?} {flows:?}"

@@ -20,6 +20,7 @@ use super::kept::{Kept, LayerKey};
 use super::objective::Objective;
 use super::problem::Limits;
 use super::row;
+use super::table::{self, Table};
 
 /// Version of the cost model and of the mapper: choices of other versions are not read. It is raised when
 /// an evaluation or a search changes.
@@ -35,12 +36,9 @@ pub struct Store {
     sections: Mutex<HashMap<Box<str>, Arc<Section>>>,
 }
 
-/// A table of mappings: contents of files by their names.
-pub(super) type Table = &'static [(&'static str, &'static str)];
-
 /// Choices of this process.
 static OF_PROCESS: LazyLock<Arc<Store>> =
-    LazyLock::new(|| Arc::new(Store { table: super::table::FILES, ..Store::default() }));
+    LazyLock::new(|| Arc::new(Store { table: table::FILES, ..Store::default() }));
 
 impl Store {
     /// The store that all cost models of the process share. It knows the table that comes with the
@@ -232,7 +230,7 @@ pub(super) fn section_key(accelerator: &Accelerator, objective: Objective) -> Bo
     let limits = Limits::of(accelerator);
     let flexibility = accelerator.flexibility;
     let flow = &accelerator.dataflow;
-    let flow = (flow.levels(), flow.layers(), flow.stationary());
+    let flow = (flow.directives(), flow.layers(), flow.stationary());
     // Writing to a string does not fail.
     let _ = write!(text, "{VERSION} {flexibility} {objective} {machine:?} {limits:?} {flow:?}");
     text.into()

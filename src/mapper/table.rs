@@ -1,6 +1,7 @@
 //! Choices that come with the program.
 
-use super::store::Table;
+/// A table of mappings: contents of files by their names.
+pub(super) type Table = &'static [(&'static str, &'static str)];
 
 include!(concat!(env!("OUT_DIR"), "/mappings.rs"));
 

@@ -72,6 +72,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "mlperf",
             "ids",
             "model",
+            "dataflow",
             "hardware",
             "scenario",
             "cost",

@@ -22,6 +22,7 @@ mod loadgen;
 mod loadgen_queueing;
 mod loop_nest;
 mod map_command;
+mod mapper;
 mod measured_costs;
 mod metrics;
 mod mlperf_command;

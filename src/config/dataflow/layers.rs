@@ -56,8 +56,8 @@ pub(super) fn read(
     let opening = lines.first().map_or(0..0, |line| line.span.clone());
     match assemble("layer", opening, lines, notation) {
         Ok(dataflow) => {
-            let levels = dataflow.levels().to_vec();
-            Some(LayerMapping { layer, shape, memory, form, levels })
+            let directives = dataflow.directives().clone();
+            Some(LayerMapping { layer, shape, memory, form, directives })
         }
         Err(found) => {
             problems.extend(found);

@@ -1,6 +1,6 @@
 //! Single directives in YAML files.
 
-use crate::config::maestro::{DirectiveOrCluster, Notation, parse_directive};
+use crate::config::maestro::{Line, Notation, parse_directive};
 use crate::config::yaml::read::Problems;
 use crate::config::yaml::{Node, Value};
 
@@ -9,7 +9,7 @@ pub(in crate::config) fn read(
     node: &Node<'_>,
     notation: Notation,
     problems: &mut Problems,
-) -> Option<DirectiveOrCluster> {
+) -> Option<Line> {
     let Value::Scalar { text, .. } = &node.value else {
         problems.push(node.mismatch(&"a directive, e.g. `SpatialMap(1,1) K`"));
         return None;

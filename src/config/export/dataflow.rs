@@ -1,11 +1,9 @@
 //! Dataflows as YAML text.
 
-use std::fmt::Write as _;
-
 use serde::Serialize;
 use serde_saphyr::{FlowMap, FlowSeq};
 
-use crate::dataflow::{ClusterLevel, Dataflow, LayerMapping, LayerMemory, LayerShape};
+use crate::dataflow::{Dataflow, Directives, LayerMapping, LayerMemory, LayerShape};
 
 use super::document;
 
@@ -65,7 +63,7 @@ struct Shape {
 /// The `dataflow:` file of `dataflow`.
 pub fn dataflow(dataflow: &Dataflow) -> String {
     let layers = dataflow.layers().iter().map(layer).collect();
-    let directives = lines(dataflow.levels());
+    let directives = lines(dataflow.directives());
     let stationary = dataflow.stationary().map(|it| it.name());
     document("dataflow", Body { name: dataflow.name(), stationary, directives, layers })
 }
@@ -81,7 +79,7 @@ fn layer(mapping: &LayerMapping) -> LayerBody<'_> {
         resident: mapping.memory.as_ref().map(resident),
         free_bytes: mapping.memory.map(|memory| memory.free),
         form: mapping.form.as_ref().map(shape),
-        directives: lines(&mapping.levels),
+        directives: lines(&mapping.directives),
     }
 }
 
@@ -106,17 +104,7 @@ fn shape(shape: &LayerShape) -> FlowMap<Shape> {
     })
 }
 
-/// One directive a line, as in [`Dataflow`]'s own text.
-fn lines(levels: &[ClusterLevel]) -> Vec<String> {
-    let mut text = String::new();
-    for level in levels {
-        // Writing to a string does not fail.
-        if let Some(units) = level.units {
-            let _ = writeln!(text, "Cluster({units})");
-        }
-        for directive in &level.directives {
-            let _ = writeln!(text, "{directive}");
-        }
-    }
-    text.lines().map(Into::into).collect()
+/// One directive a line.
+fn lines(directives: &Directives) -> Vec<String> {
+    directives.to_string().lines().map(Into::into).collect()
 }

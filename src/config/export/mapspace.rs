@@ -14,6 +14,8 @@ struct Body<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     clusters: Option<FlowSeq<Vec<FlowSeq<&'a Vec<u32>>>>>,
     sizes: SizesBody<'a>,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    off_chip: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     stationary: Option<&'static str>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -51,6 +53,7 @@ pub fn mapspace(name: &str, space: &DeclaredSpace) -> String {
         name,
         clusters: space.clusters.as_ref().map(|it| FlowSeq(it.iter().map(FlowSeq).collect())),
         sizes,
+        off_chip: space.off_chip,
         stationary: space.stationary.map(|it| it.name()),
         levels: space.levels.iter().map(level).collect(),
         seeds: space.seeds.iter().map(|seed| seed.name()).collect(),

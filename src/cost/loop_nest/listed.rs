@@ -3,20 +3,20 @@
 use std::borrow::Cow;
 
 use crate::dataflow::{
-    self, ClusterLevel, Dataflow, Directive, LayerMapping, LayerMemory, LayerShape, LayerWindow,
-    Size,
+    self, ClusterLevel, Dataflow, Directive, Directives, LayerMapping, LayerMemory, LayerShape,
+    LayerWindow, Size,
 };
 use crate::model::PerTensor;
 
 use super::super::Infeasible;
-use super::{Axis, Illegal, Machine, Mapping, Nest, Window};
+use super::{Axis, Illegal, Level, Machine, Mapping, Nest, Window};
 
 /// Form and directives with which a dataflow maps a layer.
 pub(crate) struct Listed<'a> {
     /// Form; the layer as it is written if the directives are those for all layers.
     pub nest: Cow<'a, Nest>,
-    /// Levels of the directives, outermost first.
-    pub levels: &'a [ClusterLevel],
+    /// Directives of all levels.
+    pub directives: &'a Directives,
     /// Whether the directives are those of this layer alone.
     pub of_layer: bool,
 }
@@ -32,13 +32,14 @@ impl<'a> Listed<'a> {
         nest: &'a Nest,
         machine: &Machine,
     ) -> Result<Self, Infeasible> {
-        let general = Self { nest: Cow::Borrowed(nest), levels: dataflow.levels(), of_layer: false };
+        let directives = dataflow.directives();
+        let general = Self { nest: Cow::Borrowed(nest), directives, of_layer: false };
         if dataflow.layers().is_empty() {
             return Ok(general);
         }
         let shape = shape(nest);
         let Some(entry) = dataflow.of_layer(&shape, &memory(machine)) else {
-            return if general.levels.is_empty() {
+            return if directives.is_empty() {
                 Err(other_layers(dataflow, shape))
             } else {
                 Ok(general)
@@ -49,7 +50,7 @@ impl<'a> Listed<'a> {
             None => Cow::Borrowed(nest),
             Some(form) => Cow::Owned(nest_of(form).map_err(illegal)?),
         };
-        Ok(Self { nest, levels: &entry.levels, of_layer: true })
+        Ok(Self { nest, directives: &entry.directives, of_layer: true })
     }
 }
 
@@ -110,10 +111,48 @@ pub fn is_form(form: &Nest, nest: &Nest) -> bool {
     counts(form) == counts(nest)
 }
 
-/// Directives that make a mapping again. Images and groups that it does not split get maps at level 0,
-/// because a dataflow without any runs image by image and group by group (section 3.4).
-pub fn directives(mapping: &Mapping) -> Vec<ClusterLevel> {
-    let written = |axis: Axis| match axis {
+/// Directives that make a mapping again. Images and groups that it does not split get maps on the outermost
+/// level, because a dataflow without any runs image by image and group by group (section 3.4).
+pub fn directives(mapping: &Mapping) -> Directives {
+    let splits = |axis: Axis| {
+        mapping.all_levels().iter().flat_map(Level::loops).any(|it| it.axis == axis)
+    };
+    let whole = [Axis::N, Axis::G].into_iter().filter(|axis| !splits(*axis)).map(whole);
+    let mut whole: Vec<_> = whole.collect();
+    let off_chip = mapping.off_chip().map_or(Vec::new(), |level| {
+        let mut maps: Vec<_> = whole.drain(..).chain(maps(level)).collect();
+        if maps.is_empty() {
+            // A level above the shared memory needs a map, even one of a single chunk.
+            maps.push(self::whole(Axis::N));
+        }
+        maps
+    });
+    let level = |(index, level): (usize, &Level)| ClusterLevel {
+        units: (index > 0).then(|| Size::Fixed(level.units())),
+        directives: whole.drain(..).chain(maps(level)).collect(),
+    };
+    let levels = mapping.levels().iter().enumerate().map(level).collect();
+    Directives { off_chip, levels }
+}
+
+/// A map that holds an axis whole.
+fn whole(axis: Axis) -> Directive {
+    let axis = written(axis);
+    let size = Size::Extent { axis, plus: 0 };
+    Directive { mapping: dataflow::Mapping::Temporal, size, offset: size, axis }
+}
+
+/// Maps with the loops of a level.
+fn maps(level: &Level) -> impl Iterator<Item = Directive> + '_ {
+    level.loops().iter().map(|it| match it.spatial {
+        true => Directive::spatial(it.size, it.offset, written(it.axis)),
+        false => Directive::temporal(it.size, it.offset, written(it.axis)),
+    })
+}
+
+/// Axis in directives.
+fn written(axis: Axis) -> dataflow::Axis {
+    match axis {
         Axis::N => dataflow::Axis::N,
         Axis::G => dataflow::Axis::G,
         Axis::K => dataflow::Axis::K,
@@ -122,24 +161,5 @@ pub fn directives(mapping: &Mapping) -> Vec<ClusterLevel> {
         Axis::OutputX => dataflow::Axis::OutputX,
         Axis::R => dataflow::Axis::R,
         Axis::S => dataflow::Axis::S,
-    };
-    let splits = |axis: Axis| {
-        mapping.levels().iter().flat_map(|level| level.loops()).any(|it| it.axis == axis)
-    };
-    let whole = [Axis::N, Axis::G].into_iter().filter(|axis| !splits(*axis)).map(|axis| {
-        let axis = written(axis);
-        let size = Size::Extent { axis, plus: 0 };
-        Directive { mapping: dataflow::Mapping::Temporal, size, offset: size, axis }
-    });
-    let mut whole: Vec<_> = whole.collect();
-    let level = |(index, level): (usize, &super::Level)| {
-        let loops = level.loops().iter().map(|it| match it.spatial {
-            true => Directive::spatial(it.size, it.offset, written(it.axis)),
-            false => Directive::temporal(it.size, it.offset, written(it.axis)),
-        });
-        let directives = std::mem::take(&mut whole).into_iter().chain(loops).collect();
-        let units = (index > 0).then(|| Size::Fixed(level.units()));
-        ClusterLevel { units, directives }
-    };
-    mapping.levels().iter().enumerate().map(level).collect()
+    }
 }

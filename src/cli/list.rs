@@ -17,7 +17,7 @@ use super::{experiment, output, schedulers, table_style};
 /// List what is available: models, scenarios, systems, schedulers, settings and more.
 #[derive(Debug, Args)]
 pub(super) struct ListArgs {
-    /// What to list.
+    /// Kind of input to list.
     #[arg(value_parser = listings())]
     what: String,
 }

@@ -94,6 +94,9 @@ impl Chooser {
 
 impl Choose for Chooser {
     fn on<'a>(&'a self, accelerator: &'a Accelerator) -> Option<Box<dyn ChooseLayer + 'a>> {
+        if accelerator.flexibility == Flexibility::None {
+            return None;
+        }
         let chooser = OnAccelerator::new(self, accelerator.clone())?;
         Some(Box::new(chooser))
     }

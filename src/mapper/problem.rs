@@ -40,7 +40,7 @@ impl Limits {
     }
 }
 
-/// What a mapping is worth: its value, and the bytes by which it exceeds capacities.
+/// Value of a mapping, and the bytes by which it exceeds capacities.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub(super) struct Score {
     /// Bytes above the capacities, summed over memories; 0 for a mapping that runs.

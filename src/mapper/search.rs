@@ -43,7 +43,7 @@ impl Effort {
 /// Evaluations of an effort from which on single loops above the shared memory are tried one by one.
 const LEAST_FOR_SPLITS: u64 = 100;
 
-/// What is known of the best mapping that a search found.
+/// Certainty about the best mapping that a search found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Status {
@@ -67,7 +67,7 @@ pub struct Found {
     pub evaluation: Evaluation,
     /// Latency and energy that no mapping of the mapspace is below.
     pub bound: Value,
-    /// What is known of the mapping.
+    /// Certainty about the mapping.
     pub status: Status,
     /// Numbers of decided mappings.
     pub counts: Counts,

@@ -1,13 +1,14 @@
 //! `xrsim validate`: comparisons with reference data.
 
+mod cross;
+
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
 use crate::config::Source;
 use crate::config::loadgen_cases::Cases;
-use crate::report::table::{Style, new_table, render};
-use crate::validate::eyeriss::{CASES, Eyeriss};
+use crate::report::table::{new_table, render};
 use crate::validate::loadgen::{self, ASPECTS, CaseReport, Report};
 use crate::validate::{self, Tally, ValidateError};
 
@@ -25,11 +26,23 @@ pub(super) struct ValidateArgs {
 /// Kinds of tables.
 #[derive(Debug, Subcommand)]
 enum Tables {
-    /// Compare the loop-nest cost model with tables of cases; exits with 1 if a row differs.
+    /// Compare the loop-nest cost model with tables of cases, or with other models and measured chips;
+    /// exits with 1 if a row differs.
+    #[command(
+        after_help = "Without --cases and --against, the tables of Timeloop, ZigZag, SCALE-Sim and \
+        Eyeriss that come with the program are compared."
+    )]
     Cost {
         /// CSV file of cases: layer, mapping, machine, and every expected count; repeat for more.
-        #[arg(long, value_name = "FILE.csv", required = true)]
+        #[arg(long, value_name = "FILE.csv")]
         cases: Vec<PathBuf>,
+        /// CSV file with numbers of Timeloop, ZigZag, SCALE-Sim or Eyeriss, as in validation/crossval; the
+        /// header decides which. Exits with 1 if a number differs without a stated reason; repeat for more.
+        #[arg(long, value_name = "FILE.csv", conflicts_with = "cases")]
+        against: Vec<PathBuf>,
+        /// Output format of comparisons with other models and chips: a summary, or a line a number.
+        #[arg(long, value_name = "FORMAT", default_value = "table", conflicts_with = "cases")]
+        format: cross::Format,
     },
     /// Compare MLPerf load tests with runs of the real LoadGen; exits with 1 if a case differs.
     Loadgen {
@@ -48,7 +61,8 @@ enum Tables {
 pub(super) fn run(args: &ValidateArgs) -> Result<(), Failure> {
     match &args.tables {
         None => compare_all(),
-        Some(Tables::Cost { cases }) => compare_costs(cases),
+        Some(Tables::Cost { cases, .. }) if !cases.is_empty() => compare_costs(cases),
+        Some(Tables::Cost { against, format, .. }) => cross::compare(against, *format),
         Some(Tables::Loadgen { cases }) => compare_loadgen(cases),
     }
 }
@@ -70,8 +84,8 @@ fn compare_all() -> Result<(), Failure> {
     for it in &all.comparisons {
         table.add_row([&it.what, it.with, &it.result, &it.verdict.to_string()]);
     }
-    let chip = eyeriss_to_text(&all.eyeriss, table_style());
-    let printed = output::print_text(&format!("{}\n{chip}", render(&table)));
+    let others = cross::to_text(&all.numbers, table_style());
+    let printed = output::print_text(&format!("{}\n{others}", render(&table)));
     printed.and_check(check(all.n_different(), "comparisons"))
 }
 
@@ -81,31 +95,6 @@ fn check(n_different: usize, things: &str) -> Result<(), Failure> {
         0 => Ok(()),
         _ => Err(Failure::Check(format!("{n_different} {things} differ"))),
     }
-}
-
-/// Latency of every layer on the chip and in the model, with the errors of the model.
-fn eyeriss_to_text(eyeriss: &Eyeriss, style: Style) -> String {
-    let mut header = vec!["Eyeriss, AlexNet batch 4", "silicon ms"];
-    header.extend(CASES.iter().flat_map(|case| [case, "error"]));
-    let mut table = new_table(style, &header, 1);
-    for it in &eyeriss.layers {
-        let mut cells = vec![it.layer.clone(), format!("{:.1}", it.silicon_ms)];
-        for ms in it.model_ms {
-            let error = 100.0 * (ms / it.silicon_ms - 1.0);
-            cells.extend([format!("{ms:.2}"), format!("{error:+.1} %")]);
-        }
-        table.add_row(cells);
-    }
-    let mean = |case| format!("{:.1} %", 100.0 * eyeriss.mean_error(case));
-    let total = |case| format!("{:+.1} %", 100.0 * eyeriss.total_error(case));
-    let mut summary = |name: &str, error: &dyn Fn(usize) -> String| {
-        let mut cells = vec![name.to_string(), String::new()];
-        cells.extend((0..CASES.len()).flat_map(|case| [String::new(), error(case)]));
-        table.add_row(cells);
-    };
-    summary("mean absolute error", &mean);
-    summary("error of the total", &total);
-    render(&table)
 }
 
 /// Compares the loop-nest cost model with tables of cases. Prints the number of equal rows, and the first

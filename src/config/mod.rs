@@ -7,6 +7,7 @@
 pub(crate) mod catalog;
 pub mod cost_cases;
 pub mod cost_csv;
+pub mod cross_tables;
 pub(crate) mod diagnostic;
 #[cfg(feature = "cli")]
 pub mod export;

@@ -187,7 +187,7 @@ const ALEXNET: [(Extents, u32, u32, &str, [u64; 2]); 5] = [
     ([4, 2, 128, 192, 13, 13, 3, 3], 1, 2, CONV4, [1_953_529, 2_064_249]),
 ];
 
-/// Eyeriss: 168 PEs, 16-bit words, separate buses for the weights of every level (section 10.2).
+/// Eyeriss: 168 PEs, 16-bit words, separate buses for the weights of every level (section 10.2.2).
 fn eyeriss(single_weights: bool) -> Machine {
     let [inputs, wide] = [2, 8].map(|bytes| Bandwidth::new(bytes).expect("not 0"));
     let plain =

@@ -2,6 +2,7 @@
 //! enumeration of its execution, loops above the shared memory, invariants, and whole networks.
 
 mod cases;
+mod cross;
 mod enumerator;
 mod invariants;
 mod networks;

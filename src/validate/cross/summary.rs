@@ -1,0 +1,159 @@
+//! Comparisons with other models and chips, counted by source and quantity.
+
+use super::{Agreement, Number, Reason};
+
+/// All numbers of one quantity of one source.
+#[derive(Debug, Clone)]
+pub struct Summary {
+    /// Tool or chip.
+    pub source: &'static str,
+    /// Quantity.
+    pub quantity: &'static str,
+    /// Numbers that were compared.
+    pub n: usize,
+    /// Numbers that are equal.
+    pub n_equal: usize,
+    /// Further numbers within the tolerance.
+    pub n_within: usize,
+    /// Allowed relative difference.
+    pub tolerance: f64,
+    /// Further numbers that a rule of the other side reproduces.
+    pub n_by_rule: usize,
+    /// Numbers whose difference is stated, and not reproduced.
+    pub n_open: usize,
+    /// Numbers that differ without a stated reason.
+    pub n_different: usize,
+    /// Stated reasons with how many numbers each has, in order of first use.
+    pub reasons: Vec<(Reason, usize)>,
+    /// Ratio to the other side that is farthest from 1; 0 or infinite if one side only is 0.
+    pub worst: f64,
+    /// Sum of the logarithms of finite ratios above 0, and their number.
+    logarithms: (f64, usize),
+    /// Sum of the absolute relative differences of numbers whose reference is not 0, and their number.
+    errors: (f64, usize),
+}
+
+impl Summary {
+    /// Summaries of `numbers`, in order of first use.
+    pub fn of(numbers: &[Number]) -> Vec<Self> {
+        let mut summaries: Vec<Self> = Vec::new();
+        for number in numbers {
+            let same =
+                |it: &&mut Self| it.source == number.source && it.quantity == number.quantity;
+            match summaries.iter_mut().find(same) {
+                Some(summary) => summary.add(number),
+                None => {
+                    let mut summary = Self::new(number);
+                    summary.add(number);
+                    let place = summaries.iter().rposition(|it| it.source == number.source);
+                    summaries.insert(place.map_or(summaries.len(), |place| place + 1), summary);
+                }
+            }
+        }
+        summaries
+    }
+
+    fn new(number: &Number) -> Self {
+        Self {
+            source: number.source,
+            quantity: number.quantity,
+            n: 0,
+            n_equal: 0,
+            n_within: 0,
+            tolerance: number.tolerance,
+            n_by_rule: 0,
+            n_open: 0,
+            n_different: 0,
+            reasons: Vec::new(),
+            worst: 1.0,
+            logarithms: (0.0, 0),
+            errors: (0.0, 0),
+        }
+    }
+
+    fn add(&mut self, number: &Number) {
+        self.n += 1;
+        match number.agreement {
+            Agreement::Equal => self.n_equal += 1,
+            Agreement::Within => self.n_within += 1,
+            Agreement::ByRule(_) => self.n_by_rule += 1,
+            Agreement::Open(_) => self.n_open += 1,
+            Agreement::Differs => self.n_different += 1,
+        }
+        if let Some(reason) = number.agreement.reason() {
+            match self.reasons.iter_mut().find(|(known, _)| *known == reason) {
+                Some((_, n)) => *n += 1,
+                None => self.reasons.push((reason, 1)),
+            }
+        }
+        let ratio = number.ratio();
+        if ratio.ln().abs() > self.worst.ln().abs() {
+            self.worst = ratio;
+        }
+        if ratio.is_finite() && ratio > 0.0 {
+            self.logarithms.0 += ratio.ln();
+            self.logarithms.1 += 1;
+        }
+        if number.reference != 0.0 {
+            self.errors.0 += (ratio - 1.0).abs();
+            self.errors.1 += 1;
+        }
+    }
+
+    /// Geometric mean of the ratios to the other side, without those where one side is 0.
+    pub fn geometric_mean(&self) -> Option<f64> {
+        let (sum, n) = self.logarithms;
+        (n > 0).then(|| (sum / n as f64).exp())
+    }
+
+    /// Mean absolute relative difference, without numbers whose reference is 0.
+    pub fn mean_error(&self) -> Option<f64> {
+        let (sum, n) = self.errors;
+        (n > 0).then(|| sum / n as f64)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn number(quantity: &'static str, found: f64, reference: f64, agreement: Agreement) -> Number {
+        Number {
+            source: "tool",
+            quantity,
+            file: "file".into(),
+            line: 2,
+            case: "case".into(),
+            column: "column".into(),
+            found,
+            reference,
+            by_rule: None,
+            tolerance: 0.0,
+            agreement,
+        }
+    }
+
+    #[test]
+    fn numbers_are_counted_by_quantity() {
+        let numbers = [
+            number("a", 2.0, 1.0, Agreement::ByRule("why")),
+            number("b", 1.0, 1.0, Agreement::Equal),
+            number("a", 1.0, 8.0, Agreement::Differs),
+            number("a", 0.0, 5.0, Agreement::Open("who knows")),
+            number("a", 0.0, 0.0, Agreement::Equal),
+        ];
+        let summaries = Summary::of(&numbers);
+        assert_eq!(summaries.len(), 2);
+        let first = &summaries[0];
+        let counts = [first.n, first.n_equal, first.n_by_rule, first.n_open, first.n_different];
+        assert_eq!(counts, [4, 1, 1, 1, 1]);
+        assert_eq!(first.reasons, [("why", 1), ("who knows", 1)]);
+        // 2, 1/8 and 1, without the 0; the worst is the 0.
+        let mean = first.geometric_mean().expect("there are ratios");
+        assert!((mean - 0.25f64.powf(1.0 / 3.0)).abs() < 1e-12, "{mean}");
+        assert_eq!(first.worst, 0.0);
+        // |2 - 1|, |1/8 - 1| and |0 - 1|.
+        assert_eq!(first.mean_error(), Some((1.0 + 0.875 + 1.0) / 3.0));
+        assert_eq!((summaries[1].geometric_mean(), summaries[1].worst), (Some(1.0), 1.0));
+    }
+}

@@ -105,7 +105,9 @@ fn levels(text: &str) -> Result<[usize; 2], String> {
         Some([least.trim().parse().ok()?, most.trim().parse().ok()?])
     };
     match parsed() {
-        Some([least, most]) if 1 <= least && least <= most && most <= MAX_LEVELS => Ok([least, most]),
+        Some([least, most]) if 1 <= least && least <= most && most <= MAX_LEVELS => {
+            Ok([least, most])
+        }
         _ => Err(format!("expected two numbers from 1 to {MAX_LEVELS}, e.g. 1..3")),
     }
 }
@@ -206,7 +208,8 @@ fn inputs(
         && space.least_pes() > u64::from(args.pes)
     {
         let least = space.least_pes();
-        let message = format!("the clusters of the mapspace take {least} PEs; --pes is {}", args.pes);
+        let message =
+            format!("the clusters of the mapspace take {least} PEs; --pes is {}", args.pes);
         return Err(Failure::Argument(message));
     }
     let carrier = Arc::new(carrier());
@@ -215,9 +218,8 @@ fn inputs(
     mapper.space = space;
     mapper.goal = args.objective;
     mapper.effort = if args.effort == "full" { Effort::FULL } else { Effort::QUICK };
-    mapper.rules = args.no_rule.iter().fold(Rules::ALL, |rules, name| {
-        rules.without(name).unwrap_or(rules)
-    });
+    mapper.rules =
+        args.no_rule.iter().fold(Rules::ALL, |rules, name| rules.without(name).unwrap_or(rules));
     mapper.gap = args.gap / 100.0;
     mapper.store = Store::of_process();
     let stem = args.out.as_ref().and_then(|path| path.file_stem());

@@ -21,16 +21,24 @@ pub(super) fn read(
     let mut fields = Fields::of(node, "a mapspace", problems)?;
     let name = fields.required("name", proper_name);
     let cluster = |node: &Node<'_>, problems: &mut Problems| cluster(node, problems);
-    let clusters = fields.optional("clusters", at(at_most(MAX_CLUSTERS, list("clusters", cluster))));
+    let clusters =
+        fields.optional("clusters", at(at_most(MAX_CLUSTERS, list("clusters", cluster))));
     let sizes = fields.optional("sizes", sizes);
     let off_chip = fields.optional("off_chip", flag);
     let stationary = fields.optional("stationary", one_of(&Stationary::ALL));
     let levels = fields.optional("levels", at_most(MAX_CLUSTERS + 1, list("levels", level)));
     let seeds = fields.optional("seeds", list("dataflows", at(text)));
-    let has = ["clusters", "sizes", "off_chip", "levels", "stationary", "seeds"].map(|key| fields.given(key));
+    let has = ["clusters", "sizes", "off_chip", "levels", "stationary", "seeds"]
+        .map(|key| fields.given(key));
     fields.finish();
-    let was_read =
-        [clusters.is_some(), sizes.is_some(), off_chip.is_some(), levels.is_some(), stationary.is_some(), seeds.is_some()];
+    let was_read = [
+        clusters.is_some(),
+        sizes.is_some(),
+        off_chip.is_some(),
+        levels.is_some(),
+        stationary.is_some(),
+        seeds.is_some(),
+    ];
     if has != was_read {
         return None;
     }

@@ -131,7 +131,13 @@ mod tests {
         let window = LayerWindow { stride: 1, dilation: 1, stored: 4, padding: 0 };
         let extents = [1, 1, k, 3, 4, 4, 1, 1];
         let shape = LayerShape { extents, windows: [window; 2], depthwise: false };
-        LayerMapping { layer: layer.into(), shape, memory, form: None, directives: Directives::default() }
+        LayerMapping {
+            layer: layer.into(),
+            shape,
+            memory,
+            form: None,
+            directives: Directives::default(),
+        }
     }
 
     fn memory(inputs: bool, free: u64) -> LayerMemory {
@@ -161,10 +167,7 @@ mod tests {
     #[test]
     fn a_shape_says_what_is_unusual() {
         let mut shape = entry("a", 8, None).shape;
-        assert_eq!(
-            shape.to_string(),
-            "N 1, G 1, K 8, C 3, Y' 4, X' 4, R 1, S 1, input 4 x 4"
-        );
+        assert_eq!(shape.to_string(), "N 1, G 1, K 8, C 3, Y' 4, X' 4, R 1, S 1, input 4 x 4");
         shape.windows[1].stride = 2;
         shape.depthwise = true;
         assert!(shape.to_string().ends_with("input 4 x 4, stride 1 x 2, depthwise"));

@@ -87,8 +87,8 @@ impl FormSearch<'_> {
         };
         let all_decided = found.iter().all(is_decided);
         let mut best = found.swap_remove(at);
-        let attains = self.objective.allows(&value)
-            && self.objective.of(&value) <= self.objective.of(&bound);
+        let attains =
+            self.objective.allows(&value) && self.objective.of(&value) <= self.objective.of(&bound);
         best.found.bound = bound;
         best.found.status = match best.found.status {
             Status::NoLegalMapping => Status::NoLegalMapping,

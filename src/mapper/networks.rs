@@ -16,13 +16,13 @@ use crate::model::{Network, PerTensor};
 
 use super::declared::DeclaredSpace;
 use super::exact::{Counts, Rules};
+use super::kept::{Kept, LayerKey};
 use super::layer::{FormSearch, FoundForm};
 use super::objective::{Goal, Objective, Value, within_one_percent};
 use super::problem::Limits;
 use super::search::{Effort, Search, Status};
 use super::sizes::Sizes;
 use super::space::Mapspace;
-use super::kept::{Kept, LayerKey};
 use super::store::{Section, Store, VERSION};
 use super::{bound, row};
 
@@ -220,12 +220,7 @@ impl NetworkMapper {
     }
 
     /// The dataflow of all results so far of a network; `None` if a layer has no legal mapping.
-    fn dataflow(
-        &self,
-        work: &Work<'_>,
-        only: Option<&str>,
-        results: &Results,
-    ) -> Option<Dataflow> {
+    fn dataflow(&self, work: &Work<'_>, only: Option<&str>, results: &Results) -> Option<Dataflow> {
         let mut entries: Vec<LayerMapping> =
             work.dataflow.iter().flat_map(|known| known.layers().iter().cloned()).collect();
         for (layer, nests) in shown(work, only) {
@@ -243,9 +238,8 @@ impl NetworkMapper {
                     form: (form != *nest).then(|| shape(&form)),
                     directives: directives(&mapping),
                 };
-                let is_known = |it: &LayerMapping| {
-                    it.shape == entry.shape && it.memory == entry.memory
-                };
+                let is_known =
+                    |it: &LayerMapping| it.shape == entry.shape && it.memory == entry.memory;
                 if !entries.iter().any(is_known) {
                     entries.push(entry);
                 }

@@ -51,7 +51,9 @@ mod tests {
         for accelerator in &shipped_accelerators().expect("they are built") {
             let shipped = Store::of_process().section(accelerator, Objective::Cycles);
             let mut rows = shipped.all();
-            rows.sort_by_key(|(key, _)| crate::mapper::row::write(key, &shipped.get(key).expect("a row")));
+            rows.sort_by_key(|(key, _)| {
+                crate::mapper::row::write(key, &shipped.get(key).expect("a row"))
+            });
             for (key, kept) in rows {
                 at += 1;
                 if at % SAMPLE != 1 {

@@ -122,7 +122,8 @@ impl MappingReport {
         table.write_record(COLUMNS)?;
         for (network, layer) in self.layers() {
             let listed = layer.listed.as_ref();
-            let of_listed = |get: fn(&Value) -> String| listed.map_or(String::new(), |it| get(&it.1));
+            let of_listed =
+                |get: fn(&Value) -> String| listed.map_or(String::new(), |it| get(&it.1));
             table.write_record([
                 network.to_string(),
                 layer.layer.to_string(),
@@ -168,9 +169,9 @@ impl MappingReport {
     }
 
     fn layers(&self) -> impl Iterator<Item = (&str, &MappedLayer)> {
-        self.networks.iter().flat_map(|network| {
-            network.layers.iter().map(move |layer| (&*network.network, layer))
-        })
+        self.networks
+            .iter()
+            .flat_map(|network| network.layers.iter().map(move |layer| (&*network.network, layer)))
     }
 }
 

@@ -129,7 +129,8 @@ fn an_impossible_mapspace_names_the_limit() {
     let folder = TempDir::new().expect("a folder");
     let file = path(&folder, "whole.yaml");
     // One level that splits nothing: a PE would hold the whole layer.
-    let text = "mapspace:\n  name: whole\n  clusters: [1]\n  levels: [{spatial: [], temporal: []}]\n";
+    let text =
+        "mapspace:\n  name: whole\n  clusters: [1]\n  levels: [{spatial: [], temporal: []}]\n";
     fs::write(&file, text).expect("a file");
     let tiny = "dataflow:\n  name: all\n  directives: [\"TemporalMap(Sz(N),Sz(N)) N\"]\n";
     fs::write(folder.path().join("all.yaml"), tiny).expect("a file");

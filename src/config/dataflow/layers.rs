@@ -29,7 +29,8 @@ pub(super) fn read(
     let free = fields.optional("free_bytes", number(0..=u64::MAX));
     let resident = fields.optional("resident", resident);
     if is_bound && !(fields.given("resident") && fields.given("free_bytes")) {
-        let message = "`resident` and `free_bytes` stand together: both say which shared memory is meant";
+        let message =
+            "`resident` and `free_bytes` stand together: both say which shared memory is meant";
         fields.problem(Problem::new(node.span.clone(), message));
     }
     let line = |node: &Node<'_>, problems: &mut Problems| line::read(node, notation, problems);
@@ -79,8 +80,7 @@ fn valid(
 /// positions.
 fn shape(node: &Node<'_>, problems: &mut Problems) -> Option<LayerShape> {
     let mut fields = Fields::of(node, "a shape", problems)?;
-    let extents =
-        LayerShape::AXES.map(|axis| fields.optional(axis, number(1..=MAX)).unwrap_or(1));
+    let extents = LayerShape::AXES.map(|axis| fields.optional(axis, number(1..=MAX)).unwrap_or(1));
     let mut pair = |key, low: u32| fields.optional(key, self::pair(low));
     let strides = pair("stride", 1).unwrap_or([1; 2]);
     let dilations = pair("dilation", 1).unwrap_or([1; 2]);

@@ -114,9 +114,8 @@ pub fn is_form(form: &Nest, nest: &Nest) -> bool {
 /// Directives that make a mapping again. Images and groups that it does not split get maps on the outermost
 /// level, because a dataflow without any runs image by image and group by group (section 3.4).
 pub fn directives(mapping: &Mapping) -> Directives {
-    let splits = |axis: Axis| {
-        mapping.all_levels().iter().flat_map(Level::loops).any(|it| it.axis == axis)
-    };
+    let splits =
+        |axis: Axis| mapping.all_levels().iter().flat_map(Level::loops).any(|it| it.axis == axis);
     let whole = [Axis::N, Axis::G].into_iter().filter(|axis| !splits(*axis)).map(whole);
     let mut whole: Vec<_> = whole.collect();
     let off_chip = mapping.off_chip().map_or(Vec::new(), |level| {

@@ -87,7 +87,7 @@ pub(super) struct CostArgs {
 }
 
 /// Defaults of the options.
-const DATAFLOWS: [&str; 3] = ["WS", "OS", "RS"];
+pub(super) const DATAFLOWS: [&str; 3] = ["WS", "OS", "RS"];
 pub(super) const COST_MODEL: &str = "loop-nest";
 
 /// Most pairs of network and variant. Each pair takes memory for every layer.
@@ -164,7 +164,7 @@ impl Inputs {
     fn read(args: &CostArgs, old_names: &OldNames) -> Result<Self, Failure> {
         let mut catalog = Catalog::with_networks(args.networks).noting(old_names.clone());
         let choices = cost_models(args, &mut catalog)?;
-        let networks = networks(args, &mut catalog)?;
+        let networks = networks(&args.network, &mut catalog)?;
         let accelerators = accelerators(args, &mut catalog)?;
         Ok(Self { catalog, choices, networks, accelerators })
     }
@@ -237,7 +237,7 @@ fn explain(
     output::print_text(&texts.join("\n"))
 }
 
-fn refuse_unknown_layer(layer: &str, networks: &[Arc<Network>]) -> Result<(), Failure> {
+pub(super) fn refuse_unknown_layer(layer: &str, networks: &[Arc<Network>]) -> Result<(), Failure> {
     let mut names = networks.iter().flat_map(|network| network.layers()).map(|it| &*it.name);
     if names.any(|name| name == layer) {
         return Ok(());
@@ -256,10 +256,14 @@ fn cost_models(args: &CostArgs, catalog: &mut Catalog) -> Result<Vec<NamedCostMo
     Ok(models.collect::<Result<_, _>>()?)
 }
 
-fn networks(args: &CostArgs, catalog: &mut Catalog) -> Result<Vec<Arc<Network>>, Failure> {
-    let names = match args.network.is_empty() {
+/// The networks of these names, or all of the suite without any.
+pub(super) fn networks(
+    names: &[String],
+    catalog: &mut Catalog,
+) -> Result<Vec<Arc<Network>>, Failure> {
+    let names = match names.is_empty() {
         true => catalog.names(crate::config::Kind::Network),
-        false => args.network.clone(),
+        false => names.to_vec(),
     };
     let networks = names.iter().map(|name| catalog.network(name));
     Ok(networks.collect::<Result<_, _>>()?)

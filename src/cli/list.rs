@@ -57,6 +57,11 @@ const LISTINGS: &[Listing] = &[
     },
     Listing { name: "dataflows", help: "Dataflows", tables: || dataflows().map(one) },
     Listing {
+        name: "mapspaces",
+        help: "Mapspaces that come with the program, for `xrsim map`",
+        tables: || Ok(one(names("mapspace", Kind::Mapspace))),
+    },
+    Listing {
         name: "sweeps",
         help: "Sweeps that come with the program",
         tables: || Ok(one(names("sweep", Kind::Sweep))),

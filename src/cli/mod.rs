@@ -1,6 +1,7 @@
 //! The command line: arguments in, files and text out. Only this module prints, reads the environment or
 //! decides the exit status. It computes nothing: commands call the library and format its results.
 
+mod cache;
 mod check;
 mod colour;
 mod compare;
@@ -15,6 +16,7 @@ mod import;
 mod key_values;
 mod list;
 mod manual;
+mod map;
 mod message;
 mod mlperf;
 mod options;
@@ -77,6 +79,10 @@ struct Global {
     /// Print only errors and warnings on standard error: no notes and no progress.
     #[arg(long, short, global = true)]
     quiet: bool,
+    /// Neither read nor write the folder in which choices of mappings are kept (XRSIM_CACHE, or `xrsim` in
+    /// the cache folder of the user).
+    #[arg(long, global = true)]
+    no_cache: bool,
 }
 
 /// Every command, in the order of the help text.
@@ -85,6 +91,7 @@ fn commands() -> Vec<CommandEntry> {
         command("run", run::run).on_threads(),
         command("replay", replay::run).on_threads().showing("replaying"),
         command("cost", cost::run).on_threads().showing("computing costs"),
+        command("map", map::run).on_threads(),
         command("sweep", sweep::run).on_threads(),
         command("merge", sweep::merge),
         command("plot", plot::run).on_threads().showing("reading and drawing"),
@@ -167,8 +174,12 @@ pub fn parse<W: Into<OsString> + Clone>(words: impl IntoIterator<Item = W>) -> R
 pub fn run() -> ExitCode {
     ExitCode::from(on_own_stack(|| match program().try_get_matches() {
         Ok(matches) => {
-            colour::choose(global(&matches).color);
-            status_of(dispatch(&matches, threads::start))
+            let Global { color, no_cache, .. } = global(&matches);
+            colour::choose(color);
+            cache::open(no_cache);
+            let status = status_of(dispatch(&matches, threads::start));
+            cache::save();
+            status
         }
         Err(error) => refuse(&error),
     }))

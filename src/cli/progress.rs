@@ -40,6 +40,18 @@ impl Progress {
         Self::watched(bar, "{bar:40} {pos}/{len} runs, {per_sec}, {eta} left, {elapsed} so far")
     }
 
+    /// Makes a bar for layers, whose number is set with that of those that are done.
+    pub(super) fn of_layers() -> Self {
+        let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden());
+        Self::watched(bar, "{bar:40} {pos}/{len} layers, {eta} left, {elapsed} so far")
+    }
+
+    /// Sets the number of layers that are done, and of all.
+    pub(super) fn set_of(&self, done: usize, total: usize) {
+        self.bar.set_length(total as u64);
+        self.bar.set_position(done as u64);
+    }
+
     /// Shows the message `what` and the elapsed time.
     pub(super) fn of_unknown_length(what: &'static str) -> Self {
         let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden());

@@ -2,13 +2,15 @@
 
 use clap::Args;
 
-use crate::config::Catalog;
+use crate::config::{Catalog, export};
+use crate::dataflow::Dataflow;
+use crate::mapper::DeclaredSpace;
 use crate::validate::networks::facts;
 
 use super::message::{Failure, with_hints};
 use super::{output, schedulers};
 
-/// Print an input file (the YAML of a scenario, system, dataflow, network, platform or sweep), or
+/// Print an input file (the YAML of a scenario, system, dataflow, mapspace, network, platform or sweep), or
 /// describe a scheduler and its parameters.
 #[derive(Debug, Args)]
 pub(super) struct ShowArgs {
@@ -30,11 +32,29 @@ pub(super) fn run(args: &ShowArgs) -> Result<(), Failure> {
     output::print(&text)
 }
 
-/// Text of the file called `name`, with facts about the network that it describes, if any.
+/// Text of the file called `name`, with facts about the network, or the mapspace of the dataflow, that it
+/// describes, if any.
 fn text(name: &str, mut catalog: Catalog) -> Result<String, Failure> {
     let mut text = catalog.text(name)?.text().to_string();
     if let Ok(model) = catalog.model(name) {
         text += &facts(&model).to_comments();
     }
+    if let Ok(dataflow) = catalog.dataflow(name) {
+        text += &mapspace(&dataflow);
+    }
     Ok(text)
+}
+
+/// Comment with the mappings that hardware of this dataflow may choose from under `flexibility: tiles`.
+fn mapspace(dataflow: &Dataflow) -> String {
+    if dataflow.levels().is_empty() {
+        return String::new();
+    }
+    let Some(space) = DeclaredSpace::of_style(dataflow.levels(), dataflow.stationary()) else {
+        return "# The sizes of its clusters depend on the layer: it has no mapspace.\n".into();
+    };
+    let text = export::mapspace(&format!("{}_tiles", dataflow.name()), &space);
+    let lines = text.lines().map(|line| format!("# {line}\n"));
+    let head = "# With `flexibility: tiles` every layer takes the best mapping of this mapspace:\n";
+    std::iter::once(head.into()).chain(lines).collect()
 }

@@ -55,6 +55,7 @@ pub(super) fn default_folder(kind: Kind, edition: Edition) -> &'static str {
     match kind {
         Kind::Network => edition.networks(),
         Kind::System => "examples/",
+        Kind::Mapspace => "mapspaces/",
         _ => "",
     }
 }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use crate::dataflow::Dataflow;
 use crate::hardware::platform::{Instance, Platform};
 use crate::hardware::{Style, System};
+use crate::mapper::DeclaredSpace;
 use crate::mlperf::rules::Suite as MlperfSuite;
 use crate::scenario::{InputStream, Scenario};
 
@@ -57,6 +58,8 @@ pub(super) enum Contents {
     Sweep(SweepDraft),
     /// Tasks of MLPerf.
     Mlperf(MlperfSuite),
+    /// Mappings to search.
+    Mapspace(Arc<DeclaredSpace>),
 }
 
 impl Contents {
@@ -73,6 +76,7 @@ impl Contents {
             Self::Suite(_) => Kind::Suite,
             Self::Sweep(_) => Kind::Sweep,
             Self::Mlperf(_) => Kind::Mlperf,
+            Self::Mapspace(_) => Kind::Mapspace,
         }
     }
 }

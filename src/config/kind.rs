@@ -30,11 +30,13 @@ pub enum Kind {
     Sweep,
     /// Tasks of MLPerf with the requirements of a run of each.
     Mlperf,
+    /// Mappings among which `xrsim map` searches.
+    Mapspace,
 }
 
 impl Kind {
     /// Every kind with its top-level key.
-    pub const ALL: [(Self, &'static str); 10] = [
+    pub const ALL: [(Self, &'static str); 11] = [
         (Self::Network, "network"),
         (Self::Dataflow, "dataflow"),
         (Self::Style, "style"),
@@ -45,6 +47,7 @@ impl Kind {
         (Self::Suite, "suite"),
         (Self::Sweep, "sweep"),
         (Self::Mlperf, "mlperf"),
+        (Self::Mapspace, "mapspace"),
     ];
 
     /// Every kind.

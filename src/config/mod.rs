@@ -26,6 +26,7 @@ mod document;
 mod embedded;
 mod format;
 mod hardware;
+mod mapspace;
 mod mix;
 mod mlperf;
 mod range;

@@ -3,6 +3,7 @@
 use std::error::Error;
 use std::fmt;
 
+use crate::dataflow::LayerShape;
 use crate::hardware::Accelerator;
 use crate::units::SimSpan;
 
@@ -28,6 +29,13 @@ pub enum Infeasible {
     UnsupportedDataflow {
         /// Requirement of the model on a dataflow.
         why: &'static str,
+    },
+    /// The dataflow has directives for single layers only, and for none of this shape.
+    OtherLayers {
+        /// Shape of the layer.
+        shape: Box<LayerShape>,
+        /// Name and shape of the layer that is most like it.
+        nearest: Option<Box<(Box<str>, LayerShape)>>,
     },
     /// The dataflow does not compute the layer, or computes only a part of it or a part twice.
     Illegal {
@@ -202,6 +210,13 @@ impl fmt::Display for Message<'_> {
             ),
             Infeasible::UnsupportedDataflow { why } => {
                 write!(f, "this cost model does not know {dataflow}: {why}")
+            }
+            Infeasible::OtherLayers { shape, nearest } => {
+                write!(f, "{dataflow} has no directives for a layer of {shape}")?;
+                match nearest.as_deref() {
+                    Some((layer, near)) => write!(f, "; the nearest is `{layer}` of {near}"),
+                    None => Ok(()),
+                }
             }
             Infeasible::Illegal { reason } => write!(f, "{dataflow} on {accelerator}: {reason}"),
             Infeasible::TileTooLarge { needed, available } => write!(

@@ -4,9 +4,13 @@
 //! Whether a layer fits shows when it is costed: an axis without a directive is held whole, so that
 //! most dataflows map `OutputY` and `OutputX`. [`hardware`](crate::hardware) has an example.
 
+mod layers;
+
 use std::fmt;
 
 use thiserror::Error;
+
+pub use layers::{LayerMapping, LayerMemory, LayerShape, LayerWindow};
 
 /// An axis that a directive maps. In directives `Y` and `X` are input rows and columns (in the loop nest of
 /// the cost model `loop-nest` they are output rows and columns); `OutputY`, `OutputX` (written
@@ -158,6 +162,36 @@ pub struct ClusterLevel {
     pub directives: Vec<Directive>,
 }
 
+/// What a PE keeps from one step to the next in every mapping of a style, if its hardware may choose sizes
+/// and orders.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Stationary {
+    /// Its inputs.
+    Inputs,
+    /// Its weights.
+    Weights,
+    /// Its partial sums.
+    Outputs,
+    /// Rows of weights and of inputs: kernel columns are not split.
+    Rows,
+}
+
+impl Stationary {
+    /// Every value with its name.
+    pub const ALL: [(&'static str, Self); 4] = [
+        ("inputs", Self::Inputs),
+        ("weights", Self::Weights),
+        ("outputs", Self::Outputs),
+        ("rows", Self::Rows),
+    ];
+
+    /// Name.
+    pub fn name(self) -> &'static str {
+        Self::ALL[self as usize].0
+    }
+}
+
 /// Directives of all levels, unchecked.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
 pub struct Directives {
@@ -175,11 +209,52 @@ impl From<Vec<ClusterLevel>> for Directives {
     }
 }
 
-/// A dataflow: an optional off-chip level, and cluster levels, outermost first.
+impl Directives {
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.off_chip.is_empty() && self.levels.iter().all(|level| level.directives.is_empty())
+    }
+
+    /// Whether these directives make a dataflow.
+    ///
+    /// # Errors
+    ///
+    /// The first violated rule of [`DataflowError`], outermost level first.
+    fn check(&self) -> Result<(), DataflowError> {
+        let Self { off_chip, levels } = self;
+        if self.is_empty() {
+            return Err(DataflowError::Empty);
+        }
+        let found = levels.len() + usize::from(!off_chip.is_empty());
+        if found > Dataflow::MAX_LEVELS {
+            return Err(DataflowError::TooManyLevels { found });
+        }
+        check_off_chip(off_chip)?;
+        for (index, level) in levels.iter().enumerate() {
+            if level.units.is_some() != (index > 0) {
+                return Err(DataflowError::Units { level: index });
+            }
+            level.check(index)?;
+        }
+        Ok(())
+    }
+
+    /// PEs of one outermost unit, saturating; sizes that depend on the layer count as 1.
+    fn pes_per_unit(&self) -> u64 {
+        let units = self.levels.iter().filter_map(|level| level.units?.fixed());
+        units.fold(1, |product, units| product.saturating_mul(u64::from(units)))
+    }
+}
+
+/// A dataflow: an optional off-chip level, and cluster levels, outermost first. It may have directives for
+/// single layers beside those for all layers, or instead of them.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Dataflow {
     name: Box<str>,
+    /// Directives for all layers; empty if there are only those for single layers.
     directives: Directives,
+    layers: Vec<LayerMapping>,
+    stationary: Option<Stationary>,
 }
 
 /// A level of a dataflow in messages.
@@ -261,22 +336,41 @@ impl Dataflow {
         directives: impl Into<Directives>,
     ) -> Result<Self, DataflowError> {
         let directives = directives.into();
-        let Directives { off_chip, levels } = &directives;
-        if off_chip.is_empty() && levels.iter().all(|level| level.directives.is_empty()) {
+        directives.check()?;
+        Ok(Self { name: name.into(), directives, layers: Vec::new(), stationary: None })
+    }
+
+    /// A dataflow with directives for single layers only.
+    ///
+    /// # Errors
+    ///
+    /// [`DataflowError::Empty`] without layers; the first violated rule of their directives.
+    pub fn of_layers(
+        name: impl Into<Box<str>>,
+        layers: Vec<LayerMapping>,
+    ) -> Result<Self, DataflowError> {
+        if layers.is_empty() {
             return Err(DataflowError::Empty);
         }
-        let found = levels.len() + usize::from(!off_chip.is_empty());
-        if found > Self::MAX_LEVELS {
-            return Err(DataflowError::TooManyLevels { found });
-        }
-        check_off_chip(off_chip)?;
-        for (index, level) in levels.iter().enumerate() {
-            if level.units.is_some() != (index > 0) {
-                return Err(DataflowError::Units { level: index });
-            }
-            level.check(index)?;
-        }
-        Ok(Self { name: name.into(), directives })
+        let none = Directives::default();
+        Self { name: name.into(), directives: none, layers: Vec::new(), stationary: None }
+            .with_layers(layers)
+    }
+
+    /// The same dataflow with directives for single layers, which count before those for all layers.
+    ///
+    /// # Errors
+    ///
+    /// The first violated rule of the directives of a layer.
+    pub fn with_layers(self, layers: Vec<LayerMapping>) -> Result<Self, DataflowError> {
+        layers.iter().try_for_each(|layer| layer.directives.check())?;
+        Ok(Self { layers, ..self })
+    }
+
+    /// The same dataflow of a style whose PEs keep `stationary` in every mapping.
+    #[must_use]
+    pub fn keeping(self, stationary: Option<Stationary>) -> Self {
+        Self { stationary, ..self }
     }
 
     /// Name, e.g. `WS`.
@@ -284,21 +378,50 @@ impl Dataflow {
         &self.name
     }
 
-    /// Directives of all levels.
+    /// Directives for all layers; empty if the dataflow maps only single layers.
     pub fn directives(&self) -> &Directives {
         &self.directives
     }
 
-    /// Levels on chip, outermost first.
+    /// Levels on chip for all layers, outermost first.
     pub fn levels(&self) -> &[ClusterLevel] {
         &self.directives.levels
     }
 
-    /// PEs of one outermost unit: the product of all cluster sizes, saturating. Sizes that depend on
-    /// the layer count as 1, the least that they can be.
+    /// Directives for single layers.
+    pub fn layers(&self) -> &[LayerMapping] {
+        &self.layers
+    }
+
+    /// The directives for a layer of this shape, if there are any of its own: those that are meant for
+    /// the shared memory that it finds, or else others of its shape.
+    pub fn of_layer(&self, shape: &LayerShape, memory: &LayerMemory) -> Option<&LayerMapping> {
+        layers::find(&self.layers, shape, memory)
+    }
+
+    /// The directives for the single layer that is most like `shape`.
+    pub fn nearest_layer(&self, shape: &LayerShape) -> Option<&LayerMapping> {
+        layers::nearest(&self.layers, shape)
+    }
+
+    /// What PEs keep in every mapping of a style.
+    pub fn stationary(&self) -> Option<Stationary> {
+        self.stationary
+    }
+
+    /// Whether `other` maps every layer in the same way: it differs at most in its name.
+    pub fn maps_as(&self, other: &Self) -> bool {
+        self.directives == other.directives
+            && self.stationary == other.stationary
+            && self.layers == other.layers
+    }
+
+    /// PEs of one outermost unit: the product of all cluster sizes, saturating; the most of all layers
+    /// that have directives of their own. Sizes that depend on the layer count as 1, the least that they
+    /// can be.
     pub fn pes_per_unit(&self) -> u64 {
-        let units = self.levels().iter().filter_map(|level| level.units?.fixed());
-        units.fold(1, |product, units| product.saturating_mul(u64::from(units)))
+        let layers = self.layers.iter().map(|layer| layer.directives.pes_per_unit()).max();
+        self.directives.pes_per_unit().max(layers.unwrap_or(1))
     }
 }
 
@@ -355,7 +478,14 @@ fn check_size(level: LevelId, what: &'static str, size: Size) -> Result<(), Data
 impl fmt::Display for Dataflow {
     /// One directive a line, as in the files.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Directives { off_chip, levels } = &self.directives;
+        self.directives.fmt(f)
+    }
+}
+
+impl fmt::Display for Directives {
+    /// One directive a line, as in the files.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { off_chip, levels } = self;
         for directive in off_chip {
             writeln!(f, "{directive}")?;
         }

@@ -114,7 +114,8 @@ fn reason(
     first
 }
 
-/// The accelerators that a file describes. A dataflow has one on the default platform.
+/// The accelerators that a file describes. A dataflow has one on the default platform, unless it is made for
+/// single layers.
 fn described(
     kind: Kind,
     path: &Path,
@@ -130,5 +131,6 @@ fn described(
         },
         _ => return Ok(Vec::new()),
     };
-    dataflows.iter().map(|dataflow| default_chip(catalog, dataflow)).collect()
+    let general = dataflows.iter().filter(|dataflow| !dataflow.directives().is_empty());
+    general.map(|dataflow| default_chip(catalog, dataflow)).collect()
 }

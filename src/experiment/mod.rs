@@ -37,6 +37,8 @@ pub(crate) mod programs;
 mod runs;
 mod schedulers;
 mod settings;
+#[cfg(any(feature = "cli", test))]
+mod shipped;
 pub(crate) mod sweep;
 mod systems;
 #[cfg(feature = "bounds")]
@@ -57,6 +59,8 @@ pub use prepared::Prepared;
 pub use runs::{Run, Runs};
 pub use schedulers::{scheduler, schedulers};
 pub use settings::Settings;
+#[cfg(any(feature = "cli", test))]
+pub(crate) use shipped::{fill_table, shipped_accelerators};
 pub use systems::system;
 #[cfg(feature = "bounds")]
 pub use tuning::TunedScheduler;

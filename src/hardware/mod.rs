@@ -278,7 +278,7 @@ impl Accelerator {
         self.pes == other.pes
             && self.flexibility == other.flexibility
             && (Arc::ptr_eq(&self.dataflow, &other.dataflow)
-                || self.dataflow.directives() == other.dataflow.directives())
+                || self.dataflow.maps_as(&other.dataflow))
             && self.clock == other.clock
             && self.noc == other.noc
             && self.memory == other.memory

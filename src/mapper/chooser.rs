@@ -3,20 +3,20 @@
 
 use std::sync::Arc;
 
-use crate::cost::loop_nest::{Choice, Choose, ChooseLayer, Machine, Mapping, Nest};
+use crate::cost::loop_nest::{Choice, Choose, ChooseLayer, Listed, Machine, Mapping, Nest};
 use crate::hardware::{Accelerator, Flexibility};
 
+use super::declared::{DeclaredSpace, MAX_LEVELS, clusters};
+use super::exact::Rules;
 use super::forms::forms;
-use super::kept::LayerKey;
+use super::kept::{Kept, LayerKey};
+use super::layer::{FormSearch, FoundForm};
 use super::objective::Objective;
 use super::problem::Limits;
-use super::search::{Effort, Found, Search, Status};
+use super::search::{Effort, Search};
 use super::sizes::Sizes;
 use super::space::Mapspace;
 use super::store::{Section, Store};
-
-/// Most levels of the mappings of accelerators that may change the sizes of their clusters.
-const MAX_LEVELS: usize = 3;
 
 /// Chooses a form and a mapping for every layer, within the flexibility of its accelerator: the one with
 /// the least of an objective that a search of some effort finds. Equal choices are made once.
@@ -45,63 +45,52 @@ impl Chooser {
         nest: &Nest,
         accelerator: &Accelerator,
         machine: &Machine,
-        less: Option<&Choice>,
-    ) -> Option<Choice> {
-        let directives = |form: &Nest| {
-            let mapping = Mapping::new(accelerator.dataflow.directives(), form, machine).ok()?;
-            Some((mapping, form.clone()))
-        };
+        less: Option<Choice>,
+    ) -> Option<FoundForm> {
+        let listed = Listed::new(&accelerator.dataflow, nest, machine).ok();
         let limits = Limits::of(accelerator);
-        let forms = forms(nest);
+        let mut seeds = Vec::new();
+        if let Some(listed) = &listed {
+            let own = listed.of_layer.then(|| listed.nest.clone().into_owned());
+            let forms = own.map_or_else(|| forms(nest), |form| vec![form]);
+            seeds.extend(forms.into_iter().filter_map(|form| {
+                let mapping = Mapping::new(listed.directives, &form, machine).ok()?;
+                Some((form, mapping))
+            }));
+        }
         if accelerator.flexibility == Flexibility::Forms {
-            let listed = forms.iter().filter_map(directives);
-            return best_of_forms(listed, machine, &limits, self.objective);
+            return best_of_forms(seeds, machine, &limits, self.objective);
         }
-        // The form as written, and the two that begin best, are searched.
-        let mut found: Vec<(Found, Nest)> = Vec::new();
-        let first = Effort::new(self.effort.evaluations.min(FIRST), 0, self.effort.starts);
-        for form in &forms {
-            let seed = less.filter(|less| less.nest == *form).map(|less| &less.mapping);
-            found.extend(self.search_form(form, accelerator, machine, &limits, first, seed));
-        }
-        found.sort_by(|a, b| order(&a.0, &b.0, self.objective));
-        found.truncate(PROMISING);
-        let improved = found.iter().filter_map(|(first, form)| {
-            let space = space(accelerator, form, machine)?;
-            let search = Search::new(form, machine, &limits, &space).objective(self.objective);
-            let found = search.seed(&first.mapping).effort(self.effort).run()?;
-            Some((found, form.clone()))
-        });
-        let best = improved.min_by(|a, b| order(&a.0, &b.0, self.objective))?;
-        (best.0.status != Status::NoLegalMapping)
-            .then(|| Choice { mapping: best.0.mapping, nest: best.1 })
-    }
-
-    /// Searches the mappings of one form.
-    fn search_form(
-        &self,
-        form: &Nest,
-        accelerator: &Accelerator,
-        machine: &Machine,
-        limits: &Limits,
-        effort: Effort,
-        seed: Option<&Mapping>,
-    ) -> Option<(Found, Nest)> {
-        let space = space(accelerator, form, machine)?;
-        let mut search = Search::new(form, machine, limits, &space).objective(self.objective);
-        let listed = Mapping::new(accelerator.dataflow.directives(), form, machine).ok();
-        for seed in listed.iter().chain(seed) {
-            search = search.seed(seed);
-        }
-        Some((search.effort(effort).run()?, form.clone()))
+        seeds.extend(less.map(|less| (less.nest, less.mapping)));
+        let levels = listed.as_ref().map_or(&[][..], |listed| &listed.directives.levels);
+        let style = DeclaredSpace::of_style(levels, accelerator.dataflow.stationary());
+        let space = |form: &Nest| match accelerator.flexibility {
+            Flexibility::None | Flexibility::Forms | Flexibility::Tiles => {
+                Some(style.as_ref()?.for_layer(form, machine))
+            }
+            Flexibility::Axes => {
+                let free = Mapspace::free(vec![clusters(levels)?], Sizes::Balanced);
+                Some(Mapspace { off_chip: true, ..free })
+            }
+            Flexibility::Any => {
+                let mut space = Mapspace::any(machine.pes, MAX_LEVELS, Sizes::Balanced);
+                space.clusters.extend(clusters(levels));
+                Some(space)
+            }
+        };
+        let search = FormSearch {
+            machine,
+            limits: &limits,
+            space: &space,
+            seeds,
+            objective: self.objective,
+            effort: self.effort,
+            rules: Rules::ALL,
+            gap: 0.0,
+        };
+        search.run(nest)
     }
 }
-
-/// Evaluations of each form before the promising ones are searched.
-const FIRST: u64 = 12;
-
-/// Number of forms that are searched with the whole effort.
-const PROMISING: usize = 2;
 
 impl Choose for Chooser {
     fn on<'a>(&'a self, accelerator: &'a Accelerator) -> Option<Box<dyn ChooseLayer + 'a>> {
@@ -141,50 +130,26 @@ impl ChooseLayer for OnAccelerator<'_> {
     fn choose(&self, nest: &Nest, machine: &Machine) -> Option<Choice> {
         let search = || {
             let less = self.less.as_ref().and_then(|less| less.choose(nest, machine));
-            self.chooser.search(nest, &self.accelerator, machine, less.as_ref())
+            let found = self.chooser.search(nest, &self.accelerator, machine, less)?;
+            Some(Kept::of(found, self.chooser.effort.is_full()))
         };
         let key = LayerKey::new(nest, machine);
-        self.section.get_or_search(key, self.chooser.effort.is_full(), search)
-    }
-}
-
-/// The mapspace of a form within the flexibility of an accelerator; `None` if the clusters of its dataflow
-/// depend on the layer.
-pub fn space(accelerator: &Accelerator, form: &Nest, machine: &Machine) -> Option<Mapspace> {
-    let sizes = Sizes::Balanced;
-    match accelerator.flexibility {
-        Flexibility::None | Flexibility::Forms | Flexibility::Tiles => {
-            Mapspace::of_style(&accelerator.dataflow, form, sizes)
-        }
-        Flexibility::Axes => Mapspace::of_clusters(&accelerator.dataflow, sizes),
-        Flexibility::Any => {
-            let mut space = Mapspace::any(machine.pes, MAX_LEVELS, sizes);
-            let own = Mapspace::of_clusters(&accelerator.dataflow, Sizes::Balanced);
-            space.clusters.extend(own.into_iter().flat_map(|own| own.clusters));
-            Some(space)
-        }
+        self.section.get_or_search(key, self.chooser.effort.is_full(), search)?.into_choice()
     }
 }
 
 /// The best of given mappings, each of its form.
 fn best_of_forms(
-    listed: impl Iterator<Item = (Mapping, Nest)>,
+    listed: Vec<(Nest, Mapping)>,
     machine: &Machine,
     limits: &Limits,
     objective: Objective,
-) -> Option<Choice> {
+) -> Option<FoundForm> {
     let space = Mapspace::free(Vec::new(), Sizes::Balanced);
-    let found = listed.filter_map(|(mapping, nest)| {
+    let found = listed.into_iter().filter_map(|(nest, mapping)| {
         let search = Search::new(&nest, machine, limits, &space).objective(objective);
         let found = search.seed(&mapping).effort(Effort::new(0, 0, 0)).run()?;
-        (found.status != Status::NoLegalMapping).then_some((found, nest))
+        Some(FoundForm { nest, found })
     });
-    let best = found.min_by(|a, b| order(&a.0, &b.0, objective))?;
-    Some(Choice { mapping: best.0.mapping, nest: best.1 })
-}
-
-/// Order of results, the better one first.
-fn order(a: &Found, b: &Found, objective: Objective) -> std::cmp::Ordering {
-    let runs = |found: &Found| found.status == Status::NoLegalMapping;
-    runs(a).cmp(&runs(b)).then_with(|| objective.compare(&a.value(), &b.value()))
+    found.min_by(|a, b| a.found.order(&b.found, objective))
 }

@@ -100,6 +100,13 @@ impl Incumbent {
         order
     }
 
+    /// Whether the best mapping runs and its objective is at most `target`, within the latency that the
+    /// objective allows.
+    pub(super) fn attains(&self, problem: &Problem, target: f64) -> bool {
+        let objective = problem.objective;
+        self.value().is_some_and(|best| objective.allows(best) && objective.of(best) <= target)
+    }
+
     /// Value of the best mapping that runs.
     pub(super) fn value(&self) -> Option<&Value> {
         self.best.as_ref().filter(|(score, _)| score.excess == 0).map(|(score, _)| &score.value)
@@ -121,9 +128,11 @@ pub(super) struct Exact<'a> {
     pub counts: Counts,
     /// Visited choices after which the search gives up.
     budget: u64,
+    /// Value of the objective at which the search ends.
+    target: f64,
 }
 
-/// The budget was spent before the search ended.
+/// The budget was spent, or the target was met, before every mapping was decided.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Unfinished;
 
@@ -143,7 +152,14 @@ impl<'a> Exact<'a> {
             incumbent,
             counts: Counts::default(),
             budget,
+            target: f64::NEG_INFINITY,
         }
+    }
+
+    /// The same search, which ends at a mapping whose objective is at most `target`.
+    #[must_use]
+    pub(super) fn until(self, target: f64) -> Self {
+        Self { target, ..self }
     }
 
     /// Visits every mapping of the mapspace.
@@ -332,7 +348,10 @@ impl<'a> Exact<'a> {
         outer.levels.push(choice);
         let result = if level + 1 == skeleton.units.len() {
             self.leaf(outer);
-            Ok(())
+            match self.incumbent.attains(self.problem, self.target) {
+                true => Err(Unfinished),
+                false => Ok(()),
+            }
         } else if self.rules.level_bounds && !self.prefix_may_improve(skeleton, outer) {
             self.counts.excluded += 1;
             Ok(())

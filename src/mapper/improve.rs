@@ -17,23 +17,27 @@ pub(super) struct Improve<'a> {
     problem: &'a Problem<'a>,
     random: ChaCha8Rng,
     sizes: HashMap<u32, Vec<u32>>,
-    /// Bound that no mapping is below.
-    floor: Value,
+    /// Value of the objective at which the search ends.
+    target: f64,
     pub incumbent: Incumbent,
     /// Number of evaluated mappings.
     pub evaluated: u64,
 }
 
 impl<'a> Improve<'a> {
-    /// A search that begins with `incumbent`. Equal seeds make equal searches.
-    pub(super) fn new(
-        problem: &'a Problem<'a>,
-        floor: Value,
-        incumbent: Incumbent,
-        seed: u64,
-    ) -> Self {
+    /// A search that ends at a mapping whose objective is at most `target`. Equal seeds make equal searches.
+    pub(super) fn new(problem: &'a Problem<'a>, target: f64, seed: u64) -> Self {
         let random = ChaCha8Rng::seed_from_u64(seed);
-        Self { problem, random, sizes: HashMap::new(), floor, incumbent, evaluated: 0 }
+        let incumbent = Incumbent::default();
+        Self { problem, random, sizes: HashMap::new(), target, incumbent, evaluated: 0 }
+    }
+
+    /// Evaluates a mapping that counts even if the mapspace does not have it.
+    pub(super) fn seed(&mut self, candidate: &Candidate) {
+        self.evaluated += 1;
+        if let Some(score) = self.problem.score(candidate) {
+            self.incumbent.offer(self.problem, score, candidate);
+        }
     }
 
     /// Evaluates a candidate and offers it. `None` if it cannot be counted or is not in the mapspace.
@@ -47,15 +51,14 @@ impl<'a> Improve<'a> {
         Some(score)
     }
 
-    /// Whether the best mapping attains the bound.
+    /// Whether the best mapping attains the target.
     pub(super) fn is_done(&self) -> bool {
-        let objective = self.problem.objective;
-        self.incumbent.value().is_some_and(|best| objective.of(best) <= objective.of(&self.floor))
+        self.incumbent.attains(self.problem, self.target)
     }
 
     /// Changes `from` step by step. A change to the worse is accepted with a probability that falls
     /// with its size and with the number of steps; with `heat` 0 none is. Ends after `budget`
-    /// evaluations, or when the best mapping attains the bound.
+    /// evaluations, or when the best mapping attains the target.
     pub(super) fn anneal(&mut self, from: &Candidate, heat: f64, budget: u64) {
         let end = self.evaluated + budget;
         let Some(score) = self.offer(from) else { return };
@@ -100,6 +103,8 @@ impl<'a> Improve<'a> {
             Objective::Cycles => cycles + 0.01 * energy,
             Objective::Energy => energy + 0.01 * cycles,
             Objective::Edp => energy + cycles,
+            Objective::EnergyWithin(limit) if score.value.cycles > limit => TOO_SLOW + cycles,
+            Objective::EnergyWithin(_) => energy + 0.01 * cycles,
         }
     }
 
@@ -238,6 +243,9 @@ impl<'a> Improve<'a> {
         true
     }
 }
+
+/// Height of a mapping with more than the allowed latency, above all others that run.
+const TOO_SLOW: f64 = 1e3;
 
 /// Height of a mapping that does not run, above all others.
 const INFEASIBLE: f64 = 1e6;

@@ -1,15 +1,39 @@
-//! A choice that is kept, and the layer that it is for.
+//! Choices as they are kept, and everything that they depend on.
 
 use crate::cost::loop_nest::{Choice, Machine, Nest};
 use crate::model::PerTensor;
 
+use super::layer::FoundForm;
+use super::objective::Value;
+use super::search::Status;
+
 /// A choice that is kept.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub(super) struct Kept {
     /// Whether a full search found it.
     pub full: bool,
+    /// What is known of it.
+    pub status: Status,
+    /// Latency and energy.
+    pub value: Value,
+    /// Latency and energy that no mapping is below.
+    pub bound: Value,
+    /// Form and mapping; those that exceed capacities least if no mapping runs.
+    pub choice: Choice,
+}
+
+impl Kept {
+    /// What is kept of the result of a search.
+    pub(super) fn of(found: FoundForm, full: bool) -> Self {
+        let FoundForm { nest, found } = found;
+        let (status, value, bound) = (found.status, found.value(), found.bound);
+        Self { full, status, value, bound, choice: Choice { nest, mapping: found.mapping } }
+    }
+
     /// The choice; `None` if no mapping runs.
-    pub choice: Option<Choice>,
+    pub(super) fn into_choice(self) -> Option<Choice> {
+        (self.status != Status::NoLegalMapping).then_some(self.choice)
+    }
 }
 
 /// Everything of a layer that its choice depends on.

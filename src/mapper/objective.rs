@@ -14,10 +14,12 @@ pub enum Objective {
     Energy,
     /// Product of latency and energy.
     Edp,
+    /// Energy among mappings with at most this latency \[cycle\]. Above it, less latency is better.
+    EnergyWithin(u64),
 }
 
 impl Objective {
-    /// Every objective with its name.
+    /// Objectives with a name.
     pub const ALL: [(Self, &'static str); 3] =
         [(Self::Cycles, "cycles"), (Self::Energy, "energy"), (Self::Edp, "edp")];
 
@@ -34,6 +36,10 @@ impl Objective {
             Self::Cycles => by_cycles.then(by_energy),
             Self::Energy => by_energy.then(by_cycles),
             Self::Edp => a.edp().total_cmp(&b.edp()).then(by_cycles),
+            Self::EnergyWithin(limit) => {
+                let above = |value: &Value| value.cycles.saturating_sub(limit);
+                above(a).cmp(&above(b)).then(by_energy).then(by_cycles)
+            }
         }
     }
 
@@ -44,11 +50,16 @@ impl Objective {
         self.compare(&Value { energy_pj, ..*bound }, best) == Ordering::Less
     }
 
-    /// Main quantity of a value: of `cycles` the latency, of `energy` the energy, of `edp` the product.
+    /// Whether a value is within the latency that the objective allows.
+    pub(super) fn allows(self, value: &Value) -> bool {
+        !matches!(self, Self::EnergyWithin(limit) if value.cycles > limit)
+    }
+
+    /// Main quantity of a value: the latency, the energy or their product.
     pub fn of(self, value: &Value) -> f64 {
         match self {
             Self::Cycles => value.cycles as f64,
-            Self::Energy => value.energy_pj,
+            Self::Energy | Self::EnergyWithin(_) => value.energy_pj,
             Self::Edp => value.edp(),
         }
     }
@@ -59,8 +70,12 @@ const ROUNDING: f64 = 1e-12;
 
 impl fmt::Display for Objective {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let name = Self::ALL.iter().find(|(objective, _)| objective == self).map(|(_, name)| *name);
-        f.write_str(name.unwrap_or_default())
+        match self {
+            Self::Cycles => f.write_str("cycles"),
+            Self::Energy => f.write_str("energy"),
+            Self::Edp => f.write_str("edp"),
+            Self::EnergyWithin(limit) => write!(f, "energy within {limit} cycles"),
+        }
     }
 }
 
@@ -78,4 +93,37 @@ impl Value {
     pub fn edp(&self) -> f64 {
         self.cycles as f64 * self.energy_pj
     }
+}
+
+/// What a user wants of the mapping of a layer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Goal {
+    /// The least of one objective.
+    Least(Objective),
+    /// The least energy among mappings whose latency is at most 1 % above the least one.
+    CyclesThenEnergy,
+    /// Mappings of which no other one has both less latency and less energy.
+    Pareto,
+}
+
+impl Goal {
+    /// Every goal with its name.
+    pub const ALL: [(&'static str, Self); 5] = [
+        ("cycles", Self::Least(Objective::Cycles)),
+        ("energy", Self::Least(Objective::Energy)),
+        ("edp", Self::Least(Objective::Edp)),
+        ("cycles,energy", Self::CyclesThenEnergy),
+        ("pareto", Self::Pareto),
+    ];
+
+    /// Name.
+    pub fn name(self) -> &'static str {
+        Self::ALL.iter().find(|(_, goal)| *goal == self).map_or("", |(name, _)| name)
+    }
+}
+
+/// Largest latency of a mapping of [`Goal::CyclesThenEnergy`] for the least latency \[cycle\].
+pub(super) fn within_one_percent(cycles: u64) -> u64 {
+    cycles.saturating_add(cycles / 100)
 }

@@ -1,10 +1,11 @@
 //! Choices as lines of text, for tables of mappings.
 //!
-//! A line has the layer, the tensors that are resident, the free shared memory, the effort, the form and
-//! the mapping, separated by spaces:
+//! A line has the layer, the tensors that are resident, the free shared memory, the effort, what is known
+//! of the choice, its latency \[cycle\] and energy \[pJ\], the bounds of both, the form and the mapping,
+//! separated by spaces:
 //!
 //! ```text
-//! 1,1,64,64,56,56,3,3/1,1,56,1/1,1,56,1 i 8388608 full = 16:C16,Y1,X1s 16:K1s 16:C1s
+//! 1,1,64,64,56,56,3,3/1,1,56,1/1,1,56,1 i 8388608 full gap 90000 1e9 28224 9e8 = 16:C16,X1s 16:K1s
 //! ```
 //!
 //! A layer is its extents and both windows (stride, dilation, stored positions, padding), with `d` at the
@@ -14,10 +15,14 @@
 
 use std::fmt::Write as _;
 
-use crate::cost::loop_nest::{Axis, Choice, Extents, Loop, Machine, Mapping, Nest, Window};
+use crate::cost::loop_nest::{
+    Axis, Choice, Extents, Level, Loop, Machine, Mapping, Nest, Window, is_form,
+};
 use crate::model::PerTensor;
 
 use super::kept::{Kept, LayerKey};
+use super::objective::Value;
+use super::search::Status;
 
 /// The line of a choice.
 pub(super) fn write(key: &LayerKey, kept: &Kept) -> String {
@@ -29,27 +34,39 @@ pub(super) fn write(key: &LayerKey, kept: &Kept) -> String {
     let resident = if resident.is_empty() { "-" } else { &resident };
     let shared = key.shared_bytes.map_or("-".into(), |bytes| bytes.to_string());
     let effort = if kept.full { "full" } else { "quick" };
+    let status = STATUS.iter().find(|(_, status)| *status == kept.status).map_or("", |it| it.0);
+    let Kept { value, bound, choice, .. } = kept;
+    let form = if choice.nest == key.nest { "=".into() } else { layer(&choice.nest) };
     // Writing to a string does not fail.
-    let _ = write!(line, " {resident} {shared} {effort}");
-    match &kept.choice {
-        None => line.push_str(" none"),
-        Some(choice) => {
-            let form = if choice.nest == key.nest { "=".into() } else { layer(&choice.nest) };
-            let _ = write!(line, " {form}");
-            let off_chip = choice.mapping.off_chip().map(|level| (level, "dram".to_string()));
-            let on_chip =
-                choice.mapping.levels().iter().map(|level| (level, level.units().to_string()));
-            off_chip.into_iter().chain(on_chip).for_each(|(level, units)| {
-                let _ = write!(line, " {units}:");
-                let loops = level.loops().iter().map(|it| {
-                    let spread = if it.spatial { "s" } else { "" };
-                    format!("{}{}{spread}", it.axis.letter(), it.size)
-                });
-                line.push_str(&loops.collect::<Vec<_>>().join(","));
-            });
-        }
-    }
+    let _ = write!(
+        line,
+        " {resident} {shared} {effort} {status} {} {} {} {} {form}",
+        value.cycles, value.energy_pj, bound.cycles, bound.energy_pj
+    );
+    line.push_str(&mapping(&choice.mapping));
     line
+}
+
+/// What is known of a choice, as lines say it.
+const STATUS: [(&str, Status); 4] = [
+    ("bound", Status::OptimalByBound),
+    ("enumerated", Status::OptimalByEnumeration),
+    ("gap", Status::Gap),
+    ("none", Status::NoLegalMapping),
+];
+
+/// Text of a mapping, each level after a space.
+pub(super) fn mapping(mapping: &Mapping) -> String {
+    let level = |units: String, level: &Level| {
+        let loops = level.loops().iter().map(|it| {
+            let spread = if it.spatial { "s" } else { "" };
+            format!("{}{}{spread}", it.axis.letter(), it.size)
+        });
+        format!(" {units}:{}", loops.collect::<Vec<_>>().join(","))
+    };
+    let off_chip = mapping.off_chip().map(|it| level("dram".into(), it));
+    let on_chip = mapping.levels().iter().map(|it| level(it.units().to_string(), it));
+    off_chip.into_iter().chain(on_chip).collect()
 }
 
 /// The choice of a line; `None` if the line is not one, or its mapping does not compute the layer.
@@ -71,16 +88,24 @@ pub(super) fn read(line: &str) -> Option<(LayerKey, Kept)> {
         "quick" => false,
         _ => return None,
     };
-    let choice = match words.next()? {
-        "none" => None,
-        form => {
-            let form = if form == "=" { nest.clone() } else { read_layer(form)? };
-            let same = form.macs() == nest.macs();
-            let mapping = same.then(|| read_mapping(&form, words)).flatten()?;
-            Some(Choice { nest: form, mapping })
-        }
-    };
-    Some((LayerKey { nest, resident, shared_bytes }, Kept { full, choice }))
+    let status = words.next()?;
+    let status = STATUS.iter().find(|(name, _)| *name == status)?.1;
+    let value = read_value(&mut words)?;
+    let bound = read_value(&mut words)?;
+    let form = words.next()?;
+    let form = if form == "=" { nest.clone() } else { read_layer(form)? };
+    if !is_form(&form, &nest) {
+        return None;
+    }
+    let mapping = read_mapping(&form, words)?;
+    let choice = Choice { nest: form, mapping };
+    Some((LayerKey { nest, resident, shared_bytes }, Kept { full, status, value, bound, choice }))
+}
+
+fn read_value<'a>(words: &mut impl Iterator<Item = &'a str>) -> Option<Value> {
+    let cycles = words.next()?.parse().ok()?;
+    let energy_pj: f64 = words.next()?.parse().ok()?;
+    (energy_pj.is_finite() && energy_pj >= 0.0).then_some(Value { cycles, energy_pj })
 }
 
 fn layer(nest: &Nest) -> String {
@@ -153,10 +178,10 @@ mod tests {
     #[test]
     fn lines_are_read_as_they_are_written() {
         let lines = [
-            "1,1,64,64,56,56,3,3/1,1,56,1/1,1,56,1 i 8388608 full = 16:C16,Y1,X1s 16:K1s 16:C1s",
-            "1,1,8,3,1,1,7,7/1,1,7,0/1,1,7,0 io 1024 quick 1,1,8,147,1,1,1,1/1,1,1,0/1,1,1,0 4:K2s 2:",
-            "1,1,8,4,6,1,1,1/1,1,6,0/1,1,1,0 - 1024 full = dram:K4 4:K1s",
-            "1,8,1,1,9,9,3,3/1,1,9,1/1,1,9,1/d - - quick none",
+            "1,1,64,64,56,56,3,3/1,1,56,1/1,1,56,1 i 8388608 full gap 9 1.5 8 0.1 = 16:C16,Y1,X1s 16:K1s 16:C1s",
+            "1,1,8,3,1,1,7,7/1,1,7,0/1,1,7,0 io 1024 quick bound 8 2 8 2 1,1,8,147,1,1,1,1/1,1,1,0/1,1,1,0 4:K2s 2:",
+            "1,1,8,4,6,1,1,1/1,1,6,0/1,1,1,0 - 1024 full enumerated 9 1.5 8 0.1 = dram:K4 4:K1s",
+            "1,8,1,1,9,9,3,3/1,1,9,1/1,1,9,1/d - - quick none 8 2 8 2 = 1:Y1",
         ];
         for line in lines {
             let (key, kept) = read(line).expect("a line");
@@ -166,12 +191,11 @@ mod tests {
 
     #[test]
     fn lines_that_compute_something_else_are_no_choices() {
-        let layer = "1,1,8,4,6,1,1,1/1,1,6,0/1,1,1,0 - - full =";
+        let layer = "1,1,8,4,6,1,1,1/1,1,6,0/1,1,1,0 - - full gap 9 1 8 1 =";
         for mapping in [
             "",
             " 4",
             " 0:K2",
-            " 4:K8",
             " 4:K2,K1",
             " 4:K2s,C2s",
             " 4:Z2",
@@ -181,7 +205,7 @@ mod tests {
         ] {
             assert!(read(&format!("{layer}{mapping}")).is_none(), "{mapping}");
         }
-        let other = "1,1,8,4,6,1,1,1/1,1,6,0/1,1,1,0 - - full 1,1,8,4,5,1,1,1/1,1,5,0/1,1,1,0 4:K2";
+        let other = "1,1,8,4,6,1,1,1/1,1,6,0/1,1,1,0 - - full gap 9 1 8 1 1,1,8,4,5,1,1,1/1,1,5,0/1,1,1,0 4:K2";
         assert!(read(other).is_none());
     }
 }

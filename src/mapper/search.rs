@@ -5,7 +5,7 @@ use crate::cost::loop_nest::{Axis, Evaluation, Machine, Mapping, Nest};
 use super::bound::Skeleton;
 use super::candidate::Candidate;
 use super::construct::construct;
-use super::exact::{Counts, Exact, Incumbent, Rules};
+use super::exact::{Counts, Exact, Rules};
 use super::improve::Improve;
 use super::objective::{Objective, Value};
 use super::problem::{Limits, Problem};
@@ -74,6 +74,14 @@ pub struct Found {
 }
 
 impl Found {
+    /// Order of results, the better one first.
+    pub(super) fn order(&self, other: &Self, objective: Objective) -> std::cmp::Ordering {
+        let fails = |found: &Self| found.status == Status::NoLegalMapping;
+        fails(self)
+            .cmp(&fails(other))
+            .then_with(|| objective.compare(&self.value(), &other.value()))
+    }
+
     /// Latency and energy of the best mapping.
     pub fn value(&self) -> Value {
         Value { cycles: self.evaluation.cycles, energy_pj: self.evaluation.energy.total() }
@@ -86,6 +94,7 @@ pub struct Search<'a> {
     problem: Problem<'a>,
     rules: Rules,
     effort: Effort,
+    gap: f64,
     seeds: Vec<Candidate>,
 }
 
@@ -98,7 +107,7 @@ impl<'a> Search<'a> {
         space: &'a Mapspace,
     ) -> Self {
         let problem = Problem { nest, machine, limits, space, objective: Objective::default() };
-        Self { problem, rules: Rules::ALL, effort: Effort::QUICK, seeds: Vec::new() }
+        Self { problem, rules: Rules::ALL, effort: Effort::QUICK, gap: 0.0, seeds: Vec::new() }
     }
 
     /// The same search for another objective.
@@ -122,7 +131,15 @@ impl<'a> Search<'a> {
         self
     }
 
-    /// The same search, which evaluates `mapping` first. The result is never worse.
+    /// The same search, which ends when the distance to the bound is at most this fraction of the bound.
+    #[must_use]
+    pub fn gap(mut self, gap: f64) -> Self {
+        self.gap = gap;
+        self
+    }
+
+    /// The same search, which evaluates `mapping` first, whether or not the mapspace has it. The result is
+    /// never worse.
     #[must_use]
     pub fn seed(mut self, mapping: &Mapping) -> Self {
         self.seeds.push(Candidate::of(mapping, self.problem.nest));
@@ -136,9 +153,10 @@ impl<'a> Search<'a> {
         let floor = problem.machine_bound();
         let compute = starts.iter().map(|start| start.compute).min().unwrap_or(0);
         let bound = Value { cycles: floor.cycles.max(compute), ..floor };
-        let mut improve = Improve::new(problem, bound, Incumbent::default(), self.stream());
+        let target = problem.objective.of(&bound) * (1.0 + self.gap);
+        let mut improve = Improve::new(problem, target, self.stream());
         for seed in &self.seeds {
-            improve.offer(seed);
+            improve.seed(seed);
         }
         let starts = &starts[..starts.len().min(self.effort.starts)];
         let share = self.effort.evaluations / (2 * starts.len().max(1)) as u64;
@@ -165,7 +183,8 @@ impl<'a> Search<'a> {
         let mut incumbent = improve.incumbent;
         let mut enumerated = false;
         if !done && self.effort.exact > 0 && !problem.space.off_chip {
-            let mut exact = Exact::new(problem, self.rules, incumbent, self.effort.exact);
+            let exact = Exact::new(problem, self.rules, incumbent, self.effort.exact);
+            let mut exact = exact.until(target);
             enumerated = exact.run().is_ok();
             (incumbent, counts) = (exact.incumbent, exact.counts);
         }
@@ -173,9 +192,11 @@ impl<'a> Search<'a> {
         let (score, best) = incumbent.best?;
         let mapping = best.mapping(problem.nest, problem.machine)?;
         let evaluation = problem.evaluate(&mapping)?;
+        let attains = problem.objective.allows(&score.value)
+            && problem.objective.of(&score.value) <= problem.objective.of(&bound);
         let status = match () {
             () if score.excess > 0 => Status::NoLegalMapping,
-            () if done => Status::OptimalByBound,
+            () if attains => Status::OptimalByBound,
             () if enumerated => Status::OptimalByEnumeration,
             () => Status::Gap,
         };

@@ -1,7 +1,6 @@
 //! Mapspaces: the mappings among which a search finds the best one.
 
-use crate::cost::loop_nest::{Axis, Machine, Nest};
-use crate::dataflow::Dataflow;
+use crate::cost::loop_nest::{Axis, Machine};
 use crate::model::TensorRole;
 
 use super::sizes::Sizes;
@@ -24,6 +23,18 @@ impl AxisSet {
     /// Whether `axis` is in the set.
     pub fn contains(self, axis: Axis) -> bool {
         self.0 & 1 << axis as u8 != 0
+    }
+
+    /// The set with `axis`.
+    #[must_use]
+    pub fn with(self, axis: Axis) -> Self {
+        Self(self.0 | 1 << axis as u8)
+    }
+
+    /// The set without `axis`.
+    #[must_use]
+    pub fn without(self, axis: Axis) -> Self {
+        Self(self.0 & !(1 << axis as u8))
     }
 
     /// Axes of the set, in the order of [`Axis::ALL`].
@@ -93,24 +104,6 @@ impl Mapspace {
         Self { off_chip: true, ..Self::free(clusters, sizes) }
     }
 
-    /// The mappings of a style whose hardware may change sizes and orders from layer to layer, but
-    /// neither the clusters of `dataflow` nor the axes that it spreads on its levels. `None` if a size
-    /// of a cluster depends on the layer.
-    pub fn of_style(dataflow: &Dataflow, nest: &Nest, sizes: Sizes) -> Option<Self> {
-        let spread = |level| Axes::spread(level, nest);
-        let levels = dataflow.levels().iter();
-        let levels: Vec<_> =
-            levels.map(|level| LevelSpace { spatial: spread(level), ..LevelSpace::FREE }).collect();
-        let clusters = clusters(dataflow)?;
-        Some(Self { clusters: vec![clusters], levels, sizes, off_chip: true, stationary: None })
-    }
-
-    /// The mappings of hardware with the clusters of `dataflow`, on which any axis may be spread. `None`
-    /// if a size of a cluster depends on the layer.
-    pub fn of_clusters(dataflow: &Dataflow, sizes: Sizes) -> Option<Self> {
-        Some(Self { off_chip: true, ..Self::free(vec![clusters(dataflow)?], sizes) })
-    }
-
     /// Choices of a level on chip, or of the one above the shared memory (`None`).
     pub(super) fn level_of(&self, level: Option<usize>) -> &LevelSpace {
         const OFF_CHIP: &LevelSpace = &LevelSpace::OFF_CHIP;
@@ -137,33 +130,4 @@ fn longer_lists(list: &[u32], pes: u32) -> impl Iterator<Item = Vec<u32>> + '_ {
     let sizes = (1..32).map(|power| 1u32 << power);
     let fits = move |&size: &u32| product * u64::from(size) <= u64::from(pes);
     sizes.take_while(fits).map(move |size| [list, &[size]].concat())
-}
-
-/// Sizes of the clusters of a dataflow; `None` if one depends on the layer.
-fn clusters(dataflow: &Dataflow) -> Option<Vec<u32>> {
-    dataflow.levels().iter().filter_map(|level| level.units).map(|units| units.fixed()).collect()
-}
-
-/// Axes of directives.
-struct Axes;
-
-impl Axes {
-    /// Axes that the spatial directives of a level spread. Input rows stand for output rows, and in
-    /// depthwise layers channels stand for groups.
-    fn spread(level: &crate::dataflow::ClusterLevel, nest: &Nest) -> AxisSet {
-        use crate::dataflow::{Axis as Written, Mapping};
-        let spatial = level.directives.iter().filter(|it| it.mapping == Mapping::Spatial);
-        let axis = |written: Written| match written {
-            Written::N => Axis::N,
-            Written::G => Axis::G,
-            Written::K => Axis::K,
-            Written::C if nest.is_depthwise() => Axis::G,
-            Written::C => Axis::C,
-            Written::R => Axis::R,
-            Written::S => Axis::S,
-            Written::OutputY | Written::Y => Axis::OutputY,
-            Written::OutputX | Written::X => Axis::OutputX,
-        };
-        AxisSet::of(spatial.map(|directive| axis(directive.axis)))
-    }
 }

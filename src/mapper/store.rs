@@ -12,7 +12,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
 
-use crate::cost::loop_nest::{Choice, Machine};
+use crate::cost::loop_nest::Machine;
 use crate::digest::Digest;
 use crate::hardware::Accelerator;
 
@@ -24,7 +24,7 @@ use super::table::{self, Table};
 
 /// Version of the cost model and of the mapper: choices of other versions are not read. It is raised when
 /// an evaluation or a search changes.
-const VERSION: u32 = 1;
+pub(super) const VERSION: u32 = 2;
 
 /// Choices by everything that they depend on.
 #[derive(Debug, Default)]
@@ -66,12 +66,16 @@ impl Store {
 
     /// The choices for an accelerator under an objective.
     pub(super) fn section(&self, accelerator: &Accelerator, objective: Objective) -> Arc<Section> {
-        let key = section_key(accelerator, objective);
+        self.section_of(section_key(accelerator, objective))
+    }
+
+    /// The choices that depend on everything in `key`.
+    pub(super) fn section_of(&self, key: Box<str>) -> Arc<Section> {
         let mut sections = lock(&self.sections);
         if let Some(section) = sections.get(&*key) {
             return Arc::clone(section);
         }
-        let name = format!("{}.txt", &Digest::of(key.as_bytes()).hex()[..32]);
+        let name = file_name(&key);
         let mut choices = HashMap::new();
         let shipped = self.table.binary_search_by_key(&&*name, |(name, _)| name).ok();
         if let Some(text) = shipped.map(|at| self.table[at].1) {
@@ -85,6 +89,11 @@ impl Store {
         sections.insert(key, Arc::clone(&section));
         section
     }
+}
+
+/// Name of the file of a section.
+pub(super) fn file_name(key: &str) -> String {
+    format!("{}.txt", &Digest::of(key.as_bytes()).hex()[..32])
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -114,17 +123,34 @@ impl Section {
         &self,
         key: LayerKey,
         full: bool,
-        search: impl FnOnce() -> Option<Choice>,
-    ) -> Option<Choice> {
-        let known = lock(&self.state).choices.get(&key).filter(|kept| kept.full || !full).cloned();
-        if let Some(kept) = known {
-            return kept.choice;
+        search: impl FnOnce() -> Option<Kept>,
+    ) -> Option<Kept> {
+        let known = self.get(&key).filter(|kept| kept.full || !full);
+        if known.is_some() {
+            return known;
         }
-        let choice = search();
+        let kept = search()?;
+        self.put(key, kept.clone());
+        Some(kept)
+    }
+
+    /// The known choice of a layer.
+    pub(super) fn get(&self, key: &LayerKey) -> Option<Kept> {
+        lock(&self.state).choices.get(key).cloned()
+    }
+
+    /// Keeps a choice.
+    pub(super) fn put(&self, key: LayerKey, kept: Kept) {
         let mut state = lock(&self.state);
         state.is_new = true;
-        state.choices.insert(key, Kept { full, choice: choice.clone() });
-        choice
+        state.choices.insert(key, kept);
+    }
+
+    /// Every known choice, in no order.
+    #[cfg(test)]
+    pub(super) fn all(&self) -> Vec<(LayerKey, Kept)> {
+        let state = lock(&self.state);
+        state.choices.iter().map(|(key, kept)| (key.clone(), kept.clone())).collect()
     }
 
     fn save(&self, folder: &Path) -> io::Result<()> {
@@ -198,14 +224,15 @@ fn read(text: &str) -> Vec<(LayerKey, Kept)> {
 }
 
 /// Text of everything of an accelerator that choices depend on.
-fn section_key(accelerator: &Accelerator, objective: Objective) -> Box<str> {
+pub(super) fn section_key(accelerator: &Accelerator, objective: Objective) -> Box<str> {
     let mut text = String::new();
     let machine = Machine::of(accelerator);
     let limits = Limits::of(accelerator);
     let flexibility = accelerator.flexibility;
-    let levels = accelerator.dataflow.levels();
+    let flow = &accelerator.dataflow;
+    let flow = (flow.directives(), flow.layers(), flow.stationary());
     // Writing to a string does not fail.
-    let _ = write!(text, "{VERSION} {flexibility} {objective} {machine:?} {limits:?} {levels:?}");
+    let _ = write!(text, "{VERSION} {flexibility} {objective} {machine:?} {limits:?} {flow:?}");
     text.into()
 }
 
@@ -213,9 +240,9 @@ fn section_key(accelerator: &Accelerator, objective: Objective) -> Box<str> {
 mod tests {
     use super::*;
 
-    const LINES: &str = "xrsim mappings 1\n\
-        1,1,8,4,6,1,1,1/1,1,6,0/1,1,1,0 - - full = 4:K2\n\
-        1,1,8,4,7,1,1,1/1,1,7,0/1,1,1,0 - - quick = 4:K2\n";
+    const LINES: &str = "xrsim mappings 2\n\
+        1,1,8,4,6,1,1,1/1,1,6,0/1,1,1,0 - - full bound 90 5.5 90 2 = 4:K2\n\
+        1,1,8,4,7,1,1,1/1,1,7,0/1,1,1,0 - - quick gap 90 5.5 80 2 = 4:K2\n";
 
     fn whole() -> String {
         format!("{LINES}sha256 {}\n", Digest::of(LINES.as_bytes()).hex())
@@ -236,7 +263,7 @@ mod tests {
             assert!(read(&whole[..end]).is_empty(), "cut at {end}");
         }
         assert!(read(&whole.replace("4:K2", "4:K4")).is_empty());
-        let other = LINES.replace("mappings 1", "mappings 0");
+        let other = LINES.replace("mappings 2", "mappings 1");
         let other = format!("{other}sha256 {}\n", Digest::of(other.as_bytes()).hex());
         assert!(read(&other).is_empty());
     }
@@ -248,10 +275,10 @@ mod tests {
         let mut others = read(&whole());
         for (_, kept) in &mut others {
             kept.full = !kept.full;
-            kept.choice = None;
+            kept.value.cycles = 70;
         }
         merge(&mut choices, others);
         assert!(choices.values().all(|kept| kept.full));
-        assert_eq!(choices.values().filter(|kept| kept.choice.is_none()).count(), 1);
+        assert_eq!(choices.values().filter(|kept| kept.value.cycles == 70).count(), 1);
     }
 }

@@ -12,6 +12,8 @@ pub(crate) mod dominant;
 #[cfg(feature = "pages")]
 pub mod html;
 pub(crate) mod json;
+#[cfg(feature = "cli")]
+pub(crate) mod mapping;
 #[cfg(feature = "figures")]
 pub(crate) mod mlperf;
 #[cfg(feature = "cli")]

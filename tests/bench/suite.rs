@@ -15,6 +15,7 @@ fn measure(arguments: &[&str]) -> (Duration, u64) {
     let start = Instant::now();
     let mut child = Command::new(env!("CARGO_BIN_EXE_xrsim"))
         .args(arguments)
+        .env("XRSIM_CACHE", "")
         .stdout(Stdio::null())
         .stderr(Stdio::null())
         .spawn()

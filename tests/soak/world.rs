@@ -46,6 +46,7 @@ impl World {
     /// The program with these arguments, in the folder.
     pub fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(&self.binary);
+        command.env("XRSIM_CACHE", "");
         self.in_folder(command.args(arguments));
         command
     }

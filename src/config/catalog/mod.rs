@@ -11,6 +11,7 @@ use sha2::{Digest as _, Sha256};
 use crate::dataflow::Dataflow;
 use crate::hardware::platform::{Instance, Platform};
 use crate::hardware::{Style, System};
+use crate::mapper::DeclaredSpace;
 use crate::mlperf::rules::Suite as MlperfSuite;
 use crate::model::Network;
 use crate::scenario::Scenario;
@@ -269,6 +270,19 @@ impl Catalog {
         let file = self.locate(&[Kind::Mlperf], reference, "", None)?;
         self.only(&file, Kind::Mlperf, |contents| match contents {
             Contents::Mlperf(suite) => Some(suite),
+            _ => None,
+        })
+    }
+
+    /// The mapspace called `reference`, with the dataflows that it refers to.
+    ///
+    /// # Errors
+    ///
+    /// [`ConfigError`].
+    pub fn mapspace(&mut self, reference: &str) -> Result<Arc<DeclaredSpace>, ConfigError> {
+        let file = self.locate(&[Kind::Mapspace], reference, "", None)?;
+        self.only(&file, Kind::Mapspace, |contents| match contents {
+            Contents::Mapspace(space) => Some(space),
             _ => None,
         })
     }

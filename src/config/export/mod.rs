@@ -1,5 +1,7 @@
 //! Domain types as YAML text, and files of other formats rewritten as YAML.
 
+mod dataflow;
+mod mapspace;
 mod network;
 mod repeats;
 
@@ -10,7 +12,6 @@ use std::sync::Arc;
 use serde::Serialize;
 use serde_saphyr::{FlowMap, FlowSeq};
 
-use crate::dataflow::Dataflow;
 use crate::hardware::platform::Instance;
 use crate::hardware::{EnergyTable, NocLevel};
 use crate::model::Network;
@@ -22,6 +23,8 @@ use super::format::Contents;
 use super::yaml::read::printable;
 use super::{Catalog, ConfigError, Kind, Source, formats};
 
+pub use dataflow::dataflow;
+pub use mapspace::mapspace;
 pub use network::network;
 
 /// Clock that the published artifact fixes in its source; its hardware files have none.
@@ -37,17 +40,6 @@ fn document(kind: &'static str, body: impl Serialize) -> String {
     };
     let document = BTreeMap::from([(kind, body)]);
     serde_saphyr::to_string_with_options(&document, options).expect("plain data serialises")
-}
-
-/// The `dataflow:` file of `dataflow`.
-pub fn dataflow(dataflow: &Dataflow) -> String {
-    #[derive(Serialize)]
-    struct Body<'a> {
-        name: &'a str,
-        directives: Vec<&'a str>,
-    }
-    let text = dataflow.to_string();
-    document("dataflow", Body { name: dataflow.name(), directives: text.lines().collect() })
 }
 
 /// The `platform:` file of one table of accelerators, with the clock and energy of the artifact.

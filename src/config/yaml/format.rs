@@ -7,8 +7,9 @@ use crate::config::embedded;
 use crate::config::format::{Contents, Format, References};
 use crate::config::suite::{RawSuite, Suite};
 use crate::config::{ConfigError, Kind, SweepDraft};
-use crate::config::{dataflow, hardware, mlperf, network, scenario, suite};
+use crate::config::{dataflow, hardware, mapspace, mlperf, network, scenario, suite};
 use crate::hardware::{Style, System};
+use crate::mapper::DeclaredSpace;
 use crate::mlperf::rules::Suite as MlperfSuite;
 use crate::scenario::Scenario;
 
@@ -48,6 +49,7 @@ fn read(
         Kind::Suite => Contents::Suite(suite_of(file, references)?),
         Kind::Sweep => Contents::Sweep(SweepDraft::read(file)?),
         Kind::Mlperf => Contents::Mlperf(mlperf_suite(file, references)?),
+        Kind::Mapspace => Contents::Mapspace(Arc::new(mapspace_of(file, references)?)),
     })
 }
 
@@ -126,4 +128,20 @@ fn mlperf_suite(
         None => None,
     };
     file.finish(suite, problems)
+}
+
+fn mapspace_of(
+    file: &Document,
+    references: &mut dyn References,
+) -> Result<DeclaredSpace, ConfigError> {
+    let mut problems = Problems::default();
+    let space = match file.draft(Kind::Mapspace, mapspace::read, &mut problems) {
+        Some((space, seeds)) => {
+            let lookup = |name: &str| references.dataflow(name, file.folder.as_deref());
+            let seeds = resolve(seeds.iter(), lookup, &mut problems)?;
+            seeds.map(|seeds| DeclaredSpace { seeds, ..space })
+        }
+        None => None,
+    };
+    file.finish(space, problems)
 }

@@ -16,6 +16,7 @@
 //! | 1 | `nest` | axes, tensors, footprints |
 //! | 2 | `machine` | machine model: PEs, NoC levels, memories |
 //! | 3 | `mapping`, `elaboration` | loops of every level and their legality; directives to loops |
+//! | 3.10 | `listed` | directives for single layers |
 //! | 5.1, 5.4 | `context` | previous and present box of a cluster |
 //! | 5.2, 5.3, 5.7 | `transition` | classes of equal steps |
 //! | 5.5 | `ingress`, `overlap` | inputs and weights sent to the units |
@@ -42,6 +43,7 @@ mod dram;
 mod egress;
 mod elaboration;
 mod ingress;
+mod listed;
 mod off_chip;
 mod overlap;
 mod report;
@@ -62,9 +64,11 @@ pub use choose::{Choice, Choose, ChooseLayer};
 pub use classes::{Start, StepClass, step_classes};
 pub use dram::{DramTraffic, SharedMemoryPlan};
 pub use energy::{Energies, EnergyPj};
+pub(crate) use listed::Listed;
+pub use listed::{directives, is_form, nest_of, shape};
 pub use machine::{Bandwidth, Machine, NocLevel};
 pub use mapping::{Level, Loop, Mapping};
-pub use model::{ChosenLoopNest, LoopNest, NestReport, nests_of_layer};
+pub use model::{ChosenLoopNest, LoopNest, NestReport, nests_of_layer, nests_of_network};
 pub use nest::{Axis, Extents, Nest, Window};
 pub use report::LayerReport;
 

@@ -13,7 +13,9 @@ use super::choose::{Choice, Choose, ChooseLayer};
 use super::nest::{outputs, weights};
 use super::report::LayerReport;
 use super::residency::{self, Residency, SharedMemoryNeed};
-use super::{Evaluation, Illegal, Machine, Mapping, Nest, Walk, dram, lower, off_chip, vector};
+use super::{
+    Evaluation, Illegal, Listed, Machine, Mapping, Nest, Walk, dram, lower, off_chip, vector,
+};
 
 /// Registry entry.
 pub(in crate::cost) const ENTRY: Entry = Entry {
@@ -216,7 +218,7 @@ struct PreparedOperator<'a> {
 
 /// One loop nest of an operator, mapped and walked.
 struct PreparedNest {
-    /// Loop nest as it is lowered, if the accelerator chooses forms and mappings.
+    /// Loop nest as it is lowered, if the accelerator or the dataflow has choices for it.
     written: Option<Nest>,
     nest: Nest,
     mapping: Mapping,
@@ -226,15 +228,17 @@ struct PreparedNest {
 impl PreparedNest {
     /// A loop nest under the directives of a dataflow.
     fn listed(
-        nest: Nest,
+        nest: &Nest,
         accelerator: &Accelerator,
         machine: &Machine,
     ) -> Result<Self, Infeasible> {
         let illegal = |reason: Illegal| Infeasible::Illegal { reason: Box::new(reason) };
-        let mapping =
-            Mapping::new(accelerator.dataflow.directives(), &nest, machine).map_err(illegal)?;
+        let listed = Listed::new(&accelerator.dataflow, nest, machine)?;
+        let written = listed.of_layer.then(|| nest.clone());
+        let mapping = Mapping::new(listed.directives, &listed.nest, machine).map_err(illegal)?;
+        let nest = listed.nest.into_owned();
         let walk = Walk::new(&nest, &mapping, machine).map_err(illegal)?;
-        let prepared = Self { written: None, nest, mapping, walk };
+        let prepared = Self { written, nest, mapping, walk };
         fits_scratchpad(&prepared, accelerator)?;
         fits_shared_memory(&prepared, machine, accelerator)?;
         Ok(prepared)
@@ -259,9 +263,9 @@ impl<'a> PreparedOperator<'a> {
         // With choices, the directives still plan the shared memory of the network, where they can.
         let prepare = |nest: Nest| {
             let Some(chooser) = chooser else {
-                return PreparedNest::listed(nest, accelerator, machine);
+                return PreparedNest::listed(&nest, accelerator, machine);
             };
-            match PreparedNest::listed(nest.clone(), accelerator, machine) {
+            match PreparedNest::listed(&nest, accelerator, machine) {
                 Ok(listed) => Ok(PreparedNest { written: Some(nest), ..listed }),
                 Err(reason) => PreparedNest::chosen(&nest, machine, chooser).ok_or(reason),
             }
@@ -329,10 +333,13 @@ impl<'a> PreparedOperator<'a> {
         let capacity = self.accelerator.memory.shared.get();
         self.machine.resident = context.resident;
         self.machine.shared_bytes = Some(capacity.saturating_sub(context.reserved));
-        let Some(chooser) = chooser else { return };
         for prepared in &mut self.nests {
-            let written = prepared.written.as_ref().unwrap_or(&prepared.nest);
-            if let Some(chosen) = PreparedNest::chosen(written, &self.machine, chooser) {
+            let Some(written) = &prepared.written else { continue };
+            let chosen = match chooser {
+                Some(chooser) => PreparedNest::chosen(written, &self.machine, chooser),
+                None => PreparedNest::listed(written, self.accelerator, &self.machine).ok(),
+            };
+            if let Some(chosen) = chosen {
                 *prepared = chosen;
             }
         }
@@ -420,6 +427,23 @@ impl<'a> PreparedNetwork<'a> {
     }
 }
 
+impl PreparedNetwork<'_> {
+    /// The loop nests of a layer in its context.
+    fn nests(&mut self, layer: usize, chooser: Option<&dyn ChooseLayer>) -> Vec<NestReport> {
+        let (operator, context) = self.layer(layer);
+        operator.set_context(&context, chooser);
+        let machine = &operator.machine;
+        let report = |it: &PreparedNest| NestReport {
+            written: it.written.clone().unwrap_or_else(|| it.nest.clone()),
+            nest: it.nest.clone(),
+            mapping: it.mapping,
+            machine: machine.clone(),
+            evaluation: it.walk.with_memory(&it.nest, &it.mapping, machine),
+        };
+        operator.nests.iter().map(report).collect()
+    }
+}
+
 /// `extract` of the report of every layer, in execution order. Layers with equal operator and
 /// context are evaluated once.
 fn for_each_layer<T: Clone>(
@@ -443,9 +467,11 @@ fn for_each_layer<T: Clone>(
 /// One loop nest of a layer with its mapping, machine and evaluation.
 #[derive(Debug, Clone)]
 pub struct NestReport {
-    /// Loop nest.
+    /// Loop nest as the layer is written.
+    pub written: Nest,
+    /// Loop nest of the form in which it is computed.
     pub nest: Nest,
-    /// Mapping.
+    /// Mapping of the form.
     pub mapping: Mapping,
     /// Machine model, with the tensors that are resident.
     pub machine: Machine,
@@ -472,14 +498,21 @@ pub fn nests_of_layer(
     let chooser = rule.and_then(|rule| rule.on(accelerator));
     let chooser = chooser.as_deref();
     let mut prepared = PreparedNetwork::new(network, accelerator, chooser)?;
-    let (operator, context) = prepared.layer(layer);
-    operator.set_context(&context, chooser);
-    let machine = &operator.machine;
-    let report = |it: &PreparedNest| NestReport {
-        nest: it.nest.clone(),
-        mapping: it.mapping,
-        machine: machine.clone(),
-        evaluation: it.walk.with_memory(&it.nest, &it.mapping, machine),
-    };
-    Ok(operator.nests.iter().map(report).collect())
+    Ok(prepared.nests(layer, chooser))
+}
+
+/// The loop nests of every layer of a network, indexed by layer, as [`nests_of_layer`] has them.
+///
+/// # Errors
+///
+/// As [`LayerReport::new`], for the first layer that cannot run.
+pub fn nests_of_network(
+    network: &Network,
+    accelerator: &Accelerator,
+    rule: Option<&dyn Choose>,
+) -> Result<Vec<Vec<NestReport>>, Infeasible> {
+    let chooser = rule.and_then(|rule| rule.on(accelerator));
+    let chooser = chooser.as_deref();
+    let mut prepared = PreparedNetwork::new(network, accelerator, chooser)?;
+    Ok((0..network.layers().len()).map(|layer| prepared.nests(layer, chooser)).collect())
 }

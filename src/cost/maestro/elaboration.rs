@@ -138,6 +138,10 @@ impl Elaboration {
     /// - [`Infeasible::UnsupportedDataflow`] if the files of the artifact cannot express the dataflow.
     pub(super) fn new(accelerator: &Accelerator) -> Result<Self, Infeasible> {
         let dataflow = &accelerator.dataflow;
+        if !dataflow.layers().is_empty() {
+            let why = "it has directives for single layers";
+            return Err(Infeasible::UnsupportedDataflow { why });
+        }
         if !dataflow.directives().off_chip.is_empty() {
             return Err(Infeasible::UnsupportedDataflow {
                 why: "it needs a dataflow without loops above the shared memory (`OffChip`)",

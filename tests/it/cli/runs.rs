@@ -83,7 +83,7 @@ fn threads_that_cannot_be_started_are_an_error_and_no_panic() {
     let mut shell = assert_cmd::Command::new("sh");
     let shell = shell.args(["-c", "ulimit -v 200000; exec \"$0\" \"$@\""]);
     let shell = shell.arg(env!("CARGO_BIN_EXE_xrsim")).args(RUN);
-    let assert = shell.env("RAYON_NUM_THREADS", "256").assert().code(2);
+    let assert = shell.env("RAYON_NUM_THREADS", "256").env("XRSIM_CACHE", "").assert().code(2);
     let message = stderr(&assert);
     assert!(message.starts_with("error: cannot start 256 threads: "), "{message}");
     assert_eq!(message.lines().count(), 1, "{message}");

@@ -22,6 +22,7 @@ fn samples(format: &str) -> Vec<(Kind, String)> {
                 (Kind::Suite, "scenarios/suite"),
                 (Kind::Sweep, "sweeps/pe_scaling"),
                 (Kind::Mlperf, "mlperf/inference_v0.5"),
+                (Kind::Mapspace, "dataflows/mapspaces/ws_like"),
             ];
             samples.into_iter().map(embedded).collect()
         }

@@ -7,7 +7,8 @@ use tempfile::TempDir;
 /// A call with these arguments.
 pub fn xrsim(arguments: &[&str]) -> Command {
     let mut command = Command::cargo_bin("xrsim").expect("the binary is built");
-    command.args(arguments);
+    // Tests leave the cache of the user alone.
+    command.args(arguments).env("XRSIM_CACHE", "");
     command
 }
 

@@ -142,6 +142,7 @@ fn a_killed_sweep_goes_on_to_the_same_file() {
         let mut child = std::process::Command::new(env!("CARGO_BIN_EXE_xrsim"))
             .args(["sweep", "spec.yaml", "--out", "rows.csv"])
             .current_dir(study.folder.path())
+            .env("XRSIM_CACHE", "")
             .stderr(std::process::Stdio::null())
             .spawn()
             .expect("the binary starts");

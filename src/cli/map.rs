@@ -1,6 +1,6 @@
 //! `xrsim map`: the best mapping of every layer of networks on an accelerator.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
@@ -178,7 +178,7 @@ fn print(format: Format, report: &MappingReport) -> Result<(), Failure> {
 }
 
 /// Writes the dataflow of the mappings.
-fn write(path: &PathBuf, dataflow: Option<&Dataflow>) -> Result<(), Failure> {
+fn write(path: &Path, dataflow: Option<&Dataflow>) -> Result<(), Failure> {
     let Some(dataflow) = dataflow else {
         let message = "a layer has no legal mapping: there is nothing to write";
         return Err(Failure::Argument(message.into()));

@@ -6,8 +6,8 @@ use std::ops::Deref;
 use std::path::Path;
 use std::sync::Arc;
 
-use crate::figures::{self, Caption, Format, Timeline};
 #[cfg(feature = "figures")]
+use crate::figures::{self, Caption, Format, Timeline};
 use crate::plan::Plan;
 use crate::report::RunLabel;
 use crate::report::csv::{Table, beside_label};

@@ -244,7 +244,7 @@ fn accelerator(style: &str, off_chip: &str) -> Accelerator {
 fn operator(network: &str, layer: &str) -> Operator {
     let network = Catalog::new().network(network).expect("it is embedded");
     let found = network.layers().iter().find(|known| &*known.name == layer);
-    found.expect("a layer").operator.clone()
+    found.expect("a layer").operator
 }
 
 /// Level 0 of WS and OS reads the weights of PlaneRCNN's classifier once for each of its 1,000 regions, and

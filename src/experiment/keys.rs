@@ -611,6 +611,16 @@ pub const KEYS: &[Key] = &[
         ..KEY
     },
     Key {
+        name: "hardware.cluster_memory_kib",
+        help: "buffer of every cluster at every level, for styles",
+        unit: "KiB",
+        allowed: MEMORY,
+        in_mlsys2023: true,
+        set: Set::Value(|s, text| or_platform(text, kib).map(|it| s.budget.cluster_memory = it)),
+        get: |s| or(s.budget.cluster_memory.map(in_kib)),
+        ..KEY
+    },
+    Key {
         name: "hardware.dram_bandwidth_bytes_per_cycle",
         help: "DRAM bandwidth of the whole chip, for styles",
         unit: "byte/cycle",

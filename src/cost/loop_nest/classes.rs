@@ -43,6 +43,8 @@ pub struct StepClass {
     pub down_cycles: u64,
     /// Cycles of the NoC level for partial sums in each step, without latency.
     pub up_cycles: u64,
+    /// Cycles of the fill in each step (4.12).
+    pub fill_cycles: u64,
     /// Cycles of the slowest PE in each step; 0 where units are clusters.
     pub pe_cycles: u64,
 }
@@ -53,7 +55,8 @@ pub fn step_classes(nest: &Nest, mapping: &Mapping, machine: &Machine) -> Vec<St
     let mut contexts = vec![(Context::cold(&largest), 1), (Context::flush(&largest), 1)];
     let mut classes = Vec::new();
     for (index, level) in mapping.levels().iter().enumerate() {
-        let cluster = Cluster::new(level, machine.noc_level(index), &largest);
+        let below = mapping.levels().get(index + 1);
+        let cluster = Cluster::new(level, below, machine.noc_level(index), &largest);
         let last = index + 1 == mapping.levels().len();
         let mut below: Vec<(Context, u64)> = Vec::new();
         let mut here: Vec<StepClass> = Vec::new();
@@ -132,6 +135,7 @@ fn class(
         arrived,
         down_cycles,
         up_cycles,
+        fill_cycles: cluster.fill_cycles(step),
         pe_cycles: if units_are_pes && works { pe_cycles(machine, cluster, step) } else { 0 },
     }
 }

@@ -20,6 +20,7 @@
 //! | 5.2, 5.3, 5.7 | `transition` | classes of equal steps |
 //! | 5.5 | `ingress`, `overlap` | inputs and weights sent to the units |
 //! | 5.6 | `egress` | partial sums sent up |
+//! | 4.12 | `fill` | fill of systolic levels |
 //! | 4.7 to 4.10, 5.8, 5.9 | `walk` | counts and times of all levels |
 //! | 5.3 | `classes` | classes of steps of a layer, for `xrsim cost --explain` |
 //! | 6 | `dram` | tiles in shared memory, DRAM traffic |
@@ -38,6 +39,7 @@ mod classes;
 mod context;
 mod dram;
 mod egress;
+mod fill;
 mod ingress;
 mod overlap;
 mod report;
@@ -52,7 +54,7 @@ use thiserror::Error;
 
 use crate::model::PerOperand;
 
-pub use crate::hardware::Widths;
+pub use crate::hardware::{Fill, Widths};
 pub use classes::{Start, StepClass, step_classes};
 pub use dram::{DramTraffic, SharedMemoryPlan};
 pub use energy::{Energies, EnergyPj};
@@ -205,9 +207,9 @@ impl Walk {
         Ok(walk)
     }
 
-    /// Scratchpad that a PE needs \[byte\] (4.10).
-    fn pe_bytes(&self, mapping: &Mapping) -> u64 {
-        self.levels[mapping.levels().len() - 1].unit_bytes
+    /// Counts of the levels of `mapping`, outermost first.
+    fn levels(&self, mapping: &Mapping) -> &[LevelCounts] {
+        &self.levels[..mapping.levels().len()]
     }
 
     /// Adds DRAM (section 6) and energy (section 7). `machine` is the one of [`Walk::new`] but for

@@ -4,8 +4,9 @@
 
 use std::collections::HashMap;
 
-use crate::hardware::Accelerator;
+use crate::hardware::{Accelerator, Memory};
 use crate::model::{Layer, MatmulShape, Network, Operator, PerOperand, PerTensor, VectorShape};
+use crate::units::Bytes;
 
 use super::super::{CostModel, Entry, Explanation, Infeasible, LayerCost, NetworkCost};
 use super::nest::{outputs, weights};
@@ -69,7 +70,7 @@ impl LayerReport {
     /// # Errors
     ///
     /// [`Infeasible`] if the dataflow does not compute the layer exactly once, a tile does not fit
-    /// into the scratchpad of a PE, or counts exceed 64 bits.
+    /// into the scratchpad of a PE or the buffer of a cluster, or counts exceed 64 bits.
     pub fn new(operator: &Operator, accelerator: &Accelerator) -> Result<Self, Infeasible> {
         let mut prepared = PreparedOperator::new(operator, accelerator, &Machine::of(accelerator))?;
         Ok(prepared.report(&MemoryContext::default()))
@@ -169,7 +170,7 @@ impl<'a> PreparedOperator<'a> {
         let nests: Vec<_> =
             nests.into_iter().map(prepare).collect::<Result<_, _>>().map_err(illegal)?;
         for nest in &nests {
-            fits_scratchpad(nest, accelerator)?;
+            fits_buffers(nest, &accelerator.memory)?;
         }
         let vector = match operator {
             Operator::Vector(shape) => Some(*shape),
@@ -241,15 +242,21 @@ impl<'a> PreparedOperator<'a> {
     }
 }
 
-/// Checks that two of the largest tiles of every tensor fit into the scratchpad of a PE (section
-/// 4.10).
-fn fits_scratchpad(nest: &PreparedNest, accelerator: &Accelerator) -> Result<(), Infeasible> {
-    let needed = nest.walk.pe_bytes(&nest.mapping);
-    let available = accelerator.memory.scratchpad.get();
-    if needed <= available {
-        return Ok(());
+/// Checks that two of the largest tiles of every tensor fit into the buffer of a unit on every level
+/// (section 4.10).
+fn fits_buffers(nest: &PreparedNest, memory: &Memory) -> Result<(), Infeasible> {
+    let counts = nest.walk.levels(&nest.mapping);
+    for (index, needed) in counts.iter().map(|level| level.unit_bytes).enumerate() {
+        let level = (index + 1 < counts.len()).then_some(index);
+        let buffer = match level {
+            Some(level) => memory.cluster(level),
+            None => Some(memory.scratchpad),
+        };
+        if let Some(available) = buffer.map(Bytes::get).filter(|&bytes| needed > bytes) {
+            return Err(Infeasible::TileTooLarge { level, needed, available });
+        }
     }
-    Err(Infeasible::TileTooLarge { needed, available })
+    Ok(())
 }
 
 /// A network on an accelerator: every operator prepared, and residency planned.

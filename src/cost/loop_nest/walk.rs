@@ -161,7 +161,8 @@ impl Expansion<'_> {
         for (index, level) in mapping.levels().iter().enumerate() {
             of_level = of_level.end..self.work.nodes.len();
             self.buckets = Buckets::EMPTY;
-            let cluster = Cluster::new(level, self.machine.noc_level(index), &largest);
+            let below = mapping.levels().get(index + 1);
+            let cluster = Cluster::new(level, below, self.machine.noc_level(index), &largest);
             let units_are_pes = index + 1 == mapping.levels().len();
             for node in of_level.clone() {
                 self.expand(node, &cluster, &mut trips, units_are_pes);
@@ -247,7 +248,9 @@ impl Expansion<'_> {
         counts.active += visits * u64::from(step.units);
         self.walk.transitions += 1;
         let sent = moved.map(|tensor| tensor.sent);
-        transfer_time(noc, &self.machine.widths, step.unit.phase, sent, sums)
+        let mut time = transfer_time(noc, &self.machine.widths, step.unit.phase, sent, sums);
+        time.exposed += cluster.fill_cycles(step);
+        time
     }
 
     /// Counts the work of PEs, and returns the time of the slowest one (section 4.7).
@@ -367,7 +370,8 @@ pub(super) fn is_countable(nest: &Nest, mapping: &Mapping, machine: &Machine) ->
     let factors =
         [input, weight, partial_sum, output].into_iter().chain(machine.shared_copies.into_array());
     let largest = factors.fold(1, u32::max);
-    let latencies = machine.noc_levels.iter().map(|noc| u128::from(noc.latency));
+    let latency = |noc: &NocLevel| u128::from(noc.latency) + noc.largest_fill(machine.pes);
+    let latencies = machine.noc_levels.iter().map(latency);
     let latency = latencies.sum::<u128>() + u128::from(machine.dram_latency) + 1;
     let widest = u128::from(largest) * u128::from(largest);
     let moved = hulls.product::<u128>().saturating_mul(widest).saturating_mul(16);

@@ -5,3 +5,4 @@ mod cases;
 mod enumerator;
 mod invariants;
 mod networks;
+mod systolic;

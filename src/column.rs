@@ -100,8 +100,7 @@ impl<T> Column<T> {
         help: &'static str,
         value: fn(&T) -> Option<f64>,
     ) -> Self {
-        let kind = Kind::Count;
-        Self { name, heading: name, label, help, kind, unit: "", better, value }
+        Self::pure(name, Kind::Count, better, [label, help], value)
     }
 
     /// A column of shares from 0 to 1. Its heading is its name.
@@ -112,7 +111,17 @@ impl<T> Column<T> {
         help: &'static str,
         value: fn(&T) -> Option<f64>,
     ) -> Self {
-        let kind = Kind::Score;
+        Self::pure(name, Kind::Score, better, [label, help], value)
+    }
+
+    /// A column of pure numbers.
+    const fn pure(
+        name: &'static str,
+        kind: Kind,
+        better: Better,
+        [label, help]: [&'static str; 2],
+        value: fn(&T) -> Option<f64>,
+    ) -> Self {
         Self { name, heading: name, label, help, kind, unit: "", better, value }
     }
 

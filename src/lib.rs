@@ -101,6 +101,7 @@ pub mod trace;
 
 // Functions of the domain, independent of each other.
 pub mod cost;
+pub mod mapper;
 
 pub mod load;
 

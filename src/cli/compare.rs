@@ -13,11 +13,10 @@ use crate::figures::Format;
 use crate::renamed;
 use crate::report::comparison::{
     Measure, Ranking, configurations_csv, figure as comparison_figure, metrics_csv, policies_csv,
-    table,
+    replicate_until, table,
 };
 use crate::schedule::Policy;
-use crate::schedule::tuning::tune;
-use crate::statistics::{self, Sequential};
+use crate::statistics::Sequential;
 use crate::sweep::comparison::{Comparison, Sample, Triggers};
 
 use super::experiment::{RunOptions, prepare};
@@ -131,36 +130,15 @@ pub(super) fn run(args: &CompareArgs) -> Result<(), Failure> {
     }
 }
 
-/// For DREAM: `text` with the parameters that its search finds for the first replication of these runs,
-/// those with the least mean UXCost. Other schedulers stay as they are.
+/// For DREAM: `text` with the parameters that its search finds for these runs. Other schedulers stay as
+/// they are.
 fn tuned(text: &str, prepared: &Prepared) -> Result<String, Failure> {
-    if text.split(':').next() != Some("dream") {
-        return Ok(text.into());
-    }
-    let separator = if text.contains(':') { ',' } else { ':' };
-    let with = |alpha: f64, beta: f64| format!("{text}{separator}alpha={alpha},beta={beta}");
-    let found = tune(|alpha, beta| {
-        let policy = scheduler(&with(alpha, beta))?;
-        let mut comparison = prepared.compare(vec![policy], Triggers::Drawn)?;
-        comparison.extend(1, |_| {});
-        Ok::<_, Failure>(mean_uxcost(&comparison))
-    })?;
-    let label = with(found.alpha, found.beta);
+    let Some(found) = prepared.tune(text)? else { return Ok(text.into()) };
     say(format_args!(
-        "{label}: UXCost {:.4} in the mean, the least of {} candidates",
-        found.cost, found.evaluations
+        "{}: UXCost {:.4} in the mean, the least of {} candidates",
+        found.scheduler, found.uxcost, found.candidates
     ));
-    Ok(label)
-}
-
-/// Mean UXCost of the first scheduler over the configurations that have one; NaN without any.
-fn mean_uxcost(comparison: &Comparison) -> f64 {
-    let found: Vec<f64> = comparison
-        .configurations()
-        .iter()
-        .filter_map(|it| it.metrics[0].of_run("uxcost"))
-        .collect();
-    found.iter().sum::<f64>() / found.len() as f64
+    Ok(found.scheduler)
 }
 
 /// Options of the runs. `--steady` sets a duration of ten seconds, random phases and a warm-up of one
@@ -196,28 +174,23 @@ fn measure(name: &str) -> Result<Measure, Failure> {
 
 /// Runs as many replications as are asked for, or as the interval needs.
 fn replicate(comparison: &mut Comparison, args: &CompareArgs, measure: Measure) {
-    let runs_each = (comparison.configurations().len() * comparison.policies().len()) as u64;
-    let mut play = |n_replications: u64| {
-        let done = AtomicU64::new(comparison.n_replications() * runs_each);
-        let progress = Progress::resumed(n_replications * runs_each, done.load(Ordering::Relaxed));
-        comparison.extend(n_replications, |more| {
-            progress.set(done.fetch_add(more, Ordering::Relaxed) + more);
-        });
-        progress.finish();
-        Ranking::of(comparison, measure).widest()
-    };
-    let Some(half_width) = args.half_width else {
-        play(args.replications);
-        return;
-    };
-    let rule = Sequential::to(half_width);
-    let mut widest = Default::default();
-    while let statistics::Stopping::Until(n) = rule.decide(&widest) {
-        match play(n) {
-            Some(next) => widest = next,
-            None => return,
+    match args.half_width {
+        Some(half_width) => {
+            replicate_until(Sequential::to(half_width), comparison, measure, extend);
         }
+        None => extend(comparison, args.replications),
     }
+}
+
+/// Runs replications up to `n_replications` in all, with a bar of progress.
+fn extend(comparison: &mut Comparison, n_replications: u64) {
+    let runs_each = (comparison.configurations().len() * comparison.policies().len()) as u64;
+    let done = AtomicU64::new(comparison.n_replications() * runs_each);
+    let progress = Progress::resumed(n_replications * runs_each, done.load(Ordering::Relaxed));
+    comparison.extend(n_replications, |more| {
+        progress.set(done.fetch_add(more, Ordering::Relaxed) + more);
+    });
+    progress.finish();
 }
 
 /// Prints which configurations cannot be compared. Returns the number of them that started and failed.

@@ -3,16 +3,14 @@
 use clap::Args;
 
 use crate::config::nearest;
-use crate::cost::CostModel;
-use crate::cost::library::CostLibrary;
-use crate::experiment;
+use crate::experiment::Changes;
 use crate::ids::{FrameId, ModelId};
-use crate::plan::{Plan, Semantics};
+use crate::plan::Plan;
 use crate::report::model_names;
-use crate::report::why::{Change, Fate, Why, story};
+use crate::report::why::{Why, story};
 use crate::scenario::Scenario;
-use crate::sweep::what_if::{self, LATENCY_PERCENTS, PE_FACTORS, Target};
-use crate::sweep::{self, RunResult};
+use crate::sweep::RunResult;
+use crate::sweep::what_if::Target;
 use crate::trace::Record;
 
 use super::experiment::{RunOptions, SchedulerOption, prepare};
@@ -45,48 +43,32 @@ pub(super) struct ExplainArgs {
 pub(super) fn run(args: &ExplainArgs) -> Result<(), Failure> {
     let replication = args.replication;
     let experiment = args.options.experiment(args.scheduler.0.as_ref())?;
-    let prepared = prepare(&experiment.only_replications(replication..replication + 1))?;
-    let plans: Vec<_> = prepared.plans().collect();
-    let costs = prepared.cost_model();
-    let [plan] = plans[..] else {
+    let experiment = experiment.only_replications(replication..replication + 1);
+    let prepared = prepare(&experiment)?;
+    if prepared.n_runs() != 1 {
         return Err(Failure::Argument(format!(
             "explain takes one run, and these options make {}; choose one with --scenario, --system \
              and --pes",
-            plans.len()
+            prepared.n_runs()
         )));
-    };
+    }
+    let plan = prepared.plans().next().expect("there is one run");
     let target = target(&plan.scenario, &args.frame)?;
-    let result = make(plan, &*costs.model)?;
+    let runs = prepared.run();
+    let result = runs[0].result()?;
     let Some(id) = target.find(&result.trace) else {
-        return Err(no_such_frame(plan, &result, target));
+        return Err(no_such_frame(plan, result, target));
     };
-    let why = Why::new(plan, &result);
-    let mut changes = Vec::new();
+    let why = Why::new(plan, result);
+    let mut tried = Vec::new();
     if why.account(id).is_some_and(|account| account.missed) {
-        let models = why.involved(id);
-        changes
-            .extend(models.into_iter().filter_map(|model| shorter(plan, &result, model, target)));
-        changes.extend(more_pes(&args.options, plan, target, &*costs.model));
-        changes.extend(other_schedulers(plan, target, &*costs.model));
+        let cost_model = &*prepared.cost_model().model;
+        let changes = Changes { experiment: &experiment, plan, result, cost_model, target };
+        tried = changes.all(why.involved(id));
     }
     let score = result.scorecard.total.score;
-    let text = heading(plan) + &story(&why, id, score, &changes, table_style());
+    let text = heading(plan) + &story(&why, id, score, &tried, table_style());
     output::print_text(&text)
-}
-
-/// Schedulers that are tried instead of that of the run.
-const SCHEDULERS: [&str; 6] = [
-    "latency-greedy",
-    "latency-greedy:admission=hopeless",
-    "edf",
-    "edf:admission=hopeless",
-    "value:admission=hopeless",
-    "rm",
-];
-
-fn make(plan: &Plan, model: &dyn CostModel) -> Result<RunResult, Failure> {
-    let library = CostLibrary::evaluate(model, [(&*plan.scenario, &*plan.system)]);
-    sweep::run(plan, &library).map_err(super::argument)
 }
 
 /// First line: names the run.
@@ -142,69 +124,4 @@ fn no_such_frame(plan: &Plan, result: &RunResult, target: Target) -> Failure {
             target.frame.index()
         ),
     })
-}
-
-/// The smallest reduction of the latency of one model with which the frame meets its deadline. Without
-/// one, the reduction with the best score.
-fn shorter(plan: &Plan, result: &RunResult, model: ModelId, target: Target) -> Option<Change> {
-    let [least, .., most] = LATENCY_PERCENTS;
-    let trials = what_if::latencies(plan, &result.costs, model, target);
-    let name = model_names(&plan.scenario)[model.index()];
-    let last = trials.last()?;
-    if let Some(margin_ms) = last.margin_ms {
-        let what = format!("latency of {name}: {} % of it", last.change);
-        return Some(Change { what, fate: Fate::InTime(margin_ms), score: last.score });
-    }
-    let best = trials.iter().rev().max_by(|a, b| a.score.total_cmp(&b.score))?;
-    let what = format!("latency of {name}: {least} % to {most} % of it, best {} %", best.change);
-    Some(Change { what, fate: Fate::MissedByAll, score: best.score })
-}
-
-/// Changes of the number of PEs, for a system that is a style.
-fn more_pes(
-    options: &RunOptions,
-    plan: &Plan,
-    target: Target,
-    model: &dyn CostModel,
-) -> Vec<Change> {
-    // Only styles are given PEs, or have a choice of them.
-    let Some(pes) = options.values("pes").first().and_then(|pes| pes.parse::<u32>().ok()) else {
-        return Vec::new();
-    };
-    let change = |factor: u32| {
-        let larger = larger(options, plan, pes.checked_mul(factor)?)?;
-        let what = format!("PEs: {factor} times as many ({})", larger.system.pes());
-        tried(what, &larger, target, model)
-    };
-    PE_FACTORS.into_iter().filter_map(change).collect()
-}
-
-/// Other schedulers, where the rules of the run leave a choice.
-fn other_schedulers(plan: &Plan, target: Target, model: &dyn CostModel) -> Vec<Change> {
-    if plan.semantics == Semantics::Mlsys2023 {
-        return Vec::new();
-    }
-    let change = |text: &&str| {
-        let scheduler = experiment::scheduler(text).ok().filter(|it| *it != plan.scheduler)?;
-        let mut plan = plan.clone();
-        plan.scheduler = scheduler;
-        tried(format!("scheduler: {text}"), &plan, target, model)
-    };
-    SCHEDULERS.iter().filter_map(change).collect()
-}
-
-/// Fate of `target` and the score in a run; `None` if it cannot be made.
-fn tried(what: String, plan: &Plan, target: Target, model: &dyn CostModel) -> Option<Change> {
-    let result = make(plan, model).ok()?;
-    let fate = target.margin_ms(&result.trace).map_or(Fate::Missed, Fate::InTime);
-    Some(Change { what, fate, score: result.scorecard.total.score })
-}
-
-/// The same run on `pes` PEs, if the style can have as many.
-fn larger(options: &RunOptions, plan: &Plan, pes: u32) -> Option<Plan> {
-    let options = options.clone().with("pes", vec![pes.to_string()]);
-    let prepared = options.experiment([]).ok()?.prepare().ok()?;
-    let mut plan = plan.clone();
-    plan.system = prepared.plans().next()?.system.clone();
-    Some(plan)
 }

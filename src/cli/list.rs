@@ -9,7 +9,7 @@ use crate::cost;
 use crate::ids::ModelId;
 use crate::mlperf::rules::{Load, Quality, QualityTarget, Test};
 use crate::report::table;
-use crate::scenario::{Better, DependencyKind, QualityGoal, Scenario};
+use crate::scenario::{DependencyKind, QualityDirection, QualityGoal, Scenario};
 
 use super::message::Failure;
 use super::{experiment, output, schedulers, table_style};
@@ -247,8 +247,8 @@ fn quality_target(quality: &Quality) -> String {
 
 fn quality(goal: &QualityGoal) -> String {
     let sign = match goal.better {
-        Better::Higher => '>',
-        Better::Lower => '<',
+        QualityDirection::Higher => '>',
+        QualityDirection::Lower => '<',
     };
     format!("{} {sign} {}", goal.metric, goal.target)
 }

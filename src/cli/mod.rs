@@ -80,8 +80,8 @@ struct Global {
 }
 
 /// Every command, in the order of the help text.
-fn commands() -> [Entry; 18] {
-    [
+fn commands() -> Vec<CommandEntry> {
+    vec![
         command("run", run::run).on_threads(),
         command("replay", replay::run).on_threads().showing("replaying"),
         command("cost", cost::run).on_threads().showing("computing costs"),
@@ -107,7 +107,7 @@ fn commands() -> [Entry; 18] {
 type Action = dyn Fn(&ArgMatches) -> Result<(), Failure>;
 
 /// A command.
-struct Entry {
+struct CommandEntry {
     name: &'static str,
     /// Adds help and arguments to a command of the argument parser.
     define: fn(Command) -> Command,
@@ -119,16 +119,19 @@ struct Entry {
 }
 
 /// Makes the entry of the command `name`, whose arguments, help and action are those of `run`.
-fn command<A: Args + 'static>(name: &'static str, run: fn(&A) -> Result<(), Failure>) -> Entry {
+fn command<A: Args + 'static>(
+    name: &'static str,
+    run: fn(&A) -> Result<(), Failure>,
+) -> CommandEntry {
     let run = move |matches: &ArgMatches| {
         let args = A::from_arg_matches(matches).expect("the parser checked the arguments");
         run(&args)
     };
     let define = A::augment_args;
-    Entry { name, define, run: Box::new(run), is_parallel: false, progress: None }
+    CommandEntry { name, define, run: Box::new(run), is_parallel: false, progress: None }
 }
 
-impl Entry {
+impl CommandEntry {
     /// Starts threads before the command.
     fn on_threads(self) -> Self {
         Self { is_parallel: true, ..self }
@@ -144,7 +147,7 @@ impl Entry {
 fn program() -> Command {
     let program = Global::augment_args(Command::new("xrsim"));
     let program = program.subcommand_required(true).arg_required_else_help(true);
-    program.subcommands(commands().map(|it| (it.define)(Command::new(it.name))))
+    program.subcommands(commands().into_iter().map(|it| (it.define)(Command::new(it.name))))
 }
 
 /// Whether `words`, the first of which is the name of the program, are arguments of a command.

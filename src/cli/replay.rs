@@ -5,11 +5,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 
-use crate::compat;
-use crate::cost::CostTable;
-use crate::cost::library::CostLibrary;
-use crate::experiment::Experiment;
-use crate::plan::{Plan, Semantics};
+use crate::experiment::ArtifactFiles;
 
 use super::message::{Failure, with_hints};
 use super::output::{self, Complete, OutputFile};
@@ -51,8 +47,12 @@ pub(super) fn run(args: &ReplayArgs) -> Result<(), Failure> {
         .reading(inputs.map(Clone::clone))
         .writing(args.timeline.iter().chain(&args.summary))
         .check()?;
-    let (plan, costs) = plan(args)?;
-    let replay = compat::run(&plan, &costs, args.libc_seed).map_err(super::argument)?;
+    let files = ArtifactFiles {
+        models: &args.model_file,
+        dataflows: &args.dataflow_file,
+        hardware: &args.hw_file,
+    };
+    let replay = with_hints(|old_names| files.replay(args.libc_seed, old_names))?;
     let timeline = args.timeline.iter().map(|path| stage(path, |out| replay.write_schedule(out)));
     let summary = args.summary.iter().map(|path| stage(path, |out| replay.write_summary(out)));
     let files = timeline.chain(summary).collect::<Result<Vec<_>, _>>()?;
@@ -75,19 +75,4 @@ fn stage(
     let mut file = OutputFile::create(path)?;
     content(&mut file).map_err(|error| Failure::writing(&path.display(), &error))?;
     file.complete()
-}
-
-/// The run that the files describe, and its costs.
-fn plan(args: &ReplayArgs) -> Result<(Plan, CostTable), Failure> {
-    let experiment = Experiment::new()
-        .set("semantics", Semantics::Mlsys2023)
-        .scenario(args.model_file.to_string_lossy().into_owned())
-        .system(args.hw_file.to_string_lossy().into_owned())
-        .dataflow(args.dataflow_file.to_string_lossy());
-    let prepared = with_hints(|old_names| experiment.prepare_noting(old_names))?;
-    let plan = prepared.plans().next().expect("there is one run").clone();
-    let model = &*prepared.cost_model().model;
-    let library = CostLibrary::evaluate(model, [(&*plan.scenario, &*plan.system)]);
-    let costs = library.table(&plan.scenario, &plan.system).map_err(super::argument)?;
-    Ok((plan, costs))
 }

@@ -7,13 +7,12 @@ use clap::Args;
 use serde_json::{Map, Value, json};
 
 use crate::experiment::Prepared;
-use crate::load::Drawn;
 use crate::plan::Plan;
 use crate::report::csv::Table;
 use crate::report::dominant::DominantLayers;
-use crate::report::scores::{self, ScoreRow};
+use crate::report::score_rows::{ScoreRow, ScoreRows};
+use crate::report::scores;
 use crate::report::{RunLabel, json};
-use crate::score::Score;
 use crate::sweep::{RunError, RunResult};
 use crate::text;
 
@@ -52,7 +51,7 @@ pub(super) struct Results {
     has_files: bool,
     stdout_csv: Option<Table<BufWriter<Stream>>>,
     json_runs: Vec<Value>,
-    rows: Vec<Average>,
+    rows: ScoreRows,
     dominant: DominantLayers,
     n_runs: usize,
     replications: u64,
@@ -135,7 +134,7 @@ impl Results {
             folder,
             stdout_csv,
             json_runs: Vec::new(),
-            rows: Vec::new(),
+            rows: ScoreRows::default(),
             dominant: DominantLayers::default(),
             n_runs: 0,
             replications,
@@ -164,7 +163,7 @@ impl Results {
                 object.insert("reason".into(), json!(error.to_string()));
                 self.infeasible.push(Value::Object(object));
                 self.n_failed += usize::from(error.is_failure());
-                self.average(plan, &label).refuse(&error);
+                self.rows.refuse(plan, &label, &error);
                 Ok(())
             }
         };
@@ -193,7 +192,7 @@ impl Results {
         match self.format {
             Format::Json => self.json_runs.push(json::run(plan, label, &result.scorecard)),
             Format::Table => {
-                self.average(plan, label).add(&result.scorecard.total);
+                self.rows.add(plan, label, &result.scorecard.total);
                 if label.replication == 0 {
                     self.dominant.take(plan, result);
                 }
@@ -201,15 +200,6 @@ impl Results {
             Format::Csv => {}
         }
         Ok(())
-    }
-
-    /// Returns the row with the means over the replications of this run.
-    fn average(&mut self, plan: &Plan, label: &RunLabel<'_>) -> &mut Average {
-        let is_same = self.rows.last().is_some_and(|row| row.is_of(label));
-        if !is_same {
-            self.rows.push(Average::new(plan, label));
-        }
-        self.rows.last_mut().expect("a row was just made sure of")
     }
 
     /// Completes every output, first the files with `trace`, then standard output. `provenance` is called
@@ -285,7 +275,7 @@ impl Results {
     }
 
     fn table(&self) -> String {
-        let rows: Vec<ScoreRow> = self.rows.iter().map(Average::row).collect();
+        let rows: Vec<ScoreRow> = self.rows.rows().collect();
         if self.detail || rows.len() <= MOST_DETAIL_ROWS {
             return scores::detail(&rows, self.seed, table_style()) + &self.dominant.notes();
         }
@@ -295,64 +285,4 @@ impl Results {
 
 fn stdout_failure(error: io::Error) -> Failure {
     Failure::writing(&"standard output", &error)
-}
-
-/// Means over the replications of one scenario on one system.
-struct Average {
-    scenario: String,
-    system: String,
-    pes: u64,
-    drawn: Drawn,
-    /// Sums over the replications, in the order of [`Score::columns`].
-    sums: Vec<f64>,
-    /// Score of every replication, in their order; `None` where it has none.
-    draws: Vec<Option<f64>>,
-    /// Reason for the first replication without a score.
-    infeasible: Option<String>,
-}
-
-impl Average {
-    fn new(plan: &Plan, label: &RunLabel<'_>) -> Self {
-        Self {
-            scenario: label.scenario.into(),
-            system: label.system.into(),
-            pes: label.pes,
-            drawn: plan.drawn(),
-            sums: Score::columns().map(|_| 0.0).collect(),
-            draws: Vec::new(),
-            infeasible: None,
-        }
-    }
-
-    fn is_of(&self, label: &RunLabel<'_>) -> bool {
-        label.replication > 0
-            && self.scenario == label.scenario
-            && self.system == label.system
-            && self.pes == label.pes
-    }
-
-    fn add(&mut self, total: &Score) {
-        self.draws.push(Some(total.score));
-        for (sum, column) in self.sums.iter_mut().zip(Score::columns()) {
-            *sum += column.of(total).unwrap_or(0.0);
-        }
-    }
-
-    fn refuse(&mut self, error: &RunError) {
-        self.draws.push(None);
-        self.infeasible.get_or_insert_with(|| error.to_string());
-    }
-
-    fn row(&self) -> ScoreRow {
-        let n_scores = self.draws.iter().flatten().count();
-        ScoreRow {
-            scenario: self.scenario.clone(),
-            system: self.system.clone(),
-            pes: self.pes,
-            drawn: self.drawn,
-            means: self.sums.iter().map(|sum| sum / n_scores.max(1) as f64).collect(),
-            draws: self.draws.clone(),
-            infeasible: self.infeasible.clone().filter(|_| n_scores == 0),
-        }
-    }
 }

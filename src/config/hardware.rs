@@ -5,8 +5,8 @@ use std::sync::Arc;
 use crate::dataflow::Dataflow;
 use crate::hardware::platform::{Budget, Instance, Platform, Resources, Table};
 use crate::hardware::{
-    Accelerator, ByteEnergy, Datapath, EnergyTable, Fill, Memory, MemoryEnergy, Noc, Share, Style,
-    System, Widths,
+    Accelerator, ByteEnergy, Datapath, EnergyTable, Fill, Flexibility, Memory, MemoryEnergy, Noc,
+    Share, Style, System, Widths,
 };
 use crate::model::PerTensor;
 use crate::renamed::Renamed;
@@ -220,6 +220,7 @@ impl RawSystem {
             let accelerator = Accelerator {
                 name,
                 dataflow,
+                flexibility: Flexibility::None,
                 pes,
                 clock,
                 noc,

@@ -8,7 +8,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use crate::model::{Connections, Layer, ModelError, Network, Operator, Source, View};
-use crate::scenario::{Better, QualityGoal};
+use crate::scenario::{QualityDirection, QualityGoal};
 
 use super::Problem;
 use super::yaml::read::{
@@ -133,7 +133,8 @@ fn published(node: &Node<'_>, problems: &mut Problems) -> Option<Published> {
     Some(Published { parameters, macs, source: source? })
 }
 
-const DIRECTIONS: [(&str, Better); 2] = [("higher", Better::Higher), ("lower", Better::Lower)];
+const DIRECTIONS: [(&str, QualityDirection); 2] =
+    [("higher", QualityDirection::Higher), ("lower", QualityDirection::Lower)];
 
 fn quality(node: &Node<'_>, problems: &mut Problems) -> Option<QualityGoal> {
     let mut fields = Fields::of(node, "a quality goal", problems)?;

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use crate::config::{Catalog, Edition, Hardware, OldNames, Suite};
 use crate::dataflow::Dataflow;
 use crate::hardware::System;
+use crate::plan::Ablation;
 use crate::renamed::Renamed;
 use crate::scenario::Scenario;
 use crate::schedule::{Options, Policy, Scheduler, Setup};
@@ -196,6 +197,13 @@ impl Experiment {
         }
     }
 
+    /// Leaves out quirks of the published artifact in all runs, which have `mlsys2023` semantics.
+    pub fn without(mut self, quirks: Ablation) -> Self {
+        self.note_given("without");
+        self.settings.without = quirks;
+        self
+    }
+
     /// Sets the seed of every random draw. It is 0 unless it is set.
     pub fn seed(self, seed: u64) -> Self {
         self.set("seed", seed)
@@ -210,6 +218,19 @@ impl Experiment {
     pub fn only_replications(mut self, replications: Range<u64>) -> Self {
         self.replications = Some(replications);
         self
+    }
+
+    /// The first number of PEs that was given.
+    #[cfg(feature = "cli")]
+    pub(super) fn first_pes(&self) -> Option<u32> {
+        self.pes.first().copied()
+    }
+
+    /// The same experiment with styles of `pes` PEs only, under the default scheduler and in one replication.
+    #[cfg(feature = "cli")]
+    pub(super) fn on_pes(&self, pes: u32) -> Self {
+        let (pes_before, schedulers) = (Vec::new(), Vec::new());
+        Self { pes: pes_before, schedulers, replications: None, ..self.clone() }.pes(pes)
     }
 
     fn note_given(&mut self, name: &str) {

@@ -6,9 +6,11 @@ use std::path::Path;
 use std::sync::Arc;
 
 use crate::config::{Catalog, Kind, cost_csv, nearest};
+use crate::cost::loop_nest::{ChosenLoopNest, LoopNest};
 use crate::cost::table::{CostRecords, Pair, style};
 use crate::cost::{self, CostModel};
 use crate::hardware::Accelerator;
+use crate::mapper::Chooser;
 use crate::renamed;
 use crate::text;
 use crate::text::counted;
@@ -61,7 +63,11 @@ impl NamedCostModel {
                 let message = format!("cost model `{text}` needs data: give the CSV file instead");
                 return Err(ExperimentError::Conflict(message));
             };
-            return Ok(Self { name: text.into(), model: build().into(), table: None });
+            let model: Arc<dyn CostModel> = match entry.name {
+                LoopNest::NAME => Arc::new(ChosenLoopNest::new(Arc::new(Chooser::default()))),
+                _ => build().into(),
+            };
+            return Ok(Self { name: text.into(), model, table: None });
         }
         let path = Path::new(text);
         if path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("csv")) {

@@ -23,7 +23,11 @@
 //! sweep files and records.
 
 mod accelerators;
+#[cfg(feature = "cli")]
+mod artifact;
 mod builder;
+#[cfg(feature = "cli")]
+mod changes;
 mod cost_model;
 mod error;
 mod input;
@@ -35,11 +39,16 @@ mod schedulers;
 mod settings;
 pub(crate) mod sweep;
 mod systems;
-mod values;
+#[cfg(feature = "bounds")]
+mod tuning;
 
 pub(crate) use accelerators::{DEFAULT_PES, DEFAULT_PLATFORM, feasibility, whole_chip};
+#[cfg(feature = "cli")]
+pub(crate) use artifact::ArtifactFiles;
 pub use builder::Experiment;
 pub(crate) use builder::MAX_RUNS;
+#[cfg(feature = "cli")]
+pub(crate) use changes::Changes;
 pub use cost_model::NamedCostModel;
 pub use error::ExperimentError;
 pub use input::Input;
@@ -49,6 +58,8 @@ pub use runs::{Run, Runs};
 pub use schedulers::{scheduler, schedulers};
 pub use settings::Settings;
 pub use systems::system;
+#[cfg(feature = "bounds")]
+pub use tuning::TunedScheduler;
 
 pub(crate) use keys::{KeyOption, Several};
 pub(crate) use schedulers::scheduler_names;

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::config::{Catalog, Edition, InputFile, OldNames};
+use crate::cost::library::CostLibrary;
 use crate::hardware::System;
 use crate::plan::{Plan, Semantics};
 use crate::schedule::Policy;
@@ -93,6 +94,12 @@ impl Prepared {
     /// The cost model of the first run.
     pub fn cost_model(&self) -> &NamedCostModel {
         &self.groups[0].cost_model
+    }
+
+    /// Costs of every network on every accelerator of the runs, by the cost model of the first run.
+    pub(crate) fn library(&self) -> CostLibrary {
+        let pairs = self.plans().map(|plan| (&*plan.scenario, &*plan.system));
+        CostLibrary::evaluate(&*self.cost_model().model, pairs)
     }
 
     /// Memory that the runs take at least while they are made \[byte\].

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use serde_json::{Map, Value};
 
 use crate::config::Edition;
-use crate::hardware::System;
 use crate::hardware::platform::BudgetChange;
+use crate::hardware::{Flexibility, System};
 use crate::load::LoadSettings;
 use crate::plan::{Ablation, EngineSettings, Plan, Semantics};
 use crate::renamed::Renamed;
@@ -38,6 +38,8 @@ pub struct Settings {
     pub cost_model: Option<Box<str>>,
     /// Platform of styles.
     pub platform: Option<Box<str>>,
+    /// Choices of every accelerator for each layer, instead of those of the system.
+    pub flexibility: Option<Flexibility>,
     /// Scheduler.
     pub scheduler: Policy,
     /// Arrivals, seed and replication.

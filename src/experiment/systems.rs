@@ -47,7 +47,7 @@ pub(super) fn style_system(
 ) -> Result<Arc<System>, ExperimentError> {
     let platform = platform.with(&settings.budget)?;
     let system = style.instantiate(pes, &platform)?;
-    with_clock(Arc::new(system), settings)
+    changed(Arc::new(system), settings)
 }
 
 /// A system in full, with the changes of the settings.
@@ -65,17 +65,18 @@ pub(super) fn full_system(
             system.name()
         )));
     }
-    with_clock(system, settings)
+    changed(system, settings)
 }
 
-/// The system with the clock of `hardware.clock_mhz`.
-fn with_clock(system: Arc<System>, settings: &Settings) -> Result<Arc<System>, ExperimentError> {
-    let Some(clock) = settings.clock else {
+/// The system with the clock and the flexibility of the settings.
+fn changed(system: Arc<System>, settings: &Settings) -> Result<Arc<System>, ExperimentError> {
+    if settings.clock.is_none() && settings.flexibility.is_none() {
         return Ok(system);
-    };
+    }
     let mut accelerators = system.accelerators().to_vec();
     for accelerator in &mut accelerators {
-        accelerator.clock = clock;
+        accelerator.clock = settings.clock.unwrap_or(accelerator.clock);
+        accelerator.flexibility = settings.flexibility.unwrap_or(accelerator.flexibility);
     }
     Ok(Arc::new(System::new(system.name(), accelerators)?))
 }

@@ -2,10 +2,10 @@
 
 use super::grid::Grid;
 use super::marker::{Marker, RADIUS_PX};
-use super::page::{Entry, Page, X_AXIS_PX, base_line, x_axis, x_grid, y_axis};
+use super::page::{LegendEntry, Page, X_AXIS_PX, base_line, x_axis, x_grid, y_axis};
 use super::scale::Scale;
 use super::scene::{Point, Rect, Scene};
-use super::{Axis, Caption, Figure, FigureError, Ink, Rows};
+use super::{Caption, Figure, FigureError, Ink, Quantity, Rows};
 
 /// A chart by its parts. Every chart is a [`Figure`].
 pub(super) trait Chart {
@@ -23,7 +23,7 @@ pub(super) trait Chart {
     fn description(&self) -> String;
 
     /// Meanings of colours and shapes; none by default.
-    fn legend(&self) -> Vec<Entry> {
+    fn legend(&self) -> Vec<LegendEntry> {
         Vec::new()
     }
 
@@ -50,15 +50,15 @@ impl<C: Chart> Figure for C {
 }
 
 /// Entries of the legend for series of areas.
-pub(super) fn areas(series: &[String]) -> Vec<Entry> {
-    let entry = |(index, name): (usize, &String)| Entry::fill(name, Ink::series(index));
+pub(super) fn areas(series: &[String]) -> Vec<LegendEntry> {
+    let entry = |(index, name): (usize, &String)| LegendEntry::fill(name, Ink::series(index));
     series.iter().enumerate().map(entry).collect()
 }
 
 /// Entries of the legend for series of points.
-pub(super) fn points<'a>(series: impl Iterator<Item = &'a String>) -> Vec<Entry> {
+pub(super) fn points<'a>(series: impl Iterator<Item = &'a String>) -> Vec<LegendEntry> {
     let entry = |(index, name): (usize, &String)| {
-        Entry::new(name, move |scene, key| {
+        LegendEntry::new(name, move |scene, key| {
             let at = (key.centre_x(), key.centre_y());
             Marker::series(index).draw(scene, at, RADIUS_PX, Ink::series(index));
         })
@@ -86,7 +86,7 @@ impl Frame {
     pub(crate) fn of_page(
         page: &mut Page,
         scales: (&Scale, &Scale),
-        (x, y): (&Axis, &Axis),
+        (x, y): (&Quantity, &Quantity),
     ) -> Self {
         let grid = Grid::new([scales.1], 1, PLOT_PX);
         let area = grid.areas(page, &[""], 0.0, X_AXIS_PX)[0];

@@ -4,10 +4,10 @@ use super::chart::{self, Chart};
 use super::check::{self, Allowed};
 use super::grid::Grid;
 use super::marker::Marker;
-use super::page::{Categories, Entry, Page, base_line, y_axis};
+use super::page::{Categories, LegendEntry, Page, base_line, y_axis};
 use super::scale::Scale;
 use super::scene::{Point, Rect, Scene};
-use super::{Axis, Caption, FigureError, Ink, Rows};
+use super::{Caption, FigureError, Ink, Quantity, Rows};
 use crate::text::{cell, counted};
 
 /// Bars side by side in groups, in a grid of panels: scores of accelerators, a panel a scenario.
@@ -18,7 +18,7 @@ pub struct GroupedBars {
     /// Kind of the groups.
     pub group_axis: String,
     /// Quantity of the bars.
-    pub value_axis: Axis,
+    pub value_axis: Quantity,
     /// Names along the x axis of every panel: 1 to 100.
     pub groups: Vec<String>,
     /// Names of the bars of a group: 1 to 9.
@@ -203,14 +203,14 @@ impl Chart for GroupedBars {
         )
     }
 
-    fn legend(&self) -> Vec<Entry> {
+    fn legend(&self) -> Vec<LegendEntry> {
         let mut entries = chart::areas(&self.series);
         let bars = || self.panels.iter().flat_map(GroupPanel::bars);
         if self.has_published() {
-            entries.push(Entry::published(&self.published));
+            entries.push(LegendEntry::published(&self.published));
         }
         if bars().any(|bar| bar.is_none()) {
-            entries.push(Entry::new("no result", |scene, key| {
+            entries.push(LegendEntry::new("no result", |scene, key| {
                 draw_missing(scene, (key.centre_x(), key.centre_y()));
             }));
         }
@@ -275,14 +275,54 @@ fn bar_cells(bar: Option<&Bar>) -> [String; 4] {
 #[cfg(test)]
 mod tests {
     use super::super::Figure as _;
-    use super::super::tests::{rects, strokes};
+    use super::super::tests::{Sample, VALUE, caption, names, rects, strokes};
     use super::*;
+
+    impl Sample for GroupedBars {
+        const TEXTS: &[&str] =
+            &["A", "B", "Real-time", "Energy", "AR gaming", "Paper", "no result", "Score"];
+
+        fn sample(value: f64) -> Self {
+            let bar = Bar { value, range: Some((value, value)), published: Some(value) };
+            Self {
+                caption: caption(),
+                group_axis: "Accelerator".into(),
+                value_axis: Quantity::new("Score", ""),
+                groups: names(&["A", "B"]),
+                series: names(&["Real-time", "Energy"]),
+                columns: 2,
+                panels: vec![GroupPanel {
+                    title: "AR gaming".into(),
+                    bars: vec![
+                        vec![Some(bar), None],
+                        vec![Some(Bar::plain(-1.0)), Some(Bar::plain(1.0))],
+                    ],
+                }],
+                shared_scale: true,
+                published: "Paper".into(),
+            }
+        }
+
+        fn empty() -> (Self, &'static str) {
+            (Self { columns: 0, ..Self::sample(VALUE) }, "columns")
+        }
+
+        fn crowded(names: Vec<String>) -> Option<(Self, &'static str)> {
+            Some((Self { groups: names, ..Self::sample(VALUE) }, "groups"))
+        }
+
+        fn unequal() -> Option<Self> {
+            let mut chart = Self::sample(VALUE);
+            chart.panels[0].bars.pop();
+            Some(chart)
+        }
+    }
 
     fn chart(bars: Vec<Vec<Option<Bar>>>) -> GroupedBars {
         GroupedBars {
             caption: Caption::default(),
             group_axis: "Style".into(),
-            value_axis: Axis::new("Score", ""),
+            value_axis: Quantity::new("Score", ""),
             groups: (0..bars[0].len()).map(|group| format!("G{group}")).collect(),
             series: (0..bars.len()).map(|series| format!("S{series}")).collect(),
             columns: 1,

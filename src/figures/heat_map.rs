@@ -11,7 +11,7 @@ use super::page::{Categories, GAP_PX, KEY_PX, Page, SIDE_PX};
 use super::scale::{Scale, Spacing, extent};
 use super::scene::{Align, HALF_CAPITAL, LABEL_PX, Rect, Scene, Text};
 use super::text::{fit, width_px};
-use super::{Axis, Caption, FigureError, Ink, Rows};
+use super::{Caption, FigureError, Ink, Quantity, Rows};
 
 /// A table of numbers as colours, with the numbers if there is space.
 #[derive(Debug, Clone, PartialEq)]
@@ -23,7 +23,7 @@ pub struct HeatMap {
     /// Kind of the rows.
     pub row_axis: String,
     /// Quantity of the colours.
-    pub value_axis: Axis,
+    pub value_axis: Quantity,
     /// Spacing of the values over the colours.
     pub spacing: Spacing,
     /// Names of the columns, from the left: 1 to 200.
@@ -208,15 +208,47 @@ impl Chart for HeatMap {
 #[cfg(test)]
 mod tests {
     use super::super::Figure as _;
-    use super::super::tests::rects;
+    use super::super::tests::{Sample, VALUE, caption, names, rects};
     use super::*;
+
+    impl Sample for HeatMap {
+        const TEXTS: &[&str] =
+            &["16", "32", "256", "512", "2.5", "Bandwidth", "PEs", "Latency [s]:", "no result"];
+
+        fn sample(value: f64) -> Self {
+            Self {
+                caption: caption(),
+                column_axis: "Bandwidth".into(),
+                row_axis: "PEs".into(),
+                value_axis: Quantity::new("Latency", "s"),
+                spacing: Spacing::Linear,
+                columns: names(&["16", "32"]),
+                rows: names(&["256", "512"]),
+                values: vec![vec![Some(value), None], vec![Some(1.0), Some(2.0)]],
+            }
+        }
+
+        fn empty() -> (Self, &'static str) {
+            (Self { rows: vec![], ..Self::sample(VALUE) }, "rows")
+        }
+
+        fn crowded(names: Vec<String>) -> Option<(Self, &'static str)> {
+            Some((Self { columns: names, ..Self::sample(VALUE) }, "columns"))
+        }
+
+        fn unequal() -> Option<Self> {
+            let mut chart = Self::sample(VALUE);
+            chart.values[0].pop();
+            Some(chart)
+        }
+    }
 
     fn chart(values: Vec<Vec<Option<f64>>>) -> HeatMap {
         HeatMap {
             caption: Caption::default(),
             column_axis: "Bandwidth".into(),
             row_axis: "PEs".into(),
-            value_axis: Axis::new("Latency", "s"),
+            value_axis: Quantity::new("Latency", "s"),
             spacing: Spacing::Linear,
             columns: (0..values[0].len()).map(|column| format!("c{column}")).collect(),
             rows: (0..values.len()).map(|row| format!("r{row}")).collect(),

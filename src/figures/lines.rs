@@ -4,10 +4,10 @@ use super::chart::{Chart, Frame};
 use super::check::{self, Allowed};
 use super::grid::Grid;
 use super::marker::{Marker, RADIUS_PX};
-use super::page::{Entry, Page, X_AXIS_PX};
+use super::page::{LegendEntry, Page, X_AXIS_PX};
 use super::scale::{Scale, Spacing, extent};
 use super::scene::{Point, Scene};
-use super::{Axis, Caption, FigureError, Ink, Rows};
+use super::{Caption, FigureError, Ink, Quantity, Rows};
 use crate::text::{cell, counted};
 
 /// Lines with bands of uncertainty and published values, in a grid of panels.
@@ -16,11 +16,11 @@ pub struct Lines {
     /// Texts around the data.
     pub caption: Caption,
     /// Quantity of the x axis.
-    pub x_axis: Axis,
+    pub x_axis: Quantity,
     /// Spacing of its values.
     pub x_spacing: Spacing,
     /// Quantity of the y axis.
-    pub y_axis: Axis,
+    pub y_axis: Quantity,
     /// Spacing of its values.
     pub y_spacing: Spacing,
     /// Names of the lines of every panel: 1 to 27.
@@ -194,10 +194,10 @@ impl Chart for Lines {
         )
     }
 
-    fn legend(&self) -> Vec<Entry> {
+    fn legend(&self) -> Vec<LegendEntry> {
         let marked = self.lines().all(|line| line.points.len() <= MARKED_POINTS);
         let entry = |(index, name): (usize, &String)| {
-            Entry::new(name, move |scene, key| {
+            LegendEntry::new(name, move |scene, key| {
                 let (y, ink) = (key.centre_y(), Ink::series(index));
                 scene.segment((key.x, y), (key.right(), y), 1.8, ink);
                 if marked {
@@ -207,7 +207,7 @@ impl Chart for Lines {
         };
         let mut entries: Vec<_> = self.series.iter().enumerate().map(entry).collect();
         if self.lines().any(|line| !line.published.is_empty()) {
-            entries.push(Entry::published(&self.published));
+            entries.push(LegendEntry::published(&self.published));
         }
         entries
     }
@@ -247,17 +247,56 @@ impl Chart for Lines {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::strokes;
+    use super::super::tests::{Sample, VALUE, caption, names, strokes};
     use super::super::{Figure as _, Shape};
     use super::*;
+
+    impl Sample for Lines {
+        const TEXTS: &[&str] = &["mean", "Accelerator B", "Probability", "Latency [s]", "Paper"];
+
+        fn sample(value: f64) -> Self {
+            let point = |x, mean| LinePoint { x, mean, interval: Some((mean, mean * 1.5)) };
+            Self {
+                caption: caption(),
+                x_axis: Quantity::new("Probability", ""),
+                x_spacing: Spacing::Linear,
+                y_axis: Quantity::new("Latency", "s"),
+                y_spacing: Spacing::Log,
+                series: names(&["mean"]),
+                columns: 1,
+                panels: vec![LinePanel {
+                    title: "Accelerator B".into(),
+                    lines: vec![Line {
+                        points: vec![point(0.0, 1.0), point(1.0, value)],
+                        published: vec![(0.5, value)],
+                    }],
+                }],
+                published: "Paper".into(),
+            }
+        }
+
+        fn empty() -> (Self, &'static str) {
+            (Self { panels: vec![], ..Self::sample(VALUE) }, "panels")
+        }
+
+        fn crowded(names: Vec<String>) -> Option<(Self, &'static str)> {
+            Some((Self { series: names, ..Self::sample(VALUE) }, "series"))
+        }
+
+        fn unequal() -> Option<Self> {
+            let mut chart = Self::sample(VALUE);
+            chart.series.push("another".into());
+            Some(chart)
+        }
+    }
 
     fn chart(points: Vec<LinePoint>) -> Lines {
         let line = Line { points, published: vec![] };
         Lines {
             caption: Caption::default(),
-            x_axis: Axis::new("Probability", ""),
+            x_axis: Quantity::new("Probability", ""),
             x_spacing: Spacing::Linear,
-            y_axis: Axis::new("Score", ""),
+            y_axis: Quantity::new("Score", ""),
             y_spacing: Spacing::Linear,
             series: vec!["overall".into()],
             columns: 1,

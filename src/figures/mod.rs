@@ -6,15 +6,15 @@
 //! bytes; nothing here reads or writes a file.
 //!
 //! A new chart is a module with an implementation of `Chart` (its check, description, legend, marks
-//! and table), and a line in the list of modules below.
+//! and table), its `mod` line, and a line in the table of charts below.
 //!
 //! ```
-//! use xrsim::figures::{Axis, Caption, Format, StackPanel, StackedBars, render};
+//! use xrsim::figures::{Caption, Format, Quantity, StackPanel, StackedBars, render};
 //!
 //! let chart = StackedBars {
 //!     caption: Caption::titled("Energy of two layers"),
 //!     category_axis: "Layer".into(),
-//!     value_axis: Axis::new("Energy", "J"),
+//!     value_axis: Quantity::new("Energy", "J"),
 //!     categories: vec!["conv1".into(), "conv2".into()],
 //!     series: vec!["MAC".into(), "DRAM".into()],
 //!     panels: vec![StackPanel {
@@ -65,17 +65,31 @@ mod timeline;
 
 use thiserror::Error;
 
-pub use grouped_bars::{Bar, GroupPanel, GroupedBars};
-pub use heat_map::HeatMap;
 pub use ink::Ink;
-pub use lines::{Line, LinePanel, LinePoint, Lines};
 pub use output::Format;
-pub use roofline::{Ceiling, PointSeries, Roofline, RooflinePoint};
 pub use scale::Spacing;
-pub use scatter::{Scatter, ScatterPoint, ScatterSeries};
 pub use scene::{Align, Rect, Scene, Shape, Text, Turn};
-pub use stacked_bars::{StackPanel, StackedBars};
-pub use timeline::{Instant, InstantKind, Slice, Timeline, TimelinePanel};
+
+/// The table of charts: a line for each, with its module, its type, and the types of its parts. Every chart
+/// of the table is tested with its `tests::Sample`.
+macro_rules! charts {
+    ($($module:ident { $chart:ident $(, $part:ident)* })+) => {
+        $(pub use $module::{$chart $(, $part)*};)+
+
+        #[cfg(test)]
+        const SAMPLES: &[tests::Samples] = &[$(tests::Samples::of::<$chart>()),+];
+    };
+}
+
+charts! {
+    grouped_bars { GroupedBars, Bar, GroupPanel }
+    heat_map { HeatMap }
+    lines { Lines, Line, LinePanel, LinePoint }
+    roofline { Roofline, Ceiling, PointSeries, RooflinePoint }
+    scatter { Scatter, ScatterPoint, ScatterSeries }
+    stacked_bars { StackedBars, StackPanel }
+    timeline { Timeline, Instant, InstantKind, Slice, TimelinePanel }
+}
 
 /// A chart that can be drawn.
 pub trait Figure {
@@ -138,7 +152,7 @@ impl Caption {
 
 /// Quantity of an axis.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Axis {
+pub struct Quantity {
     /// The quantity.
     pub label: String,
     /// Its unit without a prefix, as numbers get one of their own (`200k`, `5µ`). Empty for a pure
@@ -146,7 +160,7 @@ pub struct Axis {
     pub unit: String,
 }
 
-impl Axis {
+impl Quantity {
     /// An axis of the quantity `label` in `unit`.
     pub fn new(label: impl Into<String>, unit: impl Into<String>) -> Self {
         Self { label: label.into(), unit: unit.into() }

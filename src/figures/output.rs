@@ -44,7 +44,7 @@ const MAX_HEIGHT_PX: f64 = 3000.0;
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Axis, Caption, Figure, Ink, StackPanel, StackedBars, tests::rects};
+    use super::super::{Caption, Figure, Ink, Quantity, StackPanel, StackedBars, tests::rects};
     use super::*;
 
     #[test]
@@ -52,7 +52,7 @@ mod tests {
         let chart = StackedBars {
             caption: Caption::default(),
             category_axis: String::new(),
-            value_axis: Axis::new("Energy", "J"),
+            value_axis: Quantity::new("Energy", "J"),
             categories: vec!["a".into()],
             series: vec!["MAC".into()],
             panels: vec![StackPanel { title: String::new(), values: vec![vec![1.0]] }],

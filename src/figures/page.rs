@@ -61,7 +61,7 @@ impl Page {
     }
 
     /// Draws the legend, in as many rows as it needs.
-    pub(crate) fn legend(&mut self, entries: Vec<Entry>) {
+    pub(crate) fn legend(&mut self, entries: Vec<LegendEntry>) {
         if entries.is_empty() {
             return;
         }
@@ -127,7 +127,7 @@ impl Page {
 pub(super) const KEY_PX: f64 = 14.0;
 
 /// Meaning of a colour or shape.
-pub(super) struct Entry {
+pub(super) struct LegendEntry {
     name: String,
     draw: Box<Key>,
 }
@@ -135,7 +135,7 @@ pub(super) struct Entry {
 /// Draws the key of an entry in a rectangle.
 type Key = dyn Fn(&mut Scene, Rect);
 
-impl Entry {
+impl LegendEntry {
     /// An entry whose key is drawn by `draw`.
     pub(super) fn new(name: impl Into<String>, draw: impl Fn(&mut Scene, Rect) + 'static) -> Self {
         Self { name: name.into(), draw: Box::new(draw) }
@@ -306,8 +306,9 @@ mod tests {
 
     #[test]
     fn a_legend_breaks_into_rows_and_counts_what_it_leaves_out() {
-        let entries =
-            |count| names(count, "series ").iter().map(|n| Entry::fill(n, Ink::AXIS)).collect();
+        let entries = |count| {
+            names(count, "series ").iter().map(|n| LegendEntry::fill(n, Ink::AXIS)).collect()
+        };
         let rows = |count| {
             let mut page = Page { scene: blank(), top: 0.0 };
             page.legend(entries(count));

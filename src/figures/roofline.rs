@@ -6,11 +6,11 @@ use super::marker::{Marker, RADIUS_PX};
 use crate::text::{cell, counted};
 
 use super::number::short;
-use super::page::{Entry, Page};
+use super::page::{LegendEntry, Page};
 use super::placement::{Place, Placement};
 use super::scale::{Scale, extent};
 use super::scene::{Align, Point, Scene};
-use super::{Axis, Caption, FigureError, Ink, Rows};
+use super::{Caption, FigureError, Ink, Quantity, Rows};
 
 /// Points under roofs, both axes logarithmic (Williams et al., CACM 2009): performance over
 /// arithmetic intensity.
@@ -19,9 +19,9 @@ pub struct Roofline {
     /// Texts around the data.
     pub caption: Caption,
     /// Arithmetic intensity, such as \[MAC/byte\].
-    pub intensity_axis: Axis,
+    pub intensity_axis: Quantity,
     /// Performance, such as \[MAC/cycle\].
-    pub performance_axis: Axis,
+    pub performance_axis: Quantity,
     /// Horizontal roofs, in units of performance: 1 to 8.
     pub peaks: Vec<Ceiling>,
     /// Slanted roofs, in units of performance over units of intensity: up to 8. Each ends at the
@@ -222,10 +222,10 @@ impl Chart for Roofline {
         )
     }
 
-    fn legend(&self) -> Vec<Entry> {
+    fn legend(&self) -> Vec<LegendEntry> {
         let mut entries = chart::points(self.series.iter().map(|series| &series.name));
         let roofs = self.bandwidths.iter().enumerate().map(|(index, bandwidth)| {
-            Entry::new(bandwidth.text(&self.bandwidth_unit()), move |scene, key| {
+            LegendEntry::new(bandwidth.text(&self.bandwidth_unit()), move |scene, key| {
                 let y = key.centre_y();
                 draw_slant(scene, index, ((key.x, y), (key.right(), y)));
             })
@@ -266,8 +266,37 @@ impl Chart for Roofline {
 #[cfg(test)]
 mod tests {
     use super::super::Figure as _;
-    use super::super::tests::strokes;
+    use super::super::tests::{Sample, VALUE, caption, strokes};
     use super::*;
+
+    impl Sample for Roofline {
+        const TEXTS: &[&str] =
+            &["conv1", "conv2", "Row stationary", "Peak: 64 MAC/cycle", "DRAM: 4 byte/cycle"];
+
+        fn sample(value: f64) -> Self {
+            let point = |name: &str, intensity, performance| RooflinePoint {
+                name: name.into(),
+                intensity,
+                performance,
+                labelled: true,
+            };
+            Self {
+                caption: caption(),
+                intensity_axis: Quantity::new("Intensity", "MAC/byte"),
+                performance_axis: Quantity::new("Performance", "MAC/cycle"),
+                peaks: vec![Ceiling { name: "Peak".into(), value: 64.0 }],
+                bandwidths: vec![Ceiling { name: "DRAM".into(), value: 4.0 }],
+                series: vec![PointSeries {
+                    name: "Row stationary".into(),
+                    points: vec![point("conv1", 1.0, 3.0), point("conv2", 100.0, value)],
+                }],
+            }
+        }
+
+        fn empty() -> (Self, &'static str) {
+            (Self { peaks: vec![], ..Self::sample(VALUE) }, "peaks")
+        }
+    }
 
     fn chart(points: &[(f64, f64)]) -> Roofline {
         let point = |&(intensity, performance): &(f64, f64)| RooflinePoint {
@@ -279,8 +308,8 @@ mod tests {
         let points = points.iter().map(point).collect();
         Roofline {
             caption: Caption::default(),
-            intensity_axis: Axis::new("Intensity", "MAC/byte"),
-            performance_axis: Axis::new("Performance", "MAC/cycle"),
+            intensity_axis: Quantity::new("Intensity", "MAC/byte"),
+            performance_axis: Quantity::new("Performance", "MAC/cycle"),
             peaks: vec![Ceiling { name: "Peak".into(), value: 100.0 }],
             bandwidths: vec![Ceiling { name: "DRAM".into(), value: 10.0 }],
             series: vec![PointSeries { name: "WS".into(), points }],

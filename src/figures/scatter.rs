@@ -3,11 +3,11 @@
 use super::chart::{self, Chart, Frame};
 use super::check::{self, Allowed};
 use super::marker::{Marker, RADIUS_PX};
-use super::page::{Entry, Page};
+use super::page::{LegendEntry, Page};
 use super::placement::Placement;
 use super::scale::{Scale, Spacing, extent};
 use super::scene::{Point, Rect, Scene};
-use super::{Axis, Caption, FigureError, Ink, Rows};
+use super::{Caption, FigureError, Ink, Quantity, Rows};
 use crate::text::{cell, counted};
 
 /// Points in two quantities; those on the Pareto front are joined, the others faint.
@@ -16,11 +16,11 @@ pub struct Scatter {
     /// Texts around the data.
     pub caption: Caption,
     /// The quantity to the right.
-    pub x_axis: Axis,
+    pub x_axis: Quantity,
     /// Spacing of its values.
     pub x_spacing: Spacing,
     /// The quantity upwards.
-    pub y_axis: Axis,
+    pub y_axis: Quantity,
     /// Spacing of its values.
     pub y_spacing: Spacing,
     /// The points by series: 1 to 27 series of 20 000 points in all.
@@ -115,7 +115,7 @@ impl Chart for Scatter {
         ])?;
         let (x, y) = (Allowed::on(self.x_spacing), Allowed::on(self.y_spacing));
         for point in self.points() {
-            let named = |axis: &Axis| format!("{} of `{}`", axis.title(), point.name);
+            let named = |axis: &Quantity| format!("{} of `{}`", axis.title(), point.name);
             check::number(point.x, x, || named(&self.x_axis))?;
             check::number(point.y, y, || named(&self.y_axis))?;
         }
@@ -132,10 +132,10 @@ impl Chart for Scatter {
         )
     }
 
-    fn legend(&self) -> Vec<Entry> {
+    fn legend(&self) -> Vec<LegendEntry> {
         let mut entries = chart::points(self.series.iter().map(|series| &series.name));
         if self.has_front() {
-            entries.push(Entry::new("Pareto front", |scene, key| {
+            entries.push(LegendEntry::new("Pareto front", |scene, key| {
                 let y = key.centre_y();
                 scene.segment((key.x, y), (key.right(), y), 1.2, Ink::TEXT);
             }));
@@ -170,8 +170,31 @@ impl Chart for Scatter {
 mod tests {
     use super::super::Figure as _;
     use super::super::chart::PLOT_PX;
-    use super::super::tests::strokes;
+    use super::super::tests::{Sample, VALUE, caption, strokes};
     use super::*;
+
+    impl Sample for Scatter {
+        const TEXTS: &[&str] = &["J-4K", "edf", "Pareto front", "Latency [s]", "Energy [J]"];
+
+        fn sample(value: f64) -> Self {
+            let point = |name: &str, x, y, front| ScatterPoint { name: name.into(), x, y, front };
+            Self {
+                caption: caption(),
+                x_axis: Quantity::new("Latency", "s"),
+                x_spacing: Spacing::Linear,
+                y_axis: Quantity::new("Energy", "J"),
+                y_spacing: Spacing::Linear,
+                series: vec![ScatterSeries {
+                    name: "J-4K".into(),
+                    points: vec![point("edf", 1.0, value, true), point("fifo", 2.0, 3.0, false)],
+                }],
+            }
+        }
+
+        fn empty() -> (Self, &'static str) {
+            (Self { series: vec![], ..Self::sample(VALUE) }, "series")
+        }
+    }
 
     #[test]
     fn the_front_joins_its_points_from_left_to_right() {
@@ -184,9 +207,9 @@ mod tests {
         ];
         let chart = Scatter {
             caption: Caption::default(),
-            x_axis: Axis::new("Latency", "s"),
+            x_axis: Quantity::new("Latency", "s"),
             x_spacing: Spacing::Linear,
-            y_axis: Axis::new("Energy", "J"),
+            y_axis: Quantity::new("Energy", "J"),
             y_spacing: Spacing::Linear,
             series: vec![ScatterSeries { name: "all".into(), points }],
         };

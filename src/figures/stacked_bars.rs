@@ -3,10 +3,10 @@
 use super::chart::{self, Chart};
 use super::check::{self, Allowed};
 use super::grid::Grid;
-use super::page::{Categories, Entry, Page, base_line, y_axis};
+use super::page::{Categories, LegendEntry, Page, base_line, y_axis};
 use super::scale::Scale;
 use super::scene::{Rect, Scene};
-use super::{Axis, Caption, FigureError, Ink, Rows};
+use super::{Caption, FigureError, Ink, Quantity, Rows};
 use crate::text::{cell, counted};
 
 /// A bar for every category, stacked from series, in panels below each other: energy by component
@@ -18,7 +18,7 @@ pub struct StackedBars {
     /// Kind of the categories.
     pub category_axis: String,
     /// Quantity of the bars.
-    pub value_axis: Axis,
+    pub value_axis: Quantity,
     /// Names along the x axis of all panels: 1 to 2000. They are thinned out if there is no space for
     /// all of them.
     pub categories: Vec<String>,
@@ -130,7 +130,7 @@ impl Chart for StackedBars {
         )
     }
 
-    fn legend(&self) -> Vec<Entry> {
+    fn legend(&self) -> Vec<LegendEntry> {
         chart::areas(&self.series)
     }
 
@@ -176,8 +176,42 @@ impl Chart for StackedBars {
 #[cfg(test)]
 mod tests {
     use super::super::Figure as _;
-    use super::super::tests::{rects, strokes};
+    use super::super::tests::{Sample, VALUE, caption, names, rects, strokes};
     use super::*;
+
+    impl Sample for StackedBars {
+        const TEXTS: &[&str] =
+            &["conv1", "conv2", "MAC", "DRAM", "Weight stationary", "Layer", "Energy [J]"];
+
+        fn sample(value: f64) -> Self {
+            Self {
+                caption: caption(),
+                category_axis: "Layer".into(),
+                value_axis: Quantity::new("Energy", "J"),
+                categories: names(&["conv1", "conv2"]),
+                series: names(&["MAC", "DRAM"]),
+                panels: vec![StackPanel {
+                    title: "Weight stationary".into(),
+                    values: vec![vec![1.0, 2.0], vec![0.0, value]],
+                }],
+                shared_scale: false,
+            }
+        }
+
+        fn empty() -> (Self, &'static str) {
+            (Self { categories: vec![], ..Self::sample(VALUE) }, "categories")
+        }
+
+        fn crowded(names: Vec<String>) -> Option<(Self, &'static str)> {
+            Some((Self { series: names, ..Self::sample(VALUE) }, "series"))
+        }
+
+        fn unequal() -> Option<Self> {
+            let mut chart = Self::sample(VALUE);
+            chart.panels[0].values[1].pop();
+            Some(chart)
+        }
+    }
 
     fn chart(panels: &[[[f64; 2]; 2]]) -> StackedBars {
         let panel = |values: &[[f64; 2]; 2]| StackPanel {
@@ -187,7 +221,7 @@ mod tests {
         StackedBars {
             caption: Caption::default(),
             category_axis: String::new(),
-            value_axis: Axis::new("Energy", "J"),
+            value_axis: Quantity::new("Energy", "J"),
             categories: vec!["a".into(), "b".into()],
             series: vec!["MAC".into(), "DRAM".into()],
             panels: panels.iter().map(panel).collect(),

@@ -3,9 +3,9 @@
 use super::*;
 
 /// A number of the sample that has a place on both axes of most charts.
-const VALUE: f64 = 2.5;
+pub(super) const VALUE: f64 = 2.5;
 
-fn caption() -> Caption {
+pub(super) fn caption() -> Caption {
     Caption {
         title: "Title <of> the figure & more".into(),
         subtitle: "Subtitle \"quoted\"".into(),
@@ -13,141 +13,61 @@ fn caption() -> Caption {
     }
 }
 
-fn names(names: &[&str]) -> Vec<String> {
+pub(super) fn names(names: &[&str]) -> Vec<String> {
     names.iter().map(|&name| name.into()).collect()
 }
 
-fn stacked(value: f64) -> StackedBars {
-    StackedBars {
-        caption: caption(),
-        category_axis: "Layer".into(),
-        value_axis: Axis::new("Energy", "J"),
-        categories: names(&["conv1", "conv2"]),
-        series: names(&["MAC", "DRAM"]),
-        panels: vec![StackPanel {
-            title: "Weight stationary".into(),
-            values: vec![vec![1.0, 2.0], vec![0.0, value]],
-        }],
-        shared_scale: false,
+/// Data with which a chart is tested.
+pub(super) trait Sample: Figure + Sized + 'static {
+    /// Texts of the picture, without those of the caption.
+    const TEXTS: &'static [&'static str];
+
+    /// A chart with `value` among its data.
+    fn sample(value: f64) -> Self;
+
+    /// A sample without any of a part that a figure needs, and the name of the part.
+    fn empty() -> (Self, &'static str);
+
+    /// A sample with these names of a part, and the kind of the part; `None` if no part is a list of names.
+    fn crowded(_names: Vec<String>) -> Option<(Self, &'static str)> {
+        None
+    }
+
+    /// A sample with a matrix and names that differ in length; `None` if the chart has none.
+    fn unequal() -> Option<Self> {
+        None
     }
 }
 
-fn roofline(value: f64) -> Roofline {
-    let point = |name: &str, intensity, performance| RooflinePoint {
-        name: name.into(),
-        intensity,
-        performance,
-        labelled: true,
-    };
-    Roofline {
-        caption: caption(),
-        intensity_axis: Axis::new("Intensity", "MAC/byte"),
-        performance_axis: Axis::new("Performance", "MAC/cycle"),
-        peaks: vec![Ceiling { name: "Peak".into(), value: 64.0 }],
-        bandwidths: vec![Ceiling { name: "DRAM".into(), value: 4.0 }],
-        series: vec![PointSeries {
-            name: "Row stationary".into(),
-            points: vec![point("conv1", 1.0, 3.0), point("conv2", 100.0, value)],
-        }],
-    }
+type BoxedFigure = Box<dyn Figure>;
+
+/// The functions of [`Sample`] for one chart.
+pub(super) struct Samples {
+    texts: &'static [&'static str],
+    sample: fn(f64) -> BoxedFigure,
+    empty: fn() -> (BoxedFigure, &'static str),
+    crowded: fn(Vec<String>) -> Option<(BoxedFigure, &'static str)>,
+    unequal: fn() -> Option<BoxedFigure>,
 }
 
-fn grouped(value: f64) -> GroupedBars {
-    let bar = Bar { value, range: Some((value, value)), published: Some(value) };
-    GroupedBars {
-        caption: caption(),
-        group_axis: "Accelerator".into(),
-        value_axis: Axis::new("Score", ""),
-        groups: names(&["A", "B"]),
-        series: names(&["Real-time", "Energy"]),
-        columns: 2,
-        panels: vec![GroupPanel {
-            title: "AR gaming".into(),
-            bars: vec![vec![Some(bar), None], vec![Some(Bar::plain(-1.0)), Some(Bar::plain(1.0))]],
-        }],
-        shared_scale: true,
-        published: "Paper".into(),
-    }
-}
-
-fn timeline(value: f64) -> Timeline {
-    let slice = Slice { row: 0, model: 0, start_ms: 0.0, end_ms: 900.0, late: false };
-    Timeline {
-        caption: caption(),
-        models: names(&["Hand tracking", "Eyes"]),
-        window_ms: (0.0, 1000.0),
-        panels: vec![TimelinePanel {
-            title: "4K PEs".into(),
-            rows: names(&["0: WS", "not run"]),
-            slices: vec![slice, Slice { model: 1, late: true, end_ms: value, ..slice }],
-            instants: vec![
-                Instant { row: 1, model: 1, time_ms: 5.0, kind: InstantKind::Drop },
-                Instant { row: 0, model: 1, time_ms: value, kind: InstantKind::Deadline },
-            ],
-        }],
-    }
-}
-
-fn lines(value: f64) -> Lines {
-    let point = |x, mean| LinePoint { x, mean, interval: Some((mean, mean * 1.5)) };
-    Lines {
-        caption: caption(),
-        x_axis: Axis::new("Probability", ""),
-        x_spacing: Spacing::Linear,
-        y_axis: Axis::new("Latency", "s"),
-        y_spacing: Spacing::Log,
-        series: names(&["mean"]),
-        columns: 1,
-        panels: vec![LinePanel {
-            title: "Accelerator B".into(),
-            lines: vec![Line {
-                points: vec![point(0.0, 1.0), point(1.0, value)],
-                published: vec![(0.5, value)],
-            }],
-        }],
-        published: "Paper".into(),
-    }
-}
-
-fn heat_map(value: f64) -> HeatMap {
-    HeatMap {
-        caption: caption(),
-        column_axis: "Bandwidth".into(),
-        row_axis: "PEs".into(),
-        value_axis: Axis::new("Latency", "s"),
-        spacing: Spacing::Linear,
-        columns: names(&["16", "32"]),
-        rows: names(&["256", "512"]),
-        values: vec![vec![Some(value), None], vec![Some(1.0), Some(2.0)]],
-    }
-}
-
-fn scatter(value: f64) -> Scatter {
-    let point = |name: &str, x, y, front| ScatterPoint { name: name.into(), x, y, front };
-    Scatter {
-        caption: caption(),
-        x_axis: Axis::new("Latency", "s"),
-        x_spacing: Spacing::Linear,
-        y_axis: Axis::new("Energy", "J"),
-        y_spacing: Spacing::Linear,
-        series: vec![ScatterSeries {
-            name: "J-4K".into(),
-            points: vec![point("edf", 1.0, value, true), point("fifo", 2.0, 3.0, false)],
-        }],
+impl Samples {
+    pub(super) const fn of<S: Sample>() -> Self {
+        fn boxed<S: Sample>((chart, part): (S, &'static str)) -> (BoxedFigure, &'static str) {
+            (Box::new(chart), part)
+        }
+        Self {
+            texts: S::TEXTS,
+            sample: |value| Box::new(S::sample(value)),
+            empty: || boxed(S::empty()),
+            crowded: |names| S::crowded(names).map(boxed),
+            unequal: || S::unequal().map(|chart| Box::new(chart) as BoxedFigure),
+        }
     }
 }
 
 /// One of every chart, with `value` among its data.
-fn charts(value: f64) -> Vec<Box<dyn Figure>> {
-    vec![
-        Box::new(stacked(value)),
-        Box::new(roofline(value)),
-        Box::new(grouped(value)),
-        Box::new(timeline(value)),
-        Box::new(lines(value)),
-        Box::new(heat_map(value)),
-        Box::new(scatter(value)),
-    ]
+fn charts(value: f64) -> Vec<BoxedFigure> {
+    SAMPLES.iter().map(|it| (it.sample)(value)).collect()
 }
 
 fn svg(figure: &dyn Figure) -> String {
@@ -236,19 +156,10 @@ fn the_same_data_give_the_same_bytes() {
 
 #[test]
 fn every_name_stands_in_the_picture_as_text() {
-    let expected: [&[&str]; 7] = [
-        &["conv1", "conv2", "MAC", "DRAM", "Weight stationary", "Layer", "Energy [J]"],
-        &["conv1", "conv2", "Row stationary", "Peak: 64 MAC/cycle", "DRAM: 4 byte/cycle"],
-        &["A", "B", "Real-time", "Energy", "AR gaming", "Paper", "no result", "Score"],
-        &["0: WS", "not run", "Hand tracking", "Eyes", "late", "dropped", "deadline", "4K PEs"],
-        &["mean", "Accelerator B", "Probability", "Latency [s]", "Paper"],
-        &["16", "32", "256", "512", "2.5", "Bandwidth", "PEs", "Latency [s]:", "no result"],
-        &["J-4K", "edf", "Pareto front", "Latency [s]", "Energy [J]"],
-    ];
-    for (chart, expected) in charts(VALUE).iter().zip(expected) {
-        let texts = texts(&svg(&**chart));
+    for samples in SAMPLES {
+        let texts = texts(&svg(&*(samples.sample)(VALUE)));
         let around = ["Title <of> the figure & more", "Subtitle \"quoted\"", "Note: seed 1"];
-        for name in expected.iter().chain(&around) {
+        for name in samples.texts.iter().chain(&around) {
             assert!(texts.iter().any(|text| text == name), "{name} in {texts:?}");
         }
     }
@@ -308,56 +219,32 @@ fn every_other_number_is_drawn_or_refused_without_a_trace_of_nan() {
 
 #[test]
 fn charts_without_data_are_refused() {
-    let empty: [(Box<dyn Figure>, &str); 7] = [
-        (Box::new(StackedBars { categories: vec![], ..stacked(VALUE) }), "categories"),
-        (Box::new(Roofline { peaks: vec![], ..roofline(VALUE) }), "peaks"),
-        (Box::new(GroupedBars { columns: 0, ..grouped(VALUE) }), "columns"),
-        (Box::new(Timeline { panels: vec![], ..timeline(VALUE) }), "panels"),
-        (Box::new(Lines { panels: vec![], ..lines(VALUE) }), "panels"),
-        (Box::new(HeatMap { rows: vec![], ..heat_map(VALUE) }), "rows"),
-        (Box::new(Scatter { series: vec![], ..scatter(VALUE) }), "series"),
-    ];
-    for (chart, what) in empty {
-        assert_eq!(chart.scene(), Err(FigureError::Empty(what)));
+    for samples in SAMPLES {
+        let (chart, part) = (samples.empty)();
+        assert_eq!(chart.scene(), Err(FigureError::Empty(part)));
     }
 }
 
 #[test]
 fn more_than_a_picture_holds_is_refused() {
     let many = vec!["name".to_owned(); 5000];
-    let refused: [(Box<dyn Figure>, &str); 5] = [
-        (Box::new(StackedBars { series: many.clone(), ..stacked(VALUE) }), "series"),
-        (Box::new(GroupedBars { groups: many.clone(), ..grouped(VALUE) }), "groups"),
-        (Box::new(Timeline { models: many.clone(), ..timeline(VALUE) }), "models"),
-        (Box::new(Lines { series: many.clone(), ..lines(VALUE) }), "series"),
-        (Box::new(HeatMap { columns: many, ..heat_map(VALUE) }), "columns"),
-    ];
+    let refused: Vec<_> = SAMPLES.iter().filter_map(|it| (it.crowded)(many.clone())).collect();
+    assert!(!refused.is_empty());
     for (chart, expected) in refused {
         let error = chart.scene().expect_err("that is too much");
         let FigureError::TooMany { what, found: 5000, .. } = error else { panic!("{error}") };
         assert_eq!(what, expected);
     }
-    let panel = grouped(VALUE).panels.remove(0);
-    let high = GroupedBars { panels: vec![panel; 32], columns: 1, ..grouped(VALUE) };
+    let panel = GroupedBars::sample(VALUE).panels.remove(0);
+    let high = GroupedBars { panels: vec![panel; 32], columns: 1, ..GroupedBars::sample(VALUE) };
     let error = render(&high, Format::Svg).expect_err("the page is too high");
     assert!(matches!(error, FigureError::TooMany { what: "pixels of height", .. }), "{error}");
 }
 
 #[test]
 fn lists_that_belong_together_must_be_as_long() {
-    let mut unequal: Vec<Box<dyn Figure>> = Vec::new();
-    let mut chart = stacked(VALUE);
-    chart.panels[0].values[1].pop();
-    unequal.push(Box::new(chart));
-    let mut chart = grouped(VALUE);
-    chart.panels[0].bars.pop();
-    unequal.push(Box::new(chart));
-    let mut chart = lines(VALUE);
-    chart.series.push("another".into());
-    unequal.push(Box::new(chart));
-    let mut chart = heat_map(VALUE);
-    chart.values[0].pop();
-    unequal.push(Box::new(chart));
+    let unequal: Vec<_> = SAMPLES.iter().filter_map(|it| (it.unequal)()).collect();
+    assert!(!unequal.is_empty());
     for chart in unequal {
         let error = chart.scene().expect_err("the lists differ in length");
         assert!(matches!(error, FigureError::Count { .. }), "{error}");
@@ -373,7 +260,7 @@ fn names_that_no_font_or_file_has_are_drawn() {
             categories: names(&[name, name]),
             series: names(&[name, name]),
             caption: Caption { title: name.into(), ..caption() },
-            ..stacked(VALUE)
+            ..StackedBars::sample(VALUE)
         };
         let svg = svg(&chart);
         assert_well_formed(&svg);
@@ -389,9 +276,9 @@ fn text_stays_on_the_page() {
         groups: names(&[&long, &long]),
         series: names(&[&long, &long]),
         group_axis: long.clone(),
-        value_axis: Axis::new(long.clone(), long.clone()),
+        value_axis: Quantity::new(long.clone(), long.clone()),
         caption: Caption { title: long.clone(), subtitle: long.clone(), note: long.clone() },
-        ..grouped(VALUE)
+        ..GroupedBars::sample(VALUE)
     };
     let scene = chart.scene().expect("the chart can be drawn");
     for shape in &scene.shapes {

@@ -4,7 +4,9 @@ use super::chart::{self, Chart};
 use super::check::{self, Allowed};
 use super::grid::Grid;
 use super::marker::Marker;
-use super::page::{Entry, GAP_PX, Page, RIGHT_PX, SIDE_PX, X_AXIS_PX, base_line, x_axis, x_grid};
+use super::page::{
+    GAP_PX, LegendEntry, Page, RIGHT_PX, SIDE_PX, X_AXIS_PX, base_line, x_axis, x_grid,
+};
 use super::scale::Scale;
 use super::scene::{Align, LABEL_PX, Point, Rect, Scene, Text};
 use super::text::{fit, fits, width_px};
@@ -264,21 +266,21 @@ impl Chart for Timeline {
         format!("Timeline of {}: {}.", counted(slices, "execution"), titles.join("; "))
     }
 
-    fn legend(&self) -> Vec<Entry> {
+    fn legend(&self) -> Vec<LegendEntry> {
         let mut entries = chart::areas(&self.models);
         if self.panels.iter().flat_map(|panel| &panel.slices).any(|slice| slice.late) {
-            entries.push(Entry::new("late", |scene, key| {
+            entries.push(LegendEntry::new("late", |scene, key| {
                 scene.rect(key, Ink::GRID);
                 hatch(scene, &key, Ink::TEXT);
             }));
         }
         if self.has(InstantKind::Deadline) {
-            entries.push(Entry::new("deadline", |scene, key| {
+            entries.push(LegendEntry::new("deadline", |scene, key| {
                 draw_deadline(scene, (key.centre_x(), key.bottom()), Ink::TEXT);
             }));
         }
         if self.has(InstantKind::Drop) {
-            entries.push(Entry::new("dropped", |scene, key| {
+            entries.push(LegendEntry::new("dropped", |scene, key| {
                 draw_drop(scene, (key.centre_x(), key.centre_y()), Ink::WHITE);
             }));
         }
@@ -328,8 +330,39 @@ impl Chart for Timeline {
 #[cfg(test)]
 mod tests {
     use super::super::Figure as _;
-    use super::super::tests::{blank, rects, strokes};
+    use super::super::tests::{Sample, VALUE, blank, caption, names, rects, strokes};
     use super::*;
+
+    impl Sample for Timeline {
+        const TEXTS: &[&str] =
+            &["0: WS", "not run", "Hand tracking", "Eyes", "late", "dropped", "deadline", "4K PEs"];
+
+        fn sample(value: f64) -> Self {
+            let slice = Slice { row: 0, model: 0, start_ms: 0.0, end_ms: 900.0, late: false };
+            Self {
+                caption: caption(),
+                models: names(&["Hand tracking", "Eyes"]),
+                window_ms: (0.0, 1000.0),
+                panels: vec![TimelinePanel {
+                    title: "4K PEs".into(),
+                    rows: names(&["0: WS", "not run"]),
+                    slices: vec![slice, Slice { model: 1, late: true, end_ms: value, ..slice }],
+                    instants: vec![
+                        Instant { row: 1, model: 1, time_ms: 5.0, kind: InstantKind::Drop },
+                        Instant { row: 0, model: 1, time_ms: value, kind: InstantKind::Deadline },
+                    ],
+                }],
+            }
+        }
+
+        fn empty() -> (Self, &'static str) {
+            (Self { panels: vec![], ..Self::sample(VALUE) }, "panels")
+        }
+
+        fn crowded(names: Vec<String>) -> Option<(Self, &'static str)> {
+            Some((Self { models: names, ..Self::sample(VALUE) }, "models"))
+        }
+    }
 
     fn chart(slices: Vec<Slice>, instants: Vec<Instant>) -> Timeline {
         let rows = vec!["0".into(), "1".into()];

@@ -33,10 +33,12 @@
 //! ```
 
 mod energy;
+mod flexibility;
 pub mod platform;
 
 pub(crate) use energy::sram_pj_per_byte;
 pub use energy::{ByteEnergy, EnergyTable, MemoryEnergy};
+pub use flexibility::Flexibility;
 
 use std::sync::Arc;
 
@@ -222,6 +224,8 @@ pub struct Accelerator {
     pub name: Box<str>,
     /// Dataflow that it runs.
     pub dataflow: Arc<Dataflow>,
+    /// Choices that it makes for every layer.
+    pub flexibility: Flexibility,
     /// Number of processing elements.
     pub pes: u32,
     /// Clock.
@@ -289,6 +293,7 @@ impl Accelerator {
         Self {
             name: name.into(),
             dataflow,
+            flexibility: Flexibility::None,
             pes,
             clock: ClockRate::GHZ,
             noc,
@@ -302,6 +307,7 @@ impl Accelerator {
     /// Whether every layer costs the same on `other`: they are equal in all but their names.
     pub(crate) fn costs_as(&self, other: &Self) -> bool {
         self.pes == other.pes
+            && self.flexibility == other.flexibility
             && (Arc::ptr_eq(&self.dataflow, &other.dataflow)
                 || self.dataflow.levels() == other.dataflow.levels())
             && self.clock == other.clock

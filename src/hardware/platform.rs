@@ -10,8 +10,8 @@ use crate::dataflow::Dataflow;
 use crate::units::{Bytes, ClockRate};
 
 use super::{
-    Accelerator, ByteEnergy, Datapath, EnergyTable, HardwareError, Memory, Noc, Share, Style,
-    System,
+    Accelerator, ByteEnergy, Datapath, EnergyTable, Flexibility, HardwareError, Memory, Noc, Share,
+    Style, System,
 };
 
 /// Properties of the hardware that do not depend on dataflows and PE counts.
@@ -180,6 +180,7 @@ impl Instance {
         Accelerator {
             name,
             dataflow: Arc::clone(dataflow),
+            flexibility: Flexibility::None,
             pes: self.pes,
             clock: platform.clock,
             noc: self.noc.clone(),

@@ -4,7 +4,7 @@
 use thiserror::Error;
 
 use crate::figures::{
-    Axis, Bar, Caption, GroupPanel, GroupedBars, Line, LinePanel, LinePoint, Lines, Spacing,
+    Bar, Caption, GroupPanel, GroupedBars, Line, LinePanel, LinePoint, Lines, Quantity, Spacing,
 };
 
 /// Latency of a server at one rate.
@@ -104,9 +104,9 @@ pub(crate) fn latency_over_rate(
             subtitle: subtitle(system, bound),
             ..Caption::titled(format!("Latency of a server: {task}"))
         },
-        x_axis: Axis::new("Queries", "1/s"),
+        x_axis: Quantity::new("Queries", "1/s"),
         x_spacing: Spacing::Linear,
-        y_axis: Axis::new("Latency", "s"),
+        y_axis: Quantity::new("Latency", "s"),
         y_spacing: Spacing::Log,
         series: names.map(String::from).collect(),
         columns: 1,
@@ -186,7 +186,7 @@ pub(crate) fn server_to_offline(shares: &[(&str, f64)], system: &str) -> Grouped
             ..Caption::titled("Server throughput under its latency bound, relative to offline")
         },
         group_axis: "Task".into(),
-        value_axis: Axis::new("Server / offline", ""),
+        value_axis: Quantity::new("Server / offline", ""),
         groups: shares.iter().map(|(task, _)| (*task).into()).collect(),
         series: vec!["server / offline".into()],
         columns: 1,

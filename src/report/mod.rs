@@ -20,6 +20,8 @@ pub(crate) mod network;
 pub mod points;
 pub(crate) mod rows;
 #[cfg(feature = "cli")]
+pub(crate) mod score_rows;
+#[cfg(feature = "cli")]
 pub(crate) mod scores;
 #[cfg(feature = "cli")]
 pub(crate) mod table;

@@ -9,6 +9,7 @@ use crate::load::Drawn;
 use crate::score::{Score, benchmark_score};
 use crate::statistics::{PairedDifference, Summary, holm};
 
+use super::score_rows::ScoreRow;
 use super::table::{Style, emphasised, new_table, render, with_half_width};
 
 /// Mark of a score of a single random draw.
@@ -16,25 +17,6 @@ const ONCE: char = '~';
 
 /// Chance of naming a best score that is not the best.
 const SIGNIFICANCE: f64 = 0.05;
-
-/// One score of a table of runs, already averaged over replications.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) struct ScoreRow {
-    /// Scenario.
-    pub scenario: String,
-    /// System.
-    pub system: String,
-    /// PEs of the system.
-    pub pes: u64,
-    /// Random parts of the run.
-    pub drawn: Drawn,
-    /// Means over the replications, in the order of [`Score::columns`].
-    pub means: Vec<f64>,
-    /// Score of every replication, in their order; `None` where it failed.
-    pub draws: Vec<Option<f64>>,
-    /// Reason why there is no score.
-    pub infeasible: Option<String>,
-}
 
 impl ScoreRow {
     /// The scenario, marked if it is random and was run once.

@@ -1,7 +1,7 @@
 //! Figure 5: scores of every scenario on every system at both sizes. A random score is drawn as its
 //! exact expectation with the range of possible values; the published values are single draws.
 
-use crate::figures::{Axis, Bar, Caption, GroupPanel, GroupedBars};
+use crate::figures::{Bar, Caption, GroupPanel, GroupedBars, Quantity};
 
 use super::study::{MeanScores, Outcomes, Point, Study, draw_note, published};
 use super::{Deviation, FigureEntry, Reproduction};
@@ -56,7 +56,7 @@ fn draw(semantics: &str, outcomes: &[Outcomes]) -> GroupedBars {
             ..Caption::titled(format!("Figure 5, semantics {semantics}"))
         },
         group_axis: "Accelerator".into(),
-        value_axis: Axis::new("Score", ""),
+        value_axis: Quantity::new("Score", ""),
         groups,
         series: MeanScores::NAMES.map(String::from).to_vec(),
         columns: 2,

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 
-use crate::figures::{Axis, Caption, Line, LinePanel, LinePoint, Lines, Spacing};
+use crate::figures::{Caption, Line, LinePanel, LinePoint, Lines, Quantity, Spacing};
 use crate::scenario::{DependencyKind, Scenario};
 use crate::statistics::{Fraction, Summary};
 use crate::sweep;
@@ -111,9 +111,9 @@ impl Curves {
                 subtitle: format!("means of {REPLICATIONS} replications with 95 % intervals"),
                 ..Caption::titled(format!("Figure 7: {SCENARIO}, semantics {semantics}"))
             },
-            x_axis: Axis::new("Probability that gaze is triggered", ""),
+            x_axis: Quantity::new("Probability that gaze is triggered", ""),
             x_spacing: Spacing::Linear,
-            y_axis: Axis::new("Score", ""),
+            y_axis: Quantity::new("Score", ""),
             y_spacing: Spacing::Linear,
             series: MeanScores::NAMES.map(String::from).to_vec(),
             columns: 2,

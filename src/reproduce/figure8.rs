@@ -1,6 +1,6 @@
 //! Figure 8: the real-time score against latency, for several sensitivities k (Definition 10).
 
-use crate::figures::{Axis, Caption, Line, LinePanel, LinePoint, Lines, Spacing};
+use crate::figures::{Caption, Line, LinePanel, LinePoint, Lines, Quantity, Spacing};
 use crate::score::realtime::realtime;
 use crate::units::{SimSpan, SimTime};
 
@@ -31,9 +31,9 @@ fn draw() -> Lines {
             subtitle: "one second from request to deadline; k in 1/s".into(),
             ..Caption::titled("Figure 8: real-time score (Definition 10)")
         },
-        x_axis: Axis::new("Latency", "s"),
+        x_axis: Quantity::new("Latency", "s"),
         x_spacing: Spacing::Linear,
-        y_axis: Axis::new("Real-time score", ""),
+        y_axis: Quantity::new("Real-time score", ""),
         y_spacing: Spacing::Linear,
         series: SENSITIVITIES_PER_S.iter().map(name).collect(),
         columns: 1,

@@ -23,7 +23,6 @@ use crate::config::{ConfigError, Edition};
 use crate::cost::CostError;
 use crate::experiment::ExperimentError;
 use crate::figures::Figure;
-use crate::hardware::HardwareError;
 use crate::sweep::RunError;
 
 pub use conclusions::StudyScores;
@@ -106,9 +105,6 @@ pub enum ReproduceError {
     /// An input file is invalid.
     #[error(transparent)]
     Input(#[from] ConfigError),
-    /// A style cannot be built on the platform.
-    #[error(transparent)]
-    Hardware(#[from] HardwareError),
     /// A network cannot run on an accelerator.
     #[error(transparent)]
     Cost(#[from] CostError),
@@ -125,7 +121,7 @@ pub enum ReproduceError {
         /// PEs that were asked for.
         pes: u64,
     },
-    /// An accelerator cannot be made.
+    /// The runs, or an accelerator, cannot be made.
     #[error(transparent)]
-    Accelerator(#[from] ExperimentError),
+    Experiment(#[from] ExperimentError),
 }

@@ -1,19 +1,17 @@
 //! Runs of the published study: every scenario of the suite on every system at both sizes.
 
-use std::sync::Arc;
+use std::convert::Infallible;
 
 use rayon::prelude::*;
 
-use crate::config::{Catalog, Edition, Hardware};
-use crate::cost::CostModel;
+use crate::config::Edition;
 use crate::cost::library::CostLibrary;
-use crate::cost::loop_nest::LoopNest;
-use crate::cost::maestro::Maestro;
+use crate::experiment::{Experiment, Prepared};
 use crate::load::Drawn;
 use crate::plan::{Ablation, Plan, Semantics};
 use crate::score::Score;
+use crate::sweep::RunResult;
 use crate::sweep::enumeration::{Possibility, possibilities};
-use crate::sweep::{self, RunResult};
 
 use super::ReproduceError;
 
@@ -191,12 +189,13 @@ impl Study {
     ///
     /// [`ReproduceError`] if an embedded input file is invalid.
     pub fn points(&self) -> Result<Vec<Point>, ReproduceError> {
-        let plans = self.plans()?;
-        let mut points = Vec::with_capacity(plans.len());
-        sweep::run_all(&plans, &*self.cost_model(), |_, plan, result| {
+        let prepared = self.prepare()?;
+        let mut points = Vec::with_capacity(prepared.n_runs());
+        let made = prepared.run_each(|_, plan, _, result| {
             points.extend(result.ok().map(|result| Point::new(plan, MeanScores::of(&result))));
-            Ok::<_, ReproduceError>(())
-        })?;
+            Ok::<_, Infallible>(())
+        });
+        let Ok(()) = made;
         Ok(points)
     }
 
@@ -207,9 +206,9 @@ impl Study {
     ///
     /// [`ReproduceError`] if an embedded input file is invalid.
     pub fn outcomes(&self) -> Result<Vec<Outcomes>, ReproduceError> {
-        let plans = self.plans()?;
-        let pairs = plans.iter().map(|plan| (&*plan.scenario, &*plan.system));
-        let library = CostLibrary::evaluate(&*self.cost_model(), pairs);
+        let prepared = self.prepare()?;
+        let plans: Vec<_> = prepared.plans().collect();
+        let library = prepared.library();
         let outcomes = plans.par_iter().filter_map(|plan| {
             let possibilities = possibilities(plan, &library).ok()??;
             Some(Outcomes::new(plan, &possibilities))
@@ -229,51 +228,29 @@ impl Study {
         system: &str,
         pes: u64,
     ) -> Result<(Plan, CostLibrary), ReproduceError> {
-        let is_wanted = |plan: &Plan| {
+        let is_wanted = |plan: &&Plan| {
             plan.scenario.name() == scenario
                 && plan.system.name() == system
                 && plan.system.pes() == pes
         };
-        let plan = self.plans()?.into_iter().find(is_wanted);
+        let prepared = self.prepare()?;
+        let plan = prepared.plans().find(is_wanted).cloned();
         let plan = plan.ok_or_else(|| ReproduceError::NoSuchPoint {
             scenario: scenario.into(),
             system: system.into(),
             pes,
         })?;
         let pair = (&*plan.scenario, &*plan.system);
-        let library = CostLibrary::evaluate(&*self.cost_model(), [pair]);
+        let library = CostLibrary::evaluate(&*prepared.cost_model().model, [pair]);
         Ok((plan, library))
     }
 
-    fn cost_model(&self) -> Box<dyn CostModel> {
-        match self.semantics {
-            Semantics::Principled => Box::new(LoopNest),
-            Semantics::Mlsys2023 => Box::new(Maestro),
-        }
-    }
-
     /// Every run, in order of scenario, PEs and system.
-    fn plans(&self) -> Result<Vec<Plan>, ReproduceError> {
-        let (platform, edition) = match self.semantics {
-            Semantics::Principled => ("paper", Edition::Reference),
-            Semantics::Mlsys2023 => ("artifact", Edition::Artifact),
-        };
-        let mut catalog = Catalog::with_networks(self.networks);
-        let suite = catalog.suite()?;
-        let platform = catalog.platform(platform)?;
-        let mut plans = Vec::new();
-        for name in &suite.scenarios {
-            let scenario = catalog.scenario(name, edition)?;
-            for &pes in &suite.pes {
-                for system in &suite.systems {
-                    let Hardware::Style(style) = catalog.hardware(system)? else { continue };
-                    let system = style.instantiate(pes, &platform)?;
-                    let plan = Plan::new(Arc::clone(&scenario), Arc::new(system));
-                    let (semantics, without) = (self.semantics, self.without);
-                    plans.push(Plan { semantics, without, ..plan });
-                }
-            }
-        }
-        Ok(plans)
+    fn prepare(&self) -> Result<Prepared, ReproduceError> {
+        let experiment = Experiment::new()
+            .set("semantics", self.semantics)
+            .set("networks", self.networks.name())
+            .without(self.without);
+        Ok(experiment.prepare()?)
     }
 }

@@ -80,7 +80,7 @@ impl InputStream {
 
 /// Direction of a quality metric, QM_type of Definition 2.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Better {
+pub enum QualityDirection {
     /// Higher is better.
     Higher,
     /// Lower is better.
@@ -95,7 +95,7 @@ pub struct QualityGoal {
     /// Target, above 0.
     pub target: f64,
     /// Direction.
-    pub better: Better,
+    pub better: QualityDirection,
     /// Measured value; `None` means that the goal is met, as the paper assumes for all its models.
     pub measured: Option<f64>,
 }
@@ -103,7 +103,12 @@ pub struct QualityGoal {
 impl Default for QualityGoal {
     /// An unspecified goal, which is met because nothing was measured.
     fn default() -> Self {
-        Self { metric: "unspecified".into(), target: 1.0, better: Better::Higher, measured: None }
+        Self {
+            metric: "unspecified".into(),
+            target: 1.0,
+            better: QualityDirection::Higher,
+            measured: None,
+        }
     }
 }
 

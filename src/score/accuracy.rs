@@ -1,7 +1,7 @@
 //! Accuracy score: the quality of a model relative to its goal.
 
 use crate::column::Kind;
-use crate::scenario::{Better, QualityGoal};
+use crate::scenario::{QualityDirection, QualityGoal};
 
 use super::{ModelScore, RequestScore};
 
@@ -22,8 +22,8 @@ use super::{ModelScore, RequestScore};
 pub(crate) fn accuracy(goal: &QualityGoal, epsilon: f64) -> f64 {
     let raw = match (goal.measured, goal.better) {
         (None, _) => return 1.0,
-        (Some(measured), Better::Higher) => measured / goal.target,
-        (Some(measured), Better::Lower) => goal.target / (measured + epsilon),
+        (Some(measured), QualityDirection::Higher) => measured / goal.target,
+        (Some(measured), QualityDirection::Lower) => goal.target / (measured + epsilon),
     };
     raw.clamp(0.0, 1.0)
 }
@@ -50,7 +50,7 @@ pub(super) const OF_MODEL: ModelScore = ModelScore {
 mod tests {
     use super::*;
 
-    fn check(better: Better, target: f64, measured: Option<f64>, expected: f64) {
+    fn check(better: QualityDirection, target: f64, measured: Option<f64>, expected: f64) {
         let goal = QualityGoal { metric: "metric".into(), target, better, measured };
         let found = accuracy(&goal, 1e-6);
         assert!((found - expected).abs() < 1e-12, "{found} is not {expected}");
@@ -58,23 +58,23 @@ mod tests {
 
     #[test]
     fn higher_is_better_scores_the_reached_part_of_the_target() {
-        check(Better::Higher, 80.0, Some(60.0), 0.75);
-        check(Better::Higher, 80.0, Some(80.0), 1.0);
-        check(Better::Higher, 80.0, Some(96.0), 1.0);
-        check(Better::Higher, 80.0, Some(0.0), 0.0);
+        check(QualityDirection::Higher, 80.0, Some(60.0), 0.75);
+        check(QualityDirection::Higher, 80.0, Some(80.0), 1.0);
+        check(QualityDirection::Higher, 80.0, Some(96.0), 1.0);
+        check(QualityDirection::Higher, 80.0, Some(0.0), 0.0);
     }
 
     /// 8.79/(17.58 + 10^-6) = 0.5/(1 + 5.688e-8); a word error rate of zero divides by ε alone.
     #[test]
     fn lower_is_better_scores_the_inverse() {
-        check(Better::Lower, 8.79, Some(17.58), 8.79 / 17.580_001);
-        check(Better::Lower, 8.79, Some(4.0), 1.0);
-        check(Better::Lower, 8.79, Some(0.0), 1.0);
+        check(QualityDirection::Lower, 8.79, Some(17.58), 8.79 / 17.580_001);
+        check(QualityDirection::Lower, 8.79, Some(4.0), 1.0);
+        check(QualityDirection::Lower, 8.79, Some(0.0), 1.0);
     }
 
     #[test]
     fn an_unmeasured_model_meets_its_goal() {
-        check(Better::Higher, 80.0, None, 1.0);
-        check(Better::Lower, 8.79, None, 1.0);
+        check(QualityDirection::Higher, 80.0, None, 1.0);
+        check(QualityDirection::Lower, 8.79, None, 1.0);
     }
 }

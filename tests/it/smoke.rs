@@ -12,7 +12,7 @@ use xrsim::config::{Catalog, Edition, Hardware, Kind, Source, maestro};
 use xrsim::hardware::Style;
 use xrsim::hardware::platform::Resources;
 use xrsim::model::{Layer, Network, Operator};
-use xrsim::scenario::{Better, DependencyKind, JitterDistribution, Scenario};
+use xrsim::scenario::{DependencyKind, JitterDistribution, QualityDirection, Scenario};
 
 const FOLDERS: [&str; 6] = ["dataflows", "hw_configs", "mlperf", "models", "scenarios", "sweeps"];
 
@@ -206,7 +206,7 @@ fn sensors_are_table_3() {
 
 #[test]
 fn quality_goals_are_table_1() {
-    let (higher, lower) = (Better::Higher, Better::Lower);
+    let (higher, lower) = (QualityDirection::Higher, QualityDirection::Lower);
     let expected = [
         ("HT", 0.948, higher),
         ("ES", 90.54, higher),

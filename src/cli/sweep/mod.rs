@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 use crate::column;
 use crate::config::sweep::SweepOptions;
 use crate::config::{Catalog, SweepDraft};
-use crate::experiment::sweep::{Candidate, Inputs, Outcome, Sweep, score};
+use crate::experiment::sweep::{Candidate, Inputs, PointResult, Sweep, score};
 use crate::report::csv::{self, Table};
 use crate::report::rows::{Line, Lines};
 use crate::score::Scorecard;
@@ -208,7 +208,11 @@ impl<'g> Rows<'g> {
     }
 
     /// Adds the rows of the next points.
-    fn add(&mut self, candidates: &[Candidate<'_>], outcomes: Vec<Outcome>) -> Result<(), Failure> {
+    fn add(
+        &mut self,
+        candidates: &[Candidate<'_>],
+        outcomes: Vec<PointResult>,
+    ) -> Result<(), Failure> {
         self.write(candidates, outcomes).map_err(|error| {
             Failure::Output(format!(
                 "cannot write {}: {error}; whole rows are kept, and the same command continues after \
@@ -218,11 +222,15 @@ impl<'g> Rows<'g> {
         })
     }
 
-    fn write(&mut self, candidates: &[Candidate<'_>], outcomes: Vec<Outcome>) -> io::Result<()> {
+    fn write(
+        &mut self,
+        candidates: &[Candidate<'_>],
+        outcomes: Vec<PointResult>,
+    ) -> io::Result<()> {
         for (candidate, outcome) in candidates.iter().zip(outcomes) {
             match outcome {
-                Outcome::Row(result) => self.write_row(candidate, &result)?,
-                Outcome::Missing(reason) => {
+                PointResult::Row(result) => self.write_row(candidate, &result)?,
+                PointResult::Missing(reason) => {
                     self.note_missing(candidate.point.index());
                     self.reason.get_or_insert(reason);
                 }

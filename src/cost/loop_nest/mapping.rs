@@ -135,6 +135,20 @@ impl Mapping {
         self.macs
     }
 
+    /// A mapping without levels yet, which executes every MAC of a layer once.
+    pub(crate) fn whole(nest: &Nest) -> Self {
+        Self { levels: [Level::UNUSED; Self::MAX_LEVELS], n_levels: 0, macs: nest.macs() }
+    }
+
+    /// Adds a level inside all others. The loops have more than one chunk, sizes equal to their offsets,
+    /// different axes, and at most one is spatial. Levels beyond [`Mapping::MAX_LEVELS`] are left out.
+    pub(crate) fn push_level(&mut self, units: u32, loops: impl Iterator<Item = Loop>) {
+        let Some(level) = self.levels.get_mut(self.n_levels) else { return };
+        level.units = units;
+        loops.for_each(|map| level.push(map));
+        self.n_levels += 1;
+    }
+
     /// Elaborates `levels` for `nest` on the PEs of `machine` (sections 3.2 to 3.8). An empty list is
     /// one level without directives.
     ///

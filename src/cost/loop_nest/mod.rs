@@ -35,6 +35,7 @@ pub(crate) mod mapping;
 pub(crate) mod model;
 pub(crate) mod nest;
 
+mod choose;
 mod classes;
 mod context;
 mod dram;
@@ -55,12 +56,13 @@ use thiserror::Error;
 use crate::model::PerOperand;
 
 pub use crate::hardware::{Fill, Widths};
+pub use choose::{Choice, Choose, ChooseLayer};
 pub use classes::{Start, StepClass, step_classes};
 pub use dram::{DramTraffic, SharedMemoryPlan};
 pub use energy::{Energies, EnergyPj};
 pub use machine::{Bandwidth, Machine, NocLevel};
 pub use mapping::{Level, Loop, Mapping};
-pub use model::{LoopNest, NestReport, nests_of_layer};
+pub use model::{ChosenLoopNest, LoopNest, NestReport, nests_of_layer};
 pub use nest::{Axis, Extents, Nest, Window};
 pub use report::LayerReport;
 
@@ -89,7 +91,7 @@ pub struct LevelCounts {
 
 /// Counts and times of the walk through one layer.
 #[derive(Debug, Clone, Copy)]
-struct Walk {
+pub(crate) struct Walk {
     levels: [LevelCounts; Mapping::MAX_LEVELS],
     macs_executed: u64,
     pe_outputs: u64,
@@ -115,7 +117,7 @@ impl Default for Walk {
 
 /// Resource that limits the latency of a layer (6.5).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Bound {
+pub enum LayerBound {
     /// The PEs.
     #[default]
     Compute,
@@ -125,7 +127,7 @@ pub enum Bound {
     Dram,
 }
 
-impl fmt::Display for Bound {
+impl fmt::Display for LayerBound {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Compute => "compute",
@@ -159,7 +161,7 @@ pub struct Evaluation {
     /// Latency: the larger of chip and DRAM cycles.
     pub cycles: u64,
     /// Limiting resource.
-    pub bound: Bound,
+    pub bound: LayerBound,
     /// Energy by component.
     pub energy: EnergyPj,
 }
@@ -197,7 +199,7 @@ impl Walk {
     ///
     /// [`Illegal::Overflow`] if 64 bits may not hold a count; [`Illegal::TooVaried`] if steps fall
     /// into too many classes.
-    fn new(nest: &Nest, mapping: &Mapping, machine: &Machine) -> Result<Self, Illegal> {
+    pub(crate) fn new(nest: &Nest, mapping: &Mapping, machine: &Machine) -> Result<Self, Illegal> {
         if !walk::is_countable(nest, mapping, machine) {
             return Err(Illegal::Overflow);
         }
@@ -207,6 +209,11 @@ impl Walk {
         Ok(walk)
     }
 
+    /// Cycles of the walk and the flush after it (4.9).
+    pub(crate) fn chip_cycles(&self) -> u64 {
+        self.chip_cycles
+    }
+
     /// Counts of the levels of `mapping`, outermost first.
     fn levels(&self, mapping: &Mapping) -> &[LevelCounts] {
         &self.levels[..mapping.levels().len()]
@@ -214,7 +221,12 @@ impl Walk {
 
     /// Adds DRAM (section 6) and energy (section 7). `machine` is the one of [`Walk::new`] but for
     /// the size of the shared memory and the resident tensors.
-    fn with_memory(&self, nest: &Nest, mapping: &Mapping, machine: &Machine) -> Evaluation {
+    pub(crate) fn with_memory(
+        &self,
+        nest: &Nest,
+        mapping: &Mapping,
+        machine: &Machine,
+    ) -> Evaluation {
         let memory = dram::plan(nest, mapping, machine);
         let dram_cycles = machine.dram_cycles(memory.dram.total_bytes());
         let mut evaluation = Evaluation {
@@ -237,13 +249,13 @@ impl Walk {
     }
 
     /// Limiting resource (6.5).
-    fn bound(&self, dram_cycles: u64) -> Bound {
+    fn bound(&self, dram_cycles: u64) -> LayerBound {
         if dram_cycles > self.chip_cycles {
-            Bound::Dram
+            LayerBound::Dram
         } else if self.chip_cycles > 2 * self.compute_cycles {
-            Bound::Noc
+            LayerBound::Noc
         } else {
-            Bound::Compute
+            LayerBound::Compute
         }
     }
 }

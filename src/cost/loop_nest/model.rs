@@ -3,12 +3,14 @@
 //! (docs/cost-model-loop-nest.md, section 6.6).
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use crate::hardware::{Accelerator, Memory};
 use crate::model::{Layer, MatmulShape, Network, Operator, PerOperand, PerTensor, VectorShape};
 use crate::units::Bytes;
 
 use super::super::{CostModel, Entry, Explanation, Infeasible, LayerCost, NetworkCost};
+use super::choose::{Choice, Choose, ChooseLayer};
 use super::nest::{outputs, weights};
 use super::report::LayerReport;
 use super::residency::{self, Residency, SharedMemoryNeed};
@@ -25,6 +27,60 @@ pub(in crate::cost) const ENTRY: Entry = Entry {
 /// The loop-nest cost model (docs/cost-model-loop-nest.md).
 #[derive(Debug, Clone, Copy, Default)]
 pub struct LoopNest;
+
+impl LoopNest {
+    /// Name of the model.
+    pub const NAME: &str = ENTRY.name;
+}
+
+/// The same model on accelerators that choose forms and mappings for every layer by a rule.
+#[derive(Debug, Clone)]
+pub struct ChosenLoopNest {
+    rule: Arc<dyn Choose>,
+}
+
+impl ChosenLoopNest {
+    /// The model with choices by `rule`.
+    pub fn new(rule: Arc<dyn Choose>) -> Self {
+        Self { rule }
+    }
+}
+
+impl CostModel for ChosenLoopNest {
+    fn layer(
+        &self,
+        operator: &Operator,
+        accelerator: &Accelerator,
+    ) -> Result<LayerCost, Infeasible> {
+        Ok(report(operator, accelerator, Some(&*self.rule))?.cost())
+    }
+
+    fn explain(
+        &self,
+        operator: &Operator,
+        accelerator: &Accelerator,
+    ) -> Result<Explanation, Infeasible> {
+        Ok(report(operator, accelerator, Some(&*self.rule))?.explanation())
+    }
+
+    fn network(
+        &self,
+        network: &Network,
+        accelerator: &Accelerator,
+    ) -> Result<NetworkCost, Infeasible> {
+        let rule = Some(&*self.rule);
+        let layers = for_each_layer(network, accelerator, rule, |layer| layer.cost())?;
+        Ok(NetworkCost::of_layers(layers, accelerator))
+    }
+
+    fn explain_network(
+        &self,
+        network: &Network,
+        accelerator: &Accelerator,
+    ) -> Result<Vec<Explanation>, Infeasible> {
+        for_each_layer(network, accelerator, Some(&*self.rule), LayerReport::explanation)
+    }
+}
 
 impl CostModel for LoopNest {
     /// Cost of a layer by itself: its inputs come from DRAM and its outputs go there.
@@ -51,7 +107,7 @@ impl CostModel for LoopNest {
         network: &Network,
         accelerator: &Accelerator,
     ) -> Result<NetworkCost, Infeasible> {
-        let layers = for_each_layer(network, accelerator, |layer| layer.cost())?;
+        let layers = for_each_layer(network, accelerator, None, |layer| layer.cost())?;
         Ok(NetworkCost::of_layers(layers, accelerator))
     }
 
@@ -60,7 +116,7 @@ impl CostModel for LoopNest {
         network: &Network,
         accelerator: &Accelerator,
     ) -> Result<Vec<Explanation>, Infeasible> {
-        for_each_layer(network, accelerator, LayerReport::explanation)
+        for_each_layer(network, accelerator, None, LayerReport::explanation)
     }
 }
 
@@ -72,8 +128,7 @@ impl LayerReport {
     /// [`Infeasible`] if the dataflow does not compute the layer exactly once, a tile does not fit
     /// into the scratchpad of a PE or the buffer of a cluster, or counts exceed 64 bits.
     pub fn new(operator: &Operator, accelerator: &Accelerator) -> Result<Self, Infeasible> {
-        let mut prepared = PreparedOperator::new(operator, accelerator, &Machine::of(accelerator))?;
-        Ok(prepared.report(&MemoryContext::default()))
+        report(operator, accelerator, None)
     }
 
     /// Reports of the layers of a network in their context, in execution order.
@@ -85,8 +140,20 @@ impl LayerReport {
         network: &Network,
         accelerator: &Accelerator,
     ) -> Result<Vec<Self>, Infeasible> {
-        for_each_layer(network, accelerator, Self::clone)
+        for_each_layer(network, accelerator, None, Self::clone)
     }
+}
+
+/// Report of a layer by itself, with choices by `rule` if there is one.
+fn report(
+    operator: &Operator,
+    accelerator: &Accelerator,
+    rule: Option<&dyn Choose>,
+) -> Result<LayerReport, Infeasible> {
+    let chooser = rule.and_then(|rule| rule.on(accelerator));
+    let (machine, chooser) = (Machine::of(accelerator), chooser.as_deref());
+    let mut prepared = PreparedOperator::new(operator, accelerator, &machine, chooser)?;
+    Ok(prepared.report(&MemoryContext::default(), chooser))
 }
 
 /// Shared memory as a layer finds it: which of its tensors are resident, and how much other tensors
@@ -149,9 +216,35 @@ struct PreparedOperator<'a> {
 
 /// One loop nest of an operator, mapped and walked.
 struct PreparedNest {
+    /// Loop nest as it is lowered, if the accelerator chooses forms and mappings.
+    written: Option<Nest>,
     nest: Nest,
     mapping: Mapping,
     walk: Walk,
+}
+
+impl PreparedNest {
+    /// A loop nest under the directives of a dataflow.
+    fn listed(
+        nest: Nest,
+        accelerator: &Accelerator,
+        machine: &Machine,
+    ) -> Result<Self, Infeasible> {
+        let illegal = |reason: Illegal| Infeasible::Illegal { reason: Box::new(reason) };
+        let mapping =
+            Mapping::new(accelerator.dataflow.levels(), &nest, machine).map_err(illegal)?;
+        let walk = Walk::new(&nest, &mapping, machine).map_err(illegal)?;
+        let prepared = Self { written: None, nest, mapping, walk };
+        fits_buffers(&prepared, &accelerator.memory)?;
+        Ok(prepared)
+    }
+
+    /// The loop nest `written` as `chooser` maps it on `machine`; `None` if no mapping runs.
+    fn chosen(written: &Nest, machine: &Machine, chooser: &dyn ChooseLayer) -> Option<Self> {
+        let Choice { nest, mapping } = chooser.choose(written, machine)?;
+        let walk = Walk::new(&nest, &mapping, machine).ok()?;
+        Some(Self { written: Some(written.clone()), nest, mapping, walk })
+    }
 }
 
 impl<'a> PreparedOperator<'a> {
@@ -159,19 +252,21 @@ impl<'a> PreparedOperator<'a> {
         operator: &Operator,
         accelerator: &'a Accelerator,
         machine: &Machine,
+        chooser: Option<&dyn ChooseLayer>,
     ) -> Result<Self, Infeasible> {
         let illegal = |reason: Illegal| Infeasible::Illegal { reason: Box::new(reason) };
+        // With choices, the directives still plan the shared memory of the network, where they can.
         let prepare = |nest: Nest| {
-            let mapping = Mapping::new(accelerator.dataflow.levels(), &nest, machine)?;
-            let walk = Walk::new(&nest, &mapping, machine)?;
-            Ok(PreparedNest { nest, mapping, walk })
+            let Some(chooser) = chooser else {
+                return PreparedNest::listed(nest, accelerator, machine);
+            };
+            match PreparedNest::listed(nest.clone(), accelerator, machine) {
+                Ok(listed) => Ok(PreparedNest { written: Some(nest), ..listed }),
+                Err(reason) => PreparedNest::chosen(&nest, machine, chooser).ok_or(reason),
+            }
         };
         let nests = lower::lower(operator).map_err(illegal)?;
-        let nests: Vec<_> =
-            nests.into_iter().map(prepare).collect::<Result<_, _>>().map_err(illegal)?;
-        for nest in &nests {
-            fits_buffers(nest, &accelerator.memory)?;
-        }
+        let nests = nests.into_iter().map(prepare).collect::<Result<Vec<_>, _>>()?;
         let vector = match operator {
             Operator::Vector(shape) => Some(*shape),
             _ => None,
@@ -206,25 +301,39 @@ impl<'a> PreparedOperator<'a> {
         need
     }
 
-    fn report(&mut self, context: &MemoryContext) -> LayerReport {
+    fn report(
+        &mut self,
+        context: &MemoryContext,
+        chooser: Option<&dyn ChooseLayer>,
+    ) -> LayerReport {
         match self.vector {
             Some(shape) => {
                 let share = context.dram_share();
                 let resident = PerTensor { input: share == 0.0, weight: false, ..context.resident };
                 vector::report(&shape, self.accelerator, &self.machine, share, resident)
             }
-            None => self.report_nests(context),
+            None => {
+                self.set_context(context, chooser);
+                self.report_nests(context)
+            }
         }
     }
 
-    fn set_context(&mut self, context: &MemoryContext) {
+    /// Sets the shared memory as the layer finds it, and chooses mappings for it.
+    fn set_context(&mut self, context: &MemoryContext, chooser: Option<&dyn ChooseLayer>) {
         let capacity = self.accelerator.memory.shared.get();
         self.machine.resident = context.resident;
         self.machine.shared_bytes = Some(capacity.saturating_sub(context.reserved));
+        let Some(chooser) = chooser else { return };
+        for prepared in &mut self.nests {
+            let written = prepared.written.as_ref().unwrap_or(&prepared.nest);
+            if let Some(chosen) = PreparedNest::chosen(written, &self.machine, chooser) {
+                *prepared = chosen;
+            }
+        }
     }
 
     fn report_nests(&mut self, context: &MemoryContext) -> LayerReport {
-        self.set_context(context);
         let Machine { pes, rate, .. } = self.machine;
         let evaluations =
             self.nests.iter().map(|it| it.walk.with_memory(&it.nest, &it.mapping, &self.machine));
@@ -267,9 +376,13 @@ struct PreparedNetwork<'a> {
 }
 
 impl<'a> PreparedNetwork<'a> {
-    fn new(network: &'a Network, accelerator: &'a Accelerator) -> Result<Self, Infeasible> {
+    fn new(
+        network: &'a Network,
+        accelerator: &'a Accelerator,
+        chooser: Option<&dyn ChooseLayer>,
+    ) -> Result<Self, Infeasible> {
         let machine = Machine::of(accelerator);
-        let prepare = |operator| PreparedOperator::new(operator, accelerator, &machine);
+        let prepare = |operator| PreparedOperator::new(operator, accelerator, &machine, chooser);
         let mut operators: Vec<_> =
             network.operators().iter().map(prepare).collect::<Result<_, _>>()?;
         let needs: Vec<_> = operators
@@ -295,14 +408,17 @@ impl<'a> PreparedNetwork<'a> {
 fn for_each_layer<T: Clone>(
     network: &Network,
     accelerator: &Accelerator,
+    rule: Option<&dyn Choose>,
     extract: impl Fn(&LayerReport) -> T,
 ) -> Result<Vec<T>, Infeasible> {
-    let mut prepared = PreparedNetwork::new(network, accelerator)?;
+    let chooser = rule.and_then(|rule| rule.on(accelerator));
+    let chooser = chooser.as_deref();
+    let mut prepared = PreparedNetwork::new(network, accelerator, chooser)?;
     let mut known = HashMap::new();
     let evaluate = |index: usize| {
         let (operator, context) = prepared.layer(index);
         let key = (network.operator_of()[index], context);
-        known.entry(key).or_insert_with(|| extract(&operator.report(&context))).clone()
+        known.entry(key).or_insert_with(|| extract(&operator.report(&context, chooser))).clone()
     };
     Ok((0..network.layers().len()).map(evaluate).collect())
 }
@@ -320,8 +436,8 @@ pub struct NestReport {
     pub evaluation: Evaluation,
 }
 
-/// The loop nests of layer number `layer` of a network, in the context of the network; empty for an
-/// operator without MACs.
+/// The loop nests of layer number `layer` of a network, in the context of the network, with choices by
+/// `rule` if there is one; empty for an operator without MACs.
 ///
 /// # Errors
 ///
@@ -334,10 +450,13 @@ pub fn nests_of_layer(
     network: &Network,
     layer: usize,
     accelerator: &Accelerator,
+    rule: Option<&dyn Choose>,
 ) -> Result<Vec<NestReport>, Infeasible> {
-    let mut prepared = PreparedNetwork::new(network, accelerator)?;
+    let chooser = rule.and_then(|rule| rule.on(accelerator));
+    let chooser = chooser.as_deref();
+    let mut prepared = PreparedNetwork::new(network, accelerator, chooser)?;
     let (operator, context) = prepared.layer(layer);
-    operator.set_context(&context);
+    operator.set_context(&context, chooser);
     let machine = &operator.machine;
     let report = |it: &PreparedNest| NestReport {
         nest: it.nest.clone(),

@@ -219,7 +219,7 @@ fn divisor(a: u32, b: u32) -> u32 {
 }
 
 /// A layer as a loop nest (sections 1.1 to 1.5).
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Nest {
     extents: Extents,
     windows: [Window; 2],

@@ -4,7 +4,7 @@ use crate::hardware::Widths;
 use crate::model::{PerTensor, TensorRole};
 
 use super::super::{Explanation, LayerCost, Quantity};
-use super::{Bound, DramTraffic, EnergyPj, Evaluation, LevelCounts};
+use super::{DramTraffic, EnergyPj, Evaluation, LayerBound, LevelCounts};
 
 /// Counts, times and energy of one layer, summed over its loop nests.
 #[derive(Debug, Clone, PartialEq)]
@@ -22,7 +22,7 @@ pub struct LayerReport {
     /// Executed MACs divided by those that all PEs could execute in the latency, from 0 to 1.
     pub utilisation: f64,
     /// Limiting resource; that of the longest loop nest if there are several.
-    pub bound: Bound,
+    pub bound: LayerBound,
     /// Counts of every level, outermost first; empty for operators without MACs.
     pub levels: Vec<LevelCounts>,
     /// Traffic of DRAM.
@@ -107,7 +107,7 @@ impl LayerReport {
             dram_cycles: 0,
             macs: 0,
             utilisation: 0.0,
-            bound: Bound::Compute,
+            bound: LayerBound::Compute,
             levels: Vec::new(),
             dram: DramTraffic::default(),
             noc_bytes: 0,

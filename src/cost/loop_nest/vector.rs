@@ -6,7 +6,7 @@ use crate::model::{Operator, PerTensor, VectorShape};
 
 use super::machine::Machine;
 use super::report::LayerReport;
-use super::{Bound, DramTraffic, EnergyPj};
+use super::{DramTraffic, EnergyPj, LayerBound};
 
 /// Report of an operator without MACs (1.3). The vector lanes, the outermost NoC level and DRAM overlap,
 /// and an operation counts as a MAC. DRAM supplies the share `from_dram` of the inputs, from 0 to 1, and
@@ -58,12 +58,12 @@ pub(super) fn report(
 }
 
 /// The resource that takes longest; of equal ones the first of DRAM, NoC, lanes.
-fn bound(cycles: u64, noc_cycles: u64, dram_cycles: u64) -> Bound {
+fn bound(cycles: u64, noc_cycles: u64, dram_cycles: u64) -> LayerBound {
     if dram_cycles == cycles {
-        Bound::Dram
+        LayerBound::Dram
     } else if noc_cycles == cycles {
-        Bound::Noc
+        LayerBound::Noc
     } else {
-        Bound::Compute
+        LayerBound::Compute
     }
 }

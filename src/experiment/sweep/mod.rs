@@ -6,4 +6,4 @@ mod points;
 
 pub(crate) use check::Sweep;
 pub(crate) use inputs::Inputs;
-pub(crate) use points::{Candidate, Outcome, score};
+pub(crate) use points::{Candidate, PointResult, score};

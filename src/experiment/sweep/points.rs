@@ -36,7 +36,7 @@ pub(crate) struct Candidate<'g> {
 }
 
 /// Result of a point.
-pub(crate) enum Outcome {
+pub(crate) enum PointResult {
     /// Scores, or the reason that there can be none: a row.
     Row(Result<Scorecard, String>),
     /// A failure of the machine: no row, and another start may succeed.
@@ -133,12 +133,12 @@ fn in_one_line(error: impl ToString) -> String {
 }
 
 /// Scores of every candidate, in their order; those of one cost model are made together.
-pub(crate) fn score(candidates: &[Candidate<'_>], scorers: &mut [Scorer<'_>]) -> Vec<Outcome> {
+pub(crate) fn score(candidates: &[Candidate<'_>], scorers: &mut [Scorer<'_>]) -> Vec<PointResult> {
     let refused = |candidate: &Candidate<'_>| {
         let reason = candidate.plan.as_ref().err().cloned();
-        Outcome::Row(Err(reason.unwrap_or_default()))
+        PointResult::Row(Err(reason.unwrap_or_default()))
     };
-    let mut outcomes: Vec<Outcome> = candidates.iter().map(refused).collect();
+    let mut outcomes: Vec<PointResult> = candidates.iter().map(refused).collect();
     for (index, scorer) in scorers.iter_mut().enumerate() {
         let of_scorer = candidates.iter().zip(&mut outcomes);
         let of_scorer = of_scorer.filter(|(candidate, _)| candidate.cost_model == index);
@@ -148,8 +148,8 @@ pub(crate) fn score(candidates: &[Candidate<'_>], scorers: &mut [Scorer<'_>]) ->
         for (place, result) in places.into_iter().zip(scorer.score(&plans)) {
             let reason = |error: RunError| in_one_line(error);
             *place = match result {
-                Err(error) if error.is_transient() => Outcome::Missing(reason(error)),
-                result => Outcome::Row(result.map_err(reason)),
+                Err(error) if error.is_transient() => PointResult::Missing(reason(error)),
+                result => PointResult::Row(result.map_err(reason)),
             };
         }
     }

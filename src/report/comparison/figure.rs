@@ -1,6 +1,6 @@
 //! Figure of a comparison.
 
-use crate::figures::{Axis, Bar, Caption, GroupPanel, GroupedBars};
+use crate::figures::{Bar, Caption, GroupPanel, GroupedBars, Quantity};
 use crate::plan::Plan;
 use crate::statistics::{Fraction, Summary};
 use crate::sweep::comparison::{Comparison, Replication};
@@ -37,7 +37,7 @@ pub fn figure(comparison: &Comparison, measure: Measure) -> GroupedBars {
             ..Caption::titled("Schedulers on equal draws")
         },
         group_axis: "Scheduler".into(),
-        value_axis: Axis::new(measure.name(), ""),
+        value_axis: Quantity::new(measure.name(), ""),
         groups: comparison.policies().iter().map(label).collect(),
         series: vec![measure.name().into()],
         columns: if panels.len() > 1 { 2 } else { 1 },

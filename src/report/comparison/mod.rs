@@ -10,7 +10,7 @@ use crate::bounds::{Bound, Bounds, gap};
 use crate::column::{Better, Column};
 use crate::load::Drawn;
 use crate::score::Score;
-use crate::statistics::{PairedDifference, Summary, holm};
+use crate::statistics::{PairedDifference, Sequential, Stopping, Summary, holm};
 use crate::sweep::comparison::{Comparison, Replication, Sample};
 
 pub(crate) use csv::{configurations_csv, metrics_csv, policies_csv};
@@ -141,9 +141,25 @@ impl Ranking {
     }
 
     /// The measure with the widest interval; `None` without policies.
-    pub(crate) fn widest(&self) -> Option<Summary> {
+    fn widest(&self) -> Option<Summary> {
         let measures = self.standings.iter().map(|standing| standing.measure);
         measures.max_by(|a, b| a.sd.total_cmp(&b.sd))
+    }
+}
+
+/// Makes replications until the interval of `measure` of every policy is as narrow as `rule` asks, or their
+/// number is its cap. `extend` makes the replications up to the number that it is given. Without
+/// policies, the first call of `extend` is the only one.
+pub fn replicate_until(
+    rule: Sequential,
+    comparison: &mut Comparison,
+    measure: Measure,
+    mut extend: impl FnMut(&mut Comparison, u64),
+) {
+    let mut widest = Some(Summary::default());
+    while let Some(Stopping::Until(n)) = widest.map(|widest| rule.decide(&widest)) {
+        extend(comparison, n);
+        widest = Ranking::of(comparison, measure).widest();
     }
 }
 

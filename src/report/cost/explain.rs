@@ -33,7 +33,7 @@ pub(crate) fn explain_layer(
 ) -> Result<String, Infeasible> {
     let name = &network.layers()[layer].name;
     let operator = &network.layers()[layer].operator;
-    let nests = nests_of_layer(network, layer, accelerator)?;
+    let nests = nests_of_layer(network, layer, accelerator, None)?;
     let mut text = format!(
         "{name} of {} on {}: {}, {} MACs\n",
         network.name(),

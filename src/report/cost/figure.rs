@@ -2,7 +2,7 @@
 
 use crate::cost::Explanation;
 use crate::figures::{
-    Axis, Caption, Ceiling, PointSeries, Roofline, RooflinePoint, StackPanel, StackedBars,
+    Caption, Ceiling, PointSeries, Quantity, Roofline, RooflinePoint, StackPanel, StackedBars,
 };
 use crate::model::Network;
 
@@ -82,7 +82,7 @@ impl CostReport {
         StackedBars {
             caption: Caption::titled(format!("{what} of {of}")),
             category_axis: axis.into(),
-            value_axis: Axis::new(what, unit),
+            value_axis: Quantity::new(what, unit),
             categories,
             series,
             panels,
@@ -126,8 +126,8 @@ impl CostReport {
         });
         Roofline {
             caption: Caption::titled("Layers under the roofs of their accelerator"),
-            intensity_axis: Axis::new("Arithmetic intensity, DRAM traffic", "MAC/byte"),
-            performance_axis: Axis::new("Performance", "MAC/cycle"),
+            intensity_axis: Quantity::new("Arithmetic intensity, DRAM traffic", "MAC/byte"),
+            performance_axis: Quantity::new("Performance", "MAC/cycle"),
             peaks,
             bandwidths,
             series: series.collect(),

@@ -1,7 +1,7 @@
 //! Directions and axes of the columns of a sweep.
 
 use crate::column::Better;
-use crate::figures::Axis;
+use crate::figures::Quantity;
 use crate::score::Score;
 
 /// Settings that cost something, so that smaller values are better.
@@ -24,13 +24,13 @@ pub(super) fn better(column: &str) -> Option<Better> {
 }
 
 /// The axis of a column, and the factor that converts its values to the unit of the axis.
-pub(super) fn axis(column: &str) -> (Axis, f64) {
+pub(super) fn axis(column: &str) -> (Quantity, f64) {
     match Score::column(column) {
         Some(column) => {
             let (unit, scale) = column.base_unit();
-            (Axis::new(column.label, unit), scale)
+            (Quantity::new(column.label, unit), scale)
         }
-        None if column == "pes" => (Axis::new("PEs", ""), 1.0),
-        None => (Axis::new(column, ""), 1.0),
+        None if column == "pes" => (Quantity::new("PEs", ""), 1.0),
+        None => (Quantity::new(column, ""), 1.0),
     }
 }

@@ -61,7 +61,7 @@ fn classes_of_steps_add_up_to_the_counts_of_their_level() {
     let network = &networks(Edition::Reference)[6];
     for accelerator in accelerators(1024) {
         for layer in 0..network.layers().len() {
-            for nest in nests_of_layer(network, layer, &accelerator).expect("it is legal") {
+            for nest in nests_of_layer(network, layer, &accelerator, None).expect("it is legal") {
                 let classes = step_classes(&nest.nest, &nest.mapping, &nest.machine);
                 for (level, counts) in nest.evaluation.levels().iter().enumerate() {
                     let here = || classes.iter().filter(|class| class.level == level);

@@ -1,6 +1,6 @@
 //! Cycles: rooflines, monotonicity, and exposed transfers.
 
-use xrsim::cost::loop_nest::{Bandwidth, Bound, Evaluation, LevelCounts, Mapping, NocLevel};
+use xrsim::cost::loop_nest::{Bandwidth, Evaluation, LayerBound, LevelCounts, Mapping, NocLevel};
 
 use xrsim::model::PerOperand;
 
@@ -62,9 +62,9 @@ fn nothing_is_faster_than_its_slowest_resource() {
             let dram = found.dram_cycles > found.chip_cycles;
             let noc = found.chip_cycles > 2 * found.compute_cycles;
             let expected = match (dram, noc) {
-                (true, _) => Bound::Dram,
-                (false, true) => Bound::Noc,
-                (false, false) => Bound::Compute,
+                (true, _) => LayerBound::Dram,
+                (false, true) => LayerBound::Noc,
+                (false, false) => LayerBound::Compute,
             };
             assert_eq!(found.bound, expected, "{name}");
             bounds[expected as usize] += 1;

@@ -2,6 +2,7 @@
 
 use std::ops::RangeInclusive;
 
+use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::units::{Bytes, ClockRate, SimSpan};
@@ -73,21 +74,27 @@ pub(super) fn fraction(text: &str) -> Option<f64> {
     number(text, 0.0..=1.0)
 }
 
-/// `Some(None)` for `platform`, else the value that `read` makes of the text.
-pub(super) fn or_platform<T>(
+/// `Some(None)` for `word`, else the value that `read` makes of the text.
+pub(super) fn or_word<T>(
     text: &str,
+    word: &str,
     read: impl FnOnce(&str) -> Option<T>,
 ) -> Option<Option<T>> {
-    if text == "platform" { Some(None) } else { read(text).map(Some) }
+    if text == word { Some(None) } else { read(text).map(Some) }
 }
 
-/// A rate \[byte/ns = GB/s\]; `Some(None)` for `unlimited`.
-pub(super) fn gb_per_s(text: &str) -> Option<Option<f64>> {
-    if text == "unlimited" { Some(None) } else { positive(text).map(Some) }
+/// `value`, or `word` without one.
+pub(super) fn word_or<T: Serialize>(word: &str, value: Option<T>) -> Value {
+    value.map_or(json!(word), |value| json!(value))
 }
 
-pub(super) fn in_gb_per_s(rate: Option<f64>) -> Value {
-    rate.map_or(json!("unlimited"), |rate| json!(rate))
+pub(super) fn boolean(text: &str) -> Option<bool> {
+    text.parse().ok()
+}
+
+/// A span \[ms\] in the range of [`TIME_MS`].
+pub(super) fn ms(text: &str) -> Option<SimSpan> {
+    SimSpan::from_ms(any(text)?)
 }
 
 /// A span \[us\] in the range of [`TIME_US`].
@@ -95,8 +102,8 @@ pub(super) fn us(text: &str) -> Option<SimSpan> {
     SimSpan::from_ms(number(text, 0.0..=9_007_199_254_000.0)? / 1e3)
 }
 
-pub(super) fn in_us(span: SimSpan) -> f64 {
-    span.ns() as f64 / 1e3
+pub(super) fn in_us(span: SimSpan) -> Value {
+    json!(span.ns() as f64 / 1e3)
 }
 
 /// A clock \[MHz\] in the range of [`CLOCK`].

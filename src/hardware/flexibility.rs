@@ -1,0 +1,39 @@
+//! Flexibility: the choices that the hardware of an accelerator may make anew for every layer.
+
+use std::fmt;
+
+/// Choices that an accelerator makes for every layer. Each value includes those before it. The axes are
+/// those of Kao, Kwon et al., "A formalism of DNN accelerator flexibility", SIGMETRICS 2022.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+#[non_exhaustive]
+pub enum Flexibility {
+    /// No choice: the directives of the dataflow map the layer as it is written.
+    #[default]
+    None,
+    /// The form of the layer: loop nests with the same products and the same tensors.
+    Forms,
+    /// Also sizes and orders of all loops. The clusters and the axis that each level spreads are those
+    /// of the dataflow.
+    Tiles,
+    /// Also the axes that the levels spread.
+    Axes,
+    /// Also the sizes of the clusters, within the PEs.
+    Any,
+}
+
+impl Flexibility {
+    /// Every value with its name, the least flexible first.
+    pub const ALL: [(&'static str, Self); 5] = [
+        ("none", Self::None),
+        ("forms", Self::Forms),
+        ("tiles", Self::Tiles),
+        ("axes", Self::Axes),
+        ("any", Self::Any),
+    ];
+}
+
+impl fmt::Display for Flexibility {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(Self::ALL[*self as usize].0)
+    }
+}

@@ -1,0 +1,35 @@
+//! The mapper: the best mapping of a layer on an accelerator within a declared mapspace
+//! (docs/mapper.md).
+//!
+//! Mappings are evaluated by the loop-nest cost model itself, so that the value of the best one is what
+//! `xrsim cost` computes for it.
+
+mod bound;
+mod candidate;
+mod chooser;
+mod construct;
+mod exact;
+mod forms;
+mod improve;
+mod objective;
+mod problem;
+mod row;
+mod search;
+mod sizes;
+mod space;
+mod store;
+mod table;
+
+pub use bound::of_machine as machine_bound;
+pub use chooser::{Chooser, space};
+pub use exact::{Counts, Rules};
+pub use forms::forms;
+pub use objective::{Objective, Value};
+pub use problem::Limits;
+pub use search::{Effort, Found, Search, Status};
+pub use sizes::Sizes;
+pub use space::{AxisSet, LevelSpace, Mapspace};
+pub use store::Store;
+
+#[cfg(test)]
+mod tests;

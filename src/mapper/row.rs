@@ -1,0 +1,180 @@
+//! Choices as lines of text, for tables of mappings.
+//!
+//! A line has the layer, the tensors that are resident, the free shared memory, the effort, the form and
+//! the mapping, separated by spaces:
+//!
+//! ```text
+//! 1,1,64,64,56,56,3,3/1,1,56,1/1,1,56,1 i 8388608 full = 16:C16,Y1,X1s 16:K1s 16:C1s
+//! ```
+//!
+//! A layer is its extents and both windows (stride, dilation, stored positions, padding), with `d` at the
+//! end if channels are groups. The form is `=` if the layer is computed as it is written. A level of a
+//! mapping is its units and its loops, outermost first: axis, size, and `s` if it is spread.
+
+use std::fmt::Write as _;
+
+use crate::cost::loop_nest::{Axis, Choice, Extents, Loop, Mapping, Nest, Window};
+use crate::model::PerTensor;
+
+use super::store::{Kept, LayerKey};
+
+/// The line of a choice.
+pub(super) fn write(key: &LayerKey, kept: &Kept) -> String {
+    let mut line = layer(&key.nest);
+    let PerTensor { input, weight, output } = key.resident;
+    let letters = [(input, 'i'), (weight, 'w'), (output, 'o')];
+    let resident: String =
+        letters.iter().filter(|(is, _)| *is).map(|(_, letter)| *letter).collect();
+    let resident = if resident.is_empty() { "-" } else { &resident };
+    let shared = key.shared_bytes.map_or("-".into(), |bytes| bytes.to_string());
+    let effort = if kept.full { "full" } else { "quick" };
+    // Writing to a string does not fail.
+    let _ = write!(line, " {resident} {shared} {effort}");
+    match &kept.choice {
+        None => line.push_str(" none"),
+        Some(choice) => {
+            let form = if choice.nest == key.nest { "=".into() } else { layer(&choice.nest) };
+            let _ = write!(line, " {form}");
+            choice.mapping.levels().iter().for_each(|level| {
+                let _ = write!(line, " {}:", level.units());
+                let loops = level.loops().iter().map(|it| {
+                    let spread = if it.spatial { "s" } else { "" };
+                    format!("{}{}{spread}", it.axis.letter(), it.size)
+                });
+                line.push_str(&loops.collect::<Vec<_>>().join(","));
+            });
+        }
+    }
+    line
+}
+
+/// The choice of a line; `None` if the line is not one, or its mapping does not compute the layer.
+pub(super) fn read(line: &str) -> Option<(LayerKey, Kept)> {
+    let mut words = line.split(' ');
+    let nest = read_layer(words.next()?)?;
+    let letters = words.next()?;
+    let resident = PerTensor {
+        input: letters.contains('i'),
+        weight: letters.contains('w'),
+        output: letters.contains('o'),
+    };
+    let shared_bytes = match words.next()? {
+        "-" => None,
+        bytes => Some(bytes.parse().ok()?),
+    };
+    let full = match words.next()? {
+        "full" => true,
+        "quick" => false,
+        _ => return None,
+    };
+    let choice = match words.next()? {
+        "none" => None,
+        form => {
+            let form = if form == "=" { nest.clone() } else { read_layer(form)? };
+            let same = form.macs() == nest.macs();
+            let mapping = same.then(|| read_mapping(&form, words)).flatten()?;
+            Some(Choice { nest: form, mapping })
+        }
+    };
+    Some((LayerKey { nest, resident, shared_bytes }, Kept { full, choice }))
+}
+
+fn layer(nest: &Nest) -> String {
+    let list = |numbers: &[u32]| numbers.iter().map(u32::to_string).collect::<Vec<_>>().join(",");
+    let window = |it: &Window| list(&[it.stride, it.dilation, it.stored, it.padding]);
+    let [rows, columns] = nest.windows();
+    let groups = if nest.is_depthwise() { "/d" } else { "" };
+    format!("{}/{}/{}{groups}", list(nest.extents()), window(rows), window(columns))
+}
+
+fn read_layer(text: &str) -> Option<Nest> {
+    let mut parts = text.split('/');
+    let extents: Extents = numbers(parts.next()?)?;
+    let mut window = || {
+        let [stride, dilation, stored, padding] = numbers(parts.next()?)?;
+        Some(Window { stride, dilation, stored, padding })
+    };
+    let windows = [window()?, window()?];
+    let depthwise = match parts.next() {
+        None => false,
+        Some("d") => true,
+        Some(_) => return None,
+    };
+    Nest::new(extents, windows, depthwise).ok()
+}
+
+fn numbers<const N: usize>(text: &str) -> Option<[u32; N]> {
+    let mut numbers = [0; N];
+    let mut words = text.split(',');
+    for number in &mut numbers {
+        *number = words.next()?.parse().ok()?;
+    }
+    words.next().is_none().then_some(numbers)
+}
+
+fn read_mapping<'a>(nest: &Nest, levels: impl Iterator<Item = &'a str>) -> Option<Mapping> {
+    let mut mapping = Mapping::whole(nest);
+    let mut entering = *nest.extents();
+    for (index, level) in levels.enumerate() {
+        let (units, loops) = level.split_once(':')?;
+        let loops: Vec<_> =
+            loops.split(',').filter(|it| !it.is_empty()).map(read_loop).collect::<Option<_>>()?;
+        for (at, this) in loops.iter().enumerate() {
+            let twice = loops[..at].iter().any(|other| other.axis == this.axis);
+            let extent = &mut entering[this.axis as usize];
+            if twice || !(1..*extent).contains(&this.size) {
+                return None;
+            }
+            *extent = this.size;
+        }
+        let spread = loops.iter().filter(|it| it.spatial).count();
+        let units: u32 = units.parse().ok()?;
+        if spread > 1 || units == 0 || index >= Mapping::MAX_LEVELS {
+            return None;
+        }
+        mapping.push_level(units, loops.into_iter());
+    }
+    (!mapping.levels().is_empty()).then_some(mapping)
+}
+
+fn read_loop(text: &str) -> Option<Loop> {
+    let letter = text.chars().next()?;
+    let axis = Axis::ALL.into_iter().find(|axis| axis.letter() == letter)?;
+    let rest = &text[letter.len_utf8()..];
+    let (size, spatial) = match rest.strip_suffix('s') {
+        Some(size) => (size, true),
+        None => (rest, false),
+    };
+    let size = size.parse().ok()?;
+    Some(Loop { axis, size, offset: size, spatial })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_are_read_as_they_are_written() {
+        let lines = [
+            "1,1,64,64,56,56,3,3/1,1,56,1/1,1,56,1 i 8388608 full = 16:C16,Y1,X1s 16:K1s 16:C1s",
+            "1,1,8,3,1,1,7,7/1,1,7,0/1,1,7,0 io 1024 quick 1,1,8,147,1,1,1,1/1,1,1,0/1,1,1,0 4:K2s 2:",
+            "1,8,1,1,9,9,3,3/1,1,9,1/1,1,9,1/d - - quick none",
+        ];
+        for line in lines {
+            let (key, kept) = read(line).expect("a line");
+            assert_eq!(write(&key, &kept), line);
+        }
+    }
+
+    #[test]
+    fn lines_that_compute_something_else_are_no_choices() {
+        let layer = "1,1,8,4,6,1,1,1/1,1,6,0/1,1,1,0 - - full =";
+        for mapping in
+            ["", " 4", " 0:K2", " 4:K8", " 4:K2,K1", " 4:K2s,C2s", " 4:Z2", " 4:K0", " 4:K2 2:K3"]
+        {
+            assert!(read(&format!("{layer}{mapping}")).is_none(), "{mapping}");
+        }
+        let other = "1,1,8,4,6,1,1,1/1,1,6,0/1,1,1,0 - - full 1,1,8,4,5,1,1,1/1,1,5,0/1,1,1,0 4:K2";
+        assert!(read(other).is_none());
+    }
+}

@@ -1,0 +1,220 @@
+//! The search for a mapping: seeds, construction, improvement and exact search, within an effort.
+
+use crate::cost::loop_nest::{Axis, Evaluation, Machine, Mapping, Nest};
+
+use super::bound::Skeleton;
+use super::candidate::Candidate;
+use super::construct::construct;
+use super::exact::{Counts, Exact, Incumbent, Rules};
+use super::improve::Improve;
+use super::objective::{Objective, Value};
+use super::problem::{Limits, Problem};
+use super::space::Mapspace;
+
+/// Work that a search may do for one layer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub struct Effort {
+    /// Evaluations that improve constructed mappings.
+    pub evaluations: u64,
+    /// Choices that exact search may visit; 0 leaves it out.
+    pub exact: u64,
+    /// Number of pairs of clusters and spatial axes from which mappings are constructed.
+    pub starts: usize,
+}
+
+impl Effort {
+    /// An effort of these numbers of evaluations, of choices of exact search, and of starts.
+    pub const fn new(evaluations: u64, exact: u64, starts: usize) -> Self {
+        Self { evaluations, exact, starts }
+    }
+
+    /// Whether exact search or annealing take part.
+    pub(super) const fn is_full(self) -> bool {
+        self.exact > 0
+    }
+
+    /// Effort of runs, sweeps and searches over systems.
+    pub const QUICK: Self = Self { evaluations: 300, exact: 0, starts: 3 };
+    /// Effort of `xrsim map`.
+    pub const FULL: Self = Self { evaluations: 20_000, exact: 200_000, starts: 8 };
+}
+
+/// What is known of the best mapping that a search found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Status {
+    /// It attains the lower bound.
+    OptimalByBound,
+    /// Exact search decided every mapping of the mapspace.
+    OptimalByEnumeration,
+    /// Nothing is proven beyond the distance to the lower bound.
+    Gap,
+    /// No mapping of the mapspace runs; this one exceeds capacities least.
+    NoLegalMapping,
+}
+
+/// Result of a search.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct Found {
+    /// The best mapping.
+    pub mapping: Mapping,
+    /// Its evaluation by the cost model.
+    pub evaluation: Evaluation,
+    /// Latency and energy that no mapping of the mapspace is below.
+    pub bound: Value,
+    /// What is known of the mapping.
+    pub status: Status,
+    /// Numbers of decided mappings.
+    pub counts: Counts,
+}
+
+impl Found {
+    /// Latency and energy of the best mapping.
+    pub fn value(&self) -> Value {
+        Value { cycles: self.evaluation.cycles, energy_pj: self.evaluation.energy.total() }
+    }
+}
+
+/// A search for the best mapping of one layer.
+#[derive(Debug, Clone)]
+pub struct Search<'a> {
+    problem: Problem<'a>,
+    rules: Rules,
+    effort: Effort,
+    seeds: Vec<Candidate>,
+}
+
+impl<'a> Search<'a> {
+    /// A search of the mappings of `nest` on `machine` within `limits` and `space`.
+    pub fn new(
+        nest: &'a Nest,
+        machine: &'a Machine,
+        limits: &'a Limits,
+        space: &'a Mapspace,
+    ) -> Self {
+        let problem = Problem { nest, machine, limits, space, objective: Objective::default() };
+        Self { problem, rules: Rules::ALL, effort: Effort::QUICK, seeds: Vec::new() }
+    }
+
+    /// The same search for another objective.
+    #[must_use]
+    pub fn objective(mut self, objective: Objective) -> Self {
+        self.problem.objective = objective;
+        self
+    }
+
+    /// The same search with another effort.
+    #[must_use]
+    pub fn effort(mut self, effort: Effort) -> Self {
+        self.effort = effort;
+        self
+    }
+
+    /// The same search with these rules of exact search.
+    #[must_use]
+    pub fn rules(mut self, rules: Rules) -> Self {
+        self.rules = rules;
+        self
+    }
+
+    /// The same search, which evaluates `mapping` first. The result is never worse.
+    #[must_use]
+    pub fn seed(mut self, mapping: &Mapping) -> Self {
+        self.seeds.push(Candidate::of(mapping, self.problem.nest));
+        self
+    }
+
+    /// Searches. `None` if no mapping can be counted.
+    pub fn run(&self) -> Option<Found> {
+        let problem = &self.problem;
+        let starts = self.starts();
+        let floor = problem.machine_bound();
+        let compute = starts.iter().map(|start| start.compute).min().unwrap_or(0);
+        let bound = Value { cycles: floor.cycles.max(compute), ..floor };
+        let mut improve = Improve::new(problem, bound, Incumbent::default(), self.stream());
+        for seed in &self.seeds {
+            improve.offer(seed);
+        }
+        let starts = &starts[..starts.len().min(self.effort.starts)];
+        let share = self.effort.evaluations / (2 * starts.len().max(1)) as u64;
+        for start in starts {
+            if improve.is_done() {
+                break;
+            }
+            improve.anneal(&construct(problem, &start.units, &start.axes), 0.0, share);
+        }
+        let left = self.effort.evaluations.saturating_sub(improve.evaluated);
+        if let Some((_, best)) = improve.incumbent.best.clone().filter(|_| !improve.is_done()) {
+            let heat = if self.effort.exact > 0 { 0.1 } else { 0.0 };
+            improve.anneal(&best, heat, left);
+        }
+        let (mut counts, done) = (Counts::default(), improve.is_done());
+        let evaluated = improve.evaluated;
+        let mut incumbent = improve.incumbent;
+        let mut enumerated = false;
+        if !done && self.effort.exact > 0 {
+            let mut exact = Exact::new(problem, self.rules, incumbent, self.effort.exact);
+            enumerated = exact.run().is_ok();
+            (incumbent, counts) = (exact.incumbent, exact.counts);
+        }
+        counts.evaluated += evaluated;
+        let (score, best) = incumbent.best?;
+        let mapping = best.mapping(problem.nest);
+        let evaluation = problem.evaluate(&mapping)?;
+        let status = match () {
+            () if score.excess > 0 => Status::NoLegalMapping,
+            () if done => Status::OptimalByBound,
+            () if enumerated => Status::OptimalByEnumeration,
+            () => Status::Gap,
+        };
+        Some(Found { mapping, evaluation, bound, status, counts })
+    }
+
+    /// Seed of the random numbers: a digest of the extents, so that equal layers have equal results.
+    fn stream(&self) -> u64 {
+        let extents = self.problem.nest.extents();
+        extents.iter().fold(0x9e37_79b9_7f4a_7c15, |hash: u64, &extent| {
+            (hash ^ u64::from(extent)).wrapping_mul(0x0100_0000_01b3).rotate_left(23)
+        })
+    }
+
+    /// Pairs of clusters and axes, those with the least computation first.
+    fn starts(&self) -> Vec<Start> {
+        let problem = &self.problem;
+        let mut starts = Vec::new();
+        for clusters in &problem.space.clusters {
+            let Some(units) = Mapspace::units(clusters, problem.machine) else { continue };
+            let mut lists: Vec<Vec<Option<Axis>>> = vec![Vec::new()];
+            for level in 0..units.len() {
+                let splits = |axis: &Axis| problem.nest.extent(*axis) > 1;
+                let axes = problem.space.level(level).spatial.iter().filter(splits).map(Some);
+                let mut choices: Vec<_> = axes.collect();
+                if choices.is_empty() {
+                    choices.push(None);
+                }
+                let longer = |list: &Vec<Option<Axis>>| {
+                    let list = list.clone();
+                    choices.clone().into_iter().map(move |axis| [list.as_slice(), &[axis]].concat())
+                };
+                lists = lists.iter().flat_map(longer).collect();
+            }
+            starts.extend(lists.into_iter().map(|axes| {
+                let skeleton = Skeleton { units: &units, axes: &axes };
+                let rate = problem.machine.rate;
+                let compute = skeleton.compute_cycles(problem.nest.extents(), &[], rate);
+                Start { units: units.clone(), axes, compute }
+            }));
+        }
+        starts.sort_by_key(|start| start.compute);
+        starts
+    }
+}
+
+/// Units and spatial axes of every level, and the least cycles of computation with them.
+struct Start {
+    units: Vec<u32>,
+    axes: Vec<Option<Axis>>,
+    compute: u64,
+}

@@ -1,0 +1,157 @@
+//! Mapspaces: the mappings among which a search finds the best one.
+
+use crate::cost::loop_nest::{Axis, Machine, Nest};
+use crate::dataflow::Dataflow;
+use crate::model::TensorRole;
+
+use super::sizes::Sizes;
+
+/// A set of axes of the iteration space.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct AxisSet(u8);
+
+impl AxisSet {
+    /// No axis.
+    pub const EMPTY: Self = Self(0);
+    /// Every axis.
+    pub const ALL: Self = Self(u8::MAX);
+
+    /// The set of these axes.
+    pub fn of(axes: impl IntoIterator<Item = Axis>) -> Self {
+        Self(axes.into_iter().fold(0, |set, axis| set | 1 << axis as u8))
+    }
+
+    /// Whether `axis` is in the set.
+    pub fn contains(self, axis: Axis) -> bool {
+        self.0 & 1 << axis as u8 != 0
+    }
+
+    /// Axes of the set, in the order of [`Axis::ALL`].
+    pub fn iter(self) -> impl Iterator<Item = Axis> {
+        Axis::ALL.into_iter().filter(move |&axis| self.contains(axis))
+    }
+}
+
+/// Free choices of one level.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct LevelSpace {
+    /// Axes that may be spread over the units.
+    pub spatial: AxisSet,
+    /// Axes that may be split in time.
+    pub temporal: AxisSet,
+    /// Order of the loops, outermost first, if it is fixed. Axes that it does not name come after the
+    /// named ones, in the order of [`Axis::ALL`].
+    pub order: Option<Vec<Axis>>,
+    /// Sizes that are fixed, by axis.
+    pub fixed: Vec<(Axis, u32)>,
+}
+
+impl LevelSpace {
+    /// A level on which everything is free.
+    pub const FREE: Self =
+        Self { spatial: AxisSet::ALL, temporal: AxisSet::ALL, order: None, fixed: Vec::new() };
+}
+
+/// The mappings among which a search finds the best one of a layer: lists of cluster sizes, and for each
+/// level the axes, sizes and orders of its loops. At most one axis is spread on a level, and sizes equal
+/// offsets.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub struct Mapspace {
+    /// Lists of cluster sizes, outermost first. A list of n sizes makes mappings of n + 1 levels.
+    pub clusters: Vec<Vec<u32>>,
+    /// Choices of every level, outermost first. The last one stands for all deeper levels.
+    pub levels: Vec<LevelSpace>,
+    /// Sizes of chunks.
+    pub sizes: Sizes,
+    /// Tensor that a PE keeps from one step to the next: the innermost temporal loop with more than one
+    /// chunk does not index it, if any temporal loop does not.
+    pub stationary: Option<TensorRole>,
+}
+
+impl Mapspace {
+    /// Every mapping with one of these lists of cluster sizes and these sizes of chunks.
+    pub fn free(clusters: Vec<Vec<u32>>, sizes: Sizes) -> Self {
+        Self { clusters, levels: vec![LevelSpace::FREE], sizes, stationary: None }
+    }
+
+    /// Every mapping of 1 to `levels` levels whose cluster sizes are powers of two, at least 2, with a
+    /// product of at most `pes`.
+    pub fn any(pes: u32, levels: usize, sizes: Sizes) -> Self {
+        let mut clusters = vec![vec![]];
+        let mut longest = clusters.clone();
+        for _ in 1..levels {
+            longest = longest.iter().flat_map(|list| longer_lists(list, pes)).collect();
+            clusters.extend(longest.iter().cloned());
+        }
+        Self::free(clusters, sizes)
+    }
+
+    /// The mappings of a style whose hardware may change sizes and orders from layer to layer, but
+    /// neither the clusters of `dataflow` nor the axes that it spreads on its levels. `None` if a size
+    /// of a cluster depends on the layer.
+    pub fn of_style(dataflow: &Dataflow, nest: &Nest, sizes: Sizes) -> Option<Self> {
+        let spread = |level| Axes::spread(level, nest);
+        let levels = dataflow.levels().iter();
+        let levels: Vec<_> =
+            levels.map(|level| LevelSpace { spatial: spread(level), ..LevelSpace::FREE }).collect();
+        let clusters = clusters(dataflow)?;
+        Some(Self { clusters: vec![clusters], levels, sizes, stationary: None })
+    }
+
+    /// The mappings of hardware with the clusters of `dataflow`, on which any axis may be spread. `None`
+    /// if a size of a cluster depends on the layer.
+    pub fn of_clusters(dataflow: &Dataflow, sizes: Sizes) -> Option<Self> {
+        Some(Self::free(vec![clusters(dataflow)?], sizes))
+    }
+
+    /// Choices of a level.
+    pub(super) fn level(&self, level: usize) -> &LevelSpace {
+        const FREE: &LevelSpace = &LevelSpace::FREE;
+        self.levels.get(level).or(self.levels.last()).unwrap_or(FREE)
+    }
+
+    /// Units of every level for a list of cluster sizes; `None` if the machine has too few PEs.
+    pub(super) fn units(clusters: &[u32], machine: &Machine) -> Option<Vec<u32>> {
+        let cluster = clusters.iter().try_fold(1u32, |product, &size| product.checked_mul(size))?;
+        let units = machine.pes.checked_div(cluster)?.min(machine.units_limit.unwrap_or(u32::MAX));
+        (units > 0).then(|| std::iter::once(units).chain(clusters.iter().copied()).collect())
+    }
+}
+
+/// Lists with one more cluster, within `pes`.
+fn longer_lists(list: &[u32], pes: u32) -> impl Iterator<Item = Vec<u32>> + '_ {
+    let product: u64 = list.iter().map(|&size| u64::from(size)).product();
+    let sizes = (1..32).map(|power| 1u32 << power);
+    let fits = move |&size: &u32| product * u64::from(size) <= u64::from(pes);
+    sizes.take_while(fits).map(move |size| [list, &[size]].concat())
+}
+
+/// Sizes of the clusters of a dataflow; `None` if one depends on the layer.
+fn clusters(dataflow: &Dataflow) -> Option<Vec<u32>> {
+    dataflow.levels().iter().filter_map(|level| level.units).map(|units| units.fixed()).collect()
+}
+
+/// Axes of directives.
+struct Axes;
+
+impl Axes {
+    /// Axes that the spatial directives of a level spread. Input rows stand for output rows, and in
+    /// depthwise layers channels stand for groups.
+    fn spread(level: &crate::dataflow::ClusterLevel, nest: &Nest) -> AxisSet {
+        use crate::dataflow::{Axis as Written, Mapping};
+        let spatial = level.directives.iter().filter(|it| it.mapping == Mapping::Spatial);
+        let axis = |written: Written| match written {
+            Written::N => Axis::N,
+            Written::G => Axis::G,
+            Written::K => Axis::K,
+            Written::C if nest.is_depthwise() => Axis::G,
+            Written::C => Axis::C,
+            Written::R => Axis::R,
+            Written::S => Axis::S,
+            Written::OutputY | Written::Y => Axis::OutputY,
+            Written::OutputX | Written::X => Axis::OutputX,
+        };
+        AxisSet::of(spatial.map(|directive| axis(directive.axis)))
+    }
+}

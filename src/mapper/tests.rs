@@ -1,0 +1,232 @@
+//! Tables of small mapspaces that were enumerated independently.
+
+use crate::cost::loop_nest::{
+    Bandwidth, Energies, Extents, Machine, Nest, NocLevel, Widths, Window,
+};
+
+use super::exact::{Exact, Incumbent};
+use super::problem::Problem;
+use super::*;
+
+/// Machine of the tables: B byte/cycle on every level and at DRAM, latency 1, multicast and reduction,
+/// partial sums of 4 bytes, a shared memory of 1 MiB.
+fn machine(pes: u32, shared: u64) -> Machine {
+    let bandwidth = Bandwidth::new(u64::from(pes)).expect("above 0");
+    let noc = NocLevel { down: bandwidth, up: bandwidth, latency: 1, ..NocLevel::IDEAL };
+    Machine {
+        noc_levels: vec![noc],
+        widths: Widths { input: 1, weight: 1, partial_sum: 4, output: 1 },
+        shared_bytes: Some(shared),
+        dram_bandwidth: bandwidth,
+        energies: Energies::with_shared_memory(shared as f64),
+        ..Machine::new(pes)
+    }
+}
+
+/// A layer with these extents of K, C, Y', X', R and S, stride 1, without padding.
+fn layer([k, c, y, x, r, s]: [u32; 6]) -> Nest {
+    let extents: Extents = [1, 1, k, c, y, x, r, s];
+    Nest::new(extents, [Window::new(y, r, y + r - 1), Window::new(x, s, x + s - 1)], false)
+        .expect("a layer")
+}
+
+/// One row of a table.
+struct Case {
+    extents: [u32; 6],
+    pes: u32,
+    shared: u64,
+    clusters: &'static [&'static [u32]],
+    scratchpad: Option<u64>,
+    /// Mappings, and those that exceed a capacity.
+    counts: [u64; 2],
+    /// Least cycles, energy and product, and how many mappings attain each.
+    cycles: (u64, u64),
+    energy: (f64, u64),
+    edp: (f64, u64),
+}
+
+const MIB: u64 = 1 << 20;
+
+const CASES: &[Case] = &[
+    Case {
+        extents: [4, 4, 4, 1, 1, 1],
+        pes: 4,
+        shared: MIB,
+        clusters: &[&[]],
+        scratchpad: None,
+        counts: [277, 0],
+        cycles: (24, 12),
+        energy: (9786.0, 5),
+        edp: (245_659.2, 6),
+    },
+    Case {
+        extents: [4, 4, 4, 1, 1, 1],
+        pes: 4,
+        shared: MIB,
+        clusters: &[&[]],
+        scratchpad: Some(48),
+        counts: [277, 55],
+        cycles: (24, 12),
+        energy: (9800.6, 4),
+        edp: (245_659.2, 6),
+    },
+    Case {
+        extents: [4, 4, 4, 1, 1, 1],
+        pes: 4,
+        shared: MIB,
+        clusters: &[&[], &[2]],
+        scratchpad: None,
+        counts: [6230, 0],
+        cycles: (24, 12),
+        energy: (9786.0, 5),
+        edp: (245_659.2, 6),
+    },
+    Case {
+        extents: [8, 8, 8, 1, 1, 1],
+        pes: 16,
+        shared: MIB,
+        clusters: &[&[]],
+        scratchpad: None,
+        counts: [1849, 0],
+        cycles: (68, 6),
+        energy: (39_457.6, 9),
+        edp: (2_910_247.2, 4),
+    },
+    Case {
+        extents: [8, 4, 8, 1, 1, 1],
+        pes: 16,
+        shared: MIB,
+        clusters: &[&[], &[4]],
+        scratchpad: None,
+        counts: [64_886, 0],
+        cycles: (26, 44),
+        energy: (27_085.6, 9),
+        edp: (788_247.2, 8),
+    },
+    Case {
+        extents: [16, 16, 16, 1, 1, 1],
+        pes: 16,
+        shared: MIB,
+        clusters: &[&[]],
+        scratchpad: None,
+        counts: [5869, 0],
+        cycles: (263, 6),
+        energy: (160_339.2, 13),
+        edp: (45_712_252.8, 4),
+    },
+    Case {
+        extents: [6, 5, 7, 1, 1, 1],
+        pes: 8,
+        shared: 4096,
+        clusters: &[&[], &[2], &[4]],
+        scratchpad: Some(64),
+        counts: [181_205, 18_833],
+        cycles: (41, 2),
+        energy: (18_242.32, 2),
+        edp: (753_359.95, 2),
+    },
+    Case {
+        extents: [4, 2, 4, 4, 3, 3],
+        pes: 8,
+        shared: MIB,
+        clusters: &[&[]],
+        scratchpad: None,
+        counts: [264_323, 0],
+        cycles: (293, 480),
+        energy: (43_256.2, 7),
+        edp: (13_415_315.4, 6),
+    },
+];
+
+fn search(case: &Case, objective: Objective, rules: Rules) -> (Value, Counts) {
+    let (nest, machine) = (layer(case.extents), machine(case.pes, case.shared));
+    let limits = Limits { scratchpad: case.scratchpad, ..Limits::default() };
+    let clusters = case.clusters.iter().map(|list| list.to_vec()).collect();
+    let space = Mapspace::free(clusters, Sizes::Balanced);
+    let problem =
+        Problem { nest: &nest, machine: &machine, limits: &limits, space: &space, objective };
+    let mut exact = Exact::new(&problem, rules, Incumbent::default(), u64::MAX);
+    exact.run().expect("no budget");
+    (*exact.incumbent.value().expect("a mapping runs"), exact.counts)
+}
+
+#[test]
+fn the_tables_are_met_without_rules() {
+    for case in CASES {
+        let (value, counts) = search(case, Objective::Cycles, Rules::NONE);
+        assert_eq!([counts.evaluated, counts.infeasible], case.counts, "{:?}", case.extents);
+        assert_eq!(value.cycles, case.cycles.0, "{:?}", case.extents);
+    }
+}
+
+#[test]
+fn every_rule_keeps_the_best_value() {
+    for case in CASES {
+        for rules in [Rules::ALL]
+            .into_iter()
+            .chain(Rules::NAMES.map(|it| Rules::ALL.without(it).expect("a name")))
+        {
+            let of = |objective| search(case, objective, rules).0;
+            assert_eq!(of(Objective::Cycles).cycles, case.cycles.0, "{:?} {rules:?}", case.extents);
+            let energy = of(Objective::Energy).energy_pj;
+            assert!((energy - case.energy.0).abs() <= 5e-3, "{:?} {energy}", case.extents);
+            let edp = of(Objective::Edp).edp();
+            assert!((edp - case.edp.0).abs() <= 5e-2, "{:?} {edp}", case.extents);
+        }
+    }
+}
+
+#[test]
+fn more_flexibility_is_never_slower() {
+    use std::sync::Arc;
+
+    use crate::cost::CostModel as _;
+    use crate::cost::loop_nest::{ChosenLoopNest, LoopNest};
+    use crate::hardware::{Accelerator, Flexibility, Memory, Noc, NocLevel};
+    use crate::units::Bytes;
+
+    let mut catalog = crate::Catalog::new();
+    let network = catalog.network("KD").expect("a network");
+    for dataflow in ["WS", "OS", "RS"] {
+        let memory = Memory::new(Bytes::new(8 << 20), Bytes::new(8192), 128);
+        let noc = Noc::uniform(NocLevel::new(256));
+        let dataflow = catalog.dataflow(dataflow).expect("a dataflow");
+        let mut accelerator = Accelerator::new("one", dataflow, 1024, noc, memory);
+        let given = LoopNest.network(&network, &accelerator).expect("it runs");
+        let chooser = Chooser::new(Effort::new(40, 0, 2), Objective::Cycles, Arc::default());
+        let model = ChosenLoopNest::new(Arc::new(chooser));
+        let mut least = given.layers;
+        for (name, flexibility) in Flexibility::ALL {
+            accelerator.flexibility = flexibility;
+            let cost = model.network(&network, &accelerator).expect("it runs");
+            for (layer, before) in cost.layers.iter().zip(&least) {
+                assert!(layer.cycles <= before.cycles, "{name} {layer:?} {before:?}");
+            }
+            least = cost.layers;
+        }
+    }
+}
+
+#[test]
+fn a_mapspace_whose_boxes_never_fit_names_the_least_violating_mapping() {
+    let (nest, machine) = (layer([4, 4, 4, 1, 1, 1]), machine(4, MIB));
+    // One product needs an input, a weight and a sum, twice: 12 bytes.
+    let limits = Limits::new(Some(11), Vec::new());
+    let space = Mapspace::free(vec![vec![]], Sizes::Balanced);
+    let found = Search::new(&nest, &machine, &limits, &space).run().expect("a mapping");
+    assert_eq!(found.status, Status::NoLegalMapping);
+    assert_eq!(found.evaluation.levels()[0].unit_bytes, 12);
+}
+
+#[test]
+fn a_search_is_the_same_every_time() {
+    let (nest, machine) = (layer([24, 20, 10, 6, 3, 3]), machine(64, MIB));
+    let (limits, space) =
+        (Limits::new(Some(512), vec![8192]), Mapspace::any(64, 2, Sizes::Balanced));
+    let search =
+        || Search::new(&nest, &machine, &limits, &space).effort(Effort::new(500, 0, 4)).run();
+    let [a, b] = [search(), search()].map(|found| found.expect("a mapping"));
+    assert_eq!(a.mapping, b.mapping);
+    assert_eq!(a.evaluation, b.evaluation);
+    assert!(a.evaluation.cycles >= a.bound.cycles);
+}

@@ -1,0 +1,118 @@
+//! Rows of a table of scores: means over the replications of one scenario on one system.
+
+use crate::load::Drawn;
+use crate::plan::Plan;
+use crate::score::Score;
+use crate::sweep::RunError;
+
+use super::RunLabel;
+
+/// One score of a table of runs, already averaged over replications.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct ScoreRow {
+    /// Scenario.
+    pub scenario: String,
+    /// System.
+    pub system: String,
+    /// PEs of the system.
+    pub pes: u64,
+    /// Random parts of the run.
+    pub drawn: Drawn,
+    /// Means over the replications, in the order of [`Score::columns`].
+    pub means: Vec<f64>,
+    /// Score of every replication, in their order; `None` where it failed.
+    pub draws: Vec<Option<f64>>,
+    /// Reason why there is no score.
+    pub infeasible: Option<String>,
+}
+
+/// Rows of runs that are added in order, the replications of a run one after the other.
+#[derive(Debug, Default)]
+pub(crate) struct ScoreRows(Vec<Average>);
+
+impl ScoreRows {
+    /// Adds the scores of a run.
+    pub(crate) fn add(&mut self, plan: &Plan, label: &RunLabel<'_>, total: &Score) {
+        self.of(plan, label).add(total);
+    }
+
+    /// Adds a run that has no scores.
+    pub(crate) fn refuse(&mut self, plan: &Plan, label: &RunLabel<'_>, error: &RunError) {
+        self.of(plan, label).refuse(error);
+    }
+
+    /// The rows, in the order of the runs.
+    pub(crate) fn rows(&self) -> impl Iterator<Item = ScoreRow> {
+        self.0.iter().map(Average::row)
+    }
+
+    /// The row of a run, which may be one more replication of the run before it.
+    fn of(&mut self, plan: &Plan, label: &RunLabel<'_>) -> &mut Average {
+        let is_same = self.0.last().is_some_and(|row| row.is_of(label));
+        if !is_same {
+            self.0.push(Average::new(plan, label));
+        }
+        self.0.last_mut().expect("a row was just made sure of")
+    }
+}
+
+/// Means over the replications of one scenario on one system.
+#[derive(Debug)]
+struct Average {
+    scenario: String,
+    system: String,
+    pes: u64,
+    drawn: Drawn,
+    /// Sums over the replications, in the order of [`Score::columns`].
+    sums: Vec<f64>,
+    /// Score of every replication, in their order; `None` where it has none.
+    draws: Vec<Option<f64>>,
+    /// Reason for the first replication without a score.
+    infeasible: Option<String>,
+}
+
+impl Average {
+    fn new(plan: &Plan, label: &RunLabel<'_>) -> Self {
+        Self {
+            scenario: label.scenario.into(),
+            system: label.system.into(),
+            pes: label.pes,
+            drawn: plan.drawn(),
+            sums: Score::columns().map(|_| 0.0).collect(),
+            draws: Vec::new(),
+            infeasible: None,
+        }
+    }
+
+    fn is_of(&self, label: &RunLabel<'_>) -> bool {
+        label.replication > 0
+            && self.scenario == label.scenario
+            && self.system == label.system
+            && self.pes == label.pes
+    }
+
+    fn add(&mut self, total: &Score) {
+        self.draws.push(Some(total.score));
+        for (sum, column) in self.sums.iter_mut().zip(Score::columns()) {
+            *sum += column.of(total).unwrap_or(0.0);
+        }
+    }
+
+    fn refuse(&mut self, error: &RunError) {
+        self.draws.push(None);
+        self.infeasible.get_or_insert_with(|| error.to_string());
+    }
+
+    fn row(&self) -> ScoreRow {
+        let n_scores = self.draws.iter().flatten().count();
+        ScoreRow {
+            scenario: self.scenario.clone(),
+            system: self.system.clone(),
+            pes: self.pes,
+            drawn: self.drawn,
+            means: self.sums.iter().map(|sum| sum / n_scores.max(1) as f64).collect(),
+            draws: self.draws.clone(),
+            infeasible: self.infeasible.clone().filter(|_| n_scores == 0),
+        }
+    }
+}

@@ -1,0 +1,101 @@
+//! Every format of input files, under each of its extensions.
+
+use xrsim::config::{Catalog, ConfigError, Kind, formats};
+
+/// A file of every kind that a format has, in that format.
+fn samples(format: &str) -> Vec<(Kind, String)> {
+    let embedded = |(kind, reference): (Kind, &str)| {
+        let text = Catalog::new().text(reference).unwrap_or_else(|error| panic!("{error}"));
+        (kind, text.text().to_string())
+    };
+    let layer = "Layer l { Type CONV Dimensions { K 1 C 1 Y 1 X 1 R 1 S 1 } }";
+    match format {
+        "YAML" => {
+            let samples = [
+                (Kind::Network, "models/reference/KD"),
+                (Kind::Dataflow, "dataflows/WS"),
+                (Kind::Style, "hw_configs/A"),
+                (Kind::Platform, "hw_configs/paper"),
+                (Kind::System, "hw_configs/examples/three_unequal"),
+                (Kind::Scenario, "scenarios/VR_gaming"),
+                (Kind::Sensors, "scenarios/sensors"),
+                (Kind::Suite, "scenarios/suite"),
+                (Kind::Sweep, "sweeps/pe_scaling"),
+                (Kind::Mlperf, "mlperf/inference_v0.5"),
+            ];
+            samples.into_iter().map(embedded).collect()
+        }
+        "MAESTRO" => vec![
+            (Kind::Network, format!("Network n {{ {layer} }}\n")),
+            (Kind::Scenario, format!("Network n {{ FPS 3 {layer} }}\n")),
+            (
+                Kind::Dataflow,
+                "Dataflow { SpatialMap(1,1) K; Cluster(4,P); SpatialMap(1,1) C; }\n".into(),
+            ),
+            (Kind::System, "Accelerator a { num_pes 64 top_noc_bw 128 }\n".into()),
+        ],
+        other => panic!("give samples of the format {other}"),
+    }
+}
+
+#[test]
+fn every_format_reads_each_of_its_kinds_under_each_of_its_extensions() {
+    for format in formats::ALL {
+        let samples = samples(format.name);
+        let kinds: Vec<_> = samples.iter().map(|(kind, _)| *kind).collect();
+        assert!(format.kinds.iter().all(|kind| kinds.contains(kind)), "{format:?} {kinds:?}");
+        let folder = tempfile::tempdir().unwrap();
+        for (kind, text) in &samples {
+            for extension in format.extensions {
+                for extension in [extension.to_string(), extension.to_uppercase()] {
+                    let path = folder.path().join(format!("sample.{extension}"));
+                    std::fs::write(&path, text).unwrap();
+                    let found = Catalog::new().check(&path);
+                    assert_eq!(found.unwrap_or_else(|error| panic!("{error}")), *kind);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn every_format_refuses_damaged_files_at_a_place() {
+    for format in formats::ALL {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join(format!("sample.{}", format.extensions[0]));
+        for (_, text) in samples(format.name) {
+            let halves = [0, 1, 2, 3].map(|quarter| text.len() * quarter / 4);
+            for end in halves.map(|end| text.floor_char_boundary(end)) {
+                std::fs::write(&path, &text[..end]).unwrap();
+                match Catalog::new().check(&path) {
+                    Ok(kind) => assert!(end > 0 && format.kinds.contains(&kind), "{end}: {text}"),
+                    Err(ConfigError::Invalid { file, problems }) => {
+                        assert!(!problems.is_empty());
+                        for problem in problems {
+                            assert!(file.text().get(problem.span.clone()).is_some(), "{problem:?}");
+                        }
+                    }
+                    Err(error) => panic!("{error}: {text}"),
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn every_format_has_extensions_of_its_own_which_make_a_reference_a_path() {
+    let mut seen = Vec::new();
+    for format in formats::ALL {
+        assert!(!format.extensions.is_empty() && !format.kinds.is_empty(), "{format:?}");
+        for extension in format.extensions {
+            assert!(!seen.contains(extension), "{extension} is of two formats");
+            seen.push(extension);
+            assert!(extension.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit()));
+            let error = Catalog::new().network(&format!("absent.{extension}")).unwrap_err();
+            assert!(matches!(error, ConfigError::Unreadable { .. }), "{error}");
+            let member = Catalog::new().network(&format!("absent.{extension}#n")).unwrap_err();
+            let is_path = matches!(member, ConfigError::Unreadable { .. });
+            assert_eq!(is_path, format.has_members, "{member}");
+        }
+    }
+}

@@ -1,0 +1,156 @@
+//! Messages for bad dataflows, styles, platforms and systems.
+
+use super::check;
+
+#[test]
+fn dataflows() {
+    check(
+        "dataflow:
+  name: D
+  directives:
+    - TemporalMap(4,4) Z
+    - SpatialMap(1,0) K
+    - {Cluster: 4}
+",
+        &[
+            "4:24: axis `Z` is not known (allowed: C, K, R, S, X, Y, X', Y', N, G)",
+            "5:20: the map offset is `0` (allowed: whole numbers from 1 to 16777216)",
+            "6:7: expected a directive, e.g. `SpatialMap(1,1) K`, found a mapping",
+        ],
+    );
+    check(
+        "dataflow:
+  name: D
+  directives:
+    - SpatialMap(1,1) Y'
+    - TemporalMap(1,1) K
+    - TemporalMap(1,1) Y
+    - Cluster(16)
+    - TemporalMap(1,1) C
+",
+        &["6:7: level 0 maps Y twice (Y and its output axis count as one)"],
+    );
+    check("dataflow: {name: D, directives: []}\n", &["1:33: this list of directives is empty"]);
+}
+
+#[test]
+fn styles() {
+    check(
+        "style:
+  name: S
+  class: FPGA
+  accelerators:
+    - {dataflow: WX, pe_share: 0}
+    - {dataflow: WS}
+",
+        &[
+            "3:10: expected `FDA` or `SFDA` or `HDA`, found `FPGA`",
+            "5:32: expected a whole number from 1 to 1024, found `0`",
+            "6:7: an accelerator of a style lacks the key `pe_share`",
+        ],
+    );
+    check(
+        "style:\n  name: S\n  class: FDA\n  accelerators: [{dataflow: Os2, pe_share: 1}]\n",
+        &["4:29: no dataflow named `Os2` (did you mean `OS`?)"],
+    );
+}
+
+const ENERGY: &str =
+    "{mac_nj: 1, scratchpad_per_mac: 1, shared_memory_per_mac: 1, dram_per_mac: 1}";
+
+#[test]
+fn platforms_with_wrong_units() {
+    check(
+        &format!(
+            "platform:
+  name: P
+  clock_ghz: 1
+  energy: {ENERGY}
+  budget:
+    noc_bandwidth: 256
+    shared_memory_mib: 8
+    scratchpad_kib: 0.0001
+    dram_bandwidth_gb_per_s: 128
+"
+        ),
+        &[
+            "3:3: a platform has no key `clock_ghz` (give the value as `clock_mhz`)",
+            "6:5: a set of resources has no key `noc_bandwidth` (give the value as \
+             `noc_bandwidth_bytes_per_cycle`)",
+            "7:5: a set of resources has no key `shared_memory_mib` (give the value as \
+             `shared_memory_kib`)",
+            "8:21: expected a size in KiB, above 0 and a whole number of bytes, found `0.0001`",
+            "9:5: a set of resources has no key `dram_bandwidth_gb_per_s` (give the value as \
+             `dram_bandwidth_bytes_per_cycle`)",
+        ],
+    );
+}
+
+#[test]
+fn systems() {
+    check(
+        &format!(
+            "system:
+  name: S
+  clock_mhz: 0
+  energy: {ENERGY}
+  accelerators:
+    - name: a
+      dataflow: WS
+      pes: 99999999999
+      noc_bandwidth_bytes_per_cycle: [1, 2, 3, 4, 5, 6, 7, 8, 9]
+      shared_memory_kib: 1
+      scratchpad_kib: 1
+      dram_bandwidth_bytes_per_cycle: 1
+"
+        ),
+        &[
+            "3:14: expected a clock from 0.000001 to 1000000 MHz, found `0`",
+            "8:12: expected a whole number from 1 to 16777216, found `99999999999`",
+            "9:38: expected at most 8 levels, found a list",
+        ],
+    );
+    let accelerator = |dataflow: &str, pes: u32| {
+        format!(
+            "    - {{name: a, dataflow: {dataflow}, pes: {pes}, noc_bandwidth_bytes_per_cycle: 8, \
+             shared_memory_kib: 1, scratchpad_kib: 1, dram_bandwidth_bytes_per_cycle: 1}}\n"
+        )
+    };
+    check(
+        &format!(
+            "system:\n  name: S\n  clock_mhz: 1\n  energy: {ENERGY}\n  accelerators:\n{}{}{}",
+            accelerator("WS", 255),
+            accelerator("OS", 64),
+            accelerator("RS", 1),
+        ),
+        &[
+            "6:36: accelerator `a` has 255 PEs, but one unit of dataflow WS needs 256 (the product of \
+             its cluster sizes)",
+            "8:36: accelerator `a` has 1 PEs, but one unit of dataflow RS needs 64 (the product of its \
+             cluster sizes)",
+        ],
+    );
+}
+
+#[test]
+fn problems_with_other_files_are_reported_with_those_of_this_one() {
+    check(
+        &format!(
+            "system:
+  name: S
+  clock_ghz: 1
+  clock_mhz: 1
+  energy: {ENERGY}
+  accelerators:
+    - {{name: a, dataflow: WS, pes: 1, noc_bandwidth_bytes_per_cycle: 8, shared_memory_kib: 1,
+       scratchpad_kib: 1, dram_bandwidth_bytes_per_cycle: 1}}
+    - {{name: b, dataflow: WR, pes: 1, noc_bandwidth_bytes_per_cycle: 8, shared_memory_kib: 1,
+       scratchpad_kib: 1, dram_bandwidth_bytes_per_cycle: 1}}
+"
+        ),
+        &[
+            "3:3: a system has no key `clock_ghz` (known: name, clock_mhz, energy, datapath, energy_pj, accelerators)",
+            "9:27: no dataflow named `WR` (known: OS, RS, WS)",
+        ],
+    );
+}

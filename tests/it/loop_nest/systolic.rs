@@ -1,6 +1,7 @@
 //! Fill of systolic levels (docs/cost-model-loop-nest.md, section 4.12) against SCALE-Sim 3.0.0, which
 //! simulates systolic arrays cycle by cycle.
 
+use crate::loop_nest::enumerator::cases::cases;
 use crate::support;
 
 use xrsim::config::cost_cases::parse_mapping;
@@ -75,6 +76,17 @@ fn the_example_of_section_4_12_comes_out() {
     assert_eq!(cycles(&outputs, Fill::Systolic), 132 + 4 * (16 + 16 - 2));
     assert_eq!(cycles(&weights, Fill::Systolic), 132 + 4 * (2 * 16 + 16 - 2));
     assert_eq!(cycles(&outputs, Fill::Cycles(5)), 132 + 4 * 5);
+}
+
+#[test]
+fn a_fill_adds_cycles_and_changes_nothing_else() {
+    for (seed, case) in cases() {
+        let [with, without] = [case.with(|_| ()), case.with(|noc| noc.fill = Fill::default())];
+        assert_eq!(with.levels(), without.levels(), "case {seed}");
+        assert_eq!(with.memory, without.memory, "case {seed}");
+        assert_eq!(with.compute_cycles, without.compute_cycles, "case {seed}");
+        assert!(with.chip_cycles >= without.chip_cycles, "case {seed}");
+    }
 }
 
 #[test]

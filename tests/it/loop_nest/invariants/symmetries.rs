@@ -1,7 +1,7 @@
 //! Symmetries: changes of a case that change no result, or only the names in it.
 
 use xrsim::cost::loop_nest::{
-    Axis, Bandwidth, DramTraffic, Evaluation, Extents, Fill, LevelCounts, Machine, Nest, NocLevel,
+    Axis, Bandwidth, DramTraffic, Evaluation, Extents, LevelCounts, Machine, Nest, NocLevel,
     SharedMemoryPlan, Widths, Window,
 };
 use xrsim::model::{PerOperand, PerTensor};
@@ -77,8 +77,7 @@ fn as_product(case: &Case) -> Case {
     let nest = Nest::new(extents, product_windows(&extents), false).expect("the layer is small");
     let mut levels = drafts(&case.mapping);
     levels.iter_mut().for_each(|level| level.loops.retain(|map| is_left(map.axis)));
-    let alike =
-        |noc| NocLevel { weights: None, single_weights: false, fill: Fill::default(), ..noc };
+    let alike = |noc| NocLevel { weights: None, single_weights: false, ..noc };
     let noc_levels = noc_levels(case).into_iter().map(alike).collect();
     let machine = Machine { noc_levels, ..case.machine.clone() };
     Case { mapping: mapping(&levels, &nest, &machine), nest, machine }

@@ -100,7 +100,7 @@ impl<T> Column<T> {
         help: &'static str,
         value: fn(&T) -> Option<f64>,
     ) -> Self {
-        Self::pure(name, Kind::Count, better, [label, help], value)
+        Self { kind: Kind::Count, ..Self::quantity(name, "", better, label, help, value) }
     }
 
     /// A column of shares from 0 to 1. Its heading is its name.
@@ -111,18 +111,7 @@ impl<T> Column<T> {
         help: &'static str,
         value: fn(&T) -> Option<f64>,
     ) -> Self {
-        Self::pure(name, Kind::Score, better, [label, help], value)
-    }
-
-    /// A column of pure numbers.
-    const fn pure(
-        name: &'static str,
-        kind: Kind,
-        better: Better,
-        [label, help]: [&'static str; 2],
-        value: fn(&T) -> Option<f64>,
-    ) -> Self {
-        Self { name, heading: name, label, help, kind, unit: "", better, value }
+        Self { kind: Kind::Score, ..Self::quantity(name, "", better, label, help, value) }
     }
 
     /// The same column with another heading.

@@ -2,7 +2,7 @@
 
 use crate::dataflow::Dataflow;
 
-use super::maestro::{DirectiveOrCluster, Notation, assemble, parse_directive};
+use super::maestro::{Line, Notation, assemble, parse_directive};
 use super::yaml::read::{Problems, at, list, one_of, proper_name};
 use super::yaml::{Fields, Node, Value};
 
@@ -29,11 +29,7 @@ pub(super) fn read(node: &Node<'_>, problems: &mut Problems) -> Option<Dataflow>
 }
 
 /// Reads one directive, e.g. `SpatialMap(1,1) X'` or `Cluster(16)`.
-fn line(
-    node: &Node<'_>,
-    notation: Notation,
-    problems: &mut Problems,
-) -> Option<DirectiveOrCluster> {
+fn line(node: &Node<'_>, notation: Notation, problems: &mut Problems) -> Option<Line> {
     let Value::Scalar { text, .. } = &node.value else {
         problems.push(node.mismatch(&"a directive, e.g. `SpatialMap(1,1) K`"));
         return None;

@@ -43,6 +43,13 @@ pub enum Infeasible {
         /// Bytes of the scratchpad or buffer.
         available: u64,
     },
+    /// The box that the loops above the shared memory select does not fit into it.
+    BoxTooLarge {
+        /// Bytes of the box, with the copies of what changes.
+        needed: u64,
+        /// Bytes of the shared memory.
+        available: u64,
+    },
     /// The accelerator has fewer PEs than one unit of the outermost level of the dataflow takes.
     TooFewPes {
         /// PEs of one unit.
@@ -208,6 +215,11 @@ impl fmt::Display for Message<'_> {
                 f,
                 "{dataflow} needs {needed} bytes in every PE, but those of {accelerator} have \
                  {available}"
+            ),
+            Infeasible::BoxTooLarge { needed, available } => write!(
+                f,
+                "{dataflow} selects {needed} bytes above the shared memory, but that of {accelerator} \
+                 has {available}"
             ),
             Infeasible::TooFewPes { needed } => write!(
                 f,

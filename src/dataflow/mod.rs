@@ -158,14 +158,49 @@ pub struct ClusterLevel {
     pub directives: Vec<Directive>,
 }
 
-/// A dataflow: cluster levels, outermost first.
+/// Directives of all levels, unchecked.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
+pub struct Directives {
+    /// Temporal maps above the shared memory, outer loop first: the off-chip level. If there are none, no
+    /// such level exists.
+    pub off_chip: Vec<Directive>,
+    /// Levels on chip, outermost first.
+    pub levels: Vec<ClusterLevel>,
+}
+
+impl From<Vec<ClusterLevel>> for Directives {
+    /// These levels without an off-chip level.
+    fn from(levels: Vec<ClusterLevel>) -> Self {
+        Self { off_chip: Vec::new(), levels }
+    }
+}
+
+/// A dataflow: an optional off-chip level, and cluster levels, outermost first.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Dataflow {
     name: Box<str>,
-    levels: Vec<ClusterLevel>,
+    directives: Directives,
 }
 
-/// Reasons why a dataflow is impossible. `level` counts from 0, outermost first.
+/// A level of a dataflow in messages.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum LevelId {
+    /// The level above the shared memory.
+    OffChip,
+    /// A level on chip, counted from 0, outermost first.
+    OnChip(usize),
+}
+
+impl fmt::Display for LevelId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::OffChip => f.write_str("the off-chip level"),
+            Self::OnChip(level) => write!(f, "level {level}"),
+        }
+    }
+}
+
+/// Reasons why a dataflow is impossible.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum DataflowError {
@@ -173,18 +208,18 @@ pub enum DataflowError {
     #[error("a dataflow needs at least one directive")]
     Empty,
     /// An axis is mapped twice in one level.
-    #[error("level {level} maps {axis} twice ({axis} and its output axis count as one)")]
+    #[error("{level} maps {axis} twice ({axis} and its output axis count as one)")]
     AxisTwice {
         /// Level.
-        level: usize,
+        level: LevelId,
         /// Axis.
         axis: &'static str,
     },
     /// A size is 0 or too large.
-    #[error("level {level}: {what} is {found}; allowed are 1 to {}", Dataflow::MAX_SIZE)]
+    #[error("{level}: {what} is {found}; allowed are 1 to {}", Dataflow::MAX_SIZE)]
     Size {
         /// Level.
-        level: usize,
+        level: LevelId,
         /// Name of the size.
         what: &'static str,
         /// Given size.
@@ -193,10 +228,16 @@ pub enum DataflowError {
     /// Units given at the outermost level, or missing at an inner one.
     #[error("level {level}: every level but the outermost needs a cluster size, and only those")]
     Units {
-        /// Level.
+        /// Level, counted from 0, outermost first.
         level: usize,
     },
-    /// Too many cluster levels.
+    /// A spatial map above the shared memory, which is one unit.
+    #[error("`{directive}` above the shared memory; only temporal maps stand before `OffChip`")]
+    SpatialOffChip {
+        /// The map.
+        directive: Directive,
+    },
+    /// Too many levels, the off-chip level included.
     #[error("{found} levels; at most {} are allowed", Dataflow::MAX_LEVELS)]
     TooManyLevels {
         /// Number of levels.
@@ -210,28 +251,32 @@ impl Dataflow {
     /// Most levels of a dataflow.
     pub(crate) const MAX_LEVELS: usize = 8;
 
-    /// A dataflow of `levels`, outermost first.
+    /// A dataflow of `directives`: levels, outermost first, or [`Directives`] with an off-chip level.
     ///
     /// # Errors
     ///
     /// The first violated rule of [`DataflowError`], outermost level first.
     pub fn new(
         name: impl Into<Box<str>>,
-        levels: Vec<ClusterLevel>,
+        directives: impl Into<Directives>,
     ) -> Result<Self, DataflowError> {
-        if levels.iter().all(|level| level.directives.is_empty()) {
+        let directives = directives.into();
+        let Directives { off_chip, levels } = &directives;
+        if off_chip.is_empty() && levels.iter().all(|level| level.directives.is_empty()) {
             return Err(DataflowError::Empty);
         }
-        if levels.len() > Self::MAX_LEVELS {
-            return Err(DataflowError::TooManyLevels { found: levels.len() });
+        let found = levels.len() + usize::from(!off_chip.is_empty());
+        if found > Self::MAX_LEVELS {
+            return Err(DataflowError::TooManyLevels { found });
         }
+        check_off_chip(off_chip)?;
         for (index, level) in levels.iter().enumerate() {
             if level.units.is_some() != (index > 0) {
                 return Err(DataflowError::Units { level: index });
             }
             level.check(index)?;
         }
-        Ok(Self { name: name.into(), levels })
+        Ok(Self { name: name.into(), directives })
     }
 
     /// Name, e.g. `WS`.
@@ -239,15 +284,20 @@ impl Dataflow {
         &self.name
     }
 
-    /// Levels, outermost first.
+    /// Directives of all levels.
+    pub fn directives(&self) -> &Directives {
+        &self.directives
+    }
+
+    /// Levels on chip, outermost first.
     pub fn levels(&self) -> &[ClusterLevel] {
-        &self.levels
+        &self.directives.levels
     }
 
     /// PEs of one outermost unit: the product of all cluster sizes, saturating. Sizes that depend on
     /// the layer count as 1, the least that they can be.
     pub fn pes_per_unit(&self) -> u64 {
-        let units = self.levels.iter().filter_map(|level| level.units?.fixed());
+        let units = self.levels().iter().filter_map(|level| level.units?.fixed());
         units.fold(1, |product, units| product.saturating_mul(u64::from(units)))
     }
 }
@@ -259,31 +309,60 @@ impl ClusterLevel {
     ///
     /// The first violated rule of [`DataflowError`].
     pub fn check(&self, level: usize) -> Result<(), DataflowError> {
-        let size = |what, size: Size| match size.fixed() {
-            Some(found) if found == 0 || found > Dataflow::MAX_SIZE => {
-                Err(DataflowError::Size { level, what, found })
-            }
-            _ => Ok(()),
-        };
+        let level = LevelId::OnChip(level);
         if let Some(units) = self.units {
-            size("the cluster size", units)?;
+            check_size(level, "the cluster size", units)?;
         }
-        for (index, directive) in self.directives.iter().enumerate() {
-            size("a map size", directive.size)?;
-            size("a map offset", directive.offset)?;
-            let axis = directive.axis.input_axis();
-            if self.directives[..index].iter().any(|other| other.axis.input_axis() == axis) {
-                return Err(DataflowError::AxisTwice { level, axis: axis.name() });
-            }
+        check_maps(level, &self.directives)
+    }
+}
+
+/// Whether these maps can stand above the shared memory.
+///
+/// # Errors
+///
+/// The first violated rule of [`DataflowError`].
+pub(crate) fn check_off_chip(directives: &[Directive]) -> Result<(), DataflowError> {
+    let spatial = directives.iter().find(|directive| directive.mapping == Mapping::Spatial);
+    if let Some(&directive) = spatial {
+        return Err(DataflowError::SpatialOffChip { directive });
+    }
+    check_maps(LevelId::OffChip, directives)
+}
+
+/// Whether the maps of a level have sizes in range and an axis each.
+fn check_maps(level: LevelId, directives: &[Directive]) -> Result<(), DataflowError> {
+    for (index, directive) in directives.iter().enumerate() {
+        check_size(level, "a map size", directive.size)?;
+        check_size(level, "a map offset", directive.offset)?;
+        let axis = directive.axis.input_axis();
+        if directives[..index].iter().any(|other| other.axis.input_axis() == axis) {
+            return Err(DataflowError::AxisTwice { level, axis: axis.name() });
         }
-        Ok(())
+    }
+    Ok(())
+}
+
+fn check_size(level: LevelId, what: &'static str, size: Size) -> Result<(), DataflowError> {
+    match size.fixed() {
+        Some(found) if found == 0 || found > Dataflow::MAX_SIZE => {
+            Err(DataflowError::Size { level, what, found })
+        }
+        _ => Ok(()),
     }
 }
 
 impl fmt::Display for Dataflow {
-    /// One directive a line, clusters indented, as in the files.
+    /// One directive a line, as in the files.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for level in &self.levels {
+        let Directives { off_chip, levels } = &self.directives;
+        for directive in off_chip {
+            writeln!(f, "{directive}")?;
+        }
+        if !off_chip.is_empty() {
+            writeln!(f, "OffChip")?;
+        }
+        for level in levels {
             if let Some(units) = level.units {
                 writeln!(f, "Cluster({units})")?;
             }

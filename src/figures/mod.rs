@@ -70,27 +70,6 @@ pub use output::Format;
 pub use scale::Spacing;
 pub use scene::{Align, Rect, Scene, Shape, Text, Turn};
 
-/// The table of charts: a line for each, with its module, its type, and the types of its parts. Every chart
-/// of the table is tested with its `tests::Sample`.
-macro_rules! charts {
-    ($($module:ident { $chart:ident $(, $part:ident)* })+) => {
-        $(pub use $module::{$chart $(, $part)*};)+
-
-        #[cfg(test)]
-        const SAMPLES: &[tests::Samples] = &[$(tests::Samples::of::<$chart>()),+];
-    };
-}
-
-charts! {
-    grouped_bars { GroupedBars, Bar, GroupPanel }
-    heat_map { HeatMap }
-    lines { Lines, Line, LinePanel, LinePoint }
-    roofline { Roofline, Ceiling, PointSeries, RooflinePoint }
-    scatter { Scatter, ScatterPoint, ScatterSeries }
-    stacked_bars { StackedBars, StackPanel }
-    timeline { Timeline, Instant, InstantKind, Slice, TimelinePanel }
-}
-
 /// A chart that can be drawn.
 pub trait Figure {
     /// The geometry of the page.
@@ -226,6 +205,27 @@ pub enum FigureError {
     /// An encoder or a back end failed. Valid scenes do not cause this.
     #[error("the picture could not be encoded: {0}")]
     Encode(String),
+}
+
+/// The table of charts: a line for each, with its module, its type, and the types of its parts. Every chart
+/// of the table is tested with its `tests::Sample`.
+macro_rules! charts {
+    ($($module:ident { $chart:ident $(, $part:ident)* })+) => {
+        $(pub use $module::{$chart $(, $part)*};)+
+
+        #[cfg(test)]
+        const SAMPLES: &[tests::Samples] = &[$(tests::Samples::of::<$chart>()),+];
+    };
+}
+
+charts! {
+    grouped_bars { GroupedBars, Bar, GroupPanel }
+    heat_map { HeatMap }
+    lines { Lines, Line, LinePanel, LinePoint }
+    roofline { Roofline, Ceiling, PointSeries, RooflinePoint }
+    scatter { Scatter, ScatterPoint, ScatterSeries }
+    stacked_bars { StackedBars, StackPanel }
+    timeline { Timeline, Instant, InstantKind, Slice, TimelinePanel }
 }
 
 #[cfg(test)]

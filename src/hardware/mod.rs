@@ -309,7 +309,7 @@ impl Accelerator {
         self.pes == other.pes
             && self.flexibility == other.flexibility
             && (Arc::ptr_eq(&self.dataflow, &other.dataflow)
-                || self.dataflow.levels() == other.dataflow.levels())
+                || self.dataflow.directives() == other.dataflow.directives())
             && self.clock == other.clock
             && self.noc == other.noc
             && self.memory == other.memory

@@ -7,12 +7,13 @@ use crate::cost::loop_nest::{Choice, Choose, ChooseLayer, Machine, Mapping, Nest
 use crate::hardware::{Accelerator, Flexibility};
 
 use super::forms::forms;
+use super::kept::LayerKey;
 use super::objective::Objective;
 use super::problem::Limits;
 use super::search::{Effort, Found, Search, Status};
 use super::sizes::Sizes;
 use super::space::Mapspace;
-use super::store::{LayerKey, Section, Store};
+use super::store::{Section, Store};
 
 /// Most levels of the mappings of accelerators that may change the sizes of their clusters.
 const MAX_LEVELS: usize = 3;
@@ -47,7 +48,7 @@ impl Chooser {
         less: Option<&Choice>,
     ) -> Option<Choice> {
         let directives = |form: &Nest| {
-            let mapping = Mapping::new(accelerator.dataflow.levels(), form, machine).ok()?;
+            let mapping = Mapping::new(accelerator.dataflow.directives(), form, machine).ok()?;
             Some((mapping, form.clone()))
         };
         let limits = Limits::of(accelerator);
@@ -88,7 +89,7 @@ impl Chooser {
     ) -> Option<(Found, Nest)> {
         let space = space(accelerator, form, machine)?;
         let mut search = Search::new(form, machine, limits, &space).objective(self.objective);
-        let listed = Mapping::new(accelerator.dataflow.levels(), form, machine).ok();
+        let listed = Mapping::new(accelerator.dataflow.directives(), form, machine).ok();
         for seed in listed.iter().chain(seed) {
             search = search.seed(seed);
         }

@@ -24,7 +24,7 @@ pub(super) fn construct(problem: &Problem, units: &[u32], axes: &[Option<Axis>])
         entering = choice.sizes;
         levels.push(choice);
     }
-    Candidate { levels }
+    Candidate::on_chip(levels)
 }
 
 /// Sets the sizes that the mapspace fixes, and undoes splits that it does not allow.

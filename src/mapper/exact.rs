@@ -159,7 +159,7 @@ impl<'a> Exact<'a> {
                 continue;
             }
             let skeleton = Skeleton { units: &units, axes: &axes };
-            self.descend(&skeleton, &mut Candidate { levels: Vec::new() })?;
+            self.descend(&skeleton, &mut Candidate::on_chip(Vec::new()))?;
         }
         Ok(())
     }

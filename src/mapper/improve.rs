@@ -60,6 +60,7 @@ impl<'a> Improve<'a> {
         let end = self.evaluated + budget;
         let Some(score) = self.offer(from) else { return };
         let (mut at, mut now) = (from.clone(), self.height(&score));
+        let mut by_memory = score.by_memory;
         let mut next = at.clone();
         // Changes that do not evaluate anything are limited too.
         for _ in 0..4 * budget {
@@ -67,7 +68,7 @@ impl<'a> Improve<'a> {
                 return;
             }
             next.clone_from(&at);
-            if !self.change(&mut next) {
+            if !self.change(&mut next, by_memory) {
                 continue;
             }
             if self.problem.excess(&next) > 0 && now < INFEASIBLE {
@@ -81,7 +82,7 @@ impl<'a> Improve<'a> {
                 || (heat > 0.0
                     && self.random.random::<f64>() < (-rise / (heat * left * left)).exp());
             if accepted {
-                now = height;
+                (now, by_memory) = (height, score.by_memory);
                 std::mem::swap(&mut at, &mut next);
             }
         }
@@ -102,13 +103,44 @@ impl<'a> Improve<'a> {
         }
     }
 
-    /// Makes one random change; returns whether the candidate changed within the mapspace.
-    fn change(&mut self, candidate: &mut Candidate) -> bool {
+    /// Makes one random change; returns whether the candidate changed within the mapspace. Loops above the
+    /// shared memory come where memory limits the mapping.
+    fn change(&mut self, candidate: &mut Candidate, by_memory: bool) -> bool {
         let level = self.below(candidate.levels.len());
-        match self.below(8) {
+        match self.below(9) {
             0..=4 => self.resize(candidate, level),
             5 | 6 => self.reorder(candidate, level),
-            _ => self.respread(candidate, level),
+            7 => self.respread(candidate, level),
+            _ if candidate.has_off_chip => {
+                candidate.remove_off_chip();
+                true
+            }
+            _ if by_memory && self.problem.space.off_chip => {
+                candidate.add_off_chip(self.problem.nest);
+                self.resize(candidate, 0)
+            }
+            _ => false,
+        }
+    }
+
+    /// Evaluates `from` with each single loop above the shared memory.
+    pub(super) fn split_above(&mut self, from: &Candidate) {
+        if !self.problem.space.off_chip {
+            return;
+        }
+        let mut split = from.clone();
+        split.remove_off_chip();
+        split.add_off_chip(self.problem.nest);
+        for axis in Axis::ALL {
+            let extent = self.problem.nest.extent(axis);
+            for size in self.problem.space.sizes.of(extent) {
+                if size < extent {
+                    let mut next = split.clone();
+                    next.levels[0].sizes[axis as usize] = size;
+                    next.clip(self.problem.nest);
+                    self.offer(&next);
+                }
+            }
         }
     }
 
@@ -119,7 +151,7 @@ impl<'a> Improve<'a> {
     /// Changes the size of an axis on a level. Deeper sizes follow if they were equal, or stay.
     fn resize(&mut self, candidate: &mut Candidate, level: usize) -> bool {
         let nest = self.problem.nest;
-        let space = self.problem.space.level(level);
+        let space = self.problem.space.level_of(candidate.place_on_chip(level));
         let axis = Axis::ALL[self.below(N_AXES)];
         let at = axis as usize;
         let extent = candidate.entering(nest, level)[at];
@@ -158,7 +190,8 @@ impl<'a> Improve<'a> {
 
     /// Moves one loop of a level to another place among the loops with more than one chunk.
     fn reorder(&mut self, candidate: &mut Candidate, level: usize) -> bool {
-        if self.problem.space.level(level).order.is_some() {
+        let space = self.problem.space.level_of(candidate.place_on_chip(level));
+        if space.order.is_some() {
             return false;
         }
         let entering = *candidate.entering(self.problem.nest, level);
@@ -184,7 +217,7 @@ impl<'a> Improve<'a> {
     fn respread(&mut self, candidate: &mut Candidate, level: usize) -> bool {
         let nest = self.problem.nest;
         let entering = *candidate.entering(nest, level);
-        let allowed = self.problem.space.level(level).spatial;
+        let allowed = self.problem.space.level_of(candidate.place_on_chip(level)).spatial;
         let splits = |axis: &Axis| entering[*axis as usize] > 1;
         let axes: Vec<_> = allowed.iter().filter(splits).collect();
         if axes.is_empty() {

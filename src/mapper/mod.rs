@@ -11,6 +11,7 @@ mod construct;
 mod exact;
 mod forms;
 mod improve;
+mod kept;
 mod objective;
 mod problem;
 mod row;

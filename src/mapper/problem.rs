@@ -5,7 +5,7 @@ use crate::hardware::{Accelerator, Memory};
 use crate::model::TensorRole;
 
 use super::bound::{self, Skeleton};
-use super::candidate::Candidate;
+use super::candidate::{Candidate, LevelChoice};
 use super::objective::{Objective, Value};
 use super::space::Mapspace;
 
@@ -48,6 +48,8 @@ pub(super) struct Score {
     pub excess: u64,
     /// Latency and energy.
     pub value: Value,
+    /// Whether DRAM or the size of the shared memory limits it.
+    pub by_memory: bool,
 }
 
 /// A layer, a machine, limits and a mapspace.
@@ -63,11 +65,12 @@ pub(super) struct Problem<'a> {
 impl Problem<'_> {
     /// Score of a candidate; `None` if 64 bits do not hold its counts.
     pub(super) fn score(&self, candidate: &Candidate) -> Option<Score> {
-        let mapping = candidate.mapping(self.nest);
+        let mapping = candidate.mapping(self.nest, self.machine)?;
         let evaluation = self.evaluate(&mapping)?;
-        let excess = self.excess(candidate) + self.shared_excess(&evaluation);
+        let beyond_shared = self.shared_excess(&evaluation);
         let value = Value { cycles: evaluation.cycles, energy_pj: evaluation.energy.total() };
-        Some(Score { excess, value })
+        let by_memory = beyond_shared > 0 || evaluation.dram_cycles >= evaluation.chip_cycles;
+        Some(Score { excess: self.excess(candidate) + beyond_shared, value, by_memory })
     }
 
     /// Evaluation of a mapping by the cost model.
@@ -78,11 +81,11 @@ impl Problem<'_> {
 
     /// Bytes that the units of a candidate need beyond their buffers, summed over levels.
     pub(super) fn excess(&self, candidate: &Candidate) -> u64 {
-        let n_levels = candidate.levels.len();
-        let of_level = |(level, choice): (usize, &super::candidate::LevelChoice)| {
-            self.level_excess(level, n_levels, &choice.sizes)
+        let on_chip = &candidate.levels[usize::from(candidate.has_off_chip)..];
+        let excess = |(level, choice): (usize, &LevelChoice)| {
+            self.level_excess(level, on_chip.len(), &choice.sizes)
         };
-        candidate.levels.iter().enumerate().map(of_level).sum()
+        on_chip.iter().enumerate().map(excess).sum()
     }
 
     /// Bytes that a unit of `level` needs beyond its buffer for a unit box of these extents.
@@ -116,7 +119,7 @@ impl Problem<'_> {
             rate: self.machine.rate.max(1).saturating_mul(within),
             ..self.machine.clone()
         };
-        let walk = Walk::new(self.nest, &outer.mapping(self.nest), &machine).ok()?;
+        let walk = Walk::new(self.nest, &outer.mapping(self.nest, self.machine)?, &machine).ok()?;
         let sizes: Vec<Extents> = outer.levels.iter().map(|level| level.sizes).collect();
         let compute = skeleton.compute_cycles(self.nest.extents(), &sizes, self.machine.rate);
         let cycles = floor.cycles.max(walk.chip_cycles()).max(compute);

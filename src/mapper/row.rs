@@ -9,14 +9,15 @@
 //!
 //! A layer is its extents and both windows (stride, dilation, stored positions, padding), with `d` at the
 //! end if channels are groups. The form is `=` if the layer is computed as it is written. A level of a
-//! mapping is its units and its loops, outermost first: axis, size, and `s` if it is spread.
+//! mapping is its units and its loops, outermost first: axis, size, and `s` if it is spread. Loops above
+//! the shared memory come first, with `dram` in place of units.
 
 use std::fmt::Write as _;
 
-use crate::cost::loop_nest::{Axis, Choice, Extents, Loop, Mapping, Nest, Window};
+use crate::cost::loop_nest::{Axis, Choice, Extents, Loop, Machine, Mapping, Nest, Window};
 use crate::model::PerTensor;
 
-use super::store::{Kept, LayerKey};
+use super::kept::{Kept, LayerKey};
 
 /// The line of a choice.
 pub(super) fn write(key: &LayerKey, kept: &Kept) -> String {
@@ -35,8 +36,11 @@ pub(super) fn write(key: &LayerKey, kept: &Kept) -> String {
         Some(choice) => {
             let form = if choice.nest == key.nest { "=".into() } else { layer(&choice.nest) };
             let _ = write!(line, " {form}");
-            choice.mapping.levels().iter().for_each(|level| {
-                let _ = write!(line, " {}:", level.units());
+            let off_chip = choice.mapping.off_chip().map(|level| (level, "dram".to_string()));
+            let on_chip =
+                choice.mapping.levels().iter().map(|level| (level, level.units().to_string()));
+            off_chip.into_iter().chain(on_chip).for_each(|(level, units)| {
+                let _ = write!(line, " {units}:");
                 let loops = level.loops().iter().map(|it| {
                     let spread = if it.spatial { "s" } else { "" };
                     format!("{}{}{spread}", it.axis.letter(), it.size)
@@ -113,28 +117,21 @@ fn numbers<const N: usize>(text: &str) -> Option<[u32; N]> {
 }
 
 fn read_mapping<'a>(nest: &Nest, levels: impl Iterator<Item = &'a str>) -> Option<Mapping> {
-    let mut mapping = Mapping::whole(nest);
-    let mut entering = *nest.extents();
+    let mut off_chip = None;
+    let mut on_chip = Vec::new();
     for (index, level) in levels.enumerate() {
         let (units, loops) = level.split_once(':')?;
-        let loops: Vec<_> =
-            loops.split(',').filter(|it| !it.is_empty()).map(read_loop).collect::<Option<_>>()?;
-        for (at, this) in loops.iter().enumerate() {
-            let twice = loops[..at].iter().any(|other| other.axis == this.axis);
-            let extent = &mut entering[this.axis as usize];
-            if twice || !(1..*extent).contains(&this.size) {
-                return None;
-            }
-            *extent = this.size;
+        let loops = loops.split(',').filter(|it| !it.is_empty());
+        let loops: Vec<_> = loops.map(read_loop).collect::<Option<_>>()?;
+        match units {
+            "dram" if index == 0 => off_chip = Some(loops),
+            units => on_chip.push((units.parse().ok()?, loops)),
         }
-        let spread = loops.iter().filter(|it| it.spatial).count();
-        let units: u32 = units.parse().ok()?;
-        if spread > 1 || units == 0 || index >= Mapping::MAX_LEVELS {
-            return None;
-        }
-        mapping.push_level(units, loops.into_iter());
     }
-    (!mapping.levels().is_empty()).then_some(mapping)
+    let on_chip: Vec<_> = on_chip.iter().map(|(units, loops)| (*units, loops.as_slice())).collect();
+    // The name of a file stands for a machine: its PEs were checked when the mapping was found.
+    let machine = Machine::new(u32::MAX);
+    Mapping::of_loops(off_chip.as_deref(), &on_chip, nest, &machine).ok()
 }
 
 fn read_loop(text: &str) -> Option<Loop> {
@@ -146,7 +143,7 @@ fn read_loop(text: &str) -> Option<Loop> {
         None => (rest, false),
     };
     let size = size.parse().ok()?;
-    Some(Loop { axis, size, offset: size, spatial })
+    Some(Loop::new(axis, size, spatial))
 }
 
 #[cfg(test)]
@@ -158,6 +155,7 @@ mod tests {
         let lines = [
             "1,1,64,64,56,56,3,3/1,1,56,1/1,1,56,1 i 8388608 full = 16:C16,Y1,X1s 16:K1s 16:C1s",
             "1,1,8,3,1,1,7,7/1,1,7,0/1,1,7,0 io 1024 quick 1,1,8,147,1,1,1,1/1,1,1,0/1,1,1,0 4:K2s 2:",
+            "1,1,8,4,6,1,1,1/1,1,6,0/1,1,1,0 - 1024 full = dram:K4 4:K1s",
             "1,8,1,1,9,9,3,3/1,1,9,1/1,1,9,1/d - - quick none",
         ];
         for line in lines {
@@ -169,9 +167,18 @@ mod tests {
     #[test]
     fn lines_that_compute_something_else_are_no_choices() {
         let layer = "1,1,8,4,6,1,1,1/1,1,6,0/1,1,1,0 - - full =";
-        for mapping in
-            ["", " 4", " 0:K2", " 4:K8", " 4:K2,K1", " 4:K2s,C2s", " 4:Z2", " 4:K0", " 4:K2 2:K3"]
-        {
+        for mapping in [
+            "",
+            " 4",
+            " 0:K2",
+            " 4:K8",
+            " 4:K2,K1",
+            " 4:K2s,C2s",
+            " 4:Z2",
+            " 4:K0",
+            " dram:K2",
+            " dram:K2s 4:K1",
+        ] {
             assert!(read(&format!("{layer}{mapping}")).is_none(), "{mapping}");
         }
         let other = "1,1,8,4,6,1,1,1/1,1,6,0/1,1,1,0 - - full 1,1,8,4,5,1,1,1/1,1,5,0/1,1,1,0 4:K2";

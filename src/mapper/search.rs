@@ -40,6 +40,9 @@ impl Effort {
     pub const FULL: Self = Self { evaluations: 20_000, exact: 200_000, starts: 8 };
 }
 
+/// Evaluations of an effort from which on single loops above the shared memory are tried one by one.
+const LEAST_FOR_SPLITS: u64 = 100;
+
 /// What is known of the best mapping that a search found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
@@ -145,6 +148,13 @@ impl<'a> Search<'a> {
             }
             improve.anneal(&construct(problem, &start.units, &start.axes), 0.0, share);
         }
+        if let Some((score, best)) = improve.incumbent.best.clone()
+            && score.by_memory
+            && !improve.is_done()
+            && self.effort.evaluations >= LEAST_FOR_SPLITS
+        {
+            improve.split_above(&best);
+        }
         let left = self.effort.evaluations.saturating_sub(improve.evaluated);
         if let Some((_, best)) = improve.incumbent.best.clone().filter(|_| !improve.is_done()) {
             let heat = if self.effort.exact > 0 { 0.1 } else { 0.0 };
@@ -154,14 +164,14 @@ impl<'a> Search<'a> {
         let evaluated = improve.evaluated;
         let mut incumbent = improve.incumbent;
         let mut enumerated = false;
-        if !done && self.effort.exact > 0 {
+        if !done && self.effort.exact > 0 && !problem.space.off_chip {
             let mut exact = Exact::new(problem, self.rules, incumbent, self.effort.exact);
             enumerated = exact.run().is_ok();
             (incumbent, counts) = (exact.incumbent, exact.counts);
         }
         counts.evaluated += evaluated;
         let (score, best) = incumbent.best?;
-        let mapping = best.mapping(problem.nest);
+        let mapping = best.mapping(problem.nest, problem.machine)?;
         let evaluation = problem.evaluate(&mapping)?;
         let status = match () {
             () if score.excess > 0 => Status::NoLegalMapping,

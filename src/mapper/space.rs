@@ -47,6 +47,10 @@ pub struct LevelSpace {
 }
 
 impl LevelSpace {
+    /// The level above the shared memory: one unit.
+    pub(super) const OFF_CHIP: Self =
+        Self { spatial: AxisSet::EMPTY, temporal: AxisSet::ALL, order: None, fixed: Vec::new() };
+
     /// A level on which everything is free.
     pub const FREE: Self =
         Self { spatial: AxisSet::ALL, temporal: AxisSet::ALL, order: None, fixed: Vec::new() };
@@ -64,15 +68,17 @@ pub struct Mapspace {
     pub levels: Vec<LevelSpace>,
     /// Sizes of chunks.
     pub sizes: Sizes,
+    /// Whether loops above the shared memory are allowed.
+    pub off_chip: bool,
     /// Tensor that a PE keeps from one step to the next: the innermost temporal loop with more than one
     /// chunk does not index it, if any temporal loop does not.
     pub stationary: Option<TensorRole>,
 }
 
 impl Mapspace {
-    /// Every mapping with one of these lists of cluster sizes and these sizes of chunks.
+    /// Every mapping on chip with one of these lists of cluster sizes and these sizes of chunks.
     pub fn free(clusters: Vec<Vec<u32>>, sizes: Sizes) -> Self {
-        Self { clusters, levels: vec![LevelSpace::FREE], sizes, stationary: None }
+        Self { clusters, levels: vec![LevelSpace::FREE], sizes, off_chip: false, stationary: None }
     }
 
     /// Every mapping of 1 to `levels` levels whose cluster sizes are powers of two, at least 2, with a
@@ -84,7 +90,7 @@ impl Mapspace {
             longest = longest.iter().flat_map(|list| longer_lists(list, pes)).collect();
             clusters.extend(longest.iter().cloned());
         }
-        Self::free(clusters, sizes)
+        Self { off_chip: true, ..Self::free(clusters, sizes) }
     }
 
     /// The mappings of a style whose hardware may change sizes and orders from layer to layer, but
@@ -96,16 +102,22 @@ impl Mapspace {
         let levels: Vec<_> =
             levels.map(|level| LevelSpace { spatial: spread(level), ..LevelSpace::FREE }).collect();
         let clusters = clusters(dataflow)?;
-        Some(Self { clusters: vec![clusters], levels, sizes, stationary: None })
+        Some(Self { clusters: vec![clusters], levels, sizes, off_chip: true, stationary: None })
     }
 
     /// The mappings of hardware with the clusters of `dataflow`, on which any axis may be spread. `None`
     /// if a size of a cluster depends on the layer.
     pub fn of_clusters(dataflow: &Dataflow, sizes: Sizes) -> Option<Self> {
-        Some(Self::free(vec![clusters(dataflow)?], sizes))
+        Some(Self { off_chip: true, ..Self::free(vec![clusters(dataflow)?], sizes) })
     }
 
-    /// Choices of a level.
+    /// Choices of a level on chip, or of the one above the shared memory (`None`).
+    pub(super) fn level_of(&self, level: Option<usize>) -> &LevelSpace {
+        const OFF_CHIP: &LevelSpace = &LevelSpace::OFF_CHIP;
+        level.map_or(OFF_CHIP, |level| self.level(level))
+    }
+
+    /// Choices of a level on chip.
     pub(super) fn level(&self, level: usize) -> &LevelSpace {
         const FREE: &LevelSpace = &LevelSpace::FREE;
         self.levels.get(level).or(self.levels.last()).unwrap_or(FREE)

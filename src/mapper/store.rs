@@ -12,14 +12,15 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
 
-use crate::cost::loop_nest::{Choice, Machine, Nest};
+use crate::cost::loop_nest::{Choice, Machine};
 use crate::digest::Digest;
 use crate::hardware::Accelerator;
-use crate::model::PerTensor;
 
+use super::kept::{Kept, LayerKey};
 use super::objective::Objective;
 use super::problem::Limits;
 use super::row;
+use super::table::{self, Table};
 
 /// Version of the cost model and of the mapper: choices of other versions are not read. It is raised when
 /// an evaluation or a search changes.
@@ -35,12 +36,9 @@ pub struct Store {
     sections: Mutex<HashMap<Box<str>, Arc<Section>>>,
 }
 
-/// A table of mappings: contents of files by their names.
-pub(super) type Table = &'static [(&'static str, &'static str)];
-
 /// Choices of this process.
 static OF_PROCESS: LazyLock<Arc<Store>> =
-    LazyLock::new(|| Arc::new(Store { table: super::table::FILES, ..Store::default() }));
+    LazyLock::new(|| Arc::new(Store { table: table::FILES, ..Store::default() }));
 
 impl Store {
     /// The store that all cost models of the process share. It knows the table that comes with the
@@ -106,15 +104,6 @@ struct State {
     choices: HashMap<LayerKey, Kept>,
     /// Whether there are choices that its file does not have.
     is_new: bool,
-}
-
-/// A choice that is kept.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Kept {
-    /// Whether a full search found it.
-    pub full: bool,
-    /// The choice; `None` if no mapping runs.
-    pub choice: Option<Choice>,
 }
 
 impl Section {
@@ -206,24 +195,6 @@ fn read(text: &str) -> Vec<(LayerKey, Kept)> {
         return Vec::new();
     }
     lines.filter_map(row::read).collect()
-}
-
-/// Everything of a layer that its choice depends on.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub(super) struct LayerKey {
-    /// The layer as it is written.
-    pub nest: Nest,
-    /// Whether each tensor stays in shared memory.
-    pub resident: PerTensor<bool>,
-    /// Free shared memory \[byte\].
-    pub shared_bytes: Option<u64>,
-}
-
-impl LayerKey {
-    /// The key of a layer on a machine with its resident tensors and free shared memory.
-    pub(super) fn new(nest: &Nest, machine: &Machine) -> Self {
-        Self { nest: nest.clone(), resident: machine.resident, shared_bytes: machine.shared_bytes }
-    }
 }
 
 /// Text of everything of an accelerator that choices depend on.

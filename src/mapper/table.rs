@@ -1,6 +1,7 @@
 //! The table of mappings that comes with the program.
 
-use super::store::Table;
+/// A table of mappings: contents of files by their names.
+pub(super) type Table = &'static [(&'static str, &'static str)];
 
 /// Files of the table, in the order of their names.
 pub(super) const FILES: Table = &[];

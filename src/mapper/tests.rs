@@ -177,37 +177,6 @@ fn every_rule_keeps_the_best_value() {
 }
 
 #[test]
-fn more_flexibility_is_never_slower() {
-    use std::sync::Arc;
-
-    use crate::cost::CostModel as _;
-    use crate::cost::loop_nest::{ChosenLoopNest, LoopNest};
-    use crate::hardware::{Accelerator, Flexibility, Memory, Noc, NocLevel};
-    use crate::units::Bytes;
-
-    let mut catalog = crate::Catalog::new();
-    let network = catalog.network("KD").expect("a network");
-    for dataflow in ["WS", "OS", "RS"] {
-        let memory = Memory::new(Bytes::new(8 << 20), Bytes::new(8192), 128);
-        let noc = Noc::uniform(NocLevel::new(256));
-        let dataflow = catalog.dataflow(dataflow).expect("a dataflow");
-        let mut accelerator = Accelerator::new("one", dataflow, 1024, noc, memory);
-        let given = LoopNest.network(&network, &accelerator).expect("it runs");
-        let chooser = Chooser::new(Effort::new(40, 0, 2), Objective::Cycles, Arc::default());
-        let model = ChosenLoopNest::new(Arc::new(chooser));
-        let mut least = given.layers;
-        for (name, flexibility) in Flexibility::ALL {
-            accelerator.flexibility = flexibility;
-            let cost = model.network(&network, &accelerator).expect("it runs");
-            for (layer, before) in cost.layers.iter().zip(&least) {
-                assert!(layer.cycles <= before.cycles, "{name} {layer:?} {before:?}");
-            }
-            least = cost.layers;
-        }
-    }
-}
-
-#[test]
 fn a_mapspace_whose_boxes_never_fit_names_the_least_violating_mapping() {
     let (nest, machine) = (layer([4, 4, 4, 1, 1, 1]), machine(4, MIB));
     // One product needs an input, a weight and a sum, twice: 12 bytes.

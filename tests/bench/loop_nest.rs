@@ -18,7 +18,7 @@ use xrsim::config::{Catalog, Kind};
 use xrsim::cost::loop_nest::{
     Bandwidth, Energies, Machine, Mapping, Nest, NocLevel, Widths, evaluate, lower,
 };
-use xrsim::dataflow::ClusterLevel;
+use xrsim::dataflow::Directives;
 
 /// Number of rounds over all evaluations. The fastest round of each evaluation counts, because the
 /// others were disturbed. No evaluation follows itself, so that it finds caches and branch predictors
@@ -28,7 +28,7 @@ const ROUNDS: usize = 31;
 /// A layer and its mapping.
 struct Case {
     nest: Nest,
-    levels: Vec<ClusterLevel>,
+    directives: Directives,
 }
 
 fn main() {
@@ -63,10 +63,13 @@ fn cases() -> Vec<Case> {
     let nests = nests();
     let dataflows = ["WS", "OS", "RS"].map(|name| {
         let dataflow = Catalog::new().dataflow(name);
-        dataflow.expect("an embedded dataflow").levels().to_vec()
+        dataflow.expect("an embedded dataflow").directives().clone()
     });
-    let pairs = dataflows.iter().flat_map(|levels| nests.iter().map(move |nest| (levels, nest)));
-    pairs.map(|(levels, nest)| Case { nest: nest.clone(), levels: levels.clone() }).collect()
+    let pairs =
+        dataflows.iter().flat_map(|directives| nests.iter().map(move |nest| (directives, nest)));
+    pairs
+        .map(|(directives, nest)| Case { nest: nest.clone(), directives: directives.clone() })
+        .collect()
 }
 
 /// Loop nests of the distinct operators of the embedded networks.
@@ -84,8 +87,8 @@ fn nests() -> Vec<Nest> {
 /// Elaborates the mapping and evaluates the layer. Not inlined, so that profiles show it.
 #[inline(never)]
 fn evaluate_once(case: &Case, machine: &Machine) {
-    let Case { nest, levels } = black_box(case);
-    let mapping = Mapping::new(levels, nest, machine).expect("a published mapping is legal");
+    let Case { nest, directives } = black_box(case);
+    let mapping = Mapping::new(directives, nest, machine).expect("a published mapping is legal");
     black_box(evaluate(nest, &mapping, machine)).expect("the counts of the study fit");
 }
 

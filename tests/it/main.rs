@@ -21,6 +21,7 @@ mod inputs;
 mod loadgen;
 mod loadgen_queueing;
 mod loop_nest;
+mod mapper;
 mod measured_costs;
 mod metrics;
 mod mlperf_command;

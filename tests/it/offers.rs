@@ -1,15 +1,16 @@
 //! Systems with an accelerator that cannot run every network: it is not offered for the others.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
-use xrsim::config::{Catalog, Hardware};
+use xrsim::config::{Catalog, Edition, Hardware};
 use xrsim::cost::library::CostLibrary;
 use xrsim::cost::loop_nest::LoopNest;
 use xrsim::hardware::System;
 use xrsim::ids::{AccelId, ModelId};
 use xrsim::trace::Outcome;
 use xrsim::units::{Bytes, SimSpan};
-use xrsim::{Experiment, ExperimentError, schedule};
+use xrsim::{Experiment, ExperimentError, Scenario, schedule};
 
 /// Style J with 4096 PEs, whose second accelerator has scratchpads of `bytes`.
 fn system(bytes: u64) -> System {
@@ -22,11 +23,15 @@ fn system(bytes: u64) -> System {
     System::new("tight", accelerators).expect("a system")
 }
 
+fn scenario() -> Arc<Scenario> {
+    Catalog::new().scenario("AR_gaming", Edition::Reference).expect("it is embedded")
+}
+
 /// Pairs of AR_gaming that are not offered on a system.
 fn gaps(system: &System) -> BTreeSet<(ModelId, AccelId)> {
-    let scenario = Catalog::new().scenario("AR_gaming").expect("it is embedded");
-    let library = CostLibrary::evaluate(&LoopNest, [(&scenario, system)]);
-    let costs = library.offers(&scenario, system).expect("the first accelerator runs all");
+    let scenario = &*scenario();
+    let library = CostLibrary::evaluate(&LoopNest, [(scenario, system)]);
+    let costs = library.offers(scenario, system).expect("the first accelerator runs all");
     let pairs = scenario
         .model_ids()
         .flat_map(|model| (0..costs.n_accelerators()).map(move |at| (model, AccelId::new(at))));
@@ -37,7 +42,7 @@ fn gaps(system: &System) -> BTreeSet<(ModelId, AccelId)> {
 fn mixed() -> (System, BTreeSet<(ModelId, AccelId)>) {
     let sizes = [40, 48, 64, 96, 128, 160, 192, 224, 256, 288, 320].into_iter();
     let systems = sizes.map(|bytes| (system(bytes), gaps(&system(bytes))));
-    let n_models = Catalog::new().scenario("AR_gaming").expect("it is embedded").models().len();
+    let n_models = scenario().models().len();
     let mut mixed = systems.filter(|(_, gaps)| !gaps.is_empty() && gaps.len() < n_models);
     mixed.next().expect("some size is too small for some of the networks")
 }
@@ -78,13 +83,13 @@ fn the_other_accelerator_still_runs_what_it_can() {
 fn costs_of_pairs_that_are_offered_are_those_of_a_system_where_all_are() {
     let (tight, gaps) = mixed();
     let whole = system(8 << 10);
-    let scenario = Catalog::new().scenario("AR_gaming").expect("it is embedded");
-    let library = CostLibrary::evaluate(&LoopNest, [(&scenario, &tight), (&scenario, &whole)]);
-    let complete = library.offers(&scenario, &whole).expect("every pair is feasible");
+    let scenario = &*scenario();
+    let library = CostLibrary::evaluate(&LoopNest, [(scenario, &tight), (scenario, &whole)]);
+    let complete = library.offers(scenario, &whole).expect("every pair is feasible");
     assert!(complete.is_complete() && complete.not_offered().is_empty());
-    assert_eq!(Some(complete.clone()), library.table(&scenario, &whole).ok());
-    assert!(library.table(&scenario, &tight).is_err());
-    let offered = library.offers(&scenario, &tight).expect("the first accelerator runs all");
+    assert_eq!(Some(complete.clone()), library.table(scenario, &whole).ok());
+    assert!(library.table(scenario, &tight).is_err());
+    let offered = library.offers(scenario, &tight).expect("the first accelerator runs all");
     for model in scenario.model_ids() {
         for at in [0, 1].map(AccelId::new) {
             let [cost, known] = [&offered, &complete].map(|table| table.on(model, at).latency());

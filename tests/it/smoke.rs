@@ -115,7 +115,7 @@ fn the_examples_of_the_descriptions_load() {
             n_examples += 1;
         }
     }
-    assert_eq!(n_examples, 9);
+    assert_eq!(n_examples, 10);
 }
 
 #[test]

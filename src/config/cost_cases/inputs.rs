@@ -7,7 +7,7 @@ use crate::config::{Catalog, Problem};
 use crate::cost::loop_nest::{
     Bandwidth, Energies, Extents, Illegal, Machine, Nest, NocLevel, Widths, Window,
 };
-use crate::dataflow::ClusterLevel;
+use crate::dataflow::Directives;
 use crate::model::PerTensor;
 
 use super::mapping::parse_mapping;
@@ -75,7 +75,7 @@ const FULL_SHARED_BYTES: u64 = 8 << 20;
 /// Inputs of a case.
 pub(super) struct Inputs {
     pub nest: Result<Nest, Illegal>,
-    pub levels: Vec<ClusterLevel>,
+    pub directives: Directives,
     pub machine: Machine,
     /// The same machine in a whole system, if the case is of a study.
     pub full: Option<Machine>,
@@ -162,7 +162,7 @@ impl<'a> Cells<'a> {
         ];
         Inputs {
             nest: Nest::new(extents, windows, self.flag("depthwise")),
-            levels: self.mapping(),
+            directives: self.mapping(),
             machine: self.machine(),
             full: None,
             published: [f64::NAN; 2],
@@ -178,9 +178,9 @@ impl<'a> Cells<'a> {
         Window { stored, ..unpadded }.padded(output, kernel)
     }
 
-    fn mapping(&mut self) -> Vec<ClusterLevel> {
+    fn mapping(&mut self) -> Directives {
         let Some((index, text)) = self.cell("mapping") else {
-            return Vec::new();
+            return Directives::default();
         };
         parse_mapping(text).unwrap_or_else(|problems| {
             let cell = self.row.cell(index);
@@ -188,7 +188,7 @@ impl<'a> Cells<'a> {
                 let message = format!("{} in `{}`", problem.message, &text[problem.span]);
                 self.problems.push(Problem::new(cell.clone(), message));
             }
-            Vec::new()
+            Directives::default()
         })
     }
 
@@ -255,7 +255,7 @@ impl<'a> Cells<'a> {
         };
         Inputs {
             nest: Nest::new([1, 1, k, c, y, x, r, s], windows, false),
-            levels: self.dataflow(),
+            directives: self.dataflow(),
             full: Some(in_system(&machine)),
             machine,
             published: ["pub_cycles", "pub_energy_pj"]
@@ -264,15 +264,15 @@ impl<'a> Cells<'a> {
     }
 
     /// The embedded dataflow that a row names.
-    fn dataflow(&mut self) -> Vec<ClusterLevel> {
+    fn dataflow(&mut self) -> Directives {
         let Some((index, name)) = self.cell("dataflow") else {
-            return Vec::new();
+            return Directives::default();
         };
         match Catalog::new().dataflow(name) {
-            Ok(dataflow) => dataflow.levels().to_vec(),
+            Ok(dataflow) => dataflow.directives().clone(),
             Err(error) => {
                 self.problems.push(self.row.problem(index, error.to_string()));
-                Vec::new()
+                Directives::default()
             }
         }
     }

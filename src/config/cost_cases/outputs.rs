@@ -169,8 +169,8 @@ pub(super) struct Case {
 
 impl Case {
     pub(super) fn new(inputs: Inputs) -> Self {
-        let Inputs { nest, levels, machine, full, published } = inputs;
-        let map = |nest: &Nest| Mapping::new(&levels, nest, &machine);
+        let Inputs { nest, directives, machine, full, published } = inputs;
+        let map = |nest: &Nest| Mapping::new(&directives, nest, &machine);
         let mapping = nest.as_ref().map_err(Illegal::clone).and_then(map);
         let run = |machine: &Machine| {
             let (nest, mapping) = (nest.clone()?, mapping.clone()?);
@@ -216,7 +216,7 @@ impl Case {
                 (class(expected) != class(&error.to_string())).then(|| error.to_string())
             }
             (Column::Levels, Ok(mapping)) => {
-                let depth = Count(mapping.levels().len() as u64);
+                let depth = Count(mapping.all_levels().len() as u64);
                 let levels = levels(mapping);
                 (!depth.is(expected) && levels != expected).then_some(levels)
             }
@@ -263,6 +263,6 @@ fn levels(mapping: &Mapping) -> String {
         let loops: Vec<_> = level.loops().iter().map(Loop::to_string).collect();
         format!("U={} {}", level.units(), loops.join(" "))
     };
-    let levels: Vec<_> = mapping.levels().iter().map(level).collect();
+    let levels: Vec<_> = mapping.all_levels().iter().map(level).collect();
     format!("[{}]", levels.join(", "))
 }

@@ -6,10 +6,11 @@
 //! ```
 //!
 //! Single directives, as YAML files and tables of cases hold them, know more: every axis, clusters
-//! without a type, and sizes of the layer:
+//! without a type, sizes of the layer, and the end of the maps above the shared memory:
 //!
 //! ```text
-//! size := number | "Sz(" axis ")" [ ("+" | "-") number ]
+//! size      := number | "Sz(" axis ")" [ ("+" | "-") number ]
+//! directive := ... | "OffChip"
 //! ```
 
 use std::ops::Range;
@@ -19,12 +20,14 @@ use crate::config::{At, Problem, Source};
 use crate::dataflow::{Axis, Dataflow, Directive, Mapping, Size};
 use crate::text::is_name;
 
-use super::levels::{DirectiveOrCluster, Notation, assemble};
+use super::levels::{Line, Notation, assemble};
 use super::parser::{Contents, Parser, advice, no_name, quote};
 use super::token::Token;
 
 const KEYWORDS: &[&str] = &["Dataflow", "TemporalMap", "SpatialMap", "Cluster"];
 const DIRECTIVES: &[&str] = KEYWORDS.split_at(1).1;
+/// Words that start a single directive.
+const SINGLE: &[&str] = &["TemporalMap", "SpatialMap", "Cluster", "OffChip"];
 const DATAFLOW: Contents = Contents { what: "a dataflow", items: DIRECTIVES, outer: &["Dataflow"] };
 
 /// Reads the dataflows of a file. Blocks have no names: a single one is named after the file, e.g.
@@ -59,7 +62,7 @@ pub fn parse_dataflows(source: &Source) -> Result<Vec<Dataflow>, Vec<Problem>> {
 /// A `Dataflow` block whose directives are well formed.
 struct Block {
     opening: Range<usize>,
-    lines: Vec<At<DirectiveOrCluster>>,
+    lines: Vec<At<Line>>,
 }
 
 /// Reads a block. `None` if something is wrong with it, and reported.
@@ -81,32 +84,28 @@ fn block<'a>(parser: &mut Parser<'a>, keyword: Token<'a>) -> Option<Block> {
 /// # Errors
 ///
 /// The first problem, with its bytes in `text`.
-pub(crate) fn parse_directive(
-    text: &str,
-    notation: Notation,
-) -> Result<DirectiveOrCluster, Problem> {
-    let mut parser = Parser::with_signs(text, KEYWORDS);
+pub(crate) fn parse_directive(text: &str, notation: Notation) -> Result<Line, Problem> {
+    let mut parser = Parser::with_signs(text, SINGLE);
     let line = parser.take().and_then(|word| single_line(&mut parser, word, notation));
     match parser.finish(line) {
         Ok(Some(line)) => Ok(line),
-        Ok(None) => Err(Problem::new(0..text.len(), "no directive").help(advice("", DIRECTIVES))),
+        Ok(None) => Err(Problem::new(0..text.len(), "no directive").help(advice("", SINGLE))),
         Err(mut problems) => Err(problems.swap_remove(0)),
     }
 }
 
 /// A directive that is all of its text. A cluster needs no type here.
-fn single_line(
-    parser: &mut Parser<'_>,
-    word: Token<'_>,
-    notation: Notation,
-) -> Option<DirectiveOrCluster> {
-    if !DIRECTIVES.contains(&word.text) {
+fn single_line(parser: &mut Parser<'_>, word: Token<'_>, notation: Notation) -> Option<Line> {
+    if !SINGLE.contains(&word.text) {
         let message = format!("{} is not a directive", quote(word.text));
-        parser.report(Problem::new(word.span(), message).help(advice(word.text, DIRECTIVES)));
+        parser.report(Problem::new(word.span(), message).help(advice(word.text, SINGLE)));
         return None;
     }
-    let line = line(parser, word, notation)?;
-    if let DirectiveOrCluster::Cluster(_) = line {
+    let line = match word.text {
+        "OffChip" => Line::OffChip,
+        _ => line(parser, word, notation)?,
+    };
+    if let Line::Cluster(_) = line {
         parser.take_word();
     }
     if let Some(rest) = parser.take() {
@@ -117,28 +116,24 @@ fn single_line(
 }
 
 /// Reads the rest of a directive after `word` in a file, where a cluster has a type of any one word.
-fn whole_line(parser: &mut Parser<'_>, word: Token<'_>) -> Option<DirectiveOrCluster> {
+fn whole_line(parser: &mut Parser<'_>, word: Token<'_>) -> Option<Line> {
     let line = line(parser, word, Notation::Artifact)?;
-    if let DirectiveOrCluster::Cluster(_) = line {
+    if let Line::Cluster(_) = line {
         parser.word("the cluster type", || "write e.g. Cluster(16,P)".into())?;
     }
     Some(line)
 }
 
 /// Reads the rest of a directive after `word`, except for the type of a cluster.
-fn line(
-    parser: &mut Parser<'_>,
-    word: Token<'_>,
-    notation: Notation,
-) -> Option<DirectiveOrCluster> {
+fn line(parser: &mut Parser<'_>, word: Token<'_>, notation: Notation) -> Option<Line> {
     let mapping = match word.text {
         "Cluster" => {
-            return size(parser, "the cluster size", notation).map(DirectiveOrCluster::Cluster);
+            return size(parser, "the cluster size", notation).map(Line::Cluster);
         }
         "TemporalMap" => Mapping::Temporal,
         _ => Mapping::Spatial,
     };
-    Some(DirectiveOrCluster::Directive(Directive {
+    Some(Line::Directive(Directive {
         mapping,
         size: size(parser, "the map size", notation)?,
         offset: size(parser, "the map offset", notation)?,
@@ -208,8 +203,9 @@ mod tests {
 
     fn check_line_in(notation: Notation, text: &str, expected: &str) {
         let shown = match parse_directive(text, notation) {
-            Ok(DirectiveOrCluster::Directive(directive)) => directive.to_string(),
-            Ok(DirectiveOrCluster::Cluster(units)) => format!("Cluster({units})"),
+            Ok(Line::Directive(directive)) => directive.to_string(),
+            Ok(Line::Cluster(units)) => format!("Cluster({units})"),
+            Ok(Line::OffChip) => "OffChip".into(),
             Err(problem) => {
                 let Range { start, end } = problem.span;
                 format!("{start}..{end} {}", problem.message)
@@ -243,6 +239,9 @@ mod tests {
         check_line(" SpatialMap (2, 1) X' ; // comment", "SpatialMap(2,1) X'");
         check_line("Cluster(16)", "Cluster(16)");
         check_line("Cluster(16,P)", "Cluster(16)");
+        check_line("OffChip ;", "OffChip");
+        check_line("OffChip(4)", "8..9 `4` after the end of the directive");
+        check_line("Offchip", "0..7 `Offchip` is not a directive");
     }
 
     #[test]

@@ -3,15 +3,20 @@
 use std::ops::Range;
 
 use crate::config::{At, Problem};
-use crate::dataflow::{Axis, ClusterLevel, Dataflow, DataflowError, Directive, Mapping, Size};
+use crate::dataflow::{
+    Axis, ClusterLevel, Dataflow, DataflowError, Directive, Directives, LevelId, Mapping, Size,
+    check_off_chip,
+};
 
 /// One line of a dataflow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum DirectiveOrCluster {
+pub enum Line {
     /// `TemporalMap(size,offset) axis` or `SpatialMap(size,offset) axis`.
     Directive(Directive),
     /// `Cluster(size)` or `Cluster(size,type)`; the type has no effect.
     Cluster(Size),
+    /// `OffChip`, the end of the maps above the shared memory.
+    OffChip,
 }
 
 /// How directives are written.
@@ -64,28 +69,61 @@ impl Notation {
 pub fn assemble(
     name: impl Into<Box<str>>,
     opening: Range<usize>,
-    lines: Vec<At<DirectiveOrCluster>>,
+    lines: Vec<At<Line>>,
     notation: Notation,
 ) -> Result<Dataflow, Vec<Problem>> {
-    let levels = split(opening, lines);
-    let domain: Vec<_> = levels.iter().map(Level::to_domain).collect();
-    let locate = |error: &DataflowError| Problem::new(place(error, &levels), error.to_string());
-    let bounded = domain.iter().zip(&levels).take(Dataflow::MAX_LEVELS).enumerate();
-    let problems: Vec<_> = bounded
-        .filter_map(|(index, (level, placed))| match level.check(index) {
-            Err(error) => Some(locate(&error)),
-            Ok(()) => notation.check(placed, index),
-        })
-        .collect();
+    let lines = split(opening, lines)?;
+    let domain = lines.to_domain();
+    let locate = |error: &DataflowError| Problem::new(lines.place(error), error.to_string());
+    let off_chip = check_off_chip(&domain.off_chip).err().map(|error| locate(&error));
+    let bounded = domain.levels.iter().zip(&lines.levels).take(Dataflow::MAX_LEVELS).enumerate();
+    let on_chip = bounded.filter_map(|(index, (level, placed))| match level.check(index) {
+        Err(error) => Some(locate(&error)),
+        Ok(()) => notation.check(placed, index),
+    });
+    let problems: Vec<_> = off_chip.into_iter().chain(on_chip).collect();
     if !problems.is_empty() {
         return Err(problems);
     }
     Dataflow::new(name, domain).map_err(|error| vec![locate(&error)])
 }
 
+/// Lines of a dataflow by level.
+pub struct Lines {
+    off_chip: Option<Level>,
+    levels: Vec<Level>,
+}
+
+impl Lines {
+    /// The directives, without their places.
+    pub fn to_domain(&self) -> Directives {
+        Directives {
+            off_chip: self.off_chip.as_ref().map_or(Vec::new(), Level::to_directives),
+            levels: self.levels.iter().map(Level::to_domain).collect(),
+        }
+    }
+
+    /// The bytes that `error` is about: the second map of an axis, or the word that opens the level.
+    fn place(&self, error: &DataflowError) -> Range<usize> {
+        let level = match *error {
+            DataflowError::AxisTwice { level, .. } | DataflowError::Size { level, .. } => level,
+            DataflowError::TooManyLevels { .. } => {
+                LevelId::OnChip(Dataflow::MAX_LEVELS - usize::from(self.off_chip.is_some()))
+            }
+            _ => LevelId::OnChip(0),
+        };
+        let level = match (level, &self.off_chip) {
+            (LevelId::OnChip(level), _) => &self.levels[level],
+            (LevelId::OffChip, Some(level)) => level,
+            (LevelId::OffChip, None) => &self.levels[0],
+        };
+        second_map(error, level).unwrap_or_else(|| level.opening.clone())
+    }
+}
+
 /// A level with the places of its lines.
 struct Level {
-    /// Bytes of the word that opens it: the dataflow or a cluster.
+    /// Bytes of the word that opens it: the dataflow, a cluster, or `OffChip` for level 0 under it.
     opening: Range<usize>,
     units: Option<Size>,
     directives: Vec<At<Directive>>,
@@ -96,38 +134,67 @@ impl Level {
         Self { opening, units, directives: Vec::new() }
     }
 
+    fn to_directives(&self) -> Vec<Directive> {
+        self.directives.iter().map(|directive| directive.value).collect()
+    }
+
     fn to_domain(&self) -> ClusterLevel {
-        let directives = self.directives.iter().map(|directive| directive.value).collect();
-        ClusterLevel { units: self.units, directives }
+        ClusterLevel { units: self.units, directives: self.to_directives() }
     }
 }
 
-/// Splits the lines at their clusters.
-fn split(opening: Range<usize>, lines: Vec<At<DirectiveOrCluster>>) -> Vec<Level> {
+/// Splits the lines of a dataflow at `OffChip` and at clusters. `opening` are the bytes of the word that
+/// opens the dataflow.
+///
+/// # Errors
+///
+/// Every `OffChip` that is the second one, stands after a cluster or has no map before it, and every
+/// spatial map before it.
+pub fn split(opening: Range<usize>, lines: Vec<At<Line>>) -> Result<Lines, Vec<Problem>> {
     let mut current = Level::new(opening, None);
-    let mut levels = Vec::new();
+    let mut split = Lines { off_chip: None, levels: Vec::new() };
+    let mut problems = Vec::new();
     for At { span, value } in lines {
         match value {
-            DirectiveOrCluster::Directive(directive) => {
-                current.directives.push(At { span, value: directive })
+            Line::Directive(directive) => current.directives.push(At { span, value: directive }),
+            Line::Cluster(units) => {
+                let next = Level::new(span, Some(units));
+                split.levels.push(std::mem::replace(&mut current, next));
             }
-            DirectiveOrCluster::Cluster(units) => {
-                levels.push(std::mem::replace(&mut current, Level::new(span, Some(units))));
+            Line::OffChip => {
+                if let Some(message) = misplaced_off_chip(&split, &current) {
+                    problems.push(Problem::new(span, message));
+                    continue;
+                }
+                problems.extend(current.directives.iter().filter_map(spatial_off_chip));
+                let next = Level::new(span, None);
+                split.off_chip = Some(std::mem::replace(&mut current, next));
             }
         }
     }
-    levels.push(current);
-    levels
+    split.levels.push(current);
+    if problems.is_empty() { Ok(split) } else { Err(problems) }
 }
 
-/// The bytes that `error` is about: the second map of an axis, or the word that opens the level.
-fn place(error: &DataflowError, levels: &[Level]) -> Range<usize> {
-    let level = match *error {
-        DataflowError::AxisTwice { level, .. } | DataflowError::Size { level, .. } => level,
-        DataflowError::TooManyLevels { .. } => Dataflow::MAX_LEVELS,
-        _ => 0,
-    };
-    second_map(error, &levels[level]).unwrap_or_else(|| levels[level].opening.clone())
+/// Reason for which `OffChip` cannot end the level `current`; `None` if it can.
+fn misplaced_off_chip(before: &Lines, current: &Level) -> Option<&'static str> {
+    if before.off_chip.is_some() {
+        Some("a second `OffChip`; a dataflow has at most one")
+    } else if !before.levels.is_empty() {
+        Some("`OffChip` after a cluster; it stands before the first cluster")
+    } else if current.directives.is_empty() {
+        Some("`OffChip` without a temporal map before it")
+    } else {
+        None
+    }
+}
+
+/// Problem of a map above the shared memory if it is spatial.
+fn spatial_off_chip(map: &At<Directive>) -> Option<Problem> {
+    let directive = map.value;
+    let is_spatial = directive.mapping == Mapping::Spatial;
+    let error = || DataflowError::SpatialOffChip { directive };
+    is_spatial.then(|| Problem::new(map.span.clone(), error().to_string()))
 }
 
 fn second_map(error: &DataflowError, level: &Level) -> Option<Range<usize>> {

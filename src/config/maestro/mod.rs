@@ -18,7 +18,7 @@ pub use dataflows::parse_dataflows;
 pub(crate) use dataflows::parse_directive;
 pub(super) use format::FORMAT;
 pub use hardware::parse_hardware;
-pub use levels::{DirectiveOrCluster, Notation, assemble};
+pub use levels::{Line, Notation, assemble, split};
 pub(crate) use networks::parse_networks;
 pub use scenario::scenario;
 

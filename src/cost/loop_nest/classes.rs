@@ -1,14 +1,16 @@
 //! Classes of equal steps by level, for explaining a layer (docs/cost-model-loop-nest.md, section 5.3).
 
+use crate::dataflow::LevelId;
 use crate::model::PerOperand;
 
 use super::context::{Context, Phase};
 use super::egress::egress;
 use super::ingress::{Transfer, ingress};
-use super::machine::Machine;
+use super::machine::{Machine, NocLevel};
 use super::mapping::Mapping;
 use super::nest::{N_AXES, Nest, macs};
-use super::transition::{Cluster, Transition, Trips, each_child, each_transition};
+use super::off_chip::{self, Dram, Kind, Moved, StepBytes};
+use super::transition::{Cluster, Transition, Trips, each_child, each_class};
 
 /// Upper limit of the number of contexts of a level. Further contexts are left out.
 const MAX_CONTEXTS: usize = 4096;
@@ -27,8 +29,8 @@ pub enum Start {
 /// A class of equal steps of a level.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct StepClass {
-    /// Level, counted from 0, outermost first.
-    pub level: usize,
+    /// Level.
+    pub level: LevelId,
     /// Situation of the cluster.
     pub start: Start,
     /// Number of such steps, over all clusters of the level.
@@ -39,9 +41,11 @@ pub struct StepClass {
     pub sent: PerOperand<u64>,
     /// Partial sums that arrive above in each step \[element\].
     pub arrived: u64,
-    /// Cycles of the NoC level for inputs and weights in each step, without latency.
+    /// Cycles of the NoC level for inputs and weights in each step, without latency; on the off-chip level
+    /// those of DRAM for all that it reads.
     pub down_cycles: u64,
-    /// Cycles of the NoC level for partial sums in each step, without latency.
+    /// Cycles of the NoC level for partial sums in each step, without latency; on the off-chip level those
+    /// of DRAM for all that it writes.
     pub up_cycles: u64,
     /// Cycles of the fill in each step (4.12).
     pub fill_cycles: u64,
@@ -54,17 +58,30 @@ pub fn step_classes(nest: &Nest, mapping: &Mapping, machine: &Machine) -> Vec<St
     let mut largest = *nest.extents();
     let mut contexts = vec![(Context::cold(&largest), 1), (Context::flush(&largest), 1)];
     let mut classes = Vec::new();
-    for (index, level) in mapping.levels().iter().enumerate() {
-        let below = mapping.levels().get(index + 1);
-        let cluster = Cluster::new(level, below, machine.noc_level(index), &largest);
-        let last = index + 1 == mapping.levels().len();
+    let dram = Dram::new(nest, machine);
+    for (index, level) in mapping.all_levels().iter().enumerate() {
+        let id = mapping.id(index);
+        let noc = match id {
+            LevelId::OffChip => &NocLevel::IDEAL,
+            LevelId::OnChip(level) => machine.noc_level(level),
+        };
+        let below = mapping.all_levels().get(index + 1);
+        let cluster = Cluster::new(level, below, noc, &largest);
+        let last = index + 1 == mapping.all_levels().len();
         let mut below: Vec<(Context, u64)> = Vec::new();
         let mut here: Vec<StepClass> = Vec::new();
         let mut trips = [Trips::NONE; N_AXES];
         for (context, visits) in contexts {
-            each_transition(&cluster, Transition::whole(&context), &mut trips, |step| {
+            each_class(&cluster, Transition::whole(&context), &mut trips, |step, advance| {
                 let times = visits * step.times;
-                add(&mut here, class(nest, machine, &cluster, step, index, times, last));
+                let class = class(nest, machine, &cluster, step, (id, times), last);
+                if id == LevelId::OffChip {
+                    let kinds = off_chip::kinds(cluster.largest_trips(), advance, times);
+                    let kinds = kinds.into_iter().filter(|kind| kind.times > 0);
+                    kinds.for_each(|kind| add(&mut here, class.off_chip(kind, &dram, machine)));
+                } else {
+                    add(&mut here, class);
+                }
                 if !last {
                     each_child(&cluster, step, |units, child| {
                         visit(&mut below, child, times * units);
@@ -102,8 +119,7 @@ fn class(
     machine: &Machine,
     cluster: &Cluster<'_>,
     step: &Transition,
-    level: usize,
-    times: u64,
+    (level, times): (LevelId, u64),
     units_are_pes: bool,
 ) -> StepClass {
     let (noc, spatial) = (cluster.noc(), cluster.spatial());
@@ -137,6 +153,18 @@ fn class(
         up_cycles,
         fill_cycles: cluster.fill_cycles(step),
         pe_cycles: if units_are_pes && works { pe_cycles(machine, cluster, step) } else { 0 },
+    }
+}
+
+impl StepClass {
+    /// The steps of this class on the off-chip level whose partial sums are of a kind, with the cycles of
+    /// DRAM.
+    fn off_chip(&self, kind: Kind, dram: &Dram, machine: &Machine) -> Self {
+        let StepBytes { read, written } =
+            dram.bytes(&Moved { sent: self.sent, arrived: self.arrived }, kind);
+        let [down_cycles, up_cycles] =
+            [read, written].map(|bytes| machine.dram_bandwidth.cycles(bytes));
+        Self { times: kind.times, down_cycles, up_cycles, ..*self }
     }
 }
 

@@ -50,8 +50,8 @@ pub struct SharedMemoryPlan {
     pub shared_bytes: u64,
     /// Whether the shared memory is large enough. If not, the plan is the one that uses least.
     pub fits: bool,
-    /// Hold depth of every tensor (6.1): the number of outermost loops of level 0 whose iteration
-    /// selects the tile that is held. 0 holds the whole tensor.
+    /// Hold depth of every tensor (6.1): the number of outermost loops of level 0, or of the off-chip level
+    /// if there is one, whose iteration selects the tile that is held. 0 holds the whole tensor.
     pub depths: PerTensor<usize>,
 }
 
@@ -112,10 +112,40 @@ struct OuterLevel<'a> {
     machine: &'a Machine,
     trips: [Trips; N_AXES],
     n_loops: usize,
+    share: StoredShare,
+}
+
+/// Share of the input elements on chip that DRAM stores, because padding does not exist there (section
+/// 6.3).
+#[derive(Debug, Clone, Copy)]
+pub(super) struct StoredShare {
     /// Number of input elements, padding included.
     padded: u64,
     /// Number of input elements that are stored and that a MAC touches.
     stored: u64,
+}
+
+impl StoredShare {
+    /// Share of the inputs of a layer.
+    pub(super) fn new(nest: &Nest) -> Self {
+        Self { padded: nest.inputs(nest.extents()), stored: nest.touched_inputs() }
+    }
+
+    /// Number of input elements that DRAM reads for `elements` on chip, rounded up.
+    pub(super) fn of(self, elements: u64) -> u64 {
+        if self.stored == self.padded {
+            return elements;
+        }
+        let (elements, stored) = (u128::from(elements), u128::from(self.stored));
+        let scaled = (elements * stored).div_ceil(u128::from(self.padded));
+        u64::try_from(scaled).unwrap_or(u64::MAX)
+    }
+
+    /// Number of input elements that DRAM reads over the layer for a `traffic` that includes padding:
+    /// each one at least once.
+    pub(super) fn of_layer(self, traffic: u64) -> u64 {
+        self.of(traffic).max(self.stored)
+    }
 }
 
 /// The plan with the least DRAM traffic of all that fit (6.4).
@@ -200,8 +230,8 @@ impl<'a> OuterLevel<'a> {
         for (trips, map) in trips.iter_mut().zip(level.loops()) {
             *trips = in_time(map);
         }
-        let [padded, stored] = [nest.inputs(nest.extents()), nest.touched_inputs()];
-        Self { nest, machine, trips, n_loops: level.loops().len(), padded, stored }
+        let share = StoredShare::new(nest);
+        Self { nest, machine, trips, n_loops: level.loops().len(), share }
     }
 
     /// Adds the depths at which a tensor can be held. Loops of one iteration, and loops along an axis that
@@ -232,7 +262,7 @@ impl<'a> OuterLevel<'a> {
         let traffic = || self.traffic(tensor, depth, size);
         let moved = match tensor {
             _ if self.machine.resident[tensor] => 0,
-            TensorRole::Input => self.stored_share(traffic()) * width,
+            TensorRole::Input => self.share.of_layer(traffic()) * width,
             TensorRole::Weight => traffic() * width,
             TensorRole::Output => {
                 let spilled = traffic().saturating_sub(outputs(self.nest.extents()));
@@ -245,17 +275,6 @@ impl<'a> OuterLevel<'a> {
     /// Bytes of all outputs at their final width.
     fn output_bytes(&self) -> u64 {
         outputs(self.nest.extents()) * u64::from(self.machine.widths.output)
-    }
-
-    /// Number of input elements that DRAM reads for a `traffic` that includes padding: it is scaled by the
-    /// share of stored elements (section 6.3).
-    fn stored_share(&self, traffic: u64) -> u64 {
-        if self.stored == self.padded {
-            return traffic.max(self.stored);
-        }
-        let scaled =
-            (u128::from(traffic) * u128::from(self.stored)).div_ceil(u128::from(self.padded));
-        self.stored.max(u64::try_from(scaled).unwrap_or(u64::MAX))
     }
 
     /// Traffic at a depth \[element\]: the `first` tile, and the new elements of all later ones (section

@@ -1,29 +1,12 @@
-//! Mappings: elaboration of directives for a layer, and legality (docs/cost-model-loop-nest.md,
+//! Mappings: loops and units of every level, and their legality (docs/cost-model-loop-nest.md,
 //! section 3).
 
 use std::fmt;
 
-use crate::dataflow::{self, ClusterLevel, Dataflow, Directive, Size};
+use crate::dataflow::{Dataflow, LevelId};
 
-use super::nest::{Axis, Extents, N_AXES, Nest, Steps};
+use super::nest::{Axis, Extents, N_AXES, Nest};
 use super::{Illegal, Machine};
-
-/// Axis of the nest that a directive maps, and the direction if the directive names input rows (0) or
-/// input columns (1).
-fn nest_axis(axis: dataflow::Axis) -> (Axis, Option<usize>) {
-    match axis {
-        dataflow::Axis::N => (Axis::N, None),
-        dataflow::Axis::G => (Axis::G, None),
-        dataflow::Axis::K => (Axis::K, None),
-        dataflow::Axis::C => (Axis::C, None),
-        dataflow::Axis::R => (Axis::R, None),
-        dataflow::Axis::S => (Axis::S, None),
-        dataflow::Axis::OutputY => (Axis::OutputY, None),
-        dataflow::Axis::OutputX => (Axis::OutputX, None),
-        dataflow::Axis::Y => (Axis::OutputY, Some(0)),
-        dataflow::Axis::X => (Axis::OutputX, Some(1)),
-    }
-}
 
 /// A loop over the chunks of an axis (section 3.7).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,7 +22,12 @@ pub struct Loop {
 }
 
 impl Loop {
-    const UNUSED: Self = Self { axis: Axis::N, size: 1, offset: 1, spatial: false };
+    pub(super) const UNUSED: Self = Self { axis: Axis::N, size: 1, offset: 1, spatial: false };
+
+    /// A loop over disjoint chunks of extent `size`.
+    pub const fn new(axis: Axis, size: u32, spatial: bool) -> Self {
+        Self { axis, size, offset: size, spatial }
+    }
 
     /// Number of chunks of an axis of this extent (3.3).
     pub fn chunks(&self, extent: u32) -> u32 {
@@ -86,6 +74,10 @@ impl Level {
         self.units
     }
 
+    pub(super) fn set_units(&mut self, units: u32) {
+        self.units = units;
+    }
+
     /// The spatial loop, if there is one.
     pub fn spatial(&self) -> Option<&Loop> {
         self.loops().iter().find(|map| map.spatial)
@@ -100,9 +92,61 @@ impl Level {
         unit
     }
 
+    /// Adds a loop over an axis of this extent inside the loops so far, unless it has one chunk. Checks that
+    /// its chunks cover the axis exactly once (section 3.8).
+    pub(super) fn add(
+        &mut self,
+        map: Loop,
+        level: LevelId,
+        extent: u32,
+        allow_overlap: bool,
+    ) -> Result<(), Illegal> {
+        if map.size >= extent {
+            return Ok(());
+        }
+        check_cover(&map, level, extent, allow_overlap)?;
+        self.push(map);
+        Ok(())
+    }
+
     fn push(&mut self, map: Loop) {
         self.loops[self.n_loops] = map;
         self.n_loops += 1;
+    }
+
+    /// Checks that at most one loop is spatial, where `extents` enter the level.
+    pub(super) fn check_spatial(&self, level: LevelId, extents: &Extents) -> Result<(), Illegal> {
+        let spatial = self.loops().iter().filter(|map| map.spatial);
+        if spatial.clone().count() > 1 {
+            let chunks = spatial.map(|map| u64::from(map.chunks(extents[map.axis as usize])));
+            let combinations = chunks.fold(1u64, u64::saturating_mul);
+            return Err(Illegal::SpatialLoops { level, combinations });
+        }
+        Ok(())
+    }
+}
+
+/// Checks that a loop covers an axis of this extent exactly once (section 3.8).
+fn check_cover(
+    map: &Loop,
+    level: LevelId,
+    extent: u32,
+    allow_overlap: bool,
+) -> Result<(), Illegal> {
+    let &Loop { axis, size, offset, .. } = map;
+    if size == offset {
+        return Ok(());
+    }
+    let between = u64::from(map.chunks(extent) - 1);
+    let start = between * u64::from(offset);
+    let last = u64::from(size).min(u64::from(extent) - start);
+    let covered = between * u64::from(size) + last;
+    if size < offset {
+        Err(Illegal::UnderCover { level, axis, size, offset, covered, extent })
+    } else if allow_overlap && !axis.is_reduction() {
+        Ok(())
+    } else {
+        Err(Illegal::OverCover { level, axis, size, offset, executed: covered, extent })
     }
 }
 
@@ -116,18 +160,115 @@ impl fmt::Display for Level {
 /// A legal mapping of one layer on one machine: loops and units of every level.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Mapping {
+    /// All levels, that above the shared memory first if there is one.
     levels: [Level; Self::MAX_LEVELS],
     n_levels: usize,
+    n_off_chip: usize,
     macs: u64,
 }
 
 impl Mapping {
-    /// Upper limit of the number of levels.
+    /// Upper limit of the number of levels, the off-chip level included.
     pub(crate) const MAX_LEVELS: usize = Dataflow::MAX_LEVELS;
 
-    /// Levels, outermost first. There is at least one.
+    /// The mapping with these loops, without directives. `off_chip` are the loops above the shared memory,
+    /// outermost first; `None` stands for no such level. `levels` are the units and loops of every level on
+    /// chip, outermost first. Loops of one chunk are dropped. No axis is mapped unless a loop maps it: an
+    /// axis without loops is held whole (unlike section 3.4).
+    ///
+    /// # Errors
+    ///
+    /// [`Illegal`] for the outermost level that is not legal: a size or number of units of 0, an axis that
+    /// is mapped twice, chunks that do not cover an axis exactly once, two spatial loops, or one
+    /// above the shared memory. The same for no level on chip or too many levels, for more units than the
+    /// machine has PEs, or more on level 0 than it allows, and for more executed MACs than 64 bits hold.
+    pub fn of_loops(
+        off_chip: Option<&[Loop]>,
+        levels: &[(u32, &[Loop])],
+        nest: &Nest,
+        machine: &Machine,
+    ) -> Result<Self, Illegal> {
+        let mut mapping = Self::empty(off_chip.is_some(), levels.len())?;
+        let mut extents = *nest.extents();
+        let mut pes = 1u64;
+        let off_chip = off_chip.map(|loops| (1, loops));
+        for (index, &(units, loops)) in off_chip.iter().chain(levels).enumerate() {
+            let id = mapping.id(index);
+            if units == 0 {
+                return Err(Illegal::Size { level: id });
+            }
+            pes = pes.saturating_mul(u64::from(units));
+            let level = &mut mapping.levels[index];
+            level.units = units;
+            for (at, map) in loops.iter().enumerate() {
+                check_loop(map, &loops[..at], id)?;
+                let extent = extents[map.axis as usize];
+                level.add(*map, id, extent, machine.allow_overlap)?;
+            }
+            level.check_spatial(id, &extents)?;
+            extents = level.unit_extents(&extents);
+        }
+        if pes > u64::from(machine.pes) {
+            return Err(Illegal::TooFewPes { pes: machine.pes, cluster_pes: pes });
+        }
+        let units = mapping.levels()[0].units();
+        if let Some(limit) = machine.units_limit.filter(|&limit| units > limit) {
+            return Err(Illegal::TooManyUnits { units, limit });
+        }
+        mapping.count_macs(nest)
+    }
+
+    /// A mapping of so many levels on chip, none of which has loops.
+    ///
+    /// # Errors
+    ///
+    /// [`Illegal::TooManyLevels`], or [`Illegal::NoLevel`] for no level on chip.
+    pub(super) fn empty(has_off_chip: bool, on_chip: usize) -> Result<Self, Illegal> {
+        let n_off_chip = usize::from(has_off_chip);
+        let n_levels = on_chip + n_off_chip;
+        if n_levels > Self::MAX_LEVELS {
+            return Err(Illegal::TooManyLevels { found: n_levels });
+        }
+        if on_chip == 0 {
+            return Err(Illegal::NoLevel);
+        }
+        let levels = [Level::UNUSED; Self::MAX_LEVELS];
+        Ok(Self { levels, n_levels, n_off_chip, macs: 0 })
+    }
+
+    /// The mapping with the number of its MACs.
+    ///
+    /// # Errors
+    ///
+    /// [`Illegal::Overflow`] if 64 bits do not hold it.
+    pub(super) fn count_macs(mut self, nest: &Nest) -> Result<Self, Illegal> {
+        self.macs = self.executed(nest).ok_or(Illegal::Overflow)?;
+        Ok(self)
+    }
+
+    /// Levels on chip, outermost first. There is at least one.
     pub fn levels(&self) -> &[Level] {
+        &self.levels[self.n_off_chip..self.n_levels]
+    }
+
+    /// The level above the shared memory, whose one unit is the shared memory (section 3.9).
+    pub fn off_chip(&self) -> Option<&Level> {
+        self.levels[..self.n_off_chip].first()
+    }
+
+    /// All levels, the off-chip level first if there is one.
+    pub fn all_levels(&self) -> &[Level] {
         &self.levels[..self.n_levels]
+    }
+
+    /// The level at a position of [`Mapping::all_levels`], for messages.
+    pub(super) fn id(&self, index: usize) -> LevelId {
+        index.checked_sub(self.n_off_chip).map_or(LevelId::OffChip, LevelId::OnChip)
+    }
+
+    /// A level at a position of [`Mapping::all_levels`].
+    pub(super) fn level_mut(&mut self, index: usize) -> &mut Level {
+        &mut self.levels[index]
     }
 
     /// Executed MACs: those of the layer, more if the mapping repeats outputs.
@@ -135,85 +276,29 @@ impl Mapping {
         self.macs
     }
 
-    /// A mapping without levels yet, which executes every MAC of a layer once.
-    pub(crate) fn whole(nest: &Nest) -> Self {
-        Self { levels: [Level::UNUSED; Self::MAX_LEVELS], n_levels: 0, macs: nest.macs() }
-    }
-
-    /// Adds a level inside all others. The loops have more than one chunk, sizes equal to their offsets,
-    /// different axes, and at most one is spatial. Levels beyond [`Mapping::MAX_LEVELS`] are left out.
-    pub(crate) fn push_level(&mut self, units: u32, loops: impl Iterator<Item = Loop>) {
-        let Some(level) = self.levels.get_mut(self.n_levels) else { return };
-        level.units = units;
-        loops.for_each(|map| level.push(map));
-        self.n_levels += 1;
-    }
-
-    /// Elaborates `levels` for `nest` on the PEs of `machine` (sections 3.2 to 3.8). An empty list is
-    /// one level without directives.
-    ///
-    /// # Errors
-    ///
-    /// [`Illegal`] for the outermost level that is not legal, for too few PEs, too many levels, or more
-    /// executed MACs than 64 bits hold.
-    pub fn new(levels: &[ClusterLevel], nest: &Nest, machine: &Machine) -> Result<Self, Illegal> {
-        let n_levels = levels.len().max(1);
-        if n_levels > Self::MAX_LEVELS {
-            return Err(Illegal::TooManyLevels { found: n_levels });
-        }
-        let channels_are_groups = nest.is_depthwise() && !maps(levels, dataflow::Axis::G);
-        let mut mapping = Self { levels: [Level::UNUSED; Self::MAX_LEVELS], n_levels, macs: 0 };
-        let mut extents = *nest.extents();
-        for index in 0..n_levels {
-            let mut elaboration = Elaboration { index, nest, extents: &extents, maps: Maps::EMPTY };
-            if index == 0 {
-                elaboration.add_missing(levels, channels_are_groups);
-            }
-            for directive in levels.get(index).iter().flat_map(|level| &level.directives) {
-                elaboration.add(directive, channels_are_groups)?;
-            }
-            let level = &mut mapping.levels[index];
-            elaboration.finish(level, machine.allow_overlap)?;
-            extents = level.unit_extents(&extents);
-        }
-        mapping.set_units(levels, nest, machine)?;
-        mapping.macs = mapping.executed(nest).ok_or(Illegal::Overflow)?;
-        Ok(mapping)
-    }
-
-    /// Sets the units of every level (section 3.2).
-    fn set_units(
-        &mut self,
-        levels: &[ClusterLevel],
-        nest: &Nest,
-        machine: &Machine,
-    ) -> Result<(), Illegal> {
-        let mut cluster_pes = 1u64;
-        for (index, level) in levels.iter().enumerate() {
-            let Some(size) = level.units else { continue };
-            let value = value(size, |axis| layer_extent(nest, axis));
-            let units = value.ok_or(Illegal::Size { level: index })?;
-            self.levels[index].units = units;
-            cluster_pes = cluster_pes.saturating_mul(u64::from(units));
-        }
-        let units = u64::from(machine.pes) / cluster_pes;
-        let limit = machine.units_limit.map_or(u64::MAX, u64::from);
-        self.levels[0].units = u32::try_from(units.min(limit)).unwrap_or(u32::MAX);
-        if self.levels[0].units == 0 {
-            return Err(Illegal::TooFewPes { pes: machine.pes, cluster_pes });
-        }
-        Ok(())
-    }
-
     /// Number of executed MACs; `None` if 64 bits do not hold it.
     fn executed(&self, nest: &Nest) -> Option<u64> {
-        let mut loops = self.levels().iter().flat_map(Level::loops);
-        if loops.all(|map| map.size == map.offset) {
+        let levels = self.all_levels();
+        if levels.iter().flat_map(Level::loops).all(|map| map.size == map.offset) {
             return Some(nest.macs());
         }
-        let along = |&axis: &Axis| executed_along(self.levels(), axis, nest.extent(axis));
+        let along = |&axis: &Axis| executed_along(levels, axis, nest.extent(axis));
         Axis::ALL.iter().try_fold(1u64, |product, axis| product.checked_mul(along(axis)?))
     }
+}
+
+/// Checks a loop of a level by itself and against the loops `before` it.
+fn check_loop(map: &Loop, before: &[Loop], level: LevelId) -> Result<(), Illegal> {
+    if map.size == 0 || map.offset == 0 {
+        return Err(Illegal::Size { level });
+    }
+    if before.iter().any(|other| other.axis == map.axis) {
+        return Err(Illegal::AxisTwice { level, axis: map.axis });
+    }
+    if map.spatial && level == LevelId::OffChip {
+        return Err(Illegal::SpatialOffChip { axis: map.axis });
+    }
+    Ok(())
 }
 
 /// Number of positions that `levels` execute along an axis of this extent, repetitions included; `None`
@@ -232,208 +317,10 @@ fn executed_along(levels: &[Level], axis: Axis, extent: u32) -> Option<u64> {
     all_full.checked_add(executed_along(inner, axis, last)?)
 }
 
-/// Whether any directive maps `axis`.
-fn maps(levels: &[ClusterLevel], axis: dataflow::Axis) -> bool {
-    levels.iter().flat_map(|level| &level.directives).any(|directive| directive.axis == axis)
-}
-
-/// Value of `size`, where `extent` gives the extent of an axis. `None` if it is less than 1 or exceeds
-/// `u32`.
-fn value(size: Size, extent: impl FnOnce(dataflow::Axis) -> u64) -> Option<u32> {
-    let value = match size {
-        Size::Fixed(value) => i64::from(value),
-        Size::Extent { axis, plus } => i64::try_from(extent(axis)).ok()? + i64::from(plus),
-    };
-    u32::try_from(value).ok().filter(|&value| value >= 1)
-}
-
-/// Extent of the layer along an axis; for input rows and columns the number in memory.
-fn layer_extent(nest: &Nest, axis: dataflow::Axis) -> u64 {
-    match nest_axis(axis) {
-        (axis, None) => u64::from(nest.extent(axis)),
-        (_, Some(window)) => u64::from(nest.windows()[window].stored),
-    }
-}
-
-/// Maps of one level with the direction of those on input rows or columns, which are not translated
-/// yet.
-#[derive(Clone, Copy)]
-struct Maps {
-    maps: [(Loop, Option<usize>); N_AXES],
-    count: usize,
-}
-
-impl Maps {
-    const EMPTY: Self = Self { maps: [(Loop::UNUSED, None); N_AXES], count: 0 };
-
-    fn iter(&self) -> impl Iterator<Item = &(Loop, Option<usize>)> {
-        self.maps[..self.count].iter()
-    }
-
-    fn push(&mut self, map: Loop, window: Option<usize>) {
-        self.maps[self.count] = (map, window);
-        self.count += 1;
-    }
-}
-
-/// A level under elaboration: the extents that enter it, and its maps so far.
-struct Elaboration<'a> {
-    index: usize,
-    nest: &'a Nest,
-    extents: &'a Extents,
-    maps: Maps,
-}
-
-impl Elaboration<'_> {
-    fn extent(&self, axis: Axis) -> u32 {
-        self.extents[axis as usize]
-    }
-
-    /// Adds maps of single images and groups where no level maps these axes (section 3.4).
-    fn add_missing(&mut self, levels: &[ClusterLevel], channels_are_groups: bool) {
-        let images = maps(levels, dataflow::Axis::N);
-        let channels = channels_are_groups && maps(levels, dataflow::Axis::C);
-        let groups = channels || maps(levels, dataflow::Axis::G);
-        for (axis, mapped) in [(Axis::N, images), (Axis::G, groups)] {
-            if !mapped {
-                self.maps.push(Loop { axis, ..Loop::UNUSED }, None);
-            }
-        }
-    }
-
-    /// Adds a map with evaluated sizes (section 3.1), C read as G if `channels_are_groups`
-    /// (section 3.4).
-    fn add(&mut self, directive: &Directive, channels_are_groups: bool) -> Result<(), Illegal> {
-        let (axis, window) = match nest_axis(directive.axis) {
-            (Axis::C, _) if channels_are_groups => (Axis::G, None),
-            target => target,
-        };
-        let level = self.index;
-        if self.maps.iter().any(|(map, _)| map.axis == axis) {
-            return Err(Illegal::AxisTwice { level, axis });
-        }
-        let value = |size| value(size, |axis| self.extent_in(axis, window.is_some()));
-        let (Some(size), Some(offset)) = (value(directive.size), value(directive.offset)) else {
-            return Err(Illegal::Size { level });
-        };
-        let spatial = directive.mapping == dataflow::Mapping::Spatial;
-        self.maps.push(Loop { axis, size, offset, spatial }, window);
-        Ok(())
-    }
-
-    /// Value of `Sz(axis)`. In a directive `on_input`, R and S stand for the input positions under the
-    /// kernel that enters the level.
-    fn extent_in(&self, axis: dataflow::Axis, on_input: bool) -> u64 {
-        match axis {
-            dataflow::Axis::R if on_input => self.kernel_reach(0),
-            dataflow::Axis::S if on_input => self.kernel_reach(1),
-            axis => layer_extent(self.nest, axis),
-        }
-    }
-
-    /// Number of input rows (or columns) under the kernel that enters the level: w of section 3.5.
-    fn kernel_reach(&self, window: usize) -> u64 {
-        let kernel = self.extent(Axis::WINDOWS[window][1]);
-        self.steps(window).reach(1, kernel)
-    }
-
-    /// Stride and dilation as written.
-    fn steps(&self, window: usize) -> Steps {
-        let window = &self.nest.windows()[window];
-        Steps { stride: window.stride, dilation: window.dilation }
-    }
-
-    /// Drops maps of input rows that a diagonal makes redundant, translates the others into loops of
-    /// `level`, and checks that the remaining loops execute every MAC once (sections 3.5 to 3.8).
-    fn finish(&self, level: &mut Level, allow_overlap: bool) -> Result<(), Illegal> {
-        for &(map, window) in self.maps.iter() {
-            let map = match window {
-                None => map,
-                Some(window) if self.is_diagonal(&map, window)? => continue,
-                Some(window) => self.translate(&map, window)?,
-            };
-            if map.size < self.extent(map.axis) {
-                self.check(&map, allow_overlap)?;
-                level.push(map);
-            }
-        }
-        let spatial = level.loops().iter().filter(|map| map.spatial);
-        if spatial.clone().count() > 1 {
-            let chunks = spatial.map(|map| u64::from(map.chunks(self.extent(map.axis))));
-            let combinations = chunks.fold(1u64, u64::saturating_mul);
-            return Err(Illegal::SpatialLoops { level: self.index, combinations });
-        }
-        Ok(())
-    }
-
-    /// Whether a map of input rows and one of kernel rows form a diagonal (3.2).
-    fn is_diagonal(&self, input: &Loop, window: usize) -> Result<bool, Illegal> {
-        let [output, kernel] = Axis::WINDOWS[window];
-        let kernel_map = self.maps.iter().find(|(map, _)| map.axis == kernel && map.spatial);
-        let Some((kernel_map, _)) = kernel_map.filter(|_| input.spatial) else {
-            return Ok(false);
-        };
-        let rows = self.extent(output);
-        let steps = self.steps(window);
-        let taps = rows == 1 && (input.size, input.offset) == (kernel_map.size, kernel_map.offset);
-        let elements = u64::from(input.size) == steps.reach(rows, kernel_map.size)
-            && u64::from(input.offset) == u64::from(kernel_map.offset) * u64::from(steps.dilation);
-        let whole = rows == 1 && kernel_map.chunks(self.extent(kernel)) == 1;
-        if taps || elements || whole {
-            return Ok(true);
-        }
-        Err(Illegal::Diagonal { level: self.index, axis: output, rows })
-    }
-
-    /// Translates a map of input rows to output rows (3.1).
-    fn translate(&self, map: &Loop, window: usize) -> Result<Loop, Illegal> {
-        let kernel_reach = self.kernel_reach(window);
-        let rows = self.extent(map.axis);
-        let Steps { stride, .. } = self.steps(window);
-        let size = u64::from(map.size);
-        let all = u64::from(rows - 1) * u64::from(stride) + kernel_reach;
-        let stored = u64::from(self.nest.windows()[window].stored);
-        let size = if size >= all || (self.index == 0 && size >= stored) {
-            rows
-        } else if size < kernel_reach {
-            let level = self.index;
-            return Err(Illegal::Window { level, axis: map.axis, size, kernel: kernel_reach });
-        } else {
-            ((size - kernel_reach) / u64::from(stride)) as u32 + 1
-        };
-        Ok(Loop { size, offset: map.offset.div_ceil(stride), ..*map })
-    }
-
-    /// Checks that a loop covers its axis exactly once (section 3.8).
-    fn check(&self, map: &Loop, allow_overlap: bool) -> Result<(), Illegal> {
-        let (level, &Loop { axis, size, offset, .. }) = (self.index, map);
-        let extent = self.extent(axis);
-        let between = u64::from(map.chunks(extent) - 1);
-        let start = between * u64::from(offset);
-        let last = u64::from(size).min(u64::from(extent) - start);
-        let covered = between * u64::from(size) + last;
-        let allowed = allow_overlap && !axis.is_reduction();
-        if size < offset {
-            Err(Illegal::UnderCover { level, axis, size, offset, covered, extent })
-        } else if size > offset && !allowed {
-            Err(Illegal::OverCover { level, axis, size, offset, executed: covered, extent })
-        } else {
-            Ok(())
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::super::nest::Window;
     use super::*;
-
-    /// A level with one temporal map.
-    fn level(size: u32, offset: u32, axis: dataflow::Axis) -> ClusterLevel {
-        let [size, offset] = [size, offset].map(Size::Fixed);
-        let mapping = dataflow::Mapping::Temporal;
-        ClusterLevel { units: None, directives: vec![Directive { mapping, size, offset, axis }] }
-    }
 
     #[test]
     fn chunks_are_counted_by_equation_3_3() {
@@ -445,32 +332,57 @@ mod tests {
         assert_eq!(chunks(5, 1, 2), 3);
     }
 
-    #[test]
-    fn input_rows_become_the_output_rows_that_they_hold() {
-        // 14 rows under a kernel of 7 and stride 2 hold floor(7/2) + 1 = 4 outputs; the next 4
-        // start 8 rows on.
-        let window = Window { stride: 2, dilation: 1, stored: 25, padding: 0 };
-        let extents = [1, 1, 1, 1, 10, 1, 7, 1];
-        let nest = Nest::new(extents, [window, Window::new(1, 1, 1)], false).expect("a layer");
-        let level = level(14, 8, dataflow::Axis::Y);
-        let mapping = Mapping::new(&[level], &nest, &Machine::new(1)).expect("it is legal");
-        let expected = Loop { axis: Axis::OutputY, size: 4, offset: 4, spatial: false };
-        assert_eq!(mapping.levels()[0].loops(), [expected]);
-        assert_eq!(mapping.macs(), 70);
+    /// A matrix product of 6 rows, 4 columns and a reduction of 5.
+    fn nest() -> Nest {
+        let windows = [Window::new(6, 1, 6), Window::new(1, 1, 1)];
+        Nest::new([1, 1, 4, 5, 6, 1, 1, 1], windows, false).expect("a layer")
     }
 
     #[test]
-    fn what_is_computed_twice_or_not_at_all_is_said() {
-        let nest = Nest::new([1, 1, 1, 5, 1, 1, 1, 1], [Window::new(1, 1, 1); 2], false);
-        let nest = nest.expect("a layer");
-        let check = |size, offset| {
-            let level = level(size, offset, dataflow::Axis::C);
-            Mapping::new(&[level], &nest, &Machine::new(1)).map_err(|error| error.to_string())
+    fn loops_without_directives_make_a_mapping() {
+        let off_chip = [Loop::new(Axis::K, 2, false), Loop::new(Axis::C, 9, false)];
+        let outer = [Loop::new(Axis::OutputY, 2, true), Loop::new(Axis::K, 1, false)];
+        let inner = [Loop::new(Axis::C, 1, true)];
+        let levels = [(3, &outer[..]), (4, &inner[..])];
+        let machine = Machine::new(13);
+        let mapping = Mapping::of_loops(Some(&off_chip), &levels, &nest(), &machine);
+        let mapping = mapping.expect("it is legal");
+        let shown: Vec<_> = mapping.all_levels().iter().map(Level::to_string).collect();
+        assert_eq!(shown, ["U=1 T(2,2)K", "U=3 S(2,2)Y T(1,1)K", "U=4 S(1,1)C"]);
+        assert_eq!(mapping.off_chip(), Some(&mapping.all_levels()[0]));
+        assert_eq!((mapping.levels().len(), mapping.macs()), (2, 120));
+        let without = Mapping::of_loops(None, &levels, &nest(), &machine).expect("it is legal");
+        assert_eq!((without.off_chip(), without.levels().len()), (None, 2));
+    }
+
+    #[test]
+    fn illegal_loops_are_refused() {
+        let check = |off_chip: &[Loop], loops: &[Loop], units: u32, expected: Illegal| {
+            let machine = Machine { units_limit: Some(4), ..Machine::new(8) };
+            let found = Mapping::of_loops(Some(off_chip), &[(units, loops)], &nest(), &machine);
+            assert_eq!(found, Err(expected));
         };
-        let under = check(2, 4).expect_err("positions 2 and 3 are left out");
-        assert!(under.contains("covers 3 of 5 (under-cover)"), "{under}");
-        let over = check(2, 1).expect_err("0..2, 1..3, 2..4, 3..5");
-        assert!(over.contains("executes 8 for 5 (over-cover)"), "{over}");
-        assert!(check(2, 2).is_ok());
+        let of = Loop::new;
+        let (above, first) = (LevelId::OffChip, LevelId::OnChip(0));
+        let spatial = Illegal::SpatialOffChip { axis: Axis::K };
+        check(&[of(Axis::K, 2, true)], &[], 1, spatial);
+        check(&[of(Axis::K, 0, false)], &[], 1, Illegal::Size { level: above });
+        check(&[], &[], 0, Illegal::Size { level: first });
+        let twice = [of(Axis::K, 2, false), of(Axis::K, 1, false)];
+        check(&twice, &[], 1, Illegal::AxisTwice { level: above, axis: Axis::K });
+        let gap = Loop { offset: 3, ..of(Axis::C, 2, false) };
+        let (axis, size, offset, covered, extent) = (Axis::C, 2, 3, 4, 5);
+        let under = Illegal::UnderCover { level: above, axis, size, offset, covered, extent };
+        check(&[gap], &[], 1, under);
+        let side_by_side = [of(Axis::K, 2, true), of(Axis::C, 1, true)];
+        let spatial = Illegal::SpatialLoops { level: first, combinations: 10 };
+        check(&[], &side_by_side, 1, spatial);
+        check(&[], &[], 9, Illegal::TooFewPes { pes: 8, cluster_pes: 9 });
+        check(&[], &[], 5, Illegal::TooManyUnits { units: 5, limit: 4 });
+        let none = Mapping::of_loops(Some(&[]), &[], &nest(), &Machine::new(1));
+        assert_eq!(none, Err(Illegal::NoLevel));
+        let deep = [(1, &[][..]); 8];
+        let found = Mapping::of_loops(Some(&[]), &deep, &nest(), &Machine::new(1));
+        assert_eq!(found, Err(Illegal::TooManyLevels { found: 9 }));
     }
 }

@@ -15,7 +15,7 @@
 //! |---|---|---|
 //! | 1 | `nest` | axes, tensors, footprints |
 //! | 2 | `machine` | machine model: PEs, NoC levels, memories |
-//! | 3 | `mapping` | elaboration of directives to loops, legality |
+//! | 3 | `mapping`, `elaboration` | loops of every level and their legality; directives to loops |
 //! | 5.1, 5.4 | `context` | previous and present box of a cluster |
 //! | 5.2, 5.3, 5.7 | `transition` | classes of equal steps |
 //! | 5.5 | `ingress`, `overlap` | inputs and weights sent to the units |
@@ -24,6 +24,7 @@
 //! | 4.7 to 4.10, 5.8, 5.9 | `walk` | counts and times of all levels |
 //! | 5.3 | `classes` | classes of steps of a layer, for `xrsim cost --explain` |
 //! | 6 | `dram` | tiles in shared memory, DRAM traffic |
+//! | 6.7 | `off_chip` | loops above the shared memory: DRAM traffic and time by step |
 //! | 7 | `energy` | counts times a table |
 //! | 1.3, 1.6 | [`lower`], `vector` | lowering of operators, operators without MACs |
 //! | 6.6 | `model`, `residency` | networks: tensors that stay in shared memory between layers |
@@ -40,8 +41,10 @@ mod classes;
 mod context;
 mod dram;
 mod egress;
+mod elaboration;
 mod fill;
 mod ingress;
+mod off_chip;
 mod overlap;
 mod report;
 mod residency;
@@ -53,6 +56,7 @@ use std::fmt;
 
 use thiserror::Error;
 
+use crate::dataflow::LevelId;
 use crate::model::PerOperand;
 
 pub use crate::hardware::{Fill, Widths};
@@ -90,9 +94,12 @@ pub struct LevelCounts {
 }
 
 /// Counts and times of the walk through one layer.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub(crate) struct Walk {
+    /// Counts of all levels, the off-chip level first if there is one.
     levels: [LevelCounts; Mapping::MAX_LEVELS],
+    /// Classes of steps of the off-chip level; empty if there is none.
+    off_chip: Vec<off_chip::Step>,
     macs_executed: u64,
     pe_outputs: u64,
     pe_accumulations: u64,
@@ -105,6 +112,7 @@ impl Default for Walk {
     fn default() -> Self {
         Self {
             levels: [LevelCounts::default(); Mapping::MAX_LEVELS],
+            off_chip: Vec::new(),
             macs_executed: 0,
             pe_outputs: 0,
             pe_accumulations: 0,
@@ -140,8 +148,10 @@ impl fmt::Display for LayerBound {
 /// Result of the model for one loop nest.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Evaluation {
+    /// Counts of all levels, the off-chip level first if there is one.
     levels: [LevelCounts; Mapping::MAX_LEVELS],
     n_levels: usize,
+    n_off_chip: usize,
     /// Executed MACs: those of the layer, more if the mapping repeats outputs.
     pub macs_executed: u64,
     /// Elements of the output boxes of all steps of all PEs.
@@ -150,15 +160,15 @@ pub struct Evaluation {
     pub pe_accumulations: u64,
     /// Number of classes of equal steps, over all levels.
     pub transitions: u64,
-    /// Cycles of the walk and the flush after it (4.9).
+    /// Cycles of the walk and the flush after it (4.9), without DRAM.
     pub chip_cycles: u64,
     /// The same if NoC transfers took no time.
     pub compute_cycles: u64,
     /// Tiles in shared memory and DRAM traffic.
     pub memory: SharedMemoryPlan,
-    /// Cycles of DRAM (6.5).
+    /// Cycles of DRAM (6.5); with an off-chip level, those of all its steps (6.8).
     pub dram_cycles: u64,
-    /// Latency: the larger of chip and DRAM cycles.
+    /// Latency: the larger of chip and DRAM cycles; with an off-chip level, the sum over its steps (6.8).
     pub cycles: u64,
     /// Limiting resource.
     pub bound: LayerBound,
@@ -167,9 +177,14 @@ pub struct Evaluation {
 }
 
 impl Evaluation {
-    /// Counts of every level, outermost first.
+    /// Counts of every level on chip, outermost first.
     pub fn levels(&self) -> &[LevelCounts] {
-        &self.levels[..self.n_levels]
+        &self.levels[self.n_off_chip..self.n_levels]
+    }
+
+    /// Counts of the off-chip level, if the mapping has one: DRAM sends, and partial sums arrive there.
+    pub fn off_chip(&self) -> Option<&LevelCounts> {
+        self.levels[..self.n_off_chip].first()
     }
 
     /// Executed MACs divided by those that `pes` PEs with `rate` MACs per cycle could execute in the
@@ -214,9 +229,9 @@ impl Walk {
         self.chip_cycles
     }
 
-    /// Counts of the levels of `mapping`, outermost first.
+    /// Counts of the levels of `mapping` on chip, outermost first.
     fn levels(&self, mapping: &Mapping) -> &[LevelCounts] {
-        &self.levels[..mapping.levels().len()]
+        &self.levels[usize::from(mapping.off_chip().is_some())..mapping.all_levels().len()]
     }
 
     /// Adds DRAM (section 6) and energy (section 7). `machine` is the one of [`Walk::new`] but for
@@ -227,11 +242,23 @@ impl Walk {
         mapping: &Mapping,
         machine: &Machine,
     ) -> Evaluation {
-        let memory = dram::plan(nest, mapping, machine);
-        let dram_cycles = machine.dram_cycles(memory.dram.total_bytes());
+        let (memory, dram_cycles, cycles) = match mapping.off_chip() {
+            None => {
+                let memory = dram::plan(nest, mapping, machine);
+                let dram_cycles = machine.dram_cycles(memory.dram.total_bytes());
+                (memory, dram_cycles, self.chip_cycles.max(dram_cycles))
+            }
+            Some(level) => {
+                let memory = off_chip::plan(nest, level, machine, &self.levels[0]);
+                let time = off_chip::time(nest, machine, &self.off_chip);
+                let roof = machine.dram_cycles(memory.dram.total_bytes());
+                (memory, time.dram.max(roof), time.layer.max(roof))
+            }
+        };
         let mut evaluation = Evaluation {
             levels: self.levels,
-            n_levels: mapping.levels().len(),
+            n_levels: mapping.all_levels().len(),
+            n_off_chip: usize::from(mapping.off_chip().is_some()),
             macs_executed: self.macs_executed,
             pe_outputs: self.pe_outputs,
             pe_accumulations: self.pe_accumulations,
@@ -240,7 +267,7 @@ impl Walk {
             compute_cycles: self.compute_cycles,
             memory,
             dram_cycles,
-            cycles: self.chip_cycles.max(dram_cycles),
+            cycles,
             bound: self.bound(dram_cycles),
             energy: EnergyPj::default(),
         };
@@ -260,7 +287,7 @@ impl Walk {
     }
 }
 
-/// Reason for which a mapping does not run a layer on a machine. Levels count from 0, outermost first.
+/// Reason for which a mapping does not run a layer on a machine.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum Illegal {
@@ -279,35 +306,55 @@ pub enum Illegal {
         /// Number of levels.
         found: usize,
     },
+    /// The mapping has no level on chip.
+    #[error("no level on chip; at least one is needed")]
+    NoLevel,
+    /// A spatial loop above the shared memory, which is one unit.
+    #[error(
+        "{}: a spatial map of {axis}; only temporal maps stand above the shared memory",
+        LevelId::OffChip
+    )]
+    SpatialOffChip {
+        /// Axis.
+        axis: Axis,
+    },
+    /// Level 0 has more units than the machine allows.
+    #[error("{units} units of level 0; at most {limit} are allowed")]
+    TooManyUnits {
+        /// Units of level 0.
+        units: u32,
+        /// Upper limit.
+        limit: u32,
+    },
     /// The machine has fewer PEs than one cluster of level 0 needs.
     #[error("{pes} PEs cannot hold one cluster of {cluster_pes}")]
     TooFewPes {
         /// PEs of the machine.
         pes: u32,
-        /// PEs of one unit of level 0.
+        /// PEs of one unit of level 0, or of all units that a mapping asks for.
         cluster_pes: u64,
     },
     /// A level maps an axis twice.
-    #[error("level {level} maps {} twice (input and output positions count as one axis)", axis.letter())]
+    #[error("{level} maps {} twice (input and output positions count as one axis)", axis.letter())]
     AxisTwice {
         /// Level.
-        level: usize,
+        level: LevelId,
         /// Axis.
         axis: Axis,
     },
     /// A size or offset is less than 1, or too large.
-    #[error("level {level}: a size or offset is less than 1 or too large for this layer")]
+    #[error("{level}: a size or offset is less than 1 or too large for this layer")]
     Size {
         /// Level.
-        level: usize,
+        level: LevelId,
     },
     /// A unit holds fewer input rows or columns than one output needs (3.5).
     #[error(
-        "level {level}: {size} positions of input {} are less than the {kernel} of the kernel", axis.letter()
+        "{level}: {size} positions of input {} are less than the {kernel} of the kernel", axis.letter()
     )]
     Window {
         /// Level.
-        level: usize,
+        level: LevelId,
         /// Output axis of the direction, Y' or X'.
         axis: Axis,
         /// Input positions that a unit holds.
@@ -317,11 +364,11 @@ pub enum Illegal {
     },
     /// A diagonal computes one of several output positions (3.6).
     #[error(
-        "level {level}: the diagonal covers 1 of {rows} output positions of {} (under-cover)", axis.letter()
+        "{level}: the diagonal covers 1 of {rows} output positions of {} (under-cover)", axis.letter()
     )]
     Diagonal {
         /// Level.
-        level: usize,
+        level: LevelId,
         /// Output axis of the direction, Y' or X'.
         axis: Axis,
         /// Output positions that enter the level.
@@ -329,21 +376,21 @@ pub enum Illegal {
     },
     /// Several spatial loops that form no diagonal leave out combinations of chunks (3.8).
     #[error(
-        "level {level}: spatial maps side by side cover 1 of {combinations} combinations (under-cover)"
+        "{level}: spatial maps side by side cover 1 of {combinations} combinations (under-cover)"
     )]
     SpatialLoops {
         /// Level.
-        level: usize,
+        level: LevelId,
         /// Number of combinations of their chunks.
         combinations: u64,
     },
     /// A map leaves out positions of an axis (3.8).
     #[error(
-        "level {level}: the map ({size},{offset}) of {axis} covers {covered} of {extent} (under-cover)"
+        "{level}: the map ({size},{offset}) of {axis} covers {covered} of {extent} (under-cover)"
     )]
     UnderCover {
         /// Level.
-        level: usize,
+        level: LevelId,
         /// Axis.
         axis: Axis,
         /// Size of the map.
@@ -357,11 +404,11 @@ pub enum Illegal {
     },
     /// A map repeats positions of an axis (3.8).
     #[error(
-        "level {level}: the map ({size},{offset}) of {axis} executes {executed} for {extent} (over-cover)"
+        "{level}: the map ({size},{offset}) of {axis} executes {executed} for {extent} (over-cover)"
     )]
     OverCover {
         /// Level.
-        level: usize,
+        level: LevelId,
         /// Axis.
         axis: Axis,
         /// Size of the map.

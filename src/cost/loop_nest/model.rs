@@ -14,7 +14,7 @@ use super::choose::{Choice, Choose, ChooseLayer};
 use super::nest::{outputs, weights};
 use super::report::LayerReport;
 use super::residency::{self, Residency, SharedMemoryNeed};
-use super::{Evaluation, Illegal, Machine, Mapping, Nest, Walk, dram, lower, vector};
+use super::{Evaluation, Illegal, Machine, Mapping, Nest, Walk, dram, lower, off_chip, vector};
 
 /// Registry entry.
 pub(in crate::cost) const ENTRY: Entry = Entry {
@@ -126,7 +126,8 @@ impl LayerReport {
     /// # Errors
     ///
     /// [`Infeasible`] if the dataflow does not compute the layer exactly once, a tile does not fit
-    /// into the scratchpad of a PE or the buffer of a cluster, or counts exceed 64 bits.
+    /// into the scratchpad of a PE or the buffer of a cluster, a box of the off-chip level does not fit into
+    /// the shared memory, or counts exceed 64 bits.
     pub fn new(operator: &Operator, accelerator: &Accelerator) -> Result<Self, Infeasible> {
         report(operator, accelerator, None)
     }
@@ -232,10 +233,11 @@ impl PreparedNest {
     ) -> Result<Self, Infeasible> {
         let illegal = |reason: Illegal| Infeasible::Illegal { reason: Box::new(reason) };
         let mapping =
-            Mapping::new(accelerator.dataflow.levels(), &nest, machine).map_err(illegal)?;
+            Mapping::new(accelerator.dataflow.directives(), &nest, machine).map_err(illegal)?;
         let walk = Walk::new(&nest, &mapping, machine).map_err(illegal)?;
         let prepared = Self { written: None, nest, mapping, walk };
         fits_buffers(&prepared, &accelerator.memory)?;
+        fits_shared_memory(&prepared, machine, accelerator)?;
         Ok(prepared)
     }
 
@@ -293,7 +295,11 @@ impl<'a> PreparedOperator<'a> {
             let second =
                 if has_two_activations { weights(extents) * u64::from(widths.weight) } else { 0 };
             let first = nest.inputs(extents) * u64::from(widths.input);
-            need.least = need.least.max(dram::plan(nest, mapping, &self.machine).shared_bytes);
+            let least = match mapping.off_chip() {
+                Some(level) => off_chip::shared_bytes(nest, level, &self.machine),
+                None => dram::plan(nest, mapping, &self.machine).shared_bytes,
+            };
+            need.least = need.least.max(least);
             need.operands.input = need.operands.input.max(first);
             need.operands.weight = need.operands.weight.max(second);
             need.computed += outputs(extents) * u64::from(widths.partial_sum);
@@ -366,6 +372,24 @@ fn fits_buffers(nest: &PreparedNest, memory: &Memory) -> Result<(), Infeasible> 
         }
     }
     Ok(())
+}
+
+/// Checks that the box of the off-chip level fits into the shared memory while no tensor is resident (section
+/// 6.7).
+fn fits_shared_memory(
+    nest: &PreparedNest,
+    machine: &Machine,
+    accelerator: &Accelerator,
+) -> Result<(), Infeasible> {
+    let Some(level) = nest.mapping.off_chip() else {
+        return Ok(());
+    };
+    let needed = off_chip::shared_bytes(&nest.nest, level, machine);
+    let available = accelerator.memory.shared.get();
+    if needed <= available {
+        return Ok(());
+    }
+    Err(Infeasible::BoxTooLarge { needed, available })
 }
 
 /// A network on an accelerator: every operator prepared, and residency planned.

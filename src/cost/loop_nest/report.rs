@@ -15,7 +15,8 @@ pub struct LayerReport {
     pub compute_cycles: u64,
     /// Cycles of the PEs and all NoC levels, without DRAM.
     pub chip_cycles: u64,
-    /// Cycles of DRAM, which overlap with those of the chip.
+    /// Cycles of DRAM, which overlap with those of the chip: all of them, or with an off-chip level those
+    /// of each step.
     pub dram_cycles: u64,
     /// Executed MACs.
     pub macs: u64,
@@ -23,8 +24,10 @@ pub struct LayerReport {
     pub utilisation: f64,
     /// Limiting resource; that of the longest loop nest if there are several.
     pub bound: LayerBound,
-    /// Counts of every level, outermost first; empty for operators without MACs.
+    /// Counts of every level on chip, outermost first; empty for operators without MACs.
     pub levels: Vec<LevelCounts>,
+    /// Counts of the off-chip level, if the mapping has one.
+    pub off_chip: Option<LevelCounts>,
     /// Traffic of DRAM.
     pub dram: DramTraffic,
     /// Bytes on the outermost NoC level: sent by the shared memory to the units, and partial sums
@@ -52,11 +55,13 @@ impl LayerReport {
         }
     }
 
-    /// Every field as a column. Lists have an entry for each level, outermost first, joined by `;`.
+    /// Every field as a column. Lists have an entry for each level, outermost first, joined by `;`: that of
+    /// the off-chip level comes first if there is one.
     pub(super) fn explanation(&self) -> Explanation {
         let count = |count: u64| Quantity::Count(i64::try_from(count).unwrap_or(i64::MAX));
         let list = |of: &dyn Fn(&LevelCounts) -> u64| {
-            let values: Vec<_> = self.levels.iter().map(|level| of(level).to_string()).collect();
+            let levels = self.off_chip.iter().chain(&self.levels);
+            let values: Vec<_> = levels.map(|level| of(level).to_string()).collect();
             Quantity::Text(values.join(";"))
         };
         let mut columns = self.cost().explanation();
@@ -109,6 +114,7 @@ impl LayerReport {
             utilisation: 0.0,
             bound: LayerBound::Compute,
             levels: Vec::new(),
+            off_chip: None,
             dram: DramTraffic::default(),
             noc_bytes: 0,
             shared_bytes: 0,
@@ -131,6 +137,9 @@ impl LayerReport {
         self.dram += memory.dram;
         self.noc_bytes += evaluation.levels()[0].bytes(widths);
         self.energy = self.energy.plus(&evaluation.energy);
+        if let Some(counts) = evaluation.off_chip() {
+            self.off_chip.get_or_insert_default().add(counts);
+        }
         if self.levels.is_empty() {
             self.levels = evaluation.levels().to_vec();
         } else {

@@ -80,7 +80,7 @@ impl Trips {
     }
 
     /// Whether iterations are of both states.
-    fn is_mixed(&self) -> bool {
+    pub(super) fn is_mixed(&self) -> bool {
         self.count > 1 && self.full != self.last
     }
 }
@@ -123,6 +123,11 @@ impl<'a> Cluster<'a> {
     /// NoC level that connects the units to the buffer above.
     pub(super) fn noc(&self) -> &'a NocLevel {
         self.noc
+    }
+
+    /// Iterations of the loops in the largest box, outermost first.
+    pub(super) fn largest_trips(&self) -> &[Trips] {
+        &self.trips[..self.loops.len()]
     }
 
     /// Loop over the units, if there is one.
@@ -215,16 +220,38 @@ impl Transition {
 /// cluster without loops. Sets `trips` to the iterations in the present box.
 pub(crate) fn each_transition(
     cluster: &Cluster,
-    mut transition: Transition,
+    transition: Transition,
     trips: &mut [Trips; N_AXES],
     mut visit: impl FnMut(&mut Transition),
 ) {
+    each_class(cluster, transition, trips, |transition, _| visit(transition));
+}
+
+/// Advance of a loop in a class of steps.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Advance {
+    /// Position of the loop that advances; 0 is the outermost.
+    pub index: usize,
+    /// Whether it advances to its last state, where that differs from the others.
+    pub to_last: bool,
+    /// States of the loops outside it, as in [`keep_outer`].
+    pub at_last: u32,
+}
+
+/// Calls `visit` with every class of steps of a cluster, as [`each_transition`], and with the loop that
+/// advances; `None` in the entry step.
+pub(super) fn each_class(
+    cluster: &Cluster,
+    mut transition: Transition,
+    trips: &mut [Trips; N_AXES],
+    mut visit: impl FnMut(&mut Transition, Option<Advance>),
+) {
     let trips = &mut trips[..cluster.loops.len()];
     transition.enter(cluster, trips);
-    visit(&mut transition);
+    visit(&mut transition, None);
     if trips.iter().any(|trips| trips.count > 1) {
         transition.start_advances(cluster);
-        each_advance(trips, &mut transition, visit);
+        each_advance(trips, &mut transition, |transition, at| visit(transition, Some(at)));
     }
 }
 
@@ -233,7 +260,7 @@ pub(crate) fn each_transition(
 fn each_advance(
     trips: &[Trips],
     transition: &mut Transition,
-    mut visit: impl FnMut(&mut Transition),
+    mut visit: impl FnMut(&mut Transition, Advance),
 ) {
     for (index, advancing) in trips.iter().enumerate().filter(|(_, trips)| trips.count > 1) {
         let (outer, inner) = (&trips[..index], &trips[index + 1..]);
@@ -241,29 +268,30 @@ fn each_advance(
         let mixed = outer.iter().filter(|trips| trips.is_mixed()).count();
         for at_last in 0..1u32 << mixed {
             let ways = keep_outer(outer, transition, at_last);
-            each_advance_of(advancing, transition, |transition, times| {
+            each_advance_of(advancing, transition, |transition, times, to_last| {
                 transition.times = ways * times;
-                visit(transition);
+                visit(transition, Advance { index, to_last, at_last });
             });
         }
     }
 }
 
-/// Calls `visit` with the transitions of one loop as it advances, and with the number of each.
+/// Calls `visit` with the transitions of one loop as it advances, with the number of each, and whether
+/// it is to the last state where that differs from the others.
 fn each_advance_of(
     trips: &Trips,
     transition: &mut Transition,
-    mut visit: impl FnMut(&mut Transition, u64),
+    mut visit: impl FnMut(&mut Transition, u64, bool),
 ) {
     let &Trips { full, last, stride, count, .. } = trips;
     let to_full = count - 1 - u32::from(full != last);
     if to_full > 0 {
         transition.set(trips, full, full, stride);
-        visit(transition, u64::from(to_full));
+        visit(transition, u64::from(to_full), false);
     }
     if full != last {
         transition.set(trips, full, last, stride);
-        visit(transition, 1);
+        visit(transition, 1, true);
     }
 }
 

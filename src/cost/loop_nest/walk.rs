@@ -17,7 +17,8 @@ use super::ingress::{Transfer, ingress};
 use super::machine::{Bandwidth, Machine, NocLevel};
 use super::mapping::Mapping;
 use super::nest::{N_AXES, Nest, macs, outputs};
-use super::transition::{Cluster, Transition, Trips, each_child, each_transition};
+use super::off_chip::{self, Moved};
+use super::transition::{Cluster, Transition, Trips, each_child, each_class, each_transition};
 use super::{Illegal, LevelCounts, Walk};
 
 /// A distinct context of a level.
@@ -158,6 +159,16 @@ impl Expansion<'_> {
         let end = self.add(&Context::flush(&largest), 1);
         let mut of_level = 0..0;
         let mut trips = [Trips::NONE; N_AXES];
+        let mut first = 0;
+        if let Some(level) = mapping.off_chip() {
+            of_level = 0..self.work.nodes.len();
+            self.buckets = Buckets::EMPTY;
+            let cluster = Cluster::new(level, None, &NocLevel::IDEAL, &largest);
+            self.expand_off_chip(of_level.clone(), &cluster, &mut trips)?;
+            self.walk.levels[0] = std::mem::take(&mut self.counts);
+            largest = level.unit_extents(&largest);
+            first = 1;
+        }
         for (index, level) in mapping.levels().iter().enumerate() {
             of_level = of_level.end..self.work.nodes.len();
             self.buckets = Buckets::EMPTY;
@@ -170,10 +181,11 @@ impl Expansion<'_> {
                     return Err(Illegal::TooVaried);
                 }
             }
-            self.walk.levels[index] = std::mem::take(&mut self.counts);
+            self.walk.levels[first + index] = std::mem::take(&mut self.counts);
             largest = level.unit_extents(&largest);
         }
         self.fold_times(of_level.start);
+        self.work_of_off_chip();
         let [start, end] = [start, end].map(|node| self.work.nodes[node as usize].time);
         let time = start.plus(end);
         (self.walk.chip_cycles, self.walk.compute_cycles) = (time.chip, time.compute);
@@ -214,7 +226,7 @@ impl Expansion<'_> {
         let mut time = Time::default();
         each_transition(cluster, whole, trips, |transition| {
             let visits = visits * transition.times;
-            let noc = self.count(transition, visits, cluster);
+            let (noc, _) = self.count(transition, visits, cluster);
             if units_are_pes {
                 let work = self.execute(transition, visits, cluster);
                 time = time.plus(noc.with(work, transition.times));
@@ -228,8 +240,59 @@ impl Expansion<'_> {
         (node.steps, node.time) = (steps, time);
     }
 
-    /// Counts the transfers of `visits` steps of a class, and returns their time in one step.
-    fn count(&mut self, step: &Transition, visits: u64, cluster: &Cluster) -> TransferTime {
+    /// Expands the `nodes` of the off-chip level into their steps (section 6.7). DRAM takes no time here; its
+    /// steps are kept in [`Walk::off_chip`].
+    ///
+    /// # Errors
+    ///
+    /// [`Illegal::TooVaried`] if there are more than [`MAX_TRANSITIONS`] classes of steps.
+    fn expand_off_chip(
+        &mut self,
+        nodes: Range<usize>,
+        cluster: &Cluster,
+        trips: &mut [Trips; N_AXES],
+    ) -> Result<(), Illegal> {
+        for node in nodes {
+            let visits = self.work.nodes[node].visits;
+            let whole = Transition::whole(&self.work.contexts[node]);
+            let first = self.work.steps.len() as u32;
+            each_class(cluster, whole, trips, |transition, advance| {
+                let times = visits * transition.times;
+                let (noc, moved) = self.count(transition, times, cluster);
+                let phase = transition.unit.phase;
+                let children = self.descend(transition, times, cluster);
+                let class = self.work.steps.len();
+                self.work.steps.push(Step { times: transition.times, noc, children });
+                let step = off_chip::Step::new(class, phase, moved);
+                let kinds = off_chip::kinds(cluster.largest_trips(), advance, times);
+                let steps = kinds.into_iter().filter(|kind| kind.times > 0);
+                self.walk.off_chip.extend(steps.map(|kind| off_chip::Step { kind, ..step }));
+            });
+            self.work.nodes[node].steps = first..self.work.steps.len() as u32;
+            if self.walk.transitions > MAX_TRANSITIONS {
+                return Err(Illegal::TooVaried);
+            }
+        }
+        Ok(())
+    }
+
+    /// Sets the cycles of the chip in the steps of the off-chip level, if there is one.
+    fn work_of_off_chip(&mut self) {
+        let mut steps = std::mem::take(&mut self.walk.off_chip);
+        for step in &mut steps {
+            step.work = self.slowest(&self.work.steps[step.class]).chip;
+        }
+        self.walk.off_chip = steps;
+    }
+
+    /// Counts the transfers of `visits` steps of a class, and returns their time and their elements in one
+    /// step.
+    fn count(
+        &mut self,
+        step: &Transition,
+        visits: u64,
+        cluster: &Cluster,
+    ) -> (TransferTime, Moved) {
         let (noc, spatial) = (cluster.noc(), cluster.spatial());
         let works = step.unit.phase != Phase::Flush;
         let moved = if works {
@@ -250,7 +313,7 @@ impl Expansion<'_> {
         let sent = moved.map(|tensor| tensor.sent);
         let mut time = transfer_time(noc, &self.machine.widths, step.unit.phase, sent, sums);
         time.exposed += cluster.fill_cycles(step);
-        time
+        (time, Moved { sent, arrived: sums.arrived })
     }
 
     /// Counts the work of PEs, and returns the time of the slowest one (section 4.7).
@@ -343,7 +406,7 @@ impl Walk {
     pub(super) fn derive(&mut self, nest: &Nest, mapping: &Mapping, machine: &Machine) {
         let mut above = outputs(nest.extents());
         let mut extents = *nest.extents();
-        for (counts, level) in self.levels.iter_mut().zip(mapping.levels()) {
+        for (counts, level) in self.levels.iter_mut().zip(mapping.all_levels()) {
             counts.accumulated = counts.arrived.saturating_sub(above);
             above = counts.left;
             extents = level.unit_extents(&extents);

@@ -138,6 +138,11 @@ impl Elaboration {
     /// - [`Infeasible::UnsupportedDataflow`] if the files of the artifact cannot express the dataflow.
     pub(super) fn new(accelerator: &Accelerator) -> Result<Self, Infeasible> {
         let dataflow = &accelerator.dataflow;
+        if !dataflow.directives().off_chip.is_empty() {
+            return Err(Infeasible::UnsupportedDataflow {
+                why: "it needs a dataflow without loops above the shared memory (`OffChip`)",
+            });
+        }
         let bandwidths = level_bandwidths(accelerator)?;
         // Quirk 7: PEs beyond a whole number of outermost units are idle.
         let outermost = u64::from(accelerator.pes) / dataflow.pes_per_unit();

@@ -29,7 +29,7 @@ fn elaboration(levels: &[(Option<u32>, &[Directive])], pes: u32) -> Elaboration 
         units: units.map(Size::Fixed),
         directives: directives.to_vec(),
     };
-    let levels = levels.iter().map(level).collect();
+    let levels: Vec<_> = levels.iter().map(level).collect();
     let dataflow = Arc::new(Dataflow::new("hand", levels).unwrap());
     let memory = Memory::new(Bytes::new(1), Bytes::new(1), 1);
     let noc = Noc::uniform(NocLevel::new(128));

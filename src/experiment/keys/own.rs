@@ -138,7 +138,7 @@ pub(super) const KEYS: &[Key] = &[
             s.flexibility = Some(named("flexibility", &Flexibility::ALL, text)?);
             Ok(())
         }),
-        get: |s| json!(s.flexibility.map_or("system".into(), |it| it.to_string())),
+        get: |s| json!(s.flexibility.map(|it| it.to_string())),
         ..KEY
     },
     Key {

@@ -6,8 +6,10 @@ use std::fmt::Write as _;
 use crate::cost::Infeasible;
 use crate::cost::loop_nest::nest::{Axis, outputs, weights};
 use crate::cost::loop_nest::{
-    Evaluation, LevelCounts, NestReport, Start, StepClass, nests_of_layer, step_classes,
+    DramTraffic, Evaluation, Level, LevelCounts, NestReport, Start, StepClass, nests_of_layer,
+    step_classes,
 };
+use crate::dataflow::LevelId;
 use crate::hardware::Accelerator;
 use crate::model::{Network, PerTensor, TensorRole};
 use crate::report::table::{Style, new_table, render};
@@ -92,6 +94,24 @@ fn extents(report: &NestReport) -> String {
     )
 }
 
+/// Every level with its counts, outermost first.
+fn all_levels(report: &NestReport) -> impl Iterator<Item = (LevelId, &Level, &LevelCounts)> {
+    let NestReport { mapping, evaluation, .. } = report;
+    let off_chip = mapping.off_chip().zip(evaluation.off_chip());
+    let off_chip = off_chip.map(|(level, counts)| (LevelId::OffChip, level, counts));
+    let on_chip = mapping.levels().iter().zip(evaluation.levels()).enumerate();
+    let on_chip = on_chip.map(|(at, (level, counts))| (LevelId::OnChip(at), level, counts));
+    off_chip.into_iter().chain(on_chip)
+}
+
+/// A level in a cell of a table.
+fn short(level: LevelId) -> String {
+    match level {
+        LevelId::OffChip => "off-chip".into(),
+        LevelId::OnChip(level) => level.to_string(),
+    }
+}
+
 /// Table of levels: loops, unit boxes, units, steps, buffers.
 fn levels(report: &NestReport, style: Style) -> String {
     let header = [
@@ -105,9 +125,7 @@ fn levels(report: &NestReport, style: Style) -> String {
     ];
     let mut table = new_table(style, &header, 3);
     let mut entering = *report.nest.extents();
-    for (index, (level, counts)) in
-        report.mapping.levels().iter().zip(report.evaluation.levels()).enumerate()
-    {
+    for (id, level, counts) in all_levels(report) {
         let unit = level.unit_extents(&entering);
         let cut: Vec<_> = Axis::ALL
             .into_iter()
@@ -127,13 +145,16 @@ fn levels(report: &NestReport, style: Style) -> String {
             if list.is_empty() { none.to_string() } else { list.join(by) }
         };
         table.add_row([
-            index.to_string(),
+            short(id),
             or(loops, "one box", ", "),
             or(cut, "1", " "),
             level.units().to_string(),
             format!("{:.2}", counts.active as f64 / counts.steps.max(1) as f64),
             counts.steps.to_string(),
-            counts.unit_bytes.to_string(),
+            match id {
+                LevelId::OffChip => report.evaluation.memory.shared_bytes.to_string(),
+                LevelId::OnChip(_) => counts.unit_bytes.to_string(),
+            },
         ]);
         entering = unit;
     }
@@ -157,10 +178,10 @@ fn traffic(report: &NestReport, style: Style) -> String {
     ];
     let mut table = new_table(style, &header, 1);
     let mut clusters = 1;
-    for (index, counts) in report.evaluation.levels().iter().enumerate() {
+    for (id, level, counts) in all_levels(report) {
         let LevelCounts { sent, delivered, forwarded, left, arrived, accumulated, .. } = counts;
-        let [down, up] = network_cycles(report, index, counts).map(|it| it / clusters);
-        clusters *= u64::from(report.mapping.levels()[index].units());
+        let [down, up] = transfer_cycles(report, id, counts).map(|it| it / clusters);
+        clusters *= u64::from(level.units());
         let cells = [
             sent.input,
             delivered.input,
@@ -173,15 +194,22 @@ fn traffic(report: &NestReport, style: Style) -> String {
             down,
             up,
         ];
-        let mut row = vec![index.to_string()];
+        let mut row = vec![short(id)];
         row.extend(cells.map(|count| count.to_string()));
         table.add_row(row);
     }
     render(&table)
 }
 
-/// Cycles of the traffic of a level if one cluster moved it all: down, and up.
-fn network_cycles(report: &NestReport, level: usize, counts: &LevelCounts) -> [u64; 2] {
+/// Cycles of the traffic of a level if one cluster moved it all: down, and up. On the off-chip level they
+/// are those of DRAM.
+fn transfer_cycles(report: &NestReport, level: LevelId, counts: &LevelCounts) -> [u64; 2] {
+    let LevelId::OnChip(level) = level else {
+        let DramTraffic { inputs_read, weights_read, partial_sums_read, outputs_written } =
+            report.evaluation.memory.dram;
+        let read = inputs_read + weights_read + partial_sums_read;
+        return [read, outputs_written].map(|bytes| report.machine.dram_bandwidth.cycles(bytes));
+    };
     let network = report.machine.noc_level(level);
     let widths = &report.machine.widths;
     let inputs = counts.sent.input * u64::from(widths.input);
@@ -212,14 +240,14 @@ fn steps(report: &NestReport, style: Style) -> String {
     let has_fill = classes.iter().any(|class| class.fill_cycles > 0);
     let columns = header.len() - usize::from(!has_fill);
     let mut table = new_table(style, &header[..columns], 2);
-    for level in 0..report.mapping.levels().len() {
+    for (level, ..) in all_levels(report) {
         let here: Vec<_> = classes.iter().filter(|class| class.level == level).collect();
         for class in here.iter().take(MAX_CLASSES) {
             table.add_row(&step_row(class)[..columns]);
         }
         if here.len() > MAX_CLASSES {
             let left_out = format!("and {} rarer ones", here.len() - MAX_CLASSES);
-            table.add_row([level.to_string(), left_out]);
+            table.add_row([short(level), left_out]);
         }
     }
     render(&table)
@@ -242,7 +270,7 @@ fn step_row(class: &StepClass) -> Vec<String> {
         class.pe_cycles,
         class.fill_cycles,
     ];
-    let mut row = vec![class.level.to_string(), start.to_string()];
+    let mut row = vec![short(class.level), start.to_string()];
     row.extend(numbers.map(|number| number.to_string()));
     row
 }
@@ -251,7 +279,7 @@ fn step_row(class: &StepClass) -> Vec<String> {
 fn memory(report: &NestReport) -> String {
     let plan = &report.evaluation.memory;
     let dram = &plan.dram;
-    let loops = report.mapping.levels()[0].loops();
+    let loops = report.mapping.off_chip().unwrap_or(&report.mapping.levels()[0]).loops();
     let names = PerTensor { input: "inputs", weight: "weights", output: "outputs" };
     let holds: Vec<_> = TensorRole::ALL
         .into_iter()

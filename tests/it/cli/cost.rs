@@ -173,3 +173,74 @@ fn cost_draws_what_it_prints() {
     let message = refused(&[&network[..], &["--plot", &path("energy.gif")]].concat());
     assert!(message.contains("a figure ends in .svg or .png"), "{message}");
 }
+
+/// A file with a dataflow of these directives, one a line from line 4 on.
+fn dataflow_file(folder: &std::path::Path, directives: &[&str]) -> String {
+    let lines: String = directives.iter().map(|line| format!("    - {line}\n")).collect();
+    let file = folder.join("flow.yaml");
+    fs::write(&file, format!("dataflow:\n  name: flow\n  directives:\n{lines}")).expect("a file");
+    file.to_str().expect("UTF-8").into()
+}
+
+/// Maps of K above the shared memory, and WS under them.
+const OFF_CHIP: [&str; 8] = [
+    "TemporalMap(16,16) K",
+    "OffChip",
+    "TemporalMap(16,16) C",
+    "SpatialMap(1,1) X'",
+    "Cluster(16)",
+    "SpatialMap(1,1) K",
+    "Cluster(16)",
+    "SpatialMap(1,1) C",
+];
+
+#[test]
+fn loops_above_the_shared_memory_are_one_more_level_of_a_layer() {
+    let folder = tempdir().expect("a folder");
+    let file = dataflow_file(folder.path(), &OFF_CHIP);
+    let arguments = ["cost", "--network", "KD", "--dataflow", &file, "--pes", "1024"];
+    let layer = [&arguments[..], &["--layer", "conv2"]].concat();
+    let csv = output(&[&layer[..], &["--format", "csv"]].concat());
+    let mut lines = csv.lines().map(|line| line.split(',').collect::<Vec<_>>());
+    let (header, row) = (lines.next().expect("a header"), lines.next().expect("a layer"));
+    let cell = |name: &str| row[header.iter().position(|known| *known == name).expect("a column")];
+    // 19 output channels: two boxes, then three levels on chip.
+    assert!(cell("steps").starts_with("2;"), "{}", cell("steps"));
+    assert_eq!(cell("send_i").split(';').count(), 4, "{}", cell("send_i"));
+    let text = output(&[&layer[..], &["--explain"]].concat());
+    let found = text.lines().find(|line| line.starts_with("off-chip")).unwrap_or_default();
+    assert!(found.contains("2 x K16 in turn"), "{text}");
+}
+
+#[test]
+fn a_misplaced_off_chip_is_refused_with_its_line() {
+    let folder = tempdir().expect("a folder");
+    let check = |directives: &[&str], line: usize, expected: &str| {
+        let file = dataflow_file(folder.path(), directives);
+        let message = refused(&["cost", "--network", "KD", "--dataflow", &file]);
+        assert!(message.contains(expected), "{message}");
+        assert!(message.contains(&format!("flow.yaml:{line}:")), "{message}");
+    };
+    let after = [&OFF_CHIP[2..], &["OffChip"]].concat();
+    check(&after, 10, "`OffChip` after a cluster; it stands before the first cluster");
+    let twice = ["TemporalMap(1,1) K", "OffChip", "TemporalMap(1,1) C", "OffChip"];
+    check(&twice, 7, "a second `OffChip`; a dataflow has at most one");
+    check(&["OffChip", "SpatialMap(1,1) K"], 4, "`OffChip` without a temporal map before it");
+    let spatial = ["TemporalMap(1,1) C", "SpatialMap(1,1) K", "OffChip", "SpatialMap(1,1) X'"];
+    let expected = "`SpatialMap(1,1) K` above the shared memory; only temporal maps stand before";
+    check(&spatial, 5, expected);
+    check(&["TemporalMap(1,1) C", "Offchip"], 5, "did you mean `OffChip`?");
+}
+
+#[test]
+fn the_artifacts_cost_model_has_no_loops_above_the_shared_memory() {
+    let folder = tempdir().expect("a folder");
+    let file = dataflow_file(folder.path(), &OFF_CHIP);
+    let published = ["--networks", "artifact", "--cost-model", "maestro"];
+    let arguments = ["cost", "--network", "KD", "--dataflow", &file, "--pes", "1024"];
+    let message = refused(&[&arguments[..], &published[..]].concat());
+    assert!(
+        message.contains("it needs a dataflow without loops above the shared memory"),
+        "{message}"
+    );
+}

@@ -83,7 +83,7 @@ fn dataflow(sizes: Sizes) -> impl Strategy<Value = Arc<Dataflow>> {
             units: Some(Size::Fixed(units)),
             directives,
         });
-        let levels = std::iter::once(outermost).chain(inner).collect();
+        let levels: Vec<_> = std::iter::once(outermost).chain(inner).collect();
         Arc::new(Dataflow::new("random", levels).expect("a legal dataflow"))
     })
 }

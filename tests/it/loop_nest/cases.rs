@@ -12,7 +12,7 @@ use xrsim::cost::loop_nest::{
     Bandwidth, DramTraffic, Evaluation, Extents, Machine, Mapping, Nest, NocLevel, Widths, Window,
     evaluate,
 };
-use xrsim::dataflow::ClusterLevel;
+use xrsim::dataflow::Directives;
 use xrsim::model::{PerOperand, PerTensor};
 
 /// Checks every row of a table and returns the number of rows.
@@ -64,8 +64,8 @@ fn all_layers_of_the_published_study_are_equal() {
     check_reference("xrbench_4096_256.csv", 492);
 }
 
-fn run(levels: &[ClusterLevel], nest: &Nest, machine: &Machine) -> Evaluation {
-    let mapping = Mapping::new(levels, nest, machine).expect("the mapping is legal");
+fn run(directives: &Directives, nest: &Nest, machine: &Machine) -> Evaluation {
+    let mapping = Mapping::new(directives, nest, machine).expect("the mapping is legal");
     evaluate(nest, &mapping, machine).expect("counts fit")
 }
 
@@ -103,7 +103,7 @@ fn worked_example(dataflow: &str) -> Evaluation {
     let noc = NocLevel { down: bandwidth, up: bandwidth, latency: 1, ..NocLevel::IDEAL };
     let machine = Machine { noc_levels: vec![noc], ..Machine::new(1024) };
     let dataflow = Catalog::new().dataflow(dataflow).expect("an embedded dataflow");
-    run(dataflow.levels(), &nest, &machine)
+    run(dataflow.directives(), &nest, &machine)
 }
 
 /// Checks chip and compute cycles; inputs and weights sent and partial sums arrived on each level;

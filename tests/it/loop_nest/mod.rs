@@ -1,8 +1,9 @@
 //! The cost model `loop-nest` (docs/cost-model-loop-nest.md): reference tables and worked examples, an
-//! enumeration of its execution, invariants, and whole networks.
+//! enumeration of its execution, loops above the shared memory, invariants, and whole networks.
 
 mod cases;
 mod enumerator;
 mod invariants;
 mod networks;
+mod off_chip;
 mod systolic;

@@ -7,6 +7,7 @@ use xrsim::cost::loop_nest::{
     DramTraffic, EnergyPj, LayerReport, LoopNest, Start, nests_of_layer, step_classes,
 };
 use xrsim::cost::{CostModel, Infeasible};
+use xrsim::dataflow::LevelId;
 use xrsim::hardware::MemoryEnergy::{BySize, Usual};
 use xrsim::hardware::{Accelerator, System};
 use xrsim::model::{
@@ -64,7 +65,8 @@ fn classes_of_steps_add_up_to_the_counts_of_their_level() {
             for nest in nests_of_layer(network, layer, &accelerator, None).expect("it is legal") {
                 let classes = step_classes(&nest.nest, &nest.mapping, &nest.machine);
                 for (level, counts) in nest.evaluation.levels().iter().enumerate() {
-                    let here = || classes.iter().filter(|class| class.level == level);
+                    let here =
+                        || classes.iter().filter(|class| class.level == LevelId::OnChip(level));
                     let steps = here().filter(|class| class.start != Start::Flush);
                     assert_eq!(steps.map(|class| class.times).sum::<u64>(), counts.steps);
                     let mut sent = PerOperand::default();

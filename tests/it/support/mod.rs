@@ -45,7 +45,7 @@ pub fn published_dataflow(name: &str) -> Arc<Dataflow> {
 /// A dataflow written as levels between `|`, outermost first; `T(m,o)v` and `S(m,o)v` are temporal
 /// and spatial maps, and every level but the outermost starts with its cluster size and `:`.
 pub fn dataflow(name: &str, text: &str) -> Arc<Dataflow> {
-    let levels = text.split('|').map(level).collect();
+    let levels: Vec<_> = text.split('|').map(level).collect();
     Arc::new(Dataflow::new(name, levels).expect("a legal dataflow"))
 }
 

@@ -4,7 +4,8 @@ use xrsim::cost::loop_nest::{
     Axis, Bandwidth, Evaluation, Extents, Fill, Machine, Mapping, Nest, NocLevel, Widths, Window,
     evaluate,
 };
-use xrsim::dataflow::{Axis as MapAxis, ClusterLevel, Directive, Size};
+use xrsim::dataflow::{Axis as MapAxis, ClusterLevel, Directive, Directives, Size};
+use xrsim::model::PerTensor;
 
 /// SplitMix64.
 struct Random(u64);
@@ -118,11 +119,19 @@ fn written(axis: Axis) -> MapAxis {
     }
 }
 
+/// Where a level stands.
+#[derive(Clone, Copy, PartialEq)]
+enum Place {
+    OffChip,
+    OnChip,
+}
+
 /// Directives of one level in random order. Reduces `left` to the extents that enter the next level.
 fn random_level(
     random: &mut Random,
     nest: &Nest,
     overlap: bool,
+    place: Place,
     left: &mut Extents,
 ) -> Vec<Directive> {
     let mut axes = Axis::ALL.to_vec();
@@ -130,9 +139,9 @@ fn random_level(
         axes.swap(at, random.within(0, at as u32) as usize);
     }
     let mut lines = Vec::new();
-    let mut spatial_is_free = true;
+    let mut spatial_is_free = place == Place::OnChip;
     let mut tied = None;
-    if random.once_in(6) {
+    if spatial_is_free && random.once_in(6) {
         let (tap, lines_of_diagonal) = random_diagonal(random, nest, left);
         lines.extend(lines_of_diagonal);
         (spatial_is_free, tied) = (false, Some(tap));
@@ -178,22 +187,37 @@ pub struct Case {
     pub machine: Machine,
 }
 
+/// Gives a machine random DRAM, copies in shared memory, and resident tensors.
+fn add_random_memory(random: &mut Random, machine: &mut Machine) {
+    machine.dram_bandwidth = random_bandwidth(random);
+    machine.dram_latency = random.within(0, 5);
+    machine.shared_copies = PerTensor::from([0; 3].map(|_| random.within(1, 3)));
+    machine.resident = PerTensor::from([0; 3].map(|_| random.once_in(6)));
+    machine.shared_bytes = random.once_in(2).then(|| u64::from(random.within(0, 1000)));
+}
+
 impl Case {
-    /// The case of a seed; `None` if its directives are illegal.
-    fn new(seed: u64) -> Option<Self> {
+    /// The case of a seed, with an off-chip level or without; `None` if its directives are illegal.
+    fn new(seed: u64, place: Place) -> Option<Self> {
         let random = &mut Random(seed);
         let nest = random_nest(random);
         let clusters: Vec<u32> = (0..random.within(0, 2)).map(|_| random.within(1, 4)).collect();
         let pes = clusters.iter().product::<u32>() * random.within(1, 4) + random.within(0, 1);
-        let machine = random_machine(random, pes);
+        let mut machine = random_machine(random, pes);
         let mut left = *nest.extents();
+        let overlap = machine.allow_overlap;
+        let mut off_chip = Vec::new();
+        if place == Place::OffChip {
+            add_random_memory(random, &mut machine);
+            off_chip = random_level(random, &nest, overlap, place, &mut left);
+        }
         let mut level = |units: Option<u32>| {
-            let directives = random_level(random, &nest, machine.allow_overlap, &mut left);
+            let directives = random_level(random, &nest, overlap, Place::OnChip, &mut left);
             ClusterLevel { units: units.map(Size::Fixed), directives }
         };
         let mut levels = vec![level(None)];
         levels.extend(clusters.into_iter().map(|units| level(Some(units))));
-        let mapping = Mapping::new(&levels, &nest, &machine).ok()?;
+        let mapping = Mapping::new(&Directives { off_chip, levels }, &nest, &machine).ok()?;
         Some(Self { nest, mapping, machine })
     }
 
@@ -208,13 +232,24 @@ impl Case {
     }
 }
 
-/// Legal cases with their seeds. Environment variables set their number and the first seed.
+/// Legal cases without an off-chip level, with their seeds. Environment variables set their number and the
+/// first seed.
 pub fn cases() -> impl Iterator<Item = (u64, Case)> {
+    cases_of(Place::OnChip)
+}
+
+/// The same with an off-chip level.
+pub fn off_chip_cases() -> impl Iterator<Item = (u64, Case)> {
+    cases_of(Place::OffChip).filter(|(_, case)| case.mapping.off_chip().is_some())
+}
+
+fn cases_of(place: Place) -> impl Iterator<Item = (u64, Case)> {
     let number = |name: &str, default: u64| {
         let text = std::env::var(name).ok();
         text.map_or(default, |text| text.parse().expect("the variable is a number"))
     };
     let count = number("XRSIM_CASES", 2000);
-    let legal = (number("XRSIM_FIRST", 0)..).filter_map(|seed| Some((seed, Case::new(seed)?)));
+    let seeds = number("XRSIM_FIRST", 0)..;
+    let legal = seeds.filter_map(move |seed| Some((seed, Case::new(seed, place)?)));
     legal.take(count as usize)
 }

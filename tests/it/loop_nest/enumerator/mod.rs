@@ -7,18 +7,19 @@
 //!
 //! `cargo test` compares 2,000 cases; `XRSIM_CASES=1000000 cargo test --release --test it
 //! loop_nest::enumerator` compares a million. A failure names the case, whose number is its seed:
-//! `XRSIM_FIRST=<case> XRSIM_CASES=1` repeats it.
+//! `XRSIM_FIRST=<case> XRSIM_CASES=1` repeats it. As many cases again have loops above the shared memory.
 
 pub mod cases;
 pub mod layer;
+pub mod off_chip;
 pub mod walk;
 
 use std::fmt::Debug;
 
-use cases::{Case, cases};
+use cases::{Case, cases, off_chip_cases};
 use layer::Layer;
-use walk::{Time, enumerate};
-use xrsim::cost::loop_nest::{Axis, Fill, Level, Loop, Nest, evaluate};
+use walk::{Tally, Time, enumerate};
+use xrsim::cost::loop_nest::{Axis, Evaluation, Fill, Level, Loop, Mapping, Nest, evaluate};
 
 /// Panics with the whole case unless both values are equal.
 fn assert_same<T: PartialEq + Debug>(found: T, walked: T, what: &str, seed: u64, case: &Case) {
@@ -34,16 +35,52 @@ fn compare(seed: u64, case: &Case) {
     let Case { nest, mapping, machine } = case;
     let found = evaluate(nest, mapping, machine).expect("the layer is small");
     let (walked, time) = enumerate(nest, mapping, machine);
+    compare_chip(&found, &walked, time, seed, case);
+    assert_same(found.off_chip(), None, "off-chip level", seed, case);
+}
+
+/// Compares the levels on chip.
+fn compare_chip(found: &Evaluation, walked: &Tally, time: Time, seed: u64, case: &Case) {
     for (level, (found, walked)) in found.levels().iter().zip(&walked.counts).enumerate() {
         assert_same(found, walked, &format!("level {level}"), seed, case);
     }
     assert_same(found.levels().len(), walked.counts.len(), "levels", seed, case);
     assert_same(found.macs_executed, walked.macs, "MACs", seed, case);
-    assert_same(walked.executed.len(), nest.macs(), "distinct MACs", seed, case);
+    assert_same(walked.executed.len(), case.nest.macs(), "distinct MACs", seed, case);
     assert_same(found.pe_outputs, walked.pe_outputs, "PE outputs", seed, case);
     assert_same(found.pe_accumulations, walked.pe_accumulations, "PE additions", seed, case);
     let cycles = Time { chip: found.chip_cycles, compute: found.compute_cycles };
     assert_same(cycles, time, "cycles", seed, case);
+    assert_same(of_loops(case), case.mapping, "mapping from its loops", seed, case);
+}
+
+/// The mapping of a case, made of its loops.
+fn of_loops(case: &Case) -> Mapping {
+    let Case { nest, mapping, machine } = case;
+    let levels: Vec<_> = mapping.levels().iter().map(|it| (it.units(), it.loops())).collect();
+    Mapping::of_loops(mapping.off_chip().map(Level::loops), &levels, nest, machine)
+        .expect("the mapping is legal")
+}
+
+fn compare_off_chip(seed: u64, case: &Case) {
+    let Case { nest, mapping, machine } = case;
+    let found = evaluate(nest, mapping, machine).expect("the layer is small");
+    let walked = off_chip::enumerate(nest, mapping, machine);
+    assert_same(found.off_chip(), Some(&walked.counts), "off-chip level", seed, case);
+    compare_chip(&found, &walked.tally, walked.chip, seed, case);
+    assert_same(found.memory.dram, walked.dram, "DRAM", seed, case);
+    assert_same(found.memory.shared_bytes, walked.shared_bytes, "shared memory", seed, case);
+    let fits = machine.shared_bytes.is_none_or(|capacity| walked.shared_bytes <= capacity);
+    assert_same(found.memory.fits, fits, "fits", seed, case);
+    // No layer is faster than DRAM at its bandwidth (6.5).
+    let roof = machine.dram_cycles(walked.dram.total_bytes());
+    assert_same(found.dram_cycles, walked.dram_cycles.max(roof), "DRAM cycles", seed, case);
+    assert_same(found.cycles, walked.cycles.max(roof), "cycles with DRAM", seed, case);
+}
+
+#[test]
+fn every_count_and_cycle_above_the_shared_memory_is_that_of_the_walk() {
+    off_chip_cases().for_each(|(seed, case)| compare_off_chip(seed, &case));
 }
 
 #[test]
@@ -77,6 +114,31 @@ fn random_cases_are_of_every_kind() {
     often("units on two levels", &|case| {
         case.mapping.levels().iter().filter(|level| level.spatial().is_some()).count() > 1
     });
+}
+
+#[test]
+fn random_cases_with_an_off_chip_level_are_of_every_kind() {
+    let all: Vec<_> = off_chip_cases().take(1500).map(|(_, case)| case).collect();
+    if all.len() < 1500 {
+        return;
+    }
+    let often = |kind: &str, is: &dyn Fn(&Case, &Evaluation) -> bool| {
+        let is = |case: &&Case| {
+            let found = evaluate(&case.nest, &case.mapping, &case.machine);
+            is(case, &found.expect("the layer is small"))
+        };
+        let count = all.iter().filter(is).count();
+        assert!(count >= 50, "{kind}: {count}");
+    };
+    let loops = |case: &Case| case.mapping.off_chip().map_or(0, |level| level.loops().len());
+    often("one loop", &|case, _| loops(case) == 1);
+    often("several loops", &|case, _| loops(case) > 2);
+    often("no loop", &|case, _| loops(case) == 0);
+    often("spilled sums", &|_, found| found.memory.dram.partial_sums_read > 0);
+    often("a resident tensor", &|case, _| case.machine.resident.into_array().contains(&true));
+    often("repeated outputs", &|case, _| case.mapping.macs() > case.nest.macs());
+    often("bound by DRAM", &|_, found| found.dram_cycles > found.chip_cycles);
+    often("padding", &|case, _| case.nest.windows().iter().any(|window| window.padding > 0));
 }
 
 /// Whether a level may have more chunks than units.

@@ -12,8 +12,8 @@ use super::layer::{Interval, Layer, Set, Space, elements, output_box, points, wh
 /// Box of one unit in one step. Its interval on the spatial axis is empty if the unit is idle (section
 /// 4.3).
 #[derive(Clone)]
-struct Place {
-    space: Space,
+pub struct Place {
+    pub space: Space,
     works: bool,
 }
 
@@ -26,7 +26,7 @@ fn chunk((start, end): Interval, map: &Loop, index: usize) -> Option<Interval> {
 }
 
 /// All steps of a cluster on a box, each with the place of every unit (section 4.1).
-fn steps(level: &Level, space: &Space) -> Vec<Vec<Place>> {
+pub fn steps(level: &Level, space: &Space) -> Vec<Vec<Place>> {
     let units = if level.spatial().is_some() { level.units() as usize } else { 1 };
     let mut steps = vec![vec![Place { space: *space, works: true }; units]];
     for map in level.loops() {
@@ -66,9 +66,9 @@ impl Time {
 
 /// Counts of the walk.
 pub struct Tally<'a> {
-    layer: Layer,
+    pub layer: Layer,
     levels: &'a [Level],
-    machine: &'a Machine,
+    pub machine: &'a Machine,
     /// Cycles of a fold and the axes of the stationary tensor on every level; `None` without fill.
     fills: Vec<Option<(u64, Vec<usize>)>>,
     pub counts: Vec<LevelCounts>,
@@ -97,7 +97,7 @@ struct Unit {
 }
 
 /// The units of one cluster and the partial sums in the buffer above them.
-struct Cluster {
+pub struct Cluster {
     level: usize,
     units: Vec<Unit>,
     /// Outputs with a partial sum in the buffer above, in the present visit of its unit.
@@ -107,7 +107,7 @@ struct Cluster {
 }
 
 impl Cluster {
-    fn new(levels: &[Level], level: usize) -> Self {
+    pub fn new(levels: &[Level], level: usize) -> Self {
         let units = if levels[level].spatial().is_some() { levels[level].units() } else { 1 };
         let unit = |_| Unit {
             cluster: (level + 1 < levels.len()).then(|| Box::new(Self::new(levels, level + 1))),
@@ -118,7 +118,7 @@ impl Cluster {
     }
 
     /// Works on a box. `leaves` if the unit that owns the cluster leaves its previous output box.
-    fn walk(&mut self, space: &Space, leaves: bool, tally: &mut Tally) -> Time {
+    pub fn walk(&mut self, space: &Space, leaves: bool, tally: &mut Tally) -> Time {
         let mut time = Time::default();
         for (index, places) in steps(&tally.levels[self.level], space).iter().enumerate() {
             let step = self.step(places, leaves && index == 0, tally);
@@ -241,7 +241,7 @@ impl Cluster {
     }
 
     /// Sends up all partial sums (section 4.6).
-    fn flush(&mut self, tally: &mut Tally) -> Time {
+    pub fn flush(&mut self, tally: &mut Tally) -> Time {
         let noc = *tally.machine.noc_level(self.level);
         let leaving: Vec<bool> = self.units.iter().map(|unit| unit.sums.is_some()).collect();
         let mut time = Time::default();
@@ -306,7 +306,7 @@ impl Unit {
 
 impl Tally<'_> {
     /// Inputs (0) or weights (1) of a box.
-    fn need(&self, tensor: usize, space: &Space) -> Set {
+    pub fn need(&self, tensor: usize, space: &Space) -> Set {
         if tensor == 0 { self.layer.inputs(space) } else { self.layer.weights(space) }
     }
 
@@ -342,7 +342,7 @@ fn send(mut fresh: Vec<Set>, neighbours: &Set, noc: &NocLevel) -> Transfer {
 }
 
 /// Cycles of a transfer (section 4.8).
-fn delay(bytes: u64, latency: u64, bandwidth: Bandwidth) -> u64 {
+pub fn delay(bytes: u64, latency: u64, bandwidth: Bandwidth) -> u64 {
     if bytes == 0 { 0 } else { latency + bandwidth.cycles(bytes) }
 }
 
@@ -350,8 +350,13 @@ fn delay(bytes: u64, latency: u64, bandwidth: Bandwidth) -> u64 {
 const AXES_OF: [&[usize]; 3] = [&[0, 1, 2, 4, 5], &[1, 2, 3, 6, 7], &[0, 1, 3, 4, 5, 6, 7]];
 
 /// Fill of every level: cycles of a fold, and the axes of the stationary tensor (section 4.12).
-fn fills(levels: &[Level], nest: &Nest, machine: &Machine) -> Vec<Option<(u64, Vec<usize>)>> {
+fn fills(mapping: &Mapping, nest: &Nest, machine: &Machine) -> Vec<Option<(u64, Vec<usize>)>> {
+    let levels = mapping.levels();
     let mut entering = *nest.extents();
+    for map in mapping.off_chip().map_or(&[][..], Level::loops) {
+        let extent = &mut entering[map.axis as usize];
+        *extent = (*extent).min(map.size);
+    }
     let mut fills = Vec::new();
     for (index, level) in levels.iter().enumerate() {
         let below = levels.get(index + 1);
@@ -392,42 +397,56 @@ fn fills(levels: &[Level], nest: &Nest, machine: &Machine) -> Vec<Option<(u64, V
     fills
 }
 
-/// Walks through a layer, flush included (sections 4.6 and 4.9).
+/// Walks through a layer without off-chip level, flush included (sections 4.6 and 4.9).
 pub fn enumerate<'a>(nest: &Nest, mapping: &'a Mapping, machine: &'a Machine) -> (Tally<'a>, Time) {
-    let levels = mapping.levels();
-    let mut tally = Tally {
-        layer: Layer::new(nest),
-        levels,
-        machine,
-        fills: fills(levels, nest, machine),
-        counts: vec![LevelCounts::default(); levels.len()],
-        executed: Set::default(),
-        macs: 0,
-        pe_outputs: 0,
-        pe_accumulations: 0,
-    };
-    tally.require();
-    let mut chip = Cluster::new(levels, 0);
-    let walk = chip.walk(&whole(tally.layer.extents), false, &mut tally);
+    let mut tally = Tally::new(nest, mapping, machine);
+    let space = whole(tally.layer.extents);
+    tally.require(space);
+    let mut chip = Cluster::new(mapping.levels(), 0);
+    let walk = chip.walk(&space, false, &mut tally);
     let flush = chip.flush(&mut tally);
     let time = Time { chip: walk.chip + flush.chip, compute: walk.compute + flush.compute };
     (tally, time)
 }
 
-impl Tally<'_> {
-    /// Computes buffer requirements: twice the box of full chunks (section 4.10).
-    fn require(&mut self) {
-        let mut space = whole(self.layer.extents);
-        for (level, counts) in self.levels.iter().zip(&mut self.counts) {
-            for map in level.loops() {
-                let end = &mut space[map.axis as usize].1;
-                *end = (*end).min(map.size as usize);
-            }
-            let Widths { input, weight, partial_sum, .. } = self.machine.widths;
-            let inputs = self.layer.inputs(&space).len() * u64::from(input);
-            let weights = self.layer.weights(&space).len() * u64::from(weight);
-            let sums = points(&output_box(&space)) * u64::from(partial_sum);
-            counts.unit_bytes = 2 * (inputs + weights + sums);
+impl<'a> Tally<'a> {
+    /// Counts of the levels on chip before the first step.
+    pub fn new(nest: &Nest, mapping: &'a Mapping, machine: &'a Machine) -> Self {
+        let levels = mapping.levels();
+        Self {
+            layer: Layer::new(nest),
+            levels,
+            machine,
+            fills: fills(mapping, nest, machine),
+            counts: vec![LevelCounts::default(); levels.len()],
+            executed: Set::default(),
+            macs: 0,
+            pe_outputs: 0,
+            pe_accumulations: 0,
         }
     }
+
+    /// Computes buffer requirements for the largest box that enters level 0: twice the box of full chunks
+    /// (section 4.10).
+    pub fn require(&mut self, mut space: Space) {
+        for (level, counts) in self.levels.iter().zip(&mut self.counts) {
+            shrink(&mut space, level);
+            counts.unit_bytes = 2 * box_bytes(&self.layer, &space, &self.machine.widths);
+        }
+    }
+}
+
+/// Replaces a box by the first unit box of a level.
+pub fn shrink(space: &mut Space, level: &Level) {
+    for map in level.loops() {
+        let end = &mut space[map.axis as usize].1;
+        *end = (*end).min(map.size as usize);
+    }
+}
+
+/// Bytes on chip that a box needs.
+pub fn box_bytes(layer: &Layer, space: &Space, widths: &Widths) -> u64 {
+    let inputs = layer.inputs(space).len() * u64::from(widths.input);
+    let weights = layer.weights(space).len() * u64::from(widths.weight);
+    inputs + weights + points(&output_box(space)) * u64::from(widths.partial_sum)
 }

@@ -5,6 +5,7 @@ use crate::model::PerOperand;
 
 use super::context::{Context, Phase};
 use super::egress::egress;
+use super::fill::FoldFill;
 use super::ingress::{Transfer, ingress};
 use super::machine::{Machine, NocLevel};
 use super::mapping::Mapping;
@@ -65,8 +66,8 @@ pub fn step_classes(nest: &Nest, mapping: &Mapping, machine: &Machine) -> Vec<St
             LevelId::OffChip => &NocLevel::IDEAL,
             LevelId::OnChip(level) => machine.noc_level(level),
         };
-        let below = mapping.all_levels().get(index + 1);
-        let cluster = Cluster::new(level, below, noc, &largest);
+        let cluster = Cluster::new(level, noc, &largest);
+        let fill = FoldFill::new(noc, level, mapping.all_levels().get(index + 1), &largest);
         let last = index + 1 == mapping.all_levels().len();
         let mut below: Vec<(Context, u64)> = Vec::new();
         let mut here: Vec<StepClass> = Vec::new();
@@ -75,6 +76,7 @@ pub fn step_classes(nest: &Nest, mapping: &Mapping, machine: &Machine) -> Vec<St
             each_class(&cluster, Transition::whole(&context), &mut trips, |step, advance| {
                 let times = visits * step.times;
                 let class = class(nest, machine, &cluster, step, (id, times), last);
+                let class = StepClass { fill_cycles: fill.of(step, cluster.spatial()), ..class };
                 if id == LevelId::OffChip {
                     let kinds = off_chip::kinds(cluster.largest_trips(), advance, times);
                     let kinds = kinds.into_iter().filter(|kind| kind.times > 0);
@@ -151,7 +153,7 @@ fn class(
         arrived,
         down_cycles,
         up_cycles,
-        fill_cycles: cluster.fill_cycles(step),
+        fill_cycles: 0,
         pe_cycles: if units_are_pes && works { pe_cycles(machine, cluster, step) } else { 0 },
     }
 }

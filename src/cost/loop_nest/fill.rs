@@ -21,7 +21,8 @@ pub(super) struct FoldFill {
 }
 
 impl FoldFill {
-    const NONE: Self = Self { cycles: 0, stationary: TensorRole::Output };
+    /// No fill.
+    pub(super) const NONE: Self = Self { cycles: 0, stationary: TensorRole::Output };
 
     /// Fill of the clusters of `level`, whose units are clusters of the level `below` or else PEs.
     /// `extents` are those that enter the level.

@@ -2,7 +2,6 @@
 //! units in each class (docs/cost-model-loop-nest.md, sections 5.2, 5.3 and 5.7).
 
 use super::context::{Context, Phase, Span};
-use super::fill::FoldFill;
 use super::machine::NocLevel;
 use super::mapping::{Level, Loop};
 use super::nest::{Axis, Extents, N_AXES};
@@ -92,32 +91,19 @@ pub(super) struct Cluster<'a> {
     loops: &'a [Loop],
     spatial: Option<&'a Loop>,
     units: u32,
-    fill: FoldFill,
     largest: &'a Extents,
     trips: [Trips; N_AXES],
 }
 
 impl<'a> Cluster<'a> {
-    /// The clusters of `level`, whose boxes have at most the extents `largest`, and whose units are
-    /// clusters of the level `below` or else PEs.
-    pub(super) fn new(
-        level: &'a Level,
-        below: Option<&Level>,
-        noc: &'a NocLevel,
-        largest: &'a Extents,
-    ) -> Self {
+    /// The clusters of `level`, whose boxes have at most the extents `largest`.
+    pub(super) fn new(level: &'a Level, noc: &'a NocLevel, largest: &'a Extents) -> Self {
         let (loops, spatial, units) = (level.loops(), level.spatial(), level.units());
         let mut trips = [Trips::NONE; N_AXES];
         for (trips, map) in trips.iter_mut().zip(loops) {
             *trips = Trips::new(map, units, largest[map.axis as usize]);
         }
-        let fill = FoldFill::new(noc, level, below, largest);
-        Self { noc, loops, spatial, units, fill, largest, trips }
-    }
-
-    /// Cycles that the fill adds to a step.
-    pub(super) fn fill_cycles(&self, step: &Transition) -> u64 {
-        self.fill.of(step, self.spatial)
+        Self { noc, loops, spatial, units, largest, trips }
     }
 
     /// NoC level that connects the units to the buffer above.

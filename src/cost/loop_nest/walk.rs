@@ -13,6 +13,7 @@ use crate::model::{PerOperand, PerTensor};
 
 use super::context::{Context, Phase};
 use super::egress::{Egress, egress};
+use super::fill::FoldFill;
 use super::ingress::{Transfer, ingress};
 use super::machine::{Bandwidth, Machine, NocLevel};
 use super::mapping::Mapping;
@@ -124,6 +125,8 @@ struct Expansion<'a> {
     work: &'a mut Workspace,
     /// Nodes of the level below the one in expansion.
     buckets: Buckets,
+    /// Fill of the level in expansion.
+    fill: FoldFill,
     /// Counts of the level in expansion.
     counts: LevelCounts,
     walk: &'a mut Walk,
@@ -146,8 +149,9 @@ impl Walk {
     ) -> Result<(), Illegal> {
         WORKSPACE.with_borrow_mut(|work| {
             work.clear();
-            let (buckets, counts) = (Buckets::EMPTY, LevelCounts::default());
-            Expansion { nest, machine, work, buckets, counts, walk: self }.run(mapping)
+            let (buckets, fill) = (Buckets::EMPTY, FoldFill::NONE);
+            let counts = LevelCounts::default();
+            Expansion { nest, machine, work, buckets, fill, counts, walk: self }.run(mapping)
         })
     }
 }
@@ -163,7 +167,7 @@ impl Expansion<'_> {
         if let Some(level) = mapping.off_chip() {
             of_level = 0..self.work.nodes.len();
             self.buckets = Buckets::EMPTY;
-            let cluster = Cluster::new(level, None, &NocLevel::IDEAL, &largest);
+            let cluster = Cluster::new(level, &NocLevel::IDEAL, &largest);
             self.expand_off_chip(of_level.clone(), &cluster, &mut trips)?;
             self.walk.levels[0] = std::mem::take(&mut self.counts);
             largest = level.unit_extents(&largest);
@@ -172,8 +176,9 @@ impl Expansion<'_> {
         for (index, level) in mapping.levels().iter().enumerate() {
             of_level = of_level.end..self.work.nodes.len();
             self.buckets = Buckets::EMPTY;
-            let below = mapping.levels().get(index + 1);
-            let cluster = Cluster::new(level, below, self.machine.noc_level(index), &largest);
+            let (noc, below) = (self.machine.noc_level(index), mapping.levels().get(index + 1));
+            let cluster = Cluster::new(level, noc, &largest);
+            self.fill = FoldFill::new(noc, level, below, &largest);
             let units_are_pes = index + 1 == mapping.levels().len();
             for node in of_level.clone() {
                 self.expand(node, &cluster, &mut trips, units_are_pes);
@@ -312,7 +317,7 @@ impl Expansion<'_> {
         self.walk.transitions += 1;
         let sent = moved.map(|tensor| tensor.sent);
         let mut time = transfer_time(noc, &self.machine.widths, step.unit.phase, sent, sums);
-        time.exposed += cluster.fill_cycles(step);
+        time.exposed += self.fill.of(step, spatial);
         (time, Moved { sent, arrived: sums.arrived })
     }
 

@@ -9,15 +9,13 @@ struct LeastMeetableSlack;
 
 impl Scheduler for LeastMeetableSlack {
     fn decide(&mut self, view: &View<'_>) -> Decision {
-        let margin = |job: &&xrsim::Job| {
-            let fastest = view.remaining(job, view.fastest_idle(job));
-            view.slack_ms(job) - fastest.as_ms()
-        };
-        let meetable = view.ready.iter().filter(|job| margin(job) >= 0.0);
-        let Some(job) = meetable.min_by(|a, b| margin(a).total_cmp(&margin(b))) else {
-            return Decision::Drop(view.ready[0].request); // late in any case
-        };
-        Dispatch::new(job.request, view.fastest_idle(job)).into()
+        let margin = |job: &xrsim::Job, at| view.slack_ms(job) - view.remaining(job, at).as_ms();
+        let fastest = view.ready.iter().filter_map(|job| Some((job, view.fastest_idle(job)?)));
+        let meetable = fastest.filter(|&(job, at)| margin(job, at) >= 0.0);
+        match meetable.min_by(|a, b| margin(a.0, a.1).total_cmp(&margin(b.0, b.1))) {
+            Some((job, at)) => Dispatch::new(job.request, at).into(),
+            None => Decision::Drop(view.ready[0].request), // late in any case
+        }
     }
 }
 

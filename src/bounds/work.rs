@@ -34,7 +34,7 @@ pub(super) fn routes(
     settings: &ScoreSettings,
     migration: Migration,
 ) -> Vec<Route> {
-    let accelerators = || (0..costs.n_accelerators()).map(AccelId::new);
+    let accelerators = || costs.offers(model);
     let whole = 0..costs.n_layers(model);
     let of_layers = |layers: &[Range<u32>], accelerators: &[AccelId]| {
         Route::new(model, layers, accelerators, costs, settings)

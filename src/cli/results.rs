@@ -17,7 +17,7 @@ use crate::sweep::{RunError, RunResult};
 use crate::text;
 
 use super::console::Stream;
-use super::message::{AndCheck as _, Failure, say};
+use super::message::{AndCheck as _, Failure, say, warn};
 use super::options::Format;
 use super::output::{self, OutputFile, OutputSet};
 use super::table_style;
@@ -59,6 +59,8 @@ pub(super) struct Results {
     infeasible: Vec<Value>,
     /// Number of those that began and failed.
     n_failed: usize,
+    /// Pairs of network and accelerator that were not offered, each warned of once.
+    not_offered: Vec<String>,
 }
 
 /// Files of `--out DIR`: the tables and their record.
@@ -140,6 +142,7 @@ impl Results {
             replications,
             infeasible: Vec::new(),
             n_failed: 0,
+            not_offered: Vec::new(),
         })
     }
 
@@ -177,6 +180,7 @@ impl Results {
         label: &RunLabel<'_>,
         result: &RunResult,
     ) -> Result<(), Failure> {
+        self.warn_of_gaps(result);
         if let Some(folder) = &mut self.folder {
             folder
                 .take(plan, label, result)
@@ -200,6 +204,17 @@ impl Results {
             Format::Csv => {}
         }
         Ok(())
+    }
+
+    /// Warns of accelerators that cannot run a network of the scenario, each pair once.
+    fn warn_of_gaps(&mut self, result: &RunResult) {
+        for reason in result.costs.not_offered() {
+            let line = format!("{reason}; schedulers leave this accelerator out for it");
+            if !self.not_offered.contains(&line) {
+                warn(format_args!("{line}"));
+                self.not_offered.push(line);
+            }
+        }
     }
 
     /// Completes every output, first the files with `trace`, then standard output. `provenance` is called

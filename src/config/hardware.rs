@@ -5,8 +5,8 @@ use std::sync::Arc;
 use crate::dataflow::Dataflow;
 use crate::hardware::platform::{Budget, Instance, Platform, Resources, Table};
 use crate::hardware::{
-    Accelerator, ByteEnergy, Datapath, EnergyTable, Flexibility, Memory, Noc, Share, Style, System,
-    Widths,
+    Accelerator, ByteEnergy, Datapath, EnergyTable, Fill, Flexibility, Memory, MemoryEnergy, Noc,
+    Share, Style, System, Widths,
 };
 use crate::model::PerTensor;
 use crate::renamed::Renamed;
@@ -14,7 +14,7 @@ use crate::units::{Bytes, ClockRate};
 
 use super::Problem;
 use super::yaml::read::{
-    At, Problems, at, at_most, flag, list, number, one_of, proper_name, quantity, text,
+    At, Problems, at, at_most, flag, list, number, number_or, one_of, proper_name, quantity, text,
 };
 use super::yaml::{Fields, Node, Value};
 
@@ -245,7 +245,7 @@ pub(super) fn read_platform(node: &Node<'_>, problems: &mut Problems) -> Option<
     let clock = fields.required("clock_mhz", clock);
     let energy = fields.required("energy", energy);
     let datapath = fields.optional("datapath", datapath).unwrap_or_default();
-    let byte_energy = fields.optional("energy_pj", byte_energy).unwrap_or_default();
+    let energies = fields.optional("energy_pj", at(byte_energy));
     let resources = if fields.given("tables") {
         fields.required("tables", list("tables", table)).map(Resources::Tables)
     } else {
@@ -253,7 +253,29 @@ pub(super) fn read_platform(node: &Node<'_>, problems: &mut Problems) -> Option<
     };
     fields.finish();
     let (name, clock, energy, resources) = (name?, clock?, energy?, resources?);
+    if let Some(At { span, value }) = &energies
+        && value.cluster == MemoryEnergy::BySize
+        && lacks_cluster_size(&resources)
+    {
+        problems.push(Problem::new(
+            span.clone(),
+            "`cluster_per_byte: by-size` needs the key `cluster_memory_kib`",
+        ));
+        return None;
+    }
+    let byte_energy = energies.map(|it| it.value).unwrap_or_default();
     Some(Platform { name, clock, datapath, energy, byte_energy, resources })
+}
+
+/// Whether the cluster buffers of some accelerator have no size.
+fn lacks_cluster_size(resources: &Resources) -> bool {
+    match resources {
+        Resources::Budget(budget) => budget.memory.clusters.is_empty(),
+        Resources::Tables(tables) => {
+            let mut instances = tables.iter().flat_map(|table| &table.instances);
+            instances.any(|instance| instance.memory.clusters.is_empty())
+        }
+    }
 }
 
 fn budget(node: &Node<'_>, problems: &mut Problems) -> Option<Resources> {
@@ -319,6 +341,8 @@ fn noc(fields: &mut Fields<'_, '_, '_>, default: Option<&Noc>) -> Option<Noc> {
     let up = fields.optional("noc_up_bandwidth_bytes_per_cycle", bandwidths());
     let weights = fields.optional("noc_weight_bandwidth_bytes_per_cycle", bandwidths());
     let latency = fields.optional("noc_latency_cycles", levels(number(0..=MAX_LATENCY)));
+    let fill = levels(number_or("systolic", 0..=MAX_LATENCY));
+    let fill = fields.optional("noc_fill_cycles", fill).unwrap_or_default();
     let mut flags = |key| fields.optional(key, levels(flag)).unwrap_or_default();
     let mut noc = match default {
         Some(noc) => noc.clone(),
@@ -328,6 +352,7 @@ fn noc(fields: &mut Fields<'_, '_, '_>, default: Option<&Noc>) -> Option<Noc> {
     noc.set(&up.unwrap_or_default(), |level, it| level.up_bandwidth = Some(it));
     noc.set(&weights.unwrap_or_default(), |level, it| level.weight_bandwidth = Some(it));
     noc.set(&latency.unwrap_or_default(), |level, it| level.latency = it);
+    noc.set(&fill, |level, it| level.fill = it.map_or(Fill::Systolic, Fill::Cycles));
     noc.set(&flags("noc_step_latency"), |level, it| level.step_latency = it);
     noc.set(&flags("noc_multicast"), |level, it| level.multicast = it);
     noc.set(&flags("noc_forward"), |level, it| level.forward = it);
@@ -339,6 +364,7 @@ fn noc(fields: &mut Fields<'_, '_, '_>, default: Option<&Noc>) -> Option<Noc> {
 fn memory(fields: &mut Fields<'_, '_, '_>, default: Option<&Memory>) -> Option<Memory> {
     let shared = fields.or("shared_memory_kib", default.map(|memory| memory.shared), kib());
     let scratchpad = fields.or("scratchpad_kib", default.map(|memory| memory.scratchpad), kib());
+    let clusters = fields.optional("cluster_memory_kib", levels(kib()));
     let dram = default.map(|memory| memory.dram_bandwidth);
     let bandwidth = number(1..=MAX_BANDWIDTH);
     let dram = fields.or("dram_bandwidth_bytes_per_cycle", dram, bandwidth);
@@ -347,9 +373,10 @@ fn memory(fields: &mut Fields<'_, '_, '_>, default: Option<&Memory>) -> Option<M
     let memory = Memory::new(shared?, scratchpad?, dram?);
     let default = default.unwrap_or(&memory);
     Some(Memory {
+        clusters: clusters.unwrap_or_else(|| default.clusters.clone()),
         dram_latency: latency.unwrap_or(default.dram_latency),
         shared_copies: copies.unwrap_or(default.shared_copies),
-        ..memory
+        ..memory.clone()
     })
 }
 
@@ -430,18 +457,28 @@ fn datapath(node: &Node<'_>, problems: &mut Problems) -> Option<Datapath> {
     Some(Datapath { macs_per_pe_cycle, vector_lanes, units_limit, widths })
 }
 
+/// Reads the energy of a byte of a memory \[pJ\], or `by-size`.
+fn memory_energy(node: &Node<'_>, problems: &mut Problems) -> Option<MemoryEnergy> {
+    let energy = number_or("by-size", 0.0..=1e9)(node, problems)?;
+    Some(energy.map_or(MemoryEnergy::BySize, MemoryEnergy::PerByte))
+}
+
 /// Reads energies in pJ; missing ones follow from widths and sizes of memories.
 fn byte_energy(node: &Node<'_>, problems: &mut Problems) -> Option<ByteEnergy> {
     let default = ByteEnergy::default();
     let mut fields =
         Fields::of(node, "an energy table in pJ", problems)?.with_renamed(&OLD_BYTE_ENERGY);
+    let mut of_memory = |key| fields.optional(key, memory_energy).unwrap_or_default();
+    let scratchpad = of_memory("scratchpad_per_byte");
+    let cluster = of_memory("cluster_per_byte");
+    let shared_memory = of_memory("shared_memory_per_byte");
     let mut energy = |key| fields.optional(key, number(0.0..=1e9));
     let table = ByteEnergy {
         mac: energy("mac"),
         register: energy("register_per_byte").unwrap_or(default.register),
-        scratchpad: energy("scratchpad_per_byte"),
-        cluster: energy("cluster_per_byte"),
-        shared_memory: energy("shared_memory_per_byte"),
+        scratchpad,
+        cluster,
+        shared_memory,
         noc: energy("noc_per_byte").unwrap_or(default.noc),
         forward: energy("forward_per_byte").unwrap_or(default.forward),
         dram: energy("dram_per_byte").unwrap_or(default.dram),

@@ -42,11 +42,13 @@ pub enum Infeasible {
         /// Violated rule.
         reason: Box<loop_nest::Illegal>,
     },
-    /// The tiles that a PE works on do not fit into its scratchpad.
+    /// The tiles that a PE or a cluster works on do not fit into its scratchpad or buffer.
     TileTooLarge {
+        /// NoC level of the cluster, from 0, outermost first; `None`: the scratchpad of a PE.
+        level: Option<usize>,
         /// Bytes that two copies of the largest tiles take.
         needed: u64,
-        /// Bytes of a scratchpad.
+        /// Bytes of the scratchpad or buffer.
         available: u64,
     },
     /// The box that the loops above the shared memory select does not fit into it.
@@ -219,7 +221,12 @@ impl fmt::Display for Message<'_> {
                 }
             }
             Infeasible::Illegal { reason } => write!(f, "{dataflow} on {accelerator}: {reason}"),
-            Infeasible::TileTooLarge { needed, available } => write!(
+            Infeasible::TileTooLarge { level: Some(level), needed, available } => write!(
+                f,
+                "{dataflow} needs {needed} bytes in the buffer of every cluster of level {level}, but \
+                 those of {accelerator} have {available}"
+            ),
+            Infeasible::TileTooLarge { level: None, needed, available } => write!(
                 f,
                 "{dataflow} needs {needed} bytes in every PE, but those of {accelerator} have \
                  {available}"
@@ -290,9 +297,16 @@ mod tests {
             "dataflow WS has 5 levels, but the NoC of `WS-0` has 4",
         );
         check(
-            &Infeasible::TileTooLarge { needed: 44, available: 8 },
+            &Infeasible::TileTooLarge { level: None, needed: 44, available: 8 },
             "the dataflow needs 44 bytes in every PE, but those of the accelerator have 8",
             "dataflow WS needs 44 bytes in every PE, but those of `WS-0` have 8",
+        );
+        check(
+            &Infeasible::TileTooLarge { level: Some(1), needed: 44, available: 8 },
+            "the dataflow needs 44 bytes in the buffer of every cluster of level 1, but those of the \
+             accelerator have 8",
+            "dataflow WS needs 44 bytes in the buffer of every cluster of level 1, but those of `WS-0` \
+             have 8",
         );
         check(
             &Infeasible::NotMeasured,

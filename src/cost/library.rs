@@ -105,20 +105,43 @@ impl CostLibrary {
     ///
     /// If the pair was not among the runs that were evaluated last.
     pub fn table(&self, scenario: &Scenario, system: &System) -> Result<CostTable, CostError> {
+        let cells: Vec<_> = self.cells(scenario, system).collect::<Result<_, _>>()?;
+        Ok(CostTable::of_cells(cells, system.accelerators().len()))
+    }
+
+    /// Cost table of `scenario` on `system`, in which pairs that are infeasible are not offered.
+    ///
+    /// # Errors
+    ///
+    /// [`CostError`] for the first network that no accelerator of the system can run.
+    ///
+    /// # Panics
+    ///
+    /// If the pair was not among the runs that were evaluated last.
+    pub fn offers(&self, scenario: &Scenario, system: &System) -> Result<CostTable, CostError> {
+        let cells = self.cells(scenario, system).collect();
+        CostTable::of_offers(cells, system.accelerators().len())
+    }
+
+    /// Costs of every pair, row-major `[model][accelerator]`.
+    fn cells<'a>(
+        &'a self,
+        scenario: &'a Scenario,
+        system: &'a System,
+    ) -> impl Iterator<Item = Result<Timetable, CostError>> {
         let columns: Vec<_> =
             system.accelerators().iter().map(|a| self.find_accelerator(a)).collect();
-        let mut cells = Vec::with_capacity(scenario.models().len() * columns.len());
-        for active in scenario.models() {
-            let row = self.find_network(&active.unit.network);
-            for (&column, accelerator) in columns.iter().zip(system.accelerators()) {
-                let cell = self.costs[column].get(row).and_then(Option::as_ref);
-                let cost = cell.expect("the pair was evaluated").clone();
-                cells.push(cost.map_err(|reason| {
-                    CostError::new(active.unit.network.name(), accelerator, *reason)
-                })?);
-            }
-        }
-        Ok(CostTable::of_cells(cells, columns.len()))
+        let pairs = scenario.models().iter().flat_map(move |active| {
+            let network = &active.unit.network;
+            let row = self.find_network(network);
+            let columns = columns.clone().into_iter().zip(system.accelerators());
+            columns.map(move |(column, accelerator)| (network, row, column, accelerator))
+        });
+        pairs.map(|(network, row, column, accelerator)| {
+            let cell = self.costs[column].get(row).and_then(Option::as_ref);
+            let cost = cell.expect("the pair was evaluated").clone();
+            cost.map_err(|reason| CostError::new(network.name(), accelerator, *reason))
+        })
     }
 
     /// Pairs (accelerator, network) of `runs` that the library does not hold yet.

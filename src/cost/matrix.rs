@@ -8,7 +8,7 @@ use crate::ids::{AccelId, ModelId, WorkId};
 use crate::units::{Millijoules, SimSpan};
 
 use super::timetable::{Sums, Timetable};
-use super::{LayerCost, NetworkCost};
+use super::{CostError, LayerCost, NetworkCost};
 
 /// Latency and energy of everything that requests of a scenario run, on every accelerator of a
 /// system; row-major `[work][accelerator]`.
@@ -26,10 +26,22 @@ pub struct CostTable {
     /// Layers of every row, indexed by [`WorkId`].
     n_layers: Vec<u32>,
     cells: Vec<Timetable>,
+    /// Pairs of model and accelerator that are not offered; `None` if there are none.
+    gaps: Option<Arc<Gaps>>,
     /// Model and batch size of every row, indexed by [`WorkId`].
     rows: Vec<(ModelId, u32)>,
     /// Indexed by [`ModelId`].
     batches: Vec<Batches>,
+}
+
+/// Pairs of model and accelerator that are not offered: the network cannot run there. Their cells hold a
+/// stand-in that is slower and costlier than anything else.
+#[derive(Debug, Clone, PartialEq)]
+struct Gaps {
+    /// Whether each cell is offered, row-major.
+    offered: Vec<bool>,
+    /// Why each of the other cells is not.
+    reasons: Vec<CostError>,
 }
 
 /// Batch sizes of a model.
@@ -65,10 +77,67 @@ impl CostTable {
             energies: Vec::new(),
             n_layers: Vec::new(),
             cells: Vec::new(),
+            gaps: None,
             rows: (0..batches.len()).map(|model| (ModelId::new(model), 1)).collect(),
             batches,
         };
         empty.with_cells(cells)
+    }
+
+    /// Table of timetables, each with a batch of one sample, of pairs that may not be offered.
+    ///
+    /// # Errors
+    ///
+    /// The first reason of a row that no accelerator offers.
+    ///
+    /// # Panics
+    ///
+    /// If the rows are ragged.
+    pub(super) fn of_offers(
+        cells: Vec<Result<Timetable, CostError>>,
+        n_accelerators: usize,
+    ) -> Result<Self, CostError> {
+        let offered: Vec<bool> = cells.iter().map(Result::is_ok).collect();
+        let (mut filled, mut reasons) = (Vec::with_capacity(cells.len()), Vec::new());
+        let mut cells = cells.into_iter();
+        while let Some(first) = cells.next() {
+            let row: Vec<_> =
+                std::iter::once(first).chain(cells.by_ref().take(n_accelerators - 1)).collect();
+            let like = row.iter().find_map(|cell| cell.as_ref().ok());
+            let like = like.map(|cell| Timetable::new(Arc::new(cell.network.stand_in())));
+            for cell in row {
+                match (cell, &like) {
+                    (Ok(cell), _) => filled.push(cell),
+                    (Err(reason), None) => return Err(reason),
+                    (Err(reason), Some(stand_in)) => {
+                        filled.push(stand_in.clone());
+                        reasons.push(reason);
+                    }
+                }
+            }
+        }
+        let table = Self::of_cells(filled, n_accelerators);
+        let gaps = (!reasons.is_empty()).then(|| Arc::new(Gaps { offered, reasons }));
+        Ok(Self { gaps, ..table })
+    }
+
+    /// Whether every accelerator offers every row.
+    #[inline]
+    pub fn is_complete(&self) -> bool {
+        self.gaps.is_none()
+    }
+
+    /// Why pairs are not offered, by model and then by accelerator.
+    pub fn not_offered(&self) -> &[CostError] {
+        self.gaps.as_ref().map_or(&[], |gaps| &gaps.reasons)
+    }
+
+    /// Accelerators that can run `work`, lowest id first; at least one.
+    #[inline]
+    pub fn offers(&self, work: impl Into<WorkId>) -> impl Iterator<Item = AccelId> + Clone {
+        let work = work.into();
+        let all = (0..self.n_accelerators).map(AccelId::new);
+        all.filter(move |&accelerator| self.on(work, accelerator).is_offered())
     }
 
     /// Adds the costs of rows.
@@ -108,6 +177,7 @@ impl CostTable {
             energies: Vec::new(),
             n_layers: Vec::new(),
             cells: Vec::new(),
+            gaps: self.gaps.clone(),
             rows: self.rows.clone(),
             batches: self.batches.clone(),
         };
@@ -179,7 +249,8 @@ impl CostTable {
         for batch in 1..=self.max_batch(model) {
             let row = self.work(model, batch).expect("the batch is one of the table").index();
             let first = row * self.n_accelerators;
-            for cell in &mut cells[first..first + self.n_accelerators] {
+            let row = cells[first..].iter_mut().take(self.n_accelerators).enumerate();
+            for (_, cell) in row.filter(|(index, _)| self.is_offered(first + index)) {
                 *cell = Timetable::new(Arc::new(cell.network.with_latency_percent(percent)));
             }
         }
@@ -196,10 +267,19 @@ impl CostTable {
     pub fn with_non_overlapped(&self, fraction: f64, accelerators: &[Accelerator]) -> Self {
         assert_eq!(accelerators.len(), self.n_accelerators, "every column has an accelerator");
         let cells = self.cells.iter().zip(accelerators.iter().cycle());
-        let cell = |(cell, accelerator): (&Timetable, _)| {
+        let cell = |(index, (cell, accelerator)): (usize, (&Timetable, _))| {
+            if !self.is_offered(index) {
+                return cell.clone();
+            }
             Timetable::new(Arc::new(cell.network.with_non_overlapped(fraction, accelerator)))
         };
-        self.replaced(cells.map(cell).collect())
+        self.replaced(cells.enumerate().map(cell).collect())
+    }
+
+    /// Whether a cell is offered. Batches are, because only complete tables have them.
+    #[inline]
+    fn is_offered(&self, cell: usize) -> bool {
+        self.gaps.as_ref().is_none_or(|gaps| gaps.offered.get(cell).copied().unwrap_or(true))
     }
 
     /// Layers between which `work` can be cut; 1 if it cannot.
@@ -232,6 +312,13 @@ pub struct Execution<'a> {
 }
 
 impl<'a> Execution<'a> {
+    /// Whether the accelerator can run the row. If it cannot, times and energies are those of a stand-in,
+    /// which are larger than any others.
+    #[inline]
+    pub fn is_offered(self) -> bool {
+        self.costs.is_offered(self.index())
+    }
+
     /// Time of the whole.
     #[inline]
     pub fn latency(self) -> SimSpan {

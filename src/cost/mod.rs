@@ -88,6 +88,24 @@ impl NetworkCost {
         Ok(Self::of_layers(layers, accelerator))
     }
 
+    /// The cost that stands for a network like this one where it cannot run: as many layers, and a time and
+    /// an energy that no other network has.
+    fn stand_in(&self) -> Self {
+        const ENERGY_NJ: f64 = 1e15;
+        let n_layers = self.layers.len().max(1);
+        let layer = LayerCost {
+            cycles: SimSpan::LONGEST.ns() / n_layers as u64,
+            energy_nj: ENERGY_NJ / n_layers as f64,
+            ..LayerCost::default()
+        };
+        Self {
+            layers: vec![layer; self.layers.len()],
+            cycles: Cycles::new(SimSpan::LONGEST.ns()),
+            latency: SimSpan::LONGEST,
+            energy_nj: ENERGY_NJ,
+        }
+    }
+
     /// Energy.
     pub fn energy(&self) -> Millijoules {
         Millijoules::from_nj(self.energy_nj)

@@ -275,7 +275,9 @@ impl Answer {
     ) -> Result<Decision, String> {
         match self.action {
             Action::Dispatch => {
-                let dispatch = Dispatch::new(self.request(view)?, self.accelerator(view)?);
+                let (request, accelerator) = (self.request(view)?, self.accelerator(view)?);
+                Self::check_offer(view, request, accelerator)?;
+                let dispatch = Dispatch::new(request, accelerator);
                 Ok(dispatch.with_granularity(self.granularity(default)?).into())
             }
             Action::Drop => Ok(Decision::Drop(self.request(view)?)),
@@ -296,6 +298,23 @@ impl Answer {
         let accelerator = self.accelerator.ok_or("it names no accelerator")?;
         let shown = view.idle.iter().copied().find(|at| at.index() == accelerator);
         shown.ok_or_else(|| format!("accelerator {accelerator} is not idle"))
+    }
+
+    /// Whether the accelerator can run the request.
+    fn check_offer(
+        view: &View<'_>,
+        request: RequestId,
+        accelerator: AccelId,
+    ) -> Result<(), String> {
+        let job = view.ready.get(request);
+        match job.is_some_and(|job| view.execution(job, accelerator).is_offered()) {
+            true => Ok(()),
+            false => Err(format!(
+                "accelerator {} cannot run request {}",
+                accelerator.index(),
+                request.index()
+            )),
+        }
     }
 
     fn granularity(&self, default: Granularity) -> Result<Granularity, String> {

@@ -23,6 +23,30 @@ impl EnergyTable {
     };
 }
 
+/// Energy of a byte of an on-chip memory.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub enum MemoryEnergy {
+    /// That of a usual size, whatever the size is: 0.5 KiB for a scratchpad, 8 KiB for the buffer of a
+    /// cluster. Of the shared memory, that of its size.
+    #[default]
+    Usual,
+    /// That of its size, by the law of SRAM sizes (docs/cost-model-loop-nest.md, section 7).
+    BySize,
+    /// This energy [pJ/byte].
+    PerByte(f64),
+}
+
+impl MemoryEnergy {
+    /// Energy of a byte [pJ/byte] of a memory of `bytes`, where a usual one has `usual` bytes.
+    pub(crate) fn of(self, bytes: f64, usual: f64) -> f64 {
+        match self {
+            Self::Usual => sram_pj_per_byte(usual),
+            Self::BySize => sram_pj_per_byte(bytes),
+            Self::PerByte(energy) => energy,
+        }
+    }
+}
+
 /// Energy of a multiply-accumulate \[pJ\] and of a byte that is moved [pJ/byte]. Fields that are `None`
 /// follow from the widths of operands and the sizes of memories.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -32,12 +56,12 @@ pub struct ByteEnergy {
     pub mac: Option<f64>,
     /// A byte of a register. The default is a choice without a source.
     pub register: f64,
-    /// A byte of the scratchpad of a PE; by default that of 0.5 KiB.
-    pub scratchpad: Option<f64>,
-    /// A byte of the buffer of a cluster, 0 if clusters have none; by default that of 8 KiB.
-    pub cluster: Option<f64>,
-    /// A byte of the shared memory; by default that of its size.
-    pub shared_memory: Option<f64>,
+    /// A byte of the scratchpad of a PE.
+    pub scratchpad: MemoryEnergy,
+    /// A byte of the buffer of a cluster, 0 if clusters have none.
+    pub cluster: MemoryEnergy,
+    /// A byte of the shared memory.
+    pub shared_memory: MemoryEnergy,
     /// A byte that the on-chip network delivers or collects: twice an 8-bit multiply-accumulate, as in
     /// the relative costs of Eyeriss (ISCA 2016).
     pub noc: f64,
@@ -55,9 +79,9 @@ impl Default for ByteEnergy {
         Self {
             mac: None,
             register: 0.03,
-            scratchpad: None,
-            cluster: None,
-            shared_memory: None,
+            scratchpad: MemoryEnergy::Usual,
+            cluster: MemoryEnergy::Usual,
+            shared_memory: MemoryEnergy::Usual,
             noc: 0.6,
             forward: 0.6,
             dram: 162.5,

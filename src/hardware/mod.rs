@@ -37,7 +37,7 @@ mod flexibility;
 pub mod platform;
 
 pub(crate) use energy::sram_pj_per_byte;
-pub use energy::{ByteEnergy, EnergyTable};
+pub use energy::{ByteEnergy, EnergyTable, MemoryEnergy};
 pub use flexibility::Flexibility;
 
 use std::sync::Arc;
@@ -71,10 +71,31 @@ pub struct NocLevel {
     pub reduce: bool,
     /// Whether units hold a single copy of their weights, so that loading weights is exposed.
     pub single_weights: bool,
+    /// Cycles that nothing hides at the begin of every fold.
+    pub fill: Fill,
+}
+
+/// Cycles that nothing hides at the begin of every fold of a NoC level
+/// (docs/cost-model-loop-nest.md, section 4.12).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Fill {
+    /// This number \[cycle\].
+    Cycles(u64),
+    /// Those of an array whose PEs pass operands on to their neighbours, from the numbers of its rows and
+    /// columns.
+    Systolic,
+}
+
+impl Default for Fill {
+    /// None.
+    fn default() -> Self {
+        Self::Cycles(0)
+    }
 }
 
 impl NocLevel {
-    /// A level of this bandwidth [byte/cycle] with a latency of 1 cycle, multicast and reduction.
+    /// A level of this bandwidth [byte/cycle] with a latency of 1 cycle, multicast and reduction, without
+    /// fill.
     pub const fn new(bandwidth: u64) -> Self {
         Self {
             bandwidth,
@@ -86,6 +107,7 @@ impl NocLevel {
             forward: false,
             reduce: true,
             single_weights: false,
+            fill: Fill::Cycles(0),
         }
     }
 }
@@ -170,6 +192,9 @@ pub struct Memory {
     pub shared_copies: PerTensor<u32>,
     /// Scratchpad of one PE (L1).
     pub scratchpad: Bytes,
+    /// Buffers of the units that are clusters, by NoC level, outermost first. The last one stands for all
+    /// deeper levels; an empty list is no limit.
+    pub clusters: Vec<Bytes>,
     /// Bandwidth of DRAM [byte/cycle].
     pub dram_bandwidth: u64,
     /// Latency of DRAM \[cycle\].
@@ -177,11 +202,17 @@ pub struct Memory {
 }
 
 impl Memory {
-    /// Memories with a double-buffered shared memory and no DRAM latency. `dram_bandwidth` is in
-    /// byte/cycle.
+    /// Memories with a double-buffered shared memory, cluster buffers without limit and no DRAM latency.
+    /// `dram_bandwidth` is in byte/cycle.
     pub fn new(shared: Bytes, scratchpad: Bytes, dram_bandwidth: u64) -> Self {
         let shared_copies = PerTensor::splat(2);
-        Self { shared, shared_copies, scratchpad, dram_bandwidth, dram_latency: 0 }
+        let clusters = Vec::new();
+        Self { shared, shared_copies, scratchpad, clusters, dram_bandwidth, dram_latency: 0 }
+    }
+
+    /// Buffer of a unit of NoC level `level` that is a cluster; `None` is no limit.
+    pub fn cluster(&self, level: usize) -> Option<Bytes> {
+        self.clusters.get(level).or(self.clusters.last()).copied()
     }
 }
 
@@ -340,6 +371,15 @@ pub enum HardwareError {
         /// Largest allowed.
         max: u64,
     },
+    /// The energy of cluster buffers follows from a size that is not given.
+    #[error(
+        "accelerator `{accelerator}`: the energy of a byte of the cluster buffers is `by-size`, but \
+         their size is not given (key `cluster_memory_kib`)"
+    )]
+    NoClusterSize {
+        /// Accelerator.
+        accelerator: Box<str>,
+    },
     /// The PEs do not divide into the shares of a style.
     #[error("style {style} cannot split {pes} PEs {shares}: {pes} is not a multiple of {total}")]
     UnevenShares {
@@ -444,6 +484,17 @@ impl Accelerator {
             {
                 bounded("the NoC bandwidth", bandwidth, 1 << 32)?;
             }
+        }
+        let clusters = &self.memory.clusters;
+        if clusters.len() > Noc::MAX_LEVELS {
+            bounded(
+                "the number of cluster buffers",
+                clusters.len() as u64,
+                Noc::MAX_LEVELS as u64,
+            )?;
+        }
+        if clusters.is_empty() && self.byte_energy.cluster == MemoryEnergy::BySize {
+            return Err(HardwareError::NoClusterSize { accelerator: self.name.clone() });
         }
         bounded("the DRAM bandwidth", self.memory.dram_bandwidth, 1 << 32)?;
         bounded("MACs of a PE and cycle", self.datapath.macs_per_pe_cycle.into(), 1 << 16)?;

@@ -35,7 +35,8 @@ pub struct Platform {
 /// Bandwidths and memories of a platform.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Resources {
-    /// One pool, which a style splits by its shares. Scratchpads belong to PEs and are not split.
+    /// One pool, which a style splits by its shares. Scratchpads belong to PEs and cluster buffers to
+    /// clusters; they are not split.
     Budget(Box<Budget>),
     /// Fixed parameters for each listed partition.
     Tables(Vec<Table>),
@@ -79,6 +80,8 @@ pub struct BudgetChange {
     pub shared_memory: Option<Bytes>,
     /// Scratchpad of one PE (L1).
     pub scratchpad: Option<Bytes>,
+    /// Buffer of every unit that is a cluster, on every level.
+    pub cluster_memory: Option<Bytes>,
     /// Bandwidth of DRAM [byte/cycle].
     pub dram_bandwidth: Option<u64>,
     /// Bandwidths that are not split, in addition to those of the budget.
@@ -98,6 +101,9 @@ impl BudgetChange {
         }
         memory.shared = self.shared_memory.unwrap_or(memory.shared);
         memory.scratchpad = self.scratchpad.unwrap_or(memory.scratchpad);
+        if let Some(size) = self.cluster_memory {
+            memory.clusters = vec![size];
+        }
         memory.dram_bandwidth = self.dram_bandwidth.unwrap_or(memory.dram_bandwidth);
         unpartitioned.noc |= self.unpartitioned.noc;
         unpartitioned.dram |= self.unpartitioned.dram;

@@ -1,7 +1,7 @@
 //! A layer on a machine whose memories have limits: what a search evaluates mappings with.
 
 use crate::cost::loop_nest::{Axis, Evaluation, Extents, Machine, Mapping, Nest, Walk};
-use crate::hardware::Accelerator;
+use crate::hardware::{Accelerator, Memory};
 use crate::model::TensorRole;
 
 use super::bound::{self, Skeleton};
@@ -23,7 +23,8 @@ pub struct Limits {
 impl Limits {
     /// Capacities of an accelerator.
     pub fn of(accelerator: &Accelerator) -> Self {
-        Self::new(Some(accelerator.memory.scratchpad.get()), Vec::new())
+        let Memory { scratchpad, clusters, .. } = &accelerator.memory;
+        Self::new(Some(scratchpad.get()), clusters.iter().map(|size| size.get()).collect())
     }
 
     /// Capacities of the scratchpad of a PE and of the buffers of clusters, outermost first \[byte\].

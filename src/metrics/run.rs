@@ -2,7 +2,7 @@
 
 use crate::column::{Better, Column};
 use crate::cost::CostTable;
-use crate::ids::{AccelId, ModelId};
+use crate::ids::ModelId;
 use crate::scenario::Scenario;
 use crate::score::qoe::qoe;
 use crate::trace::{Outcome, Trace};
@@ -171,8 +171,8 @@ fn uxcost(costs: &CostTable, models: &[(ModelId, &ModelMetrics)]) -> f64 {
         let requests = model.service.requests as f64;
         let missed = model.service.missed() as f64;
         violations += if missed > 0.0 { missed } else { 0.5 } / requests;
-        let accelerators = (0..costs.n_accelerators()).map(AccelId::new);
-        let largest = accelerators.map(|it| costs.on(*id, it).energy().get()).fold(0.0, f64::max);
+        let largest =
+            costs.offers(*id).map(|it| costs.on(*id, it).energy().get()).fold(0.0, f64::max);
         energies += per(model.energy.get(), requests * largest).unwrap_or(0.0);
     }
     violations * energies

@@ -2,7 +2,7 @@
 //! system.
 
 use crate::cost::Dominant;
-use crate::ids::{AccelId, ModelId};
+use crate::ids::ModelId;
 use crate::plan::Plan;
 use crate::sweep::RunResult;
 
@@ -44,9 +44,8 @@ impl DominantLayers {
     }
 
     fn take_model(&mut self, plan: &Plan, result: &RunResult, model: ModelId, name: &str) {
-        let accelerators = (0..result.costs.n_accelerators()).map(AccelId::new);
-        let Some(fastest) = accelerators.min_by_key(|&id| result.costs.on(model, id).latency())
-        else {
+        let offers = result.costs.offers(model);
+        let Some(fastest) = offers.min_by_key(|&id| result.costs.on(model, id).latency()) else {
             return;
         };
         let active = plan.scenario.model(model);

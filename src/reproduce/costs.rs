@@ -7,7 +7,7 @@ use crate::cost::maestro::Maestro;
 use crate::cost::{CostError, CostModel};
 use crate::experiment::{DEFAULT_PES, DEFAULT_PLATFORM, whole_chip};
 use crate::hardware::platform::Platform;
-use crate::hardware::{Accelerator, sram_pj_per_byte};
+use crate::hardware::{Accelerator, MemoryEnergy, sram_pj_per_byte};
 use crate::model::Network;
 use crate::units::Bytes;
 
@@ -158,8 +158,8 @@ fn idealised(accelerator: &Accelerator, platform: &Platform) -> Accelerator {
     ideal.noc.set(&[0], |level, latency| level.latency = latency);
     ideal.datapath.widths.partial_sum = 1;
     ideal.byte_energy = platform.byte_energy;
-    ideal.byte_energy.shared_memory =
-        Some(sram_pj_per_byte(accelerator.memory.shared.get() as f64));
+    let shared = accelerator.memory.shared.get() as f64;
+    ideal.byte_energy.shared_memory = MemoryEnergy::PerByte(sram_pj_per_byte(shared));
     ideal.byte_energy.dram = 0.0;
     ideal.memory.shared = UNLIMITED_MEMORY;
     ideal.memory.dram_bandwidth = UNLIMITED_BANDWIDTH;

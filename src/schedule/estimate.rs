@@ -11,19 +11,19 @@ use super::{Granularity, Job, Options, Setup, View};
 pub(super) enum Over {
     /// The fastest accelerator, busy or idle.
     Best,
-    /// The mean over all accelerators.
+    /// The mean over all accelerators that can run it.
     Mean,
 }
 
 impl Over {
     fn remaining(self, costs: &CostTable, work: WorkId, layer: u32) -> SimSpan {
-        let accelerators = (0..costs.n_accelerators()).map(AccelId::new);
-        let spans = accelerators.map(|at| costs.on(work, at).remaining(layer));
+        let offers = costs.offers(work);
+        let spans = offers.clone().map(|at| costs.on(work, at).remaining(layer));
         match self {
             Self::Best => spans.min().expect("a system has accelerators"),
             Self::Mean => {
                 let sum: u128 = spans.map(|span| u128::from(span.ns())).sum();
-                SimSpan::from_ns((sum / costs.n_accelerators() as u128) as u64)
+                SimSpan::from_ns((sum / offers.count() as u128) as u64)
             }
         }
     }
@@ -93,9 +93,10 @@ impl NextSegment {
         (energy.get() * 1e6).max(1e-6)
     }
 
-    /// Mean time over all accelerators \[ns\].
+    /// Mean time over all accelerators that can run it \[ns\].
     pub(super) fn mean_ns(self, job: &Job, view: &View<'_>) -> f64 {
-        let sum: f64 = view.accelerator_ids().map(|at| self.ns(job, at, view)).sum();
-        sum / view.accelerators.len() as f64
+        let offers = view.costs.offers(job.work);
+        let sum: f64 = offers.clone().map(|at| self.ns(job, at, view)).sum();
+        sum / offers.count() as f64
     }
 }

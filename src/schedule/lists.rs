@@ -114,9 +114,9 @@ impl Scheduler for Replay {
                 return self.dispatch(job.request, accelerator);
             }
         }
-        match self.unknown_request(view) {
-            Some(job) => self.dispatch(job.request, view.fastest_idle(job)),
-            None => Decision::Wait,
+        match self.unknown_request(view).map(|job| (job, view.fastest_idle(job))) {
+            Some((job, Some(accelerator))) => self.dispatch(job.request, accelerator),
+            _ => Decision::Wait,
         }
     }
 }

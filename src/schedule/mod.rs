@@ -55,7 +55,7 @@ pub enum Decision {
 pub struct Dispatch {
     /// A request of [`View::ready`].
     pub request: RequestId,
-    /// An accelerator of [`View::idle`].
+    /// An accelerator of [`View::idle_for`] the request.
     pub accelerator: AccelId,
     /// How much of the request runs before the scheduler decides again. Preemption may end it earlier.
     pub granularity: Granularity,
@@ -84,7 +84,8 @@ impl From<Dispatch> for Decision {
 /// Contract:
 /// - The engine asks only when a request is ready and an accelerator is idle: at every arrival, end of
 ///   a segment and drop, and again after each decision until the policy waits or nothing is left.
-/// - The policy answers with a request of [`View::ready`] and an accelerator of [`View::idle`].
+/// - The policy answers with a request of [`View::ready`] and an accelerator of [`View::idle_for`] it. If
+///   no idle accelerator can run any ready request, it waits.
 /// - A decision depends on the state of the policy and on the view only: no clock, no random draws, no
 ///   I/O. (A policy in another process is asked over a pipe and has the same contract. A search before
 ///   the run draws from a generator with a fixed seed.)

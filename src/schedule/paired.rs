@@ -11,15 +11,19 @@ pub(crate) trait Utility: Send {
     fn observe(&mut self, _view: &View<'_>) {}
 
     /// Largest utility of running `job` now, with its idle accelerator; of equals, the one with the lowest
-    /// id. Never NaN.
-    fn best(&self, job: &Job, view: &View<'_>) -> (f64, AccelId);
+    /// id. Never NaN. `None` if no idle accelerator can run it.
+    fn best(&self, job: &Job, view: &View<'_>) -> Option<(f64, AccelId)>;
 }
 
-/// Largest `utility`, with its idle accelerator; of equals, the one with the lowest id.
-pub(super) fn largest(view: &View<'_>, utility: impl Fn(AccelId) -> f64) -> (f64, AccelId) {
-    let pairs = view.idle.iter().map(|&at| (utility(at), at));
-    let best = pairs.reduce(|best, next| if next.0 > best.0 { next } else { best });
-    best.expect("a policy is asked only with something idle")
+/// Largest `utility` of running `job`, with its idle accelerator; of equals, the one with the lowest id.
+/// `None` if no idle accelerator can run it.
+pub(super) fn largest(
+    job: &Job,
+    view: &View<'_>,
+    utility: impl Fn(AccelId) -> f64,
+) -> Option<(f64, AccelId)> {
+    let pairs = view.idle_for(job).map(|at| (utility(at), at));
+    pairs.reduce(|best, next| if next.0 > best.0 { next } else { best })
 }
 
 /// Policy that takes the pair of job and accelerator with the largest [`Utility`].
@@ -38,13 +42,15 @@ impl<W: Utility> Paired<W> {
 impl<W: Utility> Scheduler for Paired<W> {
     fn decide(&mut self, view: &View<'_>) -> Decision {
         self.utility.observe(view);
-        let pairs = view.ready.iter().map(|job| (self.utility.best(job, view), job));
+        let pairs = view.ready.iter().filter_map(|job| Some((self.utility.best(job, view)?, job)));
         let best = pairs.reduce(|best, next| {
             let ((most, _), first) = best;
             let ((utility, _), job) = next;
             if utility > most || (utility == most && tie(job) < tie(first)) { next } else { best }
         });
-        let ((_, accelerator), job) = best.expect("a policy is asked only with something ready");
+        let Some(((_, accelerator), job)) = best else {
+            return Decision::Wait;
+        };
         Dispatch::new(job.request, accelerator).with_granularity(self.granularity).into()
     }
 }

@@ -79,7 +79,7 @@ impl<R: Rank> Ranked<R> {
 impl<R: Rank> Scheduler for Ranked<R> {
     fn decide(&mut self, view: &View<'_>) -> Decision {
         self.rank.observe(view);
-        if self.options.placement == Placement::EarliestFinish {
+        if self.options.placement == Placement::EarliestFinish || !view.costs.is_complete() {
             return self.first_that_runs(view);
         }
         let job = self.first(view);

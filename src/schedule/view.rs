@@ -189,13 +189,18 @@ impl View<'_> {
         self.execution(job, accelerator).remaining(job.next_layer)
     }
 
-    /// The idle accelerator that runs the rest of `job` in the shortest time; of equals, the one with the
-    /// lowest id.
+    /// Idle accelerators that can run `job`, lowest id first.
     #[inline]
-    pub fn fastest_idle(&self, job: &Job) -> AccelId {
+    pub fn idle_for(&self, job: &Job) -> impl Iterator<Item = AccelId> {
         let idle = self.idle.iter().copied();
-        idle.min_by_key(|&accelerator| self.remaining(job, accelerator))
-            .expect("a policy is asked only with something idle")
+        idle.filter(|&accelerator| self.execution(job, accelerator).is_offered())
+    }
+
+    /// The idle accelerator that runs the rest of `job` in the shortest time; of equals, the one with the
+    /// lowest id. `None` if no idle accelerator can run it.
+    #[inline]
+    pub fn fastest_idle(&self, job: &Job) -> Option<AccelId> {
+        self.idle_for(job).min_by_key(|&accelerator| self.remaining(job, accelerator))
     }
 
     /// Time of the next layer of `job` on `accelerator`; time of the whole if layers are not known.

@@ -225,7 +225,11 @@ fn scorecard(plan: &Plan, library: &CostLibrary) -> Result<Scorecard, RunError> 
 
 fn costs(plan: &Plan, library: &CostLibrary) -> Result<Arc<CostTable>, RunError> {
     let Plan { scenario, system, engine, .. } = plan;
-    let table = library.table(scenario, system)?;
+    let table = match plan.semantics {
+        Semantics::Principled => library.offers(scenario, system)?,
+        // The artifact costs every pair.
+        Semantics::Mlsys2023 => library.table(scenario, system)?,
+    };
     let exposed = engine.effects.non_overlapped;
     Ok(Arc::new(match plan.semantics == Semantics::Principled && exposed > 0.0 {
         true => table.with_non_overlapped(exposed, system.accelerators()),

@@ -302,7 +302,7 @@ fn inspect(view: &View<'_>) -> Decision {
             }
         }
     }
-    start(&view.ready[0], view.fastest_idle(&view.ready[0]))
+    start(&view.ready[0], view.fastest_idle(&view.ready[0]).expect("every pair is offered"))
 }
 
 #[test]

@@ -271,8 +271,9 @@ struct Generous(Arc<Mutex<Vec<Asked>>>);
 
 impl Scheduler for Generous {
     fn decide(&mut self, view: &View<'_>) -> Decision {
-        let (request, accelerator) = (view.ready[0].request, view.fastest_idle(&view.ready[0]));
-        Dispatch::new(request, accelerator).into()
+        let job = &view.ready[0];
+        let accelerator = view.fastest_idle(job).expect("every pair is offered");
+        Dispatch::new(job.request, accelerator).into()
     }
 
     fn grant(&mut self, demands: &[BandwidthDemand], capacity: f64, grants: &mut [f64]) -> bool {

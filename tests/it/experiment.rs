@@ -120,7 +120,7 @@ struct First;
 impl Scheduler for First {
     fn decide(&mut self, view: &View<'_>) -> Decision {
         let job = &view.ready[0];
-        Dispatch::new(job.request, view.fastest_idle(job)).into()
+        Dispatch::new(job.request, view.fastest_idle(job).expect("every pair is offered")).into()
     }
 }
 

@@ -32,6 +32,7 @@ mod mlperf_report;
 mod mlperf_suites;
 mod mlperf_system;
 mod networks;
+mod offers;
 mod own_mains;
 mod paper;
 mod parity_cost;

@@ -175,12 +175,11 @@ impl<'a> Windows<'a> {
     }
 
     fn ways(&self, model: ModelId) -> Vec<Way> {
-        let accelerators = 0..self.costs.n_accelerators();
-        let way = |accelerator| {
-            let duration = self.costs.on(model, AccelId::new(accelerator)).latency().ns();
-            Way { accelerator, duration }
+        let way = |accelerator: AccelId| {
+            let duration = self.costs.on(model, accelerator).latency().ns();
+            Way { accelerator: accelerator.index(), duration }
         };
-        accelerators.map(way).collect()
+        self.costs.offers(model).map(way).collect()
     }
 
     /// Time after which an end scores nothing.
@@ -208,7 +207,7 @@ impl<'a> Windows<'a> {
     fn late(&self, id: RequestId) -> f64 {
         let request = self.requests.request(id);
         let end = self.worthless_after(request.deadline) + SimSpan::from_ns(1);
-        let accelerators = (0..self.costs.n_accelerators()).map(AccelId::new);
+        let accelerators = self.costs.offers(request.model);
         let worth = |accelerator| {
             let latest = self.expiry(request) + self.costs.on(request.model, accelerator).latency();
             if latest > end { self.worth(id, accelerator, end) } else { 0.0 }

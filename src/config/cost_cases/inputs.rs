@@ -233,6 +233,7 @@ impl<'a> Cells<'a> {
                 multicast: multicast.unwrap_or(true),
                 forward: forward.unwrap_or(false),
                 reduce: reduce.unwrap_or(true),
+                ..NocLevel::IDEAL
             }
         };
         (0..levels).map(noc).collect()

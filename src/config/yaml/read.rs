@@ -294,6 +294,26 @@ pub(crate) fn number<T: Number>(
     }
 }
 
+/// Reads a number within `allowed`, or `word`: `None` inside.
+pub(crate) fn number_or<T: Number>(
+    word: &'static str,
+    allowed: RangeInclusive<T>,
+) -> impl Fn(&Node<'_>, &mut Problems) -> Option<Option<T>> {
+    move |node, problems| {
+        let within = |text: &str| text.parse().ok().filter(|value| allowed.contains(value));
+        let value = match node.plain() {
+            Some(text) if text == word => Some(None),
+            text => text.and_then(within).map(Some),
+        };
+        if value.is_none() {
+            let (low, high) = (allowed.start(), allowed.end());
+            let expected = format_args!("{} from {low} to {high}, or `{word}`", T::NOUN);
+            problems.push(node.mismatch(&expected));
+        }
+        value
+    }
+}
+
 /// Reads a number that `convert` accepts; `expected` describes such numbers.
 pub(crate) fn quantity<T>(
     expected: &'static str,

@@ -5,6 +5,7 @@ use crate::model::PerOperand;
 
 use super::context::{Context, Phase};
 use super::egress::egress;
+use super::fill::FoldFill;
 use super::ingress::{Transfer, ingress};
 use super::machine::{Machine, NocLevel};
 use super::mapping::Mapping;
@@ -47,6 +48,8 @@ pub struct StepClass {
     /// Cycles of the NoC level for partial sums in each step, without latency; on the off-chip level those
     /// of DRAM for all that it writes.
     pub up_cycles: u64,
+    /// Cycles of the fill in each step (4.12).
+    pub fill_cycles: u64,
     /// Cycles of the slowest PE in each step; 0 where units are clusters.
     pub pe_cycles: u64,
 }
@@ -64,6 +67,7 @@ pub fn step_classes(nest: &Nest, mapping: &Mapping, machine: &Machine) -> Vec<St
             LevelId::OnChip(level) => machine.noc_level(level),
         };
         let cluster = Cluster::new(level, noc, &largest);
+        let fill = FoldFill::new(noc, level, mapping.all_levels().get(index + 1), &largest);
         let last = index + 1 == mapping.all_levels().len();
         let mut below: Vec<(Context, u64)> = Vec::new();
         let mut here: Vec<StepClass> = Vec::new();
@@ -72,6 +76,7 @@ pub fn step_classes(nest: &Nest, mapping: &Mapping, machine: &Machine) -> Vec<St
             each_class(&cluster, Transition::whole(&context), &mut trips, |step, advance| {
                 let times = visits * step.times;
                 let class = class(nest, machine, &cluster, step, (id, times), last);
+                let class = StepClass { fill_cycles: fill.of(step, cluster.spatial()), ..class };
                 if id == LevelId::OffChip {
                     let kinds = off_chip::kinds(cluster.largest_trips(), advance, times);
                     let kinds = kinds.into_iter().filter(|kind| kind.times > 0);
@@ -148,6 +153,7 @@ fn class(
         arrived,
         down_cycles,
         up_cycles,
+        fill_cycles: 0,
         pe_cycles: if units_are_pes && works { pe_cycles(machine, cluster, step) } else { 0 },
     }
 }

@@ -59,7 +59,7 @@ fn of_distinct_outputs(step: &Transition, map: &Loop, changed: bool) -> (u64, u6
 }
 
 /// Number of units, from the first, whose interval is the same as before.
-fn staying(step: &Transition, map: &Loop) -> u32 {
+pub(super) fn staying(step: &Transition, map: &Loop) -> u32 {
     let span = step.span(map.axis);
     if span.shift != 0 {
         return 0;

@@ -3,7 +3,12 @@
 use crate::hardware::sram_pj_per_byte;
 use crate::model::PerOperand;
 
-use super::{Evaluation, LevelCounts, Machine};
+use super::{Evaluation, LevelCounts, Machine, Mapping};
+
+/// Size of a scratchpad unless its energy follows from its own \[byte\].
+pub(super) const USUAL_SCRATCHPAD_BYTES: f64 = 512.0;
+/// Size of the buffer of a cluster unless its energy follows from its own \[byte\].
+pub(super) const USUAL_CLUSTER_BYTES: f64 = 8.0 * 1024.0;
 
 /// Energy table: per operation \[pJ\] and per byte \[pJ/byte\].
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -14,8 +19,9 @@ pub struct Energies {
     pub register: f64,
     /// Energy per byte of the scratchpad of a PE.
     pub scratchpad: f64,
-    /// Energy per byte of the buffer of a cluster; 0 if clusters have none.
-    pub cluster: f64,
+    /// Energy per byte of the buffers of the units of every level that are clusters, outermost first; 0
+    /// where they have none.
+    pub cluster: [f64; Mapping::MAX_LEVELS],
     /// Energy per byte of the shared memory.
     pub shared: f64,
     /// Energy per byte that the NoC delivers or collects.
@@ -37,8 +43,8 @@ impl Energies {
         Self {
             mac: 0.3,
             register: 0.03,
-            scratchpad: sram_pj_per_byte(512.0),
-            cluster: sram_pj_per_byte(8.0 * 1024.0),
+            scratchpad: sram_pj_per_byte(USUAL_SCRATCHPAD_BYTES),
+            cluster: [sram_pj_per_byte(USUAL_CLUSTER_BYTES); Mapping::MAX_LEVELS],
             shared: sram_pj_per_byte(shared_bytes),
             noc: 0.6,
             forward: 0.6,
@@ -116,7 +122,7 @@ impl EnergyPj {
             mac: macs * table.mac,
             register: macs * (input + weight + 2.0 * sum) * table.register,
             scratchpad: scratchpad * table.scratchpad,
-            cluster: levels.windows(2).map(cluster).sum::<f64>() * table.cluster,
+            cluster: of_clusters(levels.windows(2).map(cluster), &table.cluster),
             shared: (operands(first.sent) + sums(first.arrived + first.accumulated) + dram)
                 * table.shared,
             noc: levels.iter().map(noc).sum(),
@@ -124,4 +130,18 @@ impl EnergyPj {
             leakage: evaluation.cycles as f64 * table.leakage,
         }
     }
+}
+
+/// Energy of the buffers of clusters, whose levels access them for `bytes`. Bytes of successive levels of
+/// one energy are added first: a sum of products differs from the product of a sum in the last bit.
+fn of_clusters(bytes: impl Iterator<Item = f64>, energies: &[f64; Mapping::MAX_LEVELS]) -> f64 {
+    let (mut energy, mut pending, mut per_byte) = (0.0, 0.0, energies[0]);
+    for (bytes, &of_level) in bytes.zip(energies) {
+        if of_level != per_byte {
+            energy += pending * per_byte;
+            (pending, per_byte) = (0.0, of_level);
+        }
+        pending += bytes;
+    }
+    energy + pending * per_byte
 }

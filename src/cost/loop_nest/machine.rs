@@ -3,10 +3,10 @@
 
 use std::num::NonZeroU64;
 
-use crate::hardware::{self, Accelerator, ByteEnergy, Widths};
+use crate::hardware::{self, Accelerator, ByteEnergy, Fill, Widths};
 use crate::model::PerTensor;
 
-use super::energy::Energies;
+use super::energy::{Energies, USUAL_CLUSTER_BYTES, USUAL_SCRATCHPAD_BYTES};
 
 /// Bandwidth of a NoC level or memory: a whole number of bytes per cycle, or infinite.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -41,6 +41,8 @@ pub struct NocLevel {
     /// Whether units hold a single copy of their weights, so that loading weights is exposed:
     /// `single_w` (4.9).
     pub single_weights: bool,
+    /// Cycles that nothing hides at the begin of every fold, `fill` (4.12).
+    pub fill: Fill,
     /// Latency, `lat` \[cycle\].
     pub latency: u32,
     /// Whether every step pays the latency, `step_lat`; otherwise only the first fill and flushes do
@@ -55,12 +57,13 @@ pub struct NocLevel {
 }
 
 impl NocLevel {
-    /// Infinite bandwidth, no latency, multicast and reduction, no forwarding.
+    /// Infinite bandwidth, no latency, no fill, multicast and reduction, no forwarding.
     pub const IDEAL: Self = Self {
         down: Bandwidth::INFINITE,
         up: Bandwidth::INFINITE,
         weights: None,
         single_weights: false,
+        fill: Fill::Cycles(0),
         latency: 0,
         step_latency: false,
         multicast: true,
@@ -78,6 +81,7 @@ impl NocLevel {
             up: level.up_bandwidth.and_then(Bandwidth::new).unwrap_or(down),
             weights: level.weight_bandwidth.and_then(Bandwidth::new),
             single_weights: level.single_weights,
+            fill: level.fill,
             latency: u32::try_from(level.latency).unwrap_or(u32::MAX),
             step_latency: level.step_latency,
             multicast: level.multicast,
@@ -177,14 +181,19 @@ impl Energies {
     /// operands and the sizes of memories.
     pub fn of(accelerator: &Accelerator) -> Self {
         let (table, widths) = (&accelerator.byte_energy, &accelerator.datapath.widths);
-        let default = Self::with_shared_memory(accelerator.memory.shared.get() as f64);
+        let memory = &accelerator.memory;
+        let shared = memory.shared.get() as f64;
+        let cluster = |level| {
+            let size = memory.cluster(level).map_or(USUAL_CLUSTER_BYTES, |size| size.get() as f64);
+            table.cluster.of(size, USUAL_CLUSTER_BYTES)
+        };
         let mac = || ByteEnergy::mac_pj(widths.input, widths.weight, widths.partial_sum);
         Self {
             mac: table.mac.unwrap_or_else(mac),
             register: table.register,
-            scratchpad: table.scratchpad.unwrap_or(default.scratchpad),
-            cluster: table.cluster.unwrap_or(default.cluster),
-            shared: table.shared_memory.unwrap_or(default.shared),
+            scratchpad: table.scratchpad.of(memory.scratchpad.get() as f64, USUAL_SCRATCHPAD_BYTES),
+            cluster: std::array::from_fn(cluster),
+            shared: table.shared_memory.of(shared, shared),
             noc: table.noc,
             forward: table.forward,
             dram: table.dram,

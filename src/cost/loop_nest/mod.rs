@@ -21,6 +21,7 @@
 //! | 5.2, 5.3, 5.7 | `transition` | classes of equal steps |
 //! | 5.5 | `ingress`, `overlap` | inputs and weights sent to the units |
 //! | 5.6 | `egress` | partial sums sent up |
+//! | 4.12 | `fill` | fill of systolic levels |
 //! | 4.7 to 4.10, 5.8, 5.9 | `walk` | counts and times of all levels |
 //! | 5.3 | `classes` | classes of steps of a layer, for `xrsim cost --explain` |
 //! | 6 | `dram` | tiles in shared memory, DRAM traffic |
@@ -42,6 +43,7 @@ mod context;
 mod dram;
 mod egress;
 mod elaboration;
+mod fill;
 mod ingress;
 mod listed;
 mod off_chip;
@@ -59,7 +61,7 @@ use thiserror::Error;
 use crate::dataflow::LevelId;
 use crate::model::PerOperand;
 
-pub use crate::hardware::Widths;
+pub use crate::hardware::{Fill, Widths};
 pub use choose::{Choice, Choose, ChooseLayer};
 pub use classes::{Start, StepClass, step_classes};
 pub use dram::{DramTraffic, SharedMemoryPlan};
@@ -231,9 +233,9 @@ impl Walk {
         self.chip_cycles
     }
 
-    /// Scratchpad that a PE needs \[byte\] (4.10).
-    fn pe_bytes(&self, mapping: &Mapping) -> u64 {
-        self.levels[mapping.all_levels().len() - 1].unit_bytes
+    /// Counts of the levels of `mapping` on chip, outermost first.
+    fn levels(&self, mapping: &Mapping) -> &[LevelCounts] {
+        &self.levels[usize::from(mapping.off_chip().is_some())..mapping.all_levels().len()]
     }
 
     /// Adds DRAM (section 6) and energy (section 7). `machine` is the one of [`Walk::new`] but for

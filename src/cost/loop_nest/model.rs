@@ -5,8 +5,9 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use crate::hardware::Accelerator;
+use crate::hardware::{Accelerator, Memory};
 use crate::model::{Layer, MatmulShape, Network, Operator, PerOperand, PerTensor, VectorShape};
+use crate::units::Bytes;
 
 use super::super::{CostModel, Entry, Explanation, Infeasible, LayerCost, NetworkCost};
 use super::choose::{Choice, Choose, ChooseLayer};
@@ -127,8 +128,8 @@ impl LayerReport {
     /// # Errors
     ///
     /// [`Infeasible`] if the dataflow does not compute the layer exactly once, a tile does not fit
-    /// into the scratchpad of a PE, a box of the off-chip level does not fit into the shared memory, or
-    /// counts exceed 64 bits.
+    /// into the scratchpad of a PE or the buffer of a cluster, a box of the off-chip level does not fit into
+    /// the shared memory, or counts exceed 64 bits.
     pub fn new(operator: &Operator, accelerator: &Accelerator) -> Result<Self, Infeasible> {
         report(operator, accelerator, None)
     }
@@ -239,7 +240,7 @@ impl PreparedNest {
         let nest = listed.nest.into_owned();
         let walk = Walk::new(&nest, &mapping, machine).map_err(illegal)?;
         let prepared = Self { written, nest, mapping, walk };
-        fits_scratchpad(&prepared, accelerator)?;
+        fits_buffers(&prepared, &accelerator.memory)?;
         fits_shared_memory(&prepared, machine, accelerator)?;
         Ok(prepared)
     }
@@ -363,15 +364,21 @@ impl<'a> PreparedOperator<'a> {
     }
 }
 
-/// Checks that two of the largest tiles of every tensor fit into the scratchpad of a PE (section
-/// 4.10).
-fn fits_scratchpad(nest: &PreparedNest, accelerator: &Accelerator) -> Result<(), Infeasible> {
-    let needed = nest.walk.pe_bytes(&nest.mapping);
-    let available = accelerator.memory.scratchpad.get();
-    if needed <= available {
-        return Ok(());
+/// Checks that two of the largest tiles of every tensor fit into the buffer of a unit on every level
+/// (section 4.10).
+fn fits_buffers(nest: &PreparedNest, memory: &Memory) -> Result<(), Infeasible> {
+    let counts = nest.walk.levels(&nest.mapping);
+    for (index, needed) in counts.iter().map(|level| level.unit_bytes).enumerate() {
+        let level = (index + 1 < counts.len()).then_some(index);
+        let buffer = match level {
+            Some(level) => memory.cluster(level),
+            None => Some(memory.scratchpad),
+        };
+        if let Some(available) = buffer.map(Bytes::get).filter(|&bytes| needed > bytes) {
+            return Err(Infeasible::TileTooLarge { level, needed, available });
+        }
     }
-    Err(Infeasible::TileTooLarge { needed, available })
+    Ok(())
 }
 
 /// Checks that the box of the off-chip level fits into the shared memory while no tensor is resident (section

@@ -13,6 +13,7 @@ use crate::model::{PerOperand, PerTensor};
 
 use super::context::{Context, Phase};
 use super::egress::{Egress, egress};
+use super::fill::FoldFill;
 use super::ingress::{Transfer, ingress};
 use super::machine::{Bandwidth, Machine, NocLevel};
 use super::mapping::Mapping;
@@ -124,6 +125,8 @@ struct Expansion<'a> {
     work: &'a mut Workspace,
     /// Nodes of the level below the one in expansion.
     buckets: Buckets,
+    /// Fill of the level in expansion.
+    fill: FoldFill,
     /// Counts of the level in expansion.
     counts: LevelCounts,
     walk: &'a mut Walk,
@@ -146,8 +149,9 @@ impl Walk {
     ) -> Result<(), Illegal> {
         WORKSPACE.with_borrow_mut(|work| {
             work.clear();
-            let (buckets, counts) = (Buckets::EMPTY, LevelCounts::default());
-            Expansion { nest, machine, work, buckets, counts, walk: self }.run(mapping)
+            let (buckets, fill) = (Buckets::EMPTY, FoldFill::NONE);
+            let counts = LevelCounts::default();
+            Expansion { nest, machine, work, buckets, fill, counts, walk: self }.run(mapping)
         })
     }
 }
@@ -172,7 +176,9 @@ impl Expansion<'_> {
         for (index, level) in mapping.levels().iter().enumerate() {
             of_level = of_level.end..self.work.nodes.len();
             self.buckets = Buckets::EMPTY;
-            let cluster = Cluster::new(level, self.machine.noc_level(index), &largest);
+            let (noc, below) = (self.machine.noc_level(index), mapping.levels().get(index + 1));
+            let cluster = Cluster::new(level, noc, &largest);
+            self.fill = FoldFill::new(noc, level, below, &largest);
             let units_are_pes = index + 1 == mapping.levels().len();
             for node in of_level.clone() {
                 self.expand(node, &cluster, &mut trips, units_are_pes);
@@ -310,7 +316,8 @@ impl Expansion<'_> {
         counts.active += visits * u64::from(step.units);
         self.walk.transitions += 1;
         let sent = moved.map(|tensor| tensor.sent);
-        let time = transfer_time(noc, &self.machine.widths, step.unit.phase, sent, sums);
+        let mut time = transfer_time(noc, &self.machine.widths, step.unit.phase, sent, sums);
+        time.exposed += self.fill.of(step, spatial);
         (time, Moved { sent, arrived: sums.arrived })
     }
 
@@ -431,7 +438,8 @@ pub(super) fn is_countable(nest: &Nest, mapping: &Mapping, machine: &Machine) ->
     let factors =
         [input, weight, partial_sum, output].into_iter().chain(machine.shared_copies.into_array());
     let largest = factors.fold(1, u32::max);
-    let latencies = machine.noc_levels.iter().map(|noc| u128::from(noc.latency));
+    let latency = |noc: &NocLevel| u128::from(noc.latency) + noc.largest_fill(machine.pes);
+    let latencies = machine.noc_levels.iter().map(latency);
     let latency = latencies.sum::<u128>() + u128::from(machine.dram_latency) + 1;
     let widest = u128::from(largest) * u128::from(largest);
     let moved = hulls.product::<u128>().saturating_mul(widest).saturating_mul(16);

@@ -57,6 +57,16 @@ pub(super) const KEYS: &[Key] = &[
         ..field!(budget.scratchpad, |text| or_platform(text, kib), |it| platform_or(it.map(in_kib)))
     },
     Key {
+        name: "hardware.cluster_memory_kib",
+        help: "buffer of every cluster at every level, for styles",
+        unit: "KiB",
+        allowed: MEMORY,
+        in_mlsys2023: true,
+        ..field!(budget.cluster_memory, |text| or_platform(text, kib), |it| platform_or(
+            it.map(in_kib)
+        ))
+    },
+    Key {
         name: "hardware.dram_bandwidth_bytes_per_cycle",
         help: "DRAM bandwidth of the whole chip, for styles",
         unit: "byte/cycle",

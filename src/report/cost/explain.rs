@@ -234,13 +234,16 @@ fn steps(report: &NestReport, style: Style) -> String {
         "cycles down",
         "cycles up",
         "cycles of a PE",
+        "cycles of the fill",
     ];
-    let mut table = new_table(style, &header, 2);
     let classes = step_classes(&report.nest, &report.mapping, &report.machine);
+    let has_fill = classes.iter().any(|class| class.fill_cycles > 0);
+    let columns = header.len() - usize::from(!has_fill);
+    let mut table = new_table(style, &header[..columns], 2);
     for (level, ..) in all_levels(report) {
         let here: Vec<_> = classes.iter().filter(|class| class.level == level).collect();
         for class in here.iter().take(MAX_CLASSES) {
-            table.add_row(step_row(class));
+            table.add_row(&step_row(class)[..columns]);
         }
         if here.len() > MAX_CLASSES {
             let left_out = format!("and {} rarer ones", here.len() - MAX_CLASSES);
@@ -265,6 +268,7 @@ fn step_row(class: &StepClass) -> Vec<String> {
         class.down_cycles,
         class.up_cycles,
         class.pe_cycles,
+        class.fill_cycles,
     ];
     let mut row = vec![short(class.level), start.to_string()];
     row.extend(numbers.map(|number| number.to_string()));

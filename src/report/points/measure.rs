@@ -5,12 +5,13 @@ use crate::figures::Quantity;
 use crate::score::Score;
 
 /// Settings that cost something, so that smaller values are better.
-const COSTS: [&str; 6] = [
+const COSTS: [&str; 7] = [
     "pes",
     "hardware.clock_mhz",
     "hardware.noc_bandwidth_bytes_per_cycle",
     "hardware.shared_memory_kib",
     "hardware.scratchpad_kib",
+    "hardware.cluster_memory_kib",
     "hardware.dram_bandwidth_bytes_per_cycle",
 ];
 

@@ -228,8 +228,7 @@ impl<'a> Why<'a> {
 
     /// The accelerator that runs `model` in the shortest time, the first of equal ones, and that time.
     fn fastest(&self, model: ModelId) -> (AccelId, SimSpan) {
-        let accelerators = (0..self.costs.n_accelerators()).map(AccelId::new);
-        let latencies = accelerators.map(|id| (id, self.latency(model, id)));
+        let latencies = self.costs.offers(model).map(|id| (id, self.latency(model, id)));
         latencies.min_by_key(|&(_, latency)| latency).expect("a system has accelerators")
     }
 
@@ -411,7 +410,7 @@ impl<'a> Why<'a> {
     /// The accelerators that a request waited for: all on which it would have met its deadline if it had
     /// started when it was ready. If there are none, the one on which it ran; if it never ran, all.
     fn places(&self, record: &Record, course: &Course) -> Vec<AccelId> {
-        let all = (0..self.costs.n_accelerators()).map(AccelId::new);
+        let all = self.costs.offers(record.model);
         let time = record.deadline.saturating_since(course.ready);
         let in_time = |id: &AccelId| self.latency(record.model, *id) <= time;
         let places: Vec<_> = all.clone().filter(in_time).collect();

@@ -122,14 +122,14 @@ impl Utility for MapScore {
     /// With the time L and energy E of what runs next, on a and on every accelerator b: LatPref = sum
     /// L(b) / L(a); Starvation = time in the queue / mean L(b); EnPref = sum E(b) / E(a); Switch = the
     /// energy of a change of model / E(a).
-    fn best(&self, job: &Job, view: &View<'_>) -> (f64, AccelId) {
-        let all = || view.accelerator_ids();
+    fn best(&self, job: &Job, view: &View<'_>) -> Option<(f64, AccelId)> {
+        let all = || view.costs.offers(job.work);
         let all_ns: f64 = all().map(|at| self.segment.ns(job, at, view)).sum();
         let all_nj: f64 = all().map(|at| self.segment.nj(job, at, view)).sum();
         let queued_ns = view.now.saturating_since(job.ready_since).ns() as f64;
-        let starvation = queued_ns / (all_ns / view.accelerators.len() as f64);
+        let starvation = queued_ns / (all_ns / all().count() as f64);
         let urgency = self.urgency(job, view);
-        largest(view, |at| {
+        largest(job, view, |at| {
             let fit = all_ns / self.segment.ns(job, at, view);
             let energy = (all_nj - self.switch_nj(job, at, view)) / self.segment.nj(job, at, view);
             urgency * fit + self.alpha * starvation + self.beta * energy

@@ -78,11 +78,15 @@ impl Balancer {
     }
 
     /// The accelerator of the next segment of work, whose time \[ns\] and energy \[nJ\] on an
-    /// accelerator is `cost`. The lowest id of equals.
+    /// accelerator is `cost`, among the accelerators `offers` that can run it. The lowest id of equals.
     ///
     /// The rule is Herald's: an accelerator that is bad for everything and so has no load keeps all
     /// others from being balanced.
-    pub(super) fn assign(&mut self, cost: impl Fn(AccelId) -> (f64, f64)) -> AccelId {
+    pub(super) fn assign(
+        &mut self,
+        offers: impl Iterator<Item = AccelId> + Clone,
+        cost: impl Fn(AccelId) -> (f64, f64),
+    ) -> AccelId {
         let utility = |at: &AccelId| {
             let (ns, nj) = cost(*at);
             match self.metric {
@@ -92,11 +96,10 @@ impl Balancer {
                 Metric::EnergyDelaySquared => nj * ns * ns,
             }
         };
-        let all = || (0..self.loads_ns.len()).map(AccelId::new);
-        let best = all().min_by(|a, b| utility(a).total_cmp(&utility(b)));
-        let best = best.expect("a system has accelerators");
+        let best = offers.clone().min_by(|a, b| utility(a).total_cmp(&utility(b)));
+        let best = best.expect("some accelerator can run it");
         let load = |at: &AccelId| self.loads_ns[at.index()];
-        let idlest = all().min_by(|a, b| load(a).total_cmp(&load(b))).unwrap_or(best);
+        let idlest = offers.min_by(|a, b| load(a).total_cmp(&load(b))).unwrap_or(best);
         let moves = idlest != best && utility(&idlest) < self.balance * utility(&best);
         let accelerator = if moves { idlest } else { best };
         self.loads_ns[accelerator.index()] += cost(accelerator).0;
@@ -198,7 +201,7 @@ impl Herald {
     fn assign(&mut self, turn: Turn, job: &Job, view: &View<'_>) {
         let segment = self.segment;
         let cost = |at| (segment.ns(job, at, view), segment.nj(job, at, view));
-        let accelerator = self.balancer.assign(cost);
+        let accelerator = self.balancer.assign(view.costs.offers(job.work), cost);
         let load_ns = cost(accelerator).0;
         self.turns[accelerator.index()].insert(turn);
         self.assigned.insert(job.request, Assigned { layer: job.next_layer, accelerator, load_ns });

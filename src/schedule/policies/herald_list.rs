@@ -76,7 +76,9 @@ impl Plan {
         let mut ends = vec![SimTime::ZERO; setup.known_requests.requests().len()];
         for (.., request, layer) in places(setup, arguments) {
             let work = setup.work_of(request);
-            let accelerator = balancer.assign(|at| layer_cost(setup.costs, work, at, layer));
+            let offers = setup.costs.offers(work);
+            let accelerator =
+                balancer.assign(offers, |at| layer_cost(setup.costs, work, at, layer));
             let list: &mut Vec<Slot> = &mut slots[accelerator.index()];
             let needed = setup.known_requests.upstream(request).iter().map(|up| ends[up.index()]);
             let first = needed.fold(setup.known_requests.request(request).arrival, SimTime::max);

@@ -38,7 +38,7 @@ impl ValueDensity {
 }
 
 impl Utility for ValueDensity {
-    fn best(&self, job: &Job, view: &View<'_>) -> (f64, AccelId) {
-        largest(view, |at| self.density(job, at, view))
+    fn best(&self, job: &Job, view: &View<'_>) -> Option<(f64, AccelId)> {
+        largest(job, view, |at| self.density(job, at, view))
     }
 }

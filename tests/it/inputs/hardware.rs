@@ -154,3 +154,37 @@ fn problems_with_other_files_are_reported_with_those_of_this_one() {
         ],
     );
 }
+
+#[test]
+fn platforms_with_wrong_buffers_and_fills() {
+    let platform = |energies: &str, resources: &str| {
+        format!(
+            "platform:
+  name: P
+  clock_mhz: 1
+  energy: {ENERGY}
+  energy_pj: {energies}
+  budget:
+    noc_bandwidth_bytes_per_cycle: 8
+    shared_memory_kib: 8
+    scratchpad_kib: 1
+    dram_bandwidth_bytes_per_cycle: 8
+{resources}"
+        )
+    };
+    check(
+        &platform(
+            "{scratchpad_per_byte: big}",
+            "    cluster_memory_kib: [32, 0]\n    noc_fill_cycles: fast\n",
+        ),
+        &[
+            "5:36: expected a number from 0 to 1000000000, or `by-size`, found `big`",
+            "11:30: expected a size in KiB, above 0 and a whole number of bytes, found `0`",
+            "12:22: expected a whole number from 0 to 1048576, or `systolic`, found `fast`",
+        ],
+    );
+    check(
+        &platform("{cluster_per_byte: by-size}", ""),
+        &["5:14: `cluster_per_byte: by-size` needs the key `cluster_memory_kib`"],
+    );
+}

@@ -7,3 +7,4 @@ mod enumerator;
 mod invariants;
 mod networks;
 mod off_chip;
+mod systolic;

@@ -3,11 +3,12 @@
 use std::sync::Arc;
 
 use xrsim::config::{Catalog, Edition, Hardware, Kind};
-use xrsim::cost::CostModel;
 use xrsim::cost::loop_nest::{
-    DramTraffic, LayerReport, LoopNest, Start, nests_of_layer, step_classes,
+    DramTraffic, EnergyPj, LayerReport, LoopNest, Start, nests_of_layer, step_classes,
 };
+use xrsim::cost::{CostModel, Infeasible};
 use xrsim::dataflow::LevelId;
+use xrsim::hardware::MemoryEnergy::{BySize, Usual};
 use xrsim::hardware::{Accelerator, System};
 use xrsim::model::{
     ConvShape, Layer, Network, PerOperand, PerTensor, Source, VectorOp, VectorShape,
@@ -35,7 +36,7 @@ fn accelerators(pes: u32) -> Vec<Accelerator> {
 #[test]
 fn every_layer_of_both_editions_is_legal_on_every_dataflow_and_executed_once() {
     for edition in Edition::ALL.map(|(edition, _)| edition) {
-        for accelerator in [1024, 3072, 8192].iter().flat_map(|&pes| accelerators(pes)) {
+        for accelerator in [1024, 3072, 16384].iter().flat_map(|&pes| accelerators(pes)) {
             for network in networks(edition) {
                 let layers = LayerReport::of_network(&network, &accelerator)
                     .unwrap_or_else(|error| panic!("{}: {error}", network.name()));
@@ -165,6 +166,65 @@ fn a_tile_larger_than_a_scratchpad_is_a_reason_and_not_an_error() {
     let reason = LoopNest.network(&network, &accelerator).expect_err("it does not fit");
     // Twice 9 inputs, 9 weights and one partial sum of 4 bytes.
     assert!(reason.to_string().contains("needs 44 bytes in every PE"), "{reason}");
+}
+
+#[test]
+fn a_tile_larger_than_the_buffer_of_a_cluster_names_its_level() {
+    let mut accelerator = accelerators(1024)[0].clone();
+    let conv = Layer::new("conv", ConvShape { y: 9, x: 9, r: 3, s: 3, ..small() });
+    let network = Network::new("one", vec![conv]).expect("a network");
+    let mut with = |sizes: &[u64]| {
+        accelerator.memory.clusters = sizes.iter().copied().map(Bytes::new).collect();
+        LoopNest.network(&network, &accelerator)
+    };
+    // A cluster of level 0 has 8 x 8 channels: twice 72 inputs, 576 weights and 8 partial sums. One of
+    // level 1 has one output channel: twice 72 inputs, 72 weights and one partial sum.
+    let [outer, inner] = [2 * (72 + 576 + 8 * 4), 2 * (72 + 72 + 4)];
+    let whole = with(&[]).expect("there is no limit");
+    assert_eq!(with(&[outer, inner]), Ok(whole.clone()));
+    assert_eq!(with(&[outer]), Ok(whole));
+    let too_large = |level, needed| {
+        Err(Infeasible::TileTooLarge { level: Some(level), needed, available: needed - 1 })
+    };
+    assert_eq!(with(&[outer - 1]), too_large(0, outer));
+    assert_eq!(with(&[outer, inner - 1]), too_large(1, inner));
+}
+
+#[test]
+fn energies_by_size_are_those_of_the_sizes() {
+    let plain = accelerators(1024)[0].clone();
+    let network = &networks(Edition::Reference)[6];
+    let report = |change: &dyn Fn(&mut Accelerator)| {
+        let mut accelerator = plain.clone();
+        change(&mut accelerator);
+        let reports = LayerReport::of_network(network, &accelerator).expect("it is legal");
+        let sum = |of: fn(&EnergyPj) -> f64| reports.iter().map(|it| of(&it.energy)).sum::<f64>();
+        [sum(|it| it.scratchpad), sum(|it| it.cluster), sum(|it| it.shared)]
+    };
+    let usual = report(&|it| {
+        (it.byte_energy.scratchpad, it.byte_energy.cluster) = (Usual, Usual);
+    });
+    // The law takes half as much energy at a quarter of the size (section 7).
+    let by_size = report(&|it| {
+        it.memory.clusters = vec![Bytes::new(8 << 10)];
+        (it.byte_energy.scratchpad, it.byte_energy.cluster) = (BySize, BySize);
+        it.byte_energy.shared_memory = BySize;
+    });
+    assert_eq!(by_size[1..], usual[1..]);
+    let ratio = by_size[0] / usual[0];
+    assert!((ratio - 4.0).abs() < 1e-12, "8 KiB in place of 0.5 KiB: {ratio}");
+    let of_levels = |sizes: [u64; 2]| {
+        let sizes = sizes.map(|kib| Bytes::new(kib << 10));
+        report(&|it| {
+            it.memory.clusters = sizes.to_vec();
+            it.byte_energy.cluster = BySize;
+        })
+    };
+    let usual = usual[1];
+    let [outer, inner] = [of_levels([32, 8]), of_levels([8, 32])].map(|it| it[1] - usual);
+    // 32 KiB take twice as much as 8 KiB, so that both levels add up to the energy at 8 KiB. Rounding.
+    assert!(outer > 0.0 && inner > 0.0);
+    assert!((outer + inner - usual).abs() < 1e-9 * usual, "{outer} {inner}");
 }
 
 #[test]

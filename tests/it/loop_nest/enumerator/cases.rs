@@ -1,7 +1,7 @@
 //! Random small layers with legal mappings on random machine models.
 
 use xrsim::cost::loop_nest::{
-    Axis, Bandwidth, Evaluation, Extents, Machine, Mapping, Nest, NocLevel, Widths, Window,
+    Axis, Bandwidth, Evaluation, Extents, Fill, Machine, Mapping, Nest, NocLevel, Widths, Window,
     evaluate,
 };
 use xrsim::dataflow::{Axis as MapAxis, ClusterLevel, Directive, Directives, Size};
@@ -75,6 +75,15 @@ fn random_network(random: &mut Random) -> NocLevel {
         multicast: !random.once_in(3),
         forward: random.once_in(2),
         reduce: !random.once_in(3),
+        fill: random_fill(random),
+    }
+}
+
+fn random_fill(random: &mut Random) -> Fill {
+    match random.within(0, 5) {
+        0 => Fill::Cycles(u64::from(random.within(1, 9))),
+        1 | 2 => Fill::Systolic,
+        _ => Fill::Cycles(0),
     }
 }
 

@@ -19,7 +19,7 @@ use std::fmt::Debug;
 use cases::{Case, cases, off_chip_cases};
 use layer::Layer;
 use walk::{Tally, Time, enumerate};
-use xrsim::cost::loop_nest::{Axis, Evaluation, Level, Loop, Mapping, Nest, evaluate};
+use xrsim::cost::loop_nest::{Axis, Evaluation, Fill, Level, Loop, Mapping, Nest, evaluate};
 
 /// Panics with the whole case unless both values are equal.
 fn assert_same<T: PartialEq + Debug>(found: T, walked: T, what: &str, seed: u64, case: &Case) {
@@ -108,6 +108,7 @@ fn random_cases_are_of_every_kind() {
     often("strides", &|case| Layer::new(&case.nest).steps.iter().any(|step| step.0 > 1));
     often("dilations", &|case| Layer::new(&case.nest).steps.iter().any(|step| step.1 > 1));
     often("padding", &|case| case.nest.windows().iter().any(|window| window.padding > 0));
+    often("a fill", &|case| case.machine.noc_levels.iter().any(|it| it.fill != Fill::default()));
     often("repeated outputs", &|case| case.mapping.macs() > case.nest.macs());
     often("folds", &|case| case.mapping.levels().iter().any(|level| has_folds(level, &case.nest)));
     often("units on two levels", &|case| {

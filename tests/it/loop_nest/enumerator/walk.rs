@@ -2,7 +2,7 @@
 //! (docs/cost-model-loop-nest.md, section 4).
 
 use xrsim::cost::loop_nest::{
-    Bandwidth, Level, LevelCounts, Loop, Machine, Mapping, Nest, NocLevel, Widths,
+    Bandwidth, Fill, Level, LevelCounts, Loop, Machine, Mapping, Nest, NocLevel, Widths,
 };
 
 use xrsim::model::PerOperand;
@@ -69,6 +69,8 @@ pub struct Tally<'a> {
     pub layer: Layer,
     levels: &'a [Level],
     pub machine: &'a Machine,
+    /// Cycles of a fold and the axes of the stationary tensor on every level; `None` without fill.
+    fills: Vec<Option<(u64, Vec<usize>)>>,
     pub counts: Vec<LevelCounts>,
     /// Executed points of the iteration space.
     pub executed: Set,
@@ -88,6 +90,8 @@ struct Unit {
     sums: Option<[Interval; 5]>,
     /// Outputs in that box.
     outputs: Set,
+    /// Box of the previous step, empty on the spatial axis if it was idle; `None` before the first step.
+    space: Option<Space>,
     /// Its own sub-units; `None` for a PE.
     cluster: Option<Box<Cluster>>,
 }
@@ -133,6 +137,7 @@ impl Cluster {
         let leaving: Vec<bool> =
             self.units.iter().zip(places).map(|(unit, place)| unit.leaves(place, leaves)).collect();
         let arrived = self.drain(&leaving, leaves, &noc, tally);
+        let fill = self.fill(places, tally);
         let mut work = Time::default();
         for ((unit, place), leaving) in self.units.iter_mut().zip(places).zip(leaving) {
             work = work.max(unit.work(place, leaving, tally));
@@ -155,8 +160,24 @@ impl Cluster {
             (false, Some(own)) => (0, delay(inputs, noc.down).max(delay(weights, own))),
             (false, None) => (0, delay(inputs + weights, noc.down)),
         };
+        let exposed = exposed + fill;
         let overlapped = if first { fetch + work.chip } else { fetch.max(drain).max(work.chip) };
         Time { chip: exposed + overlapped, compute: work.compute }
+    }
+
+    /// Cycles of the fill if the step begins a fold: if a working unit has another box of the stationary
+    /// tensor than before (section 4.12).
+    fn fill(&mut self, places: &[Place], tally: &Tally) -> u64 {
+        let Some((cycles, axes)) = &tally.fills[self.level] else {
+            return 0;
+        };
+        let part = |space: &Space| axes.iter().map(|&axis| space[axis]).collect::<Vec<_>>();
+        let mut begins = false;
+        for (unit, place) in self.units.iter_mut().zip(places) {
+            let before = unit.space.replace(place.space);
+            begins |= place.works && before.as_ref().map(part) != Some(part(&place.space));
+        }
+        if begins { *cycles } else { 0 }
     }
 
     /// Fetches the elements that working units lack (section 4.4); returns the elements sent.
@@ -243,6 +264,7 @@ impl Cluster {
             let space = &place.space;
             unit.held = [0, 1].map(|tensor| tally.need(tensor, space));
             unit.had_chunk = place.works;
+            unit.space = Some(*space);
             unit.keep_step(space, tally);
         }
     }
@@ -324,6 +346,57 @@ pub fn delay(bytes: u64, latency: u64, bandwidth: Bandwidth) -> u64 {
     if bytes == 0 { 0 } else { latency + bandwidth.cycles(bytes) }
 }
 
+/// Axes of outputs, weights and inputs.
+const AXES_OF: [&[usize]; 3] = [&[0, 1, 2, 4, 5], &[1, 2, 3, 6, 7], &[0, 1, 3, 4, 5, 6, 7]];
+
+/// Fill of every level: cycles of a fold, and the axes of the stationary tensor (section 4.12).
+fn fills(mapping: &Mapping, nest: &Nest, machine: &Machine) -> Vec<Option<(u64, Vec<usize>)>> {
+    let levels = mapping.levels();
+    let mut entering = *nest.extents();
+    for map in mapping.off_chip().map_or(&[][..], Level::loops) {
+        let extent = &mut entering[map.axis as usize];
+        *extent = (*extent).min(map.size);
+    }
+    let mut fills = Vec::new();
+    for (index, level) in levels.iter().enumerate() {
+        let below = levels.get(index + 1);
+        let mut best: Option<(usize, usize)> = None;
+        for (tensor, axes) in AXES_OF.iter().enumerate() {
+            let spread = |level: &Level| {
+                level.spatial().is_none_or(|map| axes.contains(&(map.axis as usize)))
+            };
+            if !spread(level) || !below.is_none_or(spread) {
+                continue;
+            }
+            let mut innermost = 0;
+            for (at, map) in level.loops().iter().enumerate() {
+                let chunks = map.chunks(entering[map.axis as usize]);
+                let repeats = chunks > if map.spatial { level.units() } else { 1 };
+                if repeats && axes.contains(&(map.axis as usize)) {
+                    innermost = at + 1;
+                }
+            }
+            if best.is_none_or(|(_, known)| innermost < known) {
+                best = Some((tensor, innermost));
+            }
+        }
+        let (tensor, _) = best.expect("two axes have a tensor in common");
+        let rows = u64::from(level.units());
+        let columns = below.map_or(1, |below| u64::from(below.units()));
+        let cycles = match machine.noc_level(index).fill {
+            Fill::Cycles(cycles) => cycles,
+            Fill::Systolic if tensor == 0 => rows + columns - 2,
+            Fill::Systolic => 2 * rows + columns - 2,
+        };
+        fills.push((cycles > 0).then(|| (cycles, AXES_OF[tensor].to_vec())));
+        for map in level.loops() {
+            let extent = &mut entering[map.axis as usize];
+            *extent = (*extent).min(map.size);
+        }
+    }
+    fills
+}
+
 /// Walks through a layer without off-chip level, flush included (sections 4.6 and 4.9).
 pub fn enumerate<'a>(nest: &Nest, mapping: &'a Mapping, machine: &'a Machine) -> (Tally<'a>, Time) {
     let mut tally = Tally::new(nest, mapping, machine);
@@ -344,6 +417,7 @@ impl<'a> Tally<'a> {
             layer: Layer::new(nest),
             levels,
             machine,
+            fills: fills(mapping, nest, machine),
             counts: vec![LevelCounts::default(); levels.len()],
             executed: Set::default(),
             macs: 0,

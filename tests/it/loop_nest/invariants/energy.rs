@@ -11,7 +11,7 @@ const TABLE: Energies = Energies {
     mac: 3.0,
     register: 5.0,
     scratchpad: 7.0,
-    cluster: 11.0,
+    cluster: [11.0; 8],
     shared: 13.0,
     noc: 17.0,
     forward: 19.0,

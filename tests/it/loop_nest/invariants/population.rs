@@ -2,14 +2,16 @@
 
 use xrsim::config::cost_cases::parse_mapping;
 use xrsim::cost::loop_nest::{
-    Axis, Evaluation, Level, Loop, Machine, Mapping, Nest, NocLevel, Window, evaluate,
+    Axis, Evaluation, Fill, Level, Loop, Machine, Mapping, Nest, NocLevel, Window, evaluate,
 };
 
 use crate::loop_nest::enumerator::cases::{Case, cases};
 
-/// Every case with its name: unchanged, enlarged, and enlarged with a spatial loop on every level.
+/// Every case with its name: unchanged, enlarged, and enlarged with a spatial loop on every level. All are
+/// without fill, which follows from the arrangement of units on levels and hides under nothing.
 pub fn all() -> impl Iterator<Item = (String, Case)> {
-    cases().flat_map(|(seed, case)| {
+    cases().flat_map(|(seed, mut case)| {
+        case.machine.noc_levels.iter_mut().for_each(|noc| noc.fill = Fill::default());
         let enlarged = enlarged(seed, &case);
         let spread = spread(seed, &enlarged);
         [

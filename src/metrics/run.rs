@@ -15,7 +15,8 @@ use super::{ModelMetrics, energy, per};
 pub struct RunMetrics {
     /// From time 0 to the last deadline, or the last end if that is later \[ms\].
     pub span_ms: f64,
-    /// Part of the span in which each accelerator was busy, indexed by [`AccelId`].
+    /// Part of the span in which each accelerator was busy, indexed by
+    /// [`AccelId`](crate::ids::AccelId).
     pub utilisation: Vec<f64>,
     /// Missed frames of all models over requested ones; 0 without.
     pub miss_ratio: f64,

@@ -185,6 +185,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "compat",
             "config",
             "cost",
+            "dataflow",
             "digest",
             "engine",
             "experiment",

@@ -382,7 +382,10 @@ fn dataflows_are_the_artifacts() {
     for name in catalog.names(Kind::Dataflow) {
         let path = reference.join(format!("inputs/dataflows/single/{name}.m"));
         let artifact = maestro::parse_dataflows(&source(&path)).unwrap();
-        assert_eq!(artifact, [catalog.dataflow(&name).unwrap().as_ref().clone()]);
+        let shipped = catalog.dataflow(&name).unwrap();
+        let [artifact] = &artifact[..] else { panic!("{name}") };
+        assert_eq!(artifact.name(), shipped.name());
+        assert_eq!(artifact.directives(), shipped.directives());
     }
 }
 

@@ -217,7 +217,9 @@ fn dram_traffic_is_that_of_timeloop_in_every_row() {
         let [inputs, others @ ..] = case.moved();
         let timeloop = ["timeloop_rd_w", "timeloop_rd_o", "timeloop_wr_o"].map(number);
         assert_eq!(others, timeloop, "{}", cell("case"));
-        assert_eq!(inputs, number("xrsim_rd_i"), "{}", cell("case"));
+        // The table also has the inputs of the capacity rule (section 6.4), which may hold a larger tile than
+        // the loops at DRAM say: its traffic is a lower bound.
+        assert!(inputs >= number("xrsim_rd_i"), "{}", cell("case"));
         assert!(inputs <= number("timeloop_rd_i"), "{}", cell("case"));
         rows += 1;
         equal += u32::from(inputs == number("timeloop_rd_i"));

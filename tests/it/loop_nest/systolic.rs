@@ -42,7 +42,9 @@ fn weights_stationary(columns: u32) -> String {
 }
 
 /// Array, product, and the cycles of SCALE-Sim with outputs and with weights stationary.
-const SCALE_SIM: [([u32; 2], Product, Option<u64>, Option<u64>); 10] = [
+type Row = ([u32; 2], Product, Option<u64>, Option<u64>);
+
+const SCALE_SIM: [Row; 10] = [
     ([16, 16], [32, 32, 32], Some(247), Some(311)),
     ([16, 16], [64, 48, 100], Some(1559), Some(2309)),
     ([16, 16], [400, 16, 27], Some(1424), Some(891)),

@@ -55,7 +55,7 @@ pub(super) struct MapArgs {
     /// Platform, which has the clock, the memories and the energies.
     #[arg(long, value_name = "P|FILE", default_value = DEFAULT_PLATFORM)]
     pub platform: String,
-    /// What is chosen: all of a mapping, or only what one --dataflow leaves open: its sizes and orders
+    /// Choices: all of a mapping, or only what one --dataflow leaves open: its sizes and orders
     /// (`tiles`), or also the axes that are spread (`axes`).
     #[arg(long, value_name = "F", default_value = "any", conflicts_with = "mapspace",
         value_parser = PossibleValuesParser::new(["tiles", "axes", "any"]))]
@@ -69,7 +69,7 @@ pub(super) struct MapArgs {
     /// Sizes of chunks [default: balanced].
     #[arg(long, value_name = "SIZES", value_parser = PossibleValuesParser::new(Sizes::NAMES))]
     pub sizes: Option<String>,
-    /// What counts: least cycles, energy or product of both (`edp`), least energy among mappings within 1 %
+    /// Objective: least cycles, energy or product of both (`edp`), least energy among mappings within 1 %
     /// of the least cycles (`cycles,energy`), or all that nothing is better than in both (`pareto`).
     #[arg(long, value_name = "O", default_value = "cycles", value_parser = goal())]
     pub objective: Goal,

@@ -162,7 +162,7 @@ pub struct ClusterLevel {
     pub directives: Vec<Directive>,
 }
 
-/// What a PE keeps from one step to the next in every mapping of a style, if its hardware may choose sizes
+/// Operand that a PE keeps from one step to the next in every mapping of a style, if its hardware may choose sizes
 /// and orders.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
@@ -404,7 +404,7 @@ impl Dataflow {
         layers::nearest(&self.layers, shape)
     }
 
-    /// What PEs keep in every mapping of a style.
+    /// Operand that PEs keep in every mapping of a style.
     pub fn stationary(&self) -> Option<Stationary> {
         self.stationary
     }

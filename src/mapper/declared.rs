@@ -27,7 +27,7 @@ pub struct DeclaredSpace {
     pub sizes: Sizes,
     /// Whether loops above the shared memory are allowed.
     pub off_chip: bool,
-    /// What a PE keeps from one step to the next.
+    /// Operand that a PE keeps from one step to the next.
     pub stationary: Option<Stationary>,
     /// Dataflows that are always evaluated.
     pub seeds: Vec<Arc<Dataflow>>,

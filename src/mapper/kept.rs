@@ -12,7 +12,7 @@ use super::search::Status;
 pub(super) struct Kept {
     /// Whether a full search found it.
     pub full: bool,
-    /// What is known of it.
+    /// Certainty about it.
     pub status: Status,
     /// Latency and energy.
     pub value: Value,
@@ -23,7 +23,7 @@ pub(super) struct Kept {
 }
 
 impl Kept {
-    /// What is kept of the result of a search.
+    /// Parts that are kept of the result of a search.
     pub(super) fn of(found: FoundForm, full: bool) -> Self {
         let FoundForm { nest, found } = found;
         let (status, value, bound) = (found.status, found.value(), found.bound);

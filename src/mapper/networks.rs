@@ -59,7 +59,7 @@ pub struct NetworkMapper {
     pub dataflows: Vec<Arc<Dataflow>>,
     /// Mappings that are searched.
     pub space: Space,
-    /// What is wanted.
+    /// Goal of the search.
     pub goal: Goal,
     /// Work for one layer.
     pub effort: Effort,
@@ -98,7 +98,7 @@ pub struct MappedLayer {
     pub value: Value,
     /// Latency and energy that no mapping is below.
     pub bound: Value,
-    /// What is known of the mapping.
+    /// Certainty about the mapping.
     pub status: Status,
     /// Numbers of decided mappings; all 0 if the result was kept.
     pub counts: Counts,

@@ -95,7 +95,7 @@ impl Value {
     }
 }
 
-/// What a user wants of the mapping of a layer.
+/// Goal of a user for the mapping of a layer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Goal {

@@ -47,7 +47,7 @@ pub(super) fn write(key: &LayerKey, kept: &Kept) -> String {
     line
 }
 
-/// What is known of a choice, as lines say it.
+/// Certainty about a choice, as lines write it.
 const STATUS: [(&str, Status); 4] = [
     ("bound", Status::OptimalByBound),
     ("enumerated", Status::OptimalByEnumeration),

@@ -22,7 +22,7 @@ pub(crate) struct Listed<'a> {
 }
 
 impl<'a> Listed<'a> {
-    /// What `dataflow` lists for `nest` on a machine with its resident tensors and free shared memory.
+    /// Directives of `dataflow` for `nest` on a machine with its resident tensors and free shared memory.
     ///
     /// # Errors
     ///

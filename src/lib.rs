@@ -18,7 +18,10 @@
 //! impl Scheduler for EarliestDeadline {
 //!     fn decide(&mut self, view: &View<'_>) -> Decision {
 //!         let job = view.ready.iter().min_by_key(|job| job.deadline).expect("one is ready");
-//!         Dispatch::new(job.request, view.fastest_idle(job)).into()
+//!         match view.fastest_idle(job) {
+//!             Some(accelerator) => Dispatch::new(job.request, accelerator).into(),
+//!             None => Decision::Wait, // no idle accelerator can run it
+//!         }
 //!     }
 //! }
 //!

@@ -25,7 +25,7 @@ mod store;
 mod table;
 
 pub use bound::of_machine as machine_bound;
-pub use chooser::Chooser;
+pub use chooser::{Certainty, Chooser};
 pub use declared::{DeclaredSpace, axis_of};
 pub use exact::{Counts, Rules};
 pub use forms::forms;

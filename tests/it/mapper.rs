@@ -6,7 +6,7 @@ use xrsim::Catalog;
 use xrsim::cost::CostModel as _;
 use xrsim::cost::loop_nest::{ChosenLoopNest, LoopNest};
 use xrsim::hardware::{Accelerator, Flexibility, Memory, Noc, NocLevel};
-use xrsim::mapper::{Chooser, Effort, Objective};
+use xrsim::mapper::{Chooser, Effort};
 use xrsim::units::Bytes;
 
 #[test]
@@ -19,7 +19,7 @@ fn more_flexibility_is_never_slower() {
         let dataflow = catalog.dataflow(dataflow).expect("a dataflow");
         let mut accelerator = Accelerator::new("one", dataflow, 1024, noc, memory);
         let given = LoopNest.network(&network, &accelerator).expect("it runs");
-        let chooser = Chooser::new(Effort::new(40, 0, 2), Objective::Cycles, Arc::default());
+        let chooser = Chooser::new(Effort::new(40, 0, 2), Arc::default());
         let model = ChosenLoopNest::new(Arc::new(chooser));
         let mut least = given.layers;
         for (name, flexibility) in Flexibility::ALL {

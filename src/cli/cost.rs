@@ -137,6 +137,7 @@ pub(super) fn run(args: &CostArgs) -> Result<(), Failure> {
         let variant = |choice: &NamedCostModel| Variant {
             cost_model: choice.name.clone(),
             accelerator: accelerator.clone(),
+            chooses: choice.model.chooses_mappings(),
         };
         choices.iter().map(variant).collect::<Vec<_>>()
     };

@@ -5,9 +5,7 @@ use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
 use serde_json::{Map, Value, json};
 
-use crate::experiment::{
-    Allowed, Experiment, KEYS, Key, KeyOption, Prepared, Settings, Several,
-};
+use crate::experiment::{Allowed, Experiment, KEYS, Key, KeyOption, Prepared, Settings, Several};
 use crate::hardware::MappingSettings;
 
 use super::message::{Failure, say, warn, with_hints};

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use crate::dataflow::Dataflow;
 use crate::hardware::platform::{Budget, Instance, Platform, Resources, Table};
 use crate::hardware::{
-    Accelerator, ByteEnergy, Datapath, EnergyTable, Fill, Flexibility, MappingObjective, MappingSettings,
-    Memory, MemoryEnergy, Noc, Share, Style, System, Widths,
+    Accelerator, ByteEnergy, Datapath, EnergyTable, Fill, Flexibility, MappingObjective,
+    MappingSettings, Memory, MemoryEnergy, Noc, Share, Style, System, Widths,
 };
 use crate::model::PerTensor;
 use crate::renamed::Renamed;

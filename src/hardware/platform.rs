@@ -10,8 +10,8 @@ use crate::dataflow::Dataflow;
 use crate::units::{Bytes, ClockRate};
 
 use super::{
-    Accelerator, ByteEnergy, Datapath, EnergyTable, HardwareError, MappingObjective, Memory, Noc, Share, Style,
-    System,
+    Accelerator, ByteEnergy, Datapath, EnergyTable, HardwareError, MappingObjective, Memory, Noc,
+    Share, Style, System,
 };
 
 /// Properties of the hardware that do not depend on dataflows and PE counts.

@@ -117,6 +117,23 @@ pub struct Certainty {
 }
 
 impl Certainty {
+    /// What is known of this choice and `other` one after the other.
+    pub(crate) fn and(self, other: Self) -> Self {
+        let is_proven =
+            |status| matches!(status, Status::OptimalByBound | Status::OptimalByEnumeration);
+        let status = match () {
+            () if self.status == other.status => self.status,
+            () if is_proven(self.status) && is_proven(other.status) => Status::OptimalByEnumeration,
+            () => Status::Gap,
+        };
+        Self {
+            full: self.full && other.full,
+            status,
+            cycles: self.cycles.saturating_add(other.cycles),
+            bound_cycles: self.bound_cycles.saturating_add(other.bound_cycles),
+        }
+    }
+
     /// Distance of the latency to its bound [percent].
     pub fn gap_percent(&self) -> f64 {
         100.0 * (self.cycles as f64 / self.bound_cycles.max(1) as f64 - 1.0).max(0.0)
@@ -167,8 +184,7 @@ impl Task<'_> {
         let Self { nest, machine, limits, effort } = *self;
         let seeds = seeds.iter().map(|it| (it.choice.nest.clone(), it.choice.mapping)).collect();
         let (rules, gap) = (Rules::ALL, 0.0);
-        let search =
-            FormSearch { machine, limits, space, seeds, objective, effort, rules, gap };
+        let search = FormSearch { machine, limits, space, seeds, objective, effort, rules, gap };
         Some(Kept::of(search.run(nest)?, effort.is_full()))
     }
 
@@ -221,11 +237,7 @@ fn order(a: &Kept, b: &Kept, objective: Objective) -> Ordering {
 }
 
 /// The best of some choices; under `cycles` none that is slower than `ceiling`.
-fn best_of(
-    choices: Vec<Kept>,
-    objective: MappingObjective,
-    ceiling: Option<u64>,
-) -> Option<Kept> {
+fn best_of(choices: Vec<Kept>, objective: MappingObjective, ceiling: Option<u64>) -> Option<Kept> {
     let objective = match objective {
         MappingObjective::Cycles => {
             let least = choices.iter().filter_map(Kept::cycles).min();
@@ -286,5 +298,55 @@ impl OnAccelerator<'_> {
 impl ChooseLayer for OnAccelerator<'_> {
     fn choose(&self, nest: &Nest, machine: &Machine) -> Option<Choice> {
         self.kept(nest, machine)?.into_choice()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::mapper::row;
+
+    /// Choices of a layer with these latencies and energies.
+    fn choices(values: &[(u64, f64)]) -> Vec<Kept> {
+        let of = |(cycles, energy): &(u64, f64)| {
+            let line = format!(
+                "1,1,8,4,6,1,1,1/1,1,6,0/1,1,1,0 - - full gap {cycles} {energy} 90 2 = 4:K2"
+            );
+            row::read(&line).expect("a choice").1
+        };
+        values.iter().map(of).collect()
+    }
+
+    fn best(values: &[(u64, f64)], objective: MappingObjective, ceiling: Option<u64>) -> u64 {
+        best_of(choices(values), objective, ceiling).expect("a choice").value.cycles
+    }
+
+    #[test]
+    fn cycles_take_the_least_energy_within_one_percent_but_not_above_the_ceiling() {
+        let values = [(1000, 9.0), (1010, 5.0), (1011, 1.0), (1005, 7.0)];
+        let cycles = MappingObjective::Cycles;
+        assert_eq!(best(&values, cycles, None), 1010);
+        assert_eq!(best(&values, cycles, Some(2000)), 1010);
+        assert_eq!(best(&values, cycles, Some(1009)), 1005);
+        assert_eq!(best(&values, cycles, Some(1000)), 1000);
+        // One percent of fewer than 100 cycles is less than a cycle.
+        assert_eq!(best(&[(99, 9.0), (100, 5.0)], cycles, None), 99);
+    }
+
+    #[test]
+    fn energy_and_edp_take_the_least_of_their_own() {
+        let values = [(1000, 9.0), (2000, 4.0), (9000, 3.0)];
+        assert_eq!(best(&values, MappingObjective::Energy, Some(1000)), 9000);
+        assert_eq!(best(&values, MappingObjective::Edp, Some(1000)), 2000);
+    }
+
+    #[test]
+    fn a_choice_that_exceeds_capacities_counts_last() {
+        let mut values = choices(&[(10, 1.0), (1000, 9.0)]);
+        values[0].status = Status::NoLegalMapping;
+        for (_, objective) in MappingObjective::ALL {
+            let best = best_of(values.clone(), objective, None).expect("a choice");
+            assert_eq!(best.value.cycles, 1000, "{objective}");
+        }
     }
 }

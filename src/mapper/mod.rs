@@ -33,6 +33,7 @@ pub use layer::FoundForm;
 pub use networks::{MappedLayer, MappedNetwork, NetworkMapper, Space, Violation};
 pub use objective::{Goal, Objective, Value};
 pub use problem::Limits;
+pub(crate) use row::mapping_text;
 pub use search::{Effort, Found, Search, Status};
 pub use sizes::Sizes;
 pub use space::{AxisSet, LevelSpace, Mapspace};

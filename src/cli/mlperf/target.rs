@@ -175,12 +175,7 @@ impl Accelerators {
         let costs =
             NamedCostModel::find(catalog, args.cost_model.as_deref().unwrap_or("loop-nest"))?;
         warn_of_fixed_mappings(&costs, args.mapping.settings());
-        Ok(Self {
-            system,
-            costs,
-            scheduler,
-            background: background.transpose()?,
-        })
+        Ok(Self { system, costs, scheduler, background: background.transpose()? })
     }
 
     /// Test bed of `tenants`.

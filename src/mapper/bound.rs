@@ -94,26 +94,29 @@ impl Skeleton<'_> {
 }
 
 /// Cycles of the first fill and the last drain of level 0, which overlap with nothing. `sizes` are
-/// those of the unit box of level 0, whose `axis` is spread over `units` (equation 4).
+/// those of the unit box of level 0, whose `axis` is spread over `units`; the largest box that enters it
+/// has the extents `entering` (equation 4).
 pub(super) fn exposed_cycles(
     nest: &Nest,
     machine: &Machine,
+    entering: &Extents,
     sizes: &Extents,
     axis: Option<Axis>,
     units: u32,
 ) -> u64 {
     let (mut first, mut last) = (*sizes, *sizes);
-    for axis in 0..N_AXES {
-        let extent = nest.extents()[axis];
-        last[axis] = extent - (extent.div_ceil(sizes[axis]) - 1) * sizes[axis];
+    let rest = |extent: u32, size: u32| extent - (extent.div_ceil(size) - 1) * size;
+    // Extents of the last box that enters level 0.
+    let end = |at: usize| rest(nest.extents()[at], entering[at]);
+    for at in 0..N_AXES {
+        last[at] = rest(end(at), sizes[at].min(end(at)));
     }
     if let Some(axis) = axis {
         let at = axis as usize;
-        let extent = nest.extents()[at];
-        let chunks = extent.div_ceil(sizes[at]);
-        first[at] = sizes[at].saturating_mul(units).min(extent);
-        let whole_folds = (chunks.div_ceil(units) - 1) * units;
-        last[at] = extent - whole_folds * sizes[at];
+        first[at] = sizes[at].saturating_mul(units).min(entering[at]);
+        let size = sizes[at].min(end(at));
+        let whole_folds = (end(at).div_ceil(size) - 1) / units * units;
+        last[at] = end(at) - whole_folds * size;
     }
     let widths = &machine.widths;
     let noc = machine.noc_level(0);

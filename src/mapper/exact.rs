@@ -7,27 +7,29 @@
 
 use std::collections::HashMap;
 
-use crate::cost::loop_nest::{Axis, Extents};
+use crate::cost::loop_nest::{Axis, Extents, Machine, NocLevel};
+use crate::hardware::Fill;
 
 use super::bound::{Skeleton, exposed_cycles};
-use super::candidate::{Candidate, LevelChoice, N_AXES};
+use super::candidate::{Candidate, LevelChoice};
 use super::objective::Value;
 use super::problem::{Problem, Score};
-use super::space::Mapspace;
+use super::skeletons::{OwnSkeleton, Unspread, skeletons};
 
 /// Rules by which exact search leaves out mappings. None of them changes the value that it finds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Rules {
-    /// Orders that differ only in the place of a spatial loop with a single fold are one.
+    /// Orders that differ only in the place of a spatial loop with a single fold are one. Without effect on
+    /// systolic levels, whose fill depends on the order of all loops.
     pub order_classes: bool,
     /// Lists of clusters and axes whose time of computation cannot beat the best mapping are left out.
     pub skeleton_bounds: bool,
     /// Sizes of a level whose computation, first fill and last drain cannot beat the best mapping are left
     /// out before their orders are visited.
     pub tile_bounds: bool,
-    /// Outer levels whose exact traffic cannot beat the best mapping are left out before the levels below
-    /// them are visited.
+    /// Outer levels whose exact traffic cannot beat the best mapping, or whose tiles do not fit into the
+    /// shared memory, are left out before the levels below them are visited.
     pub level_bounds: bool,
 }
 
@@ -123,14 +125,46 @@ pub(super) struct Exact<'a> {
     problem: &'a Problem<'a>,
     rules: Rules,
     floor: Value,
+    /// The machine on which outer levels are bounded.
+    relaxed: Machine,
+    /// Whether the place of a spatial loop with one fold has no effect, and is left out.
+    merges_orders: bool,
     sizes: HashMap<u32, Vec<u32>>,
+    progress: Progress,
     pub incumbent: Incumbent,
     pub counts: Counts,
-    /// Visited choices after which the search gives up.
-    budget: u64,
     /// Value of the objective at which the search ends.
     target: f64,
 }
+
+/// Work of a search, and the part of the mapspace that is behind it.
+struct Progress {
+    /// Visited choices after which the search gives up.
+    budget: u64,
+    visited: u64,
+    /// Choices of the sizes of the outermost level that were begun or left out, and all of them.
+    begun: f64,
+    all: f64,
+}
+
+impl Progress {
+    /// Counts a visited choice. Fails when the budget is spent, or when a part of it shows that the whole
+    /// will be spent long before the end of the mapspace.
+    fn visit(&mut self) -> Result<(), Unfinished> {
+        self.visited += 1;
+        let spent = self.visited as f64 / self.budget as f64;
+        let is_look = self.visited.is_multiple_of((self.budget / LOOKS).max(1));
+        let hopeless = is_look && spent * HOPE > self.begun / self.all;
+        if self.visited > self.budget || hopeless { Err(Unfinished) } else { Ok(()) }
+    }
+}
+
+/// Number of times at which a search looks whether it will end within its budget.
+const LOOKS: u64 = 10;
+
+/// Least part of the mapspace, for the spent part of the budget, with which a search goes on: later
+/// choices have worse bounds, and are left out faster.
+const HOPE: f64 = 0.25;
 
 /// The budget was spent, or the target was met, before every mapping was decided.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -144,14 +178,18 @@ impl<'a> Exact<'a> {
         budget: u64,
     ) -> Self {
         let floor = problem.machine_bound();
+        let is_systolic = |level: &NocLevel| level.fill == Fill::Systolic;
+        let systolic = problem.machine.noc_levels.iter().any(is_systolic);
         Self {
             problem,
             rules,
             floor,
+            relaxed: problem.relaxed(),
+            merges_orders: rules.order_classes && !systolic,
             sizes: HashMap::new(),
+            progress: Progress { budget, visited: 0, begun: 0.0, all: 0.0 },
             incumbent,
             counts: Counts::default(),
-            budget,
             target: f64::NEG_INFINITY,
         }
     }
@@ -164,46 +202,38 @@ impl<'a> Exact<'a> {
 
     /// Visits every mapping of the mapspace.
     pub(super) fn run(&mut self) -> Result<(), Unfinished> {
-        let mut skeletons = self.skeletons();
-        if self.rules.skeleton_bounds {
-            skeletons.sort_by_key(|it| it.2);
+        let mut skeletons = skeletons(self.problem, Unspread::Any);
+        if self.problem.space.off_chip {
+            let above = skeletons.iter().map(OwnSkeleton::under_off_chip).collect::<Vec<_>>();
+            skeletons.extend(above);
         }
-        for (units, axes, compute) in skeletons {
-            let bound = Value { cycles: self.floor.cycles.max(compute), ..self.floor };
+        if self.rules.skeleton_bounds {
+            skeletons.sort_by_key(|skeleton| skeleton.compute);
+        }
+        let counts: Vec<_> = skeletons.iter().map(|it| self.outermost_sizes(it)).collect();
+        self.progress.all = counts.iter().sum();
+        let mut before = 0.0;
+        for (skeleton, count) in skeletons.iter().zip(counts) {
+            self.progress.begun = before;
+            before += count;
+            let cycles = self.floor.cycles.max(skeleton.compute);
+            let bound = Value { cycles, ..self.floor };
             if self.rules.skeleton_bounds && !self.may_improve(&bound) {
                 self.counts.excluded += 1;
                 continue;
             }
-            let skeleton = Skeleton { units: &units, axes: &axes };
-            self.descend(&skeleton, &mut Candidate::on_chip(Vec::new()))?;
+            let mut outer = Candidate { has_off_chip: skeleton.has_off_chip, levels: Vec::new() };
+            self.descend(&skeleton.as_ref(), &mut outer)?;
         }
         Ok(())
     }
 
-    /// Lists of units and axes with the least cycles of computation.
-    fn skeletons(&self) -> Vec<(Vec<u32>, Vec<Option<Axis>>, u64)> {
-        let Problem { nest, machine, space, .. } = *self.problem;
-        let mut found = Vec::new();
-        for clusters in &space.clusters {
-            let Some(units) = Mapspace::units(clusters, machine) else { continue };
-            let mut lists = vec![Vec::new()];
-            for level in 0..units.len() {
-                let splits = |axis: &Axis| nest.extent(*axis) > 1;
-                let axes = space.level(level).spatial.iter().filter(splits).map(Some);
-                let choices: Vec<_> = std::iter::once(None).chain(axes).collect();
-                let longer = |list: &Vec<Option<Axis>>| {
-                    let list = list.clone();
-                    choices.clone().into_iter().map(move |axis| [list.as_slice(), &[axis]].concat())
-                };
-                lists = lists.iter().flat_map(longer).collect();
-            }
-            found.extend(lists.into_iter().map(|axes| {
-                let skeleton = Skeleton { units: &units, axes: &axes };
-                let compute = skeleton.compute_cycles(nest.extents(), &[], machine.rate);
-                (units.clone(), axes, compute)
-            }));
-        }
-        found
+    /// Number of choices of the sizes of the outermost level.
+    fn outermost_sizes(&mut self, skeleton: &OwnSkeleton) -> f64 {
+        let outer = Candidate { has_off_chip: skeleton.has_off_chip, levels: Vec::new() };
+        let extents = *self.problem.nest.extents();
+        let count = |axis| self.choices(&skeleton.as_ref(), &outer, &extents, axis).len() as f64;
+        Axis::ALL.into_iter().map(count).product()
     }
 
     fn may_improve(&self, bound: &Value) -> bool {
@@ -227,30 +257,44 @@ impl<'a> Exact<'a> {
         sizes: &mut Extents,
         axis: usize,
     ) -> Result<(), Unfinished> {
-        if axis == N_AXES {
-            return self.each_order(skeleton, outer, entering, sizes);
-        }
-        let level = outer.levels.len();
-        let space = self.problem.space.level(level);
-        let this = Axis::ALL[axis];
-        let extent = entering[axis];
-        let is_spread = skeleton.axes[level] == Some(this);
-        let fixed = space.fixed.iter().find(|(axis, _)| *axis == this).map(|&(_, size)| size);
-        let list = match fixed {
-            Some(size) => vec![size.clamp(1, extent)],
-            None if is_spread || space.temporal.contains(this) => self.sizes_of(extent),
-            None => vec![extent],
+        let Some(&this) = Axis::ALL.get(axis) else {
+            let is_outermost = outer.levels.is_empty();
+            self.progress.begun += f64::from(u8::from(is_outermost));
+            // An off-chip level without loops is none.
+            return match is_outermost && outer.has_off_chip && sizes == entering {
+                true => Ok(()),
+                false => self.each_order(skeleton, outer, entering, sizes),
+            };
         };
-        for size in list {
-            // A spread axis without two chunks is another skeleton.
-            if is_spread && size == extent {
-                continue;
-            }
+        for size in self.choices(skeleton, outer, entering, this) {
             sizes[axis] = size;
             self.each_size(skeleton, outer, entering, sizes, axis + 1)?;
         }
-        sizes[axis] = extent;
+        sizes[axis] = entering[axis];
         Ok(())
+    }
+
+    /// Sizes of an axis on the next level after those of `outer`. A spread axis has at least two chunks,
+    /// since one chunk is another skeleton.
+    fn choices(
+        &mut self,
+        skeleton: &Skeleton,
+        outer: &Candidate,
+        entering: &Extents,
+        axis: Axis,
+    ) -> Vec<u32> {
+        let level = outer.levels.len();
+        let space = self.problem.space.level_of(outer.place_on_chip(level));
+        let extent = entering[axis as usize];
+        let is_spread = skeleton.axes[level] == Some(axis);
+        let fixed = space.fixed.iter().find(|(it, _)| *it == axis).map(|&(_, size)| size);
+        let mut sizes = match fixed {
+            Some(size) => vec![size.clamp(1, extent)],
+            None if is_spread || space.temporal.contains(axis) => self.sizes_of(extent),
+            None => vec![extent],
+        };
+        sizes.retain(|&size| !is_spread || size < extent);
+        sizes
     }
 
     fn sizes_of(&mut self, extent: u32) -> Vec<u32> {
@@ -278,14 +322,14 @@ impl<'a> Exact<'a> {
         // A spatial loop with a single fold does not advance: its place has no effect.
         let one_fold = spatial.filter(|&axis| {
             let at = axis as usize;
-            self.rules.order_classes && entering[at].div_ceil(sizes[at]) <= units
+            self.merges_orders && entering[at].div_ceil(sizes[at]) <= units
         });
         if let Some(axis) = one_fold {
             loops.retain(|&it| it != axis);
         }
         let rest = Axis::ALL.into_iter().filter(|axis| !loops.contains(axis));
         let mut order: Vec<_> = loops.iter().copied().chain(rest).collect();
-        let given = self.problem.space.level(level).order.clone();
+        let given = self.problem.space.level_of(outer.place_on_chip(level)).order.clone();
         if let Some(given) = given {
             let place = |axis: &Axis| given.iter().position(|it| it == axis).unwrap_or(usize::MAX);
             order[..loops.len()].sort_by_key(place);
@@ -302,10 +346,12 @@ impl<'a> Exact<'a> {
         let mut known: Vec<Extents> = outer.levels.iter().map(|level| level.sizes).collect();
         known.push(*sizes);
         let compute = skeleton.compute_cycles(nest.extents(), &known, machine.rate);
-        let exposed = if level == 0 {
-            exposed_cycles(nest, machine, sizes, skeleton.axes[0], skeleton.units[0])
-        } else {
-            0
+        let exposed = match outer.place_on_chip(level) {
+            Some(0) => {
+                let (axis, units) = (skeleton.axes[level], skeleton.units[level]);
+                exposed_cycles(nest, machine, outer.entering(nest, level), sizes, axis, units)
+            }
+            _ => 0,
         };
         let cycles = self.floor.cycles.max(compute.saturating_add(exposed));
         self.problem.objective.may_improve(&Value { cycles, ..self.floor }, best)
@@ -340,7 +386,7 @@ impl<'a> Exact<'a> {
         sizes: &Extents,
         order: &[Axis],
     ) -> Result<(), Unfinished> {
-        self.budget = self.budget.checked_sub(1).ok_or(Unfinished)?;
+        self.progress.visit()?;
         let level = outer.levels.len();
         let mut choice = LevelChoice::whole(skeleton.units[level], sizes);
         choice.spatial = skeleton.axes[level];
@@ -362,9 +408,10 @@ impl<'a> Exact<'a> {
         result
     }
 
-    fn prefix_may_improve(&self, skeleton: &Skeleton, outer: &Candidate) -> bool {
+    fn prefix_may_improve(&mut self, skeleton: &Skeleton, outer: &Candidate) -> bool {
         let Some(best) = self.incumbent.value() else { return true };
-        let bound = self.problem.partial_bound(outer, skeleton, &self.floor);
+        let relaxed = &mut self.relaxed;
+        let bound = self.problem.partial_bound(outer, skeleton, &self.floor, relaxed);
         bound.is_some_and(|bound| self.problem.objective.may_improve(&bound, best))
     }
 

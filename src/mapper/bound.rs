@@ -61,12 +61,16 @@ pub(super) struct Skeleton<'a> {
 }
 
 impl Skeleton<'_> {
-    /// Least cycles in which the PEs execute a box of these extents, where `sizes` are the unit boxes of
-    /// the outermost levels (equation 3).
-    pub(super) fn compute_cycles(&self, extents: &Extents, sizes: &[Extents], rate: u32) -> u64 {
-        let along = |at: usize| u128::from(self.along(at, 0, extents[at], sizes));
-        let steps: u128 = (0..N_AXES).map(along).product();
-        u64::try_from(steps.div_ceil(u128::from(rate.max(1)))).unwrap_or(u64::MAX)
+    /// Least cycles in which the PEs execute a box of these extents (equation 3).
+    pub(super) fn compute_cycles(&self, extents: &Extents, rate: u32) -> u64 {
+        let steps = |axis| u128::from(self.steps_along(axis, extents, &[]));
+        cycles_of(Axis::ALL.into_iter().map(steps).product(), rate)
+    }
+
+    /// Least steps of a PE along an axis in a box of these extents, where `sizes` are the unit boxes of the
+    /// outermost levels.
+    pub(super) fn steps_along(&self, axis: Axis, extents: &Extents, sizes: &[Extents]) -> u64 {
+        self.along(axis as usize, 0, extents[axis as usize], sizes)
     }
 
     /// Steps of a PE along one axis, from `level` inwards.
@@ -91,6 +95,11 @@ impl Skeleton<'_> {
         let slowest = if in_last_fold > 1 { size } else { last };
         u64::from(folds - 1) * inner(size) + inner(slowest)
     }
+}
+
+/// Cycles of these steps of a PE that executes `rate` products a cycle.
+pub(super) fn cycles_of(steps: u128, rate: u32) -> u64 {
+    u64::try_from(steps.div_ceil(u128::from(rate.max(1)))).unwrap_or(u64::MAX)
 }
 
 /// Cycles of the first fill and the last drain of level 0, which overlap with nothing. `sizes` are

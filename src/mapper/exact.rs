@@ -10,8 +10,8 @@ use std::collections::HashMap;
 use crate::cost::loop_nest::{Axis, Extents, Machine, NocLevel};
 use crate::hardware::Fill;
 
-use super::bound::{Skeleton, exposed_cycles};
-use super::candidate::{Candidate, LevelChoice};
+use super::bound::{Skeleton, cycles_of, exposed_cycles};
+use super::candidate::{Candidate, LevelChoice, N_AXES};
 use super::objective::Value;
 use super::problem::{Problem, Score};
 use super::skeletons::{OwnSkeleton, Unspread, skeletons};
@@ -137,30 +137,77 @@ pub(super) struct Exact<'a> {
     target: f64,
 }
 
+/// Sizes of one level, and the steps of a PE with them.
+#[derive(Debug, Clone, Copy)]
+struct Tile {
+    sizes: Extents,
+    /// Product of the least steps along the axes whose sizes are chosen.
+    steps: u128,
+}
+
+/// Choices of the sizes of one level.
+struct Tiles {
+    /// Extents that enter the level.
+    entering: Extents,
+    /// Sizes of every axis, with the least steps of a PE along it.
+    lists: [Vec<(u32, u64)>; N_AXES],
+    /// Product of the least steps along an axis and those after it.
+    least: [u128; N_AXES + 1],
+    /// Number of choices of an axis and those after it.
+    counts: [f64; N_AXES + 1],
+}
+
 /// Work of a search, and the part of the mapspace that is behind it.
 struct Progress {
     /// Visited choices after which the search gives up.
-    budget: u64,
-    visited: u64,
+    budget: f64,
+    /// Visited choices; a look at sizes counts as a small part of one.
+    visited: f64,
+    /// Work at which the search estimates next whether it will end.
+    estimates_at: f64,
     /// Choices of the sizes of the outermost level that were begun or left out, and all of them.
     begun: f64,
     all: f64,
 }
 
 impl Progress {
-    /// Counts a visited choice. Fails when the budget is spent, or when a part of it shows that the whole
-    /// will be spent long before the end of the mapspace.
+    fn new(budget: u64) -> Self {
+        let budget = budget as f64;
+        Self { budget, visited: 0.0, estimates_at: ESTIMATE * budget, begun: 0.0, all: 0.0 }
+    }
+
+    /// Counts a look at sizes.
+    fn look(&mut self) -> Result<(), Unfinished> {
+        self.add(LOOK)
+    }
+
+    /// Counts a visited choice.
     fn visit(&mut self) -> Result<(), Unfinished> {
-        self.visited += 1;
-        let spent = self.visited as f64 / self.budget as f64;
-        let is_look = self.visited.is_multiple_of((self.budget / LOOKS).max(1));
-        let hopeless = is_look && spent * HOPE > self.begun / self.all;
-        if self.visited > self.budget || hopeless { Err(Unfinished) } else { Ok(()) }
+        self.add(1.0)
+    }
+
+    /// Fails when the budget is spent, or when a part of it shows that the whole will be spent long before
+    /// the end of the mapspace.
+    fn add(&mut self, work: f64) -> Result<(), Unfinished> {
+        self.visited += work;
+        if self.visited > self.budget {
+            return Err(Unfinished);
+        }
+        if self.visited >= self.estimates_at {
+            self.estimates_at += ESTIMATE * self.budget;
+            if self.visited / self.budget * HOPE > self.begun / self.all {
+                return Err(Unfinished);
+            }
+        }
+        Ok(())
     }
 }
 
-/// Number of times at which a search looks whether it will end within its budget.
-const LOOKS: u64 = 10;
+/// Work of a look at sizes, of a visited choice.
+const LOOK: f64 = 1.0 / 32.0;
+
+/// Part of the budget from one estimate to the next.
+const ESTIMATE: f64 = 0.1;
 
 /// Least part of the mapspace, for the spent part of the budget, with which a search goes on: later
 /// choices have worse bounds, and are left out faster.
@@ -187,7 +234,7 @@ impl<'a> Exact<'a> {
             relaxed: problem.relaxed(),
             merges_orders: rules.order_classes && !systolic,
             sizes: HashMap::new(),
-            progress: Progress { budget, visited: 0, begun: 0.0, all: 0.0 },
+            progress: Progress::new(budget),
             incumbent,
             counts: Counts::default(),
             target: f64::NEG_INFINITY,
@@ -242,36 +289,74 @@ impl<'a> Exact<'a> {
 
     /// Visits every choice of the next level after those of `outer`, and of all deeper levels.
     fn descend(&mut self, skeleton: &Skeleton, outer: &mut Candidate) -> Result<(), Unfinished> {
-        let level = outer.levels.len();
-        let entering = *outer.entering(self.problem.nest, level);
-        let mut sizes = entering;
-        self.each_size(skeleton, outer, &entering, &mut sizes, 0)
+        let tiles = self.tiles(skeleton, outer);
+        self.each_size(skeleton, outer, &tiles, Tile { sizes: tiles.entering, steps: 1 }, 0)
     }
 
-    /// Visits every size of the axes from `axis` on.
+    /// Sizes of every axis on the next level after those of `outer`.
+    fn tiles(&mut self, skeleton: &Skeleton, outer: &Candidate) -> Tiles {
+        let nest = self.problem.nest;
+        let level = outer.levels.len();
+        let entering = *outer.entering(nest, level);
+        let mut known: Vec<Extents> = outer.levels.iter().map(|level| level.sizes).collect();
+        known.push(entering);
+        let lists = std::array::from_fn(|_| Vec::new());
+        let (least, counts) = ([1; N_AXES + 1], [1.0; N_AXES + 1]);
+        let mut tiles = Tiles { entering, lists, least, counts };
+        for axis in Axis::ALL {
+            let at = axis as usize;
+            let with_steps = |size| {
+                known[level][at] = size;
+                (size, skeleton.steps_along(axis, nest.extents(), &known))
+            };
+            let sizes = self.choices(skeleton, outer, &entering, axis);
+            tiles.lists[at] = sizes.into_iter().map(with_steps).collect();
+        }
+        for at in (0..N_AXES).rev() {
+            let list = &tiles.lists[at];
+            let least = list.iter().map(|(_, steps)| *steps).min().unwrap_or(0);
+            tiles.least[at] = tiles.least[at + 1] * u128::from(least);
+            tiles.counts[at] = tiles.counts[at + 1] * list.len() as f64;
+        }
+        tiles
+    }
+
+    /// Visits every size of the axes from `axis` on. `tile` has the sizes of those before it.
     fn each_size(
         &mut self,
         skeleton: &Skeleton,
         outer: &mut Candidate,
-        entering: &Extents,
-        sizes: &mut Extents,
+        tiles: &Tiles,
+        tile: Tile,
         axis: usize,
     ) -> Result<(), Unfinished> {
-        let Some(&this) = Axis::ALL.get(axis) else {
-            let is_outermost = outer.levels.is_empty();
+        let is_outermost = outer.levels.is_empty();
+        if self.rules.tile_bounds && !self.may_improve(&self.bound(tile.steps * tiles.least[axis]))
+        {
+            self.counts.excluded += 1;
+            self.progress.begun += if is_outermost { tiles.counts[axis] } else { 0.0 };
+            return Ok(());
+        }
+        if axis == N_AXES {
             self.progress.begun += f64::from(u8::from(is_outermost));
             // An off-chip level without loops is none.
-            return match is_outermost && outer.has_off_chip && sizes == entering {
+            return match is_outermost && outer.has_off_chip && tile.sizes == tiles.entering {
                 true => Ok(()),
-                false => self.each_order(skeleton, outer, entering, sizes),
+                false => self.each_order(skeleton, outer, &tiles.entering, tile),
             };
-        };
-        for size in self.choices(skeleton, outer, entering, this) {
-            sizes[axis] = size;
-            self.each_size(skeleton, outer, entering, sizes, axis + 1)?;
         }
-        sizes[axis] = entering[axis];
+        for &(size, steps) in &tiles.lists[axis] {
+            let mut longer = Tile { steps: tile.steps * u128::from(steps), ..tile };
+            longer.sizes[axis] = size;
+            self.each_size(skeleton, outer, tiles, longer, axis + 1)?;
+        }
         Ok(())
+    }
+
+    /// Bound of mappings whose PEs take at least these steps.
+    fn bound(&self, steps: u128) -> Value {
+        let compute = cycles_of(steps, self.problem.machine.rate);
+        Value { cycles: self.floor.cycles.max(compute), ..self.floor }
     }
 
     /// Sizes of an axis on the next level after those of `outer`. A spread axis has at least two chunks,
@@ -308,12 +393,12 @@ impl<'a> Exact<'a> {
         skeleton: &Skeleton,
         outer: &mut Candidate,
         entering: &Extents,
-        sizes: &Extents,
+        tile: Tile,
     ) -> Result<(), Unfinished> {
-        let level = outer.levels.len();
+        let (level, sizes) = (outer.levels.len(), &tile.sizes);
         let (units, spatial) = (skeleton.units[level], skeleton.axes[level]);
-        let bounded = self.rules.tile_bounds;
-        if bounded && !self.tile_may_improve(skeleton, outer, sizes) {
+        self.progress.look()?;
+        if self.rules.tile_bounds && !self.tile_may_improve(skeleton, outer, &tile) {
             self.counts.excluded += 1;
             return Ok(());
         }
@@ -333,46 +418,41 @@ impl<'a> Exact<'a> {
         if let Some(given) = given {
             let place = |axis: &Axis| given.iter().position(|it| it == axis).unwrap_or(usize::MAX);
             order[..loops.len()].sort_by_key(place);
-            return self.visit(skeleton, outer, sizes, &order);
+            return self.visit(skeleton, outer, &tile, &order);
         }
-        self.permute(skeleton, outer, sizes, &mut order, 0, loops.len())
+        self.permute(skeleton, outer, &tile, &mut order, [0, loops.len()])
     }
 
     /// Whether a mapping with these sizes of the next level may be better than the best one so far.
-    fn tile_may_improve(&self, skeleton: &Skeleton, outer: &Candidate, sizes: &Extents) -> bool {
-        let Some(best) = self.incumbent.value() else { return true };
+    fn tile_may_improve(&self, skeleton: &Skeleton, outer: &Candidate, tile: &Tile) -> bool {
         let Problem { nest, machine, .. } = *self.problem;
         let level = outer.levels.len();
-        let mut known: Vec<Extents> = outer.levels.iter().map(|level| level.sizes).collect();
-        known.push(*sizes);
-        let compute = skeleton.compute_cycles(nest.extents(), &known, machine.rate);
-        let exposed = match outer.place_on_chip(level) {
-            Some(0) => {
-                let (axis, units) = (skeleton.axes[level], skeleton.units[level]);
-                exposed_cycles(nest, machine, outer.entering(nest, level), sizes, axis, units)
-            }
-            _ => 0,
-        };
-        let cycles = self.floor.cycles.max(compute.saturating_add(exposed));
-        self.problem.objective.may_improve(&Value { cycles, ..self.floor }, best)
+        let compute = self.bound(tile.steps);
+        if outer.place_on_chip(level) != Some(0) {
+            return self.may_improve(&compute);
+        }
+        let (axis, units) = (skeleton.axes[level], skeleton.units[level]);
+        let entering = outer.entering(nest, level);
+        let exposed = exposed_cycles(nest, machine, entering, &tile.sizes, axis, units);
+        let cycles = cycles_of(tile.steps, machine.rate).saturating_add(exposed);
+        self.may_improve(&Value { cycles: compute.cycles.max(cycles), ..compute })
     }
 
-    /// Visits every permutation of `order` from `at` up to `end`.
+    /// Visits every permutation of a part of `order`.
     fn permute(
         &mut self,
         skeleton: &Skeleton,
         outer: &mut Candidate,
-        sizes: &Extents,
+        tile: &Tile,
         order: &mut [Axis],
-        at: usize,
-        end: usize,
+        [at, end]: [usize; 2],
     ) -> Result<(), Unfinished> {
         if at >= end {
-            return self.visit(skeleton, outer, sizes, order);
+            return self.visit(skeleton, outer, tile, order);
         }
         for other in at..end {
             order.swap(at, other);
-            self.permute(skeleton, outer, sizes, order, at + 1, end)?;
+            self.permute(skeleton, outer, tile, order, [at + 1, end])?;
             order.swap(at, other);
         }
         Ok(())
@@ -383,12 +463,12 @@ impl<'a> Exact<'a> {
         &mut self,
         skeleton: &Skeleton,
         outer: &mut Candidate,
-        sizes: &Extents,
+        tile: &Tile,
         order: &[Axis],
     ) -> Result<(), Unfinished> {
         self.progress.visit()?;
         let level = outer.levels.len();
-        let mut choice = LevelChoice::whole(skeleton.units[level], sizes);
+        let mut choice = LevelChoice::whole(skeleton.units[level], &tile.sizes);
         choice.spatial = skeleton.axes[level];
         choice.order.copy_from_slice(order);
         outer.levels.push(choice);
@@ -398,7 +478,7 @@ impl<'a> Exact<'a> {
                 true => Err(Unfinished),
                 false => Ok(()),
             }
-        } else if self.rules.level_bounds && !self.prefix_may_improve(skeleton, outer) {
+        } else if self.rules.level_bounds && !self.prefix_may_improve(skeleton, outer, tile) {
             self.counts.excluded += 1;
             Ok(())
         } else {
@@ -408,11 +488,16 @@ impl<'a> Exact<'a> {
         result
     }
 
-    fn prefix_may_improve(&mut self, skeleton: &Skeleton, outer: &Candidate) -> bool {
-        let Some(best) = self.incumbent.value() else { return true };
-        let relaxed = &mut self.relaxed;
-        let bound = self.problem.partial_bound(outer, skeleton, &self.floor, relaxed);
-        bound.is_some_and(|bound| self.problem.objective.may_improve(&bound, best))
+    fn prefix_may_improve(&mut self, skeleton: &Skeleton, outer: &Candidate, tile: &Tile) -> bool {
+        if self.incumbent.value().is_none() {
+            return true;
+        }
+        let within = skeleton.units[outer.levels.len()..].iter().product();
+        let walked = self.problem.least_cycles(outer, within, &mut self.relaxed);
+        let compute = self.bound(tile.steps);
+        walked.is_some_and(|walked| {
+            self.may_improve(&Value { cycles: compute.cycles.max(walked), ..compute })
+        })
     }
 
     fn leaf(&mut self, candidate: &Candidate) {

@@ -4,7 +4,7 @@ use crate::cost::loop_nest::{Axis, Evaluation, Extents, Machine, Mapping, Nest, 
 use crate::hardware::{Accelerator, Fill, Memory};
 use crate::model::TensorRole;
 
-use super::bound::{self, Skeleton};
+use super::bound;
 use super::candidate::{Candidate, LevelChoice};
 use super::objective::{Objective, Value};
 use super::space::Mapspace;
@@ -119,35 +119,28 @@ impl Problem<'_> {
         machine
     }
 
-    /// Bound of all mappings whose outer levels are those of `outer`: the outer levels by the cost
-    /// model, with units that execute their boxes at the full rate of their PEs, and the bounds of
-    /// the machine and of `skeleton`. `None` if no such mapping runs.
-    pub(super) fn partial_bound(
+    /// Least cycles of all mappings whose outer levels are those of `outer`: the outer levels by the cost
+    /// model, with units of `within` PEs each that execute their boxes at the full rate. `None` if no such
+    /// mapping runs.
+    pub(super) fn least_cycles(
         &self,
         outer: &Candidate,
-        skeleton: &Skeleton,
-        floor: &Value,
+        within: u32,
         relaxed: &mut Machine,
-    ) -> Option<Value> {
-        let n_known = outer.levels.len();
-        let sizes: Vec<Extents> = outer.levels.iter().map(|level| level.sizes).collect();
-        let compute = skeleton.compute_cycles(self.nest.extents(), &sizes, self.machine.rate);
-        let within: u32 = skeleton.units[n_known..].iter().product();
+    ) -> Option<u64> {
         relaxed.rate = self.machine.rate.max(1).saturating_mul(within);
-        let of_memory_only = outer.place_on_chip(n_known) == Some(0);
+        let of_memory_only = outer.has_off_chip && outer.levels.len() == 1;
         let evaluation = if of_memory_only {
             // Any level on chip will do: the loops above the shared memory alone decide the traffic of DRAM.
             let mut whole = outer.clone();
-            whole.levels.push(LevelChoice::whole(1, &sizes[n_known - 1]));
+            whole.levels.push(LevelChoice::whole(1, &outer.levels[0].sizes));
             self.evaluate_on(&whole.mapping(self.nest, self.machine)?, relaxed)?
         } else {
             self.evaluate_on(&outer.mapping(self.nest, self.machine)?, relaxed)?
         };
-        if self.shared_excess(&evaluation) > 0 {
-            return None;
-        }
-        let walked = if of_memory_only { evaluation.dram_cycles } else { evaluation.cycles };
-        Some(Value { cycles: floor.cycles.max(walked).max(compute), ..*floor })
+        let fits = self.shared_excess(&evaluation) == 0;
+        let cycles = if of_memory_only { evaluation.dram_cycles } else { evaluation.cycles };
+        fits.then_some(cycles)
     }
 
     /// Bound of the machine for every mapping.

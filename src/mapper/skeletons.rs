@@ -64,7 +64,7 @@ pub(super) fn skeletons(problem: &Problem, unspread: Unspread) -> Vec<OwnSkeleto
         }
         found.extend(lists.into_iter().map(|axes| {
             let skeleton = Skeleton { units: &units, axes: &axes };
-            let compute = skeleton.compute_cycles(nest.extents(), &[], machine.rate);
+            let compute = skeleton.compute_cycles(nest.extents(), machine.rate);
             OwnSkeleton { has_off_chip: false, units: units.clone(), axes, compute }
         }));
     }

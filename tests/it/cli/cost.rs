@@ -105,7 +105,7 @@ fn batches_are_printed_alike_and_refused_where_they_mean_nothing() {
 
 #[test]
 fn cost_stands_networks_dataflows_and_models_side_by_side() {
-    // One layer on two dataflows: only its row.
+    // One layer on two dataflows: only its row, and the flexibility.
     let one = output(&[
         "cost",
         "--network",
@@ -118,12 +118,13 @@ fn cost_stands_networks_dataflows_and_models_side_by_side() {
         "conv2",
     ]);
     let lines: Vec<_> = one.lines().collect();
-    assert_eq!(lines.len(), 2, "{one}");
+    assert_eq!(lines.len(), 3, "{one}");
+    assert!(lines[2].starts_with("flexibility "), "{one}");
     assert!(lines[0].contains("WS@4096 cycles") && lines[0].contains("RS@4096 uJ"), "{one}");
     // All networks on three dataflows: one row each, with the ratio of two models.
     let models = ["--cost-model", "loop-nest", "--cost-model", "maestro"];
     let all = output(&[&["cost", "--networks", "artifact"], &models[..]].concat());
-    assert_eq!(all.lines().count(), 1 + 11 * 3, "{all}");
+    assert_eq!(all.lines().count(), 1 + 11 * 3 + 1, "{all}");
     assert!(all.lines().next().is_some_and(|line| line.ends_with("energy / maestro")), "{all}");
     let message = refused(&["cost", "--network", "KD", "--layer", "conv"]);
     assert!(message.contains("no network has a layer `conv`; did you mean `conv"), "{message}");

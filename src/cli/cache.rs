@@ -2,6 +2,8 @@
 
 use std::env;
 use std::path::PathBuf;
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
 
 use crate::mapper::Store;
 
@@ -33,4 +35,30 @@ fn folder() -> Option<PathBuf> {
     let absolute = |name: &str| env::var_os(name).map(PathBuf::from).filter(|it| it.is_absolute());
     let caches = absolute("XDG_CACHE_HOME").or_else(|| Some(absolute("HOME")?.join(".cache")))?;
     Some(caches.join("xrsim"))
+}
+
+/// Time between two times that results are kept.
+const SAVE_EVERY: Duration = Duration::from_millis(500);
+
+/// Keeps results while a search runs, so that an interruption loses little.
+pub(super) struct Saver {
+    store: Arc<Store>,
+    last: Mutex<Instant>,
+}
+
+impl Saver {
+    /// A saver of `store`.
+    pub(super) fn new(store: Arc<Store>) -> Self {
+        Self { store, last: Mutex::new(Instant::now()) }
+    }
+
+    /// Keeps the results so far, if the last time was long enough ago.
+    pub(super) fn save(&self) {
+        let Ok(mut last) = self.last.try_lock() else { return };
+        if last.elapsed() >= SAVE_EVERY {
+            // The end of the command tells of a folder that cannot be written to.
+            let _ = self.store.save();
+            *last = Instant::now();
+        }
+    }
 }

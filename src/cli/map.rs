@@ -1,8 +1,7 @@
 //! `xrsim map`: the best mapping of every layer of networks on an accelerator.
 
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex};
-use std::time::{Duration, Instant};
+use std::sync::Arc;
 
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
@@ -16,6 +15,7 @@ use crate::mapper::{
 use crate::model::Network;
 use crate::report::mapping::MappingReport;
 
+use super::cache::Saver;
 use super::message::{Failure, with_hints};
 use super::options::{Format, edition};
 use super::places::Places;
@@ -142,7 +142,7 @@ pub(super) fn run(args: &MapArgs) -> Result<(), Failure> {
         return Err(Failure::Argument(message.into()));
     }
     Places::default().reading(catalog.opened()).writing(&args.out).check()?;
-    let progress = Progress::of_layers();
+    let progress = Progress::counting("layers");
     let saver = Saver::new(Arc::clone(&mapper.store));
     let mapped = mapper.map(&networks, args.layer.as_deref(), &|done, total| {
         progress.set_of(done, total);
@@ -271,31 +271,6 @@ fn space(args: &MapArgs, dataflows: &[Arc<Dataflow>]) -> Result<Space, Failure> 
     Ok(Space::Declared(space))
 }
 
-/// Time between two times that results are kept.
-const SAVE_EVERY: Duration = Duration::from_millis(500);
-
-/// Keeps results while a search runs, so that an interruption loses little.
-struct Saver {
-    store: Arc<Store>,
-    last: Mutex<Instant>,
-}
-
-impl Saver {
-    fn new(store: Arc<Store>) -> Self {
-        Self { store, last: Mutex::new(Instant::now()) }
-    }
-
-    /// Keeps the results so far, if the last time was long enough ago.
-    fn save(&self) {
-        let Ok(mut last) = self.last.try_lock() else { return };
-        if last.elapsed() >= SAVE_EVERY {
-            // The end of the command tells of a folder that cannot be written to.
-            let _ = self.store.save();
-            *last = Instant::now();
-        }
-    }
-}
-
 /// Writes the table of mappings that comes with the program.
 fn table(args: &MapArgs, folder: &PathBuf) -> Result<(), Failure> {
     let mut catalog = Catalog::with_networks(args.networks);
@@ -303,7 +278,7 @@ fn table(args: &MapArgs, folder: &PathBuf) -> Result<(), Failure> {
     let accelerators = shipped_accelerators()?;
     let store = Arc::new(Store::default());
     store.keep_in(folder);
-    let progress = Progress::of_layers();
+    let progress = Progress::counting("layers");
     let saver = Saver::new(Arc::clone(&store));
     fill_table(&store, &accelerators, &networks, &|done, total| {
         progress.set_of(done, total);

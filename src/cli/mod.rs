@@ -97,7 +97,7 @@ fn commands() -> Vec<CommandEntry> {
         command("plot", plot::run).on_threads().showing("reading and drawing"),
         command("mlperf", mlperf::run).on_threads().showing("running load tests"),
         command("compare", compare::run).on_threads(),
-        command("reproduce", reproduce::run).on_threads().showing("reproducing the study"),
+        command("reproduce", reproduce::run).on_threads(),
         command("explain", explain::run).on_threads().showing("running again with changes"),
         command("report", report::run).on_threads().showing("writing a page"),
         command("list", list::run),

@@ -9,10 +9,13 @@ use std::sync::Arc;
 
 use sha2::{Digest as _, Sha256};
 use xrsim::config::{Catalog, Edition, Hardware, Kind, Source, maestro};
+use xrsim::cost::CostModel as _;
+use xrsim::cost::loop_nest::LoopNest;
 use xrsim::hardware::Style;
 use xrsim::hardware::platform::Resources;
 use xrsim::model::{Layer, Network, Operator};
 use xrsim::scenario::{DependencyKind, JitterDistribution, QualityDirection, Scenario};
+use xrsim::units::{Bytes, ClockRate};
 
 const FOLDERS: [&str; 6] = ["dataflows", "hw_configs", "mlperf", "models", "scenarios", "sweeps"];
 
@@ -258,9 +261,9 @@ fn styles_are_table_5() {
 }
 
 #[test]
-fn every_style_becomes_a_system_on_both_platforms() {
+fn every_style_becomes_a_system_on_every_platform_of_xr() {
     let mut catalog = catalog_of_artifact();
-    for platform in ["paper", "artifact"] {
+    for platform in ["paper", "headset", "artifact"] {
         let platform = catalog.platform(platform).unwrap();
         for name in catalog.names(Kind::Style) {
             let style = style(&mut catalog, &name);
@@ -269,6 +272,30 @@ fn every_style_becomes_a_system_on_both_platforms() {
                 assert_eq!((system.name(), system.pes()), (&*name, u64::from(pes)));
             }
         }
+    }
+}
+
+/// LPDDR5-6400 on 64 bits has 51.2 GB/s, of which half is for the networks. The scratchpads are the least
+/// powers of two that hold the tiles.
+#[test]
+fn the_headset_runs_every_network_with_half_of_its_dram_bandwidth() {
+    let mut catalog = Catalog::new();
+    let platform = catalog.platform("headset").expect("it is embedded");
+    for name in ["A", "B", "C"] {
+        let system = style(&mut catalog, name).instantiate(4096, &platform).expect("it fits");
+        let [accelerator] = system.accelerators() else { panic!("{name} has one accelerator") };
+        let bytes_per_us = accelerator.memory.dram_bandwidth * 800;
+        assert_eq!((accelerator.clock, bytes_per_us), (ClockRate::from_mhz(800.0).unwrap(), 25_600));
+        let mut smaller = accelerator.clone();
+        smaller.memory.scratchpad = Bytes::new(accelerator.memory.scratchpad.get() / 2);
+        let mut fits_in_less = true;
+        for task in catalog.names(Kind::Network) {
+            let network = catalog.network(&task).expect("it is embedded");
+            let cost = LoopNest.network(&network, accelerator);
+            assert!(cost.is_ok(), "{task} on {name}: {cost:?}");
+            fits_in_less &= LoopNest.network(&network, &smaller).is_ok();
+        }
+        assert!(name == "C" || !fits_in_less, "{name}");
     }
 }
 

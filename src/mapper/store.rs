@@ -11,6 +11,7 @@ use std::fmt::Write as _;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use crate::cost::loop_nest::Machine;
 use crate::digest::Digest;
@@ -61,7 +62,9 @@ impl Store {
     pub fn save(&self) -> io::Result<()> {
         let Some(folder) = lock(&self.folder).clone() else { return Ok(()) };
         let sections: Vec<_> = lock(&self.sections).values().cloned().collect();
-        sections.iter().try_for_each(|section| section.save(&folder))
+        sections.iter().try_for_each(|section| section.save(&folder))?;
+        remove_leftovers(&folder);
+        Ok(())
     }
 
     /// The choices for an accelerator under an objective.
@@ -169,6 +172,24 @@ impl Section {
         }
         state.is_new = renamed.is_err();
         renamed
+    }
+}
+
+/// Age from which on a file written aside was left by a process that was killed.
+const LEFT: Duration = Duration::from_secs(3600);
+
+/// Removes files that killed processes wrote aside. One that cannot be removed does no harm.
+fn remove_leftovers(folder: &Path) {
+    let Ok(entries) = std::fs::read_dir(folder) else { return };
+    for entry in entries.flatten() {
+        let name = entry.file_name();
+        let process = name.to_str().and_then(|name| name.rsplit_once(".txt."));
+        let is_aside = process.is_some_and(|(_, id)| id.parse::<u32>().is_ok());
+        let modified = entry.metadata().and_then(|data| data.modified());
+        let is_old = || modified.is_ok_and(|at| at.elapsed().is_ok_and(|age| age > LEFT));
+        if is_aside && is_old() {
+            let _ = std::fs::remove_file(entry.path());
+        }
     }
 }
 

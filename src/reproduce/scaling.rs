@@ -383,14 +383,18 @@ impl ScalingPoints {
 /// A row of the summary: names, Mcycles by size, speed-up, and what limits.
 fn row(names: [&str; 3], cycles: &[Option<u64>], limit: String) -> Vec<String> {
     let mut row = names.map(String::from).to_vec();
-    let mcycles = |cycles: &Option<u64>| match cycles {
-        Some(cycles) => format!("{:.3}", *cycles as f64 / 1e6),
-        None => "-".into(),
-    };
+    let mcycles = |cycles: &Option<u64>| cycles.map_or("-".into(), mcycles);
     row.extend(cycles.iter().map(mcycles));
     let speedup = speedup(cycles).map_or("-".into(), |speedup| format!("{speedup:.1}"));
     row.extend([speedup, limit]);
     row
+}
+
+/// Mcycles with three digits or more, at most six of them behind the point.
+fn mcycles(cycles: u64) -> String {
+    let mcycles = cycles as f64 / 1e6;
+    let decimals = (2.0 - mcycles.max(1e-6).log10().floor()).clamp(0.0, 6.0) as usize;
+    format!("{mcycles:.decimals$}")
 }
 
 /// Times by which the last one is faster than the first one.

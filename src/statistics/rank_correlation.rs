@@ -26,7 +26,8 @@ pub fn kendall_tau(pairs: impl IntoIterator<Item = (f64, f64)>) -> Option<f64> {
     }
     let ordered = alike + different;
     let [by_first, by_second] = [ordered + second_ties, ordered + first_ties];
-    let scale = (by_first as f64).sqrt() * (by_second as f64).sqrt();
+    // The root of a square is exact, so that equal orders have 1.
+    let scale = (by_first as f64 * by_second as f64).sqrt();
     let both_order = by_first > 0 && by_second > 0;
     both_order.then(|| (alike as f64 - different as f64) / scale)
 }

@@ -2,8 +2,8 @@
 
 use std::env;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex};
-use std::time::{Duration, Instant};
+use std::thread;
+use std::time::Duration;
 
 use crate::mapper::Store;
 
@@ -12,11 +12,21 @@ use super::message::say;
 /// Variable with the folder; empty for none.
 const VARIABLE: &str = "XRSIM_CACHE";
 
-/// Keeps the choices of this process in the folder of the user, unless `is_off`.
+/// Time between two times that new choices are written.
+const SAVE_EVERY: Duration = Duration::from_secs(5);
+
+/// Keeps the choices of this process in the folder of the user, unless `is_off`. New ones are written from
+/// time to time, so that a command that is interrupted loses few.
 pub(super) fn open(is_off: bool) {
-    if let Some(folder) = folder().filter(|_| !is_off) {
-        Store::of_process().keep_in(folder);
-    }
+    let Some(folder) = folder().filter(|_| !is_off) else { return };
+    Store::of_process().keep_in(folder);
+    let save_often = || loop {
+        thread::sleep(SAVE_EVERY);
+        // The end of the command tells of a folder that cannot be written to.
+        let _ = Store::of_process().save();
+    };
+    // Without a further thread, choices are written at the end only.
+    let _ = thread::Builder::new().name("choices".into()).spawn(save_often);
 }
 
 /// Writes new choices. A folder that cannot be written to is no failure of a command.
@@ -35,30 +45,4 @@ fn folder() -> Option<PathBuf> {
     let absolute = |name: &str| env::var_os(name).map(PathBuf::from).filter(|it| it.is_absolute());
     let caches = absolute("XDG_CACHE_HOME").or_else(|| Some(absolute("HOME")?.join(".cache")))?;
     Some(caches.join("xrsim"))
-}
-
-/// Time between two times that results are kept.
-const SAVE_EVERY: Duration = Duration::from_millis(500);
-
-/// Keeps results while a search runs, so that an interruption loses little.
-pub(super) struct Saver {
-    store: Arc<Store>,
-    last: Mutex<Instant>,
-}
-
-impl Saver {
-    /// A saver of `store`.
-    pub(super) fn new(store: Arc<Store>) -> Self {
-        Self { store, last: Mutex::new(Instant::now()) }
-    }
-
-    /// Keeps the results so far, if the last time was long enough ago.
-    pub(super) fn save(&self) {
-        let Ok(mut last) = self.last.try_lock() else { return };
-        if last.elapsed() >= SAVE_EVERY {
-            // The end of the command tells of a folder that cannot be written to.
-            let _ = self.store.save();
-            *last = Instant::now();
-        }
-    }
 }

@@ -1,7 +1,8 @@
 //! `xrsim map`: the best mapping of every layer of networks on an accelerator.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
 
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
@@ -15,7 +16,6 @@ use crate::mapper::{
 use crate::model::Network;
 use crate::report::mapping::MappingReport;
 
-use super::cache::Saver;
 use super::message::{Failure, with_hints};
 use super::options::{Format, edition};
 use super::places::Places;
@@ -269,6 +269,31 @@ fn space(args: &MapArgs, dataflows: &[Arc<Dataflow>]) -> Result<Space, Failure> 
         space.levels = vec![LevelSpace::FREE];
     }
     Ok(Space::Declared(space))
+}
+
+/// Time between two times that results are kept.
+const SAVE_EVERY: Duration = Duration::from_millis(500);
+
+/// Keeps results while a search runs, so that an interruption loses little.
+struct Saver {
+    store: Arc<Store>,
+    last: Mutex<Instant>,
+}
+
+impl Saver {
+    fn new(store: Arc<Store>) -> Self {
+        Self { store, last: Mutex::new(Instant::now()) }
+    }
+
+    /// Keeps the results so far, if the last time was long enough ago.
+    fn save(&self) {
+        let Ok(mut last) = self.last.try_lock() else { return };
+        if last.elapsed() >= SAVE_EVERY {
+            // The end of the command tells of a folder that cannot be written to.
+            let _ = self.store.save();
+            *last = Instant::now();
+        }
+    }
 }
 
 /// Writes the table of mappings that comes with the program.

@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 
 use crate::figures::Format;
 use crate::hardware::Flexibility;
-use crate::mapper::{Chooser, Store};
+use crate::mapper::Chooser;
 use crate::plan::Semantics;
 use crate::report::table::{Style, new_table, render};
 use crate::reproduce::ablation::{QuirkEffect, quirk_effects};
@@ -19,7 +19,6 @@ use crate::reproduce::{
     Deviation, FIGURES, FigureEntry, ReproduceError, Study, Table, all_studies, conclusions,
 };
 
-use super::cache::Saver;
 use super::message::Failure;
 use super::output::OutputSet;
 use super::progress::Progress;
@@ -134,14 +133,10 @@ fn of_paper(
     Ok(text)
 }
 
-/// Measures how networks scale with the number of PEs, and keeps the choices of mappings meanwhile.
+/// Measures how networks scale with the number of PEs.
 fn scaling(out: &mut Out) -> Result<String, Failure> {
     let progress = Progress::counting("networks on accelerators");
-    let saver = Saver::new(Store::of_process());
-    let points = Scaling::default().measure(&Chooser::default(), &|done, total| {
-        progress.set_of(done, total);
-        saver.save();
-    })?;
+    let points = Scaling::default().measure(&Chooser::default(), &|done, total| progress.set_of(done, total))?;
     progress.finish();
     if let Some(set) = out {
         for (dataflow, lines) in points.figures() {

@@ -18,14 +18,13 @@ use crate::digest::Digest;
 use crate::hardware::Accelerator;
 
 use super::kept::{Kept, LayerKey};
-use super::objective::Objective;
 use super::problem::Limits;
 use super::row;
 use super::table::{self, Table};
 
 /// Version of the cost model and of the mapper: choices of other versions are not read. It is raised when
 /// an evaluation or a search changes.
-pub(super) const VERSION: u32 = 2;
+pub(super) const VERSION: u32 = 3;
 
 /// Choices by everything that they depend on.
 #[derive(Debug, Default)]
@@ -67,9 +66,9 @@ impl Store {
         Ok(())
     }
 
-    /// The choices for an accelerator under an objective.
-    pub(super) fn section(&self, accelerator: &Accelerator, objective: Objective) -> Arc<Section> {
-        self.section_of(section_key(accelerator, objective))
+    /// The choices for an accelerator.
+    pub(super) fn section(&self, accelerator: &Accelerator) -> Arc<Section> {
+        self.section_of(section_key(accelerator))
     }
 
     /// The choices that depend on everything in `key`.
@@ -245,11 +244,11 @@ fn read(text: &str) -> Vec<(LayerKey, Kept)> {
 }
 
 /// Text of everything of an accelerator that choices depend on.
-pub(super) fn section_key(accelerator: &Accelerator, objective: Objective) -> Box<str> {
+pub(super) fn section_key(accelerator: &Accelerator) -> Box<str> {
     let mut text = String::new();
     let machine = Machine::of(accelerator);
     let limits = Limits::of(accelerator);
-    let flexibility = accelerator.flexibility;
+    let Accelerator { flexibility, mapping_objective: objective, .. } = accelerator;
     let flow = &accelerator.dataflow;
     let flow = (flow.directives(), flow.layers(), flow.stationary());
     // Writing to a string does not fail.
@@ -261,7 +260,7 @@ pub(super) fn section_key(accelerator: &Accelerator, objective: Objective) -> Bo
 mod tests {
     use super::*;
 
-    const LINES: &str = "xrsim mappings 2\n\
+    const LINES: &str = "xrsim mappings 3\n\
         1,1,8,4,6,1,1,1/1,1,6,0/1,1,1,0 - - full bound 90 5.5 90 2 = 4:K2\n\
         1,1,8,4,7,1,1,1/1,1,7,0/1,1,1,0 - - quick gap 90 5.5 80 2 = 4:K2\n";
 
@@ -284,7 +283,7 @@ mod tests {
             assert!(read(&whole[..end]).is_empty(), "cut at {end}");
         }
         assert!(read(&whole.replace("4:K2", "4:K4")).is_empty());
-        let other = LINES.replace("mappings 2", "mappings 1");
+        let other = LINES.replace("mappings 3", "mappings 2");
         let other = format!("{other}sha256 {}\n", Digest::of(other.as_bytes()).hex());
         assert!(read(&other).is_empty());
     }

@@ -1,6 +1,7 @@
 //! The command line: arguments in, files and text out. Only this module prints, reads the environment or
 //! decides the exit status. It computes nothing: commands call the library and format its results.
 
+mod assumed;
 mod cache;
 mod check;
 mod colour;

@@ -61,12 +61,16 @@ pub(super) struct Skeleton<'a> {
 }
 
 impl Skeleton<'_> {
-    /// Least cycles in which the PEs execute a box of these extents, where `sizes` are the unit boxes of
-    /// the outermost levels (equation 3).
-    pub(super) fn compute_cycles(&self, extents: &Extents, sizes: &[Extents], rate: u32) -> u64 {
-        let along = |at: usize| u128::from(self.along(at, 0, extents[at], sizes));
-        let steps: u128 = (0..N_AXES).map(along).product();
-        u64::try_from(steps.div_ceil(u128::from(rate.max(1)))).unwrap_or(u64::MAX)
+    /// Least cycles in which the PEs execute a box of these extents (equation 3).
+    pub(super) fn compute_cycles(&self, extents: &Extents, rate: u32) -> u64 {
+        let steps = |axis| u128::from(self.steps_along(axis, extents, &[]));
+        cycles_of(Axis::ALL.into_iter().map(steps).product(), rate)
+    }
+
+    /// Least steps of a PE along an axis in a box of these extents, where `sizes` are the unit boxes of the
+    /// outermost levels.
+    pub(super) fn steps_along(&self, axis: Axis, extents: &Extents, sizes: &[Extents]) -> u64 {
+        self.along(axis as usize, 0, extents[axis as usize], sizes)
     }
 
     /// Steps of a PE along one axis, from `level` inwards.
@@ -93,27 +97,35 @@ impl Skeleton<'_> {
     }
 }
 
+/// Cycles of these steps of a PE that executes `rate` products a cycle.
+pub(super) fn cycles_of(steps: u128, rate: u32) -> u64 {
+    u64::try_from(steps.div_ceil(u128::from(rate.max(1)))).unwrap_or(u64::MAX)
+}
+
 /// Cycles of the first fill and the last drain of level 0, which overlap with nothing. `sizes` are
-/// those of the unit box of level 0, whose `axis` is spread over `units` (equation 4).
+/// those of the unit box of level 0, whose `axis` is spread over `units`; the largest box that enters it
+/// has the extents `entering` (equation 4).
 pub(super) fn exposed_cycles(
     nest: &Nest,
     machine: &Machine,
+    entering: &Extents,
     sizes: &Extents,
     axis: Option<Axis>,
     units: u32,
 ) -> u64 {
     let (mut first, mut last) = (*sizes, *sizes);
-    for axis in 0..N_AXES {
-        let extent = nest.extents()[axis];
-        last[axis] = extent - (extent.div_ceil(sizes[axis]) - 1) * sizes[axis];
+    let rest = |extent: u32, size: u32| extent - (extent.div_ceil(size) - 1) * size;
+    // Extents of the last box that enters level 0.
+    let end = |at: usize| rest(nest.extents()[at], entering[at]);
+    for at in 0..N_AXES {
+        last[at] = rest(end(at), sizes[at].min(end(at)));
     }
     if let Some(axis) = axis {
         let at = axis as usize;
-        let extent = nest.extents()[at];
-        let chunks = extent.div_ceil(sizes[at]);
-        first[at] = sizes[at].saturating_mul(units).min(extent);
-        let whole_folds = (chunks.div_ceil(units) - 1) * units;
-        last[at] = extent - whole_folds * sizes[at];
+        first[at] = sizes[at].saturating_mul(units).min(entering[at]);
+        let size = sizes[at].min(end(at));
+        let whole_folds = (end(at).div_ceil(size) - 1) / units * units;
+        last[at] = end(at) - whole_folds * size;
     }
     let widths = &machine.widths;
     let noc = machine.noc_level(0);

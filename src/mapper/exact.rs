@@ -7,27 +7,29 @@
 
 use std::collections::HashMap;
 
-use crate::cost::loop_nest::{Axis, Extents};
+use crate::cost::loop_nest::{Axis, Extents, Machine, NocLevel};
+use crate::hardware::Fill;
 
-use super::bound::{Skeleton, exposed_cycles};
+use super::bound::{Skeleton, cycles_of, exposed_cycles};
 use super::candidate::{Candidate, LevelChoice, N_AXES};
 use super::objective::Value;
 use super::problem::{Problem, Score};
-use super::space::Mapspace;
+use super::skeletons::{OwnSkeleton, Unspread, skeletons};
 
 /// Rules by which exact search leaves out mappings. None of them changes the value that it finds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Rules {
-    /// Orders that differ only in the place of a spatial loop with a single fold are one.
+    /// Orders that differ only in the place of a spatial loop with a single fold are one. Without effect on
+    /// systolic levels, whose fill depends on the order of all loops.
     pub order_classes: bool,
     /// Lists of clusters and axes whose time of computation cannot beat the best mapping are left out.
     pub skeleton_bounds: bool,
     /// Sizes of a level whose computation, first fill and last drain cannot beat the best mapping are left
     /// out before their orders are visited.
     pub tile_bounds: bool,
-    /// Outer levels whose exact traffic cannot beat the best mapping are left out before the levels below
-    /// them are visited.
+    /// Outer levels whose exact traffic cannot beat the best mapping, or whose tiles do not fit into the
+    /// shared memory, are left out before the levels below them are visited.
     pub level_bounds: bool,
 }
 
@@ -123,14 +125,93 @@ pub(super) struct Exact<'a> {
     problem: &'a Problem<'a>,
     rules: Rules,
     floor: Value,
+    /// The machine on which outer levels are bounded.
+    relaxed: Machine,
+    /// Whether the place of a spatial loop with one fold has no effect, and is left out.
+    merges_orders: bool,
     sizes: HashMap<u32, Vec<u32>>,
+    progress: Progress,
     pub incumbent: Incumbent,
     pub counts: Counts,
-    /// Visited choices after which the search gives up.
-    budget: u64,
     /// Value of the objective at which the search ends.
     target: f64,
 }
+
+/// Sizes of one level, and the steps of a PE with them.
+#[derive(Debug, Clone, Copy)]
+struct Tile {
+    sizes: Extents,
+    /// Product of the least steps along the axes whose sizes are chosen.
+    steps: u128,
+}
+
+/// Choices of the sizes of one level.
+struct Tiles {
+    /// Extents that enter the level.
+    entering: Extents,
+    /// Sizes of every axis, with the least steps of a PE along it.
+    lists: [Vec<(u32, u64)>; N_AXES],
+    /// Product of the least steps along an axis and those after it.
+    least: [u128; N_AXES + 1],
+    /// Number of choices of an axis and those after it.
+    counts: [f64; N_AXES + 1],
+}
+
+/// Work of a search, and the part of the mapspace that is behind it.
+struct Progress {
+    /// Visited choices after which the search gives up.
+    budget: f64,
+    /// Visited choices; a look at sizes counts as a small part of one.
+    visited: f64,
+    /// Work at which the search estimates next whether it will end.
+    estimates_at: f64,
+    /// Choices of the sizes of the outermost level that were begun or left out, and all of them.
+    begun: f64,
+    all: f64,
+}
+
+impl Progress {
+    fn new(budget: u64) -> Self {
+        let budget = budget as f64;
+        Self { budget, visited: 0.0, estimates_at: ESTIMATE * budget, begun: 0.0, all: 0.0 }
+    }
+
+    /// Counts a look at sizes.
+    fn look(&mut self) -> Result<(), Unfinished> {
+        self.add(LOOK)
+    }
+
+    /// Counts a visited choice.
+    fn visit(&mut self) -> Result<(), Unfinished> {
+        self.add(1.0)
+    }
+
+    /// Fails when the budget is spent, or when a part of it shows that the whole will be spent long before
+    /// the end of the mapspace.
+    fn add(&mut self, work: f64) -> Result<(), Unfinished> {
+        self.visited += work;
+        if self.visited > self.budget {
+            return Err(Unfinished);
+        }
+        if self.visited >= self.estimates_at {
+            self.estimates_at += ESTIMATE * self.budget;
+            if self.visited / self.budget * HOPE > self.begun / self.all {
+                return Err(Unfinished);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Work of a look at sizes, of a visited choice.
+const LOOK: f64 = 1.0 / 32.0;
+
+/// Part of the budget from one estimate to the next.
+const ESTIMATE: f64 = 0.1;
+
+/// Least part of the mapspace, for the spent part of the budget, with which a search goes on: later
+/// choices have worse bounds, and are left out faster.
+const HOPE: f64 = 0.25;
 
 /// The budget was spent, or the target was met, before every mapping was decided.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -144,14 +225,18 @@ impl<'a> Exact<'a> {
         budget: u64,
     ) -> Self {
         let floor = problem.machine_bound();
+        let is_systolic = |level: &NocLevel| level.fill == Fill::Systolic;
+        let systolic = problem.machine.noc_levels.iter().any(is_systolic);
         Self {
             problem,
             rules,
             floor,
+            relaxed: problem.relaxed(),
+            merges_orders: rules.order_classes && !systolic,
             sizes: HashMap::new(),
+            progress: Progress::new(budget),
             incumbent,
             counts: Counts::default(),
-            budget,
             target: f64::NEG_INFINITY,
         }
     }
@@ -164,46 +249,38 @@ impl<'a> Exact<'a> {
 
     /// Visits every mapping of the mapspace.
     pub(super) fn run(&mut self) -> Result<(), Unfinished> {
-        let mut skeletons = self.skeletons();
-        if self.rules.skeleton_bounds {
-            skeletons.sort_by_key(|it| it.2);
+        let mut skeletons = skeletons(self.problem, Unspread::Any);
+        if self.problem.space.off_chip {
+            let above = skeletons.iter().map(OwnSkeleton::under_off_chip).collect::<Vec<_>>();
+            skeletons.extend(above);
         }
-        for (units, axes, compute) in skeletons {
-            let bound = Value { cycles: self.floor.cycles.max(compute), ..self.floor };
+        if self.rules.skeleton_bounds {
+            skeletons.sort_by_key(|skeleton| skeleton.compute);
+        }
+        let counts: Vec<_> = skeletons.iter().map(|it| self.outermost_sizes(it)).collect();
+        self.progress.all = counts.iter().sum();
+        let mut before = 0.0;
+        for (skeleton, count) in skeletons.iter().zip(counts) {
+            self.progress.begun = before;
+            before += count;
+            let cycles = self.floor.cycles.max(skeleton.compute);
+            let bound = Value { cycles, ..self.floor };
             if self.rules.skeleton_bounds && !self.may_improve(&bound) {
                 self.counts.excluded += 1;
                 continue;
             }
-            let skeleton = Skeleton { units: &units, axes: &axes };
-            self.descend(&skeleton, &mut Candidate::on_chip(Vec::new()))?;
+            let mut outer = Candidate { has_off_chip: skeleton.has_off_chip, levels: Vec::new() };
+            self.descend(&skeleton.as_ref(), &mut outer)?;
         }
         Ok(())
     }
 
-    /// Lists of units and axes with the least cycles of computation.
-    fn skeletons(&self) -> Vec<(Vec<u32>, Vec<Option<Axis>>, u64)> {
-        let Problem { nest, machine, space, .. } = *self.problem;
-        let mut found = Vec::new();
-        for clusters in &space.clusters {
-            let Some(units) = Mapspace::units(clusters, machine) else { continue };
-            let mut lists = vec![Vec::new()];
-            for level in 0..units.len() {
-                let splits = |axis: &Axis| nest.extent(*axis) > 1;
-                let axes = space.level(level).spatial.iter().filter(splits).map(Some);
-                let choices: Vec<_> = std::iter::once(None).chain(axes).collect();
-                let longer = |list: &Vec<Option<Axis>>| {
-                    let list = list.clone();
-                    choices.clone().into_iter().map(move |axis| [list.as_slice(), &[axis]].concat())
-                };
-                lists = lists.iter().flat_map(longer).collect();
-            }
-            found.extend(lists.into_iter().map(|axes| {
-                let skeleton = Skeleton { units: &units, axes: &axes };
-                let compute = skeleton.compute_cycles(nest.extents(), &[], machine.rate);
-                (units.clone(), axes, compute)
-            }));
-        }
-        found
+    /// Number of choices of the sizes of the outermost level.
+    fn outermost_sizes(&mut self, skeleton: &OwnSkeleton) -> f64 {
+        let outer = Candidate { has_off_chip: skeleton.has_off_chip, levels: Vec::new() };
+        let extents = *self.problem.nest.extents();
+        let count = |axis| self.choices(&skeleton.as_ref(), &outer, &extents, axis).len() as f64;
+        Axis::ALL.into_iter().map(count).product()
     }
 
     fn may_improve(&self, bound: &Value) -> bool {
@@ -212,45 +289,97 @@ impl<'a> Exact<'a> {
 
     /// Visits every choice of the next level after those of `outer`, and of all deeper levels.
     fn descend(&mut self, skeleton: &Skeleton, outer: &mut Candidate) -> Result<(), Unfinished> {
-        let level = outer.levels.len();
-        let entering = *outer.entering(self.problem.nest, level);
-        let mut sizes = entering;
-        self.each_size(skeleton, outer, &entering, &mut sizes, 0)
+        let tiles = self.tiles(skeleton, outer);
+        self.each_size(skeleton, outer, &tiles, Tile { sizes: tiles.entering, steps: 1 }, 0)
     }
 
-    /// Visits every size of the axes from `axis` on.
+    /// Sizes of every axis on the next level after those of `outer`.
+    fn tiles(&mut self, skeleton: &Skeleton, outer: &Candidate) -> Tiles {
+        let nest = self.problem.nest;
+        let level = outer.levels.len();
+        let entering = *outer.entering(nest, level);
+        let mut known: Vec<Extents> = outer.levels.iter().map(|level| level.sizes).collect();
+        known.push(entering);
+        let lists = std::array::from_fn(|_| Vec::new());
+        let (least, counts) = ([1; N_AXES + 1], [1.0; N_AXES + 1]);
+        let mut tiles = Tiles { entering, lists, least, counts };
+        for axis in Axis::ALL {
+            let at = axis as usize;
+            let with_steps = |size| {
+                known[level][at] = size;
+                (size, skeleton.steps_along(axis, nest.extents(), &known))
+            };
+            let sizes = self.choices(skeleton, outer, &entering, axis);
+            tiles.lists[at] = sizes.into_iter().map(with_steps).collect();
+        }
+        for at in (0..N_AXES).rev() {
+            let list = &tiles.lists[at];
+            let least = list.iter().map(|(_, steps)| *steps).min().unwrap_or(0);
+            tiles.least[at] = tiles.least[at + 1] * u128::from(least);
+            tiles.counts[at] = tiles.counts[at + 1] * list.len() as f64;
+        }
+        tiles
+    }
+
+    /// Visits every size of the axes from `axis` on. `tile` has the sizes of those before it.
     fn each_size(
         &mut self,
         skeleton: &Skeleton,
         outer: &mut Candidate,
-        entering: &Extents,
-        sizes: &mut Extents,
+        tiles: &Tiles,
+        tile: Tile,
         axis: usize,
     ) -> Result<(), Unfinished> {
-        if axis == N_AXES {
-            return self.each_order(skeleton, outer, entering, sizes);
+        let is_outermost = outer.levels.is_empty();
+        if self.rules.tile_bounds && !self.may_improve(&self.bound(tile.steps * tiles.least[axis]))
+        {
+            self.counts.excluded += 1;
+            self.progress.begun += if is_outermost { tiles.counts[axis] } else { 0.0 };
+            return Ok(());
         }
+        if axis == N_AXES {
+            self.progress.begun += f64::from(u8::from(is_outermost));
+            // An off-chip level without loops is none.
+            return match is_outermost && outer.has_off_chip && tile.sizes == tiles.entering {
+                true => Ok(()),
+                false => self.each_order(skeleton, outer, &tiles.entering, tile),
+            };
+        }
+        for &(size, steps) in &tiles.lists[axis] {
+            let mut longer = Tile { steps: tile.steps * u128::from(steps), ..tile };
+            longer.sizes[axis] = size;
+            self.each_size(skeleton, outer, tiles, longer, axis + 1)?;
+        }
+        Ok(())
+    }
+
+    /// Bound of mappings whose PEs take at least these steps.
+    fn bound(&self, steps: u128) -> Value {
+        let compute = cycles_of(steps, self.problem.machine.rate);
+        Value { cycles: self.floor.cycles.max(compute), ..self.floor }
+    }
+
+    /// Sizes of an axis on the next level after those of `outer`. A spread axis has at least two chunks,
+    /// since one chunk is another skeleton.
+    fn choices(
+        &mut self,
+        skeleton: &Skeleton,
+        outer: &Candidate,
+        entering: &Extents,
+        axis: Axis,
+    ) -> Vec<u32> {
         let level = outer.levels.len();
-        let space = self.problem.space.level(level);
-        let this = Axis::ALL[axis];
-        let extent = entering[axis];
-        let is_spread = skeleton.axes[level] == Some(this);
-        let fixed = space.fixed.iter().find(|(axis, _)| *axis == this).map(|&(_, size)| size);
-        let list = match fixed {
+        let space = self.problem.space.level_of(outer.place_on_chip(level));
+        let extent = entering[axis as usize];
+        let is_spread = skeleton.axes[level] == Some(axis);
+        let fixed = space.fixed.iter().find(|(it, _)| *it == axis).map(|&(_, size)| size);
+        let mut sizes = match fixed {
             Some(size) => vec![size.clamp(1, extent)],
-            None if is_spread || space.temporal.contains(this) => self.sizes_of(extent),
+            None if is_spread || space.temporal.contains(axis) => self.sizes_of(extent),
             None => vec![extent],
         };
-        for size in list {
-            // A spread axis without two chunks is another skeleton.
-            if is_spread && size == extent {
-                continue;
-            }
-            sizes[axis] = size;
-            self.each_size(skeleton, outer, entering, sizes, axis + 1)?;
-        }
-        sizes[axis] = extent;
-        Ok(())
+        sizes.retain(|&size| !is_spread || size < extent);
+        sizes
     }
 
     fn sizes_of(&mut self, extent: u32) -> Vec<u32> {
@@ -264,12 +393,12 @@ impl<'a> Exact<'a> {
         skeleton: &Skeleton,
         outer: &mut Candidate,
         entering: &Extents,
-        sizes: &Extents,
+        tile: Tile,
     ) -> Result<(), Unfinished> {
-        let level = outer.levels.len();
+        let (level, sizes) = (outer.levels.len(), &tile.sizes);
         let (units, spatial) = (skeleton.units[level], skeleton.axes[level]);
-        let bounded = self.rules.tile_bounds;
-        if bounded && !self.tile_may_improve(skeleton, outer, sizes) {
+        self.progress.look()?;
+        if self.rules.tile_bounds && !self.tile_may_improve(skeleton, outer, &tile) {
             self.counts.excluded += 1;
             return Ok(());
         }
@@ -278,55 +407,52 @@ impl<'a> Exact<'a> {
         // A spatial loop with a single fold does not advance: its place has no effect.
         let one_fold = spatial.filter(|&axis| {
             let at = axis as usize;
-            self.rules.order_classes && entering[at].div_ceil(sizes[at]) <= units
+            self.merges_orders && entering[at].div_ceil(sizes[at]) <= units
         });
         if let Some(axis) = one_fold {
             loops.retain(|&it| it != axis);
         }
         let rest = Axis::ALL.into_iter().filter(|axis| !loops.contains(axis));
         let mut order: Vec<_> = loops.iter().copied().chain(rest).collect();
-        let given = self.problem.space.level(level).order.clone();
+        let given = self.problem.space.level_of(outer.place_on_chip(level)).order.clone();
         if let Some(given) = given {
             let place = |axis: &Axis| given.iter().position(|it| it == axis).unwrap_or(usize::MAX);
             order[..loops.len()].sort_by_key(place);
-            return self.visit(skeleton, outer, sizes, &order);
+            return self.visit(skeleton, outer, &tile, &order);
         }
-        self.permute(skeleton, outer, sizes, &mut order, 0, loops.len())
+        self.permute(skeleton, outer, &tile, &mut order, [0, loops.len()])
     }
 
     /// Whether a mapping with these sizes of the next level may be better than the best one so far.
-    fn tile_may_improve(&self, skeleton: &Skeleton, outer: &Candidate, sizes: &Extents) -> bool {
-        let Some(best) = self.incumbent.value() else { return true };
+    fn tile_may_improve(&self, skeleton: &Skeleton, outer: &Candidate, tile: &Tile) -> bool {
         let Problem { nest, machine, .. } = *self.problem;
         let level = outer.levels.len();
-        let mut known: Vec<Extents> = outer.levels.iter().map(|level| level.sizes).collect();
-        known.push(*sizes);
-        let compute = skeleton.compute_cycles(nest.extents(), &known, machine.rate);
-        let exposed = if level == 0 {
-            exposed_cycles(nest, machine, sizes, skeleton.axes[0], skeleton.units[0])
-        } else {
-            0
-        };
-        let cycles = self.floor.cycles.max(compute.saturating_add(exposed));
-        self.problem.objective.may_improve(&Value { cycles, ..self.floor }, best)
+        let compute = self.bound(tile.steps);
+        if outer.place_on_chip(level) != Some(0) {
+            return self.may_improve(&compute);
+        }
+        let (axis, units) = (skeleton.axes[level], skeleton.units[level]);
+        let entering = outer.entering(nest, level);
+        let exposed = exposed_cycles(nest, machine, entering, &tile.sizes, axis, units);
+        let cycles = cycles_of(tile.steps, machine.rate).saturating_add(exposed);
+        self.may_improve(&Value { cycles: compute.cycles.max(cycles), ..compute })
     }
 
-    /// Visits every permutation of `order` from `at` up to `end`.
+    /// Visits every permutation of a part of `order`.
     fn permute(
         &mut self,
         skeleton: &Skeleton,
         outer: &mut Candidate,
-        sizes: &Extents,
+        tile: &Tile,
         order: &mut [Axis],
-        at: usize,
-        end: usize,
+        [at, end]: [usize; 2],
     ) -> Result<(), Unfinished> {
         if at >= end {
-            return self.visit(skeleton, outer, sizes, order);
+            return self.visit(skeleton, outer, tile, order);
         }
         for other in at..end {
             order.swap(at, other);
-            self.permute(skeleton, outer, sizes, order, at + 1, end)?;
+            self.permute(skeleton, outer, tile, order, [at + 1, end])?;
             order.swap(at, other);
         }
         Ok(())
@@ -337,12 +463,12 @@ impl<'a> Exact<'a> {
         &mut self,
         skeleton: &Skeleton,
         outer: &mut Candidate,
-        sizes: &Extents,
+        tile: &Tile,
         order: &[Axis],
     ) -> Result<(), Unfinished> {
-        self.budget = self.budget.checked_sub(1).ok_or(Unfinished)?;
+        self.progress.visit()?;
         let level = outer.levels.len();
-        let mut choice = LevelChoice::whole(skeleton.units[level], sizes);
+        let mut choice = LevelChoice::whole(skeleton.units[level], &tile.sizes);
         choice.spatial = skeleton.axes[level];
         choice.order.copy_from_slice(order);
         outer.levels.push(choice);
@@ -352,7 +478,7 @@ impl<'a> Exact<'a> {
                 true => Err(Unfinished),
                 false => Ok(()),
             }
-        } else if self.rules.level_bounds && !self.prefix_may_improve(skeleton, outer) {
+        } else if self.rules.level_bounds && !self.prefix_may_improve(skeleton, outer, tile) {
             self.counts.excluded += 1;
             Ok(())
         } else {
@@ -362,10 +488,16 @@ impl<'a> Exact<'a> {
         result
     }
 
-    fn prefix_may_improve(&self, skeleton: &Skeleton, outer: &Candidate) -> bool {
-        let Some(best) = self.incumbent.value() else { return true };
-        let bound = self.problem.partial_bound(outer, skeleton, &self.floor);
-        bound.is_some_and(|bound| self.problem.objective.may_improve(&bound, best))
+    fn prefix_may_improve(&mut self, skeleton: &Skeleton, outer: &Candidate, tile: &Tile) -> bool {
+        if self.incumbent.value().is_none() {
+            return true;
+        }
+        let within = skeleton.units[outer.levels.len()..].iter().product();
+        let walked = self.problem.least_cycles(outer, within, &mut self.relaxed);
+        let compute = self.bound(tile.steps);
+        walked.is_some_and(|walked| {
+            self.may_improve(&Value { cycles: compute.cycles.max(walked), ..compute })
+        })
     }
 
     fn leaf(&mut self, candidate: &Candidate) {

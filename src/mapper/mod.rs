@@ -20,6 +20,7 @@ mod problem;
 mod row;
 mod search;
 mod sizes;
+mod skeletons;
 mod space;
 mod store;
 mod table;

@@ -1,10 +1,10 @@
 //! A layer on a machine whose memories have limits: what a search evaluates mappings with.
 
 use crate::cost::loop_nest::{Axis, Evaluation, Extents, Machine, Mapping, Nest, Walk};
-use crate::hardware::{Accelerator, Memory};
+use crate::hardware::{Accelerator, Fill, Memory};
 use crate::model::TensorRole;
 
-use super::bound::{self, Skeleton};
+use super::bound;
 use super::candidate::{Candidate, LevelChoice};
 use super::objective::{Objective, Value};
 use super::space::Mapspace;
@@ -75,8 +75,12 @@ impl Problem<'_> {
 
     /// Evaluation of a mapping by the cost model.
     pub(super) fn evaluate(&self, mapping: &Mapping) -> Option<Evaluation> {
-        let walk = Walk::new(self.nest, mapping, self.machine).ok()?;
-        Some(walk.with_memory(self.nest, mapping, self.machine))
+        self.evaluate_on(mapping, self.machine)
+    }
+
+    fn evaluate_on(&self, mapping: &Mapping, machine: &Machine) -> Option<Evaluation> {
+        let walk = Walk::new(self.nest, mapping, machine).ok()?;
+        Some(walk.with_memory(self.nest, mapping, machine))
     }
 
     /// Bytes that the units of a candidate need beyond their buffers, summed over levels.
@@ -105,25 +109,38 @@ impl Problem<'_> {
         evaluation.memory.shared_bytes.saturating_sub(capacity)
     }
 
-    /// Bound of all mappings whose outer levels are those of `outer`: the outer levels by the cost
-    /// model, with units that execute their boxes at the full rate of their PEs, and the bounds of
-    /// the machine and of `skeleton`.
-    pub(super) fn partial_bound(
+    /// The machine on which outer levels are bounded: without time for the fill of units, which depends on
+    /// the loops of all levels.
+    pub(super) fn relaxed(&self) -> Machine {
+        let mut machine = self.machine.clone();
+        for level in &mut machine.noc_levels {
+            level.fill = Fill::Cycles(0);
+        }
+        machine
+    }
+
+    /// Least cycles of all mappings whose outer levels are those of `outer`: the outer levels by the cost
+    /// model, with units of `within` PEs each that execute their boxes at the full rate. `None` if no such
+    /// mapping runs.
+    pub(super) fn least_cycles(
         &self,
         outer: &Candidate,
-        skeleton: &Skeleton,
-        floor: &Value,
-    ) -> Option<Value> {
-        let within: u32 = skeleton.units[outer.levels.len()..].iter().product();
-        let machine = Machine {
-            rate: self.machine.rate.max(1).saturating_mul(within),
-            ..self.machine.clone()
+        within: u32,
+        relaxed: &mut Machine,
+    ) -> Option<u64> {
+        relaxed.rate = self.machine.rate.max(1).saturating_mul(within);
+        let of_memory_only = outer.has_off_chip && outer.levels.len() == 1;
+        let evaluation = if of_memory_only {
+            // Any level on chip will do: the loops above the shared memory alone decide the traffic of DRAM.
+            let mut whole = outer.clone();
+            whole.levels.push(LevelChoice::whole(1, &outer.levels[0].sizes));
+            self.evaluate_on(&whole.mapping(self.nest, self.machine)?, relaxed)?
+        } else {
+            self.evaluate_on(&outer.mapping(self.nest, self.machine)?, relaxed)?
         };
-        let walk = Walk::new(self.nest, &outer.mapping(self.nest, self.machine)?, &machine).ok()?;
-        let sizes: Vec<Extents> = outer.levels.iter().map(|level| level.sizes).collect();
-        let compute = skeleton.compute_cycles(self.nest.extents(), &sizes, self.machine.rate);
-        let cycles = floor.cycles.max(walk.chip_cycles()).max(compute);
-        Some(Value { cycles, ..*floor })
+        let fits = self.shared_excess(&evaluation) == 0;
+        let cycles = if of_memory_only { evaluation.dram_cycles } else { evaluation.cycles };
+        fits.then_some(cycles)
     }
 
     /// Bound of the machine for every mapping.

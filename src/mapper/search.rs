@@ -1,14 +1,14 @@
 //! The search for a mapping: seeds, construction, improvement and exact search, within an effort.
 
-use crate::cost::loop_nest::{Axis, Evaluation, Machine, Mapping, Nest};
+use crate::cost::loop_nest::{Evaluation, Machine, Mapping, Nest};
 
-use super::bound::Skeleton;
 use super::candidate::Candidate;
 use super::construct::construct;
 use super::exact::{Counts, Exact, Rules};
 use super::improve::Improve;
 use super::objective::{Objective, Value};
 use super::problem::{Limits, Problem};
+use super::skeletons::{Unspread, skeletons};
 use super::space::Mapspace;
 
 /// Work that a search may do for one layer.
@@ -149,7 +149,8 @@ impl<'a> Search<'a> {
     /// Searches. `None` if no mapping can be counted.
     pub fn run(&self) -> Option<Found> {
         let problem = &self.problem;
-        let starts = self.starts();
+        let mut starts = skeletons(problem, Unspread::WhereNecessary);
+        starts.sort_by_key(|start| start.compute);
         let floor = problem.machine_bound();
         let compute = starts.iter().map(|start| start.compute).min().unwrap_or(0);
         let bound = Value { cycles: floor.cycles.max(compute), ..floor };
@@ -182,7 +183,7 @@ impl<'a> Search<'a> {
         let evaluated = improve.evaluated;
         let mut incumbent = improve.incumbent;
         let mut enumerated = false;
-        if !done && self.effort.exact > 0 && !problem.space.off_chip {
+        if !done && self.effort.exact > 0 {
             let exact = Exact::new(problem, self.rules, incumbent, self.effort.exact);
             let mut exact = exact.until(target);
             enumerated = exact.run().is_ok();
@@ -210,42 +211,4 @@ impl<'a> Search<'a> {
             (hash ^ u64::from(extent)).wrapping_mul(0x0100_0000_01b3).rotate_left(23)
         })
     }
-
-    /// Pairs of clusters and axes, those with the least computation first.
-    fn starts(&self) -> Vec<Start> {
-        let problem = &self.problem;
-        let mut starts = Vec::new();
-        for clusters in &problem.space.clusters {
-            let Some(units) = Mapspace::units(clusters, problem.machine) else { continue };
-            let mut lists: Vec<Vec<Option<Axis>>> = vec![Vec::new()];
-            for level in 0..units.len() {
-                let splits = |axis: &Axis| problem.nest.extent(*axis) > 1;
-                let axes = problem.space.level(level).spatial.iter().filter(splits).map(Some);
-                let mut choices: Vec<_> = axes.collect();
-                if choices.is_empty() {
-                    choices.push(None);
-                }
-                let longer = |list: &Vec<Option<Axis>>| {
-                    let list = list.clone();
-                    choices.clone().into_iter().map(move |axis| [list.as_slice(), &[axis]].concat())
-                };
-                lists = lists.iter().flat_map(longer).collect();
-            }
-            starts.extend(lists.into_iter().map(|axes| {
-                let skeleton = Skeleton { units: &units, axes: &axes };
-                let rate = problem.machine.rate;
-                let compute = skeleton.compute_cycles(problem.nest.extents(), &[], rate);
-                Start { units: units.clone(), axes, compute }
-            }));
-        }
-        starts.sort_by_key(|start| start.compute);
-        starts
-    }
-}
-
-/// Units and spatial axes of every level, and the least cycles of computation with them.
-struct Start {
-    units: Vec<u32>,
-    axes: Vec<Option<Axis>>,
-    compute: u64,
 }

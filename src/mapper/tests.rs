@@ -1,7 +1,7 @@
 //! Tables of small mapspaces that were enumerated independently.
 
 use crate::cost::loop_nest::{
-    Bandwidth, Energies, Extents, Machine, Nest, NocLevel, Widths, Window,
+    Bandwidth, Energies, Extents, Fill, Machine, Nest, NocLevel, Widths, Window,
 };
 
 use super::exact::{Exact, Incumbent};
@@ -138,22 +138,53 @@ const CASES: &[Case] = &[
     },
 ];
 
-fn search(case: &Case, objective: Objective, rules: Rules) -> (Value, Counts) {
-    let (nest, machine) = (layer(case.extents), machine(case.pes, case.shared));
-    let limits = Limits { scratchpad: case.scratchpad, ..Limits::default() };
-    let clusters = case.clusters.iter().map(|list| list.to_vec()).collect();
-    let space = Mapspace::free(clusters, Sizes::Balanced);
-    let problem =
-        Problem { nest: &nest, machine: &machine, limits: &limits, space: &space, objective };
-    let mut exact = Exact::new(&problem, rules, Incumbent::default(), u64::MAX);
+impl Case {
+    fn space(&self) -> Mapspace {
+        let clusters = self.clusters.iter().map(|list| list.to_vec()).collect();
+        Mapspace::free(clusters, Sizes::Balanced)
+    }
+
+    fn search(&self, objective: Objective, rules: Rules) -> (Value, Counts) {
+        let limits = Limits { scratchpad: self.scratchpad, ..Limits::default() };
+        let (nest, machine) = (layer(self.extents), machine(self.pes, self.shared));
+        let space = &self.space();
+        search(
+            &Problem { nest: &nest, machine: &machine, limits: &limits, space, objective },
+            rules,
+        )
+    }
+}
+
+/// The best value of a mapspace, and the numbers of decided mappings.
+fn search(problem: &Problem, rules: Rules) -> (Value, Counts) {
+    let mut exact = Exact::new(problem, rules, Incumbent::default(), u64::MAX);
     exact.run().expect("no budget");
     (*exact.incumbent.value().expect("a mapping runs"), exact.counts)
+}
+
+/// All rules, and all rules but one.
+fn sets_of_rules() -> impl Iterator<Item = Rules> {
+    let but_one = Rules::NAMES.map(|name| Rules::ALL.without(name).expect("a name"));
+    std::iter::once(Rules::ALL).chain(but_one)
+}
+
+/// Asserts that no rule changes the best values of a mapspace, whatever the objective.
+fn assert_rules_keep_the_best(nest: &Nest, machine: &Machine, space: &Mapspace) {
+    let limits = &Limits::default();
+    for objective in [Objective::Cycles, Objective::Energy, Objective::Edp] {
+        let problem = Problem { nest, machine, limits, space, objective };
+        let (best, _) = search(&problem, Rules::NONE);
+        for rules in sets_of_rules() {
+            let (value, _) = search(&problem, rules);
+            assert_eq!(value, best, "{:?} {objective:?} {rules:?}", nest.extents());
+        }
+    }
 }
 
 #[test]
 fn the_tables_are_met_without_rules() {
     for case in CASES {
-        let (value, counts) = search(case, Objective::Cycles, Rules::NONE);
+        let (value, counts) = case.search(Objective::Cycles, Rules::NONE);
         assert_eq!([counts.evaluated, counts.infeasible], case.counts, "{:?}", case.extents);
         assert_eq!(value.cycles, case.cycles.0, "{:?}", case.extents);
     }
@@ -162,11 +193,8 @@ fn the_tables_are_met_without_rules() {
 #[test]
 fn every_rule_keeps_the_best_value() {
     for case in CASES {
-        for rules in [Rules::ALL]
-            .into_iter()
-            .chain(Rules::NAMES.map(|it| Rules::ALL.without(it).expect("a name")))
-        {
-            let of = |objective| search(case, objective, rules).0;
+        for rules in sets_of_rules() {
+            let of = |objective| case.search(objective, rules).0;
             assert_eq!(of(Objective::Cycles).cycles, case.cycles.0, "{:?} {rules:?}", case.extents);
             let energy = of(Objective::Energy).energy_pj;
             assert!((energy - case.energy.0).abs() <= 5e-3, "{:?} {energy}", case.extents);
@@ -174,6 +202,67 @@ fn every_rule_keeps_the_best_value() {
             assert!((edp - case.edp.0).abs() <= 5e-2, "{:?} {edp}", case.extents);
         }
     }
+}
+
+#[test]
+fn every_rule_keeps_the_best_value_of_units_that_pass_operands_on() {
+    for case in &CASES[..5] {
+        let mut machine = machine(case.pes, case.shared);
+        machine.noc_levels[0].fill = Fill::Systolic;
+        assert_rules_keep_the_best(&layer(case.extents), &machine, &case.space());
+    }
+}
+
+/// A mapspace with loops above the shared memory, and a machine whose DRAM and shared memory limit it.
+fn limited_by_memory(case: &Case, shared: u64) -> (Nest, Machine, Mapspace) {
+    let nest = layer(case.extents);
+    let dram_bandwidth = Bandwidth::new(2).expect("above 0");
+    let machine = Machine { dram_bandwidth, dram_latency: 3, ..machine(case.pes, shared) };
+    (nest, machine, Mapspace { off_chip: true, ..case.space() })
+}
+
+#[test]
+fn every_loop_above_the_shared_memory_is_counted() {
+    let (nest, machine, space) = limited_by_memory(&CASES[0], MIB);
+    let (limits, objective) = (Limits::default(), Objective::Cycles);
+    let problem =
+        Problem { nest: &nest, machine: &machine, limits: &limits, space: &space, objective };
+    let (_, counts) = search(&problem, Rules::NONE);
+    // Sizes of an axis of extent d, and mappings of a level on chip for the extents that enter it.
+    let sizes = |d: u32| Sizes::Balanced.of(d).len() as u64;
+    let orders = |n: u64| (1..=n).product::<u64>();
+    let level = |extents: [u32; 3], spreads: bool| -> u64 {
+        let of_set = |set: u64| {
+            let split = (0..3).filter(|at| set >> at & 1 == 1);
+            let ways: u64 = split.clone().map(|at| sizes(extents[at]) - 1).product();
+            let n = split.count() as u64;
+            orders(n) * (1 + if spreads { n } else { 0 }) * ways
+        };
+        (0..8).map(of_set).sum()
+    };
+    assert_eq!(level([4, 4, 4], true), 277);
+    let mut expected = 277;
+    for k in Sizes::Balanced.of(4) {
+        for c in Sizes::Balanced.of(4) {
+            for y in Sizes::Balanced.of(4) {
+                let split = [k, c, y].iter().filter(|&&size| size < 4).count() as u64;
+                let above = if split == 0 { 0 } else { orders(split) };
+                expected += above * level([k, c, y], true);
+            }
+        }
+    }
+    assert_eq!(counts.evaluated, expected);
+}
+
+#[test]
+fn every_rule_keeps_the_best_value_with_loops_above_the_shared_memory() {
+    for (case, shared) in [(0, MIB), (0, 96), (3, 200), (1, 64)] {
+        let (nest, machine, space) = limited_by_memory(&CASES[case], shared);
+        assert_rules_keep_the_best(&nest, &machine, &space);
+    }
+    let case = Case { extents: [2, 2, 4, 3, 2, 1], clusters: &[&[2]], ..CASES[0] };
+    let (nest, machine, space) = limited_by_memory(&case, 90);
+    assert_rules_keep_the_best(&nest, &machine, &space);
 }
 
 #[test]

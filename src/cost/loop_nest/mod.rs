@@ -228,11 +228,6 @@ impl Walk {
         Ok(walk)
     }
 
-    /// Cycles of the walk and the flush after it (4.9).
-    pub(crate) fn chip_cycles(&self) -> u64 {
-        self.chip_cycles
-    }
-
     /// Counts of the levels of `mapping` on chip, outermost first.
     fn levels(&self, mapping: &Mapping) -> &[LevelCounts] {
         &self.levels[usize::from(mapping.off_chip().is_some())..mapping.all_levels().len()]

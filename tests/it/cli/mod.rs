@@ -5,6 +5,8 @@ mod cost;
 mod outputs;
 mod renamed;
 mod runs;
+#[cfg(unix)]
+mod unix;
 
 use std::fs;
 use std::path::Path;
@@ -404,92 +406,6 @@ fn a_run_without_a_feasible_system_keeps_earlier_results() {
     assert!(message.contains("no run was feasible"), "{message}");
     assert_eq!(fs::read_to_string(&scores).expect("the file is there"), "earlier");
     assert_eq!(fs::read_dir(folder.path()).expect("the folder is there").count(), 1);
-}
-
-#[cfg(unix)]
-mod unix {
-    use std::fs::{self, File};
-    use std::os::unix::fs::symlink;
-    use std::process::{Command, Stdio};
-
-    use super::{output, tempdir, xrsim};
-
-    fn full() -> File {
-        File::options().write(true).open("/dev/full").expect("the device is there")
-    }
-
-    fn status(arguments: &[&str], stdout: impl Into<Stdio>, stderr: impl Into<Stdio>) -> i32 {
-        let command = xrsim(arguments);
-        let mut command = Command::new(command.get_program());
-        let status = command.args(arguments).stdout(stdout).stderr(stderr).status();
-        status.expect("the binary starts").code().expect("it is not killed")
-    }
-
-    #[test]
-    #[cfg(target_os = "linux")]
-    fn full_devices_are_errors_and_no_panics() {
-        let scope = ["run", "--scenario", "VR_gaming", "--system", "A", "--format"];
-        for format in ["table", "csv", "json"] {
-            let arguments = [&scope[..], &[format]].concat();
-            assert_eq!(status(&arguments, full(), Stdio::null()), 2, "{format}");
-        }
-        assert_eq!(status(&["show", "nothing"], Stdio::null(), full()), 2);
-        assert_eq!(status(&["check", "nothing.yaml"], Stdio::null(), full()), 1);
-    }
-
-    #[test]
-    fn files_are_written_though_nobody_reads_the_output() {
-        for format in ["table", "csv", "json"] {
-            let folder = tempdir().expect("a folder can be made");
-            let path = folder.path().to_str().expect("the path is UTF-8");
-            let (reader, writer) = std::io::pipe().expect("a pipe can be made");
-            drop(reader);
-            let arguments = ["run", "--out", path, "--format", format];
-            assert_eq!(status(&arguments, writer, Stdio::null()), 0, "{format}");
-            let scores = fs::read_to_string(folder.path().join("scores.csv"));
-            let scores = scores.expect("the file was written");
-            assert_eq!(scores.lines().count(), 1 + 7 * 13 * 2, "{format}");
-        }
-    }
-
-    /// Nobody reads the output, yet the exit status reports the failed check.
-    #[test]
-    fn a_failed_check_counts_although_nobody_reads_the_output() {
-        let folder = tempdir().expect("a folder can be made");
-        let table = folder.path().join("wrong.csv");
-        let header = "N,G,K,C,Yo,Xo,R,S,pes,mapping,macs_executed\n";
-        let row = "1,1,2,3,1,1,1,1,2,\"SpatialMap(1,1) K;\",";
-        fs::write(&table, format!("{header}{row}7\n")).expect("a file can be written");
-        let table = table.to_str().expect("the path is UTF-8");
-        let good = concat!(env!("CARGO_MANIFEST_DIR"), "/dataflows/WS.yaml");
-        for (arguments, expected) in
-            [(&["validate", "cost", "--cases", table][..], 1), (&["check", good], 0)]
-        {
-            let (reader, writer) = std::io::pipe().expect("a pipe can be made");
-            drop(reader);
-            assert_eq!(status(arguments, writer, Stdio::null()), expected, "{arguments:?}");
-        }
-    }
-
-    #[test]
-    fn devices_are_written_to_and_links_followed_instead_of_replaced() {
-        let folder = tempdir().expect("a folder can be made");
-        let target = folder.path().join("target");
-        fs::write(&target, "earlier").expect("a file can be written");
-        let out = folder.path().join("out");
-        fs::create_dir(&out).expect("a folder can be made");
-        for (name, original) in
-            [("scores.csv", target.as_path()), ("models.csv", "/dev/null".as_ref())]
-        {
-            symlink(original, out.join(name)).expect("a link can be made");
-        }
-        output(&["run", "--system", "A", "--out", out.to_str().expect("the path is UTF-8")]);
-        for name in ["scores.csv", "models.csv"] {
-            assert!(out.join(name).is_symlink(), "{name}");
-        }
-        let scores = fs::read_to_string(&target).expect("the target is there");
-        assert!(scores.starts_with("scenario,"), "{scores}");
-    }
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! The best systems of every scenario: the first screen of a run of many scenarios and systems.
 
-use comfy_table::Cell;
+use comfy_table::{Cell, CellAlignment};
 
 use crate::hardware::Accelerator;
 use crate::model::Network;
@@ -11,7 +11,7 @@ use super::model_parts::ModelParts;
 use super::ranking::{Draws, Matrix, Standing, SystemKey};
 use super::score_rows::ScoreRow;
 use super::scores::uncertainty;
-use super::table::{Style, emphasised, new_table, render, with_half_width};
+use super::table::{Style, emphasised, leave_out_lines, new_table, render, with_half_width};
 
 /// Most systems that a cell names.
 const MOST_NAMES: usize = 3;
@@ -26,18 +26,18 @@ const HEADER: [&str; 9] = [
     "score",
     "next best",
     "most lost",
-    "busiest network",
+    "busiest",
     "limited by",
     "mJ/frame",
 ];
 
-/// Columns of text.
-const TEXT_COLUMNS: usize = 1;
+/// Columns of numbers; the others are text.
+const NUMBERS: [&str; 3] = ["PEs", "score", "mJ/frame"];
 
 const LEGEND: &str = "\
-    best: by mean score; next best: the first system that is told apart from it, and its distance\n\
-    most lost: the model and the cause that cost the most of the 1 that a scenario can score\n\
-    busiest network: its share of the time in which the accelerators are busy, and what limits its layers\n\
+    best: highest mean score; next best: the first system told apart from it, and its distance\n\
+    most lost: model and cause that take the most of the 1 that a scenario can score\n\
+    busiest: model with the largest share of busy time; limited by: what bounds most of its layers' time\n\
     mJ/frame: energy for each executed frame\n";
 
 const OPEN: &str = "?: not told apart by the draws (paired differences, t-test at 5 %, Holm)\n";
@@ -58,7 +58,12 @@ pub(crate) fn overview(
 ) -> String {
     let matrix = Matrix::new(rows);
     let groups = groups(&matrix.systems);
-    let mut table = new_table(style, &HEADER, TEXT_COLUMNS);
+    let mut table = new_table(style, &HEADER, HEADER.len());
+    for (column, name) in table.column_iter_mut().zip(HEADER) {
+        if NUMBERS.contains(&name) {
+            column.set_cell_alignment(CellAlignment::Right);
+        }
+    }
     let mut is_open = false;
     let n_scenarios = matrix.scenarios.len();
     // The mean of one scenario is that scenario.
@@ -76,6 +81,7 @@ pub(crate) fn overview(
             }));
         }
     }
+    leave_out_lines(&mut table);
     let open = if is_open { OPEN } else { "" };
     [&render(&table), LEGEND, open, MORE, &uncertainty(rows, seed)].concat()
 }

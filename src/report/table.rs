@@ -1,7 +1,8 @@
 //! Tables for people: box-drawn in a terminal, aligned plain text when piped.
 
 use comfy_table::{
-    Attribute, Cell, CellAlignment, ColumnConstraint, ContentArrangement, Table, Width, presets,
+    Attribute, Cell, CellAlignment, ColumnConstraint, ContentArrangement, LineStyle, Table, Width,
+    presets,
 };
 
 use crate::statistics::{Fraction, Summary};
@@ -53,6 +54,18 @@ pub(super) fn emphasised(text: &str, style: Style) -> Cell {
     match style {
         Style::Terminal => cell.add_attribute(Attribute::Bold),
         Style::Lines | Style::Plain => cell,
+    }
+}
+
+/// Leaves out the lines between rows if no row needs more than one line in the width of the terminal.
+pub(super) fn leave_out_lines(table: &mut Table) {
+    let is_narrower = |width: u16| {
+        let widths = table.column_max_content_widths();
+        widths.iter().map(|width| width + 2).sum::<u16>() <= width
+    };
+    if table.width().is_some_and(is_narrower) {
+        let without = table.style().row_separator(LineStyle::none());
+        table.load_style(without);
     }
 }
 

@@ -1,7 +1,7 @@
 //! The line under a table of runs that says what they assume.
 
 use crate::config::Edition;
-use crate::experiment::Prepared;
+use crate::experiment::{Prepared, flexibility_of, objective_of};
 use crate::plan::Plan;
 
 /// Choices that all runs of a table have in common, by the names of the options that change them. The
@@ -21,13 +21,16 @@ pub(super) fn assumed(prepared: &Prepared) -> String {
     format!("assumed ({}): {}\n", settings.semantics, choices.join(", "))
 }
 
-/// The flexibilities of all accelerators, in order of first use.
+/// Flexibility of the systems in order of first use, with the objective of their choices.
 fn flexibilities(prepared: &Prepared) -> String {
+    let cost_model = prepared.cost_model();
     let mut found: Vec<String> = Vec::new();
-    for accelerator in prepared.plans().flat_map(|plan| plan.system.accelerators()) {
-        let name = accelerator.flexibility.to_string();
-        if !found.contains(&name) {
-            found.push(name);
+    for plan in prepared.plans() {
+        let objective = objective_of(&plan.system, cost_model);
+        let objective = objective.map_or_else(String::new, |it| format!(" (objective {it})"));
+        let words = flexibility_of(&plan.system, cost_model) + &objective;
+        if !found.contains(&words) {
+            found.push(words);
         }
     }
     found.join(" and ")

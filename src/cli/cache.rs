@@ -2,6 +2,8 @@
 
 use std::env;
 use std::path::PathBuf;
+use std::thread;
+use std::time::Duration;
 
 use crate::mapper::Store;
 
@@ -10,11 +12,21 @@ use super::message::say;
 /// Variable with the folder; empty for none.
 const VARIABLE: &str = "XRSIM_CACHE";
 
-/// Keeps the choices of this process in the folder of the user, unless `is_off`.
+/// Time between two times that new choices are written.
+const SAVE_EVERY: Duration = Duration::from_secs(5);
+
+/// Keeps the choices of this process in the folder of the user, unless `is_off`. New ones are written from
+/// time to time, so that a command that is interrupted loses few.
 pub(super) fn open(is_off: bool) {
-    if let Some(folder) = folder().filter(|_| !is_off) {
-        Store::of_process().keep_in(folder);
-    }
+    let Some(folder) = folder().filter(|_| !is_off) else { return };
+    Store::of_process().keep_in(folder);
+    let save_often = || loop {
+        thread::sleep(SAVE_EVERY);
+        // The end of the command tells of a folder that cannot be written to.
+        let _ = Store::of_process().save();
+    };
+    // Without a further thread, choices are written at the end only.
+    let _ = thread::Builder::new().name("choices".into()).spawn(save_often);
 }
 
 /// Writes new choices. A folder that cannot be written to is no failure of a command.

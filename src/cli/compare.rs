@@ -113,7 +113,7 @@ pub(super) fn run(args: &CompareArgs) -> Result<(), Failure> {
     let n_failed = report_infeasible(&comparison)?;
     let ranking = Ranking::of(&comparison, measure);
     if let Some(set) = set {
-        let record = record(args, tuned, &prepared.cost_model().name, inputs);
+        let record = record(args, tuned, &prepared, inputs);
         write(set, &comparison, &ranking, record)?;
     }
     let mut text = table(&ranking, table_style());
@@ -272,7 +272,7 @@ fn write(
 fn record(
     args: &CompareArgs,
     tuned: Option<Vec<String>>,
-    cost_model: &str,
+    prepared: &Prepared,
     inputs: Map<String, Value>,
 ) -> Map<String, Value> {
     let mut record = options(args).requested();
@@ -281,8 +281,9 @@ fn record(
         "schedulers": args.scheduler, "by": args.by,
         "replications": args.half_width.is_none().then_some(args.replications),
         "half_width": args.half_width, "enumerate": args.enumerate, "tune": args.tune,
-        "tuned_schedulers": tuned, "steady": args.steady, "cost_model": cost_model,
+        "tuned_schedulers": tuned, "steady": args.steady, "cost_model": prepared.cost_model().name,
         "inputs_sha256": inputs,
     })));
+    record.extend(prepared.mapping_record());
     record
 }

@@ -14,6 +14,7 @@ use crate::model::Network;
 use crate::report::cost::{BatchReport, CostReport, Report, Variant, explain_layer};
 
 use super::costs;
+use super::experiment::MappingOptions;
 use super::message::{Failure, warn, with_hints};
 use super::options::{Format, edition};
 use super::output::Complete;
@@ -30,6 +31,7 @@ use super::{figure, output, table_style};
     xrsim cost --network KD --dataflow WS --pes 1024\n  \
     xrsim cost --network KD --dataflow WS --layer conv2 --explain\n  \
     xrsim cost --network DE --dataflow WS --dataflow RS --plot energy.svg --roofline roofs.png\n  \
+    xrsim cost --network SS --dataflow WS --flexibility tiles --format csv\n  \
     xrsim cost --network resnet50 --batch 1 --batch 8 --batch 32\n  \
     xrsim cost --networks artifact --cost-model loop-nest --cost-model maestro\n  \
     xrsim cost --network mine.yaml --dataflow RS --noc-bandwidth 256,128 --format csv"
@@ -59,6 +61,8 @@ pub(super) struct CostArgs {
     /// Platform, which has the clock, the memories and the energies.
     #[arg(long, value_name = "P|FILE", default_value = DEFAULT_PLATFORM)]
     pub platform: String,
+    #[command(flatten)]
+    pub mapping: MappingOptions,
     /// Batch size: print time and energy of the batch, and the split into smaller batches that is fastest;
     /// repeat for more.
     #[arg(
@@ -105,6 +109,7 @@ pub(super) fn run(args: &CostArgs) -> Result<(), Failure> {
     for choice in &choices {
         let names = networks.iter().map(|network| network.name());
         costs::warn(choice, &catalog, names, accelerators.iter());
+        costs::warn_of_fixed_mappings(choice, args.mapping.settings());
     }
     if let Some(layer) = &args.layer {
         refuse_unknown_layer(layer, &networks)?;
@@ -132,6 +137,7 @@ pub(super) fn run(args: &CostArgs) -> Result<(), Failure> {
         let variant = |choice: &NamedCostModel| Variant {
             cost_model: choice.name.clone(),
             accelerator: accelerator.clone(),
+            chooses: choice.model.chooses_mappings(),
         };
         choices.iter().map(variant).collect::<Vec<_>>()
     };
@@ -275,6 +281,7 @@ fn accelerators(args: &CostArgs, catalog: &mut Catalog) -> Result<Vec<Accelerato
         true => DATAFLOWS.map(String::from).to_vec(),
         false => args.dataflow.clone(),
     };
+    let mapping = args.mapping.settings();
     let sizes = if args.pes.is_empty() { &[DEFAULT_PES][..] } else { &args.pes };
     let mut accelerators = Vec::new();
     for &pes in sizes {
@@ -283,7 +290,7 @@ fn accelerators(args: &CostArgs, catalog: &mut Catalog) -> Result<Vec<Accelerato
             let mut accelerator = whole_chip(catalog, &args.platform, &dataflow, pes)?;
             let noc = &mut accelerator.noc;
             noc.set(&args.noc_bandwidth, |level, bandwidth| level.bandwidth = bandwidth);
-            accelerators.push(accelerator);
+            accelerators.push(accelerator.mapped(mapping));
         }
     }
     Ok(accelerators)

@@ -2,7 +2,7 @@
 
 use crate::config::Catalog;
 use crate::experiment::NamedCostModel;
-use crate::hardware::Accelerator;
+use crate::hardware::{Accelerator, Flexibility, MappingSettings};
 
 use super::message;
 
@@ -14,6 +14,14 @@ pub(super) fn warn<'n, 'a>(
     accelerators: impl Iterator<Item = &'a Accelerator>,
 ) {
     for warning in cost_model.warnings(catalog, networks, accelerators) {
+        message::warn(format_args!("{warning}"));
+    }
+}
+
+/// Prints a warning if mappings are to be chosen that the cost model does not choose.
+pub(super) fn warn_of_fixed_mappings(cost_model: &NamedCostModel, settings: MappingSettings) {
+    let asks = settings.flexibility.is_some_and(|it| it != Flexibility::None);
+    if asks && let Some(warning) = cost_model.fixed_mappings() {
         message::warn(format_args!("{warning}"));
     }
 }

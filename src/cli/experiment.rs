@@ -5,7 +5,8 @@ use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
 use serde_json::{Map, Value, json};
 
-use crate::experiment::{Allowed, Experiment, KEYS, Key, KeyOption, Prepared, Several};
+use crate::experiment::{Allowed, Experiment, KEYS, Key, KeyOption, Prepared, Settings, Several};
+use crate::hardware::MappingSettings;
 
 use super::message::{Failure, say, warn, with_hints};
 
@@ -262,6 +263,47 @@ impl FromArgMatches for SchedulerOption {
 }
 
 impl Args for SchedulerOption {
+    fn augment_args(command: Command) -> Command {
+        add(command, Self::has, one)
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        Self::augment_args(command)
+    }
+}
+
+/// Options of the choice of mappings.
+#[derive(Debug, Clone, Default)]
+pub(super) struct MappingOptions(Given);
+
+impl MappingOptions {
+    fn has(key: &Key) -> bool {
+        ["flexibility", "mapping_objective"].contains(&key.name)
+    }
+
+    /// The choice of mappings that the options ask for.
+    pub(super) fn settings(&self) -> MappingSettings {
+        let mut settings = Settings::default();
+        for (key, _, values) in &self.0 {
+            let set = values.last().map(|value| settings.set(key.name, value));
+            set.transpose().expect("the parser takes words of the key only");
+        }
+        settings.mapping
+    }
+}
+
+impl FromArgMatches for MappingOptions {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        Ok(Self(given(matches, Self::has)))
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        *self = Self::from_arg_matches(matches)?;
+        Ok(())
+    }
+}
+
+impl Args for MappingOptions {
     fn augment_args(command: Command) -> Command {
         add(command, Self::has, one)
     }

@@ -3,7 +3,7 @@
 use clap::Args;
 
 use crate::config::nearest;
-use crate::experiment::Changes;
+use crate::experiment::{Changes, Prepared, flexibility_of};
 use crate::ids::{FrameId, ModelId};
 use crate::plan::Plan;
 use crate::report::model_names;
@@ -67,17 +67,18 @@ pub(super) fn run(args: &ExplainArgs) -> Result<(), Failure> {
         tried = changes.all(why.involved(id));
     }
     let score = result.scorecard.total.score;
-    let text = heading(plan) + &story(&why, id, score, &tried, table_style());
+    let text = heading(plan, &prepared) + &story(&why, id, score, &tried, table_style());
     output::print_text(&text)
 }
 
 /// First line: names the run.
-fn heading(plan: &Plan) -> String {
+fn heading(plan: &Plan, prepared: &Prepared) -> String {
     format!(
-        "{} on {} with {} PEs, {}, {}, seed {}, replication {}{}\n",
+        "{} on {} with {} PEs, flexibility {}, {}, {}, seed {}, replication {}{}\n",
         plan.scenario.name(),
         plan.system.name(),
         plan.system.pes(),
+        flexibility_of(&plan.system, prepared.cost_model()),
         plan.semantics,
         plan.scheduler_name(),
         plan.load.seed,

@@ -119,6 +119,7 @@ fn provenance(
     inputs: Map<String, Value>,
 ) -> Map<String, Value> {
     let mut effective = prepared.settings.effective();
+    effective.extend(prepared.mapping_record());
     effective.insert("scenarios".into(), json!(prepared.scenario_names()));
     effective.insert("systems".into(), json!(prepared.system_names()));
     effective.insert("cost_model".into(), json!(prepared.cost_model().name));

@@ -3,7 +3,7 @@
 mod layers;
 mod line;
 
-use crate::dataflow::{Dataflow, LayerMapping, Stationary};
+use crate::dataflow::{Dataflow, Flexibility, LayerMapping, Stationary};
 
 use super::Problem;
 use super::maestro::{Line, Notation, assemble};
@@ -21,6 +21,7 @@ pub(super) fn read(node: &Node<'_>, problems: &mut Problems) -> Option<Dataflow>
     let name = fields.required("name", proper_name);
     let notation = fields.optional("axes", one_of(&AXES)).unwrap_or_default();
     let stationary = fields.optional("stationary", one_of(&Stationary::ALL));
+    let flexibility = fields.optional("flexibility", one_of(&Flexibility::ALL));
     let has_layers = fields.given("layers");
     let entry = |node: &Node<'_>, problems: &mut Problems| layers::read(node, notation, problems);
     let layers = fields.optional("layers", list("layers", entry));
@@ -39,7 +40,7 @@ pub(super) fn read(node: &Node<'_>, problems: &mut Problems) -> Option<Dataflow>
             .map_err(|error| vec![Problem::new(node.span.clone(), error.to_string())]),
     };
     match dataflow {
-        Ok(dataflow) => Some(dataflow.keeping(stationary)),
+        Ok(dataflow) => Some(dataflow.keeping(stationary).flexible(flexibility)),
         Err(found) => {
             problems.extend(found);
             None

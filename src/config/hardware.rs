@@ -5,8 +5,8 @@ use std::sync::Arc;
 use crate::dataflow::Dataflow;
 use crate::hardware::platform::{Budget, Instance, Platform, Resources, Table};
 use crate::hardware::{
-    Accelerator, ByteEnergy, Datapath, EnergyTable, Fill, Flexibility, Memory, MemoryEnergy, Noc,
-    Share, Style, System, Widths,
+    Accelerator, ByteEnergy, Datapath, EnergyTable, Fill, Flexibility, MappingObjective,
+    MappingSettings, Memory, MemoryEnergy, Noc, Share, Style, System, Widths,
 };
 use crate::model::PerTensor;
 use crate::renamed::Renamed;
@@ -53,6 +53,7 @@ const OLD_BYTE_ENERGY: [Renamed; 3] = [
 pub(super) struct RawStyle {
     name: Box<str>,
     class: Box<str>,
+    mapping: MappingSettings,
     shares: Vec<RawShare>,
 }
 
@@ -67,6 +68,7 @@ struct RawShare {
     shared_memory: u32,
     /// Share of the DRAM bandwidth.
     dram: u32,
+    mapping: MappingSettings,
 }
 
 /// A `system:` file whose dataflows are still names.
@@ -78,6 +80,7 @@ pub(super) struct RawSystem {
 struct RawAccelerator {
     name: Box<str>,
     dataflow: At<Box<str>>,
+    mapping: MappingSettings,
     pes: At<u32>,
     clock: ClockRate,
     datapath: Datapath,
@@ -99,9 +102,10 @@ pub(super) fn read_style(node: &Node<'_>, problems: &mut Problems) -> Option<Raw
     let name = fields.required("name", proper_name);
     const CLASSES: [(&str, &str); 3] = [("FDA", "FDA"), ("SFDA", "SFDA"), ("HDA", "HDA")];
     let class = fields.required("class", one_of(&CLASSES));
+    let mapping = mapping(&mut fields);
     let shares = fields.required("accelerators", accelerators(share));
     fields.finish();
-    Some(RawStyle { name: name?, class: class?.into(), shares: shares? })
+    Some(RawStyle { name: name?, class: class?.into(), mapping, shares: shares? })
 }
 
 fn share(node: &Node<'_>, problems: &mut Problems) -> Option<RawShare> {
@@ -113,6 +117,7 @@ fn share(node: &Node<'_>, problems: &mut Problems) -> Option<RawShare> {
     let noc = fields.optional("noc_share", share());
     let shared_memory = fields.optional("shared_memory_share", share());
     let dram = fields.optional("dram_share", share());
+    let mapping = mapping(&mut fields);
     fields.finish();
     let pes = pes?;
     Some(RawShare {
@@ -121,7 +126,16 @@ fn share(node: &Node<'_>, problems: &mut Problems) -> Option<RawShare> {
         noc: noc.unwrap_or(pes),
         shared_memory: shared_memory.unwrap_or(pes),
         dram: dram.unwrap_or(pes),
+        mapping,
     })
+}
+
+/// Reads the settings of the choice of mappings.
+fn mapping(fields: &mut Fields<'_, '_, '_>) -> MappingSettings {
+    let mut mapping = MappingSettings::default();
+    mapping.flexibility = fields.optional("flexibility", one_of(&Flexibility::ALL));
+    mapping.objective = fields.optional("mapping_objective", one_of(&MappingObjective::ALL));
+    mapping
 }
 
 /// Reads a list of accelerators.
@@ -140,11 +154,11 @@ impl RawStyle {
     /// The style of these `dataflows`, one for each name.
     pub(super) fn resolve(self, dataflows: Vec<Arc<Dataflow>>) -> Style {
         let share = |(dataflow, raw): (_, RawShare)| {
-            let RawShare { pes, noc, shared_memory, dram, .. } = raw;
-            Share { dataflow, pes, noc, shared_memory, dram }
+            let RawShare { pes, noc, shared_memory, dram, mapping, .. } = raw;
+            Share { dataflow, pes, noc, shared_memory, dram, mapping }
         };
         let shares = dataflows.into_iter().zip(self.shares).map(share).collect();
-        Style { name: self.name, class: self.class, shares }
+        Style { mapping: self.mapping, ..Style::new(self.name, self.class, shares) }
     }
 }
 
@@ -158,7 +172,8 @@ pub(super) fn read_system(node: &Node<'_>, problems: &mut Problems) -> Option<Ra
         fields.given("clock_mhz") != clock.is_some() || fields.given("energy") != energy.is_some();
     let datapath = fields.optional("datapath", datapath).unwrap_or_default();
     let byte_energy = fields.optional("energy_pj", byte_energy).unwrap_or_default();
-    let shared = Shared { clock, energy, wrong, datapath, byte_energy };
+    let mapping = mapping(&mut fields);
+    let shared = Shared { clock, energy, wrong, datapath, byte_energy, mapping };
     let read = |node: &Node<'_>, problems: &mut Problems| accelerator(node, &shared, problems);
     let accelerators = fields.required("accelerators", accelerators(read));
     fields.finish();
@@ -173,6 +188,7 @@ struct Shared {
     wrong: bool,
     datapath: Datapath,
     byte_energy: ByteEnergy,
+    mapping: MappingSettings,
 }
 
 fn accelerator(
@@ -185,6 +201,7 @@ fn accelerator(
     let energy = fields.or("energy", shared.energy, energy);
     let datapath = fields.optional("datapath", datapath).unwrap_or(shared.datapath);
     let byte_energy = fields.optional("energy_pj", byte_energy).unwrap_or(shared.byte_energy);
+    let mapping = mapping(&mut fields).or(shared.mapping);
     if shared.wrong {
         fields.forgive_missing();
     }
@@ -196,7 +213,18 @@ fn accelerator(
     let RawResources { noc, memory } = resources?;
     let (name, dataflow, pes) = (name?, dataflow?, pes?);
     let (clock, energy) = (clock?, energy?);
-    Some(RawAccelerator { name, dataflow, pes, clock, datapath, energy, byte_energy, noc, memory })
+    Some(RawAccelerator {
+        name,
+        dataflow,
+        mapping,
+        pes,
+        clock,
+        datapath,
+        energy,
+        byte_energy,
+        noc,
+        memory,
+    })
 }
 
 impl RawSystem {
@@ -215,19 +243,14 @@ impl RawSystem {
         let mut accelerators = Vec::with_capacity(self.accelerators.len());
         for (raw, dataflow) in self.accelerators.into_iter().zip(dataflows) {
             let RawAccelerator { name, pes, clock, datapath, energy, byte_energy, .. } = raw;
-            let RawAccelerator { noc, memory, .. } = raw;
+            let RawAccelerator { noc, memory, mapping, .. } = raw;
             let At { span, value: pes } = pes;
             let accelerator = Accelerator {
-                name,
-                dataflow,
-                flexibility: Flexibility::None,
-                pes,
                 clock,
-                noc,
-                memory,
                 datapath,
                 energy,
                 byte_energy,
+                ..Accelerator::new(name, dataflow, pes, noc, memory).mapped(mapping)
             };
             if let Err(error) = System::new(self.name.clone(), vec![accelerator.clone()]) {
                 problems.push(Problem::new(span, error.to_string()));

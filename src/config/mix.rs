@@ -63,7 +63,7 @@ pub(super) fn style(parts: &[Part<'_>], dataflows: Vec<Arc<Dataflow>>) -> Style 
     };
     let shares = dataflows.into_iter().zip(parts);
     let shares = shares.map(|(dataflow, part)| Share::of_all(dataflow, part.share)).collect();
-    Style { name: name.into(), class: class.into(), shares }
+    Style::new(name, class, shares)
 }
 
 #[cfg(test)]

@@ -255,6 +255,12 @@ pub trait CostModel: Send + Sync {
         true
     }
 
+    /// Whether accelerators choose mappings, within their flexibility. Where they do not, flexibility has no
+    /// effect.
+    fn chooses_mappings(&self) -> bool {
+        false
+    }
+
     /// Whether `a` and `b` cost the same for every network.
     fn costs_alike(&self, a: &Accelerator, b: &Accelerator) -> bool {
         library::cost_alike(a, b, self.costs_by_name())

@@ -4,12 +4,14 @@
 //! Whether a layer fits shows when it is costed: an axis without a directive is held whole, so that
 //! most dataflows map `OutputY` and `OutputX`. [`hardware`](crate::hardware) has an example.
 
+mod flexibility;
 mod layers;
 
 use std::fmt;
 
 use thiserror::Error;
 
+pub use flexibility::Flexibility;
 pub use layers::{LayerMapping, LayerMemory, LayerShape, LayerWindow};
 
 /// An axis that a directive maps. In directives `Y` and `X` are input rows and columns (in the loop nest of
@@ -255,6 +257,7 @@ pub struct Dataflow {
     directives: Directives,
     layers: Vec<LayerMapping>,
     stationary: Option<Stationary>,
+    flexibility: Option<Flexibility>,
 }
 
 /// A level of a dataflow in messages.
@@ -337,7 +340,13 @@ impl Dataflow {
     ) -> Result<Self, DataflowError> {
         let directives = directives.into();
         directives.check()?;
-        Ok(Self { name: name.into(), directives, layers: Vec::new(), stationary: None })
+        Ok(Self {
+            name: name.into(),
+            directives,
+            layers: Vec::new(),
+            stationary: None,
+            flexibility: None,
+        })
     }
 
     /// A dataflow with directives for single layers only.
@@ -353,7 +362,8 @@ impl Dataflow {
             return Err(DataflowError::Empty);
         }
         let none = Directives::default();
-        Self { name: name.into(), directives: none, layers: Vec::new(), stationary: None }
+        let (stationary, flexibility) = (None, None);
+        Self { name: name.into(), directives: none, layers: Vec::new(), stationary, flexibility }
             .with_layers(layers)
     }
 
@@ -371,6 +381,12 @@ impl Dataflow {
     #[must_use]
     pub fn keeping(self, stationary: Option<Stationary>) -> Self {
         Self { stationary, ..self }
+    }
+
+    /// The same dataflow of hardware with this flexibility, unless its accelerator or system says another.
+    #[must_use]
+    pub fn flexible(self, flexibility: Option<Flexibility>) -> Self {
+        Self { flexibility, ..self }
     }
 
     /// Name, e.g. `WS`.
@@ -407,6 +423,11 @@ impl Dataflow {
     /// Operand that PEs keep in every mapping of a style.
     pub fn stationary(&self) -> Option<Stationary> {
         self.stationary
+    }
+
+    /// Flexibility of hardware with this dataflow, unless its accelerator or system says another.
+    pub fn flexibility(&self) -> Option<Flexibility> {
+        self.flexibility
     }
 
     /// Whether `other` maps every layer in the same way: it differs at most in its name.

@@ -8,7 +8,7 @@ use crate::cost::CostError;
 use crate::cost::CostModel;
 use crate::dataflow::Dataflow;
 use crate::hardware::platform::{Instance, Resources};
-use crate::hardware::{Accelerator, System};
+use crate::hardware::{Accelerator, Flexibility, MappingSettings, Share, System};
 use crate::model::Network;
 
 use super::{ExperimentError, NamedCostModel};
@@ -108,7 +108,12 @@ fn reason(
 ) -> Option<CostError> {
     let mut first = None;
     for accelerator in accelerators {
-        let reason = model.network(network, accelerator).err()?;
+        // The directives of a dataflow decide most networks, without any search.
+        let listed = Accelerator { flexibility: Flexibility::None, ..accelerator.clone() };
+        let reason = model.network(network, &listed).err()?;
+        if accelerator.flexibility != Flexibility::None {
+            model.network(network, accelerator).err()?;
+        }
         first.get_or_insert_with(|| CostError::new(network.name(), accelerator, reason));
     }
     first
@@ -122,15 +127,24 @@ fn described(
     catalog: &mut Catalog,
 ) -> Result<Vec<Accelerator>, ExperimentError> {
     let reference = path.to_string_lossy();
+    let none = MappingSettings::default();
     let dataflows = match kind {
-        Kind::Dataflow => catalog.dataflows(&reference)?,
+        Kind::Dataflow => {
+            catalog.dataflows(&reference)?.into_iter().map(|dataflow| (dataflow, none)).collect()
+        }
         Kind::Style | Kind::System => match catalog.hardware(&reference)? {
-            Hardware::Style(style) => style.shares.into_iter().map(|it| it.dataflow).collect(),
+            Hardware::Style(style) => {
+                let of = |share: Share| (share.dataflow, share.mapping.or(style.mapping));
+                style.shares.into_iter().map(of).collect()
+            }
             Hardware::System(system) => return Ok(system.accelerators().to_vec()),
             Hardware::Instances(_) => return Ok(Vec::new()),
         },
         _ => return Ok(Vec::new()),
     };
-    let general = dataflows.iter().filter(|dataflow| !dataflow.directives().is_empty());
-    general.map(|dataflow| default_chip(catalog, dataflow)).collect()
+    let dataflows: Vec<(Arc<Dataflow>, MappingSettings)> = dataflows;
+    let general = dataflows.iter().filter(|(dataflow, _)| !dataflow.directives().is_empty());
+    general
+        .map(|(dataflow, mapping)| Ok(default_chip(catalog, dataflow)?.mapped(*mapping)))
+        .collect()
 }

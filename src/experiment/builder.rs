@@ -6,10 +6,8 @@ use std::sync::Arc;
 
 use crate::config::{Catalog, Edition, Hardware, OldNames, Suite};
 use crate::dataflow::Dataflow;
-use crate::hardware::System;
-use crate::plan::Ablation;
-#[cfg(feature = "cli")]
-use crate::plan::Semantics;
+use crate::hardware::{Flexibility, System};
+use crate::plan::{Ablation, Semantics};
 use crate::renamed::Renamed;
 use crate::scenario::Scenario;
 use crate::schedule::{Options, Policy, Scheduler, Setup};
@@ -17,6 +15,7 @@ use crate::schedule::{Options, Policy, Scheduler, Setup};
 use crate::sweep::comparison::{Comparison, Triggers};
 use crate::sweep::grid::{Factor, Grid};
 
+use super::flexibility::says_flexibility;
 use super::input::Input;
 use super::keys::Key;
 use super::prepared::{Group, Prepared};
@@ -375,7 +374,9 @@ impl Experiment {
         };
         let suite = catalog.suite()?;
         let scenarios = self.scenarios_of(settings.edition(), &suite, catalog)?;
-        let (systems, uses_platform) = self.systems_of(settings, &suite, catalog)?;
+        let hardware = self.hardware(&suite, catalog)?;
+        let ignored = ignored_flexibility(settings, &cost_model, &hardware);
+        let (systems, uses_platform) = self.systems_of(settings, &suite, hardware, catalog)?;
         refuse_repeated("scenario", scenarios.iter().map(|scenario| scenario.name().to_string()))?;
         refuse_repeated("system", systems.iter().map(|system| name_with_pes(system)))?;
         let schedulers = match &self.schedulers[..] {
@@ -407,6 +408,8 @@ impl Experiment {
                 }
             }
         }
+        let is_new = |warning: &String| !prepared.warnings.contains(warning);
+        prepared.warnings.extend(ignored.filter(is_new));
         prepared.add(Group { cost_model, networks: settings.networks(), plans });
         prepared.note_platform(uses_platform);
         Ok(())
@@ -435,13 +438,14 @@ impl Experiment {
         &self,
         settings: &Settings,
         suite: &Suite,
+        hardware: Vec<(String, Hardware)>,
         catalog: &mut Catalog,
     ) -> Result<(Vec<Arc<System>>, bool), ExperimentError> {
         let platform = catalog.platform(settings.platform())?;
         let mut styles = Vec::new();
         let mut fixed = Vec::new();
         let mut is_paired = false;
-        for hardware in self.hardware(suite, catalog)? {
+        for hardware in hardware {
             match hardware {
                 (_, Hardware::Style(style)) => styles.push(style),
                 (_, Hardware::System(system)) => fixed.push(system),
@@ -502,6 +506,23 @@ impl Experiment {
             return Ok(());
         };
         Err(ExperimentError::Conflict(message.into()))
+    }
+}
+
+/// Warning about flexibility that has no effect under these settings, if there is any: that of a file with
+/// `mlsys2023` semantics, and any other than `none` with a cost model that has no choice.
+fn ignored_flexibility(
+    settings: &Settings,
+    cost_model: &NamedCostModel,
+    hardware: &[(String, Hardware)],
+) -> Option<String> {
+    let of_file = hardware.iter().find(|(_, hardware)| says_flexibility(hardware));
+    match (settings.semantics, settings.mapping.flexibility, of_file) {
+        (Semantics::Mlsys2023, _, Some((name, _))) => Some(format!(
+            "{name}: flexibility has no effect with --semantics mlsys2023, whose dataflows map every layer"
+        )),
+        (Semantics::Mlsys2023, ..) | (_, Some(Flexibility::None), _) | (_, None, None) => None,
+        _ => cost_model.fixed_mappings(),
     }
 }
 

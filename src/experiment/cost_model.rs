@@ -90,6 +90,15 @@ impl NamedCostModel {
         })
     }
 
+    /// Warning that flexibility has no effect; `None` if accelerators choose mappings.
+    pub(crate) fn fixed_mappings(&self) -> Option<String> {
+        let name = &self.name;
+        let is_fixed = !self.model.chooses_mappings();
+        is_fixed.then(|| {
+            format!("the cost model `{name}` has no choice of mappings: flexibility has no effect")
+        })
+    }
+
     /// Whether `other` is the same cost model.
     pub(super) fn is_same(&self, other: &Self) -> bool {
         let file = |it: &Self| it.table.as_ref().map(|table| table.file.clone());

@@ -30,6 +30,7 @@ mod builder;
 mod changes;
 mod cost_model;
 mod error;
+mod flexibility;
 mod input;
 mod keys;
 mod prepared;
@@ -53,6 +54,7 @@ pub(crate) use builder::MAX_RUNS;
 pub(crate) use changes::Changes;
 pub use cost_model::NamedCostModel;
 pub use error::ExperimentError;
+pub(crate) use flexibility::{flexibility_of, objective_of};
 pub use input::Input;
 pub use keys::{Allowed, KEYS, Key};
 pub use prepared::Prepared;
@@ -61,6 +63,7 @@ pub use schedulers::{scheduler, schedulers};
 pub use settings::Settings;
 #[cfg(any(feature = "cli", test))]
 pub(crate) use shipped::{fill_table, shipped_accelerators};
+pub(crate) use systems::mapped;
 pub use systems::system;
 #[cfg(feature = "bounds")]
 pub use tuning::TunedScheduler;

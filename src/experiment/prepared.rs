@@ -131,6 +131,13 @@ impl Prepared {
         self.catalogs.iter().flat_map(Catalog::opened)
     }
 
+    /// Every system with the cost model of its runs.
+    pub(super) fn systems(&self) -> impl Iterator<Item = (&System, &NamedCostModel)> {
+        self.groups.iter().flat_map(|group| {
+            distinct_systems(&group.plans).into_iter().map(|it| (it, &group.cost_model))
+        })
+    }
+
     /// Names of the systems with their PEs, such as `J@4096`, in order of first use.
     pub(crate) fn system_names(&self) -> Vec<String> {
         distinct(self.plans().map(|plan| name_with_pes(&plan.system)))

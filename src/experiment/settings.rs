@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 use crate::config::Edition;
 use crate::hardware::platform::BudgetChange;
-use crate::hardware::{Flexibility, System};
+use crate::hardware::{MappingSettings, System};
 use crate::load::LoadSettings;
 use crate::plan::{Ablation, EngineSettings, Plan, Semantics};
 use crate::renamed::Renamed;
@@ -38,8 +38,8 @@ pub struct Settings {
     pub cost_model: Option<Box<str>>,
     /// Platform of styles.
     pub platform: Option<Box<str>>,
-    /// Choices of every accelerator for each layer, instead of those of the system.
-    pub flexibility: Option<Flexibility>,
+    /// Choice of mappings of every accelerator, instead of that of the system.
+    pub mapping: MappingSettings,
     /// Scheduler.
     pub scheduler: Policy,
     /// Arrivals, seed and replication.

@@ -9,7 +9,7 @@ use crate::config::{Catalog, Hardware, Kind};
 use crate::cost::CostModel as _;
 use crate::cost::loop_nest::ChosenLoopNest;
 use crate::hardware::{Accelerator, Flexibility};
-use crate::mapper::{Chooser, Effort, Objective, Store};
+use crate::mapper::{Chooser, Effort, Store};
 use crate::model::Network;
 
 use super::accelerators::{DEFAULT_PLATFORM, whole_chip};
@@ -66,7 +66,7 @@ pub(crate) fn fill_table(
     networks: &[Arc<Network>],
     progress: &(dyn Fn(usize, usize) + Sync),
 ) {
-    let chooser = Chooser::new(Effort::FULL, Objective::Cycles, Arc::clone(store));
+    let chooser = Chooser::new(Effort::FULL, Arc::clone(store));
     let model = ChosenLoopNest::new(Arc::new(chooser));
     let of = |accelerator| networks.iter().map(move |network| (accelerator, network));
     let pairs: Vec<_> = accelerators.iter().flat_map(of).collect();

@@ -6,7 +6,8 @@ use std::sync::Arc;
 use crate::config::{Catalog, Hardware};
 use crate::dataflow::Dataflow;
 use crate::hardware::platform::{Instance, Platform};
-use crate::hardware::{Style, System};
+use crate::hardware::{Accelerator, Flexibility, MappingSettings, Style, System};
+use crate::plan::Semantics;
 use crate::text;
 
 use super::{ExperimentError, Settings};
@@ -68,16 +69,39 @@ pub(super) fn full_system(
     changed(system, settings)
 }
 
-/// The system with the clock and the flexibility of the settings.
+/// The system with the clock and the choice of mappings of the settings.
 fn changed(system: Arc<System>, settings: &Settings) -> Result<Arc<System>, ExperimentError> {
-    if settings.clock.is_none() && settings.flexibility.is_none() {
+    let system = mapped(system, mapping(settings))?;
+    let Some(clock) = settings.clock else { return Ok(system) };
+    let mut accelerators = system.accelerators().to_vec();
+    accelerators.iter_mut().for_each(|accelerator| accelerator.clock = clock);
+    Ok(Arc::new(System::new(system.name(), accelerators)?))
+}
+
+/// The choice of mappings that the settings ask of every system. The artifact has none.
+fn mapping(settings: &Settings) -> MappingSettings {
+    let mut mapping = settings.mapping;
+    if settings.semantics == Semantics::Mlsys2023 {
+        mapping.flexibility = Some(Flexibility::None);
+    }
+    mapping
+}
+
+/// The system whose accelerators choose mappings as `settings` say, where these say it.
+///
+/// # Errors
+///
+/// Returns no error for a system that was built.
+pub(crate) fn mapped(
+    system: Arc<System>,
+    settings: MappingSettings,
+) -> Result<Arc<System>, ExperimentError> {
+    let is_mapped = |it: &Accelerator| it.clone().mapped(settings) == *it;
+    if system.accelerators().iter().all(is_mapped) {
         return Ok(system);
     }
-    let mut accelerators = system.accelerators().to_vec();
-    for accelerator in &mut accelerators {
-        accelerator.clock = settings.clock.unwrap_or(accelerator.clock);
-        accelerator.flexibility = settings.flexibility.unwrap_or(accelerator.flexibility);
-    }
+    let accelerators = system.accelerators().iter();
+    let accelerators = accelerators.map(|it| it.clone().mapped(settings)).collect();
     Ok(Arc::new(System::new(system.name(), accelerators)?))
 }
 

@@ -33,18 +33,19 @@
 //! ```
 
 mod energy;
-mod flexibility;
+mod mapping;
 pub mod platform;
 
 pub(crate) use energy::sram_pj_per_byte;
 pub use energy::{ByteEnergy, EnergyTable, MemoryEnergy};
-pub use flexibility::Flexibility;
+pub use mapping::{MappingObjective, MappingSettings};
 
 use std::sync::Arc;
 
 use thiserror::Error;
 
 use crate::dataflow::Dataflow;
+pub use crate::dataflow::Flexibility;
 use crate::model::PerTensor;
 use crate::units::{Bytes, ClockRate};
 
@@ -226,6 +227,8 @@ pub struct Accelerator {
     pub dataflow: Arc<Dataflow>,
     /// Choices that it makes for every layer.
     pub flexibility: Flexibility,
+    /// Objective of these choices.
+    pub mapping_objective: MappingObjective,
     /// Number of processing elements.
     pub pes: u32,
     /// Clock.
@@ -292,8 +295,9 @@ impl Accelerator {
     ) -> Self {
         Self {
             name: name.into(),
+            flexibility: dataflow.flexibility().unwrap_or_default(),
+            mapping_objective: MappingObjective::default(),
             dataflow,
-            flexibility: Flexibility::None,
             pes,
             clock: ClockRate::GHZ,
             noc,
@@ -304,10 +308,21 @@ impl Accelerator {
         }
     }
 
+    /// The same accelerator with the flexibility and the objective of `settings`, where these have them.
+    #[must_use]
+    pub fn mapped(self, settings: MappingSettings) -> Self {
+        Self {
+            flexibility: settings.flexibility.unwrap_or(self.flexibility),
+            mapping_objective: settings.objective.unwrap_or(self.mapping_objective),
+            ..self
+        }
+    }
+
     /// Whether every layer costs the same on `other`: they are equal in all but their names.
     pub(crate) fn costs_as(&self, other: &Self) -> bool {
         self.pes == other.pes
             && self.flexibility == other.flexibility
+            && self.mapping_objective == other.mapping_objective
             && (Arc::ptr_eq(&self.dataflow, &other.dataflow)
                 || self.dataflow.maps_as(&other.dataflow))
             && self.clock == other.clock
@@ -525,6 +540,8 @@ pub struct Style {
     pub class: Box<str>,
     /// Share of every accelerator; never empty.
     pub shares: Vec<Share>,
+    /// Choice of mappings of all accelerators, unless a share says another.
+    pub mapping: MappingSettings,
 }
 
 /// Dataflow of one accelerator of a style, and its shares of the chip. Each share is relative to the sum
@@ -542,19 +559,23 @@ pub struct Share {
     pub shared_memory: u32,
     /// Share of the DRAM bandwidth.
     pub dram: u32,
+    /// Choice of mappings of this accelerator.
+    pub mapping: MappingSettings,
 }
 
 impl Share {
     /// The same share of every resource.
     pub fn of_all(dataflow: Arc<Dataflow>, share: u32) -> Self {
-        Self { dataflow, pes: share, noc: share, shared_memory: share, dram: share }
+        let mapping = MappingSettings::default();
+        Self { dataflow, pes: share, noc: share, shared_memory: share, dram: share, mapping }
     }
 }
 
 impl Style {
     /// A style of `shares`, one for each accelerator.
     pub fn new(name: impl Into<Box<str>>, class: impl Into<Box<str>>, shares: Vec<Share>) -> Self {
-        Self { name: name.into(), class: class.into(), shares }
+        let mapping = MappingSettings::default();
+        Self { name: name.into(), class: class.into(), shares, mapping }
     }
 
     /// Number of PEs of every accelerator if the style has `pes` in total.

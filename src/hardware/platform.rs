@@ -10,8 +10,8 @@ use crate::dataflow::Dataflow;
 use crate::units::{Bytes, ClockRate};
 
 use super::{
-    Accelerator, ByteEnergy, Datapath, EnergyTable, Flexibility, HardwareError, Memory, Noc, Share,
-    Style, System,
+    Accelerator, ByteEnergy, Datapath, EnergyTable, HardwareError, MappingObjective, Memory, Noc,
+    Share, Style, System,
 };
 
 /// Properties of the hardware that do not depend on dataflows and PE counts.
@@ -180,7 +180,8 @@ impl Instance {
         Accelerator {
             name,
             dataflow: Arc::clone(dataflow),
-            flexibility: Flexibility::None,
+            flexibility: dataflow.flexibility().unwrap_or_default(),
+            mapping_objective: MappingObjective::default(),
             pes: self.pes,
             clock: platform.clock,
             noc: self.noc.clone(),
@@ -211,9 +212,9 @@ impl Style {
             .iter()
             .zip(&self.shares)
             .enumerate()
-            .map(|(index, (instance, Share { dataflow, .. }))| {
+            .map(|(index, (instance, Share { dataflow, mapping, .. }))| {
                 let name = format!("{}-{index}", dataflow.name()).into();
-                instance.with(name, dataflow, platform)
+                instance.with(name, dataflow, platform).mapped(mapping.or(self.mapping))
             })
             .collect();
         System::new(self.name.clone(), accelerators)

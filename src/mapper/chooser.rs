@@ -1,67 +1,81 @@
 //! The choice of forms and mappings in runs, within the flexibility of an accelerator (docs/mapper.md,
 //! section 6).
 
+use std::cmp::Ordering;
+use std::fmt;
 use std::sync::Arc;
 
 use crate::cost::loop_nest::{Choice, Choose, ChooseLayer, Listed, Machine, Mapping, Nest};
-use crate::hardware::{Accelerator, Flexibility};
+use crate::hardware::{Accelerator, Flexibility, MappingObjective};
 
 use super::declared::{DeclaredSpace, MAX_LEVELS, clusters};
 use super::exact::Rules;
 use super::forms::forms;
 use super::kept::{Kept, LayerKey};
 use super::layer::{FormSearch, FoundForm};
-use super::objective::Objective;
+use super::objective::{Objective, within_one_percent};
 use super::problem::Limits;
-use super::search::{Effort, Search};
+use super::search::{Effort, Search, Status};
 use super::sizes::Sizes;
 use super::space::Mapspace;
 use super::store::{Section, Store};
 
-/// Chooses a form and a mapping for every layer, within the flexibility of its accelerator: the one with
-/// the least of an objective that a search of some effort finds. Equal choices are made once.
+/// Chooses a form and a mapping for every layer, within the flexibility and by the objective of its
+/// accelerator: the best one that a search of some effort finds. Equal choices are made once.
 #[derive(Debug)]
 pub struct Chooser {
     effort: Effort,
-    objective: Objective,
     store: Arc<Store>,
 }
 
 impl Default for Chooser {
-    /// A chooser of runs: quick searches for the least latency, kept for the whole process.
+    /// A chooser of runs: quick searches, kept for the whole process.
     fn default() -> Self {
-        Self::new(Effort::QUICK, Objective::Cycles, Store::of_process())
+        Self::new(Effort::QUICK, Store::of_process())
     }
 }
 
 impl Chooser {
     /// A chooser that keeps its choices in `store`.
-    pub fn new(effort: Effort, objective: Objective, store: Arc<Store>) -> Self {
-        Self { effort, objective, store }
+    pub fn new(effort: Effort, store: Arc<Store>) -> Self {
+        Self { effort, store }
     }
 
+    /// Certainty about the choice that was made for a layer; `None` if none was made, or if no mapping
+    /// runs.
+    pub fn known(
+        &self,
+        accelerator: &Accelerator,
+        nest: &Nest,
+        machine: &Machine,
+    ) -> Option<Certainty> {
+        let kept = self.store.section(accelerator).get(&LayerKey::new(nest, machine))?;
+        let Kept { full, status, bound, .. } = kept;
+        let bound_cycles = bound.cycles;
+        kept.cycles().map(|cycles| Certainty { full, status, cycles, bound_cycles })
+    }
+
+    /// The choice for a layer. `less` is that with the flexibility before the one of the accelerator.
     fn search(
         &self,
         nest: &Nest,
         accelerator: &Accelerator,
         machine: &Machine,
-        less: Option<Choice>,
-    ) -> Option<FoundForm> {
+        less: Option<Kept>,
+    ) -> Option<Kept> {
         let listed = Listed::new(&accelerator.dataflow, nest, machine).ok();
-        let limits = Limits::of(accelerator);
-        let mut seeds = Vec::new();
-        if let Some(listed) = &listed {
-            let own = listed.of_layer.then(|| listed.nest.clone().into_owned());
-            let forms = own.map_or_else(|| forms(nest), |form| vec![form]);
-            seeds.extend(forms.into_iter().filter_map(|form| {
-                let mapping = Mapping::new(listed.directives, &form, machine).ok()?;
-                Some((form, mapping))
-            }));
-        }
+        let task = Task { nest, machine, limits: &Limits::of(accelerator), effort: self.effort };
+        let directives = listed.as_ref().map_or_else(Vec::new, |listed| task.directives(listed));
+        let objective = accelerator.mapping_objective;
+        let less = less.or_else(|| {
+            let form = listed.as_ref().map(|listed| &*listed.nest);
+            let written = directives.iter().find(|it| Some(&it.choice.nest) == form);
+            let written = written.and_then(Kept::cycles);
+            best_of(directives.clone(), objective, written)
+        });
         if accelerator.flexibility == Flexibility::Forms {
-            return best_of_forms(seeds, machine, &limits, self.objective);
+            return less;
         }
-        seeds.extend(less.map(|less| (less.nest, less.mapping)));
         let levels = listed.as_ref().map_or(&[][..], |listed| &listed.directives.levels);
         let style = DeclaredSpace::of_style(levels, accelerator.dataflow.stationary());
         let space = |form: &Nest| match accelerator.flexibility {
@@ -78,18 +92,167 @@ impl Chooser {
                 Some(space)
             }
         };
-        let search = FormSearch {
-            machine,
-            limits: &limits,
-            space: &space,
-            seeds,
-            objective: self.objective,
-            effort: self.effort,
-            rules: Rules::ALL,
-            gap: 0.0,
+        let seeds: Vec<_> = directives.into_iter().chain(less.clone()).collect();
+        let found = match objective {
+            MappingObjective::Cycles => task.economical(&space, &seeds, less.as_ref()),
+            MappingObjective::Energy => task.least(Objective::Energy, 0.0, &space, &seeds),
+            MappingObjective::Edp => task.least(Objective::Edp, 0.0, &space, &seeds),
         };
-        search.run(nest)
+        found.or(less)
     }
+}
+
+/// What is known of the latency of a choice.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Certainty {
+    /// Whether a search with full effort made the choice.
+    pub full: bool,
+    /// Certainty that no mapping is faster.
+    pub status: Status,
+    /// Latency \[cycle\].
+    pub cycles: u64,
+    /// Latency that no mapping is below \[cycle\].
+    pub bound_cycles: u64,
+}
+
+impl Certainty {
+    /// What is known of this choice and `other` one after the other.
+    pub(crate) fn and(self, other: Self) -> Self {
+        let is_proven =
+            |status| matches!(status, Status::OptimalByBound | Status::OptimalByEnumeration);
+        let status = match () {
+            () if self.status == other.status => self.status,
+            () if is_proven(self.status) && is_proven(other.status) => Status::OptimalByEnumeration,
+            () => Status::Gap,
+        };
+        Self {
+            full: self.full && other.full,
+            status,
+            cycles: self.cycles.saturating_add(other.cycles),
+            bound_cycles: self.bound_cycles.saturating_add(other.bound_cycles),
+        }
+    }
+
+    /// Distance of the latency to its bound [percent].
+    pub fn gap_percent(&self) -> f64 {
+        100.0 * (self.cycles as f64 / self.bound_cycles.max(1) as f64 - 1.0).max(0.0)
+    }
+}
+
+impl fmt::Display for Certainty {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let effort = if self.full { "full" } else { "quick" };
+        let gap = self.gap_percent();
+        write!(f, "{effort} search, latency {gap:.1} % above its lower bound")
+    }
+}
+
+/// The choice of a mapping for a layer on a machine.
+struct Task<'a> {
+    nest: &'a Nest,
+    machine: &'a Machine,
+    limits: &'a Limits,
+    effort: Effort,
+}
+
+/// Part of the evaluations of a search that lower the energy of the fastest mapping.
+const ECONOMICAL_PART: u64 = 3;
+
+/// Part of the choices of exact search that lower it.
+const ECONOMICAL_EXACT: u64 = 100;
+
+/// Distance to the bound, as a fraction of it, at which the search for the least latency ends: mappings
+/// within 1 % of this latency are as good.
+const CLOSE: f64 = 0.002;
+
+impl Task<'_> {
+    /// The directives of a dataflow with every form of the layer.
+    fn directives(&self, listed: &Listed<'_>) -> Vec<Kept> {
+        let own = listed.of_layer.then(|| listed.nest.clone().into_owned());
+        let forms = own.map_or_else(|| forms(self.nest), |form| vec![form]);
+        let space = Mapspace::free(Vec::new(), Sizes::Balanced);
+        let evaluate = |nest: Nest| {
+            let mapping = Mapping::new(listed.directives, &nest, self.machine).ok()?;
+            let search = Search::new(&nest, self.machine, self.limits, &space).seed(&mapping);
+            let found = search.effort(Effort::new(0, 0, 0)).run()?;
+            Some(Kept::of(FoundForm { nest, found }, self.effort.is_full()))
+        };
+        forms.into_iter().filter_map(evaluate).collect()
+    }
+
+    /// The least of an objective in any form, up to a distance to the bound, as a fraction of it.
+    fn least(
+        &self,
+        objective: Objective,
+        gap: f64,
+        space: &dyn Fn(&Nest) -> Option<Mapspace>,
+        seeds: &[Kept],
+    ) -> Option<Kept> {
+        let Self { nest, machine, limits, effort } = *self;
+        let seeds = seeds.iter().map(|it| (it.choice.nest.clone(), it.choice.mapping)).collect();
+        let rules = Rules::ALL;
+        let search = FormSearch { machine, limits, space, seeds, objective, effort, rules, gap };
+        Some(Kept::of(search.run(nest)?, effort.is_full()))
+    }
+
+    /// The least energy among mappings within 1 % of the least latency that are not slower than `less`.
+    /// What is known of the least latency is known of the result.
+    fn economical(
+        &self,
+        space: &dyn Fn(&Nest) -> Option<Mapspace>,
+        seeds: &[Kept],
+        less: Option<&Kept>,
+    ) -> Option<Kept> {
+        let fastest = self.least(Objective::Cycles, CLOSE, space, seeds)?;
+        let Some(cycles) = fastest.cycles() else { return Some(fastest) };
+        let objective = within(cycles, less.and_then(Kept::cycles));
+        let found = self.economical_form(&fastest, objective, space);
+        let all = found.into_iter().chain(less.cloned()).chain([fastest.clone()]);
+        let best = all.min_by(|a, b| order(a, b, objective))?;
+        let status = if best.value.cycles == cycles { fastest.status } else { Status::Gap };
+        Some(Kept { bound: fastest.bound, status, ..best })
+    }
+
+    /// A mapping of the form of `fastest` that a short search finds from it.
+    fn economical_form(
+        &self,
+        fastest: &Kept,
+        objective: Objective,
+        space: &dyn Fn(&Nest) -> Option<Mapspace>,
+    ) -> Option<Kept> {
+        let Choice { nest, mapping } = &fastest.choice;
+        let space = space(nest)?;
+        let Effort { evaluations, exact, .. } = self.effort;
+        let effort = Effort::new(evaluations / ECONOMICAL_PART, exact / ECONOMICAL_EXACT, 0);
+        let search = Search::new(nest, self.machine, self.limits, &space).objective(objective);
+        let found = search.effort(effort).seed(mapping).run()?;
+        Some(Kept::of(FoundForm { nest: nest.clone(), found }, self.effort.is_full()))
+    }
+}
+
+/// Objective among mappings within 1 % of the least latency and not slower than `ceiling`.
+fn within(cycles: u64, ceiling: Option<u64>) -> Objective {
+    Objective::EnergyWithin(within_one_percent(cycles).min(ceiling.unwrap_or(u64::MAX)))
+}
+
+/// Order of choices, the better one first.
+fn order(a: &Kept, b: &Kept, objective: Objective) -> Ordering {
+    let fails = |kept: &Kept| kept.cycles().is_none();
+    fails(a).cmp(&fails(b)).then_with(|| objective.compare(&a.value, &b.value))
+}
+
+/// The best of some choices; under `cycles` none that is slower than `ceiling`.
+fn best_of(choices: Vec<Kept>, objective: MappingObjective, ceiling: Option<u64>) -> Option<Kept> {
+    let objective = match objective {
+        MappingObjective::Cycles => {
+            let least = choices.iter().filter_map(Kept::cycles).min();
+            least.map_or(Objective::Cycles, |least| within(least, ceiling))
+        }
+        MappingObjective::Energy => Objective::Energy,
+        MappingObjective::Edp => Objective::Edp,
+    };
+    choices.into_iter().min_by(|a, b| order(a, b, objective))
 }
 
 impl Choose for Chooser {
@@ -121,35 +284,75 @@ impl<'a> OnAccelerator<'a> {
             Flexibility::Any => Flexibility::Axes,
         };
         let less = Self::new(chooser, Accelerator { flexibility, ..accelerator.clone() });
-        let section = chooser.store.section(&accelerator, chooser.objective);
+        let section = chooser.store.section(&accelerator);
         Some(Self { chooser, accelerator, section, less: less.map(Box::new) })
+    }
+}
+
+impl OnAccelerator<'_> {
+    /// The choice for a layer, or the mapping that exceeds capacities least.
+    fn kept(&self, nest: &Nest, machine: &Machine) -> Option<Kept> {
+        let search = || {
+            let less = self.less.as_ref().and_then(|less| less.kept(nest, machine));
+            self.chooser.search(nest, &self.accelerator, machine, less)
+        };
+        let key = LayerKey::new(nest, machine);
+        self.section.get_or_search(key, self.chooser.effort.is_full(), search)
     }
 }
 
 impl ChooseLayer for OnAccelerator<'_> {
     fn choose(&self, nest: &Nest, machine: &Machine) -> Option<Choice> {
-        let search = || {
-            let less = self.less.as_ref().and_then(|less| less.choose(nest, machine));
-            let found = self.chooser.search(nest, &self.accelerator, machine, less)?;
-            Some(Kept::of(found, self.chooser.effort.is_full()))
-        };
-        let key = LayerKey::new(nest, machine);
-        self.section.get_or_search(key, self.chooser.effort.is_full(), search)?.into_choice()
+        self.kept(nest, machine)?.into_choice()
     }
 }
 
-/// The best of given mappings, each of its form.
-fn best_of_forms(
-    listed: Vec<(Nest, Mapping)>,
-    machine: &Machine,
-    limits: &Limits,
-    objective: Objective,
-) -> Option<FoundForm> {
-    let space = Mapspace::free(Vec::new(), Sizes::Balanced);
-    let found = listed.into_iter().filter_map(|(nest, mapping)| {
-        let search = Search::new(&nest, machine, limits, &space).objective(objective);
-        let found = search.seed(&mapping).effort(Effort::new(0, 0, 0)).run()?;
-        Some(FoundForm { nest, found })
-    });
-    found.min_by(|a, b| a.found.order(&b.found, objective))
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::mapper::row;
+
+    /// Choices of a layer with these latencies and energies.
+    fn choices(values: &[(u64, f64)]) -> Vec<Kept> {
+        let of = |(cycles, energy): &(u64, f64)| {
+            let line = format!(
+                "1,1,8,4,6,1,1,1/1,1,6,0/1,1,1,0 - - full gap {cycles} {energy} 90 2 = 4:K2"
+            );
+            row::read(&line).expect("a choice").1
+        };
+        values.iter().map(of).collect()
+    }
+
+    fn best(values: &[(u64, f64)], objective: MappingObjective, ceiling: Option<u64>) -> u64 {
+        best_of(choices(values), objective, ceiling).expect("a choice").value.cycles
+    }
+
+    #[test]
+    fn cycles_take_the_least_energy_within_one_percent_but_not_above_the_ceiling() {
+        let values = [(1000, 9.0), (1010, 5.0), (1011, 1.0), (1005, 7.0)];
+        let cycles = MappingObjective::Cycles;
+        assert_eq!(best(&values, cycles, None), 1010);
+        assert_eq!(best(&values, cycles, Some(2000)), 1010);
+        assert_eq!(best(&values, cycles, Some(1009)), 1005);
+        assert_eq!(best(&values, cycles, Some(1000)), 1000);
+        // One percent of fewer than 100 cycles is less than a cycle.
+        assert_eq!(best(&[(99, 9.0), (100, 5.0)], cycles, None), 99);
+    }
+
+    #[test]
+    fn energy_and_edp_take_the_least_of_their_own() {
+        let values = [(1000, 9.0), (2000, 4.0), (9000, 3.0)];
+        assert_eq!(best(&values, MappingObjective::Energy, Some(1000)), 9000);
+        assert_eq!(best(&values, MappingObjective::Edp, Some(1000)), 2000);
+    }
+
+    #[test]
+    fn a_choice_that_exceeds_capacities_counts_last() {
+        let mut values = choices(&[(10, 1.0), (1000, 9.0)]);
+        values[0].status = Status::NoLegalMapping;
+        for (_, objective) in MappingObjective::ALL {
+            let best = best_of(values.clone(), objective, None).expect("a choice");
+            assert_eq!(best.value.cycles, 1000, "{objective}");
+        }
+    }
 }

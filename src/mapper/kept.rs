@@ -30,6 +30,11 @@ impl Kept {
         Self { full, status, value, bound, choice: Choice { nest, mapping: found.mapping } }
     }
 
+    /// Latency of the choice \[cycle\]; `None` if no mapping runs.
+    pub(super) fn cycles(&self) -> Option<u64> {
+        (self.status != Status::NoLegalMapping).then_some(self.value.cycles)
+    }
+
     /// The choice; `None` if no mapping runs.
     pub(super) fn into_choice(self) -> Option<Choice> {
         (self.status != Status::NoLegalMapping).then_some(self.choice)

@@ -26,7 +26,7 @@ mod store;
 mod table;
 
 pub use bound::of_machine as machine_bound;
-pub use chooser::Chooser;
+pub use chooser::{Certainty, Chooser};
 pub use declared::{DeclaredSpace, axis_of};
 pub use exact::{Counts, Rules};
 pub use forms::forms;
@@ -34,6 +34,7 @@ pub use layer::FoundForm;
 pub use networks::{MappedLayer, MappedNetwork, NetworkMapper, Space, Violation};
 pub use objective::{Goal, Objective, Value};
 pub use problem::Limits;
+pub(crate) use row::mapping_text;
 pub use search::{Effort, Found, Search, Status};
 pub use sizes::Sizes;
 pub use space::{AxisSet, LevelSpace, Mapspace};

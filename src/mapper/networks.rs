@@ -14,17 +14,18 @@ use crate::dataflow::{Dataflow, LayerMapping, LayerMemory};
 use crate::hardware::{Accelerator, Flexibility};
 use crate::model::{Network, PerTensor};
 
+use super::bound;
 use super::declared::DeclaredSpace;
 use super::exact::{Counts, Rules};
 use super::kept::{Kept, LayerKey};
 use super::layer::{FormSearch, FoundForm};
 use super::objective::{Goal, Objective, Value, within_one_percent};
 use super::problem::Limits;
+use super::row::mapping_text;
 use super::search::{Effort, Search, Status};
 use super::sizes::Sizes;
 use super::space::Mapspace;
 use super::store::{Section, Store, VERSION};
-use super::{bound, row};
 
 /// Rounds in which the places of tensors and the mappings are adapted to each other.
 const MAX_ROUNDS: usize = 5;
@@ -431,7 +432,7 @@ impl NetworkMapper {
             status: kept.status,
             counts,
             violation,
-            mappings: vec![text(nest, &kept.choice.nest, &kept.choice.mapping)],
+            mappings: vec![mapping_text(nest, &kept.choice.nest, &kept.choice.mapping)],
         }
     }
 
@@ -446,7 +447,7 @@ impl NetworkMapper {
             status: Status::Gap,
             counts: Counts::default(),
             violation: None,
-            mappings: vec![text(written, nest, mapping)],
+            mappings: vec![mapping_text(written, nest, mapping)],
         }
     }
 
@@ -542,18 +543,6 @@ fn missing<'a>(
         }
     }
     missing
-}
-
-/// Text of a mapping, after its form if that is another loop nest than the written one.
-fn text(written: &Nest, form: &Nest, mapping: &Mapping) -> String {
-    let of_mapping = row::mapping(mapping);
-    match form == written {
-        true => of_mapping.trim_start().into(),
-        false => {
-            let extents = form.extents().map(|extent| extent.to_string());
-            format!("as {}{of_mapping}", extents.join("x"))
-        }
-    }
 }
 
 /// The loop nests of a layer, which run one after another, as one.

@@ -69,6 +69,18 @@ pub(super) fn mapping(mapping: &Mapping) -> String {
     off_chip.into_iter().chain(on_chip).collect()
 }
 
+/// Text of a mapping, after its form if that is another loop nest than the written one.
+pub(crate) fn mapping_text(written: &Nest, form: &Nest, mapping: &Mapping) -> String {
+    let of_mapping = self::mapping(mapping);
+    match form == written {
+        true => of_mapping.trim_start().into(),
+        false => {
+            let extents = form.extents().map(|extent| extent.to_string());
+            format!("as {}{of_mapping}", extents.join("x"))
+        }
+    }
+}
+
 /// The choice of a line; `None` if the line is not one, or its mapping does not compute the layer.
 pub(super) fn read(line: &str) -> Option<(LayerKey, Kept)> {
     let mut words = line.split(' ');

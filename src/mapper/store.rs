@@ -11,20 +11,20 @@ use std::fmt::Write as _;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use crate::cost::loop_nest::Machine;
 use crate::digest::Digest;
 use crate::hardware::Accelerator;
 
 use super::kept::{Kept, LayerKey};
-use super::objective::Objective;
 use super::problem::Limits;
 use super::row;
 use super::table::{self, Table};
 
 /// Version of the cost model and of the mapper: choices of other versions are not read. It is raised when
 /// an evaluation or a search changes.
-pub(super) const VERSION: u32 = 2;
+pub(super) const VERSION: u32 = 3;
 
 /// Choices by everything that they depend on.
 #[derive(Debug, Default)]
@@ -61,12 +61,14 @@ impl Store {
     pub fn save(&self) -> io::Result<()> {
         let Some(folder) = lock(&self.folder).clone() else { return Ok(()) };
         let sections: Vec<_> = lock(&self.sections).values().cloned().collect();
-        sections.iter().try_for_each(|section| section.save(&folder))
+        sections.iter().try_for_each(|section| section.save(&folder))?;
+        remove_leftovers(&folder);
+        Ok(())
     }
 
-    /// The choices for an accelerator under an objective.
-    pub(super) fn section(&self, accelerator: &Accelerator, objective: Objective) -> Arc<Section> {
-        self.section_of(section_key(accelerator, objective))
+    /// The choices for an accelerator.
+    pub(super) fn section(&self, accelerator: &Accelerator) -> Arc<Section> {
+        self.section_of(section_key(accelerator))
     }
 
     /// The choices that depend on everything in `key`.
@@ -172,6 +174,24 @@ impl Section {
     }
 }
 
+/// Age from which on a file written aside was left by a process that was killed.
+const LEFT: Duration = Duration::from_secs(3600);
+
+/// Removes files that killed processes wrote aside. One that cannot be removed does no harm.
+fn remove_leftovers(folder: &Path) {
+    let Ok(entries) = std::fs::read_dir(folder) else { return };
+    for entry in entries.flatten() {
+        let name = entry.file_name();
+        let process = name.to_str().and_then(|name| name.rsplit_once(".txt."));
+        let is_aside = process.is_some_and(|(_, id)| id.parse::<u32>().is_ok());
+        let modified = entry.metadata().and_then(|data| data.modified());
+        let is_old = || modified.is_ok_and(|at| at.elapsed().is_ok_and(|age| age > LEFT));
+        if is_aside && is_old() {
+            let _ = std::fs::remove_file(entry.path());
+        }
+    }
+}
+
 /// Adds choices. Those of a full search replace those of a quick one.
 fn merge(choices: &mut HashMap<LayerKey, Kept>, others: Vec<(LayerKey, Kept)>) {
     for (key, kept) in others {
@@ -224,11 +244,11 @@ fn read(text: &str) -> Vec<(LayerKey, Kept)> {
 }
 
 /// Text of everything of an accelerator that choices depend on.
-pub(super) fn section_key(accelerator: &Accelerator, objective: Objective) -> Box<str> {
+pub(super) fn section_key(accelerator: &Accelerator) -> Box<str> {
     let mut text = String::new();
     let machine = Machine::of(accelerator);
     let limits = Limits::of(accelerator);
-    let flexibility = accelerator.flexibility;
+    let Accelerator { flexibility, mapping_objective: objective, .. } = accelerator;
     let flow = &accelerator.dataflow;
     let flow = (flow.directives(), flow.layers(), flow.stationary());
     // Writing to a string does not fail.
@@ -240,7 +260,7 @@ pub(super) fn section_key(accelerator: &Accelerator, objective: Objective) -> Bo
 mod tests {
     use super::*;
 
-    const LINES: &str = "xrsim mappings 2\n\
+    const LINES: &str = "xrsim mappings 3\n\
         1,1,8,4,6,1,1,1/1,1,6,0/1,1,1,0 - - full bound 90 5.5 90 2 = 4:K2\n\
         1,1,8,4,7,1,1,1/1,1,7,0/1,1,1,0 - - quick gap 90 5.5 80 2 = 4:K2\n";
 
@@ -263,7 +283,7 @@ mod tests {
             assert!(read(&whole[..end]).is_empty(), "cut at {end}");
         }
         assert!(read(&whole.replace("4:K2", "4:K4")).is_empty());
-        let other = LINES.replace("mappings 2", "mappings 1");
+        let other = LINES.replace("mappings 3", "mappings 2");
         let other = format!("{other}sha256 {}\n", Digest::of(other.as_bytes()).hex());
         assert!(read(&other).is_empty());
     }

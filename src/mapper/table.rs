@@ -16,7 +16,7 @@ mod tests {
     use crate::cost::loop_nest::{Choose as _, Machine, evaluate};
     use crate::experiment::shipped_accelerators;
     use crate::mapper::store::{Store, file_name, section_key};
-    use crate::mapper::{Chooser, Effort, Objective};
+    use crate::mapper::{Chooser, Effort};
 
     /// Rows from one that is searched again to the next.
     const SAMPLE: usize = 499;
@@ -26,9 +26,8 @@ mod tests {
         let accelerators = shipped_accelerators().expect("they are built");
         let mut n_read = 0;
         for accelerator in &accelerators {
-            let objective = Objective::Cycles;
-            let rows = Store::of_process().section(accelerator, objective).all();
-            let name = file_name(&section_key(accelerator, objective));
+            let rows = Store::of_process().section(accelerator).all();
+            let name = file_name(&section_key(accelerator));
             n_read += usize::from(FILES.iter().any(|(known, _)| *known == name));
             for (key, kept) in rows {
                 let machine = Machine {
@@ -49,7 +48,7 @@ mod tests {
     fn a_sample_of_the_shipped_rows_is_found_again() {
         let mut at = 0;
         for accelerator in &shipped_accelerators().expect("they are built") {
-            let shipped = Store::of_process().section(accelerator, Objective::Cycles);
+            let shipped = Store::of_process().section(accelerator);
             let mut rows = shipped.all();
             rows.sort_by_key(|(key, _)| {
                 crate::mapper::row::write(key, &shipped.get(key).expect("a row"))
@@ -64,7 +63,7 @@ mod tests {
                     shared_bytes: key.shared_bytes,
                     ..Machine::of(accelerator)
                 };
-                let chooser = Chooser::new(Effort::FULL, Objective::Cycles, Arc::default());
+                let chooser = Chooser::new(Effort::FULL, Arc::default());
                 let chosen = chooser.on(accelerator).expect("it may choose");
                 let chosen = chosen.choose(&key.nest, &machine);
                 assert_eq!(chosen, kept.into_choice(), "{key:?}");

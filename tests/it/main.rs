@@ -16,6 +16,7 @@ mod effects;
 mod enumeration;
 mod examples;
 mod experiment;
+mod flexibility;
 mod import;
 mod inputs;
 mod loadgen;

@@ -1,8 +1,10 @@
 //! `xrsim map`, its files, and the folder of choices.
 
 use std::collections::BTreeMap;
-use std::fs;
+use std::fs::{self, File};
 use std::path::Path;
+use std::process::Stdio;
+use std::time::{Duration, SystemTime};
 
 use tempfile::TempDir;
 
@@ -175,6 +177,34 @@ fn choices_are_kept_from_one_command_to_the_next() {
     fs::write(cache.join(name), &text[..text.len() / 2]).expect("a file");
     assert_eq!(call(&[]), first);
     assert_eq!(files(&cache), kept);
+}
+
+#[test]
+fn a_killed_map_goes_on_where_it_was() {
+    let folder = TempDir::new().expect("a folder");
+    let cache = folder.path().join("cache");
+    let arguments = ["map", "--network", "KD", "--pes", "1024", "--format=csv", "--quiet"];
+    let whole = output(&arguments);
+    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_xrsim"));
+    command.args(arguments).env("XRSIM_CACHE", &cache).stdout(Stdio::null());
+    let mut child = command.spawn().expect("it starts");
+    // The first results are kept after half a second, or at the end.
+    while files(&cache).is_empty() && child.try_wait().expect("a child").is_none() {
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    let _ = child.kill();
+    child.wait().expect("it ends");
+    let left = cache.join("left.txt.1");
+    fs::write(&left, "").expect("a file");
+    let hours = SystemTime::now() - Duration::from_secs(7200);
+    File::options().write(true).open(&left).and_then(|it| it.set_modified(hours)).expect("a time");
+    let resumed = stdout(&xrsim(&arguments).env("XRSIM_CACHE", &cache).assert().success());
+    let columns = ["cycles", "energy_pJ", "status", "gap", "mapping"];
+    assert_eq!(by_layer(&resumed, columns), by_layer(&whole, columns));
+    let searched = by_layer(&resumed, ["evaluated"]);
+    assert!(searched.values().any(|[evaluated]| evaluated == "0"), "{searched:?}");
+    // What killed processes left is removed after an hour.
+    assert!(!left.exists());
 }
 
 #[test]

@@ -4,31 +4,71 @@ use std::sync::Arc;
 
 use xrsim::Catalog;
 use xrsim::cost::CostModel as _;
+use xrsim::cost::LayerCost;
 use xrsim::cost::loop_nest::{ChosenLoopNest, LoopNest};
-use xrsim::hardware::{Accelerator, Flexibility, Memory, Noc, NocLevel};
-use xrsim::mapper::{Chooser, Effort, Objective};
+use xrsim::hardware::{Accelerator, Flexibility, MappingObjective, Memory, Noc, NocLevel};
+use xrsim::mapper::{Chooser, Effort};
 use xrsim::units::Bytes;
 
-#[test]
-fn more_flexibility_is_never_slower() {
+/// Costs of the layers of KD on 1,024 PEs, by flexibility, the least first.
+fn costs(dataflow: &str, objective: MappingObjective) -> Vec<(&'static str, Vec<LayerCost>)> {
     let mut catalog = Catalog::new();
     let network = catalog.network("KD").expect("a network");
+    let memory = Memory::new(Bytes::new(8 << 20), Bytes::new(8192), 128);
+    let noc = Noc::uniform(NocLevel::new(256));
+    let dataflow = catalog.dataflow(dataflow).expect("a dataflow");
+    let mut accelerator = Accelerator::new("one", dataflow, 1024, noc, memory);
+    accelerator.mapping_objective = objective;
+    let chooser = Chooser::new(Effort::new(40, 0, 2), Arc::default());
+    let model = ChosenLoopNest::new(Arc::new(chooser));
+    let cost = |(name, flexibility)| {
+        accelerator.flexibility = flexibility;
+        (name, model.network(&network, &accelerator).expect("it runs").layers)
+    };
+    let all: Vec<_> = Flexibility::ALL.into_iter().map(cost).collect();
+    accelerator.flexibility = Flexibility::None;
+    assert_eq!(all[0].1, LoopNest.network(&network, &accelerator).expect("it runs").layers);
+    all
+}
+
+/// Under `cycles` 1 % of the latency may be given for energy, but not that of less flexibility.
+#[test]
+fn more_flexibility_is_never_slower() {
     for dataflow in ["WS", "OS", "RS"] {
-        let memory = Memory::new(Bytes::new(8 << 20), Bytes::new(8192), 128);
-        let noc = Noc::uniform(NocLevel::new(256));
-        let dataflow = catalog.dataflow(dataflow).expect("a dataflow");
-        let mut accelerator = Accelerator::new("one", dataflow, 1024, noc, memory);
-        let given = LoopNest.network(&network, &accelerator).expect("it runs");
-        let chooser = Chooser::new(Effort::new(40, 0, 2), Objective::Cycles, Arc::default());
-        let model = ChosenLoopNest::new(Arc::new(chooser));
-        let mut least = given.layers;
-        for (name, flexibility) in Flexibility::ALL {
-            accelerator.flexibility = flexibility;
-            let cost = model.network(&network, &accelerator).expect("it runs");
-            for (layer, before) in cost.layers.iter().zip(&least) {
-                assert!(layer.cycles <= before.cycles, "{name} {layer:?} {before:?}");
+        for pair in costs(dataflow, MappingObjective::Cycles).windows(2) {
+            for (less, more) in pair[0].1.iter().zip(&pair[1].1) {
+                assert!(more.cycles <= less.cycles, "{dataflow} {}: {more:?} {less:?}", pair[1].0);
             }
-            least = cost.layers;
         }
     }
+}
+
+#[test]
+fn more_flexibility_never_takes_more_of_another_objective() {
+    let energy = |cost: &LayerCost| cost.energy_nj;
+    let edp = |cost: &LayerCost| cost.energy_nj * cost.cycles as f64;
+    // Energies are sums whose terms may come in another order.
+    let rounding = 1.0 + 1e-12;
+    for (objective, of) in [
+        (MappingObjective::Energy, &energy as &dyn Fn(&LayerCost) -> f64),
+        (MappingObjective::Edp, &edp),
+    ] {
+        for pair in costs("OS", objective).windows(2) {
+            for (less, more) in pair[0].1.iter().zip(&pair[1].1) {
+                assert!(of(more) <= of(less) * rounding, "{objective} {}: {more:?}", pair[1].0);
+            }
+        }
+    }
+}
+
+#[test]
+fn objectives_differ() {
+    let total = |objective| {
+        let all = costs("OS", objective);
+        let (_, layers) = all.last().expect("every flexibility");
+        let cycles: u64 = layers.iter().map(|it| it.cycles).sum();
+        (cycles, layers.iter().map(|it| it.energy_nj).sum::<f64>())
+    };
+    let [cycles, energy] = [MappingObjective::Cycles, MappingObjective::Energy].map(total);
+    assert!(cycles.0 < energy.0 && energy.1 < cycles.1, "{cycles:?} {energy:?}");
 }

@@ -7,6 +7,7 @@ use clap::{Args, ValueEnum};
 use crate::mlperf::benchmark::ServerBed;
 use crate::mlperf::sut::Batching;
 
+use super::super::experiment::MappingOptions;
 use super::super::options::Format;
 
 /// Predict the results that MLPerf's load generator would measure on a simulated system.
@@ -23,6 +24,7 @@ use super::super::options::Format;
     xrsim mlperf inference --round v4.1 --load offline --out results\n  \
     xrsim mlperf inference --load server --curve 20 --out results\n  \
     xrsim mlperf mobile --system J --beside AR_gaming\n  \
+    xrsim mlperf mobile --system J --load offline --flexibility tiles\n  \
     xrsim mlperf inference --tenant image_classification_heavy:qps=50 \\\n      \
     --tenant machine_translation:qps=1,max_batch=4 --beside VR_gaming --find-peak\n  \
     xrsim mlperf inference --tenant image_classification_light:qps=50,burst_qps=900,burst_ms=20,period_ms=500\n  \
@@ -57,12 +59,14 @@ pub(crate) struct MlperfArgs {
     /// Layer costs: a cost model, or a CSV file of measurements [default: loop-nest].
     #[arg(long, value_name = "M|FILE.csv")]
     pub cost_model: Option<String>,
+    #[command(flatten)]
+    pub mapping: MappingOptions,
     /// Scheduling policy, with its parameters [default: fcfs].
     #[arg(long, value_name = "P[:KEY=VALUE,..]")]
     pub scheduler: Option<String>,
     /// Servers of a known latency in place of a system: constant:ms=L, batch:ms=A,sample_ms=B (A + B n for n
     /// samples), or a table with the columns latency_ms, batch or sample, and task.
-    #[arg(long, value_name = "MODEL|FILE.csv", conflicts_with_all = ["system", "pes", "platform", "cost_model", "scheduler", "beside", "tenant", "trace"])]
+    #[arg(long, value_name = "MODEL|FILE.csv", conflicts_with_all = ["system", "pes", "platform", "cost_model", "flexibility", "mapping-objective", "scheduler", "beside", "tenant", "trace"])]
     pub service: Option<String>,
     /// Number of servers of a --service.
     #[arg(long, value_name = "N", default_value_t = 1, requires = "service", value_parser = clap::value_parser!(u32).range(1..=i64::from(ServerBed::MAX)))]

@@ -185,9 +185,11 @@ impl Results<'_> {
                 "between_runs_s": it.between_runs.as_ms() / 1e3,
             })
         });
+        let (flexibility, objective) = self.target.mapping();
         let document = json!({
             "program": "xrsim", "version": env!("CARGO_PKG_VERSION"), "suite": self.suite.name,
             "round": self.round.name, "system": self.target.name(), "cost_model": cost_model,
+            "flexibility": flexibility, "mapping_objective": objective,
             "scheduler": scheduler, "max_batch": self.target.batching.max,
             "batch_wait_ms": self.target.batching.wait.as_ms(), "cooldown": cooldown,
             "deviations": self.suite.deviations, "inputs_sha256": self.inputs, "tests": tests,

@@ -12,7 +12,7 @@ use crate::mlperf::sut::{Background, Batching, ServiceTime, Tenant};
 use crate::schedule::Policy;
 use crate::units::SimSpan;
 
-use super::super::costs::warn;
+use super::super::costs::{warn, warn_of_fixed_mappings};
 use super::super::message::{Failure, hint};
 use super::options::MlperfArgs;
 
@@ -117,6 +117,14 @@ impl Target {
         }
     }
 
+    /// Flexibility and objective of the accelerators in results.
+    pub(super) fn mapping(&self) -> (Option<String>, Option<String>) {
+        match &self.kind {
+            Kind::Accelerators(it) => it.mapping(),
+            Kind::Servers { .. } => (None, None),
+        }
+    }
+
     /// Name of the usage scenario in the background.
     pub(super) fn beside(&self) -> Option<&str> {
         match &self.kind {
@@ -127,6 +135,12 @@ impl Target {
 }
 
 impl Accelerators {
+    /// Flexibility in results, and the objective if there is a choice of mappings.
+    pub(super) fn mapping(&self) -> (Option<String>, Option<String>) {
+        let flexibility = experiment::flexibility_of(&self.system, &self.costs);
+        (Some(flexibility), experiment::objective_of(&self.system, &self.costs))
+    }
+
     /// Name of the usage scenario in the background.
     pub(super) fn beside(&self) -> Option<&str> {
         self.background.as_ref().map(|it| it.scenario.name())
@@ -150,6 +164,7 @@ impl Accelerators {
                 return Err(Failure::Argument(message.into()));
             }
         };
+        let system = experiment::mapped(system, args.mapping.settings())?;
         let background = args.beside.as_deref().map(|name| {
             let scenario = catalog.scenario(name, Edition::Reference)?;
             Ok::<_, Failure>(Background::new(scenario, args.seed))
@@ -157,15 +172,10 @@ impl Accelerators {
         let scheduler = experiment::scheduler(args.scheduler.as_deref().unwrap_or("fcfs"))?;
         scheduler.renamed().iter().copied().for_each(hint);
         AcceleratorBed::check_scheduler(&scheduler).map_err(super::super::argument)?;
-        Ok(Self {
-            system,
-            costs: NamedCostModel::find(
-                catalog,
-                args.cost_model.as_deref().unwrap_or("loop-nest"),
-            )?,
-            scheduler,
-            background: background.transpose()?,
-        })
+        let costs =
+            NamedCostModel::find(catalog, args.cost_model.as_deref().unwrap_or("loop-nest"))?;
+        warn_of_fixed_mappings(&costs, args.mapping.settings());
+        Ok(Self { system, costs, scheduler, background: background.transpose()? })
     }
 
     /// Test bed of `tenants`.

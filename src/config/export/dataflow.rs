@@ -12,6 +12,8 @@ struct Body<'a> {
     name: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
     stationary: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    flexibility: Option<&'static str>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     directives: Vec<String>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -65,7 +67,9 @@ pub fn dataflow(dataflow: &Dataflow) -> String {
     let layers = dataflow.layers().iter().map(layer).collect();
     let directives = lines(dataflow.directives());
     let stationary = dataflow.stationary().map(|it| it.name());
-    document("dataflow", Body { name: dataflow.name(), stationary, directives, layers })
+    let flexibility = dataflow.flexibility().map(|it| it.name());
+    let name = dataflow.name();
+    document("dataflow", Body { name, stationary, flexibility, directives, layers })
 }
 
 fn layer(mapping: &LayerMapping) -> LayerBody<'_> {

@@ -368,7 +368,11 @@ pub(crate) fn one_of<T: Copy>(
         let found = words.iter().find(|(name, _)| *name == word);
         if found.is_none() {
             let names: Vec<_> = words.iter().map(|(name, _)| format!("`{name}`")).collect();
-            problems.push(node.mismatch(&names.join(" or ")));
+            let problem = node.mismatch(&names.join(" or "));
+            problems.push(match nearest(&word, words.iter().map(|(name, _)| *name)) {
+                Some(near) => problem.help(format!("did you mean `{near}`?")),
+                None => problem,
+            });
         }
         found.map(|&(_, value)| value)
     }

@@ -82,6 +82,10 @@ impl CostModel for ChosenLoopNest {
     ) -> Result<Vec<Explanation>, Infeasible> {
         for_each_layer(network, accelerator, Some(&*self.rule), LayerReport::explanation)
     }
+
+    fn chooses_mappings(&self) -> bool {
+        true
+    }
 }
 
 impl CostModel for LoopNest {

@@ -38,6 +38,8 @@ pub struct Key {
     pub allowed: Allowed,
     /// Value unless one is given, in words, where [`Key::value`] has none to show.
     default: Option<&'static str>,
+    /// Value where that does not say one.
+    or_else: Option<&'static str>,
     /// Option of the command line.
     pub(crate) option: Option<KeyOption>,
     /// Values whose names changed with version 0.2.
@@ -151,6 +153,7 @@ const KEY: Key = Key {
     unit: "",
     allowed: Allowed::Word(BOOL),
     default: None,
+    or_else: None,
     option: None,
     renamed: &[],
     in_mlsys2023: false,
@@ -251,10 +254,11 @@ impl Key {
 
     /// Value unless one is given.
     pub fn default_text(&self) -> String {
-        match (self.default, (self.get)(&Settings::default())) {
-            (Some(text), _) => text.into(),
-            (None, Value::String(text)) => text,
-            (None, value) => value.to_string(),
+        match (self.default, self.or_else, (self.get)(&Settings::default())) {
+            (Some(text), Some(or_else), _) => format!("{text}, or else {or_else}"),
+            (Some(text), None, _) => text.into(),
+            (None, _, Value::String(text)) => text,
+            (None, _, value) => value.to_string(),
         }
     }
 

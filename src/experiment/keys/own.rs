@@ -5,7 +5,7 @@ use serde_json::json;
 use crate::config::Edition;
 use crate::cost;
 use crate::external;
-use crate::hardware::{Accelerator, Flexibility};
+use crate::hardware::{Accelerator, Flexibility, MappingObjective};
 use crate::plan::{Ablation, Semantics};
 use crate::renamed::Renamed;
 use crate::schedule::PolicyError;
@@ -133,12 +133,29 @@ pub(super) const KEYS: &[Key] = &[
                axes, clusters",
         allowed: Allowed::Word(const { &names(&Flexibility::ALL) }),
         option: Some(KeyOption { long: "flexibility", placeholder: "F", ..OPTION }),
-        default: Some("that of the system; none for styles"),
+        default: Some("that of the accelerator, system, style or dataflow"),
+        or_else: Some(Flexibility::DEFAULT.name()),
         set: Set::Named(|s, text| {
-            s.flexibility = Some(named("flexibility", &Flexibility::ALL, text)?);
+            s.mapping.flexibility = Some(named("flexibility", &Flexibility::ALL, text)?);
             Ok(())
         }),
-        get: |s| json!(s.flexibility.map(|it| it.to_string())),
+        get: |s| json!(s.mapping.flexibility.map(Flexibility::name)),
+        ..KEY
+    },
+    Key {
+        name: "mapping_objective",
+        help: "objective of these choices: least latency and then energy among mappings within 1 %, \
+               least energy, or least product of both",
+        allowed: Allowed::Word(const { &names(&MappingObjective::ALL) }),
+        option: Some(KeyOption { long: "mapping-objective", placeholder: "O", ..OPTION }),
+        default: Some("that of the accelerator, system or style"),
+        or_else: Some(MappingObjective::DEFAULT.name()),
+        set: Set::Named(|s, text| {
+            let objective = named("mapping objective", &MappingObjective::ALL, text)?;
+            s.mapping.objective = Some(objective);
+            Ok(())
+        }),
+        get: |s| json!(s.mapping.objective.map(MappingObjective::name)),
         ..KEY
     },
     Key {

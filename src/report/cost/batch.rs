@@ -13,8 +13,8 @@ use crate::report::table::{Style, new_table, render};
 use super::{Pair, Report, Variant, in_words, object, plain, write_csv};
 
 /// Columns: network, accelerator and cost model; number of inputs in the batch; the sequence of smaller
-/// batches into which it is divided for the lowest latency; latency and energy of the whole.
-const COLUMNS: [&str; 10] = [
+/// batches into which it is divided for the lowest latency; latency and energy of the whole; flexibility.
+const COLUMNS: [&str; 11] = [
     "network",
     "dataflow",
     "num_pes",
@@ -25,11 +25,23 @@ const COLUMNS: [&str; 10] = [
     "energy_mj",
     "inputs_per_s",
     "energy_mj_per_input",
+    "flexibility",
 ];
 
 /// Headers of the table for people. The first two columns are text.
-const HEADER: [&str; 10] =
-    ["network", "dataflow", "PEs", "model", "batch", "parts", "ms", "mJ", "1/s", "mJ each"];
+const HEADER: [&str; 11] = [
+    "network",
+    "dataflow",
+    "PEs",
+    "model",
+    "batch",
+    "parts",
+    "ms",
+    "mJ",
+    "1/s",
+    "mJ each",
+    "flexibility",
+];
 
 /// Costs of every network by every variant in batches of several sizes.
 pub(crate) struct BatchReport {
@@ -132,6 +144,7 @@ fn row(
         Quantity::Real(energy.get()),
         Quantity::Real(1e9 * inputs / latency.ns() as f64),
         Quantity::Real(energy.get() / inputs),
+        Quantity::Text(variant.flexibility().to_string()),
     ]
 }
 

@@ -10,7 +10,8 @@ use crate::cost::loop_nest::{
     step_classes,
 };
 use crate::dataflow::LevelId;
-use crate::hardware::Accelerator;
+use crate::hardware::{Accelerator, Flexibility};
+use crate::mapper::Chooser;
 use crate::model::{Network, PerTensor, TensorRole};
 use crate::report::table::{Style, new_table, render};
 
@@ -18,7 +19,7 @@ use crate::report::table::{Style, new_table, render};
 const MAX_CLASSES: usize = 8;
 
 /// Text with levels, tiles, traffic, time and energy of layer number `layer`, from 0, in the context of its
-/// network.
+/// network, with the mapping that the accelerator chooses.
 ///
 /// # Errors
 ///
@@ -35,7 +36,8 @@ pub(crate) fn explain_layer(
 ) -> Result<String, Infeasible> {
     let name = &network.layers()[layer].name;
     let operator = &network.layers()[layer].operator;
-    let nests = nests_of_layer(network, layer, accelerator, None)?;
+    let chooser = Chooser::default();
+    let nests = nests_of_layer(network, layer, accelerator, Some(&chooser))?;
     let mut text = format!(
         "{name} of {} on {}: {}, {} MACs\n",
         network.name(),
@@ -50,9 +52,23 @@ pub(crate) fn explain_layer(
         if nests.len() > 1 {
             write!(text, "\nphase {} of {}\n", index + 1, nests.len()).expect("text");
         }
+        if accelerator.flexibility != Flexibility::None {
+            text += &chosen(nest, accelerator, &chooser);
+        }
         text += &explain_nest(nest, style);
     }
     Ok(text)
+}
+
+/// Line about the choice of form and mapping.
+fn chosen(report: &NestReport, accelerator: &Accelerator, chooser: &Chooser) -> String {
+    let form = if report.nest == report.written { "as it is written" } else { "in another form" };
+    let known = chooser.known(accelerator, &report.written, &report.machine);
+    let found = known.map_or("the directives of the dataflow".into(), |known| known.to_string());
+    let Accelerator { flexibility, mapping_objective, .. } = accelerator;
+    format!(
+        "\nmapping     flexibility `{flexibility}`, objective `{mapping_objective}`: {form}, {found}\n"
+    )
 }
 
 fn explain_nest(report: &NestReport, style: Style) -> String {

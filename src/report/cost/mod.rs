@@ -2,6 +2,7 @@
 //! models: as table, CSV, JSON and figures.
 
 mod batch;
+mod choices;
 mod explain;
 mod figure;
 mod table;
@@ -12,11 +13,12 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use crate::cost::{CostModel, Explanation, Infeasible, NetworkCost, PairNames, Quantity};
-use crate::hardware::Accelerator;
+use crate::hardware::{Accelerator, Flexibility};
 use crate::model::{Network, Operator};
 use crate::report::table::Style;
 
 pub(crate) use batch::BatchReport;
+use choices::LayerChoice;
 pub(crate) use explain::explain_layer;
 
 /// A cost model and an accelerator, for which costs are reported.
@@ -26,6 +28,15 @@ pub(crate) struct Variant {
     pub cost_model: String,
     /// Accelerator.
     pub accelerator: Accelerator,
+    /// Whether the cost model lets accelerators choose mappings.
+    pub chooses: bool,
+}
+
+impl Variant {
+    /// Flexibility that has an effect.
+    fn flexibility(&self) -> Flexibility {
+        if self.chooses { self.accelerator.flexibility } else { Flexibility::None }
+    }
 }
 
 /// A network, a variant that cannot run it, and the reason.
@@ -74,12 +85,15 @@ struct Cell {
     total: Result<NetworkCost, Infeasible>,
     /// Explanation of every layer, in execution order; empty if the model knows only whole networks.
     layers: Result<Vec<Explanation>, Infeasible>,
+    /// Choice for every layer, in execution order; empty if the accelerator has none.
+    choices: Vec<LayerChoice>,
 }
 
 impl Cell {
-    fn new(model: &dyn CostModel, network: &Network, accelerator: &Accelerator) -> Self {
-        let layers = model.explain_network(network, accelerator);
-        Self { total: model.network(network, accelerator), layers }
+    fn new(model: &dyn CostModel, network: &Network, variant: &Variant) -> Self {
+        let layers = model.explain_network(network, &variant.accelerator);
+        let total = model.network(network, &variant.accelerator);
+        Self { total, layers, choices: LayerChoice::of_network(network, variant) }
     }
 
     /// Reason for which there is nothing to show.
@@ -108,7 +122,7 @@ impl CostReport {
             .iter()
             .flat_map(|network| {
                 let cell = |(variant, model): (&Variant, &&dyn CostModel)| {
-                    Cell::new(*model, network, &variant.accelerator)
+                    Cell::new(*model, network, variant)
                 };
                 variants.iter().zip(models).map(cell).collect::<Vec<_>>()
             })
@@ -153,8 +167,9 @@ impl CostReport {
         names
     }
 
-    /// Column names: layer, accelerator, extents, reported quantities, network, cost model. Without the
-    /// first and the last two columns, they are those of the layer costs of the published artifact.
+    /// Column names: layer, accelerator, extents, reported quantities, network, cost model, and choices
+    /// of mappings where there are any. From `dataflow` to the last reported quantity, the columns of
+    /// `maestro` are those of the layer costs of the published artifact.
     /// `shape_id` numbers the distinct operators of the network from 0.
     fn columns(&self) -> Vec<&'static str> {
         let mut columns = vec![
@@ -175,7 +190,22 @@ impl CostReport {
         ];
         columns.extend(self.reported());
         columns.extend(["network", "cost_model"]);
+        columns.extend(self.choice_columns());
         columns
+    }
+
+    /// Columns about choices of mappings; none if no accelerator has a choice.
+    fn choice_columns(&self) -> &'static [&'static str] {
+        let none = |variant: &Variant| variant.flexibility() == Flexibility::None;
+        if self.variants.iter().all(none) { &[] } else { &choices::COLUMNS }
+    }
+
+    /// Line about the flexibility of the variants, see [`choices::line`].
+    fn choice_line(&self) -> String {
+        let shown = self.pairs().flat_map(|(network, _, cell)| {
+            self.shown(network).filter_map(|layer| cell.choices.get(layer))
+        });
+        choices::line(&self.variants, shown)
     }
 
     /// Cells of every layer, in the order of [`CostReport::columns`].
@@ -190,6 +220,10 @@ impl CostReport {
                 cells.extend(reported.iter().map(|name| value(explanation, name)));
                 cells.push(Quantity::Text(network.name().to_string()));
                 cells.push(Quantity::Text(variant.cost_model.clone()));
+                if !self.choice_columns().is_empty() {
+                    let choice = cell.choices.get(layer).map(|choice| choice.cells(variant));
+                    cells.extend(choice.unwrap_or_else(|| LayerChoice::no_cells(variant)));
+                }
                 cells
             })
         })
@@ -211,11 +245,12 @@ impl Report for CostReport {
     /// layer, with cycles and energy side by side. Several networks: a row per network and accelerator,
     /// with cost models side by side.
     fn to_table(&self, style: Style) -> String {
-        match (&self.networks[..], &self.variants[..]) {
+        let table = match (&self.networks[..], &self.variants[..]) {
             ([network], [variant]) => self.one_variant(network, variant, style),
             ([network], _) => self.side_by_side(network, style),
             _ => self.totals(style),
-        }
+        };
+        table + &self.choice_line()
     }
 
     /// Writes one row per layer.
@@ -234,6 +269,7 @@ impl Report for CostReport {
                     "network": network.name(),
                     "accelerator": variant.accelerator.name,
                     "cost_model": variant.cost_model,
+                    "flexibility": variant.flexibility().name(),
                     "macs": network.macs(),
                 });
                 match &cell.total {

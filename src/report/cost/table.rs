@@ -4,7 +4,7 @@ use crate::cost::{Explanation, Infeasible, NetworkCost};
 use crate::model::Network;
 use crate::report::table::{Style, new_table, render};
 
-use super::{CostReport, Variant, extents, in_words, plain, real, value};
+use super::{CostReport, LayerChoice, Variant, extents, in_words, plain, real, value};
 
 impl CostReport {
     /// One row per layer, of one network by one variant.
@@ -19,6 +19,8 @@ impl CostReport {
         } else {
             header.push("energy uJ");
         }
+        let gaps = !cell.choices.is_empty();
+        header.extend(gaps.then_some("above bound"));
         let mut table = new_table(style, &header, 2);
         for layer in self.shown(network).filter(|&layer| layer < cell.layers().len()) {
             let explanation = &cell.layers()[layer];
@@ -30,6 +32,8 @@ impl CostReport {
             row.extend(if bounded { memory(explanation) } else { vec![] });
             row.push(microjoules(real(explanation, "energy_nJ")));
             row.extend(bounded.then(|| dram_share(explanation)));
+            let gap = cell.choices.get(layer).and_then(LayerChoice::gap_percent);
+            row.extend(gaps.then(|| gap.map_or("-".into(), |gap| format!("{gap:.1} %"))));
             table.add_row(row);
         }
         if self.only.is_none() {
@@ -38,7 +42,8 @@ impl CostReport {
             match &cell.total {
                 Ok(total) => {
                     row.extend(work(network.macs(), total.cycles.get() as f64, variant));
-                    row.resize(header.len() - 1 - usize::from(bounded), String::new());
+                    let after = usize::from(bounded) + usize::from(gaps);
+                    row.resize(header.len() - 1 - after, String::new());
                     row.push(microjoules(Some(total.energy_nj)));
                 }
                 Err(reason) => {

@@ -41,7 +41,7 @@ fn batch(size: u32) -> ([f64; 3], String) {
         lines.next(),
         Some(
             "network,dataflow,num_pes,cost_model,batch,parts,latency_ms,energy_mj,inputs_per_s,\
-             energy_mj_per_input"
+             energy_mj_per_input,flexibility"
         )
     );
     let row: Vec<_> = lines.next().expect("a batch").split(',').collect();

@@ -149,10 +149,12 @@ impl Results<'_> {
             })
         });
         let trial = |trial: &Trial| json!({"factor": trial.value, "passes": trial.passes});
+        let (flexibility, objective) = self.accelerators.mapping();
         let document = json!({
             "program": "xrsim", "version": env!("CARGO_PKG_VERSION"),
             "round": self.options.round.name, "system": self.system,
             "cost_model": self.accelerators.costs.name,
+            "flexibility": flexibility, "mapping_objective": objective,
             "scheduler": &**self.accelerators.scheduler.label(),
             "factor": self.measured.factor,
             "trials": self.measured.trials.iter().map(trial).collect::<Vec<_>>(),

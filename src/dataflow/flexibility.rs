@@ -4,11 +4,10 @@ use std::fmt;
 
 /// Choices that an accelerator makes for every layer. Each value includes those before it. The axes are
 /// those of Kao, Kwon et al., "A formalism of DNN accelerator flexibility", SIGMETRICS 2022.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Flexibility {
     /// No choice: the directives of the dataflow map the layer as it is written.
-    #[default]
     None,
     /// The form of the layer: loop nests with the same products and the same tensors.
     Forms,
@@ -22,6 +21,9 @@ pub enum Flexibility {
 }
 
 impl Flexibility {
+    /// Flexibility where neither a command nor a file says one.
+    pub const DEFAULT: Self = Self::None;
+
     /// Every value with its name, the least flexible first.
     pub const ALL: [(&'static str, Self); 5] = [
         ("none", Self::None),
@@ -30,10 +32,21 @@ impl Flexibility {
         ("axes", Self::Axes),
         ("any", Self::Any),
     ];
+
+    /// Name.
+    pub const fn name(self) -> &'static str {
+        Self::ALL[self as usize].0
+    }
+}
+
+impl Default for Flexibility {
+    fn default() -> Self {
+        Self::DEFAULT
+    }
 }
 
 impl fmt::Display for Flexibility {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(Self::ALL[*self as usize].0)
+        f.write_str(self.name())
     }
 }

@@ -1,0 +1,88 @@
+//! The choice of mappings of systems, for results.
+
+use serde_json::{Map, Value, json};
+
+use crate::config::Hardware;
+use crate::hardware::{Accelerator, Flexibility, System};
+
+use super::systems::name_with_pes;
+use super::{NamedCostModel, Prepared};
+
+/// Flexibility of a system in words, e.g. `tiles`; one for each accelerator, such as `tiles + none`, if they
+/// differ. It is `none` under a cost model without choice of mappings.
+pub(crate) fn flexibility_of(system: &System, cost_model: &NamedCostModel) -> String {
+    words(system, |accelerator| effective(accelerator, cost_model).name())
+}
+
+/// Objective of the choices of a system, as [`flexibility_of`]; `None` if it has no choices.
+pub(crate) fn objective_of(system: &System, cost_model: &NamedCostModel) -> Option<String> {
+    let chooses = |it: &Accelerator| effective(it, cost_model) != Flexibility::None;
+    let any = system.accelerators().iter().any(chooses);
+    any.then(|| words(system, |accelerator| accelerator.mapping_objective.name()))
+}
+
+/// Flexibility that has an effect on the costs of an accelerator.
+fn effective(accelerator: &Accelerator, cost_model: &NamedCostModel) -> Flexibility {
+    match cost_model.model.chooses_mappings() {
+        true => accelerator.flexibility,
+        false => Flexibility::None,
+    }
+}
+
+/// The word of every accelerator, or one word if they are equal.
+fn words(system: &System, word: impl Fn(&Accelerator) -> &'static str) -> String {
+    let words: Vec<_> = system.accelerators().iter().map(word).collect();
+    match words.iter().all(|it| *it == words[0]) {
+        true => words[0].into(),
+        false => words.join(" + "),
+    }
+}
+
+impl Prepared {
+    /// Flexibility of the runs: a word, or an object with that of every system if they differ.
+    pub(crate) fn flexibility(&self) -> Value {
+        self.per_system(|system, model| Some(flexibility_of(system, model)))
+    }
+
+    /// Flexibility and objective of the runs, as a record has them.
+    pub(crate) fn mapping_record(&self) -> Map<String, Value> {
+        let mut record = Map::from_iter([("flexibility".to_string(), self.flexibility())]);
+        let objective = self.per_system(objective_of);
+        record.extend((!objective.is_null()).then(|| ("mapping_objective".into(), objective)));
+        record
+    }
+
+    /// The text of all systems that have one: a string if they are equal, or else an object by system.
+    fn per_system(&self, text: impl Fn(&System, &NamedCostModel) -> Option<String>) -> Value {
+        let mut texts = Map::new();
+        for (system, cost_model) in self.systems() {
+            if let Some(text) = text(system, cost_model) {
+                texts.insert(name_with_pes(system), json!(text));
+            }
+        }
+        let mut values = texts.values();
+        let Some(first) = values.next() else { return Value::Null };
+        match values.all(|it| it == first) {
+            true => first.clone(),
+            false => texts.into(),
+        }
+    }
+}
+
+/// Whether a file says the flexibility of an accelerator of this hardware.
+pub(super) fn says_flexibility(hardware: &Hardware) -> bool {
+    match hardware {
+        Hardware::Style(style) => {
+            let mut shares = style.shares.iter();
+            style.mapping.flexibility.is_some()
+                || shares.any(|share| {
+                    let of_dataflow = share.dataflow.flexibility();
+                    share.mapping.flexibility.or(of_dataflow).is_some()
+                })
+        }
+        Hardware::System(system) => {
+            system.accelerators().iter().any(|it| it.flexibility != Flexibility::default())
+        }
+        Hardware::Instances(_) => false,
+    }
+}

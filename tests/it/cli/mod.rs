@@ -2,6 +2,7 @@
 
 use crate::support::binary;
 mod cost;
+mod first_screen;
 mod outputs;
 mod renamed;
 mod runs;

@@ -43,7 +43,8 @@ impl Progress {
     /// Makes a bar for things called `noun`, whose number is set with that of those that are done.
     pub(super) fn counting(noun: &str) -> Self {
         let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden());
-        let template = format!("{{bar:40}} {{pos}}/{{len}} {noun}, {{eta}} left, {{elapsed}} so far");
+        let template =
+            format!("{{bar:40}} {{pos}}/{{len}} {noun}, {{eta}} left, {{elapsed}} so far");
         Self::watched(bar, &template)
     }
 

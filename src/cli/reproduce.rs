@@ -3,8 +3,8 @@
 
 use std::path::PathBuf;
 
-use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::Args;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use serde_json::{Map, Value, json};
 
 use crate::figures::Format;
@@ -136,7 +136,8 @@ fn of_paper(
 /// Measures how networks scale with the number of PEs.
 fn scaling(out: &mut Out) -> Result<String, Failure> {
     let progress = Progress::counting("networks on accelerators");
-    let points = Scaling::default().measure(&Chooser::default(), &|done, total| progress.set_of(done, total))?;
+    let points = Scaling::default()
+        .measure(&Chooser::default(), &|done, total| progress.set_of(done, total))?;
     progress.finish();
     if let Some(set) = out {
         for (dataflow, lines) in points.figures() {

@@ -65,7 +65,8 @@ impl Scaling {
         let done = AtomicUsize::new(0);
         progress(0, cases.len());
         let points = cases.par_iter().flat_map_iter(|case| {
-            let points: Vec<_> = self.flexibilities.iter().map(|&it| case.point(it, rule)).collect();
+            let points: Vec<_> =
+                self.flexibilities.iter().map(|&it| case.point(it, rule)).collect();
             progress(done.fetch_add(1, Ordering::Relaxed) + 1, cases.len());
             points
         });
@@ -362,9 +363,10 @@ impl ScalingPoints {
         let networks = distinct(points.iter().map(|point| &*point.network));
         Lines {
             caption: Caption {
-                subtitle: "over the bound of the smallest size; bound: the larger of MACs / PEs and \
+                subtitle:
+                    "over the bound of the smallest size; bound: the larger of MACs / PEs and \
                            compulsory bytes / DRAM bandwidth"
-                    .into(),
+                        .into(),
                 note: format!("platform {DEFAULT_PLATFORM}"),
                 ..Caption::titled(format!("Cycles of the networks on {dataflow}"))
             },

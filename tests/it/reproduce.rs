@@ -18,7 +18,10 @@ fn study(name: &str, scores: [f64; 3]) -> StudyScores {
         system: system.into(),
         scores: MeanScores { overall, ..MeanScores::default() },
     };
-    StudyScores { name: name.into(), points: ["A", "B", "C"].into_iter().zip(scores).map(point).collect() }
+    StudyScores {
+        name: name.into(),
+        points: ["A", "B", "C"].into_iter().zip(scores).map(point).collect(),
+    }
 }
 
 /// Of three pairs, A and B change their order: (2 - 1) / 3. The order of the first study does not count.

@@ -285,7 +285,10 @@ fn the_headset_runs_every_network_with_half_of_its_dram_bandwidth() {
         let system = style(&mut catalog, name).instantiate(4096, &platform).expect("it fits");
         let [accelerator] = system.accelerators() else { panic!("{name} has one accelerator") };
         let bytes_per_us = accelerator.memory.dram_bandwidth * 800;
-        assert_eq!((accelerator.clock, bytes_per_us), (ClockRate::from_mhz(800.0).unwrap(), 25_600));
+        assert_eq!(
+            (accelerator.clock, bytes_per_us),
+            (ClockRate::from_mhz(800.0).unwrap(), 25_600)
+        );
         let mut smaller = accelerator.clone();
         smaller.memory.scratchpad = Bytes::new(accelerator.memory.scratchpad.get() / 2);
         let mut fits_in_less = true;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use xrsim::figures::{Format, render};
 use xrsim::hardware::Flexibility;
-use xrsim::mapper::{Chooser, Effort, Objective, Store};
+use xrsim::mapper::{Chooser, Effort, Store};
 use xrsim::reproduce::StudyScores;
 use xrsim::reproduce::conclusions::best_systems;
 use xrsim::reproduce::scaling::{Scaling, ScalingPoints};
@@ -46,7 +46,7 @@ fn small() -> ScalingPoints {
     scaling.pes = vec![1024, 4096];
     scaling.flexibilities = vec![Flexibility::None, Flexibility::Forms, Flexibility::Tiles];
     let store = Arc::new(Store::default());
-    let chooser = Chooser::new(Effort::new(10, 0, 1), Objective::Cycles, store);
+    let chooser = Chooser::new(Effort::new(10, 0, 1), store);
     scaling.measure(&chooser, &|_, _| {}).expect("the names are known")
 }
 

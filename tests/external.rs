@@ -423,6 +423,7 @@ fn ends_with_the_program() {
     let policy = format!("external:sh -c '{script}' {},timeout_ms=3600000", quoted(&file));
     let mut program = Command::new(env!("CARGO_BIN_EXE_xrsim"))
         .args(["run", "--scenario", "AR_gaming", "--system", "A", "--scheduler", &policy])
+        .args(["--replications", "1"])
         .env("XRSIM_CACHE", "")
         .spawn()
         .expect("the program starts");

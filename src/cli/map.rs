@@ -142,7 +142,7 @@ pub(super) fn run(args: &MapArgs) -> Result<(), Failure> {
         return Err(Failure::Argument(message.into()));
     }
     Places::default().reading(catalog.opened()).writing(&args.out).check()?;
-    let progress = Progress::of_layers();
+    let progress = Progress::counting("layers");
     let saver = Saver::new(Arc::clone(&mapper.store));
     let mapped = mapper.map(&networks, args.layer.as_deref(), &|done, total| {
         progress.set_of(done, total);
@@ -303,7 +303,7 @@ fn table(args: &MapArgs, folder: &PathBuf) -> Result<(), Failure> {
     let accelerators = shipped_accelerators()?;
     let store = Arc::new(Store::default());
     store.keep_in(folder);
-    let progress = Progress::of_layers();
+    let progress = Progress::counting("layers");
     let saver = Saver::new(Arc::clone(&store));
     fill_table(&store, &accelerators, &networks, &|done, total| {
         progress.set_of(done, total);

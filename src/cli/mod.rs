@@ -1,6 +1,7 @@
 //! The command line: arguments in, files and text out. Only this module prints, reads the environment or
 //! decides the exit status. It computes nothing: commands call the library and format its results.
 
+mod assumed;
 mod cache;
 mod check;
 mod colour;
@@ -64,7 +65,7 @@ const STACK: usize = 8 << 20;
     name = "xrsim",
     version,
     after_help = "Examples:\n  \
-        xrsim run                                      the whole benchmark: 7 scenarios x 13 systems x 2 sizes\n  \
+        xrsim run                                      the best of 13 systems in 7 scenarios and 2 sizes\n  \
         xrsim run --scenario AR_gaming --system J      one system, with the breakdown of its scores\n  \
         xrsim run --semantics mlsys2023 --out results  the numbers of the published artifact, as CSV\n  \
         xrsim cost --network KD --dataflow WS --pes 1024\n  \
@@ -97,7 +98,7 @@ fn commands() -> Vec<CommandEntry> {
         command("plot", plot::run).on_threads().showing("reading and drawing"),
         command("mlperf", mlperf::run).on_threads().showing("running load tests"),
         command("compare", compare::run).on_threads(),
-        command("reproduce", reproduce::run).on_threads().showing("reproducing the study"),
+        command("reproduce", reproduce::run).on_threads(),
         command("explain", explain::run).on_threads().showing("running again with changes"),
         command("report", report::run).on_threads().showing("writing a page"),
         command("list", list::run),

@@ -40,13 +40,15 @@ impl Progress {
         Self::watched(bar, "{bar:40} {pos}/{len} runs, {per_sec}, {eta} left, {elapsed} so far")
     }
 
-    /// Makes a bar for layers, whose number is set with that of those that are done.
-    pub(super) fn of_layers() -> Self {
+    /// Makes a bar for things called `noun`, whose number is set with that of those that are done.
+    pub(super) fn counting(noun: &str) -> Self {
         let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden());
-        Self::watched(bar, "{bar:40} {pos}/{len} layers, {eta} left, {elapsed} so far")
+        let template =
+            format!("{{bar:40}} {{pos}}/{{len}} {noun}, {{eta}} left, {{elapsed}} so far");
+        Self::watched(bar, &template)
     }
 
-    /// Sets the number of layers that are done, and of all.
+    /// Sets the number of things that are done, and of all.
     pub(super) fn set_of(&self, done: usize, total: usize) {
         self.bar.set_length(total as u64);
         self.bar.set_position(done as u64);

@@ -1,43 +1,79 @@
 //! `xrsim reproduce`: the figures, quotes and conclusions of the paper, under its own semantics and under
-//! principled ones, side by side.
+//! principled ones, side by side, and how networks scale with the number of PEs.
 
 use std::path::PathBuf;
 
 use clap::Args;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use serde_json::{Map, Value, json};
 
 use crate::figures::Format;
+use crate::hardware::Flexibility;
+use crate::mapper::Chooser;
 use crate::plan::Semantics;
 use crate::report::table::{Style, new_table, render};
 use crate::reproduce::ablation::{QuirkEffect, quirk_effects};
 use crate::reproduce::costs::{self, CostSteps, MeanFactors};
+use crate::reproduce::scaling::Scaling;
 use crate::reproduce::{
     Deviation, FIGURES, FigureEntry, ReproduceError, Study, Table, all_studies, conclusions,
 };
 
 use super::message::Failure;
 use super::output::OutputSet;
+use super::progress::Progress;
 use super::{figure, output, table_style};
 
 /// Reproduce the figures and quotes of the paper, and compare its conclusions under each semantics.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Without --figure and --semantics: every figure under both semantics, the conclusions of the paper \
-    under each, the effect of every quirk of the published artifact, and a comparison of the cost models.\n\n\
+    after_help = "Without --figure and --semantics: every figure of the paper under both semantics, the conclusions \
+    of the paper under each, the effect of every quirk of the published artifact, and a comparison of the cost models.\n\n\
+    `--figure scaling` is no figure of the paper: cycles of every network on WS, OS and RS with 1,024 to 16,384 PEs under \
+    every flexibility, beside a bound. It searches mappings for minutes, and goes on where it was interrupted.\n\n\
     Examples:\n  \
     xrsim reproduce --out plots\n  \
-    xrsim reproduce --figure 5 --semantics mlsys2023 --out plots"
+    xrsim reproduce --figure 5 --semantics mlsys2023 --out plots\n  \
+    xrsim reproduce --figure 5 --semantics principled --flexibility tiles --out plots\n  \
+    xrsim reproduce --figure scaling --out plots"
 )]
 pub(super) struct ReproduceArgs {
-    /// Figure of the paper; repeat for more.
-    #[arg(long, value_name = "5|6|7|8", value_parser = clap::value_parser!(u8).range(5..=8))]
-    figure: Vec<u8>,
+    /// Figure of the paper, or `scaling`; repeat for more.
+    #[arg(long, value_name = "5|6|7|8|scaling", value_parser = part())]
+    figure: Vec<Part>,
     /// Rules of the runs; repeat for both.
     #[arg(long, value_name = "SEMANTICS")]
     semantics: Vec<Semantics>,
+    /// Choices of every accelerator for each layer in figures with principled semantics, and in the last
+    /// column of the conclusions [default: none in figures, tiles in conclusions].
+    #[arg(long, value_name = "F", value_parser = flexibility())]
+    flexibility: Option<Flexibility>,
     /// Folder for the tables, and for each figure as SVG and PNG with its data as CSV.
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
+}
+
+/// A part that is made by its name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Part {
+    /// A figure of the paper.
+    Figure(u8),
+    /// Cycles against PEs.
+    Scaling,
+}
+
+/// Name of [`Part::Scaling`].
+const SCALING: &str = "scaling";
+
+fn part() -> impl TypedValueParser<Value = Part> {
+    let names = PossibleValuesParser::new(["5", "6", "7", "8", SCALING]);
+    names.map(|name| name.parse().map_or(Part::Scaling, Part::Figure))
+}
+
+fn flexibility() -> impl TypedValueParser<Value = Flexibility> {
+    let names = PossibleValuesParser::new(Flexibility::ALL.map(|(name, _)| name));
+    let of = |name: String| Flexibility::ALL.iter().find(|(known, _)| **known == *name);
+    names.map(move |name| of(name).map_or(Flexibility::None, |(_, flexibility)| *flexibility))
 }
 
 /// Record of the folder.
@@ -51,29 +87,72 @@ const RECORD: &str = "reproduce.json";
 /// Returns a failure if the folder cannot be written to.
 pub(super) fn run(args: &ReproduceArgs) -> Result<(), Failure> {
     let mut set = args.out.as_deref().map(OutputSet::create).transpose()?;
+    let is_wanted = |entry: &&FigureEntry| args.figure.contains(&Part::Figure(entry.number));
     let figures: Vec<&FigureEntry> = match &args.figure[..] {
         [] => FIGURES.iter().collect(),
-        given => given.iter().filter_map(|n| FIGURES.iter().find(|it| it.number == *n)).collect(),
+        _ => FIGURES.iter().filter(is_wanted).collect(),
     };
     let semantics = match &args.semantics[..] {
         [] => &[Semantics::Mlsys2023, Semantics::Principled][..],
         given => given,
     };
+    let mut text = of_paper(args, &figures, semantics, &mut set)?;
+    if args.figure.contains(&Part::Scaling) {
+        text.push_str(&scaling(&mut set)?);
+    }
+    set.map_or(Ok(()), |set| set.commit(RECORD, record(args, &figures, semantics)))?;
+    output::print_text(&text)
+}
+
+/// Makes the figures of the paper and, unless only some parts are asked for, its tables.
+fn of_paper(
+    args: &ReproduceArgs,
+    figures: &[&FigureEntry],
+    semantics: &[Semantics],
+    set: &mut Out,
+) -> Result<String, Failure> {
+    if figures.is_empty() {
+        return Ok(String::new());
+    }
+    let _progress = Progress::of_unknown_length("reproducing the study");
+    let flexibility = args.flexibility.unwrap_or_default();
     let mut deviations = Vec::new();
-    for entry in &figures {
+    for entry in figures {
         let n_studies = if entry.depends_on_semantics { semantics.len() } else { 1 };
-        for study in semantics[..n_studies].iter().map(|&semantics| Study::of(semantics)) {
-            deviations.extend(reproduce(entry, &study, &mut set)?);
+        for &semantics in &semantics[..n_studies] {
+            let study = Study::of(semantics).with_flexibility(flexibility);
+            deviations.extend(reproduce(entry, &study, set)?);
         }
     }
     let deviations = Deviation::table(&deviations);
     let mut text = to_text(&deviations, 3, table_style());
-    write(&mut set, "deviations", deviations)?;
+    write(set, "deviations", deviations)?;
     if args.figure.is_empty() && args.semantics.is_empty() {
-        text.push_str(&changes(&mut set)?);
+        text.push_str(&changes(args.flexibility.unwrap_or(Flexibility::Tiles), set)?);
     }
-    set.map_or(Ok(()), |set| set.commit(RECORD, record(&figures, semantics)))?;
-    output::print_text(&text)
+    Ok(text)
+}
+
+/// Measures how networks scale with the number of PEs.
+fn scaling(out: &mut Out) -> Result<String, Failure> {
+    let progress = Progress::counting("networks on accelerators");
+    let points = Scaling::default()
+        .measure(&Chooser::default(), &|done, total| progress.set_of(done, total))?;
+    progress.finish();
+    if let Some(set) = out {
+        for (dataflow, lines) in points.figures() {
+            figure::add(set, &format!("{SCALING}_{dataflow}"), Format::ALL, &lines)?;
+        }
+    }
+    write(out, SCALING, points.table())?;
+    let summary = points.summary();
+    let text = to_text(&summary, 3, table_style());
+    write(out, "scaling_summary", summary)?;
+    Ok(format!(
+        "{text}Mcycles; bound: the larger of MACs / PEs and compulsory bytes / DRAM bandwidth; limited by, \
+         where the speedup is less than half of the growth in PEs: the resource that limits most \
+         of the latency, and the longest layer\n"
+    ))
 }
 
 impl From<ReproduceError> for Failure {
@@ -86,11 +165,17 @@ impl From<ReproduceError> for Failure {
 }
 
 /// Record that makes the figures repeatable.
-fn record(figures: &[&FigureEntry], semantics: &[Semantics]) -> Map<String, Value> {
+fn record(
+    args: &ReproduceArgs,
+    figures: &[&FigureEntry],
+    semantics: &[Semantics],
+) -> Map<String, Value> {
     output::object(json!({
         "program": "xrsim", "version": env!("CARGO_PKG_VERSION"),
         "figures": figures.iter().map(|it| it.number).collect::<Vec<_>>(),
+        "scaling": args.figure.contains(&Part::Scaling),
         "semantics": semantics.iter().map(|it| it.name()).collect::<Vec<_>>(),
+        "flexibility": args.flexibility.map(|it| it.to_string()),
     }))
 }
 
@@ -107,8 +192,8 @@ fn reproduce(entry: &FigureEntry, study: &Study, out: &mut Out) -> Result<Vec<De
 }
 
 /// Compares conclusions, quirks and cost models.
-fn changes(out: &mut Out) -> Result<String, Failure> {
-    let studies = all_studies()?;
+fn changes(flexibility: Flexibility, out: &mut Out) -> Result<String, Failure> {
+    let studies = all_studies(flexibility)?;
     let costs = costs::compare()?;
     let effects = QuirkEffect::table(&quirk_effects()?);
     let [findings, best] = [conclusions::findings(&studies), conclusions::best_systems(&studies)];

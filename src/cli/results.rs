@@ -2,20 +2,26 @@
 
 use std::io::{self, BufWriter};
 use std::path::{Path, PathBuf};
+use std::time::Instant;
 
 use clap::Args;
 use serde_json::{Map, Value, json};
 
 use crate::experiment::Prepared;
+use crate::hardware::Accelerator;
+use crate::model::Network;
 use crate::plan::Plan;
 use crate::report::csv::Table;
 use crate::report::dominant::DominantLayers;
+use crate::report::limit::Limit;
+use crate::report::overview::overview;
 use crate::report::score_rows::{ScoreRow, ScoreRows};
 use crate::report::scores;
 use crate::report::{RunLabel, json};
 use crate::sweep::{RunError, RunResult};
-use crate::text;
+use crate::text::{self, counted};
 
+use super::assumed::assumed;
 use super::console::Stream;
 use super::message::{AndCheck as _, Failure, say, warn};
 use super::options::Format;
@@ -32,20 +38,26 @@ pub(super) struct OutputOptions {
     /// Form of the printed results.
     #[arg(long, value_name = "FORMAT", default_value = "table")]
     pub format: Format,
-    /// Print a row per run with the breakdown of its scores, however many there are.
-    #[arg(long)]
+    /// Print every scenario on every system with every column, however many there are.
+    #[arg(long, conflicts_with = "matrix")]
     pub detail: bool,
+    /// Print the scores of all systems in all scenarios as a matrix.
+    #[arg(long)]
+    pub matrix: bool,
 }
 
 /// Most rows that are printed with their breakdown without `--detail`.
 const MOST_DETAIL_ROWS: usize = 14;
 
 /// Takes the results of runs in order and writes them to every output.
-pub(super) struct Results {
+pub(super) struct Results<'p> {
+    prepared: &'p Prepared,
     cost_model: String,
+    started: Instant,
     seed: u64,
     format: Format,
     detail: bool,
+    matrix: bool,
     folder: Option<Folder>,
     /// Whether files are written, even if standard output is closed.
     has_files: bool,
@@ -54,7 +66,6 @@ pub(super) struct Results {
     rows: ScoreRows,
     dominant: DominantLayers,
     n_runs: usize,
-    replications: u64,
     /// Runs that have no score.
     infeasible: Vec<Value>,
     /// Number of those that began and failed.
@@ -108,7 +119,7 @@ impl Folder {
     }
 }
 
-impl Results {
+impl<'p> Results<'p> {
     /// Opens the outputs of `args`, before anything is computed.
     ///
     /// # Errors
@@ -116,9 +127,8 @@ impl Results {
     /// Returns a failure if the output folder cannot be written to.
     pub(super) fn new(
         args: &OutputOptions,
-        replications: u64,
         has_trace: bool,
-        prepared: &Prepared,
+        prepared: &'p Prepared,
     ) -> Result<Self, Failure> {
         let folder = args.out.as_deref().map(Folder::create).transpose()?;
         let stdout_csv = match args.format {
@@ -128,10 +138,13 @@ impl Results {
             Format::Table | Format::Json => None,
         };
         Ok(Self {
+            prepared,
+            started: Instant::now(),
             cost_model: prepared.cost_model().name.clone(),
             seed: prepared.settings.load.seed,
             format: args.format,
             detail: args.detail,
+            matrix: args.matrix,
             has_files: folder.is_some() || has_trace,
             folder,
             stdout_csv,
@@ -139,7 +152,6 @@ impl Results {
             rows: ScoreRows::default(),
             dominant: DominantLayers::default(),
             n_runs: 0,
-            replications,
             infeasible: Vec::new(),
             n_failed: 0,
             not_offered: Vec::new(),
@@ -196,7 +208,7 @@ impl Results {
         match self.format {
             Format::Json => self.json_runs.push(json::run(plan, label, &result.scorecard)),
             Format::Table => {
-                self.rows.add(plan, label, &result.scorecard.total);
+                self.rows.add(plan, label, result);
                 if label.replication == 0 {
                     self.dominant.take(plan, result);
                 }
@@ -254,24 +266,46 @@ impl Results {
         self.print(record).and_check(check)
     }
 
-    /// Prints which runs have no score, and the reasons.
+    /// Prints which runs have no score, and the reasons. Replications that have none for one reason are one
+    /// note.
     fn note_infeasible(&self) {
-        for entry in self.infeasible.iter().take(3) {
-            let text = |key: &str| entry[key].as_str().unwrap_or_default();
-            let replication = match self.replications {
-                1 => String::new(),
-                n => format!(", replication {} of 0 to {}", entry["replication"], n - 1),
+        let mut notes: Vec<(&Value, Vec<&Value>)> = Vec::new();
+        for entry in &self.infeasible {
+            match notes.last_mut().filter(|(first, _)| is_same_run(first, entry)) {
+                Some((_, replications)) => replications.push(&entry["replication"]),
+                None => notes.push((entry, vec![&entry["replication"]])),
+            }
+        }
+        for (run, replications) in notes.iter().take(3) {
+            let text = |key: &str| run[key].as_str().unwrap_or_default();
+            let n = self.replications_of(run);
+            let which = match &replications[..] {
+                several if several.len() == n => String::new(),
+                [only] => format!(", replication {only} of 0 to {}", n - 1),
+                several => format!(", {} of {n} replications", several.len()),
             };
             say(format_args!(
-                "note: no score for {} on {}{replication}: {}",
+                "note: no score for {} on {}{which}: {}",
                 text("scenario"),
                 text("system"),
                 text::in_line(text("reason"))
             ));
         }
-        if self.infeasible.len() > 3 {
-            say(format_args!("note: {} more runs have no score", self.infeasible.len() - 3));
+        if notes.len() > 3 {
+            let more = notes[3..].iter().map(|(_, replications)| replications.len()).sum();
+            let verb = if more == 1 { "has" } else { "have" };
+            say(format_args!("note: {} more {verb} no score", counted(more, "run")));
         }
+    }
+
+    /// Number of replications of a run that has no score.
+    fn replications_of(&self, run: &Value) -> usize {
+        let is_of = |plan: &&Plan| {
+            run["scenario"] == plan.scenario.name()
+                && run["system"] == plan.system.name()
+                && run["pes"] == plan.system.pes()
+        };
+        self.prepared.plans().filter(is_of).count()
     }
 
     fn print(self, record: Option<Map<String, Value>>) -> Result<(), Failure> {
@@ -285,17 +319,40 @@ impl Results {
                 document.insert("runs".into(), Value::Array(self.json_runs));
                 output::print_json(&document)
             }
-            Format::Table => output::print_text(&self.table()),
+            Format::Table => self.print_table(),
         }
     }
 
-    fn table(&self) -> String {
+    /// Prints few rows with every column, many as the best systems of every scenario. A single draw
+    /// names no best, so that its scores are printed as a matrix.
+    fn print_table(&self) -> Result<(), Failure> {
         let rows: Vec<ScoreRow> = self.rows.rows().collect();
-        if self.detail || rows.len() <= MOST_DETAIL_ROWS {
-            return scores::detail(&rows, self.seed, table_style()) + &self.dominant.notes();
+        let style = table_style();
+        let is_small = rows.len() <= MOST_DETAIL_ROWS;
+        let is_once = rows.iter().any(ScoreRow::is_drawn_once);
+        let print = |table: String| {
+            output::print_text(&[table, assumed(self.prepared), self.dominant.notes()].concat())
+        };
+        if self.detail || is_small && !self.matrix {
+            return print(scores::detail(&rows, self.seed, style));
         }
-        scores::matrix(&rows, self.seed, table_style()) + &self.dominant.notes()
+        if self.matrix || is_once {
+            return print(scores::matrix(&rows, self.seed, style));
+        }
+        let cost_model = &*self.prepared.cost_model().model;
+        let limit = |network: &Network, accelerator: &Accelerator| {
+            Limit::of(cost_model, network, accelerator)
+        };
+        print(overview(&rows, self.seed, style, limit))?;
+        let seconds = self.started.elapsed().as_secs_f64();
+        say(format_args!("{} in {seconds:.1} s", counted(self.n_runs, "run")));
+        Ok(())
     }
+}
+
+/// Whether two runs without a score differ only in their replication.
+fn is_same_run(a: &Value, b: &Value) -> bool {
+    ["scenario", "system", "pes", "reason"].into_iter().all(|key| a[key] == b[key])
 }
 
 fn stdout_failure(error: io::Error) -> Failure {

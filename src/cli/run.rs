@@ -5,11 +5,12 @@ use std::path::PathBuf;
 use clap::Args;
 use serde_json::{Map, Value, json};
 
-use crate::experiment::{Prepared, programs};
-use crate::plan::Plan;
+use crate::experiment::{Experiment, Prepared, programs};
+use crate::plan::{Plan, Semantics};
 
 use super::experiment::{RunOptions, SchedulerOption, prepare};
 use super::message::Failure;
+use super::options::Format;
 use super::places::Places;
 use super::progress::Progress;
 use super::results::{self, OutputOptions, Results};
@@ -19,8 +20,12 @@ use super::trace::TraceFile;
 #[derive(Debug, Args)]
 #[command(
     after_help = "Without --scenario, --system or --pes: all seven scenarios, systems A to M, 4096 and 8192 PEs.\n\n\
+    Tables have means over 30 replications, each with half of its 95 % interval; the whole suite takes about \
+    a second. Up to 14 pairs of scenario and system are printed with every column, more as the best systems of \
+    every scenario. Files, CSV and JSON have a row for each run, and one replication.\n\n\
     Examples:\n  \
     xrsim run --scenario AR_gaming --system J --system M --pes 4096\n  \
+    xrsim run --matrix\n  \
     xrsim run --scheduler edf --replications 30 --out results\n  \
     xrsim run --system my_system.yaml --set score.k_per_ms=5\n  \
     xrsim run --semantics mlsys2023 --seed 7 --format csv\n  \
@@ -32,14 +37,44 @@ pub(super) struct RunArgs {
     pub options: RunOptions,
     #[command(flatten)]
     pub scheduler: SchedulerOption,
-    /// Independent replications of every run.
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
-    pub replications: u64,
+    /// Independent replications of every run [default: 30 of each run with random draws; 1 with --out,
+    /// --trace, `--format csv`, `--format json` or `--semantics mlsys2023`].
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
+    pub replications: Option<u64>,
     #[command(flatten)]
     pub output: OutputOptions,
     /// Write the one run as a trace for Perfetto (ui.perfetto.dev) or chrome://tracing.
     #[arg(long, value_name = "FILE.json")]
     pub trace: Option<PathBuf>,
+}
+
+/// Replications of random runs for a table. The half-width of the interval of a score is a few hundredths
+/// at most then.
+const REPLICATIONS: u64 = 30;
+
+impl RunArgs {
+    /// Whether the results are a table for a person, without files. Programs get a row for each run, and files
+    /// grow with the number of runs.
+    fn is_for_people(&self) -> bool {
+        let has_files = self.output.out.is_some() || self.trace.is_some();
+        self.output.format == Format::Table && !has_files
+    }
+
+    /// The experiment that the options describe, and the largest number of replications of a run.
+    ///
+    /// # Errors
+    ///
+    /// The mistake of an option.
+    fn experiment(&self) -> Result<(Experiment, u64), Failure> {
+        let experiment = self.options.experiment(self.scheduler.0.as_ref())?;
+        Ok(match self.replications {
+            Some(n) => (experiment.replications(n), n),
+            None if self.is_for_people() && experiment.semantics() == Semantics::Principled => {
+                (experiment.replications_of_random(REPLICATIONS), REPLICATIONS)
+            }
+            None => (experiment, 1),
+        })
+    }
 }
 
 /// Makes the runs and writes their results.
@@ -49,7 +84,7 @@ pub(super) struct RunArgs {
 /// Returns a failure for bad input, output that cannot be written, or if no run is feasible.
 pub(super) fn run(args: &RunArgs) -> Result<(), Failure> {
     let scheduler = args.scheduler.0.as_ref();
-    let experiment = args.options.experiment(scheduler)?.replications(args.replications);
+    let (experiment, n_replications) = args.experiment()?;
     let prepared = prepare(&experiment)?;
     let schedulers = || scheduler.map(String::as_str);
     Places::default()
@@ -62,8 +97,7 @@ pub(super) fn run(args: &RunArgs) -> Result<(), Failure> {
         args.trace.as_deref().map(|path| TraceFile::create(path, prepared.n_runs())).transpose()?;
     // Before a scheduler runs, which might change its files.
     let inputs = programs::sha256_of_inputs(prepared.inputs(), schedulers())?;
-    let mut results =
-        Results::new(&args.output, args.replications, args.trace.is_some(), &prepared)?;
+    let mut results = Results::new(&args.output, args.trace.is_some(), &prepared)?;
     let progress = Progress::new(prepared.n_runs() as u64);
     prepared.run_each(|index, plan, cost_model, result| {
         progress.set(index as u64 + 1);
@@ -74,12 +108,13 @@ pub(super) fn run(args: &RunArgs) -> Result<(), Failure> {
     })?;
     progress.finish();
     let trace = trace.map(TraceFile::complete).transpose()?.flatten();
-    results.finish(trace, || provenance(args, &prepared, inputs))
+    results.finish(trace, || provenance(args, n_replications, &prepared, inputs))
 }
 
 /// The record that makes the runs repeatable.
 fn provenance(
     args: &RunArgs,
+    n_replications: u64,
     prepared: &Prepared,
     inputs: Map<String, Value>,
 ) -> Map<String, Value> {
@@ -90,10 +125,10 @@ fn provenance(
     effective.insert("cost_model".into(), json!(prepared.cost_model().name));
     let scheduler = prepared.plans().next().map(Plan::scheduler_name);
     effective.insert("scheduler".into(), json!(scheduler));
-    effective.insert("replications".into(), json!(args.replications));
+    effective.insert("replications".into(), json!(n_replications));
     let mut requested = args.options.requested();
     requested.extend(args.scheduler.0.as_ref().map(|it| ("scheduler".into(), json!(it))));
-    requested.insert("replications".into(), json!(args.replications));
+    requested.insert("replications".into(), json!(n_replications));
     let mut record = Map::new();
     record.insert("program".into(), json!("xrsim"));
     record.insert("version".into(), json!(env!("CARGO_PKG_VERSION")));

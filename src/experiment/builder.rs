@@ -44,6 +44,8 @@ pub struct Experiment {
     schedulers: Vec<Policy>,
     cost_model: Option<NamedCostModel>,
     replications: Option<Range<u64>>,
+    /// Whether only runs in which something is drawn are replicated.
+    is_once_if_exact: bool,
     factors: Vec<Factor>,
     hints: Vec<Renamed>,
     error: Option<ExperimentError>,
@@ -215,6 +217,14 @@ impl Experiment {
         self.only_replications(0..n)
     }
 
+    /// Makes `n` independent replications of every run in which something is drawn, and one of every
+    /// other run.
+    #[cfg(feature = "cli")]
+    pub(crate) fn replications_of_random(mut self, n: u64) -> Self {
+        self.is_once_if_exact = true;
+        self.only_replications(0..n)
+    }
+
     /// Makes only these of the replications.
     pub fn only_replications(mut self, replications: Range<u64>) -> Self {
         self.replications = Some(replications);
@@ -232,6 +242,12 @@ impl Experiment {
     pub(super) fn on_pes(&self, pes: u32) -> Self {
         let (pes_before, schedulers) = (Vec::new(), Vec::new());
         Self { pes: pes_before, schedulers, replications: None, ..self.clone() }.pes(pes)
+    }
+
+    /// Rules of the runs, unless they vary.
+    #[cfg(feature = "cli")]
+    pub(crate) fn semantics(&self) -> Semantics {
+        self.settings.semantics
     }
 
     fn note_given(&mut self, name: &str) {
@@ -360,7 +376,7 @@ impl Experiment {
         let scenarios = self.scenarios_of(settings.edition(), &suite, catalog)?;
         let hardware = self.hardware(&suite, catalog)?;
         let ignored = ignored_flexibility(settings, &cost_model, &hardware);
-        let systems = self.systems_of(settings, &suite, hardware, catalog)?;
+        let (systems, uses_platform) = self.systems_of(settings, &suite, hardware, catalog)?;
         refuse_repeated("scenario", scenarios.iter().map(|scenario| scenario.name().to_string()))?;
         refuse_repeated("system", systems.iter().map(|system| name_with_pes(system)))?;
         let schedulers = match &self.schedulers[..] {
@@ -382,7 +398,12 @@ impl Experiment {
                     settings.scheduler = scheduler.clone();
                     for replication in replications.clone() {
                         settings.load.replication = replication;
-                        plans.push(settings.plan(scenario, system));
+                        let plan = settings.plan(scenario, system);
+                        let is_once = self.is_once_if_exact && !plan.drawn().any();
+                        plans.push(plan);
+                        if is_once {
+                            break;
+                        }
                     }
                 }
             }
@@ -390,6 +411,7 @@ impl Experiment {
         let is_new = |warning: &String| !prepared.warnings.contains(warning);
         prepared.warnings.extend(ignored.filter(is_new));
         prepared.add(Group { cost_model, networks: settings.networks(), plans });
+        prepared.note_platform(uses_platform);
         Ok(())
     }
 
@@ -411,14 +433,14 @@ impl Experiment {
     }
 
     /// Every system: styles once for each number of PEs, sizes first; then the systems that fix their
-    /// own.
+    /// own. Also whether any of them takes something from the platform.
     fn systems_of(
         &self,
         settings: &Settings,
         suite: &Suite,
         hardware: Vec<(String, Hardware)>,
         catalog: &mut Catalog,
-    ) -> Result<Vec<Arc<System>>, ExperimentError> {
+    ) -> Result<(Vec<Arc<System>>, bool), ExperimentError> {
         let platform = catalog.platform(settings.platform())?;
         let mut styles = Vec::new();
         let mut fixed = Vec::new();
@@ -446,7 +468,7 @@ impl Experiment {
         for system in fixed {
             systems.push(full_system(system, settings)?);
         }
-        Ok(systems)
+        Ok((systems, is_paired || !styles.is_empty()))
     }
 
     /// Every system of the description with its name.

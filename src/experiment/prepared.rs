@@ -26,6 +26,8 @@ pub struct Prepared {
     /// Warnings about inputs.
     pub warnings: Vec<String>,
     groups: Vec<Group>,
+    /// Whether a system takes something from the platform.
+    uses_platform: bool,
     /// Keys that vary, with their values, and the index after the last run that has them.
     points: Vec<(Varied, usize)>,
     /// By [`Edition`] of the networks.
@@ -45,7 +47,7 @@ impl Prepared {
         let catalog = |edition| Catalog::with_networks(edition).noting(old_names.clone());
         let catalogs = Edition::ALL.map(|(edition, _)| catalog(edition));
         let (warnings, groups, points) = (Vec::new(), Vec::new(), Vec::new());
-        Self { settings, warnings, groups, points, catalogs }
+        Self { settings, warnings, groups, uses_platform: false, points, catalogs }
     }
 
     /// Notes that all runs added since the last call have these values of the keys that vary.
@@ -67,6 +69,17 @@ impl Prepared {
             }
             _ => self.groups.push(Group { cost_model, networks, plans }),
         }
+    }
+
+    /// Notes whether a system of the runs takes something from the platform.
+    pub(super) fn note_platform(&mut self, is_used: bool) {
+        self.uses_platform |= is_used;
+    }
+
+    /// Whether a system of the runs takes something from the platform. Systems in full do not.
+    #[cfg(feature = "cli")]
+    pub(crate) fn uses_platform(&self) -> bool {
+        self.uses_platform
     }
 
     /// Collects the warnings of tables of measurements.

@@ -95,8 +95,8 @@ impl Chooser {
         let seeds: Vec<_> = directives.into_iter().chain(less.clone()).collect();
         let found = match objective {
             MappingObjective::Cycles => task.economical(&space, &seeds, less.as_ref()),
-            MappingObjective::Energy => task.least(Objective::Energy, &space, &seeds),
-            MappingObjective::Edp => task.least(Objective::Edp, &space, &seeds),
+            MappingObjective::Energy => task.least(Objective::Energy, 0.0, &space, &seeds),
+            MappingObjective::Edp => task.least(Objective::Edp, 0.0, &space, &seeds),
         };
         found.or(less)
     }
@@ -156,8 +156,15 @@ struct Task<'a> {
     effort: Effort,
 }
 
-/// Part of the evaluations of a quick search that lower the energy of the fastest mapping.
+/// Part of the evaluations of a search that lower the energy of the fastest mapping.
 const ECONOMICAL_PART: u64 = 3;
+
+/// Part of the choices of exact search that lower it.
+const ECONOMICAL_EXACT: u64 = 100;
+
+/// Distance to the bound, as a fraction of it, at which the search for the least latency ends: mappings
+/// within 1 % of this latency are as good.
+const CLOSE: f64 = 0.002;
 
 impl Task<'_> {
     /// The directives of a dataflow with every form of the layer.
@@ -174,16 +181,17 @@ impl Task<'_> {
         forms.into_iter().filter_map(evaluate).collect()
     }
 
-    /// The least of an objective in any form.
+    /// The least of an objective in any form, up to a distance to the bound, as a fraction of it.
     fn least(
         &self,
         objective: Objective,
+        gap: f64,
         space: &dyn Fn(&Nest) -> Option<Mapspace>,
         seeds: &[Kept],
     ) -> Option<Kept> {
         let Self { nest, machine, limits, effort } = *self;
         let seeds = seeds.iter().map(|it| (it.choice.nest.clone(), it.choice.mapping)).collect();
-        let (rules, gap) = (Rules::ALL, 0.0);
+        let rules = Rules::ALL;
         let search = FormSearch { machine, limits, space, seeds, objective, effort, rules, gap };
         Some(Kept::of(search.run(nest)?, effort.is_full()))
     }
@@ -196,13 +204,10 @@ impl Task<'_> {
         seeds: &[Kept],
         less: Option<&Kept>,
     ) -> Option<Kept> {
-        let fastest = self.least(Objective::Cycles, space, seeds)?;
+        let fastest = self.least(Objective::Cycles, CLOSE, space, seeds)?;
         let Some(cycles) = fastest.cycles() else { return Some(fastest) };
         let objective = within(cycles, less.and_then(Kept::cycles));
-        let found = match self.effort.is_full() {
-            true => self.least(objective, space, &[seeds, &[fastest.clone()]].concat()),
-            false => self.economical_form(&fastest, objective, space),
-        };
+        let found = self.economical_form(&fastest, objective, space);
         let all = found.into_iter().chain(less.cloned()).chain([fastest.clone()]);
         let best = all.min_by(|a, b| order(a, b, objective))?;
         let status = if best.value.cycles == cycles { fastest.status } else { Status::Gap };
@@ -218,10 +223,11 @@ impl Task<'_> {
     ) -> Option<Kept> {
         let Choice { nest, mapping } = &fastest.choice;
         let space = space(nest)?;
-        let effort = Effort::new(self.effort.evaluations / ECONOMICAL_PART, 0, 0);
+        let Effort { evaluations, exact, .. } = self.effort;
+        let effort = Effort::new(evaluations / ECONOMICAL_PART, exact / ECONOMICAL_EXACT, 0);
         let search = Search::new(nest, self.machine, self.limits, &space).objective(objective);
         let found = search.effort(effort).seed(mapping).run()?;
-        Some(Kept::of(FoundForm { nest: nest.clone(), found }, false))
+        Some(Kept::of(FoundForm { nest: nest.clone(), found }, self.effort.is_full()))
     }
 }
 

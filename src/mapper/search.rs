@@ -37,7 +37,7 @@ impl Effort {
     /// Effort of runs, sweeps and searches over systems.
     pub const QUICK: Self = Self { evaluations: 300, exact: 0, starts: 3 };
     /// Effort of `xrsim map`.
-    pub const FULL: Self = Self { evaluations: 20_000, exact: 200_000, starts: 8 };
+    pub const FULL: Self = Self { evaluations: 6_000, exact: 40_000, starts: 8 };
 }
 
 /// Evaluations of an effort from which on single loops above the shared memory are tried one by one.

@@ -13,13 +13,21 @@ pub(crate) mod dominant;
 pub mod html;
 pub(crate) mod json;
 #[cfg(feature = "cli")]
+pub(crate) mod limit;
+#[cfg(feature = "cli")]
 pub(crate) mod mapping;
 #[cfg(feature = "figures")]
 pub(crate) mod mlperf;
 #[cfg(feature = "cli")]
+mod model_parts;
+#[cfg(feature = "cli")]
 pub(crate) mod network;
+#[cfg(feature = "cli")]
+pub(crate) mod overview;
 #[cfg(feature = "figures")]
 pub mod points;
+#[cfg(feature = "cli")]
+mod ranking;
 pub(crate) mod rows;
 #[cfg(feature = "cli")]
 pub(crate) mod score_rows;

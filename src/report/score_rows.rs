@@ -3,12 +3,13 @@
 use crate::load::Drawn;
 use crate::plan::Plan;
 use crate::score::Score;
-use crate::sweep::RunError;
+use crate::sweep::{RunError, RunResult};
 
 use super::RunLabel;
+use super::model_parts::ModelParts;
 
 /// One score of a table of runs, already averaged over replications.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 pub(crate) struct ScoreRow {
     /// Scenario.
     pub scenario: String,
@@ -22,8 +23,32 @@ pub(crate) struct ScoreRow {
     pub means: Vec<f64>,
     /// Score of every replication, in their order; `None` where it failed.
     pub draws: Vec<Option<f64>>,
+    /// Losses and busy times of the models.
+    pub models: ModelParts,
     /// Reason why there is no score.
     pub infeasible: Option<String>,
+}
+
+impl ScoreRow {
+    /// Whether the run is random, but was drawn at most once.
+    pub(crate) fn is_drawn_once(&self) -> bool {
+        self.drawn.any() && self.draws.len() <= 1
+    }
+
+    /// Score of a replication; `None` where it failed. Where nothing is random one run stands for every
+    /// replication.
+    pub(super) fn draw(&self, replication: usize) -> Option<f64> {
+        match &self.draws[..] {
+            [only] if !self.drawn.any() => *only,
+            draws => draws.get(replication).copied().flatten(),
+        }
+    }
+
+    /// Mean of the column called `name`; 0 if there is none.
+    pub(super) fn mean(&self, name: &str) -> f64 {
+        let at = Score::columns().position(|column| column.name == name);
+        at.map_or(0.0, |at| self.means[at])
+    }
 }
 
 /// Rows of runs that are added in order, the replications of a run one after the other.
@@ -32,8 +57,10 @@ pub(crate) struct ScoreRows(Vec<Average>);
 
 impl ScoreRows {
     /// Adds the scores of a run.
-    pub(crate) fn add(&mut self, plan: &Plan, label: &RunLabel<'_>, total: &Score) {
-        self.of(plan, label).add(total);
+    pub(crate) fn add(&mut self, plan: &Plan, label: &RunLabel<'_>, result: &RunResult) {
+        let row = self.of(plan, label);
+        row.add(&result.scorecard.total);
+        row.models.add(plan, result);
     }
 
     /// Adds a run that has no scores.
@@ -67,6 +94,7 @@ struct Average {
     sums: Vec<f64>,
     /// Score of every replication, in their order; `None` where it has none.
     draws: Vec<Option<f64>>,
+    models: ModelParts,
     /// Reason for the first replication without a score.
     infeasible: Option<String>,
 }
@@ -80,6 +108,7 @@ impl Average {
             drawn: plan.drawn(),
             sums: Score::columns().map(|_| 0.0).collect(),
             draws: Vec::new(),
+            models: ModelParts::new(plan),
             infeasible: None,
         }
     }
@@ -112,6 +141,7 @@ impl Average {
             drawn: self.drawn,
             means: self.sums.iter().map(|sum| sum / n_scores.max(1) as f64).collect(),
             draws: self.draws.clone(),
+            models: self.models.clone(),
             infeasible: self.infeasible.clone().filter(|_| n_scores == 0),
         }
     }

@@ -6,17 +6,15 @@ use comfy_table::{Cell, Table};
 
 use crate::column::{Column, Kind};
 use crate::load::Drawn;
-use crate::score::{Score, benchmark_score};
-use crate::statistics::{PairedDifference, Summary, holm};
+use crate::score::Score;
+use crate::statistics::Summary;
 
+use super::ranking::{Draws, Matrix, Standing, SystemKey};
 use super::score_rows::ScoreRow;
 use super::table::{Style, emphasised, new_table, render, with_half_width};
 
 /// Mark of a score of a single random draw.
 const ONCE: char = '~';
-
-/// Chance of naming a best score that is not the best.
-const SIGNIFICANCE: f64 = 0.05;
 
 impl ScoreRow {
     /// The scenario, marked if it is random and was run once.
@@ -98,17 +96,6 @@ pub(crate) fn matrix(rows: &[ScoreRow], seed: u64, style: Style) -> String {
     text + &uncertainty(rows, seed)
 }
 
-/// Rows sorted into a matrix.
-struct Matrix<'a> {
-    rows: &'a [ScoreRow],
-    scenarios: Vec<&'a str>,
-    /// PEs and name, by PEs.
-    systems: Vec<(u64, &'a str)>,
-}
-
-/// Scores by replication; `None` where one failed.
-type Draws = Vec<Option<f64>>;
-
 /// Mark of a cell beside its value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Mark {
@@ -127,63 +114,12 @@ impl Mark {
     }
 }
 
-impl<'a> Matrix<'a> {
-    fn new(rows: &'a [ScoreRow]) -> Self {
-        let mut scenarios: Vec<&str> = Vec::new();
-        let mut systems: Vec<(u64, &str)> = Vec::new();
-        for row in rows {
-            if !scenarios.contains(&&*row.scenario) {
-                scenarios.push(&row.scenario);
-            }
-            if !systems.contains(&(row.pes, &row.system)) {
-                systems.push((row.pes, &row.system));
-            }
-        }
-        systems.sort_by_key(|&(pes, _)| pes);
-        Self { rows, scenarios, systems }
-    }
-
-    /// Rows of a column: those of a scenario, or all.
-    fn of_column(&self, column: usize) -> impl Iterator<Item = &'a ScoreRow> {
-        let scenario = self.scenarios.get(column).copied();
-        self.rows.iter().filter(move |row| scenario.is_none_or(|name| row.scenario == name))
-    }
-
-    fn random(&self, column: usize) -> bool {
-        self.of_column(column).any(|row| row.drawn.any())
-    }
-
-    /// Whether a column is random and drawn once.
-    fn once(&self, column: usize) -> bool {
-        self.random(column) && self.of_column(column).all(|row| row.draws.len() <= 1)
-    }
-
-    /// Scores of a cell by replication. The last column has the means over the scenarios where all of
-    /// them have a score.
-    fn draws(&self, column: usize, (pes, system): (u64, &str)) -> Option<Draws> {
-        let here = |row: &&ScoreRow| row.pes == pes && row.system == system;
-        let rows: Vec<_> = self.of_column(column).filter(here).collect();
-        let complete = match self.scenarios.get(column) {
-            Some(_) => !rows.is_empty(),
-            None => rows.len() == self.scenarios.len(),
-        };
-        if !complete || rows.iter().any(|row| row.infeasible.is_some()) {
-            return None;
-        }
-        let n = rows.iter().map(|row| row.draws.len()).min()?;
-        let mean = |replication: usize| {
-            let scores = rows.iter().map(|row| row.draws[replication]).collect::<Option<Vec<_>>>();
-            scores.map(|scores| benchmark_score(&scores))
-        };
-        let draws: Draws = (0..n).map(mean).collect();
-        draws.iter().any(Option::is_some).then_some(draws)
-    }
-
+impl Matrix<'_> {
     /// Adds the systems of one size.
     fn add_group(
         &self,
         table: &mut Table,
-        group: &[(u64, &str)],
+        group: &[SystemKey<'_>],
         style: Style,
         marks_used: &mut Vec<Mark>,
     ) {
@@ -213,87 +149,37 @@ fn cell(draws: Option<&[Option<f64>]>, mark: Mark, style: Style) -> Cell {
     if mark == Mark::Best { emphasised(&text, style) } else { Cell::new(text) }
 }
 
-/// Marks the best of several systems, each with its scores by replication.
-///
-/// The best is the system with the highest mean, if it differs from every other in t-tests of the
-/// paired differences, adjusted for their number. A pair is a replication in which both systems have
-/// a score. Systems that equal the best in every pair share its mark. If some system does not differ
-/// significantly from it, there is no best, and both are open. A single random draw gives no marks.
+/// Marks the best of several systems, each with its scores by replication, or those that are not told
+/// apart from it.
 fn marks(draws: &[Option<Draws>], random: bool) -> Vec<Mark> {
     let mut marks = vec![Mark::None; draws.len()];
-    let scores = |index: usize| draws[index].iter().flatten().copied();
-    let mean = |index: &usize| Summary::of(scores(*index).flatten()).mean;
-    let present: Vec<usize> = (0..draws.len()).filter(|&index| draws[index].is_some()).collect();
-    let best = present.iter().copied().rev().max_by(|a, b| mean(a).total_cmp(&mean(b)));
-    let Some(best) = best.filter(|best| mean(best) > 0.0) else { return marks };
-    if random && scores(best).flatten().count() < 2 {
-        return marks;
+    if let Some(Standing { best, open, .. }) = Standing::of(draws, random) {
+        let mark = if open.is_empty() { Mark::Best } else { Mark::Open };
+        best.into_iter().chain(open).for_each(|index| marks[index] = mark);
     }
-    let difference = |index: &usize| {
-        PairedDifference::of(scores(best).zip(scores(*index)).filter_map(|(a, b)| Some((a?, b?))))
-    };
-    let equal = |it: &PairedDifference| it.difference.n > 0 && it.wins == 0 && it.losses == 0;
-    let (same, others): (Vec<usize>, Vec<usize>) =
-        present.into_iter().partition(|index| equal(&difference(index)));
-    // Exact numbers differ or are equal; fewer than two random draws prove nothing.
-    let untested = if random { 1.0 } else { 0.0 };
-    let p_value = |index| difference(index).p_value().unwrap_or(untested);
-    let adjusted = holm(&others.iter().map(p_value).collect::<Vec<_>>());
-    let open = others.iter().zip(adjusted).filter(|(_, p)| *p >= SIGNIFICANCE);
-    let open: Vec<usize> = open.map(|(index, _)| *index).collect();
-    let mark = if open.is_empty() { Mark::Best } else { Mark::Open };
-    same.into_iter().chain(open).for_each(|index| marks[index] = mark);
     marks
 }
 
 /// A line on the uncertainty of the numbers.
-fn uncertainty(rows: &[ScoreRow], seed: u64) -> String {
+pub(super) fn uncertainty(rows: &[ScoreRow], seed: u64) -> String {
     let drawn = rows.iter().map(|row| row.drawn).fold(Drawn::default(), Drawn::or);
-    let n = rows.iter().map(|row| row.draws.len()).max().unwrap_or(0);
-    let n_scores = rows.iter().map(|row| row.draws.iter().flatten().count());
+    let random = || rows.iter().filter(|row| row.drawn.any());
+    let n = random().map(|row| row.draws.len()).max().unwrap_or(0);
+    let n_scores = random().map(|row| row.draws.iter().flatten().count());
     let fewest = n_scores.filter(|n_scores| *n_scores > 0).min().unwrap_or(n);
     let sources = drawn.names().join(", ");
-    match (drawn.any(), n) {
-        (_, 0) => String::new(),
-        (false, _) => "nothing is random: exact, whatever the seed\n".into(),
-        (true, 1) => format!(
+    match n {
+        _ if rows.is_empty() => String::new(),
+        0 => "nothing is random: exact, whatever the seed\n".into(),
+        1 => format!(
             "{ONCE} one draw (seed {seed}) of what is random: {sources}. It names no best; \
              --replications 30 gives means and 95 % intervals.\n"
         ),
-        (true, n) => format!(
+        n => format!(
             "means of {} draws (seed {seed}) of what is random: {sources}; +- is half of the 95 % \
-             interval of a mean\n",
-            if fewest < n { format!("{fewest} to {n}") } else { n.to_string() }
+             interval of a mean{}\n",
+            if fewest < n { format!("{fewest} to {n}") } else { n.to_string() },
+            if random().count() < rows.len() { "; other scenarios are exact" } else { "" }
         ),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn drawn(scores: &[f64]) -> Option<Draws> {
-        Some(scores.iter().map(|score| score.is_finite().then_some(*score)).collect())
-    }
-
-    /// In every replication but the failed one A is better by 0.1 to 0.12. Pairs by position would
-    /// make B better.
-    #[test]
-    fn replications_are_paired_by_number_where_one_failed() {
-        let failed = f64::NAN;
-        let a = drawn(&[0.9, failed, 0.31, 0.62, 0.91, 0.3]);
-        let b = drawn(&[0.8, 0.9, 0.2, 0.5, 0.8, 0.2]);
-        assert_eq!(marks(&[a, b], true), [Mark::Best, Mark::None]);
-    }
-
-    #[test]
-    fn systems_without_two_common_draws_are_not_told_apart() {
-        let failed = f64::NAN;
-        let a = drawn(&[0.9, 0.8, failed, failed]);
-        let b = drawn(&[failed, failed, 0.2, 0.1]);
-        assert_eq!(marks(&[a.clone(), b], true), [Mark::Open, Mark::Open]);
-        assert_eq!(marks(&[a, None], true), [Mark::Best, Mark::None]);
-        assert_eq!(marks(&[drawn(&[0.9]), drawn(&[0.8])], true), [Mark::None; 2]);
-        assert_eq!(marks(&[drawn(&[0.9]), drawn(&[0.8])], false), [Mark::Best, Mark::None]);
     }
 }

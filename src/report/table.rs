@@ -1,7 +1,8 @@
 //! Tables for people: box-drawn in a terminal, aligned plain text when piped.
 
 use comfy_table::{
-    Attribute, Cell, CellAlignment, ColumnConstraint, ContentArrangement, Table, Width, presets,
+    Attribute, Cell, CellAlignment, ColumnConstraint, ContentArrangement, LineStyle, Table, Width,
+    presets,
 };
 
 use crate::statistics::{Fraction, Summary};
@@ -56,6 +57,26 @@ pub(super) fn emphasised(text: &str, style: Style) -> Cell {
     }
 }
 
+/// Leaves out the lines between rows if every row fits into a line of the terminal, with less space
+/// between columns if necessary.
+pub(super) fn leave_out_lines(table: &mut Table) {
+    let Some(width) = table.width() else { return };
+    let widths = table.column_max_content_widths();
+    let n_columns = widths.len() as u16;
+    let content = widths.iter().fold(0u16, |sum, width| sum.saturating_add(*width));
+    if content.saturating_add(n_columns) > width {
+        return;
+    }
+    let without = table.style().row_separator(LineStyle::none());
+    table.load_style(without);
+    if content.saturating_add(2 * n_columns) > width {
+        table.set_content_arrangement(ContentArrangement::Disabled);
+        for column in table.column_iter_mut() {
+            column.set_padding((0, 1));
+        }
+    }
+}
+
 /// Renders `table` without trailing blanks, ending with a line break.
 pub(crate) fn render(table: &Table) -> String {
     let mut table = table.clone();
@@ -86,6 +107,15 @@ fn fit(table: &mut Table, width: u16) {
         }
     }
     let n_columns = words.len() as u16;
+    // Words of the header are broken before those of the rows.
+    let names: Vec<u16> = table.header().map_or_else(Vec::new, |header| {
+        header.cell_iter().map(|cell| longest_word(&cell.content())).collect()
+    });
+    let with_names: Vec<u16> =
+        words.iter().zip(names).map(|(word, name)| *word.max(&name)).collect();
+    if with_names.len() == words.len() && with_names.iter().sum::<u16>() + n_columns <= width {
+        words = with_names;
+    }
     let padding = if words.iter().sum::<u16>() + 2 * n_columns > width { (0, 1) } else { (1, 1) };
     for (column, word) in table.column_iter_mut().zip(words) {
         column.set_padding(padding);

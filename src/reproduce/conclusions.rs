@@ -1,6 +1,8 @@
 //! Conclusions that the paper draws from its Figure 5 (XRBench sections 4.2 to 4.4), checked on any scores of
 //! the study.
 
+use crate::statistics::kendall_tau;
+
 use super::Table;
 use super::study::{MeanScores, Point};
 
@@ -208,6 +210,16 @@ impl StudyScores {
         Some(1 + better.count())
     }
 
+    /// Agreement of two rankings of the systems by overall score on `scenario`: Kendall's tau over the
+    /// systems that both have. `None` if there are less than two, or one ranking ties all.
+    pub fn agreement(&self, other: &Self, scenario: &str, pes: u64) -> Option<f64> {
+        let pairs = self.column(scenario, pes).filter_map(|point| {
+            let there = other.of(scenario, pes, &point.system)?;
+            Some((point.scores.overall, there.overall))
+        });
+        kendall_tau(pairs)
+    }
+
     /// Returns the scenarios in order of first use.
     fn scenarios(&self) -> Vec<&str> {
         let mut scenarios: Vec<&str> = Vec::new();
@@ -244,7 +256,8 @@ pub fn findings(studies: &[StudyScores]) -> Table {
 }
 
 /// Returns a table with a row for every scenario at each size and a column for each of `studies`: the
-/// best system with its overall score.
+/// best system with its overall score. The last column has the agreement of the rankings of the last
+/// two studies ([`StudyScores::agreement`]).
 pub fn best_systems(studies: &[StudyScores]) -> Table {
     let mut rows = Vec::new();
     for scenario in studies.first().map(StudyScores::scenarios).unwrap_or_default() {
@@ -255,10 +268,18 @@ pub fn best_systems(studies: &[StudyScores]) -> Table {
                 Some((system, score)) => format!("{system} {score:.3}"),
                 None => "not run".into(),
             }));
+            if let [.., before, last] = studies {
+                let tau = before.agreement(last, scenario, pes);
+                row.push(tau.map_or("-".into(), |tau| format!("{tau:.2}")));
+            }
             rows.push(row);
         }
     }
-    Table { header: header(["scenario", "PEs"], studies), rows }
+    let mut header = header(["scenario", "PEs"], studies);
+    if studies.len() > 1 {
+        header.push("Kendall's tau of the last two".into());
+    }
+    Table { header, rows }
 }
 
 fn header(first: [&str; 2], studies: &[StudyScores]) -> Vec<String> {

@@ -14,7 +14,7 @@ pub(super) const ENTRY: FigureEntry = FigureEntry {
     depends_on_semantics: true,
     reproduce: |study: &Study| {
         let outcomes = study.outcomes()?;
-        let semantics = study.semantics.name();
+        let semantics = &*study.rules();
         Ok(Reproduction {
             deviations: deviations(semantics, &outcomes),
             drawing: Box::new(draw(semantics, &outcomes)),

@@ -20,7 +20,7 @@ pub(super) const ENTRY: FigureEntry = FigureEntry {
     depends_on_semantics: true,
     reproduce: |study: &Study| {
         let runs = Runs::make(study)?;
-        let semantics = study.semantics.name();
+        let semantics = &*study.rules();
         Ok(Reproduction {
             deviations: runs.deviations(semantics),
             drawing: Box::new(runs.draw(semantics)),

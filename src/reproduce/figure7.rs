@@ -27,7 +27,7 @@ pub(super) const ENTRY: FigureEntry = FigureEntry {
     depends_on_semantics: true,
     reproduce: |study: &Study| {
         let curves = Curves::make(study)?;
-        let semantics = study.semantics.name();
+        let semantics = &*study.rules();
         Ok(Reproduction {
             deviations: curves.deviations(semantics),
             drawing: Box::new(curves.draw(semantics)),

@@ -4,7 +4,8 @@
 //! [`Study`] makes the runs. [`FIGURES`] lists the figures that can be made again; each gives a drawing
 //! with its data and a [`Deviation`] for every published number. [`conclusions`] checks the conclusions
 //! of the paper on any scores, [`ablation`] measures the effect of every quirk of the published
-//! artifact, and [`costs`] compares the cost models. Everything here is data: it prints nothing and
+//! artifact, and [`costs`] compares the cost models. [`scaling`] asks how networks scale with the number of
+//! PEs, which the paper does not. Everything here is data: it prints nothing and
 //! writes no file.
 
 pub mod ablation;
@@ -15,6 +16,7 @@ mod figure5;
 mod figure6;
 mod figure7;
 mod figure8;
+pub mod scaling;
 pub mod study;
 
 use thiserror::Error;
@@ -23,6 +25,7 @@ use crate::config::{ConfigError, Edition};
 use crate::cost::CostError;
 use crate::experiment::ExperimentError;
 use crate::figures::Figure;
+use crate::hardware::Flexibility;
 use crate::sweep::RunError;
 
 pub use conclusions::StudyScores;
@@ -64,6 +67,9 @@ impl FigureEntry {
     /// Name of the figure in file names, e.g. `figure5_principled`.
     pub fn file_stem(&self, study: &Study) -> String {
         match self.depends_on_semantics {
+            true if study.flexibility != Flexibility::None => {
+                format!("figure{}_{}_{}", self.number, study.semantics, study.flexibility)
+            }
             true => format!("figure{}_{}", self.number, study.semantics),
             false => format!("figure{}", self.number),
         }
@@ -71,22 +77,29 @@ impl FigureEntry {
 }
 
 /// Scores of Figure 5 as published, and those of the study under every semantics and edition of the
-/// networks, for [`conclusions`].
+/// networks, for [`conclusions`]. The last ones are those of accelerators with `flexibility`, unless that
+/// is none.
 ///
 /// # Errors
 ///
 /// [`ReproduceError`] if an embedded input file is invalid.
-pub fn all_studies() -> Result<Vec<StudyScores>, ReproduceError> {
+pub fn all_studies(flexibility: Flexibility) -> Result<Vec<StudyScores>, ReproduceError> {
     let expected = |name: &str, study: Study| -> Result<StudyScores, ReproduceError> {
         let points = study.outcomes()?.into_iter().map(|it| it.mean).collect();
         Ok(StudyScores { name: name.into(), points })
     };
-    Ok(vec![
+    let reference = Study::principled(Edition::Reference);
+    let mut studies = vec![
         StudyScores { name: "Figure 5".into(), points: published() },
         expected("mlsys2023", Study::mlsys2023())?,
         expected("principled, published layers", Study::principled(Edition::Artifact))?,
-        expected("principled, true operators", Study::principled(Edition::Reference))?,
-    ])
+        expected("principled, true operators", reference)?,
+    ];
+    if flexibility != Flexibility::None {
+        let name = format!("principled, true operators, {flexibility}");
+        studies.push(expected(&name, reference.with_flexibility(flexibility))?);
+    }
+    Ok(studies)
 }
 
 /// Header and rows of a table of text.

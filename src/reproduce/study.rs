@@ -7,6 +7,7 @@ use rayon::prelude::*;
 use crate::config::Edition;
 use crate::cost::library::CostLibrary;
 use crate::experiment::{Experiment, Prepared};
+use crate::hardware::Flexibility;
 use crate::load::Drawn;
 use crate::plan::{Ablation, Plan, Semantics};
 use crate::score::Score;
@@ -155,6 +156,8 @@ pub struct Study {
     pub networks: Edition,
     /// Quirks of the published artifact that runs with `mlsys2023` semantics leave out.
     pub without: Ablation,
+    /// Choices of every accelerator for each layer; none under `mlsys2023` semantics.
+    pub flexibility: Flexibility,
 }
 
 impl Study {
@@ -168,19 +171,41 @@ impl Study {
 
     /// The study as the published artifact made it.
     pub fn mlsys2023() -> Self {
-        let without = Ablation::default();
-        Self { semantics: Semantics::Mlsys2023, networks: Edition::Artifact, without }
+        Self::new(Semantics::Mlsys2023, Edition::Artifact)
     }
 
     /// The study as the paper means it, with the layers of `networks`.
     pub fn principled(networks: Edition) -> Self {
-        Self { semantics: Semantics::Principled, networks, without: Ablation::default() }
+        Self::new(Semantics::Principled, networks)
+    }
+
+    fn new(semantics: Semantics, networks: Edition) -> Self {
+        let (without, flexibility) = (Ablation::default(), Flexibility::None);
+        Self { semantics, networks, without, flexibility }
     }
 
     /// The same study without some quirks of the published artifact.
     #[must_use]
     pub fn leaving_out(self, without: Ablation) -> Self {
         Self { without, ..self }
+    }
+
+    /// The same study on accelerators with this flexibility. Without effect under `mlsys2023` semantics.
+    #[must_use]
+    pub fn with_flexibility(self, flexibility: Flexibility) -> Self {
+        match self.semantics {
+            Semantics::Mlsys2023 => self,
+            Semantics::Principled => Self { flexibility, ..self },
+        }
+    }
+
+    /// Semantics of the runs and, unless there is none, flexibility, for titles and tables:
+    /// `principled, tiles`.
+    pub(super) fn rules(&self) -> String {
+        match self.flexibility {
+            Flexibility::None => self.semantics.to_string(),
+            flexibility => format!("{}, {flexibility}", self.semantics),
+        }
     }
 
     /// Makes every run, in order of scenario, PEs and system. A run that cannot be made is left out.
@@ -251,6 +276,10 @@ impl Study {
             .set("semantics", self.semantics)
             .set("networks", self.networks.name())
             .without(self.without);
+        let experiment = match self.semantics {
+            Semantics::Mlsys2023 => experiment,
+            Semantics::Principled => experiment.set("flexibility", self.flexibility),
+        };
         Ok(experiment.prepare()?)
     }
 }

@@ -1,5 +1,5 @@
 //! Statistics of replicated runs: means with confidence intervals, paired comparisons, the number of
-//! replications, and percentiles with the number of samples that they need.
+//! replications, percentiles with the number of samples that they need, and the agreement of rankings.
 //!
 //! The module knows nothing of scenarios, runs or scores: numbers in, numbers out. Everything is
 //! deterministic.
@@ -7,6 +7,7 @@
 mod early_stopping;
 mod paired;
 mod percentile;
+mod rank_correlation;
 mod sequential;
 mod summary;
 
@@ -14,6 +15,7 @@ pub use early_stopping::EarlyStopping;
 pub use paired::{PairedDifference, holm};
 pub use percentile::percentile;
 pub(crate) use percentile::percentile_index;
+pub use rank_correlation::kendall_tau;
 pub use sequential::{Sequential, Stopping};
 pub use summary::{Interval, Summary};
 

@@ -41,6 +41,7 @@ mod parity_replay;
 mod policies;
 mod properties;
 mod report;
+mod reproduce;
 mod segments;
 mod shapes;
 mod smoke;

@@ -9,10 +9,13 @@ use std::sync::Arc;
 
 use sha2::{Digest as _, Sha256};
 use xrsim::config::{Catalog, Edition, Hardware, Kind, Source, maestro};
+use xrsim::cost::CostModel as _;
+use xrsim::cost::loop_nest::LoopNest;
 use xrsim::hardware::Style;
 use xrsim::hardware::platform::Resources;
 use xrsim::model::{Layer, Network, Operator};
 use xrsim::scenario::{DependencyKind, JitterDistribution, QualityDirection, Scenario};
+use xrsim::units::{Bytes, ClockRate};
 
 const FOLDERS: [&str; 6] = ["dataflows", "hw_configs", "mlperf", "models", "scenarios", "sweeps"];
 
@@ -125,7 +128,7 @@ fn names_are_listed_and_found_without_regard_to_case() {
     assert_eq!(names(Kind::Network), "AS DE DR ES GE HT KD OD PD SR SS");
     assert_eq!(names(Kind::Dataflow), "OS RS WS");
     assert_eq!(names(Kind::Style), "A B C D E F G H I J K L M");
-    assert_eq!(names(Kind::Platform), "artifact eyeriss paper");
+    assert_eq!(names(Kind::Platform), "artifact eyeriss headset paper");
     assert_eq!(catalog.names(Kind::Scenario).len(), 7);
     let model = catalog.model("ht").unwrap();
     assert_eq!((&*model.task, model.network.name()), ("HT", "HT_hand_graph_cnn_half"));
@@ -258,9 +261,9 @@ fn styles_are_table_5() {
 }
 
 #[test]
-fn every_style_becomes_a_system_on_both_platforms() {
+fn every_style_becomes_a_system_on_every_platform_of_xr() {
     let mut catalog = catalog_of_artifact();
-    for platform in ["paper", "artifact"] {
+    for platform in ["paper", "headset", "artifact"] {
         let platform = catalog.platform(platform).unwrap();
         for name in catalog.names(Kind::Style) {
             let style = style(&mut catalog, &name);
@@ -269,6 +272,33 @@ fn every_style_becomes_a_system_on_both_platforms() {
                 assert_eq!((system.name(), system.pes()), (&*name, u64::from(pes)));
             }
         }
+    }
+}
+
+/// LPDDR5-6400 on 64 bits has 51.2 GB/s, of which half is for the networks. The scratchpads are the least
+/// powers of two that hold the tiles.
+#[test]
+fn the_headset_runs_every_network_with_half_of_its_dram_bandwidth() {
+    let mut catalog = Catalog::new();
+    let platform = catalog.platform("headset").expect("it is embedded");
+    for name in ["A", "B", "C"] {
+        let system = style(&mut catalog, name).instantiate(4096, &platform).expect("it fits");
+        let [accelerator] = system.accelerators() else { panic!("{name} has one accelerator") };
+        let bytes_per_us = accelerator.memory.dram_bandwidth * 800;
+        assert_eq!(
+            (accelerator.clock, bytes_per_us),
+            (ClockRate::from_mhz(800.0).unwrap(), 25_600)
+        );
+        let mut smaller = accelerator.clone();
+        smaller.memory.scratchpad = Bytes::new(accelerator.memory.scratchpad.get() / 2);
+        let mut fits_in_less = true;
+        for task in catalog.names(Kind::Network) {
+            let network = catalog.network(&task).expect("it is embedded");
+            let cost = LoopNest.network(&network, accelerator);
+            assert!(cost.is_ok(), "{task} on {name}: {cost:?}");
+            fits_in_less &= LoopNest.network(&network, &smaller).is_ok();
+        }
+        assert!(name == "C" || !fits_in_less, "{name}");
     }
 }
 

@@ -8,7 +8,7 @@ use std::fs;
 use binary::{output, path};
 use tempfile::tempdir;
 
-/// Options with at least sixteen runs, which are printed as a matrix.
+/// Options with more scenarios and systems than a table with every column has.
 const MANY: [&str; 5] = ["run", "--scenario", "outdoor_activity_A", "--scenario", "AR_gaming"];
 
 fn with<'a>(first: &[&'a str], more: &[&'a str]) -> Vec<&'a str> {
@@ -21,7 +21,7 @@ fn header(table: &str) -> &str {
 
 #[test]
 fn a_matrix_of_one_draw_says_so_and_names_no_best() {
-    let table = output(&with(&MANY, &["--seed", "7"]));
+    let table = output(&with(&MANY, &["--seed", "7", "--replications", "1"]));
     assert!(header(&table).contains("outdoor_activity_A~"), "{table}");
     assert!(header(&table).contains("XRBench score~"), "{table}");
     assert!(!table.contains('*') && !table.contains("best of its size"), "{table}");
@@ -31,7 +31,7 @@ fn a_matrix_of_one_draw_says_so_and_names_no_best() {
 
 #[test]
 fn without_draws_the_best_is_named_and_the_scores_are_exact() {
-    let fixed = ["--set", "load.jitter=false", "--set", "load.trigger_probability=1"];
+    let fixed = ["--set", "load.jitter=false", "--set", "load.trigger_probability=1", "--matrix"];
     let table = output(&with(&MANY, &fixed));
     assert!(!table.contains('~') && table.contains("* best of its size"), "{table}");
     assert!(table.contains("nothing is random"), "{table}");
@@ -64,7 +64,7 @@ fn plus_minus_is_half_of_the_interval_of_the_mean() {
 #[test]
 fn a_best_among_replications_is_named_only_where_the_differences_tell_it_apart() {
     for (n, sign) in [("2", '?'), ("4", '*')] {
-        let table = output(&with(&MANY, &["--replications", n]));
+        let table = output(&with(&MANY, &["--replications", n, "--matrix"]));
         assert!(table.contains("+-") && table.contains(&format!("means of {n} draws")), "{table}");
         let marked = table.lines().skip(1).take(26).any(|line| line.contains(sign));
         assert!(marked && !table.contains("+- 0.000"), "{sign}: {table}");
@@ -90,7 +90,7 @@ fn own(jitter_ms: &str, probability: &str, more: &[&str]) -> String {
     );
     let file = path(&folder, "own.yaml");
     fs::write(&file, text).expect("the file can be written");
-    let run = ["run", "--scenario", &file, "--system", "A", "--pes", "4096"];
+    let run = ["run", "--scenario", &file, "--system", "A", "--pes", "4096", "--replications", "1"];
     output(&with(&run, more))
 }
 

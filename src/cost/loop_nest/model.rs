@@ -149,6 +149,19 @@ impl LayerReport {
     ) -> Result<Vec<Self>, Infeasible> {
         for_each_layer(network, accelerator, None, Self::clone)
     }
+
+    /// As [`LayerReport::of_network`], with choices by `rule`.
+    ///
+    /// # Errors
+    ///
+    /// As [`LayerReport::new`], for the first layer that cannot run.
+    pub fn of_network_by(
+        network: &Network,
+        accelerator: &Accelerator,
+        rule: &dyn Choose,
+    ) -> Result<Vec<Self>, Infeasible> {
+        for_each_layer(network, accelerator, Some(rule), Self::clone)
+    }
 }
 
 /// Report of a layer by itself, with choices by `rule` if there is one.

@@ -2,6 +2,7 @@
 
 use crate::support::binary;
 mod cost;
+mod first_screen;
 mod outputs;
 mod renamed;
 mod runs;
@@ -163,7 +164,7 @@ fn quirks_of_the_artifact_can_be_left_out_one_by_one() {
 #[test]
 fn reproduce_compares_figures_conclusions_quirks_and_costs() {
     let folder = tempfile::tempdir().expect("a folder can be made");
-    let text = output(&["reproduce", "--out", &path(&folder, "")]);
+    let text = output(&["reproduce", "--flexibility", "none", "--out", &path(&folder, "")]);
     assert!(text.contains("principled, true operators") && text.contains("geometric mean"));
     let rows = |name: &str| {
         let table = fs::read_to_string(folder.path().join(name)).expect("it was written");

@@ -1,0 +1,214 @@
+//! The best systems of every scenario: the first screen of a run of many scenarios and systems.
+
+use comfy_table::{Cell, CellAlignment};
+
+use crate::hardware::Accelerator;
+use crate::model::Network;
+use crate::statistics::Summary;
+
+use super::limit::Limit;
+use super::model_parts::ModelParts;
+use super::ranking::{Draws, Matrix, Standing, SystemKey};
+use super::score_rows::ScoreRow;
+use super::scores::uncertainty;
+use super::table::{Style, emphasised, leave_out_lines, new_table, render, with_half_width};
+
+/// Most systems that a cell names.
+const MOST_NAMES: usize = 3;
+
+/// Name of the row of all scenarios.
+const ALL: &str = "XRBench score";
+
+const HEADER: [&str; 9] = [
+    "scenario",
+    "PEs",
+    "best",
+    "score",
+    "next best",
+    "most lost",
+    "busiest",
+    "limited by",
+    "mJ/frame",
+];
+
+/// Columns of numbers; the others are text.
+const NUMBERS: [&str; 3] = ["PEs", "score", "mJ/frame"];
+
+const LEGEND: &str = "\
+    best: highest mean score; next best: the first system told apart from it, and its distance\n\
+    most lost: model and cause that take the most of the 1 that a scenario can score\n\
+    busiest: model with the largest share of busy time; limited by: what bounds most of its layers' time\n\
+    mJ/frame: energy for each executed frame\n";
+
+const OPEN: &str = "?: not told apart by the draws (paired differences, t-test at 5 %, Holm)\n";
+
+const MORE: &str = "every system: --matrix; every column: --detail; full precision: --format csv; one draw: \
+                    --replications 1\n";
+
+/// The best systems of every scenario and size, with the score of the best, what it loses, what limits it,
+/// and its energy; and the same for the mean over the scenarios (Definition 16). `limit` finds the limit of
+/// a network on an accelerator.
+///
+/// Systems are compared with those of as many PEs; with all others if no two have as many.
+pub(crate) fn overview(
+    rows: &[ScoreRow],
+    seed: u64,
+    style: Style,
+    limit: impl Fn(&Network, &Accelerator) -> Option<Limit>,
+) -> String {
+    let matrix = Matrix::new(rows);
+    let groups = groups(&matrix.systems);
+    let mut table = new_table(style, &HEADER, HEADER.len());
+    for (column, name) in table.column_iter_mut().zip(HEADER) {
+        if NUMBERS.contains(&name) {
+            column.set_cell_alignment(CellAlignment::Right);
+        }
+    }
+    let mut is_open = false;
+    let n_scenarios = matrix.scenarios.len();
+    // The mean of one scenario is that scenario.
+    for column in (0..n_scenarios).chain((n_scenarios > 1).then_some(n_scenarios)) {
+        for (index, group) in groups.iter().enumerate() {
+            let row = Row::of(&matrix, column, group);
+            is_open |= row.standing.as_ref().is_some_and(|it| !it.open.is_empty());
+            let name = matrix.scenarios.get(column).copied().unwrap_or(ALL);
+            let name = if index == 0 || style == Style::Plain { name } else { "" };
+            let cells = [name.to_string()].into_iter().chain(row.cells(style, &limit));
+            let is_last = column == n_scenarios;
+            table.add_row(cells.map(|text| match is_last {
+                true => emphasised(&text, style),
+                false => Cell::new(text),
+            }));
+        }
+    }
+    leave_out_lines(&mut table);
+    let open = if is_open { OPEN } else { "" };
+    [&render(&table), LEGEND, open, MORE, &uncertainty(rows, seed)].concat()
+}
+
+/// Systems of one size together; all together if no two have one size.
+fn groups<'s, 'a>(systems: &'s [SystemKey<'a>]) -> Vec<&'s [SystemKey<'a>]> {
+    let of_size: Vec<_> = systems.chunk_by(|a, b| a.0 == b.0).collect();
+    if of_size.iter().all(|group| group.len() == 1) { vec![systems] } else { of_size }
+}
+
+/// Systems of one group in one scenario, or in all.
+struct Row<'a> {
+    group: &'a [SystemKey<'a>],
+    draws: Vec<Option<Draws>>,
+    /// `None` if no system has two draws, or a score above 0.
+    standing: Option<Standing>,
+    /// Runs of the best system.
+    best: Vec<&'a ScoreRow>,
+}
+
+impl<'a> Row<'a> {
+    fn of(matrix: &Matrix<'a>, column: usize, group: &'a [SystemKey<'a>]) -> Self {
+        let draws: Vec<_> = group.iter().map(|&system| matrix.draws(column, system)).collect();
+        let standing = Standing::of(&draws, matrix.random(column));
+        let best = standing.as_ref().map(|it| matrix.cell(column, group[it.best[0]]));
+        Self { group, draws, standing, best: best.unwrap_or_default() }
+    }
+
+    /// Cells after the name of the scenario.
+    fn cells(
+        &self,
+        style: Style,
+        limit: &impl Fn(&Network, &Accelerator) -> Option<Limit>,
+    ) -> Vec<String> {
+        let Some(standing) = &self.standing else {
+            let mut cells = vec!["-".to_string(); HEADER.len() - 1];
+            cells[0] = self.pes(0);
+            return cells;
+        };
+        let best = standing.best[0];
+        let scores = self.draws[best].iter().flatten().flatten().copied();
+        let parts: Vec<&ModelParts> = self.best.iter().map(|row| &row.models).collect();
+        let loss = ModelParts::largest_loss(&parts);
+        let busiest = ModelParts::busiest(&parts);
+        let limit = busiest.as_ref().and_then(|it| limit(it.network, it.accelerator));
+        let dash = || "-".to_string();
+        vec![
+            self.pes(best),
+            self.names(standing),
+            with_half_width(&Summary::of(scores), 3, style),
+            self.next(standing),
+            loss.map_or_else(dash, |it| format!("{} {} {:.3}", it.model, it.cause.name(), it.lost)),
+            busiest.map_or_else(dash, |it| format!("{} {}", it.model, percent(it.share))),
+            limit.map_or_else(dash, |it| format!("{} {}", it.resource, percent(it.share))),
+            self.energy_per_frame(),
+        ]
+    }
+
+    /// PEs of a system.
+    fn pes(&self, index: usize) -> String {
+        self.group[index].0.to_string()
+    }
+
+    /// Name of a system, with its PEs where they tell systems apart.
+    fn name(&self, index: usize) -> String {
+        let (pes, name) = self.group[index];
+        let is_same_size = self.group.iter().all(|(other, _)| *other == pes);
+        if is_same_size { name.into() } else { format!("{name}@{pes}") }
+    }
+
+    /// The best system and those that are not told apart from it.
+    fn names(&self, standing: &Standing) -> String {
+        let Standing { best, open, .. } = standing;
+        let mark = if open.is_empty() { "" } else { "?" };
+        let all = || best.iter().chain(open);
+        let names = all().take(MOST_NAMES).map(|&index| self.name(index) + mark);
+        let names = names.collect::<Vec<_>>().join(" ");
+        match all().count().saturating_sub(MOST_NAMES) {
+            0 => names,
+            more => format!("{names} +{more}"),
+        }
+    }
+
+    /// The first system that is told apart from the best, with its distance.
+    fn next(&self, standing: &Standing) -> String {
+        standing.others.first().map_or_else(
+            || "-".into(),
+            |(index, it)| format!("{} {}", self.name(*index), distance(it.difference.mean)),
+        )
+    }
+
+    /// Energy of the best system for each executed frame \[mJ\], over all its runs.
+    fn energy_per_frame(&self) -> String {
+        let sum = |name: &str| self.best.iter().map(|row| row.mean(name)).sum::<f64>();
+        let executed = sum("executed");
+        match executed > 0.0 {
+            true => format!("{:.1}", sum("energy_mj") / executed),
+            false => "-".into(),
+        }
+    }
+}
+
+fn percent(share: f64) -> String {
+    format!("{:.0} %", 100.0 * share)
+}
+
+/// A difference with three decimals, or with as many as its first digit needs.
+fn distance(difference: f64) -> String {
+    let shown = |decimals: usize| difference.abs() >= 0.5 * 0.1f64.powi(decimals as i32);
+    let decimals = (3..=9).find(|&decimals| shown(decimals)).unwrap_or(9);
+    format!("{difference:.decimals$}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_small_distance_has_the_decimals_that_show_it() {
+        let found = [-0.1234, -0.0005, -0.0004, -2e-6, -1e-12].map(distance);
+        assert_eq!(found, ["-0.123", "-0.001", "-0.0004", "-0.000002", "-0.000000000"]);
+    }
+
+    #[test]
+    fn systems_are_compared_within_a_size_unless_each_has_its_own() {
+        let systems = [(1, "A"), (2, "A"), (2, "B")];
+        assert_eq!(groups(&systems), [&systems[..1], &systems[1..]]);
+        assert_eq!(groups(&systems[..2]), [&systems[..2]]);
+    }
+}

@@ -8,11 +8,11 @@ use rayon::prelude::*;
 
 use crate::config::{Catalog, Kind};
 use crate::cost::loop_nest::lower::lower;
-use crate::cost::loop_nest::{Choose, LayerBound, LayerReport};
+use crate::cost::loop_nest::{Choose, LayerBound, LayerReport, Machine};
 use crate::experiment::{DEFAULT_PLATFORM, whole_chip};
 use crate::figures::{Caption, Line, LinePanel, LinePoint, Lines, Quantity, Spacing};
 use crate::hardware::{Accelerator, Flexibility};
-use crate::model::{Network, Source};
+use crate::model::{Network, Source, TensorRole};
 
 use super::{ReproduceError, Table};
 
@@ -123,20 +123,20 @@ pub struct Least {
 
 impl Least {
     fn of(network: &Network, accelerator: &Accelerator) -> Self {
-        let widths = &accelerator.datapath.widths;
-        let [input, weight, output] = [widths.input, widths.weight, widths.output].map(u64::from);
+        let machine = Machine::of(accelerator);
         let mut is_read = vec![false; network.layers().len()];
         let (mut macs, mut bytes) = (0u64, 0u64);
         for (index, layer) in network.layers().iter().enumerate() {
             let operator = &layer.operator;
             macs = macs.saturating_add(operator.macs());
             if !layer.shares_weights {
-                bytes = bytes.saturating_add(operator.weights().saturating_mul(weight));
+                bytes = bytes
+                    .saturating_add(machine.dram_bytes(TensorRole::Weight, operator.weights()));
             }
             if layer.sources.iter().all(|source| *source == Source::Outside) {
                 let nests = lower(operator).unwrap_or_default();
                 let touched: u64 = nests.iter().map(|nest| nest.touched_inputs()).sum();
-                bytes = bytes.saturating_add(touched.saturating_mul(input));
+                bytes = bytes.saturating_add(machine.dram_bytes(TensorRole::Input, touched));
             }
             for source in &layer.sources {
                 if let Source::Back(back) = *source {
@@ -146,7 +146,7 @@ impl Least {
         }
         let last = network.layers().iter().zip(is_read).filter(|(_, is_read)| !is_read);
         let outputs: u64 = last.map(|(layer, _)| layer.operator.outputs()).sum();
-        bytes = bytes.saturating_add(outputs.saturating_mul(output));
+        bytes = bytes.saturating_add(machine.dram_bytes(TensorRole::Output, outputs));
         let rate = u64::from(accelerator.pes) * u64::from(accelerator.datapath.macs_per_pe_cycle);
         Self {
             compute: macs.div_ceil(rate),

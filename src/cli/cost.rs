@@ -154,6 +154,9 @@ pub(super) fn run(args: &CostArgs) -> Result<(), Failure> {
         report = report.only(layer);
     }
     warn_of_infeasible(&report)?;
+    if let Some(message) = report.repeated_layers() {
+        warn(format_args!("{message}"));
+    }
     draw(args, &report)?;
     print(args.format, &report)
 }

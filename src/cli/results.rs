@@ -13,6 +13,7 @@ use crate::model::Network;
 use crate::plan::Plan;
 use crate::report::csv::Table;
 use crate::report::dominant::DominantLayers;
+use crate::report::idle::{IdleEnergies, idle_energy_of};
 use crate::report::limit::Limit;
 use crate::report::overview::overview;
 use crate::report::score_rows::{ScoreRow, ScoreRows};
@@ -65,6 +66,7 @@ pub(super) struct Results<'p> {
     json_runs: Vec<Value>,
     rows: ScoreRows,
     dominant: DominantLayers,
+    idle: IdleEnergies,
     n_runs: usize,
     /// Runs that have no score.
     infeasible: Vec<Value>,
@@ -151,6 +153,7 @@ impl<'p> Results<'p> {
             json_runs: Vec::new(),
             rows: ScoreRows::default(),
             dominant: DominantLayers::default(),
+            idle: IdleEnergies::default(),
             n_runs: 0,
             infeasible: Vec::new(),
             n_failed: 0,
@@ -206,9 +209,16 @@ impl<'p> Results<'p> {
             }
         }
         match self.format {
-            Format::Json => self.json_runs.push(json::run(plan, label, &result.scorecard)),
+            Format::Json => {
+                let mut run = json::run(plan, label, &result.scorecard);
+                if let Some(energy) = idle_energy_of(plan, result) {
+                    run["idle_energy_mj"] = json!(energy.get());
+                }
+                self.json_runs.push(run);
+            }
             Format::Table => {
                 self.rows.add(plan, label, result);
+                self.idle.take(plan, result);
                 if label.replication == 0 {
                     self.dominant.take(plan, result);
                 }
@@ -331,7 +341,8 @@ impl<'p> Results<'p> {
         let is_small = rows.len() <= MOST_DETAIL_ROWS;
         let is_once = rows.iter().any(ScoreRow::is_drawn_once);
         let print = |table: String| {
-            output::print_text(&[table, assumed(self.prepared), self.dominant.notes()].concat())
+            let notes = [self.dominant.notes(), self.idle.note()].concat();
+            output::print_text(&[table, assumed(self.prepared), notes].concat())
         };
         if self.detail || is_small && !self.matrix {
             return print(scores::detail(&rows, self.seed, style));

@@ -5,8 +5,9 @@ use std::sync::Arc;
 use crate::dataflow::Dataflow;
 use crate::hardware::platform::{Budget, Instance, Platform, Resources, Table};
 use crate::hardware::{
-    Accelerator, ByteEnergy, Datapath, EnergyTable, Fill, Flexibility, MappingObjective,
-    MappingSettings, Memory, MemoryEnergy, Noc, Share, Style, System, Widths,
+    Accelerator, ByteEnergy, Compression, Datapath, EnergyTable, Fill, Flexibility,
+    MappingObjective, MappingSettings, Memory, MemoryEnergy, Noc, Share, Style, System, Width,
+    Widths,
 };
 use crate::model::PerTensor;
 use crate::renamed::Renamed;
@@ -393,12 +394,14 @@ fn memory(fields: &mut Fields<'_, '_, '_>, default: Option<&Memory>) -> Option<M
     let dram = fields.or("dram_bandwidth_bytes_per_cycle", dram, bandwidth);
     let latency = fields.optional("dram_latency_cycles", number(0..=MAX_LATENCY));
     let copies = fields.optional("shared_memory_copies", copies);
+    let compression = fields.optional("dram_bytes_factors", compression);
     let memory = Memory::new(shared?, scratchpad?, dram?);
     let default = default.unwrap_or(&memory);
     Some(Memory {
         clusters: clusters.unwrap_or_else(|| default.clusters.clone()),
         dram_latency: latency.unwrap_or(default.dram_latency),
         shared_copies: copies.unwrap_or(default.shared_copies),
+        compression: compression.unwrap_or(default.compression),
         ..memory.clone()
     })
 }
@@ -406,9 +409,27 @@ fn memory(fields: &mut Fields<'_, '_, '_>, default: Option<&Memory>) -> Option<M
 /// Reads copies of inputs, weights and outputs.
 fn copies(node: &Node<'_>, problems: &mut Problems) -> Option<PerTensor<u32>> {
     let copies = list("copies", number(1..=16))(node, problems)?;
-    let three = <[u32; 3]>::try_from(copies).ok();
+    three(copies, "copies", node, problems)
+}
+
+/// Reads the factors of the bytes of inputs, weights and outputs in DRAM.
+fn compression(node: &Node<'_>, problems: &mut Problems) -> Option<PerTensor<Compression>> {
+    let factor = quantity("a factor above 0, at most 2, of at most 6 decimals", Compression::new);
+    let factors = list("factors", factor)(node, problems)?;
+    three(factors, "factors", node, problems)
+}
+
+/// The `values` of inputs, weights and outputs, of which there must be three.
+fn three<T>(
+    values: Vec<T>,
+    what: &str,
+    node: &Node<'_>,
+    problems: &mut Problems,
+) -> Option<PerTensor<T>> {
+    let three = <[T; 3]>::try_from(values).ok();
     if three.is_none() {
-        problems.push(node.mismatch(&"three numbers: copies of inputs, weights and outputs"));
+        let expected = format!("three numbers: {what} of inputs, weights and outputs");
+        problems.push(node.mismatch(&expected));
     }
     three.map(PerTensor::from)
 }
@@ -468,14 +489,29 @@ fn datapath(node: &Node<'_>, problems: &mut Problems) -> Option<Datapath> {
     let macs = fields.optional("macs_per_pe_cycle", number(1..=1 << 16));
     let vector_lanes = fields.optional("vector_lanes", number(1..=Accelerator::MAX_PES));
     let units_limit = fields.optional("units_limit", number(1..=Accelerator::MAX_PES));
-    let mut width = |key, default: u32| fields.optional(key, number(1..=64)).unwrap_or(default);
+    let mut twice = Vec::new();
+    let mut width = |[bytes, bits]: [&'static str; 2], default: Width| {
+        let in_bytes = fields.optional(bytes, at(number(1..=64)));
+        let in_bits = fields.optional(bits, number(1..=Width::MAX.bits()));
+        match (in_bytes, in_bits) {
+            (None, None) => default,
+            (Some(bytes), None) => Width::of_bytes(bytes.value),
+            (None, Some(bits)) => Width::of_bits(bits),
+            (Some(At { span, .. }), Some(_)) => {
+                let message = format!("`{bytes}` and `{bits}` both give one width; leave one out");
+                twice.push(Problem::new(span, message));
+                default
+            }
+        }
+    };
     let widths = Widths {
-        input: width("input_bytes", default.widths.input),
-        weight: width("weight_bytes", default.widths.weight),
-        partial_sum: width("partial_sum_bytes", default.widths.partial_sum),
-        output: width("output_bytes", default.widths.output),
+        input: width(["input_bytes", "input_bits"], default.widths.input),
+        weight: width(["weight_bytes", "weight_bits"], default.widths.weight),
+        partial_sum: width(["partial_sum_bytes", "partial_sum_bits"], default.widths.partial_sum),
+        output: width(["output_bytes", "output_bits"], default.widths.output),
     };
     fields.finish();
+    twice.into_iter().for_each(|problem| problems.push(problem));
     let macs_per_pe_cycle = macs.unwrap_or(default.macs_per_pe_cycle);
     Some(Datapath { macs_per_pe_cycle, vector_lanes, units_limit, widths })
 }
@@ -506,6 +542,8 @@ fn byte_energy(node: &Node<'_>, problems: &mut Problems) -> Option<ByteEnergy> {
         forward: energy("forward_per_byte").unwrap_or(default.forward),
         dram: energy("dram_per_byte").unwrap_or(default.dram),
         leakage: energy("leakage_per_cycle").unwrap_or(default.leakage),
+        clock: energy("clock_per_cycle").unwrap_or(default.clock),
+        idle: energy("idle_per_cycle").unwrap_or(default.idle),
     };
     fields.finish();
     Some(table)

@@ -1,9 +1,18 @@
-//! A layer that dominates the cost of its network.
+//! Layers that dominate the cost of their network, or move their tensors many times.
 
 use crate::hardware::Accelerator;
-use crate::model::Network;
+use crate::model::{Network, Operator};
 
-use super::{NetworkCost, compulsory_bytes};
+use super::{LayerCost, NetworkCost, compulsory_bytes};
+
+/// A layer that moves more than this many times its compulsory bytes through DRAM moves them many times.
+pub(crate) const MANY_PASSES: f64 = 10.0;
+
+/// DRAM traffic of a layer over its compulsory bytes, which are those of its tensors, each counted once.
+pub(crate) fn passes(operator: &Operator, cost: &LayerCost, accelerator: &Accelerator) -> f64 {
+    let compulsory = compulsory_bytes(operator, accelerator);
+    cost.dram_bytes as f64 / compulsory.max(1) as f64
+}
 
 /// A layer that takes most of the time of its network, or a large part of it while its mapping moves its
 /// tensors many times.
@@ -20,9 +29,7 @@ pub(crate) struct Dominant {
 impl Dominant {
     /// A layer with a larger fraction of the cycles dominates.
     const SHARE: f64 = 0.5;
-    /// A layer with more passes dominates with a fraction above [`Dominant::SHARE_WITH_PASSES`].
-    const PASSES: f64 = 10.0;
-    /// Fraction of the cycles above which a layer with many passes dominates.
+    /// Fraction of the cycles above which a layer with more than [`MANY_PASSES`] dominates.
     const SHARE_WITH_PASSES: f64 = 0.25;
 
     /// The layer of `network` that dominates its `cost` on `accelerator`; the longest if several do. `None`
@@ -38,10 +45,8 @@ impl Dominant {
         let (layer, longest) =
             cost.layers.iter().enumerate().max_by_key(|(_, layer)| layer.cycles)?;
         let share = longest.cycles as f64 / cost.cycles.get().max(1) as f64;
-        let operator = &network.layers()[layer].operator;
-        let compulsory = compulsory_bytes(operator, &accelerator.datapath.widths);
-        let passes = longest.dram_bytes as f64 / compulsory.max(1) as f64;
-        let repeats = passes > Self::PASSES && share > Self::SHARE_WITH_PASSES;
+        let passes = passes(&network.layers()[layer].operator, longest, accelerator);
+        let repeats = passes > MANY_PASSES && share > Self::SHARE_WITH_PASSES;
         (share > Self::SHARE || repeats).then_some(Self { layer, share, passes })
     }
 }

@@ -16,12 +16,12 @@ mod infeasible;
 mod matrix;
 mod timetable;
 
-use crate::hardware::{Accelerator, Widths};
+use crate::hardware::Accelerator;
 use crate::model::{Network, Operator};
 use crate::renamed::Renamed;
 use crate::units::{Cycles, Millijoules, SimSpan};
 
-pub(crate) use dominant::Dominant;
+pub(crate) use dominant::{Dominant, MANY_PASSES, passes};
 pub use infeasible::{CostError, Infeasible, PairNames};
 pub use matrix::{CostTable, Execution, Traffic};
 
@@ -41,13 +41,15 @@ pub struct LayerCost {
     pub hidden_cycles: u64,
 }
 
-/// Bytes of all tensors of an operator, each counted once: the least traffic that it can cause. Stands
+/// Bytes in DRAM of all tensors of an operator, each counted once: the least traffic that it can cause. Stands
 /// in for the traffic of layers whose cost model reports none.
-fn compulsory_bytes(operator: &Operator, widths: &Widths) -> u64 {
-    let bytes = |elements: u64, width: u32| elements.saturating_mul(width.into());
-    let operands = bytes(operator.inputs(), widths.input)
-        .saturating_add(bytes(operator.weights(), widths.weight));
-    operands.saturating_add(bytes(operator.outputs(), widths.output))
+fn compulsory_bytes(operator: &Operator, accelerator: &Accelerator) -> u64 {
+    let widths = &accelerator.datapath.widths;
+    let compression = &accelerator.memory.compression;
+    let inputs = compression.input.of(widths.input.bytes(operator.inputs()));
+    let weights = compression.weight.of(widths.weight.bytes(operator.weights()));
+    let outputs = compression.output.of(widths.output.bytes(operator.outputs()));
+    inputs.saturating_add(weights).saturating_add(outputs)
 }
 
 /// Cost of one network on one accelerator.

@@ -323,7 +323,7 @@ impl Measurement {
     /// Cost of a layer. Only latency and energy were measured, so every tensor is taken to be moved once and
     /// no cycle to be hidden.
     fn of_layer(&self, operator: &Operator, accelerator: &Accelerator) -> LayerCost {
-        let bytes = compulsory_bytes(operator, &accelerator.datapath.widths);
+        let bytes = compulsory_bytes(operator, accelerator);
         LayerCost {
             cycles: self.cycles(accelerator).get(),
             energy_nj: self.energy_nj(),

@@ -1,5 +1,7 @@
 //! Energy tables of the hardware.
 
+use super::{Width, Widths};
+
 /// Energy of one event, relative to a multiply-accumulate, as the published artifact counts it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct EnergyTable {
@@ -71,6 +73,11 @@ pub struct ByteEnergy {
     pub dram: f64,
     /// Leakage [pJ/cycle].
     pub leakage: f64,
+    /// Clock and control while the accelerator computes [pJ/cycle].
+    pub clock: f64,
+    /// Everything that the accelerator uses while it idles [pJ/cycle]. Runs report it; it is no part of the
+    /// energy of a layer.
+    pub idle: f64,
 }
 
 impl Default for ByteEnergy {
@@ -86,16 +93,19 @@ impl Default for ByteEnergy {
             forward: 0.6,
             dram: 162.5,
             leakage: 0.0,
+            clock: 0.0,
+            idle: 0.0,
         }
     }
 }
 
 impl ByteEnergy {
-    /// Energy of a multiply-accumulate \[pJ\] of operands of these widths \[byte\]. An 8-bit
+    /// Energy of a multiply-accumulate \[pJ\] of operands of these widths. An 8-bit
     /// multiplication takes 0.2 pJ and grows with the product of the widths (32 bits: 3.2, measured 3.1).
     /// A 32-bit addition takes 0.1 pJ and grows with the width (Horowitz, ISSCC 2014).
-    pub fn mac_pj(input: u32, weight: u32, partial_sum: u32) -> f64 {
-        0.2 * f64::from(input) * f64::from(weight) + 0.1 * f64::from(partial_sum) / 4.0
+    pub fn mac_pj(widths: &Widths) -> f64 {
+        let [input, weight, partial_sum, _] = widths.into_array().map(Width::bytes_per_element);
+        0.2 * input * weight + 0.1 * partial_sum / 4.0
     }
 }
 

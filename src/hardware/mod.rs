@@ -35,10 +35,12 @@
 mod energy;
 mod mapping;
 pub mod platform;
+mod widths;
 
 pub(crate) use energy::sram_pj_per_byte;
 pub use energy::{ByteEnergy, EnergyTable, MemoryEnergy};
 pub use mapping::{MappingObjective, MappingSettings};
+pub use widths::{Compression, Width, Widths};
 
 use std::sync::Arc;
 
@@ -200,15 +202,23 @@ pub struct Memory {
     pub dram_bandwidth: u64,
     /// Latency of DRAM \[cycle\].
     pub dram_latency: u64,
+    /// Compression of inputs, weights and outputs in DRAM. Partial sums are never compressed.
+    pub compression: PerTensor<Compression>,
 }
 
 impl Memory {
-    /// Memories with a double-buffered shared memory, cluster buffers without limit and no DRAM latency.
-    /// `dram_bandwidth` is in byte/cycle.
+    /// Memories with a double-buffered shared memory, cluster buffers without limit, no DRAM latency and no
+    /// compression. `dram_bandwidth` is in byte/cycle.
     pub fn new(shared: Bytes, scratchpad: Bytes, dram_bandwidth: u64) -> Self {
-        let shared_copies = PerTensor::splat(2);
-        let clusters = Vec::new();
-        Self { shared, shared_copies, scratchpad, clusters, dram_bandwidth, dram_latency: 0 }
+        Self {
+            shared,
+            shared_copies: PerTensor::splat(2),
+            scratchpad,
+            clusters: Vec::new(),
+            dram_bandwidth,
+            dram_latency: 0,
+            compression: PerTensor::default(),
+        }
     }
 
     /// Buffer of a unit of NoC level `level` that is a cluster; `None` is no limit.
@@ -262,22 +272,9 @@ pub struct Datapath {
 impl Default for Datapath {
     /// One multiply-accumulate of 8-bit operands per PE and cycle, and one vector lane per PE.
     fn default() -> Self {
-        let widths = Widths { input: 1, weight: 1, partial_sum: 4, output: 1 };
+        let widths = Widths::default();
         Self { macs_per_pe_cycle: 1, vector_lanes: None, units_limit: None, widths }
     }
-}
-
-/// Widths of elements \[byte\].
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Widths {
-    /// Input element.
-    pub input: u32,
-    /// Weight.
-    pub weight: u32,
-    /// Partial sum, and an output before it is requantised in the shared memory.
-    pub partial_sum: u32,
-    /// Output element in DRAM.
-    pub output: u32,
 }
 
 impl Accelerator {
@@ -513,9 +510,12 @@ impl Accelerator {
         }
         bounded("the DRAM bandwidth", self.memory.dram_bandwidth, 1 << 32)?;
         bounded("MACs of a PE and cycle", self.datapath.macs_per_pe_cycle.into(), 1 << 16)?;
-        let Widths { input, weight, partial_sum, output } = self.datapath.widths;
-        for width in [input, weight, partial_sum, output] {
-            bounded("the width of an operand", width.into(), 64)?;
+        for width in self.datapath.widths.into_array() {
+            bounded(
+                "the number of bits of an operand",
+                width.bits().into(),
+                Width::MAX.bits().into(),
+            )?;
         }
         let needed = self.dataflow.pes_per_unit();
         if needed > u64::from(self.pes) {

@@ -1,54 +1,53 @@
 //! Lower bounds of latency and energy (docs/mapper.md, section 3).
 
-use crate::cost::loop_nest::{Axis, Extents, Machine, Nest};
-use crate::model::TensorRole;
+use crate::cost::loop_nest::{Axis, Extents, Machine, Nest, Width};
+use crate::model::{PerTensor, TensorRole};
 
 use super::candidate::N_AXES;
 use super::objective::Value;
 
 /// Bound of every mapping of a layer on a machine, whatever the mapspace (equations 1 and 2).
 pub fn of_machine(nest: &Nest, machine: &Machine) -> Value {
-    let widths = &machine.widths;
-    let [input, weight, sum, output] =
-        [widths.input, widths.weight, widths.partial_sum, widths.output].map(u64::from);
-    let footprints = nest.footprints(nest.extents());
-    let [inputs, weights] = [nest.touched_inputs() * input, footprints.weight * weight];
-    let sums = footprints.output * sum;
-    let of_tensor = |tensor: TensorRole, bytes| if machine.resident[tensor] { 0 } else { bytes };
-    let dram = of_tensor(TensorRole::Input, inputs)
-        + of_tensor(TensorRole::Weight, weights)
-        + of_tensor(TensorRole::Output, footprints.output * output);
-    let macs = nest.macs();
-    let noc = machine.noc_level(0);
-    let down = match noc.weights {
-        Some(own) => noc.down.cycles(inputs).max(own.cycles(weights)),
-        None => noc.down.cycles(inputs + weights),
+    let touched = PerTensor { input: nest.touched_inputs(), ..nest.footprints(nest.extents()) };
+    let of_tensor = |tensor: TensorRole| match machine.resident[tensor] {
+        true => 0,
+        false => machine.dram_bytes(tensor, touched[tensor]),
     };
+    let dram = TensorRole::ALL.into_iter().map(of_tensor).sum();
+    let macs = nest.macs();
+    let widths = &machine.widths;
+    let noc = machine.noc_level(0);
+    // Steps round up, each for itself: together they take no fewer cycles than all bits at once.
+    let (inputs, weights) =
+        (widths.input.bits_of(touched.input), widths.weight.bits_of(touched.weight));
+    let up = noc.up.cycles_of_bits(widths.partial_sum.bits_of(touched.output));
     let peak = u64::from(machine.pes) * u64::from(machine.rate.max(1));
-    let network = down.max(noc.up.cycles(sums));
+    let network = noc.down_cycles(inputs, weights).max(up);
     let cycles = macs.div_ceil(peak).max(machine.dram_cycles(dram)).max(network);
-    Value { cycles, energy_pj: energy(machine, [macs, inputs, weights, sums, dram], cycles) }
+    Value { cycles, energy_pj: energy(machine, macs, touched, dram, cycles) }
 }
 
-/// Energy of these MACs and of the bytes of inputs, weights, partial sums and DRAM, each moved once
-/// (equation 2).
-fn energy(machine: &Machine, counts: [u64; 5], cycles: u64) -> f64 {
+/// Energy of these MACs, elements and bytes of DRAM, each moved once (equation 2).
+fn energy(machine: &Machine, macs: u64, touched: PerTensor<u64>, dram: u64, cycles: u64) -> f64 {
     let table = &machine.energies;
-    let widths = &machine.widths;
-    let [macs, inputs, weights, sums, dram] = counts.map(|it| it as f64);
-    let operands = f64::from(widths.input) + f64::from(widths.weight);
+    let [input, weight, sum, _] = machine.widths.into_array().map(Width::bytes_per_element);
+    let (macs, dram) = (macs as f64, dram as f64);
+    let inputs = touched.input as f64 * input;
+    let weights = touched.weight as f64 * weight;
+    let sums = touched.output as f64 * sum;
+    let operands = input + weight;
     let moved = inputs + weights + sums;
     let noc = if machine.noc_levels.iter().any(|noc| noc.forward) {
         table.noc.min(table.forward)
     } else {
         table.noc
     };
-    macs * (table.mac + (operands + 2.0 * f64::from(widths.partial_sum)) * table.register)
+    macs * (table.mac + (operands + 2.0 * sum) * table.register)
         + (macs * operands + 2.0 * sums + inputs + weights) * table.scratchpad
         + (moved + dram) * table.shared
         + dram * table.dram
         + moved * noc
-        + cycles as f64 * table.leakage
+        + cycles as f64 * (table.leakage + table.clock)
 }
 
 /// Spatial axes and units of every level of a mapping, and the sizes of its outer levels: enough for a
@@ -130,14 +129,12 @@ pub(super) fn exposed_cycles(
     let widths = &machine.widths;
     let noc = machine.noc_level(0);
     let [first, last] = [first, last].map(|extents| nest.footprints(&extents));
-    let inputs = first.input * u64::from(widths.input);
-    let weights = first.weight * u64::from(widths.weight);
-    let fill = match noc.weights {
-        _ if noc.single_weights => noc.down.cycles(inputs),
-        Some(own) => noc.down.cycles(inputs).max(own.cycles(weights)),
-        None => noc.down.cycles(inputs + weights),
+    let inputs = widths.input.bits_of(first.input);
+    let fill = match noc.single_weights {
+        true => noc.down.cycles_of_bits(inputs),
+        false => noc.down_cycles(inputs, widths.weight.bits_of(first.weight)),
     };
-    let drain = noc.up.cycles(last.output * u64::from(widths.partial_sum));
+    let drain = noc.up.cycles_of_bits(widths.partial_sum.bits_of(last.output));
     // With forwarding, units fetch from each other what any of them held; in the first step none did.
     fill + drain + 2 * u64::from(noc.latency)
 }

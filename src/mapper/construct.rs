@@ -63,9 +63,9 @@ fn intensity(problem: &Problem, sizes: &Extents) -> f64 {
     let macs: f64 = sizes.iter().map(|&size| f64::from(size)).product();
     let footprints = problem.nest.footprints(sizes);
     let widths = &problem.machine.widths;
-    let bytes = footprints.input as f64 * f64::from(widths.input)
-        + footprints.weight as f64 * f64::from(widths.weight)
-        + 2.0 * footprints.output as f64 * f64::from(widths.partial_sum);
+    let bytes = footprints.input as f64 * widths.input.bytes_per_element()
+        + footprints.weight as f64 * widths.weight.bytes_per_element()
+        + 2.0 * footprints.output as f64 * widths.partial_sum.bytes_per_element();
     macs / bytes
 }
 
@@ -74,13 +74,13 @@ fn order(problem: &Problem, sizes: &Extents) -> [Axis; N_AXES] {
     use crate::model::TensorRole;
     let footprints = problem.nest.footprints(sizes);
     let widths = &problem.machine.widths;
-    let bytes = |tensor| match tensor {
-        TensorRole::Input => footprints.input * u64::from(widths.input),
-        TensorRole::Weight => footprints.weight * u64::from(widths.weight),
-        TensorRole::Output => 2 * footprints.output * u64::from(widths.partial_sum),
+    let bits = |tensor| match tensor {
+        TensorRole::Input => widths.input.bits_of(footprints.input),
+        TensorRole::Weight => widths.weight.bits_of(footprints.weight),
+        TensorRole::Output => widths.partial_sum.bits_of(2 * footprints.output),
     };
     let stays = problem.space.stationary;
-    let stays = stays.or(TensorRole::ALL.into_iter().max_by_key(|&tensor| bytes(tensor)));
+    let stays = stays.or(TensorRole::ALL.into_iter().max_by_key(|&tensor| bits(tensor)));
     let mut order = Axis::ALL;
     order.sort_by_key(|axis| !stays.is_none_or(|tensor| axis.indexes(tensor)));
     order

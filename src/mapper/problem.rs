@@ -97,9 +97,9 @@ impl Problem<'_> {
         let Some(limit) = self.limits.of_level(level, n_levels) else { return 0 };
         let widths = &self.machine.widths;
         let footprints = self.nest.footprints(sizes);
-        let bytes = footprints.input * u64::from(widths.input)
-            + footprints.weight * u64::from(widths.weight)
-            + footprints.output * u64::from(widths.partial_sum);
+        let bytes = widths.input.bytes(footprints.input)
+            + widths.weight.bytes(footprints.weight)
+            + widths.partial_sum.bytes(footprints.output);
         (2 * bytes).saturating_sub(limit)
     }
 

@@ -15,7 +15,7 @@ fn machine(pes: u32, shared: u64) -> Machine {
     let noc = NocLevel { down: bandwidth, up: bandwidth, latency: 1, ..NocLevel::IDEAL };
     Machine {
         noc_levels: vec![noc],
-        widths: Widths { input: 1, weight: 1, partial_sum: 4, output: 1 },
+        widths: Widths::of_bytes([1, 1, 4, 1]),
         shared_bytes: Some(shared),
         dram_bandwidth: bandwidth,
         energies: Energies::with_shared_memory(shared as f64),

@@ -19,7 +19,7 @@ use crate::trace::{DropReason, Outcome, Record, Trace};
 use crate::units::Millijoules;
 
 pub use chain::{ChainMetrics, MAX_CHAINS, chains};
-pub use run::RunMetrics;
+pub use run::{RunMetrics, idle_energy};
 pub use service::{Firm, Latencies, Service};
 
 use service::Served;

@@ -2,11 +2,12 @@
 
 use crate::column::{Better, Column};
 use crate::cost::CostTable;
+use crate::hardware::Accelerator;
 use crate::ids::ModelId;
 use crate::scenario::Scenario;
 use crate::score::qoe::qoe;
 use crate::trace::{Outcome, Trace};
-use crate::units::SimTime;
+use crate::units::{Millijoules, SimTime};
 
 use super::{ModelMetrics, energy, per};
 
@@ -195,10 +196,33 @@ fn last_instant(trace: &Trace) -> SimTime {
 }
 
 fn utilisation(trace: &Trace, n_accelerators: usize, span: SimTime) -> Vec<f64> {
+    let busy_ms = busy_ms(trace, n_accelerators, span);
+    busy_ms.into_iter().map(|busy| per(busy, span.as_ms()).unwrap_or(0.0)).collect()
+}
+
+/// Time in which each accelerator was busy, indexed by [`AccelId`](crate::ids::AccelId) \[ms\].
+fn busy_ms(trace: &Trace, n_accelerators: usize, span: SimTime) -> Vec<f64> {
     let mut busy_ms = vec![0.0; n_accelerators];
     for interval in trace.busy_intervals() {
         let end = interval.end.unwrap_or(span);
         busy_ms[interval.accelerator.index()] += end.saturating_since(interval.start).as_ms();
     }
-    busy_ms.into_iter().map(|busy| per(busy, span.as_ms()).unwrap_or(0.0)).collect()
+    busy_ms
+}
+
+/// Energy that accelerators use while they idle, from time 0 to the last deadline, or to the last end if
+/// that is later. It is no part of the energy of any frame, and no score counts it. `accelerators` are
+/// those of the run, indexed by [`AccelId`](crate::ids::AccelId).
+pub fn idle_energy(trace: &Trace, accelerators: &[Accelerator]) -> Millijoules {
+    if accelerators.iter().all(|accelerator| accelerator.byte_energy.idle == 0.0) {
+        return Millijoules::ZERO;
+    }
+    let span = last_instant(trace);
+    let busy_ms = busy_ms(trace, accelerators.len(), span);
+    let idle = |(accelerator, busy): (&Accelerator, f64)| {
+        let thousand_cycles = (span.as_ms() - busy).max(0.0) * accelerator.clock.as_mhz();
+        Millijoules::from_nj(thousand_cycles * accelerator.byte_energy.idle)
+    };
+    let energies = accelerators.iter().zip(busy_ms).map(idle);
+    energies.fold(Millijoules::ZERO, |sum, energy| sum + energy)
 }

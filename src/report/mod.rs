@@ -11,6 +11,7 @@ pub(crate) mod csv;
 pub(crate) mod dominant;
 #[cfg(feature = "pages")]
 pub mod html;
+pub(crate) mod idle;
 pub(crate) mod json;
 #[cfg(feature = "cli")]
 pub(crate) mod limit;

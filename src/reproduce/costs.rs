@@ -7,7 +7,7 @@ use crate::cost::maestro::Maestro;
 use crate::cost::{CostError, CostModel};
 use crate::experiment::{DEFAULT_PES, DEFAULT_PLATFORM, whole_chip};
 use crate::hardware::platform::Platform;
-use crate::hardware::{Accelerator, MemoryEnergy, sram_pj_per_byte};
+use crate::hardware::{Accelerator, MemoryEnergy, Width, sram_pj_per_byte};
 use crate::model::Network;
 use crate::units::Bytes;
 
@@ -156,7 +156,7 @@ fn cost(
 fn idealised(accelerator: &Accelerator, platform: &Platform) -> Accelerator {
     let mut ideal = accelerator.clone();
     ideal.noc.set(&[0], |level, latency| level.latency = latency);
-    ideal.datapath.widths.partial_sum = 1;
+    ideal.datapath.widths.partial_sum = Width::of_bytes(1);
     ideal.byte_energy = platform.byte_energy;
     let shared = accelerator.memory.shared.get() as f64;
     ideal.byte_energy.shared_memory = MemoryEnergy::PerByte(sram_pj_per_byte(shared));

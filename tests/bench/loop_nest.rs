@@ -49,7 +49,7 @@ fn machine() -> Machine {
     let shared_bytes = 8 << 20;
     Machine {
         noc_levels: vec![NocLevel { down, up: down, latency: 1, ..NocLevel::IDEAL }],
-        widths: Widths { input: 1, weight: 1, partial_sum: 4, output: 1 },
+        widths: Widths::of_bytes([1, 1, 4, 1]),
         shared_bytes: Some(shared_bytes),
         dram_bandwidth: bandwidth(128),
         dram_latency: 100,

@@ -6,11 +6,14 @@ use std::sync::Arc;
 
 use runs::*;
 use xrsim::cost::{CostTable, LayerCost, NetworkCost};
+use xrsim::hardware::{Accelerator, Memory, Noc, NocLevel};
 use xrsim::ids::ModelId;
-use xrsim::metrics::{ChainMetrics, Drops, MAX_CHAINS, Metrics, ModelMetrics, RunMetrics, chains};
+use xrsim::metrics::{
+    ChainMetrics, Drops, MAX_CHAINS, Metrics, ModelMetrics, RunMetrics, chains, idle_energy,
+};
 use xrsim::plan::DeadlineMiss;
 use xrsim::scenario::{ActiveModel, Scenario};
-use xrsim::units::{Cycles, SimSpan};
+use xrsim::units::{Bytes, Cycles, Millijoules, SimSpan};
 
 fn metrics(plan: &Case) -> Metrics {
     Metrics::of(&plan.scenario, &trace(plan), &plan.costs, &plan.score, None)
@@ -43,6 +46,19 @@ fn a_chain_takes_from_the_first_arrival_to_the_last_end() {
     assert_eq!((service.requests, service.missed()), (3, 0));
     close(service.achieved_fps, 10.0);
     assert_eq!(service.jitter_ms, Some(0.0));
+}
+
+/// The accelerator idles for 300 ms - 3 · 7 ms at 1 GHz, and uses 2,000 pJ a cycle then: 2 W.
+#[test]
+fn idle_accelerators_use_their_energy_until_the_last_deadline() {
+    let (noc, memory) =
+        (Noc::uniform(NocLevel::new(8)), Memory::new(Bytes::new(64), Bytes::new(64), 8));
+    let dataflow = xrsim::Catalog::new().dataflow("WS").expect("it is shipped");
+    let mut accelerator = Accelerator::new("one", dataflow, 1024, noc, memory);
+    let trace = trace(&pair());
+    assert_eq!(idle_energy(&trace, std::slice::from_ref(&accelerator)), Millijoules::ZERO);
+    accelerator.byte_energy.idle = 2000.0;
+    close(idle_energy(&trace, &[accelerator]).get(), 279.0 * 2.0);
 }
 
 /// 3 · 7 ms of 300 ms. A takes as long as alone and B, which waits for A, 7/3 of that. Nothing is missed,

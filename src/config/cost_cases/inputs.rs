@@ -5,7 +5,7 @@ use std::str::FromStr;
 use crate::config::cost_csv::Row;
 use crate::config::{Catalog, Problem};
 use crate::cost::loop_nest::{
-    Bandwidth, Energies, Extents, Illegal, Machine, Nest, NocLevel, Widths, Window,
+    Bandwidth, Energies, Extents, Illegal, Machine, Nest, NocLevel, Width, Widths, Window,
 };
 use crate::dataflow::Directives;
 use crate::model::PerTensor;
@@ -194,11 +194,11 @@ impl<'a> Cells<'a> {
 
     fn machine(&mut self) -> Machine {
         let default = Machine::new(self.number("pes").unwrap_or(1));
-        let [input, weight, partial_sum, output] = self.array("bytes", [1; 4]);
+        let widths = self.array("bytes", [1; 4]);
         Machine {
             rate: self.number("rate").unwrap_or(1),
             noc_levels: self.noc_levels(),
-            widths: Widths { input, weight, partial_sum, output },
+            widths: Widths::of_bytes(widths),
             shared_bytes: self.number("l2"),
             shared_copies: self.array("l2_copies", default.shared_copies.into_array()).into(),
             resident: PerTensor::from(self.array("resident", [0u8; 3])).map(|flag| flag != 0),
@@ -283,7 +283,7 @@ fn in_system(machine: &Machine) -> Machine {
     let delayed = |noc: &NocLevel| NocLevel { latency: 1, ..*noc };
     Machine {
         noc_levels: machine.noc_levels.iter().map(delayed).collect(),
-        widths: Widths { partial_sum: 4, ..machine.widths },
+        widths: Widths { partial_sum: Width::of_bytes(4), ..machine.widths },
         shared_bytes: Some(FULL_SHARED_BYTES),
         dram_bandwidth: bandwidth(FULL_DRAM.0),
         dram_latency: FULL_DRAM.1,

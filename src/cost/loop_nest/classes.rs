@@ -133,13 +133,9 @@ fn class(
     let sent = moved.map(|tensor| tensor.sent);
     let arrived = egress(step, spatial, noc.reduce).arrived;
     let widths = &machine.widths;
-    let [inputs, weights] =
-        [sent.input * u64::from(widths.input), sent.weight * u64::from(widths.weight)];
-    let down_cycles = match noc.weights {
-        Some(own) => noc.down.cycles(inputs).max(own.cycles(weights)),
-        None => noc.down.cycles(inputs + weights),
-    };
-    let up_cycles = noc.up.cycles(arrived * u64::from(widths.partial_sum));
+    let (inputs, weights) = (widths.input.bits_of(sent.input), widths.weight.bits_of(sent.weight));
+    let down_cycles = noc.down_cycles(inputs, weights);
+    let up_cycles = noc.up.cycles_of_bits(widths.partial_sum.bits_of(arrived));
     StepClass {
         level,
         start: match step.unit.phase {

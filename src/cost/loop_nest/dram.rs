@@ -253,28 +253,28 @@ impl<'a> OuterLevel<'a> {
 
     /// The hold of a tensor at a depth, where `tile` is the first and largest tile (sections 6.1 to 6.3).
     fn hold(&self, tensor: TensorRole, depth: usize, tile: &Extents, copies: u32) -> Hold {
-        let widths = &self.machine.widths;
+        let (machine, widths) = (self.machine, &self.machine.widths);
         let (size, width) = match tensor {
-            TensorRole::Input => (self.nest.inputs(tile), u64::from(widths.input)),
-            TensorRole::Weight => (weights(tile), u64::from(widths.weight)),
-            TensorRole::Output => (outputs(tile), u64::from(widths.partial_sum)),
+            TensorRole::Input => (self.nest.inputs(tile), widths.input),
+            TensorRole::Weight => (weights(tile), widths.weight),
+            TensorRole::Output => (outputs(tile), widths.partial_sum),
         };
         let traffic = || self.traffic(tensor, depth, size);
         let moved = match tensor {
-            _ if self.machine.resident[tensor] => 0,
-            TensorRole::Input => self.share.of_layer(traffic()) * width,
-            TensorRole::Weight => traffic() * width,
+            _ if machine.resident[tensor] => 0,
+            TensorRole::Input => machine.dram_bytes(tensor, self.share.of_layer(traffic())),
+            TensorRole::Weight => machine.dram_bytes(tensor, traffic()),
             TensorRole::Output => {
                 let spilled = traffic().saturating_sub(outputs(self.nest.extents()));
-                self.output_bytes() + 2 * spilled * width
+                self.output_bytes() + 2 * width.bytes(spilled)
             }
         };
-        Hold { depth, shared_bytes: size * u64::from(copies) * width, moved }
+        Hold { depth, shared_bytes: u64::from(copies) * width.bytes(size), moved }
     }
 
-    /// Bytes of all outputs at their final width.
+    /// Bytes in DRAM of all outputs at their final width.
     fn output_bytes(&self) -> u64 {
-        outputs(self.nest.extents()) * u64::from(self.machine.widths.output)
+        self.machine.dram_bytes(TensorRole::Output, outputs(self.nest.extents()))
     }
 
     /// Traffic at a depth \[element\]: the `first` tile, and the new elements of all later ones (section

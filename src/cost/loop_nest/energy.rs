@@ -1,6 +1,6 @@
 //! Energy: counts times a table (docs/cost-model-loop-nest.md, section 7).
 
-use crate::hardware::sram_pj_per_byte;
+use crate::hardware::{Width, sram_pj_per_byte};
 use crate::model::PerOperand;
 
 use super::{Evaluation, LevelCounts, Machine, Mapping};
@@ -32,6 +32,8 @@ pub struct Energies {
     pub dram: f64,
     /// Leakage \[pJ/cycle\].
     pub leakage: f64,
+    /// Clock and control \[pJ/cycle\].
+    pub clock: f64,
 }
 
 impl Energies {
@@ -50,6 +52,7 @@ impl Energies {
             forward: 0.6,
             dram: 162.5,
             leakage: 0.0,
+            clock: 0.0,
         }
     }
 }
@@ -80,6 +83,8 @@ pub struct EnergyPj {
     pub dram: f64,
     /// Leakage over the latency of the layer.
     pub leakage: f64,
+    /// Clock and control over the latency of the layer.
+    pub clock: f64,
 }
 
 impl EnergyPj {
@@ -87,13 +92,13 @@ impl EnergyPj {
     pub fn total(&self) -> f64 {
         let on_chip =
             self.mac + self.register + self.scratchpad + self.cluster + self.shared + self.noc;
-        on_chip + self.dram + self.leakage
+        on_chip + self.dram + self.leakage + self.clock
     }
 
     /// Energy of the counts of `evaluation` (7.1).
     pub(super) fn of(evaluation: &Evaluation, machine: &Machine) -> Self {
         let (widths, table) = (&machine.widths, &machine.energies);
-        let [input, weight, sum] = [widths.input, widths.weight, widths.partial_sum].map(f64::from);
+        let [input, weight, sum, _] = widths.into_array().map(Width::bytes_per_element);
         let operands =
             |counts: PerOperand<u64>| counts.input as f64 * input + counts.weight as f64 * weight;
         let sums = |count: u64| count as f64 * sum;
@@ -128,6 +133,7 @@ impl EnergyPj {
             noc: levels.iter().map(noc).sum(),
             dram: dram * table.dram,
             leakage: evaluation.cycles as f64 * table.leakage,
+            clock: evaluation.cycles as f64 * table.clock,
         }
     }
 }

@@ -3,8 +3,8 @@
 
 use std::num::NonZeroU64;
 
-use crate::hardware::{self, Accelerator, ByteEnergy, Fill, Widths};
-use crate::model::PerTensor;
+use crate::hardware::{self, Accelerator, ByteEnergy, Compression, Fill, Widths};
+use crate::model::{PerTensor, TensorRole};
 
 use super::energy::{Energies, USUAL_CLUSTER_BYTES, USUAL_SCRATCHPAD_BYTES};
 
@@ -16,14 +16,22 @@ impl Bandwidth {
     /// Infinite bandwidth.
     pub const INFINITE: Self = Self(None);
 
-    /// A finite bandwidth [byte/cycle]; `None` for 0.
+    /// Largest finite bandwidth [byte/cycle].
+    const MAX: u64 = u64::MAX >> 3;
+
+    /// A finite bandwidth [byte/cycle], at most 2^61 - 1; `None` for 0.
     pub fn new(bytes_per_cycle: u64) -> Option<Self> {
-        NonZeroU64::new(bytes_per_cycle).map(|bytes| Self(Some(bytes)))
+        NonZeroU64::new(bytes_per_cycle.min(Self::MAX)).map(|bytes| Self(Some(bytes)))
     }
 
     /// Cycles of a transfer of `bytes`, rounded up.
     pub fn cycles(self, bytes: u64) -> u64 {
         self.0.map_or(0, |bandwidth| bytes.div_ceil(bandwidth.get()))
+    }
+
+    /// Cycles of a transfer of `bits`, rounded up. Those of ⌈bits / 8⌉ bytes are as many.
+    pub fn cycles_of_bits(self, bits: u64) -> u64 {
+        self.0.map_or(0, |bandwidth| bits.div_ceil(bandwidth.get() << 3))
     }
 }
 
@@ -73,6 +81,15 @@ impl NocLevel {
 }
 
 impl NocLevel {
+    /// Cycles that the level is busy with sending `inputs` and `weights` \[bit\] to the units at once, without
+    /// latency.
+    pub(crate) fn down_cycles(&self, inputs: u64, weights: u64) -> u64 {
+        match self.weights {
+            Some(own) => self.down.cycles_of_bits(inputs).max(own.cycles_of_bits(weights)),
+            None => self.down.cycles_of_bits(inputs.saturating_add(weights)),
+        }
+    }
+
     /// The model of one level of the NoC of an accelerator.
     fn of(level: &hardware::NocLevel) -> Self {
         let down = Bandwidth::new(level.bandwidth).unwrap_or(Bandwidth::INFINITE);
@@ -104,8 +121,10 @@ pub struct Machine {
     /// NoC levels, outermost first. The last one stands for all deeper levels; an empty list stands for
     /// [`NocLevel::IDEAL`] on every level.
     pub noc_levels: Vec<NocLevel>,
-    /// Bytes per element.
+    /// Widths of elements.
     pub widths: Widths,
+    /// Compression of inputs, weights and outputs in DRAM (6.3).
+    pub compression: PerTensor<Compression>,
     /// Capacity of the shared memory \[byte\]; `None` is infinite.
     pub shared_bytes: Option<u64>,
     /// Copies of a changing tile that the shared memory holds; 2 is double buffering.
@@ -131,7 +150,8 @@ impl Machine {
             units_limit: None,
             rate: 1,
             noc_levels: Vec::new(),
-            widths: Widths { input: 1, weight: 1, partial_sum: 1, output: 1 },
+            widths: Widths::of_bytes([1; 4]),
+            compression: PerTensor::default(),
             shared_bytes: None,
             shared_copies: PerTensor::splat(2),
             resident: PerTensor::splat(false),
@@ -152,6 +172,7 @@ impl Machine {
             rate: datapath.macs_per_pe_cycle,
             noc_levels: noc.levels().iter().map(NocLevel::of).collect(),
             widths: datapath.widths,
+            compression: memory.compression,
             shared_bytes: Some(memory.shared.get()),
             shared_copies: memory.shared_copies,
             resident: PerTensor::splat(false),
@@ -160,6 +181,13 @@ impl Machine {
             allow_overlap: false,
             energies: Energies::of(accelerator),
         }
+    }
+
+    /// Bytes in DRAM of `elements` of a tensor that move together, outputs at their final width (6.3).
+    pub fn dram_bytes(&self, tensor: TensorRole, elements: u64) -> u64 {
+        let Widths { input, weight, output, .. } = self.widths;
+        let width = PerTensor { input, weight, output }[tensor];
+        self.compression[tensor].of(width.bytes(elements))
     }
 
     /// Cycles of DRAM for a traffic of `bytes` (6.5).
@@ -187,7 +215,7 @@ impl Energies {
             let size = memory.cluster(level).map_or(USUAL_CLUSTER_BYTES, |size| size.get() as f64);
             table.cluster.of(size, USUAL_CLUSTER_BYTES)
         };
-        let mac = || ByteEnergy::mac_pj(widths.input, widths.weight, widths.partial_sum);
+        let mac = || ByteEnergy::mac_pj(widths);
         Self {
             mac: table.mac.unwrap_or_else(mac),
             register: table.register,
@@ -198,6 +226,7 @@ impl Energies {
             forward: table.forward,
             dram: table.dram,
             leakage: table.leakage,
+            clock: table.clock,
         }
     }
 }

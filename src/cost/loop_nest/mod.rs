@@ -61,7 +61,7 @@ use thiserror::Error;
 use crate::dataflow::LevelId;
 use crate::model::PerOperand;
 
-pub use crate::hardware::{Fill, Widths};
+pub use crate::hardware::{Compression, Fill, Width, Widths};
 pub use choose::{Choice, Choose, ChooseLayer};
 pub use classes::{Start, StepClass, step_classes};
 pub use dram::{DramTraffic, SharedMemoryPlan};

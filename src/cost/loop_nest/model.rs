@@ -300,9 +300,9 @@ impl<'a> PreparedOperator<'a> {
     /// Shared memory that the operator needs.
     fn need(&mut self, operator: &Operator) -> SharedMemoryNeed {
         let widths = self.machine.widths;
-        let stored = operator.outputs() * u64::from(widths.output);
+        let stored = widths.output.bytes(operator.outputs());
         if let Some(shape) = self.vector {
-            let input = shape.inputs * u64::from(widths.input);
+            let input = widths.input.bytes(shape.inputs);
             let operands = PerOperand { input, weight: input };
             return SharedMemoryNeed { least: 0, operands, computed: stored, stored };
         }
@@ -314,8 +314,8 @@ impl<'a> PreparedOperator<'a> {
         for PreparedNest { nest, mapping, .. } in &self.nests {
             let extents = nest.extents();
             let second =
-                if has_two_activations { weights(extents) * u64::from(widths.weight) } else { 0 };
-            let first = nest.inputs(extents) * u64::from(widths.input);
+                if has_two_activations { widths.weight.bytes(weights(extents)) } else { 0 };
+            let first = widths.input.bytes(nest.inputs(extents));
             let least = match mapping.off_chip() {
                 Some(level) => off_chip::shared_bytes(nest, level, &self.machine),
                 None => dram::plan(nest, mapping, &self.machine).shared_bytes,
@@ -323,7 +323,7 @@ impl<'a> PreparedOperator<'a> {
             need.least = need.least.max(least);
             need.operands.input = need.operands.input.max(first);
             need.operands.weight = need.operands.weight.max(second);
-            need.computed += outputs(extents) * u64::from(widths.partial_sum);
+            need.computed += widths.partial_sum.bytes(outputs(extents));
         }
         need
     }

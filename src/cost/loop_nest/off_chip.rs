@@ -154,19 +154,24 @@ impl<'a> Dram<'a> {
 
     /// Traffic of a step (6.7). Resident tensors do not move.
     pub(super) fn bytes(&self, moved: &Moved, kind: Kind) -> StepBytes {
-        let Machine { widths, resident, .. } = self.machine;
-        let unless = |resident: bool, bytes: u64| if resident { 0 } else { bytes };
+        let (machine, resident) = (self.machine, &self.machine.resident);
         let PerOperand { input, weight } = moved.sent;
-        let inputs = unless(resident.input, self.share.of(input) * u64::from(widths.input));
-        let weights = unless(resident.weight, weight * u64::from(widths.weight));
-        let [sums, outputs] =
-            [widths.partial_sum, widths.output].map(|width| moved.arrived * u64::from(width));
-        let added = if kind.adds { sums } else { 0 };
-        let written = if kind.completes { outputs } else { sums };
-        StepBytes {
-            read: inputs + weights + unless(resident.output, added),
-            written: unless(resident.output, written),
+        let of_operand = |tensor: TensorRole, elements: u64| match resident[tensor] {
+            true => 0,
+            false => machine.dram_bytes(tensor, elements),
+        };
+        let inputs = of_operand(TensorRole::Input, self.share.of(input));
+        let weights = of_operand(TensorRole::Weight, weight);
+        if resident.output {
+            return StepBytes { read: inputs + weights, written: 0 };
         }
+        let sums = machine.widths.partial_sum.bytes(moved.arrived);
+        let added = if kind.adds { sums } else { 0 };
+        let written = match kind.completes {
+            true => machine.dram_bytes(TensorRole::Output, moved.arrived),
+            false => sums,
+        };
+        StepBytes { read: inputs + weights + added, written }
     }
 
     /// Cycles of DRAM in a step, whose reads and writes share its bandwidth. The latency is exposed in the
@@ -211,15 +216,14 @@ pub(super) fn plan(
     machine: &Machine,
     counts: &LevelCounts,
 ) -> SharedMemoryPlan {
-    let Widths { input, weight, partial_sum, output } = machine.widths;
-    let [input, weight, partial_sum, output] = [input, weight, partial_sum, output].map(u64::from);
     let all = outputs(nest.extents());
-    let spilled = counts.arrived.saturating_sub(all) * partial_sum;
+    let spilled = machine.widths.partial_sum.bytes(counts.arrived.saturating_sub(all));
+    let inputs = StoredShare::new(nest).of_layer(counts.sent.input);
     let moved = DramTraffic {
-        inputs_read: StoredShare::new(nest).of_layer(counts.sent.input) * input,
-        weights_read: counts.sent.weight * weight,
+        inputs_read: machine.dram_bytes(TensorRole::Input, inputs),
+        weights_read: machine.dram_bytes(TensorRole::Weight, counts.sent.weight),
         partial_sums_read: spilled,
-        outputs_written: all * output + spilled,
+        outputs_written: machine.dram_bytes(TensorRole::Output, all) + spilled,
     };
     let resident = machine.resident;
     let unless = |resident: bool, bytes: u64| if resident { 0 } else { bytes };
@@ -249,7 +253,7 @@ pub(super) fn shared_bytes(nest: &Nest, level: &Level, machine: &Machine) -> u64
             0 => (of_box[tensor], 1),
             _ => (of_box[tensor], machine.shared_copies[tensor]),
         };
-        elements * u64::from(copies) * u64::from(widths[tensor])
+        u64::from(copies) * widths[tensor].bytes(elements)
     };
     TensorRole::ALL.into_iter().map(bytes).sum()
 }

@@ -94,6 +94,9 @@ impl LayerReport {
         ]);
         let energies = self.energy.components();
         columns.extend(energies.map(|(name, energy)| (name, Quantity::Real(energy))));
+        if self.energy.clock > 0.0 {
+            columns.push(("energy_clock_pJ", Quantity::Real(self.energy.clock)));
+        }
         columns
     }
 
@@ -151,9 +154,9 @@ impl LayerReport {
 impl LevelCounts {
     /// Bytes on the NoC level; a multicast element counts once.
     fn bytes(&self, widths: &Widths) -> u64 {
-        self.sent.input * u64::from(widths.input)
-            + self.sent.weight * u64::from(widths.weight)
-            + self.arrived * u64::from(widths.partial_sum)
+        widths.input.bytes(self.sent.input)
+            + widths.weight.bytes(self.sent.weight)
+            + widths.partial_sum.bytes(self.arrived)
     }
 
     /// Adds the counts of a loop nest that runs after those added before. Buffers are reused, so
@@ -172,7 +175,8 @@ impl LevelCounts {
 }
 
 impl EnergyPj {
-    /// Components with the names of their columns \[pJ\].
+    /// Components with the names of their columns \[pJ\], without that of the clock, which most accelerators
+    /// lack.
     pub fn components(&self) -> [(&'static str, f64); 8] {
         [
             ("energy_mac_pJ", self.mac),
@@ -197,6 +201,7 @@ impl EnergyPj {
             noc: self.noc + other.noc,
             dram: self.dram + other.dram,
             leakage: self.leakage + other.leakage,
+            clock: self.clock + other.clock,
         }
     }
 }

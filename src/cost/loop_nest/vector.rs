@@ -20,12 +20,15 @@ pub(super) fn report(
 ) -> LayerReport {
     let widths = &machine.widths;
     let lanes = accelerator.datapath.vector_lanes.unwrap_or(accelerator.pes).max(1);
-    let inputs = shape.inputs * u64::from(widths.input);
-    let outputs = shape.outputs * u64::from(widths.output);
+    let inputs = widths.input.bytes(shape.inputs);
+    let outputs = widths.output.bytes(shape.outputs);
     let noc_bytes = shape.op.passes() * inputs + outputs;
     let dram = DramTraffic {
-        inputs_read: (inputs as f64 * from_dram).ceil() as u64,
-        outputs_written: if resident.output { 0 } else { outputs },
+        inputs_read: machine.compression.input.of((inputs as f64 * from_dram).ceil() as u64),
+        outputs_written: match resident.output {
+            true => 0,
+            false => machine.compression.output.of(outputs),
+        },
         ..DramTraffic::default()
     };
     let moved = dram.total_bytes();
@@ -51,6 +54,7 @@ pub(super) fn report(
             noc: noc_bytes as f64 * table.noc,
             dram: moved as f64 * table.dram,
             leakage: cycles as f64 * table.leakage,
+            clock: cycles as f64 * table.clock,
             ..EnergyPj::default()
         },
         ..LayerReport::empty(resident)

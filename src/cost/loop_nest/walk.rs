@@ -380,12 +380,13 @@ fn transfer_time(
 ) -> TransferTime {
     let exposes_latency = phase != Phase::Warm || noc.step_latency;
     let latency = if exposes_latency { u64::from(noc.latency) } else { 0 };
-    let delay = |bytes: u64, bandwidth: Bandwidth| match bytes {
+    let delay = |bits: u64, bandwidth: Bandwidth| match bits {
         0 => 0,
-        bytes => latency + bandwidth.cycles(bytes),
+        bits => latency + bandwidth.cycles_of_bits(bits),
     };
-    let inputs = sent.input * u64::from(widths.input);
-    let weights = sent.weight * u64::from(widths.weight);
+    // Counts are small enough for this (`is_countable`).
+    let inputs = sent.input * u64::from(widths.input.bits());
+    let weights = sent.weight * u64::from(widths.weight.bits());
     let own = noc.weights.unwrap_or(noc.down);
     let fill = match (noc.single_weights, noc.weights) {
         (true, _) => delay(inputs, noc.down),
@@ -393,11 +394,11 @@ fn transfer_time(
         (false, None) => delay(inputs + weights, noc.down),
     };
     let exposed = if noc.single_weights && weights > 0 {
-        u64::from(noc.latency) + own.cycles(weights)
+        u64::from(noc.latency) + own.cycles_of_bits(weights)
     } else {
         0
     };
-    let drain = delay(sums.arrived * u64::from(widths.partial_sum), noc.up);
+    let drain = delay(sums.arrived * u64::from(widths.partial_sum.bits()), noc.up);
     match phase {
         Phase::Cold => TransferTime { exposed: exposed + fill, overlapped: 0 },
         Phase::Warm => TransferTime { exposed, overlapped: fill.max(drain) },
@@ -424,19 +425,18 @@ impl Walk {
 
 /// Bytes on chip of these elements, with outputs as partial sums.
 fn bytes(elements: PerTensor<u64>, widths: &Widths) -> u64 {
-    elements.input * u64::from(widths.input)
-        + elements.weight * u64::from(widths.weight)
-        + elements.output * u64::from(widths.partial_sum)
+    widths.input.bytes(elements.input)
+        + widths.weight.bytes(elements.weight)
+        + widths.partial_sum.bytes(elements.output)
 }
 
 /// Whether 64 bits hold every count and time of a mapping. The bound: a step of a unit moves at most its
 /// MACs times the largest width and the hull of the windows, and waits at most for these bytes and the
-/// latencies.
+/// latencies. Of the factor 16 below, 8 are the bits of a byte, and compression lengthens at most by 2.
 pub(super) fn is_countable(nest: &Nest, mapping: &Mapping, machine: &Machine) -> bool {
     let hulls = nest.compact().iter().map(|steps| u128::from(steps.stride.max(steps.dilation)));
-    let Widths { input, weight, partial_sum, output } = machine.widths;
-    let factors =
-        [input, weight, partial_sum, output].into_iter().chain(machine.shared_copies.into_array());
+    let bytes = machine.widths.into_array().map(|width| width.bits().div_ceil(8));
+    let factors = bytes.into_iter().chain(machine.shared_copies.into_array());
     let largest = factors.fold(1, u32::max);
     let latency = |noc: &NocLevel| u128::from(noc.latency) + noc.largest_fill(machine.pes);
     let latencies = machine.noc_levels.iter().map(latency);

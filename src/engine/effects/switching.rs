@@ -173,13 +173,13 @@ impl<'a> DataMoves<'a> {
 
     fn weight_bytes(&self, model: ModelId, accelerator: AccelId) -> u64 {
         let width = self.accelerators[accelerator.index()].datapath.widths.weight;
-        self.footprints[model.index()].weights.saturating_mul(width.into())
+        width.bytes(self.footprints[model.index()].weights)
     }
 
     fn live_bytes(&self, model: ModelId, layer: u32, accelerator: AccelId) -> u64 {
         let width = self.accelerators[accelerator.index()].datapath.widths.output;
         let live = self.footprints[model.index()].live.get(layer as usize);
-        live.map_or(0, |elements| elements.saturating_mul(width.into()))
+        live.map_or(0, |&elements| width.bytes(elements))
     }
 }
 

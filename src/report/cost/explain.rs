@@ -228,13 +228,10 @@ fn transfer_cycles(report: &NestReport, level: LevelId, counts: &LevelCounts) ->
     };
     let network = report.machine.noc_level(level);
     let widths = &report.machine.widths;
-    let inputs = counts.sent.input * u64::from(widths.input);
-    let weights = counts.sent.weight * u64::from(widths.weight);
-    let down = match network.weights {
-        Some(own) => network.down.cycles(inputs).max(own.cycles(weights)),
-        None => network.down.cycles(inputs + weights),
-    };
-    [down, network.up.cycles(counts.arrived * u64::from(widths.partial_sum))]
+    let inputs = widths.input.bits_of(counts.sent.input);
+    let weights = widths.weight.bits_of(counts.sent.weight);
+    let sums = widths.partial_sum.bits_of(counts.arrived);
+    [network.down_cycles(inputs, weights), network.up.cycles_of_bits(sums)]
 }
 
 /// Table of the classes of equal steps: their number, and traffic and cycles of one step.

@@ -15,7 +15,7 @@ const N_LABELLED: usize = 4;
 type Part = (&'static str, fn(&Explanation) -> f64);
 
 /// Energy by component \[J\].
-const ENERGY: [Part; 8] = [
+const ENERGY: [Part; 9] = [
     ("MAC", |it| joules(it, "energy_mac_pJ")),
     ("register", |it| joules(it, "energy_reg_pJ")),
     ("scratchpad", |it| joules(it, "energy_scratchpad_pJ")),
@@ -24,6 +24,7 @@ const ENERGY: [Part; 8] = [
     ("NoC", |it| joules(it, "energy_noc_pJ")),
     ("DRAM", |it| joules(it, "energy_dram_pJ")),
     ("leakage", |it| joules(it, "energy_leak_pJ")),
+    ("clock", |it| joules(it, "energy_clock_pJ")),
 ];
 
 /// Cycles by resource.

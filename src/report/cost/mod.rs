@@ -5,6 +5,7 @@ mod batch;
 mod choices;
 mod explain;
 mod figure;
+mod passes;
 mod table;
 
 use std::io::{self, Write};

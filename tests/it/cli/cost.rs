@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use crate::support::binary::{output, path, refused};
+use crate::support::binary::{output, path, refused, stderr, stdout, xrsim};
 use tempfile::tempdir;
 
 #[test]
@@ -194,6 +194,64 @@ const OFF_CHIP: [&str; 8] = [
     "Cluster(16)",
     "SpatialMap(1,1) C",
 ];
+
+/// Numbers in the columns of a layer of `KD` on WS with the shipped platform after these replacements; 0
+/// where a column is missing.
+fn conv2_on<const N: usize>(replaced: &[(&str, &str)], columns: [&str; N]) -> [f64; N] {
+    let folder = tempdir().expect("a folder");
+    let shipped = concat!(env!("CARGO_MANIFEST_DIR"), "/hw_configs/paper.yaml");
+    let mut text = fs::read_to_string(shipped).expect("it is shipped");
+    for (from, to) in replaced {
+        assert!(text.contains(from), "{from}");
+        text = text.replace(from, to);
+    }
+    let file = path(&folder, "platform.yaml");
+    fs::write(&file, text).expect("the folder can be written to");
+    let layer =
+        ["cost", "--network", "KD", "--dataflow", "WS", "--pes", "1024", "--layer", "conv2"];
+    let csv = output(&[&layer[..], &["--platform", &file, "--format", "csv"]].concat());
+    let mut lines = csv.lines().map(|line| line.split(',').collect::<Vec<_>>());
+    let (header, row) = (lines.next().expect("a header"), lines.next().expect("a layer"));
+    columns.map(|name| {
+        let at = header.iter().position(|known| *known == name);
+        at.map_or(0.0, |at| row[at].parse().expect("a number"))
+    })
+}
+
+#[test]
+fn narrow_weights_move_fewer_bytes_and_the_clock_counts_while_a_layer_runs() {
+    let columns =
+        ["dram_rd_w_bytes", "send_w", "runtime_cycles", "energy_clock_pJ", "energy_leak_pJ"];
+    // Lists by level are no numbers.
+    let columns = [columns[0], columns[2], columns[3], columns[4]];
+    let [weights, cycles, clock, _] = conv2_on(&[], columns);
+    assert_eq!(clock, 0.0);
+    let bits = ("weight_bytes: 1", "weight_bits: 4");
+    let clock = ("leakage_per_cycle: 0", "leakage_per_cycle: 0\n    clock_per_cycle: 30");
+    let [narrow, faster, energy, leak] = conv2_on(&[bits, clock], columns);
+    assert_eq!(narrow, (weights / 2.0).ceil());
+    assert!(faster <= cycles, "{faster} {cycles}");
+    assert_eq!((energy, leak), (30.0 * faster, 0.0));
+    let factors =
+        ("    dram_bandwidth", "    dram_bytes_factors: [1, 0.25, 1]\n    dram_bandwidth");
+    assert_eq!(conv2_on(&[factors], columns)[0], (weights / 4.0).ceil());
+}
+
+#[test]
+fn layers_that_move_their_tensors_many_times_are_warned_of_once() {
+    let warning = |arguments: &[&str]| {
+        let assert = xrsim(&[&["cost", "--format", "csv"], arguments].concat()).assert().success();
+        assert!(stdout(&assert).starts_with("layer,"));
+        stderr(&assert)
+    };
+    let all = warning(&["--network", "PD", "--dataflow", "WS"]);
+    assert_eq!(all.matches("warning: ").count(), 1, "{all}");
+    assert!(all.contains("times the compulsory bytes through DRAM: `conv140` of "), "{all}");
+    assert!(all.contains("xrsim map"), "{all}");
+    let one = warning(&["--network", "PD", "--dataflow", "WS", "--layer", "conv140"]);
+    assert!(one.contains("1 layer moves more than 10 times"), "{one}");
+    assert_eq!(warning(&["--network", "KD", "--dataflow", "WS"]), "");
+}
 
 #[test]
 fn loops_above_the_shared_memory_are_one_more_level_of_a_layer() {

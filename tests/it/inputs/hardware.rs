@@ -187,4 +187,23 @@ fn platforms_with_wrong_buffers_and_fills() {
         &platform("{cluster_per_byte: by-size}", ""),
         &["5:14: `cluster_per_byte: by-size` needs the key `cluster_memory_kib`"],
     );
+    check(
+        &platform("{clock_per_cycle: -1, idle_per_cycle: 5}", "    dram_bytes_factors: [0.5, 1]\n"),
+        &[
+            "5:32: expected a number from 0 to 1000000000, found `-1`",
+            "11:25: expected three numbers: factors of inputs, weights and outputs, found a list",
+        ],
+    );
+    check(
+        &platform(
+            "{}",
+            "    dram_bytes_factors: [0, 1, 2.5]\n  datapath: {input_bytes: 1, input_bits: 4, weight_bits: 0}\n",
+        ),
+        &[
+            "11:26: expected a factor above 0, at most 2, of at most 6 decimals, found `0`",
+            "11:32: expected a factor above 0, at most 2, of at most 6 decimals, found `2.5`",
+            "12:27: `input_bytes` and `input_bits` both give one width; leave one out",
+            "12:58: expected a whole number from 1 to 512, found `0`",
+        ],
+    );
 }

@@ -13,6 +13,7 @@ use xrsim::cost::loop_nest::{
     evaluate,
 };
 use xrsim::dataflow::Directives;
+use xrsim::mapper::{Effort, Limits, Mapspace, Search, Sizes, Status};
 use xrsim::model::{PerOperand, PerTensor};
 
 /// Checks every row of a table and returns the number of rows.
@@ -194,16 +195,16 @@ fn eyeriss(single_weights: bool) -> Machine {
         NocLevel { down: inputs, up: wide, weights: Some(wide), latency: 1, ..NocLevel::IDEAL };
     Machine {
         noc_levels: vec![NocLevel { single_weights, ..plain }, plain],
-        widths: Widths { input: 2, weight: 2, partial_sum: 2, output: 2 },
+        widths: Widths::of_bytes([2; 4]),
         shared_bytes: Some(108 << 10),
         shared_copies: PerTensor::splat(1),
         ..Machine::new(168)
     }
 }
 
-#[test]
-fn eyeriss_takes_the_cycles_of_the_specification() {
-    for (extents, stride, padding, mapping, expected) in ALEXNET {
+/// Layers of [`ALEXNET`] with their mappings and cycles.
+fn alexnet() -> impl Iterator<Item = (Nest, Directives, [u64; 2])> {
+    ALEXNET.into_iter().map(|(extents, stride, padding, mapping, expected)| {
         let [.., rows, columns, kernel_rows, kernel_columns] = extents;
         let window = |output: u32, kernel: u32| {
             let unpadded = Window { stride, dilation: 1, stored: 1, padding: padding / 2 };
@@ -212,7 +213,39 @@ fn eyeriss_takes_the_cycles_of_the_specification() {
         let windows = [window(rows, kernel_rows), window(columns, kernel_columns)];
         let nest = Nest::new(extents, windows, false).expect("a layer");
         let directives = parse_mapping(&format!("{mapping}{DIAGONAL}")).expect("it is well formed");
+        (nest, directives, expected)
+    })
+}
+
+#[test]
+fn eyeriss_takes_the_cycles_of_the_specification() {
+    for (nest, directives, expected) in alexnet() {
         let cycles = [false, true].map(|single| run(&directives, &nest, &eyeriss(single)).cycles);
-        assert_eq!(cycles, expected, "{extents:?}");
+        assert_eq!(cycles, expected, "{nest:?}");
+    }
+}
+
+/// Within the scratchpads and the shared memory of the chip, the mapper finds mappings of whole layers that
+/// take at most the cycles of the published ones (section 10.2.2), even where those need larger buffers,
+/// and at least those of all PEs at work.
+#[test]
+fn the_mapper_is_no_slower_than_the_published_mappings_of_eyeriss() {
+    // A PE holds 224 filter words, 12 input words and 24 sums of 2 bytes, and the model two copies of each.
+    let limits = Limits::new(Some(2 * 2 * (224 + 12 + 24)), vec![108 << 10]);
+    let machine = eyeriss(false);
+    let space = Mapspace::any(machine.pes, 3, Sizes::default());
+    let mut catalog = Catalog::new();
+    for (index, (nest, published, [expected, _])) in alexnet().enumerate() {
+        let pass = catalog.dataflow(&format!("eyeriss/CONV{}", index + 1)).expect("it is shipped");
+        let mapping = |directives: &Directives| {
+            Mapping::new(directives, &nest, &machine).expect("the mapping is legal")
+        };
+        let search = Search::new(&nest, &machine, &limits, &space).effort(Effort::new(1000, 0, 4));
+        let search = search.seed(&mapping(&published)).seed(&mapping(pass.directives()));
+        let found = search.run().expect("it can be counted");
+        assert_ne!(found.status, Status::NoLegalMapping, "{nest:?}");
+        let cycles = found.evaluation.cycles;
+        assert!(cycles <= expected, "{nest:?}: {cycles} are more than {expected}");
+        assert!(cycles >= nest.macs().div_ceil(168), "{nest:?}: {cycles}");
     }
 }

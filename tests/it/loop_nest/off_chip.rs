@@ -29,7 +29,7 @@ fn run(text: &str, nest: &Nest, machine: &Machine) -> Evaluation {
 fn the_example_by_hand_of_section_6_7_comes_out() {
     let nest = Nest::new([1, 1, 2, 4, 1, 1, 1, 1], [Window::new(1, 1, 1); 2], false);
     let machine = Machine {
-        widths: Widths { input: 1, weight: 1, partial_sum: 4, output: 1 },
+        widths: Widths::of_bytes([1, 1, 4, 1]),
         dram_bandwidth: Bandwidth::new(1).expect("not 0"),
         ..Machine::new(1)
     };

@@ -19,7 +19,7 @@ fn cycles(directives: &str, [rows, columns]: [u32; 2], product: Product, fill: F
     let level = NocLevel { latency: 1, ..NocLevel::IDEAL };
     let machine = Machine {
         noc_levels: vec![NocLevel { fill, ..level }, level],
-        widths: Widths { input: 1, weight: 1, partial_sum: 1, output: 1 },
+        widths: Widths::of_bytes([1; 4]),
         ..Machine::new(rows * columns)
     };
     let directives = parse_mapping(directives).expect("it is well formed");

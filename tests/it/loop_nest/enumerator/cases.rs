@@ -1,8 +1,8 @@
 //! Random small layers with legal mappings on random machine models.
 
 use xrsim::cost::loop_nest::{
-    Axis, Bandwidth, Evaluation, Extents, Fill, Machine, Mapping, Nest, NocLevel, Widths, Window,
-    evaluate,
+    Axis, Bandwidth, Compression, Evaluation, Extents, Fill, Machine, Mapping, Nest, NocLevel,
+    Width, Widths, Window, evaluate,
 };
 use xrsim::dataflow::{Axis as MapAxis, ClusterLevel, Directive, Directives, Size};
 use xrsim::model::PerTensor;
@@ -87,8 +87,22 @@ fn random_fill(random: &mut Random) -> Fill {
     }
 }
 
+/// A whole number of bytes or any number of bits.
+fn random_width(random: &mut Random) -> Width {
+    match random.once_in(3) {
+        true => Width::of_bits(random.within(1, 32)),
+        false => Width::of_bytes(random.within(1, 4)),
+    }
+}
+
+/// No compression, or a factor up to 2.
+fn random_compression(random: &mut Random) -> Compression {
+    let factor = if random.once_in(3) { random.within(1, 2000) } else { 1000 };
+    Compression::new(f64::from(factor) / 1000.0).expect("it is above 0 and at most 2")
+}
+
 fn random_machine(random: &mut Random, pes: u32) -> Machine {
-    let [input, weight, partial_sum, output] = [0; 4].map(|_| random.within(1, 4));
+    let [input, weight, partial_sum, output] = [0; 4].map(|_| random_width(random));
     let noc_levels = (0..random.within(0, 3)).map(|_| random_network(random)).collect();
     Machine {
         units_limit: random.once_in(6).then(|| random.within(1, 4)),
@@ -193,6 +207,7 @@ fn add_random_memory(random: &mut Random, machine: &mut Machine) {
     machine.dram_latency = random.within(0, 5);
     machine.shared_copies = PerTensor::from([0; 3].map(|_| random.within(1, 3)));
     machine.resident = PerTensor::from([0; 3].map(|_| random.once_in(6)));
+    machine.compression = PerTensor::from([0; 3].map(|_| random_compression(random)));
     machine.shared_bytes = random.once_in(2).then(|| u64::from(random.within(0, 1000)));
 }
 

@@ -20,6 +20,7 @@ use cases::{Case, cases, off_chip_cases};
 use layer::Layer;
 use walk::{Tally, Time, enumerate};
 use xrsim::cost::loop_nest::{Axis, Evaluation, Fill, Level, Loop, Mapping, Nest, evaluate};
+use xrsim::model::PerTensor;
 
 /// Panics with the whole case unless both values are equal.
 fn assert_same<T: PartialEq + Debug>(found: T, walked: T, what: &str, seed: u64, case: &Case) {
@@ -110,6 +111,9 @@ fn random_cases_are_of_every_kind() {
     often("padding", &|case| case.nest.windows().iter().any(|window| window.padding > 0));
     often("a fill", &|case| case.machine.noc_levels.iter().any(|it| it.fill != Fill::default()));
     often("repeated outputs", &|case| case.mapping.macs() > case.nest.macs());
+    often("narrow elements", &|case| {
+        case.machine.widths.into_array().iter().any(|width| width.bits() < 8)
+    });
     often("folds", &|case| case.mapping.levels().iter().any(|level| has_folds(level, &case.nest)));
     often("units on two levels", &|case| {
         case.mapping.levels().iter().filter(|level| level.spatial().is_some()).count() > 1
@@ -138,6 +142,7 @@ fn random_cases_with_an_off_chip_level_are_of_every_kind() {
     often("a resident tensor", &|case, _| case.machine.resident.into_array().contains(&true));
     often("repeated outputs", &|case, _| case.mapping.macs() > case.nest.macs());
     often("bound by DRAM", &|_, found| found.dram_cycles > found.chip_cycles);
+    often("compression", &|case, _| case.machine.compression != PerTensor::default());
     often("padding", &|case, _| case.nest.windows().iter().any(|window| window.padding > 0));
 }
 

@@ -3,11 +3,13 @@
 
 use std::collections::BTreeSet;
 
-use xrsim::cost::loop_nest::{Axis, DramTraffic, LevelCounts, Machine, Mapping, Nest, Widths};
+use xrsim::cost::loop_nest::{
+    Axis, Compression, DramTraffic, LevelCounts, Machine, Mapping, Nest, Width, Widths,
+};
 use xrsim::model::{PerOperand, PerTensor, TensorRole};
 
 use super::layer::{Interval, Layer, Set, Space, output_box, whole};
-use super::walk::{Cluster, Tally, Time, box_bytes, delay, shrink, steps};
+use super::walk::{Cluster, Tally, Time, box_bytes, delay, shrink, steps, stored};
 
 /// Counts and times of the off-chip level, and of the chip under it.
 pub struct Enumerated<'a> {
@@ -36,13 +38,19 @@ impl Visits {
 
     /// Bytes that a number of sums moves at the end of a visit: they are added to those of an earlier
     /// visit of the same box, and are complete if there is no later one.
-    fn bytes(&self, visit: usize, sums: u64, widths: &Widths) -> u64 {
+    fn bytes(&self, visit: usize, sums: u64, machine: &Machine) -> u64 {
         let (earlier, later) = (&self.0[..visit], &self.0[visit + 1..]);
-        let [unfinished, finished] = [widths.partial_sum, widths.output].map(u64::from);
-        let read = if earlier.contains(&self.0[visit]) { sums * unfinished } else { 0 };
-        let written = if later.contains(&self.0[visit]) { unfinished } else { finished };
-        read + sums * written
+        let unfinished = stored(sums, machine.widths.partial_sum);
+        let read = if earlier.contains(&self.0[visit]) { unfinished } else { 0 };
+        let finished = in_dram(sums, machine.widths.output, machine.compression.output);
+        read + if later.contains(&self.0[visit]) { unfinished } else { finished }
     }
+}
+
+/// Bytes in DRAM of elements of one tensor that move together.
+fn in_dram(elements: u64, width: Width, compression: Compression) -> u64 {
+    let millionths = (compression.factor() * 1e6).round() as u64;
+    (stored(elements, width) * millionths).div_ceil(1_000_000)
 }
 
 /// Numbers of input elements: all with padding, and those that are stored and touched.
@@ -160,11 +168,10 @@ impl<'a> Memory<'a> {
         let sent = PerOperand { input, weight };
         self.found.counts.sent += sent;
         self.found.counts.delivered += sent;
-        let Machine { widths, resident, .. } = *self.found.tally.machine;
-        let inputs =
-            if resident.input { 0 } else { self.share.of(input) * u64::from(widths.input) };
-        let weights = if resident.weight { 0 } else { weight * u64::from(widths.weight) };
-        inputs + weights
+        let Machine { widths, resident, compression, .. } = *self.found.tally.machine;
+        let inputs = in_dram(self.share.of(input), widths.input, compression.input);
+        let weights = in_dram(weight, widths.weight, compression.weight);
+        (if resident.input { 0 } else { inputs }) + if resident.weight { 0 } else { weights }
     }
 
     /// Sends up the sums of the visit that ends; returns their bytes.
@@ -179,26 +186,27 @@ impl<'a> Memory<'a> {
         self.in_dram.add(&sums);
         let visit = self.visit;
         self.visit += 1;
-        let Machine { widths, resident, .. } = *self.found.tally.machine;
-        if resident.output { 0 } else { self.visits.bytes(visit, sums.len(), &widths) }
+        let machine = self.found.tally.machine;
+        if machine.resident.output { 0 } else { self.visits.bytes(visit, sums.len(), machine) }
     }
 
     /// Adds the bytes of the whole layer (section 6.3).
     fn finish(self) -> Enumerated<'a> {
         let Self { mut found, share, .. } = self;
-        let Machine { widths, resident, .. } = *found.tally.machine;
-        let unless = |resident: bool, elements: u64, width: u32| {
-            if resident { 0 } else { elements * u64::from(width) }
-        };
+        let Machine { widths, resident, compression, .. } = *found.tally.machine;
+        let unless = |resident: bool, bytes: u64| if resident { 0 } else { bytes };
         let LevelCounts { sent, accumulated, .. } = found.counts;
         let outputs = found.tally.layer.outputs(&whole(found.tally.layer.extents)).len();
-        let spilled = unless(resident.output, accumulated, widths.partial_sum);
+        let spilled = unless(resident.output, stored(accumulated, widths.partial_sum));
         let inputs = share.of(sent.input).max(share.stored);
+        let inputs = in_dram(inputs, widths.input, compression.input);
+        let weights = in_dram(sent.weight, widths.weight, compression.weight);
+        let outputs = in_dram(outputs, widths.output, compression.output);
         found.dram = DramTraffic {
-            inputs_read: unless(resident.input, inputs, widths.input),
-            weights_read: unless(resident.weight, sent.weight, widths.weight),
+            inputs_read: unless(resident.input, inputs),
+            weights_read: unless(resident.weight, weights),
             partial_sums_read: spilled,
-            outputs_written: unless(resident.output, outputs, widths.output) + spilled,
+            outputs_written: unless(resident.output, outputs) + spilled,
         };
         found
     }
@@ -226,7 +234,7 @@ fn shared_bytes(layer: &Layer, boxes: &[Space], machine: &Machine) -> u64 {
                 (sets().map(Set::len).max().unwrap_or(0), machine.shared_copies[tensor])
             }
         };
-        elements * u64::from(copies) * u64::from(widths[tensor])
+        u64::from(copies) * stored(elements, widths[tensor])
     };
     TensorRole::ALL.into_iter().map(bytes).sum()
 }

@@ -2,7 +2,7 @@
 //! (docs/cost-model-loop-nest.md, section 4).
 
 use xrsim::cost::loop_nest::{
-    Bandwidth, Fill, Level, LevelCounts, Loop, Machine, Mapping, Nest, NocLevel, Widths,
+    Bandwidth, Fill, Level, LevelCounts, Loop, Machine, Mapping, Nest, NocLevel, Width, Widths,
 };
 
 use xrsim::model::PerOperand;
@@ -147,14 +147,15 @@ impl Cluster {
         counts.active += places.iter().filter(|place| place.works).count() as u64;
 
         let latency = if first || noc.step_latency { u64::from(noc.latency) } else { 0 };
-        let delay = |bytes, bandwidth| delay(bytes, latency, bandwidth);
-        let inputs = sent.input * u64::from(widths.input);
-        let weights = sent.weight * u64::from(widths.weight);
-        let drain = delay(arrived * u64::from(widths.partial_sum), noc.up);
+        // All that is sent over one network in a step is one transfer of whole bytes.
+        let delay = |bits: u64, bandwidth| delay(bits.div_ceil(8), latency, bandwidth);
+        let inputs = bits(sent.input, widths.input);
+        let weights = bits(sent.weight, widths.weight);
+        let drain = delay(bits(arrived, widths.partial_sum), noc.up);
         let (exposed, fetch) = match (noc.single_weights, noc.weights) {
             (true, own) => {
                 let bandwidth = own.unwrap_or(noc.down);
-                let exposed = self::delay(weights, u64::from(noc.latency), bandwidth);
+                let exposed = self::delay(weights.div_ceil(8), noc.latency.into(), bandwidth);
                 (exposed, delay(inputs, noc.down))
             }
             (false, Some(own)) => (0, delay(inputs, noc.down).max(delay(weights, own))),
@@ -249,7 +250,7 @@ impl Cluster {
             time = time.max(unit.cluster.as_mut().map_or(Time::default(), |own| own.flush(tally)));
         }
         let arrived = self.drain(&leaving, true, &noc, tally);
-        let bytes = arrived * u64::from(tally.machine.widths.partial_sum);
+        let bytes = stored(arrived, tally.machine.widths.partial_sum);
         time.chip += delay(bytes, u64::from(noc.latency), noc.up);
         time
     }
@@ -446,7 +447,16 @@ pub fn shrink(space: &mut Space, level: &Level) {
 
 /// Bytes on chip that a box needs.
 pub fn box_bytes(layer: &Layer, space: &Space, widths: &Widths) -> u64 {
-    let inputs = layer.inputs(space).len() * u64::from(widths.input);
-    let weights = layer.weights(space).len() * u64::from(widths.weight);
-    inputs + weights + points(&output_box(space)) * u64::from(widths.partial_sum)
+    let inputs = stored(layer.inputs(space).len(), widths.input);
+    let weights = stored(layer.weights(space).len(), widths.weight);
+    inputs + weights + stored(points(&output_box(space)), widths.partial_sum)
+}
+
+fn bits(elements: u64, width: Width) -> u64 {
+    elements * u64::from(width.bits())
+}
+
+/// Whole bytes that elements of one tensor need together.
+pub fn stored(elements: u64, width: Width) -> u64 {
+    bits(elements, width).div_ceil(8)
 }

@@ -17,10 +17,11 @@ const TABLE: Energies = Energies {
     forward: 19.0,
     dram: 23.0,
     leakage: 29.0,
+    clock: 31.0,
 };
 
-/// Bytes that one level moves.
-struct Bytes {
+/// Bits that one level moves.
+struct Bits {
     sent: u64,
     delivered: u64,
     forwarded: u64,
@@ -29,10 +30,9 @@ struct Bytes {
     accumulated: u64,
 }
 
-impl Bytes {
+impl Bits {
     fn new(counts: &LevelCounts, machine: &Machine) -> Self {
-        let widths = &machine.widths;
-        let [input, weight, sum] = [widths.input, widths.weight, widths.partial_sum].map(u64::from);
+        let [input, weight, sum, _] = bits(machine);
         let operands = |of: PerOperand<u64>| of.input * input + of.weight * weight;
         Self {
             sent: operands(counts.sent),
@@ -59,26 +59,31 @@ impl Bytes {
     }
 }
 
-/// Energy of every component for [`TABLE`].
+/// Bits of inputs, weights, partial sums and outputs.
+fn bits(machine: &Machine) -> [u64; 4] {
+    machine.widths.into_array().map(|width| u64::from(width.bits()))
+}
+
+/// Energy of every component for [`TABLE`]. Energies are per byte; those of bits are eighths, exactly.
 fn expected(found: &Evaluation, machine: &Machine) -> EnergyPj {
-    let widths = &machine.widths;
-    let [input, weight, sum] = [widths.input, widths.weight, widths.partial_sum].map(u64::from);
-    let levels: Vec<_> = found.levels().iter().map(|it| Bytes::new(it, machine)).collect();
+    let [input, weight, sum, _] = bits(machine);
+    let levels: Vec<_> = found.levels().iter().map(|it| Bits::new(it, machine)).collect();
     let macs = found.macs_executed;
     let dram = &found.memory.dram;
     let dram = dram.inputs_read + dram.weights_read + dram.partial_sums_read + dram.outputs_written;
     let sums_of_pes = (found.pe_outputs + found.pe_accumulations) * sum;
-    let in_pes = levels.last().map_or(0, Bytes::in_units);
+    let in_pes = levels.last().map_or(0, Bits::in_units);
     let in_clusters = levels.windows(2).map(|pair| pair[0].in_units() + pair[1].above());
     EnergyPj {
         mac: (3 * macs) as f64,
-        register: (5 * macs * (input + weight + 2 * sum)) as f64,
-        scratchpad: (7 * (macs * (input + weight) + sums_of_pes + in_pes)) as f64,
-        cluster: (11 * in_clusters.sum::<u64>()) as f64,
-        shared: (13 * (levels[0].above() + dram)) as f64,
-        noc: levels.iter().map(Bytes::on_network).sum::<u64>() as f64,
+        register: (5 * macs * (input + weight + 2 * sum)) as f64 / 8.0,
+        scratchpad: (7 * (macs * (input + weight) + sums_of_pes + in_pes)) as f64 / 8.0,
+        cluster: (11 * in_clusters.sum::<u64>()) as f64 / 8.0,
+        shared: (13 * (levels[0].above() + 8 * dram)) as f64 / 8.0,
+        noc: levels.iter().map(Bits::on_network).sum::<u64>() as f64 / 8.0,
         dram: (23 * dram) as f64,
         leakage: (29 * found.cycles) as f64,
+        clock: (31 * found.cycles) as f64,
     }
 }
 
@@ -93,8 +98,9 @@ fn energy_is_the_sum_of_every_access_times_its_table() {
         });
         let expected = expected(&found, &case.machine);
         assert_eq!(found.energy, expected, "{name}");
-        let EnergyPj { mac, register, scratchpad, cluster, shared, noc, dram, leakage } = expected;
-        let total = mac + register + scratchpad + cluster + shared + noc + dram + leakage;
+        let EnergyPj { mac, register, scratchpad, cluster, shared, noc, dram, leakage, clock } =
+            expected;
+        let total = mac + register + scratchpad + cluster + shared + noc + dram + leakage + clock;
         assert_eq!(found.energy.total(), total, "{name}");
         forwards += usize::from(
             found.levels().iter().any(|counts| counts.forwarded != PerOperand::default()),

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use xrsim::cost::loop_nest::{Axis, DramTraffic, Loop, Machine, Nest, SharedMemoryPlan, Widths};
+use xrsim::cost::loop_nest::{
+    Axis, DramTraffic, Loop, Machine, Nest, SharedMemoryPlan, Width, Widths,
+};
 use xrsim::model::{PerTensor, TensorRole};
 
 use super::population::*;
@@ -107,8 +109,8 @@ fn compulsory(nest: &Nest) -> PerTensor<u64> {
     }
 }
 
-/// Bytes per element on chip, with outputs as partial sums.
-fn on_chip(widths: &Widths) -> PerTensor<u32> {
+/// Widths on chip, with outputs as partial sums.
+fn on_chip(widths: &Widths) -> PerTensor<Width> {
     PerTensor { input: widths.input, weight: widths.weight, output: widths.partial_sum }
 }
 
@@ -131,7 +133,7 @@ fn holds(case: &Case, tensor: TensorRole) -> Vec<Hold> {
 /// A tensor held at one depth: memory for the first tile, and DRAM traffic (sections 6.1 to 6.3).
 fn hold(case: &Case, tensor: TensorRole, depth: usize) -> Hold {
     let Machine { widths, shared_copies, resident, .. } = &case.machine;
-    let width = u64::from(on_chip(widths)[tensor]);
+    let width = on_chip(widths)[tensor];
     let tiles = tiles(case, depth);
     let regions: Vec<_> = tiles.iter().map(|it| region(&case.nest, tensor, it)).collect();
     let changes = |map: &Loop| divides(case, map) && map.axis.indexes(tensor);
@@ -140,14 +142,15 @@ fn hold(case: &Case, tensor: TensorRole, depth: usize) -> Hold {
     let once = compulsory(&case.nest)[tensor];
     let moved = traffic(&regions, tensor);
     let with_padding = case.nest.inputs(case.nest.extents());
-    let spilled = moved.saturating_sub(once) * width;
+    let spilled = width.bytes(moved.saturating_sub(once));
+    let in_dram = |elements: u64| case.machine.dram_bytes(tensor, elements);
     let [read, written] = match tensor {
         _ if resident[tensor] => [0, 0],
-        TensorRole::Input => [once.max((moved * once).div_ceil(with_padding)) * width, 0],
-        TensorRole::Weight => [moved * width, 0],
-        TensorRole::Output => [spilled, once * u64::from(widths.output) + spilled],
+        TensorRole::Input => [in_dram(once.max((moved * once).div_ceil(with_padding))), 0],
+        TensorRole::Weight => [in_dram(moved), 0],
+        TensorRole::Output => [spilled, in_dram(once) + spilled],
     };
-    Hold { depth, shared_bytes: volume(&regions[0]) * copies * width, read, written }
+    Hold { depth, shared_bytes: copies * width.bytes(volume(&regions[0])), read, written }
 }
 
 /// The best of all combinations (section 6.4).
@@ -175,15 +178,6 @@ fn choice(holds: &PerTensor<Vec<Hold>>, capacity: Option<u64>) -> SharedMemoryPl
         (!it.fits, order, it.depths)
     };
     traffic.min_by_key(key).expect("there is a choice")
-}
-
-/// The case with numbers of copies and resident tensors that vary with `index`.
-fn varied(index: usize, case: Case) -> Case {
-    let copies = [[2, 2, 2], [1, 1, 1], [1, 3, 2]][index % 3];
-    let resident = [1, 2, 4].map(|bit| index.is_multiple_of(4) && (index / 4) & bit > 0);
-    let (shared_copies, resident) = (copies.into(), resident.into());
-    let machine = Machine { shared_copies, resident, ..case.machine };
-    Case { machine, ..case }
 }
 
 fn with_shared_memory(case: &Case, bytes: Option<u64>) -> SharedMemoryPlan {
@@ -230,12 +224,10 @@ fn tiles_at_most(case: &Case, most: u64) -> bool {
 fn dram_moves_every_element_at_least_once_and_no_more_if_there_is_room() {
     for (index, (name, case)) in all().enumerate() {
         let case = varied(index, case);
-        let widths = &case.machine.widths;
-        let widths = PerTensor::from([widths.input, widths.weight, widths.output]).map(u64::from);
         let elements = compulsory(&case.nest);
         let once = PerTensor::from_fn(|tensor| match case.machine.resident[tensor] {
             true => 0,
-            false => elements[tensor] * widths[tensor],
+            false => case.machine.dram_bytes(tensor, elements[tensor]),
         });
         for (number, found) in choices(&case).into_iter().enumerate() {
             let DramTraffic { inputs_read, weights_read, partial_sums_read, outputs_written } =
@@ -313,8 +305,7 @@ fn resident_tensors_are_held_whole_and_never_moved() {
     for (name, case) in all() {
         let widths = &case.machine.widths;
         let elements = case.nest.footprints(case.nest.extents());
-        let whole =
-            PerTensor::from_fn(|tensor| elements[tensor] * u64::from(on_chip(widths)[tensor]));
+        let whole = PerTensor::from_fn(|tensor| on_chip(widths)[tensor].bytes(elements[tensor]));
         let least = whole.input + whole.weight + whole.output;
         let all = run_on(&case, |machine| machine.resident = PerTensor::splat(true));
         assert_eq!(

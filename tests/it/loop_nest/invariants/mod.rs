@@ -17,8 +17,10 @@
 //! | 12 windows | [`mappings`] |
 //! | elements that neighbouring units share, in every small case | [`neighbours`] |
 //! | energy as the sum of its parts | [`energy`] |
+//! | bounds of the mapper | [`bounds`] |
 //! | symmetries: rows and columns, inputs and weights, widths, levels and PEs without effect | [`symmetries`] |
 
+mod bounds;
 mod counts;
 mod energy;
 mod lowering;

@@ -2,7 +2,8 @@
 
 use xrsim::config::cost_cases::parse_mapping;
 use xrsim::cost::loop_nest::{
-    Axis, Evaluation, Fill, Level, Loop, Machine, Mapping, Nest, NocLevel, Window, evaluate,
+    Axis, Compression, Evaluation, Fill, Level, Loop, Machine, Mapping, Nest, NocLevel, Window,
+    evaluate,
 };
 
 use crate::loop_nest::enumerator::cases::{Case, cases};
@@ -130,6 +131,17 @@ fn line(map: &Loop) -> String {
     let Loop { axis, size, offset, spatial } = map;
     let kind = if *spatial { "SpatialMap" } else { "TemporalMap" };
     format!("{kind}({size},{offset}) {axis}; ")
+}
+
+/// The case with numbers of copies, resident tensors and compression that vary with `index`.
+pub fn varied(index: usize, case: Case) -> Case {
+    let copies = [[2, 2, 2], [1, 1, 1], [1, 3, 2]][index % 3];
+    let resident = [1, 2, 4].map(|bit| index.is_multiple_of(4) && (index / 4) & bit > 0);
+    let (shared_copies, resident) = (copies.into(), resident.into());
+    let factors = [[1.0, 1.0, 1.0], [0.4, 1.0, 0.55], [1.3, 0.25, 0.7]][index % 5 % 3];
+    let compression = factors.map(|it| Compression::new(it).expect("it is a factor")).into();
+    let machine = Machine { shared_copies, resident, compression, ..case.machine };
+    Case { machine, ..case }
 }
 
 /// Result of the model for a case.

@@ -153,10 +153,8 @@ fn the_factors_of_a_product_are_alike() {
 fn in_bytes(case: &Case, factor: u32) -> Evaluation {
     let bandwidth = |bytes: u64| Bandwidth::new(bytes * u64::from(factor)).expect("not 0");
     run_on(case, |machine| {
-        let Widths { input, weight, partial_sum, output } = machine.widths;
-        let [input, weight, partial_sum, output] =
-            [input, weight, partial_sum, output].map(|bytes| bytes * factor);
-        machine.widths = Widths { input, weight, partial_sum, output };
+        let widths = machine.widths.into_array();
+        machine.widths = Widths::of_bytes(widths.map(|width| width.bits().div_ceil(8) * factor));
         machine.noc_levels = noc_levels(case);
         for noc in &mut machine.noc_levels {
             let weights = noc.weights.map(|_| bandwidth(7));

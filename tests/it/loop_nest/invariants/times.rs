@@ -1,6 +1,8 @@
 //! Cycles: rooflines, monotonicity, and exposed transfers.
 
-use xrsim::cost::loop_nest::{Bandwidth, Evaluation, LayerBound, LevelCounts, Mapping, NocLevel};
+use xrsim::cost::loop_nest::{
+    Bandwidth, Evaluation, LayerBound, LevelCounts, Mapping, NocLevel, Widths,
+};
 
 use xrsim::model::PerOperand;
 
@@ -11,21 +13,25 @@ fn bandwidth(bytes_per_cycle: u64) -> Bandwidth {
     Bandwidth::new(bytes_per_cycle).expect("not 0")
 }
 
-/// Inputs, weights and partial sums on the NoC of a level \[byte\].
-fn bytes(case: &Case, counts: &LevelCounts) -> [u64; 3] {
-    let widths = &case.machine.widths;
-    let [input, weight, sum] = [widths.input, widths.weight, widths.partial_sum].map(u64::from);
+/// Inputs, weights and partial sums on the NoC of a level \[bit\].
+fn bits(case: &Case, counts: &LevelCounts) -> [u64; 3] {
+    let widths = case.machine.widths.into_array();
+    let [input, weight, sum, _] = widths.map(|width| u64::from(width.bits()));
     [counts.sent.input * input, counts.sent.weight * weight, counts.arrived * sum]
+}
+
+fn cycles(bandwidth: Bandwidth, bits: u64) -> u64 {
+    bandwidth.cycles(bits.div_ceil(8))
 }
 
 /// Cycles of the NoC of a level for all its transfers: down, and up.
 fn busy(noc: &NocLevel, [inputs, weights, sums]: [u64; 3]) -> [u64; 2] {
     let down = match (noc.weights, noc.single_weights) {
-        (Some(own), true) => noc.down.cycles(inputs) + own.cycles(weights),
-        (Some(own), false) => noc.down.cycles(inputs).max(own.cycles(weights)),
-        (None, _) => noc.down.cycles(inputs + weights),
+        (Some(own), true) => cycles(noc.down, inputs) + cycles(own, weights),
+        (Some(own), false) => cycles(noc.down, inputs).max(cycles(own, weights)),
+        (None, _) => cycles(noc.down, inputs + weights),
     };
-    [down, noc.up.cycles(sums)]
+    [down, cycles(noc.up, sums)]
 }
 
 /// Number of clusters of every level, which work at the same time.
@@ -50,7 +56,7 @@ fn nothing_is_faster_than_its_slowest_resource() {
             assert!(found.chip_cycles >= found.compute_cycles, "{name}");
             let levels = found.levels().iter().zip(noc_levels(&case)).zip(clusters(&case.mapping));
             for ((counts, noc), clusters) in levels {
-                let busy = busy(&noc, bytes(&case, counts)).into_iter().max();
+                let busy = busy(&noc, bits(&case, counts)).into_iter().max();
                 assert!(Some(found.chip_cycles * clusters) >= busy, "{name}");
             }
             assert_eq!(
@@ -173,9 +179,9 @@ fn a_layer_in_one_step_is_filled_computed_and_drained_in_turn() {
         for (counts, noc) in found.levels().iter().zip(noc_levels(&case)) {
             assert_eq!((counts.sent, counts.arrived), (operands, all.output), "{name}");
             assert_eq!((counts.delivered, counts.left), (operands, all.output), "{name}");
-            let once = bytes(&case, counts).iter().sum::<u64>();
+            let once: u64 = bits(&case, counts).iter().map(|bits| bits.div_ceil(8)).sum();
             assert_eq!(counts.unit_bytes, 2 * once, "{name}");
-            let [down, up] = busy_once(&noc, bytes(&case, counts));
+            let [down, up] = busy_once(&noc, bits(&case, counts));
             expected += down + up;
         }
         assert_eq!(found.chip_cycles, expected, "{name}");
@@ -188,22 +194,24 @@ fn busy_once(noc: &NocLevel, all @ [inputs, weights, _]: [u64; 3]) -> [u64; 2] {
     let latency = u64::from(noc.latency);
     let [down, up] = busy(noc, all);
     let down = match (noc.weights, noc.single_weights) {
-        (None, true) => noc.down.cycles(inputs) + noc.down.cycles(weights) + latency,
+        (None, true) => cycles(noc.down, inputs) + cycles(noc.down, weights) + latency,
         (Some(_), true) => down + latency,
         (_, false) => down,
     };
     [latency + down, latency + up]
 }
 
-/// At 1 byte per cycle and without latency, no transfer is rounded up.
+/// At 1 byte per cycle, with widths of whole bytes and without latency, no transfer is rounded up.
 #[test]
 fn nothing_takes_longer_than_all_its_parts_in_turn() {
-    for (name, case) in all() {
+    for (name, mut case) in all() {
+        let whole = case.machine.widths.into_array().map(|width| width.bits().div_ceil(8));
+        case.machine.widths = Widths::of_bytes(whole);
         let found = case.with(|noc| {
             *noc = NocLevel { down: bandwidth(1), up: bandwidth(1), latency: 0, ..*noc };
             noc.weights = noc.weights.map(|_| bandwidth(1));
         });
-        let moved = |counts| bytes(&case, counts).iter().sum::<u64>();
+        let moved = |counts| bits(&case, counts).iter().sum::<u64>() / 8;
         let moved: u64 = found.levels().iter().map(moved).sum();
         assert!(found.chip_cycles <= found.compute_cycles + moved, "{name}");
     }
@@ -214,8 +222,8 @@ fn loads_of_single_buffered_weights_are_not_hidden() {
     for (name, case) in all() {
         let found = run_with(&case, 0, |noc| noc.single_weights = true);
         let noc = noc_levels(&case)[0];
-        let [_, weights, _] = bytes(&case, &found.levels()[0]);
-        let exposed = noc.weights.unwrap_or(noc.down).cycles(weights);
+        let [_, weights, _] = bits(&case, &found.levels()[0]);
+        let exposed = cycles(noc.weights.unwrap_or(noc.down), weights);
         assert!(found.chip_cycles >= found.compute_cycles + exposed, "{name}");
     }
 }

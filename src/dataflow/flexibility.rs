@@ -22,7 +22,7 @@ pub enum Flexibility {
 
 impl Flexibility {
     /// Flexibility where neither a command nor a file says one.
-    pub const DEFAULT: Self = Self::None;
+    pub const DEFAULT: Self = Self::Tiles;
 
     /// Every value with its name, the least flexible first.
     pub const ALL: [(&'static str, Self); 5] = [

@@ -247,13 +247,14 @@ impl NetworkMapper {
             }
         }
         let base = work.base.as_ref().filter(|_| only.is_some());
-        match base {
+        let dataflow = match base {
             Some(base) => {
                 let general = base.directives().clone();
-                Dataflow::new(self.name.clone(), general).ok()?.with_layers(entries).ok()
+                Dataflow::new(self.name.clone(), general).ok()?.with_layers(entries).ok()?
             }
-            None => Dataflow::of_layers(self.name.clone(), entries).ok(),
-        }
+            None => Dataflow::of_layers(self.name.clone(), entries).ok()?,
+        };
+        Some(dataflow.flexible(Some(Flexibility::None)))
     }
 
     /// The kept result of a layer, or that of a search.

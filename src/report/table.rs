@@ -64,12 +64,13 @@ pub(super) fn leave_out_lines(table: &mut Table) {
     let widths = table.column_max_content_widths();
     let n_columns = widths.len() as u16;
     let content = widths.iter().fold(0u16, |sum, width| sum.saturating_add(*width));
-    if content.saturating_add(n_columns) > width {
+    // A column is a blank and its separator wider than its content, and two blanks where there is space.
+    if content.saturating_add(2 * n_columns - 1) > width {
         return;
     }
     let without = table.style().row_separator(LineStyle::none());
     table.load_style(without);
-    if content.saturating_add(2 * n_columns) > width {
+    if content.saturating_add(3 * n_columns - 1) > width {
         table.set_content_arrangement(ContentArrangement::Disabled);
         for column in table.column_iter_mut() {
             column.set_padding((0, 1));
@@ -113,10 +114,10 @@ fn fit(table: &mut Table, width: u16) {
     });
     let with_names: Vec<u16> =
         words.iter().zip(names).map(|(word, name)| *word.max(&name)).collect();
-    if with_names.len() == words.len() && with_names.iter().sum::<u16>() + n_columns <= width {
+    if with_names.len() == words.len() && with_names.iter().sum::<u16>() + 2 * n_columns <= width {
         words = with_names;
     }
-    let padding = if words.iter().sum::<u16>() + 2 * n_columns > width { (0, 1) } else { (1, 1) };
+    let padding = if words.iter().sum::<u16>() + 3 * n_columns > width { (0, 1) } else { (1, 1) };
     for (column, word) in table.column_iter_mut().zip(words) {
         column.set_padding(padding);
         let least = Width::Fixed(word + padding.0 + padding.1);

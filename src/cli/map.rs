@@ -90,7 +90,7 @@ pub(super) struct MapArgs {
     #[arg(long, value_name = "FILE.yaml")]
     pub out: Option<PathBuf>,
     /// Write the table of mappings that comes with the program into this folder: all networks, or those of
-    /// --network, on the accelerators of the styles A to M and on WS, OS and RS.
+    /// --network, on the accelerators of the styles A to M at 4,096 and 8,192 PEs.
     #[arg(long, value_name = "DIR", conflicts_with_all = ["layer", "dataflow", "pes", "platform",
         "flexibility", "mapspace", "levels", "sizes", "objective", "effort", "gap", "no_rule", "format", "out"])]
     pub table: Option<PathBuf>,

@@ -115,7 +115,7 @@ fn of_paper(
         return Ok(String::new());
     }
     let _progress = Progress::of_unknown_length("reproducing the study");
-    let flexibility = args.flexibility.unwrap_or_default();
+    let flexibility = args.flexibility.unwrap_or(Flexibility::None);
     let mut deviations = Vec::new();
     for entry in figures {
         let n_studies = if entry.depends_on_semantics { semantics.len() } else { 1 };

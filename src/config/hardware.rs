@@ -133,10 +133,9 @@ fn share(node: &Node<'_>, problems: &mut Problems) -> Option<RawShare> {
 
 /// Reads the settings of the choice of mappings.
 fn mapping(fields: &mut Fields<'_, '_, '_>) -> MappingSettings {
-    let mut mapping = MappingSettings::default();
-    mapping.flexibility = fields.optional("flexibility", one_of(&Flexibility::ALL));
-    mapping.objective = fields.optional("mapping_objective", one_of(&MappingObjective::ALL));
-    mapping
+    let flexibility = fields.optional("flexibility", one_of(&Flexibility::ALL));
+    let objective = fields.optional("mapping_objective", one_of(&MappingObjective::ALL));
+    MappingSettings { flexibility, objective }
 }
 
 /// Reads a list of accelerators.

@@ -17,7 +17,7 @@ mod matrix;
 mod timetable;
 
 use crate::hardware::Accelerator;
-use crate::model::{Network, Operator};
+use crate::model::{Network, Operator, TensorRole};
 use crate::renamed::Renamed;
 use crate::units::{Cycles, Millijoules, SimSpan};
 
@@ -44,11 +44,9 @@ pub struct LayerCost {
 /// Bytes in DRAM of all tensors of an operator, each counted once: the least traffic that it can cause. Stands
 /// in for the traffic of layers whose cost model reports none.
 fn compulsory_bytes(operator: &Operator, accelerator: &Accelerator) -> u64 {
-    let widths = &accelerator.datapath.widths;
-    let compression = &accelerator.memory.compression;
-    let inputs = compression.input.of(widths.input.bytes(operator.inputs()));
-    let weights = compression.weight.of(widths.weight.bytes(operator.weights()));
-    let outputs = compression.output.of(widths.output.bytes(operator.outputs()));
+    let inputs = accelerator.dram_bytes(TensorRole::Input, operator.inputs());
+    let weights = accelerator.dram_bytes(TensorRole::Weight, operator.weights());
+    let outputs = accelerator.dram_bytes(TensorRole::Output, operator.outputs());
     inputs.saturating_add(weights).saturating_add(outputs)
 }
 

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use crate::config::Hardware;
-use crate::hardware::{Accelerator, Flexibility, System};
+use crate::hardware::{Accelerator, Flexibility, Share, System};
 
 use super::systems::name_with_pes;
 use super::{NamedCostModel, Prepared};
@@ -69,19 +69,21 @@ impl Prepared {
     }
 }
 
-/// Whether a file says the flexibility of an accelerator of this hardware.
+/// Whether a file says that an accelerator of this hardware chooses mappings.
 pub(super) fn says_flexibility(hardware: &Hardware) -> bool {
+    let chooses = |it: &Flexibility| *it != Flexibility::None;
     match hardware {
         Hardware::Style(style) => {
-            let mut shares = style.shares.iter();
-            style.mapping.flexibility.is_some()
-                || shares.any(|share| {
-                    let of_dataflow = share.dataflow.flexibility();
-                    share.mapping.flexibility.or(of_dataflow).is_some()
-                })
+            let of_share = |share: &Share| {
+                let of_dataflow = share.dataflow.flexibility();
+                share.mapping.flexibility.or(style.mapping.flexibility).or(of_dataflow)
+            };
+            style.shares.iter().filter_map(of_share).any(|it| chooses(&it))
         }
         Hardware::System(system) => {
-            system.accelerators().iter().any(|it| it.flexibility != Flexibility::default())
+            // A system that has the default may say so, or nothing.
+            let mut all = system.accelerators().iter().map(|it| it.flexibility);
+            all.any(|it| chooses(&it) && it != Flexibility::DEFAULT)
         }
         Hardware::Instances(_) => false,
     }

@@ -12,21 +12,15 @@ use crate::hardware::{Accelerator, Flexibility};
 use crate::mapper::{Chooser, Effort, Store};
 use crate::model::Network;
 
-use super::accelerators::{DEFAULT_PLATFORM, whole_chip};
+use super::accelerators::DEFAULT_PLATFORM;
 use super::systems::style_system;
 use super::{ExperimentError, Settings};
 
 /// PEs of the styles of the table.
 const STYLE_PES: [u32; 2] = [4096, 8192];
 
-/// PEs of the accelerators of the table that have a whole chip.
-const CHIP_PES: [u32; 5] = [1024, 2048, 4096, 8192, 16384];
-
-/// Dataflows of these accelerators.
-const DATAFLOWS: [&str; 3] = ["WS", "OS", "RS"];
-
 /// Distinct accelerators of the table, with flexibility `tiles`: those of the styles at 4,096 and 8,192
-/// PEs, and WS, OS and RS on a whole chip of 1,024 to 16,384 PEs, on the platform `paper`.
+/// PEs on the platform `paper`.
 ///
 /// # Errors
 ///
@@ -39,12 +33,6 @@ pub(crate) fn shipped_accelerators() -> Result<Vec<Accelerator>, ExperimentError
         let Hardware::Style(style) = catalog.hardware(&name)? else { continue };
         for pes in STYLE_PES {
             all.extend_from_slice(style_system(&style, pes, &platform, &settings)?.accelerators());
-        }
-    }
-    for name in DATAFLOWS {
-        let dataflow = catalog.dataflow(name)?;
-        for pes in CHIP_PES {
-            all.push(whole_chip(&mut catalog, DEFAULT_PLATFORM, &dataflow, pes)?);
         }
     }
     let mut distinct: Vec<Accelerator> = Vec::new();

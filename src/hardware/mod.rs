@@ -48,7 +48,7 @@ use thiserror::Error;
 
 use crate::dataflow::Dataflow;
 pub use crate::dataflow::Flexibility;
-use crate::model::PerTensor;
+use crate::model::{PerTensor, TensorRole};
 use crate::units::{Bytes, ClockRate};
 
 /// One level of an on-chip network: the connection of one unit, or of the shared memory, to its sub-units.
@@ -476,6 +476,14 @@ impl System {
 }
 
 impl Accelerator {
+    /// Bytes in DRAM of `elements` of a tensor that move together, outputs at their final width: whole bytes,
+    /// then the factor of compression.
+    pub fn dram_bytes(&self, tensor: TensorRole, elements: u64) -> u64 {
+        let Widths { input, weight, output, .. } = self.datapath.widths;
+        let width = PerTensor { input, weight, output }[tensor];
+        self.memory.compression[tensor].of(width.bytes(elements))
+    }
+
     fn check(&self) -> Result<(), HardwareError> {
         let bounded = |what, found: u64, max: u64| {
             if found == 0 || found > max {

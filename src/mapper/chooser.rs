@@ -63,20 +63,20 @@ impl Chooser {
         machine: &Machine,
         less: Option<Kept>,
     ) -> Option<Kept> {
-        let listed = Listed::new(&accelerator.dataflow, nest, machine).ok();
+        // A dataflow that lists only other layers has no wiring for this one.
+        let listed = Listed::new(&accelerator.dataflow, nest, machine).ok()?;
         let task = Task { nest, machine, limits: &Limits::of(accelerator), effort: self.effort };
-        let directives = listed.as_ref().map_or_else(Vec::new, |listed| task.directives(listed));
+        let directives = task.directives(&listed);
         let objective = accelerator.mapping_objective;
         let less = less.or_else(|| {
-            let form = listed.as_ref().map(|listed| &*listed.nest);
-            let written = directives.iter().find(|it| Some(&it.choice.nest) == form);
+            let written = directives.iter().find(|it| it.choice.nest == *listed.nest);
             let written = written.and_then(Kept::cycles);
             best_of(directives.clone(), objective, written)
         });
         if accelerator.flexibility == Flexibility::Forms {
             return less;
         }
-        let levels = listed.as_ref().map_or(&[][..], |listed| &listed.directives.levels);
+        let levels = &listed.directives.levels[..];
         let style = DeclaredSpace::of_style(levels, accelerator.dataflow.stationary());
         let space = |form: &Nest| match accelerator.flexibility {
             Flexibility::None | Flexibility::Forms | Flexibility::Tiles => {
@@ -102,7 +102,7 @@ impl Chooser {
     }
 }
 
-/// What is known of the latency of a choice.
+/// Certainty about the latency of a choice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Certainty {
@@ -117,7 +117,7 @@ pub struct Certainty {
 }
 
 impl Certainty {
-    /// What is known of this choice and `other` one after the other.
+    /// Certainty about this choice and `other`, one after the other.
     pub(crate) fn and(self, other: Self) -> Self {
         let is_proven =
             |status| matches!(status, Status::OptimalByBound | Status::OptimalByEnumeration);
@@ -197,7 +197,7 @@ impl Task<'_> {
     }
 
     /// The least energy among mappings within 1 % of the least latency that are not slower than `less`.
-    /// What is known of the least latency is known of the result.
+    /// The result has the bound of the latency.
     fn economical(
         &self,
         space: &dyn Fn(&Nest) -> Option<Mapspace>,
@@ -211,7 +211,7 @@ impl Task<'_> {
         let all = found.into_iter().chain(less.cloned()).chain([fastest.clone()]);
         let best = all.min_by(|a, b| order(a, b, objective))?;
         let status = if best.value.cycles == cycles { fastest.status } else { Status::Gap };
-        Some(Kept { bound: fastest.bound, status, ..best })
+        Some(Kept { full: self.effort.is_full(), bound: fastest.bound, status, ..best })
     }
 
     /// A mapping of the form of `fastest` that a short search finds from it.

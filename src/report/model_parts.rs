@@ -39,7 +39,7 @@ impl Cause {
         }
     }
 
-    /// What a model with `score` loses of its 1 by each cause; with the score the losses add up to 1.
+    /// Losses of a model with `score`, of its 1, by cause; with the score they add up to 1.
     ///
     /// The score of a model is QoE² · mean of (real time · energy · accuracy) over executed requests.
     /// The loss below QoE² · mean real time is divided between energy and accuracy in proportion to their

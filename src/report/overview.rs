@@ -19,12 +19,16 @@ const MOST_NAMES: usize = 3;
 /// Name of the row of all scenarios.
 const ALL: &str = "XRBench score";
 
-const HEADER: [&str; 9] = [
+/// Distance to the best mean score up to which systems count as alike.
+const ALIKE: f64 = 0.01;
+
+const HEADER: [&str; 10] = [
     "scenario",
     "PEs",
     "best",
     "score",
     "next best",
+    "alike",
     "most lost",
     "busiest",
     "limited by",
@@ -36,6 +40,7 @@ const NUMBERS: [&str; 3] = ["PEs", "score", "mJ/frame"];
 
 const LEGEND: &str = "\
     best: highest mean score; next best: the first system told apart from it, and its distance\n\
+    alike: systems whose mean score is at most 0.01 below the best\n\
     most lost: model and cause that take the most of the 1 that a scenario can score\n\
     busiest: model with the largest share of busy time; limited by: what bounds most of its layers' time\n\
     mJ/frame: energy for each executed frame\n";
@@ -133,6 +138,7 @@ impl<'a> Row<'a> {
             self.names(standing),
             with_half_width(&Summary::of(scores), 3, style),
             self.next(standing),
+            self.alike(best),
             loss.map_or_else(dash, |it| format!("{} {} {:.3}", it.model, it.cause.name(), it.lost)),
             busiest.map_or_else(dash, |it| format!("{} {}", it.model, percent(it.share))),
             limit.map_or_else(dash, |it| format!("{} {}", it.resource, percent(it.share))),
@@ -171,6 +177,18 @@ impl<'a> Row<'a> {
             || "-".into(),
             |(index, it)| format!("{} {}", self.name(*index), distance(it.difference.mean)),
         )
+    }
+
+    /// Number of systems whose mean score is close to that of `best`, the best system included.
+    fn alike(&self, best: usize) -> String {
+        let mean = |index: usize| {
+            let scores: Vec<f64> = self.draws[index].iter().flatten().flatten().copied().collect();
+            (!scores.is_empty()).then(|| Summary::of(scores.into_iter()).mean)
+        };
+        let least = mean(best).map_or(f64::INFINITY, |best| best - ALIKE);
+        let is_alike = |index: &usize| mean(*index).is_some_and(|mean| mean >= least);
+        let alike = (0..self.group.len()).filter(is_alike).count();
+        format!("{alike} of {}", self.group.len())
     }
 
     /// Energy of the best system for each executed frame \[mJ\], over all its runs.

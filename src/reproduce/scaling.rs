@@ -236,7 +236,7 @@ pub struct ScalingPoint {
     pub pes: u32,
     /// Bound of the cycles.
     pub least: Least,
-    /// What was found; `None` if the accelerator cannot run the network.
+    /// Measured cost; `None` if the accelerator cannot run the network.
     pub found: Option<Measured>,
 }
 
@@ -405,7 +405,7 @@ fn speedup(cycles: &[Option<u64>]) -> Option<f64> {
     Some(first as f64 / last.max(1) as f64)
 }
 
-/// What limits the largest size of a line that gains less than half of the growth in PEs; empty otherwise.
+/// Limit of the largest size of a line that gains less than half of the growth in PEs; empty otherwise.
 fn limit(line: &[&ScalingPoint]) -> String {
     let [Some(first), Some(last)] = [line.first(), line.last()] else { return String::new() };
     let [Some(before), Some(after)] = [&first.found, &last.found] else {

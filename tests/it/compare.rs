@@ -186,7 +186,7 @@ fn the_same_bytes_come_whatever_the_number_of_threads() {
 
 #[test]
 fn replications_go_on_until_the_interval_is_narrow() {
-    let mut narrow = [&SMALL[..], &["--half-width", "0.01"]].concat();
+    let mut narrow = [&SMALL[..], &["--half-width", "0.01", "--flexibility", "none"]].concat();
     narrow[6] = "outdoor_activity_A";
     let printed = output(&narrow);
     let last = printed.lines().last().expect("a line");

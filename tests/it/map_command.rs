@@ -203,7 +203,7 @@ fn a_killed_map_goes_on_where_it_was() {
     assert_eq!(by_layer(&resumed, columns), by_layer(&whole, columns));
     let searched = by_layer(&resumed, ["evaluated"]);
     assert!(searched.values().any(|[evaluated]| evaluated == "0"), "{searched:?}");
-    // What killed processes left is removed after an hour.
+    // Files that killed processes left are removed after an hour.
     assert!(!left.exists());
 }
 

@@ -295,7 +295,14 @@ fn schedulers_that_do_not_serve_are_named() {
         let message = refusal(&[&tenant[..], &short, &[&scheduler]].concat());
         assert!(message.contains("it gave up a query"), "{scheduler}: {message}");
     }
-    let starved = ["--min-duration", "0.02", "--scheduler", "heft:granularity=layer"];
+    let starved = [
+        "--min-duration",
+        "0.02",
+        "--scheduler",
+        "heft:granularity=layer",
+        "--flexibility",
+        "none",
+    ];
     let message = refusal(&[&tenant[..], &starved].concat());
     assert!(message.contains("queries starve beside"), "{message}");
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use xrsim::config::{Catalog, Edition, Hardware};
 use xrsim::cost::library::CostLibrary;
 use xrsim::cost::loop_nest::LoopNest;
-use xrsim::hardware::System;
+use xrsim::hardware::{Flexibility, System};
 use xrsim::ids::{AccelId, ModelId};
 use xrsim::trace::Outcome;
 use xrsim::units::{Bytes, SimSpan};
@@ -20,6 +20,9 @@ fn system(bytes: u64) -> System {
     let mut accelerators =
         style.instantiate(4096, &platform).expect("a system").accelerators().to_vec();
     accelerators[1].memory.scratchpad = Bytes::new(bytes);
+    for accelerator in &mut accelerators {
+        accelerator.flexibility = Flexibility::None;
+    }
     System::new("tight", accelerators).expect("a system")
 }
 

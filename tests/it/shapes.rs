@@ -388,7 +388,7 @@ fn check_cost_and_run_accept_the_same_networks() {
     }
 }
 
-/// Dataflows with whether any network can run with them.
+/// Dataflows with whether any network can run with their directives.
 const DATAFLOWS: [(&str, bool, &str); 5] = [
     (
         "whole",
@@ -409,7 +409,10 @@ const DATAFLOWS: [(&str, bool, &str); 5] = [
 fn check_cost_and_run_accept_the_same_dataflows() {
     let folder = tempfile::tempdir().unwrap();
     for (name, good, directives) in DATAFLOWS {
-        let text = format!("dataflow: {{name: {name}, directives: [{}]}}\n", quoted(directives));
+        let text = format!(
+            "dataflow: {{name: {name}, flexibility: none, directives: [{}]}}\n",
+            quoted(directives)
+        );
         let dataflow = write(&folder, &format!("{name}.yaml"), &text);
         let style = "style: {name: T, class: FDA, accelerators: [{dataflow: FLOW, pe_share: 1}]}\n";
         let style = write(&folder, "style.yaml", &style.replace("FLOW", &dataflow));

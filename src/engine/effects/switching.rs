@@ -3,7 +3,7 @@
 use crate::cost::Traffic;
 use crate::hardware::Accelerator;
 use crate::ids::{AccelId, ModelId, RequestId};
-use crate::model::Network;
+use crate::model::{Network, TensorRole};
 use crate::plan::{Effects, Plan};
 use crate::schedule::Job;
 use crate::units::{Cycles, Millijoules, SimSpan};
@@ -84,25 +84,27 @@ impl<'a> DataMoves<'a> {
             let Memory { resident, suspended, .. } = self.memories[accelerator.index()];
             if resident != Some(job.model) {
                 switches = true;
-                dram_bytes += self.weight_bytes(job.model, accelerator);
+                let weights = self.footprints[job.model.index()].weights;
+                dram_bytes += self.dram_bytes(TensorRole::Weight, weights, accelerator);
             }
             if let Some(other) = suspended
                 && other.request != job.request
             {
                 switches = true;
-                dram_bytes += self.live_bytes(other.model, other.next_layer, accelerator);
+                let live = self.live(other.model, other.next_layer);
+                dram_bytes += self.dram_bytes(TensorRole::Output, live, accelerator);
             }
         }
-        let live_bytes = self.live_bytes(job.model, job.next_layer, accelerator);
+        let live = self.live(job.model, job.next_layer);
         let mut transfer = Transfer::default();
         match activations {
             Activations::None => {}
             Activations::Dram => {
                 switches = true;
-                dram_bytes += live_bytes;
+                dram_bytes += self.dram_bytes(TensorRole::Output, live, accelerator);
             }
             Activations::At(other) if other == accelerator => {}
-            Activations::At(other) => transfer = self.migration(live_bytes, other, accelerator),
+            Activations::At(other) => transfer = self.migration(live, other, accelerator),
         }
         if switches {
             transfer = transfer.plus(&self.switch(dram_bytes, accelerator));
@@ -155,12 +157,14 @@ impl<'a> DataMoves<'a> {
         }
     }
 
-    fn migration(&self, noc_bytes: u64, from: AccelId, to: AccelId) -> Transfer {
+    /// Moves activations, which are not compressed on chip.
+    fn migration(&self, live: u64, from: AccelId, to: AccelId) -> Transfer {
         let migration = &self.effects.migration;
         if !migration.enabled {
             return Transfer::default();
         }
         let ends = [from, to].map(|id| &self.accelerators[id.index()]);
+        let noc_bytes = ends[1].datapath.widths.output.bytes(live);
         let [from, to] = ends
             .map(|it| Cycles::new(noc_bytes.div_ceil(it.noc.levels()[0].bandwidth)).at(it.clock));
         let nj_per_byte = ends[1].byte_energy.noc / 1e3;
@@ -171,15 +175,13 @@ impl<'a> DataMoves<'a> {
         }
     }
 
-    fn weight_bytes(&self, model: ModelId, accelerator: AccelId) -> u64 {
-        let width = self.accelerators[accelerator.index()].datapath.widths.weight;
-        width.bytes(self.footprints[model.index()].weights)
+    fn dram_bytes(&self, tensor: TensorRole, elements: u64, accelerator: AccelId) -> u64 {
+        self.accelerators[accelerator.index()].dram_bytes(tensor, elements)
     }
 
-    fn live_bytes(&self, model: ModelId, layer: u32, accelerator: AccelId) -> u64 {
-        let width = self.accelerators[accelerator.index()].datapath.widths.output;
-        let live = self.footprints[model.index()].live.get(layer as usize);
-        live.map_or(0, |&elements| width.bytes(elements))
+    /// Elements of the live activations before a layer.
+    fn live(&self, model: ModelId, layer: u32) -> u64 {
+        self.footprints[model.index()].live.get(layer as usize).copied().unwrap_or(0)
     }
 }
 

@@ -33,16 +33,17 @@ impl CostReport {
             n => &format!("{n} layers move"),
         };
         let is_fixed = |flexibility| matches!(flexibility, Flexibility::None | Flexibility::Forms);
-        let fixed = self.variants.iter().any(|it| is_fixed(it.accelerator.flexibility));
-        let help = match fixed {
-            true => {
-                "`--flexibility tiles` lets the accelerator choose mappings that move less, and \
-                     `xrsim map` finds them"
-            }
-            false => "`xrsim map` searches mappings longer",
+        let choosing: Vec<_> = self.variants.iter().filter(|it| it.chooses).collect();
+        let help = if choosing.is_empty() {
+            ""
+        } else if choosing.iter().any(|it| is_fixed(it.flexibility())) {
+            "; `--flexibility tiles` lets the accelerator choose mappings that move less, and \
+             `xrsim map` finds them"
+        } else {
+            "; `xrsim map` searches mappings longer"
         };
         Some(format!(
-            "{layers} more than {MANY_PASSES} times the compulsory bytes through DRAM: {}{more}; {help}",
+            "{layers} more than {MANY_PASSES} times the compulsory bytes through DRAM: {}{more}{help}",
             named.join(", ")
         ))
     }

@@ -13,7 +13,7 @@ use super::message::say;
 const VARIABLE: &str = "XRSIM_CACHE";
 
 /// Time between two times that new choices are written.
-const SAVE_EVERY: Duration = Duration::from_secs(5);
+const SAVE_EVERY: Duration = Duration::from_secs(1);
 
 /// Keeps the choices of this process in the folder of the user, unless `is_off`. New ones are written from
 /// time to time, so that a command that is interrupted loses few.

@@ -162,7 +162,12 @@ pub(super) fn run(args: &MapArgs) -> Result<(), Failure> {
         },
         file: args.out.as_ref().map(|path| path.display().to_string()),
     };
-    print(args.format, &report)
+    print(args.format, &report)?;
+    match report.n_illegal() {
+        0 => Ok(()),
+        1 => Err(Failure::Check("1 layer has no legal mapping".into())),
+        n => Err(Failure::Check(format!("{n} layers have no legal mapping"))),
+    }
 }
 
 fn print(format: Format, report: &MappingReport) -> Result<(), Failure> {

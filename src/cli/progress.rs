@@ -16,12 +16,24 @@ const DELAY: Duration = Duration::from_secs(1);
 /// Time between two updates.
 const TICK: Duration = Duration::from_millis(200);
 
+/// Template before the first run: layers are costed, and their mappings are searched.
+const COSTS: &str = "{spinner} costs of layers, mappings included, {elapsed} so far";
+
+/// Template of runs.
+const RUNS: &str = "{bar:40} {pos}/{len} runs, {per_sec}, {eta} left, {elapsed} so far";
+
+fn style(template: &str) -> ProgressStyle {
+    ProgressStyle::with_template(template).expect("the template is valid")
+}
+
 /// The current bar; there is at most one. Output hides it for a moment.
 static SHOWN: Mutex<Option<ProgressBar>> = Mutex::new(None);
 
 /// A bar on standard error with rate and remaining time, shown on terminals only.
 pub(super) struct Progress {
     bar: ProgressBar,
+    /// Template of the bar from the first finished run on.
+    of_runs: Mutex<Option<&'static str>>,
     /// The thread that waits before it shows the bar, and the channel that ends its wait.
     watch: Option<(Sender<()>, JoinHandle<()>)>,
 }
@@ -37,7 +49,9 @@ impl Progress {
         let bar = ProgressBar::with_draw_target(Some(n_runs), ProgressDrawTarget::hidden());
         bar.set_position(done);
         bar.reset_eta();
-        Self::watched(bar, "{bar:40} {pos}/{len} runs, {per_sec}, {eta} left, {elapsed} so far")
+        let progress = Self::watched(bar, COSTS);
+        *progress.of_runs.lock().unwrap_or_else(PoisonError::into_inner) = Some(RUNS);
+        progress
     }
 
     /// Makes a bar for things called `noun`, whose number is set with that of those that are done.
@@ -62,14 +76,19 @@ impl Progress {
     }
 
     fn watched(bar: ProgressBar, template: &str) -> Self {
-        bar.set_style(ProgressStyle::with_template(template).expect("the template is valid"));
+        bar.set_style(style(template));
         let is_shown = Stream::Err.is_terminal() && !colour::is_dumb() && !console::is_quiet();
         let watch = is_shown.then(|| watch(&bar));
-        Self { bar, watch: watch.flatten() }
+        Self { bar, of_runs: Mutex::default(), watch: watch.flatten() }
     }
 
     /// Sets the number of runs that are done.
     pub(super) fn set(&self, done: u64) {
+        let template = self.of_runs.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(template) = template {
+            self.bar.set_style(style(template));
+            self.bar.reset_eta();
+        }
         self.bar.set_position(done);
     }
 

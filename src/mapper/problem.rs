@@ -148,6 +148,25 @@ impl Problem<'_> {
         bound::of_machine(self.nest, self.machine)
     }
 
+    /// Whether the mapspace has the units, the spread axes, the split axes, the fixed sizes and the orders of
+    /// a candidate. The family of sizes is not asked for.
+    pub(super) fn contains(&self, candidate: &Candidate) -> bool {
+        let Self { nest, machine, space, .. } = *self;
+        let on_chip = &candidate.levels[usize::from(candidate.has_off_chip)..];
+        let is_list = |clusters: &Vec<u32>| {
+            let units = Mapspace::units(clusters, machine);
+            units.is_some_and(|units| on_chip.iter().map(|it| it.units).eq(units))
+        };
+        let is_of_level = |(level, choice): (usize, &LevelChoice)| {
+            let entering = candidate.entering(nest, level);
+            let space = space.level_of(candidate.place_on_chip(level));
+            space.allows(choice, entering)
+        };
+        (space.off_chip || !candidate.has_off_chip)
+            && space.clusters.iter().any(is_list)
+            && candidate.levels.iter().enumerate().all(is_of_level)
+    }
+
     /// Whether a candidate keeps the stationary tensor of the mapspace in a PE from step to step.
     pub(super) fn is_stationary(&self, candidate: &Candidate) -> bool {
         let Some(tensor) = self.space.stationary else { return true };

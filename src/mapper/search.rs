@@ -175,7 +175,9 @@ impl<'a> Search<'a> {
             improve.split_above(&best);
         }
         let left = self.effort.evaluations.saturating_sub(improve.evaluated);
-        if let Some((_, best)) = improve.incumbent.best.clone().filter(|_| !improve.is_done()) {
+        // A seed may be no mapping of the mapspace; what comes from it would be none either.
+        let best = improve.incumbent.best.clone().filter(|(_, best)| problem.contains(best));
+        if let Some((_, best)) = best.filter(|_| !improve.is_done()) {
             let heat = if self.effort.exact > 0 { 0.1 } else { 0.0 };
             improve.anneal(&best, heat, left);
         }
@@ -191,6 +193,9 @@ impl<'a> Search<'a> {
         }
         counts.evaluated += evaluated;
         let (score, best) = incumbent.best?;
+        // A seed that is no mapping of the mapspace may be faster than all of those.
+        let least = if score.excess == 0 { score.value.cycles } else { u64::MAX };
+        let bound = Value { cycles: floor.cycles.max(bound.cycles.min(least)), ..bound };
         let mapping = best.mapping(problem.nest, problem.machine)?;
         let evaluation = problem.evaluate(&mapping)?;
         let attains = problem.objective.allows(&score.value)

@@ -1,8 +1,9 @@
 //! Mapspaces: the mappings among which a search finds the best one.
 
-use crate::cost::loop_nest::{Axis, Machine};
+use crate::cost::loop_nest::{Axis, Extents, Machine};
 use crate::model::TensorRole;
 
+use super::candidate::LevelChoice;
 use super::sizes::Sizes;
 
 /// A set of axes of the iteration space.
@@ -61,6 +62,25 @@ impl LevelSpace {
     /// The level above the shared memory: one unit.
     pub(super) const OFF_CHIP: Self =
         Self { spatial: AxisSet::EMPTY, temporal: AxisSet::ALL, order: None, fixed: Vec::new() };
+
+    /// Whether the level may have these choices, apart from the family of sizes, where `entering` enters it.
+    pub(super) fn allows(&self, choice: &LevelChoice, entering: &Extents) -> bool {
+        let splits = |axis: &Axis| choice.sizes[*axis as usize] < entering[*axis as usize];
+        let may_split = |axis: Axis| match choice.spatial == Some(axis) {
+            true => self.spatial.contains(axis),
+            false => self.temporal.contains(axis),
+        };
+        let is_fixed = |&(axis, size): &(Axis, u32)| {
+            let at = axis as usize;
+            choice.sizes[at] == size.clamp(1, entering[at])
+        };
+        let loops = || choice.order.iter().copied().filter(|axis| splits(axis));
+        let is_ordered = self.order.as_ref().is_none_or(|order| {
+            let place = |axis| order.iter().position(|it| *it == axis).unwrap_or(usize::MAX);
+            loops().is_sorted_by_key(place)
+        });
+        loops().all(may_split) && self.fixed.iter().all(is_fixed) && is_ordered
+    }
 
     /// A level on which everything is free.
     pub const FREE: Self =

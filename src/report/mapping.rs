@@ -70,7 +70,7 @@ impl MappingReport {
             self.number(&layer.value),
             self.better(layer).map_or("-".into(), percent),
             self.number(&layer.bound),
-            percent(self.gap(layer)),
+            self.gap_percent(layer),
             format!("{:.1}", layer.value.energy_pj / 1e6),
             self.status(layer),
             mapping,
@@ -91,13 +91,23 @@ impl MappingReport {
         Some(1.0 - self.objective.of(&layer.value) / self.objective.of(listed))
     }
 
-    /// Distance to the bound as a fraction of the bound.
-    fn gap(&self, layer: &MappedLayer) -> f64 {
+    /// Distance to the bound as a fraction of the bound; `None` if no mapping runs.
+    fn gap(&self, layer: &MappedLayer) -> Option<f64> {
         let bound = self.objective.of(&layer.bound);
-        match bound > 0.0 {
+        let runs = layer.status != Status::NoLegalMapping;
+        runs.then(|| match bound > 0.0 {
             true => (self.objective.of(&layer.value) / bound - 1.0).max(0.0),
             false => 0.0,
-        }
+        })
+    }
+
+    fn gap_percent(&self, layer: &MappedLayer) -> String {
+        self.gap(layer).map_or_else(|| "-".into(), percent)
+    }
+
+    /// Number of layers without a legal mapping.
+    pub(crate) fn n_illegal(&self) -> usize {
+        self.layers().filter(|(_, layer)| layer.status == Status::NoLegalMapping).count()
     }
 
     fn status(&self, layer: &MappedLayer) -> String {
@@ -108,7 +118,7 @@ impl MappingReport {
                 Some(violation) => format!("no legal mapping: {}", in_words(&violation)),
                 None => "no legal mapping".into(),
             },
-            _ => format!("gap {}", percent(self.gap(layer))),
+            _ => format!("gap {}", self.gap_percent(layer)),
         }
     }
 
@@ -134,7 +144,7 @@ impl MappingReport {
                 layer.value.energy_pj.to_string(),
                 layer.bound.cycles.to_string(),
                 layer.bound.energy_pj.to_string(),
-                self.gap(layer).to_string(),
+                self.gap(layer).map_or(String::new(), |gap| gap.to_string()),
                 self.status(layer),
                 layer.counts.evaluated.to_string(),
                 layer.counts.infeasible.to_string(),

@@ -127,6 +127,27 @@ fn problems_of_a_mapspace_are_reported_together() {
 }
 
 #[test]
+fn a_seed_outside_a_mapspace_leaves_its_bound_below_what_is_found() {
+    let folder = TempDir::new().expect("a folder");
+    let file = path(&folder, "few.yaml");
+    // Sixteen units of one PE are slower than the directives of WS on 1,024 PEs.
+    let text =
+        "mapspace:\n  name: few\n  clusters: [64]\n  levels: [{spatial: [K]}, {spatial: []}]\n";
+    fs::write(&file, text).expect("a file");
+    let found = output(&[&KD[..], &["--mapspace", &file, "--dataflow", "WS"]].concat());
+    let rows = by_layer(&found, ["cycles", "bound_cycles", "listed_cycles", "mapping"]);
+    for (layer, [cycles, bound, listed, mapping]) in &rows {
+        let number = |text: &str| text.parse::<u64>().expect("a number");
+        assert!(number(bound) <= number(cycles), "{layer}");
+        assert!(number(cycles) <= number(listed), "{layer}");
+        // A mapping is the seed itself, or one of the mapspace, whose second level spreads nothing.
+        let is_seed = number(cycles) == number(listed);
+        assert!(is_seed || !mapping.split(' ').skip(1).any(|it| it.contains('s')), "{mapping}");
+    }
+    assert!(rows.values().any(|[cycles, _, listed, _]| cycles == listed), "{rows:?}");
+}
+
+#[test]
 fn an_impossible_mapspace_names_the_limit() {
     let folder = TempDir::new().expect("a folder");
     let file = path(&folder, "whole.yaml");
@@ -138,7 +159,7 @@ fn an_impossible_mapspace_names_the_limit() {
     fs::write(folder.path().join("all.yaml"), tiny).expect("a file");
     let all = path(&folder, "all.yaml");
     let layer = ["--layer", "conv2", "--dataflow", &all, "--mapspace", &file];
-    let said = output(&[&KD[..7], &layer].concat());
+    let said = stdout(&xrsim(&[&KD[..7], &layer].concat()).assert().code(1));
     assert!(said.contains("no legal mapping: unit of level"), "{said}");
 }
 

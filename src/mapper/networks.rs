@@ -15,7 +15,7 @@ use crate::hardware::{Accelerator, Flexibility};
 use crate::model::{Network, PerTensor};
 
 use super::bound;
-use super::declared::DeclaredSpace;
+use super::declared::{DeclaredSpace, clusters};
 use super::exact::{Counts, Rules};
 use super::kept::{Kept, LayerKey};
 use super::layer::{FormSearch, FoundForm};
@@ -304,6 +304,11 @@ impl NetworkMapper {
             Some(match &self.space {
                 Space::Any { levels: [least, most], sizes } => {
                     let mut space = Mapspace::any(machine.pes, *most, sizes.clone());
+                    for list in self.dataflows.iter().filter_map(|it| clusters(it.levels())) {
+                        if list.len() < *most && !space.clusters.contains(&list) {
+                            space.clusters.push(list);
+                        }
+                    }
                     space.clusters.retain(|clusters| clusters.len() + 1 >= *least);
                     space
                 }

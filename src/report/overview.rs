@@ -183,7 +183,7 @@ impl<'a> Row<'a> {
     fn alike(&self, best: usize) -> String {
         let mean = |index: usize| {
             let scores: Vec<f64> = self.draws[index].iter().flatten().flatten().copied().collect();
-            (!scores.is_empty()).then(|| Summary::of(scores.into_iter()).mean)
+            (!scores.is_empty()).then(|| Summary::of(scores).mean)
         };
         let least = mean(best).map_or(f64::INFINITY, |best| best - ALIKE);
         let is_alike = |index: &usize| mean(*index).is_some_and(|mean| mean >= least);

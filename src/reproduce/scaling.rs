@@ -312,7 +312,7 @@ impl ScalingPoints {
                 Some(point.least.cycles())
             };
             let bounds: Vec<_> = sizes.iter().map(|&pes| bounds(pes)).collect();
-            let largest = of_network().last();
+            let largest = of_network().next_back();
             let by = largest.map_or(String::new(), |point| point.least.bound().to_string());
             rows.push(row([network, "bound", ""], &bounds, by));
             let kinds = of_network().map(|point| (&*point.dataflow, point.flexibility));

@@ -544,7 +544,8 @@ fn explain_follows_the_artifacts_rules_too() {
 /// PD holds WS-0 for 275 ms, while DE:2 waits 18 ms for it and for OS-1.
 #[test]
 fn explain_names_what_held_the_accelerators_and_what_every_change_does_to_the_score() {
-    let run = ["--scenario", "AR_gaming", "--system", "J", "--pes", "4096"];
+    let run =
+        ["--flexibility", "none", "--scenario", "AR_gaming", "--system", "J", "--pes", "4096"];
     let text = output(&[&["explain", "DE:2"], &run[..]].concat());
     assert!(text.contains("accelerator: 18.013 ms behind PD:0 on WS-0"), "{text}");
     let (_, jobs) = text.split_once("In the way of DE:2").expect("jobs in its way");
@@ -567,7 +568,7 @@ fn explain_names_what_held_the_accelerators_and_what_every_change_does_to_the_sc
         row[at.expect("a column")].parse::<f64>().expect("a number")
     };
     let before = score(&run);
-    let pes = score(&[&run[..4], &["--pes", "8192"]].concat());
+    let pes = score(&[&run[..6], &["--pes", "8192"]].concat());
     let scheduler = "edf:admission=hopeless";
     let hopeless = score(&[&run[..], &["--scheduler", scheduler]].concat());
     let change = |what: &str, after: f64, verdict: &str| {

@@ -369,7 +369,7 @@ pub(crate) fn one_of<T: Copy>(
         if found.is_none() {
             let names: Vec<_> = words.iter().map(|(name, _)| format!("`{name}`")).collect();
             let problem = node.mismatch(&names.join(" or "));
-            problems.push(match nearest(&word, words.iter().map(|(name, _)| *name)) {
+            problems.push(match nearest(word, words.iter().map(|(name, _)| *name)) {
                 Some(near) => problem.help(format!("did you mean `{near}`?")),
                 None => problem,
             });

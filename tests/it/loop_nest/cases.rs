@@ -233,15 +233,19 @@ fn the_mapper_is_no_slower_than_the_published_mappings_of_eyeriss() {
     // A PE holds 224 filter words, 12 input words and 24 sums of 2 bytes, and the model two copies of each.
     let limits = Limits::new(Some(2 * 2 * (224 + 12 + 24)), vec![108 << 10]);
     let machine = eyeriss(false);
-    let space = Mapspace::any(machine.pes, 3, Sizes::default());
     let mut catalog = Catalog::new();
     for (index, (nest, published, [expected, _])) in alexnet().enumerate() {
         let pass = catalog.dataflow(&format!("eyeriss/CONV{}", index + 1)).expect("it is shipped");
         let mapping = |directives: &Directives| {
             Mapping::new(directives, &nest, &machine).expect("the mapping is legal")
         };
+        let seeds = [mapping(&published), mapping(pass.directives())];
+        // Clusters of the chip are no powers of two.
+        let clusters = |seed: &Mapping| seed.levels()[1..].iter().map(|it| it.units()).collect();
+        let mut space = Mapspace::any(machine.pes, 3, Sizes::default());
+        space.clusters.extend(seeds.iter().map(clusters));
         let search = Search::new(&nest, &machine, &limits, &space).effort(Effort::new(1000, 0, 4));
-        let search = search.seed(&mapping(&published)).seed(&mapping(pass.directives()));
+        let search = seeds.iter().fold(search, |search, seed| search.seed(seed));
         let found = search.run().expect("it can be counted");
         assert_ne!(found.status, Status::NoLegalMapping, "{nest:?}");
         let cycles = found.evaluation.cycles;

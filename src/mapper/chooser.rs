@@ -134,7 +134,7 @@ impl Certainty {
         }
     }
 
-    /// Distance of the latency to its bound [percent].
+    /// Distance of the latency to its bound \[percent\].
     pub fn gap_percent(&self) -> f64 {
         100.0 * (self.cycles as f64 / self.bound_cycles.max(1) as f64 - 1.0).max(0.0)
     }

@@ -208,9 +208,9 @@ fn percent(share: f64) -> String {
 
 /// A difference with three decimals, or with as many as its first digit needs.
 fn distance(difference: f64) -> String {
-    let shown = |decimals: usize| difference.abs() >= 0.5 * 0.1f64.powi(decimals as i32);
-    let decimals = (3..=9).find(|&decimals| shown(decimals)).unwrap_or(9);
-    format!("{difference:.decimals$}")
+    let text = |decimals: usize| format!("{difference:.decimals$}");
+    let is_shown = |text: &String| text.contains(|it| ('1'..='9').contains(&it));
+    (3..9).map(text).find(is_shown).unwrap_or_else(|| text(9))
 }
 
 #[cfg(test)]

@@ -13,9 +13,9 @@ export const HOSTILE = [
   "\u001b[31mred\u001b[0m &amp; {{data}} --> ${1} %s",
 ];
 
-/** A system on which no layer fits into the scratchpad of any PE. */
+/** A system whose scratchpads hold no product, in which a PE needs 12 bytes. */
 const tight = (yaml) =>
-  yaml.replace(/scratchpad_kib: .*/g, "scratchpad_kib: 0.03125").replace(/name: three_unequal/, "name: tight");
+  yaml.replace(/scratchpad_kib: .*/g, "scratchpad_kib: 0.0078125").replace(/name: three_unequal/, "name: tight");
 
 const csvCell = (text) => `"${text.replaceAll('"', '""')}"`;
 

@@ -13,7 +13,7 @@ export const HOSTILE = [
   "\u001b[31mred\u001b[0m &amp; {{data}} --> ${1} %s",
 ];
 
-/** A system whose scratchpads hold no product, in which a PE needs 12 bytes. */
+/** A system whose scratchpads of 8 bytes hold no product: a PE needs 12. */
 const tight = (yaml) =>
   yaml.replace(/scratchpad_kib: .*/g, "scratchpad_kib: 0.0078125").replace(/name: three_unequal/, "name: tight");
 

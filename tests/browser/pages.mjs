@@ -47,11 +47,13 @@ export class Pages {
   /** Pages by their kind. */
   all() {
     const one = ["run", "--scenario", "AR_gaming", "--system", "J", "--pes", "4096"];
+    const fixed = ["--flexibility", "none"];
     const task = ["--task", "image_classification_light", "--min-duration", "1"];
     const layers = ["--scheduler", "edf:granularity=layer", "--set", "effects.switch=true"];
     writeFileSync(join(this.folder, "tight.yaml"), tight(this.xrsimPrints("show", "three_unequal")));
     return {
-      study: this.page("study", "run"),
+      // Under the directives of the dataflows requests are late, and are dropped.
+      study: this.page("study", "run", ...fixed),
       "published study": this.page("published", "run", "--semantics", "mlsys2023"),
       "one run": this.page("one", ...one),
       replications: this.page("replications", ...one, "--replications", "3"),
@@ -59,7 +61,7 @@ export class Pages {
       segments: this.page("segments", "run", "--scenario", "VR_gaming", "--system", "M", ...layers),
       "one load test": this.page("test", "mlperf", "inference", ...task, "--load", "single-stream"),
       "load tests": this.page("suite", "mlperf", "inference", ...task),
-      curves: this.page("curves", "mlperf", "inference", "--curve", "3", "--min-duration", "1"),
+      curves: this.page("curves", "mlperf", "inference", "--curve", "3", "--min-duration", "1", ...fixed),
       mobile: this.page("mobile", "mlperf", "mobile", "--min-duration", "1"),
       tenants: this.page("tenants", "mlperf", "inference", "--min-duration", "1", "--beside", "VR_gaming",
         "--tenant", "image_classification_light:qps=50", "--tenant", "machine_translation:qps=5"),

@@ -4,7 +4,7 @@ use comfy_table::{Cell, CellAlignment};
 
 use crate::hardware::Accelerator;
 use crate::model::Network;
-use crate::statistics::Summary;
+use crate::statistics::{Fraction, Summary};
 
 use super::limit::Limit;
 use super::model_parts::ModelParts;
@@ -32,18 +32,18 @@ const HEADER: [&str; 10] = [
     "most lost",
     "busiest",
     "limited by",
-    "mJ/frame",
+    "mJ",
 ];
 
 /// Columns of numbers; the others are text.
-const NUMBERS: [&str; 3] = ["PEs", "score", "mJ/frame"];
+const NUMBERS: [&str; 4] = ["PEs", "score", "alike", "mJ"];
 
 const LEGEND: &str = "\
-    best: highest mean score; next best: the first system told apart from it, and its distance\n\
-    alike: systems whose mean score is at most 0.01 below the best\n\
+    best: highest mean score, without +- if all draws are equal; next best: the first system told apart from it, and its distance\n\
+    alike: number of systems whose mean score is at most 0.01 below the best, and of all\n\
     most lost: model and cause that take the most of the 1 that a scenario can score\n\
     busiest: model with the largest share of busy time; limited by: what bounds most of its layers' time\n\
-    mJ/frame: energy for each executed frame\n";
+    mJ: energy for each executed frame\n";
 
 const OPEN: &str = "?: not told apart by the draws (paired differences, t-test at 5 %, Holm)\n";
 
@@ -136,7 +136,7 @@ impl<'a> Row<'a> {
         vec![
             self.pes(best),
             self.names(standing),
-            with_half_width(&Summary::of(scores), 3, style),
+            score(&Summary::of(scores), style),
             self.next(standing),
             self.alike(best),
             loss.map_or_else(dash, |it| format!("{} {} {:.3}", it.model, it.cause.name(), it.lost)),
@@ -188,7 +188,7 @@ impl<'a> Row<'a> {
         let least = mean(best).map_or(f64::INFINITY, |best| best - ALIKE);
         let is_alike = |index: &usize| mean(*index).is_some_and(|mean| mean >= least);
         let alike = (0..self.group.len()).filter(is_alike).count();
-        format!("{alike} of {}", self.group.len())
+        format!("{alike}/{}", self.group.len())
     }
 
     /// Energy of the best system for each executed frame \[mJ\], over all its runs.
@@ -199,6 +199,14 @@ impl<'a> Row<'a> {
             true => format!("{:.1}", sum("energy_mj") / executed),
             false => "-".into(),
         }
+    }
+}
+
+/// A mean score with half of its interval, or alone if all draws are equal.
+fn score(summary: &Summary, style: Style) -> String {
+    match summary.half_width(Fraction::P95) {
+        Some(half) if half > 0.0 => with_half_width(summary, 3, style),
+        _ => format!("{:.3}", summary.mean),
     }
 }
 

@@ -54,12 +54,12 @@ fn many_runs_are_printed_as_the_best_systems_with_intervals_limits_and_energy() 
         assert_eq!(cells[1], "4096");
         let first = cells[2].split(' ').next().expect("a name");
         assert_eq!(first.trim_end_matches('?'), best, "{table}");
-        assert!(cells[3].starts_with(&format!("{highest:.3} ")), "{highest}: {table}");
+        assert!(cells[3].starts_with(&format!("{highest:.3}")), "{highest}: {table}");
         let (next, distance) = cells[4].split_once(' ').expect("the next best");
         let distance: f64 = distance.parse().expect("a number");
         assert!((score[next] - highest - distance).abs() < 6e-4, "{next}: {table}");
         let alike = score.values().filter(|it| **it >= highest - 0.01).count();
-        assert_eq!(cells[5], format!("{alike} of 13"), "{table}");
+        assert_eq!(cells[5], format!("{alike}/13"), "{table}");
         let [energy, executed] =
             ["energy_mj", "executed"].map(|it| means(&csv, scenario, it)[best]);
         assert_eq!(*cells.last().expect("energy"), format!("{:.1}", energy / executed), "{table}");

@@ -19,6 +19,7 @@ pub mod maestro;
 pub(crate) mod network;
 pub mod service_csv;
 pub(crate) mod suite;
+pub(crate) mod search;
 pub(crate) mod sweep;
 
 mod dataflow;
@@ -44,6 +45,7 @@ pub use kind::Kind;
 pub use network::Model;
 pub use service_csv::ServiceTables;
 pub use suite::Suite;
+pub use search::SearchDraft;
 pub use sweep::SweepDraft;
 pub use yaml::read::At;
 pub(crate) use yaml::read::{printable, unknown_name};

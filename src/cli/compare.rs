@@ -20,11 +20,11 @@ use crate::statistics::Sequential;
 use crate::sweep::comparison::{Comparison, Sample, Triggers};
 
 use super::experiment::{RunOptions, prepare};
+use super::figure::PictureOptions;
 use super::message::{Failure, hint, say};
 use super::output::OutputSet;
 use super::places::Places;
 use super::progress::Progress;
-use super::figure::PictureOptions;
 use super::{output, table_style};
 
 /// Compare schedulers on equal draws, with intervals.

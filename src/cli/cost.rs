@@ -15,11 +15,11 @@ use crate::report::cost::{BatchReport, CostReport, Report, Variant, explain_laye
 
 use super::costs;
 use super::experiment::MappingOptions;
+use super::figure::PictureOptions;
 use super::message::{Failure, warn, with_hints};
 use super::options::{Format, edition};
 use super::output::Complete;
 use super::places::Places;
-use super::figure::PictureOptions;
 use super::{output, table_style};
 
 /// Compute cycles and energy of every layer of a network on one accelerator or more.

@@ -34,8 +34,7 @@ fn sheet(text: &str) -> Result<Sheet, String> {
     let (number, pt) = unit.ok_or(expected)?;
     let number: f64 = number.trim().parse().map_err(|_| expected)?;
     let (least, most) = Sheet::WIDTHS_PT;
-    let allowed =
-        || format!("allowed is a width from {}in to {}in", least / 72.0, most / 72.0);
+    let allowed = || format!("allowed is a width from {}in to {}in", least / 72.0, most / 72.0);
     Sheet::printed(number * pt).ok_or_else(allowed)
 }
 
@@ -71,15 +70,12 @@ impl PictureOptions {
     /// # Errors
     ///
     /// Returns a failure as [`PictureOptions::write`] does.
-    pub(super) fn stage(
-        &self,
-        path: &Path,
-        figure: &dyn Figure,
-    ) -> Result<Vec<Complete>, Failure> {
+    pub(super) fn stage(&self, path: &Path, figure: &dyn Figure) -> Result<Vec<Complete>, Failure> {
         let picture = self.drawn(figure, format(path)?)?;
         let files = self.files(path);
         let mut staged = vec![bytes(&files[0], &picture)?];
-        staged.push(output::write_csv_to(OutputFile::create(&files[1])?, data(figure))?.complete()?);
+        staged
+            .push(output::write_csv_to(OutputFile::create(&files[1])?, data(figure))?.complete()?);
         if let Some(place) = files.get(2) {
             staged.push(bytes(place, caption(figure).as_bytes())?);
         }

@@ -13,11 +13,11 @@ use crate::report::points::{Best, Front, Objective, PointTable, PointsError, hea
 use crate::report::rows::Checked;
 use crate::report::table;
 
+use super::figure::PictureOptions;
 use super::message::{Failure, hint, say};
 use super::places::Places;
 use super::record::Recorded;
 use super::results::RECORD;
-use super::figure::PictureOptions;
 use super::{output, sweep, table_style};
 use crate::digest::Digest;
 

@@ -19,10 +19,10 @@ use crate::reproduce::{
     Deviation, FIGURES, FigureEntry, ReproduceError, Study, Table, all_studies, conclusions,
 };
 
+use super::figure::PictureOptions;
 use super::message::Failure;
 use super::output::OutputSet;
 use super::progress::Progress;
-use super::figure::PictureOptions;
 use super::{output, table_style};
 
 /// Reproduce the figures and quotes of the paper, and compare its conclusions under each semantics.

@@ -80,8 +80,7 @@ impl Ink {
 
 /// Networks of the suite, in the order of their colours: the one table of the colours of networks, for figures
 /// and pages.
-const NETWORKS: [&str; 11] =
-    ["HT", "ES", "GE", "KD", "SR", "SS", "OD", "AS", "DE", "DR", "PD"];
+const NETWORKS: [&str; 11] = ["HT", "ES", "GE", "KD", "SR", "SS", "OD", "AS", "DE", "DR", "PD"];
 
 /// Place in the palette ([`Ink::series`]) of every one of these models. A network of the suite has the same one in
 /// every figure and page; others have the first ones that are free, in order.

@@ -328,7 +328,8 @@ mod tests {
     use super::*;
 
     impl Sample for Lines {
-        const TEXTS: &[&str] = &["mean", "Accelerator B", "Probability", "Latency [s]", "open: Paper", "bound"];
+        const TEXTS: &[&str] =
+            &["mean", "Accelerator B", "Probability", "Latency [s]", "open: Paper", "bound"];
 
         fn sample(value: f64) -> Self {
             let point = |x, mean| LinePoint { x, mean, interval: Some((mean, mean * 1.5)) };

@@ -71,9 +71,9 @@ use thiserror::Error;
 
 pub use ink::Ink;
 pub(crate) use ink::model_places;
-pub(crate) use scale::is_power_of_two;
 pub use output::Format;
 pub use scale::Spacing;
+pub(crate) use scale::is_power_of_two;
 pub use scene::{Align, Rect, Scene, Shape, Text, Turn};
 pub use sheet::Sheet;
 

@@ -174,10 +174,7 @@ impl LegendEntry {
 }
 
 /// Left end of the data of charts with these y axes, after title, labels and ticks \[px\].
-pub(super) fn left_px<'a>(
-    side_px: f64,
-    scales: impl IntoIterator<Item = &'a Scale>,
-) -> f64 {
+pub(super) fn left_px<'a>(side_px: f64, scales: impl IntoIterator<Item = &'a Scale>) -> f64 {
     let labels = scales.into_iter().flat_map(|scale| &scale.ticks);
     let widest = labels.map(|tick| width_px(&tick.label, LABEL_PX, false)).fold(0.0, f64::max);
     (side_px + 14.0 + widest + GAP_PX + 3.0).ceil()

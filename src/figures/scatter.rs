@@ -103,7 +103,8 @@ impl Scatter {
 
     /// Name of a point, after that of its series if there are several.
     fn full_name(&self, point: &ScatterPoint) -> String {
-        let is_of = |series: &&ScatterSeries| series.points.iter().any(|it| std::ptr::eq(it, point));
+        let is_of =
+            |series: &&ScatterSeries| series.points.iter().any(|it| std::ptr::eq(it, point));
         match self.series.iter().find(is_of) {
             Some(series) if self.series.len() > 1 && point.name.is_empty() => series.name.clone(),
             Some(series) if self.series.len() > 1 => format!("{}, {}", series.name, point.name),
@@ -138,7 +139,9 @@ impl Scatter {
         let placed = |names: &[String]| {
             let mut placement = clear.clone();
             let points = shown.iter().zip(names);
-            points.map(|(point, name)| placement.place(name, &around(at(point)))).collect::<Vec<_>>()
+            points
+                .map(|(point, name)| placement.place(name, &around(at(point))))
+                .collect::<Vec<_>>()
         };
         let names: Vec<String> = shown.iter().map(|point| point.name.clone()).collect();
         let whole: Option<Vec<Text>> = placed(&names).into_iter().collect();
@@ -149,9 +152,8 @@ impl Scatter {
         let numbers: Vec<String> = (1..=shown.len()).map(|number| number.to_string()).collect();
         placed(&numbers).into_iter().flatten().for_each(|label| page.scene.text(label));
         let listed = numbers.iter().zip(shown);
-        let mut entries: Vec<_> = listed
-            .map(|(number, point)| format!("{number}: {}", self.full_name(point)))
-            .collect();
+        let mut entries: Vec<_> =
+            listed.map(|(number, point)| format!("{number}: {}", self.full_name(point))).collect();
         if let Some(more) = (front.len() - shown.len()).checked_sub(1) {
             entries.push(format!("and {} more", more + 1));
         }

@@ -2,9 +2,9 @@
 
 use std::fmt::Write as _;
 
-use super::{Ink, Sheet};
 use super::scene::{Align, Point, Scene, Shape, Text, Turn};
 use super::text::{FAMILIES, TOP_TO_BASELINE, legible, top};
+use super::{Ink, Sheet};
 
 /// Units of a document for a pixel of the page: coordinates are whole numbers, exact to a tenth of a
 /// pixel.

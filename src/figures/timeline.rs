@@ -4,9 +4,7 @@ use super::chart::Chart;
 use super::check::{self, Allowed};
 use super::grid::Grid;
 use super::marker::Marker;
-use super::page::{
-    GAP_PX, LegendEntry, Page, X_AXIS_PX, base_line, x_axis, x_grid,
-};
+use super::page::{GAP_PX, LegendEntry, Page, X_AXIS_PX, base_line, x_axis, x_grid};
 use super::scale::Scale;
 use super::scene::{Align, LABEL_PX, Point, Rect, Scene, Text};
 use super::text::{fit, fits, width_px};
@@ -231,12 +229,7 @@ fn hatch(scene: &mut Scene, rect: &Rect, ink: Ink) {
     scene.outline(*rect, 0.8, Ink::TEXT);
 }
 
-fn draw_instant(
-    scene: &mut Scene,
-    instant: &Instant,
-    area: &Rect,
-    (time, ink): (&Scale, Ink),
-) {
+fn draw_instant(scene: &mut Scene, instant: &Instant, area: &Rect, (time, ink): (&Scale, Ink)) {
     let (first, last) = time.ends();
     if !(first..=last).contains(&instant.time_ms) {
         return;

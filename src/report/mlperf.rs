@@ -4,7 +4,8 @@
 use thiserror::Error;
 
 use crate::figures::{
-    Bar, Caption, GroupPanel, GroupedBars, Limit, Line, LinePanel, LinePoint, Lines, Quantity, Spacing,
+    Bar, Caption, GroupPanel, GroupedBars, Limit, Line, LinePanel, LinePoint, Lines, Quantity,
+    Spacing,
 };
 
 /// Latency of a server at one rate.
@@ -112,10 +113,7 @@ pub(crate) fn latency_over_rate(
         y_spacing: Spacing::Log,
         series: PERCENTILES.map(String::from).to_vec(),
         columns: 1,
-        panels: vec![LinePanel {
-            title: String::new(),
-            lines: percentiles.into(),
-        }],
+        panels: vec![LinePanel { title: String::new(), lines: percentiles.into() }],
         limits: bound.map(limit).into_iter().collect(),
         published: String::new(),
     }

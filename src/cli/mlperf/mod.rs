@@ -55,7 +55,9 @@ fn run_with(args: &MlperfArgs, catalog: &mut Catalog) -> Result<(), Failure> {
     let target = Target::new(args, catalog)?;
     input_hints(catalog.old_names());
     target.warn(catalog, tests.iter().map(|test| test.task.network.name()));
-    places(args, catalog).folder(args.out.as_deref(), results::files(&tests, &args.pictures)).check()?;
+    places(args, catalog)
+        .folder(args.out.as_deref(), results::files(&tests, &args.pictures))
+        .check()?;
     let inputs = inputs(args, catalog)?;
     let set = args.out.as_deref().map(OutputSet::create).transpose()?;
     // The other tests run even if one fails.

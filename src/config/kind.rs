@@ -34,11 +34,13 @@ pub enum Kind {
     Mapspace,
     /// Systems among which `xrsim search` searches.
     Search,
+    /// Constants of area and leakage.
+    Technology,
 }
 
 impl Kind {
     /// Every kind with its top-level key.
-    pub const ALL: [(Self, &'static str); 12] = [
+    pub const ALL: [(Self, &'static str); 13] = [
         (Self::Network, "network"),
         (Self::Dataflow, "dataflow"),
         (Self::Style, "style"),
@@ -51,6 +53,7 @@ impl Kind {
         (Self::Mlperf, "mlperf"),
         (Self::Mapspace, "mapspace"),
         (Self::Search, "search"),
+        (Self::Technology, "technology"),
     ];
 
     /// Every kind.

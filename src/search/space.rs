@@ -374,7 +374,8 @@ impl Space {
         accelerator
     }
 
-    /// The system of these types, in their order. Accelerators are named by dataflow and position.
+    /// The system of these types, in their order, of which there is at least one. Accelerators are named by
+    /// dataflow and position.
     ///
     /// # Errors
     ///
@@ -395,7 +396,9 @@ impl Space {
             let name = format!("{}-{index}", accelerator.dataflow.name()).into();
             Accelerator { name, ..accelerator }
         });
-        Ok(Arc::new(System::new(self.name(members), accelerators.collect())?))
+        let chip = usize::from(self.types[members[0] as usize].chip);
+        let system = System::new(self.name(members), accelerators.collect())?;
+        Ok(Arc::new(system.in_technology(self.chips[chip].platform.technology.clone())))
     }
 
     /// Name of the system of these types: dataflows with their PEs in steps of the space, and parts that

@@ -32,6 +32,7 @@ mod reproduce;
 mod results;
 mod run;
 mod schedulers;
+mod search;
 mod show;
 mod sweep;
 mod threads;
@@ -94,6 +95,7 @@ fn commands() -> Vec<CommandEntry> {
         command("cost", cost::run).on_threads().showing("computing costs"),
         command("map", map::run).on_threads(),
         command("sweep", sweep::run).on_threads(),
+        command("search", search::run).on_threads(),
         command("merge", sweep::merge),
         command("plot", plot::run).on_threads().showing("reading and drawing"),
         command("mlperf", mlperf::run).on_threads().showing("running load tests"),

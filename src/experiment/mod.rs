@@ -37,6 +37,8 @@ mod prepared;
 pub(crate) mod programs;
 mod runs;
 mod schedulers;
+#[cfg(feature = "cli")]
+pub(crate) mod search;
 mod settings;
 #[cfg(any(feature = "cli", test))]
 mod shipped;

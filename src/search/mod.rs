@@ -28,6 +28,7 @@ mod evolve;
 mod exact;
 pub(crate) mod front;
 mod goal;
+mod results;
 mod space;
 mod view;
 
@@ -45,6 +46,7 @@ pub use confirm::{Confirmation, ConfirmSettings};
 use evaluation::{Evaluation, Known, Load, Tested};
 use exact::Hunt;
 pub use exact::{Counts, Point};
+pub use results::{Evaluated, Status};
 pub use goal::{Constraint, Over, Quantity, Question};
 pub use space::{
     AcceleratorType, Chip, Fraction, Parts, Space, SpaceError, SpaceSettings, Systems,
@@ -200,12 +202,8 @@ pub enum SearchError {
 
 /// Everything that a search needs beside its space.
 pub struct SearchSettings<'a> {
-    /// A run of every scenario, whose system, scheduler and replication do not count.
-    pub plans: Vec<Plan>,
     /// Schedulers that systems are simulated under, in order of preference among equals.
     pub schedulers: Vec<Policy>,
-    /// Number of draws of scenarios in which something is drawn.
-    pub draws: u64,
     /// Cost model.
     pub cost_model: &'a dyn CostModel,
     /// Areas and leakage, for objectives and constraints on them.

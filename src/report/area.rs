@@ -148,8 +148,7 @@ impl AreaReport {
 }
 
 /// Line on the peak power.
-const PEAK: &str =
-    "peak: every PE, port and memory busy in every cycle, DRAM included\n";
+const PEAK: &str = "peak: every PE, port and memory busy in every cycle, DRAM included\n";
 
 /// Line on a technology and its uncertainty.
 fn in_words(technology: &Arc<Technology>) -> String {

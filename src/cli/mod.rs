@@ -15,6 +15,7 @@ mod experiment;
 mod explain;
 mod figure;
 mod import;
+mod interrupt;
 mod key_values;
 mod list;
 mod manual;

@@ -8,7 +8,7 @@ use crate::config::search::{ObjectiveDraft, SearchBody};
 use crate::config::{At, Catalog, Hardware, InputFile, OldNames, Problem, SearchDraft, nearest, resolve};
 use crate::dataflow::Dataflow;
 use crate::hardware::platform::Platform;
-use crate::hardware::{MemoryEnergy, System, Technology};
+use crate::hardware::{Accelerator, MemoryEnergy, System, Technology};
 use crate::plan::{Plan, Semantics};
 use crate::scenario::Scenario;
 use crate::schedule::Policy;
@@ -65,9 +65,18 @@ pub(crate) struct PreparedSearch {
     pub(crate) warnings: Vec<String>,
     catalog: Catalog,
     programs: Vec<InputFile>,
+    /// Names or paths by which files refer to dataflows, by the names of these.
+    references: Vec<(Box<str>, String)>,
 }
 
 impl PreparedSearch {
+    /// The name or path by which a file refers to the dataflow of an accelerator.
+    pub(crate) fn reference(&self, accelerator: &Accelerator) -> String {
+        let name = accelerator.dataflow.name();
+        let known = self.references.iter().find(|(known, _)| **known == *name);
+        known.map_or(name.into(), |(_, reference)| reference.clone())
+    }
+
     /// The search that `draft` describes.
     ///
     /// # Errors
@@ -80,6 +89,7 @@ impl PreparedSearch {
             problems: draft.problems.clone(),
             catalog: Catalog::new(),
             settings: Settings::default(),
+            references: Vec::new(),
         };
         reader.read_settings();
         let catalog = Catalog::with_networks(reader.settings.networks());
@@ -117,6 +127,7 @@ struct Reader<'d> {
     problems: Vec<Problem>,
     catalog: Catalog,
     settings: Settings,
+    references: Vec<(Box<str>, String)>,
 }
 
 impl Reader<'_> {
@@ -233,6 +244,7 @@ impl Reader<'_> {
             settings: self.settings,
             catalog: self.catalog,
             programs,
+            references: self.references,
         })
     }
 
@@ -419,6 +431,12 @@ impl Reader<'_> {
         }
         let lookup = |name: &str| self.catalog.dataflows(name);
         let dataflows = resolve(draft.body.dataflows.iter(), lookup, &mut self.problems)?;
+        for (name, found) in draft.body.dataflows.iter().zip(dataflows.iter().flatten()) {
+            let path = draft.folder.clone().unwrap_or_default().join(&*name.value);
+            let path = path.is_file().then(|| std::path::absolute(&path).ok()).flatten();
+            let reference = path.map_or(name.value.to_string(), |it| it.display().to_string());
+            self.references.extend(found.iter().map(|it| (it.name().into(), reference.clone())));
+        }
         let chips = self.chips()?;
         let Some((dataflows, chips)) = dataflows.zip(chips) else { return Ok(None) };
         let dataflows: Vec<Arc<Dataflow>> = dataflows.into_iter().flatten().collect();

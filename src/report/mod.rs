@@ -34,6 +34,8 @@ mod ranking;
 pub(crate) mod rows;
 #[cfg(feature = "cli")]
 pub(crate) mod score_rows;
+#[cfg(all(feature = "bounds", feature = "figures"))]
+pub mod search;
 #[cfg(feature = "cli")]
 pub(crate) mod scores;
 #[cfg(feature = "cli")]

@@ -146,6 +146,10 @@ impl Search<'_> {
         while batch.len() < BATCH {
             let Some(Open { system, .. }) = hunt.open.pop() else { break };
             let system = system.0;
+            // An earlier question may have made all of its runs.
+            if self.evaluation.state(system).is_some() {
+                (0..self.schedulers.len()).for_each(|it| self.offer(hunt, system, it));
+            }
             let goods = self.best_goods(hunt, system, None);
             if self.is_out(hunt, system, &goods) {
                 self.count_excluded(hunt, system);

@@ -18,7 +18,7 @@
 //! all systems are simulated.
 //!
 //! Results are the same for every number of threads, and for a search that was interrupted and goes on with
-//! the runs that it had made ([`Search::take_fresh`]).
+//! the runs that it had made ([`Progress::fresh`]).
 
 mod branch;
 mod coarse;
@@ -42,7 +42,7 @@ use crate::schedule::Policy;
 use crate::sweep::RunError;
 
 use coarse::Coarse;
-pub use confirm::{Confirmation, ConfirmSettings};
+pub use confirm::{Candidate, ConfirmSettings, Confirmation};
 use evaluation::{Evaluation, Known, Load, Tested};
 use exact::Hunt;
 pub use exact::{Counts, Point};
@@ -144,6 +144,8 @@ pub struct Progress<'a> {
     pub counts: Counts,
     /// Runs so far, of all questions.
     pub runs: u64,
+    /// Runs that were made since the last call, in order: a journal of the search.
+    pub fresh: Vec<FreshRuns>,
 }
 
 /// Answer to a question.
@@ -180,7 +182,7 @@ impl Answer {
     /// Relative distance between the objective and the largest value that is left open.
     pub fn gap(&self) -> Option<f64> {
         let best = self.points.first()?.goods[0];
-        let upper = self.upper?.max(best);
+        let upper = self.upper.unwrap_or(best).max(best);
         Some(if upper == best { 0.0 } else { (upper - best) / upper.abs().max(f64::MIN_POSITIVE) })
     }
 }
@@ -237,7 +239,7 @@ pub struct FreshRuns {
 pub struct Search<'a> {
     space: &'a Space,
     systems: Systems,
-    /// Systems by their types, if they are not listed.
+    /// Systems by their types, where they are not listed.
     known: std::collections::HashMap<Box<[u32]>, u32>,
     is_listed: bool,
     n_systems: u64,
@@ -325,6 +327,11 @@ impl<'a> Search<'a> {
         };
         search.take_earlier(earlier);
         Ok(search)
+    }
+
+    /// Takes other areas and leakage for the questions that follow.
+    pub fn set_areas(&mut self, areas: TypeAreas) {
+        self.areas = Some(areas);
     }
 
     /// Number of systems of the space; 2^40 stands for more.
@@ -426,7 +433,7 @@ impl<'a> Search<'a> {
 
     /// Whether a rule or the caller stops the search.
     fn check_stop(
-        &self,
+        &mut self,
         hunt: &Hunt,
         observe: &mut dyn FnMut(&Progress<'_>) -> ControlFlow<()>,
     ) -> Result<(), StopReason> {
@@ -441,6 +448,7 @@ impl<'a> Search<'a> {
             gap,
             counts: hunt.counts,
             runs: self.evaluation.n_runs,
+            fresh: self.take_fresh(),
         };
         if observe(&progress).is_break() {
             return Err(StopReason::Stopped);
@@ -464,8 +472,8 @@ impl<'a> Search<'a> {
         index
     }
 
-    /// Runs that were made since the last call, in order: a journal of the search.
-    pub fn take_fresh(&mut self) -> Vec<FreshRuns> {
+    /// Runs that were made since the last call, in order.
+    fn take_fresh(&mut self) -> Vec<FreshRuns> {
         let fresh = std::mem::take(&mut self.evaluation.fresh);
         let of = |((system, scenario, scheduler, from, until), tested): (evaluation::RunKey, Tested)| {
             FreshRuns {
@@ -505,3 +513,6 @@ impl<'a> Search<'a> {
         self.evaluation.set_known(known);
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -92,6 +92,9 @@ pub(crate) struct SearchArgs {
     /// Search the I-th of N parts of the systems only.
     #[arg(long, value_name = "I/N", value_parser = shard)]
     pub shard: Option<Shard>,
+    /// Folder of a part (--shard) whose runs are taken; repeat for each. The result is that of a search without parts.
+    #[arg(long, value_name = "DIR")]
+    pub join: Vec<PathBuf>,
     /// Begin again, whatever the journal in the folder has.
     #[arg(long, requires = "out")]
     pub restart: bool,

@@ -275,7 +275,8 @@ fn numbers(node: &Node<'_>, problems: &mut Problems) -> Option<(u32, u32)> {
         Some((first, last)) => number(first).zip(number(last)),
         None => number(&written.value).map(|it| (it, it)),
     };
-    let found = found.filter(|(first, last)| (1..=16).contains(first) && (*first..=16).contains(last));
+    let found =
+        found.filter(|(first, last)| (1..=16).contains(first) && (*first..=16).contains(last));
     if found.is_none() {
         problems.push(node.mismatch(&"a number from 1 to 16, or a range such as 1..4"));
     }
@@ -342,7 +343,10 @@ fn fractions(node: &Node<'_>, problems: &mut Problems) -> Option<Vec<(u16, u16)>
             }
             Some(fraction) => all.push(fraction),
             None => {
-                let message = format!("expected a fraction above 0 and at most 1 such as 1/4, `step 1/16` or `as-pes`, found `{}`", printable(&written.value));
+                let message = format!(
+                    "expected a fraction above 0 and at most 1 such as 1/4, `step 1/16` or `as-pes`, found `{}`",
+                    printable(&written.value)
+                );
                 problems.push(Problem::new(written.span, message));
                 return None;
             }

@@ -5,7 +5,9 @@ use std::sync::Arc;
 
 use crate::column::Better;
 use crate::config::search::{ObjectiveDraft, SearchBody};
-use crate::config::{At, Catalog, Hardware, InputFile, OldNames, Problem, SearchDraft, nearest, resolve};
+use crate::config::{
+    At, Catalog, Hardware, InputFile, OldNames, Problem, SearchDraft, nearest, resolve,
+};
 use crate::dataflow::Dataflow;
 use crate::hardware::platform::Platform;
 use crate::hardware::{Accelerator, MemoryEnergy, System, Technology};
@@ -26,7 +28,8 @@ use super::{ExperimentError, NamedCostModel, Settings, programs, scheduler};
 type Text = At<Box<str>>;
 
 /// Schedulers of a search that names none.
-const SCHEDULERS: [&str; 3] = ["latency-greedy", "edf:admission=hopeless", "value:admission=hopeless"];
+const SCHEDULERS: [&str; 3] =
+    ["latency-greedy", "edf:admission=hopeless", "value:admission=hopeless"];
 
 /// Draws of a search that gives no number.
 const DRAWS: u64 = 30;
@@ -140,8 +143,7 @@ impl Reader<'_> {
     }
 
     fn read_settings(&mut self) {
-        const OWN: [&str; 6] =
-            ["scenario", "system", "pes", "scheduler", "replication", "seed"];
+        const OWN: [&str; 6] = ["scenario", "system", "pes", "scheduler", "replication", "seed"];
         let draft = self.draft;
         for (key, value) in &draft.body.settings {
             if OWN.contains(&&*key.value) {
@@ -192,8 +194,7 @@ impl Reader<'_> {
         };
         let questions = questions(&scenarios, &weights, &quantities, &over, &constraints);
         let system = space.system(&[0])?;
-        let plans: Vec<Plan> =
-            scenarios.iter().map(|it| self.settings.plan(it, &system)).collect();
+        let plans: Vec<Plan> = scenarios.iter().map(|it| self.settings.plan(it, &system)).collect();
         if quantities.len() > Question::MAX_OBJECTIVES {
             self.problem(&at, "a front has two or three objectives");
         }
@@ -358,9 +359,10 @@ impl Reader<'_> {
             self.problem(span, "a front has two or three objectives");
         }
         let energy = found.len() == 1 && found[0].name() == "energy_mj";
-        let has_limit = draft.body.constraints.iter().any(|(name, is_most, _)| {
-            *is_most && matches!(&*name.value, "miss_ratio" | "missed")
-        });
+        let has_limit =
+            draft.body.constraints.iter().any(|(name, is_most, _)| {
+                *is_most && matches!(&*name.value, "miss_ratio" | "missed")
+            });
         if energy && !has_limit {
             let message = "dropping every frame needs no energy";
             let help = "limit what may be missed, such as `constraints: {miss_ratio: \"<= 0.1\"}`";
@@ -381,10 +383,9 @@ impl Reader<'_> {
                 Some(known) => found.push(*known),
                 None => {
                     let near = nearest(&word.value, WORDS.into_iter());
-                    let help = near.map_or(
-                        "allowed are mean, min and each".to_string(),
-                        |near| format!("did you mean `{near}`?"),
-                    );
+                    let help = near.map_or("allowed are mean, min and each".to_string(), |near| {
+                        format!("did you mean `{near}`?")
+                    });
                     let message = format!("no treatment of scenarios named `{}`", word.value);
                     self.problems.push(Problem::new(word.span.clone(), message).help(help));
                 }
@@ -451,7 +452,8 @@ impl Reader<'_> {
         if let Some(At { value: (pes, is_exact), .. }) = draft.body.pes {
             (settings.pes, settings.is_exact) = (pes, is_exact);
         }
-        settings.step = draft.body.step.as_ref().map_or(settings.step.min(settings.pes), |it| it.value);
+        settings.step =
+            draft.body.step.as_ref().map_or(settings.step.min(settings.pes), |it| it.value);
         for (parts, share) in settings.parts.iter_mut().zip(&draft.body.shares) {
             if let Some(share) = share {
                 let fractions = share.value.iter().filter_map(|&(n, d)| Fraction::new(n, d));
@@ -539,7 +541,8 @@ impl Reader<'_> {
             combinations = next;
             const MAX_CHIPS: usize = 10_000;
             if combinations.len() > MAX_CHIPS {
-                let message = format!("{} chips; at most {MAX_CHIPS} are allowed", combinations.len());
+                let message =
+                    format!("{} chips; at most {MAX_CHIPS} are allowed", combinations.len());
                 self.problem(&key.span, message);
                 return Ok(None);
             }
@@ -549,7 +552,8 @@ impl Reader<'_> {
             match platform.with(&settings.budget) {
                 Ok(platform) => {
                     let mut chip = Chip::new(Arc::new(platform));
-                    (chip.varied, chip.mapping, chip.clock) = (varied, settings.mapping, settings.clock);
+                    (chip.varied, chip.mapping, chip.clock) =
+                        (varied, settings.mapping, settings.clock);
                     chips.push(chip);
                 }
                 Err(error) => {
@@ -601,7 +605,8 @@ impl Reader<'_> {
         if let Some(energy) = energy.map(|energy| energy(platform)).filter(|it| !follows(*it)) {
             let _ = energy;
             let message = format!("the energy of `{}` does not follow its size", key.value);
-            let help = "a platform for this search gives the energy per byte of this memory as `by-size`";
+            let help =
+                "a platform for this search gives the energy per byte of this memory as `by-size`";
             self.problems.push(Problem::new(key.span.clone(), message).help(help));
         }
     }

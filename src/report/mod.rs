@@ -34,10 +34,10 @@ mod ranking;
 pub(crate) mod rows;
 #[cfg(feature = "cli")]
 pub(crate) mod score_rows;
-#[cfg(all(feature = "bounds", feature = "figures"))]
-pub mod search;
 #[cfg(feature = "cli")]
 pub(crate) mod scores;
+#[cfg(all(feature = "bounds", feature = "figures"))]
+pub mod search;
 #[cfg(feature = "cli")]
 pub(crate) mod table;
 #[cfg(feature = "figures")]

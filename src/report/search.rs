@@ -111,9 +111,10 @@ impl AnswerReport {
         confirmation: Option<&Confirmation>,
     ) -> Self {
         let question = &answer.question;
-        let found = answer.points.iter().map(|point| {
-            Found::of(search, &names, question, (point.system, point.scheduler))
-        });
+        let found = answer
+            .points
+            .iter()
+            .map(|point| Found::of(search, &names, question, (point.system, point.scheduler)));
         let found = found.collect();
         let evaluated = search.evaluated(question);
         let evaluated = evaluated.iter().map(|it| row(search, &names, question, it)).collect();
@@ -238,7 +239,9 @@ impl AnswerReport {
         let value = best.value(quantity).map_or("none".into(), |value| number(quantity, value));
         let half = best.half_width.map_or(String::new(), |half| format!(" +- {}", short(half)));
         parts.push(format!("{} {value}{half}", quantity.name()));
-        if quantity != Quantity::Area && let Some(area) = best.value(Quantity::Area) {
+        if quantity != Quantity::Area
+            && let Some(area) = best.value(Quantity::Area)
+        {
             parts.push(format!("area {area:.1} mm2 (+-30 %)"));
         }
         if quantity.is_sampled() {
@@ -258,14 +261,15 @@ impl AnswerReport {
     fn proof(&self, quantity: Quantity) -> String {
         let answer = &self.answer;
         let gap = answer.gap().map_or(String::new(), |gap| format!("{} %", short(100.0 * gap)));
-        let certificate = answer.certificate.zip(self.found[0].value(quantity)).map(|(bound, value)| {
-            let gap = 100.0 * (bound - value).max(0.0) / bound.max(f64::MIN_POSITIVE);
-            format!(
-                "under any scheduler no system exceeds {} ({} % above the best)",
-                number(quantity, bound),
-                short(gap)
-            )
-        });
+        let certificate =
+            answer.certificate.zip(self.found[0].value(quantity)).map(|(bound, value)| {
+                let gap = 100.0 * (bound - value).max(0.0) / bound.max(f64::MIN_POSITIVE);
+                format!(
+                    "under any scheduler no system exceeds {} ({} % above the best)",
+                    number(quantity, bound),
+                    short(gap)
+                )
+            });
         let certificate = certificate.map_or(String::new(), |text| format!("; {text}"));
         match (answer.stop, answer.is_exact) {
             (StopReason::Proven, true) => format!(
@@ -379,11 +383,28 @@ impl AnswerReport {
                 "on {draws} fresh draws: {mean}{half}; nothing else was within the difference that matters"
             ),
             1 => {
-                let same = self.found.first().is_some_and(|found| found.system == best.0 && found.scheduler == best.1);
-                let who = if same { "confirmed".into() } else { format!("corrected to {} ({})", best.0, best.1) };
+                let same = self
+                    .found
+                    .first()
+                    .is_some_and(|found| found.system == best.0 && found.scheduler == best.1);
+                let who = if same {
+                    "confirmed".into()
+                } else {
+                    format!("corrected to {} ({})", best.0, best.1)
+                };
                 format!(
                     "{who} on {draws} fresh draws: {mean}{half}, ahead of {} (Kim and Nelson, 95 %)",
                     counted(others, "other candidate")
+                )
+            }
+            n if left.iter().all(|it| it.0 == best.0) => {
+                let schedulers: Vec<_> = left.iter().map(|it| &*it.1).collect();
+                let same = self.found.first().is_some_and(|found| found.system == best.0);
+                let who =
+                    if same { "confirmed".into() } else { format!("corrected to {}", best.0) };
+                format!(
+                    "{who} on {draws} fresh draws: {mean}{half}; {n} schedulers are not separated on it: {}",
+                    schedulers.join(", ")
                 )
             }
             n => {
@@ -415,7 +436,10 @@ impl AnswerReport {
                 let differs = self.technologies.iter().filter_map(|(name, other)| {
                     Some(format!("in {name} {} is best", other.as_deref()?))
                 });
-                vec![format!("depends on the technology: {}", differs.collect::<Vec<_>>().join("; "))]
+                vec![format!(
+                    "depends on the technology: {}",
+                    differs.collect::<Vec<_>>().join("; ")
+                )]
             }
         }
     }
@@ -469,12 +493,7 @@ impl AnswerReport {
 /// Most points of a figure.
 const MAX_POINTS: usize = 20_000;
 
-fn row(
-    search: &Search<'_>,
-    names: &Names<'_>,
-    question: &Question,
-    it: &Evaluated,
-) -> Vec<String> {
+fn row(search: &Search<'_>, names: &Names<'_>, question: &Question, it: &Evaluated) -> Vec<String> {
     let members = search.members(it.system);
     let excluded = match &it.status {
         Status::Complete => String::new(),
@@ -526,7 +545,8 @@ pub(crate) fn answers_table(answers: &[AnswerReport], style: Style) -> String {
             Some(best) => {
                 let half = best.half_width.map_or(String::new(), |half| format!(" +- {half:.4}"));
                 let value = best.value(quantity).map_or(String::new(), |it| number(quantity, it));
-                let area = best.value(Quantity::Area).map_or(String::new(), |it| format!("{it:.1}"));
+                let area =
+                    best.value(Quantity::Area).map_or(String::new(), |it| format!("{it:.1}"));
                 row.extend([best.system.clone(), best.scheduler.clone(), value + &half]);
                 row.push(answer.certificate.map_or(String::new(), |it| format!("<= {it:.6}")));
                 row.push(area);
@@ -546,7 +566,8 @@ pub(crate) fn front_text(report: &AnswerReport, style: Style) -> String {
     let mut table = table::new_table(style, &header, 2);
     for found in &report.found {
         let objectives = report.answer.question.objectives.iter();
-        let values = objectives.map(|&it| found.value(it).map_or(String::new(), |value| number(it, value)));
+        let values =
+            objectives.map(|&it| found.value(it).map_or(String::new(), |value| number(it, value)));
         let names = [found.system.clone(), found.scheduler.clone()].into_iter();
         table.add_row(names.chain(values).collect::<Vec<String>>());
     }

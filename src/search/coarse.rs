@@ -110,15 +110,14 @@ impl Coarse {
         networks: &[usize],
         costs: &[Vec<TypeCost>],
     ) {
-        let latency = |row: &Vec<TypeCost>, network: usize| row[network].map(|(latency, _)| latency);
+        let latency =
+            |row: &Vec<TypeCost>, network: usize| row[network].map(|(latency, _)| latency);
         let fastest = |&network: &usize| {
             costs.iter().filter_map(|row| latency(row, network)).min().unwrap_or(SimSpan::ZERO)
         };
         let fastest: Vec<_> = networks.iter().map(fastest).collect();
         let scenario = &load.plan.scenario;
-        let frames = |requests| {
-            IsolatedFrames::new(scenario, requests, &load.plan.score, &fastest)
-        };
+        let frames = |requests| IsolatedFrames::new(scenario, requests, &load.plan.score, &fastest);
         let frames: Vec<_> = load.requests.par_iter().map(frames).collect();
         let n = frames.len() as f64;
         self.constants.push(frames.iter().map(IsolatedFrames::constant).sum::<f64>() / n);
@@ -127,9 +126,7 @@ impl Coarse {
             let of_draw = |it: &IsolatedFrames| it.n_triggered(id) as f64;
             self.triggered.push(frames.iter().map(of_draw).collect());
             let grid = grid(costs.iter().filter_map(|row| latency(row, network)).collect());
-            let worth = |&at: &SimSpan| {
-                frames.iter().map(|it| it.worth(id, at)).sum::<f64>() / n
-            };
+            let worth = |&at: &SimSpan| frames.iter().map(|it| it.worth(id, at)).sum::<f64>() / n;
             let worths: Vec<f64> = grid.par_iter().map(worth).collect();
             let column = self.firsts[load_index] + model;
             for (index, row) in costs.iter().enumerate() {
@@ -153,7 +150,8 @@ impl Coarse {
     /// The scenario's first model that runs on no accelerator of the system, by its index in the scenario.
     pub(super) fn homeless(&self, members: &[u32], load: usize) -> Option<usize> {
         let range = self.firsts[load]..self.firsts[load + 1];
-        let is_homeless = |&model: &usize| self.least(&self.latencies, members, model).is_infinite();
+        let is_homeless =
+            |&model: &usize| self.least(&self.latencies, members, model).is_infinite();
         range.clone().find(is_homeless).map(|model| model - range.start)
     }
 
@@ -257,9 +255,8 @@ impl Coarse {
 
     /// Whether `a` is at least as good as `b` in every cost.
     pub(super) fn covers(&self, a: u32, b: u32) -> bool {
-        let le = |table: &[f64]| {
-            self.row(table, a).iter().zip(self.row(table, b)).all(|(a, b)| a <= b)
-        };
+        let le =
+            |table: &[f64]| self.row(table, a).iter().zip(self.row(table, b)).all(|(a, b)| a <= b);
         le(&self.latencies) && le(&self.energies)
     }
 }
@@ -276,7 +273,8 @@ fn grid(mut latencies: Vec<SimSpan>) -> Vec<SimSpan> {
     if latencies.len() <= MAX_LATENCIES {
         return latencies;
     }
-    let (first, last) = (latencies[0].ns().max(1) as f64, latencies[latencies.len() - 1].ns() as f64);
+    let (first, last) =
+        (latencies[0].ns().max(1) as f64, latencies[latencies.len() - 1].ns() as f64);
     let factor = (last / first).powf(1.0 / MAX_LATENCIES as f64).max(1.0 + 1e-9);
     let mut points = vec![latencies[0]];
     for latency in latencies {

@@ -113,12 +113,14 @@ impl Search<'_> {
         pairs.truncate(MAX_CANDIDATES);
         let mut race = Race::new(pairs.len(), *settings);
         let loads: Vec<usize> = question.loads().collect();
-        let n_before = self.evaluation.loads.iter().map(|it| it.n_draws()).max().unwrap_or(0) as u64;
+        let n_before =
+            self.evaluation.loads.iter().map(|it| it.n_draws()).max().unwrap_or(0) as u64;
         while let Some(n_more) = race.wants() {
             let left: Vec<_> = race.left().map(|at| pairs[at]).collect();
             let from = n_before + race.n_draws;
             let leakages = self.leakages(&left);
-            let combine = |samples: &[Sampled]| good(question, quantity, &loads, &self.seconds, samples);
+            let combine =
+                |samples: &[Sampled]| good(question, quantity, &loads, &self.seconds, samples);
             let systems = &self.systems;
             let values = self.evaluation.fresh_draws(
                 &left,
@@ -218,7 +220,13 @@ struct Race {
 
 impl Race {
     fn new(k: usize, settings: ConfirmSettings) -> Self {
-        Self { settings, values: vec![Vec::new(); k], is_in: vec![true; k], variances: Vec::new(), n_draws: 0 }
+        Self {
+            settings,
+            values: vec![Vec::new(); k],
+            is_in: vec![true; k],
+            variances: Vec::new(),
+            n_draws: 0,
+        }
     }
 
     fn left(&self) -> impl Iterator<Item = usize> + '_ {
@@ -282,7 +290,8 @@ impl Race {
         let loses = |i: usize| {
             left.iter().any(|&l| {
                 let variance = self.variances[i * k + l];
-                let width = delta / 2.0 * (h_squared * variance / (delta * delta) - self.n_draws as f64);
+                let width =
+                    delta / 2.0 * (h_squared * variance / (delta * delta) - self.n_draws as f64);
                 sums[i] - sums[l] < -width.max(0.0)
             })
         };

@@ -109,8 +109,12 @@ impl Tested {
         if self.done < 2 {
             return 0.0;
         }
-        let spread = (self.squares[at] - self.sums[at] * self.sums[at] / n).max(0.0) / (n - 1.0);
-        spread / n
+        let squares = self.squares[at] - self.sums[at] * self.sums[at] / n;
+        // The difference of equal numbers is no spread.
+        match squares > 1e-12 * self.squares[at] {
+            true => squares / (n - 1.0) / n,
+            false => 0.0,
+        }
     }
 }
 
@@ -273,11 +277,13 @@ impl<'a> Evaluation<'a> {
 
     fn evaluate_costs<'m>(&mut self, jobs: &[Job], members: &(impl Fn(u32) -> &'m [u32] + Sync)) {
         let is_needed = |job: &&Job| job.task != Task::Isolation || self.has_bounds();
-        let systems = jobs.iter().filter(is_needed).filter_map(|job| {
-            Some((job.load, self.space.system(members(job.system)).ok()?))
-        });
+        let systems = jobs
+            .iter()
+            .filter(is_needed)
+            .filter_map(|job| Some((job.load, self.space.system(members(job.system)).ok()?)));
         let systems: Vec<_> = systems.collect();
-        let pairs = systems.iter().map(|(load, system)| (&*self.loads[*load].plan.scenario, &**system));
+        let pairs =
+            systems.iter().map(|(load, system)| (&*self.loads[*load].plan.scenario, &**system));
         self.library.extend(self.cost_model, pairs);
     }
 
@@ -310,13 +316,7 @@ impl<'a> Evaluation<'a> {
                 let mut runs = Vec::new();
                 for &scheduler in schedulers {
                     let from = self.states[&job.system].scenes[job.load].tested[scheduler].done;
-                    let key = (
-                        job.system,
-                        job.load as u32,
-                        scheduler as u32,
-                        from,
-                        *until as u32,
-                    );
+                    let key = (job.system, job.load as u32, scheduler as u32, from, *until as u32);
                     let known = self.known.get(&key);
                     plan.scheduler = self.schedulers[scheduler].clone();
                     let tested = match known {

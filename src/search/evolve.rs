@@ -80,7 +80,9 @@ impl Search<'_> {
     /// bound most; then random ones.
     fn seeds(&self, random: &mut ChaCha8Rng) -> Vec<Genome> {
         let loads = 0..self.evaluation.loads.len();
-        let bound = |members: &[u32]| loads.clone().map(|load| self.coarse.score(members, load)).sum::<f64>();
+        let bound = |members: &[u32]| {
+            loads.clone().map(|load| self.coarse.score(members, load)).sum::<f64>()
+        };
         let n_types = self.space.types().len();
         let stride = n_types.div_ceil(2000).max(1);
         let mut types: Vec<_> =
@@ -95,8 +97,12 @@ impl Search<'_> {
                 if members.len() >= *self.space.accelerators().end() {
                     break;
                 }
-                let room = |it: &u32| self.used(&members).and_then(|used| self.space.with(&members, used, *it as usize));
-                let best = types.iter().map(|(_, it)| *it).filter(|it| room(it).is_some()).take(200);
+                let room = |it: &u32| {
+                    self.used(&members)
+                        .and_then(|used| self.space.with(&members, used, *it as usize))
+                };
+                let best =
+                    types.iter().map(|(_, it)| *it).filter(|it| room(it).is_some()).take(200);
                 let with = |it: u32| bound(&[&members[..], &[it]].concat());
                 let Some(best) = best.max_by(|a, b| with(*a).total_cmp(&with(*b))) else { break };
                 members.push(best);
@@ -271,8 +277,7 @@ impl Search<'_> {
         let state = self.evaluation.state(system);
         let over = hunt.question.constraints.iter().map(|limit| {
             let view = self.view();
-            let range =
-                view.range(members, state, Some(scheduler), &hunt.question, limit.quantity);
+            let range = view.range(members, state, Some(scheduler), &hunt.question, limit.quantity);
             match limit.holds(range.low) {
                 true => 0.0,
                 false => (range.low - limit.limit).abs() / limit.limit.abs().max(1e-12),

@@ -244,7 +244,8 @@ impl Search<'_> {
         let state = self.evaluation.state(system)?;
         let n_draws = |load: usize| self.evaluation.loads[load].n_draws();
         let most = question.loads().map(n_draws).max()?;
-        let ends = std::iter::successors(Some(1), |end| Some(end * 2)).map(|end: usize| end.min(most));
+        let ends =
+            std::iter::successors(Some(1), |end| Some(end * 2)).map(|end: usize| end.min(most));
         let lacks = |end: &usize| {
             question.loads().any(|load| {
                 let done = state.scenes[load].tested[scheduler].done as usize;
@@ -336,7 +337,12 @@ impl Search<'_> {
     }
 
     /// Whether the limits can be kept, as far as is known.
-    pub(super) fn may_keep_limits(&self, hunt: &Hunt, system: u32, scheduler: Option<usize>) -> bool {
+    pub(super) fn may_keep_limits(
+        &self,
+        hunt: &Hunt,
+        system: u32,
+        scheduler: Option<usize>,
+    ) -> bool {
         let members = self.systems.members(system as usize);
         let state = self.evaluation.state(system);
         hunt.question.constraints.iter().all(|limit| {

@@ -197,9 +197,10 @@ impl Question {
 
     /// Largest miss ratio that the constraints allow, if they limit it.
     pub(super) fn most_missed(&self) -> Option<f64> {
-        let limits = self.constraints.iter().filter(|it| {
-            it.is_most && it.quantity == Quantity::Sampled(MISS_RATIO)
-        });
+        let limits = self
+            .constraints
+            .iter()
+            .filter(|it| it.is_most && it.quantity == Quantity::Sampled(MISS_RATIO));
         limits.map(|it| it.limit).reduce(f64::min)
     }
 

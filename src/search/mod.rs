@@ -46,8 +46,8 @@ pub use confirm::{Candidate, ConfirmSettings, Confirmation};
 use evaluation::{Evaluation, Known, Load, Tested};
 use exact::Hunt;
 pub use exact::{Counts, Point};
-pub use results::{Evaluated, Status};
 pub use goal::{Constraint, Over, Quantity, Question};
+pub use results::{Evaluated, Status};
 pub use space::{
     AcceleratorType, Chip, Fraction, Parts, Space, SpaceError, SpaceSettings, Systems,
 };
@@ -374,7 +374,8 @@ impl<'a> Search<'a> {
             (Method::Auto, false) => (self.evolve(&mut hunt, observe), false),
             (Method::Bound | Method::Exhaustive, false) => (self.branch(&mut hunt, observe), true),
         };
-        let stop = stop.err().unwrap_or(if is_exact { StopReason::Proven } else { StopReason::Runs });
+        let stop =
+            stop.err().unwrap_or(if is_exact { StopReason::Proven } else { StopReason::Runs });
         let mut upper = hunt.upper();
         if !self.is_listed && stop != StopReason::Proven {
             upper = self.super_system(question);
@@ -409,7 +410,8 @@ impl<'a> Search<'a> {
             return refuse("area needs a technology");
         }
         let only = question.objectives.len() == 1;
-        if only && question.objectives[0].name() == "energy_mj" && question.most_missed().is_none() {
+        if only && question.objectives[0].name() == "energy_mj" && question.most_missed().is_none()
+        {
             return refuse(
                 "dropping every frame needs no energy: limit `miss_ratio` where energy is the objective",
             );
@@ -475,15 +477,16 @@ impl<'a> Search<'a> {
     /// Runs that were made since the last call, in order.
     fn take_fresh(&mut self) -> Vec<FreshRuns> {
         let fresh = std::mem::take(&mut self.evaluation.fresh);
-        let of = |((system, scenario, scheduler, from, until), tested): (evaluation::RunKey, Tested)| {
-            FreshRuns {
-                members: self.systems.members(system as usize).to_vec(),
-                scenario,
-                scheduler,
-                draws: (from, until),
-                sums: tested.sums.iter().chain(&tested.squares).copied().collect(),
-            }
-        };
+        let of =
+            |((system, scenario, scheduler, from, until), tested): (evaluation::RunKey, Tested)| {
+                FreshRuns {
+                    members: self.systems.members(system as usize).to_vec(),
+                    scenario,
+                    scheduler,
+                    draws: (from, until),
+                    sums: tested.sums.iter().chain(&tested.squares).copied().collect(),
+                }
+            };
         fresh.into_iter().map(of).collect()
     }
 

@@ -419,7 +419,8 @@ impl Space {
             }
         };
         let names: Vec<_> = members.iter().map(of).collect();
-        let chip = members.first().map(|&it| &self.chips[usize::from(self.types[it as usize].chip)]);
+        let chip =
+            members.first().map(|&it| &self.chips[usize::from(self.types[it as usize].chip)]);
         let varied = chip.into_iter().flat_map(|chip| &chip.varied);
         let varied: Vec<_> = varied.map(|(key, value)| format!("{key}={value}")).collect();
         match varied.is_empty() {
@@ -532,7 +533,8 @@ impl Space {
         used: Used,
         visit: &mut impl FnMut(&[u32]) -> bool,
     ) -> bool {
-        if members.len() >= *self.accelerators.start() && self.is_complete(used) && !visit(members) {
+        if members.len() >= *self.accelerators.start() && self.is_complete(used) && !visit(members)
+        {
             return false;
         }
         if members.len() == *self.accelerators.end() {

@@ -15,9 +15,9 @@ use crate::report::search::AnswerReport;
 use crate::search::Search;
 use crate::text::cell;
 
+use super::super::argument;
 use super::super::message::Failure;
 use super::super::output::OutputSet;
-use super::super::argument;
 use super::{SearchArgs, journal};
 
 /// Name of the record.
@@ -113,7 +113,8 @@ fn excluded(
 ) -> Result<Vec<u8>, Failure> {
     let failure = |error: std::io::Error| Failure::Output(error.to_string());
     let mut out = GzEncoder::new(Vec::new(), Compression::default());
-    writeln!(out, "question,system,table_bound,ub1_isolation,ub3_linear_program,best").map_err(failure)?;
+    writeln!(out, "question,system,table_bound,ub1_isolation,ub3_linear_program,best")
+        .map_err(failure)?;
     for report in reports {
         let question = &report.answer.question;
         let best = report.found.first().and_then(|it| it.value(question.objectives[0]));
@@ -137,7 +138,8 @@ fn record(
     let inputs: Map<String, Value> =
         prepared.inputs().into_iter().map(|it| (it.name, json!(it.sha256))).collect();
     let schedulers: Vec<_> = prepared.schedulers.iter().map(|it| it.label().to_string()).collect();
-    let scenarios: Vec<_> = prepared.plans.iter().map(|it| it.scenario.name().to_string()).collect();
+    let scenarios: Vec<_> =
+        prepared.plans.iter().map(|it| it.scenario.name().to_string()).collect();
     let body = json!({
         "program": "xrsim",
         "version": env!("CARGO_PKG_VERSION"),

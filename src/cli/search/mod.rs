@@ -11,11 +11,11 @@ use std::time::{Duration, Instant};
 use crate::digest::Digest;
 use crate::experiment::search::PreparedSearch;
 use crate::report::search::{AnswerReport, Names, answers_table, front_text};
-use crate::sweep::grid::Shard;
 use crate::search::{
     Answer, Loads, Method, Progress as State, Quantity, Question, Search, SearchError,
     SearchSettings, StopReason, Systems,
 };
+use crate::sweep::grid::Shard;
 
 use super::message::{Failure, say, warn, with_hints};
 use super::places::Places;
@@ -113,7 +113,9 @@ fn verdict(args: &SearchArgs, reports: &[AnswerReport]) -> Result<(), Failure> {
     let unproven = |report: &&AnswerReport| {
         report.answer.stop != StopReason::Proven || !report.answer.is_exact
     };
-    if args.require_proof && let Some(report) = reports.iter().find(unproven) {
+    if args.require_proof
+        && let Some(report) = reports.iter().find(unproven)
+    {
         let name = &report.answer.question.name;
         return Err(Failure::Check(format!("error: the answer for {name} is not proven")));
     }
@@ -216,7 +218,9 @@ impl Session<'_> {
         let mut observe = |state: &State<'_>| {
             let first = *first_runs.get_or_insert(state.runs);
             progress.say(described(state, first, begun));
-            if let Some(journal) = journal && let Err(failure) = journal.add(&state.fresh) {
+            if let Some(journal) = journal
+                && let Err(failure) = journal.add(&state.fresh)
+            {
                 broken.get_or_insert(failure);
             }
             let is_late = end.is_some_and(|end| Instant::now() >= end);
@@ -271,9 +275,11 @@ impl Session<'_> {
 /// State of a search in one line.
 fn described(state: &State<'_>, first: u64, begun: Instant) -> String {
     let counts = state.counts;
-    let done = counts.constrained + counts.infeasible + counts.bounded + counts.partly + counts.complete;
+    let done =
+        counts.constrained + counts.infeasible + counts.bounded + counts.partly + counts.complete;
     let rate = (state.runs - first) as f64 / begun.elapsed().as_secs_f64().max(1e-3);
-    let best = state.best.map_or("nothing yet".into(), |(_, value)| format!("best {:.4}", value.abs()));
+    let best =
+        state.best.map_or("nothing yet".into(), |(_, value)| format!("best {:.4}", value.abs()));
     let open = state.upper.map_or(String::new(), |upper| format!(" | open <= {:.4}", upper.abs()));
     let gap = state.gap.map_or(String::new(), |gap| format!(" | gap {:.2} %", 100.0 * gap));
     format!(
@@ -295,8 +301,8 @@ fn dry_run(prepared: &PreparedSearch, n_systems: u64) -> Result<(), Failure> {
     for active in prepared.plans.iter().flat_map(|plan| plan.scenario.models()) {
         let _ = prepared.cost_model.model.network(&active.unit.network, &accelerator);
     }
-    let costing = begun.elapsed().as_secs_f64() * types as f64
-        / rayon::current_num_threads() as f64;
+    let costing =
+        begun.elapsed().as_secs_f64() * types as f64 / rayon::current_num_threads() as f64;
     let text = format!(
         "types       {types} accelerators, costed for {networks} models of {} scenarios\n\
          systems     {n_systems}\n\
@@ -334,4 +340,3 @@ pub(super) fn check(path: &std::path::Path) -> Result<(), Failure> {
     with_hints(|old_names| PreparedSearch::of(&draft, old_names))?;
     Ok(())
 }
-

@@ -149,7 +149,8 @@ impl SearchArgs {
             several => line(format!("objective: {{pareto: {}{over}}}", list(several))),
         }
         if !self.constraint.is_empty() {
-            let limits: Vec<_> = self.constraint.iter().map(|it| limit(it)).collect::<Result<_, _>>()?;
+            let limits: Vec<_> =
+                self.constraint.iter().map(|it| limit(it)).collect::<Result<_, _>>()?;
             line(format!("constraints: {{{}}}", limits.join(", ")));
         }
         let dataflows = match self.dataflow.is_empty() {
@@ -169,7 +170,9 @@ impl SearchArgs {
         ));
         if !self.set.is_empty() {
             let settings = self.set.iter().map(|it| match it.split_once('=') {
-                Some((key, value)) => Ok(format!("{}: {}", quoted(key.trim()), quoted(value.trim()))),
+                Some((key, value)) => {
+                    Ok(format!("{}: {}", quoted(key.trim()), quoted(value.trim())))
+                }
                 None => Err(Failure::Argument(format!("--set takes key=value, found `{it}`"))),
             });
             line(format!("settings: {{{}}}", settings.collect::<Result<Vec<_>, _>>()?.join(", ")));
@@ -212,7 +215,8 @@ impl SearchArgs {
                 }
             };
             if !is_set {
-                let message = format!("--stop takes RULE=VALUE with a number above 0, found `{rule}`");
+                let message =
+                    format!("--stop takes RULE=VALUE with a number above 0, found `{rule}`");
                 return Err(Failure::Argument(message));
             }
         }

@@ -159,9 +159,8 @@ mod tests {
             };
             let platform = catalog.platform(platform).expect("it is there");
             let Ok(before) = style.instantiate(4096, &platform) else { continue };
-            let text = super::system("J", &before, &["a comment".into()], |it| {
-                it.dataflow.name().into()
-            });
+            let text =
+                super::system("J", &before, &["a comment".into()], |it| it.dataflow.name().into());
             fs::write(&path, &text).expect("it can be written");
             let mut fresh = Catalog::new();
             let after = fresh.hardware(&path.display().to_string());

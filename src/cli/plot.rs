@@ -12,6 +12,7 @@ use crate::renamed;
 use crate::report::points::{Best, Front, Objective, PointTable, PointsError, heat_map};
 use crate::report::rows::Checked;
 use crate::report::table;
+use crate::score::Score;
 
 use super::figure::PictureOptions;
 use super::message::{Failure, hint, say};
@@ -138,7 +139,7 @@ const MAX_RECORD: u64 = 256 << 20;
 
 fn pareto(args: &PlotArgs, points: &PointTable) -> Result<(), Failure> {
     let x = args.x.as_deref().unwrap_or("energy_mj");
-    let y = args.y.as_deref().unwrap_or("score");
+    let y = args.y.as_deref().unwrap_or(Score::primary().name);
     let columns = [Some(x), Some(y), args.z.as_deref()].into_iter().flatten();
     let objectives: Vec<_> = columns.map(objective).collect();
     let front = Front::of(points, &objectives).map_err(super::argument)?;
@@ -155,7 +156,7 @@ fn pareto(args: &PlotArgs, points: &PointTable) -> Result<(), Failure> {
 }
 
 fn best(args: &PlotArgs, points: &PointTable) -> Result<(), Failure> {
-    let objective = objective(args.z.as_deref().unwrap_or("score"));
+    let objective = objective(args.z.as_deref().unwrap_or(Score::primary().name));
     let Best { header, rows, n_text } = Best::of(points, &objective).map_err(super::argument)?;
     let text = Text { header, rows, n_text, draws: points.draws() };
     match &args.out {
@@ -171,7 +172,7 @@ fn heatmap(args: &PlotArgs, points: &PointTable) -> Result<(), Failure> {
     };
     let x = column_name(args.x.as_deref().unwrap_or("pes"));
     let y = column_name(args.y.as_deref().unwrap_or("system"));
-    let value = column_name(args.z.as_deref().unwrap_or("score"));
+    let value = column_name(args.z.as_deref().unwrap_or(Score::primary().name));
     args.pictures.write(out, &heat_map(points, x, y, value).map_err(super::argument)?)
 }
 

@@ -48,6 +48,7 @@ mod decimal;
 mod grid;
 mod ink;
 mod marker;
+mod named_rows;
 mod number;
 mod output;
 mod page;
@@ -59,8 +60,10 @@ mod sheet;
 mod svg;
 mod text;
 
+mod critical_difference;
 mod grouped_bars;
 mod heat_map;
+mod intervals;
 mod lines;
 mod roofline;
 mod scatter;
@@ -272,8 +275,10 @@ macro_rules! charts {
 }
 
 charts! {
+    critical_difference { CriticalDifference }
     grouped_bars { GroupedBars, Bar, GroupPanel }
     heat_map { HeatMap }
+    intervals { Intervals, IntervalPanel, Mean }
     lines { Lines, Limit, Line, LinePanel, LinePoint }
     roofline { Roofline, Ceiling, PointSeries, RooflinePoint }
     scatter { Scatter, ScatterPoint, ScatterSeries }

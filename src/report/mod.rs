@@ -14,6 +14,8 @@ pub mod html;
 pub(crate) mod idle;
 pub(crate) mod json;
 #[cfg(feature = "cli")]
+pub(crate) mod latex;
+#[cfg(feature = "cli")]
 pub(crate) mod limit;
 #[cfg(feature = "cli")]
 pub(crate) mod mapping;

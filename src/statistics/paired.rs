@@ -31,6 +31,18 @@ impl PairedDifference {
         self.difference.interval(level)
     }
 
+    /// Effect size of the pairs: the mean difference over the standard deviation of the differences (Cohen's d_z, 1988,
+    /// section 2.3.5). 0 if all pairs are equal; `None` below two pairs, and if all differences are equal to another
+    /// number than 0, as there is no spread to measure with.
+    pub fn effect_size(&self) -> Option<f64> {
+        let Summary { n, mean, sd } = self.difference;
+        match (n >= 2, sd > 0.0) {
+            (true, true) => Some(mean / sd),
+            (true, false) if mean == 0.0 => Some(0.0),
+            _ => None,
+        }
+    }
+
     /// Two-sided p-value of the paired t-test: the probability of a mean difference at least as large if the
     /// true difference is 0. `None` below two pairs.
     pub fn p_value(&self) -> Option<f64> {
@@ -73,6 +85,17 @@ mod tests {
         assert!((interval.low + 2.459_885_8).abs() < 5e-8, "{interval:?}");
         assert!((interval.high + 0.700_114_2).abs() < 5e-8, "{interval:?}");
         assert_eq!((paired.wins, paired.losses), (0, 9));
+        // d_z = t / √n
+        assert!((paired.effect_size().unwrap() + 4.062_1 / 10f64.sqrt()).abs() < 1e-5);
+    }
+
+    #[test]
+    fn an_effect_without_spread_has_no_size() {
+        let of = |pairs: &[(f64, f64)]| PairedDifference::of(pairs.iter().copied()).effect_size();
+        assert_eq!(of(&[(2.0, 1.0), (3.0, 2.0)]), None);
+        assert_eq!(of(&[(2.0, 2.0), (3.0, 3.0)]), Some(0.0));
+        assert_eq!(of(&[(2.0, 2.0)]), None);
+        assert_eq!(of(&[(2.0, 1.0), (4.0, 1.0)]), Some(2.0 / 2f64.sqrt()));
     }
 
     #[test]

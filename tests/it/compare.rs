@@ -120,8 +120,10 @@ fn the_ranking_compares_with_the_best_and_counts_where_each_wins() {
         assert!((found - difference).abs() < 1e-15, "{found} is not {difference}");
         assert!(standing.measure.mean <= ranking.best_of_each);
     }
+    // Every configuration has one winner, or several that tie.
     let wins: usize = ranking.standings.iter().map(|standing| standing.wins).sum();
-    assert!((3..=9).contains(&wins), "somebody wins everywhere");
+    let ties: usize = ranking.standings.iter().map(|standing| standing.ties).sum();
+    assert!(wins <= 3 && (ties == 0) == (wins == 3) && wins + ties >= 3, "{wins} and {ties}");
     // The measure of the first policy, by hand.
     let index = comparison.policies().iter().position(|it| *it.label() == first.policy).unwrap();
     let mean = |replication: usize| {

@@ -142,7 +142,8 @@ impl Chart for CriticalDifference {
     /// name is in, and names without a common one are told apart. The last row has the critical difference.
     fn table(&self) -> Rows {
         let mut rows: Vec<Vec<String>> = Vec::new();
-        let order = if self.mean_ranks.len() == self.names.len() { self.order() } else { Vec::new() };
+        let order =
+            if self.mean_ranks.len() == self.names.len() { self.order() } else { Vec::new() };
         for index in order {
             let groups = self.groups.iter().zip(1..).filter(|(group, _)| group.contains(&index));
             let groups: Vec<String> = groups.map(|(_, number)| number.to_string()).collect();

@@ -168,7 +168,12 @@ impl Caption {
     pub fn sentences(&self) -> String {
         let parts = [&self.title, &self.subtitle, &self.note].into_iter();
         let parts = parts.map(|text| text.trim().trim_end_matches('.')).filter(|it| !it.is_empty());
-        parts.map(|text| format!("{text}.")).collect::<Vec<_>>().join(" ")
+        let sentence = |text: &str| {
+            let mut letters = text.chars();
+            let first = letters.next().into_iter().flat_map(char::to_uppercase);
+            first.chain(letters).chain(['.']).collect::<String>()
+        };
+        parts.map(sentence).collect::<Vec<_>>().join(" ")
     }
 }
 

@@ -86,13 +86,19 @@ mod tests {
 
     #[test]
     fn nothing_in_a_name_is_a_command() {
-        assert_eq!(escaped(r"a_b & 50% of #1 {x} ~ ^ $\end"), concat!(
-            r"a\_b \& 50\% of \#1 \{x\} \textasciitilde{} \textasciicircum{} \$",
-            r"\textbackslash{}end"
-        ));
+        assert_eq!(
+            escaped(r"a_b & 50% of #1 {x} ~ ^ $\end"),
+            concat!(
+                r"a\_b \& 50\% of \#1 \{x\} \textasciitilde{} \textasciicircum{} \$",
+                r"\textbackslash{}end"
+            )
+        );
         assert_eq!(escaped("0.5 +- <0.0001"), r"0.5 $\pm$ $<$0.0001");
         assert_eq!(escaped("Zoë\n目\u{7}"), "Zoë ??");
-        assert_eq!((cell("-0.5"), cell("-"), cell("-x")), ("$-$0.5".into(), "--".into(), "-x".into()));
+        assert_eq!(
+            (cell("-0.5"), cell("-"), cell("-x")),
+            ("$-$0.5".into(), "--".into(), "-x".into())
+        );
     }
 
     #[test]

@@ -14,6 +14,9 @@ pub struct PairedDifference {
     pub losses: u64,
 }
 
+/// Spread of differences, as a share of their mean, up to which they are equal.
+const LEAST_SPREAD: f64 = 1e-6;
+
 impl PairedDifference {
     /// Differences of `pairs` (first, second) of finite values.
     pub fn of(pairs: impl IntoIterator<Item = (f64, f64)>) -> Self {
@@ -32,11 +35,11 @@ impl PairedDifference {
     }
 
     /// Effect size of the pairs: the mean difference over the standard deviation of the differences (Cohen's d_z, 1988,
-    /// section 2.3.5). 0 if all pairs are equal; `None` below two pairs, and if all differences are equal to another
-    /// number than 0, as there is no spread to measure with.
+    /// section 2.3.5). 0 if all pairs are equal; `None` below two pairs, and if the spread is at most a millionth of
+    /// the mean, so that all differences are equal but for rounding and there is nothing to measure with.
     pub fn effect_size(&self) -> Option<f64> {
         let Summary { n, mean, sd } = self.difference;
-        match (n >= 2, sd > 0.0) {
+        match (n >= 2, sd > LEAST_SPREAD * mean.abs()) {
             (true, true) => Some(mean / sd),
             (true, false) if mean == 0.0 => Some(0.0),
             _ => None,

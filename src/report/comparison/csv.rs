@@ -63,7 +63,10 @@ fn policies_rows(ranking: &Ranking) -> Vec<Vec<String>> {
         row.push(number(standing.difference.and_then(|it| it.effect_size())));
         row.push(number(standing.p_value));
         let shares = standing.shares;
-        row.extend([shares.map(|it| it.won), shares.map(|it| it.tied), shares.map(|it| it.lost)].map(number));
+        row.extend(
+            [shares.map(|it| it.won), shares.map(|it| it.tied), shares.map(|it| it.lost)]
+                .map(number),
+        );
         row.extend([standing.miss_ratio, standing.energy_mj, standing.gap].map(cell));
         row.push(ranking.bound.0.name().into());
         row.extend([standing.wins, standing.ties].map(|it| it.to_string()));

@@ -109,10 +109,14 @@ impl Ranks {
         };
         let (values, blocks): (Vec<Vec<f64>>, _) = match &all[..] {
             [only] => {
-                let of_run = |run: &Replication| run.samples.iter().map(|it| measure.of(it)).collect();
+                let of_run =
+                    |run: &Replication| run.samples.iter().map(|it| measure.of(it)).collect();
                 (only.iter().map(of_run).collect(), "replications")
             }
-            all => (all.iter().map(|runs| means(runs, n_policies, measure)).collect(), "configurations"),
+            all => (
+                all.iter().map(|runs| means(runs, n_policies, measure)).collect(),
+                "configurations",
+            ),
         };
         let signed = |block: Vec<f64>| block.into_iter().map(|value| sign * value).collect();
         let friedman = Friedman::of(&values.into_iter().map(signed).collect::<Vec<_>>())?;
@@ -125,7 +129,7 @@ impl Ranks {
     pub(super) fn sentence(&self) -> String {
         let Friedman { n_blocks, chi_square, p_value, .. } = self.friedman;
         format!(
-            "ranks over {n_blocks} {}: Friedman test, chi2 = {chi_square:.2}, p {}; Nemenyi test at 5 %: mean ranks are \
+            "ranks over {n_blocks} {}: Friedman test, chi2 = {chi_square:.2}, p {};\n  Nemenyi test at 5 %: mean ranks are \
              told apart from a difference of {:.3} on",
             self.blocks,
             super::table::p_relation(p_value),

@@ -35,7 +35,8 @@ impl Tables<'_> {
         let mut text = shown(&self.policies(style), style) + &self.legend();
         if !self.by_scenario.is_empty() {
             let grid = self.scenarios(style);
-            text += &format!("\nevery scenario by itself; {}\n", corrected(self.n_tests(), "scenario"));
+            text +=
+                &format!("\nevery scenario by itself; {}\n", corrected(self.n_tests(), "scenario"));
             text += &shown(&grid, style);
         }
         if !self.pairs.is_empty() {
@@ -73,11 +74,8 @@ impl Tables<'_> {
         header.extend(compared(self.measure()));
         header.extend(["miss_ratio", "energy_mj", "gap_to_bound"]);
         let row = |it: &Standing| {
-            let rest = [
-                format!("{:.4}", it.miss_ratio),
-                format!("{:.1}", it.energy_mj),
-                percent(it.gap),
-            ];
+            let rest =
+                [format!("{:.4}", it.miss_ratio), format!("{:.1}", it.energy_mj), percent(it.gap)];
             once(it.policy.to_string()).chain(compared_cells(it, style)).chain(rest).collect()
         };
         grid(&header, 1, self.overall.standings.iter().map(row).collect())
@@ -98,9 +96,8 @@ impl Tables<'_> {
     }
 
     fn pair_grid(&self, style: Style) -> Grid {
-        let header = [
-            "scenario", "first", "second", "difference", "d_z", "p_holm", "won", "tied", "lost",
-        ];
+        let header =
+            ["scenario", "first", "second", "difference", "d_z", "p_holm", "won", "tied", "lost"];
         let of = |(scenario, pairs): &(String, Vec<Pair>)| {
             let row = |it: &Pair| {
                 let mut row = vec![scenario.clone(), it.first.to_string(), it.second.to_string()];
@@ -127,7 +124,8 @@ impl Tables<'_> {
         let Ranking { measure, bounds, bound: (tightest, _), best_of_each, .. } = self.overall;
         let values = Bounds::COLUMNS.iter().map(|column| column.of(bounds).unwrap_or_default());
         let bound = crate::bounds::Bound::ALL.iter().zip(values);
-        let bound = bound.map(|(it, value)| format!("{} {value:.4}: {}", it.name(), it.meaning()));
+        let bound =
+            bound.map(|(it, value)| format!("  {} {value:.4}: {}", it.name(), it.meaning()));
         let ranks = self.ranks.map_or_else(String::new, |ranks| ranks.sentence() + "\n");
         format!(
             "{}\n\
@@ -136,12 +134,12 @@ impl Tables<'_> {
              {}\n\
              wins, ties: configurations in which the scheduler is the best alone, and together with others\n\
              gap_to_bound: share of {} that score_executed_mean misses\n\
-             no scheduler exceeds these means of score_executed_mean: {}\n\
+             upper bounds of score_executed_mean, which no scheduler exceeds; means over configurations:\n{}\n\
              {ranks}best scheduler of every configuration: {best_of_each:.4}\n",
             measure.meaning(),
             corrected(self.n_tests(), "comparison"),
             tightest.name(),
-            bound.collect::<Vec<_>>().join("; "),
+            bound.collect::<Vec<_>>().join("\n"),
         )
     }
 }
@@ -153,7 +151,10 @@ fn compared(measure: &str) -> [&str; 6] {
 
 /// The test and its correction.
 fn corrected(n_tests: usize, of: &str) -> String {
-    format!("p_holm: paired t-test, corrected by Holm for {} of a {of}", counted(n_tests, "test"))
+    format!(
+        "p_holm: paired t-test, corrected by Holm for the {} of a {of}",
+        counted(n_tests, "test")
+    )
 }
 
 fn compared_cells(standing: &Standing, style: Style) -> impl Iterator<Item = String> {
@@ -174,7 +175,7 @@ fn difference_cells(
     let effect = difference.and_then(PairedDifference::effect_size);
     [
         difference.map_or_else(dash, |it| with_half_width(&it.difference, 4, style)),
-        effect.map_or_else(dash, |effect| format!("{:.2}", effect + 0.0)),
+        effect.map_or_else(dash, effect_text),
         p_value.map_or_else(dash, p_text),
     ]
 }
@@ -210,6 +211,11 @@ fn counts(ranking: &Ranking) -> String {
 fn percent(share: f64) -> String {
     let tenths = (1000.0 * share).round() + 0.0;
     format!("{:.1} %", tenths / 10.0)
+}
+
+/// An effect size with two decimals, or as a whole number from 100 on.
+fn effect_text(effect: f64) -> String {
+    if effect.abs() < 100.0 { format!("{:.2}", effect + 0.0) } else { format!("{effect:.0}") }
 }
 
 /// Least p-value that is written.

@@ -61,7 +61,7 @@ pub fn ranks_figure(ranks: &Ranks, measure: Measure) -> CriticalDifference {
             note: format!(
                 "Friedman test: chi2 = {:.2}, p {}; the tests take the {blocks} for independent.",
                 friedman.chi_square,
-                super::table::p_relation(friedman.p_value),
+                super::p_value::p_relation(friedman.p_value),
             ),
             ..Caption::titled("Mean ranks of schedulers")
         },

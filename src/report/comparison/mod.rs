@@ -2,6 +2,7 @@
 
 mod csv;
 mod figure;
+mod p_value;
 mod pairs;
 mod table;
 

@@ -132,7 +132,7 @@ impl Ranks {
             "ranks over {n_blocks} {}: Friedman test, chi2 = {chi_square:.2}, p {};\n  Nemenyi test at 5 %: mean ranks are \
              told apart from a difference of {:.3} on",
             self.blocks,
-            super::table::p_relation(p_value),
+            super::p_value::p_relation(p_value),
             self.critical_difference,
         )
     }

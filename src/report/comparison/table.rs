@@ -8,6 +8,7 @@ use crate::report::table::{Style, new_table, render, with_half_width};
 use crate::statistics::PairedDifference;
 use crate::text::counted;
 
+use super::p_value::p_text;
 use super::{Pair, Ranking, Ranks, Standing};
 
 /// The tables of a comparison.
@@ -216,18 +217,6 @@ fn percent(share: f64) -> String {
 /// An effect size with two decimals, or as a whole number from 100 on.
 fn effect_text(effect: f64) -> String {
     if effect.abs() < 100.0 { format!("{:.2}", effect + 0.0) } else { format!("{effect:.0}") }
-}
-
-/// Least p-value that is written.
-const LEAST_P: f64 = 1e-4;
-
-fn p_text(p: f64) -> String {
-    if p < LEAST_P { format!("<{LEAST_P}") } else { format!("{p:.4}") }
-}
-
-/// `= 0.0123` or `< 0.0001`.
-pub(super) fn p_relation(p: f64) -> String {
-    if p < LEAST_P { format!("< {LEAST_P}") } else { format!("= {p:.4}") }
 }
 
 #[cfg(test)]

@@ -32,12 +32,14 @@
 //! # }
 //! ```
 
+mod change;
 mod energy;
 mod mapping;
 pub mod platform;
 mod style;
 mod widths;
 
+pub use change::{AcceleratorChange, Change, EnergyChange, NocChange};
 pub(crate) use energy::sram_pj_per_byte;
 pub use energy::{ByteEnergy, EnergyTable, MemoryEnergy};
 pub use mapping::{MappingObjective, MappingSettings};

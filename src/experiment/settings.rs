@@ -8,6 +8,7 @@ use crate::config::Edition;
 use crate::hardware::platform::BudgetChange;
 use crate::hardware::{AcceleratorChange, MappingSettings, System};
 use crate::load::LoadSettings;
+use crate::mapper::Effort;
 use crate::plan::{Ablation, EngineSettings, Plan, Semantics};
 use crate::renamed::Renamed;
 use crate::scenario::Scenario;
@@ -39,6 +40,8 @@ pub struct Settings {
     pub platform: Option<Box<str>>,
     /// Choice of mappings of every accelerator, instead of that of the system.
     pub mapping: MappingSettings,
+    /// Work of the search for these choices.
+    pub effort: Effort,
     /// Scheduler.
     pub scheduler: Policy,
     /// Arrivals, seed and replication.

@@ -20,7 +20,7 @@ const DEFAULTS: &[(&str, &[&str])] = &[
     ("hardware.noc_latency_cycles", &["10"]),
     ("hardware.shared_memory_kib", &["x0.25", "x4"]),
     ("hardware.scratchpad_kib", &["x0.5", "x2"]),
-    ("hardware.cluster_memory_kib", &["x0.5", "x2"]),
+    ("hardware.cluster_memory_kib", &["x2"]),
     ("hardware.shared_memory_copies", &["1"]),
     ("hardware.operand_bits", &["4", "16"]),
     ("hardware.partial_sum_bits", &["16"]),
@@ -127,7 +127,8 @@ impl Sensitivity {
         for level in factor.levels {
             let mut settings = base.clone();
             settings.assign(key, &level)?;
-            let is_base = settings.has(key.name) && key.value(&settings) == key.value(base);
+            let value = key.value(&settings);
+            let is_base = !value.is_null() && value == key.value(base);
             if is_base {
                 continue;
             }
@@ -304,7 +305,7 @@ fn factor(text: &str) -> Result<Factor, ExperimentError> {
 fn base_text(key: &Key, settings: &Settings) -> String {
     match key.value(settings) {
         Value::String(text) => text,
-        Value::Null => "-".into(),
+        Value::Null => key.default_text(),
         value => value.to_string(),
     }
 }

@@ -9,7 +9,7 @@ mod screening;
 mod table;
 
 use crate::score::Score;
-use crate::statistics::{Fraction, Interval, PairedDifference, Summary, kendall_tau};
+use crate::statistics::{Fraction, PairedDifference, Summary, kendall_tau};
 
 pub(crate) use figure::{level_chart, screening_chart};
 pub(crate) use output::{levels_csv, levels_json, screening_csv, screening_json};
@@ -171,16 +171,6 @@ impl Effect {
         })
     }
 
-    /// 95 % interval of the change; `None` below two replications.
-    pub(crate) fn interval(&self) -> Option<Interval> {
-        self.change.interval(Fraction::P95)
-    }
-
-    /// Whether the change is told apart from none.
-    pub(crate) fn is_told_apart(&self) -> bool {
-        is_told_apart(&self.change)
-    }
-
     /// The least tau of its rankings; `None` without any.
     pub(crate) fn least_tau(&self) -> Option<f64> {
         self.rankings.iter().filter_map(|ranking| ranking.tau).min_by(f64::total_cmp)
@@ -202,13 +192,19 @@ pub(crate) fn is_told_apart(change: &Summary) -> bool {
 /// A paired difference in words: `+0.012 +- 0.003`, `none` if nothing changed, or `no change (+- 0.004)` if
 /// the difference is not told apart from 0.
 pub(crate) fn change_text(change: &Summary) -> String {
+    let small = |value: f64| value.abs() < 0.0005;
+    let mean = match small(change.mean) {
+        true if change.mean < 0.0 => "-<0.001".into(),
+        true => "+<0.001".into(),
+        false => format!("{:+.3}", change.mean),
+    };
     let half = change.half_width(Fraction::P95).filter(|half| *half > ROUNDING);
+    let half_text = |half| if small(half) { "<0.001".into() } else { format!("{half:.3}") };
     match half {
         None if change.mean.abs() <= ROUNDING => "none".into(),
-        None => format!("{:+.3}", change.mean),
-        Some(half) if !is_told_apart(change) => format!("no change (+- {half:.3})"),
-        Some(half) if half < 0.0005 => format!("{:+.3} +- <0.001", change.mean),
-        Some(half) => format!("{:+.3} +- {half:.3}", change.mean),
+        None => mean,
+        Some(half) if !is_told_apart(change) => format!("no change (+- {})", half_text(half)),
+        Some(half) => format!("{mean} +- {}", half_text(half)),
     }
 }
 
@@ -320,7 +316,7 @@ mod tests {
         close(ranking.tau.expect("three systems"), 1.0 / 3.0);
         assert_eq!(ranking.best, "C");
         // t(1, 0.975) = 12.706: half of the interval is 12.706 x 0.05 = 0.635.
-        assert!(!effect.is_told_apart());
+        assert!(!is_told_apart(&effect.change));
         assert_eq!(change_text(&effect.change), "no change (+- 0.635)");
     }
 
@@ -351,6 +347,7 @@ mod tests {
         let text = |values: &[f64]| change_text(&Summary::of(values.iter().copied()));
         assert_eq!(text(&[0.1, 0.1]), "+0.100");
         assert_eq!(text(&[-0.25]), "-0.250");
+        assert_eq!(text(&[-1e-5, -1e-5]), "-<0.001");
         assert_eq!(text(&[0.1, 0.100_001, 0.1]), "+0.100 +- <0.001");
     }
 }

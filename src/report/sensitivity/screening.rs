@@ -3,7 +3,7 @@
 use crate::score::Score;
 use crate::statistics::{ScreeningDesign, Summary};
 
-use super::{PARTS, Scores, is_told_apart};
+use super::{PARTS, Scores};
 
 /// Effect of one factor of a screening design, in the mean over all levels of the others.
 #[derive(Debug, Clone)]
@@ -16,13 +16,6 @@ pub(crate) struct MainEffect {
     pub change: Summary,
     /// Changes of the means of [`PARTS`].
     pub parts: [f64; PARTS.len()],
-}
-
-impl MainEffect {
-    /// Whether the effect is told apart from none.
-    pub(crate) fn is_told_apart(&self) -> bool {
-        is_told_apart(&self.change)
-    }
 }
 
 /// Results of a screening design.

@@ -20,11 +20,12 @@ use crate::statistics::Sequential;
 use crate::sweep::comparison::{Comparison, Sample, Triggers};
 
 use super::experiment::{RunOptions, prepare};
+use super::figure::PictureOptions;
 use super::message::{Failure, hint, say};
 use super::output::OutputSet;
 use super::places::Places;
 use super::progress::Progress;
-use super::{figure, output, table_style};
+use super::{output, table_style};
 
 /// Compare schedulers on equal draws, with intervals.
 #[derive(Debug, Args)]
@@ -72,6 +73,8 @@ pub(super) struct CompareArgs {
     /// Folder for policies.csv, configurations.csv, metrics.csv (of models and chains) and the figure.
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
+    #[command(flatten)]
+    pub pictures: PictureOptions,
 }
 
 fn positive(text: &str) -> Result<f64, String> {
@@ -114,7 +117,7 @@ pub(super) fn run(args: &CompareArgs) -> Result<(), Failure> {
     let ranking = Ranking::of(&comparison, measure);
     if let Some(set) = set {
         let record = record(args, tuned, &prepared, inputs);
-        write(set, &comparison, &ranking, record)?;
+        write(set, &args.pictures, &comparison, &ranking, record)?;
     }
     let mut text = table(&ranking, table_style());
     if let Some(n_frames) = args.window {
@@ -251,6 +254,7 @@ const FILES: [&str; 7] = [
 /// Writes the files of `--out DIR`.
 fn write(
     mut set: OutputSet,
+    pictures: &PictureOptions,
     comparison: &Comparison,
     ranking: &Ranking,
     record: Map<String, Value>,
@@ -260,7 +264,7 @@ fn write(
     set.csv(configurations, configurations_csv(comparison, ranking.measure))?;
     set.csv(metrics, metrics_csv(comparison))?;
     let drawn = comparison_figure(comparison, ranking.measure);
-    figure::add(&mut set, "comparison", Format::ALL, &drawn)?;
+    pictures.add(&mut set, "comparison", Format::ALL, &drawn)?;
     let folder = set.folder().display().to_string();
     set.commit(RECORD, record)?;
     say(format_args!("wrote {} to {folder}", FILES.join(", ")));

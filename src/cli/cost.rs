@@ -15,11 +15,12 @@ use crate::report::cost::{BatchReport, CostReport, Report, Variant, explain_laye
 
 use super::costs;
 use super::experiment::MappingOptions;
+use super::figure::PictureOptions;
 use super::message::{Failure, warn, with_hints};
 use super::options::{Format, edition};
 use super::output::Complete;
 use super::places::Places;
-use super::{figure, output, table_style};
+use super::{output, table_style};
 
 /// Compute cycles and energy of every layer of a network on one accelerator or more.
 #[derive(Debug, Args)]
@@ -75,8 +76,8 @@ pub(super) struct CostArgs {
     /// Explain the layer of --layer: its levels, tiles, traffic and bottleneck.
     #[arg(long, requires = "layer", conflicts_with_all = ["format", "plot", "plot_cycles", "roofline"])]
     pub explain: bool,
-    /// Draw the energy by component, one bar per layer or network, as .svg or .png, with the data beside
-    /// it as .csv.
+    /// Draw the energy by component, one bar per layer or network, as .svg, .pdf or .png, with the data
+    /// beside it as .csv.
     #[arg(long, value_name = "FILE")]
     pub plot: Option<PathBuf>,
     /// Draw the cycles by their use, one bar per layer or network, as --plot does.
@@ -88,6 +89,8 @@ pub(super) struct CostArgs {
     /// Output format.
     #[arg(long, value_name = "FORMAT", default_value = "table")]
     pub format: Format,
+    #[command(flatten)]
+    pub pictures: PictureOptions,
 }
 
 /// Defaults of the options.
@@ -125,7 +128,7 @@ pub(super) fn run(args: &CostArgs) -> Result<(), Failure> {
     }
     Places::default()
         .reading(catalog.opened())
-        .drawing(args.plot.iter().chain(&args.plot_cycles).chain(&args.roofline))
+        .drawing(&args.pictures, args.plot.iter().chain(&args.plot_cycles).chain(&args.roofline))
         .check()?;
     let pairs = choices.len() * accelerators.len() * networks.len();
     if pairs > MAX_PAIRS {
@@ -194,13 +197,13 @@ fn print(format: Format, report: &dyn Report) -> Result<(), Failure> {
 fn draw(args: &CostArgs, report: &CostReport) -> Result<(), Failure> {
     let mut files = Vec::new();
     if let Some(path) = &args.plot {
-        files.extend(figure::stage(path, &report.energy_bars())?);
+        files.extend(args.pictures.stage(path, &report.energy_bars())?);
     }
     if let Some(path) = &args.plot_cycles {
-        files.extend(figure::stage(path, &report.cycle_bars())?);
+        files.extend(args.pictures.stage(path, &report.cycle_bars())?);
     }
     if let Some(path) = &args.roofline {
-        files.extend(figure::stage(path, &report.roofline())?);
+        files.extend(args.pictures.stage(path, &report.roofline())?);
     }
     files.into_iter().try_for_each(Complete::rename)
 }

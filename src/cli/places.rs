@@ -6,7 +6,7 @@ use std::fmt;
 use std::fs;
 use std::path::{Component, Path, PathBuf};
 
-use super::figure;
+use super::figure::PictureOptions;
 use super::message::Failure;
 
 /// Files that a command reads and writes.
@@ -20,14 +20,14 @@ pub(super) struct Places {
 #[derive(Debug)]
 struct Output {
     path: PathBuf,
-    /// The figure, if this file has its data.
+    /// The figure that this file stands beside.
     figure: Option<PathBuf>,
 }
 
 impl fmt::Display for Output {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.figure {
-            Some(figure) => write!(f, "{} (the data of {})", self.path.display(), figure.display()),
+            Some(figure) => write!(f, "{} (beside {})", self.path.display(), figure.display()),
             None => self.path.display().fmt(f),
         }
     }
@@ -59,15 +59,19 @@ impl Places {
         self
     }
 
-    /// Adds figures, each with its data beside it, or tables in their place.
+    /// Adds figures, each with its files beside it, or tables in their place.
     #[must_use]
-    pub(super) fn drawing<'a>(mut self, paths: impl IntoIterator<Item = &'a PathBuf>) -> Self {
+    pub(super) fn drawing<'a>(
+        mut self,
+        pictures: &PictureOptions,
+        paths: impl IntoIterator<Item = &'a PathBuf>,
+    ) -> Self {
         for path in paths {
-            let [picture, data] = figure::files(path);
             let is_table = path.extension().is_some_and(|it| it.eq_ignore_ascii_case("csv"));
-            let data = Output { path: data, figure: Some(picture.clone()) };
-            self.outputs.extend((!is_table).then_some(data));
-            self.outputs.push(Output::of(picture));
+            let beside = pictures.files(path).into_iter().skip(1);
+            let of_picture = |beside| Output { path: beside, figure: Some(path.clone()) };
+            self.outputs.extend(beside.filter(|_| !is_table).map(of_picture));
+            self.outputs.push(Output::of(path.clone()));
         }
         self
     }

@@ -13,11 +13,12 @@ use crate::report::points::{Best, Front, Objective, PointTable, PointsError, hea
 use crate::report::rows::Checked;
 use crate::report::table;
 
+use super::figure::PictureOptions;
 use super::message::{Failure, hint, say};
 use super::places::Places;
 use super::record::Recorded;
 use super::results::RECORD;
-use super::{figure, output, sweep, table_style};
+use super::{output, sweep, table_style};
 use crate::digest::Digest;
 
 /// Draw the results of a sweep: Pareto front, best designs or heat map.
@@ -31,7 +32,8 @@ use crate::digest::Digest;
     xrsim plot pe_scaling.csv --kind pareto --out front.svg           energy_mj against score\n  \
     xrsim plot pe_scaling.csv --kind pareto --x pes --y qoe --z energy_mj\n  \
     xrsim plot pe_scaling.csv --kind best\n  \
-    xrsim plot pe_scaling.csv --kind heatmap --x pes --y system --where scheduler=edf --out map.png"
+    xrsim plot pe_scaling.csv --kind heatmap --x pes --y system --where scheduler=edf --out map.png\n  \
+    xrsim plot pe_scaling.csv --kind pareto --width 3.35in --out front.pdf      for a column of a paper"
 )]
 pub(super) struct PlotArgs {
     /// Rows of a sweep, or the scores.csv of a run.
@@ -52,9 +54,11 @@ pub(super) struct PlotArgs {
     /// Use only rows with this value in this column; repeat for more conditions.
     #[arg(long = "where", value_name = "COLUMN=VALUE")]
     pub conditions: Vec<String>,
-    /// File to write: a picture as .svg or .png with its data beside it as .csv, or a table as .csv.
+    /// File to write: a picture as .svg, .pdf or .png with its data beside it as .csv, or a table as .csv.
     #[arg(long, short, value_name = "FILE")]
     pub out: Option<PathBuf>,
+    #[command(flatten)]
+    pub pictures: PictureOptions,
 }
 
 /// Kind of plot.
@@ -85,7 +89,7 @@ pub(super) fn run(args: &PlotArgs) -> Result<(), Failure> {
     });
     let conditions = conditions.collect::<Result<Vec<_>, Failure>>()?;
     let record = sweep::record_of(path);
-    Places::default().reading([path.clone(), record]).drawing(&args.out).check()?;
+    Places::default().reading([path.clone(), record]).drawing(&args.pictures, &args.out).check()?;
     let unreadable = |error: io::Error| Failure::Argument(format!("{}: {error}", path.display()));
     let n_points = sweep::check_header(path)?;
     check_folder(path)?;
@@ -142,7 +146,7 @@ fn pareto(args: &PlotArgs, points: &PointTable) -> Result<(), Failure> {
     let text = Text { header, rows, n_text: front.n_settings(), draws: points.draws() };
     match &args.out {
         Some(out) if objectives.len() == 2 && !is_csv(out) => {
-            figure::write(out, &front.scatter())?;
+            args.pictures.write(out, &front.scatter())?;
             text.print()
         }
         Some(out) => text.write(out),
@@ -162,13 +166,13 @@ fn best(args: &PlotArgs, points: &PointTable) -> Result<(), Failure> {
 
 fn heatmap(args: &PlotArgs, points: &PointTable) -> Result<(), Failure> {
     let Some(out) = &args.out else {
-        let message = "a heat map needs a file: --out FILE.svg or FILE.png";
+        let message = "a heat map needs a file: --out FILE.svg, FILE.pdf or FILE.png";
         return Err(Failure::Argument(message.into()));
     };
     let x = column_name(args.x.as_deref().unwrap_or("pes"));
     let y = column_name(args.y.as_deref().unwrap_or("system"));
     let value = column_name(args.z.as_deref().unwrap_or("score"));
-    figure::write(out, &heat_map(points, x, y, value).map_err(super::argument)?)
+    args.pictures.write(out, &heat_map(points, x, y, value).map_err(super::argument)?)
 }
 
 /// Returns the current name of a column, with a hint for an old name.

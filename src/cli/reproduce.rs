@@ -19,10 +19,11 @@ use crate::reproduce::{
     Deviation, FIGURES, FigureEntry, ReproduceError, Study, Table, all_studies, conclusions,
 };
 
+use super::figure::PictureOptions;
 use super::message::Failure;
 use super::output::OutputSet;
 use super::progress::Progress;
-use super::{figure, output, table_style};
+use super::{output, table_style};
 
 /// Reproduce the figures and quotes of the paper, and compare its conclusions under each semantics.
 #[derive(Debug, Args)]
@@ -48,9 +49,11 @@ pub(super) struct ReproduceArgs {
     /// column of the conclusions [default: none in figures, tiles in conclusions].
     #[arg(long, value_name = "F", value_parser = flexibility())]
     flexibility: Option<Flexibility>,
-    /// Folder for the tables, and for each figure as SVG and PNG with its data as CSV.
+    /// Folder for the tables, and for each figure as SVG, PDF and PNG with its data as CSV.
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
+    #[command(flatten)]
+    pictures: PictureOptions,
 }
 
 /// A part that is made by its name.
@@ -98,7 +101,7 @@ pub(super) fn run(args: &ReproduceArgs) -> Result<(), Failure> {
     };
     let mut text = of_paper(args, &figures, semantics, &mut set)?;
     if args.figure.contains(&Part::Scaling) {
-        text.push_str(&scaling(&mut set)?);
+        text.push_str(&scaling(args, &mut set)?);
     }
     set.map_or(Ok(()), |set| set.commit(RECORD, record(args, &figures, semantics)))?;
     output::print_text(&text)
@@ -121,7 +124,7 @@ fn of_paper(
         let n_studies = if entry.depends_on_semantics { semantics.len() } else { 1 };
         for &semantics in &semantics[..n_studies] {
             let study = Study::of(semantics).with_flexibility(flexibility);
-            deviations.extend(reproduce(entry, &study, set)?);
+            deviations.extend(reproduce(args, entry, &study, set)?);
         }
     }
     let deviations = Deviation::table(&deviations);
@@ -134,14 +137,14 @@ fn of_paper(
 }
 
 /// Measures how networks scale with the number of PEs.
-fn scaling(out: &mut Out) -> Result<String, Failure> {
+fn scaling(args: &ReproduceArgs, out: &mut Out) -> Result<String, Failure> {
     let progress = Progress::counting("networks on accelerators");
     let points = Scaling::default()
         .measure(&Chooser::default(), &|done, total| progress.set_of(done, total))?;
     progress.finish();
     if let Some(set) = out {
         for (dataflow, lines) in points.figures() {
-            figure::add(set, &format!("{SCALING}_{dataflow}"), Format::ALL, &lines)?;
+            args.pictures.add(set, &format!("{SCALING}_{dataflow}"), Format::ALL, &lines)?;
         }
     }
     write(out, SCALING, points.table())?;
@@ -183,10 +186,15 @@ fn record(
 type Out = Option<OutputSet>;
 
 /// Makes a figure, writes it if a folder is given, and returns its deviations.
-fn reproduce(entry: &FigureEntry, study: &Study, out: &mut Out) -> Result<Vec<Deviation>, Failure> {
+fn reproduce(
+    args: &ReproduceArgs,
+    entry: &FigureEntry,
+    study: &Study,
+    out: &mut Out,
+) -> Result<Vec<Deviation>, Failure> {
     let reproduction = entry.reproduce(study)?;
     if let Some(set) = out {
-        figure::add(set, &entry.file_stem(study), Format::ALL, &*reproduction.drawing)?;
+        args.pictures.add(set, &entry.file_stem(study), Format::ALL, &*reproduction.drawing)?;
     }
     Ok(reproduction.deviations)
 }

@@ -16,12 +16,13 @@ use crate::text::counted;
 
 use super::assumed::assumed;
 use super::experiment::{RunOptions, SchedulerOption, prepare};
+use super::figure::PictureOptions;
 use super::message::{Failure, say};
 use super::options::Format;
 use super::output::{self, OutputSet};
 use super::places::Places;
 use super::progress::Progress;
-use super::{figure, table_style};
+use super::table_style;
 
 /// Vary the settings of runs, and say how much scores and rankings depend on each.
 #[derive(Debug, Args)]
@@ -63,13 +64,26 @@ pub(super) struct SensitivityArgs {
     /// Folder for sensitivity.csv, the chart tornado as pictures and data, and sensitivity.json.
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
+    #[command(flatten)]
+    pub pictures: PictureOptions,
 }
 
 /// Record of the folder.
 const RECORD: &str = "sensitivity.json";
 
-/// Files of the folder.
-const FILES: [&str; 5] = ["sensitivity.csv", "tornado.svg", "tornado.png", "tornado.csv", RECORD];
+/// Table of the folder.
+const TABLE: &str = "sensitivity.csv";
+
+/// Name of the chart, without an ending.
+const CHART: &str = "tornado";
+
+/// Names of the files of the folder.
+fn files(args: &SensitivityArgs) -> Vec<String> {
+    let mut files = vec![TABLE.to_string()];
+    files.extend(args.pictures.names(CHART, Picture::ALL));
+    files.push(RECORD.into());
+    files
+}
 
 /// Results in all forms.
 struct Made {
@@ -91,7 +105,7 @@ pub(super) fn run(args: &SensitivityArgs) -> Result<(), Failure> {
     Places::default()
         .reading(prepared.opened())
         .reading(schedulers().flat_map(programs::files))
-        .folder(args.out.as_deref(), FILES)
+        .folder(args.out.as_deref(), files(args))
         .check()?;
     let sensitivity =
         Sensitivity::new(experiment, &prepared, args.replications, &args.factor, args.only)?;
@@ -99,7 +113,7 @@ pub(super) fn run(args: &SensitivityArgs) -> Result<(), Failure> {
     let inputs = programs::sha256_of_inputs(prepared.inputs(), schedulers())?;
     let made = make(args, &sensitivity, &prepared)?;
     if let Some(set) = set {
-        write(set, &made, record(args, &prepared, inputs))?;
+        write(set, args, &made, record(args, &prepared, inputs))?;
     }
     match args.format {
         Format::Table => output::print_text(&(made.table + &assumed(&prepared))),
@@ -165,14 +179,19 @@ fn make(
 }
 
 /// Writes the files of `--out DIR`.
-fn write(mut set: OutputSet, made: &Made, mut record: Map<String, Value>) -> Result<(), Failure> {
+fn write(
+    mut set: OutputSet,
+    args: &SensitivityArgs,
+    made: &Made,
+    mut record: Map<String, Value>,
+) -> Result<(), Failure> {
     let (header, rows) = made.csv.clone();
-    set.csv(FILES[0], (header, rows))?;
-    figure::add(&mut set, "tornado", Picture::ALL, &*made.chart)?;
+    set.csv(TABLE, (header, rows))?;
+    args.pictures.add(&mut set, CHART, Picture::ALL, &*made.chart)?;
     record.insert("results".into(), made.json.clone());
     let folder = set.folder().display().to_string();
     set.commit(RECORD, record)?;
-    say(format_args!("wrote {} to {folder}", FILES.join(", ")));
+    say(format_args!("wrote {} to {folder}", files(args).join(", ")));
     Ok(())
 }
 

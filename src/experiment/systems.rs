@@ -80,7 +80,7 @@ fn changed(system: Arc<System>, settings: &Settings) -> Result<Arc<System>, Expe
         return Ok(system);
     }
     let accelerators = system.accelerators().iter().map(|it| settings.accelerator.of(it));
-    Ok(Arc::new(System::new(system.name(), accelerators.collect())?))
+    Ok(Arc::new(system.with_accelerators(accelerators.collect())?))
 }
 
 /// The choice of mappings that the settings ask of every system. The artifact has none.
@@ -107,7 +107,7 @@ pub(crate) fn mapped(
     }
     let accelerators = system.accelerators().iter();
     let accelerators = accelerators.map(|it| it.clone().mapped(settings)).collect();
-    Ok(Arc::new(System::new(system.name(), accelerators)?))
+    Ok(Arc::new(system.with_accelerators(accelerators)?))
 }
 
 /// The system of `instances`, the i-th with the i-th dataflow, and with the clock and energy of the
@@ -141,7 +141,7 @@ pub(super) fn paired_system(
         let message = format!("{name}: the system has the name of its file; {}", text::NAME_RULE);
         return Err(ExperimentError::Conflict(message));
     }
-    Ok(System::new(stem, accelerators)?)
+    Ok(System::new(stem, accelerators)?.in_technology(platform.technology.clone()))
 }
 
 /// Name of a system with its PEs, e.g. `J@4096`.

@@ -5,27 +5,33 @@ use plotters_backend::{
 };
 use plotters_bitmap::BitMapBackend;
 
-use super::scene::{Point, Scene, Shape, WIDTH_PX};
+use super::scene::{Point, Scene, Shape};
 use super::text::draw_glyphs;
-use super::{FigureError, Ink};
-
-/// Pixels of a file for a pixel of the page.
-const PNG_SCALE: u32 = 2;
+use super::{FigureError, Ink, Sheet};
 
 /// Samples for a pixel of a file, along each side: the back end leaves edges jagged.
 const SAMPLES: u32 = 2;
 
 /// The file of a scene.
 pub(super) fn png(scene: &Scene) -> Result<Vec<u8>, FigureError> {
-    let scale = PNG_SCALE * SAMPLES;
-    let (width, height) = (WIDTH_PX as u32 * scale, scene.height_px.ceil() as u32 * scale);
+    let Sheet { resolution, .. } = scene.sheet;
+    let pixels = |px: f64| (px * resolution).round().max(1.0) as u32;
+    let (width, height) = (pixels(scene.width_px()), pixels(scene.height_px.ceil()));
+    let found = width as usize * height as usize;
+    if found > MAX_PIXELS {
+        return Err(FigureError::TooMany { what: "pixels", found, max: MAX_PIXELS });
+    }
+    let (width, height) = (width * SAMPLES, height * SAMPLES);
     let mut samples = vec![0xFF; width as usize * height as usize * 3];
     let mut backend = BitMapBackend::with_buffer(&mut samples, (width, height));
-    Pen { backend: &mut backend, scale: f64::from(scale) }.draw(scene)?;
+    Pen { backend: &mut backend, scale: resolution * f64::from(SAMPLES) }.draw(scene)?;
     drop(backend);
     let pixels = averaged(&samples, width as usize);
-    compressed(&pixels, width / SAMPLES, height / SAMPLES)
+    compressed(&pixels, (width / SAMPLES, height / SAMPLES), &scene.sheet)
 }
+
+/// Most pixels of a file: its bitmap takes 144 MB while it is drawn.
+const MAX_PIXELS: usize = 12_000_000;
 
 /// The mean of every square of samples; `width` is in samples.
 fn averaged(samples: &[u8], width: usize) -> Vec<u8> {
@@ -47,22 +53,27 @@ fn averaged(samples: &[u8], width: usize) -> Vec<u8> {
     pixels
 }
 
-fn compressed(pixels: &[u8], width: u32, height: u32) -> Result<Vec<u8>, FigureError> {
+fn compressed(
+    pixels: &[u8],
+    (width, height): (u32, u32),
+    sheet: &Sheet,
+) -> Result<Vec<u8>, FigureError> {
     let failed = |error: png::EncodingError| FigureError::Encode(error.to_string());
     let mut bytes = Vec::new();
     let mut encoder = png::Encoder::new(&mut bytes, width, height);
     encoder.set_color(png::ColorType::Rgb);
     encoder.set_depth(png::BitDepth::Eight);
-    encoder.set_pixel_dims(Some(dimensions()));
+    encoder.set_pixel_dims(Some(dimensions(sheet)));
     let mut writer = encoder.write_header().map_err(failed)?;
     writer.write_image_data(pixels).map_err(failed)?;
     writer.finish().map_err(failed)?;
     Ok(bytes)
 }
 
-/// A page is shown 720 CSS pixels of 1/96 inch wide, whatever its resolution.
-fn dimensions() -> png::PixelDimensions {
-    let per_metre = (f64::from(96 * PNG_SCALE) / 0.0254).round() as u32;
+/// A page is shown in its width, whatever its resolution.
+fn dimensions(sheet: &Sheet) -> png::PixelDimensions {
+    let per_inch = sheet.resolution * 72.0 / sheet.unit_pt;
+    let per_metre = (per_inch / 0.0254).round() as u32;
     png::PixelDimensions { xppu: per_metre, yppu: per_metre, unit: png::Unit::Meter }
 }
 
@@ -93,7 +104,7 @@ type Drawn<B> = Result<(), DrawingErrorKind<<B as DrawingBackend>::ErrorType>>;
 impl<B: DrawingBackend> Pen<'_, B> {
     fn draw(&mut self, scene: &Scene) -> Result<(), FigureError> {
         let failed = |error: DrawingErrorKind<_>| FigureError::Encode(error.to_string());
-        let page = [(0.0, 0.0), (WIDTH_PX, scene.height_px.ceil())];
+        let page = [(0.0, 0.0), (scene.width_px(), scene.height_px.ceil())];
         self.rect(page[0], page[1], Ink::WHITE).map_err(failed)?;
         for shape in &scene.shapes {
             self.shape(shape).map_err(failed)?;

@@ -2,10 +2,10 @@
 
 use super::grid::Grid;
 use super::marker::{Marker, RADIUS_PX};
-use super::page::{LegendEntry, Page, X_AXIS_PX, base_line, x_axis, x_grid, y_axis};
+use super::page::{LegendEntry, Page, X_AXIS_PX, base_line, x_axis, x_grid, y_axis, y_grid};
 use super::scale::Scale;
 use super::scene::{Point, Rect, Scene};
-use super::{Caption, Figure, FigureError, Ink, Quantity, Rows};
+use super::{Caption, Figure, FigureError, Ink, Quantity, Rows, Sheet};
 
 /// A chart by its parts. Every chart is a [`Figure`].
 pub(super) trait Chart {
@@ -35,10 +35,10 @@ pub(super) trait Chart {
 }
 
 impl<C: Chart> Figure for C {
-    fn scene(&self) -> Result<Scene, FigureError> {
+    fn scene_on(&self, sheet: &Sheet) -> Result<Scene, FigureError> {
         self.check()?;
         let caption = self.caption();
-        let mut page = Page::new(caption, self.description());
+        let mut page = Page::new(*sheet, caption, self.description());
         page.legend(self.legend());
         self.draw(&mut page);
         Ok(page.finish(&caption.note))
@@ -46,6 +46,10 @@ impl<C: Chart> Figure for C {
 
     fn rows(&self) -> Rows {
         self.table()
+    }
+
+    fn texts(&self) -> &Caption {
+        self.caption()
     }
 }
 
@@ -66,7 +70,7 @@ pub(super) fn points<'a>(series: impl Iterator<Item = &'a String>) -> Vec<Legend
     series.enumerate().map(entry).collect()
 }
 
-/// Height of the data of a plot of one panel \[px\].
+/// Height of the data of a plot of one panel on a page for screens \[px\].
 pub(super) const PLOT_PX: f64 = 380.0;
 
 /// The area of the data between two axes.
@@ -88,7 +92,7 @@ impl Frame {
         scales: (&Scale, &Scale),
         (x, y): (&Quantity, &Quantity),
     ) -> Self {
-        let grid = Grid::new([scales.1], 1, PLOT_PX);
+        let grid = Grid::new(page, [scales.1], 1, page.sheet().height_px(PLOT_PX));
         let area = grid.areas(page, &[""], 0.0, X_AXIS_PX)[0];
         let frame = Self::on(area, scales);
         frame.draw_grid(&mut page.scene);
@@ -102,6 +106,12 @@ impl Frame {
     pub(crate) fn draw_grid(&self, scene: &mut Scene) {
         x_grid(scene, &self.area, &self.x);
         y_axis(scene, &self.area, &self.y);
+    }
+
+    /// Draws grid lines without labels.
+    pub(super) fn draw_lines_of_grid(&self, scene: &mut Scene) {
+        x_grid(scene, &self.area, &self.x);
+        y_grid(scene, &self.area, &self.y);
     }
 
     /// Draws the line, the ticks and the labels of the x axis.

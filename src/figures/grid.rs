@@ -1,12 +1,12 @@
 //! Panels side by side and one below the other.
 
-use super::page::{Page, RIGHT_PX, SIDE_PX, left_px};
+use super::page::{Page, left_px};
 use super::scale::Scale;
 use super::scene::{LABEL_PX, Rect, Text};
 use super::text::fit;
 
-/// Space right of a panel, before the labels of the next \[px\].
-const GUTTER_PX: f64 = 0.0;
+/// Space between panels that share the labels of their y axis \[px\].
+const GUTTER_PX: f64 = 22.0;
 
 /// Places of the panels of a chart: all of one size, row by row.
 pub(super) struct Grid {
@@ -23,20 +23,35 @@ pub(super) struct Grid {
 impl Grid {
     /// Panels with data of this height in `columns`, with space for the labels of these y axes.
     pub(super) fn new<'a>(
+        page: &Page,
         scales: impl IntoIterator<Item = &'a Scale>,
         columns: usize,
         height: f64,
     ) -> Self {
-        let left = left_px(scales);
-        let room = left - SIDE_PX - GUTTER_PX;
-        let pitch = (RIGHT_PX - left + room) / columns as f64;
+        let left = left_px(page.side_px(), scales);
+        Self::spaced((left, page.right_px()), left - page.side_px(), columns, height)
+    }
+
+    /// Panels that share one y axis, whose labels stand left of the first column alone.
+    pub(super) fn sharing(page: &Page, scale: &Scale, columns: usize, height: f64) -> Self {
+        let left = left_px(page.side_px(), [scale]);
+        Self::spaced((left, page.right_px()), GUTTER_PX, columns, height)
+    }
+
+    /// Panels from `left` to `right` with `room` between columns.
+    fn spaced((left, right): (f64, f64), room: f64, columns: usize, height: f64) -> Self {
+        let pitch = (right - left + room) / columns as f64;
         Self { columns, left, pitch, width: pitch - room, height }
     }
 
     /// One column of panels with data from `left` on.
-    pub(crate) fn starting_at(left: f64, height: f64) -> Self {
-        let width = RIGHT_PX - left;
-        Self { columns: 1, left, pitch: width, width, height }
+    pub(crate) fn starting_at(page: &Page, left: f64, height: f64) -> Self {
+        Self::spaced((left, page.right_px()), 0.0, 1, height)
+    }
+
+    /// Whether the panel at `index` is in the first column.
+    pub(super) fn is_first(&self, index: usize) -> bool {
+        index.is_multiple_of(self.columns)
     }
 
     /// Writes the titles of the panels down the page and returns the areas of their data. There is a space

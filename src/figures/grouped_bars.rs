@@ -4,7 +4,7 @@ use super::chart::{self, Chart};
 use super::check::{self, Allowed};
 use super::grid::Grid;
 use super::marker::Marker;
-use super::page::{Categories, LegendEntry, Page, base_line, y_axis};
+use super::page::{Categories, LegendEntry, Page, base_line, y_axis, y_grid};
 use super::scale::Scale;
 use super::scene::{Point, Rect, Scene};
 use super::{Caption, FigureError, Ink, Quantity, Rows};
@@ -84,18 +84,18 @@ impl GroupedBars {
             1 => 260.0,
             2 => 180.0,
             3 | 4 => 130.0,
-            _ => 88.0,
+            _ => 60.0,
         }
     }
 
     /// A scale for each panel; all hold zero.
-    fn scales(&self) -> Vec<Scale> {
-        let count = (self.panel_height() / 40.0) as usize;
+    fn scales(&self, height: f64) -> Vec<Scale> {
+        let count = ((height / 40.0) as usize).max(2);
         let own: Vec<_> = self.panels.iter().map(GroupPanel::extent).collect();
         let all = own
             .iter()
             .fold((0.0, 0.0), |all: (f64, f64), own| (all.0.min(own.0), all.1.max(own.1)));
-        let scale = |&own| if self.shared_scale { all } else { own };
+        let scale = |&own| self.value_axis.ends(if self.shared_scale { all } else { own });
         own.iter().map(scale).map(|(low, high)| Scale::linear(low, high, count)).collect()
     }
 
@@ -155,7 +155,7 @@ impl Bar {
             draw_whisker(scene, x, (scale.at(low), scale.at(high)), (width * 0.3).min(4.0));
         }
         if let Some(published) = self.published {
-            Marker::published(scene, (x, scale.at(published)), (width * 0.7).clamp(2.4, 4.5));
+            Marker::published(scene, (x, scale.at(published)), (width * 0.7).clamp(1.8, 4.5));
         }
     }
 }
@@ -218,8 +218,13 @@ impl Chart for GroupedBars {
     }
 
     fn draw(&self, page: &mut Page) {
-        let scales = self.scales();
-        let grid = Grid::new(&scales, self.columns, self.panel_height());
+        let height = page.sheet().height_px(self.panel_height());
+        let columns = page.sheet().columns(self.columns);
+        let scales = self.scales(height);
+        let grid = match self.shared_scale {
+            true => Grid::sharing(page, &scales[0], columns, height),
+            false => Grid::new(page, &scales, columns, height),
+        };
         let names = Categories::new(&self.groups, grid.width);
         let between = if names.are_level() { names.depth_px() + 2.0 } else { 8.0 };
         let titles: Vec<_> = self.panels.iter().map(|panel| panel.title.as_str()).collect();
@@ -229,10 +234,13 @@ impl Chart for GroupedBars {
             self.panels.iter().zip(&scales).zip(&areas).enumerate()
         {
             let scale = scale.onto(area.bottom(), area.y);
-            y_axis(&mut page.scene, area, &scale);
+            match self.shared_scale && !grid.is_first(index) {
+                true => y_grid(&mut page.scene, area, &scale),
+                false => y_axis(&mut page.scene, area, &scale),
+            }
             panel.draw(&mut page.scene, area, &scale);
             base_line(&mut page.scene, area, scale.at(0.0));
-            let lowest = index + self.columns >= self.panels.len();
+            let lowest = index + columns >= self.panels.len();
             if lowest || names.are_level() {
                 names.draw(&mut page.scene, area);
             } else {

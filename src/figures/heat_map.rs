@@ -6,8 +6,8 @@ use super::grid::Grid;
 use super::marker::Marker;
 use crate::text::{cell, counted};
 
-use super::number::short;
-use super::page::{Categories, GAP_PX, KEY_PX, Page, SIDE_PX};
+use super::number::{alike, short};
+use super::page::{Categories, GAP_PX, KEY_PX, Page};
 use super::scale::{Scale, Spacing, extent};
 use super::scene::{Align, HALF_CAPITAL, LABEL_PX, Rect, Scene, Text};
 use super::text::{fit, width_px};
@@ -49,8 +49,8 @@ const MAX_NAME_PX: f64 = 150.0;
 /// Rectangles that the scale of colours is drawn with.
 const STEPS: usize = 100;
 
-/// Size of the scale of colours \[px\].
-const SCALE_WIDTH_PX: f64 = 240.0;
+/// Greatest and least width of the scale of colours, and its height \[px\].
+const SCALE_WIDTH_PX: (f64, f64) = (240.0, 120.0);
 const SCALE_HEIGHT_PX: f64 = 10.0;
 
 impl HeatMap {
@@ -58,10 +58,13 @@ impl HeatMap {
         self.values.iter().flatten().flatten().copied()
     }
 
-    /// The scale of colours: all values, to round ends.
+    /// The scale of colours, from the least to the largest value; a logarithmic one has round ends.
     fn scale(&self) -> Scale {
         let (low, high) = extent(self.present());
-        Scale::spaced(self.spacing, low, high, 4)
+        match self.spacing {
+            Spacing::Linear => Scale::exact(low, high, 4),
+            Spacing::Log => Scale::log(low, high),
+        }
     }
 
     fn row_height(&self) -> f64 {
@@ -69,21 +72,32 @@ impl HeatMap {
     }
 
     /// Left end of the cells, to the right of the names of rows \[px\].
-    fn left(&self) -> f64 {
+    fn left(&self, side_px: f64) -> f64 {
         let widths = self.rows.iter().map(|name| width_px(&row_name(name), LABEL_PX, false));
-        SIDE_PX + 14.0 + widths.fold(0.0, f64::max) + GAP_PX
+        side_px + 17.0 + widths.fold(0.0, f64::max) + GAP_PX
     }
 
     /// Draws the meaning of the colours: a strip with ticks, and the sign of a missing result.
     fn draw_key(&self, page: &mut Page, scale: &Scale) {
+        let (side, right) = (page.side_px(), page.right_px());
         let title = format!("{}:", self.value_axis.title());
         let title = fit(&title, LABEL_PX, false, 260.0);
-        let x = SIDE_PX + width_px(&title, LABEL_PX, false) + 16.0;
+        let has_gaps = self.values.iter().flatten().any(Option::is_none);
+        let space = if has_gaps { 110.0 } else { 16.0 };
+        let mut x = side + width_px(&title, LABEL_PX, false) + 16.0;
         let y = page.top + 8.0;
-        let strip = Rect { x, y, width: SCALE_WIDTH_PX, height: SCALE_HEIGHT_PX };
-        page.scene.text(Text::label(title, (SIDE_PX, strip.centre_y())).centred());
+        page.scene.text(Text::label(title, (side, y + SCALE_HEIGHT_PX / 2.0)).centred());
+        let y = match right - x - space < SCALE_WIDTH_PX.1 {
+            true => {
+                x = side + 10.0;
+                y + SCALE_HEIGHT_PX + 6.0
+            }
+            false => y,
+        };
+        let width = (right - x - space).clamp(20.0, SCALE_WIDTH_PX.0);
+        let strip = Rect { x, y, width, height: SCALE_HEIGHT_PX };
         draw_strip(&mut page.scene, &strip, &scale.onto(strip.x, strip.right()));
-        if self.values.iter().flatten().any(Option::is_none) {
+        if has_gaps {
             let key = Rect { x: strip.right() + 24.0, y, width: KEY_PX, height: SCALE_HEIGHT_PX };
             let at = (key.right() + 5.0, key.centre_y());
             draw_missing(&mut page.scene, &key);
@@ -94,22 +108,24 @@ impl HeatMap {
 
     fn draw_cells(&self, scene: &mut Scene, area: &Rect, scale: &Scale) {
         let (width, height) = (area.width / self.columns.len() as f64, self.row_height());
-        let numbered = self.numbers_fit(width - 4.0);
+        let mut numbers = self.numbers(width - 4.0).into_iter().flatten();
         for (row, values) in self.values.iter().enumerate() {
             for (column, value) in values.iter().enumerate() {
                 let (x, y) = (area.x + column as f64 * width, area.y + row as f64 * height);
                 let cell = Rect { x, y, width, height };
                 match value {
-                    Some(value) => draw_cell(scene, &cell, *value, scale, numbered),
+                    Some(value) => draw_cell(scene, &cell, scale.share(*value), numbers.next()),
                     None => draw_missing(scene, &cell),
                 }
             }
         }
     }
 
-    /// Whether every number fits into a cell: numbers are written in all cells or in none.
-    fn numbers_fit(&self, max_px: f64) -> bool {
-        self.present().all(|value| width_px(&short(value), LABEL_PX, false) <= max_px)
+    /// The numbers of all cells with one precision; `None` if one of them does not fit into a cell.
+    fn numbers(&self, max_px: f64) -> Option<Vec<String>> {
+        let numbers = alike(&self.present().collect::<Vec<_>>());
+        let fit = |number: &String| width_px(number, LABEL_PX, false) <= max_px;
+        numbers.iter().all(fit).then_some(numbers)
     }
 }
 
@@ -133,11 +149,11 @@ fn draw_strip(scene: &mut Scene, strip: &Rect, scale: &Scale) {
     }
 }
 
-fn draw_cell(scene: &mut Scene, cell: &Rect, value: f64, scale: &Scale, numbered: bool) {
-    let ink = Ink::sequential(scale.share(value));
+fn draw_cell(scene: &mut Scene, cell: &Rect, share: f64, number: Option<String>) {
+    let ink = Ink::sequential(share);
     scene.rect(*cell, ink);
-    if numbered {
-        let number = Text::label(short(value), (cell.centre_x(), cell.centre_y()));
+    if let Some(number) = number {
+        let number = Text::label(number, (cell.centre_x(), cell.centre_y()));
         scene.text(number.aligned(Align::Middle).inked(ink.text_on()).centred());
     }
 }
@@ -180,7 +196,7 @@ impl Chart for HeatMap {
         let scale = self.scale();
         self.draw_key(page, &scale);
         let height = self.row_height() * self.rows.len() as f64;
-        let grid = Grid::starting_at(self.left(), height);
+        let grid = Grid::starting_at(page, self.left(page.side_px()), height);
         let names = Categories::new(&self.columns, grid.width);
         let area = grid.areas(page, &[""], 0.0, names.depth_px())[0];
         self.draw_cells(&mut page.scene, &area, &scale);

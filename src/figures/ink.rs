@@ -28,14 +28,14 @@ impl Ink {
     /// The colour of the series at `index`.
     ///
     /// The palette of Okabe and Ito (2008, "Color Universal Design") and a grey, in an order that
-    /// keeps yellow, faint on white, for later. Further series take the same hues lighter, then
-    /// darker.
+    /// keeps yellow, faint on white, for later. Further series take the same hues darker, then
+    /// lighter.
     pub(super) fn series(index: usize) -> Self {
         let hue = PALETTE[index % PALETTE.len()];
         match index / PALETTE.len() % 3 {
             0 => hue,
-            1 => hue.mixed(Self::WHITE, 0.5),
-            _ => hue.mixed(Self::BLACK, 0.45),
+            1 => hue.mixed(Self::BLACK, 0.45),
+            _ => hue.mixed(Self::WHITE, 0.5),
         }
     }
 
@@ -78,6 +78,19 @@ impl Ink {
     }
 }
 
+/// Networks of the suite, in the order of their colours: the one table of the colours of networks, for figures
+/// and pages.
+const NETWORKS: [&str; 11] = ["HT", "ES", "GE", "KD", "SR", "SS", "OD", "AS", "DE", "DR", "PD"];
+
+/// Place in the palette ([`Ink::series`]) of every one of these models. A network of the suite has the same one in
+/// every figure and page; others have the first ones that are free, in order.
+pub(crate) fn model_places<S: AsRef<str>>(names: &[S]) -> Vec<usize> {
+    let known = |name: &S| NETWORKS.iter().position(|network| *network == name.as_ref());
+    let taken: Vec<usize> = names.iter().filter_map(known).collect();
+    let mut free = (0..).filter(|place| !taken.contains(place));
+    names.iter().map(|name| known(name).or_else(|| free.next()).unwrap_or_default()).collect()
+}
+
 const PALETTE: [Ink; 9] = [
     Ink::new(0x00, 0x72, 0xB2), // blue
     Ink::new(0xE6, 0x9F, 0x00), // orange
@@ -110,6 +123,15 @@ mod tests {
     fn the_first_27_series_have_27_colours() {
         let colours: std::collections::BTreeSet<_> = (0..27).map(|i| Ink::series(i).rgb).collect();
         assert_eq!(colours.len(), 27);
+    }
+
+    #[test]
+    fn a_network_of_the_suite_has_one_colour_whatever_it_runs_with() {
+        assert_eq!(model_places(&["HT", "DE"]), [0, 8]);
+        assert_eq!(model_places(&["DE", "PD", "HT"]), [8, 10, 0]);
+        // Others take what is free, in their order.
+        assert_eq!(model_places(&["mine", "HT", "ES", "yours"]), [2, 0, 1, 3]);
+        assert_eq!(model_places(&["hands", "eyes"]), [0, 1]);
     }
 
     #[test]

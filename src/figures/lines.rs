@@ -2,9 +2,11 @@
 
 use super::chart::{Chart, Frame};
 use super::check::{self, Allowed};
+use super::dashes::Dashes;
 use super::grid::Grid;
 use super::marker::{Marker, RADIUS_PX};
 use super::page::{LegendEntry, Page, X_AXIS_PX};
+use super::placement::{Placement, beside_level};
 use super::scale::{Scale, Spacing, extent};
 use super::scene::{Point, Scene};
 use super::{Caption, FigureError, Ink, Quantity, Rows};
@@ -29,8 +31,19 @@ pub struct Lines {
     pub columns: usize,
     /// The panels, row by row, all with the same scales: 1 to 16.
     pub panels: Vec<LinePanel>,
-    /// Source of the published values, which are open diamonds. May be empty.
+    /// Limits of y, drawn as level lines with their names.
+    pub limits: Vec<Limit>,
+    /// Source of the published values, which are open marks in the colour and shape of their series. May be empty.
     pub published: String,
+}
+
+/// A limit of the quantity upwards.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Limit {
+    /// Name of the limit.
+    pub name: String,
+    /// Its value.
+    pub value: f64,
 }
 
 /// One panel of [`Lines`].
@@ -47,7 +60,7 @@ pub struct LinePanel {
 pub struct Line {
     /// Points of the line in order; at most 20 000 in all panels.
     pub points: Vec<LinePoint>,
-    /// Values (x, y) published elsewhere, drawn as open diamonds.
+    /// Values (x, y) published elsewhere, drawn as open marks.
     pub published: Vec<(f64, f64)>,
 }
 
@@ -69,6 +82,15 @@ const MAX_POINTS: usize = 20_000;
 
 /// Lines with more points than this are drawn without marking each.
 const MARKED_POINTS: usize = 30;
+
+/// Width of lines \[px\].
+const LINE_WIDTH_PX: f64 = 1.6;
+
+/// Radius of open marks \[px\].
+const OPEN_PX: f64 = 4.2;
+
+/// Most limits.
+const MAX_LIMITS: usize = 8;
 
 /// Opacity of bands.
 const BAND: f64 = 0.2;
@@ -98,7 +120,7 @@ impl Line {
         let points: Vec<Point> =
             self.points.iter().map(|point| (x.at(point.x), y.at(point.mean))).collect();
         if points.len() > 1 {
-            scene.line(points.clone(), 1.8, ink);
+            scene.dashed(points.clone(), Dashes::series(index), LINE_WIDTH_PX, ink);
         }
         for point in points.iter().filter(|_| points.len() <= MARKED_POINTS) {
             Marker::series(index).draw(scene, *point, RADIUS_PX, ink);
@@ -134,27 +156,58 @@ impl Lines {
         }
     }
 
-    /// The scales of all panels.
-    fn scales(&self) -> (Scale, Scale) {
-        let (left, right) = extent(self.lines().flat_map(Line::xs));
-        let (low, high) = extent(self.lines().flat_map(Line::ys));
-        let x = Scale::spaced(self.x_spacing, left, right, 8 / self.columns);
-        (x, Scale::spaced(self.y_spacing, low, high, (self.panel_height() / 45.0) as usize))
+    /// The scales of all panels. A linear y axis that would begin in the lower half of its values begins at zero.
+    fn scales(&self, columns: usize, height: f64) -> (Scale, Scale) {
+        let limits = self.limits.iter().map(|limit| limit.value);
+        let (low, high) = extent(self.lines().flat_map(Line::ys).chain(limits));
+        let low = if low > 0.0 && low < 0.5 * high { 0.0 } else { low };
+        let y = match self.y_spacing {
+            Spacing::Linear => {
+                let (low, high) = self.y_axis.ends((low, high));
+                Scale::linear(low, high, (height / 40.0) as usize)
+            }
+            Spacing::Log => Scale::of_values(
+                Spacing::Log,
+                self.lines().flat_map(Line::ys).chain(self.limits.iter().map(|it| it.value)),
+                0,
+            ),
+        };
+        (Scale::of_values(self.x_spacing, self.lines().flat_map(Line::xs), 8 / columns), y)
+    }
+
+    /// Draws the limits across a panel, each with its name where the lines leave space.
+    fn draw_limits(&self, scene: &mut Scene, panel: &LinePanel, frame: &Frame) {
+        let mut placement = Placement::within(frame.area);
+        for line in &panel.lines {
+            for pair in line.points.windows(2) {
+                let [from, to] = [0, 1].map(|at: usize| frame.at(pair[at].x, pair[at].mean));
+                placement.keep_clear_of_line(from, to);
+            }
+        }
+        for limit in &self.limits {
+            let y = frame.y.at(limit.value);
+            let ends = ((frame.area.x, y), (frame.area.right(), y));
+            scene.dashed(vec![ends.0, ends.1], Dashes::LIMIT, 1.2, Ink::TEXT);
+            placement.keep_clear_of_line(ends.0, ends.1);
+            placement.write_surely(scene, &limit.name, &beside_level(ends));
+        }
     }
 }
 
 impl LinePanel {
     fn draw(&self, scene: &mut Scene, frame: &Frame) {
         let scales = (&frame.x, &frame.y);
-        frame.draw_grid(scene);
         for (index, line) in self.lines.iter().enumerate() {
             line.draw_band(scene, index, scales);
         }
         for (index, line) in self.lines.iter().enumerate() {
             line.draw(scene, index, scales);
         }
-        for &(x, y) in self.lines.iter().flat_map(|line| &line.published) {
-            Marker::published(scene, frame.at(x, y), 4.5);
+        for (index, line) in self.lines.iter().enumerate() {
+            for &(x, y) in &line.published {
+                let (mark, ink) = (Marker::series(index), Ink::series(index));
+                mark.draw_open(scene, frame.at(x, y), OPEN_PX, ink);
+            }
         }
         frame.draw_x_axis(scene);
     }
@@ -176,10 +229,14 @@ impl Chart for Lines {
             check::length(panel.lines.len(), self.series.len(), what)?;
         }
         check::amount(self.lines().flat_map(Line::xs).count(), MAX_POINTS, "points")?;
+        check::at_most(self.limits.len(), MAX_LIMITS, "limits")?;
         let (x, y) = (Allowed::on(self.x_spacing), Allowed::on(self.y_spacing));
         for line in self.lines() {
             line.xs().try_for_each(|value| check::number(value, x, || self.x_axis.title()))?;
             line.ys().try_for_each(|value| check::number(value, y, || self.y_axis.title()))?;
+        }
+        for limit in &self.limits {
+            check::number(limit.value, y, || format!("limit `{}`", limit.name))?;
         }
         Ok(())
     }
@@ -199,7 +256,8 @@ impl Chart for Lines {
         let entry = |(index, name): (usize, &String)| {
             LegendEntry::new(name, move |scene, key| {
                 let (y, ink) = (key.centre_y(), Ink::series(index));
-                scene.segment((key.x, y), (key.right(), y), 1.8, ink);
+                let ends = vec![(key.x, y), (key.right(), y)];
+                scene.dashed(ends, Dashes::series(index), LINE_WIDTH_PX, ink);
                 if marked {
                     Marker::series(index).draw(scene, (key.centre_x(), y), RADIUS_PX, ink);
                 }
@@ -207,25 +265,38 @@ impl Chart for Lines {
         };
         let mut entries: Vec<_> = self.series.iter().enumerate().map(entry).collect();
         if self.lines().any(|line| !line.published.is_empty()) {
-            entries.push(LegendEntry::published(&self.published));
+            let source = if self.published.is_empty() { "published" } else { &self.published };
+            entries.push(LegendEntry::new(format!("open: {source}"), |scene, key| {
+                let at = (key.centre_x(), key.centre_y());
+                Marker::Disc.draw_open(scene, at, OPEN_PX, Ink::AXIS);
+            }));
         }
         entries
     }
 
     fn draw(&self, page: &mut Page) {
-        let (x, y) = self.scales();
-        let grid = Grid::new([&y], self.columns, self.panel_height());
+        let height = page.sheet().height_px(self.panel_height());
+        let columns = page.sheet().columns(self.columns);
+        let (x, y) = self.scales(columns, height);
+        let grid = Grid::sharing(page, &y, columns, height);
         let titles: Vec<_> = self.panels.iter().map(|panel| panel.title.as_str()).collect();
         let top = page.top;
         let areas = grid.areas(page, &titles, X_AXIS_PX + 2.0, X_AXIS_PX);
-        for (panel, area) in self.panels.iter().zip(&areas) {
-            panel.draw(&mut page.scene, &Frame::on(*area, (&x, &y)));
+        for (index, (panel, area)) in self.panels.iter().zip(&areas).enumerate() {
+            let frame = Frame::on(*area, (&x, &y));
+            match grid.is_first(index) {
+                true => frame.draw_grid(&mut page.scene),
+                false => frame.draw_lines_of_grid(&mut page.scene),
+            }
+            panel.draw(&mut page.scene, &frame);
+            self.draw_limits(&mut page.scene, panel, &frame);
         }
         page.y_title(&self.y_axis.title(), top, areas[areas.len() - 1].bottom());
         page.x_title(&self.x_axis.title(), grid.left);
     }
 
-    /// `panel,series,kind,x,mean,low,high`, a row for each point; `kind` is `point` or `published`.
+    /// `panel,series,kind,x,mean,low,high`, a row for each point and limit; `kind` is `point`, `published` or
+    /// `limit`, which has no panel and no x.
     fn table(&self) -> Rows {
         let mut rows = Vec::new();
         for panel in &self.panels {
@@ -241,6 +312,11 @@ impl Chart for Lines {
                 rows.extend(line.published.iter().map(|&(x, y)| row("published", x, y, None)));
             }
         }
+        rows.extend(self.limits.iter().map(|limit| {
+            let mut row = vec![String::new(), limit.name.clone(), "limit".to_owned()];
+            row.extend([String::new(), cell(limit.value), String::new(), String::new()]);
+            row
+        }));
         Rows::new(["panel", "series", "kind", "x", "mean", "low", "high"], rows)
     }
 }
@@ -252,7 +328,8 @@ mod tests {
     use super::*;
 
     impl Sample for Lines {
-        const TEXTS: &[&str] = &["mean", "Accelerator B", "Probability", "Latency [s]", "Paper"];
+        const TEXTS: &[&str] =
+            &["mean", "Accelerator B", "Probability", "Latency [s]", "open: Paper", "bound"];
 
         fn sample(value: f64) -> Self {
             let point = |x, mean| LinePoint { x, mean, interval: Some((mean, mean * 1.5)) };
@@ -271,6 +348,7 @@ mod tests {
                         published: vec![(0.5, value)],
                     }],
                 }],
+                limits: vec![Limit { name: "bound".into(), value }],
                 published: "Paper".into(),
             }
         }
@@ -301,6 +379,7 @@ mod tests {
             series: vec!["overall".into()],
             columns: 1,
             panels: vec![LinePanel { title: String::new(), lines: vec![line] }],
+            limits: vec![],
             published: String::new(),
         }
     }
@@ -349,14 +428,15 @@ mod tests {
     }
 
     #[test]
-    fn published_values_are_diamonds_and_rows_of_their_own() {
+    fn published_values_are_open_marks_of_their_series_and_rows_of_their_own() {
         let mut chart = chart(vec![point(0.0, 0.0, None), point(1.0, 1.0, None)]);
         chart.panels[0].lines[0].published = vec![(1.0, 0.5)];
         let scene = chart.scene().expect("the chart can be drawn");
-        let diamond = strokes(&scene, Ink::BLACK).pop().expect("the published value is drawn");
-        let line = &strokes(&scene, Ink::series(0))[1]; // after its key
-        assert_eq!(diamond[0].0, line[1].0);
-        assert_eq!((diamond[0].1 + diamond[2].1) / 2.0, (line[0].1 + line[1].1) / 2.0);
+        let drawn = strokes(&scene, Ink::series(0));
+        let (line, open) = (&drawn[1], &drawn[2]); // after the key
+        // The first point of a circle is to the right of its middle by its radius.
+        assert!((open[0].0 - 1.1 * OPEN_PX - line[1].0).abs() < 1e-9);
+        assert_eq!(open[0].1, (line[0].1 + line[1].1) / 2.0);
         assert_eq!(chart.rows().rows[2], ["", "overall", "published", "1", "0.5", "", ""]);
     }
 }

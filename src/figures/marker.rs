@@ -62,8 +62,33 @@ impl Marker {
     pub(super) fn published(scene: &mut Scene, at: Point, radius_px: f64) {
         let mut around = diamond(at, radius_px);
         around.push(around[0]);
-        scene.line(around.clone(), 2.6, Ink::WHITE);
-        scene.line(around, 1.2, Ink::BLACK);
+        // Small diamonds have thin edges, so that they stay open.
+        let thin = (radius_px / 4.5).clamp(0.45, 1.0);
+        scene.line(around.clone(), 2.6 * thin, Ink::WHITE);
+        scene.line(around, 1.2 * thin, Ink::BLACK);
+    }
+
+    /// Draws the edge of the shape, the sign of published values of a series. Marks below it stay visible inside.
+    pub(super) fn draw_open(self, scene: &mut Scene, at: Point, radius_px: f64, ink: Ink) {
+        let around = self.edge(at, radius_px);
+        scene.line(around.clone(), 2.8, Ink::WHITE);
+        scene.line(around, 1.4, ink);
+    }
+
+    /// The edge as a closed line; crosses have a circle.
+    fn edge(self, (x, y): Point, r: f64) -> Vec<Point> {
+        let mut around = match self {
+            Self::Square => vec![(x - r, y - r), (x + r, y - r), (x + r, y + r), (x - r, y + r)],
+            Self::Up => corners((x, y), 1.2 * r),
+            Self::Down => corners((x, y), -1.2 * r),
+            Self::Diamond => diamond((x, y), 1.3 * r),
+            Self::Disc | Self::Cross | Self::Plus => (0..20)
+                .map(|at| f64::from(at) / 20.0 * std::f64::consts::TAU)
+                .map(|angle| (x + 1.1 * r * angle.cos(), y + 1.1 * r * angle.sin()))
+                .collect(),
+        };
+        around.push(around[0]);
+        around
     }
 
     /// Fills the shape; crosses are made of bars `bar_px` wide.
@@ -91,9 +116,12 @@ fn diamond((x, y): Point, r: f64) -> Vec<Point> {
 }
 
 /// A triangle around (x, y) that points up by `r`, or down if that is negative.
-fn triangle(scene: &mut Scene, (x, y): Point, r: f64, ink: Ink) {
-    let points = vec![(x, y - 1.15 * r), (x + 1.1 * r, y + 0.8 * r), (x - 1.1 * r, y + 0.8 * r)];
-    scene.polygon(points, ink);
+fn triangle(scene: &mut Scene, at: Point, r: f64, ink: Ink) {
+    scene.polygon(corners(at, r), ink);
+}
+
+fn corners((x, y): Point, r: f64) -> Vec<Point> {
+    vec![(x, y - 1.15 * r), (x + 1.1 * r, y + 0.8 * r), (x - 1.1 * r, y + 0.8 * r)]
 }
 
 /// Two bars across (x, y), one to (dx, dy) and one at a right angle.

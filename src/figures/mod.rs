@@ -1,4 +1,4 @@
-//! Figures of results, as SVG and PNG, drawn from plain data.
+//! Figures of results, as SVG, PDF and PNG, drawn from plain data.
 //!
 //! A chart is a struct of titles, names and values, and knows nothing about simulations.
 //! [`Figure::scene`] gives the position of every mark on the page, and [`Figure::rows`] gives the same
@@ -30,7 +30,8 @@
 //!
 //! # Common properties of charts
 //!
-//! A page is 720 px wide and as high as its content; text is 11 px, titles are 13 px. Colours are
+//! A page for screens is 720 px wide and as high as its content; text is 11 px, titles are 13 px. A
+//! printed page ([`Sheet::printed`]) has the width that is asked for, text of 7.2 pt, and no title. Colours are
 //! those of Okabe and Ito, which readers with common colour blindness can distinguish; series of
 //! points differ in shape too. The legend is above the data. The same data give the same bytes: no
 //! clock, no font of the machine, no hash order.
@@ -42,6 +43,7 @@
 mod bitmap;
 mod chart;
 mod check;
+mod dashes;
 mod decimal;
 mod grid;
 mod ink;
@@ -49,9 +51,11 @@ mod marker;
 mod number;
 mod output;
 mod page;
+mod pdf;
 mod placement;
 mod scale;
 mod scene;
+mod sheet;
 mod svg;
 mod text;
 
@@ -67,30 +71,59 @@ mod tornado;
 use thiserror::Error;
 
 pub use ink::Ink;
+pub(crate) use ink::model_places;
 pub use output::Format;
 pub use scale::Spacing;
+pub(crate) use scale::is_power_of_two;
 pub use scene::{Align, Rect, Scene, Shape, Text, Turn};
+pub use sheet::Sheet;
 
 /// A chart that can be drawn.
 pub trait Figure {
-    /// The geometry of the page.
+    /// The geometry of a page for screens.
     ///
     /// # Errors
     ///
     /// The first part of the data that cannot be drawn.
-    fn scene(&self) -> Result<Scene, FigureError>;
+    fn scene(&self) -> Result<Scene, FigureError> {
+        self.scene_on(&Sheet::default())
+    }
+
+    /// The geometry of a page.
+    ///
+    /// # Errors
+    ///
+    /// The first part of the data that cannot be drawn.
+    fn scene_on(&self, sheet: &Sheet) -> Result<Scene, FigureError>;
+
+    /// Title, subtitle and note. A page without them needs them as its caption.
+    fn texts(&self) -> &Caption;
 
     /// The data that are drawn, for a CSV file beside the picture.
     fn rows(&self) -> Rows;
 }
 
-/// Draws a figure in one of the formats. A PNG has two pixels for a pixel of the page along each side.
+/// Draws a figure on a page for screens in one of the formats. A PNG has two pixels for a pixel of the page
+/// along each side.
 ///
 /// # Errors
 ///
 /// The first part of the data that cannot be drawn.
 pub fn render(figure: &dyn Figure, format: Format) -> Result<Vec<u8>, FigureError> {
-    format.encode(&figure.scene()?)
+    render_on(&Sheet::default(), figure, format)
+}
+
+/// Draws a figure on `sheet` in one of the formats.
+///
+/// # Errors
+///
+/// The first part of the data that cannot be drawn, or a page that is too large.
+pub fn render_on(
+    sheet: &Sheet,
+    figure: &dyn Figure,
+    format: Format,
+) -> Result<Vec<u8>, FigureError> {
+    format.encode(&figure.scene_on(sheet)?)
 }
 
 /// A table of text: the data of a figure, a row for each mark.
@@ -128,22 +161,42 @@ impl Caption {
     pub fn titled(title: impl Into<String>) -> Self {
         Self { title: title.into(), ..Self::default() }
     }
+
+    /// Title, subtitle and note as sentences in a line.
+    pub fn sentences(&self) -> String {
+        let parts = [&self.title, &self.subtitle, &self.note].into_iter();
+        let parts = parts.map(|text| text.trim().trim_end_matches('.')).filter(|it| !it.is_empty());
+        parts.map(|text| format!("{text}.")).collect::<Vec<_>>().join(" ")
+    }
 }
 
 /// Quantity of an axis.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Quantity {
     /// The quantity.
     pub label: String,
     /// Its unit without a prefix, as numbers get one of their own (`200k`, `5µ`). Empty for a pure
     /// number.
     pub unit: String,
+    /// Ends of a linear axis of the quantity, which goes further only if data do. `None` for ends that follow
+    /// from the data.
+    pub span: Option<(f64, f64)>,
 }
 
 impl Quantity {
     /// An axis of the quantity `label` in `unit`.
     pub fn new(label: impl Into<String>, unit: impl Into<String>) -> Self {
-        Self { label: label.into(), unit: unit.into() }
+        Self { label: label.into(), unit: unit.into(), span: None }
+    }
+
+    /// An axis of a score or another share, from 0 to 1.
+    pub fn share(label: impl Into<String>) -> Self {
+        Self { span: Some((0.0, 1.0)), ..Self::new(label, "") }
+    }
+
+    /// The ends of the data and of the axis.
+    fn ends(&self, (low, high): (f64, f64)) -> (f64, f64) {
+        self.span.map_or((low, high), |(least, most)| (low.min(least), high.max(most)))
     }
 
     /// The title of the axis: `Energy [J]`.
@@ -222,7 +275,7 @@ macro_rules! charts {
 charts! {
     grouped_bars { GroupedBars, Bar, GroupPanel }
     heat_map { HeatMap }
-    lines { Lines, Line, LinePanel, LinePoint }
+    lines { Lines, Limit, Line, LinePanel, LinePoint }
     roofline { Roofline, Ceiling, PointSeries, RooflinePoint }
     scatter { Scatter, ScatterPoint, ScatterSeries }
     stacked_bars { StackedBars, StackPanel }

@@ -32,10 +32,7 @@ pub(super) fn short(value: f64) -> String {
     if value == 0.0 {
         return "0".to_owned();
     }
-    let thousands = thousands(value);
-    let before_point = exponent(value.abs()) - 3 * thousands;
-    let decimals = (2 - before_point).clamp(0, 5) as usize;
-    let digits = prefixed(value, thousands, decimals);
+    let digits = significant(value);
     if digits.contains('e') {
         return digits; // There is no prefix for it.
     }
@@ -48,9 +45,53 @@ pub(super) fn short(value: f64) -> String {
     format!("{number}{prefix}")
 }
 
+/// Largest ratio of numbers that are written with the same decimals.
+const MAX_RATIO: f64 = 1e3;
+
+/// Numbers with one precision: the same decimals and prefix, such that the largest has three significant digits;
+/// or three significant digits each, if they differ by more than a factor of 1000. Whole numbers below 10 000
+/// stay whole.
+pub(super) fn alike(values: &[f64]) -> Vec<String> {
+    let sizes = || values.iter().map(|value| value.abs()).filter(|size| *size > 0.0);
+    let (least, largest) = (sizes().fold(f64::INFINITY, f64::min), sizes().fold(0.0, f64::max));
+    let is_whole = largest < 1e4 && values.iter().all(|value| value.fract() == 0.0);
+    if !is_whole && largest > MAX_RATIO * least {
+        return values.iter().map(|&value| significant(value)).collect();
+    }
+    let (thousands, decimals) = match is_whole {
+        true => (0, 0),
+        false => precision(largest),
+    };
+    values.iter().map(|&value| prefixed(value, thousands, decimals)).collect()
+}
+
+/// `value` with three significant digits, zeros included, and an SI prefix.
+fn significant(value: f64) -> String {
+    let (thousands, decimals) = precision(value);
+    prefixed(value, thousands, decimals)
+}
+
+/// Power of a thousand and decimals of a number with three significant digits.
+fn precision(value: f64) -> (i32, usize) {
+    let thousands = thousands(value);
+    let before_point = exponent(value.abs()) - 3 * thousands;
+    (thousands, (2 - before_point).clamp(0, 5) as usize)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn numbers_side_by_side_have_the_same_decimals() {
+        assert_eq!(alike(&[0.86, 0.882, 0.5]), ["0.860", "0.882", "0.500"]);
+        assert_eq!(alike(&[1.0, 0.882]), ["1.00", "0.88"]);
+        assert_eq!(alike(&[12_000.0, 800.0, 9_900.0]), ["12.0k", "0.8k", "9.9k"]);
+        assert_eq!(alike(&[3.0, 1024.0, 0.0]), ["3", "1024", "0"]);
+        // A factor of a million: three digits each.
+        assert_eq!(alike(&[1.5, 2e6]), ["1.50", "2.00M"]);
+        assert!(alike(&[]).is_empty());
+    }
 
     #[test]
     fn three_digits_and_a_prefix() {

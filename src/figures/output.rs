@@ -1,25 +1,28 @@
 //! From a scene to the bytes of a file.
 
 use super::scene::Scene;
-use super::{FigureError, bitmap, svg};
+use super::{FigureError, bitmap, pdf, svg};
 
 /// A file format for pictures.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Format {
     /// Scalable Vector Graphics, with text as text: for web pages and papers.
     Svg,
-    /// Portable Network Graphics, 1440 pixels wide.
+    /// Portable Document Format, with text as text in a font that is embedded: for papers.
+    Pdf,
+    /// Portable Network Graphics: 1440 pixels wide, or 300 dots per inch on a printed page.
     Png,
 }
 
 impl Format {
     /// Every format.
-    pub const ALL: &[Self] = &[Self::Svg, Self::Png];
+    pub const ALL: &[Self] = &[Self::Svg, Self::Pdf, Self::Png];
 
     /// The extension of its files, without a dot.
     pub fn extension(self) -> &'static str {
         match self {
             Self::Svg => "svg",
+            Self::Pdf => "pdf",
             Self::Png => "png",
         }
     }
@@ -34,12 +37,13 @@ impl Format {
         }
         match self {
             Self::Svg => Ok(svg::document(scene).into_bytes()),
+            Self::Pdf => pdf::document(scene),
             Self::Png => bitmap::png(scene),
         }
     }
 }
 
-/// Highest page \[px\]; its bitmap takes 104 MB while it is drawn.
+/// Highest page \[px\].
 const MAX_HEIGHT_PX: f64 = 3000.0;
 
 #[cfg(test)]

@@ -3,15 +3,9 @@
 use super::decimal::round_up;
 use super::marker::Marker;
 use super::scale::Scale;
-use super::scene::{Align, HALF_CAPITAL, LABEL_PX, Rect, Scene, Text, WIDTH_PX};
+use super::scene::{Align, HALF_CAPITAL, LABEL_PX, Rect, Scene, Text};
 use super::text::{fit, width_px, wrap};
-use super::{Caption, Ink};
-
-/// Margin of the page \[px\].
-pub(super) const SIDE_PX: f64 = 12.0;
-
-/// Right end of the drawing \[px\].
-pub(super) const RIGHT_PX: f64 = WIDTH_PX - SIDE_PX;
+use super::{Caption, Ink, Sheet};
 
 /// Height of a line of labels \[px\].
 pub(super) const LINE_PX: f64 = 15.0;
@@ -39,21 +33,39 @@ pub(super) struct Page {
 }
 
 impl Page {
-    /// A page with title and subtitle.
-    pub(super) fn new(caption: &Caption, description: String) -> Self {
-        let scene =
-            Scene { height_px: 0.0, title: caption.title.clone(), description, shapes: Vec::new() };
-        let mut page = Self { scene, top: SIDE_PX - 2.0 };
-        page.paragraph(&caption.title, true);
-        page.paragraph(&caption.subtitle, false);
+    /// A page with title and subtitle, if the sheet has them.
+    pub(super) fn new(sheet: Sheet, caption: &Caption, description: String) -> Self {
+        let title = caption.title.clone();
+        let scene = Scene { sheet, height_px: 0.0, title, description, shapes: Vec::new() };
+        let mut page = Self { scene, top: (sheet.side_px - 2.0).max(0.0) };
+        if sheet.titled {
+            page.paragraph(&caption.title, true);
+            page.paragraph(&caption.subtitle, false);
+        }
         page
+    }
+
+    /// Left end of the drawing \[px\].
+    pub(super) fn side_px(&self) -> f64 {
+        self.scene.sheet.side_px
+    }
+
+    /// Right end of the drawing \[px\].
+    pub(super) fn right_px(&self) -> f64 {
+        self.scene.width_px() - self.side_px()
+    }
+
+    /// The sheet.
+    pub(super) fn sheet(&self) -> Sheet {
+        self.scene.sheet
     }
 
     fn paragraph(&mut self, text: &str, title: bool) {
         let (size_px, ink) = if title { (TITLE_PX, Ink::TEXT) } else { (LABEL_PX, Ink::QUIET) };
-        for line in wrap(text, size_px, title, RIGHT_PX - SIDE_PX, MAX_LINES) {
+        let side = self.side_px();
+        for line in wrap(text, size_px, title, self.right_px() - side, MAX_LINES) {
             let below = if title { 17.0 } else { LINE_PX };
-            let mut text = Text::label(line, (SIDE_PX, self.top + below - 4.0)).sized(size_px);
+            let mut text = Text::label(line, (side, self.top + below - 4.0)).sized(size_px);
             text.bold = title;
             self.scene.text(text.inked(ink));
             self.top += below;
@@ -66,10 +78,11 @@ impl Page {
             return;
         }
         let hidden = entries.len().saturating_sub(MAX_ENTRIES);
-        self.top += 5.0;
-        let mut x = SIDE_PX;
+        self.top += if self.scene.sheet.titled { 5.0 } else { 0.0 };
+        let mut x = self.side_px();
+        let widest = (self.right_px() - x - KEY_PX - 5.0).min(220.0);
         for entry in entries.into_iter().take(MAX_ENTRIES) {
-            let name = fit(&entry.name, LABEL_PX, false, 220.0);
+            let name = fit(&entry.name, LABEL_PX, false, widest);
             let width = KEY_PX + 5.0 + width_px(&name, LABEL_PX, false);
             self.break_line(&mut x, width);
             let key = Rect { x, y: self.top + 2.5, width: KEY_PX, height: 10.0 };
@@ -86,8 +99,9 @@ impl Page {
     }
 
     fn break_line(&mut self, x: &mut f64, width: f64) {
-        if *x > SIDE_PX && *x + width > RIGHT_PX {
-            *x = SIDE_PX;
+        let (side, right) = (self.side_px(), self.right_px());
+        if *x > side && *x + width > right {
+            *x = side;
             self.top += LINE_PX + 1.0;
         }
     }
@@ -101,30 +115,35 @@ impl Page {
         if title.is_empty() {
             return;
         }
-        let title = fit(title, LABEL_PX, false, RIGHT_PX - left);
-        let at = ((left + RIGHT_PX) / 2.0, self.top + 13.0);
+        let right = self.right_px();
+        let title = fit(title, LABEL_PX, false, right - left);
+        let at = ((left + right) / 2.0, self.top + 13.0);
         self.scene.text(Text::label(title, at).aligned(Align::Middle));
         self.top += 18.0;
     }
 
     /// Writes the title of a y axis along the left margin, centred between two heights.
     pub(crate) fn y_title(&mut self, title: &str, from_px: f64, to_px: f64) {
-        let title = fit(title, LABEL_PX, false, (to_px - from_px).abs() + 40.0);
-        let at = (SIDE_PX + 4.0, (from_px + to_px) / 2.0);
+        let title = fit(title, LABEL_PX, false, (to_px - from_px).abs() + 20.0);
+        // The title stays on the page, which ends above short data.
+        let half = width_px(&title, LABEL_PX, false) / 2.0;
+        let at = (self.side_px() + 4.0, ((from_px + to_px) / 2.0).max(half + 1.0));
         self.scene.text(Text::label(title, at).upwards().aligned(Align::Middle).centred());
     }
 
     /// Writes the note and ends the page.
     pub(super) fn finish(mut self, note: &str) -> Scene {
-        self.top += 4.0;
-        self.paragraph(note, false);
-        self.scene.height_px = self.top + SIDE_PX - 4.0;
+        if self.scene.sheet.titled {
+            self.top += 4.0;
+            self.paragraph(note, false);
+        }
+        self.scene.height_px = self.top + (self.side_px() - 4.0).max(1.0);
         self.scene
     }
 }
 
 /// Width of the key of a legend entry \[px\].
-pub(super) const KEY_PX: f64 = 14.0;
+pub(super) const KEY_PX: f64 = 18.0;
 
 /// Meaning of a colour or shape.
 pub(super) struct LegendEntry {
@@ -155,19 +174,27 @@ impl LegendEntry {
 }
 
 /// Left end of the data of charts with these y axes, after title, labels and ticks \[px\].
-pub(super) fn left_px<'a>(scales: impl IntoIterator<Item = &'a Scale>) -> f64 {
+pub(super) fn left_px<'a>(side_px: f64, scales: impl IntoIterator<Item = &'a Scale>) -> f64 {
     let labels = scales.into_iter().flat_map(|scale| &scale.ticks);
     let widest = labels.map(|tick| width_px(&tick.label, LABEL_PX, false)).fold(0.0, f64::max);
-    (SIDE_PX + 14.0 + widest + GAP_PX + 3.0).ceil()
+    (side_px + 14.0 + widest + GAP_PX + 3.0).ceil()
 }
 
 /// Grid lines, labels and line of a y axis to the left of `area`.
 pub(super) fn y_axis(scene: &mut Scene, area: &Rect, scale: &Scale) {
+    y_grid(scene, area, scale);
+    for tick in &scale.ticks {
+        let y = scale.at(tick.value);
+        let label = Text::label(tick.label.clone(), (area.x - GAP_PX, y));
+        scene.text(label.aligned(Align::End).centred());
+    }
+}
+
+/// Grid lines of a y axis.
+pub(super) fn y_grid(scene: &mut Scene, area: &Rect, scale: &Scale) {
     for tick in &scale.ticks {
         let y = scale.at(tick.value);
         scene.segment((area.x, y), (area.right(), y), 0.7, Ink::GRID);
-        let label = Text::label(tick.label.clone(), (area.x - GAP_PX, y));
-        scene.text(label.aligned(Align::End).centred());
     }
 }
 
@@ -178,7 +205,7 @@ pub(super) fn x_axis(scene: &mut Scene, area: &Rect, scale: &Scale) {
         let x = scale.at(tick.value);
         x_tick(scene, area, x);
         let half = width_px(&tick.label, LABEL_PX, false) / 2.0;
-        let middle = x.min(WIDTH_PX - 3.0 - half); // the last label stays on the page
+        let middle = x.min(scene.width_px() - 1.0 - half); // the last label stays on the page
         if middle - half >= free_from {
             let baseline = area.bottom() + TICK_PX + 2.0 + 2.0 * HALF_CAPITAL * LABEL_PX;
             scene.text(Text::label(tick.label.clone(), (middle, baseline)).aligned(Align::Middle));

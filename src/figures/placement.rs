@@ -4,6 +4,7 @@ use super::scene::{Align, LABEL_PX, Point, Rect, Scene, Text};
 use super::text::{fit, width_px};
 
 /// Labels of a chart, which do not overlap each other or points.
+#[derive(Clone)]
 pub(super) struct Placement {
     bounds: Rect,
     taken: Vec<Rect>,
@@ -48,15 +49,22 @@ impl Placement {
     /// Writes `text` at the first free place of `places`, and returns whether there was one. A place is the
     /// middle of the height of the first or last letter.
     pub(super) fn write(&mut self, scene: &mut Scene, text: &str, places: &[Place]) -> bool {
+        let label = self.place(text, places);
+        let is_placed = label.is_some();
+        label.into_iter().for_each(|label| scene.text(label));
+        is_placed
+    }
+
+    /// Takes the first free place of `places` for `text`; `None` if none is free.
+    pub(super) fn place(&mut self, text: &str, places: &[Place]) -> Option<Text> {
         let width = width_px(text, LABEL_PX, false);
         let free = |place: &&Place| {
             let area = covered(**place, width);
             inside(&area, &self.bounds) && !self.taken.iter().any(|other| overlap(&area, other))
         };
-        let Some(&(at, align)) = places.iter().find(free) else { return false };
+        let &(at, align) = places.iter().find(free)?;
         self.taken.push(covered((at, align), width));
-        scene.text(Text::label(text, at).aligned(align).centred());
-        true
+        Some(Text::label(text, at).aligned(align).centred())
     }
 
     /// Writes `text` at the first free place of `places`, or at the first one if none is free.
@@ -75,19 +83,31 @@ impl Placement {
         }
         self.left -= 1;
         let name = fit(name, LABEL_PX, false, MAX_NAME_PX);
-        let (near, up) = (7.0, 12.5);
-        let places = [
-            ((x + near, y), Align::Start),
-            ((x - near, y), Align::End),
-            ((x, y - up), Align::Middle),
-            ((x, y + up), Align::Middle),
-            ((x + near, y - up), Align::Start),
-            ((x + near, y + up), Align::Start),
-            ((x - near, y - up), Align::End),
-            ((x - near, y + up), Align::End),
-        ];
-        self.write(scene, &name, &places);
+        self.write(scene, &name, &around((x, y)));
     }
+}
+
+/// Places around a point: right, left, above, below, and between these.
+pub(super) fn around((x, y): Point) -> [Place; 8] {
+    let (near, up) = (7.0, 12.5);
+    [
+        ((x + near, y), Align::Start),
+        ((x - near, y), Align::End),
+        ((x, y - up), Align::Middle),
+        ((x, y + up), Align::Middle),
+        ((x + near, y - up), Align::Start),
+        ((x + near, y + up), Align::Start),
+        ((x - near, y - up), Align::End),
+        ((x - near, y + up), Align::End),
+    ]
+}
+
+/// Places above and below a level line, starting at its right end.
+pub(super) fn beside_level((from, to): (Point, Point)) -> Vec<Place> {
+    (0..8)
+        .map(|eighth| to.0 - 4.0 + (from.0 - to.0) * f64::from(eighth) / 8.0)
+        .flat_map(|x| [((x, to.1 - 9.0), Align::End), ((x, to.1 + 9.0), Align::End)])
+        .collect()
 }
 
 /// Area of a label of this width.

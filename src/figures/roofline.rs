@@ -2,14 +2,15 @@
 
 use super::chart::{self, Chart, Frame};
 use super::check::{self, Allowed};
+use super::dashes::Dashes;
 use super::marker::{Marker, RADIUS_PX};
 use crate::text::{cell, counted};
 
 use super::number::short;
 use super::page::{LegendEntry, Page};
-use super::placement::{Place, Placement};
+use super::placement::{Placement, beside_level};
 use super::scale::{Scale, extent};
-use super::scene::{Align, Point, Scene};
+use super::scene::{Point, Scene};
 use super::{Caption, FigureError, Ink, Quantity, Rows};
 
 /// Points under roofs, both axes logarithmic (Williams et al., CACM 2009): performance over
@@ -68,9 +69,6 @@ const MAX_POINTS: usize = 20_000;
 
 /// Width of the line of a roof \[px\].
 const ROOF_PX: f64 = 1.6;
-
-/// Dash and space of slanted roofs \[px\], in turn.
-const DASHES: [(f64, f64); 4] = [(1.0, 0.0), (7.0, 3.0), (2.5, 2.5), (1.2, 3.6)];
 
 /// The ends of a roof on the page \[px\].
 type Line = (Point, Point);
@@ -143,7 +141,7 @@ impl Roofline {
         peaks.iter().chain(slants).for_each(|&(from, to)| placement.keep_clear_of_line(from, to));
         for (ceiling, line) in self.peaks.iter().zip(peaks) {
             let text = ceiling.text(&self.performance_axis.unit);
-            placement.write_surely(scene, &text, &beside_peak(*line));
+            placement.write_surely(scene, &text, &beside_level(*line));
         }
         for point in self.points().filter(|point| point.labelled) {
             placement.name(scene, &point.name, frame.at(point.intensity, point.performance));
@@ -166,21 +164,9 @@ impl Ceiling {
     }
 }
 
-/// Places above and below a level roof, starting at its right end.
-fn beside_peak((from, to): Line) -> Vec<Place> {
-    (0..8)
-        .map(|eighth| to.0 - 4.0 + (from.0 - to.0) * f64::from(eighth) / 8.0)
-        .flat_map(|x| [((x, to.1 - 9.0), Align::End), ((x, to.1 + 9.0), Align::End)])
-        .collect()
-}
-
 /// Draws the slanted roof at `index`; slanted roofs differ in their dashes.
 fn draw_slant(scene: &mut Scene, index: usize, (from, to): Line) {
-    let ink = if index < DASHES.len() { Ink::TEXT } else { Ink::AXIS };
-    match DASHES[index % DASHES.len()] {
-        (_, 0.0) => scene.segment(from, to, ROOF_PX, ink),
-        dash => scene.dashed(from, to, dash, ROOF_PX, ink),
-    }
+    scene.dashed(vec![from, to], Dashes::series(index), ROOF_PX, Ink::TEXT);
 }
 
 /// The ends of the roof of a bandwidth: where it enters the area, and its ridge at `peak`.

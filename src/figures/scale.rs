@@ -7,6 +7,9 @@ use super::number::{prefixed, short, thousands};
 /// 1.0000000000000002 ends its axis at 1.
 const SLACK: f64 = 1e-9;
 
+/// Factor between the last power of two and the end of its axis.
+const END_SPACE: f64 = 1.15;
+
 /// Spacing of values along an axis.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Spacing {
@@ -90,6 +93,36 @@ impl Scale {
         }
     }
 
+    /// A scale that fits these values: for logarithmic ones that are powers of two, the ticks are powers of two.
+    pub(super) fn of_values(
+        spacing: Spacing,
+        values: impl Iterator<Item = f64>,
+        count: usize,
+    ) -> Self {
+        let values: Vec<f64> = values.collect();
+        let (low, high) = extent(values.iter().copied());
+        let is_binary = values.into_iter().all(is_power_of_two);
+        match spacing == Spacing::Log && low < high && is_binary {
+            true => Self::powers_of_two(low, high, count),
+            false => Self::spaced(spacing, low, high, count),
+        }
+    }
+
+    /// A logarithmic scale from one power of two to another, with at most `count` + 1 ticks.
+    fn powers_of_two(low: f64, high: f64, count: usize) -> Self {
+        let (first, last) = (low.log2().round() as i32, high.log2().round() as i32);
+        let every = ((last - first) as usize).div_ceil(count.max(2)).max(1);
+        let label = |value: f64| match value {
+            value if (1.0..1e6).contains(&value) => value.to_string(),
+            value => short(value),
+        };
+        let ticks = (first..=last).step_by(every).map(|power| f64::from(power).exp2());
+        let ticks = ticks.map(|value| Tick { value, label: label(value) }).collect();
+        // Marks at the ends stay within the axis.
+        let (low, high) = (low / END_SPACE, high * END_SPACE);
+        Self { spacing: Spacing::Log, low, high, from_px: 0.0, to_px: 1.0, ticks }
+    }
+
     /// The same values on the stretch of the page from `from_px` (least) to `to_px` (most).
     pub(crate) fn onto(&self, from_px: f64, to_px: f64) -> Self {
         Self { from_px, to_px, ..self.clone() }
@@ -154,6 +187,11 @@ fn widened(low: f64, high: f64) -> (f64, f64) {
     }
 }
 
+/// Whether a value is a whole power of two from 1/1024 to 2^60.
+pub(crate) fn is_power_of_two(value: f64) -> bool {
+    value > 0.0 && (-10.0..=60.0).contains(&value.log2()) && value.log2().fract() == 0.0
+}
+
 /// Least and largest of numbers; 1 if there are none.
 pub(super) fn extent(values: impl Iterator<Item = f64>) -> (f64, f64) {
     let ends = values.fold(None, |ends: Option<(f64, f64)>, value| {
@@ -195,6 +233,16 @@ mod tests {
         assert_eq!(labels(&Scale::log(0.3, 900.0)), ["1", "10", "100", "1000"]);
         assert_eq!(labels(&Scale::log(3.0, 40.0)), ["2", "5", "10", "20", "50"]);
         assert_eq!(labels(&Scale::log(1e-30, 1e30)).len(), 9);
+    }
+
+    #[test]
+    fn powers_of_two_have_ticks_at_powers_of_two() {
+        let of = |values: &[f64]| Scale::of_values(Spacing::Log, values.iter().copied(), 7);
+        assert_eq!(labels(&of(&[1024.0, 4096.0, 8192.0])), ["1024", "2048", "4096", "8192"]);
+        assert_eq!(labels(&of(&[1.0, 4096.0])), ["1", "4", "16", "64", "256", "1024", "4096"]);
+        // Others have those of decades, as do single values.
+        assert_eq!(labels(&of(&[3.0, 40.0])), ["2", "5", "10", "20", "50"]);
+        assert!(of(&[4096.0]).ticks.len() > 1);
     }
 
     #[test]

@@ -3,14 +3,18 @@
 use super::chart::{self, Chart, Frame};
 use super::check::{self, Allowed};
 use super::marker::{Marker, RADIUS_PX};
-use super::page::{LegendEntry, Page};
-use super::placement::Placement;
-use super::scale::{Scale, Spacing, extent};
-use super::scene::{Point, Rect, Scene};
+use super::page::{LINE_PX, LegendEntry, Page};
+use super::placement::{Placement, around};
+use super::scale::{Scale, Spacing};
+use super::scene::{LABEL_PX, Point, Rect, Scene, Text};
+use super::text::{width_px, wrap};
 use super::{Caption, FigureError, Ink, Quantity, Rows};
 use crate::text::{cell, counted};
 
-/// Points in two quantities; those on the Pareto front are joined, the others faint.
+/// Points in two quantities; those on the Pareto front are joined by a staircase, the others faint.
+///
+/// Points on the front have their whole names beside them if there is space for all, and otherwise numbers, whose
+/// names are listed below.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Scatter {
     /// Texts around the data.
@@ -23,6 +27,8 @@ pub struct Scatter {
     pub y_axis: Quantity,
     /// Spacing of its values.
     pub y_spacing: Spacing,
+    /// Whether points further left are better, so that each step of the staircase goes to the right first.
+    pub less_x_is_better: bool,
     /// The points by series: 1 to 27 series of 20 000 points in all.
     pub series: Vec<ScatterSeries>,
 }
@@ -45,13 +51,18 @@ pub struct ScatterPoint {
     pub x: f64,
     /// Its value upwards.
     pub y: f64,
-    /// Whether it is on the Pareto front. Names of designs on the front are written beside them if there
-    /// is space, 200 at most.
+    /// Whether it is on the Pareto front.
     pub front: bool,
 }
 
 const MAX_SERIES: usize = 27;
 const MAX_POINTS: usize = 20_000;
+
+/// Most points on the front that have names.
+const MAX_NAMED: usize = 30;
+
+/// Space between the columns of the list of names \[px\].
+const LIST_GAP_PX: f64 = 18.0;
 
 /// Share of white in points off the front.
 const FAINT: f64 = 0.6;
@@ -66,10 +77,8 @@ impl Scatter {
     }
 
     fn scales(&self) -> (Scale, Scale) {
-        let (left, right) = extent(self.points().map(|point| point.x));
-        let (low, high) = extent(self.points().map(|point| point.y));
-        let x = Scale::spaced(self.x_spacing, left, right, 7);
-        (x, Scale::spaced(self.y_spacing, low, high, 7))
+        let x = Scale::of_values(self.x_spacing, self.points().map(|point| point.x), 7);
+        (x, Scale::of_values(self.y_spacing, self.points().map(|point| point.y), 7))
     }
 
     /// Draws the points on the front, or the points off the front.
@@ -85,23 +94,99 @@ impl Scatter {
         }
     }
 
-    /// Joins the points of the front from left to right.
-    fn draw_front(&self, scene: &mut Scene, at: &impl Fn(&ScatterPoint) -> Point) {
-        let mut front: Vec<Point> = self.points().filter(|point| point.front).map(at).collect();
-        front.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1)));
-        if front.len() > 1 {
-            scene.line(front, 1.2, Ink::TEXT);
+    /// The points on the front from left to right.
+    fn front(&self) -> Vec<&ScatterPoint> {
+        let mut front: Vec<_> = self.points().filter(|point| point.front).collect();
+        front.sort_by(|a, b| a.x.total_cmp(&b.x).then(a.y.total_cmp(&b.y)));
+        front
+    }
+
+    /// Name of a point, after that of its series if there are several.
+    fn full_name(&self, point: &ScatterPoint) -> String {
+        let is_of =
+            |series: &&ScatterSeries| series.points.iter().any(|it| std::ptr::eq(it, point));
+        match self.series.iter().find(is_of) {
+            Some(series) if self.series.len() > 1 && point.name.is_empty() => series.name.clone(),
+            Some(series) if self.series.len() > 1 => format!("{}, {}", series.name, point.name),
+            _ => point.name.clone(),
         }
     }
 
-    fn draw_names(&self, scene: &mut Scene, area: Rect, at: &impl Fn(&ScatterPoint) -> Point) {
-        let mut placement = Placement::within(area);
-        self.points().for_each(|point| placement.keep_clear(at(point), RADIUS_PX + 1.0));
-        for point in self.points().filter(|point| point.front) {
-            placement.name(scene, &point.name, at(point));
+    /// The staircase through the front, which bounds what some design reaches: between two points the worse one
+    /// counts.
+    fn staircase(&self, at: &impl Fn(&ScatterPoint) -> Point) -> Vec<Point> {
+        let front: Vec<Point> = self.front().into_iter().map(at).collect();
+        let mut line: Vec<Point> = front.first().copied().into_iter().collect();
+        for pair in front.windows(2) {
+            let [(x0, y0), (x1, y1)] = [pair[0], pair[1]];
+            line.push(if self.less_x_is_better { (x1, y0) } else { (x0, y1) });
+            line.push((x1, y1));
         }
+        line.dedup();
+        line
+    }
+
+    /// Names the points on the front: whole names if all of them have a place, otherwise numbers, which are listed
+    /// below the data.
+    fn draw_names(&self, page: &mut Page, area: Rect, at: &impl Fn(&ScatterPoint) -> Point) {
+        let front = self.front();
+        let shown = &front[..front.len().min(MAX_NAMED)];
+        let mut clear = Placement::within(area);
+        self.points().for_each(|point| clear.keep_clear(at(point), RADIUS_PX + 1.5));
+        for pair in self.staircase(at).windows(2) {
+            clear.keep_clear_of_line(pair[0], pair[1]);
+        }
+        let placed = |names: &[String]| {
+            let mut placement = clear.clone();
+            let points = shown.iter().zip(names);
+            points
+                .map(|(point, name)| placement.place(name, &around(at(point))))
+                .collect::<Vec<_>>()
+        };
+        let names: Vec<String> = shown.iter().map(|point| point.name.clone()).collect();
+        let whole: Option<Vec<Text>> = placed(&names).into_iter().collect();
+        if let (Some(whole), true) = (whole, shown.len() == front.len()) {
+            whole.into_iter().for_each(|label| page.scene.text(label));
+            return;
+        }
+        let numbers: Vec<String> = (1..=shown.len()).map(|number| number.to_string()).collect();
+        placed(&numbers).into_iter().flatten().for_each(|label| page.scene.text(label));
+        let listed = numbers.iter().zip(shown);
+        let mut entries: Vec<_> =
+            listed.map(|(number, point)| format!("{number}: {}", self.full_name(point))).collect();
+        if let Some(more) = (front.len() - shown.len()).checked_sub(1) {
+            entries.push(format!("and {} more", more + 1));
+        }
+        draw_list(page, &entries);
     }
 }
+
+/// Writes entries below the data, in as many columns as the widest one leaves space for; an entry that is wider than
+/// the page is broken into lines.
+fn draw_list(page: &mut Page, entries: &[String]) {
+    let (left, room) = (page.side_px(), page.right_px() - page.side_px());
+    let widths = entries.iter().map(|entry| width_px(entry, LABEL_PX, false));
+    let widest = widths.fold(1.0, f64::max) + LIST_GAP_PX;
+    let columns = (((room + LIST_GAP_PX) / widest) as usize).max(1);
+    let rows = entries.len().div_ceil(columns);
+    page.top += 4.0;
+    if columns == 1 {
+        for line in entries.iter().flat_map(|it| wrap(it, LABEL_PX, false, room, MAX_LINES)) {
+            page.scene.text(Text::label(line, (left, page.top + 11.0)));
+            page.top += LINE_PX;
+        }
+        return;
+    }
+    for (index, entry) in entries.iter().enumerate() {
+        let (column, row) = (index / rows, index % rows);
+        let at = (left + column as f64 * widest, page.top + row as f64 * LINE_PX + 11.0);
+        page.scene.text(Text::label(entry.clone(), at));
+    }
+    page.top += rows as f64 * LINE_PX;
+}
+
+/// Most lines of one name.
+const MAX_LINES: usize = 4;
 
 impl Chart for Scatter {
     fn caption(&self) -> &Caption {
@@ -149,9 +234,12 @@ impl Chart for Scatter {
         let at = |point: &ScatterPoint| frame.at(point.x, point.y);
         let scene = &mut page.scene;
         self.draw_points(scene, &at, false);
-        self.draw_front(scene, &at);
+        let staircase = self.staircase(&at);
+        if staircase.len() > 1 {
+            scene.line(staircase, 1.2, Ink::TEXT);
+        }
         self.draw_points(scene, &at, true);
-        self.draw_names(scene, frame.area, &at);
+        self.draw_names(page, frame.area, &at);
     }
 
     /// `series,name,x,y,front`, a row for each point.
@@ -184,6 +272,7 @@ mod tests {
                 x_spacing: Spacing::Linear,
                 y_axis: Quantity::new("Energy", "J"),
                 y_spacing: Spacing::Linear,
+                less_x_is_better: true,
                 series: vec![ScatterSeries {
                     name: "J-4K".into(),
                     points: vec![point("edf", 1.0, value, true), point("fifo", 2.0, 3.0, false)],
@@ -197,7 +286,7 @@ mod tests {
     }
 
     #[test]
-    fn the_front_joins_its_points_from_left_to_right() {
+    fn the_front_is_a_staircase_from_left_to_right() {
         let point = |x: f64, y: f64, front| ScatterPoint { name: format!("{x}"), x, y, front };
         let points = vec![
             point(3.0, 1.0, true),
@@ -211,14 +300,21 @@ mod tests {
             x_spacing: Spacing::Linear,
             y_axis: Quantity::new("Energy", "J"),
             y_spacing: Spacing::Linear,
+            less_x_is_better: true,
             series: vec![ScatterSeries { name: "all".into(), points }],
         };
         let scene = chart.scene().expect("the chart can be drawn");
         let front = strokes(&scene, Ink::TEXT).pop().expect("the front is drawn");
-        // y from 1 to 4 over 380 px; the points lie at x = 1, 2, 3.
-        assert_eq!(front.len(), 3);
-        assert!((front[1].0 - front[0].0 - (front[2].0 - front[1].0)).abs() < 1e-9);
-        assert!((front[2].1 - front[0].1 - PLOT_PX).abs() < 1e-9);
+        // y from 1 to 4 over 380 px; the points lie at x = 1, 2, 3, with a corner before each further one.
+        assert_eq!(front.len(), 5);
+        assert!((front[2].0 - front[0].0 - (front[4].0 - front[2].0)).abs() < 1e-9);
+        assert!((front[4].1 - front[0].1 - PLOT_PX).abs() < 1e-9);
+        // Less x is better: up to x = 2, nothing is better than the first point.
+        assert_eq!(front[1], (front[2].0, front[0].1));
+        let turned = Scatter { less_x_is_better: false, ..chart };
+        let scene = turned.scene().expect("the chart can be drawn");
+        let front = strokes(&scene, Ink::TEXT).pop().expect("the front is drawn");
+        assert_eq!(front[1], (front[0].0, front[2].1));
         let named: Vec<_> =
             scene.texts().filter(|text| ["1", "2", "3", "4"].contains(&text.as_str())).collect();
         assert!(named.len() >= 3, "{named:?}");

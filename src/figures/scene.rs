@@ -1,12 +1,10 @@
 //! The geometry of a page: marks and their places, before any format.
 //!
-//! Coordinates are pixels of a page 720 px wide, x to the right and y down from the upper left
-//! corner.
+//! Coordinates are pixels of the layout, x to the right and y down from the upper left corner. The size of a
+//! pixel in print is that of the [`Sheet`].
 
-use super::Ink;
-
-/// Width of every page \[px\].
-pub(crate) const WIDTH_PX: f64 = 720.0;
+use super::dashes::Dashes;
+use super::{Ink, Sheet};
 
 /// A point (x, y) \[px\].
 pub(crate) type Point = (f64, f64);
@@ -195,6 +193,8 @@ pub enum Shape {
 /// Everything on a page, from back to front.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Scene {
+    /// The page, which has the width.
+    pub sheet: Sheet,
     /// Height of the page \[px\].
     pub height_px: f64,
     /// Title, for readers who do not see the picture.
@@ -206,6 +206,11 @@ pub struct Scene {
 }
 
 impl Scene {
+    /// Width of the page \[px\].
+    pub fn width_px(&self) -> f64 {
+        self.sheet.width_px
+    }
+
     /// Every text on the page.
     pub fn texts(&self) -> impl Iterator<Item = &String> {
         self.shapes.iter().filter_map(|shape| match shape {
@@ -226,24 +231,10 @@ impl Scene {
         self.line(vec![from, to], width_px, ink);
     }
 
-    /// Draws a straight line in dashes, with the lengths of a dash and of the space after it \[px\].
-    pub(super) fn dashed(
-        &mut self,
-        from: Point,
-        to: Point,
-        (dash, space): (f64, f64),
-        width_px: f64,
-        ink: Ink,
-    ) {
-        let (dx, dy) = (to.0 - from.0, to.1 - from.1);
-        let length = dx.hypot(dy);
-        let at = |distance: f64| {
-            let share = (distance / length).min(1.0);
-            (from.0 + share * dx, from.1 + share * dy)
-        };
-        for index in 0..(length / (dash + space)).ceil() as usize {
-            let start = index as f64 * (dash + space);
-            self.segment(at(start), at(start + dash), width_px, ink);
+    /// Draws a line through points in dashes. A line without pattern is solid.
+    pub(super) fn dashed(&mut self, points: Vec<Point>, dashes: Dashes, width_px: f64, ink: Ink) {
+        for stretch in dashes.cut(points) {
+            self.line(stretch, width_px, ink);
         }
     }
 

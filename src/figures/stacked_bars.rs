@@ -52,10 +52,10 @@ const MAX_BAR_PX: f64 = 60.0;
 
 impl StackedBars {
     /// A scale for each panel.
-    fn scales(&self) -> Vec<Scale> {
+    fn scales(&self, height: f64) -> Vec<Scale> {
         let highest: Vec<f64> = self.panels.iter().map(StackPanel::highest).collect();
         let of_all = highest.iter().copied().fold(0.0, f64::max);
-        let count = (self.panel_height() / 45.0) as usize;
+        let count = (height / 45.0) as usize;
         highest
             .iter()
             .map(|&own| Scale::linear(0.0, if self.shared_scale { of_all } else { own }, count))
@@ -135,8 +135,9 @@ impl Chart for StackedBars {
     }
 
     fn draw(&self, page: &mut Page) {
-        let scales = self.scales();
-        let grid = Grid::new(&scales, 1, self.panel_height());
+        let height = page.sheet().height_px(self.panel_height());
+        let scales = self.scales(height);
+        let grid = Grid::new(page, &scales, 1, height);
         let names = Categories::new(&self.categories, grid.width);
         let titles: Vec<_> = self.panels.iter().map(|panel| panel.title.as_str()).collect();
         let top = page.top;

@@ -2,9 +2,9 @@
 
 use std::fmt::Write as _;
 
-use super::Ink;
-use super::scene::{Align, Point, Scene, Shape, Text, Turn, WIDTH_PX};
+use super::scene::{Align, Point, Scene, Shape, Text, Turn};
 use super::text::{FAMILIES, TOP_TO_BASELINE, legible, top};
+use super::{Ink, Sheet};
 
 /// Units of a document for a pixel of the page: coordinates are whole numbers, exact to a tenth of a
 /// pixel.
@@ -12,11 +12,13 @@ const SCALE: f64 = 10.0;
 
 /// The document of a scene.
 pub(super) fn document(scene: &Scene) -> String {
-    let (width, height) = (WIDTH_PX, scene.height_px.ceil());
+    let (width, height) = (scene.width_px(), scene.height_px.ceil());
     let mut writer = Writer { text: String::new() };
     writer.line(format_args!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" \
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{}\" height=\"{}\" \
          viewBox=\"0 0 {} {}\" role=\"img\" font-family=\"{FAMILIES}\">",
+        size(scene, width),
+        size(scene, height),
         unit(width),
         unit(height),
     ));
@@ -28,6 +30,14 @@ pub(super) fn document(scene: &Scene) -> String {
     }
     writer.line(format_args!("</svg>"));
     writer.text
+}
+
+/// A side of the document: pixels of a screen, or points in print.
+fn size(scene: &Scene, px: f64) -> String {
+    match scene.sheet == Sheet::default() || scene.sheet == Sheet::default().untitled() {
+        true => px.to_string(),
+        false => format!("{:.3}pt", px * scene.sheet.unit_pt),
+    }
 }
 
 /// Writes elements, each in a line of its own.

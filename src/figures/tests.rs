@@ -113,7 +113,13 @@ fn texts(svg: &str) -> Vec<String> {
 
 /// A page without marks.
 pub(super) fn blank() -> Scene {
-    Scene { height_px: 100.0, title: String::new(), description: String::new(), shapes: Vec::new() }
+    Scene {
+        sheet: Sheet::default(),
+        height_px: 100.0,
+        title: String::new(),
+        description: String::new(),
+        shapes: Vec::new(),
+    }
 }
 
 /// The rectangles of a scene in one colour, in the order drawn.
@@ -291,7 +297,7 @@ fn text_stays_on_the_page() {
         };
         let (x, y) = text.at;
         let on_page = match text.turn {
-            Turn::Level => x - before >= 0.0 && x - before + length <= scene::WIDTH_PX,
+            Turn::Level => x - before >= 0.0 && x - before + length <= scene.width_px(),
             Turn::Up => y + before <= scene.height_px && y + before - length >= 0.0,
         };
         assert!(on_page, "{text:?}");

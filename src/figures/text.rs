@@ -8,16 +8,22 @@ use std::sync::LazyLock;
 use ab_glyph::{Font, FontRef, Glyph, ScaleFont, point};
 use plotters_backend::{BackendColor, DrawingBackend, DrawingErrorKind};
 
-use super::scene::{Align, Text, Turn};
+use super::scene::{Align, HALF_CAPITAL, Text, Turn};
 
 /// Fonts of an SVG in order of preference: the one measured with, one of the same widths, any.
 pub(super) const FAMILIES: &str = "DejaVu Sans, Verdana, sans-serif";
 
-static REGULAR: LazyLock<FontRef<'static>> =
-    LazyLock::new(|| font(include_bytes!("../../assets/fonts/DejaVuSans.ttf")));
+static REGULAR: LazyLock<FontRef<'static>> = LazyLock::new(|| font(font_bytes(false)));
 
-static BOLD: LazyLock<FontRef<'static>> =
-    LazyLock::new(|| font(include_bytes!("../../assets/fonts/DejaVuSans-Bold.ttf")));
+static BOLD: LazyLock<FontRef<'static>> = LazyLock::new(|| font(font_bytes(true)));
+
+/// The file of a face.
+pub(super) fn font_bytes(bold: bool) -> &'static [u8] {
+    match bold {
+        true => include_bytes!("../../assets/fonts/DejaVuSans-Bold.ttf"),
+        false => include_bytes!("../../assets/fonts/DejaVuSans.ttf"),
+    }
+}
 
 fn font(bytes: &'static [u8]) -> FontRef<'static> {
     FontRef::try_from_slice(bytes).expect("the font compiled in is whole")
@@ -25,6 +31,29 @@ fn font(bytes: &'static [u8]) -> FontRef<'static> {
 
 fn face(bold: bool) -> &'static FontRef<'static> {
     if bold { &BOLD } else { &REGULAR }
+}
+
+/// Number of the glyph of a letter in the file of its face; 0 for a letter that it lacks.
+pub(super) fn glyph(letter: char, bold: bool) -> u16 {
+    face(bold).glyph_id(letter).0
+}
+
+/// Measures of a face \[em/1000\].
+pub(super) struct Metrics {
+    pub ascent: f32,
+    pub descent: f32,
+    pub cap_height: f32,
+    /// Left, lower, right and upper end of all glyphs.
+    pub bounds: [f32; 4],
+}
+
+/// Measures of a face. The bounds are those of the tallest and widest letters that figures write.
+pub(super) fn metrics(bold: bool) -> Metrics {
+    let font = face(bold);
+    let scale = 1000.0 / font.units_per_em().unwrap_or(2048.0);
+    let (ascent, descent) = (font.ascent_unscaled() * scale, font.descent_unscaled() * scale);
+    let cap_height = (2000.0 * HALF_CAPITAL) as f32;
+    Metrics { ascent, descent, cap_height, bounds: [-100.0, descent, 1400.0, ascent] }
 }
 
 /// The font at an em of `size_px`; the library itself scales by the height of a line.

@@ -1,16 +1,14 @@
 //! Timelines: executions on accelerators over time, with late and dropped requests.
 
-use super::chart::{self, Chart};
+use super::chart::Chart;
 use super::check::{self, Allowed};
 use super::grid::Grid;
 use super::marker::Marker;
-use super::page::{
-    GAP_PX, LegendEntry, Page, RIGHT_PX, SIDE_PX, X_AXIS_PX, base_line, x_axis, x_grid,
-};
+use super::page::{GAP_PX, LegendEntry, Page, X_AXIS_PX, base_line, x_axis, x_grid};
 use super::scale::Scale;
 use super::scene::{Align, LABEL_PX, Point, Rect, Scene, Text};
 use super::text::{fit, fits, width_px};
-use super::{Caption, FigureError, Ink, Rows};
+use super::{Caption, FigureError, Ink, Rows, model_places};
 use crate::text::{cell, counted};
 
 /// Slices of time in rows, coloured by model: execution on the accelerators of a system, a panel a
@@ -141,10 +139,10 @@ impl Timeline {
     }
 
     /// Left end of the data, to the right of the names of rows \[px\].
-    fn left(&self) -> f64 {
+    fn left(&self, side_px: f64) -> f64 {
         let names = self.panels.iter().flat_map(|panel| &panel.rows);
         let widths = names.map(|name| width_px(&row_name(name), LABEL_PX, false));
-        SIDE_PX + widths.fold(0.0, f64::max) + GAP_PX
+        side_px + widths.fold(0.0, f64::max) + GAP_PX
     }
 
     fn draw_panel(&self, scene: &mut Scene, panel: &TimelinePanel, area: &Rect, time: &Scale) {
@@ -152,15 +150,27 @@ impl Timeline {
             let at = (area.x - GAP_PX, slices_top(area, row) + SLICE_PX / 2.0);
             scene.text(Text::label(row_name(name), at).aligned(Align::End).centred());
         }
+        let inks = self.inks();
         for slice in &panel.slices {
-            self.draw_slice(scene, slice, area, time);
+            self.draw_slice(scene, slice, area, (time, inks[slice.model]));
         }
         for instant in &panel.instants {
-            draw_instant(scene, instant, area, time);
+            draw_instant(scene, instant, area, (time, inks[instant.model]));
         }
     }
 
-    fn draw_slice(&self, scene: &mut Scene, slice: &Slice, area: &Rect, time: &Scale) {
+    /// Colour of every model.
+    fn inks(&self) -> Vec<Ink> {
+        model_places(&self.models).into_iter().map(Ink::series).collect()
+    }
+
+    fn draw_slice(
+        &self,
+        scene: &mut Scene,
+        slice: &Slice,
+        area: &Rect,
+        (time, ink): (&Scale, Ink),
+    ) {
         let (first, last) = time.ends();
         if slice.end_ms < first || slice.start_ms > last {
             return;
@@ -169,7 +179,6 @@ impl Timeline {
         let top = slices_top(area, slice.row);
         let width = (to - from).max(MIN_SLICE_PX);
         let rect = Rect { x: from, y: top, width, height: SLICE_PX };
-        let ink = Ink::series(slice.model);
         scene.rect(rect, ink);
         if slice.late {
             hatch(scene, &rect, ink.text_on());
@@ -220,13 +229,12 @@ fn hatch(scene: &mut Scene, rect: &Rect, ink: Ink) {
     scene.outline(*rect, 0.8, Ink::TEXT);
 }
 
-fn draw_instant(scene: &mut Scene, instant: &Instant, area: &Rect, time: &Scale) {
+fn draw_instant(scene: &mut Scene, instant: &Instant, area: &Rect, (time, ink): (&Scale, Ink)) {
     let (first, last) = time.ends();
     if !(first..=last).contains(&instant.time_ms) {
         return;
     }
     let (x, top) = (time.at(instant.time_ms), slices_top(area, instant.row));
-    let ink = Ink::series(instant.model);
     match instant.kind {
         InstantKind::Deadline => draw_deadline(scene, (x, top), ink),
         InstantKind::Drop => draw_drop(scene, (x, top + SLICE_PX / 2.0), ink),
@@ -267,7 +275,8 @@ impl Chart for Timeline {
     }
 
     fn legend(&self) -> Vec<LegendEntry> {
-        let mut entries = chart::areas(&self.models);
+        let models = self.models.iter().zip(self.inks());
+        let mut entries: Vec<_> = models.map(|(name, ink)| LegendEntry::fill(name, ink)).collect();
         if self.panels.iter().flat_map(|panel| &panel.slices).any(|slice| slice.late) {
             entries.push(LegendEntry::new("late", |scene, key| {
                 scene.rect(key, Ink::GRID);
@@ -288,9 +297,10 @@ impl Chart for Timeline {
     }
 
     fn draw(&self, page: &mut Page) {
-        let grid = Grid::starting_at(self.left(), self.panel_height());
+        let left = self.left(page.side_px());
+        let grid = Grid::starting_at(page, left, self.panel_height());
         let (first, last) = self.window_ms;
-        let time = Scale::exact(first, last, 10).onto(grid.left, RIGHT_PX);
+        let time = Scale::exact(first, last, 10).onto(grid.left, page.right_px());
         let titles: Vec<_> = self.panels.iter().map(|panel| panel.title.as_str()).collect();
         let areas = grid.areas(page, &titles, X_AXIS_PX, X_AXIS_PX);
         for (panel, area) in self.panels.iter().zip(&areas) {

@@ -2,7 +2,7 @@
 
 use super::chart::Chart;
 use super::check::{self, Allowed};
-use super::page::{GAP_PX, Page, RIGHT_PX, SIDE_PX, X_AXIS_PX, base_line, x_axis, x_grid};
+use super::page::{GAP_PX, Page, X_AXIS_PX, base_line, x_axis, x_grid};
 use super::scale::Scale;
 use super::scene::{Align, LABEL_PX, Rect, Scene, Text};
 use super::text::{fit, width_px};
@@ -22,7 +22,7 @@ pub struct Tornado {
 }
 
 /// One panel of a [`Tornado`].
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct TornadoPanel {
     /// Quantity of its bars.
     pub axis: Quantity,
@@ -114,6 +114,50 @@ impl TornadoRow {
 }
 
 impl Tornado {
+    /// Draws panels side by side, with the names of the rows on their left.
+    fn draw_beside(&self, page: &mut Page, panels: &[usize]) {
+        let widest = self.rows.iter().map(|row| width_px(&row.name, LABEL_PX, false));
+        let most = NAMES * (page.right_px() - page.side_px());
+        let names = widest.fold(0.0, f64::max).min(most);
+        let left = page.side_px() + names + GAP_PX;
+        let n = panels.len() as f64;
+        let width = (page.right_px() - left - GUTTER_PX * (n - 1.0)) / n;
+        page.top += 8.0;
+        let top = page.top;
+        let height: f64 = self.rows.iter().map(TornadoRow::height_px).sum();
+        for (column, &panel) in panels.iter().enumerate() {
+            let x = left + column as f64 * (width + GUTTER_PX);
+            self.draw_panel(&mut page.scene, panel, Rect { x, y: top, width, height });
+        }
+        let mut y = top;
+        for row in &self.rows {
+            let name = fit(&row.name, LABEL_PX, false, names);
+            let at = (left - GAP_PX, y + row.height_px() / 2.0);
+            page.scene.text(Text::label(name, at).aligned(Align::End).centred());
+            y += row.height_px();
+        }
+        page.top = top + height + X_AXIS_PX + 18.0;
+    }
+
+    fn draw_panel(&self, scene: &mut Scene, panel: usize, area: Rect) {
+        let scale = self.scale(panel, area.width).onto(area.x, area.right());
+        x_grid(scene, &area, &scale);
+        let mut y = area.y + BETWEEN_PX / 2.0;
+        for row in &self.rows {
+            for (index, bar) in row.bars[panel].iter().enumerate() {
+                bar.draw(scene, &scale, &area, y + index as f64 * BAR_PX, Ink::series(index));
+            }
+            y += row.height_px();
+        }
+        let zero = scale.at(0.0);
+        scene.segment((zero, area.y), (zero, area.bottom()), 1.0, Ink::AXIS);
+        base_line(scene, &area, area.bottom());
+        x_axis(scene, &area, &scale);
+        let title = fit(&self.panels[panel].axis.title(), LABEL_PX, false, area.width);
+        let at = (area.centre_x(), area.bottom() + X_AXIS_PX + 13.0);
+        scene.text(Text::label(title, at).aligned(Align::Middle));
+    }
+
     /// Scale of a panel, with room for the labels at both sides.
     fn scale(&self, panel: usize, width: f64) -> Scale {
         let bars = || self.rows.iter().flat_map(|row| &row.bars[panel]);
@@ -165,45 +209,10 @@ impl Chart for Tornado {
     }
 
     fn draw(&self, page: &mut Page) {
-        let widest = self.rows.iter().map(|row| width_px(&row.name, LABEL_PX, false));
-        let most = NAMES * (RIGHT_PX - SIDE_PX);
-        let names = widest.fold(0.0, f64::max).min(most);
-        let left = SIDE_PX + names + GAP_PX;
-        let n = self.panels.len() as f64;
-        let width = (RIGHT_PX - left - GUTTER_PX * (n - 1.0)) / n;
-        page.top += 8.0;
-        let top = page.top;
-        let height: f64 = self.rows.iter().map(TornadoRow::height_px).sum();
-        for (panel, TornadoPanel { axis }) in self.panels.iter().enumerate() {
-            let x = left + panel as f64 * (width + GUTTER_PX);
-            let area = Rect { x, y: top, width, height };
-            let scale = self.scale(panel, width).onto(area.x, area.right());
-            x_grid(&mut page.scene, &area, &scale);
-            let mut y = top + BETWEEN_PX / 2.0;
-            for row in &self.rows {
-                for (index, bar) in row.bars[panel].iter().enumerate() {
-                    let at = y + index as f64 * BAR_PX;
-                    bar.draw(&mut page.scene, &scale, &area, at, Ink::series(index));
-                }
-                y += row.height_px();
-            }
-            let zero = scale.at(0.0);
-            page.scene.segment((zero, area.y), (zero, area.bottom()), 1.0, Ink::AXIS);
-            base_line(&mut page.scene, &area, area.bottom());
-            x_axis(&mut page.scene, &area, &scale);
-            let title = fit(&axis.title(), LABEL_PX, false, width);
-            let at = (area.centre_x(), area.bottom() + X_AXIS_PX + 13.0);
-            page.scene.text(Text::label(title, at).aligned(Align::Middle));
-        }
-        let mut y = top;
-        for row in &self.rows {
-            let height = row.height_px();
-            let name = fit(&row.name, LABEL_PX, false, names);
-            let at = (left - GAP_PX, y + height / 2.0);
-            page.scene.text(Text::label(name, at).aligned(Align::End).centred());
-            y += height;
-        }
-        page.top = top + height + X_AXIS_PX + 18.0;
+        // The names of the rows take about the width of a panel.
+        let columns = page.sheet().columns(self.panels.len() + 1) - 1;
+        let panels: Vec<usize> = (0..self.panels.len()).collect();
+        panels.chunks(columns.max(1)).for_each(|panels| self.draw_beside(page, panels));
     }
 
     /// `row,panel,label,value,low,high`, a row for each bar.

@@ -11,7 +11,7 @@ use crate::units::{Bytes, ClockRate};
 
 use super::{
     Accelerator, ByteEnergy, Change, Datapath, EnergyTable, HardwareError, MappingObjective,
-    Memory, Noc, Share, Style, System,
+    Memory, Noc, Share, Style, System, Technology,
 };
 
 /// Properties of the hardware that do not depend on dataflows and PE counts.
@@ -30,6 +30,8 @@ pub struct Platform {
     pub byte_energy: ByteEnergy,
     /// Bandwidths and memories.
     pub resources: Resources,
+    /// Technology of the chip, unless a command names another.
+    pub technology: Option<Arc<Technology>>,
 }
 
 /// Bandwidths and memories of a platform.
@@ -133,6 +135,7 @@ impl Platform {
             energy,
             byte_energy: ByteEnergy::default(),
             resources,
+            technology: None,
         }
     }
 
@@ -224,7 +227,8 @@ impl Style {
                 instance.with(name, dataflow, platform).mapped(mapping.or(self.mapping))
             })
             .collect();
-        System::new(self.name.clone(), accelerators)
+        let system = System::new(self.name.clone(), accelerators)?;
+        Ok(system.in_technology(platform.technology.clone()))
     }
 
     /// Splits one chip by the shares of the accelerators, whose PEs are `partition`, except for

@@ -4,7 +4,8 @@
 use thiserror::Error;
 
 use crate::figures::{
-    Bar, Caption, GroupPanel, GroupedBars, Line, LinePanel, LinePoint, Lines, Quantity, Spacing,
+    Bar, Caption, GroupPanel, GroupedBars, Limit, Line, LinePanel, LinePoint, Lines, Quantity,
+    Spacing,
 };
 
 /// Latency of a server at one rate.
@@ -92,13 +93,15 @@ pub(crate) fn latency_over_rate(
     let line = |latency_ms: &dyn Fn(&RatePoint) -> f64| Line {
         points: points
             .iter()
-            .map(|it| LinePoint { x: it.rate_per_s, mean: latency_ms(it) / 1e3, interval: None })
+            .map(|it| LinePoint { x: it.rate_per_s, mean: latency_ms(it), interval: None })
             .collect(),
         published: Vec::new(),
     };
     let percentiles = [0, 1, 2, 3].map(|index| line(&move |it| it.percentiles_ms[index]));
-    let of_bound = bound.map(|bound| line(&move |_| bound.latency_ms));
-    let names = PERCENTILES.into_iter().chain(bound.map(|_| "bound"));
+    let limit = |it: LatencyBound| Limit {
+        name: format!("bound: {} ms", it.latency_ms),
+        value: it.latency_ms,
+    };
     Lines {
         caption: Caption {
             subtitle: subtitle(system, bound),
@@ -106,14 +109,12 @@ pub(crate) fn latency_over_rate(
         },
         x_axis: Quantity::new("Queries", "1/s"),
         x_spacing: Spacing::Linear,
-        y_axis: Quantity::new("Latency", "s"),
+        y_axis: Quantity::new("Latency [ms]", ""),
         y_spacing: Spacing::Log,
-        series: names.map(String::from).collect(),
+        series: PERCENTILES.map(String::from).to_vec(),
         columns: 1,
-        panels: vec![LinePanel {
-            title: String::new(),
-            lines: percentiles.into_iter().chain(of_bound).collect(),
-        }],
+        panels: vec![LinePanel { title: String::new(), lines: percentiles.into() }],
+        limits: bound.map(limit).into_iter().collect(),
         published: String::new(),
     }
 }
@@ -186,7 +187,7 @@ pub(crate) fn server_to_offline(shares: &[(&str, f64)], system: &str) -> Grouped
             ..Caption::titled("Server throughput under its latency bound, relative to offline")
         },
         group_axis: "Task".into(),
-        value_axis: Quantity::new("Server / offline", ""),
+        value_axis: Quantity::share("Server / offline"),
         groups: shares.iter().map(|(task, _)| (*task).into()).collect(),
         series: vec!["server / offline".into()],
         columns: 1,

@@ -47,7 +47,7 @@ fn draw(semantics: &str, outcomes: &[Outcomes]) -> GroupedBars {
     }
     for pes in [4096, 8192] {
         let bar = |score: usize, system: &str| mean_bar(outcomes, &published, pes, system, score);
-        panels.push(panel(&format!("mean over scenarios, {}", size(pes)), &groups, bar));
+        panels.push(panel(&format!("mean of all, {}", size(pes)), &groups, bar));
     }
     GroupedBars {
         caption: Caption {
@@ -56,7 +56,7 @@ fn draw(semantics: &str, outcomes: &[Outcomes]) -> GroupedBars {
             ..Caption::titled(format!("Figure 5, semantics {semantics}"))
         },
         group_axis: "Accelerator".into(),
-        value_axis: Quantity::new("Score", ""),
+        value_axis: Quantity::share("Score"),
         groups,
         series: MeanScores::NAMES.map(String::from).to_vec(),
         columns: 2,

@@ -113,11 +113,12 @@ impl Curves {
             },
             x_axis: Quantity::new("Probability that gaze is triggered", ""),
             x_spacing: Spacing::Linear,
-            y_axis: Quantity::new("Score", ""),
+            y_axis: Quantity::share("Score"),
             y_spacing: Spacing::Linear,
             series: MeanScores::NAMES.map(String::from).to_vec(),
             columns: 2,
             panels: (0..SYSTEMS.len()).map(panel).collect(),
+            limits: Vec::new(),
             published: "published (Figure 7)".into(),
         }
     }

@@ -21,10 +21,7 @@ pub(super) const ENTRY: FigureEntry = FigureEntry {
 };
 
 fn draw() -> Lines {
-    let line = |&k: &f64| Line {
-        points: (0..=POINTS).map(|index| point(index, k)).collect(),
-        published: Vec::new(),
-    };
+    let line = |&k: &f64| Line { points: points(k), published: Vec::new() };
     let name = |&k: &f64| if k.is_infinite() { "k = ∞".into() } else { format!("k = {k}") };
     Lines {
         caption: Caption {
@@ -33,7 +30,7 @@ fn draw() -> Lines {
         },
         x_axis: Quantity::new("Latency", "s"),
         x_spacing: Spacing::Linear,
-        y_axis: Quantity::new("Real-time score", ""),
+        y_axis: Quantity::share("Real-time score"),
         y_spacing: Spacing::Linear,
         series: SENSITIVITIES_PER_S.iter().map(name).collect(),
         columns: 1,
@@ -41,12 +38,24 @@ fn draw() -> Lines {
             title: String::new(),
             lines: SENSITIVITIES_PER_S.iter().map(line).collect(),
         }],
+        limits: Vec::new(),
         published: String::new(),
     }
 }
 
-fn point(index: u32, k_per_s: f64) -> LinePoint {
-    let latency_ms = 2.0 * SLACK_MS * f64::from(index) / f64::from(POINTS);
+/// Points of the curve of `k_per_s`. An infinite k makes a step at the deadline: two more points are a
+/// nanosecond before and after it, so that the step is upright.
+fn points(k_per_s: f64) -> Vec<LinePoint> {
+    let even = (0..=POINTS).map(|index| 2.0 * SLACK_MS * f64::from(index) / f64::from(POINTS));
+    let mut latencies_ms: Vec<f64> = even.collect();
+    if k_per_s.is_infinite() {
+        latencies_ms.extend([SLACK_MS - 1e-6, SLACK_MS + 1e-6]);
+        latencies_ms.sort_by(f64::total_cmp);
+    }
+    latencies_ms.into_iter().map(|latency_ms| point(latency_ms, k_per_s)).collect()
+}
+
+fn point(latency_ms: f64, k_per_s: f64) -> LinePoint {
     let at = |ms: f64| SimTime::ZERO + SimSpan::from_ms(ms).unwrap_or(SimSpan::ZERO);
     let mean = realtime(at(latency_ms), at(SLACK_MS), k_per_s / 1e3);
     LinePoint { x: latency_ms / 1e3, mean, interval: None }

@@ -377,6 +377,7 @@ impl ScalingPoints {
             series,
             columns: networks.len().clamp(1, 3),
             panels: networks.into_iter().map(panel).collect(),
+            limits: Vec::new(),
             published: String::new(),
         }
     }

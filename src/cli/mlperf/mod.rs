@@ -55,7 +55,9 @@ fn run_with(args: &MlperfArgs, catalog: &mut Catalog) -> Result<(), Failure> {
     let target = Target::new(args, catalog)?;
     input_hints(catalog.old_names());
     target.warn(catalog, tests.iter().map(|test| test.task.network.name()));
-    places(args, catalog).folder(args.out.as_deref(), results::files(&tests)).check()?;
+    places(args, catalog)
+        .folder(args.out.as_deref(), results::files(&tests, &args.pictures))
+        .check()?;
     let inputs = inputs(args, catalog)?;
     let set = args.out.as_deref().map(OutputSet::create).transpose()?;
     // The other tests run even if one fails.
@@ -74,7 +76,9 @@ fn run_with(args: &MlperfArgs, catalog: &mut Catalog) -> Result<(), Failure> {
     if made.is_empty() {
         return failed.map_or(Ok(()), Err);
     }
-    let results = Results { suite: &suite, round: options.round, target: &target, inputs, made };
+    let pictures = &args.pictures;
+    let results =
+        Results { suite: &suite, round: options.round, target: &target, inputs, pictures, made };
     let trace = args.trace.as_deref().map(|path| trace::write(path, &target, &results.made[0]));
     let trace = trace.transpose()?.flatten();
     if let Some(set) = set {

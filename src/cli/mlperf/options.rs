@@ -8,6 +8,7 @@ use crate::mlperf::benchmark::ServerBed;
 use crate::mlperf::sut::Batching;
 
 use super::super::experiment::MappingOptions;
+use super::super::figure::PictureOptions;
 use super::super::options::Format;
 
 /// Predict the results that MLPerf's load generator would measure on a simulated system.
@@ -114,9 +115,11 @@ pub(crate) struct MlperfArgs {
     /// Format of the printed results.
     #[arg(long, value_name = "FORMAT", default_value = "table")]
     pub format: Format,
-    /// Folder for LoadGen's logs and queries.csv of every test, suite.csv and figures.
+    /// Folder for LoadGen's logs and queries.csv of every test, suite.csv and figures as SVG and PDF.
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
+    #[command(flatten)]
+    pub pictures: PictureOptions,
 }
 
 /// Benchmark of MLPerf.

@@ -14,10 +14,11 @@ use crate::report::mlperf::{
 use crate::report::table;
 use crate::units::{Millijoules, SimSpan, SimTime};
 
+use super::super::figure::PictureOptions;
 use super::super::message::{Failure, say};
 use super::super::options::Format;
 use super::super::output::{self, OutputSet};
-use super::super::{figure, table_style};
+use super::super::table_style;
 use super::Made;
 use super::logs;
 use super::target::Target;
@@ -29,6 +30,7 @@ pub(super) struct Results<'a> {
     pub target: &'a Target,
     /// SHA-256 of the files that were read.
     pub inputs: Map<String, Value>,
+    pub pictures: &'a PictureOptions,
     pub made: Vec<Made<'a>>,
 }
 
@@ -41,15 +43,20 @@ fn file(test: &Test, name: &str) -> String {
 }
 
 /// Every file that `--out` may have for these tests.
-pub(super) fn files(tests: &[&Test]) -> Vec<String> {
+pub(super) fn files(tests: &[&Test], pictures: &PictureOptions) -> Vec<String> {
     let of_test = |test: &&Test| {
-        let own = [files::QUERIES, files::CURVE_FIGURE, files::CURVE].into_iter();
-        files::LOGS.into_iter().chain(own).map(|name| file(test, name)).collect::<Vec<_>>()
+        let own = [files::QUERIES.to_string()].into_iter();
+        let own = own.chain(pictures.names(files::CURVE_FIGURE, &FORMATS));
+        let all = files::LOGS.into_iter().map(String::from).chain(own);
+        all.map(|name| file(test, &name)).collect::<Vec<_>>()
     };
-    let whole = [files::SUITE].into_iter().chain(files::OF_SERVER_TO_OFFLINE);
-    let whole = whole.chain([files::RECORD]).map(String::from);
+    let whole = [files::SUITE, files::RECORD].into_iter().map(String::from);
+    let whole = whole.chain(pictures.names(files::SERVER_TO_OFFLINE, &FORMATS));
     tests.iter().flat_map(of_test).chain(whole).collect()
 }
+
+/// Formats of the figures.
+const FORMATS: [Picture; 2] = [Picture::Svg, Picture::Pdf];
 
 /// Column of the result.
 const VALUE: usize = 3;
@@ -216,7 +223,8 @@ impl Results<'_> {
             logs::write_queries(&mut set, &place(files::QUERIES), QUERY_COLUMNS, queries)?;
             if let Some(curve) = curve {
                 let figure = curve.draw(&test.task.title, &system);
-                set.bytes(&place(files::CURVE_FIGURE), &figure::drawn(&figure, Picture::Svg)?)?;
+                let stem = place(files::CURVE_FIGURE);
+                self.pictures.add_picture(&mut set, &stem, &FORMATS, &figure)?;
                 set.csv(&place(files::CURVE), curve.rows())?;
             }
         }
@@ -225,7 +233,7 @@ impl Results<'_> {
         let degradations: Vec<_> = shares.filter_map(|(task, it)| Some((task, it.ok()?))).collect();
         if !degradations.is_empty() {
             let figure = server_to_offline(&degradations, &system);
-            figure::add(&mut set, files::SERVER_TO_OFFLINE, &[Picture::Svg], &figure)?;
+            self.pictures.add(&mut set, files::SERVER_TO_OFFLINE, &FORMATS, &figure)?;
         }
         let folder = set.folder().display().to_string();
         set.commit(files::RECORD, self.json())?;

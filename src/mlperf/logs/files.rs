@@ -8,9 +8,13 @@ pub(crate) const TENANTS: &str = "tenants.csv";
 pub(crate) const RECORD: &str = "mlperf.json";
 /// Figure of server over offline throughput, without its extension.
 pub(crate) const SERVER_TO_OFFLINE: &str = "server_to_offline";
-/// Files of that figure.
-pub(crate) const OF_SERVER_TO_OFFLINE: [&str; 2] =
-    ["server_to_offline.svg", "server_to_offline.csv"];
+/// Files of that figure, of which the caption is written for figures without titles.
+pub(crate) const OF_SERVER_TO_OFFLINE: [&str; 4] = [
+    "server_to_offline.svg",
+    "server_to_offline.pdf",
+    "server_to_offline.csv",
+    "server_to_offline.txt",
+];
 
 /// Summary of a test, in LoadGen's format.
 pub(crate) const SUMMARY: &str = "mlperf_log_summary.txt";
@@ -24,12 +28,14 @@ pub(crate) const LOGS: [&str; 3] = [SUMMARY, DETAIL, ACCURACY];
 pub(crate) const QUERIES: &str = "queries.csv";
 /// Table of latency over rate of a server.
 pub(crate) const CURVE: &str = "curve.csv";
-/// Figure of latency over rate of a server.
-pub(crate) const CURVE_FIGURE: &str = "curve.svg";
+/// Figure of latency over rate of a server, without its extension.
+pub(crate) const CURVE_FIGURE: &str = "curve";
 
 /// Files beside the folders of the tasks; no folder of a task may have such a name.
-pub(crate) const ALL: [&str; 5] =
-    [SUITE, TENANTS, RECORD, OF_SERVER_TO_OFFLINE[0], OF_SERVER_TO_OFFLINE[1]];
+pub(crate) const ALL: [&str; 7] = {
+    let [svg, pdf, csv, txt] = OF_SERVER_TO_OFFLINE;
+    [SUITE, TENANTS, RECORD, svg, pdf, csv, txt]
+};
 
 #[cfg(test)]
 mod tests {
@@ -38,6 +44,6 @@ mod tests {
     #[test]
     fn files_of_a_figure_are_named_after_it() {
         let stems = OF_SERVER_TO_OFFLINE.map(|name| name.rsplit_once('.').map(|(stem, _)| stem));
-        assert_eq!(stems, [Some(SERVER_TO_OFFLINE); 2]);
+        assert_eq!(stems, [Some(SERVER_TO_OFFLINE); 4]);
     }
 }

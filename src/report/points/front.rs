@@ -1,7 +1,7 @@
 //! The Pareto front of designs in two or three columns.
 
 use crate::column::Better;
-use crate::figures::{Caption, Scatter, ScatterPoint, ScatterSeries, Spacing};
+use crate::figures::{Caption, Scatter, ScatterPoint, ScatterSeries, Spacing, is_power_of_two};
 use crate::sweep::pareto;
 use crate::text::cell;
 
@@ -113,6 +113,7 @@ impl<'t> Front<'t> {
             caption: self.caption(thinning),
             x_spacing: spacing(drawn.iter().map(|&at| self.values[at][0])),
             y_spacing: spacing(drawn.iter().map(|&at| self.values[at][1])),
+            less_x_is_better: self.objectives[0].1 == Better::Lower,
             series: self.series(&drawn, [x_scale, y_scale]),
             x_axis,
             y_axis,
@@ -223,9 +224,11 @@ fn costs(objectives: &[(&str, Better)], values: &[Vec<f64>]) -> Vec<[f64; 3]> {
     values.iter().map(cost).collect()
 }
 
-/// Logarithmic for positive values over more than a decade.
-pub(super) fn spacing(values: impl Iterator<Item = f64>) -> Spacing {
-    let (low, high) = values
-        .fold((f64::INFINITY, 0.0), |(low, high): (f64, f64), it| (low.min(it), high.max(it)));
-    if low > 0.0 && high / low > 10.0 { Spacing::Log } else { Spacing::Linear }
+/// Logarithmic for positive values over more than a decade, and for powers of two.
+pub(super) fn spacing(values: impl Iterator<Item = f64> + Clone) -> Spacing {
+    let ends = values.clone();
+    let (low, high) =
+        ends.fold((f64::INFINITY, 0.0), |(low, high): (f64, f64), it| (low.min(it), high.max(it)));
+    let is_binary = high > low && values.clone().all(is_power_of_two);
+    if low > 0.0 && (high / low > 10.0 || is_binary) { Spacing::Log } else { Spacing::Linear }
 }

@@ -1,6 +1,7 @@
 //! The command line: arguments in, files and text out. Only this module prints, reads the environment or
 //! decides the exit status. It computes nothing: commands call the library and format its results.
 
+mod area;
 mod assumed;
 mod cache;
 mod check;
@@ -94,6 +95,7 @@ fn commands() -> Vec<CommandEntry> {
         command("replay", replay::run).on_threads().showing("replaying"),
         command("cost", cost::run).on_threads().showing("computing costs"),
         command("map", map::run).on_threads(),
+        command("area", area::run).on_threads().showing("computing areas"),
         command("sweep", sweep::run).on_threads(),
         command("merge", sweep::merge),
         command("plot", plot::run).on_threads().showing("reading and drawing"),

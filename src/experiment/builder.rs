@@ -19,7 +19,7 @@ use super::flexibility::says_flexibility;
 use super::input::Input;
 use super::keys::Key;
 use super::prepared::{Group, Prepared};
-use super::systems::{full_system, name_with_pes, paired_system, style_system};
+use super::systems::{full_system, in_technology, name_with_pes, paired_system, style_system};
 use super::{ExperimentError, NamedCostModel, Runs, Settings, scheduler};
 
 /// Most runs of one experiment; each takes memory before the first is made.
@@ -484,6 +484,9 @@ impl Experiment {
         for system in fixed {
             systems.push(full_system(system, settings)?);
         }
+        let mut find = |name: &str| catalog.technology(name);
+        let systems = systems.into_iter().map(|it| in_technology(it, settings, &mut find));
+        let systems = systems.collect::<Result<_, _>>()?;
         Ok((systems, is_paired || !styles.is_empty()))
     }
 

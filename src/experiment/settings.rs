@@ -38,6 +38,8 @@ pub struct Settings {
     pub cost_model: Option<Box<str>>,
     /// Platform of styles.
     pub platform: Option<Box<str>>,
+    /// Technology of every system, instead of that of the system or platform.
+    pub technology: Option<Box<str>>,
     /// Choice of mappings of every accelerator, instead of that of the system.
     pub mapping: MappingSettings,
     /// Work of the search for these choices.

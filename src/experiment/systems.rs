@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::config::{Catalog, Hardware};
 use crate::dataflow::Dataflow;
 use crate::hardware::platform::{Instance, Platform};
-use crate::hardware::{Accelerator, Flexibility, MappingSettings, Style, System};
+use crate::hardware::{Accelerator, Flexibility, MappingSettings, Style, System, Technology};
 use crate::plan::Semantics;
 use crate::text;
 
@@ -21,17 +21,18 @@ use super::{ExperimentError, Settings};
 /// cannot have that many PEs, [`ExperimentError::Conflict`] for a hardware file without dataflows.
 pub fn system(name: &str, pes: u32) -> Result<Arc<System>, ExperimentError> {
     let (mut catalog, settings) = (Catalog::new(), Settings::default());
-    match catalog.hardware(name)? {
+    let system = match catalog.hardware(name)? {
         Hardware::Style(style) => {
             let platform = catalog.platform(settings.platform())?;
-            style_system(&style, pes, &platform, &settings)
+            style_system(&style, pes, &platform, &settings)?
         }
-        Hardware::System(system) => Ok(system),
+        Hardware::System(system) => system,
         Hardware::Instances(instances) => {
             let platform = catalog.platform(settings.platform())?;
-            paired_system(name, &instances, &[], &platform).map(Arc::new)
+            Arc::new(paired_system(name, &instances, &[], &platform)?)
         }
-    }
+    };
+    Ok(in_technology(system, &settings, |name| catalog.technology(name))?)
 }
 
 /// The system that `style` makes of `pes` PEs on `platform`, with the changes of the settings.
@@ -108,6 +109,29 @@ pub(crate) fn mapped(
     let accelerators = system.accelerators().iter();
     let accelerators = accelerators.map(|it| it.clone().mapped(settings)).collect();
     Ok(Arc::new(system.with_accelerators(accelerators)?))
+}
+
+/// The system in the technology of the settings, or else in its own, or else in the default one. `find` reads a
+/// technology.
+///
+/// # Errors
+///
+/// Returns the error of `find`.
+pub(super) fn in_technology<E>(
+    system: Arc<System>,
+    settings: &Settings,
+    find: impl FnOnce(&str) -> Result<Arc<Technology>, E>,
+) -> Result<Arc<System>, E> {
+    let name = match (settings.technology.as_deref(), system.technology()) {
+        (Some(name), _) => name,
+        (None, Some(_)) => return Ok(system),
+        (None, None) => Technology::DEFAULT,
+    };
+    let technology = find(name)?;
+    if system.technology() == Some(&technology) {
+        return Ok(system);
+    }
+    Ok(Arc::new(Arc::unwrap_or_clone(system).in_technology(Some(technology))))
 }
 
 /// The system of `instances`, the i-th with the i-th dataflow, and with the clock and energy of the

@@ -5,7 +5,7 @@ use serde_json::json;
 use crate::config::Edition;
 use crate::cost;
 use crate::external;
-use crate::hardware::{Accelerator, Flexibility, MappingObjective};
+use crate::hardware::{Accelerator, Flexibility, MappingObjective, Technology};
 use crate::mapper::Effort;
 use crate::plan::{Ablation, Semantics};
 use crate::renamed::Renamed;
@@ -128,6 +128,18 @@ pub(super) const KEYS: &[Key] = &[
         in_mlsys2023: true,
         set: Set::Value(|s, text| some(&mut s.platform, text)),
         get: |s| json!(s.platform()),
+        ..KEY
+    },
+    Key {
+        name: "technology",
+        help: "constants of area and leakage, which no score depends on",
+        allowed: Allowed::Text("a name (`xrsim list technologies`) or a file"),
+        option: Some(KeyOption { long: "technology", placeholder: "T|FILE", ..OPTION }),
+        default: Some("that of the system or platform"),
+        or_else: Some(Technology::DEFAULT),
+        in_mlsys2023: true,
+        set: Set::Value(|s, text| some(&mut s.technology, text)),
+        get: |s| json!(s.technology),
         ..KEY
     },
     Key {

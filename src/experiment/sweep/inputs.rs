@@ -8,6 +8,7 @@ use crate::config::{
     At, Catalog, ConfigError, Edition, Hardware, InputFile, OldNames, Problem, Suite, SweepDraft,
     printable, resolve,
 };
+use crate::hardware::Technology;
 use crate::hardware::platform::Platform;
 use crate::mapper::Effort;
 use crate::scenario::Scenario;
@@ -95,6 +96,15 @@ impl Inputs {
         Ok(self.catalogs[0].platform(name)?)
     }
 
+    /// The technology called `name`.
+    ///
+    /// # Errors
+    ///
+    /// [`ExperimentError::Config`] if it cannot be read.
+    pub(crate) fn technology(&mut self, name: &str) -> Result<Arc<Technology>, ExperimentError> {
+        Ok(self.catalogs[0].technology(name)?)
+    }
+
     /// Index, and name in results, of the cost model that points call `name`, with an effort.
     pub(crate) fn cost_model(&self, name: &str, effort: Effort) -> Option<(usize, &str)> {
         let is_it = |it: &(Box<str>, Effort, _)| *it.0 == *name && it.1 == effort;
@@ -170,6 +180,9 @@ impl Inputs {
             if draft.leaves_out("platform") {
                 self.catalogs[0].platform(settings.platform())?;
             }
+            if draft.leaves_out("technology") {
+                self.catalogs[0].technology(Technology::DEFAULT)?;
+            }
             if draft.leaves_out("cost_model") {
                 self.read_costs(settings.cost_model(), settings.effort)?;
             }
@@ -177,6 +190,8 @@ impl Inputs {
         default("system").try_for_each(|name| self.catalogs[0].hardware(name).map(drop))?;
         let lookup = |name: &str| self.catalogs[0].platform(name);
         resolve(draft.values("platform").into_iter(), lookup, problems)?;
+        let lookup = |name: &str| self.catalogs[0].technology(name);
+        resolve(draft.values("technology").into_iter(), lookup, problems)?;
         for scheduler in draft.values("scheduler") {
             self.programs.extend(programs::inputs(&scheduler.value)?);
         }

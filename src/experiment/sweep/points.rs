@@ -11,7 +11,7 @@ use crate::sweep::grid::Point;
 use crate::sweep::{RunError, Scorer};
 use crate::text;
 
-use super::super::systems::{full_system, style_system};
+use super::super::systems::{full_system, in_technology, style_system};
 use super::super::{ExperimentError, Settings};
 use super::inputs::Inputs;
 
@@ -125,6 +125,7 @@ fn plan(
             return Err(ExperimentError::Conflict(format!("system {name} fixes its own PEs")));
         }
     };
+    let system = in_technology(system, settings, |name| inputs.technology(name))?;
     Ok(settings.plan(scenario, &system))
 }
 

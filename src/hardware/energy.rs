@@ -47,7 +47,7 @@ pub enum MemoryEnergy {
 
 impl MemoryEnergy {
     /// Energy of a byte [pJ/byte] of a memory of `bytes`, where a usual one has `usual` bytes.
-    fn of(self, bytes: f64, usual: f64) -> f64 {
+    pub(super) fn of(self, bytes: f64, usual: f64) -> f64 {
         match self {
             Self::Usual => sram_pj_per_byte(usual),
             Self::BySize => sram_pj_per_byte(bytes),

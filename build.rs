@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use std::{env, fs, io};
 
 /// Folders of data files, in the order of the table.
-const FOLDERS: [&str; 6] = ["dataflows", "hw_configs", "mlperf", "models", "scenarios", "sweeps"];
+const FOLDERS: [&str; 7] =
+    ["dataflows", "hw_configs", "mlperf", "models", "scenarios", "sweeps", "technologies"];
 
 /// Folder of the table of mappings.
 const MAPPINGS: &str = "mappings";

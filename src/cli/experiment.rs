@@ -7,6 +7,7 @@ use serde_json::{Map, Value, json};
 
 use crate::experiment::{Allowed, Experiment, KEYS, Key, KeyOption, Prepared, Settings, Several};
 use crate::hardware::MappingSettings;
+use crate::mapper::Effort;
 
 use super::message::{Failure, say, warn, with_hints};
 
@@ -36,23 +37,11 @@ impl RunOptions {
         &self,
         schedulers: impl IntoIterator<Item = &'a String>,
     ) -> Result<Experiment, Failure> {
-        let mut experiment = Experiment::new();
-        for (key, option, values) in &self.keys.0 {
-            experiment = match option.several {
-                Several::Parts => experiment.set(key.name, values.join("+")),
-                Several::No | Several::Runs => {
-                    values.iter().fold(experiment, |it, value| it.set(key.name, value))
-                }
-            };
-        }
+        let mut experiment = set_keys(Experiment::new(), &self.keys.0);
         for dataflow in &self.dataflow {
             experiment = experiment.dataflow(dataflow);
         }
-        for assignment in &self.set {
-            let (key, value) = split(assignment)?;
-            experiment = experiment.set(key, value);
-        }
-        Ok(experiment.schedulers(schedulers))
+        Ok(assign(experiment, &self.set)?.schedulers(schedulers))
     }
 
     /// Values of the key called `name`, as given.
@@ -94,6 +83,22 @@ impl RunOptions {
         }
         requested
     }
+}
+
+/// The experiment with the values of keys with an option.
+fn set_keys(experiment: Experiment, given: &Given) -> Experiment {
+    given.iter().fold(experiment, |it, (key, option, values)| match option.several {
+        Several::Parts => it.set(key.name, values.join("+")),
+        Several::No | Several::Runs => values.iter().fold(it, |it, value| it.set(key.name, value)),
+    })
+}
+
+/// The experiment with the assignments of `--set`.
+fn assign(experiment: Experiment, assignments: &[String]) -> Result<Experiment, Failure> {
+    assignments.iter().try_fold(experiment, |it, assignment| {
+        let (key, value) = split(assignment)?;
+        Ok(it.set(key, value))
+    })
 }
 
 /// The key and the value of an assignment of `--set`.
@@ -278,17 +283,26 @@ pub(super) struct MappingOptions(Given);
 
 impl MappingOptions {
     fn has(key: &Key) -> bool {
-        ["flexibility", "mapping_objective"].contains(&key.name)
+        ["flexibility", "mapping_objective", "mapping_effort"].contains(&key.name)
     }
 
     /// The choice of mappings that the options ask for.
     pub(super) fn settings(&self) -> MappingSettings {
+        self.all().mapping
+    }
+
+    /// The work of the search for these choices.
+    pub(super) fn effort(&self) -> Effort {
+        self.all().effort
+    }
+
+    fn all(&self) -> Settings {
         let mut settings = Settings::default();
         for (key, _, values) in &self.0 {
             let set = values.last().map(|value| settings.set(key.name, value));
             set.transpose().expect("the parser takes words of the key only");
         }
-        settings.mapping
+        settings
     }
 }
 
@@ -304,6 +318,69 @@ impl FromArgMatches for MappingOptions {
 }
 
 impl Args for MappingOptions {
+    fn augment_args(command: Command) -> Command {
+        add(command, Self::has, one)
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        Self::augment_args(command)
+    }
+}
+
+/// Options that describe systems, without what runs on them.
+#[derive(Debug, Clone, Args)]
+pub(super) struct HardwareOptions {
+    #[command(flatten)]
+    keys: HardwareKeys,
+    /// Dataflow of a hardware file (.m); repeat for each accelerator.
+    #[arg(long, value_name = "D|FILE")]
+    dataflow: Vec<String>,
+    /// Any other setting of the hardware, such as hardware.shared_memory_kib; repeat for several.
+    #[arg(long, value_name = "KEY=VALUE")]
+    set: Vec<String>,
+}
+
+impl HardwareOptions {
+    /// The experiment on the systems of the options.
+    ///
+    /// # Errors
+    ///
+    /// [`Failure::Argument`] if `--set` has no `=`, or a key that is not of the hardware.
+    pub(super) fn experiment(&self, experiment: Experiment) -> Result<Experiment, Failure> {
+        if let Some(other) = self.set.iter().find(|it| !it.trim_start().starts_with("hardware.")) {
+            let message =
+                format!("--set takes keys that begin with `hardware.` here, found `{other}`");
+            return Err(Failure::Argument(message));
+        }
+        let experiment = set_keys(experiment, &self.keys.0);
+        let experiment = self.dataflow.iter().fold(experiment, Experiment::dataflow);
+        assign(experiment, &self.set)
+    }
+}
+
+/// Options of the keys of systems.
+#[derive(Debug, Clone, Default)]
+struct HardwareKeys(Given);
+
+impl HardwareKeys {
+    fn has(key: &Key) -> bool {
+        let keys = ["system", "pes", "platform", "technology", "flexibility", "mapping_objective"];
+        keys.contains(&key.name)
+    }
+}
+
+impl FromArgMatches for HardwareKeys {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        Ok(Self(given(matches, Self::has)))
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        self.0 = given(matches, Self::has);
+        Ok(())
+    }
+}
+
+impl Args for HardwareKeys {
     fn augment_args(command: Command) -> Command {
         add(command, Self::has, one)
     }

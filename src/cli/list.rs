@@ -6,6 +6,7 @@ use clap::builder::{PossibleValue, PossibleValuesParser};
 use crate::compat::quirks;
 use crate::config::{Catalog, Edition, Hardware, Kind};
 use crate::cost;
+use crate::hardware::technology::Constant;
 use crate::ids::ModelId;
 use crate::mlperf::rules::{Load, Quality, QualityTarget, Test};
 use crate::report::table;
@@ -54,6 +55,11 @@ const LISTINGS: &[Listing] = &[
         name: "platforms",
         help: "Platforms that a style is built on",
         tables: || Ok(one(names("platform", Kind::Platform))),
+    },
+    Listing {
+        name: "technologies",
+        help: "Technologies: constants of area and leakage",
+        tables: || technologies().map(one),
     },
     Listing { name: "dataflows", help: "Dataflows", tables: || dataflows().map(one) },
     Listing {
@@ -277,6 +283,20 @@ fn systems() -> Result<Table, Failure> {
         }
     }
     Ok((vec!["system", "class", "dataflows", "share of the PEs"], rows))
+}
+
+fn technologies() -> Result<Table, Failure> {
+    let mut catalog = Catalog::new();
+    let mut rows = Vec::new();
+    for name in catalog.names(Kind::Technology) {
+        let technology = catalog.technology(&name)?;
+        let value = |constant| technology.value(constant).map_or("-".into(), |it| it.to_string());
+        let node = technology.node_nm().to_string();
+        let [pe, leakage] = [Constant::PeUm2, Constant::PeUw].map(value);
+        let source = technology.source(Constant::PeUm2).unwrap_or_default().to_string();
+        rows.push(vec![name, node, pe, leakage, source]);
+    }
+    Ok((vec!["technology", "node nm", "PE um2", "PE leakage uW", "source of the PE"], rows))
 }
 
 fn dataflows() -> Result<Table, Failure> {

@@ -1,6 +1,7 @@
 //! The command line: arguments in, files and text out. Only this module prints, reads the environment or
 //! decides the exit status. It computes nothing: commands call the library and format its results.
 
+mod area;
 mod assumed;
 mod cache;
 mod check;
@@ -32,6 +33,7 @@ mod reproduce;
 mod results;
 mod run;
 mod schedulers;
+mod sensitivity;
 mod show;
 mod sweep;
 mod threads;
@@ -93,12 +95,14 @@ fn commands() -> Vec<CommandEntry> {
         command("replay", replay::run).on_threads().showing("replaying"),
         command("cost", cost::run).on_threads().showing("computing costs"),
         command("map", map::run).on_threads(),
+        command("area", area::run).on_threads().showing("computing areas"),
         command("sweep", sweep::run).on_threads(),
         command("merge", sweep::merge),
         command("plot", plot::run).on_threads().showing("reading and drawing"),
         command("mlperf", mlperf::run).on_threads().showing("running load tests"),
         command("compare", compare::run).on_threads(),
         command("reproduce", reproduce::run).on_threads(),
+        command("sensitivity", sensitivity::run).on_threads(),
         command("explain", explain::run).on_threads().showing("running again with changes"),
         command("report", report::run).on_threads().showing("writing a page"),
         command("list", list::run),

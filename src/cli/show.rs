@@ -10,8 +10,8 @@ use crate::validate::networks::facts;
 use super::message::{Failure, with_hints};
 use super::{output, schedulers};
 
-/// Print an input file (the YAML of a scenario, system, dataflow, mapspace, network, platform or sweep), or
-/// describe a scheduler and its parameters.
+/// Print an input file (the YAML of a scenario, system, dataflow, mapspace, network, platform, technology or
+/// sweep), or describe a scheduler and its parameters.
 #[derive(Debug, Args)]
 pub(super) struct ShowArgs {
     /// Name, e.g. `AR_gaming`, `J`, `WS`, `KD`, `edf`.

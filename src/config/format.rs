@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::dataflow::Dataflow;
 use crate::hardware::platform::{Instance, Platform};
-use crate::hardware::{Style, System};
+use crate::hardware::{Style, System, Technology};
 use crate::mapper::DeclaredSpace;
 use crate::mlperf::rules::Suite as MlperfSuite;
 use crate::scenario::{InputStream, Scenario};
@@ -60,6 +60,8 @@ pub(super) enum Contents {
     Mlperf(MlperfSuite),
     /// Mappings to search.
     Mapspace(Arc<DeclaredSpace>),
+    /// Constants of area and leakage.
+    Technology(Arc<Technology>),
 }
 
 impl Contents {
@@ -77,6 +79,7 @@ impl Contents {
             Self::Sweep(_) => Kind::Sweep,
             Self::Mlperf(_) => Kind::Mlperf,
             Self::Mapspace(_) => Kind::Mapspace,
+            Self::Technology(_) => Kind::Technology,
         }
     }
 }
@@ -97,6 +100,17 @@ pub(super) trait References {
     /// Returns an error if the name is unknown, or if its file is invalid or holds several.
     fn dataflow(&mut self, name: &str, folder: Option<&Path>)
     -> Result<Arc<Dataflow>, ConfigError>;
+
+    /// The technology called `name`.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the name is unknown or its file is invalid.
+    fn technology(
+        &mut self,
+        name: &str,
+        folder: Option<&Path>,
+    ) -> Result<Arc<Technology>, ConfigError>;
 
     /// Sensors of scenarios that have none of their own.
     ///

@@ -14,6 +14,7 @@ use crate::renamed::Renamed;
 use crate::units::{Bytes, ClockRate};
 
 use super::Problem;
+use super::technology::{self, RawTechnology};
 use super::yaml::read::{
     At, Problems, at, at_most, flag, list, number, number_or, one_of, proper_name, quantity, text,
 };
@@ -163,7 +164,10 @@ impl RawStyle {
 }
 
 /// Reads the body of a `system:` file.
-pub(super) fn read_system(node: &Node<'_>, problems: &mut Problems) -> Option<RawSystem> {
+pub(super) fn read_system(
+    node: &Node<'_>,
+    problems: &mut Problems,
+) -> Option<(RawSystem, Option<RawTechnology>)> {
     let mut fields = Fields::of(node, "a system", problems)?;
     let name = fields.required("name", proper_name);
     let clock = fields.optional("clock_mhz", clock);
@@ -173,11 +177,12 @@ pub(super) fn read_system(node: &Node<'_>, problems: &mut Problems) -> Option<Ra
     let datapath = fields.optional("datapath", datapath).unwrap_or_default();
     let byte_energy = fields.optional("energy_pj", byte_energy).unwrap_or_default();
     let mapping = mapping(&mut fields);
+    let technology = technology_field(&mut fields);
     let shared = Shared { clock, energy, wrong, datapath, byte_energy, mapping };
     let read = |node: &Node<'_>, problems: &mut Problems| accelerator(node, &shared, problems);
     let accelerators = fields.required("accelerators", accelerators(read));
     fields.finish();
-    Some(RawSystem { name: name?, accelerators: accelerators? })
+    Some((RawSystem { name: name?, accelerators: accelerators? }, technology?))
 }
 
 /// Values of a system that its accelerators inherit.
@@ -262,13 +267,17 @@ impl RawSystem {
 }
 
 /// Reads the body of a `platform:` file.
-pub(super) fn read_platform(node: &Node<'_>, problems: &mut Problems) -> Option<Platform> {
+pub(super) fn read_platform(
+    node: &Node<'_>,
+    problems: &mut Problems,
+) -> Option<(Platform, Option<RawTechnology>)> {
     let mut fields = Fields::of(node, "a platform", problems)?;
     let name = fields.required("name", proper_name);
     let clock = fields.required("clock_mhz", clock);
     let energy = fields.required("energy", energy);
     let datapath = fields.optional("datapath", datapath).unwrap_or_default();
     let energies = fields.optional("energy_pj", at(byte_energy));
+    let technology = technology_field(&mut fields);
     let resources = if fields.given("tables") {
         fields.required("tables", list("tables", table)).map(Resources::Tables)
     } else {
@@ -287,7 +296,14 @@ pub(super) fn read_platform(node: &Node<'_>, problems: &mut Problems) -> Option<
         return None;
     }
     let byte_energy = energies.map(|it| it.value).unwrap_or_default();
-    Some(Platform { name, clock, datapath, energy, byte_energy, resources })
+    let platform = Platform::new(name, clock, energy, resources);
+    Some((Platform { datapath, byte_energy, ..platform }, technology?))
+}
+
+/// Reads the key `technology`; `None` if it is wrong, and nothing inside if it is not given.
+fn technology_field(fields: &mut Fields<'_, '_, '_>) -> Option<Option<RawTechnology>> {
+    let technology = fields.optional("technology", technology::read_choice);
+    (fields.given("technology") == technology.is_some()).then_some(technology)
 }
 
 /// Whether the cluster buffers of some accelerator have no size.

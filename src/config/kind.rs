@@ -32,11 +32,13 @@ pub enum Kind {
     Mlperf,
     /// Mappings among which `xrsim map` searches.
     Mapspace,
+    /// Constants of area and leakage.
+    Technology,
 }
 
 impl Kind {
     /// Every kind with its top-level key.
-    pub const ALL: [(Self, &'static str); 11] = [
+    pub const ALL: [(Self, &'static str); 12] = [
         (Self::Network, "network"),
         (Self::Dataflow, "dataflow"),
         (Self::Style, "style"),
@@ -48,6 +50,7 @@ impl Kind {
         (Self::Sweep, "sweep"),
         (Self::Mlperf, "mlperf"),
         (Self::Mapspace, "mapspace"),
+        (Self::Technology, "technology"),
     ];
 
     /// Every kind.

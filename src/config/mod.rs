@@ -31,6 +31,7 @@ mod mix;
 mod mlperf;
 mod range;
 mod scenario;
+mod technology;
 mod yaml;
 
 pub use catalog::{Catalog, Edition, Hardware, InputFile};

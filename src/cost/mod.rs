@@ -16,7 +16,7 @@ mod infeasible;
 mod matrix;
 mod timetable;
 
-use crate::hardware::Accelerator;
+use crate::hardware::{Accelerator, LocalBuffers};
 use crate::model::{Network, Operator, TensorRole};
 use crate::renamed::Renamed;
 use crate::units::{Cycles, Millijoules, SimSpan};
@@ -242,6 +242,21 @@ pub trait CostModel: Send + Sync {
         NetworkCost::of_operators(network, accelerator, |operator| {
             self.layer(operator, accelerator)
         })
+    }
+
+    /// The least scratchpads and buffers of clusters that a network needs on an accelerator, as whole numbers of
+    /// bytes. If the accelerator chooses mappings, these are the needs of the mappings that it chooses within its
+    /// declared buffers; otherwise declared buffers have no effect. `None` if the model knows no tiles.
+    ///
+    /// # Errors
+    ///
+    /// [`Infeasible`] for the first layer that cannot run.
+    fn local_buffers(
+        &self,
+        _network: &Network,
+        _accelerator: &Accelerator,
+    ) -> Result<Option<LocalBuffers>, Infeasible> {
+        Ok(None)
     }
 
     /// Whether the names of accelerators and dataflows matter to the cost.

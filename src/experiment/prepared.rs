@@ -138,6 +138,18 @@ impl Prepared {
         })
     }
 
+    /// Every system once, in order of first use.
+    #[cfg(feature = "cli")]
+    pub(crate) fn distinct_systems(&self) -> Vec<Arc<System>> {
+        let mut systems: Vec<Arc<System>> = Vec::new();
+        for plan in self.plans() {
+            if !systems.iter().any(|known| Arc::ptr_eq(known, &plan.system)) {
+                systems.push(Arc::clone(&plan.system));
+            }
+        }
+        systems
+    }
+
     /// Names of the systems with their PEs, such as `J@4096`, in order of first use.
     pub(crate) fn system_names(&self) -> Vec<String> {
         distinct(self.plans().map(|plan| name_with_pes(&plan.system)))

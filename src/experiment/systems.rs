@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::config::{Catalog, Hardware};
 use crate::dataflow::Dataflow;
 use crate::hardware::platform::{Instance, Platform};
-use crate::hardware::{Accelerator, Flexibility, MappingSettings, Style, System};
+use crate::hardware::{Accelerator, Flexibility, MappingSettings, Style, System, Technology};
 use crate::plan::Semantics;
 use crate::text;
 
@@ -21,17 +21,18 @@ use super::{ExperimentError, Settings};
 /// cannot have that many PEs, [`ExperimentError::Conflict`] for a hardware file without dataflows.
 pub fn system(name: &str, pes: u32) -> Result<Arc<System>, ExperimentError> {
     let (mut catalog, settings) = (Catalog::new(), Settings::default());
-    match catalog.hardware(name)? {
+    let system = match catalog.hardware(name)? {
         Hardware::Style(style) => {
             let platform = catalog.platform(settings.platform())?;
-            style_system(&style, pes, &platform, &settings)
+            style_system(&style, pes, &platform, &settings)?
         }
-        Hardware::System(system) => Ok(system),
+        Hardware::System(system) => system,
         Hardware::Instances(instances) => {
             let platform = catalog.platform(settings.platform())?;
-            paired_system(name, &instances, &[], &platform).map(Arc::new)
+            Arc::new(paired_system(name, &instances, &[], &platform)?)
         }
-    }
+    };
+    Ok(in_technology(system, &settings, |name| catalog.technology(name))?)
 }
 
 /// The system that `style` makes of `pes` PEs on `platform`, with the changes of the settings.
@@ -69,13 +70,18 @@ pub(super) fn full_system(
     changed(system, settings)
 }
 
-/// The system with the clock and the choice of mappings of the settings.
+/// The system with the choice of mappings and the changed accelerators of the settings.
+///
+/// # Errors
+///
+/// [`ExperimentError::Hardware`] if a changed accelerator is out of range.
 fn changed(system: Arc<System>, settings: &Settings) -> Result<Arc<System>, ExperimentError> {
     let system = mapped(system, mapping(settings))?;
-    let Some(clock) = settings.clock else { return Ok(system) };
-    let mut accelerators = system.accelerators().to_vec();
-    accelerators.iter_mut().for_each(|accelerator| accelerator.clock = clock);
-    Ok(Arc::new(System::new(system.name(), accelerators)?))
+    if settings.accelerator.is_none() {
+        return Ok(system);
+    }
+    let accelerators = system.accelerators().iter().map(|it| settings.accelerator.of(it));
+    Ok(Arc::new(system.with_accelerators(accelerators.collect())?))
 }
 
 /// The choice of mappings that the settings ask of every system. The artifact has none.
@@ -102,7 +108,30 @@ pub(crate) fn mapped(
     }
     let accelerators = system.accelerators().iter();
     let accelerators = accelerators.map(|it| it.clone().mapped(settings)).collect();
-    Ok(Arc::new(System::new(system.name(), accelerators)?))
+    Ok(Arc::new(system.with_accelerators(accelerators)?))
+}
+
+/// The system in the technology of the settings, or else in its own, or else in the default one. `find` reads a
+/// technology.
+///
+/// # Errors
+///
+/// Returns the error of `find`.
+pub(super) fn in_technology<E>(
+    system: Arc<System>,
+    settings: &Settings,
+    find: impl FnOnce(&str) -> Result<Arc<Technology>, E>,
+) -> Result<Arc<System>, E> {
+    let name = match (settings.technology.as_deref(), system.technology()) {
+        (Some(name), _) => name,
+        (None, Some(_)) => return Ok(system),
+        (None, None) => Technology::DEFAULT,
+    };
+    let technology = find(name)?;
+    if system.technology() == Some(&technology) {
+        return Ok(system);
+    }
+    Ok(Arc::new(Arc::unwrap_or_clone(system).in_technology(Some(technology))))
 }
 
 /// The system of `instances`, the i-th with the i-th dataflow, and with the clock and energy of the
@@ -136,7 +165,7 @@ pub(super) fn paired_system(
         let message = format!("{name}: the system has the name of its file; {}", text::NAME_RULE);
         return Err(ExperimentError::Conflict(message));
     }
-    Ok(System::new(stem, accelerators)?)
+    Ok(System::new(stem, accelerators)?.in_technology(platform.technology.clone()))
 }
 
 /// Name of a system with its PEs, e.g. `J@4096`.

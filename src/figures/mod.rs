@@ -69,6 +69,7 @@ mod roofline;
 mod scatter;
 mod stacked_bars;
 mod timeline;
+mod tornado;
 
 use thiserror::Error;
 
@@ -289,6 +290,7 @@ charts! {
     scatter { Scatter, ScatterPoint, ScatterSeries }
     stacked_bars { StackedBars, StackPanel }
     timeline { Timeline, Instant, InstantKind, Slice, TimelinePanel }
+    tornado { Tornado, TornadoBar, TornadoPanel, TornadoRow }
 }
 
 #[cfg(test)]

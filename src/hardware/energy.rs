@@ -1,6 +1,6 @@
 //! Energy tables of the hardware.
 
-use super::{Width, Widths};
+use super::{Memory, Width, Widths};
 
 /// Energy of one event, relative to a multiply-accumulate, as the published artifact counts it.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -36,15 +36,34 @@ pub enum MemoryEnergy {
     BySize,
     /// This energy [pJ/byte].
     PerByte(f64),
+    /// A multiple of one of the first two.
+    Scaled {
+        /// Whether it is a multiple of that of its size.
+        by_size: bool,
+        /// The multiple.
+        factor: f64,
+    },
 }
 
 impl MemoryEnergy {
     /// Energy of a byte [pJ/byte] of a memory of `bytes`, where a usual one has `usual` bytes.
-    pub(crate) fn of(self, bytes: f64, usual: f64) -> f64 {
+    pub(super) fn of(self, bytes: f64, usual: f64) -> f64 {
         match self {
             Self::Usual => sram_pj_per_byte(usual),
             Self::BySize => sram_pj_per_byte(bytes),
             Self::PerByte(energy) => energy,
+            Self::Scaled { by_size: false, factor } => factor * sram_pj_per_byte(usual),
+            Self::Scaled { by_size: true, factor } => factor * sram_pj_per_byte(bytes),
+        }
+    }
+
+    /// A multiple of this energy.
+    pub(super) fn times(self, multiple: f64) -> Self {
+        match self {
+            Self::Usual => Self::Scaled { by_size: false, factor: multiple },
+            Self::BySize => Self::Scaled { by_size: true, factor: multiple },
+            Self::PerByte(energy) => Self::PerByte(energy * multiple),
+            Self::Scaled { by_size, factor } => Self::Scaled { by_size, factor: factor * multiple },
         }
     }
 }
@@ -99,7 +118,44 @@ impl Default for ByteEnergy {
     }
 }
 
+/// Size of a scratchpad unless its energy follows from its own \[byte\].
+const USUAL_SCRATCHPAD_BYTES: f64 = 512.0;
+/// Size of the buffer of a cluster unless its energy follows from its own \[byte\].
+const USUAL_CLUSTER_BYTES: f64 = 8.0 * 1024.0;
+
+/// Energy of a byte of a usual scratchpad [pJ/byte].
+pub(crate) fn usual_scratchpad_pj() -> f64 {
+    sram_pj_per_byte(USUAL_SCRATCHPAD_BYTES)
+}
+
+/// Energy of a byte of a usual buffer of a cluster [pJ/byte].
+pub(crate) fn usual_cluster_pj() -> f64 {
+    sram_pj_per_byte(USUAL_CLUSTER_BYTES)
+}
+
 impl ByteEnergy {
+    /// Energy of a multiply-accumulate of operands of these widths \[pJ\].
+    pub(crate) fn mac_pj_of(&self, widths: &Widths) -> f64 {
+        self.mac.unwrap_or_else(|| Self::mac_pj(widths))
+    }
+
+    /// Energy of a byte of the scratchpad of a PE [pJ/byte].
+    pub(crate) fn scratchpad_pj(&self, memory: &Memory) -> f64 {
+        self.scratchpad.of(memory.scratchpad.get() as f64, USUAL_SCRATCHPAD_BYTES)
+    }
+
+    /// Energy of a byte of the buffer of a unit of NoC level `level` that is a cluster [pJ/byte].
+    pub(crate) fn cluster_pj(&self, memory: &Memory, level: usize) -> f64 {
+        let size = memory.cluster(level).map_or(USUAL_CLUSTER_BYTES, |size| size.get() as f64);
+        self.cluster.of(size, USUAL_CLUSTER_BYTES)
+    }
+
+    /// Energy of a byte of the shared memory [pJ/byte].
+    pub(crate) fn shared_memory_pj(&self, memory: &Memory) -> f64 {
+        let size = memory.shared.get() as f64;
+        self.shared_memory.of(size, size)
+    }
+
     /// Energy of a multiply-accumulate \[pJ\] of operands of these widths. An 8-bit
     /// multiplication takes 0.2 pJ and grows with the product of the widths (32 bits: 3.2, measured 3.1).
     /// A 32-bit addition takes 0.1 pJ and grows with the width (Horowitz, ISSCC 2014).

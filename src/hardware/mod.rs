@@ -32,16 +32,23 @@
 //! # }
 //! ```
 
+mod array;
+mod buffers;
+mod change;
 mod energy;
 mod mapping;
 pub mod platform;
 mod style;
+pub mod technology;
 mod widths;
 
-pub(crate) use energy::sram_pj_per_byte;
+pub use buffers::LocalBuffers;
+pub use change::{AcceleratorChange, Change, EnergyChange, NocChange};
 pub use energy::{ByteEnergy, EnergyTable, MemoryEnergy};
+pub(crate) use energy::{sram_pj_per_byte, usual_cluster_pj, usual_scratchpad_pj};
 pub use mapping::{MappingObjective, MappingSettings};
 pub use style::{Share, Style};
+pub use technology::Technology;
 pub use widths::{Compression, Width, Widths};
 
 use std::sync::Arc;
@@ -338,6 +345,7 @@ impl Accelerator {
 pub struct System {
     name: Box<str>,
     accelerators: Vec<Accelerator>,
+    technology: Option<Arc<Technology>>,
 }
 
 /// Reasons why a system cannot be built.
@@ -458,7 +466,7 @@ impl System {
         for accelerator in &accelerators {
             accelerator.check()?;
         }
-        Ok(Self { name, accelerators })
+        Ok(Self { name, accelerators, technology: None })
     }
 
     /// Name, e.g. `J`.
@@ -469,6 +477,30 @@ impl System {
     /// Accelerators, indexed by [`crate::ids::AccelId`].
     pub fn accelerators(&self) -> &[Accelerator] {
         &self.accelerators
+    }
+
+    /// The same system in `technology`.
+    #[must_use]
+    pub fn in_technology(self, technology: Option<Arc<Technology>>) -> Self {
+        Self { technology, ..self }
+    }
+
+    /// Technology that its file or platform names, or that a command gives it.
+    pub fn technology(&self) -> Option<&Arc<Technology>> {
+        self.technology.as_ref()
+    }
+
+    /// The same system with other accelerators.
+    ///
+    /// # Errors
+    ///
+    /// As [`System::new`].
+    pub(crate) fn with_accelerators(
+        &self,
+        accelerators: Vec<Accelerator>,
+    ) -> Result<Self, HardwareError> {
+        let system = Self::new(self.name.clone(), accelerators)?;
+        Ok(system.in_technology(self.technology.clone()))
     }
 
     /// PEs of all accelerators.

@@ -3,6 +3,8 @@
 //! A report writes to the writer that it is given. It knows no paths and computes no scores.
 
 #[cfg(feature = "cli")]
+pub(crate) mod area;
+#[cfg(feature = "cli")]
 pub mod comparison;
 #[cfg(feature = "cli")]
 pub(crate) mod cost;
@@ -36,6 +38,8 @@ pub(crate) mod rows;
 pub(crate) mod score_rows;
 #[cfg(feature = "cli")]
 pub(crate) mod scores;
+#[cfg(feature = "cli")]
+pub(crate) mod sensitivity;
 #[cfg(feature = "cli")]
 pub(crate) mod table;
 #[cfg(feature = "figures")]

@@ -10,7 +10,7 @@ use sha2::{Digest as _, Sha256};
 
 use crate::dataflow::Dataflow;
 use crate::hardware::platform::{Instance, Platform};
-use crate::hardware::{Style, System};
+use crate::hardware::{Style, System, Technology};
 use crate::mapper::DeclaredSpace;
 use crate::mlperf::rules::Suite as MlperfSuite;
 use crate::model::Network;
@@ -285,6 +285,15 @@ impl Catalog {
             Contents::Mapspace(space) => Some(space),
             _ => None,
         })
+    }
+
+    /// The technology called `reference`, such as [`Technology::DEFAULT`].
+    ///
+    /// # Errors
+    ///
+    /// [`ConfigError`].
+    pub fn technology(&mut self, reference: &str) -> Result<Arc<Technology>, ConfigError> {
+        self.technology_from(reference, None)
     }
 
     /// The platform called `reference`.

@@ -9,6 +9,7 @@ use crate::config::network::Model;
 use crate::config::{ConfigError, Kind, Problem};
 use crate::config::{formats, nearest};
 use crate::dataflow::Dataflow;
+use crate::hardware::Technology;
 use crate::model::Network;
 use crate::scenario::InputStream;
 
@@ -102,6 +103,18 @@ impl Catalog {
         }
     }
 
+    pub(super) fn technology_from(
+        &mut self,
+        reference: &str,
+        folder: Option<&Path>,
+    ) -> Result<Arc<Technology>, ConfigError> {
+        let file = self.locate(&[Kind::Technology], reference, "", folder)?;
+        self.only(&file, Kind::Technology, |contents| match contents {
+            Contents::Technology(technology) => Some(technology),
+            _ => None,
+        })
+    }
+
     pub(super) fn dataflows_of(
         &mut self,
         file: &Document,
@@ -124,6 +137,14 @@ impl References for Catalog {
         folder: Option<&Path>,
     ) -> Result<Arc<Dataflow>, ConfigError> {
         self.dataflow_from(name, folder)
+    }
+
+    fn technology(
+        &mut self,
+        name: &str,
+        folder: Option<&Path>,
+    ) -> Result<Arc<Technology>, ConfigError> {
+        self.technology_from(name, folder)
     }
 
     fn sensors(&mut self) -> Result<Arc<[InputStream]>, ConfigError> {

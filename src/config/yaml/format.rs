@@ -7,11 +7,14 @@ use crate::config::embedded;
 use crate::config::format::{Contents, Format, References};
 use crate::config::suite::{RawSuite, Suite};
 use crate::config::{ConfigError, Kind, SweepDraft};
-use crate::config::{dataflow, hardware, mapspace, mlperf, network, scenario, suite};
-use crate::hardware::{Style, System};
+use crate::config::{dataflow, hardware, mapspace, mlperf, network, scenario, suite, technology};
+use crate::hardware::platform::Platform;
+use crate::hardware::{Style, System, Technology};
 use crate::mapper::DeclaredSpace;
 use crate::mlperf::rules::Suite as MlperfSuite;
 use crate::scenario::Scenario;
+
+use crate::config::technology::RawTechnology;
 
 use super::read::{Problems, unknown_name};
 
@@ -38,9 +41,7 @@ fn read(
             Contents::Dataflows(vec![Arc::new(file.load(Kind::Dataflow, dataflow::read)?)])
         }
         Kind::Style => Contents::Style(style(file, references)?),
-        Kind::Platform => {
-            Contents::Platform(Arc::new(file.load(Kind::Platform, hardware::read_platform)?))
-        }
+        Kind::Platform => Contents::Platform(Arc::new(platform(file, references)?)),
         Kind::System => Contents::System(Arc::new(system(file, references)?)),
         Kind::Scenario => Contents::Scenario(Arc::new(scenario_of(file, references)?)),
         Kind::Sensors => {
@@ -50,6 +51,9 @@ fn read(
         Kind::Sweep => Contents::Sweep(SweepDraft::read(file)?),
         Kind::Mlperf => Contents::Mlperf(mlperf_suite(file, references)?),
         Kind::Mapspace => Contents::Mapspace(Arc::new(mapspace_of(file, references)?)),
+        Kind::Technology => {
+            Contents::Technology(Arc::new(file.load(Kind::Technology, technology::read)?))
+        }
     })
 }
 
@@ -102,14 +106,42 @@ fn style(file: &Document, references: &mut dyn References) -> Result<Style, Conf
 fn system(file: &Document, references: &mut dyn References) -> Result<System, ConfigError> {
     let mut problems = Problems::default();
     let system = match file.draft(Kind::System, hardware::read_system, &mut problems) {
-        Some(raw) => {
+        Some((raw, of_technology)) => {
+            let technology = technology_of(&of_technology, file, references, &mut problems)?;
             let lookup = |name: &str| references.dataflow(name, file.folder.as_deref());
             let dataflows = resolve(raw.dataflows(), lookup, &mut problems)?;
-            dataflows.and_then(|dataflows| raw.resolve(dataflows, &mut problems))
+            let system = dataflows.and_then(|dataflows| raw.resolve(dataflows, &mut problems));
+            system.map(|system| system.in_technology(technology))
         }
         None => None,
     };
     file.finish(system, problems)
+}
+
+fn platform(file: &Document, references: &mut dyn References) -> Result<Platform, ConfigError> {
+    let mut problems = Problems::default();
+    let platform = match file.draft(Kind::Platform, hardware::read_platform, &mut problems) {
+        Some((platform, of_technology)) => {
+            let technology = technology_of(&of_technology, file, references, &mut problems)?;
+            Some(Platform { technology, ..platform })
+        }
+        None => None,
+    };
+    file.finish(platform, problems)
+}
+
+/// The technology that a system or platform names or changes, if it does.
+fn technology_of(
+    raw: &Option<RawTechnology>,
+    file: &Document,
+    references: &mut dyn References,
+    problems: &mut Problems,
+) -> Result<Option<Arc<Technology>>, ConfigError> {
+    let Some(raw) = raw else { return Ok(None) };
+    let lookup = |name: &str| references.technology(name, file.folder.as_deref());
+    let found = resolve(std::iter::once(raw.name()), lookup, problems)?;
+    let found = found.and_then(|mut found| found.pop());
+    Ok(found.and_then(|found| raw.resolve(found, file.source.name(), problems)))
 }
 
 fn mlperf_suite(

@@ -1,14 +1,9 @@
 //! Energy: counts times a table (docs/cost-model-loop-nest.md, section 7).
 
-use crate::hardware::{Width, sram_pj_per_byte};
+use crate::hardware::{Width, sram_pj_per_byte, usual_cluster_pj, usual_scratchpad_pj};
 use crate::model::PerOperand;
 
 use super::{Evaluation, LevelCounts, Machine, Mapping};
-
-/// Size of a scratchpad unless its energy follows from its own \[byte\].
-pub(super) const USUAL_SCRATCHPAD_BYTES: f64 = 512.0;
-/// Size of the buffer of a cluster unless its energy follows from its own \[byte\].
-pub(super) const USUAL_CLUSTER_BYTES: f64 = 8.0 * 1024.0;
 
 /// Energy table: per operation \[pJ\] and per byte \[pJ/byte\].
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -45,8 +40,8 @@ impl Energies {
         Self {
             mac: 0.3,
             register: 0.03,
-            scratchpad: sram_pj_per_byte(USUAL_SCRATCHPAD_BYTES),
-            cluster: [sram_pj_per_byte(USUAL_CLUSTER_BYTES); Mapping::MAX_LEVELS],
+            scratchpad: usual_scratchpad_pj(),
+            cluster: [usual_cluster_pj(); Mapping::MAX_LEVELS],
             shared: sram_pj_per_byte(shared_bytes),
             noc: 0.6,
             forward: 0.6,

@@ -3,10 +3,10 @@
 
 use std::num::NonZeroU64;
 
-use crate::hardware::{self, Accelerator, ByteEnergy, Compression, Fill, Widths};
+use crate::hardware::{self, Accelerator, Compression, Fill, Widths};
 use crate::model::{PerTensor, TensorRole};
 
-use super::energy::{Energies, USUAL_CLUSTER_BYTES, USUAL_SCRATCHPAD_BYTES};
+use super::energy::Energies;
 
 /// Bandwidth of a NoC level or memory: a whole number of bytes per cycle, or infinite.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -208,20 +208,13 @@ impl Energies {
     /// The energy table of an accelerator. Entries that its file leaves out follow from the widths of
     /// operands and the sizes of memories.
     pub fn of(accelerator: &Accelerator) -> Self {
-        let (table, widths) = (&accelerator.byte_energy, &accelerator.datapath.widths);
-        let memory = &accelerator.memory;
-        let shared = memory.shared.get() as f64;
-        let cluster = |level| {
-            let size = memory.cluster(level).map_or(USUAL_CLUSTER_BYTES, |size| size.get() as f64);
-            table.cluster.of(size, USUAL_CLUSTER_BYTES)
-        };
-        let mac = || ByteEnergy::mac_pj(widths);
+        let (table, memory) = (&accelerator.byte_energy, &accelerator.memory);
         Self {
-            mac: table.mac.unwrap_or_else(mac),
+            mac: table.mac_pj_of(&accelerator.datapath.widths),
             register: table.register,
-            scratchpad: table.scratchpad.of(memory.scratchpad.get() as f64, USUAL_SCRATCHPAD_BYTES),
-            cluster: std::array::from_fn(cluster),
-            shared: table.shared_memory.of(shared, shared),
+            scratchpad: table.scratchpad_pj(memory),
+            cluster: std::array::from_fn(|level| table.cluster_pj(memory, level)),
+            shared: table.shared_memory_pj(memory),
             noc: table.noc,
             forward: table.forward,
             dram: table.dram,

@@ -2,10 +2,10 @@
 //! another, and tensors stay in shared memory from layer to layer where they fit
 //! (docs/cost-model-loop-nest.md, section 6.6).
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use crate::hardware::{Accelerator, Memory};
+use crate::hardware::{Accelerator, LocalBuffers, Memory};
 use crate::model::{Layer, MatmulShape, Network, Operator, PerOperand, PerTensor, VectorShape};
 use crate::units::Bytes;
 
@@ -83,6 +83,14 @@ impl CostModel for ChosenLoopNest {
         for_each_layer(network, accelerator, Some(&*self.rule), LayerReport::explanation)
     }
 
+    fn local_buffers(
+        &self,
+        network: &Network,
+        accelerator: &Accelerator,
+    ) -> Result<Option<LocalBuffers>, Infeasible> {
+        local_buffers(network, accelerator, Some(&*self.rule)).map(Some)
+    }
+
     fn chooses_mappings(&self) -> bool {
         true
     }
@@ -123,6 +131,14 @@ impl CostModel for LoopNest {
         accelerator: &Accelerator,
     ) -> Result<Vec<Explanation>, Infeasible> {
         for_each_layer(network, accelerator, None, LayerReport::explanation)
+    }
+
+    fn local_buffers(
+        &self,
+        network: &Network,
+        accelerator: &Accelerator,
+    ) -> Result<Option<LocalBuffers>, Infeasible> {
+        local_buffers(network, accelerator, None).map(Some)
     }
 }
 
@@ -486,6 +502,31 @@ fn for_each_layer<T: Clone>(
         known.entry(key).or_insert_with(|| extract(&operator.report(&context, chooser))).clone()
     };
     Ok((0..network.layers().len()).map(evaluate).collect())
+}
+
+/// The least buffers that the layers of a network need (section 4.10), with choices by `rule`. Without choices
+/// the declared buffers have no effect.
+fn local_buffers(
+    network: &Network,
+    accelerator: &Accelerator,
+    rule: Option<&dyn Choose>,
+) -> Result<LocalBuffers, Infeasible> {
+    let chooser = rule.and_then(|rule| rule.on(accelerator));
+    let chooser = chooser.as_deref();
+    let unlimited = accelerator.with_unlimited_buffers();
+    let accelerator = if chooser.is_some() { accelerator } else { &unlimited };
+    let mut prepared = PreparedNetwork::new(network, accelerator, chooser)?;
+    let (mut buffers, mut seen) = (LocalBuffers::default(), HashSet::new());
+    for index in 0..network.layers().len() {
+        let (operator, context) = prepared.layer(index);
+        if seen.insert((network.operator_of()[index], context)) {
+            operator.set_context(&context, chooser);
+            for PreparedNest { mapping, walk, .. } in &operator.nests {
+                buffers.hold(walk.levels(mapping).iter().map(|level| level.unit_bytes));
+            }
+        }
+    }
+    Ok(buffers)
 }
 
 /// One loop nest of a layer with its mapping, machine and evaluation.

@@ -5,14 +5,15 @@ use serde_json::json;
 use crate::config::Edition;
 use crate::cost;
 use crate::external;
-use crate::hardware::{Accelerator, Flexibility, MappingObjective};
+use crate::hardware::{Accelerator, Flexibility, MappingObjective, Technology};
+use crate::mapper::Effort;
 use crate::plan::{Ablation, Semantics};
 use crate::renamed::Renamed;
 use crate::schedule::PolicyError;
 use crate::units::SimSpan;
 
 use super::values::{names, value};
-use super::{Allowed, KEY, Key, KeyOption, OPTION, Set, Several, Slip};
+use super::{Allowed, KEY, Key, KeyOption, OPTION, Set, Several, Slip, field, word};
 
 /// Names of the semantics.
 pub(crate) const SEMANTICS: [(&str, Semantics); 2] =
@@ -21,6 +22,8 @@ pub(crate) const SEMANTICS: [(&str, Semantics); 2] =
 /// Names of the editions of networks.
 pub(crate) const EDITIONS: [(&str, Edition); 2] =
     [("reference", Edition::Reference), ("artifact", Edition::Artifact)];
+
+const EFFORTS: [(&str, Effort); 2] = Effort::ALL;
 
 /// The keys, in the order in which options of a sweep vary, the first one slowest.
 pub(super) const KEYS: &[Key] = &[
@@ -128,6 +131,18 @@ pub(super) const KEYS: &[Key] = &[
         ..KEY
     },
     Key {
+        name: "technology",
+        help: "constants of area and leakage, which no score depends on",
+        allowed: Allowed::Text("a name (`xrsim list technologies`) or a file"),
+        option: Some(KeyOption { long: "technology", placeholder: "T|FILE", ..OPTION }),
+        default: Some("that of the system or platform"),
+        or_else: Some(Technology::DEFAULT),
+        in_mlsys2023: true,
+        set: Set::Value(|s, text| some(&mut s.technology, text)),
+        get: |s| json!(s.technology),
+        ..KEY
+    },
+    Key {
         name: "flexibility",
         help: "choices of every accelerator for each layer: forms, sizes and orders of loops, spread \
                axes, clusters",
@@ -157,6 +172,14 @@ pub(super) const KEYS: &[Key] = &[
         }),
         get: |s| json!(s.mapping.objective.map(MappingObjective::name)),
         ..KEY
+    },
+    Key {
+        name: "mapping_effort",
+        help: "work of the search for these choices in one layer: `full` takes seconds where `quick` takes \
+               milliseconds, and comes closer to the bound; choices of a full search that are known \
+               already count with either",
+        option: Some(KeyOption { long: "effort", placeholder: "E", ..OPTION }),
+        ..word!(effort, EFFORTS)
     },
     Key {
         name: "scheduler",

@@ -11,7 +11,7 @@ use crate::sweep::grid::Point;
 use crate::sweep::{RunError, Scorer};
 use crate::text;
 
-use super::super::systems::{full_system, style_system};
+use super::super::systems::{full_system, in_technology, style_system};
 use super::super::{ExperimentError, Settings};
 use super::inputs::Inputs;
 
@@ -83,7 +83,8 @@ impl<'g> Candidate<'g> {
             Hardware::System(system) => (system.name().into(), system.pes()),
             Hardware::Instances(_) => return Err(unknown()),
         };
-        let (cost_model, name) = inputs.cost_model(settings.cost_model()).ok_or_else(unknown)?;
+        let (cost_model, name) =
+            inputs.cost_model(settings.cost_model(), settings.effort).ok_or_else(unknown)?;
         let cost_model_name = name.into();
         let plan = plan(&settings, &scenario, hardware, inputs).map_err(in_one_line);
         Ok(Self {
@@ -124,6 +125,7 @@ fn plan(
             return Err(ExperimentError::Conflict(format!("system {name} fixes its own PEs")));
         }
     };
+    let system = in_technology(system, settings, |name| inputs.technology(name))?;
     Ok(settings.plan(scenario, &system))
 }
 

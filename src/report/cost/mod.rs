@@ -288,7 +288,7 @@ impl Report for CostReport {
     }
 }
 
-fn write_csv(
+pub(in crate::report) fn write_csv(
     out: &mut dyn Write,
     columns: &[&str],
     rows: impl Iterator<Item: AsRef<[Quantity]>>,
@@ -301,7 +301,7 @@ fn write_csv(
     writer.flush()
 }
 
-fn object(columns: &[&str], row: Vec<Quantity>) -> Value {
+pub(in crate::report) fn object(columns: &[&str], row: Vec<Quantity>) -> Value {
     let cells = columns.iter().zip(row);
     let named = cells.map(|(name, value)| ((*name).to_string(), number(value)));
     Value::Object(named.collect())

@@ -16,7 +16,8 @@ use super::tree::Tree;
 use super::values;
 
 /// Folders of shipped data.
-const SHIPPED: [&str; 6] = ["dataflows", "hw_configs", "mlperf", "models", "scenarios", "sweeps"];
+const SHIPPED: [&str; 7] =
+    ["dataflows", "hw_configs", "mlperf", "models", "scenarios", "sweeps", "technologies"];
 
 /// Seeds of one kind.
 pub struct Seeds {

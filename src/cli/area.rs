@@ -1,0 +1,131 @@
+//! `xrsim area`: area and power of systems.
+
+use std::sync::Arc;
+
+use clap::{Args, ValueEnum};
+
+use crate::config::{Catalog, Kind};
+use crate::cost::CostError;
+use crate::experiment::{Experiment, NamedCostModel};
+use crate::hardware::{Accelerator, LocalBuffers, System};
+use crate::model::Network;
+use crate::report::area::AreaReport;
+
+use super::cost::{COST_MODEL, networks};
+use super::experiment::{HardwareOptions, prepare};
+use super::message::{Failure, warn};
+use super::options::Format;
+use super::{output, table_style};
+
+/// Compute the area and power of systems, term by term.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Areas are +-30 %, leakage is an order of magnitude; docs/area.md has the formulas and the comparison with chips. \
+    The totals under every other technology that comes with the program are printed too.\n\n\
+    Examples:\n  \
+    xrsim area --system K --pes 4096\n  \
+    xrsim area --system WS:12+WS:20 --pes 4096 --sizes needed\n  \
+    xrsim area --system A,B,C --technology mine.yaml --format csv"
+)]
+pub(super) struct AreaArgs {
+    #[command(flatten)]
+    hardware: HardwareOptions,
+    /// Sizes of scratchpads and cluster buffers: those that the platform or system declares, or the least that
+    /// the networks need.
+    #[arg(long, value_name = "SIZES", default_value = "declared")]
+    sizes: Sizes,
+    /// Network that the buffers hold with `--sizes needed`; repeat for several [default: all of the suite].
+    #[arg(long, value_name = "NETWORK")]
+    network: Vec<String>,
+    /// Output format.
+    #[arg(long, value_name = "FORMAT", default_value = "table")]
+    format: Format,
+}
+
+/// Sizes of scratchpads and cluster buffers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Sizes {
+    /// Those of the platform or system.
+    Declared,
+    /// The least that hold the tiles of the networks, under the mappings that the accelerators choose.
+    Needed,
+}
+
+/// Prints the areas.
+///
+/// # Errors
+///
+/// Returns a failure if an input is invalid, or if an accelerator can run no network whose needs are asked
+/// for.
+pub(super) fn run(args: &AreaArgs) -> Result<(), Failure> {
+    if args.sizes == Sizes::Declared && !args.network.is_empty() {
+        let message = "--network has an effect with --sizes needed only";
+        return Err(Failure::Argument(message.into()));
+    }
+    let prepared = prepare(&args.hardware.experiment(Experiment::new())?)?;
+    let mut systems = prepared.distinct_systems();
+    let mut catalog = Catalog::new();
+    if args.sizes == Sizes::Needed {
+        let needs = Needs::read(&args.network, &mut catalog)?;
+        systems = systems.iter().map(|it| needs.fitted(it)).collect::<Result<_, _>>()?;
+    }
+    let shipped = catalog.names(Kind::Technology);
+    let shipped: Vec<_> =
+        shipped.iter().map(|it| catalog.technology(it)).collect::<Result<_, _>>()?;
+    print(args.format, &AreaReport::new(&systems, &shipped))
+}
+
+fn print(format: Format, report: &AreaReport) -> Result<(), Failure> {
+    match format {
+        Format::Table => output::print_text(&report.to_table(table_style())),
+        Format::Json => output::print_json(&report.to_json()),
+        Format::Csv => {
+            let mut text = Vec::new();
+            report.write_csv(&mut text).expect("writing to memory cannot fail");
+            output::print(&String::from_utf8(text).expect("cells are UTF-8"))
+        }
+    }
+}
+
+/// Networks whose tiles buffers have to hold, and the cost model that knows the tiles.
+struct Needs {
+    networks: Vec<Arc<Network>>,
+    cost_model: NamedCostModel,
+}
+
+impl Needs {
+    fn read(names: &[String], catalog: &mut Catalog) -> Result<Self, Failure> {
+        let cost_model = NamedCostModel::find(catalog, COST_MODEL)?;
+        Ok(Self { networks: networks(names, catalog)?, cost_model })
+    }
+
+    /// The system with the least buffers that every network needs.
+    fn fitted(&self, system: &System) -> Result<Arc<System>, Failure> {
+        let accelerators = system.accelerators().iter();
+        let accelerators = accelerators
+            .map(|it| Ok(it.with_buffers(&self.of(it)?)))
+            .collect::<Result<_, Failure>>()?;
+        let fitted = system.with_accelerators(accelerators);
+        Ok(Arc::new(fitted.map_err(|error| Failure::Argument(error.to_string()))?))
+    }
+
+    /// The least buffers that every network needs on `accelerator`. Networks that cannot run there are warned of.
+    fn of(&self, accelerator: &Accelerator) -> Result<LocalBuffers, Failure> {
+        let mut needed: Option<LocalBuffers> = None;
+        for network in &self.networks {
+            match self.cost_model.model.local_buffers(network, accelerator) {
+                Ok(buffers) => {
+                    let buffers = buffers.unwrap_or_default();
+                    needed = Some(needed.map_or(buffers.clone(), |it| it.and(&buffers)));
+                }
+                Err(reason) => {
+                    let reason = CostError::new(network.name(), accelerator, reason);
+                    warn(format_args!("{reason}; its needs do not count"));
+                }
+            }
+        }
+        let none =
+            || Failure::Argument(format!("{} can run none of the networks", accelerator.name));
+        needed.ok_or_else(none)
+    }
+}

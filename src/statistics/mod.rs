@@ -1,21 +1,27 @@
-//! Statistics of replicated runs: means with confidence intervals, paired comparisons, the number of
-//! replications, percentiles with the number of samples that they need, and the agreement of rankings.
+//! Statistics of replicated runs: means with confidence intervals, paired comparisons, ranks of
+//! several candidates, the number of replications, percentiles with the number of samples that they need, and the agreement of rankings.
 //!
 //! The module knows nothing of scenarios, runs or scores: numbers in, numbers out. Everything is
 //! deterministic.
 
 mod early_stopping;
+mod friedman;
 mod paired;
 mod percentile;
 mod rank_correlation;
+#[cfg(feature = "cli")]
+mod screening;
 mod sequential;
 mod summary;
 
 pub use early_stopping::EarlyStopping;
+pub use friedman::Friedman;
 pub use paired::{PairedDifference, holm};
 pub use percentile::percentile;
 pub(crate) use percentile::percentile_index;
 pub use rank_correlation::kendall_tau;
+#[cfg(feature = "cli")]
+pub(crate) use screening::ScreeningDesign;
 pub use sequential::{Sequential, Stopping};
 pub use summary::{Interval, Summary};
 

@@ -39,6 +39,7 @@ mod runs;
 mod schedulers;
 #[cfg(feature = "cli")]
 pub(crate) mod search;
+#[cfg(feature = "cli")]
 mod sensitivity;
 mod settings;
 #[cfg(any(feature = "cli", test))]

@@ -21,7 +21,7 @@ use crate::search::{
 use crate::statistics;
 
 use super::keys::Key;
-use super::systems::{full_system, mapped, style_system};
+use super::systems::{full_system, mapped, mapping, style_system};
 use super::{ExperimentError, NamedCostModel, Settings, programs, scheduler};
 
 /// Text and where it was written.
@@ -552,8 +552,9 @@ impl Reader<'_> {
             match platform.with(&settings.budget) {
                 Ok(platform) => {
                     let mut chip = Chip::new(Arc::new(platform));
-                    (chip.varied, chip.mapping, chip.clock) =
-                        (varied, settings.mapping, settings.clock);
+                    chip.varied = varied;
+                    chip.mapping = mapping(&settings);
+                    chip.change = settings.accelerator;
                     chips.push(chip);
                 }
                 Err(error) => {

@@ -7,8 +7,8 @@ use thiserror::Error;
 
 use crate::dataflow::Dataflow;
 use crate::hardware::platform::{Budget, Instance, Platform, Resources};
-use crate::hardware::{Accelerator, HardwareError, MappingSettings, Memory, System};
-use crate::units::{Bytes, ClockRate};
+use crate::hardware::{Accelerator, AcceleratorChange, HardwareError, MappingSettings, Memory, System};
+use crate::units::Bytes;
 
 /// A chip whose resources the accelerators of a system divide.
 #[derive(Debug, Clone)]
@@ -20,14 +20,14 @@ pub struct Chip {
     pub varied: Vec<(Box<str>, Box<str>)>,
     /// Choice of mappings of every accelerator, where it is not that of the dataflow.
     pub mapping: MappingSettings,
-    /// Clock of every accelerator instead of the platform's.
-    pub clock: Option<ClockRate>,
+    /// Changes of every accelerator.
+    pub change: AcceleratorChange,
 }
 
 impl Chip {
     /// A chip of `platform` without changes.
     pub fn new(platform: Arc<Platform>) -> Self {
-        Self { platform, varied: Vec::new(), mapping: MappingSettings::default(), clock: None }
+        Self { platform, varied: Vec::new(), mapping: MappingSettings::default(), change: AcceleratorChange::default() }
     }
 
     /// Its resources.
@@ -369,9 +369,8 @@ impl Space {
             },
         };
         let name = instance.name.clone();
-        let mut accelerator = instance.with(name, dataflow, &chip.platform).mapped(chip.mapping);
-        accelerator.clock = chip.clock.unwrap_or(accelerator.clock);
-        accelerator
+        let accelerator = instance.with(name, dataflow, &chip.platform).mapped(chip.mapping);
+        chip.change.of(&accelerator)
     }
 
     /// The system of these types, in their order, of which there is at least one. Accelerators are named by

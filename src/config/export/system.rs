@@ -96,15 +96,17 @@ fn byte_energy(it: &Accelerator) -> Value {
     if let Some(mac) = table.mac {
         body["mac"] = json!(mac);
     }
-    for (key, energy) in [
-        ("scratchpad_per_byte", table.scratchpad),
-        ("cluster_per_byte", table.cluster),
-        ("shared_memory_per_byte", table.shared_memory),
+    let memory = &it.memory;
+    for (key, energy, pj) in [
+        ("scratchpad_per_byte", table.scratchpad, table.scratchpad_pj(memory)),
+        ("cluster_per_byte", table.cluster, table.cluster_pj(memory, 0)),
+        ("shared_memory_per_byte", table.shared_memory, table.shared_memory_pj(memory)),
     ] {
         match energy {
             MemoryEnergy::Usual => {}
             MemoryEnergy::BySize => body[key] = json!("by-size"),
             MemoryEnergy::PerByte(energy) => body[key] = json!(energy),
+            MemoryEnergy::Scaled { .. } => body[key] = json!(pj),
         }
     }
     body

@@ -7,7 +7,9 @@ use thiserror::Error;
 
 use crate::dataflow::Dataflow;
 use crate::hardware::platform::{Budget, Instance, Platform, Resources};
-use crate::hardware::{Accelerator, AcceleratorChange, HardwareError, MappingSettings, Memory, System};
+use crate::hardware::{
+    Accelerator, AcceleratorChange, HardwareError, MappingSettings, Memory, System,
+};
 use crate::units::Bytes;
 
 /// A chip whose resources the accelerators of a system divide.
@@ -27,7 +29,12 @@ pub struct Chip {
 impl Chip {
     /// A chip of `platform` without changes.
     pub fn new(platform: Arc<Platform>) -> Self {
-        Self { platform, varied: Vec::new(), mapping: MappingSettings::default(), change: AcceleratorChange::default() }
+        Self {
+            platform,
+            varied: Vec::new(),
+            mapping: MappingSettings::default(),
+            change: AcceleratorChange::default(),
+        }
     }
 
     /// Its resources.

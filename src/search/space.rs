@@ -65,7 +65,7 @@ pub enum Parts {
     Fractions(Vec<Fraction>),
 }
 
-/// A fraction in (0, 1].
+/// A fraction in (0, 1], in lowest terms.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Fraction {
     numerator: u16,
@@ -83,7 +83,9 @@ impl Fraction {
     /// [`Fraction::MAX_DENOMINATOR`].
     pub fn new(numerator: u16, denominator: u16) -> Option<Self> {
         let fits = numerator > 0 && numerator <= denominator;
-        (fits && denominator <= Self::MAX_DENOMINATOR).then_some(Self { numerator, denominator })
+        let common = gcd(numerator.into(), denominator.into()) as u16;
+        let reduced = || Self { numerator: numerator / common, denominator: denominator / common };
+        (fits && denominator <= Self::MAX_DENOMINATOR).then(reduced)
     }
 
     /// `whole` times the fraction, rounded down, at least 1.

@@ -261,11 +261,13 @@ pub(super) fn refuse_unknown_layer(layer: &str, networks: &[Arc<Network>]) -> Re
 }
 
 fn cost_models(args: &CostArgs, catalog: &mut Catalog) -> Result<Vec<NamedCostModel>, Failure> {
+    let effort = args.mapping.effort();
     if args.cost_model.is_empty() {
-        return Ok(vec![NamedCostModel::find(catalog, COST_MODEL)?]);
+        return Ok(vec![NamedCostModel::find(catalog, COST_MODEL)?.with_effort(effort)]);
     }
-    let models = args.cost_model.iter().map(|name| NamedCostModel::find(catalog, name));
-    Ok(models.collect::<Result<_, _>>()?)
+    let models = args.cost_model.iter();
+    let models = models.map(|name| Ok(NamedCostModel::find(catalog, name)?.with_effort(effort)));
+    models.collect()
 }
 
 /// The networks of these names, or all of the suite without any.

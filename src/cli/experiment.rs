@@ -7,6 +7,7 @@ use serde_json::{Map, Value, json};
 
 use crate::experiment::{Allowed, Experiment, KEYS, Key, KeyOption, Prepared, Settings, Several};
 use crate::hardware::MappingSettings;
+use crate::mapper::Effort;
 
 use super::message::{Failure, say, warn, with_hints};
 
@@ -282,17 +283,26 @@ pub(super) struct MappingOptions(Given);
 
 impl MappingOptions {
     fn has(key: &Key) -> bool {
-        ["flexibility", "mapping_objective"].contains(&key.name)
+        ["flexibility", "mapping_objective", "mapping_effort"].contains(&key.name)
     }
 
     /// The choice of mappings that the options ask for.
     pub(super) fn settings(&self) -> MappingSettings {
+        self.all().mapping
+    }
+
+    /// The work of the search for these choices.
+    pub(super) fn effort(&self) -> Effort {
+        self.all().effort
+    }
+
+    fn all(&self) -> Settings {
         let mut settings = Settings::default();
         for (key, _, values) in &self.0 {
             let set = values.last().map(|value| settings.set(key.name, value));
             set.transpose().expect("the parser takes words of the key only");
         }
-        settings.mapping
+        settings
     }
 }
 

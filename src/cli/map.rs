@@ -75,7 +75,7 @@ pub(super) struct MapArgs {
     pub objective: Goal,
     /// Work for one layer: as runs do (`quick`), or with exact search (`full`).
     #[arg(long, value_name = "E", default_value = "full",
-        value_parser = PossibleValuesParser::new(["quick", "full"]))]
+        value_parser = PossibleValuesParser::new(Effort::ALL.map(|(name, _)| name)))]
     pub effort: String,
     /// End the search of a layer at this distance to the bound [percent].
     #[arg(long, value_name = "PERCENT", default_value_t = 0.0, value_parser = percent)]

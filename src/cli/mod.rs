@@ -33,6 +33,7 @@ mod reproduce;
 mod results;
 mod run;
 mod schedulers;
+mod sensitivity;
 mod show;
 mod sweep;
 mod threads;
@@ -101,6 +102,7 @@ fn commands() -> Vec<CommandEntry> {
         command("mlperf", mlperf::run).on_threads().showing("running load tests"),
         command("compare", compare::run).on_threads(),
         command("reproduce", reproduce::run).on_threads(),
+        command("sensitivity", sensitivity::run).on_threads(),
         command("explain", explain::run).on_threads().showing("running again with changes"),
         command("report", report::run).on_threads().showing("writing a page"),
         command("list", list::run),

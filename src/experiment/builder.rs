@@ -231,6 +231,20 @@ impl Experiment {
         self
     }
 
+    /// The same experiment with one value of a key in place of those that it has.
+    #[cfg(feature = "cli")]
+    pub(super) fn replaced(&self, key: &str, value: &str) -> Self {
+        let mut replaced = self.clone();
+        match key {
+            "scenario" => replaced.scenarios.clear(),
+            "system" => replaced.systems.clear(),
+            "pes" => replaced.pes.clear(),
+            "scheduler" => replaced.schedulers.clear(),
+            _ => {}
+        }
+        replaced.set(key, value)
+    }
+
     /// The first number of PEs that was given.
     #[cfg(feature = "cli")]
     pub(super) fn first_pes(&self) -> Option<u32> {
@@ -370,7 +384,9 @@ impl Experiment {
         let catalog = prepared.catalog(settings.networks());
         let cost_model = match &self.cost_model {
             Some(own) => own.clone(),
-            None => NamedCostModel::find(catalog, settings.cost_model())?,
+            None => {
+                NamedCostModel::find(catalog, settings.cost_model())?.with_effort(settings.effort)
+            }
         };
         let suite = catalog.suite()?;
         let scenarios = self.scenarios_of(settings.edition(), &suite, catalog)?;

@@ -10,7 +10,7 @@ use crate::cost::loop_nest::{ChosenLoopNest, LoopNest};
 use crate::cost::table::{CostRecords, Pair, style};
 use crate::cost::{self, CostModel};
 use crate::hardware::Accelerator;
-use crate::mapper::Chooser;
+use crate::mapper::{Chooser, Effort, Store};
 use crate::renamed;
 use crate::text;
 use crate::text::counted;
@@ -26,6 +26,8 @@ pub struct NamedCostModel {
     pub model: Arc<dyn CostModel>,
     /// Table of a cost model of measurements.
     table: Option<Arc<Table>>,
+    /// Work of the search for mappings; `None` if the model does not choose them, or is one of the caller's.
+    effort: Option<Effort>,
 }
 
 impl fmt::Debug for NamedCostModel {
@@ -45,7 +47,7 @@ struct Table {
 impl NamedCostModel {
     /// A cost model of the caller's, called `name` in results.
     pub fn own(name: impl Into<String>, model: impl CostModel + 'static) -> Self {
-        Self { name: name.into(), model: Arc::new(model), table: None }
+        Self { name: name.into(), model: Arc::new(model), table: None, effort: None }
     }
 
     /// The cost model called `text`, or the table of measurements in the CSV file `text`. Adds an old name
@@ -63,11 +65,10 @@ impl NamedCostModel {
                 let message = format!("cost model `{text}` needs data: give the CSV file instead");
                 return Err(ExperimentError::Conflict(message));
             };
-            let model: Arc<dyn CostModel> = match entry.name {
-                LoopNest::NAME => Arc::new(ChosenLoopNest::new(Arc::new(Chooser::default()))),
-                _ => build().into(),
-            };
-            return Ok(Self { name: text.into(), model, table: None });
+            return Ok(match entry.name {
+                LoopNest::NAME => Self::chosen(Effort::default()),
+                _ => Self { name: text.into(), model: build().into(), table: None, effort: None },
+            });
         }
         let path = Path::new(text);
         if path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("csv")) {
@@ -75,6 +76,21 @@ impl NamedCostModel {
         }
         let known = cost::ALL.iter().map(|entry| entry.name);
         Err(ExperimentError::unknown("cost model", text, known))
+    }
+
+    /// The cost model `loop-nest` whose mappings are chosen with this effort.
+    fn chosen(effort: Effort) -> Self {
+        let chooser = Chooser::new(effort, Store::of_process());
+        let model = Arc::new(ChosenLoopNest::new(Arc::new(chooser)));
+        Self { name: LoopNest::NAME.into(), model, table: None, effort: Some(effort) }
+    }
+
+    /// The same cost model with this effort of its search for mappings, if it has one.
+    pub(crate) fn with_effort(self, effort: Effort) -> Self {
+        match self.effort {
+            Some(_) => Self::chosen(effort),
+            None => self,
+        }
     }
 
     fn of_file(catalog: &mut Catalog, path: &Path) -> Result<Self, ExperimentError> {
@@ -87,6 +103,7 @@ impl NamedCostModel {
             name: format!("table:{name}"),
             model: Arc::new(records),
             table: Some(Arc::new(table)),
+            effort: None,
         })
     }
 
@@ -102,7 +119,7 @@ impl NamedCostModel {
     /// Whether `other` is the same cost model.
     pub(super) fn is_same(&self, other: &Self) -> bool {
         let file = |it: &Self| it.table.as_ref().map(|table| table.file.clone());
-        self.name == other.name && file(self) == file(other)
+        self.name == other.name && file(self) == file(other) && self.effort == other.effort
     }
 
     /// Warnings about rows of a table of measurements that match none of these networks and

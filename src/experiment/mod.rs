@@ -37,11 +37,15 @@ mod prepared;
 pub(crate) mod programs;
 mod runs;
 mod schedulers;
+#[cfg(feature = "cli")]
+mod sensitivity;
 mod settings;
 #[cfg(any(feature = "cli", test))]
 mod shipped;
 pub(crate) mod sweep;
 mod systems;
+#[cfg(feature = "cli")]
+mod trials;
 #[cfg(feature = "bounds")]
 mod tuning;
 
@@ -60,6 +64,8 @@ pub use keys::{Allowed, KEYS, Key};
 pub use prepared::Prepared;
 pub use runs::{Run, Runs};
 pub use schedulers::{scheduler, schedulers};
+#[cfg(feature = "cli")]
+pub(crate) use sensitivity::Sensitivity;
 pub use settings::Settings;
 #[cfg(any(feature = "cli", test))]
 pub(crate) use shipped::{fill_table, shipped_accelerators};

@@ -6,14 +6,14 @@ use serde_json::{Map, Value};
 
 use crate::config::Edition;
 use crate::hardware::platform::BudgetChange;
-use crate::hardware::{MappingSettings, System};
+use crate::hardware::{AcceleratorChange, MappingSettings, System};
 use crate::load::LoadSettings;
+use crate::mapper::Effort;
 use crate::plan::{Ablation, EngineSettings, Plan, Semantics};
 use crate::renamed::Renamed;
 use crate::scenario::Scenario;
 use crate::schedule::Policy;
 use crate::score::ScoreSettings;
-use crate::units::ClockRate;
 
 use super::ExperimentError;
 use super::keys::{KEYS, Key};
@@ -42,6 +42,8 @@ pub struct Settings {
     pub technology: Option<Box<str>>,
     /// Choice of mappings of every accelerator, instead of that of the system.
     pub mapping: MappingSettings,
+    /// Work of the search for these choices.
+    pub effort: Effort,
     /// Scheduler.
     pub scheduler: Policy,
     /// Arrivals, seed and replication.
@@ -50,9 +52,9 @@ pub struct Settings {
     pub engine: EngineSettings,
     /// Parameters of the scores.
     pub score: ScoreSettings,
-    /// Clock of every accelerator instead of the platform's.
-    pub clock: Option<ClockRate>,
-    /// Bandwidth and memory of the whole chip instead of the platform's, for styles.
+    /// Changes of every accelerator.
+    pub accelerator: AcceleratorChange,
+    /// Changes of bandwidth and memory of the whole chip, for styles.
     pub budget: BudgetChange,
     /// Keys that were given.
     pub(super) given: Vec<&'static Key>,

@@ -70,13 +70,18 @@ pub(super) fn full_system(
     changed(system, settings)
 }
 
-/// The system with the clock and the choice of mappings of the settings.
+/// The system with the choice of mappings and the changed accelerators of the settings.
+///
+/// # Errors
+///
+/// [`ExperimentError::Hardware`] if a changed accelerator is out of range.
 fn changed(system: Arc<System>, settings: &Settings) -> Result<Arc<System>, ExperimentError> {
     let system = mapped(system, mapping(settings))?;
-    let Some(clock) = settings.clock else { return Ok(system) };
-    let mut accelerators = system.accelerators().to_vec();
-    accelerators.iter_mut().for_each(|accelerator| accelerator.clock = clock);
-    Ok(Arc::new(system.with_accelerators(accelerators)?))
+    if settings.accelerator.is_none() {
+        return Ok(system);
+    }
+    let accelerators = system.accelerators().iter().map(|it| settings.accelerator.of(it));
+    Ok(Arc::new(system.with_accelerators(accelerators.collect())?))
 }
 
 /// The choice of mappings that the settings ask of every system. The artifact has none.

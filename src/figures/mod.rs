@@ -66,6 +66,7 @@ mod roofline;
 mod scatter;
 mod stacked_bars;
 mod timeline;
+mod tornado;
 
 use thiserror::Error;
 
@@ -279,6 +280,7 @@ charts! {
     scatter { Scatter, ScatterPoint, ScatterSeries }
     stacked_bars { StackedBars, StackPanel }
     timeline { Timeline, Instant, InstantKind, Slice, TimelinePanel }
+    tornado { Tornado, TornadoBar, TornadoPanel, TornadoRow }
 }
 
 #[cfg(test)]

@@ -36,15 +36,34 @@ pub enum MemoryEnergy {
     BySize,
     /// This energy [pJ/byte].
     PerByte(f64),
+    /// A multiple of one of the first two.
+    Scaled {
+        /// Whether it is a multiple of that of its size.
+        by_size: bool,
+        /// The multiple.
+        factor: f64,
+    },
 }
 
 impl MemoryEnergy {
     /// Energy of a byte [pJ/byte] of a memory of `bytes`, where a usual one has `usual` bytes.
-    fn of(self, bytes: f64, usual: f64) -> f64 {
+    pub(super) fn of(self, bytes: f64, usual: f64) -> f64 {
         match self {
             Self::Usual => sram_pj_per_byte(usual),
             Self::BySize => sram_pj_per_byte(bytes),
             Self::PerByte(energy) => energy,
+            Self::Scaled { by_size: false, factor } => factor * sram_pj_per_byte(usual),
+            Self::Scaled { by_size: true, factor } => factor * sram_pj_per_byte(bytes),
+        }
+    }
+
+    /// A multiple of this energy.
+    pub(super) fn times(self, multiple: f64) -> Self {
+        match self {
+            Self::Usual => Self::Scaled { by_size: false, factor: multiple },
+            Self::BySize => Self::Scaled { by_size: true, factor: multiple },
+            Self::PerByte(energy) => Self::PerByte(energy * multiple),
+            Self::Scaled { by_size, factor } => Self::Scaled { by_size, factor: factor * multiple },
         }
     }
 }

@@ -34,6 +34,7 @@
 
 mod array;
 mod buffers;
+mod change;
 mod energy;
 mod mapping;
 pub mod platform;
@@ -42,6 +43,7 @@ pub mod technology;
 mod widths;
 
 pub use buffers::LocalBuffers;
+pub use change::{AcceleratorChange, Change, EnergyChange, NocChange};
 pub use energy::{ByteEnergy, EnergyTable, MemoryEnergy};
 pub(crate) use energy::{sram_pj_per_byte, usual_cluster_pj, usual_scratchpad_pj};
 pub use mapping::{MappingObjective, MappingSettings};

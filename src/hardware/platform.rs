@@ -10,8 +10,8 @@ use crate::dataflow::Dataflow;
 use crate::units::{Bytes, ClockRate};
 
 use super::{
-    Accelerator, ByteEnergy, Datapath, EnergyTable, HardwareError, MappingObjective, Memory, Noc,
-    Share, Style, System, Technology,
+    Accelerator, ByteEnergy, Change, Datapath, EnergyTable, HardwareError, MappingObjective,
+    Memory, Noc, Share, Style, System, Technology,
 };
 
 /// Properties of the hardware that do not depend on dataflows and PE counts.
@@ -73,19 +73,19 @@ pub struct Unpartitioned {
     pub dram: bool,
 }
 
-/// Resources of a whole chip that replace those of a budget; `None` keeps the value of the budget.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+/// Changes of the resources of a whole chip; `None` keeps the value of the budget.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct BudgetChange {
     /// Downward bandwidth of every level of the on-chip network [byte/cycle].
-    pub noc_bandwidth: Option<u64>,
+    pub noc_bandwidth: Option<Change<u64>>,
     /// Shared memory (L2).
-    pub shared_memory: Option<Bytes>,
+    pub shared_memory: Option<Change<Bytes>>,
     /// Scratchpad of one PE (L1).
-    pub scratchpad: Option<Bytes>,
+    pub scratchpad: Option<Change<Bytes>>,
     /// Buffer of every unit that is a cluster, on every level.
-    pub cluster_memory: Option<Bytes>,
+    pub cluster_memory: Option<Change<Bytes>>,
     /// Bandwidth of DRAM [byte/cycle].
-    pub dram_bandwidth: Option<u64>,
+    pub dram_bandwidth: Option<Change<u64>>,
     /// Bandwidths that are not split, in addition to those of the budget.
     pub unpartitioned: Unpartitioned,
 }
@@ -98,15 +98,22 @@ impl BudgetChange {
 
     fn of(&self, budget: &Budget) -> Budget {
         let Budget { mut noc, mut memory, mut unpartitioned } = budget.clone();
-        if let Some(bandwidth) = self.noc_bandwidth {
-            noc.levels_mut().iter_mut().for_each(|level| level.bandwidth = bandwidth);
+        if let Some(change) = self.noc_bandwidth {
+            noc.levels_mut()
+                .iter_mut()
+                .for_each(|level| level.bandwidth = change.of(level.bandwidth));
         }
-        memory.shared = self.shared_memory.unwrap_or(memory.shared);
-        memory.scratchpad = self.scratchpad.unwrap_or(memory.scratchpad);
-        if let Some(size) = self.cluster_memory {
-            memory.clusters = vec![size];
+        let size = |change: Option<Change<Bytes>>, before: Bytes| {
+            change.map_or(before, |change| change.of(before))
+        };
+        memory.shared = size(self.shared_memory, memory.shared);
+        memory.scratchpad = size(self.scratchpad, memory.scratchpad);
+        match self.cluster_memory {
+            Some(Change::To(size)) => memory.clusters = vec![size],
+            change => memory.clusters.iter_mut().for_each(|it| *it = size(change, *it)),
         }
-        memory.dram_bandwidth = self.dram_bandwidth.unwrap_or(memory.dram_bandwidth);
+        let bandwidth = memory.dram_bandwidth;
+        memory.dram_bandwidth = self.dram_bandwidth.map_or(bandwidth, |it| it.of(bandwidth));
         unpartitioned.noc |= self.unpartitioned.noc;
         unpartitioned.dram |= self.unpartitioned.dram;
         Budget { noc, memory, unpartitioned }

@@ -20,7 +20,8 @@ use super::{FrameMapping, LoadError, LoadSettings, Request, RequestStream};
 ///
 /// A random phase of a sensor, if there is one, is added to its L_init. A model without inputs arrives
 /// on its own grid, `T_req = j/F`. Both are whole nanoseconds; no arrival lies before 0.
-/// [`ActiveModel::relative_deadline`] takes the place of the period in `T_dl`.
+/// [`ActiveModel::relative_deadline`] takes the place of the period in `T_dl`, and
+/// [`LoadSettings::deadline_factor`] scales either.
 ///
 /// Deviation: Definition 7 prints one jitter stream seeded by the product of source and frame, which
 /// collides (2·3 = 3·2, and frame 0 of every source). Here each sensor has its own stream, shared by
@@ -210,7 +211,7 @@ fn frames(grid: &Grid<'_>, settings: &LoadSettings) -> Vec<Request> {
         let inputs: Vec<_> = model.inputs.iter().map(|input| &sensors[input.index()]).collect();
         for frame in 0..grid.n_frames(id) {
             let arrival = arrival(model, &inputs, frame as u64);
-            let deadline = deadline(model, &inputs, frame as u64);
+            let deadline = deadline(model, &inputs, frame as u64, settings);
             requests.push(Request::new(id, FrameId::new(frame), arrival, deadline));
         }
     }
@@ -225,13 +226,14 @@ fn arrival(model: &ActiveModel, inputs: &[&Sensor<'_>], frame: u64) -> SimTime {
         .unwrap_or_else(|| model.rate.frame_start(frame))
 }
 
-fn deadline(model: &ActiveModel, inputs: &[&Sensor<'_>], frame: u64) -> SimTime {
+fn deadline(
+    model: &ActiveModel,
+    inputs: &[&Sensor<'_>],
+    frame: u64,
+    settings: &LoadSettings,
+) -> SimTime {
     let origin = inputs.first().map_or(SimSpan::ZERO, |primary| primary.origin);
-    let nominal = match model.relative_deadline {
-        Some(budget) => model.rate.frame_start(frame) + budget,
-        None => model.rate.frame_start(frame + 1),
-    };
-    nominal + origin
+    model.rate.frame_start(frame) + settings.relative_deadline(model, frame) + origin
 }
 
 /// Pairs of (upstream, downstream) request, in order of the downstream ones.

@@ -13,6 +13,7 @@ pub use drawn::Drawn;
 use thiserror::Error;
 
 use crate::ids::{FrameId, ModelId, RequestId};
+use crate::scenario::ActiveModel;
 use crate::units::{SimSpan, SimTime};
 
 /// Which sensor frame serves frame `j` of a model at `F` FPS on a sensor at `S` FPS.
@@ -45,6 +46,8 @@ pub struct LoadSettings {
     /// Whether each sensor starts at a random phase of its period in place of time 0, so that the
     /// sensors do not start with the worst case of a common burst. Deadlines move along.
     pub random_phase: bool,
+    /// Factor of every relative deadline. With 1 they are those of the scenario.
+    pub deadline_factor: f64,
     /// Trigger probability of every control dependency in place of the scenario's.
     pub trigger_probability: Option<f64>,
     /// Fixed results of the control dependencies of each model in place of draws: bit `f` of entry `m` is
@@ -59,6 +62,18 @@ impl LoadSettings {
         let bits = (*self.fixed_triggers.get(model.index())?)?;
         Some(frame < 64 && bits >> frame & 1 == 1)
     }
+
+    /// Span from the nominal start of `frame` of `model` to its deadline: that of the model, or its period,
+    /// times the factor, rounded down to whole nanoseconds.
+    pub(crate) fn relative_deadline(&self, model: &ActiveModel, frame: u64) -> SimSpan {
+        let period = || model.rate.frame_start(frame + 1) - model.rate.frame_start(frame);
+        let span = model.relative_deadline.unwrap_or_else(period);
+        match self.deadline_factor {
+            // No rounding touches the deadlines of the scenario.
+            1.0 => span,
+            factor => SimSpan::from_ns((span.ns() as f64 * factor) as u64),
+        }
+    }
 }
 
 impl Default for LoadSettings {
@@ -70,6 +85,7 @@ impl Default for LoadSettings {
             frame_mapping: FrameMapping::Floor,
             jitter: true,
             random_phase: false,
+            deadline_factor: 1.0,
             trigger_probability: None,
             fixed_triggers: Vec::new(),
         }

@@ -38,6 +38,15 @@ impl Effort {
     pub const QUICK: Self = Self { evaluations: 300, exact: 0, starts: 3 };
     /// Effort of `xrsim map`.
     pub const FULL: Self = Self { evaluations: 6_000, exact: 40_000, starts: 8 };
+
+    /// Efforts by name.
+    pub const ALL: [(&'static str, Self); 2] = [("quick", Self::QUICK), ("full", Self::FULL)];
+}
+
+impl Default for Effort {
+    fn default() -> Self {
+        Self::QUICK
+    }
 }
 
 /// Evaluations of an effort from which on single loops above the shared memory are tried one by one.

@@ -37,6 +37,8 @@ pub(crate) mod score_rows;
 #[cfg(feature = "cli")]
 pub(crate) mod scores;
 #[cfg(feature = "cli")]
+pub(crate) mod sensitivity;
+#[cfg(feature = "cli")]
 pub(crate) mod table;
 #[cfg(feature = "figures")]
 pub(crate) mod timeline;

@@ -8,6 +8,8 @@ mod early_stopping;
 mod paired;
 mod percentile;
 mod rank_correlation;
+#[cfg(feature = "cli")]
+mod screening;
 mod sequential;
 mod summary;
 
@@ -16,6 +18,8 @@ pub use paired::{PairedDifference, holm};
 pub use percentile::percentile;
 pub(crate) use percentile::percentile_index;
 pub use rank_correlation::kendall_tau;
+#[cfg(feature = "cli")]
+pub(crate) use screening::ScreeningDesign;
 pub use sequential::{Sequential, Stopping};
 pub use summary::{Interval, Summary};
 

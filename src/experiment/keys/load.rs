@@ -4,7 +4,7 @@ use serde_json::json;
 
 use crate::load::FrameMapping;
 
-use super::values::{boolean, fraction, or_word, word_or};
+use super::values::{FACTOR, boolean, factor, fraction, or_word, word_or};
 use super::{Allowed, KEY, Key, field, word};
 
 const FRAME_MAPPINGS: [(&str, FrameMapping); 3] = [
@@ -28,6 +28,12 @@ pub(super) const KEYS: &[Key] = &[
         name: "load.random_phase",
         help: "whether each sensor starts at a random phase of its period instead of time 0",
         ..field!(load.random_phase, boolean)
+    },
+    Key {
+        name: "load.deadline_factor",
+        help: "factor of every relative deadline of the scenario",
+        allowed: FACTOR,
+        ..field!(load.deadline_factor, factor)
     },
     Key {
         name: "load.trigger_probability",

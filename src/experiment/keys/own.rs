@@ -6,13 +6,14 @@ use crate::config::Edition;
 use crate::cost;
 use crate::external;
 use crate::hardware::{Accelerator, Flexibility, MappingObjective, Technology};
+use crate::mapper::Effort;
 use crate::plan::{Ablation, Semantics};
 use crate::renamed::Renamed;
 use crate::schedule::PolicyError;
 use crate::units::SimSpan;
 
 use super::values::{names, value};
-use super::{Allowed, KEY, Key, KeyOption, OPTION, Set, Several, Slip};
+use super::{Allowed, KEY, Key, KeyOption, OPTION, Set, Several, Slip, field, word};
 
 /// Names of the semantics.
 pub(crate) const SEMANTICS: [(&str, Semantics); 2] =
@@ -21,6 +22,8 @@ pub(crate) const SEMANTICS: [(&str, Semantics); 2] =
 /// Names of the editions of networks.
 pub(crate) const EDITIONS: [(&str, Edition); 2] =
     [("reference", Edition::Reference), ("artifact", Edition::Artifact)];
+
+const EFFORTS: [(&str, Effort); 2] = Effort::ALL;
 
 /// The keys, in the order in which options of a sweep vary, the first one slowest.
 pub(super) const KEYS: &[Key] = &[
@@ -169,6 +172,14 @@ pub(super) const KEYS: &[Key] = &[
         }),
         get: |s| json!(s.mapping.objective.map(MappingObjective::name)),
         ..KEY
+    },
+    Key {
+        name: "mapping_effort",
+        help: "work of the search for these choices in one layer: `full` takes seconds where `quick` takes \
+               milliseconds, and comes closer to the bound; choices of a full search that are known \
+               already count with either",
+        option: Some(KeyOption { long: "effort", placeholder: "E", ..OPTION }),
+        ..word!(effort, EFFORTS)
     },
     Key {
         name: "scheduler",

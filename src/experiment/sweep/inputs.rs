@@ -10,6 +10,7 @@ use crate::config::{
 };
 use crate::hardware::Technology;
 use crate::hardware::platform::Platform;
+use crate::mapper::Effort;
 use crate::scenario::Scenario;
 use crate::sweep::grid::Factor;
 
@@ -21,8 +22,8 @@ use super::super::{ExperimentError, NamedCostModel, Settings};
 pub(crate) struct Inputs {
     /// By [`Edition`].
     catalogs: [Catalog; 2],
-    /// Cost models by the names that points have for them.
-    costs: Vec<(Box<str>, Arc<NamedCostModel>)>,
+    /// Cost models by the names and efforts that points have for them.
+    costs: Vec<(Box<str>, Effort, Arc<NamedCostModel>)>,
     /// Files of external schedulers.
     programs: Vec<InputFile>,
 }
@@ -51,7 +52,7 @@ impl Inputs {
 
     /// Every cost model of the sweep.
     pub(crate) fn cost_models(&self) -> Vec<Arc<NamedCostModel>> {
-        self.costs.iter().map(|(_, cost_model)| Arc::clone(cost_model)).collect()
+        self.costs.iter().map(|(.., cost_model)| Arc::clone(cost_model)).collect()
     }
 
     /// Scenarios, systems and PEs that run by default.
@@ -104,10 +105,11 @@ impl Inputs {
         Ok(self.catalogs[0].technology(name)?)
     }
 
-    /// Index, and name in results, of the cost model that points call `name`.
-    pub(crate) fn cost_model(&self, name: &str) -> Option<(usize, &str)> {
-        let index = self.costs.iter().position(|(known, _)| **known == *name)?;
-        Some((index, &self.costs[index].1.name))
+    /// Index, and name in results, of the cost model that points call `name`, with an effort.
+    pub(crate) fn cost_model(&self, name: &str, effort: Effort) -> Option<(usize, &str)> {
+        let is_it = |it: &(Box<str>, Effort, _)| *it.0 == *name && it.1 == effort;
+        let index = self.costs.iter().position(is_it)?;
+        Some((index, &self.costs[index].2.name))
     }
 
     /// Systems of the draft that are not styles; unknown names are problems.
@@ -182,7 +184,7 @@ impl Inputs {
                 self.catalogs[0].technology(Technology::DEFAULT)?;
             }
             if draft.leaves_out("cost_model") {
-                self.read_costs(settings.cost_model())?;
+                self.read_costs(settings.cost_model(), settings.effort)?;
             }
         }
         default("system").try_for_each(|name| self.catalogs[0].hardware(name).map(drop))?;
@@ -193,16 +195,21 @@ impl Inputs {
         for scheduler in draft.values("scheduler") {
             self.programs.extend(programs::inputs(&scheduler.value)?);
         }
-        self.read_cost_models(&draft.values("cost_model"), problems)
+        for settings in choices(draft, "mapping_effort", &Effort::ALL) {
+            let effort = settings.unwrap_or_default();
+            self.read_cost_models(&draft.values("cost_model"), effort, problems)?;
+        }
+        Ok(())
     }
 
     fn read_cost_models(
         &mut self,
         names: &[&At<Box<str>>],
+        effort: Effort,
         problems: &mut Vec<Problem>,
     ) -> Result<(), ExperimentError> {
         for name in names {
-            match self.read_costs(&name.value) {
+            match self.read_costs(&name.value, effort) {
                 Ok(()) => {}
                 Err(ExperimentError::Config(error)) => {
                     let error = |_: &str| Err::<(), ConfigError>((*error).clone());
@@ -216,27 +223,28 @@ impl Inputs {
         Ok(())
     }
 
-    fn read_costs(&mut self, name: &str) -> Result<(), ExperimentError> {
-        if self.cost_model(name).is_none() {
-            let cost_model = NamedCostModel::find(&mut self.catalogs[0], name)?;
-            self.costs.push((name.into(), Arc::new(cost_model)));
+    fn read_costs(&mut self, name: &str, effort: Effort) -> Result<(), ExperimentError> {
+        if self.cost_model(name, effort).is_none() {
+            let cost_model = NamedCostModel::find(&mut self.catalogs[0], name)?.with_effort(effort);
+            self.costs.push((name.into(), effort, Arc::new(cost_model)));
         }
         Ok(())
     }
 }
 
-/// Settings with every pair of semantics and networks of the draft, and nothing else.
+/// Settings with every combination of semantics, networks and effort of the draft, and nothing else.
 fn all_settings(draft: &SweepDraft) -> Vec<Settings> {
-    let semantics = choices(draft, "semantics", &SEMANTICS);
-    let networks = choices(draft, "networks", &EDITIONS);
-    let pairs = semantics.iter().flat_map(|semantics| {
-        networks.iter().map(|&networks| Settings {
-            semantics: semantics.unwrap_or_default(),
-            networks,
-            ..Settings::default()
-        })
-    });
-    pairs.collect()
+    let mut all = Vec::new();
+    for semantics in choices(draft, "semantics", &SEMANTICS) {
+        for networks in choices(draft, "networks", &EDITIONS) {
+            for effort in choices(draft, "mapping_effort", &Effort::ALL) {
+                let (semantics, effort) =
+                    (semantics.unwrap_or_default(), effort.unwrap_or_default());
+                all.push(Settings { semantics, networks, effort, ..Settings::default() });
+            }
+        }
+    }
+    all
 }
 
 /// Those of `all` that `key` takes in the draft, and `None` if points leave it out.

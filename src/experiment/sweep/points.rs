@@ -82,7 +82,8 @@ impl<'g> Candidate<'g> {
             Hardware::System(system) => (system.name().into(), system.pes()),
             Hardware::Instances(_) => return Err(unknown()),
         };
-        let (cost_model, name) = inputs.cost_model(settings.cost_model()).ok_or_else(unknown)?;
+        let (cost_model, name) =
+            inputs.cost_model(settings.cost_model(), settings.effort).ok_or_else(unknown)?;
         let cost_model_name = name.into();
         let plan = plan(&settings, &scenario, hardware, inputs).map_err(in_one_line);
         Ok(Self {

@@ -244,8 +244,8 @@ impl<'a> Why<'a> {
             let start = u128::from(deadline) * u128::from(frame) / (u128::from(frame) + 1);
             return SimTime::from_ns(start as u64);
         }
-        let period = model.rate.frame_start(frame + 1) - model.rate.frame_start(frame);
-        SimTime::from_ns(deadline.saturating_sub(model.relative_deadline.unwrap_or(period).ns()))
+        let relative = self.plan.load.relative_deadline(model, frame);
+        SimTime::from_ns(deadline.saturating_sub(relative.ns()))
     }
 
     /// Breakdown of the time of a request; `None` if it was not triggered, or lost at the end of the

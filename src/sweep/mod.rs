@@ -247,7 +247,20 @@ fn scored(plan: &Plan, library: &CostLibrary) -> Result<Scored, RunError> {
     Ok(Scored { scorecard, device: DeviceMetrics::of(&plan.system, &trace) })
 }
 
-fn costs(plan: &Plan, library: &CostLibrary) -> Result<Arc<CostTable>, RunError> {
+/// Scores of a run of `requests` with `costs`. The artifact draws its own requests.
+pub(crate) fn scorecard_at_costs(
+    plan: &Plan,
+    costs: &CostTable,
+    requests: &RequestStream,
+) -> Result<Scorecard, RunError> {
+    match plan.semantics {
+        Semantics::Principled => score(plan, &engine::run(plan, costs, requests)?.trace),
+        Semantics::Mlsys2023 => Ok(mlsys2023(plan, costs)?.scorecard()),
+    }
+}
+
+/// The cost table of a run, with the effects that change costs.
+pub(crate) fn costs(plan: &Plan, library: &CostLibrary) -> Result<Arc<CostTable>, RunError> {
     let Plan { scenario, system, engine, .. } = plan;
     let table = match plan.semantics {
         Semantics::Principled => library.offers(scenario, system)?,
@@ -268,7 +281,7 @@ fn principled(plan: &Plan, costs: Arc<CostTable>) -> Result<RunResult, RunError>
 }
 
 /// Scores of a run of which at least one frame counts.
-fn score(plan: &Plan, trace: &Trace) -> Result<Scorecard, RunError> {
+pub(crate) fn score(plan: &Plan, trace: &Trace) -> Result<Scorecard, RunError> {
     let scorecard = plan.score(trace);
     match scorecard.is_empty(&plan.score) {
         true => Err(RunError::NothingCounted),

@@ -38,6 +38,8 @@ pub(crate) mod rows;
 pub(crate) mod score_rows;
 #[cfg(feature = "cli")]
 pub(crate) mod scores;
+#[cfg(all(feature = "bounds", feature = "figures"))]
+pub mod search;
 #[cfg(feature = "cli")]
 pub(crate) mod sensitivity;
 #[cfg(feature = "cli")]

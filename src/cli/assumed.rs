@@ -1,5 +1,7 @@
 //! The line under a table of runs that says what they assume.
 
+use serde_json::Value;
+
 use crate::config::Edition;
 use crate::experiment::{Prepared, flexibility_of, objective_of};
 use crate::plan::Plan;
@@ -19,6 +21,24 @@ pub(super) fn assumed(prepared: &Prepared) -> String {
     choices.extend(scheduler.map(|name| ("scheduler", name.into())));
     let choices: Vec<_> = choices.iter().map(|(name, value)| format!("{name} {value}")).collect();
     format!("assumed ({}): {}\n", settings.semantics, choices.join(", "))
+}
+
+/// Options of platform and mappings with which another command has the accelerators of these runs, each after
+/// a blank. Defaults are left out.
+pub(super) fn mapping_options(prepared: &Prepared) -> String {
+    let settings = &prepared.settings;
+    let effective = settings.effective();
+    let keys = [
+        ("platform", "platform"),
+        ("flexibility", "flexibility"),
+        ("mapping_objective", "mapping-objective"),
+    ];
+    let given = keys.iter().filter(|(key, _)| settings.has(key));
+    let option = |(key, option): &(&str, &str)| match effective.get(*key) {
+        Some(Value::String(value)) => format!(" --{option} {value}"),
+        _ => String::new(),
+    };
+    given.map(option).collect()
 }
 
 /// Flexibility of the systems in order of first use, with the objective of their choices.

@@ -19,6 +19,7 @@ use crate::schedule::Policy;
 use crate::statistics::Sequential;
 use crate::sweep::comparison::{Comparison, Sample, Triggers};
 
+use super::assumed::assumed_by_all_schedulers;
 use super::experiment::{RunOptions, prepare};
 use super::figure::PictureOptions;
 use super::message::{Failure, hint, say};
@@ -119,7 +120,7 @@ pub(super) fn run(args: &CompareArgs) -> Result<(), Failure> {
         let record = record(args, tuned, &prepared, inputs);
         write(set, &args.pictures, &comparison, &ranking, record)?;
     }
-    let mut text = table(&ranking, table_style());
+    let mut text = table(&ranking, table_style()) + &assumed_by_all_schedulers(&prepared);
     if let Some(n_frames) = args.window {
         text.push_str(&window_bound(&comparison, n_frames as usize)?);
     }

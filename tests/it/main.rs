@@ -44,6 +44,7 @@ mod properties;
 mod report;
 mod reproduce;
 mod segments;
+mod sensitivity;
 mod shapes;
 mod smoke;
 mod support;

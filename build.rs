@@ -5,8 +5,16 @@ use std::path::{Path, PathBuf};
 use std::{env, fs, io};
 
 /// Folders of data files, in the order of the table.
-const FOLDERS: [&str; 7] =
-    ["dataflows", "hw_configs", "mlperf", "models", "scenarios", "sweeps", "technologies"];
+const FOLDERS: [&str; 8] = [
+    "dataflows",
+    "hw_configs",
+    "mlperf",
+    "models",
+    "scenarios",
+    "searches",
+    "sweeps",
+    "technologies",
+];
 
 /// Folder of the table of mappings.
 const MAPPINGS: &str = "mappings";

@@ -134,6 +134,9 @@ pub mod mlperf;
 // Many runs, figures and reports, and input files.
 pub mod sweep;
 
+#[cfg(feature = "bounds")]
+pub mod search;
+
 #[cfg(feature = "figures")]
 pub mod figures;
 

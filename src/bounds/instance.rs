@@ -52,7 +52,7 @@ impl<'a> Instance<'a> {
         let of_model = |model| routes(model, costs, settings, migration);
         let routes: Vec<_> = scenario.model_ids().map(of_model).collect();
         let weights = Weights::new(scenario, requests, settings);
-        let starts = earliest_starts(scenario, requests, &routes);
+        let starts = earliest_starts(scenario, requests, |model| shortest(&routes[model.index()]));
         let margin = SimSpan::from_ms(MARGIN / settings.k_per_ms);
         let mut instance = Self {
             requests,
@@ -196,15 +196,16 @@ impl Weights {
 }
 
 /// When each request could start if it and what it depends on had the system for themselves.
+///
+/// `shortest` is the shortest time of a model on any accelerator.
 pub(super) fn earliest_starts(
     scenario: &Scenario,
     requests: &RequestStream,
-    routes: &[Vec<Route>],
+    shortest: impl Fn(ModelId) -> SimSpan,
 ) -> Vec<SimTime> {
-    let shortest = |model: ModelId| routes[model.index()].iter().map(|route| route.shortest).min();
     let mut starts: Vec<_> = requests.requests().iter().map(|request| request.arrival).collect();
     for &model in scenario.topological() {
-        let span = shortest(model).unwrap_or(SimSpan::ZERO);
+        let span = shortest(model);
         for (index, request) in requests.requests().iter().enumerate() {
             if request.model != model {
                 continue;
@@ -218,4 +219,9 @@ pub(super) fn earliest_starts(
         }
     }
     starts
+}
+
+/// Shortest time of a model with these routes.
+pub(super) fn shortest(routes: &[Route]) -> SimSpan {
+    routes.iter().map(|route| route.shortest).min().unwrap_or(SimSpan::ZERO)
 }

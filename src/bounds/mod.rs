@@ -37,6 +37,7 @@
 //! windows ([`window`]).
 
 mod instance;
+mod isolated;
 mod program;
 pub mod window;
 mod work;
@@ -48,6 +49,7 @@ use crate::scenario::Scenario;
 use crate::score::ScoreSettings;
 
 use instance::Instance;
+pub use isolated::IsolatedFrames;
 
 /// Whether one inference may change its accelerator.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -158,6 +160,22 @@ impl Bounds {
             pooled_capacity: outward(pooled_capacity),
             linear_program: outward(linear_program),
         }
+    }
+
+    /// UB1 alone, with the same arguments; cheaper than all bounds.
+    ///
+    /// # Panics
+    ///
+    /// If `costs` or `requests` are not of the scenario.
+    pub fn isolation_of(
+        scenario: &Scenario,
+        costs: &CostTable,
+        requests: &RequestStream,
+        settings: &ScoreSettings,
+        migration: Migration,
+    ) -> f64 {
+        let instance = Instance::new(scenario, costs, requests, settings, migration);
+        outward(instance.isolation(), instance.n_frames())
     }
 
     /// The bounds, in the order of [`Bound::ALL`].

@@ -9,7 +9,7 @@ use crate::experiment::feasibility;
 use crate::model::Connections;
 
 use super::message::{AndCheck as _, Failure, input_hints};
-use super::{cost, output, sweep};
+use super::{cost, output, search, sweep};
 
 /// Check input files and report every problem in them.
 #[derive(Debug, Args)]
@@ -57,6 +57,7 @@ fn check_further(
 ) -> Result<Option<String>, Failure> {
     match kind {
         Kind::Sweep => sweep::check(path).map(|()| None),
+        Kind::Search => search::check(path).map(|()| None),
         Kind::Network => Ok(unchecked_shapes(path, catalog)),
         _ => feasible_networks(kind, path),
     }

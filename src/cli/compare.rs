@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 use serde_json::{Map, Value, json};
 
 use crate::bounds::window::MAX_FRAMES;
@@ -12,8 +12,8 @@ use crate::experiment::{Prepared, programs, scheduler};
 use crate::figures::Format;
 use crate::renamed;
 use crate::report::comparison::{
-    Measure, Ranking, configurations_csv, figure as comparison_figure, metrics_csv, policies_csv,
-    replicate_until, table,
+    ALL, Measure, Pair, Ranking, Ranks, Tables, configurations_csv, figure as comparison_figure,
+    metrics_csv, pairs, pairs_csv, policies_csv, ranks_figure, replicate_until, tables,
 };
 use crate::schedule::Policy;
 use crate::statistics::Sequential;
@@ -28,7 +28,7 @@ use super::places::Places;
 use super::progress::Progress;
 use super::{output, table_style};
 
-/// Compare schedulers on equal draws, with intervals.
+/// Compare schedulers on common random numbers, with 95 % confidence intervals.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Every scheduler runs the same requests in each replication (common random numbers), so that their \
@@ -38,7 +38,9 @@ use super::{output, table_style};
     Examples:\n  \
     xrsim compare --scheduler edf --scheduler edf:admission=hopeless --scheduler rm\n  \
     xrsim compare --scheduler edf --scheduler sjf --scenario AR_gaming --half-width 0.005\n  \
-    xrsim compare --scheduler edf --scheduler dream --replications 30 --out comparison"
+    xrsim compare --scheduler edf --scheduler dream --replications 30 --out comparison\n  \
+    xrsim compare --scheduler edf --scheduler sjf --width 3.35in --out paper    figures for a column of a paper\n  \
+    xrsim compare --scheduler edf --scheduler sjf --pairs --format latex"
 )]
 pub(super) struct CompareArgs {
     #[command(flatten)]
@@ -53,9 +55,16 @@ pub(super) struct CompareArgs {
     /// replications at least, 1000 at most).
     #[arg(long, value_name = "X", conflicts_with = "replications", value_parser = positive)]
     pub half_width: Option<f64>,
-    /// Column to rank by: a score, `missed` or `energy_mj`.
-    #[arg(long, value_name = "COLUMN", default_value = "score_executed_mean")]
-    pub by: String,
+    /// Column to rank by: a score, `missed` or `energy_mj` [default: score, the primary metric, which `run` ranks by
+    /// too].
+    #[arg(long, value_name = "COLUMN")]
+    pub by: Option<String>,
+    /// Compare all pairs of schedulers, not only each with the best.
+    #[arg(long)]
+    pub pairs: bool,
+    /// Format of the printed results.
+    #[arg(long, value_name = "FORMAT", default_value = "table")]
+    pub format: CompareFormat,
     /// Use every pattern of triggers with its probability instead of draws, where there are few patterns.
     #[arg(long)]
     pub enumerate: bool,
@@ -71,11 +80,25 @@ pub(super) struct CompareArgs {
     /// warm-up.
     #[arg(long)]
     pub steady: bool,
-    /// Folder for policies.csv, configurations.csv, metrics.csv (of models and chains) and the figure.
+    /// Folder for policies.csv, pairs.csv, configurations.csv, metrics.csv (of models and chains), LaTeX tables, and
+    /// the figures of means and of critical differences.
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
     #[command(flatten)]
     pub pictures: PictureOptions,
+}
+
+/// Format of the printed results.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(super) enum CompareFormat {
+    /// Tables for a terminal.
+    Table,
+    /// One table as CSV: the schedulers over all scenarios and in each, or all pairs with --pairs.
+    Csv,
+    /// The same table as a JSON document.
+    Json,
+    /// Tables for LaTeX, which need the package booktabs.
+    Latex,
 }
 
 fn positive(text: &str) -> Result<f64, String> {
@@ -89,7 +112,7 @@ fn positive(text: &str) -> Result<f64, String> {
 ///
 /// Returns a failure for bad input, output that cannot be written, or if no run is feasible.
 pub(super) fn run(args: &CompareArgs) -> Result<(), Failure> {
-    let measure = measure(&args.by)?;
+    let measure = args.by.as_deref().map_or_else(|| Ok(Measure::primary()), measure)?;
     let prepared = prepare(&options(args).experiment([])?)?;
     let triggers = if args.enumerate { Triggers::Enumerated } else { Triggers::Drawn };
     // Refuses runs that have no schedulers to compare, before anything is written.
@@ -97,7 +120,7 @@ pub(super) fn run(args: &CompareArgs) -> Result<(), Failure> {
     Places::default()
         .reading(prepared.opened())
         .reading(args.scheduler.iter().flat_map(|text| programs::files(text)))
-        .folder(args.out.as_deref(), FILES)
+        .folder(args.out.as_deref(), file_names(&args.pictures))
         .check()?;
     let given = policies(&args.scheduler)?;
     let set = args.out.as_deref().map(OutputSet::create).transpose()?;
@@ -115,16 +138,12 @@ pub(super) fn run(args: &CompareArgs) -> Result<(), Failure> {
     let mut comparison = prepared.compare(policies, triggers)?;
     replicate(&mut comparison, args, measure);
     let n_failed = report_infeasible(&comparison)?;
-    let ranking = Ranking::of(&comparison, measure);
+    let results = Results::of(&comparison, measure);
     if let Some(set) = set {
-        let record = record(args, tuned, &prepared, inputs);
-        write(set, &args.pictures, &comparison, &ranking, record)?;
+        let record = record(args, measure, tuned, &prepared, inputs);
+        results.write(set, &args.pictures, &comparison, record)?;
     }
-    let mut text = table(&ranking, table_style()) + &assumed_by_all_schedulers(&prepared);
-    if let Some(n_frames) = args.window {
-        text.push_str(&window_bound(&comparison, n_frames as usize)?);
-    }
-    output::print_text(&text)?;
+    results.print(args, &comparison, &prepared)?;
     match n_failed {
         0 => Ok(()),
         _ => Err(Failure::Check(format!(
@@ -239,43 +258,151 @@ fn window_bound(comparison: &Comparison, n_frames: usize) -> Result<String, Fail
 }
 
 /// Name of the record in the folder.
-const RECORD: &str = "compare.json";
+pub(super) const RECORD: &str = "compare.json";
 
-/// Names of the files in the folder.
-const FILES: [&str; 7] = [
-    "policies.csv",
-    "configurations.csv",
-    "metrics.csv",
-    "comparison.svg",
-    "comparison.png",
-    "comparison.csv",
-    RECORD,
-];
+/// Names of the tables in the folder.
+pub(super) const POLICIES: &str = "policies.csv";
+pub(super) const PAIRS: &str = "pairs.csv";
+const CONFIGURATIONS: &str = "configurations.csv";
+const METRICS: &str = "metrics.csv";
 
-/// Writes the files of `--out DIR`.
-fn write(
-    mut set: OutputSet,
-    pictures: &PictureOptions,
-    comparison: &Comparison,
-    ranking: &Ranking,
-    record: Map<String, Value>,
-) -> Result<(), Failure> {
-    let [policies, configurations, metrics, ..] = FILES;
-    set.csv(policies, policies_csv(ranking))?;
-    set.csv(configurations, configurations_csv(comparison, ranking.measure))?;
-    set.csv(metrics, metrics_csv(comparison))?;
-    let drawn = comparison_figure(comparison, ranking.measure);
-    pictures.add(&mut set, "comparison", Format::ALL, &drawn)?;
-    let folder = set.folder().display().to_string();
-    set.commit(RECORD, record)?;
-    say(format_args!("wrote {} to {folder}", FILES.join(", ")));
-    Ok(())
+/// Names of the figures in the folder, without their endings.
+const FIGURES: [&str; 2] = ["comparison", "critical_difference"];
+
+/// Names of the tables for LaTeX, without their endings.
+const LATEX: [&str; 3] = ["policies", "scenarios", "pairs"];
+
+/// Names of all files that the folder may have.
+fn file_names(pictures: &PictureOptions) -> Vec<String> {
+    let tables = [POLICIES, PAIRS, CONFIGURATIONS, METRICS].map(String::from);
+    let latex = LATEX.map(|name| format!("{name}.tex"));
+    let figures = FIGURES.iter().flat_map(|stem| pictures.names(stem, Format::ALL));
+    tables.into_iter().chain(latex).chain(figures).chain([RECORD.to_string()]).collect()
+}
+
+/// Statistics of a comparison.
+struct Results {
+    overall: Ranking,
+    by_scenario: Vec<Ranking>,
+    ranks: Option<Ranks>,
+    /// Pairs of all scenarios together, and of each, with the name of the scenario.
+    pairs: Vec<(String, Vec<Pair>)>,
+}
+
+impl Results {
+    fn of(comparison: &Comparison, measure: Measure) -> Self {
+        let by_scenario = Ranking::by_scenario(comparison, measure);
+        let names = by_scenario.iter().filter_map(|ranking| ranking.scenario.clone());
+        let mut all_pairs = vec![(ALL.to_string(), pairs(comparison, measure, None))];
+        all_pairs.extend(names.map(|name| {
+            let pairs = pairs(comparison, measure, Some(&name));
+            (name.to_string(), pairs)
+        }));
+        Self {
+            overall: Ranking::of(comparison, measure),
+            by_scenario,
+            ranks: Ranks::of(comparison, measure),
+            pairs: all_pairs,
+        }
+    }
+
+    /// The tables, with all pairs if asked for.
+    fn tables(&self, with_pairs: bool) -> Tables<'_> {
+        let pairs = if with_pairs { &self.pairs[..] } else { &[] };
+        tables(&self.overall, &self.by_scenario, self.ranks.as_ref(), pairs)
+    }
+
+    /// The table of a format for programs.
+    fn rows(&self, with_pairs: bool) -> (Vec<String>, Vec<Vec<String>>) {
+        match with_pairs {
+            true => pairs_csv(&self.pairs),
+            false => policies_csv(&self.overall, &self.by_scenario),
+        }
+    }
+
+    fn print(
+        &self,
+        args: &CompareArgs,
+        comparison: &Comparison,
+        prepared: &Prepared,
+    ) -> Result<(), Failure> {
+        let window =
+            args.window.map(|n_frames| window_bound(comparison, n_frames as usize)).transpose()?;
+        match args.format {
+            CompareFormat::Table => {
+                let text = self.tables(args.pairs).text(table_style());
+                let assumed = assumed_by_all_schedulers(prepared);
+                output::print_text(&(text + &assumed + &window.unwrap_or_default()))
+            }
+            CompareFormat::Csv => {
+                let (header, rows) = self.rows(args.pairs);
+                let header: Vec<_> = header.iter().map(String::as_str).collect();
+                output::print(&output::csv_text(&header, &rows))
+            }
+            CompareFormat::Json => {
+                let (header, rows) = self.rows(args.pairs);
+                let name = if args.pairs { "pairs" } else { "schedulers" };
+                let mut document = Map::new();
+                document.insert("by".into(), self.overall.measure.name().into());
+                document.insert(name.into(), objects(&header, &rows));
+                output::print_json(&document)
+            }
+            CompareFormat::Latex => {
+                let tables = self.tables(args.pairs).latex();
+                let texts: Vec<_> = tables.into_iter().map(|(_, text)| text).collect();
+                output::print(&texts.join("\n"))
+            }
+        }
+    }
+
+    /// Writes the files of `--out DIR`.
+    fn write(
+        &self,
+        mut set: OutputSet,
+        pictures: &PictureOptions,
+        comparison: &Comparison,
+        record: Map<String, Value>,
+    ) -> Result<(), Failure> {
+        let measure = self.overall.measure;
+        set.csv(POLICIES, self.rows(false))?;
+        set.csv(PAIRS, self.rows(true))?;
+        set.csv(CONFIGURATIONS, configurations_csv(comparison, measure))?;
+        set.csv(METRICS, metrics_csv(comparison))?;
+        for (name, text) in self.tables(true).latex() {
+            set.bytes(&format!("{name}.tex"), text.as_bytes())?;
+        }
+        let drawn = comparison_figure(&self.overall, &self.by_scenario);
+        pictures.add(&mut set, FIGURES[0], Format::ALL, &drawn)?;
+        if let Some(ranks) = &self.ranks {
+            pictures.add(&mut set, FIGURES[1], Format::ALL, &ranks_figure(ranks, measure))?;
+        }
+        let folder = set.folder().display().to_string();
+        set.commit(RECORD, record)?;
+        say(format_args!(
+            "wrote {POLICIES}, {PAIRS}, {CONFIGURATIONS}, {METRICS}, tables for LaTeX, figures and {RECORD} to {folder}"
+        ));
+        Ok(())
+    }
+}
+
+/// Rows as objects; cells that are numbers are numbers, and empty ones are null.
+fn objects(header: &[String], rows: &[Vec<String>]) -> Value {
+    let value = |cell: &String| match cell.parse::<f64>() {
+        _ if cell.is_empty() => Value::Null,
+        Ok(number) if number.is_finite() => json!(number),
+        _ => json!(cell),
+    };
+    let object = |row: &Vec<String>| {
+        Value::Object(header.iter().cloned().zip(row.iter().map(value)).collect())
+    };
+    Value::Array(rows.iter().map(object).collect())
 }
 
 /// Record with which the comparison can be repeated. `tuned` has the schedulers with the parameters that
 /// were found.
 fn record(
     args: &CompareArgs,
+    measure: Measure,
     tuned: Option<Vec<String>>,
     prepared: &Prepared,
     inputs: Map<String, Value>,
@@ -283,7 +410,7 @@ fn record(
     let mut record = options(args).requested();
     record.extend(output::object(json!({
         "program": "xrsim", "version": env!("CARGO_PKG_VERSION"),
-        "schedulers": args.scheduler, "by": args.by,
+        "schedulers": args.scheduler, "by": measure.name(),
         "replications": args.half_width.is_none().then_some(args.replications),
         "half_width": args.half_width, "enumerate": args.enumerate, "tune": args.tune,
         "tuned_schedulers": tuned, "steady": args.steady, "cost_model": prepared.cost_model().name,

@@ -73,6 +73,11 @@ const LISTINGS: &[Listing] = &[
         tables: || Ok(one(names("sweep", Kind::Sweep))),
     },
     Listing {
+        name: "searches",
+        help: "Searches that come with the program",
+        tables: || Ok(one(names("search", Kind::Search))),
+    },
+    Listing {
         name: "schedulers",
         help: "Schedulers with their parameters",
         tables: || Ok(one(schedulers::list())),

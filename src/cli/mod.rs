@@ -15,6 +15,7 @@ mod experiment;
 mod explain;
 mod figure;
 mod import;
+mod interrupt;
 mod key_values;
 mod list;
 mod manual;
@@ -33,6 +34,7 @@ mod reproduce;
 mod results;
 mod run;
 mod schedulers;
+mod search;
 mod sensitivity;
 mod show;
 mod sweep;
@@ -97,6 +99,7 @@ fn commands() -> Vec<CommandEntry> {
         command("map", map::run).on_threads(),
         command("area", area::run).on_threads().showing("computing areas"),
         command("sweep", sweep::run).on_threads(),
+        command("search", search::run).on_threads(),
         command("merge", sweep::merge),
         command("plot", plot::run).on_threads().showing("reading and drawing"),
         command("mlperf", mlperf::run).on_threads().showing("running load tests"),

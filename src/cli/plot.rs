@@ -12,6 +12,7 @@ use crate::renamed;
 use crate::report::points::{Best, Front, Objective, PointTable, PointsError, heat_map};
 use crate::report::rows::Checked;
 use crate::report::table;
+use crate::score::Score;
 
 use super::figure::PictureOptions;
 use super::message::{Failure, hint, say};
@@ -79,8 +80,6 @@ pub(super) enum PlotKind {
 /// Returns a failure if the file is not a result of a sweep or lacks a column, or if the output cannot be
 /// written.
 pub(super) fn run(args: &PlotArgs) -> Result<(), Failure> {
-    let path = &args.file;
-    let failure = |error: PointsError| Failure::Argument(format!("{}: {error}", path.display()));
     let conditions = args.conditions.iter().map(|condition| {
         let (column, value) = condition.split_once('=').ok_or_else(|| {
             Failure::Argument(format!("--where takes COLUMN=VALUE, found `{condition}`"))
@@ -88,14 +87,32 @@ pub(super) fn run(args: &PlotArgs) -> Result<(), Failure> {
         Ok((column_name(column), value))
     });
     let conditions = conditions.collect::<Result<Vec<_>, Failure>>()?;
-    let record = sweep::record_of(path);
-    Places::default().reading([path.clone(), record]).drawing(&args.pictures, &args.out).check()?;
+    let record = sweep::record_of(&args.file);
+    Places::default()
+        .reading([args.file.clone(), record])
+        .drawing(&args.pictures, &args.out)
+        .check()?;
+    let points = points(&args.file, &conditions)?;
+    match args.kind {
+        PlotKind::Pareto => pareto(args, &points),
+        PlotKind::Best => best(args, &points),
+        PlotKind::Heatmap => heatmap(args, &points),
+    }
+}
+
+/// Reads the rows of `path` that meet all `conditions`, and says what is remarkable about them.
+///
+/// # Errors
+///
+/// Returns a failure if the file is not a result of a sweep or of runs, or was changed.
+pub(super) fn points(path: &Path, conditions: &[(&str, &str)]) -> Result<PointTable, Failure> {
+    let failure = |error: PointsError| Failure::Argument(format!("{}: {error}", path.display()));
     let unreadable = |error: io::Error| Failure::Argument(format!("{}: {error}", path.display()));
     let n_points = sweep::check_header(path)?;
     check_folder(path)?;
     let file = File::open(path).map_err(unreadable)?;
     let mut rows = Checked::of(BufReader::new(file));
-    let points = PointTable::read(&mut rows, &conditions).map_err(failure)?;
+    let points = PointTable::read(&mut rows, conditions).map_err(failure)?;
     if let Some(n_points) = n_points.filter(|n_points| *n_points != rows.n_rows()) {
         let (path, n_rows) = (path.display(), rows.n_rows());
         say(format_args!(
@@ -105,11 +122,7 @@ pub(super) fn run(args: &PlotArgs) -> Result<(), Failure> {
     for &change in points.renamed() {
         hint(change);
     }
-    match args.kind {
-        PlotKind::Pareto => pareto(args, &points),
-        PlotKind::Best => best(args, &points),
-        PlotKind::Heatmap => heatmap(args, &points),
-    }
+    Ok(points)
 }
 
 /// Refuses a file of a results folder that differs from the record of the folder.
@@ -138,7 +151,7 @@ const MAX_RECORD: u64 = 256 << 20;
 
 fn pareto(args: &PlotArgs, points: &PointTable) -> Result<(), Failure> {
     let x = args.x.as_deref().unwrap_or("energy_mj");
-    let y = args.y.as_deref().unwrap_or("score");
+    let y = args.y.as_deref().unwrap_or(Score::primary().name);
     let columns = [Some(x), Some(y), args.z.as_deref()].into_iter().flatten();
     let objectives: Vec<_> = columns.map(objective).collect();
     let front = Front::of(points, &objectives).map_err(super::argument)?;
@@ -155,7 +168,7 @@ fn pareto(args: &PlotArgs, points: &PointTable) -> Result<(), Failure> {
 }
 
 fn best(args: &PlotArgs, points: &PointTable) -> Result<(), Failure> {
-    let objective = objective(args.z.as_deref().unwrap_or("score"));
+    let objective = objective(args.z.as_deref().unwrap_or(Score::primary().name));
     let Best { header, rows, n_text } = Best::of(points, &objective).map_err(super::argument)?;
     let text = Text { header, rows, n_text, draws: points.draws() };
     match &args.out {
@@ -171,7 +184,7 @@ fn heatmap(args: &PlotArgs, points: &PointTable) -> Result<(), Failure> {
     };
     let x = column_name(args.x.as_deref().unwrap_or("pes"));
     let y = column_name(args.y.as_deref().unwrap_or("system"));
-    let value = column_name(args.z.as_deref().unwrap_or("score"));
+    let value = column_name(args.z.as_deref().unwrap_or(Score::primary().name));
     args.pictures.write(out, &heat_map(points, x, y, value).map_err(super::argument)?)
 }
 

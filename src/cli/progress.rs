@@ -68,6 +68,19 @@ impl Progress {
         self.bar.set_position(done as u64);
     }
 
+    /// Shows messages that change, and the elapsed time.
+    pub(super) fn of_messages() -> Self {
+        let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden());
+        Self::watched(bar, "{spinner} {msg}, {elapsed} so far")
+    }
+
+    /// Changes the message.
+    pub(super) fn say(&self, message: String) {
+        if self.watch.is_some() {
+            self.bar.set_message(message);
+        }
+    }
+
     /// Shows the message `what` and the elapsed time.
     pub(super) fn of_unknown_length(what: &'static str) -> Self {
         let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden());

@@ -13,7 +13,7 @@ use crate::scenario::{InputStream, Scenario};
 use super::document::Document;
 use super::network::Model;
 use super::suite::Suite;
-use super::{ConfigError, Kind, SweepDraft};
+use super::{ConfigError, Kind, SearchDraft, SweepDraft};
 
 /// A format of input files.
 #[derive(Debug)]
@@ -58,6 +58,8 @@ pub(super) enum Contents {
     Sweep(SweepDraft),
     /// Tasks of MLPerf.
     Mlperf(MlperfSuite),
+    /// Systems to search.
+    Search(Box<SearchDraft>),
     /// Mappings to search.
     Mapspace(Arc<DeclaredSpace>),
     /// Constants of area and leakage.
@@ -79,6 +81,7 @@ impl Contents {
             Self::Sweep(_) => Kind::Sweep,
             Self::Mlperf(_) => Kind::Mlperf,
             Self::Mapspace(_) => Kind::Mapspace,
+            Self::Search(_) => Kind::Search,
             Self::Technology(_) => Kind::Technology,
         }
     }

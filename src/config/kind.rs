@@ -32,13 +32,15 @@ pub enum Kind {
     Mlperf,
     /// Mappings among which `xrsim map` searches.
     Mapspace,
+    /// Systems among which `xrsim search` searches.
+    Search,
     /// Constants of area and leakage.
     Technology,
 }
 
 impl Kind {
     /// Every kind with its top-level key.
-    pub const ALL: [(Self, &'static str); 12] = [
+    pub const ALL: [(Self, &'static str); 13] = [
         (Self::Network, "network"),
         (Self::Dataflow, "dataflow"),
         (Self::Style, "style"),
@@ -50,6 +52,7 @@ impl Kind {
         (Self::Sweep, "sweep"),
         (Self::Mlperf, "mlperf"),
         (Self::Mapspace, "mapspace"),
+        (Self::Search, "search"),
         (Self::Technology, "technology"),
     ];
 

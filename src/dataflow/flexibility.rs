@@ -33,6 +33,11 @@ impl Flexibility {
         ("any", Self::Any),
     ];
 
+    /// Whether it includes the sizes of the clusters.
+    pub fn chooses_clusters(self) -> bool {
+        self >= Self::Any
+    }
+
     /// Name.
     pub const fn name(self) -> &'static str {
         Self::ALL[self as usize].0

@@ -38,6 +38,8 @@ pub(crate) mod programs;
 mod runs;
 mod schedulers;
 #[cfg(feature = "cli")]
+pub(crate) mod search;
+#[cfg(feature = "cli")]
 mod sensitivity;
 mod settings;
 #[cfg(any(feature = "cli", test))]

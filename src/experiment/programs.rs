@@ -41,6 +41,18 @@ pub(crate) fn inputs(text: &str) -> Result<Vec<InputFile>, ExperimentError> {
     files(text).into_iter().map(input).collect()
 }
 
+/// Those files of several schedulers.
+///
+/// # Errors
+///
+/// [`ExperimentError::Unreadable`] if one cannot be read.
+pub(crate) fn inputs_of<'a>(
+    schedulers: impl IntoIterator<Item = &'a str>,
+) -> Result<Vec<InputFile>, ExperimentError> {
+    let inputs = schedulers.into_iter().map(inputs).collect::<Result<Vec<_>, _>>()?;
+    Ok(inputs.concat())
+}
+
 /// SHA-256 by name of every file in `inputs_read`, and of the files of external schedulers among
 /// `schedulers`.
 ///

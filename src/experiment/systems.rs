@@ -85,7 +85,7 @@ fn changed(system: Arc<System>, settings: &Settings) -> Result<Arc<System>, Expe
 }
 
 /// The choice of mappings that the settings ask of every system. The artifact has none.
-fn mapping(settings: &Settings) -> MappingSettings {
+pub(super) fn mapping(settings: &Settings) -> MappingSettings {
     let mut mapping = settings.mapping;
     if settings.semantics == Semantics::Mlsys2023 {
         mapping.flexibility = Some(Flexibility::None);

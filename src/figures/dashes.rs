@@ -1,6 +1,7 @@
 //! Dashes: lines that differ in colour differ in their dashes too.
 
-use super::scene::Point;
+/// A point (x, y) \[px\].
+type Point = (f64, f64);
 
 /// Lengths of dashes and of the spaces after them, in turn \[px\]. An empty list is a solid line.
 #[derive(Debug, Clone, Copy, PartialEq)]

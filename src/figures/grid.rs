@@ -3,10 +3,16 @@
 use super::page::{Page, left_px};
 use super::scale::Scale;
 use super::scene::{LABEL_PX, Rect, Text};
-use super::text::fit;
+use super::text::broken;
 
 /// Space between panels that share the labels of their y axis \[px\].
-const GUTTER_PX: f64 = 22.0;
+const GUTTER_PX: f64 = 28.0;
+
+/// Height of a further line of a title \[px\].
+const TITLE_PX: f64 = 13.0;
+
+/// Most lines of a title.
+const MAX_LINES: usize = 2;
 
 /// Places of the panels of a chart: all of one size, row by row.
 pub(super) struct Grid {
@@ -35,6 +41,11 @@ impl Grid {
     /// Panels that share one y axis, whose labels stand left of the first column alone.
     pub(super) fn sharing(page: &Page, scale: &Scale, columns: usize, height: f64) -> Self {
         let left = left_px(page.side_px(), [scale]);
+        Self::spaced((left, page.right_px()), GUTTER_PX, columns, height)
+    }
+
+    /// Panels in `columns` with data from `left` on, which share what stands left of them.
+    pub(super) fn columns(page: &Page, left: f64, columns: usize, height: f64) -> Self {
         Self::spaced((left, page.right_px()), GUTTER_PX, columns, height)
     }
 
@@ -84,11 +95,17 @@ impl Grid {
             page.top += 8.0;
             return;
         }
-        for (column, title) in titles.iter().enumerate() {
-            let title = fit(title, LABEL_PX, true, self.width);
-            let at = (self.area(column, 0.0).x, page.top + 14.0);
-            page.scene.text(Text::label(title, at).bold());
+        let lines = |title: &&str| broken(title, LABEL_PX, true, self.width, MAX_LINES);
+        let titles: Vec<Vec<String>> = titles.iter().map(lines).collect();
+        let n_lines = titles.iter().map(Vec::len).max().unwrap_or(1);
+        for (column, lines) in titles.into_iter().enumerate() {
+            // Titles of fewer lines stand beside the last ones, next to the data.
+            let first = page.top + 14.0 + (n_lines - lines.len()) as f64 * TITLE_PX;
+            for (line, baseline) in lines.into_iter().zip(0..) {
+                let at = (self.area(column, 0.0).x, first + f64::from(baseline) * TITLE_PX);
+                page.scene.text(Text::label(line, at).bold());
+            }
         }
-        page.top += 22.0;
+        page.top += 22.0 + n_lines.saturating_sub(1) as f64 * TITLE_PX;
     }
 }

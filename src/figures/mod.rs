@@ -48,6 +48,7 @@ mod decimal;
 mod grid;
 mod ink;
 mod marker;
+mod named_rows;
 mod number;
 mod output;
 mod page;
@@ -59,8 +60,10 @@ mod sheet;
 mod svg;
 mod text;
 
+mod critical_difference;
 mod grouped_bars;
 mod heat_map;
+mod intervals;
 mod lines;
 mod roofline;
 mod scatter;
@@ -166,7 +169,12 @@ impl Caption {
     pub fn sentences(&self) -> String {
         let parts = [&self.title, &self.subtitle, &self.note].into_iter();
         let parts = parts.map(|text| text.trim().trim_end_matches('.')).filter(|it| !it.is_empty());
-        parts.map(|text| format!("{text}.")).collect::<Vec<_>>().join(" ")
+        let sentence = |text: &str| {
+            let mut letters = text.chars();
+            let first = letters.next().into_iter().flat_map(char::to_uppercase);
+            first.chain(letters).chain(['.']).collect::<String>()
+        };
+        parts.map(sentence).collect::<Vec<_>>().join(" ")
     }
 }
 
@@ -273,8 +281,10 @@ macro_rules! charts {
 }
 
 charts! {
+    critical_difference { CriticalDifference }
     grouped_bars { GroupedBars, Bar, GroupPanel }
     heat_map { HeatMap }
+    intervals { Intervals, IntervalPanel, Mean }
     lines { Lines, Limit, Line, LinePanel, LinePoint }
     roofline { Roofline, Ceiling, PointSeries, RooflinePoint }
     scatter { Scatter, ScatterPoint, ScatterSeries }

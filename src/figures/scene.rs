@@ -4,6 +4,7 @@
 //! pixel in print is that of the [`Sheet`].
 
 use super::dashes::Dashes;
+pub(super) use super::sheet::LABEL_PX;
 use super::{Ink, Sheet};
 
 /// A point (x, y) \[px\].
@@ -93,9 +94,6 @@ pub struct Text {
     /// Colour.
     pub ink: Ink,
 }
-
-/// Size of labels \[px\].
-pub(super) const LABEL_PX: f64 = 11.0;
 
 /// Half the height of a capital, as a share of the em: the distance of the baseline from the middle.
 pub(super) const HALF_CAPITAL: f64 = 0.3645;

@@ -1,6 +1,7 @@
 //! The page that a figure is drawn on: its width, and whether its texts are drawn in.
 
-use super::scene::LABEL_PX;
+/// Size of labels \[px\].
+pub(super) const LABEL_PX: f64 = 11.0;
 
 /// Size of labels on a printed page \[pt\]. Journals ask for 7 pt at least.
 const PRINTED_LABEL_PT: f64 = 7.2;

@@ -187,6 +187,181 @@ fn a_png_is_twice_as_wide_as_the_page_and_not_empty() {
     }
 }
 
+/// A page of the width of a column of a paper: 3.35 in.
+fn column() -> Sheet {
+    Sheet::printed(241.2).expect("a width that is allowed")
+}
+
+/// Area that a text covers, without the space above and below its letters \[px\].
+fn covered(text: &Text) -> Rect {
+    let length = text::width_px(&text.text, text.size_px, text.bold);
+    let before = match text.align {
+        Align::Start => 0.0,
+        Align::Middle => length / 2.0,
+        Align::End => length,
+    };
+    let (x, y) = text.at;
+    let height = 2.0 * scene::HALF_CAPITAL * text.size_px;
+    match text.turn {
+        Turn::Level => Rect { x: x - before, y: y - height, width: length, height },
+        Turn::Up => Rect { x: x - height, y: y + before - length, width: height, height: length },
+    }
+}
+
+fn labels(scene: &Scene) -> Vec<&Text> {
+    let texts = scene.shapes.iter().filter_map(|shape| match shape {
+        Shape::Text(text) => Some(text),
+        _ => None,
+    });
+    texts.filter(|text| !text.text.is_empty()).collect()
+}
+
+/// Pairs of texts of which one covers a part of the other.
+pub(super) fn overlaps(scene: &Scene) -> Vec<(String, String)> {
+    let labels = labels(scene);
+    let mut found = Vec::new();
+    for (at, a) in labels.iter().enumerate() {
+        for b in &labels[at + 1..] {
+            let [one, two] = [covered(a), covered(b)];
+            let is_apart = one.right() <= two.x + 0.01
+                || two.right() <= one.x + 0.01
+                || one.bottom() <= two.y + 0.01
+                || two.bottom() <= one.y + 0.01;
+            if !is_apart {
+                found.push((a.text.clone(), b.text.clone()));
+            }
+        }
+    }
+    found
+}
+
+#[test]
+fn texts_of_printed_figures_are_large_enough_on_the_page_and_apart() {
+    for sheet in [column(), Sheet::printed(504.0).expect("two columns"), Sheet::default()] {
+        for chart in charts(VALUE) {
+            let scene = chart.scene_on(&sheet).expect("the sample can be drawn");
+            assert_eq!(overlaps(&scene), []);
+            for text in labels(&scene) {
+                assert!(text.size_px * sheet.unit_pt >= 7.0, "{text:?}");
+                let area = covered(text);
+                let is_on_page = area.x >= 0.0 && area.right() <= scene.width_px();
+                assert!(
+                    is_on_page && area.y >= 0.0 && area.bottom() <= scene.height_px,
+                    "{text:?}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn printed_figures_have_their_texts_in_the_caption_alone() {
+    for chart in charts(VALUE) {
+        let caption = chart.texts().sentences();
+        assert_eq!(caption, "Title <of> the figure & more. Subtitle \"quoted\". Note: seed 1.");
+        let scene = chart.scene_on(&column()).expect("the sample can be drawn");
+        let titled = chart.scene().expect("the sample can be drawn");
+        for text in ["Title <of> the figure & more", "Subtitle \"quoted\"", "Note: seed 1"] {
+            assert!(titled.texts().any(|it| it == text) && scene.texts().all(|it| it != text));
+        }
+    }
+}
+
+#[test]
+fn a_printed_svg_has_the_width_of_the_page() {
+    for chart in charts(VALUE) {
+        let bytes = render_on(&column(), &*chart, Format::Svg).expect("the sample can be drawn");
+        let svg = String::from_utf8(bytes).expect("an SVG is UTF-8");
+        assert_well_formed(&svg);
+        assert!(svg.contains(" width=\"241.200pt\""), "{svg}");
+    }
+}
+
+#[test]
+fn a_printed_png_has_300_dots_per_inch() {
+    for chart in charts(VALUE) {
+        let bytes = render_on(&column(), &*chart, Format::Png).expect("the sample can be drawn");
+        let reader = png::Decoder::new(std::io::Cursor::new(bytes)).read_info().expect("a PNG");
+        assert_eq!(reader.info().width, 1005); // 3.35 in
+        let dots = reader.info().pixel_dims.expect("a size").xppu;
+        assert_eq!(dots, 11811); // 300 / 0.0254
+    }
+}
+
+/// Numbers of the first line after `key` in a PDF.
+fn number_after(pdf: &[u8], key: &str) -> usize {
+    let at = pdf.windows(key.len()).rposition(|window| window == key.as_bytes());
+    let rest = &pdf[at.expect("the key is there") + key.len()..];
+    let text = String::from_utf8_lossy(&rest[..rest.len().min(40)]).into_owned();
+    let digits = text.trim_start().split(|c: char| !c.is_ascii_digit()).next();
+    digits.and_then(|digits| digits.parse().ok()).expect("a number")
+}
+
+#[test]
+fn a_pdf_has_objects_where_its_table_says_and_every_text() {
+    for (chart, sheet) in charts(VALUE).iter().zip([column(), Sheet::default()].iter().cycle()) {
+        let pdf = render_on(sheet, &**chart, Format::Pdf).expect("the sample can be drawn");
+        assert!(pdf.starts_with(b"%PDF-1.") && pdf.trim_ascii_end().ends_with(b"%%EOF"));
+        let table = number_after(&pdf, "startxref");
+        assert!(pdf[table..].starts_with(b"xref"));
+        let lines = String::from_utf8_lossy(&pdf[table..]).into_owned();
+        let entries = lines.lines().filter(|line| line.trim_end().ends_with(" n"));
+        let offsets: Vec<usize> =
+            entries.map(|line| line[..10].parse().expect("an offset")).collect();
+        assert!(offsets.len() > 5, "{offsets:?}");
+        for (offset, number) in offsets.iter().zip(1..) {
+            let object = format!("{number} 0 obj");
+            assert!(pdf[*offset..].starts_with(object.as_bytes()), "object {number}");
+        }
+        // The contents are the object 4, and its stream is packed.
+        let object = &pdf[offsets[3]..];
+        let start = object.windows(7).position(|it| it == b"stream\n").expect("a stream") + 7;
+        let end = object.windows(9).position(|it| it == b"endstream").expect("its end");
+        let content = miniz_oxide::inflate::decompress_to_vec_zlib(&object[start..end]);
+        let content = String::from_utf8_lossy(&content.expect("it is packed")).into_owned();
+        let scene = chart.scene_on(sheet).expect("the sample can be drawn");
+        assert_eq!(content.matches(" Tj").count(), scene.texts().count());
+        assert!(!content.contains("NaN") && !content.contains("inf"), "{content}");
+        let wide = format!("/MediaBox[0 0 {:.1}", sheet.width_pt());
+        let spaceless = String::from_utf8_lossy(&pdf).replace("/MediaBox [", "/MediaBox[");
+        assert!(spaceless.contains(wide.trim_end_matches(".0")), "{wide}");
+    }
+}
+
+#[test]
+fn names_of_the_front_are_neither_cut_nor_crossed_nor_covered() {
+    let point = |at: usize, front| ScatterPoint {
+        name: format!("{} PEs, edf:admission=hopeless, clock={at}", 1024 << (at % 5)),
+        x: at as f64,
+        y: if front { (at as f64).sqrt() } else { 0.3 * at as f64 / 20.0 },
+        front,
+    };
+    for n in [1, 2, 5, 12, 29, 60] {
+        let points = (0..n).map(|at| point(at, true)).chain((0..n).map(|at| point(at, false)));
+        let chart = Scatter {
+            series: vec![ScatterSeries { name: "all".into(), points: points.collect() }],
+            ..Scatter::sample(VALUE)
+        };
+        for sheet in [column(), Sheet::default().untitled()] {
+            let scene = chart.scene_on(&sheet).expect("it can be drawn");
+            assert_eq!(overlaps(&scene), [], "{n}");
+            assert!(scene.texts().all(|text| !text.contains('…')), "{n}");
+            let staircase = strokes(&scene, Ink::TEXT).pop().unwrap_or_default();
+            for text in labels(&scene) {
+                let area = covered(text);
+                let is_crossed = staircase.windows(2).any(|pair| {
+                    let line = Rect::between(pair[0], pair[1]);
+                    line.x < area.right() - 0.01
+                        && line.right() > area.x + 0.01
+                        && line.y < area.bottom() - 0.01
+                        && line.bottom() > area.y + 0.01
+                });
+                assert!(n < 2 || !is_crossed, "{text:?}");
+            }
+        }
+    }
+}
+
 #[test]
 fn every_row_of_a_table_has_a_cell_for_every_column() {
     for chart in charts(VALUE) {

@@ -126,6 +126,29 @@ pub(super) fn wrap(text: &str, size_px: f64, bold: bool, max_px: f64, lines: usi
     wrapped.iter().map(|line| fit(line, size_px, bold, max_px)).collect()
 }
 
+/// Breaks a name into at most `lines` lines of at most `max_px`, after blanks and signs that join words. The last line
+/// is shortened if needed.
+pub(super) fn broken(
+    name: &str,
+    size_px: f64,
+    bold: bool,
+    max_px: f64,
+    lines: usize,
+) -> Vec<String> {
+    let mut broken: Vec<String> = vec![String::new()];
+    for word in name.split_inclusive([' ', '_', ',', ':', '/', '-', '=']) {
+        let n_lines = broken.len();
+        let Some(line) = broken.last_mut() else { break };
+        let joined = format!("{line}{word}");
+        if line.is_empty() || n_lines == lines || fits(joined.trim_end(), size_px, bold, max_px) {
+            *line = joined;
+        } else {
+            broken.push(word.to_owned());
+        }
+    }
+    broken.iter().map(|line| fit(line.trim_end(), size_px, bold, max_px)).collect()
+}
+
 /// Text without control characters, most of which XML forbids.
 pub(super) fn legible(text: &str) -> String {
     let forbidden = |c: char| c.is_control() || matches!(c, '\u{FFFE}' | '\u{FFFF}');
@@ -246,6 +269,17 @@ mod tests {
         assert_eq!(fit("conv1", 11.0, false, -5.0), "");
         let endless = "m".repeat(1 << 20);
         assert!(fit(&endless, 11.0, false, 100.0).chars().count() < 20);
+    }
+
+    #[test]
+    fn names_break_after_signs_that_join_words() {
+        let of = |name: &str| broken(name, 11.0, true, 90.0, 2);
+        assert_eq!(of("VR_gaming"), ["VR_gaming"]);
+        assert_eq!(of("social_interactionA"), ["social_", "interactionA"]);
+        assert_eq!(of(""), [""]);
+        let long = of("social_interaction_of_many_people");
+        assert_eq!(long.len(), 2);
+        assert!(long[1].contains('…'), "{long:?}");
     }
 
     #[test]

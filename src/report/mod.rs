@@ -18,6 +18,8 @@ pub mod html;
 pub(crate) mod idle;
 pub(crate) mod json;
 #[cfg(feature = "cli")]
+pub(crate) mod latex;
+#[cfg(feature = "cli")]
 pub(crate) mod limit;
 #[cfg(feature = "cli")]
 pub(crate) mod mapping;
@@ -38,6 +40,8 @@ pub(crate) mod rows;
 pub(crate) mod score_rows;
 #[cfg(feature = "cli")]
 pub(crate) mod scores;
+#[cfg(all(feature = "bounds", feature = "figures"))]
+pub mod search;
 #[cfg(feature = "cli")]
 pub(crate) mod sensitivity;
 #[cfg(feature = "cli")]

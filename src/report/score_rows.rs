@@ -121,7 +121,7 @@ impl Average {
     }
 
     fn add(&mut self, total: &Score) {
-        self.draws.push(Some(total.score));
+        self.draws.push(Score::primary().of(total));
         for (sum, column) in self.sums.iter_mut().zip(Score::columns()) {
             *sum += column.of(total).unwrap_or(0.0);
         }

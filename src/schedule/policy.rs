@@ -247,6 +247,12 @@ impl Policy {
         self.is_clairvoyant
     }
 
+    /// Whether it runs requests in segments, so that these may change their accelerator.
+    pub fn runs_in_segments(&self) -> bool {
+        let Options { granularity, preemption, .. } = self.options;
+        granularity != Granularity::Model || preemption != Preemption::None
+    }
+
     /// Builds the policy for one run.
     ///
     /// # Errors

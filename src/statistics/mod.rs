@@ -1,10 +1,11 @@
-//! Statistics of replicated runs: means with confidence intervals, paired comparisons, the number of
-//! replications, percentiles with the number of samples that they need, and the agreement of rankings.
+//! Statistics of replicated runs: means with confidence intervals, paired comparisons, ranks of
+//! several candidates, the number of replications, percentiles with the number of samples that they need, and the agreement of rankings.
 //!
 //! The module knows nothing of scenarios, runs or scores: numbers in, numbers out. Everything is
 //! deterministic.
 
 mod early_stopping;
+mod friedman;
 mod paired;
 mod percentile;
 mod rank_correlation;
@@ -14,6 +15,7 @@ mod sequential;
 mod summary;
 
 pub use early_stopping::EarlyStopping;
+pub use friedman::Friedman;
 pub use paired::{PairedDifference, holm};
 pub use percentile::percentile;
 pub(crate) use percentile::percentile_index;

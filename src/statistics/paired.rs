@@ -14,6 +14,9 @@ pub struct PairedDifference {
     pub losses: u64,
 }
 
+/// Spread of differences, as a share of their mean, up to which they are equal.
+const LEAST_SPREAD: f64 = 1e-6;
+
 impl PairedDifference {
     /// Differences of `pairs` (first, second) of finite values.
     pub fn of(pairs: impl IntoIterator<Item = (f64, f64)>) -> Self {
@@ -29,6 +32,18 @@ impl PairedDifference {
     /// Confidence interval of the mean difference at `level`; `None` below two pairs.
     pub fn interval(&self, level: Fraction) -> Option<Interval> {
         self.difference.interval(level)
+    }
+
+    /// Effect size of the pairs: the mean difference over the standard deviation of the differences (Cohen's d_z, 1988,
+    /// section 2.3.5). 0 if all pairs are equal; `None` below two pairs, and if the spread is at most a millionth of
+    /// the mean, so that all differences are equal but for rounding and there is nothing to measure with.
+    pub fn effect_size(&self) -> Option<f64> {
+        let Summary { n, mean, sd } = self.difference;
+        match (n >= 2, sd > LEAST_SPREAD * mean.abs()) {
+            (true, true) => Some(mean / sd),
+            (true, false) if mean == 0.0 => Some(0.0),
+            _ => None,
+        }
     }
 
     /// Two-sided p-value of the paired t-test: the probability of a mean difference at least as large if the
@@ -73,6 +88,17 @@ mod tests {
         assert!((interval.low + 2.459_885_8).abs() < 5e-8, "{interval:?}");
         assert!((interval.high + 0.700_114_2).abs() < 5e-8, "{interval:?}");
         assert_eq!((paired.wins, paired.losses), (0, 9));
+        // d_z = t / √n
+        assert!((paired.effect_size().unwrap() + 4.062_1 / 10f64.sqrt()).abs() < 1e-5);
+    }
+
+    #[test]
+    fn an_effect_without_spread_has_no_size() {
+        let of = |pairs: &[(f64, f64)]| PairedDifference::of(pairs.iter().copied()).effect_size();
+        assert_eq!(of(&[(2.0, 1.0), (3.0, 2.0)]), None);
+        assert_eq!(of(&[(2.0, 2.0), (3.0, 3.0)]), Some(0.0));
+        assert_eq!(of(&[(2.0, 2.0)]), None);
+        assert_eq!(of(&[(2.0, 1.0), (4.0, 1.0)]), Some(2.0 / 2f64.sqrt()));
     }
 
     #[test]

@@ -15,7 +15,7 @@ use crate::ids::ModelId;
 use crate::load::RequestStream;
 use crate::metrics::Metrics;
 use crate::plan::Plan;
-use crate::schedule::{Granularity, Policy, Preemption};
+use crate::schedule::Policy;
 use crate::score::{self, Score};
 
 use super::enumeration::{Pattern, patterns};
@@ -35,7 +35,7 @@ pub enum Triggers {
 /// Results of one policy in one replication of one configuration; expectations where triggers are
 /// enumerated.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub struct Sample([f64; Score::SCORES.len() + OTHERS.len()]);
+pub struct Sample([f64; Sample::N_COLUMNS]);
 
 /// Requests that missed their deadline.
 const MISSED: Column<Score> = Column::count(
@@ -50,13 +50,16 @@ const MISSED: Column<Score> = Column::count(
 const OTHERS: [Column<Score>; 3] = [score::REQUESTS, MISSED, score::ENERGY];
 
 impl Sample {
+    /// Number of columns.
+    pub const N_COLUMNS: usize = Score::SCORES.len() + OTHERS.len();
+
     /// Columns of samples: the scores (means over the models of the run), the number of requests,
     /// those that were late or dropped, and the energy \[mJ\].
     pub fn columns() -> impl Iterator<Item = &'static Column<Score>> {
         Score::SCORES.iter().chain(&OTHERS)
     }
 
-    fn new(total: &Score) -> Self {
+    pub(crate) fn new(total: &Score) -> Self {
         let mut sample = Self::default();
         for (value, column) in sample.0.iter_mut().zip(Self::columns()) {
             *value = column.of(total).unwrap_or(0.0);
@@ -190,7 +193,7 @@ impl Comparison {
 
     /// Whether every policy runs requests whole, so that [`Comparison::window_bound`] holds for all.
     pub fn runs_whole(&self) -> bool {
-        !self.policies.iter().any(preempts)
+        !self.policies.iter().any(Policy::runs_in_segments)
     }
 }
 
@@ -244,15 +247,9 @@ fn replicate(
     Ok(Replication { samples: expected.into(), bounds: bound })
 }
 
-/// Whether a policy runs requests in segments.
-fn preempts(policy: &Policy) -> bool {
-    let options = policy.options();
-    options.granularity != Granularity::Model || options.preemption != Preemption::None
-}
-
 /// Bounds for all policies: if one of them preempts requests, requests may migrate.
 fn bounds(plan: &Plan, costs: &CostTable, requests: &RequestStream, policies: &[Policy]) -> Bounds {
-    let migration = match policies.iter().any(preempts) {
+    let migration = match policies.iter().any(Policy::runs_in_segments) {
         true => Migration::LayerBoundary,
         false => Migration::None,
     };

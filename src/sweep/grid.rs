@@ -198,6 +198,11 @@ pub(crate) struct Shard {
 }
 
 impl Shard {
+    /// Its number from 0, and the number of parts.
+    pub(crate) fn numbers(self) -> (u64, u64) {
+        (self.index, self.count)
+    }
+
     /// All points.
     pub(crate) const WHOLE: Self = Self { index: 0, count: 1 };
 

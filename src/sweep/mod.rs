@@ -218,12 +218,25 @@ pub fn run_at_costs(plan: &Plan, costs: Arc<CostTable>) -> Result<RunResult, Run
 fn scorecard(plan: &Plan, library: &CostLibrary) -> Result<Scorecard, RunError> {
     let costs = costs(plan, library)?;
     match plan.semantics {
-        Semantics::Principled => score(plan, &engine::run(plan, &costs, &plan.requests()?)?.trace),
-        Semantics::Mlsys2023 => Ok(mlsys2023(plan, &costs)?.scorecard()),
+        Semantics::Principled => scorecard_at_costs(plan, &costs, &plan.requests()?),
+        Semantics::Mlsys2023 => scorecard_at_costs(plan, &costs, &RequestStream::default()),
     }
 }
 
-fn costs(plan: &Plan, library: &CostLibrary) -> Result<Arc<CostTable>, RunError> {
+/// Scores of a run of `requests` with `costs`. The artifact draws its own requests.
+pub(crate) fn scorecard_at_costs(
+    plan: &Plan,
+    costs: &CostTable,
+    requests: &RequestStream,
+) -> Result<Scorecard, RunError> {
+    match plan.semantics {
+        Semantics::Principled => score(plan, &engine::run(plan, costs, requests)?.trace),
+        Semantics::Mlsys2023 => Ok(mlsys2023(plan, costs)?.scorecard()),
+    }
+}
+
+/// The cost table of a run, with the effects that change costs.
+pub(crate) fn costs(plan: &Plan, library: &CostLibrary) -> Result<Arc<CostTable>, RunError> {
     let Plan { scenario, system, engine, .. } = plan;
     let table = match plan.semantics {
         Semantics::Principled => library.offers(scenario, system)?,
@@ -244,7 +257,7 @@ fn principled(plan: &Plan, costs: Arc<CostTable>) -> Result<RunResult, RunError>
 }
 
 /// Scores of a run of which at least one frame counts.
-fn score(plan: &Plan, trace: &Trace) -> Result<Scorecard, RunError> {
+pub(crate) fn score(plan: &Plan, trace: &Trace) -> Result<Scorecard, RunError> {
     let scorecard = plan.score(trace);
     match scorecard.is_empty(&plan.score) {
         true => Err(RunError::NothingCounted),

@@ -43,6 +43,7 @@ mod policies;
 mod properties;
 mod report;
 mod reproduce;
+mod search;
 mod segments;
 mod sensitivity;
 mod shapes;

@@ -23,7 +23,7 @@ use crate::score::realtime::realtime;
 use crate::units::{SimSpan, SimTime};
 
 use super::Migration;
-use super::instance::{Weights, earliest_starts};
+use super::instance::{Weights, earliest_starts, shortest};
 use super::work::routes;
 use exact::{Task, Way};
 
@@ -105,7 +105,7 @@ impl<'a> Windows<'a> {
         let of_model = |model| routes(model, costs, settings, Migration::None);
         let routes: Vec<_> = scenario.model_ids().map(of_model).collect();
         let weights = Weights::new(scenario, requests, settings);
-        let starts = earliest_starts(scenario, requests, &routes);
+        let starts = earliest_starts(scenario, requests, |model| shortest(&routes[model.index()]));
         Self { costs, requests, settings, grace, weights, starts }
     }
 

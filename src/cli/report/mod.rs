@@ -1,6 +1,8 @@
-//! `xrsim report`: results of runs or load tests as one HTML page.
+//! `xrsim report`: results as one HTML page.
 
+mod comparison;
 mod mlperf;
+mod sweep;
 
 use std::fs;
 use std::io;
@@ -20,13 +22,15 @@ use super::record::Recorded;
 use super::results::RECORD;
 use crate::digest::Digest;
 
-/// Write the results of runs or load tests as one HTML page that needs no internet connection.
+/// Write results as one HTML page that needs no internet connection: runs, load tests, comparisons or a sweep.
 #[derive(Debug, Args)]
-#[command(after_help = "Example:\n  \
-    xrsim run --out results && xrsim report results -o report.html")]
+#[command(after_help = "Examples:\n  \
+    xrsim run --out results && xrsim report results -o report.html\n  \
+    xrsim sweep pe_scaling && xrsim report pe_scaling.csv -o sweep.html\n  \
+    xrsim compare --scheduler edf --scheduler rm --out comparison && xrsim report comparison")]
 pub(super) struct ReportArgs {
-    /// Folder written by `xrsim run --out` or `xrsim mlperf --out`.
-    #[arg(value_name = "DIR")]
+    /// Folder written by `xrsim run`, `xrsim mlperf` or `xrsim compare` with --out, or the file of a sweep.
+    #[arg(value_name = "DIR|FILE.csv")]
     pub folder: PathBuf,
     /// Page to write.
     #[arg(long, short, value_name = "FILE.html", default_value = "report.html")]
@@ -61,25 +65,33 @@ struct Made {
 /// cannot be written.
 pub(super) fn run(args: &ReportArgs) -> Result<(), Failure> {
     refuse_to_overwrite(args)?;
-    let tests = mlperf::Reader::of(&args.folder)?;
-    let made = match kind(&args.folder, &tests)? {
-        Some(kind) => mlperf::page(tests, kind)?,
-        None => runs(&args.folder)?,
-    };
+    let made =
+        if args.folder.is_file() { sweep::page(&args.folder)? } else { folder(&args.folder)? };
     output::write_text(&args.out, &made.html)?;
     let kib = made.html.len().div_ceil(1024);
     say(format_args!("wrote {}: {}, {kib} KiB", args.out.display(), made.contents));
     Ok(())
 }
 
-/// Returns the kind of load tests in a folder, or `None` for runs.
-fn kind(folder: &Path, tests: &mlperf::Reader<'_>) -> Result<Option<Kind>, Failure> {
-    let runs = folder.join(SCORES).exists().then_some((SCORES, None));
-    let tests = Kind::ALL.into_iter().filter(|it| tests.has(it.file()));
-    let found: Vec<_> = runs.into_iter().chain(tests.map(|it| (it.file(), Some(it)))).collect();
+/// Makes a page of a folder.
+type Make = fn(&Path) -> Result<Made, Failure>;
+
+/// Kinds of results, by the file that every folder of the kind has. Load tests are not among them: whether a folder
+/// has them depends on its record.
+const KINDS: [(&str, Make); 2] = [(SCORES, runs), (comparison::RECORD, comparison::page)];
+
+/// Makes the page of a folder of results; one without any is taken for runs, whose files are then missed.
+fn folder(folder: &Path) -> Result<Made, Failure> {
+    let tests = mlperf::Reader::of(folder)?;
+    let of_tests = Kind::ALL.into_iter().filter(|it| tests.has(it.file()));
+    let of_tests: Vec<_> = of_tests.map(|it| (it.file(), Err(it))).collect();
+    let others = KINDS.into_iter().filter(|(file, _)| folder.join(file).exists());
+    let others = others.map(|(file, make)| (file, Ok::<Make, Kind>(make)));
+    let found: Vec<_> = others.chain(of_tests).collect();
     match found[..] {
-        [] => Ok(None),
-        [(_, kind)] => Ok(kind),
+        [] => runs(folder),
+        [(_, Ok(make))] => make(folder),
+        [(_, Err(kind))] => mlperf::page(tests, kind),
         [(first, _), (second, _), ..] => Err(Failure::Argument(format!(
             "{} has both {first} and {second}; a page shows one of them; move one to a folder of its own",
             folder.display()
@@ -121,6 +133,9 @@ fn refuse_to_overwrite(args: &ReportArgs) -> Result<(), Failure> {
         return Err(Failure::Argument(message));
     }
     let mut results = Vec::new();
+    if args.folder.is_file() {
+        results = vec![args.folder.clone(), super::sweep::record_of(&args.folder)];
+    }
     find_results(&args.folder, DEPTH, &mut results);
     Places::default().reading(results).writing([&args.out]).check()
 }
@@ -131,7 +146,9 @@ const DEPTH: usize = 3;
 /// Whether a file has an ending of results.
 fn is_result(path: &Path) -> bool {
     let ending = path.extension().unwrap_or_default();
-    ["csv", "json", "svg", "png", "txt"].iter().any(|it| ending.eq_ignore_ascii_case(it))
+    ["csv", "json", "svg", "pdf", "png", "tex", "txt"]
+        .iter()
+        .any(|it| ending.eq_ignore_ascii_case(it))
 }
 
 /// Collects the results in `folder` and its subfolders down to `depth`.
@@ -154,8 +171,8 @@ fn read(path: &Path, max: u64, too_large: Option<&str>) -> Result<Text, Failure>
         let own = error.to_string();
         let error = too_large.filter(|_| is_too_large).unwrap_or(&own);
         Failure::Argument(format!(
-            "{name}: {error}; `xrsim run --out DIR` and `xrsim mlperf .. --out DIR` write the files \
-             of a report"
+            "{name}: {error}; `xrsim run --out DIR`, `xrsim mlperf .. --out DIR`, `xrsim compare .. --out DIR` and \
+             `xrsim sweep` write the files of a report"
         ))
     })?;
     let text = String::from_utf8(bytes).map_err(|error| {

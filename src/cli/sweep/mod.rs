@@ -31,7 +31,7 @@ use manifest::Manifest;
 
 pub(super) use manifest::place as record_of;
 pub(super) use merge::merge;
-pub(super) use options::SweepArgs;
+pub(super) use options::{SweepArgs, shard};
 
 /// Makes the runs of all points that have no row in the file yet.
 ///

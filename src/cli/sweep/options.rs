@@ -54,7 +54,12 @@ fn conflicting() -> Vec<&'static str> {
     names
 }
 
-fn shard(text: &str) -> Result<Shard, &'static str> {
+/// Reads a part, such as `2/5`.
+///
+/// # Errors
+///
+/// Returns the form of a part.
+pub(crate) fn shard(text: &str) -> Result<Shard, &'static str> {
     let number = |text: &str| text.trim().parse().ok();
     let shard =
         text.split_once('/').and_then(|(part, count)| Some((number(part)?, number(count)?)));

@@ -22,7 +22,7 @@ use super::format::Contents;
 use super::network::Model;
 use super::suite::Suite;
 use super::yaml::read::printable;
-use super::{ConfigError, Kind, OldName, OldNames, Source, SweepDraft};
+use super::{ConfigError, Kind, OldName, OldNames, SearchDraft, Source, SweepDraft};
 use super::{formats, mix, nearest};
 use crate::renamed::{self, Renamed};
 
@@ -257,6 +257,19 @@ impl Catalog {
         let file = self.locate(&[Kind::Sweep], reference, "", None)?;
         self.only(&file, Kind::Sweep, |contents| match contents {
             Contents::Sweep(draft) => Some(draft),
+            _ => None,
+        })
+    }
+
+    /// The search called `reference`.
+    ///
+    /// # Errors
+    ///
+    /// [`ConfigError`].
+    pub fn search(&mut self, reference: &str) -> Result<SearchDraft, ConfigError> {
+        let file = self.locate(&[Kind::Search], reference, "", None)?;
+        self.only(&file, Kind::Search, |contents| match contents {
+            Contents::Search(draft) => Some(*draft),
             _ => None,
         })
     }

@@ -4,6 +4,7 @@ mod dataflow;
 mod mapspace;
 mod network;
 mod repeats;
+mod system;
 
 use std::collections::{BTreeMap, HashSet};
 use std::path::Path;
@@ -26,6 +27,7 @@ use super::{Catalog, ConfigError, Kind, Source, formats};
 pub use dataflow::dataflow;
 pub use mapspace::mapspace;
 pub use network::network;
+pub use system::system;
 
 /// Clock that the published artifact fixes in its source; its hardware files have none.
 const ARTIFACT_CLOCK: ClockRate = ClockRate::GHZ;

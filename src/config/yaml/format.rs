@@ -6,7 +6,7 @@ use crate::config::document::{Document, resolve};
 use crate::config::embedded;
 use crate::config::format::{Contents, Format, References};
 use crate::config::suite::{RawSuite, Suite};
-use crate::config::{ConfigError, Kind, SweepDraft};
+use crate::config::{ConfigError, Kind, SearchDraft, SweepDraft};
 use crate::config::{dataflow, hardware, mapspace, mlperf, network, scenario, suite, technology};
 use crate::hardware::platform::Platform;
 use crate::hardware::{Style, System, Technology};
@@ -49,6 +49,7 @@ fn read(
         }
         Kind::Suite => Contents::Suite(suite_of(file, references)?),
         Kind::Sweep => Contents::Sweep(SweepDraft::read(file)?),
+        Kind::Search => Contents::Search(Box::new(SearchDraft::read(file)?)),
         Kind::Mlperf => Contents::Mlperf(mlperf_suite(file, references)?),
         Kind::Mapspace => Contents::Mapspace(Arc::new(mapspace_of(file, references)?)),
         Kind::Technology => {

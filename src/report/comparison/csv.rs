@@ -8,15 +8,25 @@ use crate::statistics::{Fraction, Summary};
 use crate::sweep::comparison::{Comparison, Configuration, Replication, Sample};
 use crate::text::cell;
 
-use super::{Measure, Ranking};
+use super::{Measure, Pair, Ranking};
 
 /// A header and rows of as many cells.
 pub(super) type Rows = (Vec<String>, Vec<Vec<String>>);
 
-/// A row for each policy, the best first: the columns of the printed table, with intervals of 95 %.
-pub(crate) fn policies_csv(ranking: &Ranking) -> Rows {
-    let measure = ranking.measure.name();
+/// Name of all scenarios together in the column `scenario`.
+pub(crate) const ALL: &str = "all";
+
+/// A row for each policy over all scenarios, the best first, and then in every scenario: the columns of the printed
+/// tables, with half the widths of the 95 % intervals.
+pub(crate) fn policies_csv(overall: &Ranking, by_scenario: &[Ranking]) -> Rows {
+    let header = policies_header(overall.measure.name());
+    let rankings = std::iter::once(overall).chain(by_scenario);
+    (header, rankings.flat_map(policies_rows).collect())
+}
+
+fn policies_header(measure: &str) -> Vec<String> {
     let header = [
+        "scenario",
         "scheduler",
         "replications",
         "configurations",
@@ -24,28 +34,69 @@ pub(crate) fn policies_csv(ranking: &Ranking) -> Rows {
         "half_width",
         "difference",
         "difference_half_width",
+        "d_z",
         "p_holm",
+        "won",
+        "tied",
+        "lost",
         "miss_ratio",
         "energy_mj",
         "gap_to_bound",
         "bound",
         "wins",
+        "ties",
     ];
+    header.map(String::from).into()
+}
+
+fn policies_rows(ranking: &Ranking) -> Vec<Vec<String>> {
     let rows = ranking.standings.iter().map(|standing| {
         let difference = standing.difference.map(|it| it.difference);
         let mut row = vec![
+            ranking.scenario.as_deref().unwrap_or(ALL).to_string(),
             standing.policy.to_string(),
             ranking.n_replications.to_string(),
             ranking.n_configurations.to_string(),
         ];
         row.extend(mean_and_half_width(Some(standing.measure)));
         row.extend(mean_and_half_width(difference));
+        row.push(number(standing.difference.and_then(|it| it.effect_size())));
         row.push(number(standing.p_value));
+        let shares = standing.shares;
+        row.extend(
+            [shares.map(|it| it.won), shares.map(|it| it.tied), shares.map(|it| it.lost)]
+                .map(number),
+        );
         row.extend([standing.miss_ratio, standing.energy_mj, standing.gap].map(cell));
         row.push(ranking.bound.0.name().into());
-        row.push(standing.wins.to_string());
+        row.extend([standing.wins, standing.ties].map(|it| it.to_string()));
         row
     });
+    rows.collect()
+}
+
+/// A row for each pair of policies over all scenarios, and then in every scenario.
+pub(crate) fn pairs_csv(pairs: &[(String, Vec<Pair>)]) -> Rows {
+    let header = [
+        "scenario",
+        "first",
+        "second",
+        "difference",
+        "difference_half_width",
+        "d_z",
+        "p_holm",
+        "won",
+        "tied",
+        "lost",
+    ];
+    let row = |scenario: &String, pair: &Pair| {
+        let mut row = vec![scenario.clone(), pair.first.to_string(), pair.second.to_string()];
+        row.extend(mean_and_half_width(Some(pair.difference.difference)));
+        row.extend([pair.difference.effect_size(), pair.p_value].map(number));
+        row.extend([pair.shares.won, pair.shares.tied, pair.shares.lost].map(cell));
+        row
+    };
+    let rows = pairs.iter().flat_map(|(scenario, pairs)| pairs.iter().map(|it| row(scenario, it)));
     (header.map(String::from).into(), rows.collect())
 }
 

@@ -1,64 +1,73 @@
-//! Figure of a comparison.
+//! Figures of a comparison.
 
-use crate::figures::{Bar, Caption, GroupPanel, GroupedBars, Quantity};
-use crate::plan::Plan;
-use crate::statistics::{Fraction, Summary};
-use crate::sweep::comparison::{Comparison, Replication};
+use crate::figures::{Caption, CriticalDifference, IntervalPanel, Intervals, Mean, Quantity};
+use crate::statistics::Fraction;
 
-use super::Measure;
+use super::{Measure, Ranking, Ranks};
 
-/// A panel for each scenario, and one for all: a bar for each policy, with the 95 % interval of its
-/// mean over the systems.
-pub fn figure(comparison: &Comparison, measure: Measure) -> GroupedBars {
-    let mut scenarios: Vec<&str> = Vec::new();
-    for (plan, _) in comparison.feasible() {
-        if !scenarios.contains(&plan.scenario.name()) {
-            scenarios.push(plan.scenario.name());
-        }
-    }
-    let panel = |title: &str, belongs: &dyn Fn(&Plan) -> bool| GroupPanel {
-        title: title.into(),
-        bars: vec![bars(comparison, measure, belongs)],
+/// Means of all policies with 95 % intervals, the best on top: a panel for all scenarios, and one for each if there are
+/// several.
+pub fn figure(overall: &Ranking, by_scenario: &[Ranking]) -> Intervals {
+    let names: Vec<String> = overall.standings.iter().map(|it| it.policy.to_string()).collect();
+    let panel = |ranking: &Ranking| IntervalPanel {
+        title: match &ranking.scenario {
+            Some(scenario) => scenario.to_string(),
+            None if by_scenario.is_empty() => String::new(),
+            None => "all scenarios".into(),
+        },
+        means: names.iter().map(|name| mean(ranking, name)).collect(),
     };
-    let mut panels: Vec<_> = scenarios
-        .iter()
-        .map(|scenario| panel(scenario, &|plan| plan.scenario.name() == *scenario))
-        .collect();
-    if scenarios.len() > 1 {
-        panels.push(panel("all scenarios", &|_| true));
-    }
-    let label = |policy: &crate::schedule::Policy| policy.label().to_string();
-    GroupedBars {
+    let panels: Vec<_> = std::iter::once(overall).chain(by_scenario).map(panel).collect();
+    Intervals {
         caption: Caption {
             subtitle: format!(
-                "means over systems and {} replications; whiskers: 95 % intervals",
-                comparison.n_replications()
+                "means over {} and {} replications; lines: 95 % confidence intervals over replications",
+                if overall.n_configurations == 1 { "one system" } else { "systems" },
+                overall.n_replications
             ),
-            ..Caption::titled("Schedulers on equal draws")
+            ..Caption::titled("Schedulers on common random numbers")
         },
-        group_axis: "Scheduler".into(),
-        value_axis: Quantity::new(measure.name(), ""),
-        groups: comparison.policies().iter().map(label).collect(),
-        series: vec![measure.name().into()],
+        value_axis: axis(overall.measure),
+        names,
         columns: if panels.len() > 1 { 2 } else { 1 },
         panels,
-        shared_scale: false,
-        published: String::new(),
     }
 }
 
-fn bars(
-    comparison: &Comparison,
-    measure: Measure,
-    belongs: &dyn Fn(&Plan) -> bool,
-) -> Vec<Option<Bar>> {
-    let here = comparison.feasible().filter(|(plan, _)| belongs(plan)).map(|(_, runs)| runs);
-    let here: Vec<&[Replication]> = here.collect();
-    let bar = |policy: usize| {
-        let series = super::series(&here, comparison.n_replications(), policy, measure);
-        let summary = Summary::of(series);
-        let range = summary.interval(Fraction::P95).map(|it| (it.low, it.high));
-        (!here.is_empty()).then_some(Bar { value: summary.mean, range, published: None })
-    };
-    (0..comparison.policies().len()).map(bar).collect()
+fn mean(ranking: &Ranking, name: &str) -> Option<Mean> {
+    let standing = ranking.standings.iter().find(|it| *it.policy == *name)?;
+    let interval = standing.measure.interval(Fraction::P95).map(|it| (it.low, it.high));
+    (ranking.n_configurations > 0).then_some(Mean { value: standing.measure.mean, interval })
+}
+
+fn axis(measure: Measure) -> Quantity {
+    let (unit, scale) = measure.column.base_unit();
+    match scale == 1.0 {
+        true => Quantity::new(measure.column.label, unit),
+        false => Quantity::new(format!("{} [{}]", measure.column.label, measure.column.unit), ""),
+    }
+}
+
+/// Diagram of the critical differences of the mean ranks.
+pub fn ranks_figure(ranks: &Ranks, measure: Measure) -> CriticalDifference {
+    let Ranks { policies, friedman, critical_difference, blocks } = ranks;
+    CriticalDifference {
+        caption: Caption {
+            subtitle: format!(
+                "by {} over {} {blocks}; bars join schedulers that the Nemenyi test does not tell apart at 5 %",
+                measure.name(),
+                friedman.n_blocks
+            ),
+            note: format!(
+                "Friedman test: chi2 = {:.2}, p {}; the tests take the {blocks} for independent.",
+                friedman.chi_square,
+                super::p_value::p_relation(friedman.p_value),
+            ),
+            ..Caption::titled("Mean ranks of schedulers")
+        },
+        names: policies.iter().map(ToString::to_string).collect(),
+        mean_ranks: friedman.mean_ranks.clone(),
+        difference: *critical_difference,
+        groups: friedman.groups(*critical_difference),
+    }
 }

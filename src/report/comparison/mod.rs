@@ -2,6 +2,8 @@
 
 mod csv;
 mod figure;
+mod p_value;
+mod pairs;
 mod table;
 
 use std::sync::Arc;
@@ -13,11 +15,12 @@ use crate::score::Score;
 use crate::statistics::{PairedDifference, Sequential, Stopping, Summary, holm};
 use crate::sweep::comparison::{Comparison, Replication, Sample};
 
-pub(crate) use csv::{configurations_csv, metrics_csv, policies_csv};
-pub use figure::figure;
-pub use table::table;
+pub(crate) use csv::{ALL, configurations_csv, metrics_csv, pairs_csv, policies_csv};
+pub use figure::{figure, ranks_figure};
+pub use pairs::{Pair, Ranks, Shares, pairs};
+pub use table::{Tables, tables};
 
-/// The column of [`Sample`] that policies are ranked by.
+/// The column of [`Sample`] that policies are ranked by. The default is the primary metric, [`Score::primary`].
 #[derive(Debug, Clone, Copy)]
 pub struct Measure {
     /// Place in [`Sample::values`].
@@ -32,9 +35,23 @@ impl Measure {
         columns.find(|(_, column)| column.name == name).map(|(at, column)| Self { at, column })
     }
 
+    /// The primary metric.
+    pub fn primary() -> Self {
+        Self::named(Score::primary().name).expect("samples have every score")
+    }
+
     /// Its name.
     pub fn name(self) -> &'static str {
         self.column.name
+    }
+
+    /// Its meaning, and whether it is the one that all commands rank by.
+    fn meaning(self) -> String {
+        let Column { name, help, .. } = self.column;
+        match **name == *Score::primary().name {
+            true => format!("{name}: the primary metric, which `run` ranks by too: {help}"),
+            false => format!("{name}: {help}"),
+        }
     }
 
     fn of(self, sample: &Sample) -> f64 {
@@ -57,14 +74,18 @@ pub struct Standing {
     pub difference: Option<PairedDifference>,
     /// p-value of that difference, adjusted by Holm for the number of policies.
     pub p_value: Option<f64>,
+    /// Shares of all runs that are better, equal and worse than those of the best policy; `None` for the best.
+    pub shares: Option<Shares>,
     /// Late and dropped requests over all requests: mean over the configurations with any requests.
     pub miss_ratio: f64,
     /// Energy of a run \[mJ\]: mean over configurations.
     pub energy_mj: f64,
     /// Difference of the upper bound and the mean score, as a share of the bound.
     pub gap: f64,
-    /// Configurations in which no policy is better, ties included.
+    /// Configurations in which the policy is better than every other one.
     pub wins: usize,
+    /// Configurations in which it is the best together with others.
+    pub ties: usize,
 }
 
 /// Ranking of all policies of a comparison.
@@ -72,11 +93,15 @@ pub struct Standing {
 pub struct Ranking {
     /// The measure that policies are ranked by.
     pub measure: Measure,
+    /// The only scenario; `None` for all.
+    pub scenario: Option<Arc<str>>,
     /// The best policy first; of equal ones the one that was given first.
     pub standings: Vec<Standing>,
     /// Mean over the configurations of the measure of the policy that is best there.
     pub best_of_each: f64,
-    /// The tightest upper bound of `score_executed_mean`, mean over configurations and replications.
+    /// Upper bounds of `score_executed_mean`, means over configurations and replications.
+    pub bounds: Bounds,
+    /// The tightest of them.
     pub bound: (Bound, f64),
     /// Configurations that could run.
     pub n_configurations: usize,
@@ -89,7 +114,18 @@ pub struct Ranking {
 impl Ranking {
     /// Ranks the policies of `comparison` by `measure`.
     pub fn of(comparison: &Comparison, measure: Measure) -> Self {
-        let all: Vec<&[Replication]> = comparison.feasible().map(|(_, runs)| runs).collect();
+        Self::within(comparison, measure, None)
+    }
+
+    /// Rankings of every scenario by itself, in the order of the configurations; none if there is only one scenario.
+    pub fn by_scenario(comparison: &Comparison, measure: Measure) -> Vec<Self> {
+        let names = scenarios(comparison);
+        let rank = |name: Arc<str>| Self::within(comparison, measure, Some(name));
+        if names.len() > 1 { names.into_iter().map(rank).collect() } else { Vec::new() }
+    }
+
+    fn within(comparison: &Comparison, measure: Measure, scenario: Option<Arc<str>>) -> Self {
+        let all = runs_of(comparison, scenario.as_deref());
         let n_policies = comparison.policies().len();
         let series = |policy| series(&all, comparison.n_replications(), policy, measure);
         let series: Vec<Vec<f64>> = (0..n_policies).map(series).collect();
@@ -115,7 +151,17 @@ impl Ranking {
             .collect();
         let p_values: Vec<_> = difference.iter().filter_map(PairedDifference::p_value).collect();
         let adjusted = holm(&p_values);
-        let bound = tightest(&all);
+        let bounds = mean_bounds(&all);
+        let bound = bounds.tightest();
+        let leaders = means.iter().zip(&best).map(|(means, best)| {
+            let is_best = means.iter().map(|mean| mean == best).collect::<Vec<_>>();
+            let n_best = is_best.iter().filter(|it| **it).count();
+            (is_best, n_best)
+        });
+        let leaders: Vec<_> = leaders.collect();
+        let leads = |policy: usize, alone: bool| {
+            leaders.iter().filter(|(is_best, n)| is_best[policy] && (*n == 1) == alone).count()
+        };
         let standing = |(rank, &policy): (usize, &usize)| Standing {
             policy: Arc::clone(comparison.policies()[policy].label()),
             measure: summaries[policy],
@@ -124,19 +170,24 @@ impl Ranking {
             miss_ratio: miss_ratio(&all, policy),
             energy_mj: mean_of(&all, policy, "energy_mj"),
             gap: gap(bound.1, mean_of(&all, policy, "score_executed_mean")),
-            wins: means.iter().zip(&best).filter(|(means, best)| means[policy] == **best).count(),
+            shares: (rank > 0).then(|| Shares::of(&all, (policy, order[0]), measure)),
+            wins: leads(policy, true),
+            ties: leads(policy, false),
         };
         Self {
             measure,
             standings: order.iter().enumerate().map(standing).collect(),
             best_of_each: Summary::of(best.iter().copied()).mean,
+            bounds,
             bound,
             n_configurations: all.len(),
             n_replications: comparison.n_replications(),
             drawn: comparison
                 .feasible()
-                .map(|(spec, _)| spec.drawn())
+                .filter(|(plan, _)| scenario.as_deref().is_none_or(|it| plan.scenario.name() == it))
+                .map(|(plan, _)| plan.drawn())
                 .fold(Drawn::default(), Drawn::or),
+            scenario,
         }
     }
 
@@ -199,16 +250,33 @@ fn mean_of(all: &[&[Replication]], policy: usize, column: &str) -> f64 {
     Summary::of(all.iter().map(mean)).mean
 }
 
-/// The bound with the smallest mean; of equal ones the simplest.
-fn tightest(all: &[&[Replication]]) -> (Bound, f64) {
+/// Scenarios with configurations that could run, in their order.
+fn scenarios(comparison: &Comparison) -> Vec<Arc<str>> {
+    let mut names: Vec<Arc<str>> = Vec::new();
+    for (plan, _) in comparison.feasible() {
+        if !names.iter().any(|name| **name == *plan.scenario.name()) {
+            names.push(plan.scenario.name().into());
+        }
+    }
+    names
+}
+
+/// Replications of every configuration that could run, of one scenario or of all.
+fn runs_of<'c>(comparison: &'c Comparison, scenario: Option<&str>) -> Vec<&'c [Replication]> {
+    let here = comparison.feasible();
+    let here = here.filter(|(plan, _)| scenario.is_none_or(|name| plan.scenario.name() == name));
+    here.map(|(_, runs)| runs).collect()
+}
+
+/// Means of the bounds.
+fn mean_bounds(all: &[&[Replication]]) -> Bounds {
     let mean = |of: fn(&Bounds) -> f64| {
         let runs = all.iter().map(|runs| Summary::of(runs.iter().map(|it| of(&it.bounds))).mean);
         Summary::of(runs).mean
     };
-    let means = Bounds {
+    Bounds {
         isolation: mean(|it| it.isolation),
         pooled_capacity: mean(|it| it.pooled_capacity),
         linear_program: mean(|it| it.linear_program),
-    };
-    means.tightest()
+    }
 }

@@ -1,5 +1,6 @@
 //! One HTML page for a set of runs, made from the four files that `xrsim run --out` writes. The page of
-//! load tests is in [`mlperf`].
+//! load tests is in [`mlperf`]; pages of sweeps and comparisons are articles (`article`), and so may be those of
+//! other results: a new kind is a function that fills an `Article`, and a line in `cli::report`.
 //!
 //! ```text
 //! scores.csv ─────┐
@@ -15,18 +16,23 @@
 
 pub mod mlperf;
 
+mod article;
 mod columns;
+mod comparison;
 mod data;
 mod page;
 mod provenance;
 mod results;
 mod rows;
+mod sweep;
 
 use thiserror::Error;
 
 use crate::renamed::Renamed;
 
+pub use comparison::{ComparisonFiles, comparison_page};
 use results::Results;
+pub use sweep::sweep_page;
 
 /// One file of a results folder.
 #[derive(Debug, Clone, Copy)]

@@ -64,6 +64,22 @@ pub(super) const TESTS: Kind = Kind {
     ],
 };
 
+/// A page of sections with figures and tables.
+pub(super) const ARTICLE: Kind = Kind {
+    first: "contents",
+    body: include_str!("article.html"),
+    style: &[include_str!("style.css"), include_str!("tests.css")],
+    uplot: None,
+    app: &[
+        include_str!("app/dom.js"),
+        include_str!("app/format.js"),
+        include_str!("app/columns.js"),
+        include_str!("app/table.js"),
+        include_str!("app/shell.js"),
+        include_str!("app/article.js"),
+    ],
+};
+
 impl Kind {
     /// The document that carries `data`, which is base64.
     pub(super) fn fill(&self, data: &str) -> String {

@@ -22,6 +22,7 @@ use thiserror::Error;
 use crate::column::{self, Column};
 use crate::renamed::Renamed;
 use crate::score::Score;
+use crate::text::cell;
 
 use super::rows::CHECK;
 
@@ -178,6 +179,41 @@ impl PointTable {
     /// Number of rows.
     pub fn n_rows(&self) -> usize {
         self.n_rows
+    }
+
+    /// Number of designs.
+    pub(crate) fn n_designs(&self) -> usize {
+        self.designs.len()
+    }
+
+    /// Names of the settings in which designs differ.
+    pub(crate) fn varied(&self) -> Vec<&str> {
+        self.design_settings().map(|setting| setting.name.as_str()).collect()
+    }
+
+    /// Header and rows of at most `most` designs: the settings in which they differ, and their means in `columns`.
+    ///
+    /// # Errors
+    ///
+    /// A column that is missing.
+    pub(crate) fn designs(
+        &self,
+        columns: &[&str],
+        most: usize,
+    ) -> Result<(Vec<String>, Vec<Vec<String>>), PointsError> {
+        let means = columns.iter().map(|column| Ok(self.means(&self.numbers(column)?)));
+        let means = means.collect::<Result<Vec<_>, PointsError>>()?;
+        let settings: Vec<_> = self.design_settings().collect();
+        let header = settings.iter().map(|setting| setting.name.clone());
+        let header = header.chain(columns.iter().map(|column| (*column).to_string())).collect();
+        let row = |design: usize| {
+            let own = settings.iter().map(|setting| setting.at(self.designs[design]).to_string());
+            let mean = |column: &Vec<Vec<Option<f64>>>| {
+                over_scenarios(&column[design]).map_or_else(String::new, cell)
+            };
+            own.chain(means.iter().map(mean)).collect()
+        };
+        Ok((header, (0..self.designs.len().min(most)).map(row).collect()))
     }
 
     /// Number of draws (seeds and replications) for every design and scenario; `None` if it differs.

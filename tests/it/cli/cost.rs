@@ -177,7 +177,7 @@ fn cost_draws_what_it_prints() {
     let layers = data.lines().filter(|line| line.contains("DRAM")).count();
     assert_eq!(layers, 19, "{data}");
     let message = refused(&[&network[..], &["--plot", &path("energy.gif")]].concat());
-    assert!(message.contains("a figure ends in .svg or .png"), "{message}");
+    assert!(message.contains("a figure ends in .svg, .pdf or .png"), "{message}");
 }
 
 /// A file with a dataflow of these directives, one a line from line 4 on.

@@ -32,6 +32,12 @@ function pairs(title, [key, value], entries, isOpen) {
   return h("details", { open: isOpen }, h("summary", {}, `${title} (${entries.length})`), table.element);
 }
 
+/** A drawing of the program; its role is `img`, and it has a title. */
+function drawing(svg) {
+  const parsed = new DOMParser().parseFromString(svg, "image/svg+xml");
+  return document.importNode(parsed.documentElement, true);
+}
+
 /** An object that throws on missing keys, which would be shown as empty cells otherwise. */
 function strict(object) {
   const get = (target, key) => {

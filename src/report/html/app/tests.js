@@ -10,12 +10,6 @@ function tableOf(caption, columns, rows) {
   return table.element;
 }
 
-/** A drawing of the program; its role is `img`, and it has a title. */
-function drawing(svg) {
-  const parsed = new DOMParser().parseFromString(svg, "image/svg+xml");
-  return document.importNode(parsed.documentElement, true);
-}
-
 /** A folded part, which is filled when it is first opened. */
 function folded(title, isOpen, fill) {
   const part = h("details", {}, h("summary", {}, title));

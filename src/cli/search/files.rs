@@ -1,0 +1,163 @@
+//! Files of a search.
+
+use std::io::Write as _;
+use std::path::Path;
+
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use serde_json::{Map, Value, json};
+
+use crate::config::export;
+use crate::experiment::search::PreparedSearch;
+use crate::figures::{self, Format};
+use crate::hardware::Accelerator;
+use crate::report::search::AnswerReport;
+use crate::search::Search;
+use crate::text::cell;
+
+use super::super::argument;
+use super::super::message::Failure;
+use super::super::output::OutputSet;
+use super::{SearchArgs, journal};
+
+/// Name of the record.
+const RECORD: &str = "search.json";
+
+/// Names of all files that a search may write into its folder.
+pub(super) fn names(prepared: &PreparedSearch) -> Vec<String> {
+    let fixed = ["evaluated.csv", "answers.csv", "excluded.csv.gz", journal::NAME, RECORD];
+    let mut names: Vec<String> = fixed.map(String::from).to_vec();
+    for question in &prepared.questions {
+        names.extend(of_question(prepared, &question.name));
+    }
+    names
+}
+
+/// Names of the files of one question: the best system, the front and its figures.
+fn of_question(prepared: &PreparedSearch, question: &str) -> [String; 4] {
+    let stem = match prepared.questions.len() {
+        1 => String::new(),
+        _ => format!("_{question}"),
+    };
+    [
+        format!("best{stem}.yaml"),
+        format!("front{stem}.csv"),
+        format!("front{stem}.svg"),
+        format!("front{stem}.png"),
+    ]
+}
+
+/// Writes all files as one set.
+///
+/// # Errors
+///
+/// Returns a failure if a file cannot be written.
+pub(super) fn write(
+    folder: &Path,
+    prepared: &PreparedSearch,
+    search: &Search<'_>,
+    reports: &[AnswerReport],
+    identity: &str,
+    args: &SearchArgs,
+) -> Result<(), Failure> {
+    let mut set = OutputSet::create(folder)?;
+    let rows = reports.iter().flat_map(|report| report.evaluated.iter().cloned()).collect();
+    set.csv("evaluated.csv", (AnswerReport::header(), rows))?;
+    let tables: Vec<_> = reports.iter().map(AnswerReport::table).collect();
+    if let Some((header, _)) = tables.first() {
+        let rows = tables.iter().flat_map(|(_, rows)| rows.iter().cloned()).collect();
+        set.csv("answers.csv", (header.clone(), rows))?;
+    }
+    for report in reports {
+        let [best, front, svg, png] = of_question(prepared, &report.answer.question.name);
+        if report.answer.question.is_front() {
+            set.csv(&front, report.front_table())?;
+            if let Some(figure) = report.figure().filter(|_| !report.found.is_empty()) {
+                for (name, format) in [(svg, Format::Svg), (png, Format::Png)] {
+                    let bytes = figures::render(&figure, format).map_err(argument)?;
+                    set.bytes(&name, &bytes)?;
+                }
+            }
+        }
+        if let Some(text) = best_system(prepared, report) {
+            set.bytes(&best, text.as_bytes())?;
+        }
+    }
+    if args.audit {
+        set.bytes("excluded.csv.gz", &excluded(prepared, search, reports)?)?;
+    }
+    set.commit(RECORD, record(prepared, reports, identity))
+}
+
+/// The best system as a file that other commands take.
+fn best_system(prepared: &PreparedSearch, report: &AnswerReport) -> Option<String> {
+    let best = report.found.first()?;
+    let system = prepared.space.system(&best.members).ok()?;
+    let comments = [
+        format!("{} of the search {}.", best.system, prepared.name),
+        format!("Scheduler: {}", best.scheduler),
+    ];
+    let proof = report.text();
+    let lines = comments.into_iter().chain(proof.lines().map(String::from));
+    let lines: Vec<String> = lines.collect();
+    let reference = |it: &Accelerator| prepared.reference(it);
+    let name = format!("{}_best", prepared.name);
+    Some(export::system(&name, &system, &lines, reference))
+}
+
+/// Bounds of all systems, and what each question needed, as compressed CSV: a proof that a script can check.
+fn excluded(
+    prepared: &PreparedSearch,
+    search: &Search<'_>,
+    reports: &[AnswerReport],
+) -> Result<Vec<u8>, Failure> {
+    let failure = |error: std::io::Error| Failure::Output(error.to_string());
+    let mut out = GzEncoder::new(Vec::new(), Compression::default());
+    writeln!(out, "question,system,table_bound,ub1_isolation,ub3_linear_program,best")
+        .map_err(failure)?;
+    for report in reports {
+        let question = &report.answer.question;
+        let best = report.found.first().and_then(|it| it.value(question.objectives[0]));
+        let best = best.map_or(String::new(), cell);
+        for (system, bound) in search.table_bounds(question).into_iter().enumerate() {
+            let name = prepared.space.name(search.members(system as u32));
+            let bounds = search.bounds(question, system as u32);
+            let [ub1, ub3] = bounds.map(|it| it.map_or(String::new(), cell));
+            writeln!(out, "{},\"{name}\",{},{ub1},{ub3},{best}", question.name, cell(bound))
+                .map_err(failure)?;
+        }
+    }
+    out.finish().map_err(failure)
+}
+
+fn record(
+    prepared: &PreparedSearch,
+    reports: &[AnswerReport],
+    identity: &str,
+) -> Map<String, Value> {
+    let inputs: Map<String, Value> =
+        prepared.inputs().into_iter().map(|it| (it.name, json!(it.sha256))).collect();
+    let schedulers: Vec<_> = prepared.schedulers.iter().map(|it| it.label().to_string()).collect();
+    let scenarios: Vec<_> =
+        prepared.plans.iter().map(|it| it.scenario.name().to_string()).collect();
+    let body = json!({
+        "program": "xrsim",
+        "version": env!("CARGO_PKG_VERSION"),
+        "command": "search",
+        "name": prepared.name,
+        "search_sha256": identity,
+        "inputs_sha256": inputs,
+        "seed": prepared.settings.load.seed,
+        "draws": prepared.draws,
+        "scenarios": scenarios,
+        "schedulers": schedulers,
+        "technology": prepared.technology.name(),
+        "method": prepared.method.name(),
+        "settings": prepared.settings.effective(),
+        "answers": reports.iter().map(AnswerReport::to_json).collect::<Vec<_>>(),
+    });
+    match body {
+        Value::Object(body) => body,
+        _ => Map::new(),
+    }
+}

@@ -1,0 +1,244 @@
+//! Options of `xrsim search`.
+
+use std::fmt::Write as _;
+use std::path::PathBuf;
+
+use clap::Args;
+
+use crate::config::{Catalog, SearchDraft};
+use crate::sweep::grid::Shard;
+
+use super::super::message::Failure;
+use super::super::sweep::shard;
+
+/// Find the best system of a space, with a proof or with a stated gap.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "A search file has more keys, see docs/search.md. Options that are left out are as in `xrsim run`.\n\n\
+    After an interruption the same command with the same --out continues where it stopped. Results are the same bytes for \
+    every number of threads and of interruptions.\n\n\
+    Examples:\n  \
+    xrsim search two_way                            a search that comes with the program\n  \
+    xrsim search mine.yaml --out found --require-proof\n  \
+    xrsim search --scenario AR_gaming --dataflow WS,OS,RS --accelerators 2 --pes 4096 --step 128\n\n\
+    Exit status: 0 done, 1 a proof or a constraint that was required is not met, 2 bad input."
+)]
+pub(crate) struct SearchArgs {
+    /// Search: a file, or the name of one that comes with the program.
+    #[arg(value_name = "SEARCH|FILE", conflicts_with_all = ["scenario", "dataflow", "accelerators", "pes", "exactly", "step",
+        "scheduler", "objective", "over", "constraint", "technology", "replications", "set"])]
+    pub spec: Option<String>,
+    /// Scenarios, separated by commas [default: those of the suite].
+    #[arg(long, value_name = "SCENARIO", value_delimiter = ',')]
+    pub scenario: Vec<String>,
+    /// Dataflows of accelerators, separated by commas [default: WS,OS,RS].
+    #[arg(long, value_name = "DATAFLOW", value_delimiter = ',')]
+    pub dataflow: Vec<String>,
+    /// Number of accelerators, or a range such as 1..3 [default: 1..2].
+    #[arg(long, value_name = "N|FIRST..LAST")]
+    pub accelerators: Option<String>,
+    /// Most PEs of a system [default: 4096].
+    #[arg(long, value_name = "N")]
+    pub pes: Option<u32>,
+    /// Take only systems that have exactly --pes PEs. A larger budget can then be worse.
+    #[arg(long)]
+    pub exactly: bool,
+    /// PEs of an accelerator are multiples of N [default: 128].
+    #[arg(long, value_name = "N")]
+    pub step: Option<u32>,
+    /// Scheduler, with its parameters; repeat for each [default: latency-greedy, edf:admission=hopeless,
+    /// value:admission=hopeless].
+    #[arg(long, value_name = "P[:KEY=VALUE,..]")]
+    pub scheduler: Vec<String>,
+    /// Quantity to optimise; two or three, separated by commas, for their front [default:
+    /// score_executed_mean].
+    #[arg(long, value_name = "QUANTITY", value_delimiter = ',')]
+    pub objective: Vec<String>,
+    /// Treatment of several scenarios: mean, min (the worst), or each by itself; several are separated by commas.
+    #[arg(long, value_name = "OVER", value_delimiter = ',')]
+    pub over: Vec<String>,
+    /// Limit of a quantity, such as 'area_mm2<=60'; repeat for several.
+    #[arg(long, value_name = "QUANTITY<=X")]
+    pub constraint: Vec<String>,
+    /// Technology of areas and leakage.
+    #[arg(long, value_name = "TECHNOLOGY|FILE")]
+    pub technology: Option<String>,
+    /// Draws of every scenario in which something is drawn [default: 30].
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=SearchDraft::MAX_REPLICATIONS))]
+    pub replications: Option<u64>,
+    /// Any setting of the runs (see `xrsim list settings`), such as flexibility=none; repeat for several.
+    #[arg(long, value_name = "KEY=VALUE")]
+    pub set: Vec<String>,
+    /// Method: auto, bound, exhaustive or evolve.
+    #[arg(long, value_name = "METHOD")]
+    pub method: Option<String>,
+    /// Rule that ends the search early, such as gap_percent=0.5, minutes=10 or runs=1000000; repeat for
+    /// several.
+    #[arg(long, value_name = "RULE=VALUE")]
+    pub stop: Vec<String>,
+    /// Print what would be searched, and about how long it takes, without runs.
+    #[arg(long)]
+    pub dry_run: bool,
+    /// Fail unless the answer is proven to be the optimum.
+    #[arg(long)]
+    pub require_proof: bool,
+    /// Folder of the results: evaluated.csv, the front, the best system as a file, and a journal with which
+    /// the same command continues.
+    #[arg(long, short, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+    /// Also write the bound of every system that was excluded, so that a script can check the proof.
+    #[arg(long, requires = "out")]
+    pub audit: bool,
+    /// Search the I-th of N parts of the systems only.
+    #[arg(long, value_name = "I/N", value_parser = shard)]
+    pub shard: Option<Shard>,
+    /// Folder of a part (--shard) whose runs are taken; repeat for each. The result is that of a search without parts.
+    #[arg(long, value_name = "DIR")]
+    pub join: Vec<PathBuf>,
+    /// Begin again, whatever the journal in the folder has.
+    #[arg(long, requires = "out")]
+    pub restart: bool,
+}
+
+impl SearchArgs {
+    /// The search as it was written, and the files that were read for it.
+    ///
+    /// # Errors
+    ///
+    /// Returns a failure if the file is not that of a search, or if an option has no value.
+    pub(super) fn draft(&self) -> Result<(SearchDraft, Vec<PathBuf>), Failure> {
+        let (mut draft, files) = match &self.spec {
+            Some(spec) => {
+                let mut catalog = Catalog::new();
+                let draft = catalog.search(spec)?;
+                (draft, catalog.opened().collect())
+            }
+            None => (SearchDraft::of_options(self.text()?)?, Vec::new()),
+        };
+        self.override_in(&mut draft)?;
+        Ok((draft, files))
+    }
+
+    /// The options as the text of a search file, of which places in messages are.
+    fn text(&self) -> Result<String, Failure> {
+        let mut text = String::from("search:\n  name: command_line\n");
+        let list = |values: &[String]| {
+            let quoted: Vec<_> = values.iter().map(|it| quoted(it)).collect();
+            format!("[{}]", quoted.join(", "))
+        };
+        let mut line = |line: String| {
+            let _ = writeln!(text, "  {line}");
+        };
+        if !self.scenario.is_empty() {
+            line(format!("scenarios: {}", list(&self.scenario)));
+        }
+        let over = match self.over.is_empty() {
+            true => String::new(),
+            false => format!(", over: {}", list(&self.over)),
+        };
+        match &self.objective[..] {
+            [] if over.is_empty() => {}
+            [] => line(format!("objective: {{maximise: score_executed_mean{over}}}")),
+            [only] => {
+                use crate::column::Better;
+                use crate::search::Quantity;
+                let is_less = Quantity::find(only).is_some_and(|it| it.better() == Better::Lower);
+                let verb = if is_less { "minimise" } else { "maximise" };
+                line(format!("objective: {{{verb}: {}{over}}}", quoted(only)));
+            }
+            several => line(format!("objective: {{pareto: {}{over}}}", list(several))),
+        }
+        if !self.constraint.is_empty() {
+            let limits: Vec<_> =
+                self.constraint.iter().map(|it| limit(it)).collect::<Result<_, _>>()?;
+            line(format!("constraints: {{{}}}", limits.join(", ")));
+        }
+        let dataflows = match self.dataflow.is_empty() {
+            true => "[WS, OS, RS]".into(),
+            false => list(&self.dataflow),
+        };
+        let accelerators = self.accelerators.as_deref().unwrap_or("1..2");
+        let (pes, step) = (self.pes.unwrap_or(4096), self.step.unwrap_or(128));
+        let total = if self.exactly { "exactly" } else { "<=" };
+        let scheduler = match self.scheduler.is_empty() {
+            true => String::new(),
+            false => format!(", scheduler: {}", list(&self.scheduler)),
+        };
+        line(format!(
+            "space: {{dataflows: {dataflows}, accelerators: {}, pes: {{total: \"{total} {pes}\", step: {step}}}{scheduler}}}",
+            quoted(accelerators)
+        ));
+        if !self.set.is_empty() {
+            let settings = self.set.iter().map(|it| match it.split_once('=') {
+                Some((key, value)) => {
+                    Ok(format!("{}: {}", quoted(key.trim()), quoted(value.trim())))
+                }
+                None => Err(Failure::Argument(format!("--set takes key=value, found `{it}`"))),
+            });
+            line(format!("settings: {{{}}}", settings.collect::<Result<Vec<_>, _>>()?.join(", ")));
+        }
+        if let Some(technology) = &self.technology {
+            line(format!("technology: {}", quoted(technology)));
+        }
+        if let Some(replications) = self.replications {
+            line(format!("replications: {replications}"));
+        }
+        Ok(text)
+    }
+
+    /// Options that stand beside a file, too.
+    fn override_in(&self, draft: &mut SearchDraft) -> Result<(), Failure> {
+        if let Some(method) = &self.method {
+            let value = method.as_str().into();
+            draft.body.method = Some(crate::config::At { span: 0..0, value });
+            let known = crate::search::Method::ALL.iter().map(|(name, _)| *name);
+            if !known.clone().any(|name| name == method) {
+                return Err(super::super::unknown("method", method, known));
+            }
+        }
+        for rule in &self.stop {
+            let (key, value) = rule.split_once('=').unwrap_or((rule, ""));
+            let number = value.trim().parse::<f64>().ok().filter(|it| *it >= 0.0 && it.is_finite());
+            let whole = value.trim().parse::<u64>().ok().filter(|it| *it > 0);
+            let stop = &mut draft.body.stop;
+            let is_set = match key.trim() {
+                "gap_percent" => number.map(|it| stop.gap_percent = Some(it)).is_some(),
+                "minutes" => {
+                    let minutes = number.filter(|it| *it > 0.0);
+                    minutes.map(|it| stop.minutes = Some(it)).is_some()
+                }
+                "runs" => whole.map(|it| stop.runs = Some(it)).is_some(),
+                "evaluations" => whole.map(|it| stop.evaluations = Some(it)).is_some(),
+                other => {
+                    let known = ["gap_percent", "minutes", "runs", "evaluations"];
+                    return Err(super::super::unknown("stop rule", other, known.into_iter()));
+                }
+            };
+            if !is_set {
+                let message =
+                    format!("--stop takes RULE=VALUE with a number above 0, found `{rule}`");
+                return Err(Failure::Argument(message));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A value as YAML text between quotes.
+fn quoted(value: &str) -> String {
+    format!("\"{}\"", value.replace('\\', "\\\\").replace('"', "\\\""))
+}
+
+/// `quantity<=x` as an entry of constraints.
+fn limit(text: &str) -> Result<String, Failure> {
+    let parts = ["<=", ">="].into_iter().find_map(|sign| Some((sign, text.split_once(sign)?)));
+    match parts {
+        Some((sign, (name, limit))) => {
+            Ok(format!("{}: \"{sign} {}\"", quoted(name.trim()), limit.trim().replace('"', "")))
+        }
+        None => {
+            let message = format!("--constraint takes QUANTITY<=X or QUANTITY>=X, found `{text}`");
+            Err(Failure::Argument(message))
+        }
+    }
+}

@@ -1,0 +1,659 @@
+//! Searches: from a draft to a space, questions and runs, every name and number checked.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use crate::column::Better;
+use crate::config::search::{ObjectiveDraft, SearchBody};
+use crate::config::{
+    At, Catalog, Hardware, InputFile, OldNames, Problem, SearchDraft, nearest, resolve,
+};
+use crate::dataflow::Dataflow;
+use crate::hardware::platform::Platform;
+use crate::hardware::{Accelerator, MemoryEnergy, System, Technology};
+use crate::plan::{Plan, Semantics};
+use crate::scenario::Scenario;
+use crate::schedule::Policy;
+use crate::search::{
+    Chip, ConfirmSettings, Constraint, Fraction, Method, Over, Parts, Quantity, Question, Space,
+    SpaceSettings, StopRules, TypeAreas,
+};
+use crate::statistics;
+
+use super::keys::Key;
+use super::systems::{full_system, mapped, mapping, style_system};
+use super::{ExperimentError, NamedCostModel, Settings, programs, scheduler};
+
+/// Text and where it was written.
+type Text = At<Box<str>>;
+
+/// Schedulers of a search that names none.
+const SCHEDULERS: [&str; 3] =
+    ["latency-greedy", "edf:admission=hopeless", "value:admission=hopeless"];
+
+/// Draws of a search that gives no number.
+const DRAWS: u64 = 30;
+
+/// A search, read and checked.
+pub(crate) struct PreparedSearch {
+    /// Name.
+    pub(crate) name: Box<str>,
+    /// Settings of all runs.
+    pub(crate) settings: Settings,
+    /// Systems.
+    pub(crate) space: Space,
+    /// A run of every scenario, whose system, scheduler and replication do not count.
+    pub(crate) plans: Vec<Plan>,
+    /// Questions, in the order in which they are answered.
+    pub(crate) questions: Vec<Question>,
+    /// Schedulers.
+    pub(crate) schedulers: Vec<Policy>,
+    /// Cost model.
+    pub(crate) cost_model: NamedCostModel,
+    /// Number of draws.
+    pub(crate) draws: u64,
+    /// Parameters of the confirmation; `None` for none.
+    pub(crate) confirm: Option<ConfirmSettings>,
+    /// Method.
+    pub(crate) method: Method,
+    /// Rules that end it.
+    pub(crate) stop: StopRules,
+    /// Most time \[min\].
+    pub(crate) minutes: Option<f64>,
+    /// Technology of areas and leakage.
+    pub(crate) technology: Arc<Technology>,
+    /// The other technologies that come with the program.
+    pub(crate) other_technologies: Vec<Arc<Technology>>,
+    /// Warnings about the search.
+    pub(crate) warnings: Vec<String>,
+    catalog: Catalog,
+    programs: Vec<InputFile>,
+    /// Names or paths by which files refer to dataflows, by the names of these.
+    references: Vec<(Box<str>, String)>,
+}
+
+impl PreparedSearch {
+    /// The name or path by which a file refers to the dataflow of an accelerator.
+    pub(crate) fn reference(&self, accelerator: &Accelerator) -> String {
+        let name = accelerator.dataflow.name();
+        let known = self.references.iter().find(|(known, _)| **known == *name);
+        known.map_or(name.into(), |(_, reference)| reference.clone())
+    }
+
+    /// The search that `draft` describes.
+    ///
+    /// # Errors
+    ///
+    /// [`ExperimentError::Config`] with every problem of the draft, or with those of a file that it refers
+    /// to.
+    pub(crate) fn of(draft: &SearchDraft, old_names: &OldNames) -> Result<Self, ExperimentError> {
+        let mut reader = Reader {
+            draft,
+            problems: draft.problems.clone(),
+            catalog: Catalog::new(),
+            settings: Settings::default(),
+            references: Vec::new(),
+        };
+        reader.read_settings();
+        let catalog = Catalog::with_networks(reader.settings.networks());
+        reader.catalog = catalog.noting(old_names.clone()).in_folder(draft.folder.clone());
+        reader.finish()
+    }
+
+    /// Every file that was read.
+    pub(crate) fn inputs(&self) -> Vec<InputFile> {
+        self.catalog.inputs().into_iter().chain(self.programs.iter().cloned()).collect()
+    }
+
+    /// Every file that was read and does not come with the program.
+    pub(crate) fn opened(&self) -> Vec<PathBuf> {
+        let programs = self.programs.iter().map(|it| PathBuf::from(&it.name));
+        self.catalog.opened().chain(programs).collect()
+    }
+
+    /// Areas and leakage of all types in a technology.
+    pub(crate) fn areas(&self, technology: &Technology) -> TypeAreas {
+        let n = self.space.types().len();
+        let of = |index: usize| {
+            let accelerator = self.space.accelerator(index);
+            let leakage = technology.leakage_mw(&accelerator).unwrap_or(0.0);
+            (technology.area(&accelerator).total(), leakage)
+        };
+        let (area, leakage) = (0..n).map(of).unzip();
+        TypeAreas::new(area, leakage, technology.fixed_mm2())
+    }
+}
+
+/// State of the reading of a draft.
+struct Reader<'d> {
+    draft: &'d SearchDraft,
+    problems: Vec<Problem>,
+    catalog: Catalog,
+    settings: Settings,
+    references: Vec<(Box<str>, String)>,
+}
+
+impl Reader<'_> {
+    fn body(&self) -> &SearchBody {
+        &self.draft.body
+    }
+
+    fn problem(&mut self, at: &std::ops::Range<usize>, message: impl Into<String>) {
+        self.problems.push(Problem::new(at.clone(), message.into()));
+    }
+
+    fn read_settings(&mut self) {
+        const OWN: [&str; 6] = ["scenario", "system", "pes", "scheduler", "replication", "seed"];
+        let draft = self.draft;
+        for (key, value) in &draft.body.settings {
+            if OWN.contains(&&*key.value) {
+                let message = format!("`{}` is no setting of a search", key.value);
+                let help = "a search has keys of its own for scenarios, systems, PEs, schedulers, \
+                            replications and seed";
+                self.problems.push(Problem::new(key.span.clone(), message).help(help));
+                continue;
+            }
+            self.set(key, value);
+        }
+        if let Some(seed) = draft.body.seed {
+            self.settings.load.seed = seed;
+        }
+        if self.problems.is_empty()
+            && let Err(error) = self.settings.check()
+        {
+            let at = draft.body.settings.first().map_or(0..0, |(key, _)| key.span.clone());
+            self.problem(&at, error.to_string());
+        }
+    }
+
+    fn set(&mut self, key: &Text, value: &Text) {
+        match set(&mut self.settings, key, value) {
+            Ok(()) => {}
+            Err(problem) => self.problems.push(problem),
+        }
+    }
+
+    fn finish(mut self) -> Result<PreparedSearch, ExperimentError> {
+        let cost_model = NamedCostModel::find(&mut self.catalog, self.settings.cost_model())?;
+        let scenarios = self.scenarios()?;
+        let technology = self.technology()?;
+        let other_technologies = self.other_technologies(&technology)?;
+        let schedulers = self.schedulers();
+        let quantities = self.objective();
+        let space = self.space()?;
+        let constraints = self.constraints();
+        let method = self.method();
+        let (over, at) = self.over();
+        let Some((space, scenarios)) = space.zip(scenarios).filter(|_| self.problems.is_empty())
+        else {
+            return Err(self.draft.invalid(self.problems).into());
+        };
+        let weights: Vec<f64> = match self.body().scenarios.is_empty() {
+            true => vec![1.0; scenarios.len()],
+            false => self.body().scenarios.iter().map(|(_, weight)| *weight).collect(),
+        };
+        let questions = questions(&scenarios, &weights, &quantities, &over, &constraints);
+        let system = space.system(&[0])?;
+        let plans: Vec<Plan> = scenarios.iter().map(|it| self.settings.plan(it, &system)).collect();
+        if quantities.len() > Question::MAX_OBJECTIVES {
+            self.problem(&at, "a front has two or three objectives");
+        }
+        let draft = self.draft;
+        let replications = draft.body.replications.as_ref().map(|it| it.value);
+        let draws = replications.unwrap_or(DRAWS);
+        let is_drawn = plans.iter().any(|plan| plan.drawn().any());
+        let mut warnings = Vec::new();
+        if draws == 1 && is_drawn {
+            warnings.push(
+                "one draw: winners differ between draws; `replications: 30` is the default".into(),
+            );
+        }
+        let confirm = match draft.body.confirm {
+            Some(None) => None,
+            Some(Some((delta, alpha))) => Some((delta, alpha)),
+            None => Some((0.001, 0.05)),
+        };
+        let confirm = confirm.filter(|_| is_drawn && draws > 1).and_then(|(delta, alpha)| {
+            Some(ConfirmSettings::new(delta, statistics::Fraction::new(alpha)?))
+        });
+        let programs = draft.body.schedulers.iter().map(|it| &*it.value);
+        let programs = programs::inputs_of(programs)?;
+        if !self.problems.is_empty() {
+            return Err(draft.invalid(self.problems).into());
+        }
+        let stop = draft.body.stop;
+        let default = StopRules::default();
+        Ok(PreparedSearch {
+            name: draft.body.name.clone(),
+            space,
+            plans,
+            questions,
+            schedulers,
+            cost_model,
+            draws,
+            confirm,
+            method,
+            stop: StopRules {
+                gap: stop.gap_percent.map_or(default.gap, |percent| percent / 100.0),
+                runs: stop.runs.unwrap_or(default.runs),
+                evaluations: stop.evaluations.unwrap_or(default.evaluations),
+            },
+            minutes: stop.minutes,
+            technology,
+            other_technologies,
+            warnings,
+            settings: self.settings,
+            catalog: self.catalog,
+            programs,
+            references: self.references,
+        })
+    }
+
+    fn scenarios(&mut self) -> Result<Option<Vec<Arc<Scenario>>>, ExperimentError> {
+        let edition = self.settings.edition();
+        let draft = self.draft;
+        if draft.body.scenarios.is_empty() {
+            let names = self.catalog.suite()?.scenarios;
+            let scenarios = names.iter().map(|name| self.catalog.scenario(name, edition));
+            return Ok(Some(scenarios.collect::<Result<_, _>>()?));
+        }
+        let names = draft.body.scenarios.iter().map(|(name, _)| name);
+        let lookup = |name: &str| self.catalog.scenario(name, edition);
+        let found = resolve(names, lookup, &mut self.problems)?;
+        for (at, (name, _)) in draft.body.scenarios.iter().enumerate() {
+            if draft.body.scenarios[..at].iter().any(|(other, _)| other.value == name.value) {
+                let message = format!("`{}` is given twice", name.value);
+                self.problem(&name.span, message);
+            }
+        }
+        Ok(found)
+    }
+
+    fn technology(&mut self) -> Result<Arc<Technology>, ExperimentError> {
+        let draft = self.draft;
+        let Some(name) = &draft.body.technology else {
+            return Ok(self.catalog.technology(Technology::DEFAULT)?);
+        };
+        let lookup = |name: &str| self.catalog.technology(name);
+        match resolve([name].into_iter(), lookup, &mut self.problems)? {
+            Some(found) => Ok(Arc::clone(&found[0])),
+            None => Ok(self.catalog.technology(Technology::DEFAULT)?),
+        }
+    }
+
+    fn other_technologies(
+        &mut self,
+        chosen: &Arc<Technology>,
+    ) -> Result<Vec<Arc<Technology>>, ExperimentError> {
+        let names = self.catalog.names(crate::config::Kind::Technology);
+        let others = names.iter().filter(|name| ***name != *chosen.name());
+        let mut catalog = Catalog::new();
+        Ok(others.map(|name| catalog.technology(name)).collect::<Result<_, _>>()?)
+    }
+
+    fn schedulers(&mut self) -> Vec<Policy> {
+        let draft = self.draft;
+        if self.settings.semantics == Semantics::Mlsys2023 {
+            if let Some(first) = draft.body.schedulers.first() {
+                let message = "--semantics mlsys2023 has the dispatch of the artifact only";
+                self.problem(&first.span, message);
+            }
+            return vec![Policy::default()];
+        }
+        if draft.body.schedulers.is_empty() {
+            return SCHEDULERS.iter().filter_map(|name| scheduler(name).ok()).collect();
+        }
+        let mut policies: Vec<Policy> = Vec::new();
+        for name in &draft.body.schedulers {
+            match scheduler(&name.value) {
+                Ok(policy) if policies.iter().any(|it| it.label() == policy.label()) => {
+                    let message = format!("`{}` is given twice", policy.label());
+                    self.problem(&name.span, message);
+                }
+                Ok(policy) => policies.push(policy),
+                Err(error) => self.problem(&name.span, error.to_string()),
+            }
+        }
+        policies
+    }
+
+    /// The quantity called `name`.
+    fn quantity(&mut self, name: &Text) -> Option<Quantity> {
+        let found = Quantity::find(&name.value);
+        if found.is_none() {
+            let known = || Quantity::all().map(Quantity::name);
+            let message = format!("no quantity named `{}`", name.value);
+            let help = match nearest(&name.value, known()) {
+                Some(near) => format!("did you mean `{near}`?"),
+                None => format!("known: {}", known().collect::<Vec<_>>().join(", ")),
+            };
+            self.problems.push(Problem::new(name.span.clone(), message).help(help));
+        }
+        found
+    }
+
+    fn objective(&mut self) -> Vec<Quantity> {
+        let draft = self.draft;
+        let Some(At { span, value: ObjectiveDraft { quantities, .. } }) = &draft.body.objective
+        else {
+            return vec![Quantity::score()];
+        };
+        let mut found: Vec<Quantity> = Vec::new();
+        for (name, is_most) in quantities {
+            let Some(quantity) = self.quantity(name) else { continue };
+            let more = quantity.better() == Better::Higher;
+            if is_most.is_some_and(|it| it != more) {
+                let right = if more { "maximise" } else { "minimise" };
+                let message = format!("of `{}`, {right} is meant", name.value);
+                let help = format!("write `{right}: {}`", name.value);
+                self.problems.push(Problem::new(name.span.clone(), message).help(help));
+            }
+            if found.contains(&quantity) {
+                let message = format!("`{}` is given twice", name.value);
+                self.problem(&name.span, message);
+            }
+            found.push(quantity);
+        }
+        let is_front = quantities.iter().any(|(_, is_most)| is_most.is_none());
+        if is_front && !(2..=Question::MAX_OBJECTIVES).contains(&found.len()) {
+            self.problem(span, "a front has two or three objectives");
+        }
+        let energy = found.len() == 1 && found[0].name() == "energy_mj";
+        let has_limit =
+            draft.body.constraints.iter().any(|(name, is_most, _)| {
+                *is_most && matches!(&*name.value, "miss_ratio" | "missed")
+            });
+        if energy && !has_limit {
+            let message = "dropping every frame needs no energy";
+            let help = "limit what may be missed, such as `constraints: {miss_ratio: \"<= 0.1\"}`";
+            self.problems.push(Problem::new(span.clone(), message).help(help));
+        }
+        found
+    }
+
+    fn over(&mut self) -> (Vec<&'static str>, std::ops::Range<usize>) {
+        const WORDS: [&str; 3] = ["mean", "min", "each"];
+        let draft = self.draft;
+        let Some(At { span, value }) = &draft.body.objective else {
+            return (vec!["mean"], 0..0);
+        };
+        let mut found = Vec::new();
+        for word in &value.over {
+            match WORDS.iter().find(|known| **known == &*word.value) {
+                Some(known) => found.push(*known),
+                None => {
+                    let near = nearest(&word.value, WORDS.into_iter());
+                    let help = near.map_or("allowed are mean, min and each".to_string(), |near| {
+                        format!("did you mean `{near}`?")
+                    });
+                    let message = format!("no treatment of scenarios named `{}`", word.value);
+                    self.problems.push(Problem::new(word.span.clone(), message).help(help));
+                }
+            }
+        }
+        if found.is_empty() {
+            found.push("mean");
+        }
+        (found, span.clone())
+    }
+
+    fn constraints(&mut self) -> Vec<Constraint> {
+        let draft = self.draft;
+        let mut found = Vec::new();
+        for (name, is_most, limit) in &draft.body.constraints {
+            let Some(quantity) = self.quantity(name) else { continue };
+            found.push(Constraint { quantity, is_most: *is_most, limit: *limit });
+        }
+        found
+    }
+
+    fn method(&mut self) -> Method {
+        let draft = self.draft;
+        let Some(word) = &draft.body.method else { return Method::Auto };
+        match Method::ALL.iter().find(|(name, _)| *name == &*word.value) {
+            Some(&(_, method)) => method,
+            None => {
+                let names = || Method::ALL.iter().map(|(name, _)| *name);
+                let help = match nearest(&word.value, names()) {
+                    Some(near) => format!("did you mean `{near}`?"),
+                    None => format!("known: {}", names().collect::<Vec<_>>().join(", ")),
+                };
+                let message = format!("no method named `{}`", word.value);
+                self.problems.push(Problem::new(word.span.clone(), message).help(help));
+                Method::Auto
+            }
+        }
+    }
+
+    fn space(&mut self) -> Result<Option<Space>, ExperimentError> {
+        let draft = self.draft;
+        if !draft.body.systems.is_empty() {
+            return self.listed();
+        }
+        let lookup = |name: &str| self.catalog.dataflows(name);
+        let dataflows = resolve(draft.body.dataflows.iter(), lookup, &mut self.problems)?;
+        for (name, found) in draft.body.dataflows.iter().zip(dataflows.iter().flatten()) {
+            let path = draft.folder.clone().unwrap_or_default().join(&*name.value);
+            let path = path.is_file().then(|| std::path::absolute(&path).ok()).flatten();
+            let reference = path.map_or(name.value.to_string(), |it| it.display().to_string());
+            self.references.extend(found.iter().map(|it| (it.name().into(), reference.clone())));
+        }
+        let chips = self.chips()?;
+        let Some((dataflows, chips)) = dataflows.zip(chips) else { return Ok(None) };
+        let dataflows: Vec<Arc<Dataflow>> = dataflows.into_iter().flatten().collect();
+        let Some(first) = chips.first().cloned().filter(|_| self.problems.is_empty()) else {
+            return Ok(None);
+        };
+        let mut settings = SpaceSettings::new(first, dataflows);
+        settings.chips = chips;
+        if let Some((from, to)) = draft.body.accelerators {
+            settings.accelerators = from as usize..=to as usize;
+        }
+        if let Some(At { value: (pes, is_exact), .. }) = draft.body.pes {
+            (settings.pes, settings.is_exact) = (pes, is_exact);
+        }
+        settings.step =
+            draft.body.step.as_ref().map_or(settings.step.min(settings.pes), |it| it.value);
+        for (parts, share) in settings.parts.iter_mut().zip(&draft.body.shares) {
+            if let Some(share) = share {
+                let fractions = share.value.iter().filter_map(|&(n, d)| Fraction::new(n, d));
+                let mut fractions: Vec<_> = fractions.collect();
+                fractions.dedup();
+                *parts = Parts::Fractions(fractions);
+            }
+        }
+        let place = draft.body.step.as_ref().map(|it| it.span.clone());
+        let place = place.or(draft.body.pes.as_ref().map(|it| it.span.clone())).unwrap_or(0..0);
+        match Space::new(&settings) {
+            Ok(space) => Ok(Some(space)),
+            Err(error) => {
+                self.problem(&place, error.to_string());
+                Ok(None)
+            }
+        }
+    }
+
+    /// The space of systems that are given one by one.
+    fn listed(&mut self) -> Result<Option<Space>, ExperimentError> {
+        let draft = self.draft;
+        let given = [
+            draft.body.accelerators.is_some(),
+            !draft.body.dataflows.is_empty(),
+            draft.body.step.is_some(),
+            !draft.body.chips.is_empty(),
+            draft.body.shares.iter().any(Option::is_some),
+        ];
+        if given.contains(&true) {
+            let message = "`systems` beside a budget: a space has one of the two; with systems, only \
+                           `pes` and `scheduler` have a meaning";
+            self.problem(&draft.body.systems[0].span, message);
+        }
+        let pes = draft.body.pes.as_ref().map_or(4096, |it| it.value.0);
+        let platform = self.catalog.platform(self.settings.platform())?;
+        let lookup = |name: &str| self.catalog.hardware(name);
+        let Some(found) = resolve(draft.body.systems.iter(), lookup, &mut self.problems)? else {
+            return Ok(None);
+        };
+        let mut systems: Vec<Arc<System>> = Vec::new();
+        for (hardware, name) in found.into_iter().zip(&draft.body.systems) {
+            let system = match hardware {
+                Hardware::Style(style) => style_system(&style, pes, &platform, &self.settings),
+                Hardware::System(system) => full_system(system, &self.settings),
+                Hardware::Instances(_) => Err(ExperimentError::Conflict(
+                    "a hardware file of the artifact has no dataflows".into(),
+                )),
+            };
+            match system {
+                Ok(system) if systems.iter().any(|it| it.name() == system.name()) => {
+                    let message = format!("system `{}` is given twice", system.name());
+                    self.problem(&name.span, message);
+                }
+                Ok(system) => systems.push(mapped(system, self.settings.mapping)?),
+                Err(error) => self.problem(&name.span, error.to_string()),
+            }
+        }
+        Ok(self.problems.is_empty().then(|| Space::of_systems(systems)))
+    }
+
+    /// Chips: the platform under every combination of the values of their keys.
+    fn chips(&mut self) -> Result<Option<Vec<Chip>>, ExperimentError> {
+        let draft = self.draft;
+        let platform = self.catalog.platform(self.settings.platform())?;
+        let mut combinations: Vec<(Settings, Vec<(Box<str>, Box<str>)>)> =
+            vec![(self.settings.clone(), Vec::new())];
+        for (key, values) in &draft.body.chips {
+            self.check_dimension(key, values, &platform);
+            let mut next = Vec::new();
+            for (settings, varied) in &combinations {
+                for value in values {
+                    let mut settings = settings.clone();
+                    if let Err(problem) = set(&mut settings, key, value) {
+                        self.problems.push(problem);
+                        return Ok(None);
+                    }
+                    let mut varied = varied.clone();
+                    if values.len() > 1 {
+                        varied.push((key.value.clone(), value.value.clone()));
+                    }
+                    next.push((settings, varied));
+                }
+            }
+            combinations = next;
+            const MAX_CHIPS: usize = 10_000;
+            if combinations.len() > MAX_CHIPS {
+                let message =
+                    format!("{} chips; at most {MAX_CHIPS} are allowed", combinations.len());
+                self.problem(&key.span, message);
+                return Ok(None);
+            }
+        }
+        let mut chips = Vec::new();
+        for (settings, varied) in combinations {
+            match platform.with(&settings.budget) {
+                Ok(platform) => {
+                    let mut chip = Chip::new(Arc::new(platform));
+                    chip.varied = varied;
+                    chip.mapping = mapping(&settings);
+                    chip.change = settings.accelerator;
+                    chips.push(chip);
+                }
+                Err(error) => {
+                    let at = draft.body.chips.first().map_or(0..0, |(key, _)| key.span.clone());
+                    self.problem(&at, error.to_string());
+                    return Ok(None);
+                }
+            }
+        }
+        Ok(Some(chips))
+    }
+
+    /// Refuses a dimension of chips that nothing bounds: the search would return its largest value.
+    fn check_dimension(&mut self, key: &Text, values: &[Text], platform: &Platform) {
+        const WITH_AREA: [(&str, Option<fn(&Platform) -> MemoryEnergy>); 4] = [
+            ("hardware.noc_bandwidth_bytes_per_cycle", None),
+            ("hardware.shared_memory_kib", Some(|it| it.byte_energy.shared_memory)),
+            ("hardware.scratchpad_kib", Some(|it| it.byte_energy.scratchpad)),
+            ("hardware.cluster_memory_kib", Some(|it| it.byte_energy.cluster)),
+        ];
+        if values.len() < 2 {
+            return;
+        }
+        let name = Key::find(&key.value).map_or(&*key.value, |(key, _)| key.name);
+        let Some((_, energy)) = WITH_AREA.iter().find(|(known, _)| *known == name) else {
+            let message = format!("nothing bounds `{}`: give one value", key.value);
+            let known: Vec<_> = WITH_AREA.iter().map(|(name, _)| *name).collect();
+            let help = format!("dimensions with an area are {}", known.join(", "));
+            self.problems.push(Problem::new(key.span.clone(), message).help(help));
+            return;
+        };
+        let bounding = ["area_mm2", "power_mw"];
+        let body = self.body();
+        let limits = body.constraints.iter().map(|(name, ..)| name);
+        let objectives = body.objective.iter().flat_map(|it| it.value.quantities.iter());
+        let names = limits.chain(objectives.map(|(name, _)| name));
+        let is_bounded = names.into_iter().any(|it| bounding.contains(&&*it.value));
+        if !is_bounded {
+            let message = format!("nothing bounds `{}`", key.value);
+            let help = "give a constraint such as `area_mm2: \"<= 60\"`, an objective on area or power, \
+                        or one value";
+            self.problems.push(Problem::new(key.span.clone(), message).help(help));
+        }
+        // The default energy of the shared memory follows its size.
+        let follows = |energy: MemoryEnergy| {
+            energy == MemoryEnergy::BySize
+                || (name == "hardware.shared_memory_kib" && energy == MemoryEnergy::Usual)
+        };
+        if let Some(energy) = energy.map(|energy| energy(platform)).filter(|it| !follows(*it)) {
+            let _ = energy;
+            let message = format!("the energy of `{}` does not follow its size", key.value);
+            let help =
+                "a platform for this search gives the energy per byte of this memory as `by-size`";
+            self.problems.push(Problem::new(key.span.clone(), message).help(help));
+        }
+    }
+}
+
+/// Sets a key, or returns the problem.
+fn set(settings: &mut Settings, key: &Text, value: &Text) -> Result<(), Problem> {
+    let at = |error: &ExperimentError| match error {
+        ExperimentError::Key { .. } => key.span.clone(),
+        _ => value.span.clone(),
+    };
+    let set = settings.set(&key.value, &value.value).map(drop);
+    set.map_err(|error| Problem::new(at(&error), error.to_string()))
+}
+
+/// The questions of a search: for each treatment of the scenarios, and for `each` one a scenario.
+fn questions(
+    scenarios: &[Arc<Scenario>],
+    weights: &[f64],
+    quantities: &[Quantity],
+    over: &[&'static str],
+    constraints: &[Constraint],
+) -> Vec<Question> {
+    let mut questions = Vec::new();
+    let question = |name: &str, weights: &[f64]| {
+        let mut question = Question::new(name, quantities.to_vec(), weights);
+        question.constraints = constraints.to_vec();
+        question
+    };
+    for word in over {
+        match *word {
+            "each" => questions.extend(scenarios.iter().enumerate().map(|(index, scenario)| {
+                let mut weights = vec![0.0; scenarios.len()];
+                weights[index] = 1.0;
+                question(scenario.name(), &weights)
+            })),
+            "min" => {
+                let mut question = question("worst", weights);
+                question.over = Over::Worst;
+                questions.push(question);
+            }
+            _ => questions.push(match scenarios {
+                [only] => question(only.name(), weights),
+                _ => question("mean", weights),
+            }),
+        }
+    }
+    questions
+}

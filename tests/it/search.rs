@@ -1,0 +1,279 @@
+//! `xrsim search` as a user sees it: answers, files, interruptions, parts and messages.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+use crate::support::binary::{output, path, refused, stderr, stdout, xrsim};
+use tempfile::tempdir;
+
+/// Winners of the standard question by scenario, with the score of 30 draws: 138 two-way systems of WS, OS
+/// and RS with 4,096 PEs, platform `paper`, no choice of mappings (measured by simulating all of them).
+const LATENCY_GREEDY: [(&str, &str, f64); 8] = [
+    ("social_interactionA", "WS:15 + WS:17", 0.966244),
+    ("social_interactionB", "WS:14 + WS:18", 0.996170),
+    ("outdoor_activity_A", "WS:13 + WS:19", 0.810536),
+    ("outdoor_activity_B", "WS:16 + WS:16", 0.988321),
+    ("AR_Assistant", "WS:7 + WS:25", 0.392211),
+    ("VR_gaming", "WS:11 + WS:21", 0.983140),
+    ("AR_gaming", "WS:17 + RS:15", 0.198175),
+    ("mean", "WS:16 + WS:16", 0.755429),
+];
+
+const VALUE: [(&str, &str, f64, f64); 8] = [
+    ("social_interactionA", "WS:12 + WS:20", 0.967264, 0.96734),
+    ("social_interactionB", "WS:14 + WS:18", 0.996183, 0.99622),
+    ("outdoor_activity_A", "WS:13 + WS:19", 0.810884, 0.81814),
+    ("outdoor_activity_B", "WS:16 + WS:16", 0.988321, 0.99049),
+    ("AR_Assistant", "WS:14 + WS:18", 0.712948, 0.71550),
+    ("VR_gaming", "WS:11 + WS:21", 0.983140, 0.98325),
+    ("AR_gaming", "WS:11 + WS:21", 0.636897, 0.63742),
+    ("mean", "WS:14 + WS:18", 0.870360, 0.87221),
+];
+
+/// A search with files, and its record.
+fn record(spec: &str, folder: &Path, more: &[&str]) -> serde_json::Value {
+    let folder = folder.display().to_string();
+    output(&[&["search", spec, "--out", &folder, "--quiet"], more].concat());
+    let text = fs::read_to_string(Path::new(&folder).join("search.json")).expect("it is written");
+    serde_json::from_str(&text).expect("it is JSON")
+}
+
+fn standard(scheduler: &str) -> String {
+    format!(
+        "search:\n  name: standard\n  objective: {{maximise: score_executed_mean, over: [each, mean]}}\n  \
+         settings: {{flexibility: none}}\n  space:\n    accelerators: 2\n    dataflows: [WS, OS, RS]\n    \
+         pes: {{total: exactly 4096, step: 128}}\n    scheduler: [\"{scheduler}\"]\n"
+    )
+}
+
+#[test]
+fn the_standard_question_has_the_winners_of_the_whole_simulation() {
+    let folder = tempdir().expect("a folder can be made");
+    let spec = path(&folder, "spec.yaml");
+    fs::write(&spec, standard("latency-greedy")).expect("it can be written");
+    let greedy = record(&spec, &folder.path().join("greedy"), &["--require-proof"]);
+    fs::write(&spec, standard("value:admission=hopeless")).expect("it can be written");
+    let value = record(&spec, &folder.path().join("value"), &["--require-proof"]);
+    let found = |record: &serde_json::Value, at: usize| {
+        let answer = record["answers"][at].clone();
+        let best = &answer["found"][0];
+        let score = best["values"]["score_executed_mean"].as_f64().expect("a score");
+        let text = |it: &serde_json::Value| it.as_str().expect("a text").to_string();
+        (text(&answer["question"]), text(&best["system"]), score, answer)
+    };
+    for (at, (question, system, score)) in LATENCY_GREEDY.into_iter().enumerate() {
+        let (name, best, reached, _) = found(&greedy, at);
+        assert_eq!((&*name, &*best), (question, system));
+        assert!((reached - score).abs() < 5e-7, "{question}: {reached}");
+    }
+    for (at, (question, system, score, certificate)) in VALUE.into_iter().enumerate() {
+        let (name, best, reached, answer) = found(&value, at);
+        assert_eq!((&*name, &*best), (question, system));
+        assert!((reached - score).abs() < 5e-7, "{question}: {reached}");
+        let bound = answer["certificate"].as_f64().expect("a certificate");
+        assert!((bound - certificate).abs() < 6e-6, "{question}: {bound}");
+        let simulated = answer["counts"]["simulated"].as_u64().expect("a count");
+        assert!(simulated < 138, "{question}: {simulated}");
+    }
+}
+
+const SMALL: &str = "search:\n  name: small\n  scenarios: [AR_gaming, VR_gaming]\n  \
+    objective: {maximise: score_executed_mean, over: [each, mean]}\n  settings: {flexibility: none}\n  \
+    replications: 8\n  space:\n    accelerators: 1..2\n    dataflows: [WS, OS]\n    pes: {total: \"<= 4096\", step: 512}\n";
+
+const FILES: [&str; 6] = [
+    "evaluated.csv",
+    "answers.csv",
+    "search.json",
+    "best_AR_gaming.yaml",
+    "best_mean.yaml",
+    "journal.csv",
+];
+
+/// Contents of the files of a search, by name.
+fn contents(folder: &Path) -> BTreeMap<&'static str, Vec<u8>> {
+    let read = |name: &'static str| {
+        (name, fs::read(folder.join(name)).unwrap_or_else(|_| panic!("{name} is written")))
+    };
+    FILES.into_iter().map(read).collect()
+}
+
+#[test]
+fn threads_interruptions_and_parts_leave_the_same_bytes() {
+    let folder = tempdir().expect("a folder can be made");
+    let spec = path(&folder, "spec.yaml");
+    fs::write(&spec, SMALL).expect("it can be written");
+    let at = |name: &str| path(&folder, name);
+    let search = |out: &str, more: &[&str], threads: &str| {
+        let mut command = xrsim(&[&["search", &*spec, "--out", &*at(out)], more].concat());
+        command.env("RAYON_NUM_THREADS", threads).assert().success();
+    };
+    search("one", &[], "1");
+    let one = contents(Path::new(&at("one")));
+    for threads in ["2", "7"] {
+        search(threads, &[], threads);
+        assert_eq!(contents(Path::new(&at(threads))), one, "{threads} threads");
+    }
+    // A journal that ends anywhere, as after a kill.
+    let journal = &one["journal.csv"];
+    for end in [0, 10, journal.len() / 3, journal.len() / 2, journal.len() - 1] {
+        let again = at("again");
+        fs::create_dir_all(&again).expect("it can be made");
+        fs::write(Path::new(&again).join("journal.csv"), &journal[..end]).expect("written");
+        search("again", &[], "2");
+        assert_eq!(contents(Path::new(&again)), one, "after {end} bytes");
+    }
+    // Parts have other journals, but joined they are the whole.
+    for part in ["1/3", "2/3", "3/3"] {
+        search(&format!("part{}", &part[..1]), &["--shard", part], "2");
+    }
+    let parts: Vec<String> = (1..4).map(|part| at(&format!("part{part}"))).collect();
+    let join: Vec<&str> = parts.iter().flat_map(|part| ["--join", part]).collect();
+    search("joined", &join, "2");
+    let mut joined = contents(Path::new(&at("joined")));
+    let mut whole = one.clone();
+    for name in ["journal.csv"] {
+        joined.remove(name);
+        whole.remove(name);
+    }
+    assert_eq!(joined, whole);
+}
+
+#[test]
+fn the_best_system_runs_with_the_reported_score() {
+    let folder = tempdir().expect("a folder can be made");
+    let spec = path(&folder, "spec.yaml");
+    fs::write(&spec, SMALL).expect("it can be written");
+    let found = record(&spec, &folder.path().join("out"), &[]);
+    let best = &found["answers"][0]["found"][0];
+    let system = path(&folder, "out/best_AR_gaming.yaml");
+    let scheduler = best["scheduler"].as_str().expect("a scheduler");
+    let csv = output(&[
+        "run",
+        "--system",
+        &system,
+        "--scenario",
+        "AR_gaming",
+        "--scheduler",
+        scheduler,
+        "--replications",
+        "8",
+        "--format",
+        "csv",
+    ]);
+    let mut lines = csv.lines().map(|line| line.split(',').collect::<Vec<_>>());
+    let header = lines.next().expect("a header");
+    let at = header.iter().position(|name| *name == "score_executed_mean").expect("a column");
+    let scores: Vec<f64> = lines.map(|row| row[at].parse().expect("a number")).collect();
+    assert_eq!(scores.len(), 8);
+    let mean = scores.iter().sum::<f64>() / 8.0;
+    let reported = best["values"]["score_executed_mean"].as_f64().expect("a score");
+    // Cells have nine decimals.
+    assert!((mean - reported).abs() < 2e-9, "{mean} {reported}");
+}
+
+#[test]
+fn a_front_is_written_and_drawn() {
+    let folder = tempdir().expect("a folder can be made");
+    let out = path(&folder, "out");
+    let text = output(&[
+        "search",
+        "--scenario",
+        "VR_gaming",
+        "--dataflow",
+        "WS,RS",
+        "--accelerators",
+        "1..2",
+        "--step",
+        "1024",
+        "--objective",
+        "score_executed_mean,area_mm2",
+        "--set",
+        "flexibility=none",
+        "--out",
+        &out,
+        "--audit",
+    ]);
+    assert!(text.starts_with("front of ") && text.contains("exact"), "{text}");
+    for name in ["front.csv", "front.svg", "front.png", "best.yaml", "excluded.csv.gz"] {
+        assert!(Path::new(&out).join(name).is_file(), "{name}");
+    }
+    let front = fs::read_to_string(Path::new(&out).join("front.csv")).expect("it is text");
+    let rows: Vec<Vec<&str>> =
+        front.lines().skip(1).map(|line| line.split(',').collect()).collect();
+    let numbers =
+        rows.iter().map(|row| [row[2], row[3]].map(|cell| cell.parse::<f64>().expect("a number")));
+    let numbers: Vec<[f64; 2]> = numbers.collect();
+    assert!(!numbers.is_empty());
+    for pair in numbers.windows(2) {
+        assert!(pair[0][0] > pair[1][0] && pair[0][1] > pair[1][1], "{front}");
+    }
+}
+
+/// What is wrong, where, and what would be right.
+#[test]
+fn wrong_searches_are_refused_with_what_is_allowed() {
+    let folder = tempdir().expect("a folder can be made");
+    let spec = path(&folder, "spec.yaml");
+    let space = "space: {dataflows: [WS, OS], pes: {total: 4096, step: 512}}";
+    let with = |more: &str| format!("search:\n  name: x\n  {space}\n  {more}\n");
+    let cases: [(String, &[&str]); 14] = [
+        (with("objective: {maximise: scoer}"), &["4:", "no quantity named `scoer`", "`score`"]),
+        (with("objective: {minimise: score}"), &["of `score`, maximise is meant"]),
+        (with("objective: {minimise: energy_mj}"), &["dropping every frame", "miss_ratio"]),
+        (with("objective: {pareto: [score]}"), &["a front has two or three objectives"]),
+        (with("constraints: {area_mm2: 60}"), &["a limit such as"]),
+        (with("constraints: {aera_mm2: \"<= 60\"}"), &["`aera_mm2`", "did you mean `area_mm2`?"]),
+        (with("scenarios: [AR_gamin]"), &["AR_gamin", "did you mean `AR_gaming`?"]),
+        (with("method: brunch"), &["no method named `brunch`"]),
+        (with("settings: {score.k_pre_ms: 3}"), &["score.k_pre_ms", "score.k_per_ms"]),
+        (with("settings: {scheduler: edf}"), &["`scheduler` is no setting of a search"]),
+        (with("stop: {minuets: 3}"), &["minuets", "did you mean `minutes`?"]),
+        (
+            "search:\n  name: x\n  space: {dataflows: [WS], pes: {total: 200, step: 96}}\n".into(),
+            &["step 96 leaves no partition of 200 PEs", "WS needs 256 PEs"],
+        ),
+        (
+            "search:\n  name: x\n  space:\n    dataflows: [WS]\n    hardware.noc_bandwidth_bytes_per_cycle: [64, 128]\n".into(),
+            &["nothing bounds `hardware.noc_bandwidth_bytes_per_cycle`", "area_mm2"],
+        ),
+        (
+            "search:\n  name: x\n  space:\n    dataflows: [WS]\n    hardware.clock_mhz: [500, 1000]\n".into(),
+            &["nothing bounds `hardware.clock_mhz`: give one value"],
+        ),
+    ];
+    for (text, wanted) in cases {
+        fs::write(&spec, &text).expect("it can be written");
+        let message = refused(&["search", &spec]);
+        for part in wanted {
+            assert!(message.contains(part), "{text}\n{part}\n{message}");
+        }
+    }
+}
+
+#[test]
+fn limits_that_nothing_keeps_and_proofs_that_are_not_reached_fail() {
+    let small = [
+        "search",
+        "--scenario",
+        "VR_gaming",
+        "--accelerators",
+        "1",
+        "--step",
+        "2048",
+        "--set",
+        "flexibility=none",
+    ];
+    let mut none = xrsim(&[&small[..], &["--constraint", "area_mm2<=1"]].concat());
+    let assert = none.assert().code(1);
+    let text = stdout(&assert) + &stderr(&assert);
+    assert!(text.contains("no system of the space keeps area_mm2 <= 1"), "{text}");
+    let evolve = refused(&[&small[..], &["--method", "evolve", "--require-proof"]].concat());
+    assert!(evolve.contains("evolution proves nothing"), "{evolve}");
+    let text = output(&[&small[..], &["--dry-run"]].concat());
+    assert!(text.contains("systems     6\n"), "{text}");
+    let huge = ["search", "--accelerators", "1..6", "--step", "16", "--set", "flexibility=none"];
+    let message = refused(&huge);
+    assert!(message.contains("systems, of which at most 10000000 are listed"), "{message}");
+}

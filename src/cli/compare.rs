@@ -387,9 +387,9 @@ impl Results {
 
 /// Rows as objects; cells that are numbers are numbers, and empty ones are null.
 fn objects(header: &[String], rows: &[Vec<String>]) -> Value {
-    let value = |cell: &String| match cell.parse::<f64>() {
+    let value = |cell: &String| match serde_json::from_str::<Value>(cell) {
         _ if cell.is_empty() => Value::Null,
-        Ok(number) if number.is_finite() => json!(number),
+        Ok(number @ Value::Number(_)) => number,
         _ => json!(cell),
     };
     let object = |row: &Vec<String>| {

@@ -39,6 +39,7 @@ const HEADER: [&str; 10] = [
 const NUMBERS: [&str; 4] = ["PEs", "score", "alike", "mJ"];
 
 const LEGEND: &str = "\
+    score: the primary metric, which `compare` ranks by too (Definition 15)\n\
     best: highest mean score, without +- if all draws are equal; next best: the first system told apart from it, and its distance\n\
     alike: number of systems whose mean score is at most 0.01 below the best, and of all\n\
     most lost: model and cause that take the most of the 1 that a scenario can score\n\

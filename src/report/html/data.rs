@@ -4,13 +4,14 @@
 //! once, and columns have its index. Times are whole nanoseconds: an arrival counts from the arrival of
 //! the request before, other times from the arrival of their request. `app/data.js` is the inverse.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde::Serialize;
 use serde_json::{Map, Value, json as to_json};
 
+use crate::figures::model_places;
 use crate::report::csv::LABEL;
 use crate::report::json;
 use crate::score::{InferenceScore, Score};
@@ -33,6 +34,8 @@ struct Document<'a> {
     requests: Requests,
     names: &'a [Box<str>],
     numbers: Vec<f64>,
+    /// Every model with its place in the palette.
+    places: Vec<(&'a str, usize)>,
 }
 
 /// Headings of the tables.
@@ -78,8 +81,18 @@ pub(super) fn pack(results: &Results, provenance: &Provenance) -> String {
         requests: requests(&results.runs),
         names: &results.names.values,
         numbers: results.numbers.values.iter().map(|bits| f64::from_bits(*bits)).collect(),
+        places: places(&results.runs),
     };
     deflated(&document)
+}
+
+/// Places of all models in the palette, in the order of their names.
+fn places(runs: &[Run]) -> Vec<(&str, usize)> {
+    let models = runs.iter().flat_map(|run| &run.models);
+    let names: BTreeSet<&str> = models.map(|model| &*model.name).collect();
+    let names: Vec<&str> = names.into_iter().collect();
+    let places = model_places(&names);
+    names.into_iter().zip(places).collect()
 }
 
 /// A document of columns and text as the page carries it.

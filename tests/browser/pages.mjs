@@ -65,9 +65,19 @@ export class Pages {
       mobile: this.page("mobile", "mlperf", "mobile", "--min-duration", "1"),
       tenants: this.page("tenants", "mlperf", "inference", "--min-duration", "1", "--beside", "VR_gaming",
         "--tenant", "image_classification_light:qps=50", "--tenant", "machine_translation:qps=5"),
+      sweep: this.sweep(),
+      comparison: this.page("comparison", "compare", "--pes", "4096", "--replications", "3",
+        ...["edf", "rm", "value:admission=hopeless"].flatMap((name) => ["--scheduler", name])),
       "hostile runs": this.hostileRuns(),
       "hostile load tests": this.hostileTests(),
     };
+  }
+
+  /** The page of the file of a sweep. */
+  sweep() {
+    this.xrsimPrints("sweep", "pe_scaling", "-o", "sweep.csv");
+    this.xrsimPrints("report", "sweep.csv", "-o", "sweep.html");
+    return join(this.folder, "sweep.html");
   }
 
   /** Runs whose scenario, system, model, network and accelerator have hostile names. */

@@ -43,13 +43,28 @@ pub fn comparison_page(files: &ComparisonFiles<'_>) -> Result<(String, usize), R
         "Schedulers",
         "All schedulers had the same requests (common random numbers). difference: to the best scheduler; half_width: \
          half of the 95 % confidence interval; d_z: mean of the paired differences over their standard deviation; p_holm: \
-         paired t-test, corrected by Holm; won, tied, lost: shares of runs beside the best scheduler; wins, ties: \
-         configurations in which the scheduler is the best alone, and together with others.",
+         paired t-test, corrected by Holm; wins, ties: configurations in which the scheduler is the best alone, and \
+         together with others.",
     );
     draw(&mut ranking, &means(files.means, &measure)?, files.means)?;
-    ranking.add("Schedulers over all scenarios", &policies.header, &all);
+    let compared = [
+        &*measure,
+        "half_width",
+        "difference",
+        "difference_half_width",
+        "d_z",
+        "p_holm",
+        "wins",
+        "ties",
+    ];
+    let columns =
+        [&["scheduler"], &compared[..], &["miss_ratio", "energy_mj", "gap_to_bound"]].concat();
+    let (header, rows) = policies.pick(&columns, &all);
+    ranking.add("Schedulers over all scenarios", &header, &rows);
     let mut scenarios = Section::new("scenarios", "Scenarios", "Every scenario by itself.");
-    scenarios.add("Schedulers in every scenario", &policies.header, &of_scenarios);
+    let columns = [&["scenario", "scheduler"], &compared[..]].concat();
+    let (header, rows) = policies.pick(&columns, &of_scenarios);
+    scenarios.add("Schedulers in every scenario", &header, &rows);
     let mut ranks = Section::new(
         "ranks",
         "Ranks",
@@ -63,7 +78,8 @@ pub fn comparison_page(files: &ComparisonFiles<'_>) -> Result<(String, usize), R
     let mut all_pairs = Section::new(
         "pairs",
         "Pairs",
-        "First minus second; p_holm is corrected for all pairs of a scenario.",
+        "First minus second; p_holm is corrected for all pairs of a scenario; won, tied, lost: shares of runs in which \
+         the first is better, equal or worse on the same requests.",
     );
     all_pairs.add("All pairs of schedulers", &pairs.header, &pairs.rows);
     let n_schedulers = all.len();
@@ -122,6 +138,16 @@ impl Table {
         }
         let rows = reader.records().map(|record| Ok(cells(&record.map_err(failed)?)));
         Ok(Self { header, rows: rows.collect::<Result<_, _>>()? })
+    }
+}
+
+impl Table {
+    /// The columns called `names` of some rows, in this order.
+    fn pick(&self, names: &[&str], rows: &[Vec<String>]) -> (Vec<String>, Vec<Vec<String>>) {
+        let place = |name: &&str| self.header.iter().position(|it| it == name);
+        let places: Vec<usize> = names.iter().filter_map(place).collect();
+        let of = |row: &Vec<String>| places.iter().map(|&at| row[at].clone()).collect();
+        (of(&self.header), rows.iter().map(of).collect())
     }
 }
 

@@ -4,13 +4,14 @@
 //! once, and columns have its index. Times are whole nanoseconds: an arrival counts from the arrival of
 //! the request before, other times from the arrival of their request. `app/data.js` is the inverse.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde::Serialize;
 use serde_json::{Map, Value, json as to_json};
 
+use crate::figures::model_places;
 use crate::report::csv::LABEL;
 use crate::report::json;
 use crate::score::{InferenceScore, Score};
@@ -33,6 +34,8 @@ struct Document<'a> {
     requests: Requests,
     names: &'a [Box<str>],
     numbers: Vec<f64>,
+    /// Every model with its place in the palette.
+    places: Vec<(&'a str, usize)>,
 }
 
 /// Headings of the tables.
@@ -42,6 +45,8 @@ struct Columns {
     label: Vec<Column>,
     /// Scores, counts and energy, which runs and models share.
     summary: Vec<Column>,
+    /// Area, leakage and power of runs, as far as the files have them.
+    device: Vec<Column>,
     /// Scores of a request.
     scores: Vec<Column>,
     /// Columns of runs that could not be made.
@@ -72,14 +77,24 @@ struct Requests {
 pub(super) fn pack(results: &Results, provenance: &Provenance) -> String {
     let document = Document {
         provenance,
-        columns: Columns::new(),
-        runs: runs(&results.runs),
+        columns: Columns::new(results),
+        runs: runs(results),
         models: models(&results.runs),
         requests: requests(&results.runs),
         names: &results.names.values,
         numbers: results.numbers.values.iter().map(|bits| f64::from_bits(*bits)).collect(),
+        places: places(&results.runs),
     };
     deflated(&document)
+}
+
+/// Places of all models in the palette, in the order of their names.
+fn places(runs: &[Run]) -> Vec<(&str, usize)> {
+    let models = runs.iter().flat_map(|run| &run.models);
+    let names: BTreeSet<&str> = models.map(|model| &*model.name).collect();
+    let names: Vec<&str> = names.into_iter().collect();
+    let places = model_places(&names);
+    names.into_iter().zip(places).collect()
 }
 
 /// A document of columns and text as the page carries it.
@@ -89,8 +104,9 @@ pub(super) fn deflated(document: &impl Serialize) -> String {
 }
 
 impl Columns {
-    fn new() -> Self {
+    fn new(results: &Results) -> Self {
         Self {
+            device: columns::device(&results.device),
             label: columns::label(),
             summary: columns::results(),
             scores: columns::scores(),
@@ -99,8 +115,13 @@ impl Columns {
     }
 }
 
-fn runs(runs: &[Run]) -> Map<String, Value> {
+fn runs(results: &Results) -> Map<String, Value> {
+    let runs = &results.runs[..];
     let mut columns = scores(runs.iter().map(|run| &run.score));
+    for (index, column) in results.device.iter().enumerate() {
+        let values = runs.iter().map(|run| to_json!(run.device[index])).collect();
+        columns.insert(column.name.into(), values);
+    }
     for (index, name) in LABEL.iter().enumerate() {
         columns.insert((*name).into(), runs.iter().map(|run| to_json!(run.label[index])).collect());
     }

@@ -78,19 +78,22 @@ function colour(name) {
   return color;
 }
 
-/** Names of models, in the order of their colours. */
+/** Names of models, in the order of lists. */
 const modelOrder = [];
 
 /** Number of colours, and the dashes, before they repeat. */
 const N_COLOURS = 18;
 const DASHES = [[], [7, 3], [2, 2], [9, 3, 2, 3]];
 
+/** Place of every model in the palette, from the one table of figures and pages (figures/ink.rs). */
+const modelPlace = new Map();
+
 function modelColour(name) {
-  return `series-${modelOrder.indexOf(name) % N_COLOURS}`;
+  return `series-${modelPlace.get(name) % N_COLOURS}`;
 }
 
 /** A dash that differs between neighbours, and between models of the same colour. */
 function modelDash(name) {
-  const at = modelOrder.indexOf(name);
+  const at = modelPlace.get(name);
   return DASHES[(at + Math.floor(at / N_COLOURS)) % DASHES.length];
 }

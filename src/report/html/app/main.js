@@ -41,11 +41,12 @@ function showProvenance(section, provenance, columns) {
   );
 }
 
-function start({ runs, provenance, columns }) {
+function start({ runs, provenance, columns, places }) {
   const section = (id) => document.getElementById(id);
   modelOrder.push(
     ...new Set(runs.flatMap((run) => run.models.map((model) => model.model)).sort(sorting.compare)),
   );
+  places.forEach(([name, place]) => modelPlace.set(name, place));
   const neverTriggered = new Map(provenance.effective).get("score.never_triggered");
   const countsUntriggered = ["one", "zero"].includes(neverTriggered);
   const label = columns.label.map(({ key }) => key);

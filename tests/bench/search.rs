@@ -21,7 +21,8 @@ fn spec(scenarios: &str, over: &str, space: &str) -> String {
 fn main() {
     let folder = std::env::temp_dir().join(format!("xrsim-search-{}", std::process::id()));
     fs::create_dir_all(&folder).expect("a folder can be made");
-    let parts = "accelerators: 2\n    shares: {noc: step 1/16, shared_memory: step 1/16, dram: step 1/16}";
+    let parts =
+        "accelerators: 2\n    shares: {noc: step 1/16, shared_memory: step 1/16, dram: step 1/16}";
     let cases = [
         ("S1  138 systems, 8 questions", spec("", "[each, mean]", "accelerators: 2")),
         ("S2  2,166 systems, 8 questions", spec("", "[each, mean]", "accelerators: 1..3")),

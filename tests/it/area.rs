@@ -383,7 +383,7 @@ fn runs_have_area_leakage_and_power_beside_their_scores() {
         device.idle_leakage_mj.unwrap().to_string(),
         device.power_mw.to_string(),
     ];
-    assert_eq!(device_columns(&runs), [row.clone()]);
+    assert_eq!(device_columns(&runs), std::slice::from_ref(&row));
     // Another technology changes nothing but the area and the leakage.
     let other = experiment().set("technology", "maestro_2021").run().unwrap();
     assert_eq!(other[0].scorecard().unwrap(), runs[0].scorecard().unwrap());

@@ -4,6 +4,7 @@ use serde_json::{Map, Value, json};
 
 use crate::column::Better;
 use crate::figures::{Caption, Scatter, ScatterPoint, ScatterSeries, Spacing};
+use crate::plan::Semantics;
 use crate::schedule::Policy;
 use crate::search::{
     Answer, Confirmation, Evaluated, Quantity, Question, Search, Space, Status, StopReason,
@@ -66,11 +67,13 @@ pub struct Names<'a> {
     pub space: &'a Space,
     /// Schedulers.
     pub schedulers: &'a [Policy],
+    /// Rules of the runs.
+    pub semantics: Semantics,
 }
 
 impl Names<'_> {
     fn scheduler(&self, index: usize) -> String {
-        self.schedulers[index].label().to_string()
+        self.semantics.scheduler_name(&self.schedulers[index]).to_string()
     }
 }
 

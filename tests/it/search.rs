@@ -78,6 +78,28 @@ fn the_standard_question_has_the_winners_of_the_whole_simulation() {
     }
 }
 
+/// The best styles of Figure 5 of the paper, with 4,096 and 8,192 PEs, in the scenarios without random draws.
+#[test]
+fn the_published_winners_are_found() {
+    let folder = tempdir().expect("a folder can be made");
+    let spec = path(&folder, "spec.yaml");
+    for (pes, winners) in [(4096, ["D", "C", "A", "C"]), (8192, ["F", "F", "A", "F"])] {
+        let text = format!(
+            "search:\n  name: published\n  \
+             scenarios: [VR_gaming, AR_gaming, social_interactionA, social_interactionB]\n  \
+             objective: {{maximise: score, over: each}}\n  settings: {{semantics: mlsys2023}}\n  \
+             space: {{systems: [A, B, C, D, E, F, G, H, I, J, K, L, M], pes: {pes}}}\n"
+        );
+        fs::write(&spec, text).expect("it can be written");
+        let found = record(&spec, &folder.path().join(pes.to_string()), &[]);
+        for (at, winner) in winners.into_iter().enumerate() {
+            let answer = &found["answers"][at];
+            assert_eq!(answer["found"][0]["system"], winner, "{}", answer["question"]);
+            assert_eq!(answer["counts"]["simulated"], 13, "no bound holds for the artifact");
+        }
+    }
+}
+
 const SMALL: &str = "search:\n  name: small\n  scenarios: [AR_gaming, VR_gaming]\n  \
     objective: {maximise: score_executed_mean, over: [each, mean]}\n  settings: {flexibility: none}\n  \
     replications: 8\n  space:\n    accelerators: 1..2\n    dataflows: [WS, OS]\n    pes: {total: \"<= 4096\", step: 512}\n";

@@ -78,7 +78,11 @@ pub(super) fn run(args: &SearchArgs) -> Result<(), Failure> {
             (Some(_), StopReason::Stopped) | (None, _) => None,
             (Some(confirm), _) => search.confirm(&answer, confirm).map_err(failure)?,
         };
-        let names = Names { space: &prepared.space, schedulers: &prepared.schedulers };
+        let names = Names {
+            space: &prepared.space,
+            schedulers: &prepared.schedulers,
+            semantics: prepared.settings.semantics,
+        };
         let report = AnswerReport::new(&search, names, answer, confirmation.as_ref());
         reports.push(report);
     }

@@ -1,12 +1,33 @@
 //! The line under a table of runs that says what they assume.
 
+use serde_json::Value;
+
 use crate::config::Edition;
-use crate::experiment::{Prepared, flexibility_of, objective_of};
+use crate::experiment::{NamedCostModel, Prepared, flexibility_of, objective_of};
+use crate::hardware::System;
 use crate::plan::Plan;
 
 /// Choices that all runs of a table have in common, by the names of the options that change them. The
 /// platform stands there only if a system uses it.
 pub(super) fn assumed(prepared: &Prepared) -> String {
+    let mut choices = of_all_schedulers(prepared);
+    let scheduler = prepared.plans().next().map(Plan::scheduler_name);
+    choices.extend(scheduler.map(|name| ("scheduler", name.into())));
+    line(&prepared.settings.semantics.to_string(), &choices)
+}
+
+/// The same for runs whose schedulers are compared.
+pub(super) fn assumed_by_all_schedulers(prepared: &Prepared) -> String {
+    line(&prepared.settings.semantics.to_string(), &of_all_schedulers(prepared))
+}
+
+/// The line for these choices under `rules`.
+pub(super) fn line(rules: &str, choices: &[(&str, String)]) -> String {
+    let choices: Vec<_> = choices.iter().map(|(name, value)| format!("{name} {value}")).collect();
+    format!("assumed ({rules}): {}\n", choices.join(", "))
+}
+
+fn of_all_schedulers(prepared: &Prepared) -> Vec<(&'static str, String)> {
     let settings = &prepared.settings;
     let mut choices = vec![("flexibility", flexibilities(prepared))];
     let edition = Edition::ALL.iter().find(|(edition, _)| *edition == settings.networks());
@@ -15,10 +36,25 @@ pub(super) fn assumed(prepared: &Prepared) -> String {
         choices.push(("platform", settings.platform().into()));
     }
     choices.push(("cost model", prepared.cost_model().name.clone()));
-    let scheduler = prepared.plans().next().map(Plan::scheduler_name);
-    choices.extend(scheduler.map(|name| ("scheduler", name.into())));
-    let choices: Vec<_> = choices.iter().map(|(name, value)| format!("{name} {value}")).collect();
-    format!("assumed ({}): {}\n", settings.semantics, choices.join(", "))
+    choices
+}
+
+/// Options of platform and mappings with which another command has the accelerators of these runs, each after
+/// a blank. Defaults are left out.
+pub(super) fn mapping_options(prepared: &Prepared) -> String {
+    let settings = &prepared.settings;
+    let effective = settings.effective();
+    let keys = [
+        ("platform", "platform"),
+        ("flexibility", "flexibility"),
+        ("mapping_objective", "mapping-objective"),
+    ];
+    let given = keys.iter().filter(|(key, _)| settings.has(key));
+    let option = |(key, option): &(&str, &str)| match effective.get(*key) {
+        Some(Value::String(value)) => format!(" --{option} {value}"),
+        _ => String::new(),
+    };
+    given.map(option).collect()
 }
 
 /// Flexibility of the systems in order of first use, with the objective of their choices.
@@ -26,12 +62,17 @@ fn flexibilities(prepared: &Prepared) -> String {
     let cost_model = prepared.cost_model();
     let mut found: Vec<String> = Vec::new();
     for plan in prepared.plans() {
-        let objective = objective_of(&plan.system, cost_model);
-        let objective = objective.map_or_else(String::new, |it| format!(" (objective {it})"));
-        let words = flexibility_of(&plan.system, cost_model) + &objective;
+        let words = flexibility(&plan.system, cost_model);
         if !found.contains(&words) {
             found.push(words);
         }
     }
     found.join(" and ")
+}
+
+/// Flexibility of a system, with the objective of its choices if it has any.
+pub(super) fn flexibility(system: &System, cost_model: &NamedCostModel) -> String {
+    let objective = objective_of(system, cost_model);
+    let objective = objective.map_or_else(String::new, |it| format!(" (objective {it})"));
+    flexibility_of(system, cost_model) + &objective
 }

@@ -19,6 +19,7 @@ use crate::schedule::Policy;
 use crate::statistics::Sequential;
 use crate::sweep::comparison::{Comparison, Sample, Triggers};
 
+use super::assumed::assumed_by_all_schedulers;
 use super::experiment::{RunOptions, prepare};
 use super::figure::PictureOptions;
 use super::message::{Failure, hint, say};
@@ -142,7 +143,7 @@ pub(super) fn run(args: &CompareArgs) -> Result<(), Failure> {
         let record = record(args, measure, tuned, &prepared, inputs);
         results.write(set, &args.pictures, &comparison, record)?;
     }
-    results.print(args, &comparison)?;
+    results.print(args, &comparison, &prepared)?;
     match n_failed {
         0 => Ok(()),
         _ => Err(Failure::Check(format!(
@@ -319,13 +320,19 @@ impl Results {
         }
     }
 
-    fn print(&self, args: &CompareArgs, comparison: &Comparison) -> Result<(), Failure> {
+    fn print(
+        &self,
+        args: &CompareArgs,
+        comparison: &Comparison,
+        prepared: &Prepared,
+    ) -> Result<(), Failure> {
         let window =
             args.window.map(|n_frames| window_bound(comparison, n_frames as usize)).transpose()?;
         match args.format {
             CompareFormat::Table => {
                 let text = self.tables(args.pairs).text(table_style());
-                output::print_text(&(text + &window.unwrap_or_default()))
+                let assumed = assumed_by_all_schedulers(prepared);
+                output::print_text(&(text + &assumed + &window.unwrap_or_default()))
             }
             CompareFormat::Csv => {
                 let (header, rows) = self.rows(args.pairs);

@@ -14,6 +14,7 @@ use crate::model::Network;
 use crate::plan::Plan;
 use crate::report::csv::Table;
 use crate::report::dominant::DominantLayers;
+use crate::report::gaps::LayerGaps;
 use crate::report::idle::{IdleEnergies, idle_energy_of};
 use crate::report::limit::Limit;
 use crate::report::overview::overview;
@@ -23,7 +24,7 @@ use crate::report::{RunLabel, json};
 use crate::sweep::{RunError, RunResult};
 use crate::text::{self, counted};
 
-use super::assumed::assumed;
+use super::assumed::{assumed, mapping_options};
 use super::console::Stream;
 use super::message::{AndCheck as _, Failure, say, warn};
 use super::options::Format;
@@ -70,6 +71,7 @@ pub(super) struct Results<'p> {
     json_runs: Vec<Value>,
     rows: ScoreRows,
     dominant: DominantLayers,
+    gaps: LayerGaps,
     idle: IdleEnergies,
     n_runs: usize,
     /// Runs that have no score.
@@ -108,7 +110,7 @@ impl Folder {
     }
 
     fn take(&mut self, plan: &Plan, label: &RunLabel<'_>, result: &RunResult) -> io::Result<()> {
-        self.scores.scores_row(label, &result.scorecard)?;
+        self.scores.scores_row(label, &result.scorecard, &result.device(plan))?;
         self.models.models_rows(plan, label, &result.scorecard)?;
         self.inferences.inferences_rows(plan, label, result)
     }
@@ -156,7 +158,8 @@ impl<'p> Results<'p> {
             stdout_csv,
             json_runs: Vec::new(),
             rows: ScoreRows::default(),
-            dominant: DominantLayers::default(),
+            dominant: DominantLayers::new(mapping_options(prepared)),
+            gaps: LayerGaps::new(mapping_options(prepared)),
             idle: IdleEnergies::default(),
             n_runs: 0,
             infeasible: Vec::new(),
@@ -206,7 +209,8 @@ impl<'p> Results<'p> {
                 .map_err(|error| Failure::writing(&folder.set.folder().display(), &error))?;
         }
         if let Some(csv) = &mut self.stdout_csv {
-            match csv.scores_row(label, &result.scorecard).map_err(stdout_failure) {
+            let device = result.device(plan);
+            match csv.scores_row(label, &result.scorecard, &device).map_err(stdout_failure) {
                 // The files are written even if nobody reads standard output.
                 Err(Failure::BrokenPipe) if self.has_files => self.stdout_csv = None,
                 printed => printed?,
@@ -214,7 +218,7 @@ impl<'p> Results<'p> {
         }
         match self.format {
             Format::Json => {
-                let mut run = json::run(plan, label, &result.scorecard);
+                let mut run = json::run(plan, label, &result.scorecard, &result.device(plan));
                 if let Some(energy) = idle_energy_of(plan, result) {
                     run["idle_energy_mj"] = json!(energy.get());
                 }
@@ -225,6 +229,9 @@ impl<'p> Results<'p> {
                 self.idle.take(plan, result);
                 if label.replication == 0 {
                     self.dominant.take(plan, result);
+                    if self.prepared.cost_model().model.chooses_mappings() {
+                        self.gaps.take(plan, result);
+                    }
                 }
             }
             Format::Csv => {}
@@ -346,7 +353,7 @@ impl<'p> Results<'p> {
         let is_small = rows.len() <= MOST_DETAIL_ROWS && systems.len() <= MOST_DETAIL_SYSTEMS;
         let is_once = rows.iter().any(ScoreRow::is_drawn_once);
         let print = |table: String| {
-            let notes = [self.dominant.notes(), self.idle.note()].concat();
+            let notes = [self.dominant.notes(), self.gaps.note(), self.idle.note()].concat();
             output::print_text(&[table, assumed(self.prepared), notes].concat())
         };
         if self.detail || is_small && !self.matrix {

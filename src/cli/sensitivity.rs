@@ -144,7 +144,7 @@ fn make(
         "{} under {}{}",
         counted(n_runs, "run"),
         counted(n_settings, "setting"),
-        match prepared.cost_model().model.chooses_mappings() {
+        match prepared.chooses_mappings() {
             true => "; mappings that are not known yet are searched, and kept",
             false => "",
         }

@@ -245,17 +245,10 @@ impl Experiment {
         replaced.set(key, value)
     }
 
-    /// The first number of PEs that was given.
+    /// The same experiment on this system in place of its own.
     #[cfg(feature = "cli")]
-    pub(super) fn first_pes(&self) -> Option<u32> {
-        self.pes.first().copied()
-    }
-
-    /// The same experiment with styles of `pes` PEs only, under the default scheduler and in one replication.
-    #[cfg(feature = "cli")]
-    pub(super) fn on_pes(&self, pes: u32) -> Self {
-        let (pes_before, schedulers) = (Vec::new(), Vec::new());
-        Self { pes: pes_before, schedulers, replications: None, ..self.clone() }.pes(pes)
+    pub(crate) fn with_system(&self, name: &str) -> Self {
+        self.replaced("system", name)
     }
 
     /// Rules of the runs, unless they vary.

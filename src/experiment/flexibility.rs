@@ -39,6 +39,11 @@ fn words(system: &System, word: impl Fn(&Accelerator) -> &'static str) -> String
 }
 
 impl Prepared {
+    /// Whether an accelerator of the runs chooses mappings.
+    pub(crate) fn chooses_mappings(&self) -> bool {
+        self.systems().any(|(system, model)| objective_of(system, model).is_some())
+    }
+
     /// Flexibility of the runs: a word, or an object with that of every system if they differ.
     pub(crate) fn flexibility(&self) -> Value {
         self.per_system(|system, model| Some(flexibility_of(system, model)))

@@ -57,7 +57,7 @@ pub(crate) use artifact::ArtifactFiles;
 pub use builder::Experiment;
 pub(crate) use builder::MAX_RUNS;
 #[cfg(feature = "cli")]
-pub(crate) use changes::Changes;
+pub(crate) use changes::{Changes, FrameOf};
 pub use cost_model::NamedCostModel;
 pub use error::ExperimentError;
 pub(crate) use flexibility::{flexibility_of, objective_of};

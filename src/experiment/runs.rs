@@ -139,7 +139,7 @@ impl Runs {
             scores.set_settings(values());
             models.set_settings(values());
             inferences.set_settings(values());
-            scores.scores_row(&label, &result.scorecard)?;
+            scores.scores_row(&label, &result.scorecard, &result.device(&run.plan))?;
             models.models_rows(&run.plan, &label, &result.scorecard)?;
             inferences.inferences_rows(&run.plan, &label, result)?;
         }

@@ -87,7 +87,10 @@ impl TornadoBar {
             }
             ends = [ends[0].min(low), ends[1].max(high)];
         }
-        self.write_label(scene, area, ends, middle);
+        // A bar of no length needs no name: the row says that there is no effect.
+        if bar.width > 0.0 || self.range.is_some() {
+            self.write_label(scene, area, ends, middle);
+        }
     }
 
     /// Writes the label beyond the outer end of the bar, or on its other side if there is no room.

@@ -55,6 +55,18 @@ impl Chooser {
         kept.cycles().map(|cycles| Certainty { full, status, cycles, bound_cycles })
     }
 
+    /// Certainty about the choices for several loop nests, one after the other, each with its machine; `None` if
+    /// nothing is known of one of them.
+    pub fn known_of_all<'n>(
+        &self,
+        accelerator: &Accelerator,
+        nests: impl Iterator<Item = (&'n Nest, &'n Machine)>,
+    ) -> Option<Certainty> {
+        let known = nests.map(|(nest, machine)| self.known(accelerator, nest, machine));
+        let known: Option<Vec<_>> = known.collect();
+        known.and_then(|all| all.into_iter().reduce(Certainty::and))
+    }
+
     /// The choice for a layer. `less` is that with the flexibility before the one of the accelerator.
     fn search(
         &self,

@@ -16,7 +16,11 @@ const MOST_LINES: usize = 2;
 
 /// Layers that dominate their networks in the runs of a table.
 #[derive(Debug, Default)]
-pub(crate) struct DominantLayers(Vec<Found>);
+pub(crate) struct DominantLayers {
+    /// Options of the runs that the platform and the choice of mappings need.
+    options: String,
+    found: Vec<Found>,
+}
 
 /// One layer, over all systems.
 #[derive(Debug)]
@@ -35,6 +39,12 @@ struct Found {
 }
 
 impl DominantLayers {
+    /// No layers yet. `options` are those of the runs that the platform and the choice of mappings need, each
+    /// after a blank.
+    pub(crate) fn new(options: String) -> Self {
+        Self { options, found: Vec::new() }
+    }
+
     /// Adds a run, with every model on its fastest accelerator.
     pub(crate) fn take(&mut self, plan: &Plan, result: &RunResult) {
         let names = model_names(&plan.scenario);
@@ -63,7 +73,7 @@ impl DominantLayers {
         let scenario = plan.scenario.name();
         let same = |it: &&mut Found| it.model == name && it.layer == layer;
         let system = plan.system.name();
-        match self.0.iter_mut().find(same) {
+        match self.found.iter_mut().find(same) {
             Some(found) => {
                 remember(&mut found.scenarios, scenario);
                 remember(&mut found.systems, system);
@@ -71,7 +81,7 @@ impl DominantLayers {
                 found.passes = wider(found.passes, passes);
                 found.load = found.load.max(load);
             }
-            None => self.0.push(Found {
+            None => self.found.push(Found {
                 scenarios: vec![scenario.into()],
                 model: name.into(),
                 network: active.unit.task.to_string(),
@@ -86,9 +96,10 @@ impl DominantLayers {
 
     /// A line for each of the most dominant layers, the worst first; empty without any.
     pub(crate) fn notes(&self) -> String {
-        let mut order: Vec<&Found> = self.0.iter().collect();
+        let mut order: Vec<&Found> = self.found.iter().collect();
         order.sort_by(|a, b| b.load.total_cmp(&a.load));
-        let lines: String = order.iter().take(MOST_LINES).map(|found| found.line()).collect();
+        let lines: String =
+            order.iter().take(MOST_LINES).map(|found| found.line(&self.options)).collect();
         match order.len().saturating_sub(MOST_LINES) {
             0 => lines,
             n => format!(
@@ -99,7 +110,7 @@ impl DominantLayers {
 }
 
 impl Found {
-    fn line(&self) -> String {
+    fn line(&self, options: &str) -> String {
         let Self { model, network, layer, .. } = self;
         let share = range(self.share.map(|share| 100.0 * share));
         let passes = match self.passes[1] >= 2.0 {
@@ -111,7 +122,7 @@ impl Found {
         };
         format!(
             "note: {}: layer {layer} of {model} takes {share} % of its time on {}{passes}: the \
-             score is that of its mapping (xrsim cost --network {network})\n",
+             score is that of its mapping (xrsim cost --network {network}{options})\n",
             listed(&self.scenarios, "scenarios"),
             listed(&self.systems, "systems")
         )

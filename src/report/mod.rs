@@ -11,6 +11,8 @@ pub(crate) mod cost;
 pub(crate) mod csv;
 #[cfg(feature = "cli")]
 pub(crate) mod dominant;
+#[cfg(feature = "cli")]
+pub(crate) mod gaps;
 #[cfg(feature = "pages")]
 pub mod html;
 pub(crate) mod idle;

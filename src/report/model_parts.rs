@@ -27,7 +27,7 @@ pub(crate) enum Cause {
 
 impl Cause {
     /// Every cause, in the order in which the losses are taken.
-    const ALL: [Self; 4] = [Self::NotRun, Self::Late, Self::Energy, Self::Accuracy];
+    pub(crate) const ALL: [Self; 4] = [Self::NotRun, Self::Late, Self::Energy, Self::Accuracy];
 
     /// Words in tables.
     pub(crate) fn name(self) -> &'static str {
@@ -52,6 +52,21 @@ impl Cause {
         let rest = in_time - score.score;
         [1.0 - ran, ran - in_time, rest * energy, rest * (1.0 - energy)]
     }
+}
+
+/// Losses of every model of a run, as shares of the score of its scenario, by [`Cause::ALL`]. With the score
+/// they add up to 1. A model that does not count loses nothing.
+pub(crate) fn losses(plan: &Plan, result: &RunResult) -> Vec<[f64; 4]> {
+    let counts_all = plan.semantics == Semantics::Mlsys2023
+        || plan.score.never_triggered != NeverTriggered::Excluded;
+    let counts = |score: &Score| counts_all || score.counts.requests > 0;
+    let scores = &result.scorecard.models;
+    let n_models = scores.iter().filter(|score| counts(score)).count().max(1) as f64;
+    let losses = |score: &Score| match counts(score) {
+        true => Cause::losses(score).map(|loss| loss / n_models),
+        false => [0.0; 4],
+    };
+    scores.iter().map(losses).collect()
 }
 
 /// Parts of the models in the replications of one scenario on one system.
@@ -116,15 +131,8 @@ impl ModelParts {
     /// Adds a replication.
     pub(crate) fn add(&mut self, plan: &Plan, result: &RunResult) {
         self.n_runs += 1;
-        let counts_all = plan.semantics == Semantics::Mlsys2023
-            || plan.score.never_triggered != NeverTriggered::Excluded;
-        let counts = |score: &&Score| counts_all || score.counts.requests > 0;
-        let scores = &result.scorecard.models;
-        let n_models = scores.iter().filter(counts).count().max(1) as f64;
-        for (part, score) in self.models.iter_mut().zip(scores).filter(|(_, it)| counts(it)) {
-            for (sum, loss) in part.losses.iter_mut().zip(Cause::losses(score)) {
-                *sum += loss / n_models;
-            }
+        for (part, losses) in self.models.iter_mut().zip(losses(plan, result)) {
+            part.losses.iter_mut().zip(losses).for_each(|(sum, loss)| *sum += loss);
         }
         let trace = &result.trace;
         let last = || trace.busy_intervals().map(|it| it.end.unwrap_or(it.start)).max();

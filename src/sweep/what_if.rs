@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use crate::cost::CostTable;
-use crate::ids::{FrameId, ModelId, RequestId};
+use crate::ids::{AccelId, FrameId, ModelId, RequestId};
 use crate::plan::Plan;
-use crate::trace::{Outcome, Trace};
+use crate::trace::{BusyInterval, Outcome, Trace};
 
 use super::{RunResult, run_at_costs};
 
@@ -42,6 +42,22 @@ impl Target {
             _ => None,
         }
     }
+}
+
+/// Whether the executions of two runs begin in the same order, on the same accelerators.
+pub(crate) fn is_same_schedule(a: &Trace, b: &Trace) -> bool {
+    starts(a) == starts(b)
+}
+
+/// Model, frame and accelerator of every execution, in order of its start.
+fn starts(trace: &Trace) -> Vec<(ModelId, FrameId, AccelId)> {
+    let mut intervals: Vec<_> = trace.busy_intervals().collect();
+    intervals.sort_by_key(|it| (it.start, it.accelerator));
+    let start = |it: &BusyInterval| {
+        let record = trace.record(it.request);
+        (record.model, record.frame, it.accelerator)
+    };
+    intervals.iter().map(start).collect()
 }
 
 /// A change that was tried with a further run.

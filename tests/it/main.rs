@@ -45,6 +45,7 @@ mod report;
 mod reproduce;
 mod search;
 mod segments;
+mod sensitivity;
 mod shapes;
 mod smoke;
 mod support;

@@ -12,6 +12,7 @@ use crate::mlperf::sut::{Background, Batching, ServiceTime, Tenant};
 use crate::schedule::Policy;
 use crate::units::SimSpan;
 
+use super::super::assumed;
 use super::super::costs::{warn, warn_of_fixed_mappings};
 use super::super::message::{Failure, hint};
 use super::options::MlperfArgs;
@@ -41,6 +42,8 @@ pub(super) struct Accelerators {
     pub costs: NamedCostModel,
     pub scheduler: Policy,
     pub background: Option<Background>,
+    /// Platform of a style.
+    platform: Option<String>,
 }
 
 impl Target {
@@ -117,6 +120,14 @@ impl Target {
         }
     }
 
+    /// A line that says what the costs of the tests assume; empty for servers of a known latency.
+    pub(super) fn assumed(&self) -> String {
+        match &self.kind {
+            Kind::Accelerators(it) => it.assumed(),
+            Kind::Servers { .. } => String::new(),
+        }
+    }
+
     /// Flexibility and objective of the accelerators in results.
     pub(super) fn mapping(&self) -> (Option<String>, Option<String>) {
         match &self.kind {
@@ -141,6 +152,15 @@ impl Accelerators {
         (Some(flexibility), experiment::objective_of(&self.system, &self.costs))
     }
 
+    /// A line that says what the costs of the tests assume.
+    pub(super) fn assumed(&self) -> String {
+        let mut choices = vec![("flexibility", assumed::flexibility(&self.system, &self.costs))];
+        choices.extend(self.platform.clone().map(|name| ("platform", name)));
+        choices.push(("cost model", self.costs.name.clone()));
+        choices.push(("scheduler", self.scheduler.label().to_string()));
+        assumed::line("mlperf", &choices)
+    }
+
     /// Name of the usage scenario in the background.
     pub(super) fn beside(&self) -> Option<&str> {
         self.background.as_ref().map(|it| it.scenario.name())
@@ -152,9 +172,12 @@ impl Accelerators {
     ///
     /// Unknown names and bad values.
     pub(super) fn new(args: &MlperfArgs, catalog: &mut Catalog) -> Result<Self, Failure> {
-        let platform = catalog.platform(args.platform.as_deref().unwrap_or("paper"))?;
+        let name = args.platform.as_deref().unwrap_or("paper");
+        let platform = catalog.platform(name)?;
+        let mut platform_of_style = None;
         let system = match catalog.hardware(&args.system)? {
             Hardware::Style(style) => {
+                platform_of_style = Some(name.to_string());
                 let system = style.instantiate(args.pes, &platform);
                 Arc::new(system.map_err(super::super::argument)?)
             }
@@ -174,8 +197,10 @@ impl Accelerators {
         AcceleratorBed::check_scheduler(&scheduler).map_err(super::super::argument)?;
         let costs =
             NamedCostModel::find(catalog, args.cost_model.as_deref().unwrap_or("loop-nest"))?;
+        let costs = costs.with_effort(args.mapping.effort());
         warn_of_fixed_mappings(&costs, args.mapping.settings());
-        Ok(Self { system, costs, scheduler, background: background.transpose()? })
+        let (background, platform) = (background.transpose()?, platform_of_style);
+        Ok(Self { system, costs, scheduler, background, platform })
     }
 
     /// Test bed of `tenants`.

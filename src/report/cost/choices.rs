@@ -34,11 +34,10 @@ impl LayerChoice {
 
     fn of_nests(nests: &[NestReport], accelerator: &Accelerator, chooser: &Chooser) -> Self {
         let text = |it: &NestReport| mapping_text(&it.written, &it.nest, &it.mapping);
-        let known = nests.iter().map(|it| chooser.known(accelerator, &it.written, &it.machine));
-        let known: Option<Vec<_>> = known.collect();
+        let written = nests.iter().map(|it| (&it.written, &it.machine));
         Self {
             mappings: nests.iter().map(text).collect(),
-            certainty: known.and_then(|all| all.into_iter().reduce(Certainty::and)),
+            certainty: chooser.known_of_all(accelerator, written),
         }
     }
 

@@ -6,7 +6,40 @@ use crate::statistics::{Fraction, Summary};
 use super::{Levels, Screened};
 
 /// Most factors of a chart; those with smaller effects are left out.
-const MAX_FACTORS: usize = 40;
+const MAX_FACTORS: usize = 20;
+
+/// Endings of keys with their words in a chart.
+const ENDINGS: [(&str, &str); 8] = [
+    ("_bytes_per_cycle", ""),
+    ("_pj_per_byte", " energy"),
+    ("_pj_per_cycle", " energy"),
+    ("_per_ms", ""),
+    ("_cycles", ""),
+    ("_kib", ""),
+    ("_mhz", ""),
+    ("_pj", " energy"),
+];
+
+/// Name of a factor in a chart: its key without group and unit.
+fn name(key: &str) -> String {
+    let name = key.rsplit_once('.').map_or(key, |(_, name)| name);
+    let ending = ENDINGS.iter().find_map(|(end, words)| Some((name.strip_suffix(end)?, words)));
+    let (name, words) = ending.unwrap_or((name, &""));
+    let name = format!("{}{words}", name.replace('_', " "));
+    // Abbreviations are in capitals.
+    name.split(' ').map(word).collect::<Vec<_>>().join(" ")
+}
+
+fn word(word: &str) -> String {
+    match word {
+        "dram" | "pe" => word.to_uppercase(),
+        "noc" => "NoC".into(),
+        "pes" => "PEs".into(),
+        "macs" => "MACs".into(),
+        "mac" => "MAC".into(),
+        _ => word.into(),
+    }
+}
 
 fn bar(label: &str, change: &Summary) -> TornadoBar {
     let range = change.interval(Fraction::P95).map(|it| (it.low, it.high));
@@ -15,7 +48,8 @@ fn bar(label: &str, change: &Summary) -> TornadoBar {
 
 /// Changes of the score, and of the ranking beside them.
 pub(crate) fn level_chart(levels: &Levels) -> Tornado {
-    let factors = levels.factors.iter().take(MAX_FACTORS);
+    let (shown, others) = levels.factors.split_at(levels.factors.len().min(MAX_FACTORS));
+    let factors = shown.iter();
     let row = |factor: &super::FactorEffect| {
         let effects =
             factor.levels.iter().filter_map(|(level, it)| Some((level, it.as_ref().ok()?)));
@@ -26,7 +60,7 @@ pub(crate) fn level_chart(levels: &Levels) -> Tornado {
             value: 1.0 - effect.least_tau().unwrap_or(1.0),
             range: None,
         });
-        TornadoRow { name: factor.key.into(), bars: vec![changes.collect(), ranks.collect()] }
+        TornadoRow { name: name(factor.key), bars: vec![changes.collect(), ranks.collect()] }
     };
     let ranks = levels.base.rankings.iter().any(|ranking| ranking.tau.is_some());
     let mut panels = vec![TornadoPanel { axis: Quantity::new("Change of score", "") }];
@@ -37,7 +71,11 @@ pub(crate) fn level_chart(levels: &Levels) -> Tornado {
         "one factor at a time, base score {:.3}; whiskers: 95 % intervals on equal draws",
         levels.base.score
     );
-    let caption = Caption { subtitle, ..Caption::titled("Sensitivity of the mean score") };
+    let largest = others.first().map(super::FactorEffect::size);
+    let note = largest.map_or(String::new(), |size| {
+        format!("{} more factors change the score by {size:.4} at most", others.len())
+    });
+    let caption = Caption { subtitle, note, ..Caption::titled("Sensitivity of the mean score") };
     Tornado { caption, panels, rows }
 }
 
@@ -46,12 +84,26 @@ pub(crate) fn screening_chart(screened: &Screened) -> Tornado {
     let row = |effect: &super::MainEffect| {
         let [low, high] = &effect.levels;
         let bar = bar(&format!("{low} to {high}"), &effect.change);
-        TornadoRow { name: effect.key.into(), bars: vec![vec![bar]] }
+        TornadoRow { name: name(effect.key), bars: vec![vec![bar]] }
     };
     let subtitle = "from the low to the high level; whiskers: 95 % intervals over draws".into();
     Tornado {
         caption: Caption { subtitle, ..Caption::titled("Main effects on the mean score") },
         panels: vec![TornadoPanel { axis: Quantity::new("Effect on score", "") }],
         rows: screened.effects.iter().take(MAX_FACTORS).map(row).collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::name;
+
+    #[test]
+    fn names_have_neither_group_nor_unit() {
+        assert_eq!(name("hardware.dram_bandwidth_bytes_per_cycle"), "DRAM bandwidth");
+        assert_eq!(name("hardware.noc_pj_per_byte"), "NoC energy");
+        assert_eq!(name("hardware.mac_pj"), "MAC energy");
+        assert_eq!(name("score.k_per_ms"), "k");
+        assert_eq!(name("pes"), "PEs");
     }
 }

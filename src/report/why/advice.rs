@@ -63,7 +63,7 @@ fn best(changes: &[Change]) -> Option<&Change> {
 
 /// The changes of runs that score `score` in the mean over `n_replications`, the best first, and the best one
 /// of them in words. Empty without changes.
-pub(super) fn advice(score: f64, n_replications: usize, changes: &[Change], style: Style) -> String {
+pub fn advice(score: f64, n_replications: usize, changes: &[Change], style: Style) -> String {
     if changes.is_empty() {
         return String::new();
     }

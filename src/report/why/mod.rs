@@ -4,11 +4,15 @@
 //! The explanation knows the trace and the costs, and nothing about the decisions of the policy. The
 //! effect of another decision shows only in another run.
 
+#[cfg(feature = "cli")]
+mod advice;
 mod jobs;
 #[cfg(feature = "cli")]
 mod story;
 mod text;
 mod upstream;
+#[cfg(feature = "cli")]
+mod whole;
 
 use std::cmp::Reverse;
 
@@ -22,10 +26,14 @@ use crate::units::{ClockRate, SimSpan, SimTime};
 use jobs::Occupancy;
 use upstream::Dependencies;
 
+#[cfg(feature = "cli")]
+pub use advice::{Change, Fate, FrameEffect, advice};
 pub use jobs::Blocker;
 #[cfg(feature = "cli")]
-pub use story::{Change, Fate, story};
+pub use story::story;
 pub use upstream::{Awaits, Need};
+#[cfg(feature = "cli")]
+pub(crate) use whole::WholeRun;
 
 /// A part of the time from the nominal start of a frame to the end of its request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -11,35 +11,12 @@ use crate::units::SimTime;
 
 use super::{Account, Course, Need, Part, Why, ns_between, rank};
 
-/// A change to the run that was tried, by running again.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Change {
-    /// Change that was made, e.g. `latency of HT: 50 % of it`.
-    pub what: String,
-    /// End of the request.
-    pub fate: Fate,
-    /// Score of the whole run.
-    pub score: f64,
-}
-
-/// End of a request after a change.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Fate {
-    /// It met its deadline, with a margin \[ms\].
-    InTime(f64),
-    /// It missed its deadline.
-    Missed,
-    /// It missed its deadline under every change of a series. The changes also change the schedule, so
-    /// that other requests delay it.
-    MissedByAll,
-}
-
 /// Most jobs of an accelerator in a line.
 const MAX_LISTED: usize = 3;
 
-/// Explanation of a request: its outcome, the durations of its parts, the cause, the jobs that it waited
-/// for, and the effect of `changes` on it and on the score of the run, which is `score`.
-pub fn story(why: &Why<'_>, id: RequestId, score: f64, changes: &[Change], style: Style) -> String {
+/// Explanation of a request: its outcome, the durations of its parts, the cause, and the jobs that it waited
+/// for.
+pub fn story(why: &Why<'_>, id: RequestId, style: Style) -> String {
     let record = why.trace.record(id);
     let mut text = format!("{}: {}\n", why.name(id), fate(why, record));
     let need = why.dependencies.last(record);
@@ -54,7 +31,6 @@ pub fn story(why: &Why<'_>, id: RequestId, score: f64, changes: &[Change], style
             links.map(|(id, account)| format!("  {}  {}\n", why.name(id), why.describe(&account)));
         text += &format!("\nCause\n{}", lines.collect::<String>());
         text += &why.in_the_way(id, account);
-        text += &remedies(score, changes, style);
     }
     text
 }
@@ -262,35 +238,4 @@ impl Why<'_> {
 
 fn ms(ns: i128) -> String {
     format!("{:.3}", ns as f64 / 1e6)
-}
-
-/// Scores with a smaller difference count as equal.
-const SAME_SCORE: f64 = 5e-7;
-
-/// Effects of the changes on the request and on the score, the best score first.
-fn remedies(score: f64, changes: &[Change], style: Style) -> String {
-    if changes.is_empty() {
-        return String::new();
-    }
-    let mut order: Vec<&Change> = changes.iter().collect();
-    order.sort_by(|a, b| b.score.total_cmp(&a.score));
-    let mut table = new_table(style, &["change", "this frame", "score of the run", ""], 4);
-    for change in order {
-        let fate = match change.fate {
-            Fate::InTime(margin_ms) => format!("in time, {margin_ms:.3} ms to spare"),
-            Fate::Missed => "missed".into(),
-            Fate::MissedByAll => "missed by all: the schedule changes".into(),
-        };
-        let verdict = match change.score - score {
-            gain if gain.abs() < SAME_SCORE => "same score",
-            gain if gain > 0.0 => "better",
-            _ => "worse, not recommended",
-        };
-        let scores = format!("{score:.3} -> {:.3}", change.score);
-        table.add_row([&*change.what, &*fate, &*scores, verdict]);
-    }
-    format!(
-        "\nChanges, each by running again with the same draws, the best score first\n{}",
-        render(&table)
-    )
 }

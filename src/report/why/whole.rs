@@ -231,7 +231,8 @@ impl<'p> WholeRun<'p> {
                 let network = &self.plan.scenario.model(*model).unit.network;
                 let place = &self.plan.system.accelerators()[accelerator.index()].name;
                 let name = network.layers().get(*layer).map_or("all", |layer| &layer.name);
-                let percent = |part: f64, all: f64| format!("{:.1} %", 100.0 * part / all.max(1e-9));
+                let percent =
+                    |part: f64, all: f64| format!("{:.1} %", 100.0 * part / all.max(1e-9));
                 table.add_row([
                     format!("{} {name}", self.names[model.index()]),
                     place.to_string(),
@@ -275,7 +276,8 @@ impl<'p> WholeRun<'p> {
             if own < 0.0005 && others < 0.0005 {
                 continue;
             }
-            let cells = [name.into(), cause.name().into(), format!("{own:.3}"), format!("{others:.3}")];
+            let cells =
+                [name.into(), cause.name().into(), format!("{own:.3}"), format!("{others:.3}")];
             table.add_row(cells.into_iter().chain([change_text(&gain)]));
         }
         let sums = [self, other].map(|it| format!("{:.3}", 1.0 - it.score()));

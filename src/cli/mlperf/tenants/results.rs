@@ -127,7 +127,7 @@ impl Results<'_> {
             });
         }
         let settings = self.measured.tenants.iter().map(|result| &result.settings);
-        text + &once(settings, self.options.round)
+        text + &self.accelerators.assumed() + &once(settings, self.options.round)
     }
 
     fn csv(&self) -> String {

@@ -212,6 +212,7 @@ impl AnswerReport {
                 "partly_simulated": counts.partly,
                 "simulated": counts.complete,
             },
+            "text": self.text(),
             "runs": answer.runs,
             "found": found.collect::<Vec<_>>(),
             "confirmation": confirmed,

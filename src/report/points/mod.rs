@@ -21,7 +21,6 @@ use thiserror::Error;
 
 use crate::column;
 use crate::renamed::Renamed;
-use crate::text::cell;
 
 use super::rows::CHECK;
 
@@ -182,11 +181,13 @@ impl PointTable {
     }
 
     /// Number of designs.
+    #[cfg(feature = "pages")]
     pub(crate) fn n_designs(&self) -> usize {
         self.designs.len()
     }
 
     /// Names of the settings in which designs differ.
+    #[cfg(feature = "pages")]
     pub(crate) fn varied(&self) -> Vec<&str> {
         self.design_settings().map(|setting| setting.name.as_str()).collect()
     }
@@ -196,6 +197,7 @@ impl PointTable {
     /// # Errors
     ///
     /// A column that is missing.
+    #[cfg(feature = "pages")]
     pub(crate) fn designs(
         &self,
         columns: &[&str],
@@ -209,7 +211,7 @@ impl PointTable {
         let row = |design: usize| {
             let own = settings.iter().map(|setting| setting.at(self.designs[design]).to_string());
             let mean = |column: &Vec<Vec<Option<f64>>>| {
-                over_scenarios(&column[design]).map_or_else(String::new, cell)
+                over_scenarios(&column[design]).map_or_else(String::new, crate::text::cell)
             };
             own.chain(means.iter().map(mean)).collect()
         };

@@ -58,6 +58,8 @@ pub struct SearchBody {
     pub chips: Vec<(Text, Vec<Text>)>,
     /// Whether memories of PEs and clusters are as large as the networks need.
     pub needed_memory: Option<At<bool>>,
+    /// Operating points: clock \[MHz\] and the multiple of the energies of the chip.
+    pub operating_points: Vec<At<(f64, f64)>>,
     /// Schedulers.
     pub schedulers: Vec<Text>,
     /// Settings of all runs.
@@ -240,6 +242,8 @@ fn space(node: &Node<'_>, body: &mut SearchBody, problems: &mut Problems) -> Opt
     body.needed_memory =
         fields.optional("local_memory", at(one_of(&[("declared", false), ("needed", true)])));
     body.schedulers = fields.optional("scheduler", lines).unwrap_or_default();
+    let points = at_most(100, list("operating points", at(operating_point)));
+    body.operating_points = fields.optional("operating_points", points).unwrap_or_default();
     let is_given = fields.given("systems") || fields.given("dataflows");
     if !is_given {
         let message = "a space has `dataflows` with a budget of PEs, or a list of `systems`";
@@ -247,6 +251,15 @@ fn space(node: &Node<'_>, body: &mut SearchBody, problems: &mut Problems) -> Opt
     }
     fields.finish();
     Some(())
+}
+
+/// Reads a clock with the multiple of the energies at the voltage that it needs.
+fn operating_point(node: &Node<'_>, problems: &mut Problems) -> Option<(f64, f64)> {
+    let mut fields = Fields::of(node, "an operating point", problems)?;
+    let clock = fields.required("clock_mhz", number(1e-6..=1e6));
+    let scale = fields.required("energy_scale", number(1e-3..=1e3));
+    fields.finish();
+    Some((clock?, scale?))
 }
 
 /// Reads values of a key: one, a range, or a list of both.

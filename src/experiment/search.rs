@@ -10,7 +10,7 @@ use crate::config::{
 };
 use crate::dataflow::Dataflow;
 use crate::hardware::platform::Platform;
-use crate::hardware::{Accelerator, MemoryEnergy, System, Technology};
+use crate::hardware::{Accelerator, Change, MemoryEnergy, System, Technology};
 use crate::model::Network;
 use crate::plan::{Plan, Semantics};
 use crate::scenario::Scenario;
@@ -20,6 +20,7 @@ use crate::search::{
     SpaceSettings, StopRules, TypeAreas,
 };
 use crate::statistics;
+use crate::units::ClockRate;
 
 use super::keys::Key;
 use super::systems::{full_system, mapped, mapping, style_system};
@@ -31,6 +32,9 @@ type Text = At<Box<str>>;
 /// Schedulers of a search that names none.
 const SCHEDULERS: [&str; 3] =
     ["latency-greedy", "edf:admission=hopeless", "value:admission=hopeless"];
+
+/// Settings of a chip, and the values of the keys in which chips differ.
+type Varied = (Settings, Vec<(Box<str>, Box<str>)>);
 
 /// Draws of a search that gives no number.
 const DRAWS: u64 = 30;
@@ -543,8 +547,7 @@ impl Reader<'_> {
         let draft = self.draft;
         let platform = self.catalog.platform(self.settings.platform())?;
         self.check_needed_memory(&platform);
-        let mut combinations: Vec<(Settings, Vec<(Box<str>, Box<str>)>)> =
-            vec![(self.settings.clone(), Vec::new())];
+        let mut combinations: Vec<Varied> = vec![(self.settings.clone(), Vec::new())];
         for (key, values) in &draft.body.chips {
             self.check_dimension(key, values, &platform);
             let mut next = Vec::new();
@@ -570,6 +573,30 @@ impl Reader<'_> {
                 self.problem(&key.span, message);
                 return Ok(None);
             }
+        }
+        let points = &draft.body.operating_points;
+        if let Some(At { span, .. }) = points.first()
+            && self.settings.has("hardware.clock_mhz")
+        {
+            self.problem(
+                span,
+                "`operating_points` beside a clock of all chips; give one of the two",
+            );
+        }
+        if !points.is_empty() {
+            let at = |(settings, varied): &Varied, &(mhz, scale): &(f64, f64)| {
+                let mut settings = settings.clone();
+                let clock = ClockRate::from_mhz(mhz)?;
+                settings.accelerator.clock = Some(Change::To(clock));
+                settings.accelerator.energy.on_chip = Some(scale);
+                let value = format!("{mhz} MHz x{scale}").into();
+                let varied = [&varied[..], &[("operating_point".into(), value)]].concat();
+                Some((settings, varied))
+            };
+            let each = combinations
+                .iter()
+                .flat_map(|it| points.iter().filter_map(move |point| at(it, &point.value)));
+            combinations = each.collect();
         }
         let mut chips = Vec::new();
         for (settings, varied) in combinations {
@@ -606,7 +633,12 @@ impl Reader<'_> {
         let Some((_, energy)) = WITH_AREA.iter().find(|(known, _)| *known == name) else {
             let message = format!("nothing bounds `{}`: give one value", key.value);
             let known: Vec<_> = WITH_AREA.iter().map(|(name, _)| *name).collect();
-            let help = format!("dimensions with an area are {}", known.join(", "));
+            let help = match name {
+                "hardware.clock_mhz" => {
+                    "`operating_points: [{clock_mhz: 500, energy_scale: 0.6}, ..]` vary it with its energy".into()
+                }
+                _ => format!("dimensions with an area are {}", known.join(", ")),
+            };
             self.problems.push(Problem::new(key.span.clone(), message).help(help));
             return;
         };

@@ -127,6 +127,9 @@ pub struct EnergyChange {
     pub leakage: Option<Change<f64>>,
     /// Clock and control while the accelerator computes [pJ/cycle].
     pub clock: Option<Change<f64>>,
+    /// Multiple of every energy of the chip, but for DRAM, after the other changes: the energy of an operating
+    /// point.
+    pub on_chip: Option<f64>,
 }
 
 /// Sets `place` to the new value, if there is one.
@@ -195,6 +198,28 @@ impl EnergyChange {
         for (place, change) in others {
             set(place, change.map(|it| it.of(*place)));
         }
+        if let Some(factor) = self.on_chip {
+            scale(energy, widths, factor);
+        }
+    }
+}
+
+/// Multiplies every energy of the chip, but for DRAM.
+fn scale(energy: &mut ByteEnergy, widths: &Widths, factor: f64) {
+    let mac = energy.mac.unwrap_or_else(|| ByteEnergy::mac_pj(widths));
+    energy.mac = Some(factor * mac);
+    for memory in [&mut energy.scratchpad, &mut energy.cluster, &mut energy.shared_memory] {
+        *memory = memory.times(factor);
+    }
+    for it in [
+        &mut energy.register,
+        &mut energy.noc,
+        &mut energy.forward,
+        &mut energy.leakage,
+        &mut energy.clock,
+        &mut energy.idle,
+    ] {
+        *it *= factor;
     }
 }
 
@@ -221,6 +246,23 @@ mod tests {
             assert_eq!(doubled.of(4096.0, 512.0), 2.0 * law.of(4096.0, 512.0));
             assert_eq!(twice.of_memory(doubled).of(4096.0, 512.0), 4.0 * law.of(4096.0, 512.0));
         }
+    }
+
+    #[test]
+    fn an_operating_point_scales_all_but_dram() {
+        let (mut energy, widths) = (ByteEnergy::default(), Widths::default());
+        let before = energy;
+        let change = EnergyChange { on_chip: Some(0.5), ..EnergyChange::default() };
+        change.apply(&mut energy, &widths);
+        assert_eq!(
+            (energy.dram, energy.noc, energy.register),
+            (before.dram, before.noc / 2.0, before.register / 2.0)
+        );
+        assert_eq!(energy.mac, Some(ByteEnergy::mac_pj(&widths) / 2.0));
+        assert_eq!(
+            energy.shared_memory.of(4096.0, 512.0),
+            before.shared_memory.of(4096.0, 512.0) / 2.0
+        );
     }
 
     #[test]
